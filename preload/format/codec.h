@@ -1,0 +1,208 @@
+// Records: how a struct of events.h or definitions.h becomes bytes and back. Both sides use this file and nothing else.
+//
+//   record := varint(kind << 3 | mask) field…
+//
+// All stored fields follow in visit() order. `mask` has one bit per optional field (in order); a clear bit means the field
+// is 0 and takes no byte. Times, GPU times, correlation ids and graph nodes are deltas to the previous one of their sort in
+// the same block (CodecState); everything starts again with each block.
+//
+// Letters of a field's encoding, used in the kind table of the file header so that a reader can step over kinds and fields
+// it does not know (an optional field has '?' before its letter):
+//   v  unsigned varint                       s  zigzag varint
+//   t  tick: varint of (tick − previous tick) mod 2^64; ticks of a block mostly grow
+//   g  GPU ns: zigzag of the difference      c  correlation id: zigzag of the difference
+//   n  graph node id: zigzag of the difference
+//   x  text: varint length, bytes            p  pairs: varint count, then (t, c) each      q  pairs: (g, c) each
+#pragma once
+
+#include "preload/format/block.h"
+#include "preload/format/definitions.h"
+#include "preload/format/events.h"
+#include "preload/format/wire.h"
+
+#include <type_traits>
+
+namespace prof::format {
+
+// What the deltas of a block refer to.
+struct CodecState {
+  uint64_t tick = 0;  // starts as the block's base_tick
+  uint64_t gpu_ns = 0;
+  uint32_t correlation = 0;
+  uint64_t graph_node = 0;
+};
+
+template <class... T>
+struct Kinds {
+  template <class F> static constexpr void for_each(F&& f) { (f.template operator()<T>(), ...); }
+};
+
+// Every kind there is.
+using AllKinds = Kinds<KernelLaunch, MemoryLaunch, GraphLaunch, ApiCall, AllocCall, NvtxPush, NvtxPop, KernelRun, CopyRun,
+                       FillRun, DriverCalls, ExternalCalls, NvtxStart, NvtxEnd, NvtxMark, ClockAnchor, ThreadEnd, StringPart,
+                       ThreadDef, MetaDef, ApiDef, ModuleDef, FunctionDef, ConfigDef, DeviceDef, DeviceProperty, ContextDef,
+                       StreamDef, GraphDef, GpuStreamDef, GpuKernelDef, NvtxDomainDef, NvtxLabelDef, GpuClock, UnhookedApi>;
+
+template <class T> constexpr uint64_t as_u64(const T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    return static_cast<uint64_t>(static_cast<std::underlying_type_t<T>>(value));
+  } else {
+    return static_cast<uint64_t>(value);
+  }
+}
+
+namespace detail {
+
+struct MaskVisitor {
+  uint32_t mask = 0;
+  uint32_t bit = 1;
+  template <class T> constexpr void optional(const char*, const T& x) { add(as_u64(x) != 0); }
+  template <class T> constexpr void optional_node(const char*, const T& x) { add(as_u64(x) != 0); }
+  constexpr void optional_text(const char*, std::string_view x) { add(!x.empty()); }
+  constexpr void add(bool set) {
+    if (set) mask |= bit;
+    bit <<= 1;
+  }
+  template <class T> constexpr void value(const char*, const T&) {}
+  constexpr void signed_value(const char*, int64_t) {}
+  constexpr void time(const char*, uint64_t) {}
+  constexpr void gpu_time(const char*, uint64_t) {}
+  constexpr void correlation(const char*, uint32_t) {}
+  constexpr void text(const char*, std::string_view) {}
+  constexpr void pairs(const char*, const CallPairs&) {}
+  constexpr void gpu_pairs(const char*, const CallPairs&) {}
+};
+
+struct EncodeVisitor {
+  uint8_t* to;
+  CodecState& state;
+
+  template <class T> void value(const char*, const T& x) { to = put_varint(to, as_u64(x)); }
+  void signed_value(const char*, int64_t x) { to = put_varint(to, zigzag(x)); }
+  void time(const char*, uint64_t x) {
+    to = put_varint(to, x - state.tick);
+    state.tick = x;
+  }
+  void gpu_time(const char*, uint64_t x) {
+    to = put_varint(to, zigzag(static_cast<int64_t>(x - state.gpu_ns)));
+    state.gpu_ns = x;
+  }
+  void correlation(const char*, uint32_t x) {
+    to = put_varint(to, zigzag(static_cast<int32_t>(x - state.correlation)));
+    state.correlation = x;
+  }
+  void text(const char*, std::string_view x) { to = put_text(to, x); }
+  template <class T> void optional(const char*, const T& x) {
+    if (as_u64(x) != 0) to = put_varint(to, as_u64(x));
+  }
+  void optional_node(const char*, uint64_t x) {
+    if (x == 0) return;
+    to = put_varint(to, zigzag(static_cast<int64_t>(x - state.graph_node)));
+    state.graph_node = x;
+  }
+  void optional_text(const char*, std::string_view x) {
+    if (!x.empty()) to = put_text(to, x);
+  }
+  void pairs(const char* name, const CallPairs& x) {
+    to = put_varint(to, x.count);
+    for (uint32_t i = 0; i < x.count; ++i) time(name, x.data[i].time), correlation(name, x.data[i].correlation);
+  }
+  void gpu_pairs(const char* name, const CallPairs& x) {
+    to = put_varint(to, x.count);
+    for (uint32_t i = 0; i < x.count; ++i) gpu_time(name, x.data[i].time), correlation(name, x.data[i].correlation);
+  }
+};
+
+// Reads what EncodeVisitor wrote. Pairs land in `scratch` (kMaxCallPairs of them).
+struct DecodeVisitor {
+  Cursor& from;
+  CodecState& state;
+  CallPair* scratch;
+  uint32_t mask;
+
+  template <class T> void value(const char*, T& x) { x = static_cast<T>(from.varint()); }
+  void signed_value(const char*, int64_t& x) { x = unzigzag(from.varint()); }
+  void time(const char*, uint64_t& x) { x = state.tick += from.varint(); }
+  void gpu_time(const char*, uint64_t& x) { x = state.gpu_ns += static_cast<uint64_t>(unzigzag(from.varint())); }
+  void correlation(const char*, uint32_t& x) { x = state.correlation += static_cast<uint32_t>(unzigzag(from.varint())); }
+  void text(const char*, std::string_view& x) { x = from.text(); }
+  bool present() {
+    const bool set = (mask & 1) != 0;
+    mask >>= 1;
+    return set;
+  }
+  template <class T> void optional(const char*, T& x) {
+    x = present() ? static_cast<T>(from.varint()) : T{};
+  }
+  void optional_node(const char*, uint64_t& x) {
+    x = present() ? state.graph_node += static_cast<uint64_t>(unzigzag(from.varint())) : 0;
+  }
+  void optional_text(const char*, std::string_view& x) { x = present() ? from.text() : std::string_view{}; }
+  void pairs(const char* name, CallPairs& x) { list(name, x, [&](uint64_t& t) { time(name, t); }); }
+  void gpu_pairs(const char* name, CallPairs& x) { list(name, x, [&](uint64_t& t) { gpu_time(name, t); }); }
+  template <class ReadTime> void list(const char* name, CallPairs& x, ReadTime&& read_time) {
+    const uint64_t count = from.varint();
+    x = {scratch, 0};
+    if (count > kMaxCallPairs) {
+      from.fail();
+      return;
+    }
+    for (uint32_t i = 0; i < count && from.ok; ++i) read_time(scratch[i].time), correlation(name, scratch[i].correlation);
+    if (from.ok) x.count = static_cast<uint32_t>(count);
+  }
+};
+
+// Writes " end:t duration:v … result:?v" for the kind table.
+struct SignatureVisitor {
+  char* to;
+  char* end;
+  void put(char c) {
+    if (to < end) *to++ = c;
+  }
+  void put(std::string_view s) {
+    for (const char c : s) put(c);
+  }
+  void field(const char* name, std::string_view encoding) { put(' '), put(name), put(':'), put(encoding); }
+  template <class T> void value(const char* name, const T&) { field(name, "v"); }
+  void signed_value(const char* name, int64_t) { field(name, "s"); }
+  void time(const char* name, uint64_t) { field(name, "t"); }
+  void gpu_time(const char* name, uint64_t) { field(name, "g"); }
+  void correlation(const char* name, uint32_t) { field(name, "c"); }
+  void text(const char* name, std::string_view) { field(name, "x"); }
+  template <class T> void optional(const char* name, const T&) { field(name, "?v"); }
+  void optional_node(const char* name, uint64_t) { field(name, "?n"); }
+  void optional_text(const char* name, std::string_view) { field(name, "?x"); }
+  void pairs(const char* name, const CallPairs&) { field(name, "p"); }
+  void gpu_pairs(const char* name, const CallPairs&) { field(name, "q"); }
+};
+
+}  // namespace detail
+
+// Encodes one record at `to`, where kMaxRecordBytes must be free, and returns the byte after it. Texts must be no longer
+// than kMaxTextBytes in sum. `state` moves on; a caller that drops the bytes must restore it.
+template <class T> uint8_t* encode(uint8_t* to, const T& record, CodecState& state) {
+  detail::MaskVisitor mask;
+  T::visit(record, mask);
+  detail::EncodeVisitor v{put_varint(to, T::kKind << 3 | mask.mask), state};
+  T::visit(record, v);
+  return v.to;
+}
+
+// Decodes the fields of a record of type T whose tag has been read. False: the bytes are no such record.
+template <class T> bool decode_fields(Cursor& from, CodecState& state, CallPair* scratch, uint32_t mask, T& record) {
+  T::visit(record, detail::DecodeVisitor{from, state, scratch, mask});
+  return from.ok;
+}
+
+// One line of the kind table: "1 kernel_launch end:t duration:v …\n". Returns the byte after it, at most `end`.
+template <class T> char* put_signature(char* to, char* end) {
+  detail::SignatureVisitor v{to, end};
+  if (T::kKind >= 10) v.put(static_cast<char>('0' + T::kKind / 10));
+  v.put(static_cast<char>('0' + T::kKind % 10)), v.put(' '), v.put(T::kName);
+  const T record{};
+  T::visit(record, v);
+  v.put('\n');
+  return v.to;
+}
+
+}  // namespace prof::format

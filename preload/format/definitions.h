@@ -1,0 +1,241 @@
+// Contents behind the ids of events.h, each written once, in blocks of kind Definitions (ThreadDef: in the thread's first
+// event block). The same contents may be defined twice under two ids when two threads meet; readers join by contents.
+#pragma once
+
+#include "preload/format/ids.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace prof::format {
+
+// A string, in parts of at most kMaxTextBytes; parts of one id follow each other in one thread's definition blocks.
+struct StringPart {
+  static constexpr uint32_t kKind = 32;
+  static constexpr std::string_view kName = "string";
+  StringId id{};
+  uint64_t total_bytes = 0;
+  uint64_t offset = 0;
+  std::string_view text;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.value("total_bytes", s.total_bytes), v.value("offset", s.offset), v.text("text", s.text);
+  }
+};
+
+struct ThreadDef {
+  static constexpr uint32_t kKind = 33;
+  static constexpr std::string_view kName = "thread";
+  ThreadOrdinal thread{};
+  uint32_t tid = 0;
+  uint64_t first_tick = 0;
+  std::string_view name;   // as the kernel knew it at the first record
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("thread", s.thread), v.value("tid", s.tid), v.value("first_tick", s.first_tick), v.text("name", s.name);
+  }
+};
+
+// Facts about the run: "command_line", "executable", "host", "cupti_path", "cupti_version", "driver_version", "libprof" …
+struct MetaDef {
+  static constexpr uint32_t kKind = 34;
+  static constexpr std::string_view kName = "meta";
+  std::string_view key, value;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) { v.text("key", s.key), v.text("value", s.value); }
+};
+
+struct ApiDef {
+  static constexpr uint32_t kKind = 35;
+  static constexpr std::string_view kName = "api";
+  ApiId id{};
+  std::string_view name;   // as exported by the driver: cuMemAlloc_v2
+  template <class S, class V> static constexpr void visit(S& s, V&& v) { v.value("id", s.id), v.text("name", s.name); }
+};
+
+struct ModuleDef {
+  static constexpr uint32_t kKind = 36;
+  static constexpr std::string_view kName = "module";
+  ModuleId id{};
+  uint64_t handle = 0;
+  uint64_t generation = 0; // unloads seen in the process when it was first met: (handle, generation) is unique
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.value("handle", s.handle), v.value("generation", s.generation);
+  }
+};
+
+struct FunctionDef {
+  static constexpr uint32_t kKind = 37;
+  static constexpr std::string_view kName = "function";
+  FunctionId id{};
+  StringId name{};         // mangled; 0: the driver would not tell
+  ModuleId module{};
+  uint64_t handle = 0;
+  uint64_t generation = 0;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.value("name", s.name), v.value("module", s.module), v.value("handle", s.handle);
+    v.value("generation", s.generation);
+  }
+};
+
+struct ConfigDef {
+  static constexpr uint32_t kKind = 38;
+  static constexpr std::string_view kName = "config";
+  ConfigId id{};
+  ApiId api{};
+  FunctionId function{};
+  uint32_t grid[3] = {};
+  uint32_t block[3] = {};
+  uint32_t shared_bytes = 0;   // dynamic
+  uint32_t attributes = 0;     // bit 0 cooperative, bit 1 programmatic dependent launch
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.value("api", s.api), v.value("function", s.function);
+    v.value("grid_x", s.grid[0]), v.value("grid_y", s.grid[1]), v.value("grid_z", s.grid[2]);
+    v.value("block_x", s.block[0]), v.value("block_y", s.block[1]), v.value("block_z", s.block[2]);
+    v.value("shared_bytes", s.shared_bytes), v.value("attributes", s.attributes);
+  }
+};
+inline constexpr uint32_t kConfigCooperative = 1;
+inline constexpr uint32_t kConfigProgrammatic = 2;
+
+struct DeviceDef {
+  static constexpr uint32_t kKind = 39;
+  static constexpr std::string_view kName = "device";
+  uint32_t ordinal = 0;
+  std::string_view name;
+  std::string_view uuid;   // 32 hex digits
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("ordinal", s.ordinal), v.text("name", s.name), v.text("uuid", s.uuid);
+  }
+};
+
+// One number about a device under Kineto's name for it: totalGlobalMem, numSms, computeMajor …
+struct DeviceProperty {
+  static constexpr uint32_t kKind = 40;
+  static constexpr std::string_view kName = "device_property";
+  uint32_t ordinal = 0;
+  std::string_view key;
+  uint64_t value = 0;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("ordinal", s.ordinal), v.text("key", s.key), v.value("value", s.value);
+  }
+};
+
+struct ContextDef {
+  static constexpr uint32_t kKind = 41;
+  static constexpr std::string_view kName = "context";
+  ContextId id{};
+  uint64_t handle = 0;
+  uint32_t device = 0;
+  uint32_t gpu_context = 0;    // CUPTI's context id, the one in GpuStreamDef; 0: not known
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.value("handle", s.handle), v.value("device", s.device);
+    v.value("gpu_context", s.gpu_context);
+  }
+};
+
+enum class StreamType : uint32_t { Legacy = 0, PerThread = 1, Created = 2 };
+
+struct StreamDef {
+  static constexpr uint32_t kKind = 42;
+  static constexpr std::string_view kName = "stream";
+  StreamId id{};
+  ContextId context{};
+  uint64_t handle = 0;
+  StreamType type{};
+  uint32_t gpu_stream = 0;     // CUPTI's stream id in that context plus 1; 0: not known
+  uint32_t flags = 0;          // CUstream_flags
+  int64_t priority = 0;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.value("context", s.context), v.value("handle", s.handle), v.value("type", s.type);
+    v.value("gpu_stream", s.gpu_stream), v.value("flags", s.flags), v.signed_value("priority", s.priority);
+  }
+};
+
+// An executable graph: how many GPU operations one launch of it adds.
+struct GraphDef {
+  static constexpr uint32_t kKind = 43;
+  static constexpr std::string_view kName = "graph";
+  GraphId id{};
+  uint64_t handle = 0;
+  uint32_t gpu_graph = 0;      // CUPTI's graph exec id; 0: not known
+  uint64_t kernels = 0, copies = 0, fills = 0, host_nodes = 0, other_nodes = 0;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.value("handle", s.handle), v.value("gpu_graph", s.gpu_graph), v.value("kernels", s.kernels);
+    v.value("copies", s.copies), v.value("fills", s.fills), v.value("host_nodes", s.host_nodes);
+    v.value("other_nodes", s.other_nodes);
+  }
+};
+
+struct GpuStreamDef {
+  static constexpr uint32_t kKind = 44;
+  static constexpr std::string_view kName = "gpu_stream";
+  GpuStreamId id{};
+  uint32_t device = 0, context = 0, stream = 0;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.value("device", s.device), v.value("context", s.context), v.value("stream", s.stream);
+  }
+};
+
+struct GpuKernelDef {
+  static constexpr uint32_t kKind = 45;
+  static constexpr std::string_view kName = "gpu_kernel";
+  GpuKernelId id{};
+  StringId name{};         // mangled
+  uint32_t grid[3] = {};
+  uint32_t block[3] = {};
+  uint32_t registers = 0;  // per thread
+  uint32_t static_shared_bytes = 0, dynamic_shared_bytes = 0;
+  uint32_t local_bytes = 0;    // per thread
+  uint32_t launch_type = 0;    // CUpti_ActivityLaunchType
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.value("name", s.name);
+    v.value("grid_x", s.grid[0]), v.value("grid_y", s.grid[1]), v.value("grid_z", s.grid[2]);
+    v.value("block_x", s.block[0]), v.value("block_y", s.block[1]), v.value("block_z", s.block[2]);
+    v.value("registers", s.registers), v.value("static_shared_bytes", s.static_shared_bytes);
+    v.value("dynamic_shared_bytes", s.dynamic_shared_bytes), v.value("local_bytes", s.local_bytes);
+    v.value("launch_type", s.launch_type);
+  }
+};
+
+struct NvtxDomainDef {
+  static constexpr uint32_t kKind = 46;
+  static constexpr std::string_view kName = "nvtx_domain";
+  DomainId id{};
+  StringId name{};
+  template <class S, class V> static constexpr void visit(S& s, V&& v) { v.value("id", s.id), v.value("name", s.name); }
+};
+
+struct NvtxLabelDef {
+  static constexpr uint32_t kKind = 47;
+  static constexpr std::string_view kName = "nvtx_label";
+  LabelId id{};
+  DomainId domain{};
+  StringId text{};
+  uint32_t category = 0;
+  uint32_t has_color = 0;
+  uint32_t color = 0;      // ARGB
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.value("domain", s.domain), v.value("text", s.text), v.value("category", s.category);
+    v.value("has_color", s.has_color), v.value("color", s.color);
+  }
+};
+
+// CUPTI time of a tick: base_ns + ((tick − base_tick) × multiplier >> shift), 128-bit, arithmetic shift. The preload's
+// timestamp callback computes exactly this, so the reader can go back without error.
+struct GpuClock {
+  static constexpr uint32_t kKind = 48;
+  static constexpr std::string_view kName = "gpu_clock";
+  uint64_t base_tick = 0, base_ns = 0, multiplier = 0, shift = 0;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("base_tick", s.base_tick), v.value("base_ns", s.base_ns), v.value("multiplier", s.multiplier);
+    v.value("shift", s.shift);
+  }
+};
+
+// A launch-like driver function that the program asked for and that no row of cuda_api.def covers.
+struct UnhookedApi {
+  static constexpr uint32_t kKind = 49;
+  static constexpr std::string_view kName = "unhooked_api";
+  std::string_view name;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) { v.text("name", s.name); }
+};
+
+}  // namespace prof::format

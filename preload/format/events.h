@@ -1,0 +1,281 @@
+// What a thread saw, in the order it saw it: one struct per event with visit(). This is the only place that knows the
+// fields of an event; codec.h, the kind table, dump and the docs are made from it.
+//
+// Fields before `optional` are always stored. Up to three optional fields cost nothing while they are 0.
+// Host times are ticks of the log's clock. GPU times are CUPTI nanoseconds (definitions.h: GpuClock).
+#pragma once
+
+#include "preload/format/ids.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace prof::format {
+
+// Common to all launches. `flags` of a launch:
+inline constexpr uint32_t kLaunchCaptured = 1;     // recorded into a graph under capture: no GPU work of its own
+inline constexpr uint32_t kLaunchNoGpuTimes = 2;   // GPU activity was not being collected when it was entered
+inline constexpr uint32_t kLaunchNested = 4;       // made inside another recorded call
+
+// One kernel launch as the host saw it. The GPU's view of the same launch is KernelRun.
+struct KernelLaunch {
+  static constexpr uint32_t kKind = 1;
+  static constexpr std::string_view kName = "kernel_launch";
+  uint64_t end = 0;        // ticks; the call's begin is end − duration
+  uint64_t duration = 0;   // ticks
+  ConfigId config{};
+  StreamId stream{};
+  uint64_t depth = 0;      // operations on this stream not known to have finished, this one not counted; an upper bound
+  StackId stack{};
+  uint32_t result = 0;     // CUresult
+  uint32_t flags = 0;      // kLaunch…
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("end", s.end), v.value("duration", s.duration), v.value("config", s.config), v.value("stream", s.stream);
+    v.value("depth", s.depth);
+    v.optional("stack", s.stack), v.optional("result", s.result), v.optional("flags", s.flags);
+  }
+};
+
+// A copy or a fill as the host saw it; the api tells which.
+struct MemoryLaunch {
+  static constexpr uint32_t kKind = 2;
+  static constexpr std::string_view kName = "memory_launch";
+  uint64_t end = 0, duration = 0;
+  ApiId api{};
+  StreamId stream{};
+  uint64_t depth = 0;
+  uint64_t bytes = 0;
+  StackId stack{};
+  uint32_t result = 0;
+  uint32_t flags = 0;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("end", s.end), v.value("duration", s.duration), v.value("api", s.api), v.value("stream", s.stream);
+    v.value("depth", s.depth), v.value("bytes", s.bytes);
+    v.optional("stack", s.stack), v.optional("result", s.result), v.optional("flags", s.flags);
+  }
+};
+
+// One launch of an executable graph: many GPU operations, one launch.
+struct GraphLaunch {
+  static constexpr uint32_t kKind = 3;
+  static constexpr std::string_view kName = "graph_launch";
+  uint64_t end = 0, duration = 0;
+  GraphId graph{};
+  ApiId api{};
+  StreamId stream{};
+  uint64_t depth = 0;
+  StackId stack{};
+  uint32_t result = 0;
+  uint32_t flags = 0;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("end", s.end), v.value("duration", s.duration), v.value("graph", s.graph), v.value("api", s.api);
+    v.value("stream", s.stream), v.value("depth", s.depth);
+    v.optional("stack", s.stack), v.optional("result", s.result), v.optional("flags", s.flags);
+  }
+};
+
+// Any other call of the table: synchronise, query, create, destroy, record, wait, load, instantiate …
+struct ApiCall {
+  static constexpr uint32_t kKind = 4;
+  static constexpr std::string_view kName = "api_call";
+  uint64_t end = 0, duration = 0;
+  ApiId api{};
+  StreamId stream{};       // the stream it was about, where it was about one
+  uint64_t object = 0;     // handle of the event, module, graph … it was about
+  uint32_t result = 0;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("end", s.end), v.value("duration", s.duration), v.value("api", s.api);
+    v.optional("stream", s.stream), v.optional("object", s.object), v.optional("result", s.result);
+  }
+};
+
+// Memory allocated or freed (bytes 0: freed, or size not known to the call).
+struct AllocCall {
+  static constexpr uint32_t kKind = 5;
+  static constexpr std::string_view kName = "alloc_call";
+  uint64_t end = 0, duration = 0;
+  ApiId api{};
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  StreamId stream{};
+  StackId stack{};
+  uint32_t result = 0;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("end", s.end), v.value("duration", s.duration), v.value("api", s.api), v.value("address", s.address);
+    v.value("bytes", s.bytes);
+    v.optional("stream", s.stream), v.optional("stack", s.stack), v.optional("result", s.result);
+  }
+};
+
+// NVTX. `payload` holds the 64 bits of the value; its type is NVTX's payloadType. `text` is used where interning failed.
+struct NvtxPush {
+  static constexpr uint32_t kKind = 6;
+  static constexpr std::string_view kName = "nvtx_push";
+  uint64_t time = 0;
+  LabelId label{};
+  uint32_t payload_type = 0;
+  uint64_t payload = 0;
+  std::string_view text;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("time", s.time), v.value("label", s.label);
+    v.optional("payload_type", s.payload_type), v.optional("payload", s.payload), v.optional_text("text", s.text);
+  }
+};
+
+struct NvtxPop {
+  static constexpr uint32_t kKind = 7;
+  static constexpr std::string_view kName = "nvtx_pop";
+  uint64_t time = 0;
+  DomainId domain{};
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("time", s.time), v.optional("domain", s.domain);
+  }
+};
+
+// The GPU's view of one kernel.
+struct KernelRun {
+  static constexpr uint32_t kKind = 8;
+  static constexpr std::string_view kName = "kernel_run";
+  uint64_t start = 0;      // GPU clock, ns
+  uint64_t duration = 0;   // ns
+  uint32_t correlation = 0;
+  GpuStreamId stream{};
+  GpuKernelId kernel{};
+  uint64_t graph_node = 0; // CUPTI's graph node id: execId << 32 | index; 0: not from a graph
+  uint32_t graph = 0;      // CUPTI's graph id
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.gpu_time("start", s.start), v.value("duration", s.duration), v.correlation("correlation", s.correlation);
+    v.value("stream", s.stream), v.value("kernel", s.kernel);
+    v.optional_node("graph_node", s.graph_node), v.optional("graph", s.graph);
+  }
+};
+
+// The GPU's view of one copy. kind = copyKind | srcKind << 8 | dstKind << 16, CUPTI's numbers.
+struct CopyRun {
+  static constexpr uint32_t kKind = 9;
+  static constexpr std::string_view kName = "copy_run";
+  uint64_t start = 0, duration = 0;
+  uint32_t correlation = 0;
+  GpuStreamId stream{};
+  uint64_t bytes = 0;
+  uint32_t kind = 0;
+  uint64_t graph_node = 0;
+  uint32_t graph = 0;
+  uint32_t peer = 0;       // peer copies: 1 + source device | (1 + destination device) << 16
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.gpu_time("start", s.start), v.value("duration", s.duration), v.correlation("correlation", s.correlation);
+    v.value("stream", s.stream), v.value("bytes", s.bytes), v.value("kind", s.kind);
+    v.optional_node("graph_node", s.graph_node), v.optional("graph", s.graph), v.optional("peer", s.peer);
+  }
+};
+
+// The GPU's view of one memset.
+struct FillRun {
+  static constexpr uint32_t kKind = 10;
+  static constexpr std::string_view kName = "fill_run";
+  uint64_t start = 0, duration = 0;
+  uint32_t correlation = 0;
+  GpuStreamId stream{};
+  uint64_t bytes = 0;
+  uint32_t value = 0;
+  uint32_t memory_kind = 0;
+  uint64_t graph_node = 0;
+  uint32_t graph = 0;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.gpu_time("start", s.start), v.value("duration", s.duration), v.correlation("correlation", s.correlation);
+    v.value("stream", s.stream), v.value("bytes", s.bytes), v.value("value", s.value);
+    v.value("memory_kind", s.memory_kind);
+    v.optional_node("graph_node", s.graph_node), v.optional("graph", s.graph);
+  }
+};
+
+// (time, correlation id) of driver calls, delta-coded one after the other inside their record.
+struct CallPair {
+  uint64_t time = 0;
+  uint32_t correlation = 0;
+};
+struct CallPairs {
+  const CallPair* data = nullptr;
+  uint32_t count = 0;
+};
+inline constexpr uint32_t kMaxCallPairs = 128;  // at most 128 × 15 bytes: fits kMaxRecordBytes
+
+// Driver calls of one thread as CUPTI saw them (start, GPU clock ns): each lies inside [begin, end] of one launch of ours.
+struct DriverCalls {
+  static constexpr uint32_t kKind = 11;
+  static constexpr std::string_view kName = "driver_calls";
+  uint32_t tid = 0;        // system thread id
+  CallPairs calls;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("tid", s.tid), v.gpu_pairs("calls", s.calls);
+  }
+};
+
+// Where CUPTI cannot name single driver calls: the begin tick of our launch, pushed as external id, and CUPTI's id.
+struct ExternalCalls {
+  static constexpr uint32_t kKind = 12;
+  static constexpr std::string_view kName = "external_calls";
+  CallPairs calls;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) { v.pairs("calls", s.calls); }
+};
+
+struct NvtxStart {
+  static constexpr uint32_t kKind = 13;
+  static constexpr std::string_view kName = "nvtx_start";
+  uint64_t time = 0;
+  uint64_t range = 0;      // id the program got; the end may come from another thread
+  LabelId label{};
+  uint32_t payload_type = 0;
+  uint64_t payload = 0;
+  std::string_view text;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("time", s.time), v.value("range", s.range), v.value("label", s.label);
+    v.optional("payload_type", s.payload_type), v.optional("payload", s.payload), v.optional_text("text", s.text);
+  }
+};
+
+struct NvtxEnd {
+  static constexpr uint32_t kKind = 14;
+  static constexpr std::string_view kName = "nvtx_end";
+  uint64_t time = 0;
+  uint64_t range = 0;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("time", s.time), v.value("range", s.range);
+  }
+};
+
+struct NvtxMark {
+  static constexpr uint32_t kKind = 15;
+  static constexpr std::string_view kName = "nvtx_mark";
+  uint64_t time = 0;
+  LabelId label{};
+  uint32_t payload_type = 0;
+  uint64_t payload = 0;
+  std::string_view text;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("time", s.time), v.value("label", s.label);
+    v.optional("payload_type", s.payload_type), v.optional("payload", s.payload), v.optional_text("text", s.text);
+  }
+};
+
+// The three clocks read together, about once a second by the helper thread and once when the log is closed.
+struct ClockAnchor {
+  static constexpr uint32_t kKind = 16;
+  static constexpr std::string_view kName = "clock_anchor";
+  uint64_t tick = 0;
+  uint64_t monotonic_ns = 0;
+  uint64_t realtime_ns = 0;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("tick", s.tick), v.value("monotonic_ns", s.monotonic_ns), v.value("realtime_ns", s.realtime_ns);
+  }
+};
+
+// The last thing a thread does that ends in order.
+struct ThreadEnd {
+  static constexpr uint32_t kKind = 17;
+  static constexpr std::string_view kName = "thread_end";
+  uint64_t time = 0;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) { v.time("time", s.time); }
+};
+
+}  // namespace prof::format

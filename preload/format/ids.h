@@ -1,0 +1,24 @@
+// Typed ids of the log. An id names a definition record (definitions.h); 0 always means "none" or "not known".
+// Ids are unique in one log, and a definition is committed before its id appears in an event.
+#pragma once
+
+#include <cstdint>
+
+namespace prof::format {
+
+enum class StringId : uint32_t {};       // StringPart
+enum class ApiId : uint32_t {};          // ApiDef: a row of cuda_api.def
+enum class FunctionId : uint32_t {};     // FunctionDef: a kernel function of one module load
+enum class ModuleId : uint32_t {};       // ModuleDef
+enum class ConfigId : uint32_t {};       // ConfigDef: function + launch shape as the host asked for it
+enum class ContextId : uint32_t {};      // ContextDef
+enum class StreamId : uint32_t {};       // StreamDef: one life of a stream handle
+enum class GraphId : uint32_t {};        // GraphDef: one executable graph
+enum class GpuStreamId : uint32_t {};    // GpuStreamDef: (device, context, stream) as CUPTI numbers them
+enum class GpuKernelId : uint32_t {};    // GpuKernelDef: name + shape + registers as CUPTI reports them
+enum class LabelId : uint32_t {};        // NvtxLabelDef: domain, text, colour, category of an NVTX event
+enum class DomainId : uint32_t {};       // NvtxDomainDef; 0 is NVTX's default domain
+enum class StackId : uint32_t {};        // call stack
+enum class ThreadOrdinal : uint32_t {};  // ThreadDef: 1, 2, … in order of first record; never reused
+
+}  // namespace prof::format
