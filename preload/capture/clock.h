@@ -1,0 +1,43 @@
+// The log's clock: raw TSC ticks where the TSC is constant and runs always (7.6 ns a reading), else CLOCK_MONOTONIC in ns
+// (17 ns), or a function that the program exports (PROF_CLOCK, for simulators). Read by every hook.
+#pragma once
+
+#include "preload/format/block.h"
+
+#include <atomic>
+#include <cstdint>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace prof::preload {
+
+struct Clock {
+  std::atomic<bool> tsc{false};
+  uint64_t (*read)() = nullptr;  // used where tsc is false; set before the first record
+  format::ClockSource source = format::ClockSource::Monotonic;
+  uint64_t ticks_per_second = 1'000'000'000;
+  // GPU clock (definitions.h: GpuClock): ns = base_ns + ((tick − base_tick) × multiplier >> shift)
+  uint64_t base_tick = 0, base_ns = 0, multiplier = 1, shift = 0;
+};
+extern Clock g_clock;
+
+// Chooses the clock once per life: `choice` is PROF_CLOCK. Takes up to 10 ms to measure the TSC's rate unless CPUID tells it.
+void start_clock(const char* choice);
+
+inline uint64_t now_ticks() {
+#if defined(__x86_64__)
+  if (g_clock.tsc.load(std::memory_order_relaxed)) return __rdtsc();
+#endif
+  return g_clock.read();
+}
+
+// CUPTI's timestamp: nanoseconds of the same clock.
+uint64_t gpu_clock_ns();
+
+struct ClockReading {
+  uint64_t tick, monotonic_ns, realtime_ns;
+};
+ClockReading read_clocks();  // the three clocks within one bracket of a few hundred ns at most
+
+}  // namespace prof::preload

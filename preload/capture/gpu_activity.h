@@ -1,0 +1,35 @@
+// GPU times through CUPTI's activity API, without a subscriber. Taken late, given up when another tool takes CUPTI over.
+#pragma once
+
+#include <cstdint>
+
+namespace prof::preload {
+
+// Called by the hooks of context creation and of every launch before the real call; after the first time one atomic load.
+// Finds and opens CUPTI (see gpu_activity.cpp for the order), registers the buffers, enables the kinds, defines what was
+// found in the log. Never waits: one thread does it, others pass.
+void take_gpu_activity_slow();
+extern uint32_t g_gpu_activity_tried;  // 0: not yet
+inline void take_gpu_activity() {
+  if (__builtin_expect(__atomic_load_n(&g_gpu_activity_tried, __ATOMIC_RELAXED) == 0, 0)) take_gpu_activity_slow();
+}
+
+// Whether a launch entered now will get a GPU record (format::kLaunchNoGpuTimes otherwise).
+bool gpu_activity_on();
+
+// Where CUPTI cannot name single driver calls: pushes `begin_tick` as external id around a launch. No-ops elsewhere.
+bool gpu_activity_needs_external_ids();
+void push_external_id(uint64_t begin_tick);
+void pop_external_id();
+
+// Helper thread, about once a PROF_FLUSH: collects what is complete. May hang inside CUPTI; nobody waits for it unbounded.
+void flush_gpu_activity(bool force);
+// At exit: forced flush, bounded by PROF_EXIT_WAIT, counting what is pending. Called on the exiting thread.
+void finish_gpu_activity();
+// Noticed from the hooks on CUPTI's own functions: another tool subscribes, registers callbacks or finalises.
+void gpu_activity_taken_away(const char* function);
+
+// The child of a fork: forgets CUPTI without calling it.
+void forget_gpu_activity();
+
+}  // namespace prof::preload

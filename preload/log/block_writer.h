@@ -1,0 +1,111 @@
+// Packs the records of one thread and one kind (events or definitions) into blocks of the mapped log. Called by emit() and
+// define() with the thread's busy flag held; used by no other thread.
+//
+//   block:  | header | record record record ····free···· |
+//                                            ^ header.committed: one release store after each record
+//
+// Records are encoded in place behind `committed`, where no reader looks, and only near the end of a block through a stack
+// buffer: that saves a copy, and a kill at any instant leaves whole records.
+#pragma once
+
+#include "preload/format/codec.h"
+#include "preload/format/counters.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace prof::preload {
+
+void count(format::Counter counter, uint64_t n);
+
+namespace detail {
+
+// Upper bound of an encoded record: 10 bytes a varint field; with texts or pairs the format's own limit.
+struct BoundVisitor {
+  size_t bytes = 2;
+  bool open = false;
+  template <class T> constexpr void value(const char*, const T&) { bytes += sizeof(T) <= 4 ? 5 : 10; }
+  template <class T> constexpr void optional(const char*, const T&) { bytes += sizeof(T) <= 4 ? 5 : 10; }
+  constexpr void signed_value(const char*, int64_t) { bytes += 10; }
+  constexpr void time(const char*, uint64_t) { bytes += 10; }
+  constexpr void gpu_time(const char*, uint64_t) { bytes += 10; }
+  constexpr void correlation(const char*, uint32_t) { bytes += 10; }
+  constexpr void optional_node(const char*, uint64_t) { bytes += 10; }
+  constexpr void text(const char*, std::string_view) { open = true; }
+  constexpr void optional_text(const char*, std::string_view) { open = true; }
+  constexpr void pairs(const char*, const format::CallPairs&) { open = true; }
+  constexpr void gpu_pairs(const char*, const format::CallPairs&) { open = true; }
+};
+template <class T> constexpr size_t bound_of() {
+  BoundVisitor v;
+  const T record{};
+  T::visit(record, v);
+  return v.open ? format::kMaxRecordBytes : v.bytes;
+}
+
+}  // namespace detail
+
+class BlockWriter {
+ public:
+  // Prepares for a new thread; takes no block yet.
+  void open(format::BlockKind kind, uint32_t thread);
+  // Gives the rest of the chunk back. The current block stays as it is: bounded by its commit, unsealed.
+  void close();
+  // The same after fork: forgets the parent's blocks without touching them.
+  void abandon();
+
+  template <class T> bool append(const T& record) {
+    constexpr size_t kBound = detail::bound_of<T>();
+    if (format::kPayloadBytes - used_ >= kBound && block_ != nullptr) [[likely]] {
+      uint8_t* const from = block_->payload + used_;
+      commit(static_cast<size_t>(format::encode(from, record, state_) - from));
+      return true;
+    }
+    return append_near_end(record);
+  }
+
+  void enter_call(uint32_t api, uint64_t tick) {
+    if (block_ == nullptr) return;
+    block_->header.in_call_tick = tick;
+    std::atomic_ref(block_->header.in_call_api).store(api, std::memory_order_release);
+  }
+  void leave_call() {
+    if (block_ != nullptr) std::atomic_ref(block_->header.in_call_api).store(0, std::memory_order_relaxed);
+  }
+
+ private:
+  template <class T> bool append_near_end(const T& record) {
+    uint8_t bytes[detail::bound_of<T>()];
+    if (block_ != nullptr) {
+      format::CodecState state = state_;
+      const size_t size = static_cast<size_t>(format::encode(bytes, record, state) - bytes);
+      if (size <= format::kPayloadBytes - used_) return copy_in(bytes, size, state);
+    }
+    if (!next_block()) return false;
+    const size_t size = static_cast<size_t>(format::encode(bytes, record, state_) - bytes);
+    return copy_in(bytes, size, state_);
+  }
+  bool copy_in(const uint8_t* bytes, size_t size, const format::CodecState& state);
+  void commit(size_t size) {
+    used_ += size;
+    ++records_;
+    std::atomic_ref(block_->header.committed).store(static_cast<uint32_t>(used_), std::memory_order_release);
+  }
+  // Seals the full block and opens the next one; false (counted) where the log has no room.
+  bool next_block();
+  void seal();
+
+  format::Block* block_ = nullptr;
+  format::Block* chunk_ = nullptr;  // blocks behind block_ that are ours too
+  uint32_t chunk_left_ = 0;
+  uint32_t chunk_size_ = 1;         // of the next chunk: 1, 2, 4 blocks
+  size_t used_ = 0;
+  uint32_t records_ = 0;
+  uint32_t thread_ = 0;
+  uint64_t sequence_ = 0;
+  format::BlockKind kind_ = format::BlockKind::Events;
+  format::CodecState state_;
+};
+
+}  // namespace prof::preload

@@ -1,0 +1,48 @@
+// The few libc functions that moved between libraries (libdl, libpthread → libc in glibc 2.34). libprof.so must load on
+// glibc 2.28 and newer, so it names none of them with a new version: weak references to the oldest version instead, null
+// where the process has no such library (it then has no dlopen or threads to speak of). Everyone in preload/ calls these.
+#pragma once
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#if defined(__aarch64__)
+#define PROF_OLDEST_GLIBC "GLIBC_2.17"
+#else
+#define PROF_OLDEST_GLIBC "GLIBC_2.2.5"
+#endif
+
+#define PROF_OLD_LIBC(name) __asm__(".symver prof_libc_" #name "," #name "@" PROF_OLDEST_GLIBC)
+
+extern "C" {
+__attribute__((weak)) void* prof_libc_dlvsym(void*, const char*, const char*);
+__attribute__((weak)) void* prof_libc_dlopen(const char*, int);
+__attribute__((weak)) int prof_libc_dladdr(const void*, Dl_info*);
+__attribute__((weak)) int prof_libc_dlclose(void*);
+__attribute__((weak)) char* prof_libc_dlerror();
+__attribute__((weak)) int prof_libc_pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+__attribute__((weak)) int prof_libc_pthread_key_create(pthread_key_t*, void (*)(void*));
+__attribute__((weak)) int prof_libc_pthread_setspecific(pthread_key_t, const void*);
+__attribute__((weak)) int prof_libc_pthread_attr_setstacksize(pthread_attr_t*, size_t);
+__attribute__((weak)) int prof_libc_pthread_detach(pthread_t);
+}
+PROF_OLD_LIBC(dlvsym);
+PROF_OLD_LIBC(dlopen);
+PROF_OLD_LIBC(dladdr);
+PROF_OLD_LIBC(dlclose);
+PROF_OLD_LIBC(dlerror);
+PROF_OLD_LIBC(pthread_create);
+PROF_OLD_LIBC(pthread_key_create);
+PROF_OLD_LIBC(pthread_setspecific);
+PROF_OLD_LIBC(pthread_attr_setstacksize);
+PROF_OLD_LIBC(pthread_detach);
+
+namespace prof::preload {
+
+using DlsymFunction = void* (*)(void*, const char*);
+
+// libc's own dlsym, never ours. Null before glibc could be asked (no libdl in the process). Calls made through it see
+// libprof.so as their caller: RTLD_NEXT then means "after libprof.so".
+DlsymFunction real_dlsym();
+
+}  // namespace prof::preload

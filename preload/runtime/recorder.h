@@ -1,0 +1,168 @@
+// In the program: what hooks, NVTX and CUPTI code use to record. Nothing here allocates, locks, throws or makes a system
+// call on the usual path; the slow paths (a thread's first record, a new chunk of the log) keep errno.
+//
+//   life     a process (or forked child) that records has a number, its epoch; 0 = not recording. The number lives in a page
+//            that fork wipes, so that one comparison per hook covers "not started", "stopped", "forked" and "new thread".
+//   start    the first CallScope or EventScope of a process starts the recorder on that thread; others pass through meanwhile.
+#pragma once
+
+#include "preload/capture/clock.h"
+#include "preload/format/codec.h"
+#include "preload/format/counters.h"
+#include "preload/log/block_writer.h"
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+namespace prof::preload {
+
+// One recorded thread. Slots live in memory of ours and are reused after the thread ended.
+struct ThreadState {
+  BlockWriter events;
+  BlockWriter definitions;
+  uint32_t ordinal = 0;  // format::ThreadOrdinal
+  uint32_t tid = 0;
+  std::atomic<uint32_t> in_use{0};
+};
+
+// Everything of ours in TLS: at most 64 bytes, initial-exec, zero-initialised.
+struct ThreadLocal {
+  uint64_t epoch;         // of the life `state` belongs to
+  ThreadState* state;
+  uintptr_t guard_frame;  // frame of the outermost hook this thread is inside; 0: none
+  uint32_t busy;          // a record is being packed: a signal handler that records now drops its event
+  uint32_t helper;        // one of our own threads, or inside our own driver calls: hooks pass through, uncounted
+};
+static_assert(sizeof(ThreadLocal) <= 64);
+extern thread_local ThreadLocal t_local __attribute__((tls_model("initial-exec")));
+
+// The page that fork wipes.
+struct LifePage {
+  std::atomic<uint64_t> epoch;  // of the recording life; 0: not recording
+  std::atomic<uint32_t> phase;  // Phase
+};
+enum class Phase : uint32_t { Cold = 0, Starting, Recording, Stopped };
+extern LifePage* g_life;  // never null: a static page until the constructor ran
+
+// False: pass through. Starts the recorder, opens the thread's state, or counts why not. Keeps errno.
+bool enter_slow();
+void count_nested();
+void count_guard_reset();
+
+// Adds to a loss counter of the log (also before the log exists: kept and written when it does).
+void count(format::Counter counter, uint64_t n = 1);
+
+// One line on stderr, "libprof: …\n", at most once per call site's `once` flag; silent with PROF_QUIET. Parts are joined.
+void say(std::atomic<bool>& once, std::string_view a, std::string_view b = {}, std::string_view c = {},
+         std::string_view d = {});
+
+inline bool thread_ready() {
+  const uint64_t epoch = g_life->epoch.load(std::memory_order_acquire);
+  return (epoch != 0 && t_local.epoch == epoch) || enter_slow();
+}
+
+// Appends one event to this thread's stream. False: dropped and counted. The caller is inside a scope below.
+template <class E> bool emit(const E& event) {
+  ThreadLocal& local = t_local;
+  if (local.busy != 0) {
+    count(format::Counter::records_dropped_busy);
+    return false;
+  }
+  local.busy = 1;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  const bool ok = local.state->events.append(event);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  local.busy = 0;
+  return ok;
+}
+
+// Appends a definition record to this thread's definition blocks; committed when it returns true.
+template <class D> bool define(const D& definition) {
+  ThreadLocal& local = t_local;
+  if (local.busy != 0) {
+    count(format::Counter::records_dropped_busy);
+    return false;
+  }
+  local.busy = 1;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  const bool ok = local.state->definitions.append(definition);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  local.busy = 0;
+  return ok;
+}
+
+// The id of a text, defining it at first sight. 0: table full or log full (counted). Texts of any length.
+format::StringId intern_string(std::string_view text);
+
+// Facts about the run for the log's meta records; the caller is inside a scope.
+void define_meta(std::string_view key, std::string_view value);
+
+// A scope for things that are no call around a driver function: NVTX events, CUPTI buffers, definitions made on their own.
+class EventScope {
+ public:
+  EventScope() : recording_(t_local.helper == 0 && thread_ready()) {}
+  bool recording() const { return recording_; }
+
+ private:
+  bool recording_;
+};
+
+// One intercepted call. While it lives, hooks entered deeper on the same stack pass through (they are part of this call).
+//
+//   CallScope scope(api_id, __builtin_frame_address(0));
+//   if (!scope.recording()) return real(args...);
+//   result = real(args...);
+//   scope.end();                 // end tick
+//   emit(…scope.begin_tick(), scope.end_tick()…);
+//   scope.leave();
+//
+// No destructor: a call left by pthread_cancel or longjmp leaves the guard set, and the next hook at or above that frame
+// notices and resets it.
+class CallScope {
+ public:
+  CallScope(format::ApiId api, void* frame) {
+    ThreadLocal& local = t_local;
+    const uintptr_t here = reinterpret_cast<uintptr_t>(frame);
+    if (local.guard_frame != 0) {
+      if (here < local.guard_frame) {
+        if (local.helper == 0) count_nested();
+        return;
+      }
+      local.guard_frame = 0;
+      count_guard_reset();
+    }
+    if (local.helper != 0 || !thread_ready()) return;
+    local.guard_frame = here;
+    recording_ = true;
+    begin_ = now_ticks();
+    local.state->events.enter_call(static_cast<uint32_t>(api), begin_);
+  }
+  bool recording() const { return recording_; }
+  uint64_t begin_tick() const { return begin_; }
+  uint64_t end_tick() const { return end_; }
+  uint64_t duration() const { return end_ - begin_; }
+  void end() { end_ = now_ticks(); }
+  // A signal handler, or a fork inside the call, may have changed the thread's state: false then, and nothing may be emitted.
+  bool still_recording() const { return t_local.epoch == g_life->epoch.load(std::memory_order_relaxed) && t_local.epoch != 0; }
+  void leave() {
+    t_local.guard_frame = 0;
+    if (still_recording()) t_local.state->events.leave_call();
+  }
+
+ private:
+  uint64_t begin_ = 0;
+  uint64_t end_ = 0;
+  bool recording_ = false;
+};
+
+// Hooks on this thread pass through while it lives: around driver calls of our own, and in the helper thread.
+class OwnCalls {
+ public:
+  OwnCalls() { ++t_local.helper; }
+  ~OwnCalls() { --t_local.helper; }
+  OwnCalls(const OwnCalls&) = delete;
+  OwnCalls& operator=(const OwnCalls&) = delete;
+};
+
+}  // namespace prof::preload
