@@ -1,0 +1,59 @@
+# Sourced by the scripts beside it: runs named steps, keeps each one's output in a log, prints how it ended and how long
+# it took, and ends with "N passed, N failed". A step is a command; it fails when the command does.
+
+PROF_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+PROF_LOGS=${PROF_LOGS:-$PROF_ROOT/build/logs}
+PROF_JOBS=${PROF_JOBS:-$(nproc)}
+steps_passed=0
+steps_failed=()
+
+say() { printf '%s\n' "$*"; }
+die() { printf '%s\n' "$*" >&2; exit 1; }
+
+# step NAME COMMAND... : on a terminal the last line of the log is shown while the command runs; without one, a line a
+# minute, so that nobody takes a long build for a hang.
+step() {
+  local name=$1 log begin=$SECONDS shown=0 status
+  shift
+  mkdir -p "$PROF_LOGS"
+  log=$PROF_LOGS/${name//[ \/]/-}.log
+  printf '%-28s ' "$name"
+  [ -t 1 ] || printf '\n'
+  (cd "$PROF_ROOT" && "$@") >"$log" 2>&1 </dev/null &
+  local child=$!
+  while kill -0 "$child" 2>/dev/null; do
+    sleep 0.2
+    if [ -t 1 ]; then
+      printf '\r%-28s %4ds  %-.80s\033[K' "$name" $((SECONDS - begin)) "$(tail -c 400 "$log" | tr '\r' '\n' | tail -n 1)"
+    elif [ $((SECONDS - begin)) -ge $((shown + 60)) ]; then
+      shown=$((SECONDS - begin))
+      printf '  … %s, %d s: %s\n' "$name" "$shown" "$(tail -n 1 "$log" | cut -c 1-100)"
+    fi
+  done
+  wait "$child"
+  status=$?
+  [ -t 1 ] && printf '\r'
+  if [ "$status" = 0 ]; then
+    steps_passed=$((steps_passed + 1))
+    printf '%-28s pass  %4d s  %s\n' "$name" $((SECONDS - begin)) "$(grep -E '^RESULT ' "$log" | tail -n 1 | cut -c 8-)"
+  else
+    steps_failed+=("$name")
+    printf '%-28s FAIL  %4d s  status %d, log %s\n' "$name" $((SECONDS - begin)) "$status" "${log#"$PROF_ROOT"/}"
+    tail -n "${PROF_TAIL:-60}" "$log" | sed 's/^/    /'
+  fi
+  return "$status"
+}
+
+# Prints the count and returns 0 only if every step passed and at least one ran.
+steps_end() {
+  printf '%d passed, %d failed%s in %d s\n' "$steps_passed" "${#steps_failed[@]}" \
+    "${steps_failed[*]:+ (${steps_failed[*]})}" "$SECONDS"
+  [ "${#steps_failed[@]}" = 0 ] && [ "$steps_passed" -gt 0 ]
+}
+
+# build PRESET [TARGET...]: configures once, then builds.
+build() {
+  local preset=$1
+  shift
+  cmake --preset "$preset" -Wno-dev && cmake --build --preset "$preset" -j "$PROF_JOBS" ${*:+--target "$@"}
+}
