@@ -57,3 +57,13 @@ build() {
   shift
   cmake --preset "$preset" -Wno-dev && cmake --build --preset "$preset" -j "$PROF_JOBS" ${*:+--target "$@"}
 }
+
+# run_tests PRESET [CTEST OPTION...]: everything but what needs a GPU or a quiet machine.
+run_tests() {
+  local preset=$1 out=$PROF_LOGS/ctest-$1.txt status
+  shift
+  ctest --preset "$preset" -j "$PROF_JOBS" -LE 'bench|gpu' "$@" 2>&1 | tee "$out"
+  status=${PIPESTATUS[0]}
+  printf 'RESULT %s\n' "$(grep -E 'tests passed' "$out" | tail -n 1)"
+  return "$status"
+}

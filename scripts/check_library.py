@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""What libprof.so shows to the programs it is preloaded into. Usage: check_library.py LIBRARY INTERCEPT_FOLDER [GLIBC].
+Exports exactly the rows of the folder's .def files, dlsym and the NVTX entry points; needs libc and the loader alone; asks for
+no glibc symbol newer than GLIBC (2.28). A preload that needs more kills every process it is put into."""
+import os
+import re
+import subprocess
+import sys
+
+ALWAYS = {"dlsym", "InitializeInjectionNvtx", "InitializeInjectionNvtx2"}
+NEEDED = re.compile(r"libc\.so\.6|ld-linux-[\w-]+\.so\.\d")
+ROW = re.compile(r"^[A-Z_]+_API\w*\(\s*(\w+)", re.M)
+
+
+def readelf(*options):
+    return subprocess.run(["readelf", "--wide", *options], check=True, capture_output=True, text=True).stdout
+
+
+def rows(folder):
+    names = set()
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".def"):
+            with open(os.path.join(folder, name), encoding="utf-8") as source:
+                names |= set(ROW.findall(source.read()))
+    return names
+
+
+def symbols(library):
+    """(name, version or '', defined) of every dynamic symbol."""
+    for line in readelf("--dyn-syms", library).splitlines():
+        fields = line.split()
+        if len(fields) >= 8 and fields[0].rstrip(":").isdigit():
+            name, _, version = fields[7].partition("@")
+            yield name, version.lstrip("@"), fields[6] != "UND"
+
+
+def newer(version, limit):
+    return tuple(map(int, version.split("."))) > tuple(map(int, limit.split(".")))
+
+
+def main():
+    library, folder = sys.argv[1:3]
+    limit = sys.argv[3] if len(sys.argv) > 3 else "2.28"
+    problems = []
+    table = rows(folder)
+    if not table:
+        problems.append(f"{folder}: no *_API( row found: nothing to compare the exports with")
+    exported = {name for name, _, defined in symbols(library) if defined}
+    for name in sorted(exported - table - ALWAYS):
+        problems.append(f"exports {name}, which no row lists")
+    for name in sorted((table | {"dlsym", "InitializeInjectionNvtx2"}) - exported):
+        problems.append(f"does not export {name}, which a row lists")
+    newest = "0"
+    for name, version, defined in symbols(library):
+        match = re.fullmatch(r"GLIBC_([\d.]+)", version)
+        if not defined and match:
+            newest = max(newest, match.group(1), key=lambda v: tuple(map(int, v.split("."))))
+            if newer(match.group(1), limit):
+                problems.append(f"needs {name} of glibc {match.group(1)}; {limit} is the newest allowed")
+        elif not defined and version:
+            problems.append(f"needs {name} of {version}")
+    needed = re.findall(r"\(NEEDED\).*\[(.+)\]", readelf("--dynamic", library))
+    for name in needed:
+        if not NEEDED.fullmatch(name):
+            problems.append(f"needs {name}; libc alone is allowed")
+    for problem in problems:
+        print(f"{os.path.basename(library)}: {problem}")
+    print(f"RESULT {len(exported)} exports, needs {' '.join(needed) or 'nothing'}, glibc symbols up to {newest}")
+    return 1 if problems else 0
+
+
+sys.exit(main())
