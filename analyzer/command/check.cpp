@@ -1,0 +1,6 @@
+// prof check
+#include "analyzer/command/command.h"
+
+namespace prof::analyzer {
+void add_check(CLI::App&, Run&) {}
+}  // namespace prof::analyzer
