@@ -1,0 +1,78 @@
+// Fills a man page's lists from the lists in the code, so that each exists once. The build runs it on every page:
+// fill_lists < page.in > page. A line `.\" LIST flags`, `.\" LIST variables` or `.\" LIST counters` becomes the list.
+#include "preload/format/counters.h"
+
+#include <iostream>
+#include <string>
+#include <string_view>
+
+namespace {
+
+struct Option {
+  std::string_view variable, type, initial, flag, values, help;
+};
+
+constexpr Option kOptions[] = {
+#define PROF_OPTION(member, variable, type, initial, flag, values, help) {variable, #type, initial, flag, values, help},
+#include "preload/runtime/options.def"
+#undef PROF_OPTION
+};
+
+// roff reads '-' as a hyphen, '\' as an escape, and a leading '.' or ''' as a request.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '-' || c == '\\') out += '\\';
+    out += c == '\\' ? 'e' : c;
+  }
+  return out.starts_with('.') || out.starts_with('\'') ? "\\&" + out : out;
+}
+
+// on|off becomes "on or off"; FOLDER|PATTERN stays what it stands for.
+void print_values(std::string_view values) {
+  while (!values.empty()) {
+    const size_t bar = values.find('|');
+    const std::string_view value = values.substr(0, bar);
+    const bool placeholder = value.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == std::string_view::npos;
+    std::cout << (placeholder ? "\\fI" : "\\fB") << escaped(value) << "\\fR";
+    if (bar == std::string_view::npos) return;
+    std::cout << '|';
+    values.remove_prefix(bar + 1);
+  }
+}
+
+void print_option(const Option& option, bool as_flag) {
+  std::cout << ".TP\n\\fB" << (as_flag ? "\\-\\-" : "") << escaped(as_flag ? option.flag : option.variable) << "\\fR=";
+  print_values(option.values);
+  std::cout << '\n' << escaped(option.help) << ".\n";
+  if (!option.initial.empty()) std::cout << "Default: \\fB" << escaped(option.initial) << "\\fR\n";
+}
+
+bool print_list(std::string_view name) {
+  if (name == "flags" || name == "variables") {
+    for (const Option& option : kOptions) print_option(option, name == "flags");
+    return true;
+  }
+  if (name == "counters") {
+    for (const prof::format::CounterInfo& counter : prof::format::kCounters) {
+      std::cout << ".TP\n.B " << escaped(counter.name) << '\n' << escaped(counter.help) << ".\n";
+    }
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+int main() {
+  constexpr std::string_view kMark = ".\\\" LIST ";
+  for (std::string line; std::getline(std::cin, line);) {
+    if (!line.starts_with(kMark)) {
+      std::cout << line << '\n';
+    } else if (!print_list(std::string_view(line).substr(kMark.size()))) {
+      std::cerr << "no list for: " << line << '\n';
+      return 1;
+    }
+  }
+  return std::cin.eof() && std::cout.flush() ? 0 : 1;
+}

@@ -1,0 +1,14 @@
+# What `cmake --install` puts where, beside the targets themselves: libunwind for the recorder, in a folder of its own.
+# libprof.so opens lib/prof/libunwind.so.8 beside itself; linking it would put its _Unwind_* before libgcc's in every
+# program. GPU machines rarely have it installed, so it is shipped.
+if(NOT CMAKE_CROSSCOMPILING)
+  find_library(PROF_LIBUNWIND NAMES libunwind.so.8 DOC "libunwind.so.8 to ship in lib/prof; empty: none")
+endif()
+if(PROF_LIBUNWIND)
+  file(REAL_PATH ${PROF_LIBUNWIND} unwind_file)
+  install(FILES ${unwind_file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/prof RENAME libunwind.so.8)
+else()
+  message(STATUS "libunwind.so.8 not found: it is not installed in lib/prof, and logs will have no native call stacks "
+                 "unless the machine that records has it (scripts/setup installs it here)")
+endif()
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
