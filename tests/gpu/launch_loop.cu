@@ -1,0 +1,99 @@
+// The launch loop that overhead is measured with, and the program that gets killed. Built with the static cudart.
+//
+//   launch_loop --serve      warms up, prints "ready", then obeys lines of standard input until it ends:
+//                              loop LAUNCHES KERNEL_NS    one timed loop, answered with one line of JSON
+//                            so that processes with and without a profiler can be kept alive and timed in turn
+//   launch_loop --forever NS launches a kernel every 20 us and prints how many launches have returned, until killed
+//   launch_loop              one loop of 1,000 launches
+#include "check.cuh"
+
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+
+// 0: as short as a kernel can be.
+extern "C" __global__ void wait_kernel(unsigned long long ns) {
+  if (ns != 0) spin_for(ns);
+}
+
+namespace {
+
+uint64_t now_ns() {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+struct Loop {
+  cudaStream_t stream = nullptr;
+  cudaEvent_t begin = nullptr, end = nullptr;
+
+  Loop() {
+    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CHECK(cudaEventCreate(&begin));
+    CHECK(cudaEventCreate(&end));
+  }
+
+  // host: the loop of launch calls alone. wall: until the GPU is done. gpu: between two timed events around the kernels.
+  void run(long launches, unsigned long long kernel_ns, bool print) {
+    CHECK(cudaStreamSynchronize(stream));
+    CHECK(cudaEventRecord(begin, stream));
+    const uint64_t t0 = now_ns();
+    for (long i = 0; i < launches; ++i) wait_kernel<<<1, 1, 0, stream>>>(kernel_ns);
+    const uint64_t t1 = now_ns();
+    CHECK(cudaEventRecord(end, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    const uint64_t t2 = now_ns();
+    CHECK(cudaGetLastError());
+    float gpu_ms = 0;
+    CHECK(cudaEventElapsedTime(&gpu_ms, begin, end));
+    if (!print) return;
+    const double n = static_cast<double>(launches);
+    std::printf("{\"launches\": %ld, \"host_ns\": %.3f, \"wall_ns\": %.3f, \"gpu_ns\": %.3f}\n", launches,
+                static_cast<double>(t1 - t0) / n, static_cast<double>(t2 - t0) / n, gpu_ms * 1e6 / n);
+    std::fflush(stdout);
+  }
+};
+
+[[noreturn]] void forever(unsigned long long kernel_ns) {
+  Loop loop;
+  uint64_t launched = 0;
+  for (uint64_t next = now_ns();; next += 20'000) {
+    while (now_ns() < next) {
+    }
+    wait_kernel<<<1, 1, 0, loop.stream>>>(kernel_ns);
+    CHECK(cudaGetLastError());
+    ++launched;
+    if (launched % 500 == 0) {
+      std::printf("%llu\n", static_cast<unsigned long long>(launched));
+      std::fflush(stdout);
+    }
+    if (launched % 1000 == 0) CHECK(cudaStreamSynchronize(loop.stream));
+  }
+}
+
+void serve() {
+  Loop loop;
+  loop.run(20'000, 0, false);
+  std::puts("ready");
+  std::fflush(stdout);
+  char line[128];
+  while (std::fgets(line, sizeof line, stdin) != nullptr) {
+    long launches = 0;
+    unsigned long long kernel_ns = 0;
+    if (std::sscanf(line, "loop %ld %llu", &launches, &kernel_ns) != 2 || launches <= 0) break;
+    loop.run(launches, kernel_ns, true);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::strcmp(argv[1], "--serve") == 0) {
+    serve();
+  } else if (argc > 1 && std::strcmp(argv[1], "--forever") == 0) {
+    forever(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 5'000);
+  } else {
+    Loop().run(1000, 0, true);
+  }
+  return 0;
+}
