@@ -43,7 +43,8 @@ struct LifePage {
   std::atomic<uint32_t> phase;  // Phase
 };
 enum class Phase : uint32_t { Cold = 0, Starting, Recording, Stopped };
-extern LifePage* g_life;  // never null: a static page until the constructor ran
+extern std::atomic<LifePage*> g_life;  // never null: a static page until the first start
+inline LifePage& life() { return *g_life.load(std::memory_order_relaxed); }
 
 // False: pass through. Starts the recorder, opens the thread's state, or counts why not. Keeps errno.
 bool enter_slow();
@@ -51,14 +52,16 @@ void count_nested();
 void count_guard_reset();
 
 // Adds to a loss counter of the log (also before the log exists: kept and written when it does).
-void count(format::Counter counter, uint64_t n = 1);
+// Safe anywhere, also in the child of a fork and in signal handlers.
+void count(format::Counter counter, uint64_t n);
+inline void count(format::Counter counter) { count(counter, 1); }
 
 // One line on stderr, "libprof: …\n", at most once per call site's `once` flag; silent with PROF_QUIET. Parts are joined.
 void say(std::atomic<bool>& once, std::string_view a, std::string_view b = {}, std::string_view c = {},
          std::string_view d = {});
 
 inline bool thread_ready() {
-  const uint64_t epoch = g_life->epoch.load(std::memory_order_acquire);
+  const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
   return (epoch != 0 && t_local.epoch == epoch) || enter_slow();
 }
 
@@ -101,7 +104,7 @@ void define_meta(std::string_view key, std::string_view value);
 // A scope for things that are no call around a driver function: NVTX events, CUPTI buffers, definitions made on their own.
 class EventScope {
  public:
-  EventScope() : recording_(t_local.helper == 0 && thread_ready()) {}
+  EventScope() : recording_(thread_ready()) {}
   bool recording() const { return recording_; }
 
  private:
@@ -144,7 +147,7 @@ class CallScope {
   uint64_t duration() const { return end_ - begin_; }
   void end() { end_ = now_ticks(); }
   // A signal handler, or a fork inside the call, may have changed the thread's state: false then, and nothing may be emitted.
-  bool still_recording() const { return t_local.epoch == g_life->epoch.load(std::memory_order_relaxed) && t_local.epoch != 0; }
+  bool still_recording() const { return t_local.epoch == life().epoch.load(std::memory_order_relaxed) && t_local.epoch != 0; }
   void leave() {
     t_local.guard_frame = 0;
     if (still_recording()) t_local.state->events.leave_call();

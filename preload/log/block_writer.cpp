@@ -1,0 +1,92 @@
+#include "preload/log/block_writer.h"
+
+#include "preload/format/crc.h"
+#include "preload/log/chunks.h"
+#include "preload/log/intern.h"
+#include "preload/runtime/recorder.h"
+
+#include <cstring>
+
+namespace prof::preload {
+
+InternTables g_intern;
+
+void BlockWriter::open(format::BlockKind kind, uint32_t thread) {
+  abandon();
+  kind_ = kind;
+  thread_ = thread;
+  sequence_ = 0;
+  chunk_size_ = 1;
+}
+
+void BlockWriter::abandon() {
+  block_ = chunk_ = nullptr;
+  chunk_left_ = 0;
+  state_ = {};
+  used_ = 0;
+  records_ = 0;
+}
+
+void BlockWriter::close() {
+  if (chunk_left_ != 0) give_chunk({chunk_, chunk_left_});
+  abandon();
+}
+
+bool BlockWriter::copy_in(const uint8_t* bytes, size_t size, const format::CodecState& state) {
+  if (size > format::kPayloadBytes - used_) {
+    count(format::Counter::records_dropped_large);
+    return false;
+  }
+  std::memcpy(block_->payload + used_, bytes, size);
+  state_ = state;
+  commit(size);
+  return true;
+}
+
+void BlockWriter::seal() {
+  format::BlockHeader& header = block_->header;
+  header.records = records_;
+  header.in_call_api = 0;  // the next block carries it
+  header.flags = format::kBlockSealed;
+  uint32_t crc[4];
+  format::block_crc(*block_, crc);
+  std::memcpy(header.crc, crc, sizeof crc);
+}
+
+bool BlockWriter::next_block() {
+  const uint32_t in_call = block_ != nullptr ? block_->header.in_call_api : 0;
+  const uint64_t in_call_tick = block_ != nullptr ? block_->header.in_call_tick : 0;
+  if (chunk_left_ == 0) {
+    const Chunk chunk = take_chunk(chunk_size_);
+    if (chunk.first == nullptr) {
+      count(format::Counter::records_dropped_full);
+      return false;
+    }
+    chunk_ = chunk.first;
+    chunk_left_ = chunk.blocks;
+    if (chunk_size_ < 4) chunk_size_ *= 2;
+  }
+  if (block_ != nullptr) seal();
+  block_ = chunk_++;
+  --chunk_left_;
+  used_ = 0;
+  records_ = 0;
+  // Ticks count on from the last block's, so that the first difference is small as well.
+  const uint64_t base = state_.tick != 0 ? state_.tick : now_ticks();
+  state_ = {};
+  state_.tick = base;
+  format::BlockHeader& header = block_->header;
+  header.kind = kind_;
+  header.flags = 0;
+  header.thread = thread_;
+  header.committed = 0;
+  header.sequence = sequence_++;
+  header.base_tick = state_.tick;
+  header.in_call_tick = in_call_tick;
+  header.in_call_api = in_call;
+  // Last: before this store the block counts as unused.
+  std::atomic_ref(header.magic).store(format::kBlockMagic, std::memory_order_release);
+  return true;
+}
+
+}  // namespace prof::preload

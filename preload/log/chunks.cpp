@@ -1,0 +1,229 @@
+#include "preload/log/chunks.h"
+
+#include "preload/log/log_file.h"
+#include "preload/runtime/helper.h"
+#include "preload/runtime/recorder.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace prof::preload {
+
+namespace {
+
+constexpr uint32_t kMaxSlabs = 4096;
+constexpr uint64_t kLargestSlab = 64ull << 20;
+constexpr uint32_t kAheadBlocks = 256;       // 1 MiB touched ahead: 100,000 launches
+constexpr uint32_t kWakeEveryBlocks = 64;
+constexpr uint32_t kClosed = 0x40000000;     // added to `next`: nobody gets a block any more
+constexpr uint32_t kSpares = 256;
+
+struct Slab {
+  std::atomic<uint32_t> next;
+  uint32_t blocks;
+  format::Block* base;
+  uint64_t offset;
+  std::atomic<uint32_t> touched;  // blocks whose pages were touched ahead
+};
+
+Slab g_slabs[kMaxSlabs];
+std::atomic<uint32_t> g_slab_count{0};
+std::atomic<Slab*> g_current{nullptr};
+std::atomic<Slab*> g_ready{nullptr};
+std::atomic<bool> g_closed{false};
+std::atomic<uint64_t> g_next_bytes{0};
+std::atomic<bool> g_full{false};
+// Rests of chunks: address (48 bits) and number of blocks (16 bits) in one word; 0 = empty.
+std::atomic<uint64_t> g_spares[kSpares];
+std::atomic<uint32_t> g_spare_count{0};
+
+Slab* make_slab() {
+  if (g_full.load(std::memory_order_relaxed)) return nullptr;
+  const uint32_t index = g_slab_count.fetch_add(1, std::memory_order_relaxed);
+  uint64_t bytes = g_next_bytes.load(std::memory_order_relaxed);
+  uint64_t offset = 0;
+  format::Block* const base = index < kMaxSlabs ? g_log.extend(bytes, offset) : nullptr;
+  if (base == nullptr) {
+    g_full.store(true, std::memory_order_relaxed);
+    count(format::Counter::log_extend_failed);
+    static std::atomic<bool> said{false};
+    say(said, "the log is full (disk, PROF_MAX_SIZE or ulimit -f): later records are only counted: ", g_log.path());
+    return nullptr;
+  }
+  if (bytes * 2 <= kLargestSlab) g_next_bytes.store(bytes * 2, std::memory_order_relaxed);
+  Slab& slab = g_slabs[index];
+  slab.blocks = static_cast<uint32_t>(bytes / format::kBlockBytes);
+  slab.base = base;
+  slab.offset = offset;
+  slab.touched.store(0, std::memory_order_relaxed);
+  slab.next.store(0, std::memory_order_release);
+  return &slab;
+}
+
+// A store fault on a fresh page of the file costs 0.5–1 µs and, beside a disk writer, much more: take them here, not in hooks.
+void touch(Slab& slab, uint32_t upto) {
+  if (upto > slab.blocks) upto = slab.blocks;
+  const uint32_t from = slab.touched.load(std::memory_order_relaxed);
+  if (upto <= from) return;
+  char* const at = reinterpret_cast<char*>(slab.base + from);
+  const size_t bytes = (upto - from) * format::kBlockBytes;
+  if (madvise(at, bytes, MADV_POPULATE_WRITE) != 0) {  // Linux < 5.14
+    for (size_t i = 0; i < bytes; i += format::kBlockBytes) {
+      __atomic_fetch_or(at + i + format::kBlockBytes - 1, 0, __ATOMIC_RELAXED);
+    }
+  }
+  slab.touched.store(upto, std::memory_order_relaxed);
+}
+
+void give_rest_of(Slab& slab, uint32_t from) {
+  if (from < slab.blocks) give_chunk({slab.base + from, slab.blocks - from});
+}
+
+Chunk take_spare(uint32_t wanted) {
+  for (std::atomic<uint64_t>& slot : g_spares) {
+    uint64_t word = slot.load(std::memory_order_relaxed);
+    if (word == 0 || !slot.compare_exchange_strong(word, 0, std::memory_order_acq_rel)) continue;
+    g_spare_count.fetch_sub(1, std::memory_order_relaxed);
+    Chunk chunk{reinterpret_cast<format::Block*>(word & 0xffffffffffff), static_cast<uint32_t>(word >> 48)};
+    if (chunk.blocks > wanted) {
+      give_chunk({chunk.first + wanted, chunk.blocks - wanted});
+      chunk.blocks = wanted;
+    }
+    return chunk;
+  }
+  return {};
+}
+
+}  // namespace
+
+bool open_chunks(uint64_t slab_bytes) {
+  if (slab_bytes < (64u << 10)) slab_bytes = 64u << 10;
+  if (slab_bytes > kLargestSlab) slab_bytes = kLargestSlab;
+  g_next_bytes.store(slab_bytes / format::kBlockBytes * format::kBlockBytes, std::memory_order_relaxed);
+  g_closed.store(false, std::memory_order_relaxed);
+  g_full.store(false, std::memory_order_relaxed);
+  Slab* const first = make_slab();
+  if (first == nullptr) return false;
+  touch(*first, 32);
+  g_current.store(first, std::memory_order_release);
+  return true;
+}
+
+Chunk take_chunk(uint32_t wanted) {
+  if (!g_closed.load(std::memory_order_acquire) && g_spare_count.load(std::memory_order_relaxed) != 0) {
+    if (const Chunk spare = take_spare(wanted); spare.first != nullptr) return spare;
+  }
+  for (;;) {
+    if (g_closed.load(std::memory_order_acquire)) return {};
+    Slab* const slab = g_current.load(std::memory_order_acquire);
+    if (slab == nullptr) return {};
+    const uint32_t at = slab->next.fetch_add(wanted, std::memory_order_acq_rel);
+    if (at < slab->blocks) {
+      const uint32_t blocks = at + wanted <= slab->blocks ? wanted : slab->blocks - at;
+      if (at / kWakeEveryBlocks != (at + wanted) / kWakeEveryBlocks) wake_helper();
+      return {slab->base + at, blocks};
+    }
+    if (at >= kClosed) return {};
+    slab->next.store(slab->blocks, std::memory_order_relaxed);  // keeps the counter from running away
+    Slab* next = g_ready.exchange(nullptr, std::memory_order_acq_rel);
+    if (next == nullptr) {
+      const uint64_t from = read_clocks().monotonic_ns;
+      next = make_slab();
+      count(format::Counter::slab_waits);
+      count(format::Counter::slab_wait_ns, read_clocks().monotonic_ns - from);
+      if (next == nullptr) return {};
+    }
+    Slab* expected = slab;
+    if (!g_current.compare_exchange_strong(expected, next, std::memory_order_acq_rel)) {
+      Slab* empty = nullptr;  // another thread was faster: keep ours for the next change
+      if (!g_ready.compare_exchange_strong(empty, next, std::memory_order_acq_rel)) give_rest_of(*next, 0);
+    }
+    wake_helper();
+  }
+}
+
+void give_chunk(Chunk rest) {
+  if (rest.first == nullptr) return;
+  while (rest.blocks != 0) {
+    const uint32_t blocks = rest.blocks < 0xffff ? rest.blocks : 0xffff;
+    const uint64_t word = static_cast<uint64_t>(blocks) << 48 | reinterpret_cast<uint64_t>(rest.first);
+    bool placed = false;
+    for (std::atomic<uint64_t>& slot : g_spares) {
+      uint64_t empty = 0;
+      if (!slot.compare_exchange_strong(empty, word, std::memory_order_acq_rel)) continue;
+      g_spare_count.fetch_add(1, std::memory_order_relaxed);
+      placed = true;
+      break;
+    }
+    if (!placed) return;  // those blocks stay unused: zeros in the file
+    rest.first += blocks;
+    rest.blocks -= blocks;
+  }
+}
+
+bool tend_chunks() {
+  if (g_closed.load(std::memory_order_acquire)) return false;
+  bool worked = false;
+  if (g_ready.load(std::memory_order_acquire) == nullptr && !g_full.load(std::memory_order_relaxed)) {
+    Slab* const current = g_current.load(std::memory_order_acquire);
+    // Only when the current slab is half used: a short program must not reserve twice its need.
+    if (current != nullptr && current->next.load(std::memory_order_relaxed) > current->blocks / 2) {
+      if (Slab* const made = make_slab(); made != nullptr) {
+        Slab* empty = nullptr;
+        if (!g_ready.compare_exchange_strong(empty, made, std::memory_order_acq_rel)) give_rest_of(*made, 0);
+        worked = true;
+      }
+    }
+  }
+  if (Slab* const current = g_current.load(std::memory_order_acquire); current != nullptr) {
+    touch(*current, current->next.load(std::memory_order_relaxed) + kAheadBlocks);
+    Slab* const ready = g_ready.load(std::memory_order_acquire);
+    if (ready != nullptr && current->next.load(std::memory_order_relaxed) + kAheadBlocks > current->blocks) {
+      touch(*ready, kAheadBlocks);
+    }
+  }
+  return worked;
+}
+
+void write_back_chunks() {
+  if (g_log.backing() != format::Backing::Written) return;
+  const uint32_t slabs = g_slab_count.load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < slabs && i < kMaxSlabs; ++i) {
+    Slab& slab = g_slabs[i];
+    uint32_t used = slab.next.load(std::memory_order_acquire);
+    if (used >= kClosed) used -= kClosed;
+    if (used > slab.blocks) used = slab.blocks;
+    if (slab.base != nullptr && used != 0) g_log.write_back(slab.base, used * format::kBlockBytes, slab.offset);
+  }
+  g_log.write_back_header();
+}
+
+uint64_t close_chunks() {
+  g_closed.store(true, std::memory_order_seq_cst);
+  uint64_t end = format::kBlocksOffset;
+  const uint32_t slabs = g_slab_count.load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < slabs && i < kMaxSlabs; ++i) {
+    Slab& slab = g_slabs[i];
+    if (slab.base == nullptr) continue;
+    uint32_t used = slab.next.fetch_add(kClosed, std::memory_order_acq_rel);
+    if (used > slab.blocks) used = slab.blocks;
+    if (used != 0 && slab.offset + used * format::kBlockBytes > end) end = slab.offset + used * format::kBlockBytes;
+  }
+  return end;
+}
+
+void abandon_chunks() {
+  g_current.store(nullptr, std::memory_order_relaxed);
+  g_ready.store(nullptr, std::memory_order_relaxed);
+  for (uint32_t i = 0; i < kMaxSlabs && i < g_slab_count.load(std::memory_order_relaxed); ++i) g_slabs[i].base = nullptr;
+  g_slab_count.store(0, std::memory_order_relaxed);
+  for (std::atomic<uint64_t>& slot : g_spares) slot.store(0, std::memory_order_relaxed);
+  g_spare_count.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace prof::preload

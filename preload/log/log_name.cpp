@@ -1,0 +1,104 @@
+#include "preload/log/log_name.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+#include <string_view>
+
+extern char** environ;
+
+namespace prof::preload {
+
+namespace {
+
+struct Text {
+  char* at;
+  char* end;
+  bool fits = true;
+  void put(char c) {
+    if (at < end) {
+      *at++ = c;
+    } else {
+      fits = false;
+    }
+  }
+  void put(std::string_view s) {
+    for (const char c : s) put(c);
+  }
+  void put(uint64_t number) {
+    char digits[20];
+    size_t n = 0;
+    do digits[n++] = static_cast<char>('0' + number % 10);
+    while ((number /= 10) != 0);
+    while (n != 0) put(digits[--n]);
+  }
+};
+
+std::string_view variable(std::string_view name) {
+  for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
+    const std::string_view entry(*at);
+    if (entry.size() > name.size() && entry.substr(0, name.size()) == name && entry[name.size()] == '=') {
+      return entry.substr(name.size() + 1);
+    }
+  }
+  return {};
+}
+
+std::string_view rank() {
+  for (const char* name : {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"}) {
+    const std::string_view value = variable(name);
+    if (!value.empty()) return value;
+  }
+  return "0";
+}
+
+void put_pattern(Text& text, std::string_view pattern) {
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '%' || i + 1 == pattern.size()) {
+      text.put(pattern[i]);
+      continue;
+    }
+    switch (pattern[++i]) {
+      case 'p': text.put(static_cast<uint64_t>(getpid())); break;
+      case 't': text.put(static_cast<uint64_t>(time(nullptr))); break;
+      case 'r': text.put(rank()); break;
+      case 'h': {
+        utsname names{};
+        uname(&names);
+        text.put(std::string_view(names.nodename));
+        break;
+      }
+      default: text.put(pattern[i]); break;
+    }
+  }
+}
+
+}  // namespace
+
+bool make_log_name(char* path, size_t capacity, const char* output, unsigned attempt) {
+  constexpr std::string_view kSuffix = ".plog";
+  Text text{path, path + capacity - 1};
+  const std::string_view given(output);
+  const bool is_name = given.find('%') != std::string_view::npos ||
+                       (given.size() > kSuffix.size() && given.substr(given.size() - kSuffix.size()) == kSuffix);
+  if (is_name) {
+    put_pattern(text, given);
+  } else {
+    text.put(given.empty() ? std::string_view(".") : given);
+    put_pattern(text, "/prof.%p.plog");
+  }
+  if (attempt > 1) {
+    const std::string_view so_far(path, static_cast<size_t>(text.at - path));
+    const bool has_suffix = so_far.size() >= kSuffix.size() && so_far.substr(so_far.size() - kSuffix.size()) == kSuffix;
+    if (has_suffix) text.at -= kSuffix.size();
+    text.put('-'), text.put(static_cast<uint64_t>(attempt));
+    if (has_suffix) text.put(kSuffix);
+  }
+  *text.at = '\0';
+  return text.fits;
+}
+
+}  // namespace prof::preload

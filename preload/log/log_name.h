@@ -1,0 +1,13 @@
+// What the log is called. Called once per life by LogFile::create.
+#pragma once
+
+#include <cstddef>
+
+namespace prof::preload {
+
+// Writes the path for try number `attempt` (1, 2, …; the second gives "-2" before ".plog") of PROF_OUTPUT `output`.
+// A text with '%' or ending in ".plog" is a file name pattern, anything else a folder. False: longer than `capacity`.
+//   %p pid   %h host   %r rank (of the usual launchers, "0" without)   %t seconds since 1970   %% percent sign
+bool make_log_name(char* path, size_t capacity, const char* output, unsigned attempt);
+
+}  // namespace prof::preload

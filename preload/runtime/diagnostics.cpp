@@ -1,0 +1,59 @@
+// Counters of the log and the one-line messages on stderr.
+#include "preload/log/log_file.h"
+#include "preload/runtime/describe.h"
+#include "preload/runtime/options.h"
+#include "preload/runtime/recorder.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace prof::preload {
+
+namespace {
+
+// What is counted while there is no log: before the start, and in a forked child until it starts its own.
+std::atomic<uint64_t> g_early[format::kMaxCounters];
+
+}  // namespace
+
+void count(format::Counter counter, uint64_t n) {
+  const uint32_t index = static_cast<uint32_t>(counter);
+  const uint32_t phase = life().phase.load(std::memory_order_relaxed);
+  format::CounterPage* const page = g_log.counters();
+  // A cold life with a page: the page is the parent's.
+  if (page != nullptr && phase != static_cast<uint32_t>(Phase::Cold) && phase != static_cast<uint32_t>(Phase::Starting)) {
+    std::atomic_ref(page->counter[index]).fetch_add(n, std::memory_order_relaxed);
+  } else {
+    g_early[index].fetch_add(n, std::memory_order_relaxed);
+  }
+}
+
+void count_nested() { count(format::Counter::nested_calls, 1); }
+void count_guard_reset() { count(format::Counter::guard_resets, 1); }
+
+void adopt_counters() {
+  for (uint32_t i = 0; i < format::kCounterCount; ++i) {
+    g_log.counters()->counter[i] += g_early[i].exchange(0, std::memory_order_relaxed);
+  }
+}
+
+void say(std::atomic<bool>& once, std::string_view a, std::string_view b, std::string_view c, std::string_view d) {
+  if (once.exchange(true, std::memory_order_relaxed) || options().quiet) return;
+  const int saved = errno;
+  char line[1024];
+  size_t size = 0;
+  for (const std::string_view part : {std::string_view("libprof: "), a, b, c, d}) {
+    const size_t room = sizeof line - 1 - size;
+    const size_t n = part.size() < room ? part.size() : room;
+    if (n != 0) std::memcpy(line + size, part.data(), n);
+    size += n;
+  }
+  line[size++] = '\n';
+  const ssize_t written = write(STDERR_FILENO, line, size);
+  static_cast<void>(written);
+  errno = saved;
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,125 @@
+#include "preload/runtime/helper.h"
+
+#include "preload/capture/gpu_activity.h"
+#include "preload/log/chunks.h"
+#include "preload/runtime/libc.h"
+#include "preload/runtime/options.h"
+#include "preload/runtime/recorder.h"
+
+#include <linux/futex.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+
+namespace prof::preload {
+
+namespace {
+
+constexpr uint64_t kAnchorEvery = 1'000'000'000;
+
+std::atomic<uint32_t> g_wakes{0};   // futex word
+std::atomic<uint32_t> g_stop{0};
+std::atomic<uint32_t> g_idle{1};    // futex word: 1 while the helper touches nothing of the log
+
+long futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
+  return syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, timeout, nullptr, 0);
+}
+
+timespec timespec_of(uint64_t ns) {
+  return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+}
+
+uint64_t monotonic_now() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
+}
+
+void emit_anchor() {
+  const EventScope scope;
+  if (!scope.recording()) return;
+  const ClockReading now = read_clocks();
+  emit(format::ClockAnchor{now.tick, now.monotonic_ns, now.realtime_ns});
+}
+
+void* helper_main(void* epoch_argument) {
+  const uint64_t epoch = reinterpret_cast<uint64_t>(epoch_argument);
+  OwnCalls own;
+  prctl(PR_SET_NAME, "libprof", 0, 0, 0);
+  uint64_t next_anchor = monotonic_now();
+  uint64_t next_flush = next_anchor + options().flush;
+  uint32_t seen = g_wakes.load(std::memory_order_acquire);
+  for (;;) {
+    g_idle.store(0, std::memory_order_seq_cst);
+    const bool over = g_stop.load(std::memory_order_seq_cst) != 0 ||
+                      life().epoch.load(std::memory_order_acquire) != epoch;
+    if (!over) {
+      tend_chunks();
+      const uint64_t now = monotonic_now();
+      if (now >= next_anchor) {
+        emit_anchor();
+        write_back_chunks();
+        next_anchor = now + kAnchorEvery;
+      }
+    }
+    g_idle.store(1, std::memory_order_seq_cst);
+    futex(g_idle, FUTEX_WAKE, 1, nullptr);
+    if (over) return nullptr;
+    if (options().flush != 0 && monotonic_now() >= next_flush) {
+      flush_gpu_activity(false);
+      next_flush = monotonic_now() + options().flush;
+    }
+    const uint64_t now = monotonic_now();
+    uint64_t until = next_anchor;
+    if (options().flush != 0 && next_flush < until) until = next_flush;
+    const timespec pause = timespec_of(until > now ? until - now : 0);
+    futex(g_wakes, FUTEX_WAIT, seen, &pause);
+    seen = g_wakes.load(std::memory_order_acquire);
+  }
+}
+
+}  // namespace
+
+bool start_helper() {
+  g_stop.store(0, std::memory_order_relaxed);
+  g_idle.store(1, std::memory_order_relaxed);
+  if (prof_libc_pthread_create == nullptr) return false;
+  uint64_t all = ~0ull;
+  uint64_t old = 0;
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, sizeof all);  // the program's handlers never run on our thread
+  pthread_t thread{};
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  if (prof_libc_pthread_attr_setstacksize != nullptr) prof_libc_pthread_attr_setstacksize(&attributes, 1 << 20);
+  void* const epoch = reinterpret_cast<void*>(life().epoch.load(std::memory_order_relaxed));
+  const bool ok = prof_libc_pthread_create(&thread, &attributes, helper_main, epoch) == 0;
+  pthread_attr_destroy(&attributes);
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, nullptr, sizeof old);
+  return ok;
+}
+
+void wake_helper() {
+  const int saved = errno;
+  g_wakes.fetch_add(1, std::memory_order_release);
+  futex(g_wakes, FUTEX_WAKE, 1, nullptr);
+  errno = saved;
+}
+
+void stop_helper(uint64_t ns) {
+  g_stop.store(1, std::memory_order_seq_cst);
+  wake_helper();
+  const uint64_t until = monotonic_now() + ns;
+  while (g_idle.load(std::memory_order_seq_cst) == 0) {
+    const uint64_t now = monotonic_now();
+    if (now >= until) return;
+    const timespec pause = timespec_of(until - now);
+    futex(g_idle, FUTEX_WAIT, 0, &pause);
+  }
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,26 @@
+// The recorder's options, read from PROF_* variables once per life. The list is options.def.
+#pragma once
+
+#include <cstdint>
+
+namespace prof::preload {
+
+using OptionFlag = bool;
+using OptionCount = uint64_t;
+using OptionBytes = uint64_t;
+using OptionSeconds = uint64_t;  // in nanoseconds
+using OptionText = const char*;  // never null; lives as long as the life
+using OptionChoice = const char*;
+
+struct Options {
+#define PROF_OPTION(member, variable, type, initial, flag, values, help) Option##type member{};
+#include "preload/runtime/options.def"
+#undef PROF_OPTION
+};
+
+const Options& options();
+
+// Reads the environment. A value that makes no sense is reported once on stderr and replaced by the default.
+void read_options(char** environment);
+
+}  // namespace prof::preload

@@ -1,0 +1,135 @@
+#include "preload/runtime/thread.h"
+
+#include "preload/runtime/libc.h"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <new>
+
+namespace prof::preload {
+
+thread_local ThreadLocal t_local __attribute__((tls_model("initial-exec")));
+
+namespace {
+
+constexpr uint32_t kStatesPerPage = 64;
+constexpr uint32_t kPages = 1024;  // 65,536 threads at once
+
+std::atomic<ThreadState*> g_pages[kPages];
+std::atomic<uint32_t> g_hint{0};
+std::atomic<uint32_t> g_next_ordinal{1};
+pthread_key_t g_key;
+bool g_key_made = false;
+
+ThreadState* page(uint32_t index) {
+  ThreadState* there = g_pages[index].load(std::memory_order_acquire);
+  if (there != nullptr) return there;
+  void* const memory = mmap(nullptr, kStatesPerPage * sizeof(ThreadState), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  auto* const made = static_cast<ThreadState*>(memory);
+  for (uint32_t i = 0; i < kStatesPerPage; ++i) new (made + i) ThreadState;
+  if (g_pages[index].compare_exchange_strong(there, made, std::memory_order_acq_rel)) return made;
+  munmap(memory, kStatesPerPage * sizeof(ThreadState));
+  return there;
+}
+
+ThreadState* take_slot() {
+  const uint32_t from = g_hint.load(std::memory_order_relaxed);
+  for (uint32_t n = 0; n < kPages; ++n) {
+    const uint32_t index = (from + n) % kPages;
+    ThreadState* const states = page(index);
+    if (states == nullptr) return nullptr;
+    for (uint32_t i = 0; i < kStatesPerPage; ++i) {
+      uint32_t unused = 0;
+      if (states[i].in_use.load(std::memory_order_relaxed) != 0) continue;
+      if (!states[i].in_use.compare_exchange_strong(unused, 1, std::memory_order_acq_rel)) continue;
+      g_hint.store(index, std::memory_order_relaxed);
+      return states + i;
+    }
+  }
+  return nullptr;
+}
+
+// pthread calls this when a recorded thread ends. Destructors that run later may launch again: the thread then simply gets
+// a new state (and this is called again, up to PTHREAD_DESTRUCTOR_ITERATIONS times).
+void thread_ended(void* state_argument) {
+  auto* const state = static_cast<ThreadState*>(state_argument);
+  ThreadLocal& local = t_local;
+  const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
+  if (epoch == 0 || local.epoch != epoch || local.state != state) return;
+  emit(format::ThreadEnd{now_ticks()});
+  local.epoch = 0;
+  local.state = nullptr;
+  local.guard_frame = 0;
+  state->events.close();
+  state->definitions.close();
+  state->in_use.store(0, std::memory_order_release);
+  g_hint.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void open_threads() {
+  if (!g_key_made && prof_libc_pthread_key_create != nullptr) {
+    g_key_made = prof_libc_pthread_key_create(&g_key, thread_ended) == 0;
+  }
+  for (std::atomic<ThreadState*>& entry : g_pages) {
+    ThreadState* const states = entry.load(std::memory_order_acquire);
+    if (states == nullptr) continue;
+    for (uint32_t i = 0; i < kStatesPerPage; ++i) {
+      states[i].events.abandon();
+      states[i].definitions.abandon();
+      states[i].in_use.store(0, std::memory_order_relaxed);
+    }
+  }
+  g_hint.store(0, std::memory_order_relaxed);
+  g_next_ordinal.store(1, std::memory_order_relaxed);
+}
+
+bool open_thread() {
+  const int saved = errno;
+  ThreadLocal& local = t_local;
+  if (local.busy != 0) {  // a signal handler inside the opening, or inside a record of the life before a fork
+    if (local.epoch == life().epoch.load(std::memory_order_relaxed)) return false;
+    count(format::Counter::fork_discards);
+    local.busy = 0;
+  }
+  local.busy = 1;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  ThreadState* const state = take_slot();
+  bool ok = false;
+  if (state == nullptr) {
+    count(format::Counter::no_thread_state);
+  } else {
+    state->ordinal = g_next_ordinal.fetch_add(1, std::memory_order_relaxed);
+    state->tid = static_cast<uint32_t>(syscall(SYS_gettid));
+    state->events.open(format::BlockKind::Events, state->ordinal);
+    state->definitions.open(format::BlockKind::Definitions, state->ordinal);
+    char name[16] = {};
+    prctl(PR_GET_NAME, name, 0, 0, 0);
+    format::ThreadDef definition;
+    definition.thread = format::ThreadOrdinal{state->ordinal};
+    definition.tid = state->tid;
+    definition.first_tick = now_ticks();
+    definition.name = name;
+    ok = state->events.append(definition);
+    if (!ok) {
+      state->in_use.store(0, std::memory_order_release);
+    } else {
+      if (g_key_made && prof_libc_pthread_setspecific != nullptr) prof_libc_pthread_setspecific(g_key, state);
+      local.state = state;
+      local.epoch = life().epoch.load(std::memory_order_relaxed);
+    }
+  }
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  local.busy = 0;
+  errno = saved;
+  return ok;
+}
+
+}  // namespace prof::preload
