@@ -21,7 +21,7 @@ const char* keep(std::string_view text) {
   return to;
 }
 
-// "123", "1.5" with a unit per digit position: value × scale, exact for up to 9 decimals. False: no number.
+// "123" or "1.5" times `scale`, up to 9 decimals counted; what follows the number stays in `text`. False: no number.
 bool parse_decimal(std::string_view& text, uint64_t scale, uint64_t& out) {
   uint64_t whole = 0;
   size_t i = 0;
@@ -30,16 +30,17 @@ bool parse_decimal(std::string_view& text, uint64_t scale, uint64_t& out) {
     whole = whole * 10 + static_cast<uint64_t>(text[i] - '0');
   }
   size_t digits = i;
-  uint64_t fraction = 0;
-  uint64_t unit = scale;
+  uint64_t numerator = 0;
+  uint64_t denominator = 1;
   if (i < text.size() && text[i] == '.') {
     for (++i; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i, ++digits) {
-      unit /= 10;
-      fraction += static_cast<uint64_t>(text[i] - '0') * unit;
+      if (denominator == 1'000'000'000) continue;
+      numerator = numerator * 10 + static_cast<uint64_t>(text[i] - '0');
+      denominator *= 10;
     }
   }
   text.remove_prefix(i);
-  out = whole * scale + fraction;
+  out = whole * scale + static_cast<uint64_t>(static_cast<unsigned __int128>(numerator) * scale / denominator);
   return digits != 0;
 }
 

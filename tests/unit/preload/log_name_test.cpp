@@ -1,0 +1,36 @@
+// PROF_OUTPUT: folder, pattern or file name.
+#include "preload/log/log_name.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace prof::preload {
+namespace {
+
+std::string name(const char* output, unsigned attempt = 1) {
+  char path[256];
+  return make_log_name(path, sizeof path, output, attempt) ? path : "too long";
+}
+const std::string kPid = std::to_string(getpid());
+
+TEST(LogName, AFolderGetsTheDefaultName) { EXPECT_EQ(name("/a/b"), "/a/b/prof." + kPid + ".plog"); }
+
+TEST(LogName, ASecondTryIsNumberedBeforeTheSuffix) {
+  EXPECT_EQ(name("/a", 2), "/a/prof." + kPid + "-2.plog");
+  EXPECT_EQ(name("x.plog", 3), "x-3.plog");
+}
+
+TEST(LogName, APatternIsFilledIn) {
+  setenv("RANK", "5", 1);
+  EXPECT_EQ(name("run-%r-%p%%.plog"), "run-5-" + kPid + "%.plog");
+  unsetenv("RANK");
+}
+
+TEST(LogName, ATextThatDoesNotFitIsRefused) { EXPECT_EQ(name(std::string(300, 'x').c_str()), "too long"); }
+
+}  // namespace
+}  // namespace prof::preload

@@ -1,0 +1,310 @@
+// What the log promises whatever happens to the program: kill, fork, threads, limits, closed descriptors, signals, longjmp.
+#include "tests/unit/preload/recording_child.h"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csetjmp>
+#include <csignal>
+#include <numeric>
+#include <thread>
+
+namespace prof::test {
+namespace {
+
+using format::ApiCall;
+using format::ThreadEnd;
+
+std::string only_log(const TempFolder& folder) {
+  const std::vector<std::string> logs = folder.logs();
+  EXPECT_EQ(logs.size(), 1u);
+  return logs.empty() ? std::string() : logs.front();
+}
+
+TEST(Log, HoldsEveryRecordAndIsCutBehindTheLastBlock) {
+  const TempFolder folder;
+  const int status = run_child(folder.path(), {}, [] {
+    for (uint64_t i = 1; i <= 10'000; ++i) record_call(i);
+  });
+  ASSERT_EQ(status, 0);
+  const ScannedLog log = scan(only_log(folder));
+  EXPECT_TRUE(log.whole);
+  EXPECT_NE(log.finished, 0u);
+  ASSERT_EQ(log.objects.size(), 10'000u);
+  for (uint64_t i = 0; i < 10'000; ++i) ASSERT_EQ(log.objects[i], i + 1);
+  EXPECT_LT(log.size, 10'000 * 14 + 100'000) << "the reserved tail was not cut";
+}
+
+TEST(Log, AfterKillEveryRecordWhoseCallReturnedIsThere) {
+  for (int round = 0; round < 5; ++round) {
+    const TempFolder folder;
+    auto* const returned = shared_value<std::atomic<uint64_t>>();
+    const int status = run_child(folder.path(), {}, [&] {
+      std::thread killer([round] {
+        usleep(static_cast<useconds_t>(20'000 + 7'777 * round));
+        kill(getpid(), SIGKILL);
+      });
+      for (uint64_t i = 1;; ++i) {
+        record_call(i);
+        returned->store(i, std::memory_order_release);
+      }
+    });
+    ASSERT_TRUE(WIFSIGNALED(status));
+    const ScannedLog log = scan(only_log(folder));
+    EXPECT_TRUE(log.whole);
+    EXPECT_EQ(log.finished, 0u);
+    ASSERT_GE(log.objects.size(), returned->load());
+    ASSERT_LE(log.objects.size(), returned->load() + 1);
+    for (uint64_t i = 0; i < log.objects.size(); ++i) ASSERT_EQ(log.objects[i], i + 1);
+  }
+}
+
+TEST(Log, ShowsWhatAThreadWasInsideWhenTheProcessWasKilled) {
+  const TempFolder folder;
+  run_child(folder.path(), {}, [] {
+    record_call(1);
+    preload::CallScope scope(format::ApiId{99}, __builtin_frame_address(0));
+    kill(getpid(), SIGKILL);
+  });
+  const ScannedLog log = scan(only_log(folder));
+  EXPECT_TRUE(std::any_of(log.in_call.begin(), log.in_call.end(), [](const auto& entry) { return entry.second == 99; }));
+}
+
+TEST(Log, AForkedChildWritesItsOwnAndLeavesTheParentsAlone) {
+  const TempFolder folder;
+  const int status = run_child(folder.path(), {}, [] {
+    for (uint64_t i = 1; i <= 500; ++i) record_call(i);
+    const pid_t child = fork();
+    if (child == 0) {
+      for (uint64_t i = 1001; i <= 1200; ++i) record_call(i);
+      exit(0);
+    }
+    for (uint64_t i = 501; i <= 1000; ++i) record_call(i);
+    int child_status = 0;
+    waitpid(child, &child_status, 0);
+    if (child_status != 0) exit(1);
+  });
+  ASSERT_EQ(status, 0);
+  const std::vector<std::string> logs = folder.logs();
+  ASSERT_EQ(logs.size(), 2u);
+  ScannedLog parent = scan(logs[0]);
+  ScannedLog child = scan(logs[1]);
+  if (parent.objects.size() < child.objects.size()) std::swap(parent, child);
+  EXPECT_TRUE(parent.whole);
+  EXPECT_TRUE(child.whole);
+  EXPECT_EQ(parent.objects.size(), 1000u);
+  EXPECT_EQ(child.objects.size(), 200u);
+  EXPECT_NE(parent.header.pid, child.header.pid);
+  EXPECT_EQ(std::accumulate(child.objects.begin(), child.objects.end(), uint64_t{0}), (1001u + 1200u) * 100u);
+}
+
+TEST(Log, AForkedChildThatRecordsNothingMakesNoFile) {
+  const TempFolder folder;
+  run_child(folder.path(), {}, [] {
+    record_call(1);
+    const pid_t child = fork();
+    if (child == 0) exit(0);
+    int ignored = 0;
+    waitpid(child, &ignored, 0);
+  });
+  EXPECT_EQ(folder.logs().size(), 1u);
+}
+
+TEST(Log, TenThousandShortThreadsCostMegabytesNotGigabytes) {
+  const TempFolder folder;
+  const int status = run_child(folder.path(), {}, [] {
+    record_call(5);
+    for (int round = 0; round < 1250; ++round) {
+      std::thread threads[8];
+      for (std::thread& thread : threads) thread = std::thread([] { record_call(5); });
+      for (std::thread& thread : threads) thread.join();
+    }
+  });
+  ASSERT_EQ(status, 0);
+  const ScannedLog log = scan(only_log(folder));
+  EXPECT_TRUE(log.whole);
+  EXPECT_EQ(log.objects.size(), 10'001u);
+  EXPECT_EQ(log.records.at(ThreadEnd::kKind), 10'000u);
+  EXPECT_LT(log.size, 60u << 20);
+}
+
+TEST(Log, StopsAtTheFileSizeLimitWhileTheProgramGoesOn) {
+  const TempFolder folder;
+  auto* const refused = shared_value<std::atomic<uint64_t>>();
+  const int status = run_child(folder.path(), {"PROF_QUIET=1"}, [&] {
+    const rlimit limit{1 << 20, 1 << 20};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    for (uint64_t i = 1; i <= 300'000; ++i) {
+      if (!record_call(i)) refused->fetch_add(1);
+    }
+  });
+  ASSERT_EQ(status, 0);
+  const ScannedLog log = scan(only_log(folder));
+  EXPECT_TRUE(log.whole);
+  EXPECT_LE(log.size, 1u << 20);
+  EXPECT_GT(refused->load(), 0u);
+  EXPECT_EQ(log.objects.size() + refused->load(), 300'000u);
+  // Beside the calls at most a clock anchor or two and the thread's definition found no room.
+  EXPECT_GE(log.counters.at("records_dropped_full"), refused->load());
+  EXPECT_LE(log.counters.at("records_dropped_full"), refused->load() + 4);
+}
+
+TEST(Log, StopsAtItsOwnSizeLimitAndCounts) {
+  const TempFolder folder;
+  run_child(folder.path(), {"PROF_QUIET=1", "PROF_MAX_SIZE=512K"}, [] {
+    for (uint64_t i = 1; i <= 200'000; ++i) record_call(i);
+  });
+  const ScannedLog log = scan(only_log(folder));
+  EXPECT_LE(log.size, 512u << 10);
+  const uint64_t seen = log.objects.size() + log.counters.at("records_dropped_full");
+  EXPECT_GE(seen, 200'000u);
+  EXPECT_LE(seen, 200'004u) << "beside the calls only clock anchors may be dropped";
+}
+
+TEST(Log, NeverTouchesAFileThatGotItsDescriptorsNumber) {
+  const TempFolder folder;
+  const std::string victim = folder.path() + "/victim";
+  run_child(folder.path(), {"PROF_SLAB=64K"}, [&] {
+    for (uint64_t i = 1; i <= 100; ++i) record_call(i);
+    syscall(SYS_close_range, 3, ~0u, 0);
+    for (int i = 0; i < 1000; ++i) {  // somebody else's file now has every number up to 1000
+      const int fd = open(victim.c_str(), O_RDWR | O_CREAT, 0600);
+      if (fd < 0) break;
+    }
+    for (uint64_t i = 101; i <= 100'000; ++i) record_call(i);
+  });
+  EXPECT_EQ(fs::file_size(victim), 0u);
+  const ScannedLog log = scan(only_log(folder));
+  EXPECT_TRUE(log.whole);
+  EXPECT_EQ(log.objects.size() + log.counters.at("records_dropped_full"), 100'000u);
+  EXPECT_EQ(log.objects.size(), 100'000u) << "the log found its file again by name";
+}
+
+std::atomic<uint64_t> g_from_handler{0};
+
+TEST(Log, ASignalHandlerThatRecordsNeverBreaksIt) {
+  const TempFolder folder;
+  auto* const accepted = shared_value<std::atomic<uint64_t>>();
+  const int status = run_child(folder.path(), {}, [&] {
+    record_call(1);
+    g_from_handler = 0;
+    struct sigaction action {};
+    action.sa_handler = [](int) {
+      if (record_call(2)) g_from_handler.fetch_add(1);
+    };
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGPROF, &action, nullptr);
+    const itimerval timer{{0, 100}, {0, 100}};
+    setitimer(ITIMER_PROF, &timer, nullptr);
+    uint64_t mine = 1;
+    for (int i = 0; i < 3'000'000; ++i) mine += record_call(3) ? 1 : 0;
+    const itimerval off{};
+    setitimer(ITIMER_PROF, &off, nullptr);
+    accepted->store(mine + g_from_handler.load());
+  });
+  ASSERT_EQ(status, 0);
+  const ScannedLog log = scan(only_log(folder));
+  EXPECT_TRUE(log.whole);
+  EXPECT_EQ(log.objects.size(), accepted->load());
+}
+
+jmp_buf g_jump;
+
+__attribute__((noinline)) void left_by_longjmp() {
+  preload::CallScope scope(format::ApiId{8}, __builtin_frame_address(0));
+  longjmp(g_jump, 1);
+}
+
+TEST(Log, RecordsOnAfterACallWasLeftByLongjmp) {
+  const TempFolder folder;
+  run_child(folder.path(), {}, [] {
+    record_call(1);
+    if (setjmp(g_jump) == 0) left_by_longjmp();
+    record_call(2);
+    record_call(3);
+  });
+  const ScannedLog log = scan(only_log(folder));
+  EXPECT_EQ(log.objects, (std::vector<uint64_t>{1, 2, 3}));
+  EXPECT_EQ(log.counters.at("guard_resets"), 1u);
+}
+
+TEST(Log, CallsInsideARecordedCallAreCountedNotRecorded) {
+  const TempFolder folder;
+  run_child(folder.path(), {}, [] {
+    record_call(1);
+    preload::CallScope outer(format::ApiId{8}, __builtin_frame_address(0));
+    record_call(2);
+    outer.end();
+    outer.leave();
+  });
+  const ScannedLog log = scan(only_log(folder));
+  EXPECT_EQ(log.objects, (std::vector<uint64_t>{1}));
+  EXPECT_EQ(log.counters.at("nested_calls"), 1u);
+}
+
+TEST(Log, AFolderThatCannotBeWrittenLeavesTheProgramRunning) {
+  const TempFolder folder;
+  const int status = run_child(folder.path(), {"PROF_OUTPUT=/proc/nowhere", "PROF_QUIET=1"}, [] {
+    if (record_call(1)) exit(1);
+    if (record_call(2)) exit(2);
+  });
+  EXPECT_EQ(status, 0);
+}
+
+TEST(Log, KeepsErrno) {
+  const TempFolder folder;
+  const int status = run_child(folder.path(), {"PROF_SLAB=64K"}, [] {
+    for (uint64_t i = 0; i < 50'000; ++i) {
+      errno = 77;
+      record_call(i);
+      if (errno != 77) exit(1);
+    }
+    std::thread([] {
+      errno = 78;
+      record_call(1);
+      if (errno != 78) exit(2);
+    }).join();
+  });
+  EXPECT_EQ(status, 0);
+}
+
+TEST(Log, IsWrittenByWritesWhereMappingsAreNotTrusted) {
+  const TempFolder folder;
+  if (mount("none", folder.path().c_str(), "ramfs", 0, nullptr) != 0) GTEST_SKIP() << "cannot mount ramfs here";
+  run_child(folder.path(), {"PROF_SLAB=64K"}, [] {
+    for (uint64_t i = 1; i <= 20'000; ++i) record_call(i);
+  });
+  const ScannedLog log = scan(only_log(folder));
+  umount(folder.path().c_str());
+  EXPECT_EQ(log.header.backing, format::Backing::Written);
+  EXPECT_TRUE(log.whole);
+  EXPECT_EQ(log.objects.size(), 20'000u);
+}
+
+TEST(Log, EightThreadsLoseNothing) {
+  const TempFolder folder;
+  const int status = run_child(folder.path(), {"PROF_SLAB=64K"}, [] {
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 8; ++t) {
+      threads.emplace_back([] {
+        for (uint64_t i = 1; i <= 50'000; ++i) record_call(i);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  });
+  ASSERT_EQ(status, 0);
+  const ScannedLog log = scan(only_log(folder));
+  EXPECT_TRUE(log.whole);
+  // Threads that arrive while the first one starts the recorder pass through, counted.
+  EXPECT_EQ(log.objects.size() + log.counters.at("before_ready") + log.counters.at("records_dropped_full"), 400'000u);
+}
+
+}  // namespace
+}  // namespace prof::test

@@ -1,0 +1,152 @@
+// Runs a recording in a child process (a recorder's state is one per process) and reads the log it left with nothing but the
+// format's own decoder. Used by the tests of preload/log and preload/runtime.
+#pragma once
+
+#include "preload/format/codec.h"
+#include "preload/format/counters.h"
+#include "preload/format/crc.h"
+#include "preload/runtime/recorder.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace prof::test {
+
+namespace fs = std::filesystem;
+
+class TempFolder {
+ public:
+  TempFolder() {
+    std::string name = (fs::temp_directory_path() / "prof-test-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~TempFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+  const std::string& path() const { return path_; }
+  std::vector<std::string> logs() const {
+    std::vector<std::string> found;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path_)) {
+      if (entry.path().extension() == ".plog") found.push_back(entry.path().string());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+ private:
+  std::string path_;
+};
+
+// The child's wait status. Options are "NAME=value"; PROF_OUTPUT is `folder` unless given.
+inline int run_child(const std::string& folder, const std::vector<std::string>& options, const std::function<void()>& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("PROF_OUTPUT", folder.c_str(), 1);
+    setenv("PROF_GPU", "off", 1);
+    for (const std::string& option : options) {
+      const size_t equal = option.find('=');
+      setenv(option.substr(0, equal).c_str(), option.substr(equal + 1).c_str(), 1);
+    }
+    body();
+    exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+// One recorded call, as a hook would make it. True: committed to the log.
+__attribute__((noinline)) inline bool record_call(uint64_t object) {
+  preload::CallScope scope(format::ApiId{7}, __builtin_frame_address(0));
+  if (!scope.recording()) return false;
+  scope.end();
+  format::ApiCall call;
+  call.end = scope.end_tick();
+  call.duration = scope.duration();
+  call.api = format::ApiId{7};
+  call.object = object;
+  const bool ok = preload::emit(call);
+  scope.leave();
+  return ok;
+}
+
+struct ScannedLog {
+  bool whole = false;  // every block decodes up to its commit, sealed blocks have right checksums
+  uint64_t size = 0;
+  uint64_t finished = 0;
+  std::map<uint32_t, uint64_t> records;  // kind → count
+  std::vector<uint64_t> objects;         // of ApiCall records, in file order
+  std::map<uint32_t, uint64_t> threads;  // ordinal → blocks
+  std::map<std::string, uint64_t> counters;
+  format::FileHeader header{};
+  std::map<uint32_t, uint32_t> in_call;  // ordinal → api of its last event block
+};
+
+inline ScannedLog scan(const std::string& path) {
+  using namespace format;
+  ScannedLog log;
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  log.size = bytes.size();
+  if (bytes.size() < kBlocksOffset) return log;
+  std::memcpy(&log.header, bytes.data(), sizeof log.header);
+  CounterPage page;
+  std::memcpy(&page, bytes.data() + kCounterPageOffset, sizeof page);
+  log.finished = page.finished;
+  for (size_t i = 0; i < kCounterCount; ++i) log.counters[std::string(kCounters[i].name)] = page.counter[i];
+  log.whole = log.header.magic == kFileMagic;
+  for (size_t at = kBlocksOffset; at + kBlockBytes <= bytes.size(); at += kBlockBytes) {
+    Block block;
+    std::memcpy(&block, bytes.data() + at, sizeof block);
+    if (block.header.magic == 0) continue;
+    uint32_t crc[4];
+    block_crc(block, crc);
+    const bool sealed = (block.header.flags & kBlockSealed) != 0;
+    if (block.header.magic != kBlockMagic || block.header.committed > kPayloadBytes ||
+        (sealed && std::memcmp(crc, block.header.crc, sizeof crc) != 0)) {
+      log.whole = false;
+      continue;
+    }
+    ++log.threads[block.header.thread];
+    if (block.header.kind == BlockKind::Events) log.in_call[block.header.thread] = block.header.in_call_api;
+    Cursor from{block.payload, block.payload + block.header.committed};
+    CodecState state;
+    state.tick = block.header.base_tick;
+    CallPair scratch[kMaxCallPairs];
+    while (from.ok && !from.at_end()) {
+      const uint64_t tag = from.varint();
+      bool known = false;
+      AllKinds::for_each([&]<class T>() {
+        if (known || T::kKind != tag >> 3) return;
+        known = true;
+        T record;
+        if (!decode_fields(from, state, scratch, tag & 7, record)) return;
+        ++log.records[T::kKind];
+        if constexpr (std::is_same_v<T, ApiCall>) log.objects.push_back(record.object);
+      });
+      if (!known) from.fail();
+    }
+    if (!from.ok) log.whole = false;
+  }
+  return log;
+}
+
+// Memory that a child writes and the parent reads.
+template <class T> T* shared_value() {
+  void* const memory = mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return new (memory) T{};
+}
+
+}  // namespace prof::test
