@@ -19,13 +19,14 @@ WORDS = [
     (re.compile(r"\bissues?\s+#?\d+|(?<![\w&#])#\d{1,4}\b(?=\s*(?:[.,;)]|$))", re.I), "names an issue"),
     (re.compile(r"\b(?:this|previous|earlier|next|last|my|an agent) session\b|\bsession notes\b", re.I),
      "speaks of a working session"),
-    (re.compile(r"/[w]ork/|/tmp/(?:issue|common)|/root/|/home/\w+/"), "names a folder of one machine"),
+    (re.compile(r"/[w]ork/|/tmp/(?:issue|common)|/r[o]ot/|/home/\w+/"), "names a folder of one machine"),
     (re.compile(r"\b(?:T" r"ODO|F" r"IXME|X" r"XX)\b"), "unfinished work: do it, or say the limit in the docs"),
 ]
 # Data is what programs and other tools wrote; it may say anything.
 DATA = re.compile(r"^(tests/(data|golden|fuzz/corpus)/|LICENSE$|docs/.*\.(png|svg)$)")
 ALLOWED = re.compile(r"PROF_CHECK_TEXT_OK")  # beside a line that is right although it matches
-COMMENT = {".h": "//", ".cpp": "//", ".def": "//", ".py": "#", ".sh": "#", ".cmake": "#", ".c": "//", ".cu": "//"}
+COMMENT = {".h": ("//",), ".cpp": ("//",), ".c": ("//",), ".cu": ("//",), ".cuh": ("//",), ".def": ("//",),
+           ".py": ("#", '"""'), ".sh": ("#",), ".cmake": ("#",)}
 
 
 def of_file(path, text):
@@ -39,8 +40,11 @@ def of_file(path, text):
             match = pattern.search(line)
             if match:
                 yield number, f"'{match.group(0)}' {why}"
-    opening = COMMENT.get(os.path.splitext(path)[1])
-    if opening and not text.lstrip().startswith(opening):
+    stem, suffix = os.path.splitext(os.path.basename(path))
+    opening = COMMENT.get(suffix, ())
+    # A source that opens with its own header has its comment there.
+    of_header = suffix == ".cpp" and re.match(rf'#include "(?:[^"]*/)?{re.escape(stem)}\.h"', text)
+    if opening and not text.lstrip().startswith(opening) and not of_header:
         yield 1, "does not open with a comment that says what question the file answers"
 
 

@@ -17,8 +17,6 @@ step() {
   shift
   mkdir -p "$PROF_LOGS"
   log=$PROF_LOGS/${name//[ \/]/-}.log
-  printf '%-28s ' "$name"
-  [ -t 1 ] || printf '\n'
   (cd "$PROF_ROOT" && "$@") >"$log" 2>&1 </dev/null &
   local child=$!
   while kill -0 "$child" 2>/dev/null; do
