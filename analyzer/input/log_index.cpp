@@ -114,7 +114,9 @@ void LogFile::look_at_block(uint64_t offset, uint64_t bytes) {
 }
 
 void LogFile::add_block(uint64_t offset, const BlockHeader& header, uint64_t available) {
-  const bool sealed = (header.flags & format::kBlockSealed) != 0;
+  // The writer sets the flag, computes the checksums over it and stores them: all zero means it is (or was killed) at that.
+  const bool has_checksums = (header.crc[0] | header.crc[1] | header.crc[2] | header.crc[3]) != 0;
+  const bool sealed = (header.flags & format::kBlockSealed) != 0 && has_checksums;
   const auto kind = static_cast<uint16_t>(header.kind);
   std::string wrong;
   if (header.committed > kPayloadBytes) {
@@ -154,7 +156,7 @@ void LogFile::add_block(uint64_t offset, const BlockHeader& header, uint64_t ava
       lost_blocks_.push_back(offset);
       return;
     }
-  } else if (!sealed && !still_written_ && (header.crc[0] | header.crc[1] | header.crc[2] | header.crc[3]) != 0) {
+  } else if (!sealed && has_checksums && !still_written_) {
     Block as_sealed;
     std::memcpy(&as_sealed, data_ + offset, sizeof as_sealed);
     as_sealed.header.flags |= format::kBlockSealed;

@@ -1,0 +1,97 @@
+// Offline. When did it happen, in nanoseconds of CLOCK_MONOTONIC? Host records carry ticks of the log's clock, GPU records
+// carry CUPTI nanoseconds; both become one timeline here. Integer arithmetic, monotone, results within 1 ns of the exact
+// piecewise linear map through the log's clock anchors. Used by the model's builder and `prof check`.
+//
+//   ns
+//    |            ,-'  extrapolated with the rate of the last 100 ms
+//    |        ,--*     * anchors: (tick, ns), one a second
+//    |    *--'
+//    +------------------- tick
+#pragma once
+
+#include "preload/format/codec.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace prof::analyzer {
+
+using Int128 = __int128;
+using Uint128 = unsigned __int128;
+
+// A monotone map through points, linear between them and beyond them. x has 16 binary places.
+class PiecewiseMap {
+ public:
+  struct Point {
+    Int128 x = 0;    // in 1/65536 of a unit
+    uint64_t y = 0;
+  };
+  // Points that do not grow in both x and y against the one before are left out. `dx`/`dy`: the rate where the points do not tell it.
+  void build(std::vector<Point> points, Int128 dx, uint64_t dy);
+
+  // `hint` is a place a caller keeps between calls with similar x, and starts with 0.
+  uint64_t at(uint64_t x, uint32_t& hint) const {
+    if (!(hint < segments_.size() && x >= segments_[hint].from && x < segments_[hint].to)) hint = find(x);
+    return segments_[hint].at(x);
+  }
+  size_t points_left_out() const { return left_out_; }
+
+ private:
+  struct Segment {
+    uint64_t from = 0, to = UINT64_MAX;  // x ∈ [from, to), whole units
+    Int128 x = 0;                        // of the point it counts from
+    uint64_t y = 0;
+    uint64_t low = 0, high = UINT64_MAX;  // of y in this segment
+    uint64_t multiplier = 0;
+    uint32_t shift = 0;
+    uint64_t at(uint64_t value) const {
+      const Int128 delta = (static_cast<Int128>(value) << 16) - x;  // |delta| < 2^81, multiplier < 2^46
+      const Int128 moved = static_cast<Int128>(y) + ((delta * static_cast<Int128>(multiplier)) >> shift);
+      if (moved < static_cast<Int128>(low)) return low;
+      if (moved > static_cast<Int128>(high)) return high;
+      return static_cast<uint64_t>(moved);
+    }
+  };
+  static void set_rate(Segment& segment, Int128 dx, uint64_t dy);
+  uint32_t find(uint64_t x) const;
+
+  std::vector<Segment> segments_;
+  size_t left_out_ = 0;
+};
+
+class LogClock {
+ public:
+  // Where a caller was last; one per thread of the caller.
+  using Hint = uint32_t;
+
+  LogClock(const format::FileHeader& header, const std::vector<format::ClockAnchor>& anchors,
+           const std::optional<format::GpuClock>& gpu_clock);
+
+  // Ticks and CUPTI nanoseconds to monotonic ns. Times before the machine was booted become 0.
+  uint64_t ns(uint64_t tick, Hint& hint) const { return ticks_.at(tick, hint); }
+  uint64_t ns(uint64_t tick) const {
+    Hint hint = 0;
+    return ns(tick, hint);
+  }
+  uint64_t gpu_ns(uint64_t cupti_ns, Hint& hint) const { return gpu_.at(cupti_ns, hint); }
+  uint64_t gpu_ns(uint64_t cupti_ns) const {
+    Hint hint = 0;
+    return gpu_ns(cupti_ns, hint);
+  }
+  // A span of ticks that ended at `end`, e.g. of a call.
+  uint64_t begin_ns(uint64_t end, uint64_t duration, Hint& hint) const { return ns(end - duration, hint); }
+
+  // Realtime is ns + this, as of the moment the log was made.
+  int64_t realtime_offset_ns() const { return realtime_offset_ns_; }
+  // False: the log does not say what CUPTI's nanoseconds are; they are taken for CLOCK_REALTIME, CUPTI's default.
+  bool gpu_clock_known() const { return gpu_clock_known_; }
+  size_t anchors_left_out() const { return ticks_.points_left_out(); }
+
+ private:
+  PiecewiseMap ticks_, gpu_;
+  int64_t realtime_offset_ns_ = 0;
+  bool gpu_clock_known_ = false;
+};
+
+}  // namespace prof::analyzer

@@ -1,0 +1,97 @@
+// Offline. What do the ids of a log mean? Reads every definition block of a log, and from the event blocks what is needed
+// to place them: threads and clock anchors. Texts are views into the log or into the Definitions, which must outlive them.
+#pragma once
+
+#include "analyzer/input/log_clock.h"
+#include "analyzer/input/log_file.h"
+#include "preload/format/codec.h"
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace prof::analyzer {
+
+// Definitions of one kind by their id. Ids of a log are dense from 1 (device ordinals from 0).
+template <class Id, class T> class ById {
+ public:
+  // Null: the log holds no such definition (0 means "none", others were lost).
+  const T* find(Id id) const {
+    const auto index = static_cast<size_t>(id);
+    return index < known_.size() && known_[index] ? &rows_[index] : nullptr;
+  }
+  // The definition, or one with every field 0 or empty.
+  const T& operator[](Id id) const {
+    static const T none{};
+    const T* const found = find(id);
+    return found != nullptr ? *found : none;
+  }
+  size_t id_limit() const { return rows_.size(); }  // ids are below
+  template <class F> void for_each(F&& f) const {
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      if (known_[i]) f(static_cast<Id>(i), rows_[i]);
+    }
+  }
+  // False: already defined (the first one stays).
+  bool set(Id id, const T& row) {
+    const auto index = static_cast<size_t>(id);
+    if (index >= rows_.size()) rows_.resize(index + 1), known_.resize(index + 1);
+    if (known_[index]) return false;
+    rows_[index] = row;
+    known_[index] = true;
+    return true;
+  }
+
+ private:
+  std::vector<T> rows_;
+  std::vector<bool> known_;
+};
+
+struct Device {
+  format::DeviceDef def;
+  std::vector<std::pair<std::string_view, uint64_t>> properties;  // in the log's order
+};
+
+struct Definitions {
+  ById<format::StringId, std::string_view> strings;
+  ById<format::ThreadOrdinal, format::ThreadDef> threads;
+  ById<format::ApiId, format::ApiDef> apis;
+  ById<format::ModuleId, format::ModuleDef> modules;
+  ById<format::FunctionId, format::FunctionDef> functions;
+  ById<format::ConfigId, format::ConfigDef> configs;
+  ById<uint32_t, Device> devices;  // by ordinal
+  ById<format::ContextId, format::ContextDef> contexts;
+  ById<format::StreamId, format::StreamDef> streams;
+  ById<format::GraphId, format::GraphDef> graphs;
+  ById<format::GpuStreamId, format::GpuStreamDef> gpu_streams;
+  ById<format::GpuKernelId, format::GpuKernelDef> gpu_kernels;
+  ById<format::DomainId, format::NvtxDomainDef> nvtx_domains;
+  ById<format::LabelId, format::NvtxLabelDef> nvtx_labels;
+  std::vector<format::MetaDef> meta;  // in the log's order
+  std::vector<std::string_view> unhooked_apis;
+  std::optional<format::GpuClock> gpu_clock;
+  std::vector<format::ClockAnchor> clock_anchors;  // of all threads, by tick
+  std::vector<Damage> damage;                      // of definition blocks: undecodable records, impossible ids
+  uint64_t incomplete_strings = 0;                 // parts are missing: cut where the first one is missing
+  std::deque<std::string> long_strings;            // storage of strings that came in parts
+
+  Definitions() = default;
+  Definitions(Definitions&&) = default;
+  Definitions& operator=(Definitions&&) = default;
+  Definitions(const Definitions&) = delete;  // views point into long_strings
+  Definitions& operator=(const Definitions&) = delete;
+
+  // The first value under a key; empty: none.
+  std::string_view meta_value(std::string_view key) const;
+};
+
+Definitions load_definitions(const LogFile& log);
+
+inline LogClock make_clock(const LogFile& log, const Definitions& definitions) {
+  return {log.header(), definitions.clock_anchors, definitions.gpu_clock};
+}
+
+}  // namespace prof::analyzer
