@@ -1,0 +1,172 @@
+// Records survive the way into bytes and back, and bytes that are no record are refused.
+#include "preload/format/codec.h"
+#include "preload/format/crc.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace prof::format {
+namespace {
+
+// Fills every field with a random value of random size; texts up to 20 bytes.
+struct Fill {
+  std::mt19937_64& random;
+  std::vector<std::string>& texts;
+  std::vector<CallPair>& pairs_store;
+  uint64_t any() { return random() >> (random() % 64); }
+  template <class T> void value(const char*, T& x) { x = static_cast<T>(any()); }
+  template <class T> void optional(const char*, T& x) { x = random() % 2 == 0 ? T{} : static_cast<T>(any()); }
+  void optional_node(const char* name, uint64_t& x) { optional(name, x); }
+  void signed_value(const char*, int64_t& x) { x = static_cast<int64_t>(random()); }
+  void time(const char*, uint64_t& x) { x = any(); }
+  void gpu_time(const char*, uint64_t& x) { x = any(); }
+  void correlation(const char*, uint32_t& x) { x = static_cast<uint32_t>(any()); }
+  void text(const char*, std::string_view& x) {
+    texts.push_back(std::string(random() % 20, static_cast<char>(random())));
+    x = texts.back();
+  }
+  void optional_text(const char* name, std::string_view& x) { text(name, x); }
+  void pairs(const char*, CallPairs& x) {
+    pairs_store.resize(random() % (kMaxCallPairs + 1));
+    for (CallPair& pair : pairs_store) pair = {any(), static_cast<uint32_t>(any())};
+    x = {pairs_store.data(), static_cast<uint32_t>(pairs_store.size())};
+  }
+  void gpu_pairs(const char* name, CallPairs& x) { pairs(name, x); }
+};
+
+// A record as comparable text.
+struct Print {
+  std::string out;
+  template <class T> void value(const char*, const T& x) { out += std::to_string(as_u64(x)) + " "; }
+  template <class T> void optional(const char* name, const T& x) { value(name, x); }
+  void optional_node(const char* name, uint64_t x) { value(name, x); }
+  void signed_value(const char*, int64_t x) { out += std::to_string(x) + " "; }
+  void time(const char* name, uint64_t x) { value(name, x); }
+  void gpu_time(const char* name, uint64_t x) { value(name, x); }
+  void correlation(const char* name, uint32_t x) { value(name, x); }
+  void text(const char*, std::string_view x) { out += std::string(x) + " "; }
+  void optional_text(const char* name, std::string_view x) { text(name, x); }
+  void pairs(const char*, const CallPairs& x) {
+    for (uint32_t i = 0; i < x.count; ++i) {
+      out += std::to_string(x.data[i].time) + ":" + std::to_string(x.data[i].correlation) + " ";
+    }
+  }
+  void gpu_pairs(const char* name, const CallPairs& x) { pairs(name, x); }
+};
+
+template <class T> std::string printed(const T& record) {
+  Print print;
+  T::visit(record, print);
+  return print.out;
+}
+
+TEST(Codec, EveryKindSurvivesRandomContentsInSequence) {
+  std::mt19937_64 random(20261121);
+  CodecState writing;
+  CodecState reading;
+  for (int round = 0; round < 300; ++round) {
+    AllKinds::for_each([&]<class T>() {
+      std::vector<std::string> texts;
+      texts.reserve(8);
+      std::vector<CallPair> pairs;
+      T record;
+      T::visit(record, Fill{random, texts, pairs});
+      uint8_t bytes[kMaxRecordBytes];
+      uint8_t* const end = encode(bytes, record, writing);
+      ASSERT_LE(end - bytes, static_cast<std::ptrdiff_t>(kMaxRecordBytes)) << T::kName;
+      Cursor from{bytes, end};
+      const uint64_t tag = from.varint();
+      ASSERT_EQ(tag >> 3, T::kKind);
+      T copy;
+      CallPair scratch[kMaxCallPairs];
+      ASSERT_TRUE(decode_fields(from, reading, scratch, tag & 7, copy)) << T::kName;
+      EXPECT_TRUE(from.at_end()) << T::kName;
+      EXPECT_EQ(printed(copy), printed(record)) << T::kName;
+    });
+  }
+}
+
+TEST(Codec, KindNumbersAndNamesAreUnique) {
+  std::vector<uint32_t> kinds;
+  std::vector<std::string_view> names;
+  AllKinds::for_each([&]<class T>() { kinds.push_back(T::kKind), names.push_back(T::kName); });
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    for (size_t j = i + 1; j < kinds.size(); ++j) {
+      EXPECT_NE(kinds[i], kinds[j]);
+      EXPECT_NE(names[i], names[j]);
+    }
+  }
+}
+
+TEST(Codec, ATypicalLaunchTakesEightBytesAndItsKernelToo) {
+  CodecState state;
+  uint8_t bytes[kMaxRecordBytes];
+  KernelLaunch launch{1'000'000, 6'000, ConfigId{3}, StreamId{1}, 100, {}, 0, 0};
+  encode(bytes, launch, state);
+  launch.end += 6'500;  // 2.5 µs later at 2.6 GHz
+  EXPECT_EQ(encode(bytes, launch, state) - bytes, 8);
+  KernelRun run{5'000'000, 1'500, 77, GpuStreamId{1}, GpuKernelId{2}, 0, 0};
+  encode(bytes, run, state);
+  run.start += 2'500;
+  run.correlation += 1;
+  EXPECT_EQ(encode(bytes, run, state) - bytes, 8);
+}
+
+TEST(Codec, RecordsCutShortAreRefused) {
+  CodecState state;
+  uint8_t bytes[kMaxRecordBytes];
+  const MetaDef meta{"key", "value"};
+  uint8_t* const end = encode(bytes, meta, state);
+  for (uint8_t* cut = bytes + 1; cut < end; ++cut) {
+    Cursor from{bytes, cut};
+    const uint64_t tag = from.varint();
+    MetaDef copy;
+    EXPECT_FALSE(from.ok && decode_fields(from, state, nullptr, tag & 7, copy)) << cut - bytes;
+  }
+}
+
+TEST(Codec, AVarintOfMoreThanSixtyFourBitsIsRefused) {
+  const uint8_t bytes[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02};
+  Cursor from{bytes, bytes + sizeof bytes};
+  from.varint();
+  EXPECT_FALSE(from.ok);
+}
+
+TEST(Crc, TheTableAndTheProcessorAgreeWithABitwiseComputation) {
+  Block block;
+  std::mt19937_64 random(7);
+  auto* const bytes = reinterpret_cast<uint8_t*>(&block);
+  for (size_t i = 0; i < sizeof block; ++i) bytes[i] = static_cast<uint8_t>(random());
+  uint32_t table[4];
+  uint32_t chosen[4];
+  detail::block_crc_table(block, table);
+  block_crc(block, chosen);
+  EXPECT_EQ(std::memcmp(table, chosen, sizeof table), 0);
+  uint32_t crc = ~0u;
+  for (int i = 0; i < 1024 * 8; ++i) crc = (crc >> 1) ^ (0x82f63b78u & (0u - (crc & 1)));
+  std::memset(bytes, 0, sizeof block);
+  block_crc(block, chosen);
+  for (const uint32_t lane : chosen) EXPECT_EQ(lane, ~crc);
+}
+
+TEST(Crc, EveryFlippedBitIsSeenInItsOwnLane) {
+  Block block{};
+  uint32_t clean[4];
+  block_crc(block, clean);
+  for (size_t bit = 0; bit < sizeof block * 8; bit += 37) {
+    const size_t byte = bit / 8;
+    if (byte >= offsetof(BlockHeader, crc) && byte < kBlockHeaderBytes) continue;
+    reinterpret_cast<uint8_t*>(&block)[byte] ^= static_cast<uint8_t>(1u << (bit % 8));
+    uint32_t damaged[4];
+    block_crc(block, damaged);
+    for (size_t lane = 0; lane < 4; ++lane) EXPECT_EQ(damaged[lane] != clean[lane], lane == byte / 1024) << bit;
+    reinterpret_cast<uint8_t*>(&block)[byte] ^= static_cast<uint8_t>(1u << (bit % 8));
+  }
+}
+
+}  // namespace
+}  // namespace prof::format
