@@ -4,7 +4,9 @@
 //   launched    counted by the hooks: +1 an operation, +n a graph launch (its kernels, copies and fills)
 //   completed   the largest launch number known to have finished: a returned synchronisation or successful query, an event
 //               recorded behind it, a completion mark (PROF_DEPTH=marks), GPU records delivered
-//   depth       launched − completed at the moment a launch is entered: an upper bound of what is outstanding
+//   depth       launched − completed at the moment a launch is entered: an upper bound of what is outstanding. (CUPTI reports
+//               a kernel that the driver launched on its own like any other; until the stream is next seen empty, each such
+//               kernel can make the depth one too small.)
 #pragma once
 
 #include "preload/format/ids.h"
@@ -28,12 +30,13 @@ format::ContextId context_id(CUcontext context);          // defined at first si
 
 // Launch accounting. `depth_before` is called on entry, `launched` after a successful call that was not captured.
 uint64_t depth_before(StreamState* state);
-void launched(StreamState* state, uint64_t operations);
+// `tick`: when the call returned; 0: now.
+void launched(StreamState* state, uint64_t operations, uint64_t tick = 0);
 // Behind a launch: places a completion mark where that is due and safe (PROF_DEPTH=marks).
 void mark_if_due(StreamState* state, CUstream stream, bool programmatic);
 
 // Whether the launch just made on `stream` was recorded into a graph. One atomic load while nobody captures.
-bool captured(CUstream stream);
+bool captured(CUstream stream, NullStream null_stream = NullStream::Legacy);
 void capture_begins(CUstream stream);  // before the real cuStreamBeginCapture…: no mark of ours is in flight afterwards
 void capture_ended();                  // after the real cuStreamEndCapture, or when begin failed
 
@@ -41,7 +44,7 @@ void capture_ended();                  // after the real cuStreamEndCapture, or 
 uint64_t launches_so_far(const StreamState* state);
 void completed(StreamState* state, uint64_t upto);
 void context_synchronized(CUcontext context, uint64_t entered_tick);  // everything launched in it before that tick
-void event_recorded(CUevent event, StreamState* state);
+void event_recorded(CUevent event, StreamState* state);  // before the real call: what is launched so far is in front of it
 void event_finished(CUevent event);     // synchronised, or a query said so
 void event_destroyed(CUevent event);
 void stream_destroyed(CUstream stream);
@@ -49,6 +52,13 @@ void context_destroyed(CUcontext context);
 
 // CUPTI side: `operations` of (context id, stream id) were reported finished.
 void gpu_reported(uint32_t gpu_context, uint32_t gpu_stream, uint64_t operations);
+
+// Over all streams: operations launched that nothing told to have finished, and operations CUPTI has not reported.
+struct Outstanding {
+  uint64_t unfinished = 0;
+  uint64_t unreported = 0;
+};
+Outstanding outstanding();
 
 // Opened at the start of a life, PROF_DEPTH already read.
 bool open_streams();
