@@ -56,7 +56,7 @@ struct Loader {
   void operator()(const format::ModuleDef& def, RecordPlace place) { keep(to.modules, def.id, def, place); }
   void operator()(const format::FunctionDef& def, RecordPlace place) { keep(to.functions, def.id, def, place); }
   void operator()(const format::ConfigDef& def, RecordPlace place) { keep(to.configs, def.id, def, place); }
-  void operator()(const format::DeviceDef& def, RecordPlace place) { keep(to.devices, def.ordinal, Device{def, {}}, place); }
+  void operator()(const format::DeviceDef& def, RecordPlace place) { keep(to.devices, def.ordinal, DefinedDevice{def, {}}, place); }
   void operator()(const format::DeviceProperty& def, RecordPlace) { properties.push_back(def); }
   void operator()(const format::ContextDef& def, RecordPlace place) { keep(to.contexts, def.id, def, place); }
   void operator()(const format::StreamDef& def, RecordPlace place) { keep(to.streams, def.id, def, place); }
@@ -79,9 +79,9 @@ struct Loader {
       to.long_strings.push_back(std::move(partial.text));
       to.strings.set(static_cast<format::StringId>(id), to.long_strings.back());
     }
-    ById<uint32_t, Device> devices_with_properties;
-    to.devices.for_each([&](uint32_t ordinal, const Device& device) {
-      Device whole = device;
+    ById<uint32_t, DefinedDevice> devices_with_properties;
+    to.devices.for_each([&](uint32_t ordinal, const DefinedDevice& device) {
+      DefinedDevice whole = device;
       for (const format::DeviceProperty& property : properties) {
         if (property.ordinal == ordinal) whole.properties.emplace_back(property.key, property.value);
       }
@@ -120,7 +120,7 @@ std::string_view Definitions::meta_value(std::string_view key) const {
   return {};
 }
 
-Definitions load_definitions(const LogFile& log) {
+Definitions load_definitions(const LogFile& log, ReadFrom from) {
   Definitions definitions;
   Loader loader{log, definitions};
   AnchorsAndThreads from_events{loader};
@@ -128,6 +128,8 @@ Definitions load_definitions(const LogFile& log) {
     if (block.kind == format::BlockKind::Definitions) {
       const DecodeResult result = decode_block(log, block, loader);
       if (result.bad_record) definitions.damage.push_back(record_damage(block, result));
+    } else if (from == ReadFrom::DefinitionBlocks) {
+      continue;
     } else if (block.sequence == 0 || !surely_without_anchors(log, block)) {
       decode_block(log, block, from_events);  // damage of event blocks is told by whoever decodes them for their events
     }

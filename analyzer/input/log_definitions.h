@@ -50,7 +50,7 @@ template <class Id, class T> class ById {
   std::vector<bool> known_;
 };
 
-struct Device {
+struct DefinedDevice {
   format::DeviceDef def;
   std::vector<std::pair<std::string_view, uint64_t>> properties;  // in the log's order
 };
@@ -62,7 +62,7 @@ struct Definitions {
   ById<format::ModuleId, format::ModuleDef> modules;
   ById<format::FunctionId, format::FunctionDef> functions;
   ById<format::ConfigId, format::ConfigDef> configs;
-  ById<uint32_t, Device> devices;  // by ordinal
+  ById<uint32_t, DefinedDevice> devices;  // by ordinal
   ById<format::ContextId, format::ContextDef> contexts;
   ById<format::StreamId, format::StreamDef> streams;
   ById<format::GraphId, format::GraphDef> graphs;
@@ -88,7 +88,9 @@ struct Definitions {
   std::string_view meta_value(std::string_view key) const;
 };
 
-Definitions load_definitions(const LogFile& log);
+// Who decodes the event blocks anyway (the model's builder) takes threads and clock anchors from there: DefinitionBlocks.
+enum class ReadFrom { AllBlocks, DefinitionBlocks };
+Definitions load_definitions(const LogFile& log, ReadFrom from = ReadFrom::AllBlocks);
 
 inline LogClock make_clock(const LogFile& log, const Definitions& definitions) {
   return {log.header(), definitions.clock_anchors, definitions.gpu_clock};
