@@ -1,0 +1,71 @@
+// What does our dlsym answer for names that may be ours (cu[A-Z], cuda[A-Z], cupti[A-Z], nvtx)? Everything else never gets
+// here (dlsym.S). The answer is what the loader would have given without us, replaced by our hook if it is a row's function.
+#include "preload/intercept/cupti_guard.h"
+#include "preload/intercept/resolve.h"
+#include "preload/intercept/unhooked.h"
+#include "preload/runtime/libc.h"
+#include "preload/runtime/recorder.h"
+
+#include <dlfcn.h>
+
+extern "C" {
+
+struct ProfDlsymAnswer {
+  void* pointer;
+  uint64_t forward;  // not 0: jump to libc's dlsym with the caller's own return address
+};
+
+__attribute__((visibility("hidden"))) extern const char prof_exports_begin[], prof_exports_end[];
+__attribute__((visibility("hidden"))) prof::preload::DlsymFunction prof_find_dlsym();
+__attribute__((visibility("hidden"))) ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name);
+
+// No dlsym in the process at all: nothing can be found.
+static void* prof_no_dlsym(void*, const char*) { return nullptr; }
+
+prof::preload::DlsymFunction prof_find_dlsym() {
+  const auto found = prof::preload::real_dlsym();
+  return found != nullptr ? found : prof_no_dlsym;
+}
+}
+
+namespace prof::preload {
+namespace {
+
+bool exported_by_us(const void* pointer) { return pointer >= prof_exports_begin && pointer < prof_exports_end; }
+
+ProfDlsymAnswer answer_row(void* handle, const char* name, Api row) {
+  const DlsymFunction dlsym_of_libc = prof_find_dlsym();
+  const bool scope = handle == RTLD_DEFAULT || handle == RTLD_NEXT;
+  // Seen from here RTLD_NEXT is what comes behind libprof.so in the program's global scope: what RTLD_DEFAULT would have
+  // found without us. A handle of dlopen(NULL) finds our own export first, too.
+  void* found = scope ? nullptr : dlsym_of_libc(handle, name);
+  if (found == nullptr ? scope : exported_by_us(found)) found = dlsym_of_libc(RTLD_NEXT, name);
+  if (found != nullptr) {
+    void* const hook = hook_of_symbol(found, row);
+    if (hook != nullptr) return {hook, 0};
+    // Somebody else's function of that name. Behind RTLD_NEXT only libc knows which one comes after the caller.
+    return {found, handle == RTLD_NEXT ? uint64_t{1} : 0};
+  }
+  // A driver opened with RTLD_LOCAL may well be in the caller's own scope, where we cannot look.
+  if (scope && resolve_driver() && __atomic_load_n(&g_real[index_of(row)], __ATOMIC_RELAXED) != nullptr) {
+    return {g_hooks[index_of(row)], 0};
+  }
+  return {nullptr, 0};
+}
+
+}  // namespace
+}  // namespace prof::preload
+
+ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name) {
+  using namespace prof::preload;
+  if (t_local.helper != 0) return {nullptr, 1};  // our own call
+  if (const Api* const row = row_of_name(name); row != nullptr) return answer_row(handle, name, *row);
+  if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) return {nullptr, 1};
+  if (void* const guard = cupti_guard(handle, name); guard != nullptr) return {guard, 0};
+  if (name[2] >= 'A' && name[2] <= 'Z') {
+    void* const found = prof_find_dlsym()(handle, name);
+    if (found != nullptr) notice_unhooked(name);
+    return {found, 0};
+  }
+  return {nullptr, 1};
+}

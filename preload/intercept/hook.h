@@ -1,0 +1,48 @@
+// One hook a row of cuda_api.def: call() stands for the driver's function. The topic of the row says what happens around
+// the real call: enter() before it (returns its state), leave() after it. In the program: nothing here may allocate, lock,
+// throw, change errno or the result; no destructor runs, so pthread_cancel and longjmp leave through it.
+#pragma once
+
+#include "preload/capture/gpu_activity.h"
+#include "preload/intercept/api.h"
+#include "preload/intercept/record_call.h"
+#include "preload/runtime/recorder.h"
+
+#include <cerrno>
+
+namespace prof::preload {
+
+// Opens CUPTI ahead of the first launch or context, outside the time that is recorded for it.
+void prepare_gpu_activity();
+
+template <Api api, class Function = typename Row<api>::Function>
+struct Hook;
+
+template <Api api, class... Args>
+struct Hook<api, CUresult(CUDAAPI*)(Args...)> {
+  static CUresult call(Args... args) {  // not noexcept: a cancelled thread unwinds through here
+    using Topic = typename Row<api>::Topic;
+    int& error = errno;  // its address is looked up once
+    const int error_before = error;
+    if constexpr (Topic::kNeedsGpuActivity) {
+      if (__atomic_load_n(&g_gpu_activity_tried, __ATOMIC_RELAXED) == 0) [[unlikely]] prepare_gpu_activity();
+    }
+    CallScope scope(api_id(api), __builtin_frame_address(0));
+    if (!scope.recording()) {
+      error = error_before;
+      return real_of<api>()(args...);
+    }
+    define_api(api);
+    auto state = Topic::enter(Caller<api>{}, scope, args...);
+    error = error_before;
+    const CUresult result = real_of<api>()(args...);
+    scope.end();
+    const int error_after = error;
+    if (scope.still_recording()) [[likely]] Topic::leave(Caller<api>{}, scope, state, result, args...);
+    scope.leave();
+    error = error_after;
+    return result;
+  }
+};
+
+}  // namespace prof::preload

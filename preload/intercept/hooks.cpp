@@ -1,0 +1,61 @@
+// Makes a hook of every row, and the entry behind every exported symbol. The only place that instantiates them all.
+#include "preload/intercept/hook.h"
+#include "preload/intercept/proc_address.h"
+#include "preload/intercept/record_context.h"
+#include "preload/intercept/record_graph.h"
+#include "preload/intercept/record_launch.h"
+#include "preload/intercept/record_memory.h"
+#include "preload/intercept/record_stream.h"
+#include "preload/intercept/resolve.h"
+
+extern "C" {
+// What the exported symbol of a row jumps to (exports.cpp): at first to Export::first, then to the hook itself.
+__attribute__((visibility("hidden"))) extern void* prof_exported[prof::preload::kApiCount];
+}
+
+namespace prof::preload {
+
+template <> struct Hook<Api::cuGetProcAddress> {
+  static constexpr auto call = get_proc_address;
+};
+template <> struct Hook<Api::cuGetProcAddress_v2> {
+  static constexpr auto call = get_proc_address_v2;
+};
+
+void prepare_gpu_activity() {
+  if (t_local.guard_frame != 0) return;  // inside another call: its turn comes with the next one
+  const EventScope scope;
+  if (scope.recording()) take_gpu_activity();
+}
+
+namespace {
+
+// Exported symbols are for programs linked with -lcuda. Without a driver in the process (the program has a weak reference
+// that our export satisfied) they answer what a machine without a GPU would.
+template <Api api, class Function = typename Row<api>::Function> struct Export;
+template <Api api, class... Args> struct Export<api, CUresult(CUDAAPI*)(Args...)> {
+  static CUresult first(Args... args) {
+    if (!resolve_driver()) return CUDA_ERROR_NO_DEVICE;
+    if (real_of<api>() == nullptr) return CUDA_ERROR_NOT_SUPPORTED;  // a driver older than this function
+    __atomic_store_n(&prof_exported[index_of(api)], g_hooks[index_of(api)], __ATOMIC_RELAXED);
+    return Hook<api>::call(args...);
+  }
+};
+
+template <class Function> void* pointer(Function function) { return reinterpret_cast<void*>(function); }
+
+}  // namespace
+
+void* const g_hooks[kApiCount] = {
+#define CUDA_API(name, topic) pointer(Hook<Api::name>::call),
+#include "preload/intercept/cuda_api.def"
+#undef CUDA_API
+};
+
+}  // namespace prof::preload
+
+void* prof_exported[prof::preload::kApiCount] = {
+#define CUDA_API(name, topic) prof::preload::pointer(prof::preload::Export<prof::preload::Api::name>::first),
+#include "preload/intercept/cuda_api.def"
+#undef CUDA_API
+};

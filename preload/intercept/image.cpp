@@ -1,0 +1,144 @@
+#include "preload/intercept/image.h"
+
+#include <elf.h>
+#include <link.h>
+
+#include <cstring>
+
+namespace prof::preload {
+namespace {
+
+struct Image {
+  uintptr_t base = 0;
+  const ElfW(Sym)* symbols = nullptr;
+  const char* strings = nullptr;
+  const uint16_t* versions = nullptr;
+  const ElfW(Dyn)* dynamic = nullptr;
+  size_t count = 0;
+  const char* soname = nullptr;
+};
+
+// The GNU hash table does not say how many symbols there are: the last chain's end does.
+size_t count_of_gnu_hash(const uint32_t* table) {
+  const uint32_t buckets = table[0], first = table[1], bloom_words = table[2];
+  const uint32_t* const bucket = table + 4 + bloom_words * (sizeof(ElfW(Addr)) / 4);
+  const uint32_t* const chain = bucket + buckets;
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < buckets; ++i) last = bucket[i] > last ? bucket[i] : last;
+  if (last < first) return first;
+  while ((chain[last - first] & 1) == 0) ++last;
+  return last + 1;
+}
+
+bool read_image(const dl_phdr_info* info, Image& image) {
+  image = {};
+  image.base = info->dlpi_addr;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
+      image.dynamic = reinterpret_cast<const ElfW(Dyn)*>(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    }
+  }
+  if (image.dynamic == nullptr) return false;
+  // glibc turns these offsets into addresses where the section is writable; the vdso's stays as it was.
+  const auto address = [&](ElfW(Addr) value) { return value < image.base ? value + image.base : value; };
+  size_t soname = 0;
+  bool named = false;
+  for (const ElfW(Dyn)* entry = image.dynamic; entry->d_tag != DT_NULL; ++entry) {
+    const uintptr_t at = address(entry->d_un.d_ptr);
+    switch (entry->d_tag) {
+      case DT_SYMTAB: image.symbols = reinterpret_cast<const ElfW(Sym)*>(at); break;
+      case DT_STRTAB: image.strings = reinterpret_cast<const char*>(at); break;
+      case DT_VERSYM: image.versions = reinterpret_cast<const uint16_t*>(at); break;
+      case DT_HASH: image.count = reinterpret_cast<const uint32_t*>(at)[1]; break;
+      case DT_GNU_HASH:
+        if (image.count == 0) image.count = count_of_gnu_hash(reinterpret_cast<const uint32_t*>(at));
+        break;
+      case DT_SONAME: soname = entry->d_un.d_val, named = true; break;
+      default: break;
+    }
+  }
+  if (image.symbols == nullptr || image.strings == nullptr) return false;
+  if (named) image.soname = image.strings + soname;
+  return true;
+}
+
+bool starts_with(const char* text, const char* prefix) { return std::strncmp(text, prefix, std::strlen(prefix)) == 0; }
+
+void visit_symbols(const Image& image, VisitSymbol visit, void* context) {
+  constexpr uint16_t kHiddenVersion = 0x8000;
+  for (size_t i = 1; i < image.count; ++i) {
+    const ElfW(Sym)& symbol = image.symbols[i];
+    const unsigned type = symbol.st_info & 0xf, binding = symbol.st_info >> 4;
+    if (symbol.st_shndx == SHN_UNDEF || type != STT_FUNC || (binding != STB_GLOBAL && binding != STB_WEAK)) continue;
+    if (image.versions != nullptr && (image.versions[i] & kHiddenVersion) != 0) continue;
+    visit(context, image.strings + symbol.st_name, reinterpret_cast<void*>(image.base + symbol.st_value));
+  }
+}
+
+struct Wanted {
+  const char* soname;
+  VisitSymbol visit;
+  void* context;
+  uintptr_t found;
+};
+
+int look_for_soname(dl_phdr_info* info, size_t, void* argument) {
+  auto& wanted = *static_cast<Wanted*>(argument);
+  Image image;
+  if (!read_image(info, image) || image.soname == nullptr || !starts_with(image.soname, wanted.soname)) return 0;
+  wanted.found = image.base;
+  visit_symbols(image, wanted.visit, wanted.context);
+  return 1;
+}
+
+struct Caller {
+  uintptr_t at;
+  const char* soname;
+  char needed[64];
+};
+
+int look_for_caller(dl_phdr_info* info, size_t, void* argument) {
+  auto& caller = *static_cast<Caller*>(argument);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& segment = info->dlpi_phdr[i];
+    const uintptr_t from = info->dlpi_addr + segment.p_vaddr;
+    if (segment.p_type != PT_LOAD || caller.at < from || caller.at >= from + segment.p_memsz) continue;
+    Image image;
+    if (!read_image(info, image)) return 1;
+    for (const ElfW(Dyn)* entry = image.dynamic; entry->d_tag != DT_NULL; ++entry) {
+      if (entry->d_tag != DT_NEEDED) continue;
+      const char* const name = image.strings + entry->d_un.d_val;
+      if (starts_with(name, caller.soname) && std::strlen(name) < sizeof caller.needed) std::strcpy(caller.needed, name);
+    }
+    return 1;
+  }
+  return 0;
+}
+
+struct OneName {
+  const char* name;
+  void* address;
+};
+
+}  // namespace
+
+uintptr_t visit_exports(const char* soname, VisitSymbol visit, void* context) {
+  Wanted wanted = {soname, visit, context, 0};
+  dl_iterate_phdr(look_for_soname, &wanted);
+  return wanted.found;
+}
+
+void* exported_for_caller(const void* caller_address, const char* soname, const char* name) {
+  Caller caller = {reinterpret_cast<uintptr_t>(caller_address), soname, {}};
+  dl_iterate_phdr(look_for_caller, &caller);
+  OneName one = {name, nullptr};
+  const auto visit = [](void* context, const char* symbol, void* address) {
+    auto& looking = *static_cast<OneName*>(context);
+    if (std::strcmp(symbol, looking.name) == 0) looking.address = address;
+  };
+  if (caller.needed[0] != '\0') visit_exports(caller.needed, visit, &one);
+  if (one.address == nullptr) visit_exports(soname, visit, &one);
+  return one.address;
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,19 @@
+// Which functions does a loaded library export, and where? Read from its symbol table in memory: dlopen and dlsym would take
+// the loader's lock, which a thread inside a static constructor may hold while it waits for us. In the program; no lock of
+// ours is held, nothing is allocated.
+#pragma once
+
+#include <cstdint>
+
+namespace prof::preload {
+
+// Calls visit(context, name, address) for every function that the first loaded library whose soname starts with `soname`
+// exports; returns its load address, 0 if there is none. The library cannot go away meanwhile.
+using VisitSymbol = void (*)(void* context, const char* name, void* address);
+uintptr_t visit_exports(const char* soname, VisitSymbol visit, void* context);
+
+// The same for the library that the object around `caller` names in its DT_NEEDED, where that starts with `soname`; any
+// loaded one otherwise.
+void* exported_for_caller(const void* caller, const char* soname, const char* name);
+
+}  // namespace prof::preload

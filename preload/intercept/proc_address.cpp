@@ -1,0 +1,34 @@
+// cuGetProcAddress in its two forms: 4 arguments (CUDA 11.3) and 5 (12.0). cudart asks for everything here, first of all for
+// cuGetProcAddress itself, and then uses that answer: it must be ours, too. Never recorded.
+#include "preload/intercept/proc_address.h"
+
+#include "preload/intercept/resolve.h"
+#include "preload/intercept/unhooked.h"
+#include "preload/runtime/recorder.h"
+
+namespace prof::preload {
+namespace {
+
+CUresult route(CUresult result, const char* symbol, void** function, cuuint64_t flags) {
+  if (result != CUDA_SUCCESS || function == nullptr || *function == nullptr || t_local.helper != 0) return result;
+  const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
+  if (void* const hook = hook_of_pointer(*function, symbol, per_thread); hook != nullptr) {
+    *function = hook;
+  } else if (symbol != nullptr) {
+    notice_unhooked(symbol);
+  }
+  return result;
+}
+
+}  // namespace
+
+CUresult get_proc_address(const char* symbol, void** function, int cuda_version, cuuint64_t flags) {
+  return route(real_of<Api::cuGetProcAddress>()(symbol, function, cuda_version, flags), symbol, function, flags);
+}
+
+CUresult get_proc_address_v2(const char* symbol, void** function, int cuda_version, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult* status) {
+  return route(real_of<Api::cuGetProcAddress_v2>()(symbol, function, cuda_version, flags, status), symbol, function, flags);
+}
+
+}  // namespace prof::preload

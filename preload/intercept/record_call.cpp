@@ -1,0 +1,29 @@
+#include "preload/intercept/record_call.h"
+
+#include "preload/intercept/unhooked.h"
+
+namespace prof::preload {
+
+std::atomic<uint64_t> g_api_defined[kApiCount];
+
+__attribute__((noinline)) void define_api_slow(Api api) {
+  format::ApiDef row;
+  row.id = api_id(api);
+  row.name = kApiNames[index_of(api)];
+  if (define(row)) g_api_defined[index_of(api)].store(t_local.epoch, std::memory_order_relaxed);
+  define_unhooked();  // what was noticed while names were resolved, before there was a log
+}
+
+__attribute__((noinline)) void record_call(const CallScope& scope, Api api, format::StreamId stream, uint64_t object,
+                                           CUresult result) {
+  format::ApiCall event;
+  event.end = scope.end_tick();
+  event.duration = scope.duration();
+  event.api = api_id(api);
+  event.stream = stream;
+  event.object = object;
+  event.result = static_cast<uint32_t>(result);
+  emit(event);
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,103 @@
+// What all topics share: the facts that a hook reads from its arguments, and the plain ApiCall record. Topics whose calls
+// launch nothing and finish nothing are here; the others are in record_launch.h, record_memory.h, record_stream.h,
+// record_graph.h and record_context.h. In the program.
+#pragma once
+
+#include "preload/capture/streams.h"
+#include "preload/intercept/api.h"
+#include "preload/runtime/recorder.h"
+
+#include <cuda.h>
+
+#include <atomic>
+#include <tuple>
+#include <type_traits>
+
+namespace prof::preload {
+
+// Which row a topic works for.
+template <Api api> struct Caller {
+  static constexpr Api kApi = api;
+  static constexpr NullStream kNullStream = Row<api>::kNullStream;
+};
+
+// The life in which a row's name was written to the log.
+extern std::atomic<uint64_t> g_api_defined[kApiCount];
+void define_api_slow(Api api);
+inline void define_api(Api api) {
+  if (g_api_defined[index_of(api)].load(std::memory_order_relaxed) != t_local.epoch) [[unlikely]] define_api_slow(api);
+}
+
+void record_call(const CallScope& scope, Api api, format::StreamId stream, uint64_t object, CUresult result);
+
+template <class T, class... Args> inline constexpr bool kHas = (std::is_same_v<T, Args> || ...);
+
+// The first argument of exactly type T; T{} where there is none.
+template <class T> constexpr T argument() { return T{}; }
+template <class T, class First, class... Rest> constexpr T argument(First first, Rest... rest) {
+  if constexpr (std::is_same_v<T, First>) {
+    return first;
+  } else {
+    return argument<T>(rest...);
+  }
+}
+
+template <class First, class... Rest> constexpr First first_argument(First first, Rest...) { return first; }
+
+template <class T> inline uint64_t as_object(T value) {
+  if constexpr (std::is_pointer_v<T>) {
+    return reinterpret_cast<uint64_t>(value);
+  } else {
+    return static_cast<uint64_t>(value);
+  }
+}
+
+// Handles that a record can be about, most telling first. CUdeviceptr and allocation handles are unsigned long long.
+inline uint64_t object_of() { return 0; }
+template <class First, class... Rest> inline uint64_t object_of(First first, Rest... rest) {
+  constexpr bool kHandle = kHas<First, CUevent, CUmodule, CUlibrary, CUkernel, CUfunction, CUgraphExec, CUgraph, CUcontext,
+                                CUmemoryPool, CUarray, CUmipmappedArray, CUgreenCtx, CUlinkState, unsigned long long>;
+  if constexpr (kHandle) {
+    return as_object(first);
+  } else {
+    return object_of(rest...);
+  }
+}
+
+template <class C, class... Args> inline StreamState* stream_argument(C, Args... args) {
+  if constexpr (kHas<CUstream, Args...>) {
+    return stream_state(argument<CUstream>(args...), C::kNullStream);
+  } else {
+    return nullptr;
+  }
+}
+
+namespace topic {
+
+struct Nothing {};
+
+// A call that is recorded as it is.
+struct Call {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C, class... Args> static StreamState* enter(C c, const CallScope&, Args... args) {
+    return stream_argument(c, args...);
+  }
+  template <class C, class... Args>
+  static void leave(C, const CallScope& scope, StreamState* stream, CUresult result, Args... args) {
+    record_call(scope, C::kApi, stream_id(stream), object_of(args...), result);
+  }
+};
+
+// A call whose first argument receives the handle it makes.
+struct Create {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
+  template <class C, class... Args>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, Args... args) {
+    const auto made = first_argument(args...);
+    record_call(scope, C::kApi, {}, result == CUDA_SUCCESS && made != nullptr ? as_object(*made) : 0, result);
+  }
+};
+
+}  // namespace topic
+}  // namespace prof::preload

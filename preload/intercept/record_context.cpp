@@ -1,0 +1,34 @@
+#include "preload/intercept/record_context.h"
+
+#include "preload/intercept/driver.h"
+
+namespace prof::preload {
+namespace {
+
+constexpr int kDevices = 64;
+std::atomic<CUcontext> g_primary[kDevices];
+
+}  // namespace
+
+void primary_context_retained(CUdevice device, CUcontext context) {
+  if (device >= 0 && device < kDevices) g_primary[device].store(context, std::memory_order_relaxed);
+}
+
+CUcontext primary_context(CUdevice device) {
+  return device >= 0 && device < kDevices ? g_primary[device].load(std::memory_order_relaxed) : nullptr;
+}
+
+bool primary_context_active(CUdevice device) {
+  if (g_driver.cuDevicePrimaryCtxGetState == nullptr) return true;
+  const DriverCall own;
+  unsigned flags = 0;
+  int active = 0;
+  return g_driver.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || active != 0;
+}
+
+void context_gone(CUcontext context) {
+  functions_unloaded();
+  if (context != nullptr) context_destroyed(context);
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,97 @@
+#include "preload/intercept/record_graph.h"
+
+#include "preload/intercept/driver.h"
+#include "preload/intercept/handle_map.h"
+
+#include <sys/mman.h>
+
+namespace prof::preload {
+namespace {
+
+// handle → [12 bits life | 28 bits operations | 24 bits GraphId]
+HandleMap<8192> g_graphs;
+std::atomic<uint32_t> g_next_graph{1};
+constexpr uint64_t kMostOperations = (uint64_t{1} << 28) - 1;
+
+uint64_t life_bits() { return t_local.epoch << 52; }
+
+// Child graphs lie inside each other; a cycle cannot be built, but a driver's answer is not trusted with our stack.
+constexpr int kDeepest = 16;
+
+void count_nodes(CUgraph graph, format::GraphDef& sums, int level) {
+  size_t count = 0;
+  if (level > kDeepest || g_driver.cuGraphGetNodes(graph, nullptr, &count) != CUDA_SUCCESS || count == 0) return;
+  // Instantiation is far from the record path, but the program's heap is none of ours even here.
+  const size_t bytes = count * sizeof(CUgraphNode);
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return;
+  auto* const nodes = static_cast<CUgraphNode*>(memory);
+  if (g_driver.cuGraphGetNodes(graph, nodes, &count) != CUDA_SUCCESS) count = 0;
+  for (size_t i = 0; i < count; ++i) {
+    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+    if (g_driver.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS) continue;
+    CUgraph child = nullptr;
+    switch (type) {
+      case CU_GRAPH_NODE_TYPE_KERNEL: ++sums.kernels; break;
+      case CU_GRAPH_NODE_TYPE_MEMCPY: ++sums.copies; break;
+      case CU_GRAPH_NODE_TYPE_MEMSET: ++sums.fills; break;
+      case CU_GRAPH_NODE_TYPE_HOST: ++sums.host_nodes; break;
+      case CU_GRAPH_NODE_TYPE_GRAPH:
+        if (g_driver.cuGraphChildGraphNodeGetGraph != nullptr &&
+            g_driver.cuGraphChildGraphNodeGetGraph(nodes[i], &child) == CUDA_SUCCESS) {
+          count_nodes(child, sums, level + 1);
+        }
+        break;
+      default: ++sums.other_nodes; break;
+    }
+  }
+  munmap(memory, bytes);
+}
+
+GraphFacts define_graph(CUgraphExec exec, format::GraphDef& definition, uint64_t operations) {
+  const uint32_t id = g_next_graph.fetch_add(1, std::memory_order_relaxed);
+  definition.id = static_cast<format::GraphId>(id);
+  definition.handle = as_object(exec);
+  if (!define(definition)) return {{}, operations};
+  const uint64_t kept = operations < kMostOperations ? operations : kMostOperations;
+  if (id > 0xffffff || !g_graphs.put(exec, life_bits() | kept << 24 | id)) count(format::Counter::intern_full);
+  return {definition.id, operations};
+}
+
+}  // namespace
+
+__attribute__((noinline)) void graph_instantiated(CUgraphExec exec, CUgraph graph) {
+  format::GraphDef definition;
+  if (g_driver.cuGraphGetNodes != nullptr && g_driver.cuGraphNodeGetType != nullptr) {
+    const DriverCall own;
+    count_nodes(graph, definition, 0);
+  }
+  define_graph(exec, definition, definition.kernels + definition.copies + definition.fills);
+}
+
+void graph_destroyed(CUgraphExec exec) { g_graphs.erase(exec); }
+
+GraphFacts graph_facts(CUgraphExec exec) {
+  const uint64_t known = g_graphs.find(exec);
+  if (known != 0 && known >> 52 << 52 == life_bits()) {
+    return {static_cast<format::GraphId>(known & 0xffffff), known >> 24 & kMostOperations};
+  }
+  format::GraphDef definition;
+  return define_graph(exec, definition, 1);
+}
+
+__attribute__((noinline)) void record_graph_launch(const CallScope& scope, Api api, const Launching& state, GraphFacts graph,
+                                                   CUresult result) {
+  format::GraphLaunch event;
+  event.end = scope.end_tick();
+  event.duration = scope.duration();
+  event.graph = graph.id;
+  event.api = api_id(api);
+  event.stream = stream_id(state.stream);
+  event.depth = state.depth;
+  event.result = static_cast<uint32_t>(result);
+  event.flags = state.flags;
+  emit(event);
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,64 @@
+// Executable graphs: what one launch of each adds to the GPU, counted once when it is instantiated, and the launches.
+// In the program.
+#pragma once
+
+#include "preload/intercept/record_launch.h"
+
+namespace prof::preload {
+
+struct GraphFacts {
+  format::GraphId id;
+  uint64_t operations;  // kernels + copies + fills of one launch
+};
+
+// Behind a successful instantiation: counts the nodes of `graph` (child graphs included) and defines the GraphDef.
+void graph_instantiated(CUgraphExec exec, CUgraph graph);
+// Before the real cuGraphExecDestroy.
+void graph_destroyed(CUgraphExec exec);
+// A graph that was instantiated unseen counts as one operation and has an empty GraphDef.
+GraphFacts graph_facts(CUgraphExec exec);
+
+void record_graph_launch(const CallScope& scope, Api api, const Launching& state, GraphFacts graph, CUresult result);
+
+namespace topic {
+
+struct GraphLaunch {
+  static constexpr bool kNeedsGpuActivity = true;
+  struct State {
+    Launching launch;
+    GraphFacts graph;
+  };
+  template <class C> static State enter(C, const CallScope& scope, CUgraphExec exec, CUstream stream) {
+    return {enter_launch(scope, stream, C::kNullStream), graph_facts(exec)};
+  }
+  template <class C>
+  static void leave(C, const CallScope& scope, State& state, CUresult result, CUgraphExec, CUstream stream) {
+    count_launch(state.launch, stream, result, state.graph.operations, false);
+    record_graph_launch(scope, C::kApi, state.launch, state.graph, result);
+  }
+};
+
+struct GraphInstantiate {
+  static constexpr bool kNeedsGpuActivity = true;
+  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
+  template <class C, class... Args>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgraphExec* made, CUgraph graph, Args...) {
+    const bool ok = result == CUDA_SUCCESS && made != nullptr;
+    if (ok) graph_instantiated(*made, graph);
+    record_call(scope, C::kApi, {}, ok ? as_object(*made) : 0, result);
+  }
+};
+
+struct GraphExecDestroy {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C> static Nothing enter(C, const CallScope&, CUgraphExec exec) {
+    graph_destroyed(exec);
+    return {};
+  }
+  template <class C> static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgraphExec exec) {
+    record_call(scope, C::kApi, {}, as_object(exec), result);
+  }
+};
+
+}  // namespace topic
+}  // namespace prof::preload

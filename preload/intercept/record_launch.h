@@ -1,0 +1,126 @@
+// Kernel launches: one KernelLaunch event each, its shape interned as a ConfigId. The hottest path of libprof.so: one hash of
+// the shape, one look in a cache, one record. In the program.
+#pragma once
+
+#include "preload/capture/gpu_activity.h"
+#include "preload/intercept/functions.h"
+#include "preload/intercept/record_call.h"
+#include "preload/log/intern.h"
+
+namespace prof::preload {
+
+struct LaunchShape {
+  CUfunction function = nullptr;
+  uint32_t grid[3] = {};
+  uint32_t block[3] = {};  // 0: set earlier by cuFuncSetBlockShape
+  uint32_t shared_bytes = 0;
+  CUstream stream = nullptr;
+  uint32_t attributes = 0;  // format::kConfig…
+};
+
+// cuLaunchKernel and cuLaunchCooperativeKernel
+template <class... Rest>
+inline LaunchShape launch_shape(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                                unsigned shared, CUstream stream, void**, Rest...) {
+  return {f, {gx, gy, gz}, {bx, by, bz}, shared, stream, sizeof...(Rest) == 0 ? format::kConfigCooperative : 0};
+}
+LaunchShape launch_shape(const CUlaunchConfig* config, CUfunction f, void**, void**);
+inline LaunchShape launch_shape(CUfunction f) { return {f, {1, 1, 1}, {}, 0, nullptr, 0}; }
+inline LaunchShape launch_shape(CUfunction f, int width, int height, CUstream stream = nullptr) {
+  return {f, {static_cast<uint32_t>(width), static_cast<uint32_t>(height), 1}, {}, 0, stream, 0};
+}
+
+// The id of a shape, defined at first sight. 0: the log is full. A launch that failed never asks the driver about its
+// function: the handle may be garbage.
+format::ConfigId config_id_slow(const LaunchShape& shape, Api api, bool succeeded, uint64_t key);
+
+// 2^13 entries of [40-bit tag | 24-bit id], overwritten freely: a miss costs a look in the interned tables, never a second id.
+extern std::atomic<uint64_t> g_config_cache[8192];
+
+inline format::ConfigId config_id(const LaunchShape& s, Api api, bool succeeded) {
+  const auto pair = [](uint32_t low, uint32_t high) { return static_cast<uint64_t>(high) << 32 | low; };
+  // Three independent products instead of a chain of six: 4 ns instead of 12.
+  const uint64_t a = Hash::fold(reinterpret_cast<uint64_t>(s.function) ^ 0xa0761d6478bd642f, function_key() ^ 0xe7037ed1a0b428db);
+  const uint64_t b = Hash::fold(pair(s.grid[0], s.grid[1]) ^ 0x8ebc6af09c88c6e3, pair(s.grid[2], s.block[0]) ^ 0x589965cc75374cc3);
+  const uint64_t c = Hash::fold(pair(s.block[1], s.block[2]) ^ 0x1d8e4e27c47d124f,
+                                pair(s.shared_bytes, static_cast<uint32_t>(api) << 16 | s.attributes) ^ 0xeb44accab455d165);
+  const uint64_t key = Hash::fold(a ^ b, c + 0x9e3779b97f4a7c15);
+  const uint64_t entry = g_config_cache[key & 8191].load(std::memory_order_relaxed);
+  if ((entry ^ key) >> 24 == 0) [[likely]] return static_cast<format::ConfigId>(entry & 0xffffff);
+  return config_id_slow(s, api, succeeded, key);
+}
+
+// State of a launch between its entry and its return: any operation that the queue depth counts.
+struct Launching {
+  StreamState* stream;
+  uint64_t depth;
+  uint32_t flags;
+  bool external_id;
+};
+
+inline Launching enter_launch(const CallScope& scope, CUstream stream, NullStream null_stream) {
+  Launching state;
+  state.stream = stream_state(stream, null_stream);
+  state.depth = depth_before(state.stream);
+  state.flags = gpu_activity_on() ? 0 : format::kLaunchNoGpuTimes;
+  state.external_id = gpu_activity_needs_external_ids();
+  if (state.external_id) push_external_id(scope.begin_tick());
+  return state;
+}
+
+// Behind the real call: the launch counts unless it failed or only became a node of a graph.
+inline void count_launch(Launching& state, CUstream stream, CUresult result, uint64_t operations, bool programmatic) {
+  if (state.external_id) pop_external_id();
+  if (result != CUDA_SUCCESS) return;
+  if (captured(stream)) {
+    state.flags |= format::kLaunchCaptured;
+    return;
+  }
+  launched(state.stream, operations);
+  mark_if_due(state.stream, stream, programmatic);
+}
+
+inline void emit_launch(const CallScope& scope, const Launching& state, const LaunchShape& shape, Api api, CUresult result) {
+  format::KernelLaunch event;
+  event.end = scope.end_tick();
+  event.duration = scope.duration();
+  event.config = config_id(shape, api, result == CUDA_SUCCESS);
+  event.stream = stream_id(state.stream);
+  event.depth = state.depth;
+  event.result = static_cast<uint32_t>(result);
+  event.flags = state.flags;
+  emit(event);
+}
+
+namespace topic {
+
+struct Launch {
+  static constexpr bool kNeedsGpuActivity = true;
+  template <class C, class... Args> static Launching enter(C, const CallScope& scope, Args... args) {
+    return enter_launch(scope, launch_shape(args...).stream, C::kNullStream);
+  }
+  template <class C, class... Args>
+  static void leave(C, const CallScope& scope, Launching& state, CUresult result, Args... args) {
+    const LaunchShape shape = launch_shape(args...);
+    count_launch(state, shape.stream, result, 1, (shape.attributes & format::kConfigProgrammatic) != 0);
+    emit_launch(scope, state, shape, C::kApi, result);
+  }
+};
+
+// cuLaunchCooperativeKernelMultiDevice: one event a device, all with the times of the one call.
+struct LaunchMany {
+  static constexpr bool kNeedsGpuActivity = true;
+  template <class C> static Nothing enter(C, const CallScope& scope, CUDA_LAUNCH_PARAMS*, unsigned, unsigned) {
+    if (gpu_activity_needs_external_ids()) push_external_id(scope.begin_tick());
+    return {};
+  }
+  template <class C>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUDA_LAUNCH_PARAMS* list, unsigned count, unsigned) {
+    leave_many(scope, C::kApi, C::kNullStream, result, list, count);
+  }
+  static void leave_many(const CallScope& scope, Api api, NullStream null_stream, CUresult result,
+                         const CUDA_LAUNCH_PARAMS* list, unsigned count);
+};
+
+}  // namespace topic
+}  // namespace prof::preload

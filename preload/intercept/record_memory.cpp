@@ -1,0 +1,32 @@
+#include "preload/intercept/record_memory.h"
+
+namespace prof::preload {
+
+__attribute__((noinline)) void record_memory(const CallScope& scope, Api api, const Launching& state, uint64_t bytes,
+                                             CUresult result) {
+  format::MemoryLaunch event;
+  event.end = scope.end_tick();
+  event.duration = scope.duration();
+  event.api = api_id(api);
+  event.stream = stream_id(state.stream);
+  event.depth = state.depth;
+  event.bytes = bytes;
+  event.result = static_cast<uint32_t>(result);
+  event.flags = state.flags;
+  emit(event);
+}
+
+__attribute__((noinline)) void record_alloc(const CallScope& scope, Api api, uint64_t address, uint64_t bytes,
+                                            StreamState* stream, CUresult result) {
+  format::AllocCall event;
+  event.end = scope.end_tick();
+  event.duration = scope.duration();
+  event.api = api_id(api);
+  event.address = address;
+  event.bytes = bytes;
+  event.stream = stream_id(stream);
+  event.result = static_cast<uint32_t>(result);
+  emit(event);
+}
+
+}  // namespace prof::preload

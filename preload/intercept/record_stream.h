@@ -1,0 +1,113 @@
+// Streams, events and capture: plain ApiCall records, and what their returns tell the queue depth. Order matters where handles
+// are reused: a destruction is told before the real call, because another thread may get the handle again right after it.
+// In the program.
+#pragma once
+
+#include "preload/intercept/record_call.h"
+
+namespace prof::preload::topic {
+
+struct StreamCreate {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
+  template <class C, class... Args>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUstream* made, Args...) {
+    const bool ok = result == CUDA_SUCCESS && made != nullptr;
+    const StreamState* stream = ok ? stream_state(*made, C::kNullStream) : nullptr;
+    record_call(scope, C::kApi, stream_id(stream), ok ? as_object(*made) : 0, result);
+  }
+};
+
+struct StreamDestroy {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C> static format::StreamId enter(C, const CallScope&, CUstream stream) {
+    const format::StreamId id = stream_id(stream_state(stream, C::kNullStream));
+    stream_destroyed(stream);
+    return id;
+  }
+  template <class C>
+  static void leave(C, const CallScope& scope, format::StreamId id, CUresult result, CUstream stream) {
+    record_call(scope, C::kApi, id, as_object(stream), result);
+  }
+};
+
+// cuStreamSynchronize, and cuStreamQuery where it answers CUDA_SUCCESS: everything launched before it has finished.
+struct StreamFinish {
+  static constexpr bool kNeedsGpuActivity = false;
+  struct State {
+    StreamState* stream;
+    uint64_t before;
+  };
+  template <class C> static State enter(C, const CallScope&, CUstream stream) {
+    StreamState* const state = stream_state(stream, C::kNullStream);
+    return {state, launches_so_far(state)};
+  }
+  template <class C> static void leave(C, const CallScope& scope, State state, CUresult result, CUstream) {
+    if (result == CUDA_SUCCESS) completed(state.stream, state.before);
+    record_call(scope, C::kApi, stream_id(state.stream), 0, result);
+  }
+};
+
+struct CaptureBegin {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C, class... Args> static StreamState* enter(C, const CallScope&, CUstream stream, Args...) {
+    StreamState* const state = stream_state(stream, C::kNullStream);  // now: nothing may be asked about it later
+    capture_begins(stream);
+    return state;
+  }
+  template <class C, class... Args>
+  static void leave(C, const CallScope& scope, StreamState* state, CUresult result, CUstream, Args...) {
+    if (result != CUDA_SUCCESS) capture_ended();
+    record_call(scope, C::kApi, stream_id(state), 0, result);
+  }
+};
+
+struct CaptureEnd {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C> static StreamState* enter(C, const CallScope&, CUstream stream, CUgraph*) {
+    return stream_state(stream, C::kNullStream);
+  }
+  template <class C>
+  static void leave(C, const CallScope& scope, StreamState* state, CUresult result, CUstream, CUgraph* graph) {
+    // A capture that was invalidated ends with an error, too; the end of none at all (ILLEGAL_STATE) ends nothing.
+    if (result != CUDA_ERROR_ILLEGAL_STATE && result != CUDA_ERROR_INVALID_VALUE) capture_ended();
+    record_call(scope, C::kApi, stream_id(state), result == CUDA_SUCCESS && graph != nullptr ? as_object(*graph) : 0, result);
+  }
+};
+
+// Told before the real call: launches that other threads make meanwhile must not count as behind the event.
+struct EventRecord {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C, class... Args>
+  static StreamState* enter(C, const CallScope&, CUevent event, CUstream stream, Args...) {
+    StreamState* const state = stream_state(stream, C::kNullStream);
+    event_recorded(event, state);
+    return state;
+  }
+  template <class C, class... Args>
+  static void leave(C, const CallScope& scope, StreamState* state, CUresult result, CUevent event, Args...) {
+    record_call(scope, C::kApi, stream_id(state), as_object(event), result);
+  }
+};
+
+struct EventFinish {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C> static Nothing enter(C, const CallScope&, CUevent) { return {}; }
+  template <class C> static void leave(C, const CallScope& scope, Nothing, CUresult result, CUevent event) {
+    if (result == CUDA_SUCCESS) event_finished(event);
+    record_call(scope, C::kApi, {}, as_object(event), result);
+  }
+};
+
+struct EventDestroy {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C> static Nothing enter(C, const CallScope&, CUevent event) {
+    event_destroyed(event);
+    return {};
+  }
+  template <class C> static void leave(C, const CallScope& scope, Nothing, CUresult result, CUevent event) {
+    record_call(scope, C::kApi, {}, as_object(event), result);
+  }
+};
+
+}  // namespace prof::preload::topic

@@ -1,0 +1,110 @@
+#include "preload/intercept/resolve.h"
+
+#include "preload/intercept/driver.h"
+#include "preload/intercept/image.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <string_view>
+
+namespace prof::preload {
+
+void* g_real[kApiCount];
+Driver g_driver;
+
+namespace {
+
+std::atomic<uintptr_t> g_driver_base{0};  // where libcuda was when its symbols were read; 0: not seen
+
+constexpr std::array<Api, kApiCount> sorted_rows() {
+  std::array<Api, kApiCount> rows{};
+  for (size_t i = 0; i < kApiCount; ++i) rows[i] = static_cast<Api>(i);
+  std::sort(rows.begin(), rows.end(), [](Api a, Api b) {
+    return std::string_view(kApiNames[index_of(a)]) < std::string_view(kApiNames[index_of(b)]);
+  });
+  return rows;
+}
+constexpr std::array<Api, kApiCount> kSorted = sorted_rows();
+
+struct OwnFunction {
+  const char* name;
+  size_t offset;  // of its pointer in Driver
+};
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+constexpr OwnFunction kOwnFunctions[] = {
+#define PROF_DRIVER_FUNCTION(name) {#name, offsetof(Driver, name)},
+#include "preload/intercept/driver_functions.def"
+#undef PROF_DRIVER_FUNCTION
+};
+#pragma GCC diagnostic pop
+
+void take_symbol(void*, const char* name, void* address) {
+  if (const Api* const row = row_of_name(name); row != nullptr) {
+    __atomic_store_n(&g_real[index_of(*row)], address, __ATOMIC_RELAXED);
+  }
+  for (const OwnFunction& own : kOwnFunctions) {
+    if (std::strcmp(own.name, name) != 0) continue;
+    char* const slot = reinterpret_cast<char*>(&g_driver) + own.offset;
+    __atomic_store_n(reinterpret_cast<void**>(slot), address, __ATOMIC_RELAXED);
+  }
+}
+
+// Programs that probe for a GPU open and close libcuda; the next one may lie elsewhere, so everything is read again.
+bool read_driver() {
+  const uintptr_t base = visit_exports("libcuda.so", take_symbol, nullptr);
+  if (base != 0) g_driver_base.store(base, std::memory_order_release);
+  return base != 0;
+}
+
+// How well a row that has the right address fits what was asked for.
+int fitness(std::string_view row, std::string_view asked, bool per_thread) {
+  if (row == asked) return per_thread ? 2 : 3;
+  if (!row.starts_with(asked)) return 1;
+  return (null_stream_of(row) == NullStream::PerThread) == per_thread ? 4 - (per_thread ? 0 : 2) : 1;
+}
+
+void* search(void* real, const char* asked, bool per_thread) {
+  void* hook = nullptr;
+  int best = 0;
+  for (size_t i = 0; i < kApiCount; ++i) {
+    if (__atomic_load_n(&g_real[i], __ATOMIC_RELAXED) != real) continue;
+    const int fit = fitness(kApiNames[i], asked, per_thread);
+    if (fit > best) best = fit, hook = g_hooks[i];
+  }
+  return hook;
+}
+
+}  // namespace
+
+bool resolve_driver() { return g_driver_base.load(std::memory_order_acquire) != 0 || read_driver(); }
+
+const Api* row_of_name(const char* name) {
+  const std::string_view wanted(name);
+  const auto* const found = std::lower_bound(kSorted.begin(), kSorted.end(), wanted, [](Api row, std::string_view text) {
+    return std::string_view(kApiNames[index_of(row)]) < text;
+  });
+  return found != kSorted.end() && wanted == kApiNames[index_of(*found)] ? found : nullptr;
+}
+
+void* hook_of_pointer(void* real, const char* asked, bool per_thread) {
+  if (real == nullptr) return nullptr;
+  const char* const name = asked != nullptr ? asked : "";
+  if (void* const hook = search(real, name, per_thread); hook != nullptr) return hook;
+  return g_driver_base.load(std::memory_order_acquire) == 0 && read_driver() ? search(real, name, per_thread) : nullptr;
+}
+
+void* hook_of_symbol(void* real, Api row) {
+  void** const slot = &g_real[index_of(row)];
+  if (__atomic_load_n(slot, __ATOMIC_RELAXED) == real) return g_hooks[index_of(row)];
+  read_driver();
+  void* expected = nullptr;
+  if (__atomic_compare_exchange_n(slot, &expected, real, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) || expected == real) {
+    return g_hooks[index_of(row)];
+  }
+  return nullptr;
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Writes the linker's version script of libprof.so: the only symbols it shows are the rows of cuda_api.def and cupti_api.def,
+dlsym and NVTX's entry point. With --check LIBRARY it compares what a built library really exports instead.
+
+dlsym has libc's own version names (a version of ours would never be asked for); everything else has none, like libcuda's.
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+FIXED = ["InitializeInjectionNvtx2"]
+DLSYM_VERSIONS = {"aarch64": ["GLIBC_2.17", "GLIBC_2.34"], "x86_64": ["GLIBC_2.2.5", "GLIBC_2.34"]}
+
+
+def rows(options, name, macro):
+    """names of a .def file's rows, its #if lines decided by the compiler with the toolkit's CUDA_VERSION"""
+    version = re.search(r"#define\s+CUDA_VERSION\s+(\d+)", (options.cuda / "cuda.h").read_text()).group(1)
+    command = [options.compiler, "-E", "-P", "-x", "c++", f"-DCUDA_VERSION={version}", options.include / "preload/intercept" / name]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return re.findall(macro + r"\((\w+)", text)
+
+
+def exported(library):
+    text = subprocess.run(["readelf", "-W", "--dyn-syms", library], check=True, capture_output=True, text=True).stdout
+    found = set()
+    for line in text.splitlines():
+        fields = line.split()
+        if len(fields) >= 8 and fields[4] in ("GLOBAL", "WEAK") and fields[5] == "DEFAULT" and fields[6] not in ("UND", "ABS"):
+            found.add(fields[7])
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--arch", default="x86_64")
+    parser.add_argument("--compiler", default="c++")
+    parser.add_argument("--include", type=pathlib.Path, required=True, help="root of the source tree")
+    parser.add_argument("--cuda", type=pathlib.Path, required=True, help="folder that holds cuda.h")
+    parser.add_argument("-o", dest="output", type=pathlib.Path)
+    parser.add_argument("--check", metavar="LIBRARY")
+    options = parser.parse_args()
+
+    names = rows(options, "cuda_api.def", "CUDA_API") + rows(options, "cupti_api.def", "CUPTI_GUARD") + FIXED
+    old, new = DLSYM_VERSIONS["aarch64" if options.arch in ("aarch64", "arm64") else "x86_64"]
+    if options.check:
+        wanted = set(names) | {f"dlsym@{old}", f"dlsym@@{new}"}
+        found = exported(options.check)
+        for name in sorted(wanted - found):
+            print(f"{options.check} does not export {name}", file=sys.stderr)
+        for name in sorted(found - wanted):
+            print(f"{options.check} exports {name}, which no table names", file=sys.stderr)
+        return 0 if found == wanted else 1
+
+    # No "local: *": it would need every other name in a version node. The compiler hides them (-fvisibility=hidden).
+    text = f"{old} {{ global: dlsym; }};\n{new} {{ global: dlsym; }} {old};\n"
+    options.output.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
