@@ -1,0 +1,95 @@
+// What the simulated driver tells the simulated CUPTI. libcupti finds the driver at run time (as the real one does) through
+// `sim_attach_sink`; times are on the simulator's clock, CUPTI translates them to its own.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "clock.h"
+#include "cuda_headers.h"
+
+namespace sim {
+
+enum class ApiDomain : uint32_t { Driver = 1, Runtime = 2 };
+
+struct ApiEvent {
+  ApiDomain domain;
+  uint32_t cbid;
+  const char* name;
+  const void* params;
+  const char* symbol;  // kernel name of a launch, else NULL
+  CUcontext context;
+  uint32_t context_id;
+  uint32_t correlation;
+  Ns begin, end;
+  int result;
+  uint64_t correlation_data;  // the subscriber's, from enter to exit
+};
+
+enum class OperationKind : uint8_t { Kernel, Memcpy, Memset, HostFunc, EventRecord, EventWait, WriteValue, WaitValue, Marker };
+
+struct Dim {
+  uint32_t x = 1, y = 1, z = 1;
+};
+
+struct OperationRecord {
+  OperationKind kind = OperationKind::Marker;
+  Ns start = 0, end = 0, queued = 0;
+  uint32_t device = 0, context_id = 0, stream_id = 0, correlation = 0;
+  const char* name = "";  // interned: lives for ever
+  Dim grid, block;
+  uint32_t static_shared = 0, dynamic_shared = 0;
+  uint16_t registers = 0;
+  uint8_t launch_type = 0;  // CUpti_ActivityLaunchType
+  uint64_t bytes = 0;
+  uint32_t value = 0;
+  uint8_t copy_kind = 0, source_kind = 0, target_kind = 0;  // CUpti_ActivityMemcpyKind, CUpti_ActivityMemoryKind
+  bool async = false, peer = false;
+  uint32_t source_device = 0, target_device = 0, source_context = 0, target_context = 0;
+  uint32_t graph_id = 0;
+  uint64_t graph_node = 0;
+  uint64_t grid_id = 0;
+};
+
+struct GraphRun {
+  Ns start, end;
+  uint32_t device, context_id, stream_id, correlation, graph_id;
+};
+
+enum class ResourceEvent { ContextCreated = 1, ContextDestroyStarting, StreamCreated, StreamDestroyStarting };
+
+class ActivitySink {
+ public:
+  virtual ~ActivitySink() = default;
+  virtual void api_enter(ApiEvent&) = 0;
+  virtual void api_exit(ApiEvent&) = 0;
+  virtual void operation_done(const OperationRecord&) = 0;  // called with the device locked: may only queue
+  virtual void graph_done(const GraphRun&) = 0;             // likewise
+  virtual void resource(ResourceEvent, CUcontext, CUstream) = 0;
+};
+
+// The functions that libcupti and libcudart look up in libcuda.so.1 by the names below.
+using AttachSink = void (*)(ActivitySink*);  // NULL detaches
+
+struct RuntimeCall {  // a runtime API call in progress; lives on the caller's stack
+  ApiEvent event;
+  RuntimeCall* outer;
+  bool traced;
+};
+
+struct DriverInternals {
+  AttachSink attach;
+  uint32_t (*context_id)(CUcontext);
+  uint32_t (*device_of)(CUcontext);
+  uint32_t (*stream_id)(CUcontext, CUstream, bool per_thread);
+  uint64_t (*node_id)(CUgraphNode);
+  uint32_t (*graph_id)(CUgraph);
+  uint32_t (*exec_id)(CUgraphExec);
+  void (*settle)();        // retires everything the device has finished by now
+  void (*finish_all)();    // waits, in the simulator's time, for all work submitted so far
+  Ns (*now)();
+  void (*runtime_enter)(RuntimeCall*, uint32_t cbid, const char* name, const void* params);
+  void (*runtime_exit)(RuntimeCall*, int result);
+};
+
+}  // namespace sim

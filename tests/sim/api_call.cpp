@@ -1,0 +1,178 @@
+// The slow side of every driver call. See api_call.h.
+#include "api_call.h"
+
+#include <pthread.h>
+
+#include <memory>
+
+#include "device.h"
+#include "script.h"
+
+namespace sim {
+
+std::atomic<bool> g_plain{false};
+thread_local bool tl_per_thread_stream = false;
+
+namespace {
+
+struct CallRule {
+  Ns cost = 0;
+  std::vector<Fault> faults;
+  std::atomic<uint64_t> calls{0};
+};
+
+std::atomic<ActivitySink*> g_sink{nullptr};
+std::atomic<uint32_t> g_next_correlation{1};
+std::atomic<bool> g_used{false};
+std::atomic<bool> g_forked{false};
+thread_local uint32_t tl_correlation = 0;
+thread_local RuntimeCall* tl_runtime = nullptr;
+thread_local const char* tl_symbol = nullptr;
+
+CallRule* rules() {
+  static CallRule* const all = [] {
+    CallRule* made = new CallRule[kApiCount];
+    for (unsigned i = 0; i < kApiCount; ++i) {
+      const auto cost = script().api_costs.find(kApiTable[i].name);
+      made[i].cost = cost == script().api_costs.end() ? script().api_cost : cost->second;
+      const auto fault = script().faults.find(kApiTable[i].name);
+      if (fault != script().faults.end()) made[i].faults = fault->second;
+    }
+    // A child of a process that used the device has none: the real driver answers NOT_INITIALIZED for ever.
+    pthread_atfork(nullptr, nullptr, [] {
+      if (g_used.load()) {
+        g_forked.store(true);
+        g_plain.store(false);
+      }
+    });
+    return made;
+  }();
+  return all;
+}
+
+void update_plain() {
+  const Script& told = script();
+  g_plain.store(clock_is_real() && !told.timed && told.faults.empty() && g_sink.load() == nullptr && !g_forked.load());
+}
+
+Ns half(Ns cost) { return cost / 2; }
+
+}  // namespace
+
+uint32_t new_correlation() { return g_next_correlation.fetch_add(1); }
+uint32_t current_correlation() { return tl_correlation; }
+void set_call_symbol(const char* kernel_name) { tl_symbol = kernel_name; }
+ActivitySink* activity_sink() { return g_sink.load(std::memory_order_acquire); }
+
+CUresult unsupported(ApiId id) {
+  ApiScope scope(id, nullptr);
+  return scope.leave(scope.refused() ? scope.fault() : CUDA_ERROR_NOT_SUPPORTED);
+}
+
+ApiScope::ApiScope(ApiId id, const void* params) : id_(id) {
+  CallRule& rule = rules()[static_cast<unsigned>(id)];
+  if (g_forked.load(std::memory_order_relaxed)) {
+    refused_ = true;
+    fault_ = CUDA_ERROR_NOT_INITIALIZED;
+    return;
+  }
+  if (!g_used.load(std::memory_order_relaxed)) {
+    g_used.store(true);
+    update_plain();
+  }
+  const uint64_t call = rule.calls.fetch_add(1, std::memory_order_relaxed) + 1;
+  for (const Fault& fault : rule.faults) {
+    if (call >= fault.first && call <= fault.last) {
+      refused_ = true;
+      fault_ = static_cast<CUresult>(fault.result);
+    }
+  }
+  outer_correlation_ = tl_correlation;
+  // A driver call inside a runtime call shares the runtime call's correlation id.
+  tl_correlation = tl_runtime != nullptr ? tl_runtime->event.correlation
+                                         : g_next_correlation.fetch_add(1, std::memory_order_relaxed);
+  tl_symbol = nullptr;
+  sink_ = activity_sink();
+  event_.begin = now_ns();
+  if (sink_ != nullptr) {
+    const ApiInfo& info = kApiTable[static_cast<unsigned>(id)];
+    event_.domain = ApiDomain::Driver;
+    event_.cbid = info.cbid;
+    event_.name = info.base;
+    event_.params = params;
+    event_.correlation = tl_correlation;
+    event_.context = current_context_handle();
+    event_.context_id = current_context_id();
+    sink_->api_enter(event_);
+  }
+  // The work of the call happens in its middle: what it submits may not start before, what it reads is as of then.
+  advance_ns(half(rule.cost));
+  settle_device();
+}
+
+CUresult ApiScope::leave(CUresult result) {
+  if (g_forked.load(std::memory_order_relaxed)) return result;
+  const Ns cost = rules()[static_cast<unsigned>(id_)].cost;
+  advance_ns(cost - half(cost));
+  if (sink_ != nullptr && sink_ == activity_sink()) {
+    event_.end = now_ns();
+    event_.result = result;
+    event_.symbol = tl_symbol;
+    event_.context = current_context_handle();
+    event_.context_id = current_context_id();
+    sink_->api_exit(event_);
+  }
+  tl_correlation = outer_correlation_;
+  return result;
+}
+
+Ns rest_of_call_ns() {
+  // From the middle of a call to its end; operations start after it unless the script says `early_start`.
+  return script().early_start ? 0 : script().api_cost - half(script().api_cost);
+}
+
+void attach_sink(ActivitySink* sink) {
+  g_sink.store(sink, std::memory_order_release);
+  rules();
+  update_plain();
+}
+
+void runtime_enter(RuntimeCall* call, uint32_t cbid, const char* name, const void* params) {
+  call->outer = tl_runtime;
+  call->event = ApiEvent{};
+  call->traced = false;
+  if (g_plain.load(std::memory_order_relaxed)) return;
+  call->event.correlation = tl_runtime != nullptr ? tl_runtime->event.correlation : g_next_correlation.fetch_add(1);
+  tl_runtime = call;
+  ActivitySink* sink = activity_sink();
+  if (sink == nullptr) return;
+  call->traced = true;
+  call->event.domain = ApiDomain::Runtime;
+  call->event.cbid = cbid;
+  call->event.name = name;
+  call->event.params = params;
+  call->event.begin = now_ns();
+  call->event.context = current_context_handle();
+  call->event.context_id = current_context_id();
+  sink->api_enter(call->event);
+}
+
+void runtime_exit(RuntimeCall* call, int result) {
+  if (tl_runtime != call) return;
+  tl_runtime = call->outer;
+  ActivitySink* sink = activity_sink();
+  if (!call->traced || sink == nullptr) return;
+  call->event.end = now_ns();
+  call->event.result = result;
+  call->event.symbol = tl_symbol;
+  call->event.context = current_context_handle();
+  call->event.context_id = current_context_id();
+  sink->api_exit(call->event);
+}
+
+}  // namespace sim
+
+extern "C" SIM_EXPORT void sim_advance_ns(uint64_t amount) {
+  sim::advance_ns(amount);
+  sim::settle_device();
+}

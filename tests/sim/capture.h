@@ -1,0 +1,43 @@
+// Stream capture and its prohibitions. The rules are those of the driver's documentation of
+// cuThreadExchangeStreamCaptureMode and cuStreamBeginCapture, as measured on an H200 where it says so.
+#pragma once
+#include <thread>
+#include <vector>
+
+#include "graph.h"
+
+namespace sim {
+
+struct Capture {
+  unsigned long long id = 0;
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  std::thread::id thread;
+  Stream* origin = nullptr;
+  Graph* graph = nullptr;
+  bool owns_graph = true;
+  bool invalidated = false;
+  struct Branch {
+    Stream* stream;
+    std::vector<Node*> last;  // what the next node on this stream comes after
+    std::vector<CUgraphNode> reported;  // cuStreamGetCaptureInfo's array lives until the next call on the capture
+  };
+  std::vector<Branch> branches;
+
+  Branch* branch(Stream* stream);
+};
+
+// "Potentially unsafe" calls (allocation, module load, event query ...) ask before they do anything. Refusal: the error to
+// return; captures that forbid the call are invalidated by then.
+CUresult allow_unsafe_call();
+
+// Before work goes to `stream` outside its own capture: the legacy stream may not be used while a blocking stream captures.
+CUresult allow_legacy_use(Lock& lock, Stream* stream);
+
+CUresult capture_work(Stream* stream, Work work, const NodeArguments& arguments, Node** made = nullptr);  // with the lock
+CUresult refuse_captured(Stream* stream);  // with the lock: a call that a capturing stream cannot take
+bool context_has_capture(Context* context);  // with the lock
+CUresult capture_event_record(Stream* stream, Event* event);
+CUresult capture_event_wait(Stream* stream, Event* event);  // stream or event belongs to a capture
+void invalidate_captures(Context* context);
+
+}  // namespace sim

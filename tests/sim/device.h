@@ -1,0 +1,66 @@
+// The scripted device: operations on streams, when each starts and ends, and what happens when it ends.
+//
+//   submit() -> pending (a dependency has no end yet) -> timed (start and end known) -> retired (clock passed the end:
+//               its effect on memory is done, CUPTI is told, waiters wake)
+//
+// An operation starts when its call has returned (plus the launch latency) and everything it depends on has ended: the one
+// before it on the stream, events waited for, and the legacy stream's barrier. Streams never slow each other down.
+#pragma once
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "activity_sink.h"
+#include "objects.h"
+
+namespace sim {
+
+struct Work {  // what to run; also what a graph node keeps
+  OperationRecord record;
+  Ns duration = 0;
+  bool overlaps = false;
+  std::function<void()> effect;      // on memory, when the operation ends
+  std::function<void()> callback;    // the program's host function, run on the driver's callback thread
+  std::function<bool()> condition;   // the operation ends when this holds
+};
+
+struct Operation {
+  Work work;
+  uint64_t sequence = 0;
+  Stream* stream = nullptr;
+  std::vector<OperationPtr> after;
+  Ns ready = 0, start = 0, end = 0;
+  bool timed = false, posted = false, called_back = false, retired = false;
+  std::function<void(const Operation&)> on_retire;  // with the device locked
+};
+
+using Lock = std::unique_lock<std::mutex>;
+
+// The caller holds the lock. `graph_after` replaces the stream order for operations inside a graph launch.
+OperationPtr submit_locked(Lock& lock, Stream* stream, Work work, std::vector<OperationPtr> extra = {});
+OperationPtr submit_in_graph_locked(Stream* stream, Work work, std::vector<OperationPtr> after, Ns ready);
+std::vector<OperationPtr> stream_dependencies_locked(Stream* stream);
+void adopt_tail_locked(Stream* stream, OperationPtr operation);
+Ns ready_time();
+
+void wait_for(Lock& lock, OperationPtr operation);  // moves the clock, runs other retirements; NULL returns at once
+void wait_for_stream(Lock& lock, Stream* stream);
+void wait_for_context(Lock& lock, Context* context);
+void wait_for_everything(Lock& lock);
+void limit_outstanding(Lock& lock, Stream* stream);
+
+void settle_device();  // retires what has ended by now
+CUcontext current_context_handle();
+uint32_t current_context_id();
+Ns rest_of_call_ns();
+void attach_sink(ActivitySink* sink);
+void runtime_enter(RuntimeCall* call, uint32_t cbid, const char* name, const void* params);
+void runtime_exit(RuntimeCall* call, int result);
+
+// To a capture or to the device, whichever the stream is at. `sync`: the call returns after the operation.
+// `raw` (an Arguments, graph.h) is what cuGraphXxxNodeGetParams gives back.
+struct NodeArguments;
+CUresult perform(Stream* stream, Work work, bool sync, const NodeArguments* raw);
+
+}  // namespace sim

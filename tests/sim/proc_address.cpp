@@ -1,0 +1,67 @@
+// cuGetProcAddress (both ABIs), error names and the export tables that the CUDA runtime asks for.
+#include <cstring>
+
+#include "api_call.h"
+#include "device.h"
+#include "script.h"
+
+namespace sim {
+namespace {
+
+const ApiInfo* find(const char* symbol, int version, bool per_thread) {
+  const ApiInfo* best = nullptr;
+  for (const ApiInfo& one : kApiTable) {
+    if (strcmp(one.base, symbol) != 0 || one.since > version) continue;
+    if (one.per_thread && !per_thread) continue;
+    if (best == nullptr || one.since > best->since || (one.since == best->since && one.per_thread)) best = &one;
+  }
+  // The per-thread form wins over an equally new plain one, and the newest plain form over an older per-thread one only
+  // where no per-thread form of it exists.
+  if (best != nullptr && per_thread && !best->per_thread) {
+    const size_t length = strlen(best->name);
+    for (const ApiInfo& one : kApiTable) {
+      if (one.per_thread && strncmp(one.name, best->name, length) == 0 && strlen(one.name) == length + 5) best = &one;
+    }
+  }
+  return best;
+}
+
+CUresult look_up(const char* symbol, void** pfn, int version, cuuint64_t flags, CUdriverProcAddressQueryResult* status) {
+  if (symbol == nullptr || pfn == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *pfn = nullptr;
+  if (status != nullptr) *status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  // The runtime's first request is for the empty string: it probes for this very function.
+  if (symbol[0] == '\0') return CUDA_ERROR_NOT_FOUND;
+  if (script().is_absent(symbol)) return CUDA_ERROR_NOT_FOUND;
+  const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
+  const ApiInfo* found = find(symbol, std::min(version, script().driver_version), per_thread);
+  if (found == nullptr) {
+    if (status != nullptr && find(symbol, INT32_MAX, per_thread) != nullptr) *status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+    return CUDA_ERROR_NOT_FOUND;
+  }
+  *pfn = found->address;
+  if (status != nullptr) *status = CU_GET_PROC_ADDRESS_SUCCESS;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+}  // namespace sim
+
+SIM_API(cuGetProcAddress)(const char* symbol, void** pfn, int cudaVersion, cuuint64_t flags) {
+  return look_up(symbol, pfn, cudaVersion, flags, nullptr);
+}
+
+SIM_API(cuGetProcAddress_v2)(const char* symbol, void** pfn, int cudaVersion, cuuint64_t flags, CUdriverProcAddressQueryResult* symbolStatus) {
+  return look_up(symbol, pfn, cudaVersion, flags, symbolStatus);
+}
+
+SIM_API(cuGetErrorName)(CUresult error, const char** pStr) {
+  if (pStr == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *pStr = nullptr;
+  for (unsigned i = 0; i < kErrorCount; ++i) {
+    if (kErrorTable[i].value == static_cast<int>(error)) *pStr = kErrorTable[i].name;
+  }
+  return *pStr != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+SIM_API(cuGetErrorString)(CUresult error, const char** pStr) { return impl_cuGetErrorName(error, pStr); }

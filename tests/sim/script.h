@@ -1,0 +1,71 @@
+// What the simulated machine is told to do: durations, costs, device names and faults, read once from SIM_SCRIPT (a file)
+// and SIM (the same lines, separated by ';'). The lines are documented in docs/simulator.md.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clock.h"
+
+namespace sim {
+
+struct Fault {
+  uint64_t first = 1, last = 1;  // calls, counted from 1, that return `result` instead of running
+  int result = 0;
+};
+
+struct DeviceScript {
+  std::string name = "Simulated H200";
+  int major = 9, minor = 0, multiprocessors = 132;
+  uint64_t memory_bytes = 150754820096;  // an H200's
+};
+
+struct KernelScript {
+  Ns duration = 5000;
+  bool overlaps = false;  // may start while the kernel before it on the stream still runs (programmatic dependent launch)
+  int registers = 32, static_shared = 0;
+};
+
+struct CuptiScript {
+  uint64_t drop_every = 0;  // every Nth record is lost and counted
+  uint64_t late_ms = 0;     // a buffer is handed over this much later (wall time)
+  uint64_t lose_buffer_every = 0;  // every Nth buffer never comes back
+  bool flush_hangs = false;
+  int enable_result = 0;  // CUptiResult of cuptiActivityEnable
+  bool absent_driver_api = false;  // cuptiActivityEnableDriverApi: NOT_SUPPORTED, as in a libcupti without it
+  uint64_t worker_ms = 10;  // the worker thread's period (wall time)
+  uint32_t version = 0;     // 0: the header's
+};
+
+struct Script {
+  std::vector<DeviceScript> devices{DeviceScript{}, DeviceScript{}};
+  int driver_version = 13000;
+  Ns api_cost = 1000;
+  std::map<std::string, Ns, std::less<>> api_costs;
+  std::map<std::string, KernelScript, std::less<>> kernels;
+  KernelScript default_kernel;
+  Ns launch_latency = 1000;  // from the end of the API call to the earliest start
+  bool early_start = false;  // operations may start in the middle of their API call
+  Ns host_func = 1000;
+  Ns copy_setup = 1000;
+  double h2d = 25, d2h = 25, d2d = 2000, p2p = 200, h2h = 10;  // bytes per ns (GB/s)
+  double memset_rate = 2000;
+  uint64_t max_outstanding = 1024;  // a launch beyond it waits for the stream; 0: never
+  bool internal_memset_kernel = false;  // cuMemset* also runs a kernel that no API record explains
+  uint64_t idle_ms = 200;  // virtual clock: when no API call moved it for this long (wall time), the device catches up; 0: never
+  bool timed = false;      // real clock: operations take their scripted time even when CUPTI is off
+  std::map<std::string, std::vector<Fault>, std::less<>> faults;
+  std::vector<std::string> absent;  // symbols the driver does not know: cuGetProcAddress and dlsym-style lookups miss
+  CuptiScript cupti;
+
+  const KernelScript& kernel(std::string_view name) const;
+  bool is_absent(std::string_view symbol) const;
+};
+
+const Script& script();  // reads the environment on first use; a line that cannot be read ends the process with a message
+
+void parse_script(Script& into, std::string_view text, const char* where);
+
+}  // namespace sim
