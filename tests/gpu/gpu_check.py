@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Checks and measures libprof on a machine with a GPU and writes one page of results (scripts/gpu-check calls this).
+
+Needs nvcc and g++; PyTorch, CuPy and JAX are used where they are installed. Nothing is downloaded.
+"""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import steps_overhead  # noqa: E402
+import steps_programs  # noqa: E402
+from lab import ROOT, Lab, machine  # noqa: E402
+from results import Results  # noqa: E402
+
+STEPS = {
+    "build": steps_programs.build,
+    "static_cudart": steps_programs.static_cudart,
+    "killed": steps_programs.killed,
+    "gaps": steps_overhead.gaps,
+    **{name: steps_programs.app(name) for name in steps_programs.APPS},
+    "torch_profiler": steps_programs.torch_profiler,
+    "trace": steps_programs.trace,
+    "launch_loop": steps_overhead.launch_loop,
+    "pytorch_step": steps_overhead.pytorch_step,
+}
+
+
+def pack(build, folder):
+    """prof and libprof.so of a build, with the libraries prof needs beyond the C and C++ run times, in one folder that
+    another machine can run from."""
+    def find(name):
+        for base, _, files in os.walk(build):
+            if name in files and "CMakeFiles" not in base:
+                return os.path.join(base, name)
+        return None
+    os.makedirs(os.path.join(folder, "deps"), exist_ok=True)
+    for name in ("libprof.so", "prof"):
+        found = find(name)
+        if not found:
+            sys.exit(f"gpu-check: no {name} in {build}")
+        shutil.copy(found, folder)
+    unwind = find("libunwind.so.8")
+    if unwind:
+        os.makedirs(os.path.join(folder, "prof.d"), exist_ok=True)
+    for base, _, files in os.walk(build):  # lib/prof/ as installed: libprof.so looks for it beside itself
+        if os.path.basename(base) == "prof" and os.path.basename(os.path.dirname(base)) == "lib":
+            os.makedirs(os.path.join(folder, "lib"), exist_ok=True)
+            shutil.copytree(base, os.path.join(folder, "lib", "prof"), dirs_exist_ok=True)
+    needed = subprocess.run(["ldd", os.path.join(folder, "prof")], capture_output=True, text=True, check=True).stdout
+    system = re.compile(r"^(lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so|ld-linux|linux-vdso)")
+    for name, path in re.findall(r"^\s*(\S+) => (\S+)", needed, re.M):
+        if not system.match(name) and os.path.exists(path):
+            shutil.copy(path, os.path.join(folder, "deps", name))
+    commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True).stdout
+    with open(os.path.join(folder, "COMMIT"), "w", encoding="utf-8") as file:
+        file.write(commit)
+    print(f"packed in {folder}: run scripts/gpu-check --bin there")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="gpu-check", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="steps, separated by commas: " + ", ".join(STEPS))
+    parser.add_argument("--skip", default="", help="steps to leave out")
+    parser.add_argument("--bin", default="", help="folder with libprof.so and prof (see --pack); else libprof.so is built here")
+    parser.add_argument("--out", default=os.path.join(ROOT, "build", "gpu-check", "out"), help="folder for the results")
+    parser.add_argument("--work", default=os.path.join(ROOT, "build", "gpu-check", "work"), help="folder for programs and logs")
+    parser.add_argument("--budget", type=float, default=480, help="seconds; steps that do not fit are skipped")
+    parser.add_argument("--python", default="", help="the interpreter that has PyTorch; this one by default")
+    parser.add_argument("--commit", default="", help="what to call the sources where git cannot tell")
+    parser.add_argument("--sim", default="", help="rehearse on the simulated GPU in this folder; measures nothing")
+    parser.add_argument("--pack", default="", metavar="DIR", help="put prof and libprof.so of --build into DIR and stop")
+    parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="build folder for --pack")
+    options = parser.parse_args()
+    if options.pack:
+        pack(options.build, options.pack)
+        return 0
+    chosen = [name for name in options.only.split(",") if name] or list(STEPS)
+    skip = options.skip.split(",")
+    unknown = [name for name in chosen + [s for s in skip if s] if name not in STEPS]
+    if unknown:
+        sys.exit(f"gpu-check: no step {', '.join(unknown)}; there are {', '.join(STEPS)}")
+    if "build" not in chosen:
+        chosen.insert(0, "build")
+    lab = Lab(options)
+    results = Results(lab, machine(lab))
+    names = [name for name in STEPS if name in chosen and name not in skip]
+    apps = [name for name in names if name in steps_programs.APPS]
+    for name in names:
+        # Unrecorded runs of the Python programs use the time of the build and never run beside a comparison.
+        if name == "build" and apps and not lab.sim:
+            steps_programs.start_plain(lab, apps)
+        results.run(name, STEPS[name])
+        if name == "build" and apps:
+            steps_programs.wait_plain()
+    print(f"results: {os.path.join(lab.out, 'gpu-check.md')}")
+    return 0 if results.ok() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

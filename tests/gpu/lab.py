@@ -1,0 +1,196 @@
+"""Where things are and how programs are run: plain, under libprof.so, under CUPTI alone. Used by every step of gpu_check."""
+import collections
+import datetime
+import glob
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+Result = collections.namedtuple("Result", "status stdout stderr seconds")  # status None: timed out
+
+
+class Skipped(Exception):
+    """A step that this machine cannot run; the reason is shown."""
+
+
+def first_line(command):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=20).stdout.strip().splitlines()[0]
+    except (OSError, IndexError, subprocess.TimeoutExpired):
+        return ""
+
+
+class Lab:
+    def __init__(self, options):
+        self.work = os.path.abspath(options.work)
+        self.out = os.path.abspath(options.out)
+        self.sim = os.path.abspath(options.sim) if options.sim else None
+        self.bin = os.path.abspath(options.bin) if options.bin else None
+        self.options = options
+        self.deadline = time.monotonic() + options.budget
+        os.makedirs(self.work, exist_ok=True)
+        os.makedirs(self.out, exist_ok=True)
+        self.journal = open(os.path.join(self.out, "gpu-check.log"), "w", encoding="utf-8", errors="replace")
+        self.cuda = next((p for p in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda")
+                          if p and os.path.exists(os.path.join(p, "include", "cuda.h"))), "/usr/local/cuda")
+        self.nvcc = shutil.which("nvcc") or os.path.join(self.cuda, "bin", "nvcc")
+        self.python = options.python or sys.executable
+        self.cupti = self.sim and os.path.join(self.sim, "libcupti.so.13") or self._find_cupti()
+        self.libprof = self._find_bin("libprof.so")
+        self.prof = self._find_bin("prof")
+        self.inject = not self.sim  # the driver injects the baseline; the build step tries and falls back to LD_PRELOAD
+
+    # --- files -----------------------------------------------------------------------------------------------------
+    def _find_bin(self, name):
+        for folder in filter(None, [self.bin, os.path.join(self.work, "libprof")]):
+            for found in sorted(glob.glob(os.path.join(folder, "**", name), recursive=True), key=len):
+                if os.path.isfile(found):
+                    return found
+        return None
+
+    def _find_cupti(self):
+        patterns = [f"{self.cuda}/lib64/libcupti.so.13", f"{self.cuda}/extras/CUPTI/lib64/libcupti.so.13",
+                    f"{self.cuda}/targets/*/lib/libcupti.so.13"]
+        patterns += [os.path.join(p, "nvidia", "*", "lib", "libcupti.so.13") for p in sys.path if p]
+        return next((found for pattern in patterns for found in sorted(glob.glob(pattern))), "")
+
+    def path(self, *parts):
+        return os.path.join(self.work, *parts)
+
+    def fresh(self, *parts):
+        folder = self.path(*parts)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        return folder
+
+    def program(self, name):
+        found = self.path("bin", name)
+        if not os.path.exists(found):
+            raise Skipped(f"{name} was not built")
+        return found
+
+    # --- environments ----------------------------------------------------------------------------------------------
+    def env(self, **more):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("PROF_") and k != "LD_PRELOAD"}
+        if self.sim:
+            env["LD_LIBRARY_PATH"] = self.sim
+            env.setdefault("SIM_CLOCK", "real")
+        env.update({k: str(v) for k, v in more.items()})
+        return env
+
+    def recorded_env(self, folder, **more):
+        if not self.libprof:
+            raise Skipped("no libprof.so")
+        if self.sim:
+            more.setdefault("PROF_CUPTI", self.cupti)
+        return self.env(LD_PRELOAD=self.libprof, PROF_OUTPUT=folder, **more)
+
+    def cupti_env(self, folder, names=True, **more):
+        library = self.program("libcupti_baseline.so")
+        more["CUPTI_BASELINE_OUT"] = os.path.join(folder, "cupti.%p.json")
+        if self.cupti:
+            more["CUPTI_BASELINE_LIB"] = self.cupti
+        if names:
+            more["CUPTI_BASELINE_NAMES"] = "1"
+        if self.inject:
+            return self.env(CUDA_INJECTION64_PATH=library, **more)
+        return self.env(LD_PRELOAD=library, CUPTI_BASELINE_PRELOAD="1", **more)
+
+    # --- running ---------------------------------------------------------------------------------------------------
+    def left(self):
+        return self.deadline - time.monotonic()
+
+    def note(self, text):
+        self.journal.write(text.rstrip("\n") + "\n")
+        self.journal.flush()
+
+    def run(self, command, env=None, timeout=120, cwd=None, stdin=""):
+        """Runs to the end or to the limit; its whole process group is ended at the limit."""
+        timeout = max(5, min(timeout, self.left()))
+        begin = time.monotonic()
+        process = subprocess.Popen(command, env=env or self.env(), cwd=cwd or self.work, text=True, errors="replace",
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   start_new_session=True)
+        try:
+            stdout, stderr = process.communicate(stdin, timeout=timeout)
+            status = process.returncode
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            stdout, stderr = process.communicate()
+            status = None
+        seconds = time.monotonic() - begin
+        self.note(f"$ {' '.join(command)}\n[status {status}, {seconds:.1f} s]\n{stdout[-3000:]}{stderr[-3000:]}")
+        return Result(status, stdout, stderr, seconds)
+
+    def run_prof(self, arguments, timeout=60):
+        """prof, with the libraries that --pack put beside it."""
+        if not self.prof:
+            raise Skipped("no prof")
+        env = self.env()
+        deps = os.path.join(os.path.dirname(self.prof), "..", "deps")
+        for folder in (deps, os.path.join(os.path.dirname(self.prof), "deps")):
+            if os.path.isdir(folder):
+                env["LD_LIBRARY_PATH"] = os.path.abspath(folder)
+        return self.run([self.prof, *arguments], env=env, timeout=timeout)
+
+    def logs(self, folder):
+        """Logs in a folder, the largest first."""
+        return sorted(glob.glob(os.path.join(folder, "*.plog")), key=os.path.getsize, reverse=True)
+
+    def cupti_count(self, folder):
+        """The baseline's files of a run, summed over its processes."""
+        total = {"kernels": 0, "kernel_ns": 0, "fills": 0, "copies": 0, "copy_bytes": 0, "dropped": 0, "by_name": {},
+                 "processes": 0, "path": "", "version": 0}
+        for name in glob.glob(os.path.join(folder, "cupti.*.json")):
+            with open(name, encoding="utf-8", errors="replace") as file:
+                data = json.load(file, strict=False)
+            total["processes"] += 1
+            total["path"], total["version"] = data["cupti_path"], data["cupti_version"]
+            total["kernels"] += data["kernels"]["count"]
+            total["kernel_ns"] += data["kernels"]["total_ns"]
+            total["fills"] += data["fills"]["count"]
+            total["copies"] += sum(copy["count"] for copy in data["copies"].values())
+            total["copy_bytes"] += sum(copy["bytes"] for copy in data["copies"].values())
+            total["dropped"] += data["dropped"]
+            for kernel, row in data["by_name"].items():
+                have = total["by_name"].setdefault(kernel, [0, 0])
+                have[0] += row["count"]
+                have[1] += row["total_ns"]
+        if total["processes"] == 0:
+            raise RuntimeError(f"the CUPTI baseline wrote nothing in {folder}")
+        return total
+
+
+def machine(lab):
+    """What the results file says about where it was measured."""
+    cpu = ""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        cpu = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), platform.machine())
+    smi = first_line(["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"])
+    gpu, _, rest = smi.partition(", ")
+    nvcc = re.search(r"release ([\d.]+)", subprocess.run([lab.nvcc, "--version"], capture_output=True, text=True).stdout
+                     if os.path.exists(lab.nvcc) else "")
+    commit = lab.options.commit or first_line(["git", "-C", ROOT, "describe", "--always", "--dirty"])
+    packed = os.path.join(lab.bin or "", "COMMIT")
+    if os.path.isfile(packed):
+        with open(packed, encoding="utf-8") as file:
+            commit = file.read().strip()
+    facts = {
+        "gpu": "simulated" if lab.sim else gpu, "driver": rest.split(",")[0] if rest else "",
+        "gpus": len(subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout.splitlines())
+        if shutil.which("nvidia-smi") else 0,
+        "cpu": cpu, "cores": os.cpu_count(), "kernel": platform.release().split("-")[0],
+        "cuda": nvcc.group(1) if nvcc else "", "cupti": lab.cupti, "python": platform.python_version(),
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "commit": commit,
+        "work_file_system": first_line(["stat", "-f", "-c", "%T", lab.work]),
+    }
+    return facts

@@ -1,0 +1,223 @@
+"""Steps that measure cost. Processes of all variants are started together, warm up, and then run short timed loops in
+turn, in a new random order each round; nobody else runs meanwhile. Several sets of processes, several rounds a set."""
+import json
+import os
+import random
+import select
+import statistics
+import subprocess
+import time
+
+import plog
+import stats
+from lab import HERE, Skipped
+
+MAX_FULL_OVER_CUPTI = 1.05
+MAX_BYTES_PER_LAUNCH = 24
+
+
+class Server:
+    """A program that obeys `loop …` lines; one line of JSON comes back for each."""
+
+    def __init__(self, lab, name, command, env):
+        self.lab, self.name = lab, name
+        self.errors = open(lab.path(f"{name}.stderr"), "w", encoding="utf-8")
+        self.process = subprocess.Popen(command, env=env, cwd=lab.work, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=self.errors, start_new_session=True)
+        self.buffer = b""
+
+    def line(self, timeout):
+        limit = time.monotonic() + timeout
+        while b"\n" not in self.buffer:
+            left = limit - time.monotonic()
+            if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
+                raise RuntimeError(f"{self.name}: no answer in {timeout} s")
+            more = os.read(self.process.stdout.fileno(), 65536)
+            if not more:
+                raise RuntimeError(f"{self.name}: ended early with status {self.process.wait()}")
+            self.buffer += more
+        line, _, self.buffer = self.buffer.partition(b"\n")
+        return line.decode()
+
+    def ready(self, timeout=90):
+        while self.line(timeout).strip() != "ready":
+            pass
+
+    def loop(self, arguments, timeout=60):
+        self.process.stdin.write(f"loop {arguments}\n".encode())
+        self.process.stdin.flush()
+        return json.loads(self.line(timeout))
+
+    def stop(self):
+        try:
+            self.process.stdin.close()
+            self.process.wait(timeout=30)
+        except (OSError, subprocess.TimeoutExpired):
+            self.process.kill()
+            self.process.wait()
+        self.errors.close()
+
+
+def variants(lab, name, profilers):
+    """variant -> (environment, log folder); `name` keeps the folders of the steps apart."""
+    def recorded(**options):
+        folder = lab.fresh(name, "-".join(["log", *map(str, options.values())]))
+        return lab.recorded_env(folder, PROF_CUPTI=lab.cupti, **options), folder
+    result = {
+        "plain": (lab.env(), None),
+        "host side only": recorded(PROF_GPU="off"),
+        "full": recorded(PROF_DEPTH="counts"),
+        "full, marks": recorded(PROF_DEPTH="marks"),
+        "CUPTI alone": (lab.cupti_env(lab.fresh(name, "cupti"), names=False), None),
+    }
+    for profiler in profilers:
+        result[f"torch.profiler {profiler}"] = (lab.env(), None)
+    return result
+
+
+def alternate(lab, name, make_command, chosen, sets, rounds, loops):
+    """samples[loop][variant] = one list per set of one answer per round."""
+    samples = {loop: {variant: [] for variant in chosen} for loop in loops}
+    order = random.Random(7)
+    began = time.monotonic()
+    for number in range(sets):
+        if number and lab.left() < 1.3 * (time.monotonic() - began) / number + 20:
+            lab.note(f"{name}: stopped after {number} of {sets} sets: no time left")
+            break
+        servers = {}
+        try:
+            for variant, (env, _) in chosen.items():
+                servers[variant] = Server(lab, f"{name}-{variant.replace(' ', '-')}", make_command(variant), env)
+            for server in servers.values():
+                server.ready()
+            answers = {loop: {variant: [] for variant in chosen} for loop in loops}
+            for loop in loops:
+                for turn in range(rounds + 1):
+                    for variant in order.sample(list(servers), len(servers)):
+                        answer = servers[variant].loop(loop)
+                        if turn:  # the first round warms up
+                            answers[loop][variant].append(answer)
+            for loop in loops:
+                for variant in chosen:
+                    samples[loop][variant].append(answers[loop][variant])
+        finally:
+            for server in servers.values():
+                server.stop()
+    return samples
+
+
+def pick(sets, key):
+    return [[answer[key] for answer in answers] for answers in sets]
+
+
+def flat(sets):
+    return [value for values in sets for value in values]
+
+
+def interval(r):
+    return f"{r[0]:.3f} ({r[1]:.3f}–{r[2]:.3f})"
+
+
+def cost_table(step, title, samples, key, unit, per=1.0):
+    plain, cupti = pick(samples["plain"], key), pick(samples["CUPTI alone"], key)
+    rows, ratios = [], {}
+    for variant, sets in samples.items():
+        values = pick(sets, key)
+        to_plain, to_cupti = stats.ratio(values, plain), stats.ratio(values, cupti)
+        ratios[variant] = (to_plain, to_cupti)
+        every = flat(values)
+        rows.append((variant, f"{stats.median(every) / per:,.1f}", f"{stats.quantile(every, 0.1) / per:,.1f}–"
+                     f"{stats.quantile(every, 0.9) / per:,.1f}", interval(to_plain), interval(to_cupti), len(every)))
+    step.table(title, ["variant", f"median {unit}", "10–90 %", "÷ plain (95 %)", "÷ CUPTI alone (95 %)", "rounds"], rows)
+    return ratios
+
+
+def gate(step, ratios):
+    off = ratios["host side only"][0]
+    step.check("host side only is within noise of plain", off[1] <= 1.0 or off[0] <= 1.01, interval(off),
+               "95 % interval reaches 1, or ratio ≤ 1.01")
+    full = ratios["full"][1]
+    step.check("full ÷ CUPTI alone", full[0] <= MAX_FULL_OVER_CUPTI, interval(full), MAX_FULL_OVER_CUPTI)
+
+
+def rounds_check(step, samples):
+    n = len(flat(samples["plain"]))
+    step.check("alternated rounds", n >= 20, n, "≥ 20")
+
+
+def launch_loop(lab, step):
+    """200,000 launches of a kernel as short as can be, static cudart; and long kernels back to back, for the GPU's side."""
+    launches, back_to_back = ("2000 0", "500 5000") if lab.sim else ("200000 0", "3000 5000")
+    chosen = variants(lab, "launch_loop", [])
+    sets, rounds = (1, 2) if lab.sim else (5, 5)
+    command = [lab.program("launch_loop"), "--serve"]
+    samples = alternate(lab, "launch_loop", lambda variant: command, chosen, sets, rounds, [launches, back_to_back])
+    n = int(launches.split()[0])
+    gate(step, cost_table(step, f"Launch loop, {n:,} launches a round, time of the launching thread a launch",
+                          samples[launches], "host_ns", "ns"))
+    rounds_check(step, samples[launches])
+    cost_table(step, "The same loop until the GPU is done, a launch", samples[launches], "wall_ns", "ns")
+    cost_table(step, "5 µs kernels back to back: GPU time a kernel between two events (kernel + gap)", samples[back_to_back],
+               "gpu_ns", "ns")
+    per_process = 20_000 + (rounds + 1) * (n + int(back_to_back.split()[0]))
+    for variant in ("host side only", "full", "full, marks"):
+        sizes = [os.path.getsize(log) for log in lab.logs(chosen[variant][1])]
+        if sizes:
+            size = statistics.median(sizes) / per_process
+            step.figure(f"log, whole file ÷ launches: {variant}", size, "bytes")
+            if variant != "host side only":
+                step.check(f"bytes a launch: {variant}", size <= MAX_BYTES_PER_LAUNCH, f"{size:.1f}", MAX_BYTES_PER_LAUNCH)
+    for _, folder in chosen.values():
+        for log in lab.logs(folder) if folder else []:
+            os.remove(log)
+
+
+def gaps(lab, step):
+    """What completion marks do on the GPU: gaps between kernels that are queued back to back, from GPU timestamps."""
+    rows = []
+    for variant, depth in (("counts", "counts"), ("marks", "marks")):
+        folder = lab.fresh("gaps", variant)
+        lab.run([lab.program("launch_loop"), "--serve"], env=lab.recorded_env(folder, PROF_DEPTH=depth),
+                stdin="loop 5000 5000\n")
+        logs = lab.logs(folder)
+        if not logs:
+            raise RuntimeError("no log")
+        run = plog.Run(logs[0])
+        runs = sorted((op[1], op[1] + op[2]) for op in run.operations if op[0] == "kernel" and op[2] > 4000)
+        found = [max(0, after[0] - before[1]) for before, after in zip(runs, runs[1:])]
+        found = [gap for gap in found if gap < 50_000]
+        if not found:
+            raise RuntimeError("no kernels in the log")
+        pairs = run.depths()
+        off = [live - exact for live, exact in pairs]
+        rows.append((variant, f"{statistics.mean(found):.0f}", f"{stats.median(found):.0f}", f"{stats.quantile(found, 0.9):.0f}",
+                     f"{stats.quantile(found, 0.99):.0f}", run.log.counters.get("depth_marks", 0),
+                     f"{statistics.mean(off):.1f}", max(off), min(off)))
+    step.table("5 µs kernels on one stream, queue full: gap between kernels in ns, and how far the live depth was off",
+               ["depth", "mean", "median", "90 %", "99 %", "marks", "live − exact, mean", "largest", "smallest"], rows)
+    step.check("marks were placed", lab.sim or int(rows[1][5]) > 0, rows[1][5], "> 0")
+
+
+def pytorch_step(lab, step):
+    """The MLP training step, bound by the host, beside torch.profiler."""
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    profilers = {"torch.profiler cpu+cuda": "cpu+cuda", "torch.profiler cuda": "cuda"}
+    chosen = variants(lab, "pytorch_step", profilers.values())
+    script = os.path.join(HERE, "torch_app.py")
+
+    def command(variant):
+        return [lab.python, script, "serve", "--profile", profilers.get(variant, "none")]
+    samples = alternate(lab, "pytorch_step", command, chosen, 5, 5, ["40"])["40"]
+    gate(step, cost_table(step, "PyTorch MLP training step, 40 steps a round", samples, "wall_ns", "ms", per=1e6))
+    rounds_check(step, samples)
+    for variant in ("full", "full, marks"):
+        logs = lab.logs(chosen[variant][1])
+        if not logs:
+            raise RuntimeError(f"{variant}: no log")
+        run = plog.Run(logs[-1])
+        steps = 30 + 6 * 41
+        size = os.path.getsize(logs[-1]) / len(run.launches)
+        step.figure(f"launches a step: {variant}", len(run.launches) / steps)
+        step.figure(f"log, whole file ÷ launches: {variant}", size, "bytes")
+        step.check(f"bytes a launch: {variant}", size <= MAX_BYTES_PER_LAUNCH, f"{size:.1f}", MAX_BYTES_PER_LAUNCH)

@@ -1,0 +1,150 @@
+"""PyTorch programs for scripts/gpu-check. Nothing printed on stdout depends on time, except in `serve`.
+
+torch_app.py eager|compile|graph|profiler [--steps N] [--device cuda|cpu]
+torch_app.py serve [--profile cpu+cuda|cuda]   "ready", then each "loop N" on stdin times N steps of the MLP
+"""
+import argparse
+import contextlib
+import json
+import sys
+import time
+
+import torch
+from torch import nn
+
+parser = argparse.ArgumentParser()
+parser.add_argument("mode", choices=["eager", "compile", "graph", "profiler", "serve"])
+parser.add_argument("--steps", type=int, default=10)
+parser.add_argument("--device", default="cuda")
+parser.add_argument("--profile", choices=["none", "cpu+cuda", "cuda"], default="none")
+options = parser.parse_args()
+device = options.device
+torch.manual_seed(7)
+
+
+def synchronize():
+    if device == "cuda":
+        torch.cuda.synchronize()
+
+
+def named(text):
+    return torch.cuda.nvtx.range(text) if device == "cuda" else contextlib.nullcontext()
+
+
+class Mlp:
+    """36 layers forward, backward and plain SGD, one kernel a parameter: about 290 launches a step, bound by the host."""
+
+    def __init__(self):
+        layers = []
+        for _ in range(36):
+            layers += [nn.Linear(512, 512), nn.ReLU()]
+        self.model = nn.Sequential(*layers).to(device)
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=1e-3, foreach=False)
+        self.input = torch.randn(128, 512, device=device)
+        self.target = torch.randn(128, 512, device=device)
+
+    def step(self):
+        loss = nn.functional.mse_loss(self.model(self.input), self.target)
+        loss.backward()
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        return loss
+
+
+def eager():
+    mlp = Mlp()
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(256, 4, 512, dropout=0.0, batch_first=True), 2).to(device)
+    optimizer = torch.optim.AdamW(encoder.parameters(), lr=1e-4)
+    convolution = nn.Conv2d(3, 16, 3, padding=1).to(device)
+    batches = [torch.randn(8, 64, 256) for _ in range(2)]
+    if device == "cuda":
+        batches = [batch.pin_memory() for batch in batches]
+    for step in range(options.steps):
+        with named(f"step {step}"):
+            with named("mlp"):
+                mlp_loss = mlp.step()
+            with named("transformer"):
+                batch = batches[step % 2].to(device, non_blocking=True)
+                loss = encoder(batch).square().mean()
+                loss.backward()
+                optimizer.step()
+                optimizer.zero_grad(set_to_none=True)
+            with named("convolution"):
+                image = torch.zeros(4, 3, 64, 64, device=device) + 0.5
+                convolved = convolution(image).mean()
+    print(f"mlp {mlp_loss.item():.3f} transformer {loss.item():.3f} convolution {convolved.item():.3f}")
+
+
+def compiled():
+    model = nn.Sequential(nn.Linear(512, 1024), nn.GELU(), nn.LayerNorm(1024), nn.Linear(1024, 512)).to(device)
+    fast = torch.compile(model)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    data = torch.randn(256, 512, device=device)
+    for _ in range(options.steps):
+        loss = torch.softmax(fast(data), dim=-1).square().sum()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+    print(f"compiled {loss.item():.3f}")
+
+
+def graph():
+    mlp = Mlp()
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            mlp.step()
+    torch.cuda.current_stream().wait_stream(side)
+    captured = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(captured):
+        loss = mlp.step()
+    for _ in range(options.steps):
+        captured.replay()
+    print(f"graph {loss.item():.3f}")
+
+
+def profiler():
+    """torch.profiler must work inside a recorded program."""
+    from torch.profiler import ProfilerActivity, profile
+    mlp = Mlp()
+    mlp.step()
+    synchronize()
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as seen:
+        for _ in range(options.steps):
+            mlp.step()
+        synchronize()
+    kernels = sum(1 for event in seen.events() if event.device_type == torch.autograd.DeviceType.CUDA)
+    for _ in range(options.steps):  # the program goes on after the other profiler has left
+        loss = mlp.step()
+    print(f"profiler {loss.item():.3f} saw_kernels {kernels > 0}")
+    print(f"kernels {kernels}", file=sys.stderr)
+
+
+def serve():
+    from torch.profiler import ProfilerActivity, profile
+    activities = {"cpu+cuda": [ProfilerActivity.CPU, ProfilerActivity.CUDA], "cuda": [ProfilerActivity.CUDA]}
+    mlp = Mlp()
+    for _ in range(30):
+        mlp.step()
+    synchronize()
+    print("ready", flush=True)
+    for line in sys.stdin:
+        command, _, count = line.strip().partition(" ")
+        if command != "loop":
+            break
+        steps = int(count)
+        watch = profile(activities=activities[options.profile]) if options.profile != "none" else contextlib.nullcontext()
+        with watch:
+            mlp.step()
+            synchronize()
+            begin = time.perf_counter_ns()
+            for _ in range(steps):
+                mlp.step()
+            synchronize()
+            wall = time.perf_counter_ns() - begin
+        print(json.dumps({"steps": steps, "wall_ns": wall / steps}), flush=True)
+        del watch
+
+
+{"eager": eager, "compile": compiled, "graph": graph, "profiler": profiler, "serve": serve}[options.mode]()
