@@ -69,7 +69,7 @@ int main() {
   for (std::string line; std::getline(std::cin, line);) {
     if (!line.starts_with(kMark)) {
       std::cout << line << '\n';
-    } else if (!print_list(std::string_view(line).substr(kMark.size()))) {
+    } else if (!print_list(line.substr(kMark.size()))) {
       std::cerr << "no list for: " << line << '\n';
       return 1;
     }
