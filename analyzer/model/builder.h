@@ -1,0 +1,38 @@
+// Logs -> model. Decodes all blocks on all cores, puts every clock on one time line, groups events by thread and stream,
+// then joins host and GPU, nests NVTX and counts what does not fit. Called by every verb that answers a question.
+//
+// Peak memory is below 64 bytes an event: rows are staged once as decoded, placed, and the stage is freed task by task.
+#pragma once
+
+#include "analyzer/model/trace.h"
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace prof::analyzer {
+
+class LogFile;
+
+// An input that cannot be used at all; what() names the file and why.
+struct InputError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct BuildOptions {
+  unsigned workers = 0;  // 0: all cores
+  // Told now and then how far it is: a share of 1.
+  std::function<void(double)> progress;
+};
+
+struct BuildStatistics {
+  uint64_t records = 0;
+};
+
+std::unique_ptr<Trace> build_trace(const std::vector<std::string>& paths, const BuildOptions& options = {});
+std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, const BuildOptions& options = {},
+                                   BuildStatistics* statistics = nullptr);
+
+}  // namespace prof::analyzer

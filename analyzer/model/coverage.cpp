@@ -1,0 +1,94 @@
+#include "analyzer/model/coverage.h"
+
+#include "analyzer/model/trace.h"
+#include "preload/format/counters.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr const char* kLaunchReasonText[] = {
+#define PROF_LAUNCH_REASON(name, text) text,
+#include "analyzer/model/coverage.def"
+#undef PROF_LAUNCH_REASON
+};
+constexpr const char* kOperationReasonText[] = {
+#define PROF_OPERATION_REASON(name, text) text,
+#include "analyzer/model/coverage.def"
+#undef PROF_OPERATION_REASON
+};
+
+std::string line(const Coverage& coverage, const std::map<std::string, std::pair<uint64_t, uint8_t>>& counters,
+                 size_t damage) {
+  std::string reasons;
+  for (size_t i = 0; i < std::size(kLaunchReasonText); ++i) {
+    if (coverage.launches_without[i] == 0) continue;
+    reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", kLaunchReasonText[i], coverage.launches_without[i]);
+  }
+  std::string text = fmt::format("coverage: launches {}, with GPU time {}", coverage.launches, coverage.launches_with_gpu_time);
+  if (!reasons.empty()) text += fmt::format(" ({})", reasons);
+  text += fmt::format("; GPU operations {}, with launch {}", coverage.operations, coverage.operations_linked);
+  for (size_t i = 0; i < std::size(kOperationReasonText); ++i) {
+    if (coverage.operations_without[i] != 0) {
+      text += fmt::format(", {} {}", kOperationReasonText[i], coverage.operations_without[i]);
+    }
+  }
+  uint64_t lost = 0;
+  for (const auto& [name, counter] : counters) {
+    if (counter.second == static_cast<uint8_t>(format::Severity::Loss)) lost += counter.first;
+  }
+  text += fmt::format("; lost records {}", lost);
+  if (coverage.operations_before_launch != 0) {
+    text += fmt::format("; GPU start before launch {}", coverage.operations_before_launch);
+  }
+  if (coverage.operations_reversed != 0) text += fmt::format("; GPU end before start {}", coverage.operations_reversed);
+  for (const auto& [name, counter] : counters) {
+    if (counter.second != static_cast<uint8_t>(format::Severity::Info)) text += fmt::format("; {} {}", name, counter.first);
+  }
+  if (damage != 0) text += fmt::format("; damaged places in the log {}", damage);
+  return text;
+}
+
+void add_counters(std::map<std::string, std::pair<uint64_t, uint8_t>>& to, const Process& process) {
+  for (const CounterValue& counter : process.counters) {
+    to[counter.name].first += counter.value;
+    to[counter.name].second = counter.severity;
+  }
+}
+
+}  // namespace
+
+void Coverage::add(const Coverage& other) {
+  launches += other.launches;
+  launches_with_gpu_time += other.launches_with_gpu_time;
+  for (size_t i = 0; i < std::size(launches_without); ++i) launches_without[i] += other.launches_without[i];
+  operations += other.operations;
+  operations_linked += other.operations_linked;
+  for (size_t i = 0; i < std::size(operations_without); ++i) operations_without[i] += other.operations_without[i];
+  operations_reversed += other.operations_reversed;
+  operations_before_launch += other.operations_before_launch;
+}
+
+std::string coverage_line(const Process& process) {
+  std::map<std::string, std::pair<uint64_t, uint8_t>> counters;
+  add_counters(counters, process);
+  return line(process.coverage, counters, process.damage.size());
+}
+
+std::string coverage_line(const Trace& trace) {
+  Coverage sum;
+  std::map<std::string, std::pair<uint64_t, uint8_t>> counters;
+  size_t damage = 0;
+  for (const Process& process : trace.processes) {
+    sum.add(process.coverage);
+    add_counters(counters, process);
+    damage += process.damage.size();
+  }
+  return line(sum, counters, damage);
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,47 @@
+// How complete the recording is: the counts behind the coverage line that ends every report. Filled by correlation.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace prof::analyzer {
+
+struct Trace;
+struct Process;
+
+enum class LaunchReason : uint8_t {
+#define PROF_LAUNCH_REASON(name, text) name,
+#include "analyzer/model/coverage.def"
+#undef PROF_LAUNCH_REASON
+  kCount
+};
+
+enum class OperationReason : uint8_t {
+#define PROF_OPERATION_REASON(name, text) name,
+#include "analyzer/model/coverage.def"
+#undef PROF_OPERATION_REASON
+  kCount
+};
+
+struct Coverage {
+  uint64_t launches = 0;
+  uint64_t launches_with_gpu_time = 0;
+  uint64_t launches_without[static_cast<size_t>(LaunchReason::kCount)] = {};
+  uint64_t operations = 0;
+  uint64_t operations_linked = 0;
+  uint64_t operations_without[static_cast<size_t>(OperationReason::kCount)] = {};
+  uint64_t operations_reversed = 0;   // GPU records whose end lies before their start: kept as they are
+  uint64_t operations_before_launch = 0;  // GPU start before the launch was entered: a clock inversion
+
+  void add(const Coverage& other);
+};
+
+// "launches 120000, with GPU time 119998 (pending 2); GPU operations 120010, with launch 119998, internal 12; lost records 0"
+// followed by each counter of the process that is not 0 and means loss or less exactness, and by damage of the log.
+std::string coverage_line(const Process& process);
+
+// The same, summed over all processes of the model.
+std::string coverage_line(const Trace& trace);
+
+}  // namespace prof::analyzer

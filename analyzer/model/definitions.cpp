@@ -1,0 +1,223 @@
+// The definition side of the builder: what the ids of one log mean -> rows of the model. Strings and definitions may come
+// in any order and from any thread, so they are collected first and resolved after.
+#include "analyzer/input/log_definitions.h"
+#include "analyzer/model/staging.h"
+#include "preload/format/counters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace prof::analyzer {
+
+namespace {
+
+class Importer {
+ public:
+  Importer(LogInput& input, const Definitions& from, Trace& to) : input_(input), ids_(input.ids), from_(from), to_(to) {}
+
+  void run() {
+    names();
+    devices();
+    streams();
+    kernels();
+    labels();
+  }
+
+ private:
+  StringId intern(format::StringId id) { return to_.strings.intern(from_.strings[id]); }
+
+  void names() {
+    std::unordered_map<uint32_t, uint32_t> by_name;  // StringId -> index of Trace::apis
+    for (uint32_t i = 1; i < to_.apis.size(); ++i) by_name[index(to_.apis[i])] = i;
+    from_.apis.for_each([&](format::ApiId id, const format::ApiDef& api) {
+      const StringId name = to_.strings.intern(api.name);
+      const auto [found, added] = by_name.try_emplace(index(name), static_cast<uint32_t>(to_.apis.size()));
+      if (added && to_.apis.size() < (1u << HostEvent::kApiBits)) to_.apis.push_back(name);
+      ids_.apis.set(index(id), found->second < to_.apis.size() ? found->second : 0);
+    });
+    from_.graphs.for_each([&](format::GraphId id, const format::GraphDef& graph) {
+      ids_.graphs.set(index(id), static_cast<uint32_t>(to_.graphs.size()));
+      to_.graphs.push_back({input_.process, graph.handle, graph.gpu_graph, graph.kernels, graph.copies, graph.fills,
+                            graph.host_nodes, graph.other_nodes});
+    });
+  }
+
+  DeviceId device(uint32_t ordinal) {
+    const auto [found, added] = devices_.try_emplace(ordinal, static_cast<uint32_t>(to_.devices.size()));
+    if (added) {
+      to_.devices.emplace_back();
+      to_.devices.back().process = input_.process;
+      to_.devices.back().ordinal = ordinal;
+    }
+    return DeviceId{found->second};
+  }
+
+  void devices() {
+    std::set<uint32_t> ordinals;  // rows in the order of ordinals
+    from_.devices.for_each([&](uint32_t ordinal, const DefinedDevice&) { ordinals.insert(ordinal); });
+    from_.gpu_streams.for_each([&](format::GpuStreamId, const format::GpuStreamDef& s) { ordinals.insert(s.device); });
+    for (const uint32_t ordinal : ordinals) device(ordinal);
+    from_.devices.for_each([&](uint32_t ordinal, const DefinedDevice& defined) {
+      Device& row = to_.devices[index(device(ordinal))];
+      row.name = std::string(defined.def.name);
+      row.uuid = std::string(defined.def.uuid);
+      for (const auto& [key, value] : defined.properties) row.properties.emplace_back(std::string(key), value);
+    });
+  }
+
+  StreamId stream(uint32_t device_ordinal, uint32_t context, uint32_t number) {
+    const auto [found, added] =
+        streams_.try_emplace({device_ordinal, context, number}, static_cast<uint32_t>(to_.streams.size()));
+    if (added) {
+      Stream row;
+      row.device = device(device_ordinal);
+      row.context = context;
+      row.number = number;
+      to_.streams.push_back(row);
+    }
+    return StreamId{found->second};
+  }
+
+  void streams() {
+    std::set<std::tuple<uint32_t, uint32_t, uint32_t>> in_order;
+    from_.gpu_streams.for_each(
+        [&](format::GpuStreamId, const format::GpuStreamDef& s) { in_order.insert({s.device, s.context, s.stream}); });
+    for (const auto& [device_ordinal, context, number] : in_order) stream(device_ordinal, context, number);
+    from_.gpu_streams.for_each([&](format::GpuStreamId id, const format::GpuStreamDef& s) {
+      ids_.streams.set(index(id), index(stream(s.device, s.context, s.stream)));
+    });
+    from_.streams.for_each([&](format::StreamId id, const format::StreamDef& s) {
+      HostStream row;
+      row.process = input_.process;
+      row.handle = s.handle;
+      row.type = static_cast<uint32_t>(s.type);
+      row.flags = s.flags;
+      row.priority = s.priority;
+      if (const format::ContextDef* const context = from_.contexts.find(s.context)) {
+        row.context_handle = context->handle;
+        row.device = context->device;
+        if (s.gpu_stream != 0 && context->gpu_context != 0) {
+          const auto known = streams_.find({row.device, context->gpu_context, s.gpu_stream - 1});
+          if (known != streams_.end()) {
+            row.stream = known->second;
+            to_.streams[row.stream].priority = s.priority;
+            to_.streams[row.stream].priority_known = true;
+          }
+        }
+      }
+      ids_.host_streams.set(index(id), static_cast<uint32_t>(to_.host_streams.size()));
+      to_.host_streams.push_back(row);
+    });
+  }
+
+  void kernels() {
+    from_.configs.for_each([&](format::ConfigId id, const format::ConfigDef& config) {
+      Kernel row;
+      row.name = intern(from_.functions[config.function].name);
+      std::copy(config.grid, config.grid + 3, row.grid);
+      std::copy(config.block, config.block + 3, row.block);
+      row.dynamic_shared_bytes = config.shared_bytes;
+      ids_.configs.set(index(id), static_cast<uint32_t>(to_.kernels.size()));
+      ids_.config_apis.set(index(id), ids_.apis.find_or(index(config.api), 0));
+      to_.kernels.push_back(row);
+    });
+    from_.gpu_kernels.for_each([&](format::GpuKernelId id, const format::GpuKernelDef& kernel) {
+      Kernel row;
+      row.name = intern(kernel.name);
+      std::copy(kernel.grid, kernel.grid + 3, row.grid);
+      std::copy(kernel.block, kernel.block + 3, row.block);
+      row.registers = kernel.registers;
+      row.static_shared_bytes = kernel.static_shared_bytes;
+      row.dynamic_shared_bytes = kernel.dynamic_shared_bytes;
+      row.local_bytes = kernel.local_bytes;
+      row.launch_type = kernel.launch_type;
+      row.from_gpu = true;
+      ids_.kernels.set(index(id), static_cast<uint32_t>(to_.kernels.size()));
+      to_.kernels.push_back(row);
+    });
+  }
+
+  void labels() {
+    from_.nvtx_domains.for_each([&](format::DomainId id, const format::NvtxDomainDef& domain) {
+      ids_.domains.set(index(id), index(intern(domain.name)));
+    });
+    std::map<std::tuple<StringId, StringId, uint32_t, bool, uint32_t>, uint32_t> known;
+    for (uint32_t i = 1; i < to_.labels.size(); ++i) {
+      const Label& l = to_.labels[i];
+      known[{l.domain, l.text, l.category, l.has_color, l.color}] = i;
+    }
+    from_.nvtx_labels.for_each([&](format::LabelId id, const format::NvtxLabelDef& label) {
+      const Label row{StringId{ids_.domains.find_or(index(label.domain), 0)}, intern(label.text), label.category,
+                      label.has_color != 0, label.color};
+      const auto [found, added] = known.try_emplace({row.domain, row.text, row.category, row.has_color, row.color},
+                                                    static_cast<uint32_t>(to_.labels.size()));
+      if (added) to_.labels.push_back(row);
+      ids_.labels.set(index(id), found->second);
+    });
+  }
+
+  LogInput& input_;
+  LogIds& ids_;
+  const Definitions& from_;
+  Trace& to_;
+  std::unordered_map<uint32_t, uint32_t> devices_;                          // ordinal -> DeviceId
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> streams_;    // device, context, stream -> StreamId
+};
+
+std::string base_name(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
+}
+
+void describe_process(const LogInput& input, const Definitions& from, Process& process) {
+  const LogFile& log = *input.file;
+  process.pid = log.header().pid;
+  process.source = log.path();
+  for (const format::MetaDef& fact : from.meta) {
+    if (process.fact(fact.key).empty()) process.facts.emplace_back(std::string(fact.key), std::string(fact.value));
+  }
+  process.host = process.fact("host");
+  process.command_line = process.fact("command_line");
+  process.executable = base_name(process.fact("executable"));
+  process.finished = log.finished();
+  process.gpu_pending = log.counter_page().gpu_pending;
+  for (const LogCounter& counter : log.counters()) {
+    if (counter.value == 0) continue;
+    const auto known = std::find_if(std::begin(format::kCounters), std::end(format::kCounters),
+                                    [&](const format::CounterInfo& info) { return info.name == counter.name; });
+    const format::Severity severity = known == std::end(format::kCounters) ? format::Severity::Partial : known->severity;
+    process.counters.push_back({std::string(counter.name), counter.value, static_cast<uint8_t>(severity)});
+  }
+  for (const Damage& damage : log.damage()) process.damage.push_back(damage_text(log, damage));
+  for (const Damage& damage : from.damage) process.damage.push_back(damage_text(log, damage));
+}
+
+}  // namespace
+
+std::string damage_text(const LogFile& log, const Damage& damage) {
+  return fmt::format("{}: {} (at offset {}, up to {} bytes lost)", log.path(), damage.what, damage.offset, damage.bytes_lost);
+}
+
+void import_definitions(LogInput& input, Trace& trace) {
+  const Definitions definitions = load_definitions(*input.file, ReadFrom::DefinitionBlocks);
+  input.process = ProcessId{static_cast<uint32_t>(trace.processes.size())};
+  trace.processes.emplace_back();
+  describe_process(input, definitions, trace.processes.back());
+  input.gpu_clock = definitions.gpu_clock;
+  Importer(input, definitions, trace).run();
+  // GPU records whose stream definition is lost go to a stream of their own; without any it stays empty and unseen.
+  input.ids.unknown_stream = static_cast<uint32_t>(trace.streams.size());
+  trace.streams.emplace_back();
+  for (const BlockRef& block : input.file->blocks()) {
+    if (block.kind != format::BlockKind::Events || input.ids.threads.find(block.thread) != kNone) continue;
+    input.ids.threads.set(block.thread, static_cast<uint32_t>(trace.threads.size()));
+    trace.threads.emplace_back();
+    trace.threads.back().process = input.process;
+  }
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,153 @@
+#include "analyzer/model/names.h"
+
+#include <cxxabi.h>
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <unordered_map>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr std::string_view kUnknownKernel = "[unknown kernel]";
+constexpr std::string_view kAnonymous = "(anonymous namespace)";
+
+// The byte after the bracket that closes the one at `at`, or npos. Arrows and shifts in operators do not get here.
+size_t skip_brackets(std::string_view text, size_t at) {
+  int depth = 0;
+  for (; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '<' || c == '(' || c == '{' || c == '[') ++depth;
+    if (c == '>' && at > 0 && text[at - 1] == '-') continue;
+    if (c == '>' || c == ')' || c == '}' || c == ']') {
+      if (--depth == 0) return at + 1;
+    }
+  }
+  return std::string_view::npos;
+}
+
+constexpr std::array<std::string_view, 14> kCopyKinds = {"?",    "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD",
+                                                         "DtoA", "DtoD", "HtoH", "PtoP", "?",    "?",    "?"};
+constexpr std::array<std::string_view, 14> kCopyNames = {
+    "[CUDA memcpy]",      "[CUDA memcpy HtoD]", "[CUDA memcpy DtoH]", "[CUDA memcpy HtoA]", "[CUDA memcpy AtoH]",
+    "[CUDA memcpy AtoA]", "[CUDA memcpy AtoD]", "[CUDA memcpy DtoA]", "[CUDA memcpy DtoD]", "[CUDA memcpy HtoH]",
+    "[CUDA memcpy PtoP]", "[CUDA memcpy]",      "[CUDA memcpy]",      "[CUDA memcpy]"};
+constexpr std::array<std::string_view, 8> kMemoryKinds = {"Unknown", "Pageable", "Pinned",        "Device",
+                                                          "Array",   "Managed",  "Device Static", "Managed Static"};
+
+}  // namespace
+
+std::string demangled_name(std::string_view name) {
+  if (name.substr(0, 2) != "_Z") return std::string(name);
+  int status = -1;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 && text != nullptr ? std::string(text.get()) : std::string(name);
+}
+
+std::string short_function_name(std::string_view text) {
+  if (text.find_first_of("(<") == std::string_view::npos) return std::string(text);
+  std::string name;
+  size_t at = 0;
+  while (at < text.size()) {
+    const char c = text[at];
+    if (text.substr(at, kAnonymous.size()) == kAnonymous) {
+      name += kAnonymous;
+      at += kAnonymous.size();
+    } else if (name.size() >= 8 && name.compare(name.size() - 8, 8, "operator") == 0 && (c == '(' || c == '<')) {
+      const std::string_view symbol = c == '(' ? "()" : text.substr(at, 2) == "<<" ? "<<" : "<";
+      name += symbol;
+      at += symbol.size();
+    } else if (c == '<') {
+      at = skip_brackets(text, at);
+      if (at == std::string_view::npos) return std::string(text);
+    } else if (c == '(') {
+      break;  // the signature
+    } else if (c == ' ' && at + 1 < text.size()) {
+      name.clear();  // what came before was the return type
+      ++at;
+    } else {
+      name += c;
+      ++at;
+    }
+  }
+  return name.empty() ? std::string(text) : name;
+}
+
+KernelNames::KernelNames(const Trace& trace) : trace_(trace) {
+  std::unordered_map<uint32_t, uint32_t> entry_of_string;
+  std::unordered_map<std::string, uint32_t> short_uses;
+  of_kernel_.reserve(trace.kernels.size());
+  for (const Kernel& kernel : trace.kernels) {
+    const auto [found, added] =
+        entry_of_string.try_emplace(index(kernel.name), static_cast<uint32_t>(by_kernel_name_.size()));
+    if (added) {
+      const std::string_view mangled = trace.text(kernel.name);
+      Forms forms;
+      forms.full = mangled.empty() ? std::string(kUnknownKernel) : demangled_name(mangled);
+      forms.short_name = short_function_name(forms.full);
+      ++short_uses[forms.short_name];
+      by_kernel_name_.push_back(std::move(forms));
+    }
+    of_kernel_.push_back(found->second);
+  }
+  std::unordered_map<std::string, uint32_t> numbered;
+  for (Forms& forms : by_kernel_name_) {
+    if (short_uses[forms.short_name] < 2) continue;
+    const uint32_t number = ++numbered[forms.short_name];
+    forms.short_name += '#';
+    forms.short_name += std::to_string(number);
+  }
+}
+
+std::string_view KernelNames::name(KernelId kernel, NameForm form) const {
+  const Forms& forms = by_kernel_name_[of_kernel_[index(kernel)]];
+  if (form == NameForm::Short) return forms.short_name;
+  if (form == NameForm::Full) return forms.full;
+  const std::string_view mangled = trace_.text(trace_.kernels[index(kernel)].name);
+  return mangled.empty() ? kUnknownKernel : mangled;
+}
+
+std::string_view KernelNames::name(const GpuOperation& operation, NameForm form) const {
+  KernelId kernel{operation.detail};
+  if (index(trace_.kernels[operation.detail].name) == 0 && operation.linked()) {
+    const HostEvent& launch = trace_.host[operation.launch];
+    if (launch.kind() == HostKind::KernelLaunch) kernel = KernelId{static_cast<uint32_t>(launch.subject)};
+  }
+  return name(kernel, form);
+}
+
+std::string_view operation_name(const KernelNames& names, const GpuOperation& operation, NameForm form) {
+  switch (operation.kind()) {
+    case GpuKind::Kernel: return names.name(operation, form);
+    case GpuKind::Copy: return kCopyNames[(operation.detail & 0xff) < kCopyNames.size() ? operation.detail & 0xff : 0];
+    case GpuKind::Fill: break;
+  }
+  return "[CUDA memset]";
+}
+
+std::string_view copy_kind_name(uint32_t copy_kind) {
+  return copy_kind < kCopyKinds.size() ? kCopyKinds[copy_kind] : "?";
+}
+
+std::string_view memory_kind_name(uint32_t memory_kind) {
+  return memory_kind < kMemoryKinds.size() ? kMemoryKinds[memory_kind] : "Unknown";
+}
+
+std::string_view plain_api_name(std::string_view name) {
+  for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
+    if (name.size() > suffix.size() && name.substr(name.size() - suffix.size()) == suffix) {
+      name.remove_suffix(suffix.size());
+    }
+  }
+  const size_t digits = name.find_last_not_of("0123456789");
+  if (digits != std::string_view::npos && digits > 0 && digits + 1 < name.size() && name[digits] == 'v' &&
+      name[digits - 1] == '_') {
+    name.remove_suffix(name.size() - digits + 1);
+  }
+  return name;
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,123 @@
+// Offline, inside the builder only: records as decoded from one run of blocks, before the clocks of all inputs are known
+// and before rows are grouped by thread and stream. One Staged per task; tasks run in parallel and share nothing.
+#pragma once
+
+#include "analyzer/input/log_clock.h"
+#include "analyzer/input/log_file.h"
+#include "analyzer/model/trace.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace prof::analyzer {
+
+// Ids of one log -> ids of the model.
+class IdMap {
+ public:
+  void set(uint32_t from, uint32_t to) {
+    if (from < kDense) {
+      if (dense_.size() <= from) dense_.resize(from + 1, kNone);
+      dense_[from] = to;
+    } else {
+      sparse_[from] = to;
+    }
+  }
+  // kNone: not defined in what is left of the log.
+  uint32_t find(uint32_t from) const {
+    if (from < dense_.size()) return dense_[from];
+    if (from < kDense || sparse_.empty()) return kNone;
+    const auto found = sparse_.find(from);
+    return found == sparse_.end() ? kNone : found->second;
+  }
+  uint32_t find_or(uint32_t from, uint32_t other) const {
+    const uint32_t found = find(from);
+    return found == kNone ? other : found;
+  }
+
+ private:
+  static constexpr uint32_t kDense = 1u << 22;
+  std::vector<uint32_t> dense_;
+  std::unordered_map<uint32_t, uint32_t> sparse_;
+};
+
+// What the definitions of one log became.
+struct LogIds {
+  IdMap apis;          // -> index of Trace::apis
+  IdMap configs;       // -> KernelId
+  IdMap config_apis;   // ConfigId -> index of Trace::apis
+  IdMap kernels;       // -> KernelId
+  IdMap graphs;        // -> GraphId
+  IdMap host_streams;  // -> HostStreamId
+  IdMap streams;       // -> StreamId
+  IdMap labels;        // -> LabelId
+  IdMap domains;       // -> StringId
+  IdMap threads;       // -> ThreadId
+  uint32_t unknown_stream = kNone;  // GPU stream for records whose definition is lost
+};
+
+enum class NvtxStep : uint8_t { Push, Pop, Start, End, Mark, Payload };
+
+struct StagedNvtx {
+  uint64_t tick = 0;       // Payload: the payload of the Start row before it
+  uint64_t value = 0;      // Push, Mark: payload; Start, End: range id
+  uint32_t label = 0;      // LabelId; Pop: StringId of the domain
+  uint16_t text = 0;       // 1 + index of Staged::texts where the name was not interned
+  NvtxStep step{};
+  uint8_t payload_type = 0;
+};
+static_assert(sizeof(StagedNvtx) == 24);
+
+struct StagedCall {
+  uint64_t time = 0;  // DriverCalls: GPU clock ns; ExternalCalls: tick
+  uint32_t correlation = 0;
+  uint32_t tid = 0;   // system thread id; 0: an external call
+};
+
+// Rows of one thread in a Staged, up to the next span's.
+struct StagedSpan {
+  uint32_t thread = 0;  // ThreadId
+  uint32_t host = 0, nvtx = 0;
+};
+
+struct Staged {
+  uint32_t log = 0;                          // index of the input
+  std::vector<const BlockRef*> blocks;       // what to decode
+  Column<HostEvent> host;                    // times are ticks
+  Column<GpuOperation> operations;           // times are GPU clock ns
+  Column<StagedNvtx> nvtx;
+  Column<StagedCall> calls;
+  std::vector<StagedSpan> spans;
+  std::vector<std::string> texts;            // inline NVTX names
+  std::vector<std::pair<uint32_t, std::pair<uint32_t, std::string>>> threads;  // ThreadId -> tid, name
+  std::vector<format::ClockAnchor> anchors;
+  std::vector<Damage> damage;
+  uint64_t records = 0;
+  std::vector<uint32_t> per_stream;          // operations by StreamId
+  uint64_t first_tick = UINT64_MAX, last_tick = 0;
+  uint64_t first_gpu_ns = UINT64_MAX, last_gpu_ns = 0;
+};
+
+// One input while the model is being built.
+struct LogInput {
+  std::unique_ptr<LogFile> file;
+  ProcessId process{};
+  LogIds ids;
+  std::optional<format::GpuClock> gpu_clock;
+  std::vector<format::ClockAnchor> anchors;
+  std::optional<LogClock> clock;  // once all blocks are decoded
+  int64_t origin_ns = 0;          // model time = monotonic ns of this log - origin
+};
+
+std::string damage_text(const LogFile& log, const Damage& damage);
+
+// Adds process, threads, devices, streams, kernels, labels … of a log to the model. Definitions twice under two ids
+// become one row where the contents are equal.
+void import_definitions(LogInput& input, Trace& trace);
+
+// Decodes the blocks of `staged` into it.
+void decode_staged(const LogInput& input, Staged& staged);
+
+}  // namespace prof::analyzer

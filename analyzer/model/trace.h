@@ -1,0 +1,277 @@
+// The model every table and picture is made from: who (processes, threads, devices, streams), what the host did (calls,
+// launches, NVTX ranges) and what the GPU did. Filled by builder.cpp from our logs and by other importers; nothing after
+// them knows a file format.
+//
+// All times are signed nanoseconds since `start_realtime_ns`, the first record of all inputs, on one clock. Rows are plain
+// structs of at most 48 bytes in Columns; ids are indices into the table of their kind and never shared between
+// processes. Host events and push/pop ranges are grouped by thread and sorted by begin (an enclosing one first), start/end
+// ranges follow those of their process; GPU operations are grouped by stream and sorted by start.
+#pragma once
+
+#include "analyzer/model/column.h"
+#include "analyzer/model/coverage.h"
+#include "analyzer/model/strings.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace prof::analyzer {
+
+enum class ProcessId : uint32_t {};
+enum class ThreadId : uint32_t {};
+enum class DeviceId : uint32_t {};      // one device as one process sees it
+enum class StreamId : uint32_t {};      // one (process, device, context, stream)
+enum class HostStreamId : uint32_t {};  // one stream handle as the host used it; 0 is "none"
+enum class KernelId : uint32_t {};      // name and launch shape of kernels; 0 is "not known"
+enum class GraphId : uint32_t {};       // executable graph; 0 is "not known"
+enum class LabelId : uint32_t {};       // domain, text, colour and category of an NVTX event
+enum class PathId : uint32_t {};        // a chain of open NVTX ranges; 0 is "in no range"
+
+template <class Id> constexpr uint32_t index(Id id) { return static_cast<uint32_t>(id); }
+inline constexpr uint32_t kNone = UINT32_MAX;
+
+// Rows [first, last) of a table.
+struct Rows {
+  uint32_t first = 0;
+  uint32_t last = 0;
+  uint32_t size() const { return last - first; }
+};
+
+enum class HostKind : uint32_t { KernelLaunch = 0, MemoryLaunch = 1, GraphLaunch = 2, Call = 3, Allocation = 4 };
+
+// Flags of a host event.
+inline constexpr uint32_t kHostCaptured = 1;    // recorded into a graph: no GPU work of its own
+inline constexpr uint32_t kHostNoGpuTimes = 2;  // GPU activity was not collected then
+inline constexpr uint32_t kHostNested = 4;      // made inside another recorded call
+inline constexpr uint32_t kHostHasGpu = 8;      // at least one GPU operation belongs to it
+inline constexpr uint32_t kHostUnfinished = 16; // the thread was still inside it at the end of the log
+
+// One call the host made. 48 bytes.
+struct HostEvent {
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  uint64_t subject = 0;      // KernelLaunch: KernelId; GraphLaunch: GraphId; MemoryLaunch, Allocation: bytes; Call: handle
+  ThreadId thread{};
+  HostStreamId stream{};
+  uint32_t live_depth = 0;   // launches: outstanding operations on the stream as known inside the program
+  uint32_t stack = 0;
+  uint32_t correlation = 0;  // 0: not known
+  uint32_t word = 0;         // api (StringId of `apis`, 14 bits) | kind (3) | flags (5) | result (10)
+
+  static constexpr uint32_t kApiBits = 14, kKindShift = 14, kFlagShift = 17, kResultShift = 22;
+  static constexpr uint32_t pack(uint32_t api, HostKind kind, uint32_t flags, uint32_t result) {
+    return (api & ((1u << kApiBits) - 1)) | static_cast<uint32_t>(kind) << kKindShift | (flags & 31) << kFlagShift |
+           (result > 1023 ? 1023 : result) << kResultShift;
+  }
+  uint32_t api() const { return word & ((1u << kApiBits) - 1); }
+  HostKind kind() const { return static_cast<HostKind>(word >> kKindShift & 7); }
+  uint32_t flags() const { return word >> kFlagShift & 31; }
+  uint32_t result() const { return word >> kResultShift; }
+  bool has(uint32_t flag) const { return (flags() & flag) != 0; }
+  bool is_launch() const { return kind() <= HostKind::GraphLaunch; }
+  int64_t duration_ns() const { return end_ns - begin_ns; }
+};
+static_assert(sizeof(HostEvent) == 48);
+
+enum class GpuKind : uint32_t { Kernel = 0, Copy = 1, Fill = 2 };
+
+// One kernel, copy or memset on a GPU. 48 bytes.
+struct GpuOperation {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  uint64_t bytes : 48 = 0;            // copies and memsets
+  uint64_t peer_source : 8 = 0;       // peer copies: 1 + device
+  uint64_t peer_destination : 8 = 0;
+  uint64_t graph_node = 0;            // graph id << 32 | node; 0: launched outside graphs
+  uint32_t launch = kNone;            // row of Trace::host
+  uint32_t correlation = 0;
+  uint32_t detail = 0;                // kernel: KernelId; copy: kind | source kind << 8 | destination kind << 16 (CUPTI's
+                                      // numbers); memset: memory kind
+  uint32_t stream_index : 29 = 0;
+  uint32_t kind_bits : 3 = 0;
+
+  StreamId stream() const { return StreamId{stream_index}; }
+  GpuKind kind() const { return static_cast<GpuKind>(kind_bits); }
+  bool linked() const { return launch != kNone; }
+  int64_t duration_ns() const { return end_ns - start_ns; }
+};
+static_assert(sizeof(GpuOperation) == 48);
+
+enum class NvtxStyle : uint8_t { PushPop = 0, StartEnd = 1, Mark = 2 };
+
+// One NVTX range or mark. 48 bytes.
+struct NvtxRange {
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;         // marks: begin
+  uint64_t payload = 0;
+  ThreadId thread{};          // where it was opened
+  LabelId label{};
+  PathId path{};              // push/pop: all open ranges of the thread, this one last
+  uint32_t parent = kNone;    // push/pop: the enclosing range of the same domain, row of Trace::nvtx
+  uint16_t level = 0;         // push/pop: how many ranges of its domain enclose it
+  uint16_t children = 0;      // push/pop: directly inside it, at most 65535
+  uint8_t payload_type = 0;   // NVTX's nvtxPayloadType_t
+  NvtxStyle style{};
+  bool unfinished = false;    // never closed: ends with the last record of its process
+};
+static_assert(sizeof(NvtxRange) == 48);
+
+struct Label {
+  StringId domain{};  // empty: NVTX's default domain
+  StringId text{};
+  uint32_t category = 0;
+  bool has_color = false;
+  uint32_t color = 0;  // ARGB
+};
+
+// One node of the tree of range chains: its own label below its parent's.
+struct PathNode {
+  PathId parent{};
+  LabelId label{};
+};
+
+// From `time_ns` on the thread is in `path`. A thread's changes are sorted by time.
+struct PathChange {
+  int64_t time_ns = 0;
+  PathId path{};
+};
+
+// What is launched: from the GPU's record (registers known) or from the launch call (function name and shape).
+struct Kernel {
+  StringId name{};  // mangled, as recorded; empty: not known
+  uint32_t grid[3] = {};
+  uint32_t block[3] = {};
+  uint32_t registers = 0;
+  uint32_t static_shared_bytes = 0;
+  uint32_t dynamic_shared_bytes = 0;
+  uint32_t local_bytes = 0;
+  uint32_t launch_type = 0;
+  bool from_gpu = false;
+};
+
+struct Graph {
+  ProcessId process{};
+  uint64_t handle = 0;
+  uint32_t number = 0;  // as GPU records have it
+  uint64_t kernels = 0, copies = 0, fills = 0, host_nodes = 0, other_nodes = 0;
+};
+
+struct HostStream {
+  ProcessId process{};
+  uint64_t handle = 0;
+  uint64_t context_handle = 0;
+  uint32_t device = kNone;   // ordinal; kNone: not known
+  uint32_t type = 0;         // format::StreamType
+  uint32_t flags = 0;
+  int64_t priority = 0;
+  uint32_t stream = kNone;   // the GPU stream behind it, row of Trace::streams, where known
+};
+
+struct Stream {
+  DeviceId device{};
+  uint32_t context = 0;
+  uint32_t number = 0;
+  int64_t priority = 0;
+  bool priority_known = false;
+  Rows operations;
+};
+
+struct Device {
+  ProcessId process{};
+  uint32_t ordinal = 0;
+  std::string name;
+  std::string uuid;
+  std::vector<std::pair<std::string, uint64_t>> properties;  // Kineto's names
+  uint32_t physical = 0;  // equal for the same GPU seen by several processes of one host
+};
+
+struct Thread {
+  ProcessId process{};
+  uint32_t tid = 0;
+  std::string name;
+  Rows host;
+  Rows nvtx;  // its push/pop ranges in order of opening
+  Rows path_changes;
+  Rows marks;  // in Trace::marks
+};
+
+struct CounterValue {
+  std::string name;
+  uint64_t value = 0;
+  uint8_t severity = 0;  // format::Severity
+};
+
+struct Process {
+  uint32_t pid = 0;
+  std::string host;
+  std::string executable;
+  std::string command_line;
+  std::string source;     // the file it was read from
+  std::vector<std::pair<std::string, std::string>> facts;  // everything the recorder said about the run
+  std::vector<CounterValue> counters;                      // only those that are not 0
+  std::vector<std::string> damage;                         // what of the file could not be read
+  bool finished = true;                                    // the recording was closed in order
+  uint64_t gpu_pending = 0;
+  uint64_t nvtx_pops_without_push = 0;
+  Rows start_end_ranges;  // in Trace::nvtx, sorted by begin
+  int64_t last_ns = 0;    // its last record
+  Coverage coverage;
+
+  std::string fact(std::string_view key) const {
+    for (const auto& [name, value] : facts) {
+      if (name == key) return value;
+    }
+    return {};
+  }
+};
+
+struct Trace {
+  uint64_t start_realtime_ns = 0;   // of the first record: time 0 of the model
+  uint64_t start_monotonic_ns = 0;  // the same moment on the first input's host
+  int64_t last_ns = 0;              // end of the last event
+
+  StringTable strings;
+  std::vector<StringId> apis{StringId{}};  // names of calls: HostEvent::api() is an index into it; 0: not known
+  std::vector<Process> processes;
+  std::vector<Thread> threads;
+  std::vector<Device> devices;
+  std::vector<Stream> streams;
+  std::vector<HostStream> host_streams{HostStream{}};
+  std::vector<Kernel> kernels{Kernel{}};
+  std::vector<Graph> graphs{Graph{}};
+  std::vector<Label> labels{Label{}};
+  std::vector<PathNode> paths{PathNode{}};
+
+  Column<HostEvent> host;
+  Column<GpuOperation> operations;
+  Column<NvtxRange> nvtx;        // push/pop and start/end ranges
+  Column<NvtxRange> marks;
+  Column<PathChange> path_changes;
+
+  const Thread& thread(ThreadId id) const { return threads[index(id)]; }
+  const Process& process_of(const HostEvent& event) const { return processes[index(thread(event.thread).process)]; }
+  const Stream& stream(StreamId id) const { return streams[index(id)]; }
+  const Device& device(DeviceId id) const { return devices[index(id)]; }
+  ProcessId process_of(StreamId id) const { return device(stream(id).device).process; }
+  std::string_view text(StringId id) const { return strings[id]; }
+  std::string_view api_name(const HostEvent& event) const { return strings[apis[event.api()]]; }
+};
+
+// The chain of ranges a thread is in at a moment: "train/step/forward"; ranges of named domains as "domain:text".
+std::string path_text(const Trace& trace, PathId path);
+
+// Looks up the path of a thread at growing times (falls back to a search when time goes back).
+class PathCursor {
+ public:
+  PathCursor(const Trace& trace, ThreadId thread);
+  PathId at(int64_t time_ns);
+
+ private:
+  const PathChange* first_;
+  const PathChange* last_;
+  const PathChange* next_;
+};
+
+}  // namespace prof::analyzer

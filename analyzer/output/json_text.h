@@ -1,0 +1,53 @@
+// JSON at full speed where events are counted in millions: numbers by own routines, everything with quotes or escapes made
+// once by RapidJSON and copied after that. Used by the Chrome trace and JSON tables. Strings of the recorded program may
+// hold any bytes: what is not UTF-8 comes out as the text \xNN, so the JSON stays valid and the name readable.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace prof::analyzer {
+
+// The same text in valid UTF-8: every byte that is part of no character becomes the four characters \xNN, and so do
+// control characters.
+std::string readable_utf8(std::string_view text);
+
+// The text as a JSON string with its quotes.
+std::string json_string(std::string_view text);
+
+// Writes the decimal digits of `value` and returns the byte after them (at most 20).
+char* put_decimal(char* to, uint64_t value);
+
+inline char* put_signed(char* to, int64_t value) {
+  if (value >= 0) return put_decimal(to, static_cast<uint64_t>(value));
+  *to++ = '-';
+  return put_decimal(to, 0 - static_cast<uint64_t>(value));
+}
+
+// Nanoseconds as microseconds with three decimals: 1234567 -> 1234.567 (at most 22 bytes).
+inline char* put_micros(char* to, int64_t ns) {
+  uint64_t magnitude = static_cast<uint64_t>(ns);
+  if (ns < 0) {
+    *to++ = '-';
+    magnitude = 0 - magnitude;
+  }
+  to = put_decimal(to, magnitude / 1000);
+  const uint32_t fraction = static_cast<uint32_t>(magnitude % 1000);
+  to[0] = '.';
+  to[1] = static_cast<char>('0' + fraction / 100);
+  to[2] = static_cast<char>('0' + fraction / 10 % 10);
+  to[3] = static_cast<char>('0' + fraction % 10);
+  return to + 4;
+}
+
+inline char* put_bytes(char* to, std::string_view bytes) {
+  std::memcpy(to, bytes.data(), bytes.size());
+  return to + bytes.size();
+}
+
+// A finite number in the shortest form that reads back the same; at most 32 bytes.
+char* put_double(char* to, double value);
+
+}  // namespace prof::analyzer
