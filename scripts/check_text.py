@@ -16,7 +16,7 @@ WORDS = [
     (re.compile(r"\b(?:[a-z0-9-]+\.)*(?:debian|ubuntu|pypi|pythonhosted|anaconda|npmjs|crates|conda)\.(?:org|com|io)\b"),
      "names a package registry's host"),
     (re.compile(r"--(?:extra-)?index-url|--trusted-[h]ost|\bsources\.list\b"), "sets a package registry"),
-    (re.compile(r"\bissues?\s+#?\d+|(?<![\w&#])#\d{1,4}\b(?=\s*(?:[.,;)]|$))", re.I), "names an issue"),
+    (re.compile(r"\bissues? #?\d+|\b(?:fix(?:e[sd])?|closes|resolves|see|PR) #\d+|\(#\d+\)", re.I), "names an issue"),
     (re.compile(r"\b(?:this|previous|earlier|next|last|my|an agent) session\b|\bsession notes\b", re.I),
      "speaks of a working session"),
     (re.compile(r"/[w]ork/|/tmp/(?:issue|common)|/r[o]ot/|/home/\w+/"), "names a folder of one machine"),
