@@ -1,0 +1,62 @@
+#include "preload/capture/devices.h"
+
+#include "preload/capture/decimal.h"
+#include "preload/intercept/driver.h"
+#include "preload/runtime/recorder.h"
+
+#include <cstring>
+
+namespace prof::preload {
+
+namespace {
+
+void define_properties(CUdevice device, uint32_t ordinal) {
+  size_t bytes = 0;
+  if (g_driver.cuDeviceTotalMem_v2 != nullptr && g_driver.cuDeviceTotalMem_v2(&bytes, device) == CUDA_SUCCESS) {
+    define(format::DeviceProperty{ordinal, "totalGlobalMem", bytes});
+  }
+  if (g_driver.cuDeviceGetAttribute == nullptr) return;
+  int value = 0;
+#define PROF_DEVICE_PROPERTY(name, attribute)                                            \
+  if (g_driver.cuDeviceGetAttribute(&value, attribute, device) == CUDA_SUCCESS) {        \
+    define(format::DeviceProperty{ordinal, #name, static_cast<uint64_t>(value)});        \
+  }
+#include "preload/capture/device_properties.def"
+#undef PROF_DEVICE_PROPERTY
+}
+
+void define_device(CUdevice device) {
+  format::DeviceDef definition;
+  definition.ordinal = static_cast<uint32_t>(device);
+  char name[256] = {};
+  if (g_driver.cuDeviceGetName != nullptr && g_driver.cuDeviceGetName(name, sizeof name - 1, device) == CUDA_SUCCESS) {
+    definition.name = name;
+  }
+  CUuuid uuid{};
+  char digits[2 * sizeof uuid.bytes];
+  if (g_driver.cuDeviceGetUuid_v2 != nullptr && g_driver.cuDeviceGetUuid_v2(&uuid, device) == CUDA_SUCCESS) {
+    for (size_t i = 0; i < sizeof uuid.bytes; ++i) {
+      const auto byte = static_cast<unsigned char>(uuid.bytes[i]);
+      digits[2 * i] = "0123456789abcdef"[byte >> 4];
+      digits[2 * i + 1] = "0123456789abcdef"[byte & 15];
+    }
+    definition.uuid = {digits, sizeof digits};
+  }
+  define(definition);
+  define_properties(device, definition.ordinal);
+}
+
+}  // namespace
+
+int define_devices() {
+  const DriverCall call;
+  int version = 0;
+  if (g_driver.cuDriverGetVersion == nullptr || g_driver.cuDriverGetVersion(&version) != CUDA_SUCCESS) version = 0;
+  if (version != 0) define_meta("driver_version", Decimal(static_cast<uint64_t>(version)).text());
+  int count = 0;
+  if (g_driver.cuDeviceGetCount == nullptr || g_driver.cuDeviceGetCount(&count) != CUDA_SUCCESS) return version;
+  for (CUdevice device = 0; device < count; ++device) define_device(device);
+  return version;
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,332 @@
+#include "preload/capture/gpu_activity.h"
+
+#include "preload/capture/bounded_flush.h"
+#include "preload/capture/clock.h"
+#include "preload/capture/cupti_buffers.h"
+#include "preload/capture/cupti_library.h"
+#include "preload/capture/cupti_records.h"
+#include "preload/capture/decimal.h"
+#include "preload/capture/devices.h"
+#include "preload/capture/gpu_ids.h"
+#include "preload/capture/streams.h"
+#include "preload/intercept/driver.h"
+#include "preload/log/log_file.h"
+#include "preload/runtime/options.h"
+#include "preload/runtime/recorder.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace prof::preload {
+
+uint32_t g_gpu_activity_tried = 0;
+
+namespace {
+
+//   Cold -> Taking -> On -> TakenAway (another tool) | Finished (exit)
+//                  \-> Off (PROF_GPU=off, no CUPTI, refused, in use, forked)
+enum class State : uint32_t { Cold, Taking, On, Off, TakenAway, Finished };
+std::atomic<State> g_state{State::Cold};
+std::atomic<const char*> g_taken_by{nullptr};  // the function by which another tool took CUPTI over, whenever that was
+std::atomic<bool> g_external_ids{false};
+CuptiLibrary g_library;  // set while Taking, constant from then on
+CuptiBuffers g_buffers;
+std::atomic<bool> g_said{false};
+
+struct Kind {
+  CUpti_ActivityKind kind;
+  const char* name;
+  bool needed;
+};
+constexpr Kind kKinds[] = {
+    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "CONCURRENT_KERNEL", true},
+    {CUPTI_ACTIVITY_KIND_MEMCPY, "MEMCPY", true},
+    {CUPTI_ACTIVITY_KIND_MEMSET, "MEMSET", true},
+    {CUPTI_ACTIVITY_KIND_MEMCPY2, "MEMCPY2", false},
+};
+
+void count_dropped() {
+  if (g_library.api.cuptiActivityGetNumDroppedRecords == nullptr) return;
+  size_t dropped = 0;
+  if (g_library.api.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS && dropped != 0) {
+    count(format::Counter::cupti_dropped, dropped);
+  }
+}
+
+// On a program thread, inside its launch.
+void CUPTIAPI buffer_requested(uint8_t** buffer, size_t* size, size_t* max_records) {
+  *max_records = 0;
+  *buffer = g_buffers.take();
+  *size = *buffer != nullptr ? CuptiBuffers::kBufferBytes : 0;
+  if (*buffer == nullptr) count(format::Counter::cupti_buffers_exhausted);
+}
+
+// On CUPTI's thread, or on one of ours that flushes.
+void CUPTIAPI buffer_completed(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid_bytes) {
+  void* const scratch = g_buffers.scratch(buffer);
+  if (scratch == nullptr) return;
+  const int saved = errno;
+  ThreadLocal& local = t_local;
+  const uint32_t helper = local.helper;
+  if (valid_bytes != 0) {
+    local.helper = 0;  // our own threads' records are welcome here
+    const EventScope scope;
+    local.helper = helper + 1;  // and hooks pass through
+    if (scope.recording()) read_cupti_buffer(g_library.api, g_library.version, buffer, valid_bytes, scratch);
+  }
+  g_buffers.give_back(buffer, valid_bytes);
+  count_dropped();
+  local.helper = helper;
+  errno = saved;
+}
+
+std::string_view result_name(CUptiResult result) {
+  const char* text = nullptr;
+  if (g_library.api.cuptiGetResultString != nullptr &&
+      g_library.api.cuptiGetResultString(result, &text) == CUPTI_SUCCESS && text != nullptr) {
+    return text;
+  }
+  return "an error";
+}
+
+void give_up(std::string_view a, std::string_view b = {}, std::string_view c = {}) {
+  char reason[kPathBytes];
+  size_t size = 0;
+  for (const std::string_view part : {a, b, c}) {
+    const size_t n = part.size() < sizeof reason - size ? part.size() : sizeof reason - size;
+    if (n != 0) std::memcpy(reason + size, part.data(), n);
+    size += n;
+  }
+  count(format::Counter::cupti_unavailable);
+  define_meta("gpu_times", {reason, size});
+  say(g_said, "no GPU times: ", {reason, size}, "; the host side is recorded");
+}
+
+void disable_all() {
+  for (const Kind& kind : kKinds) g_library.api.cuptiActivityDisable(kind.kind);
+  if (g_external_ids.exchange(false)) g_library.api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
+  if (g_library.api.cuptiActivityEnableDriverApi == nullptr) return;
+  for (uint32_t i = 0; i < launching_driver_calls().count; ++i) {
+    const uint32_t cbid = launching_driver_calls().data[i].cbid;
+    if (driver_call_known(g_library.version, cbid)) g_library.api.cuptiActivityEnableDriverApi(cbid, 0);
+  }
+}
+
+// By which records CUPTI tells what call an operation came from.
+const char* enable_calls() {
+  const Cupti& api = g_library.api;
+  bool named = api.cuptiActivityEnableDriverApi != nullptr &&
+               api.cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 1) == CUPTI_SUCCESS;
+  if (named) {
+    for (uint32_t i = 0; i < launching_driver_calls().count; ++i) {
+      const uint32_t cbid = launching_driver_calls().data[i].cbid;
+      if (driver_call_known(g_library.version, cbid)) api.cuptiActivityEnableDriverApi(cbid, 1);
+    }
+    return "driver calls";
+  }
+  if (api.cuptiActivityPushExternalCorrelationId != nullptr && api.cuptiActivityPopExternalCorrelationId != nullptr &&
+      api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) == CUPTI_SUCCESS) {
+    g_external_ids.store(true, std::memory_order_release);
+    return "external ids";
+  }
+  return "none";
+}
+
+bool enable_all() {
+  const Cupti& api = g_library.api;
+  // Once a process: registered twice it corrupts records. Before any kind is enabled, so that all times are of our clock.
+  CUptiResult result = api.cuptiActivityRegisterTimestampCallback(gpu_clock_ns);
+  if (result != CUPTI_SUCCESS) {
+    give_up(g_library.path, ": cuptiActivityRegisterTimestampCallback: ", result_name(result));
+    return false;
+  }
+  if (api.cuptiSetThreadIdType != nullptr) api.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+  if (api.cuptiActivitySetAttribute != nullptr) {
+    uint8_t zeroed = 1;  // our buffers come zeroed; else CUPTI does it inside the program's launches
+    size_t size = sizeof zeroed;
+    api.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed);
+  }
+  result = api.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
+  if (result != CUPTI_SUCCESS) {
+    give_up(g_library.path, ": cuptiActivityRegisterCallbacks: ", result_name(result));
+    return false;
+  }
+  for (const Kind& kind : kKinds) {
+    result = api.cuptiActivityEnable(kind.kind);
+    if (result == CUPTI_SUCCESS || !kind.needed) continue;
+    give_up(g_library.path, ": cuptiActivityEnable: ", result_name(result));
+    disable_all();
+    return false;
+  }
+  return true;
+}
+
+// The end of GPU times, decided by whoever moved the state away from On.
+void tell_taken_away(const char* function) {
+  count(format::Counter::cupti_taken_away);
+  define_meta("gpu_times_end", function);
+  say(g_said, "another tool took CUPTI over (", function, "): GPU times end here");
+}
+
+State take() {
+  const int driver_version = define_devices();
+  if (std::strcmp(options().gpu, "off") == 0) {
+    define_meta("gpu_times", "off");
+    return State::Off;
+  }
+  if (const char* const function = g_taken_by.load(std::memory_order_acquire); function != nullptr) {
+    give_up("another tool uses CUPTI (it called ", function, ")");
+    return State::Off;
+  }
+  if (driver_version == 0) {
+    give_up("the driver does not tell its version");
+    return State::Off;
+  }
+  if (!find_cupti(options().cupti, driver_version, g_library)) {
+    give_up(g_library.reason);
+    return State::Off;
+  }
+  define_meta("cupti_path", g_library.path);
+  define_meta("cupti_found", g_library.how);
+  define_meta("cupti_version", Decimal(g_library.version).text());
+  if (!g_buffers.open()) {
+    give_up("no memory for buffers");
+    return State::Off;
+  }
+  if (!enable_all()) return State::Off;
+  define_meta("gpu_correlation", enable_calls());
+  define_meta("gpu_times", "on");
+  return State::On;
+}
+
+void store_pending() {
+  format::CounterPage* const page = g_log.counters();
+  if (page != nullptr) std::atomic_ref(page->gpu_pending).store(outstanding().unreported, std::memory_order_relaxed);
+}
+
+// Collects until the GPU has finished what the program launched, as far as anything tells, then takes what there is.
+void last_flush(uint64_t stop_ns) {
+  const Cupti& api = g_library.api;
+  api.cuptiActivityFlushAll(0);
+  while (outstanding().unfinished != 0 && monotonic_ns() < stop_ns) {
+    sleep_ns(2'000'000);
+    api.cuptiActivityFlushAll(0);
+  }
+  api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  count_dropped();
+  store_pending();
+}
+
+// The other tool's call waits for this: what is complete now and no more.
+void parting_flush(uint64_t) {
+  g_library.api.cuptiActivityFlushAll(0);
+  count_dropped();
+  store_pending();
+  disable_all();
+}
+
+void flush_within(void (*work)(uint64_t), uint64_t wait_ns) {
+  static std::atomic<bool> said{false};
+  if (run_bounded(work, wait_ns) == FlushOutcome::Done) return;
+  count(format::Counter::cupti_flush_timeouts);
+  store_pending();
+  say(said, "CUPTI did not return from its last flush in time: GPU times of the last moments may be missing");
+}
+
+}  // namespace
+
+void take_gpu_activity_slow() {
+  const EventScope scope;
+  if (!scope.recording()) return;  // asked again by the next launch
+  State cold = State::Cold;
+  if (!g_state.compare_exchange_strong(cold, State::Taking, std::memory_order_acq_rel)) return;
+  __atomic_store_n(&g_gpu_activity_tried, 1u, __ATOMIC_RELAXED);
+  const int saved = errno;
+  {
+    const DriverCall call;
+    const State reached = take();
+    g_state.store(reached, std::memory_order_release);
+    // Another tool came meanwhile: it found the state Taking and left it to us.
+    if (const char* const function = g_taken_by.load(std::memory_order_acquire); function != nullptr) {
+      gpu_activity_taken_away(function);
+    }
+  }
+  errno = saved;
+}
+
+bool gpu_activity_on() {
+  const State state = g_state.load(std::memory_order_relaxed);
+  if (state == State::On) [[likely]] return true;
+  if (state == State::Taking || state == State::Cold) count(format::Counter::launches_before_gpu_times);
+  return false;
+}
+
+bool gpu_activity_needs_external_ids() { return g_external_ids.load(std::memory_order_relaxed); }
+
+void push_external_id(uint64_t begin_tick) {
+  const OwnCalls own;
+  g_library.api.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, begin_tick);
+}
+
+void pop_external_id() {
+  const OwnCalls own;
+  uint64_t popped = 0;
+  g_library.api.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &popped);
+}
+
+void flush_gpu_activity(bool force) {
+  if (g_state.load(std::memory_order_acquire) != State::On) return;
+  const OwnCalls own;
+  g_library.api.cuptiActivityFlushAll(force ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+  count_dropped();
+  store_pending();
+  static std::atomic<bool> counted{false};
+  if (loaded_cuptis() > 1 && !counted.exchange(true)) count(format::Counter::second_cupti);
+}
+
+void finish_gpu_activity() {
+  State on = State::On;
+  if (!g_state.compare_exchange_strong(on, State::Finished, std::memory_order_acq_rel)) return;
+  const OwnCalls own;
+  flush_within(last_flush, options().exit_wait);
+}
+
+void gpu_activity_taken_away(const char* function) {
+  g_taken_by.store(function, std::memory_order_release);
+  State on = State::On;
+  if (!g_state.compare_exchange_strong(on, State::TakenAway, std::memory_order_acq_rel)) return;
+  const EventScope scope;
+  const OwnCalls own;
+  flush_within(parting_flush, options().exit_wait);
+  if (scope.recording()) tell_taken_away(function);
+}
+
+void forget_gpu_activity() {
+  g_external_ids.store(false, std::memory_order_relaxed);
+  g_said.store(false, std::memory_order_relaxed);
+  if (g_state.load(std::memory_order_relaxed) == State::Cold) return;  // the parent had not come that far
+  g_state.store(State::Off, std::memory_order_relaxed);
+  g_buffers.forget();
+}
+
+uint32_t gpu_context_of(CUcontext context) {
+  const State state = g_state.load(std::memory_order_acquire);
+  uint32_t id = 0;
+  if (state != State::On || g_library.api.cuptiGetContextId == nullptr) return 0;
+  const DriverCall call;
+  return g_library.api.cuptiGetContextId(context, &id) == CUPTI_SUCCESS ? id : 0;
+}
+
+bool gpu_stream_of(CUcontext context, CUstream stream, bool per_thread, uint32_t& gpu_stream) {
+  if (g_state.load(std::memory_order_acquire) != State::On || g_library.api.cuptiGetStreamIdEx == nullptr) return false;
+  const DriverCall call;
+  return g_library.api.cuptiGetStreamIdEx(context, stream, per_thread ? 1 : 0, &gpu_stream) == CUPTI_SUCCESS;
+}
+
+bool gpu_device_of(CUcontext context, uint32_t& device) {
+  if (g_state.load(std::memory_order_acquire) != State::On || g_library.api.cuptiGetDeviceId == nullptr) return false;
+  const DriverCall call;
+  return g_library.api.cuptiGetDeviceId(context, &device) == CUPTI_SUCCESS;
+}
+
+}  // namespace prof::preload
