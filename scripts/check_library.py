@@ -9,7 +9,7 @@ import sys
 
 ALWAYS = {"dlsym", "InitializeInjectionNvtx", "InitializeInjectionNvtx2"}
 NEEDED = re.compile(r"libc\.so\.6|ld-linux-[\w-]+\.so\.\d")
-ROW = re.compile(r"^[A-Z_]+_API\w*\(\s*(\w+)", re.M)
+ROW = re.compile(r"^(?:CUDA_API|CUPTI_GUARD)\w*\(\s*(\w+)", re.M)
 
 
 def readelf(*options):
@@ -26,10 +26,10 @@ def rows(folder):
 
 
 def symbols(library):
-    """(name, version or '', defined) of every dynamic symbol."""
+    """(name, version or '', defined) of every dynamic symbol that others can bind to or that we ask for."""
     for line in readelf("--dyn-syms", library).splitlines():
-        fields = line.split()
-        if len(fields) >= 8 and fields[0].rstrip(":").isdigit():
+        fields = line.split()  # number: value size type binding visibility section name
+        if len(fields) >= 8 and fields[4] in ("GLOBAL", "WEAK", "UNIQUE") and fields[5] == "DEFAULT" and fields[6] != "ABS":
             name, _, version = fields[7].partition("@")
             yield name, version.lstrip("@"), fields[6] != "UND"
 
@@ -44,7 +44,7 @@ def main():
     problems = []
     table = rows(folder)
     if not table:
-        problems.append(f"{folder}: no *_API( row found: nothing to compare the exports with")
+        problems.append(f"{folder}: no CUDA_API( row found: nothing to compare the exports with")
     exported = {name for name, _, defined in symbols(library) if defined}
     for name in sorted(exported - table - ALWAYS):
         problems.append(f"exports {name}, which no row lists")

@@ -54,7 +54,7 @@ def main():
         return 0 if found == wanted else 1
 
     # No "local: *": it would need every other name in a version node. The compiler hides them (-fvisibility=hidden).
-    text = f"{old} {{ global: dlsym; }};\n{new} {{ global: dlsym; }} {old};\n"
+    text = f"{old} {{ global: dlsym; local: prof_dlsym_*; }};\n{new} {{ global: dlsym; }} {old};\n"
     options.output.write_text(text)
     return 0
 
