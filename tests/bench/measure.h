@@ -1,0 +1,112 @@
+// How the benchmarks of the hooks time things, all in one process: two variants in turn, batch after batch, and the cost of
+// one as the difference to its neighbour; then single calls into a histogram.
+#pragma once
+
+#include "tests/bench/histogram.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <ctime>
+#include <thread>
+#include <vector>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace prof::bench {
+
+inline uint64_t ticks() {
+#if defined(__x86_64__)
+  return __rdtsc();
+#else
+  uint64_t value;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(value));
+  return value;
+#endif
+}
+
+inline uint64_t clock_ns(clockid_t clock) {
+  timespec t;
+  clock_gettime(clock, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
+}
+
+inline double ns_per_tick() {
+  static const double rate = [] {
+    const uint64_t ns0 = clock_ns(CLOCK_MONOTONIC), t0 = ticks();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const uint64_t ns1 = clock_ns(CLOCK_MONOTONIC), t1 = ticks();
+    return static_cast<double>(ns1 - ns0) / static_cast<double>(t1 - t0);
+  }();
+  return rate;
+}
+
+struct Spread {
+  double median = 0, low = 0, high = 0;  // low, high: 10 % and 90 %
+};
+inline Spread spread(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  const auto at = [&](double share) { return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1))]; };
+  return {at(0.5), at(0.1), at(0.9)};
+}
+
+struct Comparison {
+  std::vector<double> direct_ns, hooked_ns, added_ns;  // per call, one value a round
+  Histogram direct, hooked;                            // ticks of single calls
+  uint64_t hooked_calls = 0, direct_calls = 0;
+
+  void merge(const Comparison& other) {
+    direct_ns.insert(direct_ns.end(), other.direct_ns.begin(), other.direct_ns.end());
+    hooked_ns.insert(hooked_ns.end(), other.hooked_ns.begin(), other.hooked_ns.end());
+    added_ns.insert(added_ns.end(), other.added_ns.begin(), other.added_ns.end());
+    direct.merge(other.direct);
+    hooked.merge(other.hooked);
+    hooked_calls += other.hooked_calls;
+    direct_calls += other.direct_calls;
+  }
+};
+
+struct Plan {
+  int rounds = 60;
+  int batch = 20'000;
+  int single_batches = 200;
+  int single_batch = 2'000;
+};
+
+// The thread's own CPU time, so that with more threads than cores waiting for a core is not counted as cost.
+template <class Call> double batch_ns(int calls, Call&& call) {
+  const uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  for (int i = 0; i < calls; ++i) call();
+  return static_cast<double>(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / calls;
+}
+
+template <class Call> void single_calls(int calls, Histogram& into, Call&& call) {
+  for (int i = 0; i < calls; ++i) {
+    const uint64_t begin = ticks();
+    call();
+    into.add(ticks() - begin);
+  }
+}
+
+// Direct and hooked in turn; which goes first changes every round.
+template <class Direct, class Hooked> void compare(const Plan& plan, Comparison& result, Direct&& direct, Hooked&& hooked) {
+  batch_ns(plan.batch, direct);
+  batch_ns(plan.batch, hooked);
+  for (int round = 0; round < plan.rounds; ++round) {
+    double d = 0, h = 0;
+    if (round % 2 == 0) d = batch_ns(plan.batch, direct);
+    h = batch_ns(plan.batch, hooked);
+    if (round % 2 != 0) d = batch_ns(plan.batch, direct);
+    result.direct_ns.push_back(d), result.hooked_ns.push_back(h), result.added_ns.push_back(h - d);
+  }
+  for (int i = 0; i < plan.single_batches; ++i) {
+    single_calls(plan.single_batch, result.direct, direct);
+    single_calls(plan.single_batch, result.hooked, hooked);
+  }
+  const uint64_t singles = static_cast<uint64_t>(plan.single_batches) * static_cast<uint64_t>(plan.single_batch);
+  result.hooked_calls = result.direct_calls = static_cast<uint64_t>(plan.rounds + 1) * static_cast<uint64_t>(plan.batch) + singles;
+}
+
+}  // namespace prof::bench
