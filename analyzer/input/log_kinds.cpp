@@ -113,7 +113,10 @@ bool decode_by_signature(const KindSignature& kind, Cursor& from, format::CodecS
     if (field.optional) {
       const bool present = (mask & 1) != 0;
       mask >>= 1;
-      if (!present) continue;
+      if (!present) {
+        value.present = false;
+        continue;
+      }
     }
     switch (field.encoding) {
       case 'v': value.number = from.varint(); break;

@@ -62,6 +62,7 @@ struct FieldValue {
   uint64_t number = 0;
   std::string_view text;
   format::CallPairs pairs;
+  bool present = true;  // false: an optional field that takes no byte
 };
 
 // Decodes the fields of one record by its signature. `values` has room for kMaxFields, `scratch` for kMaxCallPairs.
