@@ -39,16 +39,18 @@ struct Text {
 
 std::string_view variable(std::string_view name) {
   for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
-    const std::string_view entry(*at);
-    if (entry.size() > name.size() && entry.substr(0, name.size()) == name && entry[name.size()] == '=') {
-      return entry.substr(name.size() + 1);
+    std::string_view entry(*at);
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
+      entry.remove_prefix(name.size() + 1);  // substr() could throw, which needs the C++ library
+      return entry;
     }
   }
   return {};
 }
 
 std::string_view rank() {
-  for (const char* name : {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"}) {
+  for (const char* name :
+       {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"}) {
     const std::string_view value = variable(name);
     if (!value.empty()) return value;
   }
@@ -82,8 +84,8 @@ bool make_log_name(char* path, size_t capacity, const char* output, unsigned att
   constexpr std::string_view kSuffix = ".plog";
   Text text{path, path + capacity - 1};
   const std::string_view given(output);
-  const bool is_name = given.find('%') != std::string_view::npos ||
-                       (given.size() > kSuffix.size() && given.substr(given.size() - kSuffix.size()) == kSuffix);
+  const bool is_name =
+      given.find('%') != std::string_view::npos || (given.size() > kSuffix.size() && given.ends_with(kSuffix));
   if (is_name) {
     put_pattern(text, given);
   } else {
@@ -92,7 +94,7 @@ bool make_log_name(char* path, size_t capacity, const char* output, unsigned att
   }
   if (attempt > 1) {
     const std::string_view so_far(path, static_cast<size_t>(text.at - path));
-    const bool has_suffix = so_far.size() >= kSuffix.size() && so_far.substr(so_far.size() - kSuffix.size()) == kSuffix;
+    const bool has_suffix = so_far.ends_with(kSuffix);
     if (has_suffix) text.at -= kSuffix.size();
     text.put('-'), text.put(static_cast<uint64_t>(attempt));
     if (has_suffix) text.put(kSuffix);

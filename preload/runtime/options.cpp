@@ -52,10 +52,14 @@ bool parse_bytes(std::string_view text, uint64_t& out) {
   if (text.empty()) return false;
   uint64_t scale = 1;
   switch (text.back()) {
-    case 'K': case 'k': scale = 1ull << 10; break;
-    case 'M': case 'm': scale = 1ull << 20; break;
-    case 'G': case 'g': scale = 1ull << 30; break;
-    case 'T': case 't': scale = 1ull << 40; break;
+    case 'K':
+    case 'k': scale = 1ull << 10; break;
+    case 'M':
+    case 'm': scale = 1ull << 20; break;
+    case 'G':
+    case 'g': scale = 1ull << 30; break;
+    case 'T':
+    case 't': scale = 1ull << 40; break;
     default: break;
   }
   if (scale != 1) text.remove_suffix(1);
@@ -72,7 +76,7 @@ bool parse_choice(std::string_view text, std::string_view values, const char*& o
       out = keep(text);
       return out != nullptr;
     }
-    values = bar == std::string_view::npos ? std::string_view{} : values.substr(bar + 1);
+    values.remove_prefix(bar == std::string_view::npos ? values.size() : bar + 1);
   }
   return false;
 }
@@ -95,18 +99,19 @@ template <class T> bool assign(Type type, std::string_view text, std::string_vie
 std::string_view find(char** environment, std::string_view variable, bool& set) {
   set = false;
   for (char** at = environment; at != nullptr && *at != nullptr; ++at) {
-    const std::string_view entry(*at);
-    if (entry.size() > variable.size() && entry.substr(0, variable.size()) == variable && entry[variable.size()] == '=') {
+    std::string_view entry(*at);
+    if (entry.size() > variable.size() && entry.starts_with(variable) && entry[variable.size()] == '=') {
       set = true;
-      return entry.substr(variable.size() + 1);
+      entry.remove_prefix(variable.size() + 1);  // substr() could throw, which needs the C++ library
+      return entry;
     }
   }
   return {};
 }
 
 template <class T>
-void read_one(char** environment, Type type, std::string_view variable, std::string_view initial, std::string_view values,
-              T& out, std::atomic<bool>& complained) {
+void read_one(char** environment, Type type, std::string_view variable, std::string_view initial,
+              std::string_view values, T& out, std::atomic<bool>& complained) {
   bool set = false;
   const std::string_view text = find(environment, variable, set);
   if (set && !text.empty() && assign(type, text, values, out)) return;
@@ -120,10 +125,10 @@ const Options& options() { return g_options; }
 
 void read_options(char** environment) {
   g_texts_used = 0;
-#define PROF_OPTION(member, variable, type, initial, flag, values, help)                                  \
-  {                                                                                                       \
-    static std::atomic<bool> complained{false};                                                           \
-    read_one(environment, Type::type, variable, initial, values, g_options.member, complained);           \
+#define PROF_OPTION(member, variable, type, initial, flag, values, help)                        \
+  {                                                                                             \
+    static std::atomic<bool> complained{false};                                                 \
+    read_one(environment, Type::type, variable, initial, values, g_options.member, complained); \
   }
 #include "preload/runtime/options.def"
 #undef PROF_OPTION
