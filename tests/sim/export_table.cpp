@@ -1,8 +1,23 @@
-// What the CUDA runtime asks of cuGetExportTable. The tables are undocumented; see the comment at each.
-#include "api_call.h"
+// cuGetExportTable: the CUDA runtime's undocumented door into the driver. This driver has no such table.
+//
+// The real runtime (static cudart 13.0) gets past loading and all of its cuGetProcAddress requests without one. To go further it
+// asks the driver to prove that it is NVIDIA's own; that proof is not imitated here, so its first API call ends with
+// cudaErrorSymbolNotFound. Programs that need a runtime use the stand-in (cudart.cpp), shared or static.
+#include <cstdio>
 
-SIM_API(cuGetExportTable)(const void** ppExportTable, const CUuuid*) {
+#include "api_call.h"
+#include "script.h"
+
+SIM_API(cuGetExportTable)(const void** ppExportTable, const CUuuid* pExportTableId) {
   if (ppExportTable == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *ppExportTable = nullptr;
+  if (!script().request_log.empty()) {
+    if (FILE* file = fopen(script().request_log.c_str(), "a")) {
+      fputs("export_table ", file);
+      for (const char byte : pExportTableId->bytes) fprintf(file, "%02x", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+      fputc('\n', file);
+      fclose(file);
+    }
+  }
   return CUDA_ERROR_NOT_FOUND;
 }

@@ -1,4 +1,5 @@
 // cuGetProcAddress (both ABIs), error names and the export tables that the CUDA runtime asks for.
+#include <cstdio>
 #include <cstring>
 
 #include "api_call.h"
@@ -26,6 +27,16 @@ const ApiInfo* find(const char* symbol, int version, bool per_thread) {
   return best;
 }
 
+// Functions of the graphics headers, which need GL, EGL or VDPAU to compile: they exist, and answer that there is no graphics.
+CUresult no_graphics() { return CUDA_ERROR_NOT_SUPPORTED; }
+
+bool is_graphics(const char* symbol) {
+  for (const char* prefix : {"cuGL", "cuEGL", "cuVDPAU", "cuGraphicsGL", "cuGraphicsEGL", "cuGraphicsVDPAU", "cuGraphicsResourceGetMappedEgl"}) {
+    if (strncmp(symbol, prefix, strlen(prefix)) == 0) return true;
+  }
+  return false;
+}
+
 CUresult look_up(const char* symbol, void** pfn, int version, cuuint64_t flags, CUdriverProcAddressQueryResult* status) {
   if (symbol == nullptr || pfn == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *pfn = nullptr;
@@ -35,6 +46,11 @@ CUresult look_up(const char* symbol, void** pfn, int version, cuuint64_t flags, 
   if (script().is_absent(symbol)) return CUDA_ERROR_NOT_FOUND;
   const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
   const ApiInfo* found = find(symbol, std::min(version, script().driver_version), per_thread);
+  if (found == nullptr && is_graphics(symbol)) {
+    *pfn = reinterpret_cast<void*>(&no_graphics);
+    if (status != nullptr) *status = CU_GET_PROC_ADDRESS_SUCCESS;
+    return CUDA_SUCCESS;
+  }
   if (found == nullptr) {
     if (status != nullptr && find(symbol, INT32_MAX, per_thread) != nullptr) *status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
     return CUDA_ERROR_NOT_FOUND;
@@ -44,15 +60,27 @@ CUresult look_up(const char* symbol, void** pfn, int version, cuuint64_t flags, 
   return CUDA_SUCCESS;
 }
 
+CUresult answer(const char* symbol, void** pfn, int version, cuuint64_t flags, CUdriverProcAddressQueryResult* status) {
+  const CUresult result = look_up(symbol, pfn, version, flags, status);
+  if (!script().request_log.empty()) {
+    if (FILE* file = fopen(script().request_log.c_str(), "a")) {
+      fprintf(file, "%s %d %llu %d\n", symbol != nullptr && *symbol != '\0' ? symbol : "-", version, static_cast<unsigned long long>(flags),
+              static_cast<int>(result));
+      fclose(file);
+    }
+  }
+  return result;
+}
+
 }  // namespace
 }  // namespace sim
 
 SIM_API(cuGetProcAddress)(const char* symbol, void** pfn, int cudaVersion, cuuint64_t flags) {
-  return look_up(symbol, pfn, cudaVersion, flags, nullptr);
+  return answer(symbol, pfn, cudaVersion, flags, nullptr);
 }
 
 SIM_API(cuGetProcAddress_v2)(const char* symbol, void** pfn, int cudaVersion, cuuint64_t flags, CUdriverProcAddressQueryResult* symbolStatus) {
-  return look_up(symbol, pfn, cudaVersion, flags, symbolStatus);
+  return answer(symbol, pfn, cudaVersion, flags, symbolStatus);
 }
 
 SIM_API(cuGetErrorName)(CUresult error, const char** pStr) {

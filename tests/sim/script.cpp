@@ -147,6 +147,7 @@ const std::map<std::string, std::function<void(Script&, const Line&)>, std::less
       {"max_outstanding", [](Script& to, const Line& line) { to.max_outstanding = line.number(1); }},
       {"internal_memset_kernel", [](Script& to, const Line&) { to.internal_memset_kernel = true; }},
       {"idle", [](Script& to, const Line& line) { to.idle_ms = line.number(1); }},
+      {"log_requests", [](Script& to, const Line& line) { to.request_log = line.word(1); }},
       {"timed", [](Script& to, const Line&) { to.timed = true; }},
       {"absent", [](Script& to, const Line& line) { to.absent.push_back(line.word(1)); }},
   };

@@ -58,6 +58,7 @@ struct Script {
   bool timed = false;      // real clock: operations take their scripted time even when CUPTI is off
   std::map<std::string, std::vector<Fault>, std::less<>> faults;
   std::vector<std::string> absent;  // symbols the driver does not know: cuGetProcAddress and dlsym-style lookups miss
+  std::string request_log;  // file to which every cuGetProcAddress and cuGetExportTable request is appended
   CuptiScript cupti;
 
   const KernelScript& kernel(std::string_view name) const;
