@@ -110,13 +110,16 @@ std::string_view KernelNames::name(KernelId kernel, NameForm form) const {
   return mangled.empty() ? kUnknownKernel : mangled;
 }
 
-std::string_view KernelNames::name(const GpuOperation& operation, NameForm form) const {
-  KernelId kernel{operation.detail};
+KernelId KernelNames::named_by(const GpuOperation& operation) const {
   if (index(trace_.kernels[operation.detail].name) == 0 && operation.linked()) {
     const HostEvent& launch = trace_.host[operation.launch];
-    if (launch.kind() == HostKind::KernelLaunch) kernel = KernelId{static_cast<uint32_t>(launch.subject)};
+    if (launch.kind() == HostKind::KernelLaunch) return KernelId{static_cast<uint32_t>(launch.subject)};
   }
-  return name(kernel, form);
+  return KernelId{operation.detail};
+}
+
+std::string_view KernelNames::name(const GpuOperation& operation, NameForm form) const {
+  return name(named_by(operation), form);
 }
 
 std::string_view operation_name(const KernelNames& names, const GpuOperation& operation, NameForm form) {

@@ -26,6 +26,8 @@ class KernelNames {
   // Valid as long as this object. A kernel without a name is "[unknown kernel]".
   std::string_view name(KernelId kernel, NameForm form) const;
   std::string_view name(const GpuOperation& operation, NameForm form) const;
+  // Where the kernel's name is: in the GPU's record, else in the launch.
+  KernelId named_by(const GpuOperation& operation) const;
 
  private:
   struct Forms {

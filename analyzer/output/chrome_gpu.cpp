@@ -1,0 +1,168 @@
+// GPU tracks of the Chrome trace: kernels, copies and memsets under Kineto's names, each with the end of its flow.
+#include "analyzer/output/chrome_writer.h"
+#include "analyzer/output/occupancy.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+namespace prof::analyzer {
+
+namespace {
+
+std::string double_text(double value) {
+  char text[32];
+  return std::string(text, put_double(text, value));
+}
+
+class GpuWriter {
+ public:
+  explicit GpuWriter(const ChromeContext& context)
+      : context_(context), heads_(context.trace.kernels.size()), tails_(context.trace.kernels.size()), paths_(context.trace) {}
+
+  void stream(StreamId id) {
+    const Trace& trace = context_.trace;
+    const Stream& stream = trace.stream(id);
+    if (stream.operations.size() == 0) return;
+    const Device& device = trace.device(stream.device);
+    process_ = device.process;
+    if (device_ != &device) tails_.assign(trace.kernels.size(), {});
+    device_ = &device;
+    std::vector<std::string> tracks;
+    for (const uint64_t tid : context_.ids.lanes[index(id)]) tracks.push_back(track_piece(context_.ids.device[index(stream.device)], tid));
+    const std::string where = fmt::format("\"device\":{},\"context\":{},\"stream\":{},\"correlation\":", device.ordinal,
+                                          stream.context, stream.number);
+    priority_ = stream.priority_known ? fmt::format(",\"priority\":{}", stream.priority) : std::string();
+    LaneFinder lanes;
+    for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
+      const GpuOperation& operation = trace.operations[row];
+      write(operation, tracks[lanes.lane(operation)], where);
+    }
+  }
+
+ private:
+  void write(const GpuOperation& operation, const std::string& track, const std::string& where) {
+    const bool kernel = operation.kind() == GpuKind::Kernel;
+    const std::string& head = kernel ? kernel_head(operation) : memory_head(operation);
+    const std::string* const tail = kernel ? &kernel_tail(operation) : nullptr;
+    const HostEvent* const launch = operation.linked() ? &context_.trace.host[operation.launch] : nullptr;
+    const std::string* path = nullptr;
+    if (launch != nullptr && !context_.options.plain) {
+      const PathId id = path_at(*launch);
+      if (index(id) != 0) path = &paths_[id];
+    }
+    char* to = context_.events.begin(head.size() + track.size() + where.size() + priority_.size() +
+                                     (tail != nullptr ? tail->size() : 0) + (path != nullptr ? path->size() : 0) + 640);
+    to = put_bytes(to, head);
+    to = put_bytes(to, track);
+    to = put_micros(to, operation.start_ns);
+    to = put_bytes(to, ",\"dur\":");
+    to = put_micros(to, operation.end_ns > operation.start_ns ? operation.duration_ns() : 0);
+    to = put_bytes(to, kernel ? ",\"args\":{\"queued\":0," : ",\"args\":{");
+    to = put_bytes(to, where);
+    to = put_decimal(to, ChromeIds::correlation(process_, launch != nullptr ? launch->correlation : operation.correlation));
+    to = kernel ? put_bytes(to, *tail) : put_memory(to, operation);
+    if (operation.graph_node != 0) {
+      to = put_decimal(put_bytes(to, ",\"graph id\":"), operation.graph_node >> 32);
+      to = put_decimal(put_bytes(to, ",\"graph node id\":"), operation.graph_node);
+    }
+    if (!context_.options.plain) to = put_extras(to, operation, launch, path);
+    context_.events.end(put_bytes(to, "}}"));
+    if (launch != nullptr) flow(operation, *launch, track);
+  }
+
+  char* put_memory(char* to, const GpuOperation& operation) {
+    to = put_decimal(put_bytes(to, ",\"bytes\":"), operation.bytes);
+    const double ns = static_cast<double>(operation.duration_ns());
+    to = put_bytes(to, ",\"memory bandwidth (GB/s)\":");
+    to = put_double(to, ns > 0 ? static_cast<double>(operation.bytes) / ns : 0);
+    if (operation.peer_source != 0 || operation.peer_destination != 0) {
+      to = put_signed(put_bytes(to, ",\"fromDevice\":"), static_cast<int64_t>(operation.peer_source) - 1);
+      to = put_signed(put_bytes(to, ",\"toDevice\":"), static_cast<int64_t>(operation.peer_destination) - 1);
+    }
+    return to;
+  }
+
+  char* put_extras(char* to, const GpuOperation& operation, const HostEvent* launch, const std::string* path) {
+    to = put_bytes(to, priority_);
+    if (launch == nullptr) return put_bytes(to, ",\"launch\":\"not recorded\"");
+    to = put_micros(put_bytes(to, ",\"launch to start (us)\":"), operation.start_ns - launch->begin_ns);
+    const LaunchDepth depth = context_.depth.at_launch()[operation.launch];
+    if (depth.known()) to = put_decimal(put_bytes(to, ",\"queue waiting\":"), depth.waiting);
+    if (path != nullptr) to = put_bytes(put_bytes(to, ",\"nvtx path\":"), *path);
+    return to;
+  }
+
+  void flow(const GpuOperation& operation, const HostEvent& launch, const std::string& track) {
+    char* to = context_.events.begin(track.size() + 128);
+    to = put_bytes(to, "{\"ph\":\"f\",\"id\":");
+    to = put_decimal(to, ChromeIds::correlation(process_, launch.correlation));
+    *to++ = ',';
+    to = put_bytes(to, track);
+    to = put_micros(to, operation.start_ns);
+    context_.events.end(put_bytes(to, ",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"bp\":\"e\"}"));
+  }
+
+  const std::string& kernel_head(const GpuOperation& operation) {
+    const KernelId kernel = context_.names.named_by(operation);
+    std::string& head = heads_[index(kernel)];
+    if (head.empty()) {
+      head = "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":" + json_string(context_.names.name(kernel, NameForm::Full)) + ",";
+    }
+    return head;
+  }
+
+  const std::string& memory_head(const GpuOperation& operation) {
+    const uint32_t key = operation.detail << 2 | static_cast<uint32_t>(operation.kind());
+    std::string& head = memory_heads_[key];
+    if (!head.empty()) return head;
+    const bool copy = operation.kind() == GpuKind::Copy;
+    const std::string name = copy ? fmt::format("Memcpy {} ({} -> {})", copy_kind_name(operation.detail & 0xff),
+                                                memory_kind_name(operation.detail >> 8 & 0xff),
+                                                memory_kind_name(operation.detail >> 16 & 0xff))
+                                  : fmt::format("Memset ({})", memory_kind_name(operation.detail));
+    return head = fmt::format("{{\"ph\":\"X\",\"cat\":\"{}\",\"name\":{},", copy ? "gpu_memcpy" : "gpu_memset", json_string(name));
+  }
+
+  const std::string& kernel_tail(const GpuOperation& operation) {
+    std::string& tail = tails_[operation.detail];
+    if (!tail.empty()) return tail;
+    const Kernel& kernel = context_.trace.kernels[operation.detail];
+    tail = fmt::format(",\"registers per thread\":{},\"shared memory\":{}", kernel.registers,
+                       uint64_t{kernel.static_shared_bytes} + kernel.dynamic_shared_bytes);
+    const std::optional<KernelFill> fill = kernel_fill(*device_, kernel);
+    if (fill) {
+      tail += fmt::format(",\"blocks per SM\":{},\"warps per SM\":{}", double_text(fill->blocks_per_sm),
+                          double_text(fill->warps_per_sm));
+    }
+    tail += fmt::format(",\"grid\":[{},{},{}],\"block\":[{},{},{}]", kernel.grid[0], kernel.grid[1], kernel.grid[2],
+                        kernel.block[0], kernel.block[1], kernel.block[2]);
+    if (fill) tail += fmt::format(",\"est. achieved occupancy %\":{}", fill->occupancy_percent);
+    return tail;
+  }
+
+  PathId path_at(const HostEvent& launch) {
+    auto cursor = cursors_.find(index(launch.thread));
+    if (cursor == cursors_.end()) cursor = cursors_.emplace(index(launch.thread), PathCursor(context_.trace, launch.thread)).first;
+    return cursor->second.at(launch.begin_ns);
+  }
+
+  const ChromeContext& context_;
+  std::vector<std::string> heads_;  // by KernelId
+  std::vector<std::string> tails_;  // by KernelId, of the device in hand
+  std::unordered_map<uint32_t, std::string> memory_heads_;
+  std::unordered_map<uint32_t, PathCursor> cursors_;  // by ThreadId
+  PathTexts paths_;
+  ProcessId process_{};
+  const Device* device_ = nullptr;
+  std::string priority_;
+};
+
+}  // namespace
+
+void write_chrome_gpu(const ChromeContext& context) {
+  GpuWriter writer(context);
+  for (uint32_t s = 0; s < context.trace.streams.size(); ++s) writer.stream(StreamId{s});
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,55 @@
+#include "analyzer/output/chrome_ids.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr uint64_t kStep = 10'000'000;
+
+uint64_t free_id(uint64_t wanted, std::set<uint64_t>& used) {
+  while (!used.insert(wanted).second) wanted += kStep;
+  return wanted;
+}
+
+}  // namespace
+
+ChromeIds::ChromeIds(const Trace& trace) {
+  std::set<uint64_t> pids;
+  for (const Process& each : trace.processes) process.push_back(free_id(each.pid, pids));
+  for (const Device& each : trace.devices) device.push_back(free_id(each.ordinal, pids));
+
+  std::map<uint64_t, std::set<uint64_t>> tids;  // by pid
+  for (const Thread& each : trace.threads) thread.push_back(free_id(each.tid, tids[process[index(each.process)]]));
+
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> uses;  // (device, stream number) -> contexts that have it
+  for (const Stream& each : trace.streams) {
+    if (each.operations.size() != 0) ++uses[{index(each.device), each.number}];
+  }
+  lanes.resize(trace.streams.size());
+  for (const bool extra : {false, true}) {  // every stream's own number before any extra lane
+    for (size_t s = 0; s < trace.streams.size(); ++s) {
+      const Stream& each = trace.streams[s];
+      if (each.operations.size() == 0) continue;
+      std::set<uint64_t>& used = tids[device[index(each.device)]];
+      if (!extra) {
+        lanes[s].push_back(free_id(each.number, used));
+        continue;
+      }
+      LaneFinder finder;
+      for (uint32_t row = each.operations.first; row < each.operations.last; ++row) finder.lane(trace.operations[row]);
+      while (lanes[s].size() < finder.lanes()) lanes[s].push_back(free_id(each.number + kStep, used));
+    }
+  }
+  for (const Stream& each : trace.streams) {
+    const bool shared = each.operations.size() != 0 && uses[{index(each.device), each.number}] > 1;
+    stream_names.push_back(shared ? fmt::format("context {} stream {}", each.context, each.number)
+                                  : fmt::format("stream {}", each.number));
+  }
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,44 @@
+// Process and thread ids of a Chrome trace. Kineto's ids where they are free (the system's pid and tid, the device's
+// ordinal as pid, the stream's number as tid); where two things would get one id, the later gets the next one that is
+// 10,000,000 higher. Kernels that overlap in a stream go to extra lanes, since slices of one track must nest.
+#pragma once
+
+#include "analyzer/model/trace.h"
+
+#include <string>
+#include <vector>
+
+namespace prof::analyzer {
+
+struct ChromeIds {
+  std::vector<uint64_t> process;  // ProcessId -> pid
+  std::vector<uint64_t> thread;   // ThreadId -> tid
+  std::vector<uint64_t> device;   // DeviceId -> pid
+  std::vector<std::vector<uint64_t>> lanes;  // StreamId -> tids, the stream's own first
+  std::vector<std::string> stream_names;     // StreamId -> "stream 7", with the context where a number is used twice
+
+  explicit ChromeIds(const Trace& trace);
+
+  // Correlation and flow ids: as recorded in the first process, made unique in the others.
+  static uint64_t correlation(ProcessId process, uint32_t correlation) {
+    return uint64_t{index(process)} << 32 | correlation;
+  }
+};
+
+// Which lane each operation of a stream goes to: the first that is free at its start.
+class LaneFinder {
+ public:
+  uint32_t lane(const GpuOperation& operation) {
+    uint32_t at = 0;
+    while (at < free_from_ns_.size() && free_from_ns_[at] > operation.start_ns) ++at;
+    if (at == free_from_ns_.size()) free_from_ns_.push_back(0);
+    free_from_ns_[at] = operation.end_ns;
+    return at;
+  }
+  uint32_t lanes() const { return static_cast<uint32_t>(free_from_ns_.size()); }
+
+ private:
+  std::vector<int64_t> free_from_ns_;
+};
+
+}  // namespace prof::analyzer
