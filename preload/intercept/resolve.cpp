@@ -60,9 +60,9 @@ bool read_driver() {
 }
 
 // How well a row that has the right address fits what was asked for.
-int fitness(std::string_view row, std::string_view asked, bool per_thread) {
-  if (row == asked) return per_thread ? 2 : 3;
-  if (!row.starts_with(asked)) return 1;
+int fitness(const char* row, const char* asked, bool per_thread) {
+  if (std::strcmp(row, asked) == 0) return per_thread ? 2 : 3;
+  if (std::strncmp(row, asked, std::strlen(asked)) != 0) return 1;
   return (null_stream_of(row) == NullStream::PerThread) == per_thread ? 4 - (per_thread ? 0 : 2) : 1;
 }
 

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstring>
-#include <string_view>
 
 namespace prof::preload {
 namespace {
@@ -18,24 +17,23 @@ struct Noticed {
 constexpr int kNames = 32;
 Noticed g_noticed[kNames];
 
-bool launch_like(std::string_view name) {
-  return name.starts_with("cu") && (name.find("Launch") != std::string_view::npos || name.starts_with("cuMemcpy") ||
-                                    name.starts_with("cuMemset"));
+bool launch_like(const char* name) {  // not string_view's searches: unoptimised they name libstdc++'s exceptions
+  return std::strstr(name, "Launch") != nullptr || std::strncmp(name, "cuMemcpy", 8) == 0 || std::strncmp(name, "cuMemset", 8) == 0;
 }
 
 }  // namespace
 
 void notice_unhooked(const char* name) {
-  const std::string_view text(name);
-  if (!launch_like(text) || text.size() >= sizeof(Noticed::name)) return;
+  const size_t size = std::strlen(name) + 1;
+  if (!launch_like(name) || size > sizeof(Noticed::name)) return;
   for (Noticed& slot : g_noticed) {
     uint32_t free = 0;
     if (slot.state.compare_exchange_strong(free, 1, std::memory_order_acquire)) {
-      std::memcpy(slot.name, name, text.size() + 1);
+      std::memcpy(slot.name, name, size);
       slot.state.store(2, std::memory_order_release);
       break;
     }
-    if (free == 2 && text == slot.name) return;
+    if (free == 2 && std::strcmp(slot.name, name) == 0) return;
   }
   count(format::Counter::unhooked_launch_api);
 }

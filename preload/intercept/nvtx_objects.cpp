@@ -1,0 +1,120 @@
+#include "preload/intercept/nvtx_objects.h"
+
+#include "preload/format/block.h"
+#include "preload/intercept/handle_map.h"
+#include "preload/log/intern.h"
+#include "preload/runtime/recorder.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+#include <cwchar>
+#include <new>
+
+namespace prof::preload {
+namespace {
+
+constexpr uint64_t kDomain = 0x6e6961646f646e76, kString = 0x676e697274736e76;
+
+// Chunks of mapped memory; what is left of one when a larger object comes is lost.
+struct Chunk {
+  std::atomic<size_t> used;
+  size_t size;
+};
+std::atomic<Chunk*> g_chunk{nullptr};
+std::atomic<uint32_t> g_domains{0};
+HandleMap<16384> g_objects;  // hash of (kind, domain, text) → object
+
+void* allocate(size_t bytes) {
+  bytes = (bytes + 15) & ~size_t{15};
+  for (;;) {
+    Chunk* const chunk = g_chunk.load(std::memory_order_acquire);
+    if (chunk != nullptr) {
+      const size_t at = chunk->used.fetch_add(bytes, std::memory_order_relaxed);
+      if (at + bytes <= chunk->size) return reinterpret_cast<char*>(chunk) + at;
+    }
+    constexpr size_t kHead = 64, kUsual = 256 * 1024;
+    const size_t size = bytes + kHead > kUsual ? bytes + kHead : kUsual;
+    const int error = errno;
+    void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    errno = error;
+    if (memory == MAP_FAILED) return nullptr;
+    auto* const fresh = new (memory) Chunk{{kHead}, size};
+    Chunk* expected = chunk;
+    if (!g_chunk.compare_exchange_strong(expected, fresh, std::memory_order_acq_rel)) munmap(memory, size);
+  }
+}
+
+NvtxObject* make(uint64_t magic, NvtxObject* domain, std::string_view text) {
+  const uint64_t hash = Hash().add(text).done();
+  const uint64_t key = Hash().add(magic).add(reinterpret_cast<uint64_t>(domain)).add(hash).done();
+  if (const uint64_t known = g_objects.find(reinterpret_cast<void*>(key)); known != 0) {
+    return reinterpret_cast<NvtxObject*>(known);
+  }
+  void* const memory = allocate(sizeof(NvtxObject) + text.size());
+  if (memory == nullptr) return nullptr;
+  auto* const object = new (memory) NvtxObject{};
+  object->magic = magic;
+  object->hash = hash;
+  object->domain = domain;
+  object->size = static_cast<uint32_t>(text.size());
+  std::memcpy(object->text, text.data(), text.size());
+  object->text[text.size()] = '\0';
+  if (magic == kDomain) object->level_slot = g_domains.fetch_add(1, std::memory_order_relaxed) + 1;
+  g_objects.put(reinterpret_cast<void*>(key), reinterpret_cast<uint64_t>(object));
+  return object;
+}
+
+NvtxObject* checked(const void* handle, uint64_t magic) {
+  if (handle == nullptr) return nullptr;
+  auto* const object = static_cast<NvtxObject*>(const_cast<void*>(handle));
+  if ((reinterpret_cast<uintptr_t>(handle) & 15) == 0 && object->magic == magic) return object;
+  count(format::Counter::nvtx_handles_unknown);
+  return nullptr;
+}
+
+}  // namespace
+
+NvtxObject* nvtx_domain(std::string_view name) { return make(kDomain, nullptr, name); }
+NvtxObject* nvtx_registered(NvtxObject* domain, std::string_view text) { return make(kString, domain, text); }
+NvtxObject* nvtx_domain_of(const void* handle) { return checked(handle, kDomain); }
+NvtxObject* nvtx_string_of(const void* handle) { return checked(handle, kString); }
+
+format::DomainId nvtx_domain_id(NvtxObject* domain) {
+  if (domain == nullptr) return {};
+  const uint64_t known = domain->defined.load(std::memory_order_relaxed);
+  if (known >> 32 == (t_local.epoch & 0xffffffff)) return static_cast<format::DomainId>(known & 0xffffffff);
+  const uint32_t id = g_intern.nvtx_domains.intern(domain->hash, [&](uint32_t fresh) {
+    format::NvtxDomainDef definition;
+    definition.id = static_cast<format::DomainId>(fresh);
+    definition.name = intern_string(domain->view());
+    return define(definition);
+  });
+  if (id != 0) domain->defined.store(t_local.epoch << 32 | id, std::memory_order_relaxed);
+  return static_cast<format::DomainId>(id);
+}
+
+std::string_view nvtx_utf8(const wchar_t* text, char* to) {
+  size_t size = 0;
+  for (; text != nullptr && *text != 0; ++text) {
+    const auto code = static_cast<uint32_t>(*text);
+    if (size + 4 > format::kMaxTextBytes) {
+      count(format::Counter::text_cut);
+      break;
+    }
+    const auto put = [&](uint32_t byte) { to[size++] = static_cast<char>(byte); };
+    if (code < 0x80) {
+      put(code);
+    } else if (code < 0x800) {
+      put(0xc0 | code >> 6), put(0x80 | (code & 0x3f));
+    } else if (code < 0x10000) {
+      put(0xe0 | code >> 12), put(0x80 | (code >> 6 & 0x3f)), put(0x80 | (code & 0x3f));
+    } else {
+      put(0xf0 | (code >> 18 & 7)), put(0x80 | (code >> 12 & 0x3f)), put(0x80 | (code >> 6 & 0x3f)), put(0x80 | (code & 0x3f));
+    }
+  }
+  return {to, size};
+}
+
+}  // namespace prof::preload
