@@ -35,7 +35,7 @@ struct ThreadLocal {
   uint32_t helper;        // one of our own threads, or inside our own driver calls: hooks pass through, uncounted
 };
 static_assert(sizeof(ThreadLocal) <= 64);
-extern thread_local ThreadLocal t_local __attribute__((tls_model("initial-exec")));
+extern constinit thread_local ThreadLocal t_local __attribute__((tls_model("initial-exec")));
 
 // The page that fork wipes.
 struct LifePage {

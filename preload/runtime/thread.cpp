@@ -12,7 +12,7 @@
 
 namespace prof::preload {
 
-thread_local ThreadLocal t_local __attribute__((tls_model("initial-exec")));
+constinit thread_local ThreadLocal t_local __attribute__((tls_model("initial-exec"))) = {};
 
 namespace {
 
