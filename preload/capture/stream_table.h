@@ -8,6 +8,7 @@
 #pragma once
 
 #include "preload/format/ids.h"
+#include "preload/log/intern.h"
 
 #include <cuda.h>
 
@@ -55,6 +56,13 @@ struct alignas(64) StreamState {
 };
 
 bool open_stream_table();
+
+// Keys 0 and 1 mean something in the index; a hash that is one of them is moved away.
+inline uint64_t stream_key(uint64_t a, uint64_t b) {
+  const uint64_t key = Hash::fold(a ^ 0xa0761d6478bd642f, b ^ 0xe7037ed1a0b428db);
+  return key < 2 ? key + 2 : key;
+}
+inline uint64_t gpu_stream_key(uint32_t gpu_context, uint32_t gpu_stream) { return stream_key(gpu_context, gpu_stream); }
 
 // Null: not there.
 StreamState* find_stream(uint64_t key);

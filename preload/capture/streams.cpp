@@ -40,21 +40,12 @@ CUcontext current_context() {
   return context;
 }
 
-// Keys 0 and 1 mean something in the table; a 64-bit hash never is one of them in practice, and is moved away if it is.
+// A created stream's handle is its own in the process; a null stream is told apart by its context and, where every thread has
+// one, by the thread: the address of its thread-local storage.
 uint64_t key_of(const Meant& stream, CUcontext context) {
-  uint64_t key;
-  if (stream.type == format::StreamType::Created) {
-    key = Hash::fold(reinterpret_cast<uint64_t>(stream.handle) ^ 0xa0761d6478bd642f, 0xe7037ed1a0b428db);
-  } else {
-    const uint64_t thread = stream.type == format::StreamType::PerThread ? reinterpret_cast<uint64_t>(&t_local) : 0;
-    key = Hash::fold(reinterpret_cast<uint64_t>(context) ^ 0x8ebc6af09c88c6e3, thread ^ 0x589965cc75374cc3);
-  }
-  return key < 2 ? key + 2 : key;
-}
-
-uint64_t gpu_key_of(uint32_t gpu_context, uint32_t gpu_stream) {
-  const uint64_t key = Hash::fold((static_cast<uint64_t>(gpu_context) << 32 | gpu_stream) ^ 0x1d8e4e27c47d124f, 0xeb44accab455d165);
-  return key < 2 ? key + 2 : key;
+  if (stream.type == format::StreamType::Created) return stream_key(reinterpret_cast<uint64_t>(stream.handle), 0);
+  const bool per_thread = stream.type == format::StreamType::PerThread;
+  return stream_key(reinterpret_cast<uint64_t>(context), per_thread ? reinterpret_cast<uint64_t>(&t_local) : 1);
 }
 
 uint32_t thread_ordinal() { return t_local.state != nullptr ? t_local.state->ordinal : 0; }
@@ -118,7 +109,7 @@ StreamFacts look_at(const Meant& stream, CUcontext context, uint64_t key) {
   if (facts.context != nullptr && facts.context->gpu_context != 0 &&
       gpu_stream_of(context, created ? stream.handle : nullptr, facts.per_thread, gpu_stream)) {
     definition.gpu_stream = gpu_stream + 1;
-    facts.gpu_key = gpu_key_of(facts.context->gpu_context, gpu_stream);
+    facts.gpu_key = gpu_stream_key(facts.context->gpu_context, gpu_stream);
   }
   definition.id = format::StreamId{g_next_stream.fetch_add(1, std::memory_order_relaxed)};
   if (define(definition)) facts.id = definition.id;
@@ -257,7 +248,7 @@ void context_destroyed(CUcontext context) {
 }
 
 void gpu_reported(uint32_t gpu_context, uint32_t gpu_stream, uint64_t operations) {
-  StreamState* const state = find_gpu_stream(gpu_key_of(gpu_context, gpu_stream));
+  StreamState* const state = find_gpu_stream(gpu_stream_key(gpu_context, gpu_stream));
   if (state == nullptr) return;
   const uint64_t reported = state->reported.fetch_add(operations, std::memory_order_relaxed) + operations;
   const uint64_t launched = state->launched.load(std::memory_order_acquire);
