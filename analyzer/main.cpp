@@ -12,6 +12,9 @@ constexpr void (*kVerbs[])(CLI::App&, Run&) = {
     add_record,
     add_check,
     add_dump,
+    add_trace,
+    add_summary,
+    add_report,
 };
 
 int run_prof(int argc, char** argv) {

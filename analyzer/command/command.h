@@ -24,5 +24,8 @@ using Run = std::function<int()>;
 void add_record(CLI::App& app, Run& run);
 void add_check(CLI::App& app, Run& run);
 void add_dump(CLI::App& app, Run& run);
+void add_trace(CLI::App& app, Run& run);
+void add_summary(CLI::App& app, Run& run);
+void add_report(CLI::App& app, Run& run);
 
 }  // namespace prof::analyzer

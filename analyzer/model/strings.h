@@ -17,6 +17,7 @@ class StringTable {
   StringTable() { intern(""); }
   StringTable(const StringTable&) = delete;
   StringTable& operator=(const StringTable&) = delete;
+  StringTable(StringTable&&) = default;  // the moved-from table must not be used
 
   StringId intern(std::string_view text) {
     const auto found = ids_.find(text);

@@ -1,0 +1,101 @@
+// gpu-trace: one row per kernel, copy and memset in order of start; nsys's cuda_gpu_trace plus queue depth and NVTX path.
+#include "analyzer/analysis/analysis.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace prof::analyzer {
+
+Table report_gpu_trace(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  Table table("gpu-trace", "GPU operations in order of start");
+  table.add_column("Start", "start", CellType::Nanoseconds);
+  table.add_column("Duration", "duration", CellType::Nanoseconds);
+  for (const auto& [title, key] : {std::pair{"CorrId", "correlation"}, {"GrdX", "grid_x"}, {"GrdY", "grid_y"}, {"GrdZ", "grid_z"},
+                                   {"BlkX", "block_x"}, {"BlkY", "block_y"}, {"BlkZ", "block_z"}, {"Reg/Trd", "registers"},
+                                   {"StcSMem (B)", "static_shared_bytes"}, {"DymSMem (B)", "dynamic_shared_bytes"},
+                                   {"Bytes (B)", "bytes"}}) {
+    table.add_column(title, key, CellType::Count);
+  }
+  table.add_column("Throughput (GB/s)", "throughput_gb_per_s", CellType::Real, 3);
+  table.add_column("SrcMemKd", "source_memory", CellType::Text);
+  table.add_column("DstMemKd", "destination_memory", CellType::Text);
+  table.add_column("Device", "device", CellType::Text);
+  for (const auto& [title, key] : {std::pair{"Ctx", "context"}, {"GreenCtx", "green_context"}, {"Strm", "stream"},
+                                   {"PID", "pid"}, {"Waiting", "queue_waiting"}, {"Outstanding", "queue_outstanding"},
+                                   {"Live", "queue_live"}}) {
+    table.add_column(title, key, CellType::Count);
+  }
+  table.add_column("Name", "name", CellType::Text);
+  table.add_column("NVTX path", "nvtx_path", CellType::Text);
+
+  std::vector<uint32_t> rows;
+  for (const Stream& stream : trace.streams) {
+    if (stream.operations.size() == 0 || !input.selection.has_stream(trace, stream)) continue;
+    for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
+      const GpuOperation& operation = trace.operations[row];
+      if (!input.selection.in_window(operation.start_ns, operation.end_ns)) continue;
+      if (!input.selection.threads.empty() &&
+          (!operation.linked() || !input.selection.has_thread(trace.thread(trace.host[operation.launch].thread)))) {
+        continue;
+      }
+      rows.push_back(row);
+    }
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
+    return trace.operations[a].start_ns < trace.operations[b].start_ns;
+  });
+  std::unordered_map<uint32_t, PathCursor> cursors;
+  for (const uint32_t at : rows) {
+    const GpuOperation& operation = trace.operations[at];
+    const Stream& stream = trace.stream(operation.stream());
+    const Device& device = trace.device(stream.device);
+    const bool is_kernel = operation.kind() == GpuKind::Kernel;
+    Table::Row row = table.row();
+    row.add(operation.start_ns).add(operation.duration_ns()).add(operation.correlation);
+    if (is_kernel) {
+      const Kernel& kernel = trace.kernels[operation.detail];
+      for (const uint32_t value : kernel.grid) row.add(value);
+      for (const uint32_t value : kernel.block) row.add(value);
+      row.add(kernel.registers).add(kernel.static_shared_bytes).add(kernel.dynamic_shared_bytes);
+      row.empty().empty().empty().empty();
+    } else {
+      for (int i = 0; i < 9; ++i) row.empty();
+      row.add(static_cast<uint64_t>(operation.bytes));
+      const double ns = static_cast<double>(operation.duration_ns());
+      if (ns > 0) {
+        row.add(static_cast<double>(operation.bytes) / ns);
+      } else {
+        row.empty();
+      }
+      if (operation.kind() == GpuKind::Copy) {
+        row.add(memory_kind_name(operation.detail >> 8 & 0xff)).add(memory_kind_name(operation.detail >> 16 & 0xff));
+      } else {
+        row.empty().add(memory_kind_name(operation.detail));
+      }
+    }
+    row.add(std::string_view(device.name + " (" + std::to_string(device.ordinal) + ")"));
+    row.add(stream.context).empty().add(stream.number).add(trace.processes[index(device.process)].pid);
+    const HostEvent* const launch = operation.linked() ? &trace.host[operation.launch] : nullptr;
+    const LaunchDepth depth = launch != nullptr ? input.depth.at_launch()[operation.launch] : LaunchDepth{};
+    if (depth.known()) {
+      row.add(depth.waiting).add(depth.outstanding);
+    } else {
+      row.empty().empty();
+    }
+    if (launch != nullptr) {
+      row.add(launch->live_depth);
+    } else {
+      row.empty();
+    }
+    row.add(operation_name(input.names, operation, input.name_form));
+    if (launch == nullptr) continue;
+    auto cursor = cursors.find(index(launch->thread));
+    if (cursor == cursors.end()) cursor = cursors.emplace(index(launch->thread), PathCursor(trace, launch->thread)).first;
+    const PathId path = cursor->second.at(launch->begin_ns);
+    if (index(path) != 0) row.add(std::string_view(path_text(trace, path)));
+  }
+  return table;
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,75 @@
+// nvtx-trace: one row per NVTX range in order of begin; nsys's nvtx_pushpop_trace with start/end ranges and marks added.
+#include "analyzer/analysis/analysis.h"
+
+#include <algorithm>
+
+namespace prof::analyzer {
+
+Table report_nvtx_trace(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  Table table("nvtx-trace", "NVTX ranges in order of begin");
+  table.add_column("Start", "start", CellType::Nanoseconds);
+  table.add_column("End", "end", CellType::Nanoseconds);
+  table.add_column("Duration", "duration", CellType::Nanoseconds);
+  table.add_column("DurChild", "children_duration", CellType::Nanoseconds);
+  table.add_column("DurNonChild", "self_duration", CellType::Nanoseconds);
+  table.add_column("Name", "name", CellType::Text);
+  for (const auto& [title, key] : {std::pair{"PID", "pid"}, {"TID", "tid"}, {"Lvl", "level"}, {"NumChild", "children"},
+                                   {"RangeId", "range"}, {"ParentId", "parent"}}) {
+    table.add_column(title, key, CellType::Count);
+  }
+  table.add_column("Style", "style", CellType::Text);
+  table.add_column("Domain", "domain", CellType::Text);
+  table.add_column("Note", "note", CellType::Text);
+  table.add_column("NVTX path", "nvtx_path", CellType::Text);
+
+  struct Entry {
+    const NvtxRange* range;
+    uint32_t id;  // row of Trace::nvtx; kNone for marks
+  };
+  std::vector<int64_t> child_ns(trace.nvtx.size());
+  std::vector<Entry> entries;
+  for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
+    const NvtxRange& range = trace.nvtx[row];
+    if (range.parent != kNone) child_ns[range.parent] += range.end_ns - range.begin_ns;
+    entries.push_back({&range, row});
+  }
+  for (const NvtxRange& mark : trace.marks) entries.push_back({&mark, kNone});
+  std::erase_if(entries, [&](const Entry& e) {
+    return !input.selection.has_thread(trace.thread(e.range->thread)) ||
+           !input.selection.in_window(e.range->begin_ns, e.range->end_ns);
+  });
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.range->begin_ns < b.range->begin_ns; });
+  for (const Entry& entry : entries) {
+    const NvtxRange& range = *entry.range;
+    const Label& label = trace.labels[index(range.label)];
+    const Thread& thread = trace.thread(range.thread);
+    const int64_t duration = range.end_ns - range.begin_ns;
+    const int64_t in_children = entry.id == kNone ? 0 : child_ns[entry.id];
+    Table::Row row = table.row();
+    row.add(range.begin_ns).add(range.end_ns).add(duration).add(in_children).add(duration - in_children);
+    row.add(trace.text(label.text)).add(trace.processes[index(thread.process)].pid).add(thread.tid);
+    if (range.style == NvtxStyle::PushPop) {
+      row.add(uint32_t{range.level}).add(uint32_t{range.children});
+    } else {
+      row.empty().empty();
+    }
+    if (entry.id != kNone) {
+      row.add(entry.id + 1);
+    } else {
+      row.empty();
+    }
+    if (range.parent != kNone) {
+      row.add(range.parent + 1);
+    } else {
+      row.empty();
+    }
+    constexpr std::string_view kStyles[] = {"PushPop", "StartEnd", "Mark"};
+    row.add(kStyles[static_cast<size_t>(range.style)]).add(trace.text(label.domain));
+    row.add(std::string_view(range.unfinished ? "unfinished" : ""));
+    row.add(std::string_view(path_text(trace, range.path)));
+  }
+  return table;
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,68 @@
+#include "analyzer/analysis/selection.h"
+
+#include "analyzer/output/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+
+namespace prof::analyzer {
+
+namespace {
+
+int64_t moment_of_range(const Trace& trace, std::string_view name, bool is_end) {
+  uint32_t wanted = 1;
+  const size_t hash = name.rfind('#');
+  if (hash != std::string_view::npos) {
+    const std::string_view number = name.substr(hash + 1);
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), wanted);
+    // "ProfilerStep#5" alone is the range of that name; "#2" after a name that exists counts.
+    if (error != std::errc() || end != number.data() + number.size() || wanted == 0) wanted = 1;
+  }
+  const auto find = [&](std::string_view text, uint32_t which) -> const NvtxRange* {
+    std::vector<const NvtxRange*> found;
+    for (const NvtxRange& range : trace.nvtx) {
+      if (trace.text(trace.labels[index(range.label)].text) == text) found.push_back(&range);
+    }
+    if (found.size() < which) return nullptr;
+    std::sort(found.begin(), found.end(), [](const NvtxRange* a, const NvtxRange* b) { return a->begin_ns < b->begin_ns; });
+    return found[which - 1];
+  };
+  const NvtxRange* range = find(name, 1);
+  if (range == nullptr && hash != std::string_view::npos) range = find(name.substr(0, hash), wanted);
+  if (range == nullptr) throw std::runtime_error(fmt::format("no NVTX range '{}' in the input", name));
+  return is_end ? range->end_ns : range->begin_ns;
+}
+
+}  // namespace
+
+int64_t parse_moment(const Trace& trace, std::string_view text, bool is_end) {
+  if (!text.empty() && text.front() == '@') return moment_of_range(trace, text.substr(1), is_end);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string_view unit = text.substr(static_cast<size_t>(end - text.data()));
+  const double scale = unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : unit == "ns" ? 1 : 0;
+  if (error != std::errc() || scale == 0 || std::fabs(value * scale) > 9e18) {
+    throw std::runtime_error(fmt::format("'{}' is no time; write 1.5s, 300ms, 20us, 17ns or @NVTX-name#k", text));
+  }
+  return static_cast<int64_t>(std::llround(value * scale));
+}
+
+std::string Selection::text() const {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  const Selection everything;
+  if (from_ns != everything.from_ns || to_ns != everything.to_ns) {
+    add(fmt::format("window {} to {}", from_ns == everything.from_ns ? "start" : scaled_time(from_ns),
+                    to_ns == everything.to_ns ? "end" : scaled_time(to_ns)));
+  }
+  if (!devices.empty()) add(fmt::format("devices {}", fmt::join(devices, " ")));
+  if (!streams.empty()) add(fmt::format("streams {}", fmt::join(streams, " ")));
+  if (!threads.empty()) add(fmt::format("threads {}", fmt::join(threads, " ")));
+  return text;
+}
+
+}  // namespace prof::analyzer

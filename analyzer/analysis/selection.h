@@ -1,0 +1,47 @@
+// Which part of a recording is asked for: a time window, devices, streams, threads. An event belongs to it when it overlaps
+// the window and matches every list that is not empty. Called by every analysis; made from the command line's words.
+#pragma once
+
+#include "analyzer/model/trace.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace prof::analyzer {
+
+struct Selection {
+  int64_t from_ns = std::numeric_limits<int64_t>::min();
+  int64_t to_ns = std::numeric_limits<int64_t>::max();
+  std::vector<uint32_t> devices;  // ordinals
+  std::vector<uint32_t> streams;  // numbers
+  std::vector<uint32_t> threads;  // system thread ids
+
+  bool in_window(int64_t begin_ns, int64_t end_ns) const { return begin_ns < to_ns && end_ns >= from_ns; }
+  bool has_thread(const Thread& thread) const { return threads.empty() || contains(threads, thread.tid); }
+  bool has_stream(const Trace& trace, const Stream& stream) const {
+    return (streams.empty() || contains(streams, stream.number)) &&
+           (devices.empty() || contains(devices, trace.device(stream.device).ordinal));
+  }
+  bool all() const {
+    return from_ns == Selection().from_ns && to_ns == Selection().to_ns && devices.empty() && streams.empty() && threads.empty();
+  }
+  // "window 1.5ms to 2ms, devices 0, streams 7": a header line; empty if everything is selected.
+  std::string text() const;
+
+ private:
+  static bool contains(const std::vector<uint32_t>& list, uint32_t value) {
+    for (const uint32_t each : list) {
+      if (each == value) return true;
+    }
+    return false;
+  }
+};
+
+// A moment: "1.5s", "300ms", "20us", "17ns", or "@name#k": where the k-th (1) NVTX range of that name begins, or ends when
+// it is the end of a window. Throws std::runtime_error that says what is allowed or that there is no such range.
+int64_t parse_moment(const Trace& trace, std::string_view text, bool is_end);
+
+}  // namespace prof::analyzer

@@ -1,0 +1,201 @@
+#include "analyzer/analysis/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+namespace prof::analyzer {
+
+namespace {
+
+// Sums by a number that stands for a name; names are made at the end, and rows of equal names joined.
+class Sums {
+ public:
+  explicit Sums(const SummaryOptions& options) : keep_all_(options.median) {}
+
+  void add(uint64_t key, int64_t duration_ns) {
+    if (key != last_key_ || last_ == nullptr) {
+      last_ = &sums_[key];
+      last_key_ = key;
+    }
+    last_->add(std::max<int64_t>(duration_ns, 0), keep_all_);
+  }
+
+  template <class NameOf> SummarySection section(SummarySection::Kind kind, NameOf&& name_of) {
+    std::map<std::string, Sum> by_name;
+    for (auto& [key, sum] : sums_) by_name[name_of(key)].join(std::move(sum));
+    SummarySection section;
+    section.kind = kind;
+    for (auto& [name, sum] : by_name) {
+      section.rows.push_back(sum.row(name));
+      section.total_ns += sum.total;
+    }
+    std::stable_sort(section.rows.begin(), section.rows.end(), [](const SummaryRow& a, const SummaryRow& b) {
+      return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : a.calls > b.calls;
+    });
+    return section;
+  }
+
+ private:
+  struct Sum {
+    uint64_t calls = 0;
+    int64_t total = 0, least = INT64_MAX, most = 0;
+    double squares = 0;
+    std::vector<int64_t> all;
+    void add(int64_t ns, bool keep) {
+      ++calls;
+      total += ns;
+      least = std::min(least, ns), most = std::max(most, ns);
+      squares += static_cast<double>(ns) * static_cast<double>(ns);
+      if (keep) all.push_back(ns);
+    }
+    void join(Sum&& other) {
+      calls += other.calls, total += other.total, squares += other.squares;
+      least = std::min(least, other.least), most = std::max(most, other.most);
+      all.insert(all.end(), other.all.begin(), other.all.end());
+    }
+    SummaryRow row(const std::string& name) {
+      SummaryRow row{name, calls, total, least, most, 0, 0};
+      if (calls > 1) {
+        const double n = static_cast<double>(calls), sum = static_cast<double>(total);
+        row.stddev_ns = std::sqrt(std::max(0.0, (squares - sum * sum / n) / (n - 1)));
+      }
+      if (!all.empty()) {
+        const size_t middle = all.size() / 2;
+        std::nth_element(all.begin(), all.begin() + static_cast<ptrdiff_t>(middle), all.end());
+        row.median_ns = all[middle];
+        if (all.size() % 2 == 0) {
+          row.median_ns = (row.median_ns + *std::max_element(all.begin(), all.begin() + static_cast<ptrdiff_t>(middle))) / 2;
+        }
+      }
+      return row;
+    }
+  };
+
+  bool keep_all_;
+  std::unordered_map<uint64_t, Sum> sums_;
+  uint64_t last_key_ = 0;
+  Sum* last_ = nullptr;
+};
+
+// Kernels by the kernel that names them, copies by kind, memsets together.
+uint64_t gpu_key(const KernelNames& names, const GpuOperation& operation) {
+  const uint64_t kind = static_cast<uint64_t>(operation.kind()) << 32;
+  if (operation.kind() == GpuKind::Kernel) return kind | index(names.named_by(operation));
+  return operation.kind() == GpuKind::Copy ? kind | (operation.detail & 0xff) : kind;
+}
+
+std::string gpu_name(const KernelNames& names, uint64_t key, NameForm form) {
+  GpuOperation operation;
+  operation.kind_bits = static_cast<uint32_t>(key >> 32) & 7;
+  operation.detail = static_cast<uint32_t>(key);
+  return std::string(operation_name(names, operation, form));
+}
+
+std::vector<SummarySection> gpu_sections(const Trace& trace, const KernelNames& names, ProcessId process,
+                                         const SummaryOptions& options) {
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::pair<Sums, SummarySection>> groups;  // device, context, stream
+  for (const Stream& stream : trace.streams) {
+    if (stream.operations.size() == 0) continue;
+    const Device& device = trace.device(stream.device);
+    if (device.process != process) continue;
+    const bool per_stream = options.group == GroupBy::Stream, per_device = per_stream || options.group == GroupBy::Device;
+    auto& [sums, section] = groups
+                                .try_emplace({per_device ? device.ordinal : 0, per_stream ? stream.context : 0,
+                                              per_stream ? stream.number : 0},
+                                             Sums(options), SummarySection{})
+                                .first->second;
+    if (per_device) section.device = fmt::format("{} ({})", device.name, device.ordinal);
+    if (per_stream) section.stream = fmt::format("Context {}, Stream {}", stream.context, stream.number);
+    for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
+      const GpuOperation& operation = trace.operations[row];
+      sums.add(gpu_key(names, operation), operation.duration_ns());
+    }
+  }
+  std::vector<SummarySection> sections;
+  for (auto& [key, group] : groups) {
+    SummarySection section =
+        group.first.section(SummarySection::Gpu, [&](uint64_t k) { return gpu_name(names, k, options.names); });
+    section.device = group.second.device;
+    section.stream = group.second.stream;
+    sections.push_back(std::move(section));
+  }
+  if (sections.empty()) sections.emplace_back();
+  return sections;
+}
+
+}  // namespace
+
+std::vector<SummarySection> summarize(const Trace& trace, const KernelNames& names, ProcessId process,
+                                      const SummaryOptions& options) {
+  std::vector<SummarySection> sections;
+  if (options.gpu) sections = gpu_sections(trace, names, process, options);
+  Sums calls(options), ranges(options);
+  for (const Thread& thread : trace.threads) {
+    if (thread.process != process) continue;
+    for (uint32_t row = thread.host.first; options.api && row < thread.host.last; ++row) {
+      calls.add(trace.host[row].api(), trace.host[row].duration_ns());
+    }
+    for (uint32_t row = thread.nvtx.first; options.nvtx && row < thread.nvtx.last; ++row) {
+      ranges.add(index(trace.nvtx[row].label), trace.nvtx[row].end_ns - trace.nvtx[row].begin_ns);
+    }
+  }
+  if (options.api) {
+    sections.push_back(calls.section(SummarySection::Api, [&](uint64_t api) {
+      return std::string(api == 0 ? "[unknown call]" : plain_api_name(trace.text(trace.apis[api])));
+    }));
+  }
+  if (options.nvtx) {
+    const Rows start_end = trace.processes[index(process)].start_end_ranges;
+    for (uint32_t row = start_end.first; row < start_end.last; ++row) {
+      ranges.add(index(trace.nvtx[row].label), trace.nvtx[row].end_ns - trace.nvtx[row].begin_ns);
+    }
+    sections.push_back(ranges.section(SummarySection::Nvtx, [&](uint64_t label) {
+      const Label& row = trace.labels[label];
+      const std::string_view text = trace.text(row.text);
+      return index(row.domain) == 0 ? std::string(text) : fmt::format("{}:{}", trace.text(row.domain), text);
+    }));
+  }
+  return sections;
+}
+
+Table summary_table(const Trace& trace, const KernelNames& names, const SummaryOptions& options) {
+  Table table("summary", "Time by name");
+  table.add_column("PID", "pid", CellType::Count);
+  table.add_column("Type", "type", CellType::Text);
+  if (options.group != GroupBy::Process) table.add_column("Device", "device", CellType::Text);
+  if (options.group == GroupBy::Stream) table.add_column("Stream", "stream", CellType::Text);
+  table.add_column("Time (%)", "time_percent", CellType::Real, 2);
+  table.add_column("Total Time", "total_time", CellType::Nanoseconds);
+  table.add_column("Calls", "calls", CellType::Count);
+  table.add_column("Avg", "avg", CellType::Nanoseconds);
+  table.add_column("Min", "min", CellType::Nanoseconds);
+  table.add_column("Max", "max", CellType::Nanoseconds);
+  if (options.median) table.add_column("Med", "med", CellType::Nanoseconds);
+  if (options.stddev) table.add_column("StdDev (ns)", "stddev_ns", CellType::Real, 1);
+  table.add_column("Name", "name", CellType::Text);
+  constexpr std::string_view kTypes[] = {"GPU activities", "API calls", "NVTX ranges"};
+  for (uint32_t p = 0; p < trace.processes.size(); ++p) {
+    for (const SummarySection& section : summarize(trace, names, ProcessId{p}, options)) {
+      for (const SummaryRow& each : section.rows) {
+        Table::Row row = table.row();
+        row.add(trace.processes[p].pid).add(kTypes[section.kind]);
+        if (options.group != GroupBy::Process) row.add(std::string_view(section.device));
+        if (options.group == GroupBy::Stream) row.add(std::string_view(section.stream));
+        const double total = static_cast<double>(section.total_ns);
+        row.add(total > 0 ? 100 * static_cast<double>(each.total_ns) / total : 0.0);
+        row.add(each.total_ns).add(each.calls).add(each.average_ns()).add(each.min_ns).add(each.max_ns);
+        if (options.median) row.add(each.median_ns);
+        if (options.stddev) row.add(each.stddev_ns);
+        row.add(std::string_view(each.name));
+      }
+    }
+  }
+  table.coverage = coverage_line(trace);
+  return table;
+}
+
+}  // namespace prof::analyzer

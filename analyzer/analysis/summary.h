@@ -1,0 +1,47 @@
+// Where did the time go, summed by name? GPU operations, CUDA calls and NVTX ranges of one process, in all or per device or
+// stream: the numbers of `prof summary`. output/nvprof_text prints them.
+#pragma once
+
+#include "analyzer/model/names.h"
+#include "analyzer/model/trace.h"
+#include "analyzer/output/table.h"
+
+#include <string>
+#include <vector>
+
+namespace prof::analyzer {
+
+enum class GroupBy { Process, Device, Stream };
+
+struct SummaryOptions {
+  bool gpu = true, api = true, nvtx = false;
+  bool median = false, stddev = false;
+  GroupBy group = GroupBy::Process;
+  NameForm names = NameForm::Full;
+};
+
+struct SummaryRow {
+  std::string name;
+  uint64_t calls = 0;
+  int64_t total_ns = 0, min_ns = 0, max_ns = 0;
+  int64_t median_ns = 0;
+  double stddev_ns = 0;  // sample (N − 1), 0 for one call
+  int64_t average_ns() const { return calls == 0 ? 0 : (total_ns + static_cast<int64_t>(calls) / 2) / static_cast<int64_t>(calls); }
+};
+
+// Rows by total time, then calls, both descending, then name.
+struct SummarySection {
+  enum Kind { Gpu, Api, Nvtx } kind = Gpu;
+  std::string device, stream;  // of which it is, where grouped
+  std::vector<SummaryRow> rows;
+  int64_t total_ns = 0;
+};
+
+// GPU sections of every group (one, maybe empty, when not grouped), then API, then NVTX, as asked for.
+std::vector<SummarySection> summarize(const Trace& trace, const KernelNames& names, ProcessId process,
+                                      const SummaryOptions& options);
+
+// All processes in one table for csv and json.
+Table summary_table(const Trace& trace, const KernelNames& names, const SummaryOptions& options);
+
+}  // namespace prof::analyzer

@@ -1,0 +1,137 @@
+// prof report NAME… LOG…: tables, one for each name. The names are in registry.def.
+#include "analyzer/analysis/analysis.h"
+#include "analyzer/command/command.h"
+#include "analyzer/command/inputs.h"
+#include "analyzer/command/table_options.h"
+#include "analyzer/output/sink.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+
+namespace prof::analyzer {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> words;  // report names, then inputs
+  TableOptions table;
+  std::optional<NameForm> names;
+  NameForm names_given = NameForm::Short;
+  bool list = false;
+  std::string from, to, sort;
+  size_t limit = 0;
+  Selection selection;
+};
+
+const Analysis* find_analysis(const std::string& name) {
+  const auto found = std::find_if(std::begin(kAnalyses), std::end(kAnalyses), [&](const Analysis& a) { return a.name == name; });
+  return found == std::end(kAnalyses) ? nullptr : found;
+}
+
+std::string all_names() {
+  std::string names;
+  for (const Analysis& analysis : kAnalyses) names += (names.empty() ? "" : ", ") + std::string(analysis.name);
+  return names;
+}
+
+int list_reports() {
+  for (const Analysis& analysis : kAnalyses) {
+    std::fprintf(stdout, "%-14.*s %.*s\n", static_cast<int>(analysis.name.size()), analysis.name.data(),
+                 static_cast<int>(analysis.question.size()), analysis.question.data());
+  }
+  return kComplete;
+}
+
+// Several reports to one csv or json file: NAME_report.csv each, beside that file.
+std::string output_for(const Options& options, std::string_view report, size_t reports) {
+  if (reports == 1 || options.table.format == TableFormat::Text || options.table.output == "-") return options.table.output;
+  const size_t slash = options.table.output.rfind('/');
+  const std::string folder = slash == std::string::npos ? "" : options.table.output.substr(0, slash + 1);
+  return fmt::format("{}{}_report.{}", folder, report, options.table.format == TableFormat::Csv ? "csv" : "json");
+}
+
+int run_report(Options& options) {
+  if (options.list) return list_reports();
+  ignore_broken_pipes();
+  std::vector<const Analysis*> analyses;
+  std::vector<std::string> inputs;
+  for (const std::string& word : options.words) {
+    const Analysis* const analysis = inputs.empty() ? find_analysis(word) : nullptr;
+    if (analysis != nullptr) {
+      analyses.push_back(analysis);
+    } else {
+      inputs.push_back(word);
+    }
+  }
+  if (analyses.empty()) {
+    throw std::runtime_error(options.words.empty() ? "which report? One of: " + all_names()
+                                                   : fmt::format("no report '{}'; there are: {}", options.words.front(), all_names()));
+  }
+  if (inputs.empty()) throw std::runtime_error("no log given");
+  if (access(inputs.front().c_str(), F_OK) != 0 && inputs.size() > 1) {
+    throw std::runtime_error(fmt::format("'{}' is neither a report nor a file; reports: {}", inputs.front(), all_names()));
+  }
+  const std::unique_ptr<Trace> trace = read_inputs(inputs);
+  if (!options.from.empty()) options.selection.from_ns = parse_moment(*trace, options.from, false);
+  if (!options.to.empty()) options.selection.to_ns = parse_moment(*trace, options.to, true);
+  if (options.selection.from_ns > options.selection.to_ns) throw std::runtime_error("--from is later than --to");
+  const KernelNames names(*trace);
+  const QueueDepth depth(*trace);
+  const NameForm form = options.names.value_or(options.table.format == TableFormat::Csv ? NameForm::Full : NameForm::Short);
+  const AnalysisInput input{*trace, names, depth, options.selection, form};
+
+  std::unique_ptr<Sink> sink;
+  for (const Analysis* analysis : analyses) {
+    Table table = analysis->run(input);
+    if (!options.sort.empty() && !table.sort_by(options.sort)) {
+      std::string keys;
+      for (const TableColumn& column : table.columns()) keys += (keys.empty() ? "" : ", ") + column.key;
+      throw std::runtime_error(fmt::format("--sort: {} has no column '{}'; it has: {}", analysis->name, options.sort, keys));
+    }
+    const size_t all_rows = table.rows();
+    table.limit(options.limit);
+    if (!options.selection.all()) table.notes.push_back(options.selection.text());
+    if (table.rows() != all_rows) table.notes.push_back(fmt::format("first {} of {} rows", table.rows(), all_rows));
+    table.coverage = coverage_line(*trace);
+    const std::string path = output_for(options, analysis->name, analyses.size());
+    if (sink == nullptr || sink->path() != path) {
+      if (sink != nullptr) sink->close();
+      sink = std::make_unique<Sink>(path);
+    } else {
+      sink->write("\n");
+    }
+    write_table(table, options.table.format, options.table.unit, *sink);
+  }
+  sink->close();
+  if (options.table.format == TableFormat::Csv) std::fprintf(stderr, "prof: %s\n", coverage_line(*trace).c_str());
+  return tell_damage(*trace);
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Run& run) {
+  CLI::App* const verb = app.add_subcommand("report", "tables: " + all_names());
+  const auto options = std::make_shared<Options>();
+  verb->add_option("NAME LOG", options->words, "report names, then logs");
+  verb->add_flag("--list", options->list, "list the reports");
+  add_names_option(*verb, options->names_given);
+  options->table.add_to(*verb);
+  verb->add_option("--from", options->from, "begin of the window: 1.5s, 300ms, 20us or @NVTX-name#k, from the trace's zero");
+  verb->add_option("--to", options->to, "end of the window");
+  verb->add_option("--sort", options->sort, "column; -COLUMN sorts descending (write --sort=-COLUMN)");
+  verb->add_option("--limit", options->limit, "most rows");
+  verb->add_option("--device", options->selection.devices, "device ordinals")->delimiter(',')->expected(1)->take_all();
+  verb->add_option("--stream", options->selection.streams, "stream numbers")->delimiter(',')->expected(1)->take_all();
+  verb->add_option("--thread", options->selection.threads, "system thread ids")->delimiter(',')->expected(1)->take_all();
+  verb->callback([options, verb, &run] {
+    if (verb->count("--names") != 0) options->names = options->names_given;
+    run = [options] { return run_report(*options); };
+  });
+}
+
+}  // namespace prof::analyzer
