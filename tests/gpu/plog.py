@@ -70,8 +70,12 @@ class Kind:
                 lines.extend([f"{indent}end = i + {name}", f"{indent}{name} = bytes(d[i:end]); i = end"])
             elif letter in "pq":
                 lines.append(f"{indent}count = {name}; {name} = []")
-                lines.append(f"{indent}for _ in range(count):")
-                body("a", "t" if letter == "p" else "g", indent + "    ")
+                lines.append(f"{indent}for k in range(count):")
+                varint("a", indent + "    ")
+                if letter == "p":
+                    lines.append(f"{indent}    a = s[0] = (s[0] + a) & MASK64")
+                else:  # the first one goes either way, the others only forward
+                    lines.append(f"{indent}    a = s[1] = (s[1] + (a if k else unzigzag(a))) & MASK64")
                 body("b", "c", indent + "    ")
                 lines.append(f"{indent}    {name}.append((a, b))")
             else:

@@ -91,7 +91,7 @@ class Results:
                 lines += ["", s.skipped or s.error]
             if s.checks:
                 lines += ["", "| check | result | found | limit |", "|---|---|---|---|"]
-                lines += [f"| {c['what']} | {'pass' if c['pass'] else '**FAIL**'} | {cell(c['found'])} | {cell(c['limit'])} |"
+                lines += [f"| {cell(c['what'])} | {'pass' if c['pass'] else '**FAIL**'} | {cell(c['found'])} | {cell(c['limit'])} |"
                           for c in s.checks]
             if s.figures:
                 lines += ["", "| figure | value |", "|---|---|"]

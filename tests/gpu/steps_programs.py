@@ -3,7 +3,6 @@ import concurrent.futures
 import json
 import os
 import re
-import signal
 import statistics
 import subprocess
 import time
@@ -147,6 +146,8 @@ def same_behaviour(step, plain, recorded, messages=0):
 def static_cudart(lab, step):
     command = [lab.program("mixed")] + (["--divide", "10"] if lab.sim else [])
     plain = lab.run(command)
+    if plain.status != 0:
+        raise RuntimeError(f"the program fails without the recorder: {plain.stderr.strip()[-200:]}")
     counts = [lab.fresh("static", f"cupti{i}") for i in range(2)]
     for folder in counts:
         lab.run(command, env=lab.cupti_env(folder))
@@ -211,24 +212,23 @@ def prof_libraries(lab):
 def killed(lab, step):
     """SIGKILL in the middle of a loop, 3.5 s after the first launch."""
     folder = lab.fresh("killed")
-    process = subprocess.Popen([lab.program("launch_loop"), "--forever", "5000"], env=lab.recorded_env(folder),
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
+    output = lab.path("killed", "stdout")  # a file: what the program wrote before the kill can be read at leisure
+    with open(output, "w", encoding="utf-8") as file:
+        process = subprocess.Popen([lab.program("launch_loop"), "--forever", "5000"], env=lab.recorded_env(folder),
+                                   stdout=file, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
-        os.set_blocking(process.stdout.fileno(), False)
-        said, begin, text = 0, None, ""
         limit = time.monotonic() + 30
-        while time.monotonic() < limit and (begin is None or time.monotonic() - begin < 3.5):
-            text += process.stdout.read() or ""
-            lines = text.split("\n")
-            if len(lines) > 1:
-                begin = begin or time.monotonic()
-                said = int(lines[-2])
+        while os.path.getsize(output) == 0 and time.monotonic() < limit and process.poll() is None:
             time.sleep(0.01)
+        time.sleep(3.5)
+        alive = process.poll() is None
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
         process.wait()
-    rest = (text + (process.stdout.read() or "")).split("\n")
-    said = max([said] + [int(line) for line in rest[:-1] if line])
+    if not alive:
+        raise RuntimeError(f"the program ended by itself with status {process.returncode}")
+    with open(output, encoding="utf-8") as file:
+        said = int(file.read().split("\n")[-2])
     run = load(lab, folder)[0]
     launches = sum(1 for l in run.launches if l.kind == "kernel_launch")
     step.check("every launch that had returned is in the log", launches >= said, launches, f"≥ {said}")

@@ -1,0 +1,115 @@
+"""Tries what gpu_check measures with on the simulated GPU: the independent reader, the CUPTI-only count, the statistics,
+and that a failing step is shown and stops nothing. Run by ctest."""
+import argparse
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import types
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import plog  # noqa: E402
+import stats  # noqa: E402
+from lab import Lab, Skipped  # noqa: E402
+from results import Results  # noqa: E402
+
+LAUNCHES = 200_000  # of hook_bench --case everything
+options = None
+
+
+class OnTheSimulatedGpu(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp()
+        base = {k: v for k, v in os.environ.items() if not k.startswith("PROF_")}
+        base.update(LD_LIBRARY_PATH=options.sim, SIM_CLOCK="real")
+        cupti = os.path.join(options.sim, "libcupti.so.13")
+        command = [options.program, "--case", "everything"]
+        env = {**base, "LD_PRELOAD": options.libprof, "PROF_OUTPUT": cls.folder, "PROF_CUPTI": cupti}
+        subprocess.run(command, env=env, check=True, timeout=60, stdout=subprocess.DEVNULL)
+        cls.logs = glob.glob(os.path.join(cls.folder, "*.plog"))
+        # hook_bench refuses to run where its calls are not hooked, so the baseline goes beside libprof with GPU times off.
+        env.update(LD_PRELOAD=f"{options.baseline}:{options.libprof}", PROF_GPU="off", CUPTI_BASELINE_PRELOAD="1",
+                   CUPTI_BASELINE_NAMES="1", CUPTI_BASELINE_LIB=cupti,
+                   CUPTI_BASELINE_OUT=os.path.join(cls.folder, "cupti.%p.json"), PROF_OUTPUT=cls.folder)
+        subprocess.run(command, env=env, check=True, timeout=60, stdout=subprocess.DEVNULL)
+        cls.run_of_log = plog.Run(cls.logs[0])
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def test_every_launch_has_its_kernel(self):
+        coverage = self.run_of_log.coverage()
+        self.assertEqual((coverage["launches"], coverage["timed"], coverage["operations_without_launch"]),
+                         (LAUNCHES, LAUNCHES, 0))
+        self.assertEqual(self.run_of_log.inversions(), 0)
+
+    def test_live_depth_is_an_upper_bound(self):
+        pairs = self.run_of_log.depths()
+        self.assertEqual(len(pairs), LAUNCHES)
+        self.assertEqual([p for p in pairs if p[0] < p[1]], [])
+        self.assertGreater(max(p[0] for p in pairs), 100)
+
+    def test_cupti_alone_counts_the_same(self):
+        lab = types.SimpleNamespace()
+        count = Lab.cupti_count(lab, self.folder)
+        self.assertEqual(count["kernels"], LAUNCHES)
+        self.assertEqual({name: row[0] for name, row in count["by_name"].items()},
+                         {name: row[0] for name, row in self.run_of_log.kernel_table().items()})
+
+    def test_bytes_behind_the_commit_are_damage(self):
+        log = plog.Log(self.logs[0])
+        block = max(log.blocks(), key=lambda b: b.committed)
+        at = log.first_block + block.index * log.block_bytes
+        data = bytearray(log.data)
+        data[at + 64:at + 80] = b"\xff" * 16  # a varint that never ends
+        log.data = bytes(data)
+        with self.assertRaises(plog.Damage):
+            for _ in log.records():
+                pass
+
+
+class Statistics(unittest.TestCase):
+    def test_ratio_of_medians_lies_in_its_interval(self):
+        plain = [[100 + i % 7 + s for i in range(5)] for s in range(5)]
+        double = [[2 * value for value in values] for values in plain]
+        ratio, low, high = stats.ratio(double, plain)
+        self.assertEqual(ratio, 2.0)
+        self.assertTrue(1.9 < low <= 2.0 <= high < 2.1)
+
+    def test_sets_must_match(self):
+        with self.assertRaises(ValueError):
+            stats.ratio([[1]], [])
+
+
+class Page(unittest.TestCase):
+    def test_a_failing_step_is_shown_and_stops_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            lab = types.SimpleNamespace(out=folder, note=lambda text: None, left=lambda: 100)
+            results = Results(lab, {"gpu": "none", "date": "today", "commit": "x"})
+
+            def skip(lab, step):
+                raise Skipped("no such thing here")
+            results.run("breaks", lambda lab, step: 1 / 0)
+            results.run("fails", lambda lab, step: step.check("a | b", False, 1, 2))
+            results.run("skips", skip)
+            results.run("passes", lambda lab, step: step.check("c", True))
+            self.assertEqual([step.state for step in results.steps], ["ERROR", "FAIL", "skipped", "pass"])
+            self.assertFalse(results.ok())
+            with open(os.path.join(folder, "gpu-check.md"), encoding="utf-8") as file:
+                page = file.read()
+            self.assertIn("ZeroDivisionError", page)
+            self.assertIn("| a | b | **FAIL** | 1 | 2 |".replace("a | b", "a \\| b"), page)
+            self.assertIn("no such thing here", page)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    for name in ("program", "libprof", "baseline", "sim"):
+        parser.add_argument(f"--{name}", required=True)
+    options, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest])
