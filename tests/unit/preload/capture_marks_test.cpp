@@ -1,0 +1,177 @@
+// Completion marks: when they are placed, when they must not be, and what they tell.
+#include "tests/unit/preload/capture_fixture.h"
+
+#include <thread>
+
+namespace prof::test {
+namespace {
+
+using namespace preload;
+
+class Marks : public CaptureTest {
+ protected:
+  void SetUp() override {
+    CaptureTest::SetUp();
+    open_marks(true);
+  }
+  void TearDown() override {
+    EXPECT_EQ(FakeDriver::forbidden, 0u) << "a mark while somebody captured, or outside DriverCall";
+    open_marks(false);
+  }
+  static void launch(StreamState* state, uint64_t times, bool programmatic = false) {
+    for (uint64_t i = 0; i < times; ++i) {
+      launched(state, 1);
+      mark_if_due(state, state->handle, programmatic);
+    }
+  }
+};
+
+TEST_F(Marks, ArePlacedEverySixteenthOperationAndTellTheDepth) {
+  StreamState* const one = stream(1);
+  FakeDriver::write_is_late = true;
+  launch(one, 40);
+  EXPECT_EQ(FakeDriver::writes, 2u);
+  EXPECT_EQ(depth_before(one), 40u);
+  FakeDriver::finish_writes();
+  EXPECT_EQ(depth_before(one), 8u);
+}
+
+TEST_F(Marks, AreNotPlacedUnlessAskedFor) {
+  open_marks(false);
+  launch(stream(1), 100);
+  EXPECT_EQ(FakeDriver::writes, 0u);
+}
+
+TEST_F(Marks, AGraphOfManyOperationsIsOneMark) {
+  StreamState* const one = stream(1);
+  for (int i = 0; i < 3; ++i) {
+    launched(one, 100);
+    mark_if_due(one, one->handle, false);
+  }
+  EXPECT_EQ(FakeDriver::writes, 3u);
+  EXPECT_EQ(depth_before(one), 0u);
+}
+
+TEST_F(Marks, NeverOnAStreamThatUsedProgrammaticDependentLaunch) {
+  StreamState* const one = stream(1);
+  launch(one, 3, true);
+  launch(one, 97);
+  EXPECT_EQ(FakeDriver::writes, 0u);
+  EXPECT_EQ(depth_before(one), 100u);
+}
+
+TEST_F(Marks, NoneWhileAnybodyCapturesAndAgainAfterwards) {
+  StreamState* const one = stream(1);
+  const uint64_t skipped = counted(format::Counter::depth_marks_skipped);
+  capture_begins(stream_handle(2));
+  FakeDriver::captures = true;
+  launch(one, 64);
+  EXPECT_EQ(FakeDriver::writes, 0u);
+  EXPECT_EQ(counted(format::Counter::depth_marks_skipped), skipped + 4);
+  FakeDriver::captures = false;
+  capture_ended();
+  launch(one, 16);
+  EXPECT_EQ(FakeDriver::writes, 1u);
+  EXPECT_EQ(depth_before(one), 0u);
+}
+
+TEST_F(Marks, CaptureThatNeverBeganDoesNotUnbalanceTheGate) {
+  capture_ended();
+  capture_begins(stream_handle(2));
+  EXPECT_TRUE(anybody_captures());
+  capture_ended();
+  EXPECT_FALSE(anybody_captures());
+}
+
+TEST_F(Marks, RefusalTurnsThemOffForTheStreamAndIsCounted) {
+  StreamState* const one = stream(1);
+  const uint64_t skipped = counted(format::Counter::depth_marks_skipped);
+  FakeDriver::write_fails = true;
+  launch(one, 100);
+  EXPECT_TRUE(one->marks_off);
+  EXPECT_EQ(counted(format::Counter::depth_marks_skipped), skipped + 1);
+  EXPECT_EQ(depth_before(one), 100u);
+}
+
+TEST_F(Marks, AnEventTellsWhereMemoryCannotBeShown) {
+  FakeDriver::register_fails = true;
+  StreamState* const one = stream(1);
+  FakeDriver::event_result = CUDA_ERROR_NOT_READY;
+  launch(one, 48);
+  EXPECT_EQ(FakeDriver::writes, 0u);
+  EXPECT_EQ(FakeDriver::event_records, 1u) << "recorded again before it finished, it never would";
+  EXPECT_EQ(depth_before(one), 48u);
+  FakeDriver::event_result = CUDA_SUCCESS;
+  launch(one, 16);
+  EXPECT_EQ(depth_before(one), 48u);
+  EXPECT_EQ(FakeDriver::event_records, 2u);
+}
+
+TEST_F(Marks, WordOfADestroyedStreamClaimsNothingForTheNextOne) {
+  StreamState* const old = stream(1);
+  FakeDriver::write_is_late = true;
+  launch(old, 32);
+  stream_destroyed(stream_handle(1));
+  StreamState* const fresh = stream(2);
+  ASSERT_EQ(fresh, old) << "the slot is used again, else this tests nothing";
+  launch(fresh, 20);
+  FakeDriver::late.resize(2);  // only the old stream's marks arrive
+  FakeDriver::finish_writes();
+  EXPECT_EQ(depth_before(fresh), 20u);
+}
+
+TEST_F(Marks, NumberWrapsAtFourBillion) {
+  StreamState* const one = stream(1);
+  launched(one, (1ull << 32) - 8);
+  completed(one, launches_so_far(one));
+  launch(one, 16);
+  EXPECT_EQ(FakeDriver::writes, 1u);
+  launch(one, 5);
+  EXPECT_LE(depth_before(one), 13u);
+}
+
+// Several threads launch and mark while one begins and ends captures: between the return of capture_begins and capture_ended
+// no mark may be under way. The fake write looks twice and takes its time.
+TEST_F(Marks, CaptureWaitsForMarksInFlight) {
+  FakeDriver::while_writing = [] { std::this_thread::yield(); };
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> launchers;
+  for (uint64_t t = 0; t < 3; ++t) {
+    launchers.emplace_back([&, t] {
+      enter_thread();
+      StreamState* const own = stream(10 + t);
+      while (!stop) {
+        launch(own, 16);
+        std::this_thread::yield();
+      }
+    });
+  }
+  const uint64_t give_up = 20'000;
+  for (uint64_t i = 0; i < 200 || (FakeDriver::writes == 0 && i < give_up); ++i) {
+    capture_begins(stream_handle(1));
+    FakeDriver::captures = true;
+    std::this_thread::yield();
+    FakeDriver::captures = false;
+    capture_ended();
+    std::this_thread::yield();
+  }
+  stop = true;
+  for (std::thread& launcher : launchers) launcher.join();
+  EXPECT_GT(FakeDriver::writes, 0u);
+}
+
+TEST_F(Marks, CapturedLaunchIsToldByTheStreamThatCaptures) {
+  EXPECT_FALSE(captured(stream_handle(1)));
+  FakeDriver::capturing = stream_handle(1);
+  EXPECT_FALSE(captured(stream_handle(1))) << "nobody said that a capture began: the driver is not asked";
+  capture_begins(stream_handle(1));
+  EXPECT_TRUE(captured(stream_handle(1)));
+  EXPECT_FALSE(captured(stream_handle(2)));
+  FakeDriver::capturing = CU_STREAM_PER_THREAD;
+  EXPECT_TRUE(captured(nullptr, NullStream::PerThread));
+  EXPECT_FALSE(captured(nullptr, NullStream::Legacy));
+  capture_ended();
+}
+
+}  // namespace
+}  // namespace prof::test

@@ -1,0 +1,291 @@
+// Which stream a call means, and how many operations it has outstanding.
+#include "tests/unit/preload/capture_fixture.h"
+
+#include <deque>
+#include <map>
+#include <random>
+#include <thread>
+
+namespace prof::test {
+namespace {
+
+using namespace preload;
+using Streams = CaptureTest;
+using Depth = CaptureTest;
+
+TEST_F(Streams, NullStreamIsOneAContextWhateverItsHandle) {
+  StreamState* const first = stream_state(nullptr, NullStream::Legacy);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first, stream_state(CU_STREAM_LEGACY, NullStream::PerThread));
+  FakeDriver::current = context_handle(1);
+  StreamState* const second = stream_state(nullptr, NullStream::Legacy);
+  EXPECT_NE(first, second);
+  EXPECT_NE(stream_id(first), stream_id(second));
+  FakeDriver::current = context_handle(0);
+  EXPECT_EQ(first, stream_state(nullptr, NullStream::Legacy));
+}
+
+TEST_F(Streams, PerThreadStreamIsOneAThread) {
+  StreamState* const here = stream_state(nullptr, NullStream::PerThread);
+  EXPECT_EQ(here, stream_state(CU_STREAM_PER_THREAD, NullStream::Legacy));
+  EXPECT_NE(here, stream_state(nullptr, NullStream::Legacy));
+  std::set<format::StreamId> ids{stream_id(here)};
+  for (int i = 0; i < 8; ++i) {  // one after the other: they get the same memory for their thread-local storage
+    std::thread([&] {
+      enter_thread();
+      StreamState* const there = stream_state(nullptr, NullStream::PerThread);
+      EXPECT_NE(there, here);
+      EXPECT_EQ(depth_before(there), 0u);
+      launched(there, 3);
+      ids.insert(stream_id(there));
+    }).join();
+  }
+  EXPECT_EQ(ids.size(), 9u);
+}
+
+TEST_F(Streams, HandleUsedAgainIsANewStream) {
+  StreamState* const old = stream(1);
+  const format::StreamId old_id = stream_id(old);
+  launched(old, 5);
+  EXPECT_EQ(depth_before(old), 5u);
+  stream_destroyed(stream_handle(1));
+  StreamState* const fresh = stream(1);
+  EXPECT_NE(stream_id(fresh), old_id);
+  EXPECT_EQ(depth_before(fresh), 0u);
+}
+
+TEST_F(Streams, WhatIsToldLateOfADestroyedStreamDoesNotTouchTheNextOne) {
+  StreamState* const old = stream(1);
+  launched(old, 5);
+  event_recorded(event_handle(1), old);
+  const uint64_t upto = launches_so_far(old);
+  stream_destroyed(stream_handle(1));
+  StreamState* const fresh = stream(2);
+  ASSERT_EQ(fresh, old) << "the slot is used again, else this tests nothing";
+  launched(fresh, 4);
+  event_finished(event_handle(1));
+  completed(old, upto);
+  EXPECT_EQ(depth_before(fresh), 4u);
+}
+
+TEST_F(Streams, FullTableIsCountedAndDestroyedStreamsMakeRoom) {
+  for (uint64_t n = 0; n < kMaxStreams; ++n) ASSERT_NE(stream(n), nullptr) << n;
+  const uint64_t before = counted(format::Counter::depth_streams_full);
+  EXPECT_EQ(stream(kMaxStreams), nullptr);
+  EXPECT_EQ(counted(format::Counter::depth_streams_full), before + 1);
+  EXPECT_EQ(depth_before(nullptr), 0u);
+  EXPECT_EQ(stream_id(nullptr), format::StreamId{});
+  stream_destroyed(stream_handle(77));
+  EXPECT_NE(stream(kMaxStreams), nullptr);
+}
+
+TEST_F(Streams, AHundredThousandShortLivedOnesFit) {
+  for (uint64_t n = 0; n < 100'000; ++n) {
+    StreamState* const one = stream(n);
+    ASSERT_NE(one, nullptr) << n;
+    launched(one, 1);
+    stream_destroyed(stream_handle(n));
+  }
+  EXPECT_LE(detail::g_streams->high_water.load(), 2u);
+}
+
+TEST_F(Streams, DestroyedContextTakesItsStreamsAlong) {
+  StreamState* const mine = stream(1);
+  FakeDriver::current = context_handle(1);
+  StreamState* const other = stream(2);
+  context_destroyed(context_handle(0));
+  EXPECT_FALSE(mine->live.load());
+  EXPECT_TRUE(other->live.load());
+}
+
+TEST_F(Streams, ThreadsThatMeetAtANewStreamShareIt) {
+  for (uint64_t round = 0; round < 100; ++round) {
+    StreamState* seen[4] = {};
+    std::atomic<uint32_t> ready{0};
+    std::vector<std::thread> threads;
+    for (StreamState*& slot : seen) {
+      threads.emplace_back([&] {
+        enter_thread();
+        ++ready;
+        while (ready < 4) std::this_thread::yield();
+        slot = stream(round);
+        launched(slot, 1);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (StreamState* const slot : seen) ASSERT_EQ(slot, seen[0]);
+    ASSERT_EQ(depth_before(seen[0]), 4u);
+  }
+}
+
+TEST_F(Streams, AddedAndDestroyedByManyThreadsWhileOthersLaunch) {
+  StreamState* const shared = stream(1'000'000);
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      enter_thread();
+      for (uint64_t i = 0; i < 2000; ++i) {
+        const uint64_t n = t * 10'000 + i % 50;
+        StreamState* const own = stream(n);
+        if (own == nullptr) continue;  // the gate was closed for long: counted, checked below
+        ASSERT_EQ(depth_before(own), 0u);
+        launched(own, 1);
+        launched(shared, 1);
+        if (i % 7 == 0) completed(shared, launches_so_far(shared));
+        if (i % 3 == 0) context_synchronized(context_handle(0), 1);
+        stream_destroyed(stream_handle(n));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(launches_so_far(shared) + 4 * counted(format::Counter::depth_streams_full) >= 8000, true);
+  EXPECT_LE(depth_before(shared), 8000u);
+}
+
+TEST_F(Depth, CountsWhatIsNotKnownToHaveFinished) {
+  StreamState* const one = stream(1);
+  EXPECT_EQ(depth_before(one), 0u);
+  launched(one, 1);
+  launched(one, 10);  // a graph
+  EXPECT_EQ(depth_before(one), 11u);
+  completed(one, 4);
+  EXPECT_EQ(depth_before(one), 7u);
+  completed(one, 2);  // told late: nothing is taken back
+  EXPECT_EQ(depth_before(one), 7u);
+}
+
+TEST_F(Depth, FinishedEventVouchesForWhatWasLaunchedBeforeIt) {
+  StreamState* const one = stream(1);
+  launched(one, 3);
+  event_recorded(event_handle(1), one);
+  launched(one, 2);
+  event_finished(event_handle(1));
+  EXPECT_EQ(depth_before(one), 2u);
+  event_recorded(event_handle(1), one);
+  event_destroyed(event_handle(1));
+  event_finished(event_handle(1));  // a handle that means nothing any more
+  EXPECT_EQ(depth_before(one), 2u);
+}
+
+TEST_F(Depth, ContextSynchronisationCompletesAllStreamsOfTheContextAndNoOther) {
+  StreamState* const a = stream(1);
+  StreamState* const b = stream_state(nullptr, NullStream::Legacy);
+  launched(a, 3);
+  launched(b, 4);
+  FakeDriver::current = context_handle(1);
+  StreamState* const other = stream(2);
+  launched(other, 5);
+  FakeDriver::current = context_handle(0);
+  context_synchronized(nullptr, now_ticks());
+  EXPECT_EQ(depth_before(a), 0u);
+  EXPECT_EQ(depth_before(b), 0u);
+  EXPECT_EQ(depth_before(other), 5u);
+}
+
+TEST_F(Depth, LaunchDuringAContextSynchronisationStaysOutstanding) {
+  StreamState* const one = stream(1);
+  launched(one, 3);
+  const uint64_t entered = now_ticks();
+  launched(one, 1);  // another thread, while this one waits
+  context_synchronized(context_handle(0), entered);
+  EXPECT_GE(depth_before(one), 1u);
+}
+
+TEST_F(Depth, ReportsOfCuptiCompleteInOrderAndNeverVouchForLaunchesToCome) {
+  StreamState* const made = stream(1);
+  stream_destroyed(stream_handle(1));
+  StreamFacts facts;
+  facts.key = stream_key(7, 7);
+  facts.gpu_key = gpu_stream_key(1, 13);
+  facts.context = made->context;
+  StreamState* const one = add_stream(facts);
+  ASSERT_NE(one, nullptr);
+  launched(one, 10);
+  gpu_reported(1, 13, 4);
+  gpu_reported(1, 14, 100);  // a stream nobody knows
+  EXPECT_EQ(depth_before(one), 6u);
+  gpu_reported(1, 13, 9);  // three kernels of the driver's own among them
+  EXPECT_EQ(depth_before(one), 0u);
+  launched(one, 5);
+  EXPECT_EQ(depth_before(one), 5u);
+  EXPECT_EQ(outstanding().unfinished, 5u);
+  EXPECT_EQ(outstanding().unreported, 5u);
+  remove_stream(*one);
+  gpu_reported(1, 13, 5);  // late: nobody's
+  EXPECT_EQ(outstanding().unfinished, 0u);
+}
+
+// A GPU of three streams that runs each in order, at random speed; and the naive account of what the program was told.
+// After every step: the depth is exactly what the account says, and never less than what truly is outstanding.
+TEST_F(Depth, AgreesWithABruteForceModelAndIsAnUpperBound) {
+  struct Model {
+    uint64_t launched = 0, told = 0, truly_done = 0;
+  };
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    ASSERT_TRUE(open_streams());
+    std::mt19937_64 random(seed);
+    std::map<uint64_t, Model> streams;                            // handle number → account
+    std::map<uint64_t, std::pair<uint64_t, uint64_t>> events;     // event → stream's handle number, launches behind it
+    uint64_t next_handle = 1;
+    const auto add = [&] { streams[next_handle++] = {}; };
+    add(), add(), add();
+    for (int step = 0; step < 3000; ++step) {
+      auto it = streams.begin();
+      std::advance(it, random() % streams.size());
+      const uint64_t n = it->first;
+      Model& model = it->second;
+      StreamState* const state = stream(n);
+      ASSERT_NE(state, nullptr);
+      const uint64_t event = random() % 6;
+      switch (random() % 12) {
+        case 0: case 1: case 2: case 3: {
+          ASSERT_EQ(depth_before(state), model.launched - model.told);
+          const uint64_t operations = random() % 4 == 0 ? 1 + random() % 20 : 1;
+          launched(state, operations);
+          model.launched += operations;
+          break;
+        }
+        case 4: case 5: model.truly_done += random() % (model.launched - model.truly_done + 1); break;
+        case 6:
+          event_recorded(event_handle(event), state);
+          events[event] = {n, model.launched};
+          break;
+        case 7: case 8: {  // the GPU gets to an event, and the program asks
+          if (!events.contains(event)) break;
+          const auto [owner, upto] = events[event];
+          if (!streams.contains(owner)) break;
+          Model& behind = streams[owner];
+          behind.truly_done = std::max(behind.truly_done, upto);
+          behind.told = std::max(behind.told, upto);
+          event_finished(event_handle(event));
+          break;
+        }
+        case 9: {
+          const uint64_t upto = launches_so_far(state);
+          model.truly_done = model.told = model.launched;
+          completed(state, upto);
+          break;
+        }
+        case 10:
+          if (random() % 4 != 0) break;
+          for (auto& [handle, each] : streams) each.truly_done = each.told = each.launched;
+          context_synchronized(context_handle(0), now_ticks());
+          break;
+        case 11:
+          if (random() % 8 != 0) break;
+          stream_destroyed(stream_handle(n));
+          streams.erase(n);
+          add();
+          break;
+      }
+      for (const auto& [handle, each] : streams) {
+        const uint64_t depth = depth_before(stream(handle));
+        ASSERT_EQ(depth, each.launched - each.told) << "seed " << seed << " step " << step;
+        ASSERT_GE(depth, each.launched - each.truly_done);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace prof::test
