@@ -10,7 +10,7 @@
 namespace sim {
 namespace {
 
-constexpr int kStackDepth = 64;
+constexpr int kStackDepth = 32;
 // Plain data: usable in every destructor and signal handler of the program.
 thread_local Context* tl_stack[kStackDepth];
 thread_local int tl_depth = 0;
