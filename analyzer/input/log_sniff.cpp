@@ -1,0 +1,86 @@
+// See log_sniff.h.
+#include "analyzer/input/log_sniff.h"
+
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr size_t kLookAt = 256 << 10;
+
+// The first bytes; gzread passes plain files through.
+std::string first_bytes(const std::string& path, bool& compressed) {
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
+  if (!file) return {};
+  std::string out(kLookAt, '\0');
+  const int size = gzread(file.get(), out.data(), static_cast<unsigned>(out.size()));
+  compressed = gzdirect(file.get()) == 0;
+  out.resize(size > 0 ? static_cast<size_t>(size) : 0);
+  return out;
+}
+
+bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+std::string sniff_json(std::string_view text) {
+  if (has(text, "\"traceEvents\"")) {
+    if (has(text, "\"deviceProperties\"") || has(text, "\"schemaVersion\"") || has(text, "\"distributedInfo\"")) {
+      return "a torch.profiler (Kineto) trace";
+    }
+    return "a Chrome trace";
+  }
+  if (text[0] == '[' && has(text, "\"ph\"")) return "a Chrome trace (an array of events)";
+  if (has(text, "\"schemaVersion\"") && has(text, "\"deviceProperties\"")) return "a torch.profiler (Kineto) trace";
+  return "JSON, but no trace is seen in its first bytes";
+}
+
+std::string sniff_sqlite(const std::string& path) {
+  sqlite3* database = nullptr;
+  if (sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr) != SQLITE_OK) {
+    sqlite3_close(database);
+    return "a SQLite database that cannot be opened";
+  }
+  std::string tables = " ";
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v2(database, "SELECT name FROM sqlite_master WHERE type='table'", -1, &statement, nullptr) == SQLITE_OK) {
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+      const unsigned char* const name = sqlite3_column_text(statement, 0);
+      if (name != nullptr) tables.append(reinterpret_cast<const char*>(name)).append(" ");
+    }
+  }
+  sqlite3_finalize(statement);
+  sqlite3_close(database);
+  if (has(tables, " StringIds ") && (has(tables, " TARGET_INFO_") || has(tables, " CUPTI_ACTIVITY_KIND_") || has(tables, " NVTX_EVENTS "))) {
+    return "a Nsight Systems SQLite export";
+  }
+  if (has(tables, " StringTable ") && has(tables, " CUPTI_ACTIVITY_KIND_")) return "an nvprof SQLite profile";
+  if (tables == " ") return "a SQLite database that is empty or damaged";
+  return "a SQLite database of an unknown program";
+}
+
+}  // namespace
+
+std::string sniff_foreign_file(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  bool compressed = false;
+  std::string text = first_bytes(path, compressed);
+  const std::string_view view(text);
+  const std::string suffix = compressed ? ", gzip" : "";
+  if (view.starts_with("SQLite format 3")) return compressed ? "a SQLite database, gzip" : sniff_sqlite(path);
+  if (view.starts_with("prof-log-text ")) return "the text of a log, made by `prof dump`" + suffix;
+  if (view.starts_with("\x7f" "ELF")) return "a program or library (ELF)" + suffix;
+  const size_t begin = view.find_first_not_of(std::string_view(" \t\r\n\xef\xbb\xbf"));
+  if (begin != std::string_view::npos && (view[begin] == '{' || view[begin] == '[')) {
+    return sniff_json(view.substr(begin)) + (compressed ? ", gzip JSON" : ", JSON");
+  }
+  return compressed ? "gzip of something unknown" : "";
+}
+
+}  // namespace prof::analyzer
