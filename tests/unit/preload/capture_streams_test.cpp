@@ -1,7 +1,7 @@
 // Which stream a call means, and how many operations it has outstanding.
 #include "tests/unit/preload/capture_fixture.h"
 
-#include <deque>
+#include <barrier>
 #include <map>
 #include <random>
 #include <thread>
@@ -101,13 +101,12 @@ TEST_F(Streams, DestroyedContextTakesItsStreamsAlong) {
 TEST_F(Streams, ThreadsThatMeetAtANewStreamShareIt) {
   for (uint64_t round = 0; round < 100; ++round) {
     StreamState* seen[4] = {};
-    std::atomic<uint32_t> ready{0};
+    std::barrier ready(4);
     std::vector<std::thread> threads;
     for (StreamState*& slot : seen) {
       threads.emplace_back([&] {
         enter_thread();
-        ++ready;
-        while (ready < 4) std::this_thread::yield();
+        ready.arrive_and_wait();
         slot = stream(round);
         launched(slot, 1);
       });
