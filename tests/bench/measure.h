@@ -4,6 +4,8 @@
 
 #include "tests/bench/histogram.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -48,7 +50,9 @@ struct Spread {
 inline Spread spread(std::vector<double> values) {
   if (values.empty()) return {};
   std::sort(values.begin(), values.end());
-  const auto at = [&](double share) { return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1))]; };
+  const auto at = [&](double share) {
+    return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1))];
+  };
   return {at(0.5), at(0.1), at(0.9)};
 }
 
@@ -56,6 +60,7 @@ struct Comparison {
   std::vector<double> direct_ns, hooked_ns, added_ns;  // per call, one value a round
   Histogram direct, hooked;                            // ticks of single calls
   uint64_t hooked_calls = 0, direct_calls = 0;
+  uint64_t hooked_faults = 0;  // page faults of the hooked batches
 
   void merge(const Comparison& other) {
     direct_ns.insert(direct_ns.end(), other.direct_ns.begin(), other.direct_ns.end());
@@ -65,6 +70,7 @@ struct Comparison {
     hooked.merge(other.hooked);
     hooked_calls += other.hooked_calls;
     direct_calls += other.direct_calls;
+    hooked_faults += other.hooked_faults;
   }
 };
 
@@ -82,6 +88,12 @@ template <class Call> double batch_ns(int calls, Call&& call) {
   return static_cast<double>(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / calls;
 }
 
+inline uint64_t page_faults() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return static_cast<uint64_t>(usage.ru_minflt);
+}
+
 template <class Call> void single_calls(int calls, Histogram& into, Call&& call) {
   for (int i = 0; i < calls; ++i) {
     const uint64_t begin = ticks();
@@ -91,13 +103,16 @@ template <class Call> void single_calls(int calls, Histogram& into, Call&& call)
 }
 
 // Direct and hooked in turn; which goes first changes every round.
-template <class Direct, class Hooked> void compare(const Plan& plan, Comparison& result, Direct&& direct, Hooked&& hooked) {
+template <class Direct, class Hooked>
+void compare(const Plan& plan, Comparison& result, Direct&& direct, Hooked&& hooked) {
   batch_ns(plan.batch, direct);
   batch_ns(plan.batch, hooked);
   for (int round = 0; round < plan.rounds; ++round) {
     double d = 0, h = 0;
     if (round % 2 == 0) d = batch_ns(plan.batch, direct);
+    const uint64_t faults = page_faults();
     h = batch_ns(plan.batch, hooked);
+    result.hooked_faults += page_faults() - faults;
     if (round % 2 != 0) d = batch_ns(plan.batch, direct);
     result.direct_ns.push_back(d), result.hooked_ns.push_back(h), result.added_ns.push_back(h - d);
   }
@@ -106,7 +121,8 @@ template <class Direct, class Hooked> void compare(const Plan& plan, Comparison&
     single_calls(plan.single_batch, result.hooked, hooked);
   }
   const uint64_t singles = static_cast<uint64_t>(plan.single_batches) * static_cast<uint64_t>(plan.single_batch);
-  result.hooked_calls = result.direct_calls = static_cast<uint64_t>(plan.rounds + 1) * static_cast<uint64_t>(plan.batch) + singles;
+  const uint64_t batches = static_cast<uint64_t>(plan.rounds + 1) * static_cast<uint64_t>(plan.batch);
+  result.hooked_calls = result.direct_calls = batches + singles;
 }
 
 }  // namespace prof::bench

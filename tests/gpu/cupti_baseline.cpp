@@ -57,8 +57,9 @@ State& state() {
 }
 
 #define CUPTI_FUNCTIONS(F)                                                                                           \
-  F(cuptiActivityRegisterCallbacks) F(cuptiActivityEnable) F(cuptiActivityFlushAll) F(cuptiActivityGetNextRecord)     \
-  F(cuptiActivityGetNumDroppedRecords) F(cuptiGetVersion)
+  F(cuptiActivityRegisterCallbacks)                                                                                  \
+  F(cuptiActivityEnable) F(cuptiActivityFlushAll) F(cuptiActivityGetNextRecord) F(cuptiActivityGetNumDroppedRecords) \
+      F(cuptiGetVersion)
 struct Cupti {
 #define F(name) decltype(&::name) name = nullptr;
   CUPTI_FUNCTIONS(F)
@@ -101,9 +102,7 @@ void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t* buff
     }
     switch (record->kind) {
       case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-      case CUPTI_ACTIVITY_KIND_KERNEL:
-        add_kernel(s, *reinterpret_cast<const CUpti_ActivityKernel10*>(record));
-        break;
+      case CUPTI_ACTIVITY_KIND_KERNEL: add_kernel(s, *reinterpret_cast<const CUpti_ActivityKernel10*>(record)); break;
       case CUPTI_ACTIVITY_KIND_MEMCPY: {
         const auto& c = *reinterpret_cast<const CUpti_ActivityMemcpy6*>(record);
         s.copies[c.copyKind].add(c.end - c.start, c.bytes, c.graphNodeId != 0);
@@ -204,11 +203,11 @@ bool open_cupti() {
     fprintf(stderr, "cupti_baseline: no libcupti.so.13: %s\n", dlerror());
     return false;
   }
-#define F(name)                                                                             \
-  g_cupti.name = reinterpret_cast<decltype(g_cupti.name)>(dlsym(library, #name));           \
-  if (g_cupti.name == nullptr) {                                                            \
-    fprintf(stderr, "cupti_baseline: %s is missing\n", #name);                              \
-    return false;                                                                           \
+#define F(name)                                                                   \
+  g_cupti.name = reinterpret_cast<decltype(g_cupti.name)>(dlsym(library, #name)); \
+  if (g_cupti.name == nullptr) {                                                  \
+    fprintf(stderr, "cupti_baseline: %s is missing\n", #name);                    \
+    return false;                                                                 \
   }
   CUPTI_FUNCTIONS(F)
 #undef F

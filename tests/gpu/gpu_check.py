@@ -83,7 +83,7 @@ def main():
     unknown = [name for name in chosen + [s for s in skip if s] if name not in STEPS]
     if unknown:
         sys.exit(f"gpu-check: no step {', '.join(unknown)}; there are {', '.join(STEPS)}")
-    if "build" not in chosen:
+    if "build" not in chosen and "build" not in skip:
         chosen.insert(0, "build")
     lab = Lab(options)
     results = Results(lab, machine(lab))
