@@ -1,7 +1,10 @@
 // Fills a man page's lists from the lists in the code, so that each exists once. The build runs it on every page:
-// fill_lists < page.in > page. A line `.\" LIST flags`, `.\" LIST variables` or `.\" LIST counters` becomes the list.
+// fill_lists < page.in > page. A line `.\" LIST WHAT` becomes the list; WHAT is flags, variables, counters, reports, or the
+// name of a verb for the options that its parser knows.
+#include "analyzer/command/command.h"
 #include "preload/format/counters.h"
 
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -48,7 +51,48 @@ void print_option(const Option& option, bool as_flag) {
   if (!option.initial.empty()) std::cout << "Default: \\fB" << escaped(option.initial) << "\\fR\n";
 }
 
+struct Verb {
+  std::string_view name;
+  void (*add)(CLI::App&, prof::analyzer::Run&);
+};
+constexpr Verb kVerbs[] = {{"trace", prof::analyzer::add_trace},
+                           {"summary", prof::analyzer::add_summary},
+                           {"report", prof::analyzer::add_report},
+                           {"check", prof::analyzer::add_check},
+                           {"dump", prof::analyzer::add_dump}};
+
+void print_verb(const Verb& verb) {
+  CLI::App app;
+  prof::analyzer::Run run;
+  verb.add(app, run);
+  for (const CLI::Option* option : app.get_subcommands({}).front()->get_options()) {
+    if (option->get_positional() || option->check_name("--help")) continue;
+    std::string names = option->get_name(false, true);
+    for (size_t comma = names.find(','); comma != std::string::npos; comma = names.find(',', comma + 2)) {
+      names.insert(comma + 1, " ");
+    }
+    std::cout << ".TP\n\\fB" << escaped(names) << "\\fR";
+    if (option->get_expected_max() > 0) {
+      const std::string value = option->get_option_text();
+      std::cout << " \\fI" << escaped(value.empty() ? "VALUE" : value) << "\\fR";
+    }
+    std::cout << '\n' << escaped(option->get_description()) << ".\n";
+    if (!option->get_default_str().empty())
+      std::cout << "Default: \\fB" << escaped(option->get_default_str()) << "\\fR\n";
+  }
+}
+
 bool print_list(std::string_view name) {
+  for (const Verb& verb : kVerbs) {
+    if (verb.name == name) return print_verb(verb), true;
+  }
+  if (name == "reports") {
+#define PROF_REPORT(function, name, question) \
+  std::cout << ".TP\n\\fB" << escaped(name) << "\\fR\n" << escaped(question) << '\n';
+#include "analyzer/registry.def"
+#undef PROF_REPORT
+    return true;
+  }
   if (name == "flags" || name == "variables") {
     for (const Option& option : kOptions) print_option(option, name == "flags");
     return true;
