@@ -186,9 +186,18 @@ State& state() {
 
 uint64_t clock_now(State& now) {
   const CUpti_TimestampCallbackFunc callback = now.timestamp;
-  const Ns moment = now.driver != nullptr ? now.driver->now() : 0;
+  if (now.driver == nullptr) return callback != nullptr ? callback() : 0;
+  Ns moment = now.driver->now();
   if (callback == nullptr) return moment;
-  const uint64_t stamp = callback();
+  uint64_t stamp = callback();
+  // A thread interrupted between the two readings would bend every time nearby: such a pair is read again.
+  constexpr Ns kClose = 2000;
+  for (int tries = 0; tries < 4; ++tries) {
+    const Ns after = now.driver->now();
+    if (after - moment <= kClose) break;
+    moment = after;
+    stamp = callback();
+  }
   std::lock_guard<std::mutex> lock(now.mutex);
   add_anchor(now, moment, stamp);
   return stamp;
