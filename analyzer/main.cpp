@@ -2,8 +2,12 @@
 #include "analyzer/command/command.h"
 
 #include <CLI/CLI.hpp>
+
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <string>
+#include <vector>
 
 namespace prof::analyzer {
 namespace {
@@ -28,7 +32,10 @@ int run_prof(int argc, char** argv) {
   Run run;
   for (const auto verb : kVerbs) verb(app, run);
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words(argv + 1, argv + argc);
+    drop_separator(words);
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    app.parse(words);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kComplete : kUnusable;  // prints help, version or what was wrong
   }

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -22,6 +24,8 @@ inline constexpr int kFailedIf = 3;   // an answer, and a --fail-if was met
 using Run = std::function<int()>;
 
 void add_record(CLI::App& app, Run& run);
+// Takes the "--" between the options of `record` and the program out: the parser would give the program to no verb.
+void drop_separator(std::vector<std::string>& words);
 void add_check(CLI::App& app, Run& run);
 void add_dump(CLI::App& app, Run& run);
 void add_trace(CLI::App& app, Run& run);

@@ -1,6 +1,251 @@
-// prof record
+// prof record: runs a program with libprof.so preloaded, ends as the program ended, and names the logs that were made.
+// Its flags are the recorder's options: preload/runtime/options.def.
 #include "analyzer/command/command.h"
+#include "analyzer/command/record_child.h"
+#include "analyzer/command/record_program.h"
+#include "preload/format/block.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
 
 namespace prof::analyzer {
-void add_record(CLI::App&, Run&) {}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class OptionType { Flag, Count, Bytes, Seconds, Text, Choice };
+
+struct RecorderOption {
+  const char* variable;
+  OptionType type;
+  const char* initial;
+  const char* flag;
+  const char* values;
+  const char* help;
+};
+
+constexpr RecorderOption kOptions[] = {
+#define PROF_OPTION(member, variable, type, initial, flag, values, help) {variable, OptionType::type, initial, flag, values, help},
+#include "preload/runtime/options.def"
+#undef PROF_OPTION
+};
+
+// Empty: the recorder will understand it.
+std::string wrong_value(const RecorderOption& option, const std::string& text) {
+  const auto is_number = [&](const char* suffixes) {
+    size_t digits = 0;
+    size_t i = 0;
+    for (bool dot = false; i < text.size() && ((text[i] >= '0' && text[i] <= '9') || (text[i] == '.' && !dot)); ++i) {
+      dot |= text[i] == '.';
+      digits += text[i] == '.' ? 0 : 1;
+    }
+    return digits != 0 && (i == text.size() || (i + 1 == text.size() && std::strchr(suffixes, text[i]) != nullptr));
+  };
+  bool ok = true;
+  switch (option.type) {
+    case OptionType::Text: break;
+    case OptionType::Bytes:
+    case OptionType::Count: ok = is_number("KMGTkmgt"); break;
+    case OptionType::Seconds: ok = is_number("s"); break;
+    case OptionType::Flag: ok = CLI::IsMember({"0", "1", "on", "off", "yes", "no", "true", "false"})(text).empty(); break;
+    case OptionType::Choice: ok = !text.empty() && ("|" + std::string(option.values) + "|").find("|" + text + "|") != std::string::npos;
+  }
+  return ok ? "" : fmt::format("'{}' is not valid, expected {}", text, option.values);
+}
+
+std::string find_library() {
+  const char* const given = std::getenv("PROF_LIBRARY");
+  if (given != nullptr && *given != '\0') {
+    if (access(given, R_OK) != 0) throw std::runtime_error(fmt::format("PROF_LIBRARY={}: {}", given, std::strerror(errno)));
+    return fs::absolute(given);
+  }
+  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
+  std::string looked;
+  for (const char* const place : {"libprof.so", "../lib/libprof.so", "../" PROF_INSTALL_LIBDIR "/libprof.so", "../preload/libprof.so"}) {
+    const fs::path path = (folder / place).lexically_normal();
+    if (access(path.c_str(), R_OK) == 0) return path;
+    looked += "\n  " + path.string();
+  }
+  throw std::runtime_error("libprof.so is not beside prof; looked for" + looked + "\nset PROF_LIBRARY to its path");
+}
+
+// PROF_OUTPUT with an absolute folder: the program may change its own.
+std::string absolute_output(const std::string& output) { return fs::absolute(output).lexically_normal(); }
+
+bool is_pattern(const std::string& output) {
+  return output.find('%') != std::string::npos || output.ends_with(".plog");
+}
+
+struct MadeLog {
+  fs::path path;
+  uint64_t bytes = 0;
+};
+
+// Logs below the output's folder that were begun after `since_realtime_ns`.
+std::vector<MadeLog> find_logs(const std::string& output, uint64_t since_realtime_ns) {
+  fs::path folder = output;
+  bool deep = false;
+  if (is_pattern(output)) {
+    folder = folder.parent_path();
+    while (folder.string().find('%') != std::string::npos) folder = folder.parent_path(), deep = true;
+  }
+  std::vector<MadeLog> logs;
+  std::error_code error;
+  const auto look_at = [&](const fs::directory_entry& entry) {
+    if (!entry.is_regular_file(error)) return;
+    format::FileHeader header{};
+    std::ifstream file(entry.path(), std::ios::binary);
+    if (!file.read(reinterpret_cast<char*>(&header), sizeof header) || header.magic != format::kFileMagic) return;
+    if (header.start_realtime_ns >= since_realtime_ns) logs.push_back({entry.path(), entry.file_size(error)});
+  };
+  if (deep) {
+    const auto options = fs::directory_options::skip_permission_denied;
+    for (auto it = fs::recursive_directory_iterator(folder, options, error); it != fs::recursive_directory_iterator(); it.increment(error)) {
+      if (it.depth() >= 4) it.disable_recursion_pending();
+      look_at(*it);
+    }
+  } else {
+    for (auto it = fs::directory_iterator(folder, error); it != fs::directory_iterator(); it.increment(error)) look_at(*it);
+  }
+  std::sort(logs.begin(), logs.end(), [](const MadeLog& a, const MadeLog& b) { return a.path < b.path; });
+  return logs;
+}
+
+std::string size_text(uint64_t bytes) {
+  if (bytes < 1 << 20) return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
+  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+void name_logs(const std::vector<MadeLog>& logs) {
+  std::error_code error;
+  std::string names;
+  for (size_t i = 0; i < logs.size(); ++i) {
+    std::string name = fs::proximate(logs[i].path, error);
+    if (error || name.starts_with("../../")) name = logs[i].path;
+    if (name.find_first_of(" '\"\\$&;()<>|*?") != std::string::npos) name = "'" + name + "'";
+    if (i < 20) fmt::print(stderr, "prof: {} ({})\n", name, size_text(logs[i].bytes));
+    names += " " + name;
+  }
+  if (logs.size() > 20) fmt::print(stderr, "prof: … {} logs in all\n", logs.size());
+  if (logs.size() > 4) names = " " + (logs[0].path.parent_path() / "prof.*.plog").string();
+  fmt::print(stderr, "prof: next: prof summary{}\nprof:       prof trace{}\n", names, names);
+}
+
+void say_why_none(const ProgramFacts& program, const std::string& output) {
+  fmt::print(stderr, "prof: no CUDA or NVTX call was seen: no log in {}\n", output);
+  if (program.setuid) {
+    fmt::print(stderr, "prof: {} is set-user-ID or set-group-ID: the loader ignores preloaded libraries there\n", program.path);
+  } else if (program.elf && !program.dynamic) {
+    fmt::print(stderr, "prof: {} is statically linked: no library can be preloaded into it\n", program.path);
+  } else if (program.other_class) {
+    fmt::print(stderr, "prof: {} is a 32-bit program; libprof.so has 64 bits\n", program.path);
+  } else {
+    fmt::print(stderr, "prof: likely reasons: it used no GPU; it cleared LD_PRELOAD or PROF_OUTPUT for its children; a container or\n"
+                       "prof: a remote machine ran the GPU work; the folder is not writable (libprof says so above)\n");
+  }
+}
+
+int record(const std::vector<std::string>& command, std::vector<std::pair<std::string, std::string>> variables) {
+  if (command.empty()) throw std::runtime_error("no program given: prof record [options] -- app args");
+  const std::string library = find_library();
+  if (library.find_first_of(" :") != std::string::npos) {
+    throw std::runtime_error(fmt::format("{}: LD_PRELOAD cannot hold a path with a space or a colon; make a link elsewhere and "
+                                         "set PROF_LIBRARY to it", library));
+  }
+  std::string output;
+  for (const auto& [name, value] : variables) {
+    if (name == "PROF_OUTPUT") output = value;
+  }
+  if (output.empty()) {
+    const char* const inherited = std::getenv("PROF_OUTPUT");
+    output = inherited != nullptr && *inherited != '\0' ? inherited : ".";
+  }
+  output = absolute_output(output);
+  variables.emplace_back("PROF_OUTPUT", output);
+  std::error_code error;
+  if (!is_pattern(output)) fs::create_directories(output, error);  // where that fails the recorder says so and the program runs
+
+  const ProgramFacts program = look_at_program(command[0]);
+  const char* const others = std::getenv("LD_PRELOAD");
+  std::string preload = library;
+  if (!program.asan.empty()) {
+    fmt::print(stderr, "prof: {} needs {} as its first library: it is put before libprof.so\n", command[0], program.asan);
+    preload = program.asan + ":" + preload;
+  }
+  if (others != nullptr && *others != '\0') preload += std::string(":") + others;
+  variables.emplace_back("LD_PRELOAD", preload);
+
+  const auto begun = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  const ChildEnd end = run_child(command, variables);
+  if (end.exec_error != 0) {
+    const bool missing = end.exec_error == ENOENT;
+    fmt::print(stderr, "prof: {}: {}\n", command[0], missing ? "no such program" : std::strerror(end.exec_error));
+    return missing ? 127 : 126;
+  }
+  const std::vector<MadeLog> logs = find_logs(output, static_cast<uint64_t>(begun));
+  if (logs.empty()) {
+    say_why_none(program, output);
+  } else {
+    name_logs(logs);
+  }
+  if (end.signal != 0) die_by(end.signal);
+  return end.status;
+}
+
+}  // namespace
+
+void drop_separator(std::vector<std::string>& words) {
+  if (words.empty() || words[0] != "record") return;
+  for (size_t i = 1; i < words.size() && words[i].starts_with("-"); ++i) {
+    if (words[i] == "--") {
+      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+      return;
+    }
+    const bool help = words[i] == "-h" || words[i] == "--help";
+    if (!help && words[i].find('=') == std::string::npos) ++i;  // every option takes a value
+  }
+}
+
+void add_record(CLI::App& app, Run& run) {
+  constexpr size_t kCount = std::size(kOptions);
+  struct Values {
+    std::string text[kCount];
+  };
+  const auto values = std::make_shared<Values>();
+  CLI::App* const verb = app.add_subcommand("record", "run a program and record it: prof record [OPTIONS] -- PROGRAM [ARGUMENTS...]");
+  for (size_t i = 0; i < kCount; ++i) {
+    const RecorderOption& option = kOptions[i];
+    verb->add_option(std::string("--") + option.flag, values->text[i],
+                     fmt::format("{} [{}={}]", option.help, option.variable, option.initial))
+        ->type_name(option.values)
+        ->check([&option](const std::string& text) { return wrong_value(option, text); });
+  }
+  verb->prefix_command();
+  verb->footer("Examples:\n"
+               "  prof record -- ./app --steps 10\n"
+               "  prof record --output logs --gpu off -- python3 train.py\n"
+               "Every option can also be given as the variable in brackets. The program keeps its terminal, process group and exit\n"
+               "status (also a death by signal); 127: there is no such program, 126: it cannot be run, 2: wrong options.");
+  verb->callback([&run, values, verb] {
+    const std::vector<std::string> command = verb->remaining();
+    std::vector<std::pair<std::string, std::string>> variables;
+    for (size_t i = 0; i < kCount; ++i) {
+      if (verb->count(std::string("--") + kOptions[i].flag) != 0) variables.emplace_back(kOptions[i].variable, values->text[i]);
+    }
+    run = [command, variables] { return record(command, variables); };
+  });
+}
+
 }  // namespace prof::analyzer
