@@ -1,0 +1,346 @@
+// GPU activity end to end on the simulated GPU: libprof.so preloaded into gpu_program, CUPTI as the script makes it behave,
+// and what the log then holds.
+#include "preload/format/counters.h"
+#include "tests/unit/preload/capture_log.h"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+namespace prof::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using Lines = std::vector<std::string>;
+
+const std::string kBuild = PROF_BINARY_DIR;
+
+// What stands behind " name=" in a line.
+uint64_t field(const std::string& line, const std::string& name) {
+  const size_t at = line.find(" " + name + "=");
+  return at == std::string::npos ? 0 : std::stoull(line.substr(at + name.size() + 2));
+}
+
+class Ended {
+ public:
+  // `mode` as gpu_program takes it, `settings` as NAME=value. Runs to its end, or kills it `kill_after` its "ready".
+  Ended(const Lines& mode, const Lines& settings, std::optional<std::chrono::milliseconds> kill_after = {}) {
+    std::string name = (fs::temp_directory_path() / "prof-gpu-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+    int ready[2];
+    if (pipe(ready) != 0) return;
+    const Clock::time_point begin = Clock::now();
+    const pid_t child = fork();
+    if (child == 0) {
+      dup2(ready[1], STDOUT_FILENO);
+      dup2(open((folder_ + "/stderr").c_str(), O_CREAT | O_WRONLY, 0600), STDERR_FILENO);
+      unsetenv("CUDA_HOME");
+      setenv("PROF_OUTPUT", folder_.c_str(), 1);
+      setenv("LD_LIBRARY_PATH", (kBuild + "/sim").c_str(), 1);
+      setenv("PROF_CUPTI", (kBuild + "/sim/libcupti.so.13").c_str(), 1);
+      setenv("TOOL_CUPTI", (kBuild + "/sim/libcupti.so.13").c_str(), 1);
+      setenv("LD_PRELOAD", (kBuild + "/lib/libprof.so").c_str(), 1);
+      for (const std::string& setting : settings) putenv(strdup(setting.c_str()));
+      Lines arguments = mode;
+      arguments.insert(arguments.begin(), PROF_GPU_PROGRAM);
+      std::vector<char*> argv;
+      for (std::string& argument : arguments) argv.push_back(argument.data());
+      argv.push_back(nullptr);
+      execv(argv[0], argv.data());
+      _exit(97);
+    }
+    close(ready[1]);
+    if (kill_after) {
+      char text[6];
+      EXPECT_EQ(read(ready[0], text, sizeof text), 6);
+      usleep(static_cast<useconds_t>(std::chrono::microseconds(*kill_after).count()));
+      kill(child, SIGKILL);
+    }
+    waitpid(child, &status, 0);
+    close(ready[0]);
+    seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
+      if (entry.path().extension() == ".plog") log_ = entry.path().string();
+    }
+    EXPECT_FALSE(log_.empty());
+    std::ifstream file(log_, std::ios::binary);
+    file.seekg(format::kCounterPageOffset);
+    file.read(reinterpret_cast<char*>(&page_), sizeof page_);
+    std::ifstream errors(folder_ + "/stderr");
+    for (std::string line; std::getline(errors, line);) messages.push_back(line);
+  }
+  ~Ended() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  Ended(const Ended&) = delete;
+  Ended& operator=(const Ended&) = delete;
+
+  Lines lines(const char* kind) const { return log_lines(log_, kind); }
+  uint64_t counter(format::Counter counter) const { return page_.counter[static_cast<uint32_t>(counter)]; }
+  uint64_t pending() const { return page_.gpu_pending; }
+  bool finished() const { return page_.finished != 0; }
+  std::string meta(const std::string& key) const {
+    for (const std::string& line : lines("meta")) {
+      if (line.starts_with("meta key=" + key + " value=")) return line.substr(key.size() + 16);
+    }
+    return "";
+  }
+  size_t records() const { return lines("kernel_run").size() + lines("copy_run").size() + lines("fill_run").size(); }
+
+  int status = -1;
+  double seconds = 0;
+  Lines messages;
+
+ private:
+  std::string folder_, log_;
+  format::CounterPage page_{};
+};
+
+// With the simulator's own clock in the log host and GPU times are the same numbers, and containment can be checked exactly.
+const char* const kSimClock = "PROF_CLOCK=sim_now_ns";
+
+// The correlation ids of GPU records, each with the launch it came from; `calls` maps a time to CUPTI's id.
+void expect_every_record_has_its_launch(const Ended& run) {
+  std::map<uint64_t, uint64_t> id_of_time;
+  for (const std::string& line : run.lines("driver_calls")) {
+    std::istringstream pairs(line.substr(line.find("calls=") + 6));
+    for (std::string pair; std::getline(pairs, pair, ';');) {
+      id_of_time[std::stoull(pair)] = std::stoull(pair.substr(pair.find(':') + 1));
+    }
+  }
+  std::map<uint64_t, int> launches_of_id;
+  size_t launches = 0;
+  for (const char* kind : {"kernel_launch", "memory_launch", "graph_launch"}) {
+    for (const std::string& line : run.lines(kind)) {
+      const uint64_t end = field(line, "end");
+      auto at = id_of_time.lower_bound(end - field(line, "duration"));
+      ASSERT_NE(at, id_of_time.end()) << line;
+      ASSERT_LE(at->first, end) << line;
+      ++launches_of_id[at->second];
+      ++launches;
+    }
+  }
+  EXPECT_EQ(launches_of_id.size(), launches) << "two launches matched one call";
+  for (const char* kind : {"kernel_run", "copy_run", "fill_run"}) {
+    for (const std::string& line : run.lines(kind)) EXPECT_EQ(launches_of_id[field(line, "correlation")], 1) << line;
+  }
+}
+
+TEST(GpuActivity, EveryOperationArrivesWithItsLaunch) {
+  const Ended run({"work", "500"}, {kSimClock});
+  EXPECT_EQ(run.status, 0);
+  EXPECT_TRUE(run.messages.empty()) << run.messages[0];
+  EXPECT_EQ(run.lines("kernel_run").size(), 1000u);
+  EXPECT_EQ(run.lines("copy_run").size(), 1u);
+  EXPECT_EQ(run.lines("fill_run").size(), 1u);
+  EXPECT_EQ(run.meta("gpu_times"), "on");
+  EXPECT_EQ(run.meta("gpu_correlation"), "driver calls");
+  EXPECT_EQ(run.meta("cupti_path"), kBuild + "/sim/libcupti.so.13");
+  EXPECT_EQ(run.meta("driver_version"), "13000");
+  EXPECT_EQ(run.pending(), 0u);
+  EXPECT_EQ(run.counter(format::Counter::cupti_dropped), 0u);
+  expect_every_record_has_its_launch(run);
+}
+
+TEST(GpuActivity, DevicesAreDescribed) {
+  const Ended run({"work", "1"}, {});
+  EXPECT_EQ(run.lines("device").size(), 2u);
+  std::map<std::string, int> keys;
+  for (const std::string& line : run.lines("device_property")) {
+    if (field(line, "ordinal") == 1) ++keys[line.substr(line.find("key=") + 4, line.find(" value=") - line.find("key=") - 4)];
+  }
+  for (const char* key : {"totalGlobalMem", "computeMajor", "computeMinor", "maxThreadsPerBlock", "numSms", "warpSize"}) {
+    EXPECT_EQ(keys[key], 1) << key;
+  }
+}
+
+TEST(GpuActivity, ThreadsAreToldApartBySystemThreadIds) {
+  const Ended run({"threads", "300"}, {});
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(run.lines("kernel_run").size(), 1200u);
+  std::map<uint64_t, int> tids;
+  for (const std::string& line : run.lines("thread")) ++tids[field(line, "tid")];
+  size_t calls = 0;
+  for (const std::string& line : run.lines("driver_calls")) {
+    EXPECT_TRUE(tids.contains(field(line, "tid"))) << line;
+    calls += static_cast<size_t>(std::count(line.begin(), line.end(), ';'));
+  }
+  EXPECT_EQ(calls, 1200u);
+}
+
+TEST(GpuActivity, KilledTwoSecondsLaterAllGpuTimesAreInTheLog) {
+  const Ended run({"hold", "50"}, {}, std::chrono::milliseconds(2000));
+  EXPECT_TRUE(WIFSIGNALED(run.status));
+  EXPECT_FALSE(run.finished());
+  EXPECT_EQ(run.lines("kernel_run").size(), 100u);
+  EXPECT_EQ(run.pending(), 0u);
+}
+
+TEST(GpuActivity, UnfinishedWorkAtExitIsWaitedForWithinBoundsAndCountedAsPending) {
+  // idle 0: the device never gets there while nobody waits for it
+  const Ended run({"unfinished"}, {"SIM=idle 0; kernel endless 100000000000", "PROF_EXIT_WAIT=0.5"});
+  EXPECT_EQ(run.status, 0);
+  EXPECT_GE(run.pending(), 1u);
+  EXPECT_LT(run.seconds, 1.5);
+  EXPECT_TRUE(run.finished());
+}
+
+TEST(GpuActivity, WorkThatFinishesDuringTheWaitAtExitIsCollected) {
+  const Ended run({"unfinished"}, {"SIM=idle 100; kernel endless 1000000"});
+  EXPECT_EQ(run.lines("kernel_run").size(), 2u);
+  EXPECT_EQ(run.pending(), 0u);
+}
+
+TEST(GpuActivity, FlushThatHangsDoesNotHangTheExit) {
+  const Ended run({"work", "10"}, {"SIM=cupti flush_hangs"});
+  EXPECT_EQ(run.status, 0);
+  EXPECT_LT(run.seconds, 2.5);
+  EXPECT_EQ(run.counter(format::Counter::cupti_flush_timeouts), 1u);
+  EXPECT_EQ(run.lines("kernel_launch").size(), 20u);
+  EXPECT_TRUE(run.finished());
+  EXPECT_EQ(run.messages.size(), 1u);
+}
+
+TEST(GpuActivity, FlushThatHangsInTheHelperDoesNotHangTheExit) {
+  const Ended run({"unfinished"}, {"SIM=cupti flush_hangs; idle 0; kernel endless 100000000000", "PROF_FLUSH=0.05", "PROF_EXIT_WAIT=1"});
+  EXPECT_EQ(run.status, 0);
+  EXPECT_LT(run.seconds, 1.5);
+}
+
+TEST(GpuActivity, DroppedRecordsAreCounted) {
+  const Ended run({"work", "500"}, {"SIM=cupti drop 10"});
+  const uint64_t dropped = run.counter(format::Counter::cupti_dropped);
+  EXPECT_GT(dropped, 0u);
+  size_t calls = 0;
+  for (const std::string& line : run.lines("driver_calls")) calls += static_cast<size_t>(std::count(line.begin(), line.end(), ';'));
+  EXPECT_EQ(run.records() + calls + dropped, 2004u);
+}
+
+TEST(GpuActivity, LateBuffersStillArrive) {
+  const Ended run({"work", "500"}, {"SIM=cupti late 200"});
+  EXPECT_EQ(run.records(), 1002u);
+}
+
+TEST(GpuActivity, LostBuffersShowAsPending) {
+  const Ended run({"work", "4000"}, {"SIM=cupti lose_buffer 2", "PROF_EXIT_WAIT=0.3"});
+  EXPECT_EQ(run.status, 0);
+  EXPECT_LT(run.lines("kernel_run").size(), 8000u);
+  EXPECT_EQ(run.lines("kernel_launch").size(), 8000u);
+}
+
+TEST(GpuActivity, WithoutNamedDriverCallsExternalIdsCorrelate) {
+  const Ended run({"work", "200"}, {"SIM=cupti no_driver_api"});
+  EXPECT_EQ(run.meta("gpu_correlation"), "external ids");
+  EXPECT_EQ(run.lines("kernel_run").size(), 400u);
+  std::map<uint64_t, uint64_t> begin_of_id;
+  for (const std::string& line : run.lines("external_calls")) {
+    std::istringstream pairs(line.substr(line.find("calls=") + 6));
+    for (std::string pair; std::getline(pairs, pair, ';');) {
+      begin_of_id[std::stoull(pair.substr(pair.find(':') + 1))] = std::stoull(pair);
+    }
+  }
+  std::map<uint64_t, int> launches;  // begin tick → how many
+  for (const std::string& line : run.lines("kernel_launch")) ++launches[field(line, "end") - field(line, "duration")];
+  for (const std::string& line : run.lines("kernel_run")) {
+    const auto begin = begin_of_id.find(field(line, "correlation"));
+    ASSERT_NE(begin, begin_of_id.end()) << line;
+    EXPECT_EQ(launches[begin->second], 1) << line;
+  }
+}
+
+TEST(GpuActivity, RefusedByCuptiTheHostSideGoesOn) {
+  const Ended run({"work", "10"}, {"SIM=cupti enable_fails 35"});
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(run.lines("kernel_launch").size(), 20u);
+  EXPECT_EQ(run.records(), 0u);
+  EXPECT_EQ(run.counter(format::Counter::cupti_unavailable), 1u);
+  ASSERT_EQ(run.messages.size(), 1u);
+  EXPECT_NE(run.messages[0].find("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"), std::string::npos) << run.messages[0];
+  EXPECT_NE(run.meta("gpu_times").find("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"), std::string::npos);
+}
+
+TEST(GpuActivity, WithoutCuptiOneLineSaysSo) {
+  const Ended run({"work", "10"}, {"PROF_CUPTI=/nonexistent/libcupti.so"});
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(run.lines("kernel_launch").size(), 20u);
+  EXPECT_EQ(run.counter(format::Counter::cupti_unavailable), 1u);
+  ASSERT_EQ(run.messages.size(), 1u);
+  EXPECT_NE(run.messages[0].find("/nonexistent/libcupti.so"), std::string::npos) << run.messages[0];
+}
+
+TEST(GpuActivity, CuptiOfANewerCudaThanTheDriversIsRefused) {
+  const Ended run({"work", "10"}, {"SIM=driver_version 12040; cupti version 130001"});
+  ASSERT_EQ(run.messages.size(), 1u);
+  EXPECT_NE(run.messages[0].find("newer CUDA than the driver's"), std::string::npos) << run.messages[0];
+  EXPECT_EQ(run.lines("kernel_launch").size(), 20u);
+}
+
+TEST(GpuActivity, OlderCuptiIsReadWithItsOwnFields) {
+  const Ended run({"work", "10"}, {"SIM=cupti version 26"});
+  EXPECT_EQ(run.meta("cupti_version"), "26");
+  EXPECT_EQ(run.lines("kernel_run").size(), 20u);
+}
+
+TEST(GpuActivity, LoaderFindsTheLibraryWhereNothingElseSaysWhere) {
+  const Ended run({"work", "10"}, {"PROF_CUPTI="});
+  EXPECT_EQ(run.meta("cupti_found"), "by the loader's search");
+  EXPECT_EQ(run.lines("kernel_run").size(), 20u);
+}
+
+TEST(GpuActivity, TurnedOffItIsSilent) {
+  const Ended run({"work", "10"}, {"PROF_GPU=off"});
+  EXPECT_EQ(run.lines("kernel_launch").size(), 20u);
+  EXPECT_EQ(run.records(), 0u);
+  EXPECT_TRUE(run.messages.empty());
+  EXPECT_EQ(run.counter(format::Counter::cupti_unavailable), 0u);
+}
+
+TEST(GpuActivity, AnotherToolTakesCuptiOver) {
+  const Ended run({"subscribe", "50"}, {});
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(run.lines("kernel_launch").size(), 200u);
+  EXPECT_EQ(run.lines("kernel_run").size(), 100u) << "what was complete before is kept, and nothing afterwards";
+  EXPECT_EQ(run.counter(format::Counter::cupti_taken_away), 1u);
+  ASSERT_EQ(run.messages.size(), 1u);
+  EXPECT_NE(run.messages[0].find("cuptiSubscribe"), std::string::npos);
+}
+
+TEST(GpuActivity, AnotherToolWasThereFirst) {
+  const Ended run({"subscribe_first", "10"}, {});
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(run.lines("kernel_launch").size(), 40u);
+  EXPECT_EQ(run.records(), 0u);
+  ASSERT_EQ(run.messages.size(), 1u);
+  EXPECT_NE(run.messages[0].find("cuptiSubscribe"), std::string::npos);
+}
+
+TEST(GpuActivity, CompletionMarksBoundTheDepthOfAProgramThatNeverWaits) {
+  const Ended counts({"work", "500"}, {"PROF_FLUSH=0"});
+  const Ended marks({"work", "500"}, {"PROF_FLUSH=0", "PROF_DEPTH=marks"});
+  const auto deepest = [](const Ended& run) {
+    uint64_t depth = 0;
+    for (const std::string& line : run.lines("kernel_launch")) depth = std::max(depth, field(line, "depth"));
+    return depth;
+  };
+  EXPECT_EQ(marks.status, 0);
+  EXPECT_GT(marks.counter(format::Counter::depth_marks), 50u);
+  EXPECT_EQ(counts.counter(format::Counter::depth_marks), 0u);
+  EXPECT_GT(deepest(counts), 400u);
+  EXPECT_LE(deepest(marks), deepest(counts));
+  EXPECT_EQ(marks.lines("kernel_run").size(), 1000u);
+}
+
+}  // namespace
+}  // namespace prof::test
