@@ -1,5 +1,6 @@
 #include "analyzer/analysis/selection.h"
 
+#include "analyzer/output/json_text.h"
 #include "analyzer/output/table.h"
 
 #include <fmt/format.h>
@@ -25,7 +26,8 @@ int64_t moment_of_range(const Trace& trace, std::string_view name, bool is_end) 
   const auto find = [&](std::string_view text, uint32_t which) -> const NvtxRange* {
     std::vector<const NvtxRange*> found;
     for (const NvtxRange& range : trace.nvtx) {
-      if (trace.text(trace.labels[index(range.label)].text) == text) found.push_back(&range);
+      const std::string_view recorded = trace.text(trace.labels[index(range.label)].text);
+      if (recorded == text || readable_utf8(recorded) == text) found.push_back(&range);  // as typed or as printed
     }
     if (found.size() < which) return nullptr;
     std::sort(found.begin(), found.end(), [](const NvtxRange* a, const NvtxRange* b) { return a->begin_ns < b->begin_ns; });
