@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Runs one program under libprof.so on the simulated GPU and compares what was recorded with the lines in its source.
+
+    // Env: NAME=VALUE …          environment of the program; {sim} and {dir} are replaced
+    // Shell: COMMAND             how it is started; {run} is "env LD_PRELOAD=… PROGRAM" (the default)
+    // Expect: status 0
+    // Expect: stdout TEXT, stderr TEXT, stderr empty
+    // Expect: logs 2
+    // Expect: log 1: 3 kernel_launch(vector_add), >=1 api_call(cuInit), 0 lost, counter guard_resets 1, text nvtx_push,
+              whole, size < 1000000      (logs are numbered by their start; "no X" is "0 X")
+A kind may carry a name: the kernel's, the function's, or an NVTX label's text.
+"""
+import argparse
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\S+)')
+
+
+class Log:
+    """one log, as `prof dump` prints it"""
+
+    def __init__(self, prof, path, loss_counters):
+        self.path = path
+        self.size = path.stat().st_size
+        dumped = subprocess.run([prof, "dump", path], capture_output=True, text=True, errors="replace")
+        self.text = dumped.stdout
+        self.damage = dumped.stderr.strip()
+        self.records, self.counters = [], {}
+        names = {"string": {}, "api": {}, "function": {}, "config": {}, "nvtx_label": {}, "nvtx_domain": {}}
+        for line in self.text.splitlines():
+            kind, _, rest = line.partition(" ")
+            fields = {name: value.strip('"') for name, value in FIELD.findall(rest)}
+            if kind == "counter":
+                name, value = (fields.get("name"), fields.get("value")) if "name" in fields else rest.replace("=", " ").split()[:2]
+                self.counters[name] = int(value)
+            elif kind in names and "id" in fields:
+                names[kind][fields["id"]] = fields
+            self.records.append((kind, fields))
+        self.start = min((int(f["first_tick"]) for k, f in self.records if k == "thread"), default=0)
+        self.loss = sum(self.counters.get(name, 0) for name in loss_counters)
+        self.names = names
+
+    def name_of(self, kind, fields):
+        names = self.names
+        if kind == "kernel_launch":
+            function = names["function"].get(names["config"].get(fields["config"], {}).get("function"), {})
+            return names["string"].get(function.get("name"), {}).get("text")
+        if "api" in fields:
+            return names["api"].get(fields["api"], {}).get("name")
+        if "label" in fields:
+            if "text" in fields:
+                return fields["text"]
+            return names["string"].get(names["nvtx_label"].get(fields["label"], {}).get("text"), {}).get("text")
+        return fields.get("name")
+
+    def count(self, kind, name):
+        return sum(1 for k, f in self.records if k == kind and (name is None or self.name_of(k, f) == name))
+
+
+def compare(found, wanted):
+    """wanted: 3, >=3, <3"""
+    number = int(re.sub(r"[^0-9]", "", wanted))
+    if wanted.startswith(">="):
+        return found >= number
+    if wanted.startswith("<"):
+        return found < number
+    return found == number
+
+
+def judge(log, item):
+    """None, or what is wrong"""
+    item = re.sub(r"^no ", "0 ", item)
+    if item == "whole":
+        return f"damaged: {log.damage}" if log.damage else None
+    if match := re.fullmatch(r"size (<) ?(\d+)", item):
+        return None if compare(log.size, match[1] + match[2]) else f"size is {log.size}"
+    if match := re.fullmatch(r"text (.*)", item):
+        return None if match[1] in log.text else f"no such text: {match[1]}"
+    if match := re.fullmatch(r"counter (\w+) ((?:>=|<)?\d+)", item):
+        found = log.counters.get(match[1], 0)
+        return None if compare(found, match[2]) else f"{match[1]} is {found}"
+    if match := re.fullmatch(r"((?:>=|<)?\d+) lost", item):
+        return None if compare(log.loss, match[1]) else f"{log.loss} lost: {log.counters}"
+    if match := re.fullmatch(r"((?:>=|<)?\d+) (\w+)(?:\((.*)\))?", item):
+        found = log.count(match[2], match[3])
+        return None if compare(found, match[1]) else f"{found} {match[2]}{'(' + match[3] + ')' if match[3] else ''}"
+    return "not understood"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--prof", required=True)
+    parser.add_argument("--library", required=True)
+    parser.add_argument("--sim", required=True)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--source", type=pathlib.Path, required=True)
+    parser.add_argument("--counters", type=pathlib.Path, required=True, help="preload/format/counters.def")
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_args()
+
+    lines = options.source.read_text().splitlines()
+    get = lambda what: [line.split(":", 1)[1].strip() for line in lines if re.match(rf"\s*// {what}:", line)]
+    expectations = get("Expect")
+    if not expectations:
+        sys.exit(f"{options.source} expects nothing")
+    loss_counters = re.findall(r"PROF_COUNTER\((\w+), Loss", options.counters.read_text())
+
+    with tempfile.TemporaryDirectory(prefix="prof-e2e-") as folder:
+        environment = dict(os.environ, PROF_OUTPUT=folder, PROF_CUPTI=f"{options.sim}/libcupti.so.13", E2E_DIR=folder,
+                           LD_LIBRARY_PATH=f"{options.sim}:{pathlib.Path(options.program).parent}", E2E_LIBRARY=options.library)
+        shim = re.sub(r"([^/]+)$", r"lib\1_shim.so", options.program)
+        fill = lambda text: text.replace("{sim}", options.sim).replace("{dir}", folder).replace("{shim}", shim)
+        for line in get("Env"):
+            for assignment in shlex.split(fill(line)):
+                name, _, value = assignment.partition("=")
+                environment[name] = value
+        run = f"env LD_PRELOAD={shlex.quote(environment.pop('LD_PRELOAD', options.library))} {shlex.quote(options.program)}"
+        shell = fill((get("Shell") or ["{run}"])[0].replace("{run}", run))
+        done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, errors="replace", env=environment, timeout=60, cwd=folder)
+        logs = sorted((Log(options.prof, path, loss_counters) for path in pathlib.Path(folder).rglob("*.plog")), key=lambda log: log.start)
+
+        wrong = []
+        for line in expectations:
+            what, _, rest = line.partition(" ")
+            if what == "status":
+                problem = None if done.returncode == int(rest) else f"status is {done.returncode}"
+            elif what in ("stdout", "stderr"):
+                text = getattr(done, what)
+                problem = None if (text == "" if rest == "empty" else rest in text) else "it is not there"
+            elif what == "logs":
+                problem = None if compare(len(logs), rest) else f"{len(logs)} logs"
+            elif match := re.match(r"log (\d+): (.*)", line):
+                number = int(match[1])
+                if number > len(logs):
+                    problem = f"{len(logs)} logs"
+                else:
+                    found = [f"[{item}] {told}" for item in re.split(r", (?![^(]*\))", match[2]) if (told := judge(logs[number - 1], item))]
+                    problem = "; ".join(found) or None
+            else:
+                problem = "not understood"
+            if problem:
+                wrong.append(f"Expect: {line}\n   but: {problem}")
+        if wrong:
+            print("\n".join(wrong))
+            print(f"--- status {done.returncode}, stdout:\n{done.stdout}--- stderr:\n{done.stderr}")
+            for number, log in enumerate(logs, 1):
+                print(f"--- log {number}, {log.path.name}, {log.size} bytes:")
+                print("\n".join(line[:200] for line in log.text.splitlines()[-60:]))
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
