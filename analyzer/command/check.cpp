@@ -2,6 +2,7 @@
 #include "analyzer/command/command.h"
 #include "analyzer/input/log_health.h"
 #include "analyzer/input/log_sniff.h"
+#include "analyzer/output/json_text.h"
 #include "analyzer/output/log_text.h"
 
 #include <CLI/CLI.hpp>
@@ -115,7 +116,7 @@ using Json = rapidjson::Writer<rapidjson::StringBuffer>;
 
 void put(Json& json, const char* key, uint64_t value) { json.Key(key), json.Uint64(value); }
 void put(Json& json, const char* key, std::string_view value) {
-  const std::string text = printable(value);
+  const std::string text = readable_utf8(value);
   json.Key(key), json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
 }
 
@@ -169,7 +170,7 @@ void put_log(Json& json, const LogFile& log, const LogHealth& health) {
   }
   json.EndArray();
   json.Key("unhooked_apis"), json.StartArray();
-  for (const std::string_view name : health.definitions.unhooked_apis) json.String(printable(name));
+  for (const std::string_view name : health.definitions.unhooked_apis) json.String(readable_utf8(name));
   json.EndArray();
   json.Key("damage"), json.StartArray();
   for (const Damage& damage : health.damage) {
@@ -184,7 +185,7 @@ void put_log(Json& json, const LogFile& log, const LogHealth& health) {
 
 // One file; a null `json` means text.
 int check_one(const std::string& path, Json* json) {
-  const LogOpenResult opened = LogFile::open(path);
+  LogOpenResult opened = LogFile::open(path);
   if (opened) {
     const LogHealth health = examine_log(*opened.log);
     if (json == nullptr) {
@@ -195,6 +196,7 @@ int check_one(const std::string& path, Json* json) {
     return health.whole() ? kComplete : kPartial;
   }
   const std::string foreign = opened.error.kind == LogErrorKind::NotALog ? sniff_foreign_file(path) : std::string();
+  if (opened.error.kind == LogErrorKind::NotALog) opened.error.advice = "nor is it a trace of a tool known here";
   if (json == nullptr) {
     if (foreign.empty()) {
       fmt::print("{}\n", opened.error.text(printable(path)));
@@ -204,7 +206,7 @@ int check_one(const std::string& path, Json* json) {
   } else {
     put(*json, "type", foreign.empty() ? "unusable" : foreign);
     json->Key("whole"), json->Bool(false);
-    put(*json, "verdict", opened.error.text(path));
+    put(*json, "verdict", foreign.empty() ? opened.error.text(path) : "not a prof log");
   }
   return kUnusable;
 }

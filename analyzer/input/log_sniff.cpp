@@ -37,7 +37,7 @@ std::string sniff_json(std::string_view text) {
   }
   if (text[0] == '[' && has(text, "\"ph\"")) return "a Chrome trace (an array of events)";
   if (has(text, "\"schemaVersion\"") && has(text, "\"deviceProperties\"")) return "a torch.profiler (Kineto) trace";
-  return "JSON, but no trace is seen in its first bytes";
+  return "something else than a trace";
 }
 
 std::string sniff_sqlite(const std::string& path) {
