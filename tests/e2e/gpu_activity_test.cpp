@@ -229,7 +229,7 @@ TEST(GpuActivity, DroppedRecordsAreCounted) {
 }
 
 TEST(GpuActivity, LateBuffersStillArrive) {
-  const Ended run({"work", "500"}, {"SIM=cupti late 200"});
+  const Ended run({"work", "500"}, {"SIM=cupti late 100"});
   EXPECT_EQ(run.records(), 1002u);
 }
 
