@@ -43,10 +43,7 @@ def pack(build, folder):
         if not found:
             sys.exit(f"gpu-check: no {name} in {build}")
         shutil.copy(found, folder)
-    unwind = find("libunwind.so.8")
-    if unwind:
-        os.makedirs(os.path.join(folder, "prof.d"), exist_ok=True)
-    for base, _, files in os.walk(build):  # lib/prof/ as installed: libprof.so looks for it beside itself
+    for base, _, files in os.walk(build):  # lib/prof/: what libprof.so looks for beside itself
         if os.path.basename(base) == "prof" and os.path.basename(os.path.dirname(base)) == "lib":
             os.makedirs(os.path.join(folder, "lib"), exist_ok=True)
             shutil.copytree(base, os.path.join(folder, "lib", "prof"), dirs_exist_ok=True)

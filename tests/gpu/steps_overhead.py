@@ -121,6 +121,7 @@ def interval(r):
 def cost_table(step, title, samples, key, unit, per=1.0):
     plain, cupti = pick(samples["plain"], key), pick(samples["CUPTI alone"], key)
     rows, ratios = [], {}
+    ratios["plain spread"] = stats.quantile(flat(plain), 0.9) / stats.median(flat(plain))
     for variant, sets in samples.items():
         values = pick(sets, key)
         to_plain, to_cupti = stats.ratio(values, plain), stats.ratio(values, cupti)
@@ -135,9 +136,9 @@ def cost_table(step, title, samples, key, unit, per=1.0):
 def gate(lab, step, ratios):
     if lab.sim:
         return step.note("Rehearsed on the simulated GPU: nothing here is a measurement, limits are not checked.")
-    off = ratios["host side only"][0]
-    step.check("host side only is within noise of plain", off[1] <= 1.0 or off[0] <= 1.01, interval(off),
-               "95 % interval reaches 1, or ratio ≤ 1.01")
+    off, noise = ratios["host side only"][0], ratios["plain spread"]
+    step.check("host side only is within noise of plain", off[1] <= 1.0 or off[0] <= noise, interval(off),
+               f"95 % interval reaches 1, or inside plain's own 10–90 % range (≤ {noise:.3f})")
     full = ratios["full"][1]
     step.check("full ÷ CUPTI alone", full[0] <= MAX_FULL_OVER_CUPTI, interval(full), MAX_FULL_OVER_CUPTI)
 
@@ -150,8 +151,8 @@ def rounds_check(lab, step, samples):
 
 
 def launch_loop(lab, step):
-    """200,000 launches of a kernel as short as can be, static cudart; and long kernels back to back, for the GPU's side."""
-    launches, back_to_back = ("2000 0", "500 5000") if lab.sim else ("200000 0", "3000 5000")
+    """100,000 launches a round of a kernel as short as can be, static cudart; and long kernels back to back, for the GPU's side."""
+    launches, back_to_back = ("2000 0", "500 5000") if lab.sim else ("100000 0", "3000 5000")
     chosen = variants(lab, "launch_loop", [])
     sets, rounds = (1, 2) if lab.sim else (5, 5)
     command = [lab.program("launch_loop"), "--serve"]
