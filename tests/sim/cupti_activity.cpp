@@ -67,7 +67,7 @@ SIM_EXPORT CUptiResult cuptiActivityEnableContext(CUcontext context, CUpti_Activ
   State& now = state();
   {
     std::lock_guard<std::mutex> lock(now.mutex);
-    now.enabled_in[kind].insert(now.driver->context_id(context));
+    now.enabled_in[kind].insert(now.driver.load()->context_id(context));
   }
   start_worker();
   return CUPTI_SUCCESS;
@@ -78,7 +78,7 @@ SIM_EXPORT CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_Acti
   if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
-  now.enabled_in[kind].erase(now.driver->context_id(context));
+  now.enabled_in[kind].erase(now.driver.load()->context_id(context));
   return CUPTI_SUCCESS;
 }
 

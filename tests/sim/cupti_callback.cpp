@@ -158,19 +158,19 @@ SIM_EXPORT CUptiResult cuptiGetThreadIdType(CUpti_ActivityThreadIdType* type) {
 SIM_EXPORT CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t* deviceId) {
   if (deviceId == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
-  *deviceId = state().driver->device_of(context);
+  *deviceId = state().driver.load()->device_of(context);
   return CUPTI_SUCCESS;
 }
 SIM_EXPORT CUptiResult cuptiGetContextId(CUcontext context, uint32_t* contextId) {
   if (contextId == nullptr || context == nullptr) return CUPTI_ERROR_INVALID_CONTEXT;
   if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
-  *contextId = state().driver->context_id(context);
+  *contextId = state().driver.load()->context_id(context);
   return CUPTI_SUCCESS;
 }
 SIM_EXPORT CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t perThreadStream, uint32_t* streamId) {
   if (streamId == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
-  *streamId = state().driver->stream_id(context, stream, perThreadStream != 0);
+  *streamId = state().driver.load()->stream_id(context, stream, perThreadStream != 0);
   return *streamId != 0 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_STREAM;
 }
 SIM_EXPORT CUptiResult cuptiGetStreamId(CUcontext context, CUstream stream, uint32_t* streamId) {
@@ -179,19 +179,19 @@ SIM_EXPORT CUptiResult cuptiGetStreamId(CUcontext context, CUstream stream, uint
 SIM_EXPORT CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t* nodeId) {
   if (node == nullptr || nodeId == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
-  *nodeId = state().driver->node_id(node);
+  *nodeId = state().driver.load()->node_id(node);
   return CUPTI_SUCCESS;
 }
 SIM_EXPORT CUptiResult cuptiGetGraphId(CUgraph graph, uint32_t* pId) {
   if (graph == nullptr || pId == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
-  *pId = state().driver->graph_id(graph);
+  *pId = state().driver.load()->graph_id(graph);
   return CUPTI_SUCCESS;
 }
 SIM_EXPORT CUptiResult cuptiGetGraphExecId(CUgraphExec graphExec, uint32_t* pId) {
   if (graphExec == nullptr || pId == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
-  *pId = state().driver->exec_id(graphExec);
+  *pId = state().driver.load()->exec_id(graphExec);
   return CUPTI_SUCCESS;
 }
 

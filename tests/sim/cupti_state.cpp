@@ -187,13 +187,13 @@ State& state() {
 uint64_t clock_now(State& now) {
   const CUpti_TimestampCallbackFunc callback = now.timestamp;
   if (now.driver == nullptr) return callback != nullptr ? callback() : 0;
-  Ns moment = now.driver->now();
+  Ns moment = now.driver.load()->now();
   if (callback == nullptr) return moment;
   uint64_t stamp = callback();
   // A thread interrupted between the two readings would bend every time nearby: such a pair is read again.
   constexpr Ns kClose = 2000;
   for (int tries = 0; tries < 4; ++tries) {
-    const Ns after = now.driver->now();
+    const Ns after = now.driver.load()->now();
     if (after - moment <= kClose) break;
     moment = after;
     stamp = callback();
@@ -216,7 +216,7 @@ bool attach() {
   std::lock_guard<std::mutex> lock(now.mutex);
   now.driver = find();
   now.attached = true;
-  now.driver->attach(&sink());
+  now.driver.load()->attach(&sink());
   return true;
 }
 
@@ -224,14 +224,14 @@ void detach() {
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
   if (!now.attached) return;
-  now.driver->attach(nullptr);
+  now.driver.load()->attach(nullptr);
   now.attached = false;
 }
 
 void deliver(bool partly_filled) {
   State& now = state();
   if (now.driver != nullptr) {
-    now.driver->settle();
+    now.driver.load()->settle();
     clock_now(now);  // an anchor not older than anything settled
   }
   std::lock_guard<std::recursive_mutex> delivery(now.delivery);

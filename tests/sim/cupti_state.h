@@ -53,7 +53,7 @@ struct Subscriber {
 
 struct State {
   std::mutex mutex;
-  const DriverInternals* driver = nullptr;
+  std::atomic<const DriverInternals*> driver{nullptr};
   bool attached = false;
 
   std::bitset<CUPTI_ACTIVITY_KIND_COUNT> enabled;
@@ -70,7 +70,7 @@ struct State {
   Buffer open;
   std::deque<Buffer> full;
 
-  CUpti_TimestampCallbackFunc timestamp = nullptr;
+  std::atomic<CUpti_TimestampCallbackFunc> timestamp{nullptr};
   std::vector<std::pair<Ns, uint64_t>> anchors;  // (simulator's clock, callback's clock), both ascending
 
   CUpti_ActivityThreadIdType thread_id_type = CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
