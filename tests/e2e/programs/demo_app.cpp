@@ -2,6 +2,11 @@
 // streams and copies. It runs on a real GPU (its kernels are PTX, compiled by the driver) and on the simulated one.
 // It has two faults for the trace to show: every fourth batch is late, and the loss is read back with a full stop.
 // Usage: demo_app [STEPS]
+// Link: none
+// Expect: status 0
+// Expect: stdout demo_app: 20 steps
+// Expect: log 1: 440 kernel_launch, 80 kernel_launch(gemm_f32_128x64), 25 memory_launch, 440 kernel_run, 24 copy_run
+// Expect: log 1: 264 nvtx_push, 264 nvtx_pop, 4 nvtx_push(read loss), 0 lost, whole
 #include <cuda.h>
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
