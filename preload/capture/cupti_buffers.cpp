@@ -48,6 +48,13 @@ bool CuptiBuffers::give_back(uint8_t* buffer, size_t used) {
   return true;
 }
 
+bool CuptiBuffers::all_free() const {
+  for (const std::atomic<uint64_t>& word : free_) {
+    if (word.load(std::memory_order_acquire) != ~0ull) return false;
+  }
+  return true;
+}
+
 void* CuptiBuffers::scratch(const uint8_t* buffer) const {
   const int64_t index = index_of(buffer);
   if (index < 0) return nullptr;

@@ -25,6 +25,7 @@ class CuptiBuffers {
   uint8_t* take();
   // Clears the `used` bytes at the front and makes it free. False: none of ours, or not out.
   bool give_back(uint8_t* buffer, size_t used);
+  bool all_free() const;
   // The reader's room beside a buffer of ours; null: none of ours.
   void* scratch(const uint8_t* buffer) const;
   // After fork: the parent's buffers will never come back.

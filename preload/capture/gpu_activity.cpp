@@ -14,6 +14,7 @@
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -204,6 +205,20 @@ void store_pending() {
   if (page != nullptr) std::atomic_ref(page->gpu_pending).store(outstanding().unreported, std::memory_order_relaxed);
 }
 
+// After the forced flush: buffers that CUPTI still hands over, as long as they keep coming. Not until all records are there:
+// some operations never get one (a copy from host to host), and CUPTI may keep an empty buffer for ever.
+void await_late_buffers(uint64_t stop_ns) {
+  constexpr uint64_t kPatienceNs = 300'000'000;
+  uint64_t missing = outstanding().unreported;
+  uint64_t give_up_ns = monotonic_ns() + kPatienceNs;
+  while (missing != 0 && !g_buffers.all_free() && monotonic_ns() < std::min(stop_ns, give_up_ns)) {
+    sleep_ns(2'000'000);
+    const uint64_t now_missing = outstanding().unreported;
+    if (now_missing != missing) give_up_ns = monotonic_ns() + kPatienceNs;
+    missing = now_missing;
+  }
+}
+
 // Collects until the GPU has finished what the program launched, as far as anything tells, then takes what there is.
 void last_flush(uint64_t stop_ns) {
   const Cupti& api = g_library.api;
@@ -213,6 +228,7 @@ void last_flush(uint64_t stop_ns) {
     api.cuptiActivityFlushAll(0);
   }
   api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  await_late_buffers(stop_ns);
   count_dropped();
   store_pending();
 }

@@ -100,6 +100,13 @@ uint32_t free_slot() {
   return end;
 }
 
+// A stream ends: its operations may still be on their way through CUPTI's buffers.
+void end_life(const StreamState& state) {
+  const uint64_t launched = state.launched.load(std::memory_order_relaxed);
+  const uint64_t reported = state.reported.load(std::memory_order_relaxed);
+  if (reported < launched) g_streams->gone_unreported.fetch_add(launched - reported, std::memory_order_relaxed);
+}
+
 void begin_life(StreamState& state, const StreamFacts& facts) {
   const uint64_t so_far = state.launched.load(std::memory_order_relaxed);
   state.completed.store(so_far, std::memory_order_relaxed);
@@ -166,6 +173,7 @@ void renew_stream(StreamState& state, const StreamFacts& facts) {
   if (!gate.held()) return;
   const uint32_t slot = slot_of(state);
   if (state.gpu_key != 0) erase(g_streams->gpu_index, state.gpu_key, slot);
+  end_life(state);
   begin_life(state, facts);
   if (facts.gpu_key != 0) insert(g_streams->gpu_index, facts.gpu_key, slot);
 }
@@ -176,6 +184,7 @@ void remove_stream(StreamState& state) {
   const uint32_t slot = slot_of(state);
   erase(g_streams->index, state.key, slot);
   if (state.gpu_key != 0) erase(g_streams->gpu_index, state.gpu_key, slot);
+  end_life(state);
   state.live.store(false, std::memory_order_release);
 }
 

@@ -134,6 +134,12 @@ void raise(std::atomic<uint64_t>& value, uint64_t to) {
   }
 }
 
+void lower(std::atomic<uint64_t>& value, uint64_t by) {
+  uint64_t there = value.load(std::memory_order_relaxed);
+  while (!value.compare_exchange_weak(there, there > by ? there - by : 0, std::memory_order_relaxed)) {
+  }
+}
+
 uint64_t known_completed(const StreamState& state, uint64_t launched) {
   uint64_t done = state.completed.load(std::memory_order_relaxed);
   const uint64_t reported = state.reported.load(std::memory_order_relaxed);
@@ -249,7 +255,10 @@ void context_destroyed(CUcontext context) {
 
 void gpu_reported(uint32_t gpu_context, uint32_t gpu_stream, uint64_t operations) {
   StreamState* const state = find_gpu_stream(gpu_stream_key(gpu_context, gpu_stream));
-  if (state == nullptr) return;
+  if (state == nullptr) {
+    if (detail::g_streams != nullptr) lower(detail::g_streams->gone_unreported, operations);
+    return;
+  }
   const uint64_t reported = state->reported.fetch_add(operations, std::memory_order_relaxed) + operations;
   const uint64_t launched = state->launched.load(std::memory_order_acquire);
   // More than was launched: kernels of the driver's own. They must not vouch for launches to come.
@@ -258,6 +267,7 @@ void gpu_reported(uint32_t gpu_context, uint32_t gpu_stream, uint64_t operations
 
 Outstanding outstanding() {
   Outstanding total;
+  if (detail::g_streams != nullptr) total.unreported = detail::g_streams->gone_unreported.load(std::memory_order_relaxed);
   for_each_stream([&](StreamState& state) {
     const uint64_t launched = state.launched.load(std::memory_order_acquire);
     const uint64_t reported = state.reported.load(std::memory_order_relaxed);

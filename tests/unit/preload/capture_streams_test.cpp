@@ -210,8 +210,12 @@ TEST_F(Depth, ReportsOfCuptiCompleteInOrderAndNeverVouchForLaunchesToCome) {
   EXPECT_EQ(outstanding().unfinished, 5u);
   EXPECT_EQ(outstanding().unreported, 5u);
   remove_stream(*one);
-  gpu_reported(1, 13, 5);  // late: nobody's
   EXPECT_EQ(outstanding().unfinished, 0u);
+  EXPECT_EQ(outstanding().unreported, 5u) << "still on their way";
+  gpu_reported(1, 13, 3);
+  EXPECT_EQ(outstanding().unreported, 2u);
+  gpu_reported(1, 13, 9);
+  EXPECT_EQ(outstanding().unreported, 0u);
 }
 
 // A GPU of three streams that runs each in order, at random speed; and the naive account of what the program was told.
