@@ -75,35 +75,53 @@ def variants(lab, name, profilers):
     return result
 
 
-def alternate(lab, name, make_command, chosen, sets, rounds, loops):
-    """samples[loop][variant] = one list per set of one answer per round."""
-    samples = {loop: {variant: [] for variant in chosen} for loop in loops}
-    order = random.Random(7)
-    began = time.monotonic()
-    for number in range(sets):
-        if number and lab.left() < 1.3 * (time.monotonic() - began) / number + 20:
-            lab.note(f"{name}: stopped after {number} of {sets} sets: no time left")
-            break
-        servers = {}
+class Alternation:
+    """Sets of processes, one per variant, whose timed loops take turns. A variant whose process fails is dropped, and
+    the step says so."""
+
+    def __init__(self, lab, step, name, make_command, chosen):
+        self.lab, self.step, self.name, self.make_command = lab, step, name, make_command
+        self.chosen = dict(chosen)
+        self.order = random.Random(7)
+
+    def attempt(self, variant, action):
         try:
-            for variant, (env, _) in chosen.items():
-                servers[variant] = Server(lab, f"{name}-{variant.replace(' ', '-')}", make_command(variant), env)
-            for server in servers.values():
-                server.ready()
-            answers = {loop: {variant: [] for variant in chosen} for loop in loops}
+            return action()
+        except (RuntimeError, OSError, ValueError) as error:
+            self.chosen.pop(variant, None)
+            self.step.check(f"{variant} runs to the end", False, error)
+            return None
+
+    def one_set(self, rounds, loops):
+        """{loop: {variant: answers}}; the first round warms up."""
+        servers = {}
+        answers = {loop: {variant: [] for variant in self.chosen} for loop in loops}
+        try:
+            for variant, (env, _) in self.chosen.items():
+                servers[variant] = Server(self.lab, f"{self.name}-{variant.replace(' ', '-')}", self.make_command(variant), env)
+            for variant in list(self.chosen):
+                self.attempt(variant, servers[variant].ready)
             for loop in loops:
                 for turn in range(rounds + 1):
-                    for variant in order.sample(list(servers), len(servers)):
-                        answer = servers[variant].loop(loop)
-                        if turn:  # the first round warms up
+                    for variant in self.order.sample(list(self.chosen), len(self.chosen)):
+                        answer = self.attempt(variant, lambda: servers[variant].loop(loop))
+                        if turn and answer:
                             answers[loop][variant].append(answer)
-            for loop in loops:
-                for variant in chosen:
-                    samples[loop][variant].append(answers[loop][variant])
         finally:
             for server in servers.values():
                 server.stop()
-    return samples
+        return answers
+
+    def run(self, sets, rounds, loops):
+        """{loop: {variant: one list of answers per set}} of the variants that never failed."""
+        found = []
+        began = time.monotonic()
+        for number in range(sets):
+            if number and self.lab.left() < 1.3 * (time.monotonic() - began) / number + 20:
+                self.step.note(f"Stopped after {number} of {sets} sets: no time left.")
+                break
+            found.append(self.one_set(rounds, loops))
+        return {loop: {variant: [answers[loop][variant] for answers in found] for variant in self.chosen} for loop in loops}
 
 
 def pick(sets, key):
@@ -119,16 +137,17 @@ def interval(r):
 
 
 def cost_table(step, title, samples, key, unit, per=1.0):
-    plain, cupti = pick(samples["plain"], key), pick(samples["CUPTI alone"], key)
+    plain = pick(samples["plain"], key)
+    cupti = pick(samples["CUPTI alone"], key) if "CUPTI alone" in samples else None
     rows, ratios = [], {}
     ratios["plain spread"] = stats.quantile(flat(plain), 0.9) / stats.median(flat(plain))
     for variant, sets in samples.items():
         values = pick(sets, key)
-        to_plain, to_cupti = stats.ratio(values, plain), stats.ratio(values, cupti)
+        to_plain, to_cupti = stats.ratio(values, plain), stats.ratio(values, cupti) if cupti else None
         ratios[variant] = (to_plain, to_cupti)
         every = flat(values)
         rows.append((variant, f"{stats.median(every) / per:,.1f}", f"{stats.quantile(every, 0.1) / per:,.1f}–"
-                     f"{stats.quantile(every, 0.9) / per:,.1f}", interval(to_plain), interval(to_cupti), len(every)))
+                     f"{stats.quantile(every, 0.9) / per:,.1f}", interval(to_plain), interval(to_cupti) if to_cupti else '', len(every)))
     step.table(title, ["variant", f"median {unit}", "10–90 %", "÷ plain (95 %)", "÷ CUPTI alone (95 %)", "rounds"], rows)
     return ratios
 
@@ -156,7 +175,7 @@ def launch_loop(lab, step):
     chosen = variants(lab, "launch_loop", [])
     sets, rounds = (1, 2) if lab.sim else (5, 5)
     command = [lab.program("launch_loop"), "--serve"]
-    samples = alternate(lab, "launch_loop", lambda variant: command, chosen, sets, rounds, [launches, back_to_back])
+    samples = Alternation(lab, step, "launch_loop", lambda variant: command, chosen).run(sets, rounds, [launches, back_to_back])
     n = int(launches.split()[0])
     gate(lab, step, cost_table(step, f"Launch loop, {n:,} launches a round, time of the launching thread a launch",
                           samples[launches], "host_ns", "ns"))
@@ -213,7 +232,7 @@ def pytorch_step(lab, step):
 
     def command(variant):
         return [lab.python, script, "serve", "--profile", profilers.get(variant, "none")]
-    samples = alternate(lab, "pytorch_step", command, chosen, 5, 5, ["40"])["40"]
+    samples = Alternation(lab, step, "pytorch_step", command, chosen).run(5, 5, ["40"])["40"]
     gate(lab, step, cost_table(step, "PyTorch MLP training step, 40 steps a round", samples, "wall_ns", "ms", per=1e6))
     rounds_check(lab, step, samples)
     for variant in ("full", "full, marks"):
