@@ -1,0 +1,155 @@
+// How fast do logs become a model, and a model a trace? A synthetic log made with the recorder's own codec: four threads
+// launch on their own streams, every launch has its GPU record and its driver call, every eighth is inside an NVTX range.
+//
+//   analyzer_model_bench [LAUNCHES]     prints records/s into the model, bytes an event at the peak, JSON records/s
+#include "analyzer/input/log_file.h"
+#include "analyzer/model/builder.h"
+#include "analyzer/output/chrome_trace.h"
+#include "tests/unit/analyzer/log_builder.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+namespace {
+
+using namespace prof;
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+uint64_t peak_bytes() {
+  struct rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+constexpr uint32_t kThreads = 4;
+
+void write_log(const std::string& path, uint32_t launches) {
+  tests::LogBuilder log;
+  log.header.pid = 1234;
+  log.header.start_tick = log.header.start_monotonic_ns = 1'000'000;
+  log.header.start_realtime_ns = 1'700'000'000'000'000'000;
+  log.define(format::GpuClock{0, 0, 1, 0});
+  log.define(format::DeviceDef{0, "NVIDIA H200", "00112233445566778899aabbccddeeff"});
+  log.define(format::DeviceProperty{0, "numSms", 132});
+  log.define(format::ApiDef{format::ApiId{1}, "cuLaunchKernel"});
+  log.define(format::ContextDef{format::ContextId{1}, 1, 0, 1});
+  const std::string_view name = "_ZN2at6native29vectorized_elementwise_kernelILi4EEEvifi";
+  log.define(format::StringPart{format::StringId{1}, name.size(), 0, name});
+  log.define(format::StringPart{format::StringId{2}, 4, 0, "step"});
+  log.define(format::NvtxLabelDef{format::LabelId{1}, {}, format::StringId{2}, 0, 0, 0});
+  log.define(format::FunctionDef{format::FunctionId{1}, format::StringId{1}, format::ModuleId{1}, 4096, 0});
+  for (uint32_t i = 1; i <= 32; ++i) {
+    format::ConfigDef config;
+    config.id = format::ConfigId{i}, config.api = format::ApiId{1}, config.function = format::FunctionId{1};
+    config.grid[0] = 100 * i, config.block[0] = 128, config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
+    log.define(config);
+    format::GpuKernelDef kernel;
+    kernel.id = format::GpuKernelId{i}, kernel.name = format::StringId{1}, kernel.registers = 32;
+    kernel.grid[0] = 100 * i, kernel.block[0] = 128, kernel.grid[1] = kernel.grid[2] = kernel.block[1] = kernel.block[2] = 1;
+    log.define(kernel);
+  }
+  for (uint32_t t = 1; t <= kThreads; ++t) {
+    format::StreamDef stream;
+    stream.id = format::StreamId{t}, stream.context = format::ContextId{1}, stream.gpu_stream = 7 + t;
+    stream.type = format::StreamType::Created;
+    log.define(stream);
+    log.define(format::GpuStreamDef{format::GpuStreamId{t}, 0, 1, 6 + t});
+    log.add(t, format::ThreadDef{format::ThreadOrdinal{t}, 1233 + t, 1'000'000, "worker"});
+  }
+  std::vector<format::CallPair> pairs[kThreads];
+  for (uint32_t i = 0; i < launches; ++i) {
+    const uint32_t t = i % kThreads;
+    const uint64_t begin = 1'000'000 + uint64_t{i} * 700;
+    const uint32_t kind = i / kThreads % 32 + 1;
+    if (i / kThreads % 8 == 0) log.add(t + 1, format::NvtxPush{begin, format::LabelId{1}, 0, 0, {}});
+    format::KernelLaunch launch;
+    launch.end = begin + 600, launch.duration = 550, launch.config = format::ConfigId{kind};
+    launch.stream = format::StreamId{t + 1}, launch.depth = i % 5;
+    log.add(t + 1, launch);
+    if (i / kThreads % 8 == 7) log.add(t + 1, format::NvtxPop{begin + 650, {}});
+    format::KernelRun run;
+    run.start = begin + 3000 + i % 100, run.duration = 2000 + i % 300, run.correlation = i + 1;
+    run.stream = format::GpuStreamId{t + 1}, run.kernel = format::GpuKernelId{kind};
+    log.add(9, run);
+    pairs[t].push_back({begin + 200, i + 1});
+    if (pairs[t].size() == format::kMaxCallPairs || i + kThreads >= launches) {
+      log.add(9, format::DriverCalls{1234 + t, {pairs[t].data(), static_cast<uint32_t>(pairs[t].size())}});
+      pairs[t].clear();
+    }
+  }
+  log.seal_all();
+  const std::vector<uint8_t> bytes = log.bytes();
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+double json_rate(const analyzer::Trace& trace, const analyzer::KernelNames& names, const analyzer::QueueDepth& depth,
+                 const std::string& to, uint64_t& events) {
+  const auto begin = std::chrono::steady_clock::now();
+  analyzer::Sink sink(to, 1);
+  events = analyzer::write_chrome_trace(trace, names, depth, {false, "bench"}, sink).events;
+  sink.close();
+  return static_cast<double>(events) / seconds_since(begin) / 1e6;
+}
+
+int run(uint32_t launches, const std::string& path) {
+  auto begin = std::chrono::steady_clock::now();
+  const uint64_t before = peak_bytes();
+  analyzer::BuildStatistics statistics;
+  std::vector<std::unique_ptr<analyzer::LogFile>> logs;
+  logs.push_back(analyzer::LogFile::open(path).log);
+  if (logs.back() == nullptr) return 1;
+  const uint64_t log_bytes = logs.back()->log_bytes();
+  const double open_seconds = seconds_since(begin);
+  begin = std::chrono::steady_clock::now();
+  const std::unique_ptr<analyzer::Trace> trace = analyzer::build_trace(std::move(logs), {}, &statistics);
+  const double build_seconds = seconds_since(begin);
+  const uint64_t events = trace->host.size() + trace->operations.size() + trace->nvtx.size();
+  const double build_bytes = static_cast<double>(peak_bytes() - before - log_bytes) / static_cast<double>(events);
+  begin = std::chrono::steady_clock::now();
+  const analyzer::KernelNames names(*trace);
+  const analyzer::QueueDepth depth(*trace);
+  const double depth_seconds = seconds_since(begin);
+  const double depth_bytes = static_cast<double>(peak_bytes() - before - log_bytes) / static_cast<double>(events);
+  const double records = static_cast<double>(statistics.records);
+  std::printf("%u cores, %u launches, %.1f M records, log %.1f MB\n", std::thread::hardware_concurrency(), launches, records / 1e6,
+              static_cast<double>(log_bytes) / 1e6);
+  std::printf("open and check      %.3f s\n", open_seconds);
+  std::printf("into the model      %.3f s  %.1f M records/s (with opening %.1f)\n", build_seconds, records / build_seconds / 1e6,
+              records / (build_seconds + open_seconds) / 1e6);
+  std::printf("exact queue depth   %.3f s\n", depth_seconds);
+  std::printf("peak above the log  %.1f bytes an event, with queue depth %.1f\n", build_bytes, depth_bytes);
+  uint64_t written = 0;
+  const double plain = json_rate(*trace, names, depth, "/dev/null", written);
+  std::printf("JSON to /dev/null   %.2f M records/s (%llu)\n", plain, static_cast<unsigned long long>(written));
+  const std::string gz = path + ".json.gz";
+  std::printf("JSON to .gz level 1 %.2f M records/s\n", json_rate(*trace, names, depth, gz, written));
+  std::remove(gz.c_str());
+  std::printf("%s\n", analyzer::coverage_line(*trace).c_str());
+  return trace->processes[0].coverage.operations_linked == launches ? 0 : 1;
+}
+
+}  // namespace
+
+// The log is made in a child process, so that its memory does not count.
+int main(int argc, char** argv) {
+  if (argc == 4 && std::string(argv[1]) == "--make") {
+    write_log(argv[2], static_cast<uint32_t>(std::atol(argv[3])));
+    return 0;
+  }
+  const long asked = argc > 1 ? std::atol(argv[1]) : 0;
+  const uint32_t launches = asked > 0 ? static_cast<uint32_t>(asked) : 4'000'000;
+  const std::string path = "/tmp/analyzer_model_bench." + std::to_string(getpid()) + ".plog";
+  const std::string make = "'" + std::string(argv[0]) + "' --make " + path + " " + std::to_string(launches);
+  const int status = std::system(make.c_str()) == 0 ? run(launches, path) : 1;
+  std::remove(path.c_str());
+  return status;
+}

@@ -1,0 +1,124 @@
+// Tables, JSON texts and sinks: exact numbers, valid JSON for any bytes, no half-written file.
+#include "analyzer/output/json_text.h"
+#include "analyzer/output/sink.h"
+#include "analyzer/output/table.h"
+
+#include <gtest/gtest.h>
+#include <rapidjson/document.h>
+#include <zlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+namespace prof::analyzer {
+namespace {
+
+std::string micros(int64_t ns) {
+  char text[32];
+  return std::string(text, put_micros(text, ns));
+}
+
+TEST(JsonText, WritesNanosecondsAsMicrosecondsExactly) {
+  EXPECT_EQ(micros(0), "0.000");
+  EXPECT_EQ(micros(1), "0.001");
+  EXPECT_EQ(micros(1'234'567), "1234.567");
+  EXPECT_EQ(micros(-1'050), "-1.050");
+  EXPECT_EQ(micros(INT64_MAX), "9223372036854775.807");
+}
+
+TEST(JsonText, IsValidForAnyBytesAndKeepsWhatIsReadable) {
+  EXPECT_EQ(json_string("a\"b\\\x01\xff"), R"("a\"b\\\\x01\\xff")");
+  EXPECT_EQ(json_string("µs 漢"), "\"µs 漢\"");
+  EXPECT_EQ(json_string("\xed\xa0\x80"), R"("\\xed\\xa0\\x80")");  // a surrogate is not UTF-8
+  std::mt19937 random(3);
+  for (int i = 0; i < 2000; ++i) {
+    std::string text;
+    for (auto j = random() % 20; j > 0; --j) text += static_cast<char>(random());
+    rapidjson::Document document;
+    ASSERT_FALSE(document.Parse<rapidjson::kParseValidateEncodingFlag>(json_string(text)).HasParseError());
+  }
+}
+
+TEST(Table, ScalesTimesToFiveDigits) {
+  EXPECT_EQ(scaled_time(300), "300ns");
+  EXPECT_EQ(scaled_time(207'040), "207.04us");
+  EXPECT_EQ(scaled_time(35'919'000), "35.919ms");
+  EXPECT_EQ(scaled_time(604'780'000), "604.78ms");
+  EXPECT_EQ(scaled_time(1'395'610'000), "1.3956s");
+}
+
+TEST(Table, SortsStablyWithEmptyCellsFirst) {
+  Table table("t", "T");
+  table.add_column("A", "a", CellType::Count);
+  table.add_column("N", "n", CellType::Text);
+  table.row().add(int64_t{2}).add(std::string_view("x"));
+  table.row().empty().add(std::string_view("y"));
+  table.row().add(int64_t{2}).add(std::string_view("z"));
+  table.row().add(int64_t{1});
+  ASSERT_TRUE(table.sort_by("a"));
+  EXPECT_EQ(table.columns()[0].cells, (std::vector<int64_t>{kEmptyCell, 1, 2, 2}));
+  EXPECT_EQ(table.text(table.columns()[1].cells[2]), "x");
+  ASSERT_TRUE(table.sort_by("-A"));
+  EXPECT_EQ(table.text(table.columns()[1].cells[0]), "x");
+  EXPECT_FALSE(table.sort_by("b"));
+}
+
+class SinkTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("sink_test." + std::to_string(getpid()));
+    std::filesystem::create_directory(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  size_t files() const {
+    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder_), std::filesystem::directory_iterator()));
+  }
+  std::filesystem::path folder_;
+};
+
+TEST_F(SinkTest, CompressesOnAnotherThreadWithoutChangingAByte) {
+  const std::string path = folder_ / "out.gz";
+  std::string all;
+  {
+    Sink sink(path, 1);
+    for (int i = 0; i < 400'000; ++i) {
+      const std::string line = "line " + std::to_string(i * 7919) + "\n";
+      sink.write(line);
+      all += line;
+    }
+    sink.close();
+  }
+  std::string read;
+  const gzFile file = gzopen(path.c_str(), "rb");
+  char buffer[65536];
+  for (int n; (n = gzread(file, buffer, sizeof buffer)) > 0;) read.append(buffer, static_cast<size_t>(n));
+  gzclose(file);
+  EXPECT_EQ(read, all);
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(SinkTest, LeavesTheOldFileWhenTheAnswerIsNotFinished) {
+  const std::string path = folder_ / "out.json";
+  std::ofstream(path) << "old";
+  {
+    Sink sink(path);
+    sink.write("new");
+  }
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  EXPECT_EQ(text.str(), "old");
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(SinkTest, SaysWhatFailed) {
+  EXPECT_THROW(Sink((folder_ / "no" / "such").string()), OutputError);
+  EXPECT_THROW(Sink(folder_.string()), OutputError);
+  Sink full("/dev/full");
+  full.write("x");
+  EXPECT_THROW(full.close(), OutputError);
+}
+
+}  // namespace
+}  // namespace prof::analyzer
