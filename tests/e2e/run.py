@@ -121,7 +121,7 @@ def main():
                 name, _, value = assignment.partition("=")
                 environment[name] = value
         run = f"env LD_PRELOAD={shlex.quote(environment.pop('LD_PRELOAD', options.library))} {shlex.quote(options.program)}"
-        shell = fill((get("Shell") or ["{run}"])[0].replace("{run}", run))
+        shell = fill((get("Shell") or ["{run}"])[0].replace("{run}", run).replace("{plain}", shlex.quote(options.program)))
         done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, errors="replace", env=environment, timeout=60, cwd=folder)
         logs = sorted((Log(options.prof, path, loss_counters) for path in pathlib.Path(folder).rglob("*.plog")), key=lambda log: log.start)
 
@@ -129,7 +129,8 @@ def main():
         for line in expectations:
             what, _, rest = line.partition(" ")
             if what == "status":
-                problem = None if done.returncode == int(rest) else f"status is {done.returncode}"
+                status = done.returncode if done.returncode >= 0 else 128 - done.returncode
+                problem = None if status == int(rest) else f"status is {status}"
             elif what in ("stdout", "stderr"):
                 text = getattr(done, what)
                 problem = None if (text == "" if rest == "empty" else rest in text) else "it is not there"

@@ -4,6 +4,7 @@
 #include "tests/sim/sim_program.h"
 
 #include <cerrno>
+#include <initializer_list>
 
 int main() {
   for (const int value : {0, 77}) {

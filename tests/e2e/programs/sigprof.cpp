@@ -12,7 +12,7 @@ static CUfunction in_handler;
 static volatile int handled = 0;
 static volatile int inside_driver = 0;
 static void handle(int) {
-  ++handled;
+  handled = handled + 1;
   if (inside_driver == 0) cuLaunchKernel(in_handler, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
 }
 

@@ -4,6 +4,8 @@
 // Expect: log 1: 20 kernel_launch(first), 20 kernel_launch(second), whole, 0 lost, counter function_name_unknown 0
 #include "tests/sim/sim_program.h"
 
+#include <initializer_list>
+
 int main() {
   sim_program::make_context();
   for (int round = 0; round < 20; ++round) {

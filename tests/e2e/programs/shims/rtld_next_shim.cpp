@@ -3,10 +3,11 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-extern "C" int puts(const char* text) {
+#define SHOWN extern "C" __attribute__((visibility("default")))
+SHOWN int puts(const char* text) {
   const auto next = reinterpret_cast<int (*)(const char*)>(dlsym(RTLD_NEXT, "puts"));
   if (next == nullptr || next == &puts) _exit(7);
   if (write(1, "wrapped: ", 9) != 9) _exit(8);
   return next(text);
 }
-extern "C" int wrapped_puts(const char* text) { return puts(text); }
+SHOWN int wrapped_puts(const char* text) { return puts(text); }
