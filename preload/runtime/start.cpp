@@ -85,7 +85,16 @@ bool open_tables() {
   return true;
 }
 
-void at_exit(void*) { finish_life(); }
+// The end comes in two steps. Exit handlers run last-in first-out: here CUPTI and the driver are still whole, so GPU records
+// are collected now; but the clean-up of libraries loaded earlier is still to come, and its calls belong into the log.
+// quick_exit goes no further, so there the life ends at once.
+void at_exit(void*) {
+  if (getpid() == g_pid) finish_gpu_activity();
+}
+void at_quick_exit(void*) { finish_life(); }
+
+// Destructors of libraries run after all exit handlers.
+__attribute__((destructor)) void unloaded() { finish_life(); }
 
 bool start_life() {
   const OwnCalls own;
@@ -154,7 +163,7 @@ bool enter_slow() {
 void register_exit_handler() {
   __cxa_atexit(at_exit, nullptr, &__dso_handle);
   static std::atomic<bool> quick{false};
-  if (!quick.exchange(true)) __cxa_at_quick_exit(at_exit, &__dso_handle);
+  if (!quick.exchange(true)) __cxa_at_quick_exit(at_quick_exit, &__dso_handle);
 }
 
 void finish_life() {
