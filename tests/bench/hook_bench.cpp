@@ -112,6 +112,7 @@ void print_singles(const Comparison& c) {
 template <class Body> void on_threads(int count, Body&& body) {
   std::atomic<int> ready{0};
   std::vector<std::thread> threads;
+  threads.reserve(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) {
     threads.emplace_back([&, i] {
       body(i, [&] {

@@ -56,10 +56,10 @@ State& state() {
   return *s;
 }
 
-#define CUPTI_FUNCTIONS(F)                                                                                           \
-  F(cuptiActivityRegisterCallbacks)                                                                                  \
-  F(cuptiActivityEnable) F(cuptiActivityFlushAll) F(cuptiActivityGetNextRecord) F(cuptiActivityGetNumDroppedRecords) \
-      F(cuptiGetVersion)
+#define CUPTI_FUNCTIONS(F)          \
+  F(cuptiActivityRegisterCallbacks) \
+  F(cuptiActivityEnable)            \
+  F(cuptiActivityFlushAll) F(cuptiActivityGetNextRecord) F(cuptiActivityGetNumDroppedRecords) F(cuptiGetVersion)
 struct Cupti {
 #define F(name) decltype(&::name) name = nullptr;
   CUPTI_FUNCTIONS(F)
