@@ -2,8 +2,16 @@
 // its name says otherwise. Host functions run on a thread of the driver's own and outside the lock, as the real one's do.
 #include "device.h"
 
+#include <dirent.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <thread>
 
@@ -172,32 +180,77 @@ bool next_end(Ns* end) {
   return false;
 }
 
-// Virtual clock: a program that stopped calling the driver (it sleeps, or spins on memory) still sees its work finish.
+// True when every other thread of the process sleeps. A thread that wants a processor but gets none (a loaded machine) is not
+// asleep: taking it for a sleeper would let the device run ahead and change exact results.
+bool all_others_sleep() {
+  const long self = syscall(SYS_gettid);
+  bool asleep = true;
+  DIR* tasks = opendir("/proc/self/task");
+  if (tasks == nullptr) return false;
+  while (const dirent* entry = readdir(tasks)) {
+    const long id = strtol(entry->d_name, nullptr, 10);
+    if (id == 0 || id == self) continue;
+    char path[64], text[512] = {};
+    snprintf(path, sizeof path, "/proc/self/task/%ld/stat", id);
+    if (FILE* file = fopen(path, "r")) {
+      if (fgets(text, sizeof text, file) != nullptr) {
+        const char* name_end = strrchr(text, ')');
+        asleep = asleep && name_end != nullptr && name_end[1] == ' ' && name_end[2] == 'S';
+      }
+      fclose(file);
+    }
+  }
+  closedir(tasks);
+  return asleep;
+}
+
+Ns processor_time() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<Ns>(time.tv_sec) * 1'000'000'000 + static_cast<Ns>(time.tv_nsec);
+}
+
+void catch_up() {
+  Lock lock(timeline().mutex);
+  Ns end = 0;
+  while (next_end(&end)) {
+    advance_to_ns(end);
+    retire_until(now_ns());
+  }
+}
+
 // Real clock: work finishes on time although nobody calls.
-void watch_device() {
-  Timeline& line = timeline();
-  constexpr uint64_t kLooks = 10;
-  const std::chrono::microseconds period(clock_is_real() ? 200 : std::max<uint64_t>(script().idle_ms * 1000 / kLooks, 1));
-  Ns last = 0;
-  uint64_t same = 0;
+void watch_on_real_clock() {
   for (;;) {
-    std::this_thread::sleep_for(period);
-    if (line.unfinished.load() == 0) continue;
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    if (timeline().unfinished.load() == 0) continue;
+    Lock lock(timeline().mutex);
+    retire_until(now_ns());
+  }
+}
+
+// Virtual clock: a program that stopped calling the driver still sees its work finish. It sleeps (all its threads, at ten looks
+// in a row), or it spins on memory (five times as much processor time without a call).
+void watch_for_idleness() {
+  constexpr unsigned kLooks = 10, kSpinning = 5;
+  const Ns idle_ns = script().idle_ms * 1'000'000;
+  Ns last = 0, busy_since = processor_time();
+  unsigned sleeping = 0;
+  for (;;) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(std::max<Ns>(idle_ns / kLooks, 1000)));
     const Ns now = now_ns();
-    same = now == last ? same + 1 : 0;
-    last = now;
-    Lock lock(line.mutex);
-    if (clock_is_real()) {
-      retire_until(now);
+    if (timeline().unfinished.load() == 0 || now != last) {
+      last = now;
+      sleeping = 0;
+      busy_since = processor_time();
       continue;
     }
-    if (same < kLooks) continue;
-    Ns end = 0;
-    while (next_end(&end)) {
-      advance_to_ns(end);
-      retire_until(now_ns());
-    }
+    sleeping = all_others_sleep() ? sleeping + 1 : 0;
+    if (sleeping < kLooks && processor_time() - busy_since < kSpinning * idle_ns) continue;
+    catch_up();
     last = now_ns();
+    sleeping = 0;
+    busy_since = processor_time();
   }
 }
 
@@ -224,7 +277,7 @@ OperationPtr add(Stream* stream, Work work, std::vector<OperationPtr> after, Ns 
     retire_until(UINT64_MAX);
   } else if (!line.device_thread && (clock_is_real() || script().idle_ms != 0)) {
     line.device_thread = true;
-    std::thread(watch_device).detach();
+    std::thread(clock_is_real() ? watch_on_real_clock : watch_for_idleness).detach();
   }
   return one;
 }

@@ -144,6 +144,29 @@ SIM_TEST(Timeline, WorkFinishesWhileTheProgramSleeps, "kernel long 100000; idle 
   EXPECT_EQ(cuStreamQuery(stream), CUDA_SUCCESS);
 }
 
+SIM_TEST(Timeline, WorkFinishesWhileTheProgramSpinsOnMemory, "kernel long 100000; idle 20") {
+  make_context();
+  uint32_t* mark = nullptr;
+  SIM_CHECK(cuMemAllocHost(reinterpret_cast<void**>(&mark), 4));
+  *mark = 0;
+  SIM_CHECK(launch(kernel("long")));
+  SIM_CHECK(cuStreamWriteValue32(nullptr, reinterpret_cast<CUdeviceptr>(mark), 1, 0));
+  while (__atomic_load_n(mark, __ATOMIC_ACQUIRE) == 0) {
+  }
+}
+
+SIM_TEST(Timeline, ABusyProgramDoesNotLetTheDeviceRunAhead, "kernel long 100000; idle 200") {
+  make_context();
+  CUstream stream = make_stream();
+  SIM_CHECK(launch(kernel("long"), stream));
+  timespec begin{}, now{};
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  do {
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < 500);
+  EXPECT_EQ(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
+}
+
 SIM_TEST(Timeline, LaunchesWaitWhenTooManyAreOutstanding, "kernel long 100000; max_outstanding 4") {
   make_context();
   CUstream stream = make_stream();
