@@ -12,6 +12,11 @@
 
 namespace prof::preload {
 
+// launch_hooks.cpp makes the launch rows with everything inlined; among 288 instantiations the compiler gives up on that.
+#ifndef PROF_HOOK_ATTRIBUTE
+#define PROF_HOOK_ATTRIBUTE
+#endif
+
 // Opens CUPTI ahead of the first launch or context, outside the time that is recorded for it.
 void prepare_gpu_activity();
 
@@ -20,7 +25,7 @@ struct Hook;
 
 template <Api api, class... Args>
 struct Hook<api, CUresult(CUDAAPI*)(Args...)> {
-  static CUresult call(Args... args) {  // not noexcept: a cancelled thread unwinds through here
+  PROF_HOOK_ATTRIBUTE static CUresult call(Args... args) {  // not noexcept: a cancelled thread unwinds through here
     using Topic = typename Row<api>::Topic;
     int& error = errno;  // its address is looked up once
     const int error_before = error;

@@ -15,6 +15,11 @@ __attribute__((visibility("hidden"))) extern void* prof_exported[prof::preload::
 
 namespace prof::preload {
 
+extern template struct Hook<Api::cuLaunchKernel>;
+extern template struct Hook<Api::cuLaunchKernel_ptsz>;
+extern template struct Hook<Api::cuLaunchKernelEx>;
+extern template struct Hook<Api::cuLaunchKernelEx_ptsz>;
+
 template <> struct Hook<Api::cuGetProcAddress> {
   static constexpr auto call = get_proc_address;
 };

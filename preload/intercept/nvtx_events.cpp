@@ -131,7 +131,7 @@ NvtxMessage nvtx_message(const nvtxEventAttributes_t* attributes, char* buffer) 
   return message;
 }
 
-int nvtx_push(NvtxObject* domain, const NvtxMessage& message) {
+__attribute__((flatten)) int nvtx_push(NvtxObject* domain, const NvtxMessage& message) {
   const EventScope scope;
   if (scope.recording()) [[likely]] {
     format::NvtxPush event;
@@ -141,7 +141,7 @@ int nvtx_push(NvtxObject* domain, const NvtxMessage& message) {
   return level_after_push(domain);
 }
 
-int nvtx_pop(NvtxObject* domain) {
+__attribute__((flatten)) int nvtx_pop(NvtxObject* domain) {
   const EventScope scope;
   if (scope.recording()) [[likely]] {
     format::NvtxPop event;
