@@ -1,5 +1,5 @@
 // Stream capture and its prohibitions. The rules are those of the driver's documentation of
-// cuThreadExchangeStreamCaptureMode and cuStreamBeginCapture, as measured on an H200 where it says so.
+// cuThreadExchangeStreamCaptureMode and cuStreamBeginCapture; which calls count as unsafe is taken from there, not measured.
 #pragma once
 #include <thread>
 #include <vector>

@@ -56,7 +56,7 @@ struct Context {
   Stream* legacy = nullptr;
   std::map<pthread_t, Stream*> per_thread;
   std::set<Stream*> streams;  // created ones
-  uint32_t next_stream = 13;  // CUPTI's ids: 7 for the default stream, then 13, 14 ... as an H200 showed
+  uint32_t next_stream = 13;  // CUPTI's ids: 7 for the default stream, then 13, 14 ...
   std::map<int, size_t> limits;
   std::map<std::pair<const void*, unsigned>, std::pair<void*, void*>> local_storage;  // cudart's
 };
