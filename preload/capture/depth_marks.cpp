@@ -59,10 +59,11 @@ MarkWay decide(ContextState& context) {
 
 bool write_value(StreamState& state, uint64_t number) {
   const uint32_t slot = slot_of(state);
-  const CUdeviceptr address = state.context->mark_address + slot * sizeof(uint32_t);
+  const ContextState& context = *state.context.load(std::memory_order_relaxed);
+  const CUdeviceptr address = context.mark_address + slot * sizeof(uint32_t);
   if (state.mark_word.load(std::memory_order_relaxed) == nullptr) {
     // A word that an old stream of this slot left behind may be far below: numbers only grow, so it claims too little.
-    state.mark_word.store(state.context->mark_words + slot, std::memory_order_relaxed);
+    state.mark_word.store(context.mark_words + slot, std::memory_order_relaxed);
   }
   return g_driver.cuStreamWriteValue32_v2(state.handle, address, static_cast<cuuint32_t>(number), 0) == CUDA_SUCCESS;
 }
@@ -95,7 +96,7 @@ bool move_event(StreamState& state, uint64_t number) {
 void place(StreamState& state, uint64_t number) {
   const int saved = errno;
   const DriverCall call;
-  const MarkWay way = decide(*state.context);
+  const MarkWay way = decide(*state.context.load(std::memory_order_relaxed));
   const bool placed = way == MarkWay::Value ? write_value(state, number) : way == MarkWay::Event && move_event(state, number);
   if (placed) {
     count(format::Counter::depth_marks);

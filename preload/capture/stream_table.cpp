@@ -3,6 +3,8 @@
 #include "preload/runtime/recorder.h"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <new>
 
@@ -33,13 +35,14 @@ inline void pause() {
 class Gate {
  public:
   Gate() {
-    for (uint32_t spins = 0; spins < 20000; ++spins) {
+    for (uint32_t spins = 1; spins <= 50'000; ++spins) {
       uint32_t open = 0;
       if (g_streams->gate.compare_exchange_weak(open, 1, std::memory_order_acquire)) {
         held_ = true;
         return;
       }
       pause();
+      if (spins % 256 == 0) syscall(SYS_sched_yield);  // its holder may need this processor
     }
   }
   ~Gate() {
@@ -124,7 +127,7 @@ void begin_life(StreamState& state, const StreamFacts& facts) {
   state.key = facts.key;
   state.gpu_key = facts.gpu_key;
   state.handle = facts.handle;
-  state.context = facts.context;
+  state.context.store(facts.context, std::memory_order_relaxed);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ struct alignas(64) StreamState {
   uint64_t key = 0;
   uint64_t gpu_key = 0;                      // 0: CUPTI's ids are not known
   CUstream handle = nullptr;                 // as our own driver calls name it
-  ContextState* context = nullptr;
+  std::atomic<ContextState*> context{nullptr};  // read by walks over all slots, also while one is used again
   std::atomic<CUevent> mark_event{nullptr};  // MarkWay::Event
   std::atomic<uint64_t> mark_event_upto{0};  // 0: the event is not recorded
 };

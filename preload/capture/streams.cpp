@@ -189,7 +189,7 @@ void launched(StreamState* state, uint64_t operations, uint64_t tick) {
 }
 
 void mark_if_due(StreamState* state, CUstream, bool programmatic) {
-  if (state != nullptr && state->context != nullptr) place_mark_if_due(*state, programmatic);
+  if (state != nullptr && state->context.load(std::memory_order_relaxed) != nullptr) place_mark_if_due(*state, programmatic);
 }
 
 bool captured(CUstream stream, NullStream null_stream) {
@@ -219,7 +219,7 @@ void context_synchronized(CUcontext context, uint64_t entered_tick) {
   const ContextState* const meant_context = find_context(context != nullptr ? context : current_context());
   if (meant_context == nullptr) return;
   for_each_stream([&](StreamState& state) {
-    if (state.context != meant_context) return;
+    if (state.context.load(std::memory_order_relaxed) != meant_context) return;
     const uint64_t launched = state.launched.load(std::memory_order_acquire);
     // A stream that another thread went on using meanwhile: which of its launches had finished is not known.
     if (state.last_launch_tick.load(std::memory_order_relaxed) < entered_tick) raise(state.completed, launched);
@@ -248,7 +248,7 @@ void context_destroyed(CUcontext context) {
   ContextState* const gone = find_context(context);
   if (gone == nullptr) return;
   for_each_stream([&](StreamState& state) {
-    if (state.context == gone) remove_stream(state);
+    if (state.context.load(std::memory_order_relaxed) == gone) remove_stream(state);
   });
   gone->handle.store(nullptr, std::memory_order_release);
 }
