@@ -40,11 +40,13 @@ constexpr NullStream null_stream_of(std::string_view name) {
 }
 
 // Tags of the topics; each is defined in a record_*.h.
-#define PROF_TOPICS(X)                                                                                               \
-  X(Launch) X(LaunchMany) X(GraphLaunch) X(GraphInstantiate) X(GraphExecDestroy) X(CopyToHost) X(CopyFromHost)       \
-  X(CopyNull) X(CopyAsync) X(FillNull) X(FillAsync) X(Alloc) X(Register) X(Free) X(Create) X(Call) X(StreamCreate)   \
-  X(StreamDestroy) X(StreamFinish) X(CaptureBegin) X(CaptureEnd) X(EventRecord) X(EventFinish) X(EventDestroy)       \
-  X(ContextCreate) X(ContextDestroy) X(ContextFinish) X(PrimaryRelease) X(Unload) X(FunctionGet) X(ProcAddress)
+#define PROF_TOPICS(X)                                                                                                 \
+  X(Launch)                                                                                                            \
+  X(LaunchMany) X(GraphLaunch) X(GraphInstantiate) X(GraphExecDestroy) X(CopyToHost) X(CopyFromHost) X(CopyNull)       \
+      X(CopyAsync) X(FillNull) X(FillAsync) X(Alloc) X(Register) X(Free) X(Create) X(Call) X(StreamCreate)             \
+          X(StreamDestroy) X(StreamFinish) X(CaptureBegin) X(CaptureEnd) X(EventRecord) X(EventFinish) X(EventDestroy) \
+              X(ContextCreate) X(ContextDestroy) X(ContextFinish) X(PrimaryRelease) X(Unload) X(FunctionGet)           \
+                  X(ProcAddress)
 namespace topic {
 #define PROF_TOPIC(name) struct name;
 PROF_TOPICS(PROF_TOPIC)
@@ -54,11 +56,11 @@ PROF_TOPICS(PROF_TOPIC)
 template <Api> struct Row;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // old launch forms are deprecated, and still called
-#define CUDA_API(name, about)                                             \
-  template <> struct Row<Api::name> {                                     \
-    using Function = decltype(&::name);                                   \
-    using Topic = topic::about;                                           \
-    static constexpr NullStream kNullStream = null_stream_of(#name);      \
+#define CUDA_API(name, about)                                        \
+  template <> struct Row<Api::name> {                                \
+    using Function = decltype(&::name);                              \
+    using Topic = topic::about;                                      \
+    static constexpr NullStream kNullStream = null_stream_of(#name); \
   };
 #include "preload/intercept/cuda_api.def"
 #undef CUDA_API

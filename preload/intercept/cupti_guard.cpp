@@ -51,7 +51,8 @@ template <Guard guard, size_t library, class... Args> struct Stand<guard, librar
   static CUptiResult call(Args... args) {
     using Function = CUptiResult(CUPTIAPI*)(Args...);
     noticed(kGuardNames[static_cast<size_t>(guard)]);
-    return reinterpret_cast<Function>(g_guarded[static_cast<size_t>(guard)][library].load(std::memory_order_acquire))(args...);
+    return reinterpret_cast<Function>(g_guarded[static_cast<size_t>(guard)][library].load(std::memory_order_acquire))(
+        args...);
   }
 };
 
@@ -80,7 +81,8 @@ void* cupti_guard(void* handle, const char* name) {
     for (size_t library = 0; real != nullptr && library < kLibraries; ++library) {
       void* expected = nullptr;
       std::atomic<void*>& slot = g_guarded[guard][library];
-      if (slot.load(std::memory_order_acquire) == real || slot.compare_exchange_strong(expected, real) || expected == real) {
+      if (slot.load(std::memory_order_acquire) == real || slot.compare_exchange_strong(expected, real) ||
+          expected == real) {
         return kStands[guard][library]();
       }
     }
@@ -92,17 +94,18 @@ void* cupti_guard(void* handle, const char* name) {
 }  // namespace prof::preload
 
 #define PROF_EXPORT extern "C" __attribute__((visibility("default")))
-#define PROF_GUARDED(name, ...)                                                                                 \
-  const auto real = prof::preload::behind<decltype(&::name)>(__builtin_return_address(0), #name);               \
-  if (real == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;                                                      \
-  prof::preload::noticed(#name);                                                                                \
+#define PROF_GUARDED(name, ...)                                                                   \
+  const auto real = prof::preload::behind<decltype(&::name)>(__builtin_return_address(0), #name); \
+  if (real == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;                                        \
+  prof::preload::noticed(#name);                                                                  \
   return real(__VA_ARGS__)
 
-PROF_EXPORT CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, void* data) {
+PROF_EXPORT CUptiResult CUPTIAPI cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
+                                                void* data) {
   PROF_GUARDED(cuptiSubscribe, subscriber, callback, data);
 }
-PROF_EXPORT CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, void* data,
-                                                   CUpti_SubscriberParams* params) {
+PROF_EXPORT CUptiResult CUPTIAPI cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
+                                                   void* data, CUpti_SubscriberParams* params) {
   PROF_GUARDED(cuptiSubscribe_v2, subscriber, callback, data, params);
 }
 PROF_EXPORT CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,

@@ -15,9 +15,7 @@ namespace prof::preload {
 extern std::atomic<uint64_t> g_function_generation;
 
 // Changes whenever a known handle may mean another function: with each unload and each life.
-inline uint64_t function_key() {
-  return g_function_generation.load(std::memory_order_relaxed) << 16 ^ t_local.epoch;
-}
+inline uint64_t function_key() { return g_function_generation.load(std::memory_order_relaxed) << 16 ^ t_local.epoch; }
 
 // The id of the function, defined at first sight. The handle must be valid. 0: the log is full.
 format::FunctionId function_id(CUfunction function);

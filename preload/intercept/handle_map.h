@@ -36,7 +36,8 @@ template <uint32_t kCapacity> class HandleMap {
     }
     if (free == nullptr) return false;
     uint64_t expected = free->key.load(std::memory_order_relaxed);
-    if (expected > kErased || !free->key.compare_exchange_strong(expected, kBusy, std::memory_order_acq_rel)) return false;
+    if (expected > kErased || !free->key.compare_exchange_strong(expected, kBusy, std::memory_order_acq_rel))
+      return false;
     free->value.store(value, std::memory_order_relaxed);
     free->key.store(key, std::memory_order_release);
     return true;
@@ -53,8 +54,8 @@ template <uint32_t kCapacity> class HandleMap {
 
  private:
   static constexpr uint32_t kProbes = 64;
-  static constexpr uint64_t kErased = 1;              // no handle: those are pointers
-  static constexpr uint64_t kBusy = ~uint64_t{0};     // being filled: matches nobody
+  static constexpr uint64_t kErased = 1;           // no handle: those are pointers
+  static constexpr uint64_t kBusy = ~uint64_t{0};  // being filled: matches nobody
   struct Slot {
     std::atomic<uint64_t> key;
     std::atomic<uint64_t> value;

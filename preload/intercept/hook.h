@@ -20,17 +20,16 @@ namespace prof::preload {
 // Opens CUPTI ahead of the first launch or context, outside the time that is recorded for it.
 void prepare_gpu_activity();
 
-template <Api api, class Function = typename Row<api>::Function>
-struct Hook;
+template <Api api, class Function = typename Row<api>::Function> struct Hook;
 
-template <Api api, class... Args>
-struct Hook<api, CUresult(CUDAAPI*)(Args...)> {
+template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> {
   PROF_HOOK_ATTRIBUTE static CUresult call(Args... args) {  // not noexcept: a cancelled thread unwinds through here
     using Topic = typename Row<api>::Topic;
     int& error = errno;  // its address is looked up once
     const int error_before = error;
     if constexpr (Topic::kNeedsGpuActivity) {
-      if (__atomic_load_n(&g_gpu_activity_tried, __ATOMIC_RELAXED) == 0) [[unlikely]] prepare_gpu_activity();
+      if (__atomic_load_n(&g_gpu_activity_tried, __ATOMIC_RELAXED) == 0) [[unlikely]]
+        prepare_gpu_activity();
     }
     CallScope scope(api_id(api), __builtin_frame_address(0));
     if (!scope.recording()) {
@@ -43,7 +42,8 @@ struct Hook<api, CUresult(CUDAAPI*)(Args...)> {
     const CUresult result = real_of<api>()(args...);
     scope.end();
     const int error_after = error;
-    if (scope.still_recording()) [[likely]] Topic::leave(Caller<api>{}, scope, state, result, args...);
+    if (scope.still_recording()) [[likely]]
+      Topic::leave(Caller<api>{}, scope, state, result, args...);
     scope.leave();
     error = error_after;
     return result;

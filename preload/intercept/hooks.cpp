@@ -20,12 +20,8 @@ extern template struct Hook<Api::cuLaunchKernel_ptsz>;
 extern template struct Hook<Api::cuLaunchKernelEx>;
 extern template struct Hook<Api::cuLaunchKernelEx_ptsz>;
 
-template <> struct Hook<Api::cuGetProcAddress> {
-  static constexpr auto call = get_proc_address;
-};
-template <> struct Hook<Api::cuGetProcAddress_v2> {
-  static constexpr auto call = get_proc_address_v2;
-};
+template <> struct Hook<Api::cuGetProcAddress> { static constexpr auto call = get_proc_address; };
+template <> struct Hook<Api::cuGetProcAddress_v2> { static constexpr auto call = get_proc_address_v2; };
 
 void prepare_gpu_activity() {
   if (t_local.guard_frame != 0) return;  // inside another call: its turn comes with the next one

@@ -10,10 +10,10 @@ namespace {
 
 struct Image {
   uintptr_t base = 0;
-  const ElfW(Sym)* symbols = nullptr;
+  const ElfW(Sym) * symbols = nullptr;
   const char* strings = nullptr;
   const uint16_t* versions = nullptr;
-  const ElfW(Dyn)* dynamic = nullptr;
+  const ElfW(Dyn) * dynamic = nullptr;
   size_t count = 0;
   const char* soname = nullptr;
 };
@@ -108,7 +108,8 @@ int look_for_caller(dl_phdr_info* info, size_t, void* argument) {
     for (const ElfW(Dyn)* entry = image.dynamic; entry->d_tag != DT_NULL; ++entry) {
       if (entry->d_tag != DT_NEEDED) continue;
       const char* const name = image.strings + entry->d_un.d_val;
-      if (starts_with(name, caller.soname) && std::strlen(name) < sizeof caller.needed) std::strcpy(caller.needed, name);
+      if (starts_with(name, caller.soname) && std::strlen(name) < sizeof caller.needed)
+        std::strcpy(caller.needed, name);
     }
     return 1;
   }

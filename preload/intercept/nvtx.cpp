@@ -1,8 +1,8 @@
 // The NVTX functions themselves, and InitializeInjectionNvtx2, by which each shared object of the program that uses NVTX
 // (it is header-only, so each has its own copy) finds them through NVTX_INJECTION64_PATH on its first use.
+#include "preload/format/block.h"
 #include "preload/intercept/nvtx_chain.h"
 #include "preload/intercept/nvtx_events.h"
-#include "preload/format/block.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/start.h"
 
@@ -92,7 +92,8 @@ __attribute__((noinline)) int push_wide(NvtxObject* domain, const nvtxEventAttri
   return nvtx_push(domain, nvtx_message(attributes, wide.bytes));
 }
 int push_attributes(NvtxObject* domain, const nvtxEventAttributes_t* attributes) {
-  if (attributes != nullptr && attributes->messageType == NVTX_MESSAGE_TYPE_UNICODE) return push_wide(domain, attributes);
+  if (attributes != nullptr && attributes->messageType == NVTX_MESSAGE_TYPE_UNICODE)
+    return push_wide(domain, attributes);
   return nvtx_push(domain, nvtx_message(attributes, nullptr));
 }
 int RangePushEx(const nvtxEventAttributes_t* attributes) {
@@ -200,14 +201,16 @@ void DomainNameCategoryA(nvtxDomainHandle_t handle, uint32_t category, const cha
   const KeepErrno keep;
   NvtxObject* const domain = nvtx_domain_of(handle);
   if (name != nullptr) nvtx_name_category(domain, category, name);
-  if (g_nvtx_chain.DomainNameCategoryA != nullptr) g_nvtx_chain.DomainNameCategoryA(chained_domain(domain), category, name);
+  if (g_nvtx_chain.DomainNameCategoryA != nullptr)
+    g_nvtx_chain.DomainNameCategoryA(chained_domain(domain), category, name);
 }
 void DomainNameCategoryW(nvtxDomainHandle_t handle, uint32_t category, const wchar_t* name) {
   const KeepErrno keep;
   WideBuffer wide;
   NvtxObject* const domain = nvtx_domain_of(handle);
   nvtx_name_category(domain, category, nvtx_utf8(name, wide.bytes));
-  if (g_nvtx_chain.DomainNameCategoryW != nullptr) g_nvtx_chain.DomainNameCategoryW(chained_domain(domain), category, name);
+  if (g_nvtx_chain.DomainNameCategoryW != nullptr)
+    g_nvtx_chain.DomainNameCategoryW(chained_domain(domain), category, name);
 }
 nvtxStringHandle_t DomainRegisterStringA(nvtxDomainHandle_t handle, const char* text) {
   const KeepErrno keep;
@@ -258,7 +261,8 @@ struct Row {
   unsigned id;
   NvtxFunctionPointer function;
 };
-#define NVTX_ROW(module, id, name) {module, id, reinterpret_cast<NvtxFunctionPointer>(static_cast<nvtx##name##_impl_fntype>(name))},
+#define NVTX_ROW(module, id, name) \
+  {module, id, reinterpret_cast<NvtxFunctionPointer>(static_cast<nvtx##name##_impl_fntype>(name))},
 const Row kRows[] = {
 #define NVTX_CORE(name) NVTX_ROW(NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_##name, name)
 #define NVTX_CORE2(name) NVTX_ROW(NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_##name, name)

@@ -69,11 +69,12 @@ Label label_of(NvtxObject* domain, const NvtxMessage& message) {
   const format::DomainId id = nvtx_domain_id(domain);
   const uint64_t text = message.text_hash != 0 ? message.text_hash : Hash().add(message.text).done();
   // The same text under another domain, category or colour is another label; three independent factors, folded once.
-  const uint64_t hash =
-      Hash::fold(text ^ (static_cast<uint64_t>(id) << 32 | message.category),
-                 (uint64_t{message.color} << 1 | (message.has_color ? 1 : 0)) * 0x9e3779b97f4a7c15 ^ 0xa0761d6478bd642f) |
-      1;
-  if (const uint32_t known = g_intern.nvtx_labels.find(hash); known != 0) return {static_cast<format::LabelId>(known), {}};
+  const uint64_t hash = Hash::fold(text ^ (static_cast<uint64_t>(id) << 32 | message.category),
+                                   (uint64_t{message.color} << 1 | (message.has_color ? 1 : 0)) * 0x9e3779b97f4a7c15 ^
+                                       0xa0761d6478bd642f) |
+                        1;
+  if (const uint32_t known = g_intern.nvtx_labels.find(hash); known != 0)
+    return {static_cast<format::LabelId>(known), {}};
   return new_label(id, message, hash);
 }
 
@@ -91,7 +92,8 @@ std::atomic<uint64_t> g_next_range{1};
 char* put_number(char* to, uint32_t number) {
   char digits[10];
   int count = 0;
-  do digits[count++] = static_cast<char>('0' + number % 10); while ((number /= 10) != 0);
+  do digits[count++] = static_cast<char>('0' + number % 10);
+  while ((number /= 10) != 0);
   while (count > 0) *to++ = digits[--count];
   return to;
 }
@@ -100,7 +102,8 @@ char* put_number(char* to, uint32_t number) {
 
 NvtxMessage nvtx_message(const nvtxEventAttributes_t* attributes, char* buffer) {
   NvtxMessage message;
-  if (attributes == nullptr || attributes->size < offsetof(nvtxEventAttributes_t, message) + sizeof(void*)) return message;
+  if (attributes == nullptr || attributes->size < offsetof(nvtxEventAttributes_t, message) + sizeof(void*))
+    return message;
   message.category = attributes->category;
   message.has_color = attributes->colorType == NVTX_COLOR_ARGB;
   if (message.has_color) message.color = attributes->color;

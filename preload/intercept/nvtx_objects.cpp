@@ -111,7 +111,8 @@ std::string_view nvtx_utf8(const wchar_t* text, char* to) {
     } else if (code < 0x10000) {
       put(0xe0 | code >> 12), put(0x80 | (code >> 6 & 0x3f)), put(0x80 | (code & 0x3f));
     } else {
-      put(0xf0 | (code >> 18 & 7)), put(0x80 | (code >> 12 & 0x3f)), put(0x80 | (code >> 6 & 0x3f)), put(0x80 | (code & 0x3f));
+      put(0xf0 | (code >> 18 & 7)), put(0x80 | (code >> 12 & 0x3f)), put(0x80 | (code >> 6 & 0x3f)),
+          put(0x80 | (code & 0x3f));
     }
   }
   return {to, size};

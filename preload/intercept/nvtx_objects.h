@@ -12,14 +12,14 @@
 namespace prof::preload {
 
 struct NvtxObject {
-  uint64_t magic;                    // tells our handles from others'
-  uint64_t hash;                     // of the text
-  NvtxObject* domain;                // of a registered string; null: the default domain, or this is a domain
-  std::atomic<void*> chained;        // the same thing as the chained tool named it (nvtx_chain.h)
-  std::atomic<uint64_t> defined;     // a domain's [32 bits life | 32 bits DomainId]
-  uint32_t level_slot;               // a domain's place in the nesting levels of a thread
+  uint64_t magic;                 // tells our handles from others'
+  uint64_t hash;                  // of the text
+  NvtxObject* domain;             // of a registered string; null: the default domain, or this is a domain
+  std::atomic<void*> chained;     // the same thing as the chained tool named it (nvtx_chain.h)
+  std::atomic<uint64_t> defined;  // a domain's [32 bits life | 32 bits DomainId]
+  uint32_t level_slot;            // a domain's place in the nesting levels of a thread
   uint32_t size;
-  char text[1];                      // size bytes and a zero
+  char text[1];  // size bytes and a zero
 
   std::string_view view() const { return {text, size}; }
 };

@@ -28,7 +28,8 @@ CUresult get_proc_address(const char* symbol, void** function, int cuda_version,
 
 CUresult get_proc_address_v2(const char* symbol, void** function, int cuda_version, cuuint64_t flags,
                              CUdriverProcAddressQueryResult* status) {
-  return route(real_of<Api::cuGetProcAddress_v2>()(symbol, function, cuda_version, flags, status), symbol, function, flags);
+  return route(real_of<Api::cuGetProcAddress_v2>()(symbol, function, cuda_version, flags, status), symbol, function,
+               flags);
 }
 
 }  // namespace prof::preload

@@ -25,7 +25,8 @@ template <Api api> struct Caller {
 extern std::atomic<uint64_t> g_api_defined[kApiCount];
 void define_api_slow(Api api);
 inline void define_api(Api api) {
-  if (g_api_defined[index_of(api)].load(std::memory_order_relaxed) != t_local.epoch) [[unlikely]] define_api_slow(api);
+  if (g_api_defined[index_of(api)].load(std::memory_order_relaxed) != t_local.epoch) [[unlikely]]
+    define_api_slow(api);
 }
 
 void record_call(const CallScope& scope, Api api, format::StreamId stream, uint64_t object, CUresult result);
@@ -55,8 +56,9 @@ template <class T> inline uint64_t as_object(T value) {
 // Handles that a record can be about, most telling first. CUdeviceptr and allocation handles are unsigned long long.
 inline uint64_t object_of() { return 0; }
 template <class First, class... Rest> inline uint64_t object_of(First first, Rest... rest) {
-  constexpr bool kHandle = kHas<First, CUevent, CUmodule, CUlibrary, CUkernel, CUfunction, CUgraphExec, CUgraph, CUcontext,
-                                CUmemoryPool, CUarray, CUmipmappedArray, CUgreenCtx, CUlinkState, unsigned long long>;
+  constexpr bool kHandle =
+      kHas<First, CUevent, CUmodule, CUlibrary, CUkernel, CUfunction, CUgraphExec, CUgraph, CUcontext, CUmemoryPool,
+           CUarray, CUmipmappedArray, CUgreenCtx, CUlinkState, unsigned long long>;
   if constexpr (kHandle) {
     return as_object(first);
   } else {

@@ -65,7 +65,8 @@ struct Unload {
     functions_unloaded();
     return {};
   }
-  template <class C, class Handle> static void leave(C, const CallScope& scope, Nothing, CUresult result, Handle handle) {
+  template <class C, class Handle>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, Handle handle) {
     record_call(scope, C::kApi, {}, as_object(handle), result);
   }
 };

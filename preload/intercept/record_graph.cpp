@@ -80,8 +80,8 @@ GraphFacts graph_facts(CUgraphExec exec) {
   return define_graph(exec, definition, 1);
 }
 
-__attribute__((noinline)) void record_graph_launch(const CallScope& scope, Api api, const Launching& state, GraphFacts graph,
-                                                   CUresult result) {
+__attribute__((noinline)) void record_graph_launch(const CallScope& scope, Api api, const Launching& state,
+                                                   GraphFacts graph, CUresult result) {
   format::GraphLaunch event;
   event.end = scope.end_tick();
   event.duration = scope.duration();

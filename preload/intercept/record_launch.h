@@ -20,8 +20,8 @@ struct LaunchShape {
 
 // cuLaunchKernel and cuLaunchCooperativeKernel
 template <class... Rest>
-inline LaunchShape launch_shape(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                                unsigned shared, CUstream stream, void**, Rest...) {
+inline LaunchShape launch_shape(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                                unsigned bz, unsigned shared, CUstream stream, void**, Rest...) {
   return {f, {gx, gy, gz}, {bx, by, bz}, shared, stream, sizeof...(Rest) == 0 ? format::kConfigCooperative : 0};
 }
 LaunchShape launch_shape(const CUlaunchConfig* config, CUfunction f, void**, void**);
@@ -40,13 +40,17 @@ extern std::atomic<uint64_t> g_config_cache[8192];
 inline format::ConfigId config_id(const LaunchShape& s, Api api, bool succeeded) {
   const auto pair = [](uint32_t low, uint32_t high) { return static_cast<uint64_t>(high) << 32 | low; };
   // Three independent products instead of a chain of six: 4 ns instead of 12.
-  const uint64_t a = Hash::fold(reinterpret_cast<uint64_t>(s.function) ^ 0xa0761d6478bd642f, function_key() ^ 0xe7037ed1a0b428db);
-  const uint64_t b = Hash::fold(pair(s.grid[0], s.grid[1]) ^ 0x8ebc6af09c88c6e3, pair(s.grid[2], s.block[0]) ^ 0x589965cc75374cc3);
-  const uint64_t c = Hash::fold(pair(s.block[1], s.block[2]) ^ 0x1d8e4e27c47d124f,
-                                pair(s.shared_bytes, static_cast<uint32_t>(api) << 16 | s.attributes) ^ 0xeb44accab455d165);
+  const uint64_t a =
+      Hash::fold(reinterpret_cast<uint64_t>(s.function) ^ 0xa0761d6478bd642f, function_key() ^ 0xe7037ed1a0b428db);
+  const uint64_t b =
+      Hash::fold(pair(s.grid[0], s.grid[1]) ^ 0x8ebc6af09c88c6e3, pair(s.grid[2], s.block[0]) ^ 0x589965cc75374cc3);
+  const uint64_t c =
+      Hash::fold(pair(s.block[1], s.block[2]) ^ 0x1d8e4e27c47d124f,
+                 pair(s.shared_bytes, static_cast<uint32_t>(api) << 16 | s.attributes) ^ 0xeb44accab455d165);
   const uint64_t key = Hash::fold(a ^ b, c + 0x9e3779b97f4a7c15);
   const uint64_t entry = g_config_cache[key & 8191].load(std::memory_order_relaxed);
-  if ((entry ^ key) >> 24 == 0) [[likely]] return static_cast<format::ConfigId>(entry & 0xffffff);
+  if ((entry ^ key) >> 24 == 0) [[likely]]
+    return static_cast<format::ConfigId>(entry & 0xffffff);
   return config_id_slow(s, api, succeeded, key);
 }
 
@@ -80,7 +84,8 @@ inline void count_launch(Launching& state, CUstream stream, CUresult result, uin
   mark_if_due(state.stream, stream, programmatic);
 }
 
-inline void emit_launch(const CallScope& scope, const Launching& state, const LaunchShape& shape, Api api, CUresult result) {
+inline void emit_launch(const CallScope& scope, const Launching& state, const LaunchShape& shape, Api api,
+                        CUresult result) {
   format::KernelLaunch event;
   event.end = scope.end_tick();
   event.duration = scope.duration();
@@ -115,7 +120,8 @@ struct LaunchMany {
     return {};
   }
   template <class C>
-  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUDA_LAUNCH_PARAMS* list, unsigned count, unsigned) {
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUDA_LAUNCH_PARAMS* list, unsigned count,
+                    unsigned) {
     leave_many(scope, C::kApi, C::kNullStream, result, list, count);
   }
   static void leave_many(const CallScope& scope, Api api, NullStream null_stream, CUresult result,

@@ -7,7 +7,7 @@
 namespace prof::preload {
 
 // Bytes that a copy moves. Linear copies: the last argument before the stream. Never reads through a null pointer.
-template <class... Args> inline uint64_t copy_bytes(CUdeviceptr* , CUdeviceptr*, size_t* sizes, size_t count, Args...) {
+template <class... Args> inline uint64_t copy_bytes(CUdeviceptr*, CUdeviceptr*, size_t* sizes, size_t count, Args...) {
   uint64_t sum = 0;
   for (size_t i = 0; sizes != nullptr && i < count; ++i) sum += sizes[i];
   return sum;
@@ -36,7 +36,9 @@ template <class First, class Second, class... Rest> inline uint64_t copy_bytes(F
 
 // (address, value, count) or (address, pitch, value, width, height); the value's type is the width of an element.
 template <class A, class V, class N> inline uint64_t fill_bytes(A, V, N count) { return sizeof(V) * uint64_t{count}; }
-template <class A, class V, class N> inline uint64_t fill_bytes(A, V, N count, CUstream) { return sizeof(V) * uint64_t{count}; }
+template <class A, class V, class N> inline uint64_t fill_bytes(A, V, N count, CUstream) {
+  return sizeof(V) * uint64_t{count};
+}
 template <class A, class P, class V, class N> inline uint64_t fill_bytes(A, P, V, N width, N height) {
   return sizeof(V) * uint64_t{width} * uint64_t{height};
 }
@@ -45,7 +47,8 @@ template <class A, class P, class V, class N> inline uint64_t fill_bytes(A, P, V
 }
 
 void record_memory(const CallScope& scope, Api api, const Launching& state, uint64_t bytes, CUresult result);
-void record_alloc(const CallScope& scope, Api api, uint64_t address, uint64_t bytes, StreamState* stream, CUresult result);
+void record_alloc(const CallScope& scope, Api api, uint64_t address, uint64_t bytes, StreamState* stream,
+                  CUresult result);
 
 namespace topic {
 
@@ -82,7 +85,8 @@ template <bool kFill, Returns kReturns> struct Memory {
 };
 
 struct CopyToHost : Memory<false, Returns::Done> {};
-struct CopyFromHost : Memory<false, Returns::StreamWasDone> {};  // the copy itself may still be on its way from a staging buffer
+struct CopyFromHost : Memory<false, Returns::StreamWasDone> {
+};  // the copy itself may still be on its way from a staging buffer
 struct CopyNull : Memory<false, Returns::Queued> {};
 struct CopyAsync : Memory<false, Returns::Queued> {};
 struct FillNull : Memory<true, Returns::Queued> {};
@@ -95,7 +99,8 @@ struct Alloc {
     return stream_argument(c, args...);
   }
   template <class C, class Address, class Size, class... Rest>
-  static void leave(C, const CallScope& scope, StreamState* stream, CUresult result, Address* address, Size size, Rest... rest) {
+  static void leave(C, const CallScope& scope, StreamState* stream, CUresult result, Address* address, Size size,
+                    Rest... rest) {
     uint64_t bytes;
     if constexpr (std::is_pointer_v<Size>) {
       bytes = result == CUDA_SUCCESS && size != nullptr ? uint64_t{*size} * second(rest...) : 0;
@@ -105,7 +110,9 @@ struct Alloc {
     const bool made = result == CUDA_SUCCESS && address != nullptr;
     record_alloc(scope, C::kApi, made ? as_object(*address) : 0, bytes, stream, result);
   }
-  template <class Width, class Height, class... Rest> static uint64_t second(Width, Height height, Rest...) { return height; }
+  template <class Width, class Height, class... Rest> static uint64_t second(Width, Height height, Rest...) {
+    return height;
+  }
 };
 
 // First argument: an address the program has; then its size.

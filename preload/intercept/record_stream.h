@@ -71,7 +71,8 @@ struct CaptureEnd {
   static void leave(C, const CallScope& scope, StreamState* state, CUresult result, CUstream, CUgraph* graph) {
     // A capture that was invalidated ends with an error, too; the end of none at all (ILLEGAL_STATE) ends nothing.
     if (result != CUDA_ERROR_ILLEGAL_STATE && result != CUDA_ERROR_INVALID_VALUE) capture_ended();
-    record_call(scope, C::kApi, stream_id(state), result == CUDA_SUCCESS && graph != nullptr ? as_object(*graph) : 0, result);
+    record_call(scope, C::kApi, stream_id(state), result == CUDA_SUCCESS && graph != nullptr ? as_object(*graph) : 0,
+                result);
   }
 };
 

@@ -83,9 +83,9 @@ bool resolve_driver() { return g_driver_base.load(std::memory_order_acquire) != 
 
 const Api* row_of_name(const char* name) {
   const std::string_view wanted(name);
-  const auto* const found = std::lower_bound(kSorted.begin(), kSorted.end(), wanted, [](Api row, std::string_view text) {
-    return std::string_view(kApiNames[index_of(row)]) < text;
-  });
+  const auto* const found = std::lower_bound(
+      kSorted.begin(), kSorted.end(), wanted,
+      [](Api row, std::string_view text) { return std::string_view(kApiNames[index_of(row)]) < text; });
   return found != kSorted.end() && wanted == kApiNames[index_of(*found)] ? found : nullptr;
 }
 
@@ -101,7 +101,8 @@ void* hook_of_symbol(void* real, Api row) {
   if (__atomic_load_n(slot, __ATOMIC_RELAXED) == real) return g_hooks[index_of(row)];
   read_driver();
   void* expected = nullptr;
-  if (__atomic_compare_exchange_n(slot, &expected, real, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) || expected == real) {
+  if (__atomic_compare_exchange_n(slot, &expected, real, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
+      expected == real) {
     return g_hooks[index_of(row)];
   }
   return nullptr;

@@ -10,7 +10,7 @@ namespace {
 
 // Names are copied: the caller's string may be gone when there is a log. A full table drops names, never the count.
 struct Noticed {
-  std::atomic<uint32_t> state;  // 0 free, 1 being filled, 2 whole
+  std::atomic<uint32_t> state;    // 0 free, 1 being filled, 2 whole
   std::atomic<uint64_t> defined;  // life whose log has it
   char name[60];
 };
@@ -18,7 +18,8 @@ constexpr int kNames = 32;
 Noticed g_noticed[kNames];
 
 bool launch_like(const char* name) {  // not string_view's searches: unoptimised they name libstdc++'s exceptions
-  return std::strstr(name, "Launch") != nullptr || std::strncmp(name, "cuMemcpy", 8) == 0 || std::strncmp(name, "cuMemset", 8) == 0;
+  return std::strstr(name, "Launch") != nullptr || std::strncmp(name, "cuMemcpy", 8) == 0 ||
+         std::strncmp(name, "cuMemset", 8) == 0;
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ int main() {
   std::thread thread([&] {
     SIM_CHECK(cuCtxSetCurrent(context));
     while (step.load() == 0) std::this_thread::yield();
-    for (unsigned i = 0; i < 200; ++i) SIM_CHECK(sim_program::launch(other, second, 1 + i));  // new shapes: names are asked for
+    for (unsigned i = 0; i < 200; ++i)
+      SIM_CHECK(sim_program::launch(other, second, 1 + i));  // new shapes: names are asked for
     step = 2;
   });
   SIM_CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));

@@ -15,7 +15,8 @@ using Launch = decltype(&cuLaunchKernel);
 static CUfunction function;
 static void use(void* address) {
   if (address == nullptr) exit(50);
-  if (reinterpret_cast<Launch>(address)(function, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr) != CUDA_SUCCESS) exit(51);
+  if (reinterpret_cast<Launch>(address)(function, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr) != CUDA_SUCCESS)
+    exit(51);
 }
 
 int main() {

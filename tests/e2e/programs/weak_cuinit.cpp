@@ -6,12 +6,13 @@
 #include <dlfcn.h>
 
 extern "C" __attribute__((weak)) int cuInit(unsigned);
-extern "C" __attribute__((weak)) int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
-                                                    void**, void**);
+extern "C" __attribute__((weak)) int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                                    unsigned, void*, void**, void**);
 
 int main() {
   if (cuInit != nullptr && cuInit(0) != 100) return 1;  // CUDA_ERROR_NO_DEVICE
-  if (cuLaunchKernel != nullptr && cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) != 100) return 2;
+  if (cuLaunchKernel != nullptr && cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) != 100)
+    return 2;
   if (dlsym(RTLD_DEFAULT, "cuInit") != nullptr) return 3;
   if (dlsym(RTLD_NEXT, "cuLaunchKernel") != nullptr) return 4;
   void* const self = dlopen(nullptr, RTLD_NOW);

@@ -22,10 +22,10 @@ TEST(CopyBytes, AreTheLastArgumentOfALinearCopy) {
 TEST(CopyBytes, MultiplyTheShape) {
   CUDA_MEMCPY2D flat{};
   flat.WidthInBytes = 10, flat.Height = 3;
-  EXPECT_EQ(copy_bytes(&flat, kStream), 30u);
+  EXPECT_EQ(copy_bytes(static_cast<const CUDA_MEMCPY2D*>(&flat), kStream), 30u);
   CUDA_MEMCPY3D deep{};
   deep.WidthInBytes = 10, deep.Height = 3, deep.Depth = 4;
-  EXPECT_EQ(copy_bytes(&deep), 120u);
+  EXPECT_EQ(copy_bytes(static_cast<const CUDA_MEMCPY3D*>(&deep)), 120u);
   EXPECT_EQ(copy_bytes(static_cast<const CUDA_MEMCPY3D*>(nullptr)), 0u);
 }
 
@@ -56,9 +56,10 @@ TEST(LaunchShape, FindsProgrammaticLaunchInTheAttributes) {
   attributes[1].value.programmaticStreamSerializationAllowed = 1;
   CUlaunchConfig config{};
   config.attrs = attributes, config.numAttrs = 2;
-  EXPECT_EQ(launch_shape(&config, nullptr, nullptr, nullptr).attributes, format::kConfigProgrammatic);
+  const CUlaunchConfig* const given = &config;
+  EXPECT_EQ(launch_shape(given, nullptr, nullptr, nullptr).attributes, format::kConfigProgrammatic);
   attributes[1].value.programmaticStreamSerializationAllowed = 0;
-  EXPECT_EQ(launch_shape(&config, nullptr, nullptr, nullptr).attributes, 0u);
+  EXPECT_EQ(launch_shape(given, nullptr, nullptr, nullptr).attributes, 0u);
   EXPECT_EQ(launch_shape(static_cast<const CUlaunchConfig*>(nullptr), nullptr, nullptr, nullptr).function, nullptr);
 }
 

@@ -10,9 +10,13 @@ static nvtxDomainHandle_t create(const char* name) {
   std::printf("tool: domain %s is 0x1000\n", name);
   return reinterpret_cast<nvtxDomainHandle_t>(0x1000);
 }
-static nvtxStringHandle_t string(nvtxDomainHandle_t, const char*) { return reinterpret_cast<nvtxStringHandle_t>(0x2000); }
+static nvtxStringHandle_t string(nvtxDomainHandle_t, const char*) {
+  return reinterpret_cast<nvtxStringHandle_t>(0x2000);
+}
 static int push_in(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-  return std::printf("tool: push in %p string %p\n", static_cast<void*>(domain), static_cast<const void*>(event->message.registered)), 0;
+  return std::printf("tool: push in %p string %p\n", static_cast<void*>(domain),
+                     static_cast<const void*>(event->message.registered)),
+         0;
 }
 static nvtxRangeId_t start(const char*) { return 4711; }
 static void end(nvtxRangeId_t id) { std::printf("tool: end %d\n", static_cast<int>(id)); }

@@ -1,0 +1,28 @@
+// A C++ exception that passes through the driver's frames and ours: it arrives, and later launches are recorded.
+// Env: PROF_GPU=off
+// Link: none
+// Expect: status 0
+// Expect: log 1: 2 api_call(cuInit), counter guard_resets 1, whole
+#include <cuda.h>
+#include <dlfcn.h>
+
+#include <stdexcept>
+
+extern "C" __attribute__((visibility("default"))) void program_callback() {
+  throw std::runtime_error("from the callback");
+}
+
+int main() {
+  void* const driver = dlopen("libcallback_exception_shim.so", RTLD_NOW | RTLD_LOCAL);
+  if (driver == nullptr) return 1;
+  const auto init = reinterpret_cast<CUresult (*)(unsigned)>(dlsym(driver, "cuInit"));
+  const auto wait = reinterpret_cast<CUresult (*)(CUstream)>(dlsym(driver, "cuStreamSynchronize"));
+  const auto set = reinterpret_cast<void (*)(void (*)())>(dlsym(driver, "set_callback"));
+  if (init(0) != CUDA_SUCCESS) return 2;
+  set(program_callback);
+  try {
+    wait(nullptr);
+    return 3;
+  } catch (const std::runtime_error&) {}
+  return init(0) == CUDA_SUCCESS ? 0 : 4;
+}

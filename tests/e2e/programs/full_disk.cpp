@@ -1,0 +1,14 @@
+// The disk fills up: what fits is in the log and readable, the program does not notice. A mount needs root; elsewhere the limit of
+// PROF_MAX_SIZE stands in for the disk (max_size.cpp tests that one by itself).
+// Env: PROF_GPU=off
+// Shell: mkdir disk; if mount -t tmpfs -o size=6m none disk 2> /dev/null; then echo mounted; PROF_OUTPUT={dir}/disk {run}; status=$?; cp disk/*.plog .; umount disk; exit $status; else PROF_MAX_SIZE=6M {run}; fi
+// Expect: status 0
+// Expect: logs 1
+// Expect: log 1: >=1000 kernel_launch(kernel), size < 6291457, >=1 lost, whole
+#include "tests/sim/sim_program.h"
+
+int main() {
+  sim_program::make_context();
+  const CUfunction function = sim_program::kernel("kernel");
+  for (int i = 0; i < 600000; ++i) SIM_CHECK(sim_program::launch(function));
+}

@@ -1,0 +1,11 @@
+// The driver of callback_exception.cpp: its cuStreamSynchronize calls the program back.
+#include <cuda.h>
+
+#define SHOWN extern "C" __attribute__((visibility("default")))
+static void (*callback)();
+SHOWN void set_callback(void (*function)()) { callback = function; }
+SHOWN CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
+SHOWN CUresult cuStreamSynchronize(CUstream) {
+  callback();
+  return CUDA_SUCCESS;
+}
