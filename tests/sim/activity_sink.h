@@ -26,7 +26,17 @@ struct ApiEvent {
   uint64_t correlation_data;  // the subscriber's, from enter to exit
 };
 
-enum class OperationKind : uint8_t { Kernel, Memcpy, Memset, HostFunc, EventRecord, EventWait, WriteValue, WaitValue, Marker };
+enum class OperationKind : uint8_t {
+  Kernel,
+  Memcpy,
+  Memset,
+  HostFunc,
+  EventRecord,
+  EventWait,
+  WriteValue,
+  WaitValue,
+  Marker
+};
 
 struct Dim {
   uint32_t x = 1, y = 1, z = 1;
@@ -85,8 +95,8 @@ struct DriverInternals {
   uint64_t (*node_id)(CUgraphNode);
   uint32_t (*graph_id)(CUgraph);
   uint32_t (*exec_id)(CUgraphExec);
-  void (*settle)();        // retires everything the device has finished by now
-  void (*finish_all)();    // waits, in the simulator's time, for all work submitted so far
+  void (*settle)();      // retires everything the device has finished by now
+  void (*finish_all)();  // waits, in the simulator's time, for all work submitted so far
   Ns (*now)();
   void (*runtime_enter)(RuntimeCall*, uint32_t cbid, const char* name, const void* params);
   void (*runtime_exit)(RuntimeCall*, int result);

@@ -64,8 +64,7 @@ struct PerThreadScope {
   bool saved;
 };
 
-template <ApiId id, bool per_thread, class Body, class Params>
-inline CUresult api_call(Body&& body, Params&& params) {
+template <ApiId id, bool per_thread, class Body, class Params> inline CUresult api_call(Body&& body, Params&& params) {
   if (g_plain.load(std::memory_order_relaxed)) [[likely]] {
     if constexpr (per_thread) {
       PerThreadScope scope(true);

@@ -160,9 +160,8 @@ CUresult capture_event_record(Stream* stream, Event* event) {
 
 CUresult capture_event_wait(Stream* stream, Event* event) {
   Capture* theirs = event->capture;
-  if (theirs != nullptr && std::none_of(captures().begin(), captures().end(), [&](const std::unique_ptr<Capture>& one) {
-        return one.get() == theirs;
-      })) {
+  if (theirs != nullptr && std::none_of(captures().begin(), captures().end(),
+                                        [&](const std::unique_ptr<Capture>& one) { return one.get() == theirs; })) {
     return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;  // recorded in a capture that has ended
   }
   if (stream->capture != nullptr && stream->capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
@@ -195,10 +194,13 @@ CUresult capture_event_wait(Stream* stream, Event* event) {
 
 SIM_API(cuStreamBeginCapture)(CUstream hStream) { return begin(hStream, CU_STREAM_CAPTURE_MODE_GLOBAL, nullptr, {}); }
 
-SIM_API(cuStreamBeginCapture_v2)(CUstream hStream, CUstreamCaptureMode mode) { return begin(hStream, mode, nullptr, {}); }
+SIM_API(cuStreamBeginCapture_v2)(CUstream hStream, CUstreamCaptureMode mode) {
+  return begin(hStream, mode, nullptr, {});
+}
 
-SIM_API(cuStreamBeginCaptureToGraph)(CUstream hStream, CUgraph hGraph, const CUgraphNode* dependencies, const CUgraphEdgeData*,
-                                     size_t numDependencies, CUstreamCaptureMode mode) {
+SIM_API(cuStreamBeginCaptureToGraph)
+(CUstream hStream, CUgraph hGraph, const CUgraphNode* dependencies, const CUgraphEdgeData*, size_t numDependencies,
+ CUstreamCaptureMode mode) {
   if (hGraph == nullptr) return CUDA_ERROR_INVALID_VALUE;
   std::vector<Node*> after;
   for (size_t i = 0; i < numDependencies; ++i) after.push_back(object<Node>(dependencies[i]));
@@ -254,23 +256,25 @@ SIM_API(cuStreamGetCaptureInfo)(CUstream hStream, CUstreamCaptureStatus* capture
   return info(hStream, captureStatus_out, id_out, nullptr, nullptr, nullptr, nullptr);
 }
 
-SIM_API(cuStreamGetCaptureInfo_v2)(CUstream hStream, CUstreamCaptureStatus* captureStatus_out, cuuint64_t* id_out,
-                                   CUgraph* graph_out, const CUgraphNode** dependencies_out, size_t* numDependencies_out) {
+SIM_API(cuStreamGetCaptureInfo_v2)
+(CUstream hStream, CUstreamCaptureStatus* captureStatus_out, cuuint64_t* id_out, CUgraph* graph_out,
+ const CUgraphNode** dependencies_out, size_t* numDependencies_out) {
   return info(hStream, captureStatus_out, id_out, graph_out, dependencies_out, nullptr, numDependencies_out);
 }
 
-SIM_API(cuStreamGetCaptureInfo_v3)(CUstream hStream, CUstreamCaptureStatus* captureStatus_out, cuuint64_t* id_out,
-                                   CUgraph* graph_out, const CUgraphNode** dependencies_out,
-                                   const CUgraphEdgeData** edgeData_out, size_t* numDependencies_out) {
+SIM_API(cuStreamGetCaptureInfo_v3)
+(CUstream hStream, CUstreamCaptureStatus* captureStatus_out, cuuint64_t* id_out, CUgraph* graph_out,
+ const CUgraphNode** dependencies_out, const CUgraphEdgeData** edgeData_out, size_t* numDependencies_out) {
   return info(hStream, captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out, numDependencies_out);
 }
 
-SIM_API(cuStreamUpdateCaptureDependencies)(CUstream hStream, CUgraphNode* dependencies, size_t numDependencies, unsigned int flags) {
+SIM_API(cuStreamUpdateCaptureDependencies)
+(CUstream hStream, CUgraphNode* dependencies, size_t numDependencies, unsigned int flags) {
   return update_dependencies(hStream, dependencies, numDependencies, flags);
 }
 
-SIM_API(cuStreamUpdateCaptureDependencies_v2)(CUstream hStream, CUgraphNode* dependencies, const CUgraphEdgeData*,
-                                              size_t numDependencies, unsigned int flags) {
+SIM_API(cuStreamUpdateCaptureDependencies_v2)
+(CUstream hStream, CUgraphNode* dependencies, const CUgraphEdgeData*, size_t numDependencies, unsigned int flags) {
   return update_dependencies(hStream, dependencies, numDependencies, flags);
 }
 

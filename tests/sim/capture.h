@@ -18,7 +18,7 @@ struct Capture {
   bool invalidated = false;
   struct Branch {
     Stream* stream;
-    std::vector<Node*> last;  // what the next node on this stream comes after
+    std::vector<Node*> last;            // what the next node on this stream comes after
     std::vector<CUgraphNode> reported;  // cuStreamGetCaptureInfo's array lives until the next call on the capture
   };
   std::vector<Branch> branches;
@@ -33,9 +33,10 @@ CUresult allow_unsafe_call();
 // Before work goes to `stream` outside its own capture: the legacy stream may not be used while a blocking stream captures.
 CUresult allow_legacy_use(Lock& lock, Stream* stream);
 
-CUresult capture_work(Stream* stream, Work work, const NodeArguments& arguments, Node** made = nullptr);  // with the lock
-CUresult refuse_captured(Stream* stream);  // with the lock: a call that a capturing stream cannot take
-bool context_has_capture(Context* context);  // with the lock
+CUresult capture_work(Stream* stream, Work work, const NodeArguments& arguments,
+                      Node** made = nullptr);  // with the lock
+CUresult refuse_captured(Stream* stream);      // with the lock: a call that a capturing stream cannot take
+bool context_has_capture(Context* context);    // with the lock
 CUresult capture_event_record(Stream* stream, Event* event);
 CUresult capture_event_wait(Stream* stream, Event* event);  // stream or event belongs to a capture
 void invalidate_captures(Context* context);

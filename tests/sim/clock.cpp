@@ -39,13 +39,11 @@ void advance_ns(Ns amount) {
 void advance_to_ns(Ns moment) {
   if (clock_is_real()) {
     const timespec until{static_cast<time_t>(moment / 1'000'000'000), static_cast<long>(moment % 1'000'000'000)};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) != 0) {
-    }
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) != 0) {}
     return;
   }
   Ns seen = g_virtual_now.load(std::memory_order_acquire);
-  while (seen < moment && !g_virtual_now.compare_exchange_weak(seen, moment)) {
-  }
+  while (seen < moment && !g_virtual_now.compare_exchange_weak(seen, moment)) {}
 }
 
 }  // namespace sim

@@ -12,7 +12,7 @@ constexpr Ns kStartOfTime = 1'000'000'000;
 
 bool clock_is_real();
 Ns now_ns();
-void advance_ns(Ns amount);    // nothing when the clock is real
+void advance_ns(Ns amount);     // nothing when the clock is real
 void advance_to_ns(Ns moment);  // sleeps when the clock is real
 
 }  // namespace sim

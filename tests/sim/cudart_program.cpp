@@ -30,8 +30,8 @@ int step(const char* what, cudaError_t error) {
 
 int main() {
   void** handle = __cudaRegisterFatBinary(&fat_binary);
-  __cudaRegisterFunction(handle, reinterpret_cast<const char*>(&add_stub), const_cast<char*>("_Z3addPi"), "_Z3addPi", -1, nullptr,
-                         nullptr, nullptr, nullptr, nullptr);
+  __cudaRegisterFunction(handle, reinterpret_cast<const char*>(&add_stub), const_cast<char*>("_Z3addPi"), "_Z3addPi",
+                         -1, nullptr, nullptr, nullptr, nullptr, nullptr);
   __cudaRegisterFatBinaryEnd(handle);
   int bad = 0, devices = 0;
   bad += step("count", cudaGetDeviceCount(&devices));
@@ -48,7 +48,8 @@ int main() {
   bad += step("record", cudaEventRecord(event, stream));
   bad += step("wait", cudaEventSynchronize(event));
   bad += step("begin", cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  bad += step("captured", cudaLaunchKernel(reinterpret_cast<const void*>(&add_stub), dim3(4), dim3(64), args, 0, stream));
+  bad +=
+      step("captured", cudaLaunchKernel(reinterpret_cast<const void*>(&add_stub), dim3(4), dim3(64), args, 0, stream));
   cudaGraph_t graph = nullptr;
   bad += step("end", cudaStreamEndCapture(stream, &graph));
   cudaGraphExec_t exec = nullptr;

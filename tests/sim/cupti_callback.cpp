@@ -65,7 +65,8 @@ SIM_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_
   return CUPTI_SUCCESS;
 }
 
-SIM_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, void* userdata, CUpti_SubscriberParams*) {
+SIM_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
+                                         void* userdata, CUpti_SubscriberParams*) {
   return cuptiSubscribe(subscriber, callback, userdata);
 }
 
@@ -77,14 +78,16 @@ SIM_EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber) {
   return CUPTI_SUCCESS;
 }
 
-SIM_EXPORT CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domain, CUpti_CallbackId cbid) {
+SIM_EXPORT CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscriber,
+                                           CUpti_CallbackDomain domain, CUpti_CallbackId cbid) {
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
   Subscriber* one = checked(now, subscriber);
   return one == nullptr ? CUPTI_ERROR_INVALID_PARAMETER : set(*one, domain, cbid, false, enable != 0);
 }
 
-SIM_EXPORT CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domain) {
+SIM_EXPORT CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle subscriber,
+                                         CUpti_CallbackDomain domain) {
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
   Subscriber* one = checked(now, subscriber);
@@ -99,7 +102,8 @@ SIM_EXPORT CUptiResult cuptiEnableAllDomains(uint32_t enable, CUpti_SubscriberHa
   return CUPTI_SUCCESS;
 }
 
-SIM_EXPORT CUptiResult cuptiGetCallbackState(uint32_t* enable, CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domain, CUpti_CallbackId cbid) {
+SIM_EXPORT CUptiResult cuptiGetCallbackState(uint32_t* enable, CUpti_SubscriberHandle subscriber,
+                                             CUpti_CallbackDomain domain, CUpti_CallbackId cbid) {
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
   const Subscriber* one = checked(now, subscriber);
@@ -111,7 +115,8 @@ SIM_EXPORT CUptiResult cuptiGetCallbackState(uint32_t* enable, CUpti_SubscriberH
 }
 
 SIM_EXPORT CUptiResult cuptiSupportedDomains(size_t* domainCount, CUpti_DomainTable* domainTable) {
-  static CUpti_CallbackDomain domains[] = {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_RESOURCE};
+  static CUpti_CallbackDomain domains[] = {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_CB_DOMAIN_RUNTIME_API,
+                                           CUPTI_CB_DOMAIN_RESOURCE};
   if (domainCount == nullptr || domainTable == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   *domainCount = sizeof domains / sizeof domains[0];
   *domainTable = domains;
@@ -121,8 +126,10 @@ SIM_EXPORT CUptiResult cuptiSupportedDomains(size_t* domainCount, CUpti_DomainTa
 SIM_EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t cbid, const char** name) {
   if (name == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   *name = nullptr;
-  if (domain == CUPTI_CB_DOMAIN_DRIVER_API) *name = name_in(kDriverNames, sizeof kDriverNames / sizeof kDriverNames[0], cbid);
-  if (domain == CUPTI_CB_DOMAIN_RUNTIME_API) *name = name_in(kRuntimeNames, sizeof kRuntimeNames / sizeof kRuntimeNames[0], cbid);
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
+    *name = name_in(kDriverNames, sizeof kDriverNames / sizeof kDriverNames[0], cbid);
+  if (domain == CUPTI_CB_DOMAIN_RUNTIME_API)
+    *name = name_in(kRuntimeNames, sizeof kRuntimeNames / sizeof kRuntimeNames[0], cbid);
   return *name != nullptr ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
@@ -140,7 +147,8 @@ SIM_EXPORT CUptiResult cuptiGetTimestamp(uint64_t* timestamp) {
 }
 
 SIM_EXPORT CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
-  if (type != CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT && type != CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM) return CUPTI_ERROR_NOT_SUPPORTED;
+  if (type != CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT && type != CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM)
+    return CUPTI_ERROR_NOT_SUPPORTED;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
   now.thread_id_type = type;
@@ -167,7 +175,8 @@ SIM_EXPORT CUptiResult cuptiGetContextId(CUcontext context, uint32_t* contextId)
   *contextId = state().driver.load()->context_id(context);
   return CUPTI_SUCCESS;
 }
-SIM_EXPORT CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t perThreadStream, uint32_t* streamId) {
+SIM_EXPORT CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t perThreadStream,
+                                          uint32_t* streamId) {
   if (streamId == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
   *streamId = state().driver.load()->stream_id(context, stream, perThreadStream != 0);
@@ -200,7 +209,9 @@ SIM_EXPORT CUptiResult cuptiGetResultString(CUptiResult result, const char** str
   *str = name_in(kResultNames, sizeof kResultNames / sizeof kResultNames[0], static_cast<uint32_t>(result));
   return *str != nullptr ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
-SIM_EXPORT CUptiResult cuptiGetErrorMessage(CUptiResult result, const char** str) { return cuptiGetResultString(result, str); }
+SIM_EXPORT CUptiResult cuptiGetErrorMessage(CUptiResult result, const char** str) {
+  return cuptiGetResultString(result, str);
+}
 SIM_EXPORT CUptiResult cuptiGetLastError() { return CUPTI_SUCCESS; }
 
 }  // extern "C"

@@ -7,15 +7,13 @@ namespace sim {
 namespace {
 
 // Every record starts from zero: fields this simulator knows nothing of read as "none".
-template <class Record>
-Record blank() {
+template <class Record> Record blank() {
   Record record;
   memset(static_cast<void*>(&record), 0, sizeof record);
   return record;
 }
 
-template <class Record>
-size_t put(const Record& record, uint8_t* to) {
+template <class Record> size_t put(const Record& record, uint8_t* to) {
   memcpy(to, &record, sizeof record);
   return sizeof record;
 }
@@ -158,8 +156,10 @@ size_t external(const ExternalRecord& from, uint8_t* to) {
 uint64_t translate(State& now, Ns moment) {
   const auto& anchors = now.anchors;
   if (now.timestamp == nullptr || anchors.empty()) return moment;
-  auto after = std::upper_bound(anchors.begin(), anchors.end(), moment, [](Ns m, const auto& one) { return m < one.first; });
-  if (after == anchors.begin()) return anchors.front().second - std::min(anchors.front().second, anchors.front().first - moment);
+  auto after =
+      std::upper_bound(anchors.begin(), anchors.end(), moment, [](Ns m, const auto& one) { return m < one.first; });
+  if (after == anchors.begin())
+    return anchors.front().second - std::min(anchors.front().second, anchors.front().first - moment);
   const auto before = after - 1;
   if (after == anchors.end()) return before->second + (moment - before->first);
   const auto wide = static_cast<unsigned __int128>(moment - before->first) * (after->second - before->second);

@@ -37,13 +37,19 @@ inline void complete(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid)
   CUpti_Activity* record = nullptr;
   while (cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
     switch (record->kind) {
-      case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: seen.kernels.push_back(*reinterpret_cast<CUpti_ActivityKernel10*>(record)); break;
+      case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+        seen.kernels.push_back(*reinterpret_cast<CUpti_ActivityKernel10*>(record));
+        break;
       case CUPTI_ACTIVITY_KIND_MEMCPY: seen.copies.push_back(*reinterpret_cast<CUpti_ActivityMemcpy6*>(record)); break;
-      case CUPTI_ACTIVITY_KIND_MEMCPY2: seen.peer_copies.push_back(*reinterpret_cast<CUpti_ActivityMemcpyPtoP4*>(record)); break;
+      case CUPTI_ACTIVITY_KIND_MEMCPY2:
+        seen.peer_copies.push_back(*reinterpret_cast<CUpti_ActivityMemcpyPtoP4*>(record));
+        break;
       case CUPTI_ACTIVITY_KIND_MEMSET: seen.fills.push_back(*reinterpret_cast<CUpti_ActivityMemset4*>(record)); break;
       case CUPTI_ACTIVITY_KIND_RUNTIME:
       case CUPTI_ACTIVITY_KIND_DRIVER: seen.calls.push_back(*reinterpret_cast<CUpti_ActivityAPI*>(record)); break;
-      case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: seen.graphs.push_back(*reinterpret_cast<CUpti_ActivityGraphTrace2*>(record)); break;
+      case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+        seen.graphs.push_back(*reinterpret_cast<CUpti_ActivityGraphTrace2*>(record));
+        break;
       case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
         seen.external.push_back(*reinterpret_cast<CUpti_ActivityExternalCorrelation*>(record));
         break;

@@ -100,7 +100,8 @@ class Sink final : public ActivitySink {
     const bool driver = event.domain == ApiDomain::Driver;
     const bool wanted = driver ? event.cbid < kDriverCallbacks && now.driver_api[event.cbid]
                                : event.cbid < kRuntimeCallbacks && now.runtime_api[event.cbid];
-    if (now.enabled[CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION] && (wanted || now.enabled.test(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))) {
+    if (now.enabled[CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION] &&
+        (wanted || now.enabled.test(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))) {
       for (const auto& [kind, id] : external_ids()) {
         if (!lost(now)) now.finished.push_back(ExternalRecord{kind, id, event.correlation});
       }

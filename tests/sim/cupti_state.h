@@ -83,11 +83,11 @@ struct State {
 };
 
 State& state();
-bool attach();   // finds the driver, becomes its sink
+bool attach();  // finds the driver, becomes its sink
 void detach();
-uint64_t clock_now(State& now);               // CUPTI's clock; takes an anchor when a callback gives the time
-uint64_t translate(State& now, Ns moment);    // with the mutex
-void deliver(bool partly_filled);             // moves finished records into buffers and hands complete ones over
+uint64_t clock_now(State& now);             // CUPTI's clock; takes an anchor when a callback gives the time
+uint64_t translate(State& now, Ns moment);  // with the mutex
+void deliver(bool partly_filled);           // moves finished records into buffers and hands complete ones over
 void start_worker();
 size_t record_size(CUpti_ActivityKind kind);
 size_t write_record(State& now, const Finished& from, uint8_t* to);  // with the mutex

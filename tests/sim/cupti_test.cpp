@@ -16,7 +16,8 @@ using namespace cupti_seen;
 
 namespace {
 
-SIM_TEST(Cupti, KernelsCarryTheirLaunchsCorrelationAndExactTimes, "kernel k 7000 registers 40 shared 64; launch_latency 0; api * 1000") {
+SIM_TEST(Cupti, KernelsCarryTheirLaunchsCorrelationAndExactTimes,
+         "kernel k 7000 registers 40 shared 64; launch_latency 0; api * 1000") {
   make_context();
   CUstream stream = make_stream();
   CUfunction function = kernel("k");
@@ -155,7 +156,8 @@ SIM_TEST(Cupti, GpuTimesFollowARealClockThatWasRegistered, "kernel k 3000000") {
   ASSERT_EQ(seen.kernels.size(), 20u);
   uint64_t last = 0;
   for (const CUpti_ActivityKernel10& one : seen.kernels) {
-    const auto call = std::find_if(seen.calls.begin(), seen.calls.end(), [&](const auto& c) { return c.correlationId == one.correlationId; });
+    const auto call = std::find_if(seen.calls.begin(), seen.calls.end(),
+                                   [&](const auto& c) { return c.correlationId == one.correlationId; });
     ASSERT_NE(call, seen.calls.end());
     EXPECT_GE(one.start, call->start) << "no kernel before its launch was entered";
     EXPECT_GE(one.start, last) << "one stream, one after the other";
@@ -185,7 +187,8 @@ SIM_TEST(Cupti, ExternalIdsPrecedeTheirCalls, "kernel k 100") {
   uint64_t popped = 0;
   EXPECT_EQ(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, &popped), CUPTI_SUCCESS);
   EXPECT_EQ(popped, 77u);
-  EXPECT_EQ(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, &popped), CUPTI_ERROR_QUEUE_EMPTY);
+  EXPECT_EQ(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, &popped),
+            CUPTI_ERROR_QUEUE_EMPTY);
   SIM_CHECK(cuCtxSynchronize());
   cuptiActivityFlushAll(0);
   const auto mine = std::find_if(seen.external.begin(), seen.external.end(),
@@ -204,7 +207,8 @@ SIM_TEST(Cupti, OneSubscriberAtATime, "") {
   };
   EXPECT_EQ(cuptiSubscribe(&first, count, nullptr), CUPTI_SUCCESS);
   EXPECT_EQ(cuptiSubscribe(&second, count, nullptr), CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
-  EXPECT_EQ(cuptiEnableCallback(1, first, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel), CUPTI_SUCCESS);
+  EXPECT_EQ(cuptiEnableCallback(1, first, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel),
+            CUPTI_SUCCESS);
   SIM_CHECK(launch(kernel("k")));
   EXPECT_EQ(entered, 1);
   EXPECT_EQ(cuptiUnsubscribe(first), CUPTI_SUCCESS);

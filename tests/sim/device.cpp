@@ -124,8 +124,7 @@ void report(const Operation& operation) {
       sink->operation_done(record);
       break;
     }
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -155,7 +154,8 @@ bool retire_one(Ns moment) {
     if (one->on_retire) one->on_retire(*one);
     report(*one);
     Stream* stream = one->stream;
-    while (stream != nullptr && !stream->pending.empty() && stream->pending.front()->retired) stream->pending.pop_front();
+    while (stream != nullptr && !stream->pending.empty() && stream->pending.front()->retired)
+      stream->pending.pop_front();
     time_waiting(one->end);
     line.changed.notify_all();
     return true;
@@ -166,8 +166,7 @@ bool retire_one(Ns moment) {
 void retire_until(Ns moment) {
   if (timeline().unfinished.load() == 0) return;
   time_waiting(moment);
-  while (retire_one(moment)) {
-  }
+  while (retire_one(moment)) {}
 }
 
 // The end of the operation that retires next, if time has only to pass for it.

@@ -113,14 +113,13 @@ Stream* resolve_stream_in(Context* context, CUstream handle, bool per_thread) {
   return mine;
 }
 
-Stream* resolve_stream(CUstream handle) {
-  return resolve_stream_in(current_context(), handle, tl_per_thread_stream);
-}
+Stream* resolve_stream(CUstream handle) { return resolve_stream_in(current_context(), handle, tl_per_thread_stream); }
 
 namespace {
 
 void destroy_context(Context* context) {
-  if (ActivitySink* sink = activity_sink()) sink->resource(ResourceEvent::ContextDestroyStarting, handle_of<CUcontext>(context), nullptr);
+  if (ActivitySink* sink = activity_sink())
+    sink->resource(ResourceEvent::ContextDestroyStarting, handle_of<CUcontext>(context), nullptr);
   Lock lock(device_mutex());
   wait_for_context(lock, context);
   std::lock_guard<std::mutex> list_lock(g_contexts_mutex);
@@ -130,7 +129,8 @@ void destroy_context(Context* context) {
 }
 
 void announce(Context* context) {
-  if (ActivitySink* sink = activity_sink()) sink->resource(ResourceEvent::ContextCreated, handle_of<CUcontext>(context), nullptr);
+  if (ActivitySink* sink = activity_sink())
+    sink->resource(ResourceEvent::ContextCreated, handle_of<CUcontext>(context), nullptr);
 }
 
 CUresult create(CUcontext* out, unsigned flags, CUdevice dev) {
@@ -355,7 +355,9 @@ SIM_API(cuDevicePrimaryCtxSetFlags_v2)(CUdevice dev, unsigned int flags) {
   return CUDA_SUCCESS;
 }
 
-SIM_API(cuDevicePrimaryCtxSetFlags)(CUdevice dev, unsigned int flags) { return impl_cuDevicePrimaryCtxSetFlags_v2(dev, flags); }
+SIM_API(cuDevicePrimaryCtxSetFlags)(CUdevice dev, unsigned int flags) {
+  return impl_cuDevicePrimaryCtxSetFlags_v2(dev, flags);
+}
 
 SIM_API(cuDevicePrimaryCtxGetState)(CUdevice dev, unsigned int* flags, int* active) {
   const Device* device = device_at(dev);
@@ -366,8 +368,12 @@ SIM_API(cuDevicePrimaryCtxGetState)(CUdevice dev, unsigned int* flags, int* acti
 }
 
 SIM_API(cuCtxCreate_v2)(CUcontext* pctx, unsigned int flags, CUdevice dev) { return create(pctx, flags, dev); }
-SIM_API(cuCtxCreate_v3)(CUcontext* pctx, CUexecAffinityParam*, int, unsigned int flags, CUdevice dev) { return create(pctx, flags, dev); }
-SIM_API(cuCtxCreate_v4)(CUcontext* pctx, CUctxCreateParams*, unsigned int flags, CUdevice dev) { return create(pctx, flags, dev); }
+SIM_API(cuCtxCreate_v3)(CUcontext* pctx, CUexecAffinityParam*, int, unsigned int flags, CUdevice dev) {
+  return create(pctx, flags, dev);
+}
+SIM_API(cuCtxCreate_v4)(CUcontext* pctx, CUctxCreateParams*, unsigned int flags, CUdevice dev) {
+  return create(pctx, flags, dev);
+}
 
 SIM_API(cuCtxDestroy_v2)(CUcontext ctx) {
   Context* context = object<Context>(ctx);

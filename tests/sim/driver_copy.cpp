@@ -23,8 +23,8 @@ struct Side {
   char* row(size_t y, size_t z) const { return base + (z * height + y) * pitch; }
 };
 
-Side side_of(CUmemorytype type, const void* host, CUdeviceptr device, size_t x, size_t y, size_t z, size_t pitch, size_t height,
-             size_t width, size_t rows) {
+Side side_of(CUmemorytype type, const void* host, CUdeviceptr device, size_t x, size_t y, size_t z, size_t pitch,
+             size_t height, size_t width, size_t rows) {
   const CUdeviceptr address = type == CU_MEMORYTYPE_HOST ? reinterpret_cast<CUdeviceptr>(host) : device;
   Side side{};
   side.pitch = pitch != 0 ? pitch : width;
@@ -61,8 +61,8 @@ Box box_of(const CUDA_MEMCPY3D& params) {
   box.width = params.WidthInBytes;
   box.rows = std::max<size_t>(params.Height, 1);
   box.layers = std::max<size_t>(params.Depth, 1);
-  box.from = side_of(params.srcMemoryType, params.srcHost, params.srcDevice, params.srcXInBytes, params.srcY, params.srcZ,
-                     params.srcPitch, params.srcHeight, box.width, box.rows);
+  box.from = side_of(params.srcMemoryType, params.srcHost, params.srcDevice, params.srcXInBytes, params.srcY,
+                     params.srcZ, params.srcPitch, params.srcHeight, box.width, box.rows);
   box.to = side_of(params.dstMemoryType, params.dstHost, params.dstDevice, params.dstXInBytes, params.dstY, params.dstZ,
                    params.dstPitch, params.dstHeight, box.width, box.rows);
   return box;
@@ -104,8 +104,8 @@ CUresult copy(CUDA_MEMCPY3D params, CUstream handle, bool async) {
   return perform(stream, std::move(work), (!async && !device_only) || (async && to_pageable && !capturing), &arguments);
 }
 
-CUDA_MEMCPY3D line(CUmemorytype from_type, const void* from_host, CUdeviceptr from, CUmemorytype to_type, void* to_host, CUdeviceptr to,
-                   size_t bytes) {
+CUDA_MEMCPY3D line(CUmemorytype from_type, const void* from_host, CUdeviceptr from, CUmemorytype to_type, void* to_host,
+                   CUdeviceptr to, size_t bytes) {
   CUDA_MEMCPY3D params{};
   params.srcMemoryType = from_type;
   params.srcHost = from_host;
@@ -119,10 +119,9 @@ CUDA_MEMCPY3D line(CUmemorytype from_type, const void* from_host, CUdeviceptr fr
   return params;
 }
 
-template <class Source>
-CUDA_MEMCPY3D box_params(const Source& from) {
-  CUDA_MEMCPY3D params = line(from.srcMemoryType, from.srcHost, from.srcDevice, from.dstMemoryType, from.dstHost, from.dstDevice,
-                              from.WidthInBytes);
+template <class Source> CUDA_MEMCPY3D box_params(const Source& from) {
+  CUDA_MEMCPY3D params = line(from.srcMemoryType, from.srcHost, from.srcDevice, from.dstMemoryType, from.dstHost,
+                              from.dstDevice, from.WidthInBytes);
   params.srcXInBytes = from.srcXInBytes;
   params.srcY = from.srcY;
   params.srcPitch = from.srcPitch;
@@ -143,7 +142,8 @@ CUDA_MEMCPY3D from_peer(const CUDA_MEMCPY3D_PEER& from) {
   return params;
 }
 
-CUresult fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned element, size_t width, size_t height, CUstream handle, bool async) {
+CUresult fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned element, size_t width, size_t height,
+              CUstream handle, bool async) {
   Stream* stream = resolve_stream(handle);
   if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (to == 0) return CUDA_ERROR_INVALID_VALUE;
@@ -215,8 +215,8 @@ Work memset_work(const CUDA_MEMSET_NODE_PARAMS& params, Context*, bool async) {
   work.record.bytes = static_cast<uint64_t>(params.width) * params.height * params.elementSize;
   const Allocation* one = find_allocation(params.dst);
   work.record.target_kind = one == nullptr || one->kind == Allocation::Kind::Device ? kDevice
-                            : one->kind == Allocation::Kind::Managed               ? kManaged
-                                                                                   : kPinned;
+                            : one->kind == Allocation::Kind::Managed                ? kManaged
+                                                                                    : kPinned;
   work.duration = script().copy_setup + time_for(work.record.bytes, script().memset_rate);
   work.effect = [params] {
     const size_t row_bytes = params.width * params.elementSize;
@@ -238,15 +238,21 @@ namespace {
 constexpr CUmemorytype kHost = CU_MEMORYTYPE_HOST, kOnDevice = CU_MEMORYTYPE_DEVICE, kUnified = CU_MEMORYTYPE_UNIFIED;
 }
 
-SIM_API(cuMemcpy)(CUdeviceptr dst, CUdeviceptr src, size_t n) { return copy(line(kUnified, nullptr, src, kUnified, nullptr, dst, n), nullptr, false); }
+SIM_API(cuMemcpy)(CUdeviceptr dst, CUdeviceptr src, size_t n) {
+  return copy(line(kUnified, nullptr, src, kUnified, nullptr, dst, n), nullptr, false);
+}
 SIM_API(cuMemcpyAsync)(CUdeviceptr dst, CUdeviceptr src, size_t n, CUstream s) {
   return copy(line(kUnified, nullptr, src, kUnified, nullptr, dst, n), s, true);
 }
-SIM_API(cuMemcpyHtoD_v2)(CUdeviceptr dst, const void* src, size_t n) { return copy(line(kHost, src, 0, kOnDevice, nullptr, dst, n), nullptr, false); }
+SIM_API(cuMemcpyHtoD_v2)(CUdeviceptr dst, const void* src, size_t n) {
+  return copy(line(kHost, src, 0, kOnDevice, nullptr, dst, n), nullptr, false);
+}
 SIM_API(cuMemcpyHtoDAsync_v2)(CUdeviceptr dst, const void* src, size_t n, CUstream s) {
   return copy(line(kHost, src, 0, kOnDevice, nullptr, dst, n), s, true);
 }
-SIM_API(cuMemcpyDtoH_v2)(void* dst, CUdeviceptr src, size_t n) { return copy(line(kOnDevice, nullptr, src, kHost, dst, 0, n), nullptr, false); }
+SIM_API(cuMemcpyDtoH_v2)(void* dst, CUdeviceptr src, size_t n) {
+  return copy(line(kOnDevice, nullptr, src, kHost, dst, 0, n), nullptr, false);
+}
 SIM_API(cuMemcpyDtoHAsync_v2)(void* dst, CUdeviceptr src, size_t n, CUstream s) {
   return copy(line(kOnDevice, nullptr, src, kHost, dst, 0, n), s, true);
 }
@@ -270,18 +276,42 @@ SIM_API(cuMemcpy3DAsync_v2)(const CUDA_MEMCPY3D* p, CUstream s) { return copy(*p
 SIM_API(cuMemcpy3DPeer)(const CUDA_MEMCPY3D_PEER* p) { return copy(from_peer(*p), nullptr, false); }
 SIM_API(cuMemcpy3DPeerAsync)(const CUDA_MEMCPY3D_PEER* p, CUstream s) { return copy(from_peer(*p), s, true); }
 
-SIM_API(cuMemsetD8_v2)(CUdeviceptr to, unsigned char value, size_t n) { return fill(to, 0, value, 1, n, 1, nullptr, false); }
-SIM_API(cuMemsetD16_v2)(CUdeviceptr to, unsigned short value, size_t n) { return fill(to, 0, value, 2, n, 1, nullptr, false); }
-SIM_API(cuMemsetD32_v2)(CUdeviceptr to, unsigned int value, size_t n) { return fill(to, 0, value, 4, n, 1, nullptr, false); }
-SIM_API(cuMemsetD2D8_v2)(CUdeviceptr to, size_t pitch, unsigned char value, size_t w, size_t h) { return fill(to, pitch, value, 1, w, h, nullptr, false); }
-SIM_API(cuMemsetD2D16_v2)(CUdeviceptr to, size_t pitch, unsigned short value, size_t w, size_t h) { return fill(to, pitch, value, 2, w, h, nullptr, false); }
-SIM_API(cuMemsetD2D32_v2)(CUdeviceptr to, size_t pitch, unsigned int value, size_t w, size_t h) { return fill(to, pitch, value, 4, w, h, nullptr, false); }
-SIM_API(cuMemsetD8Async)(CUdeviceptr to, unsigned char value, size_t n, CUstream s) { return fill(to, 0, value, 1, n, 1, s, true); }
-SIM_API(cuMemsetD16Async)(CUdeviceptr to, unsigned short value, size_t n, CUstream s) { return fill(to, 0, value, 2, n, 1, s, true); }
-SIM_API(cuMemsetD32Async)(CUdeviceptr to, unsigned int value, size_t n, CUstream s) { return fill(to, 0, value, 4, n, 1, s, true); }
-SIM_API(cuMemsetD2D8Async)(CUdeviceptr to, size_t pitch, unsigned char value, size_t w, size_t h, CUstream s) { return fill(to, pitch, value, 1, w, h, s, true); }
-SIM_API(cuMemsetD2D16Async)(CUdeviceptr to, size_t pitch, unsigned short value, size_t w, size_t h, CUstream s) { return fill(to, pitch, value, 2, w, h, s, true); }
-SIM_API(cuMemsetD2D32Async)(CUdeviceptr to, size_t pitch, unsigned int value, size_t w, size_t h, CUstream s) { return fill(to, pitch, value, 4, w, h, s, true); }
+SIM_API(cuMemsetD8_v2)(CUdeviceptr to, unsigned char value, size_t n) {
+  return fill(to, 0, value, 1, n, 1, nullptr, false);
+}
+SIM_API(cuMemsetD16_v2)(CUdeviceptr to, unsigned short value, size_t n) {
+  return fill(to, 0, value, 2, n, 1, nullptr, false);
+}
+SIM_API(cuMemsetD32_v2)(CUdeviceptr to, unsigned int value, size_t n) {
+  return fill(to, 0, value, 4, n, 1, nullptr, false);
+}
+SIM_API(cuMemsetD2D8_v2)(CUdeviceptr to, size_t pitch, unsigned char value, size_t w, size_t h) {
+  return fill(to, pitch, value, 1, w, h, nullptr, false);
+}
+SIM_API(cuMemsetD2D16_v2)(CUdeviceptr to, size_t pitch, unsigned short value, size_t w, size_t h) {
+  return fill(to, pitch, value, 2, w, h, nullptr, false);
+}
+SIM_API(cuMemsetD2D32_v2)(CUdeviceptr to, size_t pitch, unsigned int value, size_t w, size_t h) {
+  return fill(to, pitch, value, 4, w, h, nullptr, false);
+}
+SIM_API(cuMemsetD8Async)(CUdeviceptr to, unsigned char value, size_t n, CUstream s) {
+  return fill(to, 0, value, 1, n, 1, s, true);
+}
+SIM_API(cuMemsetD16Async)(CUdeviceptr to, unsigned short value, size_t n, CUstream s) {
+  return fill(to, 0, value, 2, n, 1, s, true);
+}
+SIM_API(cuMemsetD32Async)(CUdeviceptr to, unsigned int value, size_t n, CUstream s) {
+  return fill(to, 0, value, 4, n, 1, s, true);
+}
+SIM_API(cuMemsetD2D8Async)(CUdeviceptr to, size_t pitch, unsigned char value, size_t w, size_t h, CUstream s) {
+  return fill(to, pitch, value, 1, w, h, s, true);
+}
+SIM_API(cuMemsetD2D16Async)(CUdeviceptr to, size_t pitch, unsigned short value, size_t w, size_t h, CUstream s) {
+  return fill(to, pitch, value, 2, w, h, s, true);
+}
+SIM_API(cuMemsetD2D32Async)(CUdeviceptr to, size_t pitch, unsigned int value, size_t w, size_t h, CUstream s) {
+  return fill(to, pitch, value, 4, w, h, s, true);
+}
 
 SIM_API(cuMemPrefetchAsync)(CUdeviceptr, size_t, CUdevice, CUstream hStream) {
   Stream* stream = resolve_stream(hStream);

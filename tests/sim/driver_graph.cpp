@@ -10,8 +10,8 @@
 namespace sim {
 namespace {
 
-CUresult add(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependencies, size_t count, const NodeArguments& arguments,
-             Node** made = nullptr) {
+CUresult add(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependencies, size_t count,
+             const NodeArguments& arguments, Node** made = nullptr) {
   if (out == nullptr || handle == nullptr || (count != 0 && dependencies == nullptr)) return CUDA_ERROR_INVALID_VALUE;
   Context* context = current_context();
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
@@ -48,8 +48,8 @@ CUDA_KERNEL_NODE_PARAMS newer(const CUDA_KERNEL_NODE_PARAMS_v1& old) {
 }
 
 CUDA_KERNEL_NODE_PARAMS from_v3(const CUDA_KERNEL_NODE_PARAMS_v3& from) {
-  return {from.func,      from.gridDimX,       from.gridDimY,     from.gridDimZ, from.blockDimX, from.blockDimY, from.blockDimZ,
-          from.sharedMemBytes, from.kernelParams, from.extra,    from.kern,      from.ctx};
+  return {from.func,      from.gridDimX,       from.gridDimY,     from.gridDimZ, from.blockDimX, from.blockDimY,
+          from.blockDimZ, from.sharedMemBytes, from.kernelParams, from.extra,    from.kern,      from.ctx};
 }
 
 bool arguments_of(const CUgraphNodeParams& params, NodeArguments* arguments, CUgraph* child) {
@@ -58,8 +58,8 @@ bool arguments_of(const CUgraphNodeParams& params, NodeArguments* arguments, CUg
     case CU_GRAPH_NODE_TYPE_KERNEL: arguments->kernel = from_v3(params.kernel); return true;
     case CU_GRAPH_NODE_TYPE_MEMCPY: arguments->copy = params.memcpy.copyParams; return true;
     case CU_GRAPH_NODE_TYPE_MEMSET:
-      arguments->memset = {params.memset.dst,   params.memset.pitch, params.memset.value, params.memset.elementSize,
-                           params.memset.width, params.memset.height};
+      arguments->memset = {params.memset.dst,         params.memset.pitch, params.memset.value,
+                           params.memset.elementSize, params.memset.width, params.memset.height};
       return true;
     case CU_GRAPH_NODE_TYPE_HOST: arguments->host = {params.host.fn, params.host.userData}; return true;
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD: arguments->event = object<Event>(params.eventRecord.event); return true;
@@ -161,32 +161,36 @@ SIM_API(cuGraphDestroy)(CUgraph hGraph) {
   return CUDA_SUCCESS;
 }
 
-SIM_API(cuGraphAddKernelNode_v2)(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count,
-                                 const CUDA_KERNEL_NODE_PARAMS* params) {
+SIM_API(cuGraphAddKernelNode_v2)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count,
+ const CUDA_KERNEL_NODE_PARAMS* params) {
   Work ignored;
   if (const CUresult wrong = kernel_work(*params, &ignored)) return wrong;
   return add(out, graph, dependencies, count, kernel_arguments(*params));
 }
-SIM_API(cuGraphAddKernelNode)(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count,
-                              const CUDA_KERNEL_NODE_PARAMS_v1* params) {
+SIM_API(cuGraphAddKernelNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count,
+ const CUDA_KERNEL_NODE_PARAMS_v1* params) {
   return add(out, graph, dependencies, count, kernel_arguments(newer(*params)));
 }
-SIM_API(cuGraphAddMemcpyNode)(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, const CUDA_MEMCPY3D* params,
-                              CUcontext) {
+SIM_API(cuGraphAddMemcpyNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, const CUDA_MEMCPY3D* params,
+ CUcontext) {
   NodeArguments arguments;
   arguments.type = CU_GRAPH_NODE_TYPE_MEMCPY;
   arguments.copy = *params;
   return add(out, graph, dependencies, count, arguments);
 }
-SIM_API(cuGraphAddMemsetNode)(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count,
-                              const CUDA_MEMSET_NODE_PARAMS* params, CUcontext) {
+SIM_API(cuGraphAddMemsetNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, const CUDA_MEMSET_NODE_PARAMS* params,
+ CUcontext) {
   NodeArguments arguments;
   arguments.type = CU_GRAPH_NODE_TYPE_MEMSET;
   arguments.memset = *params;
   return add(out, graph, dependencies, count, arguments);
 }
-SIM_API(cuGraphAddHostNode)(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count,
-                            const CUDA_HOST_NODE_PARAMS* params) {
+SIM_API(cuGraphAddHostNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, const CUDA_HOST_NODE_PARAMS* params) {
   NodeArguments arguments;
   arguments.type = CU_GRAPH_NODE_TYPE_HOST;
   arguments.host = *params;
@@ -195,7 +199,8 @@ SIM_API(cuGraphAddHostNode)(CUgraphNode* out, CUgraph graph, const CUgraphNode* 
 SIM_API(cuGraphAddEmptyNode)(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count) {
   return add(out, graph, dependencies, count, NodeArguments{});
 }
-SIM_API(cuGraphAddChildGraphNode)(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUgraph childGraph) {
+SIM_API(cuGraphAddChildGraphNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUgraph childGraph) {
   NodeArguments arguments;
   arguments.type = CU_GRAPH_NODE_TYPE_GRAPH;
   Node* node = nullptr;
@@ -203,26 +208,29 @@ SIM_API(cuGraphAddChildGraphNode)(CUgraphNode* out, CUgraph graph, const CUgraph
   if (result == CUDA_SUCCESS) node->child = clone_graph(*object<Graph>(childGraph));
   return result;
 }
-SIM_API(cuGraphAddEventRecordNode)(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUevent event) {
+SIM_API(cuGraphAddEventRecordNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUevent event) {
   NodeArguments arguments;
   arguments.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD;
   arguments.event = object<Event>(event);
   return add(out, graph, dependencies, count, arguments);
 }
-SIM_API(cuGraphAddEventWaitNode)(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUevent event) {
+SIM_API(cuGraphAddEventWaitNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUevent event) {
   NodeArguments arguments;
   arguments.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT;
   arguments.event = object<Event>(event);
   return add(out, graph, dependencies, count, arguments);
 }
-SIM_API(cuGraphAddMemFreeNode)(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUdeviceptr dptr) {
+SIM_API(cuGraphAddMemFreeNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUdeviceptr dptr) {
   NodeArguments arguments;
   arguments.type = CU_GRAPH_NODE_TYPE_MEM_FREE;
   arguments.freed = dptr;
   return add(out, graph, dependencies, count, arguments);
 }
-SIM_API(cuGraphAddMemAllocNode)(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count,
-                                CUDA_MEM_ALLOC_NODE_PARAMS* params) {
+SIM_API(cuGraphAddMemAllocNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
   const CUresult allocated = impl_cuMemAlloc_v2(&params->dptr, params->bytesize);
   if (allocated != CUDA_SUCCESS) return allocated;
   NodeArguments arguments;
@@ -230,7 +238,8 @@ SIM_API(cuGraphAddMemAllocNode)(CUgraphNode* out, CUgraph graph, const CUgraphNo
   arguments.allocation = *params;
   return add(out, graph, dependencies, count, arguments);
 }
-SIM_API(cuGraphAddNode)(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUgraphNodeParams* params) {
+SIM_API(cuGraphAddNode)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, size_t count, CUgraphNodeParams* params) {
   NodeArguments arguments;
   CUgraph child = nullptr;
   if (!arguments_of(*params, &arguments, &child)) return CUDA_ERROR_NOT_SUPPORTED;
@@ -239,8 +248,9 @@ SIM_API(cuGraphAddNode)(CUgraphNode* out, CUgraph graph, const CUgraphNode* depe
   if (result == CUDA_SUCCESS && child != nullptr) node->child = clone_graph(*object<Graph>(child));
   return result;
 }
-SIM_API(cuGraphAddNode_v2)(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, const CUgraphEdgeData*, size_t count,
-                           CUgraphNodeParams* params) {
+SIM_API(cuGraphAddNode_v2)
+(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, const CUgraphEdgeData*, size_t count,
+ CUgraphNodeParams* params) {
   return impl_cuGraphAddNode(out, graph, dependencies, count, params);
 }
 
@@ -287,7 +297,8 @@ SIM_API(cuGraphMemsetNodeSetParams)(CUgraphNode node, const CUDA_MEMSET_NODE_PAR
   arguments.memset = *params;
   return change(object<Node>(node), arguments);
 }
-SIM_API(cuGraphExecMemsetNodeSetParams)(CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS* params, CUcontext) {
+SIM_API(cuGraphExecMemsetNodeSetParams)
+(CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS* params, CUcontext) {
   return impl_cuGraphMemsetNodeSetParams(handle_of<CUgraphNode>(twin_in(exec, node)), params);
 }
 SIM_API(cuGraphHostNodeSetParams)(CUgraphNode node, const CUDA_HOST_NODE_PARAMS* params) {
@@ -312,7 +323,9 @@ SIM_API(cuGraphEventWaitNodeGetEvent)(CUgraphNode node, CUevent* event) {
   return CUDA_SUCCESS;
 }
 SIM_API(cuGraphKernelNodeCopyAttributes)(CUgraphNode, CUgraphNode) { return CUDA_SUCCESS; }
-SIM_API(cuGraphKernelNodeSetAttribute)(CUgraphNode, CUkernelNodeAttrID, const CUkernelNodeAttrValue*) { return CUDA_SUCCESS; }
+SIM_API(cuGraphKernelNodeSetAttribute)(CUgraphNode, CUkernelNodeAttrID, const CUkernelNodeAttrValue*) {
+  return CUDA_SUCCESS;
+}
 SIM_API(cuGraphKernelNodeGetAttribute)(CUgraphNode, CUkernelNodeAttrID, CUkernelNodeAttrValue* value) {
   *value = CUkernelNodeAttrValue{};
   return CUDA_SUCCESS;
@@ -358,7 +371,8 @@ SIM_API(cuGraphAddDependencies)(CUgraph, const CUgraphNode* from, const CUgraphN
   for (size_t i = 0; i < count; ++i) object<Node>(to[i])->after.push_back(object<Node>(from[i]));
   return CUDA_SUCCESS;
 }
-SIM_API(cuGraphAddDependencies_v2)(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to, const CUgraphEdgeData*, size_t count) {
+SIM_API(cuGraphAddDependencies_v2)
+(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to, const CUgraphEdgeData*, size_t count) {
   return impl_cuGraphAddDependencies(graph, from, to, count);
 }
 SIM_API(cuGraphRemoveDependencies)(CUgraph, const CUgraphNode* from, const CUgraphNode* to, size_t count) {
@@ -368,7 +382,8 @@ SIM_API(cuGraphRemoveDependencies)(CUgraph, const CUgraphNode* from, const CUgra
   }
   return CUDA_SUCCESS;
 }
-SIM_API(cuGraphRemoveDependencies_v2)(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to, const CUgraphEdgeData*, size_t count) {
+SIM_API(cuGraphRemoveDependencies_v2)
+(CUgraph graph, const CUgraphNode* from, const CUgraphNode* to, const CUgraphEdgeData*, size_t count) {
   return impl_cuGraphRemoveDependencies(graph, from, to, count);
 }
 SIM_API(cuGraphDestroyNode)(CUgraphNode node) {
@@ -398,7 +413,9 @@ SIM_API(cuGraphInstantiate_v2)(CUgraphExec* out, CUgraph graph, CUgraphNode* err
   if (log != nullptr && bytes != 0) log[0] = '\0';
   return instantiate(out, graph, 0);
 }
-SIM_API(cuGraphInstantiateWithFlags)(CUgraphExec* out, CUgraph graph, unsigned long long flags) { return instantiate(out, graph, flags); }
+SIM_API(cuGraphInstantiateWithFlags)(CUgraphExec* out, CUgraph graph, unsigned long long flags) {
+  return instantiate(out, graph, flags);
+}
 SIM_API(cuGraphInstantiateWithParams)(CUgraphExec* out, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
   params->hErrNode_out = nullptr;
   params->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;

@@ -32,13 +32,15 @@ Work kernel_of(const Function& function, const Shape& shape, bool overlaps, bool
   return work;
 }
 
-CUresult launch(CUfunction handle, const Shape& shape, CUstream stream_handle, void** params, void** extra, bool overlaps, bool cooperative) {
+CUresult launch(CUfunction handle, const Shape& shape, CUstream stream_handle, void** params, void** extra,
+                bool overlaps, bool cooperative) {
   Stream* stream = resolve_stream(stream_handle);
   if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (handle == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (!plausible(shape)) return CUDA_ERROR_INVALID_VALUE;
   // With nobody watching, a kernel is only a launch: this is the path that measures what a hook costs.
-  if (g_plain.load(std::memory_order_relaxed) && !stream->capturing.load(std::memory_order_relaxed)) return CUDA_SUCCESS;
+  if (g_plain.load(std::memory_order_relaxed) && !stream->capturing.load(std::memory_order_relaxed))
+    return CUDA_SUCCESS;
   const Function& function = *object<Function>(handle);
   set_call_symbol(function.name);
   NodeArguments arguments;
@@ -77,11 +79,12 @@ CUresult kernel_work(const CUDA_KERNEL_NODE_PARAMS& params, Work* work) {
 
 }  // namespace sim
 
-SIM_API(cuLaunchKernel)(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX,
-                        unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
-                        void** kernelParams, void** extra) {
-  return launch(f, {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes}, hStream, kernelParams,
-                extra, false, false);
+SIM_API(cuLaunchKernel)
+(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX,
+ unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void** kernelParams,
+ void** extra) {
+  return launch(f, {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes}, hStream,
+                kernelParams, extra, false, false);
 }
 
 SIM_API(cuLaunchKernelEx)(const CUlaunchConfig* config, CUfunction f, void** kernelParams, void** extra) {
@@ -101,21 +104,21 @@ SIM_API(cuLaunchKernelEx)(const CUlaunchConfig* config, CUfunction f, void** ker
                 config->hStream, kernelParams, extra, overlaps, cooperative);
 }
 
-SIM_API(cuLaunchCooperativeKernel)(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
-                                   unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
-                                   unsigned int sharedMemBytes, CUstream hStream, void** kernelParams) {
-  return launch(f, {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes}, hStream, kernelParams,
-                nullptr, false, true);
+SIM_API(cuLaunchCooperativeKernel)
+(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX,
+ unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void** kernelParams) {
+  return launch(f, {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes}, hStream,
+                kernelParams, nullptr, false, true);
 }
 
-SIM_API(cuLaunchCooperativeKernelMultiDevice)(CUDA_LAUNCH_PARAMS* launchParamsList, unsigned int numDevices, unsigned int) {
+SIM_API(cuLaunchCooperativeKernelMultiDevice)
+(CUDA_LAUNCH_PARAMS* launchParamsList, unsigned int numDevices, unsigned int) {
   for (unsigned i = 0; i < numDevices; ++i) {
     const CUDA_LAUNCH_PARAMS& one = launchParamsList[i];
-    const CUresult result = launch(one.function,
-                                   {{one.gridDimX, one.gridDimY, one.gridDimZ},
-                                    {one.blockDimX, one.blockDimY, one.blockDimZ},
-                                    one.sharedMemBytes},
-                                   one.hStream, one.kernelParams, nullptr, false, true);
+    const CUresult result = launch(
+        one.function,
+        {{one.gridDimX, one.gridDimY, one.gridDimZ}, {one.blockDimX, one.blockDimY, one.blockDimZ}, one.sharedMemBytes},
+        one.hStream, one.kernelParams, nullptr, false, true);
     if (result != CUDA_SUCCESS) return result;
   }
   return CUDA_SUCCESS;
@@ -153,17 +156,19 @@ SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessor)(int* numBlocks, CUfunction,
   *numBlocks = std::max(1, 2048 / blockSize);
   return CUDA_SUCCESS;
 }
-SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)(int* numBlocks, CUfunction func, int blockSize,
-                                                              size_t dynamicSMemSize, unsigned int) {
+SIM_API(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)
+(int* numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize, unsigned int) {
   return impl_cuOccupancyMaxActiveBlocksPerMultiprocessor(numBlocks, func, blockSize, dynamicSMemSize);
 }
-SIM_API(cuOccupancyMaxPotentialBlockSize)(int* minGridSize, int* blockSize, CUfunction, CUoccupancyB2DSize, size_t, int) {
+SIM_API(cuOccupancyMaxPotentialBlockSize)
+(int* minGridSize, int* blockSize, CUfunction, CUoccupancyB2DSize, size_t, int) {
   *minGridSize = 264;
   *blockSize = 1024;
   return CUDA_SUCCESS;
 }
-SIM_API(cuOccupancyMaxPotentialBlockSizeWithFlags)(int* minGridSize, int* blockSize, CUfunction func, CUoccupancyB2DSize size,
-                                                   size_t dynamicSMemSize, int limit, unsigned int) {
+SIM_API(cuOccupancyMaxPotentialBlockSizeWithFlags)
+(int* minGridSize, int* blockSize, CUfunction func, CUoccupancyB2DSize size, size_t dynamicSMemSize, int limit,
+ unsigned int) {
   return impl_cuOccupancyMaxPotentialBlockSize(minGridSize, blockSize, func, size, dynamicSMemSize, limit);
 }
 SIM_API(cuOccupancyAvailableDynamicSMemPerBlock)(size_t* dynamicSmemSize, CUfunction, int, int) {

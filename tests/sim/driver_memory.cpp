@@ -13,7 +13,8 @@
 namespace sim {
 namespace {
 
-constexpr size_t kMapped = size_t{1} << 20;  // from here on memory is mapped, so that an 80 GB buffer nobody touches is free
+constexpr size_t kMapped =
+    size_t{1} << 20;  // from here on memory is mapped, so that an 80 GB buffer nobody touches is free
 
 std::mutex g_mutex;  // of the table below; innermost
 std::map<CUdeviceptr, Allocation>& table() {
@@ -102,7 +103,8 @@ CUresult attribute(void* data, CUpointer_attribute which, CUdeviceptr address) {
   const bool host = one->kind == Allocation::Kind::Host || one->kind == Allocation::Kind::Registered;
   switch (which) {
     case CU_POINTER_ATTRIBUTE_CONTEXT: return put(handle_of<CUcontext>(one->context));
-    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: return put(static_cast<unsigned>(host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE));
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      return put(static_cast<unsigned>(host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE));
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: return put(address);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       if (one->kind == Allocation::Kind::Device) return CUDA_ERROR_INVALID_VALUE;
@@ -195,7 +197,14 @@ SIM_API(cuMemHostRegister_v2)(void* p, size_t bytesize, unsigned int flags) {
   const CUdeviceptr base = reinterpret_cast<CUdeviceptr>(p);
   std::lock_guard<std::mutex> lock(g_mutex);
   if (table().count(base) != 0) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-  table()[base] = {Allocation::Kind::Registered, base, bytesize, current_context()->device, current_context(), flags, false, g_next_id++};
+  table()[base] = {Allocation::Kind::Registered,
+                   base,
+                   bytesize,
+                   current_context()->device,
+                   current_context(),
+                   flags,
+                   false,
+                   g_next_id++};
   return CUDA_SUCCESS;
 }
 SIM_API(cuMemHostUnregister)(void* p) {
@@ -204,7 +213,9 @@ SIM_API(cuMemHostUnregister)(void* p) {
   return release(one->base);
 }
 
-SIM_API(cuMemAllocAsync)(CUdeviceptr* dptr, size_t bytesize, CUstream hStream) { return allocate_async(dptr, bytesize, hStream); }
+SIM_API(cuMemAllocAsync)(CUdeviceptr* dptr, size_t bytesize, CUstream hStream) {
+  return allocate_async(dptr, bytesize, hStream);
+}
 SIM_API(cuMemAllocFromPoolAsync)(CUdeviceptr* dptr, size_t bytesize, CUmemoryPool, CUstream hStream) {
   return allocate_async(dptr, bytesize, hStream);
 }
@@ -255,15 +266,19 @@ SIM_API(cuMemPoolGetAttribute)(CUmemoryPool pool, CUmemPool_attribute attr, void
 }
 SIM_API(cuMemPoolSetAccess)(CUmemoryPool, const CUmemAccessDesc*, size_t) { return CUDA_SUCCESS; }
 
-SIM_API(cuPointerGetAttribute)(void* data, CUpointer_attribute which, CUdeviceptr ptr) { return sim::attribute(data, which, ptr); }
-SIM_API(cuPointerGetAttributes)(unsigned int numAttributes, CUpointer_attribute* attributes, void** data, CUdeviceptr ptr) {
+SIM_API(cuPointerGetAttribute)(void* data, CUpointer_attribute which, CUdeviceptr ptr) {
+  return sim::attribute(data, which, ptr);
+}
+SIM_API(cuPointerGetAttributes)
+(unsigned int numAttributes, CUpointer_attribute* attributes, void** data, CUdeviceptr ptr) {
   for (unsigned i = 0; i < numAttributes; ++i) {
     // Unlike the single form this one never fails for an unknown pointer: it answers zero.
     if (sim::attribute(data[i], attributes[i], ptr) == CUDA_SUCCESS) continue;
-    const bool wide = attributes[i] == CU_POINTER_ATTRIBUTE_CONTEXT || attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ||
-                      attributes[i] == CU_POINTER_ATTRIBUTE_HOST_POINTER || attributes[i] == CU_POINTER_ATTRIBUTE_BUFFER_ID ||
-                      attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR || attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_SIZE ||
-                      attributes[i] == CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE;
+    const bool wide =
+        attributes[i] == CU_POINTER_ATTRIBUTE_CONTEXT || attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ||
+        attributes[i] == CU_POINTER_ATTRIBUTE_HOST_POINTER || attributes[i] == CU_POINTER_ATTRIBUTE_BUFFER_ID ||
+        attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR || attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_SIZE ||
+        attributes[i] == CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE;
     memset(data[i], 0, wide ? 8 : 4);
     if (attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL) *static_cast<int*>(data[i]) = -2;
   }

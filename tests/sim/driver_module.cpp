@@ -90,8 +90,7 @@ CUresult set_attribute(Function& function, CUfunction_attribute which, int value
   return CUDA_SUCCESS;
 }
 
-template <class Handle>
-CUresult enumerate(Handle* out, unsigned count, Image* image) {
+template <class Handle> CUresult enumerate(Handle* out, unsigned count, Image* image) {
   Lock lock(device_mutex());
   unsigned filled = 0;
   for (const auto& [name, one] : image->functions) {
@@ -108,7 +107,9 @@ SIM_API(cuModuleLoadData)(CUmodule* module, const void* image) { return load_mod
 SIM_API(cuModuleLoadDataEx)(CUmodule* module, const void* image, unsigned int, CUjit_option*, void**) {
   return load_module(module, image != nullptr);
 }
-SIM_API(cuModuleLoadFatBinary)(CUmodule* module, const void* fatCubin) { return load_module(module, fatCubin != nullptr); }
+SIM_API(cuModuleLoadFatBinary)(CUmodule* module, const void* fatCubin) {
+  return load_module(module, fatCubin != nullptr);
+}
 
 SIM_API(cuModuleUnload)(CUmodule hmod) {
   if (hmod == nullptr) return CUDA_ERROR_INVALID_HANDLE;
@@ -141,11 +142,13 @@ SIM_API(cuModuleGetGlobal_v2)(CUdeviceptr* dptr, size_t* bytes, CUmodule hmod, c
   return global(dptr, bytes, object<Image>(hmod), name);
 }
 
-SIM_API(cuLibraryLoadData)(CUlibrary* library, const void* code, CUjit_option*, void**, unsigned int, CUlibraryOption*, void**, unsigned int) {
+SIM_API(cuLibraryLoadData)
+(CUlibrary* library, const void* code, CUjit_option*, void**, unsigned int, CUlibraryOption*, void**, unsigned int) {
   return load_library(library, code != nullptr);
 }
-SIM_API(cuLibraryLoadFromFile)(CUlibrary* library, const char* fileName, CUjit_option*, void**, unsigned int, CUlibraryOption*, void**,
-                               unsigned int) {
+SIM_API(cuLibraryLoadFromFile)
+(CUlibrary* library, const char* fileName, CUjit_option*, void**, unsigned int, CUlibraryOption*, void**,
+ unsigned int) {
   return load_library(library, fileName != nullptr);
 }
 SIM_API(cuLibraryUnload)(CUlibrary library) {

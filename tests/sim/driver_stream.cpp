@@ -53,7 +53,8 @@ CUresult create_stream(CUstream* out, unsigned flags, int priority) {
     context->streams.insert(one);
   }
   *out = handle_of<CUstream>(one);
-  if (ActivitySink* sink = activity_sink()) sink->resource(ResourceEvent::StreamCreated, handle_of<CUcontext>(context), *out);
+  if (ActivitySink* sink = activity_sink())
+    sink->resource(ResourceEvent::StreamCreated, handle_of<CUcontext>(context), *out);
   return CUDA_SUCCESS;
 }
 
@@ -70,13 +71,11 @@ CUresult record_event(Event* event, CUstream handle) {
   return CUDA_SUCCESS;
 }
 
-template <class Word>
-Word read_word(CUdeviceptr address) {
+template <class Word> Word read_word(CUdeviceptr address) {
   return __atomic_load_n(reinterpret_cast<Word*>(address), __ATOMIC_ACQUIRE);
 }
 
-template <class Word>
-CUresult write_value(CUstream handle, CUdeviceptr address, Word value) {
+template <class Word> CUresult write_value(CUstream handle, CUdeviceptr address, Word value) {
   Stream* stream = resolve_stream(handle);
   if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (address == 0 || address % sizeof(Word) != 0) return CUDA_ERROR_INVALID_VALUE;
@@ -88,8 +87,7 @@ CUresult write_value(CUstream handle, CUdeviceptr address, Word value) {
   return perform(stream, std::move(work), false, &arguments);
 }
 
-template <class Word>
-CUresult wait_value(CUstream handle, CUdeviceptr address, Word value, unsigned flags) {
+template <class Word> CUresult wait_value(CUstream handle, CUdeviceptr address, Word value, unsigned flags) {
   Stream* stream = resolve_stream(handle);
   if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (address == 0 || address % sizeof(Word) != 0) return CUDA_ERROR_INVALID_VALUE;
@@ -120,7 +118,8 @@ SIM_API(cuStreamCreateWithPriority)(CUstream* phStream, unsigned int flags, int 
 
 SIM_API(cuStreamDestroy_v2)(CUstream hStream) {
   Stream* stream = object<Stream>(hStream);
-  if (hStream == nullptr || hStream == CU_STREAM_LEGACY || hStream == CU_STREAM_PER_THREAD) return CUDA_ERROR_INVALID_HANDLE;
+  if (hStream == nullptr || hStream == CU_STREAM_LEGACY || hStream == CU_STREAM_PER_THREAD)
+    return CUDA_ERROR_INVALID_HANDLE;
   if (ActivitySink* sink = activity_sink()) {
     sink->resource(ResourceEvent::StreamDestroyStarting, handle_of<CUcontext>(stream->context), hStream);
   }
@@ -151,8 +150,9 @@ SIM_API(cuStreamQuery)(CUstream hStream) {
   Lock lock(device_mutex());
   if (const CUresult refused = refuse_captured(stream)) return refused;
   if (const CUresult refused = allow_legacy_use(lock, stream)) return refused;
-  return stream_dependencies_locked(stream).empty() || stream->tail == nullptr || stream->tail->retired ? CUDA_SUCCESS
-                                                                                                      : CUDA_ERROR_NOT_READY;
+  return stream_dependencies_locked(stream).empty() || stream->tail == nullptr || stream->tail->retired
+             ? CUDA_SUCCESS
+             : CUDA_ERROR_NOT_READY;
 }
 
 SIM_API(cuStreamGetPriority)(CUstream hStream, int* priority) {

@@ -14,7 +14,8 @@ SIM_API(cuGetExportTable)(const void** ppExportTable, const CUuuid* pExportTable
   if (!script().request_log.empty()) {
     if (FILE* file = fopen(script().request_log.c_str(), "a")) {
       fputs("export_table ", file);
-      for (const char byte : pExportTableId->bytes) fprintf(file, "%02x", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+      for (const char byte : pExportTableId->bytes)
+        fprintf(file, "%02x", static_cast<unsigned>(static_cast<unsigned char>(byte)));
       fputc('\n', file);
       fclose(file);
     }

@@ -129,7 +129,8 @@ void remove_node(Node* node) {
   for (const auto& other : graph->nodes) {
     other->after.erase(std::remove(other->after.begin(), other->after.end(), node), other->after.end());
   }
-  graph->nodes.erase(std::find_if(graph->nodes.begin(), graph->nodes.end(), [&](const auto& one) { return one.get() == node; }));
+  graph->nodes.erase(
+      std::find_if(graph->nodes.begin(), graph->nodes.end(), [&](const auto& one) { return one.get() == node; }));
 }
 
 CUresult launch_graph(Exec* exec, Stream* stream) {
@@ -151,8 +152,13 @@ CUresult launch_graph(Exec* exec, Stream* stream) {
   const OperationPtr end = submit_in_graph_locked(stream, Work{}, std::move(last), run.ready);
   adopt_tail_locked(stream, end);
   if (ActivitySink* sink = activity_sink()) {
-    const GraphRun report{run.ready, 0, static_cast<uint32_t>(stream->context->device->ordinal), stream->context->id, stream->cupti_id,
-                          end->work.record.correlation, exec->graph->id};
+    const GraphRun report{run.ready,
+                          0,
+                          static_cast<uint32_t>(stream->context->device->ordinal),
+                          stream->context->id,
+                          stream->cupti_id,
+                          end->work.record.correlation,
+                          exec->graph->id};
     const auto tell = [sink, report, entry = run.entry](const Operation& one) {
       GraphRun now = report;
       for (const OperationPtr& before : entry) now.start = std::max(now.start, before->end);

@@ -24,7 +24,7 @@ inline int in_child(const char* script, const std::function<void()>& body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-#define SIM_TEST(suite, name, script)                       \
-  static void suite##name##Body();                          \
+#define SIM_TEST(suite, name, script)                                      \
+  static void suite##name##Body();                                         \
   TEST(suite, name) { EXPECT_EQ(in_child(script, suite##name##Body), 0); } \
   static void suite##name##Body()

@@ -64,8 +64,8 @@ struct Context {
 struct Event {
   Context* context = nullptr;
   unsigned flags = 0;
-  OperationPtr operation;  // what the last record put on a stream; NULL before the first
-  Capture* capture = nullptr;  // the last record was inside this capture ...
+  OperationPtr operation;       // what the last record put on a stream; NULL before the first
+  Capture* capture = nullptr;   // the last record was inside this capture ...
   std::vector<Node*> captured;  // ... behind these nodes
 };
 
@@ -100,14 +100,8 @@ struct Allocation {
 };
 
 // Handles are the addresses of these objects.
-template <class T, class Handle>
-inline T* object(Handle handle) {
-  return reinterpret_cast<T*>(handle);
-}
-template <class Handle, class T>
-inline Handle handle_of(T* one) {
-  return reinterpret_cast<Handle>(one);
-}
+template <class T, class Handle> inline T* object(Handle handle) { return reinterpret_cast<T*>(handle); }
+template <class Handle, class T> inline Handle handle_of(T* one) { return reinterpret_cast<Handle>(one); }
 
 std::mutex& device_mutex();
 Device* device_at(CUdevice ordinal);  // NULL: no such device

@@ -31,13 +31,15 @@ const ApiInfo* find(const char* symbol, int version, bool per_thread) {
 CUresult no_graphics() { return CUDA_ERROR_NOT_SUPPORTED; }
 
 bool is_graphics(const char* symbol) {
-  for (const char* prefix : {"cuGL", "cuEGL", "cuVDPAU", "cuGraphicsGL", "cuGraphicsEGL", "cuGraphicsVDPAU", "cuGraphicsResourceGetMappedEgl"}) {
+  for (const char* prefix : {"cuGL", "cuEGL", "cuVDPAU", "cuGraphicsGL", "cuGraphicsEGL", "cuGraphicsVDPAU",
+                             "cuGraphicsResourceGetMappedEgl"}) {
     if (strncmp(symbol, prefix, strlen(prefix)) == 0) return true;
   }
   return false;
 }
 
-CUresult look_up(const char* symbol, void** pfn, int version, cuuint64_t flags, CUdriverProcAddressQueryResult* status) {
+CUresult look_up(const char* symbol, void** pfn, int version, cuuint64_t flags,
+                 CUdriverProcAddressQueryResult* status) {
   if (symbol == nullptr || pfn == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *pfn = nullptr;
   if (status != nullptr) *status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
@@ -52,7 +54,8 @@ CUresult look_up(const char* symbol, void** pfn, int version, cuuint64_t flags, 
     return CUDA_SUCCESS;
   }
   if (found == nullptr) {
-    if (status != nullptr && find(symbol, INT32_MAX, per_thread) != nullptr) *status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+    if (status != nullptr && find(symbol, INT32_MAX, per_thread) != nullptr)
+      *status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
     return CUDA_ERROR_NOT_FOUND;
   }
   *pfn = found->address;
@@ -64,8 +67,8 @@ CUresult answer(const char* symbol, void** pfn, int version, cuuint64_t flags, C
   const CUresult result = look_up(symbol, pfn, version, flags, status);
   if (!script().request_log.empty()) {
     if (FILE* file = fopen(script().request_log.c_str(), "a")) {
-      fprintf(file, "%s %d %llu %d\n", symbol != nullptr && *symbol != '\0' ? symbol : "-", version, static_cast<unsigned long long>(flags),
-              static_cast<int>(result));
+      fprintf(file, "%s %d %llu %d\n", symbol != nullptr && *symbol != '\0' ? symbol : "-", version,
+              static_cast<unsigned long long>(flags), static_cast<int>(result));
       fclose(file);
     }
   }
@@ -79,7 +82,8 @@ SIM_API(cuGetProcAddress)(const char* symbol, void** pfn, int cudaVersion, cuuin
   return answer(symbol, pfn, cudaVersion, flags, nullptr);
 }
 
-SIM_API(cuGetProcAddress_v2)(const char* symbol, void** pfn, int cudaVersion, cuuint64_t flags, CUdriverProcAddressQueryResult* symbolStatus) {
+SIM_API(cuGetProcAddress_v2)
+(const char* symbol, void** pfn, int cudaVersion, cuuint64_t flags, CUdriverProcAddressQueryResult* symbolStatus) {
   return answer(symbol, pfn, cudaVersion, flags, symbolStatus);
 }
 

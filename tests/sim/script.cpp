@@ -140,7 +140,10 @@ const std::map<std::string, std::function<void(Script&, const Line&)>, std::less
       {"cupti", read_cupti},
       {"devices", [](Script& to, const Line& line) { to.devices.resize(line.number(1)); }},
       {"driver_version", [](Script& to, const Line& line) { to.driver_version = static_cast<int>(line.number(1)); }},
-      {"api", [](Script& to, const Line& line) { (line.word(1) == "*" ? to.api_cost : to.api_costs[line.word(1)]) = line.number(2); }},
+      {"api",
+       [](Script& to, const Line& line) {
+         (line.word(1) == "*" ? to.api_cost : to.api_costs[line.word(1)]) = line.number(2);
+       }},
       {"launch_latency", [](Script& to, const Line& line) { to.launch_latency = line.number(1); }},
       {"early_start", [](Script& to, const Line&) { to.early_start = true; }},
       {"host_func", [](Script& to, const Line& line) { to.host_func = line.number(1); }},

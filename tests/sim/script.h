@@ -24,19 +24,20 @@ struct DeviceScript {
 
 struct KernelScript {
   Ns duration = 5000;
-  bool overlaps = false;  // may start while the kernel before it on the stream still runs (programmatic dependent launch)
+  bool overlaps =
+      false;  // may start while the kernel before it on the stream still runs (programmatic dependent launch)
   int registers = 32, static_shared = 0;
 };
 
 struct CuptiScript {
-  uint64_t drop_every = 0;  // every Nth record is lost and counted
-  uint64_t late_ms = 0;     // a buffer is handed over this much later (wall time)
+  uint64_t drop_every = 0;         // every Nth record is lost and counted
+  uint64_t late_ms = 0;            // a buffer is handed over this much later (wall time)
   uint64_t lose_buffer_every = 0;  // every Nth buffer never comes back
   bool flush_hangs = false;
-  int enable_result = 0;  // CUptiResult of cuptiActivityEnable
+  int enable_result = 0;           // CUptiResult of cuptiActivityEnable
   bool absent_driver_api = false;  // cuptiActivityEnableDriverApi: NOT_SUPPORTED, as in a libcupti without it
-  uint64_t worker_ms = 10;  // the worker thread's period (wall time)
-  uint32_t version = 0;     // 0: the header's
+  uint64_t worker_ms = 10;         // the worker thread's period (wall time)
+  uint32_t version = 0;            // 0: the header's
 };
 
 struct Script {
@@ -52,20 +53,22 @@ struct Script {
   Ns copy_setup = 1000;
   double h2d = 25, d2h = 25, d2d = 2000, p2p = 200, h2h = 10;  // bytes per ns (GB/s)
   double memset_rate = 2000;
-  uint64_t max_outstanding = 1024;  // a launch beyond it waits for the stream; 0: never
+  uint64_t max_outstanding = 1024;      // a launch beyond it waits for the stream; 0: never
   bool internal_memset_kernel = false;  // cuMemset* also runs a kernel that no API record explains
-  uint64_t idle_ms = 200;  // virtual clock: when no API call moved it for this long (wall time), the device catches up; 0: never
-  bool timed = false;      // real clock: operations take their scripted time even when CUPTI is off
+  uint64_t idle_ms =
+      200;  // virtual clock: when no API call moved it for this long (wall time), the device catches up; 0: never
+  bool timed = false;  // real clock: operations take their scripted time even when CUPTI is off
   std::map<std::string, std::vector<Fault>, std::less<>> faults;
   std::vector<std::string> absent;  // symbols the driver does not know: cuGetProcAddress and dlsym-style lookups miss
-  std::string request_log;  // file to which every cuGetProcAddress and cuGetExportTable request is appended
+  std::string request_log;          // file to which every cuGetProcAddress and cuGetExportTable request is appended
   CuptiScript cupti;
 
   const KernelScript& kernel(std::string_view name) const;
   bool is_absent(std::string_view symbol) const;
 };
 
-const Script& script();  // reads the environment on first use; a line that cannot be read ends the process with a message
+const Script&
+script();  // reads the environment on first use; a line that cannot be read ends the process with a message
 
 void parse_script(Script& into, std::string_view text, const char* where);
 

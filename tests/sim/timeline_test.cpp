@@ -38,7 +38,8 @@ SIM_TEST(Timeline, KernelsOfOneStreamRunOneAfterTheOther, kScript) {
 
 SIM_TEST(Timeline, StreamsOverlapUnlessTheLegacyStreamStandsBetween, kScript) {
   make_context();
-  CUstream one = make_stream(CU_STREAM_DEFAULT), two = make_stream(CU_STREAM_DEFAULT), apart = make_stream(CU_STREAM_NON_BLOCKING);
+  CUstream one = make_stream(CU_STREAM_DEFAULT), two = make_stream(CU_STREAM_DEFAULT),
+           apart = make_stream(CU_STREAM_NON_BLOCKING);
   CUfunction function = kernel("long");
   uint64_t before = sim_now_ns();
   SIM_CHECK(launch(function, one));
@@ -128,7 +129,8 @@ SIM_TEST(Timeline, HostFunctionsRunInOrderOnTheDriversThread, kScript) {
   static std::atomic<int> ran{0};
   static std::thread::id where;
   SIM_CHECK(launch(kernel("long"), stream));
-  SIM_CHECK(cuLaunchHostFunc(stream, [](void*) { where = std::this_thread::get_id(), ran = 1; }, nullptr));
+  SIM_CHECK(cuLaunchHostFunc(
+      stream, [](void*) { where = std::this_thread::get_id(), ran = 1; }, nullptr));
   EXPECT_EQ(ran.load(), 0);
   SIM_CHECK(cuStreamSynchronize(stream));
   EXPECT_EQ(ran.load(), 1);
@@ -151,8 +153,7 @@ SIM_TEST(Timeline, WorkFinishesWhileTheProgramSpinsOnMemory, "kernel long 100000
   *mark = 0;
   SIM_CHECK(launch(kernel("long")));
   SIM_CHECK(cuStreamWriteValue32(nullptr, reinterpret_cast<CUdeviceptr>(mark), 1, 0));
-  while (__atomic_load_n(mark, __ATOMIC_ACQUIRE) == 0) {
-  }
+  while (__atomic_load_n(mark, __ATOMIC_ACQUIRE) == 0) {}
 }
 
 SIM_TEST(Timeline, ABusyProgramDoesNotLetTheDeviceRunAhead, "kernel long 100000; idle 200") {
@@ -213,7 +214,9 @@ SIM_TEST(ProcAddress, AnswersByVersionAndThreadFlag, "") {
   CUdriverProcAddressQueryResult status{};
   EXPECT_EQ(cuGetProcAddress("cuStreamBeginCapture", &old, 10000, 0, &status), CUDA_SUCCESS);
   EXPECT_EQ(cuGetProcAddress("cuStreamBeginCapture", &now, 13000, 0, &status), CUDA_SUCCESS);
-  EXPECT_EQ(cuGetProcAddress("cuStreamBeginCapture", &per_thread, 13000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status), CUDA_SUCCESS);
+  EXPECT_EQ(cuGetProcAddress("cuStreamBeginCapture", &per_thread, 13000, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM,
+                             &status),
+            CUDA_SUCCESS);
   EXPECT_NE(old, now);
   EXPECT_NE(now, per_thread);
   EXPECT_EQ(now, reinterpret_cast<void*>(&cuStreamBeginCapture)) << "cuda.h renames it to _v2";
