@@ -30,6 +30,14 @@ uint64_t peak_bytes() {
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
+// Of all threads of the process: what a loaded machine does not distort.
+double cpu_seconds() {
+  struct rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
 constexpr uint32_t kThreads = 4;
 
 void write_log(const std::string& path, uint32_t launches) {
@@ -92,11 +100,13 @@ void write_log(const std::string& path, uint32_t launches) {
 }
 
 double json_rate(const analyzer::Trace& trace, const analyzer::KernelNames& names, const analyzer::QueueDepth& depth,
-                 const std::string& to, uint64_t& events) {
+                 const std::string& to, uint64_t& events, double& cpu) {
   const auto begin = std::chrono::steady_clock::now();
+  cpu = cpu_seconds();
   analyzer::Sink sink(to, 1);
   events = analyzer::write_chrome_trace(trace, names, depth, {false, "bench"}, sink).events;
   sink.close();
+  cpu = 1e9 * (cpu_seconds() - cpu) / static_cast<double>(events);
   return static_cast<double>(events) / seconds_since(begin) / 1e6;
 }
 
@@ -110,8 +120,9 @@ int run(uint32_t launches, const std::string& path) {
   const uint64_t log_bytes = logs.back()->log_bytes();
   const double open_seconds = seconds_since(begin);
   begin = std::chrono::steady_clock::now();
+  const double cpu_before = cpu_seconds();
   const std::unique_ptr<analyzer::Trace> trace = analyzer::build_trace(std::move(logs), {}, &statistics);
-  const double build_seconds = seconds_since(begin);
+  const double build_seconds = seconds_since(begin), build_cpu = cpu_seconds() - cpu_before;
   const uint64_t events = trace->host.size() + trace->operations.size() + trace->nvtx.size();
   const double build_bytes = static_cast<double>(peak_bytes() - before - log_bytes) / static_cast<double>(events);
   begin = std::chrono::steady_clock::now();
@@ -125,13 +136,16 @@ int run(uint32_t launches, const std::string& path) {
   std::printf("open and check      %.3f s\n", open_seconds);
   std::printf("into the model      %.3f s  %.1f M records/s (with opening %.1f)\n", build_seconds, records / build_seconds / 1e6,
               records / (build_seconds + open_seconds) / 1e6);
+  std::printf("  of which CPU time %.3f s  %.1f ns a record over all cores\n", build_cpu, 1e9 * build_cpu / records);
   std::printf("exact queue depth   %.3f s\n", depth_seconds);
   std::printf("peak above the log  %.1f bytes an event, with queue depth %.1f\n", build_bytes, depth_bytes);
   uint64_t written = 0;
-  const double plain = json_rate(*trace, names, depth, "/dev/null", written);
-  std::printf("JSON to /dev/null   %.2f M records/s (%llu)\n", plain, static_cast<unsigned long long>(written));
+  double cpu = 0;
+  const double plain = json_rate(*trace, names, depth, "/dev/null", written, cpu);
+  std::printf("JSON to /dev/null   %.2f M records/s (%llu), %.0f ns CPU a record\n", plain, static_cast<unsigned long long>(written), cpu);
   const std::string gz = path + ".json.gz";
-  std::printf("JSON to .gz level 1 %.2f M records/s\n", json_rate(*trace, names, depth, gz, written));
+  const double compressed = json_rate(*trace, names, depth, gz, written, cpu);
+  std::printf("JSON to .gz level 1 %.2f M records/s, %.0f ns CPU a record over both threads\n", compressed, cpu);
   std::remove(gz.c_str());
   std::printf("%s\n", analyzer::coverage_line(*trace).c_str());
   return trace->processes[0].coverage.operations_linked == launches ? 0 : 1;

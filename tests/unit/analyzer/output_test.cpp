@@ -83,7 +83,7 @@ TEST_F(SinkTest, CompressesOnAnotherThreadWithoutChangingAByte) {
   std::string all;
   {
     Sink sink(path, 1);
-    for (int i = 0; i < 400'000; ++i) {
+    for (int64_t i = 0; i < 400'000; ++i) {
       const std::string line = "line " + std::to_string(i * 7919) + "\n";
       sink.write(line);
       all += line;
