@@ -1,0 +1,65 @@
+#include "analyzer/output/nvprof_text.h"
+
+#include "analyzer/output/json_text.h"
+
+#include <fmt/format.h>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr const char* kLabels[] = {"GPU activities:", "API calls:", "NVTX ranges:"};
+constexpr const char* kEmpty[] = {"No kernels were profiled.", "No API activities were profiled.", "No NVTX ranges were recorded."};
+
+void write_header(const SummaryOptions& options, Sink& sink) {
+  sink.write(fmt::format("{:>16}  {:>7}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}", "Type", "Time(%)", "Time", "Calls", "Avg", "Min", "Max"));
+  if (options.median) sink.write(fmt::format("  {:>8}", "Median"));
+  if (options.stddev) sink.write(fmt::format("  {:>8}", "StdDev"));
+  sink.write("  Name\n");
+}
+
+void write_rows(const SummarySection& section, const SummaryOptions& options, Sink& sink) {
+  const char* label = kLabels[section.kind];
+  const double total = static_cast<double>(section.total_ns);
+  for (const SummaryRow& row : section.rows) {
+    const double percent = total > 0 ? 100 * static_cast<double>(row.total_ns) / total : 0;
+    sink.write(fmt::format("{:>16}  {:6.2f}%  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}", label, percent, scaled_time(row.total_ns),
+                           row.calls, scaled_time(row.average_ns()), scaled_time(row.min_ns), scaled_time(row.max_ns)));
+    if (options.median) sink.write(fmt::format("  {:>8}", scaled_time(row.median_ns)));
+    if (options.stddev) sink.write(fmt::format("  {:>8}", scaled_time(static_cast<int64_t>(row.stddev_ns + 0.5))));
+    sink.write(fmt::format("  {}\n", readable_utf8(row.name)));
+    label = "";
+  }
+}
+
+}  // namespace
+
+void write_nvprof_text(const Trace& trace, const KernelNames& names, const SummaryOptions& options, Sink& sink) {
+  for (uint32_t p = 0; p < trace.processes.size(); ++p) {
+    const Process& process = trace.processes[p];
+    const std::vector<SummarySection> sections = summarize(trace, names, ProcessId{p}, options);
+    const std::string& command = process.command_line.empty() ? process.executable : process.command_line;
+    sink.write(fmt::format("=={}== Profiling application: {}\n", process.pid, readable_utf8(command)));
+    sink.write(fmt::format("=={}== Profiling result:\n", process.pid));
+    bool header_written = false;
+    std::string device;
+    for (const SummarySection& section : sections) {
+      if (!section.device.empty() && section.device != device) {
+        sink.write(fmt::format("=={}== Device \"{}\"\n", process.pid, section.device));
+        device = section.device;
+      }
+      if (!section.stream.empty()) sink.write(fmt::format("=={}==     {}\n", process.pid, section.stream));
+      if (section.rows.empty()) {
+        sink.write(fmt::format("{}\n", kEmpty[section.kind]));
+        continue;
+      }
+      if (!header_written) write_header(options, sink);
+      header_written = true;
+      write_rows(section, options, sink);
+    }
+    sink.write(fmt::format("=={}== {}\n", process.pid, coverage_line(process)));
+    if (p + 1 < trace.processes.size()) sink.write("\n");
+  }
+}
+
+}  // namespace prof::analyzer
