@@ -1,5 +1,6 @@
 #include "preload/capture/depth_marks.h"
 
+#include "preload/capture/mark_events.h"
 #include "preload/intercept/driver.h"
 #include "preload/runtime/recorder.h"
 
@@ -13,6 +14,7 @@ namespace prof::preload {
 namespace {
 
 bool g_marks_on = false;
+bool g_write_values = false;
 std::atomic<uint32_t> g_captures{0};
 std::atomic<uint32_t> g_placing{0};
 
@@ -47,12 +49,9 @@ MarkWay decide(ContextState& context) {
   // One thread decides; the others go without until then.
   MarkWay undecided = MarkWay::Undecided;
   if (!context.mark_way.compare_exchange_strong(undecided, MarkWay::Off, std::memory_order_acq_rel)) return undecided;
-  MarkWay way = MarkWay::Off;
-  if (show_words(context)) {
-    way = MarkWay::Value;
-  } else if (g_driver.cuEventCreate != nullptr && g_driver.cuEventRecord != nullptr && g_driver.cuEventQuery != nullptr) {
-    way = MarkWay::Event;
-  }
+  const bool events = g_driver.cuEventCreate != nullptr && g_driver.cuEventRecord != nullptr && g_driver.cuEventQuery != nullptr;
+  MarkWay way = events ? MarkWay::Event : MarkWay::Off;
+  if ((g_write_values || !events) && show_words(context)) way = MarkWay::Value;
   context.mark_way.store(way, std::memory_order_release);
   return way;
 }
@@ -68,36 +67,11 @@ bool write_value(StreamState& state, uint64_t number) {
   return g_driver.cuStreamWriteValue32_v2(state.handle, address, static_cast<cuuint32_t>(number), 0) == CUDA_SUCCESS;
 }
 
-void complete(StreamState& state, uint64_t upto) {
-  uint64_t known = state.completed.load(std::memory_order_relaxed);
-  while (known < upto && !state.completed.compare_exchange_weak(known, upto, std::memory_order_relaxed)) {
-  }
-}
-
-// One event a stream, recorded again only when it was seen to finish: recorded under constant load it never would.
-bool move_event(StreamState& state, uint64_t number) {
-  CUevent event = state.mark_event.load(std::memory_order_relaxed);
-  if (event == nullptr) {
-    if (g_driver.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) return false;
-    state.mark_event.store(event, std::memory_order_relaxed);
-  }
-  const uint64_t upto = state.mark_event_upto.load(std::memory_order_relaxed);
-  if (upto != 0) {
-    const CUresult result = g_driver.cuEventQuery(event);
-    if (result == CUDA_ERROR_NOT_READY) return true;
-    if (result != CUDA_SUCCESS) return false;
-    complete(state, upto);
-  }
-  if (g_driver.cuEventRecord(event, state.handle) != CUDA_SUCCESS) return false;
-  state.mark_event_upto.store(number, std::memory_order_relaxed);
-  return true;
-}
-
 void place(StreamState& state, uint64_t number) {
   const int saved = errno;
   const DriverCall call;
   const MarkWay way = decide(*state.context.load(std::memory_order_relaxed));
-  const bool placed = way == MarkWay::Value ? write_value(state, number) : way == MarkWay::Event && move_event(state, number);
+  const bool placed = way == MarkWay::Value ? write_value(state, number) : way == MarkWay::Event && move_events(state, number);
   if (placed) {
     count(format::Counter::depth_marks);
   } else {
@@ -109,8 +83,9 @@ void place(StreamState& state, uint64_t number) {
 
 }  // namespace
 
-void open_marks(bool on) {
-  g_marks_on = on;
+void open_marks(Marks marks) {
+  g_marks_on = marks != Marks::None;
+  g_write_values = marks == Marks::Values;
   g_captures.store(0, std::memory_order_relaxed);
   g_placing.store(0, std::memory_order_relaxed);
 }

@@ -1,6 +1,6 @@
-// Completion marks (PROF_DEPTH=marks): every 16th operation of a stream the GPU writes the launch number into a word of pinned
-// memory, so that a program that never synchronises still has a live depth. Where the driver refuses that, an event without
-// timing tells the same, later.
+// Completion marks: behind every 16th operation of a stream something that tells when the GPU got there, so that a program that
+// never synchronises still has a live depth. PROF_DEPTH=marks records events without timing (mark_events.h), PROF_DEPTH=values
+// lets the GPU write the launch number into a word of pinned memory; each takes the other's way where the driver refuses its own.
 //
 // A mark is placed right behind an operation of the program on the same stream and nowhere else. Never while anybody
 // captures: begin_capture() closes the gate and waits, bounded, for marks being placed (Dekker: each side writes its own
@@ -13,7 +13,8 @@ namespace prof::preload {
 
 inline constexpr uint64_t kMarkEvery = 16;
 
-void open_marks(bool on);
+enum class Marks { None, Events, Values };
+void open_marks(Marks marks);
 bool marks_on();
 
 void place_mark_if_due(StreamState& state, bool programmatic);

@@ -1,5 +1,7 @@
 #include "preload/capture/stream_table.h"
 
+#include "preload/capture/mark_events.h"
+
 #include "preload/runtime/recorder.h"
 
 #include <sys/mman.h>
@@ -104,7 +106,8 @@ uint32_t free_slot() {
 }
 
 // A stream ends: its operations may still be on their way through CUPTI's buffers.
-void end_life(const StreamState& state) {
+void end_life(StreamState& state) {
+  release_ring(state);
   const uint64_t launched = state.launched.load(std::memory_order_relaxed);
   const uint64_t reported = state.reported.load(std::memory_order_relaxed);
   if (reported < launched) g_streams->gone_unreported.fetch_add(launched - reported, std::memory_order_relaxed);
@@ -119,8 +122,6 @@ void begin_life(StreamState& state, const StreamFacts& facts) {
   state.mark_word.store(nullptr, std::memory_order_relaxed);
   state.marks_off.store(false, std::memory_order_relaxed);
   state.programmatic.store(false, std::memory_order_relaxed);
-  state.mark_event.store(nullptr, std::memory_order_relaxed);  // the old one stays with its context: nobody may wait here
-  state.mark_event_upto.store(0, std::memory_order_relaxed);
   state.per_thread = facts.per_thread;
   state.thread = facts.thread;
   state.id = facts.id;

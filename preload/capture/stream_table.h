@@ -20,6 +20,7 @@ namespace prof::preload {
 inline constexpr uint32_t kMaxStreams = 4096;
 inline constexpr uint32_t kMaxContexts = 256;
 
+struct MarkRing;  // mark_events.cpp
 enum class MarkWay : uint8_t { Undecided, Value, Event, Off };
 
 struct ContextState {
@@ -51,8 +52,7 @@ struct alignas(64) StreamState {
   uint64_t gpu_key = 0;                      // 0: CUPTI's ids are not known
   CUstream handle = nullptr;                 // as our own driver calls name it
   std::atomic<ContextState*> context{nullptr};  // read by walks over all slots, also while one is used again
-  std::atomic<CUevent> mark_event{nullptr};  // MarkWay::Event
-  std::atomic<uint64_t> mark_event_upto{0};  // 0: the event is not recorded
+  std::atomic<MarkRing*> mark_ring{nullptr};    // MarkWay::Event
 };
 
 bool open_stream_table();

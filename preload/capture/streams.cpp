@@ -280,7 +280,9 @@ Outstanding outstanding() {
 bool open_streams() {
   const char* const depth = options().depth;
   g_depth_on = std::strcmp(depth, "off") != 0;
-  open_marks(std::strcmp(depth, "marks") == 0);
+  open_marks(std::strcmp(depth, "marks") == 0    ? Marks::Events
+             : std::strcmp(depth, "values") == 0 ? Marks::Values
+                                                 : Marks::None);
   g_next_stream.store(1, std::memory_order_relaxed);
   g_next_context.store(1, std::memory_order_relaxed);
   return open_stream_table() && open_event_table();

@@ -12,11 +12,11 @@ class Marks : public CaptureTest {
  protected:
   void SetUp() override {
     CaptureTest::SetUp();
-    open_marks(true);
+    open_marks(preload::Marks::Values);
   }
   void TearDown() override {
     EXPECT_EQ(FakeDriver::forbidden, 0u) << "a mark while somebody captured, or outside DriverCall";
-    open_marks(false);
+    open_marks(prof::preload::Marks::None);
   }
   static void launch(StreamState* state, uint64_t times, bool programmatic = false) {
     for (uint64_t i = 0; i < times; ++i) {
@@ -37,7 +37,7 @@ TEST_F(Marks, ArePlacedEverySixteenthOperationAndTellTheDepth) {
 }
 
 TEST_F(Marks, AreNotPlacedUnlessAskedFor) {
-  open_marks(false);
+  open_marks(prof::preload::Marks::None);
   launch(stream(1), 100);
   EXPECT_EQ(FakeDriver::writes, 0u);
 }
@@ -93,18 +93,43 @@ TEST_F(Marks, RefusalTurnsThemOffForTheStreamAndIsCounted) {
   EXPECT_EQ(depth_before(one), 100u);
 }
 
-TEST_F(Marks, AnEventTellsWhereMemoryCannotBeShown) {
+TEST_F(Marks, EventsTellWhereMemoryCannotBeShown) {
   FakeDriver::register_fails = true;
   StreamState* const one = stream(1);
   FakeDriver::event_result = CUDA_ERROR_NOT_READY;
   launch(one, 48);
   EXPECT_EQ(FakeDriver::writes, 0u);
-  EXPECT_EQ(FakeDriver::event_records, 1u) << "recorded again before it finished, it never would";
+  EXPECT_EQ(FakeDriver::event_records, 3u);
   EXPECT_EQ(depth_before(one), 48u);
   FakeDriver::event_result = CUDA_SUCCESS;
   launch(one, 16);
-  EXPECT_EQ(depth_before(one), 48u);
-  EXPECT_EQ(FakeDriver::event_records, 2u);
+  EXPECT_EQ(depth_before(one), 16u) << "the three older events are asked, the new one was just recorded";
+  EXPECT_EQ(FakeDriver::event_records, 4u);
+}
+
+TEST_F(Marks, EventsReachAsFarAsAStreamsQueue) {
+  open_marks(prof::preload::Marks::Events);
+  StreamState* const one = stream(1);
+  FakeDriver::event_result = CUDA_ERROR_NOT_READY;
+  launch(one, 2000);
+  EXPECT_EQ(FakeDriver::event_records, 64u) << "no event is recorded again before it was seen to finish";
+  FakeDriver::event_result = CUDA_SUCCESS;
+  launch(one, 16 * 16);
+  EXPECT_LE(depth_before(one), 2256u - 1024u) << "four events are asked at each mark";
+}
+
+TEST_F(Marks, ARingOfADestroyedStreamServesTheNextOneAndClaimsNothing) {
+  open_marks(prof::preload::Marks::Events);
+  FakeDriver::event_result = CUDA_ERROR_NOT_READY;
+  StreamState* const old = stream(1);
+  launch(old, 64);
+  const uint64_t made = FakeDriver::event_records;
+  stream_destroyed(stream_handle(1));
+  StreamState* const fresh = stream(2);
+  FakeDriver::event_result = CUDA_SUCCESS;
+  launch(fresh, 16);
+  EXPECT_EQ(depth_before(fresh), 16u) << "events of the old stream must not be asked for the new one";
+  EXPECT_EQ(FakeDriver::event_records, made + 1);
 }
 
 TEST_F(Marks, WordOfADestroyedStreamClaimsNothingForTheNextOne) {

@@ -131,7 +131,8 @@ TEST(Log, TenThousandShortThreadsCostMegabytesNotGigabytes) {
   const ScannedLog log = scan(only_log(folder));
   EXPECT_TRUE(log.whole);
   EXPECT_EQ(log.objects.size(), 10'001u);
-  EXPECT_EQ(log.records.at(ThreadEnd::kKind), 10'000u);
+  const uint64_t ends = log.records.at(ThreadEnd::kKind);
+  EXPECT_TRUE(ends == 10'000u || ends == 10'001u) << ends << ": the recorder's own thread may end in order as well";
   EXPECT_LT(log.size, 60u << 20);
 }
 
