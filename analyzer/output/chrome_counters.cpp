@@ -1,7 +1,8 @@
-// Counter tracks of the Chrome trace, under the GPU they are about, with the unit in name and args:
-//   queue waiting: stream 7 (operations)   exact, a step at every change
-//   live depth: stream 7 (operations)      what the program knew at each launch
-//   GPU busy (%)                           union of the device's operations, per bucket
+// Counter tracks of the Chrome trace, under the GPU they are about. The unit is the name of the series: Perfetto writes it
+// behind the counter's name ("GPU busy %"), chrome://tracing beside the value, so it must not be in the name as well.
+//   queue waiting: stream 7 {operations}   exact, a step at every change
+//   live depth: stream 7 {operations}      what the program knew at each launch
+//   GPU busy {%}                           union of the device's operations, per bucket
 #include "analyzer/output/chrome_writer.h"
 
 #include <fmt/format.h>
@@ -38,7 +39,7 @@ class CounterTrack {
 };
 
 void queue_waiting(const ChromeContext& context, StreamId stream, uint64_t pid) {
-  CounterTrack track(context.events, pid, fmt::format("queue waiting: {} (operations)", context.ids.stream_names[index(stream)]),
+  CounterTrack track(context.events, pid, fmt::format("queue waiting: {}", context.ids.stream_names[index(stream)]),
                      "operations");
   uint32_t last = 0;
   context.depth.for_each_step({stream}, [&](const DepthStep& step) {
@@ -50,7 +51,8 @@ void queue_waiting(const ChromeContext& context, StreamId stream, uint64_t pid) 
 // Launches by the stream behind their handle.
 void live_depth(const ChromeContext& context) {
   const Trace& trace = context.trace;
-  const bool recorded = std::any_of(trace.host.begin(), trace.host.end(), [](const HostEvent& e) { return e.live_depth != 0; });
+  const bool recorded =
+      std::any_of(trace.host.begin(), trace.host.end(), [](const HostEvent& e) { return e.live_depth != 0; });
   if (!recorded) return;
   std::vector<std::optional<CounterTrack>> tracks(trace.streams.size());
   for (const HostEvent& event : trace.host) {
@@ -59,7 +61,7 @@ void live_depth(const ChromeContext& context) {
     if (stream == kNone || trace.streams[stream].operations.size() == 0) continue;
     if (!tracks[stream]) {
       tracks[stream].emplace(context.events, context.ids.device[index(trace.streams[stream].device)],
-                             fmt::format("live depth: {} (operations)", context.ids.stream_names[stream]), "operations");
+                             fmt::format("live depth: {}", context.ids.stream_names[stream]), "operations");
     }
     tracks[stream]->count(event.begin_ns, event.live_depth);
   }
@@ -105,7 +107,7 @@ void gpu_busy(const ChromeContext& context, DeviceId device) {
     }
     covered = std::max(covered, end);
   }
-  CounterTrack track(context.events, context.ids.device[index(device)], "GPU busy (%)", "%");
+  CounterTrack track(context.events, context.ids.device[index(device)], "GPU busy", "%");
   int64_t shown = -1;
   for (size_t b = 0; b < busy.size(); ++b) {
     const int64_t begin = first_ns + static_cast<int64_t>(b) * width;

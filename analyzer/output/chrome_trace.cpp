@@ -99,8 +99,8 @@ ChromeTraceResult write_chrome_trace(const Trace& trace, const KernelNames& name
 
 void write_chrome_metadata(const ChromeContext& context) {
   const auto meta = [&](const char* name, uint64_t pid, uint64_t tid, const std::string& args) {
-    context.events.add(
-        fmt::format("{{\"name\":\"{}\",\"ph\":\"M\",\"ts\":0.000,\"pid\":{},\"tid\":{},\"args\":{{{}}}}}", name, pid, tid, args));
+    context.events.add(fmt::format(
+        "{{\"name\":\"{}\",\"ph\":\"M\",\"ts\":0.000,\"pid\":{},\"tid\":{},\"args\":{{{}}}}}", name, pid, tid, args));
   };
   const auto process_rows = [&](uint64_t pid, std::string_view name, const std::string& label, size_t sort) {
     meta("process_name", pid, 0, "\"name\":" + json_string(name));
@@ -126,13 +126,17 @@ void write_chrome_metadata(const ChromeContext& context) {
     for (size_t d = 0; d < trace.devices.size(); ++d) {
       const Device& device = trace.devices[d];
       if (index(device.process) != p) continue;
-      process_rows(ids.device[d], process.executable, fmt::format("GPU {}", device.ordinal), p * kProcessStep + 1 + device.ordinal);
+      // Perfetto shows no labels, so the GPU is in the name too.
+      const std::string label = fmt::format("GPU {}", device.ordinal);
+      process_rows(ids.device[d], fmt::format("{} ({} {})", label, process.executable, process.pid), label,
+                   p * kProcessStep + 1 + device.ordinal);
       for (size_t s = 0; s < trace.streams.size(); ++s) {
         if (index(trace.streams[s].device) != d) continue;
         for (size_t lane = 0; lane < ids.lanes[s].size(); ++lane) {
           const std::string name =
               lane == 0 ? ids.stream_names[s] + " " : fmt::format("{} overlap {} ", ids.stream_names[s], lane);
-          thread_rows(ids.device[d], ids.lanes[s][lane], name, uint64_t{trace.streams[s].number} * 16 + std::min<size_t>(lane, 15));
+          thread_rows(ids.device[d], ids.lanes[s][lane], name,
+                      uint64_t{trace.streams[s].number} * 16 + std::min<size_t>(lane, 15));
         }
       }
     }

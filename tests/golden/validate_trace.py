@@ -1,74 +1,189 @@
 #!/usr/bin/env python3
 """Reads a Chrome trace as its users would and says what is wrong with it: validate_trace.py FILE
 
-JSON validity, Kineto's fields and kinds, numbers, slices that nest per track, flows with both ends, GPU work that starts
-after its launch was entered (the rule gpu_kernel_causality of torch.profiler's validator), unique pids."""
+What Perfetto, chrome://tracing, torch.profiler's own trace validator and Holistic Trace Analysis rely on: JSON validity, Kineto's
+fields and kinds, times in whole nanoseconds, slices that nest per track, flows whose two ends lie on slices, GPU work that starts
+after its launch was entered, numeric counters, named processes and threads, ids that mean one process or one GPU.
+Times are compared as integers: nothing here rounds."""
 import gzip
 import json
 import sys
+from decimal import Decimal
 
-KINDS = {"cuda_driver", "kernel", "gpu_memcpy", "gpu_memset", "user_annotation"}
+HEADER = ("schemaVersion", "deviceProperties", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents", "traceName")
 GPU = {"kernel", "gpu_memcpy", "gpu_memset"}
+HOST = {"cuda_driver", "cuda_runtime"}
+KINDS = GPU | HOST | {"user_annotation"}
+SHOWN = 5  # problems of one rule that are printed; the rest are counted
+
+
+class Problems:
+    def __init__(self):
+        self.by_rule = {}
+
+    def add(self, rule, text):
+        self.by_rule.setdefault(rule, []).append(text)
+
+    def print(self):
+        for rule, texts in self.by_rule.items():
+            for text in texts[:SHOWN]:
+                print(f"{rule}: {text}")
+            if len(texts) > SHOWN:
+                print(f"{rule}: {len(texts) - SHOWN} more")
 
 
 def load(path):
     opener = gzip.open if path.endswith(".gz") else open
     with opener(path, "rt", encoding="utf-8") as file:
-        return json.load(file)
+        return json.load(file, parse_float=Decimal)
 
 
-def nest(events, problems):
-    tracks = {}
+def check_numbers(events, problems):
+    """Adds begin and end in ns to every event; an event without usable times is left out of the result."""
+    usable = []
     for event in events:
-        tracks.setdefault((event["pid"], event["tid"]), []).append((round(event["ts"] * 1000), -round(event["dur"] * 1000)))
-    for track, slices in tracks.items():
-        slices.sort()
-        open_until = []
-        for begin, minus_duration in slices:
-            end = begin - minus_duration
-            while open_until and open_until[-1] <= begin:
-                open_until.pop()
-            if open_until and end > open_until[-1]:
-                problems.append(f"track {track}: a slice at {begin} ns crosses its neighbour")
-            open_until.append(end)
+        times = [event.get(key) for key in (("ts", "dur") if event["ph"] == "X" else ("ts",))]
+        if event["ph"] == "M":
+            continue
+        if not all(isinstance(time, (int, Decimal)) and not isinstance(time, bool) for time in times):
+            problems.add("times are numbers", f"{event}")
+            continue
+        if any(time < 0 or Decimal(time).as_tuple().exponent < -3 for time in times):
+            problems.add("times are whole ns from 0 on", f"{event['name']} ts {event['ts']} dur {event.get('dur')}")
+        event["begin"] = int(Decimal(times[0]) * 1000)
+        event["end"] = event["begin"] + int(Decimal(times[-1]) * 1000 if event["ph"] == "X" else 0)
+        usable.append(event)
+    return usable
+
+
+def check_slices(slices, problems):
+    tracks = {}
+    for event in slices:
+        if event.get("cat") not in KINDS:
+            problems.add("kinds are Kineto's", f"{event.get('cat')}")
+        if not isinstance(event.get("name"), str) or not event["name"]:
+            problems.add("slices have names", f"{event}")
+        tracks.setdefault((event["pid"], event["tid"]), []).append(event)
+    for track, on_track in tracks.items():
+        on_track.sort(key=lambda event: (event["begin"], -event["end"]))
+        opened = []
+        for event in on_track:
+            while opened and opened[-1]["end"] <= event["begin"]:
+                opened.pop()
+            if opened and event["end"] > opened[-1]["end"]:
+                problems.add("slices of a track nest", f"track {track}: {event['name']} at {event['begin']} ns crosses {opened[-1]['name']}")
+            opened.append(event)
+    return tracks
+
+
+def check_causality(slices, problems):
+    launches = {}
+    for event in slices:
+        if event.get("cat") in HOST and "correlation" in event["args"]:
+            if event["args"]["correlation"] in launches:
+                problems.add("one call per correlation", f"{event['args']['correlation']}")
+            launches[event["args"]["correlation"]] = event
+    operations = [event for event in slices if event.get("cat") in GPU]
+    linked = 0
+    for operation in operations:
+        launch = launches.get(operation["args"].get("correlation"))
+        linked += launch is not None
+        if launch and operation["begin"] < launch["begin"]:
+            problems.add("GPU work starts after its launch was entered",
+                         f"{operation['name']} {launch['begin'] - operation['begin']} ns before {launch['name']}")
+        for key in ("device", "stream", "context"):
+            if not isinstance(operation["args"].get(key), int):
+                problems.add("GPU work says where it ran", f"{operation['name']} has no {key}")
+    return len(launches), len(operations), linked
+
+
+def check_flows(events, tracks, problems):
+    begins = {track: {event["begin"] for event in on_track} for track, on_track in tracks.items()}
+    starts, ends = {}, {}
+    for event in events:
+        if event["ph"] not in "sf":
+            continue
+        if event["begin"] not in begins.get((event["pid"], event["tid"]), ()):
+            problems.add("ends of flows lie on slices", f"{event['ph']} of flow {event['id']} at {event['begin']} ns")
+        if event["ph"] == "f" and event.get("bp") != "e":
+            problems.add("flows end at the slice around them", f"flow {event['id']} has no bp e")
+        if event["ph"] == "s" and event["id"] in starts:
+            problems.add("flows have one start", f"flow {event['id']}")
+        (starts if event["ph"] == "s" else ends).setdefault(event["id"], []).append(event["begin"])
+    for flow in sorted(starts.keys() - ends.keys()):
+        problems.add("flows have an end", f"flow {flow}")
+    for flow in sorted(ends.keys() - starts.keys()):
+        problems.add("flows have a start", f"flow {flow}")
+    for flow in starts.keys() & ends.keys():
+        if min(ends[flow]) < starts[flow][0]:
+            problems.add("flows go forward", f"flow {flow}")
+    return len(starts)
+
+
+def check_counters(events, problems):
+    for event in events:
+        if event["ph"] != "C":
+            continue
+        values = event.get("args", {})
+        if not values or not all(isinstance(value, (int, Decimal)) and not isinstance(value, bool) for value in values.values()):
+            problems.add("counters are numbers", f"{event['name']} {values}")
+
+
+def check_metadata(trace, events, problems):
+    named, roles, threads = set(), {}, set()
+    for event in events:
+        if event["ph"] != "M":
+            continue
+        if event["name"] == "process_name":
+            if event["pid"] in named:
+                problems.add("an id is one process or one GPU", f"pid {event['pid']} is named twice")
+            named.add(event["pid"])
+        elif event["name"] == "process_labels":
+            if event["pid"] in roles:
+                problems.add("an id is one process or one GPU", f"pid {event['pid']} is {roles[event['pid']]} and {event['args']['labels']}")
+            roles[event["pid"]] = event["args"]["labels"]
+        elif event["name"] == "thread_name":
+            if (event["pid"], event["tid"]) in threads:
+                problems.add("a track has one name", f"{event['pid']}/{event['tid']}")
+            threads.add((event["pid"], event["tid"]))
+    wanted = {}
+    for event in events:
+        if event["ph"] == "X":
+            role = f"GPU {event['args'].get('device')}" if event.get("cat") in GPU else "CPU"
+            wanted.setdefault((event["pid"], event["tid"], role), event["name"])
+        elif event["ph"] == "C":
+            wanted.setdefault((event["pid"], None, None), event["name"])
+    for (pid, tid, role), example in wanted.items():
+        if pid not in named or pid not in roles:
+            problems.add("processes are named and labelled", f"pid {pid} of {example}")
+        elif role is not None and roles[pid] != role:
+            problems.add("an id is one process or one GPU", f"pid {pid} is {roles[pid]} but holds {example} of {role}")
+        if tid is not None and (pid, tid) not in threads:
+            problems.add("threads are named", f"{pid}/{tid} of {example}")
+    ids = [device["id"] for device in trace.get("deviceProperties", [])]
+    if len(ids) != len(set(ids)):
+        problems.add("an id is one process or one GPU", f"deviceProperties {ids}")
 
 
 def main():
     trace = load(sys.argv[1])
-    problems = []
-    for key in ("schemaVersion", "deviceProperties", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents", "traceName"):
+    problems = Problems()
+    for key in HEADER:
         if key not in trace:
-            problems.append(f"no {key}")
-    events = trace["traceEvents"]
-    slices = [e for e in events if e["ph"] == "X"]
-    for event in slices:
-        if event["cat"] not in KINDS:
-            problems.append(f"kind {event['cat']}")
-        if event["dur"] < 0:
-            problems.append(f"negative duration: {event}")
-    nest(slices, problems)
-    launches = {e["args"]["correlation"]: e for e in slices if e["cat"] == "cuda_driver" and "correlation" in e["args"]}
-    operations = [e for e in slices if e["cat"] in GPU]
-    for operation in operations:
-        launch = launches.get(operation["args"]["correlation"])
-        if launch and operation["ts"] < launch["ts"]:
-            problems.append(f"{operation['name']} starts before its launch")
-    starts = {e["id"] for e in events if e["ph"] == "s"}
-    ends = {e["id"] for e in events if e["ph"] == "f"}
-    if starts != ends:
-        problems.append(f"flows without an end {sorted(starts - ends)}, without a start {sorted(ends - starts)}")
-    roles = {}
-    for event in events:
-        if event["ph"] == "M" and event["name"] == "process_labels":
-            if event["pid"] in roles:
-                problems.append(f"pid {event['pid']} is both {roles[event['pid']]} and {event['args']['labels']}")
-            roles[event["pid"]] = event["args"]["labels"]
-    for problem in problems:
-        print(problem)
-    linked = sum(1 for o in operations if o["args"]["correlation"] in launches)
-    print(f"{len(events)} events, {len(launches)} launches with correlation, {len(operations)} GPU operations, {linked} linked, "
-          f"{len(starts)} flows: {'bad' if problems else 'good'}")
-    sys.exit(1 if problems else 0)
+            problems.add("the header is Kineto's", f"no {key}")
+    every = trace.get("traceEvents", [])
+    events = check_numbers(every, problems)
+    slices = [event for event in events if event["ph"] == "X"]
+    tracks = check_slices(slices, problems)
+    launches, operations, linked = check_causality(slices, problems)
+    flows = check_flows(events, tracks, problems)
+    check_counters(events, problems)
+    check_metadata(trace, every, problems)
+    problems.print()
+    print(f"{len(every)} events, {launches} launches with correlation, {operations} GPU operations, {linked} linked, "
+          f"{flows} flows: {'bad' if problems.by_rule else 'good'}")
+    sys.exit(1 if problems.by_rule else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
