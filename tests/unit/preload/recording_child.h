@@ -83,6 +83,7 @@ __attribute__((noinline)) inline bool record_call(uint64_t object) {
 }
 
 struct ScannedLog {
+  std::string damage;  // the first thing that was not whole
   bool whole = false;  // every block decodes up to its commit, sealed blocks have right checksums
   uint64_t size = 0;
   uint64_t finished = 0;
@@ -113,10 +114,15 @@ inline ScannedLog scan(const std::string& path) {
     if (block.header.magic == 0) continue;
     uint32_t crc[4];
     block_crc(block, crc);
-    const bool sealed = (block.header.flags & kBlockSealed) != 0;
+    // A kill between the flag and the checksums leaves zeros; the reader takes such a block as not sealed, and so do we.
+    const auto& stored = block.header.crc;
+    const bool sealed = (block.header.flags & kBlockSealed) != 0 && (stored[0] | stored[1] | stored[2] | stored[3]) != 0;
     if (block.header.magic != kBlockMagic || block.header.committed > kPayloadBytes ||
         (sealed && std::memcmp(crc, block.header.crc, sizeof crc) != 0)) {
       log.whole = false;
+      log.damage = "block at " + std::to_string(at) + ": magic " + std::to_string(block.header.magic) + " committed " +
+                   std::to_string(block.header.committed) + (sealed ? " sealed" : "") + " checksums";
+      for (int lane = 0; lane < 4; ++lane) log.damage += crc[lane] == stored[lane] ? " right" : stored[lane] == 0 ? " zero" : " wrong";
       continue;
     }
     ++log.threads[block.header.thread];
@@ -138,7 +144,7 @@ inline ScannedLog scan(const std::string& path) {
       });
       if (!known) from.fail();
     }
-    if (!from.ok) log.whole = false;
+    if (!from.ok) log.whole = false, log.damage = "block at " + std::to_string(at) + " does not decode to its end";
   }
   return log;
 }
