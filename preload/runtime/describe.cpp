@@ -48,7 +48,7 @@ void describe_header() {
 
 void define_meta(std::string_view key, std::string_view value) {
   if (value.size() > format::kMaxTextBytes - 100) {
-    value = value.substr(0, format::kMaxTextBytes - 100);
+    value = std::string_view(value.data(), format::kMaxTextBytes - 100);
     count(format::Counter::text_cut);
   }
   define(format::MetaDef{key, value});
@@ -75,7 +75,7 @@ bool worth_keeping(std::string_view entry) {
   for (const std::string_view prefix : {"PROF_", "CUDA_VISIBLE_DEVICES=", "RANK=", "WORLD_SIZE=", "LOCAL_RANK=",
                                         "OMPI_COMM_WORLD_", "SLURM_PROCID=", "SLURM_NTASKS=", "CUDA_LAUNCH_BLOCKING=",
                                         "CUDA_MODULE_LOADING="}) {
-    if (entry.substr(0, prefix.size()) == prefix) return true;
+    if (entry.starts_with(prefix)) return true;
   }
   return false;
 }
@@ -114,7 +114,8 @@ format::StringId intern_string(std::string_view text) {
       part.id = format::StringId{new_id};
       part.total_bytes = text.size();
       part.offset = offset;
-      part.text = text.substr(offset, format::kMaxTextBytes);
+      const size_t left = text.size() - offset;  // substr() could throw, which needs the C++ library
+      part.text = {text.data() + offset, left < format::kMaxTextBytes ? left : format::kMaxTextBytes};
       if (!define(part)) return false;
     }
     return true;
