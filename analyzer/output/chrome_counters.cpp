@@ -1,8 +1,9 @@
 // Counter tracks of the Chrome trace, under the GPU they are about. The unit is the name of the series: Perfetto writes it
-// behind the counter's name ("GPU busy %"), chrome://tracing beside the value, so it must not be in the name as well.
-//   queue waiting: stream 7 {operations}   exact, a step at every change
-//   live depth: stream 7 {operations}      what the program knew at each launch
-//   GPU busy {%}                           union of the device's operations, per bucket
+// behind the counter's name ("GPU busy %"), chrome://tracing beside the value, so it must not be in the name as well;
+// and Perfetto cuts long names in the middle, so they are short.
+//   stream 7 waiting {operations}      exact, a step at every change
+//   stream 7 live depth {operations}   what the program knew at each launch
+//   GPU busy {%}                       union of the device's operations, per bucket
 #include "analyzer/output/chrome_writer.h"
 
 #include <fmt/format.h>
@@ -39,7 +40,7 @@ class CounterTrack {
 };
 
 void queue_waiting(const ChromeContext& context, StreamId stream, uint64_t pid) {
-  CounterTrack track(context.events, pid, fmt::format("queue waiting: {}", context.ids.stream_names[index(stream)]),
+  CounterTrack track(context.events, pid, fmt::format("{} waiting", context.ids.stream_names[index(stream)]),
                      "operations");
   uint32_t last = 0;
   context.depth.for_each_step({stream}, [&](const DepthStep& step) {
@@ -61,7 +62,7 @@ void live_depth(const ChromeContext& context) {
     if (stream == kNone || trace.streams[stream].operations.size() == 0) continue;
     if (!tracks[stream]) {
       tracks[stream].emplace(context.events, context.ids.device[index(trace.streams[stream].device)],
-                             fmt::format("live depth: {}", context.ids.stream_names[stream]), "operations");
+                             fmt::format("{} live depth", context.ids.stream_names[stream]), "operations");
     }
     tracks[stream]->count(event.begin_ns, event.live_depth);
   }
