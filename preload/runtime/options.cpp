@@ -71,7 +71,7 @@ bool parse_seconds(std::string_view text, uint64_t& out) {
 bool parse_choice(std::string_view text, std::string_view values, const char*& out) {
   while (!values.empty()) {
     const size_t bar = values.find('|');
-    const std::string_view value = values.substr(0, bar);
+    const std::string_view value(values.data(), bar == std::string_view::npos ? values.size() : bar);
     if (value == text) {
       out = keep(text);
       return out != nullptr;
