@@ -6,11 +6,6 @@
 
 namespace prof::preload {
 
-namespace {
-constexpr size_t kTotalBytes = CuptiBuffers::kBuffers * (CuptiBuffers::kBufferBytes + CuptiBuffers::kScratchBytes);
-static_assert(kTotalBytes <= 40u << 20, "what GPU activity may cost a program in memory");
-}  // namespace
-
 bool CuptiBuffers::open() {
   if (memory_ == nullptr) {
     void* const memory =
@@ -22,14 +17,15 @@ bool CuptiBuffers::open() {
   return true;
 }
 
-uint8_t* CuptiBuffers::take() {
+uint8_t* CuptiBuffers::take(size_t& bytes) {
   for (uint32_t w = 0; w < kWords; ++w) {
     uint64_t bits = free_[w].load(std::memory_order_relaxed);
     while (bits != 0) {  // the lowest free one: its pages were used before
       const uint64_t lowest = bits & (~bits + 1);
       if (free_[w].compare_exchange_weak(bits, bits & ~lowest, std::memory_order_acquire, std::memory_order_relaxed)) {
         const uint32_t index = w * 64 + static_cast<uint32_t>(__builtin_ctzll(lowest));
-        return memory_ + index * kBufferBytes;
+        bytes = bytes_of(index);
+        return memory_ + offset_of(index);
       }
     }
   }
@@ -43,7 +39,8 @@ bool CuptiBuffers::give_back(uint8_t* buffer, size_t used) {
   const uint64_t bit = 1ull << (index % 64);
   if ((word.load(std::memory_order_relaxed) & bit) != 0) return false;
   // Zeroed here, on CUPTI's thread, so that CUPTI need not do it inside a launch (ZEROED_OUT_ACTIVITY_BUFFER).
-  std::memset(buffer, 0, used < kBufferBytes ? used : kBufferBytes);
+  const size_t bytes = bytes_of(static_cast<uint32_t>(index));
+  std::memset(buffer, 0, used < bytes ? used : bytes);
   word.fetch_or(bit, std::memory_order_release);
   return true;
 }
@@ -58,7 +55,7 @@ bool CuptiBuffers::all_free() const {
 void* CuptiBuffers::scratch(const uint8_t* buffer) const {
   const int64_t index = index_of(buffer);
   if (index < 0) return nullptr;
-  return memory_ + kBuffers * kBufferBytes + static_cast<size_t>(index) * kScratchBytes;
+  return memory_ + kBufferBytes + static_cast<size_t>(index) * kScratchBytes;
 }
 
 void CuptiBuffers::forget() {
@@ -68,9 +65,12 @@ void CuptiBuffers::forget() {
 }
 
 int64_t CuptiBuffers::index_of(const uint8_t* buffer) const {
-  if (memory_ == nullptr || buffer < memory_ || buffer >= memory_ + kBuffers * kBufferBytes) return -1;
+  if (memory_ == nullptr || buffer < memory_ || buffer >= memory_ + kBufferBytes) return -1;
   const size_t offset = static_cast<size_t>(buffer - memory_);
-  return offset % kBufferBytes == 0 ? static_cast<int64_t>(offset / kBufferBytes) : -1;
+  constexpr size_t kLargeEnd = kLarge * kLargeBytes;
+  const uint32_t index = static_cast<uint32_t>(offset < kLargeEnd ? offset / kLargeBytes
+                                                                  : kLarge + (offset - kLargeEnd) / kSmallBytes);
+  return offset_of(index) == offset ? static_cast<int64_t>(index) : -1;
 }
 
 }  // namespace prof::preload

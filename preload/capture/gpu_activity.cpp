@@ -57,8 +57,8 @@ void count_dropped() {
 // On a program thread, inside its launch.
 void CUPTIAPI buffer_requested(uint8_t** buffer, size_t* size, size_t* max_records) {
   *max_records = 0;
-  *buffer = g_buffers.take();
-  *size = *buffer != nullptr ? CuptiBuffers::kBufferBytes : 0;
+  *size = 0;
+  *buffer = g_buffers.take(*size);
   if (*buffer == nullptr) count(format::Counter::cupti_buffers_exhausted);
 }
 

@@ -42,17 +42,45 @@ struct Cursor {
 
   bool at_end() const { return at == end; }
 
-  uint64_t varint() {
-    if (at < end && *at < 0x80) return *at++;  // most fields are one byte
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 70; shift += 7) {
-      if (at == end) return fail();
-      const uint8_t byte = *at++;
-      if (shift == 63 && byte > 1) return fail();  // would not fit 64 bits
-      value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
+  // One or two bytes, as most fields, are read in place; the cursor can stay in registers.
+  __attribute__((always_inline)) uint64_t varint() {
+    if (at < end && *at < 0x80) return *at++;
+    if (end - at >= 2 && at[1] < 0x80) {
+      const uint64_t value = static_cast<uint64_t>(at[0] & 0x7f) | static_cast<uint64_t>(at[1]) << 7;
+      at += 2;
+      return value;
     }
-    return fail();
+    const Read read = long_varint(at, end);
+    if (read.next == nullptr) return fail();
+    at = read.next;
+    return read.value;
+  }
+
+  struct Read {
+    uint64_t value;
+    const uint8_t* next;  // null: no varint
+  };
+  static __attribute__((noinline)) Read long_varint(const uint8_t* from, const uint8_t* end) {
+    if (end - from >= 8) {
+      uint64_t word;
+      std::memcpy(&word, from, sizeof word);
+      const uint64_t stops = ~word & 0x8080808080808080;
+      if (stops != 0) {  // at most 8 bytes: drop what follows, then close the gaps of the top bits
+        word &= stops ^ (stops - 1);
+        word = (word & 0x007f007f007f007f) | (word & 0x7f007f007f007f00) >> 1;
+        word = (word & 0x00003fff00003fff) | (word & 0x3fff00003fff0000) >> 2;
+        word = (word & 0x000000000fffffff) | (word & 0x0fffffff00000000) >> 4;
+        return {word, from + (static_cast<unsigned>(__builtin_ctzll(stops)) >> 3) + 1};
+      }
+    }
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 70 && from != end; shift += 7) {
+      const uint8_t byte = *from++;
+      if (shift == 63 && byte > 1) break;  // would not fit 64 bits
+      value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) return {value, from};
+    }
+    return {0, nullptr};
   }
 
   std::string_view text() {

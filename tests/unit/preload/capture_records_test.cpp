@@ -6,7 +6,7 @@
 #include "tests/unit/preload/capture_log.h"
 
 #include <deque>
-#include <set>
+#include <map>
 #include <thread>
 
 namespace prof::test {
@@ -204,20 +204,29 @@ TEST_F(Records, EveryStreamIsToldWhatFinishedHoweverManyThereAre) {
 
 TEST(CuptiBuffers, HandsOutEachOnceAndTakesBackOnlyItsOwn) {
   CuptiBuffers pool;
-  EXPECT_EQ(pool.take(), nullptr) << "not opened";
+  size_t bytes = 0;
+  EXPECT_EQ(pool.take(bytes), nullptr) << "not opened";
   ASSERT_TRUE(pool.open());
-  std::set<uint8_t*> out;
-  for (uint32_t i = 0; i < CuptiBuffers::kBuffers; ++i) out.insert(pool.take());
+  std::map<uint8_t*, size_t> out;
+  for (uint32_t i = 0; i < CuptiBuffers::kBuffers; ++i) {
+    uint8_t* const buffer = pool.take(bytes);
+    ASSERT_NE(buffer, nullptr);
+    EXPECT_EQ(bytes, i < CuptiBuffers::kLarge ? CuptiBuffers::kLargeBytes : CuptiBuffers::kSmallBytes) << "large ones first";
+    out[buffer] = bytes;
+  }
   EXPECT_EQ(out.size(), CuptiBuffers::kBuffers);
-  EXPECT_FALSE(out.contains(nullptr));
-  EXPECT_EQ(pool.take(), nullptr) << "exhausted";
-  uint8_t* const one = *out.begin();
-  std::memset(one, 0xff, 1000);
-  EXPECT_FALSE(pool.give_back(one + 8, 0));
-  EXPECT_TRUE(pool.give_back(one, 1000));
-  EXPECT_FALSE(pool.give_back(one, 0)) << "given back twice";
-  EXPECT_EQ(pool.take(), one);
-  for (size_t i = 0; i < 1000; ++i) ASSERT_EQ(one[i], 0);
+  EXPECT_EQ(pool.take(bytes), nullptr) << "exhausted";
+  for (auto at = out.begin(), next = std::next(at); next != out.end(); at = next++) {
+    EXPECT_LE(at->first + at->second, next->first) << "two buffers overlap";
+  }
+  for (uint8_t* const one : {out.begin()->first, out.rbegin()->first}) {
+    std::memset(one, 0xff, 1000);
+    EXPECT_FALSE(pool.give_back(one + 8, 0));
+    EXPECT_TRUE(pool.give_back(one, 1000));
+    EXPECT_FALSE(pool.give_back(one, 0)) << "given back twice";
+    EXPECT_EQ(pool.take(bytes), one);
+    for (size_t i = 0; i < 1000; ++i) ASSERT_EQ(one[i], 0);
+  }
   uint8_t foreign[16];
   EXPECT_FALSE(pool.give_back(foreign, 0));
   EXPECT_EQ(pool.scratch(foreign), nullptr);
@@ -232,7 +241,8 @@ TEST(CuptiBuffers, ThreadsNeverShareOne) {
   for (uint32_t t = 1; t <= 4; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 5000; ++i) {
-        uint8_t* const buffer = pool.take();
+        size_t bytes = 0;
+        uint8_t* const buffer = pool.take(bytes);
         if (buffer == nullptr) continue;
         if (buffer[0] != 0) ++clashes;
         buffer[0] = static_cast<uint8_t>(t);
