@@ -33,10 +33,8 @@ def pack(build, folder):
     """prof and libprof.so of a build, with the libraries prof needs beyond the C and C++ run times, in one folder that
     another machine can run from."""
     def find(name):
-        for base, _, files in os.walk(build):
-            if name in files and "CMakeFiles" not in base:
-                return os.path.join(base, name)
-        return None
+        return next((path for path in (os.path.join(build, folder, name) for folder in ("bin", "lib"))
+                     if os.path.isfile(path)), None)
     os.makedirs(os.path.join(folder, "deps"), exist_ok=True)
     for name in ("libprof.so", "prof"):
         found = find(name)
