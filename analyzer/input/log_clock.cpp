@@ -26,6 +26,13 @@ void PiecewiseMap::set_rate(Segment& segment, Int128 dx, uint64_t dy) {
   segment.multiplier = static_cast<uint64_t>(std::min<Uint128>(rate(shift), (Uint128{1} << 46) - 1));
 }
 
+// The fast path is exact where nothing overflows: product < 2^109, so what is added to y < 2^62.
+void PiecewiseMap::add_segment(Segment segment) {
+  segment.fast_from = floor_units(segment.x) + (segment.x & 0xffff ? 1 : 0);
+  if (segment.shift >= 47 && segment.y < uint64_t{1} << 63) segment.fast_span = uint64_t{1} << 46;
+  segments_.push_back(segment);
+}
+
 void PiecewiseMap::build(std::vector<Point> points, Int128 dx, uint64_t dy) {
   std::stable_sort(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.x < b.x; });
   std::vector<Point> kept;
@@ -55,7 +62,7 @@ void PiecewiseMap::build(std::vector<Point> points, Int128 dx, uint64_t dy) {
   before.to = floor_units(first.x) + (first.x & 0xffff ? 1 : 0);
   before.x = first.x, before.y = first.y, before.high = first.y;
   rate_between(first, near_first == kept.end() ? last : *near_first, before);
-  segments_.push_back(before);
+  add_segment(before);
   for (size_t i = 0; i + 1 < kept.size(); ++i) {
     Segment segment;
     segment.x = kept[i].x, segment.y = kept[i].y;
@@ -63,13 +70,13 @@ void PiecewiseMap::build(std::vector<Point> points, Int128 dx, uint64_t dy) {
     segment.from = segments_.back().to;
     segment.to = floor_units(kept[i + 1].x) + (kept[i + 1].x & 0xffff ? 1 : 0);
     set_rate(segment, kept[i + 1].x - kept[i].x, kept[i + 1].y - kept[i].y);
-    segments_.push_back(segment);
+    add_segment(segment);
   }
   Segment after;
   after.from = segments_.back().to;
   after.x = last.x, after.y = last.y, after.low = last.y;
   rate_between(near_last == kept.rend() ? first : *near_last, last, after);
-  segments_.push_back(after);
+  add_segment(after);
 }
 
 uint32_t PiecewiseMap::find(uint64_t x) const {

@@ -13,11 +13,11 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr size_t kBlocksPerTask = 128;  // half a MiB of log, some 3 MiB of rows
+constexpr size_t kBlocksPerTask = 128;  // half a MiB of log
 
 // Event blocks of all logs in (log, thread, sequence) order, cut into tasks.
-std::vector<Staged> make_tasks(const std::vector<LogInput>& inputs) {
-  std::vector<Staged> tasks;
+std::vector<LogTask> make_tasks(const std::vector<LogInput>& inputs) {
+  std::vector<LogTask> tasks;
   for (uint32_t log = 0; log < inputs.size(); ++log) {
     bool open = false;
     for (const BlockRef& block : inputs[log].file->blocks()) {
@@ -34,13 +34,13 @@ std::vector<Staged> make_tasks(const std::vector<LogInput>& inputs) {
 }
 
 // A thread that was inside a call when the log ended: the call goes on to the last tick of the log.
-void add_unfinished_calls(const LogInput& input, std::vector<Staged>& tasks, uint32_t log) {
+void add_unfinished_calls(const LogInput& input, std::vector<LogTask>& tasks, uint32_t log) {
   uint64_t last_tick = 0;
-  for (const Staged& task : tasks) {
+  for (const LogTask& task : tasks) {
     if (task.log == log) last_tick = std::max(last_tick, task.last_tick);
   }
   for (size_t t = 0; t < tasks.size(); ++t) {
-    Staged& task = tasks[t];
+    LogTask& task = tasks[t];
     if (task.log != log) continue;
     for (size_t b = 0; b < task.blocks.size(); ++b) {
       const BlockRef& block = *task.blocks[b];
@@ -49,17 +49,12 @@ void add_unfinished_calls(const LogInput& input, std::vector<Staged>& tasks, uin
                                                                                       : nullptr;
       const bool last_of_thread = next == nullptr || next->thread != block.thread;
       if (!last_of_thread || block.in_call_api == 0) continue;
-      HostEvent event;
-      event.begin_ns = static_cast<int64_t>(block.in_call_tick);
-      event.end_ns = static_cast<int64_t>(std::max(last_tick, block.in_call_tick));
-      event.word = HostEvent::pack(input.ids.apis.find_or(block.in_call_api, 0), HostKind::Call, kHostUnfinished, 0);
       const uint32_t thread = input.ids.threads.find(block.thread);
       const auto span = std::find_if(task.spans.begin(), task.spans.end(),
-                                     [&](const StagedSpan& s) { return s.thread == thread; });
+                                     [&](const TaskSpan& s) { return s.thread == thread; });
       if (span == task.spans.end()) continue;
-      const size_t at = span + 1 == task.spans.end() ? task.host.size() : (span + 1)->host;
-      task.host.push_back(event);
-      std::rotate(task.host.begin() + at, task.host.end() - 1, task.host.end());
+      task.unfinished.push_back({&block, std::max(last_tick, block.in_call_tick)});
+      ++task.host.count;
       for (auto later = span + 1; later != task.spans.end(); ++later) ++later->host;
       task.first_tick = std::min(task.first_tick, block.in_call_tick);
       task.last_tick = std::max({task.last_tick, last_tick, block.in_call_tick});
@@ -68,10 +63,10 @@ void add_unfinished_calls(const LogInput& input, std::vector<Staged>& tasks, uin
 }
 
 // One time line: CLOCK_MONOTONIC among logs of one host, CLOCK_REALTIME between hosts. Zero is the first record.
-void set_origins(std::vector<LogInput>& inputs, const std::vector<Staged>& tasks, Trace& trace) {
+void set_origins(std::vector<LogInput>& inputs, const std::vector<LogTask>& tasks, Trace& trace) {
   std::map<std::string, int64_t> realtime_offset;  // of each host: its first log's
   std::vector<int64_t> first(inputs.size(), INT64_MAX), last(inputs.size(), INT64_MIN);
-  for (const Staged& task : tasks) {
+  for (const LogTask& task : tasks) {
     const LogClock& clock = *inputs[task.log].clock;
     const auto seen = [&](uint64_t low, uint64_t high) {
       first[task.log] = std::min(first[task.log], static_cast<int64_t>(low));
@@ -101,8 +96,8 @@ void set_origins(std::vector<LogInput>& inputs, const std::vector<Staged>& tasks
   }
 }
 
-void name_threads(std::vector<Staged>& tasks, Trace& trace) {
-  for (Staged& task : tasks) {
+void name_threads(std::vector<LogTask>& tasks, Trace& trace) {
+  for (LogTask& task : tasks) {
     for (auto& [thread, def] : task.threads) {
       trace.threads[thread].tid = def.first;
       trace.threads[thread].name = std::move(def.second);
@@ -141,13 +136,13 @@ std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, c
     inputs[i].file = std::move(logs[i]);
     import_definitions(inputs[i], *trace);
   }
-  std::vector<Staged> tasks = make_tasks(inputs);
+  std::vector<LogTask> tasks = make_tasks(inputs);
   std::atomic<size_t> done{0};
   std::mutex progress_mutex;
   parallel_for(
       tasks.size(),
       [&](size_t t) {
-        decode_staged(inputs[tasks[t].log], tasks[t]);
+        survey(inputs[tasks[t].log], tasks[t]);
         const size_t so_far = done.fetch_add(1) + 1;
         if (!options.progress) return;
         const std::lock_guard lock(progress_mutex);
@@ -157,14 +152,14 @@ std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, c
 
   for (uint32_t i = 0; i < inputs.size(); ++i) {
     std::vector<format::ClockAnchor> anchors;
-    for (const Staged& task : tasks) {
+    for (const LogTask& task : tasks) {
       if (task.log == i) anchors.insert(anchors.end(), task.anchors.begin(), task.anchors.end());
     }
     std::stable_sort(anchors.begin(), anchors.end(), [](const auto& a, const auto& b) { return a.tick < b.tick; });
     inputs[i].clock.emplace(inputs[i].file->header(), anchors, inputs[i].gpu_clock);
     add_unfinished_calls(inputs[i], tasks, i);
   }
-  for (const Staged& task : tasks) {
+  for (const LogTask& task : tasks) {
     const LogInput& input = inputs[task.log];
     for (const Damage& damage : task.damage) {
       trace->processes[index(input.process)].damage.push_back(damage_text(*input.file, damage));
@@ -173,7 +168,7 @@ std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, c
   }
   set_origins(inputs, tasks, *trace);
   name_threads(tasks, *trace);
-  std::vector<Column<DriverCall>> calls;
+  std::vector<ProcessCalls> calls;
   place_events(inputs, tasks, *trace, calls, workers);
   finish_devices(inputs, *trace);
   nest_nvtx(inputs, tasks, *trace);

@@ -1,7 +1,7 @@
-// Logs -> model. Decodes all blocks on all cores, puts every clock on one time line, groups events by thread and stream,
-// then joins host and GPU, nests NVTX and counts what does not fit. Called by every verb that answers a question.
+// Logs -> model. Decodes all blocks twice on all cores: to count rows and find the clocks, then to write every row where it
+// belongs; joins host and GPU, nests NVTX and counts what does not fit. Called by every verb that answers a question.
 //
-// Peak memory is below 64 bytes an event: rows are staged once as decoded, placed, and the stage is freed task by task.
+// Peak memory is below 64 bytes an event: the rows themselves and 20 bytes a driver call until it has found its launch.
 #pragma once
 
 #include "analyzer/model/trace.h"

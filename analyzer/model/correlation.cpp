@@ -6,12 +6,14 @@
 //
 // A tid may be reused by a later thread: all threads that had it are tried. Times went through two roundings, so a call
 // may seem to lie up to 2 ns outside of its launch.
+#include "analyzer/model/correlation_table.h"
 #include "analyzer/model/parallel.h"
 #include "analyzer/model/stages.h"
 
 #include <algorithm>
 #include <atomic>
 #include <unordered_map>
+#include <utility>
 
 namespace prof::analyzer {
 
@@ -25,100 +27,56 @@ constexpr uint32_t kInsideNoCall = UINT32_MAX - 2;
 constexpr uint32_t kInsideNoCallEarly = UINT32_MAX - 3;  // before the first record of the process
 constexpr uint32_t kLastRow = UINT32_MAX - 4;
 
-// Correlation id -> row. Ids of a run are nearly dense; a log where they are not gets a sorted list.
-class CorrelationTable {
- public:
-  struct Entry {
-    uint32_t correlation, row;
-  };
-  // `calls` holds (correlation, row in .tid): see correlate_process.
-  explicit CorrelationTable(const Column<DriverCall>& calls) {
-    if (calls.empty()) return;
-    known_calls_ = true;
-    uint32_t low = UINT32_MAX, high = 0;
-    for (const DriverCall& call : calls) low = std::min(low, call.correlation), high = std::max(high, call.correlation);
-    base_ = low;
-    const uint64_t range = uint64_t{high} - low + 1;
-    if (range <= calls.size() * 8 + 65536) {
-      dense_.resize(range);
-      std::fill(dense_.begin(), dense_.end(), kNone);
-      for (const DriverCall& call : calls) keep(dense_[call.correlation - low], call.tid);
-    } else {
-      for (const DriverCall& call : calls) sparse_.push_back({call.correlation, call.tid});
-      std::sort(sparse_.begin(), sparse_.end(), [](const Entry& a, const Entry& b) {
-        return a.correlation != b.correlation ? a.correlation < b.correlation : a.row < b.row;
-      });
-    }
-  }
-  uint32_t find(uint32_t correlation) const {
-    if (!dense_.empty()) {
-      const uint32_t offset = correlation - base_;
-      return offset < dense_.size() ? dense_[offset] : kNone;
-    }
-    const Entry* const found = std::lower_bound(sparse_.begin(), sparse_.end(), correlation,
-                                                [](const Entry& e, uint32_t c) { return e.correlation < c; });
-    return found != sparse_.end() && found->correlation == correlation ? found->row : kNone;
-  }
-  bool any_calls() const { return known_calls_; }
-
- private:
-  // A launch is better than a reason.
-  static void keep(uint32_t& slot, uint32_t row) {
-    if (slot == kNone || row < slot) slot = row;
-  }
-  bool known_calls_ = false;
-  uint32_t base_ = 0;
-  Column<uint32_t> dense_;
-  Column<Entry> sparse_;
+// Which threads of a process had which tid, and when it began.
+struct ProcessThreads {
+  std::unordered_map<uint32_t, std::vector<uint32_t>> of_tid;
+  int64_t first_record_ns = INT64_MAX;
 };
 
-class ProcessJoin {
- public:
-  ProcessJoin(Trace& trace, ProcessId process, Column<DriverCall>& calls) : trace_(trace), process_(process), calls_(calls) {}
+std::vector<ProcessThreads> threads_by_process(const Trace& trace) {
+  std::vector<ProcessThreads> processes(trace.processes.size());
+  for (uint32_t t = 0; t < trace.threads.size(); ++t) {
+    const Thread& thread = trace.threads[t];
+    if (thread.host.size() == 0) continue;
+    ProcessThreads& process = processes[index(thread.process)];
+    process.of_tid[thread.tid].push_back(t);
+    process.first_record_ns = std::min(process.first_record_ns, trace.host[thread.host.first].begin_ns);
+  }
+  return processes;
+}
 
-  // Afterwards .tid of each call holds the launch's row or a reason.
-  void place_calls() {
-    const auto by_tid_and_time = [](const DriverCall& a, const DriverCall& b) {
-      return a.tid != b.tid ? a.tid < b.tid : a.time_ns < b.time_ns;
-    };
-    if (!std::is_sorted(calls_.begin(), calls_.end(), by_tid_and_time)) {
-      std::sort(calls_.begin(), calls_.end(), by_tid_and_time);
+// Finds the launches of the driver calls of one system thread. Threads of a process share no launch, so groups are joined
+// in parallel.
+class GroupJoin {
+ public:
+  GroupJoin(Trace& trace, ProcessId process, const ProcessThreads& threads)
+      : trace_(trace), process_(process), threads_(threads) {}
+
+  // Afterwards each call's `row` holds the launch's row or a reason.
+  void run(uint32_t tid, DriverCall* first, DriverCall* last) const {
+    const auto by_time = [](const DriverCall& a, const DriverCall& b) { return a.time_ns < b.time_ns; };
+    if (!std::is_sorted(first, last, by_time)) std::sort(first, last, by_time);
+    if (tid == 0) {
+      place_external(first, last);
+      return;
     }
-    std::unordered_map<uint32_t, std::vector<uint32_t>> threads_of_tid;
-    for (uint32_t t = 0; t < trace_.threads.size(); ++t) {
-      const Thread& thread = trace_.threads[t];
-      if (thread.process != process_ || thread.host.size() == 0) continue;
-      threads_of_tid[thread.tid].push_back(t);
-      first_record_ns_ = std::min(first_record_ns_, trace_.host[thread.host.first].begin_ns);
-    }
-    for (DriverCall* first = calls_.begin(); first != calls_.end();) {
-      const uint32_t tid = first->tid;
-      DriverCall* const last = std::find_if(first, calls_.end(), [&](const DriverCall& call) { return call.tid != tid; });
-      if (tid == 0) {
-        place_external(first, last);
-      } else {
-        place_in_threads(first, last, threads_of_tid[tid]);
-      }
-      first = last;
-    }
+    for (DriverCall* call = first; call != last; ++call) call->row = without_call(*call);
+    const auto threads = threads_.of_tid.find(tid);
+    if (threads == threads_.of_tid.end()) return;
+    for (const uint32_t thread : threads->second) place_in_thread(first, last, trace_.threads[thread].host);
   }
 
  private:
-  void found(DriverCall& call, uint32_t row) {
+  void found(DriverCall& call, uint32_t row) const {
     trace_.host[row].correlation = call.correlation;
-    call.tid = row;
+    call.row = row;
   }
   uint32_t without_call(const DriverCall& call) const {
-    return call.time_ns < first_record_ns_ - kToleranceNs ? kInsideNoCallEarly : kInsideNoCall;
-  }
-
-  void place_in_threads(DriverCall* first, DriverCall* last, const std::vector<uint32_t>& threads) {
-    for (DriverCall* call = first; call != last; ++call) call->tid = without_call(*call);
-    for (const uint32_t thread : threads) place_in_thread(first, last, trace_.threads[thread].host);
+    return call.time_ns < threads_.first_record_ns - kToleranceNs ? kInsideNoCallEarly : kInsideNoCall;
   }
 
   // Both are sorted by time: one pass, with the calls of ours that are open at the moment on a small stack.
-  void place_in_thread(DriverCall* first, DriverCall* last, Rows rows) {
+  void place_in_thread(DriverCall* first, DriverCall* last, Rows rows) const {
     const Column<HostEvent>& host = trace_.host;
     const int64_t thread_begin = host[rows.first].begin_ns - kToleranceNs;
     first = std::lower_bound(first, last, thread_begin, [](const DriverCall& c, int64_t t) { return c.time_ns < t; });
@@ -129,12 +87,12 @@ class ProcessJoin {
         while (!open.empty() && host[open.back()].end_ns < host[next].begin_ns - 2 * kToleranceNs) open.pop_back();
         open.push_back(next++);
       }
-      if (call->tid <= kLastRow) continue;  // in an earlier thread of that tid
+      if (call->row <= kLastRow) continue;  // in an earlier thread of that tid
       while (!open.empty() && host[open.back()].end_ns < call->time_ns - kToleranceNs) open.pop_back();
       if (open.empty() && next == rows.last) return;
       const uint32_t row = innermost(open, call->time_ns);
       if (row == kInsideOtherCall) {
-        call->tid = kInsideOtherCall;
+        call->row = kInsideOtherCall;
       } else if (row != kNone) {
         found(*call, row);
       }
@@ -156,7 +114,7 @@ class ProcessJoin {
   }
 
   // The recorder pushed the launch's begin itself: equal times, not containment.
-  void place_external(DriverCall* first, DriverCall* last) {
+  void place_external(DriverCall* first, DriverCall* last) const {
     std::unordered_multimap<int64_t, uint32_t> launches;
     for (const Thread& thread : trace_.threads) {
       if (thread.process != process_) continue;
@@ -165,7 +123,7 @@ class ProcessJoin {
       }
     }
     for (DriverCall* call = first; call != last; ++call) {
-      call->tid = without_call(*call);
+      call->row = without_call(*call);
       const auto [begin, end] = launches.equal_range(call->time_ns);
       for (auto at = begin; at != end; ++at) {
         if (trace_.host[at->second].correlation != 0 && std::next(at) != end) continue;  // two launches in one nanosecond
@@ -177,9 +135,37 @@ class ProcessJoin {
 
   Trace& trace_;
   ProcessId process_;
-  Column<DriverCall>& calls_;
-  int64_t first_record_ns_ = INT64_MAX;
+  const ProcessThreads& threads_;
 };
+
+// Driver calls -> launches, in all processes; the tables then lead from correlation ids to rows. Frees the calls.
+std::vector<CorrelationTable> join_calls(std::vector<ProcessCalls>& calls, const std::vector<ProcessThreads>& threads,
+                                         Trace& trace, unsigned workers) {
+  std::vector<CorrelationTable> tables;
+  std::vector<std::pair<uint32_t, CallGroup>> groups;
+  for (uint32_t p = 0; p < calls.size(); ++p) {
+    tables.emplace_back(calls[p].rows);
+    for (const CallGroup& group : calls[p].groups) groups.push_back({p, group});
+  }
+  // External calls may lead to any thread of their process: after the others.
+  const auto driver = std::stable_partition(groups.begin(), groups.end(), [](const auto& g) { return g.second.tid != 0; });
+  const auto join = [&](const std::pair<uint32_t, CallGroup>& of) {
+    const auto& [process, group] = of;
+    DriverCall* const first = calls[process].rows.data() + group.first;
+    DriverCall* const last = calls[process].rows.data() + group.last;
+    GroupJoin(trace, ProcessId{process}, threads[process]).run(group.tid, first, last);
+    if (!tables[process].is_dense()) return;
+    for (const DriverCall* call = first; call != last; ++call) tables[process].keep(call->correlation, call->row);
+  };
+  const auto driver_groups = static_cast<size_t>(driver - groups.begin());
+  parallel_for(driver_groups, [&](size_t g) { join(groups[g]); }, workers);
+  for (size_t g = driver_groups; g < groups.size(); ++g) join(groups[g]);
+  for (uint32_t p = 0; p < calls.size(); ++p) {
+    if (!tables[p].is_dense()) tables[p].keep_sorted(calls[p].rows);
+    calls[p].rows.free();
+  }
+  return tables;
+}
 
 bool lost_host_records(const Process& process) {
   for (const CounterValue& counter : process.counters) {
@@ -207,7 +193,8 @@ OperationReason reason_for(uint32_t found, const GpuOperation& operation, int64_
   return any_calls ? OperationReason::Internal : OperationReason::Unlinked;  // in no known call
 }
 
-void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables, unsigned workers) {
+void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables, const std::vector<ProcessThreads>& threads,
+                     unsigned workers) {
   struct Chunk {
     uint32_t process;
     Rows rows;
@@ -222,12 +209,6 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables, 
       chunks.push_back({process, {first, first + std::min(kChunk, stream.operations.last - first)}, {}});
     }
   }
-  std::vector<int64_t> first_record_ns(trace.processes.size(), INT64_MAX);
-  for (const Thread& thread : trace.threads) {
-    if (thread.host.size() == 0) continue;
-    int64_t& first = first_record_ns[index(thread.process)];
-    first = std::min(first, trace.host[thread.host.first].begin_ns);
-  }
   parallel_for(
       chunks.size(),
       [&](size_t c) {
@@ -241,7 +222,7 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables, 
           const uint32_t found = table.find(operation.correlation);
           if (found > kLastRow) {
             const OperationReason reason =
-                reason_for(found, operation, first_record_ns[chunk.process], table.any_calls(), lost);
+                reason_for(found, operation, threads[chunk.process].first_record_ns, table.any_calls(), lost);
             ++chunk.coverage.operations_without[static_cast<size_t>(reason)];
             continue;
           }
@@ -278,30 +259,61 @@ class LaunchCount {
  public:
   explicit LaunchCount(Trace& trace) : trace_(trace), last_delivered_ns_(trace.host_streams.size(), INT64_MIN) {}
 
-  void run() {
-    for (const HostEvent& event : trace_.host) {
-      if (!event.is_launch() || !event.has(kHostHasGpu)) continue;
-      int64_t& last = last_delivered_ns_[index(event.stream)];
-      last = std::max(last, event.begin_ns);
+  void run(unsigned workers) {
+    struct Chunk {
+      Process* process;
+      Rows rows;
+      uint64_t launches = 0;
+      std::vector<uint32_t> without;  // rows of launches without GPU work
+    };
+    std::vector<Chunk> chunks;
+    for (const Thread& thread : trace_.threads) {
+      constexpr uint32_t kChunk = 1u << 18;
+      for (uint32_t first = thread.host.first, last; first < thread.host.last; first = last) {
+        last = first + std::min(kChunk, thread.host.last - first);
+        chunks.push_back({&trace_.processes[index(thread.process)], {first, last}, 0, {}});
+      }
     }
-    for (uint32_t t = 0; t < trace_.threads.size(); ++t) {
-      Process& process = trace_.processes[index(trace_.threads[t].process)];
-      Coverage& coverage = process.coverage;
-      const Rows rows = trace_.threads[t].host;
-      for (uint32_t row = rows.first; row < rows.last; ++row) {
-        const HostEvent& event = trace_.host[row];
-        if (!event.is_launch()) continue;
-        ++coverage.launches;
-        if (event.has(kHostHasGpu)) {
-          ++coverage.launches_with_gpu_time;
-        } else {
-          ++coverage.launches_without[static_cast<size_t>(reason(process, event))];
-        }
+    parallel_for(
+        chunks.size(),
+        [&](size_t c) {
+          Chunk& chunk = chunks[c];
+          HostStreamId stream{};
+          int64_t last_ns = INT64_MIN;
+          for (uint32_t row = chunk.rows.first; row < chunk.rows.last; ++row) {
+            const HostEvent& event = trace_.host[row];
+            if (!event.is_launch()) continue;
+            ++chunk.launches;
+            if (event.has(kHostHasGpu)) {
+              if (event.stream != stream) delivered(std::exchange(stream, event.stream), last_ns);
+              last_ns = event.begin_ns;
+            } else {
+              chunk.without.push_back(row);
+            }
+          }
+          delivered(stream, last_ns);
+        },
+        workers);
+    for (const Chunk& chunk : chunks) {
+      chunk.process->coverage.launches += chunk.launches;
+      chunk.process->coverage.launches_with_gpu_time += chunk.launches - chunk.without.size();
+    }
+    for (const Chunk& chunk : chunks) {
+      for (const uint32_t row : chunk.without) {
+        ++chunk.process->coverage.launches_without[static_cast<size_t>(reason(*chunk.process, trace_.host[row]))];
       }
     }
   }
 
  private:
+  // Called by several threads. Rows of a thread are sorted: its last on a stream is the latest.
+  void delivered(HostStreamId stream, int64_t begin_ns) {
+    std::atomic_ref<int64_t> last(last_delivered_ns_[index(stream)]);
+    int64_t old = last.load(std::memory_order_relaxed);
+    while (old < begin_ns && !last.compare_exchange_weak(old, begin_ns, std::memory_order_relaxed)) {
+    }
+  }
+
   LaunchReason reason(const Process& process, const HostEvent& launch) const {
     if (launch.has(kHostCaptured)) return LaunchReason::Captured;
     if (launch.result() != 0) return LaunchReason::Failed;
@@ -325,18 +337,12 @@ class LaunchCount {
 
 }  // namespace
 
-void correlate(std::vector<Column<DriverCall>>& calls, Trace& trace, unsigned workers) {
-  parallel_for(
-      calls.size(),
-      [&](size_t i) { ProcessJoin(trace, ProcessId{static_cast<uint32_t>(i)}, calls[i]).place_calls(); }, workers);
-  std::vector<CorrelationTable> tables;
-  for (Column<DriverCall>& each : calls) {
-    tables.emplace_back(each);
-    each.free();
-  }
-  link_operations(trace, tables, workers);
+void correlate(std::vector<ProcessCalls>& calls, Trace& trace, unsigned workers) {
+  const std::vector<ProcessThreads> threads = threads_by_process(trace);
+  const std::vector<CorrelationTable> tables = join_calls(calls, threads, trace, workers);
+  link_operations(trace, tables, threads, workers);
   learn_streams(trace);
-  LaunchCount(trace).run();
+  LaunchCount(trace).run(workers);
 }
 
 }  // namespace prof::analyzer

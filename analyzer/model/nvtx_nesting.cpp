@@ -16,8 +16,8 @@ class Nesting {
  public:
   Nesting(const std::vector<LogInput>& inputs, Trace& trace) : inputs_(inputs), trace_(trace) {}
 
-  void run(std::vector<Staged>& staged) {
-    for (Staged& task : staged) {
+  void run(std::vector<LogTask>& tasks) {
+    for (LogTask& task : tasks) {
       if (!task.nvtx.empty()) {
         if (input_ != &inputs_[task.log]) end_process();
         input_ = &inputs_[task.log];
@@ -29,7 +29,7 @@ class Nesting {
   }
 
  private:
-  void run_task(const Staged& task) {
+  void run_task(const LogTask& task) {
     ClockReader ns{*input_->clock};
     for (size_t s = 0; s < task.spans.size(); ++s) {
       const size_t last = s + 1 < task.spans.size() ? task.spans[s + 1].nvtx : task.nvtx.size();
@@ -64,7 +64,7 @@ class Nesting {
     }
   }
 
-  LabelId label_of(const Staged& task, const StagedNvtx& row) {
+  LabelId label_of(const LogTask& task, const StagedNvtx& row) {
     if (row.text == 0) return LabelId{row.label};
     // Not interned in the program: the label's domain and colour, if there is one, with the text of the record.
     Label label = trace_.labels[row.label];
@@ -212,8 +212,8 @@ class Nesting {
 
 }  // namespace
 
-void nest_nvtx(const std::vector<LogInput>& inputs, std::vector<Staged>& staged, Trace& trace) {
-  Nesting(inputs, trace).run(staged);
+void nest_nvtx(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace) {
+  Nesting(inputs, trace).run(tasks);
 }
 
 }  // namespace prof::analyzer

@@ -1,8 +1,11 @@
-// Second step of the builder: where every decoded row belongs.
+// Second step of the builder: where every row belongs.
+#include "analyzer/model/builder.h"
 #include "analyzer/model/parallel.h"
 #include "analyzer/model/stages.h"
 
 #include <algorithm>
+#include <type_traits>
+#include <unordered_map>
 
 namespace prof::analyzer {
 
@@ -18,97 +21,119 @@ bool gpu_order(const GpuOperation& a, const GpuOperation& b) {
   return a.end_ns != b.end_ns ? a.end_ns < b.end_ns : a.correlation < b.correlation;
 }
 
-void place_host(const LogInput& input, Staged& staged, uint32_t first_row, Trace& trace) {
-  ClockReader ns{*input.clock};
-  HostEvent* to = trace.host.data() + first_row;
-  size_t span = 0;
-  for (size_t i = 0; i < staged.host.size(); ++i) {
-    while (span + 1 < staged.spans.size() && staged.spans[span + 1].host <= i) ++span;
-    HostEvent event = staged.host[i];
-    event.begin_ns = ns.tick(static_cast<uint64_t>(event.begin_ns)) - input.origin_ns;
-    event.end_ns = ns.tick(static_cast<uint64_t>(event.end_ns)) - input.origin_ns;
-    event.thread = ThreadId{staged.spans[span].thread};
-    *to++ = event;
+// Calls are recorded when they end: only nested ones are out of order, by a few rows. Stable for host events, which have no
+// key of their own; needs memory only when they lie far from their place.
+template <class Row, class Order> void sort_nearly_sorted(Row* first, Row* last, Order order) {
+  auto moves = 8 * (last - first);
+  for (Row* row = first; row != last; ++row) {
+    if (row == first || !order(*row, row[-1])) continue;
+    Row* const place = std::upper_bound(first, row, *row, order);
+    moves -= row - place;
+    if (moves < 0) {
+      std::is_same_v<Row, HostEvent> ? std::stable_sort(first, last, order) : std::sort(first, last, order);
+      return;
+    }
+    std::rotate(place, row, row + 1);
   }
-  staged.host.free();
 }
 
-void place_operations(const LogInput& input, Staged& staged, std::vector<uint32_t> next_row, Trace& trace) {
-  ClockReader ns{*input.clock};
-  for (GpuOperation operation : staged.operations) {
-    operation.start_ns = ns.gpu(static_cast<uint64_t>(operation.start_ns)) - input.origin_ns;
-    operation.end_ns = ns.gpu(static_cast<uint64_t>(operation.end_ns)) - input.origin_ns;
-    trace.operations[next_row[operation.stream_index]++] = operation;
+// Rows of every thread. Tasks are in thread order, so a thread's rows stay together and in order.
+void give_host_rows(std::vector<LogTask>& tasks, Trace& trace) {
+  uint64_t rows = 0;
+  for (const LogTask& task : tasks) {
+    for (size_t s = 0; s < task.spans.size(); ++s) {
+      Thread& thread = trace.threads[task.spans[s].thread];
+      const uint64_t last = s + 1 < task.spans.size() ? task.spans[s + 1].host : task.host.count;
+      if (thread.host.size() == 0) thread.host.first = static_cast<uint32_t>(rows + task.spans[s].host);
+      thread.host.last = static_cast<uint32_t>(rows + last);
+    }
+    rows += task.host.count;
   }
-  staged.operations.free();
+  trace.host.resize(rows);
+  HostEvent* next = trace.host.data();
+  for (LogTask& task : tasks) {
+    task.host.next = next;
+    task.host.end = next += task.host.count;
+  }
 }
 
-void place_calls(const LogInput& input, Staged& staged, DriverCall* to) {
-  ClockReader ns{*input.clock};
-  for (const StagedCall& call : staged.calls) {
-    const int64_t time_ns = call.tid == 0 ? ns.tick(call.time) : ns.gpu(call.time);
-    *to++ = {time_ns - input.origin_ns, call.correlation, call.tid};
+void give_operation_rows(std::vector<LogTask>& tasks, Trace& trace) {
+  std::vector<uint64_t> first(trace.streams.size() + 1);
+  for (const LogTask& task : tasks) {
+    for (size_t s = 0; s < task.operations.size(); ++s) first[s + 1] += task.operations[s].count;
   }
-  staged.calls.free();
+  for (size_t s = 0; s < trace.streams.size(); ++s) {
+    first[s + 1] += first[s];
+    trace.streams[s].operations = {static_cast<uint32_t>(first[s]), static_cast<uint32_t>(first[s + 1])};
+  }
+  trace.operations.resize(first.back());
+  for (LogTask& task : tasks) {
+    for (size_t s = 0; s < task.operations.size(); ++s) {
+      Room<GpuOperation*>& room = task.operations[s];
+      room.next = trace.operations.data() + first[s];
+      room.end = trace.operations.data() + (first[s] += room.count);
+    }
+  }
+}
+
+void give_call_rows(std::vector<LogTask>& tasks, std::vector<ProcessCalls>& calls) {
+  std::vector<std::unordered_map<uint32_t, size_t>> group_of(calls.size());
+  for (const LogTask& task : tasks) {
+    std::vector<CallGroup>& groups = calls[task.log].groups;
+    for (const auto& [tid, room] : task.calls) {
+      const auto [found, added] = group_of[task.log].try_emplace(tid, groups.size());
+      if (added) groups.push_back({tid, 0, 0});
+      groups[found->second].last += room.count;
+    }
+  }
+  for (ProcessCalls& process : calls) {
+    size_t next = 0;
+    for (CallGroup& group : process.groups) {
+      const size_t count = group.last;
+      group.first = group.last = next;
+      next += count;
+    }
+    process.rows.resize(next);
+  }
+  for (LogTask& task : tasks) {
+    ProcessCalls& process = calls[task.log];
+    for (auto& [tid, room] : task.calls) {
+      CallGroup& group = process.groups[group_of[task.log][tid]];
+      room.next = process.rows.data() + group.last;
+      room.end = process.rows.data() + (group.last += room.count);
+    }
+  }
 }
 
 }  // namespace
 
-void place_events(std::vector<LogInput>& inputs, std::vector<Staged>& staged, Trace& trace,
-                  std::vector<Column<DriverCall>>& calls, unsigned workers) {
-  // Rows of every thread and stream. Tasks are in thread order, so a thread's rows stay together and in order.
-  std::vector<uint32_t> host_first(staged.size() + 1), of_stream(trace.streams.size() + 1);
-  std::vector<size_t> call_first(staged.size());
-  std::vector<size_t> call_count(inputs.size());
-  for (size_t t = 0; t < staged.size(); ++t) {
-    Staged& task = staged[t];
-    for (size_t s = 0; s < task.spans.size(); ++s) {
-      Thread& thread = trace.threads[task.spans[s].thread];
-      const uint32_t first = host_first[t] + task.spans[s].host;
-      const uint32_t last =
-          host_first[t] + (s + 1 < task.spans.size() ? task.spans[s + 1].host : static_cast<uint32_t>(task.host.size()));
-      if (thread.host.size() == 0) thread.host.first = first;
-      thread.host.last = last;
-    }
-    host_first[t + 1] = host_first[t] + static_cast<uint32_t>(task.host.size());
-    for (size_t s = 0; s < task.per_stream.size(); ++s) of_stream[s + 1] += task.per_stream[s];
-    call_first[t] = call_count[task.log];
-    call_count[task.log] += task.calls.size();
-  }
-  for (size_t s = 0; s + 1 < of_stream.size(); ++s) {
-    of_stream[s + 1] += of_stream[s];
-    trace.streams[s].operations = {of_stream[s], of_stream[s + 1]};
-  }
-  trace.host.resize(host_first.back());
-  trace.operations.resize(of_stream.back());
+void place_events(std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace, std::vector<ProcessCalls>& calls,
+                  unsigned workers) {
   calls.resize(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) calls[i].resize(call_count[i]);
-
-  std::vector<std::vector<uint32_t>> operation_rows(staged.size());
-  for (size_t t = 0; t < staged.size(); ++t) {
-    operation_rows[t].assign(of_stream.begin(), of_stream.begin() + static_cast<ptrdiff_t>(staged[t].per_stream.size()));
-    for (size_t s = 0; s < staged[t].per_stream.size(); ++s) of_stream[s] += staged[t].per_stream[s];
-  }
+  give_host_rows(tasks, trace);
+  give_operation_rows(tasks, trace);
+  give_call_rows(tasks, calls);
   parallel_for(
-      staged.size(),
+      tasks.size(),
       [&](size_t t) {
-        const LogInput& input = inputs[staged[t].log];
-        place_host(input, staged[t], host_first[t], trace);
-        place_operations(input, staged[t], std::move(operation_rows[t]), trace);
-        place_calls(input, staged[t], calls[staged[t].log].data() + call_first[t]);
+        const LogInput& input = inputs[tasks[t].log];
+        if (!fill(input, tasks[t])) throw InputError(input.file->path() + ": the log was changed while it was read; read it again");
       },
       workers);
+  for (const LogTask& task : tasks) {
+    Process& process = trace.processes[index(inputs[task.log].process)];
+    process.last_ns = std::max(process.last_ns, task.last_ns);
+    trace.last_ns = std::max(trace.last_ns, task.last_ns);
+  }
   parallel_for(
       trace.threads.size() + trace.streams.size(),
       [&](size_t i) {
         if (i < trace.threads.size()) {
           const Rows rows = trace.threads[i].host;
-          HostEvent *first = trace.host.data() + rows.first, *last = trace.host.data() + rows.last;
-          if (!std::is_sorted(first, last, host_order)) std::stable_sort(first, last, host_order);
+          sort_nearly_sorted(trace.host.data() + rows.first, trace.host.data() + rows.last, host_order);
         } else {
           const Rows rows = trace.streams[i - trace.threads.size()].operations;
-          GpuOperation *first = trace.operations.data() + rows.first, *last = trace.operations.data() + rows.last;
-          if (!std::is_sorted(first, last, gpu_order)) std::sort(first, last, gpu_order);
+          sort_nearly_sorted(trace.operations.data() + rows.first, trace.operations.data() + rows.last, gpu_order);
         }
       },
       workers);

@@ -15,23 +15,26 @@ struct ClockReader {
   int64_t gpu(uint64_t cupti_ns) { return static_cast<int64_t>(clock.gpu_ns(cupti_ns, gpu_hint)); }
 };
 
-// A driver call as CUPTI saw it, on the model's time line. tid 0: an external call, whose time is the launch's begin.
-struct DriverCall {
-  int64_t time_ns = 0;
-  uint32_t correlation = 0;
-  uint32_t tid = 0;
+// Driver calls of one process, grouped by system thread id.
+struct CallGroup {
+  uint32_t tid = 0;  // 0: external calls
+  size_t first = 0, last = 0;
+};
+struct ProcessCalls {
+  Column<DriverCall> rows;
+  std::vector<CallGroup> groups;
 };
 
-// Moves staged rows to their places: host events by thread, GPU operations by stream, both sorted, times in ns.
-// Frees what it has moved; NVTX rows stay staged. `calls` gets one column per input.
-void place_events(std::vector<LogInput>& inputs, std::vector<Staged>& staged, Trace& trace,
-                  std::vector<Column<DriverCall>>& calls, unsigned workers);
+// Gives every row its place and decodes all blocks into them: host events by thread, GPU operations by stream, both sorted,
+// times in ns. `calls` gets one entry per input. Throws InputError if a log changed since the survey.
+void place_events(std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace, std::vector<ProcessCalls>& calls,
+                  unsigned workers);
 
-// Pairs pushes with pops and starts with ends, builds the tree of paths and each thread's path changes. Frees staged rows.
-void nest_nvtx(const std::vector<LogInput>& inputs, std::vector<Staged>& staged, Trace& trace);
+// Pairs pushes with pops and starts with ends, builds the tree of paths and each thread's path changes. Frees the tasks' NVTX rows.
+void nest_nvtx(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);
 
 // Joins driver calls to launches by containment, GPU operations to launches by correlation id, and fills each process's
 // Coverage. `calls` is freed.
-void correlate(std::vector<Column<DriverCall>>& calls, Trace& trace, unsigned workers);
+void correlate(std::vector<ProcessCalls>& calls, Trace& trace, unsigned workers);
 
 }  // namespace prof::analyzer

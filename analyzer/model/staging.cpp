@@ -1,29 +1,88 @@
-// The record side of the builder: event structs -> staged rows.
+// The record side of the builder: event structs -> counts, then rows.
 #include "analyzer/model/staging.h"
 
 #include "analyzer/input/log_decode.h"
+#include "analyzer/model/stages.h"
 
 #include <algorithm>
+#include <concepts>
 
 namespace prof::analyzer {
 
 namespace {
 
-class Stager {
+template <class T>
+concept HostCall = requires(const T& r) { r.end, r.duration, r.result; };
+template <class T>
+concept GpuRun = requires(const T& r) { r.start, r.duration, r.graph_node; };
+template <class T>
+concept NvtxRow = std::same_as<T, format::NvtxPush> || std::same_as<T, format::NvtxPop> || std::same_as<T, format::NvtxStart> ||
+                  std::same_as<T, format::NvtxEnd> || std::same_as<T, format::NvtxMark>;
+
+class Surveyor {
  public:
-  Stager(const LogInput& input, Staged& to) : ids_(input.ids), to_(to) {}
+  Surveyor(const LogInput& input, LogTask& task) : ids_(input.ids), to_(task) {}
+
+  template <HostCall T> void operator()(const T& r, RecordPlace) {
+    ++to_.host.count;
+    seen(r.end - r.duration, r.end);
+  }
+  template <NvtxRow T> void operator()(const T& r, RecordPlace) {
+    ++to_.nvtx_rows;
+    if constexpr (std::same_as<T, format::NvtxStart>) to_.nvtx_rows += r.payload_type != 0 ? 1 : 0;
+    seen(r.time, r.time);
+  }
+  template <GpuRun T> void operator()(const T& r, RecordPlace) {
+    const uint32_t stream = ids_.streams.find_or(index(r.stream), ids_.unknown_stream);
+    if (to_.operations.size() <= stream) to_.operations.resize(stream + 1);
+    ++to_.operations[stream].count;
+    to_.first_gpu_ns = std::min(to_.first_gpu_ns, r.start);
+    to_.last_gpu_ns = std::max(to_.last_gpu_ns, r.start);
+  }
+  void operator()(const format::DriverCalls& r, RecordPlace) { to_.calls[r.tid].count += r.calls.count; }
+  void operator()(const format::ExternalCalls& r, RecordPlace) { to_.calls[0].count += r.calls.count; }
+  void operator()(const format::ClockAnchor& r, RecordPlace) { to_.anchors.push_back(r); }
+  void operator()(const format::ThreadDef& r, RecordPlace place) {
+    const uint32_t thread = ids_.threads.find(place.block->thread);
+    if (thread != kNone) to_.threads.push_back({thread, {r.tid, std::string(r.name)}});
+  }
+
+ private:
+  void seen(uint64_t first, uint64_t last) {
+    if (first < to_.first_tick) to_.first_tick = first;
+    if (last > to_.last_tick) to_.last_tick = last;
+  }
+
+  const LogIds& ids_;
+  LogTask& to_;
+};
+
+// Both ends of a call go through the same monotone map, so calls keep the order of their ticks. Of a GPU operation only the
+// start does: its end is the start plus the nanoseconds that CUPTI measured.
+class Filler {
+ public:
+  Filler(const LogInput& input, LogTask& task)
+      : ids_(input.ids), to_(task), clock_{*input.clock}, origin_ns_(input.origin_ns), host_(task.host.next) {}
+
+  void begin_block(uint32_t thread) { thread_ = ThreadId{thread}; }
+  void unfinished(const BlockRef& block, uint64_t end_tick) {
+    host(end_tick, end_tick - block.in_call_tick, 0, {}, 0, {}, ids_.apis.find_or(block.in_call_api, 0), HostKind::Call,
+         kHostUnfinished, 0);
+  }
+  bool ok() const { return ok_; }
+  void finish() { to_.host.next = host_; }
 
   void operator()(const format::KernelLaunch& r, RecordPlace) {
     const uint32_t kernel = ids_.configs.find_or(index(r.config), 0);
-    host(r.end, r.duration, kernel, r.stream, r.depth, r.stack, kernel_api(r.config), HostKind::KernelLaunch, r.flags,
+    host(r.end, r.duration, kernel, r.stream, r.depth, r.stack, kernel_api(r.config), HostKind::KernelLaunch, r.flags & 7,
          r.result);
   }
   void operator()(const format::MemoryLaunch& r, RecordPlace) {
-    host(r.end, r.duration, r.bytes, r.stream, r.depth, r.stack, api(r.api), HostKind::MemoryLaunch, r.flags, r.result);
+    host(r.end, r.duration, r.bytes, r.stream, r.depth, r.stack, api(r.api), HostKind::MemoryLaunch, r.flags & 7, r.result);
   }
   void operator()(const format::GraphLaunch& r, RecordPlace) {
     host(r.end, r.duration, ids_.graphs.find_or(index(r.graph), 0), r.stream, r.depth, r.stack, api(r.api),
-         HostKind::GraphLaunch, r.flags, r.result);
+         HostKind::GraphLaunch, r.flags & 7, r.result);
   }
   void operator()(const format::ApiCall& r, RecordPlace) {
     host(r.end, r.duration, r.object, r.stream, 0, {}, api(r.api), HostKind::Call, 0, r.result);
@@ -56,19 +115,10 @@ class Stager {
   void operator()(const format::FillRun& r, RecordPlace) { gpu(r, r.bytes, 0, 0, r.memory_kind, GpuKind::Fill); }
 
   void operator()(const format::DriverCalls& r, RecordPlace) {
-    for (uint32_t i = 0; i < r.calls.count; ++i) {
-      to_.calls.push_back({r.calls.data[i].time, r.calls.data[i].correlation, r.tid});
-    }
+    calls(r.calls, r.tid, [&](uint64_t time) { return clock_.gpu(time); });
   }
   void operator()(const format::ExternalCalls& r, RecordPlace) {
-    for (uint32_t i = 0; i < r.calls.count; ++i) {
-      to_.calls.push_back({r.calls.data[i].time, r.calls.data[i].correlation, 0});
-    }
-  }
-  void operator()(const format::ClockAnchor& r, RecordPlace) { to_.anchors.push_back(r); }
-  void operator()(const format::ThreadDef& r, RecordPlace place) {
-    const uint32_t thread = ids_.threads.find(place.block->thread);
-    if (thread != kNone) to_.threads.push_back({thread, {r.tid, std::string(r.name)}});
+    calls(r.calls, 0, [&](uint64_t time) { return clock_.tick(time); });
   }
 
  private:
@@ -83,31 +133,33 @@ class Stager {
 
   void host(uint64_t end, uint64_t duration, uint64_t subject, format::StreamId stream, uint64_t depth,
             format::StackId stack, uint32_t api_index, HostKind kind, uint32_t flags, uint32_t result) {
-    HostEvent event;
-    event.begin_ns = static_cast<int64_t>(end - duration);
-    event.end_ns = static_cast<int64_t>(end);
+    if (host_ == to_.host.end) {
+      ok_ = false;
+      return;
+    }
+    HostEvent& event = *host_++;
+    event.begin_ns = clock_.tick(end - duration) - origin_ns_;
+    event.end_ns = clock_.tick(end) - origin_ns_;
     event.subject = subject;
+    event.thread = thread_;
     event.stream = HostStreamId{ids_.host_streams.find_or(index(stream), 0)};
     event.live_depth = depth > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(depth);
     event.stack = index(stack);
-    event.word = HostEvent::pack(api_index, kind, flags & 7, result);
-    to_.host.push_back(event);
-    seen(end - duration, end);
+    event.correlation = 0;
+    event.word = HostEvent::pack(api_index, kind, flags, result);
   }
-  void nvtx(const StagedNvtx& row) {
-    to_.nvtx.push_back(row);
-    seen(row.tick, row.tick);
-  }
-  void seen(uint64_t first, uint64_t last) {
-    if (first < to_.first_tick) to_.first_tick = first;
-    if (last > to_.last_tick) to_.last_tick = last;
-  }
+  void nvtx(const StagedNvtx& row) { to_.nvtx.push_back(row); }
+
   template <class Run>
   void gpu(const Run& r, uint64_t bytes, uint32_t peer_source, uint32_t peer_destination, uint32_t detail, GpuKind kind) {
     const uint32_t stream = ids_.streams.find_or(index(r.stream), ids_.unknown_stream);
+    if (stream >= to_.operations.size() || to_.operations[stream].next == to_.operations[stream].end) {
+      ok_ = false;
+      return;
+    }
     GpuOperation operation;
-    operation.start_ns = static_cast<int64_t>(r.start);
-    operation.end_ns = static_cast<int64_t>(r.start + r.duration);
+    operation.start_ns = clock_.gpu(r.start) - origin_ns_;
+    operation.end_ns = static_cast<int64_t>(static_cast<uint64_t>(operation.start_ns) + r.duration);
     operation.bytes = bytes & ((uint64_t{1} << 48) - 1);
     operation.peer_source = peer_source & 0xff;
     operation.peer_destination = peer_destination & 0xff;
@@ -116,31 +168,60 @@ class Stager {
     operation.detail = detail;
     operation.stream_index = stream & ((1u << 29) - 1);
     operation.kind_bits = static_cast<uint32_t>(kind) & 7;
-    to_.operations.push_back(operation);
-    if (to_.per_stream.size() <= stream) to_.per_stream.resize(stream + 1);
-    ++to_.per_stream[stream];
-    to_.first_gpu_ns = std::min(to_.first_gpu_ns, r.start);
-    to_.last_gpu_ns = std::max(to_.last_gpu_ns, r.start + r.duration);
+    *to_.operations[stream].next++ = operation;
+    to_.last_ns = std::max(to_.last_ns, operation.end_ns);
+  }
+  template <class ToNs> void calls(const format::CallPairs& pairs, uint32_t tid, ToNs&& to_ns) {
+    const auto room = to_.calls.find(tid);
+    if (room == to_.calls.end() || static_cast<uint64_t>(room->second.end - room->second.next) < pairs.count) {
+      ok_ = false;
+      return;
+    }
+    for (uint32_t i = 0; i < pairs.count; ++i) {
+      *room->second.next++ = {to_ns(pairs.data[i].time) - origin_ns_, pairs.data[i].correlation, 0};
+    }
   }
 
   const LogIds& ids_;
-  Staged& to_;
+  LogTask& to_;
+  ClockReader clock_;
+  const int64_t origin_ns_;
+  HostEvent* host_;
+  ThreadId thread_{};
+  bool ok_ = true;
 };
 
 }  // namespace
 
-void decode_staged(const LogInput& input, Staged& staged) {
-  Stager stager(input, staged);
-  for (const BlockRef* block : staged.blocks) {
+void survey(const LogInput& input, LogTask& task) {
+  Surveyor surveyor(input, task);
+  for (const BlockRef* block : task.blocks) {
     const uint32_t thread = input.ids.threads.find(block->thread);
-    if (staged.spans.empty() || staged.spans.back().thread != thread) {
-      staged.spans.push_back(
-          {thread, static_cast<uint32_t>(staged.host.size()), static_cast<uint32_t>(staged.nvtx.size())});
+    if (task.spans.empty() || task.spans.back().thread != thread) {
+      task.spans.push_back({thread, static_cast<uint32_t>(task.host.count), static_cast<uint32_t>(task.nvtx_rows)});
     }
-    const DecodeResult result = decode_block(*input.file, *block, stager);
-    staged.records += result.records;
-    if (result.bad_record) staged.damage.push_back(record_damage(*block, result));
+    const DecodeResult result = decode_block(*input.file, *block, surveyor);
+    task.records += result.records;
+    if (result.bad_record) task.damage.push_back(record_damage(*block, result));
   }
+}
+
+bool fill(const LogInput& input, LogTask& task) {
+  Filler filler(input, task);
+  task.nvtx.reserve(task.nvtx_rows);
+  size_t unfinished = 0;
+  for (const BlockRef* block : task.blocks) {
+    filler.begin_block(input.ids.threads.find(block->thread));
+    decode_block(*input.file, *block, filler);
+    if (unfinished < task.unfinished.size() && task.unfinished[unfinished].block == block) {
+      filler.unfinished(*block, task.unfinished[unfinished++].end_tick);
+    }
+  }
+  filler.finish();
+  const auto full = [](const auto& room) { return room.next == room.end; };
+  return filler.ok() && full(task.host) && std::all_of(task.operations.begin(), task.operations.end(), full) &&
+         std::all_of(task.calls.begin(), task.calls.end(), [&](const auto& each) { return full(each.second); }) &&
+         task.nvtx.size() == task.nvtx_rows;
 }
 
 }  // namespace prof::analyzer

@@ -1,5 +1,7 @@
-// Offline, inside the builder only: records as decoded from one run of blocks, before the clocks of all inputs are known
-// and before rows are grouped by thread and stream. One Staged per task; tasks run in parallel and share nothing.
+// Offline, inside the builder only: one run of blocks of one log. Every block is decoded twice, because decoding (7 ns a
+// record) is cheaper than keeping rows that cannot be placed yet: first to count rows and to find clock anchors, then to
+// write each row where it belongs, with its final time. Tasks run in parallel and share nothing. NVTX rows are kept for
+// nvtx_nesting.cpp.
 #pragma once
 
 #include "analyzer/input/log_clock.h"
@@ -64,40 +66,55 @@ struct StagedNvtx {
   uint64_t tick = 0;       // Payload: the payload of the Start row before it
   uint64_t value = 0;      // Push, Mark: payload; Start, End: range id
   uint32_t label = 0;      // LabelId; Pop: StringId of the domain
-  uint16_t text = 0;       // 1 + index of Staged::texts where the name was not interned
+  uint16_t text = 0;       // 1 + index of LogTask::texts where the name was not interned
   NvtxStep step{};
   uint8_t payload_type = 0;
 };
 static_assert(sizeof(StagedNvtx) == 24);
 
-struct StagedCall {
-  uint64_t time = 0;  // DriverCalls: GPU clock ns; ExternalCalls: tick
+// A driver call as CUPTI saw it, on the model's time line.
+struct DriverCall {
+  int64_t time_ns = 0;       // an external call: begin of the launch
   uint32_t correlation = 0;
-  uint32_t tid = 0;   // system thread id; 0: an external call
+  uint32_t row = 0;          // correlate(): the launch's row of Trace::host, or why there is none
 };
 
-// Rows of one thread in a Staged, up to the next span's.
-struct StagedSpan {
-  uint32_t thread = 0;  // ThreadId
-  uint32_t host = 0, nvtx = 0;
+// Blocks of one thread in a task, up to the next span's.
+struct TaskSpan {
+  uint32_t thread = 0;           // ThreadId
+  uint32_t host = 0, nvtx = 0;   // rows of the task before it
 };
 
-struct Staged {
+// A thread was inside this call when the log ended.
+struct UnfinishedCall {
+  const BlockRef* block = nullptr;  // its thread's last
+  uint64_t end_tick = 0;
+};
+
+// What a task writes in the model, filled up from `next`.
+template <class Row> struct Room {
+  uint64_t count = 0;  // rows found by the survey
+  Row next{}, end{};
+};
+
+struct LogTask {
   uint32_t log = 0;                          // index of the input
   std::vector<const BlockRef*> blocks;       // what to decode
-  Column<HostEvent> host;                    // times are ticks
-  Column<GpuOperation> operations;           // times are GPU clock ns
+  std::vector<TaskSpan> spans;
+  std::vector<UnfinishedCall> unfinished;    // in the order of the blocks
+  Room<HostEvent*> host;
+  std::vector<Room<GpuOperation*>> operations;              // by StreamId
+  std::unordered_map<uint32_t, Room<DriverCall*>> calls;    // by system thread id; 0: external calls
+  uint64_t nvtx_rows = 0;
   Column<StagedNvtx> nvtx;
-  Column<StagedCall> calls;
-  std::vector<StagedSpan> spans;
   std::vector<std::string> texts;            // inline NVTX names
   std::vector<std::pair<uint32_t, std::pair<uint32_t, std::string>>> threads;  // ThreadId -> tid, name
   std::vector<format::ClockAnchor> anchors;
   std::vector<Damage> damage;
   uint64_t records = 0;
-  std::vector<uint32_t> per_stream;          // operations by StreamId
   uint64_t first_tick = UINT64_MAX, last_tick = 0;
   uint64_t first_gpu_ns = UINT64_MAX, last_gpu_ns = 0;
+  int64_t last_ns = INT64_MIN;               // after filling: end of the last GPU operation
 };
 
 // One input while the model is being built.
@@ -117,7 +134,10 @@ std::string damage_text(const LogFile& log, const Damage& damage);
 // become one row where the contents are equal.
 void import_definitions(LogInput& input, Trace& trace);
 
-// Decodes the blocks of `staged` into it.
-void decode_staged(const LogInput& input, Staged& staged);
+// First decoding: counts, anchors, thread names, damage.
+void survey(const LogInput& input, LogTask& task);
+
+// Second decoding: rows into the room that place_events() gave the task. False: the log does not hold what it held before.
+bool fill(const LogInput& input, LogTask& task);
 
 }  // namespace prof::analyzer

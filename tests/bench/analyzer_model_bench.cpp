@@ -1,15 +1,21 @@
 // How fast do logs become a model, and a model a trace? A synthetic log made with the recorder's own codec: four threads
 // launch on their own streams, every launch has its GPU record and its driver call, every eighth is inside an NVTX range.
 //
-//   analyzer_model_bench [LAUNCHES]     prints records/s into the model, bytes an event at the peak, JSON records/s
+//   analyzer_model_bench [LAUNCHES]     prints records/s decoded and into the model, bytes an event at the peak, JSON records/s
+//   analyzer_model_bench --make FILE LAUNCHES    only makes the log
+//   analyzer_model_bench --model FILE [ROUNDS]   decode and model only, of a log made before: for profilers
+#include "analyzer/input/log_decode.h"
 #include "analyzer/input/log_file.h"
 #include "analyzer/model/builder.h"
+#include "analyzer/model/parallel.h"
 #include "analyzer/output/chrome_trace.h"
 #include "tests/unit/analyzer/log_builder.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -110,35 +116,95 @@ double json_rate(const analyzer::Trace& trace, const analyzer::KernelNames& name
   return static_cast<double>(events) / seconds_since(begin) / 1e6;
 }
 
-int run(uint32_t launches, const std::string& path) {
-  auto begin = std::chrono::steady_clock::now();
-  const uint64_t before = peak_bytes();
+// Wall and CPU time of one step, over all rounds.
+struct Times {
+  std::vector<double> wall, cpu;
+  template <class F> void measure(F&& f) {
+    const auto begin = std::chrono::steady_clock::now();
+    const double before = cpu_seconds();
+    f();
+    cpu.push_back(cpu_seconds() - before);
+    wall.push_back(seconds_since(begin));
+  }
+  static double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+  }
+  void print(const char* what, double records) const {
+    const double w = median(wall), c = median(cpu);
+    std::printf("%-19s %.3f s  %.1f M records/s; CPU time %.3f s, %.1f ns a record over all cores\n", what, w, records / w / 1e6, c,
+                1e9 * c / records);
+  }
+};
+
+// Touches every record and one field of each, so that the fields are not optimised away.
+struct SumTimes {
+  uint64_t sum = 0;
+  template <class T> void operator()(const T& r, analyzer::RecordPlace) {
+    if constexpr (requires { r.end + r.duration; }) sum += r.end + r.duration;
+    if constexpr (requires { r.start + r.correlation; }) sum += r.start + r.duration + r.correlation;
+    if constexpr (requires { r.calls.count; }) sum += r.calls.count;
+  }
+};
+
+uint64_t decode_all(const analyzer::LogFile& log) {
+  constexpr size_t kBlocksPerTask = 256;
+  const std::vector<analyzer::BlockRef>& blocks = log.blocks();
+  std::atomic<uint64_t> total{0};
+  analyzer::parallel_for((blocks.size() + kBlocksPerTask - 1) / kBlocksPerTask, [&](size_t task) {
+    SumTimes handler;
+    for (size_t i = task * kBlocksPerTask; i < std::min(blocks.size(), (task + 1) * kBlocksPerTask); ++i) {
+      analyzer::decode_block(log, blocks[i], handler);
+    }
+    total += handler.sum;
+  });
+  return total;
+}
+
+double load_average() {
+  double load = 0;
+  return getloadavg(&load, 1) == 1 ? load : 0;
+}
+
+// Medians over `rounds`; the peak is that of the first.
+int run(const std::string& path, int rounds, bool with_json) {
+  Times open, decode, build;
+  std::unique_ptr<analyzer::Trace> trace;
   analyzer::BuildStatistics statistics;
-  std::vector<std::unique_ptr<analyzer::LogFile>> logs;
-  logs.push_back(analyzer::LogFile::open(path).log);
-  if (logs.back() == nullptr) return 1;
-  const uint64_t log_bytes = logs.back()->log_bytes();
-  const double open_seconds = seconds_since(begin);
-  begin = std::chrono::steady_clock::now();
-  const double cpu_before = cpu_seconds();
-  const std::unique_ptr<analyzer::Trace> trace = analyzer::build_trace(std::move(logs), {}, &statistics);
-  const double build_seconds = seconds_since(begin), build_cpu = cpu_seconds() - cpu_before;
-  const uint64_t events = trace->host.size() + trace->operations.size() + trace->nvtx.size();
-  const double build_bytes = static_cast<double>(peak_bytes() - before - log_bytes) / static_cast<double>(events);
-  begin = std::chrono::steady_clock::now();
+  uint64_t log_bytes = 0, sum = 0, peak = 0;
+  const uint64_t before = peak_bytes();
+  for (int round = 0; round < rounds; ++round) {
+    trace.reset();
+    statistics = {};
+    std::vector<std::unique_ptr<analyzer::LogFile>> logs;
+    open.measure([&] { logs.push_back(analyzer::LogFile::open(path).log); });
+    if (logs.back() == nullptr) return 1;
+    log_bytes = logs.back()->log_bytes();
+    decode.measure([&] { sum += decode_all(*logs.back()); });
+    build.measure([&] { trace = analyzer::build_trace(std::move(logs), {}, &statistics); });
+    if (peak == 0) peak = peak_bytes();
+  }
+  const auto events = static_cast<double>(trace->host.size() + trace->operations.size() + trace->nvtx.size());
+  const auto records = static_cast<double>(statistics.records);
+  const auto bytes_an_event = [&](uint64_t bytes) {
+    return (static_cast<double>(bytes) - static_cast<double>(before + log_bytes)) / events;
+  };
+  std::printf("%u cores, load %.1f, %.1f M records, %.1f M events, log %.1f MB, medians of %d (checksum %llx)\n",
+              std::thread::hardware_concurrency(), load_average(), records / 1e6, events / 1e6,
+              static_cast<double>(log_bytes) / 1e6, rounds, static_cast<unsigned long long>(sum));
+  open.print("open and check", records);
+  decode.print("decode only", records);
+  build.print("into the model", records);
+  std::printf("peak above the log  %.1f bytes an event\n", bytes_an_event(peak));
+  std::printf("%s\n", analyzer::coverage_line(*trace).c_str());
+  const analyzer::Coverage& coverage = trace->processes[0].coverage;
+  if (coverage.operations_linked != coverage.launches) return 1;
+  if (!with_json) return 0;
+
+  const auto begin = std::chrono::steady_clock::now();
   const analyzer::KernelNames names(*trace);
   const analyzer::QueueDepth depth(*trace);
-  const double depth_seconds = seconds_since(begin);
-  const double depth_bytes = static_cast<double>(peak_bytes() - before - log_bytes) / static_cast<double>(events);
-  const double records = static_cast<double>(statistics.records);
-  std::printf("%u cores, %u launches, %.1f M records, log %.1f MB\n", std::thread::hardware_concurrency(), launches, records / 1e6,
-              static_cast<double>(log_bytes) / 1e6);
-  std::printf("open and check      %.3f s\n", open_seconds);
-  std::printf("into the model      %.3f s  %.1f M records/s (with opening %.1f)\n", build_seconds, records / build_seconds / 1e6,
-              records / (build_seconds + open_seconds) / 1e6);
-  std::printf("  of which CPU time %.3f s  %.1f ns a record over all cores\n", build_cpu, 1e9 * build_cpu / records);
-  std::printf("exact queue depth   %.3f s\n", depth_seconds);
-  std::printf("peak above the log  %.1f bytes an event, with queue depth %.1f\n", build_bytes, depth_bytes);
+  std::printf("exact queue depth   %.3f s, peak with it %.1f bytes an event\n", seconds_since(begin), bytes_an_event(peak_bytes()));
   uint64_t written = 0;
   double cpu = 0;
   const double plain = json_rate(*trace, names, depth, "/dev/null", written, cpu);
@@ -147,8 +213,7 @@ int run(uint32_t launches, const std::string& path) {
   const double compressed = json_rate(*trace, names, depth, gz, written, cpu);
   std::printf("JSON to .gz level 1 %.2f M records/s, %.0f ns CPU a record over both threads\n", compressed, cpu);
   std::remove(gz.c_str());
-  std::printf("%s\n", analyzer::coverage_line(*trace).c_str());
-  return trace->processes[0].coverage.operations_linked == launches ? 0 : 1;
+  return 0;
 }
 
 }  // namespace
@@ -159,11 +224,14 @@ int main(int argc, char** argv) {
     write_log(argv[2], static_cast<uint32_t>(std::atol(argv[3])));
     return 0;
   }
+  if (argc >= 3 && std::string(argv[1]) == "--model") {
+    return run(argv[2], argc > 3 ? std::max(1, std::atoi(argv[3])) : 1, false);
+  }
   const long asked = argc > 1 ? std::atol(argv[1]) : 0;
   const uint32_t launches = asked > 0 ? static_cast<uint32_t>(asked) : 4'000'000;
   const std::string path = "/tmp/analyzer_model_bench." + std::to_string(getpid()) + ".plog";
   const std::string make = "'" + std::string(argv[0]) + "' --make " + path + " " + std::to_string(launches);
-  const int status = std::system(make.c_str()) == 0 ? run(launches, path) : 1;
+  const int status = std::system(make.c_str()) == 0 ? run(path, 5, true) : 1;
   std::remove(path.c_str());
   return status;
 }

@@ -127,6 +127,30 @@ TEST(LogClock, GpuNanosecondsBetweenTicksAreWithinOneNanosecondOfTheExactMap) {
   for (uint64_t ns = 0; ns < 3'000'000'000; ns += 12'345'677) EXPECT_EQ(clock.gpu_ns(7'000'000'000 + ns), 40'000'000 + ns);
 }
 
+TEST(PiecewiseMap, EqualsItselfIn128BitsEverywhere) {
+  std::mt19937_64 random(6);
+  for (int round = 0; round < 2000; ++round) {
+    const auto any = [&] { return random() >> (random() % 64); };
+    const bool likely = round % 2 == 0;  // a clock as there are, or any points at all
+    std::vector<PiecewiseMap::Point> points;
+    uint64_t x = any() >> (likely ? 8 : 0), y = any() >> (likely ? 8 : 0);
+    for (size_t i = random() % 5 + 1; i-- > 0;) {
+      points.push_back({static_cast<Int128>(x) << 16 | static_cast<Int128>(random() & 0xffff), y});
+      const uint64_t step = likely ? 1'000'000 + random() % 4'000'000'000 : any();
+      x += step, y += likely ? step / 3 + random() % 1000 : any();
+    }
+    PiecewiseMap map;
+    map.build(points, static_cast<Int128>(any()) << 16, any());
+    for (int i = 0; i < 200; ++i) {
+      const auto& point = points[random() % points.size()];
+      const auto near = static_cast<uint64_t>(point.x >> 16);
+      const uint64_t at = i % 4 == 0 ? any() : i % 4 == 1 ? near + random() % 4 - 2 : i % 4 == 2 ? near + any() : near - any();
+      uint32_t hint = static_cast<uint32_t>(random() % 8);
+      ASSERT_EQ(map.at(at, hint), map.at_wide(at)) << "round " << round << " at " << at;
+    }
+  }
+}
+
 TEST(LogClock, NanosecondClocksAreTheTimelineItself) {
   format::FileHeader header = tsc_header(1000, 2000, 0);
   header.clock = format::ClockSource::Monotonic;

@@ -264,6 +264,55 @@ TEST(QueueDepth, EqualsTheDefinitionOnRandomRuns) {
   }
 }
 
+// A TSC whose rate the GPU clock's estimate misses by 300 ppm, as between two anchors of a young log.
+LogBuilder new_tsc_log() {
+  LogBuilder log(format::ClockSource::Tsc);
+  log.header.pid = 100;
+  log.header.start_tick = log.header.start_monotonic_ns = kBase;
+  log.header.start_realtime_ns = 1'700'000'000'000'000'000;
+  log.header.ticks_per_second = 2'899'886'000;
+  log.define(format::GpuClock{kBase, 5'000'000, static_cast<uint64_t>(4294967296.0 * 1.0003e9 / 2.899886e9), 32});
+  log.define(format::ApiDef{format::ApiId{1}, "cuLaunchKernel"});
+  log.define(format::GpuStreamDef{format::GpuStreamId{1}, 0, 1, 7});
+  return log;
+}
+
+TEST(Model, GpuDurationsAreTheRecordedOnesToTheNanosecond) {
+  LogBuilder log = new_tsc_log();
+  std::mt19937_64 random(1);
+  std::vector<int64_t> durations;
+  uint64_t start = 6'000'000;
+  for (uint32_t i = 0; i < 2000; ++i) {
+    format::KernelRun run;
+    run.start = start, run.duration = random() % 5'000'000, run.correlation = i + 1, run.stream = format::GpuStreamId{1};
+    log.add(9, run);
+    durations.push_back(static_cast<int64_t>(run.duration));
+    start += run.duration + 10;
+  }
+  const auto trace = build(log);
+  ASSERT_EQ(trace->operations.size(), durations.size());
+  for (size_t i = 0; i < durations.size(); ++i) ASSERT_EQ(trace->operations[i].duration_ns(), durations[i]) << i;
+  EXPECT_GE(trace->last_ns, trace->operations.back().end_ns);
+  EXPECT_EQ(trace->processes[0].last_ns, trace->last_ns);
+}
+
+TEST(Model, CallsKeepTheOrderOfTheirTicks) {
+  // Each call begins at the tick at which the one before it ended: one moment, one time, whichever end of a call it is.
+  LogBuilder log = new_tsc_log();
+  add_thread(log, 1, 500);
+  std::mt19937_64 random(2);
+  uint64_t end = kBase;
+  for (int i = 0; i < 2000; ++i) {
+    format::ApiCall call;
+    call.duration = random() % 5000, call.end = end += call.duration, call.api = format::ApiId{1};
+    log.add(1, call);
+  }
+  const auto trace = build(log);
+  ASSERT_EQ(trace->host.size(), 2000u);
+  for (size_t i = 1; i < 2000; ++i) ASSERT_EQ(trace->host[i].begin_ns, trace->host[i - 1].end_ns) << i;
+  EXPECT_EQ(trace->host.back().end_ns, static_cast<int64_t>(static_cast<double>(end - kBase) / 2.899886));
+}
+
 TEST(Names, ShortFormDropsSignatureAndTemplateArguments) {
   EXPECT_EQ(short_function_name("void at::native::kernel<4, at::F<float> >(int, float*)"), "at::native::kernel");
   EXPECT_EQ(short_function_name("std::enable_if<!(false), void>::type gemv::kernel<int, 1>(P<int>)"), "gemv::kernel");
