@@ -78,7 +78,9 @@ __attribute__((always_inline)) inline bool dispatch(format::Kinds<T...>, uint64_
 
 }  // namespace detail
 
-template <class Handler> DecodeResult decode_block(const LogFile& log, const BlockRef& block, Handler&& handler) {
+// Flattened: compilers call the fields' readers one by one otherwise, 12 to 16 ns a record instead of 6.5 (measured 2026-11-21).
+template <class Handler>
+__attribute__((flatten)) DecodeResult decode_block(const LogFile& log, const BlockRef& block, Handler&& handler) {
   using Plain = std::remove_reference_t<Handler>;
   Plain& to = handler;
   const KindTable& kinds = log.kinds();
