@@ -118,7 +118,8 @@ bool LogFile::create(const char* output, const LogLimits& limits) {
     return false;
   }
   header_ = static_cast<format::FileHeader*>(pages);
-  counters_ = reinterpret_cast<format::CounterPage*>(static_cast<char*>(pages) + format::kCounterPageOffset);
+  counters_.store(reinterpret_cast<format::CounterPage*>(static_cast<char*>(pages) + format::kCounterPageOffset),
+                  std::memory_order_release);
   return true;
 }
 
@@ -202,8 +203,9 @@ format::Block* LogFile::extend(uint64_t& bytes, uint64_t& offset) {
     bytes = 0;
     return nullptr;
   }
-  if (counters_ != nullptr) {
-    counters_->blocks_reserved = (end_.load(std::memory_order_relaxed) - format::kBlocksOffset) / format::kBlockBytes;
+  if (format::CounterPage* const page = counters(); page != nullptr) {
+    const uint64_t blocks = (end_.load(std::memory_order_relaxed) - format::kBlocksOffset) / format::kBlockBytes;
+    std::atomic_ref(page->blocks_reserved).store(blocks, std::memory_order_relaxed);
   }
   return static_cast<format::Block*>(memory);
 }
@@ -213,7 +215,9 @@ void LogFile::write_back(const void* from, uint64_t bytes, uint64_t offset) {
   const XfszBlocked guard;
   const char* at = static_cast<const char*>(from);
   while (bytes != 0) {
-    const ssize_t done = pwrite(fd_, at, bytes, static_cast<off_t>(offset));
+    // By system call: libc's is a cancellation point. The pages change meanwhile; the kernel copies a block from its header
+    // on, so that `committed` is never ahead of its records, and the next copy brings what came later.
+    const long done = syscall(SYS_pwrite64, fd_, at, bytes, static_cast<off_t>(offset));
     if (done <= 0) {
       if (done < 0 && errno == EINTR) continue;
       count(format::Counter::log_extend_failed);
@@ -226,8 +230,9 @@ void LogFile::write_back(const void* from, uint64_t bytes, uint64_t offset) {
 void LogFile::write_back_header() { write_back(header_, format::kBlocksOffset, 0); }
 
 void LogFile::finish(uint64_t end, uint64_t monotonic_ns) {
-  counters_->finished = monotonic_ns;
-  counters_->blocks_reserved = (end - format::kBlocksOffset) / format::kBlockBytes;
+  format::CounterPage* const page = counters();
+  page->finished = monotonic_ns;
+  std::atomic_ref(page->blocks_reserved).store((end - format::kBlocksOffset) / format::kBlockBytes, std::memory_order_relaxed);
   write_back_header();
   if (backing_ == format::Backing::Mapped && ours()) {
     const int done = ftruncate(fd_, static_cast<off_t>(end));
@@ -240,7 +245,7 @@ void LogFile::abandon() {
   if (fd_ >= 0 && stat_descriptor(fd_, s) && s.st_dev == device_ && s.st_ino == inode_) close(fd_);
   fd_ = -1;
   header_ = nullptr;
-  counters_ = nullptr;
+  counters_.store(nullptr, std::memory_order_relaxed);
 }
 
 }  // namespace prof::preload

@@ -38,7 +38,7 @@ class LogFile {
   bool is_open() const { return fd_ >= 0; }
   const char* path() const { return path_; }
   format::FileHeader* header() const { return header_; }
-  format::CounterPage* counters() const { return counters_; }
+  format::CounterPage* counters() const { return counters_.load(std::memory_order_acquire); }
   format::Backing backing() const { return backing_; }
 
  private:
@@ -53,7 +53,7 @@ class LogFile {
   std::atomic<uint64_t> end_{0};
   format::Backing backing_ = format::Backing::Mapped;
   format::FileHeader* header_ = nullptr;
-  format::CounterPage* counters_ = nullptr;
+  std::atomic<format::CounterPage*> counters_{nullptr};  // threads count while another one starts the life
   char path_[4096] = {};
 };
 

@@ -34,8 +34,12 @@ void count_nested() { count(format::Counter::nested_calls, 1); }
 void count_guard_reset() { count(format::Counter::guard_resets, 1); }
 
 void adopt_counters() {
+  format::CounterPage* const page = g_log.counters();
+  if (page == nullptr) return;
   for (uint32_t i = 0; i < format::kCounterCount; ++i) {
-    g_log.counters()->counter[i] += g_early[i].exchange(0, std::memory_order_relaxed);
+    if (g_early[i].load(std::memory_order_relaxed) == 0) continue;
+    const uint64_t n = g_early[i].exchange(0, std::memory_order_relaxed);
+    std::atomic_ref(page->counter[i]).fetch_add(n, std::memory_order_relaxed);
   }
 }
 

@@ -44,7 +44,7 @@ struct LifePage {
 };
 enum class Phase : uint32_t { Cold = 0, Starting, Recording, Stopped };
 extern std::atomic<LifePage*> g_life;  // never null: a static page until the first start
-inline LifePage& life() { return *g_life.load(std::memory_order_relaxed); }
+inline LifePage& life() { return *g_life.load(std::memory_order_acquire); }
 
 // False: pass through. Starts the recorder, opens the thread's state, or counts why not. Keeps errno.
 bool enter_slow();

@@ -137,6 +137,8 @@ bool enter_slow() {
     if (t_local.helper == 0) count(format::Counter::before_ready);
     return false;
   }
+  // The start ended between the two readings above: this thread records, from this call on.
+  if (phase == static_cast<uint32_t>(Phase::Recording) && life().epoch.load(std::memory_order_acquire) != 0) return open_thread();
   if (phase != static_cast<uint32_t>(Phase::Cold)) {
     if (g_log.is_open()) count(format::Counter::after_exit);
     return false;
@@ -181,6 +183,7 @@ void finish_life() {
     stop_helper(50'000'000);
     life().epoch.store(0, std::memory_order_seq_cst);
     const uint64_t end = close_chunks();
+    adopt_counters();  // a thread that saw the start from far behind may have counted after it
     write_back_chunks();
     g_log.finish(end, now.monotonic_ns);
   }
