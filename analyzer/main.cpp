@@ -13,20 +13,16 @@ namespace prof::analyzer {
 namespace {
 
 constexpr void (*kVerbs[])(CLI::App&, Run&) = {
-    add_record,
-    add_check,
-    add_dump,
-    add_trace,
-    add_summary,
-    add_report,
+    add_record, add_check, add_dump, add_trace, add_summary, add_report,
 };
 
 int run_prof(int argc, char** argv) {
-  CLI::App app("Where did the GPU time of this program go?\n"
-               "  prof record -- ./app        run a program and record it\n"
-               "  prof summary prof.*.plog    where its GPU time went\n"
-               "  prof trace prof.*.plog      a trace for ui.perfetto.dev or chrome://tracing",
-               "prof");
+  CLI::App app(
+      "Where did the GPU time of this program go?\n"
+      "  prof record -- ./app        run a program and record it\n"
+      "  prof summary prof.*.plog    where its GPU time went\n"
+      "  prof trace prof.*.plog      a trace for ui.perfetto.dev or chrome://tracing",
+      "prof");
   app.set_version_flag("--version", PROF_VERSION);
   app.require_subcommand(1);
   Run run;

@@ -11,12 +11,15 @@ Table report_api_trace(const AnalysisInput& input) {
   table.add_column("Start", "start", CellType::Nanoseconds);
   table.add_column("Duration", "duration", CellType::Nanoseconds);
   table.add_column("Name", "name", CellType::Text);
-  for (const auto& [title, key] : {std::pair{"Result", "result"}, {"CorrID", "correlation"}, {"Pid", "pid"}, {"Tid", "tid"}}) {
+  for (const auto& [title, key] :
+       {std::pair{"Result", "result"}, {"CorrID", "correlation"}, {"Pid", "pid"}, {"Tid", "tid"}}) {
     table.add_column(title, key, CellType::Count);
   }
   table.add_column("Thread Name", "thread_name", CellType::Text);
-  for (const auto& [title, key] :
-       {std::pair{"Bytes (B)", "bytes"}, {"Waiting", "queue_waiting"}, {"Outstanding", "queue_outstanding"}, {"Live", "queue_live"}}) {
+  for (const auto& [title, key] : {std::pair{"Bytes (B)", "bytes"},
+                                   {"Waiting", "queue_waiting"},
+                                   {"Outstanding", "queue_outstanding"},
+                                   {"Live", "queue_live"}}) {
     table.add_column(title, key, CellType::Count);
   }
   table.add_column("Kernel", "kernel", CellType::Text);
@@ -36,7 +39,8 @@ Table report_api_trace(const AnalysisInput& input) {
       rows.push_back(row);
     }
   }
-  std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) { return trace.host[a].begin_ns < trace.host[b].begin_ns; });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](uint32_t a, uint32_t b) { return trace.host[a].begin_ns < trace.host[b].begin_ns; });
   std::vector<PathCursor> cursors;
   for (uint32_t t = 0; t < trace.threads.size(); ++t) cursors.emplace_back(trace, ThreadId{t});
   for (const uint32_t at : rows) {

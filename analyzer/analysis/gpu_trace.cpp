@@ -11,9 +11,16 @@ Table report_gpu_trace(const AnalysisInput& input) {
   Table table("gpu-trace", "GPU operations in order of start");
   table.add_column("Start", "start", CellType::Nanoseconds);
   table.add_column("Duration", "duration", CellType::Nanoseconds);
-  for (const auto& [title, key] : {std::pair{"CorrId", "correlation"}, {"GrdX", "grid_x"}, {"GrdY", "grid_y"}, {"GrdZ", "grid_z"},
-                                   {"BlkX", "block_x"}, {"BlkY", "block_y"}, {"BlkZ", "block_z"}, {"Reg/Trd", "registers"},
-                                   {"StcSMem (B)", "static_shared_bytes"}, {"DymSMem (B)", "dynamic_shared_bytes"},
+  for (const auto& [title, key] : {std::pair{"CorrId", "correlation"},
+                                   {"GrdX", "grid_x"},
+                                   {"GrdY", "grid_y"},
+                                   {"GrdZ", "grid_z"},
+                                   {"BlkX", "block_x"},
+                                   {"BlkY", "block_y"},
+                                   {"BlkZ", "block_z"},
+                                   {"Reg/Trd", "registers"},
+                                   {"StcSMem (B)", "static_shared_bytes"},
+                                   {"DymSMem (B)", "dynamic_shared_bytes"},
                                    {"Bytes (B)", "bytes"}}) {
     table.add_column(title, key, CellType::Count);
   }
@@ -21,8 +28,12 @@ Table report_gpu_trace(const AnalysisInput& input) {
   table.add_column("SrcMemKd", "source_memory", CellType::Text);
   table.add_column("DstMemKd", "destination_memory", CellType::Text);
   table.add_column("Device", "device", CellType::Text);
-  for (const auto& [title, key] : {std::pair{"Ctx", "context"}, {"GreenCtx", "green_context"}, {"Strm", "stream"},
-                                   {"PID", "pid"}, {"Waiting", "queue_waiting"}, {"Outstanding", "queue_outstanding"},
+  for (const auto& [title, key] : {std::pair{"Ctx", "context"},
+                                   {"GreenCtx", "green_context"},
+                                   {"Strm", "stream"},
+                                   {"PID", "pid"},
+                                   {"Waiting", "queue_waiting"},
+                                   {"Outstanding", "queue_outstanding"},
                                    {"Live", "queue_live"}}) {
     table.add_column(title, key, CellType::Count);
   }
@@ -42,9 +53,8 @@ Table report_gpu_trace(const AnalysisInput& input) {
       rows.push_back(row);
     }
   }
-  std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
-    return trace.operations[a].start_ns < trace.operations[b].start_ns;
-  });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](uint32_t a, uint32_t b) { return trace.operations[a].start_ns < trace.operations[b].start_ns; });
   std::unordered_map<uint32_t, PathCursor> cursors;
   for (const uint32_t at : rows) {
     const GpuOperation& operation = trace.operations[at];
@@ -91,7 +101,8 @@ Table report_gpu_trace(const AnalysisInput& input) {
     row.add(operation_name(input.names, operation, input.name_form));
     if (launch == nullptr) continue;
     auto cursor = cursors.find(index(launch->thread));
-    if (cursor == cursors.end()) cursor = cursors.emplace(index(launch->thread), PathCursor(trace, launch->thread)).first;
+    if (cursor == cursors.end())
+      cursor = cursors.emplace(index(launch->thread), PathCursor(trace, launch->thread)).first;
     const PathId path = cursor->second.at(launch->begin_ns);
     if (index(path) != 0) row.add(std::string_view(path_text(trace, path)));
   }

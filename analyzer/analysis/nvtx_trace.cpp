@@ -14,8 +14,12 @@ Table report_nvtx_trace(const AnalysisInput& input) {
   table.add_column("DurChild", "children_duration", CellType::Nanoseconds);
   table.add_column("DurNonChild", "self_duration", CellType::Nanoseconds);
   table.add_column("Name", "name", CellType::Text);
-  for (const auto& [title, key] : {std::pair{"PID", "pid"}, {"TID", "tid"}, {"Lvl", "level"}, {"NumChild", "children"},
-                                   {"RangeId", "range"}, {"ParentId", "parent"}}) {
+  for (const auto& [title, key] : {std::pair{"PID", "pid"},
+                                   {"TID", "tid"},
+                                   {"Lvl", "level"},
+                                   {"NumChild", "children"},
+                                   {"RangeId", "range"},
+                                   {"ParentId", "parent"}}) {
     table.add_column(title, key, CellType::Count);
   }
   table.add_column("Style", "style", CellType::Text);
@@ -39,7 +43,8 @@ Table report_nvtx_trace(const AnalysisInput& input) {
     return !input.selection.has_thread(trace.thread(e.range->thread)) ||
            !input.selection.in_window(e.range->begin_ns, e.range->end_ns);
   });
-  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.range->begin_ns < b.range->begin_ns; });
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const Entry& a, const Entry& b) { return a.range->begin_ns < b.range->begin_ns; });
   for (const Entry& entry : entries) {
     const NvtxRange& range = *entry.range;
     const Label& label = trace.labels[index(range.label)];

@@ -3,9 +3,9 @@
 // from the first launch to the last GPU end of the row's streams. Definitions: model/queue_depth.h.
 #include "analyzer/analysis/analysis.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <map>
 
 namespace prof::analyzer {
@@ -93,11 +93,12 @@ Table report_queue_depth(const AnalysisInput& input) {
   table.add_column("Live error most", "live_error_most", CellType::Count);
   table.add_column("Live too low", "live_too_low", CellType::Count);
   table.notes.push_back("waiting: launched, not started; outstanding: launched, not finished; weighted by time");
-  table.notes.push_back("live: depth in the launch record minus exact outstanding at that launch (an upper bound: never too low)");
+  table.notes.push_back(
+      "live: depth in the launch record minus exact outstanding at that launch (an upper bound: never too low)");
 
   const std::vector<LiveError> errors = live_errors(input);
-  const auto add_row = [&](const Process& process, std::string_view device, std::string_view context, std::string_view stream,
-                           const std::vector<StreamId>& streams) {
+  const auto add_row = [&](const Process& process, std::string_view device, std::string_view context,
+                           std::string_view stream, const std::vector<StreamId>& streams) {
     WeightedDepth waiting, outstanding;
     DepthStep last{INT64_MIN, 0, 0};
     const auto hold = [&](int64_t until) {
@@ -119,7 +120,10 @@ Table report_queue_depth(const AnalysisInput& input) {
     row.add(error.launches);
     if (error.launches == 0) return;
     const double launches = static_cast<double>(error.launches);
-    row.add(100 * static_cast<double>(error.exact) / launches).add(error.sum / launches).add(error.largest).add(error.too_low);
+    row.add(100 * static_cast<double>(error.exact) / launches)
+        .add(error.sum / launches)
+        .add(error.largest)
+        .add(error.too_low);
   };
   for (size_t p = 0; p < trace.processes.size(); ++p) {
     std::vector<StreamId> of_process;
@@ -130,10 +134,11 @@ Table report_queue_depth(const AnalysisInput& input) {
       std::vector<StreamId> of_device;
       for (uint32_t s = 0; s < trace.streams.size(); ++s) {
         const Stream& stream = trace.streams[s];
-        if (stream.operations.size() == 0 || index(stream.device) != d || !input.selection.has_stream(trace, stream)) continue;
+        if (stream.operations.size() == 0 || index(stream.device) != d || !input.selection.has_stream(trace, stream))
+          continue;
         of_device.push_back(StreamId{s});
-        add_row(trace.processes[p], std::to_string(device.ordinal), std::to_string(stream.context), std::to_string(stream.number),
-                {StreamId{s}});
+        add_row(trace.processes[p], std::to_string(device.ordinal), std::to_string(stream.context),
+                std::to_string(stream.number), {StreamId{s}});
       }
       if (of_device.empty()) continue;
       ++devices;

@@ -30,7 +30,8 @@ int64_t moment_of_range(const Trace& trace, std::string_view name, bool is_end) 
       if (recorded == text || readable_utf8(recorded) == text) found.push_back(&range);  // as typed or as printed
     }
     if (found.size() < which) return nullptr;
-    std::sort(found.begin(), found.end(), [](const NvtxRange* a, const NvtxRange* b) { return a->begin_ns < b->begin_ns; });
+    std::sort(found.begin(), found.end(),
+              [](const NvtxRange* a, const NvtxRange* b) { return a->begin_ns < b->begin_ns; });
     return found[which - 1];
   };
   const NvtxRange* range = find(name, 1);

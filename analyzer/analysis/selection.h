@@ -19,14 +19,17 @@ struct Selection {
   std::vector<uint32_t> streams;  // numbers
   std::vector<uint32_t> threads;  // system thread ids
 
-  bool in_window(int64_t begin_ns, int64_t end_ns) const { return begin_ns < to_ns && (end_ns > from_ns || begin_ns >= from_ns); }
+  bool in_window(int64_t begin_ns, int64_t end_ns) const {
+    return begin_ns < to_ns && (end_ns > from_ns || begin_ns >= from_ns);
+  }
   bool has_thread(const Thread& thread) const { return threads.empty() || contains(threads, thread.tid); }
   bool has_stream(const Trace& trace, const Stream& stream) const {
     return (streams.empty() || contains(streams, stream.number)) &&
            (devices.empty() || contains(devices, trace.device(stream.device).ordinal));
   }
   bool all() const {
-    return from_ns == Selection().from_ns && to_ns == Selection().to_ns && devices.empty() && streams.empty() && threads.empty();
+    return from_ns == Selection().from_ns && to_ns == Selection().to_ns && devices.empty() && streams.empty() &&
+           threads.empty();
   }
   // "window 1.5ms to 2ms, devices 0, streams 7": a header line; empty if everything is selected.
   std::string text() const;

@@ -68,7 +68,8 @@ class Sums {
         std::nth_element(all.begin(), all.begin() + static_cast<ptrdiff_t>(middle), all.end());
         row.median_ns = all[middle];
         if (all.size() % 2 == 0) {
-          row.median_ns = (row.median_ns + *std::max_element(all.begin(), all.begin() + static_cast<ptrdiff_t>(middle))) / 2;
+          row.median_ns =
+              (row.median_ns + *std::max_element(all.begin(), all.begin() + static_cast<ptrdiff_t>(middle))) / 2;
         }
       }
       return row;
@@ -97,12 +98,14 @@ std::string gpu_name(const KernelNames& names, uint64_t key, NameForm form) {
 
 std::vector<SummarySection> gpu_sections(const Trace& trace, const KernelNames& names, ProcessId process,
                                          const SummaryOptions& options) {
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::pair<Sums, SummarySection>> groups;  // device, context, stream
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::pair<Sums, SummarySection>>
+      groups;  // device, context, stream
   for (const Stream& stream : trace.streams) {
     if (stream.operations.size() == 0) continue;
     const Device& device = trace.device(stream.device);
     if (device.process != process) continue;
-    const bool per_stream = options.group == GroupBy::Stream, per_device = per_stream || options.group == GroupBy::Device;
+    const bool per_stream = options.group == GroupBy::Stream,
+               per_device = per_stream || options.group == GroupBy::Device;
     auto& [sums, section] = groups
                                 .try_emplace({per_device ? device.ordinal : 0, per_stream ? stream.context : 0,
                                               per_stream ? stream.number : 0},

@@ -26,7 +26,9 @@ struct SummaryRow {
   int64_t total_ns = 0, min_ns = 0, max_ns = 0;
   int64_t median_ns = 0;
   double stddev_ns = 0;  // sample (N − 1), 0 for one call
-  int64_t average_ns() const { return calls == 0 ? 0 : (total_ns + static_cast<int64_t>(calls) / 2) / static_cast<int64_t>(calls); }
+  int64_t average_ns() const {
+    return calls == 0 ? 0 : (total_ns + static_cast<int64_t>(calls) / 2) / static_cast<int64_t>(calls);
+  }
 };
 
 // Rows by total time, then calls, both descending, then name.

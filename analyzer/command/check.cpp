@@ -5,11 +5,11 @@
 #include "analyzer/output/json_text.h"
 #include "analyzer/output/log_text.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -45,7 +45,9 @@ std::string_view state_text(LogState state) {
   return "";
 }
 
-uint64_t realtime(const LogHealth& health, uint64_t ns) { return ns + static_cast<uint64_t>(health.realtime_offset_ns); }
+uint64_t realtime(const LogHealth& health, uint64_t ns) {
+  return ns + static_cast<uint64_t>(health.realtime_offset_ns);
+}
 
 std::string verdict(const LogHealth& health) {
   if (health.whole()) return "whole";
@@ -72,38 +74,48 @@ void print_text(const LogFile& log, const LogHealth& health) {
   fmt::print("  program    {} (pid {}{}{})\n", printable(definitions.meta_value("command_line")), header.pid,
              definitions.meta_value("host").empty() ? "" : " on ", printable(definitions.meta_value("host")));
   fmt::print("  recorder   libprof {}, clock {}, {}\n", printable(definitions.meta_value("libprof")),
-             header.clock == format::ClockSource::Tsc ? "TSC" : header.clock == format::ClockSource::Named ? "of the program" : "CLOCK_MONOTONIC",
+             header.clock == format::ClockSource::Tsc     ? "TSC"
+             : header.clock == format::ClockSource::Named ? "of the program"
+                                                          : "CLOCK_MONOTONIC",
              header.backing == format::Backing::Mapped ? "mapped file" : "written once a second");
   fmt::print("  state      {}\n", state_text(health.state));
-  fmt::print("  covers     {} from {}\n", seconds(health.end_ns - health.begin_ns), date(realtime(health, health.begin_ns)));
+  fmt::print("  covers     {} from {}\n", seconds(health.end_ns - health.begin_ns),
+             date(realtime(health, health.begin_ns)));
   fmt::print("  blocks     {} used, {} unused\n", log.blocks().size(), log.unused_blocks());
   fmt::print("  launches   {}{}\n", health.launches,
-             health.launches == 0 ? "" : fmt::format(", {:.1f} bytes of file each", static_cast<double>(log.log_bytes()) / static_cast<double>(health.launches)));
+             health.launches == 0
+                 ? ""
+                 : fmt::format(", {:.1f} bytes of file each",
+                               static_cast<double>(log.log_bytes()) / static_cast<double>(health.launches)));
   if (log.counter_page().gpu_pending != 0) {
     fmt::print("  pending    {} launches had no GPU record yet at the last flush\n", log.counter_page().gpu_pending);
   }
-  fmt::print("  records    {}{}\n", health.records,
-             health.unknown_records == 0 ? "" : fmt::format(", {} of kinds this prof does not know", health.unknown_records));
+  fmt::print(
+      "  records    {}{}\n", health.records,
+      health.unknown_records == 0 ? "" : fmt::format(", {} of kinds this prof does not know", health.unknown_records));
   for (const auto& [kind, records] : health.records_by_kind) {
     fmt::print("    {:<16} {}\n", log.kinds().find(kind)->name, records);
   }
   fmt::print("  threads    {}\n", health.threads.size());
   for (const ThreadHealth& thread : health.threads) {
     std::string end = "ended in order";
-    if (!thread.ended) end = health.state == LogState::Closed ? "alive when the log was closed" : "alive at the last record";
+    if (!thread.ended)
+      end = health.state == LogState::Closed ? "alive when the log was closed" : "alive at the last record";
     if (!thread.in_call.empty()) {
       const uint64_t since = thread.in_call_since_ns;
       end += fmt::format(", inside {} since {} of the log", printable(thread.in_call),
                          seconds(since > health.begin_ns ? since - health.begin_ns : 0));
     }
-    fmt::print("    {:<3} tid {:<8} {:<16} {} records, {}\n", thread.ordinal, thread.tid, printable(thread.name), thread.records, end);
+    fmt::print("    {:<3} tid {:<8} {:<16} {} records, {}\n", thread.ordinal, thread.tid, printable(thread.name),
+               thread.records, end);
   }
   if (!health.counters.empty()) fmt::print("  counters that are not 0\n");
   for (const CounterHealth& counter : health.counters) {
     fmt::print("    {:<8} {} = {}: {}\n", severity_name(counter.severity), counter.name, counter.value,
                counter.help.empty() ? "a counter this prof does not know" : counter.help);
   }
-  for (const std::string_view name : definitions.unhooked_apis) fmt::print("  not recorded: launches through {}\n", printable(name));
+  for (const std::string_view name : definitions.unhooked_apis)
+    fmt::print("  not recorded: launches through {}\n", printable(name));
   if (definitions.incomplete_strings != 0) fmt::print("  {} names lack their end\n", definitions.incomplete_strings);
   if (!health.damage.empty()) fmt::print("  damage\n");
   for (const Damage& damage : health.damage) {
@@ -142,7 +154,8 @@ void put_log(Json& json, const LogFile& log, const LogHealth& health) {
   put(json, "unknown_records", health.unknown_records);
   put(json, "bytes_lost", health.bytes_lost);
   json.Key("records_by_kind"), json.StartObject();
-  for (const auto& [kind, records] : health.records_by_kind) put(json, std::string(log.kinds().find(kind)->name).c_str(), records);
+  for (const auto& [kind, records] : health.records_by_kind)
+    put(json, std::string(log.kinds().find(kind)->name).c_str(), records);
   json.EndObject();
   json.Key("threads"), json.StartArray();
   for (const ThreadHealth& thread : health.threads) {
@@ -240,12 +253,16 @@ void add_check(CLI::App& app, Run& run) {
   const auto options = std::make_shared<Options>();
   CLI::App* const verb = app.add_subcommand("check", "what is this file, is it whole, what was lost");
   verb->add_option("FILE", options->files, "logs, plain or .gz, or files of other tools")->required();
-  verb->add_option("--format", options->format, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
-  verb->footer("Examples:\n"
-               "  prof check prof.42.plog            also of a killed program: what each thread was inside\n"
-               "  prof check --format json *.plog\n"
-               "Exit status (the worst of all files): 0 whole; 1 damaged, killed, still being written, or records were lost while\n"
-               "recording; 2 not a log or not readable.");
+  verb->add_option("--format", options->format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  verb->footer(
+      "Examples:\n"
+      "  prof check prof.42.plog            also of a killed program: what each thread was inside\n"
+      "  prof check --format json *.plog\n"
+      "Exit status (the worst of all files): 0 whole; 1 damaged, killed, still being written, or records were lost "
+      "while\n"
+      "recording; 2 not a log or not readable.");
   verb->callback([&run, options] { run = [options] { return check(options->files, options->format == "json"); }; });
 }
 

@@ -17,9 +17,9 @@ namespace prof::analyzer {
 
 // Exit status of prof: what a script may rely on.
 inline constexpr int kComplete = 0;
-inline constexpr int kPartial = 1;    // an answer, but something is damaged, lost or missing; stderr says what
-inline constexpr int kUnusable = 2;   // no answer: bad option, unreadable input, output that could not be written
-inline constexpr int kFailedIf = 3;   // an answer, and a --fail-if was met
+inline constexpr int kPartial = 1;   // an answer, but something is damaged, lost or missing; stderr says what
+inline constexpr int kUnusable = 2;  // no answer: bad option, unreadable input, output that could not be written
+inline constexpr int kFailedIf = 3;  // an answer, and a --fail-if was met
 
 using Run = std::function<int()>;
 

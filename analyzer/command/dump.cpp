@@ -2,8 +2,8 @@
 #include "analyzer/command/command.h"
 #include "analyzer/output/log_text.h"
 
-#include <CLI/CLI.hpp>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <cstdio>
@@ -63,12 +63,15 @@ void add_dump(CLI::App& app, Run& run) {
   const auto options = std::make_shared<Options>();
   CLI::App* const verb = app.add_subcommand("dump", "print a log as text, one line a record");
   verb->add_option("LOG", options->log, "a log, plain or .gz")->required();
-  verb->add_option("-o,--output", options->output, "file to write instead of stdout; .gz compresses")->capture_default_str();
-  verb->footer("Examples:\n"
-               "  prof dump prof.42.plog | grep kernel_launch | head\n"
-               "  prof dump prof.42.plog -o log.txt.gz\n"
-               "The text is complete: every byte of the log can be made from it again. Columns are documented in docs/log_format.md.\n"
-               "Exit status: 0 complete, 1 the log is damaged, 2 no log or no output.");
+  verb->add_option("-o,--output", options->output, "file to write instead of stdout; .gz compresses")
+      ->capture_default_str();
+  verb->footer(
+      "Examples:\n"
+      "  prof dump prof.42.plog | grep kernel_launch | head\n"
+      "  prof dump prof.42.plog -o log.txt.gz\n"
+      "The text is complete: every byte of the log can be made from it again. Columns are documented in "
+      "docs/log_format.md.\n"
+      "Exit status: 0 complete, 1 the log is damaged, 2 no log or no output.");
   verb->callback([&run, options] { run = [options] { return dump(options->log, options->output); }; });
 }
 

@@ -5,9 +5,9 @@
 #include "analyzer/command/record_program.h"
 #include "preload/format/block.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -37,7 +37,8 @@ struct RecorderOption {
 };
 
 constexpr RecorderOption kOptions[] = {
-#define PROF_OPTION(member, variable, type, initial, flag, values, help) {variable, OptionType::type, initial, flag, values, help},
+#define PROF_OPTION(member, variable, type, initial, flag, values, help) \
+  {variable, OptionType::type, initial, flag, values, help},
 #include "preload/runtime/options.def"
 #undef PROF_OPTION
 };
@@ -59,8 +60,11 @@ std::string wrong_value(const RecorderOption& option, const std::string& text) {
     case OptionType::Bytes:
     case OptionType::Count: ok = is_number("KMGTkmgt"); break;
     case OptionType::Seconds: ok = is_number("s"); break;
-    case OptionType::Flag: ok = CLI::IsMember({"0", "1", "on", "off", "yes", "no", "true", "false"})(text).empty(); break;
-    case OptionType::Choice: ok = !text.empty() && ("|" + std::string(option.values) + "|").find("|" + text + "|") != std::string::npos;
+    case OptionType::Flag:
+      ok = CLI::IsMember({"0", "1", "on", "off", "yes", "no", "true", "false"})(text).empty();
+      break;
+    case OptionType::Choice:
+      ok = !text.empty() && ("|" + std::string(option.values) + "|").find("|" + text + "|") != std::string::npos;
   }
   return ok ? "" : fmt::format("'{}' is not valid, expected {}", text, option.values);
 }
@@ -68,12 +72,14 @@ std::string wrong_value(const RecorderOption& option, const std::string& text) {
 std::string find_library() {
   const char* const given = std::getenv("PROF_LIBRARY");
   if (given != nullptr && *given != '\0') {
-    if (access(given, R_OK) != 0) throw std::runtime_error(fmt::format("PROF_LIBRARY={}: {}", given, std::strerror(errno)));
+    if (access(given, R_OK) != 0)
+      throw std::runtime_error(fmt::format("PROF_LIBRARY={}: {}", given, std::strerror(errno)));
     return fs::absolute(given);
   }
   const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
   std::string looked;
-  for (const char* const place : {"libprof.so", "../lib/libprof.so", "../" PROF_INSTALL_LIBDIR "/libprof.so", "../preload/libprof.so"}) {
+  for (const char* const place :
+       {"libprof.so", "../lib/libprof.so", "../" PROF_INSTALL_LIBDIR "/libprof.so", "../preload/libprof.so"}) {
     const fs::path path = (folder / place).lexically_normal();
     if (access(path.c_str(), R_OK) == 0) return path;
     looked += "\n  " + path.string();
@@ -112,12 +118,14 @@ std::vector<MadeLog> find_logs(const std::string& output, uint64_t since_realtim
   };
   if (deep) {
     const auto options = fs::directory_options::skip_permission_denied;
-    for (auto it = fs::recursive_directory_iterator(folder, options, error); it != fs::recursive_directory_iterator(); it.increment(error)) {
+    for (auto it = fs::recursive_directory_iterator(folder, options, error); it != fs::recursive_directory_iterator();
+         it.increment(error)) {
       if (it.depth() >= 4) it.disable_recursion_pending();
       look_at(*it);
     }
   } else {
-    for (auto it = fs::directory_iterator(folder, error); it != fs::directory_iterator(); it.increment(error)) look_at(*it);
+    for (auto it = fs::directory_iterator(folder, error); it != fs::directory_iterator(); it.increment(error))
+      look_at(*it);
   }
   std::sort(logs.begin(), logs.end(), [](const MadeLog& a, const MadeLog& b) { return a.path < b.path; });
   return logs;
@@ -146,14 +154,17 @@ void name_logs(const std::vector<MadeLog>& logs) {
 void say_why_none(const ProgramFacts& program, const std::string& output) {
   fmt::print(stderr, "prof: no CUDA or NVTX call was seen: no log in {}\n", output);
   if (program.setuid) {
-    fmt::print(stderr, "prof: {} is set-user-ID or set-group-ID: the loader ignores preloaded libraries there\n", program.path);
+    fmt::print(stderr, "prof: {} is set-user-ID or set-group-ID: the loader ignores preloaded libraries there\n",
+               program.path);
   } else if (program.elf && !program.dynamic) {
     fmt::print(stderr, "prof: {} is statically linked: no library can be preloaded into it\n", program.path);
   } else if (program.other_class) {
     fmt::print(stderr, "prof: {} is a 32-bit program; libprof.so has 64 bits\n", program.path);
   } else {
-    fmt::print(stderr, "prof: likely reasons: it used no GPU; it cleared LD_PRELOAD or PROF_OUTPUT for its children; a container or\n"
-                       "prof: a remote machine ran the GPU work; the folder is not writable (libprof says so above)\n");
+    fmt::print(
+        stderr,
+        "prof: likely reasons: it used no GPU; it cleared LD_PRELOAD or PROF_OUTPUT for its children; a container or\n"
+        "prof: a remote machine ran the GPU work; the folder is not writable (libprof says so above)\n");
   }
 }
 
@@ -161,8 +172,10 @@ int record(const std::vector<std::string>& command, std::vector<std::pair<std::s
   if (command.empty()) throw std::runtime_error("no program given: prof record [options] -- app args");
   const std::string library = find_library();
   if (library.find_first_of(" :") != std::string::npos) {
-    throw std::runtime_error(fmt::format("{}: LD_PRELOAD cannot hold a path with a space or a colon; make a link elsewhere and "
-                                         "set PROF_LIBRARY to it", library));
+    throw std::runtime_error(
+        fmt::format("{}: LD_PRELOAD cannot hold a path with a space or a colon; make a link elsewhere and "
+                    "set PROF_LIBRARY to it",
+                    library));
   }
   std::string output;
   for (const auto& [name, value] : variables) {
@@ -175,19 +188,22 @@ int record(const std::vector<std::string>& command, std::vector<std::pair<std::s
   output = absolute_output(output);
   variables.emplace_back("PROF_OUTPUT", output);
   std::error_code error;
-  if (!is_pattern(output)) fs::create_directories(output, error);  // where that fails the recorder says so and the program runs
+  if (!is_pattern(output))
+    fs::create_directories(output, error);  // where that fails the recorder says so and the program runs
 
   const ProgramFacts program = look_at_program(command[0]);
   const char* const others = std::getenv("LD_PRELOAD");
   std::string preload = library;
   if (!program.asan.empty()) {
-    fmt::print(stderr, "prof: {} needs {} as its first library: it is put before libprof.so\n", command[0], program.asan);
+    fmt::print(stderr, "prof: {} needs {} as its first library: it is put before libprof.so\n", command[0],
+               program.asan);
     preload = program.asan + ":" + preload;
   }
   if (others != nullptr && *others != '\0') preload += std::string(":") + others;
   variables.emplace_back("LD_PRELOAD", preload);
 
-  const auto begun = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  const auto begun =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   const ChildEnd end = run_child(command, variables);
   if (end.exec_error != 0) {
     const bool missing = end.exec_error == ENOENT;
@@ -224,7 +240,8 @@ void add_record(CLI::App& app, Run& run) {
     std::string text[kCount];
   };
   const auto values = std::make_shared<Values>();
-  CLI::App* const verb = app.add_subcommand("record", "run a program and record it: prof record [OPTIONS] -- PROGRAM [ARGUMENTS...]");
+  CLI::App* const verb =
+      app.add_subcommand("record", "run a program and record it: prof record [OPTIONS] -- PROGRAM [ARGUMENTS...]");
   for (size_t i = 0; i < kCount; ++i) {
     const RecorderOption& option = kOptions[i];
     verb->add_option(std::string("--") + option.flag, values->text[i],
@@ -233,16 +250,19 @@ void add_record(CLI::App& app, Run& run) {
         ->check([&option](const std::string& text) { return wrong_value(option, text); });
   }
   verb->prefix_command();
-  verb->footer("Examples:\n"
-               "  prof record -- ./app --steps 10\n"
-               "  prof record --output logs --gpu off -- python3 train.py\n"
-               "Every option can also be given as the variable in brackets. The program keeps its terminal, process group and exit\n"
-               "status (also a death by signal); 127: there is no such program, 126: it cannot be run, 2: wrong options.");
+  verb->footer(
+      "Examples:\n"
+      "  prof record -- ./app --steps 10\n"
+      "  prof record --output logs --gpu off -- python3 train.py\n"
+      "Every option can also be given as the variable in brackets. The program keeps its terminal, process group and "
+      "exit\n"
+      "status (also a death by signal); 127: there is no such program, 126: it cannot be run, 2: wrong options.");
   verb->callback([&run, values, verb] {
     const std::vector<std::string> command = verb->remaining();
     std::vector<std::pair<std::string, std::string>> variables;
     for (size_t i = 0; i < kCount; ++i) {
-      if (verb->count(std::string("--") + kOptions[i].flag) != 0) variables.emplace_back(kOptions[i].variable, values->text[i]);
+      if (verb->count(std::string("--") + kOptions[i].flag) != 0)
+        variables.emplace_back(kOptions[i].variable, values->text[i]);
     }
     run = [command, variables] { return record(command, variables); };
   });

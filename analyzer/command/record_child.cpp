@@ -54,7 +54,8 @@ struct Handlers {
   }
 };
 
-[[noreturn]] void become(char* const* argv, const std::vector<std::pair<std::string, std::string>>& variables, int report) {
+[[noreturn]] void become(char* const* argv, const std::vector<std::pair<std::string, std::string>>& variables,
+                         int report) {
   for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
   execvp(argv[0], argv);
   const int error = errno;
@@ -64,12 +65,14 @@ struct Handlers {
 
 }  // namespace
 
-ChildEnd run_child(const std::vector<std::string>& argv, const std::vector<std::pair<std::string, std::string>>& variables) {
+ChildEnd run_child(const std::vector<std::string>& argv,
+                   const std::vector<std::pair<std::string, std::string>>& variables) {
   std::vector<char*> pointers;
   for (const std::string& word : argv) pointers.push_back(const_cast<char*>(word.c_str()));
   pointers.push_back(nullptr);
   int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
+  if (pipe2(report, O_CLOEXEC) != 0)
+    throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
 
   // Blocked until the child's pid is known: a signal in between would reach nobody.
   sigset_t blocked, before;

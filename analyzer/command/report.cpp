@@ -30,7 +30,8 @@ struct Options {
 };
 
 const Analysis* find_analysis(const std::string& name) {
-  const auto found = std::find_if(std::begin(kAnalyses), std::end(kAnalyses), [&](const Analysis& a) { return a.name == name; });
+  const auto found =
+      std::find_if(std::begin(kAnalyses), std::end(kAnalyses), [&](const Analysis& a) { return a.name == name; });
   return found == std::end(kAnalyses) ? nullptr : found;
 }
 
@@ -50,7 +51,8 @@ int list_reports() {
 
 // Several reports to one csv or json file: NAME_report.csv each, beside that file.
 std::string output_for(const Options& options, std::string_view report, size_t reports) {
-  if (reports == 1 || options.table.format == TableFormat::Text || options.table.output == "-") return options.table.output;
+  if (reports == 1 || options.table.format == TableFormat::Text || options.table.output == "-")
+    return options.table.output;
   const size_t slash = options.table.output.rfind('/');
   const std::string folder = slash == std::string::npos ? "" : options.table.output.substr(0, slash + 1);
   return fmt::format("{}{}_report.{}", folder, report, options.table.format == TableFormat::Csv ? "csv" : "json");
@@ -70,12 +72,14 @@ int run_report(Options& options) {
     }
   }
   if (analyses.empty()) {
-    throw std::runtime_error(options.words.empty() ? "which report? One of: " + all_names()
-                                                   : fmt::format("no report '{}'; there are: {}", options.words.front(), all_names()));
+    throw std::runtime_error(options.words.empty()
+                                 ? "which report? One of: " + all_names()
+                                 : fmt::format("no report '{}'; there are: {}", options.words.front(), all_names()));
   }
   if (inputs.empty()) throw std::runtime_error("no log given");
   if (access(inputs.front().c_str(), F_OK) != 0 && inputs.size() > 1) {
-    throw std::runtime_error(fmt::format("'{}' is neither a report nor a file; reports: {}", inputs.front(), all_names()));
+    throw std::runtime_error(
+        fmt::format("'{}' is neither a report nor a file; reports: {}", inputs.front(), all_names()));
   }
   const std::unique_ptr<Trace> trace = read_inputs(inputs);
   if (!options.from.empty()) options.selection.from_ns = parse_moment(*trace, options.from, false);
@@ -83,7 +87,8 @@ int run_report(Options& options) {
   if (options.selection.from_ns > options.selection.to_ns) throw std::runtime_error("--from is later than --to");
   const KernelNames names(*trace);
   const QueueDepth depth(*trace);
-  const NameForm form = options.names.value_or(options.table.format == TableFormat::Csv ? NameForm::Full : NameForm::Short);
+  const NameForm form =
+      options.names.value_or(options.table.format == TableFormat::Csv ? NameForm::Full : NameForm::Short);
   const AnalysisInput input{*trace, names, depth, options.selection, form};
 
   std::unique_ptr<Sink> sink;
@@ -92,7 +97,8 @@ int run_report(Options& options) {
     if (!options.sort.empty() && !table.sort_by(options.sort)) {
       std::string keys;
       for (const TableColumn& column : table.columns()) keys += (keys.empty() ? "" : ", ") + column.key;
-      throw std::runtime_error(fmt::format("--sort: {} has no column '{}'; it has: {}", analysis->name, options.sort, keys));
+      throw std::runtime_error(
+          fmt::format("--sort: {} has no column '{}'; it has: {}", analysis->name, options.sort, keys));
     }
     const size_t all_rows = table.rows();
     table.limit(options.limit);
@@ -122,13 +128,17 @@ void add_report(CLI::App& app, Run& run) {
   verb->add_flag("--list", options->list, "list the reports");
   add_names_option(*verb, options->names_given);
   options->table.add_to(*verb);
-  verb->add_option("--from", options->from, "begin of the window: 1.5s, 300ms, 20us or @NVTX-name#k, from the trace's zero");
+  verb->add_option("--from", options->from,
+                   "begin of the window: 1.5s, 300ms, 20us or @NVTX-name#k, from the trace's zero");
   verb->add_option("--to", options->to, "end of the window");
   verb->add_option("--sort", options->sort, "column; -COLUMN sorts descending (write --sort=-COLUMN)");
   verb->add_option("--limit", options->limit, "most rows");
   verb->add_option("--device", options->selection.devices, "device ordinals")->delimiter(',')->expected(1)->take_all();
   verb->add_option("--stream", options->selection.streams, "stream numbers")->delimiter(',')->expected(1)->take_all();
-  verb->add_option("--thread", options->selection.threads, "system thread ids")->delimiter(',')->expected(1)->take_all();
+  verb->add_option("--thread", options->selection.threads, "system thread ids")
+      ->delimiter(',')
+      ->expected(1)
+      ->take_all();
   verb->callback([options, verb, &run] {
     if (verb->count("--names") != 0) options->names = options->names_given;
     run = [options] { return run_report(*options); };

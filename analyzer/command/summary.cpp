@@ -43,7 +43,8 @@ int run_summary(Options options) {
 }  // namespace
 
 void add_summary(CLI::App& app, Run& run) {
-  CLI::App* const verb = app.add_subcommand("summary", "where the time went, by kernel and by call, as nvprof printed it");
+  CLI::App* const verb =
+      app.add_subcommand("summary", "where the time went, by kernel and by call, as nvprof printed it");
   const auto options = std::make_shared<Options>();
   verb->add_option("LOG", options->inputs, "logs; one block for each process")->required();
   verb->add_flag("--gpu", options->gpu, "GPU activities");

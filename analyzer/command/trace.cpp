@@ -41,11 +41,14 @@ int run_trace(const Options& options) {
 }  // namespace
 
 void add_trace(CLI::App& app, Run& run) {
-  CLI::App* const verb = app.add_subcommand("trace", "write a trace for ui.perfetto.dev, chrome://tracing and torch.profiler's readers");
+  CLI::App* const verb =
+      app.add_subcommand("trace", "write a trace for ui.perfetto.dev, chrome://tracing and torch.profiler's readers");
   const auto options = std::make_shared<Options>();
   verb->add_option("LOG", options->inputs, "logs; several become one trace")->required();
-  verb->add_option("-o,--output", options->output, "file, - for stdout; .gz compresses (default: FIRST-LOG.trace.json.gz)");
-  verb->add_flag("--plain", options->plain, "only what torch.profiler would write: no queue depth, NVTX path or counters");
+  verb->add_option("-o,--output", options->output,
+                   "file, - for stdout; .gz compresses (default: FIRST-LOG.trace.json.gz)");
+  verb->add_flag("--plain", options->plain,
+                 "only what torch.profiler would write: no queue depth, NVTX path or counters");
   verb->add_option("--level", options->level, "gzip level")->check(CLI::Range(1, 9))->capture_default_str();
   verb->callback([options, &run] { run = [options] { return run_trace(*options); }; });
 }

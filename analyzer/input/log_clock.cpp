@@ -54,8 +54,10 @@ void PiecewiseMap::build(std::vector<Point> points, Int128 dx, uint64_t dy) {
   };
   const Point& first = kept.front();
   const Point& last = kept.back();
-  const auto near_first = std::find_if(kept.begin(), kept.end(), [&](const Point& p) { return p.y - first.y >= 100 * kMillisecond; });
-  const auto near_last = std::find_if(kept.rbegin(), kept.rend(), [&](const Point& p) { return last.y - p.y >= 100 * kMillisecond; });
+  const auto near_first =
+      std::find_if(kept.begin(), kept.end(), [&](const Point& p) { return p.y - first.y >= 100 * kMillisecond; });
+  const auto near_last =
+      std::find_if(kept.rbegin(), kept.rend(), [&](const Point& p) { return last.y - p.y >= 100 * kMillisecond; });
 
   segments_.clear();
   Segment before;
@@ -91,7 +93,9 @@ LogClock::LogClock(const format::FileHeader& header, const std::vector<format::C
   const bool is_ns = header.clock != format::ClockSource::Tsc;
   const uint64_t ticks_per_second = is_ns || header.ticks_per_second == 0 ? kSecond : header.ticks_per_second;
   std::vector<PiecewiseMap::Point> points;
-  const auto add = [&](uint64_t tick, uint64_t ns) { points.push_back({static_cast<Int128>(tick) << 16, is_ns ? tick : ns}); };
+  const auto add = [&](uint64_t tick, uint64_t ns) {
+    points.push_back({static_cast<Int128>(tick) << 16, is_ns ? tick : ns});
+  };
   add(header.start_tick, header.start_monotonic_ns);
   if (!is_ns) {
     for (const format::ClockAnchor& anchor : anchors) add(anchor.tick, anchor.monotonic_ns);
@@ -102,12 +106,13 @@ LogClock::LogClock(const format::FileHeader& header, const std::vector<format::C
   gpu_clock_known_ = gpu_clock && gpu_clock->multiplier != 0 && gpu_clock->shift <= 100;
   if (!gpu_clock_known_) {
     const uint64_t realtime = is_ns && !gpu_clock ? header.start_tick : header.start_realtime_ns;
-    gpu_.build({{static_cast<Int128>(realtime) << 16, ns(header.start_tick)}}, static_cast<Int128>(kSecond) << 16, kSecond);
+    gpu_.build({{static_cast<Int128>(realtime) << 16, ns(header.start_tick)}}, static_cast<Int128>(kSecond) << 16,
+               kSecond);
     gpu_clock_known_ = is_ns && !gpu_clock;  // the same clock
     return;
   }
   // Both maps are linear between anchors: go through the CUPTI times of the anchors' ticks.
-  const auto cupti_span = [&](Int128 ticks) -> Int128 {  // in 1/65536 ns
+  const auto cupti_span = [&](Int128 ticks) -> Int128 {                    // in 1/65536 ns
     if (ticks > Int128{1} << 62 || ticks < -(Int128{1} << 62)) return -1;  // no real log: point is left out below
     const Int128 product = ticks * static_cast<Int128>(gpu_clock->multiplier);
     if (gpu_clock->shift >= 16) return product >> (gpu_clock->shift - 16);
@@ -115,7 +120,8 @@ LogClock::LogClock(const format::FileHeader& header, const std::vector<format::C
     return product > kMost || product < -kMost ? -1 : product * (Int128{1} << (16 - gpu_clock->shift));
   };
   const auto cupti_at = [&](Int128 tick_fp) {
-    return (static_cast<Int128>(gpu_clock->base_ns) << 16) + cupti_span((tick_fp >> 16) - static_cast<Int128>(gpu_clock->base_tick));
+    return (static_cast<Int128>(gpu_clock->base_ns) << 16) +
+           cupti_span((tick_fp >> 16) - static_cast<Int128>(gpu_clock->base_tick));
   };
   for (PiecewiseMap::Point& point : points) point.x = cupti_at(point.x);
   gpu_.build(points, cupti_span(static_cast<Int128>(ticks_per_second)), kSecond);

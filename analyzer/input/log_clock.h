@@ -24,7 +24,7 @@ using Uint128 = unsigned __int128;
 class PiecewiseMap {
  public:
   struct Point {
-    Int128 x = 0;    // in 1/65536 of a unit
+    Int128 x = 0;  // in 1/65536 of a unit
     uint64_t y = 0;
   };
   // Points that do not grow in both x and y against the one before are left out. `dx`/`dy`: the rate where the points do not tell it.
@@ -50,7 +50,8 @@ class PiecewiseMap {
     // Values in [fast_from, fast_from + fast_span) need one 64-bit multiplication: 2^46 ticks behind the point, 6 hours.
     uint64_t fast_from = 0, fast_span = 0;
     uint64_t at(uint64_t value) const {
-      if (value - fast_from >= fast_span) [[unlikely]] return at_wide(value);
+      if (value - fast_from >= fast_span) [[unlikely]]
+        return at_wide(value);
       const uint64_t delta = (value << 16) - static_cast<uint64_t>(x);  // < 2^63, and so the product < 2^109
       const uint64_t moved = y + static_cast<uint64_t>((static_cast<Uint128>(delta) * multiplier) >> shift);
       return moved > high ? high : moved;

@@ -25,10 +25,10 @@ struct RecordPlace {
 };
 
 struct DecodeResult {
-  uint32_t records = 0;      // given to the handler or stepped over
-  uint32_t unknown = 0;      // of them, of kinds this prof does not know
-  uint32_t stopped_at = 0;   // payload offset of the first byte that was not decoded
-  bool bad_record = false;   // the bytes there are no record; the rest of the block is lost
+  uint32_t records = 0;     // given to the handler or stepped over
+  uint32_t unknown = 0;     // of them, of kinds this prof does not know
+  uint32_t stopped_at = 0;  // payload offset of the first byte that was not decoded
+  bool bad_record = false;  // the bytes there are no record; the rest of the block is lost
 };
 
 namespace detail {
@@ -40,7 +40,8 @@ template <class T, class Handler> inline void give(Handler& handler, const T& re
 // Kinds whose signature differs from ours, and kinds we do not know. Out of line: it must not slow the usual path down.
 template <class Handler>
 __attribute__((noinline)) bool decode_other(const KindSignature& kind, format::Cursor& from, format::CodecState& state,
-                                            uint32_t mask, format::CallPair* scratch, Handler& handler, RecordPlace place) {
+                                            uint32_t mask, format::CallPair* scratch, Handler& handler,
+                                            RecordPlace place) {
   FieldValue values[kMaxFields];
   if (!decode_by_signature(kind, from, state, mask, values, scratch)) return false;
   if (kind.plan == KindPlan::Unknown) {

@@ -27,8 +27,9 @@ struct Loader {
   // allocate gigabytes.
   template <class Id> bool possible(Id id, RecordPlace place) {
     if (static_cast<uint64_t>(id) < log.log_bytes()) return true;
-    to.damage.push_back({DamageKind::BadRecord, place.file_offset(), 0,
-                         fmt::format("a definition has id {}, more than the log could define", static_cast<uint64_t>(id))});
+    to.damage.push_back(
+        {DamageKind::BadRecord, place.file_offset(), 0,
+         fmt::format("a definition has id {}, more than the log could define", static_cast<uint64_t>(id))});
     return false;
   }
   template <class Id, class T> void keep(ById<Id, T>& table, Id id, const T& def, RecordPlace place) {
@@ -56,7 +57,9 @@ struct Loader {
   void operator()(const format::ModuleDef& def, RecordPlace place) { keep(to.modules, def.id, def, place); }
   void operator()(const format::FunctionDef& def, RecordPlace place) { keep(to.functions, def.id, def, place); }
   void operator()(const format::ConfigDef& def, RecordPlace place) { keep(to.configs, def.id, def, place); }
-  void operator()(const format::DeviceDef& def, RecordPlace place) { keep(to.devices, def.ordinal, DefinedDevice{def, {}}, place); }
+  void operator()(const format::DeviceDef& def, RecordPlace place) {
+    keep(to.devices, def.ordinal, DefinedDevice{def, {}}, place);
+  }
   void operator()(const format::DeviceProperty& def, RecordPlace) { properties.push_back(def); }
   void operator()(const format::ContextDef& def, RecordPlace place) { keep(to.contexts, def.id, def, place); }
   void operator()(const format::StreamDef& def, RecordPlace place) { keep(to.streams, def.id, def, place); }

@@ -151,7 +151,8 @@ bool LogFile::inflate_all(LogError& error) {
   }
   if (status != Z_STREAM_END) {
     add_damage(DamageKind::BadCompression, used, 0,
-               fmt::format("the gzip stream is damaged at offset {} of the file ({}); what follows is missing", consumed, why));
+               fmt::format("the gzip stream is damaged at offset {} of the file ({}); what follows is missing",
+                           consumed, why));
   }
   out.resize(used);
   if (mapped_) munmap(const_cast<uint8_t*>(data_), size_);
@@ -176,16 +177,17 @@ bool LogFile::read_header(LogError& error) {
     return false;
   }
   if (size_ < kFirstBlock) {
-    error = make_error(LogErrorKind::TruncatedHeader,
-                       fmt::format("is cut inside its header: {} bytes, a log has at least {}", size_, kFirstBlock), size_);
+    error =
+        make_error(LogErrorKind::TruncatedHeader,
+                   fmt::format("is cut inside its header: {} bytes, a log has at least {}", size_, kFirstBlock), size_);
     return false;
   }
   std::memcpy(&header_, data_, sizeof header_);
   if (header_.version > format::kFormatVersion) {
-    error = make_error(LogErrorKind::NewerVersion,
-                       fmt::format("has log version {}; this prof reads versions up to {}", header_.version,
-                                   format::kFormatVersion),
-                       offsetof(format::FileHeader, version), "use the prof that came with the recorder, or a newer one");
+    error = make_error(
+        LogErrorKind::NewerVersion,
+        fmt::format("has log version {}; this prof reads versions up to {}", header_.version, format::kFormatVersion),
+        offsetof(format::FileHeader, version), "use the prof that came with the recorder, or a newer one");
     return false;
   }
   const auto bad = [&](size_t offset, std::string what) {
@@ -208,7 +210,8 @@ bool LogFile::read_header(LogError& error) {
   kind_text_ = {text, header_.kind_table_bytes};
   counter_text_ = {text + header_.kind_table_bytes, header_.counter_names_bytes};
   size_t bad_at = 0;
-  if (!kinds_.parse(kind_text_, bad_at)) return bad(sizeof header_ + bad_at, "the kind table has a line that is no signature");
+  if (!kinds_.parse(kind_text_, bad_at))
+    return bad(sizeof header_ + bad_at, "the kind table has a line that is no signature");
 
   page_ = std::make_unique<format::CounterPage>();
   std::memcpy(page_.get(), data_ + format::kCounterPageOffset, sizeof *page_);

@@ -64,9 +64,9 @@ struct BlockRef {
   uint32_t thread = 0;
   uint64_t sequence = 0;
   uint64_t base_tick = 0;
-  uint32_t committed = 0;   // payload bytes the block claims
-  uint32_t readable = 0;    // payload bytes to decode: less than committed where a checksum failed or the file ends
-  uint32_t records = 0;     // as the header of a sealed block counts them
+  uint32_t committed = 0;  // payload bytes the block claims
+  uint32_t readable = 0;   // payload bytes to decode: less than committed where a checksum failed or the file ends
+  uint32_t records = 0;    // as the header of a sealed block counts them
   bool sealed = false;
   uint32_t in_call_api = 0;  // format::ApiId
   uint64_t in_call_tick = 0;
@@ -112,7 +112,7 @@ class LogFile {
 
   const std::vector<BlockRef>& blocks() const { return blocks_; }  // sorted by thread, kind, sequence
   const std::vector<Damage>& damage() const { return damage_; }
-  uint64_t whole_blocks() const;    // blocks the file has room for, used or not
+  uint64_t whole_blocks() const;  // blocks the file has room for, used or not
   uint64_t unused_blocks() const { return unused_blocks_; }
 
   // Valid as long as the log. `offset` of a block; its payload may be shorter where the file ends.

@@ -15,7 +15,7 @@ namespace {
 
 // What one worker counts in its share of the blocks.
 struct Tally {
-  std::vector<uint64_t> by_kind = std::vector<uint64_t>(kMaxKind + 1);  // by this prof's numbers
+  std::vector<uint64_t> by_kind = std::vector<uint64_t>(kMaxKind + 1);          // by this prof's numbers
   std::vector<uint64_t> unknown_by_kind = std::vector<uint64_t>(kMaxKind + 1);  // by the log's numbers
   std::map<uint32_t, uint64_t> by_thread;
   std::set<uint32_t> ended;
@@ -54,8 +54,9 @@ void Tally::count(const LogFile& log, const BlockRef& block) {
   by_thread[block.thread] += result.records;
   if (result.bad_record) damage.push_back(record_damage(block, result));
   if (block.sealed && block.readable == block.committed && !result.bad_record && result.records != block.records) {
-    damage.push_back({DamageKind::BadBlockHeader, block.offset, 0,
-                      fmt::format("a sealed block says it holds {} records and holds {}", block.records, result.records)});
+    damage.push_back(
+        {DamageKind::BadBlockHeader, block.offset, 0,
+         fmt::format("a sealed block says it holds {} records and holds {}", block.records, result.records)});
   }
 }
 
@@ -64,7 +65,8 @@ void count_all(const LogFile& log, Tally& total) {
   const size_t workers = blocks.size() < 4096 ? 1 : std::max(1u, std::thread::hardware_concurrency());
   std::vector<Tally> tallies(workers);
   const auto work = [&](size_t w) {
-    for (size_t i = blocks.size() * w / workers; i < blocks.size() * (w + 1) / workers; ++i) tallies[w].count(log, blocks[i]);
+    for (size_t i = blocks.size() * w / workers; i < blocks.size() * (w + 1) / workers; ++i)
+      tallies[w].count(log, blocks[i]);
   };
   std::vector<std::thread> threads;
   for (size_t w = 1; w < workers; ++w) threads.emplace_back(work, w);

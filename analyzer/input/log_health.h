@@ -16,12 +16,12 @@ enum class LogState { Closed, Killed, StillWritten };
 
 struct ThreadHealth {
   uint32_t ordinal = 0;
-  uint32_t tid = 0;       // 0: its definition is lost
+  uint32_t tid = 0;  // 0: its definition is lost
   std::string_view name;
   uint64_t records = 0;
-  bool ended = false;              // it said goodbye
-  std::string_view in_call;        // what it was inside when the log ends; empty: nothing of ours
-  uint64_t in_call_since_ns = 0;   // monotonic
+  bool ended = false;             // it said goodbye
+  std::string_view in_call;       // what it was inside when the log ends; empty: nothing of ours
+  uint64_t in_call_since_ns = 0;  // monotonic
 };
 
 struct CounterHealth {
@@ -36,13 +36,13 @@ struct LogHealth {
   Definitions definitions;
   std::map<uint32_t, uint64_t> records_by_kind;  // kind number of the log -> records
   uint64_t records = 0;
-  uint64_t unknown_records = 0;  // of kinds this prof does not know
-  uint64_t launches = 0;         // kernel, memory and graph launches
+  uint64_t unknown_records = 0;       // of kinds this prof does not know
+  uint64_t launches = 0;              // kernel, memory and graph launches
   uint64_t begin_ns = 0, end_ns = 0;  // monotonic: the log was made; the last host record in it
   int64_t realtime_offset_ns = 0;
-  std::vector<ThreadHealth> threads;     // by ordinal
-  std::vector<CounterHealth> counters;   // that are not 0
-  std::vector<Damage> damage;            // by offset
+  std::vector<ThreadHealth> threads;    // by ordinal
+  std::vector<CounterHealth> counters;  // that are not 0
+  std::vector<Damage> damage;           // by offset
   uint64_t bytes_lost = 0;
 
   // Everything that was to be recorded is there. What is less exact (Severity::Partial) does not count.

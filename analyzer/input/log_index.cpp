@@ -79,19 +79,22 @@ void LogFile::index_blocks() {
   if (size_ > end && !all_zero(data_ + end, size_ - end)) look_at_block(end, size_ - end);
   if (still_written_) {
     find_late_blocks();
-  } else if (page_->blocks_reserved > size_ / kBlockBytes || size_ < kBlocksOffset + page_->blocks_reserved * kBlockBytes) {
+  } else if (page_->blocks_reserved > size_ / kBlockBytes ||
+             size_ < kBlocksOffset + page_->blocks_reserved * kBlockBytes) {
     add_damage(DamageKind::TruncatedFile, size_, 0,
                fmt::format("the file ends here; it had room for {} blocks and has {} of them now, used or not",
                            page_->blocks_reserved, whole_blocks()));
   }
   verify_checksums();
   sort_and_check_sequences();
-  std::stable_sort(damage_.begin(), damage_.end(), [](const Damage& a, const Damage& b) { return a.offset < b.offset; });
+  std::stable_sort(damage_.begin(), damage_.end(),
+                   [](const Damage& a, const Damage& b) { return a.offset < b.offset; });
 }
 
 void LogFile::look_at_block(uint64_t offset, uint64_t bytes) {
   if (bytes < kBlockHeaderBytes) {
-    add_damage(DamageKind::TruncatedBlock, offset, 0, fmt::format("the file ends {} bytes into a block's header", bytes));
+    add_damage(DamageKind::TruncatedBlock, offset, 0,
+               fmt::format("the file ends {} bytes into a block's header", bytes));
     return;
   }
   const BlockHeader header = load_header(offset);
@@ -160,10 +163,11 @@ void LogFile::add_block(uint64_t offset, const BlockHeader& header, uint64_t ava
     std::memcpy(&as_sealed, data_ + offset, sizeof as_sealed);
     as_sealed.header.flags |= format::kBlockSealed;
     const bool right = first_bad_byte(reinterpret_cast<const uint8_t*>(&as_sealed), kPayloadBytes) == kBlockBytes;
-    add_damage(DamageKind::BadBlockHeader, offset, 0,
-               fmt::format("a block is not marked as sealed but carries checksums, which are {} (a kill in the moment of "
-                           "sealing, or damage); its records are given",
-                           right ? "right" : "wrong"));
+    add_damage(
+        DamageKind::BadBlockHeader, offset, 0,
+        fmt::format("a block is not marked as sealed but carries checksums, which are {} (a kill in the moment of "
+                    "sealing, or damage); its records are given",
+                    right ? "right" : "wrong"));
   }
   blocks_.push_back(block);
 }
@@ -222,9 +226,10 @@ void LogFile::verify_checksums() {
     const uint64_t good = lane_begin < kBlockHeaderBytes ? 0 : lane_begin - kBlockHeaderBytes;
     block.readable = static_cast<uint32_t>(std::min<uint64_t>(good, block.committed));
     const uint64_t claimed = std::min<uint64_t>(block.committed, kPayloadBytes);
-    add_damage(DamageKind::BadChecksum, block.offset + lane_begin, claimed - std::min<uint64_t>(block.readable, claimed),
-               fmt::format("bytes {}..{} changed after the block was sealed (thread {}, block {})", block.offset + lane_begin,
-                           block.offset + lane_begin + kCrcLaneBytes - 1, block.thread, block.sequence));
+    add_damage(
+        DamageKind::BadChecksum, block.offset + lane_begin, claimed - std::min<uint64_t>(block.readable, claimed),
+        fmt::format("bytes {}..{} changed after the block was sealed (thread {}, block {})", block.offset + lane_begin,
+                    block.offset + lane_begin + kCrcLaneBytes - 1, block.thread, block.sequence));
     if (first_bad[i] == 0) {
       lost_blocks_.push_back(block.offset);  // the header itself: nothing in the block can be placed
     } else {
@@ -239,7 +244,8 @@ void LogFile::sort_and_check_sequences() {
   std::sort(blocks_.begin(), blocks_.end(), [&](const BlockRef& a, const BlockRef& b) { return key(a) < key(b); });
   std::vector<BlockRef> kept;
   kept.reserve(blocks_.size());
-  uint64_t unexplained = lost_blocks_.size();  // blocks that were there but cannot be read explain as many missing numbers
+  uint64_t unexplained =
+      lost_blocks_.size();  // blocks that were there but cannot be read explain as many missing numbers
   const BlockRef* last = nullptr;
   for (const BlockRef& block : blocks_) {
     const bool same_row = last != nullptr && last->thread == block.thread && last->kind == block.kind;
@@ -255,9 +261,10 @@ void LogFile::sort_and_check_sequences() {
       const uint64_t explained = std::min(missing, unexplained);
       unexplained -= explained;
       const uint64_t lost = std::min<uint64_t>(missing - explained, whole_blocks());  // a damaged number may be huge
-      add_damage(DamageKind::MissingBlocks, block.offset, lost * kPayloadBytes,
-                 fmt::format("blocks {}..{} of thread {} ({}) are missing before this one", expected, block.sequence - 1,
-                             block.thread, block.kind == format::BlockKind::Events ? "events" : "definitions"));
+      add_damage(
+          DamageKind::MissingBlocks, block.offset, lost * kPayloadBytes,
+          fmt::format("blocks {}..{} of thread {} ({}) are missing before this one", expected, block.sequence - 1,
+                      block.thread, block.kind == format::BlockKind::Events ? "events" : "definitions"));
     }
     kept.push_back(block);
     last = &kept.back();  // kept never grows beyond its reserve: the pointer stays

@@ -51,7 +51,8 @@ bool parse_line(std::string_view line, KindSignature& kind) {
   kind.line = line;
   const std::string_view number = next_word(line);
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), kind.kind);
-  if (error != std::errc() || end != number.data() + number.size() || kind.kind == 0 || kind.kind > kMaxKind) return false;
+  if (error != std::errc() || end != number.data() + number.size() || kind.kind == 0 || kind.kind > kMaxKind)
+    return false;
   kind.name = next_word(line);
   if (kind.name.empty()) return false;
   size_t optional = 0;

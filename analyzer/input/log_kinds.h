@@ -34,7 +34,7 @@ struct KindSignature {
   std::vector<FieldSignature> fields;
 };
 
-inline constexpr uint32_t kMaxKind = 1023;    // larger numbers in a header are damage
+inline constexpr uint32_t kMaxKind = 1023;  // larger numbers in a header are damage
 inline constexpr size_t kMaxFields = 64;
 
 // One line of `prof`'s own kind table, as put_signature() writes it, without the line end.

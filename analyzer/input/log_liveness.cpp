@@ -52,7 +52,8 @@ bool writer_is_alive(const format::FileHeader& header) {
   int64_t started = 0;
   if (!process_start(header.pid, state, started)) return true;  // /proc hidden: believe the pid
   const int64_t suspended = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
-  return state != 'Z' && state != 'X' && started - suspended <= static_cast<int64_t>(header.start_monotonic_ns) + kSecond;
+  return state != 'Z' && state != 'X' &&
+         started - suspended <= static_cast<int64_t>(header.start_monotonic_ns) + kSecond;
 }
 
 }  // namespace prof::analyzer

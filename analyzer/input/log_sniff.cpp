@@ -48,7 +48,8 @@ std::string sniff_sqlite(const std::string& path) {
   }
   std::string tables = " ";
   sqlite3_stmt* statement = nullptr;
-  if (sqlite3_prepare_v2(database, "SELECT name FROM sqlite_master WHERE type='table'", -1, &statement, nullptr) == SQLITE_OK) {
+  if (sqlite3_prepare_v2(database, "SELECT name FROM sqlite_master WHERE type='table'", -1, &statement, nullptr) ==
+      SQLITE_OK) {
     while (sqlite3_step(statement) == SQLITE_ROW) {
       const unsigned char* const name = sqlite3_column_text(statement, 0);
       if (name != nullptr) tables.append(reinterpret_cast<const char*>(name)).append(" ");
@@ -56,7 +57,8 @@ std::string sniff_sqlite(const std::string& path) {
   }
   sqlite3_finalize(statement);
   sqlite3_close(database);
-  if (has(tables, " StringIds ") && (has(tables, " TARGET_INFO_") || has(tables, " CUPTI_ACTIVITY_KIND_") || has(tables, " NVTX_EVENTS "))) {
+  if (has(tables, " StringIds ") &&
+      (has(tables, " TARGET_INFO_") || has(tables, " CUPTI_ACTIVITY_KIND_") || has(tables, " NVTX_EVENTS "))) {
     return "a Nsight Systems SQLite export";
   }
   if (has(tables, " StringTable ") && has(tables, " CUPTI_ACTIVITY_KIND_")) return "an nvprof SQLite profile";
@@ -75,7 +77,9 @@ std::string sniff_foreign_file(const std::string& path) {
   const std::string suffix = compressed ? ", gzip" : "";
   if (view.starts_with("SQLite format 3")) return compressed ? "a SQLite database, gzip" : sniff_sqlite(path);
   if (view.starts_with("prof-log-text ")) return "the text of a log, made by `prof dump`" + suffix;
-  if (view.starts_with("\x7f" "ELF")) return "a program or library (ELF)" + suffix;
+  if (view.starts_with("\x7f"
+                       "ELF"))
+    return "a program or library (ELF)" + suffix;
   const size_t begin = view.find_first_not_of(std::string_view(" \t\r\n\xef\xbb\xbf"));
   if (begin != std::string_view::npos && (view[begin] == '{' || view[begin] == '[')) {
     return sniff_json(view.substr(begin)) + (compressed ? ", gzip JSON" : ", JSON");

@@ -44,14 +44,14 @@ void add_unfinished_calls(const LogInput& input, std::vector<LogTask>& tasks, ui
     if (task.log != log) continue;
     for (size_t b = 0; b < task.blocks.size(); ++b) {
       const BlockRef& block = *task.blocks[b];
-      const BlockRef* const next = b + 1 < task.blocks.size() ? task.blocks[b + 1]
+      const BlockRef* const next = b + 1 < task.blocks.size()                        ? task.blocks[b + 1]
                                    : t + 1 < tasks.size() && tasks[t + 1].log == log ? tasks[t + 1].blocks.front()
-                                                                                      : nullptr;
+                                                                                     : nullptr;
       const bool last_of_thread = next == nullptr || next->thread != block.thread;
       if (!last_of_thread || block.in_call_api == 0) continue;
       const uint32_t thread = input.ids.threads.find(block.thread);
-      const auto span = std::find_if(task.spans.begin(), task.spans.end(),
-                                     [&](const TaskSpan& s) { return s.thread == thread; });
+      const auto span =
+          std::find_if(task.spans.begin(), task.spans.end(), [&](const TaskSpan& s) { return s.thread == thread; });
       if (span == task.spans.end()) continue;
       task.unfinished.push_back({&block, std::max(last_tick, block.in_call_tick)});
       ++task.host.count;

@@ -12,8 +12,7 @@
 
 namespace prof::analyzer {
 
-template <class T>
-class Column {
+template <class T> class Column {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
 
  public:
@@ -54,9 +53,8 @@ class Column {
     if (rows <= capacity_) return;
     constexpr size_t kPage = 4096, kHugeFrom = size_t{16} << 20;  // below, what is never touched would count
     const size_t bytes = (rows * sizeof(T) + kPage - 1) / kPage * kPage;
-    void* moved = rows_ == nullptr
-                      ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-                      : mremap(static_cast<void*>(rows_), mapped_bytes_, bytes, MREMAP_MAYMOVE);
+    void* moved = rows_ == nullptr ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                                   : mremap(static_cast<void*>(rows_), mapped_bytes_, bytes, MREMAP_MAYMOVE);
     if (moved == MAP_FAILED) throw std::bad_alloc();
     // One page fault for 2 MiB instead of 512. Where it is refused, 4 KiB do.
     if (bytes >= kHugeFrom) madvise(moved, bytes, MADV_HUGEPAGE);

@@ -126,7 +126,8 @@ class GroupJoin {
       call->row = without_call(*call);
       const auto [begin, end] = launches.equal_range(call->time_ns);
       for (auto at = begin; at != end; ++at) {
-        if (trace_.host[at->second].correlation != 0 && std::next(at) != end) continue;  // two launches in one nanosecond
+        if (trace_.host[at->second].correlation != 0 && std::next(at) != end)
+          continue;  // two launches in one nanosecond
         found(*call, at->second);
         break;
       }
@@ -148,7 +149,8 @@ std::vector<CorrelationTable> join_calls(std::vector<ProcessCalls>& calls, const
     for (const CallGroup& group : calls[p].groups) groups.push_back({p, group});
   }
   // External calls may lead to any thread of their process: after the others.
-  const auto driver = std::stable_partition(groups.begin(), groups.end(), [](const auto& g) { return g.second.tid != 0; });
+  const auto driver =
+      std::stable_partition(groups.begin(), groups.end(), [](const auto& g) { return g.second.tid != 0; });
   const auto join = [&](const std::pair<uint32_t, CallGroup>& of) {
     const auto& [process, group] = of;
     DriverCall* const first = calls[process].rows.data() + group.first;
@@ -158,7 +160,8 @@ std::vector<CorrelationTable> join_calls(std::vector<ProcessCalls>& calls, const
     for (const DriverCall* call = first; call != last; ++call) tables[process].keep(call->correlation, call->row);
   };
   const auto driver_groups = static_cast<size_t>(driver - groups.begin());
-  parallel_for(driver_groups, [&](size_t g) { join(groups[g]); }, workers);
+  parallel_for(
+      driver_groups, [&](size_t g) { join(groups[g]); }, workers);
   for (size_t g = driver_groups; g < groups.size(); ++g) join(groups[g]);
   for (uint32_t p = 0; p < calls.size(); ++p) {
     if (!tables[p].is_dense()) tables[p].keep_sorted(calls[p].rows);
@@ -169,8 +172,9 @@ std::vector<CorrelationTable> join_calls(std::vector<ProcessCalls>& calls, const
 
 bool lost_host_records(const Process& process) {
   for (const CounterValue& counter : process.counters) {
-    for (const char* name : {"records_dropped_busy", "records_dropped_full", "records_dropped_large", "before_ready",
-                             "after_exit", "no_thread_state", "log_extend_failed", "log_replaced", "unhooked_launch_api"}) {
+    for (const char* name :
+         {"records_dropped_busy", "records_dropped_full", "records_dropped_large", "before_ready", "after_exit",
+          "no_thread_state", "log_extend_failed", "log_replaced", "unhooked_launch_api"}) {
       if (counter.name == name) return true;
     }
   }
@@ -193,8 +197,8 @@ OperationReason reason_for(uint32_t found, const GpuOperation& operation, int64_
   return any_calls ? OperationReason::Internal : OperationReason::Unlinked;  // in no known call
 }
 
-void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables, const std::vector<ProcessThreads>& threads,
-                     unsigned workers) {
+void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
+                     const std::vector<ProcessThreads>& threads, unsigned workers) {
   struct Chunk {
     uint32_t process;
     Rows rows;
@@ -205,7 +209,8 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables, 
   for (const Stream& stream : trace.streams) {
     if (stream.operations.size() == 0) continue;
     const uint32_t process = index(trace.device(stream.device).process);
-    for (uint32_t first = stream.operations.first; first < stream.operations.last; first += std::min(kChunk, stream.operations.last - first)) {
+    for (uint32_t first = stream.operations.first; first < stream.operations.last;
+         first += std::min(kChunk, stream.operations.last - first)) {
       chunks.push_back({process, {first, first + std::min(kChunk, stream.operations.last - first)}, {}});
     }
   }
@@ -310,8 +315,7 @@ class LaunchCount {
   void delivered(HostStreamId stream, int64_t begin_ns) {
     std::atomic_ref<int64_t> last(last_delivered_ns_[index(stream)]);
     int64_t old = last.load(std::memory_order_relaxed);
-    while (old < begin_ns && !last.compare_exchange_weak(old, begin_ns, std::memory_order_relaxed)) {
-    }
+    while (old < begin_ns && !last.compare_exchange_weak(old, begin_ns, std::memory_order_relaxed)) {}
   }
 
   LaunchReason reason(const Process& process, const HostEvent& launch) const {
@@ -327,7 +331,8 @@ class LaunchCount {
     const bool ended_early = !process.finished || process.gpu_pending != 0;
     if (ended_early && launch.begin_ns > last_delivered_ns_[index(launch.stream)]) return LaunchReason::Pending;
     const bool dropped = counter(process, "cupti_dropped") + counter(process, "cupti_buffers_exhausted") +
-                             counter(process, "cupti_flush_timeouts") + counter(process, "cupti_taken_away") != 0;
+                             counter(process, "cupti_flush_timeouts") + counter(process, "cupti_taken_away") !=
+                         0;
     return dropped ? LaunchReason::Dropped : LaunchReason::Unknown;
   }
 

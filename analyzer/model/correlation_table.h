@@ -29,8 +29,7 @@ class CorrelationTable {
   void keep(uint32_t correlation, uint32_t row) {
     std::atomic_ref<uint32_t> slot(dense_[correlation - base_]);
     uint32_t old = slot.load(std::memory_order_relaxed);
-    while (old < ~row && !slot.compare_exchange_weak(old, ~row, std::memory_order_relaxed)) {
-    }
+    while (old < ~row && !slot.compare_exchange_weak(old, ~row, std::memory_order_relaxed)) {}
   }
   void keep_sorted(const Column<DriverCall>& calls) {
     sparse_.reserve(calls.size());

@@ -29,7 +29,8 @@ std::string line(const Coverage& coverage, const std::map<std::string, std::pair
     if (coverage.launches_without[i] == 0) continue;
     reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", kLaunchReasonText[i], coverage.launches_without[i]);
   }
-  std::string text = fmt::format("coverage: launches {}, with GPU time {}", coverage.launches, coverage.launches_with_gpu_time);
+  std::string text =
+      fmt::format("coverage: launches {}, with GPU time {}", coverage.launches, coverage.launches_with_gpu_time);
   if (!reasons.empty()) text += fmt::format(" ({})", reasons);
   text += fmt::format("; GPU operations {}, with launch {}", coverage.operations, coverage.operations_linked);
   for (size_t i = 0; i < std::size(kOperationReasonText); ++i) {
@@ -47,7 +48,8 @@ std::string line(const Coverage& coverage, const std::map<std::string, std::pair
   }
   if (coverage.operations_reversed != 0) text += fmt::format("; GPU end before start {}", coverage.operations_reversed);
   for (const auto& [name, counter] : counters) {
-    if (counter.second != static_cast<uint8_t>(format::Severity::Info)) text += fmt::format("; {} {}", name, counter.first);
+    if (counter.second != static_cast<uint8_t>(format::Severity::Info))
+      text += fmt::format("; {} {}", name, counter.first);
   }
   if (damage != 0) text += fmt::format("; damaged places in the log {}", damage);
   return text;

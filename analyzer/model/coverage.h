@@ -31,7 +31,7 @@ struct Coverage {
   uint64_t operations = 0;
   uint64_t operations_linked = 0;
   uint64_t operations_without[static_cast<size_t>(OperationReason::kCount)] = {};
-  uint64_t operations_reversed = 0;   // GPU records whose end lies before their start: kept as they are
+  uint64_t operations_reversed = 0;       // GPU records whose end lies before their start: kept as they are
   uint64_t operations_before_launch = 0;  // GPU start before the launch was entered: a clock inversion
 
   void add(const Coverage& other);

@@ -17,7 +17,8 @@ namespace {
 
 class Importer {
  public:
-  Importer(LogInput& input, const Definitions& from, Trace& to) : input_(input), ids_(input.ids), from_(from), to_(to) {}
+  Importer(LogInput& input, const Definitions& from, Trace& to)
+      : input_(input), ids_(input.ids), from_(from), to_(to) {}
 
   void run() {
     names();
@@ -84,8 +85,9 @@ class Importer {
 
   void streams() {
     std::set<std::tuple<uint32_t, uint32_t, uint32_t>> in_order;
-    from_.gpu_streams.for_each(
-        [&](format::GpuStreamId, const format::GpuStreamDef& s) { in_order.insert({s.device, s.context, s.stream}); });
+    from_.gpu_streams.for_each([&](format::GpuStreamId, const format::GpuStreamDef& s) {
+      in_order.insert({s.device, s.context, s.stream});
+    });
     for (const auto& [device_ordinal, context, number] : in_order) stream(device_ordinal, context, number);
     from_.gpu_streams.for_each([&](format::GpuStreamId id, const format::GpuStreamDef& s) {
       ids_.streams.set(index(id), index(stream(s.device, s.context, s.stream)));
@@ -164,8 +166,8 @@ class Importer {
   LogIds& ids_;
   const Definitions& from_;
   Trace& to_;
-  std::unordered_map<uint32_t, uint32_t> devices_;                          // ordinal -> DeviceId
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> streams_;    // device, context, stream -> StreamId
+  std::unordered_map<uint32_t, uint32_t> devices_;                        // ordinal -> DeviceId
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> streams_;  // device, context, stream -> StreamId
 };
 
 std::string base_name(std::string_view path) {
@@ -189,7 +191,8 @@ void describe_process(const LogInput& input, const Definitions& from, Process& p
     if (counter.value == 0) continue;
     const auto known = std::find_if(std::begin(format::kCounters), std::end(format::kCounters),
                                     [&](const format::CounterInfo& info) { return info.name == counter.name; });
-    const format::Severity severity = known == std::end(format::kCounters) ? format::Severity::Partial : known->severity;
+    const format::Severity severity =
+        known == std::end(format::kCounters) ? format::Severity::Partial : known->severity;
     process.counters.push_back({std::string(counter.name), counter.value, static_cast<uint8_t>(severity)});
   }
   for (const Damage& damage : log.damage()) process.damage.push_back(damage_text(log, damage));
@@ -199,7 +202,8 @@ void describe_process(const LogInput& input, const Definitions& from, Process& p
 }  // namespace
 
 std::string damage_text(const LogFile& log, const Damage& damage) {
-  return fmt::format("{}: {} (at offset {}, up to {} bytes lost)", log.path(), damage.what, damage.offset, damage.bytes_lost);
+  return fmt::format("{}: {} (at offset {}, up to {} bytes lost)", log.path(), damage.what, damage.offset,
+                     damage.bytes_lost);
 }
 
 void import_definitions(LogInput& input, Trace& trace) {

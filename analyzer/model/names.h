@@ -35,8 +35,8 @@ class KernelNames {
     std::string short_name;
   };
   const Trace& trace_;
-  std::vector<Forms> by_kernel_name_;    // one entry per distinct name
-  std::vector<uint32_t> of_kernel_;      // KernelId -> entry
+  std::vector<Forms> by_kernel_name_;  // one entry per distinct name
+  std::vector<uint32_t> of_kernel_;    // KernelId -> entry
 };
 
 // The name of any GPU operation: the kernel's, "[CUDA memcpy HtoD]" or "[CUDA memset]".

@@ -153,7 +153,8 @@ class Nesting {
     std::unordered_map<uint64_t, std::vector<uint32_t>> open;  // range id -> entries of started_, latest last
     std::sort(started_.begin(), started_.end(),
               [](const Started& a, const Started& b) { return a.range.begin_ns < b.range.begin_ns; });
-    std::stable_sort(ended_.begin(), ended_.end(), [](const Ended& a, const Ended& b) { return a.time_ns < b.time_ns; });
+    std::stable_sort(ended_.begin(), ended_.end(),
+                     [](const Ended& a, const Ended& b) { return a.time_ns < b.time_ns; });
     const int64_t last_ns = trace_.processes[index(input_->process)].last_ns;
     size_t next = 0;
     const auto open_until = [&](int64_t time_ns) {

@@ -15,8 +15,7 @@ inline unsigned worker_count() {
   return cores == 0 ? 1 : cores > 16 ? 16 : cores;
 }
 
-template <class Task>
-void parallel_for(size_t count, Task&& task, unsigned workers = worker_count()) {
+template <class Task> void parallel_for(size_t count, Task&& task, unsigned workers = worker_count()) {
   std::atomic<size_t> next{0};
   std::exception_ptr error;
   std::mutex error_mutex;

@@ -107,8 +107,8 @@ void give_call_rows(std::vector<LogTask>& tasks, std::vector<ProcessCalls>& call
 
 }  // namespace
 
-void place_events(std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace, std::vector<ProcessCalls>& calls,
-                  unsigned workers) {
+void place_events(std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace,
+                  std::vector<ProcessCalls>& calls, unsigned workers) {
   calls.resize(inputs.size());
   give_host_rows(tasks, trace);
   give_operation_rows(tasks, trace);
@@ -117,7 +117,8 @@ void place_events(std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Tr
       tasks.size(),
       [&](size_t t) {
         const LogInput& input = inputs[tasks[t].log];
-        if (!fill(input, tasks[t])) throw InputError(input.file->path() + ": the log was changed while it was read; read it again");
+        if (!fill(input, tasks[t]))
+          throw InputError(input.file->path() + ": the log was changed while it was read; read it again");
       },
       workers);
   for (const LogTask& task : tasks) {

@@ -32,8 +32,7 @@ class QueueDepth {
   const Column<LaunchDepth>& at_launch() const { return at_launch_; }
 
   // Calls visit(DepthStep) for each moment at which a depth of the stream, or the sum over several, changes.
-  template <class Visit>
-  void for_each_step(const std::vector<StreamId>& streams, Visit&& visit) const {
+  template <class Visit> void for_each_step(const std::vector<StreamId>& streams, Visit&& visit) const {
     Merged begins(*this, streams, Edge::Begin), starts(*this, streams, Edge::Start);
     Merged outstanding_begins(*this, streams, Edge::OutstandingBegin), ends(*this, streams, Edge::End);
     uint32_t b = 0, w = 0, o = 0, e = 0;
@@ -81,7 +80,7 @@ class QueueDepth {
     Merged(const QueueDepth& depth, const std::vector<StreamId>& streams, Edge edge);
     bool done() const { return lists_.empty(); }
     int64_t peek() const { return lists_.front().peek(); }
-    uint32_t pop_until(int64_t time);    // pops all <= time and counts them
+    uint32_t pop_until(int64_t time);  // pops all <= time and counts them
     uint32_t pop_before(int64_t time) { return pop_until(time - 1); }
 
    private:

@@ -27,8 +27,8 @@ struct ProcessCalls {
 
 // Gives every row its place and decodes all blocks into them: host events by thread, GPU operations by stream, both sorted,
 // times in ns. `calls` gets one entry per input. Throws InputError if a log changed since the survey.
-void place_events(std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace, std::vector<ProcessCalls>& calls,
-                  unsigned workers);
+void place_events(std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace,
+                  std::vector<ProcessCalls>& calls, unsigned workers);
 
 // Pairs pushes with pops and starts with ends, builds the tree of paths and each thread's path changes. Frees the tasks' NVTX rows.
 void nest_nvtx(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);

@@ -12,12 +12,16 @@ namespace prof::analyzer {
 namespace {
 
 template <class T>
-concept HostCall = requires(const T& r) { r.end, r.duration, r.result; };
+concept HostCall = requires(const T& r) {
+  r.end, r.duration, r.result;
+};
 template <class T>
-concept GpuRun = requires(const T& r) { r.start, r.duration, r.graph_node; };
+concept GpuRun = requires(const T& r) {
+  r.start, r.duration, r.graph_node;
+};
 template <class T>
-concept NvtxRow = std::same_as<T, format::NvtxPush> || std::same_as<T, format::NvtxPop> || std::same_as<T, format::NvtxStart> ||
-                  std::same_as<T, format::NvtxEnd> || std::same_as<T, format::NvtxMark>;
+concept NvtxRow = std::same_as<T, format::NvtxPush> || std::same_as<T, format::NvtxPop> ||
+    std::same_as<T, format::NvtxStart> || std::same_as<T, format::NvtxEnd> || std::same_as<T, format::NvtxMark>;
 
 class Surveyor {
  public:
@@ -74,11 +78,12 @@ class Filler {
 
   void operator()(const format::KernelLaunch& r, RecordPlace) {
     const uint32_t kernel = ids_.configs.find_or(index(r.config), 0);
-    host(r.end, r.duration, kernel, r.stream, r.depth, r.stack, kernel_api(r.config), HostKind::KernelLaunch, r.flags & 7,
-         r.result);
+    host(r.end, r.duration, kernel, r.stream, r.depth, r.stack, kernel_api(r.config), HostKind::KernelLaunch,
+         r.flags & 7, r.result);
   }
   void operator()(const format::MemoryLaunch& r, RecordPlace) {
-    host(r.end, r.duration, r.bytes, r.stream, r.depth, r.stack, api(r.api), HostKind::MemoryLaunch, r.flags & 7, r.result);
+    host(r.end, r.duration, r.bytes, r.stream, r.depth, r.stack, api(r.api), HostKind::MemoryLaunch, r.flags & 7,
+         r.result);
   }
   void operator()(const format::GraphLaunch& r, RecordPlace) {
     host(r.end, r.duration, ids_.graphs.find_or(index(r.graph), 0), r.stream, r.depth, r.stack, api(r.api),
@@ -151,7 +156,8 @@ class Filler {
   void nvtx(const StagedNvtx& row) { to_.nvtx.push_back(row); }
 
   template <class Run>
-  void gpu(const Run& r, uint64_t bytes, uint32_t peer_source, uint32_t peer_destination, uint32_t detail, GpuKind kind) {
+  void gpu(const Run& r, uint64_t bytes, uint32_t peer_source, uint32_t peer_destination, uint32_t detail,
+           GpuKind kind) {
     const uint32_t stream = ids_.streams.find_or(index(r.stream), ids_.unknown_stream);
     if (stream >= to_.operations.size() || to_.operations[stream].next == to_.operations[stream].end) {
       ok_ = false;

@@ -47,26 +47,26 @@ class IdMap {
 
 // What the definitions of one log became.
 struct LogIds {
-  IdMap apis;          // -> index of Trace::apis
-  IdMap configs;       // -> KernelId
-  IdMap config_apis;   // ConfigId -> index of Trace::apis
-  IdMap kernels;       // -> KernelId
-  IdMap graphs;        // -> GraphId
-  IdMap host_streams;  // -> HostStreamId
-  IdMap streams;       // -> StreamId
-  IdMap labels;        // -> LabelId
-  IdMap domains;       // -> StringId
-  IdMap threads;       // -> ThreadId
+  IdMap apis;                       // -> index of Trace::apis
+  IdMap configs;                    // -> KernelId
+  IdMap config_apis;                // ConfigId -> index of Trace::apis
+  IdMap kernels;                    // -> KernelId
+  IdMap graphs;                     // -> GraphId
+  IdMap host_streams;               // -> HostStreamId
+  IdMap streams;                    // -> StreamId
+  IdMap labels;                     // -> LabelId
+  IdMap domains;                    // -> StringId
+  IdMap threads;                    // -> ThreadId
   uint32_t unknown_stream = kNone;  // GPU stream for records whose definition is lost
 };
 
 enum class NvtxStep : uint8_t { Push, Pop, Start, End, Mark, Payload };
 
 struct StagedNvtx {
-  uint64_t tick = 0;       // Payload: the payload of the Start row before it
-  uint64_t value = 0;      // Push, Mark: payload; Start, End: range id
-  uint32_t label = 0;      // LabelId; Pop: StringId of the domain
-  uint16_t text = 0;       // 1 + index of LogTask::texts where the name was not interned
+  uint64_t tick = 0;   // Payload: the payload of the Start row before it
+  uint64_t value = 0;  // Push, Mark: payload; Start, End: range id
+  uint32_t label = 0;  // LabelId; Pop: StringId of the domain
+  uint16_t text = 0;   // 1 + index of LogTask::texts where the name was not interned
   NvtxStep step{};
   uint8_t payload_type = 0;
 };
@@ -74,15 +74,15 @@ static_assert(sizeof(StagedNvtx) == 24);
 
 // A driver call as CUPTI saw it, on the model's time line.
 struct DriverCall {
-  int64_t time_ns = 0;       // an external call: begin of the launch
+  int64_t time_ns = 0;  // an external call: begin of the launch
   uint32_t correlation = 0;
-  uint32_t row = 0;          // correlate(): the launch's row of Trace::host, or why there is none
+  uint32_t row = 0;  // correlate(): the launch's row of Trace::host, or why there is none
 };
 
 // Blocks of one thread in a task, up to the next span's.
 struct TaskSpan {
-  uint32_t thread = 0;           // ThreadId
-  uint32_t host = 0, nvtx = 0;   // rows of the task before it
+  uint32_t thread = 0;          // ThreadId
+  uint32_t host = 0, nvtx = 0;  // rows of the task before it
 };
 
 // A thread was inside this call when the log ended.
@@ -98,23 +98,23 @@ template <class Row> struct Room {
 };
 
 struct LogTask {
-  uint32_t log = 0;                          // index of the input
-  std::vector<const BlockRef*> blocks;       // what to decode
+  uint32_t log = 0;                     // index of the input
+  std::vector<const BlockRef*> blocks;  // what to decode
   std::vector<TaskSpan> spans;
-  std::vector<UnfinishedCall> unfinished;    // in the order of the blocks
+  std::vector<UnfinishedCall> unfinished;  // in the order of the blocks
   Room<HostEvent*> host;
-  std::vector<Room<GpuOperation*>> operations;              // by StreamId
-  std::unordered_map<uint32_t, Room<DriverCall*>> calls;    // by system thread id; 0: external calls
+  std::vector<Room<GpuOperation*>> operations;            // by StreamId
+  std::unordered_map<uint32_t, Room<DriverCall*>> calls;  // by system thread id; 0: external calls
   uint64_t nvtx_rows = 0;
   Column<StagedNvtx> nvtx;
-  std::vector<std::string> texts;            // inline NVTX names
+  std::vector<std::string> texts;                                              // inline NVTX names
   std::vector<std::pair<uint32_t, std::pair<uint32_t, std::string>>> threads;  // ThreadId -> tid, name
   std::vector<format::ClockAnchor> anchors;
   std::vector<Damage> damage;
   uint64_t records = 0;
   uint64_t first_tick = UINT64_MAX, last_tick = 0;
   uint64_t first_gpu_ns = UINT64_MAX, last_gpu_ns = 0;
-  int64_t last_ns = INT64_MIN;               // after filling: end of the last GPU operation
+  int64_t last_ns = INT64_MIN;  // after filling: end of the last GPU operation
 };
 
 // One input while the model is being built.

@@ -42,20 +42,20 @@ struct Rows {
 enum class HostKind : uint32_t { KernelLaunch = 0, MemoryLaunch = 1, GraphLaunch = 2, Call = 3, Allocation = 4 };
 
 // Flags of a host event.
-inline constexpr uint32_t kHostCaptured = 1;    // recorded into a graph: no GPU work of its own
-inline constexpr uint32_t kHostNoGpuTimes = 2;  // GPU activity was not collected then
-inline constexpr uint32_t kHostNested = 4;      // made inside another recorded call
-inline constexpr uint32_t kHostHasGpu = 8;      // at least one GPU operation belongs to it
-inline constexpr uint32_t kHostUnfinished = 16; // the thread was still inside it at the end of the log
+inline constexpr uint32_t kHostCaptured = 1;     // recorded into a graph: no GPU work of its own
+inline constexpr uint32_t kHostNoGpuTimes = 2;   // GPU activity was not collected then
+inline constexpr uint32_t kHostNested = 4;       // made inside another recorded call
+inline constexpr uint32_t kHostHasGpu = 8;       // at least one GPU operation belongs to it
+inline constexpr uint32_t kHostUnfinished = 16;  // the thread was still inside it at the end of the log
 
 // One call the host made. 48 bytes.
 struct HostEvent {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
-  uint64_t subject = 0;      // KernelLaunch: KernelId; GraphLaunch: GraphId; MemoryLaunch, Allocation: bytes; Call: handle
+  uint64_t subject = 0;  // KernelLaunch: KernelId; GraphLaunch: GraphId; MemoryLaunch, Allocation: bytes; Call: handle
   ThreadId thread{};
   HostStreamId stream{};
-  uint32_t live_depth = 0;   // launches: outstanding operations on the stream as known inside the program
+  uint32_t live_depth = 0;  // launches: outstanding operations on the stream as known inside the program
   uint32_t stack = 0;
   uint32_t correlation = 0;  // 0: not known
   uint32_t word = 0;         // api (StringId of `apis`, 14 bits) | kind (3) | flags (5) | result (10)
@@ -81,14 +81,14 @@ enum class GpuKind : uint32_t { Kernel = 0, Copy = 1, Fill = 2 };
 struct GpuOperation {
   int64_t start_ns = 0;
   int64_t end_ns = 0;
-  uint64_t bytes : 48 = 0;            // copies and memsets
-  uint64_t peer_source : 8 = 0;       // peer copies: 1 + device
+  uint64_t bytes : 48 = 0;       // copies and memsets
+  uint64_t peer_source : 8 = 0;  // peer copies: 1 + device
   uint64_t peer_destination : 8 = 0;
-  uint64_t graph_node = 0;            // graph id << 32 | node; 0: launched outside graphs
-  uint32_t launch = kNone;            // row of Trace::host
+  uint64_t graph_node = 0;  // graph id << 32 | node; 0: launched outside graphs
+  uint32_t launch = kNone;  // row of Trace::host
   uint32_t correlation = 0;
-  uint32_t detail = 0;                // kernel: KernelId; copy: kind | source kind << 8 | destination kind << 16 (CUPTI's
-                                      // numbers); memset: memory kind
+  uint32_t detail = 0;  // kernel: KernelId; copy: kind | source kind << 8 | destination kind << 16 (CUPTI's
+                        // numbers); memset: memory kind
   uint32_t stream_index : 29 = 0;
   uint32_t kind_bits : 3 = 0;
 
@@ -104,17 +104,17 @@ enum class NvtxStyle : uint8_t { PushPop = 0, StartEnd = 1, Mark = 2 };
 // One NVTX range or mark. 48 bytes.
 struct NvtxRange {
   int64_t begin_ns = 0;
-  int64_t end_ns = 0;         // marks: begin
+  int64_t end_ns = 0;  // marks: begin
   uint64_t payload = 0;
-  ThreadId thread{};          // where it was opened
+  ThreadId thread{};  // where it was opened
   LabelId label{};
-  PathId path{};              // push/pop: all open ranges of the thread, this one last
-  uint32_t parent = kNone;    // push/pop: the enclosing range of the same domain, row of Trace::nvtx
-  uint16_t level = 0;         // push/pop: how many ranges of its domain enclose it
-  uint16_t children = 0;      // push/pop: directly inside it, at most 65535
-  uint8_t payload_type = 0;   // NVTX's nvtxPayloadType_t
+  PathId path{};             // push/pop: all open ranges of the thread, this one last
+  uint32_t parent = kNone;   // push/pop: the enclosing range of the same domain, row of Trace::nvtx
+  uint16_t level = 0;        // push/pop: how many ranges of its domain enclose it
+  uint16_t children = 0;     // push/pop: directly inside it, at most 65535
+  uint8_t payload_type = 0;  // NVTX's nvtxPayloadType_t
   NvtxStyle style{};
-  bool unfinished = false;    // never closed: ends with the last record of its process
+  bool unfinished = false;  // never closed: ends with the last record of its process
 };
 static_assert(sizeof(NvtxRange) == 48);
 
@@ -162,11 +162,11 @@ struct HostStream {
   ProcessId process{};
   uint64_t handle = 0;
   uint64_t context_handle = 0;
-  uint32_t device = kNone;   // ordinal; kNone: not known
-  uint32_t type = 0;         // format::StreamType
+  uint32_t device = kNone;  // ordinal; kNone: not known
+  uint32_t type = 0;        // format::StreamType
   uint32_t flags = 0;
   int64_t priority = 0;
-  uint32_t stream = kNone;   // the GPU stream behind it, row of Trace::streams, where known
+  uint32_t stream = kNone;  // the GPU stream behind it, row of Trace::streams, where known
 };
 
 struct Stream {
@@ -208,7 +208,7 @@ struct Process {
   std::string host;
   std::string executable;
   std::string command_line;
-  std::string source;     // the file it was read from
+  std::string source;                                      // the file it was read from
   std::vector<std::pair<std::string, std::string>> facts;  // everything the recorder said about the run
   std::vector<CounterValue> counters;                      // only those that are not 0
   std::vector<std::string> damage;                         // what of the file could not be read
@@ -246,7 +246,7 @@ struct Trace {
 
   Column<HostEvent> host;
   Column<GpuOperation> operations;
-  Column<NvtxRange> nvtx;        // push/pop and start/end ranges
+  Column<NvtxRange> nvtx;  // push/pop and start/end ranges
   Column<NvtxRange> marks;
   Column<PathChange> path_changes;
 

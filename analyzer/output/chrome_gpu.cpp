@@ -18,7 +18,10 @@ std::string double_text(double value) {
 class GpuWriter {
  public:
   explicit GpuWriter(const ChromeContext& context)
-      : context_(context), heads_(context.trace.kernels.size()), tails_(context.trace.kernels.size()), paths_(context.trace) {}
+      : context_(context),
+        heads_(context.trace.kernels.size()),
+        tails_(context.trace.kernels.size()),
+        paths_(context.trace) {}
 
   void stream(StreamId id) {
     const Trace& trace = context_.trace;
@@ -29,7 +32,8 @@ class GpuWriter {
     if (device_ != &device) tails_.assign(trace.kernels.size(), {});
     device_ = &device;
     std::vector<std::string> tracks;
-    for (const uint64_t tid : context_.ids.lanes[index(id)]) tracks.push_back(track_piece(context_.ids.device[index(stream.device)], tid));
+    for (const uint64_t tid : context_.ids.lanes[index(id)])
+      tracks.push_back(track_piece(context_.ids.device[index(stream.device)], tid));
     const std::string where = fmt::format("\"device\":{},\"context\":{},\"stream\":{},\"correlation\":", device.ordinal,
                                           stream.context, stream.number);
     priority_ = stream.priority_known ? fmt::format(",\"priority\":{}", stream.priority) : std::string();
@@ -60,7 +64,8 @@ class GpuWriter {
     to = put_micros(to, operation.end_ns > operation.start_ns ? operation.duration_ns() : 0);
     to = put_bytes(to, kernel ? ",\"args\":{\"queued\":0," : ",\"args\":{");
     to = put_bytes(to, where);
-    to = put_decimal(to, ChromeIds::correlation(process_, launch != nullptr ? launch->correlation : operation.correlation));
+    to = put_decimal(to,
+                     ChromeIds::correlation(process_, launch != nullptr ? launch->correlation : operation.correlation));
     to = kernel ? put_bytes(to, *tail) : put_memory(to, operation);
     if (operation.graph_node != 0) {
       to = put_decimal(put_bytes(to, ",\"graph id\":"), operation.graph_node >> 32);
@@ -107,7 +112,8 @@ class GpuWriter {
     const KernelId kernel = context_.names.named_by(operation);
     std::string& head = heads_[index(kernel)];
     if (head.empty()) {
-      head = "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":" + json_string(context_.names.name(kernel, NameForm::Full)) + ",";
+      head =
+          "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":" + json_string(context_.names.name(kernel, NameForm::Full)) + ",";
     }
     return head;
   }
@@ -121,7 +127,8 @@ class GpuWriter {
                                                 memory_kind_name(operation.detail >> 8 & 0xff),
                                                 memory_kind_name(operation.detail >> 16 & 0xff))
                                   : fmt::format("Memset ({})", memory_kind_name(operation.detail));
-    return head = fmt::format("{{\"ph\":\"X\",\"cat\":\"{}\",\"name\":{},", copy ? "gpu_memcpy" : "gpu_memset", json_string(name));
+    return head = fmt::format("{{\"ph\":\"X\",\"cat\":\"{}\",\"name\":{},", copy ? "gpu_memcpy" : "gpu_memset",
+                              json_string(name));
   }
 
   const std::string& kernel_tail(const GpuOperation& operation) {
@@ -143,7 +150,8 @@ class GpuWriter {
 
   PathId path_at(const HostEvent& launch) {
     auto cursor = cursors_.find(index(launch.thread));
-    if (cursor == cursors_.end()) cursor = cursors_.emplace(index(launch.thread), PathCursor(context_.trace, launch.thread)).first;
+    if (cursor == cursors_.end())
+      cursor = cursors_.emplace(index(launch.thread), PathCursor(context_.trace, launch.thread)).first;
     return cursor->second.at(launch.begin_ns);
   }
 

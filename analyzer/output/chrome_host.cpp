@@ -24,7 +24,10 @@ char* put_field(char* to, bool& first, std::string_view key) {
 class HostWriter {
  public:
   explicit HostWriter(const ChromeContext& context)
-      : context_(context), calls_(call_pieces(context.trace)), paths_(context.trace), kernels_(context.trace.kernels.size()) {}
+      : context_(context),
+        calls_(call_pieces(context.trace)),
+        paths_(context.trace),
+        kernels_(context.trace.kernels.size()) {}
 
   void thread(ThreadId id) {
     const Trace& trace = context_.trace;

@@ -11,9 +11,9 @@
 namespace prof::analyzer {
 
 struct ChromeIds {
-  std::vector<uint64_t> process;  // ProcessId -> pid
-  std::vector<uint64_t> thread;   // ThreadId -> tid
-  std::vector<uint64_t> device;   // DeviceId -> pid
+  std::vector<uint64_t> process;             // ProcessId -> pid
+  std::vector<uint64_t> thread;              // ThreadId -> tid
+  std::vector<uint64_t> device;              // DeviceId -> pid
   std::vector<std::vector<uint64_t>> lanes;  // StreamId -> tids, the stream's own first
   std::vector<std::string> stream_names;     // StreamId -> "stream 7", with the context where a number is used twice
 

@@ -32,7 +32,9 @@ std::string args_of(const Trace& trace, const NvtxRange& range) {
       case 2: end = put_signed(number, static_cast<int64_t>(range.payload)); break;
       case 3: std::memcpy(&real, &range.payload, sizeof real), end = put_double(number, real); break;
       case 5: end = put_signed(number, static_cast<int32_t>(range.payload)); break;
-      case 6: std::memcpy(&small, &range.payload, sizeof small), end = put_double(number, static_cast<double>(small)); break;
+      case 6:
+        std::memcpy(&small, &range.payload, sizeof small), end = put_double(number, static_cast<double>(small));
+        break;
       default: end = put_decimal(number, range.payload);
     }
     add("payload", std::string(number, end));
@@ -57,7 +59,8 @@ std::set<StringId> crossing_domains(const Trace& trace, Rows rows) {
       crossing.insert(domain);
     } else if (index(domain) == 0) {
       for (const uint32_t outer : open) {
-        if (trace.nvtx[outer].end_ns < range.end_ns) crossing.insert(trace.labels[index(trace.nvtx[outer].label)].domain);
+        if (trace.nvtx[outer].end_ns < range.end_ns)
+          crossing.insert(trace.labels[index(trace.nvtx[outer].label)].domain);
       }
     }
     open.push_back(row);
@@ -75,8 +78,9 @@ void write_thread(const ChromeContext& context, ThreadId id) {
   for (const StringId domain : crossing_domains(trace, thread.nvtx)) {
     lane += 1'000'000'000;
     lane_of[domain] = lane;
-    context.events.add(fmt::format("{{\"name\":\"thread_name\",\"ph\":\"M\",\"ts\":0.000,\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}}", pid, lane,
-                                   json_string(fmt::format("thread {} domain {}", thread.tid, trace.text(domain)))));
+    context.events.add(fmt::format(
+        "{{\"name\":\"thread_name\",\"ph\":\"M\",\"ts\":0.000,\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}}", pid,
+        lane, json_string(fmt::format("thread {} domain {}", thread.tid, trace.text(domain)))));
   }
   const auto put = [&](const NvtxRange& range, std::string_view head, std::string_view tail) {
     const auto found = lane_of.find(trace.labels[index(range.label)].domain);
@@ -108,8 +112,9 @@ void write_start_end(const ChromeContext& context, uint64_t pid, Rows rows) {
   const Trace& trace = context.trace;
   for (uint32_t row = rows.first; row < rows.last; ++row) {
     const NvtxRange& range = trace.nvtx[row];
-    const std::string common = fmt::format("\"cat\":\"nvtx_start_end\",\"id\":{},\"name\":{},{}", row + 1, name_of(trace, range),
-                                           track_piece(pid, context.ids.thread[index(range.thread)]));
+    const std::string common =
+        fmt::format("\"cat\":\"nvtx_start_end\",\"id\":{},\"name\":{},{}", row + 1, name_of(trace, range),
+                    track_piece(pid, context.ids.thread[index(range.thread)]));
     for (const bool begin : {true, false}) {
       std::string event = fmt::format("{{\"ph\":\"{}\",{}", begin ? 'b' : 'e', common);
       char number[32];

@@ -89,10 +89,11 @@ class Writer {
   void write_header() {
     const format::FileHeader& h = log_.header();
     text_ += "prof-log-text 1\n";
-    add("header version={} header_bytes={} block_bytes={} pid={} clock={} backing={} start_tick={} start_monotonic_ns={} "
+    add("header version={} header_bytes={} block_bytes={} pid={} clock={} backing={} start_tick={} "
+        "start_monotonic_ns={} "
         "start_realtime_ns={} ticks_per_second={}\n",
-        h.version, h.header_bytes, h.block_bytes, h.pid, format::as_u64(h.clock), format::as_u64(h.backing), h.start_tick,
-        h.start_monotonic_ns, h.start_realtime_ns, h.ticks_per_second);
+        h.version, h.header_bytes, h.block_bytes, h.pid, format::as_u64(h.clock), format::as_u64(h.backing),
+        h.start_tick, h.start_monotonic_ns, h.start_realtime_ns, h.ticks_per_second);
     for (const KindSignature& kind : log_.kinds().by_number()) {
       if (kind.plan != KindPlan::Absent) add("kind {}\n", kind.line);
     }
@@ -114,7 +115,8 @@ class Writer {
   // Can the block be made again from its header's fields and its records?
   bool canonical(const BlockRef& block, const BlockHeader& header) const {
     static constexpr uint32_t kNone[4] = {};
-    const bool plain = header.flags == (block.sealed ? format::kBlockSealed : 0) && block.readable == header.committed &&
+    const bool plain = header.flags == (block.sealed ? format::kBlockSealed : 0) &&
+                       block.readable == header.committed &&
                        (block.sealed || std::memcmp(header.crc, kNone, sizeof kNone) == 0);
     return plain && block.offset + kBlockBytes <= log_.log_bytes();
   }
@@ -129,8 +131,8 @@ class Writer {
     }
     const size_t begin = text_.size();
     add("block {} thread={} sequence={} base_tick={} in_call_api={} in_call_tick={} records={}{}\n",
-        block.kind == format::BlockKind::Events ? "events" : "definitions", header.thread, header.sequence, header.base_tick,
-        header.in_call_api, header.in_call_tick, header.records, block.sealed ? " sealed" : "");
+        block.kind == format::BlockKind::Events ? "events" : "definitions", header.thread, header.sequence,
+        header.base_tick, header.in_call_api, header.in_call_tick, header.records, block.sealed ? " sealed" : "");
     const bool whole = write_records(block) && canonical(block, header);
     if (!whole) {  // the records for the reader, the bytes for undump
       std::string commented;
@@ -181,9 +183,12 @@ class Writer {
     while (!cursor.at_end()) {
       const uint8_t* const at = cursor.at;
       const uint64_t tag = cursor.varint();
-      const KindSignature* const kind = tag >> 3 <= kMaxKind ? log_.kinds().find(static_cast<uint32_t>(tag >> 3)) : nullptr;
-      if (kind == nullptr || !decode_by_signature(*kind, cursor, state, static_cast<uint32_t>(tag & 7), values, scratch)) {
-        add("no record at offset {}: the rest of the block cannot be read\n", block.offset + kBlockHeaderBytes + (at - payload));
+      const KindSignature* const kind =
+          tag >> 3 <= kMaxKind ? log_.kinds().find(static_cast<uint32_t>(tag >> 3)) : nullptr;
+      if (kind == nullptr ||
+          !decode_by_signature(*kind, cursor, state, static_cast<uint32_t>(tag & 7), values, scratch)) {
+        add("no record at offset {}: the rest of the block cannot be read\n",
+            block.offset + kBlockHeaderBytes + (at - payload));
         return false;
       }
       write_record(*kind, values);

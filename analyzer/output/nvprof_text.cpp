@@ -9,10 +9,12 @@ namespace prof::analyzer {
 namespace {
 
 constexpr const char* kLabels[] = {"GPU activities:", "API calls:", "NVTX ranges:"};
-constexpr const char* kEmpty[] = {"No kernels were profiled.", "No API activities were profiled.", "No NVTX ranges were recorded."};
+constexpr const char* kEmpty[] = {"No kernels were profiled.", "No API activities were profiled.",
+                                  "No NVTX ranges were recorded."};
 
 void write_header(const SummaryOptions& options, Sink& sink) {
-  sink.write(fmt::format("{:>16}  {:>7}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}", "Type", "Time(%)", "Time", "Calls", "Avg", "Min", "Max"));
+  sink.write(fmt::format("{:>16}  {:>7}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}", "Type", "Time(%)", "Time", "Calls", "Avg",
+                         "Min", "Max"));
   if (options.median) sink.write(fmt::format("  {:>8}", "Median"));
   if (options.stddev) sink.write(fmt::format("  {:>8}", "StdDev"));
   sink.write("  Name\n");
@@ -23,8 +25,9 @@ void write_rows(const SummarySection& section, const SummaryOptions& options, Si
   const double total = static_cast<double>(section.total_ns);
   for (const SummaryRow& row : section.rows) {
     const double percent = total > 0 ? 100 * static_cast<double>(row.total_ns) / total : 0;
-    sink.write(fmt::format("{:>16}  {:6.2f}%  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}", label, percent, scaled_time(row.total_ns),
-                           row.calls, scaled_time(row.average_ns()), scaled_time(row.min_ns), scaled_time(row.max_ns)));
+    sink.write(fmt::format("{:>16}  {:6.2f}%  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}", label, percent,
+                           scaled_time(row.total_ns), row.calls, scaled_time(row.average_ns()), scaled_time(row.min_ns),
+                           scaled_time(row.max_ns)));
     if (options.median) sink.write(fmt::format("  {:>8}", scaled_time(row.median_ns)));
     if (options.stddev) sink.write(fmt::format("  {:>8}", scaled_time(static_cast<int64_t>(row.stddev_ns + 0.5))));
     sink.write(fmt::format("  {}\n", readable_utf8(row.name)));

@@ -41,18 +41,21 @@ std::optional<KernelFill> kernel_fill(const Device& device, const Kernel& kernel
   if (most_threads == 0) return fill;
   constexpr uint64_t kRegisterUnit = 256, kSharedUnit = 128, kReservedShared = 1024;  // per warp; per block from 8.0 on
   const uint64_t major = property(device, "computeMajor", 0);
-  uint64_t resident = std::min(most_threads / round_up(threads, warp), most_blocks(major, property(device, "computeMinor", 0)));
+  uint64_t resident =
+      std::min(most_threads / round_up(threads, warp), most_blocks(major, property(device, "computeMinor", 0)));
   const uint64_t registers = property(device, "regsPerMultiprocessor", 0);
   if (registers != 0 && kernel.registers != 0) {
     const uint64_t per_warp = round_up(uint64_t{kernel.registers} * warp, kRegisterUnit);
     resident = std::min(resident, registers / per_warp / (round_up(threads, warp) / warp));
   }
   const uint64_t shared = property(device, "sharedMemPerMultiprocessor", 0);
-  const uint64_t per_block = round_up(uint64_t{kernel.static_shared_bytes} + kernel.dynamic_shared_bytes +
-                                          (major >= 8 ? kReservedShared : 0), kSharedUnit);
+  const uint64_t per_block =
+      round_up(uint64_t{kernel.static_shared_bytes} + kernel.dynamic_shared_bytes + (major >= 8 ? kReservedShared : 0),
+               kSharedUnit);
   if (shared != 0 && per_block != 0) resident = std::min(resident, shared / per_block);
   const double used = std::min(static_cast<double>(resident), fill.blocks_per_sm);
-  fill.occupancy_percent = static_cast<int>(100 * used * static_cast<double>(threads) / static_cast<double>(most_threads));
+  fill.occupancy_percent =
+      static_cast<int>(100 * used * static_cast<double>(threads) / static_cast<double>(most_threads));
   return fill;
 }
 

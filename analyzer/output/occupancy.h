@@ -9,9 +9,9 @@
 namespace prof::analyzer {
 
 struct KernelFill {
-  double blocks_per_sm = 0;     // of the whole grid, not at one time
+  double blocks_per_sm = 0;  // of the whole grid, not at one time
   double warps_per_sm = 0;
-  int occupancy_percent = 0;    // resident threads / most threads, estimated from the shape
+  int occupancy_percent = 0;  // resident threads / most threads, estimated from the shape
 };
 
 // Nothing: the recording does not say how many SMs the device has, or the shape is empty.

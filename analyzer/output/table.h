@@ -15,10 +15,10 @@ namespace prof::analyzer {
 enum class CellType { Text, Count, Nanoseconds, Real };
 
 struct TableColumn {
-  std::string title;      // "Start"; csv and fixed units add " (ns)"
-  std::string key;        // "start"; json and csv of times add "_ns"
+  std::string title;  // "Start"; csv and fixed units add " (ns)"
+  std::string key;    // "start"; json and csv of times add "_ns"
   CellType type = CellType::Count;
-  int decimals = 1;       // of Real
+  int decimals = 1;  // of Real
   std::vector<int64_t> cells;
 };
 

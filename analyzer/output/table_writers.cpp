@@ -39,7 +39,8 @@ void write_text(const Table& table, TimeUnit unit, Sink& sink) {
   std::vector<size_t> widths;
   for (const TableColumn& column : columns) {
     const bool with_unit = column.type == CellType::Nanoseconds && unit != TimeUnit::Auto;
-    titles.push_back(with_unit ? fmt::format("{} ({})", column.title, kUnitNames[static_cast<int>(unit)]) : column.title);
+    titles.push_back(with_unit ? fmt::format("{} ({})", column.title, kUnitNames[static_cast<int>(unit)])
+                               : column.title);
     size_t width = display_width(titles.back());
     for (const int64_t cell : column.cells) {
       const std::string text = plain_cell(table, column, cell, unit);
@@ -106,7 +107,8 @@ void write_csv(const Table& table, TimeUnit unit, Sink& sink) {
 }
 
 void write_json(const Table& table, Sink& sink) {
-  sink.write(fmt::format("{{\"report\":{},\"title\":{},\"notes\":[", json_string(table.name()), json_string(table.title())));
+  sink.write(
+      fmt::format("{{\"report\":{},\"title\":{},\"notes\":[", json_string(table.name()), json_string(table.title())));
   for (size_t i = 0; i < table.notes.size(); ++i) {
     sink.write(i == 0 ? "" : ",");
     sink.write(json_string(table.notes[i]));

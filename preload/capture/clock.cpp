@@ -70,8 +70,8 @@ void start_clock(const char* choice) {
   g_clock.source = format::ClockSource::Monotonic;
   g_clock.ticks_per_second = 1'000'000'000;
   bool tsc = false;
-  const bool named = std::strcmp(choice, "auto") != 0 && std::strcmp(choice, "tsc") != 0 &&
-                     std::strcmp(choice, "monotonic") != 0;
+  const bool named =
+      std::strcmp(choice, "auto") != 0 && std::strcmp(choice, "tsc") != 0 && std::strcmp(choice, "monotonic") != 0;
   if (named) {
     if (DlsymFunction lookup = real_dlsym(); lookup != nullptr) {
       if (void* const function = lookup(RTLD_DEFAULT, choice); function != nullptr) {

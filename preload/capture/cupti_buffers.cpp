@@ -68,8 +68,8 @@ int64_t CuptiBuffers::index_of(const uint8_t* buffer) const {
   if (memory_ == nullptr || buffer < memory_ || buffer >= memory_ + kBufferBytes) return -1;
   const size_t offset = static_cast<size_t>(buffer - memory_);
   constexpr size_t kLargeEnd = kLarge * kLargeBytes;
-  const uint32_t index = static_cast<uint32_t>(offset < kLargeEnd ? offset / kLargeBytes
-                                                                  : kLarge + (offset - kLargeEnd) / kSmallBytes);
+  const uint32_t index =
+      static_cast<uint32_t>(offset < kLargeEnd ? offset / kLargeBytes : kLarge + (offset - kLargeEnd) / kSmallBytes);
   return offset_of(index) == offset ? static_cast<int64_t>(index) : -1;
 }
 

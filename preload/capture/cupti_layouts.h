@@ -26,17 +26,16 @@ constexpr bool operation = PROF_SAME(kind) && PROF_SAME(start) && PROF_SAME(end)
                            PROF_SAME(contextId) && PROF_SAME(streamId) && PROF_SAME(correlationId) &&
                            PROF_SAME(graphNodeId);
 template <class New, class Old>
-constexpr bool kernel = operation<New, Old> && PROF_SAME(registersPerThread) && PROF_SAME(gridX) && PROF_SAME(gridY) &&
+constexpr bool kernel = operation<New, Old>&& PROF_SAME(registersPerThread) && PROF_SAME(gridX) && PROF_SAME(gridY) &&
                         PROF_SAME(gridZ) && PROF_SAME(blockX) && PROF_SAME(blockY) && PROF_SAME(blockZ) &&
                         PROF_SAME(staticSharedMemory) && PROF_SAME(dynamicSharedMemory) &&
                         PROF_SAME(localMemoryPerThread) && PROF_SAME(name) && PROF_SAME(launchType);
 template <class New, class Old>
-constexpr bool copy = operation<New, Old> && PROF_SAME(copyKind) && PROF_SAME(srcKind) && PROF_SAME(dstKind) &&
+constexpr bool copy = operation<New, Old>&& PROF_SAME(copyKind) && PROF_SAME(srcKind) && PROF_SAME(dstKind) &&
                       PROF_SAME(bytes);
+template <class New, class Old> constexpr bool peer = copy<New, Old>&& PROF_SAME(srcDeviceId) && PROF_SAME(dstDeviceId);
 template <class New, class Old>
-constexpr bool peer = copy<New, Old> && PROF_SAME(srcDeviceId) && PROF_SAME(dstDeviceId);
-template <class New, class Old>
-constexpr bool fill = operation<New, Old> && PROF_SAME(value) && PROF_SAME(bytes) && PROF_SAME(memoryKind);
+constexpr bool fill = operation<New, Old>&& PROF_SAME(value) && PROF_SAME(bytes) && PROF_SAME(memoryKind);
 template <class New, class Old> constexpr bool graph = PROF_SAME(graphId);
 
 #undef PROF_SAME

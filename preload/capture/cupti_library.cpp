@@ -164,9 +164,9 @@ class Search {
 
 // pip: …/site-packages/nvidia/<package>/lib/libX.so, and …/site-packages/torch/lib/libtorch*.so beside nvidia/.
 bool search_near(Search& search, const Loaded& loaded, const char* beside) {
-  static constexpr const char* kInside[] = {"../../cuda_cupti/lib/",           "../../cu13/lib/",
-                                            "../../nvidia/cuda_cupti/lib/",    "../../nvidia/cu13/lib/",
-                                            "../extras/CUPTI/lib64/",          "../../extras/CUPTI/lib64/"};
+  static constexpr const char* kInside[] = {"../../cuda_cupti/lib/",        "../../cu13/lib/",
+                                            "../../nvidia/cuda_cupti/lib/", "../../nvidia/cu13/lib/",
+                                            "../extras/CUPTI/lib64/",       "../../extras/CUPTI/lib64/"};
   for (uint32_t i = 0; i < loaded.folder_count; ++i) {
     if (search.folder(loaded.folders[i], "", beside)) return true;
   }

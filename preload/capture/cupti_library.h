@@ -19,10 +19,10 @@ inline constexpr size_t kPathBytes = 1024;
 
 struct CuptiLibrary {
   Cupti api;
-  uint32_t version = 0;         // CUPTI_API_VERSION of the library found; 0: none
-  const char* how = "";         // where in the order it was found
+  uint32_t version = 0;  // CUPTI_API_VERSION of the library found; 0: none
+  const char* how = "";  // where in the order it was found
   char path[kPathBytes] = "";
-  char reason[kPathBytes] = ""; // why not, where nothing was opened
+  char reason[kPathBytes] = "";  // why not, where nothing was opened
 };
 
 // CUDA's major version a CUPTI of this API version belongs to; 0: older than CUDA 11.0, whose records we do not read.

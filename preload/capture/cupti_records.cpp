@@ -99,14 +99,15 @@ class Reader {
     kernel.dynamic_shared_bytes = static_cast<uint32_t>(record.dynamicSharedMemory);
     kernel.local_bytes = record.localMemoryPerThread;
     kernel.launch_type = record.launchType;
-    const uint64_t hash = Hash{}
-                              .add(static_cast<uint64_t>(kernel.name) << 32 | kernel.registers)
-                              .add(static_cast<uint64_t>(kernel.grid[0]) << 32 | kernel.grid[1])
-                              .add(static_cast<uint64_t>(kernel.grid[2]) << 32 | kernel.block[0])
-                              .add(static_cast<uint64_t>(kernel.block[1]) << 32 | kernel.block[2])
-                              .add(static_cast<uint64_t>(kernel.static_shared_bytes) << 32 | kernel.dynamic_shared_bytes)
-                              .add(static_cast<uint64_t>(kernel.local_bytes) << 32 | kernel.launch_type)
-                              .done();
+    const uint64_t hash =
+        Hash{}
+            .add(static_cast<uint64_t>(kernel.name) << 32 | kernel.registers)
+            .add(static_cast<uint64_t>(kernel.grid[0]) << 32 | kernel.grid[1])
+            .add(static_cast<uint64_t>(kernel.grid[2]) << 32 | kernel.block[0])
+            .add(static_cast<uint64_t>(kernel.block[1]) << 32 | kernel.block[2])
+            .add(static_cast<uint64_t>(kernel.static_shared_bytes) << 32 | kernel.dynamic_shared_bytes)
+            .add(static_cast<uint64_t>(kernel.local_bytes) << 32 | kernel.launch_type)
+            .done();
     run.kernel = format::GpuKernelId{g_intern.gpu_kernels.intern(hash, [&](uint32_t id) {
       kernel.id = format::GpuKernelId{id};
       return define(kernel);
@@ -118,7 +119,8 @@ class Reader {
     format::CopyRun run;
     if (!common(record, run)) return;
     run.bytes = record.bytes;
-    run.kind = record.copyKind | static_cast<uint32_t>(record.srcKind) << 8 | static_cast<uint32_t>(record.dstKind) << 16;
+    run.kind =
+        record.copyKind | static_cast<uint32_t>(record.srcKind) << 8 | static_cast<uint32_t>(record.dstKind) << 16;
     run.peer = peer;
     emit(run);
   }
@@ -220,8 +222,8 @@ class Reader {
 static_assert(sizeof(Reader) <= CuptiBuffers::kScratchBytes);
 
 constexpr bool can_launch(std::string_view topic) {
-  constexpr std::string_view kTopics[] = {"Launch",       "LaunchMany", "GraphLaunch", "CopyToHost",
-                                          "CopyFromHost", "CopyNull",   "CopyAsync",   "FillNull", "FillAsync"};
+  constexpr std::string_view kTopics[] = {"Launch",   "LaunchMany", "GraphLaunch", "CopyToHost", "CopyFromHost",
+                                          "CopyNull", "CopyAsync",  "FillNull",    "FillAsync"};
   for (const std::string_view known : kTopics) {
     if (known == topic) return true;
   }

@@ -43,14 +43,16 @@ EventSlot* find(CUevent event) {
 bool open_event_table() {
   constexpr size_t kBytes = kEvents * sizeof(EventSlot);
   if (g_events != nullptr) munmap(g_events, kBytes);  // the parent's, in a forked child
-  void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const memory =
+      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   g_events = memory == MAP_FAILED ? nullptr : static_cast<EventSlot*>(memory);
   return g_events != nullptr;
 }
 
 void remember_event(CUevent event, uint32_t stream_slot, uint64_t launched) {
   if (g_events == nullptr || event == nullptr) return;
-  const uint64_t standing = static_cast<uint64_t>(stream_slot) << kNumberBits | (launched & ((1ull << kNumberBits) - 1));
+  const uint64_t standing =
+      static_cast<uint64_t>(stream_slot) << kNumberBits | (launched & ((1ull << kNumberBits) - 1));
   if (EventSlot* const slot = find(event); slot != nullptr) {
     slot->standing.store(standing, std::memory_order_release);
     return;
@@ -60,7 +62,8 @@ void remember_event(CUevent event, uint32_t stream_slot, uint64_t launched) {
     uint64_t there = slot.event.load(std::memory_order_relaxed);
     if (there > kRemoved) continue;
     // Stands behind nothing until its own standing is stored.
-    if (!slot.event.compare_exchange_strong(there, reinterpret_cast<uint64_t>(event), std::memory_order_acq_rel)) continue;
+    if (!slot.event.compare_exchange_strong(there, reinterpret_cast<uint64_t>(event), std::memory_order_acq_rel))
+      continue;
     slot.standing.store(standing, std::memory_order_release);
     return;
   }

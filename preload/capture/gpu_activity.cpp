@@ -272,7 +272,8 @@ void take_gpu_activity_slow() {
 
 bool gpu_activity_on() {
   const State state = g_state.load(std::memory_order_relaxed);
-  if (state == State::On) [[likely]] return true;
+  if (state == State::On) [[likely]]
+    return true;
   if (state == State::Taking || state == State::Cold) count(format::Counter::launches_before_gpu_times);
   return false;
 }

@@ -116,7 +116,8 @@ StreamFacts look_at(const Meant& stream, CUcontext context, uint64_t key) {
   return facts;
 }
 
-__attribute__((noinline)) StreamState* new_stream(const Meant& stream, CUcontext context, uint64_t key, StreamState* old) {
+__attribute__((noinline)) StreamState* new_stream(const Meant& stream, CUcontext context, uint64_t key,
+                                                  StreamState* old) {
   const int saved = errno;
   const StreamFacts facts = look_at(stream, context, key);
   StreamState* state = nullptr;
@@ -130,14 +131,12 @@ __attribute__((noinline)) StreamState* new_stream(const Meant& stream, CUcontext
 
 void raise(std::atomic<uint64_t>& value, uint64_t to) {
   uint64_t there = value.load(std::memory_order_relaxed);
-  while (there < to && !value.compare_exchange_weak(there, to, std::memory_order_relaxed)) {
-  }
+  while (there < to && !value.compare_exchange_weak(there, to, std::memory_order_relaxed)) {}
 }
 
 void lower(std::atomic<uint64_t>& value, uint64_t by) {
   uint64_t there = value.load(std::memory_order_relaxed);
-  while (!value.compare_exchange_weak(there, there > by ? there - by : 0, std::memory_order_relaxed)) {
-  }
+  while (!value.compare_exchange_weak(there, there > by ? there - by : 0, std::memory_order_relaxed)) {}
 }
 
 uint64_t known_completed(const StreamState& state, uint64_t launched) {
@@ -160,7 +159,8 @@ StreamState* stream_state(CUstream stream, NullStream null_stream) {
     return new_stream(what, context != nullptr ? context : current_context(), key, nullptr);
   }
   // Thread-local storage is reused by the next thread, which has a per-thread default stream of its own.
-  if (state->per_thread && state->thread != thread_ordinal()) [[unlikely]] return new_stream(what, context, key, state);
+  if (state->per_thread && state->thread != thread_ordinal()) [[unlikely]]
+    return new_stream(what, context, key, state);
   return state;
 }
 
@@ -189,11 +189,13 @@ void launched(StreamState* state, uint64_t operations, uint64_t tick) {
 }
 
 void mark_if_due(StreamState* state, CUstream, bool programmatic) {
-  if (state != nullptr && state->context.load(std::memory_order_relaxed) != nullptr) place_mark_if_due(*state, programmatic);
+  if (state != nullptr && state->context.load(std::memory_order_relaxed) != nullptr)
+    place_mark_if_due(*state, programmatic);
 }
 
 bool captured(CUstream stream, NullStream null_stream) {
-  if (!anybody_captures()) [[likely]] return false;
+  if (!anybody_captures()) [[likely]]
+    return false;
   if (g_driver.cuStreamIsCapturing == nullptr) return false;
   const int saved = errno;
   const DriverCall call;
@@ -267,7 +269,8 @@ void gpu_reported(uint32_t gpu_context, uint32_t gpu_stream, uint64_t operations
 
 Outstanding outstanding() {
   Outstanding total;
-  if (detail::g_streams != nullptr) total.unreported = detail::g_streams->gone_unreported.load(std::memory_order_relaxed);
+  if (detail::g_streams != nullptr)
+    total.unreported = detail::g_streams->gone_unreported.load(std::memory_order_relaxed);
   for_each_stream([&](StreamState& state) {
     const uint64_t launched = state.launched.load(std::memory_order_acquire);
     const uint64_t reported = state.reported.load(std::memory_order_relaxed);

@@ -25,8 +25,8 @@ enum class NullStream : uint8_t { Legacy, PerThread };
 // The state of `stream` (0, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD resolved with the current context and thread), defined
 // in the log at first sight. Null: table full, counted. Driver calls it makes are bracketed and do not touch the stream's work.
 StreamState* stream_state(CUstream stream, NullStream null_stream);
-format::StreamId stream_id(const StreamState* state);     // 0 for null
-format::ContextId context_id(CUcontext context);          // defined at first sight; null: the current context
+format::StreamId stream_id(const StreamState* state);  // 0 for null
+format::ContextId context_id(CUcontext context);       // defined at first sight; null: the current context
 
 // Launch accounting. `depth_before` is called on entry, `launched` after a successful call that was not captured.
 uint64_t depth_before(StreamState* state);
@@ -44,8 +44,9 @@ void capture_ended();                  // after the real cuStreamEndCapture, or 
 uint64_t launches_so_far(const StreamState* state);
 void completed(StreamState* state, uint64_t upto);
 void context_synchronized(CUcontext context, uint64_t entered_tick);  // everything launched in it before that tick
-void event_recorded(CUevent event, StreamState* state);  // before the real call: what is launched so far is in front of it
-void event_finished(CUevent event);     // synchronised, or a query said so
+void event_recorded(CUevent event,
+                    StreamState* state);  // before the real call: what is launched so far is in front of it
+void event_finished(CUevent event);       // synchronised, or a query said so
 void event_destroyed(CUevent event);
 void stream_destroyed(CUstream stream);
 void context_destroyed(CUcontext context);

@@ -25,17 +25,17 @@ enum class Backing : uint32_t { Mapped = 0, Written = 1 };  // Written: pwrite o
 
 struct FileHeader {
   uint64_t magic;
-  uint32_t version;        // a reader reads every version up to its own
-  uint32_t header_bytes;   // kHeaderBytes
-  uint32_t block_bytes;    // kBlockBytes
+  uint32_t version;       // a reader reads every version up to its own
+  uint32_t header_bytes;  // kHeaderBytes
+  uint32_t block_bytes;   // kBlockBytes
   uint32_t pid;
   ClockSource clock;
   Backing backing;
-  uint64_t start_tick;     // the three clocks at the moment the log was made
+  uint64_t start_tick;  // the three clocks at the moment the log was made
   uint64_t start_monotonic_ns;
   uint64_t start_realtime_ns;
-  uint64_t ticks_per_second;  // first estimate; ClockAnchor events are exact
-  uint32_t kind_table_bytes;  // text after this struct, one line a kind: see codec.h
+  uint64_t ticks_per_second;     // first estimate; ClockAnchor events are exact
+  uint32_t kind_table_bytes;     // text after this struct, one line a kind: see codec.h
   uint32_t counter_names_bytes;  // then: one line a counter, in CounterPage order
 };
 static_assert(sizeof(FileHeader) == 72);
@@ -43,10 +43,10 @@ static_assert(sizeof(FileHeader) == 72);
 inline constexpr size_t kMaxCounters = 500;
 
 struct CounterPage {
-  uint64_t magic;              // kFileMagic
-  uint64_t finished;           // 0 while recording; monotonic ns when the log was closed in order
-  uint64_t blocks_reserved;    // blocks the file had room for when last extended
-  uint64_t gpu_pending;        // launches whose GPU record had not arrived at the last flush
+  uint64_t magic;            // kFileMagic
+  uint64_t finished;         // 0 while recording; monotonic ns when the log was closed in order
+  uint64_t blocks_reserved;  // blocks the file had room for when last extended
+  uint64_t gpu_pending;      // launches whose GPU record had not arrived at the last flush
   uint64_t reserved[8];
   uint64_t counter[kMaxCounters];
 };
@@ -62,17 +62,17 @@ inline constexpr size_t kMaxRecordBytes = 2048;  // longer texts are split (Stri
 inline constexpr size_t kMaxTextBytes = 1536;
 
 struct BlockHeader {
-  uint32_t magic;          // written last when a block is opened: 0 means the block holds nothing
+  uint32_t magic;  // written last when a block is opened: 0 means the block holds nothing
   BlockKind kind;
-  uint16_t flags;          // kBlockSealed
-  uint32_t thread;         // ThreadOrdinal
-  uint32_t committed;      // payload bytes that are whole records
-  uint64_t sequence;       // 0, 1, 2 … per (thread, kind)
-  uint64_t base_tick;      // times in the block count from here
-  uint64_t in_call_tick;   // since when the thread is inside in_call_api
-  uint32_t in_call_api;    // ApiId; 0: inside none of ours
-  uint32_t records;        // in a sealed block, how many records it holds
-  uint32_t crc[4];         // CRC32C of each KiB of the sealed block, these 16 bytes taken as zero
+  uint16_t flags;         // kBlockSealed
+  uint32_t thread;        // ThreadOrdinal
+  uint32_t committed;     // payload bytes that are whole records
+  uint64_t sequence;      // 0, 1, 2 … per (thread, kind)
+  uint64_t base_tick;     // times in the block count from here
+  uint64_t in_call_tick;  // since when the thread is inside in_call_api
+  uint32_t in_call_api;   // ApiId; 0: inside none of ours
+  uint32_t records;       // in a sealed block, how many records it holds
+  uint32_t crc[4];        // CRC32C of each KiB of the sealed block, these 16 bytes taken as zero
 };
 static_assert(sizeof(BlockHeader) == kBlockHeaderBytes);
 

@@ -35,16 +35,16 @@ struct CodecState {
   uint64_t graph_node = 0;
 };
 
-template <class... T>
-struct Kinds {
+template <class... T> struct Kinds {
   template <class F> static constexpr void for_each(F&& f) { (f.template operator()<T>(), ...); }
 };
 
 // Every kind there is.
-using AllKinds = Kinds<KernelLaunch, MemoryLaunch, GraphLaunch, ApiCall, AllocCall, NvtxPush, NvtxPop, KernelRun, CopyRun,
-                       FillRun, DriverCalls, ExternalCalls, NvtxStart, NvtxEnd, NvtxMark, ClockAnchor, ThreadEnd, StringPart,
-                       ThreadDef, MetaDef, ApiDef, ModuleDef, FunctionDef, ConfigDef, DeviceDef, DeviceProperty, ContextDef,
-                       StreamDef, GraphDef, GpuStreamDef, GpuKernelDef, NvtxDomainDef, NvtxLabelDef, GpuClock, UnhookedApi>;
+using AllKinds =
+    Kinds<KernelLaunch, MemoryLaunch, GraphLaunch, ApiCall, AllocCall, NvtxPush, NvtxPop, KernelRun, CopyRun, FillRun,
+          DriverCalls, ExternalCalls, NvtxStart, NvtxEnd, NvtxMark, ClockAnchor, ThreadEnd, StringPart, ThreadDef,
+          MetaDef, ApiDef, ModuleDef, FunctionDef, ConfigDef, DeviceDef, DeviceProperty, ContextDef, StreamDef,
+          GraphDef, GpuStreamDef, GpuKernelDef, NvtxDomainDef, NvtxLabelDef, GpuClock, UnhookedApi>;
 
 template <class T> constexpr uint64_t as_u64(const T& value) {
   if constexpr (std::is_enum_v<T>) {
@@ -135,16 +135,16 @@ struct DecodeVisitor {
   void signed_value(const char*, int64_t& x) { x = unzigzag(from.varint()); }
   void time(const char*, uint64_t& x) { x = state.tick += from.varint(); }
   void gpu_time(const char*, uint64_t& x) { x = state.gpu_ns += static_cast<uint64_t>(unzigzag(from.varint())); }
-  void correlation(const char*, uint32_t& x) { x = state.correlation += static_cast<uint32_t>(unzigzag(from.varint())); }
+  void correlation(const char*, uint32_t& x) {
+    x = state.correlation += static_cast<uint32_t>(unzigzag(from.varint()));
+  }
   void text(const char*, std::string_view& x) { x = from.text(); }
   bool present() {
     const bool set = (mask & 1) != 0;
     mask >>= 1;
     return set;
   }
-  template <class T> void optional(const char*, T& x) {
-    x = present() ? static_cast<T>(from.varint()) : T{};
-  }
+  template <class T> void optional(const char*, T& x) { x = present() ? static_cast<T>(from.varint()) : T{}; }
   void optional_node(const char*, uint64_t& x) {
     x = present() ? state.graph_node += static_cast<uint64_t>(unzigzag(from.varint())) : 0;
   }
@@ -169,7 +169,8 @@ struct DecodeVisitor {
       from.fail();
       return;
     }
-    for (uint32_t i = 0; i < count && from.ok; ++i) read_time(scratch[i].time), correlation(name, scratch[i].correlation);
+    for (uint32_t i = 0; i < count && from.ok; ++i)
+      read_time(scratch[i].time), correlation(name, scratch[i].correlation);
     if (from.ok) x.count = static_cast<uint32_t>(count);
   }
 };

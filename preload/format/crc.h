@@ -7,7 +7,6 @@
 
 #include <cstring>
 
-
 namespace prof::format {
 
 namespace detail {

@@ -28,7 +28,7 @@ struct ThreadDef {
   ThreadOrdinal thread{};
   uint32_t tid = 0;
   uint64_t first_tick = 0;
-  std::string_view name;   // as the kernel knew it at the first record
+  std::string_view name;  // as the kernel knew it at the first record
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("thread", s.thread), v.value("tid", s.tid), v.value("first_tick", s.first_tick), v.text("name", s.name);
   }
@@ -39,14 +39,16 @@ struct MetaDef {
   static constexpr uint32_t kKind = 34;
   static constexpr std::string_view kName = "meta";
   std::string_view key, value;
-  template <class S, class V> static constexpr void visit(S& s, V&& v) { v.text("key", s.key), v.text("value", s.value); }
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.text("key", s.key), v.text("value", s.value);
+  }
 };
 
 struct ApiDef {
   static constexpr uint32_t kKind = 35;
   static constexpr std::string_view kName = "api";
   ApiId id{};
-  std::string_view name;   // as exported by the driver: cuMemAlloc_v2
+  std::string_view name;  // as exported by the driver: cuMemAlloc_v2
   template <class S, class V> static constexpr void visit(S& s, V&& v) { v.value("id", s.id), v.text("name", s.name); }
 };
 
@@ -55,7 +57,7 @@ struct ModuleDef {
   static constexpr std::string_view kName = "module";
   ModuleId id{};
   uint64_t handle = 0;
-  uint64_t generation = 0; // unloads seen in the process when it was first met: (handle, generation) is unique
+  uint64_t generation = 0;  // unloads seen in the process when it was first met: (handle, generation) is unique
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("id", s.id), v.value("handle", s.handle), v.value("generation", s.generation);
   }
@@ -65,7 +67,7 @@ struct FunctionDef {
   static constexpr uint32_t kKind = 37;
   static constexpr std::string_view kName = "function";
   FunctionId id{};
-  StringId name{};         // mangled; 0: the driver would not tell
+  StringId name{};  // mangled; 0: the driver would not tell
   ModuleId module{};
   uint64_t handle = 0;
   uint64_t generation = 0;
@@ -83,8 +85,8 @@ struct ConfigDef {
   FunctionId function{};
   uint32_t grid[3] = {};
   uint32_t block[3] = {};
-  uint32_t shared_bytes = 0;   // dynamic
-  uint32_t attributes = 0;     // bit 0 cooperative, bit 1 programmatic dependent launch
+  uint32_t shared_bytes = 0;  // dynamic
+  uint32_t attributes = 0;    // bit 0 cooperative, bit 1 programmatic dependent launch
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("id", s.id), v.value("api", s.api), v.value("function", s.function);
     v.value("grid_x", s.grid[0]), v.value("grid_y", s.grid[1]), v.value("grid_z", s.grid[2]);
@@ -100,7 +102,7 @@ struct DeviceDef {
   static constexpr std::string_view kName = "device";
   uint32_t ordinal = 0;
   std::string_view name;
-  std::string_view uuid;   // 32 hex digits
+  std::string_view uuid;  // 32 hex digits
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("ordinal", s.ordinal), v.text("name", s.name), v.text("uuid", s.uuid);
   }
@@ -124,7 +126,7 @@ struct ContextDef {
   ContextId id{};
   uint64_t handle = 0;
   uint32_t device = 0;
-  uint32_t gpu_context = 0;    // CUPTI's context id, the one in GpuStreamDef; 0: not known
+  uint32_t gpu_context = 0;  // CUPTI's context id, the one in GpuStreamDef; 0: not known
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("id", s.id), v.value("handle", s.handle), v.value("device", s.device);
     v.value("gpu_context", s.gpu_context);
@@ -140,8 +142,8 @@ struct StreamDef {
   ContextId context{};
   uint64_t handle = 0;
   StreamType type{};
-  uint32_t gpu_stream = 0;     // CUPTI's stream id in that context plus 1; 0: not known
-  uint32_t flags = 0;          // CUstream_flags
+  uint32_t gpu_stream = 0;  // CUPTI's stream id in that context plus 1; 0: not known
+  uint32_t flags = 0;       // CUstream_flags
   int64_t priority = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("id", s.id), v.value("context", s.context), v.value("handle", s.handle), v.value("type", s.type);
@@ -155,7 +157,7 @@ struct GraphDef {
   static constexpr std::string_view kName = "graph";
   GraphId id{};
   uint64_t handle = 0;
-  uint32_t gpu_graph = 0;      // CUPTI's graph exec id; 0: not known
+  uint32_t gpu_graph = 0;  // CUPTI's graph exec id; 0: not known
   uint64_t kernels = 0, copies = 0, fills = 0, host_nodes = 0, other_nodes = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("id", s.id), v.value("handle", s.handle), v.value("gpu_graph", s.gpu_graph), v.value("kernels", s.kernels);
@@ -178,13 +180,13 @@ struct GpuKernelDef {
   static constexpr uint32_t kKind = 45;
   static constexpr std::string_view kName = "gpu_kernel";
   GpuKernelId id{};
-  StringId name{};         // mangled
+  StringId name{};  // mangled
   uint32_t grid[3] = {};
   uint32_t block[3] = {};
   uint32_t registers = 0;  // per thread
   uint32_t static_shared_bytes = 0, dynamic_shared_bytes = 0;
-  uint32_t local_bytes = 0;    // per thread
-  uint32_t launch_type = 0;    // CUpti_ActivityLaunchType
+  uint32_t local_bytes = 0;  // per thread
+  uint32_t launch_type = 0;  // CUpti_ActivityLaunchType
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("id", s.id), v.value("name", s.name);
     v.value("grid_x", s.grid[0]), v.value("grid_y", s.grid[1]), v.value("grid_z", s.grid[2]);
@@ -211,7 +213,7 @@ struct NvtxLabelDef {
   StringId text{};
   uint32_t category = 0;
   uint32_t has_color = 0;
-  uint32_t color = 0;      // ARGB
+  uint32_t color = 0;  // ARGB
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("id", s.id), v.value("domain", s.domain), v.value("text", s.text), v.value("category", s.category);
     v.value("has_color", s.has_color), v.value("color", s.color);

@@ -13,22 +13,22 @@
 namespace prof::format {
 
 // Common to all launches. `flags` of a launch:
-inline constexpr uint32_t kLaunchCaptured = 1;     // recorded into a graph under capture: no GPU work of its own
-inline constexpr uint32_t kLaunchNoGpuTimes = 2;   // GPU activity was not being collected when it was entered
-inline constexpr uint32_t kLaunchNested = 4;       // made inside another recorded call
+inline constexpr uint32_t kLaunchCaptured = 1;    // recorded into a graph under capture: no GPU work of its own
+inline constexpr uint32_t kLaunchNoGpuTimes = 2;  // GPU activity was not being collected when it was entered
+inline constexpr uint32_t kLaunchNested = 4;      // made inside another recorded call
 
 // One kernel launch as the host saw it. The GPU's view of the same launch is KernelRun.
 struct KernelLaunch {
   static constexpr uint32_t kKind = 1;
   static constexpr std::string_view kName = "kernel_launch";
-  uint64_t end = 0;        // ticks; the call's begin is end − duration
-  uint64_t duration = 0;   // ticks
+  uint64_t end = 0;       // ticks; the call's begin is end − duration
+  uint64_t duration = 0;  // ticks
   ConfigId config{};
   StreamId stream{};
-  uint64_t depth = 0;      // operations on this stream not known to have finished, this one not counted; an upper bound
+  uint64_t depth = 0;  // operations on this stream not known to have finished, this one not counted; an upper bound
   StackId stack{};
-  uint32_t result = 0;     // CUresult
-  uint32_t flags = 0;      // kLaunch…
+  uint32_t result = 0;  // CUresult
+  uint32_t flags = 0;   // kLaunch…
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.time("end", s.end), v.value("duration", s.duration), v.value("config", s.config), v.value("stream", s.stream);
     v.value("depth", s.depth);
@@ -80,8 +80,8 @@ struct ApiCall {
   static constexpr std::string_view kName = "api_call";
   uint64_t end = 0, duration = 0;
   ApiId api{};
-  StreamId stream{};       // the stream it was about, where it was about one
-  uint64_t object = 0;     // handle of the event, module, graph … it was about
+  StreamId stream{};    // the stream it was about, where it was about one
+  uint64_t object = 0;  // handle of the event, module, graph … it was about
   uint32_t result = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.time("end", s.end), v.value("duration", s.duration), v.value("api", s.api);
@@ -136,13 +136,13 @@ struct NvtxPop {
 struct KernelRun {
   static constexpr uint32_t kKind = 8;
   static constexpr std::string_view kName = "kernel_run";
-  uint64_t start = 0;      // GPU clock, ns
-  uint64_t duration = 0;   // ns
+  uint64_t start = 0;     // GPU clock, ns
+  uint64_t duration = 0;  // ns
   uint32_t correlation = 0;
   GpuStreamId stream{};
   GpuKernelId kernel{};
-  uint64_t graph_node = 0; // CUPTI's graph node id: execId << 32 | index; 0: not from a graph
-  uint32_t graph = 0;      // CUPTI's graph id
+  uint64_t graph_node = 0;  // CUPTI's graph node id: execId << 32 | index; 0: not from a graph
+  uint32_t graph = 0;       // CUPTI's graph id
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.gpu_time("start", s.start), v.value("duration", s.duration), v.correlation("correlation", s.correlation);
     v.value("stream", s.stream), v.value("kernel", s.kernel);
@@ -161,7 +161,7 @@ struct CopyRun {
   uint32_t kind = 0;
   uint64_t graph_node = 0;
   uint32_t graph = 0;
-  uint32_t peer = 0;       // peer copies: 1 + source device | (1 + destination device) << 16
+  uint32_t peer = 0;  // peer copies: 1 + source device | (1 + destination device) << 16
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.gpu_time("start", s.start), v.value("duration", s.duration), v.correlation("correlation", s.correlation);
     v.value("stream", s.stream), v.value("bytes", s.bytes), v.value("kind", s.kind);
@@ -204,7 +204,7 @@ inline constexpr uint32_t kMaxCallPairs = 128;  // at most 128 × 15 bytes: fits
 struct DriverCalls {
   static constexpr uint32_t kKind = 11;
   static constexpr std::string_view kName = "driver_calls";
-  uint32_t tid = 0;        // system thread id
+  uint32_t tid = 0;  // system thread id
   CallPairs calls;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("tid", s.tid), v.gpu_pairs("calls", s.calls);
@@ -223,7 +223,7 @@ struct NvtxStart {
   static constexpr uint32_t kKind = 13;
   static constexpr std::string_view kName = "nvtx_start";
   uint64_t time = 0;
-  uint64_t range = 0;      // id the program got; the end may come from another thread
+  uint64_t range = 0;  // id the program got; the end may come from another thread
   LabelId label{};
   uint32_t payload_type = 0;
   uint64_t payload = 0;

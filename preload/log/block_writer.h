@@ -99,7 +99,7 @@ class BlockWriter {
   format::Block* block_ = nullptr;
   format::Block* chunk_ = nullptr;  // blocks behind block_ that are ours too
   uint32_t chunk_left_ = 0;
-  uint32_t chunk_size_ = 1;         // of the next chunk: 1, 2, 4 blocks
+  uint32_t chunk_size_ = 1;  // of the next chunk: 1, 2, 4 blocks
   size_t used_ = 0;
   uint32_t records_ = 0;
   uint32_t thread_ = 0;

@@ -18,9 +18,9 @@ namespace {
 
 constexpr uint32_t kMaxSlabs = 4096;
 constexpr uint64_t kLargestSlab = 64ull << 20;
-constexpr uint32_t kAheadBlocks = 256;       // 1 MiB touched ahead: 100,000 launches
+constexpr uint32_t kAheadBlocks = 256;  // 1 MiB touched ahead: 100,000 launches
 constexpr uint32_t kWakeEveryBlocks = 64;
-constexpr uint32_t kClosed = 0x40000000;     // added to `next`: nobody gets a block any more
+constexpr uint32_t kClosed = 0x40000000;  // added to `next`: nobody gets a block any more
 constexpr uint32_t kSpares = 256;
 
 struct Slab {
@@ -220,7 +220,8 @@ uint64_t close_chunks() {
 void abandon_chunks() {
   g_current.store(nullptr, std::memory_order_relaxed);
   g_ready.store(nullptr, std::memory_order_relaxed);
-  for (uint32_t i = 0; i < kMaxSlabs && i < g_slab_count.load(std::memory_order_relaxed); ++i) g_slabs[i].base = nullptr;
+  for (uint32_t i = 0; i < kMaxSlabs && i < g_slab_count.load(std::memory_order_relaxed); ++i)
+    g_slabs[i].base = nullptr;
   g_slab_count.store(0, std::memory_order_relaxed);
   for (std::atomic<uint64_t>& slot : g_spares) slot.store(0, std::memory_order_relaxed);
   g_spare_count.store(0, std::memory_order_relaxed);

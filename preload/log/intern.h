@@ -60,7 +60,8 @@ class InternTable {
 
   uint32_t find(uint64_t hash) const {
     if (slots_ == nullptr) return 0;
-    for (uint32_t i = static_cast<uint32_t>(hash) & mask_, tries = 0; tries < kMaxProbes; i = (i + 1) & mask_, ++tries) {
+    for (uint32_t i = static_cast<uint32_t>(hash) & mask_, tries = 0; tries < kMaxProbes;
+         i = (i + 1) & mask_, ++tries) {
       const uint64_t there = slots_[i].hash.load(std::memory_order_acquire);
       if (there == hash) return slots_[i].id.load(std::memory_order_acquire);  // 0: being defined by another thread
       if (there == 0) return 0;
@@ -85,7 +86,8 @@ class InternTable {
     }
     const uint32_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
     if (!write(id)) return 0;
-    for (uint32_t i = static_cast<uint32_t>(hash) & mask_, tries = 0; tries < kMaxProbes; i = (i + 1) & mask_, ++tries) {
+    for (uint32_t i = static_cast<uint32_t>(hash) & mask_, tries = 0; tries < kMaxProbes;
+         i = (i + 1) & mask_, ++tries) {
       uint64_t there = slots_[i].hash.load(std::memory_order_acquire);
       if (there == 0 && slots_[i].hash.compare_exchange_strong(there, hash, std::memory_order_acq_rel)) {
         used_.fetch_add(1, std::memory_order_relaxed);

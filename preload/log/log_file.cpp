@@ -95,9 +95,13 @@ bool LogFile::open_new(const char* output) {
     }
     if (errno != EEXIST) break;
   }
-  say(said, "cannot create ", path_, ": ", errno == ENOENT ? "no such folder" : errno == EACCES ? "no permission"
-      : errno == EROFS ? "read-only file system" : errno == ENOSPC ? "disk full" : errno == EMFILE ? "too many open files"
-      : "open failed");
+  say(said, "cannot create ", path_, ": ",
+      errno == ENOENT   ? "no such folder"
+      : errno == EACCES ? "no permission"
+      : errno == EROFS  ? "read-only file system"
+      : errno == ENOSPC ? "disk full"
+      : errno == EMFILE ? "too many open files"
+                        : "open failed");
   return false;
 }
 
@@ -152,7 +156,8 @@ bool LogFile::room_for(uint64_t end, uint64_t bytes, uint64_t& allowed) {
   if (fstatfs(fd_, &fs) == 0 && fs.f_blocks != 0) {
     // Leave 5 % of the disk, to a program that needs it more than we do.
     const uint64_t keep = static_cast<uint64_t>(fs.f_blocks) / 20;
-    const uint64_t spare = fs.f_bavail > keep ? (static_cast<uint64_t>(fs.f_bavail) - keep) * static_cast<uint64_t>(fs.f_bsize) : 0;
+    const uint64_t spare =
+        fs.f_bavail > keep ? (static_cast<uint64_t>(fs.f_bavail) - keep) * static_cast<uint64_t>(fs.f_bsize) : 0;
     cap(end + spare);
   }
   return allowed != 0;
@@ -232,7 +237,8 @@ void LogFile::write_back_header() { write_back(header_, format::kBlocksOffset, 0
 void LogFile::finish(uint64_t end, uint64_t monotonic_ns) {
   format::CounterPage* const page = counters();
   page->finished = monotonic_ns;
-  std::atomic_ref(page->blocks_reserved).store((end - format::kBlocksOffset) / format::kBlockBytes, std::memory_order_relaxed);
+  std::atomic_ref(page->blocks_reserved)
+      .store((end - format::kBlocksOffset) / format::kBlockBytes, std::memory_order_relaxed);
   write_back_header();
   if (backing_ == format::Backing::Mapped && ours()) {
     const int done = ftruncate(fd_, static_cast<off_t>(end));

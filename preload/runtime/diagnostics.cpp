@@ -23,7 +23,8 @@ void count(format::Counter counter, uint64_t n) {
   const uint32_t phase = life().phase.load(std::memory_order_relaxed);
   format::CounterPage* const page = g_log.counters();
   // A cold life with a page: the page is the parent's.
-  if (page != nullptr && phase != static_cast<uint32_t>(Phase::Cold) && phase != static_cast<uint32_t>(Phase::Starting)) {
+  if (page != nullptr && phase != static_cast<uint32_t>(Phase::Cold) &&
+      phase != static_cast<uint32_t>(Phase::Starting)) {
     std::atomic_ref(page->counter[index]).fetch_add(n, std::memory_order_relaxed);
   } else {
     g_early[index].fetch_add(n, std::memory_order_relaxed);

@@ -21,9 +21,9 @@ namespace {
 
 constexpr uint64_t kAnchorEvery = 1'000'000'000;
 
-std::atomic<uint32_t> g_wakes{0};   // futex word
+std::atomic<uint32_t> g_wakes{0};  // futex word
 std::atomic<uint32_t> g_stop{0};
-std::atomic<uint32_t> g_idle{1};    // futex word: 1 while the helper touches nothing of the log
+std::atomic<uint32_t> g_idle{1};  // futex word: 1 while the helper touches nothing of the log
 
 long futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
   return syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, timeout, nullptr, 0);
@@ -55,8 +55,8 @@ void* helper_main(void* epoch_argument) {
   uint32_t seen = g_wakes.load(std::memory_order_acquire);
   for (;;) {
     g_idle.store(0, std::memory_order_seq_cst);
-    const bool over = g_stop.load(std::memory_order_seq_cst) != 0 ||
-                      life().epoch.load(std::memory_order_acquire) != epoch;
+    const bool over =
+        g_stop.load(std::memory_order_seq_cst) != 0 || life().epoch.load(std::memory_order_acquire) != epoch;
     if (!over) {
       tend_chunks();
       const uint64_t now = monotonic_now();

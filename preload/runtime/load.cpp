@@ -31,7 +31,8 @@ int look(dl_phdr_info* info, size_t, void* order_argument) {
     if (segment.p_type != PT_LOAD || here < from || here >= from + segment.p_memsz) continue;
     order->seen_us = true;
     order->before_libc = true;
-    if (info->dlpi_name != nullptr && std::strlen(info->dlpi_name) < sizeof g_path) std::strcpy(g_path, info->dlpi_name);
+    if (info->dlpi_name != nullptr && std::strlen(info->dlpi_name) < sizeof g_path)
+      std::strcpy(g_path, info->dlpi_name);
     return 1;
   }
   const char* const name = info->dlpi_name;

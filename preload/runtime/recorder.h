@@ -28,7 +28,7 @@ struct ThreadState {
 
 // Everything of ours in TLS: at most 64 bytes, initial-exec, zero-initialised.
 struct ThreadLocal {
-  uint64_t epoch;         // of the life `state` belongs to
+  uint64_t epoch;  // of the life `state` belongs to
   ThreadState* state;
   uintptr_t guard_frame;  // frame of the outermost hook this thread is inside; 0: none
   uint32_t busy;          // a record is being packed: a signal handler that records now drops its event
@@ -147,7 +147,9 @@ class CallScope {
   uint64_t duration() const { return end_ - begin_; }
   void end() { end_ = now_ticks(); }
   // A signal handler, or a fork inside the call, may have changed the thread's state: false then, and nothing may be emitted.
-  bool still_recording() const { return t_local.epoch == life().epoch.load(std::memory_order_relaxed) && t_local.epoch != 0; }
+  bool still_recording() const {
+    return t_local.epoch == life().epoch.load(std::memory_order_relaxed) && t_local.epoch != 0;
+  }
   void leave() {
     t_local.guard_frame = 0;
     if (still_recording()) t_local.state->events.leave_call();

@@ -48,10 +48,13 @@ LifePage* make_life_page() {
   auto* const page = new (memory) LifePage;
   if (madvise(memory, 4096, MADV_WIPEONFORK) != 0) {
     // A kernel without it (gVisor): the fork of libc tells us; a raw clone goes unnoticed there.
-    __register_atfork(nullptr, nullptr, [] {
-      life().epoch.store(0, std::memory_order_relaxed);
-      life().phase.store(static_cast<uint32_t>(Phase::Cold), std::memory_order_relaxed);
-    }, &__dso_handle);
+    __register_atfork(
+        nullptr, nullptr,
+        [] {
+          life().epoch.store(0, std::memory_order_relaxed);
+          life().phase.store(static_cast<uint32_t>(Phase::Cold), std::memory_order_relaxed);
+        },
+        &__dso_handle);
   }
   return page;
 }
@@ -63,10 +66,11 @@ bool open_tables() {
     InternTable* table;
     uint32_t capacity;
   };
-  const Row rows[] = {{&g_intern.strings, kLarge},    {&g_intern.functions, kLarge},   {&g_intern.modules, kSmall * 4},
-                      {&g_intern.configs, kLarge},    {&g_intern.contexts, kSmall},    {&g_intern.streams, kLarge},
-                      {&g_intern.graphs, kSmall * 4}, {&g_intern.gpu_streams, kLarge}, {&g_intern.gpu_kernels, kLarge},
-                      {&g_intern.nvtx_domains, kSmall}, {&g_intern.nvtx_labels, kLarge}};
+  const Row rows[] = {
+      {&g_intern.strings, kLarge},      {&g_intern.functions, kLarge},   {&g_intern.modules, kSmall * 4},
+      {&g_intern.configs, kLarge},      {&g_intern.contexts, kSmall},    {&g_intern.streams, kLarge},
+      {&g_intern.graphs, kSmall * 4},   {&g_intern.gpu_streams, kLarge}, {&g_intern.gpu_kernels, kLarge},
+      {&g_intern.nvtx_domains, kSmall}, {&g_intern.nvtx_labels, kLarge}};
   size_t slots = 0;
   for (const Row& row : rows) slots += row.capacity;
   static void* memory = nullptr;
@@ -130,7 +134,8 @@ std::atomic<LifePage*> g_life{&g_first_page};
 
 bool enter_slow() {
   const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
-  if (epoch != 0) return open_thread();  // a new thread, or a thread of the parent's life in a child that records already
+  if (epoch != 0)
+    return open_thread();  // a new thread, or a thread of the parent's life in a child that records already
   if (inert()) return false;
   uint32_t phase = life().phase.load(std::memory_order_acquire);
   if (phase == static_cast<uint32_t>(Phase::Starting)) {
@@ -138,7 +143,8 @@ bool enter_slow() {
     return false;
   }
   // The start ended between the two readings above: this thread records, from this call on.
-  if (phase == static_cast<uint32_t>(Phase::Recording) && life().epoch.load(std::memory_order_acquire) != 0) return open_thread();
+  if (phase == static_cast<uint32_t>(Phase::Recording) && life().epoch.load(std::memory_order_acquire) != 0)
+    return open_thread();
   if (phase != static_cast<uint32_t>(Phase::Cold)) {
     if (g_log.is_open()) count(format::Counter::after_exit);
     return false;
@@ -171,7 +177,8 @@ void register_exit_handler() {
 void finish_life() {
   uint32_t recording = static_cast<uint32_t>(Phase::Recording);
   if (getpid() != g_pid) return;  // a vfork child that calls exit
-  if (!life().phase.compare_exchange_strong(recording, static_cast<uint32_t>(Phase::Stopped), std::memory_order_acq_rel)) {
+  if (!life().phase.compare_exchange_strong(recording, static_cast<uint32_t>(Phase::Stopped),
+                                            std::memory_order_acq_rel)) {
     return;
   }
   const int saved = errno;

@@ -28,8 +28,8 @@ bool g_key_made = false;
 ThreadState* page(uint32_t index) {
   ThreadState* there = g_pages[index].load(std::memory_order_acquire);
   if (there != nullptr) return there;
-  void* const memory = mmap(nullptr, kStatesPerPage * sizeof(ThreadState), PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const memory =
+      mmap(nullptr, kStatesPerPage * sizeof(ThreadState), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   auto* const made = static_cast<ThreadState*>(memory);
   for (uint32_t i = 0; i < kStatesPerPage; ++i) new (made + i) ThreadState;

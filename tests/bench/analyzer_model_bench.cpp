@@ -40,7 +40,9 @@ uint64_t peak_bytes() {
 double cpu_seconds() {
   struct rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
@@ -64,11 +66,13 @@ void write_log(const std::string& path, uint32_t launches) {
   for (uint32_t i = 1; i <= 32; ++i) {
     format::ConfigDef config;
     config.id = format::ConfigId{i}, config.api = format::ApiId{1}, config.function = format::FunctionId{1};
-    config.grid[0] = 100 * i, config.block[0] = 128, config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
+    config.grid[0] = 100 * i, config.block[0] = 128,
+    config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
     log.define(config);
     format::GpuKernelDef kernel;
     kernel.id = format::GpuKernelId{i}, kernel.name = format::StringId{1}, kernel.registers = 32;
-    kernel.grid[0] = 100 * i, kernel.block[0] = 128, kernel.grid[1] = kernel.grid[2] = kernel.block[1] = kernel.block[2] = 1;
+    kernel.grid[0] = 100 * i, kernel.block[0] = 128,
+    kernel.grid[1] = kernel.grid[2] = kernel.block[1] = kernel.block[2] = 1;
     log.define(kernel);
   }
   for (uint32_t t = 1; t <= kThreads; ++t) {
@@ -102,7 +106,8 @@ void write_log(const std::string& path, uint32_t launches) {
   }
   log.seal_all();
   const std::vector<uint8_t> bytes = log.bytes();
-  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
 double json_rate(const analyzer::Trace& trace, const analyzer::KernelNames& names, const analyzer::QueueDepth& depth,
@@ -132,8 +137,8 @@ struct Times {
   }
   void print(const char* what, double records) const {
     const double w = median(wall), c = median(cpu);
-    std::printf("%-19s %.3f s  %.1f M records/s; CPU time %.3f s, %.1f ns a record over all cores\n", what, w, records / w / 1e6, c,
-                1e9 * c / records);
+    std::printf("%-19s %.3f s  %.1f M records/s; CPU time %.3f s, %.1f ns a record over all cores\n", what, w,
+                records / w / 1e6, c, 1e9 * c / records);
   }
 };
 
@@ -204,11 +209,13 @@ int run(const std::string& path, int rounds, bool with_json) {
   const auto begin = std::chrono::steady_clock::now();
   const analyzer::KernelNames names(*trace);
   const analyzer::QueueDepth depth(*trace);
-  std::printf("exact queue depth   %.3f s, peak with it %.1f bytes an event\n", seconds_since(begin), bytes_an_event(peak_bytes()));
+  std::printf("exact queue depth   %.3f s, peak with it %.1f bytes an event\n", seconds_since(begin),
+              bytes_an_event(peak_bytes()));
   uint64_t written = 0;
   double cpu = 0;
   const double plain = json_rate(*trace, names, depth, "/dev/null", written, cpu);
-  std::printf("JSON to /dev/null   %.2f M records/s (%llu), %.0f ns CPU a record\n", plain, static_cast<unsigned long long>(written), cpu);
+  std::printf("JSON to /dev/null   %.2f M records/s (%llu), %.0f ns CPU a record\n", plain,
+              static_cast<unsigned long long>(written), cpu);
   const std::string gz = path + ".json.gz";
   const double compressed = json_rate(*trace, names, depth, gz, written, cpu);
   std::printf("JSON to .gz level 1 %.2f M records/s, %.0f ns CPU a record over both threads\n", compressed, cpu);

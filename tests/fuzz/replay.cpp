@@ -25,7 +25,11 @@ void damage(std::vector<uint8_t>& bytes, std::mt19937_64& random) {
     switch (random() % 4) {
       case 0: bytes[at] ^= static_cast<uint8_t>(1u << random() % 8); break;
       case 1: bytes[at] = static_cast<uint8_t>(random()); break;
-      case 2: std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin() + static_cast<std::ptrdiff_t>(std::min(bytes.size(), at + random() % 16)), uint8_t{0xff}); break;
+      case 2:
+        std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                  bytes.begin() + static_cast<std::ptrdiff_t>(std::min(bytes.size(), at + random() % 16)),
+                  uint8_t{0xff});
+        break;
       default:
         if (random() % 8 == 0) bytes.resize(at);
     }

@@ -27,7 +27,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   std::FILE* const file = output == "-" ? stdout : std::fopen(output.c_str(), "wb");
-  const bool written = file != nullptr && std::fwrite(log.data(), 1, log.size(), file) == log.size() && std::fclose(file) == 0;
+  const bool written =
+      file != nullptr && std::fwrite(log.data(), 1, log.size(), file) == log.size() && std::fclose(file) == 0;
   if (!written) std::fprintf(stderr, "undump: cannot write %s\n", output.c_str());
   return written ? 0 : 2;
 }

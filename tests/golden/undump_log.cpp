@@ -154,7 +154,8 @@ class Undump {
     header_.kind_table_bytes = static_cast<uint32_t>(kind_text_.size());
     header_.counter_names_bytes = static_cast<uint32_t>(names.size());
     const std::string texts = kind_text_ + names;
-    if (sizeof header_ + texts.size() > format::kHeaderBytes) throw Wrong("the kind table and counter names are too long");
+    if (sizeof header_ + texts.size() > format::kHeaderBytes)
+      throw Wrong("the kind table and counter names are too long");
     std::memcpy(file.data(), &header_, sizeof header_);
     std::memcpy(file.data() + sizeof header_, texts.data(), texts.size());
     std::memcpy(file.data() + format::kCounterPageOffset, &page_, sizeof page_);
@@ -192,7 +193,8 @@ class Undump {
       if (!(assign(name, "version", line, h.version) || assign(name, "header_bytes", line, h.header_bytes) ||
             assign(name, "block_bytes", line, h.block_bytes) || assign(name, "pid", line, h.pid) ||
             assign(name, "clock", line, h.clock) || assign(name, "backing", line, h.backing) ||
-            assign(name, "start_tick", line, h.start_tick) || assign(name, "start_monotonic_ns", line, h.start_monotonic_ns) ||
+            assign(name, "start_tick", line, h.start_tick) ||
+            assign(name, "start_monotonic_ns", line, h.start_monotonic_ns) ||
             assign(name, "start_realtime_ns", line, h.start_realtime_ns) ||
             assign(name, "ticks_per_second", line, h.ticks_per_second))) {
         throw Wrong("no header field '" + std::string(name) + "'");
@@ -203,7 +205,8 @@ class Undump {
     while (!line.at_end()) {
       const std::string_view name = line.word();
       reserved_given_ |= name == "blocks_reserved";
-      if (!(assign(name, "finished", line, page_.finished) || assign(name, "blocks_reserved", line, page_.blocks_reserved) ||
+      if (!(assign(name, "finished", line, page_.finished) ||
+            assign(name, "blocks_reserved", line, page_.blocks_reserved) ||
             assign(name, "gpu_pending", line, page_.gpu_pending))) {
         throw Wrong("no page field '" + std::string(name) + "'");
       }
@@ -222,7 +225,8 @@ class Undump {
     for (const auto& [name, value] : counters_) all_known &= known_counter(name);
     if (all_known) {  // the others are 0
       counters_.clear();
-      for (const format::CounterInfo& info : format::kCounters) counters_.emplace_back(info.name, given[std::string(info.name)]);
+      for (const format::CounterInfo& info : format::kCounters)
+        counters_.emplace_back(info.name, given[std::string(info.name)]);
     }
     size_t bad_at = 0;
     if (!kinds_.parse(kind_text_, bad_at)) throw Wrong("a kind line is no signature");
@@ -414,7 +418,8 @@ class Undump {
   format::CodecState state_;
   uint32_t count_ = 0;
   uint64_t end_ = 0;
-  bool open_ = false, sealed_ = false, records_given_ = false, prepared_ = false, reserved_given_ = false, end_given_ = false;
+  bool open_ = false, sealed_ = false, records_given_ = false, prepared_ = false, reserved_given_ = false,
+       end_given_ = false;
 };
 
 }  // namespace

@@ -159,9 +159,11 @@ TEST(GpuActivity, DevicesAreDescribed) {
   EXPECT_EQ(run.lines("device").size(), 2u);
   std::map<std::string, int> keys;
   for (const std::string& line : run.lines("device_property")) {
-    if (field(line, "ordinal") == 1) ++keys[line.substr(line.find("key=") + 4, line.find(" value=") - line.find("key=") - 4)];
+    if (field(line, "ordinal") == 1)
+      ++keys[line.substr(line.find("key=") + 4, line.find(" value=") - line.find("key=") - 4)];
   }
-  for (const char* key : {"totalGlobalMem", "computeMajor", "computeMinor", "maxThreadsPerBlock", "numSms", "warpSize"}) {
+  for (const char* key :
+       {"totalGlobalMem", "computeMajor", "computeMinor", "maxThreadsPerBlock", "numSms", "warpSize"}) {
     EXPECT_EQ(keys[key], 1) << key;
   }
 }
@@ -214,7 +216,8 @@ TEST(GpuActivity, FlushThatHangsDoesNotHangTheExit) {
 }
 
 TEST(GpuActivity, FlushThatHangsInTheHelperDoesNotHangTheExit) {
-  const Ended run({"unfinished"}, {"SIM=cupti flush_hangs; idle 0; kernel endless 100000000000", "PROF_FLUSH=0.05", "PROF_EXIT_WAIT=1"});
+  const Ended run({"unfinished"}, {"SIM=cupti flush_hangs; idle 0; kernel endless 100000000000", "PROF_FLUSH=0.05",
+                                   "PROF_EXIT_WAIT=1"});
   EXPECT_EQ(run.status, 0);
   EXPECT_LT(run.seconds, 1.5);
 }
@@ -224,7 +227,8 @@ TEST(GpuActivity, DroppedRecordsAreCounted) {
   const uint64_t dropped = run.counter(format::Counter::cupti_dropped);
   EXPECT_GT(dropped, 0u);
   size_t calls = 0;
-  for (const std::string& line : run.lines("driver_calls")) calls += static_cast<size_t>(std::count(line.begin(), line.end(), ';'));
+  for (const std::string& line : run.lines("driver_calls"))
+    calls += static_cast<size_t>(std::count(line.begin(), line.end(), ';'));
   EXPECT_EQ(run.records() + calls + dropped, 2004u);
 }
 

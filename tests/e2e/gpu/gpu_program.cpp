@@ -39,7 +39,9 @@ void subscribe() {
   using Subscribe = int (*)(void**, void (*)(void*, int, int, const void*), void*);
   const auto function = reinterpret_cast<Subscribe>(dlsym(library, "cuptiSubscribe"));
   static void* subscriber = nullptr;
-  if (function == nullptr || function(&subscriber, [](void*, int, int, const void*) {}, nullptr) != 0) exit(98);
+  if (function == nullptr || function(
+                                 &subscriber, [](void*, int, int, const void*) {}, nullptr) != 0)
+    exit(98);
 }
 
 }  // namespace

@@ -49,7 +49,9 @@ class LogBuilder {
     ++stream.records;
     stream.state = state;
   }
-  template <class T> void define(const T& record, uint32_t thread = 1) { add(thread, record, format::BlockKind::Definitions); }
+  template <class T> void define(const T& record, uint32_t thread = 1) {
+    add(thread, record, format::BlockKind::Definitions);
+  }
 
   void seal(uint32_t thread, format::BlockKind kind = format::BlockKind::Events) {
     Stream& stream = streams_[{thread, kind}];
@@ -121,7 +123,9 @@ struct RandomFields {
   template <class T> void value(const char*, T& x) { x = static_cast<T>(number()); }
   template <class T> void optional(const char*, T& x) { x = static_cast<T>(number()); }
   void optional_node(const char*, uint64_t& x) { x = number(); }
-  void signed_value(const char*, int64_t& x) { x = static_cast<int64_t>(random() >> (random() % 64)) * (random() % 2 ? 1 : -1); }
+  void signed_value(const char*, int64_t& x) {
+    x = static_cast<int64_t>(random() >> (random() % 64)) * (random() % 2 ? 1 : -1);
+  }
   void time(const char*, uint64_t& x) { x = number(); }
   void gpu_time(const char*, uint64_t& x) { x = number(); }
   void correlation(const char*, uint32_t& x) { x = static_cast<uint32_t>(number()); }

@@ -59,7 +59,8 @@ TEST(LogClock, StaysWithinOneNanosecondOfTheExactLineBetweenAnchors) {
       const auto& a = anchors[k];
       const auto& b = anchors[k + 1];
       const uint64_t tick = a.tick + random() % (b.tick - a.tick);
-      const auto exact = a.monotonic_ns + static_cast<Uint128>(tick - a.tick) * (b.monotonic_ns - a.monotonic_ns) / (b.tick - a.tick);
+      const auto exact =
+          a.monotonic_ns + static_cast<Uint128>(tick - a.tick) * (b.monotonic_ns - a.monotonic_ns) / (b.tick - a.tick);
       const auto got = clock.ns(tick);
       ASSERT_LE(got, static_cast<uint64_t>(exact));
       ASSERT_GE(got + 1, static_cast<uint64_t>(exact));
@@ -108,7 +109,8 @@ TEST(LogClock, GpuTimesComeBackToTheHostTimeOfTheirTick) {
     for (int i = 0; i < 20000; ++i) {
       const uint64_t tick = header.start_tick + random() % (21 * rate);
       const auto ticks = static_cast<Int128>(tick) - static_cast<Int128>(gpu.base_tick);
-      const auto cupti = static_cast<uint64_t>(static_cast<Int128>(gpu.base_ns) + ((ticks * static_cast<Int128>(gpu.multiplier)) >> gpu.shift));
+      const auto cupti = static_cast<uint64_t>(static_cast<Int128>(gpu.base_ns) +
+                                               ((ticks * static_cast<Int128>(gpu.multiplier)) >> gpu.shift));
       const uint64_t host = clock.ns(tick);
       const uint64_t back = clock.gpu_ns(cupti);
       // CUPTI's nanosecond was rounded down: up to 1 ns; each map rounds down once.
@@ -124,7 +126,8 @@ TEST(LogClock, GpuNanosecondsBetweenTicksAreWithinOneNanosecondOfTheExactMap) {
   const std::vector<format::ClockAnchor> anchors = {{26'000'000, 1'040'000'000, 0}};
   const format::GpuClock gpu{1'000'000, 7'000'000'000, 40, 0};
   const LogClock clock(header, anchors, gpu);
-  for (uint64_t ns = 0; ns < 3'000'000'000; ns += 12'345'677) EXPECT_EQ(clock.gpu_ns(7'000'000'000 + ns), 40'000'000 + ns);
+  for (uint64_t ns = 0; ns < 3'000'000'000; ns += 12'345'677)
+    EXPECT_EQ(clock.gpu_ns(7'000'000'000 + ns), 40'000'000 + ns);
 }
 
 TEST(PiecewiseMap, EqualsItselfIn128BitsEverywhere) {
@@ -144,7 +147,10 @@ TEST(PiecewiseMap, EqualsItselfIn128BitsEverywhere) {
     for (int i = 0; i < 200; ++i) {
       const auto& point = points[random() % points.size()];
       const auto near = static_cast<uint64_t>(point.x >> 16);
-      const uint64_t at = i % 4 == 0 ? any() : i % 4 == 1 ? near + random() % 4 - 2 : i % 4 == 2 ? near + any() : near - any();
+      const uint64_t at = i % 4 == 0   ? any()
+                          : i % 4 == 1 ? near + random() % 4 - 2
+                          : i % 4 == 2 ? near + any()
+                                       : near - any();
       uint32_t hint = static_cast<uint32_t>(random() % 8);
       ASSERT_EQ(map.at(at, hint), map.at_wide(at)) << "round " << round << " at " << at;
     }

@@ -52,10 +52,10 @@ TEST(LogDocs, TheWorkedExampleIsWhatTheCodeWrites) {
 }
 
 // "| 24 | 4 | clock |" in the document, for a field of a struct.
-#define EXPECT_DOCUMENTED(type, field)                                                                                 \
-  EXPECT_NE(document.find("| " + std::to_string(offsetof(format::type, field)) + " | " +                               \
-                          std::to_string(sizeof(format::type::field)) + " | " #field " |"),                            \
-            std::string::npos)                                                                                         \
+#define EXPECT_DOCUMENTED(type, field)                                                      \
+  EXPECT_NE(document.find("| " + std::to_string(offsetof(format::type, field)) + " | " +    \
+                          std::to_string(sizeof(format::type::field)) + " | " #field " |"), \
+            std::string::npos)                                                              \
       << #type "::" #field
 
 TEST(LogDocs, GiveEveryFieldOfTheHeadersItsPlace) {
@@ -94,9 +94,8 @@ TEST(LogDocs, GiveEveryFieldOfTheHeadersItsPlace) {
 
 TEST(LogDocs, TheFuzzCorpusHoldsARecordOfEveryKind) {
   const std::string text = "\n" + read_source("tests/fuzz/corpus/log_reader/every_kind.log.txt");
-  format::AllKinds::for_each([&]<class T>() {
-    EXPECT_NE(text.find("\n" + std::string(T::kName) + " "), std::string::npos) << T::kName;
-  });
+  format::AllKinds::for_each(
+      [&]<class T>() { EXPECT_NE(text.find("\n" + std::string(T::kName) + " "), std::string::npos) << T::kName; });
 }
 
 }  // namespace

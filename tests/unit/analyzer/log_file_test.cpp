@@ -382,9 +382,11 @@ TEST(LogFile, AGrowingLogOfALivingProcessIsRead) {
   builder.header.pid = static_cast<uint32_t>(getpid());
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
-  builder.header.start_monotonic_ns = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  builder.header.start_monotonic_ns =
+      static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
   clock_gettime(CLOCK_REALTIME, &now);
-  builder.header.start_realtime_ns = static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  builder.header.start_realtime_ns =
+      static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
   const LogOpenResult live = LogFile::open(folder.file("live.plog", builder.bytes()));
   ASSERT_TRUE(live);
   EXPECT_TRUE(live.log->still_written());

@@ -65,7 +65,8 @@ TEST(LogText, DamagedAndCutLogsComeBackByteIdenticalToo) {
   for (int round = 0; round < 100; ++round) {
     std::vector<uint8_t> bytes = random_log(static_cast<uint64_t>(round));
     const size_t body = bytes.size() - format::kBlocksOffset;
-    for (int i = 0; i < 5; ++i) bytes[format::kBlocksOffset + random() % body] ^= static_cast<uint8_t>(1 + random() % 255);
+    for (int i = 0; i < 5; ++i)
+      bytes[format::kBlocksOffset + random() % body] ^= static_cast<uint8_t>(1 + random() % 255);
     bytes.resize(bytes.size() - random() % 5000);
     // A damaged byte may spell a number in more bytes than needed; its value comes back, its spelling does not.
     const LogOpenResult opened = LogFile::from_memory(bytes, "x");
@@ -87,15 +88,23 @@ TEST(LogText, BytesOfAnInterruptedRecordComeBack) {
 
 TEST(LogText, OneLineARecordWithNamesValuesAndEscapes) {
   LogBuilder log;
-  log.add(1, format::KernelLaunch{.end = 500, .duration = 20, .config = static_cast<format::ConfigId>(3),
-                                  .stream = static_cast<format::StreamId>(1), .depth = 2, .stack = {}, .result = 700});
+  log.add(1, format::KernelLaunch{.end = 500,
+                                  .duration = 20,
+                                  .config = static_cast<format::ConfigId>(3),
+                                  .stream = static_cast<format::StreamId>(1),
+                                  .depth = 2,
+                                  .stack = {},
+                                  .result = 700});
   log.add(1, format::ThreadDef{static_cast<format::ThreadOrdinal>(1), 9, 8, "a\"b\\\n\x01\xff\xc3\xa4"});
   const format::CallPair pairs[] = {{100, 7}, {90, 9}};
   log.add(1, format::DriverCalls{5, {pairs, 2}});
   log.define(format::StreamDef{.id = static_cast<format::StreamId>(1), .priority = -5});
   const std::string text = dump(log.bytes());
-  EXPECT_NE(text.find("\nkernel_launch end=500 duration=20 config=3 stream=1 depth=2 result=700\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("\nthread thread=1 tid=9 first_tick=8 name=\"a\\\"b\\\\\\n\\x01\\xff\xc3\xa4\"\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nkernel_launch end=500 duration=20 config=3 stream=1 depth=2 result=700\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\nthread thread=1 tid=9 first_tick=8 name=\"a\\\"b\\\\\\n\\x01\\xff\xc3\xa4\"\n"),
+            std::string::npos)
+      << text;
   EXPECT_NE(text.find("\ndriver_calls tid=5 calls=[100:7 90:9]\n"), std::string::npos) << text;
   EXPECT_NE(text.find(" priority=-5\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\ncounter cupti_dropped 0\n"), std::string::npos) << text;
@@ -123,7 +132,8 @@ TEST(LogText, HandWrittenTextNeedsOnlyWhatItIsAbout) {
 
 TEST(LogText, UndumpNamesTheLineThatIsWrong) {
   std::vector<uint8_t> bytes;
-  EXPECT_EQ(undump_log("block events thread=1\nnonsense a=1\n", bytes), "line 2: 'nonsense' is neither a line nor a kind");
+  EXPECT_EQ(undump_log("block events thread=1\nnonsense a=1\n", bytes),
+            "line 2: 'nonsense' is neither a line nor a kind");
   EXPECT_EQ(undump_log("kernel_launch end=1\n", bytes), "line 1: a record outside a block");
   EXPECT_EQ(undump_log("block events\nthread_end when=1\n", bytes), "line 2: thread_end has no field 'when'");
 }

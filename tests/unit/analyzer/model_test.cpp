@@ -42,7 +42,8 @@ void add_thread(LogBuilder& log, uint32_t thread, uint32_t tid) {
   log.add(thread, format::ThreadDef{format::ThreadOrdinal{thread}, tid, kBase, "t"});
 }
 
-void add_launch(LogBuilder& log, uint32_t thread, uint64_t begin, uint64_t end, uint32_t stream = 1, uint32_t result = 0) {
+void add_launch(LogBuilder& log, uint32_t thread, uint64_t begin, uint64_t end, uint32_t stream = 1,
+                uint32_t result = 0) {
   format::KernelLaunch launch;
   launch.end = kBase + end, launch.duration = end - begin, launch.config = format::ConfigId{1};
   launch.stream = format::StreamId{stream}, launch.result = result;
@@ -173,10 +174,10 @@ TEST(Coverage, CountsEachLaunchWithoutGpuTimeOnce) {
   log.page.finished = 0;
   log.page.gpu_pending = 1;
   add_thread(log, 1, 500);
-  add_launch(log, 1, 0, 10);            // its record is missing although a later one came: unknown
-  add_launch(log, 1, 20, 30);           // with GPU time
-  add_launch(log, 1, 40, 50, 1, 700);   // failed
-  add_launch(log, 1, 60, 70);           // pending
+  add_launch(log, 1, 0, 10);           // its record is missing although a later one came: unknown
+  add_launch(log, 1, 20, 30);          // with GPU time
+  add_launch(log, 1, 40, 50, 1, 700);  // failed
+  add_launch(log, 1, 60, 70);          // pending
   add_calls(log, 500, {{25, 1}});
   add_run(log, 100, 110, 1);
   const auto trace = build(log);
@@ -184,7 +185,8 @@ TEST(Coverage, CountsEachLaunchWithoutGpuTimeOnce) {
   EXPECT_EQ(without(*trace, LaunchReason::Failed), 1u);
   EXPECT_EQ(without(*trace, LaunchReason::Pending), 1u);
   EXPECT_EQ(coverage_line(*trace),
-            "coverage: launches 4, with GPU time 1 (failed 1, pending 1, unknown 1); GPU operations 1, with launch 1; lost records 0");
+            "coverage: launches 4, with GPU time 1 (failed 1, pending 1, unknown 1); GPU operations 1, with launch 1; "
+            "lost records 0");
 }
 
 TEST(Nvtx, NestsPerDomainAndKeepsThePathInOrderOfOpening) {
@@ -284,7 +286,8 @@ TEST(Model, GpuDurationsAreTheRecordedOnesToTheNanosecond) {
   uint64_t start = 6'000'000;
   for (uint32_t i = 0; i < 2000; ++i) {
     format::KernelRun run;
-    run.start = start, run.duration = random() % 5'000'000, run.correlation = i + 1, run.stream = format::GpuStreamId{1};
+    run.start = start, run.duration = random() % 5'000'000, run.correlation = i + 1,
+    run.stream = format::GpuStreamId{1};
     log.add(9, run);
     durations.push_back(static_cast<int64_t>(run.duration));
     start += run.duration + 10;
@@ -342,7 +345,9 @@ TEST(Model, SurvivesRandomRecordsAndFlippedBytes) {
       });
     }
     std::vector<uint8_t> bytes = log.bytes();
-    for (int i = 0; i < 20; ++i) bytes[format::kBlocksOffset + random() % (bytes.size() - format::kBlocksOffset)] ^= static_cast<uint8_t>(1 + random() % 255);
+    for (int i = 0; i < 20; ++i)
+      bytes[format::kBlocksOffset + random() % (bytes.size() - format::kBlocksOffset)] ^=
+          static_cast<uint8_t>(1 + random() % 255);
     LogOpenResult opened = LogFile::from_memory(bytes, "damaged.plog");
     if (!opened) continue;
     std::vector<std::unique_ptr<LogFile>> logs;

@@ -73,7 +73,8 @@ class SinkTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
   size_t files() const {
-    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder_), std::filesystem::directory_iterator()));
+    return static_cast<size_t>(
+        std::distance(std::filesystem::directory_iterator(folder_), std::filesystem::directory_iterator()));
   }
   std::filesystem::path folder_;
 };

@@ -24,10 +24,10 @@ struct FakeDriver {
   static inline thread_local CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   static inline std::atomic<bool> write_fails{false};
   static inline std::atomic<bool> register_fails{false};
-  static inline std::atomic<bool> write_is_late{false};   // the GPU gets there later: finish_writes()
+  static inline std::atomic<bool> write_is_late{false};  // the GPU gets there later: finish_writes()
   static inline std::atomic<CUresult> event_result{CUDA_SUCCESS};
   static inline std::atomic<uint64_t> writes{0}, event_records{0}, forbidden{0};
-  static inline std::atomic<bool> captures{false};        // a capture runs: no mark may be placed
+  static inline std::atomic<bool> captures{false};  // a capture runs: no mark may be placed
   static inline void (*while_writing)() = nullptr;
   static inline std::vector<std::pair<CUdeviceptr, uint32_t>> late;
   static inline CUstream capturing = nullptr;
@@ -55,7 +55,9 @@ struct FakeDriver {
     *status = stream == capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
     return CUDA_SUCCESS;
   }
-  static CUresult host_register(void*, size_t, unsigned) { return register_fails ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS; }
+  static CUresult host_register(void*, size_t, unsigned) {
+    return register_fails ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
+  }
   static CUresult device_pointer(CUdeviceptr* address, void* host, unsigned) {
     *address = reinterpret_cast<CUdeviceptr>(host);
     return CUDA_SUCCESS;
@@ -74,7 +76,8 @@ struct FakeDriver {
     return CUDA_SUCCESS;
   }
   static void finish_writes() {
-    for (const auto& [address, value] : late) __atomic_store_n(reinterpret_cast<uint32_t*>(address), value, __ATOMIC_RELAXED);
+    for (const auto& [address, value] : late)
+      __atomic_store_n(reinterpret_cast<uint32_t*>(address), value, __ATOMIC_RELAXED);
     late.clear();
   }
   static CUresult event_create(CUevent* event, unsigned) {

@@ -66,8 +66,8 @@ class Records : public CaptureTest {
   struct alignas(8) Bytes {
     uint8_t bytes[256];
   };
-  static constexpr const char* kKinds[] = {"kernel_run",   "copy_run", "fill_run",   "driver_calls", "external_calls",
-                                           "gpu_kernel",   "string",   "gpu_stream"};
+  static constexpr const char* kKinds[] = {"kernel_run",     "copy_run",   "fill_run", "driver_calls",
+                                           "external_calls", "gpu_kernel", "string",   "gpu_stream"};
   std::deque<Bytes> records_;
   static inline std::deque<Bytes>::iterator next_, end_;
   std::map<std::string, size_t> before_;
@@ -211,7 +211,8 @@ TEST(CuptiBuffers, HandsOutEachOnceAndTakesBackOnlyItsOwn) {
   for (uint32_t i = 0; i < CuptiBuffers::kBuffers; ++i) {
     uint8_t* const buffer = pool.take(bytes);
     ASSERT_NE(buffer, nullptr);
-    EXPECT_EQ(bytes, i < CuptiBuffers::kLarge ? CuptiBuffers::kLargeBytes : CuptiBuffers::kSmallBytes) << "large ones first";
+    EXPECT_EQ(bytes, i < CuptiBuffers::kLarge ? CuptiBuffers::kLargeBytes : CuptiBuffers::kSmallBytes)
+        << "large ones first";
     out[buffer] = bytes;
   }
   EXPECT_EQ(out.size(), CuptiBuffers::kBuffers);
@@ -270,12 +271,14 @@ TEST(CuptiVersions, BelongToCudaVersions) {
 TEST(CuptiVersions, LaunchingCallsAreThoseOfTheTable) {
   std::set<std::string> names;
   for (uint32_t i = 0; i < launching_driver_calls().count; ++i) names.insert(launching_driver_calls().data[i].name);
-  for (const char* name : {"cuLaunchKernel", "cuLaunchKernel_ptsz", "cuLaunchKernelEx", "cuLaunchCooperativeKernel",
-                           "cuGraphLaunch", "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoH_v2", "cuMemsetD8_v2", "cuMemsetD32Async",
-                           "cuMemcpyPeerAsync", "cuMemcpy3DAsync_v2", "cuLaunchCooperativeKernelMultiDevice"}) {
+  for (const char* name :
+       {"cuLaunchKernel", "cuLaunchKernel_ptsz", "cuLaunchKernelEx", "cuLaunchCooperativeKernel", "cuGraphLaunch",
+        "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoH_v2", "cuMemsetD8_v2", "cuMemsetD32Async", "cuMemcpyPeerAsync",
+        "cuMemcpy3DAsync_v2", "cuLaunchCooperativeKernelMultiDevice"}) {
     EXPECT_TRUE(names.contains(name)) << name;
   }
-  for (const char* name : {"cuStreamSynchronize", "cuMemAlloc_v2", "cuEventRecord"}) EXPECT_FALSE(names.contains(name)) << name;
+  for (const char* name : {"cuStreamSynchronize", "cuMemAlloc_v2", "cuEventRecord"})
+    EXPECT_FALSE(names.contains(name)) << name;
   EXPECT_FALSE(driver_call_known(17, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx));
   EXPECT_TRUE(driver_call_known(18, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx));
   EXPECT_FALSE(driver_call_known(28, CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync_v2));

@@ -227,8 +227,8 @@ TEST_F(Depth, AgreesWithABruteForceModelAndIsAnUpperBound) {
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     ASSERT_TRUE(open_streams());
     std::mt19937_64 random(seed);
-    std::map<uint64_t, Model> streams;                            // handle number → account
-    std::map<uint64_t, std::pair<uint64_t, uint64_t>> events;     // event → stream's handle number, launches behind it
+    std::map<uint64_t, Model> streams;                         // handle number → account
+    std::map<uint64_t, std::pair<uint64_t, uint64_t>> events;  // event → stream's handle number, launches behind it
     uint64_t next_handle = 1;
     const auto add = [&] { streams[next_handle++] = {}; };
     add(), add(), add();
@@ -241,19 +241,24 @@ TEST_F(Depth, AgreesWithABruteForceModelAndIsAnUpperBound) {
       ASSERT_NE(state, nullptr);
       const uint64_t event = random() % 6;
       switch (random() % 12) {
-        case 0: case 1: case 2: case 3: {
+        case 0:
+        case 1:
+        case 2:
+        case 3: {
           ASSERT_EQ(depth_before(state), model.launched - model.told);
           const uint64_t operations = random() % 4 == 0 ? 1 + random() % 20 : 1;
           launched(state, operations);
           model.launched += operations;
           break;
         }
-        case 4: case 5: model.truly_done += random() % (model.launched - model.truly_done + 1); break;
+        case 4:
+        case 5: model.truly_done += random() % (model.launched - model.truly_done + 1); break;
         case 6:
           event_recorded(event_handle(event), state);
           events[event] = {n, model.launched};
           break;
-        case 7: case 8: {  // the GPU gets to an event, and the program asks
+        case 7:
+        case 8: {  // the GPU gets to an event, and the program asks
           if (!events.contains(event)) break;
           const auto [owner, upto] = events[event];
           if (!streams.contains(owner)) break;

@@ -75,7 +75,8 @@ TEST(Log, ShowsWhatAThreadWasInsideWhenTheProcessWasKilled) {
     kill(getpid(), SIGKILL);
   });
   const ScannedLog log = scan(only_log(folder));
-  EXPECT_TRUE(std::any_of(log.in_call.begin(), log.in_call.end(), [](const auto& entry) { return entry.second == 99; }));
+  EXPECT_TRUE(
+      std::any_of(log.in_call.begin(), log.in_call.end(), [](const auto& entry) { return entry.second == 99; }));
 }
 
 TEST(Log, AForkedChildWritesItsOwnAndLeavesTheParentsAlone) {

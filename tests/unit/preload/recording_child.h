@@ -50,7 +50,8 @@ class TempFolder {
 };
 
 // The child's wait status. Options are "NAME=value"; PROF_OUTPUT is `folder` unless given.
-inline int run_child(const std::string& folder, const std::vector<std::string>& options, const std::function<void()>& body) {
+inline int run_child(const std::string& folder, const std::vector<std::string>& options,
+                     const std::function<void()>& body) {
   const pid_t child = fork();
   if (child == 0) {
     setenv("PROF_OUTPUT", folder.c_str(), 1);
@@ -116,13 +117,15 @@ inline ScannedLog scan(const std::string& path) {
     block_crc(block, crc);
     // A kill between the flag and the checksums leaves zeros; the reader takes such a block as not sealed, and so do we.
     const auto& stored = block.header.crc;
-    const bool sealed = (block.header.flags & kBlockSealed) != 0 && (stored[0] | stored[1] | stored[2] | stored[3]) != 0;
+    const bool sealed =
+        (block.header.flags & kBlockSealed) != 0 && (stored[0] | stored[1] | stored[2] | stored[3]) != 0;
     if (block.header.magic != kBlockMagic || block.header.committed > kPayloadBytes ||
         (sealed && std::memcmp(crc, block.header.crc, sizeof crc) != 0)) {
       log.whole = false;
       log.damage = "block at " + std::to_string(at) + ": magic " + std::to_string(block.header.magic) + " committed " +
                    std::to_string(block.header.committed) + (sealed ? " sealed" : "") + " checksums";
-      for (int lane = 0; lane < 4; ++lane) log.damage += crc[lane] == stored[lane] ? " right" : stored[lane] == 0 ? " zero" : " wrong";
+      for (int lane = 0; lane < 4; ++lane)
+        log.damage += crc[lane] == stored[lane] ? " right" : stored[lane] == 0 ? " zero" : " wrong";
       continue;
     }
     ++log.threads[block.header.thread];
