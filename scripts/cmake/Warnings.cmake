@@ -6,8 +6,7 @@ target_compile_options(prof_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversi
 # Sanitizers reach test programs and the analyzer, never libprof.so itself: the preload objects are linked into tests instead.
 add_library(prof_sanitize INTERFACE)
 if(PROF_SANITIZE)
-  target_compile_options(prof_sanitize INTERFACE -fsanitize=${PROF_SANITIZE} -fno-omit-frame-pointer
-    $<$<CXX_COMPILER_ID:Clang>:-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/scripts/cmake/sanitize_ignore.txt>)
+  target_compile_options(prof_sanitize INTERFACE -fsanitize=${PROF_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(prof_sanitize INTERFACE -fsanitize=${PROF_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     target_compile_options(prof_sanitize INTERFACE -fsanitize-ignorelist=${CMAKE_SOURCE_DIR}/scripts/cmake/sanitizer_ignore.txt)
