@@ -183,6 +183,11 @@ void renew_stream(StreamState& state, const StreamFacts& facts) {
 }
 
 void remove_stream(StreamState& state) {
+  // Also where the gate stays closed and the slot is kept: a new stream of the same handle starts with nothing outstanding.
+  const uint64_t launched = state.launched.load(std::memory_order_relaxed);
+  uint64_t done = state.completed.load(std::memory_order_relaxed);
+  while (done < launched && !state.completed.compare_exchange_weak(done, launched, std::memory_order_relaxed)) {
+  }
   const Gate gate;
   if (!gate.held() || !state.live.load(std::memory_order_relaxed)) return;
   const uint32_t slot = slot_of(state);
