@@ -49,7 +49,8 @@ MarkWay decide(ContextState& context) {
   // One thread decides; the others go without until then.
   MarkWay undecided = MarkWay::Undecided;
   if (!context.mark_way.compare_exchange_strong(undecided, MarkWay::Off, std::memory_order_acq_rel)) return undecided;
-  const bool events = g_driver.cuEventCreate != nullptr && g_driver.cuEventRecord != nullptr && g_driver.cuEventQuery != nullptr;
+  const bool events =
+      g_driver.cuEventCreate != nullptr && g_driver.cuEventRecord != nullptr && g_driver.cuEventQuery != nullptr;
   MarkWay way = events ? MarkWay::Event : MarkWay::Off;
   if ((g_write_values || !events) && show_words(context)) way = MarkWay::Value;
   context.mark_way.store(way, std::memory_order_release);
@@ -71,7 +72,8 @@ void place(StreamState& state, uint64_t number) {
   const int saved = errno;
   const DriverCall call;
   const MarkWay way = decide(*state.context.load(std::memory_order_relaxed));
-  const bool placed = way == MarkWay::Value ? write_value(state, number) : way == MarkWay::Event && move_events(state, number);
+  const bool placed =
+      way == MarkWay::Value ? write_value(state, number) : way == MarkWay::Event && move_events(state, number);
   if (placed) {
     count(format::Counter::depth_marks);
   } else {
@@ -120,8 +122,7 @@ void marks_begin_capture() {
 
 void marks_end_capture() {
   uint32_t captures = g_captures.load(std::memory_order_relaxed);
-  while (captures != 0 && !g_captures.compare_exchange_weak(captures, captures - 1, std::memory_order_seq_cst)) {
-  }
+  while (captures != 0 && !g_captures.compare_exchange_weak(captures, captures - 1, std::memory_order_seq_cst)) {}
 }
 
 bool anybody_captures() { return g_captures.load(std::memory_order_relaxed) != 0; }

@@ -31,7 +31,8 @@ MarkRing* rings() {
   MarkRing* there = g_rings.load(std::memory_order_acquire);
   if (there != nullptr) return there;
   constexpr size_t kBytes = kRings * sizeof(MarkRing);
-  void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const memory =
+      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   auto* const made = static_cast<MarkRing*>(memory);  // zero pages are rings never used
   if (g_rings.compare_exchange_strong(there, made, std::memory_order_acq_rel)) return made;
@@ -50,7 +51,8 @@ MarkRing* take_ring(ContextState* context) {
     if (!ring.taken.compare_exchange_strong(unused, 1, std::memory_order_acq_rel)) continue;
     ContextState* const owner = ring.context.load(std::memory_order_relaxed);
     const bool same = owner == context && ring.handle.load(std::memory_order_relaxed) == handle;
-    const bool gone = owner != nullptr && owner->handle.load(std::memory_order_relaxed) != ring.handle.load(std::memory_order_relaxed);
+    const bool gone = owner != nullptr &&
+                      owner->handle.load(std::memory_order_relaxed) != ring.handle.load(std::memory_order_relaxed);
     // Busy: a thread is still inside a launch on the stream that had it.
     if ((!same && owner != nullptr && !gone) || ring.busy.load(std::memory_order_acquire) != 0) {
       ring.taken.store(0, std::memory_order_release);
@@ -69,8 +71,7 @@ MarkRing* take_ring(ContextState* context) {
 
 void complete(StreamState& state, uint64_t upto) {
   uint64_t known = state.completed.load(std::memory_order_relaxed);
-  while (known < upto && !state.completed.compare_exchange_weak(known, upto, std::memory_order_relaxed)) {
-  }
+  while (known < upto && !state.completed.compare_exchange_weak(known, upto, std::memory_order_relaxed)) {}
 }
 
 bool move(MarkRing& ring, StreamState& state, uint64_t number) {
@@ -84,7 +85,8 @@ bool move(MarkRing& ring, StreamState& state, uint64_t number) {
   }
   if (ring.head - ring.tail == MarkRing::kEvents) return true;  // all under way: the depth stays an upper bound
   const uint32_t next = ring.head % MarkRing::kEvents;
-  if (ring.event[next] == nullptr && g_driver.cuEventCreate(&ring.event[next], CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
+  if (ring.event[next] == nullptr &&
+      g_driver.cuEventCreate(&ring.event[next], CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
     return false;
   }
   if (g_driver.cuEventRecord(ring.event[next], state.handle) != CUDA_SUCCESS) return false;

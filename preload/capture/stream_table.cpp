@@ -58,7 +58,9 @@ class Gate {
   bool held_ = false;
 };
 
-uint32_t position(uint64_t key, uint32_t probe) { return static_cast<uint32_t>(key + probe) & (StreamTable::kIndex - 1); }
+uint32_t position(uint64_t key, uint32_t probe) {
+  return static_cast<uint32_t>(key + probe) & (StreamTable::kIndex - 1);
+}
 
 StreamState* find(const IndexSlot* index, uint64_t key) {
   for (uint32_t probe = 0; probe < kMaxProbes; ++probe) {
@@ -186,8 +188,7 @@ void remove_stream(StreamState& state) {
   // Also where the gate stays closed and the slot is kept: a new stream of the same handle starts with nothing outstanding.
   const uint64_t launched = state.launched.load(std::memory_order_relaxed);
   uint64_t done = state.completed.load(std::memory_order_relaxed);
-  while (done < launched && !state.completed.compare_exchange_weak(done, launched, std::memory_order_relaxed)) {
-  }
+  while (done < launched && !state.completed.compare_exchange_weak(done, launched, std::memory_order_relaxed)) {}
   const Gate gate;
   if (!gate.held() || !state.live.load(std::memory_order_relaxed)) return;
   const uint32_t slot = slot_of(state);

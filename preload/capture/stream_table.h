@@ -29,28 +29,28 @@ struct ContextState {
   uint32_t device = 0;
   uint32_t gpu_context = 0;
   std::atomic<MarkWay> mark_way{MarkWay::Undecided};
-  uint32_t* mark_words = nullptr;          // kMaxStreams words that the GPU writes; never unmapped
-  CUdeviceptr mark_address = 0;            // where the GPU sees them
+  uint32_t* mark_words = nullptr;  // kMaxStreams words that the GPU writes; never unmapped
+  CUdeviceptr mark_address = 0;    // where the GPU sees them
 };
 
 struct alignas(64) StreamState {
   // The launch path's cache line
-  std::atomic<uint64_t> launched{0};         // operations, ever
-  std::atomic<uint64_t> completed{0};        // launch number up to which all is known to have finished
-  std::atomic<uint64_t> reported{0};         // operations CUPTI reported, never above launched
+  std::atomic<uint64_t> launched{0};   // operations, ever
+  std::atomic<uint64_t> completed{0};  // launch number up to which all is known to have finished
+  std::atomic<uint64_t> reported{0};   // operations CUPTI reported, never above launched
   std::atomic<uint64_t> last_launch_tick{0};
   std::atomic<const uint32_t*> mark_word{nullptr};  // written by the GPU: low half of a launch number
-  std::atomic<uint64_t> marked{0};           // launch number of the last completion mark
+  std::atomic<uint64_t> marked{0};                  // launch number of the last completion mark
   std::atomic<bool> marks_off{false};
-  std::atomic<bool> programmatic{false};     // saw a programmatic dependent launch: never a mark here
+  std::atomic<bool> programmatic{false};  // saw a programmatic dependent launch: never a mark here
   // Set before the slot is shown, constant while it lives
   std::atomic<bool> live{false};
   bool per_thread = false;
-  uint32_t thread = 0;                       // ThreadOrdinal, of a per-thread default stream
+  uint32_t thread = 0;  // ThreadOrdinal, of a per-thread default stream
   format::StreamId id{};
   uint64_t key = 0;
-  uint64_t gpu_key = 0;                      // 0: CUPTI's ids are not known
-  CUstream handle = nullptr;                 // as our own driver calls name it
+  uint64_t gpu_key = 0;                         // 0: CUPTI's ids are not known
+  CUstream handle = nullptr;                    // as our own driver calls name it
   std::atomic<ContextState*> context{nullptr};  // read by walks over all slots, also while one is used again
   std::atomic<MarkRing*> mark_ring{nullptr};    // MarkWay::Event
 };
@@ -62,7 +62,9 @@ inline uint64_t stream_key(uint64_t a, uint64_t b) {
   const uint64_t key = Hash::fold(a ^ 0xa0761d6478bd642f, b ^ 0xe7037ed1a0b428db);
   return key < 2 ? key + 2 : key;
 }
-inline uint64_t gpu_stream_key(uint32_t gpu_context, uint32_t gpu_stream) { return stream_key(gpu_context, gpu_stream); }
+inline uint64_t gpu_stream_key(uint32_t gpu_context, uint32_t gpu_stream) {
+  return stream_key(gpu_context, gpu_stream);
+}
 
 // Null: not there.
 StreamState* find_stream(uint64_t key);
@@ -101,7 +103,7 @@ struct StreamTable {
   IndexSlot gpu_index[kIndex];
   StreamState states[kMaxStreams];
   std::atomic<uint32_t> high_water;
-  std::atomic<uint32_t> gate;  // 1: somebody adds or removes
+  std::atomic<uint32_t> gate;             // 1: somebody adds or removes
   std::atomic<uint64_t> gone_unreported;  // operations of streams that ended before CUPTI had reported them
   ContextState contexts[kMaxContexts];
   std::atomic<uint32_t> context_count;
@@ -118,8 +120,6 @@ template <class Visit> void for_each_stream(Visit&& visit) {
   }
 }
 
-inline uint32_t slot_of(const StreamState& state) {
-  return static_cast<uint32_t>(&state - detail::g_streams->states);
-}
+inline uint32_t slot_of(const StreamState& state) { return static_cast<uint32_t>(&state - detail::g_streams->states); }
 
 }  // namespace prof::preload

@@ -40,13 +40,15 @@ constexpr NullStream null_stream_of(std::string_view name) {
 }
 
 // Tags of the topics; each is defined in a record_*.h.
+// clang-format off (release 14 indents such a list anew each time)
 #define PROF_TOPICS(X)                                                                                                 \
   X(Launch)                                                                                                            \
-  X(LaunchMany)                                                                                                        \
-  X(GraphLaunch) X(GraphInstantiate) X(GraphExecDestroy) X(CopyToHost) X(CopyFromHost) X(CopyNull) X(CopyAsync)        \
-      X(FillNull) X(FillAsync) X(Alloc) X(Register) X(Free) X(Create) X(Call) X(StreamCreate) X(StreamDestroy)         \
-          X(StreamFinish) X(CaptureBegin) X(CaptureEnd) X(EventRecord) X(EventFinish) X(EventDestroy) X(ContextCreate) \
-              X(ContextDestroy) X(ContextFinish) X(PrimaryRelease) X(Unload) X(FunctionGet) X(ProcAddress)
+  X(LaunchMany) X(GraphLaunch) X(GraphInstantiate) X(GraphExecDestroy) X(CopyToHost) X(CopyFromHost) X(CopyNull)       \
+      X(CopyAsync) X(FillNull) X(FillAsync) X(Alloc) X(Register) X(Free) X(Create) X(Call) X(StreamCreate)             \
+          X(StreamDestroy) X(StreamFinish) X(CaptureBegin) X(CaptureEnd) X(EventRecord) X(EventFinish) X(EventDestroy) \
+              X(ContextCreate) X(ContextDestroy) X(ContextFinish) X(PrimaryRelease) X(Unload) X(FunctionGet)           \
+                  X(ProcAddress)
+// clang-format on
 namespace topic {
 #define PROF_TOPIC(name) struct name;
 PROF_TOPICS(PROF_TOPIC)

@@ -21,14 +21,15 @@
 namespace {
 
 // cuda.h renames some of these (cuMemAlloc is cuMemAlloc_v2); the list is expanded after that, so names fit.
-#define DEMO_FUNCTIONS(X)                                                                                           \
-  X(cuInit)                                                                                                         \
-  X(cuDeviceGet)                                                                                                    \
-  X(cuDeviceGetName) X(cuCtxCreate) X(cuCtxSynchronize) X(cuModuleLoadData) X(cuModuleGetFunction) X(cuMemAlloc)    \
-      X(cuMemFree) X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemsetD32Async) \
-          X(cuStreamCreate) X(cuStreamSynchronize) X(cuStreamWaitEvent) X(cuStreamDestroy) X(cuEventCreate)         \
-              X(cuEventRecord) X(cuEventSynchronize) X(cuEventDestroy) X(cuLaunchKernel) X(cuModuleUnload)          \
-                  X(cuCtxDestroy)
+// clang-format off (release 14 indents such a list anew each time)
+#define DEMO_FUNCTIONS(X)                                                                                         \
+  X(cuInit)                                                                                                       \
+  X(cuDeviceGet) X(cuDeviceGetName) X(cuCtxCreate) X(cuCtxSynchronize) X(cuModuleLoadData) X(cuModuleGetFunction) \
+      X(cuMemAlloc) X(cuMemFree) X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync)     \
+          X(cuMemsetD32Async) X(cuStreamCreate) X(cuStreamSynchronize) X(cuStreamWaitEvent) X(cuStreamDestroy)    \
+              X(cuEventCreate) X(cuEventRecord) X(cuEventSynchronize) X(cuEventDestroy) X(cuLaunchKernel)         \
+                  X(cuModuleUnload) X(cuCtxDestroy)
+// clang-format on
 #define DEMO_TEXT(name) #name
 
 struct Driver {
