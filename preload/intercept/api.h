@@ -40,7 +40,8 @@ constexpr NullStream null_stream_of(std::string_view name) {
 }
 
 // Tags of the topics; each is defined in a record_*.h.
-// clang-format off (release 14 indents such a list anew each time)
+// Release 14 of the formatter indents such a list anew each time.
+// clang-format off
 #define PROF_TOPICS(X)                                                                                                 \
   X(Launch)                                                                                                            \
   X(LaunchMany) X(GraphLaunch) X(GraphInstantiate) X(GraphExecDestroy) X(CopyToHost) X(CopyFromHost) X(CopyNull)       \

@@ -21,7 +21,8 @@
 namespace {
 
 // cuda.h renames some of these (cuMemAlloc is cuMemAlloc_v2); the list is expanded after that, so names fit.
-// clang-format off (release 14 indents such a list anew each time)
+// Release 14 of the formatter indents such a list anew each time.
+// clang-format off
 #define DEMO_FUNCTIONS(X)                                                                                         \
   X(cuInit)                                                                                                       \
   X(cuDeviceGet) X(cuDeviceGetName) X(cuCtxCreate) X(cuCtxSynchronize) X(cuModuleLoadData) X(cuModuleGetFunction) \
