@@ -142,9 +142,9 @@ void name_logs(const std::vector<MadeLog>& logs) {
   for (size_t i = 0; i < logs.size(); ++i) {
     std::string name = fs::proximate(logs[i].path, error);
     if (error || name.starts_with("../../")) name = logs[i].path;
-    if (name.find_first_of(" '\"\\$&;()<>|*?") != std::string::npos) name = "'" + name + "'";
+    if (name.find_first_of(" '\"\\$&;()<>|*?") != std::string::npos) name.insert(0, 1, '\'').push_back('\'');
     if (i < 20) fmt::print(stderr, "prof: {} ({})\n", name, size_text(logs[i].bytes));
-    names += " " + name;
+    names.append(" ").append(name);
   }
   if (logs.size() > 20) fmt::print(stderr, "prof: … {} logs in all\n", logs.size());
   if (logs.size() > 4) names = " " + (logs[0].path.parent_path() / "prof.*.plog").string();

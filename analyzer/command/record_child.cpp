@@ -68,6 +68,7 @@ struct Handlers {
 ChildEnd run_child(const std::vector<std::string>& argv,
                    const std::vector<std::pair<std::string, std::string>>& variables) {
   std::vector<char*> pointers;
+  pointers.reserve(argv.size() + 1);
   for (const std::string& word : argv) pointers.push_back(const_cast<char*>(word.c_str()));
   pointers.push_back(nullptr);
   int report[2];

@@ -22,7 +22,7 @@ std::string find_in_path(std::string_view command) {
   while (true) {
     const size_t colon = folders.find(':');
     const std::string_view folder = folders.substr(0, colon);
-    const std::string path = (folder.empty() ? "." : std::string(folder)) + "/" + std::string(command);
+    std::string path = (folder.empty() ? "." : std::string(folder)) + "/" + std::string(command);
     struct stat info {};
     if (stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0) return path;
     if (colon == std::string_view::npos) return {};
@@ -66,7 +66,7 @@ std::string needed_asan(Elf& elf, const std::vector<Elf64_Phdr>& segments) {
     for (const Elf64_Phdr& load : segments) {  // DT_STRTAB is an address: find its place in the file
       if (load.p_type != PT_LOAD || strings < load.p_vaddr || strings - load.p_vaddr >= load.p_filesz) continue;
       for (const uint64_t name : needed) {
-        const std::string soname = elf.text(load.p_offset + (strings - load.p_vaddr) + name);
+        std::string soname = elf.text(load.p_offset + (strings - load.p_vaddr) + name);
         if (soname.starts_with("libasan.so")) return soname;
       }
     }

@@ -190,7 +190,7 @@ bool LogFile::read_header(LogError& error) {
         offsetof(format::FileHeader, version), "use the prof that came with the recorder, or a newer one");
     return false;
   }
-  const auto bad = [&](size_t offset, std::string what) {
+  const auto bad = [&](size_t offset, const std::string& what) {
     error = make_error(LogErrorKind::BadHeader, "has a damaged header: " + what, offset);
     return false;
   };

@@ -252,7 +252,7 @@ void learn_streams(Trace& trace) {
   for (const GpuOperation& operation : trace.operations) {
     if (!operation.linked() || operation.graph_node != 0) continue;
     HostStream& stream = trace.host_streams[index(trace.host[operation.launch].stream)];
-    if (&stream == &trace.host_streams[0] || stream.stream != kNone) continue;
+    if (&stream == trace.host_streams.data() || stream.stream != kNone) continue;
     stream.stream = operation.stream_index;
     trace.streams[stream.stream].priority = stream.priority;
     trace.streams[stream.stream].priority_known = true;

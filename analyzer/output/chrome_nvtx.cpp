@@ -25,7 +25,7 @@ std::string args_of(const Trace& trace, const NvtxRange& range) {
   if (range.payload_type != 0) {
     // NVTX's payload types: 1 uint64, 2 int64, 3 double, 4 uint32, 5 int32, 6 float.
     char number[32];
-    char* end = number;
+    char* end = nullptr;
     double real = 0;
     float small = 0;
     switch (range.payload_type) {

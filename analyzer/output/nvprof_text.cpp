@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace prof::analyzer {
 
 namespace {
@@ -29,7 +31,7 @@ void write_rows(const SummarySection& section, const SummaryOptions& options, Si
                            scaled_time(row.total_ns), row.calls, scaled_time(row.average_ns()), scaled_time(row.min_ns),
                            scaled_time(row.max_ns)));
     if (options.median) sink.write(fmt::format("  {:>8}", scaled_time(row.median_ns)));
-    if (options.stddev) sink.write(fmt::format("  {:>8}", scaled_time(static_cast<int64_t>(row.stddev_ns + 0.5))));
+    if (options.stddev) sink.write(fmt::format("  {:>8}", scaled_time(std::llround(row.stddev_ns))));
     sink.write(fmt::format("  {}\n", readable_utf8(row.name)));
     label = "";
   }

@@ -131,11 +131,11 @@ class Search {
       member = reinterpret_cast<std::remove_reference_t<decltype(member)>>(find(handle, name));
       if (member == nullptr && needed) missing = name;
     };
-    constexpr bool Needed = true, Optional = false;
-#define PROF_CUPTI_FUNCTION(name, need) resolve(api.name, #name, need);
+    constexpr bool kNeeded = true, kOptional = false;
+#define PROF_CUPTI_FUNCTION(name, need) resolve(api.name, #name, k##need);
 #include "preload/capture/cupti_functions.def"
 #undef PROF_CUPTI_FUNCTION
-    (void)Optional;
+    (void)kOptional;
     if (missing != nullptr) return refuse(path, ": no function ", missing);
     uint32_t version = 0;
     if (api.cuptiGetVersion(&version) != CUPTI_SUCCESS) return refuse(path, ": cuptiGetVersion failed", "");

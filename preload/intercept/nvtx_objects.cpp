@@ -98,7 +98,7 @@ format::DomainId nvtx_domain_id(NvtxObject* domain) {
 std::string_view nvtx_utf8(const wchar_t* text, char* to) {
   size_t size = 0;
   for (; text != nullptr && *text != 0; ++text) {
-    const auto code = static_cast<uint32_t>(*text);
+    const auto code = static_cast<uint32_t>(*text);  // NOLINT(bugprone-signed-char-misuse): wchar_t is no char
     if (size + 4 > format::kMaxTextBytes) {
       count(format::Counter::text_cut);
       break;
