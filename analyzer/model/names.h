@@ -14,7 +14,7 @@ namespace prof::analyzer {
 enum class NameForm { Short, Full, Mangled };
 
 // "void ns::f<int>(float*)" -> "ns::f". Texts that are no C++ signature come back unchanged.
-std::string short_function_name(std::string_view demangled);
+std::string short_function_name(std::string_view text);
 
 // Demangles what starts with _Z; everything else, and what cannot be demangled, comes back unchanged.
 std::string demangled_name(std::string_view name);
@@ -48,6 +48,6 @@ std::string_view copy_kind_name(uint32_t copy_kind);
 std::string_view memory_kind_name(uint32_t memory_kind);
 
 // "cuMemAlloc_v2" -> "cuMemAlloc", "cuLaunchKernel_ptsz" -> "cuLaunchKernel": the name nvprof and Kineto show.
-std::string_view plain_api_name(std::string_view exported);
+std::string_view plain_api_name(std::string_view name);
 
 }  // namespace prof::analyzer
