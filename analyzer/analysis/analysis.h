@@ -1,9 +1,9 @@
 // Offline. One analysis answers one question about a model with one Table and prints nothing. The list is registry.def.
 #pragma once
 
+#include "analyzer/analysis/options.h"
 #include "analyzer/analysis/selection.h"
-#include "analyzer/model/names.h"
-#include "analyzer/model/queue_depth.h"
+#include "analyzer/analysis/views.h"
 #include "analyzer/model/trace.h"
 #include "analyzer/output/table.h"
 
@@ -13,10 +13,9 @@ namespace prof::analyzer {
 
 struct AnalysisInput {
   const Trace& trace;
-  const KernelNames& names;
-  const QueueDepth& depth;
+  const Views& views;
   const Selection& selection;
-  NameForm name_form = NameForm::Short;
+  const ReportOptions& options;
 };
 
 struct Analysis {

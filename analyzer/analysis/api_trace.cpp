@@ -60,7 +60,7 @@ Table report_api_trace(const AnalysisInput& input) {
     } else {
       row.empty();
     }
-    const LaunchDepth depth = input.depth.at_launch()[at];
+    const LaunchDepth depth = input.views.depth().at_launch()[at];
     if (depth.known()) {
       row.add(depth.waiting).add(depth.outstanding);
     } else {
@@ -72,7 +72,7 @@ Table report_api_trace(const AnalysisInput& input) {
       row.empty();
     }
     if (event.kind() == HostKind::KernelLaunch) {
-      row.add(input.names.name(KernelId{static_cast<uint32_t>(event.subject)}, input.name_form));
+      row.add(input.views.names().name(KernelId{static_cast<uint32_t>(event.subject)}, input.options.names));
     } else {
       row.empty();
     }

@@ -87,7 +87,7 @@ Table report_gpu_trace(const AnalysisInput& input) {
     row.add(std::string_view(device.name + " (" + std::to_string(device.ordinal) + ")"));
     row.add(stream.context).empty().add(stream.number).add(trace.processes[index(device.process)].pid);
     const HostEvent* const launch = operation.linked() ? &trace.host[operation.launch] : nullptr;
-    const LaunchDepth depth = launch != nullptr ? input.depth.at_launch()[operation.launch] : LaunchDepth{};
+    const LaunchDepth depth = launch != nullptr ? input.views.depth().at_launch()[operation.launch] : LaunchDepth{};
     if (depth.known()) {
       row.add(depth.waiting).add(depth.outstanding);
     } else {
@@ -98,7 +98,7 @@ Table report_gpu_trace(const AnalysisInput& input) {
     } else {
       row.empty();
     }
-    row.add(operation_name(input.names, operation, input.name_form));
+    row.add(operation_name(input.views.names(), operation, input.options.names));
     if (launch == nullptr) continue;
     auto cursor = cursors.find(index(launch->thread));
     if (cursor == cursors.end())

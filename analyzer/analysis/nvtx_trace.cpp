@@ -28,17 +28,17 @@ Table report_nvtx_trace(const AnalysisInput& input) {
   table.add_column("NVTX path", "nvtx_path", CellType::Text);
 
   struct Entry {
-    const NvtxRange* range;
+    const Range* range;
     uint32_t id;  // row of Trace::nvtx; kNone for marks
   };
-  std::vector<int64_t> child_ns(trace.nvtx.size());
+  std::vector<int64_t> child_ns(trace.ranges.size());
   std::vector<Entry> entries;
-  for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
-    const NvtxRange& range = trace.nvtx[row];
+  for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
+    const Range& range = trace.ranges[row];
     if (range.parent != kNone) child_ns[range.parent] += range.end_ns - range.begin_ns;
     entries.push_back({&range, row});
   }
-  for (const NvtxRange& mark : trace.marks) entries.push_back({&mark, kNone});
+  for (const Range& mark : trace.marks) entries.push_back({&mark, kNone});
   std::erase_if(entries, [&](const Entry& e) {
     return !input.selection.has_thread(trace.thread(e.range->thread)) ||
            !input.selection.in_window(e.range->begin_ns, e.range->end_ns);
@@ -46,7 +46,7 @@ Table report_nvtx_trace(const AnalysisInput& input) {
   std::stable_sort(entries.begin(), entries.end(),
                    [](const Entry& a, const Entry& b) { return a.range->begin_ns < b.range->begin_ns; });
   for (const Entry& entry : entries) {
-    const NvtxRange& range = *entry.range;
+    const Range& range = *entry.range;
     const Label& label = trace.labels[index(range.label)];
     const Thread& thread = trace.thread(range.thread);
     const int64_t duration = range.end_ns - range.begin_ns;
@@ -54,7 +54,7 @@ Table report_nvtx_trace(const AnalysisInput& input) {
     Table::Row row = table.row();
     row.add(range.begin_ns).add(range.end_ns).add(duration).add(in_children).add(duration - in_children);
     row.add(trace.text(label.text)).add(trace.processes[index(thread.process)].pid).add(thread.tid);
-    if (range.style == NvtxStyle::PushPop) {
+    if (range.style == RangeStyle::PushPop) {
       row.add(uint32_t{range.level}).add(uint32_t{range.children});
     } else {
       row.empty().empty();

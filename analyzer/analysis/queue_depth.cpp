@@ -62,7 +62,7 @@ std::vector<LiveError> live_errors(const AnalysisInput& input) {
   std::vector<LiveError> errors(trace.streams.size());
   for (uint32_t row = 0; row < trace.host.size(); ++row) {
     const HostEvent& event = trace.host[row];
-    const LaunchDepth depth = input.depth.at_launch()[row];
+    const LaunchDepth depth = input.views.depth().at_launch()[row];
     const uint32_t stream = trace.host_streams[index(event.stream)].stream;
     if (!depth.known() || stream == kNone || !input.selection.in_window(event.begin_ns, event.begin_ns)) continue;
     if (!input.selection.has_thread(trace.thread(event.thread))) continue;
@@ -106,7 +106,7 @@ Table report_queue_depth(const AnalysisInput& input) {
       const int64_t ns = std::min(until, input.selection.to_ns) - std::max(last.time_ns, input.selection.from_ns);
       waiting.hold(last.waiting, ns), outstanding.hold(last.outstanding, ns);
     };
-    input.depth.for_each_step(streams, [&](const DepthStep& step) {
+    input.views.depth().for_each_step(streams, [&](const DepthStep& step) {
       hold(step.time_ns);
       last = step;
     });

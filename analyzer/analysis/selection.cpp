@@ -23,18 +23,17 @@ int64_t moment_of_range(const Trace& trace, std::string_view name, bool is_end) 
     // "ProfilerStep#5" alone is the range of that name; "#2" after a name that exists counts.
     if (error != std::errc() || end != number.data() + number.size() || wanted == 0) wanted = 1;
   }
-  const auto find = [&](std::string_view text, uint32_t which) -> const NvtxRange* {
-    std::vector<const NvtxRange*> found;
-    for (const NvtxRange& range : trace.nvtx) {
+  const auto find = [&](std::string_view text, uint32_t which) -> const Range* {
+    std::vector<const Range*> found;
+    for (const Range& range : trace.ranges) {
       const std::string_view recorded = trace.text(trace.labels[index(range.label)].text);
       if (recorded == text || readable_utf8(recorded) == text) found.push_back(&range);  // as typed or as printed
     }
     if (found.size() < which) return nullptr;
-    std::sort(found.begin(), found.end(),
-              [](const NvtxRange* a, const NvtxRange* b) { return a->begin_ns < b->begin_ns; });
+    std::sort(found.begin(), found.end(), [](const Range* a, const Range* b) { return a->begin_ns < b->begin_ns; });
     return found[which - 1];
   };
-  const NvtxRange* range = find(name, 1);
+  const Range* range = find(name, 1);
   if (range == nullptr && hash != std::string_view::npos) range = find(name.substr(0, hash), wanted);
   if (range == nullptr) throw std::runtime_error(fmt::format("no NVTX range '{}' in the input", name));
   return is_end ? range->end_ns : range->begin_ns;

@@ -142,8 +142,8 @@ std::vector<SummarySection> summarize(const Trace& trace, const KernelNames& nam
     for (uint32_t row = thread.host.first; options.api && row < thread.host.last; ++row) {
       calls.add(trace.host[row].api(), trace.host[row].duration_ns());
     }
-    for (uint32_t row = thread.nvtx.first; options.nvtx && row < thread.nvtx.last; ++row) {
-      ranges.add(index(trace.nvtx[row].label), trace.nvtx[row].end_ns - trace.nvtx[row].begin_ns);
+    for (uint32_t row = thread.ranges.first; options.nvtx && row < thread.ranges.last; ++row) {
+      ranges.add(index(trace.ranges[row].label), trace.ranges[row].end_ns - trace.ranges[row].begin_ns);
     }
   }
   if (options.api) {
@@ -154,7 +154,7 @@ std::vector<SummarySection> summarize(const Trace& trace, const KernelNames& nam
   if (options.nvtx) {
     const Rows start_end = trace.processes[index(process)].start_end_ranges;
     for (uint32_t row = start_end.first; row < start_end.last; ++row) {
-      ranges.add(index(trace.nvtx[row].label), trace.nvtx[row].end_ns - trace.nvtx[row].begin_ns);
+      ranges.add(index(trace.ranges[row].label), trace.ranges[row].end_ns - trace.ranges[row].begin_ns);
     }
     sections.push_back(ranges.section(SummarySection::Nvtx, [&](uint64_t label) {
       const Label& row = trace.labels[label];

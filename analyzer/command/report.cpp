@@ -2,6 +2,7 @@
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/inputs.h"
+#include "analyzer/command/report_options.h"
 #include "analyzer/command/table_options.h"
 #include "analyzer/output/sink.h"
 
@@ -27,6 +28,7 @@ struct Options {
   std::string from, to, sort;
   size_t limit = 0;
   Selection selection;
+  ReportOptions report;
 };
 
 const Analysis* find_analysis(const std::string& name) {
@@ -76,7 +78,7 @@ int run_report(Options& options) {
                                  ? "which report? One of: " + all_names()
                                  : fmt::format("no report '{}'; there are: {}", options.words.front(), all_names()));
   }
-  if (inputs.empty()) throw std::runtime_error("no log given");
+  if (inputs.empty()) throw std::runtime_error("no log or trace given");
   if (access(inputs.front().c_str(), F_OK) != 0 && inputs.size() > 1) {
     throw std::runtime_error(
         fmt::format("'{}' is neither a report nor a file; reports: {}", inputs.front(), all_names()));
@@ -85,11 +87,10 @@ int run_report(Options& options) {
   if (!options.from.empty()) options.selection.from_ns = parse_moment(*trace, options.from, false);
   if (!options.to.empty()) options.selection.to_ns = parse_moment(*trace, options.to, true);
   if (options.selection.from_ns > options.selection.to_ns) throw std::runtime_error("--from is later than --to");
-  const KernelNames names(*trace);
-  const QueueDepth depth(*trace);
-  const NameForm form =
+  options.report.names =
       options.names.value_or(options.table.format == TableFormat::Csv ? NameForm::Full : NameForm::Short);
-  const AnalysisInput input{*trace, names, depth, options.selection, form};
+  const Views views(*trace);
+  const AnalysisInput input{*trace, views, options.selection, options.report};
 
   std::unique_ptr<Sink> sink;
   for (const Analysis* analysis : analyses) {
@@ -124,7 +125,7 @@ int run_report(Options& options) {
 void add_report(CLI::App& app, Run& run) {
   CLI::App* const verb = app.add_subcommand("report", "tables: " + all_names());
   const auto options = std::make_shared<Options>();
-  verb->add_option("NAME LOG", options->words, "report names, then logs");
+  verb->add_option("NAME FILE", options->words, "report names, then logs or traces of other tools");
   verb->add_flag("--list", options->list, "list the reports");
   add_names_option(*verb, options->names_given);
   options->table.add_to(*verb);
@@ -139,6 +140,7 @@ void add_report(CLI::App& app, Run& run) {
       ->delimiter(',')
       ->expected(1)
       ->take_all();
+  add_report_options(*verb, options->report);
   verb->callback([options, verb, &run] {
     if (verb->count("--names") != 0) options->names = options->names_given;
     run = [options] { return run_report(*options); };

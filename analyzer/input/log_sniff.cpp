@@ -1,30 +1,16 @@
 // See log_sniff.h.
 #include "analyzer/input/log_sniff.h"
 
-#include <sqlite3.h>
-#include <sys/stat.h>
-#include <zlib.h>
+#include "analyzer/input/file_head.h"
 
-#include <memory>
+#include <sqlite3.h>
+
 #include <string_view>
 #include <vector>
 
 namespace prof::analyzer {
 
 namespace {
-
-constexpr size_t kLookAt = 256 << 10;
-
-// The first bytes; gzread passes plain files through.
-std::string first_bytes(const std::string& path, bool& compressed) {
-  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
-  if (!file) return {};
-  std::string out(kLookAt, '\0');
-  const int size = gzread(file.get(), out.data(), static_cast<unsigned>(out.size()));
-  compressed = gzdirect(file.get()) == 0;
-  out.resize(size > 0 ? static_cast<size_t>(size) : 0);
-  return out;
-}
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
@@ -69,11 +55,9 @@ std::string sniff_sqlite(const std::string& path) {
 }  // namespace
 
 std::string sniff_foreign_file(const std::string& path) {
-  struct stat info {};
-  if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
-  bool compressed = false;
-  std::string text = first_bytes(path, compressed);
-  const std::string_view view(text);
+  const FileHead head = read_head(path);
+  const bool compressed = head.compressed;
+  const std::string_view view(head.bytes);
   const std::string suffix = compressed ? ", gzip" : "";
   if (view.starts_with("SQLite format 3")) return compressed ? "a SQLite database, gzip" : sniff_sqlite(path);
   if (view.starts_with("prof-log-text ")) return "the text of a log, made by `prof dump`" + suffix;

@@ -1,5 +1,6 @@
 #include "analyzer/model/builder.h"
 
+#include "analyzer/input/importer.h"
 #include "analyzer/model/parallel.h"
 #include "analyzer/model/stages.h"
 
@@ -177,13 +178,30 @@ std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, c
 }
 
 std::unique_ptr<Trace> build_trace(const std::vector<std::string>& paths, const BuildOptions& options) {
+  // Logs first: they share a clock and are placed without sorting; other tools' traces are appended one by one.
   std::vector<std::unique_ptr<LogFile>> logs;
+  std::vector<std::pair<FileHead, const Importer*>> foreign;
   for (const std::string& path : paths) {
     LogOpenResult opened = LogFile::open(path);
-    if (!opened) throw InputError(opened.error.text(path));
-    logs.push_back(std::move(opened.log));
+    if (opened) {
+      logs.push_back(std::move(opened.log));
+      continue;
+    }
+    FileHead head = opened.error.kind == LogErrorKind::NotALog ? read_head(path) : FileHead{};
+    const Importer* const importer = head.bytes.empty() ? nullptr : find_importer(head);
+    if (importer == nullptr) throw InputError(opened.error.text(path));
+    foreign.emplace_back(std::move(head), importer);
   }
-  return build_trace(std::move(logs), options);
+  std::unique_ptr<Trace> trace = logs.empty() ? std::make_unique<Trace>() : build_trace(std::move(logs), options);
+  for (const auto& [head, importer] : foreign) {
+    const auto first_process = static_cast<uint32_t>(trace->processes.size());
+    importer->import(head, *trace, {options.workers, options.progress});
+    for (uint32_t p = first_process; p < trace->processes.size(); ++p) {
+      trace->processes[p].source = head.path;
+      trace->processes[p].format = importer->name;
+    }
+  }
+  return trace;
 }
 
 }  // namespace prof::analyzer

@@ -4,22 +4,17 @@
 // Peak memory is below 64 bytes an event: the rows themselves and 20 bytes a driver call until it has found its launch.
 #pragma once
 
+#include "analyzer/input/input_error.h"
 #include "analyzer/model/trace.h"
 
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace prof::analyzer {
 
 class LogFile;
-
-// An input that cannot be used at all; what() names the file and why.
-struct InputError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 struct BuildOptions {
   unsigned workers = 0;  // 0: all cores

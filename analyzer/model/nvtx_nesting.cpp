@@ -38,7 +38,7 @@ class Nesting {
       for (size_t i = task.spans[s].nvtx; i < last; ++i) {
         const StagedNvtx& row = task.nvtx[i];
         if (row.step == NvtxStep::Payload) continue;
-        NvtxRange range;
+        Range range;
         range.begin_ns = range.end_ns = ns.tick(row.tick) - input_->origin_ns;
         range.thread = ThreadId{thread_};
         range.payload_type = row.payload_type;
@@ -53,7 +53,7 @@ class Nesting {
             break;
           case NvtxStep::End: ended_.push_back({row.value, range.begin_ns}); break;
           case NvtxStep::Mark:
-            range.style = NvtxStyle::Mark;
+            range.style = RangeStyle::Mark;
             range.path = path_;
             trace_.marks.push_back(range);
             trace_.threads[thread_].marks.last = static_cast<uint32_t>(trace_.marks.size());
@@ -79,7 +79,7 @@ class Nesting {
     end_thread();
     thread_ = thread;
     Thread& row = trace_.threads[thread];
-    row.nvtx.first = row.nvtx.last = static_cast<uint32_t>(trace_.nvtx.size());
+    row.ranges.first = row.ranges.last = static_cast<uint32_t>(trace_.ranges.size());
     row.path_changes.first = row.path_changes.last = static_cast<uint32_t>(trace_.path_changes.size());
     row.marks.first = row.marks.last = static_cast<uint32_t>(trace_.marks.size());
   }
@@ -88,21 +88,21 @@ class Nesting {
     if (thread_ == kNone) return;
     const int64_t last_ns = trace_.processes[index(input_->process)].last_ns;
     for (const uint32_t open : open_) {
-      trace_.nvtx[open].end_ns = std::max(last_ns, trace_.nvtx[open].begin_ns);
-      trace_.nvtx[open].unfinished = true;
+      trace_.ranges[open].end_ns = std::max(last_ns, trace_.ranges[open].begin_ns);
+      trace_.ranges[open].unfinished = true;
     }
     open_.clear();
     path_ = {};
-    trace_.threads[thread_].nvtx.last = static_cast<uint32_t>(trace_.nvtx.size());
+    trace_.threads[thread_].ranges.last = static_cast<uint32_t>(trace_.ranges.size());
     trace_.threads[thread_].path_changes.last = static_cast<uint32_t>(trace_.path_changes.size());
     thread_ = kNone;
   }
 
-  StringId domain(const NvtxRange& range) const { return trace_.labels[index(range.label)].domain; }
+  StringId domain(const Range& range) const { return trace_.labels[index(range.label)].domain; }
 
-  void push(NvtxRange range) {
+  void push(Range range) {
     for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
-      NvtxRange& outer = trace_.nvtx[*open];
+      Range& outer = trace_.ranges[*open];
       if (domain(outer) != domain(range)) continue;
       range.parent = *open;
       range.level = static_cast<uint16_t>(std::min<uint32_t>(outer.level + 1u, UINT16_MAX));
@@ -111,8 +111,8 @@ class Nesting {
     }
     path_ = child_path(path_, range.label);
     range.path = path_;
-    open_.push_back(static_cast<uint32_t>(trace_.nvtx.size()));
-    trace_.nvtx.push_back(range);
+    open_.push_back(static_cast<uint32_t>(trace_.ranges.size()));
+    trace_.ranges.push_back(range);
     trace_.path_changes.push_back({range.begin_ns, path_});
   }
 
@@ -120,8 +120,8 @@ class Nesting {
     auto open = open_.end();
     while (open != open_.begin()) {
       --open;
-      if (domain(trace_.nvtx[*open]) != of_domain) continue;
-      trace_.nvtx[*open].end_ns = now;
+      if (domain(trace_.ranges[*open]) != of_domain) continue;
+      trace_.ranges[*open].end_ns = now;
       const bool innermost = open + 1 == open_.end();
       open_.erase(open);
       path_ = innermost ? trace_.paths[index(path_)].parent : rebuilt_path();
@@ -133,7 +133,7 @@ class Nesting {
 
   PathId rebuilt_path() {
     PathId path{};
-    for (const uint32_t open : open_) path = child_path(path, trace_.nvtx[open].label);
+    for (const uint32_t open : open_) path = child_path(path, trace_.ranges[open].label);
     return path;
   }
 
@@ -163,7 +163,7 @@ class Nesting {
       }
     };
     for (Started& each : started_) {
-      each.range.style = NvtxStyle::StartEnd;
+      each.range.style = RangeStyle::StartEnd;
       each.range.unfinished = true;
       each.range.end_ns = std::max(last_ns, each.range.begin_ns);
     }
@@ -174,15 +174,15 @@ class Nesting {
         ++trace_.processes[index(input_->process)].nvtx_pops_without_push;
         continue;
       }
-      NvtxRange& range = started_[found->second.back()].range;
+      Range& range = started_[found->second.back()].range;
       found->second.pop_back();
       range.end_ns = end.time_ns;
       range.unfinished = false;
     }
     Process& process = trace_.processes[index(input_->process)];
-    process.start_end_ranges.first = static_cast<uint32_t>(trace_.nvtx.size());
-    for (const Started& each : started_) trace_.nvtx.push_back(each.range);
-    process.start_end_ranges.last = static_cast<uint32_t>(trace_.nvtx.size());
+    process.start_end_ranges.first = static_cast<uint32_t>(trace_.ranges.size());
+    for (const Started& each : started_) trace_.ranges.push_back(each.range);
+    process.start_end_ranges.last = static_cast<uint32_t>(trace_.ranges.size());
     started_.clear();
     ended_.clear();
     input_ = nullptr;
@@ -190,7 +190,7 @@ class Nesting {
 
   struct Started {
     uint64_t id;
-    NvtxRange range;
+    Range range;
   };
   struct Ended {
     uint64_t id;

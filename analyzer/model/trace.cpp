@@ -17,12 +17,40 @@ std::string path_text(const Trace& trace, PathId path) {
   return text;
 }
 
+RangeCursor::RangeCursor(const Trace& trace, ThreadId thread)
+    : trace_(trace), rows_(trace.thread(thread).ranges), next_(rows_.first) {}
+
+uint32_t RangeCursor::at(int64_t time_ns, bool with_python) {
+  if (time_ns < last_ns_) {
+    open_.clear();
+    next_ = rows_.first;
+  }
+  last_ns_ = time_ns;
+  for (; next_ < rows_.last && trace_.ranges[next_].begin_ns <= time_ns; ++next_) {
+    const int64_t begin_ns = trace_.ranges[next_].begin_ns;
+    while (!open_.empty() && trace_.ranges[open_.back()].end_ns <= begin_ns) open_.pop_back();
+    open_.push_back(next_);
+  }
+  while (!open_.empty() && trace_.ranges[open_.back()].end_ns <= time_ns) open_.pop_back();
+  for (size_t i = open_.size(); i-- > 0;) {  // a range that overlaps its successor may have ended below it
+    const Range& range = trace_.ranges[open_[i]];
+    if (range.end_ns > time_ns && (with_python || range.kind != RangeKind::Python)) return open_[i];
+  }
+  return kNone;
+}
+
 PathCursor::PathCursor(const Trace& trace, ThreadId thread)
-    : first_(trace.path_changes.data() + trace.thread(thread).path_changes.first),
+    : trace_(trace),
+      ranges_(trace, thread),
+      first_(trace.path_changes.data() + trace.thread(thread).path_changes.first),
       last_(trace.path_changes.data() + trace.thread(thread).path_changes.last),
       next_(first_) {}
 
 PathId PathCursor::at(int64_t time_ns) {
+  if (first_ == last_) {
+    const uint32_t range = ranges_.at(time_ns);
+    return range == kNone ? PathId{} : trace_.ranges[range].path;
+  }
   if (next_ != first_ && next_[-1].time_ns > time_ns) {
     next_ = std::upper_bound(first_, next_, time_ns, [](int64_t t, const PathChange& c) { return t < c.time_ns; });
   }

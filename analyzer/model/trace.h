@@ -4,8 +4,12 @@
 //
 // All times are signed nanoseconds since `start_realtime_ns`, the first record of all inputs, on one clock. Rows are plain
 // structs of at most 48 bytes in Columns; ids are indices into the table of their kind and never shared between
-// processes. Host events and push/pop ranges are grouped by thread and sorted by begin (an enclosing one first), start/end
+// processes. Host events and nested ranges are grouped by thread and sorted by begin (an enclosing one first), start/end
 // ranges follow those of their process; GPU operations are grouped by stream and sorted by start.
+//
+// A *range* is any named stretch of a host thread's time that is no CUDA call: an NVTX range of ours or of nsys and nvprof, an
+// operator or annotation of torch.profiler, a Python function. Logs have only NVTX ranges; everything asked about operators
+// is asked about all of them.
 #pragma once
 
 #include "analyzer/model/column.h"
@@ -26,8 +30,8 @@ enum class StreamId : uint32_t {};      // one (process, device, context, stream
 enum class HostStreamId : uint32_t {};  // one stream handle as the host used it; 0 is "none"
 enum class KernelId : uint32_t {};      // name and launch shape of kernels; 0 is "not known"
 enum class GraphId : uint32_t {};       // executable graph; 0 is "not known"
-enum class LabelId : uint32_t {};       // domain, text, colour and category of an NVTX event
-enum class PathId : uint32_t {};        // a chain of open NVTX ranges; 0 is "in no range"
+enum class LabelId : uint32_t {};       // domain, text, colour and category of a range or mark
+enum class PathId : uint32_t {};        // a chain of open ranges; 0 is "in no range"
 
 template <class Id> constexpr uint32_t index(Id id) { return static_cast<uint32_t>(id); }
 inline constexpr uint32_t kNone = UINT32_MAX;
@@ -99,24 +103,80 @@ struct GpuOperation {
 };
 static_assert(sizeof(GpuOperation) == 48);
 
-enum class NvtxStyle : uint8_t { PushPop = 0, StartEnd = 1, Mark = 2 };
+enum class RangeStyle : uint8_t { PushPop = 0, StartEnd = 1, Mark = 2 };
 
-// One NVTX range or mark. 48 bytes.
-struct NvtxRange {
+// Who made a range. Annotation: torch.profiler's record_function and ProfilerStep; Overhead: the profiler's own work.
+enum class RangeKind : uint8_t { Nvtx = 0, Operator = 1, Annotation = 2, Python = 3, Overhead = 4 };
+
+// One range or mark. 48 bytes. Push/pop style means nested in time on its thread, whoever made it.
+struct Range {
   int64_t begin_ns = 0;
-  int64_t end_ns = 0;  // marks: begin
-  uint64_t payload = 0;
-  ThreadId thread{};  // where it was opened
+  int64_t end_ns = 0;    // marks: begin
+  uint64_t payload = 0;  // NVTX: the payload; other kinds: row of Trace::details, 0 if there is none
+  ThreadId thread{};     // where it was opened
   LabelId label{};
-  PathId path{};             // push/pop: all open ranges of the thread, this one last
-  uint32_t parent = kNone;   // push/pop: the enclosing range of the same domain, row of Trace::nvtx
-  uint16_t level = 0;        // push/pop: how many ranges of its domain enclose it
+  PathId path{};  // push/pop: all open ranges of the thread but Python's, this one last
+  uint32_t parent =
+      kNone;  // push/pop: row of Trace::ranges; NVTX: the enclosing range of the same domain, else of the thread
+  uint16_t level = 0;        // push/pop: how many such ranges enclose it
   uint16_t children = 0;     // push/pop: directly inside it, at most 65535
   uint8_t payload_type = 0;  // NVTX's nvtxPayloadType_t
-  NvtxStyle style{};
+  RangeStyle style{};
   bool unfinished = false;  // never closed: ends with the last record of its process
+  RangeKind kind{};
 };
-static_assert(sizeof(NvtxRange) == 48);
+static_assert(sizeof(Range) == 48);
+
+// What a trace of torch.profiler knows of an operator beyond its name and time. 48 bytes. Texts are JSON as in the trace.
+struct OperatorDetail {
+  uint64_t external_id = 0;
+  int64_t sequence = -1;        // autograd's sequence number: equal for a forward operator and its backward; -1: none
+  uint64_t flops = 0;           // as the trace has it; 0: not in the trace
+  uint32_t forward_thread = 0;  // of a backward operator: PyTorch's own number of the forward thread; 0: none
+  StringId dims{}, types{}, concrete{};  // "Input Dims", "Input type", "Concrete Inputs"
+  StringId stack{};                      // "Call stack"
+  StringId other{};                      // Triton's arguments (kernel_file, num_warps …), as members of a JSON object
+};
+static_assert(sizeof(OperatorDetail) == 48);
+
+// An allocation (bytes > 0) or release (< 0) that a framework reported: torch.profiler's "[memory]". 48 bytes.
+struct MemoryEvent {
+  int64_t time_ns = 0;
+  int64_t bytes = 0;
+  uint64_t address = 0;
+  uint64_t allocated = 0;  // of the allocator, afterwards; 0: not known
+  uint64_t reserved = 0;
+  ThreadId thread{};
+  uint32_t device = kNone;  // ordinal; kNone: host memory
+};
+static_assert(sizeof(MemoryEvent) == 48);
+
+// What a synchronisation waited for, as CUPTI reported it (Kineto's cuda_sync, nsys's SYNCHRONIZATION). 48 bytes.
+enum class SyncKind : uint8_t {
+  Unknown = 0,
+  Event = 1,
+  StreamWaitEvent = 2,
+  Stream = 3,
+  Context = 4
+};  // CUPTI's numbers
+struct SyncEvent {
+  int64_t begin_ns = 0, end_ns = 0;
+  uint32_t correlation = 0;
+  uint32_t call = kNone;            // row of Trace::host: the call with that correlation
+  uint32_t stream = kNone;          // row of Trace::streams that waits or is waited for
+  uint32_t waits_for = kNone;       // StreamWaitEvent, Event: the stream on which the event was recorded
+  uint32_t record_correlation = 0;  // the call that recorded the event; 0: not known
+  uint32_t event_id = 0;
+  SyncKind kind{};
+};
+static_assert(sizeof(SyncEvent) == 48);
+
+// A range projected on a stream by the tool that wrote the trace (Kineto's gpu_user_annotation): never counted as GPU work.
+struct GpuAnnotation {
+  int64_t start_ns = 0, end_ns = 0;
+  StreamId stream{};
+  LabelId label{};
+};
 
 struct Label {
   StringId domain{};  // empty: NVTX's default domain
@@ -132,7 +192,8 @@ struct PathNode {
   LabelId label{};
 };
 
-// From `time_ns` on the thread is in `path`. A thread's changes are sorted by time.
+// From `time_ns` on the thread is in `path`. A thread's changes are sorted by time. Only logs have them: where a trace has
+// begin and end of each range, paths follow from the ranges.
 struct PathChange {
   int64_t time_ns = 0;
   PathId path{};
@@ -192,7 +253,7 @@ struct Thread {
   uint32_t tid = 0;
   std::string name;
   Rows host;
-  Rows nvtx;  // its push/pop ranges in order of opening
+  Rows ranges;  // its push/pop ranges in order of opening
   Rows path_changes;
   Rows marks;  // in Trace::marks
 };
@@ -209,13 +270,14 @@ struct Process {
   std::string executable;
   std::string command_line;
   std::string source;                                      // the file it was read from
+  std::string_view format = "prof log";                    // name of the importer that read it
   std::vector<std::pair<std::string, std::string>> facts;  // everything the recorder said about the run
   std::vector<CounterValue> counters;                      // only those that are not 0
   std::vector<std::string> damage;                         // what of the file could not be read
   bool finished = true;                                    // the recording was closed in order
   uint64_t gpu_pending = 0;
   uint64_t nvtx_pops_without_push = 0;
-  Rows start_end_ranges;  // in Trace::nvtx, sorted by begin
+  Rows start_end_ranges;  // in Trace::ranges, sorted by begin
   int64_t last_ns = 0;    // its last record
   Coverage coverage;
 
@@ -246,9 +308,15 @@ struct Trace {
 
   Column<HostEvent> host;
   Column<GpuOperation> operations;
-  Column<NvtxRange> nvtx;  // push/pop and start/end ranges
-  Column<NvtxRange> marks;
+  Column<Range> ranges;  // push/pop and start/end ranges
+  Column<Range> marks;
   Column<PathChange> path_changes;
+
+  // Only from traces of other tools.
+  Column<OperatorDetail> details;  // row 0: none; empty if no range has details
+  Column<MemoryEvent> memory;      // by time
+  Column<SyncEvent> syncs;         // by begin
+  Column<GpuAnnotation> gpu_annotations;
 
   const Thread& thread(ThreadId id) const { return threads[index(id)]; }
   const Process& process_of(const HostEvent& event) const { return processes[index(thread(event.thread).process)]; }
@@ -257,10 +325,31 @@ struct Trace {
   ProcessId process_of(StreamId id) const { return device(stream(id).device).process; }
   std::string_view text(StringId id) const { return strings[id]; }
   std::string_view api_name(const HostEvent& event) const { return strings[apis[event.api()]]; }
+  std::string_view range_name(const Range& range) const { return strings[labels[index(range.label)].text]; }
+  // Null: NVTX, or nothing known.
+  const OperatorDetail* detail(const Range& range) const {
+    return range.kind == RangeKind::Nvtx || range.payload == 0 ? nullptr : &details[range.payload];
+  }
 };
 
 // The chain of ranges a thread is in at a moment: "train/step/forward"; ranges of named domains as "domain:text".
 std::string path_text(const Trace& trace, PathId path);
+
+// Which ranges a thread is in, at growing times (starts again when time goes back). O(1) a step, amortised.
+class RangeCursor {
+ public:
+  RangeCursor(const Trace& trace, ThreadId thread);
+  // Row of the innermost open push/pop range that contains the moment, kNone if there is none. Python's ranges only if
+  // asked for.
+  uint32_t at(int64_t time_ns, bool with_python = false);
+
+ private:
+  const Trace& trace_;
+  Rows rows_;
+  uint32_t next_ = 0;
+  int64_t last_ns_ = 0;
+  std::vector<uint32_t> open_;
+};
 
 // Looks up the path of a thread at growing times (falls back to a search when time goes back).
 class PathCursor {
@@ -269,6 +358,8 @@ class PathCursor {
   PathId at(int64_t time_ns);
 
  private:
+  const Trace& trace_;
+  RangeCursor ranges_;
   const PathChange* first_;
   const PathChange* last_;
   const PathChange* next_;

@@ -13,7 +13,7 @@ namespace prof::analyzer {
 namespace {
 
 // `"args":{"domain":"x","payload":1}`
-std::string args_of(const Trace& trace, const NvtxRange& range) {
+std::string args_of(const Trace& trace, const Range& range) {
   const Label& label = trace.labels[index(range.label)];
   std::string args;
   const auto add = [&](std::string_view key, const std::string& value) {
@@ -43,7 +43,7 @@ std::string args_of(const Trace& trace, const NvtxRange& range) {
   return "\"args\":{" + args + "}";
 }
 
-std::string name_of(const Trace& trace, const NvtxRange& range) {
+std::string name_of(const Trace& trace, const Range& range) {
   return json_string(trace.text(trace.labels[index(range.label)].text));
 }
 
@@ -52,15 +52,15 @@ std::set<StringId> crossing_domains(const Trace& trace, Rows rows) {
   std::set<StringId> crossing;
   std::vector<uint32_t> open;
   for (uint32_t row = rows.first; row < rows.last; ++row) {
-    const NvtxRange& range = trace.nvtx[row];
-    while (!open.empty() && trace.nvtx[open.back()].end_ns <= range.begin_ns) open.pop_back();
+    const Range& range = trace.ranges[row];
+    while (!open.empty() && trace.ranges[open.back()].end_ns <= range.begin_ns) open.pop_back();
     const StringId domain = trace.labels[index(range.label)].domain;
-    if (index(domain) != 0 && !open.empty() && trace.nvtx[open.back()].end_ns < range.end_ns) {
+    if (index(domain) != 0 && !open.empty() && trace.ranges[open.back()].end_ns < range.end_ns) {
       crossing.insert(domain);
     } else if (index(domain) == 0) {
       for (const uint32_t outer : open) {
-        if (trace.nvtx[outer].end_ns < range.end_ns)
-          crossing.insert(trace.labels[index(trace.nvtx[outer].label)].domain);
+        if (trace.ranges[outer].end_ns < range.end_ns)
+          crossing.insert(trace.labels[index(trace.ranges[outer].label)].domain);
       }
     }
     open.push_back(row);
@@ -75,14 +75,14 @@ void write_thread(const ChromeContext& context, ThreadId id) {
   const uint64_t own_tid = context.ids.thread[index(id)];
   std::map<StringId, uint64_t> lane_of;
   uint64_t lane = own_tid;
-  for (const StringId domain : crossing_domains(trace, thread.nvtx)) {
+  for (const StringId domain : crossing_domains(trace, thread.ranges)) {
     lane += 1'000'000'000;
     lane_of[domain] = lane;
     context.events.add(fmt::format(
         "{{\"name\":\"thread_name\",\"ph\":\"M\",\"ts\":0.000,\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}}", pid,
         lane, json_string(fmt::format("thread {} domain {}", thread.tid, trace.text(domain)))));
   }
-  const auto put = [&](const NvtxRange& range, std::string_view head, std::string_view tail) {
+  const auto put = [&](const Range& range, std::string_view head, std::string_view tail) {
     const auto found = lane_of.find(trace.labels[index(range.label)].domain);
     const std::string track = track_piece(pid, found == lane_of.end() ? own_tid : found->second);
     const std::string name = name_of(trace, range), args = args_of(trace, range);
@@ -92,7 +92,7 @@ void write_thread(const ChromeContext& context, ThreadId id) {
     *to++ = ',';
     to = put_bytes(to, track);
     to = put_micros(to, range.begin_ns);
-    if (range.style == NvtxStyle::PushPop) {
+    if (range.style == RangeStyle::PushPop) {
       to = put_bytes(to, ",\"dur\":");
       to = put_micros(to, range.end_ns - range.begin_ns);
     }
@@ -100,8 +100,8 @@ void write_thread(const ChromeContext& context, ThreadId id) {
     to = put_bytes(to, args);
     context.events.end(put_bytes(to, tail));
   };
-  for (uint32_t row = thread.nvtx.first; row < thread.nvtx.last; ++row) {
-    put(trace.nvtx[row], "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":", "}");
+  for (uint32_t row = thread.ranges.first; row < thread.ranges.last; ++row) {
+    put(trace.ranges[row], "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":", "}");
   }
   for (uint32_t row = thread.marks.first; row < thread.marks.last; ++row) {
     put(trace.marks[row], "{\"ph\":\"i\",\"s\":\"t\",\"cat\":\"cpu_instant_event\",\"name\":", "}");
@@ -111,7 +111,7 @@ void write_thread(const ChromeContext& context, ThreadId id) {
 void write_start_end(const ChromeContext& context, uint64_t pid, Rows rows) {
   const Trace& trace = context.trace;
   for (uint32_t row = rows.first; row < rows.last; ++row) {
-    const NvtxRange& range = trace.nvtx[row];
+    const Range& range = trace.ranges[row];
     const std::string common =
         fmt::format("\"cat\":\"nvtx_start_end\",\"id\":{},\"name\":{},{}", row + 1, name_of(trace, range),
                     track_piece(pid, context.ids.thread[index(range.thread)]));

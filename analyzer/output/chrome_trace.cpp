@@ -120,7 +120,7 @@ void write_chrome_metadata(const ChromeContext& context) {
     for (size_t t = 0; t < trace.threads.size(); ++t) {
       const Thread& thread = trace.threads[t];
       if (index(thread.process) != p) continue;
-      if (thread.host.size() + thread.nvtx.size() + thread.marks.size() == 0) continue;
+      if (thread.host.size() + thread.ranges.size() + thread.marks.size() == 0) continue;
       thread_rows(ids.process[p], ids.thread[t], fmt::format("thread {} ({})", thread.tid, thread.name), t);
     }
     for (size_t d = 0; d < trace.devices.size(); ++d) {

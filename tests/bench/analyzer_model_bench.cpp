@@ -189,7 +189,7 @@ int run(const std::string& path, int rounds, bool with_json) {
     build.measure([&] { trace = analyzer::build_trace(std::move(logs), {}, &statistics); });
     if (peak == 0) peak = peak_bytes();
   }
-  const auto events = static_cast<double>(trace->host.size() + trace->operations.size() + trace->nvtx.size());
+  const auto events = static_cast<double>(trace->host.size() + trace->operations.size() + trace->ranges.size());
   const auto records = static_cast<double>(statistics.records);
   const auto bytes_an_event = [&](uint64_t bytes) {
     return (static_cast<double>(bytes) - static_cast<double>(before + log_bytes)) / events;

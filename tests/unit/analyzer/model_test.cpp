@@ -206,16 +206,16 @@ TEST(Nvtx, NestsPerDomainAndKeepsThePathInOrderOfOpening) {
   log.add(1, format::NvtxPop{kBase + 60, {}});
   log.add(1, format::NvtxPop{kBase + 70, format::DomainId{1}});  // nothing open there
   const auto trace = build(log);
-  ASSERT_EQ(trace->nvtx.size(), 3u);
-  EXPECT_EQ(path_text(*trace, trace->nvtx[2].path), "a/D:b/inline");
-  EXPECT_EQ(trace->nvtx[2].parent, 0u);
-  EXPECT_EQ(trace->nvtx[1].parent, kNone);
-  EXPECT_EQ(trace->nvtx[1].end_ns, 30);
+  ASSERT_EQ(trace->ranges.size(), 3u);
+  EXPECT_EQ(path_text(*trace, trace->ranges[2].path), "a/D:b/inline");
+  EXPECT_EQ(trace->ranges[2].parent, 0u);
+  EXPECT_EQ(trace->ranges[1].parent, kNone);
+  EXPECT_EQ(trace->ranges[1].end_ns, 30);
   PathCursor cursor(*trace, ThreadId{0});
   EXPECT_EQ(path_text(*trace, cursor.at(45)), "a/inline");
   EXPECT_EQ(path_text(*trace, cursor.at(15)), "a/D:b");  // back in time
-  EXPECT_TRUE(trace->nvtx[0].unfinished);
-  EXPECT_EQ(trace->nvtx[0].end_ns, trace->processes[0].last_ns);
+  EXPECT_TRUE(trace->ranges[0].unfinished);
+  EXPECT_EQ(trace->ranges[0].end_ns, trace->processes[0].last_ns);
   EXPECT_EQ(trace->processes[0].nvtx_pops_without_push, 1u);
 }
 
@@ -330,7 +330,7 @@ TEST(Names, ShortFormDropsSignatureAndTemplateArguments) {
 TEST(Model, RowsStayWithin48Bytes) {
   EXPECT_LE(sizeof(HostEvent), 48u);
   EXPECT_LE(sizeof(GpuOperation), 48u);
-  EXPECT_LE(sizeof(NvtxRange), 48u);
+  EXPECT_LE(sizeof(Range), 48u);
 }
 
 // Any damage gives a model or an error, never a crash.

@@ -1,0 +1,24 @@
+// What the command line may say to a report beyond the selection. Every report reads what concerns it and ignores the rest;
+// the flags are declared in command/report_options.h, their meaning in docs/reports/.
+#pragma once
+
+#include "analyzer/model/names.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace prof::analyzer {
+
+// Whose definition of a thing: docs/reports/definitions.md lists what changes.
+enum class Definitions { Ours, Reference, Hta, TraceLens, Nsys };
+
+struct ReportOptions {
+  NameForm names = NameForm::Short;
+  Definitions definitions = Definitions::Ours;
+  std::string window = "gpu";      // gpu | run | step | nvtx:NAME | A..B, see window.h
+  double wall_ms = 0;              // of the same program without a profiler; 0: not given
+  std::vector<std::string> rules;  // files with categories of kernels, tested before the built-in ones
+};
+
+}  // namespace prof::analyzer

@@ -1,0 +1,34 @@
+// What several analyses need of one model, made when first asked for and kept: names, queue depth, busy time of devices.
+// One thread asks.
+#pragma once
+
+#include "analyzer/model/intervals.h"
+#include "analyzer/model/names.h"
+#include "analyzer/model/queue_depth.h"
+#include "analyzer/model/trace.h"
+
+#include <optional>
+#include <vector>
+
+namespace prof::analyzer {
+
+class Views {
+ public:
+  explicit Views(const Trace& trace) : trace_(trace) {}
+
+  const KernelNames& names() const;
+  const QueueDepth& depth() const;
+  // Union of the operations of each DeviceId.
+  const std::vector<IntervalSet>& busy() const;
+  // HostEvent row -> row of the innermost range (but Python's) its thread was in when it was entered, kNone if in none.
+  const Column<uint32_t>& range_of_call() const;
+
+ private:
+  const Trace& trace_;
+  mutable std::optional<KernelNames> names_;
+  mutable std::optional<QueueDepth> depth_;
+  mutable std::optional<std::vector<IntervalSet>> busy_;
+  mutable std::optional<Column<uint32_t>> range_of_call_;
+};
+
+}  // namespace prof::analyzer

@@ -1,0 +1,31 @@
+// The flags behind analysis/options.h. Used by `prof report`.
+#pragma once
+
+#include "analyzer/analysis/options.h"
+
+#include <CLI/CLI.hpp>
+
+#include <map>
+#include <string>
+
+namespace prof::analyzer {
+
+inline void add_report_options(CLI::App& verb, ReportOptions& options) {
+  static const std::map<std::string, Definitions> kDefinitions{{"ours", Definitions::Ours},
+                                                               {"reference", Definitions::Reference},
+                                                               {"hta", Definitions::Hta},
+                                                               {"tracelens", Definitions::TraceLens},
+                                                               {"nsys", Definitions::Nsys}};
+  verb.add_option("--definitions", options.definitions, "whose definitions: ours, reference, hta, tracelens or nsys")
+      ->transform(CLI::CheckedTransformer(kDefinitions))
+      ->option_text("WHOSE");
+  verb.add_option(
+          "--window", options.window,
+          "gpu (first to last GPU operation), run, step (each ProfilerStep), nvtx:NAME (each such range) or A..B")
+      ->capture_default_str();
+  verb.add_option("--wall", options.wall_ms, "wall time in ms of the same run without a profiler")->option_text("MS");
+  verb.add_option("--rules", options.rules, "file of kernel categories, tested before the built-in ones")
+      ->option_text("FILE");
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,13 @@
+// An input that cannot be used at all.
+#pragma once
+
+#include <stdexcept>
+
+namespace prof::analyzer {
+
+// what() names the file, the place if there is one, and what to do.
+struct InputError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace prof::analyzer
