@@ -1,0 +1,54 @@
+// The operations of several streams in order of start, without copying them: a heap of one cursor a stream. O(n log streams).
+#pragma once
+
+#include "analyzer/model/trace.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace prof::analyzer {
+
+// visit(row of Trace::operations), by start, then by stream.
+template <class Visit> void in_order_of_start(const Trace& trace, const std::vector<StreamId>& streams, Visit&& visit) {
+  std::vector<Rows> heads;
+  for (const StreamId stream : streams) {
+    if (trace.stream(stream).operations.size() != 0) heads.push_back(trace.stream(stream).operations);
+  }
+  const auto later = [&](const Rows& a, const Rows& b) {
+    const int64_t start_a = trace.operations[a.first].start_ns, start_b = trace.operations[b.first].start_ns;
+    return start_a != start_b ? start_a > start_b : a.first > b.first;
+  };
+  std::make_heap(heads.begin(), heads.end(), later);
+  while (!heads.empty()) {
+    if (heads.size() > 1) std::pop_heap(heads.begin(), heads.end(), later);
+    Rows& head = heads.back();
+    // The one in front stays in front until another stream's next operation starts before its own.
+    do {
+      visit(head.first++);
+    } while (head.first < head.last && (heads.size() == 1 || !later(head, heads.front())));
+    if (head.first == head.last) {
+      heads.pop_back();
+    } else {
+      std::push_heap(heads.begin(), heads.end(), later);
+    }
+  }
+}
+
+// The selected streams of each physical GPU that has operations, in order of its first DeviceId.
+inline std::vector<std::pair<DeviceId, std::vector<StreamId>>> streams_by_gpu(const Trace& trace, auto&& selected) {
+  std::vector<std::vector<StreamId>> of_gpu(trace.devices.size());
+  for (uint32_t s = 0; s < trace.streams.size(); ++s) {
+    const Stream& stream = trace.streams[s];
+    if (stream.operations.size() != 0 && selected(stream))
+      of_gpu[trace.device(stream.device).physical].push_back(StreamId{s});
+  }
+  std::vector<std::pair<DeviceId, std::vector<StreamId>>> gpus;
+  for (uint32_t d = 0; d < of_gpu.size(); ++d) {
+    if (!of_gpu[d].empty()) gpus.emplace_back(DeviceId{d}, std::move(of_gpu[d]));
+  }
+  return gpus;
+}
+
+}  // namespace prof::analyzer
