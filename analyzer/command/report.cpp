@@ -26,7 +26,7 @@ struct Options {
   NameForm names_given = NameForm::Short;
   bool list = false;
   std::string from, to, sort;
-  size_t limit = 0;
+  std::optional<size_t> limit;
   Selection selection;
   ReportOptions report;
 };
@@ -102,7 +102,7 @@ int run_report(Options& options) {
           fmt::format("--sort: {} has no column '{}'; it has: {}", analysis->name, options.sort, keys));
     }
     const size_t all_rows = table.rows();
-    table.limit(options.limit);
+    table.limit(options.limit.value_or(options.table.format == TableFormat::Text ? table.text_limit : 0));
     if (!options.selection.all()) table.notes.push_back(options.selection.text());
     if (table.rows() != all_rows) table.notes.push_back(fmt::format("first {} of {} rows", table.rows(), all_rows));
     table.coverage = coverage_line(*trace);

@@ -22,6 +22,11 @@ Table::Row& Table::Row::add(std::string_view text) { return add(static_cast<int6
 double Table::real(int64_t cell) { return std::bit_cast<double>(cell); }
 
 bool Table::sort_by(std::string_view key) {
+  for (const auto& [spelling, meaning] : sort_spellings) {
+    if (spelling != key) continue;
+    key = meaning;
+    break;
+  }
   const bool descending = !key.empty() && key.front() == '-';
   if (descending) key.remove_prefix(1);
   const auto column = std::find_if(columns_.begin(), columns_.end(), [&](const TableColumn& c) {

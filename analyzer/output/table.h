@@ -5,9 +5,11 @@
 #include "analyzer/model/strings.h"
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace prof::analyzer {
@@ -65,6 +67,13 @@ class Table {
 
   std::vector<std::string> notes;  // header lines: window, selection, definitions
   std::string coverage;            // last line
+
+  // Where another tool prints this table in a layout of its own: makes that text of the table as sorted and cut. The text
+  // form prints it between notes and coverage instead of the columns.
+  std::function<std::string(const Table&)> text_form;
+  // That tool's spellings of sort keys and what they mean here: {"cuda_time_total", "-device_time"}.
+  std::vector<std::pair<std::string, std::string>> sort_spellings;
+  size_t text_limit = 0;  // most rows of the text form unless --limit says otherwise; 0: all
 
  private:
   std::string name_;

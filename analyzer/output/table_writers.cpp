@@ -34,6 +34,11 @@ void write_text(const Table& table, TimeUnit unit, Sink& sink) {
   sink.write(fmt::format("{} ({})\n", table.title(), table.name()));
   for (const std::string& note : table.notes) sink.write(fmt::format("{}\n", note));
   sink.write("\n");
+  if (table.text_form) {
+    sink.write(table.text_form(table));
+    sink.write(fmt::format("\n{}\n", table.coverage));
+    return;
+  }
   const std::vector<TableColumn>& columns = table.columns();
   std::vector<std::string> titles;
   std::vector<size_t> widths;

@@ -65,6 +65,16 @@ TEST(Table, SortsStablyWithEmptyCellsFirst) {
   EXPECT_FALSE(table.sort_by("b"));
 }
 
+TEST(Table, SortsBySpellingsOfAnotherTool) {
+  Table table("t", "T");
+  table.add_column("A", "a", CellType::Count);
+  table.sort_spellings = {{"theirs", "-a"}};
+  for (const int64_t value : {1, 3, 2}) table.row().add(value);
+  ASSERT_TRUE(table.sort_by("theirs"));
+  EXPECT_EQ(table.columns()[0].cells, (std::vector<int64_t>{3, 2, 1}));
+  EXPECT_FALSE(table.sort_by("-theirs"));
+}
+
 class SinkTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -78,6 +88,27 @@ class SinkTest : public testing::Test {
   }
   std::filesystem::path folder_;
 };
+
+TEST_F(SinkTest, PutsATextFormInPlaceOfTheColumnsAndLeavesOtherFormats) {
+  Table table("t", "T");
+  table.add_column("A", "a", CellType::Count);
+  for (const int64_t value : {1, 2, 3}) table.row().add(value);
+  table.notes.push_back("note");
+  table.coverage = "whole";
+  table.text_form = [](const Table& cut) { return "rows: " + std::to_string(cut.rows()) + "\n"; };
+  table.limit(2);
+  const auto written = [&](TableFormat format) {
+    const std::string path = folder_ / "table";
+    Sink sink(path);
+    write_table(table, format, TimeUnit::Auto, sink);
+    sink.close();
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  };
+  EXPECT_EQ(written(TableFormat::Text), "T (t)\nnote\n\nrows: 2\n\nwhole\n");
+  EXPECT_EQ(written(TableFormat::Csv), "A\n1\n2\n");
+}
 
 TEST_F(SinkTest, CompressesOnAnotherThreadWithoutChangingAByte) {
   const std::string path = folder_ / "out.gz";
