@@ -1,0 +1,207 @@
+#include "analyzer/input/json_cutter.h"
+
+#include <fmt/format.h>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr size_t kMostEvent = size_t{64} << 20;   // an event longer than this is set aside
+constexpr size_t kMostMember = size_t{16} << 20;  // so is a member beside the events
+
+bool is_blank(char c) { return is_json_space(c) || c == ','; }
+
+}  // namespace
+
+class JsonCutter::Stretch {
+ public:
+  Stretch(std::string_view text, uint64_t at, bool is_last)
+      : begin(text.data()), p(text.data()), end(text.data() + text.size()), last(is_last), offset_(at) {}
+  uint64_t offset_of(const char* at) const { return offset_ + static_cast<uint64_t>(at - begin); }
+  JsonPlace place(const char* from, const char* to) const {
+    return {static_cast<uint32_t>(from - begin), static_cast<uint32_t>(to - begin)};
+  }
+  void skip_blanks() {
+    while (p != end && is_blank(*p)) ++p;
+  }
+
+  const char* const begin;
+  const char* p;  // everything before it is done
+  const char* const end;
+  const bool last;
+
+ private:
+  const uint64_t offset_;
+};
+
+void JsonCutter::tell(uint64_t offset, std::string what) { damage_.push_back({offset, std::move(what)}); }
+
+void JsonCutter::ended_inside(const Stretch& s, const char* of_what) {
+  tell(s.offset_of(s.p), fmt::format("the text ends inside {} that begins here", of_what));
+}
+
+// Each step returns false when it needs more text, or at the end.
+void JsonCutter::cut(std::string_view stretch, uint64_t offset, bool last, Cut& cut) {
+  Stretch s(stretch, offset, last);
+  for (bool more = true; more;) {
+    switch (at_) {
+      case At::Start: more = start(s); break;
+      case At::Members: more = member(s, cut); break;
+      case At::Events: more = event(s, cut); break;
+      case At::Skip: more = skip(s); break;
+      case At::End:
+        s.skip_blanks();
+        if (s.p != s.end && !told_trailing_) {
+          told_trailing_ = true;
+          tell(s.offset_of(s.p), "something follows the end of the JSON text; it is not read");
+        }
+        s.p = s.end;
+        more = false;
+        break;
+    }
+  }
+  if (last) s.p = s.end;
+  cut.consumed = static_cast<size_t>(s.p - s.begin);
+}
+
+bool JsonCutter::start(Stretch& s) {
+  if (s.end - s.p < 3 && !s.last) return false;
+  if (std::string_view(s.p, static_cast<size_t>(s.end - s.p)).starts_with("\xef\xbb\xbf")) s.p += 3;
+  s.skip_blanks();
+  if (s.p == s.end) return false;
+  const char c = *s.p++;
+  array_form_ = found_events_ = c == '[';
+  if (c != '[' && c != '{') {
+    tell(s.offset_of(s.p - 1), "is neither a JSON object nor an array");
+    at_ = At::End;
+    told_trailing_ = true;
+    return true;
+  }
+  at_ = array_form_ ? At::Events : At::Members;
+  return true;
+}
+
+bool JsonCutter::member(Stretch& s, Cut& cut) {
+  s.skip_blanks();
+  if (s.p == s.end) {
+    if (s.last) tell(s.offset_of(s.p), "the text ends before the } of the outermost object");
+    return false;
+  }
+  if (*s.p == '}') {
+    ++s.p;
+    at_ = At::End;
+    return true;
+  }
+  if (*s.p != '"') {
+    tell(s.offset_of(s.p), "here should be a member of the outermost object; the rest is not read");
+    at_ = At::End;
+    told_trailing_ = true;
+    return true;
+  }
+  const char* const key_end = json_value_end(s.p, s.end);
+  const char* value = key_end;
+  while (value != nullptr && value != s.end && is_json_space(*value)) ++value;
+  const bool colon = value != nullptr && value != s.end && *value == ':';
+  if (colon) ++value;
+  while (colon && value != s.end && is_json_space(*value)) ++value;
+  if (value == nullptr || value == s.end) {
+    if (s.last) ended_inside(s, "a member of the outermost object");
+    if (!s.last && static_cast<size_t>(s.end - s.p) < kMostMember) return false;
+    if (!s.last) {
+      tell(s.offset_of(s.p), "a name longer than 16 MiB; the rest is not read");
+      at_ = At::End;
+      told_trailing_ = true;
+      return true;
+    }
+    return false;
+  }
+  if (!colon) {
+    tell(s.offset_of(value), "here should be a ':'; the rest is not read");
+    at_ = At::End;
+    told_trailing_ = true;
+    return true;
+  }
+  const std::string_view key(s.p + 1, static_cast<size_t>(key_end - s.p) - 2);
+  if (key == "traceEvents" && *value == '[') {
+    found_events_ = true;
+    at_ = At::Events;
+    s.p = value + 1;
+    return true;
+  }
+  const char* const value_end = json_value_end(value, s.end);
+  if (value_end != nullptr) {
+    cut.members.push_back({std::string(key), s.place(value, value_end)});
+    s.p = value_end == value ? value + 1 : value_end;
+    return true;
+  }
+  if (s.last) {
+    ended_inside(s, "a member of the outermost object");
+    return false;
+  }
+  // Only these are read; others of any length pass by.
+  if ((key == "deviceProperties" || key == "distributedInfo" || (*value != '{' && *value != '[' && *value != '"')) &&
+      static_cast<size_t>(s.end - s.p) < kMostMember)
+    return false;
+  s.p = value;
+  return start_skip(s, At::Members);
+}
+
+bool JsonCutter::event(Stretch& s, Cut& cut) {
+  while (true) {
+    s.skip_blanks();
+    if (s.p == s.end) {
+      // The closing bracket of an array of events may be left out.
+      if (s.last && !array_form_) tell(s.offset_of(s.p), "the text ends inside \"traceEvents\"");
+      return false;
+    }
+    if (*s.p == ']') {
+      ++s.p;
+      at_ = array_form_ ? At::End : At::Members;
+      return true;
+    }
+    if (*s.p != '{') return start_skip(s, At::Events);
+    const char* const event_end = JsonExtent::find_event_end(s.p, s.end, s.begin, cut.nested);
+    if (event_end == nullptr) break;
+    cut.events.push_back({s.place(s.p, event_end), static_cast<uint32_t>(cut.nested.size())});
+    s.p = event_end;
+  }
+  if (s.last) {
+    ended_inside(s, "an event");
+    return false;
+  }
+  if (static_cast<size_t>(s.end - s.p) < kMostEvent) return false;
+  tell(s.offset_of(s.p), "an event longer than 64 MiB: set aside");
+  return start_skip(s, At::Events);
+}
+
+// Passes by the value at `s.p`, of whatever length.
+bool JsonCutter::start_skip(Stretch& s, At then) {
+  const bool nothing = *s.p == '}' || *s.p == ':';  // belongs to no value
+  if (then == At::Events && *s.p != '{') ++not_events_;
+  extent_.start();
+  skip_begin_ = s.offset_of(s.p);
+  skip_word_ = *s.p != '{' && *s.p != '[' && *s.p != '"';
+  if (nothing) ++s.p;
+  at_ = At::Skip;
+  after_skip_ = then;
+  return true;
+}
+
+bool JsonCutter::skip(Stretch& s) {
+  if (skip_word_) {
+    while (s.p != s.end && *s.p != ',' && *s.p != '}' && *s.p != ']' && !is_json_space(*s.p)) ++s.p;
+  } else {
+    const char* const value_end = extent_.find_end(s.p, s.end);
+    s.p = value_end == nullptr ? s.end : value_end;
+    if (value_end != nullptr) at_ = after_skip_;
+  }
+  if (skip_word_ && s.p != s.end) at_ = after_skip_;
+  if (at_ != At::Skip) return true;
+  if (s.last) {
+    tell(skip_begin_, fmt::format("the text ends inside a value that begins here and is {} brackets deep at its end",
+                                  extent_.depth()));
+  }
+  return false;
+}
+
+}  // namespace prof::analyzer

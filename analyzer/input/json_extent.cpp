@@ -1,0 +1,102 @@
+#include "analyzer/input/json_extent.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include <bit>
+
+namespace prof::analyzer {
+
+namespace {
+
+// The first quote or backslash at or after `p`, else `end`.
+const char* string_stop(const char* p, const char* end) {
+#if defined(__SSE2__)
+  const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+  for (; end - p >= 16; p += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    const __m128i hits = _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash));
+    const auto mask = static_cast<uint32_t>(_mm_movemask_epi8(hits));
+    if (mask != 0) return p + std::countr_zero(mask);
+  }
+#endif
+  while (p != end && *p != '"' && *p != '\\') ++p;
+  return p;
+}
+
+}  // namespace
+
+// Behind the closing quote; null: it is not before `end`.
+const char* JsonExtent::end_string(const char* p, const char* end) {
+  if (escaped_ && p != end) {
+    ++p;
+    escaped_ = false;
+  }
+  for (p = string_stop(p, end); p != end; p = string_stop(p, end)) {
+    if (*p == '"') {
+      in_string_ = false;
+      return p + 1;
+    }
+    if (end - p < 2) {
+      escaped_ = true;
+      return nullptr;
+    }
+    p += 2;
+  }
+  return nullptr;
+}
+
+template <class Open, class Close>
+const char* JsonExtent::scan(const char* p, const char* end, Open open, Close close) {
+  while (p != end) {
+    if (in_string_) {
+      p = end_string(p, end);
+      if (p == nullptr || depth_ == 0) return p;
+      continue;
+    }
+    const char c = *p++;
+    if (c == '"') {
+      in_string_ = true;
+    } else if (c == '{' || c == '[') {
+      ++depth_;
+      open(p - 1);
+    } else if (c == '}' || c == ']') {
+      close(p);
+      if (depth_ == 0 || --depth_ == 0) return p;
+    }
+  }
+  return nullptr;
+}
+
+const char* JsonExtent::find_end(const char* p, const char* end) {
+  return scan(
+      p, end, [](const char*) {}, [](const char*) {});
+}
+
+const char* JsonExtent::find_event_end(const char* p, const char* end, const char* origin,
+                                       std::vector<JsonPlace>& nested) {
+  constexpr uint64_t kInArgs = 3;  // the event, its "args", a value
+  JsonExtent extent;
+  const size_t before = nested.size();
+  uint32_t begin = 0;
+  const char* const event_end = extent.scan(
+      p, end,
+      [&](const char* at) {
+        if (extent.depth_ == kInArgs) begin = static_cast<uint32_t>(at - origin);
+      },
+      [&](const char* behind) {
+        if (extent.depth_ == kInArgs) nested.push_back({begin, static_cast<uint32_t>(behind - origin)});
+      });
+  if (event_end == nullptr) nested.resize(before);
+  return event_end;
+}
+
+const char* json_value_end(const char* p, const char* end) {
+  if (p == end) return nullptr;
+  if (*p == '{' || *p == '[' || *p == '"') return JsonExtent().find_end(p, end);
+  while (p != end && *p != ',' && *p != '}' && *p != ']' && *p != ':' && !is_json_space(*p)) ++p;
+  return p == end ? nullptr : p;
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,38 @@
+// What an event is, by its "cat" in the spelling of any torch.profiler (1.8 wrote "Kernel", 2.x "kernel").
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace prof::analyzer {
+
+enum class KinetoClass : uint8_t {
+  Operator,
+  Annotation,
+  Python,
+  Overhead,
+  Call,
+  Kernel,
+  Copy,
+  Fill,
+  GpuAnnotation,
+  Sync,
+  EventRecord,
+  Memory,        // instants "[memory]"
+  Flow,          // arrows between events
+  ProfilerSpan,  // the profiler's own frame around everything
+  CounterRange,  // CUPTI counters of a kernel
+  Other,
+};
+
+KinetoClass kineto_class(std::string_view category);
+
+// CUPTI's numbers from texts like "HtoD", "Memcpy HtoD (Pageable -> Device)", "MemcpyD2D", "CopyHostToDevice"; 0: not known.
+struct CopyWords {
+  uint32_t kind = 0, source = 0, destination = 0;
+};
+CopyWords copy_words(std::string_view name, std::string_view kind);
+// "Memset (Device)" -> CUPTI's memory kind.
+uint32_t fill_memory_kind(std::string_view name);
+
+}  // namespace prof::analyzer

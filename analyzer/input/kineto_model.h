@@ -1,0 +1,99 @@
+// Stretches of a trace, put together in order into a model; then what needs the whole file: pairs of begin and end, which
+// process launched what on which GPU, names of threads and devices.
+#pragma once
+
+#include "analyzer/input/kineto_header.h"
+#include "analyzer/input/kineto_rows.h"
+#include "analyzer/model/import.h"
+#include "analyzer/model/trace.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace prof::analyzer {
+
+class KinetoModel {
+ public:
+  KinetoModel(Trace& trace, const std::string& path);
+
+  void add(const KinetoRows& rows);
+  // After the last stretch; `damage`: what is wrong with the text beyond single events.
+  void finish(const KinetoHeader& header, std::vector<KinetoDamage> damage);
+
+  uint64_t events() const { return events_; }
+
+ private:
+  struct StreamKey {
+    uint32_t pid = 0;  // StringId
+    uint32_t device = 0, context = 0, number = 0;
+    auto operator<=>(const StreamKey&) const = default;
+  };
+  struct Edge {
+    int64_t time_ns;
+    uint64_t detail;
+    uint32_t thread, label, key, order;
+    char phase;
+    RangeKind kind;
+  };
+
+  uint32_t process_of(uint32_t pid_text);
+  uint32_t thread_of(uint32_t pid_text, uint32_t tid_text);
+  uint32_t label_of(uint32_t text);
+  uint32_t kernel_of(const Kernel& kernel);
+  void add_names(const KinetoRows& rows);
+  void add_host(const KinetoRows& rows);
+  void add_gpu(const KinetoRows& rows);
+  void add_ranges(const KinetoRows& rows);
+  void add_counts(const KinetoRows& rows);
+
+  void close_edges();
+  void close_nested(std::vector<Edge>::iterator first, std::vector<Edge>::iterator last);
+  void close_async(std::vector<Edge>::iterator first, std::vector<Edge>::iterator last);
+  void add_range(const Edge& begin, int64_t end_ns, RangeStyle style, bool unfinished);
+  void give_streams(const KinetoHeader& header);
+  std::vector<uint32_t> launching_processes();
+  uint32_t stream_row(uint32_t process, uint32_t key);
+  void name_all(const KinetoHeader& header);
+  void tell(const KinetoHeader& header, std::vector<KinetoDamage> damage);
+  void aside(KinetoAside reason, uint64_t count = 1) { aside_[static_cast<size_t>(reason)] += count; }
+
+  Trace& trace_;
+  std::string path_;
+  ImportMark mark_;
+  ApiNames apis_;
+  uint64_t events_ = 0, damaged_ = 0;
+  int64_t last_ns_ = INT64_MIN;
+  uint64_t aside_[static_cast<size_t>(KinetoAside::kCount)] = {};
+  std::vector<KinetoDamage> damage_;
+  std::map<std::string, uint64_t> counts_;
+
+  // Numbers of the stretch being added -> of the model.
+  std::vector<uint32_t> text_, thread_, stream_, kernel_, label_, api_;
+  std::vector<HostKind> call_kind_;
+
+  std::unordered_map<uint64_t, uint32_t> threads_;    // (pid text, tid text) -> ThreadId
+  std::unordered_map<uint32_t, uint32_t> processes_;  // pid text -> ProcessId
+  std::unordered_map<uint32_t, uint32_t> labels_;     // text -> LabelId
+  std::map<StreamKey, uint32_t> stream_keys_;
+  std::vector<StreamKey> streams_;                                 // by number
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> stream_rows_;  // (process, key) -> StreamId
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> devices_;      // (process, ordinal) -> DeviceId
+  struct KernelHash {
+    size_t operator()(const Kernel& kernel) const;
+  };
+  struct KernelEqual {
+    bool operator()(const Kernel& a, const Kernel& b) const;
+  };
+  std::unordered_map<Kernel, uint32_t, KernelHash, KernelEqual> kernels_;
+  std::unordered_map<uint64_t, uint32_t> thread_names_;  // (pid, tid) texts -> name
+  std::unordered_map<uint32_t, uint32_t> process_names_;
+
+  Column<uint64_t> host_external_, operation_external_;
+  std::vector<Edge> edges_;
+};
+
+}  // namespace prof::analyzer

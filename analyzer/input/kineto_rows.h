@@ -1,0 +1,163 @@
+// The rows made of one stretch of a trace, with the stretch's own numbers for texts, tracks and shapes; KinetoModel puts
+// stretches together in order and renumbers. Filled on any core; nothing here is shared.
+#pragma once
+
+#include "analyzer/input/kineto_category.h"
+#include "analyzer/input/kineto_event.h"
+#include "analyzer/input/text_index.h"
+#include "analyzer/model/trace.h"
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace prof::analyzer {
+
+// Why an event is not in the model, or not as written: every one is counted.
+enum class KinetoAside : uint8_t {
+#define KINETO_ASIDE(name, text) name,
+#include "analyzer/input/kineto_aside.def"
+#undef KINETO_ASIDE
+  kCount
+};
+
+// One "pid", "tid" pair of the file.
+struct KinetoTrack {
+  uint32_t pid = 0, tid = 0;  // texts
+  bool operator==(const KinetoTrack&) const = default;
+};
+
+// Where a GPU event ran, as far as it says so.
+struct KinetoStream {
+  uint32_t pid = 0;  // text
+  uint32_t device = 0, context = 0;
+  uint32_t number = 0;
+  bool context_known = false;
+  bool operator==(const KinetoStream&) const = default;
+};
+
+struct KinetoKernel {
+  uint32_t name = 0;  // text
+  uint32_t grid[3] = {}, block[3] = {};
+  uint32_t registers = 0, shared_bytes = 0;
+  bool operator==(const KinetoKernel&) const = default;
+};
+
+// "process_name", "thread_name" …
+struct KinetoName {
+  KinetoTrack track;
+  uint32_t name = 0;  // text
+  bool of_thread = false;
+};
+
+// Half of a range that is closed by an event of its own.
+struct KinetoEdge {
+  int64_t time_ns = 0;
+  uint32_t thread = 0;  // track
+  uint32_t name = 0;    // text
+  uint32_t key = 0;     // async: text of category, id and process; 0: nested on its thread
+  uint32_t detail = 0;
+  char phase = 'B';  // B, E; b, e
+  uint8_t kind = 0;  // RangeKind
+};
+
+struct KinetoDamage {
+  uint64_t offset = 0;
+  std::string what;
+};
+
+// Events by "cat", or by phase where there is none.
+struct KinetoCount {
+  std::string category;
+  uint64_t events = 0;
+};
+
+struct KinetoRows {
+  TextIndex texts;               // 0: the empty text
+  std::deque<std::string> made;  // texts that are not in the input as such
+  std::vector<KinetoTrack> tracks;
+  std::vector<KinetoStream> streams;
+  std::vector<KinetoKernel> kernels;
+  std::vector<KinetoName> names;
+
+  // In the model's form but for: thread = track, label = text, payload = 1 + detail, api = text (in `stack`, in `word` only
+  // the kind), stream_index = stream, detail = kernel.
+  std::vector<HostEvent> host;
+  std::vector<uint64_t> host_external;  // "External id" of each call
+  std::vector<GpuOperation> operations;
+  std::vector<uint64_t> operation_external;
+  std::vector<Range> ranges, marks;
+  std::vector<OperatorDetail> details;  // texts in place of strings
+  std::vector<MemoryEvent> memory;
+  std::vector<SyncEvent> syncs;  // stream, waits_for: streams
+  std::vector<GpuAnnotation> gpu_annotations;
+  std::vector<KinetoEdge> edges;
+
+  std::vector<KinetoCount> counts;
+  uint64_t aside[static_cast<size_t>(KinetoAside::kCount)] = {};
+  uint64_t damaged = 0;  // events that are no JSON
+  std::vector<KinetoDamage> damage;
+  int64_t last_ns = INT64_MIN;  // end of the last event
+
+  KinetoRows() { clear(); }
+  void clear();
+};
+
+class KinetoRowMaker {
+ public:
+  explicit KinetoRowMaker(KinetoRows& rows) : rows_(rows), reader_(rows.made) {}
+  // One event of the stretch that begins at `origin` and at `offset` of the text (see KinetoEventReader::read). The stretch
+  // must live as long as the rows.
+  void add(char* origin, JsonPlace place, std::span<const JsonPlace> nested, uint64_t offset);
+  void start_stretch();
+
+ private:
+  void dispatch();
+  void count();
+  void complete();
+  void metadata();
+  void instant();
+  void edge(char phase);
+  void async(char phase);
+  bool take_times(bool with_duration);
+  uint32_t detail();
+  void call();
+  void operation(GpuKind kind);
+  void sync();
+  void memory();
+  void gpu_annotation();
+  void range(RangeKind kind);
+  bool of_profiler() const;
+  uint32_t track();
+  uint32_t stream(std::string_view number_argument);
+  uint32_t kernel();
+  uint32_t text(std::string_view text) { return rows_.texts.add(text); }
+  uint64_t number(KinetoArgument argument, uint64_t otherwise = 0);
+  int64_t signed_number(KinetoArgument argument, int64_t otherwise);
+  void aside(KinetoAside reason) { ++rows_.aside[static_cast<size_t>(reason)]; }
+  std::string_view keep(std::string text) { return rows_.made.emplace_back(std::move(text)); }
+
+  struct KernelHash {
+    size_t operator()(const KinetoKernel& kernel) const;
+  };
+
+  KinetoRows& rows_;
+  KinetoEventReader reader_;
+  KinetoEvent event_;
+  KinetoClass class_{};
+  int64_t begin_ns_ = 0, end_ns_ = 0;
+  std::string_view last_category_;
+  KinetoClass last_class_ = KinetoClass::Other;
+  size_t last_count_ = 0;
+  KinetoTrack last_track_key_{};
+  uint32_t last_track_ = UINT32_MAX;
+  uint32_t last_stream_ = UINT32_MAX;
+  std::unordered_map<uint64_t, uint32_t> track_of_;
+  std::unordered_map<KinetoKernel, uint32_t, KernelHash> kernel_of_;
+};
+
+}  // namespace prof::analyzer
