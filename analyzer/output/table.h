@@ -65,8 +65,9 @@ class Table {
   bool sort_by(std::string_view key);
   void limit(size_t rows);
 
-  std::vector<std::string> notes;  // header lines: window, selection, definitions
-  std::string coverage;            // last line
+  std::vector<std::string> notes;    // header lines: window, selection, definitions
+  std::vector<std::string> footers;  // lines below the rows: totals, a summary
+  std::string coverage;              // last line
 
   // Where another tool prints this table in a layout of its own: makes that text of the table as sorted and cut. The text
   // form prints it between notes and coverage instead of the columns.

@@ -30,13 +30,19 @@ std::string plain_cell(const Table& table, const TableColumn& column, int64_t ce
   return {};
 }
 
+void write_end(const Table& table, Sink& sink) {
+  if (!table.footers.empty()) sink.write("\n");
+  for (const std::string& footer : table.footers) sink.write(fmt::format("{}\n", footer));
+  sink.write(fmt::format("\n{}\n", table.coverage));
+}
+
 void write_text(const Table& table, TimeUnit unit, Sink& sink) {
   sink.write(fmt::format("{} ({})\n", table.title(), table.name()));
   for (const std::string& note : table.notes) sink.write(fmt::format("{}\n", note));
   sink.write("\n");
   if (table.text_form) {
     sink.write(table.text_form(table));
-    sink.write(fmt::format("\n{}\n", table.coverage));
+    write_end(table, sink);
     return;
   }
   const std::vector<TableColumn>& columns = table.columns();
@@ -78,7 +84,7 @@ void write_text(const Table& table, TimeUnit unit, Sink& sink) {
       put(i, columns[i].type == CellType::Text ? readable_utf8(text) : text);
     }
   }
-  sink.write(fmt::format("\n{}\n", table.coverage));
+  write_end(table, sink);
 }
 
 std::string csv_text(std::string_view text) {
@@ -142,7 +148,16 @@ void write_json(const Table& table, Sink& sink) {
     }
     sink.write("}");
   }
-  sink.write(fmt::format("\n],\"coverage\":{}}}\n", json_string(table.coverage)));
+  sink.write("\n],");
+  if (!table.footers.empty()) {
+    sink.write("\"footers\":[");
+    for (size_t i = 0; i < table.footers.size(); ++i) {
+      sink.write(i == 0 ? "" : ",");
+      sink.write(json_string(table.footers[i]));
+    }
+    sink.write("],");
+  }
+  sink.write(fmt::format("\"coverage\":{}}}\n", json_string(table.coverage)));
 }
 
 }  // namespace
