@@ -7,6 +7,11 @@ const KernelNames& Views::names() const {
   return *names_;
 }
 
+const KernelCategories& Views::categories() const {
+  if (!categories_) categories_.emplace(trace_, names(), rules_);
+  return *categories_;
+}
+
 const QueueDepth& Views::depth() const {
   if (!depth_) depth_.emplace(trace_);
   return *depth_;

@@ -1,22 +1,26 @@
-// What several analyses need of one model, made when first asked for and kept: names, queue depth, busy time of devices.
-// One thread asks.
+// What several analyses need of one model, made when first asked for and kept: names, categories of kernels, queue depth,
+// busy time of devices. One thread asks.
 #pragma once
 
+#include "analyzer/analysis/kernel_categories.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/model/names.h"
 #include "analyzer/model/queue_depth.h"
 #include "analyzer/model/trace.h"
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace prof::analyzer {
 
 class Views {
  public:
-  explicit Views(const Trace& trace) : trace_(trace) {}
+  // `rules`: categories of kernels, tested before the built-in ones.
+  explicit Views(const Trace& trace, CategoryRules rules = {}) : trace_(trace), rules_(std::move(rules)) {}
 
   const KernelNames& names() const;
+  const KernelCategories& categories() const;
   const QueueDepth& depth() const;
   // Union of the operations of each DeviceId.
   const std::vector<IntervalSet>& busy() const;
@@ -25,7 +29,9 @@ class Views {
 
  private:
   const Trace& trace_;
+  CategoryRules rules_;
   mutable std::optional<KernelNames> names_;
+  mutable std::optional<KernelCategories> categories_;
   mutable std::optional<QueueDepth> depth_;
   mutable std::optional<std::vector<IntervalSet>> busy_;
   mutable std::optional<Column<uint32_t>> range_of_call_;

@@ -83,13 +83,14 @@ int run_report(Options& options) {
     throw std::runtime_error(
         fmt::format("'{}' is neither a report nor a file; reports: {}", inputs.front(), all_names()));
   }
+  CategoryRules rules = read_category_rules(options.report.rules);
   const std::unique_ptr<Trace> trace = read_inputs(inputs);
   if (!options.from.empty()) options.selection.from_ns = parse_moment(*trace, options.from, false);
   if (!options.to.empty()) options.selection.to_ns = parse_moment(*trace, options.to, true);
   if (options.selection.from_ns > options.selection.to_ns) throw std::runtime_error("--from is later than --to");
   options.report.names =
       options.names.value_or(options.table.format == TableFormat::Csv ? NameForm::Full : NameForm::Short);
-  const Views views(*trace);
+  const Views views(*trace, std::move(rules));
   const AnalysisInput input{*trace, views, options.selection, options.report};
 
   std::unique_ptr<Sink> sink;

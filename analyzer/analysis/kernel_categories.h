@@ -1,0 +1,57 @@
+// What is a kernel for, and where does it come from? Two classifications by rules over names, each decided by itself:
+// purpose (compute or communication) and category (torch.compile's pointwise, reduction …; cublas, cudnn, nccl, pytorch …).
+// Built-in rules are in categories.def; `--rules FILE` puts the user's before them. Rules are tested once per distinct name.
+//
+// Names say nothing about what is a kernel: copies and memsets have a kind of their own and never get here.
+#pragma once
+
+#include "analyzer/analysis/name_pattern.h"
+#include "analyzer/model/names.h"
+#include "analyzer/model/trace.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace prof::analyzer {
+
+enum class Purpose : uint8_t { Compute, Communication };
+
+struct CategoryRule {
+  std::string category;  // "compute" and "communication" are purposes
+  NamePattern pattern;
+};
+using CategoryRules = std::vector<CategoryRule>;
+
+// The rules of a file, one a line: a category (letters, digits, _ and -), blanks, a pattern to the end of the line. Empty
+// lines and lines that begin with # say nothing. Throws std::runtime_error with file and line.
+CategoryRules parse_category_rules(std::string_view text, const std::string& file);
+CategoryRules read_category_rules(const std::vector<std::string>& files);
+
+class KernelCategories {
+ public:
+  KernelCategories(const Trace& trace, const KernelNames& names, const CategoryRules& rules);
+
+  // Of kernels only.
+  Purpose purpose(const GpuOperation& kernel) const { return of(kernel).purpose; }
+  std::string_view category(const GpuOperation& kernel) const { return categories_[of(kernel).category]; }
+  Purpose purpose(KernelId kernel) const { return of_kernel_[index(kernel)].purpose; }
+  std::string_view category(KernelId kernel) const { return categories_[of_kernel_[index(kernel)].category]; }
+  // Of any operation, as an index into category_names(): copies are "memcpy" (0), memsets "memset" (1).
+  uint32_t category_index(const GpuOperation& operation) const;
+  const std::vector<std::string>& category_names() const { return categories_; }
+
+ private:
+  struct Entry {
+    Purpose purpose = Purpose::Compute;
+    uint32_t category = 0;
+  };
+  const Entry& of(const GpuOperation& kernel) const { return of_kernel_[index(names_.named_by(kernel))]; }
+  uint32_t intern(std::string_view category);
+
+  const KernelNames& names_;
+  std::vector<std::string> categories_{"memcpy", "memset"};
+  std::vector<Entry> of_kernel_;  // KernelId -> its name's
+};
+
+}  // namespace prof::analyzer
