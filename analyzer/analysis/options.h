@@ -16,9 +16,11 @@ enum class Definitions { Ours, Reference, Hta, TraceLens, Nsys };
 struct ReportOptions {
   NameForm names = NameForm::Short;
   Definitions definitions = Definitions::Ours;
-  std::string window = "gpu";      // gpu | run | step | nvtx:NAME | A..B, see window.h
-  double wall_ms = 0;              // of the same program without a profiler; 0: not given
-  std::vector<std::string> rules;  // files with categories of kernels, tested before the built-in ones
+  std::string window = "gpu";         // gpu | run | step | nvtx:NAME | A..B, see window.h
+  double wall_ms = 0;                 // of the same program without a profiler; 0: not given
+  std::vector<std::string> group_by;  // what makes a row of its own; each report's page says which words it takes
+  std::string range;                  // a name_pattern.h pattern of ranges the report is also about
+  std::vector<std::string> rules;     // files with categories of kernels, tested before the built-in ones
 };
 
 }  // namespace prof::analyzer

@@ -24,6 +24,13 @@ inline void add_report_options(CLI::App& verb, ReportOptions& options) {
           "gpu (first to last GPU operation), run, step (each ProfilerStep), nvtx:NAME (each such range) or A..B")
       ->capture_default_str();
   verb.add_option("--wall", options.wall_ms, "wall time in ms of the same run without a profiler")->option_text("MS");
+  verb.add_option("--group-by", options.group_by, "what makes a row of its own: words of the report's page")
+      ->delimiter(',')
+      ->expected(1)
+      ->take_all()
+      ->option_text("WORDS");
+  verb.add_option("--range", options.range, "graphs: ranges whose text this matches, beside compiled graphs")
+      ->option_text("PATTERN");
   verb.add_option("--rules", options.rules, "file of kernel categories, tested before the built-in ones")
       ->option_text("FILE");
 }

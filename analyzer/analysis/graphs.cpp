@@ -1,0 +1,203 @@
+// graphs: how much GPU time did each compiled graph cost? A graph is a range torch.compile opens around its code ("Torch-Compiled
+// Region: …", "## Call CompiledFxGraph … ##"), or any range --range asks for. An operation is inside when its launch is.
+#include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/name_pattern.h"
+#include "analyzer/analysis/selected_operations.h"
+#include "analyzer/analysis/window.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace prof::analyzer {
+
+namespace {
+
+bool is_compiled_graph(std::string_view text) {
+  return text.starts_with("Torch-Compiled Region") || text.starts_with("## Call CompiledFxGraph");
+}
+
+// Which ranges are asked about, by LabelId and by PathId: what encloses a launch is a chain of labels.
+class Wanted {
+ public:
+  explicit Wanted(const AnalysisInput& input) : trace_(input.trace) {
+    std::optional<NamePattern> pattern;
+    if (!input.options.range.empty()) pattern.emplace(input.options.range);
+    for (const Label& label : trace_.labels) {
+      const std::string text(trace_.text(label.text));
+      labels_.push_back(!text.empty() && (is_compiled_graph(text) || (pattern && pattern->matches(text, text))));
+      backward_labels_.push_back(text.find("Backward") != std::string::npos);
+    }
+    nearest_.resize(trace_.paths.size());
+    backward_.resize(trace_.paths.size());
+    for (uint32_t p = 1; p < trace_.paths.size(); ++p) {  // a parent comes before its children
+      const PathNode& node = trace_.paths[p];
+      nearest_[p] = labels_[index(node.label)] ? p : nearest_[index(node.parent)];
+      backward_[p] = backward_labels_[index(node.label)] || backward_[index(node.parent)];
+    }
+  }
+
+  bool is(LabelId label) const { return labels_[index(label)]; }
+  // The innermost range asked for in a chain, itself included; 0: none.
+  uint32_t nearest(uint32_t path) const { return nearest_[path]; }
+  uint32_t outer(uint32_t path) const { return nearest_[index(trace_.paths[path].parent)]; }
+  bool backward(uint32_t path) const { return backward_[path]; }
+
+ private:
+  const Trace& trace_;
+  std::vector<bool> labels_, backward_labels_;  // by LabelId
+  std::vector<uint32_t> nearest_;               // by PathId
+  std::vector<bool> backward_;
+};
+
+struct Graph {
+  uint64_t calls = 0;
+  int64_t host_ns = 0;
+  struct OnDevice {
+    uint64_t operations = 0, kernels = 0;
+    int64_t sum_ns = 0;
+    std::vector<Interval> intervals;
+  };
+  std::map<uint32_t, OnDevice> devices;  // by DeviceId
+};
+
+// (text, backward, process): ranges of one text are one graph.
+using GraphKey = std::tuple<StringId, bool, uint32_t>;
+using Graphs = std::map<GraphKey, Graph>;
+
+void count_calls(const AnalysisInput& input, const Wanted& wanted, const IntervalSet& windows, Graphs& graphs) {
+  const Trace& trace = input.trace;
+  for (const Range& range : trace.ranges) {
+    if (range.style != RangeStyle::PushPop || !wanted.is(range.label) || !windows.contains(range.begin_ns)) continue;
+    const Thread& thread = trace.thread(range.thread);
+    if (!input.selection.has_thread(thread)) continue;
+    Graph& graph =
+        graphs[{trace.labels[index(range.label)].text, wanted.backward(index(range.path)), index(thread.process)}];
+    ++graph.calls;
+    graph.host_ns += std::max<int64_t>(range.end_ns - range.begin_ns, 0);
+  }
+}
+
+void collect_operations(const AnalysisInput& input, const Wanted& wanted, const IntervalSet& windows, Graphs& graphs) {
+  const Trace& trace = input.trace;
+  std::vector<GraphKey> seen;
+  for_each_selected(
+      input, [](StreamId) { return true; },
+      [&](uint32_t, const GpuOperation& operation) {
+        if (!operation.linked()) return;
+        const HostEvent& launch = trace.host[operation.launch];
+        if (!windows.contains(launch.begin_ns)) return;
+        const uint32_t range = input.views.range_of_call()[operation.launch];
+        if (range == kNone) return;
+        seen.clear();
+        for (uint32_t p = wanted.nearest(index(trace.ranges[range].path)); p != 0; p = wanted.outer(p)) {
+          const GraphKey key{trace.labels[index(trace.paths[p].label)].text, wanted.backward(p),
+                             index(trace.thread(launch.thread).process)};
+          if (std::find(seen.begin(), seen.end(), key) != seen.end()) continue;  // a graph inside itself
+          seen.push_back(key);
+          Graph::OnDevice& on = graphs[key].devices[index(trace.stream(operation.stream()).device)];
+          ++on.operations;
+          on.kernels += operation.kind() == GpuKind::Kernel ? 1 : 0;
+          on.sum_ns += std::max<int64_t>(operation.duration_ns(), 0);
+          on.intervals.push_back({operation.start_ns, operation.end_ns});
+        }
+      });
+}
+
+struct GraphRow {
+  GraphKey key;
+  const Graph* graph = nullptr;
+  const Graph::OnDevice* on = nullptr;
+  uint32_t device = kNone;
+  int64_t union_ns = 0, span_ns = 0;
+};
+
+std::vector<GraphRow> rows_of(Graphs& graphs) {
+  std::vector<GraphRow> rows;
+  for (auto& [key, graph] : graphs) {
+    if (graph.devices.empty()) rows.push_back({key, &graph});
+    for (auto& [device, on] : graph.devices) {
+      GraphRow& row = rows.emplace_back(GraphRow{key, &graph, &on, device});
+      const IntervalSet busy(std::move(on.intervals));
+      row.union_ns = busy.length_ns();
+      if (!busy.empty()) row.span_ns = busy.parts().back().end_ns - busy.parts().front().begin_ns;
+    }
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const GraphRow& a, const GraphRow& b) { return a.union_ns > b.union_ns; });
+  return rows;
+}
+
+}  // namespace
+
+Table report_graphs(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  const Wanted wanted(input);
+  const std::vector<Window> windows = report_windows(input);
+  // A launch precedes its work: the window of GPU operations is no bound for it.
+  std::vector<Interval> stretches;
+  for (const Window& window : windows) stretches.push_back({window.begin_ns, window.end_ns});
+  if (input.options.window == "gpu") {
+    stretches = {{std::max(input.selection.from_ns, std::numeric_limits<int64_t>::min() / 2),
+                  std::min(input.selection.to_ns, std::numeric_limits<int64_t>::max() / 2)}};
+  }
+  const IntervalSet where(std::move(stretches));
+  Graphs graphs;
+  count_calls(input, wanted, where, graphs);
+  collect_operations(input, wanted, where, graphs);
+
+  Table table("graphs", "GPU time of compiled graphs and ranges");
+  table.add_column("Pid", "pid", CellType::Count);
+  table.add_column("Device", "device", CellType::Text);
+  table.add_column("Direction", "direction", CellType::Text);
+  table.add_column("Calls", "calls", CellType::Count);
+  table.add_column("Kernels", "kernels", CellType::Count);
+  table.add_column("Operations", "operations", CellType::Count);
+  table.add_column("GPU sum", "gpu_sum", CellType::Nanoseconds);
+  table.add_column("GPU busy", "gpu_busy", CellType::Nanoseconds);
+  table.add_column("Busy (%)", "busy_percent", CellType::Real, 2);
+  table.add_column("Window (%)", "window_percent", CellType::Real, 2);
+  table.add_column("Wall (%)", "wall_percent", CellType::Real, 2);
+  table.add_column("GPU span", "gpu_span", CellType::Nanoseconds);
+  table.add_column("Host time", "host_time", CellType::Nanoseconds);
+  table.add_column("Graph", "graph", CellType::Text);
+  table.notes.emplace_back(
+      "GPU sum and busy (union): operations whose launch is inside a range of that text; inner ranges are "
+      "part of outer ones");
+  for (const Window& window : windows) {
+    if (windows.size() <= 20) table.notes.push_back(window_note(window));
+  }
+  int64_t window_ns = 0;
+  for (const Window& window : windows) window_ns += window.length_ns();
+  for (const GraphRow& graph : rows_of(graphs)) {
+    const auto& [text, backward, process] = graph.key;
+    Table::Row row = table.row();
+    const auto share = [&](double whole_ns) {
+      whole_ns <= 0 ? row.empty() : row.add(100 * static_cast<double>(graph.union_ns) / whole_ns);
+    };
+    row.add(trace.processes[process].pid);
+    graph.device == kNone ? row.empty()
+                          : row.add(std::string_view(std::to_string(trace.devices[graph.device].ordinal)));
+    row.add(std::string_view(backward ? "backward" : is_compiled_graph(trace.text(text)) ? "forward" : ""));
+    row.add(graph.graph->calls);
+    row.add(graph.on == nullptr ? uint64_t{0} : graph.on->kernels);
+    row.add(graph.on == nullptr ? uint64_t{0} : graph.on->operations);
+    row.add(graph.on == nullptr ? int64_t{0} : graph.on->sum_ns).add(graph.union_ns);
+    int64_t busy_ns = 0;
+    for (const Window& window : windows) {
+      if (graph.device != kNone) busy_ns += input.views.busy()[graph.device].overlap_ns(window.begin_ns, window.end_ns);
+    }
+    share(static_cast<double>(busy_ns)), share(static_cast<double>(window_ns)), share(input.options.wall_ms * 1e6);
+    row.add(graph.span_ns).add(graph.graph->host_ns).add(trace.text(text));
+  }
+  if (table.rows() == 0) {
+    table.notes.emplace_back("no range of a compiled graph in the input; --range PATTERN asks for others");
+  }
+  return table;
+}
+
+}  // namespace prof::analyzer

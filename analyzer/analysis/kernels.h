@@ -1,0 +1,37 @@
+// Statistics of kernels, copies and memsets by name and what else is asked for. The report is `kernels`; the numbers are here
+// for tests and other reports.
+#pragma once
+
+#include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/statistics.h"
+#include "analyzer/analysis/window.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace prof::analyzer {
+
+struct KernelGrouping {
+  bool shape = false;      // grid and block
+  bool device = false;     // (process, device)
+  bool stream = false;     // (process, device, context, stream)
+  bool operation = false;  // the innermost operator of the framework that launched it
+};
+
+struct KernelGroup {
+  GpuKind kind{};
+  uint32_t example = kNone;     // row of Trace::operations: of any of the group, for its name and shape
+  uint32_t stream = kNone;      // row of Trace::streams: of any of the group
+  uint32_t operator_label = 0;  // LabelId, where asked for; 0: none
+  uint64_t bytes = 0;           // copies and memsets
+  uint32_t registers = 0, static_shared_bytes = 0, dynamic_shared_bytes = 0;  // the largest of the group
+  Statistics durations;
+};
+
+// Of the operations with a part in one of the windows, each once and whole; by total time, the largest first. Reversed times
+// count as 0. O(n) for n operations but for sorting the groups.
+std::vector<KernelGroup> kernel_groups(const AnalysisInput& input, const std::vector<Window>& windows,
+                                       const KernelGrouping& grouping);
+
+}  // namespace prof::analyzer

@@ -1,0 +1,32 @@
+// Walks the GPU operations a selection leaves: by device, stream and the thread that launched them. Moments are not looked at.
+#pragma once
+
+#include "analyzer/analysis/analysis.h"
+
+#include <cstdint>
+
+namespace prof::analyzer {
+
+inline bool selects_launch(const AnalysisInput& input, const GpuOperation& operation) {
+  return input.selection.threads.empty() ||
+         (operation.linked() &&
+          input.selection.has_thread(input.trace.thread(input.trace.host[operation.launch].thread)));
+}
+
+// take(row of Trace::operations, the operation), stream by stream, by start within each. `stream_wanted` sees each stream
+// before its operations and may refuse it.
+template <class StreamWanted, class Take>
+void for_each_selected(const AnalysisInput& input, StreamWanted&& stream_wanted, Take&& take) {
+  const Trace& trace = input.trace;
+  for (uint32_t s = 0; s < trace.streams.size(); ++s) {
+    const Stream& stream = trace.streams[s];
+    if (stream.operations.size() == 0 || !input.selection.has_stream(trace, stream) || !stream_wanted(StreamId{s}))
+      continue;
+    for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
+      const GpuOperation& operation = trace.operations[row];
+      if (selects_launch(input, operation)) take(row, operation);
+    }
+  }
+}
+
+}  // namespace prof::analyzer
