@@ -66,7 +66,7 @@ Table report_api_trace(const AnalysisInput& input) {
     } else {
       row.empty().empty();
     }
-    if (event.is_launch() && !event.has(kHostCaptured)) {
+    if (event.is_launch() && !event.has(kHostCaptured) && trace.process_of(event).has_live_depth()) {
       row.add(event.live_depth);
     } else {
       row.empty();

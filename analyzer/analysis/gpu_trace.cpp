@@ -85,7 +85,13 @@ Table report_gpu_trace(const AnalysisInput& input) {
       }
     }
     row.add(std::string_view(device.name + " (" + std::to_string(device.ordinal) + ")"));
-    row.add(stream.context).empty().add(stream.number).add(trace.processes[index(device.process)].pid);
+    row.add(stream.context);
+    if (stream.green_context != kNone) {
+      row.add(stream.green_context);
+    } else {
+      row.empty();
+    }
+    row.add(stream.number).add(trace.processes[index(device.process)].pid);
     const HostEvent* const launch = operation.linked() ? &trace.host[operation.launch] : nullptr;
     const LaunchDepth depth = launch != nullptr ? input.views.depth().at_launch()[operation.launch] : LaunchDepth{};
     if (depth.known()) {
@@ -93,7 +99,7 @@ Table report_gpu_trace(const AnalysisInput& input) {
     } else {
       row.empty().empty();
     }
-    if (launch != nullptr) {
+    if (launch != nullptr && trace.process_of(*launch).has_live_depth()) {
       row.add(launch->live_depth);
     } else {
       row.empty();

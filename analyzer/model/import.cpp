@@ -294,9 +294,8 @@ void join(Trace& trace, const ImportMark& mark) {
   }
   for (uint32_t row = mark.syncs; row < trace.syncs.size(); ++row) {
     SyncEvent& sync = trace.syncs[row];
-    const uint32_t stream = sync.stream;
-    if (stream == kNone) continue;
-    sync.call = calls.find(trace.process_of(StreamId{stream}), sync.correlation, sync.end_ns);
+    const uint32_t process = sync.stream != kNone ? index(trace.process_of(StreamId{sync.stream})) : sync.process;
+    if (process != kNone) sync.call = calls.find(ProcessId{process}, sync.correlation, sync.end_ns);
   }
 }
 

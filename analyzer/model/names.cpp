@@ -29,11 +29,21 @@ size_t skip_brackets(std::string_view text, size_t at) {
 }
 
 constexpr std::array<std::string_view, 14> kCopyKinds = {"?",    "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD",
-                                                         "DtoA", "DtoD", "HtoH", "PtoP", "?",    "?",    "?"};
-constexpr std::array<std::string_view, 14> kCopyNames = {
-    "[CUDA memcpy]",      "[CUDA memcpy HtoD]", "[CUDA memcpy DtoH]", "[CUDA memcpy HtoA]", "[CUDA memcpy AtoH]",
-    "[CUDA memcpy AtoA]", "[CUDA memcpy AtoD]", "[CUDA memcpy DtoA]", "[CUDA memcpy DtoD]", "[CUDA memcpy HtoH]",
-    "[CUDA memcpy PtoP]", "[CUDA memcpy]",      "[CUDA memcpy]",      "[CUDA memcpy]"};
+                                                         "DtoA", "DtoD", "HtoH", "PtoP", "HtoD", "DtoH", "DtoD"};
+constexpr std::array<std::string_view, 14> kCopyNames = {"[CUDA memcpy]",
+                                                         "[CUDA memcpy HtoD]",
+                                                         "[CUDA memcpy DtoH]",
+                                                         "[CUDA memcpy HtoA]",
+                                                         "[CUDA memcpy AtoH]",
+                                                         "[CUDA memcpy AtoA]",
+                                                         "[CUDA memcpy AtoD]",
+                                                         "[CUDA memcpy DtoA]",
+                                                         "[CUDA memcpy DtoD]",
+                                                         "[CUDA memcpy HtoH]",
+                                                         "[CUDA memcpy PtoP]",
+                                                         "[Unified Memory Memcpy HtoD]",
+                                                         "[Unified Memory Memcpy DtoH]",
+                                                         "[Unified Memory Memcpy DtoD]"};
 constexpr std::array<std::string_view, 8> kMemoryKinds = {"Unknown", "Pageable", "Pinned",        "Device",
                                                           "Array",   "Managed",  "Device Static", "Managed Static"};
 

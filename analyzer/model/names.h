@@ -42,7 +42,8 @@ class KernelNames {
 // The name of any GPU operation: the kernel's, "[CUDA memcpy HtoD]" or "[CUDA memset]".
 std::string_view operation_name(const KernelNames& names, const GpuOperation& operation, NameForm form);
 
-// CUPTI's copy kinds: "HtoD", "DtoD", "PtoP" …; "?" for numbers not known.
+// CUPTI's copy kinds: "HtoD", "DtoD", "PtoP" …; "?" for numbers not known. 11, 12 and 13, nsys's numbers for migrations of
+// unified memory, are "HtoD", "DtoH" and "DtoD".
 std::string_view copy_kind_name(uint32_t copy_kind);
 // CUPTI's memory kinds: "Pageable", "Device" …; "Unknown" for 0 and numbers not known.
 std::string_view memory_kind_name(uint32_t memory_kind);

@@ -167,6 +167,7 @@ struct SyncEvent {
   uint32_t waits_for = kNone;       // StreamWaitEvent, Event: the stream on which the event was recorded
   uint32_t record_correlation = 0;  // the call that recorded the event; 0: not known
   uint32_t event_id = 0;
+  uint32_t process = kNone;  // row of Trace::processes, for synchronisations without a stream
   SyncKind kind{};
 };
 static_assert(sizeof(SyncEvent) == 48);
@@ -234,6 +235,7 @@ struct Stream {
   DeviceId device{};
   uint32_t context = 0;
   uint32_t number = 0;
+  uint32_t green_context = kNone;  // kNone: none, or not known
   int64_t priority = 0;
   bool priority_known = false;
   Rows operations;
@@ -280,6 +282,9 @@ struct Process {
   Rows start_end_ranges;  // in Trace::ranges, sorted by begin
   int64_t last_ns = 0;    // its last record
   Coverage coverage;
+
+  // Only our recorder knows the depth of a queue while the program runs.
+  bool has_live_depth() const { return format == "prof log"; }
 
   std::string fact(std::string_view key) const {
     for (const auto& [name, value] : facts) {

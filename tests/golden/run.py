@@ -6,7 +6,7 @@ A folder holds
                 $PROF is prof, $UNDUMP is undump and $IN the golden folder; a command's status is printed behind its output
   *.log.txt     logs as text: NAME.log.txt becomes NAME.plog in the scratch folder
   expected      what the commands print on stdout and stderr, in order
-and any other file the commands read as $IN/FILE. --update rewrites `expected`: read the difference before committing it.
+and any other file the commands read as $IN/FILE (databases are made by ../make_database.py). --update rewrites `expected`: read the difference before committing it.
 """
 import argparse
 import difflib

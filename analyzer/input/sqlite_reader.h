@@ -1,0 +1,92 @@
+// Tables of a SQLite file that another program wrote, maybe of another version, maybe damaged. The file is opened read-only
+// and immutable: nothing is locked, created or repaired beside it. Columns are asked from the database; one that is missing
+// reads as NULL. Used by the importers of nsys and nvprof.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace prof::analyzer {
+
+class SqliteFile {
+ public:
+  // Throws InputError if the file cannot be opened or its list of tables cannot be read.
+  explicit SqliteFile(const std::string& path);
+
+  bool has_table(std::string_view table) const { return columns_.find(table) != columns_.end(); }
+  bool has_column(std::string_view table, std::string_view column) const;
+  std::vector<std::string> tables() const;
+  const std::string& path() const { return path_; }
+  uint64_t file_bytes() const { return file_bytes_; }
+  // What SQLite said about the last step that failed.
+  std::string error() const { return sqlite3_errmsg(database_.get()); }
+  sqlite3* handle() const { return database_.get(); }
+
+ private:
+  struct Close {
+    void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+  };
+  std::string path_;
+  uint64_t file_bytes_ = 0;
+  std::unique_ptr<sqlite3, Close> database_;
+  std::map<std::string, std::vector<std::string>, std::less<>>
+      columns_;  // of each table; views and virtual tables left out
+};
+
+// The rows of one table, in the order of the file, and an account of what of them could not be used.
+class SqliteRows {
+ public:
+  // `columns`: what value() counts by. A table that does not exist has no rows.
+  SqliteRows(const SqliteFile& file, std::string table, std::initializer_list<std::string_view> columns);
+
+  // The next row; false at the end, or where the database is damaged: problems() says so.
+  bool next();
+  uint64_t rows() const { return rows_; }
+
+  // None for NULL. What is no whole number of 64 bits is none as well, and counted.
+  std::optional<int64_t> integer(size_t column);
+  // The same without counting: for what set_aside() tells anyway.
+  std::optional<int64_t> wanted(size_t column);
+  int64_t integer_or(size_t column, int64_t otherwise) { return integer(column).value_or(otherwise); }
+  // As integer(), with what does not fit 32 bits counted too.
+  uint32_t number(size_t column, uint32_t otherwise = 0);
+  double real(size_t column);
+  // Valid until next(). Numbers become their text, NULL is empty.
+  std::string_view text(size_t column);
+  bool is_null(size_t column);
+
+  // The row is not used; `why` completes "12 rows set aside: …".
+  void set_aside(std::string_view why) { ++aside_[std::string(why)]; }
+  // "TABLE: 3 rows set aside: start is no number" …: one line for each kind of problem. Empty if there is none.
+  std::vector<std::string> problems() const;
+
+ private:
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+  const SqliteFile& file_;
+  std::string table_;
+  std::vector<std::string> names_;
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  uint64_t rows_ = 0;
+  std::vector<uint64_t> misread_;  // of each column
+  std::map<std::string, uint64_t> aside_;
+  std::string broken_;
+};
+
+// Whether the file's first bytes and list of tables are those of a database with all of `tables` and one that starts with
+// `prefix`. False for what cannot be read.
+bool sqlite_has(const std::string& path, std::string_view first_bytes, std::initializer_list<std::string_view> tables,
+                std::initializer_list<std::string_view> prefixes);
+// The first bytes are those of any SQLite database.
+bool is_sqlite(std::string_view first_bytes);
+
+}  // namespace prof::analyzer
