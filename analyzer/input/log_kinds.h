@@ -90,6 +90,7 @@ struct AssignByName {
   void time(const char* name, uint64_t& x) const { value(name, x); }
   void gpu_time(const char* name, uint64_t& x) const { value(name, x); }
   void correlation(const char* name, uint32_t& x) const { value(name, x); }
+  void depth(const char* name, uint64_t& x) const { value(name, x); }
   void text(const char* name, std::string_view& x) const {
     if (const FieldValue* v = find(name)) x = v->text;
   }

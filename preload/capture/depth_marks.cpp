@@ -11,11 +11,12 @@
 
 namespace prof::preload {
 
+bool g_marks_on = false;
+std::atomic<uint32_t> g_captures{0};
+
 namespace {
 
-bool g_marks_on = false;
 bool g_write_values = false;
-std::atomic<uint32_t> g_captures{0};
 std::atomic<uint32_t> g_placing{0};
 
 // Longest wait of a capture for a mark being placed. Placing one takes about a microsecond; longer means that its stream is
@@ -92,8 +93,6 @@ void open_marks(Marks marks) {
   g_placing.store(0, std::memory_order_relaxed);
 }
 
-bool marks_on() { return g_marks_on; }
-
 void place_mark_if_due(StreamState& state, bool programmatic) {
   if (!g_marks_on) return;
   if (programmatic) state.programmatic.store(true, std::memory_order_relaxed);
@@ -124,7 +123,5 @@ void marks_end_capture() {
   uint32_t captures = g_captures.load(std::memory_order_relaxed);
   while (captures != 0 && !g_captures.compare_exchange_weak(captures, captures - 1, std::memory_order_seq_cst)) {}
 }
-
-bool anybody_captures() { return g_captures.load(std::memory_order_relaxed) != 0; }
 
 }  // namespace prof::preload

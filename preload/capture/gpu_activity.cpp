@@ -21,15 +21,12 @@
 namespace prof::preload {
 
 uint32_t g_gpu_activity_tried = 0;
+std::atomic<GpuActivity> g_gpu_activity{GpuActivity::Cold};
+std::atomic<bool> g_external_ids{false};
 
 namespace {
 
-//   Cold -> Taking -> On -> TakenAway (another tool) | Finished (exit)
-//                  \-> Off (PROF_GPU=off, no CUPTI, refused, in use, forked)
-enum class State : uint32_t { Cold, Taking, On, Off, TakenAway, Finished };
-std::atomic<State> g_state{State::Cold};
 std::atomic<const char*> g_taken_by{nullptr};  // the function by which another tool took CUPTI over, whenever that was
-std::atomic<bool> g_external_ids{false};
 CuptiLibrary g_library;  // set while Taking, constant from then on
 CuptiBuffers g_buffers;
 std::atomic<bool> g_said{false};
@@ -169,35 +166,35 @@ void tell_taken_away(const char* function) {
   say(g_said, "another tool took CUPTI over (", function, "): GPU times end here");
 }
 
-State take() {
+GpuActivity take() {
   const int driver_version = define_devices();
   if (std::strcmp(options().gpu, "off") == 0) {
     define_meta("gpu_times", "off");
-    return State::Off;
+    return GpuActivity::Off;
   }
   if (const char* const function = g_taken_by.load(std::memory_order_acquire); function != nullptr) {
     give_up("another tool uses CUPTI (it called ", function, ")");
-    return State::Off;
+    return GpuActivity::Off;
   }
   if (driver_version == 0) {
     give_up("the driver does not tell its version");
-    return State::Off;
+    return GpuActivity::Off;
   }
   if (!find_cupti(options().cupti, driver_version, g_library)) {
     give_up(g_library.reason);
-    return State::Off;
+    return GpuActivity::Off;
   }
   define_meta("cupti_path", g_library.path);
   define_meta("cupti_found", g_library.how);
   define_meta("cupti_version", Decimal(g_library.version).text());
   if (!g_buffers.open()) {
     give_up("no memory for buffers");
-    return State::Off;
+    return GpuActivity::Off;
   }
-  if (!enable_all()) return State::Off;
+  if (!enable_all()) return GpuActivity::Off;
   define_meta("gpu_correlation", enable_calls());
   define_meta("gpu_times", "on");
-  return State::On;
+  return GpuActivity::On;
 }
 
 void store_pending() {
@@ -254,14 +251,14 @@ void flush_within(void (*work)(uint64_t), uint64_t wait_ns) {
 void take_gpu_activity_slow() {
   const EventScope scope;
   if (!scope.recording()) return;  // asked again by the next launch
-  State cold = State::Cold;
-  if (!g_state.compare_exchange_strong(cold, State::Taking, std::memory_order_acq_rel)) return;
+  GpuActivity cold = GpuActivity::Cold;
+  if (!g_gpu_activity.compare_exchange_strong(cold, GpuActivity::Taking, std::memory_order_acq_rel)) return;
   __atomic_store_n(&g_gpu_activity_tried, 1u, __ATOMIC_RELAXED);
   const int saved = errno;
   {
     const DriverCall call;
-    const State reached = take();
-    g_state.store(reached, std::memory_order_release);
+    const GpuActivity reached = take();
+    g_gpu_activity.store(reached, std::memory_order_release);
     // Another tool came meanwhile: it found the state Taking and left it to us.
     if (const char* const function = g_taken_by.load(std::memory_order_acquire); function != nullptr) {
       gpu_activity_taken_away(function);
@@ -270,15 +267,11 @@ void take_gpu_activity_slow() {
   errno = saved;
 }
 
-bool gpu_activity_on() {
-  const State state = g_state.load(std::memory_order_relaxed);
-  if (state == State::On) [[likely]]
-    return true;
-  if (state == State::Taking || state == State::Cold) count(format::Counter::launches_before_gpu_times);
+bool gpu_activity_not_on() {
+  const GpuActivity state = g_gpu_activity.load(std::memory_order_relaxed);
+  if (state == GpuActivity::Taking || state == GpuActivity::Cold) count(format::Counter::launches_before_gpu_times);
   return false;
 }
-
-bool gpu_activity_needs_external_ids() { return g_external_ids.load(std::memory_order_relaxed); }
 
 void push_external_id(uint64_t begin_tick) {
   const OwnCalls own;
@@ -292,7 +285,7 @@ void pop_external_id() {
 }
 
 void flush_gpu_activity(bool force) {
-  if (g_state.load(std::memory_order_acquire) != State::On) return;
+  if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::On) return;
   const OwnCalls own;
   g_library.api.cuptiActivityFlushAll(force ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
   count_dropped();
@@ -302,16 +295,16 @@ void flush_gpu_activity(bool force) {
 }
 
 void finish_gpu_activity() {
-  State on = State::On;
-  if (!g_state.compare_exchange_strong(on, State::Finished, std::memory_order_acq_rel)) return;
+  GpuActivity on = GpuActivity::On;
+  if (!g_gpu_activity.compare_exchange_strong(on, GpuActivity::Finished, std::memory_order_acq_rel)) return;
   const OwnCalls own;
   flush_within(last_flush, options().exit_wait);
 }
 
 void gpu_activity_taken_away(const char* function) {
   g_taken_by.store(function, std::memory_order_release);
-  State on = State::On;
-  if (!g_state.compare_exchange_strong(on, State::TakenAway, std::memory_order_acq_rel)) return;
+  GpuActivity on = GpuActivity::On;
+  if (!g_gpu_activity.compare_exchange_strong(on, GpuActivity::TakenAway, std::memory_order_acq_rel)) return;
   const EventScope scope;
   const OwnCalls own;
   flush_within(parting_flush, options().exit_wait);
@@ -321,27 +314,27 @@ void gpu_activity_taken_away(const char* function) {
 void forget_gpu_activity() {
   g_external_ids.store(false, std::memory_order_relaxed);
   g_said.store(false, std::memory_order_relaxed);
-  if (g_state.load(std::memory_order_relaxed) == State::Cold) return;  // the parent had not come that far
-  g_state.store(State::Off, std::memory_order_relaxed);
+  if (g_gpu_activity.load(std::memory_order_relaxed) == GpuActivity::Cold) return;  // the parent had not come that far
+  g_gpu_activity.store(GpuActivity::Off, std::memory_order_relaxed);
   g_buffers.forget();
 }
 
 uint32_t gpu_context_of(CUcontext context) {
-  const State state = g_state.load(std::memory_order_acquire);
+  const GpuActivity state = g_gpu_activity.load(std::memory_order_acquire);
   uint32_t id = 0;
-  if (state != State::On || g_library.api.cuptiGetContextId == nullptr) return 0;
+  if (state != GpuActivity::On || g_library.api.cuptiGetContextId == nullptr) return 0;
   const DriverCall call;
   return g_library.api.cuptiGetContextId(context, &id) == CUPTI_SUCCESS ? id : 0;
 }
 
 bool gpu_stream_of(CUcontext context, CUstream stream, bool per_thread, uint32_t& gpu_stream) {
-  if (g_state.load(std::memory_order_acquire) != State::On || g_library.api.cuptiGetStreamIdEx == nullptr) return false;
+  if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::On || g_library.api.cuptiGetStreamIdEx == nullptr) return false;
   const DriverCall call;
   return g_library.api.cuptiGetStreamIdEx(context, stream, per_thread ? 1 : 0, &gpu_stream) == CUPTI_SUCCESS;
 }
 
 bool gpu_device_of(CUcontext context, uint32_t& device) {
-  if (g_state.load(std::memory_order_acquire) != State::On || g_library.api.cuptiGetDeviceId == nullptr) return false;
+  if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::On || g_library.api.cuptiGetDeviceId == nullptr) return false;
   const DriverCall call;
   return g_library.api.cuptiGetDeviceId(context, &device) == CUPTI_SUCCESS;
 }

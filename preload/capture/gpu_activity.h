@@ -1,6 +1,7 @@
 // GPU times through CUPTI's activity API, without a subscriber. Taken late, given up when another tool takes CUPTI over.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace prof::preload {
@@ -14,11 +15,20 @@ inline void take_gpu_activity() {
   if (__builtin_expect(__atomic_load_n(&g_gpu_activity_tried, __ATOMIC_RELAXED) == 0, 0)) take_gpu_activity_slow();
 }
 
-// Whether a launch entered now will get a GPU record (format::kLaunchNoGpuTimes otherwise).
-bool gpu_activity_on();
+//   Cold -> Taking -> On -> TakenAway (another tool) | Finished (exit)
+//                  \-> Off (PROF_GPU=off, no CUPTI, refused, in use, forked)
+enum class GpuActivity : uint32_t { Cold, Taking, On, Off, TakenAway, Finished };
+extern std::atomic<GpuActivity> g_gpu_activity;
+
+// Whether a launch entered now will get a GPU record (format::kLaunchNoGpuTimes otherwise). Counts launches that came too early.
+bool gpu_activity_not_on();  // false
+inline bool gpu_activity_on() {
+  return g_gpu_activity.load(std::memory_order_relaxed) == GpuActivity::On || gpu_activity_not_on();
+}
 
 // Where CUPTI cannot name single driver calls: pushes `begin_tick` as external id around a launch. No-ops elsewhere.
-bool gpu_activity_needs_external_ids();
+extern std::atomic<bool> g_external_ids;
+inline bool gpu_activity_needs_external_ids() { return g_external_ids.load(std::memory_order_relaxed); }
 void push_external_id(uint64_t begin_tick);
 void pop_external_id();
 

@@ -1,5 +1,6 @@
 #include "preload/capture/mark_events.h"
 
+#include "preload/capture/depth_marks.h"
 #include "preload/intercept/driver.h"
 
 #include <sys/mman.h>
@@ -8,9 +9,9 @@
 
 namespace prof::preload {
 
-// The queue of a stream takes 1,024 operations before a launch waits: 64 events of 16 operations reach as far.
+// The queue of a stream takes 1,024 operations before a launch waits: so many events reach as far.
 struct MarkRing {
-  static constexpr uint32_t kEvents = 64;
+  static constexpr uint32_t kEvents = 1024 / kMarkEvery;
   std::atomic<ContextState*> context{nullptr};  // whose events these are; null: never used
   std::atomic<CUcontext> handle{nullptr};       // the life of the context they were made in
   std::atomic<uint32_t> taken{0};               // by a stream

@@ -129,7 +129,7 @@ void begin_life(StreamState& state, const StreamFacts& facts) {
   state.id = facts.id;
   state.key = facts.key;
   state.gpu_key = facts.gpu_key;
-  state.handle = facts.handle;
+  state.handle.store(facts.handle, std::memory_order_relaxed);
   state.context.store(facts.context, std::memory_order_relaxed);
 }
 

@@ -50,7 +50,7 @@ struct alignas(64) StreamState {
   format::StreamId id{};
   uint64_t key = 0;
   uint64_t gpu_key = 0;                         // 0: CUPTI's ids are not known
-  CUstream handle = nullptr;                    // as our own driver calls name it
+  std::atomic<CUstream> handle{nullptr};        // as our own driver calls name it
   std::atomic<ContextState*> context{nullptr};  // read by walks over all slots, also while one is used again
   std::atomic<MarkRing*> mark_ring{nullptr};    // MarkWay::Event
 };

@@ -14,9 +14,10 @@
 
 namespace prof::preload {
 
+bool g_depth_on = false;
+
 namespace {
 
-bool g_depth_on = false;
 std::atomic<uint32_t> g_next_stream{1};
 std::atomic<uint32_t> g_next_context{1};
 
@@ -139,63 +140,29 @@ void lower(std::atomic<uint64_t>& value, uint64_t by) {
   while (!value.compare_exchange_weak(there, there > by ? there - by : 0, std::memory_order_relaxed)) {}
 }
 
-uint64_t known_completed(const StreamState& state, uint64_t launched) {
-  uint64_t done = state.completed.load(std::memory_order_relaxed);
-  const uint64_t reported = state.reported.load(std::memory_order_relaxed);
-  if (reported > done) done = reported;
-  const uint64_t marked = marked_completed(state, launched);
-  if (marked > done) done = marked;
-  return done < launched ? done : launched;
-}
-
 }  // namespace
 
-StreamState* stream_state(CUstream stream, NullStream null_stream) {
+StreamState* find_or_define_stream(CUstream stream, NullStream null_stream) {
   const Meant what = meant(stream, null_stream);
   const CUcontext context = what.type == format::StreamType::Created ? nullptr : current_context();
   const uint64_t key = key_of(what, context);
-  StreamState* const state = find_stream(key);
+  StreamState* state = find_stream(key);
   if (state == nullptr) [[unlikely]] {
-    return new_stream(what, context != nullptr ? context : current_context(), key, nullptr);
+    state = new_stream(what, context != nullptr ? context : current_context(), key, nullptr);
+  } else if (state->per_thread && state->thread != thread_ordinal()) [[unlikely]] {
+    // Thread-local storage is reused by the next thread, which has a per-thread default stream of its own.
+    state = new_stream(what, context, key, state);
   }
-  // Thread-local storage is reused by the next thread, which has a per-thread default stream of its own.
-  if (state->per_thread && state->thread != thread_ordinal()) [[unlikely]]
-    return new_stream(what, context, key, state);
+  if (t_local.state != nullptr && what.type == format::StreamType::Created) t_local.state->last_stream = state;
   return state;
 }
-
-format::StreamId stream_id(const StreamState* state) { return state != nullptr ? state->id : format::StreamId{}; }
 
 format::ContextId context_id(CUcontext context) {
   const ContextState* const state = context_state(context != nullptr ? context : current_context());
   return state != nullptr ? state->id : format::ContextId{};
 }
 
-uint64_t depth_before(StreamState* state) {
-  if (state == nullptr || !g_depth_on) return 0;
-  const uint64_t launched = state->launched.load(std::memory_order_relaxed);
-  return launched - known_completed(*state, launched);
-}
-
-void launched(StreamState* state, uint64_t operations, uint64_t tick) {
-  if (state == nullptr || operations == 0) return;
-  if (tick == 0) tick = now_ticks();
-  // Told before the count: whoever sees the count sees the tick. (Two threads on one stream may swap their ticks within a few
-  // ns; a context synchronisation that returns in just that moment would take the later launch as finished.)
-  if (state->last_launch_tick.load(std::memory_order_relaxed) < tick) {
-    state->last_launch_tick.store(tick, std::memory_order_relaxed);
-  }
-  state->launched.fetch_add(operations, std::memory_order_release);
-}
-
-void mark_if_due(StreamState* state, CUstream, bool programmatic) {
-  if (state != nullptr && state->context.load(std::memory_order_relaxed) != nullptr)
-    place_mark_if_due(*state, programmatic);
-}
-
-bool captured(CUstream stream, NullStream null_stream) {
-  if (!anybody_captures()) [[likely]]
-    return false;
+bool ask_captured(CUstream stream, NullStream null_stream) {
   if (g_driver.cuStreamIsCapturing == nullptr) return false;
   const int saved = errno;
   const DriverCall call;

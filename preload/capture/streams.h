@@ -9,6 +9,7 @@
 //               kernel can make the depth one too small.)
 #pragma once
 
+#include "preload/capture/launch_path.h"
 #include "preload/format/ids.h"
 
 #include <cuda.h>
@@ -17,26 +18,9 @@
 
 namespace prof::preload {
 
-struct StreamState;  // one life of one stream; slots are reused only after cuStreamDestroy and under a new generation
+// What every launch does (the state of its stream, its depth, counting it) is inline in launch_path.h.
+format::ContextId context_id(CUcontext context);  // defined at first sight; null: the current context
 
-// What a hook knows about the stream argument of a call: which null-stream meaning it has.
-enum class NullStream : uint8_t { Legacy, PerThread };
-
-// The state of `stream` (0, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD resolved with the current context and thread), defined
-// in the log at first sight. Null: table full, counted. Driver calls it makes are bracketed and do not touch the stream's work.
-StreamState* stream_state(CUstream stream, NullStream null_stream);
-format::StreamId stream_id(const StreamState* state);  // 0 for null
-format::ContextId context_id(CUcontext context);       // defined at first sight; null: the current context
-
-// Launch accounting. `depth_before` is called on entry, `launched` after a successful call that was not captured.
-uint64_t depth_before(StreamState* state);
-// `tick`: when the call returned; 0: now.
-void launched(StreamState* state, uint64_t operations, uint64_t tick = 0);
-// Behind a launch: places a completion mark where that is due and safe (PROF_DEPTH=marks).
-void mark_if_due(StreamState* state, CUstream stream, bool programmatic);
-
-// Whether the launch just made on `stream` was recorded into a graph. One atomic load while nobody captures.
-bool captured(CUstream stream, NullStream null_stream = NullStream::Legacy);
 void capture_begins(CUstream stream);  // before the real cuStreamBeginCapture…: no mark of ours is in flight afterwards
 void capture_ended();                  // after the real cuStreamEndCapture, or when begin failed
 

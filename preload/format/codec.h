@@ -3,8 +3,8 @@
 //   record := varint(kind << 3 | mask) field…
 //
 // All stored fields follow in visit() order. `mask` has one bit per optional field (in order); a clear bit means the field
-// is 0 and takes no byte. Times, GPU times, correlation ids and graph nodes are deltas to the previous one of their sort in
-// the same block (CodecState); everything starts again with each block.
+// is 0 and takes no byte. Times, GPU times, correlation ids, graph nodes and queue depths are deltas to the previous one of
+// their sort in the same block (CodecState); everything starts again with each block.
 //
 // Letters of a field's encoding, used in the kind table of the file header so that a reader can step over kinds and fields
 // it does not know (an optional field has '?' before its letter):
@@ -12,6 +12,7 @@
 //   t  tick: varint of (tick − previous tick) mod 2^64; ticks of a block mostly grow
 //   g  GPU ns: zigzag of the difference      c  correlation id: zigzag of the difference
 //   n  graph node id: zigzag of the difference
+//   d  queue depth: zigzag of the difference (mostly 1: one byte instead of two behind a long queue)
 //   x  text: varint length, bytes
 //   p  pairs: varint count, then (t, c) each
 //   q  pairs of GPU ns: varint count, then (g, c), then (varint of the growth mod 2^64, c) each: calls of one thread come in
@@ -33,6 +34,7 @@ struct CodecState {
   uint64_t gpu_ns = 0;
   uint32_t correlation = 0;
   uint64_t graph_node = 0;
+  uint64_t depth = 0;
 };
 
 template <class... T> struct Kinds {
@@ -71,6 +73,7 @@ struct MaskVisitor {
   constexpr void time(const char*, uint64_t) {}
   constexpr void gpu_time(const char*, uint64_t) {}
   constexpr void correlation(const char*, uint32_t) {}
+  constexpr void depth(const char*, uint64_t) {}
   constexpr void text(const char*, std::string_view) {}
   constexpr void pairs(const char*, const CallPairs&) {}
   constexpr void gpu_pairs(const char*, const CallPairs&) {}
@@ -93,6 +96,10 @@ struct EncodeVisitor {
   void correlation(const char*, uint32_t x) {
     to = put_varint(to, zigzag(static_cast<int32_t>(x - state.correlation)));
     state.correlation = x;
+  }
+  void depth(const char*, uint64_t x) {
+    to = put_varint(to, zigzag(static_cast<int64_t>(x - state.depth)));
+    state.depth = x;
   }
   void text(const char*, std::string_view x) { to = put_text(to, x); }
   template <class T> void optional(const char*, const T& x) {
@@ -138,6 +145,7 @@ struct DecodeVisitor {
   void correlation(const char*, uint32_t& x) {
     x = state.correlation += static_cast<uint32_t>(unzigzag(from.varint()));
   }
+  void depth(const char*, uint64_t& x) { x = state.depth += static_cast<uint64_t>(unzigzag(from.varint())); }
   void text(const char*, std::string_view& x) { x = from.text(); }
   bool present() {
     const bool set = (mask & 1) != 0;
@@ -191,6 +199,7 @@ struct SignatureVisitor {
   void time(const char* name, uint64_t) { field(name, "t"); }
   void gpu_time(const char* name, uint64_t) { field(name, "g"); }
   void correlation(const char* name, uint32_t) { field(name, "c"); }
+  void depth(const char* name, uint64_t) { field(name, "d"); }
   void text(const char* name, std::string_view) { field(name, "x"); }
   template <class T> void optional(const char* name, const T&) { field(name, "?v"); }
   void optional_node(const char* name, uint64_t) { field(name, "?n"); }

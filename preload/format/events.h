@@ -31,7 +31,7 @@ struct KernelLaunch {
   uint32_t flags = 0;   // kLaunch…
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.time("end", s.end), v.value("duration", s.duration), v.value("config", s.config), v.value("stream", s.stream);
-    v.value("depth", s.depth);
+    v.depth("depth", s.depth);
     v.optional("stack", s.stack), v.optional("result", s.result), v.optional("flags", s.flags);
   }
 };
@@ -50,7 +50,7 @@ struct MemoryLaunch {
   uint32_t flags = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.time("end", s.end), v.value("duration", s.duration), v.value("api", s.api), v.value("stream", s.stream);
-    v.value("depth", s.depth), v.value("bytes", s.bytes);
+    v.depth("depth", s.depth), v.value("bytes", s.bytes);
     v.optional("stack", s.stack), v.optional("result", s.result), v.optional("flags", s.flags);
   }
 };
@@ -69,7 +69,7 @@ struct GraphLaunch {
   uint32_t flags = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.time("end", s.end), v.value("duration", s.duration), v.value("graph", s.graph), v.value("api", s.api);
-    v.value("stream", s.stream), v.value("depth", s.depth);
+    v.value("stream", s.stream), v.depth("depth", s.depth);
     v.optional("stack", s.stack), v.optional("result", s.result), v.optional("flags", s.flags);
   }
 };

@@ -33,7 +33,7 @@ struct GraphLaunch {
   }
   template <class C>
   static void leave(C, const CallScope& scope, State& state, CUresult result, CUgraphExec, CUstream stream) {
-    count_launch(state.launch, stream, result, state.graph.operations, false);
+    count_launch(scope, state.launch, stream, result, state.graph.operations, false);
     record_graph_launch(scope, C::kApi, state.launch, state.graph, result);
   }
 };

@@ -69,7 +69,7 @@ void LaunchMany::leave_many(const CallScope& scope, Api api, NullStream null_str
     state.depth = depth_before(state.stream);
     state.flags = gpu_activity_on() ? 0 : format::kLaunchNoGpuTimes;
     state.external_id = false;
-    count_launch(state, shape.stream, result, 1, false);
+    count_launch(scope, state, shape.stream, result, 1, false);
     emit_launch(scope, state, shape, api, result);
   }
 }

@@ -73,15 +73,16 @@ inline Launching enter_launch(const CallScope& scope, CUstream stream, NullStrea
 }
 
 // Behind the real call: the launch counts unless it failed or only became a node of a graph.
-inline void count_launch(Launching& state, CUstream stream, CUresult result, uint64_t operations, bool programmatic) {
+inline void count_launch(const CallScope& scope, Launching& state, CUstream stream, CUresult result, uint64_t operations,
+                         bool programmatic) {
   if (state.external_id) pop_external_id();
   if (result != CUDA_SUCCESS) return;
   if (captured(stream)) {
     state.flags |= format::kLaunchCaptured;
     return;
   }
-  launched(state.stream, operations);
-  mark_if_due(state.stream, stream, programmatic);
+  launched(state.stream, operations, scope.end_tick());
+  mark_if_due(state.stream, programmatic);
 }
 
 inline void emit_launch(const CallScope& scope, const Launching& state, const LaunchShape& shape, Api api,
@@ -107,7 +108,7 @@ struct Launch {
   template <class C, class... Args>
   static void leave(C, const CallScope& scope, Launching& state, CUresult result, Args... args) {
     const LaunchShape shape = launch_shape(args...);
-    count_launch(state, shape.stream, result, 1, (shape.attributes & format::kConfigProgrammatic) != 0);
+    count_launch(scope, state, shape.stream, result, 1, (shape.attributes & format::kConfigProgrammatic) != 0);
     emit_launch(scope, state, shape, C::kApi, result);
   }
 };

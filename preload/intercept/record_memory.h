@@ -70,7 +70,7 @@ template <bool kFill, Returns kReturns> struct Memory {
   }
   template <class C, class... Args>
   static void leave(C, const CallScope& scope, MemoryState& state, CUresult result, Args... args) {
-    count_launch(state.launch, argument<CUstream>(args...), result, 1, false);
+    count_launch(scope, state.launch, argument<CUstream>(args...), result, 1, false);
     if (kReturns != Returns::Queued && result == CUDA_SUCCESS) {
       completed(state.launch.stream, state.before + (kReturns == Returns::Done ? 1 : 0));
     }

@@ -31,6 +31,7 @@ struct BoundVisitor {
   constexpr void time(const char*, uint64_t) { bytes += 10; }
   constexpr void gpu_time(const char*, uint64_t) { bytes += 10; }
   constexpr void correlation(const char*, uint32_t) { bytes += 10; }
+  constexpr void depth(const char*, uint64_t) { bytes += 10; }
   constexpr void optional_node(const char*, uint64_t) { bytes += 10; }
   constexpr void text(const char*, std::string_view) { open = true; }
   constexpr void optional_text(const char*, std::string_view) { open = true; }

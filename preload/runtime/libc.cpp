@@ -1,6 +1,7 @@
 #include "preload/runtime/libc.h"
 
 #include <atomic>
+#include <initializer_list>
 
 namespace prof::preload {
 

@@ -17,11 +17,14 @@
 
 namespace prof::preload {
 
+struct StreamState;  // capture/stream_table.h
+
 // One recorded thread. Slots live in memory of ours and are reused after the thread ended.
 struct ThreadState {
   BlockWriter events;
   BlockWriter definitions;
-  uint32_t ordinal = 0;  // format::ThreadOrdinal
+  StreamState* last_stream = nullptr;  // where its last launch on a created stream went
+  uint32_t ordinal = 0;                // format::ThreadOrdinal
   uint32_t tid = 0;
   std::atomic<uint32_t> in_use{0};
 };

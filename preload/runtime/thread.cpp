@@ -106,6 +106,7 @@ bool open_thread() {
   if (state == nullptr) {
     count(format::Counter::no_thread_state);
   } else {
+    state->last_stream = nullptr;
     state->ordinal = g_next_ordinal.fetch_add(1, std::memory_order_relaxed);
     state->tid = static_cast<uint32_t>(syscall(SYS_gettid));
     state->events.open(format::BlockKind::Events, state->ordinal);

@@ -383,6 +383,7 @@ class Undump {
           if (value.number == 0) throw Wrong("a graph node that is 0 is left out");
           out.optional_node("", value.number);
           break;
+        case 'd': out.depth("", value.number); break;
         case 'x': out.text("", value.text); break;
         default: {
           const format::CallPairs pairs{value.pairs.data(), static_cast<uint32_t>(value.pairs.size())};

@@ -45,7 +45,7 @@ class Kind:
         self.decode = self._compile()
 
     def _compile(self):
-        """A function (data, at, mask, deltas) -> (record, at); deltas = [tick, gpu_ns, correlation, graph_node]."""
+        """A function (data, at, mask, deltas) -> (record, at); deltas = [tick, gpu_ns, correlation, graph_node, depth]."""
         lines = ["def decode(d, i, mask, s):"]
         bit = 1
 
@@ -66,6 +66,8 @@ class Kind:
                 lines.append(f"{indent}{name} = s[2] = (s[2] + unzigzag({name})) & 0xffffffff")
             elif letter == "n":
                 lines.append(f"{indent}{name} = s[3] = (s[3] + unzigzag({name})) & MASK64")
+            elif letter == "d":
+                lines.append(f"{indent}{name} = s[4] = (s[4] + unzigzag({name})) & MASK64")
             elif letter == "x":
                 lines.extend([f"{indent}end = i + {name}", f"{indent}{name} = bytes(d[i:end]); i = end"])
             elif letter in "pq":
@@ -147,7 +149,7 @@ class Log:
         for block in sorted(self.blocks(), key=lambda b: (b.thread, b.kind, b.sequence)):
             at = self.first_block + block.index * self.block_bytes + 64
             end = at + block.committed
-            deltas = [block.base_tick, 0, 0, 0]
+            deltas = [block.base_tick, 0, 0, 0, 0]
             try:
                 while at < end:
                     tag = data[at]

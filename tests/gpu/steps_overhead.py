@@ -66,8 +66,8 @@ def variants(lab, name, profilers):
     result = {
         "plain": (lab.env(), None),
         "host side only": recorded(PROF_GPU="off"),
-        "full": recorded(PROF_DEPTH="counts"),
-        "full, marks": recorded(PROF_DEPTH="marks"),
+        "full": recorded(),
+        "full, counts": recorded(PROF_DEPTH="counts"),
         "CUPTI alone": (lab.cupti_env(lab.fresh(name, "cupti"), names=False), None),
     }
     for profiler in profilers:
@@ -184,7 +184,7 @@ def launch_loop(lab, step):
     cost_table(step, "5 µs kernels back to back: GPU time a kernel between two events (kernel + gap)", samples[back_to_back],
                "gpu_ns", "ns")
     per_process = 20_000 + (rounds + 1) * (n + int(back_to_back.split()[0]))
-    for variant in ("host side only", "full", "full, marks"):
+    for variant in ("host side only", "full", "full, counts"):
         sizes = [os.path.getsize(log) for log in lab.logs(chosen[variant][1])]
         if sizes:
             size = statistics.median(sizes) / per_process
@@ -236,7 +236,7 @@ def pytorch_step(lab, step):
     samples = Alternation(lab, step, "pytorch_step", command, chosen).run(5, 5, ["40"])["40"]
     gate(lab, step, cost_table(step, "PyTorch MLP training step, 40 steps a round", samples, "wall_ns", "ms", per=1e6))
     rounds_check(lab, step, samples)
-    for variant in ("full", "full, marks"):
+    for variant in ("full", "full, counts"):
         logs = lab.logs(chosen[variant][1])
         if not logs:
             raise RuntimeError(f"{variant}: no log")

@@ -128,6 +128,7 @@ struct RandomFields {
   }
   void time(const char*, uint64_t& x) { x = number(); }
   void gpu_time(const char*, uint64_t& x) { x = number(); }
+  void depth(const char*, uint64_t& x) { x = number(); }
   void correlation(const char*, uint32_t& x) { x = static_cast<uint32_t>(number()); }
   void text(const char*, std::string_view& x) {
     const size_t begin = text_storage.size();

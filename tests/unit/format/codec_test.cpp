@@ -24,6 +24,7 @@ struct Fill {
   void signed_value(const char*, int64_t& x) { x = static_cast<int64_t>(random()); }
   void time(const char*, uint64_t& x) { x = any(); }
   void gpu_time(const char*, uint64_t& x) { x = any(); }
+  void depth(const char*, uint64_t& x) { x = any(); }
   void correlation(const char*, uint32_t& x) { x = static_cast<uint32_t>(any()); }
   void text(const char*, std::string_view& x) {
     texts.push_back(std::string(random() % 20, static_cast<char>(random())));
@@ -47,6 +48,7 @@ struct Print {
   void signed_value(const char*, int64_t x) { out += std::to_string(x) + " "; }
   void time(const char* name, uint64_t x) { value(name, x); }
   void gpu_time(const char* name, uint64_t x) { value(name, x); }
+  void depth(const char* name, uint64_t x) { value(name, x); }
   void correlation(const char* name, uint32_t x) { value(name, x); }
   void text(const char*, std::string_view x) { out += std::string(x) + " "; }
   void optional_text(const char* name, std::string_view x) { text(name, x); }

@@ -18,6 +18,7 @@ struct LinePrinter {
   void signed_value(const char* name, int64_t x) { out << ' ' << name << '=' << x; }
   void time(const char* name, uint64_t x) { value(name, x); }
   void gpu_time(const char* name, uint64_t x) { value(name, x); }
+  void depth(const char* name, uint64_t x) { value(name, x); }
   void correlation(const char* name, uint32_t x) { value(name, x); }
   template <class T> void optional(const char* name, const T& x) {
     if (format::as_u64(x) != 0) value(name, x);

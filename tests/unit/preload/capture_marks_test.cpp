@@ -20,18 +20,18 @@ class Marks : public CaptureTest {
   }
   static void launch(StreamState* state, uint64_t times, bool programmatic = false) {
     for (uint64_t i = 0; i < times; ++i) {
-      launched(state, 1);
-      mark_if_due(state, state->handle, programmatic);
+      launched(state, 1, now_ticks());
+      mark_if_due(state, programmatic);
     }
   }
 };
 
-TEST_F(Marks, ArePlacedEverySixteenthOperationAndTellTheDepth) {
+TEST_F(Marks, ArePlacedEverySoManyOperationsAndTellTheDepth) {
   StreamState* const one = stream(1);
   FakeDriver::write_is_late = true;
-  launch(one, 40);
+  launch(one, 2 * kMarkEvery + 8);
   EXPECT_EQ(FakeDriver::writes, 2u);
-  EXPECT_EQ(depth_before(one), 40u);
+  EXPECT_EQ(depth_before(one), 2 * kMarkEvery + 8);
   FakeDriver::finish_writes();
   EXPECT_EQ(depth_before(one), 8u);
 }
@@ -45,8 +45,8 @@ TEST_F(Marks, AreNotPlacedUnlessAskedFor) {
 TEST_F(Marks, AGraphOfManyOperationsIsOneMark) {
   StreamState* const one = stream(1);
   for (int i = 0; i < 3; ++i) {
-    launched(one, 100);
-    mark_if_due(one, one->handle, false);
+    launched(one, 100, now_ticks());
+    mark_if_due(one, false);
   }
   EXPECT_EQ(FakeDriver::writes, 3u);
   EXPECT_EQ(depth_before(one), 0u);
@@ -65,12 +65,12 @@ TEST_F(Marks, NoneWhileAnybodyCapturesAndAgainAfterwards) {
   const uint64_t skipped = counted(format::Counter::depth_marks_skipped);
   capture_begins(stream_handle(2));
   FakeDriver::captures = true;
-  launch(one, 64);
+  launch(one, 4 * kMarkEvery);
   EXPECT_EQ(FakeDriver::writes, 0u);
   EXPECT_EQ(counted(format::Counter::depth_marks_skipped), skipped + 4);
   FakeDriver::captures = false;
   capture_ended();
-  launch(one, 16);
+  launch(one, kMarkEvery);
   EXPECT_EQ(FakeDriver::writes, 1u);
   EXPECT_EQ(depth_before(one), 0u);
 }
@@ -97,13 +97,13 @@ TEST_F(Marks, EventsTellWhereMemoryCannotBeShown) {
   FakeDriver::register_fails = true;
   StreamState* const one = stream(1);
   FakeDriver::event_result = CUDA_ERROR_NOT_READY;
-  launch(one, 48);
+  launch(one, 3 * kMarkEvery);
   EXPECT_EQ(FakeDriver::writes, 0u);
   EXPECT_EQ(FakeDriver::event_records, 3u);
-  EXPECT_EQ(depth_before(one), 48u);
+  EXPECT_EQ(depth_before(one), 3 * kMarkEvery);
   FakeDriver::event_result = CUDA_SUCCESS;
-  launch(one, 16);
-  EXPECT_EQ(depth_before(one), 16u) << "the three older events are asked, the new one was just recorded";
+  launch(one, kMarkEvery);
+  EXPECT_EQ(depth_before(one), kMarkEvery) << "the three older events are asked, the new one was just recorded";
   EXPECT_EQ(FakeDriver::event_records, 4u);
 }
 
@@ -112,30 +112,30 @@ TEST_F(Marks, EventsReachAsFarAsAStreamsQueue) {
   StreamState* const one = stream(1);
   FakeDriver::event_result = CUDA_ERROR_NOT_READY;
   launch(one, 2000);
-  EXPECT_EQ(FakeDriver::event_records, 64u) << "no event is recorded again before it was seen to finish";
+  EXPECT_EQ(FakeDriver::event_records, 1024 / kMarkEvery) << "no event is recorded again before it was seen to finish";
   FakeDriver::event_result = CUDA_SUCCESS;
-  launch(one, 16 * 16);
-  EXPECT_LE(depth_before(one), 2256u - 1024u) << "four events are asked at each mark";
+  launch(one, 8 * kMarkEvery);
+  EXPECT_LE(depth_before(one), 2000 + 8 * kMarkEvery - 1024) << "four events are asked at each mark";
 }
 
 TEST_F(Marks, ARingOfADestroyedStreamServesTheNextOneAndClaimsNothing) {
   open_marks(prof::preload::Marks::Events);
   FakeDriver::event_result = CUDA_ERROR_NOT_READY;
   StreamState* const old = stream(1);
-  launch(old, 64);
+  launch(old, 4 * kMarkEvery);
   const uint64_t made = FakeDriver::event_records;
   stream_destroyed(stream_handle(1));
   StreamState* const fresh = stream(2);
   FakeDriver::event_result = CUDA_SUCCESS;
-  launch(fresh, 16);
-  EXPECT_EQ(depth_before(fresh), 16u) << "events of the old stream must not be asked for the new one";
+  launch(fresh, kMarkEvery);
+  EXPECT_EQ(depth_before(fresh), kMarkEvery) << "events of the old stream must not be asked for the new one";
   EXPECT_EQ(FakeDriver::event_records, made + 1);
 }
 
 TEST_F(Marks, WordOfADestroyedStreamClaimsNothingForTheNextOne) {
   StreamState* const old = stream(1);
   FakeDriver::write_is_late = true;
-  launch(old, 32);
+  launch(old, 2 * kMarkEvery);
   stream_destroyed(stream_handle(1));
   StreamState* const fresh = stream(2);
   ASSERT_EQ(fresh, old) << "the slot is used again, else this tests nothing";
@@ -147,9 +147,9 @@ TEST_F(Marks, WordOfADestroyedStreamClaimsNothingForTheNextOne) {
 
 TEST_F(Marks, NumberWrapsAtFourBillion) {
   StreamState* const one = stream(1);
-  launched(one, (1ull << 32) - 8);
+  launched(one, (1ull << 32) - 8, now_ticks());
   completed(one, launches_so_far(one));
-  launch(one, 16);
+  launch(one, kMarkEvery);
   EXPECT_EQ(FakeDriver::writes, 1u);
   launch(one, 5);
   EXPECT_LE(depth_before(one), 13u);
@@ -166,7 +166,7 @@ TEST_F(Marks, CaptureWaitsForMarksInFlight) {
       enter_thread();
       StreamState* const own = stream(10 + t);
       while (!stop) {
-        launch(own, 16);
+        launch(own, kMarkEvery);
         std::this_thread::yield();
       }
     });

@@ -195,7 +195,7 @@ TEST_F(Records, EveryStreamIsToldWhatFinishedHoweverManyThereAre) {
     StreamFacts facts;
     facts.key = stream_key(1000 + n, 5), facts.gpu_key = gpu_stream_key(1, 50 + n), facts.context = any->context;
     states.push_back(add_stream(facts));
-    launched(states.back(), 10);
+    launched(states.back(), 10, now_ticks());
   }
   for (uint32_t i = 0; i < 300; ++i) kernel(i, 10 + i, 20 + i, "records_streams").streamId = 50 + i * 37 % 100;
   read();

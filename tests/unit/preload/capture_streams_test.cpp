@@ -36,7 +36,7 @@ TEST_F(Streams, PerThreadStreamIsOneAThread) {
       StreamState* const there = stream_state(nullptr, NullStream::PerThread);
       EXPECT_NE(there, here);
       EXPECT_EQ(depth_before(there), 0u);
-      launched(there, 3);
+      launched(there, 3, now_ticks());
       ids.insert(stream_id(there));
     }).join();
   }
@@ -46,7 +46,7 @@ TEST_F(Streams, PerThreadStreamIsOneAThread) {
 TEST_F(Streams, HandleUsedAgainIsANewStream) {
   StreamState* const old = stream(1);
   const format::StreamId old_id = stream_id(old);
-  launched(old, 5);
+  launched(old, 5, now_ticks());
   EXPECT_EQ(depth_before(old), 5u);
   stream_destroyed(stream_handle(1));
   StreamState* const fresh = stream(1);
@@ -56,13 +56,13 @@ TEST_F(Streams, HandleUsedAgainIsANewStream) {
 
 TEST_F(Streams, WhatIsToldLateOfADestroyedStreamDoesNotTouchTheNextOne) {
   StreamState* const old = stream(1);
-  launched(old, 5);
+  launched(old, 5, now_ticks());
   event_recorded(event_handle(1), old);
   const uint64_t upto = launches_so_far(old);
   stream_destroyed(stream_handle(1));
   StreamState* const fresh = stream(2);
   ASSERT_EQ(fresh, old) << "the slot is used again, else this tests nothing";
-  launched(fresh, 4);
+  launched(fresh, 4, now_ticks());
   event_finished(event_handle(1));
   completed(old, upto);
   EXPECT_EQ(depth_before(fresh), 4u);
@@ -83,7 +83,7 @@ TEST_F(Streams, AHundredThousandShortLivedOnesFit) {
   for (uint64_t n = 0; n < 100'000; ++n) {
     StreamState* const one = stream(n);
     ASSERT_NE(one, nullptr) << n;
-    launched(one, 1);
+    launched(one, 1, now_ticks());
     stream_destroyed(stream_handle(n));
   }
   EXPECT_LE(detail::g_streams->high_water.load(), 2u);
@@ -108,7 +108,7 @@ TEST_F(Streams, ThreadsThatMeetAtANewStreamShareIt) {
         enter_thread();
         ready.arrive_and_wait();
         slot = stream(round);
-        launched(slot, 1);
+        launched(slot, 1, now_ticks());
       });
     }
     for (std::thread& thread : threads) thread.join();
@@ -128,8 +128,8 @@ TEST_F(Streams, AddedAndDestroyedByManyThreadsWhileOthersLaunch) {
         StreamState* const own = stream(n);
         if (own == nullptr) continue;  // the gate was closed for long: counted, checked below
         ASSERT_EQ(depth_before(own), 0u);
-        launched(own, 1);
-        launched(shared, 1);
+        launched(own, 1, now_ticks());
+        launched(shared, 1, now_ticks());
         if (i % 7 == 0) completed(shared, launches_so_far(shared));
         if (i % 3 == 0) context_synchronized(context_handle(0), 1);
         stream_destroyed(stream_handle(n));
@@ -144,8 +144,8 @@ TEST_F(Streams, AddedAndDestroyedByManyThreadsWhileOthersLaunch) {
 TEST_F(Depth, CountsWhatIsNotKnownToHaveFinished) {
   StreamState* const one = stream(1);
   EXPECT_EQ(depth_before(one), 0u);
-  launched(one, 1);
-  launched(one, 10);  // a graph
+  launched(one, 1, now_ticks());
+  launched(one, 10, now_ticks());  // a graph
   EXPECT_EQ(depth_before(one), 11u);
   completed(one, 4);
   EXPECT_EQ(depth_before(one), 7u);
@@ -155,9 +155,9 @@ TEST_F(Depth, CountsWhatIsNotKnownToHaveFinished) {
 
 TEST_F(Depth, FinishedEventVouchesForWhatWasLaunchedBeforeIt) {
   StreamState* const one = stream(1);
-  launched(one, 3);
+  launched(one, 3, now_ticks());
   event_recorded(event_handle(1), one);
-  launched(one, 2);
+  launched(one, 2, now_ticks());
   event_finished(event_handle(1));
   EXPECT_EQ(depth_before(one), 2u);
   event_recorded(event_handle(1), one);
@@ -169,11 +169,11 @@ TEST_F(Depth, FinishedEventVouchesForWhatWasLaunchedBeforeIt) {
 TEST_F(Depth, ContextSynchronisationCompletesAllStreamsOfTheContextAndNoOther) {
   StreamState* const a = stream(1);
   StreamState* const b = stream_state(nullptr, NullStream::Legacy);
-  launched(a, 3);
-  launched(b, 4);
+  launched(a, 3, now_ticks());
+  launched(b, 4, now_ticks());
   FakeDriver::current = context_handle(1);
   StreamState* const other = stream(2);
-  launched(other, 5);
+  launched(other, 5, now_ticks());
   FakeDriver::current = context_handle(0);
   context_synchronized(nullptr, now_ticks());
   EXPECT_EQ(depth_before(a), 0u);
@@ -183,9 +183,9 @@ TEST_F(Depth, ContextSynchronisationCompletesAllStreamsOfTheContextAndNoOther) {
 
 TEST_F(Depth, LaunchDuringAContextSynchronisationStaysOutstanding) {
   StreamState* const one = stream(1);
-  launched(one, 3);
+  launched(one, 3, now_ticks());
   const uint64_t entered = now_ticks();
-  launched(one, 1);  // another thread, while this one waits
+  launched(one, 1, now_ticks());  // another thread, while this one waits
   context_synchronized(context_handle(0), entered);
   EXPECT_GE(depth_before(one), 1u);
 }
@@ -199,13 +199,13 @@ TEST_F(Depth, ReportsOfCuptiCompleteInOrderAndNeverVouchForLaunchesToCome) {
   facts.context = made->context;
   StreamState* const one = add_stream(facts);
   ASSERT_NE(one, nullptr);
-  launched(one, 10);
+  launched(one, 10, now_ticks());
   gpu_reported(1, 13, 4);
   gpu_reported(1, 14, 100);  // a stream nobody knows
   EXPECT_EQ(depth_before(one), 6u);
   gpu_reported(1, 13, 9);  // three kernels of the driver's own among them
   EXPECT_EQ(depth_before(one), 0u);
-  launched(one, 5);
+  launched(one, 5, now_ticks());
   EXPECT_EQ(depth_before(one), 5u);
   EXPECT_EQ(outstanding().unfinished, 5u);
   EXPECT_EQ(outstanding().unreported, 5u);
@@ -247,7 +247,7 @@ TEST_F(Depth, AgreesWithABruteForceModelAndIsAnUpperBound) {
         case 3: {
           ASSERT_EQ(depth_before(state), model.launched - model.told);
           const uint64_t operations = random() % 4 == 0 ? 1 + random() % 20 : 1;
-          launched(state, operations);
+          launched(state, operations, now_ticks());
           model.launched += operations;
           break;
         }
