@@ -244,7 +244,8 @@ void add_record(CLI::App& app, Run& run) {
       app.add_subcommand("record", "run a program and record it: prof record [OPTIONS] -- PROGRAM [ARGUMENTS...]");
   for (size_t i = 0; i < kCount; ++i) {
     const RecorderOption& option = kOptions[i];
-    verb->add_option(std::string("--") + option.flag, values->text[i],
+    const std::string_view short_flag = option.flag == std::string_view("output") ? "-o," : "";  // as in the other verbs
+    verb->add_option(fmt::format("{}--{}", short_flag, option.flag), values->text[i],
                      fmt::format("{} [{}={}]", option.help, option.variable, option.initial))
         ->type_name(option.values)
         ->check([&option](const std::string& text) { return wrong_value(option, text); });

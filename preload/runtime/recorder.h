@@ -68,8 +68,8 @@ inline bool thread_ready() {
   return (epoch != 0 && t_local.epoch == epoch) || enter_slow();
 }
 
-// Appends one event to this thread's stream. False: dropped and counted. The caller is inside a scope below.
-template <class E> bool emit(const E& event) {
+// Appends a record to one of this thread's streams with the busy flag up. False: dropped and counted.
+template <BlockWriter ThreadState::*stream, class Record> bool append_record(const Record& record) {
   ThreadLocal& local = t_local;
   if (local.busy != 0) {
     count(format::Counter::records_dropped_busy);
@@ -77,26 +77,15 @@ template <class E> bool emit(const E& event) {
   }
   local.busy = 1;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  const bool ok = local.state->events.append(event);
+  const bool ok = (local.state->*stream).append(record);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   local.busy = 0;
   return ok;
 }
 
-// Appends a definition record to this thread's definition blocks; committed when it returns true.
-template <class D> bool define(const D& definition) {
-  ThreadLocal& local = t_local;
-  if (local.busy != 0) {
-    count(format::Counter::records_dropped_busy);
-    return false;
-  }
-  local.busy = 1;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  const bool ok = local.state->definitions.append(definition);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  local.busy = 0;
-  return ok;
-}
+// An event, or a definition: committed when it returns true. The caller is inside a scope below.
+template <class E> bool emit(const E& event) { return append_record<&ThreadState::events>(event); }
+template <class D> bool define(const D& definition) { return append_record<&ThreadState::definitions>(definition); }
 
 // The id of a text, defining it at first sight. 0: table full or log full (counted). Texts of any length.
 format::StringId intern_string(std::string_view text);

@@ -224,25 +224,31 @@ def gaps(lab, step):
 
 
 def pytorch_step(lab, step):
-    """The MLP training step, bound by the host, beside torch.profiler."""
+    """The MLP training step, bound by the host: what gates in many sets of processes, then torch.profiler beside it in few."""
     if lab.sim:
         raise Skipped("needs a GPU")
     profilers = {"torch.profiler cpu+cuda": "cpu+cuda", "torch.profiler cuda": "cuda"}
     chosen = variants(lab, "pytorch_step", profilers.values())
     script = os.path.join(HERE, "torch_app.py")
+    rounds, steps = 6, 20
 
     def command(variant):
         return [lab.python, script, "serve", "--profile", profilers.get(variant, "none")]
-    samples = Alternation(lab, step, "pytorch_step", command, chosen).run(5, 5, ["40"])["40"]
-    gate(lab, step, cost_table(step, "PyTorch MLP training step, 40 steps a round", samples, "wall_ns", "ms", per=1e6))
+
+    def measure(names, sets):
+        part = {name: chosen[name] for name in names}
+        return Alternation(lab, step, "pytorch_step", command, part).run(sets, rounds, [str(steps)])[str(steps)]
+    samples = measure(["plain", "host side only", "full", "CUPTI alone"], 10)
+    gate(lab, step, cost_table(step, f"PyTorch MLP training step, {steps} steps a round", samples, "wall_ns", "ms", per=1e6))
     rounds_check(lab, step, samples)
+    others = measure(["plain", "full", "full, counts", *profilers], 2)
+    cost_table(step, "The same beside torch.profiler", others, "wall_ns", "ms", per=1e6)
     for variant in ("full", "full, counts"):
         logs = lab.logs(chosen[variant][1])
         if not logs:
             raise RuntimeError(f"{variant}: no log")
         run = plog.Run(logs[-1])
-        steps = 30 + 6 * 41
         size = os.path.getsize(logs[-1]) / len(run.launches)
-        step.figure(f"launches a step: {variant}", len(run.launches) / steps)
+        step.figure(f"launches a step: {variant}", len(run.launches) / (30 + (rounds + 1) * (steps + 1)))
         step.figure(f"log, whole file ÷ launches: {variant}", size, "bytes")
         step.check(f"bytes a launch: {variant}", size <= MAX_BYTES_PER_LAUNCH, f"{size:.1f}", MAX_BYTES_PER_LAUNCH)
