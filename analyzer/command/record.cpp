@@ -244,7 +244,8 @@ void add_record(CLI::App& app, Run& run) {
       app.add_subcommand("record", "run a program and record it: prof record [OPTIONS] -- PROGRAM [ARGUMENTS...]");
   for (size_t i = 0; i < kCount; ++i) {
     const RecorderOption& option = kOptions[i];
-    const std::string_view short_flag = option.flag == std::string_view("output") ? "-o," : "";  // as in the other verbs
+    const std::string_view short_flag =
+        option.flag == std::string_view("output") ? "-o," : "";  // as in the other verbs
     verb->add_option(fmt::format("{}--{}", short_flag, option.flag), values->text[i],
                      fmt::format("{} [{}={}]", option.help, option.variable, option.initial))
         ->type_name(option.values)

@@ -11,7 +11,8 @@
 
 namespace prof::preload {
 
-inline constexpr uint64_t kMarkEvery = 32;  // every 16th cost 2 % of a launch loop more, every 64th no less (an H200, 2026-11-21)
+inline constexpr uint64_t kMarkEvery =
+    32;  // every 16th cost 2 % of a launch loop more, every 64th no less (an H200, 2026-11-21)
 
 enum class Marks { None, Events, Values };
 void open_marks(Marks marks);

@@ -27,7 +27,7 @@ std::atomic<bool> g_external_ids{false};
 namespace {
 
 std::atomic<const char*> g_taken_by{nullptr};  // the function by which another tool took CUPTI over, whenever that was
-CuptiLibrary g_library;  // set while Taking, constant from then on
+CuptiLibrary g_library;                        // set while Taking, constant from then on
 CuptiBuffers g_buffers;
 std::atomic<bool> g_said{false};
 
@@ -328,13 +328,15 @@ uint32_t gpu_context_of(CUcontext context) {
 }
 
 bool gpu_stream_of(CUcontext context, CUstream stream, bool per_thread, uint32_t& gpu_stream) {
-  if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::On || g_library.api.cuptiGetStreamIdEx == nullptr) return false;
+  if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::On || g_library.api.cuptiGetStreamIdEx == nullptr)
+    return false;
   const DriverCall call;
   return g_library.api.cuptiGetStreamIdEx(context, stream, per_thread ? 1 : 0, &gpu_stream) == CUPTI_SUCCESS;
 }
 
 bool gpu_device_of(CUcontext context, uint32_t& device) {
-  if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::On || g_library.api.cuptiGetDeviceId == nullptr) return false;
+  if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::On || g_library.api.cuptiGetDeviceId == nullptr)
+    return false;
   const DriverCall call;
   return g_library.api.cuptiGetDeviceId(context, &device) == CUPTI_SUCCESS;
 }

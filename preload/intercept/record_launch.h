@@ -73,8 +73,8 @@ inline Launching enter_launch(const CallScope& scope, CUstream stream, NullStrea
 }
 
 // Behind the real call: the launch counts unless it failed or only became a node of a graph.
-inline void count_launch(const CallScope& scope, Launching& state, CUstream stream, CUresult result, uint64_t operations,
-                         bool programmatic) {
+inline void count_launch(const CallScope& scope, Launching& state, CUstream stream, CUresult result,
+                         uint64_t operations, bool programmatic) {
   if (state.external_id) pop_external_id();
   if (result != CUDA_SUCCESS) return;
   if (captured(stream)) {

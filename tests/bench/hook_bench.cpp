@@ -344,7 +344,8 @@ int run_all(std::string_view filter) {
   const double fault_ns = page_fault_ns(folder);
   std::printf(
       "Simulated driver, clock real; rounds of 20,000 direct and 20,000 hooked calls in turn, thread CPU time a call.\n"
-      "First touch of a page of a mapped file here: %.0f ns. Reading the clock, which every hook does twice: %.1f ns.\n\n",
+      "First touch of a page of a mapped file here: %.0f ns. Reading the clock, which every hook does twice: %.1f "
+      "ns.\n\n",
       fault_ns, clock_reading_ns());
   std::fflush(stdout);
   bool ok = true, any = false;
