@@ -65,9 +65,13 @@ Table report_gpu_trace(const AnalysisInput& input) {
     row.add(operation.start_ns).add(operation.duration_ns()).add(operation.correlation);
     if (is_kernel) {
       const Kernel& kernel = trace.kernels[operation.detail];
-      for (const uint32_t value : kernel.grid) row.add(value);
-      for (const uint32_t value : kernel.block) row.add(value);
-      row.add(kernel.registers).add(kernel.static_shared_bytes).add(kernel.dynamic_shared_bytes);
+      if (kernel.grid[0] != 0) {
+        for (const uint32_t value : kernel.grid) row.add(value);
+        for (const uint32_t value : kernel.block) row.add(value);
+        row.add(kernel.registers).add(kernel.static_shared_bytes).add(kernel.dynamic_shared_bytes);
+      } else {  // not in the trace
+        for (int i = 0; i < 9; ++i) row.empty();
+      }
       row.empty().empty().empty().empty();
     } else {
       for (int i = 0; i < 9; ++i) row.empty();

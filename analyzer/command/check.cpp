@@ -1,4 +1,5 @@
 // prof check: what is this file, is it whole, and what was every thread doing when it ended?
+#include "analyzer/command/check_trace.h"
 #include "analyzer/command/command.h"
 #include "analyzer/input/log_health.h"
 #include "analyzer/input/log_sniff.h"
@@ -208,6 +209,11 @@ int check_one(const std::string& path, Json* json) {
     }
     return health.whole() ? kComplete : kPartial;
   }
+  if (opened.error.kind == LogErrorKind::NotALog) {
+    const FileHead head = read_head(path);
+    const Importer* const importer = head.bytes.empty() ? nullptr : find_importer(head);
+    if (importer != nullptr) return check_trace(head, *importer, json);
+  }
   const std::string foreign = opened.error.kind == LogErrorKind::NotALog ? sniff_foreign_file(path) : std::string();
   if (opened.error.kind == LogErrorKind::NotALog) opened.error.advice = "nor is it a trace of a tool known here";
   if (json == nullptr) {
@@ -259,10 +265,11 @@ void add_check(CLI::App& app, Run& run) {
   verb->footer(
       "Examples:\n"
       "  prof check prof.42.plog            also of a killed program: what each thread was inside\n"
+      "  prof check trace.json.gz           a trace of torch.profiler or another tool: what it holds\n"
       "  prof check --format json *.plog\n"
       "Exit status (the worst of all files): 0 whole; 1 damaged, killed, still being written, or records were lost "
       "while\n"
-      "recording; 2 not a log or not readable.");
+      "recording; 2 neither a log nor a known trace, or not readable.");
   verb->callback([&run, options] { run = [options] { return check(options->files, options->format == "json"); }; });
 }
 

@@ -8,6 +8,7 @@ namespace {
 
 constexpr size_t kMostEvent = size_t{64} << 20;   // an event longer than this is set aside
 constexpr size_t kMostMember = size_t{16} << 20;  // so is a member beside the events
+constexpr size_t kMostWord = 4096;                // and a text or number of more than this
 
 bool is_blank(char c) { return is_json_space(c) || c == ','; }
 
@@ -139,9 +140,9 @@ bool JsonCutter::member(Stretch& s, Cut& cut) {
     return false;
   }
   // Only these are read; others of any length pass by.
-  if ((key == "deviceProperties" || key == "distributedInfo" || (*value != '{' && *value != '[' && *value != '"')) &&
-      static_cast<size_t>(s.end - s.p) < kMostMember)
-    return false;
+  const size_t so_far = static_cast<size_t>(s.end - s.p);
+  const bool table = key == "deviceProperties" || key == "distributedInfo";
+  if (so_far < (table ? kMostMember : kMostWord) && (table || (*value != '{' && *value != '['))) return false;
   s.p = value;
   return start_skip(s, At::Members);
 }

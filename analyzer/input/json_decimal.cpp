@@ -6,14 +6,14 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr int kMostDigits = 19;  // any 19 digits fit 64 bits
+constexpr int kMostDigits = 19;  // any 19 digits fit 64 bits, and some 20
 
 // value * 10^exponent, rounded or cut to a whole number elsewhere.
 struct Decimal {
   uint64_t value = 0;
   int exponent = 0;
   bool negative = false;
-  bool cut = false;  // digits other than 0 beyond the 19th were left out
+  bool cut = false;  // digits other than 0 that did not fit were left out
 };
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -41,12 +41,17 @@ bool read(std::string_view text, Decimal& decimal) {
     }
     if (!is_digit(*p)) break;
     any = true;
-    if (digits == kMostDigits) {
-      decimal.cut |= *p != '0';
+    const auto digit = static_cast<uint64_t>(*p - '0');
+    uint64_t longer = 0;
+    if (digits >= kMostDigits &&
+        (digits > kMostDigits || __builtin_mul_overflow(decimal.value, uint64_t{10}, &longer) ||
+         __builtin_add_overflow(longer, digit, &longer))) {
+      digits = kMostDigits + 1;
+      decimal.cut |= digit != 0;
       if (!fraction && decimal.exponent < 1'000'000) ++decimal.exponent;
       continue;
     }
-    decimal.value = decimal.value * 10 + static_cast<uint64_t>(*p - '0');
+    decimal.value = decimal.value * 10 + digit;
     if (decimal.value != 0) ++digits;
     if (fraction && decimal.exponent > -1'000'000) --decimal.exponent;
   }

@@ -15,6 +15,7 @@ void KinetoModel::add_range(const Edge& begin, int64_t end_ns, RangeStyle style,
   row.style = style;
   row.kind = begin.kind;
   row.unfinished = unfinished;
+  row.path = PathId{begin.order};
   trace_.ranges.push_back(row);
 }
 

@@ -4,10 +4,9 @@
 //   file -> [inflate, a thread] -> cut, in turn -> rows, on all cores -> put together, in turn -> finish
 //
 // Memory beyond the model: one stretch of text and its rows for each worker, and a few inflated blocks.
-#include "analyzer/input/importer.h"
 #include "analyzer/input/json_cutter.h"
+#include "analyzer/input/kineto_import.h"
 #include "analyzer/input/kineto_model.h"
-#include "analyzer/input/text_source.h"
 #include "analyzer/model/parallel.h"
 
 #include <fmt/format.h>
@@ -22,7 +21,6 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr size_t kStretch = size_t{2} << 20;
 constexpr size_t kPadding = 64;  // RapidJSON looks at 16 bytes at a time
 
 // One stretch of text: ends with whole events but for what is carried over to the next.
@@ -36,8 +34,13 @@ struct Stretch {
 
 class KinetoImport {
  public:
-  KinetoImport(const FileHead& head, Trace& trace, const ImportOptions& options)
-      : path_(head.path), options_(options), source_(head.path), model_(trace, head.path) {}
+  KinetoImport(TextSource source, const std::string& path, Trace& trace, const ImportOptions& options,
+               size_t stretch_bytes)
+      : path_(path),
+        options_(options),
+        stretch_bytes_(stretch_bytes),
+        source_(std::move(source)),
+        model_(trace, path) {}
 
   void run() {
     const unsigned workers = options_.workers != 0 ? options_.workers : worker_count();
@@ -46,7 +49,8 @@ class KinetoImport {
     std::vector<KinetoDamage> damage;
     for (const JsonDamage& each : cutter_.damage()) damage.push_back({each.offset, each.what});
     if (!source_.damage().empty()) damage.push_back({offset_, source_.damage()});
-    if (model_.events() == 0 && (!damage.empty() || !cutter_.found_events())) refuse(damage);
+    const bool nothing = model_.events() == 0 && (!damage.empty() || cutter_.not_events() != 0);
+    if (nothing || !cutter_.found_events() || model_.no_event_at_all()) refuse(damage);
     if (cutter_.not_events() != 0)
       header_.facts.emplace_back(
           "set aside", fmt::format("{} elements of the list of events that are no objects", cutter_.not_events()));
@@ -55,7 +59,7 @@ class KinetoImport {
 
  private:
   [[noreturn]] void refuse(const std::vector<KinetoDamage>& damage) const {
-    if (damage.empty()) throw InputError(path_ + ": JSON without \"traceEvents\": not a trace");
+    if (damage.empty()) throw InputError(path_ + ": JSON, but no trace: there is no list of events with \"ph\" in it");
     throw InputError(fmt::format("{}: no event can be read: {} (at offset {} of the text)", path_, damage.front().what,
                                  damage.front().offset));
   }
@@ -94,7 +98,7 @@ class KinetoImport {
     stretch.cut.members.clear();
     stretch.offset = offset_;
     stretch.size = carried_.size();
-    stretch.text.resize(std::max(stretch.text.size(), std::max(kStretch, 2 * carried_.size()) + kPadding));
+    stretch.text.resize(std::max(stretch.text.size(), std::max(stretch_bytes_, 2 * carried_.size()) + kPadding));
     std::memcpy(stretch.text.data(), carried_.data(), carried_.size());
     const size_t room = stretch.text.size() - kPadding - stretch.size;
     const size_t got = source_.read(stretch.text.data() + stretch.size, room);
@@ -123,6 +127,7 @@ class KinetoImport {
 
   const std::string path_;
   const ImportOptions& options_;
+  const size_t stretch_bytes_;
 
   std::mutex read_mutex_;  // guards the next eight
   TextSource source_;
@@ -154,8 +159,13 @@ bool sniff_kineto_json(const FileHead& head) {
                                  has("\"displayTimeUnit\"") || has("\"ph\""));
 }
 
+void import_kineto(TextSource source, const std::string& path, Trace& trace, const ImportOptions& options,
+                   size_t stretch_bytes) {
+  KinetoImport(std::move(source), path, trace, options, stretch_bytes).run();
+}
+
 void import_kineto_json(const FileHead& head, Trace& trace, const ImportOptions& options) {
-  KinetoImport(head, trace, options).run();
+  import_kineto(TextSource(head.path), head.path, trace, options);
 }
 
 }  // namespace prof::analyzer

@@ -180,6 +180,7 @@ void KinetoModel::add_ranges(const KinetoRows& rows) {
     row.thread = ThreadId{thread_[index(row.thread)]};
     row.label = LabelId{label(index(row.label))};
     if (row.payload != 0) row.payload += first_detail;
+    row.path = PathId{static_cast<uint32_t>(to.size())};  // as in the file, see ImportMark
     to.push_back(row);
   };
   for (const Range& row : rows.ranges) add(row, trace_.ranges);

@@ -25,6 +25,10 @@ class KinetoModel {
   void finish(const KinetoHeader& header, std::vector<KinetoDamage> damage);
 
   uint64_t events() const { return events_; }
+  // There are objects, but none is an event.
+  bool no_event_at_all() const {
+    return events_ != 0 && aside_[static_cast<size_t>(KinetoAside::UnknownPhase)] == events_;
+  }
 
  private:
   struct StreamKey {

@@ -118,6 +118,7 @@ void KinetoModel::give_streams(const KinetoHeader& header) {
     uint32_t process = several ? process_of[operations + i - mark_.syncs] : first;
     const uint32_t key = row.stream != kNone ? row.stream : row.waits_for;
     if (process == kNone) process = key == kNone ? first : owner[key];
+    row.process = process;
     if (row.stream != kNone) row.stream = stream_row(process, row.stream);
     if (row.waits_for != kNone) row.waits_for = stream_row(process, row.waits_for);
   }

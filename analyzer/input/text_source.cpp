@@ -27,19 +27,26 @@ constexpr size_t kCompressedBlock = size_t{256} << 10;
 
 class File {
  public:
-  explicit File(const std::string& path) : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit File(const std::string& path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (descriptor_ < 0) throw InputError(fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
     struct stat info {};
     if (fstat(descriptor_, &info) == 0 && info.st_size > 0) size_ = static_cast<uint64_t>(info.st_size);
   }
-  ~File() { close(descriptor_); }
+  explicit File(std::string_view memory) : descriptor_(-1), size_(memory.size()), memory_(memory) {}
+  ~File() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
   // Less than `room` only at the end.
   size_t read(char* to, size_t room) {
     size_t done = 0;
-    while (done < room) {
+    if (descriptor_ < 0) {
+      done = memory_.copy(to, room, position_);
+      position_ += done;
+    }
+    while (descriptor_ >= 0 && done < room) {
       const ssize_t got = ::read(descriptor_, to + done, room - done);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) {
@@ -53,7 +60,7 @@ class File {
     return done;
   }
   void rewind() {
-    lseek(descriptor_, 0, SEEK_SET);
+    if (descriptor_ >= 0) lseek(descriptor_, 0, SEEK_SET);
     position_ = 0;
   }
   uint64_t position() const { return position_; }
@@ -61,9 +68,9 @@ class File {
   const std::string& error() const { return error_; }
 
  private:
-  std::string path_;
-  int descriptor_;
+  int descriptor_;  // −1: in memory
   uint64_t size_ = 0;
+  std::string_view memory_;
   std::atomic<uint64_t> position_{0};
   std::string error_;
 };
@@ -208,7 +215,7 @@ class InflateThread {
 }  // namespace
 
 struct TextSource::Implementation {
-  explicit Implementation(const std::string& path) : file(path) {
+  template <class Bytes> explicit Implementation(const Bytes& bytes) : file(bytes) {
     char magic[2] = {};
     const size_t got = file.read(magic, sizeof magic);
     file.rewind();
@@ -220,6 +227,9 @@ struct TextSource::Implementation {
 };
 
 TextSource::TextSource(const std::string& path) : implementation_(std::make_unique<Implementation>(path)) {}
+TextSource::TextSource(std::unique_ptr<Implementation> implementation) : implementation_(std::move(implementation)) {}
+TextSource::TextSource(TextSource&&) noexcept = default;
+TextSource TextSource::of_memory(std::string_view bytes) { return TextSource(std::make_unique<Implementation>(bytes)); }
 TextSource::~TextSource() = default;
 
 size_t TextSource::read(char* to, size_t room) {

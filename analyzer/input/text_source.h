@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace prof::analyzer {
 
@@ -12,6 +13,9 @@ class TextSource {
  public:
   // Throws InputError if the file cannot be opened.
   explicit TextSource(const std::string& path);
+  // A text in memory, plain or gzip, as if it were a file; it is not copied.
+  static TextSource of_memory(std::string_view bytes);
+  TextSource(TextSource&&) noexcept;
   ~TextSource();
   TextSource(const TextSource&) = delete;
   TextSource& operator=(const TextSource&) = delete;
@@ -27,6 +31,7 @@ class TextSource {
 
  private:
   struct Implementation;
+  explicit TextSource(std::unique_ptr<Implementation> implementation);
   std::unique_ptr<Implementation> implementation_;
 };
 

@@ -170,9 +170,9 @@ void place_ranges(Trace& trace, const ImportMark& mark) {
     if (nested_a && a.thread != b.thread) return index(a.thread) < index(b.thread);
     if (a.begin_ns != b.begin_ns) return a.begin_ns < b.begin_ns;
     if (a.end_ns != b.end_ns) return a.end_ns > b.end_ns;
-    // Python's frame encloses the operator it calls in the same nanosecond; details are numbered as in the file.
+    // Python's frame encloses the operator it calls in the same nanosecond.
     const bool python_a = a.kind == RangeKind::Python, python_b = b.kind == RangeKind::Python;
-    return python_a != python_b ? python_a : a.payload < b.payload;
+    return python_a != python_b ? python_a : index(a.path) < index(b.path);
   });
   RangeNesting nesting(trace);
   for (uint32_t first = mark.ranges, last; first < trace.ranges.size(); first = last) {
@@ -188,6 +188,7 @@ void place_ranges(Trace& trace, const ImportMark& mark) {
       nesting.run({first, last});
     } else {
       trace.processes[of_process].start_end_ranges = {first, last};
+      for (uint32_t row = first; row < last; ++row) trace.ranges[row].path = {};
     }
   }
 }

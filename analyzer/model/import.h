@@ -19,7 +19,8 @@ struct ImportMark {
 //   processes, threads (process, tid, name), devices (process, ordinal), streams (device, context, number)
 //   host         begin, end, thread, correlation, word (kind and api: see call_kind()); subject where known
 //   operations   start, end, stream_index, kind, detail, bytes, correlation, graph_node; `launch` only if it is certain
-//   ranges       begin, end, thread, label, kind, style (PushPop or StartEnd), payload as trace.h says
+//   ranges       begin, end, thread, label, kind, style (PushPop or StartEnd), payload as trace.h says; `path`: a number by
+//                which ranges of equal times are put in order, an enclosing one first (overwritten)
 //   marks, memory, syncs, gpu_annotations: everything but rows of other tables
 // in any order, with times in ns since `zero_realtime_ns`.
 //

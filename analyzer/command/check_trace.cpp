@@ -1,0 +1,200 @@
+#include "analyzer/command/check_trace.h"
+
+#include "analyzer/command/command.h"
+#include "analyzer/output/json_text.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <limits>
+
+namespace prof::analyzer {
+
+namespace {
+
+using Json = rapidjson::Writer<rapidjson::StringBuffer>;
+
+struct Holds {
+  uint64_t calls = 0, launches = 0, ranges = 0, marks = 0, threads = 0, operations = 0;
+};
+
+struct Examined {
+  std::vector<Holds> processes;  // by ProcessId
+  std::vector<uint64_t> operations_of_device, streams_of_device;
+  int64_t first_ns = 0, last_ns = 0;
+  size_t damaged_places = 0;
+};
+
+Examined examine(const Trace& trace) {
+  Examined examined;
+  examined.processes.resize(trace.processes.size());
+  examined.operations_of_device.resize(trace.devices.size());
+  examined.streams_of_device.resize(trace.devices.size());
+  for (const Thread& thread : trace.threads) {
+    Holds& holds = examined.processes[index(thread.process)];
+    ++holds.threads;
+    holds.calls += thread.host.size();
+    holds.ranges += thread.ranges.size();
+    holds.marks += thread.marks.size();
+  }
+  for (const Stream& stream : trace.streams) {
+    const uint32_t device = index(stream.device);
+    examined.processes[index(trace.devices[device].process)].operations += stream.operations.size();
+    examined.operations_of_device[device] += stream.operations.size();
+    ++examined.streams_of_device[device];
+  }
+  for (size_t p = 0; p < trace.processes.size(); ++p) {
+    const Process& process = trace.processes[p];
+    examined.processes[p].launches = process.coverage.launches;
+    examined.processes[p].ranges += process.start_end_ranges.size();
+    examined.last_ns = std::max(examined.last_ns, process.last_ns);
+    examined.damaged_places += process.damage.size();
+  }
+  return examined;
+}
+
+// "1.234567 s from 2026-11-21 20:25:27.123 UTC"; the date only where it can be one.
+std::string covers(const Trace& trace, const Examined& examined) {
+  std::string text = fmt::format("{}.{:06} s", examined.last_ns / 1'000'000'000, examined.last_ns / 1000 % 1'000'000);
+  constexpr uint64_t kSecond = 1'000'000'000, kYear2000 = 946'684'800 * kSecond;
+  const uint64_t start = trace.start_realtime_ns;
+  if (start > kYear2000 && start < uint64_t{std::numeric_limits<int64_t>::max()})
+    text += fmt::format(" from {:%Y-%m-%d %H:%M:%S}.{:03} UTC", fmt::gmtime(static_cast<std::time_t>(start / kSecond)),
+                        start % kSecond / 1'000'000);
+  return text;
+}
+
+std::string verdict(const Examined& examined) {
+  if (examined.damaged_places == 0) return "whole";
+  return fmt::format("damaged in {} place{}", examined.damaged_places, examined.damaged_places == 1 ? "" : "s");
+}
+
+constexpr std::string_view kEvents = "events ";
+
+void print_facts(const Process& process) {
+  for (const auto& [key, value] : process.facts) {
+    if (key == "events") fmt::print("  events     {}\n", value);
+  }
+  for (const auto& [key, value] : process.facts) {
+    if (key.starts_with(kEvents)) fmt::print("    {:<20} {}\n", readable_utf8(key.substr(kEvents.size())), value);
+  }
+  for (const auto& [key, value] : process.facts) {
+    if (key != "events" && key != "set aside" && !key.starts_with(kEvents))
+      fmt::print("  says       {} = {}\n", readable_utf8(key), readable_utf8(value));
+  }
+  for (const auto& [key, value] : process.facts) {
+    if (key == "set aside") fmt::print("  set aside  {}\n", value);
+  }
+}
+
+void print_text(const FileHead& head, const Importer& importer, const Trace& trace, const Examined& examined) {
+  fmt::print("{}: {}{}\n", readable_utf8(head.path), importer.description, head.compressed ? ", gzip" : "");
+  fmt::print("  verdict    {}\n", verdict(examined));
+  fmt::print("  covers     {}\n", covers(trace, examined));
+  print_facts(trace.processes.front());
+  fmt::print("  processes  {}\n", trace.processes.size());
+  for (size_t p = 0; p < trace.processes.size(); ++p) {
+    const Process& process = trace.processes[p];
+    const Holds& holds = examined.processes[p];
+    fmt::print("    pid {:<8} {}: {} threads, {} calls ({} launches), {} ranges, {} marks, {} GPU operations\n",
+               process.pid, readable_utf8(process.executable.empty() ? "(no name)" : process.executable), holds.threads,
+               holds.calls, holds.launches, holds.ranges, holds.marks, holds.operations);
+  }
+  fmt::print("  devices    {}\n", trace.devices.size());
+  for (size_t d = 0; d < trace.devices.size(); ++d) {
+    const Device& device = trace.devices[d];
+    fmt::print("    {} {} (pid {}): {} streams, {} operations\n", device.ordinal,
+               readable_utf8(device.name.empty() ? "(no name)" : device.name),
+               trace.processes[index(device.process)].pid, examined.streams_of_device[d],
+               examined.operations_of_device[d]);
+  }
+  fmt::print("  joined     {}\n", coverage_line(trace));
+  if (examined.damaged_places != 0) fmt::print("  damage\n");
+  for (const Process& process : trace.processes) {
+    for (const std::string& each : process.damage) fmt::print("    {}\n", readable_utf8(each));
+  }
+}
+
+void put(Json& json, const char* key, uint64_t value) { json.Key(key), json.Uint64(value); }
+void put(Json& json, const char* key, std::string_view value) {
+  json.Key(key);
+  json.String(readable_utf8(value));
+}
+
+void put_json(Json& json, const Importer& importer, const Trace& trace, const Examined& examined) {
+  put(json, "type", importer.name);
+  put(json, "description", importer.description);
+  json.Key("whole"), json.Bool(examined.damaged_places == 0);
+  put(json, "verdict", verdict(examined));
+  put(json, "begin_realtime_ns", trace.start_realtime_ns);
+  put(json, "covered_ns", static_cast<uint64_t>(std::max<int64_t>(examined.last_ns, 0)));
+  json.Key("processes"), json.StartArray();
+  for (size_t p = 0; p < trace.processes.size(); ++p) {
+    const Process& process = trace.processes[p];
+    const Holds& holds = examined.processes[p];
+    json.StartObject();
+    put(json, "pid", uint64_t{process.pid});
+    put(json, "executable", process.executable);
+    put(json, "threads", holds.threads);
+    put(json, "calls", holds.calls);
+    put(json, "launches", holds.launches);
+    put(json, "ranges", holds.ranges);
+    put(json, "marks", holds.marks);
+    put(json, "operations", holds.operations);
+    put(json, "operations_linked", process.coverage.operations_linked);
+    json.Key("facts"), json.StartArray();
+    for (const auto& [key, value] : process.facts) {
+      json.StartArray();
+      json.String(readable_utf8(key));
+      json.String(readable_utf8(value));
+      json.EndArray();
+    }
+    json.EndArray();
+    json.Key("damage"), json.StartArray();
+    for (const std::string& each : process.damage) json.String(readable_utf8(each));
+    json.EndArray();
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("devices"), json.StartArray();
+  for (size_t d = 0; d < trace.devices.size(); ++d) {
+    json.StartObject();
+    put(json, "ordinal", uint64_t{trace.devices[d].ordinal});
+    put(json, "name", trace.devices[d].name);
+    put(json, "pid", uint64_t{trace.processes[index(trace.devices[d].process)].pid});
+    put(json, "streams", examined.streams_of_device[d]);
+    put(json, "operations", examined.operations_of_device[d]);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+}  // namespace
+
+int check_trace(const FileHead& head, const Importer& importer, Json* json) {
+  Trace trace;
+  try {
+    importer.import(head, trace, {});
+  } catch (const InputError& error) {
+    if (json == nullptr) {
+      fmt::print("{}\n", readable_utf8(error.what()));
+    } else {
+      put(*json, "type", "unusable");
+      json->Key("whole"), json->Bool(false);
+      put(*json, "verdict", error.what());
+    }
+    return kUnusable;
+  }
+  const Examined examined = examine(trace);
+  if (json == nullptr) {
+    print_text(head, importer, trace, examined);
+  } else {
+    put_json(*json, importer, trace, examined);
+  }
+  return examined.damaged_places == 0 ? kComplete : kPartial;
+}
+
+}  // namespace prof::analyzer
