@@ -48,7 +48,7 @@ void JsonCutter::cut(std::string_view stretch, uint64_t offset, bool last, Cut& 
     switch (at_) {
       case At::Start: more = start(s); break;
       case At::Members: more = member(s, cut); break;
-      case At::Events: more = event(s, cut); break;
+      case At::Events: more = events(s, cut); break;
       case At::Skip: more = skip(s); break;
       case At::End:
         s.skip_blanks();
@@ -147,7 +147,29 @@ bool JsonCutter::member(Stretch& s, Cut& cut) {
   return start_skip(s, At::Members);
 }
 
-bool JsonCutter::event(Stretch& s, Cut& cut) {
+namespace {
+
+// The byte behind the event at the next bracket; null: it does not end here. Also its objects and arrays inside "args".
+const char* event_end(JsonBrackets& brackets, const char* origin, std::vector<JsonPlace>& nested) {
+  constexpr uint64_t kInArgs = 3;  // the event, its "args", a value
+  uint64_t depth = 0;
+  uint32_t begin = 0;
+  while (const char* const at = brackets.next()) {
+    if (*at == '{' || *at == '[') {
+      if (++depth == kInArgs) begin = static_cast<uint32_t>(at - origin);
+      continue;
+    }
+    if (depth == kInArgs) nested.push_back({begin, static_cast<uint32_t>(at + 1 - origin)});
+    if (--depth == 0) return at + 1;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool JsonCutter::events(Stretch& s, Cut& cut) {
+  JsonBrackets brackets(s.p, s.end);
+  size_t nested = cut.nested.size();
   while (true) {
     s.skip_blanks();
     if (s.p == s.end) {
@@ -161,11 +183,13 @@ bool JsonCutter::event(Stretch& s, Cut& cut) {
       return true;
     }
     if (*s.p != '{') return start_skip(s, At::Events);
-    const char* const event_end = JsonExtent::find_event_end(s.p, s.end, s.begin, cut.nested);
-    if (event_end == nullptr) break;
-    cut.events.push_back({s.place(s.p, event_end), static_cast<uint32_t>(cut.nested.size())});
-    s.p = event_end;
+    const char* const behind = event_end(brackets, s.begin, cut.nested);
+    if (behind == nullptr) break;
+    nested = cut.nested.size();
+    cut.events.push_back({s.place(s.p, behind), static_cast<uint32_t>(nested)});
+    s.p = behind;
   }
+  cut.nested.resize(nested);
   if (s.last) {
     ended_inside(s, "an event");
     return false;

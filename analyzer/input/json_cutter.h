@@ -3,6 +3,7 @@
 // only RapidJSON decides whether it is JSON. Brackets of any depth cost one counter.
 #pragma once
 
+#include "analyzer/input/json_brackets.h"
 #include "analyzer/input/json_extent.h"
 
 #include <cstdint>
@@ -50,7 +51,7 @@ class JsonCutter {
   class Stretch;
   bool start(Stretch& s);
   bool member(Stretch& s, Cut& cut);
-  bool event(Stretch& s, Cut& cut);
+  bool events(Stretch& s, Cut& cut);
   bool start_skip(Stretch& s, At then);
   bool skip(Stretch& s);
   void ended_inside(const Stretch& s, const char* of_what);

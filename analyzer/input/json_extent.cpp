@@ -47,8 +47,7 @@ const char* JsonExtent::end_string(const char* p, const char* end) {
   return nullptr;
 }
 
-template <class Open, class Close>
-const char* JsonExtent::scan(const char* p, const char* end, Open open, Close close) {
+const char* JsonExtent::find_end(const char* p, const char* end) {
   while (p != end) {
     if (in_string_) {
       p = end_string(p, end);
@@ -60,36 +59,11 @@ const char* JsonExtent::scan(const char* p, const char* end, Open open, Close cl
       in_string_ = true;
     } else if (c == '{' || c == '[') {
       ++depth_;
-      open(p - 1);
-    } else if (c == '}' || c == ']') {
-      close(p);
-      if (depth_ == 0 || --depth_ == 0) return p;
+    } else if ((c == '}' || c == ']') && (depth_ == 0 || --depth_ == 0)) {
+      return p;
     }
   }
   return nullptr;
-}
-
-const char* JsonExtent::find_end(const char* p, const char* end) {
-  return scan(
-      p, end, [](const char*) {}, [](const char*) {});
-}
-
-const char* JsonExtent::find_event_end(const char* p, const char* end, const char* origin,
-                                       std::vector<JsonPlace>& nested) {
-  constexpr uint64_t kInArgs = 3;  // the event, its "args", a value
-  JsonExtent extent;
-  const size_t before = nested.size();
-  uint32_t begin = 0;
-  const char* const event_end = extent.scan(
-      p, end,
-      [&](const char* at) {
-        if (extent.depth_ == kInArgs) begin = static_cast<uint32_t>(at - origin);
-      },
-      [&](const char* behind) {
-        if (extent.depth_ == kInArgs) nested.push_back({begin, static_cast<uint32_t>(behind - origin)});
-      });
-  if (event_end == nullptr) nested.resize(before);
-  return event_end;
 }
 
 const char* json_value_end(const char* p, const char* end) {

@@ -1,10 +1,9 @@
-// Where does a JSON value end? Counts brackets outside strings and reads nothing else: so events are cut out of a text at
-// memory speed, whole or not, and handed to RapidJSON one by one. Knows how to go on in the next stretch of a text.
+// Where does a JSON value end? Counts brackets outside strings and reads nothing else: so a value of any
+// length and depth is passed by. Knows how to go on in the next stretch of a text.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace prof::analyzer {
 
@@ -20,12 +19,8 @@ class JsonExtent {
   const char* find_end(const char* p, const char* end);
   uint64_t depth() const { return depth_; }
 
-  // The same for an event, in one go: also tells the objects and arrays inside its "args", as bytes from `origin`.
-  static const char* find_event_end(const char* p, const char* end, const char* origin, std::vector<JsonPlace>& nested);
-
  private:
   const char* end_string(const char* p, const char* end);
-  template <class Open, class Close> const char* scan(const char* p, const char* end, Open open, Close close);
 
   uint64_t depth_ = 0;
   bool in_string_ = false;

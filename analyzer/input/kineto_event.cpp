@@ -53,17 +53,17 @@ constexpr KeyIndex kIndex = make_key_index();
 static_assert(kIndex.first[kLongestKey + 1] == std::size(kKeys), "a key is longer than kLongestKey");
 
 const Key* find_key(std::string_view text) {
-  if (text.size() > kLongestKey) return nullptr;
+  if (text.empty() || text.size() > kLongestKey) return nullptr;
   for (uint8_t i = kIndex.first[text.size()]; i < kIndex.first[text.size() + 1]; ++i) {
     const Key& key = kKeys[kIndex.order[i]];
-    if (std::memcmp(key.text.data(), text.data(), text.size()) == 0) return &key;
+    if (key.text.back() == text.back() && std::memcmp(key.text.data(), text.data(), text.size()) == 0) return &key;
   }
   return nullptr;
 }
 
 class EventHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, EventHandler> {
  public:
-  EventHandler(KinetoEvent& event, std::deque<std::string>& made) : event_(event), made_(made) {}
+  EventHandler(KinetoEvent& event, TextArena& made) : event_(event), made_(made) {}
 
   bool StartObject() {
     if (++depth_ == 2) inside_ = expects_;
@@ -133,42 +133,40 @@ class EventHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Even
   std::string_view as_json(const char* text, SizeType length) {
     for (SizeType i = 0; i < length; ++i) {
       const auto c = static_cast<unsigned char>(text[i]);
-      if (c < 0x20 || c == '"' || c == '\\' || c >= 0x7f) return made_.emplace_back(json_string({text, length}));
+      if (c < 0x20 || c == '"' || c == '\\' || c >= 0x7f) return made_.keep(json_string({text, length}));
     }
     const_cast<char*>(text)[length] = '"';
     return {text - 1, size_t{length} + 2};
   }
   void top_key(std::string_view key) {
-    if (key == "ph") {
-      target_ = &event_.ph;
-    } else if (key == "ts") {
-      target_ = &event_.ts;
-      event_.has_ts = true;
-    } else if (key == "id") {
-      target_ = &event_.id;
-    } else if (key == "cat") {
-      target_ = &event_.cat;
-    } else if (key == "pid") {
-      target_ = &event_.pid;
-      event_.has_pid = true;
-    } else if (key == "tid") {
-      target_ = &event_.tid;
-    } else if (key == "dur") {
-      target_ = &event_.dur;
-      event_.has_dur = true;
-    } else if (key == "name") {
-      target_ = &event_.name;
-    } else if (key == "args") {
-      expects_ = Inside::Args;
-    } else if (key == "scope") {
-      target_ = &event_.scope;
-    } else if (key == "id2") {
-      expects_ = Inside::Id2;
+    const char* const text = key.data();
+    const auto is = [text]<size_t size>(const char(&word)[size]) { return std::memcmp(text, word, size - 1) == 0; };
+    switch (key.size()) {
+      case 2:
+        if (is("ph")) target_ = &event_.ph;
+        if (is("ts")) target_ = &event_.ts, event_.has_ts = true;
+        if (is("id")) target_ = &event_.id;
+        break;
+      case 3:
+        if (is("cat")) target_ = &event_.cat;
+        if (is("pid")) target_ = &event_.pid, event_.has_pid = true;
+        if (is("tid")) target_ = &event_.tid;
+        if (is("dur")) target_ = &event_.dur, event_.has_dur = true;
+        if (is("id2")) expects_ = Inside::Id2;
+        break;
+      case 4:
+        if (is("name")) target_ = &event_.name;
+        if (is("args")) expects_ = Inside::Args;
+        break;
+      case 5:
+        if (is("scope")) target_ = &event_.scope;
+        break;
+      default: break;
     }
   }
 
   KinetoEvent& event_;
-  std::deque<std::string>& made_;
+  TextArena& made_;
   unsigned depth_ = 0;
   Inside inside_ = Inside::Other, expects_ = Inside::Other;
   std::string_view* target_ = nullptr;
@@ -203,7 +201,7 @@ void KinetoEventReader::keep_nested(char* origin, JsonPlace event_place, JsonPla
   char* const value = origin + place.begin;
   const size_t size = place.end - place.begin;
   const Key* const key = find_key(key_before(origin + event_place.begin, value));
-  if (key != nullptr && key->json) event.set(key->argument, made_.emplace_back(value, size));
+  if (key != nullptr && key->json) event.set(key->argument, made_.keep({value, size}));
   *value = '0';
   std::memset(value + 1, ' ', size - 1);
 }

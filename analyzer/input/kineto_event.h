@@ -3,13 +3,12 @@
 #pragma once
 
 #include "analyzer/input/json_extent.h"
+#include "analyzer/input/text_arena.h"
 
 #include <rapidjson/reader.h>
 
 #include <cstdint>
-#include <deque>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace prof::analyzer {
@@ -90,7 +89,7 @@ class KinetoEventReader {
     const char* what = nullptr;
   };
   // Texts made by the reader are put into `made`.
-  explicit KinetoEventReader(std::deque<std::string>& made) : made_(made) {}
+  explicit KinetoEventReader(TextArena& made) : made_(made) {}
 
   // The event is the object at `place` of `origin`; `nested` are the objects and arrays inside its "args". It is written
   // over; a few bytes behind it must exist.
@@ -99,7 +98,7 @@ class KinetoEventReader {
  private:
   void keep_nested(char* origin, JsonPlace event_place, JsonPlace place, KinetoEvent& event);
 
-  std::deque<std::string>& made_;
+  TextArena& made_;
   rapidjson::Reader reader_;
 };
 

@@ -61,8 +61,9 @@ size_t KinetoRowMaker::KernelHash::operator()(const KinetoKernel& kernel) const 
 
 void KinetoRowMaker::start_stretch() {
   rows_.clear();
-  last_category_ = {};
-  last_class_ = KinetoClass::Other;
+  last_category_ = last_pid_ = last_tid_ = {};
+  last_pid_text_ = last_tid_text_ = 0;
+  class_ = KinetoClass::Other;
   last_count_ = 0;
   last_track_ = last_stream_ = UINT32_MAX;
   track_of_.clear();
@@ -82,26 +83,24 @@ void KinetoRowMaker::add(char* origin, JsonPlace place, std::span<const JsonPlac
   dispatch();
 }
 
+// Also finds what the category means.
 void KinetoRowMaker::count() {
   std::vector<KinetoCount>& counts = rows_.counts;
-  const bool by_phase = event_.cat.empty();
-  const auto is_it = [&](const KinetoCount& entry) {
-    return by_phase ? entry.category.size() == 3 + event_.ph.size() && entry.category.starts_with("ph ") &&
-                          entry.category.ends_with(event_.ph)
-                    : entry.category == event_.cat;
-  };
-  if (last_count_ >= counts.size() || !is_it(counts[last_count_])) {
-    last_count_ = static_cast<size_t>(std::find_if(counts.begin(), counts.end(), is_it) - counts.begin());
-    if (last_count_ == counts.size()) {
-      if (counts.size() >= kMostCounts) {
-        last_count_ = kMostCounts - 1;
-      } else {
-        const bool full = counts.size() == kMostCounts - 1;
-        counts.push_back({full       ? std::string("others")
-                          : by_phase ? "ph " + std::string(event_.ph)
-                                     : std::string(event_.cat),
-                          0});
-      }
+  if (!event_.cat.empty() && event_.cat == last_category_) {
+    ++counts[last_count_].events;
+    return;
+  }
+  last_category_ = event_.cat;
+  class_ = kineto_class(event_.cat);
+  const std::string name = event_.cat.empty() ? "ph " + std::string(event_.ph) : std::string(event_.cat);
+  last_count_ = static_cast<size_t>(
+      std::find_if(counts.begin(), counts.end(), [&](const KinetoCount& c) { return c.category == name; }) -
+      counts.begin());
+  if (last_count_ == counts.size()) {
+    if (counts.size() == kMostCounts) {
+      --last_count_;
+    } else {
+      counts.push_back({counts.size() + 1 == kMostCounts ? "others" : name, 0});
     }
   }
   ++counts[last_count_].events;
@@ -113,11 +112,6 @@ bool KinetoRowMaker::of_profiler() const {
 
 void KinetoRowMaker::dispatch() {
   count();
-  if (event_.cat != last_category_) {
-    last_class_ = kineto_class(event_.cat);
-    last_category_ = event_.cat;
-  }
-  class_ = last_class_;
   const char phase = event_.ph.size() == 1 ? event_.ph[0] : '?';
   switch (phase) {
     case 'X': return complete();
@@ -220,8 +214,25 @@ int64_t KinetoRowMaker::signed_number(KinetoArgument argument, int64_t otherwise
   return otherwise;
 }
 
+// Most events are of the same process and thread as the one before.
+uint32_t KinetoRowMaker::pid_text() {
+  if (event_.pid != last_pid_) {
+    last_pid_ = event_.pid;
+    last_pid_text_ = text(event_.pid);
+  }
+  return last_pid_text_;
+}
+
+uint32_t KinetoRowMaker::tid_text() {
+  if (event_.tid != last_tid_) {
+    last_tid_ = event_.tid;
+    last_tid_text_ = text(event_.tid);
+  }
+  return last_tid_text_;
+}
+
 uint32_t KinetoRowMaker::track() {
-  const KinetoTrack key{text(event_.pid), text(event_.tid)};
+  const KinetoTrack key{pid_text(), tid_text()};
   if (last_track_ != UINT32_MAX && key == last_track_key_) return last_track_;
   const auto [found, added] =
       track_of_.try_emplace(uint64_t{key.pid} << 32 | key.tid, static_cast<uint32_t>(rows_.tracks.size()));
@@ -233,7 +244,7 @@ uint32_t KinetoRowMaker::track() {
 // A stream of the event's device; UINT32_MAX: the text says "none".
 uint32_t KinetoRowMaker::stream(std::string_view number_text) {
   KinetoStream key;
-  key.pid = text(event_.pid);
+  key.pid = pid_text();
   if (!stream_number(number_text, key.number)) return UINT32_MAX;
   uint64_t device = 0;
   if (event_.has(KinetoArgument::DeviceOrdinal)) {
@@ -348,7 +359,7 @@ uint32_t KinetoRowMaker::detail() {
   for (const auto& [argument, key] : kOthers) {
     if (event_.has(argument)) other += fmt::format("{}\"{}\":{}", other.empty() ? "" : ",", key, event_[argument]);
   }
-  if (!other.empty()) row.other = StringId{text(keep(std::move(other)))};
+  if (!other.empty()) row.other = StringId{text(keep(other))};
   const bool known = row.external_id != 0 || row.sequence != -1 || row.flops != 0 || row.forward_thread != 0 ||
                      static_cast<uint32_t>(row.dims) != 0 || static_cast<uint32_t>(row.types) != 0 ||
                      static_cast<uint32_t>(row.concrete) != 0 || static_cast<uint32_t>(row.stack) != 0 ||

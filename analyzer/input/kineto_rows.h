@@ -4,11 +4,11 @@
 
 #include "analyzer/input/kineto_category.h"
 #include "analyzer/input/kineto_event.h"
+#include "analyzer/input/text_arena.h"
 #include "analyzer/input/text_index.h"
 #include "analyzer/model/trace.h"
 
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <string>
 #include <string_view>
@@ -77,8 +77,8 @@ struct KinetoCount {
 };
 
 struct KinetoRows {
-  TextIndex texts;               // 0: the empty text
-  std::deque<std::string> made;  // texts that are not in the input as such
+  TextIndex texts;  // 0: the empty text
+  TextArena made;   // texts that are not in the input as such
   std::vector<KinetoTrack> tracks;
   std::vector<KinetoStream> streams;
   std::vector<KinetoKernel> kernels;
@@ -136,10 +136,12 @@ class KinetoRowMaker {
   uint32_t stream(std::string_view number_argument);
   uint32_t kernel();
   uint32_t text(std::string_view text) { return rows_.texts.add(text); }
+  uint32_t pid_text();
+  uint32_t tid_text();
   uint64_t number(KinetoArgument argument, uint64_t otherwise = 0);
   int64_t signed_number(KinetoArgument argument, int64_t otherwise);
   void aside(KinetoAside reason) { ++rows_.aside[static_cast<size_t>(reason)]; }
-  std::string_view keep(std::string text) { return rows_.made.emplace_back(std::move(text)); }
+  std::string_view keep(const std::string& text) { return rows_.made.keep(text); }
 
   struct KernelHash {
     size_t operator()(const KinetoKernel& kernel) const;
@@ -148,12 +150,13 @@ class KinetoRowMaker {
   KinetoRows& rows_;
   KinetoEventReader reader_;
   KinetoEvent event_;
-  KinetoClass class_{};
+  KinetoClass class_ = KinetoClass::Other;  // of last_category_
   int64_t begin_ns_ = 0, end_ns_ = 0;
   std::string_view last_category_;
-  KinetoClass last_class_ = KinetoClass::Other;
   size_t last_count_ = 0;
   KinetoTrack last_track_key_{};
+  std::string_view last_pid_, last_tid_;
+  uint32_t last_pid_text_ = 0, last_tid_text_ = 0;
   uint32_t last_track_ = UINT32_MAX;
   uint32_t last_stream_ = UINT32_MAX;
   std::unordered_map<uint64_t, uint32_t> track_of_;

@@ -1,6 +1,8 @@
 # Benchmarks of prof.
 if(TARGET prof_analyzer)
-  add_executable(analyzer_model_bench analyzer_model_bench.cpp)
-  target_include_directories(analyzer_model_bench PRIVATE ${CMAKE_SOURCE_DIR})
-  target_link_libraries(analyzer_model_bench PRIVATE prof_analyzer prof_warnings)
+  foreach(bench analyzer_model_bench kineto_import_bench)
+    add_executable(${bench} ${bench}.cpp)
+    target_include_directories(${bench} PRIVATE ${CMAKE_SOURCE_DIR})
+    target_link_libraries(${bench} PRIVATE prof_analyzer prof_warnings)
+  endforeach()
 endif()
