@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import steps_answers  # noqa: E402
 import steps_overhead  # noqa: E402
 import steps_programs  # noqa: E402
 from lab import ROOT, Lab, machine  # noqa: E402
@@ -24,6 +25,7 @@ STEPS = {
     **{name: steps_programs.app(name) for name in steps_programs.APPS},
     "torch_profiler": steps_programs.torch_profiler,
     "trace": steps_programs.trace,
+    "torch_answers": steps_answers.torch_answers,
     "launch_loop": steps_overhead.launch_loop,
     "pytorch_step": steps_overhead.pytorch_step,
 }
