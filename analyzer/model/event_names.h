@@ -1,0 +1,32 @@
+// What ranges and calls are called in tables that group by name: numbers that make a text unique taken off ("ProfilerStep#7"
+// becomes "ProfilerStep*", ", seq = 12" goes), the suffix of a driver function too. Equal names have equal ids, whether a
+// range or a call has them. Used by the event tree and every table of operators.
+#pragma once
+
+#include "analyzer/model/strings.h"
+#include "analyzer/model/trace.h"
+
+#include <string_view>
+#include <vector>
+
+namespace prof::analyzer {
+
+class EventNames {
+ public:
+  explicit EventNames(const Trace& trace);
+
+  StringId of(const Range& range) const { return of_label_[index(range.label)]; }
+  StringId of(LabelId label) const { return of_label_[index(label)]; }
+  StringId of(const HostEvent& call) const { return of_api_[call.api()]; }
+  std::string_view text(StringId id) const { return names_[id]; }
+  size_t size() const { return names_.size(); }
+  // Operators that are only bookkeeping of PyTorch ("aten::is_leaf"): torch.autograd.profiler leaves them out of its trees.
+  bool is_filtered(StringId id) const { return filtered_[static_cast<uint32_t>(id)]; }
+
+ private:
+  StringTable names_;
+  std::vector<StringId> of_label_, of_api_;
+  std::vector<bool> filtered_;
+};
+
+}  // namespace prof::analyzer
