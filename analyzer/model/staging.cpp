@@ -2,6 +2,7 @@
 #include "analyzer/model/staging.h"
 
 #include "analyzer/input/log_decode.h"
+#include "analyzer/model/memory_key.h"
 #include "analyzer/model/stages.h"
 
 #include <algorithm>
@@ -93,7 +94,8 @@ class Filler {
     host(r.end, r.duration, r.object, r.stream, 0, {}, api(r.api), HostKind::Call, 0, r.result);
   }
   void operator()(const format::AllocCall& r, RecordPlace) {
-    host(r.end, r.duration, r.bytes, r.stream, 0, r.stack, api(r.api), HostKind::Allocation, 0, r.result);
+    host(r.end, r.duration, r.bytes, r.stream, memory_key(r.address), r.stack, api(r.api), HostKind::Allocation, 0,
+         r.result);
   }
 
   void operator()(const format::NvtxPush& r, RecordPlace) {

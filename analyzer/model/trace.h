@@ -59,7 +59,7 @@ struct HostEvent {
   uint64_t subject = 0;  // KernelLaunch: KernelId; GraphLaunch: GraphId; MemoryLaunch, Allocation: bytes; Call: handle
   ThreadId thread{};
   HostStreamId stream{};
-  uint32_t live_depth = 0;  // launches: outstanding operations on the stream as known inside the program
+  uint32_t live_depth = 0;  // launches: outstanding on the stream as the program knew it; Allocation: see memory_key.h
   uint32_t stack = 0;
   uint32_t correlation = 0;  // 0: not known
   uint32_t word = 0;         // api (StringId of `apis`, 14 bits) | kind (3) | flags (5) | result (10)

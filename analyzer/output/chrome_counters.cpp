@@ -52,8 +52,8 @@ void queue_waiting(const ChromeContext& context, StreamId stream, uint64_t pid) 
 // Launches by the stream behind their handle.
 void live_depth(const ChromeContext& context) {
   const Trace& trace = context.trace;
-  const bool recorded =
-      std::any_of(trace.host.begin(), trace.host.end(), [](const HostEvent& e) { return e.live_depth != 0; });
+  const bool recorded = std::any_of(trace.host.begin(), trace.host.end(),
+                                    [](const HostEvent& e) { return e.is_launch() && e.live_depth != 0; });
   if (!recorded) return;
   std::vector<std::optional<CounterTrack>> tracks(trace.streams.size());
   for (const HostEvent& event : trace.host) {

@@ -1,0 +1,15 @@
+// Tells the addresses of one process apart in 32 bits, where a row has no room for more. Allocations are aligned to 256 bytes at
+// least, and 32 bits of such steps are 1 TiB; the bits above are folded in. 0 is no address.
+#pragma once
+
+#include <cstdint>
+
+namespace prof::analyzer {
+
+constexpr uint32_t memory_key(uint64_t address) {
+  const uint64_t step = address >> 8;
+  const auto key = static_cast<uint32_t>(step ^ step >> 32);
+  return key == 0 && address != 0 ? 1 : key;
+}
+
+}  // namespace prof::analyzer
