@@ -1,7 +1,13 @@
-// queue-depth: time-weighted statistics of the exact depth per stream, device and process, and how far the live value of
-// the launch records was from it. A depth holds from one change to the next; the weight of a value is the time it held,
-// from the first launch to the last GPU end of the row's streams. Definitions: model/queue_depth.h.
+// queue-depth: time-weighted statistics of the exact depth per stream, device and process, launches held by a full queue, and
+// how far the live value of the launch records was from it. A depth holds from one change to the next; the weight of a value
+// is the time it held, from the first launch to the last GPU end of the row's streams. Definitions: model/queue_depth.h;
+// others' definitions (`--definitions hta`, `reference`): queue_length.h and reference_queue.h.
 #include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/queue_full.h"
+#include "analyzer/analysis/queue_length.h"
+#include "analyzer/analysis/reference_queue.h"
+#include "analyzer/analysis/statistics.h"
+#include "analyzer/analysis/window.h"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -64,6 +70,7 @@ std::vector<LiveError> live_errors(const AnalysisInput& input) {
     const HostEvent& event = trace.host[row];
     const LaunchDepth depth = input.views.depth().at_launch()[row];
     const uint32_t stream = trace.host_streams[index(event.stream)].stream;
+    if (trace.process_of(event).format != "prof log") continue;  // others have no live value
     if (!depth.known() || stream == kNone || !input.selection.in_window(event.begin_ns, event.begin_ns)) continue;
     if (!input.selection.has_thread(trace.thread(event.thread)) || !trace.process_of(event).has_live_depth()) continue;
     errors[stream].add(static_cast<int64_t>(event.live_depth) - static_cast<int64_t>(depth.outstanding));
@@ -71,10 +78,165 @@ std::vector<LiveError> live_errors(const AnalysisInput& input) {
   return errors;
 }
 
+// Launches that a full queue held, by stream.
+struct HeldLaunches {
+  uint64_t launches = 0;
+  int64_t time_ns = 0;
+};
+
+class HeldByStream {
+ public:
+  explicit HeldByStream(const AnalysisInput& input) : of_stream_(input.trace.streams.size()) {
+    const Trace& trace = input.trace;
+    const QueueFull full(trace, input.views);
+    for (uint32_t row = 0; row < trace.host.size(); ++row) {
+      if (!full.held(row)) continue;
+      const HostEvent& event = trace.host[row];
+      const uint32_t stream = trace.host_streams[index(event.stream)].stream;
+      if (stream == kNone || !input.selection.in_window(event.begin_ns, event.end_ns)) continue;
+      if (!input.selection.has_thread(trace.thread(event.thread))) continue;
+      ++of_stream_[stream].launches, of_stream_[stream].time_ns += event.duration_ns();
+      ++all_.launches, all_.time_ns += event.duration_ns();
+      ++found_at_[input.views.depth().at_launch()[row].outstanding];
+    }
+  }
+  HeldLaunches of(const std::vector<StreamId>& streams) const {
+    HeldLaunches sum;
+    for (const StreamId stream : streams) {
+      sum.launches += of_stream_[index(stream)].launches, sum.time_ns += of_stream_[index(stream)].time_ns;
+    }
+    return sum;
+  }
+  // The plateau is the depth at which most of them were found.
+  std::string note() const {
+    if (all_.launches == 0) return {};
+    const auto most = std::max_element(found_at_.begin(), found_at_.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    return fmt::format(
+        "queue full: {} launch calls with {} or more outstanding took longer than {} times their median, {} in all; "
+        "plateau {} ({} to {})",
+        all_.launches, QueueFull::kFullFrom, QueueFull::kLongFactor, scaled_time(all_.time_ns), most->first,
+        found_at_.begin()->first, found_at_.rbegin()->first);
+  }
+
+ private:
+  std::vector<HeldLaunches> of_stream_;
+  HeldLaunches all_;
+  std::map<uint32_t, uint64_t> found_at_;  // outstanding -> launches
+};
+
+// What of the rows' time counts: the selection's, or the windows where others than the default are asked for.
+IntervalSet counted_time(const AnalysisInput& input) {
+  constexpr int64_t kFar = int64_t{1} << 61;
+  if (input.options.window == "gpu")
+    return IntervalSet({{std::max(input.selection.from_ns, -kFar), std::min(input.selection.to_ns, kFar)}});
+  std::vector<Interval> parts;
+  for (const Window& window : report_windows(input)) parts.push_back({window.begin_ns, window.end_ns});
+  return IntervalSet(std::move(parts));
+}
+
+// pandas' describe() of a series.
+void add_description(Table::Row& row, std::vector<int64_t>& values) {
+  const Statistics all = statistics_of(values);
+  row.add(all.count);
+  if (all.count == 0) return;
+  row.add(all.mean);
+  if (all.count > 1) {
+    row.add(all.stddev);
+  } else {
+    row.empty();
+  }
+  row.add(all.min).add(all.q1).add(all.median).add(all.q3).add(all.max);
+}
+void add_description_columns(Table& table) {
+  table.add_column("Count", "count", CellType::Count);
+  table.add_column("Mean", "mean", CellType::Real, 4);
+  table.add_column("Std", "std", CellType::Real, 4);
+  table.add_column("Min", "min", CellType::Count);
+  for (const auto& [title, key] : {std::pair{"25%", "p25"}, {"50%", "p50"}, {"75%", "p75"}})
+    table.add_column(title, key, CellType::Real, 2);
+  table.add_column("Max", "max", CellType::Count);
+}
+
+// Every stream with operations, every device and the total: visit(process, device, context, stream, streams).
+template <class Visit> void for_each_group(const AnalysisInput& input, Visit visit);
+
+Table by_hta(const AnalysisInput& input) {
+  Table table("queue-depth", "Queue length by the definition of Holistic Trace Analysis");
+  table.add_column("Pid", "pid", CellType::Count);
+  table.add_column("Device", "device", CellType::Text);
+  table.add_column("Ctx", "context", CellType::Text);
+  table.add_column("Strm", "stream", CellType::Text);
+  add_description_columns(table);
+  table.add_column("Last", "last", CellType::Count);
+  table.add_column("Weighted mean", "weighted_mean", CellType::Real, 4);
+  table.notes.push_back(
+      "+1 at the begin of the launch call, -1 at the start on the GPU; statistics of the steps, not of time");
+  for_each_group(input, [&](const Process& process, std::string_view device, std::string_view context,
+                            std::string_view stream, const std::vector<StreamId>& streams) {
+    const QueueLength length(input.trace, streams);
+    std::vector<int64_t> values;
+    for (const QueueLength::Step& step : length.steps) {
+      if (input.selection.in_window(step.time_ns, step.time_ns)) values.push_back(step.length);
+    }
+    Table::Row row = table.row();
+    row.add(process.pid).add(device).add(context).add(stream);
+    const bool any = !values.empty();
+    add_description(row, values);
+    if (any) row.add(length.last()).add(length.weighted_mean());
+  });
+  return table;
+}
+
+Table by_reference(const AnalysisInput& input) {
+  Table table("queue-depth", "Queue depth by the index rule of torch.profiler._utils");
+  add_description_columns(table);
+  table.add_column("Idle", "idle", CellType::Nanoseconds);
+  table.notes.push_back(
+      "one depth over all streams, devices and threads, at launches and kernels; statistics of these points");
+  const ReferenceQueue queue(input.trace, input.views);
+  std::vector<int64_t> values;
+  for (const ReferenceQueue::Point& point : queue.points()) {
+    if (input.selection.in_window(point.start_ns, point.start_ns)) values.push_back(point.depth);
+  }
+  Table::Row row = table.row();
+  const bool any = !values.empty();
+  add_description(row, values);
+  if (any) row.add(queue.idle().length_ns());
+  return table;
+}
+
+template <class Visit> void for_each_group(const AnalysisInput& input, Visit visit) {
+  const Trace& trace = input.trace;
+  for (size_t p = 0; p < trace.processes.size(); ++p) {
+    std::vector<StreamId> of_process;
+    size_t devices = 0;
+    for (size_t d = 0; d < trace.devices.size(); ++d) {
+      const Device& device = trace.devices[d];
+      if (index(device.process) != p) continue;
+      std::vector<StreamId> of_device;
+      for (uint32_t s = 0; s < trace.streams.size(); ++s) {
+        const Stream& stream = trace.streams[s];
+        if (stream.operations.size() == 0 || index(stream.device) != d || !input.selection.has_stream(trace, stream))
+          continue;
+        of_device.push_back(StreamId{s});
+        visit(trace.processes[p], std::to_string(device.ordinal), std::to_string(stream.context),
+              std::to_string(stream.number), std::vector<StreamId>{StreamId{s}});
+      }
+      if (of_device.empty()) continue;
+      ++devices;
+      of_process.insert(of_process.end(), of_device.begin(), of_device.end());
+      visit(trace.processes[p], std::to_string(device.ordinal), "", "all", of_device);
+    }
+    if (devices > 1) visit(trace.processes[p], "all", "", "all", of_process);
+  }
+}
+
 }  // namespace
 
 Table report_queue_depth(const AnalysisInput& input) {
-  const Trace& trace = input.trace;
+  if (input.options.definitions == Definitions::Hta) return by_hta(input);
+  if (input.options.definitions == Definitions::Reference) return by_reference(input);
   Table table("queue-depth", "Queue depth by stream, device and process");
   table.add_column("Pid", "pid", CellType::Count);
   table.add_column("Device", "device", CellType::Text);
@@ -87,6 +249,8 @@ Table report_queue_depth(const AnalysisInput& input) {
       table.add_column(fmt::format("{} {}", title, part), fmt::format("{}_{}", key, part), CellType::Count);
     }
   }
+  table.add_column("Full", "full_launches", CellType::Count);
+  table.add_column("Full time", "full_time", CellType::Nanoseconds);
   table.add_column("Launches", "launches", CellType::Count);
   table.add_column("Live exact (%)", "live_exact_percent", CellType::Real, 1);
   table.add_column("Live error mean", "live_error_mean", CellType::Real, 2);
@@ -96,14 +260,17 @@ Table report_queue_depth(const AnalysisInput& input) {
   table.notes.push_back(
       "live: depth in the launch record minus exact outstanding at that launch (an upper bound: never too low)");
 
+  const HeldByStream held(input);
+  if (const std::string note = held.note(); !note.empty()) table.notes.push_back(note);
+  const IntervalSet counted = counted_time(input);
   const std::vector<LiveError> errors = live_errors(input);
-  const auto add_row = [&](const Process& process, std::string_view device, std::string_view context,
-                           std::string_view stream, const std::vector<StreamId>& streams) {
+  for_each_group(input, [&](const Process& process, std::string_view device, std::string_view context,
+                            std::string_view stream, const std::vector<StreamId>& streams) {
     WeightedDepth waiting, outstanding;
     DepthStep last{INT64_MIN, 0, 0};
     const auto hold = [&](int64_t until) {
       if (last.time_ns == INT64_MIN) return;
-      const int64_t ns = std::min(until, input.selection.to_ns) - std::max(last.time_ns, input.selection.from_ns);
+      const int64_t ns = counted.overlap_ns(last.time_ns, until);
       waiting.hold(last.waiting, ns), outstanding.hold(last.outstanding, ns);
     };
     input.views.depth().for_each_step(streams, [&](const DepthStep& step) {
@@ -117,36 +284,15 @@ Table report_queue_depth(const AnalysisInput& input) {
     for (const WeightedDepth* depth : {&waiting, &outstanding}) {
       row.add(depth->mean()).add(depth->quantile(0.5)).add(depth->quantile(0.99)).add(depth->most());
     }
-    row.add(error.launches);
+    const HeldLaunches full = held.of(streams);
+    row.add(full.launches).add(full.time_ns).add(error.launches);
     if (error.launches == 0) return;
     const double launches = static_cast<double>(error.launches);
     row.add(100 * static_cast<double>(error.exact) / launches)
         .add(error.sum / launches)
         .add(error.largest)
         .add(error.too_low);
-  };
-  for (size_t p = 0; p < trace.processes.size(); ++p) {
-    std::vector<StreamId> of_process;
-    size_t devices = 0;
-    for (size_t d = 0; d < trace.devices.size(); ++d) {
-      const Device& device = trace.devices[d];
-      if (index(device.process) != p) continue;
-      std::vector<StreamId> of_device;
-      for (uint32_t s = 0; s < trace.streams.size(); ++s) {
-        const Stream& stream = trace.streams[s];
-        if (stream.operations.size() == 0 || index(stream.device) != d || !input.selection.has_stream(trace, stream))
-          continue;
-        of_device.push_back(StreamId{s});
-        add_row(trace.processes[p], std::to_string(device.ordinal), std::to_string(stream.context),
-                std::to_string(stream.number), {StreamId{s}});
-      }
-      if (of_device.empty()) continue;
-      ++devices;
-      of_process.insert(of_process.end(), of_device.begin(), of_device.end());
-      add_row(trace.processes[p], std::to_string(device.ordinal), "", "all", of_device);
-    }
-    if (devices > 1) add_row(trace.processes[p], "all", "", "all", of_process);
-  }
+  });
   return table;
 }
 

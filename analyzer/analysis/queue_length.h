@@ -1,0 +1,63 @@
+// The queue length of Holistic Trace Analysis: over operations whose launch is known, +1 when the launch call begins and −1 when
+// the operation starts on the GPU, summed up in order of time; at one moment +1 comes first. Signed: an operation that
+// starts before its launch takes it below zero. A step series; HTA describes it unweighted by time. O(n log n).
+#pragma once
+
+#include "analyzer/model/trace.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace prof::analyzer {
+
+struct QueueLength {
+  struct Step {
+    int64_t time_ns = 0;
+    int64_t length = 0;  // from here to the next step
+  };
+  std::vector<Step> steps;
+
+  // Operations count on the stream they ran on.
+  QueueLength(const Trace& trace, const std::vector<StreamId>& streams) {
+    std::vector<std::pair<int64_t, int>> changes;  // (time, 0: one more, 1: one less)
+    for (const StreamId stream : streams) {
+      const Rows rows = trace.stream(stream).operations;
+      for (uint32_t row = rows.first; row < rows.last; ++row) {
+        const GpuOperation& operation = trace.operations[row];
+        if (!operation.linked()) continue;
+        changes.emplace_back(trace.host[operation.launch].begin_ns, 0);
+        changes.emplace_back(operation.start_ns, 1);
+      }
+    }
+    std::sort(changes.begin(), changes.end());
+    steps.reserve(changes.size());
+    int64_t length = 0;
+    for (const auto& [time_ns, less] : changes) steps.push_back({time_ns, length += less == 1 ? -1 : 1});
+  }
+
+  int64_t most() const {  // 0 if there is no step
+    int64_t most = 0;
+    for (const Step& step : steps) most = std::max(most, step.length);
+    return most;
+  }
+  int64_t least() const {
+    int64_t least = 0;
+    for (const Step& step : steps) least = std::min(least, step.length);
+    return least;
+  }
+  int64_t last() const { return steps.empty() ? 0 : steps.back().length; }
+  // Weighted by time from the first step to the last; 0 where that is no time.
+  double weighted_mean() const {
+    double sum = 0, time = 0;
+    for (size_t i = 1; i < steps.size(); ++i) {
+      const auto held = static_cast<double>(steps[i].time_ns - steps[i - 1].time_ns);
+      sum += static_cast<double>(steps[i - 1].length) * held;
+      time += held;
+    }
+    return time > 0 ? sum / time : 0;
+  }
+};
+
+}  // namespace prof::analyzer

@@ -1,0 +1,64 @@
+// Real traces of other tools with known answers, kept beside the project and not in it: <project>/../shared/data, or where
+// PROF_SHARED_DATA points. Tests that need them are skipped, and say so, where the folder is absent.
+#pragma once
+
+#include "analyzer/model/builder.h"
+
+#include <gtest/gtest.h>
+#include <rapidjson/document.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace prof::tests {
+
+inline std::filesystem::path shared_data() {
+  if (const char* const given = std::getenv("PROF_SHARED_DATA")) return given;
+  return std::filesystem::path(PROF_SOURCE_DIR) / ".." / "shared" / "data";
+}
+#define PROF_NEEDS_SHARED_DATA()                            \
+  if (!std::filesystem::exists(prof::tests::shared_data())) \
+  GTEST_SKIP() << "no real traces at " << prof::tests::shared_data()
+
+struct AnsweredTrace {
+  std::filesystem::path trace;
+  std::string name;  // of the file with the answers
+  rapidjson::Document answers;
+};
+
+inline std::string single_underscores(std::string text) {
+  for (size_t at = text.find("__"); at != std::string::npos; at = text.find("__", at)) text.erase(at, 1);
+  return text;
+}
+
+// The answers in exact/, each with its trace; sorted by name. Numbers of a file and of its trace are written alike but for
+// the folder's name in front and "__".
+inline std::vector<AnsweredTrace> answered_traces() {
+  std::vector<AnsweredTrace> found;
+  for (const char* folder : {"h100", "h200", "hta"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(shared_data() / folder)) {
+      std::string name = entry.path().filename().string();
+      if (name.ends_with(".gz")) name.resize(name.size() - 3);
+      const std::string wanted = single_underscores(std::string(folder) + "_" + name);
+      for (const auto& exact : std::filesystem::directory_iterator(shared_data() / "exact")) {
+        if (!single_underscores(exact.path().filename().string()).ends_with(wanted)) continue;
+        std::ifstream in(exact.path());
+        const std::string text{std::istreambuf_iterator<char>(in), {}};
+        AnsweredTrace& each = found.emplace_back();
+        each.trace = entry.path();
+        each.name = exact.path().filename().string();
+        each.answers.Parse(text.c_str());
+        EXPECT_FALSE(each.answers.HasParseError()) << exact.path();
+      }
+    }
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return found;
+}
+
+}  // namespace prof::tests
