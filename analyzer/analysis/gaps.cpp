@@ -67,11 +67,12 @@ class Classifier {
       gap.host_ns = std::clamp<int64_t>(launch.begin_ns, gap.begin_ns, gap.end_ns) - gap.begin_ns;
     }
     const DeviceId device = trace_.stream(operation.stream()).device;
-    if (2 * profiler_.inside(trace_, device, gap) >= gap.duration_ns()) {
+    const int64_t profiler_ns = profiler_.inside(trace_, device, gap);
+    if (profiler_ns >= gap.duration_ns() - profiler_ns) {
       gap.cause = GapCause::Profiler;
     } else if (gap.launch == kNone) {
       gap.cause = GapCause::Unlinked;
-    } else if (2 * gap.host_ns >= gap.duration_ns()) {
+    } else if (gap.host_ns >= gap.duration_ns() - gap.host_ns) {
       late_host(gap);
     } else {
       late_start(gap);
@@ -121,7 +122,7 @@ class Classifier {
     for (size_t i = 1; i < shares.size(); ++i) {
       if (shares[i].ns > shares[most].ns) most = i;
     }
-    if (holding != kNone && holding != gap.launch) {
+    if (gap.previous != kNone && holding != kNone && holding != gap.launch) {
       const GapCause held = cause_of_call(holding);
       if (held == GapCause::Synchronize || held == GapCause::BlockingCopy || held == GapCause::QueueFull) {
         gap.cause = held;
@@ -147,6 +148,8 @@ class Classifier {
       if (wait->call != kNone) gap.call = wait->call;
     } else if (full_.held(gap.launch)) {
       gap.cause = GapCause::QueueFull;
+    } else if (gap.end_ns - std::max(gap.begin_ns, launch.end_ns) >= kShortBelowNs) {
+      gap.cause = GapCause::Held;
     } else {
       gap.cause = launch.end_ns <= gap.begin_ns ? GapCause::Queued : GapCause::LaunchLatency;
     }

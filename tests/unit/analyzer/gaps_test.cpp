@@ -100,6 +100,18 @@ TEST(Gaps, ALaunchMadeInTimeIsLatencyOrTheGpusOwnTime) {
   EXPECT_EQ(gaps[1].duration_ns(), 1);
 }
 
+TEST(Gaps, AQueuedOperationThatDoesNotBeginWasHeldBySomethingNotRecorded) {
+  HandTrace hand;
+  hand.launch(0, 50, 1);
+  hand.launch(60, 90, 2);
+  hand.kernel(100, 1000, 1);
+  hand.kernel(31'000, 32'000, 2);  // 30,000 ns after the GPU was free
+  hand.finish();
+  const std::vector<Gap> gaps = gaps_of(hand, {100, 32'000});
+  ASSERT_EQ(gaps.size(), 1u);
+  EXPECT_EQ(gaps[0].cause, GapCause::Held);
+}
+
 TEST(Gaps, AStreamThatWaitedForAnotherOneSaysSo) {
   HandTrace hand;
   const uint32_t second = hand.stream(0, 13);

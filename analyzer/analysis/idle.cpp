@@ -1,0 +1,168 @@
+// idle: how long was each device idle, and why? The gaps of analysis/gaps.h by device, window and cause. With the definitions
+// of Holistic Trace Analysis: gaps between the operations of one stream after the other, whatever the other streams did.
+#include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/gap_text.h"
+#include "analyzer/analysis/gaps.h"
+#include "analyzer/analysis/window.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+namespace prof::analyzer {
+
+namespace {
+
+struct CauseSum {
+  uint64_t gaps = 0;
+  int64_t total_ns = 0, host_ns = 0, longest_ns = 0;
+  std::unordered_map<std::string_view, int64_t> culprits;  // name -> time
+};
+
+// The name with the most time; of equal ones the first in the alphabet.
+std::pair<std::string_view, int64_t> most_of(const CauseSum& sum) {
+  std::pair<std::string_view, int64_t> most{"", 0};
+  for (const auto& [name, ns] : sum.culprits) {
+    if (!name.empty() && (ns > most.second || (ns == most.second && name < most.first))) most = {name, ns};
+  }
+  return most;
+}
+
+double percent(int64_t part, int64_t whole) {
+  return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+void add_device(Table& table, const AnalysisInput& input, const EventNames& names, const Window& window,
+                const Gap* first, const Gap* last) {
+  const Trace& trace = input.trace;
+  std::array<CauseSum, kGapCauses> sums;
+  int64_t idle_ns = 0;
+  for (const Gap* gap = first; gap != last; ++gap) {
+    const int64_t begin = std::max(gap->begin_ns, window.begin_ns), end = std::min(gap->end_ns, window.end_ns);
+    if (begin >= end) continue;
+    CauseSum& sum = sums[static_cast<size_t>(gap->cause)];
+    ++sum.gaps;
+    sum.total_ns += end - begin;
+    sum.host_ns += std::clamp(gap->begin_ns + gap->host_ns, begin, end) - begin;
+    sum.longest_ns = std::max(sum.longest_ns, end - begin);
+    sum.culprits[culprit_name(trace, names, *gap)] += end - begin;
+    idle_ns += end - begin;
+  }
+  std::array<size_t, kGapCauses> order;
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return sums[a].total_ns > sums[b].total_ns; });
+  const Device& device = trace.device(first->device);
+  for (const size_t cause : order) {
+    const CauseSum& sum = sums[cause];
+    if (sum.gaps == 0) continue;
+    Table::Row row = table.row();
+    row.add(std::string_view(window.label)).add(trace.processes[index(device.process)].pid);
+    row.add(std::string_view(device_text(device))).add(gap_cause_text(static_cast<GapCause>(cause)));
+    row.add(sum.gaps).add(sum.total_ns).add(percent(sum.total_ns, idle_ns));
+    row.add(percent(sum.total_ns, window.length_ns())).add(sum.host_ns);
+    row.add(sum.total_ns / static_cast<int64_t>(sum.gaps)).add(sum.longest_ns);
+    const auto [name, ns] = most_of(sum);
+    if (!name.empty()) row.add(name).add(ns);
+  }
+}
+
+Table by_cause(const AnalysisInput& input) {
+  Table table("idle", "Idle time of devices by cause");
+  table.add_column("Window", "window", CellType::Text);
+  table.add_column("PID", "pid", CellType::Count);
+  table.add_column("Device", "device", CellType::Text);
+  table.add_column("Cause", "cause", CellType::Text);
+  table.add_column("Gaps", "gaps", CellType::Count);
+  table.add_column("Time", "time", CellType::Nanoseconds);
+  table.add_column("Of idle (%)", "idle_percent", CellType::Real, 1);
+  table.add_column("Of window (%)", "window_percent", CellType::Real, 1);
+  table.add_column("Before launch", "before_launch", CellType::Nanoseconds);
+  table.add_column("Avg", "avg", CellType::Nanoseconds);
+  table.add_column("Max", "max", CellType::Nanoseconds);
+  table.add_column("Top culprit", "top_culprit", CellType::Text);
+  table.add_column("Its time", "top_culprit_time", CellType::Nanoseconds);
+  const std::vector<Window> windows = report_windows(input);
+  if (windows.empty()) {
+    table.notes.push_back("no GPU operation in the window");
+    return table;
+  }
+  Interval hull{windows.front().begin_ns, windows.front().end_ns};
+  for (const Window& window : windows) {
+    hull.begin_ns = std::min(hull.begin_ns, window.begin_ns);
+    hull.end_ns = std::max(hull.end_ns, window.end_ns);
+    if (windows.size() <= 8) table.notes.push_back(window_note(window));
+  }
+  if (windows.size() > 8) table.notes.push_back(fmt::format("{} windows", windows.size()));
+  const std::vector<Gap> gaps = find_gaps(input.trace, input.views, input.selection, hull);
+  const EventNames names(input.trace);
+  for (const Window& window : windows) {
+    for (size_t from = 0, to; from < gaps.size(); from = to) {
+      const auto same = [&](const Gap& gap) { return gap.device == gaps[from].device; };
+      to = static_cast<size_t>(std::find_if_not(gaps.begin() + static_cast<ptrdiff_t>(from), gaps.end(), same) -
+                               gaps.begin());
+      // Gaps of a device are disjoint and in order: those of the window lie side by side.
+      const Gap* const end = gaps.data() + to;
+      const Gap* const first =
+          std::partition_point(gaps.data() + from, end, [&](const Gap& gap) { return gap.end_ns <= window.begin_ns; });
+      const Gap* const last =
+          std::partition_point(first, end, [&](const Gap& gap) { return gap.begin_ns < window.end_ns; });
+      if (first != last) add_device(table, input, names, window, first, last);
+    }
+  }
+  for (size_t cause = 0; cause < kGapCauses; ++cause) {
+    const std::string_view text = gap_cause_text(static_cast<GapCause>(cause));
+    bool used = false;
+    for (const int64_t cell : table.columns()[3].cells) used = used || table.text(cell) == text;
+    if (used) table.notes.push_back(fmt::format("{}: {}", text, gap_cause_meaning(static_cast<GapCause>(cause))));
+  }
+  return table;
+}
+
+// Holistic Trace Analysis: gap = start − end of the operation before on the same stream. host wait: the launch call began
+// after that end; kernel wait: else, and the gap is shorter than 30 us; other: else. Operations that overlap have a negative
+// gap, which counts.
+Table by_hta(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  Table table("idle", "Idle time of streams by the categories of Holistic Trace Analysis");
+  table.add_column("PID", "pid", CellType::Count);
+  table.add_column("Device", "device", CellType::Text);
+  table.add_column("Ctx", "context", CellType::Count);
+  table.add_column("Strm", "stream", CellType::Count);
+  table.add_column("Category", "category", CellType::Text);
+  table.add_column("Gaps", "gaps", CellType::Count);
+  table.add_column("Time", "time", CellType::Nanoseconds);
+  table.add_column("Of idle (%)", "idle_percent", CellType::Real, 1);
+  table.notes.push_back("each stream alone: time in which other streams of the device ran counts as idle");
+  for (const Stream& stream : trace.streams) {
+    if (stream.operations.size() == 0 || !input.selection.has_stream(trace, stream)) continue;
+    uint64_t gaps[3] = {};
+    int64_t times_ns[3] = {}, idle_ns = 0;
+    for (uint32_t row = stream.operations.first + 1; row < stream.operations.last; ++row) {
+      const GpuOperation &operation = trace.operations[row], &before = trace.operations[row - 1];
+      const int64_t gap_ns = operation.start_ns - before.end_ns;
+      if (!input.selection.in_window(before.end_ns, operation.start_ns)) continue;
+      const bool host = operation.linked() && trace.host[operation.launch].begin_ns > before.end_ns;
+      const size_t category = host ? 0 : gap_ns < 30'000 ? 1 : 2;
+      ++gaps[category], times_ns[category] += gap_ns, idle_ns += gap_ns;
+    }
+    const Device& device = trace.device(stream.device);
+    constexpr std::string_view kCategories[] = {"host_wait", "kernel_wait", "other"};
+    for (size_t i = 0; i < 3; ++i) {
+      Table::Row row = table.row();
+      row.add(trace.processes[index(device.process)].pid).add(std::string_view(device_text(device)));
+      row.add(stream.context).add(stream.number).add(kCategories[i]).add(gaps[i]).add(times_ns[i]);
+      if (idle_ns != 0) row.add(100 * static_cast<double>(times_ns[i]) / static_cast<double>(idle_ns));
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+Table report_idle(const AnalysisInput& input) {
+  return input.options.definitions == Definitions::Hta ? by_hta(input) : by_cause(input);
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,95 @@
+// idle-gaps: which single gaps cost the most, and what would have had to come sooner? One row a gap, the longest first.
+#include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/gap_text.h"
+#include "analyzer/analysis/gaps.h"
+#include "analyzer/analysis/window.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr std::string_view kClasses[] = {"unlinked", "host_wait", "short", "other"};
+
+void add_gap(Table& table, const AnalysisInput& input, const Gap& gap) {
+  const Trace& trace = input.trace;
+  const Device& device = trace.device(gap.device);
+  Table::Row row = table.row();
+  row.add(gap.begin_ns).add(gap.duration_ns());
+  row.add(trace.processes[index(device.process)].pid).add(std::string_view(device_text(device)));
+  row.add(gap_cause_text(gap.cause));
+  if (gap.operation == kNone) {
+    row.empty();
+  } else {
+    row.add(kClasses[static_cast<size_t>(gap_class(trace, gap))]);
+  }
+  if (gap.launch == kNone) {
+    row.empty();
+  } else {
+    row.add(gap.host_ns);
+  }
+  if (gap.call == kNone) {
+    row.empty().empty();
+  } else {
+    row.add(trace.api_name(trace.host[gap.call])).add(trace.host[gap.call].duration_ns());
+  }
+  row.add(std::string_view(range_text(trace, gap.range)));
+  if (gap.thread == kNone) {
+    row.empty();
+  } else {
+    row.add(trace.threads[gap.thread].tid);
+  }
+  for (const uint32_t each : {gap.previous, gap.operation}) {
+    if (each == kNone) {
+      row.empty().empty();
+    } else {
+      const GpuOperation& operation = trace.operations[each];
+      row.add(operation_name(input.views.names(), operation, input.options.names));
+      row.add(trace.stream(operation.stream()).number);
+    }
+  }
+}
+
+}  // namespace
+
+Table report_idle_gaps(const AnalysisInput& input) {
+  Table table("idle-gaps", "Gaps of devices, the longest first");
+  table.add_column("Start", "start", CellType::Nanoseconds);
+  table.add_column("Duration", "duration", CellType::Nanoseconds);
+  table.add_column("PID", "pid", CellType::Count);
+  table.add_column("Device", "device", CellType::Text);
+  table.add_column("Cause", "cause", CellType::Text);
+  table.add_column("Class", "class", CellType::Text);
+  table.add_column("Before launch", "before_launch", CellType::Nanoseconds);
+  table.add_column("Culprit call", "culprit_call", CellType::Text);
+  table.add_column("Call time", "culprit_call_time", CellType::Nanoseconds);
+  table.add_column("Culprit range", "culprit_range", CellType::Text);
+  table.add_column("TID", "tid", CellType::Count);
+  table.add_column("Before", "before", CellType::Text);
+  table.add_column("Before strm", "before_stream", CellType::Count);
+  table.add_column("After", "after", CellType::Text);
+  table.add_column("After strm", "after_stream", CellType::Count);
+  std::vector<Window> windows = report_windows(input);
+  if (windows.empty()) {
+    table.notes.push_back("no GPU operation in the window");
+    return table;
+  }
+  std::vector<Interval> wanted;
+  for (const Window& window : windows) wanted.push_back({window.begin_ns, window.end_ns});
+  table.notes.push_back(windows.size() == 1 ? window_note(windows[0]) : fmt::format("{} windows", windows.size()));
+  const IntervalSet inside(std::move(wanted));
+  const Interval hull{inside.parts().front().begin_ns, inside.parts().back().end_ns};
+  std::vector<Gap> gaps = find_gaps(input.trace, input.views, input.selection, hull);
+  std::erase_if(gaps, [&](const Gap& gap) { return inside.overlap_ns(gap.begin_ns, gap.end_ns) == 0; });
+  std::stable_sort(gaps.begin(), gaps.end(), [](const Gap& a, const Gap& b) {
+    return a.duration_ns() != b.duration_ns() ? a.duration_ns() > b.duration_ns() : a.begin_ns < b.begin_ns;
+  });
+  for (const Gap& gap : gaps) add_gap(table, input, gap);
+  table.text_limit = 50;
+  return table;
+}
+
+}  // namespace prof::analyzer

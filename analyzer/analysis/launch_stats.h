@@ -1,0 +1,55 @@
+// What launching cost, grouped by kernel or by API: time in the launch call, launch delay, time on the GPU. For launch-stats and
+// launch-apis. Definitions: docs/reports/launch-stats.md.
+//
+//   launch call  |<--- API --->|
+//   GPU                         <- delay ->|<--- GPU --->|      delay = GPU start − end of the call, signed, never clipped
+#pragma once
+
+#include "analyzer/analysis/analysis.h"
+#include "analyzer/model/event_names.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace prof::analyzer {
+
+inline constexpr int64_t kShortKernelNs = 10'000;
+
+struct LaunchGroup {
+  std::string_view api, name;  // name: of the operation; empty in groups by API
+  uint64_t launches = 0;       // calls with at least one operation of the group; each call in one group of its API only
+  int64_t api_ns = 0, api_max_ns = 0;
+  uint64_t operations = 0;
+  int64_t gpu_ns = 0;
+  std::vector<int64_t> delays_ns;  // one an operation
+  uint64_t negative = 0;           // delays below 0: the GPU began before the call returned
+  uint64_t shorts = 0;             // kernels below 10 us and shorter than their launch call
+  uint64_t kernels = 0;
+  int64_t short_api_ns = 0;  // time of these kernels' launch calls
+};
+
+enum class LaunchesBy { Kernel, Api };
+
+// Linked operations of the selection that overlap its window; most GPU time first, then by name. An operation of a graph has
+// the delay from the graph's launch; the call's own time counts once, for its first operation.
+std::vector<LaunchGroup> launch_groups(const AnalysisInput& input, const EventNames& names, LaunchesBy by);
+
+// All groups' delays together: "launch delay of 834 operations: min …, median …, max …, sum …, below zero 9".
+std::string launch_delay_note(const std::vector<LaunchGroup>& groups);
+
+// visit(operation, launch) for what launch_groups() counts.
+template <class Visit> void for_each_launched(const AnalysisInput& input, Visit&& visit) {
+  const Trace& trace = input.trace;
+  for (const Stream& stream : trace.streams) {
+    if (stream.operations.size() == 0 || !input.selection.has_stream(trace, stream)) continue;
+    for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
+      const GpuOperation& operation = trace.operations[row];
+      if (!operation.linked() || !input.selection.in_window(operation.start_ns, operation.end_ns)) continue;
+      const HostEvent& launch = trace.host[operation.launch];
+      if (input.selection.has_thread(trace.thread(launch.thread))) visit(operation, launch);
+    }
+  }
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,53 @@
+// memory: how much memory was live at most, when and in which op, and what was left at the end? One row a process and device.
+#include "analyzer/analysis/gap_text.h"
+#include "analyzer/analysis/gaps.h"
+#include "analyzer/analysis/memory_timeline.h"
+#include "analyzer/analysis/statistics.h"
+
+#include <algorithm>
+
+namespace prof::analyzer {
+
+Table report_memory(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  Table table("memory", "Memory allocated, peak and what is left");
+  table.add_column("PID", "pid", CellType::Count);
+  table.add_column("Where", "where", CellType::Text);
+  table.add_column("Source", "source", CellType::Text);
+  table.add_column("Allocations", "allocations", CellType::Count);
+  table.add_column("Allocated (B)", "allocated_bytes", CellType::Count);
+  table.add_column("Releases", "releases", CellType::Count);
+  table.add_column("Released (B)", "released_bytes", CellType::Count);
+  table.add_column("Live at start (B)", "start_bytes", CellType::Count);
+  table.add_column("Peak (B)", "peak_bytes", CellType::Count);
+  table.add_column("Peak at", "peak_time", CellType::Nanoseconds);
+  table.add_column("TID", "peak_tid", CellType::Count);
+  table.add_column("Live at end (B)", "end_bytes", CellType::Count);
+  table.add_column("Older releases", "older_releases", CellType::Count);
+  table.add_column("Peak in", "peak_range", CellType::Text);
+  table.notes.push_back("older releases: of memory allocated before the recording");
+  for (const MemoryTimeline& timeline : memory_timelines(input)) {
+    uint64_t allocations = 0, releases = 0;
+    int64_t allocated = 0, released = 0;
+    for (const MemoryChange& change : timeline.changes) {
+      if (!input.selection.in_window(change.time_ns, change.time_ns)) continue;
+      if (change.bytes > 0) {
+        ++allocations, allocated = add_saturated(allocated, change.bytes);
+      } else {
+        ++releases, released = add_saturated(released, -std::max(change.bytes, -INT64_MAX));
+      }
+    }
+    Table::Row row = table.row();
+    row.add(trace.processes[timeline.process].pid).add(std::string_view(place_text(timeline)));
+    row.add(std::string_view(timeline.from_allocator ? "framework's allocator" : "CUDA calls"));
+    row.add(allocations).add(allocated).add(releases).add(released).add(timeline.at_start);
+    const uint32_t peak = timeline.peak(input.selection);
+    if (peak == kNone) continue;
+    const MemoryChange& most = timeline.changes[peak];
+    row.add(most.live).add(most.time_ns).add(trace.threads[most.thread].tid).add(timeline.changes.back().live);
+    row.add(timeline.unknown_releases).add(std::string_view(range_text(trace, most.range)));
+  }
+  return table;
+}
+
+}  // namespace prof::analyzer

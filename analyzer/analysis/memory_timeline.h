@@ -1,0 +1,40 @@
+// Memory over time: every allocation and release that the input knows, per process and device, joined by address. From the
+// allocator's events of torch.profiler where a process has them, else from the allocation calls of our logs. For memory and
+// memory-ops. Definitions: docs/reports/memory.md. O(n log n).
+#pragma once
+
+#include "analyzer/analysis/analysis.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace prof::analyzer {
+
+struct MemoryChange {
+  int64_t time_ns = 0;
+  int64_t bytes = 0;            // released: < 0
+  int64_t live = 0;             // afterwards
+  uint32_t thread = kNone;      // row of Trace::threads
+  uint32_t range = kNone;       // row of Trace::ranges: the innermost (but Python's) then
+  uint32_t allocation = kNone;  // of a release: index of the change that it undoes; kNone: made before the recording
+};
+
+struct MemoryTimeline {
+  enum Place : uint8_t { OnDevice, OnHost, SomeDevice } place = OnDevice;  // SomeDevice: a log does not say which
+  uint32_t process = 0;
+  uint32_t device = 0;                // ordinal, OnDevice
+  bool from_allocator = false;        // the framework's allocator, not CUDA's calls
+  int64_t at_start = 0;               // live before the first change, where the allocator said so
+  uint64_t unknown_releases = 0;      // of memory allocated before the recording: their size may not be known
+  std::vector<MemoryChange> changes;  // by time
+
+  // Index of the change after which most was live inside the selection, kNone if nothing changed.
+  uint32_t peak(const Selection& selection) const;
+};
+
+std::vector<MemoryTimeline> memory_timelines(const AnalysisInput& input);
+
+// "device 0", "host", "device"
+std::string place_text(const MemoryTimeline& timeline);
+
+}  // namespace prof::analyzer

@@ -1,0 +1,71 @@
+// What op-idle and op-idle-trace share: depth, idle and starved time of one op on one GPU.
+#pragma once
+
+#include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/device_idle.h"
+#include "analyzer/analysis/reference_queue.h"
+
+#include <cstdint>
+
+namespace prof::analyzer {
+
+struct OpIdle {
+  uint32_t range = 0;    // row of Trace::ranges
+  uint32_t gpu = kNone;  // index of the GPU asked about; kNone with the reference's definitions: one number over all
+  uint32_t waiting = 0;  // when it began
+  uint32_t outstanding = 0;
+  int64_t inside_ns = 0;   // of the op inside the windows; the reference: its duration
+  int64_t idle_ns = 0;     // of that, the GPU was idle
+  int64_t starved_ns = 0;  // of that, nothing was waiting; the reference has no such number
+};
+
+// visit(OpIdle, const DeviceIdle* or null) for every op of the selected threads that has time inside the windows, GPU by GPU.
+// Returns what the numbers are of, for the notes.
+template <class Visit> std::string for_each_op(const AnalysisInput& input, Visit&& visit);
+
+struct OpWindows {
+  IntervalSet inside;
+  std::string note;
+};
+OpWindows op_windows(const AnalysisInput& input);
+
+template <class Visit> std::string for_each_op(const AnalysisInput& input, Visit&& visit) {
+  const Trace& trace = input.trace;
+  const auto wanted = [&](const Range& range) {
+    return is_op(range) && input.selection.has_thread(trace.thread(range.thread));
+  };
+  if (input.options.definitions == Definitions::Reference) {
+    const ReferenceQueue queue(trace, input.views);
+    for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
+      const Range& range = trace.ranges[row];
+      if (!wanted(range) || !ReferenceQueue::is_event(range)) continue;
+      if (!input.selection.in_window(range.begin_ns, range.end_ns)) continue;
+      OpIdle op;
+      op.range = row, op.waiting = op.outstanding = queue.depth_at(row);
+      op.inside_ns = std::max<int64_t>(0, range.end_ns - range.begin_ns);
+      op.idle_ns = queue.idle().overlap_ns(range.begin_ns, range.end_ns);
+      visit(op, static_cast<const DeviceIdle*>(nullptr));
+    }
+    return "definitions of torch.profiler._utils: one depth over all streams and devices; idle: nothing in the queue";
+  }
+  const OpWindows windows = op_windows(input);
+  const std::vector<std::unique_ptr<DeviceIdle>> devices = idle_of_devices(input, windows.inside);
+  for (uint32_t d = 0; d < devices.size(); ++d) {
+    const DeviceIdle& device = *devices[d];
+    for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
+      const Range& range = trace.ranges[row];
+      if (!wanted(range) || !device.serves(range.thread)) continue;
+      OpIdle op;
+      op.inside_ns = device.inside().overlap_ns(range.begin_ns, range.end_ns);
+      if (op.inside_ns == 0) continue;
+      const DepthStep depth = device.depth_at(range.begin_ns);
+      op.range = row, op.gpu = d, op.waiting = depth.waiting, op.outstanding = depth.outstanding;
+      op.idle_ns = device.idle().overlap_ns(range.begin_ns, range.end_ns);
+      op.starved_ns = device.starved().overlap_ns(range.begin_ns, range.end_ns);
+      visit(op, &device);
+    }
+  }
+  return windows.note;
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,233 @@
+// syncs: which calls made a thread wait for the GPU, on what, and was the GPU busy meanwhile? Synchronising calls, and copies
+// that returned only after they were done. Definitions: docs/reports/syncs.md.
+#include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/call_role.h"
+#include "analyzer/analysis/statistics.h"
+#include "analyzer/model/event_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+namespace prof::analyzer {
+
+namespace {
+
+// What a call waited for. `stream`: row of Trace::streams, kNone where it is the whole process or not known.
+struct Target {
+  enum What : uint8_t { Stream, Event, Device, Copy } what = Device;
+  uint32_t stream = kNone;
+  auto operator<=>(const Target&) const = default;
+};
+
+class Targets {
+ public:
+  Targets(const Trace& trace, const CallRoles& roles) : trace_(trace), roles_(roles) {
+    for (const SyncEvent& sync : trace.syncs) {
+      if (sync.call != kNone) reported_.try_emplace(sync.call, &sync);
+    }
+    // A copy that returned after its operations were done was waited for.
+    for (const GpuOperation& operation : trace.operations) {
+      if (!operation.linked() || operation.kind() == GpuKind::Kernel) continue;
+      const HostEvent& launch = trace.host[operation.launch];
+      if (launch.kind() == HostKind::MemoryLaunch && launch.end_ns >= operation.end_ns &&
+          operation.end_ns > operation.start_ns)
+        copies_.push_back({operation.launch, operation.stream_index});
+    }
+    std::sort(copies_.begin(), copies_.end());
+    remember_events();
+  }
+
+  // False: the call waits for nothing.
+  bool of(uint32_t row, Target& target) const {
+    const HostEvent& event = trace_.host[row];
+    if (event.is_launch()) {
+      const auto found = std::lower_bound(copies_.begin(), copies_.end(), std::pair{row, 0u});
+      if (found == copies_.end() || found->first != row) return false;
+      target = {Target::Copy, found->second};
+      return true;
+    }
+    if (roles_.of(event) != CallRole::Synchronize) return false;
+    if (const auto found = reported_.find(row); found != reported_.end()) {
+      const SyncEvent& sync = *found->second;
+      switch (sync.kind) {
+        case SyncKind::Stream: target = {Target::Stream, sync.stream}; return true;
+        case SyncKind::Event:
+          target = {Target::Event, sync.waits_for != kNone ? sync.waits_for : sync.stream};
+          return true;
+        case SyncKind::Context: target = {Target::Device, kNone}; return true;
+        default: break;
+      }
+    }
+    const std::string_view api = trace_.api_name(event);
+    if (api.find("Stream") != std::string_view::npos) {
+      target = {Target::Stream, trace_.host_streams[index(event.stream)].stream};
+    } else if (api.find("Event") != std::string_view::npos) {
+      const auto found = events_.find(row);
+      target = {Target::Event, found == events_.end() ? kNone : found->second};
+    } else {
+      target = {Target::Device, kNone};
+    }
+    return true;
+  }
+
+ private:
+  // In logs: the stream on which the event that a call waits for was recorded last.
+  void remember_events() {
+    std::vector<uint32_t> calls;
+    for (uint32_t row = 0; row < trace_.host.size(); ++row) {
+      const HostEvent& event = trace_.host[row];
+      if (event.kind() != HostKind::Call || event.subject == 0) continue;
+      const CallRole role = roles_.of(event);
+      if (role == CallRole::EventRecord || role == CallRole::Synchronize) calls.push_back(row);
+    }
+    std::stable_sort(calls.begin(), calls.end(),
+                     [&](uint32_t a, uint32_t b) { return trace_.host[a].begin_ns < trace_.host[b].begin_ns; });
+    std::map<std::pair<uint32_t, uint64_t>, uint32_t> recorded_on;
+    for (const uint32_t row : calls) {
+      const HostEvent& event = trace_.host[row];
+      const std::pair<uint32_t, uint64_t> key{index(trace_.thread(event.thread).process), event.subject};
+      if (roles_.of(event) == CallRole::EventRecord) {
+        recorded_on[key] = trace_.host_streams[index(event.stream)].stream;
+      } else if (const auto found = recorded_on.find(key); found != recorded_on.end()) {
+        events_[row] = found->second;
+      }
+    }
+  }
+
+  const Trace& trace_;
+  const CallRoles& roles_;
+  std::unordered_map<uint32_t, const SyncEvent*> reported_;
+  std::vector<std::pair<uint32_t, uint32_t>> copies_;  // (call, stream)
+  std::unordered_map<uint32_t, uint32_t> events_;      // call -> stream
+};
+
+// Outstanding operations of a stream or of all streams of a process, and when they ran: made when first asked for.
+class Work {
+ public:
+  explicit Work(const AnalysisInput& input) : input_(input) {}
+
+  bool outstanding(uint32_t process, uint32_t stream, int64_t time_ns) {
+    const std::vector<DepthStep>& steps = of(process, stream).steps;
+    const auto behind = std::partition_point(steps.begin(), steps.end(),
+                                             [&](const DepthStep& step) { return step.time_ns <= time_ns; });
+    return behind != steps.begin() && behind[-1].outstanding > 0;
+  }
+  int64_t busy_ns(uint32_t process, int64_t begin_ns, int64_t end_ns) {
+    return of(process, kNone).busy.overlap_ns(begin_ns, end_ns);
+  }
+
+ private:
+  struct Known {
+    std::vector<DepthStep> steps;
+    IntervalSet busy;  // of all devices of the process
+  };
+  const Known& of(uint32_t process, uint32_t stream) {
+    const auto [found, added] = known_.try_emplace({process, stream});
+    if (!added) return found->second;
+    const Trace& trace = input_.trace;
+    std::vector<StreamId> streams;
+    for (uint32_t s = 0; s < trace.streams.size(); ++s) {
+      if (trace.streams[s].operations.size() == 0) continue;
+      if (stream == kNone ? index(trace.process_of(StreamId{s})) == process : s == stream)
+        streams.push_back(StreamId{s});
+    }
+    input_.views.depth().for_each_step(streams, [&](const DepthStep& step) { found->second.steps.push_back(step); });
+    if (stream != kNone) return found->second;
+    for (uint32_t d = 0; d < trace.devices.size(); ++d) {
+      if (index(trace.devices[d].process) == process)
+        found->second.busy = found->second.busy.unite(input_.views.busy()[d]);
+    }
+    return found->second;
+  }
+
+  const AnalysisInput& input_;
+  std::map<std::pair<uint32_t, uint32_t>, Known> known_;
+};
+
+struct Sum {
+  uint64_t calls = 0, blocked = 0;
+  int64_t time_ns = 0, longest_ns = 0, busy_ns = 0;
+  std::unordered_map<uint32_t, int64_t> ranges;  // name of the innermost range -> time
+};
+
+std::string target_text(const Trace& trace, const Target& target) {
+  constexpr std::string_view kWhat[] = {"stream", "event", "device", "copy"};
+  const std::string_view what = kWhat[target.what];
+  if (target.stream == kNone) return std::string(what);
+  const uint32_t number = trace.streams[target.stream].number;
+  return target.what == Target::Stream ? fmt::format("stream {}", number)
+                                       : fmt::format("{} on stream {}", what, number);
+}
+
+}  // namespace
+
+Table report_syncs(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  Table table("syncs", "Calls that waited for the GPU");
+  table.add_column("PID", "pid", CellType::Count);
+  table.add_column("TID", "tid", CellType::Count);
+  table.add_column("Call", "call", CellType::Text);
+  table.add_column("Waits for", "waits_for", CellType::Text);
+  table.add_column("Calls", "calls", CellType::Count);
+  table.add_column("Blocked", "blocked", CellType::Count);
+  table.add_column("Time", "time", CellType::Nanoseconds);
+  table.add_column("Avg", "avg", CellType::Nanoseconds);
+  table.add_column("Max", "max", CellType::Nanoseconds);
+  table.add_column("GPU busy", "gpu_busy", CellType::Nanoseconds);
+  table.add_column("GPU idle", "gpu_idle", CellType::Nanoseconds);
+  table.add_column("Range with most time", "range", CellType::Text);
+  table.notes.push_back(
+      "blocked: what it waits for had unfinished work when the call was entered; GPU busy and idle: all devices of the "
+      "process");
+
+  const CallRoles roles(trace);
+  const Targets targets(trace, roles);
+  const EventNames names(trace);
+  Work work(input);
+  using Key = std::tuple<uint32_t, StringId, Target>;  // (thread, name of the call, what for)
+  std::map<Key, Sum> sums;
+  for (uint32_t row = 0; row < trace.host.size(); ++row) {
+    const HostEvent& event = trace.host[row];
+    Target target;
+    if (event.has(kHostNested) || !targets.of(row, target)) continue;  // the call around it is the one that waited
+    const Thread& thread = trace.thread(event.thread);
+    if (!input.selection.has_thread(thread) || !input.selection.in_window(event.begin_ns, event.end_ns)) continue;
+    const bool narrowed = !input.selection.devices.empty() || !input.selection.streams.empty();
+    if (narrowed && (target.stream == kNone || !input.selection.has_stream(trace, trace.streams[target.stream])))
+      continue;
+    Sum& sum = sums[{index(event.thread), names.of(event), target}];
+    const int64_t ns = std::max<int64_t>(0, event.duration_ns());
+    ++sum.calls;
+    sum.time_ns = add_saturated(sum.time_ns, ns), sum.longest_ns = std::max(sum.longest_ns, ns);
+    const uint32_t process = index(thread.process);
+    const bool blocked = target.what == Target::Copy || work.outstanding(process, target.stream, event.begin_ns);
+    sum.blocked += blocked ? 1 : 0;
+    sum.busy_ns = add_saturated(sum.busy_ns, work.busy_ns(process, event.begin_ns, event.end_ns));
+    const uint32_t range = input.views.range_of_call()[row];
+    if (range != kNone) sum.ranges[static_cast<uint32_t>(names.of(trace.ranges[range]))] += ns;
+  }
+  std::vector<std::pair<Key, const Sum*>> rows;
+  for (const auto& [key, sum] : sums) rows.emplace_back(key, &sum);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.second->time_ns > b.second->time_ns; });
+  for (const auto& [key, sum] : rows) {
+    const auto& [thread, call, target] = key;
+    Table::Row row = table.row();
+    row.add(trace.processes[index(trace.threads[thread].process)].pid).add(trace.threads[thread].tid);
+    row.add(names.text(call)).add(std::string_view(target_text(trace, target)));
+    row.add(sum->calls).add(sum->blocked).add(sum->time_ns).add(sum->time_ns / static_cast<int64_t>(sum->calls));
+    row.add(sum->longest_ns).add(sum->busy_ns).add(sum->time_ns - sum->busy_ns);
+    std::pair<uint32_t, int64_t> most{kNone, -1};
+    for (const auto& [name, ns] : sum->ranges) {
+      if (ns > most.second || (ns == most.second && name < most.first)) most = {name, ns};
+    }
+    if (most.first != kNone) row.add(names.text(StringId{most.first}));
+  }
+  return table;
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,83 @@
+// idle and idle-gaps: sums by cause, cut to the window, and single gaps; answers worked out by hand.
+#include "tests/unit/analyzer/hand_trace.h"
+
+#include <gtest/gtest.h>
+
+namespace prof::analyzer {
+namespace {
+
+using tests::HandTrace;
+using tests::row_text;
+
+TEST(Idle, SumsGapsByCauseAndNamesTheCulpritWithTheMostTime) {
+  HandTrace hand;
+  hand.range("ProfilerStep#1", 0, 10'000, RangeKind::Annotation);
+  hand.launch(0, 50, 1);
+  hand.kernel(100, 1000, 1);
+  hand.call("cudaStreamSynchronize", 60, 1100, 5);
+  hand.launch(2000, 2050, 2);
+  hand.kernel(2100, 3000, 2);
+  hand.launch(6000, 6050, 3);
+  hand.kernel(6100, 7000, 3);
+  hand.finish();
+  const Table table = hand.report(report_idle);
+  ASSERT_EQ(table.rows(), 2u);
+  const auto row = [&](size_t i) {
+    return row_text(table, i,
+                    {"window", "pid", "device", "cause", "gaps", "time", "idle_percent", "window_percent",
+                     "before_launch", "max", "top_culprit", "top_culprit_time"});
+  };
+  EXPECT_EQ(row(0), "gpu | 100 | 0 | in an op | 1 | 3100 | 73.8 | 44.9 | 3000 | 3100 | ProfilerStep* | 3100");
+  EXPECT_EQ(row(1),
+            "gpu | 100 | 0 | synchronising call | 1 | 1100 | 26.2 | 15.9 | 1000 | 1100 | "
+            "cudaStreamSynchronize | 1100");
+  hand.options.window = "1000ns..1500ns";  // cuts the first gap
+  const Table cut = hand.report(report_idle);
+  ASSERT_EQ(cut.rows(), 1u);
+  EXPECT_EQ(row_text(cut, 0, {"cause", "time", "window_percent"}), "synchronising call | 500 | 100.0");
+}
+
+TEST(Idle, CategoriesOfHolisticTraceAnalysisAreOfOneStreamAlone) {
+  HandTrace hand;
+  const uint32_t second = hand.stream(0, 13);
+  hand.launch(0, 10, 1);
+  hand.launch(20, 30, 2);
+  hand.launch(5000, 5010, 3);
+  hand.launch(5020, 5030, 4);
+  hand.kernel(100, 1000, 1);
+  hand.kernel(1500, 2000, 2);      // gap 500: kernel wait
+  hand.kernel(6000, 7000, 3);      // gap 4000, launched after 2000: host wait
+  hand.kernel(50'000, 51'000, 4);  // gap 43000: other
+  hand.launch(31, 32, 5);
+  hand.kernel(900, 60'000, 5, second);
+  hand.finish();
+  hand.options.definitions = Definitions::Hta;
+  const Table table = hand.report(report_idle);
+  ASSERT_EQ(table.rows(), 6u);
+  EXPECT_EQ(row_text(table, 0, {"stream", "category", "gaps", "time"}), "7 | host_wait | 1 | 4000");
+  EXPECT_EQ(row_text(table, 1, {"stream", "category", "gaps", "time"}), "7 | kernel_wait | 1 | 500");
+  EXPECT_EQ(row_text(table, 2, {"stream", "category", "gaps", "time"}), "7 | other | 1 | 43000");
+  EXPECT_EQ(row_text(table, 3, {"stream", "category", "gaps", "time"}), "13 | host_wait | 0 | 0");
+}
+
+TEST(IdleGaps, ListsTheLongestFirstWithWhatWasBeforeAndAfter) {
+  HandTrace hand;
+  hand.launch(0, 50, 1);
+  hand.kernel(100, 1000, 1, 0, "first");
+  hand.launch(2000, 2050, 2);
+  hand.kernel(2100, 3000, 2, 0, "second");
+  hand.range("aten::mm", 1100, 6100);
+  hand.launch(6000, 6050, 3);
+  hand.kernel(6100, 7000, 3, 0, "third");
+  hand.finish();
+  const Table table = hand.report(report_idle_gaps);
+  ASSERT_EQ(table.rows(), 2u);
+  EXPECT_EQ(
+      row_text(table, 0,
+               {"start", "duration", "cause", "class", "before_launch", "culprit_range", "tid", "before", "after"}),
+      "3000 | 3100 | in an op | host_wait | 3000 | aten::mm | 500 | second | third");
+  EXPECT_EQ(row_text(table, 1, {"start", "duration", "before", "after"}), "1000 | 1100 | first | second");
+}
+
+}  // namespace
+}  // namespace prof::analyzer
