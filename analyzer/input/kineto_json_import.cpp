@@ -99,7 +99,7 @@ class KinetoImport {
     stretch.offset = offset_;
     stretch.size = carried_.size();
     stretch.text.resize(std::max(stretch.text.size(), std::max(stretch_bytes_, 2 * carried_.size()) + kPadding));
-    std::memcpy(stretch.text.data(), carried_.data(), carried_.size());
+    std::copy(carried_.begin(), carried_.end(), stretch.text.begin());
     const size_t room = stretch.text.size() - kPadding - stretch.size;
     const size_t got = source_.read(stretch.text.data() + stretch.size, room);
     stretch.size += got;

@@ -19,8 +19,9 @@ constexpr uint32_t kUnset = UINT32_MAX;
 
 size_t KinetoModel::KernelHash::operator()(const Kernel& kernel) const {
   uint64_t hash = static_cast<uint32_t>(kernel.name);
-  for (const uint32_t word : {kernel.grid[0], kernel.grid[1], kernel.grid[2], kernel.block[0], kernel.block[1],
-                              kernel.block[2], kernel.registers, kernel.dynamic_shared_bytes})
+  for (const uint32_t word :
+       {kernel.grid[0], kernel.grid[1], kernel.grid[2], kernel.block[0], kernel.block[1], kernel.block[2],
+        kernel.registers, kernel.static_shared_bytes, kernel.dynamic_shared_bytes})
     hash = (hash ^ word) * 0x9e3779b97f4a7c15 + (hash >> 29);
   return hash;
 }
@@ -28,7 +29,7 @@ size_t KinetoModel::KernelHash::operator()(const Kernel& kernel) const {
 bool KinetoModel::KernelEqual::operator()(const Kernel& a, const Kernel& b) const {
   return a.name == b.name && std::equal(std::begin(a.grid), std::end(a.grid), std::begin(b.grid)) &&
          std::equal(std::begin(a.block), std::end(a.block), std::begin(b.block)) && a.registers == b.registers &&
-         a.dynamic_shared_bytes == b.dynamic_shared_bytes;
+         a.static_shared_bytes == b.static_shared_bytes && a.dynamic_shared_bytes == b.dynamic_shared_bytes;
 }
 
 KinetoModel::KinetoModel(Trace& trace, const std::string& path)
@@ -69,6 +70,12 @@ uint32_t KinetoModel::thread_of(uint32_t pid_text, uint32_t tid_text) {
 uint32_t KinetoModel::label_of(uint32_t text) {
   const auto [found, added] = labels_.try_emplace(text, length(trace_.labels));
   if (added) trace_.labels.emplace_back().text = StringId{text};
+  return found->second;
+}
+
+uint32_t KinetoModel::stream_key(const StreamKey& key) {
+  const auto [found, added] = stream_keys_.try_emplace(key, length(streams_));
+  if (added) streams_.push_back(key);
   return found->second;
 }
 
@@ -127,10 +134,7 @@ void KinetoModel::add_host(const KinetoRows& rows) {
 void KinetoModel::add_gpu(const KinetoRows& rows) {
   stream_.clear();
   for (const KinetoStream& stream : rows.streams) {
-    const StreamKey key{text_[stream.pid], stream.device, stream.context, stream.number};
-    const auto [found, added] = stream_keys_.try_emplace(key, length(streams_));
-    if (added) streams_.push_back(key);
-    stream_.push_back(found->second);
+    stream_.push_back(stream_key({text_[stream.pid], stream.device, stream.context, stream.number}));
   }
   kernel_.clear();
   for (const KinetoKernel& each : rows.kernels) {
@@ -211,6 +215,8 @@ void KinetoModel::add_counts(const KinetoRows& rows) {
 void KinetoModel::finish(const KinetoHeader& header, std::vector<KinetoDamage> damage) {
   edges_.shrink_to_fit();
   close_edges();
+  name_streams();
+  take_gpu_tracks();
   if (length(trace_.processes) == mark_.processes) trace_.processes.emplace_back().source = path_;
   give_streams(header);
   host_external_.free();

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -44,10 +45,18 @@ class KinetoModel {
     RangeKind kind;
   };
 
+  // What a thread of the file is, by the names of it and its process.
+  struct Track {
+    enum Kind : uint8_t { Host, Stream, Derived } kind = Host;
+    StreamKey key;
+    uint32_t stream = 0;
+  };
+
   uint32_t process_of(uint32_t pid_text);
   uint32_t thread_of(uint32_t pid_text, uint32_t tid_text);
   uint32_t label_of(uint32_t text);
   uint32_t kernel_of(const Kernel& kernel);
+  uint32_t stream_key(const StreamKey& key);
   void add_names(const KinetoRows& rows);
   void add_host(const KinetoRows& rows);
   void add_gpu(const KinetoRows& rows);
@@ -58,6 +67,10 @@ class KinetoModel {
   void close_nested(std::vector<Edge>::iterator first, std::vector<Edge>::iterator last);
   void close_async(std::vector<Edge>::iterator first, std::vector<Edge>::iterator last);
   void add_range(const Edge& begin, int64_t end_ns, RangeStyle style, bool unfinished);
+  void name_streams();
+  void take_gpu_tracks();
+  bool take_range(const Range& row, const Track& track);
+  void drop_gpu_threads(const std::vector<Track>& tracks);
   void give_streams(const KinetoHeader& header);
   std::vector<uint32_t> launching_processes();
   uint32_t stream_row(uint32_t process, uint32_t key);
@@ -83,9 +96,10 @@ class KinetoModel {
   std::unordered_map<uint32_t, uint32_t> processes_;  // pid text -> ProcessId
   std::unordered_map<uint32_t, uint32_t> labels_;     // text -> LabelId
   std::map<StreamKey, uint32_t> stream_keys_;
-  std::vector<StreamKey> streams_;                                 // by number
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> stream_rows_;  // (process, key) -> StreamId
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> devices_;      // (process, ordinal) -> DeviceId
+  std::vector<StreamKey> streams_;                                            // by number
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> stream_rows_;             // (process, key) -> StreamId
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> same_stream_;  // (DeviceId, context, number) -> StreamId
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> devices_;                 // (process, ordinal) -> DeviceId
   struct KernelHash {
     size_t operator()(const Kernel& kernel) const;
   };

@@ -74,11 +74,8 @@ uint32_t KinetoModel::stream_row(uint32_t process, uint32_t key) {
     row.ordinal = of.device;
   }
   // The pid of a GPU event says no more than its device: the same stream under two pids is one.
-  for (uint32_t s = mark_.streams; s < trace_.streams.size(); ++s) {
-    const Stream& stream = trace_.streams[s];
-    if (index(stream.device) == device->second && stream.context == of.context && stream.number == of.number)
-      return found->second = s;
-  }
+  const auto [same, first] = same_stream_.try_emplace({device->second, of.context, of.number}, length(trace_.streams));
+  if (!first) return found->second = same->second;
   found->second = length(trace_.streams);
   Stream& row = trace_.streams.emplace_back();
   row.device = DeviceId{device->second};

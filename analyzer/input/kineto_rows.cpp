@@ -59,6 +59,13 @@ size_t KinetoRowMaker::KernelHash::operator()(const KinetoKernel& kernel) const 
   return hash;
 }
 
+size_t KinetoRowMaker::StreamHash::operator()(const KinetoStream& stream) const {
+  uint64_t hash = stream.pid;
+  for (const uint32_t word : {stream.device, stream.context, stream.number})
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15 + (hash >> 29);
+  return hash;
+}
+
 void KinetoRowMaker::start_stretch() {
   rows_.clear();
   last_category_ = last_pid_ = last_tid_ = {};
@@ -68,6 +75,7 @@ void KinetoRowMaker::start_stretch() {
   last_track_ = last_stream_ = UINT32_MAX;
   track_of_.clear();
   kernel_of_.clear();
+  stream_of_.clear();
 }
 
 void KinetoRowMaker::add(char* origin, JsonPlace place, std::span<const JsonPlace> nested, uint64_t offset) {
@@ -254,12 +262,12 @@ uint32_t KinetoRowMaker::stream(std::string_view number_text) {
   }
   // A pid in place of a device's number.
   key.device = device < kMostDevices ? low_32(device) : 0;
-  key.context_known = event_.has(KinetoArgument::Context);
   key.context = low_32(number(KinetoArgument::Context));
   std::vector<KinetoStream>& streams = rows_.streams;
   if (last_stream_ < streams.size() && streams[last_stream_] == key) return last_stream_;
-  last_stream_ = static_cast<uint32_t>(std::find(streams.begin(), streams.end(), key) - streams.begin());
-  if (last_stream_ == streams.size()) streams.push_back(key);
+  const auto [found, added] = stream_of_.try_emplace(key, static_cast<uint32_t>(streams.size()));
+  if (added) streams.push_back(key);
+  last_stream_ = found->second;
   return last_stream_;
 }
 
@@ -349,12 +357,16 @@ uint32_t KinetoRowMaker::detail() {
   row.types = json(KinetoArgument::InputTypes);
   row.concrete = json(KinetoArgument::ConcreteInputs);
   row.stack = json(KinetoArgument::CallStack);
-  constexpr std::pair<KinetoArgument, std::string_view> kOthers[] = {
-      {KinetoArgument::KernelFile, "kernel_file"},       {KinetoArgument::KernelHash, "kernel_hash"},
-      {KinetoArgument::KernelBackend, "kernel_backend"}, {KinetoArgument::NumWarps, "num_warps"},
-      {KinetoArgument::NumStages, "num_stages"},         {KinetoArgument::Grid, "grid"},
-      {KinetoArgument::KernelGb, "kernel_num_gb"},       {KinetoArgument::HloOp, "hlo_op"},
-      {KinetoArgument::HloModule, "hlo_module"}};
+  constexpr std::pair<KinetoArgument, std::string_view> kOthers[] = {{KinetoArgument::KernelFile, "kernel_file"},
+                                                                     {KinetoArgument::KernelHash, "kernel_hash"},
+                                                                     {KinetoArgument::KernelBackend, "kernel_backend"},
+                                                                     {KinetoArgument::NumWarps, "num_warps"},
+                                                                     {KinetoArgument::NumStages, "num_stages"},
+                                                                     {KinetoArgument::Grid, "grid"},
+                                                                     {KinetoArgument::KernelGb, "kernel_num_gb"},
+                                                                     {KinetoArgument::KernelDetails, "kernel_details"},
+                                                                     {KinetoArgument::HloOp, "hlo_op"},
+                                                                     {KinetoArgument::HloModule, "hlo_module"}};
   std::string other;
   for (const auto& [argument, key] : kOthers) {
     if (event_.has(argument)) other += fmt::format("{}\"{}\":{}", other.empty() ? "" : ",", key, event_[argument]);

@@ -36,7 +36,6 @@ struct KinetoStream {
   uint32_t pid = 0;  // text
   uint32_t device = 0, context = 0;
   uint32_t number = 0;
-  bool context_known = false;
   bool operator==(const KinetoStream&) const = default;
 };
 
@@ -146,6 +145,9 @@ class KinetoRowMaker {
   struct KernelHash {
     size_t operator()(const KinetoKernel& kernel) const;
   };
+  struct StreamHash {
+    size_t operator()(const KinetoStream& stream) const;
+  };
 
   KinetoRows& rows_;
   KinetoEventReader reader_;
@@ -161,6 +163,7 @@ class KinetoRowMaker {
   uint32_t last_stream_ = UINT32_MAX;
   std::unordered_map<uint64_t, uint32_t> track_of_;
   std::unordered_map<KinetoKernel, uint32_t, KernelHash> kernel_of_;
+  std::unordered_map<KinetoStream, uint32_t, StreamHash> stream_of_;
 };
 
 }  // namespace prof::analyzer

@@ -48,7 +48,7 @@ class TextIndex {
       hash ^= hash >> 32;
     }
     uint64_t word = 0;
-    std::memcpy(&word, p, left);
+    if (left != 0) std::memcpy(&word, p, left);
     hash = (hash ^ word) * kOdd;
     return hash ^ hash >> 29;
   }

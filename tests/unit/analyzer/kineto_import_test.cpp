@@ -157,6 +157,48 @@ TEST(KinetoImport, ReadsHip) {
   has_line(*trace, "  copy 2000..4000 correlation 117 launch 0 bytes 0 graph 0 30001");
 }
 
+TEST(KinetoImport, KnowsGpuStreamsOfXlaByTheirNames) {
+  const auto trace = import_text(R"json({"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[
+{"ph":"M","pid":1,"name":"process_name","args":{"name":"/device:GPU:0"}},
+{"ph":"M","pid":1,"tid":14,"name":"thread_name","args":{"name":"Stream #14(Compute)"}},
+{"ph":"M","pid":1,"tid":15,"name":"thread_name","args":{"name":"Stream #15(MemcpyD2H)"}},
+{"ph":"M","pid":1,"tid":99,"name":"thread_name","args":{"name":"XLA Ops"}},
+{"ph":"M","pid":701,"name":"process_name","args":{"name":"/host:CPU"}},
+{"ph":"M","pid":701,"tid":5,"name":"thread_name","args":{"name":"python"}},
+{"ph":"X","pid":1,"tid":14,"ts":20.5,"dur":3,"name":"fusion_1","args":{"correlation_id":"77","hlo_op":"fusion.1",
+ "kernel_details":"regs:32 static_shared:16 dynamic_shared:64 grid:4,2,1 block:128,1,1 occ_pct:100"}},
+{"ph":"X","pid":1,"tid":15,"ts":25,"dur":1,"name":"MemcpyD2H","args":{"correlation_id":"78"}},
+{"ph":"X","pid":1,"tid":99,"ts":20,"dur":4,"name":"fusion.1"},
+{"ph":"X","pid":701,"tid":5,"ts":0,"dur":30,"name":"PjitFunction(f)"},
+{"ph":"X","pid":701,"tid":5,"ts":10,"dur":2,"name":"cuLaunchKernel","args":{"correlation_id":"77"}},{}]})json");
+  ASSERT_EQ(trace->processes.size(), 1u);
+  ASSERT_EQ(trace->threads.size(), 1u);
+  has_line(*trace, "process 701 /host:CPU last 30000");
+  has_line(*trace, "thread 5 python of 701");
+  has_line(*trace, "  call cuLaunchKernel kind 0 10000..12000 correlation 77 gpu");
+  has_line(*trace, "  range PjitFunction(f) kind 2 0..30000 level 0 children 0 path PjitFunction(f)");
+  has_line(*trace, "stream 14 context 0 device 0  of 701");
+  has_line(*trace, "  fusion_1 20500..23500 correlation 77 launch 10000 bytes 0 graph 0 4x2x1 128x1x1 32 64");
+  has_line(*trace, "stream 15 context 0 device 0  of 701");
+  has_line(*trace, "  copy 25000..26000 correlation 78 launch -1 bytes 0 graph 0 2");
+  has_line(*trace, "gpu annotation fusion.1 20000..24000 stream 14");
+}
+
+TEST(KinetoImport, ReadsProton) {
+  const auto trace = import_text(R"json({"displayTimeUnit":"us","traceEvents":[
+{"ph":"M","pid":0,"tid":0,"name":"process_name","args":{"name":"Trace"}},
+{"ph":"M","pid":0,"tid":1000007,"name":"thread_name","args":{"name":"GPU Stream 7"}},
+{"ph":"M","pid":0,"tid":3,"name":"thread_name","args":{"name":"CPU Thread 3"}},
+{"ph":"X","pid":0,"tid":3,"ts":0.0,"dur":9.5,"name":"step","cat":"scope","args":{"call_stack":["ROOT","step"]}},
+{"ph":"s","pid":0,"tid":3,"ts":1,"name":"launch->kernel","cat":"flow","id":4,"bp":"e"},
+{"ph":"X","pid":0,"tid":1000007,"ts":5.0,"dur":2.25,"name":"matmul","cat":"kernel","args":{"call_stack":["ROOT","step","matmul"]}}]})json");
+  has_line(*trace, "stream 7 context 0 device 0  of 0");
+  has_line(*trace, "  matmul 5000..7250 correlation 0 launch -1 bytes 0 graph 0 0x0x0 0x0x0 0 0");
+  has_line(*trace,
+           "  range step kind 2 0..9500 level 0 children 0 path step external 0 sequence -1 forward 0 flops 0 dims  "
+           "types  concrete  stack [\"ROOT\",\"step\"] other ");
+}
+
 TEST(KinetoImport, PairsBeginsWithEnds) {
   const auto trace = import_text(R"json([
 {"ph":"i","name":"zero","pid":1,"tid":1,"ts":0},{"ph":"E","pid":1,"tid":1,"ts":0},
