@@ -1,11 +1,13 @@
-// prof trace LOG…: a Chrome trace of everything recorded.
+// prof trace INPUT…: a Chrome trace of everything recorded, with what the analyses know beside each event.
 #include "analyzer/command/command.h"
 #include "analyzer/command/inputs.h"
+#include "analyzer/model/fx_markers.h"
 #include "analyzer/output/chrome_trace.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 namespace prof::analyzer {
 
@@ -14,28 +16,61 @@ namespace {
 struct Options {
   std::vector<std::string> inputs;
   std::string output;
+  std::string fx_metadata;
   bool plain = false;
   int level = 1;
 };
+
+void tell_markers(const FxMarkers& fx) {
+  std::fprintf(stderr,
+               "prof: FX markers: %llu nodes found; not found: %llu nodes, %llu files; neither file nor number: %llu\n",
+               static_cast<unsigned long long>(fx.nodes_found()), static_cast<unsigned long long>(fx.nodes_unknown()),
+               static_cast<unsigned long long>(fx.files_unknown()), static_cast<unsigned long long>(fx.not_numbers()));
+}
+
+// The exit status: that of the model, or kPartial if the second reading found damage that the first did not.
+int tell_copied(const ChromeCopyCounts& copied, int status) {
+  if (copied.unmatched != 0) {
+    std::fprintf(stderr, "prof: %llu events were copied without additions: they are not in the model\n",
+                 static_cast<unsigned long long>(copied.unmatched));
+  }
+  if (copied.repaired != 0) {
+    std::fprintf(stderr, "prof: %llu texts were no strict JSON (NaN, a comma too many, not UTF-8) and were mended\n",
+                 static_cast<unsigned long long>(copied.repaired));
+  }
+  if (copied.damaged == 0) return status;
+  if (status == kComplete) {
+    for (const std::string& text : copied.damage) std::fprintf(stderr, "prof: %s\n", text.c_str());
+  }
+  return kPartial;
+}
 
 int run_trace(const Options& options) {
   ignore_broken_pipes();
   const std::unique_ptr<Trace> trace = read_inputs(options.inputs);
   const std::string path = options.output.empty() ? options.inputs.front() + ".trace.json.gz" : options.output;
-  const KernelNames names(*trace);
-  const QueueDepth depth(*trace);
+  const Views views(*trace);
+  const std::optional<FxMetadata> metadata =
+      options.fx_metadata.empty() ? std::nullopt : std::optional(FxMetadata::read(options.fx_metadata));
+  std::optional<FxMarkers> fx;
+  if (metadata) {
+    fx.emplace(*trace, *metadata);
+    tell_markers(*fx);
+  }
   Sink sink(path, options.level);
   ChromeTraceOptions chrome;
   chrome.plain = options.plain;
   chrome.name = path;
-  const ChromeTraceResult result = write_chrome_trace(*trace, names, depth, chrome, sink);
+  chrome.inputs = options.inputs;
+  chrome.fx = fx ? &*fx : nullptr;
+  const ChromeTraceResult result = write_chrome_trace(*trace, views, chrome, sink);
   sink.close();
   if (path != "-") {
     std::fprintf(stderr, "prof: %s: %llu events; open it in ui.perfetto.dev or chrome://tracing\n", path.c_str(),
                  static_cast<unsigned long long>(result.events));
   }
   std::fprintf(stderr, "prof: %s\n", coverage_line(*trace).c_str());
-  return tell_damage(*trace);
+  return tell_copied(result.copied, tell_damage(*trace));
 }
 
 }  // namespace
@@ -44,11 +79,12 @@ void add_trace(CLI::App& app, Run& run) {
   CLI::App* const verb =
       app.add_subcommand("trace", "write a trace for ui.perfetto.dev, chrome://tracing and torch.profiler's readers");
   const auto options = std::make_shared<Options>();
-  verb->add_option("LOG", options->inputs, "logs; several become one trace")->required();
+  verb->add_option("INPUT", options->inputs, "logs and other tools' traces; several become one trace")->required();
   verb->add_option("-o,--output", options->output,
-                   "file, - for stdout; .gz compresses (default: FIRST-LOG.trace.json.gz)");
-  verb->add_flag("--plain", options->plain,
-                 "only what torch.profiler would write: no queue depth, NVTX path or counters");
+                   "file, - for stdout; .gz compresses (default: FIRST-INPUT.trace.json.gz)");
+  verb->add_flag("--plain", options->plain, "only what was recorded: no queue depth, paths, times or counters added");
+  verb->add_option("--fx-metadata", options->fx_metadata,
+                   "JSON file of FX graphs: adds stack_trace and node_name to what runs inside \"## NODE ##\" markers");
   verb->add_option("--level", options->level, "gzip level")->check(CLI::Range(1, 9))->capture_default_str();
   verb->callback([options, &run] { run = [options] { return run_trace(*options); }; });
 }

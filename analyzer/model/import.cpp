@@ -347,6 +347,8 @@ ImportMark::ImportMark(const Trace& trace)
 
 void finish_import(Trace& trace, const ImportMark& mark, int64_t zero_realtime_ns) {
   set_zero(trace, mark, zero_realtime_ns);
+  for (uint32_t p = mark.processes; p < trace.processes.size(); ++p)
+    trace.processes[p].zero_realtime_ns = zero_realtime_ns;
   for (uint32_t d = mark.devices; d < trace.devices.size(); ++d) trace.devices[d].physical = d;
   place_host(trace, mark);
   place_operations(trace, mark);

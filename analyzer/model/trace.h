@@ -279,8 +279,9 @@ struct Process {
   bool finished = true;                                    // the recording was closed in order
   uint64_t gpu_pending = 0;
   uint64_t nvtx_pops_without_push = 0;
-  Rows start_end_ranges;  // in Trace::ranges, sorted by begin
-  int64_t last_ns = 0;    // its last record
+  Rows start_end_ranges;         // in Trace::ranges, sorted by begin
+  int64_t last_ns = 0;           // its last record
+  int64_t zero_realtime_ns = 0;  // other tools' traces: when the trace's own time 0 was
   Coverage coverage;
 
   // Only our recorder knows the depth of a queue while the program runs.

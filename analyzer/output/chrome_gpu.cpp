@@ -18,10 +18,7 @@ std::string double_text(double value) {
 class GpuWriter {
  public:
   explicit GpuWriter(const ChromeContext& context)
-      : context_(context),
-        heads_(context.trace.kernels.size()),
-        tails_(context.trace.kernels.size()),
-        paths_(context.trace) {}
+      : context_(context), heads_(context.trace.kernels.size()), tails_(context.trace.kernels.size()) {}
 
   void stream(StreamId id) {
     const Trace& trace = context_.trace;
@@ -40,23 +37,20 @@ class GpuWriter {
     LaneFinder lanes;
     for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
       const GpuOperation& operation = trace.operations[row];
-      write(operation, tracks[lanes.lane(operation)], where);
+      write(operation, row, tracks[lanes.lane(operation)], where);
     }
   }
 
  private:
-  void write(const GpuOperation& operation, const std::string& track, const std::string& where) {
+  void write(const GpuOperation& operation, uint32_t row, const std::string& track, const std::string& where) {
     const bool kernel = operation.kind() == GpuKind::Kernel;
     const std::string& head = kernel ? kernel_head(operation) : memory_head(operation);
     const std::string* const tail = kernel ? &kernel_tail(operation) : nullptr;
     const HostEvent* const launch = operation.linked() ? &context_.trace.host[operation.launch] : nullptr;
-    const std::string* path = nullptr;
-    if (launch != nullptr && !context_.options.plain) {
-      const PathId id = path_at(*launch);
-      if (index(id) != 0) path = &paths_[id];
-    }
+    added_.clear();
+    if (context_.augment != nullptr) context_.augment->operation(row, added_);
     char* to = context_.events.begin(head.size() + track.size() + where.size() + priority_.size() +
-                                     (tail != nullptr ? tail->size() : 0) + (path != nullptr ? path->size() : 0) + 640);
+                                     (tail != nullptr ? tail->size() : 0) + added_.text().size() + 640);
     to = put_bytes(to, head);
     to = put_bytes(to, track);
     to = put_micros(to, operation.start_ns);
@@ -71,7 +65,7 @@ class GpuWriter {
       to = put_decimal(put_bytes(to, ",\"graph id\":"), operation.graph_node >> 32);
       to = put_decimal(put_bytes(to, ",\"graph node id\":"), operation.graph_node);
     }
-    if (!context_.options.plain) to = put_extras(to, operation, launch, path);
+    if (context_.augment != nullptr) to = put_extras(to);
     context_.events.end(put_bytes(to, "}}"));
     if (launch != nullptr) flow(operation, *launch, track);
   }
@@ -88,14 +82,9 @@ class GpuWriter {
     return to;
   }
 
-  char* put_extras(char* to, const GpuOperation& operation, const HostEvent* launch, const std::string* path) {
+  char* put_extras(char* to) {
     to = put_bytes(to, priority_);
-    if (launch == nullptr) return put_bytes(to, ",\"launch\":\"not recorded\"");
-    to = put_micros(put_bytes(to, ",\"launch to start (us)\":"), operation.start_ns - launch->begin_ns);
-    const LaunchDepth depth = context_.depth.at_launch()[operation.launch];
-    if (depth.known()) to = put_decimal(put_bytes(to, ",\"queue waiting\":"), depth.waiting);
-    if (path != nullptr) to = put_bytes(put_bytes(to, ",\"nvtx path\":"), *path);
-    return to;
+    return put_bytes(put_bytes(to, ","), added_.text());  // every operation has some
   }
 
   void flow(const GpuOperation& operation, const HostEvent& launch, const std::string& track) {
@@ -109,11 +98,11 @@ class GpuWriter {
   }
 
   const std::string& kernel_head(const GpuOperation& operation) {
-    const KernelId kernel = context_.names.named_by(operation);
+    const KernelId kernel = context_.views.names().named_by(operation);
     std::string& head = heads_[index(kernel)];
     if (head.empty()) {
-      head =
-          "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":" + json_string(context_.names.name(kernel, NameForm::Full)) + ",";
+      head = "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":" +
+             json_string(context_.views.names().name(kernel, NameForm::Full)) + ",";
     }
     return head;
   }
@@ -148,29 +137,24 @@ class GpuWriter {
     return tail;
   }
 
-  PathId path_at(const HostEvent& launch) {
-    auto cursor = cursors_.find(index(launch.thread));
-    if (cursor == cursors_.end())
-      cursor = cursors_.emplace(index(launch.thread), PathCursor(context_.trace, launch.thread)).first;
-    return cursor->second.at(launch.begin_ns);
-  }
-
   const ChromeContext& context_;
   std::vector<std::string> heads_;  // by KernelId
   std::vector<std::string> tails_;  // by KernelId, of the device in hand
   std::unordered_map<uint32_t, std::string> memory_heads_;
-  std::unordered_map<uint32_t, PathCursor> cursors_;  // by ThreadId
-  PathTexts paths_;
   ProcessId process_{};
   const Device* device_ = nullptr;
   std::string priority_;
+  AugmentMembers added_;
 };
 
 }  // namespace
 
 void write_chrome_gpu(const ChromeContext& context) {
   GpuWriter writer(context);
-  for (uint32_t s = 0; s < context.trace.streams.size(); ++s) writer.stream(StreamId{s});
+  for (uint32_t s = 0; s < context.trace.streams.size(); ++s) {
+    const Stream& stream = context.trace.streams[s];  // one without operations may have no device either
+    if (stream.operations.size() != 0 && context.writes(stream.device)) writer.stream(StreamId{s});
+  }
 }
 
 }  // namespace prof::analyzer

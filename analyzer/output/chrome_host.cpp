@@ -24,32 +24,28 @@ char* put_field(char* to, bool& first, std::string_view key) {
 class HostWriter {
  public:
   explicit HostWriter(const ChromeContext& context)
-      : context_(context),
-        calls_(call_pieces(context.trace)),
-        paths_(context.trace),
-        kernels_(context.trace.kernels.size()) {}
+      : context_(context), calls_(call_pieces(context.trace)), kernels_(context.trace.kernels.size()) {}
 
   void thread(ThreadId id) {
     const Trace& trace = context_.trace;
     const Thread& thread = trace.thread(id);
     process_ = thread.process;
+    from_log_ = trace.processes[index(process_)].format == "prof log";
     track_ = track_piece(context_.ids.process[index(process_)], context_.ids.thread[index(id)]);
-    PathCursor path(trace, id);
     for (uint32_t row = thread.host.first; row < thread.host.last; ++row) {
-      const HostEvent& event = trace.host[row];
-      call(event, row, context_.options.plain ? PathId{} : path.at(event.begin_ns));
+      call(trace.host[row], row);
     }
   }
 
  private:
-  void call(const HostEvent& event, uint32_t row, PathId path) {
+  void call(const HostEvent& event, uint32_t row) {
     const std::string& head = calls_[event.api()];
-    const std::string* const path_text = index(path) != 0 ? &paths_[path] : nullptr;
-    const std::string* const kernel = event.kind() == HostKind::KernelLaunch && !context_.options.plain
+    const std::string* const kernel = event.kind() == HostKind::KernelLaunch && context_.augment != nullptr
                                           ? &kernel_name(KernelId{static_cast<uint32_t>(event.subject)})
                                           : nullptr;
-    size_t texts = head.size() + 2 * track_.size();
-    if (path_text != nullptr) texts += path_text->size();
+    added_.clear();
+    if (context_.augment != nullptr) context_.augment->host(row, added_);
+    size_t texts = head.size() + 2 * track_.size() + added_.text().size();
     if (kernel != nullptr) texts += kernel->size();
     char* to = context_.events.begin(texts + 640);
     to = put_bytes(to, head);
@@ -63,13 +59,12 @@ class HostWriter {
       to = put_field(to, first, "\"correlation\":");
       to = put_decimal(to, ChromeIds::correlation(process_, event.correlation));
     }
-    if (!context_.options.plain) to = put_extras(to, first, event, row, path_text, kernel);
+    if (context_.augment != nullptr) to = put_extras(to, first, event, kernel);
     context_.events.end(put_bytes(to, "}}"));
     if (event.has(kHostHasGpu)) flow(event);
   }
 
-  char* put_extras(char* to, bool& first, const HostEvent& event, uint32_t row, const std::string* path_text,
-                   const std::string* kernel) {
+  char* put_extras(char* to, bool& first, const HostEvent& event, const std::string* kernel) {
     if (event.result() != 0) to = put_decimal(put_field(to, first, "\"result\":"), event.result());
     if (kernel != nullptr) to = put_bytes(put_field(to, first, "\"kernel\":"), *kernel);
     if (event.kind() == HostKind::GraphLaunch && event.subject != 0) {
@@ -78,19 +73,13 @@ class HostWriter {
     if ((event.kind() == HostKind::MemoryLaunch || event.kind() == HostKind::Allocation) && event.subject != 0) {
       to = put_decimal(put_field(to, first, "\"bytes\":"), event.subject);
     }
-    const LaunchDepth depth = context_.depth.at_launch()[row];
-    if (depth.known()) {
-      to = put_decimal(put_field(to, first, "\"queue waiting\":"), depth.waiting);
-      to = put_decimal(put_bytes(to, ",\"queue outstanding\":"), depth.outstanding);
-    }
-    if (event.is_launch() && !event.has(kHostCaptured)) {
+    if (event.is_launch() && !event.has(kHostCaptured) && from_log_) {
       to = put_decimal(put_field(to, first, "\"live depth\":"), event.live_depth);
     }
-    if (path_text != nullptr) to = put_bytes(put_field(to, first, "\"nvtx path\":"), *path_text);
     if (event.has(kHostCaptured)) to = put_bytes(put_field(to, first, "\"captured\":"), "true");
     if (event.has(kHostNested)) to = put_bytes(put_field(to, first, "\"nested\":"), "true");
     if (event.has(kHostUnfinished)) to = put_bytes(put_field(to, first, "\"unfinished\":"), "true");
-    return to;
+    return added_.text().empty() ? to : put_field(to, first, added_.text());
   }
 
   void flow(const HostEvent& event) {
@@ -105,23 +94,26 @@ class HostWriter {
 
   const std::string& kernel_name(KernelId kernel) {
     std::string& text = kernels_[index(kernel)];
-    if (text.empty()) text = json_string(context_.names.name(kernel, NameForm::Short));
+    if (text.empty()) text = json_string(context_.views.names().name(kernel, NameForm::Short));
     return text;
   }
 
   const ChromeContext& context_;
   std::vector<std::string> calls_;
-  PathTexts paths_;
   std::vector<std::string> kernels_;  // short names as JSON
   ProcessId process_{};
+  bool from_log_ = false;
   std::string track_;
+  AugmentMembers added_;
 };
 
 }  // namespace
 
 void write_chrome_host(const ChromeContext& context) {
   HostWriter writer(context);
-  for (uint32_t t = 0; t < context.trace.threads.size(); ++t) writer.thread(ThreadId{t});
+  for (uint32_t t = 0; t < context.trace.threads.size(); ++t) {
+    if (context.writes(context.trace.threads[t].process)) writer.thread(ThreadId{t});
+  }
 }
 
 }  // namespace prof::analyzer

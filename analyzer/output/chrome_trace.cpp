@@ -1,5 +1,7 @@
 #include "analyzer/output/chrome_trace.h"
 
+#include "analyzer/input/file_head.h"
+#include "analyzer/output/chrome_copy.h"
 #include "analyzer/output/chrome_writer.h"
 
 #include <fmt/format.h>
@@ -7,6 +9,8 @@
 #include <rapidjson/writer.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 
 namespace prof::analyzer {
@@ -81,20 +85,153 @@ std::string header(const Trace& trace, const ChromeIds& ids) {
 
 std::string track_piece(uint64_t pid, uint64_t tid) { return fmt::format("\"pid\":{},\"tid\":{},\"ts\":", pid, tid); }
 
-ChromeTraceResult write_chrome_trace(const Trace& trace, const KernelNames& names, const QueueDepth& depth,
-                                     const ChromeTraceOptions& options, Sink& sink) {
-  const ChromeIds ids(trace);
-  EventList events(sink);
-  const ChromeContext context{trace, names, depth, options, ids, events};
-  sink.write(header(trace, ids));
+namespace {
+
+// An input that is a Chrome trace itself.
+struct CopiedFile {
+  std::string path;
+  Rows processes;
+};
+
+bool is_json_text(const std::string& path) {
+  std::string_view head;
+  const FileHead read = read_head(path);
+  head = read.bytes;
+  if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
+  const size_t first = head.find_first_not_of(" \n\r\t");
+  return first != std::string_view::npos && (head[first] == '{' || head[first] == '[');
+}
+
+std::vector<CopiedFile> files_to_copy(const Trace& trace, const std::vector<std::string>& inputs) {
+  std::vector<CopiedFile> files;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    CopiedFile file{inputs[i], {}};
+    for (uint32_t p = 0; p < trace.processes.size(); ++p) {
+      if (trace.processes[p].source != file.path || trace.processes[p].format == "prof log") continue;
+      if (file.processes.size() == 0) file.processes.first = p;
+      file.processes.last = p + 1;
+    }
+    if (file.processes.size() == 0 || !is_json_text(file.path)) continue;
+    // A file given several times became as many rows of processes each time.
+    const auto times = static_cast<uint32_t>(std::count(inputs.begin(), inputs.end(), file.path));
+    const auto before =
+        static_cast<uint32_t>(std::count(inputs.begin(), inputs.begin() + static_cast<long>(i), file.path));
+    const uint32_t each = file.processes.size() / times;
+    file.processes.first += before * each;
+    file.processes.last = file.processes.first + each;
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+void add_counts(ChromeCopyCounts& sum, const ChromeCopyCounts& one) {
+  sum.events += one.events;
+  sum.augmented += one.augmented;
+  sum.unmatched += one.unmatched;
+  sum.repaired += one.repaired;
+  sum.damaged += one.damaged;
+  sum.damage.insert(sum.damage.end(), one.damage.begin(), one.damage.end());
+}
+
+void note_copy(const ChromeCopy& copy, const CopiedFile& file, ChromeContext& context) {
+  for (size_t d = 0; d < context.device_pids.size(); ++d) {
+    if (!copy.device_pids()[d].empty()) context.device_pids[d] = copy.device_pids()[d];
+  }
+  for (uint32_t p = file.processes.first; p < file.processes.last; ++p) context.counters[p] = copy.counters();
+}
+
+// Members of the outer objects of merged files: at the end of ours where all files agree, else below "inputs".
+std::string merged_members(
+    const std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>>& files,
+    const std::string& header) {
+  std::map<std::string, std::set<std::string>> values;
+  for (const auto& [path, members] : files) {
+    for (const auto& [name, value] : members) values[name].insert(value);
+  }
+  std::string common, different;
+  std::set<std::string> written;
+  for (const auto& [path, members] : files) {
+    std::string own;
+    for (const auto& [name, value] : members) {
+      if (name == "traceName" || name == "deviceProperties" || name == "traceEvents") continue;
+      const bool ours = header.find(fmt::format("\"{}\":", name)) != std::string::npos;
+      if (values[name].size() > 1 || ours) {
+        own += fmt::format(",\"{}\":{}", name, value);
+      } else if (written.insert(name).second) {
+        common += fmt::format(",\"{}\":{}", name, value);
+      }
+    }
+    different += fmt::format("{}{{\"file\":{}{}}}", different.empty() ? "" : ",", json_string(path), own);
+  }
+  return common + (different.empty() ? "" : ",\"inputs\":[" + different + "]");
+}
+
+// One trace of another tool: its text as it is.
+void write_copy(ChromeContext& context, const CopiedFile& file, ChromeCopyCounts& counts) {
+  ChromeCopy copy(context.trace, file.processes, context.augment);
+  copy.whole(file.path, context.events.sink(), context.events, [&](const ChromeCopy& so_far) {
+    note_copy(so_far, file, context);
+    context.offset_ns = so_far.offset_ns();
+    if (context.augment != nullptr) write_chrome_counters(context);
+  });
+  counts = copy.counts();
+}
+
+// Everything on the model's time line.
+void write_merged(ChromeContext& context, const std::vector<CopiedFile>& files, const ChromeTraceOptions& options,
+                  ChromeCopyCounts& counts) {
+  Sink& sink = context.events.sink();
+  const std::string head = header(context.trace, context.ids);
+  sink.write(head);
   sink.write(",\"traceEvents\":[");
   write_chrome_metadata(context);
   write_chrome_host(context);
-  write_chrome_nvtx(context);
+  write_chrome_ranges(context);
+  write_chrome_memory(context);
   write_chrome_gpu(context);
-  if (!options.plain) write_chrome_counters(context);
-  sink.write(fmt::format("\n],\"traceName\":{}}}\n", json_string(options.name)));
-  return {events.events()};
+  ChromePids pids;
+  for (uint32_t p = 0; p < context.trace.processes.size(); ++p) {
+    if (context.writes(ProcessId{p})) pids.take(context.ids.process[p]);
+  }
+  for (uint32_t d = 0; d < context.trace.devices.size(); ++d) {
+    if (context.writes(DeviceId{d})) pids.take(context.ids.device[d]);
+  }
+  std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>> members;
+  for (size_t i = 0; i < files.size(); ++i) {
+    ChromeCopy copy(context.trace, files[i].processes, context.augment);
+    copy.events_of(files[i].path, i + 1, pids, context.events);
+    note_copy(copy, files[i], context);
+    members.emplace_back(files[i].path, copy.members());
+    add_counts(counts, copy.counts());
+  }
+  if (context.augment != nullptr) write_chrome_counters(context);
+  sink.write(fmt::format("\n]{},\"traceName\":{}}}\n", merged_members(members, head), json_string(options.name)));
+}
+
+}  // namespace
+
+ChromeTraceResult write_chrome_trace(const Trace& trace, const Views& views, const ChromeTraceOptions& options,
+                                     Sink& sink) {
+  const ChromeIds ids(trace);
+  EventList events(sink);
+  std::optional<Augment> augment;
+  if (!options.plain) augment.emplace(trace, views, options.fx);
+  ChromeContext context{trace, views, ids, events, options.plain ? nullptr : &*augment, {}, {}, {}};
+  context.copied.resize(trace.processes.size());
+  context.counters.resize(trace.processes.size());
+  for (const uint64_t pid : ids.device) context.device_pids.push_back(fmt::format("{}", pid));
+  const std::vector<CopiedFile> files = files_to_copy(trace, options.inputs);
+  for (const CopiedFile& file : files) {
+    for (uint32_t p = file.processes.first; p < file.processes.last; ++p) context.copied[p] = true;
+  }
+  ChromeTraceResult result;
+  if (options.inputs.size() == 1 && files.size() == 1) {
+    write_copy(context, files.front(), result.copied);
+  } else {
+    write_merged(context, files, options, result.copied);
+  }
+  result.events = events.events();
+  return result;
 }
 
 void write_chrome_metadata(const ChromeContext& context) {
@@ -115,12 +252,13 @@ void write_chrome_metadata(const ChromeContext& context) {
   const Trace& trace = context.trace;
   const ChromeIds& ids = context.ids;
   for (size_t p = 0; p < trace.processes.size(); ++p) {
+    if (context.copied[p]) continue;
     const Process& process = trace.processes[p];
     process_rows(ids.process[p], process.executable, "CPU", p * kProcessStep);
     for (size_t t = 0; t < trace.threads.size(); ++t) {
       const Thread& thread = trace.threads[t];
       if (index(thread.process) != p) continue;
-      if (thread.host.size() + thread.ranges.size() + thread.marks.size() == 0) continue;
+      if (thread.host.size() + thread.ranges.size() + thread.marks.size() == 0 && trace.memory.empty()) continue;
       thread_rows(ids.process[p], ids.thread[t], fmt::format("thread {} ({})", thread.tid, thread.name), t);
     }
     for (size_t d = 0; d < trace.devices.size(); ++d) {

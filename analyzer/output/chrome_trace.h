@@ -1,29 +1,47 @@
 // A trace for ui.perfetto.dev, chrome://tracing and every reader of torch.profiler's traces: Kineto's schema. Streamed;
 // called by `prof trace`. Times are microseconds with three decimals since the first record (baseTimeNanoseconds).
 //
-// Unless `plain`, every launch also says the queue depth it met and the NVTX ranges it was made in, and counter tracks show
-// the depth of every stream and how busy every GPU was.
+// What was recorded by us, by nsys or nvprof is written from the model. Events of inputs that are such traces already are
+// copied from their file as they are (chrome_copy.h); if there is but one input, so is everything around them.
+//
+// Unless `plain`, events also say what the analyses know of them (augment_keys.def), and counter tracks show the depth of every
+// stream and how busy every GPU was.
 #pragma once
 
-#include "analyzer/model/names.h"
-#include "analyzer/model/queue_depth.h"
+#include "analyzer/analysis/views.h"
+#include "analyzer/model/fx_markers.h"
 #include "analyzer/model/trace.h"
 #include "analyzer/output/sink.h"
 
 #include <string>
+#include <vector>
 
 namespace prof::analyzer {
 
 struct ChromeTraceOptions {
   bool plain = false;
-  std::string name;  // traceName
+  std::string name;                 // traceName
+  std::vector<std::string> inputs;  // the files the model was made of
+  const FxMarkers* fx = nullptr;
+};
+
+// What became of events that were copied.
+struct ChromeCopyCounts {
+  uint64_t events = 0;
+  uint64_t augmented = 0;
+  uint64_t unmatched = 0;  // of a kind the analyses know, but no row of the model
+  uint64_t repaired = 0;   // were not strict JSON
+  uint64_t damaged = 0;
+  std::vector<std::string> damage;  // the first of them, with file and place
 };
 
 struct ChromeTraceResult {
   uint64_t events = 0;
+  ChromeCopyCounts copied;
 };
 
-ChromeTraceResult write_chrome_trace(const Trace& trace, const KernelNames& names, const QueueDepth& depth,
-                                     const ChromeTraceOptions& options, Sink& sink);
+// Throws InputError if a file that has to be copied cannot be opened any more.
+ChromeTraceResult write_chrome_trace(const Trace& trace, const Views& views, const ChromeTraceOptions& options,
+                                     Sink& sink);
 
 }  // namespace prof::analyzer

@@ -2,12 +2,17 @@
 // it was escaped by json_string() once; per event only bytes are copied.
 #pragma once
 
-#include "analyzer/model/names.h"
-#include "analyzer/model/queue_depth.h"
+#include "analyzer/analysis/views.h"
+#include "analyzer/output/augment.h"
 #include "analyzer/output/chrome_ids.h"
+#include "analyzer/output/chrome_pieces.h"
 #include "analyzer/output/chrome_trace.h"
 #include "analyzer/output/json_text.h"
 #include "analyzer/output/sink.h"
+
+#include <set>
+#include <string>
+#include <vector>
 
 namespace prof::analyzer {
 
@@ -17,18 +22,18 @@ class EventList {
   explicit EventList(Sink& sink) : sink_(sink) {}
 
   // Room for an event of at most `bytes`; put the text there and give its end to end().
-  char* begin(size_t bytes) {
-    char* to = sink_.room(bytes + 2);
-    if (events_ != 0) *to++ = ',';
-    *to++ = '\n';
-    return to;
-  }
+  char* begin(size_t bytes) { return put_bytes(sink_.room(bytes + 2), separator()); }
   void end(const char* to) {
     sink_.filled(to);
     ++events_;
   }
   void add(std::string_view event) { end(put_bytes(begin(event.size()), event)); }
   uint64_t events() const { return events_; }
+
+  // For events that are written by others: what to put before the next one, and how many there are by now.
+  std::string_view separator() const { return events_ != 0 ? ",\n" : "\n"; }
+  void follow(uint64_t events) { events_ = events; }
+  Sink& sink() { return sink_; }
 
  private:
   Sink& sink_;
@@ -38,35 +43,24 @@ class EventList {
 // What all parts of the writer share.
 struct ChromeContext {
   const Trace& trace;
-  const KernelNames& names;
-  const QueueDepth& depth;
-  const ChromeTraceOptions& options;
+  const Views& views;
   const ChromeIds& ids;
   EventList& events;
+  Augment* augment;                             // null: only what was recorded
+  std::vector<bool> copied;                     // by ProcessId: its events are copied from the file it came from
+  std::vector<std::string> device_pids;         // JSON, by DeviceId: where counters go
+  std::vector<std::set<std::string>> counters;  // by ProcessId: counters the file has, as ChromeCopy::counters()
+  int64_t offset_ns = 0;                        // added to times of the model
+
+  bool writes(ProcessId process) const { return !copied[index(process)]; }
+  bool writes(DeviceId device) const { return writes(trace.device(device).process); }
 };
 
 void write_chrome_metadata(const ChromeContext& context);
 void write_chrome_host(const ChromeContext& context);
-void write_chrome_nvtx(const ChromeContext& context);
+void write_chrome_ranges(const ChromeContext& context);
+void write_chrome_memory(const ChromeContext& context);
 void write_chrome_gpu(const ChromeContext& context);
 void write_chrome_counters(const ChromeContext& context);
-
-// NVTX paths as JSON strings, made when first asked for.
-class PathTexts {
- public:
-  explicit PathTexts(const Trace& trace) : trace_(trace), texts_(trace.paths.size()) {}
-  const std::string& operator[](PathId path) {
-    std::string& text = texts_[index(path)];
-    if (text.empty()) text = json_string(path_text(trace_, path));
-    return text;
-  }
-
- private:
-  const Trace& trace_;
-  std::vector<std::string> texts_;
-};
-
-// `"pid":1,"tid":2,"ts":`
-std::string track_piece(uint64_t pid, uint64_t tid);
 
 }  // namespace prof::analyzer

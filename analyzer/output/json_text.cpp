@@ -23,7 +23,8 @@ constexpr DigitPairs make_pairs() {
 }
 constexpr DigitPairs kPairs = make_pairs();
 
-// Bytes of the well-formed UTF-8 character at the front (Unicode 15, table 3-7), 0 if there is none.
+}  // namespace
+
 size_t utf8_length(std::string_view text) {
   const auto byte = [&](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : uint8_t{0}; };
   const auto continues = [&](size_t i) { return (byte(i) & 0xc0) == 0x80; };
@@ -40,8 +41,6 @@ size_t utf8_length(std::string_view text) {
   }
   return 0;
 }
-
-}  // namespace
 
 std::string readable_utf8(std::string_view text) {
   constexpr char kHex[] = "0123456789abcdef";

@@ -10,6 +10,9 @@
 
 namespace prof::analyzer {
 
+// Bytes of the well-formed UTF-8 character at the front (Unicode 15, table 3-7), 0 if there is none.
+size_t utf8_length(std::string_view text);
+
 // The same text in valid UTF-8: every byte that is part of no character becomes the four characters \xNN, and so do
 // control characters.
 std::string readable_utf8(std::string_view text);

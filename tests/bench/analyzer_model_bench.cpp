@@ -110,12 +110,12 @@ void write_log(const std::string& path, uint32_t launches) {
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-double json_rate(const analyzer::Trace& trace, const analyzer::KernelNames& names, const analyzer::QueueDepth& depth,
-                 const std::string& to, uint64_t& events, double& cpu) {
+double json_rate(const analyzer::Trace& trace, const analyzer::Views& views, const std::string& to, uint64_t& events,
+                 double& cpu) {
   const auto begin = std::chrono::steady_clock::now();
   cpu = cpu_seconds();
   analyzer::Sink sink(to, 1);
-  events = analyzer::write_chrome_trace(trace, names, depth, {false, "bench"}, sink).events;
+  events = analyzer::write_chrome_trace(trace, views, {false, "bench", {}, nullptr}, sink).events;
   sink.close();
   cpu = 1e9 * (cpu_seconds() - cpu) / static_cast<double>(events);
   return static_cast<double>(events) / seconds_since(begin) / 1e6;
@@ -207,17 +207,17 @@ int run(const std::string& path, int rounds, bool with_json) {
   if (!with_json) return 0;
 
   const auto begin = std::chrono::steady_clock::now();
-  const analyzer::KernelNames names(*trace);
-  const analyzer::QueueDepth depth(*trace);
+  const analyzer::Views views(*trace);
+  views.depth();
   std::printf("exact queue depth   %.3f s, peak with it %.1f bytes an event\n", seconds_since(begin),
               bytes_an_event(peak_bytes()));
   uint64_t written = 0;
   double cpu = 0;
-  const double plain = json_rate(*trace, names, depth, "/dev/null", written, cpu);
+  const double plain = json_rate(*trace, views, "/dev/null", written, cpu);
   std::printf("JSON to /dev/null   %.2f M records/s (%llu), %.0f ns CPU a record\n", plain,
               static_cast<unsigned long long>(written), cpu);
   const std::string gz = path + ".json.gz";
-  const double compressed = json_rate(*trace, names, depth, gz, written, cpu);
+  const double compressed = json_rate(*trace, views, gz, written, cpu);
   std::printf("JSON to .gz level 1 %.2f M records/s, %.0f ns CPU a record over both threads\n", compressed, cpu);
   std::remove(gz.c_str());
   return 0;

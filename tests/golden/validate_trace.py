@@ -13,7 +13,7 @@ from decimal import Decimal
 HEADER = ("schemaVersion", "deviceProperties", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents", "traceName")
 GPU = {"kernel", "gpu_memcpy", "gpu_memset"}
 HOST = {"cuda_driver", "cuda_runtime"}
-KINDS = GPU | HOST | {"user_annotation"}
+KINDS = GPU | HOST | {"user_annotation", "cpu_op", "python_function", "overhead", "gpu_user_annotation", "cuda_sync", "Trace"}
 SHOWN = 5  # problems of one rule that are printed; the rest are counted
 
 

@@ -1,0 +1,265 @@
+#include "analyzer/output/augment.h"
+
+#include <algorithm>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr std::string_view kKeys[] = {
+#define PROF_AUGMENT(name, key, events, meaning) key,
+#include "analyzer/output/augment_keys.def"
+#undef PROF_AUGMENT
+};
+
+// Asked for every member of every copied event: nearly all differ in length and first byte.
+struct FirstBytes {
+  uint32_t of_length[64] = {};
+  constexpr bool may_have(std::string_view text) const {
+    return !text.empty() && text.size() < 64 && (of_length[text.size()] >> (text[0] & 31) & 1) != 0;
+  }
+};
+constexpr FirstBytes first_bytes() {
+  FirstBytes bytes;
+  for (const std::string_view key : kKeys) bytes.of_length[key.size()] |= 1u << (key[0] & 31);
+  return bytes;
+}
+constexpr FirstBytes kFirstBytes = first_bytes();
+
+// First start to last end of the operations of all devices: the default window.
+Interval gpu_window(const Trace& trace) {
+  Interval window{INT64_MAX, INT64_MIN};
+  for (const GpuOperation& operation : trace.operations) {
+    window.begin_ns = std::min(window.begin_ns, operation.start_ns);
+    window.end_ns = std::max(window.end_ns, operation.end_ns);
+  }
+  return window;
+}
+
+}  // namespace
+
+AugmentKeys augment_key(std::string_view text) {
+  if (!kFirstBytes.may_have(text)) return 0;
+  for (size_t i = 0; i < std::size(kKeys); ++i) {
+    if (kKeys[i] == text) return AugmentKeys{1} << i;
+  }
+  return 0;
+}
+
+bool AugmentMembers::begin(AugmentKey key) {
+  if ((present_ & bit(key)) != 0) return false;
+  if (!text_.empty()) text_ += ',';
+  text_ += '"';
+  text_ += kKeys[static_cast<size_t>(key)];
+  text_ += "\":";
+  return true;
+}
+
+void AugmentMembers::add_micros(AugmentKey key, int64_t ns) {
+  char digits[32];
+  if (begin(key)) text_.append(digits, put_micros(digits, ns));
+}
+
+void AugmentMembers::add_count(AugmentKey key, uint64_t count) {
+  char digits[32];
+  if (begin(key)) text_.append(digits, put_decimal(digits, count));
+}
+
+void AugmentMembers::add_json(AugmentKey key, std::string_view json) {
+  if (begin(key)) text_ += json;
+}
+
+Augment::Augment(const Trace& trace, const Views& views, const FxMarkers* fx)
+    : trace_(trace), views_(views), fx_(fx), paths_(trace), has_operators_(trace.processes.size()) {
+  for (size_t i = 0; i < kGapCauses; ++i) cause_texts_.push_back(json_string(gap_cause_text(static_cast<GapCause>(i))));
+  for (const Range& range : trace.ranges) {
+    if (range.kind != RangeKind::Nvtx) has_operators_[index(trace.thread(range.thread).process)] = true;
+  }
+}
+
+PathId Augment::path_of_call(uint32_t host_row) {
+  const HostEvent& event = trace_.host[host_row];
+  if (trace_.thread(event.thread).path_changes.size() == 0) {
+    const uint32_t range = views_.range_of_call()[host_row];
+    return range == kNone ? PathId{} : trace_.ranges[range].path;
+  }
+  auto cursor = cursors_.find(index(event.thread));
+  if (cursor == cursors_.end()) {
+    cursor = cursors_.emplace(index(event.thread), PathCursor(trace_, event.thread)).first;
+  }
+  return cursor->second.at(event.begin_ns);
+}
+
+void Augment::add_path(uint32_t host_row, AugmentMembers& members) {
+  const PathId path = path_of_call(host_row);
+  if (index(path) == 0) return;
+  const bool operators = has_operators_[index(trace_.thread(trace_.host[host_row].thread).process)];
+  members.add_json(operators ? AugmentKey::OpPath : AugmentKey::NvtxPath, paths_[path]);
+}
+
+void Augment::add_fx(ThreadId thread, int64_t time_ns, AugmentMembers& members) const {
+  const FxNode* const node = fx_ == nullptr ? nullptr : fx_->at(thread, time_ns);
+  if (node == nullptr) return;
+  members.add_json(AugmentKey::StackTrace, node->stack_trace);
+  if (!node->name.empty()) members.add_json(AugmentKey::NodeName, node->name);
+}
+
+void Augment::host(uint32_t row, AugmentMembers& members) {
+  const HostEvent& event = trace_.host[row];
+  const LaunchDepth depth = views_.depth().at_launch()[row];
+  if (depth.known()) {
+    members.add_count(AugmentKey::QueueWaiting, depth.waiting);
+    members.add_count(AugmentKey::QueueOutstanding, depth.outstanding);
+  }
+  add_path(row, members);
+  add_fx(event.thread, event.begin_ns, members);
+}
+
+void Augment::operation(uint32_t row, AugmentMembers& members) {
+  const GpuOperation& operation = trace_.operations[row];
+  if (operation.kind() == GpuKind::Kernel) add_category(operation, members);
+  if (!operation.linked()) {
+    members.add_json(AugmentKey::Launch, "\"not recorded\"");
+    add_idle(row, members);
+    return;
+  }
+  const HostEvent& launch = trace_.host[operation.launch];
+  members.add_micros(AugmentKey::LaunchToStart, operation.start_ns - launch.begin_ns);
+  members.add_micros(AugmentKey::LaunchDelay, operation.start_ns - launch.end_ns);
+  const LaunchDepth depth = views_.depth().at_launch()[operation.launch];
+  if (depth.known()) members.add_count(AugmentKey::QueueWaiting, depth.waiting);
+  add_idle(row, members);
+  add_path(operation.launch, members);
+  add_fx(launch.thread, launch.begin_ns, members);
+}
+
+void Augment::add_category(const GpuOperation& operation, AugmentMembers& members) {
+  const KernelCategories& categories = views_.categories();
+  if (categories_.empty()) {
+    for (const std::string& name : categories.category_names()) categories_.push_back(json_string(name));
+  }
+  members.add_json(AugmentKey::Category, categories_[categories.category_index(operation)]);
+}
+
+void Augment::prepare_gaps() {
+  gaps_ready_ = true;
+  const Interval window = gpu_window(trace_);
+  if (window.end_ns <= window.begin_ns) return;
+  gaps_ = find_gaps(trace_, views_, Selection(), window);
+  gap_of_operation_.resize(trace_.operations.size());
+  for (uint32_t i = 0; i < gaps_.size(); ++i) {
+    if (gaps_[i].operation != kNone) gap_of_operation_[gaps_[i].operation] = i + 1;
+  }
+}
+
+// "cudaMalloc in step/forward".
+const std::string& Augment::culprit(const Gap& gap) {
+  const uint32_t api = gap.call == kNone ? 0 : 1 + trace_.host[gap.call].api();
+  const uint32_t path = gap.range == kNone ? 0 : 1 + gap.range;
+  std::string& text = culprits_[uint64_t{api} << 32 | path];
+  if (!text.empty()) return text;
+  std::string plain(gap.call == kNone ? std::string_view() : plain_api_name(trace_.api_name(trace_.host[gap.call])));
+  if (gap.range != kNone) plain += (plain.empty() ? "" : " in ") + range_text(trace_, gap.range);
+  return text = json_string(plain);
+}
+
+void Augment::add_idle(uint32_t row, AugmentMembers& members) {
+  if (!gaps_ready_) prepare_gaps();
+  if (gap_of_operation_.empty() || gap_of_operation_[row] == 0) return;
+  const Gap& gap = gaps_[gap_of_operation_[row] - 1];
+  members.add_micros(AugmentKey::IdleBefore, gap.duration_ns());
+  members.add_json(AugmentKey::IdleCause, cause_texts_[static_cast<size_t>(gap.cause)]);
+  if (gap.call != kNone || gap.range != kNone) members.add_json(AugmentKey::IdleCulprit, culprit(gap));
+}
+
+// Which range of its thread each one is directly inside, whoever made either; one that only overlaps another is not inside it.
+void Augment::nest_thread(Rows rows) {
+  std::vector<uint32_t> open;
+  for (uint32_t row = rows.first; row < rows.last; ++row) {
+    const Range& range = trace_.ranges[row];
+    while (!open.empty() && trace_.ranges[open.back()].end_ns <= range.begin_ns) open.pop_back();
+    around_[row] = kNone;
+    for (size_t i = open.size(); i-- > 0 && around_[row] == kNone;) {
+      if (trace_.ranges[open[i]].end_ns >= range.end_ns) around_[row] = open[i];
+    }
+    open.push_back(row);
+  }
+}
+
+void Augment::add_up_thread(ThreadId id) {
+  const Thread& thread = trace_.thread(id);
+  RangeCursor cursor(trace_, id);
+  for (uint32_t row = thread.host.first; row < thread.host.last; ++row) {
+    if (device_ns_of_call_[row] == 0) continue;
+    const uint32_t range = cursor.at(trace_.host[row].begin_ns, true);
+    if (range != kNone) device_ns_[range] += device_ns_of_call_[row];
+  }
+  // A range comes before those inside it.
+  for (uint32_t row = thread.ranges.last; row-- > thread.ranges.first;) {
+    const uint32_t outer = around_[row];
+    if (outer == kNone) continue;
+    device_ns_[outer] += device_ns_[row];
+    inside_ns_[outer] += std::max<int64_t>(trace_.ranges[row].end_ns - trace_.ranges[row].begin_ns, 0);
+  }
+}
+
+void Augment::prepare_ranges() {
+  ranges_ready_ = true;
+  around_.resize(trace_.ranges.size());
+  inside_ns_.resize(trace_.ranges.size());
+  device_ns_.resize(trace_.ranges.size());
+  device_ns_of_call_.resize(trace_.host.size());
+  for (const GpuOperation& operation : trace_.operations) {
+    if (operation.linked()) device_ns_of_call_[operation.launch] += std::max<int64_t>(operation.duration_ns(), 0);
+  }
+  for (uint32_t t = 0; t < trace_.threads.size(); ++t) {
+    nest_thread(trace_.threads[t].ranges);
+    add_up_thread(ThreadId{t});
+  }
+  device_ns_of_call_.free();
+  around_.free();
+  prepare_idle();
+}
+
+void Augment::prepare_idle() {
+  const Interval window = gpu_window(trace_);
+  std::vector<std::vector<Interval>> busy(trace_.processes.size()), waiting(trace_.processes.size());
+  for (uint32_t s = 0; s < trace_.streams.size(); ++s) {
+    const Rows rows = trace_.streams[s].operations;
+    if (rows.size() == 0) continue;  // it may have no device either
+    const uint32_t process = index(trace_.process_of(StreamId{s}));
+    for (uint32_t row = rows.first; row < rows.last; ++row) {
+      const GpuOperation& operation = trace_.operations[row];
+      busy[process].push_back({operation.start_ns, operation.end_ns});
+      if (operation.linked()) waiting[process].push_back({trace_.host[operation.launch].begin_ns, operation.start_ns});
+    }
+  }
+  for (size_t p = 0; p < trace_.processes.size(); ++p) {
+    const bool none = busy[p].empty();
+    idle_.push_back(none ? IntervalSet() : IntervalSet(std::move(busy[p])).gaps(window.begin_ns, window.end_ns));
+    starved_.push_back(idle_.back().subtract(IntervalSet(std::move(waiting[p]))));
+  }
+}
+
+void Augment::range(uint32_t row, AugmentMembers& members) {
+  if (!ranges_ready_) prepare_ranges();
+  const Range& range = trace_.ranges[row];
+  const int64_t duration_ns = std::max<int64_t>(range.end_ns - range.begin_ns, 0);
+  if (range.style == RangeStyle::PushPop) {
+    members.add_micros(AugmentKey::SelfTime, std::max<int64_t>(duration_ns - inside_ns_[row], 0));
+    if (device_ns_[row] > 0) members.add_micros(AugmentKey::DeviceTime, device_ns_[row]);
+  }
+  const uint32_t process = index(trace_.thread(range.thread).process);
+  const int64_t idle_ns = idle_[process].overlap_ns(range.begin_ns, range.end_ns);
+  if (idle_ns > 0) {
+    members.add_micros(AugmentKey::IdleTime, idle_ns);
+    members.add_micros(AugmentKey::StarvedTime, starved_[process].overlap_ns(range.begin_ns, range.end_ns));
+  }
+  if (fx_ != nullptr && !FxMarkers::is_marker(trace_, range)) add_fx(range.thread, range.begin_ns, members);
+}
+
+void Augment::mark(uint32_t row, AugmentMembers& members) {
+  add_fx(trace_.marks[row].thread, trace_.marks[row].begin_ns, members);
+}
+
+}  // namespace prof::analyzer

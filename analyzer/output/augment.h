@@ -1,0 +1,95 @@
+// What is known about one row of the model beyond what was recorded of it: the members that `prof trace` adds to an event's args,
+// whether the event is written from the model or copied from another tool's trace. The keys are augment_keys.def.
+#pragma once
+
+#include "analyzer/analysis/gaps.h"
+#include "analyzer/analysis/views.h"
+#include "analyzer/model/fx_markers.h"
+#include "analyzer/model/trace.h"
+#include "analyzer/output/chrome_pieces.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace prof::analyzer {
+
+enum class AugmentKey : uint8_t {
+#define PROF_AUGMENT(name, key, events, meaning) name,
+#include "analyzer/output/augment_keys.def"
+#undef PROF_AUGMENT
+  kCount
+};
+static_assert(static_cast<size_t>(AugmentKey::kCount) <= 64);
+
+// A bit per key.
+using AugmentKeys = uint64_t;
+constexpr AugmentKeys bit(AugmentKey key) { return AugmentKeys{1} << static_cast<size_t>(key); }
+// The bit of a key by its text; 0: none of ours.
+AugmentKeys augment_key(std::string_view text);
+
+// Members of a JSON object, without a comma before the first.
+class AugmentMembers {
+ public:
+  // Keys in `present` are the event's own: they stay as they are and are not added again.
+  void clear(AugmentKeys present = 0) {
+    text_.clear();
+    present_ = present;
+  }
+  void add_micros(AugmentKey key, int64_t ns);
+  void add_count(AugmentKey key, uint64_t count);
+  void add_json(AugmentKey key, std::string_view json);
+  const std::string& text() const { return text_; }
+
+ private:
+  bool begin(AugmentKey key);
+  std::string text_;
+  AugmentKeys present_ = 0;
+};
+
+class Augment {
+ public:
+  // `fx` may be null. Keeps references to all.
+  Augment(const Trace& trace, const Views& views, const FxMarkers* fx = nullptr);
+
+  // Rows of the tables of the model.
+  void host(uint32_t row, AugmentMembers& members);
+  void operation(uint32_t row, AugmentMembers& members);
+  void range(uint32_t row, AugmentMembers& members);
+  void mark(uint32_t row, AugmentMembers& members);
+
+ private:
+  void add_path(uint32_t host_row, AugmentMembers& members);
+  void add_fx(ThreadId thread, int64_t time_ns, AugmentMembers& members) const;
+  PathId path_of_call(uint32_t host_row);
+  void prepare_ranges();
+  void nest_thread(Rows rows);
+  void add_up_thread(ThreadId id);
+  void prepare_idle();
+  void add_category(const GpuOperation& operation, AugmentMembers& members);
+  void prepare_gaps();
+  void add_idle(uint32_t row, AugmentMembers& members);
+  const std::string& culprit(const Gap& gap);
+
+  const Trace& trace_;
+  const Views& views_;
+  const FxMarkers* fx_;
+  PathTexts paths_;
+  std::vector<bool> has_operators_;                   // by ProcessId: it has ranges other than NVTX
+  std::unordered_map<uint32_t, PathCursor> cursors_;  // by ThreadId; threads with path changes only
+  bool ranges_ready_ = false, gaps_ready_ = false;
+  std::vector<Gap> gaps_;
+  std::vector<std::string> cause_texts_;                // JSON
+  Column<uint32_t> gap_of_operation_;                   // 1 + index into gaps_; 0: none
+  std::unordered_map<uint64_t, std::string> culprits_;  // JSON, by call's name and path
+  Column<uint32_t> around_;                             // by row of ranges: the one directly around it
+  Column<int64_t> inside_ns_, device_ns_;               // by row of ranges
+  Column<int64_t> device_ns_of_call_;                   // by row of host
+  std::vector<std::string> categories_;                 // JSON, by KernelCategories' index
+  std::vector<IntervalSet> idle_, starved_;             // by ProcessId
+};
+
+}  // namespace prof::analyzer

@@ -1,0 +1,85 @@
+// Chrome traces written again: every event's own text is copied through, and what the analyses know is added to its args. The model
+// keeps no arguments, so the file is read a second time, as text (input/chrome_text.h); which row an event became is found by
+// chrome_match.h. Called by chrome_trace.cpp for inputs that are such traces.
+#pragma once
+
+#include "analyzer/input/chrome_text.h"
+#include "analyzer/output/augment.h"
+#include "analyzer/output/chrome_match.h"
+#include "analyzer/output/chrome_writer.h"
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace prof::analyzer {
+
+// pids of a merged trace. A file keeps its own where no file before it has them.
+class ChromePids {
+ public:
+  void take(uint64_t pid);
+  // Files are numbered from 1; the JSON text of the pid to write.
+  const std::string& of(size_t file, std::string_view pid);
+
+ private:
+  std::set<std::string, std::less<>> used_;  // without quotes
+  std::vector<std::unordered_map<std::string, std::string>> of_file_;
+};
+
+class ChromeCopy {
+ public:
+  // `processes`: those the file became. Plain: `augment` is null.
+  ChromeCopy(const Trace& trace, Rows processes, Augment* augment);
+
+  // The whole file as it is, with additions. `append` may add events behind its last one. Times and ids are the file's own.
+  void whole(const std::string& path, Sink& sink, EventList& events,
+             const std::function<void(const ChromeCopy&)>& append);
+
+  // The events alone, on the time line of the model, with pids from `pids`, and flow and correlation ids that no other file has.
+  void events_of(const std::string& path, size_t file, ChromePids& pids, EventList& events);
+
+  // Members of the outer object of a file read by events_of(): name -> value.
+  const std::vector<std::pair<std::string, std::string>>& members() const { return members_; }
+  // JSON texts of the pids under which GPU operations were written; empty: the device has none.
+  const std::vector<std::string>& device_pids() const { return device_pids_; }
+  // What times of the model lack to be the file's own.
+  int64_t offset_ns() const { return match_.offset_ns(); }
+  // Counters the file has already: name and pid, as `name` + ' ' + `pid`, both JSON texts.
+  const std::set<std::string>& counters() const { return counters_; }
+
+  const ChromeCopyCounts& counts() const { return counts_; }
+
+ private:
+  struct Edit {
+    size_t at, remove;
+    std::string_view insert;
+  };
+  // Members to add for the event, in members_of_event_; empty: none.
+  std::string_view additions(const EventFields& fields);
+  void put(std::string_view separator, std::string_view text, const EventFields* fields, Sink& sink);
+  void edit_ids(std::string_view text, const EventFields& fields, size_t file, ChromePids& pids);
+  void edit(std::string_view text, std::string_view old_part, std::string new_part);
+  void edit_number(std::string_view text, std::string_view number);
+  std::string_view strict(const ChromeText& piece, const EventFields*& fields);
+  void note_damage(const ChromeText& text);
+
+  const Trace& trace_;
+  Augment* augment_;
+  ChromeMatch match_;
+  ProcessId process_{};
+  AugmentMembers members_of_event_;
+  std::vector<Edit> edits_;
+  std::deque<std::string> edit_texts_;
+  std::string strict_text_, insertion_;
+  EventFields strict_fields_;
+  std::vector<std::pair<std::string, std::string>> members_;
+  std::vector<std::string> device_pids_;
+  uint32_t last_device_ = kNone;
+  std::set<std::string> counters_;
+  ChromeCopyCounts counts_;
+};
+
+}  // namespace prof::analyzer
