@@ -94,7 +94,7 @@ void print_text(const FileHead& head, const Importer& importer, const Trace& tra
   fmt::print("{}: {}{}\n", readable_utf8(head.path), importer.description, head.compressed ? ", gzip" : "");
   fmt::print("  verdict    {}\n", verdict(examined));
   fmt::print("  covers     {}\n", covers(trace, examined));
-  print_facts(trace.processes.front());
+  if (!trace.processes.empty()) print_facts(trace.processes.front());
   fmt::print("  processes  {}\n", trace.processes.size());
   for (size_t p = 0; p < trace.processes.size(); ++p) {
     const Process& process = trace.processes[p];
