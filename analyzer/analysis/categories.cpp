@@ -53,8 +53,10 @@ TritonFacts triton_facts(const AnalysisInput& input, const GpuOperation& kernel)
   rapidjson::Document document;
   document.Parse<rapidjson::kParseIterativeFlag>(members.data(), members.size());
   if (document.HasParseError() || !document.IsObject()) return facts;
-  if (const auto file = document.FindMember("kernel_file"); file != document.MemberEnd() && file->value.IsString())
-    facts.file.assign(file->value.GetString(), file->value.GetStringLength());
+  if (document.HasMember("kernel_file") && document["kernel_file"].IsString()) {
+    const rapidjson::Value& file = document["kernel_file"];
+    facts.file.assign(file.GetString(), file.GetStringLength());
+  }
   facts.warps = number_of(document, "num_warps");
   facts.stages = number_of(document, "num_stages");
   return facts;
@@ -83,6 +85,7 @@ std::vector<Category> in_categories(const AnalysisInput& input, const std::vecto
     category.kernels.push_back(&group);
   }
   std::vector<Category> categories;
+  categories.reserve(by_name.size());
   for (auto& [name, category] : by_name) categories.push_back(std::move(category));
   std::stable_sort(categories.begin(), categories.end(),
                    [](const Category& a, const Category& b) { return a.total_ns > b.total_ns; });

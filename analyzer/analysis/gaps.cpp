@@ -211,7 +211,9 @@ std::vector<Gap> find_gaps(const Trace& trace, const Views& views, const Selecti
   if (window.end_ns <= window.begin_ns) return gaps;
   Classifier classifier(trace, views);
   const auto selected = [&](const Stream& stream) { return selection.has_stream(trace, stream); };
-  for (const auto& [device, streams] : streams_by_gpu(trace, selected)) {
+  for (const auto& of_gpu : streams_by_gpu(trace, selected)) {
+    const auto& device = of_gpu.first;
+    const auto& streams = of_gpu.second;
     classifier.next_gpu();
     int64_t covered_ns = std::numeric_limits<int64_t>::min();
     uint32_t previous = kNone;

@@ -139,13 +139,11 @@ Table report_graphs(const AnalysisInput& input) {
   const Wanted wanted(input);
   const std::vector<Window> windows = report_windows(input);
   // A launch precedes its work: the window of GPU operations is no bound for it.
-  std::vector<Interval> stretches;
-  for (const Window& window : windows) stretches.push_back({window.begin_ns, window.end_ns});
-  if (input.options.window == "gpu") {
-    stretches = {{std::max(input.selection.from_ns, std::numeric_limits<int64_t>::min() / 2),
-                  std::min(input.selection.to_ns, std::numeric_limits<int64_t>::max() / 2)}};
-  }
-  const IntervalSet where(std::move(stretches));
+  const bool everything = input.options.window == "gpu";
+  const IntervalSet where =
+      everything ? IntervalSet({{std::max(input.selection.from_ns, std::numeric_limits<int64_t>::min() / 2),
+                                 std::min(input.selection.to_ns, std::numeric_limits<int64_t>::max() / 2)}})
+                 : union_of(windows);
   Graphs graphs;
   count_calls(input, wanted, where, graphs);
   collect_operations(input, wanted, where, graphs);

@@ -112,9 +112,7 @@ void join_details(const Trace& trace, const GpuOperation& operation, KernelGroup
 std::vector<KernelGroup> kernel_groups(const AnalysisInput& input, const std::vector<Window>& windows,
                                        const KernelGrouping& grouping) {
   const Trace& trace = input.trace;
-  std::vector<Interval> stretches;
-  for (const Window& window : windows) stretches.push_back({window.begin_ns, window.end_ns});
-  const IntervalSet wanted(std::move(stretches));
+  const IntervalSet wanted = union_of(windows);
   const bool everything = input.options.window == "gpu" && input.selection.all();
 
   GroupIds ids(input, grouping);

@@ -65,9 +65,7 @@ class NameNumbers {
 
 Positions positions_of(const AnalysisInput& input, const std::vector<Window>& windows) {
   const Trace& trace = input.trace;
-  std::vector<Interval> stretches;
-  for (const Window& window : windows) stretches.push_back({window.begin_ns, window.end_ns});
-  const IntervalSet wanted(std::move(stretches));
+  const IntervalSet wanted = union_of(windows);
   Positions all;
   NameNumbers numbers(input);
   uint32_t stream = kNone, launch = kNone;

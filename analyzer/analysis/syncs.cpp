@@ -127,7 +127,8 @@ class Work {
   };
   const Known& of(uint32_t process, uint32_t stream) {
     const auto [found, added] = known_.try_emplace({process, stream});
-    if (!added) return found->second;
+    Known& known = found->second;
+    if (!added) return known;
     const Trace& trace = input_.trace;
     std::vector<StreamId> streams;
     for (uint32_t s = 0; s < trace.streams.size(); ++s) {
@@ -135,13 +136,12 @@ class Work {
       if (stream == kNone ? index(trace.process_of(StreamId{s})) == process : s == stream)
         streams.push_back(StreamId{s});
     }
-    input_.views.depth().for_each_step(streams, [&](const DepthStep& step) { found->second.steps.push_back(step); });
-    if (stream != kNone) return found->second;
+    input_.views.depth().for_each_step(streams, [&](const DepthStep& step) { known.steps.push_back(step); });
+    if (stream != kNone) return known;
     for (uint32_t d = 0; d < trace.devices.size(); ++d) {
-      if (index(trace.devices[d].process) == process)
-        found->second.busy = found->second.busy.unite(input_.views.busy()[d]);
+      if (index(trace.devices[d].process) == process) known.busy = known.busy.unite(input_.views.busy()[d]);
     }
-    return found->second;
+    return known;
   }
 
   const AnalysisInput& input_;

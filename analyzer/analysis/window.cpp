@@ -71,6 +71,14 @@ std::vector<Window> report_windows(const AnalysisInput& input) {
   return windows;
 }
 
+IntervalSet union_of(const std::vector<Window>& windows) {
+  std::vector<Interval> stretches(windows.size());
+  std::transform(windows.begin(), windows.end(), stretches.begin(), [](const Window& window) {
+    return Interval{window.begin_ns, window.end_ns};
+  });
+  return IntervalSet(std::move(stretches));
+}
+
 std::string window_note(const Window& window) {
   return fmt::format("window: {}, {} to {} ({})", window.label, scaled_time(window.begin_ns),
                      scaled_time(window.end_ns), scaled_time(window.length_ns()));

@@ -24,6 +24,9 @@ struct Window {
 // has that name. No GPU operation: `gpu` is no window at all.
 std::vector<Window> report_windows(const AnalysisInput& input);
 
+// The time in any of the windows.
+IntervalSet union_of(const std::vector<Window>& windows);
+
 // "window: gpu, 1.5ms to 2ms (500us)": a header line.
 std::string window_note(const Window& window);
 

@@ -34,9 +34,9 @@ std::vector<uint32_t> KinetoModel::launching_processes() {
     return a.correlation != b.correlation ? a.correlation < b.correlation : a.begin_ns < b.begin_ns;
   });
   const auto find = [&](uint32_t correlation, uint64_t external, int64_t start_ns) {
-    const auto [first, last] =
-        std::equal_range(calls.begin(), calls.end(), Call{0, 0, correlation, 0},
-                         [](const Call& a, const Call& b) { return a.correlation < b.correlation; });
+    const auto same = std::equal_range(calls.begin(), calls.end(), Call{0, 0, correlation, 0},
+                                       [](const Call& a, const Call& b) { return a.correlation < b.correlation; });
+    const auto first = same.first, last = same.second;
     if (correlation == 0 || first == last) return kNone;
     if (std::all_of(first, last, [&](const Call& call) { return call.process == first->process; }))
       return first->process;
