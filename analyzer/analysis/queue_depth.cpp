@@ -18,31 +18,35 @@ namespace prof::analyzer {
 
 namespace {
 
-// How long each value held.
+// How long each value held. Depths are at most as many as there are operations: a place for each.
 class WeightedDepth {
  public:
   void hold(uint32_t value, int64_t ns) {
-    if (ns > 0) held_ns_[value] += ns, total_ns_ += ns;
+    if (ns <= 0) return;
+    if (value >= held_ns_.size()) held_ns_.resize(value + size_t{1});
+    held_ns_[value] += ns, total_ns_ += ns;
   }
   int64_t total_ns() const { return total_ns_; }
   double mean() const {
     double sum = 0;
-    for (const auto& [value, ns] : held_ns_) sum += static_cast<double>(value) * static_cast<double>(ns);
+    for (size_t value = 0; value < held_ns_.size(); ++value)
+      sum += static_cast<double>(value) * static_cast<double>(held_ns_[value]);
     return total_ns_ > 0 ? sum / static_cast<double>(total_ns_) : 0;
   }
   // The smallest value such that the depth was at most that for the share `q` of the time.
   uint32_t quantile(double q) const {
     double until = 0;
-    for (const auto& [value, ns] : held_ns_) {
-      until += static_cast<double>(ns);
-      if (until >= q * static_cast<double>(total_ns_)) return value;
+    for (uint32_t value = 0; value < held_ns_.size(); ++value) {
+      until += static_cast<double>(held_ns_[value]);
+      if (held_ns_[value] > 0 && until >= q * static_cast<double>(total_ns_)) return value;
     }
     return most();
   }
-  uint32_t most() const { return held_ns_.empty() ? 0 : held_ns_.rbegin()->first; }
+  // The vector ends with a value that was held.
+  uint32_t most() const { return held_ns_.empty() ? 0 : static_cast<uint32_t>(held_ns_.size() - 1); }
 
  private:
-  std::map<uint32_t, int64_t> held_ns_;
+  std::vector<int64_t> held_ns_;  // value -> time
   int64_t total_ns_ = 0;
 };
 
@@ -264,9 +268,12 @@ Table report_queue_depth(const AnalysisInput& input) {
   if (const std::string note = held.note(); !note.empty()) table.notes.push_back(note);
   const IntervalSet counted = counted_time(input);
   const std::vector<LiveError> errors = live_errors(input);
-  for_each_group(input, [&](const Process& process, std::string_view device, std::string_view context,
-                            std::string_view stream, const std::vector<StreamId>& streams) {
-    WeightedDepth waiting, outstanding;
+  WeightedDepth waiting, outstanding;
+  std::vector<StreamId> measured;
+  const auto measure = [&](const std::vector<StreamId>& streams) {
+    if (streams == measured) return;  // a device with one stream, a process with one device
+    measured = streams;
+    waiting = outstanding = {};
     DepthStep last{INT64_MIN, 0, 0};
     const auto hold = [&](int64_t until) {
       if (last.time_ns == INT64_MIN) return;
@@ -277,6 +284,10 @@ Table report_queue_depth(const AnalysisInput& input) {
       hold(step.time_ns);
       last = step;
     });
+  };
+  for_each_group(input, [&](const Process& process, std::string_view device, std::string_view context,
+                            std::string_view stream, const std::vector<StreamId>& streams) {
+    measure(streams);
     LiveError error;
     for (const StreamId each : streams) error.add(errors[index(each)]);
     Table::Row row = table.row();

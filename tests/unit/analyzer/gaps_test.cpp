@@ -129,6 +129,30 @@ TEST(Gaps, AStreamThatWaitedForAnotherOneSaysSo) {
   EXPECT_EQ(gap_class(hand.trace, gaps[0]), GapClass::Other);
 }
 
+// The calls of a log: the event's handle and the stream are known, no synchronisation is reported.
+TEST(Gaps, AStreamWaitIsFoundByTheHandleOfTheEventToo) {
+  for (const bool recorded_elsewhere : {true, false}) {
+    HandTrace hand;
+    const uint32_t second = hand.stream(0, 13);
+    const auto on_stream = [&](uint32_t stream) { hand.trace.host.back().stream = HostStreamId{1 + stream}; };
+    hand.launch(0, 20, 1);
+    hand.call("cuEventRecord", 20, 25, 0, 0, 0xe1);
+    on_stream(recorded_elsewhere ? 0 : second);
+    hand.call("cuEventRecord", 30, 35, 0, 0, 0xe2);  // another event
+    on_stream(second);
+    hand.call("cuStreamWaitEvent", 60, 70, 0, 0, 0xe1);
+    on_stream(second);
+    hand.launch(80, 90, 3);
+    hand.kernel(100, 1000, 1);
+    hand.kernel(1010, 2000, 3, second);
+    hand.finish();
+    const std::vector<Gap> gaps = gaps_of(hand, {100, 2000});
+    ASSERT_EQ(gaps.size(), 1u);
+    EXPECT_EQ(gaps[0].cause, recorded_elsewhere ? GapCause::StreamWait : GapCause::Queued);
+    EXPECT_EQ(call_of(hand, gaps[0]), recorded_elsewhere ? "cuStreamWaitEvent" : "cudaLaunchKernel");
+  }
+}
+
 TEST(Gaps, AreOfTheUnionOfStreamsAndReachTheEdgesOfTheWindow) {
   HandTrace hand;
   const uint32_t second = hand.stream(0, 13);

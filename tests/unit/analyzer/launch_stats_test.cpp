@@ -139,6 +139,29 @@ TEST(Syncs, SayWhatTheyWaitedForAndWhetherTheGpuWasBusy) {
   EXPECT_EQ(row(2), "cudaDeviceSynchronize | device | 1 | 0 | 5 | 5 | 0 | 5 | train");
 }
 
+TEST(Syncs, InALogAnEventIsOfTheStreamItWasRecordedOnLast) {
+  HandTrace hand;
+  hand.stream(0, 13);
+  const auto record = [&](int64_t begin, uint32_t stream) {
+    hand.call("cuEventRecord", begin, begin + 5, 0, 0, 0xe1);
+    hand.trace.host.back().stream = HostStreamId{1 + stream};
+  };
+  hand.launch(0, 5, 1);
+  hand.launch(5, 10, 2);
+  hand.kernel(100, 500, 1, 0);
+  hand.kernel(100, 900, 2, 1);
+  record(20, 1);
+  hand.call("cuEventSynchronize", 600, 910, 0, 0, 0xe1);  // the kernel on stream 13 is not done
+  record(920, 0);
+  hand.call("cuEventSynchronize", 930, 940, 0, 0, 0xe1);  // stream 7 is
+  hand.finish();
+  const Table table = hand.report(report_syncs);
+  ASSERT_EQ(table.rows(), 2u);
+  EXPECT_EQ(row_text(table, 0, {"call", "waits_for", "blocked", "time", "gpu_busy"}),
+            "cuEventSynchronize | event on stream 13 | 1 | 310 | 300");
+  EXPECT_EQ(row_text(table, 1, {"waits_for", "blocked", "time"}), "event on stream 7 | 0 | 10");
+}
+
 TEST(Memory, FollowsTheAllocatorToItsPeak) {
   HandTrace hand;
   hand.range("step", 0, 1000);
