@@ -15,6 +15,7 @@ enum class Definitions { Ours, Reference, Hta, TraceLens, Nsys };
 
 struct ReportOptions {
   NameForm names = NameForm::Short;
+  bool names_given = false;  // --names was there: reports with forms of their own use `names` then
   Definitions definitions = Definitions::Ours;
   std::string window = "gpu";         // gpu | run | step | nvtx:NAME | A..B, see window.h
   double wall_ms = 0;                 // of the same program without a profiler; 0: not given

@@ -45,7 +45,7 @@ std::string all_names() {
 
 int list_reports() {
   for (const Analysis& analysis : kAnalyses) {
-    std::fprintf(stdout, "%-14.*s %.*s\n", static_cast<int>(analysis.name.size()), analysis.name.data(),
+    std::fprintf(stdout, "%-21.*s %.*s\n", static_cast<int>(analysis.name.size()), analysis.name.data(),
                  static_cast<int>(analysis.question.size()), analysis.question.data());
   }
   return kComplete;
@@ -90,6 +90,7 @@ int run_report(Options& options) {
   if (options.selection.from_ns > options.selection.to_ns) throw std::runtime_error("--from is later than --to");
   options.report.names =
       options.names.value_or(options.table.format == TableFormat::Csv ? NameForm::Full : NameForm::Short);
+  options.report.names_given = options.names.has_value();
   const Views views(*trace, std::move(rules));
   const AnalysisInput input{*trace, views, options.selection, options.report};
 

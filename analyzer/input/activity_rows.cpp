@@ -1,6 +1,7 @@
 #include "analyzer/input/activity_rows.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <numeric>
@@ -228,6 +229,11 @@ void ActivityRows::finish(const std::string& path, std::optional<int64_t> zero_r
   }
   if (without_process_ != 0)
     note_problem(fmt::format("{} rows of GPU work do not say of which process they are", without_process_));
+  for (const char* const kind : {"-wal", "-journal"}) {
+    struct stat info {};
+    if (stat((path + kind).c_str(), &info) == 0 && info.st_size > 0)
+      note_problem(fmt::format("{}{} has changes that are not in the file yet: they are not read", path, kind));
+  }
   sort_streams();
   int64_t zero = zero_realtime_ns.value_or(0);
   if (!zero_realtime_ns && mark_.processes != 0) {

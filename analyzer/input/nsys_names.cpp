@@ -99,11 +99,10 @@ NsysNames::NsysNames(const SqliteFile& file) {
 
 void describe_nsys_session(const SqliteFile& file, const NsysNames& names, ActivityRows& rows) {
   Trace& trace = rows.trace();
-  constexpr uint32_t kTidBits = 24, kIdMask = (1u << kTidBits) - 1;
   SqliteRows processes(file, "PROCESSES", {"globalPid", "pid", "name"});
   std::unordered_map<uint64_t, std::string> executables;  // by pid
   while (processes.next()) {
-    const uint64_t pid = static_cast<uint64_t>(processes.integer_or(0, 0)) >> kTidBits & kIdMask;
+    const uint64_t pid = static_cast<uint64_t>(processes.integer_or(0, 0)) >> kNsysTidBits & kNsysIdMask;
     executables[pid] = processes.text(2);
   }
   for (uint32_t p = rows.mark().processes; p < trace.processes.size(); ++p) {
@@ -113,11 +112,12 @@ void describe_nsys_session(const SqliteFile& file, const NsysNames& names, Activ
   std::unordered_map<uint64_t, std::string_view> thread_names;
   SqliteRows threads(file, "ThreadNames", {"globalTid", "nameId"});
   while (threads.next())
-    thread_names[static_cast<uint64_t>(threads.integer_or(0, 0)) & ((uint64_t{1} << 2 * kTidBits) - 1)] =
+    thread_names[static_cast<uint64_t>(threads.integer_or(0, 0)) & ((uint64_t{1} << 2 * kNsysTidBits) - 1)] =
         names[threads.integer_or(1, -1)];
   for (uint32_t t = rows.mark().threads; t < trace.threads.size(); ++t) {
     Thread& thread = trace.threads[t];
-    const auto found = thread_names.find(uint64_t{trace.processes[index(thread.process)].pid} << kTidBits | thread.tid);
+    const auto found =
+        thread_names.find(uint64_t{trace.processes[index(thread.process)].pid} << kNsysTidBits | thread.tid);
     if (found != thread_names.end()) thread.name = found->second;
   }
   SqliteRows environment(file, "TARGET_INFO_SYSTEM_ENV", {"name", "value"});

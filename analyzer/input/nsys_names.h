@@ -12,6 +12,17 @@
 
 namespace prof::analyzer {
 
+// globalTid: (host and VM) << 48 | pid << 24 | tid; globalPid: the same without tid.
+inline constexpr uint32_t kNsysTidBits = 24;
+inline constexpr uint32_t kNsysIdMask = (1u << kNsysTidBits) - 1;
+inline ProcessId nsys_process(ActivityRows& rows, int64_t global_id) {
+  const uint64_t process = static_cast<uint64_t>(global_id) >> kNsysTidBits;
+  return rows.process(process, static_cast<uint32_t>(process) & kNsysIdMask);
+}
+inline ThreadId nsys_thread(ActivityRows& rows, int64_t global_id) {
+  return rows.thread(nsys_process(rows, global_id), static_cast<uint32_t>(global_id) & kNsysIdMask);
+}
+
 // StringIds: every name of the export.
 class NsysNames {
  public:
@@ -28,6 +39,9 @@ class NsysNames {
   std::unordered_map<int64_t, std::string> texts_;
   std::vector<std::string> problems_;
 };
+
+// The rows of NVTX_EVENTS. In nsys_ranges.cpp.
+void read_nsys_ranges(const SqliteFile& file, const NsysNames& names, ActivityRows& rows);
 
 // Names of processes and threads, facts about the run, and which tables with events are not read.
 void describe_nsys_session(const SqliteFile& file, const NsysNames& names, ActivityRows& rows);

@@ -7,13 +7,12 @@
 
 #include <fmt/format.h>
 
-#include <bit>
+#include <algorithm>
+#include <unordered_map>
 
 namespace prof::analyzer {
 
 namespace {
-
-constexpr uint32_t kTidBits = 24, kIdMask = (1u << kTidBits) - 1;
 
 class NsysImport {
  public:
@@ -35,13 +34,8 @@ class NsysImport {
   }
 
  private:
-  ProcessId process(int64_t global_id) {
-    const auto bits = static_cast<uint64_t>(global_id);
-    return rows_.process(bits >> kTidBits, static_cast<uint32_t>(bits >> kTidBits) & kIdMask);
-  }
-  ThreadId thread(int64_t global_id) {
-    return rows_.thread(process(global_id), static_cast<uint32_t>(global_id) & kIdMask);
-  }
+  ProcessId process(int64_t global_id) { return nsys_process(rows_, global_id); }
+  ThreadId thread(int64_t global_id) { return nsys_thread(rows_, global_id); }
 
   void calls() {
     struct Api {
@@ -276,86 +270,7 @@ class NsysImport {
     }
   }
 
-  enum EventType : int64_t {
-    kCategory = 33,
-    kMark = 34,
-    kPushPop = 59,
-    kStartEnd = 60,
-    kTextPushPop = 70,
-    kTextStartEnd = 71,
-    kDomainCreate = 75,
-    kDomainDestroy = 76
-  };
-  using DomainKey = std::pair<uint64_t, int64_t>;  // globalTid without the thread, domainId
-
-  std::map<DomainKey, StringId> domains() {
-    std::map<DomainKey, StringId> names;
-    SqliteRows in(file_, "NVTX_EVENTS", {"eventType", "domainId", "globalTid", "text", "textId"});
-    while (in.next()) {
-      if (in.integer_or(0, 0) != kDomainCreate) continue;
-      const uint64_t process = static_cast<uint64_t>(in.integer_or(2, 0)) >> kTidBits;
-      names[{process, in.integer_or(1, 0)}] = rows_.text(in.is_null(3) ? names_[in.integer_or(4, -1)] : in.text(3));
-    }
-    return names;  // the second reading of the table tells its problems
-  }
-
-  // The payload's bits as NVTX has them, and its type.
-  static void read_payload(SqliteRows& in, size_t first, Range& range) {
-    constexpr uint8_t kTypes = 6, kDouble = 3, kFloat = 6;
-    for (uint8_t type = 1; type <= kTypes; ++type) {
-      const size_t column = first + type - 1;
-      if (in.is_null(column)) continue;
-      range.payload_type = type;
-      if (type == kDouble) {
-        range.payload = std::bit_cast<uint64_t>(in.real(column));
-      } else if (type == kFloat) {
-        range.payload = std::bit_cast<uint32_t>(static_cast<float>(in.real(column)));
-      } else {
-        range.payload = static_cast<uint64_t>(in.integer_or(column, 0));
-      }
-      return;
-    }
-  }
-
-  void ranges() {
-    const std::map<DomainKey, StringId> domain_names = domains();
-    SqliteRows in(file_, "NVTX_EVENTS",
-                  {"start", "end", "eventType", "globalTid", "domainId", "text", "textId", "category", "color",
-                   "uint64Value", "int64Value", "doubleValue", "uint32Value", "int32Value", "floatValue"});
-    while (in.next()) {
-      const int64_t type = in.integer_or(2, kPushPop);
-      Range range;
-      switch (type) {
-        case kPushPop:
-        case kTextPushPop: range.style = RangeStyle::PushPop; break;
-        case kStartEnd:
-        case kTextStartEnd: range.style = RangeStyle::StartEnd; break;
-        case kMark: range.style = RangeStyle::Mark; break;
-        case kCategory:
-        case kDomainCreate:
-        case kDomainDestroy: continue;
-        default: in.set_aside(fmt::format("event type {} is not known", type)); continue;
-      }
-      const std::optional<int64_t> begin = in.wanted(0), end = in.integer(1);
-      if (!rows_.good_span(in, begin, end, ActivityRows::Reversed::SetAside)) continue;
-      const int64_t global = in.integer_or(3, 0), domain = in.integer_or(4, 0);
-      range.begin_ns = *begin;
-      range.thread = thread(global);
-      Label label;
-      label.text = rows_.text(in.is_null(5) ? names_[in.integer_or(6, -1)] : in.text(5));
-      if (domain != 0) {
-        const auto found = domain_names.find({static_cast<uint64_t>(global) >> kTidBits, domain});
-        label.domain = found != domain_names.end() ? found->second : rows_.text(fmt::format("domain {}", domain));
-      }
-      label.category = static_cast<uint32_t>(in.integer_or(7, 0));
-      label.has_color = !in.is_null(8);
-      label.color = static_cast<uint32_t>(in.integer_or(8, 0));
-      read_payload(in, 9, range);
-      range.label = rows_.label(label);
-      rows_.add(range, range.style == RangeStyle::Mark ? begin : end);
-    }
-    rows_.note_problems(in);
-  }
+  void ranges() { read_nsys_ranges(file_, names_, rows_); }
 
   SqliteFile file_;
   NsysNames names_;

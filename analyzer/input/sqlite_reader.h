@@ -64,7 +64,10 @@ class SqliteRows {
   bool is_null(size_t column);
 
   // The row is not used; `why` completes "12 rows set aside: …".
-  void set_aside(std::string_view why) { ++aside_[std::string(why)]; }
+  void set_aside(std::string_view why) {
+    constexpr size_t kMostReasons = 32;
+    ++aside_[std::string(aside_.size() < kMostReasons || aside_.find(why) != aside_.end() ? why : "other reasons")];
+  }
   // "TABLE: 3 rows set aside: start is no number" …: one line for each kind of problem. Empty if there is none.
   std::vector<std::string> problems() const;
 
@@ -78,7 +81,7 @@ class SqliteRows {
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
   uint64_t rows_ = 0;
   std::vector<uint64_t> misread_;  // of each column
-  std::map<std::string, uint64_t> aside_;
+  std::map<std::string, uint64_t, std::less<>> aside_;
   std::string broken_;
 };
 

@@ -30,7 +30,7 @@ bool Table::sort_by(std::string_view key) {
   const bool descending = !key.empty() && key.front() == '-';
   if (descending) key.remove_prefix(1);
   const auto column = std::find_if(columns_.begin(), columns_.end(), [&](const TableColumn& c) {
-    return c.key == key || c.title == key || (c.type == CellType::Nanoseconds && c.key + "_ns" == key);
+    return c.key == key || c.title == key || (is_time(c.type) && c.key + "_ns" == key);
   });
   if (column == columns_.end()) return false;
   std::vector<uint32_t> order(rows());
@@ -38,7 +38,7 @@ bool Table::sort_by(std::string_view key) {
   const auto less = [&](int64_t a, int64_t b) {
     if (a == kEmptyCell || b == kEmptyCell) return a == kEmptyCell && b != kEmptyCell;
     if (column->type == CellType::Text) return text(a) < text(b);
-    if (column->type == CellType::Real) return real(a) < real(b);
+    if (is_real(column->type)) return real(a) < real(b);
     return a < b;
   };
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {

@@ -14,7 +14,11 @@
 
 namespace prof::analyzer {
 
-enum class CellType { Text, Count, Nanoseconds, Real };
+// MeanNanoseconds: a time with parts of ns, as means have them; a double like Real.
+enum class CellType { Text, Count, Nanoseconds, Real, MeanNanoseconds };
+
+inline bool is_time(CellType type) { return type == CellType::Nanoseconds || type == CellType::MeanNanoseconds; }
+inline bool is_real(CellType type) { return type == CellType::Real || type == CellType::MeanNanoseconds; }
 
 struct TableColumn {
   std::string title;  // "Start"; csv and fixed units add " (ns)"
@@ -65,6 +69,7 @@ class Table {
   bool sort_by(std::string_view key);
   void limit(size_t rows);
 
+  bool nsys_look = false;            // the text form is laid out as `nsys stats` does, notes below the rows
   std::vector<std::string> notes;    // header lines: window, selection, definitions
   std::vector<std::string> footers;  // lines below the rows: totals, a summary
   std::string coverage;              // last line
@@ -96,5 +101,7 @@ void write_table(const Table& table, TableFormat format, TimeUnit unit, Sink& si
 std::string scaled_time(int64_t ns);
 // The value in that unit with three decimals (ns: none); Auto is scaled_time.
 std::string time_in(int64_t ns, TimeUnit unit);
+// The same of a time with parts of ns: one decimal in ns.
+std::string mean_time_in(double ns, TimeUnit unit);
 
 }  // namespace prof::analyzer

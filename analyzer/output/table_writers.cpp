@@ -1,5 +1,6 @@
 // The three forms of a table.
 #include "analyzer/output/json_text.h"
+#include "analyzer/output/nsys_text.h"
 #include "analyzer/output/sink.h"
 #include "analyzer/output/table.h"
 
@@ -25,6 +26,7 @@ std::string plain_cell(const Table& table, const TableColumn& column, int64_t ce
     case CellType::Text: return std::string(table.text(cell));
     case CellType::Count: return fmt::format("{}", cell);
     case CellType::Nanoseconds: return time_in(cell, unit);
+    case CellType::MeanNanoseconds: return mean_time_in(Table::real(cell), unit);
     case CellType::Real: return fmt::format("{:.{}f}", Table::real(cell), column.decimals);
   }
   return {};
@@ -37,6 +39,7 @@ void write_end(const Table& table, Sink& sink) {
 }
 
 void write_text(const Table& table, TimeUnit unit, Sink& sink) {
+  if (table.nsys_look) return write_nsys_text(table, unit, sink);
   sink.write(fmt::format("{} ({})\n", table.title(), table.name()));
   for (const std::string& note : table.notes) sink.write(fmt::format("{}\n", note));
   sink.write("\n");
@@ -49,7 +52,7 @@ void write_text(const Table& table, TimeUnit unit, Sink& sink) {
   std::vector<std::string> titles;
   std::vector<size_t> widths;
   for (const TableColumn& column : columns) {
-    const bool with_unit = column.type == CellType::Nanoseconds && unit != TimeUnit::Auto;
+    const bool with_unit = is_time(column.type) && unit != TimeUnit::Auto;
     titles.push_back(with_unit ? fmt::format("{} ({})", column.title, kUnitNames[static_cast<int>(unit)])
                                : column.title);
     size_t width = display_width(titles.back());
@@ -102,7 +105,7 @@ void write_csv(const Table& table, TimeUnit unit, Sink& sink) {
   const std::vector<TableColumn>& columns = table.columns();
   for (size_t i = 0; i < columns.size(); ++i) {
     sink.write(i == 0 ? "" : ",");
-    sink.write(csv_text(columns[i].type == CellType::Nanoseconds
+    sink.write(csv_text(is_time(columns[i].type)
                             ? fmt::format("{} ({})", columns[i].title, kUnitNames[static_cast<int>(unit)])
                             : columns[i].title));
   }
@@ -127,7 +130,7 @@ void write_json(const Table& table, Sink& sink) {
   sink.write("],\"rows\":[");
   std::vector<std::string> keys;
   for (const TableColumn& column : table.columns()) {
-    keys.push_back(json_string(column.type == CellType::Nanoseconds ? column.key + "_ns" : column.key) + ":");
+    keys.push_back(json_string(is_time(column.type) ? column.key + "_ns" : column.key) + ":");
   }
   for (size_t row = 0; row < table.rows(); ++row) {
     sink.write(row == 0 ? "\n{" : ",\n{");
@@ -142,7 +145,7 @@ void write_json(const Table& table, Sink& sink) {
       } else if (column.type == CellType::Text) {
         sink.write(json_string(table.text(cell)));
       } else {
-        char* end = column.type == CellType::Real ? put_double(number, Table::real(cell)) : put_signed(number, cell);
+        char* end = is_real(column.type) ? put_double(number, Table::real(cell)) : put_signed(number, cell);
         sink.write({number, static_cast<size_t>(end - number)});
       }
     }
@@ -186,6 +189,20 @@ std::string time_in(int64_t ns, TimeUnit unit) {
     case TimeUnit::Us: return fmt::format("{:.3f}", static_cast<double>(ns) / 1e3);
     case TimeUnit::Ms: return fmt::format("{:.3f}", static_cast<double>(ns) / 1e6);
     case TimeUnit::S: return fmt::format("{:.6f}", static_cast<double>(ns) / 1e9);
+  }
+  return {};
+}
+
+std::string mean_time_in(double ns, TimeUnit unit) {
+  constexpr double kMost = 9e18;  // what does not fit whole ns keeps its digits
+  switch (unit) {
+    case TimeUnit::Auto:
+      if (std::fabs(ns) < kMost) return scaled_time(std::llround(ns));
+      return fmt::format("{:.4g}s", ns / 1e9);
+    case TimeUnit::Ns: return fmt::format("{:.1f}", ns);
+    case TimeUnit::Us: return fmt::format("{:.3f}", ns / 1e3);
+    case TimeUnit::Ms: return fmt::format("{:.3f}", ns / 1e6);
+    case TimeUnit::S: return fmt::format("{:.6f}", ns / 1e9);
   }
   return {};
 }

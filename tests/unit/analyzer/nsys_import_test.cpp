@@ -347,6 +347,13 @@ TEST(NsysImport, ViewsAreNotRun) {
   EXPECT_EQ(db.read()->operations.size(), 0u);
 }
 
+TEST(NsysImport, ChangesThatAreOnlyInTheWriteAheadLogAreMissedAndSaidToBe) {
+  const Database db(kSmallSchema);
+  std::ofstream(db.path() + "-wal") << "changes";
+  EXPECT_NE(all_damage(*db.read()).find("-wal has changes that are not in the file yet"), std::string::npos);
+  std::filesystem::remove(db.path() + "-wal");
+}
+
 TEST(NsysImport, ALockedFileIsReadAllTheSame) {
   const Database db(kSmallSchema);
   call(db, 0, 10, 5, 6, 1);

@@ -1,0 +1,281 @@
+// nvtx_gpu_proj_sum, nvtx_gpu_proj_trace and nvtx_kern_sum: the GPU work that ranges of the host launched. An operation belongs
+// to every range of the launching thread that contains the whole launch call. A range's projection is from the first start to
+// the last end of its operations, with the gaps between them, as nsys has it.
+#include "analyzer/analysis/nsys_tables.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <tuple>
+
+namespace prof::analyzer {
+
+namespace {
+
+// What one launch call made the GPU do, and what any stretch of calls did: a tree over the calls of a thread.
+struct Work {
+  int64_t first_ns = std::numeric_limits<int64_t>::max();
+  int64_t last_ns = std::numeric_limits<int64_t>::min();
+  uint64_t operations = 0;
+  void add(const Work& other) {
+    first_ns = std::min(first_ns, other.first_ns);
+    last_ns = std::max(last_ns, other.last_ns);
+    operations += other.operations;
+  }
+};
+
+// The launches of one thread in order of begin; any stretch of them summed in O(log n).
+class ThreadWork {
+ public:
+  ThreadWork(const Trace& trace, Rows host, const std::vector<Work>& of_call) : trace_(trace) {
+    for (uint32_t row = host.first; row < host.last; ++row) {
+      if (of_call[row].operations != 0) calls_.push_back(row);
+    }
+    tree_.resize(2 * calls_.size());
+    for (size_t i = 0; i < calls_.size(); ++i) tree_[calls_.size() + i] = of_call[calls_[i]];
+    for (size_t i = calls_.size(); i-- > 1;) {
+      tree_[i] = tree_[2 * i];
+      tree_[i].add(tree_[2 * i + 1]);
+    }
+  }
+
+  // Of the calls that lie wholly inside the range.
+  Work inside(const Range& range) const {
+    const auto begins_before = [&](uint32_t row, int64_t time) { return trace_.host[row].begin_ns < time; };
+    const auto first = std::lower_bound(calls_.begin(), calls_.end(), range.begin_ns, begins_before);
+    auto last = std::lower_bound(first, calls_.end(), range.end_ns, begins_before);
+    // A call that goes on behind the end is the last one that began.
+    while (last != first && trace_.host[last[-1]].end_ns > range.end_ns) --last;
+    Work sum;
+    size_t low = static_cast<size_t>(first - calls_.begin()) + calls_.size();
+    size_t high = static_cast<size_t>(last - calls_.begin()) + calls_.size();
+    for (; low < high; low /= 2, high /= 2) {
+      if (low % 2 == 1) sum.add(tree_[low++]);
+      if (high % 2 == 1) sum.add(tree_[--high]);
+    }
+    return sum;
+  }
+
+ private:
+  const Trace& trace_;
+  std::vector<uint32_t> calls_;
+  std::vector<Work> tree_;
+};
+
+struct Projection {
+  uint32_t range;
+  Work work;
+};
+
+// Of every selected range that launched anything, in order of the projected start.
+std::vector<Projection> projections(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  std::vector<Work> of_call(trace.host.size());
+  for (const GpuOperation& operation : trace.operations) {
+    if (operation.linked() && input.selection.has_stream(trace, trace.stream(operation.stream())))
+      of_call[operation.launch].add({operation.start_ns, operation.end_ns, 1});
+  }
+  std::vector<ThreadWork> of_thread;
+  for (const Thread& thread : trace.threads) of_thread.emplace_back(trace, thread.host, of_call);
+  std::vector<Projection> found;
+  for (const uint32_t row : selected_ranges(input, Order::Model)) {
+    const Work work = of_thread[index(trace.ranges[row].thread)].inside(trace.ranges[row]);
+    if (work.operations != 0) found.push_back({row, work});
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Projection& a, const Projection& b) { return a.work.first_ns < b.work.first_ns; });
+  return found;
+}
+
+void note_if_empty(Table& table) {
+  if (table.rows() == 0) table.notes.push_back("no range in the input launched GPU work");
+}
+
+}  // namespace
+
+Table report_nsys_nvtx_gpu_proj_sum(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  Table table = nsys_table("nvtx_gpu_proj_sum", "NVTX GPU Projection Summary");
+  table.add_column("Range", "range", CellType::Text);
+  table.add_column("Style", "style", CellType::Text);
+  table.add_column("Total Proj Time", "total_projected", CellType::Nanoseconds);
+  table.add_column("Total Range Time", "total_range", CellType::Nanoseconds);
+  table.add_column("Range Instances", "instances", CellType::Count);
+  add_statistics_columns(table, "Proj ", "projected_");
+  table.add_column("Total GPU Ops", "total_operations", CellType::Count);
+  for (const auto& [title, key] :
+       {std::pair{"Avg GPU Ops", "avg_operations"}, {"Avg Range Lvl", "avg_level"}, {"Avg Num Child", "avg_children"}})
+    table.add_column(title, key, CellType::Real, 1);
+  struct Sums {
+    int64_t range_ns = 0;
+    uint64_t operations = 0, levels = 0, children = 0;
+  };
+  std::map<std::vector<std::string>, Sums> sums;
+  NsysLines lines;
+  for (const Projection& each : projections(input)) {
+    const Range& range = trace.ranges[each.range];
+    NsysLine& line = lines.line(uint64_t{index(range.label)} << 2 | static_cast<uint64_t>(range.style), [&] {
+      return std::vector<std::string>{nsys_range_name(trace, range), std::string(nsys_style(range))};
+    });
+    line.values.add(each.work.last_ns - each.work.first_ns);
+    Sums& sum = sums[line.texts];
+    sum.range_ns += range.end_ns - range.begin_ns;
+    sum.operations += each.work.operations;
+    sum.levels += range.level;
+    sum.children += range.children;
+  }
+  sort_lines(lines.lines);
+  for (NsysLine& line : lines.lines) {
+    const Sums& sum = sums[line.texts];
+    const double count = static_cast<double>(line.values.count());
+    Table::Row row = table.row();
+    row.add(std::string_view(line.texts[0])).add(std::string_view(line.texts[1])).add(line.values.total());
+    row.add(sum.range_ns).add(line.values.count());
+    add_statistics(row, line.values);
+    row.add(sum.operations).add(static_cast<double>(sum.operations) / count);
+    row.add(static_cast<double>(sum.levels) / count).add(static_cast<double>(sum.children) / count);
+  }
+  note_if_empty(table);
+  return table;
+}
+
+Table report_nsys_nvtx_gpu_proj_trace(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  Table table = nsys_table("nvtx_gpu_proj_trace", "NVTX GPU Projection Trace");
+  table.add_column("Name", "name", CellType::Text);
+  for (const auto& [title, key] : {std::pair{"Projected Start", "projected_start"},
+                                   {"Projected Duration", "projected_duration"},
+                                   {"Orig Start", "start"},
+                                   {"Orig Duration", "duration"}})
+    table.add_column(title, key, CellType::Nanoseconds);
+  table.add_column("Style", "style", CellType::Text);
+  for (const auto& [title, key] : {std::pair{"PID", "pid"},
+                                   {"TID", "tid"},
+                                   {"NumGPUOps", "operations"},
+                                   {"Lvl", "level"},
+                                   {"NumChild", "children"},
+                                   {"RangeId", "range"},
+                                   {"ParentId", "parent"}})
+    table.add_column(title, key, CellType::Count);
+  table.add_column("RangeStack", "range_stack", CellType::Text);
+  for (const Projection& each : projections(input)) {
+    const Range& range = trace.ranges[each.range];
+    const Thread& thread = trace.thread(range.thread);
+    Table::Row row = table.row();
+    row.add(std::string_view(nsys_range_name(trace, range))).add(each.work.first_ns);
+    row.add(each.work.last_ns - each.work.first_ns).add(range.begin_ns).add(range.end_ns - range.begin_ns);
+    row.add(nsys_style(range)).add(trace.processes[index(thread.process)].pid).add(thread.tid);
+    row.add(each.work.operations).add(uint32_t{range.level}).add(uint32_t{range.children}).add(each.range + 1);
+    if (range.parent != kNone) {
+      row.add(range.parent + 1);
+    } else {
+      row.empty();
+    }
+    row.add(std::string_view(nsys_range_stack(trace, each.range)));
+  }
+  note_if_empty(table);
+  return table;
+}
+
+namespace {
+
+// The ranges open at growing times: push/pop and start/end of one thread, by begin.
+class OpenRanges {
+ public:
+  OpenRanges(const Trace& trace, std::vector<uint32_t> rows) : trace_(trace), rows_(std::move(rows)) {}
+  // Those that contain the call.
+  const std::vector<uint32_t>& around(const HostEvent& call) {
+    for (; next_ < rows_.size() && trace_.ranges[rows_[next_]].begin_ns <= call.begin_ns; ++next_)
+      open_.push_back(rows_[next_]);
+    std::erase_if(open_, [&](uint32_t row) { return trace_.ranges[row].end_ns < call.begin_ns; });
+    around_.clear();
+    for (const uint32_t row : open_) {
+      if (trace_.ranges[row].end_ns >= call.end_ns) around_.push_back(row);
+    }
+    return around_;
+  }
+
+ private:
+  const Trace& trace_;
+  std::vector<uint32_t> rows_;
+  size_t next_ = 0;
+  std::vector<uint32_t> open_, around_;
+};
+
+}  // namespace
+
+Table report_nsys_nvtx_kern_sum(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  Table table = nsys_table("nvtx_kern_sum", "NVTX Range Kernel Summary");
+  table.add_column("NVTX Range", "range", CellType::Text);
+  table.add_column("Style", "style", CellType::Text);
+  for (const auto& [title, key] :
+       {std::pair{"PID", "pid"}, {"TID", "tid"}, {"NVTX Inst", "range_instances"}, {"Kern Inst", "kernel_instances"}})
+    table.add_column(title, key, CellType::Count);
+  table.add_column("Total Time", "total_time", CellType::Nanoseconds);
+  add_statistics_columns(table);
+  table.add_column("Kernel Name", "kernel_name", CellType::Text);
+
+  std::vector<std::vector<uint32_t>> ranges_of(trace.threads.size());
+  for (const uint32_t row : selected_ranges(input, Order::Start))
+    ranges_of[index(trace.ranges[row].thread)].push_back(row);
+  std::vector<OpenRanges> open;
+  for (std::vector<uint32_t>& rows : ranges_of) open.emplace_back(trace, std::move(rows));
+  std::vector<uint32_t> kernels;
+  for (const uint32_t row : selected_operations(input, Order::Model)) {
+    if (trace.operations[row].kind() == GpuKind::Kernel && trace.operations[row].linked()) kernels.push_back(row);
+  }
+  std::stable_sort(kernels.begin(), kernels.end(), [&](uint32_t a, uint32_t b) {
+    return trace.host[trace.operations[a].launch].begin_ns < trace.host[trace.operations[b].launch].begin_ns;
+  });
+
+  struct Line {
+    Values kernels;
+    std::vector<uint32_t> ranges;  // of each kernel
+  };
+  using Key = std::tuple<uint32_t, std::string, RangeStyle, std::string_view>;  // thread, range, style, kernel
+  std::map<Key, Line> lines;
+  std::map<std::array<uint32_t, 4>, Line*> of_ids;  // texts are only made for new combinations
+  uint64_t outside = 0;
+  for (const uint32_t row : kernels) {
+    const GpuOperation& operation = trace.operations[row];
+    const HostEvent& launch = trace.host[operation.launch];
+    const std::vector<uint32_t>& around = open[index(launch.thread)].around(launch);
+    outside += around.empty() ? 1 : 0;
+    for (const uint32_t each : around) {
+      const Range& range = trace.ranges[each];
+      Line*& line = of_ids[{index(launch.thread), index(range.label), static_cast<uint32_t>(range.style),
+                            index(input.views.names().named_by(operation))}];
+      if (line == nullptr)
+        line = &lines[{index(launch.thread), nsys_range_name(trace, range), range.style,
+                       input.views.names().name(operation, nsys_names(input))}];
+      line->kernels.add(operation.duration_ns());
+      line->ranges.push_back(each);
+    }
+  }
+  std::vector<std::pair<const Key*, Line*>> order;
+  for (auto& [key, line] : lines) order.emplace_back(&key, &line);
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return a.second->kernels.total() != b.second->kernels.total()
+               ? a.second->kernels.total() > b.second->kernels.total()
+               : a.second->kernels.count() > b.second->kernels.count();
+  });
+  for (const auto& [key, line] : order) {
+    const Thread& thread = trace.threads[std::get<0>(*key)];
+    std::sort(line->ranges.begin(), line->ranges.end());
+    const auto instances = std::unique(line->ranges.begin(), line->ranges.end()) - line->ranges.begin();
+    Table::Row row = table.row();
+    row.add(std::string_view(std::get<1>(*key)));
+    row.add(std::string_view(std::get<2>(*key) == RangeStyle::PushPop ? "PushPop" : "StartEnd"));
+    row.add(trace.processes[index(thread.process)].pid).add(thread.tid).add(int64_t{instances});
+    row.add(line->kernels.count()).add(line->kernels.total());
+    add_statistics(row, line->kernels);
+    row.add(std::get<3>(*key));
+  }
+  if (outside != 0)
+    table.notes.push_back(std::to_string(outside) + " kernels launched outside all ranges are left out");
+  note_if_empty(table);
+  return table;
+}
+
+}  // namespace prof::analyzer

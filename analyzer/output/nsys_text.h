@@ -1,0 +1,20 @@
+// The layout of `nsys stats` for tables that have nsys's names: a centred header, dashes, thousands with commas.
+#pragma once
+
+#include "analyzer/output/table.h"
+
+namespace prof::analyzer {
+
+//  ** CUDA API Summary (cuda_api_sum):
+//
+//   Time (%)  Total Time (ns)  Num Calls  …  Name
+//   --------  ---------------  ---------     ----------------
+//       90.0           12,345          3     cudaLaunchKernel
+//
+// Times in ns unless a unit is given; texts cut to 100 characters. Notes and the rest of the table's lines follow.
+void write_nsys_text(const Table& table, TimeUnit unit, Sink& sink);
+
+// 1234567.5 -> "1,234,567.5".
+std::string with_commas(std::string_view number);
+
+}  // namespace prof::analyzer
