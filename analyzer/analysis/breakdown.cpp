@@ -62,11 +62,11 @@ class Collector {
 
   void add(const GpuOperation& operation, Part part) {
     const Interval interval{operation.start_ns, operation.end_ns};
-    parts_[part].push_back(interval);
+    parts_[part].add(interval.begin_ns, interval.end_ns);
     all_.add(interval.begin_ns, interval.end_ns);
     if (operation.kind() == GpuKind::Kernel) kernels_.add(interval.begin_ns, interval.end_ns);
     if (operation.linked()) {
-      linked_.push_back(interval);
+      linked_.add(interval.begin_ns, interval.end_ns);
     } else {
       unlinked_.add(interval.begin_ns, interval.end_ns);
       any_unlinked_ = true;
@@ -78,13 +78,13 @@ class Collector {
 
   void measure(DeviceBreakdown& scope) {
     scope.first_ns = first_ns_, scope.last_ns = last_ns_;
-    const IntervalSet compute(std::move(parts_[kComputing])), communication(std::move(parts_[kCommunicating]));
-    const IntervalSet memory(std::move(parts_[kMemory]));
+    const IntervalSet compute = parts_[kComputing].take(), communication = parts_[kCommunicating].take();
+    const IntervalSet memory = parts_[kMemory].take();
     const IntervalSet exposed_communication = communication.subtract(compute);
     const IntervalSet kernels = compute.unite(communication);
     const IntervalSet exposed_memory = memory.subtract(kernels);
     const IntervalSet busy = kernels.unite(memory);
-    const IntervalSet linked = any_unlinked_ ? IntervalSet(std::move(linked_)) : busy;
+    const IntervalSet linked = any_unlinked_ ? linked_.take() : busy;
     for (const Window& window : windows_) {
       const auto in = [&](const IntervalSet& set) { return set.overlap_ns(window.begin_ns, window.end_ns); };
       Breakdown& result = scope.windows.emplace_back();
@@ -103,8 +103,8 @@ class Collector {
 
  private:
   const std::vector<Window>& windows_;
-  std::vector<Interval> parts_[kParts];
-  std::vector<Interval> linked_;
+  IntervalCollector parts_[kParts];
+  IntervalCollector linked_;
   bool any_unlinked_ = false;
   WindowSums all_, kernels_, unlinked_;
   int64_t first_ns_ = std::numeric_limits<int64_t>::max(), last_ns_ = std::numeric_limits<int64_t>::min();
@@ -147,7 +147,7 @@ std::vector<DeviceBreakdown> break_down(const AnalysisInput& input, const std::v
       const DeviceId device = trace.stream(id).device;
       return scope == (rules.merge_devices ? index(trace.device(device).process) : index(device));
     };
-    for_each_selected(input, is_of_scope, [&](uint32_t, const GpuOperation& operation) {
+    for_each_selected_by_start(input, is_of_scope, [&](uint32_t, const GpuOperation& operation) {
       if (is_wanted(operation)) collector.add(operation, part_of(operation));
     });
     if (collector.empty()) continue;
@@ -181,7 +181,7 @@ class BreakdownTable {
   }
 
   // `pid` 0: of several processes.
-  void begin(uint32_t pid, std::string device, std::string window, const Breakdown& whole, int64_t wall_ns) {
+  void begin(uint32_t pid, std::string device, std::string window, const Breakdown& whole, double wall_ns) {
     pid_ = pid, device_ = std::move(device), window_ = std::move(window), whole_ = whole, wall_ns_ = wall_ns;
   }
   void row(std::string_view what, const char* counted, int64_t ns, int64_t operations = kEmptyCell,
@@ -190,8 +190,9 @@ class BreakdownTable {
     pid_ == 0 ? row.empty() : row.add(pid_);
     row.add(std::string_view(device_)).add(std::string_view(window_)).add(what).add(std::string_view(counted));
     row.add(operations).add(ns);
-    share(row, ns, whole_.window_ns), share(row, ns, is_of_busy(what) ? whole_.busy_ns : 0);
-    share(row, ns, of_communication ? whole_.communication_ns : 0), share(row, ns, wall_ns_);
+    share(row, ns, static_cast<double>(whole_.window_ns)),
+        share(row, ns, is_of_busy(what) ? static_cast<double>(whole_.busy_ns) : 0);
+    share(row, ns, of_communication ? static_cast<double>(whole_.communication_ns) : 0), share(row, ns, wall_ns_);
   }
 
   void rows_of_ours() {
@@ -250,12 +251,8 @@ class BreakdownTable {
   static bool is_of_busy(std::string_view what) {
     return !what.starts_with("window") && !what.starts_with("idle") && what != "kernel_time" && what != "total_time";
   }
-  static void share(Table::Row& row, int64_t part, int64_t whole) {
-    if (whole <= 0) {
-      row.empty();
-    } else {
-      row.add(100 * static_cast<double>(part) / static_cast<double>(whole));
-    }
+  static void share(Table::Row& row, int64_t part, double whole) {
+    whole <= 0 ? row.empty() : row.add(100 * static_cast<double>(part) / whole);
   }
 
   const AnalysisInput& input_;
@@ -263,7 +260,7 @@ class BreakdownTable {
   uint32_t pid_ = 0;
   std::string device_, window_;
   Breakdown whole_;
-  int64_t wall_ns_ = 0;
+  double wall_ns_ = 0;
 };
 
 BreakdownRules rules_of(Definitions definitions) {
@@ -302,7 +299,7 @@ Table report_breakdown(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   const Definitions definitions = input.options.definitions;
   const BreakdownRules rules = rules_of(definitions);
-  const auto wall_ns = static_cast<int64_t>(input.options.wall_ms * 1e6);
+  const double wall_ns = input.options.wall_ms * 1e6;
   const std::vector<Window> windows = report_windows(input);
   std::vector<DeviceBreakdown> scopes = break_down(input, windows, rules);
   BreakdownTable out(input);
@@ -312,7 +309,7 @@ Table report_breakdown(const AnalysisInput& input) {
     if (windows.size() <= 20) out.table().notes.push_back(window_note(windows[w]));
     Breakdown all;
     const auto wall_of = [&](const Breakdown& scope) {
-      return wall_ns != 0 ? wall_ns : definitions == Definitions::Reference ? scope.window_ns : 0;
+      return wall_ns > 0 ? wall_ns : definitions == Definitions::Reference ? static_cast<double>(scope.window_ns) : 0.0;
     };
     for (DeviceBreakdown& scope : scopes) {
       Breakdown& part = scope.windows[w];
@@ -326,9 +323,13 @@ Table report_breakdown(const AnalysisInput& input) {
       all += part;
     }
     if (scopes.size() < 2 || rules.merge_devices) continue;
-    const auto devices = static_cast<int64_t>(scopes.size());
-    out.begin(0, "all", windows[w].label, all, wall_ns != 0 ? wall_ns * devices : wall_of(all));
+    const auto devices = static_cast<double>(scopes.size());
+    out.begin(0, "all", windows[w].label, all, wall_ns > 0 ? wall_ns * devices : wall_of(all));
     out.rows();
+  }
+  if (scopes.empty()) {
+    out.table().notes.emplace_back(rules.in_operators_only ? "no GPU operation launched inside an operator"
+                                                           : "no GPU operation");
   }
   if (scopes.size() > 1 && !rules.merge_devices)
     out.table().notes.emplace_back("all devices: each number summed over the devices, the window too");

@@ -39,17 +39,15 @@ std::vector<Window> pieces_of(const std::vector<Window>& windows) {
   return pieces;
 }
 
-// Integrals over moments, one at a time in order: how much of each piece, weighted.
+// Integrals over moments that come by begin: how much of each piece, weighted.
 class Weights {
  public:
   explicit Weights(const std::vector<Window>& pieces) : pieces_(pieces), sums_(pieces.size()) {}
   void add(int64_t begin_ns, int64_t end_ns, double weight) {
-    // Pieces are disjoint and sorted: those that end after the begin.
-    auto piece =
-        std::partition_point(pieces_.begin(), pieces_.end(), [&](const Window& p) { return p.end_ns <= begin_ns; });
-    for (; piece != pieces_.end() && piece->begin_ns < end_ns; ++piece) {
-      const int64_t ns = std::min(end_ns, piece->end_ns) - std::max(begin_ns, piece->begin_ns);
-      sums_[static_cast<size_t>(piece - pieces_.begin())] += weight * static_cast<double>(ns);
+    while (first_ < pieces_.size() && pieces_[first_].end_ns <= begin_ns) ++first_;
+    for (size_t i = first_; i < pieces_.size() && pieces_[i].begin_ns < end_ns; ++i) {
+      const int64_t ns = std::min(end_ns, pieces_[i].end_ns) - std::max(begin_ns, pieces_[i].begin_ns);
+      sums_[i] += weight * static_cast<double>(ns);
     }
   }
   double of(size_t piece) const { return sums_[piece]; }
@@ -57,11 +55,7 @@ class Weights {
  private:
   const std::vector<Window>& pieces_;
   std::vector<double> sums_;
-};
-
-struct FilledKernel {
-  int64_t start_ns = 0, end_ns = 0;
-  uint32_t kernel = 0;
+  size_t first_ = 0;  // pieces before it end before all that is still to come
 };
 
 // Estimates of one device. Efficiency: at each moment the largest min(blocks per SM, 1) of the kernels that run. Occupancy:
@@ -76,7 +70,7 @@ class FillSweep {
  public:
   explicit FillSweep(Fill& fill) : fill_(fill) {}
   // By start.
-  void add(const FilledKernel& kernel, double share_of_sms) {
+  void add(const GpuOperation& kernel, double share_of_sms) {
     advance(kernel.start_ns);
     now_ns_ = std::max(now_ns_, kernel.start_ns);
     running_.push({share_of_sms, kernel.end_ns});
@@ -108,27 +102,20 @@ void estimate(const AnalysisInput& input, uint32_t device_row, Fill& fill) {
   fill.occupancy_known = std::any_of(device.properties.begin(), device.properties.end(), [](const auto& property) {
     return property.first == "maxThreadsPerMultiprocessor" && property.second != 0;
   });
-  std::vector<FilledKernel> kernels;
-  for_each_selected(
-      input, [&](StreamId id) { return index(trace.stream(id).device) == device_row; },
-      [&](uint32_t, const GpuOperation& operation) {
-        if (operation.kind() == GpuKind::Kernel && operation.start_ns < operation.end_ns)
-          kernels.push_back({operation.start_ns, operation.end_ns, operation.detail});
-      });
-  const auto by_start = [](const FilledKernel& a, const FilledKernel& b) { return a.start_ns < b.start_ns; };
-  if (!std::is_sorted(kernels.begin(), kernels.end(), by_start)) std::sort(kernels.begin(), kernels.end(), by_start);
-
   std::vector<KernelFill> of_kernel(trace.kernels.size());
   for (uint32_t k = 0; k < trace.kernels.size(); ++k)
     of_kernel[k] = kernel_fill(device, trace.kernels[k]).value_or(KernelFill{});
   FillSweep sweep(fill);
-  for (const FilledKernel& kernel : kernels) {
-    const KernelFill& full = of_kernel[kernel.kernel];
-    sweep.add(kernel, std::min(full.blocks_per_sm, 1.0));
-    if (full.blocks_per_sm == 0) continue;  // its shape is not known
-    fill.occupancy.add(kernel.start_ns, kernel.end_ns, full.occupancy_percent);
-    fill.kernel_time.add(kernel.start_ns, kernel.end_ns, 1);
-  }
+  for_each_selected_by_start(
+      input, [&](StreamId id) { return index(trace.stream(id).device) == device_row; },
+      [&](uint32_t, const GpuOperation& operation) {
+        if (operation.kind() != GpuKind::Kernel || operation.end_ns <= operation.start_ns) return;
+        const KernelFill& full = of_kernel[operation.detail];
+        sweep.add(operation, std::min(full.blocks_per_sm, 1.0));
+        if (full.blocks_per_sm == 0) return;  // its shape is not known
+        fill.occupancy.add(operation.start_ns, operation.end_ns, full.occupancy_percent);
+        fill.kernel_time.add(operation.start_ns, operation.end_ns, 1);
+      });
   sweep.advance(std::numeric_limits<int64_t>::max());
 }
 
@@ -160,14 +147,16 @@ Table report_gpu_util(const AnalysisInput& input) {
   if (!disjoint) table.notes.emplace_back("the windows overlap: no estimates");
 
   for (uint32_t d = 0; d < trace.devices.size(); ++d) {
-    std::vector<Interval> intervals;
-    for_each_selected(
+    IntervalCollector intervals;
+    bool any = false;
+    for_each_selected_by_start(
         input, [&](StreamId id) { return index(trace.stream(id).device) == d; },
         [&](uint32_t, const GpuOperation& operation) {
-          intervals.push_back({operation.start_ns, operation.end_ns});
+          any = true;
+          intervals.add(operation.start_ns, operation.end_ns);
         });
-    if (intervals.empty()) continue;
-    const IntervalSet busy(std::move(intervals));
+    if (!any) continue;
+    const IntervalSet busy = intervals.take();
     Fill fill(pieces);
     if (disjoint) estimate(input, d, fill);
     for (size_t i = 0; i < pieces.size(); ++i) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/gpu_order.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace prof::analyzer {
 
@@ -27,6 +29,20 @@ void for_each_selected(const AnalysisInput& input, StreamWanted&& stream_wanted,
       if (selects_launch(input, operation)) take(row, operation);
     }
   }
+}
+
+// The same by start over all streams wanted.
+template <class StreamWanted, class Take>
+void for_each_selected_by_start(const AnalysisInput& input, StreamWanted&& stream_wanted, Take&& take) {
+  const Trace& trace = input.trace;
+  std::vector<StreamId> streams;
+  for (uint32_t s = 0; s < trace.streams.size(); ++s) {
+    if (input.selection.has_stream(trace, trace.streams[s]) && stream_wanted(StreamId{s}))
+      streams.push_back(StreamId{s});
+  }
+  in_order_of_start(trace, streams, [&](uint32_t row) {
+    if (selects_launch(input, trace.operations[row])) take(row, trace.operations[row]);
+  });
 }
 
 }  // namespace prof::analyzer

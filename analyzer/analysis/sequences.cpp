@@ -4,6 +4,7 @@
 #include "analyzer/analysis/sequences.h"
 
 #include "analyzer/analysis/selected_operations.h"
+#include "analyzer/analysis/statistics.h"
 
 #include <fmt/format.h>
 
@@ -74,8 +75,8 @@ Positions positions_of(const AnalysisInput& input, const std::vector<Window>& wi
     if (all.before.empty()) all.before.emplace_back();
     const Positions::Sums& sums = all.before.back();
     all.name.push_back(name), all.row.push_back(row);
-    all.before.push_back({sums.gpu_ns + own.gpu_ns, sums.gap_ns + own.gap_ns, sums.launch_ns + own.launch_ns,
-                          sums.short_kernels + own.short_kernels});
+    all.before.push_back({add_saturated(sums.gpu_ns, own.gpu_ns), sums.gap_ns + own.gap_ns,
+                          add_saturated(sums.launch_ns, own.launch_ns), sums.short_kernels + own.short_kernels});
   };
   for_each_selected(
       input, [](StreamId) { return true; },
@@ -199,9 +200,9 @@ class Search {
       if (entry.count++ == 0) entry.first = static_cast<uint32_t>(i);
       entry.end = static_cast<uint32_t>(i + length);
       const Positions::Sums &before = at_.before[i], &after = at_.before[i + length];
-      entry.gpu_ns += after.gpu_ns - before.gpu_ns;
+      entry.gpu_ns = add_saturated(entry.gpu_ns, after.gpu_ns - before.gpu_ns);
       entry.gap_ns += after.gap_ns - at_.before[i + 1].gap_ns;  // not the gap before the first
-      entry.launch_ns += after.launch_ns - before.launch_ns;
+      entry.launch_ns = add_saturated(entry.launch_ns, after.launch_ns - before.launch_ns);
       entry.short_kernels += after.short_kernels - before.short_kernels;
     }
     for (uint32_t& id : ids) {
@@ -292,19 +293,24 @@ std::vector<uint32_t> share_positions(const Positions& at, const std::vector<Can
   std::unordered_map<Names, uint32_t, NamesHash> rank_of;
   for (uint32_t rank = 0; rank < candidates.size(); ++rank)
     rank_of[names_at(at, candidates[rank].counted.first, candidates[rank].length)] = rank;
-  // Which positions can begin a candidate at all: most cannot, and looking up costs.
-  std::vector<uint8_t> begins(at.is_kernel.size());
-  for (const Candidate& each : candidates) begins[at.name[each.counted.first]] = 1;
+  // Which lengths the candidates have that begin with a name, a bit each: looking up costs.
+  std::vector<uint16_t> lengths_from(at.is_kernel.size());
+  for (const Candidate& each : candidates) {
+    uint16_t& lengths = lengths_from[at.name[each.counted.first]];
+    lengths = static_cast<uint16_t>(lengths | 1u << each.length);
+  }
 
   std::vector<uint16_t> best(at.name.size(), UINT16_MAX);
   for (uint32_t i = 0; i < at.name.size(); ++i) {
-    if (at.name[i] == kNone || begins[at.name[i]] == 0) continue;
+    const uint32_t lengths = at.name[i] == kNone ? 0 : lengths_from[at.name[i]];
+    if (lengths == 0) continue;
     Names names;
     names.fill(kNone);
     names[0] = at.name[i];
-    for (uint32_t length = 2; length <= kLongestSequence && i + length <= at.name.size(); ++length) {
+    for (uint32_t length = 2; lengths >> length != 0 && i + length <= at.name.size(); ++length) {
       if (at.name[i + length - 1] == kNone) break;
       names[length - 1] = at.name[i + length - 1];
+      if ((lengths >> length & 1) == 0) continue;
       if (const auto found = rank_of.find(names); found != rank_of.end())
         best[i] = std::min(best[i], static_cast<uint16_t>(found->second));
     }

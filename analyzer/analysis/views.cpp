@@ -1,5 +1,7 @@
 #include "analyzer/analysis/views.h"
 
+#include "analyzer/analysis/gpu_order.h"
+
 namespace prof::analyzer {
 
 const KernelNames& Views::names() const {
@@ -19,15 +21,16 @@ const QueueDepth& Views::depth() const {
 
 const std::vector<IntervalSet>& Views::busy() const {
   if (busy_) return *busy_;
-  std::vector<std::vector<Interval>> of_device(trace_.devices.size());
-  for (const Stream& stream : trace_.streams) {
-    for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
-      const GpuOperation& operation = trace_.operations[row];
-      of_device[index(stream.device)].push_back({operation.start_ns, operation.end_ns});
-    }
-  }
+  std::vector<std::vector<StreamId>> of_device(trace_.devices.size());
+  for (uint32_t s = 0; s < trace_.streams.size(); ++s)
+    of_device[index(trace_.streams[s].device)].push_back(StreamId{s});
   busy_.emplace();
-  for (std::vector<Interval>& intervals : of_device) busy_->emplace_back(std::move(intervals));
+  for (const std::vector<StreamId>& streams : of_device) {
+    IntervalCollector busy;
+    in_order_of_start(trace_, streams,
+                      [&](uint32_t row) { busy.add(trace_.operations[row].start_ns, trace_.operations[row].end_ns); });
+    busy_->push_back(busy.take());
+  }
   return *busy_;
 }
 

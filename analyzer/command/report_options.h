@@ -23,7 +23,9 @@ inline void add_report_options(CLI::App& verb, ReportOptions& options) {
           "--window", options.window,
           "gpu (first to last GPU operation), run, step (each ProfilerStep), nvtx:NAME (each such range) or A..B")
       ->capture_default_str();
-  verb.add_option("--wall", options.wall_ms, "wall time in ms of the same run without a profiler")->option_text("MS");
+  verb.add_option("--wall", options.wall_ms, "wall time in ms of the same run without a profiler")
+      ->check(CLI::Range(0.0, 1e12))
+      ->option_text("MS");
   verb.add_option("--group-by", options.group_by, "what makes a row of its own: words of the report's page")
       ->delimiter(',')
       ->expected(1)

@@ -114,4 +114,22 @@ class IntervalSet {
   std::vector<int64_t> before_;  // length of parts 0 … i
 };
 
+// Collects intervals that come mostly by begin: what touches the one before becomes one with it at once, so that the union of
+// millions of operations takes the room of its parts.
+class IntervalCollector {
+ public:
+  void add(int64_t begin_ns, int64_t end_ns) {
+    if (end_ns <= begin_ns) return;
+    if (!parts_.empty() && begin_ns >= parts_.back().begin_ns && begin_ns <= parts_.back().end_ns) {
+      parts_.back().end_ns = std::max(parts_.back().end_ns, end_ns);
+    } else {
+      parts_.push_back({begin_ns, end_ns});
+    }
+  }
+  IntervalSet take() { return IntervalSet(std::move(parts_)); }
+
+ private:
+  std::vector<Interval> parts_;
+};
+
 }  // namespace prof::analyzer

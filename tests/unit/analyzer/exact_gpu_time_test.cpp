@@ -185,6 +185,30 @@ TEST_F(ExactAnswers, AreReproducedForEveryTrace) {
   }
 }
 
+// Two processes with a GPU each and 78 correlation ids in common; kernels of the first overlap on one stream by 12,442 ns. The
+// answers are SQL sums and unions over its tables.
+TEST_F(ExactAnswers, HoldForTheDevicesOfAnExportOfNsightSystems) {
+  const Recorded recorded(data_folder() / "nsys" / "mfu_2gpu_before.sqlite");
+  const AnalysisInput input = recorded.input();
+  const std::vector<DeviceBreakdown> devices = break_down(input, report_windows(input), {});
+  ASSERT_EQ(devices.size(), 2u);
+  const Breakdown &first = devices[0].windows.at(0), &second = devices[1].windows.at(0);
+  EXPECT_NE(devices[0].process, devices[1].process);
+  EXPECT_EQ(first.window_ns, second.window_ns);
+  EXPECT_EQ(first.busy_ns, 273'817'787);
+  EXPECT_EQ(first.kernels, 1993u);
+  EXPECT_EQ(first.operations, 1993u + 643u);
+  EXPECT_EQ(first.kernel_sum_ns, 270'875'926);
+  EXPECT_EQ(first.kernel_sum_ns - (first.compute_ns + first.exposed_communication_ns), 12'442);
+  EXPECT_EQ(first.communication_ns, 17'172'652);
+  EXPECT_EQ(first.memory_ns, 2'954'303);
+  EXPECT_EQ(second.busy_ns, 267'275'916);
+  EXPECT_EQ(second.kernels, 2017u);
+  EXPECT_EQ(second.kernel_sum_ns, 264'324'724);
+  EXPECT_EQ(second.communication_ns, 8'229'100);
+  EXPECT_EQ(second.memory_ns, 2'951'192);
+}
+
 // The fields of one line of csv.
 std::vector<std::string> fields_of(const std::string& line) {
   std::vector<std::string> fields(1);
