@@ -108,45 +108,54 @@ void place_operations(Trace& trace, const ImportMark& mark) {
 
 // Parent, level, children and path of nested ranges. NVTX nests within its domain, the rest within the thread; a partial
 // overlap is no child.
+//
+// Each nest has a stack of ranges that may enclose the next one. A range that ends before the new one does never encloses
+// anything again that the new one does not enclose more closely, so it goes: ends never grow towards the top, and what
+// encloses a range is the top. O(1) a range, amortised, whatever crosses or nests.
 class RangeNesting {
  public:
   explicit RangeNesting(Trace& trace) : trace_(trace) {}
 
   void run(Rows rows) {
-    open_.clear();
+    stacks_.clear();
+    path_stack_.clear();
     for (uint32_t row = rows.first; row < rows.last; ++row) {
       Range& range = trace_.ranges[row];
-      while (!open_.empty() && trace_.ranges[open_.back()].end_ns <= range.begin_ns &&
-             trace_.ranges[open_.back()].end_ns < range.end_ns)
-        open_.pop_back();
-      PathId path{};
-      for (size_t i = open_.size(); i-- > 0;) {
-        Range& outer = trace_.ranges[open_[i]];
-        if (outer.end_ns < range.end_ns) continue;
-        if (index(path) == 0 && outer.kind != RangeKind::Python) path = outer.path;
-        if (range.parent == kNone && same_nest(outer, range)) {
-          range.parent = open_[i];
-          range.level = static_cast<uint16_t>(std::min<uint32_t>(outer.level + 1u, UINT16_MAX));
-          if (outer.children < UINT16_MAX) ++outer.children;
-        }
-        if (range.parent != kNone && index(path) != 0) break;
-        // Python's stacks are deep: looking through them for a path once is enough.
-        if (range.parent != kNone && outer.kind == RangeKind::Python) {
-          path = outer.path;
-          break;
-        }
+      std::vector<uint32_t>& stack = stacks_[nest(range)];
+      drop_ended(stack, range.end_ns);
+      if (!stack.empty()) {
+        Range& outer = trace_.ranges[stack.back()];
+        range.parent = stack.back();
+        range.level = static_cast<uint16_t>(std::min<uint32_t>(outer.level + 1u, UINT16_MAX));
+        if (outer.children < UINT16_MAX) ++outer.children;
       }
-      range.path =
-          range.kind == RangeKind::Python || range.kind == RangeKind::Overhead ? path : child(path, range.label);
-      open_.push_back(row);
+      stack.push_back(row);
+      set_path(range, row);
     }
   }
 
  private:
-  bool same_nest(const Range& outer, const Range& inner) const {
-    if ((outer.kind == RangeKind::Nvtx) != (inner.kind == RangeKind::Nvtx)) return false;
-    return inner.kind != RangeKind::Nvtx ||
-           trace_.labels[index(outer.label)].domain == trace_.labels[index(inner.label)].domain;
+  // 0: everything but NVTX; else the domain.
+  static constexpr uint64_t kNvtx = uint64_t{1} << 32;
+  uint64_t nest(const Range& range) const {
+    return range.kind == RangeKind::Nvtx ? kNvtx | index(trace_.labels[index(range.label)].domain) : 0;
+  }
+  void drop_ended(std::vector<uint32_t>& stack, int64_t end_ns) const {
+    while (!stack.empty() && trace_.ranges[stack.back()].end_ns < end_ns) stack.pop_back();
+  }
+  // Python's functions have the path of what is around them and are in no path themselves.
+  void set_path(Range& range, uint32_t row) {
+    if (range.kind == RangeKind::Python) {
+      const auto shorter = std::partition_point(path_stack_.begin(), path_stack_.end(), [&](uint32_t outer) {
+        return trace_.ranges[outer].end_ns >= range.end_ns;
+      });
+      range.path = shorter == path_stack_.begin() ? PathId{} : trace_.ranges[*(shorter - 1)].path;
+      return;
+    }
+    drop_ended(path_stack_, range.end_ns);
+    const PathId path = path_stack_.empty() ? PathId{} : trace_.ranges[path_stack_.back()].path;
+    range.path = range.kind == RangeKind::Overhead ? path : child(path, range.label);
+    path_stack_.push_back(row);
   }
   PathId child(PathId parent, LabelId label) {
     const uint64_t key = uint64_t{index(parent)} << 32 | index(label);
@@ -156,7 +165,8 @@ class RangeNesting {
   }
 
   Trace& trace_;
-  std::vector<uint32_t> open_;
+  std::unordered_map<uint64_t, std::vector<uint32_t>> stacks_;
+  std::vector<uint32_t> path_stack_;
   std::unordered_map<uint64_t, uint32_t> paths_;
 };
 
