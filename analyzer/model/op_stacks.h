@@ -1,0 +1,34 @@
+// The Python stack of a range, innermost frame first, as torch.autograd.profiler shows it: the Python functions around it in
+// the trace, else the text of "Call stack". A range inside a backward operator has the stack of the forward operator that
+// made it, or none if that is not known. Frames of the profiler and of autograd's entry are left out and counted.
+#pragma once
+
+#include "analyzer/model/column.h"
+#include "analyzer/model/forward_backward.h"
+#include "analyzer/model/trace.h"
+
+#include <string_view>
+#include <vector>
+
+namespace prof::analyzer {
+
+class OpStacks {
+ public:
+  OpStacks(const Trace& trace, const ForwardBackward& links);
+
+  // At most `most` frames. They are views into the trace's strings.
+  std::vector<std::string_view> stack(uint32_t range_row, size_t most = SIZE_MAX) const;
+  // Equal for ranges with the same stack for sure; 0 for those without one.
+  uint64_t key(uint32_t range_row) const;
+  uint64_t frames_left_out() const { return left_out_; }  // of the stacks made so far
+
+ private:
+  uint32_t source(uint32_t range_row) const;  // the range whose own stack it is; kNone: no stack
+
+  const Trace& trace_;
+  const ForwardBackward& links_;
+  Column<uint32_t> python_;  // range row -> row of the innermost Python function around it
+  mutable uint64_t left_out_ = 0;
+};
+
+}  // namespace prof::analyzer
