@@ -187,6 +187,7 @@ void write_merged(ChromeContext& context, const std::vector<CopiedFile>& files, 
   write_chrome_metadata(context);
   write_chrome_host(context);
   write_chrome_ranges(context);
+  write_chrome_forward_backward(context);
   write_chrome_memory(context);
   write_chrome_gpu(context);
   ChromePids pids;

@@ -59,6 +59,7 @@ struct ChromeContext {
 void write_chrome_metadata(const ChromeContext& context);
 void write_chrome_host(const ChromeContext& context);
 void write_chrome_ranges(const ChromeContext& context);
+void write_chrome_forward_backward(const ChromeContext& context);
 void write_chrome_memory(const ChromeContext& context);
 void write_chrome_gpu(const ChromeContext& context);
 void write_chrome_counters(const ChromeContext& context);
