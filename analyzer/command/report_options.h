@@ -33,6 +33,16 @@ inline void add_report_options(CLI::App& verb, ReportOptions& options) {
       ->option_text("WORDS");
   verb.add_option("--range", options.range, "graphs: ranges whose text this matches, beside compiled graphs")
       ->option_text("PATTERN");
+  verb.add_flag("--top-level", options.top_level, "ops: only what is inside nothing else");
+  verb.add_option("--max-name-column-width", options.max_name_column_width, "ops: cut names; 0 does not")
+      ->option_text("N")
+      ->capture_default_str();
+  verb.add_option("--max-shapes-column-width", options.max_shapes_column_width, "ops: cut shapes; 0 does not")
+      ->option_text("N")
+      ->capture_default_str();
+  verb.add_option("--max-src-column-width", options.max_src_column_width, "ops: cut source locations; 0 does not")
+      ->option_text("N")
+      ->capture_default_str();
   verb.add_option("--rules", options.rules, "file of kernel categories, tested before the built-in ones")
       ->option_text("FILE");
 }

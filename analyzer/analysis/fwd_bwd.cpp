@@ -1,0 +1,145 @@
+// fwd-bwd: what the forward and the backward of each operator took, on the CPU and on the GPU. One row per name of the
+// outermost forward operator a backward operator belongs to. Definitions: docs/reports/fwd-bwd.md.
+#include "analyzer/analysis/analysis.h"
+#include "analyzer/model/event_tree.h"
+#include "analyzer/model/forward_backward.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace prof::analyzer {
+
+namespace {
+
+struct Pair {
+  std::vector<uint32_t> forwards;  // rows of the outermost forward operators, each once
+  std::set<std::string_view> backward_names;
+  int64_t forward_cpu_ns = 0, forward_gpu_ns = 0, backward_cpu_ns = 0, backward_gpu_ns = 0;
+  uint64_t forward_count = 0, backward_count = 0, several = 0, higher_order = 0;
+};
+
+class Pairs {
+ public:
+  explicit Pairs(const AnalysisInput& input)
+      : input_(input), trace_(input.trace), names_(trace_), tree_(trace_, names_), links_(trace_) {
+    gpu_ = device_times(trace_, tree_, true, [&](const GpuOperation& operation) {
+      return input.selection.has_stream(trace_, trace_.stream(operation.stream())) &&
+             input.selection.in_window(operation.start_ns, operation.end_ns);
+    });
+    for (const BackwardLink& link : links_.links()) add(link);
+    for (auto& [name, pair] : pairs_) add_forwards(pair);
+  }
+
+  const std::map<std::string_view, Pair>& pairs() const { return pairs_; }  // "": no forward operator found
+  const ForwardBackward& links() const { return links_; }
+
+ private:
+  bool selected(const Range& range) const {
+    return input_.selection.has_thread(trace_.thread(range.thread)) &&
+           input_.selection.in_window(range.begin_ns, range.end_ns);
+  }
+
+  // A chain of operators merged into one is that one.
+  uint32_t node(uint32_t range_row) const { return tree_.of_range(range_row); }
+
+  void add(const BackwardLink& link) {
+    const Range& backward = trace_.ranges[link.outer_backward];
+    if (!selected(backward)) return;
+    const bool found = link.outer_forward != kNone;
+    Pair& pair = pairs_[found ? names_.text(names_.of(trace_.ranges[link.outer_forward])) : std::string_view()];
+    if (found) pair.forwards.push_back(link.outer_forward);
+    pair.backward_names.insert(names_.text(names_.of(trace_.ranges[link.backward])));
+    ++pair.backward_count;
+    pair.several += link.others != 0 ? 1 : 0;
+    pair.higher_order += link.order > 1 ? 1 : 0;
+    pair.backward_cpu_ns = add_times(pair.backward_cpu_ns, time_between(backward.begin_ns, backward.end_ns));
+    const uint32_t at = node(link.outer_backward);
+    if (at != kNone) pair.backward_gpu_ns = add_times(pair.backward_gpu_ns, gpu_.total_ns[at]);
+  }
+
+  // Each forward operator counts once, and its time once where operators of one name are inside each other.
+  void add_forwards(Pair& pair) const {
+    std::sort(pair.forwards.begin(), pair.forwards.end());
+    pair.forwards.erase(std::unique(pair.forwards.begin(), pair.forwards.end()), pair.forwards.end());
+    pair.forward_count = pair.forwards.size();
+    const Range* counted = nullptr;
+    for (const uint32_t row : pair.forwards) {
+      const Range& range = trace_.ranges[row];
+      if (counted != nullptr && counted->thread == range.thread && range.end_ns <= counted->end_ns) continue;
+      counted = &range;
+      pair.forward_cpu_ns = add_times(pair.forward_cpu_ns, time_between(range.begin_ns, range.end_ns));
+      if (node(row) != kNone) pair.forward_gpu_ns = add_times(pair.forward_gpu_ns, gpu_.total_ns[node(row)]);
+    }
+  }
+
+  const AnalysisInput& input_;
+  const Trace& trace_;
+  const EventNames names_;
+  const EventTree tree_;
+  const ForwardBackward links_;
+  DeviceTimes gpu_;
+  std::map<std::string_view, Pair> pairs_;
+};
+
+std::string joined(const std::set<std::string_view>& names) {
+  std::string text;
+  for (const std::string_view name : names) text += fmt::format("{}{}", text.empty() ? "" : ", ", name);
+  return text;
+}
+
+}  // namespace
+
+Table report_fwd_bwd(const AnalysisInput& input) {
+  Table table("fwd-bwd", "Forward operators and their backward");
+  table.add_column("Forward", "forward", CellType::Text);
+  table.add_column("Fwd ops", "forward_count", CellType::Count);
+  table.add_column("Fwd CPU", "forward_cpu", CellType::Nanoseconds);
+  table.add_column("Fwd GPU", "forward_gpu", CellType::Nanoseconds);
+  table.add_column("Bwd ops", "backward_count", CellType::Count);
+  table.add_column("Bwd CPU", "backward_cpu", CellType::Nanoseconds);
+  table.add_column("Bwd GPU", "backward_gpu", CellType::Nanoseconds);
+  table.add_column("CPU bwd/fwd", "cpu_ratio", CellType::Real, 2);
+  table.add_column("GPU bwd/fwd", "gpu_ratio", CellType::Real, 2);
+  table.add_column("Several", "several_candidates", CellType::Count);
+  table.add_column("Higher order", "higher_order", CellType::Count);
+  table.add_column("Backward", "backward", CellType::Text);
+  const Pairs pairs(input);
+  const auto ratio = [](Table::Row& row, int64_t of, int64_t to) {
+    to > 0 ? row.add(static_cast<double>(of) / static_cast<double>(to)) : row.empty();
+  };
+  std::vector<const std::pair<const std::string_view, Pair>*> order;
+  for (const auto& each : pairs.pairs()) order.push_back(&each);
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+    const auto key = [](const Pair& p) {
+      return std::pair(-add_times(p.forward_gpu_ns, p.backward_gpu_ns), -p.backward_cpu_ns);
+    };
+    return key(a->second) < key(b->second);
+  });
+  for (const auto* each : order) {
+    const Pair& pair = each->second;
+    const bool found = !each->first.empty();
+    Table::Row row = table.row();
+    row.add(found ? each->first : std::string_view("[no forward operator found]"));
+    if (found) {
+      row.add(pair.forward_count).add(pair.forward_cpu_ns).add(pair.forward_gpu_ns);
+    } else {
+      row.empty().empty().empty();
+    }
+    row.add(pair.backward_count).add(pair.backward_cpu_ns).add(pair.backward_gpu_ns);
+    ratio(row, pair.backward_cpu_ns, pair.forward_cpu_ns);
+    ratio(row, pair.backward_gpu_ns, pair.forward_gpu_ns);
+    row.add(pair.several).add(pair.higher_order).add(std::string_view(joined(pair.backward_names)));
+  }
+  const ForwardBackward& links = pairs.links();
+  table.notes.push_back(fmt::format("{} backward operators, {} without a forward operator, {} with several candidates",
+                                    links.links().size(), links.unmatched(), links.ambiguous()));
+  if (links.links().empty())
+    table.notes.push_back(
+        "no sequence numbers: record with torch.profiler or inside torch.autograd.profiler.emit_nvtx()");
+  return table;
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,146 @@
+// nvtx: the GPU time that belongs to each NVTX range and annotation, by text or (--group-by path) by chain of open ranges.
+// Definitions: docs/reports/nvtx.md.
+#include "analyzer/analysis/range_projection.h"
+#include "analyzer/model/event_names.h"
+#include "analyzer/model/event_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+#include <unordered_map>
+
+namespace prof::analyzer {
+
+namespace {
+
+// Chains of open ranges by table names: PathIds whose texts differ only in numbers of emit_nvtx are one.
+class NamedPaths {
+ public:
+  NamedPaths(const Trace& trace, const EventNames& names) : of_path_(trace.paths.size()) {
+    std::unordered_map<uint64_t, uint32_t> known;
+    for (uint32_t path = 1; path < trace.paths.size(); ++path) {
+      const PathNode& node = trace.paths[path];  // parents stand before their children
+      const uint32_t parent = of_path_[index(node.parent)];
+      const uint64_t key = uint64_t{parent} << 32 | static_cast<uint32_t>(names.of(node.label));
+      const auto [found, added] = known.try_emplace(key, static_cast<uint32_t>(texts_.size()));
+      if (added) {
+        const std::string_view name = names.text(names.of(node.label));
+        texts_.push_back(parent == 0 ? std::string(name) : fmt::format("{}/{}", texts_[parent], name));
+      }
+      of_path_[path] = found->second;
+    }
+  }
+  uint32_t of(PathId path) const { return of_path_[index(path)]; }
+  const std::string& text(uint32_t id) const { return texts_[id]; }
+
+ private:
+  std::vector<uint32_t> of_path_;
+  std::vector<std::string> texts_{std::string()};
+};
+
+struct Sums {
+  uint64_t count = 0, with_gpu = 0, levels = 0, operations = 0;
+  int64_t cpu_ns = 0, span_ns = 0, busy_ns = 0, sum_ns = 0;
+  int64_t first_ns = INT64_MAX;
+  std::string_view kind;
+};
+
+// (name or path, domain, style)
+using Key = std::tuple<uint32_t, uint32_t, RangeStyle>;
+
+void add(Sums& sums, const Range& range, const Projection& projection) {
+  sums.kind = range.kind == RangeKind::Nvtx ? "nvtx" : "annotation";
+  ++sums.count;
+  sums.levels += range.level;
+  sums.first_ns = std::min(sums.first_ns, range.begin_ns);
+  sums.cpu_ns = add_times(sums.cpu_ns, time_between(range.begin_ns, range.end_ns));
+  if (projection.operations == 0) return;
+  ++sums.with_gpu;
+  sums.operations += projection.operations;
+  sums.span_ns = add_times(sums.span_ns, projection.span_ns());
+  sums.busy_ns = add_times(sums.busy_ns, projection.busy_ns);
+  sums.sum_ns = add_times(sums.sum_ns, projection.sum_ns);
+}
+
+}  // namespace
+
+Table report_nvtx(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  bool by_path = false;
+  for (const std::string& word : input.options.group_by) {
+    if (word != "path") throw std::runtime_error(fmt::format("--group-by: nvtx knows path, not '{}'", word));
+    by_path = true;
+  }
+  const EventNames names(trace);
+  const NamedPaths paths(trace, names);
+  std::vector<uint32_t> rows, nested;
+  for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
+    const Range& range = trace.ranges[row];
+    if (range.kind != RangeKind::Nvtx && range.kind != RangeKind::Annotation) continue;
+    if (!input.selection.has_thread(trace.thread(range.thread)) ||
+        !input.selection.in_window(range.begin_ns, range.end_ns))
+      continue;
+    (range.style == RangeStyle::PushPop ? nested : rows).push_back(row);
+  }
+  const std::vector<Projection> projections = project_ranges(input, nested);
+  std::map<Key, Sums> groups;
+  const auto group = [&](const Range& range) -> Sums& {
+    const bool path = by_path && range.style == RangeStyle::PushPop;
+    return groups[{path ? paths.of(range.path) : static_cast<uint32_t>(names.of(range)),
+                   index(trace.labels[index(range.label)].domain), range.style}];
+  };
+  for (size_t i = 0; i < nested.size(); ++i)
+    add(group(trace.ranges[nested[i]]), trace.ranges[nested[i]], projections[i]);
+  for (const uint32_t row : rows) add(group(trace.ranges[row]), trace.ranges[row], {});
+
+  Table table("nvtx", by_path ? "GPU time of ranges by path" : "GPU time of ranges by text");
+  table.add_column(by_path ? "Path" : "Range", by_path ? "path" : "range", CellType::Text);
+  table.add_column("Domain", "domain", CellType::Text);
+  table.add_column("Kind", "kind", CellType::Text);
+  table.add_column("Style", "style", CellType::Text);
+  table.add_column("Level", "level", CellType::Real, 1);
+  table.add_column("Count", "count", CellType::Count);
+  table.add_column("With GPU", "with_gpu", CellType::Count);
+  table.add_column("CPU total", "cpu_time", CellType::Nanoseconds);
+  table.add_column("GPU span", "gpu_span", CellType::Nanoseconds);
+  table.add_column("GPU busy", "gpu_busy", CellType::Nanoseconds);
+  table.add_column("Busy (% of span)", "busy_percent", CellType::Real, 1);
+  table.add_column("GPU sum", "gpu_sum", CellType::Nanoseconds);
+  table.add_column("GPU ops", "gpu_operations", CellType::Count);
+  std::vector<const std::pair<const Key, Sums>*> order;
+  for (const auto& each : groups) order.push_back(&each);
+  std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
+    if (by_path) return a->second.first_ns < b->second.first_ns;
+    return std::tuple(-a->second.busy_ns, -a->second.cpu_ns) < std::tuple(-b->second.busy_ns, -b->second.cpu_ns);
+  });
+  for (const auto* each : order) {
+    const auto& [name, domain, style] = each->first;
+    const Sums& sums = each->second;
+    const bool nests = style == RangeStyle::PushPop;
+    Table::Row row = table.row();
+    row.add(by_path && nests ? std::string_view(paths.text(name)) : names.text(StringId{name}));
+    row.add(trace.text(StringId{domain})).add(sums.kind).add(std::string_view(nests ? "PushPop" : "StartEnd"));
+    nests ? row.add(static_cast<double>(sums.levels) / static_cast<double>(sums.count)) : row.empty();
+    row.add(sums.count);
+    nests ? row.add(sums.with_gpu) : row.empty();
+    row.add(sums.cpu_ns);
+    if (sums.with_gpu == 0) {
+      row.empty().empty().empty().empty();
+      if (nests) row.add(uint64_t{0});
+      continue;
+    }
+    row.add(sums.span_ns).add(sums.busy_ns);
+    sums.span_ns > 0 ? row.add(100 * static_cast<double>(sums.busy_ns) / static_cast<double>(sums.span_ns))
+                     : row.empty();
+    row.add(sums.sum_ns).add(sums.operations);
+  }
+  table.notes.push_back(
+      "span: first start to last end of the operations launched inside; busy: their union; added over instances");
+  if (groups.empty()) table.notes.push_back("no NVTX ranges or annotations; operators are in report ops");
+  return table;
+}
+
+}  // namespace prof::analyzer

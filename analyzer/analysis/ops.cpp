@@ -1,0 +1,187 @@
+// ops: operators, calls and GPU operations averaged by name, as torch.autograd.profiler's key_averages().table() shows them.
+// Text has that table's layout; CSV and JSON have more columns and whole nanoseconds. Definitions: docs/reports/ops.md.
+#include "analyzer/analysis/op_averages.h"
+#include "analyzer/output/json_text.h"
+#include "analyzer/output/torch_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace prof::analyzer {
+
+namespace {
+
+size_t code_points(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+size_t at_most(size_t width, size_t most) { return most == 0 ? width : std::min(width, most); }
+
+TorchLayout layout_of(const AnalysisInput& input, const OpAverages& averages, const OpGrouping& grouping) {
+  TorchLayout layout;
+  size_t name = 0, shapes = 0, source = 0;
+  for (const OpAverage& row : averages.rows) {
+    name = std::max(name, code_points(readable_utf8(row.name)));
+    shapes = std::max(shapes, code_points(row.shapes));
+    for (const std::string& frame : row.stack) source = std::max(source, code_points(frame));
+    layout.with_device = layout.with_device || row.self_device_ns > 0;
+    layout.with_device_memory = layout.with_device_memory || row.self_memory.device > 0;
+    if (row.flops != 0) layout.least_flops = std::min(layout.least_flops - 1, row.flops - 1) + 1;
+  }
+  layout.name_most = input.options.max_name_column_width;
+  layout.name_width = at_most(name + 4, input.options.max_name_column_width);
+  layout.shapes_width = at_most(shapes + 4, input.options.max_shapes_column_width);
+  layout.source_width = at_most(source + 4, input.options.max_src_column_width);
+  layout.with_memory = !input.trace.memory.empty();
+  layout.with_shapes = shapes != 0;
+  layout.with_stack = source != 0;
+  layout.with_node = grouping.node;
+  layout.with_thread = grouping.thread;
+  layout.with_domain = grouping.domain;
+  layout.top_level_only = input.options.top_level;
+  layout.self_cpu_ns = averages.self_cpu_ns;
+  layout.self_device_ns = averages.self_device_ns;
+  return layout;
+}
+
+// The rank the recorder wrote down, else which input it was.
+int64_t node_id(const Trace& trace, uint32_t process) {
+  const std::string rank = trace.processes[process].fact("rank");
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(rank.data(), rank.data() + rank.size(), number);
+  return error == std::errc() && end == rank.data() + rank.size() ? number : int64_t{process};
+}
+
+void declare_columns(Table& table) {
+  const auto add = [&](const char* title, const char* key, CellType type) { table.add_column(title, key, type, 2); };
+  add("Name", "name", CellType::Text);
+  add("Self CPU %", "self_cpu_percent", CellType::Real);
+  add("Self CPU", "self_cpu_time_total", CellType::Nanoseconds);
+  add("CPU total %", "cpu_percent", CellType::Real);
+  add("CPU total", "cpu_time_total", CellType::Nanoseconds);
+  add("CPU time avg", "cpu_time", CellType::Nanoseconds);
+  add("Self CUDA", "self_device_time_total", CellType::Nanoseconds);
+  add("Self CUDA %", "self_device_percent", CellType::Real);
+  add("CUDA total", "device_time_total", CellType::Nanoseconds);
+  add("CUDA time avg", "device_time", CellType::Nanoseconds);
+  add("CPU Mem", "cpu_memory_usage", CellType::Count);
+  add("Self CPU Mem", "self_cpu_memory_usage", CellType::Count);
+  add("CUDA Mem", "device_memory_usage", CellType::Count);
+  add("Self CUDA Mem", "self_device_memory_usage", CellType::Count);
+  add("# of Calls", "count", CellType::Count);
+  add("Min", "min_time", CellType::Nanoseconds);
+  add("Max", "max_time", CellType::Nanoseconds);
+  add("FLOPs", "flops", CellType::Count);
+  add("Device", "device_type", CellType::Text);
+  add("Async", "is_async", CellType::Count);
+  add("Annotation", "is_user_annotation", CellType::Count);
+  add("Node ID", "node_id", CellType::Count);
+  add("Thread", "thread", CellType::Text);
+  add("Domain", "domain", CellType::Text);
+  add("Input Shapes", "input_shapes", CellType::Text);
+  add("Source Location", "stack", CellType::Text);
+  // torch.autograd.profiler's spellings sort the largest first.
+  for (const char* key : {"cpu_time", "cpu_time_total", "self_cpu_time_total", "cpu_memory_usage",
+                          "self_cpu_memory_usage", "device_time", "device_time_total", "self_device_time_total",
+                          "device_memory_usage", "self_device_memory_usage", "count", "flops"}) {
+    const std::string meaning = std::string("-") + key;
+    table.sort_spellings.emplace_back(key, meaning);
+    const std::string spelling = key;
+    const size_t device = spelling.find("device");
+    if (device == std::string::npos) continue;
+    for (const char* other : {"cuda", "xpu", "privateuse1"})
+      table.sort_spellings.emplace_back(std::string(spelling).replace(device, 6, other), meaning);
+  }
+}
+
+void add_row(Table& table, const AnalysisInput& input, const OpAverage& op, const OpAverages& all,
+             const OpGrouping& grouping) {
+  const auto share = [](Table::Row& row, int64_t ns, int64_t of_ns) {
+    if (of_ns <= 0) {
+      row.empty();
+    } else {
+      row.add(100 * static_cast<double>(ns) / static_cast<double>(of_ns));
+    }
+  };
+  const auto average = [&](int64_t ns) {
+    return (ns + static_cast<int64_t>(op.count / 2)) / static_cast<int64_t>(op.count);
+  };
+  Table::Row row = table.row();
+  row.add(std::string_view(op.name));
+  share(row, op.self_cpu_ns, all.self_cpu_ns);
+  row.add(op.self_cpu_ns);
+  share(row, op.is_async ? 0 : op.cpu_ns, all.self_cpu_ns);
+  row.add(op.cpu_ns).add(average(op.cpu_ns)).add(op.self_device_ns);
+  share(row, op.self_device_ns, all.self_device_ns);
+  row.add(op.device_ns).add(average(op.device_ns));
+  row.add(op.memory.host).add(op.self_memory.host).add(op.memory.device).add(op.self_memory.device);
+  row.add(op.count).add(op.min_ns).add(op.max_ns);
+  row.add(op.flops).add(std::string_view(op.on_device ? "CUDA" : "CPU"));
+  row.add(int64_t{op.is_async}).add(int64_t{op.annotation});
+  const auto text = [&](bool there, std::string_view value) { there ? row.add(value) : row.empty(); };
+  if (grouping.node) {
+    row.add(node_id(input.trace, op.process));
+  } else {
+    row.empty();
+  }
+  text(grouping.thread && op.thread != kNone,
+       op.thread == kNone ? std::string() : fmt::format("{}", input.trace.threads[op.thread].tid));
+  text(grouping.domain, op.domain);
+  text(grouping.shape, op.shapes);
+  std::string stack;
+  for (const std::string& frame : op.stack) stack += (stack.empty() ? "" : ";") + frame;
+  text(!stack.empty(), stack);
+}
+
+// torch.autograd.profiler's total_average().
+std::string total_note(const OpAverages& all, bool with_memory) {
+  uint64_t events = 0;
+  int64_t cpu_ns = 0;
+  MemoryUse memory;
+  for (const OpAverage& row : all.rows) {
+    if (row.annotation) continue;
+    events += row.count;
+    cpu_ns = add_times(cpu_ns, row.cpu_ns);
+    memory += row.self_memory;
+  }
+  const int64_t mean_ns = events == 0 ? 0 : cpu_ns / static_cast<int64_t>(events);
+  std::string note = fmt::format("total average: {} events, self CPU {}, CPU time avg {}, self CUDA {}", events,
+                                 torch_time(all.self_cpu_ns), torch_time(mean_ns), torch_time(all.self_device_ns));
+  if (with_memory)
+    note += fmt::format(", memory {} CPU, {} CUDA", torch_memory(memory.host), torch_memory(memory.device));
+  return note;
+}
+
+}  // namespace
+
+Table report_ops(const AnalysisInput& input) {
+  const OpGrouping grouping = op_grouping(input.options.group_by);
+  const OpAverages averages = op_averages(input, grouping);
+  Table table("ops", "Operators, calls and GPU operations by name");
+  declare_columns(table);
+  table.text_limit = 100;
+  for (const OpAverage& row : averages.rows) {
+    if (!input.options.top_level || row.top_level) add_row(table, input, row, averages, grouping);
+  }
+  table.text_form = [layout = layout_of(input, averages, grouping)](const Table& cut) {
+    return torch_table(cut, layout);
+  };
+  table.notes.push_back(total_note(averages, !input.trace.memory.empty()));
+  const auto note = [&](const char* what, uint64_t count) {
+    if (count != 0) table.notes.push_back(fmt::format("{}: {}", what, count));
+  };
+  note("only children of their parent's name, merged into it", averages.merged);
+  note("bookkeeping operators left out (aten::is_leaf, output_nr, _version, profiler::_record_function_*)",
+       averages.filtered);
+  note("stack frames of autograd's entry and the profiler left out", averages.frames_left_out);
+  note("events of the profiler's own work, in no operator and not in the total of self CPU time",
+       averages.overhead_events);
+  note("annotations on the GPU's side, not in the total of self CUDA time", averages.annotations);
+  if (!input.trace.memory.empty() && input.options.definitions != Definitions::Reference)
+    table.notes.push_back("memory: each allocation and release counts for the innermost event on its own thread");
+  return table;
+}
+
+}  // namespace prof::analyzer
