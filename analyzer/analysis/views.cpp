@@ -47,4 +47,9 @@ const Column<uint32_t>& Views::range_of_call() const {
   return *range_of_call_;
 }
 
+const Dependencies& Views::dependencies() const {
+  if (!dependencies_) dependencies_.emplace(trace_);
+  return *dependencies_;
+}
+
 }  // namespace prof::analyzer

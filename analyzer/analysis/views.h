@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyzer/analysis/kernel_categories.h"
+#include "analyzer/model/dependencies.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/model/names.h"
 #include "analyzer/model/queue_depth.h"
@@ -26,6 +27,8 @@ class Views {
   const std::vector<IntervalSet>& busy() const;
   // HostEvent row -> row of the innermost range (but Python's) its thread was in when it was entered, kNone if in none.
   const Column<uint32_t>& range_of_call() const;
+  // Which work waited for which.
+  const Dependencies& dependencies() const;
 
  private:
   const Trace& trace_;
@@ -35,6 +38,7 @@ class Views {
   mutable std::optional<QueueDepth> depth_;
   mutable std::optional<std::vector<IntervalSet>> busy_;
   mutable std::optional<Column<uint32_t>> range_of_call_;
+  mutable std::optional<Dependencies> dependencies_;
 };
 
 }  // namespace prof::analyzer

@@ -1,0 +1,371 @@
+#include "analyzer/model/dependencies.h"
+
+#include "analyzer/model/call_class.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace prof::analyzer {
+
+namespace {
+
+// Launches that find so many operations outstanding on their stream may block; the drivers' limit is 1,024.
+constexpr uint32_t kQueueNearlyFull = 990;
+constexpr int64_t kBlockedTimesMedian = 5;
+// Where a trace does not say which stream was waited for, so many are looked at.
+constexpr size_t kStreamsLookedAt = 64;
+constexpr uint32_t kNonBlockingStream = 1;                   // CU_STREAM_NON_BLOCKING
+constexpr uint32_t kLegacyStream = 0, kPerThreadStream = 1;  // format::StreamType
+
+uint64_t pair(uint32_t high, uint32_t low) { return uint64_t{high} << 32 | low; }
+
+// Rows of all threads' calls in order of their begin.
+class CallsByTime {
+ public:
+  explicit CallsByTime(const Trace& trace) : later_{trace} {
+    for (const Thread& thread : trace.threads) {
+      if (thread.host.size() != 0) heads_.push_back(thread.host);
+    }
+    std::make_heap(heads_.begin(), heads_.end(), later_);
+  }
+  bool done() const { return heads_.empty(); }
+  uint32_t next() {
+    if (heads_.size() > 1) std::pop_heap(heads_.begin(), heads_.end(), later_);
+    Rows& head = heads_.back();
+    const uint32_t row = head.first++;
+    if (head.size() == 0) {
+      heads_.pop_back();
+    } else if (heads_.size() > 1) {
+      std::push_heap(heads_.begin(), heads_.end(), later_);
+    }
+    return row;
+  }
+
+ private:
+  struct Later {
+    const Trace& trace;
+    bool operator()(const Rows& a, const Rows& b) const {
+      const int64_t x = trace.host[a.first].begin_ns, y = trace.host[b.first].begin_ns;
+      return x != y ? x > y : a.first > b.first;
+    }
+  };
+  Later later_;
+  std::vector<Rows> heads_;
+};
+
+class Finder {
+ public:
+  Finder(const Trace& trace, Dependencies& to) : trace_(trace), to_(to), calls_(trace) {}
+
+  void run() {
+    find_operations_of_launches();
+    find_reported_waits();
+    streams_.resize(trace_.streams.size() + trace_.host_streams.size());
+    for (uint32_t s = 0; s < trace_.streams.size(); ++s) streams_[s].finished = trace_.streams[s].operations.first;
+    recent_.resize(trace_.processes.size());
+    for (CallsByTime order(trace_); !order.done();) call(order.next());
+    keep_blocked_launches();
+    const auto by_waiter = [](const Wait& a, const Wait& b) {
+      return a.waiter != b.waiter ? a.waiter < b.waiter : a.operation < b.operation;
+    };
+    std::sort(to_.of_calls.begin(), to_.of_calls.end(), by_waiter);
+    std::sort(to_.of_operations.begin(), to_.of_operations.end(), by_waiter);
+  }
+
+ private:
+  struct StreamNow {
+    uint32_t launched = kNone;     // its latest launched operation
+    uint32_t finished = 0;         // GPU streams: operations before this row have ended
+    uint32_t seen_legacy = kNone;  // the legacy stream's operation it was last ordered behind
+    bool recent = false;           // in recent_
+    bool dirty = false;            // in Context::dirty
+    std::vector<uint32_t> waits;   // for the next operation launched into it
+  };
+  struct Context {
+    uint32_t legacy = kNone;      // latest operation of the legacy stream
+    std::vector<uint32_t> dirty;  // blocking streams launched into since then
+  };
+  // Ends may be reversed in a damaged trace.
+  int64_t end_of(uint32_t operation) const {
+    return std::max(trace_.operations[operation].start_ns, trace_.operations[operation].end_ns);
+  }
+
+  void find_operations_of_launches() {
+    first_.resize(trace_.host.size());
+    last_.resize(trace_.host.size());
+    for (uint32_t row = 0; row < trace_.operations.size(); ++row) {
+      const GpuOperation& operation = trace_.operations[row];
+      if (!operation.linked()) continue;
+      // 0 is "none": rows are kept plus one.
+      uint32_t &first = first_[operation.launch], &last = last_[operation.launch];
+      if (first == 0 || operation.start_ns < trace_.operations[first - 1].start_ns) first = row + 1;
+      if (last == 0 || end_of(row) > end_of(last - 1)) last = row + 1;
+    }
+  }
+
+  // What CUPTI said about waits, by call; and which records of events are asked about.
+  void find_reported_waits() {
+    for (uint32_t row = 0; row < trace_.syncs.size(); ++row) {
+      const SyncEvent& sync = trace_.syncs[row];
+      if (sync.call == kNone) continue;
+      reported_.emplace(sync.call, row);
+      if (sync.record_correlation == 0 || sync.waits_for == kNone) continue;
+      records_.emplace(pair(process_index(trace_.host[sync.call]), sync.record_correlation),
+                       Record{sync.waits_for, kNone, false});
+    }
+  }
+
+  void call(uint32_t row) {
+    const HostEvent& event = trace_.host[row];
+    const CallTraits traits = calls_.of(event);
+    if (event.is_launch()) launch(row, event, traits);
+    if (traits.records_event) record(event);
+    if (traits.orders_stream) order(row, event);
+    if (traits.kind == CallClass::Synchronization && event.result() == 0) synchronize(row, event, traits.waits);
+  }
+
+  uint32_t process_index(const HostEvent& event) const { return index(trace_.thread(event.thread).process); }
+  bool from_log(const HostEvent& event) const { return trace_.process_of(event).format == "prof log"; }
+
+  // Index into streams_: the GPU's stream where it is known, else the handle's own. kNone: nothing known.
+  uint32_t stream_key(const HostEvent& event) const {
+    const uint32_t handle = index(event.stream);
+    if (handle == 0 || handle >= trace_.host_streams.size()) return kNone;
+    const uint32_t stream = trace_.host_streams[handle].stream;
+    return stream != kNone ? stream : static_cast<uint32_t>(trace_.streams.size()) + handle;
+  }
+
+  void launch(uint32_t row, const HostEvent& event, const CallTraits& traits) {
+    if (last_[row] == 0) return;
+    const uint32_t operation = last_[row] - 1, first = first_[row] - 1;
+    const uint32_t gpu_stream = trace_.operations[operation].stream_index;
+    uint32_t key = stream_key(event);
+    if (key == kNone) key = gpu_stream;
+    StreamNow& stream = streams_[key];
+    for (const uint32_t dependency : std::exchange(stream.waits, {})) operation_waits(first, dependency);
+    if (from_log(event)) order_behind_legacy(event, key, first, operation);
+    if (key < trace_.streams.size()) look_for_full_queue(row, event, key);
+    stream.launched = operation;
+    touch(process_index(event), key);
+    if (gpu_stream != key) {
+      streams_[gpu_stream].launched = operation;
+      touch(process_index(event), gpu_stream);
+    }
+    // A copy that is finished when its call returns was waited for, if it is one of those that may be.
+    if ((traits.waits == WaitScope::OwnCopy || touches_pageable(trace_.operations[operation])) &&
+        end_of(operation) <= event.end_ns)
+      to_.of_calls.push_back({row, operation});
+  }
+
+  static bool touches_pageable(const GpuOperation& operation) {
+    constexpr uint32_t kPageable = 1;  // CUPTI's memory kind
+    return operation.kind() == GpuKind::Copy &&
+           ((operation.detail >> 8 & 255) == kPageable || (operation.detail >> 16 & 255) == kPageable);
+  }
+
+  void operation_waits(uint32_t waiter, uint32_t dependency, uint32_t legacy = 0) {
+    if (trace_.operations[dependency].stream_index == trace_.operations[waiter].stream_index) return;
+    if (end_of(dependency) > trace_.operations[waiter].start_ns) {
+      ++to_.contradicted;
+    } else {
+      to_.of_operations.push_back({waiter, dependency, legacy});
+    }
+  }
+
+  // The legacy default stream waits for what was launched into all blocking streams of its context, and they for it.
+  void order_behind_legacy(const HostEvent& event, uint32_t key, uint32_t first, uint32_t operation) {
+    const HostStream& handle = trace_.host_streams[index(event.stream)];
+    if (index(event.stream) == 0) return;
+    Context& context = contexts_[{process_index(event), handle.context_handle}];
+    if (handle.type == kLegacyStream) {
+      for (const uint32_t other : std::exchange(context.dirty, {})) {
+        streams_[other].dirty = false;
+        if (other != key) operation_waits(first, streams_[other].launched, 1);
+      }
+      context.legacy = operation;
+      return;
+    }
+    if (handle.type != kPerThreadStream && (handle.flags & kNonBlockingStream) != 0) return;
+    StreamNow& stream = streams_[key];
+    if (context.legacy != kNone && stream.seen_legacy != context.legacy) operation_waits(first, context.legacy, 1);
+    stream.seen_legacy = context.legacy;
+    if (!std::exchange(stream.dirty, true)) context.dirty.push_back(key);
+  }
+
+  // A launch that met a full queue: waits for the last operation that finished before it returned.
+  void look_for_full_queue(uint32_t row, const HostEvent& event, uint32_t key) {
+    const Rows rows = trace_.streams[key].operations;
+    StreamNow& stream = streams_[key];
+    while (stream.finished < rows.last && end_of(stream.finished) <= event.begin_ns) ++stream.finished;
+    if (stream.launched == kNone || stream.launched < stream.finished) return;
+    if (stream.launched + 1 - stream.finished < kQueueNearlyFull) return;
+    uint32_t last = stream.finished;
+    for (uint32_t step = 1u << 12; step != 0; step >>= 1) {  // ends grow: no further than 8,191 ahead
+      if (step < rows.last - last && end_of(last + step) <= event.end_ns) last += step;
+    }
+    if (last < rows.last && end_of(last) > event.begin_ns && end_of(last) <= event.end_ns) full_.push_back({row, last});
+  }
+
+  void keep_blocked_launches() {
+    if (full_.empty()) return;
+    std::unordered_map<uint32_t, std::vector<int64_t>> durations;  // by api
+    for (const HostEvent& event : trace_.host) {
+      if (event.is_launch()) durations[event.api()].push_back(event.duration_ns());
+    }
+    std::unordered_map<uint32_t, int64_t> medians;
+    for (auto& [api, of_api] : durations) {
+      const auto middle = of_api.begin() + static_cast<ptrdiff_t>(of_api.size() / 2);
+      std::nth_element(of_api.begin(), middle, of_api.end());
+      medians[api] = *middle;
+    }
+    for (const Wait& wait : full_) {
+      const HostEvent& event = trace_.host[wait.waiter];
+      if (event.duration_ns() / kBlockedTimesMedian <= medians[event.api()]) continue;
+      to_.blocked_launches.push_back(wait.waiter);
+      to_.of_calls.push_back(wait);
+    }
+    std::sort(to_.blocked_launches.begin(), to_.blocked_launches.end());
+  }
+
+  struct Record {
+    uint32_t stream = kNone;  // where the event was recorded
+    uint32_t operation = kNone;
+    bool made = false;
+  };
+
+  void record(const HostEvent& event) {
+    const uint32_t key = stream_key(event);
+    if (event.subject != 0 && key != kNone) events_[{process_index(event), event.subject}] = streams_[key].launched;
+    if (event.correlation == 0 || records_.empty()) return;
+    const auto asked = records_.find(pair(process_index(event), event.correlation));
+    if (asked == records_.end()) return;
+    asked->second.operation = streams_[asked->second.stream].launched;
+    asked->second.made = true;
+  }
+
+  // What an event stood for, by handle (our logs) or as CUPTI reported it; kNone: nothing or not known.
+  uint32_t recorded(uint32_t row, const HostEvent& event) const {
+    if (const auto found = events_.find({process_index(event), event.subject});
+        event.subject != 0 && found != events_.end())
+      return found->second;
+    const auto reported = reported_.find(row);
+    if (reported == reported_.end()) return kNone;
+    const SyncEvent& sync = trace_.syncs[reported->second];
+    const auto record = records_.find(pair(process_index(event), sync.record_correlation));
+    if (sync.record_correlation != 0 && record != records_.end() && record->second.made)
+      return record->second.operation;
+    // The record is not in the trace: at the latest it was made now.
+    return sync.waits_for == kNone ? kNone : streams_[sync.waits_for].launched;
+  }
+
+  void order(uint32_t row, const HostEvent& event) {
+    uint32_t key = stream_key(event);
+    if (const auto reported = reported_.find(row); key == kNone && reported != reported_.end())
+      key = trace_.syncs[reported->second].stream;
+    const uint32_t operation = recorded(row, event);
+    if (key == kNone || operation == kNone) return;
+    std::vector<uint32_t>& waits = streams_[key].waits;
+    if (waits.empty() || waits.back() != operation) waits.push_back(operation);
+  }
+
+  void synchronize(uint32_t row, const HostEvent& event, WaitScope scope) {
+    uint32_t key = stream_key(event);
+    if (const auto reported = reported_.find(row); reported != reported_.end()) {
+      const SyncEvent& sync = trace_.syncs[reported->second];
+      if (sync.kind == SyncKind::Stream) scope = WaitScope::Stream, key = sync.stream;
+      if (sync.kind == SyncKind::Event) scope = WaitScope::Event;
+      if (sync.kind == SyncKind::Context) scope = WaitScope::Device;
+    }
+    if (scope == WaitScope::Device) return wait_for_all(row, event);
+    const uint32_t operation = scope == WaitScope::Event ? recorded(row, event)
+                               : key == kNone            ? kNone
+                                                         : streams_[key].launched;
+    if (operation != kNone) {
+      call_waits(row, event, operation);
+    } else if (!from_log(event)) {
+      infer(row, event);
+    }
+  }
+
+  bool call_waits(uint32_t row, const HostEvent& event, uint32_t operation) {
+    if (end_of(operation) > event.end_ns) {
+      ++to_.contradicted;
+      return false;
+    }
+    to_.of_calls.push_back({row, operation});
+    return true;
+  }
+
+  // Streams of the process with work that a later synchronisation may wait for, each once.
+  void touch(uint32_t process, uint32_t key) {
+    if (!std::exchange(streams_[key].recent, true)) recent_[process].push_back(key);
+  }
+
+  // What had ended when the call began, or had not when it returned, concerns no later call of this kind.
+  void wait_for_all(uint32_t row, const HostEvent& event) {
+    std::vector<uint32_t>& recent = recent_[process_index(event)];
+    std::erase_if(recent, [&](uint32_t key) {
+      StreamNow& stream = streams_[key];
+      if (!same_context(event, key)) return false;
+      const int64_t end = end_of(stream.launched);
+      const bool waited = call_waits(row, event, stream.launched);
+      if (waited && end > event.begin_ns) return false;
+      stream.recent = false;
+      return true;
+    });
+  }
+
+  // Logs name the context that was synchronised, where the call did.
+  bool same_context(const HostEvent& event, uint32_t key) const {
+    if (!from_log(event) || event.subject == 0 || key < trace_.streams.size()) return true;
+    return trace_.host_streams[key - trace_.streams.size()].context_handle == event.subject;
+  }
+
+  // The trace does not say what was waited for: the work that ended last while the call waited.
+  void infer(uint32_t row, const HostEvent& event) {
+    const std::vector<uint32_t>& recent = recent_[process_index(event)];
+    uint32_t best = kNone;
+    for (size_t i = recent.size(); i-- > 0 && recent.size() - i <= kStreamsLookedAt;) {
+      const uint32_t operation = streams_[recent[i]].launched;
+      const int64_t end = end_of(operation);
+      if (end <= event.begin_ns || end > event.end_ns) continue;
+      if (best == kNone || end > end_of(best)) best = operation;
+    }
+    if (best == kNone) return;
+    ++to_.inferred;
+    to_.of_calls.push_back({row, best});
+  }
+
+  struct HandleKey {
+    uint32_t process;
+    uint64_t handle;
+    bool operator==(const HandleKey&) const = default;
+  };
+  struct HandleHash {
+    size_t operator()(const HandleKey& key) const {
+      return (key.handle ^ uint64_t{key.process} << 48) * 0x9e3779b97f4a7c15 >> 8;
+    }
+  };
+
+  const Trace& trace_;
+  Dependencies& to_;
+  CallTable calls_;
+  Column<uint32_t> first_, last_;  // of a launch: operation that started first, that ended last; row + 1
+  std::unordered_map<uint32_t, uint32_t> reported_;  // row of a call -> row of Trace::syncs
+  std::unordered_map<uint64_t, Record> records_;     // process, correlation of the call that recorded an event
+  std::unordered_map<HandleKey, uint32_t, HandleHash> events_;
+  std::unordered_map<HandleKey, Context, HandleHash> contexts_;
+  std::vector<StreamNow> streams_;             // GPU streams, then handles whose GPU stream is not known
+  std::vector<std::vector<uint32_t>> recent_;  // by process
+  std::vector<Wait> full_;
+};
+
+}  // namespace
+
+Dependencies::Dependencies(const Trace& trace) {
+  Finder(trace, *this).run();
+  handoffs = find_handoffs(trace);
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,187 @@
+#include "analyzer/model/replay.h"
+
+#include <algorithm>
+#include <array>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr size_t kLanes = 8;  // lane 0 is the unchanged run
+constexpr size_t kParts = 4;
+
+// Start and end of the nodes in one slot, in each lane, from the window's begin.
+template <size_t lanes> struct Times { std::array<int64_t, lanes> start{}, end{}; };
+
+// For each part, the lanes in which it is set to 0.
+struct Masks {
+  std::array<uint8_t, kParts> of_part{};
+  bool any() const { return (of_part[0] | of_part[1] | of_part[2] | of_part[3]) != 0; }
+  void add(uint32_t parts, size_t lane) {
+    for (size_t part = 0; part < kParts; ++part) {
+      if ((parts >> part & 1) != 0) of_part[part] = static_cast<uint8_t>(of_part[part] | 1u << lane);
+    }
+  }
+  void add(const Masks& other) {
+    for (size_t part = 0; part < kParts; ++part) of_part[part] |= other.of_part[part];
+  }
+};
+
+// Which lanes change which part of a node. Changes that ask for nothing but a subject share one table a kind.
+class Changes {
+ public:
+  void add(const Change& change, size_t lane) {
+    const bool simple = change.with_flags == 0 && change.without_flags == 0 && !change.only;
+    for (uint32_t kind = 0; kind < kNodeKinds; ++kind) {
+      if ((change.kinds >> kind & 1) == 0) continue;
+      OfKind& of_kind = kinds_[kind];
+      if (!simple) {
+        of_kind.special.push_back({&change, lane});
+      } else if (change.subjects.empty()) {
+        of_kind.always.add(change.parts, lane);
+      } else {
+        if (of_kind.by_subject.size() < change.subjects.size()) of_kind.by_subject.resize(change.subjects.size());
+        for (size_t s = 0; s < change.subjects.size(); ++s) {
+          if (change.subjects[s]) of_kind.by_subject[s].add(change.parts, lane);
+        }
+      }
+    }
+  }
+  Masks of(const Node& node) const {
+    const OfKind& of_kind = kinds_[static_cast<size_t>(node.kind())];
+    Masks masks = of_kind.always;
+    if (node.subject() < of_kind.by_subject.size()) masks.add(of_kind.by_subject[node.subject()]);
+    for (const auto& [change, lane] : of_kind.special) {
+      if (change->concerns(node)) masks.add(change->parts, lane);
+    }
+    return masks;
+  }
+
+ private:
+  struct OfKind {
+    Masks always;
+    std::vector<Masks> by_subject;
+    std::vector<std::pair<const Change*, size_t>> special;
+  };
+  std::array<OfKind, 16> kinds_;
+};
+
+template <size_t lanes>
+void step(const Times<lanes>& before, const Times<lanes>& other, int64_t after_before, int64_t after_other, int64_t own,
+          Times<lanes>& now) {
+  for (size_t lane = 0; lane < lanes; ++lane) {
+    // What overlapped the node before it started no earlier than that did, however short it becomes.
+    const int64_t a = std::max(before.end[lane] + after_before, before.start[lane]);
+    const int64_t b = std::max(other.end[lane] + after_other, other.start[lane]);
+    now.start[lane] = std::max(a, b);
+    now.end[lane] = now.start[lane] + own;
+  }
+}
+
+void changed_step(const Times<kLanes>& before, const Times<kLanes>& other, int64_t after_before, int64_t after_other,
+                  int64_t own, const Masks& masks, Times<kLanes>& now) {
+  const auto is_zero = [&](size_t part, size_t lane) { return (masks.of_part[part] >> lane & 1) != 0; };
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    const int64_t wait_a = is_zero(1, lane) ? std::min<int64_t>(after_before, 0) : after_before;
+    const int64_t wait_b = is_zero(2, lane) ? std::min<int64_t>(after_other, 0) : after_other;
+    const int64_t a = std::max(before.end[lane] + wait_a, before.start[lane]);
+    const int64_t b = is_zero(3, lane) ? a : std::max(other.end[lane] + wait_b, other.start[lane]);
+    now.start[lane] = std::max(a, b);
+    now.end[lane] = now.start[lane] + (is_zero(0, lane) ? 0 : own);
+  }
+}
+
+// Nodes in order through one lane. visit(id, node, start, end), from the window's begin.
+template <class Visit> void run_unchanged(const DependencyGraph& graph, Visit&& visit) {
+  std::vector<Times<1>> slots(graph.slots());
+  for (uint32_t id = 1; id < graph.nodes().size(); ++id) {
+    const Node& node = graph.nodes()[id];
+    Times<1> now;
+    step(slots[node.before], slots[node.other], graph.time(node.after_before), graph.time(node.after_other),
+         graph.time(node.own), now);
+    slots[node.slot] = now;
+    visit(id, node, now.start[0], now.end[0]);
+  }
+}
+
+void run_batch(const DependencyGraph& graph, const Changes& changes, Outcome* outcomes, size_t count) {
+  std::vector<Times<kLanes>> slots(graph.slots());
+  std::array<int64_t, kLanes> wall{};
+  for (uint32_t id = 1; id < graph.nodes().size(); ++id) {
+    const Node& node = graph.nodes()[id];
+    const int64_t after_before = graph.time(node.after_before), after_other = graph.time(node.after_other);
+    const int64_t own = graph.time(node.own);
+    const Masks masks = changes.of(node);
+    Times<kLanes> now;
+    if (!masks.any()) {
+      step(slots[node.before], slots[node.other], after_before, after_other, own, now);
+    } else {
+      changed_step(slots[node.before], slots[node.other], after_before, after_other, own, masks, now);
+      for (size_t lane = 1; lane <= count; ++lane) {
+        const auto is_zero = [&](size_t part) { return (masks.of_part[part] >> lane & 1) != 0; };
+        int64_t taken = 0;
+        if (is_zero(0)) taken += own;
+        if (is_zero(1)) taken += std::max<int64_t>(after_before, 0);
+        if (is_zero(2)) taken += std::max<int64_t>(after_other, 0);
+        const bool waits = is_zero(3) && (node.has(kNodeReturns) || node.kind() == NodeKind::Join);
+        if (waits) taken += now.start[0] - slots[node.before].end[0];
+        const bool changes_node = is_zero(0) || is_zero(1) || is_zero(2) || waits;
+        // A call that waits is two nodes: its entry takes no time of its own.
+        const bool entry = is_zero(3) && !waits && own == 0;
+        if (changes_node && !entry) ++outcomes[lane - 1].count;
+        outcomes[lane - 1].own_ns += taken;
+      }
+    }
+    slots[node.slot] = now;
+    if (!node.has(kNodeLast)) continue;
+    for (size_t lane = 0; lane < kLanes; ++lane) wall[lane] = std::max(wall[lane], now.end[lane]);
+  }
+  for (size_t lane = 1; lane <= count; ++lane) outcomes[lane - 1].wall_ns = wall[lane];
+}
+
+}  // namespace
+
+int64_t Replay::wall_ns() const {
+  int64_t wall = 0;
+  run_unchanged(graph_, [&](uint32_t, const Node&, int64_t, int64_t end) { wall = std::max(wall, end); });
+  return wall;
+}
+
+std::vector<Outcome> Replay::walls_without(const std::vector<Scenario>& scenarios) const {
+  std::vector<Outcome> outcomes(scenarios.size());
+  for (size_t first = 0; first < scenarios.size(); first += kLanes - 1) {
+    const size_t count = std::min(scenarios.size() - first, kLanes - 1);
+    Changes changes;
+    for (size_t i = 0; i < count; ++i) {
+      for (const Change& change : scenarios[first + i]) changes.add(change, i + 1);
+    }
+    run_batch(graph_, changes, outcomes.data() + first, count);
+  }
+  return outcomes;
+}
+
+std::vector<PathStep> Replay::critical_path() const {
+  std::vector<PathStep> path;
+  for (uint32_t id = graph_.last(); id != kNone; id = graph_.bound_by(id)) path.push_back({id, 0, 0, 0});
+  std::reverse(path.begin(), path.end());
+  size_t next = 0;
+  run_unchanged(graph_, [&](uint32_t id, const Node&, int64_t start, int64_t end) {
+    if (next == path.size() || path[next].node != id) return;
+    path[next].start_ns = graph_.begin_ns() + start;
+    path[next].end_ns = graph_.begin_ns() + end;
+    path[next].begin_ns = next == 0 ? graph_.begin_ns() : path[next - 1].end_ns;
+    ++next;
+  });
+  return path;
+}
+
+void Replay::times(std::vector<int64_t>& start_ns, std::vector<int64_t>& end_ns) const {
+  start_ns.assign(graph_.nodes().size(), 0);
+  end_ns.assign(graph_.nodes().size(), 0);
+  run_unchanged(graph_, [&](uint32_t id, const Node&, int64_t start, int64_t end) {
+    start_ns[id] = graph_.begin_ns() + start;
+    end_ns[id] = graph_.begin_ns() + end;
+  });
+}
+
+}  // namespace prof::analyzer
