@@ -1,0 +1,161 @@
+#include "analyzer/analysis/run_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr uint32_t kLaunchNodes = kind_bit(NodeKind::KernelCall) | kind_bit(NodeKind::GraphCall);
+
+bool in(const std::vector<uint32_t>& sorted, uint32_t row) {
+  return std::binary_search(sorted.begin(), sorted.end(), row);
+}
+
+}  // namespace
+
+std::vector<Window> graph_windows(const AnalysisInput& input) {
+  if (input.options.window != "gpu") return report_windows(input);
+  const Trace& trace = input.trace;
+  int64_t first = std::numeric_limits<int64_t>::max(), last = std::numeric_limits<int64_t>::min();
+  for (const GpuOperation& operation : trace.operations) {
+    first = std::min(first, operation.start_ns);
+    if (operation.linked()) first = std::min(first, trace.host[operation.launch].begin_ns);
+    last = std::max({last, operation.start_ns, operation.end_ns});
+  }
+  if (first > last) return {};
+  for (const HostEvent& event : trace.host) last = std::max(last, event.end_ns);
+  Window window{"first launch to last event", std::max(first, input.selection.from_ns),
+                std::min(last, input.selection.to_ns)};
+  if (window.end_ns <= window.begin_ns) return {};
+  return {window};
+}
+
+DependencyGraph make_graph(const AnalysisInput& input, const Window& window) {
+  return DependencyGraph(input.trace, input.views.dependencies(), window.begin_ns, window.end_ns);
+}
+
+void add_graph_notes(Table& table, const AnalysisInput& input, const Window& window, const DependencyGraph& graph) {
+  const int64_t replayed = Replay(graph).wall_ns();
+  table.notes.push_back(fmt::format("{}; wall {}, replayed without change {} (error {})", window_note(window),
+                                    scaled_time(graph.wall_ns()), scaled_time(replayed),
+                                    scaled_time(replayed - graph.wall_ns())));
+  const Dependencies& dependencies = input.views.dependencies();
+  if (dependencies.inferred + dependencies.contradicted == 0) return;
+  table.notes.push_back(fmt::format("waits: {} inferred from times alone, {} denied by the times and dropped",
+                                    dependencies.inferred, dependencies.contradicted));
+}
+
+std::string_view node_name(const AnalysisInput& input, NodeKind kind, uint32_t subject) {
+  const Trace& trace = input.trace;
+  GpuOperation operation;
+  operation.detail = subject;
+  switch (kind) {
+    case NodeKind::KernelCall:
+    case NodeKind::Kernel:
+      return input.views.names().name(KernelId{subject < trace.kernels.size() ? subject : 0}, input.options.names);
+    case NodeKind::Copy:
+    case NodeKind::Fill:
+      operation.kind_bits = static_cast<uint32_t>(kind == NodeKind::Copy ? GpuKind::Copy : GpuKind::Fill) & 7;
+      return operation_name(input.views.names(), operation, input.options.names);
+    case NodeKind::Point:
+    case NodeKind::Join: return "";
+    default: break;
+  }
+  const std::string_view name = subject < trace.apis.size() ? trace.text(trace.apis[subject]) : "";
+  return name.empty() ? "[unknown call]" : plain_api_name(name);
+}
+
+std::vector<NamedNodes> named_nodes(const AnalysisInput& input, const DependencyGraph& graph) {
+  struct Sum {
+    uint64_t count = 0, returns = 0;
+    int64_t own_ns = 0;
+  };
+  std::unordered_map<uint32_t, Sum> sums[kNodeKinds];
+  for (uint32_t id = 1; id < graph.nodes().size(); ++id) {
+    const Node& node = graph.nodes()[id];
+    if (node.kind() == NodeKind::Point || node.kind() == NodeKind::Join) continue;
+    Sum& sum = sums[static_cast<size_t>(node.kind())][node.subject()];
+    sum.own_ns += graph.time(node.own);
+    node.has(kNodeReturns) ? ++sum.returns : ++sum.count;
+  }
+  std::map<std::pair<uint32_t, std::string_view>, NamedNodes> by_name;
+  for (uint32_t kind = 0; kind < kNodeKinds; ++kind) {
+    for (const auto& [subject, sum] : sums[kind]) {
+      const std::string_view name = node_name(input, static_cast<NodeKind>(kind), subject);
+      NamedNodes& nodes = by_name[{kind, name}];
+      nodes.kind = static_cast<NodeKind>(kind);
+      nodes.name = name;
+      if (nodes.subjects.size() <= subject) nodes.subjects.resize(subject + 1);
+      nodes.subjects[subject] = true;
+      nodes.count += sum.count, nodes.own_ns += sum.own_ns, nodes.returns += sum.returns;
+    }
+  }
+  std::vector<NamedNodes> all;
+  for (auto& [key, nodes] : by_name) all.push_back(std::move(nodes));
+  std::stable_sort(all.begin(), all.end(),
+                   [](const NamedNodes& a, const NamedNodes& b) { return a.own_ns > b.own_ns; });
+  return all;
+}
+
+Scenario without_launch_calls() {
+  return {{kLaunchNodes, kPartOwn, 0, 0, {}, {}}, {kind_bit(NodeKind::MemoryCall), kPartOwn, 0, kNodeReturns, {}, {}}};
+}
+
+Scenario without_launch_latency() { return {{kOperationNodes, kPartOther, kNodeBoundByOther, 0, {}, {}}}; }
+
+Scenario without_delays() { return {{kOperationNodes, kPartBefore, 0, kNodeBoundByOther | kNodeUnexplained, {}, {}}}; }
+
+Scenario without_launch_cost() {
+  Scenario all = without_launch_calls();
+  for (const Scenario& more : {without_launch_latency(), without_delays()})
+    all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+Scenario without_host_work() { return {{kHostNodes, kPartBefore, 0, kNodeUnexplained | kNodeReturns, {}, {}}}; }
+
+Scenario without_calls(NodeKind kind) { return {{kind_bit(kind), kPartOwn, 0, 0, {}, {}}}; }
+
+Scenario without_synchronizations() {
+  return {{kind_bit(NodeKind::SynchronizationCall), kPartOwn | kPartWait, 0, 0, {}, {}}};
+}
+
+Scenario without_blocked_copies(const Dependencies& dependencies) {
+  return {{kind_bit(NodeKind::MemoryCall), kPartOwn | kPartWait, kNodeReturns, 0, {}, [&](uint32_t row) {
+             return !in(dependencies.blocked_launches, row);
+           }}};
+}
+
+Scenario without_full_queue(const Dependencies& dependencies) {
+  return {{kLaunchNodes | kind_bit(NodeKind::MemoryCall), kPartWait, kNodeReturns, 0, {}, [&](uint32_t row) {
+             return in(dependencies.blocked_launches, row);
+           }}};
+}
+
+Scenario without_own(const NamedNodes& nodes) { return {{kind_bit(nodes.kind), kPartOwn, 0, 0, nodes.subjects, {}}}; }
+
+Scenario without_waits(const NamedNodes& nodes) {
+  return {{kind_bit(nodes.kind), kPartOwn | kPartWait, 0, 0, nodes.subjects, {}}};
+}
+
+Scenario without_copies() { return {{kind_bit(NodeKind::Copy) | kind_bit(NodeKind::Fill), kPartOwn, 0, 0, {}, {}}}; }
+
+int64_t longest_copies_ns(const DependencyGraph& graph) {
+  std::map<std::pair<uint32_t, uint32_t>, int64_t> sums;  // (device, direction)
+  int64_t longest = 0;
+  for (const Node& node : graph.nodes()) {
+    if (node.kind() != NodeKind::Copy) continue;
+    const StreamId stream = graph.trace().operations[node.row].stream();
+    int64_t& sum = sums[{index(graph.trace().stream(stream).device), node.subject() & 255}];
+    longest = std::max(longest, sum += graph.time(node.own));
+  }
+  return longest;
+}
+
+}  // namespace prof::analyzer

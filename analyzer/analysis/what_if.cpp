@@ -1,0 +1,107 @@
+// what-if: how much wall time would be saved at most if an item took no time? Each row is a replay of the window's
+// dependency graph (model/replay.h) with that item's times at 0; rows do not add up.
+#include "analyzer/analysis/run_graph.h"
+
+#include <algorithm>
+#include <string>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr size_t kTopKernels = 15, kTopLaunches = 5;
+
+struct Question {
+  std::string_view item;
+  std::string_view name;
+  Scenario scenario;
+  int64_t floor_ns = 0;  // the new wall time is at least that
+};
+
+std::vector<Question> questions(const AnalysisInput& input, const DependencyGraph& graph) {
+  const Dependencies& waits = graph.dependencies();
+  std::vector<Question> all = {
+      {"launch calls", "all", without_launch_calls()},
+      {"launch latency", "all", without_launch_latency()},
+      {"between operations", "all", without_delays()},
+      {"launch calls, latency and delays", "all (as in one CUDA graph)", without_launch_cost()},
+      {"host work outside CUDA calls", "all", without_host_work()},
+      {"synchronisation", "all", without_synchronizations()},
+      {"waiting in copy calls", "all", without_blocked_copies(waits)},
+      {"allocation calls", "all", without_calls(NodeKind::AllocationCall)},
+      {"other calls", "all", without_calls(NodeKind::OtherCall)},
+      {"queue full", "all", without_full_queue(waits)},
+      {"copies and memsets", "all", without_copies()},
+      {"copies and memsets", "all, overlapped with all else", without_copies(), longest_copies_ns(graph)},
+  };
+  size_t kernels = 0, launches = 0;
+  for (const NamedNodes& nodes : named_nodes(input, graph)) {
+    switch (nodes.kind) {
+      case NodeKind::Kernel:
+        if (++kernels <= kTopKernels) all.push_back({"kernel", nodes.name, without_own(nodes)});
+        break;
+      case NodeKind::KernelCall:
+        if (++launches <= kTopLaunches) all.push_back({"launches of a kernel", nodes.name, without_own(nodes)});
+        break;
+      case NodeKind::Copy:
+      case NodeKind::Fill: all.push_back({"copies and memsets", nodes.name, without_own(nodes)}); break;
+      case NodeKind::SynchronizationCall: all.push_back({"synchronisation", nodes.name, without_waits(nodes)}); break;
+      case NodeKind::AllocationCall: all.push_back({"allocation calls", nodes.name, without_own(nodes)}); break;
+      case NodeKind::MemoryCall:
+        if (nodes.returns != 0) all.push_back({"waiting in copy calls", nodes.name, without_waits(nodes)});
+        break;
+      default: break;
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+Table report_what_if(const AnalysisInput& input) {
+  Table table("what-if", "What if it took no time: wall time saved at most");
+  const std::vector<Window> windows = graph_windows(input);
+  if (windows.size() > 1) table.add_column("Window", "window", CellType::Text);
+  table.add_column("Item", "item", CellType::Text);
+  table.add_column("Name", "name", CellType::Text);
+  table.add_column("Count", "count", CellType::Count);
+  table.add_column("Own time", "own_time", CellType::Nanoseconds);
+  table.add_column("Saved", "saved", CellType::Nanoseconds);
+  table.add_column("Wall (%)", "wall_percent", CellType::Real, 1);
+  table.add_column("New wall", "new_wall", CellType::Nanoseconds);
+  for (const Window& window : windows) {
+    const DependencyGraph graph = make_graph(input, window);
+    add_graph_notes(table, input, window, graph);
+    const std::vector<Question> asked = questions(input, graph);
+    std::vector<Scenario> scenarios;
+    for (const Question& question : asked) scenarios.push_back(question.scenario);
+    const std::vector<Outcome> outcomes = Replay(graph).walls_without(scenarios);
+    struct Answer {
+      const Question* question;
+      Outcome outcome;
+    };
+    std::vector<Answer> answers;
+    for (size_t i = 0; i < asked.size(); ++i) {
+      Outcome outcome = outcomes[i];
+      outcome.wall_ns = std::min(std::max(outcome.wall_ns, asked[i].floor_ns), graph.wall_ns());
+      if (outcome.count != 0) answers.push_back({&asked[i], outcome});
+    }
+    std::stable_sort(answers.begin(), answers.end(),
+                     [](const Answer& a, const Answer& b) { return a.outcome.wall_ns < b.outcome.wall_ns; });
+    for (const auto& [question, outcome] : answers) {
+      const int64_t saved = graph.wall_ns() - outcome.wall_ns;
+      Table::Row row = table.row();
+      if (windows.size() > 1) row.add(window.label);
+      row.add(question->item)
+          .add(question->name)
+          .add(outcome.count)
+          .add(outcome.own_ns)
+          .add(saved)
+          .add(graph.wall_ns() > 0 ? 100 * static_cast<double>(saved) / static_cast<double>(graph.wall_ns()) : 0.0)
+          .add(outcome.wall_ns);
+    }
+  }
+  return table;
+}
+
+}  // namespace prof::analyzer
