@@ -20,7 +20,7 @@ namespace {
 struct Target {
   enum What : uint8_t { Stream, Event, Device, Copy } what = Device;
   uint32_t stream = kNone;
-  auto operator<=>(const Target&) const = default;
+  bool operator<(const Target& other) const { return std::tie(what, stream) < std::tie(other.what, other.stream); }
 };
 
 class Targets {

@@ -22,8 +22,11 @@ const QueueDepth& Views::depth() const {
 const std::vector<IntervalSet>& Views::busy() const {
   if (busy_) return *busy_;
   std::vector<std::vector<StreamId>> of_device(trace_.devices.size());
-  for (uint32_t s = 0; s < trace_.streams.size(); ++s)
-    of_device[index(trace_.streams[s].device)].push_back(StreamId{s});
+  for (uint32_t s = 0; s < trace_.streams.size(); ++s) {
+    // A stream whose definition was not readable has no device, and nothing ran on it.
+    const Stream& stream = trace_.streams[s];
+    if (stream.operations.size() != 0) of_device[index(stream.device)].push_back(StreamId{s});
+  }
   busy_.emplace();
   for (const std::vector<StreamId>& streams : of_device) {
     IntervalCollector busy;

@@ -24,7 +24,7 @@ struct Key {
   bool json;  // the value's own text is kept
 };
 
-constexpr bool Scalar = false, Json = true;
+constexpr bool kScalar = false, kJson = true;
 constexpr Key kKeys[] = {
 #define KINETO_ARGUMENT(name, key, form) {key, KinetoArgument::name, form},
 #include "analyzer/input/kineto_arguments.def"
@@ -42,8 +42,8 @@ constexpr KeyIndex make_key_index() {
   uint8_t next = 0;
   for (size_t length = 0; length <= kLongestKey; ++length) {
     index.first[length] = next;
-    for (uint8_t i = 0; i < std::size(kKeys); ++i) {
-      if (kKeys[i].text.size() == length) index.order[next++] = i;
+    for (size_t i = 0; i < std::size(kKeys); ++i) {
+      if (kKeys[i].text.size() == length) index.order[next++] = static_cast<uint8_t>(i);
     }
   }
   index.first[kLongestKey + 1] = next;

@@ -35,7 +35,9 @@ class KinetoModel {
   struct StreamKey {
     uint32_t pid = 0;  // StringId
     uint32_t device = 0, context = 0, number = 0;
-    auto operator<=>(const StreamKey&) const = default;
+    bool operator<(const StreamKey& other) const {
+      return std::tie(pid, device, context, number) < std::tie(other.pid, other.device, other.context, other.number);
+    }
   };
   struct Edge {
     int64_t time_ns;

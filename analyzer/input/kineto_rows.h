@@ -132,7 +132,7 @@ class KinetoRowMaker {
   void range(RangeKind kind);
   bool of_profiler() const;
   uint32_t track();
-  uint32_t stream(std::string_view number_argument);
+  uint32_t stream(std::string_view number_text);
   uint32_t kernel();
   uint32_t text(std::string_view text) { return rows_.texts.add(text); }
   uint32_t pid_text();
