@@ -39,14 +39,18 @@ struct Case {
   bool one_stream, disk_writer;
   enum What { Launch, Nvtx, Everything } what;
   bool gates;
+  const char* depth = "counts";  // PROF_DEPTH: a completion mark is two calls of the driver's own, no part of a hook
 };
 constexpr Case kCases[] = {
     {"launch_1", "cuLaunchKernel, 1 thread", 1, false, false, Case::Launch, true},
     {"launch_1_writer", "cuLaunchKernel, 1 thread, beside a disk writer", 1, false, true, Case::Launch, true},
     {"launch_8", "cuLaunchKernel, 8 threads, a stream each", 8, false, false, Case::Launch, false},
     {"launch_shared", "cuLaunchKernel, 4 threads on one stream", 4, true, false, Case::Launch, false},
+    {"launch_1_marks", "cuLaunchKernel, 1 thread, with completion marks (the default)", 1, false, false, Case::Launch,
+     false, "marks"},
     {"nvtx", "nvtxRangePushA + nvtxRangePop", 1, false, false, Case::Nvtx, true},
-    {"everything", "launches with GPU times from the simulated CUPTI", 1, false, false, Case::Everything, true},
+    {"everything", "launches with GPU times from the simulated CUPTI", 1, false, false, Case::Everything, true,
+     "marks"},
 };
 
 [[noreturn]] void fail(const char* what) {
@@ -263,6 +267,7 @@ Output run_child(const Case& which, const std::filesystem::path& logs) {
   setenv("SIM_CLOCK", "real", 1);
   setenv("PROF_OUTPUT", log_folder.c_str(), 1);
   setenv("PROF_CUPTI", PROF_BENCH_SIM_DIR "/libcupti.so.13", 1);
+  setenv("PROF_DEPTH", which.depth, 1);
   setenv("PROF_GPU", which.what == Case::Everything ? "on" : "off", 1);
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   // LD_PRELOAD is for the benchmark alone, not for the shell that starts it.
