@@ -136,12 +136,21 @@ void add_report(CLI::App& app, Run& run) {
   verb->add_option("--to", options->to, "end of the window");
   verb->add_option("--sort", options->sort, "column; -COLUMN sorts descending (write --sort=-COLUMN)");
   verb->add_option("--limit", options->limit, "most rows");
-  verb->add_option("--device", options->selection.devices, "device ordinals")->delimiter(',')->expected(1)->take_all();
-  verb->add_option("--stream", options->selection.streams, "stream numbers")->delimiter(',')->expected(1)->take_all();
+  verb->add_option("--device", options->selection.devices, "device ordinals")
+      ->delimiter(',')
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  verb->add_option("--stream", options->selection.streams, "stream numbers")
+      ->delimiter(',')
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
   verb->add_option("--thread", options->selection.threads, "system thread ids")
       ->delimiter(',')
       ->expected(1)
-      ->take_all();
+      ->take_all()
+      ->allow_extra_args(false);
   add_report_options(*verb, options->report);
   verb->callback([options, verb, &run] {
     if (verb->count("--names") != 0) options->names = options->names_given;

@@ -67,10 +67,7 @@ void KinetoHeader::add(std::string_view key, std::string_view value) {
       if (document[i].IsObject()) devices.push_back(read_device(document[i], i));
     }
   } else if (key == "distributedInfo" && document.IsObject()) {
-    // Not a range for: clang finds RapidJSON's comparison of its iterators ambiguous in C++20.
-    const rapidjson::Value::MemberIterator begin = document.MemberBegin();
-    for (rapidjson::SizeType i = 0; i < document.MemberCount(); ++i) {
-      const rapidjson::Value::Member& member = begin[i];
+    for (const auto& member : document.GetObject()) {
       const std::string_view text = text_of(member.value);
       if (!text.empty() && text.size() <= kLongestFact) facts.emplace_back(text_of(member.name), text);
     }

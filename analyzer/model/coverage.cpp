@@ -51,7 +51,7 @@ std::string line(const Coverage& coverage, const std::map<std::string, std::pair
     if (counter.second != static_cast<uint8_t>(format::Severity::Info))
       text += fmt::format("; {} {}", name, counter.first);
   }
-  if (damage != 0) text += fmt::format("; damaged places in the log {}", damage);
+  if (damage != 0) text += fmt::format("; damaged places in the input {}", damage);
   return text;
 }
 
