@@ -161,8 +161,9 @@ TEST_F(RecordedCopyTest, MergesTwoTracesSoThatTheyCanBeReadAgain) {
     return std::count_if(of.operations.begin(), of.operations.end(), [](const GpuOperation& o) { return o.linked(); });
   };
   const auto busy = [](const Trace& of) {
+    const Views views(of);
     int64_t sum = 0;
-    for (const IntervalSet& device : Views(of).busy()) sum += device.length_ns();
+    for (const IntervalSet& device : views.busy()) sum += device.length_ns();
     return sum;
   };
   EXPECT_EQ(linked(*again), linked(*trace));
