@@ -204,7 +204,7 @@ class NvprofImport {
   ThreadId thread_of(SqliteRows& in, size_t column) {
     uint32_t words[2] = {};
     const std::string_view id = in.text(column);
-    std::memcpy(words, id.data(), std::min(id.size(), sizeof words));
+    if (!id.empty()) std::memcpy(words, id.data(), std::min(id.size(), sizeof words));
     return rows_.thread(rows_.process(words[0], words[0]), words[1]);
   }
 
