@@ -71,6 +71,10 @@ inline bool thread_ready() {
 // Appends a record to one of this thread's streams with the busy flag up. False: dropped and counted.
 template <BlockWriter ThreadState::*stream, class Record> bool append_record(const Record& record) {
   ThreadLocal& local = t_local;
+  if (local.state == nullptr) [[unlikely]] {  // outside a scope
+    count(format::Counter::no_thread_state);
+    return false;
+  }
   if (local.busy != 0) {
     count(format::Counter::records_dropped_busy);
     return false;
