@@ -1,9 +1,10 @@
 #include "analyzer/model/import.h"
 
+#include "analyzer/model/range_nesting.h"
+
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <unordered_map>
 
 namespace prof::analyzer {
 
@@ -105,70 +106,6 @@ void place_operations(Trace& trace, const ImportMark& mark) {
       [](const GpuOperation& o) { return static_cast<uint32_t>(o.stream_index); },
       [&](uint32_t stream, Rows rows) { trace.streams[stream].operations = rows; });
 }
-
-// Parent, level, children and path of nested ranges. NVTX nests within its domain, the rest within the thread; a partial
-// overlap is no child.
-//
-// Each nest has a stack of ranges that may enclose the next one. A range that ends before the new one does never encloses
-// anything again that the new one does not enclose more closely, so it goes: ends never grow towards the top, and what
-// encloses a range is the top. O(1) a range, amortised, whatever crosses or nests.
-class RangeNesting {
- public:
-  explicit RangeNesting(Trace& trace) : trace_(trace) {}
-
-  void run(Rows rows) {
-    stacks_.clear();
-    path_stack_.clear();
-    for (uint32_t row = rows.first; row < rows.last; ++row) {
-      Range& range = trace_.ranges[row];
-      std::vector<uint32_t>& stack = stacks_[nest(range)];
-      drop_ended(stack, range.end_ns);
-      if (!stack.empty()) {
-        Range& outer = trace_.ranges[stack.back()];
-        range.parent = stack.back();
-        range.level = static_cast<uint16_t>(std::min<uint32_t>(outer.level + 1u, UINT16_MAX));
-        if (outer.children < UINT16_MAX) ++outer.children;
-      }
-      stack.push_back(row);
-      set_path(range, row);
-    }
-  }
-
- private:
-  // 0: everything but NVTX; else the domain.
-  static constexpr uint64_t kNvtx = uint64_t{1} << 32;
-  uint64_t nest(const Range& range) const {
-    return range.kind == RangeKind::Nvtx ? kNvtx | index(trace_.labels[index(range.label)].domain) : 0;
-  }
-  void drop_ended(std::vector<uint32_t>& stack, int64_t end_ns) const {
-    while (!stack.empty() && trace_.ranges[stack.back()].end_ns < end_ns) stack.pop_back();
-  }
-  // Python's functions have the path of what is around them and are in no path themselves.
-  void set_path(Range& range, uint32_t row) {
-    if (range.kind == RangeKind::Python) {
-      const auto shorter = std::partition_point(path_stack_.begin(), path_stack_.end(), [&](uint32_t outer) {
-        return trace_.ranges[outer].end_ns >= range.end_ns;
-      });
-      range.path = shorter == path_stack_.begin() ? PathId{} : trace_.ranges[*(shorter - 1)].path;
-      return;
-    }
-    drop_ended(path_stack_, range.end_ns);
-    const PathId path = path_stack_.empty() ? PathId{} : trace_.ranges[path_stack_.back()].path;
-    range.path = range.kind == RangeKind::Overhead ? path : child(path, range.label);
-    path_stack_.push_back(row);
-  }
-  PathId child(PathId parent, LabelId label) {
-    const uint64_t key = uint64_t{index(parent)} << 32 | index(label);
-    const auto [found, added] = paths_.try_emplace(key, length(trace_.paths));
-    if (added) trace_.paths.push_back({parent, label});
-    return PathId{found->second};
-  }
-
-  Trace& trace_;
-  std::unordered_map<uint64_t, std::vector<uint32_t>> stacks_;
-  std::vector<uint32_t> path_stack_;
-  std::unordered_map<uint64_t, uint32_t> paths_;
-};
 
 void place_ranges(Trace& trace, const ImportMark& mark) {
   const auto process = [&](const Range& r) { return index(trace.threads[index(r.thread)].process); };

@@ -96,7 +96,7 @@ def judge(log, item):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--prof", required=True)
-    parser.add_argument("--library", required=True)
+    parser.add_argument("--libprof", required=True)
     parser.add_argument("--sim", required=True)
     parser.add_argument("--program", required=True)
     parser.add_argument("--source", type=pathlib.Path, required=True)
@@ -113,14 +113,14 @@ def main():
 
     with tempfile.TemporaryDirectory(prefix="prof-e2e-") as folder:
         environment = dict(os.environ, PROF_OUTPUT=folder, PROF_CUPTI=f"{options.sim}/libcupti.so.13", E2E_DIR=folder,
-                           LD_LIBRARY_PATH=f"{options.sim}:{pathlib.Path(options.program).parent}", E2E_LIBRARY=options.library)
+                           LD_LIBRARY_PATH=f"{options.sim}:{pathlib.Path(options.program).parent}", E2E_LIBPROF=options.libprof)
         shim = re.sub(r"([^/]+)$", r"lib\1_shim.so", options.program)
         fill = lambda text: text.replace("{sim}", options.sim).replace("{dir}", folder).replace("{shim}", shim)
         for line in get("Env"):
             for assignment in shlex.split(fill(line)):
                 name, _, value = assignment.partition("=")
                 environment[name] = value
-        run = f"env LD_PRELOAD={shlex.quote(environment.pop('LD_PRELOAD', options.library))} {shlex.quote(options.program)}"
+        run = f"env LD_PRELOAD={shlex.quote(environment.pop('LD_PRELOAD', options.libprof))} {shlex.quote(options.program)}"
         shell = fill((get("Shell") or ["{run}"])[0].replace("{run}", run).replace("{plain}", shlex.quote(options.program)))
         done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, errors="replace", env=environment, timeout=60, cwd=folder)
         logs = sorted((Log(options.prof, path, loss_counters) for path in pathlib.Path(folder).rglob("*.plog")), key=lambda log: log.start)

@@ -9,7 +9,7 @@
 #include <nvtx3/nvToolsExt.h>
 
 int main() {
-  const char* const path = getenv("E2E_LIBRARY");
+  const char* const path = getenv("E2E_LIBPROF");
   setenv("NVTX_INJECTION64_PATH", path, 1);
   if (nvtxRangePushA("nobody") != NVTX_NO_PUSH_POP_TRACKING) return 1;
   void* const library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);

@@ -54,6 +54,30 @@ TEST_F(Streams, HandleUsedAgainIsANewStream) {
   EXPECT_EQ(depth_before(fresh), 0u);
 }
 
+TEST_F(Streams, AThreadThatLastUsedADestroyedStreamDoesNotTakeItsSlotsNextStreamForIt) {
+  StreamState* const old = stream(1);  // remembered by this thread
+  const format::StreamId old_id = stream_id(old);
+  stream_destroyed(stream_handle(1));
+  StreamState* other = nullptr;
+  std::thread([&] {
+    enter_thread();
+    other = stream(2);
+  }).join();
+  ASSERT_EQ(other, old) << "the slot is used again, else this tests nothing";
+  StreamState* const again = stream(1);
+  EXPECT_NE(again, other);
+  EXPECT_NE(stream_id(again), old_id);
+  EXPECT_EQ(stream(2), other);
+}
+
+TEST_F(Streams, ARecordOfAThreadWithoutAStateIsCountedNotWritten) {
+  const uint64_t before = counted(format::Counter::no_thread_state);
+  bool written = true;
+  std::thread([&] { written = preload::emit(format::NvtxPop{}); }).join();  // in no scope: the thread has no state
+  EXPECT_FALSE(written);
+  EXPECT_EQ(counted(format::Counter::no_thread_state), before + 1);
+}
+
 TEST_F(Streams, WhatIsToldLateOfADestroyedStreamDoesNotTouchTheNextOne) {
   StreamState* const old = stream(1);
   launched(old, 5, now_ticks());
