@@ -1,5 +1,7 @@
 #include "analyzer/analysis/range_projection.h"
 
+#include "analyzer/model/parallel.h"
+
 #include <algorithm>
 #include <map>
 
@@ -8,10 +10,19 @@ namespace prof::analyzer {
 namespace {
 
 // Time covered by the operations [i, j) in launch order, asked for at growing j: each moment has the color of the last
-// operation that covers it, and what is covered by [i, j) has a color of at least i.
+// operation that covers it, colors grow with launch order, and what is covered by [i, j) has a color of at least i's.
 class Painted {
  public:
-  explicit Painted(size_t operations) : sums_(operations + 1) {}
+  void clear(size_t colors) {
+    sums_.assign(colors + 1, 0);
+    painted_.clear();
+    whole_ = 0;
+  }
+
+  // Nothing that is put later begins before this moment: what ended by then keeps its color and need not be kept.
+  void settle(int64_t time_ns) {
+    while (!painted_.empty() && painted_.begin()->second.end_ns <= time_ns) painted_.erase(painted_.begin());
+  }
 
   void put(int64_t begin_ns, int64_t end_ns, uint32_t color) {
     if (begin_ns >= end_ns) return;
@@ -32,7 +43,7 @@ class Painted {
       add(old.color, length(std::min(old.end_ns, end_ns), from_ns));
       if (old.end_ns > end_ns) painted_[end_ns] = old;
     }
-    painted_[begin_ns] = {end_ns, color};
+    painted_.emplace_hint(at, begin_ns, Stretch{end_ns, color});
     add(color, length(begin_ns, end_ns));
   }
 
@@ -64,6 +75,7 @@ class Painted {
 // The best value of the operations [i, j), asked for at growing j: candidates nothing later beats.
 template <class Better> class Best {
  public:
+  void clear() { kept_.clear(); }
   void push(uint32_t at, int64_t value) {
     while (!kept_.empty() && !Better()(kept_.back().value, value)) kept_.pop_back();
     kept_.push_back({at, value});
@@ -80,76 +92,171 @@ template <class Better> class Best {
   std::vector<Entry> kept_;
 };
 
+// Selected operations with a launch, in the order of their launches; how many of them are launched before each call.
+struct LaunchOrder {
+  Column<uint32_t> rows;
+  Column<uint32_t> before_call;
+
+  explicit LaunchOrder(const AnalysisInput& input) {
+    const Trace& trace = input.trace;
+    std::vector<bool> selected;
+    for (const Stream& stream : trace.streams) selected.push_back(input.selection.has_stream(trace, stream));
+    const auto is_wanted = [&](const GpuOperation& operation) {
+      return operation.linked() && selected[operation.stream_index] &&
+             input.selection.in_window(operation.start_ns, operation.end_ns);
+    };
+    // While rows are placed, entry c + 1 is the place of the next operation of call c; afterwards where those of c + 1 begin.
+    before_call.resize(trace.host.size() + 2);
+    for (const GpuOperation& operation : trace.operations) {
+      if (is_wanted(operation)) ++before_call[operation.launch + 2];
+    }
+    for (size_t call = 1; call < before_call.size(); ++call) before_call[call] += before_call[call - 1];
+    rows.resize(before_call.back());
+    for (uint32_t row = 0; row < trace.operations.size(); ++row) {
+      const GpuOperation& operation = trace.operations[row];
+      if (is_wanted(operation)) rows[before_call[operation.launch + 1]++] = row;
+    }
+  }
+};
+
 struct Query {
   uint32_t first, last;  // operations in launch order
   uint32_t answer;
 };
 
-// Selected operations with a launch, in the order of their launches.
-std::vector<uint32_t> in_launch_order(const AnalysisInput& input) {
-  const Trace& trace = input.trace;
-  std::vector<uint32_t> rows;
-  for (uint32_t row = 0; row < trace.operations.size(); ++row) {
-    const GpuOperation& operation = trace.operations[row];
-    if (operation.linked() && input.selection.has_stream(trace, trace.stream(operation.stream())) &&
-        input.selection.in_window(operation.start_ns, operation.end_ns))
-      rows.push_back(row);
+// Where the calls of a thread begin that were entered at a moment or later: looked for around the answer before, as ranges
+// mostly come in order of time.
+class CallFinder {
+ public:
+  explicit CallFinder(const Trace& trace) : trace_(trace) {}
+
+  uint32_t first_from(const Rows& calls, int64_t time_ns) {
+    const auto is_before = [&](uint32_t call) { return trace_.host[call].begin_ns < time_ns; };
+    uint32_t low = calls.first, high = calls.last;  // everything below low is before, nothing from high on
+    uint32_t step = 1;
+    if (const uint32_t near = std::clamp(near_, low, high); near < high && is_before(near)) {
+      for (low = near + 1; high - low > step && is_before(low + step); step *= 2) low += step + 1;
+      if (high - low > step) high = low + step;
+    } else {
+      for (high = near; high - low > step && !is_before(high - step); step *= 2) high -= step;
+      if (high - low > step) low = high - step + 1;
+    }
+    while (low < high) {
+      const uint32_t middle = low + (high - low) / 2;
+      is_before(middle) ? low = middle + 1 : high = middle;
+    }
+    return near_ = low;
   }
-  std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
-    const uint32_t x = trace.operations[a].launch, y = trace.operations[b].launch;
-    return x != y ? x < y : a < b;
-  });
-  return rows;
+
+ private:
+  const Trace& trace_;
+  uint32_t near_ = 0;
+};
+
+// Of the ranges that launched something; those that share operations stand together, by first operation.
+std::vector<Query> queries_of(const Trace& trace, const LaunchOrder& order, const std::vector<uint32_t>& ranges) {
+  std::vector<Query> queries;
+  CallFinder calls(trace);
+  for (uint32_t i = 0; i < ranges.size(); ++i) {
+    const Range& range = trace.ranges[ranges[i]];
+    const Rows& of_thread = trace.thread(range.thread).host;
+    const uint32_t first = calls.first_from(of_thread, range.begin_ns);
+    const uint32_t last = calls.first_from(of_thread, std::max(range.begin_ns, range.end_ns));
+    const Query query{order.before_call[first], order.before_call[last], i};
+    if (query.first < query.last) queries.push_back(query);
+  }
+  const auto by_first = [](const Query& a, const Query& b) { return a.first < b.first; };
+  if (!std::is_sorted(queries.begin(), queries.end(), by_first)) std::sort(queries.begin(), queries.end(), by_first);
+  return queries;
 }
 
-Query query_of(const Trace& trace, const std::vector<uint32_t>& operations, const Range& range, uint32_t answer) {
-  const Rows calls = trace.thread(range.thread).host;
-  const auto call_at = [&](int64_t time_ns) {
-    const HostEvent* const first = trace.host.data() + calls.first;
-    const HostEvent* const last = trace.host.data() + calls.last;
-    return static_cast<uint32_t>(
-        std::partition_point(first, last, [&](const HostEvent& call) { return call.begin_ns < time_ns; }) -
-        trace.host.data());
-  };
-  const auto operation_at = [&](uint32_t call) {
-    return static_cast<uint32_t>(
-        std::partition_point(operations.begin(), operations.end(),
-                             [&](uint32_t row) { return trace.operations[row].launch < call; }) -
-        operations.begin());
-  };
-  return {operation_at(call_at(range.begin_ns)), operation_at(call_at(std::max(range.begin_ns, range.end_ns))), answer};
-}
+// Answers queries group by group; what it keeps is of one group.
+class Projector {
+ public:
+  Projector(const Trace& trace, const LaunchOrder& order, std::vector<Projection>& to)
+      : trace_(trace), order_(order), to_(to) {}
+
+  // [query, end) share operations with each other, directly or through others, and are sorted by first.
+  void run(const Query* query, const Query* end) {
+    const uint32_t base = query->first;
+    firsts_.clear(), by_last_.assign(query, end);
+    for (const Query* each = query; each != end; ++each) {
+      if (firsts_.empty() || firsts_.back() != each->first) firsts_.push_back(each->first);
+    }
+    std::sort(by_last_.begin(), by_last_.end(), [](const Query& a, const Query& b) { return a.last < b.last; });
+    paint_.clear(firsts_.size());
+    first_.clear(), last_.clear();
+    sums_.assign(1, 0);
+    find_earliest(base, by_last_.back().last);
+    uint32_t done = base, color = 0;
+    for (const Query& each : by_last_) {
+      for (; done < each.last; ++done) {
+        while (color + 1 < firsts_.size() && firsts_[color + 1] <= done) ++color;
+        put(done, done - base, color);
+      }
+      const auto own =
+          static_cast<uint32_t>(std::lower_bound(firsts_.begin(), firsts_.end(), each.first) - firsts_.begin());
+      to_[each.answer] = {first_.from(each.first), last_.from(each.first), paint_.covered_from(own),
+                          time_between(sums_[each.first - base], sums_[each.last - base]), each.last - each.first};
+    }
+  }
+
+ private:
+  const GpuOperation& operation(uint32_t at) const { return trace_.operations[order_.rows[at]]; }
+
+  void find_earliest(uint32_t begin, uint32_t end) {
+    earliest_.resize(end - begin);
+    int64_t earliest = INT64_MAX;
+    for (uint32_t at = end; at-- > begin;)
+      earliest_[at - begin] = earliest = std::min(earliest, operation(at).start_ns);
+  }
+
+  void put(uint32_t at, uint32_t nth, uint32_t color) {
+    const GpuOperation& row = operation(at);
+    const int64_t end_ns = std::max(row.start_ns, row.end_ns);
+    paint_.settle(earliest_[nth]);
+    paint_.put(row.start_ns, end_ns, color);
+    first_.push(at, row.start_ns);
+    last_.push(at, end_ns);
+    sums_.push_back(add_times(sums_.back(), time_between(row.start_ns, end_ns)));
+  }
+
+  const Trace& trace_;
+  const LaunchOrder& order_;
+  std::vector<Projection>& to_;
+  Painted paint_;
+  Best<std::less<int64_t>> first_;
+  Best<std::greater<int64_t>> last_;
+  std::vector<int64_t> sums_, earliest_;
+  std::vector<uint32_t> firsts_;  // where queries begin, each once: the colors
+  std::vector<Query> by_last_;
+};
 
 }  // namespace
 
 std::vector<Projection> project_ranges(const AnalysisInput& input, const std::vector<uint32_t>& ranges) {
-  const Trace& trace = input.trace;
   std::vector<Projection> projections(ranges.size());
   if (ranges.empty()) return projections;
-  const std::vector<uint32_t> operations = in_launch_order(input);
-  std::vector<Query> queries;
-  for (uint32_t i = 0; i < ranges.size(); ++i) {
-    const Query query = query_of(trace, operations, trace.ranges[ranges[i]], i);
-    if (query.first < query.last) queries.push_back(query);
-  }
-  std::sort(queries.begin(), queries.end(), [](const Query& a, const Query& b) { return a.last < b.last; });
-  Painted paint(operations.size());
-  Best<std::less<int64_t>> first;
-  Best<std::greater<int64_t>> last;
-  std::vector<int64_t> sums{0};
-  uint32_t done = 0;
-  for (const Query& query : queries) {
-    for (; done < query.last; ++done) {
-      const GpuOperation& operation = trace.operations[operations[done]];
-      const int64_t end_ns = std::max(operation.start_ns, operation.end_ns);
-      paint.put(operation.start_ns, end_ns, done);
-      first.push(done, operation.start_ns);
-      last.push(done, end_ns);
-      sums.push_back(add_times(sums.back(), time_between(operation.start_ns, end_ns)));
+  const LaunchOrder order(input);
+  const std::vector<Query> queries = queries_of(input.trace, order, ranges);
+  // Where a query shares no operation with any before it: a task is some thousand queries from one such to another.
+  constexpr size_t kPerTask = 4096;
+  std::vector<size_t> groups, tasks;
+  uint32_t until = 0;
+  for (size_t i = 0; i < queries.size(); ++i) {
+    if (queries[i].first >= until) {
+      if (tasks.empty() || i - groups[tasks.back()] >= kPerTask) tasks.push_back(groups.size());
+      groups.push_back(i);
     }
-    projections[query.answer] = {first.from(query.first), last.from(query.first), paint.covered_from(query.first),
-                                 time_between(sums[query.first], sums[query.last]), query.last - query.first};
+    until = std::max(until, queries[i].last);
   }
+  tasks.push_back(groups.size());
+  groups.push_back(queries.size());
+  parallel_for(tasks.size() - 1, [&](size_t task) {
+    Projector projector(input.trace, order, projections);
+    for (size_t group = tasks[task]; group < tasks[task + 1]; ++group)
+      projector.run(queries.data() + groups[group], queries.data() + groups[group + 1]);
+  });
   return projections;
 }
 
