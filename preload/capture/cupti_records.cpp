@@ -2,6 +2,7 @@
 
 #include "preload/capture/cupti_buffers.h"
 #include "preload/capture/cupti_layouts.h"
+#include "preload/capture/newer_callbacks.h"
 #include "preload/capture/streams.h"
 #include "preload/log/intern.h"
 #include "preload/runtime/recorder.h"
@@ -255,6 +256,7 @@ constexpr LaunchingCalls kLaunchingCalls = launching_calls();
 DriverCallIds launching_driver_calls() { return {kLaunchingCalls.row, kLaunchingCount}; }
 
 bool driver_call_known(uint32_t version, uint32_t cbid) {
+  if (cbid >= CUPTI_DRIVER_TRACE_CBID_cuMemcpyWithAttributesAsync) return version >= 130200;
   if (cbid >= CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync_v2) return version >= 130000;
   if (cbid >= CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync) return version >= 26;  // CUDA 12.8
   if (cbid >= CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx) return version >= 18;    // CUDA 11.8

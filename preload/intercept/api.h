@@ -4,6 +4,7 @@
 
 #include "preload/capture/streams.h"
 #include "preload/format/ids.h"
+#include "preload/intercept/newer_api.h"
 
 #include <cuda.h>
 #include <cudaProfiler.h>
@@ -45,7 +46,7 @@ constexpr NullStream null_stream_of(std::string_view name) {
 #define PROF_TOPICS(X)                                                                                                 \
   X(Launch)                                                                                                            \
   X(LaunchMany) X(GraphLaunch) X(GraphInstantiate) X(GraphExecDestroy) X(CopyToHost) X(CopyFromHost) X(CopyNull)       \
-      X(CopyAsync) X(FillNull) X(FillAsync) X(Alloc) X(Register) X(Free) X(Create) X(Call) X(StreamCreate)             \
+      X(CopyAsync) X(FillNull) X(FillAsync) X(Alloc) X(MapExternal) X(Register) X(Free) X(Create) X(Call) X(StreamCreate)             \
           X(StreamDestroy) X(StreamFinish) X(CaptureBegin) X(CaptureEnd) X(EventRecord) X(EventFinish) X(EventDestroy) \
               X(ContextCreate) X(ContextDestroy) X(ContextFinish) X(PrimaryRelease) X(Unload) X(FunctionGet)           \
                   X(ProcAddress)

@@ -50,4 +50,29 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
   }
 };
 
+template <Api api>
+concept PlainRow = requires {
+  Row<api>::Topic::kPlain;
+};
+
+template <Api api, class... Args>
+requires PlainRow<api>
+struct Hook<api, CUresult(CUDAAPI*)(Args...)> {
+  static CUresult call(Args... args) {
+    PlainCall call = enter(__builtin_frame_address(0), args...);
+    if (!call.recording()) return real_of<api>()(args...);
+    const CUresult result = real_of<api>()(args...);
+    return call.leave(api, Row<api>::Topic::object(result, args...), result);
+  }
+
+ private:
+  static PlainCall enter(void* frame, Args... args) {
+    if constexpr (kHas<CUstream, Args...>) {
+      return PlainCall(api, frame, argument<CUstream>(args...), Row<api>::kNullStream);
+    } else {
+      return PlainCall(api, frame);
+    }
+  }
+};
+
 }  // namespace prof::preload

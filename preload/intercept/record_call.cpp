@@ -2,6 +2,8 @@
 
 #include "preload/intercept/unhooked.h"
 
+#include <cerrno>
+
 namespace prof::preload {
 
 std::atomic<uint64_t> g_api_defined[kApiCount];
@@ -24,6 +26,31 @@ __attribute__((noinline)) void record_call(const CallScope& scope, Api api, form
   event.object = object;
   event.result = static_cast<uint32_t>(result);
   emit(event);
+}
+
+__attribute__((noinline)) PlainCall::PlainCall(Api api, void* frame) : scope_(api_id(api), frame) {
+  if (!scope_.recording()) return;
+  const int saved = errno;
+  define_api(api);
+  errno = saved;
+}
+
+__attribute__((noinline)) PlainCall::PlainCall(Api api, void* frame, CUstream stream, NullStream null_stream)
+    : scope_(api_id(api), frame) {
+  if (!scope_.recording()) return;
+  const int saved = errno;
+  define_api(api);
+  stream_ = stream_state(stream, null_stream);
+  errno = saved;
+}
+
+__attribute__((noinline)) CUresult PlainCall::leave(Api api, uint64_t object, CUresult result) {
+  scope_.end();
+  const int saved = errno;
+  if (scope_.still_recording()) record_call(scope_, api, stream_id(stream_), object, result);
+  scope_.leave();
+  errno = saved;
+  return result;
 }
 
 }  // namespace prof::preload

@@ -19,6 +19,11 @@ template <class... Args> inline uint64_t copy_bytes(size_t count, CUDA_MEMCPY3D_
   }
   return sum;
 }
+inline uint64_t copy_bytes(CUDA_MEMCPY3D_BATCH_OP* copy, unsigned long long, CUstream) {
+  return copy_bytes(size_t{1}, copy);
+}
+// cuMemcpyWithAttributesAsync
+inline uint64_t copy_bytes(CUdeviceptr, CUdeviceptr, size_t size, CUmemcpyAttributes*, CUstream) { return size; }
 template <class Shape> inline uint64_t copy_bytes(const Shape* shape) {
   if (shape == nullptr) return 0;
   uint64_t bytes = static_cast<uint64_t>(shape->WidthInBytes) * shape->Height;
@@ -112,6 +117,18 @@ struct Alloc {
   }
   template <class Width, class Height, class... Rest> static uint64_t second(Width, Height height, Rest...) {
     return height;
+  }
+};
+
+// (where the address goes, external memory, description with the size)
+struct MapExternal {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
+  template <class C>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUdeviceptr* address, CUexternalMemory,
+                    const CUDA_EXTERNAL_MEMORY_BUFFER_DESC* what) {
+    const bool made = result == CUDA_SUCCESS && address != nullptr;
+    record_alloc(scope, C::kApi, made ? *address : 0, made && what != nullptr ? what->size : 0, nullptr, result);
   }
 };
 
