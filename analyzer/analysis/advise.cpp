@@ -43,9 +43,10 @@ struct Finding {
   int64_t saved_ns = 0;
 };
 
-std::vector<Finding> findings(const AnalysisInput& input, const DependencyGraph& graph) {
-  const std::vector<NamedNodes> named = named_nodes(input, graph);
-  const AdviceInput advice_input{input, graph, named};
+std::vector<Finding> findings(const AnalysisInput& input, const Window& window, const DependencyGraph& graph,
+                              const NodeSelection& selected) {
+  const std::vector<NamedNodes> named = named_nodes(input, graph, selected);
+  const AdviceInput advice_input{input, window, graph, selected, named};
   std::vector<Finding> all;
   std::vector<Scenario> scenarios;
   for (const AdviceRule& rule : advice_rules()) {
@@ -56,7 +57,7 @@ std::vector<Finding> findings(const AnalysisInput& input, const DependencyGraph&
       all.push_back({rule.name, std::move(advice)});
     }
   }
-  const std::vector<Outcome> outcomes = Replay(graph).walls_without(scenarios);
+  const std::vector<Outcome> outcomes = Replay(graph, selected.filter()).walls_without(scenarios);
   for (size_t i = 0; i < all.size(); ++i) {
     all[i].count = outcomes[i].count;
     all[i].saved_ns = std::max<int64_t>(0, graph.wall_ns() - std::max(outcomes[i].wall_ns, all[i].advice.floor_ns));
@@ -80,7 +81,9 @@ void add_row(Table& table, const AnalysisInput& input, const Window& window, boo
   row.add(finding.saved_ns).add(percent(finding.saved_ns, wall_ns)).add(finding.rule).add(finding.advice.finding);
   row.add(finding.advice.evidence).add(finding.count);
   row.add(range == kNone ? std::string() : range_text(trace, range));
-  if (call == kNone && operation == kNone) {
+  if (const Interval shown = finding.advice.shown; shown.length_ns() > 0) {
+    row.add(shown.begin_ns).add(shown.end_ns);
+  } else if (call == kNone && operation == kNone) {
     row.empty().empty();
   } else {
     const int64_t begin = call != kNone ? trace.host[call].begin_ns : trace.operations[operation].start_ns;
@@ -88,7 +91,7 @@ void add_row(Table& table, const AnalysisInput& input, const Window& window, boo
     if (operation != kNone) end = std::max(end, trace.operations[operation].end_ns);
     row.add(begin).add(end);
   }
-  row.add(finding.advice.action);
+  row.add(finding.advice.action).add(finding.advice.see);
 }
 
 // The cell under a key as text; times scaled.
@@ -113,7 +116,7 @@ std::string as_text(const Table& table) {
     if (row != 0) text += '\n';
     text += fmt::format("{}. at most {} ({} % of wall{}): {}\n", row + 1, get("saved"), get("wall_percent"),
                         window.empty() ? "" : " of " + window, get("finding"));
-    text += fmt::format("   seen: {}\n", get("evidence"));
+    text += fmt::format("   seen: {}; rows: prof report {}\n", get("evidence"), get("see"));
     if (!from.empty()) {
       text += fmt::format("   longest: {}--from {} --to {}\n", range.empty() ? "" : fmt::format("in {}, ", range), from,
                           get("to"));
@@ -140,11 +143,13 @@ Table report_advise(const AnalysisInput& input) {
   table.add_column("From", "from", CellType::Nanoseconds);
   table.add_column("To", "to", CellType::Nanoseconds);
   table.add_column("What to do", "action", CellType::Text);
+  table.add_column("Rows in", "see", CellType::Text);
   if (const std::string warning = coverage_warning(input.trace); !warning.empty()) table.notes.push_back(warning);
+  const NodeSelection selected(input);
   for (const Window& window : windows) {
     const DependencyGraph graph = make_graph(input, window);
     add_graph_notes(table, input, window, graph);
-    for (const Finding& finding : findings(input, graph))
+    for (const Finding& finding : findings(input, window, graph, selected))
       add_row(table, input, window, several, graph.wall_ns(), finding);
   }
   table.notes.push_back("bounds are of one change at a time and do not add up");

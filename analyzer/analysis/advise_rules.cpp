@@ -9,49 +9,6 @@
 
 namespace prof::analyzer {
 
-namespace {
-
-constexpr int64_t kShortKernelNs = 10'000, kShortGapNs = 10'000;
-constexpr uint64_t kManyKernels = 20, kManyCopies = 10, kManyAllocations = 3;
-constexpr uint64_t kSmallCopyBytes = 64 * 1024;
-constexpr double kDominating = 0.3;
-
-// Which nodes of a kind a rule is about, counted as they are found.
-struct Found {
-  std::vector<bool> rows;
-  uint64_t count = 0;
-  int64_t time_ns = 0, longest_ns = -1;
-  uint32_t longest = kNone;  // row
-
-  void add(uint32_t row, int64_t ns) {
-    if (row >= rows.size()) rows.resize(std::max<size_t>(row + 1, rows.size() * 2));
-    if (rows[row]) return;
-    rows[row] = true;
-    ++count;
-    time_ns += ns;
-    if (ns > longest_ns) longest_ns = ns, longest = row;
-  }
-};
-
-// Holds the rows as long as the scenario lives.
-std::function<bool(uint32_t)> only(Found&& found) {
-  return [rows = std::make_shared<const std::vector<bool>>(std::move(found.rows))](uint32_t row) {
-    return row < rows->size() && (*rows)[row];
-  };
-}
-
-template <class Take> void each_node(const AdviceInput& in, uint32_t kinds, Take&& take) {
-  for (uint32_t id = 1; id < in.graph.nodes().size(); ++id) {
-    const Node& node = in.graph.nodes()[id];
-    if ((kinds & kind_bit(node.kind())) != 0) take(node);
-  }
-}
-
-const GpuOperation& operation_of(const AdviceInput& in, const Node& node) {
-  return in.input.trace.operations[node.row];
-}
-
-// The longest call of those that concern the scenario's first change.
 uint32_t longest_call(const AdviceInput& in, const Scenario& scenario) {
   uint32_t longest = kNone;
   each_node(in, scenario.front().kinds & kCallNodes, [&](const Node& node) {
@@ -61,6 +18,12 @@ uint32_t longest_call(const AdviceInput& in, const Scenario& scenario) {
   });
   return longest;
 }
+
+namespace {
+
+constexpr int64_t kShortKernelNs = 10'000, kShortGapNs = 10'000;
+constexpr uint64_t kManyKernels = 20, kManyAllocations = 3;
+constexpr double kDominating = 0.3;
 
 uint32_t longest_operation(const AdviceInput& in, const Scenario& scenario) {
   uint32_t longest = kNone;
@@ -83,6 +46,7 @@ void launch_cost(const AdviceInput& in, std::vector<Advice>& found) {
   }
   if (count < kManyKernels) return;
   Advice advice;
+  advice.see = "launch-stats";
   advice.finding = "launching kernels one by one";
   advice.evidence = fmt::format("{} launch calls, {}; most: {} ({})", count, scaled_time(time_ns), most, most_count);
   advice.action = "capture the loop in a CUDA graph, or use torch.compile(mode=\"reduce-overhead\")";
@@ -93,7 +57,7 @@ void launch_cost(const AdviceInput& in, std::vector<Advice>& found) {
 
 void short_kernels(const AdviceInput& in, std::vector<Advice>& found) {
   const Trace& trace = in.input.trace;
-  Found operations, launches;
+  FoundNodes operations, launches;
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> pairs;  // of subjects
   std::map<uint32_t, const Node*> before;                   // stream -> its operation before
   each_node(in, kOperationNodes, [&](const Node& node) {
@@ -113,12 +77,13 @@ void short_kernels(const AdviceInput& in, std::vector<Advice>& found) {
   const auto most =
       std::max_element(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   Advice advice;
+  advice.see = "sequences";
   advice.finding = "short kernels one after the other";
   advice.evidence = fmt::format("{} kernels below {} right behind another one, {}; most: {} then {} ({})",
                                 operations.count, scaled_time(kShortKernelNs), scaled_time(operations.time_ns),
                                 node_name(in.input, NodeKind::Kernel, most->first.first),
                                 node_name(in.input, NodeKind::Kernel, most->first.second), most->second);
-  advice.action = "fuse them: torch.compile, or one kernel by hand; the sequences report lists the runs";
+  advice.action = "fuse them: torch.compile, or one kernel by hand";
   advice.call = launches.longest, advice.operation = operations.longest;
   advice.scenario = {
       {kind_bit(NodeKind::Kernel), kPartBefore | kPartOther, 0, kNodeUnexplained, {}, only(std::move(operations))},
@@ -130,6 +95,7 @@ void synchronizations(const AdviceInput& in, std::vector<Advice>& found) {
   for (const NamedNodes& nodes : in.named) {
     if (nodes.kind != NodeKind::SynchronizationCall) continue;
     Advice advice;
+    advice.see = "syncs";
     advice.finding = fmt::format("the host waits in {}", nodes.name);
     advice.evidence = fmt::format("{} calls, {} of them waited for work", nodes.count, nodes.returns);
     advice.action = "wait less often: once a step, on an event of the work that is needed, or not at all";
@@ -139,85 +105,16 @@ void synchronizations(const AdviceInput& in, std::vector<Advice>& found) {
   }
 }
 
-void blocking_copies(const AdviceInput& in, std::vector<Advice>& found) {
-  for (const NamedNodes& nodes : in.named) {
-    if (nodes.kind != NodeKind::MemoryCall || nodes.returns == 0) continue;
-    Advice advice;
-    advice.finding = fmt::format("{} holds its caller until the copy is done", nodes.name);
-    advice.evidence = fmt::format("{} of {} calls waited", nodes.returns, nodes.count);
-    advice.action =
-        "copy asynchronously to pinned memory and wait later; in PyTorch avoid .item(), .cpu(), print() of a "
-        "tensor in the loop, and copy with non_blocking=True";
-    advice.scenario = without_blocked_copies(in.graph.dependencies());
-    advice.scenario.front().subjects = nodes.subjects;
-    advice.call = longest_call(in, advice.scenario);
-    found.push_back(std::move(advice));
-  }
-}
-
-// Copies that a rule takes, with the calls that made them.
-template <class Take>
-void some_copies(const AdviceInput& in, uint64_t at_least, Advice advice, std::vector<Advice>& found, Take&& take) {
-  Found copies, calls;
-  uint64_t bytes = 0;
-  each_node(in, kind_bit(NodeKind::Copy), [&](const Node& node) {
-    const GpuOperation& operation = operation_of(in, node);
-    if (!take(operation)) return;
-    copies.add(node.row, operation.duration_ns());
-    bytes += operation.bytes;
-    if (operation.linked()) calls.add(operation.launch, in.input.trace.host[operation.launch].duration_ns());
-  });
-  if (copies.count < at_least) return;
-  advice.evidence = fmt::format("{} copies, {} bytes, {}; {} in their calls", copies.count, bytes,
-                                scaled_time(copies.time_ns), scaled_time(calls.time_ns));
-  advice.call = calls.longest, advice.operation = copies.longest;
-  advice.scenario = {{kind_bit(NodeKind::Copy), kPartOwn | kPartOther, 0, 0, {}, only(std::move(copies))},
-                     {kind_bit(NodeKind::MemoryCall), kPartOwn, 0, 0, {}, only(std::move(calls))}};
-  found.push_back(std::move(advice));
-}
-
-void pageable_copies(const AdviceInput& in, std::vector<Advice>& found) {
-  constexpr uint32_t kPageable = 1;  // CUPTI's memory kind
-  Advice advice;
-  advice.finding = "copies of pageable memory";
-  advice.action = "allocate with cudaHostAlloc, or pin_memory=True in the DataLoader: faster and asynchronous";
-  some_copies(in, 1, std::move(advice), found, [](const GpuOperation& copy) {
-    return (copy.detail >> 8 & 255) == kPageable || (copy.detail >> 16 & 255) == kPageable;
-  });
-}
-
-void small_copies(const AdviceInput& in, std::vector<Advice>& found) {
-  Advice advice;
-  advice.finding = "many copies of 64 KiB or less";
-  advice.action = "gather them in one buffer and copy once";
-  some_copies(in, kManyCopies, std::move(advice), found,
-              [](const GpuOperation& copy) { return copy.bytes <= kSmallCopyBytes; });
-}
-
-void copies_not_overlapped(const AdviceInput& in, std::vector<Advice>& found) {
-  Found copies;
-  each_node(in, kind_bit(NodeKind::Copy),
-            [&](const Node& node) { copies.add(node.row, operation_of(in, node).duration_ns()); });
-  if (copies.count == 0) return;
-  Advice advice;
-  advice.finding = "copies that run while no kernel does";
-  advice.evidence = fmt::format("{} copies, {}", copies.count, scaled_time(copies.time_ns));
-  advice.action = "copy on a stream of its own, one batch ahead, from pinned memory";
-  advice.scenario = without_copies();
-  advice.floor_ns = longest_copies_ns(in.graph);
-  advice.operation = copies.longest;
-  found.push_back(std::move(advice));
-}
-
 void allocations(const AdviceInput& in, std::vector<Advice>& found) {
   const int64_t half_ns = in.graph.begin_ns() + in.graph.wall_ns() / 2;
-  Found calls;
+  FoundNodes calls;
   each_node(in, kind_bit(NodeKind::AllocationCall), [&](const Node& node) {
     const HostEvent& event = in.input.trace.host[node.row];
     if (event.begin_ns >= half_ns) calls.add(node.row, event.duration_ns());
   });
   if (calls.count < kManyAllocations) return;
   Advice advice;
+  advice.see = "api-trace";
   advice.finding = "memory is allocated or freed in the second half of the run";
   advice.evidence = fmt::format("{} calls, {}", calls.count, scaled_time(calls.time_ns));
   advice.action = "keep buffers, or use a caching allocator or cudaMallocAsync";
@@ -227,14 +124,25 @@ void allocations(const AdviceInput& in, std::vector<Advice>& found) {
 }
 
 void default_stream(const AdviceInput& in, std::vector<Advice>& found) {
-  uint64_t count = 0;
-  for (const Wait& wait : in.graph.dependencies().of_operations) count += wait.legacy;
-  if (count == 0) return;
+  std::vector<uint32_t> ordered;  // rows of operations
+  for (const Wait& wait : in.graph.dependencies().of_operations) {
+    if (wait.legacy != 0 && (ordered.empty() || ordered.back() != wait.waiter)) ordered.push_back(wait.waiter);
+  }
+  if (ordered.empty()) return;
+  FoundNodes behind;
+  each_node(in, kOperationNodes, [&](const Node& node) {
+    if (std::binary_search(ordered.begin(), ordered.end(), node.row))
+      behind.add(node.row, in.graph.time(node.after_before));
+  });
+  if (behind.count == 0) return;
   Advice advice;
+  advice.see = "gpu-trace";
   advice.finding = "the default stream orders the other streams";
-  advice.evidence = fmt::format("{} times an operation was ordered behind another stream by it", count);
+  advice.evidence = fmt::format("{} operations were ordered behind another stream by it", behind.count);
   advice.action = "create streams with cudaStreamNonBlocking, or compile with --default-stream per-thread";
-  advice.scenario = {{kind_bit(NodeKind::Join), kPartWait, 0, 0, {}, [](uint32_t row) { return row == kLegacyJoin; }}};
+  advice.operation = behind.longest;
+  advice.scenario = {
+      {kind_bit(NodeKind::Join), kPartWait, 0, 0, {}, [](uint32_t row) { return row == kLegacyJoin; }, {}, true}};
   found.push_back(std::move(advice));
 }
 
@@ -242,7 +150,7 @@ void communication(const AdviceInput& in, std::vector<Advice>& found) {
   const KernelCategories& categories = in.input.views.categories();
   const size_t kernels = in.input.trace.kernels.size();
   std::vector<bool> subjects(kernels);
-  Found operations;
+  FoundNodes operations;
   each_node(in, kind_bit(NodeKind::Kernel), [&](const Node& node) {
     if (node.subject() >= kernels || categories.purpose(KernelId{node.subject()}) != Purpose::Communication) return;
     subjects[node.subject()] = true;
@@ -250,6 +158,7 @@ void communication(const AdviceInput& in, std::vector<Advice>& found) {
   });
   if (operations.count == 0) return;
   Advice advice;
+  advice.see = "breakdown";
   advice.finding = "communication that nothing overlaps";
   advice.evidence = fmt::format("{} kernels, {}", operations.count, scaled_time(operations.time_ns));
   advice.action = "overlap it with computing: buckets in DDP, prefetch in FSDP, a stream of its own";
@@ -268,6 +177,7 @@ void dominating_kernel(const AdviceInput& in, std::vector<Advice>& found) {
   }
   if (most == nullptr || static_cast<double>(most->own_ns) < kDominating * static_cast<double>(all_ns)) return;
   Advice advice;
+  advice.see = "kernels";
   advice.finding = fmt::format("one kernel takes much of the GPU's time: {}", most->name);
   advice.evidence =
       fmt::format("{} times, {} of {} of all operations", most->count, scaled_time(most->own_ns), scaled_time(all_ns));
@@ -279,23 +189,43 @@ void dominating_kernel(const AdviceInput& in, std::vector<Advice>& found) {
 
 void full_queue(const AdviceInput& in, std::vector<Advice>& found) {
   const std::vector<uint32_t>& blocked = in.graph.dependencies().blocked_launches;
-  if (blocked.empty()) return;
+  FoundNodes launches;
+  each_node(in, kCallNodes, [&](const Node& node) {
+    if (node.has(kNodeReturns) && std::binary_search(blocked.begin(), blocked.end(), node.row))
+      launches.add(node.row, in.input.trace.host[node.row].duration_ns());
+  });
+  if (launches.count == 0) return;
   Advice advice;
+  advice.see = "queue-depth";
   advice.finding = "launches wait because the queue is full";
-  advice.evidence = fmt::format("{} launches", blocked.size());
+  advice.evidence = fmt::format("{} launches, {} in their calls", launches.count, scaled_time(launches.time_ns));
   advice.action = "harmless while the GPU is busy; else launch fewer, larger operations or use a graph";
   advice.scenario = without_full_queue(in.graph.dependencies());
-  advice.call = longest_call(in, advice.scenario);
+  advice.call = launches.longest;
   found.push_back(std::move(advice));
 }
 
-void host_work(const AdviceInput& /*input*/, std::vector<Advice>& found) {
+void host_work(const AdviceInput& in, std::vector<Advice>& found) {
+  FoundNodes before;  // calls
+  int64_t time_ns = 0;
+  each_node(in, kHostNodes, [&](const Node& node) {
+    if (node.has(kNodeReturns) || node.has(kNodeUnexplained)) return;
+    time_ns += in.graph.time(node.after_before);
+    if (node.kind() != NodeKind::Point) before.add(node.row, in.graph.time(node.after_before));
+  });
+  if (time_ns == 0) return;
   Advice advice;
+  advice.see = "critical-path";
   advice.finding = "the host's own work between CUDA calls";
-  advice.evidence = "critical-path says in which operators and functions";
+  advice.evidence = fmt::format("{} on all threads", scaled_time(time_ns));
   advice.action =
       "take work out of the loop: torch.compile, larger batches, data loading in other processes, CUDA graphs";
   advice.scenario = without_host_work();
+  if (before.longest != kNone) {
+    const int64_t end_ns = in.input.trace.host[before.longest].begin_ns;
+    advice.call = before.longest;
+    advice.shown = {end_ns - before.longest_ns, end_ns};
+  }
   found.push_back(std::move(advice));
 }
 
@@ -304,6 +234,7 @@ constexpr AdviceRule kRules[] = {
     {"short-kernels", short_kernels},
     {"synchronization", synchronizations},
     {"blocking-copy", blocking_copies},
+    {"blocking-memset", blocking_memsets},
     {"pageable-copy", pageable_copies},
     {"small-copies", small_copies},
     {"exposed-copies", copies_not_overlapped},
@@ -313,6 +244,14 @@ constexpr AdviceRule kRules[] = {
     {"dominating-kernel", dominating_kernel},
     {"full-queue", full_queue},
     {"host-work", host_work},
+    {"host-work-in", host_work_in},
+    {"idle-device", idle_device},
+    {"low-use", low_use},
+    {"slow-launches", slow_launches},
+    {"other-call", other_calls},
+    {"small-grid", small_grids},
+    {"device-imbalance", device_imbalance},
+    {"late-rank", late_rank},
 };
 
 }  // namespace

@@ -3,17 +3,23 @@
 #pragma once
 
 #include "analyzer/analysis/run_graph.h"
+#include "analyzer/analysis/window.h"
 
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace prof::analyzer {
 
 struct AdviceInput {
   const AnalysisInput& input;
+  const Window& window;
   const DependencyGraph& graph;
+  const NodeSelection& selected;
   const std::vector<NamedNodes>& named;
 };
 
@@ -25,6 +31,8 @@ struct Advice {
   int64_t floor_ns = 0;  // the run cannot get shorter than this
   // The longest instance: rows of Trace::host and Trace::operations, kNone where there is none.
   uint32_t call = kNone, operation = kNone;
+  Interval shown{};      // the window that shows it; empty: that of the longest instance
+  std::string_view see;  // the report that lists the rows
 };
 
 struct AdviceRule {
@@ -33,5 +41,63 @@ struct AdviceRule {
 };
 
 std::span<const AdviceRule> advice_rules();
+
+// Which nodes of a kind a rule is about, counted as they are found.
+struct FoundNodes {
+  std::vector<bool> rows;
+  uint64_t count = 0;
+  int64_t time_ns = 0, longest_ns = -1;
+  uint32_t longest = kNone;  // row
+
+  void add(uint32_t row, int64_t ns) {
+    if (row >= rows.size()) rows.resize(std::max<size_t>(row + 1, rows.size() * 2));
+    if (rows[row]) return;
+    rows[row] = true;
+    ++count;
+    time_ns += ns;
+    if (ns > longest_ns) longest_ns = ns, longest = row;
+  }
+};
+
+// For Change::only. Holds the rows as long as the scenario lives.
+inline std::function<bool(uint32_t)> only(FoundNodes&& found) {
+  return [rows = std::make_shared<const std::vector<bool>>(std::move(found.rows))](uint32_t row) {
+    return row < rows->size() && (*rows)[row];
+  };
+}
+
+// take(node): the selected nodes of these kinds.
+template <class Take> void each_node(const AdviceInput& in, uint32_t kinds, Take&& take) {
+  for (uint32_t id = 1; id < in.graph.nodes().size(); ++id) {
+    const Node& node = in.graph.nodes()[id];
+    if ((kinds & kind_bit(node.kind())) != 0 && in.selected.has(node)) take(node);
+  }
+}
+
+inline const GpuOperation& operation_of(const AdviceInput& in, const Node& node) {
+  return in.input.trace.operations[node.row];
+}
+
+// Row of the longest call of those that concern the scenario's first change; kNone if there is none.
+uint32_t longest_call(const AdviceInput& in, const Scenario& scenario);
+
+// Rules about copies and memsets: advise_copies.cpp.
+void blocking_memsets(const AdviceInput& in, std::vector<Advice>& found);
+void blocking_copies(const AdviceInput& in, std::vector<Advice>& found);
+void pageable_copies(const AdviceInput& in, std::vector<Advice>& found);
+void small_copies(const AdviceInput& in, std::vector<Advice>& found);
+void copies_not_overlapped(const AdviceInput& in, std::vector<Advice>& found);
+
+// Rules about the host and what it keeps the devices waiting for: advise_host.cpp.
+void idle_device(const AdviceInput& in, std::vector<Advice>& found);
+void low_use(const AdviceInput& in, std::vector<Advice>& found);
+void slow_launches(const AdviceInput& in, std::vector<Advice>& found);
+void other_calls(const AdviceInput& in, std::vector<Advice>& found);
+void host_work_in(const AdviceInput& in, std::vector<Advice>& found);
+
+// Rules about work that is spread unevenly: advise_balance.cpp.
+void small_grids(const AdviceInput& in, std::vector<Advice>& found);
+void device_imbalance(const AdviceInput& in, std::vector<Advice>& found);
+void late_rank(const AdviceInput& in, std::vector<Advice>& found);
 
 }  // namespace prof::analyzer

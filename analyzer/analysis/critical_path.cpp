@@ -29,11 +29,12 @@ enum class PathPart : uint32_t {
   Fill,
   Delay,
   Unexplained,
+  NotSelected,
 };
 constexpr std::string_view kPartNames[] = {
     "host work",  "launch call",        "copy call",      "synchronisation", "allocation",
     "other call", "between threads",    "launch latency", "kernel",          "copy",
-    "memset",     "between operations", "not explained",
+    "memset",     "between operations", "not explained",  "not selected",
 };
 constexpr size_t kParts = std::size(kPartNames);
 
@@ -65,14 +66,19 @@ bool on_device(PathPart part) { return part >= PathPart::LaunchLatency; }
 class PathSums {
  public:
   PathSums(const AnalysisInput& input, const DependencyGraph& graph)
-      : input_(input), graph_(graph), cursors_(input.trace.threads.size()) {}
+      : input_(input), graph_(graph), selected_(input), cursors_(input.trace.threads.size()) {}
 
   void run() {
     for (const PathStep& step : Replay(graph_).critical_path()) {
       const Node& node = graph_.nodes()[step.node];
       add_edge(node, step);
       if (node.kind() == NodeKind::Point || node.kind() == NodeKind::Join || step.end_ns == step.start_ns) continue;
-      last_ = add(own_part(node.kind()), key_of(node.kind(), node.subject()), where(node), step.start_ns, step.end_ns);
+      if (selected_.has(node)) {
+        last_ =
+            add(own_part(node.kind()), key_of(node.kind(), node.subject()), where(node), step.start_ns, step.end_ns);
+      } else {
+        last_ = add_elsewhere(step.start_ns, step.end_ns);
+      }
     }
   }
 
@@ -127,10 +133,19 @@ class PathSums {
     return &item;
   }
 
+  // What of the path is outside the selection, in one item, so that the parts still add up to the wall time.
+  Item* add_elsewhere(int64_t begin_ns, int64_t end_ns) {
+    return add(PathPart::NotSelected, static_cast<uint32_t>(NodeKind::Point), kNone, begin_ns, end_ns);
+  }
+
   void add_edge(const Node& node, const PathStep& step) {
     if (step.start_ns == step.begin_ns) return;
     if (step.start_ns < step.begin_ns) {  // it began before the step before it had ended
       if (last_ != nullptr) last_->time_ns -= step.begin_ns - step.start_ns;
+      return;
+    }
+    if (!selected_.has(node)) {
+      last_ = add_elsewhere(step.begin_ns, step.start_ns);
       return;
     }
     const bool is_operation = (kind_bit(node.kind()) & kOperationNodes) != 0;
@@ -164,6 +179,7 @@ class PathSums {
 
   const AnalysisInput& input_;
   const DependencyGraph& graph_;
+  NodeSelection selected_;
   std::vector<std::unique_ptr<HostCursor>> cursors_;
   std::unordered_map<Key, Item, KeyHash> sums_;
   Item* last_ = nullptr;  // of sums_: references into it stay valid
@@ -227,7 +243,10 @@ Table report_critical_path(const AnalysisInput& input) {
     std::erase_if(parts, [](const Item& part) { return part.count == 0; });
     std::stable_sort(parts.begin(), parts.end(), [](const Item& a, const Item& b) { return a.time_ns > b.time_ns; });
     for (const Item& part : parts) add_row(table, input, window, graph.wall_ns(), part, true, windows.size() > 1);
-    for (const Item& item : items) add_row(table, input, window, graph.wall_ns(), item, false, windows.size() > 1);
+    for (const Item& item : items) {
+      if (item.part != PathPart::NotSelected)
+        add_row(table, input, window, graph.wall_ns(), item, false, windows.size() > 1);
+    }
   }
   return table;
 }

@@ -71,7 +71,46 @@ std::string_view node_name(const AnalysisInput& input, NodeKind kind, uint32_t s
   return name.empty() ? "[unknown call]" : plain_api_name(name);
 }
 
-std::vector<NamedNodes> named_nodes(const AnalysisInput& input, const DependencyGraph& graph) {
+NodeSelection::NodeSelection(const AnalysisInput& input) : trace_(input.trace) {
+  const Selection& selection = input.selection;
+  if (!selection.threads.empty()) {
+    for (const Thread& thread : trace_.threads) threads_.push_back(selection.has_thread(thread));
+  }
+  if (selection.devices.empty() && selection.streams.empty()) return;
+  for (const Stream& stream : trace_.streams) streams_.push_back(selection.has_stream(trace_, stream));
+  stream_of_call_.assign(trace_.host.size(), kNone);
+  for (uint32_t row = 0; row < trace_.host.size(); ++row) {
+    const uint32_t handle = index(trace_.host[row].stream);
+    if (handle != 0 && handle < trace_.host_streams.size()) stream_of_call_[row] = trace_.host_streams[handle].stream;
+  }
+  for (const SyncEvent& sync : trace_.syncs) {
+    if (sync.call != kNone && sync.stream != kNone) stream_of_call_[sync.call] = sync.stream;
+  }
+  for (const GpuOperation& operation : trace_.operations) {
+    if (operation.linked()) stream_of_call_[operation.launch] = operation.stream_index;
+  }
+}
+
+bool NodeSelection::has(const Node& node) const {
+  if (all()) return true;
+  if ((kind_bit(node.kind()) & kOperationNodes) != 0) {
+    const GpuOperation& operation = trace_.operations[node.row];
+    if (!streams_.empty() && !streams_[operation.stream_index]) return false;
+    return threads_.empty() || (operation.linked() && has_thread(trace_.host[operation.launch].thread));
+  }
+  if (node.kind() == NodeKind::Join) return false;
+  if (node.kind() == NodeKind::Point) return streams_.empty() && has_thread(ThreadId{node.row});
+  if (!has_thread(trace_.host[node.row].thread)) return false;
+  return streams_.empty() || (stream_of_call_[node.row] != kNone && streams_[stream_of_call_[node.row]]);
+}
+
+std::function<bool(const Node&)> NodeSelection::filter() const {
+  if (all()) return {};
+  return [this](const Node& node) { return has(node); };
+}
+
+std::vector<NamedNodes> named_nodes(const AnalysisInput& input, const DependencyGraph& graph,
+                                    const NodeSelection& selected) {
   struct Sum {
     uint64_t count = 0, returns = 0;
     int64_t own_ns = 0;
@@ -79,7 +118,7 @@ std::vector<NamedNodes> named_nodes(const AnalysisInput& input, const Dependency
   std::unordered_map<uint32_t, Sum> sums[kNodeKinds];
   for (uint32_t id = 1; id < graph.nodes().size(); ++id) {
     const Node& node = graph.nodes()[id];
-    if (node.kind() == NodeKind::Point || node.kind() == NodeKind::Join) continue;
+    if (node.kind() == NodeKind::Point || node.kind() == NodeKind::Join || !selected.has(node)) continue;
     Sum& sum = sums[static_cast<size_t>(node.kind())][node.subject()];
     sum.own_ns += graph.time(node.own);
     node.has(kNodeReturns) ? ++sum.returns : ++sum.count;
@@ -146,11 +185,11 @@ Scenario without_waits(const NamedNodes& nodes) {
 
 Scenario without_copies() { return {{kind_bit(NodeKind::Copy) | kind_bit(NodeKind::Fill), kPartOwn, 0, 0, {}, {}}}; }
 
-int64_t longest_copies_ns(const DependencyGraph& graph) {
+int64_t longest_copies_ns(const DependencyGraph& graph, const NodeSelection& selected) {
   std::map<std::pair<uint32_t, uint32_t>, int64_t> sums;  // (device, direction)
   int64_t longest = 0;
   for (const Node& node : graph.nodes()) {
-    if (node.kind() != NodeKind::Copy) continue;
+    if (node.kind() != NodeKind::Copy || !selected.has(node)) continue;
     const StreamId stream = graph.trace().operations[node.row].stream();
     int64_t& sum = sums[{index(graph.trace().stream(stream).device), node.subject() & 255}];
     longest = std::max(longest, sum += graph.time(node.own));

@@ -6,6 +6,7 @@
 #include "analyzer/model/replay.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,25 @@ DependencyGraph make_graph(const AnalysisInput& input, const Window& window);
 // The header lines every one of these tables has: window, wall time, that the replay was exact, what was inferred.
 void add_graph_notes(Table& table, const AnalysisInput& input, const Window& window, const DependencyGraph& graph);
 
+// Which nodes --device, --stream and --thread take. The graph is that of the whole input: a selection says which of its nodes
+// are shown or changed. Operations: of these devices and streams, launched by these threads. Calls, with the work before
+// them: of these threads; where devices or streams are asked for, calls that concern one of their streams.
+class NodeSelection {
+ public:
+  explicit NodeSelection(const AnalysisInput& input);
+  bool all() const { return threads_.empty() && streams_.empty(); }
+  bool has(const Node& node) const;
+  // For a Replay; empty if everything is selected. Not valid longer than this object.
+  std::function<bool(const Node&)> filter() const;
+
+ private:
+  bool has_thread(ThreadId thread) const { return threads_.empty() || threads_[index(thread)]; }
+  const Trace& trace_;
+  std::vector<bool> threads_, streams_;  // empty: all
+  std::vector<uint32_t>
+      stream_of_call_;  // by row of Trace::host, kNone: of no stream; empty if all streams are selected
+};
+
 // Nodes of one kind and one name, over all subjects that have the name.
 struct NamedNodes {
   NodeKind kind{};
@@ -31,8 +51,9 @@ struct NamedNodes {
   uint64_t returns = 0;  // calls that waited
 };
 
-// Every kind and name in the graph, most time first. Names of kernels and copies as --names says, calls by their plain name.
-std::vector<NamedNodes> named_nodes(const AnalysisInput& input, const DependencyGraph& graph);
+// Every kind and name of the selected nodes, most time first. Names of kernels and copies as --names says, calls by their plain name.
+std::vector<NamedNodes> named_nodes(const AnalysisInput& input, const DependencyGraph& graph,
+                                    const NodeSelection& selected);
 std::string_view node_name(const AnalysisInput& input, NodeKind kind, uint32_t subject);
 
 // The questions of what-if and advise. Each sets to 0 what its name says.
@@ -49,8 +70,8 @@ Scenario without_own(const NamedNodes& nodes);
 Scenario without_waits(const NamedNodes& nodes);  // calls that wait: neither their time nor what they wait for
 Scenario without_copies();
 
-// The most a stretch of copies needs: the longest sum over one direction of one device. Copies that overlap everything else
+// The most a stretch of copies needs: the longest sum of selected ones over one direction of one device. Copies that overlap everything else
 // still take that.
-int64_t longest_copies_ns(const DependencyGraph& graph);
+int64_t longest_copies_ns(const DependencyGraph& graph, const NodeSelection& selected);
 
 }  // namespace prof::analyzer

@@ -18,7 +18,8 @@ struct Question {
   int64_t floor_ns = 0;  // the new wall time is at least that
 };
 
-std::vector<Question> questions(const AnalysisInput& input, const DependencyGraph& graph) {
+std::vector<Question> questions(const AnalysisInput& input, const DependencyGraph& graph,
+                                const NodeSelection& selected) {
   const Dependencies& waits = graph.dependencies();
   std::vector<Question> all = {
       {"launch calls", "all", without_launch_calls()},
@@ -32,10 +33,10 @@ std::vector<Question> questions(const AnalysisInput& input, const DependencyGrap
       {"other calls", "all", without_calls(NodeKind::OtherCall)},
       {"queue full", "all", without_full_queue(waits)},
       {"copies and memsets", "all", without_copies()},
-      {"copies and memsets", "all, overlapped with all else", without_copies(), longest_copies_ns(graph)},
+      {"copies and memsets", "all, overlapped with all else", without_copies(), longest_copies_ns(graph, selected)},
   };
   size_t kernels = 0, launches = 0;
-  for (const NamedNodes& nodes : named_nodes(input, graph)) {
+  for (const NamedNodes& nodes : named_nodes(input, graph, selected)) {
     switch (nodes.kind) {
       case NodeKind::Kernel:
         if (++kernels <= kTopKernels) all.push_back({"kernel", nodes.name, without_own(nodes)});
@@ -69,13 +70,14 @@ Table report_what_if(const AnalysisInput& input) {
   table.add_column("Saved", "saved", CellType::Nanoseconds);
   table.add_column("Wall (%)", "wall_percent", CellType::Real, 1);
   table.add_column("New wall", "new_wall", CellType::Nanoseconds);
+  const NodeSelection selected(input);
   for (const Window& window : windows) {
     const DependencyGraph graph = make_graph(input, window);
     add_graph_notes(table, input, window, graph);
-    const std::vector<Question> asked = questions(input, graph);
+    const std::vector<Question> asked = questions(input, graph, selected);
     std::vector<Scenario> scenarios;
     for (const Question& question : asked) scenarios.push_back(question.scenario);
-    const std::vector<Outcome> outcomes = Replay(graph).walls_without(scenarios);
+    const std::vector<Outcome> outcomes = Replay(graph, selected.filter()).walls_without(scenarios);
     struct Answer {
       const Question* question;
       Outcome outcome;

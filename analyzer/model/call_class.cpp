@@ -19,6 +19,8 @@ CallTraits call_traits(std::string_view api) {
   } else if (has("Memcpy") && !has("Attribute")) {
     // Asynchronous copies of pageable memory block, too: seen by their times, not by the name.
     traits = {CallClass::MemoryLaunch, WaitScope::OwnCopy};
+  } else if (has("Memset") && !has("Async")) {
+    traits = {CallClass::MemoryLaunch, WaitScope::OwnFill};
   } else if (has("Malloc") || has("MemAlloc") || has("HostAlloc") || has("cudaFree") || has("hipFree") ||
              has("cuMemFree") || has("HostRegister") || has("HostUnregister")) {
     traits.kind = CallClass::Allocation;

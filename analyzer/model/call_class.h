@@ -9,7 +9,7 @@
 namespace prof::analyzer {
 
 enum class CallClass : uint8_t { Other, KernelLaunch, GraphLaunch, MemoryLaunch, Synchronization, Allocation };
-enum class WaitScope : uint8_t { None, Stream, Event, Device, OwnCopy };
+enum class WaitScope : uint8_t { None, Stream, Event, Device, OwnCopy, OwnFill };
 
 struct CallTraits {
   CallClass kind = CallClass::Other;

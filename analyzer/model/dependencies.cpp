@@ -153,9 +153,19 @@ class Finder {
       touch(process_index(event), gpu_stream);
     }
     // A copy that is finished when its call returns was waited for, if it is one of those that may be.
-    if ((traits.waits == WaitScope::OwnCopy || touches_pageable(trace_.operations[operation])) &&
-        end_of(operation) <= event.end_ns)
+    if (may_wait_for(traits, trace_.operations[operation]) && end_of(operation) <= event.end_ns)
       to_.of_calls.push_back({row, operation});
+  }
+
+  static bool may_wait_for(const CallTraits& traits, const GpuOperation& operation) {
+    return traits.waits == WaitScope::OwnCopy || touches_pageable(operation) ||
+           (traits.waits == WaitScope::OwnFill && operation.kind() == GpuKind::Fill && host_sees(operation.detail));
+  }
+
+  // Memsets of device memory return at once whatever they are called.
+  static bool host_sees(uint32_t memory_kind) {
+    constexpr uint32_t kPinned = 2, kManaged = 5, kManagedStatic = 7;  // CUPTI's memory kinds
+    return memory_kind == kPinned || memory_kind == kManaged || memory_kind == kManagedStatic;
   }
 
   static bool touches_pageable(const GpuOperation& operation) {

@@ -145,7 +145,9 @@ class GraphBuilder {
     now.moments = handed_[t];
     if (first_ns < last_ns) {
       now.moments.push_back({first_ns, kNone, 0});
-      now.moments.push_back({last_ns, kNone, 0});
+      // Before a call it would only cut the work in front of the call in two.
+      const bool calls_follow = now.calls.size() != 0 && sane(trace_.host[now.calls.last - 1].begin_ns) >= last_ns;
+      if (!calls_follow) now.moments.push_back({last_ns, kNone, 0});
     }
     std::erase_if(now.moments, [&](const Moment& m) { return m.time_ns < begin_ns_ || m.time_ns > end_ns_; });
     std::sort(now.moments.begin(), now.moments.end(), [](const Moment& x, const Moment& y) {

@@ -13,9 +13,10 @@ constexpr size_t kParts = 4;
 // Start and end of the nodes in one slot, in each lane, from the window's begin.
 template <size_t lanes> struct Times { std::array<int64_t, lanes> start{}, end{}; };
 
-// For each part, the lanes in which it is set to 0.
+// For each part, the lanes in which it is changed.
 struct Masks {
   std::array<uint8_t, kParts> of_part{};
+  bool partly = false;  // in some of these lanes a part of it stays
   bool any() const { return (of_part[0] | of_part[1] | of_part[2] | of_part[3]) != 0; }
   void add(uint32_t parts, size_t lane) {
     for (size_t part = 0; part < kParts; ++part) {
@@ -30,8 +31,11 @@ struct Masks {
 // Which lanes change which part of a node. Changes that ask for nothing but a subject share one table a kind.
 class Changes {
  public:
+  explicit Changes(const std::function<bool(const Node&)>& selected) : selected_(selected) {}
+
   void add(const Change& change, size_t lane) {
-    const bool simple = change.with_flags == 0 && change.without_flags == 0 && !change.only;
+    const bool simple = change.with_flags == 0 && change.without_flags == 0 && !change.only && !change.stays &&
+                        (!selected_ || change.everywhere);
     for (uint32_t kind = 0; kind < kNodeKinds; ++kind) {
       if ((change.kinds >> kind & 1) == 0) continue;
       OfKind& of_kind = kinds_[kind];
@@ -49,20 +53,43 @@ class Changes {
   }
   Masks of(const Node& node) const {
     const OfKind& of_kind = kinds_[static_cast<size_t>(node.kind())];
-    Masks masks = of_kind.always;
-    if (node.subject() < of_kind.by_subject.size()) masks.add(of_kind.by_subject[node.subject()]);
+    Masks masks = in_full(of_kind, node);
     for (const auto& [change, lane] : of_kind.special) {
-      if (change->concerns(node)) masks.add(change->parts, lane);
+      if (!concerns(*change, node)) continue;
+      masks.add(change->parts, lane);
+      masks.partly |= static_cast<bool>(change->stays);
     }
     return masks;
   }
+  // What stays of a part of `time_ns` that is changed in this lane: the least of what its changes leave.
+  int64_t stays(const Node& node, uint32_t part, size_t lane, int64_t time_ns) const {
+    const OfKind& of_kind = kinds_[static_cast<size_t>(node.kind())];
+    if ((in_full(of_kind, node).of_part[part] >> lane & 1) != 0) return std::min<int64_t>(time_ns, 0);
+    int64_t left_ns = time_ns;
+    for (const auto& [change, of_lane] : of_kind.special) {
+      if (of_lane != lane || (change->parts >> part & 1) == 0 || !concerns(*change, node)) continue;
+      left_ns = std::min(left_ns, change->stays ? std::max<int64_t>(change->stays(node.row, time_ns), 0) : 0);
+    }
+    return left_ns;
+  }
 
  private:
+  struct OfKind;
+  bool concerns(const Change& change, const Node& node) const {
+    return change.concerns(node) && (!selected_ || change.everywhere || selected_(node));
+  }
+  // Changes of all of the kind, or of all of the subject.
+  static Masks in_full(const OfKind& of_kind, const Node& node) {
+    Masks masks = of_kind.always;
+    if (node.subject() < of_kind.by_subject.size()) masks.add(of_kind.by_subject[node.subject()]);
+    return masks;
+  }
   struct OfKind {
     Masks always;
     std::vector<Masks> by_subject;
     std::vector<std::pair<const Change*, size_t>> special;
   };
+  const std::function<bool(const Node&)>& selected_;
   std::array<OfKind, 16> kinds_;
 };
 
@@ -78,16 +105,30 @@ void step(const Times<lanes>& before, const Times<lanes>& other, int64_t after_b
   }
 }
 
-void changed_step(const Times<kLanes>& before, const Times<kLanes>& other, int64_t after_before, int64_t after_other,
-                  int64_t own, const Masks& masks, Times<kLanes>& now) {
-  const auto is_zero = [&](size_t part, size_t lane) { return (masks.of_part[part] >> lane & 1) != 0; };
+// The times of a node in each lane, as changed there.
+struct NodeTimes {
+  std::array<int64_t, kLanes> own{}, after_before{}, after_other{};
+
+  NodeTimes(const Changes& changes, const Masks& masks, const Node& node, int64_t own_ns, int64_t before_ns,
+            int64_t other_ns) {
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      const auto left = [&](uint32_t part, int64_t time_ns) {
+        if ((masks.of_part[part] >> lane & 1) == 0) return time_ns;
+        return masks.partly ? changes.stays(node, part, lane, time_ns) : std::min<int64_t>(time_ns, 0);
+      };
+      own[lane] = left(0, own_ns), after_before[lane] = left(1, before_ns), after_other[lane] = left(2, other_ns);
+    }
+  }
+};
+
+void changed_step(const Times<kLanes>& before, const Times<kLanes>& other, const NodeTimes& times, const Masks& masks,
+                  Times<kLanes>& now) {
   for (size_t lane = 0; lane < kLanes; ++lane) {
-    const int64_t wait_a = is_zero(1, lane) ? std::min<int64_t>(after_before, 0) : after_before;
-    const int64_t wait_b = is_zero(2, lane) ? std::min<int64_t>(after_other, 0) : after_other;
-    const int64_t a = std::max(before.end[lane] + wait_a, before.start[lane]);
-    const int64_t b = is_zero(3, lane) ? a : std::max(other.end[lane] + wait_b, other.start[lane]);
+    const int64_t a = std::max(before.end[lane] + times.after_before[lane], before.start[lane]);
+    const bool waits = (masks.of_part[3] >> lane & 1) == 0;
+    const int64_t b = waits ? std::max(other.end[lane] + times.after_other[lane], other.start[lane]) : a;
     now.start[lane] = std::max(a, b);
-    now.end[lane] = now.start[lane] + (is_zero(0, lane) ? 0 : own);
+    now.end[lane] = now.start[lane] + times.own[lane];
   }
 }
 
@@ -116,18 +157,18 @@ void run_batch(const DependencyGraph& graph, const Changes& changes, Outcome* ou
     if (!masks.any()) {
       step(slots[node.before], slots[node.other], after_before, after_other, own, now);
     } else {
-      changed_step(slots[node.before], slots[node.other], after_before, after_other, own, masks, now);
+      const NodeTimes times(changes, masks, node, own, after_before, after_other);
+      changed_step(slots[node.before], slots[node.other], times, masks, now);
       for (size_t lane = 1; lane <= count; ++lane) {
         const auto is_zero = [&](size_t part) { return (masks.of_part[part] >> lane & 1) != 0; };
-        int64_t taken = 0;
-        if (is_zero(0)) taken += own;
-        if (is_zero(1)) taken += std::max<int64_t>(after_before, 0);
-        if (is_zero(2)) taken += std::max<int64_t>(after_other, 0);
+        int64_t taken =
+            own - times.own[lane] + after_before - times.after_before[lane] + after_other - times.after_other[lane];
         const bool waits = is_zero(3) && (node.has(kNodeReturns) || node.kind() == NodeKind::Join);
         if (waits) taken += now.start[0] - slots[node.before].end[0];
         const bool changes_node = is_zero(0) || is_zero(1) || is_zero(2) || waits;
         // A call that waits is two nodes: its entry takes no time of its own.
-        const bool entry = is_zero(3) && !waits && own == 0;
+        const bool is_call = (kCallNodes & kind_bit(node.kind())) != 0 && !node.has(kNodeReturns);
+        const bool entry = is_call && own == 0 && !is_zero(1);
         if (changes_node && !entry) ++outcomes[lane - 1].count;
         outcomes[lane - 1].own_ns += taken;
       }
@@ -151,7 +192,7 @@ std::vector<Outcome> Replay::walls_without(const std::vector<Scenario>& scenario
   std::vector<Outcome> outcomes(scenarios.size());
   for (size_t first = 0; first < scenarios.size(); first += kLanes - 1) {
     const size_t count = std::min(scenarios.size() - first, kLanes - 1);
-    Changes changes;
+    Changes changes(selected_);
     for (size_t i = 0; i < count; ++i) {
       for (const Change& change : scenarios[first + i]) changes.add(change, i + 1);
     }

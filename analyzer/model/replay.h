@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 namespace prof::analyzer {
@@ -17,13 +18,17 @@ inline constexpr uint32_t kPartBefore =
 inline constexpr uint32_t kPartOther = 4;  // operations: from the launch to the start
 inline constexpr uint32_t kPartWait = 8;   // returns: they wait for nothing
 
-// What is set to 0: these parts of all nodes of these kinds that have, and lack, these flags and are of these subjects.
+// What is set to 0, or cut: these parts of all nodes of these kinds that have, and lack, these flags and are of these subjects.
 struct Change {
   uint32_t kinds = 0;  // kind_bit()s
   uint32_t parts = 0;
   uint32_t with_flags = 0, without_flags = 0;
   std::vector<bool> subjects;                // by Node::subject(); empty: any
   std::function<bool(uint32_t row)> only{};  // by Node::row; empty: any
+  // By Node::row and its time, what stays of kPartOwn or kPartBefore, the one part such a change has; more than there was
+  // counts as all. Empty: 0.
+  std::function<int64_t(uint32_t row, int64_t time_ns)> stays{};
+  bool everywhere = false;  // also nodes outside a replay's selection
 
   bool concerns(const Node& node) const {
     return (kinds & kind_bit(node.kind())) != 0 && (node.flags() & with_flags) == with_flags &&
@@ -50,7 +55,9 @@ struct PathStep {
 
 class Replay {
  public:
-  explicit Replay(const DependencyGraph& graph) : graph_(graph) {}
+  // Changes concern only nodes that `selected` takes; empty: all.
+  explicit Replay(const DependencyGraph& graph, std::function<bool(const Node&)> selected = {})
+      : graph_(graph), selected_(std::move(selected)) {}
 
   int64_t wall_ns() const;  // of the unchanged graph; equal to graph.wall_ns() or the graph is wrong
   std::vector<Outcome> walls_without(const std::vector<Scenario>& scenarios) const;
@@ -63,6 +70,7 @@ class Replay {
 
  private:
   const DependencyGraph& graph_;
+  std::function<bool(const Node&)> selected_;
 };
 
 }  // namespace prof::analyzer
