@@ -96,7 +96,7 @@ void open_marks(Marks marks) {
 void place_mark_if_due(StreamState& state, bool programmatic) {
   if (!g_marks_on) return;
   if (programmatic) state.programmatic.store(true, std::memory_order_relaxed);
-  const uint64_t number = state.launched.load(std::memory_order_relaxed);
+  const uint64_t number = state.launched.load();
   uint64_t last = state.marked.load(std::memory_order_relaxed);
   if (number - last < kMarkEvery || state.marks_off.load(std::memory_order_relaxed)) return;
   if (!state.marked.compare_exchange_strong(last, number, std::memory_order_relaxed)) return;

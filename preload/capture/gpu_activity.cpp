@@ -267,11 +267,7 @@ void take_gpu_activity_slow() {
   errno = saved;
 }
 
-bool gpu_activity_not_on() {
-  const GpuActivity state = g_gpu_activity.load(std::memory_order_relaxed);
-  if (state == GpuActivity::Taking || state == GpuActivity::Cold) count(format::Counter::launches_before_gpu_times);
-  return false;
-}
+void count_launch_before_gpu_times() { count(format::Counter::launches_before_gpu_times); }
 
 void push_external_id(uint64_t begin_tick) {
   const OwnCalls own;

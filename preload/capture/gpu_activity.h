@@ -21,9 +21,12 @@ enum class GpuActivity : uint32_t { Cold, Taking, On, Off, TakenAway, Finished }
 extern std::atomic<GpuActivity> g_gpu_activity;
 
 // Whether a launch entered now will get a GPU record (format::kLaunchNoGpuTimes otherwise). Counts launches that came too early.
-bool gpu_activity_not_on();  // false
+void count_launch_before_gpu_times();
 inline bool gpu_activity_on() {
-  return g_gpu_activity.load(std::memory_order_relaxed) == GpuActivity::On || gpu_activity_not_on();
+  const GpuActivity state = g_gpu_activity.load(std::memory_order_relaxed);
+  if (state < GpuActivity::On) [[unlikely]]
+    count_launch_before_gpu_times();
+  return state == GpuActivity::On;
 }
 
 // Where CUPTI cannot name single driver calls: pushes `begin_tick` as external id around a launch. No-ops elsewhere.

@@ -52,7 +52,7 @@ inline uint64_t known_completed(const StreamState& state, uint64_t launched) {
 // On entry of a launch.
 inline uint64_t depth_before(const StreamState* state) {
   if (state == nullptr || !g_depth_on) return 0;
-  const uint64_t launched = state->launched.load(std::memory_order_relaxed);
+  const uint64_t launched = state->launched.load();
   return launched - known_completed(*state, launched);
 }
 
@@ -64,14 +64,13 @@ inline void launched(StreamState* state, uint64_t operations, uint64_t tick) {
   if (state->last_launch_tick.load(std::memory_order_relaxed) < tick) {
     state->last_launch_tick.store(tick, std::memory_order_relaxed);
   }
-  state->launched.fetch_add(operations, std::memory_order_release);
+  state->launched.add(operations, t_local.state);
 }
 
 // Behind a launch: places a completion mark where that is due and safe (PROF_DEPTH=marks).
 inline void mark_if_due(StreamState* state, bool programmatic) {
   if (!g_marks_on || state == nullptr) return;
-  const uint64_t since =
-      state->launched.load(std::memory_order_relaxed) - state->marked.load(std::memory_order_relaxed);
+  const uint64_t since = state->launched.load() - state->marked.load(std::memory_order_relaxed);
   if (since < kMarkEvery && !programmatic) [[likely]]
     return;
   if (state->context.load(std::memory_order_relaxed) != nullptr) place_mark_if_due(*state, programmatic);

@@ -110,13 +110,14 @@ uint32_t free_slot() {
 // A stream ends: its operations may still be on their way through CUPTI's buffers.
 void end_life(StreamState& state) {
   release_ring(state);
-  const uint64_t launched = state.launched.load(std::memory_order_relaxed);
+  const uint64_t launched = state.launched.load();
   const uint64_t reported = state.reported.load(std::memory_order_relaxed);
   if (reported < launched) g_streams->gone_unreported.fetch_add(launched - reported, std::memory_order_relaxed);
 }
 
 void begin_life(StreamState& state, const StreamFacts& facts) {
-  const uint64_t so_far = state.launched.load(std::memory_order_relaxed);
+  const uint64_t so_far = state.launched.load();
+  state.launched.set_owner(t_local.state);
   state.completed.store(so_far, std::memory_order_relaxed);
   state.reported.store(so_far, std::memory_order_relaxed);
   state.marked.store(so_far, std::memory_order_relaxed);
@@ -186,7 +187,7 @@ void renew_stream(StreamState& state, const StreamFacts& facts) {
 
 void remove_stream(StreamState& state) {
   // Also where the gate stays closed and the slot is kept: a new stream of the same handle starts with nothing outstanding.
-  const uint64_t launched = state.launched.load(std::memory_order_relaxed);
+  const uint64_t launched = state.launched.load();
   uint64_t done = state.completed.load(std::memory_order_relaxed);
   while (done < launched && !state.completed.compare_exchange_weak(done, launched, std::memory_order_relaxed)) {}
   const Gate gate;

@@ -176,9 +176,7 @@ bool ask_captured(CUstream stream, NullStream null_stream) {
 void capture_begins(CUstream) { marks_begin_capture(); }
 void capture_ended() { marks_end_capture(); }
 
-uint64_t launches_so_far(const StreamState* state) {
-  return state != nullptr ? state->launched.load(std::memory_order_acquire) : 0;
-}
+uint64_t launches_so_far(const StreamState* state) { return state != nullptr ? state->launched.load() : 0; }
 
 void completed(StreamState* state, uint64_t upto) {
   if (state != nullptr) raise(state->completed, upto);
@@ -189,7 +187,7 @@ void context_synchronized(CUcontext context, uint64_t entered_tick) {
   if (meant_context == nullptr) return;
   for_each_stream([&](StreamState& state) {
     if (state.context.load(std::memory_order_relaxed) != meant_context) return;
-    const uint64_t launched = state.launched.load(std::memory_order_acquire);
+    const uint64_t launched = state.launched.load();
     // A stream that another thread went on using meanwhile: which of its launches had finished is not known.
     if (state.last_launch_tick.load(std::memory_order_relaxed) < entered_tick) raise(state.completed, launched);
   });
@@ -229,7 +227,7 @@ void gpu_reported(uint32_t gpu_context, uint32_t gpu_stream, uint64_t operations
     return;
   }
   const uint64_t reported = state->reported.fetch_add(operations, std::memory_order_relaxed) + operations;
-  const uint64_t launched = state->launched.load(std::memory_order_acquire);
+  const uint64_t launched = state->launched.load();
   // More than was launched: kernels of the driver's own. They must not vouch for launches to come.
   if (reported > launched) state->reported.fetch_sub(reported - launched, std::memory_order_relaxed);
 }
@@ -239,7 +237,7 @@ Outstanding outstanding() {
   if (detail::g_streams != nullptr)
     total.unreported = detail::g_streams->gone_unreported.load(std::memory_order_relaxed);
   for_each_stream([&](StreamState& state) {
-    const uint64_t launched = state.launched.load(std::memory_order_acquire);
+    const uint64_t launched = state.launched.load();
     const uint64_t reported = state.reported.load(std::memory_order_relaxed);
     total.unfinished += launched - known_completed(state, launched);
     total.unreported += reported < launched ? launched - reported : 0;

@@ -86,7 +86,7 @@ struct EncodeVisitor {
   template <class T> void value(const char*, const T& x) { to = put_varint(to, as_u64(x)); }
   void signed_value(const char*, int64_t x) { to = put_varint(to, zigzag(x)); }
   void time(const char*, uint64_t x) {
-    to = put_varint(to, x - state.tick);
+    to = put_uneven_varint(to, x - state.tick);
     state.tick = x;
   }
   void gpu_time(const char*, uint64_t x) {

@@ -18,14 +18,35 @@ constexpr int64_t unzigzag(uint64_t value) {
   return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
 }
 
-// Writes 1–10 bytes at `to` and returns the byte after them.
-inline uint8_t* put_varint(uint8_t* to, uint64_t value) {
+// A varint without a branch on its length, for values whose length changes from one to the next, such as times: a wrong guess
+// costs more than all of this. Writes 4 bytes (those behind the varint mean nothing) or, from 2^28 on, up to 10.
+inline uint8_t* put_uneven_varint(uint8_t* to, uint64_t value) {
+  if (value < uint64_t{1} << 28) [[likely]] {
+    const uint32_t v = static_cast<uint32_t>(value);
+    const uint32_t more =
+        ((31 - static_cast<uint32_t>(__builtin_clz(v | 1))) * 37) >> 8;  // bytes behind the first: bits / 7
+    const uint32_t spread = (v & 0x7f) | (v & 0x3f80) << 1 | (v & 0x1fc000) << 2 | (v & 0xfe00000) << 3;
+    const uint32_t word = spread | (0x80808080u & ((1u << (8 * more)) - 1));
+    const uint8_t bytes[4] = {static_cast<uint8_t>(word), static_cast<uint8_t>(word >> 8),
+                              static_cast<uint8_t>(word >> 16), static_cast<uint8_t>(word >> 24)};
+    std::memcpy(to, bytes, 4);
+    return to + more + 1;
+  }
   while (value >= 0x80) {
     *to++ = static_cast<uint8_t>(value | 0x80);
     value >>= 7;
   }
   *to++ = static_cast<uint8_t>(value);
   return to;
+}
+
+// Writes 1–10 bytes at `to`, or 4 and overwrites what is behind, and returns the byte after the varint.
+inline uint8_t* put_varint(uint8_t* to, uint64_t value) {
+  if (value < 0x80) {  // ids, flags and differences mostly are
+    *to = static_cast<uint8_t>(value);
+    return to + 1;
+  }
+  return put_uneven_varint(to, value);
 }
 
 inline uint8_t* put_text(uint8_t* to, std::string_view text) {

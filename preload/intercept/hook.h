@@ -25,7 +25,7 @@ template <Api api, class Function = typename Row<api>::Function> struct Hook;
 template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> {
   PROF_HOOK_ATTRIBUTE static CUresult call(Args... args) {  // not noexcept: a cancelled thread unwinds through here
     using Topic = typename Row<api>::Topic;
-    int& error = errno;  // its address is looked up once
+    int& error = thread_errno();
     const int error_before = error;
     if constexpr (Topic::kNeedsGpuActivity) {
       if (__atomic_load_n(&g_gpu_activity_tried, __ATOMIC_RELAXED) == 0) [[unlikely]]

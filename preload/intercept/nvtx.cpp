@@ -4,6 +4,7 @@
 #include "preload/intercept/nvtx_chain.h"
 #include "preload/intercept/nvtx_events.h"
 #include "preload/runtime/options.h"
+#include "preload/runtime/recorder.h"
 #include "preload/runtime/start.h"
 
 #include <cerrno>
@@ -15,7 +16,7 @@ namespace {
 
 // A slow first event, the log growing, the chained tool: none of it may show in the program's errno.
 struct KeepErrno {
-  int& slot = errno;
+  int& slot = thread_errno();
   const int value = slot;
   ~KeepErrno() { slot = value; }
 };

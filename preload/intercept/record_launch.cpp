@@ -7,41 +7,41 @@ namespace prof::preload {
 std::atomic<uint64_t> g_config_cache[8192];
 
 __attribute__((noinline)) LaunchShape launch_shape(const CUlaunchConfig* config, CUfunction f, void**, void**) {
-  LaunchShape shape;
-  shape.function = f;
-  if (config == nullptr) return shape;  // the driver will say what it thinks of that
-  shape.grid[0] = config->gridDimX, shape.grid[1] = config->gridDimY, shape.grid[2] = config->gridDimZ;
-  shape.block[0] = config->blockDimX, shape.block[1] = config->blockDimY, shape.block[2] = config->blockDimZ;
-  shape.shared_bytes = config->sharedMemBytes;
-  shape.stream = config->hStream;
-  if (config->attrs == nullptr) return shape;
-  for (unsigned i = 0; i < config->numAttrs; ++i) {
+  if (config == nullptr)
+    return shape_of(f, nullptr, 0, 0, 0, 0, 0, 0, 0, 0);  // the driver will say what it thinks of that
+  uint32_t attributes = 0;
+  for (unsigned i = 0; config->attrs != nullptr && i < config->numAttrs; ++i) {
     const CUlaunchAttribute& attribute = config->attrs[i];
     if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && attribute.value.cooperative != 0) {
-      shape.attributes |= format::kConfigCooperative;
+      attributes |= format::kConfigCooperative;
     } else if ((attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
                 attribute.value.programmaticStreamSerializationAllowed != 0) ||
                attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT) {
-      shape.attributes |= format::kConfigProgrammatic;
+      attributes |= format::kConfigProgrammatic;
     }
   }
-  return shape;
+  return shape_of(f, config->hStream, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
+                  config->blockDimY, config->blockDimZ, config->sharedMemBytes, attributes);
 }
 
-__attribute__((noinline)) format::ConfigId config_id_slow(const LaunchShape& s, Api api, bool succeeded, uint64_t key) {
+__attribute__((noinline)) format::ConfigId config_id_slow(LaunchShape s, Api api, bool succeeded, uint64_t key) {
   const format::FunctionId function = succeeded ? function_id(s.function) : format::FunctionId{};
   Hash hash;
   hash.add(static_cast<uint64_t>(function) << 32 | static_cast<uint32_t>(api));
-  for (int i = 0; i < 3; ++i) hash.add(static_cast<uint64_t>(s.grid[i]) << 32 | s.block[i]);
-  hash.add(static_cast<uint64_t>(s.shared_bytes) << 32 | s.attributes);
+  hash.add(s.grid_xy).add(s.grid_z_block_x).add(s.block_yz).add(s.shared_attributes);
   const uint32_t id = g_intern.configs.intern(hash.done(), [&](uint32_t fresh) {
     format::ConfigDef config;
     config.id = static_cast<format::ConfigId>(fresh);
     config.api = api_id(api);
     config.function = function;
-    for (int i = 0; i < 3; ++i) config.grid[i] = s.grid[i], config.block[i] = s.block[i];
-    config.shared_bytes = s.shared_bytes;
-    config.attributes = s.attributes;
+    config.grid[0] = LaunchShape::low(s.grid_xy);
+    config.grid[1] = LaunchShape::high(s.grid_xy);
+    config.grid[2] = LaunchShape::low(s.grid_z_block_x);
+    config.block[0] = LaunchShape::high(s.grid_z_block_x);
+    config.block[1] = LaunchShape::low(s.block_yz);
+    config.block[2] = LaunchShape::high(s.block_yz);
+    config.shared_bytes = LaunchShape::low(s.shared_attributes);
+    config.attributes = s.attributes();
     return define(config);
   });
   if (id != 0 && id <= 0xffffff && succeeded && function != format::FunctionId{}) {
@@ -58,12 +58,9 @@ void LaunchMany::leave_many(const CallScope& scope, Api api, NullStream null_str
   if (list == nullptr) return;
   for (unsigned i = 0; i < count; ++i) {
     const CUDA_LAUNCH_PARAMS& one = list[i];
-    const LaunchShape shape = {one.function,
-                               {one.gridDimX, one.gridDimY, one.gridDimZ},
-                               {one.blockDimX, one.blockDimY, one.blockDimZ},
-                               one.sharedMemBytes,
-                               one.hStream,
-                               format::kConfigCooperative};
+    const LaunchShape shape =
+        shape_of(one.function, one.hStream, one.gridDimX, one.gridDimY, one.gridDimZ, one.blockDimX, one.blockDimY,
+                 one.blockDimZ, one.sharedMemBytes, format::kConfigCooperative);
     Launching state;
     state.stream = stream_state(shape.stream, null_stream);
     state.depth = depth_before(state.stream);

@@ -12,6 +12,7 @@
 #include "preload/log/block_writer.h"
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <string_view>
 
@@ -34,11 +35,20 @@ struct ThreadLocal {
   uint64_t epoch;  // of the life `state` belongs to
   ThreadState* state;
   uintptr_t guard_frame;  // frame of the outermost hook this thread is inside; 0: none
-  uint32_t busy;          // a record is being packed: a signal handler that records now drops its event
-  uint32_t helper;        // one of our own threads, or inside our own driver calls: hooks pass through, uncounted
+  uint16_t busy;          // a record is being packed: a signal handler that records now drops its event
+  uint16_t helper;        // one of our own threads, or inside our own driver calls: hooks pass through, uncounted
+  int32_t errno_offset;   // where the thread's errno lies from here, known since its first record; 0: not yet
 };
 static_assert(sizeof(ThreadLocal) <= 64);
 extern constinit thread_local ThreadLocal t_local __attribute__((tls_model("initial-exec")));
+
+// errno without a call into libc. Both are in the block of TLS that is laid out at program start, so the distance fits.
+inline int& thread_errno() {
+  const int32_t offset = t_local.errno_offset;
+  if (offset == 0) [[unlikely]]
+    return errno;
+  return *reinterpret_cast<int*>(reinterpret_cast<char*>(&t_local) + offset);
+}
 
 // The page that fork wipes.
 struct LifePage {

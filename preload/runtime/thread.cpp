@@ -124,6 +124,8 @@ bool open_thread() {
     } else {
       if (g_key_made && prof_libc_pthread_setspecific != nullptr) prof_libc_pthread_setspecific(g_key, state);
       local.state = state;
+      const ptrdiff_t offset = reinterpret_cast<char*>(&errno) - reinterpret_cast<char*>(&local);
+      local.errno_offset = offset == static_cast<int32_t>(offset) ? static_cast<int32_t>(offset) : 0;
       local.epoch = life().epoch.load(std::memory_order_relaxed);
     }
   }

@@ -131,6 +131,28 @@ TEST(Codec, RecordsCutShortAreRefused) {
   }
 }
 
+TEST(Codec, AVarintHasTheSameBytesWithAndWithoutBranches) {
+  std::vector<uint64_t> values = {0, ~uint64_t{0}};
+  for (uint32_t bit = 0; bit < 64; ++bit) {
+    for (const uint64_t near : {uint64_t{0}, uint64_t{1}}) values.push_back((uint64_t{1} << bit) - near);
+  }
+  for (const uint64_t value : values) {
+    uint8_t plain[kMaxVarintBytes];
+    uint8_t* end = plain;
+    uint64_t left = value;
+    for (; left >= 0x80; left >>= 7) *end++ = static_cast<uint8_t>(left | 0x80);
+    *end++ = static_cast<uint8_t>(left);
+    const std::string expected(plain, end);
+    for (uint8_t* (*put)(uint8_t*, uint64_t) : {put_varint, put_uneven_varint}) {
+      uint8_t bytes[kMaxVarintBytes];
+      uint8_t* const behind = put(bytes, value);
+      EXPECT_EQ(std::string(bytes, behind), expected) << value;
+      Cursor from{bytes, behind};
+      EXPECT_EQ(from.varint(), value);
+    }
+  }
+}
+
 TEST(Codec, AVarintOfMoreThanSixtyFourBitsIsRefused) {
   const uint8_t bytes[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02};
   Cursor from{bytes, bytes + sizeof bytes};

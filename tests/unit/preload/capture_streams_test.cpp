@@ -1,6 +1,9 @@
 // Which stream a call means, and how many operations it has outstanding.
 #include "tests/unit/preload/capture_fixture.h"
 
+#include <signal.h>
+#include <sys/time.h>
+
 #include <barrier>
 #include <map>
 #include <random>
@@ -163,6 +166,41 @@ TEST_F(Streams, AddedAndDestroyedByManyThreadsWhileOthersLaunch) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(launches_so_far(shared) + 4 * counted(format::Counter::depth_streams_full) >= 8000, true);
   EXPECT_LE(depth_before(shared), 8000u);
+}
+
+TEST_F(Streams, LaunchesOfTheFirstThreadAndOfAllOthersAreCounted) {
+  StreamState* const shared = stream(1);  // this thread owns the count
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      enter_thread();
+      for (int i = 0; i < 100'000; ++i) launched(shared, 2, now_ticks());
+    });
+  }
+  for (int i = 0; i < 100'000; ++i) launched(shared, 3, now_ticks());
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(launches_so_far(shared), 900'000u);
+}
+
+// What a signal handler launches between any two instructions of the interrupted launch is not lost.
+TEST_F(Streams, LaunchesOfASignalHandlerOnTheSameStreamAreCounted) {
+  static StreamState* shared;
+  static std::atomic<uint64_t> handled{0};
+  shared = stream(1);
+  struct sigaction action = {}, before = {};
+  action.sa_handler = [](int) {
+    launched(shared, 1, 0);
+    handled.fetch_add(1);
+  };
+  ASSERT_EQ(sigaction(SIGALRM, &action, &before), 0);
+  const itimerval every = {{0, 50}, {0, 50}};
+  ASSERT_EQ(setitimer(ITIMER_REAL, &every, nullptr), 0);
+  uint64_t own = 0;
+  for (; handled.load() < 500; ++own) launched(shared, 1, 0);
+  const itimerval never = {};
+  setitimer(ITIMER_REAL, &never, nullptr);
+  sigaction(SIGALRM, &before, nullptr);
+  EXPECT_EQ(launches_so_far(shared), own + handled.load());
 }
 
 TEST_F(Depth, CountsWhatIsNotKnownToHaveFinished) {

@@ -45,8 +45,8 @@ TEST(FillBytes, CountTheWidthOfTheValue) {
 TEST(LaunchShape, TellsCooperativeFromPlain) {
   const CUfunction function = reinterpret_cast<CUfunction>(0x10);
   void** none = nullptr;
-  EXPECT_EQ(launch_shape(function, 1u, 1u, 1u, 1u, 1u, 1u, 0u, kStream, none, none).attributes, 0u);
-  EXPECT_EQ(launch_shape(function, 1u, 1u, 1u, 1u, 1u, 1u, 0u, kStream, none).attributes, format::kConfigCooperative);
+  EXPECT_EQ(launch_shape(function, 1u, 1u, 1u, 1u, 1u, 1u, 0u, kStream, none, none).attributes(), 0u);
+  EXPECT_EQ(launch_shape(function, 1u, 1u, 1u, 1u, 1u, 1u, 0u, kStream, none).attributes(), format::kConfigCooperative);
 }
 
 TEST(LaunchShape, FindsProgrammaticLaunchInTheAttributes) {
@@ -57,9 +57,9 @@ TEST(LaunchShape, FindsProgrammaticLaunchInTheAttributes) {
   CUlaunchConfig config{};
   config.attrs = attributes, config.numAttrs = 2;
   const CUlaunchConfig* const given = &config;
-  EXPECT_EQ(launch_shape(given, nullptr, nullptr, nullptr).attributes, format::kConfigProgrammatic);
+  EXPECT_EQ(launch_shape(given, nullptr, nullptr, nullptr).attributes(), format::kConfigProgrammatic);
   attributes[1].value.programmaticStreamSerializationAllowed = 0;
-  EXPECT_EQ(launch_shape(given, nullptr, nullptr, nullptr).attributes, 0u);
+  EXPECT_EQ(launch_shape(given, nullptr, nullptr, nullptr).attributes(), 0u);
   EXPECT_EQ(launch_shape(static_cast<const CUlaunchConfig*>(nullptr), nullptr, nullptr, nullptr).function, nullptr);
 }
 
