@@ -24,7 +24,11 @@ struct Pair {
 class Pairs {
  public:
   explicit Pairs(const AnalysisInput& input)
-      : input_(input), trace_(input.trace), names_(trace_), tree_(trace_, names_), links_(trace_) {
+      : input_(input),
+        trace_(input.trace),
+        names_(input.views.event_names()),
+        tree_(input.views.tree()),
+        links_(input.views.forward_backward()) {
     gpu_ = device_times(trace_, tree_, true, [&](const GpuOperation& operation) {
       return input.selection.has_stream(trace_, trace_.stream(operation.stream())) &&
              input.selection.in_window(operation.start_ns, operation.end_ns);
@@ -77,9 +81,9 @@ class Pairs {
 
   const AnalysisInput& input_;
   const Trace& trace_;
-  const EventNames names_;
-  const EventTree tree_;
-  const ForwardBackward links_;
+  const EventNames& names_;
+  const EventTree& tree_;
+  const ForwardBackward& links_;
   DeviceTimes gpu_;
   std::map<std::string_view, Pair> pairs_;
 };

@@ -96,7 +96,7 @@ Table by_cause(const AnalysisInput& input) {
   }
   if (windows.size() > 8) table.notes.push_back(fmt::format("{} windows", windows.size()));
   const std::vector<Gap> gaps = find_gaps(input.trace, input.views, input.selection, hull);
-  const EventNames names(input.trace);
+  const EventNames& names = input.views.event_names();
   for (const Window& window : windows) {
     for (size_t from = 0, to; from < gaps.size(); from = to) {
       const auto same = [&](const Gap& gap) { return gap.device == gaps[from].device; };

@@ -20,7 +20,7 @@ Table report_launch_apis(const AnalysisInput& input) {
   table.add_column("Launch-bound (%)", "launch_bound_percent", CellType::Real, 1);
   table.add_column("API time of short", "short_api_time", CellType::Nanoseconds);
   table.add_column("Name", "name", CellType::Text);
-  const EventNames names(input.trace);
+  const EventNames& names = input.views.event_names();
   std::vector<LaunchGroup> groups = launch_groups(input, names, LaunchesBy::Api);
   table.notes.push_back(launch_delay_note(groups));
   table.notes.push_back("calls whose GPU operations are in the input");

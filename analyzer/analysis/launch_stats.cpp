@@ -109,7 +109,7 @@ Table by_kernel(const AnalysisInput& input) {
   table.add_column("Short", "short", CellType::Count);
   table.add_column("Launch-bound (%)", "launch_bound_percent", CellType::Real, 1);
   table.add_column("Name", "name", CellType::Text);
-  const EventNames names(input.trace);
+  const EventNames& names = input.views.event_names();
   std::vector<LaunchGroup> groups = launch_groups(input, names, LaunchesBy::Kernel);
   table.notes.push_back(launch_delay_note(groups));
   table.notes.push_back(

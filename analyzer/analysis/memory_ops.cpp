@@ -30,7 +30,7 @@ Table report_memory_ops(const AnalysisInput& input) {
   table.add_column("Live at end (B)", "end_bytes", CellType::Count);
   table.add_column("Name", "name", CellType::Text);
   table.notes.push_back("name: the innermost op or range in which it was allocated, empty for none");
-  const EventNames names(trace);
+  const EventNames& names = input.views.event_names();
   for (const MemoryTimeline& timeline : memory_timelines(input)) {
     const uint32_t peak = timeline.peak(input.selection);
     if (peak == kNone) continue;

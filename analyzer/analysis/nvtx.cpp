@@ -74,7 +74,7 @@ Table report_nvtx(const AnalysisInput& input) {
     if (word != "path") throw std::runtime_error(fmt::format("--group-by: nvtx knows path, not '{}'", word));
     by_path = true;
   }
-  const EventNames names(trace);
+  const EventNames& names = input.views.event_names();
   const NamedPaths paths(trace, names);
   std::vector<uint32_t> rows, nested;
   for (uint32_t row = 0; row < trace.ranges.size(); ++row) {

@@ -38,10 +38,9 @@ class Averager {
       : input_(input),
         trace_(input.trace),
         grouping_(grouping),
-        names_(trace_),
-        tree_(trace_, names_),
-        links_(trace_),
-        stacks_(trace_, links_),
+        names_(input.views.event_names()),
+        tree_(input.views.tree()),
+        stacks_(trace_, input.views.forward_backward()),
         flops_(trace_) {}
 
   OpAverages run() {
@@ -243,9 +242,8 @@ class Averager {
   const AnalysisInput& input_;
   const Trace& trace_;
   const OpGrouping grouping_;
-  const EventNames names_;
-  const EventTree tree_;
-  const ForwardBackward links_;
+  const EventNames& names_;
+  const EventTree& tree_;
   const OpStacks stacks_;
   OpFlops flops_;
   DeviceTimes device_;

@@ -54,7 +54,7 @@ Table report_op_idle(const AnalysisInput& input) {
   table.add_column("Max", "waiting_max", CellType::Count);
   table.add_column("Name", "name", CellType::Text);
 
-  const EventNames names(trace);
+  const EventNames& names = input.views.event_names();
   const Column<int64_t> self = self_times(trace);
   std::map<std::tuple<uint32_t, uint32_t, StringId>, Sum> sums;  // (GPU, process, name)
   std::vector<std::string> gpus;

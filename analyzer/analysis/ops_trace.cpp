@@ -49,9 +49,9 @@ class Instances {
   explicit Instances(const AnalysisInput& input)
       : input_(input),
         trace_(input.trace),
-        names_(trace_),
-        tree_(trace_, names_),
-        links_(trace_),
+        names_(input.views.event_names()),
+        tree_(input.views.tree()),
+        links_(input.views.forward_backward()),
         stacks_(trace_, links_),
         flops_(trace_) {}
 
@@ -202,9 +202,9 @@ class Instances {
 
   const AnalysisInput& input_;
   const Trace& trace_;
-  const EventNames names_;
-  const EventTree tree_;
-  const ForwardBackward links_;
+  const EventNames& names_;
+  const EventTree& tree_;
+  const ForwardBackward& links_;
   const OpStacks stacks_;
   OpFlops flops_;
   DeviceTimes device_;

@@ -186,7 +186,7 @@ Table report_syncs(const AnalysisInput& input) {
 
   const CallRoles roles(trace);
   const Targets targets(trace, roles);
-  const EventNames names(trace);
+  const EventNames& names = input.views.event_names();
   Work work(input);
   using Key = std::tuple<uint32_t, StringId, Target>;  // (thread, name of the call, what for)
   std::map<Key, Sum> sums;

@@ -55,4 +55,19 @@ const Dependencies& Views::dependencies() const {
   return *dependencies_;
 }
 
+const EventNames& Views::event_names() const {
+  if (!event_names_) event_names_.emplace(trace_);
+  return *event_names_;
+}
+
+const EventTree& Views::tree() const {
+  if (!tree_) tree_.emplace(trace_, event_names());
+  return *tree_;
+}
+
+const ForwardBackward& Views::forward_backward() const {
+  if (!forward_backward_) forward_backward_.emplace(trace_);
+  return *forward_backward_;
+}
+
 }  // namespace prof::analyzer

@@ -1,9 +1,11 @@
 // What several analyses need of one model, made when first asked for and kept: names, categories of kernels, queue depth,
-// busy time of devices. One thread asks.
+// busy time of devices, nesting. One thread asks.
 #pragma once
 
 #include "analyzer/analysis/kernel_categories.h"
 #include "analyzer/model/dependencies.h"
+#include "analyzer/model/event_tree.h"
+#include "analyzer/model/forward_backward.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/model/names.h"
 #include "analyzer/model/queue_depth.h"
@@ -29,6 +31,10 @@ class Views {
   const Column<uint32_t>& range_of_call() const;
   // Which work waited for which.
   const Dependencies& dependencies() const;
+  const EventNames& event_names() const;
+  // Without Python's functions, only children of their parent's name merged: what every answer about operators is about.
+  const EventTree& tree() const;
+  const ForwardBackward& forward_backward() const;
 
  private:
   const Trace& trace_;
@@ -39,6 +45,9 @@ class Views {
   mutable std::optional<std::vector<IntervalSet>> busy_;
   mutable std::optional<Column<uint32_t>> range_of_call_;
   mutable std::optional<Dependencies> dependencies_;
+  mutable std::optional<EventNames> event_names_;
+  mutable std::optional<EventTree> tree_;
+  mutable std::optional<ForwardBackward> forward_backward_;
 };
 
 }  // namespace prof::analyzer

@@ -9,7 +9,7 @@ namespace prof::analyzer {
 
 void write_chrome_forward_backward(const ChromeContext& context) {
   const Trace& trace = context.trace;
-  const ForwardBackward links(trace);
+  const ForwardBackward& links = context.views.forward_backward();
   uint32_t number = 0;
   for (const BackwardLink& link : links.links()) {
     const ProcessId process = trace.thread(trace.ranges[link.backward].thread).process;
