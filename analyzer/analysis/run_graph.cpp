@@ -19,9 +19,7 @@ bool in(const std::vector<uint32_t>& sorted, uint32_t row) {
 
 }  // namespace
 
-std::vector<Window> graph_windows(const AnalysisInput& input) {
-  if (input.options.window != "gpu") return report_windows(input);
-  const Trace& trace = input.trace;
+Interval launched_span(const Trace& trace) {
   int64_t first = std::numeric_limits<int64_t>::max(), last = std::numeric_limits<int64_t>::min();
   for (const GpuOperation& operation : trace.operations) {
     first = std::min(first, operation.start_ns);
@@ -30,8 +28,14 @@ std::vector<Window> graph_windows(const AnalysisInput& input) {
   }
   if (first > last) return {};
   for (const HostEvent& event : trace.host) last = std::max(last, event.end_ns);
-  Window window{"first launch to last event", std::max(first, input.selection.from_ns),
-                std::min(last, input.selection.to_ns)};
+  return {first, last};
+}
+
+std::vector<Window> graph_windows(const AnalysisInput& input) {
+  if (input.options.window != "gpu") return report_windows(input);
+  const Interval span = launched_span(input.trace);
+  Window window{"first launch to last event", std::max(span.begin_ns, input.selection.from_ns),
+                std::min(span.end_ns, input.selection.to_ns)};
   if (window.end_ns <= window.begin_ns) return {};
   return {window};
 }

@@ -13,8 +13,11 @@
 
 namespace prof::analyzer {
 
-// As report_windows(), but `gpu` begins when the first GPU work was launched and ends with the last call or operation: the
-// host's share of a run lies before its first operation and behind its last one.
+// From the first launch of GPU work to the last call or operation; empty without GPU operations.
+Interval launched_span(const Trace& trace);
+
+// As report_windows(), but `gpu` is launched_span(): the host's share of a run lies before its first operation and behind its
+// last one.
 std::vector<Window> graph_windows(const AnalysisInput& input);
 
 DependencyGraph make_graph(const AnalysisInput& input, const Window& window);

@@ -18,6 +18,7 @@ struct Options {
   std::string output;
   std::string fx_metadata;
   bool plain = false;
+  std::string arrows = "all";
   int level = 1;
 };
 
@@ -60,6 +61,9 @@ int run_trace(const Options& options) {
   Sink sink(path, options.level);
   ChromeTraceOptions chrome;
   chrome.plain = options.plain;
+  chrome.arrows = options.arrows == "none"   ? ArrowKinds::None
+                  : options.arrows == "path" ? ArrowKinds::CriticalPath
+                                             : ArrowKinds::All;
   chrome.name = path;
   chrome.inputs = options.inputs;
   chrome.fx = fx ? &*fx : nullptr;
@@ -82,7 +86,12 @@ void add_trace(CLI::App& app, Run& run) {
   verb->add_option("INPUT", options->inputs, "logs and other tools' traces; several become one trace")->required();
   verb->add_option("-o,--output", options->output,
                    "file, - for stdout; .gz compresses (default: FIRST-INPUT.trace.json.gz)");
-  verb->add_flag("--plain", options->plain, "only what was recorded: no queue depth, paths, times or counters added");
+  verb->add_flag("--plain", options->plain,
+                 "only what was recorded: no queue depth, paths, times, arrows or counters added");
+  verb->add_option("--arrows", options->arrows,
+                   "beside those from launches: all, path (only along the critical path) or none")
+      ->check(CLI::IsMember({"all", "path", "none"}))
+      ->capture_default_str();
   verb->add_option("--fx-metadata", options->fx_metadata,
                    "JSON file of FX graphs: adds stack_trace and node_name to what runs inside \"## NODE ##\" markers");
   verb->add_option("--level", options->level, "gzip level")->check(CLI::Range(1, 9))->capture_default_str();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace prof::analyzer {
 
@@ -214,6 +215,23 @@ std::vector<PathStep> Replay::critical_path() const {
     ++next;
   });
   return path;
+}
+
+// Backwards, a slot holds until when its node may end: what reads a slot comes after the node that filled it and before the next.
+Column<int64_t> Replay::slacks() const {
+  Column<int64_t> slack;
+  slack.resize(graph_.nodes().size());
+  run_unchanged(graph_, [&](uint32_t id, const Node&, int64_t, int64_t end) { slack[id] = end; });
+  std::vector<int64_t> latest(graph_.slots(), graph_.wall_ns());
+  for (size_t id = graph_.nodes().size(); id-- > 1;) {
+    const Node& node = graph_.nodes()[id];
+    const int64_t end = std::exchange(latest[node.slot], graph_.wall_ns());
+    slack[id] = end - slack[id];
+    const int64_t start = end - graph_.time(node.own);
+    latest[node.before] = std::min(latest[node.before], start - graph_.time(node.after_before));
+    latest[node.other] = std::min(latest[node.other], start - graph_.time(node.after_other));
+  }
+  return slack;
 }
 
 void Replay::times(std::vector<int64_t>& start_ns, std::vector<int64_t>& end_ns) const {

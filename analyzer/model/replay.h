@@ -65,6 +65,8 @@ class Replay {
 
   // The longest path from the window's begin to its last node, in order of time.
   std::vector<PathStep> critical_path() const;
+  // By node of the unchanged graph: how much later it could have ended without the last node ending later. 0 on the critical path.
+  Column<int64_t> slacks() const;
   // Start and end of every node of the unchanged graph, for tests.
   void times(std::vector<int64_t>& start_ns, std::vector<int64_t>& end_ns) const;
 

@@ -26,6 +26,10 @@ constexpr FirstBytes first_bytes() {
 }
 constexpr FirstBytes kFirstBytes = first_bytes();
 
+constexpr std::string_view kBoundJson[] = {"",           "\"host\"",         "\"other thread\"",
+                                           "\"GPU\"",    "\"queue full\"",   "\"launch\"",
+                                           "\"stream\"", "\"other stream\"", "\"not explained\""};
+
 // First start to last end of the operations of all devices: the default window.
 Interval gpu_window(const Trace& trace) {
   Interval window{INT64_MAX, INT64_MIN};
@@ -69,12 +73,32 @@ void AugmentMembers::add_json(AugmentKey key, std::string_view json) {
   if (begin(key)) text_ += json;
 }
 
+RangeTimes::RangeTimes(const Trace& trace, const EventTree& of)
+    : tree(of), device_ns(device_times(trace, of, true, [](const GpuOperation&) { return true; }).total_ns) {}
+
 Augment::Augment(const Trace& trace, const Views& views, const FxMarkers* fx)
-    : trace_(trace), views_(views), fx_(fx), paths_(trace), has_operators_(trace.processes.size()) {
+    : trace_(trace),
+      views_(views),
+      finding_bounds_(std::async(std::launch::async, [&trace] { return EventBounds(trace); })),
+      fx_(fx),
+      paths_(trace),
+      has_operators_(trace.processes.size()),
+      ops_(trace, views.tree()) {
   for (size_t i = 0; i < kGapCauses; ++i) cause_texts_.push_back(json_string(gap_cause_text(static_cast<GapCause>(i))));
+  bool python = false;
   for (const Range& range : trace.ranges) {
     if (range.kind != RangeKind::Nvtx) has_operators_[index(trace.thread(range.thread).process)] = true;
+    python |= range.kind == RangeKind::Python;
   }
+  if (python) {
+    python_tree_.emplace(trace, views.event_names(), EventTreeOptions{true, false});
+    python_.emplace(trace, *python_tree_);
+  }
+  if (!trace.ranges.empty()) prepare_idle();
+  if (!trace.operations.empty()) prepare_gaps();
+  views.depth();
+  views.range_of_call();
+  bounds_.emplace(finding_bounds_.get());
 }
 
 PathId Augment::path_of_call(uint32_t host_row) {
@@ -111,12 +135,25 @@ void Augment::host(uint32_t row, AugmentMembers& members) {
     members.add_count(AugmentKey::QueueWaiting, depth.waiting);
     members.add_count(AugmentKey::QueueOutstanding, depth.outstanding);
   }
+  add_bound(bounds_->of_call(row), members);
+  const EventTree& tree = ops_.tree;
+  const uint32_t node = tree.of_call(row);
+  const bool own_node = tree[node].source == (EventNode::kCall | row);
+  if (own_node && tree.self_ns(node) != tree.total_ns(node))
+    members.add_micros(AugmentKey::SelfTime, tree.self_ns(node));
   add_path(row, members);
   add_fx(event.thread, event.begin_ns, members);
 }
 
+void Augment::add_bound(const EventBound& bound, AugmentMembers& members) const {
+  if (bound.by == BoundBy::Nothing) return;
+  members.add_json(AugmentKey::Bound, kBoundJson[static_cast<size_t>(bound.by)]);
+  if (bound.has_time) members.add_micros(bound.critical ? AugmentKey::CriticalPath : AugmentKey::Slack, bound.time_ns);
+}
+
 void Augment::operation(uint32_t row, AugmentMembers& members) {
   const GpuOperation& operation = trace_.operations[row];
+  add_bound(bounds_->of_operation(row), members);
   if (operation.kind() == GpuKind::Kernel) add_category(operation, members);
   if (!operation.linked()) {
     members.add_json(AugmentKey::Launch, "\"not recorded\"");
@@ -142,7 +179,6 @@ void Augment::add_category(const GpuOperation& operation, AugmentMembers& member
 }
 
 void Augment::prepare_gaps() {
-  gaps_ready_ = true;
   const Interval window = gpu_window(trace_);
   if (window.end_ns <= window.begin_ns) return;
   gaps_ = find_gaps(trace_, views_, Selection(), window);
@@ -164,61 +200,11 @@ const std::string& Augment::culprit(const Gap& gap) {
 }
 
 void Augment::add_idle(uint32_t row, AugmentMembers& members) {
-  if (!gaps_ready_) prepare_gaps();
   if (gap_of_operation_.empty() || gap_of_operation_[row] == 0) return;
   const Gap& gap = gaps_[gap_of_operation_[row] - 1];
   members.add_micros(AugmentKey::IdleBefore, gap.duration_ns());
   members.add_json(AugmentKey::IdleCause, cause_texts_[static_cast<size_t>(gap.cause)]);
   if (gap.call != kNone || gap.range != kNone) members.add_json(AugmentKey::IdleCulprit, culprit(gap));
-}
-
-// Which range of its thread each one is directly inside, whoever made either; one that only overlaps another is not inside it.
-void Augment::nest_thread(Rows rows) {
-  std::vector<uint32_t> open;
-  for (uint32_t row = rows.first; row < rows.last; ++row) {
-    const Range& range = trace_.ranges[row];
-    while (!open.empty() && trace_.ranges[open.back()].end_ns <= range.begin_ns) open.pop_back();
-    around_[row] = kNone;
-    for (size_t i = open.size(); i-- > 0 && around_[row] == kNone;) {
-      if (trace_.ranges[open[i]].end_ns >= range.end_ns) around_[row] = open[i];
-    }
-    open.push_back(row);
-  }
-}
-
-void Augment::add_up_thread(ThreadId id) {
-  const Thread& thread = trace_.thread(id);
-  RangeCursor cursor(trace_, id);
-  for (uint32_t row = thread.host.first; row < thread.host.last; ++row) {
-    if (device_ns_of_call_[row] == 0) continue;
-    const uint32_t range = cursor.at(trace_.host[row].begin_ns, true);
-    if (range != kNone) device_ns_[range] += device_ns_of_call_[row];
-  }
-  // A range comes before those inside it.
-  for (uint32_t row = thread.ranges.last; row-- > thread.ranges.first;) {
-    const uint32_t outer = around_[row];
-    if (outer == kNone) continue;
-    device_ns_[outer] += device_ns_[row];
-    inside_ns_[outer] += std::max<int64_t>(trace_.ranges[row].end_ns - trace_.ranges[row].begin_ns, 0);
-  }
-}
-
-void Augment::prepare_ranges() {
-  ranges_ready_ = true;
-  around_.resize(trace_.ranges.size());
-  inside_ns_.resize(trace_.ranges.size());
-  device_ns_.resize(trace_.ranges.size());
-  device_ns_of_call_.resize(trace_.host.size());
-  for (const GpuOperation& operation : trace_.operations) {
-    if (operation.linked()) device_ns_of_call_[operation.launch] += std::max<int64_t>(operation.duration_ns(), 0);
-  }
-  for (uint32_t t = 0; t < trace_.threads.size(); ++t) {
-    nest_thread(trace_.threads[t].ranges);
-    add_up_thread(ThreadId{t});
-  }
-  device_ns_of_call_.free();
-  around_.free();
-  prepare_idle();
 }
 
 void Augment::prepare_idle() {
@@ -241,20 +227,27 @@ void Augment::prepare_idle() {
   }
 }
 
+// What the report ops says of the same range; Python's functions, which it leaves out, count what is inside them likewise.
+void Augment::add_times(uint32_t row, AugmentMembers& members) {
+  const RangeTimes& times = trace_.ranges[row].kind == RangeKind::Python ? *python_ : ops_;
+  const uint32_t node = times.node(row);
+  if (node == kNone) return;
+  members.add_micros(AugmentKey::SelfTime, times.tree.self_ns(node));
+  if (times.device_ns[node] > 0) members.add_micros(AugmentKey::DeviceTime, times.device_ns[node]);
+}
+
 void Augment::range(uint32_t row, AugmentMembers& members) {
-  if (!ranges_ready_) prepare_ranges();
   const Range& range = trace_.ranges[row];
-  const int64_t duration_ns = std::max<int64_t>(range.end_ns - range.begin_ns, 0);
-  if (range.style == RangeStyle::PushPop) {
-    members.add_micros(AugmentKey::SelfTime, std::max<int64_t>(duration_ns - inside_ns_[row], 0));
-    if (device_ns_[row] > 0) members.add_micros(AugmentKey::DeviceTime, device_ns_[row]);
-  }
+  add_times(row, members);
   const uint32_t process = index(trace_.thread(range.thread).process);
   const int64_t idle_ns = idle_[process].overlap_ns(range.begin_ns, range.end_ns);
   if (idle_ns > 0) {
     members.add_micros(AugmentKey::IdleTime, idle_ns);
     members.add_micros(AugmentKey::StarvedTime, starved_[process].overlap_ns(range.begin_ns, range.end_ns));
   }
+  const int64_t critical_ns =
+      range.style == RangeStyle::PushPop ? bounds_->critical_ns(range.thread, range.begin_ns, range.end_ns) : 0;
+  if (critical_ns > 0) members.add_micros(AugmentKey::CriticalPath, critical_ns);
   if (fx_ != nullptr && !FxMarkers::is_marker(trace_, range)) add_fx(range.thread, range.begin_ns, members);
 }
 

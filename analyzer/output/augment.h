@@ -2,6 +2,7 @@
 // whether the event is written from the model or copied from another tool's trace. The keys are augment_keys.def.
 #pragma once
 
+#include "analyzer/analysis/event_bounds.h"
 #include "analyzer/analysis/gaps.h"
 #include "analyzer/analysis/views.h"
 #include "analyzer/model/fx_markers.h"
@@ -9,6 +10,7 @@
 #include "analyzer/output/chrome_pieces.h"
 
 #include <cstdint>
+#include <future>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,10 +52,24 @@ class AugmentMembers {
   AugmentKeys present_ = 0;
 };
 
+// Self and device time by node of an event tree.
+struct RangeTimes {
+  const EventTree& tree;
+  Column<int64_t> device_ns;  // of the operations launched inside
+  RangeTimes(const Trace& trace, const EventTree& of);
+  // kNone: the range is no node of its own.
+  uint32_t node(uint32_t range_row) const {
+    const uint32_t at = tree.of_range(range_row);
+    return at != kNone && tree[at].source == range_row ? at : kNone;
+  }
+};
+
 class Augment {
  public:
   // `fx` may be null. Keeps references to all.
   Augment(const Trace& trace, const Views& views, const FxMarkers* fx = nullptr);
+
+  const EventBounds& bounds() const { return *bounds_; }
 
   // Rows of the tables of the model.
   void host(uint32_t row, AugmentMembers& members);
@@ -65,9 +81,8 @@ class Augment {
   void add_path(uint32_t host_row, AugmentMembers& members);
   void add_fx(ThreadId thread, int64_t time_ns, AugmentMembers& members) const;
   PathId path_of_call(uint32_t host_row);
-  void prepare_ranges();
-  void nest_thread(Rows rows);
-  void add_up_thread(ThreadId id);
+  void add_bound(const EventBound& bound, AugmentMembers& members) const;
+  void add_times(uint32_t range_row, AugmentMembers& members);
   void prepare_idle();
   void add_category(const GpuOperation& operation, AugmentMembers& members);
   void prepare_gaps();
@@ -76,20 +91,21 @@ class Augment {
 
   const Trace& trace_;
   const Views& views_;
+  std::future<EventBounds> finding_bounds_;  // on a thread of its own while all else is made
+  std::optional<EventBounds> bounds_;
   const FxMarkers* fx_;
   PathTexts paths_;
   std::vector<bool> has_operators_;                   // by ProcessId: it has ranges other than NVTX
   std::unordered_map<uint32_t, PathCursor> cursors_;  // by ThreadId; threads with path changes only
-  bool ranges_ready_ = false, gaps_ready_ = false;
   std::vector<Gap> gaps_;
   std::vector<std::string> cause_texts_;                // JSON
   Column<uint32_t> gap_of_operation_;                   // 1 + index into gaps_; 0: none
   std::unordered_map<uint64_t, std::string> culprits_;  // JSON, by call's name and path
-  Column<uint32_t> around_;                             // by row of ranges: the one directly around it
-  Column<int64_t> inside_ns_, device_ns_;               // by row of ranges
-  Column<int64_t> device_ns_of_call_;                   // by row of host
-  std::vector<std::string> categories_;                 // JSON, by KernelCategories' index
-  std::vector<IntervalSet> idle_, starved_;             // by ProcessId
+  const RangeTimes ops_;                                // as the report ops has them
+  std::optional<EventTree> python_tree_;                // with Python's functions, where there are any
+  std::optional<RangeTimes> python_;
+  std::vector<std::string> categories_;      // JSON, by KernelCategories' index
+  std::vector<IntervalSet> idle_, starved_;  // by ProcessId
 };
 
 }  // namespace prof::analyzer

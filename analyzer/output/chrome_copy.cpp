@@ -39,16 +39,18 @@ const std::string& ChromePids::of(size_t file, std::string_view pid) {
   return of_file_[file].emplace(std::move(key), std::move(text)).first->second;
 }
 
-ChromeCopy::ChromeCopy(const Trace& trace, Rows processes, Augment* augment)
+ChromeCopy::ChromeCopy(const Trace& trace, Rows processes, Augment* augment, ChromeArrows* arrows)
     : trace_(trace),
       augment_(augment),
+      arrows_(arrows),
       match_(trace, processes),
+      processes_(processes),
       process_(ProcessId{processes.first}),
       device_pids_(trace.devices.size()) {}
 
 std::string_view ChromeCopy::additions(const EventFields& fields) {
   bool expected = false;
-  const ChromeRow row = match_.find(fields, expected);
+  const ChromeRow row = last_row_ = match_.find(fields, expected);
   if (row.table == ChromeRow::Table::None) {
     if (expected) ++counts_.unmatched;
     return {};
@@ -59,15 +61,25 @@ std::string_view ChromeCopy::additions(const EventFields& fields) {
   switch (row.table) {
     case ChromeRow::Table::None: break;
     case ChromeRow::Table::Host: augment_->host(row.row, members_of_event_); break;
-    case ChromeRow::Table::Operations: {
-      augment_->operation(row.row, members_of_event_);
-      last_device_ = index(trace_.stream(trace_.operations[row.row].stream()).device);
-      break;
-    }
+    case ChromeRow::Table::Operations: augment_->operation(row.row, members_of_event_); break;
     case ChromeRow::Table::Ranges: augment_->range(row.row, members_of_event_); break;
     case ChromeRow::Table::Marks: augment_->mark(row.row, members_of_event_); break;
   }
   return members_of_event_.text();
+}
+
+void ChromeCopy::note_event(const EventFields& fields, std::string_view pid) {
+  const std::string_view phase = bare(fields.phase);
+  if (phase == "C") counters_.insert(fmt::format("{} {}", fields.name, pid));
+  if (arrows_ != nullptr && phase == "s") arrows_->keep(bare(fields.category), processes_);
+  const bool operation = last_row_.table == ChromeRow::Table::Operations;
+  if (operation) {
+    std::string& of_device = device_pids_[index(trace_.stream(trace_.operations[last_row_.row].stream()).device)];
+    if (of_device.empty()) of_device = pid;
+  }
+  if (!operation && last_row_.table != ChromeRow::Table::Host) return;
+  if (operation ? arrows_->wants_operation(last_row_.row) : arrows_->wants_call(last_row_.row))
+    arrows_->put({!operation, last_row_.row}, fmt::format("\"pid\":{},\"tid\":{},\"ts\":", pid, fields.tid));
 }
 
 void ChromeCopy::edit(std::string_view text, std::string_view old_part, std::string new_part) {
@@ -177,15 +189,12 @@ void ChromeCopy::whole(const std::string& path, Sink& sink, EventList& events,
         break;
       case ChromeText::Piece::Event: {
         fields = text.fields();
-        if (fields != nullptr && bare(fields->phase) == "C") {
-          counters_.insert(fmt::format("{} {}", fields->name, fields->pid));
-        }
-        last_device_ = kNone;
+        last_row_ = {};
         const std::string_view separator = text.separator();
         const std::string_view event = strict(text, fields);
         const bool first_written = counts_.events == 0 && comma(separator);  // those before it were left out
         put(first_written ? "\n" : separator, event, fields, sink);
-        if (last_device_ != kNone && device_pids_[last_device_].empty()) device_pids_[last_device_] = fields->pid;
+        if (fields != nullptr) note_event(*fields, fields->pid);
         break;
       }
       case ChromeText::Piece::NotWellFormed: note_damage(text); break;
@@ -225,16 +234,12 @@ void ChromeCopy::events_of(const std::string& path, size_t file, ChromePids& pid
       }
       case ChromeText::Piece::Event: {
         fields = text.fields();
-        last_device_ = kNone;
+        last_row_ = {};
         const std::string_view event = strict(text, fields);
         if (fields != nullptr) edit_ids(event, *fields, file, pids);
-        if (fields != nullptr && bare(fields->phase) == "C") {
-          counters_.insert(fmt::format("{} {}", fields->name, pids.of(file, fields->pid)));
-        }
         put(events.separator(), event, fields, events.sink());
         events.follow(events.events() + 1);
-        if (last_device_ != kNone && device_pids_[last_device_].empty())
-          device_pids_[last_device_] = pids.of(file, fields->pid);
+        if (fields != nullptr) note_event(*fields, fields->pid.empty() ? "" : pids.of(file, fields->pid));
         break;
       }
       case ChromeText::Piece::NotWellFormed: note_damage(text); break;

@@ -31,8 +31,8 @@ class ChromePids {
 
 class ChromeCopy {
  public:
-  // `processes`: those the file became. Plain: `augment` is null.
-  ChromeCopy(const Trace& trace, Rows processes, Augment* augment);
+  // `processes`: those the file became. Plain: `augment` and `arrows` are null.
+  ChromeCopy(const Trace& trace, Rows processes, Augment* augment, ChromeArrows* arrows);
 
   // The whole file as it is, with additions. `append` may add events behind its last one. Times and ids are the file's own.
   void whole(const std::string& path, Sink& sink, EventList& events,
@@ -59,6 +59,8 @@ class ChromeCopy {
   };
   // Members to add for the event, in members_of_event_; empty: none.
   std::string_view additions(const EventFields& fields);
+  // What is to be known of an event under that pid when others are added behind the last one.
+  void note_event(const EventFields& fields, std::string_view pid);
   void put(std::string_view separator, std::string_view text, const EventFields* fields, Sink& sink);
   void edit_ids(std::string_view text, const EventFields& fields, size_t file, ChromePids& pids);
   void edit(std::string_view text, std::string_view old_part, std::string new_part);
@@ -68,7 +70,9 @@ class ChromeCopy {
 
   const Trace& trace_;
   Augment* augment_;
+  ChromeArrows* arrows_;
   ChromeMatch match_;
+  Rows processes_;
   ProcessId process_{};
   AugmentMembers members_of_event_;
   std::vector<Edit> edits_;
@@ -77,7 +81,7 @@ class ChromeCopy {
   EventFields strict_fields_;
   std::vector<std::pair<std::string, std::string>> members_;
   std::vector<std::string> device_pids_;
-  uint32_t last_device_ = kNone;
+  ChromeRow last_row_;  // what the event in hand became
   std::set<std::string> counters_;
   ChromeCopyCounts counts_;
 };

@@ -68,6 +68,7 @@ class GpuWriter {
     if (context_.augment != nullptr) to = put_extras(to);
     context_.events.end(put_bytes(to, "}}"));
     if (launch != nullptr) flow(operation, *launch, track);
+    if (context_.arrows != nullptr && context_.arrows->wants_operation(row)) context_.arrows->put({false, row}, track);
   }
 
   char* put_memory(char* to, const GpuOperation& operation) {

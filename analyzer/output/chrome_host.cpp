@@ -62,6 +62,7 @@ class HostWriter {
     if (context_.augment != nullptr) to = put_extras(to, first, event, kernel);
     context_.events.end(put_bytes(to, "}}"));
     if (event.has(kHostHasGpu)) flow(event);
+    if (context_.arrows != nullptr && context_.arrows->wants_call(row)) context_.arrows->put({true, row}, track_);
   }
 
   char* put_extras(char* to, bool& first, const HostEvent& event, const std::string* kernel) {

@@ -166,13 +166,19 @@ std::string merged_members(
   return common + (different.empty() ? "" : ",\"inputs\":[" + different + "]");
 }
 
+void write_additional_events(const ChromeContext& context) {
+  if (context.augment == nullptr) return;
+  context.arrows->write(context.events, context.offset_ns);
+  write_chrome_counters(context);
+}
+
 // One trace of another tool: its text as it is.
 void write_copy(ChromeContext& context, const CopiedFile& file, ChromeCopyCounts& counts) {
-  ChromeCopy copy(context.trace, file.processes, context.augment);
+  ChromeCopy copy(context.trace, file.processes, context.augment, context.arrows);
   copy.whole(file.path, context.events.sink(), context.events, [&](const ChromeCopy& so_far) {
     note_copy(so_far, file, context);
     context.offset_ns = so_far.offset_ns();
-    if (context.augment != nullptr) write_chrome_counters(context);
+    write_additional_events(context);
   });
   counts = copy.counts();
 }
@@ -199,13 +205,13 @@ void write_merged(ChromeContext& context, const std::vector<CopiedFile>& files, 
   }
   std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>> members;
   for (size_t i = 0; i < files.size(); ++i) {
-    ChromeCopy copy(context.trace, files[i].processes, context.augment);
+    ChromeCopy copy(context.trace, files[i].processes, context.augment, context.arrows);
     copy.events_of(files[i].path, i + 1, pids, context.events);
     note_copy(copy, files[i], context);
     members.emplace_back(files[i].path, copy.members());
     add_counts(counts, copy.counts());
   }
-  if (context.augment != nullptr) write_chrome_counters(context);
+  write_additional_events(context);
   sink.write(fmt::format("\n]{},\"traceName\":{}}}\n", merged_members(members, head), json_string(options.name)));
 }
 
@@ -216,8 +222,13 @@ ChromeTraceResult write_chrome_trace(const Trace& trace, const Views& views, con
   const ChromeIds ids(trace);
   EventList events(sink);
   std::optional<Augment> augment;
-  if (!options.plain) augment.emplace(trace, views, options.fx);
-  ChromeContext context{trace, views, ids, events, options.plain ? nullptr : &*augment, {}, {}, {}};
+  std::optional<ChromeArrows> arrows;
+  if (!options.plain) {
+    augment.emplace(trace, views, options.fx);
+    arrows.emplace(trace, augment->bounds(), options.arrows);
+  }
+  ChromeContext context{
+      trace, views, ids, events, options.plain ? nullptr : &*augment, options.plain ? nullptr : &*arrows, {}, {}, {}};
   context.copied.resize(trace.processes.size());
   context.counters.resize(trace.processes.size());
   for (const uint64_t pid : ids.device) context.device_pids.push_back(fmt::format("{}", pid));

@@ -5,12 +5,13 @@
 // copied from their file as they are (chrome_copy.h); if there is but one input, so is everything around them.
 //
 // Unless `plain`, events also say what the analyses know of them (augment_keys.def), and counter tracks show the depth of every
-// stream and how busy every GPU was.
+// stream and how busy every GPU was, and arrows what waited for what.
 #pragma once
 
 #include "analyzer/analysis/views.h"
 #include "analyzer/model/fx_markers.h"
 #include "analyzer/model/trace.h"
+#include "analyzer/output/chrome_arrows.h"
 #include "analyzer/output/sink.h"
 
 #include <string>
@@ -23,6 +24,7 @@ struct ChromeTraceOptions {
   std::string name;                 // traceName
   std::vector<std::string> inputs;  // the files the model was made of
   const FxMarkers* fx = nullptr;
+  ArrowKinds arrows = ArrowKinds::All;  // beside those of launches and of autograd
 };
 
 // What became of events that were copied.

@@ -4,6 +4,7 @@
 
 #include "analyzer/analysis/views.h"
 #include "analyzer/output/augment.h"
+#include "analyzer/output/chrome_arrows.h"
 #include "analyzer/output/chrome_ids.h"
 #include "analyzer/output/chrome_pieces.h"
 #include "analyzer/output/chrome_trace.h"
@@ -47,6 +48,7 @@ struct ChromeContext {
   const ChromeIds& ids;
   EventList& events;
   Augment* augment;                             // null: only what was recorded
+  ChromeArrows* arrows;                         // null likewise
   std::vector<bool> copied;                     // by ProcessId: its events are copied from the file it came from
   std::vector<std::string> device_pids;         // JSON, by DeviceId: where counters go
   std::vector<std::set<std::string>> counters;  // by ProcessId: counters the file has, as ChromeCopy::counters()

@@ -5,7 +5,9 @@ What Perfetto, chrome://tracing, torch.profiler's own trace validator and Holist
 fields and kinds, times in whole nanoseconds, slices that nest per track, flows whose two ends lie on slices, GPU work that starts
 after its launch was entered, numeric counters, named processes and threads, ids that mean one process or one GPU.
 Times are compared as integers: nothing here rounds."""
+import bisect
 import gzip
+import itertools
 import json
 import sys
 from decimal import Decimal
@@ -98,12 +100,23 @@ def check_causality(slices, problems):
 
 
 def check_flows(events, tracks, problems):
-    begins = {track: {event["begin"] for event in on_track} for track, on_track in tracks.items()}
+    # Of each track's slices, sorted by begin: the begins, and the latest end up to each.
+    begins = {track: [event["begin"] for event in on_track] for track, on_track in tracks.items()}
+    ends_so_far = {track: list(itertools.accumulate((event["end"] for event in on_track), max)) for track, on_track in tracks.items()}
+
+    def on_slice(event):
+        track = (event["pid"], event["tid"])
+        before = bisect.bisect_right(begins.get(track, ()), event["begin"])
+        if before == 0:
+            return False
+        at_begin = begins[track][before - 1] == event["begin"]
+        return at_begin or (event["ph"] == "f" and event["begin"] < ends_so_far[track][before - 1])
+
     starts, ends = {}, {}
     for event in events:
         if event["ph"] not in "sf":
             continue
-        if event["begin"] not in begins.get((event["pid"], event["tid"]), ()):
+        if not on_slice(event):
             problems.add("ends of flows lie on slices", f"{event['ph']} of flow {event['id']} at {event['begin']} ns")
         if event["ph"] == "f" and event.get("bp") != "e":
             problems.add("flows end at the slice around them", f"flow {event['id']} has no bp e")

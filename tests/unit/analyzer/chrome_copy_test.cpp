@@ -6,12 +6,12 @@
 #include "analyzer/output/augment.h"
 #include "analyzer/output/chrome_trace.h"
 #include "tests/unit/analyzer/hand_trace.h"
+#include "tests/unit/analyzer/shared_traces.h"
 
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 #include <zlib.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -22,25 +22,6 @@ namespace prof::analyzer {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path data_folder() {
-  const char* const given = std::getenv("PROF_SHARED_DATA");
-  return given != nullptr ? fs::path(given) : fs::path(PROF_SOURCE_DIR) / "../shared/data";
-}
-
-std::vector<fs::path> recorded_traces() {
-  std::vector<fs::path> traces;
-  for (const char* folder : {"h200", "hta", "h100", "pytorch"}) {
-    if (!fs::is_directory(data_folder() / folder)) continue;
-    for (const fs::directory_entry& entry : fs::directory_iterator(data_folder() / folder)) {
-      const std::string name = entry.path().filename();
-      const bool text = name.ends_with(".json") || name.ends_with(".json.gz");
-      if (text && name.find("expected") == std::string::npos) traces.push_back(entry.path());
-    }
-  }
-  std::sort(traces.begin(), traces.end());
-  return traces;
-}
 
 // Inflated.
 std::string text_of(const fs::path& path) {
@@ -91,12 +72,12 @@ class RecordedCopyTest : public ChromeCopyTest {
  protected:
   void SetUp() override {
     ChromeCopyTest::SetUp();
-    if (recorded_traces().empty()) GTEST_SKIP() << "no recorded traces at " << data_folder();
+    if (tests::recorded_traces().empty()) GTEST_SKIP() << "no recorded traces at " << tests::shared_data();
   }
 };
 
 TEST_F(RecordedCopyTest, IsTheFileByteForByteWhereNothingIsAdded) {
-  for (const fs::path& path : recorded_traces()) {
+  for (const fs::path& path : tests::recorded_traces()) {
     const auto trace = build_trace(std::vector<std::string>{path});
     const ChromeTraceResult result = write(*trace, folder_ / "plain.json", {path}, true);
     EXPECT_TRUE(text_of(folder_ / "plain.json") == text_of(path)) << path;
@@ -106,7 +87,7 @@ TEST_F(RecordedCopyTest, IsTheFileByteForByteWhereNothingIsAdded) {
 }
 
 TEST_F(RecordedCopyTest, IsTheSameTraceToOurselvesWithEveryEventFoundInTheModel) {
-  for (const fs::path& path : recorded_traces()) {
+  for (const fs::path& path : tests::recorded_traces()) {
     const auto trace = build_trace(std::vector<std::string>{path});
     const fs::path copy = folder_ / "more.json";
     const ChromeTraceResult result = write(*trace, copy, {path}, false);
@@ -132,7 +113,7 @@ TEST_F(RecordedCopyTest, HasNoProblemThatTheFileDoesNotHave) {
     return text.substr(0, text.rfind('\n', text.size() - 2) + 1);
   };
   size_t compared = 0;
-  for (const fs::path& path : recorded_traces()) {
+  for (const fs::path& path : tests::recorded_traces()) {
     if (path.filename().string().find("gpt2.plain") == std::string::npos && path.parent_path().filename() != "hta")
       continue;
     // A cut-out without names for its processes: our counters are on one of these.
@@ -148,8 +129,8 @@ TEST_F(RecordedCopyTest, HasNoProblemThatTheFileDoesNotHave) {
 }
 
 TEST_F(RecordedCopyTest, MergesTwoTracesSoThatTheyCanBeReadAgain) {
-  const std::vector<std::string> paths = {data_folder() / "h200/gpt2.plain.trace.json.gz",
-                                          data_folder() / "h200/resnet18.plain.trace.json.gz"};
+  const std::vector<std::string> paths = {tests::shared_data() / "h200/gpt2.plain.trace.json.gz",
+                                          tests::shared_data() / "h200/resnet18.plain.trace.json.gz"};
   const auto trace = build_trace(paths);
   const ChromeTraceResult result = write(*trace, folder_ / "both.json", paths, false);
   EXPECT_EQ(result.copied.unmatched, 0u);
@@ -205,7 +186,7 @@ TEST_F(ChromeCopyTest, WritesEveryKindOfRangeFromTheModel) {
       {R"j("cat":"python_function","name":"main.py(3): run","pid":100,"tid":500,"ts":0.000,"dur":100.000)j",
        R"j("cat":"user_annotation","name":"ProfilerStep#1")j", R"j("cat":"user_annotation","name":"forward")j",
        R"j("cat":"overhead","name":"Activity Buffer Request")j",
-       R"j("cat":"cpu_op","name":"aten::mm","pid":100,"tid":500,"ts":10.000,"dur":40.000,"args":{"External id":4,"Sequence number":9,"Input Dims":[[2,3],[3,4]],"self time (us)":40.000,"device time (us)":10.000})j",
+       R"j("cat":"cpu_op","name":"aten::mm","pid":100,"tid":500,"ts":10.000,"dur":40.000,"args":{"External id":4,"Sequence number":9,"Input Dims":[[2,3],[3,4]],"self time (us)":37.000,"device time (us)":10.000,"critical path (us)":3.000})j",
        R"j("cat":"cpu_instant_event","s":"t","name":"[memory]","pid":100,"tid":500,"ts":25.000,"args":{"Total Reserved":2048,"Total Allocated":1024,"Bytes":-512,"Device Id":0,"Device Type":1,"Addr":4096})j"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
@@ -247,13 +228,15 @@ TEST(Augment, AddsUpDeviceTimeOverAllRangesAroundALaunchWhateverTheirKind) {
     augment.range(row, members);
     return members.text();
   };
-  EXPECT_EQ(of_range(0),
-            R"j("self time (us)":20.000,"device time (us)":10.000,"idle time (us)":4.000,"starved time (us)":0.000)j");
-  EXPECT_EQ(of_range(1), R"j("self time (us)":8.000,"device time (us)":6.000)j");
-  EXPECT_EQ(of_range(2), R"j("self time (us)":7.000,"device time (us)":4.000)j");
+  EXPECT_EQ(
+      of_range(0),
+      R"j("self time (us)":26.000,"device time (us)":10.000,"idle time (us)":4.000,"starved time (us)":0.000,"critical path (us)":1.000)j")
+      << "less the operator and the launch that only Python's function is around";
+  EXPECT_EQ(of_range(1), R"j("self time (us)":7.000,"device time (us)":6.000,"critical path (us)":1.000)j");
+  EXPECT_EQ(of_range(2), R"j("self time (us)":6.000,"device time (us)":4.000)j");
   members.clear(augment_key("self time (us)") | augment_key("idle time (us)"));
   augment.range(0, members);
-  EXPECT_EQ(members.text(), R"j("device time (us)":10.000,"starved time (us)":0.000)j");
+  EXPECT_EQ(members.text(), R"j("device time (us)":10.000,"starved time (us)":0.000,"critical path (us)":1.000)j");
   EXPECT_EQ(augment_key("stream"), 0u);
 }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -24,6 +25,21 @@ inline std::filesystem::path shared_data() {
 #define PROF_NEEDS_SHARED_DATA()                            \
   if (!std::filesystem::exists(prof::tests::shared_data())) \
   GTEST_SKIP() << "no real traces at " << prof::tests::shared_data()
+
+// Every trace of torch.profiler and its like, by name; none where the folder is absent.
+inline std::vector<std::filesystem::path> recorded_traces() {
+  std::vector<std::filesystem::path> traces;
+  for (const char* folder : {"h200", "hta", "h100", "pytorch"}) {
+    if (!std::filesystem::is_directory(shared_data() / folder)) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(shared_data() / folder)) {
+      const std::string name = entry.path().filename().string();
+      const bool text = name.ends_with(".json") || name.ends_with(".json.gz");
+      if (text && name.find("expected") == std::string::npos) traces.push_back(entry.path());
+    }
+  }
+  std::sort(traces.begin(), traces.end());
+  return traces;
+}
 
 struct AnsweredTrace {
   std::filesystem::path trace;
