@@ -65,11 +65,11 @@ void CUPTIAPI buffer_completed(CUcontext, uint32_t, uint8_t* buffer, size_t, siz
   if (scratch == nullptr) return;
   const int saved = errno;
   ThreadLocal& local = t_local;
-  const uint32_t helper = local.helper;
+  const uint16_t helper = local.helper;
   if (valid_bytes != 0) {
     local.helper = 0;  // our own threads' records are welcome here
     const EventScope scope;
-    local.helper = helper + 1;  // and hooks pass through
+    local.helper = static_cast<uint16_t>(helper + 1);  // and hooks pass through
     if (scope.recording()) read_cupti_buffer(g_library.api, g_library.version, buffer, valid_bytes, scratch);
   }
   g_buffers.give_back(buffer, valid_bytes);
