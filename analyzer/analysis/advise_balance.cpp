@@ -28,20 +28,32 @@ std::string process_text(const Process& process) {
 
 void small_grids(const AdviceInput& in, std::vector<Advice>& found) {
   const Trace& trace = in.input.trace;
+  // Blocks per SM by device and kernel; 1 where it is more or not known.
+  const auto fills = std::make_shared<std::vector<std::vector<double>>>(trace.devices.size());
+  for (const Stream& stream : trace.streams) {
+    std::vector<double>& of_device = (*fills)[index(stream.device)];
+    if (stream.operations.size() == 0 || !of_device.empty()) continue;
+    for (const Kernel& kernel : trace.kernels) {
+      const auto fill = kernel_fill(trace.device(stream.device), kernel);
+      of_device.push_back(fill ? std::min(fill->blocks_per_sm, 1.0) : 1.0);
+    }
+  }
+  const auto fill_of = [&trace, fills](uint32_t row) {
+    const GpuOperation& operation = trace.operations[row];
+    const std::vector<double>& of_device = (*fills)[index(trace.stream(operation.stream()).device)];
+    return operation.detail < of_device.size() ? of_device[operation.detail] : 1.0;
+  };
   FoundNodes kernels;
-  std::map<uint32_t, int64_t> by_kernel;
+  std::unordered_map<uint32_t, int64_t> by_kernel;
   each_node(in, kind_bit(NodeKind::Kernel), [&](const Node& node) {
-    const GpuOperation& operation = operation_of(in, node);
-    if (operation.detail >= trace.kernels.size()) return;
-    const auto fill =
-        kernel_fill(trace.device(trace.stream(operation.stream()).device), trace.kernels[operation.detail]);
-    if (!fill || fill->blocks_per_sm >= 1) return;
+    if (fill_of(node.row) >= 1) return;
     kernels.add(node.row, in.graph.time(node.own));
-    by_kernel[operation.detail] += in.graph.time(node.own);
+    by_kernel[operation_of(in, node).detail] += in.graph.time(node.own);
   });
   if (kernels.count == 0) return;
-  const auto most = std::max_element(by_kernel.begin(), by_kernel.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most = std::max_element(by_kernel.begin(), by_kernel.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second < b.second : a.first > b.first;
+  });
   Advice advice;
   advice.finding = "kernels with fewer blocks than the device has SMs";
   advice.evidence = fmt::format("{} kernels, {}; most: {} ({})", kernels.count, scaled_time(kernels.time_ns),
@@ -51,11 +63,8 @@ void small_grids(const AdviceInput& in, std::vector<Advice>& found) {
   advice.see = "gpu-trace";
   advice.operation = kernels.longest;
   // On all SMs the same blocks take at least their share.
-  const auto share = [&trace](uint32_t row, int64_t time_ns) {
-    const GpuOperation& operation = trace.operations[row];
-    const Device& device = trace.device(trace.stream(operation.stream()).device);
-    const auto fill = kernel_fill(device, trace.kernels[operation.detail]);
-    return static_cast<int64_t>(std::floor(static_cast<double>(time_ns) * (fill ? fill->blocks_per_sm : 1)));
+  const auto share = [fill_of](uint32_t row, int64_t time_ns) {
+    return static_cast<int64_t>(std::floor(static_cast<double>(time_ns) * fill_of(row)));
   };
   advice.scenario = {{kind_bit(NodeKind::Kernel), kPartOwn, 0, 0, {}, only(std::move(kernels)), share}};
   found.push_back(std::move(advice));

@@ -166,7 +166,7 @@ void slow_launches(const AdviceInput& in, std::vector<Advice>& found) {
   each_node(in, kLaunches, [&](const Node& node) {
     if (!node.has(kNodeReturns)) durations.push_back(in.graph.time(node.own));
   });
-  if (durations.empty()) return;
+  if (durations.empty() || *std::max_element(durations.begin(), durations.end()) <= kSlowLaunchNs) return;
   const auto middle = durations.begin() + static_cast<ptrdiff_t>(durations.size() / 2);
   std::nth_element(durations.begin(), middle, durations.end());
   const int64_t median_ns = *middle;
@@ -219,7 +219,7 @@ void host_work_in(const AdviceInput& in, std::vector<Advice>& found) {
   struct Work {
     int64_t time_ns = 0;
     Interval longest{};
-    std::vector<Piece> pieces;  // a call's side by side
+    std::vector<std::vector<Piece>> pieces;  // by thread: rows grow, and those of a thread come before the next one's
   };
   std::map<StringId, Work> works;
   std::vector<std::optional<HostCursor>> cursors(trace.threads.size());
@@ -236,8 +236,10 @@ void host_work_in(const AdviceInput& in, std::vector<Advice>& found) {
       Work& work = works[names.of(trace.ranges[range])];
       work.time_ns += to - from;
       if (to - from > work.longest.length_ns()) work.longest = {from, to};
-      if (work.pieces.empty() || work.pieces.back().call != node.row) work.pieces.push_back({node.row, 0});
-      work.pieces.back().ns += to - from;
+      work.pieces.resize(trace.threads.size());
+      std::vector<Piece>& pieces = work.pieces[index(call.thread)];
+      if (pieces.empty() || pieces.back().call != node.row) pieces.push_back({node.row, 0});
+      pieces.back().ns += to - from;
     });
   });
   std::vector<std::pair<StringId, Work*>> most;
@@ -247,18 +249,20 @@ void host_work_in(const AdviceInput& in, std::vector<Advice>& found) {
   if (most.size() > kMostFindings) most.resize(kMostFindings);
   for (const auto& [name, work] : most) {
     const std::string_view text = names.text(name);
+    const auto pieces = std::make_shared<std::vector<Piece>>();
+    FoundNodes calls;
+    for (std::vector<Piece>& of_thread : work->pieces) {
+      for (const Piece& piece : of_thread) calls.add(piece.call, piece.ns);
+      pieces->insert(pieces->end(), of_thread.begin(), of_thread.end());
+      of_thread = {};
+    }
     Advice advice;
     advice.finding = fmt::format("the host's own work in {}", text);
-    advice.evidence =
-        fmt::format("{} outside CUDA calls, before {} calls", scaled_time(work->time_ns), work->pieces.size());
+    advice.evidence = fmt::format("{} outside CUDA calls, before {} calls", scaled_time(work->time_ns), calls.count);
     advice.action = action_for_range(text);
     advice.see = "critical-path";
     advice.shown = work->longest;
-    FoundNodes calls;
-    for (const Piece& piece : work->pieces) calls.add(piece.call, piece.ns);
     advice.call = calls.longest;
-    const auto pieces = std::make_shared<std::vector<Piece>>(std::move(work->pieces));
-    std::sort(pieces->begin(), pieces->end(), [](const Piece& a, const Piece& b) { return a.call < b.call; });
     const auto without_piece = [pieces](uint32_t row, int64_t time_ns) {
       const auto piece =
           std::partition_point(pieces->begin(), pieces->end(), [&](const Piece& p) { return p.call < row; });

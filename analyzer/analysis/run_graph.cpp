@@ -95,8 +95,7 @@ NodeSelection::NodeSelection(const AnalysisInput& input) : trace_(input.trace) {
   }
 }
 
-bool NodeSelection::has(const Node& node) const {
-  if (all()) return true;
+bool NodeSelection::picks(const Node& node) const {
   if ((kind_bit(node.kind()) & kOperationNodes) != 0) {
     const GpuOperation& operation = trace_.operations[node.row];
     if (!streams_.empty() && !streams_[operation.stream_index]) return false;

@@ -32,11 +32,12 @@ class NodeSelection {
  public:
   explicit NodeSelection(const AnalysisInput& input);
   bool all() const { return threads_.empty() && streams_.empty(); }
-  bool has(const Node& node) const;
+  bool has(const Node& node) const { return all() || picks(node); }
   // For a Replay; empty if everything is selected. Not valid longer than this object.
   std::function<bool(const Node&)> filter() const;
 
  private:
+  bool picks(const Node& node) const;
   bool has_thread(ThreadId thread) const { return threads_.empty() || threads_[index(thread)]; }
   const Trace& trace_;
   std::vector<bool> threads_, streams_;  // empty: all

@@ -1,5 +1,7 @@
 #include "analyzer/model/replay.h"
 
+#include "analyzer/model/parallel.h"
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -112,12 +114,18 @@ struct NodeTimes {
 
   NodeTimes(const Changes& changes, const Masks& masks, const Node& node, int64_t own_ns, int64_t before_ns,
             int64_t other_ns) {
-    for (size_t lane = 0; lane < kLanes; ++lane) {
-      const auto left = [&](uint32_t part, int64_t time_ns) {
-        if ((masks.of_part[part] >> lane & 1) == 0) return time_ns;
-        return masks.partly ? changes.stays(node, part, lane, time_ns) : std::min<int64_t>(time_ns, 0);
-      };
-      own[lane] = left(0, own_ns), after_before[lane] = left(1, before_ns), after_other[lane] = left(2, other_ns);
+    const auto fill = [&](std::array<int64_t, kLanes>& lanes, size_t part, int64_t time_ns) {
+      const int64_t least_ns = std::min<int64_t>(time_ns, 0);
+      for (size_t lane = 0; lane < kLanes; ++lane)
+        lanes[lane] = (masks.of_part[part] >> lane & 1) != 0 ? least_ns : time_ns;
+    };
+    fill(own, 0, own_ns);
+    fill(after_before, 1, before_ns);
+    fill(after_other, 2, other_ns);
+    if (!masks.partly) return;
+    for (size_t lane = 1; lane < kLanes; ++lane) {
+      if ((masks.of_part[0] >> lane & 1) != 0) own[lane] = changes.stays(node, 0, lane, own_ns);
+      if ((masks.of_part[1] >> lane & 1) != 0) after_before[lane] = changes.stays(node, 1, lane, before_ns);
     }
   }
 };
@@ -191,14 +199,15 @@ int64_t Replay::wall_ns() const {
 
 std::vector<Outcome> Replay::walls_without(const std::vector<Scenario>& scenarios) const {
   std::vector<Outcome> outcomes(scenarios.size());
-  for (size_t first = 0; first < scenarios.size(); first += kLanes - 1) {
-    const size_t count = std::min(scenarios.size() - first, kLanes - 1);
+  constexpr size_t kBatch = kLanes - 1;
+  parallel_for((scenarios.size() + kBatch - 1) / kBatch, [&](size_t batch) {
+    const size_t first = batch * kBatch, count = std::min(scenarios.size() - first, kBatch);
     Changes changes(selected_);
     for (size_t i = 0; i < count; ++i) {
       for (const Change& change : scenarios[first + i]) changes.add(change, i + 1);
     }
     run_batch(graph_, changes, outcomes.data() + first, count);
-  }
+  });
   return outcomes;
 }
 

@@ -1,5 +1,6 @@
 // Runs a dependency graph again with some of its times set to 0: how long would the run have been? Critical path, what-if
-// and advice ask here; nothing else computes savings. Seven scenarios share one pass over the nodes.
+// and advice ask here; nothing else computes savings. Seven scenarios share one pass over the nodes; passes run on all cores,
+// so the functions of a change are called by several threads.
 #pragma once
 
 #include "analyzer/model/dependency_graph.h"
