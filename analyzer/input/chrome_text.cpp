@@ -1,6 +1,7 @@
 #include "analyzer/input/chrome_text.h"
 
 #include "analyzer/input/json_extent.h"
+#include "analyzer/input/json_recover.h"
 
 #include <fmt/format.h>
 
@@ -136,7 +137,7 @@ ChromeText::Piece ChromeText::next() {
     const Piece piece = try_next();
     if (piece != Piece::Damage) return piece;
     if (scan_.needs_more() && fill()) continue;
-    if (state_ == State::Events && !scan_.needs_more()) {
+    if (state_ == State::Events) {
       const Skip skip = skip_event();
       if (skip == Skip::Done) return Piece::NotWellFormed;
       if (skip == Skip::NeedsMore && fill()) continue;
@@ -251,12 +252,17 @@ ChromeText::Piece ChromeText::next_event() {
 ChromeText::Skip ChromeText::skip_event() {
   const char* const failed = scan_.failed_at();
   const char* const at = next_element(']');
-  if (at == nullptr || (*at != '{' && *at != '[')) {
-    scan_.fail(failed);
-    return Skip::Cannot;
+  const bool bracket = at != nullptr && (*at == '{' || *at == '[');
+  const char* end = bracket ? json_value_end(at, end_) : nullptr;
+  // Its brackets say nothing if a quote is missing: then it ends at the latest before what begins the next event.
+  const char* const start = next_event_start(at == nullptr ? at_ : at + 1, end_);
+  if (start != nullptr && (end == nullptr || start < end)) {
+    for (end = start - 1; *end != ',';) --end;
   }
-  const char* const end = json_value_end(at, end_);
-  if (end == nullptr) return Skip::NeedsMore;
+  if (end == nullptr) {
+    scan_.fail(failed);
+    return bracket || static_cast<size_t>(end_ - at_) < kLargestPiece ? Skip::NeedsMore : Skip::Cannot;
+  }
   damage_ = fmt::format("{}: byte {}: an event that is not well-formed JSON is left out", path_, offset_of(failed));
   at_ += end - at_;
   first_ = false;

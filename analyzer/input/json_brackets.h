@@ -1,5 +1,6 @@
 // The brackets { } [ ] of a JSON text that stand outside strings, one after another. 64 bytes at a time become bit masks;
-// what is inside a string follows from the parity of quotes, so texts cost a tenth of a nanosecond a byte.
+// what is inside a string follows from the parity of quotes, so texts cost a tenth of a nanosecond a byte. A line break inside a
+// string is no JSON: a quote is missing, or there is one too many, and what is inside and outside is the wrong way round.
 #pragma once
 
 #if defined(__SSE2__)
@@ -31,11 +32,13 @@ class JsonBrackets {
     brackets_ &= brackets_ - 1;
     return at;
   }
+  // The first line break inside a string in what was looked at, which may be up to 63 bytes behind the last bracket; null: none.
+  const char* broken() const { return broken_; }
 
  private:
   static constexpr size_t kBlock = 64;
   struct Masks {
-    uint64_t quotes = 0, backslashes = 0, brackets = 0;
+    uint64_t quotes = 0, backslashes = 0, brackets = 0, line_breaks = 0;
   };
 
   void load() {
@@ -54,6 +57,8 @@ class JsonBrackets {
     inside ^= in_string_;
     in_string_ = static_cast<uint64_t>(static_cast<int64_t>(inside) >> 63);
     brackets_ = masks.brackets & ~inside;
+    if ((masks.line_breaks & inside) != 0 && broken_ == nullptr)
+      broken_ = block_ + std::countr_zero(masks.line_breaks & inside);
   }
 
   // The bytes behind a backslash that is not itself behind one.
@@ -76,7 +81,7 @@ class JsonBrackets {
 
 #if defined(__SSE2__)
   static Masks masks_of(const char* p) {
-    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), line_break = _mm_set1_epi8('\n');
     const __m128i lower = _mm_set1_epi8(0x20), open = _mm_set1_epi8('{'), close = _mm_set1_epi8('}');
     Masks masks;
     for (size_t i = 0; i < kBlock; i += 16) {
@@ -86,6 +91,7 @@ class JsonBrackets {
       masks.quotes |= bits(_mm_cmpeq_epi8(bytes, quote)) << i;
       masks.backslashes |= bits(_mm_cmpeq_epi8(bytes, backslash)) << i;
       masks.brackets |= bits(bracket) << i;
+      masks.line_breaks |= bits(_mm_cmpeq_epi8(bytes, line_break)) << i;
     }
     return masks;
   }
@@ -97,6 +103,7 @@ class JsonBrackets {
       const uint64_t bit = uint64_t{1} << i;
       if (p[i] == '"') masks.quotes |= bit;
       if (p[i] == '\\') masks.backslashes |= bit;
+      if (p[i] == '\n') masks.line_breaks |= bit;
       if ((p[i] | 0x20) == '{' || (p[i] | 0x20) == '}') masks.brackets |= bit;
     }
     return masks;
@@ -108,6 +115,7 @@ class JsonBrackets {
   uint64_t brackets_ = 0;
   uint64_t in_string_ = 0;  // all ones: the block begins inside a string
   uint64_t escaped_ = 0;    // 1: its first byte is behind a backslash
+  const char* broken_ = nullptr;
 };
 
 }  // namespace prof::analyzer

@@ -1,6 +1,7 @@
 // Cuts the text of a Chrome trace into its events without reading them, stretch by stretch: an object with "traceEvents"
 // anywhere among its members, or an array of events. What is cut out begins with { and ends with the } that belongs to it;
-// only RapidJSON decides whether it is JSON. Brackets of any depth cost one counter.
+// only RapidJSON decides whether it is JSON. Brackets of any depth cost one counter. Where a quote is missing, or there is one too
+// many, it goes on at the next text that begins like an event (json_recover.h) and tells what it set aside.
 #pragma once
 
 #include "analyzer/input/json_brackets.h"
@@ -47,11 +48,15 @@ class JsonCutter {
   const std::vector<JsonDamage>& damage() const { return damage_; }
 
  private:
-  enum class At { Start, Members, Events, Skip, End };
+  enum class At { Start, Members, FindEvents, Events, Skip, Resync, End };
   class Stretch;
   bool start(Stretch& s);
   bool member(Stretch& s, Cut& cut);
+  bool find_events(Stretch& s);
   bool events(Stretch& s, Cut& cut);
+  bool start_resync(Stretch& s);
+  bool resync(Stretch& s);
+  bool leave_members(Stretch& s, const char* at, const char* what);
   bool start_skip(Stretch& s, At then);
   bool skip(Stretch& s);
   void ended_inside(const Stretch& s, const char* of_what);
@@ -60,7 +65,7 @@ class JsonCutter {
   At at_ = At::Start;
   At after_skip_ = At::Members;
   JsonExtent extent_;        // of the value being skipped
-  uint64_t skip_begin_ = 0;  // offset of the value being skipped
+  uint64_t skip_begin_ = 0;  // offset of the value being skipped, or of what is set aside
   bool skip_word_ = false;   // it is a number or word
   bool array_form_ = false;
   bool found_events_ = false;

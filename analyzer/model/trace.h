@@ -75,7 +75,7 @@ struct HostEvent {
   uint32_t result() const { return word >> kResultShift; }
   bool has(uint32_t flag) const { return (flags() & flag) != 0; }
   bool is_launch() const { return kind() <= HostKind::GraphLaunch; }
-  int64_t duration_ns() const { return end_ns - begin_ns; }
+  int64_t duration_ns() const { return end_ns > begin_ns ? end_ns - begin_ns : 0; }  // reversed times are no time
 };
 static_assert(sizeof(HostEvent) == 48);
 
@@ -99,7 +99,7 @@ struct GpuOperation {
   StreamId stream() const { return StreamId{stream_index}; }
   GpuKind kind() const { return static_cast<GpuKind>(kind_bits); }
   bool linked() const { return launch != kNone; }
-  int64_t duration_ns() const { return end_ns - start_ns; }
+  int64_t duration_ns() const { return end_ns > start_ns ? end_ns - start_ns : 0; }  // reversed: counted in Coverage
 };
 static_assert(sizeof(GpuOperation) == 48);
 
