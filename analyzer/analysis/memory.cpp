@@ -26,7 +26,16 @@ Table report_memory(const AnalysisInput& input) {
   table.add_column("Older releases", "older_releases", CellType::Count);
   table.add_column("Peak in", "peak_range", CellType::Text);
   table.notes.push_back("older releases: of memory allocated before the recording");
-  for (const MemoryTimeline& timeline : memory_timelines(input)) {
+  const std::vector<MemoryTimeline> timelines = memory_timelines(input);
+  for (const MemoryTimeline& timeline : timelines) {
+    if (timeline.place != MemoryTimeline::SomeDevice) continue;
+    table.notes.push_back(
+        "device: of several; cuMemAlloc and the like say neither context nor stream, only stream-ordered allocations "
+        "have a "
+        "device of their own");
+    break;
+  }
+  for (const MemoryTimeline& timeline : timelines) {
     uint64_t allocations = 0, releases = 0;
     int64_t allocated = 0, released = 0;
     for (const MemoryChange& change : timeline.changes) {

@@ -56,6 +56,16 @@ class Timelines {
     }
     timeline.changes.push_back(row);
   }
+  // The device on which the address was allocated and is live; kNone: on none.
+  uint32_t device_of(uint32_t process, uint64_t key) const {
+    for (auto place = of_place_.lower_bound({process, Place::OnDevice, 0});
+         place != of_place_.end() && std::get<0>(place->first) == process &&
+         std::get<1>(place->first) == Place::OnDevice;
+         ++place) {
+      if (live_[place->second].contains(key)) return std::get<2>(place->first);
+    }
+    return kNone;
+  }
   std::vector<MemoryTimeline> take() { return std::move(timelines_); }
 
  private:
@@ -100,11 +110,14 @@ void add_calls(const Trace& trace, const std::vector<bool>& has_allocator, Timel
     const HostEvent& event = trace.host[row];
     const uint32_t process = index(trace.thread(event.thread).process);
     const bool host = trace.api_name(event).find("Host") != std::string_view::npos;
-    const bool one = devices_of[process] == 1;
-    timelines.change(host  ? Place::OnHost
-                     : one ? Place::OnDevice
-                           : Place::SomeDevice,
-                     process, host || !one ? 0 : only_device[process], event.thread, moment(row),
+    uint32_t device = devices_of[process] == 1 ? only_device[process] : kNone;
+    // With several devices only calls that name a stream say which; what they allocated is released there, too.
+    if (device == kNone && !host && releases(event)) device = timelines.device_of(process, event.live_depth);
+    if (device == kNone && !host) device = trace.host_streams[index(event.stream)].device;
+    timelines.change(host              ? Place::OnHost
+                     : device != kNone ? Place::OnDevice
+                                       : Place::SomeDevice,
+                     process, host || device == kNone ? 0 : device, event.thread, moment(row),
                      static_cast<int64_t>(event.subject & INT64_MAX), releases(event), event.live_depth, false, 0);
   }
 }

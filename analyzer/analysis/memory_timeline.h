@@ -20,7 +20,11 @@ struct MemoryChange {
 };
 
 struct MemoryTimeline {
-  enum Place : uint8_t { OnDevice, OnHost, SomeDevice } place = OnDevice;  // SomeDevice: a log does not say which
+  enum Place : uint8_t {
+    OnDevice,
+    OnHost,
+    SomeDevice
+  } place = OnDevice;  // SomeDevice: the calls name neither device nor stream
   uint32_t process = 0;
   uint32_t device = 0;                // ordinal, OnDevice
   bool from_allocator = false;        // the framework's allocator, not CUDA's calls

@@ -1,6 +1,8 @@
 // nvtx-trace: one row per NVTX range in order of begin; nsys's nvtx_pushpop_trace with start/end ranges and marks added.
 #include "analyzer/analysis/analysis.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace prof::analyzer {
@@ -39,6 +41,8 @@ Table report_nvtx_trace(const AnalysisInput& input) {
     entries.push_back({&range, row});
   }
   for (const Range& mark : trace.marks) entries.push_back({&mark, kNone});
+  const size_t left_out = std::erase_if(entries, [](const Entry& e) { return e.range->kind == RangeKind::Overhead; });
+  if (left_out != 0) table.notes.push_back(fmt::format("events of the profiler's own work, left out: {}", left_out));
   std::erase_if(entries, [&](const Entry& e) {
     return !input.selection.has_thread(trace.thread(e.range->thread)) ||
            !input.selection.in_window(e.range->begin_ns, e.range->end_ns);

@@ -175,10 +175,23 @@ Table report_ops(const AnalysisInput& input) {
   note("only children of their parent's name, merged into it", averages.merged);
   note("bookkeeping operators left out (aten::is_leaf, output_nr, _version, profiler::_record_function_*)",
        averages.filtered);
+  note("Python functions, which have no row",
+       static_cast<uint64_t>(std::count_if(input.trace.ranges.begin(), input.trace.ranges.end(),
+                                           [](const Range& range) { return range.kind == RangeKind::Python; })));
   note("stack frames of autograd's entry and the profiler left out", averages.frames_left_out);
   note("events of the profiler's own work, in no operator and not in the total of self CPU time",
        averages.overhead_events);
   note("annotations on the GPU's side, not in the total of self CUDA time", averages.annotations);
+  const bool over = std::any_of(averages.rows.begin(), averages.rows.end(), [&](const OpAverage& row) {
+    return (averages.self_cpu_ns > 0 &&
+            (row.cpu_ns > averages.self_cpu_ns || row.self_cpu_ns > averages.self_cpu_ns)) ||
+           (averages.self_device_ns > 0 && row.self_device_ns > averages.self_device_ns);
+  });
+  if (over) {
+    table.notes.push_back(
+        "shares above 100 %: of a row inside itself, of overlapping ranges, or of one that is not in the total it is a "
+        "share of");
+  }
   if (!input.trace.memory.empty() && input.options.definitions != Definitions::Reference)
     table.notes.push_back("memory: each allocation and release counts for the innermost event on its own thread");
   return table;

@@ -143,7 +143,8 @@ std::vector<SummarySection> summarize(const Trace& trace, const KernelNames& nam
       calls.add(trace.host[row].api(), trace.host[row].duration_ns());
     }
     for (uint32_t row = thread.ranges.first; options.nvtx && row < thread.ranges.last; ++row) {
-      ranges.add(index(trace.ranges[row].label), trace.ranges[row].end_ns - trace.ranges[row].begin_ns);
+      const Range& range = trace.ranges[row];
+      if (range.kind != RangeKind::Overhead) ranges.add(index(range.label), range.end_ns - range.begin_ns);
     }
   }
   if (options.api) {

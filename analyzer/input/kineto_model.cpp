@@ -193,6 +193,8 @@ void KinetoModel::add_ranges(const KinetoRows& rows) {
     row.thread = ThreadId{thread_[index(row.thread)]};
     trace_.memory.push_back(row);
   }
+  for (const KinetoFlow& flow : rows.flows)
+    (flow.starts ? flow_starts_ : flow_ends_).push_back({flow.time_ns, flow.id, text_[flow.pid], flow.number});
   for (const KinetoEdge& edge : rows.edges) {
     edges_.push_back({edge.time_ns, edge.detail == 0 ? 0 : edge.detail + first_detail, thread_[edge.thread],
                       label(edge.name), edge.key == 0 ? 0 : text_[edge.key], length(edges_), edge.phase,
@@ -221,6 +223,7 @@ void KinetoModel::finish(const KinetoHeader& header, std::vector<KinetoDamage> d
   give_streams(header);
   host_external_.free();
   operation_external_.free();
+  flow_starts_ = {}, flow_ends_ = {};
   name_all(header);
   tell(header, std::move(damage));
   finish_import(trace_, mark_, header.base_ns);

@@ -47,6 +47,12 @@ class KinetoModel {
     RangeKind kind;
   };
 
+  struct Flow {
+    int64_t time_ns;
+    uint64_t id;
+    uint32_t pid, number;
+  };
+
   // What a thread of the file is, by the names of it and its process.
   struct Track {
     enum Kind : uint8_t { Host, Stream, Derived } kind = Host;
@@ -75,6 +81,7 @@ class KinetoModel {
   void drop_gpu_threads(const std::vector<Track>& tracks);
   void give_streams(const KinetoHeader& header);
   std::vector<uint32_t> launching_processes();
+  uint32_t process_by_flows(const GpuOperation& operation);
   uint32_t stream_row(uint32_t process, uint32_t key);
   void name_all(const KinetoHeader& header);
   void tell(const KinetoHeader& header, std::vector<KinetoDamage> damage);
@@ -114,6 +121,8 @@ class KinetoModel {
 
   Column<uint64_t> host_external_, operation_external_;
   std::vector<Edge> edges_;
+  std::vector<Flow> flow_starts_, flow_ends_;  // sorted by id, by time and place, once they are asked
+  bool flows_sorted_ = false;
 };
 
 }  // namespace prof::analyzer

@@ -4,6 +4,8 @@
 #include "analyzer/input/kineto_model.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace prof::analyzer {
 
@@ -21,6 +23,31 @@ struct Call {
 
 }  // namespace
 
+// The process in which the arrow to the operation begins; kNone: there is none, or arrows of several processes have its id.
+uint32_t KinetoModel::process_by_flows(const GpuOperation& operation) {
+  const auto by_place = [](const Flow& a, const Flow& b) {
+    return std::tie(a.time_ns, a.pid, a.number) < std::tie(b.time_ns, b.pid, b.number);
+  };
+  const auto by_id = [](const Flow& a, const Flow& b) { return a.id < b.id; };
+  if (!std::exchange(flows_sorted_, true)) {
+    std::sort(flow_starts_.begin(), flow_starts_.end(), by_id);
+    std::sort(flow_ends_.begin(), flow_ends_.end(), by_place);
+  }
+  const StreamKey& stream = streams_[operation.stream_index];
+  const auto ends = std::equal_range(flow_ends_.begin(), flow_ends_.end(),
+                                     Flow{operation.start_ns, 0, stream.pid, stream.number}, by_place);
+  uint32_t process = kNone;
+  for (auto end = ends.first; end != ends.second; ++end) {
+    const auto starts = std::equal_range(flow_starts_.begin(), flow_starts_.end(), *end, by_id);
+    for (auto start = starts.first; start != starts.second; ++start) {
+      const auto known = processes_.find(start->pid);
+      if (known == processes_.end() || (process != kNone && process != known->second)) return kNone;
+      process = known->second;
+    }
+  }
+  return process;
+}
+
 // The process of each new operation, then of each new sync.
 std::vector<uint32_t> KinetoModel::launching_processes() {
   std::vector<Call> calls;
@@ -33,7 +60,7 @@ std::vector<uint32_t> KinetoModel::launching_processes() {
   std::sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) {
     return a.correlation != b.correlation ? a.correlation < b.correlation : a.begin_ns < b.begin_ns;
   });
-  const auto find = [&](uint32_t correlation, uint64_t external, int64_t start_ns) {
+  const auto find = [&](uint32_t correlation, uint64_t external, int64_t start_ns, const GpuOperation* operation) {
     const auto same = std::equal_range(calls.begin(), calls.end(), Call{0, 0, correlation, 0},
                                        [](const Call& a, const Call& b) { return a.correlation < b.correlation; });
     const auto first = same.first, last = same.second;
@@ -48,6 +75,9 @@ std::vector<uint32_t> KinetoModel::launching_processes() {
       process = call->process;
     }
     if (process != kNone && one) return process;
+    process = operation == nullptr ? kNone : process_by_flows(*operation);
+    if (process != kNone && std::any_of(first, last, [&](const Call& call) { return call.process == process; }))
+      return process;
     aside(KinetoAside::AmbiguousProcess);
     process = first->process;
     for (auto call = first; call != last && call->begin_ns <= start_ns; ++call) process = call->process;
@@ -56,10 +86,11 @@ std::vector<uint32_t> KinetoModel::launching_processes() {
   std::vector<uint32_t> processes;
   for (uint32_t row = mark_.operations; row < trace_.operations.size(); ++row) {
     const GpuOperation& operation = trace_.operations[row];
-    processes.push_back(find(operation.correlation, operation_external_[row - mark_.operations], operation.start_ns));
+    processes.push_back(
+        find(operation.correlation, operation_external_[row - mark_.operations], operation.start_ns, &operation));
   }
   for (uint32_t row = mark_.syncs; row < trace_.syncs.size(); ++row)
-    processes.push_back(find(trace_.syncs[row].correlation, 0, trace_.syncs[row].end_ns));
+    processes.push_back(find(trace_.syncs[row].correlation, 0, trace_.syncs[row].end_ns, nullptr));
   return processes;
 }
 

@@ -45,6 +45,7 @@ void KinetoRows::clear() {
   tracks.clear(), streams.clear(), kernels.clear(), names.clear();
   host.clear(), host_external.clear(), operations.clear(), operation_external.clear();
   ranges.clear(), marks.clear(), details.clear(), memory.clear(), syncs.clear(), gpu_annotations.clear(), edges.clear();
+  flows.clear();
   counts.clear(), damage.clear();
   std::fill(std::begin(aside), std::end(aside), 0);
   damaged = 0;
@@ -126,7 +127,7 @@ void KinetoRowMaker::dispatch() {
     case 'M': return metadata();
     case 's':
     case 't':
-    case 'f': return aside(KinetoAside::Flow);
+    case 'f': return flow(phase);
     case 'i':
     case 'I':
     case 'R': return instant();
@@ -446,6 +447,19 @@ void KinetoRowMaker::async(char phase) {
   row.name = text(event_.name);
   row.key = text(keep(fmt::format("{}\n{}\n{}\n{}", event_.cat, event_.id, event_.scope, event_.pid)));
   rows_.edges.push_back(row);
+}
+
+// An arrow is no row of the model: its ends are kept for launching_processes(). Its name says what it is in every version.
+void KinetoRowMaker::flow(char phase) {
+  aside(KinetoAside::Flow);
+  uint64_t id = 0;
+  int64_t time_ns = 0;
+  if (phase == 't' || event_.name != "ac2g" || to_uint64(event_.id, id) != DecimalResult::Ok || !event_.has_ts ||
+      micros_to_ns(event_.ts, time_ns) != DecimalResult::Ok)
+    return;
+  uint32_t number = UINT32_MAX;
+  if (phase == 'f' && !stream_number(event_.tid, number)) return;
+  rows_.flows.push_back({time_ns, id, pid_text(), number, phase == 's'});
 }
 
 void KinetoRowMaker::metadata() {

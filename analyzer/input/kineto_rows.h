@@ -64,6 +64,15 @@ struct KinetoEdge {
   uint8_t kind = 0;  // RangeKind
 };
 
+// One end of an arrow from a call to its GPU work ("ac2g"). Only asked where correlation ids mean several things.
+struct KinetoFlow {
+  int64_t time_ns = 0;
+  uint64_t id = 0;
+  uint32_t pid = 0;              // text
+  uint32_t number = UINT32_MAX;  // its tid, where it is a stream's
+  bool starts = false;
+};
+
 struct KinetoDamage {
   uint64_t offset = 0;
   std::string what;
@@ -95,6 +104,7 @@ struct KinetoRows {
   std::vector<SyncEvent> syncs;  // stream, waits_for: streams
   std::vector<GpuAnnotation> gpu_annotations;
   std::vector<KinetoEdge> edges;
+  std::vector<KinetoFlow> flows;
 
   std::vector<KinetoCount> counts;
   uint64_t aside[static_cast<size_t>(KinetoAside::kCount)] = {};
@@ -122,6 +132,7 @@ class KinetoRowMaker {
   void instant();
   void edge(char phase);
   void async(char phase);
+  void flow(char phase);
   bool take_times(bool with_duration);
   uint32_t detail();
   void call();

@@ -288,6 +288,36 @@ TEST(KinetoImport, GivesGpuWorkOfMergedTracesToItsProcess) {
   EXPECT_EQ(trace->processes[1].coverage.operations, 4u);
 }
 
+// The same without external ids: both processes may have launched either kernel. The arrows of the file say which did.
+TEST(KinetoImport, AsksArrowsWhereCorrelationIdsOfMergedTracesCollide) {
+  const std::string events = R"json({"traceEvents":[
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":100,"tid":1,"ts":10,"dur":1,"args":{"correlation":1}},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":200,"tid":1,"ts":12,"dur":1,"args":{"correlation":1}},
+{"ph":"X","cat":"kernel","name":"a1","pid":0,"tid":7,"ts":30,"dur":1,"args":{"device":0,"context":1,"stream":7,"correlation":1}},
+{"ph":"X","cat":"kernel","name":"b1","pid":1,"tid":7,"ts":31,"dur":1,"args":{"device":1,"context":1,"stream":7,"correlation":1}})json";
+  const std::string arrows = R"json(,
+{"ph":"s","cat":"ac2g","name":"ac2g","id":5,"pid":100,"tid":1,"ts":10},
+{"ph":"f","cat":"ac2g","name":"ac2g","id":5,"pid":0,"tid":7,"ts":30,"bp":"e"},
+{"ph":"s","cat":"ac2g","name":"ac2g","id":6,"pid":200,"tid":1,"ts":12},
+{"ph":"f","cat":"ac2g","name":"ac2g","id":6,"pid":1,"tid":7,"ts":31,"bp":"e"})json";
+  for (const size_t stretch : {size_t{200}, kKinetoStretch}) {
+    const auto told = import_text(events + arrows + "]}", stretch);
+    has_line(*told, "stream 7 context 1 device 0  of 100");
+    has_line(*told, "stream 7 context 1 device 1  of 200");
+    has_line(*told, "  a1 20000..21000 correlation 1 launch 0 bytes 0 graph 0 0x0x0 0x0x0 0 0");
+    has_line(*told, "  b1 21000..22000 correlation 1 launch 2000 bytes 0 graph 0 0x0x0 0x0x0 0 0");
+    EXPECT_EQ(fact(*told, "several processes"), "");
+  }
+  // Without arrows, and with arrows whose ids collide as well, the latest launch is taken, and that is said.
+  std::string colliding = arrows;
+  for (size_t at; (at = colliding.find("\"id\":6")) != std::string::npos;) colliding[at + 5] = '5';
+  for (const std::string& without : {std::string(), colliding}) {
+    const auto guessed = import_text(events + without + "]}");
+    EXPECT_EQ(fact(*guessed, "several processes").substr(0, 2), "2 ");
+    has_line(*guessed, "stream 7 context 1 device 0  of 200");
+  }
+}
+
 TEST(KinetoImport, RefusesWhatIsNoTraceWithThePlace) {
   for (const char* text : {"{\"a\": 1}", "[1, 2]", "[{\"a\": 1}]", "{\"traceEvents\": 5}", "[\"",
                            "{\"traceEvents\": [{\"ph\"", "{", "{\"schemaVersion\" 1}", "{5}"}) {
