@@ -48,6 +48,15 @@ CUresult begin(CUstream handle, CUstreamCaptureMode mode, Graph* into, const std
   return CUDA_SUCCESS;
 }
 
+// A question about the legacy stream is refused while a blocking stream captures, but it invalidates nothing.
+CUresult legacy_is_usable(const Stream* stream) {
+  for (const std::unique_ptr<Capture>& one : captures()) {
+    if (one->origin->context == stream->context && (one->origin->flags & CU_STREAM_NON_BLOCKING) == 0)
+      return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+  }
+  return CUDA_SUCCESS;
+}
+
 CUresult info(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph, const CUgraphNode** nodes,
               const CUgraphEdgeData** edges, size_t* count) {
   Stream* stream = resolve_stream(handle);
@@ -55,7 +64,7 @@ CUresult info(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id, CU
   if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *status = CU_STREAM_CAPTURE_STATUS_NONE;
   Lock lock(device_mutex());
-  if (stream->kind == Stream::Kind::Legacy) return allow_legacy_use(lock, stream);
+  if (stream->kind == Stream::Kind::Legacy) return legacy_is_usable(stream);
   Capture* capture = stream->capture;
   if (capture == nullptr) return CUDA_SUCCESS;
   if (capture->invalidated) {
@@ -68,7 +77,11 @@ CUresult info(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id, CU
   if (edges != nullptr) *edges = nullptr;
   Capture::Branch* branch = capture->branch(stream);
   branch->reported.clear();
-  for (Node* one : branch->last) branch->reported.push_back(handle_of<CUgraphNode>(one));
+  for (Node* one : branch->last) {
+    // Edges from here would carry data; who does not ask for it is refused.
+    if (nodes != nullptr && edges == nullptr && one->work.overlaps) return CUDA_ERROR_LOSSY_QUERY;
+    branch->reported.push_back(handle_of<CUgraphNode>(one));
+  }
   if (nodes != nullptr) *nodes = branch->reported.data();
   if (count != nullptr) *count = branch->reported.size();
   return CUDA_SUCCESS;

@@ -17,6 +17,7 @@ bool valid(CUpti_ActivityKind kind) { return kind > CUPTI_ACTIVITY_KIND_INVALID 
 
 CUptiResult enable(CUpti_ActivityKind kind, bool on) {
   if (!valid(kind)) return CUPTI_ERROR_INVALID_KIND;
+  if (on && kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && script().cupti.no_graph_trace) return CUPTI_ERROR_NOT_SUPPORTED;
   if (on && script().cupti.enable_result != 0) return static_cast<CUptiResult>(script().cupti.enable_result);
   if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
   State& now = state();

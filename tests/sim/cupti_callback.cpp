@@ -187,18 +187,21 @@ SIM_EXPORT CUptiResult cuptiGetStreamId(CUcontext context, CUstream stream, uint
 }
 SIM_EXPORT CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t* nodeId) {
   if (node == nullptr || nodeId == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (script().cupti.no_graph_ids) return CUPTI_ERROR_NOT_SUPPORTED;
   if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
   *nodeId = state().driver.load()->node_id(node);
   return CUPTI_SUCCESS;
 }
 SIM_EXPORT CUptiResult cuptiGetGraphId(CUgraph graph, uint32_t* pId) {
   if (graph == nullptr || pId == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (script().cupti.no_graph_ids) return CUPTI_ERROR_NOT_SUPPORTED;
   if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
   *pId = state().driver.load()->graph_id(graph);
   return CUPTI_SUCCESS;
 }
 SIM_EXPORT CUptiResult cuptiGetGraphExecId(CUgraphExec graphExec, uint32_t* pId) {
   if (graphExec == nullptr || pId == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (script().cupti.no_graph_ids) return CUPTI_ERROR_NOT_SUPPORTED;
   if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
   *pId = state().driver.load()->exec_id(graphExec);
   return CUPTI_SUCCESS;

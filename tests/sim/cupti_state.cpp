@@ -35,9 +35,9 @@ void add_anchor(State& now, Ns moment, uint64_t stamp) {
 
 bool wants_operation(const State& now, const OperationRecord& record) {
   CUpti_ActivityKind kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+  // Whole-graph tracing replaces the records of a graph's operations.
+  if (record.graph_id != 0 && now.enabled[CUPTI_ACTIVITY_KIND_GRAPH_TRACE]) return false;
   if (record.kind == OperationKind::Kernel) {
-    // Whole-graph tracing replaces the records of a graph's kernels.
-    if (record.graph_id != 0 && now.enabled[CUPTI_ACTIVITY_KIND_GRAPH_TRACE]) return false;
     kind = now.enabled[CUPTI_ACTIVITY_KIND_KERNEL] ? CUPTI_ACTIVITY_KIND_KERNEL : CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   } else if (record.kind == OperationKind::Memset) {
     kind = CUPTI_ACTIVITY_KIND_MEMSET;

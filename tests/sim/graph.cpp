@@ -12,6 +12,11 @@ namespace {
 
 std::atomic<uint32_t> g_next_graph{1};
 
+std::map<CUgraphConditionalHandle, unsigned>& conditions() {
+  static auto* const all = new std::map<CUgraphConditionalHandle, unsigned>;
+  return *all;
+}
+
 Work work_of(const NodeArguments& arguments, Context* context) {
   Work work;
   switch (arguments.type) {
@@ -29,6 +34,22 @@ struct Run {
   Ns ready;
   std::vector<OperationPtr> entry;  // what the whole graph comes after
 };
+
+std::vector<OperationPtr> run_nodes(const Graph& graph, const Run& run);
+
+std::vector<OperationPtr> run_bodies(const Node& node, Run run) {
+  const CUDA_CONDITIONAL_NODE_PARAMS& condition = node.arguments.condition;
+  const unsigned value = conditions()[condition.handle];
+  size_t body = value;
+  if (condition.type == CU_GRAPH_COND_TYPE_IF) body = value != 0 ? 0 : 1;
+  if (condition.type == CU_GRAPH_COND_TYPE_WHILE) body = 0;
+  const unsigned times = condition.type == CU_GRAPH_COND_TYPE_WHILE ? value : 1;
+  for (unsigned i = 0; i < times && body < node.bodies.size(); ++i) {
+    std::vector<OperationPtr> last = run_nodes(*node.bodies[body], run);
+    if (!last.empty()) run.entry = std::move(last);
+  }
+  return run.entry;
+}
 
 // Returns the operations that nothing in the graph comes after.
 std::vector<OperationPtr> run_nodes(const Graph& graph, const Run& run) {
@@ -55,6 +76,10 @@ std::vector<OperationPtr> run_nodes(const Graph& graph, const Run& run) {
       if (ends[node].empty()) ends[node] = after;
       continue;
     }
+    if (!node->bodies.empty()) {
+      ends[node] = run_bodies(*node, {run.stream, run.ready, after});
+      continue;
+    }
     Work work = node->work;
     if (!node->enabled) work = Work{};
     work.record.graph_id = graph.id;
@@ -76,6 +101,12 @@ std::vector<OperationPtr> run_nodes(const Graph& graph, const Run& run) {
 }  // namespace
 
 uint64_t node_id(const Node* node) { return static_cast<uint64_t>(node->graph->id) << 32 | node->index; }
+
+CUgraphConditionalHandle make_condition(unsigned value) {
+  const CUgraphConditionalHandle handle = conditions().size() + 1;
+  conditions()[handle] = value;
+  return handle;
+}
 
 Graph* make_graph() {
   Graph* one = new Graph;
@@ -106,6 +137,7 @@ std::unique_ptr<Graph> clone_graph(const Graph& from) {
     made->enabled = one->enabled;
     made->original = one.get();
     if (one->child != nullptr) made->child = clone_graph(*one->child);
+    for (const auto& body : one->bodies) made->bodies.push_back(clone_graph(*body));
     twin[one.get()] = made.get();
     copy->nodes.push_back(std::move(made));
   }
@@ -177,3 +209,11 @@ CUresult launch_graph(Exec* exec, Stream* stream) {
 Work graph_node_work(const NodeArguments& arguments, Context* context) { return work_of(arguments, context); }
 
 }  // namespace sim
+
+// As if a kernel that runs now had launched the graph: no call of the host, so no API record explains its operations.
+extern "C" SIM_EXPORT void sim_launch_from_device(CUgraphExec exec, CUstream stream) {
+  using namespace sim;
+  Stream* const on = resolve_stream(stream);
+  Lock lock(device_mutex());
+  run_nodes(*object<Exec>(exec)->graph, {on, now_ns(), stream_dependencies_locked(on)});
+}

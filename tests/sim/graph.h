@@ -17,6 +17,7 @@ struct NodeArguments {  // as given to cuGraphAdd*, or made from the captured ca
   Event* event = nullptr;
   CUDA_MEM_ALLOC_NODE_PARAMS allocation{};
   CUdeviceptr freed = 0;
+  CUDA_CONDITIONAL_NODE_PARAMS condition{};
 };
 
 struct Graph;
@@ -28,7 +29,9 @@ struct Node {
   Work work;
   std::vector<Node*> after;
   std::unique_ptr<Graph> child;
-  Node* original = nullptr;  // in the graph this one was cloned from
+  std::vector<std::unique_ptr<Graph>> bodies;  // of a conditional node
+  std::vector<CUgraph> body_handles;           // what the program is given
+  Node* original = nullptr;                    // in the graph this one was cloned from
   bool enabled = true;
 };
 
@@ -37,6 +40,9 @@ struct Graph {
   uint32_t next_index = 0;
   std::vector<std::unique_ptr<Node>> nodes;  // each behind everything it depends on, unless edges were added later
 };
+
+// Conditions keep the value they were created with: IF and SWITCH run the body it picks, WHILE runs its body that many times.
+CUgraphConditionalHandle make_condition(unsigned value);
 
 struct Exec {
   Context* context = nullptr;

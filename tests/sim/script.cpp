@@ -122,6 +122,10 @@ void read_cupti(Script& to, const Line& line) {
     to.cupti.enable_result = static_cast<int>(line.number(2));
   } else if (what == "no_driver_api") {
     to.cupti.absent_driver_api = true;
+  } else if (what == "no_graph_ids") {
+    to.cupti.no_graph_ids = true;
+  } else if (what == "no_graph_trace") {
+    to.cupti.no_graph_trace = true;
   } else if (what == "worker") {
     to.cupti.worker_ms = line.number(2);
   } else if (what == "version") {

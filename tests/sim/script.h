@@ -35,6 +35,8 @@ struct CuptiScript {
   uint64_t lose_buffer_every = 0;  // every Nth buffer never comes back
   bool flush_hangs = false;
   int enable_result = 0;           // CUptiResult of cuptiActivityEnable
+  bool no_graph_ids = false;       // cuptiGetGraphId and its like: NOT_SUPPORTED
+  bool no_graph_trace = false;     // whole graphs cannot be traced: NOT_SUPPORTED
   bool absent_driver_api = false;  // cuptiActivityEnableDriverApi: NOT_SUPPORTED, as in a libcupti without it
   uint64_t worker_ms = 10;         // the worker thread's period (wall time)
   uint32_t version = 0;            // 0: the header's

@@ -10,6 +10,7 @@
 
 extern "C" uint64_t sim_now_ns();
 extern "C" void sim_advance_ns(uint64_t amount);
+extern "C" void sim_launch_from_device(CUgraphExec exec, CUstream stream);
 
 namespace sim_program {
 
