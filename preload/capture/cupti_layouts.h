@@ -14,6 +14,7 @@ using KernelRecord = CUpti_ActivityKernel10;
 using CopyRecord = CUpti_ActivityMemcpy6;
 using PeerRecord = CUpti_ActivityMemcpyPtoP4;
 using FillRecord = CUpti_ActivityMemset4;
+using GraphRecord = CUpti_ActivityGraphTrace2;
 
 inline constexpr uint32_t kGraphIdSince = 14;  // API version of CUDA 11.1; node ids came with 11.0, the oldest we read
 
@@ -38,6 +39,10 @@ template <class New, class Old>
 constexpr bool fill = operation<New, Old>&& PROF_SAME(value) && PROF_SAME(bytes) && PROF_SAME(memoryKind);
 template <class New, class Old> constexpr bool graph = PROF_SAME(graphId);
 
+template <class New, class Old>
+constexpr bool graph_trace = PROF_SAME(kind) && PROF_SAME(correlationId) && PROF_SAME(start) && PROF_SAME(end) &&
+                             PROF_SAME(deviceId) && PROF_SAME(graphId) && PROF_SAME(contextId) && PROF_SAME(streamId);
+
 #undef PROF_SAME
 
 static_assert(kernel<KernelRecord, CUpti_ActivityKernel5> && kernel<KernelRecord, CUpti_ActivityKernel6> &&
@@ -53,6 +58,8 @@ static_assert(peer<PeerRecord, CUpti_ActivityMemcpyPtoP2> && peer<PeerRecord, CU
               graph<PeerRecord, CUpti_ActivityMemcpyPtoP3>);
 static_assert(fill<FillRecord, CUpti_ActivityMemset2> && fill<FillRecord, CUpti_ActivityMemset3> &&
               graph<FillRecord, CUpti_ActivityMemset3>);
+
+static_assert(graph_trace<GraphRecord, CUpti_ActivityGraphTrace>);
 
 }  // namespace layout
 

@@ -1,5 +1,5 @@
-// Reading a buffer that CUPTI completed: its records become KernelRun, CopyRun, FillRun, DriverCalls and ExternalCalls on the
-// calling thread's stream. Runs on CUPTI's thread or inside a flush of ours; never allocates, locks or calls the driver.
+// Reading a buffer that CUPTI completed: its records become KernelRun, CopyRun, FillRun, GraphRun, DriverCalls and
+// ExternalCalls on the calling thread's stream. Runs on CUPTI's thread or inside a flush of ours; never allocates, locks or calls the driver.
 #pragma once
 
 #include "preload/capture/cupti_library.h"
@@ -7,7 +7,7 @@
 namespace prof::preload {
 
 struct ReadCounts {
-  uint64_t operations = 0;  // kernels, copies and fills with valid times
+  uint64_t operations = 0;  // kernels, copies, fills and whole graphs with valid times
   uint64_t calls = 0;       // driver calls and external ids
 };
 

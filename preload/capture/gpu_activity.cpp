@@ -7,7 +7,6 @@
 #include "preload/capture/cupti_records.h"
 #include "preload/capture/decimal.h"
 #include "preload/capture/devices.h"
-#include "preload/capture/gpu_ids.h"
 #include "preload/capture/streams.h"
 #include "preload/intercept/driver.h"
 #include "preload/log/log_file.h"
@@ -23,6 +22,7 @@ namespace prof::preload {
 uint32_t g_gpu_activity_tried = 0;
 std::atomic<GpuActivity> g_gpu_activity{GpuActivity::Cold};
 std::atomic<bool> g_external_ids{false};
+std::atomic<bool> g_whole_graphs{false};
 
 namespace {
 
@@ -102,6 +102,7 @@ void give_up(std::string_view a, std::string_view b = {}, std::string_view c = {
 
 void disable_all() {
   for (const Kind& kind : kKinds) g_library.api.cuptiActivityDisable(kind.kind);
+  if (g_whole_graphs.exchange(false)) g_library.api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
   if (g_external_ids.exchange(false)) g_library.api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
   if (g_library.api.cuptiActivityEnableDriverApi == nullptr) return;
   for (uint32_t i = 0; i < launching_driver_calls().count; ++i) {
@@ -128,6 +129,17 @@ const char* enable_calls() {
     return "external ids";
   }
   return "none";
+}
+
+// "whole" where asked for and possible: CUPTI then leaves out the records of a graph's nodes.
+const char* enable_graphs() {
+  if (std::strcmp(options().graphs, "whole") != 0) return "nodes";
+  const CUptiResult result = g_library.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  g_whole_graphs.store(result == CUPTI_SUCCESS, std::memory_order_relaxed);
+  if (result == CUPTI_SUCCESS) return "whole";
+  static std::atomic<bool> said{false};
+  say(said, "CUPTI cannot time whole graphs (", result_name(result), "); each node is timed");
+  return "nodes: whole graphs were refused";
 }
 
 bool enable_all() {
@@ -192,6 +204,7 @@ GpuActivity take() {
     return GpuActivity::Off;
   }
   if (!enable_all()) return GpuActivity::Off;
+  define_meta("graphs", enable_graphs());
   define_meta("gpu_correlation", enable_calls());
   define_meta("gpu_times", "on");
   return GpuActivity::On;
@@ -309,32 +322,15 @@ void gpu_activity_taken_away(const char* function) {
 
 void forget_gpu_activity() {
   g_external_ids.store(false, std::memory_order_relaxed);
+  g_whole_graphs.store(false, std::memory_order_relaxed);
   g_said.store(false, std::memory_order_relaxed);
   if (g_gpu_activity.load(std::memory_order_relaxed) == GpuActivity::Cold) return;  // the parent had not come that far
   g_gpu_activity.store(GpuActivity::Off, std::memory_order_relaxed);
   g_buffers.forget();
 }
 
-uint32_t gpu_context_of(CUcontext context) {
-  const GpuActivity state = g_gpu_activity.load(std::memory_order_acquire);
-  uint32_t id = 0;
-  if (state != GpuActivity::On || g_library.api.cuptiGetContextId == nullptr) return 0;
-  const DriverCall call;
-  return g_library.api.cuptiGetContextId(context, &id) == CUPTI_SUCCESS ? id : 0;
-}
-
-bool gpu_stream_of(CUcontext context, CUstream stream, bool per_thread, uint32_t& gpu_stream) {
-  if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::On || g_library.api.cuptiGetStreamIdEx == nullptr)
-    return false;
-  const DriverCall call;
-  return g_library.api.cuptiGetStreamIdEx(context, stream, per_thread ? 1 : 0, &gpu_stream) == CUPTI_SUCCESS;
-}
-
-bool gpu_device_of(CUcontext context, uint32_t& device) {
-  if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::On || g_library.api.cuptiGetDeviceId == nullptr)
-    return false;
-  const DriverCall call;
-  return g_library.api.cuptiGetDeviceId(context, &device) == CUPTI_SUCCESS;
+const Cupti* cupti_in_use() {
+  return g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::On ? &g_library.api : nullptr;
 }
 
 }  // namespace prof::preload

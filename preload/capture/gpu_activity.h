@@ -20,6 +20,13 @@ inline void take_gpu_activity() {
 enum class GpuActivity : uint32_t { Cold, Taking, On, Off, TakenAway, Finished };
 extern std::atomic<GpuActivity> g_gpu_activity;
 
+// CUPTI's functions while GPU activity is collected; null otherwise. Calls of ours only.
+struct Cupti;
+const Cupti* cupti_in_use();
+
+// Whether one launch of a graph is one operation with one GPU record (PROF_GRAPHS=whole).
+extern std::atomic<bool> g_whole_graphs;
+
 // Whether a launch entered now will get a GPU record (format::kLaunchNoGpuTimes otherwise). Counts launches that came too early.
 void count_launch_before_gpu_times();
 inline bool gpu_activity_on() {

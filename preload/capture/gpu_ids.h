@@ -1,5 +1,5 @@
-// CUPTI's numbers for contexts and streams, the ones in GPU records. Answered by gpu_activity.cpp; zeros where CUPTI is not
-// in use. Bracketed like every driver call of ours; never waits.
+// CUPTI's numbers for contexts, streams and graphs, the ones in GPU records; zeros where CUPTI is not in use. Bracketed like
+// every driver call of ours; never waits.
 #pragma once
 
 #include <cuda.h>
@@ -14,5 +14,11 @@ bool gpu_stream_of(CUcontext context, CUstream stream, bool per_thread, uint32_t
 
 // The device a context belongs to, by whatever can be asked; false: cannot be told from here.
 bool gpu_device_of(CUcontext context, uint32_t& device);
+
+// A node is [graph | index], 32 bits each. An executable graph has a number of its own and keeps the indices of the graph it
+// was made of; the records of its launches have its number.
+uint32_t gpu_graph_of(CUgraph graph);
+uint32_t gpu_graph_of(CUgraphExec graph);
+uint64_t gpu_node_of(CUgraphNode node);
 
 }  // namespace prof::preload

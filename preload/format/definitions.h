@@ -159,10 +159,11 @@ struct GraphDef {
   uint64_t handle = 0;
   uint32_t gpu_graph = 0;  // CUPTI's graph exec id; 0: not known
   uint64_t kernels = 0, copies = 0, fills = 0, host_nodes = 0, other_nodes = 0;
+  uint64_t flags = 0;  // CUgraphInstantiate_flags: 4, a kernel may launch it
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("id", s.id), v.value("handle", s.handle), v.value("gpu_graph", s.gpu_graph), v.value("kernels", s.kernels);
     v.value("copies", s.copies), v.value("fills", s.fills), v.value("host_nodes", s.host_nodes);
-    v.value("other_nodes", s.other_nodes);
+    v.value("other_nodes", s.other_nodes), v.value("flags", s.flags);
   }
 };
 

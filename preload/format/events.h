@@ -278,4 +278,65 @@ struct ThreadEnd {
   template <class S, class V> static constexpr void visit(S& s, V&& v) { v.time("time", s.time); }
 };
 
+// `what` of a graph node: CUgraphNodeType, and whether the call gave new parameters to a node that was there.
+inline constexpr uint32_t kNodeTypes = 0xff;
+inline constexpr uint32_t kNodeChanged = 0x100;
+
+// A node of a graph, as the call made it that this thread left at `time`: a launch under capture, a cuGraphAdd… or a
+// …SetParams. That call's own record follows; it has the function, the arguments and the begin.
+struct GraphNode {
+  static constexpr uint32_t kKind = 18;
+  static constexpr std::string_view kName = "graph_node";
+  uint64_t time = 0;
+  uint32_t what = 0;
+  uint64_t node =
+      0;  // as CUPTI numbers it: graph << 32 | index; where one executable graph was changed: that one's number
+  ConfigId config{};  // kernels that were added or changed; a captured launch has its own
+  StackId stack{};    // of the call, where its own record has no room for one
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("time", s.time), v.value("what", s.what);
+    v.optional_node("node", s.node), v.optional("config", s.config), v.optional("stack", s.stack);
+  }
+};
+
+// How a graph began, or got what is in it.
+enum class GraphOrigin : uint32_t {
+  Empty = 0,         // created, or a capture began that makes it
+  Clone = 1,         // cuGraphClone of `from`
+  Child = 2,         // inside the child graph node `node`, a copy of `from`
+  Body = 3,          // of the conditional node `node`, empty
+  Instantiated = 4,  // an executable graph made of `from`
+  Updated = 5        // an executable graph took over the parameters of `from`
+};
+
+// Graphs by CUPTI's numbers. A copy keeps the index of every node.
+struct GraphMade {
+  static constexpr uint32_t kKind = 19;
+  static constexpr std::string_view kName = "graph_made";
+  uint64_t time = 0;  // when the call that did it was left, as in GraphNode
+  GraphOrigin origin{};
+  uint32_t graph = 0;
+  uint32_t from = 0;  // 0: not known, or nothing
+  uint64_t node = 0;
+  uint32_t renumbered = 0;  // 1: the copy was seen to number its nodes otherwise
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("time", s.time), v.value("origin", s.origin), v.value("graph", s.graph), v.value("from", s.from);
+    v.optional_node("node", s.node), v.optional("renumbered", s.renumbered);
+  }
+};
+
+// The GPU's view of one launch of a graph as a whole (PROF_GRAPHS=whole): no records of its nodes then.
+struct GraphRun {
+  static constexpr uint32_t kKind = 20;
+  static constexpr std::string_view kName = "graph_run";
+  uint64_t start = 0, duration = 0;
+  uint32_t correlation = 0;
+  GpuStreamId stream{};
+  uint32_t graph = 0;  // CUPTI's number of the executable graph
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.gpu_time("start", s.start), v.value("duration", s.duration), v.correlation("correlation", s.correlation);
+    v.value("stream", s.stream), v.value("graph", s.graph);
+  }
+};
+
 }  // namespace prof::format

@@ -3,6 +3,7 @@
 #include "preload/intercept/proc_address.h"
 #include "preload/intercept/record_context.h"
 #include "preload/intercept/record_graph.h"
+#include "preload/intercept/record_graph_build.h"
 #include "preload/intercept/record_launch.h"
 #include "preload/intercept/record_memory.h"
 #include "preload/intercept/record_stream.h"

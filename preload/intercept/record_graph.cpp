@@ -1,9 +1,10 @@
 #include "preload/intercept/record_graph.h"
 
+#include "preload/capture/gpu_ids.h"
 #include "preload/intercept/driver.h"
+#include "preload/intercept/graph_nodes.h"
 #include "preload/intercept/handle_map.h"
-
-#include <sys/mman.h>
+#include "preload/intercept/node_list.h"
 
 namespace prof::preload {
 namespace {
@@ -19,15 +20,9 @@ uint64_t life_bits() { return t_local.epoch << 52; }
 constexpr int kDeepest = 16;
 
 void count_nodes(CUgraph graph, format::GraphDef& sums, int level) {
-  size_t count = 0;
-  if (level > kDeepest || g_driver.cuGraphGetNodes(graph, nullptr, &count) != CUDA_SUCCESS || count == 0) return;
-  // Instantiation is far from the record path, but the program's heap is none of ours even here.
-  const size_t bytes = count * sizeof(CUgraphNode);
-  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return;
-  auto* const nodes = static_cast<CUgraphNode*>(memory);
-  if (g_driver.cuGraphGetNodes(graph, nodes, &count) != CUDA_SUCCESS) count = 0;
-  for (size_t i = 0; i < count; ++i) {
+  if (level > kDeepest) return;
+  const NodeList nodes(graph);
+  for (size_t i = 0; i < nodes.size(); ++i) {
     CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
     if (g_driver.cuGraphNodeGetType(nodes[i], &type) != CUDA_SUCCESS) continue;
     CUgraph child = nullptr;
@@ -45,13 +40,25 @@ void count_nodes(CUgraph graph, format::GraphDef& sums, int level) {
       default: ++sums.other_nodes; break;
     }
   }
-  munmap(memory, bytes);
+}
+
+uint64_t operations_of(uint64_t nodes) { return g_whole_graphs.load(std::memory_order_relaxed) ? 1 : nodes; }
+
+uint64_t flags_of([[maybe_unused]] CUgraphExec exec) {
+  cuuint64_t flags = 0;
+#if CUDA_VERSION >= 12000
+  const DriverCall own;
+  if (g_driver.cuGraphExecGetFlags == nullptr || g_driver.cuGraphExecGetFlags(exec, &flags) != CUDA_SUCCESS) return 0;
+#endif
+  return flags;
 }
 
 GraphFacts define_graph(CUgraphExec exec, format::GraphDef& definition, uint64_t operations) {
   const uint32_t id = g_next_graph.fetch_add(1, std::memory_order_relaxed);
   definition.id = static_cast<format::GraphId>(id);
   definition.handle = as_object(exec);
+  definition.gpu_graph = gpu_graph_of(exec);
+  definition.flags = flags_of(exec);
   if (!define(definition)) return {{}, operations};
   const uint64_t kept = operations < kMostOperations ? operations : kMostOperations;
   if (id > 0xffffff || !g_graphs.put(exec, life_bits() | kept << 24 | id)) count(format::Counter::intern_full);
@@ -60,13 +67,14 @@ GraphFacts define_graph(CUgraphExec exec, format::GraphDef& definition, uint64_t
 
 }  // namespace
 
-__attribute__((noinline)) void graph_instantiated(CUgraphExec exec, CUgraph graph) {
+__attribute__((noinline)) void graph_instantiated(const CallScope& scope, CUgraphExec exec, CUgraph graph) {
   format::GraphDef definition;
-  if (g_driver.cuGraphGetNodes != nullptr && g_driver.cuGraphNodeGetType != nullptr) {
+  if (g_driver.cuGraphNodeGetType != nullptr) {
     const DriverCall own;
     count_nodes(graph, definition, 0);
   }
-  define_graph(exec, definition, definition.kernels + definition.copies + definition.fills);
+  define_graph(exec, definition, operations_of(definition.kernels + definition.copies + definition.fills));
+  record_graph(scope, format::GraphOrigin::Instantiated, definition.gpu_graph, gpu_graph_of(graph));
 }
 
 void graph_destroyed(CUgraphExec exec) { g_graphs.erase(exec); }

@@ -1,5 +1,5 @@
-// Executable graphs: what one launch of each adds to the GPU, counted once when it is instantiated, and the launches.
-// In the program.
+// Executable graphs: what one launch of each adds to the GPU, counted once when it is instantiated, and the launches. How graphs
+// are built is in record_graph_build.h. In the program.
 #pragma once
 
 #include "preload/intercept/record_launch.h"
@@ -8,11 +8,11 @@ namespace prof::preload {
 
 struct GraphFacts {
   format::GraphId id;
-  uint64_t operations;  // kernels + copies + fills of one launch
+  uint64_t operations;  // kernels + copies + fills of one launch; 1 where whole graphs are timed
 };
 
 // Behind a successful instantiation: counts the nodes of `graph` (child graphs included) and defines the GraphDef.
-void graph_instantiated(CUgraphExec exec, CUgraph graph);
+void graph_instantiated(const CallScope& scope, CUgraphExec exec, CUgraph graph);
 // Before the real cuGraphExecDestroy.
 void graph_destroyed(CUgraphExec exec);
 // A graph that was instantiated unseen counts as one operation and has an empty GraphDef.
@@ -32,8 +32,10 @@ struct GraphLaunch {
     return {enter_launch(scope, stream, C::kNullStream), graph_facts(exec)};
   }
   template <class C>
-  static void leave(C, const CallScope& scope, State& state, CUresult result, CUgraphExec, CUstream stream) {
+  static void leave(C, const CallScope& scope, State& state, CUresult result, CUgraphExec exec, CUstream stream) {
     count_launch(scope, state.launch, stream, result, state.graph.operations, false);
+    if ((state.launch.flags & format::kLaunchCaptured) != 0) [[unlikely]]
+      record_captured_graph(scope, state.launch.stream, stream, exec);
     record_graph_launch(scope, C::kApi, state.launch, state.graph, result);
   }
 };
@@ -44,7 +46,7 @@ struct GraphInstantiate {
   template <class C, class... Args>
   static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgraphExec* made, CUgraph graph, Args...) {
     const bool ok = result == CUDA_SUCCESS && made != nullptr;
-    if (ok) graph_instantiated(*made, graph);
+    if (ok) graph_instantiated(scope, *made, graph);
     record_call(scope, C::kApi, {}, ok ? as_object(*made) : 0, result);
   }
 };

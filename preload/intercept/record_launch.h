@@ -3,6 +3,7 @@
 #pragma once
 
 #include "preload/capture/gpu_activity.h"
+#include "preload/intercept/captured_node.h"
 #include "preload/intercept/functions.h"
 #include "preload/intercept/record_call.h"
 #include "preload/log/intern.h"
@@ -91,8 +92,9 @@ inline void count_launch(const CallScope& scope, Launching& state, CUstream stre
                          uint64_t operations, bool programmatic) {
   if (state.external_id) pop_external_id();
   if (result != CUDA_SUCCESS) return;
-  if (captured(stream)) {
+  if (is_captured(state.stream, stream)) {
     state.flags |= format::kLaunchCaptured;
+    record_captured_node(scope, state.stream, stream);
     return;
   }
   launched(state.stream, operations, scope.end_tick());

@@ -113,6 +113,7 @@ struct Alloc {
       bytes = size;
     }
     const bool made = result == CUDA_SUCCESS && address != nullptr;
+    if constexpr (kHas<CUstream, Rest...>) record_if_captured(scope, stream, argument<CUstream>(rest...), result);
     record_alloc(scope, C::kApi, made ? as_object(*address) : 0, bytes, stream, result);
   }
   template <class Width, class Height, class... Rest> static uint64_t second(Width, Height height, Rest...) {
@@ -149,6 +150,7 @@ struct Free {
   }
   template <class C, class... Args>
   static void leave(C, const CallScope& scope, StreamState* stream, CUresult result, Args... args) {
+    if constexpr (kHas<CUstream, Args...>) record_if_captured(scope, stream, argument<CUstream>(args...), result);
     record_alloc(scope, C::kApi, as_object(first_argument(args...)), 0, stream, result);
   }
 };

@@ -3,6 +3,7 @@
 // In the program.
 #pragma once
 
+#include "preload/intercept/captured_node.h"
 #include "preload/intercept/record_call.h"
 
 namespace prof::preload::topic {
@@ -49,15 +50,19 @@ struct StreamFinish {
 };
 
 struct CaptureBegin {
-  static constexpr bool kNeedsGpuActivity = false;
+  static constexpr bool kNeedsGpuActivity = true;
   template <class C, class... Args> static StreamState* enter(C, const CallScope&, CUstream stream, Args...) {
     StreamState* const state = stream_state(stream, C::kNullStream);  // now: nothing may be asked about it later
     capture_begins(stream);
     return state;
   }
   template <class C, class... Args>
-  static void leave(C, const CallScope& scope, StreamState* state, CUresult result, CUstream, Args...) {
-    if (result != CUDA_SUCCESS) capture_ended();
+  static void leave(C, const CallScope& scope, StreamState* state, CUresult result, CUstream stream, Args...) {
+    if (result != CUDA_SUCCESS) {
+      capture_ended();
+    } else if constexpr (!kHas<CUgraph, Args...>) {  // a graph of the program's began elsewhere
+      record_capture_graph(scope, state, stream);
+    }
     record_call(scope, C::kApi, stream_id(state), 0, result);
   }
 };

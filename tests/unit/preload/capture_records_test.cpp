@@ -66,7 +66,7 @@ class Records : public CaptureTest {
   struct alignas(8) Bytes {
     uint8_t bytes[256];
   };
-  static constexpr const char* kKinds[] = {"kernel_run",     "copy_run",   "fill_run", "driver_calls",
+  static constexpr const char* kKinds[] = {"kernel_run",     "copy_run",   "fill_run", "graph_run", "driver_calls",
                                            "external_calls", "gpu_kernel", "string",   "gpu_stream"};
   std::deque<Bytes> records_;
   static inline std::deque<Bytes>::iterator next_, end_;
@@ -81,7 +81,8 @@ TEST_F(Records, KernelKeepsTimesShapeNameAndGraphNode) {
   EXPECT_EQ(read().operations, 1u);
   ASSERT_EQ(lines("kernel_run").size(), 1u);
   EXPECT_NE(lines("kernel_run")[0].find("start=1000 duration=500 correlation=5"), std::string::npos);
-  EXPECT_NE(lines("kernel_run")[0].find("graph_node=12884901897 graph=3"), std::string::npos);
+  EXPECT_NE(lines("kernel_run")[0].find("graph_node=12884901897"), std::string::npos);
+  EXPECT_EQ(lines("kernel_run")[0].find("graph="), std::string::npos) << "the node says it";
   ASSERT_EQ(lines("gpu_kernel").size(), 1u);
   EXPECT_NE(lines("gpu_kernel")[0].find("grid_x=2 grid_y=3 grid_z=4 block_x=32 block_y=2 block_z=1 registers=40 "
                                         "static_shared_bytes=128 dynamic_shared_bytes=256 local_bytes=16"),
@@ -120,6 +121,23 @@ TEST_F(Records, FieldsALibraryDoesNotHaveYetAreNotRead) {
   ASSERT_EQ(lines("kernel_run").size(), 1u);
   EXPECT_NE(lines("kernel_run")[0].find("graph_node=7"), std::string::npos);
   EXPECT_EQ(lines("kernel_run")[0].find("graph="), std::string::npos);
+}
+
+TEST_F(Records, AGraphThatItsNodeDoesNotNameIsKept) {
+  KernelRecord& record = kernel(1, 10, 20, "records_child_graph");
+  record.graphNodeId = 3ull << 32 | 9, record.graphId = 4;
+  read();
+  EXPECT_NE(lines("kernel_run")[0].find("graph_node=12884901897 graph=4"), std::string::npos);
+}
+
+TEST_F(Records, AWholeGraphIsOneOperation) {
+  GraphRecord& record = add<GraphRecord>(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  record.correlationId = 6, record.start = 1000, record.end = 4000, record.contextId = 1, record.streamId = 7,
+  record.graphId = 12;
+  EXPECT_EQ(read().operations, 1u);
+  ASSERT_EQ(lines("graph_run").size(), 1u);
+  EXPECT_NE(lines("graph_run")[0].find("start=1000 duration=3000 correlation=6"), std::string::npos);
+  EXPECT_NE(lines("graph_run")[0].find("graph=12"), std::string::npos);
 }
 
 TEST_F(Records, RecordsWithoutValidTimesAreCountedAndLeftOut) {
