@@ -64,7 +64,7 @@ class Collector {
     const Interval interval{operation.start_ns, operation.end_ns};
     parts_[part].add(interval.begin_ns, interval.end_ns);
     all_.add(interval.begin_ns, interval.end_ns);
-    if (operation.kind() == GpuKind::Kernel) kernels_.add(interval.begin_ns, interval.end_ns);
+    if (operation.has_kernel()) kernels_.add(interval.begin_ns, interval.end_ns);
     if (operation.linked()) {
       linked_.add(interval.begin_ns, interval.end_ns);
     } else {

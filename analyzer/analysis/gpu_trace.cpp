@@ -60,7 +60,7 @@ Table report_gpu_trace(const AnalysisInput& input) {
     const GpuOperation& operation = trace.operations[at];
     const Stream& stream = trace.stream(operation.stream());
     const Device& device = trace.device(stream.device);
-    const bool is_kernel = operation.kind() == GpuKind::Kernel;
+    const bool is_kernel = operation.has_kernel();
     Table::Row row = table.row();
     row.add(operation.start_ns).add(operation.duration_ns()).add(operation.correlation);
     if (is_kernel) {

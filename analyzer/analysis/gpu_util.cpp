@@ -109,7 +109,7 @@ void estimate(const AnalysisInput& input, uint32_t device_row, Fill& fill) {
   for_each_selected_by_start(
       input, [&](StreamId id) { return index(trace.stream(id).device) == device_row; },
       [&](uint32_t, const GpuOperation& operation) {
-        if (operation.kind() != GpuKind::Kernel || operation.end_ns <= operation.start_ns) return;
+        if (!operation.has_kernel() || operation.end_ns <= operation.start_ns) return;
         const KernelFill& full = of_kernel[operation.detail];
         sweep.add(operation, std::min(full.blocks_per_sm, 1.0));
         if (full.blocks_per_sm == 0) return;  // its shape is not known

@@ -101,7 +101,7 @@ void collect_operations(const AnalysisInput& input, const Wanted& wanted, const 
           seen.push_back(key);
           Graph::OnDevice& on = graphs[key].devices[index(trace.stream(operation.stream()).device)];
           ++on.operations;
-          on.kernels += operation.kind() == GpuKind::Kernel ? 1 : 0;
+          on.kernels += operation.has_kernel() ? 1 : 0;
           on.sum_ns += std::max<int64_t>(operation.duration_ns(), 0);
           on.intervals.push_back({operation.start_ns, operation.end_ns});
         }

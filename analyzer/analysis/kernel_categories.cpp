@@ -143,7 +143,8 @@ KernelCategories::KernelCategories(const Trace& trace, const KernelNames& names,
 
 uint32_t KernelCategories::category_index(const GpuOperation& operation) const {
   switch (operation.kind()) {
-    case GpuKind::Kernel: return of(operation).category;
+    case GpuKind::Kernel:
+    case GpuKind::Graph: return of(operation).category;
     case GpuKind::Copy: return 0;
     case GpuKind::Fill: break;
   }

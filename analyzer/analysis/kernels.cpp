@@ -72,7 +72,7 @@ class GroupIds {
   uint32_t what(const GpuOperation& operation) const {
     constexpr uint32_t kKindShift = 30;
     const auto kind = static_cast<uint32_t>(operation.kind()) << kKindShift;
-    if (operation.kind() == GpuKind::Kernel) return kind | of_kernel_[index(input_.views.names().named_by(operation))];
+    if (operation.has_kernel()) return kind | of_kernel_[index(input_.views.names().named_by(operation))];
     return kind | (operation.detail & 0xffffff);
   }
   uint32_t where(const GpuOperation& operation) {
@@ -97,7 +97,7 @@ class GroupIds {
 };
 
 void join_details(const Trace& trace, const GpuOperation& operation, KernelGroup& group) {
-  if (operation.kind() != GpuKind::Kernel) {
+  if (!operation.has_kernel()) {
     group.bytes += operation.bytes;
     return;
   }
@@ -210,7 +210,7 @@ void add_row(const AnalysisInput& input, const KernelGrouping& grouping, const K
   const Trace& trace = input.trace;
   const Stream& stream = trace.streams[group.stream];
   const GpuOperation& example = trace.operations[group.example];
-  const bool is_kernel = group.kind == GpuKind::Kernel;
+  const bool is_graph = group.kind == GpuKind::Graph, is_kernel = group.kind == GpuKind::Kernel || is_graph;
   const Statistics& all = group.durations;
   Table::Row row = table.row();
   const auto share = [&](int64_t whole_ns) {
@@ -224,7 +224,10 @@ void add_row(const AnalysisInput& input, const KernelGrouping& grouping, const K
   if (grouping.operation) {
     group.operator_label == 0 ? row.empty() : row.add(trace.text(trace.labels[group.operator_label].text));
   }
-  row.add(std::string_view(is_kernel ? "kernel" : group.kind == GpuKind::Copy ? "memcpy" : "memset"));
+  row.add(std::string_view(is_graph                      ? "graph"
+                           : is_kernel                   ? "kernel"
+                           : group.kind == GpuKind::Copy ? "memcpy"
+                                                         : "memset"));
   row.add(all.count).add(all.total);
   share(busy_ns), share(window_ns);
   row.add(whole_ns(all.mean)).add(all.min).add(whole_ns(all.q1)).add(whole_ns(all.median)).add(whole_ns(all.q3));

@@ -28,7 +28,7 @@ struct GroupHash {
 
 uint64_t operation_key(const KernelNames& names, const GpuOperation& operation) {
   const uint64_t kind = static_cast<uint64_t>(operation.kind()) << 32;
-  if (operation.kind() == GpuKind::Kernel) return kind | index(names.named_by(operation));
+  if (operation.has_kernel()) return kind | index(names.named_by(operation));
   return operation.kind() == GpuKind::Copy ? kind | (operation.detail & 0xff) : kind;
 }
 
@@ -60,7 +60,7 @@ std::vector<LaunchGroup> launch_groups(const AnalysisInput& input, const EventNa
     group.gpu_ns = add_saturated(group.gpu_ns, gpu_ns);
     group.delays_ns.push_back(delay_ns);
     group.negative += delay_ns < 0 ? 1 : 0;
-    if (operation.kind() == GpuKind::Kernel) {
+    if (operation.has_kernel()) {
       ++group.kernels;
       if (gpu_ns < kShortKernelNs && gpu_ns < api_ns)
         ++group.shorts, group.short_api_ns = add_saturated(group.short_api_ns, api_ns);
@@ -207,7 +207,7 @@ Table by_nsys(const AnalysisInput& input) {
   using Key = std::tuple<uint32_t, uint32_t, std::string_view, std::string_view>;
   std::map<Key, std::array<std::vector<int64_t>, 4>> groups;
   for_each_launched(input, [&](const GpuOperation& operation, const HostEvent& launch) {
-    if (operation.kind() != GpuKind::Kernel) return;
+    if (!operation.has_kernel()) return;
     auto& [t, a, q, k] =
         groups[{index(launch.thread), index(trace.stream(operation.stream()).device), trace.api_name(launch),
                 operation_name(input.views.names(), operation, input.options.names)}];

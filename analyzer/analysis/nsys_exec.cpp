@@ -24,7 +24,7 @@ template <class Take> void for_each_execution(const AnalysisInput& input, Table&
   uint64_t unlinked = 0, taken = 0;
   for (const uint32_t row : selected_operations(input, Order::Model)) {
     const GpuOperation& operation = trace.operations[row];
-    if (operation.kind() != GpuKind::Kernel) continue;
+    if (!operation.has_kernel()) continue;
     if (operation.linked()) {
       take(Execution{operation, trace.host[operation.launch]});
       ++taken;

@@ -15,7 +15,7 @@ std::string kernel_name(const AnalysisInput& input, const GpuOperation& operatio
 // A number that stands for the name of an operation.
 uint64_t name_key(const AnalysisInput& input, const GpuOperation& operation) {
   const uint64_t kind = static_cast<uint64_t>(operation.kind()) << 32;
-  if (operation.kind() == GpuKind::Kernel) return kind | index(input.views.names().named_by(operation));
+  if (operation.has_kernel()) return kind | index(input.views.names().named_by(operation));
   return operation.kind() == GpuKind::Copy ? kind | (operation.detail & 0xff) : kind;
 }
 
@@ -30,8 +30,8 @@ void add_gpu_lines(const AnalysisInput& input, NsysLines& lines) {
   for (const uint32_t row : selected_operations(input, Order::Model)) {
     const GpuOperation& operation = input.trace.operations[row];
     lines.add(name_key(input, operation), operation.duration_ns(), [&] {
-      return operation.kind() == GpuKind::Kernel ? Texts{"CUDA_KERNEL", kernel_name(input, operation)}
-                                                 : Texts{"MEMORY_OPER", nsys_memory_operation(operation)};
+      return operation.has_kernel() ? Texts{"CUDA_KERNEL", kernel_name(input, operation)}
+                                    : Texts{"MEMORY_OPER", nsys_memory_operation(operation)};
     });
   }
 }
@@ -55,7 +55,7 @@ Table report_nsys_cuda_gpu_kern_sum(const AnalysisInput& input) {
   NsysLines lines;
   for (const uint32_t row : selected_operations(input, Order::Model)) {
     const GpuOperation& operation = input.trace.operations[row];
-    if (operation.kind() != GpuKind::Kernel) continue;
+    if (!operation.has_kernel()) continue;
     lines.add(name_key(input, operation), operation.duration_ns(),
               [&] { return Texts{kernel_name(input, operation)}; });
   }
@@ -73,7 +73,7 @@ Table report_nsys_cuda_gpu_kern_gb_sum(const AnalysisInput& input) {
   NsysLines lines;
   for (const uint32_t row : selected_operations(input, Order::Model)) {
     const GpuOperation& operation = input.trace.operations[row];
-    if (operation.kind() != GpuKind::Kernel) continue;
+    if (!operation.has_kernel()) continue;
     const uint64_t named_by = index(input.views.names().named_by(operation));
     lines.add(named_by << 32 | operation.detail, operation.duration_ns(), [&] {
       const Kernel& kernel = input.trace.kernels[operation.detail];
@@ -92,7 +92,7 @@ Table report_nsys_cuda_gpu_mem_time_sum(const AnalysisInput& input) {
   NsysLines lines;
   for (const uint32_t row : selected_operations(input, Order::Model)) {
     const GpuOperation& operation = input.trace.operations[row];
-    if (operation.kind() == GpuKind::Kernel) continue;
+    if (operation.has_kernel()) continue;
     lines.add(name_key(input, operation), operation.duration_ns(),
               [&] { return Texts{nsys_memory_operation(operation)}; });
   }
@@ -116,7 +116,7 @@ Table report_nsys_cuda_gpu_mem_size_sum(const AnalysisInput& input) {
   NsysLines lines;
   for (const uint32_t row : selected_operations(input, Order::Model)) {
     const GpuOperation& operation = input.trace.operations[row];
-    if (operation.kind() == GpuKind::Kernel) continue;
+    if (operation.has_kernel()) continue;
     lines.add(name_key(input, operation), static_cast<int64_t>(operation.bytes),
               [&] { return Texts{nsys_memory_operation(operation)}; });
   }

@@ -223,7 +223,7 @@ Table report_nsys_nvtx_kern_sum(const AnalysisInput& input) {
   for (std::vector<uint32_t>& rows : ranges_of) open.emplace_back(trace, std::move(rows));
   std::vector<uint32_t> kernels;
   for (const uint32_t row : selected_operations(input, Order::Model)) {
-    if (trace.operations[row].kind() == GpuKind::Kernel && trace.operations[row].linked()) kernels.push_back(row);
+    if (trace.operations[row].has_kernel() && trace.operations[row].linked()) kernels.push_back(row);
   }
   std::stable_sort(kernels.begin(), kernels.end(), [&](uint32_t a, uint32_t b) {
     return trace.host[trace.operations[a].launch].begin_ns < trace.host[trace.operations[b].launch].begin_ns;

@@ -139,6 +139,8 @@ Table report_nvtx(const AnalysisInput& input) {
   }
   table.notes.push_back(
       "span: first start to last end of the operations launched inside; busy: their union; added over instances");
+  if (input.options.captured)
+    table.notes.push_back("operations of CUDA graphs count in the ranges that captured them, where these are known");
   if (groups.empty()) table.notes.push_back("no NVTX ranges or annotations; operators are in report ops");
   return table;
 }

@@ -199,7 +199,7 @@ class Averager {
   }
 
   void add_operation(const GpuOperation& operation) {
-    const bool kernel = operation.kind() == GpuKind::Kernel;
+    const bool kernel = operation.has_kernel();
     const KernelId named_by = kernel ? input_.views.names().named_by(operation) : KernelId{};
     const uint64_t same = uint64_t{kernel ? index(named_by) : operation.detail} << 2 | operation.kind_bits;
     auto found = operation_ids_.find(same);

@@ -20,8 +20,10 @@ struct ReportOptions {
   std::string window = "gpu";         // gpu | run | step | nvtx:NAME | A..B, see window.h
   double wall_ms = 0;                 // of the same program without a profiler; 0: not given
   std::vector<std::string> group_by;  // what makes a row of its own; each report's page says which words it takes
-  std::string range;                  // a name_pattern.h pattern of ranges the report is also about
-  bool top_level = false;             // only what is inside nothing else
+  bool captured =
+      false;          // operations of CUDA graphs belong to the ranges that captured them, not to those that launched
+  std::string range;  // a name_pattern.h pattern of ranges the report is also about
+  bool top_level = false;  // only what is inside nothing else
   // Most characters of these columns in tables of PyTorch's layout; 0: as wide as needed.
   size_t max_name_column_width = 55, max_shapes_column_width = 80, max_src_column_width = 75;
   std::vector<std::string> rules;  // files with categories of kernels, tested before the built-in ones

@@ -1,4 +1,5 @@
-// A range as the GPU saw it: the operations whose launch was entered on the range's thread while it was open. Of them the
+// A range as the GPU saw it: the operations whose launch was entered on the range's thread while it was open (--captured:
+// what a CUDA graph runs belongs where it was captured). Of them the
 // span from the first start to the last end, and the time a device was busy with them inside it. Used by the reports about
 // NVTX ranges and annotations.
 #pragma once

@@ -39,7 +39,7 @@ std::vector<uint32_t> kernels_by_start(const Trace& trace, const Views& views) {
   for (uint32_t s = 0; s < trace.streams.size(); ++s) streams.push_back(StreamId{s});
   in_order_of_start(trace, streams, [&](uint32_t row) {
     const GpuOperation& operation = trace.operations[row];
-    if (operation.kind() != GpuKind::Kernel) return;
+    if (!operation.has_kernel()) return;
     int8_t& take = taken[index(views.names().named_by(operation))];
     if (take < 0) take = is_kernel_name(views.names().name(operation, NameForm::Full)) ? 1 : 0;
     if (take == 1) kernels.push_back(row);

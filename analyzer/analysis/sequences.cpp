@@ -40,7 +40,7 @@ class NameNumbers {
 
   uint32_t of(const GpuOperation& operation, Positions& positions) {
     uint32_t* number = &fill_;
-    const bool is_kernel = operation.kind() == GpuKind::Kernel;
+    const bool is_kernel = operation.has_kernel();
     if (is_kernel) {
       number = &of_string_[index(input_.trace.kernels[index(input_.views.names().named_by(operation))].name)];
     } else if (operation.kind() == GpuKind::Copy) {
@@ -90,7 +90,7 @@ Positions positions_of(const AnalysisInput& input, const std::vector<Window>& wi
         own.gap_ns = gap_ns > kSequencePause ? 0 : gap_ns;
         if (operation.linked() && operation.launch != launch)
           own.launch_ns = std::max<int64_t>(trace.host[operation.launch].duration_ns(), 0);
-        own.short_kernels = operation.kind() == GpuKind::Kernel && own.gpu_ns < kShortKernel ? 1 : 0;
+        own.short_kernels = operation.has_kernel() && own.gpu_ns < kShortKernel ? 1 : 0;
         put(numbers.of(operation, all), row, own);
         until_ns = same_stream ? std::max(until_ns, operation.end_ns) : operation.end_ns;
         stream = operation.stream_index, launch = operation.launch;
@@ -362,7 +362,7 @@ namespace {
 bool can_fuse(const AnalysisInput& input, const Sequence& sequence) {
   return std::all_of(sequence.example.begin(), sequence.example.end(), [&](uint32_t row) {
     const GpuOperation& operation = input.trace.operations[row];
-    if (operation.kind() != GpuKind::Kernel) return false;
+    if (!operation.has_kernel()) return false;
     const std::string_view category = input.views.categories().category(operation);
     return category == "pointwise" || category == "reduction" || category == "persistent_reduction" ||
            category == "foreach" || category == "pytorch" || category == "xla";

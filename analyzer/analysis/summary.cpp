@@ -85,7 +85,7 @@ class Sums {
 // Kernels by the kernel that names them, copies by kind, memsets together.
 uint64_t gpu_key(const KernelNames& names, const GpuOperation& operation) {
   const uint64_t kind = static_cast<uint64_t>(operation.kind()) << 32;
-  if (operation.kind() == GpuKind::Kernel) return kind | index(names.named_by(operation));
+  if (operation.has_kernel()) return kind | index(names.named_by(operation));
   return operation.kind() == GpuKind::Copy ? kind | (operation.detail & 0xff) : kind;
 }
 

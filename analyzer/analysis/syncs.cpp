@@ -31,7 +31,7 @@ class Targets {
     }
     // A copy that returned after its operations were done was waited for.
     for (const GpuOperation& operation : trace.operations) {
-      if (!operation.linked() || operation.kind() == GpuKind::Kernel) continue;
+      if (!operation.linked() || operation.has_kernel()) continue;
       const HostEvent& launch = trace.host[operation.launch];
       if (launch.kind() == HostKind::MemoryLaunch && launch.end_ns >= operation.end_ns &&
           operation.end_ns > operation.start_ns)

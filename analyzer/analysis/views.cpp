@@ -70,4 +70,9 @@ const ForwardBackward& Views::forward_backward() const {
   return *forward_backward_;
 }
 
+const GraphOrigins& Views::graph_origins() const {
+  if (!graph_origins_) graph_origins_.emplace(trace_);
+  return *graph_origins_;
+}
+
 }  // namespace prof::analyzer

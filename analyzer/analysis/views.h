@@ -6,6 +6,7 @@
 #include "analyzer/model/dependencies.h"
 #include "analyzer/model/event_tree.h"
 #include "analyzer/model/forward_backward.h"
+#include "analyzer/model/graph_origins.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/model/names.h"
 #include "analyzer/model/queue_depth.h"
@@ -35,6 +36,8 @@ class Views {
   // Without Python's functions, only children of their parent's name merged: what every answer about operators is about.
   const EventTree& tree() const;
   const ForwardBackward& forward_backward() const;
+  // Which call captured or added what a CUDA graph replays.
+  const GraphOrigins& graph_origins() const;
 
  private:
   const Trace& trace_;
@@ -48,6 +51,7 @@ class Views {
   mutable std::optional<EventNames> event_names_;
   mutable std::optional<EventTree> tree_;
   mutable std::optional<ForwardBackward> forward_backward_;
+  mutable std::optional<GraphOrigins> graph_origins_;
 };
 
 }  // namespace prof::analyzer

@@ -170,13 +170,13 @@ class NsysImport {
     rows_.note_problems(in);
   }
 
-  // With --cuda-graph-trace=graph a launch of a graph is one row: it counts as one kernel, or the device would look idle.
+  // With --cuda-graph-trace=graph a launch of a graph is one row.
   void graphs() {
     SqliteRows in(file_, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", {PROF_NSYS_GPU_COLUMNS, "graphId", "graphExecId"});
     uint64_t launches = 0;
     while (in.next()) {
       GpuOperation operation;
-      if (!read_operation(in, GpuKind::Kernel, operation)) continue;
+      if (!read_operation(in, GpuKind::Graph, operation)) continue;
       const uint32_t graph = in.number(kOwnColumns), executable = in.number(kOwnColumns + 1, graph);
       operation.graph_node = uint64_t{executable} << 32;
       Kernel kernel;

@@ -173,6 +173,7 @@ std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, c
   place_events(inputs, tasks, *trace, calls, workers);
   finish_devices(inputs, *trace);
   nest_nvtx(inputs, tasks, *trace);
+  place_graphs(tasks, *trace);
   correlate(calls, *trace, workers);
   return trace;
 }

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace prof::analyzer {
@@ -190,7 +191,9 @@ uint64_t counter(const Process& process, std::string_view name) {
 
 // Why an operation whose correlation id leads to `found` (not a launch) has none.
 OperationReason reason_for(uint32_t found, const GpuOperation& operation, int64_t first_record_ns, bool any_calls,
-                           bool lost) {
+                           bool lost, const std::unordered_set<uint32_t>& device_launched) {
+  if (operation.graph_node != 0 && device_launched.contains(static_cast<uint32_t>(operation.graph_node >> 32)))
+    return OperationReason::DeviceLaunch;
   if (found == kInsideOtherCall) return OperationReason::Internal;
   if (found == kInsideNoCallEarly || operation.start_ns < first_record_ns) return OperationReason::BeforeRecording;
   if (found == kInsideNoCall) return lost ? OperationReason::LaunchLost : OperationReason::Unlinked;
@@ -204,6 +207,10 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
     Rows rows;
     Coverage coverage;
   };
+  std::vector<std::unordered_set<uint32_t>> device_launched(trace.processes.size());  // graphs that kernels may launch
+  for (const Graph& graph : trace.graphs) {
+    if (graph.device_launch && graph.number != 0) device_launched[index(graph.process)].insert(graph.number);
+  }
   std::vector<Chunk> chunks;
   constexpr uint32_t kChunk = 1u << 18;
   for (const Stream& stream : trace.streams) {
@@ -226,8 +233,8 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
           if (operation.end_ns < operation.start_ns) ++chunk.coverage.operations_reversed;
           const uint32_t found = table.find(operation.correlation);
           if (found > kLastRow) {
-            const OperationReason reason =
-                reason_for(found, operation, threads[chunk.process].first_record_ns, table.any_calls(), lost);
+            const OperationReason reason = reason_for(found, operation, threads[chunk.process].first_record_ns,
+                                                      table.any_calls(), lost, device_launched[chunk.process]);
             ++chunk.coverage.operations_without[static_cast<size_t>(reason)];
             continue;
           }

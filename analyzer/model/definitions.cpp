@@ -15,6 +15,8 @@ namespace prof::analyzer {
 
 namespace {
 
+constexpr uint64_t kDeviceLaunch = 4;  // CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
+
 class Importer {
  public:
   Importer(LogInput& input, const Definitions& from, Trace& to)
@@ -43,7 +45,7 @@ class Importer {
     from_.graphs.for_each([&](format::GraphId id, const format::GraphDef& graph) {
       ids_.graphs.set(index(id), static_cast<uint32_t>(to_.graphs.size()));
       to_.graphs.push_back({input_.process, graph.handle, graph.gpu_graph, graph.kernels, graph.copies, graph.fills,
-                            graph.host_nodes, graph.other_nodes});
+                            graph.host_nodes, graph.other_nodes, (graph.flags & kDeviceLaunch) != 0});
     });
   }
 
@@ -139,6 +141,14 @@ class Importer {
       row.launch_type = kernel.launch_type;
       row.from_gpu = true;
       ids_.kernels.set(index(id), static_cast<uint32_t>(to_.kernels.size()));
+      to_.kernels.push_back(row);
+    });
+    from_.graphs.for_each([&](format::GraphId, const format::GraphDef& graph) {
+      if (graph.gpu_graph == 0 || ids_.graph_runs.find(graph.gpu_graph) != kNone) return;
+      Kernel row;
+      row.name = to_.strings.intern(fmt::format("[CUDA graph {}]", graph.gpu_graph));
+      row.from_gpu = true;
+      ids_.graph_runs.set(graph.gpu_graph, static_cast<uint32_t>(to_.kernels.size()));
       to_.kernels.push_back(row);
     });
   }

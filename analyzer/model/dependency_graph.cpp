@@ -392,7 +392,7 @@ class GraphBuilder {
       if (awaited != 0 && end_[awaited] <= start_ns)
         now.last = join(now.last, awaited, now.wait->legacy != 0 ? kLegacyJoin : 0);
     }
-    NewNode node{operation.kind() == GpuKind::Kernel ? NodeKind::Kernel
+    NewNode node{operation.has_kernel()              ? NodeKind::Kernel
                  : operation.kind() == GpuKind::Copy ? NodeKind::Copy
                                                      : NodeKind::Fill,
                  row, subject_of(operation)};
@@ -436,7 +436,7 @@ class GraphBuilder {
   }
 
   uint32_t subject_of(const GpuOperation& operation) const {
-    if (operation.kind() != GpuKind::Kernel || !operation.linked()) return operation.detail;
+    if (!operation.has_kernel() || !operation.linked()) return operation.detail;
     const bool named = operation.detail < trace_.kernels.size() && index(trace_.kernels[operation.detail].name) != 0;
     const HostEvent& launch = trace_.host[operation.launch];
     return named || launch.kind() != HostKind::KernelLaunch ? operation.detail : static_cast<uint32_t>(launch.subject);

@@ -231,9 +231,9 @@ void join(Trace& trace, const ImportMark& mark) {
     // What has GPU work is a launch, whatever its name.
     HostKind kind = launch.kind();
     if (!launch.is_launch()) {
-      kind = operation.graph_node != 0             ? HostKind::GraphLaunch
-             : operation.kind() == GpuKind::Kernel ? HostKind::KernelLaunch
-                                                   : HostKind::MemoryLaunch;
+      kind = operation.graph_node != 0 ? HostKind::GraphLaunch
+             : operation.has_kernel()  ? HostKind::KernelLaunch
+                                       : HostKind::MemoryLaunch;
       launch.subject = 0;
     }
     launch.word = HostEvent::pack(launch.api(), kind, launch.flags() | kHostHasGpu, launch.result());

@@ -134,7 +134,8 @@ std::string_view KernelNames::name(const GpuOperation& operation, NameForm form)
 
 std::string_view operation_name(const KernelNames& names, const GpuOperation& operation, NameForm form) {
   switch (operation.kind()) {
-    case GpuKind::Kernel: return names.name(operation, form);
+    case GpuKind::Kernel:
+    case GpuKind::Graph: return names.name(operation, form);
     case GpuKind::Copy: return kCopyNames[(operation.detail & 0xff) < kCopyNames.size() ? operation.detail & 0xff : 0];
     case GpuKind::Fill: break;
   }

@@ -33,6 +33,9 @@ void place_events(std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Tr
 // Pairs pushes with pops and starts with ends, builds the tree of paths and each thread's path changes. Frees the tasks' NVTX rows.
 void nest_nvtx(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);
 
+// Collects the records about graphs of all tasks and finds the call that each was made by. After place_events().
+void place_graphs(std::vector<LogTask>& tasks, Trace& trace);
+
 // Joins driver calls to launches by containment, GPU operations to launches by correlation id, and fills each process's
 // Coverage. `calls` is freed.
 void correlate(std::vector<ProcessCalls>& calls, Trace& trace, unsigned workers);

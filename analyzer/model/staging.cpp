@@ -18,7 +18,7 @@ concept HostCall = requires(const T& r) {
 };
 template <class T>
 concept GpuRun = requires(const T& r) {
-  r.start, r.duration, r.graph_node;
+  r.start, r.duration, r.stream;
 };
 template <class T>
 concept NvtxRow = std::same_as<T, format::NvtxPush> || std::same_as<T, format::NvtxPop> ||
@@ -113,6 +113,29 @@ class Filler {
     nvtx({r.time, r.payload, label(r.label), text(r.text), NvtxStep::Mark, static_cast<uint8_t>(r.payload_type)});
   }
 
+  void operator()(const format::GraphNode& r, RecordPlace) {
+    GraphNode node;
+    node.node = r.node;
+    node.time_ns = clock_.tick(r.time) - origin_ns_;
+    node.kernel = ids_.configs.find_or(index(r.config), 0);
+    node.thread = thread_;
+    node.stack = index(r.stack);
+    node.type = r.what & format::kNodeTypes;
+    node.changed = (r.what & format::kNodeChanged) != 0;
+    to_.graphs.nodes.push_back(node);
+  }
+  void operator()(const format::GraphMade& r, RecordPlace) {
+    GraphMade made;
+    made.time_ns = clock_.tick(r.time) - origin_ns_;
+    made.node = r.node;
+    made.thread = thread_;
+    made.origin = static_cast<uint32_t>(r.origin);
+    made.graph = r.graph;
+    made.from = r.from;
+    made.renumbered = r.renumbered != 0;
+    to_.graphs.made.push_back(made);
+  }
+
   void operator()(const format::KernelRun& r, RecordPlace) {
     gpu(r, 0, 0, 0, ids_.kernels.find_or(index(r.kernel), 0), GpuKind::Kernel);
   }
@@ -120,6 +143,9 @@ class Filler {
     gpu(r, r.bytes, r.peer & 0xffff, r.peer >> 16, r.kind, GpuKind::Copy);
   }
   void operator()(const format::FillRun& r, RecordPlace) { gpu(r, r.bytes, 0, 0, r.memory_kind, GpuKind::Fill); }
+  void operator()(const format::GraphRun& r, RecordPlace) {
+    gpu(r, 0, 0, 0, ids_.graph_runs.find_or(r.graph, 0), GpuKind::Graph);
+  }
 
   void operator()(const format::DriverCalls& r, RecordPlace) {
     calls(r.calls, r.tid, [&](uint64_t time) { return clock_.gpu(time); });
@@ -171,7 +197,10 @@ class Filler {
     operation.bytes = bytes & ((uint64_t{1} << 48) - 1);
     operation.peer_source = peer_source & 0xff;
     operation.peer_destination = peer_destination & 0xff;
-    operation.graph_node = r.graph_node != 0 ? r.graph_node : uint64_t{r.graph} << 32;
+    operation.graph_node = uint64_t{r.graph} << 32;
+    if constexpr (requires { r.graph_node; }) {
+      if (r.graph_node != 0) operation.graph_node = r.graph_node;
+    }
     operation.correlation = r.correlation;
     operation.detail = detail;
     operation.stream_index = stream & ((1u << 29) - 1);

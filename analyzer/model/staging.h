@@ -52,6 +52,7 @@ struct LogIds {
   IdMap config_apis;                // ConfigId -> index of Trace::apis
   IdMap kernels;                    // -> KernelId
   IdMap graphs;                     // -> GraphId
+  IdMap graph_runs;                 // CUPTI's number of an executable graph -> KernelId that names it
   IdMap host_streams;               // -> HostStreamId
   IdMap streams;                    // -> StreamId
   IdMap labels;                     // -> LabelId
@@ -71,6 +72,12 @@ struct StagedNvtx {
   uint8_t payload_type = 0;
 };
 static_assert(sizeof(StagedNvtx) == 24);
+
+// A graph_node or graph_made record; its call is found when all rows have their place.
+struct StagedGraph {
+  std::vector<GraphNode> nodes;
+  std::vector<GraphMade> made;
+};
 
 // A driver call as CUPTI saw it, on the model's time line.
 struct DriverCall {
@@ -107,6 +114,7 @@ struct LogTask {
   std::unordered_map<uint32_t, Room<DriverCall*>> calls;  // by system thread id; 0: external calls
   uint64_t nvtx_rows = 0;
   Column<StagedNvtx> nvtx;
+  StagedGraph graphs;
   std::vector<std::string> texts;                                              // inline NVTX names
   std::vector<std::pair<uint32_t, std::pair<uint32_t, std::string>>> threads;  // ThreadId -> tid, name
   std::vector<format::ClockAnchor> anchors;

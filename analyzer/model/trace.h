@@ -79,9 +79,10 @@ struct HostEvent {
 };
 static_assert(sizeof(HostEvent) == 48);
 
-enum class GpuKind : uint32_t { Kernel = 0, Copy = 1, Fill = 2 };
+// Graph: one launch of a CUDA graph, timed as a whole; its operations are not in the input then.
+enum class GpuKind : uint32_t { Kernel = 0, Copy = 1, Fill = 2, Graph = 3 };
 
-// One kernel, copy or memset on a GPU. 48 bytes.
+// One kernel, copy, memset or whole graph on a GPU. 48 bytes.
 struct GpuOperation {
   int64_t start_ns = 0;
   int64_t end_ns = 0;
@@ -91,17 +92,45 @@ struct GpuOperation {
   uint64_t graph_node = 0;  // graph id << 32 | node; 0: launched outside graphs
   uint32_t launch = kNone;  // row of Trace::host
   uint32_t correlation = 0;
-  uint32_t detail = 0;  // kernel: KernelId; copy: kind | source kind << 8 | destination kind << 16 (CUPTI's
+  uint32_t detail = 0;  // kernel, graph: KernelId; copy: kind | source kind << 8 | destination kind << 16 (CUPTI's
                         // numbers); memset: memory kind
   uint32_t stream_index : 29 = 0;
   uint32_t kind_bits : 3 = 0;
 
   StreamId stream() const { return StreamId{stream_index}; }
   GpuKind kind() const { return static_cast<GpuKind>(kind_bits); }
+  // `detail` is a KernelId. A whole graph counts where kernels count: what it is made of cannot be told apart.
+  bool has_kernel() const { return kind() == GpuKind::Kernel || kind() == GpuKind::Graph; }
   bool linked() const { return launch != kNone; }
   int64_t duration_ns() const { return end_ns > start_ns ? end_ns - start_ns : 0; }  // reversed: counted in Coverage
 };
 static_assert(sizeof(GpuOperation) == 48);
+
+// A node of a graph, as a call captured, added or changed it. Only logs have them.
+struct GraphNode {
+  uint64_t node = 0;      // graph << 32 | index, as in GpuOperation; upper half 0: not known
+  int64_t time_ns = 0;    // end of the call
+  uint32_t call = kNone;  // row of Trace::host; kNone: its record is lost
+  uint32_t kernel = 0;    // KernelId: what a kernel node launches
+  ThreadId thread{};      // that made the call
+  uint32_t stack = 0;     // of the call, where its own row has none
+  uint32_t type = 0;      // CUgraphNodeType
+  bool changed = false;   // it was there already and got new parameters
+};
+static_assert(sizeof(GraphNode) <= 48);
+
+// A graph that was created, copied, instantiated or updated; graphs by their numbers. Only logs have them.
+struct GraphMade {
+  int64_t time_ns = 0;
+  uint64_t node = 0;      // child graphs and bodies: the node they are in
+  uint32_t call = kNone;  // row of Trace::host
+  ThreadId thread{};
+  uint32_t origin = 0;  // format::GraphOrigin
+  uint32_t graph = 0;
+  uint32_t from = 0;        // 0: none, or not known
+  bool renumbered = false;  // indices of its nodes are not those of `from`
+};
+static_assert(sizeof(GraphMade) <= 48);
 
 enum class RangeStyle : uint8_t { PushPop = 0, StartEnd = 1, Mark = 2 };
 
@@ -218,6 +247,7 @@ struct Graph {
   uint64_t handle = 0;
   uint32_t number = 0;  // as GPU records have it
   uint64_t kernels = 0, copies = 0, fills = 0, host_nodes = 0, other_nodes = 0;
+  bool device_launch = false;  // a kernel may launch it
 };
 
 struct HostStream {
@@ -317,6 +347,8 @@ struct Trace {
   Column<Range> ranges;  // push/pop and start/end ranges
   Column<Range> marks;
   Column<PathChange> path_changes;
+  std::vector<GraphNode> graph_nodes;  // by time in each process
+  std::vector<GraphMade> graphs_made;  // likewise
 
   // Only from traces of other tools.
   Column<OperatorDetail> details;  // row 0: none; empty if no range has details

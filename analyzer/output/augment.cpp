@@ -154,7 +154,8 @@ void Augment::add_bound(const EventBound& bound, AugmentMembers& members) const 
 void Augment::operation(uint32_t row, AugmentMembers& members) {
   const GpuOperation& operation = trace_.operations[row];
   add_bound(bounds_->of_operation(row), members);
-  if (operation.kind() == GpuKind::Kernel) add_category(operation, members);
+  if (operation.has_kernel()) add_category(operation, members);
+  if (operation.graph_node != 0) add_capture(operation, members);
   if (!operation.linked()) {
     members.add_json(AugmentKey::Launch, "\"not recorded\"");
     add_idle(row, members);
@@ -168,6 +169,23 @@ void Augment::operation(uint32_t row, AugmentMembers& members) {
   add_idle(row, members);
   add_path(operation.launch, members);
   add_fx(launch.thread, launch.begin_ns, members);
+}
+
+void Augment::add_capture(const GpuOperation& operation, AugmentMembers& members) {
+  const NodeFound found = views_.graph_origins().of(operation);
+  if (found.origin == NodeOrigin::NotRecorded || found.origin == NodeOrigin::Whole) return;
+  if (found.origin != NodeOrigin::Known) {
+    members.add_json(AugmentKey::CapturedBy, json_string(node_origin_text(found.origin)));
+    return;
+  }
+  const GraphNode& node = trace_.graph_nodes[found.row];
+  const HostEvent* const call = node.call == kNone ? nullptr : &trace_.host[node.call];
+  members.add_json(AugmentKey::CapturedBy, json_string(call == nullptr ? "a call whose record is lost"
+                                                                       : plain_api_name(trace_.api_name(*call))));
+  members.add_count(AugmentKey::CapturedThread, trace_.thread(node.thread).tid);
+  members.add_micros(AugmentKey::CapturedAt, call == nullptr ? node.time_ns : call->begin_ns);
+  const PathId path = call == nullptr ? PathId{} : path_of_call(node.call);
+  if (index(path) != 0) members.add_json(AugmentKey::CapturedPath, paths_[path]);
 }
 
 void Augment::add_category(const GpuOperation& operation, AugmentMembers& members) {

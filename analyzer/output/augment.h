@@ -84,6 +84,7 @@ class Augment {
   void add_bound(const EventBound& bound, AugmentMembers& members) const;
   void add_times(uint32_t range_row, AugmentMembers& members);
   void prepare_idle();
+  void add_capture(const GpuOperation& operation, AugmentMembers& members);
   void add_category(const GpuOperation& operation, AugmentMembers& members);
   void prepare_gaps();
   void add_idle(uint32_t row, AugmentMembers& members);

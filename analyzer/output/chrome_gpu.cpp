@@ -43,7 +43,7 @@ class GpuWriter {
 
  private:
   void write(const GpuOperation& operation, uint32_t row, const std::string& track, const std::string& where) {
-    const bool kernel = operation.kind() == GpuKind::Kernel;
+    const bool kernel = operation.has_kernel();
     const std::string& head = kernel ? kernel_head(operation) : memory_head(operation);
     const std::string* const tail = kernel ? &kernel_tail(operation) : nullptr;
     const HostEvent* const launch = operation.linked() ? &context_.trace.host[operation.launch] : nullptr;
@@ -63,7 +63,8 @@ class GpuWriter {
     to = kernel ? put_bytes(to, *tail) : put_memory(to, operation);
     if (operation.graph_node != 0) {
       to = put_decimal(put_bytes(to, ",\"graph id\":"), operation.graph_node >> 32);
-      to = put_decimal(put_bytes(to, ",\"graph node id\":"), operation.graph_node);
+      if (operation.kind() != GpuKind::Graph)
+        to = put_decimal(put_bytes(to, ",\"graph node id\":"), operation.graph_node);
     }
     if (context_.augment != nullptr) to = put_extras(to);
     context_.events.end(put_bytes(to, "}}"));

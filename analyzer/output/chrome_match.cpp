@@ -169,7 +169,7 @@ bool ChromeMatch::matches_operation(uint32_t row, const Wanted& wanted) const {
   if (operation_taken_[row] || (wanted.has_end && operation.end_ns != wanted.end_ns) ||
       (wanted.has_correlation && operation.correlation != wanted.correlation))
     return false;
-  return wanted.correlation != 0 || operation.kind() != GpuKind::Kernel ||
+  return wanted.correlation != 0 || !operation.has_kernel() ||
          trace_.text(trace_.kernels[operation.detail].name) == wanted.name;
 }
 

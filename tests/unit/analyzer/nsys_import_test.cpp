@@ -230,6 +230,7 @@ TEST(NsysImport, GraphsAreKnownByNodeOrAsAWhole) {
   EXPECT_EQ(trace->kernels[trace->operations[0].detail].launch_type, 1u);  // cooperative, as CUPTI counts
   EXPECT_EQ(KernelNames(*trace).name(trace->operations[1], NameForm::Short), "[CUDA graph 3]");
   EXPECT_EQ(trace->operations[1].graph_node, uint64_t{4} << 32);
+  EXPECT_EQ(trace->operations[1].kind(), GpuKind::Graph);
   EXPECT_EQ(trace->processes[0].fact("graphs"), "1 launches recorded as a whole: their kernels are not in the file");
 }
 

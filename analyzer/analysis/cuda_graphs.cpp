@@ -1,0 +1,145 @@
+// cuda-graphs: how often was each executable CUDA graph launched, from where, and what did its launches cost? A row is a graph
+// and a place: process, thread and chain of ranges of the launch calls. A launch is one launch, however many operations it has.
+#include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/graph_launches.h"
+#include "analyzer/analysis/selected_operations.h"
+#include "analyzer/analysis/window.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+namespace prof::analyzer {
+
+namespace {
+
+// (row of Trace::graphs, thread, path, api)
+using Key = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;
+
+struct Launches {
+  uint64_t count = 0, operations = 0;
+  int64_t call_ns = 0, sum_ns = 0;
+  std::vector<Interval> intervals;
+  std::array<uint64_t, 6> by_origin{};
+};
+
+struct Found {
+  std::map<Key, Launches> graphs;
+  std::array<uint64_t, 6> by_origin{};
+  uint64_t by_device = 0;  // operations of a graph that no call of the host launched
+};
+
+bool is_launch(const HostEvent& event) {
+  return event.kind() == HostKind::GraphLaunch && !event.has(kHostCaptured) && event.result() == 0;
+}
+
+Found find_launches(const AnalysisInput& input, const std::vector<Window>& windows) {
+  const Trace& trace = input.trace;
+  const IntervalSet wanted = union_of(windows);
+  const bool everything = input.options.window == "gpu" && input.selection.all();
+  const GraphOrigins& origins = input.views.graph_origins();
+  PathsOfCalls paths(trace);
+  Found found;
+  const auto of = [&](uint32_t call) -> Launches& {
+    const HostEvent& event = trace.host[call];
+    return found
+        .graphs[{static_cast<uint32_t>(event.subject), index(event.thread), index(paths.of(call)), event.api()}];
+  };
+  for (uint32_t row = 0; row < trace.host.size(); ++row) {
+    const HostEvent& event = trace.host[row];
+    if (!is_launch(event) || !input.selection.has_thread(trace.thread(event.thread))) continue;
+    if (!input.selection.in_window(event.begin_ns, event.end_ns)) continue;
+    Launches& launches = of(row);
+    ++launches.count;
+    launches.call_ns += std::max<int64_t>(event.duration_ns(), 0);
+  }
+  for_each_selected(
+      input, [](StreamId) { return true; },
+      [&](uint32_t, const GpuOperation& operation) {
+        if (operation.graph_node == 0 || (!everything && !wanted.contains(operation.start_ns))) return;
+        const NodeOrigin origin = origins.of(operation).origin;
+        ++found.by_origin[static_cast<size_t>(origin)];
+        if (!operation.linked() || !is_launch(trace.host[operation.launch])) {
+          ++found.by_device;
+          return;
+        }
+        Launches& launches = of(operation.launch);
+        ++launches.operations;
+        launches.sum_ns += std::max<int64_t>(operation.duration_ns(), 0);
+        launches.intervals.push_back({operation.start_ns, operation.end_ns});
+        ++launches.by_origin[static_cast<size_t>(origin)];
+      });
+  return found;
+}
+
+}  // namespace
+
+Table report_cuda_graphs(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  Table table("cuda-graphs", "Launches of CUDA graphs by graph and place");
+  table.add_column("PID", "pid", CellType::Count);
+  table.add_column("Graph", "graph", CellType::Count);
+  table.add_column("Made from", "from", CellType::Count);
+  table.add_column("Kernels", "kernels", CellType::Count);
+  table.add_column("Copies", "copies", CellType::Count);
+  table.add_column("Memsets", "memsets", CellType::Count);
+  table.add_column("Host", "host_nodes", CellType::Count);
+  table.add_column("Other", "other_nodes", CellType::Count);
+  table.add_column("Launches", "launches", CellType::Count);
+  table.add_column("Call time", "call_time", CellType::Nanoseconds);
+  table.add_column("GPU ops", "gpu_operations", CellType::Count);
+  table.add_column("GPU sum", "gpu_sum", CellType::Nanoseconds);
+  table.add_column("GPU busy", "gpu_busy", CellType::Nanoseconds);
+  table.add_column("Attributed", "attributed", CellType::Count);
+  table.add_column("Thread", "thread", CellType::Count);
+  table.add_column("Launched by", "launched_by", CellType::Text);
+  table.add_column("Launched in", "launched_path", CellType::Text);
+  table.notes.emplace_back(
+      "kernels to other: nodes of one launch, child graphs included; attributed: operations whose capturing call is "
+      "known");
+  const std::vector<Window> windows = report_windows(input);
+  for (const Window& window : windows) {
+    if (windows.size() <= 20) table.notes.push_back(window_note(window));
+  }
+  Found found = find_launches(input, windows);
+  std::vector<std::pair<const Key, Launches>*> order;
+  for (auto& each : found.graphs) order.push_back(&each);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto* a, const auto* b) { return a->second.sum_ns > b->second.sum_ns; });
+  for (auto* each : order) {
+    const auto& [graph_row, thread, path, api] = each->first;
+    Launches& launches = each->second;
+    const Graph& graph = trace.graphs[graph_row];
+    Table::Row row = table.row();
+    row.add(trace.processes[index(trace.threads[thread].process)].pid);
+    if (graph_row == 0 || graph.number == 0) {
+      row.empty().empty();
+    } else {
+      const uint32_t from = input.views.graph_origins().source(graph.process, graph.number, trace.last_ns);
+      row.add(graph.number);
+      from == 0 ? row.empty() : row.add(from);
+    }
+    if (graph_row == 0) {
+      row.empty().empty().empty().empty().empty();
+    } else {
+      row.add(graph.kernels).add(graph.copies).add(graph.fills).add(graph.host_nodes).add(graph.other_nodes);
+    }
+    row.add(launches.count).add(launches.call_ns).add(launches.operations).add(launches.sum_ns);
+    row.add(IntervalSet(std::move(launches.intervals)).length_ns());
+    row.add(launches.by_origin[static_cast<size_t>(NodeOrigin::Known)]).add(trace.threads[thread].tid);
+    row.add(plain_api_name(trace.text(trace.apis[api]))).add(std::string_view(path_text(trace, PathId{path})));
+  }
+  table.notes.push_back(origin_note(found.by_origin));
+  if (found.by_device != 0) {
+    table.notes.push_back(fmt::format(
+        "{} operations of graphs have no launch call: launched by a kernel, or the call is not in the input",
+        found.by_device));
+  }
+  if (table.rows() == 0) table.notes.emplace_back("no launch of a CUDA graph in the input");
+  return table;
+}
+
+}  // namespace prof::analyzer

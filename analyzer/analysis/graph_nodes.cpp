@@ -1,0 +1,178 @@
+// graph-nodes: what each node of a CUDA graph cost in all launches, and which call captured or added it. A row is a node of one
+// executable graph as GPU records number it; nodes that were never timed (host functions, graphs timed as a whole or never
+// launched) follow under the graph that they would have run in.
+#include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/graph_launches.h"
+#include "analyzer/analysis/selected_operations.h"
+#include "analyzer/analysis/window.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr std::array<std::string_view, 14> kNodeTypes = {
+    "kernel",       "memcpy",           "memset",         "host",      "child graph", "empty",         "event wait",
+    "event record", "semaphore signal", "semaphore wait", "mem alloc", "mem free",    "memory values", "conditional"};
+
+std::string_view type_text(uint32_t type) { return type < kNodeTypes.size() ? kNodeTypes[type] : "unknown"; }
+
+std::string_view kind_text(GpuKind kind) {
+  return kind == GpuKind::Kernel ? "kernel" : kind == GpuKind::Copy ? "memcpy" : "memset";
+}
+
+struct Node {
+  uint32_t process = 0;
+  uint64_t id = 0;  // executable graph << 32 | index
+  uint64_t runs = 0;
+  int64_t sum_ns = 0, longest_ns = 0, shortest_ns = INT64_MAX;
+  GpuKind kind{};
+  NodeFound found;
+  std::string name;
+};
+
+// (process, node, record that made it, name): a node that was updated to launch something else is two rows.
+using Key = std::tuple<uint32_t, uint64_t, uint32_t, std::string_view>;
+
+class Nodes {
+ public:
+  explicit Nodes(const AnalysisInput& input) : input_(input), origins_(input.views.graph_origins()) {}
+
+  void add_operations(const std::vector<Window>& windows) {
+    const IntervalSet wanted = union_of(windows);
+    const bool everything = input_.options.window == "gpu" && input_.selection.all();
+    for_each_selected(
+        input_, [](StreamId) { return true; },
+        [&](uint32_t, const GpuOperation& operation) {
+          if (operation.graph_node == 0 || operation.kind() == GpuKind::Graph) return;
+          if (!everything && !wanted.contains(operation.start_ns)) return;
+          add(operation);
+        });
+  }
+
+  // Nodes of graphs that were made executable, as far as no operation of them was seen.
+  void add_untimed() {
+    const Trace& trace = input_.trace;
+    for (uint32_t g = 1; g < trace.graphs.size(); ++g) {
+      const Graph& graph = trace.graphs[g];
+      if (graph.number == 0) continue;
+      for (const uint32_t row : origins_.nodes_of(graph.process, graph.number, trace.last_ns)) {
+        if (!ran_.insert({index(graph.process), graph.number, row}).second) continue;
+        Node& node = nodes_.emplace_back();
+        node.process = index(graph.process);
+        node.id = uint64_t{graph.number} << 32 | (trace.graph_nodes[row].node & UINT32_MAX);
+        node.found = {NodeOrigin::Known, row};
+      }
+    }
+  }
+
+  std::vector<Node>& rows() { return nodes_; }
+
+ private:
+  // The executable graph that was launched: what runs inside child graphs has another number.
+  uint32_t launched(const GpuOperation& operation) const {
+    const HostEvent* const launch = operation.linked() ? &input_.trace.host[operation.launch] : nullptr;
+    const bool by_host = launch != nullptr && launch->kind() == HostKind::GraphLaunch;
+    const uint32_t number = by_host ? input_.trace.graphs[launch->subject].number : 0;
+    return number != 0 ? number : static_cast<uint32_t>(operation.graph_node >> 32);
+  }
+
+  void add(const GpuOperation& operation) {
+    const uint32_t process = index(input_.trace.process_of(operation.stream()));
+    const NodeFound found = origins_.of(operation);
+    const std::string_view name = operation_name(input_.views.names(), operation, input_.options.names);
+    const auto [at, added] = rows_.try_emplace(Key{process, operation.graph_node, found.row, name}, nodes_.size());
+    if (added) {
+      Node& node = nodes_.emplace_back();
+      node.process = process, node.id = operation.graph_node;
+      node.kind = operation.kind(), node.found = found, node.name = std::string(name);
+    }
+    if (found.origin == NodeOrigin::Known) ran_.insert({process, launched(operation), found.row});
+    Node& node = nodes_[at->second];
+    const int64_t ns = std::max<int64_t>(operation.duration_ns(), 0);
+    ++node.runs;
+    node.sum_ns += ns;
+    node.longest_ns = std::max(node.longest_ns, ns), node.shortest_ns = std::min(node.shortest_ns, ns);
+  }
+
+  const AnalysisInput& input_;
+  const GraphOrigins& origins_;
+  std::map<Key, size_t> rows_;
+  std::set<std::tuple<uint32_t, uint32_t, uint32_t>> ran_;  // process, executable graph, row of Trace::graph_nodes
+  std::vector<Node> nodes_;
+};
+
+void add_capture(const AnalysisInput& input, const NodeFound& found, PathsOfCalls& paths, Table::Row& row) {
+  const Trace& trace = input.trace;
+  if (found.origin != NodeOrigin::Known) {
+    row.add(node_origin_text(found.origin)).empty().empty().empty();
+    return;
+  }
+  const GraphNode& node = trace.graph_nodes[found.row];
+  const HostEvent* const call = node.call == kNone ? nullptr : &trace.host[node.call];
+  row.add(call == nullptr ? "call lost" : plain_api_name(trace.api_name(*call)));
+  row.add(trace.thread(node.thread).tid).add(call == nullptr ? node.time_ns : call->begin_ns);
+  row.add(std::string_view(call == nullptr ? std::string() : paths.text(node.call)));
+}
+
+}  // namespace
+
+Table report_graph_nodes(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  Table table("graph-nodes", "GPU time of the nodes of CUDA graphs, and where each was captured");
+  table.add_column("PID", "pid", CellType::Count);
+  table.add_column("Graph", "graph", CellType::Count);
+  table.add_column("Node", "node", CellType::Count);
+  table.add_column("Kind", "kind", CellType::Text);
+  table.add_column("Runs", "runs", CellType::Count);
+  table.add_column("GPU time", "gpu_time", CellType::Nanoseconds);
+  table.add_column("Mean", "mean", CellType::MeanNanoseconds);
+  table.add_column("Min", "min", CellType::Nanoseconds);
+  table.add_column("Max", "max", CellType::Nanoseconds);
+  table.add_column("Captured by", "captured_by", CellType::Text);
+  table.add_column("Thread", "captured_thread", CellType::Count);
+  table.add_column("Captured at", "captured_at", CellType::Nanoseconds);
+  table.add_column("Captured in", "captured_path", CellType::Text);
+  table.add_column("Name", "name", CellType::Text);
+  table.notes.emplace_back(
+      "captured by, at, in: the call that captured or added the node, when, and the ranges around it");
+  const std::vector<Window> windows = report_windows(input);
+  for (const Window& window : windows) {
+    if (windows.size() <= 20) table.notes.push_back(window_note(window));
+  }
+  Nodes nodes(input);
+  nodes.add_operations(windows);
+  if (input.selection.all()) nodes.add_untimed();
+  std::stable_sort(nodes.rows().begin(), nodes.rows().end(), [](const Node& a, const Node& b) {
+    return std::tuple(-a.sum_ns, a.process, a.id) < std::tuple(-b.sum_ns, b.process, b.id);
+  });
+  PathsOfCalls paths(trace);
+  std::array<uint64_t, 6> by_origin{};
+  for (const Node& node : nodes.rows()) {
+    by_origin[static_cast<size_t>(node.found.origin)] += node.runs;
+    const bool timed = node.runs != 0;
+    Table::Row row = table.row();
+    row.add(trace.processes[node.process].pid).add(node.id >> 32).add(node.id & UINT32_MAX);
+    row.add(timed ? kind_text(node.kind) : type_text(trace.graph_nodes[node.found.row].type));
+    if (timed) {
+      row.add(node.runs).add(node.sum_ns).add(static_cast<double>(node.sum_ns) / static_cast<double>(node.runs));
+      row.add(node.shortest_ns).add(node.longest_ns);
+    } else {
+      row.empty().empty().empty().empty().empty();
+    }
+    add_capture(input, node.found, paths, row);
+    row.add(timed ? std::string_view(node.name) : node_kernel_name(input, node.found.row));
+  }
+  table.notes.push_back(origin_note(by_origin));
+  if (table.rows() == 0) table.notes.emplace_back("no operation of a CUDA graph in the input");
+  return table;
+}
+
+}  // namespace prof::analyzer

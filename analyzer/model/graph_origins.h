@@ -1,0 +1,100 @@
+// Where the operations of CUDA graphs came from: the call that captured or added the node which a replayed kernel, copy or memset
+// is a run of. Offline; made from Trace::graph_nodes and Trace::graphs_made, which only logs have.
+//
+//   operation (executable graph E, index I)
+//     E  --instantiated from, updated from-->  graph T       (a copy keeps indices)
+//     T  --cloned from, child of node-->       graph …       until a graph in which node I was captured or added
+//   A child graph inside E has a number that nothing tells: the graphs inside T are tried, and it must be the same node in
+//   whichever of them fits.
+//
+// Nothing is guessed: a node must be of the operation's kind and, where both are known, launch its function. What does not fit
+// has no origin, and a reason.
+#pragma once
+
+#include "analyzer/model/trace.h"
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace prof::analyzer {
+
+enum class NodeOrigin : uint8_t {
+  NoGraph,  // not launched by a graph
+  Known,
+  BeforeRecording,  // captured, or its graph made executable, before anything was recorded
+  NotRecorded,      // another tool's trace, or a log without records about graphs
+  Whole,            // the graph was timed as a whole
+  Unknown
+};
+std::string_view node_origin_text(NodeOrigin origin);  // "captured before recording"
+
+struct NodeFound {
+  NodeOrigin origin = NodeOrigin::NoGraph;
+  uint32_t row = kNone;  // Known: of Trace::graph_nodes, the record that made the node
+};
+
+class GraphOrigins {
+ public:
+  explicit GraphOrigins(const Trace& trace);
+
+  NodeFound of(const GpuOperation& operation) const;
+
+  // The record that made the node, following copies; kNone: none. `time_ns`: when the executable graph was launched.
+  uint32_t made(ProcessId process, uint64_t node, int64_t time_ns) const;
+  // The graph that an executable graph was made of or last updated from by then; 0: not known.
+  uint32_t source(ProcessId process, uint32_t graph, int64_t time_ns) const;
+  // Nodes of a graph as they were captured or added, through all copies, in order of index. Those inside child graphs follow.
+  std::vector<uint32_t> nodes_of(ProcessId process, uint32_t graph, int64_t time_ns) const;
+
+ private:
+  struct Key {
+    uint32_t process = 0;
+    uint64_t node = 0;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    size_t operator()(const Key& key) const {
+      return std::hash<uint64_t>()((key.node ^ uint64_t{key.process} << 48) * 0x9e3779b97f4a7c15u);
+    }
+  };
+  struct Records {
+    uint32_t made = kNone;          // row of Trace::graph_nodes
+    std::vector<uint32_t> kernels;  // KernelIds it was made or changed to launch
+  };
+  struct Info {
+    std::vector<uint32_t> made;      // rows of Trace::graphs_made about this graph, by time
+    std::vector<uint32_t> indices;   // of nodes recorded in it
+    std::vector<uint32_t> children;  // numbers of graphs inside its nodes
+  };
+  static uint64_t graph_key(ProcessId process, uint32_t graph) { return uint64_t{index(process)} << 32 | graph; }
+  const Info* info(ProcessId process, uint32_t graph) const;
+  // The record by which the graph got what another one has, by then; null: none.
+  const GraphMade* contents(ProcessId process, uint32_t graph, int64_t time_ns) const;
+  bool fits(ProcessId process, uint64_t node, int64_t time_ns, uint32_t row, const GpuOperation& operation) const;
+  template <class Visit>
+  void each_inside(ProcessId process, uint32_t graph, int64_t time_ns, int level, Visit&& visit) const;
+  NodeFound search(ProcessId process, const GpuOperation& operation, uint32_t launched, int64_t time_ns) const;
+  NodeOrigin reason(ProcessId process, uint32_t graph, int64_t time_ns) const;
+
+  const Trace& trace_;
+  std::unordered_map<Key, Records, KeyHash> nodes_;
+  std::unordered_map<uint64_t, Info> graphs_;  // by graph_key
+  std::vector<bool> recorded_, unidentified_;  // by ProcessId
+  struct Memo {
+    Key key;
+    uint32_t launched = 0, detail = 0, source = 0;
+    bool operator==(const Memo&) const = default;
+  };
+  struct MemoHash {
+    size_t operator()(const Memo& memo) const {
+      return KeyHash()(memo.key) ^ (memo.launched * 0x9e3779b97f4a7c15u + (uint64_t{memo.detail} << 20) + memo.source);
+    }
+  };
+  mutable std::unordered_map<Memo, NodeFound, MemoHash> found_;
+};
+
+}  // namespace prof::analyzer
