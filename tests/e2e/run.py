@@ -5,6 +5,8 @@
     // Shell: COMMAND             how it is started; {run} is "env LD_PRELOAD=… PROGRAM" (the default)
     // Expect: status 0
     // Expect: stdout TEXT, stderr TEXT, stderr empty
+    // Expect: report NAME OPTIONS: REGEX         a line of `prof report NAME OPTIONS --format csv` on all logs; "N x REGEX": in N lines
+    // Expect: trace: REGEX                       the same of the events that `prof trace` writes, a line each
     // Expect: logs 2
     // Expect: log 1: 3 kernel_launch(vector_add), >=1 api_call(cuInit), 0 lost, counter guard_resets 1, text nvtx_push,
               whole, size < 1000000      (logs are numbered by their start; "no X" is "0 X")
@@ -93,6 +95,13 @@ def judge(log, item):
     return "not understood"
 
 
+def judge_lines(text, wanted):
+    """None, or what is wrong. wanted: REGEX or "N x REGEX\""""
+    times, _, regex = wanted.partition(" x ") if re.match(r"(>=|<)?\d+ x ", wanted) else (">=1", "", wanted)
+    found = sum(1 for line in text.splitlines() if re.search(regex, line))
+    return None if compare(found, times) else f"in {found} lines of\n{text[:6000]}"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--prof", required=True)
@@ -136,6 +145,12 @@ def main():
                 problem = None if (text == "" if rest == "empty" else rest in text) else "it is not there"
             elif what == "logs":
                 problem = None if compare(len(logs), rest) else f"{len(logs)} logs"
+            elif match := re.match(r"report ([^:]+): (.*)", line):
+                said = subprocess.run([options.prof, "report", *match[1].split(), "--format", "csv", *(log.path for log in logs)], capture_output=True, text=True)
+                problem = judge_lines(said.stdout + said.stderr, match[2])
+            elif match := re.match(r"trace: (.*)", line):
+                said = subprocess.run([options.prof, "trace", "-o", "-", *(log.path for log in logs)], capture_output=True, text=True)
+                problem = judge_lines(said.stdout + said.stderr, match[1])
             elif match := re.match(r"log (\d+): (.*)", line):
                 number = int(match[1])
                 if number > len(logs):
