@@ -12,6 +12,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import steps_answers  # noqa: E402
+import steps_graphs  # noqa: E402
 import steps_overhead  # noqa: E402
 import steps_programs  # noqa: E402
 from lab import ROOT, Lab, machine  # noqa: E402
@@ -20,6 +21,7 @@ from results import Results  # noqa: E402
 STEPS = {
     "build": steps_programs.build,
     "static_cudart": steps_programs.static_cudart,
+    "graphs": steps_graphs.graphs,
     "killed": steps_programs.killed,
     "gaps": steps_overhead.gaps,
     **{name: steps_programs.app(name) for name in steps_programs.APPS},
@@ -27,6 +29,7 @@ STEPS = {
     "trace": steps_programs.trace,
     "torch_answers": steps_answers.torch_answers,
     "launch_loop": steps_overhead.launch_loop,
+    "graph_replay": steps_graphs.graph_replay,
     "pytorch_step": steps_overhead.pytorch_step,
 }
 

@@ -196,6 +196,8 @@ class Run:
                 self.operations.append(("copy", r.start, r.duration, r.correlation, r.stream, r.kind & 0xff, r.graph_node != 0, r.bytes))
             elif name == "fill_run":
                 self.operations.append(("fill", r.start, r.duration, r.correlation, r.stream, 0, r.graph_node != 0, r.bytes))
+            elif name == "graph_run":
+                self.operations.append(("graph", r.start, r.duration, r.correlation, r.stream, r.graph, True, 0))
             elif name == "driver_calls":
                 calls[r.tid].extend(r.calls)
             elif name == "api_call":
@@ -269,7 +271,7 @@ class Run:
 
     def totals(self):
         """kind -> [operations, total ns, bytes]"""
-        table = {"kernel": [0, 0, 0], "copy": [0, 0, 0], "fill": [0, 0, 0]}
+        table = {"kernel": [0, 0, 0], "copy": [0, 0, 0], "fill": [0, 0, 0], "graph": [0, 0, 0]}
         for kind, _, duration, _, _, _, _, size in self.operations:
             row = table[kind]
             row[0] += 1
