@@ -131,7 +131,7 @@ class Filler {
     made.thread = thread_;
     made.origin = static_cast<uint32_t>(r.origin);
     made.graph = r.graph;
-    made.from = r.from;
+    made.from = r.source;
     made.renumbered = r.renumbered != 0;
     to_.graphs.made.push_back(made);
   }

@@ -302,11 +302,11 @@ struct GraphNode {
 // How a graph began, or got what is in it.
 enum class GraphOrigin : uint32_t {
   Empty = 0,         // created, or a capture began that makes it
-  Clone = 1,         // cuGraphClone of `from`
-  Child = 2,         // inside the child graph node `node`, a copy of `from`
+  Clone = 1,         // cuGraphClone of `source`
+  Child = 2,         // inside the child graph node `node`, a copy of `source`
   Body = 3,          // of the conditional node `node`, empty
-  Instantiated = 4,  // an executable graph made of `from`
-  Updated = 5        // an executable graph took over the parameters of `from`
+  Instantiated = 4,  // an executable graph made of `source`
+  Updated = 5        // an executable graph took over the parameters of `source`
 };
 
 // Graphs by CUPTI's numbers. A copy keeps the index of every node.
@@ -316,11 +316,11 @@ struct GraphMade {
   uint64_t time = 0;  // when the call that did it was left, as in GraphNode
   GraphOrigin origin{};
   uint32_t graph = 0;
-  uint32_t from = 0;  // 0: not known, or nothing
+  uint32_t source = 0;  // 0: not known, or nothing
   uint64_t node = 0;
   uint32_t renumbered = 0;  // 1: the copy was seen to number its nodes otherwise
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("time", s.time), v.value("origin", s.origin), v.value("graph", s.graph), v.value("from", s.from);
+    v.time("time", s.time), v.value("origin", s.origin), v.value("graph", s.graph), v.value("source", s.source);
     v.optional_node("node", s.node), v.optional("renumbered", s.renumbered);
   }
 };

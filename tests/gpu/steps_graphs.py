@@ -51,7 +51,7 @@ def numbers(step, log):
         elif name == "kernel_run" and r.graph_node:
             ran[text(kernels.get(r.kernel))].add((r.graph_node, r.graph))
         elif name == "graph_made":
-            derived.append((("created", "clone", "child", "body", "instantiated", "updated")[r.origin], r.graph, getattr(r, "from"),
+            derived.append((("created", "clone", "child", "body", "instantiated", "updated")[r.origin], r.graph, r.source,
                             f"{r.node >> 32}.{r.node & 0xffffffff}" if r.node else "", r.renumbered))
 
     def nodes(values):
