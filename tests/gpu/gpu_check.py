@@ -25,6 +25,7 @@ STEPS = {
     "killed": steps_programs.killed,
     "gaps": steps_overhead.gaps,
     **{name: steps_programs.app(name) for name in steps_programs.APPS},
+    "torch_graph_nodes": steps_graphs.torch_graph_nodes,
     "torch_profiler": steps_programs.torch_profiler,
     "trace": steps_programs.trace,
     "torch_answers": steps_answers.torch_answers,

@@ -178,6 +178,30 @@ def whole(lab, step, command, plain, said):
     step.check("PROF_GRAPHS=whole: nodes say where they were captured", nodes and not wrong, f"{len(places)} kernels, wrong: {wrong or 'none'}", "equal")
 
 
+def torch_graph_nodes(lab, step):
+    """What PyTorch replays, in the logs that the steps before left: captured by hand, by make_graphed_callables, by torch.compile."""
+    seen = False
+    for name in ("torch_graph", "torch_reduce_overhead", "torch_graphed_callables"):
+        logs = lab.logs(lab.path(name, "log"))
+        if not logs:
+            continue
+        rows = [row for row in rows_of(lab, "graph-nodes", logs) if row.get("runs")]
+        if not rows:
+            step.note(f"{name}: no graph was replayed")
+            continue
+        seen = True
+        without = collections.Counter(f"{row['captured_by']}: {row['name'][:60]}" for row in rows if not row.get("captured_thread"))
+        step.check(f"{name}: every replayed operation has its capturing call", not without, "; ".join(f"{n} {what}" for what, n in without.most_common(5))
+                   or f"{len(rows)} nodes, {sum(row['runs'] for row in rows)} runs", "all")
+        places = collections.Counter()
+        for row in rows:
+            same = "the main thread" if row.get("captured_thread") == row["pid"] else "another thread"
+            places[(row.get("captured_path") or "(no range)", same, row.get("captured_by") or "")] += row["runs"]
+        step.table(f"{name}: where replayed operations were captured", ["ranges", "thread", "by", "runs"], [(*key, n) for key, n in places.most_common(12)])
+    if not seen:
+        raise Skipped("no log with graphs of PyTorch (run torch_graph first)")
+
+
 def graph_replay(lab, step):
     """500 kernels of about a microsecond in one graph: plain, graphs as a whole, each node, CUPTI alone."""
     if lab.sim:

@@ -271,6 +271,8 @@ APPS = {
     "pytorch_eager": (["torch_app.py", "eager", "--steps", "10"], {}),
     "torch_compile": (["torch_app.py", "compile", "--steps", "20"], {}),
     "torch_graph": (["torch_app.py", "graph", "--steps", "30"], {}),
+    "torch_reduce_overhead": (["torch_app.py", "reduce_overhead", "--steps", "30"], {}),
+    "torch_graphed_callables": (["torch_app.py", "graphed_callables", "--steps", "30"], {}),
     "cupy": (["cupy_app.py"], {}),
     "jax": (["jax_app.py"], {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "XLA_FLAGS": "--xla_gpu_autotune_level=0"}),
 }
@@ -313,7 +315,7 @@ def app(name):
             plain = lab.run(command, env=lab.env(**env), timeout=120)
         if plain.status != 0:
             raise Skipped(f"does not run here without the recorder either: {plain.stderr.strip()[-300:]}")
-        if name == "torch_compile":  # a second warm run: the first one still benchmarked variants
+        if name in ("torch_compile", "torch_reduce_overhead"):  # a second warm run: the first one still benchmarked variants
             lab.run(command, env=lab.env(**env), timeout=90)
         count = lab.fresh(name, "cupti")
         alone = lab.run(command, env=lab.cupti_env(count, **env), timeout=120)

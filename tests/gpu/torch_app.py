@@ -1,6 +1,6 @@
 """PyTorch programs for scripts/gpu-check. Nothing printed on stdout depends on time, except in `serve`.
 
-torch_app.py eager|compile|graph|profiler [--steps N] [--device cuda|cpu]
+torch_app.py eager|compile|graph|reduce_overhead|graphed_callables|profiler [--steps N] [--device cuda|cpu]
 torch_app.py serve [--profile cpu+cuda|cuda]   "ready", then each "loop N" on stdin times N steps of the MLP
 """
 import argparse
@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 parser = argparse.ArgumentParser()
-parser.add_argument("mode", choices=["eager", "compile", "graph", "profiler", "serve"])
+parser.add_argument("mode", choices=["eager", "compile", "graph", "reduce_overhead", "graphed_callables", "profiler", "serve"])
 parser.add_argument("--steps", type=int, default=10)
 parser.add_argument("--device", default="cuda")
 parser.add_argument("--profile", choices=["none", "cpu+cuda", "cuda"], default="none")
@@ -97,11 +97,40 @@ def graph():
             mlp.step()
     torch.cuda.current_stream().wait_stream(side)
     captured = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(captured):
+    with named("capture"), torch.cuda.graph(captured):
         loss = mlp.step()
     for _ in range(options.steps):
         captured.replay()
     print(f"graph {loss.item():.3f}")
+
+
+def reduce_overhead():
+    """torch.compile captures graphs by itself, forward and backward, in its first calls."""
+    model = nn.Sequential(nn.Linear(512, 1024), nn.GELU(), nn.LayerNorm(1024), nn.Linear(1024, 512)).to(device)
+    fast = torch.compile(model, mode="reduce-overhead")
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    data = torch.randn(256, 512, device=device)
+    for step in range(options.steps):
+        torch.compiler.cudagraph_mark_step_begin()
+        with named("warm up" if step < 5 else "train"):
+            loss = torch.softmax(fast(data), dim=-1).square().sum()
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+    print(f"reduce_overhead {loss.item():.3f}")
+
+
+def graphed_callables():
+    first = nn.Sequential(nn.Linear(512, 512), nn.ReLU()).to(device)
+    second = nn.Sequential(nn.Linear(512, 512), nn.ReLU()).to(device)
+    data = torch.randn(128, 512, device=device, requires_grad=True)
+    with named("capture"):
+        first, second = torch.cuda.make_graphed_callables((first, second), ((data,), (first(data).detach().requires_grad_(),)))
+    for _ in range(options.steps):
+        with named("train"):
+            loss = second(first(data)).square().mean()
+            loss.backward()
+    print(f"graphed_callables {loss.item():.3f}")
 
 
 def profiler():
@@ -147,4 +176,5 @@ def serve():
         del watch
 
 
-{"eager": eager, "compile": compiled, "graph": graph, "profiler": profiler, "serve": serve}[options.mode]()
+{"eager": eager, "compile": compiled, "graph": graph, "reduce_overhead": reduce_overhead, "graphed_callables": graphed_callables,
+ "profiler": profiler, "serve": serve}[options.mode]()
