@@ -1,6 +1,7 @@
 #include "analyzer/model/dependencies.h"
 
 #include "analyzer/model/call_class.h"
+#include "analyzer/model/front_heap.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -23,35 +24,33 @@ uint64_t pair(uint32_t high, uint32_t low) { return uint64_t{high} << 32 | low; 
 // Rows of all threads' calls in order of their begin.
 class CallsByTime {
  public:
-  explicit CallsByTime(const Trace& trace) : later_{trace} {
+  explicit CallsByTime(const Trace& trace) : trace_(trace) {
     for (const Thread& thread : trace.threads) {
-      if (thread.host.size() != 0) heads_.push_back(thread.host);
+      if (thread.host.size() != 0) heap_.push(head(thread.host));
     }
-    std::make_heap(heads_.begin(), heads_.end(), later_);
   }
-  bool done() const { return heads_.empty(); }
+  bool done() const { return heap_.empty(); }
   uint32_t next() {
-    if (heads_.size() > 1) std::pop_heap(heads_.begin(), heads_.end(), later_);
-    Rows& head = heads_.back();
-    const uint32_t row = head.first++;
-    if (head.size() == 0) {
-      heads_.pop_back();
-    } else if (heads_.size() > 1) {
-      std::push_heap(heads_.begin(), heads_.end(), later_);
-    }
+    Rows rows = heap_.front().rows;
+    const uint32_t row = rows.first++;
+    rows.size() == 0 ? heap_.pop() : heap_.replace_front(head(rows));
     return row;
   }
 
  private:
+  struct Head {
+    int64_t begin_ns;
+    Rows rows;
+  };
   struct Later {
-    const Trace& trace;
-    bool operator()(const Rows& a, const Rows& b) const {
-      const int64_t x = trace.host[a.first].begin_ns, y = trace.host[b.first].begin_ns;
-      return x != y ? x > y : a.first > b.first;
+    bool operator()(const Head& a, const Head& b) const {
+      return a.begin_ns != b.begin_ns ? a.begin_ns > b.begin_ns : a.rows.first > b.rows.first;
     }
   };
-  Later later_;
-  std::vector<Rows> heads_;
+  Head head(const Rows& rows) const { return {trace_.host[rows.first].begin_ns, rows}; }
+
+  const Trace& trace_;
+  FrontHeap<Head, Later> heap_{Later()};
 };
 
 class Finder {
@@ -376,6 +375,15 @@ class Finder {
 Dependencies::Dependencies(const Trace& trace) {
   Finder(trace, *this).run();
   handoffs = find_handoffs(trace);
+  for (const Thread& thread : trace.threads) {
+    Interval& all = ranges.emplace_back(kNoRanges);
+    for (uint32_t row = thread.ranges.first; row < thread.ranges.last; ++row) {
+      const Range& range = trace.ranges[row];
+      if (range.kind == RangeKind::Overhead) continue;
+      all.begin_ns = std::min(all.begin_ns, range.begin_ns);
+      all.end_ns = std::max(all.end_ns, range.end_ns);
+    }
+  }
 }
 
 }  // namespace prof::analyzer

@@ -5,8 +5,10 @@
 // before operation) are not listed here. Used by dependency_graph.cpp. O(n log n).
 #pragma once
 
+#include "analyzer/model/intervals.h"
 #include "analyzer/model/trace.h"
 
+#include <limits>
 #include <vector>
 
 namespace prof::analyzer {
@@ -32,8 +34,14 @@ struct Dependencies {
   uint64_t inferred = 0;                   // waits found by time alone: the trace does not say what the call waited for
   uint64_t contradicted = 0;               // dependencies that the measured times deny
 
+  // By thread: from the begin of its first range to the last end of one, without the profiler's own; reversed: it has none.
+  std::vector<Interval> ranges;
+
   explicit Dependencies(const Trace& trace);
   Dependencies() = default;
+
+  Interval ranges_of(uint32_t thread) const { return thread < ranges.size() ? ranges[thread] : kNoRanges; }
+  static constexpr Interval kNoRanges{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
 };
 
 // Threads that wait for each other without CUDA knowing: autograd's backward thread starts when its caller has finished the

@@ -11,9 +11,9 @@
 // node would have started no earlier without it. So a replay without changes is the measured run, to the nanosecond, and
 // what a change saves is an upper bound. Edges lead from earlier to later moments only: there are no cycles.
 //
-// 32 bytes a node and 4 for the path; a launch and its operation are two nodes. Nodes are stored in an order in which all
-// that precedes a node comes before it. Instead of nodes, edges name *slots*: places where a replay keeps the times that
-// some later node still asks for. O(n log n) to make, O(n) to replay.
+// 32 bytes a node; a launch and its operation are two nodes. Nodes are stored in an order in which all that precedes a node
+// comes before it. Instead of nodes, edges name *slots*: places where a replay keeps the times that some later node still
+// asks for. O(n log n) to make, O(n) to replay.
 #pragma once
 
 #include "analyzer/model/dependencies.h"
@@ -90,23 +90,20 @@ class DependencyGraph {
   int64_t time(int32_t packed) const {
     return packed > kAside ? packed : aside_[static_cast<size_t>(static_cast<int64_t>(packed) - INT32_MIN)];
   }
-  // The node that bound this one in the measured run, kNone: the window's begin.
-  uint32_t bound_by(uint32_t node) const { return bound_by_[node]; }
   // The node that ended last; kNone if there is none.
   uint32_t last() const { return last_; }
 
  private:
-  friend class GraphBuilder;
+  friend class GraphNodes;
   static constexpr int32_t kAside = -(1 << 30);
 
   const Trace& trace_;
   const Dependencies& dependencies_;
-  int64_t begin_ns_, end_ns_;
+  int64_t begin_ns_;
   int64_t wall_ns_ = 0;
   uint32_t last_ = kNone;
   uint32_t slots_ = 1;
   Column<Node> nodes_;
-  Column<uint32_t> bound_by_;
   std::vector<int64_t> aside_;
 };
 

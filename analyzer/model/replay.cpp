@@ -189,6 +189,19 @@ void run_batch(const DependencyGraph& graph, const Changes& changes, Outcome* ou
   for (size_t lane = 1; lane <= count; ++lane) outcomes[lane - 1].wall_ns = wall[lane];
 }
 
+// By node: the one that bound it in the measured run; 0: the window's begin.
+Column<uint32_t> bound_by(const DependencyGraph& graph) {
+  Column<uint32_t> bound;
+  bound.resize(graph.nodes().size());
+  std::vector<uint32_t> in_slot(graph.slots());
+  for (uint32_t id = 1; id < graph.nodes().size(); ++id) {
+    const Node& node = graph.nodes()[id];
+    bound[id] = in_slot[node.has(kNodeBoundByOther) ? node.other : node.before];
+    in_slot[node.slot] = id;
+  }
+  return bound;
+}
+
 }  // namespace
 
 int64_t Replay::wall_ns() const {
@@ -213,7 +226,11 @@ std::vector<Outcome> Replay::walls_without(const std::vector<Scenario>& scenario
 
 std::vector<PathStep> Replay::critical_path() const {
   std::vector<PathStep> path;
-  for (uint32_t id = graph_.last(); id != kNone; id = graph_.bound_by(id)) path.push_back({id, 0, 0, 0});
+  if (graph_.last() == kNone) return path;
+  {
+    const Column<uint32_t> bound = bound_by(graph_);
+    for (uint32_t id = graph_.last(); id != 0; id = bound[id]) path.push_back({id, 0, 0, 0});
+  }
   std::reverse(path.begin(), path.end());
   size_t next = 0;
   run_unchanged(graph_, [&](uint32_t id, const Node&, int64_t start, int64_t end) {
