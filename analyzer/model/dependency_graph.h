@@ -19,6 +19,7 @@
 #include "analyzer/model/dependencies.h"
 #include "analyzer/model/trace.h"
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -90,6 +91,16 @@ class DependencyGraph {
   int64_t time(int32_t packed) const {
     return packed > kAside ? packed : aside_[static_cast<size_t>(static_cast<int64_t>(packed) - INT32_MIN)];
   }
+  // Whether there may be a node of these kinds that has, and lacks, these flags.
+  bool has_nodes(uint32_t kinds, uint32_t with_flags, uint32_t without_flags) const {
+    for (uint32_t word = 0; word < words_.size(); ++word) {
+      const uint32_t flags = word >> 4;
+      if (words_[word] && (kinds >> (word & 15) & 1) != 0 && (flags & with_flags) == with_flags &&
+          (flags & without_flags) == 0)
+        return true;
+    }
+    return false;
+  }
   // The node that ended last; kNone if there is none.
   uint32_t last() const { return last_; }
 
@@ -105,6 +116,7 @@ class DependencyGraph {
   uint32_t slots_ = 1;
   Column<Node> nodes_;
   std::vector<int64_t> aside_;
+  std::array<bool, 256> words_{};  // kinds and flags that nodes have, or had before they were known to be the last
 };
 
 }  // namespace prof::analyzer

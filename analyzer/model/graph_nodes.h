@@ -74,6 +74,7 @@ class GraphNodes {
     // Work may be the last although something waits for it: a what-if may drop the wait.
     if ((kind_bit(from.kind) & kOperationNodes) != 0) node.word |= kNodeLast << 4;
     graph_.nodes_.push_back(node);
+    graph_.words_[node.word & 255] = true;
     live_[slot] = {from.end_ns - from.own, from.end_ns, id, 1, 0, false};
     if (graph_.last_ == kNone || from.end_ns > last_ns_) graph_.last_ = id, last_ns_ = from.end_ns;
     return slot;
@@ -111,7 +112,10 @@ class GraphNodes {
 
  private:
   void mark_if_last(const Live& live) {
-    if (!live.outlived) graph_.nodes_[live.node].word |= kNodeLast << 4;
+    if (live.outlived) return;
+    Node& node = graph_.nodes_[live.node];
+    node.word |= kNodeLast << 4;
+    graph_.words_[node.word & 255] = true;
   }
   int32_t pack(int64_t time_ns) {
     if (time_ns > DependencyGraph::kAside && time_ns <= INT32_MAX) return static_cast<int32_t>(time_ns);
