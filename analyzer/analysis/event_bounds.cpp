@@ -34,11 +34,10 @@ EventBounds::EventBounds(const Trace& trace) : trace_(trace) {
   add_dependencies(dependencies);
 }
 
-// `source`: of joins the node that bound them, of others themselves.
-BoundBy EventBounds::bound_of(const DependencyGraph& graph, uint32_t id, const Column<uint32_t>& source) const {
+// `bound`: the node that bound it, in place of a join the one that bound that; 0: the window's begin.
+BoundBy EventBounds::bound_of(const DependencyGraph& graph, uint32_t id, uint32_t bound) const {
   const Node& node = graph.nodes()[id];
   if (node.has(kNodeUnexplained)) return BoundBy::Unexplained;
-  const uint32_t bound = graph.bound_by(id) == kNone ? 0 : source[graph.bound_by(id)];
   if (is_operation(node)) {
     if (node.has(kNodeBoundByOther)) return BoundBy::Launch;
     const Node& before = graph.nodes()[bound];
@@ -56,13 +55,14 @@ BoundBy EventBounds::bound_of(const DependencyGraph& graph, uint32_t id, const C
 
 void EventBounds::add_nodes(const DependencyGraph& graph) {
   const Column<int64_t> slack = Replay(graph).slacks();
-  Column<uint32_t> source;
+  const Column<uint32_t> bound_by = Replay(graph).bound_by();
+  Column<uint32_t> source;  // of joins the node that bound them, of others themselves
   source.resize(graph.nodes().size());
   for (uint32_t id = 1; id < graph.nodes().size(); ++id) {
     const Node& node = graph.nodes()[id];
-    source[id] = node.kind() != NodeKind::Join ? id : graph.bound_by(id) == kNone ? 0 : source[graph.bound_by(id)];
+    source[id] = node.kind() != NodeKind::Join ? id : source[bound_by[id]];
     if (!is_event(node)) continue;
-    EventBound bound{bound_of(graph, id, source), false, true, std::min(slack[id], kLongest)};
+    EventBound bound{bound_of(graph, id, source[bound_by[id]]), false, true, std::min(slack[id], kLongest)};
     int64_t& row = is_operation(node) ? operations_[node.row] : calls_[node.row];
     // A call that waited for nothing is bound as its entry is.
     if (node.has(kNodeReturns) && !node.has(kNodeBoundByOther)) bound.by = unpack(calls_, node.row).by;

@@ -1,5 +1,7 @@
 #include "analyzer/model/queue_depth.h"
 
+#include "analyzer/model/parallel.h"
+
 #include <algorithm>
 
 namespace prof::analyzer {
@@ -67,56 +69,78 @@ QueueDepth::QueueDepth(const Trace& trace) : trace_(trace) {
     if (at_launch_[row].waiting != kNone) launches[fill[at_launch_[row].waiting]++] = row;
   }
 
-  for (uint32_t s = 0; s < trace.streams.size(); ++s) {
+  in_order_.resize(trace.streams.size());
+  parallel_for(trace.streams.size(), [&](size_t i) {
+    const auto s = static_cast<uint32_t>(i);
+    find_in_order(s);
     uint32_t* const first = launches.data() + launches_on[s];
     uint32_t* const last = launches.data() + launches_on[s + 1];
-    if (first == last) continue;
     const auto by_begin = [&](uint32_t a, uint32_t b) { return trace.host[a].begin_ns < trace.host[b].begin_ns; };
     if (!std::is_sorted(first, last, by_begin)) std::stable_sort(first, last, by_begin);
-    const std::vector<StreamId> stream{StreamId{s}};
-    Merged begins(*this, stream, Edge::Begin), starts(*this, stream, Edge::Start);
-    Merged outstanding_begins(*this, stream, Edge::OutstandingBegin), ends(*this, stream, Edge::End);
-    uint32_t waiting = 0, outstanding = 0;
-    for (uint32_t* row = first; row != last; ++row) {
-      const int64_t now = trace.host[*row].begin_ns;
-      // A start or end at `now` itself belongs to a launch before `now`: intervals are not empty.
-      waiting += begins.pop_before(now), waiting -= starts.pop_until(now);
-      outstanding += outstanding_begins.pop_before(now), outstanding -= ends.pop_until(now);
-      at_launch_[*row] = {waiting, outstanding};
+    measure_launches(s, first, last);
+  });
+}
+
+void QueueDepth::find_in_order(uint32_t stream) {
+  std::array<int64_t, 3> last;
+  last.fill(INT64_MIN);
+  in_order_[stream].fill(true);
+  At at;
+  for (uint32_t i = of_stream_[stream].first; i < of_stream_[stream].last; ++i) {
+    for (const Edge edge : {Edge::Entry, Edge::Start, Edge::End}) {
+      if (!read(i, edge, at)) continue;
+      const auto e = static_cast<size_t>(edge);
+      in_order_[stream][e] = in_order_[stream][e] && at.time_ns >= last[e];
+      last[e] = at.time_ns;
     }
   }
 }
 
-QueueDepth::Times::Times(const QueueDepth& depth, StreamId stream, Edge edge)
-    : depth_(&depth), edge_(edge), rows_(depth.of_stream_[index(stream)]), at_(rows_.first), end_(rows_.last) {
-  bool sorted = true;
-  int64_t last = INT64_MIN, time = 0;
-  for (uint32_t i = rows_.first; i < rows_.last && sorted; ++i) {
-    if (!read(i, time)) continue;
-    sorted = time >= last;
-    last = time;
+void QueueDepth::measure_launches(uint32_t stream, const uint32_t* first, const uint32_t* last) {
+  if (first == last) return;
+  const std::vector<StreamId> only{StreamId{stream}};
+  Merged entries(*this, only, Edge::Entry), starts(*this, only, Edge::Start), ends(*this, only, Edge::End);
+  Change depth;
+  for (const uint32_t* row = first; row != last; ++row) {
+    const int64_t now = trace_.host[*row].begin_ns;
+    // A start or end at `now` itself belongs to a launch before `now`: intervals are not empty.
+    depth.add(entries.pop_before(now));
+    depth.subtract(starts.pop_until(now));
+    depth.subtract(ends.pop_until(now));
+    at_launch_[*row] = {depth.waiting, depth.outstanding};
   }
-  if (!sorted) {
-    copy_.reserve(rows_.size());
-    for (uint32_t i = rows_.first; i < rows_.last; ++i) {
-      if (read(i, time)) copy_.push_back(time);
+}
+
+bool QueueDepth::read(uint32_t position, Edge edge, At& at) const {
+  const GpuOperation& operation = operation_at(position);
+  if (!operation.linked()) return false;
+  const int64_t entered = trace_.host[operation.launch].begin_ns;
+  // Empty or reversed: it does not wait, it is not outstanding.
+  const uint32_t waits = operation.start_ns > entered ? 1 : 0, runs = operation.end_ns > entered ? 1 : 0;
+  switch (edge) {
+    case Edge::Entry: at = {entered, {waits, runs}}; break;
+    case Edge::Start: at = {operation.start_ns, {waits, 0}}; break;
+    case Edge::End: at = {operation.end_ns, {0, runs}}; break;
+  }
+  return at.change.waiting + at.change.outstanding != 0;
+}
+
+QueueDepth::Times::Times(const QueueDepth& depth, StreamId stream, Edge edge)
+    : depth_(&depth),
+      edge_(edge),
+      at_(depth.of_stream_[index(stream)].first),
+      end_(depth.of_stream_[index(stream)].last),
+      sorted_copy_(!depth.in_order_[index(stream)][static_cast<size_t>(edge)]) {
+  if (sorted_copy_) {
+    copy_.reserve(end_ - at_);
+    for (; at_ < end_; ++at_) {
+      if (depth.read(at_, edge, now_)) copy_.push_back(now_);
     }
-    std::sort(copy_.begin(), copy_.end());
-    sorted_copy_ = true;
+    std::sort(copy_.begin(), copy_.end(), [](const At& a, const At& b) { return a.time_ns < b.time_ns; });
     at_ = 0;
     end_ = static_cast<uint32_t>(copy_.size());
   }
   settle();
-}
-
-bool QueueDepth::Times::read(uint32_t position, int64_t& time) const {
-  const GpuOperation& operation = depth_->operation_at(position);
-  if (!operation.linked()) return false;
-  const int64_t entered = depth_->trace_.host[operation.launch].begin_ns;
-  const bool waits = edge_ == Edge::Begin || edge_ == Edge::Start;
-  if ((waits ? operation.start_ns : operation.end_ns) <= entered) return false;  // empty or reversed
-  time = edge_ == Edge::Start ? operation.start_ns : edge_ == Edge::End ? operation.end_ns : entered;
-  return true;
 }
 
 void QueueDepth::Times::settle() {
@@ -124,33 +148,26 @@ void QueueDepth::Times::settle() {
     if (at_ < end_) now_ = copy_[at_];
     return;
   }
-  while (at_ < end_ && !read(at_, now_)) ++at_;
-}
-
-namespace {
-constexpr auto kLater = [](const auto& a, const auto& b) { return a.peek() > b.peek(); };
+  while (at_ < end_ && !depth_->read(at_, edge_, now_)) ++at_;
 }
 
 QueueDepth::Merged::Merged(const QueueDepth& depth, const std::vector<StreamId>& streams, Edge edge) {
   for (const StreamId stream : streams) {
     Times times(depth, stream, edge);
-    if (!times.done()) lists_.push_back(std::move(times));
+    if (times.done()) continue;
+    heads_.push({times.peek().time_ns, static_cast<uint32_t>(lists_.size())});
+    lists_.push_back(std::move(times));
   }
-  std::make_heap(lists_.begin(), lists_.end(), kLater);
 }
 
-uint32_t QueueDepth::Merged::pop_until(int64_t time) {
-  uint32_t popped = 0;
-  while (!lists_.empty() && lists_.front().peek() <= time) {
-    if (lists_.size() > 1) std::pop_heap(lists_.begin(), lists_.end(), kLater);
-    Times& earliest = lists_.back();
-    const int64_t bound = lists_.size() > 1 ? std::min(time, lists_.front().peek()) : time;
-    while (!earliest.done() && earliest.peek() <= bound) earliest.pop(), ++popped;
-    if (earliest.done()) {
-      lists_.pop_back();
-    } else {
-      std::push_heap(lists_.begin(), lists_.end(), kLater);
-    }
+QueueDepth::Change QueueDepth::Merged::pop_until(int64_t time) {
+  Change popped;
+  while (!heads_.empty() && heads_.front().time_ns <= time) {
+    const uint32_t list = heads_.front().list;
+    Times& earliest = lists_[list];
+    popped.add(earliest.peek().change);
+    earliest.pop();
+    earliest.done() ? heads_.pop() : heads_.replace_front({earliest.peek().time_ns, list});
   }
   return popped;
 }

@@ -4,8 +4,10 @@
 // stream it ran on. Operations whose launch is not known have no beginning and count nothing. O(n log n), a sorted sweep.
 #pragma once
 
+#include "analyzer/model/front_heap.h"
 #include "analyzer/model/trace.h"
 
+#include <array>
 #include <vector>
 
 namespace prof::analyzer {
@@ -33,59 +35,83 @@ class QueueDepth {
 
   // Calls visit(DepthStep) for each moment at which a depth of the stream, or the sum over several, changes.
   template <class Visit> void for_each_step(const std::vector<StreamId>& streams, Visit&& visit) const {
-    Merged begins(*this, streams, Edge::Begin), starts(*this, streams, Edge::Start);
-    Merged outstanding_begins(*this, streams, Edge::OutstandingBegin), ends(*this, streams, Edge::End);
-    uint32_t b = 0, w = 0, o = 0, e = 0;
+    Merged entries(*this, streams, Edge::Entry), starts(*this, streams, Edge::Start), ends(*this, streams, Edge::End);
+    Change depth;
     while (!ends.done()) {  // nothing begins or starts after the last end
       int64_t now = ends.peek();
-      for (const Merged* list : {&begins, &starts, &outstanding_begins}) {
+      for (const Merged* list : {&entries, &starts}) {
         if (!list->done() && list->peek() < now) now = list->peek();
       }
-      b += begins.pop_until(now), w += starts.pop_until(now);
-      o += outstanding_begins.pop_until(now), e += ends.pop_until(now);
-      visit(DepthStep{now, b - w, o - e});
+      depth.add(entries.pop_until(now));
+      depth.subtract(starts.pop_until(now));
+      depth.subtract(ends.pop_until(now));
+      visit(DepthStep{now, depth.waiting, depth.outstanding});
     }
   }
 
  private:
-  enum class Edge { Begin, Start, OutstandingBegin, End };
+  // Where an operation counts from, where it stops waiting, where it stops being outstanding.
+  enum class Edge { Entry, Start, End };
 
-  // The times of one edge of a stream's operations in growing order: read in place where they already are, else sorted.
+  // By how much the depths change; also what they are.
+  struct Change {
+    uint32_t waiting = 0, outstanding = 0;
+    void add(const Change& other) { waiting += other.waiting, outstanding += other.outstanding; }
+    void subtract(const Change& other) { waiting -= other.waiting, outstanding -= other.outstanding; }
+  };
+  struct At {
+    int64_t time_ns = 0;
+    Change change;
+  };
+
+  // One edge of a stream's operations in growing order of time: read in place where they already are, else sorted.
   class Times {
    public:
     Times(const QueueDepth& depth, StreamId stream, Edge edge);
     bool done() const { return at_ == end_; }
-    int64_t peek() const { return now_; }
+    const At& peek() const { return now_; }
     void pop() {
       ++at_;
       settle();
     }
 
    private:
-    bool read(uint32_t position, int64_t& time) const;  // false: this operation has no such edge
     void settle();
 
     const QueueDepth* depth_;
     Edge edge_;
-    Rows rows_;
     uint32_t at_ = 0, end_ = 0;
-    int64_t now_ = 0;
+    At now_;
     bool sorted_copy_ = false;
-    std::vector<int64_t> copy_;
+    std::vector<At> copy_;
   };
 
   // The same over several streams.
   class Merged {
    public:
     Merged(const QueueDepth& depth, const std::vector<StreamId>& streams, Edge edge);
-    bool done() const { return lists_.empty(); }
-    int64_t peek() const { return lists_.front().peek(); }
-    uint32_t pop_until(int64_t time);  // pops all <= time and counts them
-    uint32_t pop_before(int64_t time) { return pop_until(time - 1); }
+    bool done() const { return heads_.empty(); }
+    int64_t peek() const { return heads_.front().time_ns; }
+    Change pop_until(int64_t time);  // pops all <= time and adds them up
+    Change pop_before(int64_t time) { return pop_until(time - 1); }
 
    private:
-    std::vector<Times> lists_;  // a heap, the earliest in front
+    struct Head {
+      int64_t time_ns;
+      uint32_t list;
+    };
+    struct Later {
+      bool operator()(const Head& a, const Head& b) const {
+        return a.time_ns != b.time_ns ? a.time_ns > b.time_ns : a.list > b.list;
+      }
+    };
+    std::vector<Times> lists_;
+    FrontHeap<Head, Later> heads_{Later()};
   };
+
+  bool read(uint32_t position, Edge edge, At& at) const;  // false: this operation has no such edge
+  void find_in_order(uint32_t stream);
+  void measure_launches(uint32_t stream, const uint32_t* first, const uint32_t* last);
 
   const GpuOperation& operation_at(uint32_t position) const {
     return trace_.operations[order_.empty() ? position : order_[position]];
@@ -94,6 +120,7 @@ class QueueDepth {
   const Trace& trace_;
   Column<uint32_t> order_;       // rows of Trace::operations grouped by the stream they count on; empty: as they are
   std::vector<Rows> of_stream_;  // StreamId -> positions in order_ (or rows of operations)
+  std::vector<std::array<bool, 3>> in_order_;  // StreamId, Edge -> its times grow with the positions
   Column<LaunchDepth> at_launch_;
 };
 

@@ -122,19 +122,6 @@ void run_batch(const DependencyGraph& graph, const Changes& changes, const std::
     *outcomes[i] = {sums.wall[i + 1], static_cast<uint64_t>(sums.count[i + 1]), sums.own_ns[i + 1]};
 }
 
-// By node: the one that bound it in the measured run; 0: the window's begin.
-Column<uint32_t> bound_by(const DependencyGraph& graph) {
-  Column<uint32_t> bound;
-  bound.resize(graph.nodes().size());
-  std::vector<uint32_t> in_slot(graph.slots());
-  for (uint32_t id = 1; id < graph.nodes().size(); ++id) {
-    const Node& node = graph.nodes()[id];
-    bound[id] = in_slot[node.has(kNodeBoundByOther) ? node.other : node.before];
-    in_slot[node.slot] = id;
-  }
-  return bound;
-}
-
 }  // namespace
 
 int64_t Replay::wall_ns() const {
@@ -166,11 +153,23 @@ std::vector<Outcome> Replay::walls_without(const std::vector<Scenario>& scenario
   return outcomes;
 }
 
+Column<uint32_t> Replay::bound_by() const {
+  Column<uint32_t> bound;
+  bound.resize(graph_.nodes().size());
+  std::vector<uint32_t> in_slot(graph_.slots());
+  for (uint32_t id = 1; id < graph_.nodes().size(); ++id) {
+    const Node& node = graph_.nodes()[id];
+    bound[id] = in_slot[node.has(kNodeBoundByOther) ? node.other : node.before];
+    in_slot[node.slot] = id;
+  }
+  return bound;
+}
+
 std::vector<PathStep> Replay::critical_path() const {
   std::vector<PathStep> path;
   if (graph_.last() == kNone) return path;
   {
-    const Column<uint32_t> bound = bound_by(graph_);
+    const Column<uint32_t> bound = bound_by();
     for (uint32_t id = graph_.last(); id != 0; id = bound[id]) path.push_back({id, 0, 0, 0});
   }
   std::reverse(path.begin(), path.end());

@@ -66,6 +66,8 @@ class Replay {
 
   // The longest path from the window's begin to its last node, in order of time.
   std::vector<PathStep> critical_path() const;
+  // By node: the one that bound it in the measured run; 0: the window's begin.
+  Column<uint32_t> bound_by() const;
   // By node of the unchanged graph: how much later it could have ended without the last node ending later. 0 on the critical path.
   Column<int64_t> slacks() const;
   // Start and end of every node of the unchanged graph, for tests.

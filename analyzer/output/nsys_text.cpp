@@ -1,6 +1,6 @@
 #include "analyzer/output/nsys_text.h"
 
-#include "analyzer/output/json_text.h"
+#include "analyzer/output/cell_text.h"
 #include "analyzer/output/sink.h"
 
 #include <fmt/format.h>
@@ -16,29 +16,13 @@ constexpr size_t kLongestText = 100;
 
 bool begins_character(char c) { return (c & 0xc0) != 0x80; }
 
-size_t characters(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), begins_character));
-}
-
-std::string cut_text(std::string text) {
-  if (characters(text) <= kLongestText) return text;
+std::string cut_text(std::string&& text) {
+  if (display_width(text) <= kLongestText) return std::move(text);
   size_t at = 0;
   for (size_t seen = 0; at < text.size(); ++at) {
     if (begins_character(text[at]) && ++seen == kLongestText) break;
   }
   return text.substr(0, at) + "…";
-}
-
-std::string cell_text(const Table& table, const TableColumn& column, int64_t cell, TimeUnit unit) {
-  if (cell == kEmptyCell) return {};
-  switch (column.type) {
-    case CellType::Text: return cut_text(readable_utf8(table.text(cell)));
-    case CellType::Count: return with_commas(fmt::format("{}", cell));
-    case CellType::Nanoseconds: return with_commas(time_in(cell, unit));
-    case CellType::MeanNanoseconds: return with_commas(mean_time_in(Table::real(cell), unit));
-    case CellType::Real: return with_commas(fmt::format("{:.{}f}", Table::real(cell), column.decimals));
-  }
-  return {};
 }
 
 }  // namespace
@@ -56,32 +40,34 @@ void write_nsys_text(const Table& table, TimeUnit unit, Sink& sink) {
   sink.write(fmt::format(" ** {} ({}):\n\n", table.title(), table.name()));
   const std::vector<TableColumn>& columns = table.columns();
   std::vector<std::string> titles;
-  std::vector<size_t> widths;
   for (const TableColumn& column : columns) {
     titles.push_back(is_time(column.type) ? fmt::format("{} ({})", column.title, kUnitNames[static_cast<size_t>(unit)])
                                           : column.title);
-    size_t width = titles.back().size();
-    for (const int64_t cell : column.cells) width = std::max(width, characters(cell_text(table, column, cell, unit)));
-    widths.push_back(width);
   }
+  const CellTexts texts(table, unit, {cut_text, with_commas});
+  const std::vector<size_t> widths = texts.widths(titles);
   // Spaces at the end of a line are left out.
-  std::string line;
-  const auto put = [&](size_t i, std::string_view text, size_t before) {
+  const auto put = [&](size_t i, const ShownCell& cell, size_t before, std::string& line) {
     line += i == 0 ? " " : "  ";
-    line.append(before, ' ').append(text).append(widths[i] - before - characters(text), ' ');
+    line.append(before, ' ').append(cell.text).append(widths[i] - before - cell.width, ' ');
     if (i + 1 < columns.size()) return;
     line.erase(line.find_last_not_of(' ') + 1);
-    sink.write(line + "\n");
-    line.clear();
+    line += '\n';
   };
-  for (size_t i = 0; i < columns.size(); ++i) put(i, titles[i], (widths[i] - titles[i].size()) / 2);
-  for (size_t i = 0; i < columns.size(); ++i) put(i, std::string(widths[i], '-'), 0);
-  for (size_t row = 0; row < table.rows(); ++row) {
-    for (size_t i = 0; i < columns.size(); ++i) {
-      const std::string text = cell_text(table, columns[i], columns[i].cells[row], unit);
-      put(i, text, columns[i].type == CellType::Text ? 0 : widths[i] - characters(text));
-    }
+  std::string head;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const size_t width = display_width(titles[i]);
+    put(i, {titles[i], width}, (widths[i] - width) / 2, head);
   }
+  for (size_t i = 0; i < columns.size(); ++i) put(i, {std::string(widths[i], '-'), widths[i]}, 0, head);
+  sink.write(head);
+  write_rows(table.rows(), sink, [&](size_t row, std::string& line) {
+    CellTexts::Buffer buffer;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const ShownCell cell = texts.of(columns[i], columns[i].cells[row], buffer);
+      put(i, cell, columns[i].type == CellType::Text ? 0 : widths[i] - cell.width, line);
+    }
+  });
   if (!table.notes.empty()) sink.write("\n");
   for (const std::string& note : table.notes) sink.write(fmt::format("{}\n", note));
   sink.write(fmt::format("\n{}\n", table.coverage));

@@ -62,6 +62,7 @@ class Table {
   const std::vector<TableColumn>& columns() const { return columns_; }
   size_t rows() const { return columns_.empty() ? 0 : columns_[0].cells.size(); }
   std::string_view text(int64_t cell) const { return texts_[StringId{static_cast<uint32_t>(cell)}]; }
+  size_t texts() const { return texts_.size(); }  // cells of texts are smaller
   static double real(int64_t cell);
 
   // Sorts by the column of that key or title ("-key": descending) and cuts to `limit` rows (0: all). Equal rows keep their

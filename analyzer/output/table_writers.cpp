@@ -1,4 +1,5 @@
 // The three forms of a table.
+#include "analyzer/output/cell_text.h"
 #include "analyzer/output/json_text.h"
 #include "analyzer/output/nsys_text.h"
 #include "analyzer/output/sink.h"
@@ -14,23 +15,6 @@ namespace prof::analyzer {
 namespace {
 
 constexpr std::string_view kUnitNames[] = {"", "ns", "us", "ms", "s"};
-
-// Columns of a terminal the text takes, one per character.
-size_t display_width(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
-std::string plain_cell(const Table& table, const TableColumn& column, int64_t cell, TimeUnit unit) {
-  if (cell == kEmptyCell) return {};
-  switch (column.type) {
-    case CellType::Text: return std::string(table.text(cell));
-    case CellType::Count: return fmt::format("{}", cell);
-    case CellType::Nanoseconds: return time_in(cell, unit);
-    case CellType::MeanNanoseconds: return mean_time_in(Table::real(cell), unit);
-    case CellType::Real: return fmt::format("{:.{}f}", Table::real(cell), column.decimals);
-  }
-  return {};
-}
 
 void write_end(const Table& table, Sink& sink) {
   if (!table.footers.empty()) sink.write("\n");
@@ -50,48 +34,35 @@ void write_text(const Table& table, TimeUnit unit, Sink& sink) {
   }
   const std::vector<TableColumn>& columns = table.columns();
   std::vector<std::string> titles;
-  std::vector<size_t> widths;
   for (const TableColumn& column : columns) {
     const bool with_unit = is_time(column.type) && unit != TimeUnit::Auto;
     titles.push_back(with_unit ? fmt::format("{} ({})", column.title, kUnitNames[static_cast<int>(unit)])
                                : column.title);
-    size_t width = display_width(titles.back());
-    for (const int64_t cell : column.cells) {
-      const std::string text = plain_cell(table, column, cell, unit);
-      width = std::max(width, display_width(column.type == CellType::Text ? readable_utf8(text) : text));
-    }
-    widths.push_back(width);
   }
-  const auto put = [&](size_t i, std::string_view text) {
-    const std::string padding(widths[i] - display_width(text), ' ');
-    const bool last = i + 1 == columns.size();
-    sink.write(i == 0 ? "" : "  ");
-    if (columns[i].type == CellType::Text) {
-      sink.write(text);
-      if (!last) sink.write(padding);
-    } else {
-      sink.write(padding);
-      sink.write(text);
-    }
-    if (last) sink.write("\n");
+  const CellTexts texts(table, unit);
+  const std::vector<size_t> widths = texts.widths(titles);
+  const auto put = [&](size_t i, const ShownCell& cell, std::string& line) {
+    const size_t padding = widths[i] - cell.width;
+    const bool last = i + 1 == columns.size(), left = columns[i].type == CellType::Text;
+    if (i != 0) line += "  ";
+    if (!left) line.append(padding, ' ');
+    line += cell.text;
+    if (left && !last) line.append(padding, ' ');
+    if (last) line += '\n';
   };
-  for (size_t i = 0; i < columns.size(); ++i) put(i, titles[i]);
-  for (size_t i = 0; i < columns.size(); ++i) {
-    sink.write(i == 0 ? "" : "  ");
-    sink.write(std::string(widths[i], '-'));
-  }
-  sink.write("\n");
-  for (size_t row = 0; row < table.rows(); ++row) {
-    for (size_t i = 0; i < columns.size(); ++i) {
-      const std::string text = plain_cell(table, columns[i], columns[i].cells[row], unit);
-      put(i, columns[i].type == CellType::Text ? readable_utf8(text) : text);
-    }
-  }
+  std::string head;
+  for (size_t i = 0; i < columns.size(); ++i) put(i, {titles[i], display_width(titles[i])}, head);
+  for (size_t i = 0; i < columns.size(); ++i) head.append(i == 0 ? "" : "  ").append(widths[i], '-');
+  sink.write(head + "\n");
+  write_rows(table.rows(), sink, [&](size_t row, std::string& line) {
+    CellTexts::Buffer buffer;
+    for (size_t i = 0; i < columns.size(); ++i) put(i, texts.of(columns[i], columns[i].cells[row], buffer), line);
+  });
   write_end(table, sink);
 }
 
-std::string csv_text(std::string_view text) {
-  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
+std::string csv_text(std::string&& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return std::move(text);
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"') quoted += '"';
@@ -107,17 +78,18 @@ void write_csv(const Table& table, TimeUnit unit, Sink& sink) {
     sink.write(i == 0 ? "" : ",");
     sink.write(csv_text(is_time(columns[i].type)
                             ? fmt::format("{} ({})", columns[i].title, kUnitNames[static_cast<int>(unit)])
-                            : columns[i].title));
+                            : std::string(columns[i].title)));
   }
   sink.write("\n");
-  for (size_t row = 0; row < table.rows(); ++row) {
+  const CellTexts texts(table, unit, {csv_text, {}});
+  write_rows(table.rows(), sink, [&](size_t row, std::string& line) {
+    CellTexts::Buffer buffer;
     for (size_t i = 0; i < columns.size(); ++i) {
-      sink.write(i == 0 ? "" : ",");
-      const std::string text = plain_cell(table, columns[i], columns[i].cells[row], unit);
-      sink.write(columns[i].type == CellType::Text ? csv_text(readable_utf8(text)) : text);
+      if (i != 0) line += ',';
+      line += texts.of(columns[i], columns[i].cells[row], buffer).text;
     }
-    sink.write("\n");
-  }
+    line += '\n';
+  });
 }
 
 void write_json(const Table& table, Sink& sink) {
@@ -164,23 +136,6 @@ void write_json(const Table& table, Sink& sink) {
 }
 
 }  // namespace
-
-std::string scaled_time(int64_t ns) {
-  const int64_t magnitude = ns < 0 ? -ns : ns;
-  if (magnitude < 1000) return fmt::format("{}ns", ns);
-  const char* unit = "us";
-  double value = static_cast<double>(ns) / 1e3;
-  if (magnitude >= 1'000'000'000) {
-    unit = "s";
-    value = static_cast<double>(ns) / 1e9;
-  } else if (magnitude >= 1'000'000) {
-    unit = "ms";
-    value = static_cast<double>(ns) / 1e6;
-  }
-  const double size = std::fabs(value);
-  const int decimals = size < 10 ? 4 : size < 100 ? 3 : size < 1000 ? 2 : size < 10000 ? 1 : 0;
-  return fmt::format("{:.{}f}{}", value, decimals, unit);
-}
 
 std::string time_in(int64_t ns, TimeUnit unit) {
   switch (unit) {

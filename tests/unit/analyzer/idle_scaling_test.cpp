@@ -1,29 +1,17 @@
-// Twice the input, twice the work: the cost of gaps and of op-idle grows as n log n. Time of the thread's own CPU, the least
-// of several runs, and several attempts, so that a loaded machine does not decide; what is quadratic fails them all.
+// Twice the input, twice the work: the cost of gaps, of op-idle and of the queue depth grows as n log n.
 #include "analyzer/analysis/gaps.h"
-#include "tests/unit/analyzer/hand_trace.h"
-
-#include <gtest/gtest.h>
-#include <time.h>
-
-#include <algorithm>
+#include "tests/unit/analyzer/scaling.h"
 
 namespace prof::analyzer {
 namespace {
 
 using tests::HandTrace;
 
-int64_t cpu_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
-}
-
 // Steps of eight ops in each other, each with a launch and a kernel on one of three streams; a gap behind most kernels.
-void fill(HandTrace& hand, uint32_t steps) {
+void steps(HandTrace& hand, uint32_t count) {
   const uint32_t streams[] = {0, hand.stream(0, 13), hand.stream(0, 14)};
   uint32_t id = 0;
-  for (int64_t step = 0; step < steps; ++step) {
+  for (int64_t step = 0; step < count; ++step) {
     const int64_t begin = step * 10'000;
     for (int64_t level = 0; level < 8; ++level) {
       hand.range(level % 2 == 0 ? "outer" : "inner", begin + level * 100, begin + 9900 - level * 100);
@@ -32,41 +20,40 @@ void fill(HandTrace& hand, uint32_t steps) {
     }
     hand.call("cudaStreamSynchronize", begin + 8500, begin + 9500);
   }
-  hand.finish();
 }
 
-template <class Work> int64_t least_cpu_ns(uint32_t steps, Work work) {
-  int64_t least = INT64_MAX;
-  HandTrace hand;
-  fill(hand, steps);
-  for (int run = 0; run < 3; ++run) {
-    const Views views(hand.trace);
-    const AnalysisInput input{hand.trace, views, hand.selection, hand.options};
-    const int64_t before = cpu_ns();
-    work(input);
-    least = std::min(least, cpu_ns() - before);
+// Everything is launched before anything runs, on as many streams as there are rounds of eight.
+void deep_queues(HandTrace& hand, uint32_t count) {
+  uint32_t stream = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (i % 8 == 0) stream = hand.stream(0, 100 + i);
+    hand.launch(10 * int64_t{i}, 10 * int64_t{i} + 8, i + 1);
+    hand.kernel(10 * int64_t{count} + 100 * (i % 8), 10 * int64_t{count} + 100 * (i % 8) + 90, i + 1, stream);
   }
-  return least;
-}
-
-template <class Work> void expect_linear(Work work) {
-  double ratio = 0;
-  for (int attempt = 0; attempt < 6; ++attempt) {
-    ratio = static_cast<double>(least_cpu_ns(10'000, work)) / static_cast<double>(least_cpu_ns(5'000, work));
-    if (ratio <= 2.3) return;
-  }
-  ADD_FAILURE() << "twice the input took " << ratio << " times as long";
 }
 
 TEST(Scaling, GapsGrowWithTheInput) {
-  expect_linear([](const AnalysisInput& input) {
-    const std::vector<Gap> gaps = find_gaps(input.trace, input.views, input.selection, {0, INT64_MAX / 2});
-    ASSERT_GT(gaps.size(), 20'000u);
-  });
+  EXPECT_LE(
+      tests::growth(
+          5000, steps,
+          [](const AnalysisInput& input) {
+            const std::vector<Gap> gaps = find_gaps(input.trace, input.views, input.selection, {0, INT64_MAX / 2});
+            ASSERT_GT(gaps.size(), 20'000u);
+          }),
+      tests::kMostGrowth);
 }
 
 TEST(Scaling, IdleTimeOfOpsGrowsWithTheInput) {
-  expect_linear([](const AnalysisInput& input) { ASSERT_EQ(report_op_idle(input).rows(), 2u); });
+  EXPECT_LE(tests::growth(5000, steps, [](const AnalysisInput& input) { ASSERT_EQ(report_op_idle(input).rows(), 2u); }),
+            tests::kMostGrowth);
+}
+
+TEST(Scaling, QueueDepthGrowsWithTheInputAndItsStreams) {
+  for (const auto fill : {steps, deep_queues}) {
+    EXPECT_LE(
+        tests::growth(8000, fill, [](const AnalysisInput& input) { ASSERT_GT(report_queue_depth(input).rows(), 3u); }),
+        tests::kMostGrowth);
+  }
 }
 
 }  // namespace
