@@ -63,10 +63,33 @@ struct Item {
 
 bool on_device(PathPart part) { return part >= PathPart::LaunchLatency; }
 
+// What threads were doing, kept from one window to the next: a walk starts again only where time goes back.
+class ThreadCursors {
+ public:
+  explicit ThreadCursors(const Trace& trace) : trace_(trace), cursors_(trace.threads.size()) {}
+
+  HostCursor& from(uint32_t thread, int64_t begin_ns, int64_t end_ns) {
+    Cursor& cursor = cursors_[thread];
+    if (cursor.walk == nullptr || begin_ns < cursor.until_ns)
+      cursor.walk = std::make_unique<HostCursor>(trace_, ThreadId{thread});
+    cursor.until_ns = end_ns;
+    return *cursor.walk;
+  }
+
+ private:
+  struct Cursor {
+    std::unique_ptr<HostCursor> walk;
+    int64_t until_ns = 0;
+  };
+  const Trace& trace_;
+  std::vector<Cursor> cursors_;
+};
+
 class PathSums {
  public:
-  PathSums(const AnalysisInput& input, const DependencyGraph& graph)
-      : input_(input), graph_(graph), selected_(input), cursors_(input.trace.threads.size()) {}
+  PathSums(const AnalysisInput& input, const DependencyGraph& graph, const NodeSelection& selected,
+           ThreadCursors& cursors)
+      : input_(input), graph_(graph), selected_(selected), cursors_(cursors) {}
 
   void run() {
     for (const PathStep& step : Replay(graph_).critical_path()) {
@@ -161,8 +184,8 @@ class PathSums {
   // By what the thread was in: the innermost operator, range or Python function.
   void add_host_work(const Node& node, const PathStep& step) {
     const uint32_t of = thread(node);
-    if (cursors_[of] == nullptr) cursors_[of] = std::make_unique<HostCursor>(input_.trace, ThreadId{of});
-    cursors_[of]->walk(step.begin_ns, step.start_ns, [&](int64_t begin, int64_t end, uint32_t, uint32_t range) {
+    HostCursor& cursor = cursors_.from(of, step.begin_ns, step.start_ns);
+    cursor.walk(step.begin_ns, step.start_ns, [&](int64_t begin, int64_t end, uint32_t, uint32_t range) {
       const uint32_t label = range == kNone ? 0 : index(input_.trace.ranges[range].label);
       last_ = add(PathPart::HostWork, label, of, begin, end);
     });
@@ -179,8 +202,8 @@ class PathSums {
 
   const AnalysisInput& input_;
   const DependencyGraph& graph_;
-  NodeSelection selected_;
-  std::vector<std::unique_ptr<HostCursor>> cursors_;
+  const NodeSelection& selected_;
+  ThreadCursors& cursors_;
   std::unordered_map<Key, Item, KeyHash> sums_;
   Item* last_ = nullptr;  // of sums_: references into it stay valid
 };
@@ -227,10 +250,12 @@ Table report_critical_path(const AnalysisInput& input) {
   table.add_column("Wall (%)", "wall_percent", CellType::Real, 1);
   table.add_column("Longest", "longest", CellType::Nanoseconds);
   table.add_column("At", "at", CellType::Nanoseconds);
+  const NodeSelection selected(input);
+  ThreadCursors cursors(input.trace);
   for (const Window& window : windows) {
     const DependencyGraph graph = make_graph(input, window);
     add_graph_notes(table, input, window, graph);
-    PathSums sums(input, graph);
+    PathSums sums(input, graph, selected, cursors);
     sums.run();
     const std::vector<Item> items = sums.items();
     std::vector<Item> parts(kParts);

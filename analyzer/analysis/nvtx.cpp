@@ -16,29 +16,37 @@ namespace prof::analyzer {
 
 namespace {
 
-// Chains of open ranges by table names: PathIds whose texts differ only in numbers of emit_nvtx are one.
+// Chains of open ranges by table names: PathIds whose texts differ only in numbers of emit_nvtx are one. Texts are made when
+// asked for: of ranges n deep they are as long as n squared.
 class NamedPaths {
  public:
-  NamedPaths(const Trace& trace, const EventNames& names) : of_path_(trace.paths.size()) {
+  NamedPaths(const Trace& trace, const EventNames& names) : names_(names), of_path_(trace.paths.size()) {
     std::unordered_map<uint64_t, uint32_t> known;
     for (uint32_t path = 1; path < trace.paths.size(); ++path) {
       const PathNode& node = trace.paths[path];  // parents stand before their children
-      const uint32_t parent = of_path_[index(node.parent)];
-      const uint64_t key = uint64_t{parent} << 32 | static_cast<uint32_t>(names.of(node.label));
-      const auto [found, added] = known.try_emplace(key, static_cast<uint32_t>(texts_.size()));
-      if (added) {
-        const std::string_view name = names.text(names.of(node.label));
-        texts_.push_back(parent == 0 ? std::string(name) : fmt::format("{}/{}", texts_[parent], name));
-      }
+      const Named named{of_path_[index(node.parent)], names.of(node.label)};
+      const uint64_t key = uint64_t{named.parent} << 32 | static_cast<uint32_t>(named.name);
+      const auto [found, added] = known.try_emplace(key, static_cast<uint32_t>(named_.size()));
+      if (added) named_.push_back(named);
       of_path_[path] = found->second;
     }
   }
   uint32_t of(PathId path) const { return of_path_[index(path)]; }
-  const std::string& text(uint32_t id) const { return texts_[id]; }
+  std::string text(uint32_t id) const {
+    std::vector<std::string_view> parts;
+    for (; id != 0; id = named_[id].parent) parts.push_back(names_.text(named_[id].name));
+    std::reverse(parts.begin(), parts.end());
+    return fmt::format("{}", fmt::join(parts, "/"));
+  }
 
  private:
+  struct Named {
+    uint32_t parent = 0;
+    StringId name{};
+  };
+  const EventNames& names_;
   std::vector<uint32_t> of_path_;
-  std::vector<std::string> texts_{std::string()};
+  std::vector<Named> named_{Named{}};
 };
 
 struct Sums {
@@ -121,7 +129,7 @@ Table report_nvtx(const AnalysisInput& input) {
     const Sums& sums = each->second;
     const bool nests = style == RangeStyle::PushPop;
     Table::Row row = table.row();
-    row.add(by_path && nests ? std::string_view(paths.text(name)) : names.text(StringId{name}));
+    by_path&& nests ? row.add(std::string_view(paths.text(name))) : row.add(names.text(StringId{name}));
     row.add(trace.text(StringId{domain})).add(sums.kind).add(std::string_view(nests ? "PushPop" : "StartEnd"));
     nests ? row.add(static_cast<double>(sums.levels) / static_cast<double>(sums.count)) : row.empty();
     row.add(sums.count);
