@@ -78,8 +78,12 @@ void ChromeCopy::note_event(const EventFields& fields, std::string_view pid) {
     if (of_device.empty()) of_device = pid;
   }
   if (!operation && last_row_.table != ChromeRow::Table::Host) return;
-  if (operation ? arrows_->wants_operation(last_row_.row) : arrows_->wants_call(last_row_.row))
-    arrows_->put({!operation, last_row_.row}, fmt::format("\"pid\":{},\"tid\":{},\"ts\":", pid, fields.tid));
+  if (!(operation ? arrows_->wants_operation(last_row_.row) : arrows_->wants_call(last_row_.row))) return;
+  // An event without a pid or tid is on the track of those without.
+  std::string track;
+  if (!pid.empty()) track += fmt::format("\"pid\":{},", pid);
+  if (!fields.tid.empty()) track += fmt::format("\"tid\":{},", fields.tid);
+  arrows_->put({!operation, last_row_.row}, track + "\"ts\":");
 }
 
 void ChromeCopy::edit(std::string_view text, std::string_view old_part, std::string new_part) {
