@@ -238,7 +238,9 @@ void join(Trace& trace, const ImportMark& mark) {
     }
     launch.word = HostEvent::pack(launch.api(), kind, launch.flags() | kHostHasGpu, launch.result());
     launch.stream = HostStreamId{first_host_stream + operation.stream_index - mark.streams};
-    if (launch.subject == 0) launch.subject = kind == HostKind::KernelLaunch ? operation.detail : operation.bytes;
+    // A graph's subject is a row of Trace::graphs, which only logs have.
+    if (launch.subject == 0 && kind != HostKind::GraphLaunch)
+      launch.subject = kind == HostKind::KernelLaunch ? operation.detail : operation.bytes;
   }
   for (uint32_t row = mark.syncs; row < trace.syncs.size(); ++row) {
     SyncEvent& sync = trace.syncs[row];
