@@ -90,8 +90,10 @@ class Reader {
     return true;
   }
 
-  // CUPTI writes INT_MAX for a graph that begins or ends on the host: it has no device to stand on.
-  void graph(const GraphRecord& record) {
+  // A graph that begins with a host function stands on the device where it ends; the libraries that say so have that field.
+  void graph(GraphRecord record) {
+    constexpr uint32_t kHost = INT32_MAX;
+    if (record.deviceId == kHost) record.deviceId = record.endDeviceId, record.contextId = record.endContextId;
     format::GraphRun run;
     run.graph = record.graphId;
     if (timed(record, run)) emit(run);

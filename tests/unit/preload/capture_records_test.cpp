@@ -140,6 +140,15 @@ TEST_F(Records, AWholeGraphIsOneOperation) {
   EXPECT_NE(lines("graph_run")[0].find("graph=12"), std::string::npos);
 }
 
+TEST_F(Records, AGraphThatBeginsOnTheHostStandsWhereItEnds) {
+  GraphRecord& record = add<GraphRecord>(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  record.start = 1000, record.end = 4000, record.deviceId = record.contextId = INT32_MAX, record.streamId = 77;
+  record.endDeviceId = 1, record.endContextId = 3;
+  EXPECT_EQ(read().operations, 1u);
+  ASSERT_EQ(lines("gpu_stream").size(), 1u);
+  EXPECT_NE(lines("gpu_stream")[0].find("device=1 context=3 stream=77"), std::string::npos);
+}
+
 TEST_F(Records, RecordsWithoutValidTimesAreCountedAndLeftOut) {
   const uint64_t before = counted(format::Counter::gpu_clock_errors);
   kernel(1, 0, 0, "records_unfinished");
