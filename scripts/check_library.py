@@ -9,7 +9,7 @@ import sys
 
 ALWAYS = {"dlsym", "InitializeInjectionNvtx", "InitializeInjectionNvtx2"}
 NEEDED = re.compile(r"libc\.so\.6|ld-linux-[\w-]+\.so\.\d")
-ROW = re.compile(r"^(?:CUDA_API|CUPTI_GUARD)\w*\(\s*(\w+)", re.M)
+ROW = re.compile(r"^(?:CUDA_API|CUPTI_API)\w*\(\s*(\w+)", re.M)
 
 
 def readelf(*options):

@@ -1,6 +1,7 @@
 // Last step of the builder: which launch made which GPU operation, by containment and correlation id, never by order.
 //
 //   DriverCalls   (tid, GPU-clock start, correlation)  --inside [begin, end] of a launch of a thread with that tid-->  launch
+//   RuntimeCalls  (tid, start, end, correlation)       --around exactly one launch of a thread with that tid-->         launch
 //   ExternalCalls (begin tick of the launch, correlation)                                                         -->  launch
 //   GPU operation (correlation)  --the table of its process-->  launch, or the reason why there is none
 //
@@ -54,17 +55,21 @@ class GroupJoin {
       : trace_(trace), process_(process), threads_(threads) {}
 
   // Afterwards each call's `row` holds the launch's row or a reason.
-  void run(uint32_t tid, DriverCall* first, DriverCall* last) const {
+  void run(uint64_t group, DriverCall* first, DriverCall* last) const {
+    const auto sort = static_cast<CallSort>(group >> 32);
     const auto by_time = [](const DriverCall& a, const DriverCall& b) { return a.time_ns < b.time_ns; };
     if (!std::is_sorted(first, last, by_time)) std::sort(first, last, by_time);
-    if (tid == 0) {
+    if (sort == CallSort::External) {
       place_external(first, last);
       return;
     }
     for (DriverCall* call = first; call != last; ++call) call->row = without_call(*call);
-    const auto threads = threads_.of_tid.find(tid);
+    const auto threads = threads_.of_tid.find(static_cast<uint32_t>(group));
     if (threads == threads_.of_tid.end()) return;
-    for (const uint32_t thread : threads->second) place_in_thread(first, last, trace_.threads[thread].host);
+    for (const uint32_t thread : threads->second) {
+      const Rows rows = trace_.threads[thread].host;
+      sort == CallSort::Runtime ? place_around(first, last, rows) : place_in_thread(first, last, rows);
+    }
   }
 
  private:
@@ -97,6 +102,28 @@ class GroupJoin {
       } else if (row != kNone) {
         found(*call, row);
       }
+    }
+  }
+
+  // Runtime calls of a thread follow each other: start and end are neighbours with one correlation id. One with several launches
+  // inside cannot tell which of them an operation came from.
+  void place_around(DriverCall* first, DriverCall* last, Rows rows) const {
+    const Column<HostEvent>& host = trace_.host;
+    uint32_t next = rows.first;
+    for (DriverCall* call = first; last - call >= 2; ++call) {
+      DriverCall* const end = call + 1;
+      if (end->correlation != call->correlation) continue;  // the other one of the pair was lost
+      while (next < rows.last && host[next].begin_ns < call->time_ns - kToleranceNs) ++next;
+      uint32_t only = kNone;
+      bool several = false;
+      for (uint32_t row = next; row < rows.last && host[row].begin_ns <= end->time_ns; ++row) {
+        if (!host[row].is_launch() || host[row].end_ns > end->time_ns + kToleranceNs) continue;
+        several = only != kNone;
+        only = row;
+        if (several) break;
+      }
+      if (only != kNone && !several && host[only].correlation == 0) found(*call, only), end->row = only;
+      call = end;
     }
   }
 
@@ -149,21 +176,27 @@ std::vector<CorrelationTable> join_calls(std::vector<ProcessCalls>& calls, const
     tables.emplace_back(calls[p].rows);
     for (const CallGroup& group : calls[p].groups) groups.push_back({p, group});
   }
-  // External calls may lead to any thread of their process: after the others.
-  const auto driver =
-      std::stable_partition(groups.begin(), groups.end(), [](const auto& g) { return g.second.tid != 0; });
+  // Driver calls first: what they lead to is certain. External calls may lead to any thread of their process.
+  const auto is = [](CallSort sort) {
+    return [sort](const auto& g) { return static_cast<CallSort>(g.second.key >> 32) == sort; };
+  };
+  const auto runtime = std::stable_partition(groups.begin(), groups.end(), is(CallSort::Driver));
+  const auto external = std::stable_partition(runtime, groups.end(), is(CallSort::Runtime));
   const auto join = [&](const std::pair<uint32_t, CallGroup>& of) {
     const auto& [process, group] = of;
     DriverCall* const first = calls[process].rows.data() + group.first;
     DriverCall* const last = calls[process].rows.data() + group.last;
-    GroupJoin(trace, ProcessId{process}, threads[process]).run(group.tid, first, last);
+    GroupJoin(trace, ProcessId{process}, threads[process]).run(group.key, first, last);
     if (!tables[process].is_dense()) return;
     for (const DriverCall* call = first; call != last; ++call) tables[process].keep(call->correlation, call->row);
   };
-  const auto driver_groups = static_cast<size_t>(driver - groups.begin());
-  parallel_for(
-      driver_groups, [&](size_t g) { join(groups[g]); }, workers);
-  for (size_t g = driver_groups; g < groups.size(); ++g) join(groups[g]);
+  auto done = groups.begin();
+  for (const auto until : {runtime, external}) {
+    parallel_for(
+        static_cast<size_t>(until - done), [&](size_t g) { join(done[static_cast<ptrdiff_t>(g)]); }, workers);
+    done = until;
+  }
+  for (; done != groups.end(); ++done) join(*done);
   for (uint32_t p = 0; p < calls.size(); ++p) {
     if (!tables[p].is_dense()) tables[p].keep_sorted(calls[p].rows);
     calls[p].rows.free();

@@ -77,12 +77,12 @@ void give_operation_rows(std::vector<LogTask>& tasks, Trace& trace) {
 }
 
 void give_call_rows(std::vector<LogTask>& tasks, std::vector<ProcessCalls>& calls) {
-  std::vector<std::unordered_map<uint32_t, size_t>> group_of(calls.size());
+  std::vector<std::unordered_map<uint64_t, size_t>> group_of(calls.size());
   for (const LogTask& task : tasks) {
     std::vector<CallGroup>& groups = calls[task.log].groups;
-    for (const auto& [tid, room] : task.calls) {
-      const auto [found, added] = group_of[task.log].try_emplace(tid, groups.size());
-      if (added) groups.push_back({tid, 0, 0});
+    for (const auto& [key, room] : task.calls) {
+      const auto [found, added] = group_of[task.log].try_emplace(key, groups.size());
+      if (added) groups.push_back({key, 0, 0});
       groups[found->second].last += room.count;
     }
   }
@@ -97,8 +97,8 @@ void give_call_rows(std::vector<LogTask>& tasks, std::vector<ProcessCalls>& call
   }
   for (LogTask& task : tasks) {
     ProcessCalls& process = calls[task.log];
-    for (auto& [tid, room] : task.calls) {
-      CallGroup& group = process.groups[group_of[task.log][tid]];
+    for (auto& [key, room] : task.calls) {
+      CallGroup& group = process.groups[group_of[task.log][key]];
       room.next = process.rows.data() + group.last;
       room.end = process.rows.data() + (group.last += room.count);
     }

@@ -15,9 +15,9 @@ struct ClockReader {
   int64_t gpu(uint64_t cupti_ns) { return static_cast<int64_t>(clock.gpu_ns(cupti_ns, gpu_hint)); }
 };
 
-// Driver calls of one process, grouped by system thread id.
+// Calls of one process as CUPTI saw them, grouped by sort and system thread id.
 struct CallGroup {
-  uint32_t tid = 0;  // 0: external calls
+  uint64_t key = 0;  // call_group()
   size_t first = 0, last = 0;
 };
 struct ProcessCalls {

@@ -44,8 +44,15 @@ class Surveyor {
     to_.first_gpu_ns = std::min(to_.first_gpu_ns, r.start);
     to_.last_gpu_ns = std::max(to_.last_gpu_ns, r.start);
   }
-  void operator()(const format::DriverCalls& r, RecordPlace) { to_.calls[r.tid].count += r.calls.count; }
-  void operator()(const format::ExternalCalls& r, RecordPlace) { to_.calls[0].count += r.calls.count; }
+  void operator()(const format::DriverCalls& r, RecordPlace) {
+    to_.calls[call_group(CallSort::Driver, r.tid)].count += r.calls.count;
+  }
+  void operator()(const format::RuntimeCalls& r, RecordPlace) {
+    to_.calls[call_group(CallSort::Runtime, r.tid)].count += r.calls.count;
+  }
+  void operator()(const format::ExternalCalls& r, RecordPlace) {
+    to_.calls[call_group(CallSort::External, 0)].count += r.calls.count;
+  }
   void operator()(const format::ClockAnchor& r, RecordPlace) { to_.anchors.push_back(r); }
   void operator()(const format::ThreadDef& r, RecordPlace place) {
     const uint32_t thread = ids_.threads.find(place.block->thread);
@@ -148,10 +155,13 @@ class Filler {
   }
 
   void operator()(const format::DriverCalls& r, RecordPlace) {
-    calls(r.calls, r.tid, [&](uint64_t time) { return clock_.gpu(time); });
+    calls(r.calls, call_group(CallSort::Driver, r.tid), [&](uint64_t time) { return clock_.gpu(time); });
+  }
+  void operator()(const format::RuntimeCalls& r, RecordPlace) {
+    calls(r.calls, call_group(CallSort::Runtime, r.tid), [&](uint64_t time) { return clock_.gpu(time); });
   }
   void operator()(const format::ExternalCalls& r, RecordPlace) {
-    calls(r.calls, 0, [&](uint64_t time) { return clock_.tick(time); });
+    calls(r.calls, call_group(CallSort::External, 0), [&](uint64_t time) { return clock_.tick(time); });
   }
 
  private:
@@ -208,8 +218,8 @@ class Filler {
     *to_.operations[stream].next++ = operation;
     to_.last_ns = std::max(to_.last_ns, operation.end_ns);
   }
-  template <class ToNs> void calls(const format::CallPairs& pairs, uint32_t tid, ToNs&& to_ns) {
-    const auto room = to_.calls.find(tid);
+  template <class ToNs> void calls(const format::CallPairs& pairs, uint64_t group, ToNs&& to_ns) {
+    const auto room = to_.calls.find(group);
     if (room == to_.calls.end() || static_cast<uint64_t>(room->second.end - room->second.next) < pairs.count) {
       ok_ = false;
       return;

@@ -104,6 +104,10 @@ template <class Row> struct Room {
   Row next{}, end{};
 };
 
+// Calls as CUPTI saw them are joined with launches by sort and system thread (external ones by process).
+enum class CallSort : uint32_t { Driver, Runtime, External };
+constexpr uint64_t call_group(CallSort sort, uint32_t tid) { return static_cast<uint64_t>(sort) << 32 | tid; }
+
 struct LogTask {
   uint32_t log = 0;                     // index of the input
   std::vector<const BlockRef*> blocks;  // what to decode
@@ -111,7 +115,7 @@ struct LogTask {
   std::vector<UnfinishedCall> unfinished;  // in the order of the blocks
   Room<HostEvent*> host;
   std::vector<Room<GpuOperation*>> operations;            // by StreamId
-  std::unordered_map<uint32_t, Room<DriverCall*>> calls;  // by system thread id; 0: external calls
+  std::unordered_map<uint64_t, Room<DriverCall*>> calls;  // by call_group()
   uint64_t nvtx_rows = 0;
   Column<StagedNvtx> nvtx;
   StagedGraph graphs;

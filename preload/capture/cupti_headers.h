@@ -8,4 +8,6 @@
 #include <cupti_version.h>
 
 #include <cupti_activity.h>
+#include <cupti_callbacks.h>
 #include <cupti_driver_cbid.h>
+#include <cupti_runtime_cbid.h>

@@ -29,8 +29,9 @@ constexpr bool operation = PROF_SAME(kind) && PROF_SAME(start) && PROF_SAME(end)
 template <class New, class Old>
 constexpr bool kernel = operation<New, Old>&& PROF_SAME(registersPerThread) && PROF_SAME(gridX) && PROF_SAME(gridY) &&
                         PROF_SAME(gridZ) && PROF_SAME(blockX) && PROF_SAME(blockY) && PROF_SAME(blockZ) &&
-                        PROF_SAME(staticSharedMemory) && PROF_SAME(dynamicSharedMemory) &&
-                        PROF_SAME(localMemoryPerThread) && PROF_SAME(name) && PROF_SAME(launchType);
+                        PROF_SAME(staticSharedMemory) && PROF_SAME(dynamicSharedMemory) && PROF_SAME(completed) &&
+                        PROF_SAME(queued) && PROF_SAME(submitted) && PROF_SAME(localMemoryPerThread) &&
+                        PROF_SAME(name) && PROF_SAME(launchType);
 template <class New, class Old>
 constexpr bool copy = operation<New, Old>&& PROF_SAME(copyKind) && PROF_SAME(srcKind) && PROF_SAME(dstKind) &&
                       PROF_SAME(bytes);

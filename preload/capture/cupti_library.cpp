@@ -5,6 +5,7 @@
 #include <link.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <type_traits>
@@ -154,7 +155,7 @@ class Search {
     return true;
   }
   bool refuse(const char* a, const char* b, const char* c) {
-    PathBuilder(into_.reason).add(a).add(b).add(c);
+    set_reason(into_, {a, b, c});
     return false;
   }
 
@@ -203,6 +204,22 @@ bool search_all(Search& search, const char* named, CuptiLibrary& into) {
 }
 
 }  // namespace
+
+bool adopt_cupti_around(const void* function, CuptiLibrary& into) {
+  const int saved = errno;
+  Dl_info info{};
+  constexpr int kAnyDriver = INT_MAX;
+  const bool found = prof_libc_dladdr != nullptr && prof_libc_dladdr(function, &info) != 0 &&
+                     info.dli_fname != nullptr &&
+                     Search(kAnyDriver, into).file(info.dli_fname, "used by the program", RTLD_NOLOAD);
+  errno = saved;
+  return found;
+}
+
+void set_reason(CuptiLibrary& into, std::initializer_list<const char*> parts) {
+  PathBuilder reason(into.reason);
+  for (const char* part : parts) reason.add(part);
+}
 
 bool find_cupti(const char* named, int driver_version, CuptiLibrary& into) {
   const int saved = errno;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 namespace prof::preload {
 
@@ -37,6 +38,12 @@ constexpr uint32_t cupti_major(uint32_t api_version) {
 // CUPTI in, $CUDA_HOME, the loader's cache, /usr/local/cuda. `driver_version` as cuDriverGetVersion tells it: a CUPTI of a
 // newer major version than the driver is refused. False: `reason` says what was tried last.
 bool find_cupti(const char* named, int driver_version, CuptiLibrary& into);
+
+// Adopts the loaded library that `function` belongs to, whatever its version. False: `reason`.
+bool adopt_cupti_around(const void* function, CuptiLibrary& into);
+
+// Puts the parts together as `into.reason`, cut where it is full.
+void set_reason(CuptiLibrary& into, std::initializer_list<const char*> parts);
 
 // How many different libcupti files are mapped.
 uint32_t loaded_cuptis();

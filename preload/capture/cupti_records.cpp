@@ -1,6 +1,7 @@
 #include "preload/capture/cupti_records.h"
 
 #include "preload/capture/cupti_buffers.h"
+#include "preload/capture/cupti_client.h"
 #include "preload/capture/cupti_layouts.h"
 #include "preload/capture/newer_callbacks.h"
 #include "preload/capture/streams.h"
@@ -15,9 +16,10 @@ namespace prof::preload {
 
 namespace {
 
-// Driver calls of one thread, waiting to be written together.
+// Driver or runtime calls of one thread, waiting to be written together.
 struct CallGroup {
   uint32_t tid;
+  bool runtime;
   uint32_t count;
   format::CallPair pairs[format::kMaxCallPairs];
 };
@@ -33,6 +35,7 @@ struct StreamSlot {
   uint64_t operations;
 };
 constexpr uint32_t kGroups = 8;
+static_assert(format::kMaxCallPairs % 2 == 0, "a runtime call is two pairs");
 constexpr uint32_t kNames = 256;
 constexpr uint32_t kStreams = 32;
 
@@ -51,10 +54,12 @@ class Reader {
       }
       case CUPTI_ACTIVITY_KIND_MEMSET: return fill(*reinterpret_cast<const FillRecord*>(record));
       case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: return graph(*reinterpret_cast<const GraphRecord*>(record));
-      case CUPTI_ACTIVITY_KIND_DRIVER: return call(*reinterpret_cast<const CUpti_ActivityAPI*>(record));
+      case CUPTI_ACTIVITY_KIND_DRIVER:
+      case CUPTI_ACTIVITY_KIND_RUNTIME: return call(*reinterpret_cast<const CUpti_ActivityAPI*>(record));
       case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
         return external(*reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(record));
-      default: count(format::Counter::cupti_unknown_records);
+      default:
+        if (!cupti_client_known()) count(format::Counter::cupti_unknown_records);
     }
   }
 
@@ -151,12 +156,16 @@ class Reader {
   }
 
   void call(const CUpti_ActivityAPI& record) {
+    const bool runtime = record.kind == CUPTI_ACTIVITY_KIND_RUNTIME;
+    // Others are another profiler's.
+    if (runtime ? !is_launching_runtime_call(record.cbid) : !is_launching_driver_call(record.cbid)) return;
     if (record.start == 0) {
       count(format::Counter::gpu_clock_errors);
       return;
     }
-    CallGroup& group = group_of(record.threadId);
+    CallGroup& group = group_of(record.threadId, runtime);
     group.pairs[group.count++] = {record.start, record.correlationId};
+    if (runtime) group.pairs[group.count++] = {record.end, record.correlationId};
     ++counts_.calls;
     if (group.count == format::kMaxCallPairs) write(group);
   }
@@ -168,23 +177,27 @@ class Reader {
     if (external_count_ == format::kMaxCallPairs) write_external();
   }
 
-  CallGroup& group_of(uint32_t tid) {
+  CallGroup& group_of(uint32_t tid, bool runtime) {
     for (uint32_t i = 0; i < used_groups_; ++i) {
-      if (groups_[i].tid == tid) return groups_[i];
+      if (groups_[i].tid == tid && groups_[i].runtime == runtime) return groups_[i];
     }
     if (used_groups_ < kGroups) {
       groups_[used_groups_].tid = tid;
+      groups_[used_groups_].runtime = runtime;
       groups_[used_groups_].count = 0;
       return groups_[used_groups_++];
     }
     CallGroup& oldest = groups_[next_group_++ % kGroups];
     write(oldest);
     oldest.tid = tid;
+    oldest.runtime = runtime;
     return oldest;
   }
 
   void write(CallGroup& group) {
-    if (group.count != 0) emit(format::DriverCalls{group.tid, {group.pairs, group.count}});
+    const format::CallPairs calls = {group.pairs, group.count};
+    if (group.count != 0 && group.runtime) emit(format::RuntimeCalls{group.tid, calls});
+    if (group.count != 0 && !group.runtime) emit(format::DriverCalls{group.tid, calls});
     group.count = 0;
   }
   void write_external() {
@@ -266,7 +279,38 @@ constexpr LaunchingCalls launching_calls() {
 }
 constexpr LaunchingCalls kLaunchingCalls = launching_calls();
 
+// Sets of callback ids: another profiler may have turned all calls on.
+struct CallbackSet {
+  uint64_t word[32] = {};
+  constexpr void add(uint32_t cbid) {
+    if (cbid < 32 * 64) word[cbid / 64] |= uint64_t{1} << (cbid % 64);
+  }
+  constexpr bool has(uint32_t cbid) const { return cbid < 32 * 64 && (word[cbid / 64] >> (cbid % 64) & 1) != 0; }
+};
+constexpr CallbackSet launching_driver_set() {
+  CallbackSet set;
+  for (const DriverCallId& call : kLaunchingCalls.row) set.add(call.cbid);
+  return set;
+}
+constexpr CallbackSet kLaunchingDriver = launching_driver_set();
+
+constexpr uint32_t kRuntimeCalls[] = {
+#define RUNTIME_CALL(name) CUPTI_RUNTIME_TRACE_CBID_##name,
+#include "preload/capture/runtime_calls.def"
+#undef RUNTIME_CALL
+};
+constexpr CallbackSet launching_runtime_set() {
+  CallbackSet set;
+  for (const uint32_t cbid : kRuntimeCalls) set.add(cbid);
+  return set;
+}
+constexpr CallbackSet kLaunchingRuntime = launching_runtime_set();
+
 }  // namespace
+
+bool is_launching_driver_call(uint32_t cbid) { return kLaunchingDriver.has(cbid); }
+
+bool is_launching_runtime_call(uint32_t cbid) { return kLaunchingRuntime.has(cbid); }
 
 DriverCallIds launching_driver_calls() { return {kLaunchingCalls.row, kLaunchingCount}; }
 

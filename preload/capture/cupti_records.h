@@ -24,6 +24,9 @@ struct DriverCallIds {
   uint32_t count;
 };
 DriverCallIds launching_driver_calls();
+bool is_launching_driver_call(uint32_t cbid);
+// The same of the runtime (runtime_calls.def).
+bool is_launching_runtime_call(uint32_t cbid);
 // Whether a CUPTI of this API version knows the call: ids are only ever appended.
 bool driver_call_known(uint32_t version, uint32_t cbid);
 

@@ -1,5 +1,6 @@
 #include "preload/capture/depth_marks.h"
 
+#include "preload/capture/cupti_client.h"
 #include "preload/capture/mark_events.h"
 #include "preload/intercept/driver.h"
 #include "preload/runtime/recorder.h"
@@ -99,6 +100,7 @@ void place_mark_if_due(StreamState& state, bool programmatic) {
   const uint64_t number = state.launched.load();
   uint64_t last = state.marked.load(std::memory_order_relaxed);
   if (number - last < kMarkEvery || state.marks_off.load(std::memory_order_relaxed)) return;
+  if (cupti_client_active()) return;  // our calls would be in another profiler's records
   if (!state.marked.compare_exchange_strong(last, number, std::memory_order_relaxed)) return;
   g_placing.fetch_add(1, std::memory_order_seq_cst);
   if (g_captures.load(std::memory_order_seq_cst) != 0 || state.programmatic.load(std::memory_order_relaxed)) {

@@ -2,8 +2,8 @@
 
 #include "preload/capture/bounded_flush.h"
 #include "preload/capture/clock.h"
-#include "preload/capture/cupti_buffers.h"
-#include "preload/capture/cupti_library.h"
+#include "preload/capture/cupti_client.h"
+#include "preload/capture/cupti_front.h"
 #include "preload/capture/cupti_records.h"
 #include "preload/capture/decimal.h"
 #include "preload/capture/devices.h"
@@ -27,8 +27,7 @@ std::atomic<bool> g_whole_graphs{false};
 namespace {
 
 std::atomic<const char*> g_taken_by{nullptr};  // the function by which another tool took CUPTI over, whenever that was
-CuptiLibrary g_library;                        // set while Taking, constant from then on
-CuptiBuffers g_buffers;
+std::atomic<bool> g_runtime_calls{false};      // collected, because another profiler came
 std::atomic<bool> g_said{false};
 
 struct Kind {
@@ -43,45 +42,10 @@ constexpr Kind kKinds[] = {
     {CUPTI_ACTIVITY_KIND_MEMCPY2, "MEMCPY2", false},
 };
 
-void count_dropped() {
-  if (g_library.api.cuptiActivityGetNumDroppedRecords == nullptr) return;
-  size_t dropped = 0;
-  if (g_library.api.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS && dropped != 0) {
-    count(format::Counter::cupti_dropped, dropped);
-  }
-}
-
-// On a program thread, inside its launch.
-void CUPTIAPI buffer_requested(uint8_t** buffer, size_t* size, size_t* max_records) {
-  *max_records = 0;
-  *size = 0;
-  *buffer = g_buffers.take(*size);
-  if (*buffer == nullptr) count(format::Counter::cupti_buffers_exhausted);
-}
-
-// On CUPTI's thread, or on one of ours that flushes.
-void CUPTIAPI buffer_completed(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid_bytes) {
-  void* const scratch = g_buffers.scratch(buffer);
-  if (scratch == nullptr) return;
-  const int saved = errno;
-  ThreadLocal& local = t_local;
-  const uint16_t helper = local.helper;
-  if (valid_bytes != 0) {
-    local.helper = 0;  // our own threads' records are welcome here
-    const EventScope scope;
-    local.helper = static_cast<uint16_t>(helper + 1);  // and hooks pass through
-    if (scope.recording()) read_cupti_buffer(g_library.api, g_library.version, buffer, valid_bytes, scratch);
-  }
-  g_buffers.give_back(buffer, valid_bytes);
-  count_dropped();
-  local.helper = helper;
-  errno = saved;
-}
-
 std::string_view result_name(CUptiResult result) {
   const char* text = nullptr;
-  if (g_library.api.cuptiGetResultString != nullptr &&
-      g_library.api.cuptiGetResultString(result, &text) == CUPTI_SUCCESS && text != nullptr) {
+  if (g_cupti.api.cuptiGetResultString != nullptr && g_cupti.api.cuptiGetResultString(result, &text) == CUPTI_SUCCESS &&
+      text != nullptr) {
     return text;
   }
   return "an error";
@@ -100,29 +64,40 @@ void give_up(std::string_view a, std::string_view b = {}, std::string_view c = {
   say(g_said, "no GPU times: ", {reason, size}, "; the host side is recorded");
 }
 
+// What another profiler uses stays on.
 void disable_all() {
-  for (const Kind& kind : kKinds) g_library.api.cuptiActivityDisable(kind.kind);
-  if (g_whole_graphs.exchange(false)) g_library.api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
-  if (g_external_ids.exchange(false)) g_library.api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
-  if (g_library.api.cuptiActivityEnableDriverApi == nullptr) return;
+  const auto disable = [](CUpti_ActivityKind kind) {
+    if (!cupti_client_uses(kind)) g_cupti.api.cuptiActivityDisable(kind);
+  };
+  for (const Kind& kind : kKinds) disable(kind.kind);
+  if (g_whole_graphs.exchange(false)) disable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  if (g_external_ids.exchange(false)) disable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
+  if (g_runtime_calls.exchange(false)) disable(CUPTI_ACTIVITY_KIND_RUNTIME);
+  if (cupti_client_uses(CUPTI_ACTIVITY_KIND_DRIVER)) return;
+  if (g_cupti.api.cuptiActivityEnableDriverApi == nullptr) return;
   for (uint32_t i = 0; i < launching_driver_calls().count; ++i) {
     const uint32_t cbid = launching_driver_calls().data[i].cbid;
-    if (driver_call_known(g_library.version, cbid)) g_library.api.cuptiActivityEnableDriverApi(cbid, 0);
+    if (driver_call_known(g_cupti.version, cbid)) g_cupti.api.cuptiActivityEnableDriverApi(cbid, 0);
   }
+}
+
+bool enable_driver_calls() {
+  const Cupti& api = g_cupti.api;
+  if (api.cuptiActivityEnableDriverApi == nullptr ||
+      api.cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 1) != CUPTI_SUCCESS) {
+    return false;
+  }
+  for (uint32_t i = 0; i < launching_driver_calls().count; ++i) {
+    const uint32_t cbid = launching_driver_calls().data[i].cbid;
+    if (driver_call_known(g_cupti.version, cbid)) api.cuptiActivityEnableDriverApi(cbid, 1);
+  }
+  return true;
 }
 
 // By which records CUPTI tells what call an operation came from.
 const char* enable_calls() {
-  const Cupti& api = g_library.api;
-  bool named = api.cuptiActivityEnableDriverApi != nullptr &&
-               api.cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 1) == CUPTI_SUCCESS;
-  if (named) {
-    for (uint32_t i = 0; i < launching_driver_calls().count; ++i) {
-      const uint32_t cbid = launching_driver_calls().data[i].cbid;
-      if (driver_call_known(g_library.version, cbid)) api.cuptiActivityEnableDriverApi(cbid, 1);
-    }
-    return "driver calls";
-  }
+  if (enable_driver_calls()) return "driver calls";
+  const Cupti& api = g_cupti.api;
   if (api.cuptiActivityPushExternalCorrelationId != nullptr && api.cuptiActivityPopExternalCorrelationId != nullptr &&
       api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) == CUPTI_SUCCESS) {
     g_external_ids.store(true, std::memory_order_release);
@@ -134,7 +109,7 @@ const char* enable_calls() {
 // "whole" where asked for and possible: CUPTI then leaves out the records of a graph's nodes.
 const char* enable_graphs() {
   if (std::strcmp(options().graphs, "whole") != 0) return "nodes";
-  const CUptiResult result = g_library.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  const CUptiResult result = g_cupti.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
   g_whole_graphs.store(result == CUPTI_SUCCESS, std::memory_order_relaxed);
   if (result == CUPTI_SUCCESS) return "whole";
   static std::atomic<bool> said{false};
@@ -143,28 +118,11 @@ const char* enable_graphs() {
 }
 
 bool enable_all() {
-  const Cupti& api = g_library.api;
-  // Once a process: registered twice it corrupts records. Before any kind is enabled, so that all times are of our clock.
-  CUptiResult result = api.cuptiActivityRegisterTimestampCallback(gpu_clock_ns);
-  if (result != CUPTI_SUCCESS) {
-    give_up(g_library.path, ": cuptiActivityRegisterTimestampCallback: ", result_name(result));
-    return false;
-  }
-  if (api.cuptiSetThreadIdType != nullptr) api.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-  if (api.cuptiActivitySetAttribute != nullptr) {
-    uint8_t zeroed = 1;  // our buffers come zeroed; else CUPTI does it inside the program's launches
-    size_t size = sizeof zeroed;
-    api.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed);
-  }
-  result = api.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
-  if (result != CUPTI_SUCCESS) {
-    give_up(g_library.path, ": cuptiActivityRegisterCallbacks: ", result_name(result));
-    return false;
-  }
+  const Cupti& api = g_cupti.api;
   for (const Kind& kind : kKinds) {
-    result = api.cuptiActivityEnable(kind.kind);
+    const CUptiResult result = api.cuptiActivityEnable(kind.kind);
     if (result == CUPTI_SUCCESS || !kind.needed) continue;
-    give_up(g_library.path, ": cuptiActivityEnable: ", result_name(result));
+    give_up(g_cupti.path, ": cuptiActivityEnable: ", result_name(result));
     disable_all();
     return false;
   }
@@ -175,7 +133,7 @@ bool enable_all() {
 void tell_taken_away(const char* function) {
   count(format::Counter::cupti_taken_away);
   define_meta("gpu_times_end", function);
-  say(g_said, "another tool took CUPTI over (", function, "): GPU times end here");
+  say(g_said, "the program uses a second libcupti (", function, "): GPU times end here");
 }
 
 GpuActivity take() {
@@ -192,17 +150,18 @@ GpuActivity take() {
     give_up("the driver does not tell its version");
     return GpuActivity::Off;
   }
-  if (!find_cupti(options().cupti, driver_version, g_library)) {
-    give_up(g_library.reason);
+  // Another profiler's first call may have opened it before the first launch did.
+  if (!cupti_front_open() && !open_cupti_front(options().cupti, driver_version)) {
+    give_up(g_cupti.reason);
     return GpuActivity::Off;
   }
-  define_meta("cupti_path", g_library.path);
-  define_meta("cupti_found", g_library.how);
-  define_meta("cupti_version", Decimal(g_library.version).text());
-  if (!g_buffers.open()) {
-    give_up("no memory for buffers");
+  if (cupti_major(g_cupti.version) > static_cast<uint32_t>(driver_version / 1000)) {
+    give_up(g_cupti.path, ": a newer CUDA than the driver's");
     return GpuActivity::Off;
   }
+  define_meta("cupti_path", g_cupti.path);
+  define_meta("cupti_found", g_cupti.how);
+  define_meta("cupti_version", Decimal(g_cupti.version).text());
   if (!enable_all()) return GpuActivity::Off;
   define_meta("graphs", enable_graphs());
   define_meta("gpu_correlation", enable_calls());
@@ -221,7 +180,7 @@ void await_late_buffers(uint64_t stop_ns) {
   constexpr uint64_t kPatienceNs = 300'000'000;
   uint64_t missing = outstanding().unreported;
   uint64_t give_up_ns = monotonic_ns() + kPatienceNs;
-  while (missing != 0 && !g_buffers.all_free() && monotonic_ns() < std::min(stop_ns, give_up_ns)) {
+  while (missing != 0 && !g_cupti_buffers.all_free() && monotonic_ns() < std::min(stop_ns, give_up_ns)) {
     sleep_ns(2'000'000);
     const uint64_t now_missing = outstanding().unreported;
     if (now_missing != missing) give_up_ns = monotonic_ns() + kPatienceNs;
@@ -231,7 +190,7 @@ void await_late_buffers(uint64_t stop_ns) {
 
 // Collects until the GPU has finished what the program launched, as far as anything tells, then takes what there is.
 void last_flush(uint64_t stop_ns) {
-  const Cupti& api = g_library.api;
+  const Cupti& api = g_cupti.api;
   api.cuptiActivityFlushAll(0);
   while (outstanding().unfinished != 0 && monotonic_ns() < stop_ns) {
     sleep_ns(2'000'000);
@@ -239,14 +198,14 @@ void last_flush(uint64_t stop_ns) {
   }
   api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   await_late_buffers(stop_ns);
-  count_dropped();
+  count_cupti_dropped();
   store_pending();
 }
 
 // The other tool's call waits for this: what is complete now and no more.
 void parting_flush(uint64_t) {
-  g_library.api.cuptiActivityFlushAll(0);
-  count_dropped();
+  g_cupti.api.cuptiActivityFlushAll(0);
+  count_cupti_dropped();
   store_pending();
   disable_all();
 }
@@ -284,20 +243,20 @@ void count_launch_before_gpu_times() { count(format::Counter::launches_before_gp
 
 void push_external_id(uint64_t begin_tick) {
   const OwnCalls own;
-  g_library.api.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, begin_tick);
+  g_cupti.api.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, begin_tick);
 }
 
 void pop_external_id() {
   const OwnCalls own;
   uint64_t popped = 0;
-  g_library.api.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &popped);
+  g_cupti.api.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &popped);
 }
 
 void flush_gpu_activity(bool force) {
   if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::On) return;
   const OwnCalls own;
-  g_library.api.cuptiActivityFlushAll(force ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
-  count_dropped();
+  g_cupti.api.cuptiActivityFlushAll(force ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+  count_cupti_dropped();
   store_pending();
   static std::atomic<bool> counted{false};
   if (loaded_cuptis() > 1 && !counted.exchange(true)) count(format::Counter::second_cupti);
@@ -324,13 +283,72 @@ void forget_gpu_activity() {
   g_external_ids.store(false, std::memory_order_relaxed);
   g_whole_graphs.store(false, std::memory_order_relaxed);
   g_said.store(false, std::memory_order_relaxed);
+  forget_cupti_client();
+  abandon_cupti_front();
   if (g_gpu_activity.load(std::memory_order_relaxed) == GpuActivity::Cold) return;  // the parent had not come that far
   g_gpu_activity.store(GpuActivity::Off, std::memory_order_relaxed);
-  g_buffers.forget();
 }
 
 const Cupti* cupti_in_use() {
-  return g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::On ? &g_library.api : nullptr;
+  return g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::On ? &g_cupti.api : nullptr;
+}
+
+bool gpu_activity_collects() {
+  const GpuActivity state = g_gpu_activity.load(std::memory_order_acquire);
+  return state == GpuActivity::On || state == GpuActivity::TakenAway || state == GpuActivity::Finished;
+}
+
+bool gpu_activity_uses(CUpti_ActivityKind which) {
+  if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::On) return false;
+  for (const Kind& kind : kKinds) {
+    if (kind.kind == which) return true;
+  }
+  if (which == CUPTI_ACTIVITY_KIND_GRAPH_TRACE) return g_whole_graphs.load(std::memory_order_relaxed);
+  return which == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION && g_external_ids.load(std::memory_order_relaxed);
+}
+
+void gpu_activity_times_nodes() {
+  if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::On || !g_whole_graphs.exchange(false)) return;
+  {
+    const OwnCalls own;
+    if (!cupti_client_uses(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) {
+      g_cupti.api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+    }
+  }
+  const EventScope scope;
+  if (scope.recording()) define_meta("graphs", "nodes: another profiler in the program collects kernels");
+}
+
+bool gpu_activity_uses_driver_call(uint32_t cbid) {
+  return g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::On &&
+         !g_external_ids.load(std::memory_order_relaxed) && is_launching_driver_call(cbid);
+}
+
+bool gpu_activity_uses_runtime_call(uint32_t cbid) {
+  return g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::On &&
+         g_runtime_calls.load(std::memory_order_relaxed) && is_launching_runtime_call(cbid);
+}
+
+void gpu_activity_meets_runtime_calls() { g_runtime_calls.store(true, std::memory_order_relaxed); }
+
+bool gpu_activity_keeps_calls(CUpti_ActivityKind kind) {
+  if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::On) return false;
+  const Cupti& api = g_cupti.api;
+  const bool driver = kind == CUPTI_ACTIVITY_KIND_DRIVER;
+  if (driver ? g_external_ids.load(std::memory_order_relaxed) : !g_runtime_calls.load(std::memory_order_relaxed))
+    return false;
+  const auto set = driver ? api.cuptiActivityEnableDriverApi : api.cuptiActivityEnableRuntimeApi;
+  if (set == nullptr) return false;
+  const OwnCalls own;
+  const bool known = g_cupti.version >= CUPTI_API_VERSION;  // ids are only ever appended; those of CUDA 11.8 all have
+  const uint32_t driver_end = known ? +CUPTI_DRIVER_TRACE_CBID_SIZE : +CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx;
+  const uint32_t runtime_end =
+      known ? +CUPTI_RUNTIME_TRACE_CBID_SIZE : +CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060;
+  const uint32_t end = driver ? driver_end : runtime_end;
+  for (uint32_t cbid = 1; cbid < end; ++cbid) {
+    if (!(driver ? is_launching_driver_call(cbid) : is_launching_runtime_call(cbid))) set(cbid, 0);
+  }
+  return true;
 }
 
 }  // namespace prof::preload

@@ -1,6 +1,8 @@
 // GPU times through CUPTI's activity API, without a subscriber. Taken late, given up when another tool takes CUPTI over.
 #pragma once
 
+#include "preload/capture/cupti_headers.h"
+
 #include <atomic>
 #include <cstdint>
 
@@ -46,8 +48,22 @@ void pop_external_id();
 void flush_gpu_activity(bool force);
 // At exit: forced flush, bounded by PROF_EXIT_WAIT, counting what is pending. Called on the exiting thread.
 void finish_gpu_activity();
-// Noticed from the hooks on CUPTI's own functions: another tool subscribes, registers callbacks or finalises.
+// Noticed by the stand-ins for CUPTI's functions: another tool uses another libcupti, and two of them cannot share the GPU.
 void gpu_activity_taken_away(const char* function);
+
+// Whether records of CUPTI belong into the log; what of CUPTI we need on, whatever another profiler turns off.
+bool gpu_activity_collects();
+bool gpu_activity_uses(CUpti_ActivityKind kind);
+bool gpu_activity_uses_driver_call(uint32_t cbid);
+bool gpu_activity_uses_runtime_call(uint32_t cbid);
+// Another profiler collects kernels, which CUPTI leaves out of graphs that are timed as a whole: nodes are timed from now on.
+void gpu_activity_times_nodes();
+// Another profiler collects runtime calls. From then on CUPTI names no driver call inside a runtime call any more, also when they are
+// turned off again (measured, CUPTI 13.0), so runtime calls tell where those operations came from.
+void gpu_activity_meets_runtime_calls();
+// Another profiler turns KIND_DRIVER or KIND_RUNTIME off: true if it stays on for us, now without the calls that put no work on a
+// GPU. (Turned off as a kind and on again call by call, CUPTI 13.0 records none.)
+bool gpu_activity_keeps_calls(CUpti_ActivityKind kind);
 
 // The child of a fork: forgets CUPTI without calling it.
 void forget_gpu_activity();

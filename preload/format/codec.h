@@ -44,9 +44,9 @@ template <class... T> struct Kinds {
 // Every kind there is.
 using AllKinds = Kinds<KernelLaunch, MemoryLaunch, GraphLaunch, ApiCall, AllocCall, NvtxPush, NvtxPop, KernelRun,
                        CopyRun, FillRun, DriverCalls, ExternalCalls, NvtxStart, NvtxEnd, NvtxMark, ClockAnchor,
-                       ThreadEnd, GraphNode, GraphMade, GraphRun, StringPart, ThreadDef, MetaDef, ApiDef, ModuleDef,
-                       FunctionDef, ConfigDef, DeviceDef, DeviceProperty, ContextDef, StreamDef, GraphDef, GpuStreamDef,
-                       GpuKernelDef, NvtxDomainDef, NvtxLabelDef, GpuClock, UnhookedApi>;
+                       ThreadEnd, GraphNode, GraphMade, GraphRun, RuntimeCalls, StringPart, ThreadDef, MetaDef, ApiDef,
+                       ModuleDef, FunctionDef, ConfigDef, DeviceDef, DeviceProperty, ContextDef, StreamDef, GraphDef,
+                       GpuStreamDef, GpuKernelDef, NvtxDomainDef, NvtxLabelDef, GpuClock, UnhookedApi>;
 
 template <class T> constexpr uint64_t as_u64(const T& value) {
   if constexpr (std::is_enum_v<T>) {

@@ -219,6 +219,18 @@ struct ExternalCalls {
   template <class S, class V> static constexpr void visit(S& s, V&& v) { v.pairs("calls", s.calls); }
 };
 
+// Runtime calls (cudaLaunchKernel …) of one thread, for when CUPTI names no driver call inside them: two pairs a call, its start and
+// its end, with the same correlation id. Each encloses one launch of ours or more.
+struct RuntimeCalls {
+  static constexpr uint32_t kKind = 28;
+  static constexpr std::string_view kName = "runtime_calls";
+  uint32_t tid = 0;  // system thread id
+  CallPairs calls;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("tid", s.tid), v.gpu_pairs("calls", s.calls);
+  }
+};
+
 struct NvtxStart {
   static constexpr uint32_t kKind = 13;
   static constexpr std::string_view kName = "nvtx_start";

@@ -1,6 +1,6 @@
 // What does our dlsym answer for names that may be ours (cu[A-Z], cuda[A-Z], cupti[A-Z], nvtx)? Everything else never gets
 // here (dlsym.S). The answer is what the loader would have given without us, replaced by our hook if it is a row's function.
-#include "preload/intercept/cupti_guard.h"
+#include "preload/intercept/cupti_stand_ins.h"
 #include "preload/intercept/resolve.h"
 #include "preload/intercept/unhooked.h"
 #include "preload/runtime/libc.h"
@@ -61,7 +61,7 @@ ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name) {
   if (t_local.helper != 0) return {nullptr, 1};  // our own call
   if (const Api* const row = row_of_name(name); row != nullptr) return answer_row(handle, name, *row);
   if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) return {nullptr, 1};
-  if (void* const guard = cupti_guard(handle, name); guard != nullptr) return {guard, 0};
+  if (void* const stand_in = cupti_stand_in(handle, name); stand_in != nullptr) return {stand_in, 0};
   if (name[2] >= 'A' && name[2] <= 'Z') {
     void* const found = prof_find_dlsym()(handle, name);
     if (found != nullptr) notice_unhooked(name);

@@ -27,6 +27,7 @@ struct ThreadState {
   StreamState* last_stream = nullptr;  // where its last launch on a created stream went
   uint32_t ordinal = 0;                // format::ThreadOrdinal
   uint32_t tid = 0;
+  uint32_t handle = 0;  // low half of pthread_self(), by which CUPTI names threads to those who ask for nothing else
   std::atomic<uint32_t> in_use{0};
 };
 

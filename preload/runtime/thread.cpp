@@ -91,6 +91,17 @@ void open_threads() {
   g_next_ordinal.store(1, std::memory_order_relaxed);
 }
 
+uint32_t thread_handle(uint32_t tid) {
+  for (const std::atomic<ThreadState*>& entry : g_pages) {
+    const ThreadState* const states = entry.load(std::memory_order_acquire);
+    if (states == nullptr) return 0;
+    for (uint32_t i = 0; i < kStatesPerPage; ++i) {
+      if (states[i].tid == tid) return states[i].handle;
+    }
+  }
+  return 0;
+}
+
 bool open_thread() {
   const int saved = errno;
   ThreadLocal& local = t_local;
@@ -109,6 +120,7 @@ bool open_thread() {
     state->last_stream = nullptr;
     state->ordinal = g_next_ordinal.fetch_add(1, std::memory_order_relaxed);
     state->tid = static_cast<uint32_t>(syscall(SYS_gettid));
+    state->handle = static_cast<uint32_t>(pthread_self());
     state->events.open(format::BlockKind::Events, state->ordinal);
     state->definitions.open(format::BlockKind::Definitions, state->ordinal);
     char name[16] = {};

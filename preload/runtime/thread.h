@@ -10,4 +10,7 @@ bool open_thread();
 // Once per life, before the first open_thread(); in a forked child forgets the parent's threads.
 void open_threads();
 
+// The low half of pthread_self() of a recorded thread, also when it ended and nobody took its slot; 0: not known.
+uint32_t thread_handle(uint32_t tid);
+
 }  // namespace prof::preload

@@ -42,7 +42,7 @@ def main():
     parser.add_argument("--check", metavar="LIBRARY")
     options = parser.parse_args()
 
-    names = rows(options, "cuda_api.def", "CUDA_API") + rows(options, "cupti_api.def", "CUPTI_GUARD") + FIXED
+    names = rows(options, "cuda_api.def", "CUDA_API") + rows(options, "cupti_api.def", "CUPTI_API") + FIXED
     old, new = DLSYM_VERSIONS["aarch64" if options.arch in ("aarch64", "arm64") else "x86_64"]
     if options.check:
         wanted = set(names) | {f"dlsym@{old}", f"dlsym@@{new}"}

@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import steps_answers  # noqa: E402
 import steps_graphs  # noqa: E402
 import steps_overhead  # noqa: E402
+import steps_profilers  # noqa: E402
 import steps_programs  # noqa: E402
 from lab import ROOT, Lab, machine  # noqa: E402
 from results import Results  # noqa: E402
@@ -26,7 +27,8 @@ STEPS = {
     "gaps": steps_overhead.gaps,
     **{name: steps_programs.app(name) for name in steps_programs.APPS},
     "torch_graph_nodes": steps_graphs.torch_graph_nodes,
-    "torch_profiler": steps_programs.torch_profiler,
+    "torch_profiler": steps_profilers.torch_profiler,
+    "jax_profiler": steps_profilers.jax_profiler,
     "trace": steps_programs.trace,
     "torch_answers": steps_answers.torch_answers,
     "launch_loop": steps_overhead.launch_loop,

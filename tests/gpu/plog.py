@@ -179,6 +179,7 @@ class Run:
         self.meta, self.anchors, self.unhooked = {}, [], []
         strings, kernels, gpu_streams, tids = {}, {}, {}, {}
         calls = collections.defaultdict(list)   # tid -> [(gpu ns, correlation)]
+        self.runtime_calls = collections.defaultdict(list)  # tid -> [start, end, start, …], both (gpu ns, correlation)
         clock, apis, api_calls = None, {}, collections.Counter()
         for block, r in log.records():
             name = type(r).__name__
@@ -200,6 +201,8 @@ class Run:
                 self.operations.append(("graph", r.start, r.duration, r.correlation, r.stream, r.graph, True, 0))
             elif name == "driver_calls":
                 calls[r.tid].extend(r.calls)
+            elif name == "runtime_calls":
+                self.runtime_calls[r.tid].extend(r.calls)
             elif name == "api_call":
                 api_calls[r.api] += 1
             elif name == "string":
@@ -252,6 +255,14 @@ class Run:
                     owner[correlation] = spans[at][2]
                 else:
                     self.call_without_launch += 1
+        for tid, pairs in self.runtime_calls.items():  # a runtime call around exactly one launch
+            spans = sorted(by_tid.get(tid, []), key=lambda span: span[0])
+            begins = [span[0] for span in spans]
+            for (start, correlation), (end, same) in zip(pairs[::2], pairs[1::2]):
+                inside = [span[2] for span in spans[bisect.bisect_left(begins, start):bisect.bisect_right(begins, end)]
+                          if span[1] <= end]
+                if correlation == same and len(inside) == 1:
+                    owner.setdefault(correlation, inside[0])
         for operation in self.operations:
             launch = owner.get(operation[3])
             if launch is None:

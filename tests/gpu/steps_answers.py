@@ -7,17 +7,18 @@ from lab import HERE, Skipped
 MAX_TIME_RATIO = 1.05  # kernels of two runs of one program differ by clocks and cache contents
 
 
-def rows(lab, report, file):
-    answer = lab.run_prof(["report", report, file, "--window", "nvtx:measured", "--names", "full", "--format", "json"], timeout=120)
+def rows(lab, report, file, window="nvtx:measured"):
+    only = ["--window", window] if window else []
+    answer = lab.run_prof(["report", report, file, *only, "--names", "full", "--format", "json"], timeout=120)
     if answer.status not in (0, 1):
         raise RuntimeError(f"prof report {report} {os.path.basename(file)}: status {answer.status}: {answer.stderr.strip()[-300:]}")
     return json.loads(answer.stdout)["rows"]
 
 
-def kernels(lab, file):
+def kernels(lab, file, window="nvtx:measured"):
     """name -> (count, total ns); copies and fills by kind."""
     found = {}
-    for row in rows(lab, "kernels", file):
+    for row in rows(lab, "kernels", file, window):
         count, total = found.get(row["name"], (0, 0))
         found[row["name"]] = (count + row["count"], total + row["total_ns"])
     return found

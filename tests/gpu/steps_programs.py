@@ -333,28 +333,6 @@ def app(name):
     return check
 
 
-def torch_profiler(lab, step):
-    """torch.profiler inside a recorded program works; we give CUPTI up and say so once."""
-    if lab.sim:
-        raise Skipped("needs a GPU")
-    command = [lab.python, os.path.join(HERE, "torch_app.py"), "profiler", "--steps", "5"]
-    plain = lab.run(command)
-    if plain.status != 0:
-        raise Skipped(f"does not run here without the recorder either: {plain.stderr.strip()[-300:]}")
-    folder = lab.fresh("profiler")
-    recorded = lab.run(command, env=lab.recorded_env(folder))
-    same_behaviour(step, plain, recorded, messages=1)
-    seen = [re.search(r"^kernels (\d+)", r.stderr, re.M) for r in (plain, recorded)]
-    step.check("torch.profiler sees as many kernels as unrecorded", all(seen) and seen[0].group(1) == seen[1].group(1),
-               seen[1] and seen[1].group(1), seen[0] and seen[0].group(1))
-    run = load(lab, folder)[0]
-    without = sum(1 for l in run.launches if l.flags & 2)
-    step.check("the takeover is counted", run.log.counters.get("cupti_taken_away", 0) >= 1,
-               run.log.counters.get("cupti_taken_away", 0), "≥ 1")
-    step.figure("launches seen", len(run.launches))
-    step.figure("launches flagged as without GPU times", without)
-
-
 # --- what prof makes of it ---------------------------------------------------------------------------------------------
 
 def trace(lab, step):

@@ -1,6 +1,6 @@
 """PyTorch programs for scripts/gpu-check. Nothing printed on stdout depends on time, except in `serve`.
 
-torch_app.py eager|compile|graph|reduce_overhead|graphed_callables|profiler [--steps N] [--device cuda|cpu]
+torch_app.py eager|compile|graph|reduce_overhead|graphed_callables|profiler [--steps N] [--device cuda|cpu] [--trace FILE]
 torch_app.py serve [--profile cpu+cuda|cuda]   "ready", then each "loop N" on stdin times N steps of the MLP
 """
 import argparse
@@ -16,6 +16,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("mode", choices=["eager", "compile", "graph", "reduce_overhead", "graphed_callables", "profiler", "serve"])
 parser.add_argument("--steps", type=int, default=10)
 parser.add_argument("--device", default="cuda")
+parser.add_argument("--trace", help="where `profiler` leaves torch.profiler's trace")
 parser.add_argument("--profile", choices=["none", "cpu+cuda", "cuda"], default="none")
 options = parser.parse_args()
 device = options.device
@@ -134,15 +135,18 @@ def graphed_callables():
 
 
 def profiler():
-    """torch.profiler must work inside a recorded program."""
+    """torch.profiler must work inside a recorded program, and see what the recorder sees."""
     from torch.profiler import ProfilerActivity, profile
     mlp = Mlp()
     mlp.step()
     synchronize()
     with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as seen:
-        for _ in range(options.steps):
-            mlp.step()
-        synchronize()
+        with torch.profiler.record_function("measured"), named("measured"):
+            for _ in range(options.steps):
+                mlp.step()
+            synchronize()
+    if options.trace:
+        seen.export_chrome_trace(options.trace)
     kernels = sum(1 for event in seen.events() if event.device_type == torch.autograd.DeviceType.CUDA)
     for _ in range(options.steps):  # the program goes on after the other profiler has left
         loss = mlp.step()

@@ -1,112 +1,9 @@
 // GPU activity end to end on the simulated GPU: libprof.so preloaded into gpu_program, CUPTI as the script makes it behave,
 // and what the log then holds.
-#include "preload/format/counters.h"
-#include "tests/unit/preload/capture_log.h"
-
-#include <gtest/gtest.h>
-
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cstring>
-#include <filesystem>
-#include <map>
-#include <optional>
+#include "tests/e2e/gpu/ended.h"
 
 namespace prof::test {
 namespace {
-
-namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-using Lines = std::vector<std::string>;
-
-const std::string kBuild = PROF_BINARY_DIR;
-
-// What stands behind " name=" in a line.
-uint64_t field(const std::string& line, const std::string& name) {
-  const size_t at = line.find(" " + name + "=");
-  return at == std::string::npos ? 0 : std::stoull(line.substr(at + name.size() + 2));
-}
-
-class Ended {
- public:
-  // `mode` as gpu_program takes it, `settings` as NAME=value. Runs to its end, or kills it `kill_after` its "ready".
-  Ended(const Lines& mode, const Lines& settings, std::optional<std::chrono::milliseconds> kill_after = {}) {
-    std::string name = (fs::temp_directory_path() / "prof-gpu-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-    int ready[2];
-    if (pipe(ready) != 0) return;
-    const Clock::time_point begin = Clock::now();
-    const pid_t child = fork();
-    if (child == 0) {
-      dup2(ready[1], STDOUT_FILENO);
-      dup2(open((folder_ + "/stderr").c_str(), O_CREAT | O_WRONLY, 0600), STDERR_FILENO);
-      unsetenv("CUDA_HOME");
-      setenv("PROF_OUTPUT", folder_.c_str(), 1);
-      setenv("LD_LIBRARY_PATH", (kBuild + "/sim").c_str(), 1);
-      setenv("PROF_CUPTI", (kBuild + "/sim/libcupti.so.13").c_str(), 1);
-      setenv("TOOL_CUPTI", (kBuild + "/sim/libcupti.so.13").c_str(), 1);
-      setenv("LD_PRELOAD", (kBuild + "/lib/libprof.so").c_str(), 1);
-      for (const std::string& setting : settings) putenv(strdup(setting.c_str()));
-      Lines arguments = mode;
-      arguments.insert(arguments.begin(), PROF_GPU_PROGRAM);
-      std::vector<char*> argv;
-      for (std::string& argument : arguments) argv.push_back(argument.data());
-      argv.push_back(nullptr);
-      execv(argv[0], argv.data());
-      _exit(97);
-    }
-    close(ready[1]);
-    if (kill_after) {
-      char text[6];
-      EXPECT_EQ(read(ready[0], text, sizeof text), 6);
-      usleep(static_cast<useconds_t>(std::chrono::microseconds(*kill_after).count()));
-      kill(child, SIGKILL);
-    }
-    waitpid(child, &status, 0);
-    close(ready[0]);
-    seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
-      if (entry.path().extension() == ".plog") log_ = entry.path().string();
-    }
-    EXPECT_FALSE(log_.empty());
-    std::ifstream file(log_, std::ios::binary);
-    file.seekg(format::kCounterPageOffset);
-    file.read(reinterpret_cast<char*>(&page_), sizeof page_);
-    std::ifstream errors(folder_ + "/stderr");
-    for (std::string line; std::getline(errors, line);) messages.push_back(line);
-  }
-  ~Ended() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  Ended(const Ended&) = delete;
-  Ended& operator=(const Ended&) = delete;
-
-  Lines lines(const char* kind) const { return log_lines(log_, kind); }
-  uint64_t counter(format::Counter counter) const { return page_.counter[static_cast<uint32_t>(counter)]; }
-  uint64_t pending() const { return page_.gpu_pending; }
-  bool finished() const { return page_.finished != 0; }
-  std::string meta(const std::string& key) const {
-    for (const std::string& line : lines("meta")) {
-      if (line.starts_with("meta key=" + key + " value=")) return line.substr(key.size() + 16);
-    }
-    return "";
-  }
-  size_t records() const { return lines("kernel_run").size() + lines("copy_run").size() + lines("fill_run").size(); }
-
-  int status = -1;
-  double seconds = 0;
-  Lines messages;
-
- private:
-  std::string folder_, log_;
-  format::CounterPage page_{};
-};
 
 // With the simulator's own clock in the log host and GPU times are the same numbers, and containment can be checked exactly.
 const char* const kSimClock = "PROF_CLOCK=sim_now_ns";
@@ -309,25 +206,6 @@ TEST(GpuActivity, TurnedOffItIsSilent) {
   EXPECT_EQ(run.records(), 0u);
   EXPECT_TRUE(run.messages.empty());
   EXPECT_EQ(run.counter(format::Counter::cupti_unavailable), 0u);
-}
-
-TEST(GpuActivity, AnotherToolTakesCuptiOver) {
-  const Ended run({"subscribe", "50"}, {});
-  EXPECT_EQ(run.status, 0);
-  EXPECT_EQ(run.lines("kernel_launch").size(), 200u);
-  EXPECT_EQ(run.lines("kernel_run").size(), 100u) << "what was complete before is kept, and nothing afterwards";
-  EXPECT_EQ(run.counter(format::Counter::cupti_taken_away), 1u);
-  ASSERT_EQ(run.messages.size(), 1u);
-  EXPECT_NE(run.messages[0].find("cuptiSubscribe"), std::string::npos);
-}
-
-TEST(GpuActivity, AnotherToolWasThereFirst) {
-  const Ended run({"subscribe_first", "10"}, {});
-  EXPECT_EQ(run.status, 0);
-  EXPECT_EQ(run.lines("kernel_launch").size(), 40u);
-  EXPECT_EQ(run.records(), 0u);
-  ASSERT_EQ(run.messages.size(), 1u);
-  EXPECT_NE(run.messages[0].find("cuptiSubscribe"), std::string::npos);
 }
 
 TEST(GpuActivity, CompletionMarksBoundTheDepthOfAProgramThatNeverWaits) {

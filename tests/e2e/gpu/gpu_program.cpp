@@ -3,11 +3,8 @@
 //   threads N    four threads of N kernels, each on a stream of its own
 //   hold N       work, then "ready" on stdout and sleep until killed
 //   unfinished   a kernel that the script makes long, and the end of the program without waiting
-//   subscribe N  work, then another tool subscribes to CUPTI, then work again
-//   subscribe_first N  another tool subscribes before anything else
 #include "tests/sim/sim_program.h"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -33,23 +30,11 @@ void work(int count) {
   SIM_CHECK(cuMemFree(memory));
 }
 
-void subscribe() {
-  void* const library = dlopen(getenv("TOOL_CUPTI"), RTLD_NOW);
-  if (library == nullptr) exit(98);
-  using Subscribe = int (*)(void**, void (*)(void*, int, int, const void*), void*);
-  const auto function = reinterpret_cast<Subscribe>(dlsym(library, "cuptiSubscribe"));
-  static void* subscriber = nullptr;
-  if (function == nullptr || function(
-                                 &subscriber, [](void*, int, int, const void*) {}, nullptr) != 0)
-    exit(98);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   const char* const mode = argc > 1 ? argv[1] : "work";
   const int count = argc > 2 ? atoi(argv[2]) : 10;
-  if (strcmp(mode, "subscribe_first") == 0) subscribe();
   const CUcontext context = make_context();
   kernel("alpha");
   if (strcmp(mode, "threads") == 0) {
@@ -73,10 +58,6 @@ int main(int argc, char** argv) {
     return 0;
   }
   work(count);
-  if (strncmp(mode, "subscribe", 9) == 0) {
-    if (strcmp(mode, "subscribe") == 0) subscribe();
-    work(count);
-  }
   if (strcmp(mode, "hold") == 0) {
     if (write(STDOUT_FILENO, "ready\n", 6) != 6) return 1;
     pause();

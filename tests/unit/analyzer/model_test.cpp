@@ -169,6 +169,25 @@ TEST(Correlation, UsesExternalIdsByTheLaunchsBegin) {
   EXPECT_EQ(launch_of(*trace, 8), 0);
 }
 
+TEST(Correlation, UsesRuntimeCallsAroundExactlyOneLaunchWhereNoDriverCallIsNamed) {
+  LogBuilder log = new_log();
+  add_thread(log, 1, 101);
+  add_launch(log, 1, 1000, 1100), add_launch(log, 1, 2000, 2100);  // each in a runtime call of its own
+  add_launch(log, 1, 3000, 3100), add_launch(log, 1, 3200, 3300);  // two in one: which is it?
+  add_launch(log, 1, 4000, 4100);                                  // named by its driver call as well
+  add_run(log, 5000, 5010, 1), add_run(log, 5020, 5030, 2), add_run(log, 5040, 5050, 3), add_run(log, 5060, 5070, 4);
+  add_calls(log, 101, {{4050, 4}});
+  std::vector<format::CallPair> calls = {{990, 1},  {1110, 1}, {1990, 2}, {2110, 2},
+                                         {2990, 3}, {3310, 3}, {3990, 4}, {4110, 4}};
+  for (format::CallPair& call : calls) call.time += kBase;
+  log.add(9, format::RuntimeCalls{101, {calls.data(), static_cast<uint32_t>(calls.size())}});
+  const auto trace = build(log);
+  EXPECT_EQ(launch_of(*trace, 1), 0) << "zero is the first event";
+  EXPECT_EQ(launch_of(*trace, 2), 1000);
+  EXPECT_EQ(launch_of(*trace, 3), -1);
+  EXPECT_EQ(launch_of(*trace, 4), 3000);
+}
+
 TEST(Coverage, CountsEachLaunchWithoutGpuTimeOnce) {
   LogBuilder log = new_log();
   log.page.finished = 0;

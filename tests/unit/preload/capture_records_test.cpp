@@ -37,6 +37,7 @@ class Records : public CaptureTest {
   }
   void call(uint32_t tid, uint32_t correlation, uint64_t start) {
     auto& record = add<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_DRIVER);
+    record.cbid = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
     record.threadId = tid, record.correlationId = correlation, record.start = start, record.end = start + 1;
   }
   ReadCounts read(uint32_t version = 130000) {
@@ -66,8 +67,8 @@ class Records : public CaptureTest {
   struct alignas(8) Bytes {
     uint8_t bytes[256];
   };
-  static constexpr const char* kKinds[] = {"kernel_run",     "copy_run",   "fill_run", "graph_run", "driver_calls",
-                                           "external_calls", "gpu_kernel", "string",   "gpu_stream"};
+  static constexpr const char* kKinds[] = {"kernel_run",    "copy_run",       "fill_run",   "graph_run", "driver_calls",
+                                           "runtime_calls", "external_calls", "gpu_kernel", "string",    "gpu_stream"};
   std::deque<Bytes> records_;
   static inline std::deque<Bytes>::iterator next_, end_;
   std::map<std::string, size_t> before_;
@@ -293,6 +294,17 @@ TEST(CuptiVersions, BelongToCudaVersions) {
   EXPECT_EQ(cupti_major(28), 12u);
   EXPECT_EQ(cupti_major(130000), 13u);
   EXPECT_EQ(cupti_major(140100), 14u);
+}
+
+TEST_F(Records, RuntimeCallsThatLaunchAreKeptWithStartAndEndAndOthersAreNot) {
+  for (const uint32_t cbid :
+       {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020}) {
+    auto& record = add<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME);
+    record.cbid = cbid, record.threadId = 5, record.correlationId = 9, record.start = 100, record.end = 300;
+  }
+  read();
+  ASSERT_EQ(lines("runtime_calls").size(), 1u);
+  EXPECT_EQ(lines("runtime_calls")[0], "runtime_calls tid=5 calls=100:9;300:9;");
 }
 
 TEST(CuptiVersions, LaunchingCallsAreThoseOfTheTable) {
