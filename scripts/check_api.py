@@ -18,7 +18,11 @@ import sys
 import textwrap
 
 ROW = {"driver": re.compile(r"^CUDA_API\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.M), "runtime": re.compile(r"^CUDART_API\(\s*(\w+)\s*,\s*(\w+)", re.M)}
-PLAIN = {"Call", "Create"}
+PLAIN = {"Call", "Create", "Nothing", "Number"}
+ROUTED = {"ProcAddress", "Watch"}
+MEANING = {"Call": "with its handle", "Create": "with the handle it makes", "Nothing": "around the driver calls inside",
+           "Number": "around the driver calls inside, with its first argument", "ProcAddress": "hands out the others",
+           "Watch": "tells that an object with kernels has come"}
 TWIN = re.compile(r"_(ptsz|ptds)$")
 HEADERS = {"driver": ("cuda.h", "cudaProfiler.h"), "runtime": ("cuda_runtime_api.h", "cuda_profiler_api.h")}
 DECLARED = {"driver": re.compile(r"\bCUresult (cu\w+) ?\([^;{]*\) ?;"),
@@ -82,7 +86,7 @@ class Classes:
         """('recorded', topic) | ('plain', topic) | ('left', reason) | None"""
         topic = self.rows[level].get(name)
         if topic:
-            return ("routed" if topic == "ProcAddress" else "plain" if topic in PLAIN else "recorded", topic)
+            return ("routed" if topic in ROUTED else "plain" if topic in PLAIN else "recorded", topic)
         reason = self.left.get(name) or self.left.get(TWIN.sub("", name))
         if not reason and not in_header:
             reason = next((self.left[p] for p in self.patterns if fnmatch.fnmatchcase(name, p)), None)
@@ -103,10 +107,10 @@ def section(level, classes, names, in_header):
     total = sum(map(len, groups.values()))
     lines = [f"## {TITLE[level]}", "",
              f"{total} names: {count('recorded')} recorded with what they do, {count('plain')} recorded as plain calls, "
-             f"{count('routed')} that hand out the others, {count('left')} left alone.", ""]
+             f"{count('routed')} passed on and not recorded, {count('left')} left alone.", ""]
     lines += ["| how | names | which |", "|---|---|---|"]
     for (kind, what), group in sorted(groups.items(), key=lambda item: (["recorded", "routed", "plain", "left"].index(item[0][0]), item[0][1])):
-        how = {"recorded": f"recorded: {what}", "plain": f"plain call: {what}", "routed": "routed", "left": f"left alone: {what}"}[kind]
+        how = f"{ {'recorded': 'recorded', 'plain': 'plain call', 'routed': 'passed on', 'left': 'left alone'}[kind]}: {MEANING.get(what, what)}"
         lines.append(f"| {how} | {len(group)} | {wrapped(group)} |")
     beyond = sorted(set(classes.rows[level]) - set(names))
     if beyond:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What libprof.so shows to the programs it is preloaded into. Usage: check_library.py LIBRARY INTERCEPT_FOLDER [GLIBC].
-Exports exactly the rows of the folder's .def files, dlsym and the NVTX entry points; needs libc and the loader alone; asks for
+Exports exactly the rows of the folder's .def files, dlsym and the NVTX entry points, those of the CUDA run time under the version
+names of each libcudart and never as the default (a program without libcudart must not find them); needs libc and the loader alone; asks for
 no glibc symbol newer than GLIBC (2.28). A preload that needs more kills every process it is put into."""
 import os
 import re
@@ -10,6 +11,8 @@ import sys
 ALWAYS = {"dlsym", "InitializeInjectionNvtx", "InitializeInjectionNvtx2"}
 NEEDED = re.compile(r"libc\.so\.6|ld-linux-[\w-]+\.so\.\d")
 ROW = re.compile(r"^(?:CUDA_API|CUPTI_API)\w*\(\s*(\w+)", re.M)
+RUNTIME_ROW = re.compile(r"^CUDART_API\(\s*(\w+)", re.M)
+RUNTIME_VERSIONS = ("libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13")
 
 
 def readelf(*options):
@@ -17,21 +20,24 @@ def readelf(*options):
 
 
 def rows(folder):
+    """exported names, those of the run time as NAME@VERSION"""
     names = set()
     for name in sorted(os.listdir(folder)):
         if name.endswith(".def"):
             with open(os.path.join(folder, name), encoding="utf-8") as source:
-                names |= set(ROW.findall(source.read()))
+                text = source.read()
+            names |= set(ROW.findall(text))
+            names |= {f"{name}@{version}" for name in RUNTIME_ROW.findall(text) for version in RUNTIME_VERSIONS}
     return names
 
 
 def symbols(library):
-    """(name, version or '', defined) of every dynamic symbol that others can bind to or that we ask for."""
+    """(name, version with its @ or @@ or '', defined) of every dynamic symbol that others can bind to or that we ask for."""
     for line in readelf("--dyn-syms", library).splitlines():
         fields = line.split()  # number: value size type binding visibility section name
         if len(fields) >= 8 and fields[4] in ("GLOBAL", "WEAK", "UNIQUE") and fields[5] == "DEFAULT" and fields[6] != "ABS":
-            name, _, version = fields[7].partition("@")
-            yield name, version.lstrip("@"), fields[6] != "UND"
+            name, at, version = fields[7].partition("@")
+            yield name, at + version, fields[6] != "UND"
 
 
 def newer(version, limit):
@@ -45,13 +51,14 @@ def main():
     table = rows(folder)
     if not table:
         problems.append(f"{folder}: no CUDA_API( row found: nothing to compare the exports with")
-    exported = {name for name, _, defined in symbols(library) if defined}
+    exported = {name if name in ALWAYS else name + version for name, version, defined in symbols(library) if defined}
     for name in sorted(exported - table - ALWAYS):
         problems.append(f"exports {name}, which no row lists")
     for name in sorted((table | {"dlsym", "InitializeInjectionNvtx2"}) - exported):
         problems.append(f"does not export {name}, which a row lists")
     newest = "0"
     for name, version, defined in symbols(library):
+        version = version.lstrip("@")
         match = re.fullmatch(r"GLIBC_([\d.]+)", version)
         if not defined and match:
             newest = max(newest, match.group(1), key=lambda v: tuple(map(int, v.split("."))))

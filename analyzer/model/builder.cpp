@@ -175,6 +175,11 @@ std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, c
   nest_nvtx(inputs, tasks, *trace);
   place_graphs(tasks, *trace);
   correlate(calls, *trace, workers);
+  std::vector<bool> outer(trace->apis.size());
+  for (const LogInput& input : inputs) {
+    for (const uint32_t api : input.ids.outer) outer[api] = true;
+  }
+  join_runtime_calls(outer, *trace, workers);
   return trace;
 }
 

@@ -40,7 +40,9 @@ class Importer {
       const StringId name = to_.strings.intern(api.name);
       const auto [found, added] = by_name.try_emplace(index(name), static_cast<uint32_t>(to_.apis.size()));
       if (added && to_.apis.size() < (1u << HostEvent::kApiBits)) to_.apis.push_back(name);
-      ids_.apis.set(index(id), found->second < to_.apis.size() ? found->second : 0);
+      const uint32_t place = found->second < to_.apis.size() ? found->second : 0;
+      ids_.apis.set(index(id), place);
+      if (api.level == 1 && place != 0) ids_.outer.push_back(place);
     });
     from_.graphs.for_each([&](format::GraphId id, const format::GraphDef& graph) {
       ids_.graphs.set(index(id), static_cast<uint32_t>(to_.graphs.size()));

@@ -40,4 +40,8 @@ void place_graphs(std::vector<LogTask>& tasks, Trace& trace);
 // Coverage. `calls` is freed.
 void correlate(std::vector<ProcessCalls>& calls, Trace& trace, unsigned workers);
 
+// Makes one row of each call of the CUDA run time and the driver call inside it; Trace::inner_apis then has the latter's name.
+// `outer` tells by index of Trace::apis which calls are of the run time. GPU operations and nodes of graphs follow their call's row.
+void join_runtime_calls(const std::vector<bool>& outer, Trace& trace, unsigned workers);
+
 }  // namespace prof::analyzer

@@ -48,6 +48,7 @@ class IdMap {
 // What the definitions of one log became.
 struct LogIds {
   IdMap apis;                       // -> index of Trace::apis
+  std::vector<uint32_t> outer;      // indices of Trace::apis that are of the CUDA run time
   IdMap configs;                    // -> KernelId
   IdMap config_apis;                // ConfigId -> index of Trace::apis
   IdMap kernels;                    // -> KernelId

@@ -343,6 +343,9 @@ struct Trace {
   std::vector<PathNode> paths{PathNode{}};
 
   Column<HostEvent> host;
+  // By row of `host`, where a log has calls of the CUDA run time (empty otherwise): the driver function inside, as an index
+  // of `apis`; 0: there was none, or the row is the driver's call itself.
+  Column<uint16_t> inner_apis;
   Column<GpuOperation> operations;
   Column<Range> ranges;  // push/pop and start/end ranges
   Column<Range> marks;
@@ -363,6 +366,10 @@ struct Trace {
   ProcessId process_of(StreamId id) const { return device(stream(id).device).process; }
   std::string_view text(StringId id) const { return strings[id]; }
   std::string_view api_name(const HostEvent& event) const { return strings[apis[event.api()]]; }
+  // "cuLaunchKernel" of a row cudaLaunchKernel; empty where there is nothing inside.
+  std::string_view inner_api_name(uint32_t host_row) const {
+    return host_row < inner_apis.size() ? strings[apis[inner_apis[host_row]]] : std::string_view{};
+  }
   std::string_view range_name(const Range& range) const { return strings[labels[index(range.label)].text]; }
   // Null: NVTX, or nothing known.
   const OperatorDetail* detail(const Range& range) const {

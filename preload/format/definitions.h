@@ -48,8 +48,11 @@ struct ApiDef {
   static constexpr uint32_t kKind = 35;
   static constexpr std::string_view kName = "api";
   ApiId id{};
-  std::string_view name;  // as exported by the driver: cuMemAlloc_v2
-  template <class S, class V> static constexpr void visit(S& s, V&& v) { v.value("id", s.id), v.text("name", s.name); }
+  std::string_view name;  // as exported: cuMemAlloc_v2, cudaMalloc
+  uint32_t level = 0;     // 0: of the driver; 1: of the CUDA run time, whose calls stand around those of the driver
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.text("name", s.name), v.optional("level", s.level);
+  }
 };
 
 struct ModuleDef {

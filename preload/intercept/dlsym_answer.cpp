@@ -1,5 +1,6 @@
 // What does our dlsym answer for names that may be ours (cu[A-Z], cuda[A-Z], cupti[A-Z], nvtx)? Everything else never gets
 // here (dlsym.S). The answer is what the loader would have given without us, replaced by our hook if it is a row's function.
+#include "preload/intercept/cudart.h"
 #include "preload/intercept/cupti_stand_ins.h"
 #include "preload/intercept/resolve.h"
 #include "preload/intercept/unhooked.h"
@@ -53,6 +54,14 @@ ProfDlsymAnswer answer_row(void* handle, const char* name, Api row) {
   return {nullptr, 0};
 }
 
+// A function of the CUDA run time. Its exports of ours have versions, which dlsym does not ask for, so no look-up finds them;
+// RTLD_DEFAULT and RTLD_NEXT are as seen from here, as above.
+ProfDlsymAnswer answer_runtime(void* handle, const char* name) {
+  void* const found = prof_find_dlsym()(handle, name);
+  if (void* const hook = runtime_hook(name, found); hook != nullptr) return {hook, 0};
+  return {found, handle == RTLD_DEFAULT || handle == RTLD_NEXT ? uint64_t{1} : 0};
+}
+
 }  // namespace
 }  // namespace prof::preload
 
@@ -60,6 +69,7 @@ ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name) {
   using namespace prof::preload;
   if (t_local.helper != 0) return {nullptr, 1};  // our own call
   if (const Api* const row = row_of_name(name); row != nullptr) return answer_row(handle, name, *row);
+  if (name[2] == 'd') return answer_runtime(handle, name);
   if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) return {nullptr, 1};
   if (void* const stand_in = cupti_stand_in(handle, name); stand_in != nullptr) return {stand_in, 0};
   if (name[2] >= 'A' && name[2] <= 'Z') {

@@ -14,6 +14,8 @@ struct Image {
   const char* strings = nullptr;
   const uint16_t* versions = nullptr;
   const ElfW(Dyn) * dynamic = nullptr;
+  const char* definitions = nullptr;  // ElfW(Verdef) records
+  size_t definition_count = 0;
   size_t count = 0;
   const char* soname = nullptr;
 };
@@ -53,6 +55,8 @@ bool read_image(const dl_phdr_info* info, Image& image) {
       case DT_GNU_HASH:
         if (image.count == 0) image.count = count_of_gnu_hash(reinterpret_cast<const uint32_t*>(at));
         break;
+      case DT_VERDEF: image.definitions = reinterpret_cast<const char*>(at); break;
+      case DT_VERDEFNUM: image.definition_count = entry->d_un.d_val; break;
       case DT_SONAME: soname = entry->d_un.d_val, named = true; break;
       default: break;
     }
@@ -116,6 +120,73 @@ int look_for_caller(dl_phdr_info* info, size_t, void* argument) {
   return 0;
 }
 
+bool around(const dl_phdr_info* info, uintptr_t address) {
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& segment = info->dlpi_phdr[i];
+    const uintptr_t from = info->dlpi_addr + segment.p_vaddr;
+    if (segment.p_type == PT_LOAD && address >= from && address < from + segment.p_memsz) return true;
+  }
+  return false;
+}
+
+bool defines_version(const Image& image, const char* version) {
+  const char* at = image.definitions;
+  for (size_t i = 0; at != nullptr && i < image.definition_count; ++i) {
+    const auto& definition = *reinterpret_cast<const ElfW(Verdef)*>(at);
+    const auto& name = *reinterpret_cast<const ElfW(Verdaux)*>(at + definition.vd_aux);
+    if (std::strcmp(image.strings + name.vda_name, version) == 0) return true;
+    if (definition.vd_next == 0) break;
+    at += definition.vd_next;
+  }
+  return false;
+}
+
+void keep(LoadedLibrary& library, const dl_phdr_info* info) {
+  library.base = info->dlpi_addr;
+  library.path[0] = '\0';
+  if (info->dlpi_name != nullptr && std::strlen(info->dlpi_name) < sizeof library.path)
+    std::strcpy(library.path, info->dlpi_name);
+}
+
+struct VersionSearch {
+  const char* version;
+  const char* needed;  // soname that the caller was linked with; empty: not known
+  LoadedLibrary* chosen;
+  size_t found;
+  bool by_name;
+};
+
+int look_for_version(dl_phdr_info* info, size_t, void* argument) {
+  auto& search = *static_cast<VersionSearch*>(argument);
+  Image image;
+  if (around(info, reinterpret_cast<uintptr_t>(&look_for_version)) || !read_image(info, image) ||
+      !defines_version(image, search.version)) {
+    return 0;
+  }
+  const bool by_name = image.soname != nullptr && std::strcmp(image.soname, search.needed) == 0;
+  if (search.found++ == 0 || (by_name && !search.by_name)) keep(*search.chosen, info);
+  search.by_name |= by_name;
+  return 0;
+}
+
+struct AroundSearch {
+  uintptr_t address;
+  const char* const* versions;
+  size_t count;
+  bool* defines;
+  LoadedLibrary* found;
+};
+
+int look_around(dl_phdr_info* info, size_t, void* argument) {
+  auto& search = *static_cast<AroundSearch*>(argument);
+  if (!around(info, search.address)) return 0;
+  keep(*search.found, info);
+  Image image;
+  if (!read_image(info, image)) return 1;
+  for (size_t i = 0; i < search.count; ++i) search.defines[i] = defines_version(image, search.versions[i]);
+  return 1;
+}
+
 struct OneName {
   const char* name;
   void* address;
@@ -140,6 +211,22 @@ void* exported_for_caller(const void* caller_address, const char* soname, const 
   if (caller.needed[0] != '\0') visit_exports(caller.needed, visit, &one);
   if (one.address == nullptr) visit_exports(soname, visit, &one);
   return one.address;
+}
+
+size_t libraries_with_version(const char* version, const void* caller_address, LoadedLibrary& chosen) {
+  Caller caller = {reinterpret_cast<uintptr_t>(caller_address), "libcudart", {}};
+  dl_iterate_phdr(look_for_caller, &caller);
+  VersionSearch search = {version, caller.needed, &chosen, 0, false};
+  dl_iterate_phdr(look_for_version, &search);
+  return search.found;
+}
+
+LoadedLibrary library_around(const void* address, const char* const* versions, size_t count, bool* defines) {
+  LoadedLibrary found;
+  for (size_t i = 0; i < count; ++i) defines[i] = false;
+  AroundSearch search = {reinterpret_cast<uintptr_t>(address), versions, count, defines, &found};
+  dl_iterate_phdr(look_around, &search);
+  return found;
 }
 
 }  // namespace prof::preload

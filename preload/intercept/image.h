@@ -3,6 +3,7 @@
 // ours is held, nothing is allocated.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace prof::preload {
@@ -15,5 +16,17 @@ uintptr_t visit_exports(const char* soname, VisitSymbol visit, void* context);
 // The same for the library that the object around `caller` names in its DT_NEEDED, where that starts with `soname`; any
 // loaded one otherwise.
 void* exported_for_caller(const void* caller, const char* soname, const char* name);
+
+struct LoadedLibrary {
+  uintptr_t base = 0;    // 0: none
+  char path[1024] = {};  // as the loader knows it
+};
+
+// How many loaded libraries (not this one) define the symbol version `version`. `chosen` is the one that the object around
+// `caller` names in its DT_NEEDED, where it names one of them; else the first.
+size_t libraries_with_version(const char* version, const void* caller, LoadedLibrary& chosen);
+
+// The object around `address`, and whether it defines each of the `count` versions.
+LoadedLibrary library_around(const void* address, const char* const* versions, size_t count, bool* defines);
 
 }  // namespace prof::preload

@@ -1,0 +1,246 @@
+#include "preload/intercept/cudart.h"
+
+#include "preload/intercept/api.h"
+#include "preload/intercept/handle_map.h"
+#include "preload/intercept/image.h"
+#include "preload/runtime/libc.h"
+#include "preload/runtime/options.h"
+#include "preload/runtime/recorder.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+namespace prof::preload {
+namespace {
+
+enum class First : uint8_t { Nothing, Number, Watch };
+struct RuntimeRow {
+  const char* name;
+  First first;
+};
+constexpr RuntimeRow kRows[] = {
+#define CUDART_API(name, first) {#name, First::first},
+#include "preload/intercept/cudart_api.def"
+#undef CUDART_API
+};
+constexpr uint32_t kRowCount = sizeof(kRows) / sizeof(kRows[0]);
+constexpr const char* kVersions[] = {"libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"};
+constexpr uint32_t kExportedBanks = 3, kBanks = 6;
+constexpr size_t kThunkBytes = 16;
+constexpr uint64_t kInsufficientDriver = 35;  // cudaErrorInsufficientDriver
+
+struct Bank {
+  std::atomic<uintptr_t> base;   // of the library that most of `real` is of; 0: none yet
+  std::atomic<uint64_t> copies;  // exported banks: loaded libraries of the version, when that was last counted
+  std::atomic<void*> real[kRowCount];
+};
+Bank g_banks[kBanks];
+std::atomic<uint64_t> g_defined[kRowCount];  // the life in which a row's name was written to the log
+
+// Its library went away, or there never was one: what the run time says on a machine without a driver.
+uint64_t no_runtime() { return kInsufficientDriver; }
+
+// A libcudart that is closed would leave our callers with dead addresses.
+void keep_loaded(const LoadedLibrary& library) {
+  if (library.path[0] == '\0' || prof_libc_dlopen == nullptr) return;
+  const OwnCalls own;
+  prof_libc_dlopen(library.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+void* versioned(void* handle, const char* name, const char* version) {
+  if (prof_libc_dlvsym == nullptr) return nullptr;
+  void* const found = prof_libc_dlvsym(handle, name, version);
+  if (found == nullptr && prof_libc_dlerror != nullptr) prof_libc_dlerror();  // the program never asked
+  return found;
+}
+
+void* in_library(const LoadedLibrary& library, const char* name, const char* version) {
+  if (library.path[0] == '\0' || prof_libc_dlopen == nullptr) return nullptr;
+  void* const handle = prof_libc_dlopen(library.path, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return nullptr;
+  void* const found = versioned(handle, name, version);
+  prof_libc_dlclose(handle);
+  return found;
+}
+
+// Where two copies of a version are loaded, each place that calls has its own: (return address, row) -> real function. An
+// object with kernels that comes later, maybe at the address of one that went, makes all of them void.
+HandleMap<4096> g_callers;
+std::atomic<uint64_t> g_callers_generation;
+
+const void* caller_key(uint64_t caller, uint32_t row) {
+  const uint64_t generation = g_callers_generation.load(std::memory_order_acquire) & 63;
+  return reinterpret_cast<const void*>(caller ^ uint64_t{row} << 48 ^ generation << 58);
+}
+
+// The function that a caller linked with this bank's version would have reached without us.
+void* resolve(uint32_t bank, uint32_t row, uint64_t caller) {
+  if (bank >= kExportedBanks) return nullptr;
+  Bank& of = g_banks[bank];
+  const void* const key = caller_key(caller, row);
+  if (const uint64_t known = g_callers.find(key); known != 0) return reinterpret_cast<void*>(known);
+  const OwnCalls own;
+  bool defines[kExportedBanks];
+  if (void* const next = versioned(RTLD_NEXT, kRows[row].name, kVersions[bank]); next != nullptr) {
+    const LoadedLibrary library = library_around(next, kVersions, kExportedBanks, defines);
+    if (of.base.exchange(library.base) != library.base) keep_loaded(library);
+    of.real[row].store(next, std::memory_order_release);
+    return next;
+  }
+  LoadedLibrary library;
+  const size_t copies = libraries_with_version(kVersions[bank], reinterpret_cast<const void*>(caller), library);
+  if (copies == 0) return nullptr;
+  void* const found = in_library(library, kRows[row].name, kVersions[bank]);
+  if (found == nullptr) return nullptr;
+  if (copies != 1) {
+    g_callers.put(key, reinterpret_cast<uint64_t>(found));
+    return found;
+  }
+  if (of.base.exchange(library.base) != library.base) keep_loaded(library);
+  of.real[row].store(found, std::memory_order_release);
+  return found;
+}
+
+// An object with kernels has come. If that brought a second library of the version, each call finds its own from now on.
+void look_again(uint32_t bank, uint64_t caller) {
+  if (bank >= kExportedBanks) return;
+  const OwnCalls own;
+  LoadedLibrary library;
+  Bank& of = g_banks[bank];
+  const uint64_t copies = libraries_with_version(kVersions[bank], reinterpret_cast<const void*>(caller), library);
+  if (copies < 2) return;
+  g_callers_generation.fetch_add(1, std::memory_order_acq_rel);
+  if (of.copies.exchange(copies) == copies) return;
+  for (std::atomic<void*>& real : of.real) real.store(nullptr, std::memory_order_release);
+}
+
+__attribute__((noinline)) void define_row(uint32_t row) {
+  format::ApiDef definition;
+  definition.id = static_cast<format::ApiId>(kApiCount + 1 + row);
+  definition.name = kRows[row].name;
+  while (definition.name[0] == '_') definition.name.remove_prefix(1);
+  definition.level = 1;
+  if (define(definition)) g_defined[row].store(t_local.epoch, std::memory_order_relaxed);
+}
+
+constexpr std::array<uint16_t, kRowCount> sorted_rows() {
+  std::array<uint16_t, kRowCount> rows{};
+  for (uint16_t i = 0; i < kRowCount; ++i) rows[i] = i;
+  std::sort(rows.begin(), rows.end(),
+            [](uint16_t a, uint16_t b) { return std::string_view(kRows[a].name) < std::string_view(kRows[b].name); });
+  return rows;
+}
+constexpr std::array<uint16_t, kRowCount> kSorted = sorted_rows();
+
+// What cudart.S keeps of a call on the stack.
+struct RuntimeCall {
+  uint64_t words[8];  // argument registers, six of them on x86-64
+  uint64_t caller;
+  uint64_t result;
+  uint64_t begin;
+  uint64_t epoch;
+  uint64_t slot;  // bank × rows + row; only the low half is written
+  uint64_t unused;
+};
+static_assert(sizeof(RuntimeCall) == 112 && offsetof(RuntimeCall, caller) == 64 && offsetof(RuntimeCall, slot) == 96);
+
+struct RuntimeAnswer {
+  void* real;
+  uint64_t recorded;
+};
+
+}  // namespace
+}  // namespace prof::preload
+
+extern "C" {
+__attribute__((visibility("hidden"))) extern const char prof_cudart_thunks[], prof_cudart_thunks_end[];
+__attribute__((visibility("hidden"))) prof::preload::RuntimeAnswer prof_cudart_begin(prof::preload::RuntimeCall* call);
+__attribute__((visibility("hidden"))) void prof_cudart_end(prof::preload::RuntimeCall* call);
+}
+
+namespace prof::preload {
+namespace {
+
+void* thunk(uint32_t bank, uint32_t row) {
+  return const_cast<char*>(prof_cudart_thunks + (size_t{bank} * kRowCount + row) * kThunkBytes);
+}
+
+// Whether the bank's thunk of this row may stand for `real`: it does already, or it stood for nothing.
+bool take(Bank& bank, uint32_t row, void* real, const LoadedLibrary& library) {
+  uintptr_t nobody = 0;
+  if (!bank.base.compare_exchange_strong(nobody, library.base) && nobody != library.base) return false;
+  if (nobody == 0) keep_loaded(library);
+  void* nothing = nullptr;
+  return bank.real[row].compare_exchange_strong(nothing, real) || nothing == real;
+}
+
+}  // namespace
+
+void* runtime_hook(const char* name, void* found) {
+  if (found == nullptr) return nullptr;
+  const std::string_view wanted(name);
+  const auto* const at =
+      std::lower_bound(kSorted.begin(), kSorted.end(), wanted,
+                       [](uint16_t row, std::string_view text) { return std::string_view(kRows[row].name) < text; });
+  if (at == kSorted.end() || wanted != kRows[*at].name) return nullptr;
+  if (found >= prof_cudart_thunks && found < prof_cudart_thunks_end) return found;
+  const uint32_t row = *at;
+  for (uint32_t bank = 0; bank < kBanks; ++bank) {
+    if (g_banks[bank].real[row].load(std::memory_order_acquire) == found) return thunk(bank, row);
+  }
+  const OwnCalls own;
+  bool defines[kExportedBanks];
+  const LoadedLibrary library = library_around(found, kVersions, kExportedBanks, defines);
+  if (library.base == 0) return nullptr;
+  for (uint32_t bank = 0; bank < kBanks; ++bank) {
+    if (bank < kExportedBanks && !defines[bank]) continue;
+    if (take(g_banks[bank], row, found, library)) return thunk(bank, row);
+  }
+  return nullptr;
+}
+
+}  // namespace prof::preload
+
+using namespace prof::preload;
+
+// Before the real function: which one it is, and whether the call is recorded. Keeps errno.
+RuntimeAnswer prof_cudart_begin(RuntimeCall* call) {
+  const uint32_t slot = static_cast<uint32_t>(call->slot), bank = slot / kRowCount, row = slot % kRowCount;
+  const int saved = errno;
+  if (kRows[row].first == First::Watch) [[unlikely]]
+    look_again(bank, call->caller);
+  void* real = g_banks[bank].real[row].load(std::memory_order_acquire);
+  if (real == nullptr) [[unlikely]] {
+    real = resolve(bank, row, call->caller);
+    errno = saved;
+    if (real == nullptr) return {reinterpret_cast<void*>(no_runtime), 0};
+  }
+  if (kRows[row].first == First::Watch || t_local.helper != 0) return {real, 0};
+  const bool ready = thread_ready();
+  errno = saved;
+  if (!ready || options().runtime[1] == 'f') return {real, 0};  // "off"
+  call->epoch = t_local.epoch;
+  call->begin = now_ticks();
+  return {real, 1};
+}
+
+// Behind it: the record. Launches and copies among the driver calls inside have records of their own, written before this one.
+void prof_cudart_end(RuntimeCall* call) {
+  prof::format::ApiCall event;
+  event.end = now_ticks();
+  if (t_local.epoch != call->epoch || life().epoch.load(std::memory_order_relaxed) != call->epoch) return;
+  const int saved = errno;
+  const uint32_t row = static_cast<uint32_t>(call->slot) % kRowCount;
+  if (g_defined[row].load(std::memory_order_relaxed) != call->epoch) [[unlikely]]
+    define_row(row);
+  event.duration = event.end - call->begin;
+  event.api = static_cast<prof::format::ApiId>(kApiCount + 1 + row);
+  if (kRows[row].first == First::Number) event.object = call->words[0] & UINT32_MAX;
+  event.result = static_cast<uint32_t>(call->result);
+  emit(event);
+  errno = saved;
+}

@@ -1,0 +1,14 @@
+// A plugin of runtime_two.cpp: it has one kernel, known to the run time it was linked with and to no other.
+#include "tests/e2e/programs/runtime_program.h"
+
+static void stub() {}
+
+extern "C" __attribute__((visibility("default"))) int run_plugin(const char* name, int launches) {
+  const void* const kernel = runtime_program::kernel(stub, name);
+  for (int i = 0; i < launches; ++i) {
+    const cudaError_t result = cudaLaunchKernel(kernel, dim3(1), dim3(32), nullptr, 0, nullptr);
+    if (result != cudaSuccess) return static_cast<int>(result);
+  }
+  void* memory = nullptr;
+  return static_cast<int>(cudaMalloc(&memory, 64));
+}
