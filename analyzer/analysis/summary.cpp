@@ -1,5 +1,7 @@
 #include "analyzer/analysis/summary.h"
 
+#include "analyzer/model/results.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,12 +18,13 @@ class Sums {
  public:
   explicit Sums(const SummaryOptions& options) : keep_all_(options.median) {}
 
-  void add(uint64_t key, int64_t duration_ns) {
+  void add(uint64_t key, int64_t duration_ns, bool failed = false) {
     if (key != last_key_ || last_ == nullptr) {
       last_ = &sums_[key];
       last_key_ = key;
     }
     last_->add(std::max<int64_t>(duration_ns, 0), keep_all_);
+    last_->failed += failed ? 1 : 0;
   }
 
   template <class NameOf> SummarySection section(SummarySection::Kind kind, NameOf&& name_of) {
@@ -41,7 +44,7 @@ class Sums {
 
  private:
   struct Sum {
-    uint64_t calls = 0;
+    uint64_t calls = 0, failed = 0;
     int64_t total = 0, least = INT64_MAX, most = 0;
     double squares = 0;
     std::vector<int64_t> all;
@@ -53,12 +56,12 @@ class Sums {
       if (keep) all.push_back(ns);
     }
     void join(Sum&& other) {
-      calls += other.calls, total += other.total, squares += other.squares;
+      calls += other.calls, failed += other.failed, total += other.total, squares += other.squares;
       least = std::min(least, other.least), most = std::max(most, other.most);
       all.insert(all.end(), other.all.begin(), other.all.end());
     }
     SummaryRow row(const std::string& name) {
-      SummaryRow row{name, calls, total, least, most, 0, 0};
+      SummaryRow row{name, calls, failed, total, least, most, 0, 0};
       if (calls > 1) {
         const double n = static_cast<double>(calls), sum = static_cast<double>(total);
         row.stddev_ns = std::sqrt(std::max(0.0, (squares - sum * sum / n) / (n - 1)));
@@ -140,7 +143,8 @@ std::vector<SummarySection> summarize(const Trace& trace, const KernelNames& nam
   for (const Thread& thread : trace.threads) {
     if (thread.process != process) continue;
     for (uint32_t row = thread.host.first; options.api && row < thread.host.last; ++row) {
-      calls.add(trace.host[row].api(), trace.host[row].duration_ns());
+      const HostEvent& event = trace.host[row];
+      calls.add(event.api(), event.duration_ns(), is_failure(event.result()));
     }
     for (uint32_t row = thread.ranges.first; options.nvtx && row < thread.ranges.last; ++row) {
       const Range& range = trace.ranges[row];
@@ -180,6 +184,7 @@ Table summary_table(const Trace& trace, const KernelNames& names, const SummaryO
   table.add_column("Max", "max", CellType::Nanoseconds);
   if (options.median) table.add_column("Med", "med", CellType::Nanoseconds);
   if (options.stddev) table.add_column("StdDev (ns)", "stddev_ns", CellType::Real, 1);
+  table.add_column("Failed", "failed", CellType::Count);
   table.add_column("Name", "name", CellType::Text);
   constexpr std::string_view kTypes[] = {"GPU activities", "API calls", "NVTX ranges"};
   for (uint32_t p = 0; p < trace.processes.size(); ++p) {
@@ -194,6 +199,11 @@ Table summary_table(const Trace& trace, const KernelNames& names, const SummaryO
         row.add(each.total_ns).add(each.calls).add(each.average_ns()).add(each.min_ns).add(each.max_ns);
         if (options.median) row.add(each.median_ns);
         if (options.stddev) row.add(each.stddev_ns);
+        if (section.kind == SummarySection::Api) {
+          row.add(each.failed);
+        } else {
+          row.empty();
+        }
         row.add(std::string_view(each.name));
       }
     }

@@ -22,7 +22,7 @@ struct SummaryOptions {
 
 struct SummaryRow {
   std::string name;
-  uint64_t calls = 0;
+  uint64_t calls = 0, failed = 0;  // failed: API calls only
   int64_t total_ns = 0, min_ns = 0, max_ns = 0;
   int64_t median_ns = 0;
   double stddev_ns = 0;  // sample (N − 1), 0 for one call

@@ -1,4 +1,6 @@
-// Host threads of the Chrome trace: API calls (cuda_driver), where launches start their flows.
+// Host threads of the Chrome trace: API calls (cuda_driver, cuda_runtime), where launches start their flows.
+#include "analyzer/model/names.h"
+#include "analyzer/model/results.h"
 #include "analyzer/output/chrome_writer.h"
 
 namespace prof::analyzer {
@@ -10,7 +12,8 @@ std::vector<std::string> call_pieces(const Trace& trace) {
   std::vector<std::string> pieces;
   for (size_t i = 0; i < trace.apis.size(); ++i) {
     const std::string_view name = i == 0 ? "[unknown call]" : plain_api_name(trace.text(trace.apis[i]));
-    pieces.push_back("{\"ph\":\"X\",\"cat\":\"cuda_driver\",\"name\":" + json_string(name) + ",");
+    const std::string_view category = is_runtime_api(name) ? "cuda_runtime" : "cuda_driver";
+    pieces.push_back("{\"ph\":\"X\",\"cat\":\"" + std::string(category) + "\",\"name\":" + json_string(name) + ",");
   }
   return pieces;
 }
@@ -24,7 +27,10 @@ char* put_field(char* to, bool& first, std::string_view key) {
 class HostWriter {
  public:
   explicit HostWriter(const ChromeContext& context)
-      : context_(context), calls_(call_pieces(context.trace)), kernels_(context.trace.kernels.size()) {}
+      : context_(context),
+        calls_(call_pieces(context.trace)),
+        inner_(context.trace.apis.size()),
+        kernels_(context.trace.kernels.size()) {}
 
   void thread(ThreadId id) {
     const Trace& trace = context_.trace;
@@ -47,26 +53,30 @@ class HostWriter {
     if (context_.augment != nullptr) context_.augment->host(row, added_);
     size_t texts = head.size() + 2 * track_.size() + added_.text().size();
     if (kernel != nullptr) texts += kernel->size();
+    const std::string* const inner = inner_name(row);
+    if (inner != nullptr) texts += inner->size();
     char* to = context_.events.begin(texts + 640);
     to = put_bytes(to, head);
     to = put_bytes(to, track_);
     to = put_micros(to, event.begin_ns);
     to = put_bytes(to, ",\"dur\":");
     to = put_micros(to, event.end_ns > event.begin_ns ? event.duration_ns() : 0);
+    if (context_.augment != nullptr && is_failure(event.result())) to = put_bytes(to, ",\"cname\":\"terrible\"");
     to = put_bytes(to, ",\"args\":{");
     bool first = true;
     if (event.correlation != 0) {
       to = put_field(to, first, "\"correlation\":");
       to = put_decimal(to, ChromeIds::correlation(process_, event.correlation));
     }
-    if (context_.augment != nullptr) to = put_extras(to, first, event, kernel);
+    if (context_.augment != nullptr) to = put_extras(to, first, event, inner, kernel);
     context_.events.end(put_bytes(to, "}}"));
     if (event.has(kHostHasGpu)) flow(event);
     if (context_.arrows != nullptr && context_.arrows->wants_call(row)) context_.arrows->put({true, row}, track_);
   }
 
-  char* put_extras(char* to, bool& first, const HostEvent& event, const std::string* kernel) {
-    if (event.result() != 0) to = put_decimal(put_field(to, first, "\"result\":"), event.result());
+  char* put_extras(char* to, bool& first, const HostEvent& event, const std::string* inner, const std::string* kernel) {
+    if (event.result() != 0) to = put_result(to, first, event);
+    if (inner != nullptr) to = put_bytes(put_field(to, first, "\"driver\":"), *inner);
     if (kernel != nullptr) to = put_bytes(put_field(to, first, "\"kernel\":"), *kernel);
     if (event.kind() == HostKind::GraphLaunch && event.subject != 0) {
       to = put_decimal(put_field(to, first, "\"graph id\":"), context_.trace.graphs[event.subject].number);
@@ -83,6 +93,13 @@ class HostWriter {
     return added_.text().empty() ? to : put_field(to, first, added_.text());
   }
 
+  char* put_result(char* to, bool& first, const HostEvent& event) {
+    to = put_decimal(put_field(to, first, "\"result\":"), event.result());
+    const std::string_view error =
+        is_failure(event.result()) ? result_name(event.result(), context_.trace.api_name(event)) : std::string_view{};
+    return error.empty() ? to : put_bytes(put_bytes(put_field(to, first, "\"error\":\""), error), "\"");
+  }
+
   void flow(const HostEvent& event) {
     char* to = context_.events.begin(track_.size() + 128);
     to = put_bytes(to, "{\"ph\":\"s\",\"id\":");
@@ -93,6 +110,14 @@ class HostWriter {
     context_.events.end(put_bytes(to, ",\"cat\":\"ac2g\",\"name\":\"ac2g\"}"));
   }
 
+  // The driver function inside a call of the run time, as JSON; null: none.
+  const std::string* inner_name(uint32_t row) {
+    if (context_.augment == nullptr || context_.trace.inner_api_name(row).empty()) return nullptr;
+    std::string& text = inner_[context_.trace.inner_apis[row]];
+    if (text.empty()) text = json_string(plain_api_name(context_.trace.inner_api_name(row)));
+    return &text;
+  }
+
   const std::string& kernel_name(KernelId kernel) {
     std::string& text = kernels_[index(kernel)];
     if (text.empty()) text = json_string(context_.views.names().name(kernel, NameForm::Short));
@@ -101,6 +126,7 @@ class HostWriter {
 
   const ChromeContext& context_;
   std::vector<std::string> calls_;
+  std::vector<std::string> inner_;    // names as JSON, by index of Trace::apis
   std::vector<std::string> kernels_;  // short names as JSON
   ProcessId process_{};
   bool from_log_ = false;

@@ -37,6 +37,22 @@ void write_rows(const SummarySection& section, const SummaryOptions& options, Si
   }
 }
 
+// nvprof has no such line: without it nobody notices that a program's calls fail.
+void write_failures(const Process& process, const std::vector<SummarySection>& sections, Sink& sink) {
+  uint64_t failed = 0;
+  std::string which;
+  for (const SummarySection& section : sections) {
+    for (const SummaryRow& row : section.rows) {
+      if (row.failed == 0) continue;
+      failed += row.failed;
+      which += fmt::format("{}{} {}", which.empty() ? "" : ", ", readable_utf8(row.name), row.failed);
+    }
+  }
+  if (failed == 0) return;
+  sink.write(fmt::format("=={}== failed API calls: {} ({}); `prof report api-errors` has the reasons\n", process.pid,
+                         failed, which));
+}
+
 }  // namespace
 
 void write_nvprof_text(const Trace& trace, const KernelNames& names, const SummaryOptions& options, Sink& sink) {
@@ -62,6 +78,7 @@ void write_nvprof_text(const Trace& trace, const KernelNames& names, const Summa
       header_written = true;
       write_rows(section, options, sink);
     }
+    write_failures(process, sections, sink);
     sink.write(fmt::format("=={}== {}\n", process.pid, coverage_line(process)));
     if (p + 1 < trace.processes.size()) sink.write("\n");
   }
