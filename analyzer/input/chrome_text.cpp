@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <utility>
 
 namespace prof::analyzer {
 
@@ -98,11 +99,14 @@ const char* read_event(JsonScan& scan, const char* at, EventFields& fields) {
   });
 }
 
-ChromeText::ChromeText(const std::string& path)
+ChromeText::ChromeText(const std::string& path) : ChromeText(TextSource(path), path, kReadBytes) {}
+
+ChromeText::ChromeText(TextSource source, const std::string& path, size_t stretch_bytes)
     : path_(path),
-      source_(path),
-      buffer_(std::make_unique<char[]>(2 * kReadBytes + kJsonPadding)),
-      capacity_(2 * kReadBytes),
+      source_(std::move(source)),
+      stretch_bytes_(stretch_bytes),
+      buffer_(std::make_unique<char[]>(2 * stretch_bytes + kJsonPadding)),
+      capacity_(2 * stretch_bytes),
       at_(buffer_.get()),
       end_(buffer_.get()) {
   scan_.set_end(end_);
@@ -112,7 +116,7 @@ bool ChromeText::fill() {
   const auto left = static_cast<size_t>(end_ - at_);
   if (left >= kLargestPiece) return false;
   const auto failed = scan_.failed_at() - at_;  // stays the place it is
-  if (capacity_ - left < kReadBytes) {
+  if (capacity_ - left < stretch_bytes_) {
     auto larger = std::make_unique<char[]>(2 * capacity_ + kJsonPadding);
     std::memcpy(larger.get(), at_, left);
     offset_of_buffer_ += static_cast<uint64_t>(at_ - buffer_.get());

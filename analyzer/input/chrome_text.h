@@ -32,6 +32,8 @@ class ChromeText {
  public:
   // Throws InputError if the file cannot be opened.
   explicit ChromeText(const std::string& path);
+  // `path` names the text in messages; `stretch_bytes` are read at a time.
+  ChromeText(TextSource source, const std::string& path, size_t stretch_bytes);
 
   enum class Piece {
     Open,           // up to the first bracket
@@ -82,6 +84,7 @@ class ChromeText {
 
   std::string path_;
   TextSource source_;
+  size_t stretch_bytes_;
   std::unique_ptr<char[]> buffer_;
   size_t capacity_ = 0;
   char* at_ = nullptr;

@@ -165,9 +165,8 @@ void ChromeCopy::note_damage(const ChromeText& text) {
   if (counts_.damage.size() < kMost) counts_.damage.push_back(text.damage());
 }
 
-void ChromeCopy::whole(const std::string& path, Sink& sink, EventList& events,
+void ChromeCopy::whole(ChromeText& text, Sink& sink, EventList& events,
                        const std::function<void(const ChromeCopy&)>& append) {
-  ChromeText text(path);
   bool open = false, in_events = false, closed = false, appended = false;
   const auto end_events = [&] {
     in_events = false;
@@ -224,8 +223,7 @@ void ChromeCopy::whole(const std::string& path, Sink& sink, EventList& events,
   }
 }
 
-void ChromeCopy::events_of(const std::string& path, size_t file, ChromePids& pids, EventList& events) {
-  ChromeText text(path);
+void ChromeCopy::events_of(ChromeText& text, size_t file, ChromePids& pids, EventList& events) {
   for (;;) {
     const ChromeText::Piece piece = text.next();
     const EventFields* fields = nullptr;

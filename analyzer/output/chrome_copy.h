@@ -35,11 +35,11 @@ class ChromeCopy {
   ChromeCopy(const Trace& trace, Rows processes, Augment* augment, ChromeArrows* arrows);
 
   // The whole file as it is, with additions. `append` may add events behind its last one. Times and ids are the file's own.
-  void whole(const std::string& path, Sink& sink, EventList& events,
+  void whole(ChromeText& text, Sink& sink, EventList& events,
              const std::function<void(const ChromeCopy&)>& append);
 
   // The events alone, on the time line of the model, with pids from `pids`, and flow and correlation ids that no other file has.
-  void events_of(const std::string& path, size_t file, ChromePids& pids, EventList& events);
+  void events_of(ChromeText& text, size_t file, ChromePids& pids, EventList& events);
 
   // Members of the outer object of a file read by events_of(): name -> value.
   const std::vector<std::pair<std::string, std::string>>& members() const { return members_; }

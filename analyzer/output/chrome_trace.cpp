@@ -133,11 +133,11 @@ void add_counts(ChromeCopyCounts& sum, const ChromeCopyCounts& one) {
   sum.damage.insert(sum.damage.end(), one.damage.begin(), one.damage.end());
 }
 
-void note_copy(const ChromeCopy& copy, const CopiedFile& file, ChromeContext& context) {
+void note_copy(const ChromeCopy& copy, Rows processes, ChromeContext& context) {
   for (size_t d = 0; d < context.device_pids.size(); ++d) {
     if (!copy.device_pids()[d].empty()) context.device_pids[d] = copy.device_pids()[d];
   }
-  for (uint32_t p = file.processes.first; p < file.processes.last; ++p) context.counters[p] = copy.counters();
+  for (uint32_t p = processes.first; p < processes.last; ++p) context.counters[p] = copy.counters();
 }
 
 // Members of the outer objects of merged files: at the end of ours where all files agree, else below "inputs".
@@ -173,10 +173,10 @@ void write_additional_events(const ChromeContext& context) {
 }
 
 // One trace of another tool: its text as it is.
-void write_copy(ChromeContext& context, const CopiedFile& file, ChromeCopyCounts& counts) {
-  ChromeCopy copy(context.trace, file.processes, context.augment, context.arrows);
-  copy.whole(file.path, context.events.sink(), context.events, [&](const ChromeCopy& so_far) {
-    note_copy(so_far, file, context);
+void write_copy(ChromeContext& context, ChromeText& text, Rows processes, ChromeCopyCounts& counts) {
+  ChromeCopy copy(context.trace, processes, context.augment, context.arrows);
+  copy.whole(text, context.events.sink(), context.events, [&](const ChromeCopy& so_far) {
+    note_copy(so_far, processes, context);
     context.offset_ns = so_far.offset_ns();
     write_additional_events(context);
   });
@@ -206,8 +206,9 @@ void write_merged(ChromeContext& context, const std::vector<CopiedFile>& files, 
   std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>> members;
   for (size_t i = 0; i < files.size(); ++i) {
     ChromeCopy copy(context.trace, files[i].processes, context.augment, context.arrows);
-    copy.events_of(files[i].path, i + 1, pids, context.events);
-    note_copy(copy, files[i], context);
+    ChromeText text(files[i].path);
+    copy.events_of(text, i + 1, pids, context.events);
+    note_copy(copy, files[i].processes, context);
     members.emplace_back(files[i].path, copy.members());
     add_counts(counts, copy.counts());
   }
@@ -215,34 +216,52 @@ void write_merged(ChromeContext& context, const std::vector<CopiedFile>& files, 
   sink.write(fmt::format("\n]{},\"traceName\":{}}}\n", merged_members(members, head), json_string(options.name)));
 }
 
+// A context and what it refers to.
+struct OneTrace {
+  OneTrace(const Trace& trace, const Views& views, const ChromeTraceOptions& options, Sink& sink)
+      : ids(trace), events(sink), context{trace, views, ids, events, nullptr, nullptr, {}, {}, {}, 0} {
+    if (!options.plain) {
+      augment.emplace(trace, views, options.fx);
+      arrows.emplace(trace, augment->bounds(), options.arrows);
+      context.augment = &*augment;
+      context.arrows = &*arrows;
+    }
+    context.copied.resize(trace.processes.size());
+    context.counters.resize(trace.processes.size());
+    for (const uint64_t pid : ids.device) context.device_pids.push_back(fmt::format("{}", pid));
+  }
+  const ChromeIds ids;
+  EventList events;
+  std::optional<Augment> augment;
+  std::optional<ChromeArrows> arrows;
+  ChromeContext context;
+};
+
 }  // namespace
+
+ChromeTraceResult copy_chrome_trace(const Trace& trace, const Views& views, ChromeText& text,
+                                    const ChromeTraceOptions& options, Sink& sink) {
+  OneTrace one(trace, views, options, sink);
+  ChromeTraceResult result;
+  write_copy(one.context, text, {0, static_cast<uint32_t>(trace.processes.size())}, result.copied);
+  result.events = one.events.events();
+  return result;
+}
 
 ChromeTraceResult write_chrome_trace(const Trace& trace, const Views& views, const ChromeTraceOptions& options,
                                      Sink& sink) {
-  const ChromeIds ids(trace);
-  EventList events(sink);
-  std::optional<Augment> augment;
-  std::optional<ChromeArrows> arrows;
-  if (!options.plain) {
-    augment.emplace(trace, views, options.fx);
-    arrows.emplace(trace, augment->bounds(), options.arrows);
-  }
-  ChromeContext context{
-      trace, views, ids, events, options.plain ? nullptr : &*augment, options.plain ? nullptr : &*arrows, {}, {}, {}};
-  context.copied.resize(trace.processes.size());
-  context.counters.resize(trace.processes.size());
-  for (const uint64_t pid : ids.device) context.device_pids.push_back(fmt::format("{}", pid));
   const std::vector<CopiedFile> files = files_to_copy(trace, options.inputs);
+  if (options.inputs.size() == 1 && files.size() == 1) {
+    ChromeText text(files.front().path);
+    return copy_chrome_trace(trace, views, text, options, sink);
+  }
+  OneTrace one(trace, views, options, sink);
   for (const CopiedFile& file : files) {
-    for (uint32_t p = file.processes.first; p < file.processes.last; ++p) context.copied[p] = true;
+    for (uint32_t p = file.processes.first; p < file.processes.last; ++p) one.context.copied[p] = true;
   }
   ChromeTraceResult result;
-  if (options.inputs.size() == 1 && files.size() == 1) {
-    write_copy(context, files.front(), result.copied);
-  } else {
-    write_merged(context, files, options, result.copied);
-  }
-  result.events = events.events();
+  write_merged(one.context, files, options, result.copied);
+  result.events = one.events.events();
   return result;
 }
 

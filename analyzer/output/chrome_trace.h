@@ -46,4 +46,9 @@ struct ChromeTraceResult {
 ChromeTraceResult write_chrome_trace(const Trace& trace, const Views& views, const ChromeTraceOptions& options,
                                      Sink& sink);
 
+class ChromeText;
+// The same for one trace of another tool whose text is open: what the whole model was made of.
+ChromeTraceResult copy_chrome_trace(const Trace& trace, const Views& views, ChromeText& text,
+                                    const ChromeTraceOptions& options, Sink& sink);
+
 }  // namespace prof::analyzer

@@ -40,12 +40,17 @@ class Sink::Target {
       fail("cannot be opened for writing");
     }
   }
+  explicit Target(std::string* text) : text_(text) {}
   ~Target() {
     if (fd_ > STDOUT_FILENO) ::close(fd_);
     if (!temporary_.empty()) unlink(temporary_.c_str());
   }
 
   void write(const char* bytes, size_t size) {
+    if (text_ != nullptr) {
+      text_->append(bytes, size);
+      return;
+    }
     while (size > 0) {
       const ssize_t done = ::write(fd_, bytes, size);
       if (done < 0 && errno == EINTR) continue;
@@ -71,6 +76,7 @@ class Sink::Target {
 
   std::string path_;
   std::string temporary_;
+  std::string* text_ = nullptr;
   int fd_ = -1;
 };
 
@@ -177,6 +183,8 @@ Sink::Sink(const std::string& path, int level)
     gzip_ = std::make_unique<GzipThread>(*target_, level);
   }
 }
+
+Sink::Sink(std::string* text) : path_("(memory)"), buffer_(kBufferBytes), target_(std::make_unique<Target>(text)) {}
 
 Sink::~Sink() = default;
 

@@ -20,6 +20,8 @@ class Sink {
  public:
   // Compressed when the name ends in ".gz". Level: 1 (fast) to 9.
   explicit Sink(const std::string& path, int level = 1);
+  // Appends to a text in memory, complete after close(): for tests.
+  explicit Sink(std::string* text);
   ~Sink();  // without close(): the temporary file is removed
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;

@@ -1,0 +1,94 @@
+// Any bytes as a Chrome trace that `prof trace` writes again: read into a model, then copied event by event as text with what the
+// analyses know added. Nothing may crash, hang or read outside; without additions a whole strict trace comes out byte for byte; with
+// them it is JSON to a strict reader, has every event the plain copy has, and a second copy changes no event.
+#include "analyzer/analysis/views.h"
+#include "analyzer/input/chrome_text.h"
+#include "analyzer/input/kineto_import.h"
+#include "analyzer/output/chrome_trace.h"
+
+#include <rapidjson/reader.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+using namespace prof::analyzer;
+
+constexpr size_t kStretch = 64;  // so that every piece lies across an edge once
+
+void require(bool holds, const char* what, const std::string& text) {
+  if (holds) return;
+  std::fprintf(stderr, "%s:\n%s\n", what, text.c_str());
+  std::abort();
+}
+
+std::string inflated(std::string_view bytes) {
+  TextSource source = TextSource::of_memory(bytes);
+  std::string text;
+  char block[4096];
+  for (size_t got = 0; (got = source.read(block, sizeof block)) != 0;) text.append(block, got);
+  return text;
+}
+
+struct Copy {
+  std::string text;
+  ChromeTraceResult result;
+};
+
+Copy copy_of(std::string_view bytes, const Trace& trace, bool plain) {
+  const Views views(trace);
+  ChromeText text(TextSource::of_memory(bytes), "fuzz", kStretch);
+  ChromeTraceOptions options;
+  options.plain = plain;
+  Copy copy;
+  Sink sink(&copy.text);
+  copy.result = copy_chrome_trace(trace, views, text, options, sink);
+  sink.close();
+  return copy;
+}
+
+bool is_json(const std::string& text) {
+  rapidjson::Reader reader;
+  rapidjson::MemoryStream stream(text.data(), text.size());
+  rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream> encoded(stream);
+  rapidjson::BaseReaderHandler<> ignore;
+  constexpr unsigned kFlags =
+      rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseValidateEncodingFlag;
+  return !reader.Parse<kFlags>(encoded, ignore).IsError();
+}
+
+bool import(std::string_view bytes, Trace& trace) {
+  ImportOptions options;
+  options.workers = 1;
+  try {
+    import_kineto(TextSource::of_memory(bytes), "fuzz", trace, options, 512);
+  } catch (const InputError&) {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  Trace trace;
+  if (!import(bytes, trace)) return 0;
+  const Copy plain = copy_of(bytes, trace, true);
+  if (plain.result.copied.damaged == 0 && plain.result.copied.repaired == 0)
+    require(plain.text == inflated(bytes), "the plain copy differs", plain.text);
+  const Copy more = copy_of(bytes, trace, false);
+  require(more.text.empty() || is_json(more.text), "no strict JSON", more.text);
+  require(plain.text.empty() || is_json(plain.text), "the plain copy is no strict JSON", plain.text);
+  require(more.result.copied.events == plain.result.copied.events, "events were lost", more.text);
+  require(more.result.copied.damaged == plain.result.copied.damaged, "other damage", more.text);
+  Trace again;
+  if (!import(more.text, again)) return 0;
+  const Copy twice = copy_of(more.text, again, true);
+  require(twice.text == more.text, "what we wrote is not what we read", twice.text);
+  return 0;
+}
