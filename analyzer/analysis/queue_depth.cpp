@@ -119,7 +119,7 @@ class HeldByStream {
     return fmt::format(
         "queue full: {} launch calls with {} or more outstanding took longer than {} times their median, {} in all; "
         "plateau {} ({} to {})",
-        all_.launches, QueueFull::kFullFrom, QueueFull::kLongFactor, scaled_time(all_.time_ns), most->first,
+        all_.launches, kQueueFullFrom, kLongLaunchMedians, scaled_time(all_.time_ns), most->first,
         found_at_.begin()->first, found_at_.rbegin()->first);
   }
 

@@ -2,6 +2,7 @@
 
 #include "analyzer/model/call_class.h"
 #include "analyzer/model/front_heap.h"
+#include "analyzer/model/long_launches.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -11,9 +12,6 @@ namespace prof::analyzer {
 
 namespace {
 
-// Launches that find so many operations outstanding on their stream may block; the drivers' limit is 1,024.
-constexpr uint32_t kQueueNearlyFull = 990;
-constexpr int64_t kBlockedTimesMedian = 5;
 // Where a trace does not say which stream was waited for, so many are looked at.
 constexpr size_t kStreamsLookedAt = 64;
 constexpr uint32_t kNonBlockingStream = 1;                   // CU_STREAM_NON_BLOCKING
@@ -208,7 +206,7 @@ class Finder {
     StreamNow& stream = streams_[key];
     while (stream.finished < rows.last && end_of(stream.finished) <= event.begin_ns) ++stream.finished;
     if (stream.launched == kNone || stream.launched < stream.finished) return;
-    if (stream.launched + 1 - stream.finished < kQueueNearlyFull) return;
+    if (stream.launched + 1 - stream.finished < kQueueFullFrom) return;
     uint32_t last = stream.finished;
     for (uint32_t step = 1u << 12; step != 0; step >>= 1) {  // ends grow: no further than 8,191 ahead
       if (step < rows.last - last && end_of(last + step) <= event.end_ns) last += step;
@@ -218,19 +216,11 @@ class Finder {
 
   void keep_blocked_launches() {
     if (full_.empty()) return;
-    std::unordered_map<uint32_t, std::vector<int64_t>> durations;  // by api
-    for (const HostEvent& event : trace_.host) {
-      if (event.is_launch()) durations[event.api()].push_back(event.duration_ns());
-    }
-    std::unordered_map<uint32_t, int64_t> medians;
-    for (auto& [api, of_api] : durations) {
-      const auto middle = of_api.begin() + static_cast<ptrdiff_t>(of_api.size() / 2);
-      std::nth_element(of_api.begin(), middle, of_api.end());
-      medians[api] = *middle;
-    }
+    std::vector<bool> wanted(trace_.apis.size());
+    for (const Wait& wait : full_) wanted[trace_.host[wait.waiter].api()] = true;
+    const LongLaunches launches(trace_, wanted);
     for (const Wait& wait : full_) {
-      const HostEvent& event = trace_.host[wait.waiter];
-      if (event.duration_ns() / kBlockedTimesMedian <= medians[event.api()]) continue;
+      if (!launches.is_long(trace_.host[wait.waiter])) continue;
       to_.blocked_launches.push_back(wait.waiter);
       to_.of_calls.push_back(wait);
     }
