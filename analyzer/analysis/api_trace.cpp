@@ -1,7 +1,5 @@
 // api-trace: one row per CUDA call in order of begin; nsys's cuda_api_trace plus queue depth and NVTX path.
-#include "analyzer/analysis/analysis.h"
-
-#include <algorithm>
+#include "analyzer/analysis/selected_operations.h"
 
 namespace prof::analyzer {
 
@@ -26,24 +24,9 @@ Table report_api_trace(const AnalysisInput& input) {
   table.add_column("Note", "note", CellType::Text);
   table.add_column("NVTX path", "nvtx_path", CellType::Text);
 
-  std::vector<uint32_t> rows;
-  for (const Thread& thread : trace.threads) {
-    if (!input.selection.has_thread(thread)) continue;
-    for (uint32_t row = thread.host.first; row < thread.host.last; ++row) {
-      const HostEvent& event = trace.host[row];
-      if (!input.selection.in_window(event.begin_ns, event.end_ns)) continue;
-      if (!input.selection.devices.empty() || !input.selection.streams.empty()) {
-        const uint32_t stream = trace.host_streams[index(event.stream)].stream;
-        if (stream == kNone || !input.selection.has_stream(trace, trace.streams[stream])) continue;
-      }
-      rows.push_back(row);
-    }
-  }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](uint32_t a, uint32_t b) { return trace.host[a].begin_ns < trace.host[b].begin_ns; });
   std::vector<PathCursor> cursors;
   for (uint32_t t = 0; t < trace.threads.size(); ++t) cursors.emplace_back(trace, ThreadId{t});
-  for (const uint32_t at : rows) {
+  for (const uint32_t at : selected_calls(input, Order::Start)) {
     const HostEvent& event = trace.host[at];
     const Thread& thread = trace.thread(event.thread);
     Table::Row row = table.row();

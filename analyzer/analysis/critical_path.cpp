@@ -241,7 +241,7 @@ void add_row(Table& table, const AnalysisInput& input, const Window& window, int
 Table report_critical_path(const AnalysisInput& input) {
   Table table("critical-path", "Critical path: what the wall time consists of");
   const std::vector<Window> windows = graph_windows(input);
-  if (windows.size() > 1) table.add_column("Window", "window", CellType::Text);
+  add_window_column(table, windows);
   table.add_column("Part", "part", CellType::Text);
   table.add_column("Item", "item", CellType::Text);
   table.add_column("Where", "where", CellType::Text);

@@ -1,7 +1,7 @@
 // gpu-trace: one row per kernel, copy and memset in order of start; nsys's cuda_gpu_trace plus queue depth and NVTX path.
-#include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/gpu_columns.h"
+#include "analyzer/analysis/selected_operations.h"
 
-#include <algorithm>
 #include <unordered_map>
 
 namespace prof::analyzer {
@@ -11,27 +11,15 @@ Table report_gpu_trace(const AnalysisInput& input) {
   Table table("gpu-trace", "GPU operations in order of start");
   table.add_column("Start", "start", CellType::Nanoseconds);
   table.add_column("Duration", "duration", CellType::Nanoseconds);
-  for (const auto& [title, key] : {std::pair{"CorrId", "correlation"},
-                                   {"GrdX", "grid_x"},
-                                   {"GrdY", "grid_y"},
-                                   {"GrdZ", "grid_z"},
-                                   {"BlkX", "block_x"},
-                                   {"BlkY", "block_y"},
-                                   {"BlkZ", "block_z"},
-                                   {"Reg/Trd", "registers"},
-                                   {"StcSMem (B)", "static_shared_bytes"},
+  add_shape_columns(table);
+  for (const auto& [title, key] : {std::pair{"StcSMem (B)", "static_shared_bytes"},
                                    {"DymSMem (B)", "dynamic_shared_bytes"},
                                    {"Bytes (B)", "bytes"}}) {
     table.add_column(title, key, CellType::Count);
   }
   table.add_column("Throughput (GB/s)", "throughput_gb_per_s", CellType::Real, 3);
-  table.add_column("SrcMemKd", "source_memory", CellType::Text);
-  table.add_column("DstMemKd", "destination_memory", CellType::Text);
-  table.add_column("Device", "device", CellType::Text);
-  for (const auto& [title, key] : {std::pair{"Ctx", "context"},
-                                   {"GreenCtx", "green_context"},
-                                   {"Strm", "stream"},
-                                   {"PID", "pid"},
+  add_place_columns(table);
+  for (const auto& [title, key] : {std::pair{"PID", "pid"},
                                    {"Waiting", "queue_waiting"},
                                    {"Outstanding", "queue_outstanding"},
                                    {"Live", "queue_live"}}) {
@@ -40,35 +28,18 @@ Table report_gpu_trace(const AnalysisInput& input) {
   table.add_column("Name", "name", CellType::Text);
   table.add_column("NVTX path", "nvtx_path", CellType::Text);
 
-  std::vector<uint32_t> rows;
-  for (const Stream& stream : trace.streams) {
-    if (stream.operations.size() == 0 || !input.selection.has_stream(trace, stream)) continue;
-    for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
-      const GpuOperation& operation = trace.operations[row];
-      if (!input.selection.in_window(operation.start_ns, operation.end_ns)) continue;
-      if (!input.selection.threads.empty() &&
-          (!operation.linked() || !input.selection.has_thread(trace.thread(trace.host[operation.launch].thread)))) {
-        continue;
-      }
-      rows.push_back(row);
-    }
-  }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](uint32_t a, uint32_t b) { return trace.operations[a].start_ns < trace.operations[b].start_ns; });
   std::unordered_map<uint32_t, PathCursor> cursors;
-  for (const uint32_t at : rows) {
+  for (const uint32_t at : selected_operations(input, Order::Start)) {
     const GpuOperation& operation = trace.operations[at];
     const Stream& stream = trace.stream(operation.stream());
-    const Device& device = trace.device(stream.device);
     const bool is_kernel = operation.has_kernel();
     Table::Row row = table.row();
     row.add(operation.start_ns).add(operation.duration_ns()).add(operation.correlation);
     if (is_kernel) {
       const Kernel& kernel = trace.kernels[operation.detail];
       if (kernel.grid[0] != 0) {
-        for (const uint32_t value : kernel.grid) row.add(value);
-        for (const uint32_t value : kernel.block) row.add(value);
-        row.add(kernel.registers).add(kernel.static_shared_bytes).add(kernel.dynamic_shared_bytes);
+        add_shape_cells(row, kernel);
+        row.add(kernel.static_shared_bytes).add(kernel.dynamic_shared_bytes);
       } else {  // not in the trace
         for (int i = 0; i < 9; ++i) row.empty();
       }
@@ -88,14 +59,8 @@ Table report_gpu_trace(const AnalysisInput& input) {
         row.empty().add(memory_kind_name(operation.detail));
       }
     }
-    row.add(std::string_view(device.name + " (" + std::to_string(device.ordinal) + ")"));
-    row.add(stream.context);
-    if (stream.green_context != kNone) {
-      row.add(stream.green_context);
-    } else {
-      row.empty();
-    }
-    row.add(stream.number).add(trace.processes[index(device.process)].pid);
+    add_place_cells(row, trace, stream);
+    row.add(trace.processes[index(trace.device(stream.device).process)].pid);
     const HostEvent* const launch = operation.linked() ? &trace.host[operation.launch] : nullptr;
     const LaunchDepth depth = launch != nullptr ? input.views.depth().at_launch()[operation.launch] : LaunchDepth{};
     if (depth.known()) {

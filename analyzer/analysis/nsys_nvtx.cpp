@@ -54,14 +54,7 @@ Table report_nsys_nvtx_pushpop_trace(const AnalysisInput& input) {
                                    {"DurNonChild", "self_duration"}})
     table.add_column(title, key, CellType::Nanoseconds);
   table.add_column("Name", "name", CellType::Text);
-  for (const auto& [title, key] : {std::pair{"PID", "pid"},
-                                   {"TID", "tid"},
-                                   {"Lvl", "level"},
-                                   {"NumChild", "children"},
-                                   {"RangeId", "range"},
-                                   {"ParentId", "parent"}})
-    table.add_column(title, key, CellType::Count);
-  table.add_column("RangeStack", "range_stack", CellType::Text);
+  add_range_columns(table);
   table.add_column("NameTree", "name_tree", CellType::Text);
   std::vector<int64_t> child_ns(trace.ranges.size());
   for (const Range& range : trace.ranges) {
@@ -70,19 +63,13 @@ Table report_nsys_nvtx_pushpop_trace(const AnalysisInput& input) {
   for (const uint32_t at : selected_ranges(input, Order::Start)) {
     const Range& range = trace.ranges[at];
     if (range.style != RangeStyle::PushPop) continue;
-    const Thread& thread = trace.thread(range.thread);
     const std::string name = nsys_range_name(trace, range);
     const int64_t duration_ns = range.end_ns - range.begin_ns;
     Table::Row row = table.row();
     row.add(range.begin_ns).add(range.end_ns).add(duration_ns).add(child_ns[at]).add(duration_ns - child_ns[at]);
-    row.add(std::string_view(name)).add(trace.processes[index(thread.process)].pid).add(thread.tid);
-    row.add(uint32_t{range.level}).add(uint32_t{range.children}).add(at + 1);
-    if (range.parent != kNone) {
-      row.add(range.parent + 1);
-    } else {
-      row.empty();
-    }
-    row.add(std::string_view(nsys_range_stack(trace, at)));
+    row.add(std::string_view(name));
+    add_range_place(row, trace, range);
+    add_range_cells(row, trace, at);
     row.add(std::string_view(std::string(range.level, '-') + name));
   }
   if (table.rows() == 0) table.notes.push_back("no such ranges in the input");

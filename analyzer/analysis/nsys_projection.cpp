@@ -149,29 +149,16 @@ Table report_nsys_nvtx_gpu_proj_trace(const AnalysisInput& input) {
                                    {"Orig Duration", "duration"}})
     table.add_column(title, key, CellType::Nanoseconds);
   table.add_column("Style", "style", CellType::Text);
-  for (const auto& [title, key] : {std::pair{"PID", "pid"},
-                                   {"TID", "tid"},
-                                   {"NumGPUOps", "operations"},
-                                   {"Lvl", "level"},
-                                   {"NumChild", "children"},
-                                   {"RangeId", "range"},
-                                   {"ParentId", "parent"}})
-    table.add_column(title, key, CellType::Count);
-  table.add_column("RangeStack", "range_stack", CellType::Text);
+  add_range_columns(table, {{"NumGPUOps", "operations"}});
   for (const Projection& each : projections(input)) {
     const Range& range = trace.ranges[each.range];
-    const Thread& thread = trace.thread(range.thread);
     Table::Row row = table.row();
     row.add(std::string_view(nsys_range_name(trace, range))).add(each.work.first_ns);
     row.add(each.work.last_ns - each.work.first_ns).add(range.begin_ns).add(range.end_ns - range.begin_ns);
-    row.add(nsys_style(range)).add(trace.processes[index(thread.process)].pid).add(thread.tid);
-    row.add(each.work.operations).add(uint32_t{range.level}).add(uint32_t{range.children}).add(each.range + 1);
-    if (range.parent != kNone) {
-      row.add(range.parent + 1);
-    } else {
-      row.empty();
-    }
-    row.add(std::string_view(nsys_range_stack(trace, each.range)));
+    row.add(nsys_style(range));
+    add_range_place(row, trace, range);
+    row.add(each.work.operations);
+    add_range_cells(row, trace, each.range);
   }
   note_if_empty(table);
   return table;

@@ -113,6 +113,30 @@ std::string nsys_range_stack(const Trace& trace, uint32_t row) {
   return text;
 }
 
+void add_range_columns(Table& table, std::initializer_list<std::pair<const char*, const char*>> more) {
+  const auto add = [&](const char* title, const char* key) { table.add_column(title, key, CellType::Count); };
+  add("PID", "pid");
+  add("TID", "tid");
+  for (const auto& [title, key] : more) add(title, key);
+  add("Lvl", "level");
+  add("NumChild", "children");
+  add("RangeId", "range");
+  add("ParentId", "parent");
+  table.add_column("RangeStack", "range_stack", CellType::Text);
+}
+
+void add_range_place(Table::Row& row, const Trace& trace, const Range& range) {
+  const Thread& thread = trace.thread(range.thread);
+  row.add(trace.processes[index(thread.process)].pid).add(thread.tid);
+}
+
+void add_range_cells(Table::Row& row, const Trace& trace, uint32_t range_row) {
+  const Range& range = trace.ranges[range_row];
+  row.add(uint32_t{range.level}).add(uint32_t{range.children}).add(range_row + 1);
+  range.parent != kNone ? row.add(range.parent + 1) : row.empty();
+  row.add(std::string_view(nsys_range_stack(trace, range_row)));
+}
+
 bool is_nsys_range(const Range& range) { return range.kind != RangeKind::Python && range.kind != RangeKind::Overhead; }
 
 std::string nsys_shape(const uint32_t (&shape)[3]) {
@@ -120,49 +144,6 @@ std::string nsys_shape(const uint32_t (&shape)[3]) {
 }
 
 double megabytes(uint64_t bytes) { return static_cast<double>(bytes) / 1e6; }
-
-std::vector<uint32_t> selected_operations(const AnalysisInput& input, Order order) {
-  const Trace& trace = input.trace;
-  std::vector<uint32_t> rows;
-  for (const Stream& stream : trace.streams) {
-    if (stream.operations.size() == 0 || !input.selection.has_stream(trace, stream)) continue;
-    for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
-      const GpuOperation& operation = trace.operations[row];
-      if (!input.selection.in_window(operation.start_ns, operation.end_ns)) continue;
-      if (!input.selection.threads.empty() &&
-          (!operation.linked() || !input.selection.has_thread(trace.thread(trace.host[operation.launch].thread))))
-        continue;
-      rows.push_back(row);
-    }
-  }
-  if (order == Order::Start)
-    std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
-      return trace.operations[a].start_ns < trace.operations[b].start_ns;
-    });
-  return rows;
-}
-
-std::vector<uint32_t> selected_calls(const AnalysisInput& input, Order order) {
-  const Trace& trace = input.trace;
-  const bool of_streams = !input.selection.devices.empty() || !input.selection.streams.empty();
-  std::vector<uint32_t> rows;
-  for (const Thread& thread : trace.threads) {
-    if (!input.selection.has_thread(thread)) continue;
-    for (uint32_t row = thread.host.first; row < thread.host.last; ++row) {
-      const HostEvent& event = trace.host[row];
-      if (!input.selection.in_window(event.begin_ns, event.end_ns)) continue;
-      if (of_streams) {
-        const uint32_t stream = trace.host_streams[index(event.stream)].stream;
-        if (stream == kNone || !input.selection.has_stream(trace, trace.streams[stream])) continue;
-      }
-      rows.push_back(row);
-    }
-  }
-  if (order == Order::Start)
-    std::stable_sort(rows.begin(), rows.end(),
-                     [&](uint32_t a, uint32_t b) { return trace.host[a].begin_ns < trace.host[b].begin_ns; });
-  return rows;
-}
 
 std::vector<uint32_t> selected_ranges(const AnalysisInput& input, Order order) {
   const Trace& trace = input.trace;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/selected_operations.h"
 #include "analyzer/analysis/statistics.h"
 
 #include <cstdint>
@@ -87,17 +88,17 @@ std::string nsys_range_name(const Trace& trace, const Range& range);
 std::string_view nsys_style(const Range& range);
 // Numbers of the ranges around it and its own: ":3:4:9".
 std::string nsys_range_stack(const Trace& trace, uint32_t row);
+// "PID", "TID", `more` (title, key), "Lvl", "NumChild", "RangeId", "ParentId" and "RangeStack", and the cells behind `more`.
+void add_range_columns(Table& table, std::initializer_list<std::pair<const char*, const char*>> more = {});
+void add_range_place(Table::Row& row, const Trace& trace, const Range& range);
+void add_range_cells(Table::Row& row, const Trace& trace, uint32_t range_row);
 // Operators and annotations of torch.profiler are ranges like those of NVTX; Python calls and overhead are not.
 bool is_nsys_range(const Range& range);
 // "   4    1    1".
 std::string nsys_shape(const uint32_t (&shape)[3]);
 double megabytes(uint64_t bytes);
 
-// Rows of Trace::operations, Trace::host and Trace::ranges that are selected: as the model has them, or by start (equal ones
-// as the model has them).
-enum class Order { Model, Start };
-std::vector<uint32_t> selected_operations(const AnalysisInput& input, Order order);
-std::vector<uint32_t> selected_calls(const AnalysisInput& input, Order order);
+// Those of selected_operations.h, of the ranges nsys knows.
 std::vector<uint32_t> selected_ranges(const AnalysisInput& input, Order order);
 
 }  // namespace prof::analyzer

@@ -1,7 +1,6 @@
 // cuda_api_sum, cuda_api_trace and cuda_gpu_trace: the calls and the GPU operations, summed by name or one by one.
+#include "analyzer/analysis/gpu_columns.h"
 #include "analyzer/analysis/nsys_tables.h"
-
-#include <fmt/format.h>
 
 namespace prof::analyzer {
 
@@ -48,9 +47,8 @@ Table report_nsys_cuda_api_trace(const AnalysisInput& input) {
 namespace {
 
 void add_kernel_cells(Table::Row& row, const Kernel& kernel) {
-  for (const uint32_t value : kernel.grid) row.add(value);
-  for (const uint32_t value : kernel.block) row.add(value);
-  row.add(kernel.registers).add(megabytes(kernel.static_shared_bytes)).add(megabytes(kernel.dynamic_shared_bytes));
+  add_shape_cells(row, kernel);
+  row.add(megabytes(kernel.static_shared_bytes)).add(megabytes(kernel.dynamic_shared_bytes));
   row.empty().empty().empty().empty();
 }
 
@@ -78,31 +76,18 @@ Table report_nsys_cuda_gpu_trace(const AnalysisInput& input) {
   Table table = nsys_table("cuda_gpu_trace", "CUDA GPU Trace");
   table.add_column("Start", "start", CellType::Nanoseconds);
   table.add_column("Duration", "duration", CellType::Nanoseconds);
-  for (const auto& [title, key] : {std::pair{"CorrId", "correlation"},
-                                   {"GrdX", "grid_x"},
-                                   {"GrdY", "grid_y"},
-                                   {"GrdZ", "grid_z"},
-                                   {"BlkX", "block_x"},
-                                   {"BlkY", "block_y"},
-                                   {"BlkZ", "block_z"},
-                                   {"Reg/Trd", "registers"}})
-    table.add_column(title, key, CellType::Count);
+  add_shape_columns(table);
   constexpr int kDecimals = 3;
   for (const auto& [title, key] : {std::pair{"StcSMem (MB)", "static_shared_mb"},
                                    {"DymSMem (MB)", "dynamic_shared_mb"},
                                    {"Bytes (MB)", "bytes_mb"},
                                    {"Throughput (MB/s)", "throughput_mb_per_s"}})
     table.add_column(title, key, CellType::Real, kDecimals);
-  table.add_column("SrcMemKd", "source_memory", CellType::Text);
-  table.add_column("DstMemKd", "destination_memory", CellType::Text);
-  table.add_column("Device", "device", CellType::Text);
-  for (const auto& [title, key] : {std::pair{"Ctx", "context"}, {"GreenCtx", "green_context"}, {"Strm", "stream"}})
-    table.add_column(title, key, CellType::Count);
+  add_place_columns(table);
   table.add_column("Name", "name", CellType::Text);
   for (const uint32_t at : selected_operations(input, Order::Start)) {
     const GpuOperation& operation = trace.operations[at];
     const Stream& stream = trace.stream(operation.stream());
-    const Device& device = trace.device(stream.device);
     const bool is_kernel = operation.has_kernel();
     Table::Row row = table.row();
     row.add(operation.start_ns).add(operation.duration_ns()).add(operation.correlation);
@@ -111,13 +96,7 @@ Table report_nsys_cuda_gpu_trace(const AnalysisInput& input) {
     } else {
       add_memory_cells(row, operation);
     }
-    row.add(std::string_view(fmt::format("{} ({})", device.name, device.ordinal))).add(stream.context);
-    if (stream.green_context != kNone) {
-      row.add(stream.green_context);
-    } else {
-      row.empty();
-    }
-    row.add(stream.number);
+    add_place_cells(row, trace, stream);
     if (is_kernel) {
       row.add(input.views.names().name(operation, nsys_names(input)));
     } else {

@@ -22,6 +22,18 @@ std::vector<Window> graph_windows(const AnalysisInput& input);
 
 DependencyGraph make_graph(const AnalysisInput& input, const Window& window);
 
+// visit(window, its graph) for each of the windows, with the header lines of each.
+template <class Visit>
+void for_each_graph(const AnalysisInput& input, const std::vector<Window>& windows, Table& table, Visit&& visit);
+// Where there are several windows, rows begin with their own.
+inline void add_window_column(Table& table, const std::vector<Window>& windows) {
+  if (windows.size() > 1) table.add_column("Window", "window", CellType::Text);
+}
+// `part` of the wall time.
+inline double wall_percent(int64_t part_ns, int64_t wall_ns) {
+  return wall_ns > 0 ? 100 * static_cast<double>(part_ns) / static_cast<double>(wall_ns) : 0.0;
+}
+
 // The header lines every one of these tables has: window, wall time, that the replay was exact, what was inferred.
 void add_graph_notes(Table& table, const AnalysisInput& input, const Window& window, const DependencyGraph& graph);
 
@@ -77,5 +89,14 @@ Scenario without_copies();
 // The most a stretch of copies needs: the longest sum of selected ones over one direction of one device. Copies that overlap everything else
 // still take that.
 int64_t longest_copies_ns(const DependencyGraph& graph, const NodeSelection& selected);
+
+template <class Visit>
+void for_each_graph(const AnalysisInput& input, const std::vector<Window>& windows, Table& table, Visit&& visit) {
+  for (const Window& window : windows) {
+    const DependencyGraph graph = make_graph(input, window);
+    add_graph_notes(table, input, window, graph);
+    visit(window, graph);
+  }
+}
 
 }  // namespace prof::analyzer

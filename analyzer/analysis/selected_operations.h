@@ -1,4 +1,5 @@
-// Walks the GPU operations a selection leaves: by device, stream and the thread that launched them. Moments are not looked at.
+// The GPU operations and calls a selection leaves: by device, stream and the thread that launched or made them. What walks them
+// does not look at moments, what lists them does.
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
@@ -44,5 +45,11 @@ void for_each_selected_by_start(const AnalysisInput& input, StreamWanted&& strea
     if (selects_launch(input, trace.operations[row])) take(row, trace.operations[row]);
   });
 }
+
+// Rows of Trace::operations and Trace::host that are selected: as the model has them, or by start (equal ones as the model has
+// them).
+enum class Order { Model, Start };
+std::vector<uint32_t> selected_operations(const AnalysisInput& input, Order order);
+std::vector<uint32_t> selected_calls(const AnalysisInput& input, Order order);
 
 }  // namespace prof::analyzer

@@ -62,7 +62,7 @@ std::vector<Question> questions(const AnalysisInput& input, const DependencyGrap
 Table report_what_if(const AnalysisInput& input) {
   Table table("what-if", "What if it took no time: wall time saved at most");
   const std::vector<Window> windows = graph_windows(input);
-  if (windows.size() > 1) table.add_column("Window", "window", CellType::Text);
+  add_window_column(table, windows);
   table.add_column("Item", "item", CellType::Text);
   table.add_column("Name", "name", CellType::Text);
   table.add_column("Count", "count", CellType::Count);
@@ -71,9 +71,7 @@ Table report_what_if(const AnalysisInput& input) {
   table.add_column("Wall (%)", "wall_percent", CellType::Real, 1);
   table.add_column("New wall", "new_wall", CellType::Nanoseconds);
   const NodeSelection selected(input);
-  for (const Window& window : windows) {
-    const DependencyGraph graph = make_graph(input, window);
-    add_graph_notes(table, input, window, graph);
+  for_each_graph(input, windows, table, [&](const Window& window, const DependencyGraph& graph) {
     const std::vector<Question> asked = questions(input, graph, selected);
     std::vector<Scenario> scenarios;
     for (const Question& question : asked) scenarios.push_back(question.scenario);
@@ -99,10 +97,10 @@ Table report_what_if(const AnalysisInput& input) {
           .add(outcome.count)
           .add(outcome.own_ns)
           .add(saved)
-          .add(graph.wall_ns() > 0 ? 100 * static_cast<double>(saved) / static_cast<double>(graph.wall_ns()) : 0.0)
+          .add(wall_percent(saved, graph.wall_ns()))
           .add(outcome.wall_ns);
     }
-  }
+  });
   return table;
 }
 

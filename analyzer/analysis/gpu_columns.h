@@ -1,0 +1,45 @@
+// Columns that every table of single GPU operations has, ours and nsys's: how a kernel was launched, and where an operation ran.
+#pragma once
+
+#include "analyzer/model/trace.h"
+#include "analyzer/output/table.h"
+
+#include <string_view>
+#include <utility>
+
+namespace prof::analyzer {
+
+// "CorrId", the grid, the block and "Reg/Trd"; of add_shape_cells() all but the first.
+inline void add_shape_columns(Table& table) {
+  for (const auto& [title, key] : {std::pair{"CorrId", "correlation"},
+                                   {"GrdX", "grid_x"},
+                                   {"GrdY", "grid_y"},
+                                   {"GrdZ", "grid_z"},
+                                   {"BlkX", "block_x"},
+                                   {"BlkY", "block_y"},
+                                   {"BlkZ", "block_z"},
+                                   {"Reg/Trd", "registers"}})
+    table.add_column(title, key, CellType::Count);
+}
+inline void add_shape_cells(Table::Row& row, const Kernel& kernel) {
+  for (const uint32_t value : kernel.grid) row.add(value);
+  for (const uint32_t value : kernel.block) row.add(value);
+  row.add(kernel.registers);
+}
+
+// The kinds of memory, then the device and the stream; of add_place_cells() the latter.
+inline void add_place_columns(Table& table) {
+  table.add_column("SrcMemKd", "source_memory", CellType::Text);
+  table.add_column("DstMemKd", "destination_memory", CellType::Text);
+  table.add_column("Device", "device", CellType::Text);
+  for (const auto& [title, key] : {std::pair{"Ctx", "context"}, {"GreenCtx", "green_context"}, {"Strm", "stream"}})
+    table.add_column(title, key, CellType::Count);
+}
+inline void add_place_cells(Table::Row& row, const Trace& trace, const Stream& stream) {
+  const Device& device = trace.device(stream.device);
+  row.add(std::string_view(device.name + " (" + std::to_string(device.ordinal) + ")")).add(stream.context);
+  stream.green_context != kNone ? row.add(stream.green_context) : row.empty();
+  row.add(stream.number);
+}
+
+}  // namespace prof::analyzer
