@@ -1,6 +1,5 @@
 #include "analyzer/analysis/gaps.h"
 
-#include "analyzer/analysis/call_role.h"
 #include "analyzer/analysis/gpu_order.h"
 #include "analyzer/analysis/host_cursor.h"
 #include "analyzer/analysis/queue_full.h"
@@ -44,7 +43,7 @@ class ProfilerWork {
 class Classifier {
  public:
   Classifier(const Trace& trace, const Views& views)
-      : trace_(trace), views_(views), roles_(trace), waits_(trace, roles_), full_(trace, views), profiler_(trace) {}
+      : trace_(trace), views_(views), calls_(trace), waits_(trace, calls_), full_(trace, views), profiler_(trace) {}
 
   // Gaps of one GPU come in order of time: the cursors only go forward.
   void next_gpu() {
@@ -81,7 +80,7 @@ class Classifier {
 
  private:
   GapCause cause_of_call(uint32_t call) const {
-    switch (roles_.of(trace_.host[call])) {
+    switch (calls_.role(trace_.host[call])) {
       case CallRole::Synchronize: return GapCause::Synchronize;
       case CallRole::Copy: return GapCause::BlockingCopy;
       case CallRole::Allocate:
@@ -179,7 +178,7 @@ class Classifier {
 
   const Trace& trace_;
   const Views& views_;
-  CallRoles roles_;
+  CallTable calls_;
   StreamWaits waits_;
   QueueFull full_;
   ProfilerWork profiler_;

@@ -1,6 +1,6 @@
 #include "analyzer/analysis/memory_timeline.h"
 
-#include "analyzer/analysis/call_role.h"
+#include "analyzer/model/call_class.h"
 
 #include <algorithm>
 #include <map>
@@ -85,7 +85,7 @@ bool moves_memory(std::string_view api) {
 }
 
 void add_calls(const Trace& trace, const std::vector<bool>& has_allocator, Timelines& timelines) {
-  const CallRoles roles(trace);
+  const CallTable calls_by_name(trace);
   std::vector<uint32_t> devices_of(trace.processes.size()), only_device(trace.processes.size());
   for (const Device& device : trace.devices) {
     ++devices_of[index(device.process)];
@@ -100,7 +100,7 @@ void add_calls(const Trace& trace, const std::vector<bool>& has_allocator, Timel
   }
   // Memory can be used from the end of the call that made it; released from the begin of the call that takes it.
   const auto releases = [&](const HostEvent& event) {
-    return roles.of(event) == CallRole::Free || trace.api_name(event).find("Unmap") != std::string_view::npos;
+    return calls_by_name.role(event) == CallRole::Free || trace.api_name(event).find("Unmap") != std::string_view::npos;
   };
   const auto moment = [&](uint32_t row) {
     return releases(trace.host[row]) ? trace.host[row].begin_ns : trace.host[row].end_ns;

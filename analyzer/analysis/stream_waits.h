@@ -2,7 +2,7 @@
 // from the event calls of our logs (a record of the event, later a wait for the same handle). O(n log n).
 #pragma once
 
-#include "analyzer/analysis/call_role.h"
+#include "analyzer/model/call_class.h"
 #include "analyzer/model/trace.h"
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class StreamWaits {
     uint32_t call = kNone;   // row of Trace::host
   };
 
-  StreamWaits(const Trace& trace, const CallRoles& roles);
+  StreamWaits(const Trace& trace, const CallTable& calls);
 
   // The last wait that the stream was given in (after, until]; null if there is none.
   const Wait* last(StreamId stream, int64_t after_ns, int64_t until_ns) const;

@@ -1,9 +1,9 @@
 // syncs: which calls made a thread wait for the GPU, on what, and was the GPU busy meanwhile? Synchronising calls, and copies
 // that returned only after they were done. Definitions: docs/reports/syncs.md.
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/analysis/call_role.h"
 #include "analyzer/analysis/statistics.h"
 #include "analyzer/model/event_names.h"
+#include "analyzer/model/recorded_events.h"
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ struct Target {
 
 class Targets {
  public:
-  Targets(const Trace& trace, const CallRoles& roles) : trace_(trace), roles_(roles) {
+  Targets(const Trace& trace, const CallTable& calls) : trace_(trace), calls_(calls) {
     for (const SyncEvent& sync : trace.syncs) {
       if (sync.call != kNone) reported_.try_emplace(sync.call, &sync);
     }
@@ -38,7 +38,9 @@ class Targets {
         copies_.push_back({operation.launch, operation.stream_index});
     }
     std::sort(copies_.begin(), copies_.end());
-    remember_events();
+    for (const EventWait& wait : event_waits(trace, calls)) {
+      if (wait.recorded && calls.role(trace.host[wait.call]) == CallRole::Synchronize) events_[wait.call] = wait.stream;
+    }
   }
 
   // False: the call waits for nothing.
@@ -50,7 +52,7 @@ class Targets {
       target = {Target::Copy, found->second};
       return true;
     }
-    if (roles_.of(event) != CallRole::Synchronize) return false;
+    if (calls_.role(event) != CallRole::Synchronize) return false;
     if (const auto found = reported_.find(row); found != reported_.end()) {
       const SyncEvent& sync = *found->second;
       switch (sync.kind) {
@@ -75,31 +77,8 @@ class Targets {
   }
 
  private:
-  // In logs: the stream on which the event that a call waits for was recorded last.
-  void remember_events() {
-    std::vector<uint32_t> calls;
-    for (uint32_t row = 0; row < trace_.host.size(); ++row) {
-      const HostEvent& event = trace_.host[row];
-      if (event.kind() != HostKind::Call || event.subject == 0) continue;
-      const CallRole role = roles_.of(event);
-      if (role == CallRole::EventRecord || role == CallRole::Synchronize) calls.push_back(row);
-    }
-    std::stable_sort(calls.begin(), calls.end(),
-                     [&](uint32_t a, uint32_t b) { return trace_.host[a].begin_ns < trace_.host[b].begin_ns; });
-    std::map<std::pair<uint32_t, uint64_t>, uint32_t> recorded_on;
-    for (const uint32_t row : calls) {
-      const HostEvent& event = trace_.host[row];
-      const std::pair<uint32_t, uint64_t> key{index(trace_.thread(event.thread).process), event.subject};
-      if (roles_.of(event) == CallRole::EventRecord) {
-        recorded_on[key] = trace_.host_streams[index(event.stream)].stream;
-      } else if (const auto found = recorded_on.find(key); found != recorded_on.end()) {
-        events_[row] = found->second;
-      }
-    }
-  }
-
   const Trace& trace_;
-  const CallRoles& roles_;
+  const CallTable& calls_;
   std::unordered_map<uint32_t, const SyncEvent*> reported_;
   std::vector<std::pair<uint32_t, uint32_t>> copies_;  // (call, stream)
   std::unordered_map<uint32_t, uint32_t> events_;      // call -> stream
@@ -184,8 +163,8 @@ Table report_syncs(const AnalysisInput& input) {
       "blocked: what it waits for had unfinished work when the call was entered; GPU busy and idle: all devices of the "
       "process");
 
-  const CallRoles roles(trace);
-  const Targets targets(trace, roles);
+  const CallTable calls(trace);
+  const Targets targets(trace, calls);
   const EventNames& names = input.views.event_names();
   Work work(input);
   using Key = std::tuple<uint32_t, StringId, Target>;  // (thread, name of the call, what for)

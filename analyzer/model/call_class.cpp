@@ -1,29 +1,62 @@
 #include "analyzer/model/call_class.h"
 
+#include "analyzer/model/import.h"
+
 namespace prof::analyzer {
 
+namespace {
+
+bool has(std::string_view api, std::string_view part) { return api.find(part) != std::string_view::npos; }
+
+CallRole role_of(std::string_view api) {
+  if (has(api, "Synchronize")) return CallRole::Synchronize;
+  if (has(api, "StreamWait") || has(api, "CtxWaitEvent")) return CallRole::StreamWait;
+  if (has(api, "EventRecord") || has(api, "CtxRecordEvent")) return CallRole::EventRecord;
+  // A free node of a graph frees nothing when it is added.
+  if (has(api, "Free") && !has(api, "Graph")) return CallRole::Free;
+  switch (call_kind(api)) {
+    case HostKind::KernelLaunch:
+    case HostKind::GraphLaunch: return CallRole::Launch;
+    case HostKind::MemoryLaunch: return CallRole::Copy;
+    case HostKind::Allocation: return CallRole::Allocate;
+    case HostKind::Call: break;
+  }
+  return CallRole::Other;
+}
+
+WaitScope scope_of(std::string_view api) {
+  if (has(api, "StreamSynchronize")) return WaitScope::Stream;
+  if (has(api, "EventSynchronize")) return WaitScope::Event;
+  return has(api, "DeviceSynchronize") || has(api, "CtxSynchronize") || has(api, "ThreadSynchronize")
+             ? WaitScope::Device
+             : WaitScope::None;
+}
+
+}  // namespace
+
 CallTraits call_traits(std::string_view api) {
-  const auto has = [&](std::string_view part) { return api.find(part) != std::string_view::npos; };
   CallTraits traits;
-  if (has("Graph")) return traits;
-  if (has("StreamSynchronize")) {
-    traits = {CallClass::Synchronization, WaitScope::Stream};
-  } else if (has("EventSynchronize")) {
-    traits = {CallClass::Synchronization, WaitScope::Event};
-  } else if (has("DeviceSynchronize") || has("CtxSynchronize") || has("ThreadSynchronize")) {
-    traits = {CallClass::Synchronization, WaitScope::Device};
-  } else if (has("StreamWaitEvent")) {
-    traits.orders_stream = true;
-  } else if (has("EventRecord")) {
-    traits.records_event = true;
-  } else if (has("Memcpy") && !has("Attribute")) {
-    // Asynchronous copies of pageable memory block, too: seen by their times, not by the name.
-    traits = {CallClass::MemoryLaunch, WaitScope::OwnCopy};
-  } else if (has("Memset") && !has("Async")) {
-    traits = {CallClass::MemoryLaunch, WaitScope::OwnFill};
-  } else if (has("Malloc") || has("MemAlloc") || has("HostAlloc") || has("cudaFree") || has("hipFree") ||
-             has("cuMemFree") || has("HostRegister") || has("HostUnregister")) {
-    traits.kind = CallClass::Allocation;
+  traits.role = role_of(api);
+  if (has(api, "Graph")) return traits;  // adds a node and does nothing yet
+  switch (traits.role) {
+    case CallRole::Synchronize:
+      traits.waits = scope_of(api);
+      if (traits.waits != WaitScope::None) traits.kind = CallClass::Synchronization;
+      break;
+    case CallRole::StreamWait: traits.orders_stream = has(api, "StreamWaitEvent"); break;
+    case CallRole::EventRecord: traits.records_event = has(api, "EventRecord"); break;
+    case CallRole::Copy:
+      // Asynchronous copies of pageable memory block, too: seen by their times, not by the name.
+      if (has(api, "Async") && !has(api, "Memcpy")) break;
+      traits.kind = CallClass::MemoryLaunch;
+      traits.waits = has(api, "Memcpy") ? WaitScope::OwnCopy : WaitScope::OwnFill;
+      break;
+    case CallRole::Allocate:
+    case CallRole::Free: traits.kind = CallClass::Allocation; break;
+    case CallRole::Launch: break;  // by what it launched
+    case CallRole::Other:
+      if (has(api, "HostRegister") || has(api, "HostUnregister")) traits.kind = CallClass::Allocation;
+      break;
   }
   return traits;
 }

@@ -1,23 +1,39 @@
-// What a call does to the flow of time, by its name as CUDA, HIP or a tool spells it: does it launch, wait, allocate, order
-// streams? Decided once per name. Called by dependencies.cpp and dependency_graph.cpp.
+// What a CUDA or HIP call means for the thread that makes it and for the flow of time: does it launch, copy, wait, allocate, order
+// streams? By its name as CUDA, HIP or a tool spells it, since calls have no other kind; decided once per name.
 #pragma once
 
 #include "analyzer/model/trace.h"
 
+#include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace prof::analyzer {
 
+enum class CallRole : uint8_t {
+  Other,
+  Launch,       // kernel or graph
+  Copy,         // copy or memset
+  Allocate,     // of device or pinned memory
+  Free,         // of the same
+  Synchronize,  // waits for a stream, an event, a context or a device
+  StreamWait,   // makes a stream wait for an event
+  EventRecord,
+};
+
+// What a dependency graph has nodes of.
 enum class CallClass : uint8_t { Other, KernelLaunch, GraphLaunch, MemoryLaunch, Synchronization, Allocation };
 enum class WaitScope : uint8_t { None, Stream, Event, Device, OwnCopy, OwnFill };
 
 struct CallTraits {
+  CallRole role = CallRole::Other;
   CallClass kind = CallClass::Other;
   WaitScope waits = WaitScope::None;  // what has finished when the call returns
   bool records_event = false;
   bool orders_stream = false;  // later work of its stream waits for an event
 };
 
+// "cudaStreamSynchronize", "cuMemFree_v2", "hipStreamWaitEvent" …
 CallTraits call_traits(std::string_view api);
 
 class CallTable {
@@ -33,6 +49,13 @@ class CallTable {
       case HostKind::Call: break;
     }
     return traits;
+  }
+  // What has GPU work is a launch, whatever its name.
+  CallRole role(const HostEvent& call) const {
+    if (call.is_launch()) return call.kind() == HostKind::MemoryLaunch ? CallRole::Copy : CallRole::Launch;
+    const CallRole role = by_api_[call.api() < by_api_.size() ? call.api() : 0].role;
+    if (call.kind() == HostKind::Allocation) return role == CallRole::Free ? role : CallRole::Allocate;
+    return role == CallRole::Launch || role == CallRole::Copy ? CallRole::Other : role;
   }
 
  private:
