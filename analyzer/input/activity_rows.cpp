@@ -132,6 +132,51 @@ bool ActivityRows::good_span(SqliteRows& rows, std::optional<int64_t> begin_ns, 
   return true;
 }
 
+bool ActivityRows::read_times(SqliteRows& rows, size_t start_column, size_t end_column, GpuKind kind,
+                              GpuOperation& operation) {
+  const std::optional<int64_t> start = rows.wanted(start_column), end = rows.wanted(end_column);
+  if (!good_span(rows, start, end, Reversed::Keep)) return false;
+  if (!end) {
+    rows.set_aside("its end is no number");
+    return false;
+  }
+  operation.start_ns = *start;
+  operation.end_ns = *end;
+  operation.kind_bits = static_cast<uint32_t>(kind) & 7;
+  return true;
+}
+
+bool ActivityRows::read_call(SqliteRows& rows, size_t begin_column, size_t end_column, HostEvent& event) {
+  const std::optional<int64_t> begin = rows.wanted(begin_column), end = rows.integer(end_column);
+  if (!good_span(rows, begin, end, Reversed::SetAside)) return false;
+  event.begin_ns = *begin;
+  event.end_ns = end.value_or(*begin);
+  event.word = HostEvent::pack(0, HostKind::Call, end ? 0 : kHostUnfinished, 0);
+  return true;
+}
+
+uint64_t ActivityRows::bytes(SqliteRows& rows, size_t column) {
+  constexpr int64_t kMost = (int64_t{1} << 48) - 1;
+  return static_cast<uint64_t>(std::clamp<int64_t>(rows.integer_or(column, 0), 0, kMost));
+}
+
+void ActivityRows::read_peers(SqliteRows& rows, size_t column, GpuOperation& operation) {
+  const uint32_t source = rows.number(column, kNone), destination = rows.number(column + 1, kNone);
+  operation.peer_source = source < 255 ? (source + 1) & 255 : 0;
+  operation.peer_destination = destination < 255 ? (destination + 1) & 255 : 0;
+}
+
+void ActivityRows::read_shape(SqliteRows& rows, size_t column, Kernel& kernel) {
+  for (size_t i = 0; i < 3; ++i) {
+    kernel.grid[i] = rows.number(column + i);
+    kernel.block[i] = rows.number(column + 3 + i);
+  }
+  kernel.registers = rows.number(column + 6);
+  kernel.static_shared_bytes = rows.number(column + 7);
+  kernel.dynamic_shared_bytes = rows.number(column + 8);
+  kernel.local_bytes = rows.number(column + 9);
+}
+
 void ActivityRows::add(const GpuOperation& operation) {
   trace_.operations.push_back(operation);
   int64_t& last = last_ns_[index(trace_.process_of(operation.stream())) - mark_.processes];

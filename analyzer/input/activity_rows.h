@@ -46,6 +46,16 @@ class ActivityRows {
   enum class Reversed { Keep, SetAside };
   bool good_span(SqliteRows& rows, std::optional<int64_t> begin_ns, std::optional<int64_t> end_ns, Reversed reversed);
 
+  // The parts of rows that both write alike, from columns in a known order. False: the row is set aside.
+  bool read_times(SqliteRows& rows, size_t start_column, size_t end_column, GpuKind kind, GpuOperation& operation);
+  // Begin, end and kHostUnfinished, if it has no end.
+  bool read_call(SqliteRows& rows, size_t begin_column, size_t end_column, HostEvent& event);
+  static uint64_t bytes(SqliteRows& rows, size_t column);  // as much as GpuOperation::bytes holds
+  // Devices of a peer copy: source and, in the next column, destination.
+  static void read_peers(SqliteRows& rows, size_t column, GpuOperation& operation);
+  // gridX … Z, blockX … Z, registers, static, dynamic and local bytes.
+  static void read_shape(SqliteRows& rows, size_t column, Kernel& kernel);
+
   void add(const HostEvent& event) { trace_.host.push_back(event), seen(event.thread, event.end_ns); }
   void add(const GpuOperation& operation);
   // A range without an end is closed with the last row of its process.

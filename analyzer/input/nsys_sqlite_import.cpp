@@ -46,20 +46,17 @@ class NsysImport {
     SqliteRows in(file_, "CUPTI_ACTIVITY_KIND_RUNTIME",
                   {"start", "end", "globalTid", "correlationId", "nameId", "returnValue"});
     while (in.next()) {
-      const std::optional<int64_t> begin = in.wanted(0), end = in.integer(1);
-      if (!rows_.good_span(in, begin, end, ActivityRows::Reversed::SetAside)) continue;
+      HostEvent event;
+      if (!rows_.read_call(in, 0, 1, event)) continue;
       const int64_t name = in.integer_or(4, -1);
       auto api = known.find(name);
       if (api == known.end()) {
         const std::string_view text = names_[name];
         api = known.emplace(name, Api{text.empty() ? 0 : rows_.api(text), call_kind(text)}).first;
       }
-      HostEvent event;
-      event.begin_ns = *begin;
-      event.end_ns = end.value_or(*begin);
       event.thread = thread(in.integer_or(2, 0));
       event.correlation = in.number(3);
-      event.word = HostEvent::pack(api->second.index, api->second.kind, end ? 0 : kHostUnfinished,
+      event.word = HostEvent::pack(api->second.index, api->second.kind, event.flags(),
                                    static_cast<uint32_t>(in.integer_or(5, 0)));
       rows_.add(event);
     }
@@ -77,26 +74,14 @@ class NsysImport {
   "start", "end", "deviceId", "contextId", "greenContextId", "streamId", "correlationId", "globalPid", "graphNodeId"
   static constexpr size_t kOwnColumns = 9;
   bool read_operation(SqliteRows& in, GpuKind kind, GpuOperation& operation) {
-    const std::optional<int64_t> start = in.wanted(0), end = in.wanted(1);
-    if (!rows_.good_span(in, start, end, ActivityRows::Reversed::Keep)) return false;
-    if (!end) {
-      in.set_aside("its end is no number");
-      return false;
-    }
-    operation.start_ns = *start;
-    operation.end_ns = *end;
+    if (!rows_.read_times(in, 0, 1, kind, operation)) return false;
     operation.correlation = in.number(6);
     const ProcessId process = process_of_row(in, 7, operation.correlation);
     const uint32_t green = in.number(4, kNone);
     const StreamId stream = rows_.stream(process, in.number(2), in.number(3), in.number(5), green == 0 ? kNone : green);
     operation.stream_index = index(stream) & ((1u << 29) - 1);
-    operation.kind_bits = static_cast<uint32_t>(kind) & 7;
     operation.graph_node = static_cast<uint64_t>(in.integer_or(8, 0));
     return true;
-  }
-  static uint64_t bytes(SqliteRows& in, size_t column) {
-    constexpr int64_t kMost = (int64_t{1} << 48) - 1;
-    return static_cast<uint64_t>(std::clamp<int64_t>(in.integer_or(column, 0), 0, kMost));
   }
   // nsys counts memory kinds from pageable = 0 and ends with 7 = unknown; CUPTI from unknown = 0, pageable = 1.
   static uint32_t memory_kind(SqliteRows& in, size_t column) {
@@ -122,14 +107,7 @@ class NsysImport {
       if (operation.graph_node != 0 && operation.graph_node >> 32 == 0) operation.graph_node |= uint64_t{graph} << 32;
       const uint32_t type = in.number(kOwnColumns + 4);
       kernel.launch_type = type == 0 ? 0 : type - 1;  // nsys: 1 is regular; CUPTI: 0
-      for (size_t i = 0; i < 3; ++i) {
-        kernel.grid[i] = in.number(kOwnColumns + 5 + i);
-        kernel.block[i] = in.number(kOwnColumns + 8 + i);
-      }
-      kernel.registers = in.number(kOwnColumns + 11);
-      kernel.static_shared_bytes = in.number(kOwnColumns + 12);
-      kernel.dynamic_shared_bytes = in.number(kOwnColumns + 13);
-      kernel.local_bytes = in.number(kOwnColumns + 14);
+      rows_.read_shape(in, kOwnColumns + 5, kernel);
       operation.detail = index(rows_.kernel(kernel));
       rows_.add(operation);
     }
@@ -145,14 +123,10 @@ class NsysImport {
       if (!read_operation(in, GpuKind::Copy, operation)) continue;
       constexpr uint32_t kPeer = 10, kLast = 13;
       const uint32_t kind = in.number(kOwnColumns);
-      operation.bytes = bytes(in, kOwnColumns + 1) & ((uint64_t{1} << 48) - 1);
+      operation.bytes = rows_.bytes(in, kOwnColumns + 1) & ((uint64_t{1} << 48) - 1);
       operation.detail =
           (kind <= kLast ? kind : 0) | memory_kind(in, kOwnColumns + 2) << 8 | memory_kind(in, kOwnColumns + 3) << 16;
-      if (kind == kPeer) {
-        const uint32_t source = in.number(kOwnColumns + 4, kNone), destination = in.number(kOwnColumns + 5, kNone);
-        operation.peer_source = source < 255 ? (source + 1) & 255 : 0;
-        operation.peer_destination = destination < 255 ? (destination + 1) & 255 : 0;
-      }
+      if (kind == kPeer) rows_.read_peers(in, kOwnColumns + 4, operation);
       rows_.add(operation);
     }
     rows_.note_problems(in);
@@ -163,7 +137,7 @@ class NsysImport {
     while (in.next()) {
       GpuOperation operation;
       if (!read_operation(in, GpuKind::Fill, operation)) continue;
-      operation.bytes = bytes(in, kOwnColumns) & ((uint64_t{1} << 48) - 1);
+      operation.bytes = rows_.bytes(in, kOwnColumns) & ((uint64_t{1} << 48) - 1);
       operation.detail = memory_kind(in, kOwnColumns + 1);
       rows_.add(operation);
     }

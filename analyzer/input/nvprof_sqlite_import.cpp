@@ -85,8 +85,8 @@ class NvprofImport {
     std::unordered_map<uint32_t, Api> known;  // by callback id
     SqliteRows in(file_, table, {"start", "end", "cbid", "processId", "threadId", "correlationId", "returnValue"});
     while (in.next()) {
-      const std::optional<int64_t> begin = in.wanted(0), end = in.integer(1);
-      if (!rows_.good_span(in, begin, end, ActivityRows::Reversed::SetAside)) continue;
+      HostEvent event;
+      if (!rows_.read_call(in, 0, 1, event)) continue;
       const uint32_t id = in.number(2);
       auto api = known.find(id);
       if (api == known.end()) {
@@ -97,14 +97,11 @@ class NvprofImport {
         calls_of_unknown_name_ += listed.empty() ? 1 : 0;
         api = known.emplace(id, Api{rows_.api(text), call_kind(text)}).first;
       }
-      HostEvent event;
-      event.begin_ns = *begin;
-      event.end_ns = end.value_or(*begin);
       const uint32_t pid = in.number(3);
       // nvprof writes the thread, which is no system id, as a signed number.
       event.thread = rows_.thread(rows_.process(pid, pid), static_cast<uint32_t>(in.integer_or(4, 0)));
       event.correlation = in.number(5);
-      event.word = HostEvent::pack(api->second.index, api->second.kind, end ? 0 : kHostUnfinished,
+      event.word = HostEvent::pack(api->second.index, api->second.kind, event.flags(),
                                    static_cast<uint32_t>(in.integer_or(6, 0)));
       rows_.add(event);
     }
@@ -114,24 +111,12 @@ class NvprofImport {
 #define PROF_NVPROF_GPU_COLUMNS "start", "end", "deviceId", "contextId", "streamId", "correlationId"
   static constexpr size_t kOwnColumns = 6;
   bool read_operation(SqliteRows& in, GpuKind kind, GpuOperation& operation) {
-    const std::optional<int64_t> start = in.wanted(0), end = in.wanted(1);
-    if (!rows_.good_span(in, start, end, ActivityRows::Reversed::Keep)) return false;
-    if (!end) {
-      in.set_aside("its end is no number");
-      return false;
-    }
-    operation.start_ns = *start;
-    operation.end_ns = *end;
+    if (!rows_.read_times(in, 0, 1, kind, operation)) return false;
     operation.correlation = in.number(5);
     const StreamId stream =
         rows_.stream(rows_.process_of(operation.correlation), in.number(2), in.number(3), in.number(4));
     operation.stream_index = index(stream) & ((1u << 29) - 1);
-    operation.kind_bits = static_cast<uint32_t>(kind) & 7;
     return true;
-  }
-  static uint64_t bytes(SqliteRows& in, size_t column) {
-    constexpr int64_t kMost = (int64_t{1} << 48) - 1;
-    return static_cast<uint64_t>(std::clamp<int64_t>(in.integer_or(column, 0), 0, kMost));
   }
   static uint32_t small(SqliteRows& in, size_t column, uint32_t most) {
     const uint32_t value = in.number(column);
@@ -149,14 +134,7 @@ class NvprofImport {
         Kernel kernel;
         kernel.from_gpu = true;
         kernel.name = rows_.text(name(in.integer_or(kOwnColumns, 0)));
-        for (size_t i = 0; i < 3; ++i) {
-          kernel.grid[i] = in.number(kOwnColumns + 1 + i);
-          kernel.block[i] = in.number(kOwnColumns + 4 + i);
-        }
-        kernel.registers = in.number(kOwnColumns + 7);
-        kernel.static_shared_bytes = in.number(kOwnColumns + 8);
-        kernel.dynamic_shared_bytes = in.number(kOwnColumns + 9);
-        kernel.local_bytes = in.number(kOwnColumns + 10);
+        rows_.read_shape(in, kOwnColumns + 1, kernel);
         operation.detail = index(rows_.kernel(kernel));
         rows_.add(operation);
       }
@@ -173,14 +151,10 @@ class NvprofImport {
         if (!read_operation(in, GpuKind::Copy, operation)) continue;
         constexpr uint32_t kPeer = 10, kLastMemory = 7;
         const uint32_t kind = small(in, kOwnColumns, kPeer);
-        operation.bytes = bytes(in, kOwnColumns + 1) & ((uint64_t{1} << 48) - 1);
+        operation.bytes = rows_.bytes(in, kOwnColumns + 1) & ((uint64_t{1} << 48) - 1);
         operation.detail =
             kind | small(in, kOwnColumns + 2, kLastMemory) << 8 | small(in, kOwnColumns + 3, kLastMemory) << 16;
-        if (kind == kPeer) {
-          const uint32_t source = in.number(kOwnColumns + 4, kNone), destination = in.number(kOwnColumns + 5, kNone);
-          operation.peer_source = source < 255 ? (source + 1) & 255 : 0;
-          operation.peer_destination = destination < 255 ? (destination + 1) & 255 : 0;
-        }
+        if (kind == kPeer) rows_.read_peers(in, kOwnColumns + 4, operation);
         rows_.add(operation);
       }
       rows_.note_problems(in);
@@ -192,7 +166,7 @@ class NvprofImport {
     while (in.next()) {
       GpuOperation operation;
       if (!read_operation(in, GpuKind::Fill, operation)) continue;
-      operation.bytes = bytes(in, kOwnColumns) & ((uint64_t{1} << 48) - 1);
+      operation.bytes = rows_.bytes(in, kOwnColumns) & ((uint64_t{1} << 48) - 1);
       operation.detail = small(in, kOwnColumns + 1, 7);
       rows_.add(operation);
     }

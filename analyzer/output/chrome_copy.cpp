@@ -202,10 +202,12 @@ void ChromeCopy::whole(ChromeText& text, Sink& sink, EventList& events,
       }
       case ChromeText::Piece::NotWellFormed: note_damage(text); break;
       case ChromeText::Piece::EventsEnd:
+        if (text.not_strict()) ++counts_.repaired;  // a comma too many
         end_events();
         sink.write(text.text());
         break;
       case ChromeText::Piece::Close:
+        if (text.not_strict()) ++counts_.repaired;
         closed = true;
         sink.write(text.text());
         break;
@@ -247,7 +249,9 @@ void ChromeCopy::events_of(ChromeText& text, size_t file, ChromePids& pids, Even
       case ChromeText::Piece::NotWellFormed: note_damage(text); break;
       case ChromeText::Piece::Damage: note_damage(text); return;
       case ChromeText::Piece::End: return;
-      default: break;
+      default:
+        if (text.not_strict()) ++counts_.repaired;
+        break;
     }
   }
 }

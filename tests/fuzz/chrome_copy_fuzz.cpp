@@ -20,9 +20,9 @@ using namespace prof::analyzer;
 
 constexpr size_t kStretch = 64;  // so that every piece lies across an edge once
 
-void require(bool holds, const char* what, const std::string& text) {
+void require(bool holds, const char* what, std::string_view input, const std::string& text) {
   if (holds) return;
-  std::fprintf(stderr, "%s:\n%s\n", what, text.c_str());
+  std::fprintf(stderr, "%s: of\n%.*s\ncame\n%s\n", what, static_cast<int>(input.size()), input.data(), text.c_str());
   std::abort();
 }
 
@@ -80,15 +80,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!import(bytes, trace)) return 0;
   const Copy plain = copy_of(bytes, trace, true);
   if (plain.result.copied.damaged == 0 && plain.result.copied.repaired == 0)
-    require(plain.text == inflated(bytes), "the plain copy differs", plain.text);
+    require(plain.text == inflated(bytes), "the plain copy differs", bytes, plain.text);
   const Copy more = copy_of(bytes, trace, false);
-  require(more.text.empty() || is_json(more.text), "no strict JSON", more.text);
-  require(plain.text.empty() || is_json(plain.text), "the plain copy is no strict JSON", plain.text);
-  require(more.result.copied.events == plain.result.copied.events, "events were lost", more.text);
-  require(more.result.copied.damaged == plain.result.copied.damaged, "other damage", more.text);
+  require(more.text.empty() || is_json(more.text), "no strict JSON", bytes, more.text);
+  require(plain.text.empty() || is_json(plain.text), "the plain copy is no strict JSON", bytes, plain.text);
+  require(more.result.copied.events == plain.result.copied.events, "events were lost", bytes, more.text);
+  require(more.result.copied.damaged == plain.result.copied.damaged, "other damage", bytes, more.text);
   Trace again;
   if (!import(more.text, again)) return 0;
   const Copy twice = copy_of(more.text, again, true);
-  require(twice.text == more.text, "what we wrote is not what we read", twice.text);
+  require(twice.text == more.text, "what we wrote is not what we read", bytes, twice.text);
   return 0;
 }
