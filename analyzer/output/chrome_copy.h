@@ -35,8 +35,7 @@ class ChromeCopy {
   ChromeCopy(const Trace& trace, Rows processes, Augment* augment, ChromeArrows* arrows);
 
   // The whole file as it is, with additions. `append` may add events behind its last one. Times and ids are the file's own.
-  void whole(ChromeText& text, Sink& sink, EventList& events,
-             const std::function<void(const ChromeCopy&)>& append);
+  void whole(ChromeText& text, Sink& sink, EventList& events, const std::function<void(const ChromeCopy&)>& append);
 
   // The events alone, on the time line of the model, with pids from `pids`, and flow and correlation ids that no other file has.
   void events_of(ChromeText& text, size_t file, ChromePids& pids, EventList& events);
