@@ -72,6 +72,15 @@ bool import(std::string_view bytes, Trace& trace) {
   return true;
 }
 
+// Byte for byte, or so up to the end that an array of events may lack.
+bool is_whole_copy(std::string_view copy, std::string_view input) {
+  if (copy == input) return true;
+  constexpr std::string_view kEnd = "\n]";
+  if (!copy.ends_with(kEnd)) return false;
+  copy.remove_suffix(kEnd.size());
+  return input.starts_with(copy) && input.find_first_not_of(", \n\r\t", copy.size()) == std::string_view::npos;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -80,7 +89,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!import(bytes, trace)) return 0;
   const Copy plain = copy_of(bytes, trace, true);
   if (plain.result.copied.damaged == 0 && plain.result.copied.repaired == 0)
-    require(plain.text == inflated(bytes), "the plain copy differs", bytes, plain.text);
+    require(is_whole_copy(plain.text, inflated(bytes)), "the plain copy differs", bytes, plain.text);
   const Copy more = copy_of(bytes, trace, false);
   require(more.text.empty() || is_json(more.text), "no strict JSON", bytes, more.text);
   require(plain.text.empty() || is_json(plain.text), "the plain copy is no strict JSON", bytes, plain.text);
