@@ -43,10 +43,10 @@ struct Finding {
   int64_t saved_ns = 0;
 };
 
-std::vector<Finding> findings(const AnalysisInput& input, const Window& window, const DependencyGraph& graph,
-                              const NodeSelection& selected) {
+std::vector<Finding> findings(const AnalysisInput& input, AdviceShared& shared, const Window& window,
+                              const DependencyGraph& graph, const NodeSelection& selected) {
   const std::vector<NamedNodes> named = named_nodes(input, graph, selected);
-  const AdviceInput advice_input{input, window, graph, selected, named};
+  const AdviceInput advice_input{input, shared, window, graph, selected, named};
   std::vector<Finding> all;
   std::vector<Scenario> scenarios;
   for (const AdviceRule& rule : advice_rules()) {
@@ -146,10 +146,11 @@ Table report_advise(const AnalysisInput& input) {
   table.add_column("Rows in", "see", CellType::Text);
   if (const std::string warning = coverage_warning(input.trace); !warning.empty()) table.notes.push_back(warning);
   const NodeSelection selected(input);
+  AdviceShared shared(input, windows);
   for (const Window& window : windows) {
     const DependencyGraph graph = make_graph(input, window);
     add_graph_notes(table, input, window, graph);
-    for (const Finding& finding : findings(input, window, graph, selected))
+    for (const Finding& finding : findings(input, shared, window, graph, selected))
       add_row(table, input, window, several, graph.wall_ns(), finding);
   }
   table.notes.push_back("bounds are of one change at a time and do not add up");

@@ -2,7 +2,6 @@
 // in communication kernels.
 #include "analyzer/analysis/advise_rules.h"
 #include "analyzer/analysis/gap_text.h"
-#include "analyzer/output/occupancy.h"
 
 #include <fmt/format.h>
 
@@ -28,20 +27,9 @@ std::string process_text(const Process& process) {
 
 void small_grids(const AdviceInput& in, std::vector<Advice>& found) {
   const Trace& trace = in.input.trace;
-  // Blocks per SM by device and kernel; 1 where it is more or not known.
-  const auto fills = std::make_shared<std::vector<std::vector<double>>>(trace.devices.size());
-  for (const Stream& stream : trace.streams) {
-    std::vector<double>& of_device = (*fills)[index(stream.device)];
-    if (stream.operations.size() == 0 || !of_device.empty()) continue;
-    for (const Kernel& kernel : trace.kernels) {
-      const auto fill = kernel_fill(trace.device(stream.device), kernel);
-      of_device.push_back(fill ? std::min(fill->blocks_per_sm, 1.0) : 1.0);
-    }
-  }
-  const auto fill_of = [&trace, fills](uint32_t row) {
+  const auto fill_of = [&trace, &shared = in.shared](uint32_t row) {
     const GpuOperation& operation = trace.operations[row];
-    const std::vector<double>& of_device = (*fills)[index(trace.stream(operation.stream()).device)];
-    return operation.detail < of_device.size() ? of_device[operation.detail] : 1.0;
+    return shared.fill(trace.stream(operation.stream()).device, operation.detail);
   };
   FoundNodes kernels;
   std::unordered_map<uint32_t, int64_t> by_kernel;

@@ -1,15 +1,12 @@
 // Rules about the host: what it does while a device has nothing to do, where its own time goes, and calls that are slow.
 #include "analyzer/analysis/advise_rules.h"
 #include "analyzer/analysis/gap_text.h"
-#include "analyzer/analysis/gaps.h"
-#include "analyzer/analysis/host_cursor.h"
 #include "analyzer/model/event_names.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 namespace prof::analyzer {
 
@@ -81,7 +78,7 @@ std::string_view action_for_call(std::string_view name) {
 void idle_device(const AdviceInput& in, std::vector<Advice>& found) {
   const Trace& trace = in.input.trace;
   const int64_t begin_ns = in.window.begin_ns, end_ns = in.window.end_ns;
-  const std::vector<Gap> gaps = find_gaps(trace, in.input.views, in.input.selection, {begin_ns, end_ns});
+  const std::vector<Gap> gaps = in.shared.gaps(in.window);
   const EventNames names(trace);
   std::map<std::tuple<uint32_t, GapCause, std::string_view>, Lateness> groups;
   std::map<uint32_t, int64_t> idle_ns;
@@ -222,25 +219,24 @@ void host_work_in(const AdviceInput& in, std::vector<Advice>& found) {
     std::vector<std::vector<Piece>> pieces;  // by thread: rows grow, and those of a thread come before the next one's
   };
   std::map<StringId, Work> works;
-  std::vector<std::optional<HostCursor>> cursors(trace.threads.size());
+  in.shared.enter(in.window);
   each_node(in, kCallNodes, [&](const Node& node) {
     if (node.has(kNodeReturns) || node.has(kNodeUnexplained)) return;
     const HostEvent& call = trace.host[node.row];
     const int64_t ns = in.graph.time(node.after_before);
     if (ns <= 0) return;
-    std::optional<HostCursor>& cursor = cursors[index(call.thread)];
-    if (!cursor) cursor.emplace(trace, call.thread);
     const int64_t begin_ns = std::clamp(call.begin_ns, in.window.begin_ns, in.window.end_ns);
-    cursor->walk(begin_ns - ns, begin_ns, [&](int64_t from, int64_t to, uint32_t, uint32_t range) {
-      if (range == kNone) return;
-      Work& work = works[names.of(trace.ranges[range])];
-      work.time_ns += to - from;
-      if (to - from > work.longest.length_ns()) work.longest = {from, to};
-      work.pieces.resize(trace.threads.size());
-      std::vector<Piece>& pieces = work.pieces[index(call.thread)];
-      if (pieces.empty() || pieces.back().call != node.row) pieces.push_back({node.row, 0});
-      pieces.back().ns += to - from;
-    });
+    in.shared.cursor(call.thread)
+        .walk(begin_ns - ns, begin_ns, [&](int64_t from, int64_t to, uint32_t, uint32_t range) {
+          if (range == kNone) return;
+          Work& work = works[names.of(trace.ranges[range])];
+          work.time_ns += to - from;
+          if (to - from > work.longest.length_ns()) work.longest = {from, to};
+          work.pieces.resize(trace.threads.size());
+          std::vector<Piece>& pieces = work.pieces[index(call.thread)];
+          if (pieces.empty() || pieces.back().call != node.row) pieces.push_back({node.row, 0});
+          pieces.back().ns += to - from;
+        });
   });
   std::vector<std::pair<StringId, Work*>> most;
   for (auto& [name, work] : works) most.emplace_back(name, &work);

@@ -124,10 +124,7 @@ void allocations(const AdviceInput& in, std::vector<Advice>& found) {
 }
 
 void default_stream(const AdviceInput& in, std::vector<Advice>& found) {
-  std::vector<uint32_t> ordered;  // rows of operations
-  for (const Wait& wait : in.graph.dependencies().of_operations) {
-    if (wait.legacy != 0 && (ordered.empty() || ordered.back() != wait.waiter)) ordered.push_back(wait.waiter);
-  }
+  const std::vector<uint32_t>& ordered = in.shared.ordered_by_legacy();
   if (ordered.empty()) return;
   FoundNodes behind;
   each_node(in, kOperationNodes, [&](const Node& node) {

@@ -2,11 +2,15 @@
 // the scenario that would undo it; how much that would save is the replay's answer, never the rule's. Used by advise.
 #pragma once
 
+#include "analyzer/analysis/gaps.h"
+#include "analyzer/analysis/host_cursor.h"
 #include "analyzer/analysis/run_graph.h"
 #include "analyzer/analysis/window.h"
 
 #include <functional>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,8 +19,36 @@
 
 namespace prof::analyzer {
 
+// What rules need of the whole input, made once however many windows are asked about.
+class AdviceShared {
+ public:
+  AdviceShared(const AnalysisInput& input, const std::vector<Window>& windows);
+
+  // Gaps of the selected devices that overlap the window, by device, then by time.
+  std::vector<Gap> gaps(const Window& window) const;
+  // Rows of operations that the legacy default stream put behind another stream, sorted.
+  const std::vector<uint32_t>& ordered_by_legacy() const { return ordered_by_legacy_; }
+  // Blocks per SM of a kernel on a device, at most 1; 1 where it is not known.
+  double fill(DeviceId device, uint32_t kernel) const {
+    const std::vector<double>& of_device = fills_[index(device)];
+    return kernel < of_device.size() ? of_device[kernel] : 1.0;
+  }
+  // Goes on from the window before where that ended earlier.
+  void enter(const Window& window);
+  HostCursor& cursor(ThreadId thread);
+
+ private:
+  const Trace& trace_;
+  std::vector<Gap> gaps_;
+  std::vector<uint32_t> ordered_by_legacy_;
+  std::vector<std::vector<double>> fills_;
+  std::vector<std::optional<HostCursor>> cursors_;
+  int64_t entered_until_ns_ = std::numeric_limits<int64_t>::min();
+};
+
 struct AdviceInput {
   const AnalysisInput& input;
+  AdviceShared& shared;
   const Window& window;
   const DependencyGraph& graph;
   const NodeSelection& selected;

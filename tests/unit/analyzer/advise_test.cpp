@@ -349,10 +349,11 @@ TEST(Advise, EveryBoundIsAReplaysAndTheyAreSortedAndWithinTheWall) {
     const DependencyGraph graph = make_graph(input, windows[0]);
     const NodeSelection selected(input);
     const std::vector<NamedNodes> named = named_nodes(input, graph, selected);
+    AdviceShared shared(input, windows);
     std::multimap<std::string, int64_t> replayed;  // one at a time
     for (const AdviceRule& rule : advice_rules()) {
       std::vector<Advice> found;
-      rule.find({input, windows[0], graph, selected, named}, found);
+      rule.find({input, shared, windows[0], graph, selected, named}, found);
       for (const Advice& advice : found) {
         const Outcome outcome = Replay(graph, selected.filter()).wall_without(advice.scenario);
         replayed.emplace(rule.name, graph.wall_ns() - std::max(outcome.wall_ns, advice.floor_ns));
@@ -377,6 +378,24 @@ TEST(Advise, EveryBoundIsAReplaysAndTheyAreSortedAndWithinTheWall) {
                            "allocation", "communication", "dominating-kernel", "host-work", "host-work-in",
                            "idle-device", "low-use", "other-call", "device-imbalance", "late-rank"})
     EXPECT_GT(seen[rule], 0) << rule << " was never asked about";
+}
+
+TEST(Advise, EachOfSeveralWindowsIsAskedByItself) {
+  AdvisedRun run;
+  for (int64_t step = 0; step < 3; ++step) {
+    run.range("ProfilerStep#" + std::to_string(step), 100 * step, 100 * step + 95, RangeKind::Annotation);
+    run.range("load", 100 * step + 6, 100 * step + 60);
+    run.launched(100 * step, 100 * step + 5, 100 * step + 10, 100 * step + 20);
+    run.launched(100 * step + 70, 100 * step + 75, 100 * step + 80, 100 * step + 90);
+  }
+  run.options.window = "step";
+  run.finish();
+  run.table = std::make_unique<Table>(run.report(report_advise));
+  EXPECT_EQ(run.found("idle-device"), "60 | 1 | 20 | 80\n60 | 1 | 120 | 180\n65 | 1 | 220 | 280")
+      << "only the last window has the thread's last moment in it, 5 ns behind the last kernel";
+  EXPECT_EQ(run.found("host-work-in"),
+            "54 | 1 | 6 | 60\n11 | 1 | 60 | 70\n54 | 1 | 106 | 160\n11 | 1 | 160 | 170\n54 | 1 | 206 | 260\n11 | 1 | "
+            "260 | 270");
 }
 
 TEST(Advise, NothingAtAllIsNothingFound) {
