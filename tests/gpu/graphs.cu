@@ -44,8 +44,6 @@ KERNEL(before_set_params)
 KERNEL(after_set_params)
 KERNEL(switched_off)
 KERNEL(stays_on)
-KERNEL(inside_captured_graph)
-KERNEL(beside_captured_graph)
 KERNEL(reused_first)
 KERNEL(reused_second)
 KERNEL(launched_by_threads)
@@ -247,17 +245,6 @@ void copies_of_graphs(Streams& s) {
     const cudaGraph_t graph = CAPTURE_ONE(s, instantiated_twice, 3);
     launch(instantiate(graph), s.main);
     launch(instantiate(graph, cudaGraphInstantiateFlagAutoFreeOnLaunch), s.main, 2);
-  }
-  {
-    const Range inner("captured graph");
-    const cudaGraphExec_t inside = instantiate(CAPTURE_ONE(s, inside_captured_graph, 2));
-    CHECK(cudaStreamBeginCapture(s.main, cudaStreamCaptureModeThreadLocal));
-    CHECK(cudaGraphLaunch(inside, s.main));
-    ++g_captured_launches;
-    CAPTURE(s.main, beside_captured_graph, 2);
-    cudaGraph_t graph;
-    CHECK(cudaStreamEndCapture(s.main, &graph));
-    launch(instantiate(graph), s.main, 2);
   }
   CHECK(cudaStreamSynchronize(s.main));
 }

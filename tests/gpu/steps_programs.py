@@ -110,7 +110,10 @@ def depths(step, runs):
         return
     off = [live - exact for live, exact in pairs]
     below = sum(1 for value in off if value < 0)
-    step.check("live depth is never below the exact depth", below <= 0.001 * len(off), f"{below} of {len(off)}", "0.1 %")
+    # CUPTI reports kernels that the driver launches on its own like any other: until the stream is next seen empty one launch may
+    # count as finished too early.
+    step.check("live depth is never below the exact depth", below <= max(1, 0.001 * len(off)), f"{below} of {len(off)}",
+               "0.1 %, or one launch")
     step.table("Live queue depth of launches against the exact one (outstanding on the stream)",
                ["", "mean", "median", "99 %", "largest"],
                [(name, f"{statistics.mean(v):.2f}", sorted(v)[len(v) // 2], sorted(v)[int(0.99 * (len(v) - 1))], max(v))
