@@ -298,13 +298,13 @@ bool gpu_activity_collects() {
   return state == GpuActivity::On || state == GpuActivity::TakenAway || state == GpuActivity::Finished;
 }
 
-bool gpu_activity_uses(CUpti_ActivityKind which) {
+bool gpu_activity_uses(CUpti_ActivityKind kind) {
   if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::On) return false;
-  for (const Kind& kind : kKinds) {
-    if (kind.kind == which) return true;
+  for (const Kind& ours : kKinds) {
+    if (ours.kind == kind) return true;
   }
-  if (which == CUPTI_ACTIVITY_KIND_GRAPH_TRACE) return g_whole_graphs.load(std::memory_order_relaxed);
-  return which == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION && g_external_ids.load(std::memory_order_relaxed);
+  if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE) return g_whole_graphs.load(std::memory_order_relaxed);
+  return kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION && g_external_ids.load(std::memory_order_relaxed);
 }
 
 void gpu_activity_times_nodes() {

@@ -8,7 +8,7 @@
 
 extern "C" {
 
-CUresult CUDAAPI cuProfilerInitialize(const char* config_file, const char* output_file, CUoutput_mode mode);
+CUresult CUDAAPI cuProfilerInitialize(const char* configFile, const char* outputFile, CUoutput_mode outputMode);
 
 #if CUDA_VERSION < 13010
 CUresult CUDAAPI cuLaunchHostFunc_v2(CUstream stream, CUhostFn function, void* data, unsigned sync_mode);
