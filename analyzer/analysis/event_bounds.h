@@ -62,7 +62,7 @@ class EventBounds {
   void add_path(const DependencyGraph& graph);
   void add_calls_inside();
   void add_dependencies(const Dependencies& dependencies);
-  BoundBy bound_of(const DependencyGraph& graph, uint32_t node, uint32_t bound) const;
+  BoundBy bound_of(const DependencyGraph& graph, uint32_t id, uint32_t bound) const;
 
   // time << 6 | has_time << 5 | critical << 4 | by
   static int64_t pack(const EventBound& bound) {

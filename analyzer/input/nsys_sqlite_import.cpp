@@ -107,7 +107,7 @@ class NsysImport {
       if (operation.graph_node != 0 && operation.graph_node >> 32 == 0) operation.graph_node |= uint64_t{graph} << 32;
       const uint32_t type = in.number(kOwnColumns + 4);
       kernel.launch_type = type == 0 ? 0 : type - 1;  // nsys: 1 is regular; CUPTI: 0
-      rows_.read_shape(in, kOwnColumns + 5, kernel);
+      ActivityRows::read_shape(in, kOwnColumns + 5, kernel);
       operation.detail = index(rows_.kernel(kernel));
       rows_.add(operation);
     }
@@ -123,10 +123,10 @@ class NsysImport {
       if (!read_operation(in, GpuKind::Copy, operation)) continue;
       constexpr uint32_t kPeer = 10, kLast = 13;
       const uint32_t kind = in.number(kOwnColumns);
-      operation.bytes = rows_.bytes(in, kOwnColumns + 1) & ((uint64_t{1} << 48) - 1);
+      operation.bytes = ActivityRows::bytes(in, kOwnColumns + 1) & ((uint64_t{1} << 48) - 1);
       operation.detail =
           (kind <= kLast ? kind : 0) | memory_kind(in, kOwnColumns + 2) << 8 | memory_kind(in, kOwnColumns + 3) << 16;
-      if (kind == kPeer) rows_.read_peers(in, kOwnColumns + 4, operation);
+      if (kind == kPeer) ActivityRows::read_peers(in, kOwnColumns + 4, operation);
       rows_.add(operation);
     }
     rows_.note_problems(in);
@@ -137,7 +137,7 @@ class NsysImport {
     while (in.next()) {
       GpuOperation operation;
       if (!read_operation(in, GpuKind::Fill, operation)) continue;
-      operation.bytes = rows_.bytes(in, kOwnColumns) & ((uint64_t{1} << 48) - 1);
+      operation.bytes = ActivityRows::bytes(in, kOwnColumns) & ((uint64_t{1} << 48) - 1);
       operation.detail = memory_kind(in, kOwnColumns + 1);
       rows_.add(operation);
     }

@@ -134,7 +134,7 @@ class NvprofImport {
         Kernel kernel;
         kernel.from_gpu = true;
         kernel.name = rows_.text(name(in.integer_or(kOwnColumns, 0)));
-        rows_.read_shape(in, kOwnColumns + 1, kernel);
+        ActivityRows::read_shape(in, kOwnColumns + 1, kernel);
         operation.detail = index(rows_.kernel(kernel));
         rows_.add(operation);
       }
@@ -151,10 +151,10 @@ class NvprofImport {
         if (!read_operation(in, GpuKind::Copy, operation)) continue;
         constexpr uint32_t kPeer = 10, kLastMemory = 7;
         const uint32_t kind = small(in, kOwnColumns, kPeer);
-        operation.bytes = rows_.bytes(in, kOwnColumns + 1) & ((uint64_t{1} << 48) - 1);
+        operation.bytes = ActivityRows::bytes(in, kOwnColumns + 1) & ((uint64_t{1} << 48) - 1);
         operation.detail =
             kind | small(in, kOwnColumns + 2, kLastMemory) << 8 | small(in, kOwnColumns + 3, kLastMemory) << 16;
-        if (kind == kPeer) rows_.read_peers(in, kOwnColumns + 4, operation);
+        if (kind == kPeer) ActivityRows::read_peers(in, kOwnColumns + 4, operation);
         rows_.add(operation);
       }
       rows_.note_problems(in);
@@ -166,7 +166,7 @@ class NvprofImport {
     while (in.next()) {
       GpuOperation operation;
       if (!read_operation(in, GpuKind::Fill, operation)) continue;
-      operation.bytes = rows_.bytes(in, kOwnColumns) & ((uint64_t{1} << 48) - 1);
+      operation.bytes = ActivityRows::bytes(in, kOwnColumns) & ((uint64_t{1} << 48) - 1);
       operation.detail = small(in, kOwnColumns + 1, 7);
       rows_.add(operation);
     }
