@@ -68,6 +68,10 @@ struct Loader {
   void operator()(const format::GpuKernelDef& def, RecordPlace place) { keep(to.gpu_kernels, def.id, def, place); }
   void operator()(const format::NvtxDomainDef& def, RecordPlace place) { keep(to.nvtx_domains, def.id, def, place); }
   void operator()(const format::NvtxLabelDef& def, RecordPlace place) { keep(to.nvtx_labels, def.id, def, place); }
+  void operator()(const format::StackDef& def, RecordPlace place) { keep(to.stacks, def.id, def, place); }
+  void operator()(const format::PythonFrameDef& def, RecordPlace place) { keep(to.python_frames, def.id, def, place); }
+  void operator()(const format::ImageDef& def, RecordPlace place) { keep(to.images, def.id, def, place); }
+  void operator()(const format::ImageGone& def, RecordPlace) { to.images_gone.push_back(def); }
   void operator()(const format::UnhookedApi& def, RecordPlace) { to.unhooked_apis.push_back(def.name); }
   void operator()(const format::GpuClock& def, RecordPlace) {
     if (!to.gpu_clock) to.gpu_clock = def;

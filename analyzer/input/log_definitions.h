@@ -70,6 +70,10 @@ struct Definitions {
   ById<format::GpuKernelId, format::GpuKernelDef> gpu_kernels;
   ById<format::DomainId, format::NvtxDomainDef> nvtx_domains;
   ById<format::LabelId, format::NvtxLabelDef> nvtx_labels;
+  ById<format::StackId, format::StackDef> stacks;  // their frames are views of the log
+  ById<format::PythonFrameId, format::PythonFrameDef> python_frames;
+  ById<format::ImageId, format::ImageDef> images;
+  std::vector<format::ImageGone> images_gone;
   std::vector<format::MetaDef> meta;  // in the log's order
   std::vector<std::string_view> unhooked_apis;
   std::optional<format::GpuClock> gpu_clock;

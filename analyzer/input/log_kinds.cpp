@@ -42,7 +42,7 @@ bool parse_field(std::string_view word, FieldSignature& field) {
   std::string_view encoding = word.substr(colon + 1);
   field.optional = !encoding.empty() && encoding.front() == '?';
   if (field.optional) encoding.remove_prefix(1);
-  if (encoding.size() != 1 || std::string_view("vstgcndxpq").find(encoding[0]) == std::string_view::npos) return false;
+  if (encoding.size() != 1 || std::string_view("vstgcndxpqa").find(encoding[0]) == std::string_view::npos) return false;
   field.encoding = encoding[0];
   return true;
 }
@@ -128,6 +128,7 @@ bool decode_by_signature(const KindSignature& kind, Cursor& from, format::CodecS
       case 'n': value.number = state.graph_node += static_cast<uint64_t>(format::unzigzag(from.varint())); break;
       case 'd': value.number = state.depth += static_cast<uint64_t>(format::unzigzag(from.varint())); break;
       case 'x': value.text = from.text(); break;
+      case 'a': value.numbers = format::read_numbers(from); break;
       case 'p': decode_list(false, from, state, value, scratch); break;
       default: decode_list(true, from, state, value, scratch); break;
     }

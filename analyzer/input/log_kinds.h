@@ -62,6 +62,7 @@ struct FieldValue {
   uint64_t number = 0;
   std::string_view text;
   format::CallPairs pairs;
+  format::Numbers numbers;
   bool present = true;  // false: an optional field that takes no byte
 };
 
@@ -99,6 +100,9 @@ struct AssignByName {
     if (const FieldValue* v = find(name)) x = v->pairs;
   }
   void gpu_pairs(const char* name, format::CallPairs& x) const { pairs(name, x); }
+  void numbers(const char* name, format::Numbers& x) const {
+    if (const FieldValue* v = find(name)) x = v->numbers;
+  }
 };
 
 }  // namespace prof::analyzer

@@ -308,7 +308,7 @@ class LaunchCount {
     struct Chunk {
       Process* process;
       Rows rows;
-      uint64_t launches = 0;
+      uint64_t launches = 0, stacks = 0, incomplete_stacks = 0;
       std::vector<uint32_t> without;  // rows of launches without GPU work
     };
     std::vector<Chunk> chunks;
@@ -316,7 +316,7 @@ class LaunchCount {
       constexpr uint32_t kChunk = 1u << 18;
       for (uint32_t first = thread.host.first, last; first < thread.host.last; first = last) {
         last = first + std::min(kChunk, thread.host.last - first);
-        chunks.push_back({&trace_.processes[index(thread.process)], {first, last}, 0, {}});
+        chunks.push_back({&trace_.processes[index(thread.process)], {first, last}, 0, 0, 0, {}});
       }
     }
     parallel_for(
@@ -329,6 +329,7 @@ class LaunchCount {
             const HostEvent& event = trace_.host[row];
             if (!event.is_launch()) continue;
             ++chunk.launches;
+            if (event.stack != 0) count_stack(StackId{event.stack}, chunk);
             if (event.has(kHostHasGpu)) {
               if (event.stream != stream) delivered(std::exchange(stream, event.stream), last_ns);
               last_ns = event.begin_ns;
@@ -342,6 +343,8 @@ class LaunchCount {
     for (const Chunk& chunk : chunks) {
       chunk.process->coverage.launches += chunk.launches;
       chunk.process->coverage.launches_with_gpu_time += chunk.launches - chunk.without.size();
+      chunk.process->coverage.launches_with_stack += chunk.stacks;
+      chunk.process->coverage.launches_stack_cut += chunk.incomplete_stacks;
     }
     for (const Chunk& chunk : chunks) {
       for (const uint32_t row : chunk.without) {
@@ -351,6 +354,11 @@ class LaunchCount {
   }
 
  private:
+  template <class Chunk> void count_stack(StackId id, Chunk& chunk) const {
+    const Stack& stack = trace_.stacks[id];
+    chunk.stacks += stack.native + stack.python != 0 ? 1 : 0;
+    chunk.incomplete_stacks += trace_.stacks.incomplete(id) ? 1 : 0;
+  }
   // Called by several threads. Rows of a thread are sorted: its last on a stream is the latest.
   void delivered(HostStreamId stream, int64_t begin_ns) {
     std::atomic_ref<int64_t> last(last_delivered_ns_[index(stream)]);

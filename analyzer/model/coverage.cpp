@@ -43,6 +43,10 @@ std::string line(const Coverage& coverage, const std::map<std::string, std::pair
     if (counter.second == static_cast<uint8_t>(format::Severity::Loss)) lost += counter.first;
   }
   text += fmt::format("; lost records {}", lost);
+  if (coverage.stacks) {
+    text += fmt::format("; launches with stack {}", coverage.launches_with_stack);
+    if (coverage.launches_stack_cut != 0) text += fmt::format(" (incomplete {})", coverage.launches_stack_cut);
+  }
   if (coverage.operations_before_launch != 0) {
     text += fmt::format("; GPU start before launch {}", coverage.operations_before_launch);
   }
@@ -71,6 +75,9 @@ void Coverage::add(const Coverage& other) {
   operations += other.operations;
   operations_linked += other.operations_linked;
   for (size_t i = 0; i < std::size(operations_without); ++i) operations_without[i] += other.operations_without[i];
+  stacks |= other.stacks;
+  launches_with_stack += other.launches_with_stack;
+  launches_stack_cut += other.launches_stack_cut;
   operations_reversed += other.operations_reversed;
   operations_before_launch += other.operations_before_launch;
 }

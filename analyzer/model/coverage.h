@@ -31,6 +31,9 @@ struct Coverage {
   uint64_t operations = 0;
   uint64_t operations_linked = 0;
   uint64_t operations_without[static_cast<size_t>(OperationReason::kCount)] = {};
+  bool stacks = false;                    // call stacks were recorded
+  uint64_t launches_with_stack = 0;       // with at least one frame
+  uint64_t launches_stack_cut = 0;        // of these: deeper than what is recorded, or broken off
   uint64_t operations_reversed = 0;       // GPU records whose end lies before their start: kept as they are
   uint64_t operations_before_launch = 0;  // GPU start before the launch was entered: a clock inversion
 
@@ -38,6 +41,7 @@ struct Coverage {
 };
 
 // "launches 120000, with GPU time 119998 (pending 2); GPU operations 120010, with launch 119998, internal 12; lost records 0"
+// then, where call stacks were recorded, "launches with stack 119990 (incomplete 3)",
 // followed by each counter of the process that is not 0 and means loss or less exactness, and by damage of the log.
 std::string coverage_line(const Process& process);
 

@@ -28,6 +28,7 @@ class Importer {
     streams();
     kernels();
     labels();
+    import_stacks(from_, ids_.stacks, to_);
   }
 
  private:
@@ -197,6 +198,7 @@ void describe_process(const LogInput& input, const Definitions& from, Process& p
   process.host = process.fact("host");
   process.command_line = process.fact("command_line");
   process.executable = base_name(process.fact("executable"));
+  process.coverage.stacks = !process.fact("stacks").empty();
   process.finished = log.finished();
   process.gpu_pending = log.counter_page().gpu_pending;
   for (const LogCounter& counter : log.counters()) {

@@ -100,6 +100,9 @@ class Filler {
   void operator()(const format::ApiCall& r, RecordPlace) {
     host(r.end, r.duration, r.object, r.stream, 0, {}, api(r.api), HostKind::Call, 0, r.result);
   }
+  void operator()(const format::StackedCall& r, RecordPlace) {
+    host(r.end, r.duration, r.object, r.stream, 0, r.stack, api(r.api), HostKind::Call, 0, r.result);
+  }
   void operator()(const format::AllocCall& r, RecordPlace) {
     host(r.end, r.duration, r.bytes, r.stream, memory_key(r.address), r.stack, api(r.api), HostKind::Allocation, 0,
          r.result);
@@ -126,7 +129,7 @@ class Filler {
     node.time_ns = clock_.tick(r.time) - origin_ns_;
     node.kernel = ids_.configs.find_or(index(r.config), 0);
     node.thread = thread_;
-    node.stack = index(r.stack);
+    node.stack = ids_.stacks.find_or(index(r.stack), 0);
     node.type = r.what & format::kNodeTypes;
     node.changed = (r.what & format::kNodeChanged) != 0;
     to_.graphs.nodes.push_back(node);
@@ -187,7 +190,7 @@ class Filler {
     event.thread = thread_;
     event.stream = HostStreamId{ids_.host_streams.find_or(index(stream), 0)};
     event.live_depth = depth > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(depth);
-    event.stack = index(stack);
+    event.stack = index(stack) == 0 ? 0 : ids_.stacks.find_or(index(stack), 0);
     event.correlation = 0;
     event.word = HostEvent::pack(api_index, kind, flags, result);
   }

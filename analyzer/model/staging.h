@@ -59,6 +59,7 @@ struct LogIds {
   IdMap labels;                     // -> LabelId
   IdMap domains;                    // -> StringId
   IdMap threads;                    // -> ThreadId
+  IdMap stacks;                     // -> StackId
   uint32_t unknown_stream = kNone;  // GPU stream for records whose definition is lost
 };
 
@@ -141,11 +142,16 @@ struct LogInput {
   int64_t origin_ns = 0;          // model time = monotonic ns of this log - origin
 };
 
+struct Definitions;
+
 std::string damage_text(const LogFile& log, const Damage& damage);
 
 // Adds process, threads, devices, streams, kernels, labels … of a log to the model. Definitions twice under two ids
 // become one row where the contents are equal.
 void import_definitions(LogInput& input, Trace& trace);
+
+// Its stacks: `ids` gets the log's StackIds.
+void import_stacks(const Definitions& definitions, IdMap& ids, Trace& trace);
 
 // First decoding: counts, anchors, thread names, damage.
 void survey(const LogInput& input, LogTask& task);

@@ -14,6 +14,7 @@
 
 #include "analyzer/model/column.h"
 #include "analyzer/model/coverage.h"
+#include "analyzer/model/stacks.h"
 #include "analyzer/model/strings.h"
 
 #include <cstdint>
@@ -59,8 +60,8 @@ struct HostEvent {
   uint64_t subject = 0;  // KernelLaunch: KernelId; GraphLaunch: GraphId; MemoryLaunch, Allocation: bytes; Call: handle
   ThreadId thread{};
   HostStreamId stream{};
-  uint32_t live_depth = 0;  // launches: outstanding on the stream as the program knew it; Allocation: see memory_key.h
-  uint32_t stack = 0;
+  uint32_t live_depth = 0;   // launches: outstanding on the stream as the program knew it; Allocation: see memory_key.h
+  uint32_t stack = 0;        // StackId
   uint32_t correlation = 0;  // 0: not known
   uint32_t word = 0;         // api (StringId of `apis`, 14 bits) | kind (3) | flags (5) | result (10)
 
@@ -113,7 +114,7 @@ struct GraphNode {
   uint32_t call = kNone;  // row of Trace::host; kNone: its record is lost
   uint32_t kernel = 0;    // KernelId: what a kernel node launches
   ThreadId thread{};      // that made the call
-  uint32_t stack = 0;     // of the call, where its own row has none
+  uint32_t stack = 0;     // StackId of the call, where its own row has none
   uint32_t type = 0;      // CUgraphNodeType
   bool changed = false;   // it was there already and got new parameters
 };
@@ -341,6 +342,7 @@ struct Trace {
   std::vector<Graph> graphs{Graph{}};
   std::vector<Label> labels{Label{}};
   std::vector<PathNode> paths{PathNode{}};
+  StackTable stacks;
 
   Column<HostEvent> host;
   // By row of `host`, where a log has calls of the CUDA run time (empty otherwise): the driver function inside, as an index

@@ -208,6 +208,7 @@ class Writer {
         case 's': add_number(static_cast<int64_t>(values[i].number)); break;
         case 'p':
         case 'q': write_pairs(values[i].pairs); break;
+        case 'a': write_numbers(values[i].numbers); break;
         default: add_number(values[i].number); break;
       }
     }
@@ -225,6 +226,17 @@ class Writer {
       text_ += ':';
       add_number(pairs.data[i].correlation);
     }
+    text_ += ']';
+  }
+
+  void write_numbers(const format::Numbers& numbers) {
+    text_ += '[';
+    bool first = true;
+    numbers.for_each([&](uint64_t number) {
+      if (!first) text_ += ' ';
+      first = false;
+      add_number(number);
+    });
     text_ += ']';
   }
 

@@ -17,6 +17,7 @@
 //   p  pairs: varint count, then (t, c) each
 //   q  pairs of GPU ns: varint count, then (g, c), then (varint of the growth mod 2^64, c) each: calls of one thread come in
 //      order, and without zigzag's sign bit a difference below 16 µs takes two bytes
+//   a  numbers (addresses, ids): varint count, then the zigzag of the difference to the number before it each
 #pragma once
 
 #include "preload/format/block.h"
@@ -42,11 +43,12 @@ template <class... T> struct Kinds {
 };
 
 // Every kind there is.
-using AllKinds = Kinds<KernelLaunch, MemoryLaunch, GraphLaunch, ApiCall, AllocCall, NvtxPush, NvtxPop, KernelRun,
-                       CopyRun, FillRun, DriverCalls, ExternalCalls, NvtxStart, NvtxEnd, NvtxMark, ClockAnchor,
-                       ThreadEnd, GraphNode, GraphMade, GraphRun, RuntimeCalls, StringPart, ThreadDef, MetaDef, ApiDef,
-                       ModuleDef, FunctionDef, ConfigDef, DeviceDef, DeviceProperty, ContextDef, StreamDef, GraphDef,
-                       GpuStreamDef, GpuKernelDef, NvtxDomainDef, NvtxLabelDef, GpuClock, UnhookedApi>;
+using AllKinds =
+    Kinds<KernelLaunch, MemoryLaunch, GraphLaunch, ApiCall, AllocCall, NvtxPush, NvtxPop, KernelRun, CopyRun, FillRun,
+          DriverCalls, ExternalCalls, NvtxStart, NvtxEnd, NvtxMark, ClockAnchor, ThreadEnd, GraphNode, GraphMade,
+          GraphRun, StackedCall, RuntimeCalls, StringPart, ThreadDef, MetaDef, ApiDef, ModuleDef, FunctionDef,
+          ConfigDef, DeviceDef, DeviceProperty, ContextDef, StreamDef, GraphDef, GpuStreamDef, GpuKernelDef,
+          NvtxDomainDef, NvtxLabelDef, GpuClock, UnhookedApi, StackDef, PythonFrameDef, ImageDef, ImageGone>;
 
 template <class T> constexpr uint64_t as_u64(const T& value) {
   if constexpr (std::is_enum_v<T>) {
@@ -77,6 +79,7 @@ struct MaskVisitor {
   constexpr void text(const char*, std::string_view) {}
   constexpr void pairs(const char*, const CallPairs&) {}
   constexpr void gpu_pairs(const char*, const CallPairs&) {}
+  constexpr void numbers(const char*, const Numbers&) {}
 };
 
 struct EncodeVisitor {
@@ -102,6 +105,7 @@ struct EncodeVisitor {
     state.depth = x;
   }
   void text(const char*, std::string_view x) { to = put_text(to, x); }
+  void numbers(const char*, const Numbers& x) { to = put_numbers(to, x); }
   template <class T> void optional(const char*, const T& x) {
     if (as_u64(x) != 0) to = put_varint(to, as_u64(x));
   }
@@ -147,6 +151,7 @@ struct DecodeVisitor {
   }
   void depth(const char*, uint64_t& x) { x = state.depth += static_cast<uint64_t>(unzigzag(from.varint())); }
   void text(const char*, std::string_view& x) { x = from.text(); }
+  void numbers(const char*, Numbers& x) { x = read_numbers(from); }
   bool present() {
     const bool set = (mask & 1) != 0;
     mask >>= 1;
@@ -206,6 +211,7 @@ struct SignatureVisitor {
   void optional_text(const char* name, std::string_view) { field(name, "?x"); }
   void pairs(const char* name, const CallPairs&) { field(name, "p"); }
   void gpu_pairs(const char* name, const CallPairs&) { field(name, "q"); }
+  void numbers(const char* name, const Numbers&) { field(name, "a"); }
 };
 
 }  // namespace detail

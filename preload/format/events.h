@@ -89,6 +89,23 @@ struct ApiCall {
   }
 };
 
+// An ApiCall together with the stack it was made from: waits, where their stacks are recorded. (ApiCall has no room for a
+// fourth optional field.)
+struct StackedCall {
+  static constexpr uint32_t kKind = 21;
+  static constexpr std::string_view kName = "stacked_call";
+  uint64_t end = 0, duration = 0;
+  ApiId api{};
+  StackId stack{};
+  StreamId stream{};
+  uint64_t object = 0;
+  uint32_t result = 0;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("end", s.end), v.value("duration", s.duration), v.value("api", s.api), v.value("stack", s.stack);
+    v.optional("stream", s.stream), v.optional("object", s.object), v.optional("result", s.result);
+  }
+};
+
 // Memory allocated or freed (bytes 0: freed, or size not known to the call).
 struct AllocCall {
   static constexpr uint32_t kKind = 5;

@@ -18,7 +18,9 @@ enum class GpuStreamId : uint32_t {};    // GpuStreamDef: (device, context, stre
 enum class GpuKernelId : uint32_t {};    // GpuKernelDef: name + shape + registers as CUPTI reports them
 enum class LabelId : uint32_t {};        // NvtxLabelDef: domain, text, colour, category of an NVTX event
 enum class DomainId : uint32_t {};       // NvtxDomainDef; 0 is NVTX's default domain
-enum class StackId : uint32_t {};        // call stack
+enum class StackId : uint32_t {};        // StackDef: the frames of one call
+enum class PythonFrameId : uint32_t {};  // PythonFrameDef
+enum class ImageId : uint32_t {};        // ImageDef: an ELF file mapped into the process
 enum class ThreadOrdinal : uint32_t {};  // ThreadDef: 1, 2, … in order of first record; never reused
 
 }  // namespace prof::format

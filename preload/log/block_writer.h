@@ -37,6 +37,7 @@ struct BoundVisitor {
   constexpr void optional_text(const char*, std::string_view) { open = true; }
   constexpr void pairs(const char*, const format::CallPairs&) { open = true; }
   constexpr void gpu_pairs(const char*, const format::CallPairs&) { open = true; }
+  constexpr void numbers(const char*, const format::Numbers&) { open = true; }
 };
 template <class T> constexpr size_t bound_of() {
   BoundVisitor v;

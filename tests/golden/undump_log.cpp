@@ -313,6 +313,7 @@ class Undump {
     uint64_t number = 0;
     std::string text;
     std::vector<format::CallPair> pairs;
+    std::vector<uint64_t> numbers;
     bool present = false;
   };
 
@@ -324,6 +325,12 @@ class Undump {
       value.text = line.quoted();
     } else if (field.encoding == 's') {
       value.number = static_cast<uint64_t>(line.number<int64_t>());
+    } else if (field.encoding == 'a') {
+      line.expect('[');
+      while (!line.take(']')) {
+        value.numbers.push_back(line.number<uint64_t>());
+        line.take(' ');
+      }
     } else if (field.encoding == 'p' || field.encoding == 'q') {
       line.expect('[');
       while (!line.take(']')) {
@@ -350,7 +357,7 @@ class Undump {
       while (i < kind.fields.size() && kind.fields[i].name != name) ++i;
       if (i == kind.fields.size()) throw Wrong(std::string(kind.name) + " has no field '" + std::string(name) + "'");
       values[i] = read_value(kind.fields[i], line);
-      bytes += 20 + values[i].text.size() + values[i].pairs.size() * 20;
+      bytes += 20 + values[i].text.size() + values[i].pairs.size() * 20 + values[i].numbers.size() * 10;
     }
     std::vector<uint8_t> encoded(bytes + kind.fields.size() * 20);
     const uint8_t* const end = encode(kind, values, encoded.data());
@@ -385,6 +392,7 @@ class Undump {
           break;
         case 'd': out.depth("", value.number); break;
         case 'x': out.text("", value.text); break;
+        case 'a': out.numbers("", {value.numbers.data(), nullptr, static_cast<uint32_t>(value.numbers.size())}); break;
         default: {
           const format::CallPairs pairs{value.pairs.data(), static_cast<uint32_t>(value.pairs.size())};
           if (pairs.count > format::kMaxCallPairs) throw Wrong("more pairs than a record may have");

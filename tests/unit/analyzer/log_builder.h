@@ -8,6 +8,7 @@
 #include "preload/format/crc.h"
 
 #include <cstring>
+#include <deque>
 #include <map>
 #include <random>
 #include <string>
@@ -118,6 +119,7 @@ struct RandomFields {
   std::mt19937_64& random;
   std::string& text_storage;
   std::vector<format::CallPair>& pair_storage;
+  std::deque<std::vector<uint64_t>>& lists;
 
   uint64_t number() { return random() % 4 == 0 ? 0 : random() >> (random() % 64); }
   template <class T> void value(const char*, T& x) { x = static_cast<T>(number()); }
@@ -143,14 +145,20 @@ struct RandomFields {
     x = {pair_storage.data(), static_cast<uint32_t>(pair_storage.size())};
   }
   void gpu_pairs(const char* name, format::CallPairs& x) { pairs(name, x); }
+  void numbers(const char*, format::Numbers& x) {
+    std::vector<uint64_t>& list = lists.emplace_back(random() % 80);
+    for (uint64_t& each : list) each = number();
+    x = {list.data(), nullptr, static_cast<uint32_t>(list.size())};
+  }
 };
 
 template <class T> void add_random(LogBuilder& log, uint32_t thread, std::mt19937_64& random) {
   std::string text;
   text.reserve(1000);
   std::vector<format::CallPair> pairs;
+  std::deque<std::vector<uint64_t>> lists;
   T record{};
-  T::visit(record, RandomFields{random, text, pairs});
+  T::visit(record, RandomFields{random, text, pairs, lists});
   log.add(thread, record, T::kKind >= 32 ? format::BlockKind::Definitions : format::BlockKind::Events);
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <deque>
 #include <random>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct Fill {
   std::mt19937_64& random;
   std::vector<std::string>& texts;
   std::vector<CallPair>& pairs_store;
+  std::deque<std::vector<uint64_t>>& lists;
   uint64_t any() { return random() >> (random() % 64); }
   template <class T> void value(const char*, T& x) { x = static_cast<T>(any()); }
   template <class T> void optional(const char*, T& x) { x = random() % 2 == 0 ? T{} : static_cast<T>(any()); }
@@ -37,6 +39,11 @@ struct Fill {
     x = {pairs_store.data(), static_cast<uint32_t>(pairs_store.size())};
   }
   void gpu_pairs(const char* name, CallPairs& x) { pairs(name, x); }
+  void numbers(const char*, Numbers& x) {
+    std::vector<uint64_t>& list = lists.emplace_back(random() % 90);
+    for (uint64_t& number : list) number = any();
+    x = {list.data(), nullptr, static_cast<uint32_t>(list.size())};
+  }
 };
 
 // A record as comparable text.
@@ -58,6 +65,10 @@ struct Print {
     }
   }
   void gpu_pairs(const char* name, const CallPairs& x) { pairs(name, x); }
+  void numbers(const char*, const Numbers& x) {
+    x.for_each([&](uint64_t number) { out += std::to_string(number) + ","; });
+    out += "/" + std::to_string(x.count) + " ";
+  }
 };
 
 template <class T> std::string printed(const T& record) {
@@ -75,8 +86,9 @@ TEST(Codec, EveryKindSurvivesRandomContentsInSequence) {
       std::vector<std::string> texts;
       texts.reserve(8);
       std::vector<CallPair> pairs;
+      std::deque<std::vector<uint64_t>> lists;
       T record;
-      T::visit(record, Fill{random, texts, pairs});
+      T::visit(record, Fill{random, texts, pairs, lists});
       uint8_t bytes[kMaxRecordBytes];
       uint8_t* const end = encode(bytes, record, writing);
       ASSERT_LE(end - bytes, static_cast<std::ptrdiff_t>(kMaxRecordBytes)) << T::kName;
@@ -116,6 +128,40 @@ TEST(Codec, ATypicalLaunchTakesEightBytesAndItsKernelToo) {
   run.start += 2'500;
   run.correlation += 1;
   EXPECT_EQ(encode(bytes, run, state) - bytes, 8);
+}
+
+TEST(Codec, TheLargestStackFitsTheLimitOfARecord) {
+  std::vector<uint64_t> native, python;
+  for (uint64_t i = 0; i < kMaxStackFrames; ++i) {
+    native.push_back(i % 2 == 0 ? (uint64_t{1} << 57) - 1 - i : i);  // as far from each other as addresses can be
+    python.push_back(i % 2 == 0 ? (uint64_t{1} << 32) - 1 : 0);
+  }
+  StackDef stack;
+  stack.id = StackId{UINT32_MAX}, stack.generation = UINT32_MAX, stack.flags = 63;
+  stack.native = {native.data(), nullptr, kMaxStackFrames};
+  stack.python = {python.data(), nullptr, kMaxStackFrames};
+  uint8_t bytes[4 * kMaxRecordBytes];
+  CodecState state;
+  const uint8_t* const end = encode(bytes, stack, state);
+  EXPECT_LE(end - bytes, static_cast<std::ptrdiff_t>(kMaxRecordBytes));
+  Cursor from{bytes, end};
+  from.varint();
+  StackDef copy;
+  ASSERT_TRUE(decode_fields(from, state, nullptr, 1, copy));
+  std::vector<uint64_t> read;
+  copy.native.for_each([&](uint64_t address) { read.push_back(address); });
+  EXPECT_EQ(read, native);
+}
+
+TEST(Codec, AListThatClaimsMoreNumbersThanBytesIsRefused) {
+  const uint8_t bytes[] = {200, 1, 2, 4, 6};  // 200 numbers, 3 bytes
+  Cursor from{bytes, bytes + sizeof bytes};
+  EXPECT_EQ(read_numbers(from).count, 0u);
+  EXPECT_FALSE(from.ok);
+  const uint8_t open[] = {2, 2, 0x80};  // the second number has no end
+  Cursor other{open, open + sizeof open};
+  EXPECT_EQ(read_numbers(other).count, 0u);
+  EXPECT_FALSE(other.ok);
 }
 
 TEST(Codec, RecordsCutShortAreRefused) {
