@@ -41,10 +41,12 @@ bool parse_field(std::string_view word, FieldSignature& field) {
   field.name = word.substr(0, colon);
   std::string_view encoding = word.substr(colon + 1);
   field.optional = !encoding.empty() && encoding.front() == '?';
-  if (field.optional) encoding.remove_prefix(1);
-  if (encoding.size() != 1 || std::string_view("vstgcndxpqa").find(encoding[0]) == std::string_view::npos) return false;
+  field.joined = !encoding.empty() && encoding.front() == '&';
+  if (field.optional || field.joined) encoding.remove_prefix(1);
+  if (encoding.size() != 1 || std::string_view("vstgcndxpqawkr").find(encoding[0]) == std::string_view::npos)
+    return false;
   field.encoding = encoding[0];
-  return true;
+  return (field.encoding != 'k' || field.optional) && (field.encoding == 'r') == field.joined;
 }
 
 bool parse_line(std::string_view line, KindSignature& kind) {
@@ -60,9 +62,13 @@ bool parse_line(std::string_view line, KindSignature& kind) {
   while (!line.empty()) {
     FieldSignature field;
     if (!parse_field(next_word(line), field)) return false;
+    if (field.joined && (kind.fields.empty() || kind.fields.back().encoding != 'k')) return false;
     optional += field.optional ? 1 : 0;
-    lists += field.encoding == 'p' || field.encoding == 'q' ? 1 : 0;
+    lists += field.encoding == 'p' || field.encoding == 'q' || field.encoding == 'w' ? 1 : 0;
     kind.fields.push_back(field);
+  }
+  for (size_t i = 0; i < kind.fields.size(); ++i) {
+    if (kind.fields[i].encoding == 'k' && (i + 1 == kind.fields.size() || !kind.fields[i + 1].joined)) return false;
   }
   // Three mask bits; one scratch list.
   return optional <= 3 && lists <= 1 && kind.fields.size() <= kMaxFields;
@@ -95,12 +101,12 @@ bool KindTable::parse(std::string_view text, size_t& bad_at) {
 
 namespace {
 
-void decode_list(bool gpu, Cursor& from, format::CodecState& state, FieldValue& value, format::CallPair* scratch) {
+void decode_list(char encoding, Cursor& from, format::CodecState& state, FieldValue& value, format::CallPair* scratch) {
   format::detail::DecodeVisitor visitor{from, state, scratch, 0};
-  if (gpu) {
-    visitor.gpu_pairs("", value.pairs);
-  } else {
-    visitor.pairs("", value.pairs);
+  switch (encoding) {
+    case 'p': visitor.pairs("", value.pairs); break;
+    case 'q': visitor.gpu_pairs("", value.pairs); break;
+    default: visitor.moments("", value.pairs); break;
   }
 }
 
@@ -108,16 +114,22 @@ void decode_list(bool gpu, Cursor& from, format::CodecState& state, FieldValue& 
 
 bool decode_by_signature(const KindSignature& kind, Cursor& from, format::CodecState& state, uint32_t mask,
                          FieldValue* values, format::CallPair* scratch) {
+  bool present = true;
+  uint32_t next_correlation = 0;  // what a k would stand for
   for (size_t i = 0; i < kind.fields.size(); ++i) {
     const FieldSignature& field = kind.fields[i];
     FieldValue& value = values[i] = {};
     if (field.optional) {
-      const bool present = (mask & 1) != 0;
+      present = (mask & 1) != 0;
       mask >>= 1;
-      if (!present) {
-        value.present = false;
-        continue;
+    }
+    if ((field.optional || field.joined) && !present) {
+      switch (field.encoding) {
+        case 'k': value.number = ++state.correlation; break;
+        case 'r': value.number = state.gpu_stream; break;
+        default: value.present = false; break;
       }
+      continue;
     }
     switch (field.encoding) {
       case 'v': value.number = from.varint(); break;
@@ -129,8 +141,16 @@ bool decode_by_signature(const KindSignature& kind, Cursor& from, format::CodecS
       case 'd': value.number = state.depth += static_cast<uint64_t>(format::unzigzag(from.varint())); break;
       case 'x': value.text = from.text(); break;
       case 'a': value.numbers = format::read_numbers(from); break;
-      case 'p': decode_list(false, from, state, value, scratch); break;
-      default: decode_list(true, from, state, value, scratch); break;
+      case 'k':
+        next_correlation = state.correlation + 1;
+        value.number = state.correlation += static_cast<uint32_t>(format::unzigzag(from.varint()));
+        break;
+      case 'r':
+        value.number = static_cast<uint32_t>(from.varint());
+        if (state.correlation == next_correlation && value.number == state.gpu_stream) from.fail();
+        state.gpu_stream = static_cast<uint32_t>(value.number);
+        break;
+      default: decode_list(field.encoding, from, state, value, scratch); break;
     }
     if (!from.ok) return false;
   }

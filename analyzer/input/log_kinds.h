@@ -16,6 +16,7 @@ struct FieldSignature {
   std::string_view name;
   char encoding = 0;  // a letter of preload/format/codec.h
   bool optional = false;
+  bool joined = false;  // '&': stored where the field before it is
 };
 
 // How records of one kind number of a log are read.
@@ -63,7 +64,7 @@ struct FieldValue {
   std::string_view text;
   format::CallPairs pairs;
   format::Numbers numbers;
-  bool present = true;  // false: an optional field that takes no byte
+  bool present = true;  // false: an optional field that takes no byte, and is 0 or empty
 };
 
 // Decodes the fields of one record by its signature. `values` has room for kMaxFields, `scratch` for kMaxCallPairs.
@@ -102,6 +103,10 @@ struct AssignByName {
   void gpu_pairs(const char* name, format::CallPairs& x) const { pairs(name, x); }
   void numbers(const char* name, format::Numbers& x) const {
     if (const FieldValue* v = find(name)) x = v->numbers;
+  }
+  void moments(const char* name, format::CallPairs& x) const { pairs(name, x); }
+  void launch_of(const char* name, uint32_t& x, const char* stream_name, format::GpuStreamId& stream) const {
+    value(name, x), value(stream_name, stream);
   }
 };
 

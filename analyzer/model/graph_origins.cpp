@@ -6,7 +6,9 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr int kDeepest = 16;                                       // copies of copies, graphs inside graphs
+constexpr int kDeepest = 16;  // copies of copies, graphs inside graphs
+constexpr size_t kMostNumbered = size_t{1} << 22;
+constexpr uint32_t kBody = 3;                                      // format::GraphOrigin
 constexpr uint32_t kKernelNode = 0, kCopyNode = 1, kFillNode = 2;  // CUgraphNodeType
 
 uint32_t graph_of(uint64_t node) { return static_cast<uint32_t>(node >> 32); }
@@ -55,7 +57,9 @@ GraphOrigins::GraphOrigins(const Trace& trace)
     const ProcessId process = trace.thread(made.thread).process;
     recorded_[index(process)] = true;
     graphs_[graph_key(process, made.graph)].made.push_back(row);
-    if (made.node != 0) graphs_[graph_key(process, graph_of(made.node))].children.push_back(made.graph);
+    if (made.node == 0) continue;
+    graphs_[graph_key(process, graph_of(made.node))].children.push_back(
+        {static_cast<uint32_t>(made.node), made.graph, made.origin == kBody});
   }
   for (auto& [key, graph] : graphs_) std::sort(graph.indices.begin(), graph.indices.end());
 }
@@ -117,13 +121,56 @@ template <class Visit>
 void GraphOrigins::each_inside(ProcessId process, uint32_t graph, int64_t time_ns, int level, Visit&& visit) const {
   for (int copies = 0; copies < kDeepest && graph != 0 && level < kDeepest; ++copies) {
     if (const Info* const known = info(process, graph)) {
-      for (const uint32_t child : known->children) {
-        visit(child);
-        each_inside(process, child, time_ns, level + 1, visit);
+      for (const Inside& child : known->children) {
+        visit(child.graph);
+        each_inside(process, child.graph, time_ns, level + 1, visit);
       }
     }
     graph = source(process, graph, time_ns);
   }
+}
+
+uint32_t GraphOrigins::node_count(ProcessId process, uint32_t graph, int64_t time_ns) const {
+  uint32_t count = 0;
+  for (int copies = 0; copies < kDeepest && graph != 0; ++copies) {
+    const Info* const known = info(process, graph);
+    if (known != nullptr && !known->indices.empty()) count = std::max(count, known->indices.back() + 1);
+    graph = source(process, graph, time_ns);
+  }
+  return count;
+}
+
+// Appends the nodes of the child graphs of `graph` in the order of their numbers. False: from there on the numbers are not known.
+bool GraphOrigins::number_inside(ProcessId process, uint32_t graph, int64_t time_ns, int level,
+                                 std::vector<uint64_t>& nodes) const {
+  if (level == kDeepest) return false;
+  std::vector<Inside> children;
+  uint32_t from = graph;
+  for (int copies = 0; copies < kDeepest && from != 0; ++copies) {
+    if (const Info* const known = info(process, from))
+      children.insert(children.end(), known->children.begin(), known->children.end());
+    from = source(process, from, time_ns);
+  }
+  std::stable_sort(children.begin(), children.end(),
+                   [](const Inside& a, const Inside& b) { return a.index < b.index; });
+  for (const Inside& child : children) {
+    const uint32_t count = child.body ? 0 : node_count(process, child.graph, time_ns);
+    if (count == 0 || nodes.size() + count > kMostNumbered) return false;
+    for (uint32_t i = 0; i < count; ++i) nodes.push_back(uint64_t{child.graph} << 32 | i);
+    if (!number_inside(process, child.graph, time_ns, level + 1, nodes)) return false;
+  }
+  return true;
+}
+
+uint64_t GraphOrigins::node_inside(ProcessId process, uint32_t executable, uint32_t index, int64_t time_ns) const {
+  const uint32_t top = source(process, executable, time_ns);
+  const auto [found, added] = numbered_.try_emplace({graph_key(process, executable), top});
+  std::vector<uint64_t>& nodes = found->second;
+  if (added) {
+    nodes.resize(node_count(process, executable, time_ns));  // their own indices: not looked up here
+    number_inside(process, executable, time_ns, 0, nodes);
+  }
+  return index < nodes.size() ? nodes[index] : 0;
 }
 
 NodeOrigin GraphOrigins::reason(ProcessId process, uint32_t graph, int64_t time_ns) const {
@@ -146,7 +193,12 @@ NodeFound GraphOrigins::search(ProcessId process, const GpuOperation& operation,
   const uint32_t row = made(process, operation.graph_node, time_ns);
   if (fits(process, operation.graph_node, time_ns, row, operation)) return {NodeOrigin::Known, row};
   const uint32_t top = launched != 0 ? launched : graph;
-  if (row == kNone) {  // inside a child graph, perhaps
+  if (row == kNone && graph == top) {
+    const uint64_t node = node_inside(process, top, static_cast<uint32_t>(operation.graph_node), time_ns);
+    const uint32_t inside = node == 0 ? kNone : made(process, node, time_ns);
+    if (node != 0 && fits(process, node, time_ns, inside, operation)) return {NodeOrigin::Known, inside};
+  }
+  if (row == kNone && graph != top) {  // a child graph with a number of its own, perhaps
     uint32_t only = kNone;
     bool several = false;
     each_inside(process, top, time_ns, 0, [&](uint32_t child) {

@@ -4,8 +4,9 @@
 //   operation (executable graph E, index I)
 //     E  --instantiated from, updated from-->  graph T       (a copy keeps indices)
 //     T  --cloned from, child of node-->       graph …       until a graph in which node I was captured or added
-//   A child graph inside E has a number that nothing tells: the graphs inside T are tried, and it must be the same node in
-//   whichever of them fits.
+//   Nodes of child graphs are numbered behind those of E itself (seen with CUDA 13): first those of the child graph in the first such
+//   node, then those of the graphs inside that one, then the next. Another driver may give a child graph a number of its own, which
+//   nothing tells: the graphs inside T are tried, and it must be the same node in whichever of them fits.
 //
 // Nothing is guessed: a node must be of the operation's kind and, where both are known, launch its function. What does not fit
 // has no origin, and a reason.
@@ -65,10 +66,14 @@ class GraphOrigins {
     uint32_t made = kNone;          // row of Trace::graph_nodes
     std::vector<uint32_t> kernels;  // KernelIds it was made or changed to launch
   };
+  struct Inside {
+    uint32_t index = 0, graph = 0;  // of the node, and of the graph inside it
+    bool body = false;              // of a conditional node
+  };
   struct Info {
-    std::vector<uint32_t> made;      // rows of Trace::graphs_made about this graph, by time
-    std::vector<uint32_t> indices;   // of nodes recorded in it
-    std::vector<uint32_t> children;  // numbers of graphs inside its nodes
+    std::vector<uint32_t> made;     // rows of Trace::graphs_made about this graph, by time
+    std::vector<uint32_t> indices;  // of nodes recorded in it
+    std::vector<Inside> children;   // by time
   };
   static uint64_t graph_key(ProcessId process, uint32_t graph) { return uint64_t{index(process)} << 32 | graph; }
   const Info* info(ProcessId process, uint32_t graph) const;
@@ -77,6 +82,10 @@ class GraphOrigins {
   bool fits(ProcessId process, uint64_t node, int64_t time_ns, uint32_t row, const GpuOperation& operation) const;
   template <class Visit>
   void each_inside(ProcessId process, uint32_t graph, int64_t time_ns, int level, Visit&& visit) const;
+  // The node of a child graph that an executable graph numbers `index`; 0: none.
+  uint64_t node_inside(ProcessId process, uint32_t executable, uint32_t index, int64_t time_ns) const;
+  bool number_inside(ProcessId process, uint32_t graph, int64_t time_ns, int level, std::vector<uint64_t>& nodes) const;
+  uint32_t node_count(ProcessId process, uint32_t graph, int64_t time_ns) const;
   NodeFound search(ProcessId process, const GpuOperation& operation, uint32_t launched, int64_t time_ns) const;
   NodeOrigin reason(ProcessId process, uint32_t graph, int64_t time_ns) const;
 
@@ -95,6 +104,8 @@ class GraphOrigins {
     }
   };
   mutable std::unordered_map<Memo, NodeFound, MemoHash> found_;
+  mutable std::map<std::pair<uint64_t, uint32_t>, std::vector<uint64_t>>
+      numbered_;  // by executable graph and its source
 };
 
 }  // namespace prof::analyzer

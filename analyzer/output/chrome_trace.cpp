@@ -71,6 +71,13 @@ std::string header(const Trace& trace, const ChromeIds& ids) {
   put_fact(writer, trace, "cupti_version", "cupti_version");
   put_fact(writer, trace, "cuda_runtime_version", "cuda_runtime_version");
   put_fact(writer, trace, "cuda_driver_version", "driver_version");
+  if (trace.processes.size() == 1 && !trace.processes[0].fact("rank").empty()) {
+    writer.Key("distributedInfo");
+    writer.StartObject();
+    put_fact(writer, trace, "rank", "rank");
+    put_fact(writer, trace, "world_size", "world_size");
+    writer.EndObject();
+  }
   writer.Key("displayTimeUnit");
   writer.String("ms");
   writer.Key("baseTimeNanoseconds");
@@ -285,7 +292,10 @@ void write_chrome_metadata(const ChromeContext& context) {
   for (size_t p = 0; p < trace.processes.size(); ++p) {
     if (context.copied[p]) continue;
     const Process& process = trace.processes[p];
-    process_rows(ids.process[p], process.executable, "CPU", p * kProcessStep);
+    const std::string rank = process.fact("rank");
+    process_rows(ids.process[p],
+                 rank.empty() ? process.executable : fmt::format("{} (rank {})", process.executable, rank), "CPU",
+                 p * kProcessStep);
     for (size_t t = 0; t < trace.threads.size(); ++t) {
       const Thread& thread = trace.threads[t];
       if (index(thread.process) != p) continue;

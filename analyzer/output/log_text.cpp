@@ -207,7 +207,8 @@ class Writer {
         case 'x': append_quoted(text_, values[i].text); break;
         case 's': add_number(static_cast<int64_t>(values[i].number)); break;
         case 'p':
-        case 'q': write_pairs(values[i].pairs); break;
+        case 'q':
+        case 'w': write_pairs(values[i].pairs); break;
         case 'a': write_numbers(values[i].numbers); break;
         default: add_number(values[i].number); break;
       }
@@ -220,6 +221,7 @@ class Writer {
   }
   void write_pairs(const format::CallPairs& pairs) {
     text_ += '[';
+    if (pairs.unit != 0) add("unit={} ", uint64_t{1} << pairs.unit);
     for (uint32_t i = 0; i < pairs.count; ++i) {
       if (i != 0) text_ += ' ';
       add_number(pairs.data[i].time);

@@ -21,8 +21,10 @@ struct CallGroup {
   uint32_t tid;
   bool runtime;
   uint32_t count;
+  uint64_t shortest;  // driver calls: ns of the shortest one
   format::CallPair pairs[format::kMaxCallPairs];
 };
+inline constexpr uint32_t kRoughestUnit = 12;  // 2^12 ns: more would save nothing
 // Names die with their module, so a name's address means nothing in the next buffer; within one buffer the same address is
 // the same text.
 struct NameSlot {
@@ -164,10 +166,30 @@ class Reader {
       return;
     }
     CallGroup& group = group_of(record.threadId, runtime);
-    group.pairs[group.count++] = {record.start, record.correlationId};
-    if (runtime) group.pairs[group.count++] = {record.end, record.correlationId};
+    if (runtime) {
+      group.pairs[group.count++] = {record.start, record.correlationId};
+      group.pairs[group.count++] = {record.end, record.correlationId};
+    } else {
+      add_moment(group, record);
+    }
     ++counts_.calls;
     if (group.count == format::kMaxCallPairs) write(group);
+  }
+
+  // Keeps the start, and how long the shortest call of the group is: within that, write() may choose another moment.
+  void add_moment(CallGroup& group, const CUpti_ActivityAPI& record) {
+    if (group.count != 0 && record.start < group.pairs[group.count - 1].time) write(group);  // moments only grow
+    const uint64_t length = record.end > record.start ? record.end - record.start : 0;
+    group.shortest = group.count == 0 ? length : std::min(group.shortest, length);
+    group.pairs[group.count++] = {record.start, record.correlationId};
+  }
+
+  // Every call holds a multiple of 2^unit ns: the first one at or after its start.
+  static uint32_t round_up(CallGroup& group) {
+    const uint32_t unit = std::min(kRoughestUnit, 63 - static_cast<uint32_t>(__builtin_clzll(group.shortest + 1)));
+    const uint64_t below = (uint64_t{1} << unit) - 1;
+    for (uint32_t i = 0; i < group.count; ++i) group.pairs[i].time = (group.pairs[i].time + below) & ~below;
+    return unit;
   }
 
   void external(const CUpti_ActivityExternalCorrelation& record) {
@@ -195,9 +217,11 @@ class Reader {
   }
 
   void write(CallGroup& group) {
-    const format::CallPairs calls = {group.pairs, group.count};
-    if (group.count != 0 && group.runtime) emit(format::RuntimeCalls{group.tid, calls});
-    if (group.count != 0 && !group.runtime) emit(format::DriverCalls{group.tid, calls});
+    if (group.count != 0 && group.runtime) emit(format::RuntimeCalls{group.tid, {group.pairs, group.count}});
+    if (group.count != 0 && !group.runtime) {
+      const uint32_t unit = round_up(group);
+      emit(format::DriverCalls{group.tid, {group.pairs, group.count, unit}});
+    }
     group.count = 0;
   }
   void write_external() {

@@ -18,6 +18,12 @@
 //   q  pairs of GPU ns: varint count, then (g, c), then (varint of the growth mod 2^64, c) each: calls of one thread come in
 //      order, and without zigzag's sign bit a difference below 16 µs takes two bytes
 //   a  numbers (addresses, ids): varint count, then the zigzag of the difference to the number before it each
+//   w  pairs of GPU ns that are multiples of 2^unit: varint count, varint unit, then (g, c), then (varint of growth × 2 + r, c where
+//      r is 1; the correlation id is the previous one + 1 where it is 0) each, the growth counted in units
+//   k  correlation id as c, only optional: not stored, it is the previous one + 1, as that of the next launch mostly is
+//   r  GPU stream: varint; not stored, it is that of the last record of the block that has an r. Always '&r': it is stored where the
+//      optional field before it is, and has no bit of its own
+// What need not be stored is not stored: bytes that do it all the same are no record.
 #pragma once
 
 #include "preload/format/block.h"
@@ -36,6 +42,12 @@ struct CodecState {
   uint32_t correlation = 0;
   uint64_t graph_node = 0;
   uint64_t depth = 0;
+  uint32_t gpu_stream = 0;
+
+  // What a k and an r that are not stored stand for.
+  constexpr bool follows(uint32_t next_correlation, uint32_t stream) const {
+    return next_correlation == correlation + 1 && stream == gpu_stream;
+  }
 };
 
 template <class... T> struct Kinds {
@@ -61,6 +73,7 @@ template <class T> constexpr uint64_t as_u64(const T& value) {
 namespace detail {
 
 struct MaskVisitor {
+  const CodecState& state;
   uint32_t mask = 0;
   uint32_t bit = 1;
   template <class T> constexpr void optional(const char*, const T& x) { add(as_u64(x) != 0); }
@@ -77,9 +90,13 @@ struct MaskVisitor {
   constexpr void correlation(const char*, uint32_t) {}
   constexpr void depth(const char*, uint64_t) {}
   constexpr void text(const char*, std::string_view) {}
+  constexpr void launch_of(const char*, uint32_t correlation, const char*, GpuStreamId stream) {
+    add(!state.follows(correlation, static_cast<uint32_t>(stream)));
+  }
   constexpr void pairs(const char*, const CallPairs&) {}
   constexpr void gpu_pairs(const char*, const CallPairs&) {}
   constexpr void numbers(const char*, const Numbers&) {}
+  constexpr void moments(const char*, const CallPairs&) {}
 };
 
 struct EncodeVisitor {
@@ -133,6 +150,32 @@ struct EncodeVisitor {
       correlation(name, x.data[i].correlation);
     }
   }
+  void moments(const char* name, const CallPairs& x) {
+    to = put_varint(put_varint(to, x.count), x.unit);
+    for (uint32_t i = 0; i < x.count; ++i) {
+      const CallPair& call = x.data[i];
+      if (i == 0) {
+        gpu_time(name, call.time), correlation(name, call.correlation);
+        continue;
+      }
+      const uint64_t growth = (call.time >> x.unit) - (state.gpu_ns >> x.unit);
+      const bool other = call.correlation != state.correlation + 1;
+      to = put_varint(to, growth << 1 | (other ? 1 : 0));
+      state.gpu_ns = call.time;
+      if (other) correlation(name, call.correlation);
+      state.correlation = call.correlation;
+    }
+  }
+  void launch_of(const char* name, uint32_t x, const char*, GpuStreamId stream) {
+    const auto number = static_cast<uint32_t>(stream);
+    if (state.follows(x, number)) {
+      state.correlation = x;
+      return;
+    }
+    correlation(name, x);
+    value(name, stream);
+    state.gpu_stream = number;
+  }
 };
 
 // Reads what EncodeVisitor wrote. Pairs land in `scratch` (kMaxCallPairs of them).
@@ -175,9 +218,49 @@ struct DecodeVisitor {
       first = false;
     });
   }
+  void moments(const char* name, CallPairs& x) {
+    const uint64_t count = from.varint();
+    const uint64_t unit = from.varint();
+    x = {scratch, 0, static_cast<uint32_t>(unit)};
+    if (count > kMaxCallPairs || unit > kMaxMomentUnit) {
+      from.fail();
+      return;
+    }
+    for (uint32_t i = 0; i < count && from.ok; ++i) {
+      CallPair& call = scratch[i];
+      if (i == 0) {
+        gpu_time(name, call.time), correlation(name, call.correlation);
+        continue;
+      }
+      const uint64_t word = from.varint();
+      const uint64_t units = (state.gpu_ns >> unit) + (word >> 1);
+      const uint32_t next = state.correlation + 1;
+      call.time = state.gpu_ns = units << unit;
+      call.correlation = state.correlation = next;
+      if ((word & 1) != 0) {
+        --state.correlation;
+        correlation(name, call.correlation);
+        if (call.correlation == next) from.fail();
+      }
+      if (units > kMaxMoment >> unit) from.fail();
+    }
+    if (from.ok) x.count = static_cast<uint32_t>(count);
+  }
+  void launch_of(const char* name, uint32_t& x, const char*, GpuStreamId& stream) {
+    if (present()) {
+      const uint32_t next = state.correlation + 1, last = state.gpu_stream;
+      correlation(name, x);
+      value(name, stream);
+      state.gpu_stream = static_cast<uint32_t>(stream);
+      if (x == next && state.gpu_stream == last) from.fail();
+    } else {
+      x = ++state.correlation;
+      stream = static_cast<GpuStreamId>(state.gpu_stream);
+    }
+  }
   template <class ReadTime> void list(const char* name, CallPairs& x, ReadTime&& read_time) {
     const uint64_t count = from.varint();
-    x = {scratch, 0};
+    x = {scratch, 0, 0};
     if (count > kMaxCallPairs) {
       from.fail();
       return;
@@ -212,6 +295,10 @@ struct SignatureVisitor {
   void pairs(const char* name, const CallPairs&) { field(name, "p"); }
   void gpu_pairs(const char* name, const CallPairs&) { field(name, "q"); }
   void numbers(const char* name, const Numbers&) { field(name, "a"); }
+  void moments(const char* name, const CallPairs&) { field(name, "w"); }
+  void launch_of(const char* name, uint32_t, const char* stream_name, GpuStreamId) {
+    field(name, "?k"), field(stream_name, "&r");
+  }
 };
 
 }  // namespace detail
@@ -219,7 +306,7 @@ struct SignatureVisitor {
 // Encodes one record at `to`, where kMaxRecordBytes must be free, and returns the byte after it. Texts must be no longer
 // than kMaxTextBytes in sum. `state` moves on; a caller that drops the bytes must restore it.
 template <class T> uint8_t* encode(uint8_t* to, const T& record, CodecState& state) {
-  detail::MaskVisitor mask;
+  detail::MaskVisitor mask{state};
   T::visit(record, mask);
   detail::EncodeVisitor v{put_varint(to, T::kKind << 3 | mask.mask), state};
   T::visit(record, v);

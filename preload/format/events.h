@@ -161,8 +161,8 @@ struct KernelRun {
   uint64_t graph_node = 0;  // CUPTI's graph node id: execId << 32 | index; 0: not from a graph
   uint32_t graph = 0;       // CUPTI's graph id
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.gpu_time("start", s.start), v.value("duration", s.duration), v.correlation("correlation", s.correlation);
-    v.value("stream", s.stream), v.value("kernel", s.kernel);
+    v.gpu_time("start", s.start), v.value("duration", s.duration);
+    v.launch_of("correlation", s.correlation, "stream", s.stream), v.value("kernel", s.kernel);
     v.optional_node("graph_node", s.graph_node), v.optional("graph", s.graph);
   }
 };
@@ -199,8 +199,8 @@ struct FillRun {
   uint64_t graph_node = 0;
   uint32_t graph = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.gpu_time("start", s.start), v.value("duration", s.duration), v.correlation("correlation", s.correlation);
-    v.value("stream", s.stream), v.value("bytes", s.bytes), v.value("value", s.value);
+    v.gpu_time("start", s.start), v.value("duration", s.duration);
+    v.launch_of("correlation", s.correlation, "stream", s.stream), v.value("bytes", s.bytes), v.value("value", s.value);
     v.value("memory_kind", s.memory_kind);
     v.optional_node("graph_node", s.graph_node), v.optional("graph", s.graph);
   }
@@ -214,17 +214,21 @@ struct CallPair {
 struct CallPairs {
   const CallPair* data = nullptr;
   uint32_t count = 0;
+  uint32_t unit = 0;  // of `moments` only: all times are multiples of 2^unit
 };
-inline constexpr uint32_t kMaxCallPairs = 128;  // at most 128 × 15 bytes: fits kMaxRecordBytes
+inline constexpr uint32_t kMaxMomentUnit = 32;
+inline constexpr uint64_t kMaxMoment = ~uint64_t{0} >> 1;  // moments are below 2^63 ns
+inline constexpr uint32_t kMaxCallPairs = 128;             // at most 128 × 15 bytes: fits kMaxRecordBytes
 
-// Driver calls of one thread as CUPTI saw them (start, GPU clock ns): each lies inside [begin, end] of one launch of ours.
+// Driver calls of one thread as CUPTI saw them, each by a moment (GPU clock ns) between its start and its end, which lies inside
+// [begin, end] of one launch of ours. Any such moment will do, so one that takes few bytes is chosen.
 struct DriverCalls {
   static constexpr uint32_t kKind = 11;
   static constexpr std::string_view kName = "driver_calls";
   uint32_t tid = 0;  // system thread id
   CallPairs calls;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("tid", s.tid), v.gpu_pairs("calls", s.calls);
+    v.value("tid", s.tid), v.moments("calls", s.calls);
   }
 };
 
@@ -363,8 +367,8 @@ struct GraphRun {
   GpuStreamId stream{};
   uint32_t graph = 0;  // CUPTI's number of the executable graph
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.gpu_time("start", s.start), v.value("duration", s.duration), v.correlation("correlation", s.correlation);
-    v.value("stream", s.stream), v.value("graph", s.graph);
+    v.gpu_time("start", s.start), v.value("duration", s.duration);
+    v.launch_of("correlation", s.correlation, "stream", s.stream), v.value("graph", s.graph);
   }
 };
 

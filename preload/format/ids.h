@@ -7,7 +7,7 @@
 namespace prof::format {
 
 enum class StringId : uint32_t {};       // StringPart
-enum class ApiId : uint32_t {};          // ApiDef: a row of cuda_api.def
+enum class ApiId : uint32_t {};          // ApiDef: a row of cuda_api.def or cudart_api.def, numbered at its first call
 enum class FunctionId : uint32_t {};     // FunctionDef: a kernel function of one module load
 enum class ModuleId : uint32_t {};       // ModuleDef
 enum class ConfigId : uint32_t {};       // ConfigDef: function + launch shape as the host asked for it

@@ -4,6 +4,7 @@
 
 #include "preload/capture/streams.h"
 #include "preload/format/ids.h"
+#include "preload/intercept/api_number.h"
 #include "preload/intercept/newer_api.h"
 
 #include <cuda.h>
@@ -33,7 +34,6 @@ inline constexpr const char* kApiNames[] = {
 inline constexpr size_t kApiCount = sizeof(kApiNames) / sizeof(kApiNames[0]);
 
 constexpr size_t index_of(Api api) { return static_cast<size_t>(api); }
-constexpr format::ApiId api_id(Api api) { return static_cast<format::ApiId>(index_of(api) + 1); }  // 0 means none
 
 // What a null stream means to a symbol is written in its name.
 constexpr NullStream null_stream_of(std::string_view name) {
@@ -76,6 +76,10 @@ extern void* g_real[kApiCount];
 
 // The hooks, by row (hooks.cpp).
 extern void* const g_hooks[kApiCount];
+
+// The functions' numbers in the log, by row.
+extern ApiNumber g_api_numbers[kApiCount];
+inline format::ApiId api_id(Api api) { return api_id(g_api_numbers[index_of(api)]); }
 
 template <Api api> inline typename Row<api>::Function real_of() {
   return reinterpret_cast<typename Row<api>::Function>(__atomic_load_n(&g_real[index_of(api)], __ATOMIC_RELAXED));

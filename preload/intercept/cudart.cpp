@@ -39,6 +39,7 @@ struct Bank {
   std::atomic<void*> real[kRowCount];
 };
 Bank g_banks[kBanks];
+ApiNumber g_numbers[kRowCount];
 std::atomic<uint64_t> g_defined[kRowCount];  // the life in which a row's name was written to the log
 
 // Its library went away, or there never was one: what the run time says on a machine without a driver.
@@ -120,7 +121,7 @@ void look_again(uint32_t bank, uint64_t caller) {
 
 __attribute__((noinline)) void define_row(uint32_t row) {
   format::ApiDef definition;
-  definition.id = static_cast<format::ApiId>(kApiCount + 1 + row);
+  definition.id = api_id(g_numbers[row]);
   definition.name = kRows[row].name;
   while (definition.name[0] == '_') definition.name.remove_prefix(1);
   definition.level = 1;
@@ -238,7 +239,7 @@ void prof_cudart_end(RuntimeCall* call) {
   if (g_defined[row].load(std::memory_order_relaxed) != call->epoch) [[unlikely]]
     define_row(row);
   event.duration = event.end - call->begin;
-  event.api = static_cast<prof::format::ApiId>(kApiCount + 1 + row);
+  event.api = api_id(g_numbers[row]);
   if (kRows[row].first == First::Number) event.object = call->words[0] & UINT32_MAX;
   event.result = static_cast<uint32_t>(call->result);
   emit(event);

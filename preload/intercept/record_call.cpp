@@ -6,7 +6,15 @@
 
 namespace prof::preload {
 
+ApiNumber g_api_numbers[kApiCount];
 std::atomic<uint64_t> g_api_defined[kApiCount];
+
+__attribute__((noinline)) format::ApiId give_api_number(ApiNumber& number) {
+  static std::atomic<uint16_t> last;
+  uint16_t given = 0;
+  const auto next = static_cast<uint16_t>(last.fetch_add(1, std::memory_order_relaxed) + 1);
+  return format::ApiId{number.compare_exchange_strong(given, next, std::memory_order_relaxed) ? next : given};
+}
 
 __attribute__((noinline)) void define_api_slow(Api api) {
   format::ApiDef row;

@@ -38,6 +38,8 @@ struct BoundVisitor {
   constexpr void pairs(const char*, const format::CallPairs&) { open = true; }
   constexpr void gpu_pairs(const char*, const format::CallPairs&) { open = true; }
   constexpr void numbers(const char*, const format::Numbers&) { open = true; }
+  constexpr void moments(const char*, const format::CallPairs&) { open = true; }
+  constexpr void launch_of(const char*, uint32_t, const char*, format::GpuStreamId) { bytes += 15; }
 };
 template <class T> constexpr size_t bound_of() {
   BoundVisitor v;

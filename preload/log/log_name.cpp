@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <ctime>
+#include <initializer_list>
 #include <string_view>
 
 extern char** environ;
@@ -48,13 +49,12 @@ std::string_view variable(std::string_view name) {
   return {};
 }
 
-std::string_view rank() {
-  for (const char* name :
-       {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"}) {
+std::string_view first_of(std::initializer_list<const char*> names) {
+  for (const char* name : names) {
     const std::string_view value = variable(name);
     if (!value.empty()) return value;
   }
-  return "0";
+  return {};
 }
 
 void put_pattern(Text& text, std::string_view pattern) {
@@ -66,7 +66,7 @@ void put_pattern(Text& text, std::string_view pattern) {
     switch (pattern[++i]) {
       case 'p': text.put(static_cast<uint64_t>(getpid())); break;
       case 't': text.put(static_cast<uint64_t>(time(nullptr))); break;
-      case 'r': text.put(rank()); break;
+      case 'r': text.put(launcher_rank().empty() ? "0" : launcher_rank()); break;
       case 'h': {
         utsname names{};
         uname(&names);
@@ -79,6 +79,15 @@ void put_pattern(Text& text, std::string_view pattern) {
 }
 
 }  // namespace
+
+std::string_view launcher_rank() {
+  return first_of({"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID"});
+}
+
+std::string_view launcher_size() {
+  return first_of(
+      {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS"});
+}
 
 bool make_log_name(char* path, size_t capacity, const char* output, unsigned attempt) {
   constexpr std::string_view kSuffix = ".plog";

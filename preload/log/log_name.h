@@ -2,8 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 namespace prof::preload {
+
+// The rank that the usual launchers give a process (torchrun, MPI, PMI, Slurm), and of how many; empty: none did.
+std::string_view launcher_rank();
+std::string_view launcher_size();
 
 // Writes the path for try number `attempt` (1, 2, …; the second gives "-2" before ".plog") of PROF_OUTPUT `output`.
 // A text with '%' or ending in ".plog" is a file name pattern, anything else a folder. False: longer than `capacity`.

@@ -2,6 +2,7 @@
 
 #include "preload/log/intern.h"
 #include "preload/log/log_file.h"
+#include "preload/log/log_name.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
 #include "preload/runtime/start.h"
@@ -95,6 +96,8 @@ void describe_process() {
   }
   define_meta("boot_id", read_small("/proc/sys/kernel/random/boot_id", buffer, sizeof buffer));
   if (getcwd(buffer, sizeof buffer) != nullptr) define_meta("working_directory", buffer);
+  if (!launcher_rank().empty()) define_meta("rank", launcher_rank());
+  if (!launcher_size().empty()) define_meta("world_size", launcher_size());
   for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
     if (worth_keeping(*at)) define_meta("environment", *at);
   }

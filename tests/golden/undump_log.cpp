@@ -5,6 +5,7 @@
 #include "preload/format/counters.h"
 #include "preload/format/crc.h"
 
+#include <bit>
 #include <charconv>
 #include <cstring>
 #include <deque>
@@ -314,6 +315,7 @@ class Undump {
     std::string text;
     std::vector<format::CallPair> pairs;
     std::vector<uint64_t> numbers;
+    uint32_t unit = 0;
     bool present = false;
   };
 
@@ -331,8 +333,9 @@ class Undump {
         value.numbers.push_back(line.number<uint64_t>());
         line.take(' ');
       }
-    } else if (field.encoding == 'p' || field.encoding == 'q') {
+    } else if (field.encoding == 'p' || field.encoding == 'q' || field.encoding == 'w') {
       line.expect('[');
+      if (field.encoding == 'w' && line.take('u')) value.unit = read_unit(line);
       while (!line.take(']')) {
         format::CallPair pair;
         pair.time = line.number<uint64_t>();
@@ -345,6 +348,22 @@ class Undump {
       value.number = line.number<uint64_t>();
     }
     return value;
+  }
+
+  static uint32_t read_unit(Line& line) {
+    for (const char c : std::string_view("nit=")) line.expect(c);
+    const auto unit = line.number<uint64_t>();
+    line.take(' ');
+    if (!std::has_single_bit(unit) || unit > uint64_t{1} << format::kMaxMomentUnit)
+      throw Wrong("a unit is a power of two");
+    return static_cast<uint32_t>(std::countr_zero(unit));
+  }
+
+  // Whether an optional field takes bytes. What a k stands for depends on the records before it.
+  bool is_stored(const KindSignature& kind, const std::vector<Value>& values, size_t field) const {
+    if (kind.fields[field].encoding != 'k') return values[field].present;
+    return !state_.follows(static_cast<uint32_t>(values[field].number),
+                           static_cast<uint32_t>(values[field + 1].number));
   }
 
   void read_record(const KindSignature& kind, Line& line) {
@@ -373,13 +392,13 @@ class Undump {
     uint32_t bit = 1;
     for (size_t i = 0; i < values.size(); ++i) {
       if (!kind.fields[i].optional) continue;
-      if (values[i].present) mask |= bit;
+      if (is_stored(kind, values, i)) mask |= bit;
       bit <<= 1;
     }
     format::detail::EncodeVisitor out{format::put_varint(to, static_cast<uint64_t>(kind.kind) << 3 | mask), state_};
     for (size_t i = 0; i < values.size(); ++i) {
       const Value& value = values[i];
-      if (kind.fields[i].optional && !value.present) continue;
+      if (kind.fields[i].optional && kind.fields[i].encoding != 'k' && !value.present) continue;
       switch (kind.fields[i].encoding) {
         case 'v': out.value("", value.number); break;
         case 's': out.signed_value("", static_cast<int64_t>(value.number)); break;
@@ -393,14 +412,25 @@ class Undump {
         case 'd': out.depth("", value.number); break;
         case 'x': out.text("", value.text); break;
         case 'a': out.numbers("", {value.numbers.data(), nullptr, static_cast<uint32_t>(value.numbers.size())}); break;
-        default: {
-          const format::CallPairs pairs{value.pairs.data(), static_cast<uint32_t>(value.pairs.size())};
-          if (pairs.count > format::kMaxCallPairs) throw Wrong("more pairs than a record may have");
-          kind.fields[i].encoding == 'p' ? out.pairs("", pairs) : out.gpu_pairs("", pairs);
-        }
+        case 'k':
+          out.launch_of("", static_cast<uint32_t>(value.number), "",
+                        static_cast<format::GpuStreamId>(values[i + 1].number));
+          break;
+        case 'r': break;  // with the k before it
+        default: encode_pairs(kind.fields[i].encoding, value, out);
       }
     }
     return out.to;
+  }
+
+  static void encode_pairs(char encoding, const Value& value, format::detail::EncodeVisitor& out) {
+    const format::CallPairs pairs{value.pairs.data(), static_cast<uint32_t>(value.pairs.size()), value.unit};
+    if (pairs.count > format::kMaxCallPairs) throw Wrong("more pairs than a record may have");
+    switch (encoding) {
+      case 'p': out.pairs("", pairs); break;
+      case 'q': out.gpu_pairs("", pairs); break;
+      default: out.moments("", pairs); break;
+    }
   }
 
   format::FileHeader header_{.magic = 0,

@@ -45,7 +45,7 @@ class Kind:
         self.decode = self._compile()
 
     def _compile(self):
-        """A function (data, at, mask, deltas) -> (record, at); deltas = [tick, gpu_ns, correlation, graph_node, depth]."""
+        """A function (data, at, mask, deltas) -> (record, at); deltas = [tick, gpu_ns, correlation, graph_node, depth, GPU stream]."""
         lines = ["def decode(d, i, mask, s):"]
         bit = 1
 
@@ -62,14 +62,30 @@ class Kind:
                 lines.append(f"{indent}{name} = s[0] = (s[0] + {name}) & MASK64")
             elif letter == "g":
                 lines.append(f"{indent}{name} = s[1] = (s[1] + unzigzag({name})) & MASK64")
-            elif letter == "c":
+            elif letter in "ck":
                 lines.append(f"{indent}{name} = s[2] = (s[2] + unzigzag({name})) & 0xffffffff")
             elif letter == "n":
                 lines.append(f"{indent}{name} = s[3] = (s[3] + unzigzag({name})) & MASK64")
             elif letter == "d":
                 lines.append(f"{indent}{name} = s[4] = (s[4] + unzigzag({name})) & MASK64")
+            elif letter == "r":
+                lines.append(f"{indent}s[5] = {name}")
+            elif letter == "w":  # moments of calls, in units
+                lines.append(f"{indent}count = {name}; {name} = []; unit = d[i]; i += 1")
+                lines.append(f"{indent}for k in range(count):")
+                varint("a", indent + "    ")
+                lines.append(f"{indent}    s[1] = s[1] + unzigzag(a) & MASK64 if k == 0 else (s[1] >> unit) + (a >> 1) << unit")
+                lines.append(f"{indent}    if k == 0 or a & 1:")
+                body("b", "c", indent + "        ")
+                lines.append(f"{indent}    else: s[2] = s[2] + 1 & 0xffffffff")
+                lines.append(f"{indent}    {name}.append((s[1], s[2]))")
             elif letter == "x":
                 lines.extend([f"{indent}end = i + {name}", f"{indent}{name} = bytes(d[i:end]); i = end"])
+            elif letter == "a":
+                lines.append(f"{indent}count = {name}; {name} = []; last = 0")
+                lines.append(f"{indent}for _ in range(count):")
+                varint("a", indent + "    ")
+                lines.append(f"{indent}    last = last + unzigzag(a) & MASK64; {name}.append(last)")
             elif letter in "pq":
                 lines.append(f"{indent}count = {name}; {name} = []")
                 lines.append(f"{indent}for k in range(count):")
@@ -87,7 +103,17 @@ class Kind:
         for name, letter in self.fields:
             variable = "f_" + name
             names.append(variable)
-            if letter.startswith("?"):
+            if letter == "?k":  # with the &r behind it; neither stored: the next launch on the same stream
+                lines.append(f"    follows = not mask & {bit}")
+                lines.append(f"    if follows: {variable} = s[2] = s[2] + 1 & 0xffffffff")
+                lines.append("    else:")
+                body(variable, "k", "        ")
+                bit <<= 1
+            elif letter == "&r":
+                lines.append(f"    if follows: {variable} = s[5]")
+                lines.append("    else:")
+                body(variable, "r", "        ")
+            elif letter.startswith("?"):
                 empty = "b''" if letter == "?x" else "0"
                 lines.append(f"    {variable} = {empty}")
                 lines.append(f"    if mask & {bit}:")
@@ -149,7 +175,7 @@ class Log:
         for block in sorted(self.blocks(), key=lambda b: (b.thread, b.kind, b.sequence)):
             at = self.first_block + block.index * self.block_bytes + 64
             end = at + block.committed
-            deltas = [block.base_tick, 0, 0, 0, 0]
+            deltas = [block.base_tick, 0, 0, 0, 0, 0]
             try:
                 while at < end:
                     tag = data[at]

@@ -82,8 +82,8 @@ std::vector<OperationPtr> run_nodes(const Graph& graph, const Run& run) {
     }
     Work work = node->work;
     if (!node->enabled) work = Work{};
-    work.record.graph_id = graph.id;
-    work.record.graph_node = node_id(node);
+    work.record.graph_node = node->number_in_records != 0 ? node->number_in_records : node_id(node);
+    work.record.graph_id = static_cast<uint32_t>(work.record.graph_node >> 32);
     if (node->arguments.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT && node->arguments.event->operation != nullptr) {
       after.push_back(node->arguments.event->operation);
     }
@@ -148,11 +148,26 @@ std::unique_ptr<Graph> clone_graph(const Graph& from) {
   return copy;
 }
 
+// As CUDA 13 was seen to do: the nodes of an executable graph keep their indices; behind the last one come those of its first child
+// graph, then those of the graphs inside that one, then the next child graph.
+static void number_child_graphs(const Graph& graph, uint32_t exec, uint32_t& next) {
+  for (const auto& node : graph.nodes) {
+    if (node->child == nullptr) continue;
+    const uint32_t first = next;
+    for (const auto& inside : node->child->nodes)
+      inside->number_in_records = static_cast<uint64_t>(exec) << 32 | (first + inside->index);
+    next += node->child->next_index;
+    number_child_graphs(*node->child, exec, next);
+  }
+}
+
 Exec* make_exec(Context* context, const Graph& from, unsigned long long flags) {
   Exec* one = new Exec;
   one->context = context;
   one->graph = clone_graph(from);
   one->flags = flags;
+  uint32_t next = one->graph->next_index;
+  number_child_graphs(*one->graph, one->graph->id, next);
   return one;
 }
 

@@ -1,4 +1,5 @@
 // The reports about CUDA graphs on another tool's trace, which knows graphs by number alone.
+#include "analyzer/model/graph_origins.h"
 #include "tests/unit/analyzer/hand_trace.h"
 
 #include <gtest/gtest.h>
@@ -54,6 +55,56 @@ TEST(GraphReports, AWholeGraphCountsWhereKernelsCount) {
   EXPECT_EQ(row_text(kernels, 0, {"type", "count", "total", "name"}), "graph | 1 | 30 | [CUDA graph 7]");
   const Table nodes = hand.report(report_graph_nodes);
   EXPECT_EQ(nodes.rows(), 0u) << "what it is made of is not in the input";
+}
+
+// Graph 3 holds 2 (a copy of 1, in which graph 5 is copied as 6) as its node 0 and 7 (a copy of 4) as its node 1; 9 is made of 3.
+HandTrace nested() {
+  HandTrace hand;
+  hand.call("cudaGraphLaunch", 0, 10, 1);
+  hand.trace.processes[0].format = "prof log";
+  const auto made = [&](uint32_t origin, uint32_t graph, uint32_t from, uint64_t node) {
+    hand.trace.graphs_made.push_back({.time_ns = 1, .node = node, .origin = origin, .graph = graph, .from = from});
+  };
+  const auto node = [&](uint32_t graph, uint32_t index, uint32_t type) {
+    hand.trace.graph_nodes.push_back({.node = uint64_t{graph} << 32 | index, .time_ns = 1, .type = type});
+  };
+  constexpr uint32_t kKernel = 0, kCopy = 1, kChild = 4;
+  constexpr uint32_t kEmpty = 0, kInside = 2, kInstantiated = 4;
+  for (const uint32_t graph : {1u, 3u, 4u, 5u}) made(kEmpty, graph, 0, 0);
+  node(1, 0, kChild), node(5, 0, kKernel), node(5, 1, kCopy);
+  node(3, 0, kChild), node(3, 1, kChild), node(4, 0, kKernel);
+  made(kInside, 6, 5, uint64_t{1} << 32);
+  made(kInside, 2, 1, uint64_t{3} << 32);
+  made(kInside, 7, 4, uint64_t{3} << 32 | 1);
+  made(kInstantiated, 9, 3, 0);
+  for (uint32_t i = 0; i < 3; ++i) {
+    i == 1 ? hand.copy(20 + 10 * i, 25 + 10 * i, 1, 4096, 0x030101) : hand.kernel(20 + 10 * i, 25 + 10 * i, 1);
+    hand.trace.operations[i].graph_node = uint64_t{9} << 32 | (3 + i);
+  }
+  hand.finish();
+  return hand;
+}
+
+TEST(GraphReports, NodesOfChildGraphsAreNumberedBehindThoseOfTheGraphDepthFirst) {
+  const HandTrace hand = nested();
+  const GraphOrigins origins(hand.trace);
+  const auto node = [&](size_t operation) {
+    const NodeFound found = origins.of(hand.trace.operations[operation]);
+    return found.row == kNone ? 0 : hand.trace.graph_nodes[found.row].node;
+  };
+  EXPECT_EQ(node(0), uint64_t{5} << 32 | 0);  // 0 and 1 are nodes of 3, 2 of 2, 3 and 4 of 6
+  EXPECT_EQ(node(1), uint64_t{5} << 32 | 1);
+  EXPECT_EQ(node(2), uint64_t{4} << 32 | 0);
+}
+
+TEST(GraphReports, ANumberBehindTheNodesOfAGraphThatDoesNotFitStaysUnknown) {
+  HandTrace hand = nested();
+  std::swap(hand.trace.operations[0].graph_node, hand.trace.operations[1].graph_node);  // a kernel where the copy is
+  hand.trace.operations[2].graph_node = uint64_t{9} << 32 | 6;
+  const GraphOrigins origins(hand.trace);
+  for (const GpuOperation& operation : hand.trace.operations) {
+    EXPECT_EQ(origins.of(operation).origin, NodeOrigin::Unknown) << operation.start_ns;
+  }
 }
 
 }  // namespace

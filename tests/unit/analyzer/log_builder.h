@@ -150,6 +150,15 @@ struct RandomFields {
     for (uint64_t& each : list) each = number();
     x = {list.data(), nullptr, static_cast<uint32_t>(list.size())};
   }
+  void moments(const char* name, format::CallPairs& x) {
+    pairs(name, x);
+    x.unit = static_cast<uint32_t>(random() % 20);
+    uint64_t units = 0;
+    for (format::CallPair& pair : pair_storage) pair.time = (units += random() >> (random() % 32 + 32)) << x.unit;
+  }
+  void launch_of(const char* name, uint32_t& x, const char*, format::GpuStreamId& stream) {
+    correlation(name, x), value(name, stream);
+  }
 };
 
 template <class T> void add_random(LogBuilder& log, uint32_t thread, std::mt19937_64& random) {

@@ -96,8 +96,8 @@ TEST(LogText, OneLineARecordWithNamesValuesAndEscapes) {
                                   .stack = {},
                                   .result = 700});
   log.add(1, format::ThreadDef{static_cast<format::ThreadOrdinal>(1), 9, 8, "a\"b\\\n\x01\xff\xc3\xa4"});
-  const format::CallPair pairs[] = {{100, 7}, {90, 9}};
-  log.add(1, format::DriverCalls{5, {pairs, 2}});
+  const format::CallPair pairs[] = {{1536, 7}, {2048, 8}};
+  log.add(1, format::DriverCalls{5, {pairs, 2, 9}});
   log.define(format::StreamDef{.id = static_cast<format::StreamId>(1), .priority = -5});
   const std::string text = dump(log.bytes());
   EXPECT_NE(text.find("\nkernel_launch end=500 duration=20 config=3 stream=1 depth=2 result=700\n"), std::string::npos)
@@ -105,7 +105,7 @@ TEST(LogText, OneLineARecordWithNamesValuesAndEscapes) {
   EXPECT_NE(text.find("\nthread thread=1 tid=9 first_tick=8 name=\"a\\\"b\\\\\\n\\x01\\xff\xc3\xa4\"\n"),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("\ndriver_calls tid=5 calls=[100:7 90:9]\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\ndriver_calls tid=5 calls=[unit=512 1536:7 2048:8]\n"), std::string::npos) << text;
   EXPECT_NE(text.find(" priority=-5\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\ncounter cupti_dropped 0\n"), std::string::npos) << text;
 }

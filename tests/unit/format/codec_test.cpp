@@ -44,6 +44,21 @@ struct Fill {
     for (uint64_t& number : list) number = any();
     x = {list.data(), nullptr, static_cast<uint32_t>(list.size())};
   }
+  void moments(const char* name, CallPairs& x) {
+    pairs(name, x);
+    x.unit = static_cast<uint32_t>(random() % 20);
+    uint64_t units = 0;
+    for (CallPair& pair : pairs_store) pair.time = (units += random() >> (random() % 32 + 32)) << x.unit;
+    for (size_t i = 1; i < pairs_store.size(); ++i) {
+      if (random() % 4 != 0) pairs_store[i].correlation = pairs_store[i - 1].correlation + 1;
+    }
+  }
+  void launch_of(const char* name, uint32_t& x, const char*, GpuStreamId& stream) {
+    correlation(name, x = ++last_correlation);
+    if (random() % 2 == 0) x = ++last_correlation;
+    if (random() % 2 == 0) stream = static_cast<GpuStreamId>(random() % 3);
+  }
+  uint32_t last_correlation = 0;
 };
 
 // A record as comparable text.
@@ -69,6 +84,8 @@ struct Print {
     x.for_each([&](uint64_t number) { out += std::to_string(number) + ","; });
     out += "/" + std::to_string(x.count) + " ";
   }
+  void moments(const char* name, const CallPairs& x) { value(name, x.unit), pairs(name, x); }
+  void launch_of(const char* name, uint32_t x, const char*, GpuStreamId stream) { value(name, x), value(name, stream); }
 };
 
 template <class T> std::string printed(const T& record) {
@@ -116,7 +133,7 @@ TEST(Codec, KindNumbersAndNamesAreUnique) {
   }
 }
 
-TEST(Codec, ATypicalLaunchTakesEightBytesAndItsKernelToo) {
+TEST(Codec, ATypicalLaunchTakesEightBytesAndItsKernelSix) {
   CodecState state;
   uint8_t bytes[kMaxRecordBytes];
   KernelLaunch launch{1'000'000, 6'000, ConfigId{3}, StreamId{1}, 100, {}, 0, 0};
@@ -127,7 +144,33 @@ TEST(Codec, ATypicalLaunchTakesEightBytesAndItsKernelToo) {
   encode(bytes, run, state);
   run.start += 2'500;
   run.correlation += 1;
-  EXPECT_EQ(encode(bytes, run, state) - bytes, 8);
+  EXPECT_EQ(encode(bytes, run, state) - bytes, 6);
+}
+
+TEST(Codec, ADriverCallTakesOneByteInItsBatch) {
+  std::vector<CallPair> calls;
+  for (uint32_t i = 0; i < kMaxCallPairs; ++i) calls.push_back({(5'000 + i * 20) << 10, 70 + i});  // every 20 µs
+  CodecState state;
+  uint8_t bytes[kMaxRecordBytes];
+  EXPECT_LE(encode(bytes, DriverCalls{1234, {calls.data(), kMaxCallPairs, 10}}, state) - bytes, kMaxCallPairs + 12);
+}
+
+TEST(Codec, StoringWhatFollowsByItselfIsNoRecord) {
+  CodecState state;
+  uint8_t bytes[kMaxRecordBytes];
+  const auto refused = [&](std::initializer_list<uint8_t> fields, uint32_t mask, auto record) {
+    CodecState fresh;
+    Cursor from{fields.begin(), fields.end()};
+    CallPair scratch[kMaxCallPairs];
+    return !decode_fields(from, fresh, scratch, mask, record);
+  };
+  EXPECT_FALSE(refused({0, 0, 4, 0, 0}, 1, KernelRun{}));  // correlation 2 is not the next one
+  EXPECT_TRUE(refused({0, 0, 2, 0, 0}, 1, KernelRun{}));   // 1 on stream 0 is
+  EXPECT_FALSE(refused({0, 0, 2, 1, 0}, 1, KernelRun{}));  // on stream 1
+  EXPECT_FALSE(refused({0, 2, 5, 0, 0, 3, 4}, 0, DriverCalls{}));
+  EXPECT_TRUE(refused({0, 2, 5, 0, 0, 3, 2}, 0, DriverCalls{}));
+  EXPECT_TRUE(refused({0, 2, 33, 0, 0, 2}, 0, DriverCalls{})) << "a unit of 2^33";
+  EXPECT_EQ(encode(bytes, KernelRun{}, state) - bytes, 6) << "correlation 0 does not follow 0";
 }
 
 TEST(Codec, TheLargestStackFitsTheLimitOfARecord) {

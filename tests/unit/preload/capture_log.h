@@ -35,6 +35,10 @@ struct LinePrinter {
     out << ' ' << name << '=';
     x.for_each([&](uint64_t number) { out << number << ';'; });
   }
+  void moments(const char* name, const format::CallPairs& x) { pairs(name, x); }
+  void launch_of(const char* name, uint32_t x, const char* stream_name, format::GpuStreamId stream) {
+    value(name, x), value(stream_name, stream);
+  }
 };
 
 // Of the records named `kind`.

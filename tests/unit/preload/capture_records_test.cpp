@@ -35,10 +35,10 @@ class Records : public CaptureTest {
     record.contextId = 1, record.streamId = 7;
     return record;
   }
-  void call(uint32_t tid, uint32_t correlation, uint64_t start) {
+  void call(uint32_t tid, uint32_t correlation, uint64_t start, uint64_t length = 1) {
     auto& record = add<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_DRIVER);
     record.cbid = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
-    record.threadId = tid, record.correlationId = correlation, record.start = start, record.end = start + 1;
+    record.threadId = tid, record.correlationId = correlation, record.start = start, record.end = start + length;
   }
   ReadCounts read(uint32_t version = 130000) {
     const EventScope scope;
@@ -176,21 +176,34 @@ TEST_F(Records, CopiesAndFillsKeepBytesAndKinds) {
 }
 
 TEST_F(Records, DriverCallsAreBatchedByThreadAndNoneIsLost) {
-  std::multiset<std::string> expected;
-  for (uint32_t i = 0; i < 4000; ++i) {
-    const uint32_t tid = 100 + i * 7 % 20;  // more threads than are kept apart at once
-    call(tid, i, 1000 + i);
-    expected.insert(std::to_string(tid) + "/" + std::to_string(1000 + i) + ":" + std::to_string(i));
-  }
+  const auto tid_of = [](uint32_t i) { return 100 + i * 7 % 20; };  // more threads than are kept apart at once
+  const auto length_of = [](uint32_t i) { return i % 100 == 0 ? 0u : 900 + i * 37 % 3000; };
+  for (uint32_t i = 0; i < 4000; ++i) call(tid_of(i), i, 1000 + i * 5000, length_of(i));
   EXPECT_EQ(read().calls, 4000u);
-  std::multiset<std::string> found;
+  std::set<uint32_t> found;
   for (const std::string& line : lines("driver_calls")) {
     const size_t tid_at = line.find("tid=") + 4;
     const std::string tid = line.substr(tid_at, line.find(' ', tid_at) - tid_at);
     std::istringstream pairs(line.substr(line.find("calls=") + 6));
-    for (std::string pair; std::getline(pairs, pair, ';');) found.insert(tid + "/" + pair);
+    for (std::string pair; std::getline(pairs, pair, ';');) {
+      const uint64_t moment = std::stoull(pair);
+      const auto i = static_cast<uint32_t>(std::stoul(pair.substr(pair.find(':') + 1)));
+      EXPECT_EQ(tid, std::to_string(tid_of(i)));
+      EXPECT_GE(moment, 1000 + i * 5000) << i;
+      EXPECT_LE(moment, 1000 + i * 5000 + length_of(i)) << i;
+      EXPECT_TRUE(found.insert(i).second) << i;
+    }
   }
-  EXPECT_EQ(found, expected);
+  EXPECT_EQ(found.size(), 4000u);
+}
+
+TEST_F(Records, CallsThatAreNotInTheirOrderAreKept) {
+  for (const uint64_t start : {9000, 5000, 7000, 6000}) call(42, static_cast<uint32_t>(start), start, 500);
+  EXPECT_EQ(read().calls, 4u);
+  std::string all;
+  for (const std::string& line : lines("driver_calls")) all += line + '\n';
+  for (const uint64_t start : {9000, 5000, 7000, 6000})
+    EXPECT_NE(all.find(':' + std::to_string(start) + ';'), std::string::npos) << all;
 }
 
 TEST_F(Records, FullBatchesOfOneThreadTakeOneRecordEach) {

@@ -30,6 +30,17 @@ TEST(LogName, APatternIsFilledIn) {
   unsetenv("RANK");
 }
 
+TEST(LogName, TheRankIsTheFirstThatALauncherGave) {
+  unsetenv("RANK"), unsetenv("WORLD_SIZE");
+  EXPECT_EQ(launcher_rank(), "");
+  setenv("SLURM_PROCID", "7", 1), setenv("SLURM_NTASKS", "16", 1);
+  EXPECT_EQ(launcher_rank(), "7");
+  EXPECT_EQ(launcher_size(), "16");
+  setenv("RANK", "2", 1);
+  EXPECT_EQ(launcher_rank(), "2");
+  unsetenv("RANK"), unsetenv("SLURM_PROCID"), unsetenv("SLURM_NTASKS");
+}
+
 TEST(LogName, ATextThatDoesNotFitIsRefused) { EXPECT_EQ(name(std::string(300, 'x').c_str()), "too long"); }
 
 }  // namespace

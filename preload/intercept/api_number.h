@@ -1,0 +1,21 @@
+// The numbers that functions have in a log: given at the first call, so that the few functions that a program calls often take one
+// byte a record, whichever they are. In the program.
+#pragma once
+
+#include "preload/format/ids.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace prof::preload {
+
+using ApiNumber = std::atomic<uint16_t>;  // 0: not called yet
+
+format::ApiId give_api_number(ApiNumber& number);
+
+inline format::ApiId api_id(ApiNumber& number) {
+  const uint16_t given = number.load(std::memory_order_relaxed);
+  return given != 0 ? format::ApiId{given} : give_api_number(number);
+}
+
+}  // namespace prof::preload
