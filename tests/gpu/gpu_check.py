@@ -12,6 +12,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import steps_answers  # noqa: E402
+import steps_devices  # noqa: E402
 import steps_graphs  # noqa: E402
 import steps_overhead  # noqa: E402
 import steps_profilers  # noqa: E402
@@ -26,6 +27,8 @@ STEPS = {
     "killed": steps_programs.killed,
     "gaps": steps_overhead.gaps,
     **{name: steps_programs.app(name) for name in steps_programs.APPS},
+    "two_gpus": steps_devices.two_gpus,
+    "nccl": steps_devices.nccl,
     "torch_graph_nodes": steps_graphs.torch_graph_nodes,
     "torch_profiler": steps_profilers.torch_profiler,
     "jax_profiler": steps_profilers.jax_profiler,

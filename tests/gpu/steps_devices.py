@@ -1,0 +1,98 @@
+"""Steps that need two GPUs: one process that uses both, and one process a GPU with NCCL between them."""
+import collections
+import gzip
+import json
+import os
+import re
+import subprocess
+
+from lab import HERE, Skipped
+from steps_programs import coverage, load, same_behaviour
+
+MOST_APART_US = 200  # the ends of one all-reduce on two GPUs: they wait for each other
+
+
+def needs_two_gpus(lab):
+    """UUIDs of this machine's GPUs, as they stand in a log."""
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout
+    found = [uuid.replace("-", "") for uuid in re.findall(r"UUID: GPU-([0-9a-f-]+)", listed)]
+    if len(found) < 2:
+        raise Skipped(f"needs two GPUs, this machine has {len(found)}")
+    return found
+
+
+def compared(lab, name, command):
+    """The program without and with the recorder; folder of its logs."""
+    plain = lab.run(command)
+    if plain.status != 0:
+        raise Skipped(f"does not run here without the recorder either: {plain.stderr.strip()[-300:]}")
+    folder = lab.fresh(name)
+    return plain, lab.run(command, env=lab.recorded_env(folder)), folder
+
+
+def defined(run, kind):
+    return [record for _, record in run.log.records() if type(record).__name__ == kind]
+
+
+def two_gpus(lab, step):
+    """One process, kernels and copies on two GPUs."""
+    uuids = needs_two_gpus(lab)
+    plain, recorded, folder = compared(lab, "two_gpus", [lab.python, os.path.join(HERE, "devices_app.py"), "one"])
+    same_behaviour(step, plain, recorded)
+    runs = load(lab, folder)
+    coverage(step, runs)
+    seen = {device.ordinal: device.uuid.decode() for device in defined(runs[0], "device")}
+    step.check("GPUs by ordinal and UUID", [seen.get(i) for i in range(2)] == uuids[:2], seen, uuids[:2])
+    streams = {stream.id: stream.device for stream in defined(runs[0], "gpu_stream")}
+    kernels = collections.Counter(streams[op[4]] for op in runs[0].operations if op[0] == "kernel")
+    step.check("kernels on each GPU", min(kernels[0], kernels[1]) >= 40, dict(kernels), "≥ 40 each")
+    peers = {copy.peer for copy in defined(runs[0], "copy_run") if copy.peer}
+    both_ways = {1 + a | 1 + b << 16 for a, b in ((0, 1), (1, 0))}
+    step.check("copies between the GPUs name both", peers == both_ways, sorted(peers), sorted(both_ways))
+
+
+def nccl(lab, step):
+    """torchrun with a process a GPU: a log a rank, one trace of both on one time axis."""
+    needs_two_gpus(lab)
+    command = [lab.python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",
+               os.path.join(HERE, "devices_app.py"), "ranks"]
+    plain, recorded, folder = compared(lab, "nccl", command)
+    plain, recorded = (result._replace(stdout="\n".join(sorted(result.stdout.splitlines()))) for result in (plain, recorded))
+    same_behaviour(step, plain, recorded)
+    logs = lab.logs(folder)
+    step.check("logs: one a rank, none of the launcher", len(logs) == 2, len(logs), 2)
+    runs = load(lab, folder)
+    coverage(step, runs)
+    ranks = sorted(run.meta.get("rank", "none") for run in runs)
+    step.check("ranks in the logs", ranks == ["0", "1"], ranks, ["0", "1"])
+    if not lab.prof:
+        return step.note("prof was not at hand: the merged trace is not checked.")
+    merged = lab.path("nccl.trace.json.gz")
+    answer = lab.run_prof(["trace", *[run.log.path for run in runs], "-o", merged])
+    step.check("prof trace of both", answer.status == 0, f"exit status {answer.status}", 0)
+    with gzip.open(merged, "rt", encoding="utf-8") as file:
+        events = json.load(file)["traceEvents"]
+    reduces = collections.defaultdict(list)
+    for event in events:
+        if event.get("cat") == "kernel" and "AllReduce" in event["name"]:
+            reduces[event["pid"]].append((float(event["ts"]), float(event["ts"]) + float(event["dur"])))
+    counts = [len(found) for found in reduces.values()]
+    step.check("all-reduce kernels by GPU", len(counts) == 2 and counts[0] == counts[1] >= 30, counts, "equal, ≥ 30")
+    if len(counts) == 2:
+        pairs = list(zip(*[sorted(found) for found in reduces.values()]))
+        apart = sorted(abs(a[1] - b[1]) for a, b in pairs)
+        overlap = sum(1 for a, b in pairs if a[0] < b[1] and b[0] < a[1])
+        step.check("ends of one all-reduce on the two GPUs, µs apart", apart[len(apart) // 2] <= MOST_APART_US,
+                   f"median {apart[len(apart) // 2]:.1f}, largest {apart[-1]:.1f}", f"median ≤ {MOST_APART_US}")
+        step.check("all-reduces that run at the same time on both", overlap >= 0.9 * len(pairs), f"{overlap} of {len(pairs)}",
+                   "90 %")
+    names = {event["args"]["name"] for event in events if event.get("name") == "process_name"}
+    step.check("processes of the trace are told apart by rank", all(any(f"rank {i}" in name for name in names) for i in (0, 1)),
+               sorted(names), "rank 0, rank 1")
+    summary = lab.run_prof(["summary", *[run.log.path for run in runs]])
+    step.check("prof summary: one block a process", summary.stdout.count("Profiling result") == 2,
+               summary.stdout.count("Profiling result"), 2)
+    device_uuids = {plog_device.uuid for run in runs for plog_device in defined(run, "device")}
+    step.check("devices of both ranks", len(device_uuids) == 2, len(device_uuids), 2)
