@@ -29,10 +29,7 @@ Table report_memory(const AnalysisInput& input) {
   const std::vector<MemoryTimeline> timelines = memory_timelines(input);
   for (const MemoryTimeline& timeline : timelines) {
     if (timeline.place != MemoryTimeline::SomeDevice) continue;
-    table.notes.push_back(
-        "device: of several; cuMemAlloc and the like say neither context nor stream, only stream-ordered allocations "
-        "have a "
-        "device of their own");
+    table.notes.push_back("device: of several; the call names neither its context nor a stream");
     break;
   }
   for (const MemoryTimeline& timeline : timelines) {

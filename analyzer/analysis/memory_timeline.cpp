@@ -111,7 +111,7 @@ void add_calls(const Trace& trace, const std::vector<bool>& has_allocator, Timel
     const uint32_t process = index(trace.thread(event.thread).process);
     const bool host = trace.api_name(event).find("Host") != std::string_view::npos;
     uint32_t device = devices_of[process] == 1 ? only_device[process] : kNone;
-    // With several devices only calls that name a stream say which; what they allocated is released there, too.
+    // With several devices the call's stream or context says which; what it allocated is released there, too.
     if (device == kNone && !host && releases(event)) device = timelines.device_of(process, event.live_depth);
     if (device == kNone && !host) device = trace.host_streams[index(event.stream)].device;
     timelines.change(host              ? Place::OnHost

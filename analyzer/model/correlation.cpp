@@ -287,7 +287,8 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
 // Host streams whose GPU number the recorder did not know: what their launches ran on tells it.
 void learn_streams(Trace& trace) {
   size_t unknown = 0;
-  for (const HostStream& stream : trace.host_streams) unknown += stream.stream == kNone ? 1 : 0;
+  for (const HostStream& stream : trace.host_streams)
+    unknown += stream.stream == kNone && !stream.whole_context ? 1 : 0;
   if (unknown <= 1) return;  // row 0 is "none"
   for (const GpuOperation& operation : trace.operations) {
     if (!operation.linked() || operation.graph_node != 0) continue;

@@ -119,6 +119,15 @@ class Importer {
       ids_.host_streams.set(index(id), static_cast<uint32_t>(to_.host_streams.size()));
       to_.host_streams.push_back(row);
     });
+    from_.contexts.for_each([&](format::ContextId id, const format::ContextDef& context) {
+      HostStream row;
+      row.process = input_.process;
+      row.context_handle = context.handle;
+      row.device = context.device;
+      row.whole_context = true;
+      ids_.contexts.set(index(id), static_cast<uint32_t>(to_.host_streams.size()));
+      to_.host_streams.push_back(row);
+    });
   }
 
   void kernels() {

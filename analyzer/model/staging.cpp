@@ -106,6 +106,7 @@ class Filler {
   void operator()(const format::AllocCall& r, RecordPlace) {
     host(r.end, r.duration, r.bytes, r.stream, memory_key(r.address), r.stack, api(r.api), HostKind::Allocation, 0,
          r.result);
+    if (index(r.stream) == 0 && ok_) host_[-1].stream = HostStreamId{ids_.contexts.find_or(index(r.context), 0)};
   }
 
   void operator()(const format::NvtxPush& r, RecordPlace) {

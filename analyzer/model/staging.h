@@ -55,6 +55,7 @@ struct LogIds {
   IdMap graphs;                     // -> GraphId
   IdMap graph_runs;                 // CUPTI's number of an executable graph -> KernelId that names it
   IdMap host_streams;               // -> HostStreamId
+  IdMap contexts;                   // -> HostStreamId that stands for the context
   IdMap streams;                    // -> StreamId
   IdMap labels;                     // -> LabelId
   IdMap domains;                    // -> StringId

@@ -259,7 +259,8 @@ struct HostStream {
   uint32_t type = 0;        // format::StreamType
   uint32_t flags = 0;
   int64_t priority = 0;
-  uint32_t stream = kNone;  // the GPU stream behind it, row of Trace::streams, where known
+  uint32_t stream = kNone;     // the GPU stream behind it, row of Trace::streams, where known
+  bool whole_context = false;  // no stream at all: stands for the context of calls that name no stream
 };
 
 struct Stream {

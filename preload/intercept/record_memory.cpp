@@ -17,13 +17,14 @@ __attribute__((noinline)) void record_memory(const CallScope& scope, Api api, co
 }
 
 __attribute__((noinline)) void record_alloc(const CallScope& scope, Api api, uint64_t address, uint64_t bytes,
-                                            StreamState* stream, CUresult result) {
+                                            StreamState* stream, CUresult result, format::ContextId context) {
   format::AllocCall event;
   event.end = scope.end_tick();
   event.duration = scope.duration();
   event.api = api_id(api);
   event.address = address;
   event.bytes = bytes;
+  event.context = context;
   event.stream = stream_id(stream);
   event.result = static_cast<uint32_t>(result);
   emit(event);

@@ -53,7 +53,13 @@ template <class A, class P, class V, class N> inline uint64_t fill_bytes(A, P, V
 
 void record_memory(const CallScope& scope, Api api, const Launching& state, uint64_t bytes, CUresult result);
 void record_alloc(const CallScope& scope, Api api, uint64_t address, uint64_t bytes, StreamState* stream,
-                  CUresult result);
+                  CUresult result, format::ContextId context = {});
+
+// Device memory that no stream orders belongs to the device of the current context.
+constexpr bool is_of_the_context(Api api) {
+  return std::string_view(kApiNames[index_of(api)]).find("Host") == std::string_view::npos &&
+         api != Api::cuMemAddressReserve;
+}
 
 namespace topic {
 
@@ -114,7 +120,9 @@ struct Alloc {
     }
     const bool made = result == CUDA_SUCCESS && address != nullptr;
     if constexpr (kHas<CUstream, Rest...>) record_if_captured(scope, stream, argument<CUstream>(rest...), result);
-    record_alloc(scope, C::kApi, made ? as_object(*address) : 0, bytes, stream, result);
+    format::ContextId context{};
+    if constexpr (!kHas<CUstream, Rest...> && is_of_the_context(C::kApi)) context = context_id(nullptr);
+    record_alloc(scope, C::kApi, made ? as_object(*address) : 0, bytes, stream, result, context);
   }
   template <class Width, class Height, class... Rest> static uint64_t second(Width, Height height, Rest...) {
     return height;

@@ -32,6 +32,8 @@ STEPS = {
     "torch_graph_nodes": steps_graphs.torch_graph_nodes,
     "torch_profiler": steps_profilers.torch_profiler,
     "jax_profiler": steps_profilers.jax_profiler,
+    "injected_tool": steps_profilers.injected_tool,
+    "developer_tools": steps_profilers.developer_tools,
     "trace": steps_programs.trace,
     "torch_answers": steps_answers.torch_answers,
     "launch_loop": steps_overhead.launch_loop,

@@ -2,10 +2,12 @@
 import glob
 import os
 import re
+import shutil
 
+import plog
 from lab import HERE, Skipped
 from steps_answers import kernels
-from steps_programs import app_command, coverage, load, same_behaviour
+from steps_programs import add, app_command, coverage, load, same_behaviour
 
 
 def torch_profiler(lab, step):
@@ -67,3 +69,53 @@ def jax_profiler(lab, step):
     step.check("JAX's profiler sees as many operations as unrecorded",
                sum(c for c, _ in plainly.values()) == sum(c for c, _ in inside.values()),
                sum(c for c, _ in inside.values()), sum(c for c, _ in plainly.values()))
+
+
+def injected_tool(lab, step):
+    """A tool that CUDA itself loads (CUDA_INJECTION64_PATH) and that collects through CUPTI, beside the recorder."""
+    if lab.sim or not lab.inject:
+        raise Skipped("needs a GPU and a driver that loads such a tool")
+    command = [lab.program("mixed")]
+    plain = lab.run(command)
+    alone, beside, folder = (lab.fresh("injected_tool", name) for name in ("alone", "beside", "log"))
+    lab.run(command, env=lab.cupti_env(alone))
+    env = lab.recorded_env(folder)
+    recorded = lab.run(command, env={**lab.cupti_env(beside), **{k: env[k] for k in ("LD_PRELOAD", "PROF_OUTPUT")}})
+    same_behaviour(step, plain, recorded)
+    runs = load(lab, folder)
+    coverage(step, runs)
+    ours = {name: row[0] for name, row in add(run.kernel_table() for run in runs).items()}
+    for which, where in (("alone", alone), ("beside the recorder", beside)):
+        theirs = {name: row[0] for name, row in lab.cupti_count(where)["by_name"].items()}
+        step.check(f"kernels by name: the log and the tool {which}", ours == theirs, f"{sum(ours.values())} kernels",
+                   f"{sum(theirs.values())} kernels")
+
+
+def developer_tools(lab, step):
+    """Nsight Compute and compute-sanitizer on a recorded program: what they find must be what they find without the recorder."""
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    program = lab.program("graphs")
+    tools = {"compute-sanitizer": (["--tool", "memcheck"], r"ERROR SUMMARY: \d+ errors?"),
+             "ncu": (["--launch-count", "4", "--section", "LaunchStats"], r'==PROF== Profiling "[^"]*"')}
+    tried = 0
+    for tool, (options, finding) in tools.items():
+        path = shutil.which(tool) or os.path.join(lab.cuda, "bin", tool)
+        if not os.path.exists(path):
+            step.note(f"{tool} is not installed here.")
+            continue
+        plain = lab.run([path, *options, program], timeout=100)
+        if plain.status != 0:
+            step.note(f"{tool} does not work here without the recorder either: {(plain.stdout + plain.stderr).strip()[-300:]}")
+            continue
+        tried += 1
+        folder = lab.fresh("developer_tools", tool)
+        recorded = lab.run([path, *options, program], env=lab.recorded_env(folder), timeout=100)
+        step.check(f"{tool}: same exit status", recorded.status == plain.status, recorded.status, plain.status)
+        found = [re.findall(finding, result.stdout + result.stderr) for result in (plain, recorded)]
+        step.check(f"{tool}: it finds the same", found[0] and found[0] == found[1], found[1][:4], found[0][:4])
+        runs = [plog.Run(path) for path in lab.logs(folder)]
+        step.figure(f"{tool}: launches, GPU operations in the log",
+                    f"{sum(len(run.launches) for run in runs)}, {sum(len(run.operations) for run in runs)}")
+    if tried == 0:
+        raise Skipped("no such tool works here")

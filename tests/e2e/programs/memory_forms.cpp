@@ -4,7 +4,7 @@
 // Expect: log 1: 1 memory_launch(cuMemcpyHtoD_v2), 1 memory_launch(cuMemcpyDtoHAsync_v2), 1 memory_launch(cuMemcpy2D_v2)
 // Expect: log 1: 1 memory_launch(cuMemsetD32_v2), 1 memory_launch(cuMemsetD2D16_v2), text bytes=1111, text bytes=2222, whole, 0 lost
 // Expect: log 1: text bytes=4000, text bytes=600, text bytes=800, 1 alloc_call(cuMemAlloc_v2), 2 alloc_call(cuMemFree_v2)
-// Expect: log 1: 1 alloc_call(cuMemAllocAsync), 1 alloc_call(cuMemHostAlloc), 1 alloc_call(cuMemAllocPitch_v2)
+// Expect: log 1: 1 alloc_call(cuMemAllocAsync), 1 alloc_call(cuMemHostAlloc), 1 alloc_call(cuMemAllocPitch_v2), text context=1
 #include "tests/sim/sim_program.h"
 
 int main() {
