@@ -148,6 +148,7 @@ std::vector<MemoryTimeline> memory_timelines(const AnalysisInput& input) {
   add_calls(trace, has_allocator, timelines);
   std::vector<MemoryTimeline> all = timelines.take();
   std::erase_if(all, [&](const MemoryTimeline& timeline) {
+    if (!input.selection.has_process(ProcessId{timeline.process})) return true;
     return !input.selection.devices.empty() &&
            (timeline.place != Place::OnDevice ||
             std::find(input.selection.devices.begin(), input.selection.devices.end(), timeline.device) ==

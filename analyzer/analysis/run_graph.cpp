@@ -75,13 +75,16 @@ std::string_view node_name(const AnalysisInput& input, NodeKind kind, uint32_t s
   return name.empty() ? "[unknown call]" : plain_api_name(name);
 }
 
-NodeSelection::NodeSelection(const AnalysisInput& input) : trace_(input.trace) {
+NodeSelection::NodeSelection(const AnalysisInput& input)
+    : trace_(input.trace), by_launch_(!input.selection.threads.empty()) {
   const Selection& selection = input.selection;
-  if (!selection.threads.empty()) {
+  if (by_launch_ || !selection.processes.empty()) {
     for (const Thread& thread : trace_.threads) threads_.push_back(selection.has_thread(thread));
   }
-  if (selection.devices.empty() && selection.streams.empty()) return;
+  if (selection.devices.empty() && selection.streams.empty() && selection.processes.empty()) return;
   for (const Stream& stream : trace_.streams) streams_.push_back(selection.has_stream(trace_, stream));
+  of_streams_ = !selection.devices.empty() || !selection.streams.empty();
+  if (!of_streams_) return;
   stream_of_call_.assign(trace_.host.size(), kNone);
   for (uint32_t row = 0; row < trace_.host.size(); ++row) {
     const uint32_t handle = index(trace_.host[row].stream);
@@ -99,12 +102,12 @@ bool NodeSelection::picks(const Node& node) const {
   if ((kind_bit(node.kind()) & kOperationNodes) != 0) {
     const GpuOperation& operation = trace_.operations[node.row];
     if (!streams_.empty() && !streams_[operation.stream_index]) return false;
-    return threads_.empty() || (operation.linked() && has_thread(trace_.host[operation.launch].thread));
+    return !by_launch_ || (operation.linked() && has_thread(trace_.host[operation.launch].thread));
   }
   if (node.kind() == NodeKind::Join) return false;
-  if (node.kind() == NodeKind::Point) return streams_.empty() && has_thread(ThreadId{node.row});
+  if (node.kind() == NodeKind::Point) return !of_streams_ && has_thread(ThreadId{node.row});
   if (!has_thread(trace_.host[node.row].thread)) return false;
-  return streams_.empty() || (stream_of_call_[node.row] != kNone && streams_[stream_of_call_[node.row]]);
+  return !of_streams_ || (stream_of_call_[node.row] != kNone && streams_[stream_of_call_[node.row]]);
 }
 
 std::function<bool(const Node&)> NodeSelection::filter() const {

@@ -37,7 +37,7 @@ inline double wall_percent(int64_t part_ns, int64_t wall_ns) {
 // The header lines every one of these tables has: window, wall time, that the replay was exact, what was inferred.
 void add_graph_notes(Table& table, const AnalysisInput& input, const Window& window, const DependencyGraph& graph);
 
-// Which nodes --device, --stream and --thread take. The graph is that of the whole input: a selection says which of its nodes
+// Which nodes --process, --rank, --device, --stream and --thread take. The graph is that of the whole input: a selection says which of its nodes
 // are shown or changed. Operations: of these devices and streams, launched by these threads. Calls, with the work before
 // them: of these threads; where devices or streams are asked for, calls that concern one of their streams.
 class NodeSelection {
@@ -52,6 +52,8 @@ class NodeSelection {
   bool picks(const Node& node) const;
   bool has_thread(ThreadId thread) const { return threads_.empty() || threads_[index(thread)]; }
   const Trace& trace_;
+  bool by_launch_ = false;               // operations: only those that such a thread launched
+  bool of_streams_ = false;              // calls: only those that concern such a stream
   std::vector<bool> threads_, streams_;  // empty: all
   std::vector<uint32_t>
       stream_of_call_;  // by row of Trace::host, kNone: of no stream; empty if all streams are selected

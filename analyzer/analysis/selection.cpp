@@ -39,7 +39,43 @@ int64_t moment_of_range(const Trace& trace, std::string_view name, bool is_end) 
   return is_end ? range->end_ns : range->begin_ns;
 }
 
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::string process_list(const Trace& trace) {
+  std::string text;
+  for (const Process& process : trace.processes) {
+    const std::string rank = process.fact("rank");
+    text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", process.pid, base_name(process.executable),
+                        rank.empty() ? "" : " rank " + rank);
+  }
+  return text;
+}
+
 }  // namespace
+
+void Selection::find_processes(const Trace& trace) {
+  if (process_words.empty() && ranks.empty()) return;
+  processes.assign(trace.processes.size(), true);
+  // Leaves those of which `is` says so of one of the words.
+  const auto keep = [&](const auto& words, const char* what, auto is) {
+    std::vector<bool> kept(processes.size());
+    for (const auto& word : words) {
+      bool found = false;
+      for (size_t p = 0; p < kept.size(); ++p) {
+        if (is(trace.processes[p], word)) kept[p] = found = true;
+      }
+      if (!found)
+        throw std::runtime_error(
+            fmt::format("no {} '{}' in the input; there are: {}", what, word, process_list(trace)));
+    }
+    for (size_t p = 0; p < kept.size() && !words.empty(); ++p) processes[p] = processes[p] && kept[p];
+  };
+  keep(process_words, "process", [](const Process& process, const std::string& word) {
+    return word == std::to_string(process.pid) || word == process.executable || word == base_name(process.executable);
+  });
+  keep(ranks, "rank",
+       [](const Process& process, uint32_t rank) { return process.fact("rank") == std::to_string(rank); });
+}
 
 int64_t parse_moment(const Trace& trace, std::string_view text, bool is_end) {
   if (!text.empty() && text.front() == '@') return moment_of_range(trace, text.substr(1), is_end);
@@ -61,6 +97,8 @@ std::string Selection::text() const {
     add(fmt::format("window {} to {}", from_ns == everything.from_ns ? "start" : scaled_time(from_ns),
                     to_ns == everything.to_ns ? "end" : scaled_time(to_ns)));
   }
+  if (!process_words.empty()) add(fmt::format("processes {}", fmt::join(process_words, " ")));
+  if (!ranks.empty()) add(fmt::format("ranks {}", fmt::join(ranks, " ")));
   if (!devices.empty()) add(fmt::format("devices {}", fmt::join(devices, " ")));
   if (!streams.empty()) add(fmt::format("streams {}", fmt::join(streams, " ")));
   if (!threads.empty()) add(fmt::format("threads {}", fmt::join(threads, " ")));

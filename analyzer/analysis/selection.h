@@ -1,5 +1,5 @@
-// Which part of a recording is asked for: a time window, devices, streams, threads. An event belongs to it when it overlaps
-// the window and matches every list that is not empty. Called by every analysis; made from the command line's words.
+// Which part of a recording is asked for: a time window, processes, devices, streams, threads. An event belongs to it when it
+// overlaps the window and matches every list that is not empty. Called by every analysis; made from the command line's words.
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -18,19 +18,31 @@ struct Selection {
   std::vector<uint32_t> devices;  // ordinals
   std::vector<uint32_t> streams;  // numbers
   std::vector<uint32_t> threads;  // system thread ids
+  // Processes as asked for: pids or names of executables; ranks. find_processes() makes of both which ProcessIds are taken.
+  std::vector<std::string> process_words;
+  std::vector<uint32_t> ranks;
+  std::vector<bool> processes;  // empty: all
 
   bool in_window(int64_t begin_ns, int64_t end_ns) const {
     return begin_ns < to_ns && (end_ns > from_ns || begin_ns >= from_ns);
   }
-  bool has_thread(const Thread& thread) const { return threads.empty() || contains(threads, thread.tid); }
+  bool has_process(ProcessId process) const { return processes.empty() || processes[index(process)]; }
+  bool has_thread(const Thread& thread) const {
+    return has_process(thread.process) && (threads.empty() || contains(threads, thread.tid));
+  }
   bool has_stream(const Trace& trace, const Stream& stream) const {
-    return (streams.empty() || contains(streams, stream.number)) &&
-           (devices.empty() || contains(devices, trace.device(stream.device).ordinal));
+    if (!streams.empty() && !contains(streams, stream.number)) return false;
+    if (devices.empty() && processes.empty()) return true;
+    if (index(stream.device) >= trace.devices.size()) return false;  // its definition was not readable
+    const Device& device = trace.device(stream.device);
+    return has_process(device.process) && (devices.empty() || contains(devices, device.ordinal));
   }
   bool all() const {
     return from_ns == Selection().from_ns && to_ns == Selection().to_ns && devices.empty() && streams.empty() &&
-           threads.empty();
+           threads.empty() && processes.empty();
   }
+  // Throws std::runtime_error that says which processes there are if one asked for is not among them.
+  void find_processes(const Trace& trace);
   // "window 1.5ms to 2ms, devices 0, streams 7": a header line; empty if everything is selected.
   std::string text() const;
 

@@ -85,6 +85,7 @@ int run_report(Options& options) {
   }
   CategoryRules rules = read_category_rules(options.report.rules);
   const std::unique_ptr<Trace> trace = read_inputs(inputs);
+  options.selection.find_processes(*trace);
   if (!options.from.empty()) options.selection.from_ns = parse_moment(*trace, options.from, false);
   if (!options.to.empty()) options.selection.to_ns = parse_moment(*trace, options.to, true);
   if (options.selection.from_ns > options.selection.to_ns) throw std::runtime_error("--from is later than --to");
@@ -136,6 +137,16 @@ void add_report(CLI::App& app, Run& run) {
   verb->add_option("--to", options->to, "end of the window");
   verb->add_option("--sort", options->sort, "column; -COLUMN sorts descending (write --sort=-COLUMN)");
   verb->add_option("--limit", options->limit, "most rows");
+  verb->add_option("--process", options->selection.process_words, "process ids or names of executables")
+      ->delimiter(',')
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  verb->add_option("--rank", options->selection.ranks, "ranks of processes")
+      ->delimiter(',')
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
   verb->add_option("--device", options->selection.devices, "device ordinals")
       ->delimiter(',')
       ->expected(1)
