@@ -24,12 +24,10 @@ Table report_api_trace(const AnalysisInput& input) {
   table.add_column("Note", "note", CellType::Text);
   table.add_column("NVTX path", "nvtx_path", CellType::Text);
 
-  std::vector<PathCursor> cursors;
-  for (uint32_t t = 0; t < trace.threads.size(); ++t) cursors.emplace_back(trace, ThreadId{t});
-  for (const uint32_t at : selected_calls(input, Order::Start)) {
+  const auto add = [input, &trace, &depths = input.views.depth().at_launch(), &paths = input.views.path_of_call(),
+                    &names = input.views.names()](uint32_t at, Table::Row& row) {
     const HostEvent& event = trace.host[at];
     const Thread& thread = trace.thread(event.thread);
-    Table::Row row = table.row();
     row.add(event.begin_ns).add(event.duration_ns());
     row.add(event.api() == 0 ? std::string_view("[unknown call]") : trace.api_name(event)).add(event.result());
     if (event.correlation != 0) {
@@ -43,7 +41,7 @@ Table report_api_trace(const AnalysisInput& input) {
     } else {
       row.empty();
     }
-    const LaunchDepth depth = input.views.depth().at_launch()[at];
+    const LaunchDepth depth = depths[at];
     if (depth.known()) {
       row.add(depth.waiting).add(depth.outstanding);
     } else {
@@ -55,7 +53,7 @@ Table report_api_trace(const AnalysisInput& input) {
       row.empty();
     }
     if (event.kind() == HostKind::KernelLaunch) {
-      row.add(input.views.names().name(KernelId{static_cast<uint32_t>(event.subject)}, input.options.names));
+      row.add(names.name(KernelId{static_cast<uint32_t>(event.subject)}, input.options.names));
     } else {
       row.empty();
     }
@@ -68,9 +66,9 @@ Table report_api_trace(const AnalysisInput& input) {
     } else {
       row.empty();
     }
-    const PathId path = cursors[index(event.thread)].at(event.begin_ns);
-    if (index(path) != 0) row.add(std::string_view(path_text(trace, path)));
-  }
+    if (index(paths[at]) != 0) row.add(std::string_view(path_text(trace, paths[at])));
+  };
+  table.list(selected_calls(input, Order::Start), add);
   return table;
 }
 

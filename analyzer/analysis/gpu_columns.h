@@ -4,8 +4,10 @@
 #include "analyzer/model/trace.h"
 #include "analyzer/output/table.h"
 
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace prof::analyzer {
 
@@ -35,9 +37,13 @@ inline void add_place_columns(Table& table) {
   for (const auto& [title, key] : {std::pair{"Ctx", "context"}, {"GreenCtx", "green_context"}, {"Strm", "stream"}})
     table.add_column(title, key, CellType::Count);
 }
-inline void add_place_cells(Table::Row& row, const Trace& trace, const Stream& stream) {
-  const Device& device = trace.device(stream.device);
-  row.add(std::string_view(device.name + " (" + std::to_string(device.ordinal) + ")")).add(stream.context);
+inline std::vector<std::string> device_names(const Trace& trace) {
+  std::vector<std::string> names;
+  for (const Device& device : trace.devices) names.push_back(device.name + " (" + std::to_string(device.ordinal) + ")");
+  return names;
+}
+inline void add_place_cells(Table::Row& row, const std::vector<std::string>& device_names, const Stream& stream) {
+  row.add(std::string_view(device_names[index(stream.device)])).add(stream.context);
   stream.green_context != kNone ? row.add(stream.green_context) : row.empty();
   row.add(stream.number);
 }

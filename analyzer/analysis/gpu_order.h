@@ -1,4 +1,5 @@
-// The operations of several streams in order of start, without copying them: a heap of one cursor a stream. O(n log streams).
+// The operations of several streams, or the calls of several threads, in order of start, without copying them: a heap of one
+// cursor a stream. O(n log streams).
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -10,21 +11,18 @@
 
 namespace prof::analyzer {
 
-// visit(row of Trace::operations), by start, then by stream.
-template <class Visit> void in_order_of_start(const Trace& trace, const std::vector<StreamId>& streams, Visit&& visit) {
-  std::vector<Rows> heads;
-  for (const StreamId stream : streams) {
-    if (trace.stream(stream).operations.size() != 0) heads.push_back(trace.stream(stream).operations);
-  }
+// visit(row) of all groups of rows, each in the order of key(row), in that order; equal ones by row.
+template <class Key, class Visit> void merge_rows(std::vector<Rows> heads, Key&& key, Visit&& visit) {
+  std::erase_if(heads, [](const Rows& rows) { return rows.size() == 0; });
   const auto later = [&](const Rows& a, const Rows& b) {
-    const int64_t start_a = trace.operations[a.first].start_ns, start_b = trace.operations[b.first].start_ns;
-    return start_a != start_b ? start_a > start_b : a.first > b.first;
+    const auto key_a = key(a.first), key_b = key(b.first);
+    return key_a != key_b ? key_a > key_b : a.first > b.first;
   };
   std::make_heap(heads.begin(), heads.end(), later);
   while (!heads.empty()) {
     if (heads.size() > 1) std::pop_heap(heads.begin(), heads.end(), later);
     Rows& head = heads.back();
-    // The one in front stays in front until another stream's next operation starts before its own.
+    // The one in front stays in front until another group's next row begins before its own.
     do {
       visit(head.first++);
     } while (head.first < head.last && (heads.size() == 1 || !later(head, heads.front())));
@@ -34,6 +32,14 @@ template <class Visit> void in_order_of_start(const Trace& trace, const std::vec
       std::push_heap(heads.begin(), heads.end(), later);
     }
   }
+}
+
+// visit(row of Trace::operations), by start, then by stream.
+template <class Visit> void in_order_of_start(const Trace& trace, const std::vector<StreamId>& streams, Visit&& visit) {
+  std::vector<Rows> rows;
+  for (const StreamId stream : streams) rows.push_back(trace.stream(stream).operations);
+  merge_rows(
+      std::move(rows), [&](uint32_t row) { return trace.operations[row].start_ns; }, visit);
 }
 
 // The selected streams of each physical GPU that has operations, in order of its first DeviceId.

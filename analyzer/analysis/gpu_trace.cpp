@@ -2,9 +2,37 @@
 #include "analyzer/analysis/gpu_columns.h"
 #include "analyzer/analysis/selected_operations.h"
 
-#include <unordered_map>
-
 namespace prof::analyzer {
+
+namespace {
+
+void add_kernel_cells(Table::Row& row, const Kernel& kernel) {
+  if (kernel.grid[0] != 0) {
+    add_shape_cells(row, kernel);
+    row.add(kernel.static_shared_bytes).add(kernel.dynamic_shared_bytes);
+  } else {  // not in the trace
+    for (int i = 0; i < 9; ++i) row.empty();
+  }
+  row.empty().empty().empty().empty();
+}
+
+void add_memory_cells(Table::Row& row, const GpuOperation& operation) {
+  for (int i = 0; i < 9; ++i) row.empty();
+  row.add(static_cast<uint64_t>(operation.bytes));
+  const double ns = static_cast<double>(operation.duration_ns());
+  if (ns > 0) {
+    row.add(static_cast<double>(operation.bytes) / ns);
+  } else {
+    row.empty();
+  }
+  if (operation.kind() == GpuKind::Copy) {
+    row.add(memory_kind_name(operation.detail >> 8 & 0xff)).add(memory_kind_name(operation.detail >> 16 & 0xff));
+  } else {
+    row.empty().add(memory_kind_name(operation.detail));
+  }
+}
+
+}  // namespace
 
 Table report_gpu_trace(const AnalysisInput& input) {
   const Trace& trace = input.trace;
@@ -28,41 +56,16 @@ Table report_gpu_trace(const AnalysisInput& input) {
   table.add_column("Name", "name", CellType::Text);
   table.add_column("NVTX path", "nvtx_path", CellType::Text);
 
-  std::unordered_map<uint32_t, PathCursor> cursors;
-  for (const uint32_t at : selected_operations(input, Order::Start)) {
+  const auto add = [input, &trace, &depths = input.views.depth().at_launch(), &paths = input.views.path_of_call(),
+                    &names = input.views.names(), devices = device_names(trace)](uint32_t at, Table::Row& row) {
     const GpuOperation& operation = trace.operations[at];
     const Stream& stream = trace.stream(operation.stream());
-    const bool is_kernel = operation.has_kernel();
-    Table::Row row = table.row();
     row.add(operation.start_ns).add(operation.duration_ns()).add(operation.correlation);
-    if (is_kernel) {
-      const Kernel& kernel = trace.kernels[operation.detail];
-      if (kernel.grid[0] != 0) {
-        add_shape_cells(row, kernel);
-        row.add(kernel.static_shared_bytes).add(kernel.dynamic_shared_bytes);
-      } else {  // not in the trace
-        for (int i = 0; i < 9; ++i) row.empty();
-      }
-      row.empty().empty().empty().empty();
-    } else {
-      for (int i = 0; i < 9; ++i) row.empty();
-      row.add(static_cast<uint64_t>(operation.bytes));
-      const double ns = static_cast<double>(operation.duration_ns());
-      if (ns > 0) {
-        row.add(static_cast<double>(operation.bytes) / ns);
-      } else {
-        row.empty();
-      }
-      if (operation.kind() == GpuKind::Copy) {
-        row.add(memory_kind_name(operation.detail >> 8 & 0xff)).add(memory_kind_name(operation.detail >> 16 & 0xff));
-      } else {
-        row.empty().add(memory_kind_name(operation.detail));
-      }
-    }
-    add_place_cells(row, trace, stream);
+    operation.has_kernel() ? add_kernel_cells(row, trace.kernels[operation.detail]) : add_memory_cells(row, operation);
+    add_place_cells(row, devices, stream);
     row.add(trace.processes[index(trace.device(stream.device).process)].pid);
     const HostEvent* const launch = operation.linked() ? &trace.host[operation.launch] : nullptr;
-    const LaunchDepth depth = launch != nullptr ? input.views.depth().at_launch()[operation.launch] : LaunchDepth{};
+    const LaunchDepth depth = launch != nullptr ? depths[operation.launch] : LaunchDepth{};
     if (depth.known()) {
       row.add(depth.waiting).add(depth.outstanding);
     } else {
@@ -73,14 +76,12 @@ Table report_gpu_trace(const AnalysisInput& input) {
     } else {
       row.empty();
     }
-    row.add(operation_name(input.views.names(), operation, input.options.names));
-    if (launch == nullptr) continue;
-    auto cursor = cursors.find(index(launch->thread));
-    if (cursor == cursors.end())
-      cursor = cursors.emplace(index(launch->thread), PathCursor(trace, launch->thread)).first;
-    const PathId path = cursor->second.at(launch->begin_ns);
+    row.add(operation_name(names, operation, input.options.names));
+    if (launch == nullptr) return;
+    const PathId path = paths[operation.launch];
     if (index(path) != 0) row.add(std::string_view(path_text(trace, path)));
-  }
+  };
+  table.list(selected_operations(input, Order::Start), add);
   return table;
 }
 

@@ -14,10 +14,9 @@ namespace {
 
 constexpr std::string_view kClasses[] = {"unlinked", "host_wait", "short", "other"};
 
-void add_gap(Table& table, const AnalysisInput& input, const Gap& gap) {
+void add_gap(Table::Row& row, const AnalysisInput& input, const Gap& gap) {
   const Trace& trace = input.trace;
   const Device& device = trace.device(gap.device);
-  Table::Row row = table.row();
   row.add(gap.begin_ns).add(gap.duration_ns());
   row.add(trace.processes[index(device.process)].pid).add(std::string_view(device_text(device)));
   row.add(gap_cause_text(gap.cause));
@@ -87,7 +86,7 @@ Table report_idle_gaps(const AnalysisInput& input) {
   std::stable_sort(gaps.begin(), gaps.end(), [](const Gap& a, const Gap& b) {
     return a.duration_ns() != b.duration_ns() ? a.duration_ns() > b.duration_ns() : a.begin_ns < b.begin_ns;
   });
-  for (const Gap& gap : gaps) add_gap(table, input, gap);
+  table.list(std::move(gaps), [input](const Gap& gap, Table::Row& row) { add_gap(row, input, gap); });
   table.text_limit = 50;
   return table;
 }

@@ -1,5 +1,6 @@
 // cuda_kern_exec_sum and cuda_kern_exec_trace: of each kernel the launch call (A), the time from its end to the kernel's start
 // (Q, none if the kernel started before), the kernel (K), and the whole from the call to the later end (T).
+#include "analyzer/analysis/merge_runs.h"
 #include "analyzer/analysis/nsys_tables.h"
 
 #include <algorithm>
@@ -107,17 +108,20 @@ Table report_nsys_cuda_kern_exec_trace(const AnalysisInput& input) {
                                    {"BlockXYZ", "block"},
                                    {"Kernel Name", "kernel_name"}})
     table.add_column(title, key, CellType::Text);
-  std::vector<Execution> all;
-  for_each_execution(input, table, [&](const Execution& execution) { all.push_back(execution); });
-  std::vector<uint32_t> order(all.size());
-  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return all[a].launch.begin_ns < all[b].launch.begin_ns; });
-  for (const uint32_t at : order) {
-    const Execution& execution = all[at];
+  std::vector<uint32_t> kernels;  // rows of Trace::operations
+  for_each_execution(input, table, [&](const Execution& execution) {
+    kernels.push_back(static_cast<uint32_t>(&execution.kernel - trace.operations.data()));
+  });
+  kernels = merge_runs(std::move(kernels),
+                       [&trace](uint32_t row) { return trace.host[trace.operations[row].launch].begin_ns; });
+  std::vector<std::array<std::string, 2>> shapes;  // by KernelId
+  for (const Kernel& kernel : trace.kernels) shapes.push_back({nsys_shape(kernel.grid), nsys_shape(kernel.block)});
+  auto add = [form = nsys_names(input), &trace, &names = input.views.names(), shapes = std::move(shapes)](
+                 uint32_t at, Table::Row& row) {
+    const GpuOperation& operation = trace.operations[at];
+    const Execution execution{operation, trace.host[operation.launch]};
     const Thread& thread = trace.thread(execution.launch.thread);
-    const Kernel& kernel = trace.kernels[execution.kernel.detail];
-    Table::Row row = table.row();
+    const auto& [grid, block] = shapes[execution.kernel.detail];
     row.add(execution.launch.begin_ns).add(execution.api_ns());
     if (execution.queued()) {
       row.add(execution.launch.end_ns).add(execution.queue_ns());
@@ -128,9 +132,10 @@ Table report_nsys_cuda_kern_exec_trace(const AnalysisInput& input) {
     row.add(trace.processes[index(thread.process)].pid).add(thread.tid);
     row.add(trace.device(trace.stream(execution.kernel.stream()).device).ordinal);
     row.add(nsys_api_name(trace.api_name(execution.launch)));
-    row.add(std::string_view(nsys_shape(kernel.grid))).add(std::string_view(nsys_shape(kernel.block)));
-    row.add(input.views.names().name(execution.kernel, nsys_names(input)));
-  }
+    row.add(std::string_view(grid)).add(std::string_view(block));
+    row.add(names.name(execution.kernel, form));
+  };
+  table.list(std::move(kernels), std::move(add));
   return table;
 }
 

@@ -60,18 +60,19 @@ Table report_nsys_nvtx_pushpop_trace(const AnalysisInput& input) {
   for (const Range& range : trace.ranges) {
     if (range.parent != kNone && is_nsys_range(range)) child_ns[range.parent] += range.end_ns - range.begin_ns;
   }
-  for (const uint32_t at : selected_ranges(input, Order::Start)) {
+  std::vector<uint32_t> rows = selected_ranges(input, Order::Start);
+  std::erase_if(rows, [&](uint32_t row) { return trace.ranges[row].style != RangeStyle::PushPop; });
+  auto add = [&trace, child_ns = std::move(child_ns)](uint32_t at, Table::Row& row) {
     const Range& range = trace.ranges[at];
-    if (range.style != RangeStyle::PushPop) continue;
     const std::string name = nsys_range_name(trace, range);
     const int64_t duration_ns = range.end_ns - range.begin_ns;
-    Table::Row row = table.row();
     row.add(range.begin_ns).add(range.end_ns).add(duration_ns).add(child_ns[at]).add(duration_ns - child_ns[at]);
     row.add(std::string_view(name));
     add_range_place(row, trace, range);
     add_range_cells(row, trace, at);
     row.add(std::string_view(std::string(range.level, '-') + name));
-  }
+  };
+  table.list(std::move(rows), std::move(add));
   if (table.rows() == 0) table.notes.push_back("no such ranges in the input");
   return table;
 }

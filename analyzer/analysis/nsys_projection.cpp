@@ -1,6 +1,7 @@
 // nvtx_gpu_proj_sum, nvtx_gpu_proj_trace and nvtx_kern_sum: the GPU work that ranges of the host launched. An operation belongs
 // to every range of the launching thread that contains the whole launch call. A range's projection is from the first start to
 // the last end of its operations, with the gaps between them, as nsys has it.
+#include "analyzer/analysis/merge_runs.h"
 #include "analyzer/analysis/nsys_tables.h"
 
 #include <algorithm>
@@ -82,9 +83,7 @@ std::vector<Projection> projections(const AnalysisInput& input) {
     const Work work = of_thread[index(trace.ranges[row].thread)].inside(trace.ranges[row]);
     if (work.operations != 0) found.push_back({row, work});
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Projection& a, const Projection& b) { return a.work.first_ns < b.work.first_ns; });
-  return found;
+  return merge_runs(std::move(found), [](const Projection& each) { return each.work.first_ns; });
 }
 
 void note_if_empty(Table& table) {
@@ -150,16 +149,15 @@ Table report_nsys_nvtx_gpu_proj_trace(const AnalysisInput& input) {
     table.add_column(title, key, CellType::Nanoseconds);
   table.add_column("Style", "style", CellType::Text);
   add_range_columns(table, {{"NumGPUOps", "operations"}});
-  for (const Projection& each : projections(input)) {
+  table.list(projections(input), [&trace](const Projection& each, Table::Row& row) {
     const Range& range = trace.ranges[each.range];
-    Table::Row row = table.row();
     row.add(std::string_view(nsys_range_name(trace, range))).add(each.work.first_ns);
     row.add(each.work.last_ns - each.work.first_ns).add(range.begin_ns).add(range.end_ns - range.begin_ns);
     row.add(nsys_style(range));
     add_range_place(row, trace, range);
     row.add(each.work.operations);
     add_range_cells(row, trace, each.range);
-  }
+  });
   note_if_empty(table);
   return table;
 }
@@ -212,9 +210,8 @@ Table report_nsys_nvtx_kern_sum(const AnalysisInput& input) {
   for (const uint32_t row : selected_operations(input, Order::Model)) {
     if (trace.operations[row].has_kernel() && trace.operations[row].linked()) kernels.push_back(row);
   }
-  std::stable_sort(kernels.begin(), kernels.end(), [&](uint32_t a, uint32_t b) {
-    return trace.host[trace.operations[a].launch].begin_ns < trace.host[trace.operations[b].launch].begin_ns;
-  });
+  kernels =
+      merge_runs(std::move(kernels), [&](uint32_t row) { return trace.host[trace.operations[row].launch].begin_ns; });
 
   struct Line {
     Values kernels;

@@ -112,9 +112,11 @@ Table report_nsys_gpu_time_util(const AnalysisInput& input) {
       return first_ns + length_ns / kChunks * chunk + length_ns % kChunks * chunk / kChunks;
     };
     int64_t used_ns[kChunks] = {};
+    int64_t started = 0;  // the chunk in which the next operation starts
     for (const uint32_t row : operations[d]) {
       const GpuOperation& operation = trace.operations[row];
-      for (int64_t chunk = 0; chunk < kChunks; ++chunk) {
+      while (started < kChunks && begin_of(started + 1) <= operation.start_ns) ++started;
+      for (int64_t chunk = started; chunk < kChunks && begin_of(chunk) < operation.end_ns; ++chunk) {
         const int64_t from = std::max(operation.start_ns, begin_of(chunk));
         const int64_t to = std::min(operation.end_ns, begin_of(chunk + 1));
         if (from < to) used_ns[chunk] += to - from;
@@ -153,11 +155,13 @@ Table report_nsys_cuda_api_sync(const AnalysisInput& input) {
   table.add_column("API Name", "api_name", CellType::Text);
   constexpr std::string_view kBlocking[] = {"cudaDeviceSynchronize", "cudaThreadSynchronize", "cudaStreamSynchronize",
                                             "cuCtxSynchronize", "cuStreamSynchronize"};
+  std::vector<bool> blocking;  // by HostEvent::api()
+  for (const StringId api : trace.apis) {
+    const std::string_view name = plain_api_name(trace.text(api));
+    blocking.push_back(std::find(std::begin(kBlocking), std::end(kBlocking), name) != std::end(kBlocking));
+  }
   std::vector<uint32_t> rows = selected_calls(input, Order::Start);
-  std::erase_if(rows, [&](uint32_t row) {
-    const std::string_view name = plain_api_name(trace.api_name(trace.host[row]));
-    return std::find(std::begin(kBlocking), std::end(kBlocking), name) == std::end(kBlocking);
-  });
+  std::erase_if(rows, [&](uint32_t row) { return !blocking[trace.host[row].api()]; });
   std::stable_sort(rows.begin(), rows.end(),
                    [&](uint32_t a, uint32_t b) { return trace.host[a].duration_ns() > trace.host[b].duration_ns(); });
   for (const uint32_t row : rows) {

@@ -32,14 +32,13 @@ Table report_nsys_cuda_api_trace(const AnalysisInput& input) {
                                    {"T-Pri", "thread_priority"}})
     table.add_column(title, key, CellType::Count);
   table.add_column("Thread Name", "thread_name", CellType::Text);
-  for (const uint32_t at : selected_calls(input, Order::Start)) {
+  table.list(selected_calls(input, Order::Start), [&trace](uint32_t at, Table::Row& row) {
     const HostEvent& event = trace.host[at];
     const Thread& thread = trace.thread(event.thread);
-    Table::Row row = table.row();
     row.add(event.begin_ns).add(event.duration_ns()).add(nsys_api_name(trace.api_name(event)));
     row.add(event.result()).add(event.correlation).add(trace.processes[index(thread.process)].pid).add(thread.tid);
     row.empty().add(std::string_view(thread.name));
-  }
+  });
   if (table.rows() == 0) table.notes.push_back("no CUDA calls in the input");
   return table;
 }
@@ -85,24 +84,25 @@ Table report_nsys_cuda_gpu_trace(const AnalysisInput& input) {
     table.add_column(title, key, CellType::Real, kDecimals);
   add_place_columns(table);
   table.add_column("Name", "name", CellType::Text);
-  for (const uint32_t at : selected_operations(input, Order::Start)) {
+  const auto add = [form = nsys_names(input), &trace, &names = input.views.names(), devices = device_names(trace)](
+                       uint32_t at, Table::Row& row) {
     const GpuOperation& operation = trace.operations[at];
     const Stream& stream = trace.stream(operation.stream());
     const bool is_kernel = operation.has_kernel();
-    Table::Row row = table.row();
     row.add(operation.start_ns).add(operation.duration_ns()).add(operation.correlation);
     if (is_kernel) {
       add_kernel_cells(row, trace.kernels[operation.detail]);
     } else {
       add_memory_cells(row, operation);
     }
-    add_place_cells(row, trace, stream);
+    add_place_cells(row, devices, stream);
     if (is_kernel) {
-      row.add(input.views.names().name(operation, nsys_names(input)));
+      row.add(names.name(operation, form));
     } else {
       row.add(std::string_view(nsys_memory_operation(operation)));
     }
-  }
+  };
+  table.list(selected_operations(input, Order::Start), add);
   if (table.rows() == 0) table.notes.push_back("no GPU work in the input");
   return table;
 }

@@ -49,13 +49,12 @@ Table report_nvtx_trace(const AnalysisInput& input) {
   });
   std::stable_sort(entries.begin(), entries.end(),
                    [](const Entry& a, const Entry& b) { return a.range->begin_ns < b.range->begin_ns; });
-  for (const Entry& entry : entries) {
+  auto add = [&trace, child_ns = std::move(child_ns)](const Entry& entry, Table::Row& row) {
     const Range& range = *entry.range;
     const Label& label = trace.labels[index(range.label)];
     const Thread& thread = trace.thread(range.thread);
     const int64_t duration = range.end_ns - range.begin_ns;
     const int64_t in_children = entry.id == kNone ? 0 : child_ns[entry.id];
-    Table::Row row = table.row();
     row.add(range.begin_ns).add(range.end_ns).add(duration).add(in_children).add(duration - in_children);
     row.add(trace.text(label.text)).add(trace.processes[index(thread.process)].pid).add(thread.tid);
     if (range.style == RangeStyle::PushPop) {
@@ -77,7 +76,8 @@ Table report_nvtx_trace(const AnalysisInput& input) {
     row.add(kStyles[static_cast<size_t>(range.style)]).add(trace.text(label.domain));
     row.add(std::string_view(range.unfinished ? "unfinished" : ""));
     row.add(std::string_view(path_text(trace, range.path)));
-  }
+  };
+  table.list(std::move(entries), std::move(add));
   return table;
 }
 

@@ -295,13 +295,14 @@ std::string kineto_name(const KernelNames& names, const GpuOperation& operation)
   return std::string(names.name(operation, NameForm::Full));
 }
 
-uint64_t OpFlops::of(const Range& range) {
+uint64_t OpFlops::of(const Range& range) const {
   const OperatorDetail* const detail = trace_.detail(range);
   if (detail == nullptr) return 0;
   if (detail->flops != 0 || index(detail->dims) == 0) return detail->flops;
   const uint32_t parts[] = {index(range.label), static_cast<uint32_t>(detail->dims),
                             static_cast<uint32_t>(detail->concrete)};
   const std::string key(reinterpret_cast<const char*>(parts), sizeof parts);
+  const std::lock_guard lock(mutex_);
   const auto found = known_.find(key);
   if (found != known_.end()) return found->second;
   return known_[key] = torch_flops(trace_.range_name(range), trace_.text(detail->dims), trace_.text(detail->concrete));

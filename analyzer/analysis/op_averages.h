@@ -5,6 +5,7 @@
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/model/event_tree.h"
 
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -48,15 +49,17 @@ OpAverages op_averages(const AnalysisInput& input, const OpGrouping& grouping);
 // The name Kineto gives an operation: the kernel's full name, "Memcpy HtoD (Pageable -> Device)", "Memset (Device)".
 std::string kineto_name(const KernelNames& names, const GpuOperation& operation);
 
-// FLOPs of an operator: as the trace has them, else by PyTorch's formulas. Remembers what it worked out.
+// FLOPs of an operator: as the trace has them, else by PyTorch's formulas. Remembers what it worked out; several threads may
+// ask.
 class OpFlops {
  public:
   explicit OpFlops(const Trace& trace) : trace_(trace) {}
-  uint64_t of(const Range& range);
+  uint64_t of(const Range& range) const;
 
  private:
   const Trace& trace_;
-  std::unordered_map<std::string, uint64_t> known_;  // by label, dims, concrete inputs
+  mutable std::mutex mutex_;
+  mutable std::unordered_map<std::string, uint64_t> known_;  // by label, dims, concrete inputs
 };
 
 }  // namespace prof::analyzer

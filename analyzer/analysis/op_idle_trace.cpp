@@ -34,10 +34,9 @@ Table report_op_idle_trace(const AnalysisInput& input) {
   std::stable_sort(ops.begin(), ops.end(), [&](const OpIdle& a, const OpIdle& b) {
     return trace.ranges[a.range].begin_ns < trace.ranges[b.range].begin_ns;
   });
-  for (const OpIdle& op : ops) {
+  auto add = [reference, &trace, gpus = std::move(gpus)](const OpIdle& op, Table::Row& row) {
     const Range& range = trace.ranges[op.range];
     const Thread& thread = trace.thread(range.thread);
-    Table::Row row = table.row();
     row.add(range.begin_ns).add(range.end_ns - range.begin_ns);
     row.add(trace.processes[index(thread.process)].pid).add(thread.tid);
     const double inside = static_cast<double>(op.inside_ns);
@@ -69,7 +68,8 @@ Table report_op_idle_trace(const AnalysisInput& input) {
       row.add(static_cast<uint32_t>(range.level));
     }
     row.add(trace.range_name(range));
-  }
+  };
+  table.list(std::move(ops), std::move(add));
   return table;
 }
 

@@ -1,5 +1,6 @@
 // ops-trace: one row per range, call and GPU operation in order of begin, with everything torch.autograd.profiler's
 // FunctionEvent says of one. Definitions: docs/reports/ops.md and docs/reports/ops-trace.md.
+#include "analyzer/analysis/merge_runs.h"
 #include "analyzer/analysis/op_averages.h"
 #include "analyzer/analysis/torch_flops.h"
 #include "analyzer/model/forward_backward.h"
@@ -9,6 +10,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 namespace prof::analyzer {
 
@@ -49,43 +52,41 @@ class Instances {
   explicit Instances(const AnalysisInput& input)
       : input_(input),
         trace_(input.trace),
+        at_calls_(input.options.definitions != Definitions::Reference),
         names_(input.views.event_names()),
+        kernel_names_(input.views.names()),
         tree_(input.views.tree()),
         links_(input.views.forward_backward()),
         stacks_(trace_, links_),
-        flops_(trace_) {}
-
-  Table run() {
-    Table table("ops-trace", "Operators, calls and GPU operations in order of begin");
-    declare_columns(table);
-    const bool reference = input_.options.definitions == Definitions::Reference;
-    device_ = device_times(trace_, tree_, !reference, [&](const GpuOperation& o) { return selected(o); });
-    memory_ = node_memory(trace_, tree_, reference);
-    count_kernels(!reference);
-    collect();
-    for (const Event& event : events_) {
-      Table::Row row = table.row();
-      switch (event.what) {
-        case What::Node: add_node(row, event.row); break;
-        case What::Async: add_async(row, trace_.ranges[event.row], event.row); break;
-        case What::Operation: add_operation(row, trace_.operations[event.row], !reference); break;
-      }
-    }
-    if (tree_.merged() != 0)
-      table.notes.push_back(fmt::format("only children of their parent's name, merged into it: {}", tree_.merged()));
-    if (tree_.filtered() != 0)
-      table.notes.push_back(fmt::format("bookkeeping operators left out: {}", tree_.filtered()));
-    return table;
+        flops_(trace_),
+        device_(device_times(trace_, tree_, at_calls_, [&](const GpuOperation& o) { return selected(o); })),
+        memory_(node_memory(trace_, tree_, !at_calls_)) {
+    count_kernels();
   }
 
- private:
   enum class What : uint32_t { Node, Async, Operation };
   struct Event {
-    int64_t begin_ns, end_ns;
     What what;
     uint32_t row;
   };
 
+  // All that is selected, by begin, what contains others first.
+  std::vector<Event> events() const {
+    return merge_runs(collect(), [&](const Event& event) {
+      const auto [begin_ns, end_ns] = time_of(event);
+      return std::pair(begin_ns, ~end_ns);
+    });
+  }
+
+  void add(const Event& event, Table::Row& row) const {
+    switch (event.what) {
+      case What::Node: add_node(row, event.row); break;
+      case What::Async: add_async(row, trace_.ranges[event.row], event.row); break;
+      case What::Operation: add_operation(row, trace_.operations[event.row]); break;
+    }
+  }
+
+ private:
   bool selected(const GpuOperation& operation) const {
     return input_.selection.has_stream(trace_, trace_.stream(operation.stream())) &&
            input_.selection.in_window(operation.start_ns, operation.end_ns);
@@ -94,33 +95,39 @@ class Instances {
     return input_.selection.has_thread(trace_.thread(thread)) && input_.selection.in_window(begin_ns, end_ns);
   }
 
-  void count_kernels(bool at_calls) {
+  void count_kernels() {
     kernels_.resize(tree_.size());
     for (const GpuOperation& operation : trace_.operations) {
-      const uint32_t node = selected(operation) ? node_of_operation(tree_, operation, at_calls) : kNone;
+      const uint32_t node = selected(operation) ? node_of_operation(tree_, operation, at_calls_) : kNone;
       if (node != kNone) ++kernels_[node];
     }
   }
 
-  void collect() {
+  Interval time_of(const Event& event) const {
+    switch (event.what) {
+      case What::Node: return {tree_.begin_ns(event.row), tree_.end_ns(event.row)};
+      case What::Async: return {trace_.ranges[event.row].begin_ns, trace_.ranges[event.row].end_ns};
+      case What::Operation: break;
+    }
+    return {trace_.operations[event.row].start_ns, trace_.operations[event.row].end_ns};
+  }
+
+  std::vector<Event> collect() const {
+    std::vector<Event> events;
     for (uint32_t node = 0; node < tree_.size(); ++node) {
       const int64_t begin_ns = tree_.begin_ns(node), end_ns = tree_.end_ns(node);
-      if (selected(tree_.thread(node), begin_ns, end_ns)) events_.push_back({begin_ns, end_ns, What::Node, node});
+      if (selected(tree_.thread(node), begin_ns, end_ns)) events.push_back({What::Node, node});
     }
     for (const Process& process : trace_.processes) {
       for (uint32_t row = process.start_end_ranges.first; row < process.start_end_ranges.last; ++row) {
         const Range& range = trace_.ranges[row];
-        if (selected(range.thread, range.begin_ns, range.end_ns))
-          events_.push_back({range.begin_ns, range.end_ns, What::Async, row});
+        if (selected(range.thread, range.begin_ns, range.end_ns)) events.push_back({What::Async, row});
       }
     }
     for (uint32_t row = 0; row < trace_.operations.size(); ++row) {
-      const GpuOperation& operation = trace_.operations[row];
-      if (selected(operation)) events_.push_back({operation.start_ns, operation.end_ns, What::Operation, row});
+      if (selected(trace_.operations[row])) events.push_back({What::Operation, row});
     }
-    std::stable_sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
-      return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
-    });
+    return events;
   }
 
   void add_where(Table::Row& row, ThreadId thread) const {
@@ -128,7 +135,7 @@ class Instances {
     row.add(trace_.processes[index(trace_.thread(thread).process)].pid).add(trace_.thread(thread).tid);
   }
 
-  void add_node(Table::Row& row, uint32_t node) {
+  void add_node(Table::Row& row, uint32_t node) const {
     const Range* const range = tree_.range(node);
     const uint32_t parent = tree_[node].parent;
     row.add(node + 1);
@@ -150,7 +157,7 @@ class Instances {
     }
   }
 
-  void add_async(Table::Row& row, const Range& range, uint32_t range_row) {
+  void add_async(Table::Row& row, const Range& range, uint32_t range_row) const {
     row.empty().empty().add(trace_.range_name(range));
     add_where(row, range.thread);
     row.add(range.begin_ns).add(std::max(range.begin_ns, range.end_ns)).empty();
@@ -160,7 +167,7 @@ class Instances {
   }
 
   // From "FLOPs" on.
-  void add_range(Table::Row& row, const Range& range, uint32_t range_row, bool async) {
+  void add_range(Table::Row& row, const Range& range, uint32_t range_row, bool async) const {
     const OperatorDetail* const detail = trace_.detail(range);
     const RangeText text = range.kind == RangeKind::Nvtx ? parse_range_text(trace_.range_name(range)) : RangeText{};
     const BackwardLink* const link = links_.around(range_row);
@@ -188,11 +195,11 @@ class Instances {
     stack.empty() ? row.empty() : row.add(std::string_view(stack));
   }
 
-  void add_operation(Table::Row& row, const GpuOperation& operation, bool at_calls) {
-    const uint32_t node = node_of_operation(tree_, operation, at_calls);
+  void add_operation(Table::Row& row, const GpuOperation& operation) const {
+    const uint32_t node = node_of_operation(tree_, operation, at_calls_);
     row.empty();
     node == kNone ? row.empty() : row.add(node + 1);
-    row.add(std::string_view(kineto_name(input_.views.names(), operation))).add(std::string_view("CUDA"));
+    row.add(std::string_view(kineto_name(kernel_names_, operation))).add(std::string_view("CUDA"));
     const Stream& stream = trace_.stream(operation.stream());
     row.add(trace_.device(stream.device).ordinal);
     row.add(trace_.processes[index(trace_.process_of(operation.stream()))].pid).add(stream.number);
@@ -200,21 +207,33 @@ class Instances {
     row.add(operation.start_ns).add(std::max(operation.start_ns, operation.end_ns)).empty().empty().add(ns).add(ns);
   }
 
-  const AnalysisInput& input_;
+  const AnalysisInput input_;
   const Trace& trace_;
+  const bool at_calls_;  // launches outside all ranges keep their time
   const EventNames& names_;
+  const KernelNames& kernel_names_;
   const EventTree& tree_;
   const ForwardBackward& links_;
   const OpStacks stacks_;
-  OpFlops flops_;
-  DeviceTimes device_;
-  NodeMemory memory_;
-  Column<uint32_t> kernels_;
-  std::vector<Event> events_;
+  const OpFlops flops_;
+  const DeviceTimes device_;
+  const NodeMemory memory_;
+  Column<uint32_t> kernels_;  // by node
 };
 
 }  // namespace
 
-Table report_ops_trace(const AnalysisInput& input) { return Instances(input).run(); }
+Table report_ops_trace(const AnalysisInput& input) {
+  Table table("ops-trace", "Operators, calls and GPU operations in order of begin");
+  declare_columns(table);
+  const auto instances = std::make_shared<const Instances>(input);
+  table.list(instances->events(),
+             [instances](const Instances::Event& event, Table::Row& row) { instances->add(event, row); });
+  const EventTree& tree = input.views.tree();
+  if (tree.merged() != 0)
+    table.notes.push_back(fmt::format("only children of their parent's name, merged into it: {}", tree.merged()));
+  if (tree.filtered() != 0) table.notes.push_back(fmt::format("bookkeeping operators left out: {}", tree.filtered()));
+  return table;
+}
 
 }  // namespace prof::analyzer

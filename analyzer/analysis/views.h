@@ -1,5 +1,5 @@
 // What several analyses need of one model, made when first asked for and kept: names, categories of kernels, queue depth,
-// busy time of devices, nesting. One thread asks.
+// busy time of devices, nesting. Several threads may ask.
 #pragma once
 
 #include "analyzer/analysis/kernel_categories.h"
@@ -12,11 +12,25 @@
 #include "analyzer/model/queue_depth.h"
 #include "analyzer/model/trace.h"
 
-#include <optional>
+#include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
 namespace prof::analyzer {
+
+// A value that is made when first asked for; who asks meanwhile waits.
+template <class T> class Lazy {
+ public:
+  template <class Make> const T& get(Make&& make) const {
+    std::call_once(once_, [&] { value_.reset(new T(make())); });
+    return *value_;
+  }
+
+ private:
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<const T> value_;
+};
 
 class Views {
  public:
@@ -30,6 +44,8 @@ class Views {
   const std::vector<IntervalSet>& busy() const;
   // HostEvent row -> row of the innermost range (but Python's) its thread was in when it was entered, kNone if in none.
   const Column<uint32_t>& range_of_call() const;
+  // HostEvent row -> the chain of ranges its thread was in when it was entered.
+  const Column<PathId>& path_of_call() const;
   // Which work waited for which.
   const Dependencies& dependencies() const;
   const EventNames& event_names() const;
@@ -42,16 +58,17 @@ class Views {
  private:
   const Trace& trace_;
   CategoryRules rules_;
-  mutable std::optional<KernelNames> names_;
-  mutable std::optional<KernelCategories> categories_;
-  mutable std::optional<QueueDepth> depth_;
-  mutable std::optional<std::vector<IntervalSet>> busy_;
-  mutable std::optional<Column<uint32_t>> range_of_call_;
-  mutable std::optional<Dependencies> dependencies_;
-  mutable std::optional<EventNames> event_names_;
-  mutable std::optional<EventTree> tree_;
-  mutable std::optional<ForwardBackward> forward_backward_;
-  mutable std::optional<GraphOrigins> graph_origins_;
+  Lazy<KernelNames> names_;
+  Lazy<KernelCategories> categories_;
+  Lazy<QueueDepth> depth_;
+  Lazy<std::vector<IntervalSet>> busy_;
+  Lazy<Column<uint32_t>> range_of_call_;
+  Lazy<Column<PathId>> path_of_call_;
+  Lazy<Dependencies> dependencies_;
+  Lazy<EventNames> event_names_;
+  Lazy<EventTree> tree_;
+  Lazy<ForwardBackward> forward_backward_;
+  Lazy<GraphOrigins> graph_origins_;
 };
 
 }  // namespace prof::analyzer

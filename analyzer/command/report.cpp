@@ -98,14 +98,15 @@ int run_report(Options& options) {
   std::unique_ptr<Sink> sink;
   for (const Analysis* analysis : analyses) {
     Table table = analysis->run(input);
-    if (!options.sort.empty() && !table.sort_by(options.sort)) {
+    const size_t all_rows = table.rows();
+    const size_t limit = options.limit.value_or(options.table.format == TableFormat::Text ? table.text_limit : 0);
+    if (!options.sort.empty() && !table.sort_by(options.sort, limit)) {
       std::string keys;
       for (const TableColumn& column : table.columns()) keys += (keys.empty() ? "" : ", ") + column.key;
       throw std::runtime_error(
           fmt::format("--sort: {} has no column '{}'; it has: {}", analysis->name, options.sort, keys));
     }
-    const size_t all_rows = table.rows();
-    table.limit(options.limit.value_or(options.table.format == TableFormat::Text ? table.text_limit : 0));
+    table.limit(limit);
     if (!options.selection.all()) table.notes.push_back(options.selection.text());
     if (table.rows() != all_rows) table.notes.push_back(fmt::format("first {} of {} rows", table.rows(), all_rows));
     table.coverage = coverage_line(*trace);

@@ -7,6 +7,7 @@
 #include "analyzer/model/forward_backward.h"
 #include "analyzer/model/trace.h"
 
+#include <atomic>
 #include <string_view>
 #include <vector>
 
@@ -28,7 +29,7 @@ class OpStacks {
   const Trace& trace_;
   const ForwardBackward& links_;
   Column<uint32_t> python_;  // range row -> row of the innermost Python function around it
-  mutable uint64_t left_out_ = 0;
+  mutable std::atomic<uint64_t> left_out_ = 0;
 };
 
 }  // namespace prof::analyzer

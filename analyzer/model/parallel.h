@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <mutex>
@@ -33,6 +34,41 @@ template <class Task> void parallel_for(size_t count, Task&& task, unsigned work
   work();
   for (std::thread& thread : threads) thread.join();
   if (error) std::rethrow_exception(error);
+}
+
+// make(worker, i) for 0 … count − 1 on all cores, and use(worker, i) one after the other in that order, each on the thread
+// that made i. `new_worker()` makes what one thread keeps between its turns.
+template <class NewWorker, class Make, class Use>
+void parallel_in_order(size_t count, NewWorker&& new_worker, Make&& make, Use&& use) {
+  std::mutex mutex;
+  std::condition_variable turn_changed;
+  size_t turn = 0;
+  bool failed = false;
+  const auto wait_for = [&](size_t i) {
+    std::unique_lock lock(mutex);
+    turn_changed.wait(lock, [&] { return turn == i || failed; });
+    return !failed;
+  };
+  std::atomic<size_t> next{0};
+  const auto work = [&](size_t) {
+    try {
+      auto worker = new_worker();
+      for (size_t i = next.fetch_add(1); i < count; i = next.fetch_add(1)) {
+        make(worker, i);
+        if (!wait_for(i)) return;
+        use(worker, i);
+        const std::lock_guard lock(mutex);
+        ++turn;
+        turn_changed.notify_all();
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      failed = true;
+      turn_changed.notify_all();
+      throw;
+    }
+  };
+  parallel_for(count < worker_count() ? count : worker_count(), work);
 }
 
 }  // namespace prof::analyzer

@@ -85,9 +85,13 @@ std::string scaled_time(int64_t ns) {
 
 CellTexts::CellTexts(const Table& table, TimeUnit unit, CellLook look)
     : table_(table), unit_(unit), look_(std::move(look)) {
-  of_text_.reserve(table.texts());
-  for (size_t id = 0; id < table.texts(); ++id) {
-    std::string_view text = table.text(static_cast<int64_t>(id));
+  add_new_texts();
+}
+
+void CellTexts::add_new_texts() {
+  of_text_.reserve(table_.texts());
+  for (size_t id = of_text_.size(); id < table_.texts(); ++id) {
+    std::string_view text = table_.text(static_cast<int64_t>(id));
     if (look_.text || !is_plain(text)) {
       std::string made = readable_utf8(text);
       text = made_.emplace_back(look_.text ? look_.text(std::move(made)) : std::move(made));
@@ -96,10 +100,12 @@ CellTexts::CellTexts(const Table& table, TimeUnit unit, CellLook look)
   }
 }
 
-ShownCell CellTexts::of(const TableColumn& column, int64_t cell, Buffer& buffer) const {
+ShownCell CellTexts::of(size_t row, size_t column, Buffer& buffer) const {
+  const TableColumn& cells = table_.columns()[column];
+  const int64_t cell = cells.cells[row];
   if (cell == kEmptyCell) return {};
-  if (column.type == CellType::Text) return of_text_[static_cast<size_t>(cell)];
-  auto size = static_cast<size_t>(put_number(buffer, column, cell, unit_) - buffer);
+  if (cells.type == CellType::Text) return of_text_[static_cast<size_t>(cell)];
+  auto size = static_cast<size_t>(put_number(buffer, cells, cell, unit_) - buffer);
   if (look_.number) {
     const std::string text = look_.number({buffer, size});
     size = std::min(text.size(), sizeof(buffer));
@@ -108,30 +114,86 @@ ShownCell CellTexts::of(const TableColumn& column, int64_t cell, Buffer& buffer)
   return {{buffer, size}, size};
 }
 
-std::vector<size_t> CellTexts::widths(const std::vector<std::string>& titles) const {
-  std::vector<size_t> widths(titles.size());
-  parallel_for(titles.size(), [&](size_t i) {
-    const TableColumn& column = table_.columns()[i];
-    Buffer buffer;
-    size_t width = display_width(titles[i]);
-    for (const int64_t cell : column.cells) width = std::max(width, of(column, cell, buffer).width);
-    widths[i] = width;
-  });
+// What one thread keeps: the rows of its block, and texts of blocks before, which come again.
+class RowWriter::Block {
+ public:
+  explicit Block(const RowWriter& writer) : writer_(writer) {}
+
+  const CellTexts& rows(size_t first, size_t last) {
+    constexpr size_t kMostTexts = 1 << 16;
+    if (!made_ || made_->texts() > kMostTexts) {
+      texts_.reset();
+      made_ = std::make_unique<Table>(writer_.table_.blank());
+      texts_ = std::make_unique<CellTexts>(*made_, writer_.unit_, writer_.look_);
+    }
+    made_->clear_rows();
+    writer_.table_.make_rows(first, last, *made_);
+    texts_->add_new_texts();
+    return *texts_;
+  }
+
+  std::string lines;
+  std::vector<size_t> widths;
+
+ private:
+  const RowWriter& writer_;
+  std::unique_ptr<Table> made_;
+  std::unique_ptr<CellTexts> texts_;
+};
+
+RowWriter::RowWriter(const Table& table, TimeUnit unit, CellLook look)
+    : table_(table), unit_(unit), look_(std::move(look)) {
+  if (!table.is_listing()) stored_ = std::make_unique<CellTexts>(table, unit_, look_);
+}
+
+// visit(block, texts, first, last): rows of texts.table(); use(block): block by block.
+template <class Visit, class Use> void RowWriter::each_block(Visit&& visit, Use&& use) const {
+  constexpr size_t kInBlock = 2048;
+  const size_t rows = table_.rows();
+  parallel_in_order((rows + kInBlock - 1) / kInBlock, [this] { return Block(*this); },
+                    [&](Block& block, size_t i) {
+                      const size_t first = i * kInBlock, last = std::min(rows, first + kInBlock);
+                      stored_ ? visit(block, *stored_, first, last)
+                              : visit(block, block.rows(first, last), size_t{0}, last - first);
+                    },
+                    [&](Block& block, size_t) { use(block); });
+}
+
+std::vector<size_t> RowWriter::widths(const std::vector<std::string>& titles) const {
+  std::vector<size_t> widths;
+  for (const std::string& title : titles) widths.push_back(display_width(title));
+  each_block(
+      [&](Block& block, const CellTexts& texts, size_t first, size_t last) {
+        block.widths.assign(titles.size(), 0);
+        for (size_t column = 0; column < titles.size(); ++column) {
+          CellTexts::Buffer buffer;
+          size_t& widest = block.widths[column];
+          for (size_t row = first; row < last; ++row) widest = std::max(widest, texts.of(row, column, buffer).width);
+        }
+      },
+      [&](const Block& block) {
+        for (size_t column = 0; column < titles.size(); ++column)
+          widths[column] = std::max(widths[column], block.widths[column]);
+      });
   return widths;
 }
 
-void write_rows(size_t rows, Sink& sink, const std::function<void(size_t, std::string&)>& put) {
-  constexpr size_t kInBlock = 4096;
-  std::vector<std::string> blocks(2 * size_t{worker_count()});
-  for (size_t first = 0; first < rows; first += blocks.size() * kInBlock) {
-    const size_t count = std::min(blocks.size(), (rows - first + kInBlock - 1) / kInBlock);
-    parallel_for(count, [&](size_t block) {
-      blocks[block].clear();
-      const size_t begin = first + block * kInBlock;
-      for (size_t row = begin; row < std::min(rows, begin + kInBlock); ++row) put(row, blocks[block]);
-    });
-    for (size_t block = 0; block < count; ++block) sink.write(blocks[block]);
-  }
+void RowWriter::write(Sink& sink, const std::function<void(const CellTexts&, size_t, std::string&)>& put,
+                      std::string_view between_rows) const {
+  bool first_block = true;
+  each_block(
+      [&](Block& block, const CellTexts& texts, size_t first, size_t last) {
+        block.lines.clear();
+        for (size_t row = first; row < last; ++row) {
+          if (row != first) block.lines += between_rows;
+          put(texts, row, block.lines);
+        }
+      },
+      [&](const Block& block) {
+        if (!first_block) sink.write(between_rows);
+        first_block = false;
+        sink.write(block.lines);
+      });
 }
 
 }  // namespace prof::analyzer

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,14 +30,16 @@ struct CellLook {
 
 class CellTexts {
  public:
+  // Of a table whose rows are stored.
   CellTexts(const Table& table, TimeUnit unit, CellLook look = {});
+  CellTexts(const CellTexts&) = delete;
+  CellTexts& operator=(const CellTexts&) = delete;
 
+  const Table& table() const { return table_; }
   // In the buffer, or kept as long as this object.
   using Buffer = char[512];
-  ShownCell of(const TableColumn& column, int64_t cell, Buffer& buffer) const;
-
-  // Of each column the widest cell, or its title if that is wider.
-  std::vector<size_t> widths(const std::vector<std::string>& titles) const;
+  ShownCell of(size_t row, size_t column, Buffer& buffer) const;
+  void add_new_texts();  // the table has got more rows
 
  private:
   const Table& table_;
@@ -46,8 +49,26 @@ class CellTexts {
   std::vector<ShownCell> of_text_;  // by id
 };
 
-// Writes put(row, line) of all rows in their order; put appends to the line and is called on several threads.
-void write_rows(size_t rows, Sink& sink, const std::function<void(size_t, std::string&)>& put);
+// The rows of any table, in their order. Those of a listing are made block by block.
+class RowWriter {
+ public:
+  RowWriter(const Table& table, TimeUnit unit, CellLook look = {});
+
+  // Of each column the widest cell, or its title if that is wider.
+  std::vector<size_t> widths(const std::vector<std::string>& titles) const;
+  // put(texts, row of texts.table(), lines) appends to the lines; called on several threads.
+  void write(Sink& sink, const std::function<void(const CellTexts&, size_t, std::string&)>& put,
+             std::string_view between_rows = "") const;
+
+ private:
+  class Block;
+  template <class Visit, class Use> void each_block(Visit&& visit, Use&& use) const;
+
+  const Table& table_;
+  TimeUnit unit_;
+  CellLook look_;
+  std::unique_ptr<const CellTexts> stored_;  // null: a listing
+};
 
 // Columns of a terminal the text takes.
 size_t display_width(std::string_view text);

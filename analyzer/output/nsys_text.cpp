@@ -44,8 +44,8 @@ void write_nsys_text(const Table& table, TimeUnit unit, Sink& sink) {
     titles.push_back(is_time(column.type) ? fmt::format("{} ({})", column.title, kUnitNames[static_cast<size_t>(unit)])
                                           : column.title);
   }
-  const CellTexts texts(table, unit, {cut_text, with_commas});
-  const std::vector<size_t> widths = texts.widths(titles);
+  const RowWriter rows(table, unit, {cut_text, with_commas});
+  const std::vector<size_t> widths = rows.widths(titles);
   // Spaces at the end of a line are left out.
   const auto put = [&](size_t i, const ShownCell& cell, size_t before, std::string& line) {
     line += i == 0 ? " " : "  ";
@@ -61,10 +61,10 @@ void write_nsys_text(const Table& table, TimeUnit unit, Sink& sink) {
   }
   for (size_t i = 0; i < columns.size(); ++i) put(i, {std::string(widths[i], '-'), widths[i]}, 0, head);
   sink.write(head);
-  write_rows(table.rows(), sink, [&](size_t row, std::string& line) {
+  rows.write(sink, [&](const CellTexts& texts, size_t row, std::string& line) {
     CellTexts::Buffer buffer;
     for (size_t i = 0; i < columns.size(); ++i) {
-      const ShownCell cell = texts.of(columns[i], columns[i].cells[row], buffer);
+      const ShownCell cell = texts.of(row, i, buffer);
       put(i, cell, columns[i].type == CellType::Text ? 0 : widths[i] - cell.width, line);
     }
   });

@@ -1,5 +1,5 @@
-// What an analysis answers with: typed columns, no printing. Times are integer nanoseconds; the writers scale them. Cells
-// are 8 bytes, so that a table of every GPU operation of a long run still fits.
+// What an analysis answers with: typed columns, no printing. Times are integer nanoseconds; the writers scale them. The rows
+// are stored, or made when they are read: a listing of every event of a long run would not fit.
 #pragma once
 
 #include "analyzer/model/strings.h"
@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,7 +46,10 @@ class Table {
     Row(const Row&) = delete;
     Row& operator=(const Row&) = delete;
     ~Row();
-    Row& add(int64_t value);
+    Row& add(int64_t value) {
+      table_.columns_.at(column_++).cells.push_back(value);
+      return *this;
+    }
     Row& add(uint64_t value) { return add(static_cast<int64_t>(value)); }
     Row& add(uint32_t value) { return add(static_cast<int64_t>(value)); }
     Row& add(double value);
@@ -57,17 +62,39 @@ class Table {
   };
   Row row() { return Row(*this); }
 
+  // Rows that are made when they are read. `make` appends those of these numbers, all below `count`, to a table with the same
+  // columns, in the order of the numbers. Several threads call it, as long as this object lives.
+  using MakeRows = std::function<void(std::span<const uint32_t> numbers, Table& into)>;
+  void list(size_t count, MakeRows make);
+  // One row for each item: add(item, row) adds its cells.
+  template <class Item, class Add> void list(std::vector<Item> items, Add add) {
+    const auto kept = std::make_shared<const std::vector<Item>>(std::move(items));
+    list(kept->size(), [kept, add = std::move(add)](std::span<const uint32_t> numbers, Table& into) {
+      for (const uint32_t number : numbers) {
+        Row row = into.row();
+        add((*kept)[number], row);
+      }
+    });
+  }
+  bool is_listing() const { return make_ != nullptr; }
+  // Of a listing: an empty table with its columns, and rows [first, last) appended to such a table.
+  Table blank() const;
+  void make_rows(size_t first, size_t last, Table& into) const;
+  void clear_rows();  // texts stay
+  // Makes the rows of a listing and keeps them.
+  void store();
+
   const std::string& name() const { return name_; }
   const std::string& title() const { return title_; }
   const std::vector<TableColumn>& columns() const { return columns_; }
-  size_t rows() const { return columns_.empty() ? 0 : columns_[0].cells.size(); }
+  size_t rows() const { return make_ ? listed_ : columns_.empty() ? 0 : columns_[0].cells.size(); }
   std::string_view text(int64_t cell) const { return texts_[StringId{static_cast<uint32_t>(cell)}]; }
   size_t texts() const { return texts_.size(); }  // cells of texts are smaller
   static double real(int64_t cell);
 
   // Sorts by the column of that key or title ("-key": descending) and cuts to `limit` rows (0: all). Equal rows keep their
   // order. False: there is no such column.
-  bool sort_by(std::string_view key);
+  bool sort_by(std::string_view key, size_t limit = 0);
   void limit(size_t rows);
 
   bool nsys_look = false;            // the text form is laid out as `nsys stats` does, notes below the rows
@@ -83,10 +110,15 @@ class Table {
   size_t text_limit = 0;  // most rows of the text form unless --limit says otherwise; 0: all
 
  private:
+  std::vector<int64_t> listed_cells(const TableColumn& column);
+
   std::string name_;
   std::string title_;
   std::vector<TableColumn> columns_;
   StringTable texts_;
+  MakeRows make_;                // of a listing
+  size_t listed_ = 0;            // its rows
+  std::vector<uint32_t> order_;  // their numbers as sorted; empty: 0, 1, 2 …
 };
 
 enum class TimeUnit { Auto, Ns, Us, Ms, S };

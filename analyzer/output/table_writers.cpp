@@ -39,8 +39,8 @@ void write_text(const Table& table, TimeUnit unit, Sink& sink) {
     titles.push_back(with_unit ? fmt::format("{} ({})", column.title, kUnitNames[static_cast<int>(unit)])
                                : column.title);
   }
-  const CellTexts texts(table, unit);
-  const std::vector<size_t> widths = texts.widths(titles);
+  const RowWriter rows(table, unit);
+  const std::vector<size_t> widths = rows.widths(titles);
   const auto put = [&](size_t i, const ShownCell& cell, std::string& line) {
     const size_t padding = widths[i] - cell.width;
     const bool last = i + 1 == columns.size(), left = columns[i].type == CellType::Text;
@@ -54,9 +54,9 @@ void write_text(const Table& table, TimeUnit unit, Sink& sink) {
   for (size_t i = 0; i < columns.size(); ++i) put(i, {titles[i], display_width(titles[i])}, head);
   for (size_t i = 0; i < columns.size(); ++i) head.append(i == 0 ? "" : "  ").append(widths[i], '-');
   sink.write(head + "\n");
-  write_rows(table.rows(), sink, [&](size_t row, std::string& line) {
+  rows.write(sink, [&](const CellTexts& texts, size_t row, std::string& line) {
     CellTexts::Buffer buffer;
-    for (size_t i = 0; i < columns.size(); ++i) put(i, texts.of(columns[i], columns[i].cells[row], buffer), line);
+    for (size_t i = 0; i < columns.size(); ++i) put(i, texts.of(row, i, buffer), line);
   });
   write_end(table, sink);
 }
@@ -81,12 +81,12 @@ void write_csv(const Table& table, TimeUnit unit, Sink& sink) {
                             : std::string(columns[i].title)));
   }
   sink.write("\n");
-  const CellTexts texts(table, unit, {csv_text, {}});
-  write_rows(table.rows(), sink, [&](size_t row, std::string& line) {
+  const RowWriter rows(table, unit, {csv_text, {}});
+  rows.write(sink, [&](const CellTexts& texts, size_t row, std::string& line) {
     CellTexts::Buffer buffer;
     for (size_t i = 0; i < columns.size(); ++i) {
       if (i != 0) line += ',';
-      line += texts.of(columns[i], columns[i].cells[row], buffer).text;
+      line += texts.of(row, i, buffer).text;
     }
     line += '\n';
   });
@@ -104,25 +104,27 @@ void write_json(const Table& table, Sink& sink) {
   for (const TableColumn& column : table.columns()) {
     keys.push_back(json_string(is_time(column.type) ? column.key + "_ns" : column.key) + ":");
   }
-  for (size_t row = 0; row < table.rows(); ++row) {
-    sink.write(row == 0 ? "\n{" : ",\n{");
+  if (table.rows() != 0) sink.write("\n");
+  const RowWriter rows(table, TimeUnit::Ns, {[](std::string&& text) { return json_string(text); }, {}});
+  const auto put = [&](const CellTexts& texts, size_t row, std::string& line) {
+    CellTexts::Buffer buffer;
+    line += '{';
     for (size_t i = 0; i < keys.size(); ++i) {
-      const TableColumn& column = table.columns()[i];
+      const TableColumn& column = texts.table().columns()[i];
       const int64_t cell = column.cells[row];
-      sink.write(i == 0 ? "" : ",");
-      sink.write(keys[i]);
-      char number[32];
+      if (i != 0) line += ',';
+      line += keys[i];
       if (cell == kEmptyCell) {
-        sink.write("null");
-      } else if (column.type == CellType::Text) {
-        sink.write(json_string(table.text(cell)));
+        line += "null";
+      } else if (is_real(column.type)) {
+        line.append(buffer, put_double(buffer, Table::real(cell)));
       } else {
-        char* end = is_real(column.type) ? put_double(number, Table::real(cell)) : put_signed(number, cell);
-        sink.write({number, static_cast<size_t>(end - number)});
+        line += texts.of(row, i, buffer).text;
       }
     }
-    sink.write("}");
-  }
+    line += '}';
+  };
+  rows.write(sink, put, ",\n");
   sink.write("\n],");
   if (!table.footers.empty()) {
     sink.write("\"footers\":[");

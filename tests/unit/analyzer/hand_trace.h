@@ -102,7 +102,9 @@ class HandTrace {
   // The table of a report on this model.
   analyzer::Table report(analyzer::Table (*run)(const analyzer::AnalysisInput&)) {
     if (views_ == nullptr) views_ = std::make_unique<analyzer::Views>(trace);
-    return run({trace, *views_, selection, options});
+    analyzer::Table table = run({trace, *views_, selection, options});
+    table.store();
+    return table;
   }
   analyzer::Views& views() {
     if (views_ == nullptr) views_ = std::make_unique<analyzer::Views>(trace);

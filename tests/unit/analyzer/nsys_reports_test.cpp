@@ -15,7 +15,10 @@ Table run_report(const Trace& trace, std::string_view name, const Selection& sel
   const Views views(trace);
   const ReportOptions options;
   for (const Analysis& analysis : kAnalyses) {
-    if (analysis.name == name) return analysis.run({trace, views, selection, options});
+    if (analysis.name != name) continue;
+    Table table = analysis.run({trace, views, selection, options});
+    table.store();
+    return table;
   }
   ADD_FAILURE() << "no report " << name;
   return Table("", "");
