@@ -2,11 +2,13 @@
 // of the dependency graph; most first.
 #include "analyzer/analysis/advise_rules.h"
 #include "analyzer/analysis/gaps.h"
+#include "analyzer/model/parallel.h"
 #include "analyzer/output/json_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace prof::analyzer {
 
@@ -43,21 +45,25 @@ struct Finding {
   int64_t saved_ns = 0;
 };
 
-std::vector<Finding> findings(const AnalysisInput& input, AdviceShared& shared, const Window& window,
-                              const DependencyGraph& graph, const NodeSelection& selected) {
-  const std::vector<NamedNodes> named = named_nodes(input, graph, selected);
-  const AdviceInput advice_input{input, shared, window, graph, selected, named};
+// Rules and the header lines of the graph ask for a pass over its nodes each, all at once.
+std::vector<Finding> findings(const AdviceInput& advice_input, Table& table) {
+  const AnalysisInput& input = advice_input.input;
+  const DependencyGraph& graph = advice_input.graph;
+  const std::span<const AdviceRule> rules = advice_rules();
+  std::vector<std::vector<Advice>> found(rules.size());
+  parallel_for(rules.size() + 1, [&](size_t i) {
+    i < rules.size() ? rules[i].find(advice_input, found[i])
+                     : add_graph_notes(table, input, advice_input.window, graph);
+  });
   std::vector<Finding> all;
   std::vector<Scenario> scenarios;
-  for (const AdviceRule& rule : advice_rules()) {
-    std::vector<Advice> found;
-    rule.find(advice_input, found);
-    for (Advice& advice : found) {
+  for (size_t i = 0; i < rules.size(); ++i) {
+    for (Advice& advice : found[i]) {
       scenarios.push_back(advice.scenario);
-      all.push_back({rule.name, std::move(advice)});
+      all.push_back({rules[i].name, std::move(advice)});
     }
   }
-  const std::vector<Outcome> outcomes = Replay(graph, selected.filter()).walls_without(scenarios);
+  const std::vector<Outcome> outcomes = Replay(graph, advice_input.selected.filter()).walls_without(scenarios);
   for (size_t i = 0; i < all.size(); ++i) {
     all[i].count = outcomes[i].count;
     all[i].saved_ns = std::max<int64_t>(0, graph.wall_ns() - std::max(outcomes[i].wall_ns, all[i].advice.floor_ns));
@@ -146,12 +152,16 @@ Table report_advise(const AnalysisInput& input) {
   table.add_column("Rows in", "see", CellType::Text);
   if (const std::string warning = coverage_warning(input.trace); !warning.empty()) table.notes.push_back(warning);
   const NodeSelection selected(input);
-  AdviceShared shared(input, windows);
+  std::unique_ptr<AdviceShared> shared;
   for (const Window& window : windows) {
-    const DependencyGraph graph = make_graph(input, window);
-    add_graph_notes(table, input, window, graph);
-    for (const Finding& finding : findings(input, shared, window, graph, selected))
-      add_row(table, input, window, several, graph.wall_ns(), finding);
+    std::unique_ptr<const DependencyGraph> graph;
+    parallel_for(shared == nullptr ? 2 : 1, [&](size_t i) {
+      i == 0 ? graph.reset(new DependencyGraph(make_graph(input, window)))
+             : shared.reset(new AdviceShared(input, windows));
+    });
+    const std::vector<NamedNodes> named = named_nodes(input, *graph, selected);
+    for (const Finding& finding : findings({input, *shared, window, *graph, selected, named}, table))
+      add_row(table, input, window, several, graph->wall_ns(), finding);
   }
   table.notes.push_back("bounds are of one change at a time and do not add up");
   table.text_form = as_text;

@@ -17,6 +17,22 @@ constexpr int64_t kSlowLaunchNs = 50'000, kSlowTimesMedian = 5;
 constexpr double kLowUse = 0.5;
 constexpr int64_t kParts = 30;
 
+// Of the work before a call, what was inside one range.
+struct Piece {
+  uint32_t call;
+  int64_t ns;
+};
+
+// The piece before this call: there is one. Calls differ and grow, so it is no further back than calls are, and close to there
+// where most calls have one.
+const Piece& piece_before(const std::vector<Piece>& pieces, uint32_t call) {
+  size_t high = std::min<size_t>(call - pieces.front().call, pieces.size() - 1), step = 1;
+  while (step <= high && pieces[high - step].call >= call) high -= step, step *= 2;
+  const auto first = pieces.begin() + static_cast<ptrdiff_t>(step <= high ? high - step : 0);
+  return *std::partition_point(first, pieces.begin() + static_cast<ptrdiff_t>(high),
+                               [&](const Piece& piece) { return piece.call < call; });
+}
+
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 // Gaps of one device with one cause and one culprit, and the host's calls that made the launches behind them late.
@@ -209,10 +225,6 @@ void other_calls(const AdviceInput& in, std::vector<Advice>& found) {
 void host_work_in(const AdviceInput& in, std::vector<Advice>& found) {
   const Trace& trace = in.input.trace;
   const EventNames names(trace);
-  struct Piece {
-    uint32_t call;
-    int64_t ns;
-  };
   struct Work {
     int64_t time_ns = 0;
     Interval longest{};
@@ -232,7 +244,7 @@ void host_work_in(const AdviceInput& in, std::vector<Advice>& found) {
           Work& work = works[names.of(trace.ranges[range])];
           work.time_ns += to - from;
           if (to - from > work.longest.length_ns()) work.longest = {from, to};
-          work.pieces.resize(trace.threads.size());
+          if (work.pieces.empty()) work.pieces.resize(trace.threads.size());
           std::vector<Piece>& pieces = work.pieces[index(call.thread)];
           if (pieces.empty() || pieces.back().call != node.row) pieces.push_back({node.row, 0});
           pieces.back().ns += to - from;
@@ -249,7 +261,11 @@ void host_work_in(const AdviceInput& in, std::vector<Advice>& found) {
     FoundNodes calls;
     for (std::vector<Piece>& of_thread : work->pieces) {
       for (const Piece& piece : of_thread) calls.add(piece.call, piece.ns);
-      pieces->insert(pieces->end(), of_thread.begin(), of_thread.end());
+      if (pieces->empty()) {
+        pieces->swap(of_thread);
+      } else {
+        pieces->insert(pieces->end(), of_thread.begin(), of_thread.end());
+      }
       of_thread = {};
     }
     Advice advice;
@@ -260,9 +276,7 @@ void host_work_in(const AdviceInput& in, std::vector<Advice>& found) {
     advice.shown = work->longest;
     advice.call = calls.longest;
     const auto without_piece = [pieces](uint32_t row, int64_t time_ns) {
-      const auto piece =
-          std::partition_point(pieces->begin(), pieces->end(), [&](const Piece& p) { return p.call < row; });
-      return time_ns - piece->ns;
+      return time_ns - piece_before(*pieces, row).ns;
     };
     advice.scenario = {
         {kCallNodes, kPartBefore, 0, kNodeUnexplained | kNodeReturns, {}, only(std::move(calls)), without_piece}};

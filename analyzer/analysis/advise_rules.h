@@ -33,7 +33,7 @@ class AdviceShared {
     const std::vector<double>& of_device = fills_[index(device)];
     return kernel < of_device.size() ? of_device[kernel] : 1.0;
   }
-  // Goes on from the window before where that ended earlier.
+  // For one rule alone, as rules are asked on several threads. Goes on from the window before where that ended earlier.
   void enter(const Window& window);
   HostCursor& cursor(ThreadId thread);
 
@@ -67,6 +67,7 @@ struct Advice {
   std::string_view see;  // the report that lists the rows
 };
 
+// Rules are asked at the same time: what they share is only read.
 struct AdviceRule {
   std::string_view name;
   void (*find)(const AdviceInput& input, std::vector<Advice>& found);

@@ -84,7 +84,7 @@ struct LaneSums {
       const NodeTimes measured(own, after_before, after_other);
       const LaneMasks lanes = lane_masks(masks);
       NodeTimes times(measured, lanes);
-      if (masks.partly) changes.cut(node, masks, measured, times);
+      if (masks.partly != 0) changes.cut(node, masks, measured, times);
       changed_step(before, other, node, times, measured, lanes, now, sums);
     }
     slots[node.slot] = now;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -21,7 +22,7 @@ static_assert(kLanes == 8, "a bit of a byte for each lane");
 // For each part, the lanes in which it is changed.
 struct Masks {
   std::array<uint8_t, kParts> of_part{};
-  bool partly = false;  // in some of these lanes a part of it stays
+  uint8_t partly = 0;  // lanes in which something of a part may stay
   bool any() const { return (of_part[0] | of_part[1] | of_part[2] | of_part[3]) != 0; }
   void add(uint32_t parts, size_t lane) {
     for (size_t part = 0; part < kParts; ++part) {
@@ -103,14 +104,15 @@ class Changes {
     for (const auto& [change, lane] : kinds_[static_cast<size_t>(node.kind())].special) {
       if (!concerns(*change, node)) continue;
       masks.add(change->parts, lane);
-      masks.partly |= static_cast<bool>(change->stays);
+      if (change->stays) masks.partly = static_cast<uint8_t>(masks.partly | 1u << lane);
     }
     return masks;
   }
 
   // Puts back what stays of parts that are cut.
   void cut(const Node& node, const Masks& masks, const NodeTimes& measured, NodeTimes& times) const {
-    for (size_t lane = 0; lane < kLanes; ++lane) {
+    for (uint32_t lanes = masks.partly; lanes != 0; lanes &= lanes - 1) {
+      const auto lane = static_cast<size_t>(std::countr_zero(lanes));
       const auto put_back = [&](uint32_t part, const Lanes& from, Lanes& to) {
         if ((masks.of_part[part] >> lane & 1) != 0) to[lane] = stays(node, part, lane, from[lane]);
       };
