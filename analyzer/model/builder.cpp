@@ -174,6 +174,7 @@ std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, c
   finish_devices(inputs, *trace);
   nest_nvtx(inputs, tasks, *trace);
   place_graphs(tasks, *trace);
+  place_unified(inputs, tasks, *trace);
   correlate(calls, *trace, workers);
   std::vector<bool> outer(trace->apis.size());
   for (const LogInput& input : inputs) {

@@ -36,6 +36,9 @@ void nest_nvtx(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks,
 // Collects the records about graphs of all tasks and finds the call that each was made by. After place_events().
 void place_graphs(std::vector<LogTask>& tasks, Trace& trace);
 
+// Collects what happened to managed memory.
+void place_unified(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);
+
 // Joins driver calls to launches by containment, GPU operations to launches by correlation id, and fills each process's
 // Coverage. `calls` is freed.
 void correlate(std::vector<ProcessCalls>& calls, Trace& trace, unsigned workers);

@@ -44,6 +44,10 @@ class Surveyor {
     to_.first_gpu_ns = std::min(to_.first_gpu_ns, r.start);
     to_.last_gpu_ns = std::max(to_.last_gpu_ns, r.start);
   }
+  void operator()(const format::UnifiedMemory& r, RecordPlace) {
+    to_.first_gpu_ns = std::min(to_.first_gpu_ns, r.start);
+    to_.last_gpu_ns = std::max(to_.last_gpu_ns, r.start);
+  }
   void operator()(const format::DriverCalls& r, RecordPlace) {
     to_.calls[call_group(CallSort::Driver, r.tid)].count += r.calls.count;
   }
@@ -158,6 +162,18 @@ class Filler {
     gpu(r, 0, 0, 0, ids_.graph_runs.find_or(r.graph, 0), GpuKind::Graph);
   }
 
+  void operator()(const format::UnifiedMemory& r, RecordPlace) {
+    UnifiedMemoryEvent event;
+    event.start_ns = clock_.gpu(r.start) - origin_ns_;
+    event.end_ns = static_cast<int64_t>(static_cast<uint64_t>(event.start_ns) + r.duration);
+    event.value = r.value;
+    event.address = r.address;
+    event.what = static_cast<UnifiedWhat>(r.what);
+    event.source = r.source;
+    event.destination = r.destination;
+    event.flags = r.flags;
+    to_.unified.push_back(event);
+  }
   void operator()(const format::DriverCalls& r, RecordPlace) {
     calls(r.calls, call_group(CallSort::Driver, r.tid), [&](uint64_t time) { return clock_.gpu(time); });
   }

@@ -122,6 +122,7 @@ struct LogTask {
   uint64_t nvtx_rows = 0;
   Column<StagedNvtx> nvtx;
   StagedGraph graphs;
+  std::vector<UnifiedMemoryEvent> unified;
   std::vector<std::string> texts;                                              // inline NVTX names
   std::vector<std::pair<uint32_t, std::pair<uint32_t, std::string>>> threads;  // ThreadId -> tid, name
   std::vector<format::ClockAnchor> anchors;

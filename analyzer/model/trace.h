@@ -133,6 +133,33 @@ struct GraphMade {
 };
 static_assert(sizeof(GraphMade) <= 48);
 
+// Something that happened to managed memory; only logs recorded with PROF_UNIFIED=on have them. Values are CUPTI's.
+enum class UnifiedWhat : uint32_t {
+  ToDevice = 1,
+  ToHost = 2,
+  CpuFault = 3,
+  GpuFaults = 4,
+  Thrashing = 5,
+  Throttling = 6,
+  RemoteMap = 7,
+  BetweenDevices = 8
+};
+
+constexpr bool moves_memory(UnifiedWhat what) {
+  return what == UnifiedWhat::ToDevice || what == UnifiedWhat::ToHost || what == UnifiedWhat::BetweenDevices;
+}
+
+struct UnifiedMemoryEvent {
+  int64_t start_ns = 0, end_ns = 0;
+  uint64_t value = 0;  // moved: bytes; faults: how many
+  uint64_t address = 0;
+  ProcessId process{};
+  UnifiedWhat what{};
+  uint32_t source = 0, destination = 0;  // 1 + ordinal; 0: the CPU
+  uint32_t flags = 0;                    // CUPTI's: cause of the migration, kind of access
+  bool moves() const { return moves_memory(what); }
+};
+
 enum class RangeStyle : uint8_t { PushPop = 0, StartEnd = 1, Mark = 2 };
 
 // Who made a range. Annotation: torch.profiler's record_function and ProfilerStep; Overhead: the profiler's own work.
@@ -353,8 +380,9 @@ struct Trace {
   Column<Range> ranges;  // push/pop and start/end ranges
   Column<Range> marks;
   Column<PathChange> path_changes;
-  std::vector<GraphNode> graph_nodes;  // by time in each process
-  std::vector<GraphMade> graphs_made;  // likewise
+  std::vector<GraphNode> graph_nodes;       // by time in each process
+  std::vector<GraphMade> graphs_made;       // likewise
+  std::vector<UnifiedMemoryEvent> unified;  // by start in each process
 
   // Only from traces of other tools.
   Column<OperatorDetail> details;  // row 0: none; empty if no range has details

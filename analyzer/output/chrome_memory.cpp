@@ -1,5 +1,6 @@
-// What only traces of other tools have, in the Chrome trace: allocations as Kineto's "[memory]" instants, what a stream was
-// synchronised with, and ranges projected on a stream.
+// What the Chrome trace has beside calls, ranges and operations: allocations as Kineto's "[memory]" instants, what a stream was
+// synchronised with and ranges projected on a stream (other tools' traces), and what happened to managed memory (our logs).
+#include "analyzer/model/unified_memory.h"
 #include "analyzer/output/chrome_writer.h"
 
 #include <fmt/format.h>
@@ -78,6 +79,26 @@ void write_annotation(const ChromeContext& context, const GpuAnnotation& annotat
       fmt::format("{{\"ph\":\"e\",{}{}}}", common, micros(std::max(annotation.start_ns, annotation.end_ns))));
 }
 
+// Async beside the GPU they concern: they overlap each other and the kernels that wait for them. Faults of the CPU are its process's.
+void write_unified(const ChromeContext& context, const UnifiedMemoryEvent& event, size_t row) {
+  if (!context.writes(event.process)) return;
+  uint64_t pid = context.ids.process[index(event.process)];
+  const uint32_t place = event.destination != 0 ? event.destination : event.source;
+  for (size_t d = 0; d < context.trace.devices.size(); ++d) {
+    const Device& device = context.trace.devices[d];
+    if (place != 0 && device.process == event.process && device.ordinal == place - 1) pid = context.ids.device[d];
+  }
+  std::string name(unified_what_text(event.what));
+  if (event.moves())
+    name += fmt::format(" {} to {}", unified_place_text(event.source), unified_place_text(event.destination));
+  const std::string common = fmt::format("\"cat\":\"unified_memory\",\"id\":\"um{}\",\"name\":{},{}", row + 1,
+                                         json_string(name), track_piece(pid, 0));
+  context.events.add(fmt::format("{{\"ph\":\"b\",{}{},\"args\":{{\"{}\":{},\"Addr\":{}}}}}", common,
+                                 micros(event.start_ns), event.moves() ? "Bytes" : "Count", event.value,
+                                 event.address));
+  context.events.add(fmt::format("{{\"ph\":\"e\",{}{}}}", common, micros(std::max(event.start_ns, event.end_ns))));
+}
+
 }  // namespace
 
 void write_chrome_memory(const ChromeContext& context) {
@@ -89,6 +110,7 @@ void write_chrome_memory(const ChromeContext& context) {
   for (size_t row = 0; row < trace.gpu_annotations.size(); ++row) {
     write_annotation(context, trace.gpu_annotations[row], row);
   }
+  for (size_t row = 0; row < trace.unified.size(); ++row) write_unified(context, trace.unified[row], row);
 }
 
 }  // namespace prof::analyzer

@@ -15,6 +15,7 @@ using CopyRecord = CUpti_ActivityMemcpy6;
 using PeerRecord = CUpti_ActivityMemcpyPtoP4;
 using FillRecord = CUpti_ActivityMemset4;
 using GraphRecord = CUpti_ActivityGraphTrace2;
+using UnifiedRecord = CUpti_ActivityUnifiedMemoryCounter2;  // every one since has more behind it
 
 inline constexpr uint32_t kGraphIdSince = 14;  // API version of CUDA 11.1; node ids came with 11.0, the oldest we read
 

@@ -56,6 +56,7 @@ class Reader {
       }
       case CUPTI_ACTIVITY_KIND_MEMSET: return fill(*reinterpret_cast<const FillRecord*>(record));
       case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: return graph(*reinterpret_cast<const GraphRecord*>(record));
+      case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER: return unified(*reinterpret_cast<const UnifiedRecord*>(record));
       case CUPTI_ACTIVITY_KIND_DRIVER:
       case CUPTI_ACTIVITY_KIND_RUNTIME: return call(*reinterpret_cast<const CUpti_ActivityAPI*>(record));
       case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
@@ -155,6 +156,20 @@ class Reader {
     run.value = record.value;
     run.memory_kind = record.memoryKind;
     emit(run);
+  }
+
+  void unified(const UnifiedRecord& record) {
+    const auto place = [](uint32_t id) { return id == CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID ? 0 : id + 1; };
+    format::UnifiedMemory event;
+    event.start = record.start;
+    event.duration = record.end > record.start ? record.end - record.start : 0;
+    event.what = static_cast<uint32_t>(record.counterKind);
+    event.value = record.value;
+    event.address = record.address;
+    event.source = place(record.srcId);
+    event.destination = place(record.dstId);
+    event.flags = record.flags;
+    record.start != 0 ? static_cast<void>(emit(event)) : count(format::Counter::gpu_clock_errors);
   }
 
   void call(const CUpti_ActivityAPI& record) {

@@ -28,6 +28,7 @@ namespace {
 
 std::atomic<const char*> g_taken_by{nullptr};  // the function by which another tool took CUPTI over, whenever that was
 std::atomic<bool> g_runtime_calls{false};      // collected, because another profiler came
+std::atomic<bool> g_unified_memory{false};
 std::atomic<bool> g_said{false};
 
 struct Kind {
@@ -71,6 +72,7 @@ void disable_all() {
   };
   for (const Kind& kind : kKinds) disable(kind.kind);
   if (g_whole_graphs.exchange(false)) disable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  if (g_unified_memory.exchange(false)) disable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
   if (g_external_ids.exchange(false)) disable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
   if (g_runtime_calls.exchange(false)) disable(CUPTI_ACTIVITY_KIND_RUNTIME);
   if (cupti_client_uses(CUPTI_ACTIVITY_KIND_DRIVER)) return;
@@ -115,6 +117,34 @@ const char* enable_graphs() {
   static std::atomic<bool> said{false};
   say(said, "CUPTI cannot time whole graphs (", result_name(result), "); each node is timed");
   return "nodes: whole graphs were refused";
+}
+
+// "on" where asked for and possible.
+void enable_unified_memory() {
+  if (std::strcmp(options().unified, "on") != 0) return;
+  constexpr uint32_t kMostDevices = 16, kCounters = 8;  // CUPTI's kinds are 1 to 8
+  CUpti_ActivityUnifiedMemoryCounterConfig wanted[kMostDevices * kCounters] = {};
+  const Cupti& api = g_cupti.api;
+  int devices = 0;
+  if (g_driver.cuDeviceGetCount == nullptr || g_driver.cuDeviceGetCount(&devices) != CUDA_SUCCESS) devices = 0;
+  uint32_t count = 0;
+  for (uint32_t device = 0; device < std::min(kMostDevices, static_cast<uint32_t>(devices)); ++device) {
+    for (uint32_t kind = 1; kind <= kCounters; ++kind) {
+      wanted[count].scope = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE;
+      wanted[count].kind = static_cast<CUpti_ActivityUnifiedMemoryCounterKind>(kind);
+      wanted[count].deviceId = device;
+      wanted[count++].enable = 1;
+    }
+  }
+  CUptiResult result = CUPTI_ERROR_NOT_SUPPORTED;
+  if (api.cuptiActivityConfigureUnifiedMemoryCounter != nullptr)
+    result = api.cuptiActivityConfigureUnifiedMemoryCounter(wanted, count);
+  if (result == CUPTI_SUCCESS) result = api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+  g_unified_memory.store(result == CUPTI_SUCCESS, std::memory_order_relaxed);
+  define_meta("unified_memory", result == CUPTI_SUCCESS ? "on" : "refused");
+  static std::atomic<bool> said{false};
+  if (result != CUPTI_SUCCESS)
+    say(said, "CUPTI cannot tell what happens to managed memory (", result_name(result), ")");
 }
 
 bool enable_all() {
@@ -164,6 +194,7 @@ GpuActivity take() {
   define_meta("cupti_version", Decimal(g_cupti.version).text());
   if (!enable_all()) return GpuActivity::Off;
   define_meta("graphs", enable_graphs());
+  enable_unified_memory();
   define_meta("gpu_correlation", enable_calls());
   define_meta("gpu_times", "on");
   return GpuActivity::On;

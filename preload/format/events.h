@@ -373,4 +373,22 @@ struct GraphRun {
   }
 };
 
+// Something that happened to managed memory: pages moved, faults (PROF_UNIFIED=on). Not work of the program's: no launch, no stream.
+struct UnifiedMemory {
+  static constexpr uint32_t kKind = 27;
+  static constexpr std::string_view kName = "unified_memory";
+  uint64_t start = 0, duration = 0;  // GPU clock, ns; 0 long where it is a moment
+  uint32_t what = 0;                 // CUpti_ActivityUnifiedMemoryCounterKind
+  uint64_t value = 0;                // moved: bytes; GPU faults: how many; CPU faults: 1
+  uint64_t address = 0;              // CPU faults: of the page; else where the pages begin
+  uint32_t source = 0;               // 1 + device; 0: the CPU, or not meant
+  uint32_t destination = 0;          // likewise
+  uint32_t flags = 0;                // what CUPTI says: kind of access, cause of the migration
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.gpu_time("start", s.start), v.value("duration", s.duration), v.value("what", s.what), v.value("value", s.value);
+    v.value("address", s.address);
+    v.optional("source", s.source), v.optional("destination", s.destination), v.optional("flags", s.flags);
+  }
+};
+
 }  // namespace prof::format

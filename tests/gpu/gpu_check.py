@@ -27,6 +27,7 @@ STEPS = {
     "killed": steps_programs.killed,
     "gaps": steps_overhead.gaps,
     **{name: steps_programs.app(name) for name in steps_programs.APPS},
+    "managed": steps_devices.managed,
     "two_gpus": steps_devices.two_gpus,
     "nccl": steps_devices.nccl,
     "torch_graph_nodes": steps_graphs.torch_graph_nodes,

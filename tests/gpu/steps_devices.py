@@ -1,4 +1,4 @@
-"""Steps that need two GPUs: one process that uses both, and one process a GPU with NCCL between them."""
+"""Steps about GPUs and their memory: managed memory; two GPUs in one process; one process a GPU with NCCL between them."""
 import collections
 import gzip
 import json
@@ -51,6 +51,32 @@ def two_gpus(lab, step):
     peers = {copy.peer for copy in defined(runs[0], "copy_run") if copy.peer}
     both_ways = {1 + a | 1 + b << 16 for a, b in ((0, 1), (1, 0))}
     step.check("copies between the GPUs name both", peers == both_ways, sorted(peers), sorted(both_ways))
+
+
+def managed(lab, step):
+    """Managed memory, written by the CPU and by the GPU in turn: every page moves."""
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    command = [lab.program("managed")]
+    plain = lab.run(command)
+    folder = lab.fresh("managed")
+    recorded = lab.run(command, env=lab.recorded_env(folder, PROF_UNIFIED="on"))
+    same_behaviour(step, plain, recorded)
+    run = load(lab, folder)[0]
+    step.check("CUPTI tells about managed memory", run.meta.get("unified_memory") == "on", run.meta.get("unified_memory"), "on")
+    count, total = collections.Counter(), collections.Counter()
+    for event in defined(run, "unified_memory"):
+        count[event.what] += 1
+        total[event.what] += event.value
+    size = 64 << 20
+    for what, name in ((1, "to the GPU"), (2, "to the CPU")):
+        step.check(f"bytes that moved {name}", size <= total[what] <= 3 * size, total[what], f"{size} a round at most, two rounds")
+        step.figure(f"migrations {name}", count[what])
+    step.check("page faults of the GPU", total[4] > 0, total[4], "> 0")
+    step.figure("page faults of the CPU", count[3])
+    if lab.prof:
+        answer = lab.run_prof(["report", "unified-memory", "um_total_sum", run.log.path])
+        step.check("prof report unified-memory", answer.status == 0 and "migration" in answer.stdout, f"exit status {answer.status}", 0)
 
 
 def nccl(lab, step):

@@ -102,6 +102,16 @@ SIM_EXPORT CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId cbid, uint
   return CUPTI_SUCCESS;
 }
 
+SIM_EXPORT CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig* config,
+                                                                  uint32_t count) {
+  if (config == nullptr || count == 0) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
+  State& now = state();
+  std::lock_guard<std::mutex> lock(now.mutex);
+  now.unified_configured = true;
+  return CUPTI_SUCCESS;
+}
+
 SIM_EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc funcBufferRequested,
                                                       CUpti_BuffersCallbackCompleteFunc funcBufferCompleted) {
   if (funcBufferRequested == nullptr || funcBufferCompleted == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;

@@ -1,4 +1,6 @@
 // Turns what the device finished into CUPTI's records, with its structs and its clock.
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "cupti_state.h"
@@ -151,6 +153,21 @@ size_t external(const ExternalRecord& from, uint8_t* to) {
   return put(record, to);
 }
 
+size_t migration(State& now, const Migration& from, uint8_t* to) {
+  auto record = blank<CUpti_ActivityUnifiedMemoryCounter3>();
+  record.kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER;
+  record.counterKind = from.to_device ? CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD
+                                      : CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH;
+  record.value = from.bytes;
+  record.start = translate(now, from.start);
+  record.end = translate(now, from.end);
+  record.address = 0x7f0000000000;
+  record.srcId = from.to_device ? CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID : from.device;
+  record.dstId = from.to_device ? from.device : CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID;
+  record.processId = static_cast<uint32_t>(getpid());
+  return put(record, to);
+}
+
 }  // namespace
 
 uint64_t translate(State& now, Ns moment) {
@@ -177,6 +194,7 @@ size_t record_size(CUpti_ActivityKind kind) {
     case CUPTI_ACTIVITY_KIND_RUNTIME: return sizeof(CUpti_ActivityAPI);
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: return sizeof(CUpti_ActivityExternalCorrelation);
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: return sizeof(CUpti_ActivityGraphTrace2);
+    case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER: return sizeof(CUpti_ActivityUnifiedMemoryCounter3);
     default: return 0;
   }
 }
@@ -185,6 +203,7 @@ size_t write_record(State& now, const Finished& from, uint8_t* to) {
   if (const auto* one = std::get_if<ApiRecord>(&from)) return api(*one, to);
   if (const auto* one = std::get_if<ExternalRecord>(&from)) return external(*one, to);
   if (const auto* one = std::get_if<GraphRun>(&from)) return graph(now, *one, to);
+  if (const auto* one = std::get_if<Migration>(&from)) return migration(now, *one, to);
   const auto& one = std::get<OperationRecord>(from);
   switch (one.kind) {
     case OperationKind::Kernel: return kernel(now, one, to);

@@ -115,6 +115,13 @@ class Sink final : public ActivitySink {
     State& now = state();
     std::lock_guard<std::mutex> lock(now.mutex);
     if (wants_operation(now, record) && !lost(now)) now.finished.push_back(record);
+    if (record.kind != OperationKind::Memcpy || !now.unified_configured ||
+        !now.enabled[CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER])
+      return;
+    if (record.target_kind == CUPTI_ACTIVITY_MEMORY_KIND_MANAGED)
+      now.finished.push_back(Migration{record.start, record.end, record.bytes, record.device, true});
+    if (record.source_kind == CUPTI_ACTIVITY_MEMORY_KIND_MANAGED)
+      now.finished.push_back(Migration{record.start, record.end, record.bytes, record.device, false});
   }
 
   void graph_done(const GraphRun& run) override {

@@ -35,7 +35,14 @@ struct ExternalRecord {
   uint64_t id;
   uint32_t correlation;
 };
-using Finished = std::variant<OperationRecord, GraphRun, ApiRecord, ExternalRecord>;
+// Pages of managed memory that a copy moved: to the GPU where it wrote them, to the CPU where it read them.
+struct Migration {
+  Ns start, end;
+  uint64_t bytes;
+  uint32_t device;
+  bool to_device;
+};
+using Finished = std::variant<OperationRecord, GraphRun, ApiRecord, ExternalRecord, Migration>;
 
 struct Buffer {
   uint8_t* memory = nullptr;
@@ -60,6 +67,7 @@ struct State {
   std::map<CUpti_ActivityKind, std::set<uint32_t>> enabled_in;  // by context id
   std::bitset<kDriverCallbacks> driver_api;
   std::bitset<kRuntimeCallbacks> runtime_api;
+  bool unified_configured = false;
 
   CUpti_BuffersCallbackRequestFunc request = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;

@@ -50,7 +50,7 @@ TEST(MemoryReport, AllocationsWithoutAStreamAreOfSomeDevice) {
   run.memory_call("cuMemFree", 6, 7, 0, 1, 0);
   EXPECT_EQ(run.rows(), "device | 100 | 100 | 100 | 0\ndevice 1 | 40 | 40 | 40 | 0\n");
   const Table table = run.report(report_memory);
-  EXPECT_NE(table.notes.back().find("neither context nor stream"), std::string::npos);
+  EXPECT_NE(table.notes.back().find("neither its context nor a stream"), std::string::npos);
 }
 
 TEST(NvtxTrace, LeavesOutTheProfilersOwnWork) {

@@ -1,0 +1,65 @@
+// unified-memory: how much managed memory moved between the CPU and each GPU, how fast, and how many faults it took. Bandwidth is
+// Σ bytes / Σ time of the migrations. Migrations are no copies of the program's: the reports about copies do not have them.
+#include "analyzer/model/unified_memory.h"
+#include "analyzer/analysis/analysis.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace prof::analyzer {
+
+namespace {
+
+struct Sum {
+  uint64_t count = 0, value = 0;
+  int64_t time_ns = 0, longest_ns = 0;
+};
+
+}  // namespace
+
+Table report_unified_memory(const AnalysisInput& input) {
+  Table table("unified-memory", "Managed memory: migrations and page faults");
+  table.add_column("PID", "pid", CellType::Count);
+  table.add_column("What", "what", CellType::Text);
+  table.add_column("From", "from", CellType::Text);
+  table.add_column("To", "to", CellType::Text);
+  table.add_column("Count", "count", CellType::Count);
+  table.add_column("Faults", "faults", CellType::Count);
+  table.add_column("Bytes", "bytes", CellType::Count);
+  table.add_column("Time", "time", CellType::Nanoseconds);
+  table.add_column("Max", "max", CellType::Nanoseconds);
+  table.add_column("Bandwidth (GB/s)", "bandwidth_gb_per_s", CellType::Real, 3);
+  using Key = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;
+  std::map<Key, Sum> sums;
+  for (const UnifiedMemoryEvent& event : input.trace.unified) {
+    if (!input.selection.in_window(event.start_ns, event.end_ns)) continue;
+    Sum& sum = sums[{index(event.process), static_cast<uint32_t>(event.what), event.source, event.destination}];
+    const int64_t duration = std::max<int64_t>(event.end_ns - event.start_ns, 0);
+    ++sum.count;
+    sum.value += event.value;
+    sum.time_ns += duration;
+    sum.longest_ns = std::max(sum.longest_ns, duration);
+  }
+  for (const auto& [key, sum] : sums) {
+    const auto [process, what_number, source, destination] = key;
+    const auto what = static_cast<UnifiedWhat>(what_number);
+    const bool moves = moves_memory(what);
+    Table::Row row = table.row();
+    row.add(uint64_t{input.trace.processes[process].pid}).add(unified_what_text(what));
+    moves || source != 0 ? row.add(unified_place_text(source)) : row.empty();
+    moves || destination != 0 ? row.add(unified_place_text(destination)) : row.empty();
+    row.add(sum.count);
+    what == UnifiedWhat::GpuFaults  ? row.add(sum.value)
+    : what == UnifiedWhat::CpuFault ? row.add(sum.count)
+                                    : row.empty();
+    moves ? row.add(sum.value) : row.empty();
+    row.add(sum.time_ns).add(sum.longest_ns);
+    moves&& sum.time_ns > 0 ? row.add(static_cast<double>(sum.value) / static_cast<double>(sum.time_ns)) : row.empty();
+  }
+  if (input.trace.unified.empty())
+    table.notes.push_back("nothing about managed memory in the input: record with PROF_UNIFIED=on (--unified on)");
+  return table;
+}
+
+}  // namespace prof::analyzer
