@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-ALWAYS = {"dlsym", "InitializeInjectionNvtx", "InitializeInjectionNvtx2"}
+ALWAYS = {"dlsym", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"}
 NEEDED = re.compile(r"libc\.so\.6|ld-linux-[\w-]+\.so\.\d")
 ROW = re.compile(r"^(?:CUDA_API|CUPTI_API)\w*\(\s*(\w+)", re.M)
 RUNTIME_ROW = re.compile(r"^CUDART_API\(\s*(\w+)", re.M)
@@ -54,7 +54,7 @@ def main():
     exported = {name if name in ALWAYS else name + version for name, version, defined in symbols(library) if defined}
     for name in sorted(exported - table - ALWAYS):
         problems.append(f"exports {name}, which no row lists")
-    for name in sorted((table | {"dlsym", "InitializeInjectionNvtx2"}) - exported):
+    for name in sorted((table | ALWAYS) - exported):
         problems.append(f"does not export {name}, which a row lists")
     newest = "0"
     for name, version, defined in symbols(library):

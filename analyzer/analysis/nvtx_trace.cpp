@@ -1,5 +1,6 @@
 // nvtx-trace: one row per NVTX range in order of begin; nsys's nvtx_pushpop_trace with start/end ranges and marks added.
 #include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/range_state.h"
 
 #include <fmt/format.h>
 
@@ -28,6 +29,8 @@ Table report_nvtx_trace(const AnalysisInput& input) {
   table.add_column("Domain", "domain", CellType::Text);
   table.add_column("Note", "note", CellType::Text);
   table.add_column("NVTX path", "nvtx_path", CellType::Text);
+  table.add_column("Category", "category", CellType::Text);
+  table.add_column("Payload", "payload", CellType::Text);
 
   struct Entry {
     const Range* range;
@@ -74,10 +77,12 @@ Table report_nvtx_trace(const AnalysisInput& input) {
     }
     constexpr std::string_view kStyles[] = {"PushPop", "StartEnd", "Mark"};
     row.add(kStyles[static_cast<size_t>(range.style)]).add(trace.text(label.domain));
-    row.add(std::string_view(range.unfinished ? "unfinished" : ""));
+    row.add(std::string_view(range_state(trace, range)));
     row.add(std::string_view(path_text(trace, range.path)));
+    row.add(std::string_view(category_text(trace, label))).add(std::string_view(payload_text(trace, range)));
   };
   table.list(std::move(entries), std::move(add));
+  note_nvtx_oddities(trace, table.notes);
   return table;
 }
 

@@ -115,7 +115,10 @@ std::vector<SummarySection> gpu_sections(const Trace& trace, const KernelNames& 
                                              Sums(options), SummarySection{})
                                 .first->second;
     if (per_device) section.device = fmt::format("{} ({})", device.name, device.ordinal);
-    if (per_stream) section.stream = fmt::format("Context {}, Stream {}", stream.context, stream.number);
+    if (per_stream) {
+      section.stream = fmt::format("Context {}, Stream {}", stream.context, stream.number);
+      if (index(stream.name) != 0) section.stream += fmt::format(" ({})", trace.text(stream.name));
+    }
     for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
       const GpuOperation& operation = trace.operations[row];
       sums.add(gpu_key(names, operation), operation.duration_ns());

@@ -72,6 +72,12 @@ struct Loader {
   void operator()(const format::PythonFrameDef& def, RecordPlace place) { keep(to.python_frames, def.id, def, place); }
   void operator()(const format::ImageDef& def, RecordPlace place) { keep(to.images, def.id, def, place); }
   void operator()(const format::ImageGone& def, RecordPlace) { to.images_gone.push_back(def); }
+  void operator()(const format::NvtxSchemaDef& def, RecordPlace place) {
+    keep(to.nvtx_schemas, def.id, DefinedSchema{def, {}}, place);
+  }
+  void operator()(const format::NvtxSchemaEntry& def, RecordPlace) { schema_entries.push_back(def); }
+  void operator()(const format::NvtxCounterDef& def, RecordPlace place) { keep(to.nvtx_counters, def.id, def, place); }
+  void operator()(const format::NvtxCategoryDef& def, RecordPlace) { to.nvtx_categories.push_back(def); }
   void operator()(const format::UnhookedApi& def, RecordPlace) { to.unhooked_apis.push_back(def.name); }
   void operator()(const format::GpuClock& def, RecordPlace) {
     if (!to.gpu_clock) to.gpu_clock = def;
@@ -79,8 +85,18 @@ struct Loader {
   void operator()(const format::ClockAnchor& anchor, RecordPlace) { to.clock_anchors.push_back(anchor); }
 
   std::vector<format::DeviceProperty> properties{};
+  std::vector<format::NvtxSchemaEntry> schema_entries{};
+
+  // Entries whose schema is lost are nobody's.
+  void finish_schemas() {
+    for (const format::NvtxSchemaEntry& entry : schema_entries) {
+      DefinedSchema* const schema = to.nvtx_schemas.find(entry.schema);
+      if (schema != nullptr && entry.index == schema->entries.size()) schema->entries.push_back(entry);
+    }
+  }
 
   void finish() {
+    finish_schemas();
     for (auto& [id, partial] : parts) {
       ++to.incomplete_strings;
       to.long_strings.push_back(std::move(partial.text));

@@ -23,6 +23,10 @@ template <class Id, class T> class ById {
     const auto index = static_cast<size_t>(id);
     return index < known_.size() && known_[index] ? &rows_[index] : nullptr;
   }
+  T* find(Id id) {
+    const auto index = static_cast<size_t>(id);
+    return index < known_.size() && known_[index] ? &rows_[index] : nullptr;
+  }
   // The definition, or one with every field 0 or empty.
   const T& operator[](Id id) const {
     static const T none{};
@@ -55,6 +59,11 @@ struct DefinedDevice {
   std::vector<std::pair<std::string_view, uint64_t>> properties;  // in the log's order
 };
 
+struct DefinedSchema {
+  format::NvtxSchemaDef def;
+  std::vector<format::NvtxSchemaEntry> entries;  // by index
+};
+
 struct Definitions {
   ById<format::StringId, std::string_view> strings;
   ById<format::ThreadOrdinal, format::ThreadDef> threads;
@@ -74,7 +83,10 @@ struct Definitions {
   ById<format::PythonFrameId, format::PythonFrameDef> python_frames;
   ById<format::ImageId, format::ImageDef> images;
   std::vector<format::ImageGone> images_gone;
-  std::vector<format::MetaDef> meta;  // in the log's order
+  ById<format::SchemaId, DefinedSchema> nvtx_schemas;
+  ById<format::CounterId, format::NvtxCounterDef> nvtx_counters;
+  std::vector<format::NvtxCategoryDef> nvtx_categories;  // in the log's order
+  std::vector<format::MetaDef> meta;                     // in the log's order
   std::vector<std::string_view> unhooked_apis;
   std::optional<format::GpuClock> gpu_clock;
   std::vector<format::ClockAnchor> clock_anchors;  // of all threads, by tick

@@ -172,6 +172,8 @@ std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, c
   std::vector<ProcessCalls> calls;
   place_events(inputs, tasks, *trace, calls, workers);
   finish_devices(inputs, *trace);
+  take_names(inputs, tasks, *trace);
+  take_samples(inputs, tasks, *trace);
   nest_nvtx(inputs, tasks, *trace);
   place_graphs(tasks, *trace);
   place_unified(inputs, tasks, *trace);

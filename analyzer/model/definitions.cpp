@@ -169,16 +169,20 @@ class Importer {
     from_.nvtx_domains.for_each([&](format::DomainId id, const format::NvtxDomainDef& domain) {
       ids_.domains.set(index(id), index(intern(domain.name)));
     });
-    std::map<std::tuple<StringId, StringId, uint32_t, bool, uint32_t>, uint32_t> known;
-    for (uint32_t i = 1; i < to_.labels.size(); ++i) {
-      const Label& l = to_.labels[i];
-      known[{l.domain, l.text, l.category, l.has_color, l.color}] = i;
-    }
+    std::map<std::pair<format::DomainId, uint32_t>, StringId> categories;  // a name given later counts
+    for (const format::NvtxCategoryDef& category : from_.nvtx_categories)
+      categories[{category.domain, category.category}] = to_.strings.intern(category.name);
+    std::map<std::tuple<StringId, StringId, uint32_t, bool, uint32_t, StringId>, uint32_t> known;
+    const auto key = [](const Label& l) {
+      return std::tuple(l.domain, l.text, l.category, l.has_color, l.color, l.category_name);
+    };
+    for (uint32_t i = 1; i < to_.labels.size(); ++i) known[key(to_.labels[i])] = i;
     from_.nvtx_labels.for_each([&](format::LabelId id, const format::NvtxLabelDef& label) {
-      const Label row{StringId{ids_.domains.find_or(index(label.domain), 0)}, intern(label.text), label.category,
-                      label.has_color != 0, label.color};
-      const auto [found, added] = known.try_emplace({row.domain, row.text, row.category, row.has_color, row.color},
-                                                    static_cast<uint32_t>(to_.labels.size()));
+      Label row{StringId{ids_.domains.find_or(index(label.domain), 0)}, intern(label.text), label.category,
+                label.has_color != 0, label.color};
+      const auto named = categories.find({label.domain, label.category});
+      if (named != categories.end()) row.category_name = named->second;
+      const auto [found, added] = known.try_emplace(key(row), static_cast<uint32_t>(to_.labels.size()));
       if (added) to_.labels.push_back(row);
       ids_.labels.set(index(id), found->second);
     });
@@ -235,6 +239,8 @@ void import_definitions(LogInput& input, Trace& trace) {
   trace.processes.emplace_back();
   describe_process(input, definitions, trace.processes.back());
   input.gpu_clock = definitions.gpu_clock;
+  input.schemas = definitions.nvtx_schemas;
+  input.counters = definitions.nvtx_counters;
   Importer(input, definitions, trace).run();
   // GPU records whose stream definition is lost go to a stream of their own; without any it stays empty and unseen.
   input.ids.unknown_stream = static_cast<uint32_t>(trace.streams.size());

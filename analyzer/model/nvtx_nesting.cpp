@@ -4,6 +4,9 @@
 // of all domains in order of opening; a domain may close a range below another domain's. Start/end ranges are matched by id
 // over all threads of the process and are part of no path.
 #include "analyzer/model/stages.h"
+#include "preload/format/counters.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <unordered_map>
@@ -38,30 +41,167 @@ class Nesting {
       for (size_t i = task.spans[s].nvtx; i < last; ++i) {
         const StagedNvtx& row = task.nvtx[i];
         if (row.step == NvtxStep::Payload) continue;
+        if (row.step == NvtxStep::Extended) {
+          pending_.push_back(&task.payloads[row.value]);
+          continue;
+        }
         Range range;
         range.begin_ns = range.end_ns = ns.tick(row.tick) - input_->origin_ns;
         range.thread = ThreadId{thread_};
-        range.payload_type = row.payload_type;
-        range.payload = row.value;
+        if (row.step < NvtxStep::Extended) {
+          range.payload_type = row.payload_type;
+          range.payload = row.value;
+        }
         if (row.step != NvtxStep::Pop && row.step != NvtxStep::End) range.label = label_of(task, row);
+        const uint32_t values = take_payloads(row.tick);
+        if (values != 0) {
+          range.payload_type = kExtendedPayload;
+          range.payload = values;
+        } else if (range.payload_type == kExtendedPayload) {
+          range.payload_type = 0;
+        }
         switch (row.step) {
           case NvtxStep::Push: push(range); break;
-          case NvtxStep::Pop: pop(range.begin_ns, StringId{row.label}); break;
+          case NvtxStep::Pop: pop(range.begin_ns, StringId{row.label}, values); break;
           case NvtxStep::Start:
-            range.payload = i + 1 < last && task.nvtx[i + 1].step == NvtxStep::Payload ? task.nvtx[i + 1].tick : 0;
+            if (values == 0)
+              range.payload = i + 1 < last && task.nvtx[i + 1].step == NvtxStep::Payload ? task.nvtx[i + 1].tick : 0;
             started_.push_back({row.value, range});
             break;
-          case NvtxStep::End: ended_.push_back({row.value, range.begin_ns}); break;
-          case NvtxStep::Mark:
-            range.style = RangeStyle::Mark;
-            range.path = path_;
-            trace_.marks.push_back(range);
-            trace_.threads[thread_].marks.last = static_cast<uint32_t>(trace_.marks.size());
-            break;
-          case NvtxStep::Payload: break;
+          case NvtxStep::End: ended_.push_back({row.value, range.begin_ns, ThreadId{thread_}, values}); break;
+          case NvtxStep::Mark: mark(range); break;
+          case NvtxStep::Sync: sync(range, row.value, static_cast<format::SyncAction>(row.payload_type)); break;
+          case NvtxStep::Deferred: deferred(range, task.deferred[row.value], row.payload_type); break;
+          case NvtxStep::Payload:
+          case NvtxStep::Extended: break;
         }
       }
     }
+  }
+
+  // The payloads that stood before this event, as values; 0: none. Those of an event that is lost are too.
+  uint32_t take_payloads(uint64_t tick) {
+    if (pending_.empty()) return 0;
+    Process& process = trace_.processes[index(input_->process)];
+    if (pending_.back()->tick != tick) {
+      process.nvtx_payloads_unread += pending_.size();
+      pending_.clear();
+      return 0;
+    }
+    const DecodedPayload decoded = decode_payloads(input_->schemas, pending_);
+    pending_.clear();
+    process.nvtx_payloads_unread += decoded.unread;
+    if (decoded.values.empty()) return 0;
+    const auto first = static_cast<uint32_t>(trace_.payload_values.size());
+    for (const NamedValue& value : decoded.values)
+      trace_.payload_values.push_back({trace_.strings.intern(value.name), trace_.strings.intern(value.json)});
+    return add_payload(first);
+  }
+  uint32_t add_payload(uint32_t first) {
+    trace_.payloads.push_back({first, static_cast<uint32_t>(trace_.payload_values.size())});
+    return static_cast<uint32_t>(trace_.payloads.size() - 1);
+  }
+  // A range gets more values at its end.
+  void extend(Range& range, uint32_t values) {
+    if (values == 0) return;
+    if (range.payload_type == kExtendedPayload) {
+      const Rows before = trace_.payloads[range.payload], more = trace_.payloads[values];
+      const auto first = static_cast<uint32_t>(trace_.payload_values.size());
+      for (const Rows rows : {before, more}) {
+        for (uint32_t i = rows.first; i < rows.last; ++i) {
+          const PayloadValue value = trace_.payload_values[i];
+          trace_.payload_values.push_back(value);
+        }
+      }
+      values = add_payload(first);
+    }
+    range.payload_type = kExtendedPayload;  // a plain number from its beginning gives way
+    range.payload = values;
+  }
+
+  void mark(Range range) {
+    range.style = RangeStyle::Mark;
+    range.path = path_;
+    trace_.marks.push_back(range);
+    trace_.threads[thread_].marks.last = static_cast<uint32_t>(trace_.marks.size());
+  }
+
+  // A label of a text that we make of another label's.
+  LabelId derived_label(LabelId from, std::string_view before, std::string_view behind) {
+    Label label = trace_.labels[index(from)];
+    label.text = trace_.strings.intern(fmt::format("{}{}{}", before, trace_.text(label.text), behind));
+    const uint64_t key = uint64_t{1} << 63 | uint64_t{index(from)} << 32 | index(label.text);
+    const auto [found, added] = inline_labels_.try_emplace(key, static_cast<uint32_t>(trace_.labels.size()));
+    if (added) trace_.labels.push_back(label);
+    return LabelId{found->second};
+  }
+
+  // Waiting for a synchronisation object and holding it are ranges of their own; the rest are marks.
+  void sync(Range range, uint64_t object, format::SyncAction action) {
+    const LabelId name = range.label;
+    if (action == format::SyncAction::Create || action == format::SyncAction::Destroy) {
+      range.label = derived_label(name, action == format::SyncAction::Create ? "create " : "destroy ", "");
+      mark(range);
+      return;
+    }
+    if (action == format::SyncAction::AcquireFailed) {
+      range.label = derived_label(name, "acquire ", " failed");
+      mark(range);
+    }
+    range.label = name;
+    synced_.push_back({range.begin_ns, object, action, range});
+  }
+
+  // By time, over all threads: one waits or holds on one thread, another may release.
+  void match_sync() {
+    std::stable_sort(synced_.begin(), synced_.end(),
+                     [](const Synced& a, const Synced& b) { return a.time_ns < b.time_ns; });
+    std::unordered_map<uint64_t, std::vector<size_t>> waiting, holding;  // object -> entries of started_, by begin
+    const auto begin = [&](std::vector<size_t>& of, const Synced& each, std::string_view verb) {
+      Range range = each.range;
+      range.label = derived_label(range.label, verb, "");
+      of.push_back(started_.size());
+      range.unfinished = true;
+      started_.push_back({0, range});
+    };
+    const auto end = [&](std::vector<size_t>& of, const Synced& each) {
+      auto found =
+          std::find_if(of.begin(), of.end(), [&](size_t i) { return started_[i].range.thread == each.range.thread; });
+      if (found == of.end() && each.action == format::SyncAction::Releasing) found = of.begin();
+      if (found == of.end()) {
+        ++trace_.processes[index(input_->process)].nvtx_sync_unmatched;
+        return;
+      }
+      finish(started_[*found], each.time_ns, each.range.thread);
+      of.erase(found);
+    };
+    for (const Synced& each : synced_) {
+      switch (each.action) {
+        case format::SyncAction::AcquireStart: begin(waiting[each.object], each, "wait for "); break;
+        case format::SyncAction::AcquireFailed: end(waiting[each.object], each); break;
+        case format::SyncAction::AcquireSuccess:
+          end(waiting[each.object], each);
+          begin(holding[each.object], each, "hold ");
+          break;
+        case format::SyncAction::Releasing: end(holding[each.object], each); break;
+        default: break;
+      }
+    }
+    synced_.clear();
+  }
+
+  void deferred(Range range, const StagedDeferred& times, uint8_t style) {
+    const int64_t submitted_ns = range.begin_ns;
+    range.begin_ns = range.end_ns = stamp_ns(*input_, times.clock, times.begin, submitted_ns);
+    range.deferred = true;
+    if (style == 2) {
+      mark(range);
+      marks_unsorted_ = true;
+    } else {
+      range.end_ns = std::max(range.begin_ns, stamp_ns(*input_, times.clock, times.end, submitted_ns));
+      started_.push_back({0, range, true});
+    }
+    trace_.last_ns = std::max(trace_.last_ns, range.end_ns);
   }
 
   LabelId label_of(const LogTask& task, const StagedNvtx& row) {
@@ -77,6 +217,8 @@ class Nesting {
 
   void begin_thread(uint32_t thread) {
     end_thread();
+    if (!pending_.empty()) trace_.processes[index(input_->process)].nvtx_payloads_unread += pending_.size();
+    pending_.clear();
     thread_ = thread;
     Thread& row = trace_.threads[thread];
     row.ranges.first = row.ranges.last = static_cast<uint32_t>(trace_.ranges.size());
@@ -93,6 +235,12 @@ class Nesting {
     }
     open_.clear();
     path_ = {};
+    if (marks_unsorted_) {
+      const Rows marks = trace_.threads[thread_].marks;
+      std::stable_sort(trace_.marks.begin() + marks.first, trace_.marks.begin() + marks.last,
+                       [](const Range& a, const Range& b) { return a.begin_ns < b.begin_ns; });
+      marks_unsorted_ = false;
+    }
     trace_.threads[thread_].ranges.last = static_cast<uint32_t>(trace_.ranges.size());
     trace_.threads[thread_].path_changes.last = static_cast<uint32_t>(trace_.path_changes.size());
     thread_ = kNone;
@@ -116,13 +264,15 @@ class Nesting {
     trace_.path_changes.push_back({range.begin_ns, path_});
   }
 
-  void pop(int64_t now, StringId of_domain) {
+  void pop(int64_t now, StringId of_domain, uint32_t values) {
     auto open = open_.end();
     while (open != open_.begin()) {
       --open;
       if (domain(trace_.ranges[*open]) != of_domain) continue;
-      trace_.ranges[*open].end_ns = now;
       const bool innermost = open + 1 == open_.end();
+      trace_.ranges[*open].end_ns = now;
+      trace_.ranges[*open].crosses = !innermost;
+      extend(trace_.ranges[*open], values);
       open_.erase(open);
       path_ = innermost ? trace_.paths[index(path_)].parent : rebuilt_path();
       trace_.path_changes.push_back({now, path_});
@@ -150,52 +300,101 @@ class Nesting {
   void end_process() {
     end_thread();
     if (input_ == nullptr) return;
+    for (Started& each : started_) {
+      if (each.ended) continue;
+      each.range.unfinished = true;
+    }
+    match_ends();
+    match_sync();
+    const int64_t last_ns = trace_.processes[index(input_->process)].last_ns;
+    for (Started& each : started_) {
+      each.range.style = RangeStyle::StartEnd;
+      if (each.range.unfinished) each.range.end_ns = std::max(last_ns, each.range.begin_ns);
+    }
+    std::stable_sort(started_.begin(), started_.end(),
+                     [](const Started& a, const Started& b) { return a.range.begin_ns < b.range.begin_ns; });
+    Process& process = trace_.processes[index(input_->process)];
+    process.start_end_ranges.first = static_cast<uint32_t>(trace_.ranges.size());
+    for (const Started& each : started_) {
+      if (each.range.other_thread) trace_.ended_by.emplace(static_cast<uint32_t>(trace_.ranges.size()), each.ended_by);
+      trace_.ranges.push_back(each.range);
+    }
+    process.start_end_ranges.last = static_cast<uint32_t>(trace_.ranges.size());
+    started_.clear();
+    ended_.clear();
+    count("nvtx_pops_without_push", process.nvtx_pops_without_push);
+    count("nvtx_ends_without_start", process.nvtx_ends_without_start);
+    count("nvtx_ended_again", process.nvtx_ended_again);
+    count("nvtx_payloads_unread", process.nvtx_payloads_unread);
+    count("nvtx_sync_unmatched", process.nvtx_sync_unmatched);
+    input_ = nullptr;
+  }
+
+  // For the line about coverage.
+  void count(const char* name, uint64_t value) {
+    if (value == 0) return;
+    trace_.processes[index(input_->process)].counters.push_back(
+        {name, value, static_cast<uint8_t>(format::Severity::Partial)});
+  }
+
+  // Ranges by their id over all threads: an end closes the latest one of its id that is open.
+  void match_ends() {
     std::unordered_map<uint64_t, std::vector<uint32_t>> open;  // range id -> entries of started_, latest last
-    std::sort(started_.begin(), started_.end(),
-              [](const Started& a, const Started& b) { return a.range.begin_ns < b.range.begin_ns; });
+    std::unordered_map<uint64_t, uint32_t> closed;             // range id -> the one closed last
+    std::stable_sort(started_.begin(), started_.end(),
+                     [](const Started& a, const Started& b) { return a.range.begin_ns < b.range.begin_ns; });
     std::stable_sort(ended_.begin(), ended_.end(),
                      [](const Ended& a, const Ended& b) { return a.time_ns < b.time_ns; });
-    const int64_t last_ns = trace_.processes[index(input_->process)].last_ns;
     size_t next = 0;
     const auto open_until = [&](int64_t time_ns) {
       for (; next < started_.size() && started_[next].range.begin_ns <= time_ns; ++next) {
-        open[started_[next].id].push_back(static_cast<uint32_t>(next));
+        if (!started_[next].ended) open[started_[next].id].push_back(static_cast<uint32_t>(next));
       }
     };
-    for (Started& each : started_) {
-      each.range.style = RangeStyle::StartEnd;
-      each.range.unfinished = true;
-      each.range.end_ns = std::max(last_ns, each.range.begin_ns);
-    }
+    Process& process = trace_.processes[index(input_->process)];
     for (const Ended& end : ended_) {
       open_until(end.time_ns);
       const auto found = open.find(end.id);
       if (found == open.end() || found->second.empty()) {
-        ++trace_.processes[index(input_->process)].nvtx_pops_without_push;
+        const auto before = closed.find(end.id);
+        ++(before == closed.end() ? process.nvtx_ends_without_start : process.nvtx_ended_again);
+        if (before != closed.end()) started_[before->second].range.ended_again = true;
         continue;
       }
-      Range& range = started_[found->second.back()].range;
+      Started& started = started_[found->second.back()];
+      closed[end.id] = found->second.back();
       found->second.pop_back();
-      range.end_ns = end.time_ns;
-      range.unfinished = false;
+      finish(started, end.time_ns, end.thread);
+      extend(started.range, end.values);
     }
-    Process& process = trace_.processes[index(input_->process)];
-    process.start_end_ranges.first = static_cast<uint32_t>(trace_.ranges.size());
-    for (const Started& each : started_) trace_.ranges.push_back(each.range);
-    process.start_end_ranges.last = static_cast<uint32_t>(trace_.ranges.size());
-    started_.clear();
-    ended_.clear();
-    input_ = nullptr;
   }
 
   struct Started {
     uint64_t id;
     Range range;
+    bool ended = false;
+    ThreadId ended_by{};
   };
   struct Ended {
     uint64_t id;
     int64_t time_ns;
+    ThreadId thread;
+    uint32_t values;  // row of Trace::payloads
   };
+  struct Synced {
+    int64_t time_ns;
+    uint64_t object;
+    format::SyncAction action;
+    Range range;
+  };
+
+  static void finish(Started& started, int64_t end_ns, ThreadId by) {
+    started.range.end_ns = end_ns;
+    started.range.unfinished = false;
+    started.range.other_thread = by != started.range.thread;
+    started.ended = true;
+    started.ended_by = by;
+  }
 
   const std::vector<LogInput>& inputs_;
   Trace& trace_;
@@ -209,6 +408,9 @@ class Nesting {
   std::unordered_map<uint64_t, uint32_t> inline_labels_;
   std::vector<Started> started_;
   std::vector<Ended> ended_;
+  std::vector<Synced> synced_;
+  std::vector<const RecordedPayload*> pending_;  // of the event that comes next
+  bool marks_unsorted_ = false;
 };
 
 }  // namespace

@@ -33,6 +33,15 @@ void place_events(std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Tr
 // Pairs pushes with pops and starts with ends, builds the tree of paths and each thread's path changes. Frees the tasks' NVTX rows.
 void nest_nvtx(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);
 
+// Gives threads, devices and streams the names that the program gave them, and keeps all such names. After name_threads().
+void take_names(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);
+
+// Samples of the program's counters, by counter and time.
+void take_samples(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);
+
+// A time stamp of the program's own on the model's time line; `submitted_ns` where its clock cannot be converted.
+int64_t stamp_ns(const LogInput& input, format::StampClock clock, uint64_t stamp, int64_t submitted_ns);
+
 // Collects the records about graphs of all tasks and finds the call that each was made by. After place_events().
 void place_graphs(std::vector<LogTask>& tasks, Trace& trace);
 

@@ -22,7 +22,10 @@ concept GpuRun = requires(const T& r) {
 };
 template <class T>
 concept NvtxRow = std::same_as<T, format::NvtxPush> || std::same_as<T, format::NvtxPop> ||
-    std::same_as<T, format::NvtxStart> || std::same_as<T, format::NvtxEnd> || std::same_as<T, format::NvtxMark>;
+    std::same_as<T, format::NvtxStart> || std::same_as<T, format::NvtxEnd> || std::same_as<T, format::NvtxMark> ||
+    std::same_as<T, format::NvtxPayload> || std::same_as<T, format::NvtxSync> || std::same_as<T, format::NvtxDeferred>;
+template <class T>
+concept NvtxAside = std::same_as<T, format::ResourceName> || std::same_as<T, format::NvtxSample>;
 
 class Surveyor {
  public:
@@ -37,6 +40,7 @@ class Surveyor {
     if constexpr (std::same_as<T, format::NvtxStart>) to_.nvtx_rows += r.payload_type != 0 ? 1 : 0;
     seen(r.time, r.time);
   }
+  template <NvtxAside T> void operator()(const T& r, RecordPlace) { seen(r.time, r.time); }
   template <GpuRun T> void operator()(const T& r, RecordPlace) {
     const uint32_t stream = ids_.streams.find_or(index(r.stream), ids_.unknown_stream);
     if (to_.operations.size() <= stream) to_.operations.resize(stream + 1);
@@ -126,6 +130,26 @@ class Filler {
   void operator()(const format::NvtxEnd& r, RecordPlace) { nvtx({r.time, r.range, 0, 0, NvtxStep::End, 0}); }
   void operator()(const format::NvtxMark& r, RecordPlace) {
     nvtx({r.time, r.payload, label(r.label), text(r.text), NvtxStep::Mark, static_cast<uint8_t>(r.payload_type)});
+  }
+
+  void operator()(const format::NvtxPayload& r, RecordPlace) {
+    to_.payloads.push_back({r.time, r.schema, r.type, r.bytes, r.address, std::string(r.data), std::string(r.texts)});
+    nvtx({r.time, to_.payloads.size() - 1, 0, 0, NvtxStep::Extended, 0});
+  }
+  void operator()(const format::NvtxSync& r, RecordPlace) {
+    nvtx({r.time, r.object, label(r.label), text(r.text), NvtxStep::Sync, static_cast<uint8_t>(r.action)});
+  }
+  void operator()(const format::NvtxDeferred& r, RecordPlace) {
+    to_.deferred.push_back({r.clock, r.begin, r.end});
+    nvtx({r.time, to_.deferred.size() - 1, label(r.label), text(r.text), NvtxStep::Deferred,
+          static_cast<uint8_t>(r.style)});
+  }
+  void operator()(const format::ResourceName& r, RecordPlace) {
+    to_.names.push_back({r.time, static_cast<uint32_t>(r.what), r.object, r.type, r.gone != 0,
+                         ids_.domains.find_or(index(r.domain), 0), std::string(r.name)});
+  }
+  void operator()(const format::NvtxSample& r, RecordPlace) {
+    to_.samples.push_back({r.time, index(r.counter), r.form, r.value, r.clock, r.stamp, std::string(r.data)});
   }
 
   void operator()(const format::GraphNode& r, RecordPlace) {

@@ -6,6 +6,7 @@
 
 #include "analyzer/input/log_clock.h"
 #include "analyzer/input/log_file.h"
+#include "analyzer/model/nvtx_payload.h"
 #include "analyzer/model/trace.h"
 
 #include <memory>
@@ -64,17 +65,47 @@ struct LogIds {
   uint32_t unknown_stream = kNone;  // GPU stream for records whose definition is lost
 };
 
-enum class NvtxStep : uint8_t { Push, Pop, Start, End, Mark, Payload };
+// Extended: a payload of the next row that has the same tick.
+enum class NvtxStep : uint8_t { Push, Pop, Start, End, Mark, Payload, Extended, Sync, Deferred };
 
 struct StagedNvtx {
-  uint64_t tick = 0;   // Payload: the payload of the Start row before it
-  uint64_t value = 0;  // Push, Mark: payload; Start, End: range id
+  uint64_t tick = 0;  // Payload: the payload of the Start row before it
+  uint64_t value =
+      0;  // Push, Mark: payload; Start, End: range id; Sync: object; Extended, Deferred: index of the task's
   uint32_t label = 0;  // LabelId; Pop: StringId of the domain
   uint16_t text = 0;   // 1 + index of LogTask::texts where the name was not interned
   NvtxStep step{};
-  uint8_t payload_type = 0;
+  uint8_t payload_type = 0;  // Sync: format::SyncAction; Deferred: style
 };
 static_assert(sizeof(StagedNvtx) == 24);
+
+// Time stamps of the program's own.
+struct StagedDeferred {
+  format::StampClock clock{};
+  uint64_t begin = 0, end = 0;
+};
+
+// A resource_name record.
+struct StagedName {
+  uint64_t tick = 0;
+  uint32_t what = 0;
+  uint64_t object = 0;
+  uint32_t type = 0;
+  bool gone = false;
+  uint32_t domain = 0;  // StringId
+  std::string name;
+};
+
+// An nvtx_sample record.
+struct StagedSample {
+  uint64_t tick = 0;
+  uint32_t counter = 0;  // of the log
+  format::SampleForm form{};
+  uint64_t value = 0;
+  format::StampClock clock{};
+  uint64_t stamp = 0;
+  std::string data;
+};
 
 // A graph_node or graph_made record; its call is found when all rows have their place.
 struct StagedGraph {
@@ -123,7 +154,11 @@ struct LogTask {
   Column<StagedNvtx> nvtx;
   StagedGraph graphs;
   std::vector<UnifiedMemoryEvent> unified;
-  std::vector<std::string> texts;                                              // inline NVTX names
+  std::vector<std::string> texts;  // inline NVTX names
+  std::vector<RecordedPayload> payloads;
+  std::vector<StagedDeferred> deferred;
+  std::vector<StagedName> names;
+  std::vector<StagedSample> samples;
   std::vector<std::pair<uint32_t, std::pair<uint32_t, std::string>>> threads;  // ThreadId -> tid, name
   std::vector<format::ClockAnchor> anchors;
   std::vector<Damage> damage;
@@ -139,6 +174,8 @@ struct LogInput {
   ProcessId process{};
   LogIds ids;
   std::optional<format::GpuClock> gpu_clock;
+  PayloadSchemas schemas;  // their texts are views into the file
+  ById<format::CounterId, format::NvtxCounterDef> counters;
   std::vector<format::ClockAnchor> anchors;
   std::optional<LogClock> clock;  // once all blocks are decoded
   int64_t origin_ns = 0;          // model time = monotonic ns of this log - origin

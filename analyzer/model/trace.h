@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -168,18 +169,23 @@ enum class RangeKind : uint8_t { Nvtx = 0, Operator = 1, Annotation = 2, Python 
 // One range or mark. 48 bytes. Push/pop style means nested in time on its thread, whoever made it.
 struct Range {
   int64_t begin_ns = 0;
-  int64_t end_ns = 0;    // marks: begin
-  uint64_t payload = 0;  // NVTX: the payload; other kinds: row of Trace::details, 0 if there is none
-  ThreadId thread{};     // where it was opened
+  int64_t end_ns = 0;  // marks: begin
+  uint64_t payload =
+      0;  // NVTX: the payload, or its row of Trace::payloads; other kinds: row of Trace::details, 0 if there is none
+  ThreadId thread{};  // where it was opened
   LabelId label{};
   PathId path{};  // push/pop: all open ranges of the thread but Python's, this one last
   uint32_t parent =
       kNone;  // push/pop: row of Trace::ranges; NVTX: the enclosing range of the same domain, else of the thread
   uint16_t level = 0;        // push/pop: how many such ranges enclose it
   uint16_t children = 0;     // push/pop: directly inside it, at most 65535
-  uint8_t payload_type = 0;  // NVTX's nvtxPayloadType_t
+  uint8_t payload_type = 0;  // NVTX's nvtxPayloadType_t; kExtendedPayload: `payload` is a row
   RangeStyle style{};
-  bool unfinished = false;  // never closed: ends with the last record of its process
+  bool unfinished : 1 = false;    // never closed: ends with the last record of its process
+  bool crosses : 1 = false;       // push/pop: closed while a range opened after it (of another domain) was still open
+  bool other_thread : 1 = false;  // start/end: Trace::ended_by says which thread closed it
+  bool ended_again : 1 = false;   // start/end: closed once more after its end
+  bool deferred : 1 = false;      // submitted after the fact, with time stamps of the program's own
   RangeKind kind{};
 };
 static_assert(sizeof(Range) == 48);
@@ -236,12 +242,44 @@ struct GpuAnnotation {
   LabelId label{};
 };
 
+inline constexpr uint8_t kExtendedPayload = 9;
+
+// One named value of an extended NVTX payload; its text is JSON (a number, an array, a quoted string).
+struct PayloadValue {
+  StringId name{};
+  StringId json{};
+};
+
+// What a program called something of its own. Names of threads, devices and streams are in their rows too.
+struct GivenName {
+  ProcessId process{};
+  int64_t time_ns = 0;
+  uint32_t what = 0;    // format::NamedKind
+  uint64_t object = 0;  // tid, ordinal, handle
+  uint32_t type = 0;    // Other: NVTX's identifierType
+  bool gone = false;    // the name was taken back
+  StringId domain{}, name{};
+};
+
+// A counter that a program samples through NVTX; groups have one for each of their numbers.
+struct ProgramCounter {
+  ProcessId process{};
+  StringId domain{}, name{}, unit{};
+  uint64_t without_value = 0;  // samples that said only why there is no number
+};
+struct CounterSample {
+  int64_t time_ns = 0;
+  double value = 0;
+  uint32_t counter = 0;  // of Trace::program_counters
+};
+
 struct Label {
   StringId domain{};  // empty: NVTX's default domain
   StringId text{};
   uint32_t category = 0;
   bool has_color = false;
-  uint32_t color = 0;  // ARGB
+  uint32_t color = 0;        // ARGB
+  StringId category_name{};  // empty: the program gave it none
 };
 
 // One node of the tree of range chains: its own label below its parent's.
@@ -288,6 +326,7 @@ struct HostStream {
   int64_t priority = 0;
   uint32_t stream = kNone;     // the GPU stream behind it, row of Trace::streams, where known
   bool whole_context = false;  // no stream at all: stands for the context of calls that name no stream
+  StringId name{};             // that the program gave it
 };
 
 struct Stream {
@@ -298,6 +337,7 @@ struct Stream {
   int64_t priority = 0;
   bool priority_known = false;
   Rows operations;
+  StringId name{};  // that the program gave it
 };
 
 struct Device {
@@ -307,6 +347,7 @@ struct Device {
   std::string uuid;
   std::vector<std::pair<std::string, uint64_t>> properties;  // Kineto's names
   uint32_t physical = 0;  // equal for the same GPU seen by several processes of one host
+  StringId given_name{};  // by the program
 };
 
 struct Thread {
@@ -338,9 +379,13 @@ struct Process {
   bool finished = true;                                    // the recording was closed in order
   uint64_t gpu_pending = 0;
   uint64_t nvtx_pops_without_push = 0;
-  Rows start_end_ranges;         // in Trace::ranges, sorted by begin
-  int64_t last_ns = 0;           // its last record
-  int64_t zero_realtime_ns = 0;  // other tools' traces: when the trace's own time 0 was
+  uint64_t nvtx_ends_without_start = 0;  // of ranges that nobody started, as far as the log knows
+  uint64_t nvtx_ended_again = 0;         // ends of ranges that had ended
+  uint64_t nvtx_payloads_unread = 0;     // extended payloads, or entries of them, whose layout the log does not tell
+  uint64_t nvtx_sync_unmatched = 0;      // releases and results of acquiring without their beginning
+  Rows start_end_ranges;                 // in Trace::ranges, sorted by begin
+  int64_t last_ns = 0;                   // its last record
+  int64_t zero_realtime_ns = 0;          // other tools' traces: when the trace's own time 0 was
   Coverage coverage;
 
   // Only our recorder knows the depth of a queue while the program runs.
@@ -371,6 +416,13 @@ struct Trace {
   std::vector<Label> labels{Label{}};
   std::vector<PathNode> paths{PathNode{}};
   StackTable stacks;
+  std::vector<Rows> payloads{Rows{}};  // rows of payload_values; 0: none
+  std::vector<PayloadValue> payload_values;
+  std::unordered_map<uint32_t, ThreadId>
+      ended_by;                        // row of `ranges` -> who closed it, where Range::other_thread says so
+  std::vector<GivenName> given_names;  // in the order in which they were given
+  std::vector<ProgramCounter> program_counters;
+  std::vector<CounterSample> counter_samples;  // by counter, then by time
 
   Column<HostEvent> host;
   // By row of `host`, where a log has calls of the CUDA run time (empty otherwise): the driver function inside, as an index
@@ -402,6 +454,11 @@ struct Trace {
     return host_row < inner_apis.size() ? strings[apis[inner_apis[host_row]]] : std::string_view{};
   }
   std::string_view range_name(const Range& range) const { return strings[labels[index(range.label)].text]; }
+  // The values of an extended payload; empty: it has none, or a plain one.
+  Rows payload_of(const Range& range) const {
+    const bool extended = range.kind == RangeKind::Nvtx && range.payload_type == kExtendedPayload;
+    return extended && range.payload < payloads.size() ? payloads[range.payload] : Rows{};
+  }
   // Null: NVTX, or nothing known.
   const OperatorDetail* detail(const Range& range) const {
     return range.kind == RangeKind::Nvtx || range.payload == 0 ? nullptr : &details[range.payload];

@@ -83,6 +83,7 @@ Augment::Augment(const Trace& trace, const Views& views, const FxMarkers* fx)
       fx_(fx),
       paths_(trace),
       has_operators_(trace.processes.size()),
+      collectives_(trace),
       ops_(trace, views.tree()) {
   for (size_t i = 0; i < kGapCauses; ++i) cause_texts_.push_back(json_string(gap_cause_text(static_cast<GapCause>(i))));
   bool python = false;
@@ -167,6 +168,7 @@ void Augment::operation(uint32_t row, AugmentMembers& members) {
   const LaunchDepth depth = views_.depth().at_launch()[operation.launch];
   if (depth.known()) members.add_count(AugmentKey::QueueWaiting, depth.waiting);
   add_idle(row, members);
+  add_collective(operation, members);
   add_path(operation.launch, members);
   add_fx(launch.thread, launch.begin_ns, members);
 }
@@ -194,6 +196,14 @@ void Augment::add_category(const GpuOperation& operation, AugmentMembers& member
     for (const std::string& name : categories.category_names()) categories_.push_back(json_string(name));
   }
   members.add_json(AugmentKey::Category, categories_[categories.category_index(operation)]);
+}
+
+void Augment::add_collective(const GpuOperation& operation, AugmentMembers& members) const {
+  const std::optional<CollectiveCall> call = collectives_.of(operation);
+  if (!call) return;
+  members.add_json(AugmentKey::Communicator, json_string(call->communicator));
+  if (call->rank) members.add_count(AugmentKey::Rank, static_cast<uint64_t>(*call->rank));
+  if (call->bytes) members.add_count(AugmentKey::CollectiveBytes, static_cast<uint64_t>(*call->bytes));
 }
 
 void Augment::prepare_gaps() {

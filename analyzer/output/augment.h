@@ -2,6 +2,7 @@
 // whether the event is written from the model or copied from another tool's trace. The keys are augment_keys.def.
 #pragma once
 
+#include "analyzer/analysis/collective_calls.h"
 #include "analyzer/analysis/event_bounds.h"
 #include "analyzer/analysis/gaps.h"
 #include "analyzer/analysis/views.h"
@@ -86,6 +87,7 @@ class Augment {
   void prepare_idle();
   void add_capture(const GpuOperation& operation, AugmentMembers& members);
   void add_category(const GpuOperation& operation, AugmentMembers& members);
+  void add_collective(const GpuOperation& operation, AugmentMembers& members) const;
   void prepare_gaps();
   void add_idle(uint32_t row, AugmentMembers& members);
   const std::string& culprit(const Gap& gap);
@@ -102,8 +104,9 @@ class Augment {
   std::vector<std::string> cause_texts_;                // JSON
   Column<uint32_t> gap_of_operation_;                   // 1 + index into gaps_; 0: none
   std::unordered_map<uint64_t, std::string> culprits_;  // JSON, by call's name and path
-  const RangeTimes ops_;                                // as the report ops has them
-  std::optional<EventTree> python_tree_;                // with Python's functions, where there are any
+  CollectiveCalls collectives_;
+  const RangeTimes ops_;                  // as the report ops has them
+  std::optional<EventTree> python_tree_;  // with Python's functions, where there are any
   std::optional<RangeTimes> python_;
   std::vector<std::string> categories_;      // JSON, by KernelCategories' index
   std::vector<IntervalSet> idle_, starved_;  // by ProcessId

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace prof::analyzer {
@@ -124,7 +125,29 @@ void gpu_busy(const ChromeContext& context, DeviceId device) {
   track.count(last_ns, 0);
 }
 
+// Counters that the program itself sampled through NVTX, under the process; the unit is the series' name as above.
+void program_counters(const ChromeContext& context) {
+  const Trace& trace = context.trace;
+  for (const CounterSample& sample : trace.counter_samples) {
+    const ProgramCounter& counter = trace.program_counters[sample.counter];
+    if (!context.writes(counter.process)) continue;
+    const std::string_view domain = trace.text(counter.domain), unit = trace.text(counter.unit);
+    std::string name(trace.text(counter.name));
+    if (!domain.empty()) name = fmt::format("{}: {}", domain, name);
+    char number[32];
+    const std::string value =
+        std::isfinite(sample.value) ? std::string(number, put_double(number, sample.value)) : std::string("0");
+    std::string event = fmt::format("{{\"ph\":\"C\",\"name\":{},\"pid\":{},\"tid\":0,\"ts\":", json_string(name),
+                                    context.ids.process[index(counter.process)]);
+    event.append(number, put_micros(number, sample.time_ns + context.offset_ns));
+    context.events.add(event + fmt::format(",\"args\":{{{}:{}}}}}",
+                                           json_string(unit.empty() ? std::string_view("value") : unit), value));
+  }
+}
+
 }  // namespace
+
+void write_program_counters(const ChromeContext& context) { program_counters(context); }
 
 void write_chrome_counters(const ChromeContext& context) {
   const Trace& trace = context.trace;

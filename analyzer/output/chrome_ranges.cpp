@@ -96,12 +96,31 @@ std::string RangeWriter::args_of(const Range& range) const {
   std::string args;
   if (index(label.domain) != 0) add_member(args, "domain", json_string(trace_.text(label.domain)));
   if (label.category != 0) add_member(args, "category", fmt::format("{}", label.category));
+  if (index(label.category_name) != 0) add_member(args, "category name", json_string(trace_.text(label.category_name)));
   if (label.has_color) add_member(args, "color", fmt::format("\"#{:08x}\"", label.color));
-  if (range.kind == RangeKind::Nvtx && range.payload_type != 0) add_member(args, "payload", payload_text(range));
+  if (range.kind == RangeKind::Nvtx && range.payload_type != 0 && range.payload_type != kExtendedPayload)
+    add_member(args, "payload", payload_text(range));
+  if (const Rows values = trace_.payload_of(range); values.size() != 0) {
+    std::string members(1, '{');
+    for (uint32_t i = values.first; i < values.last; ++i) {
+      const PayloadValue& value = trace_.payload_values[i];
+      if (i != values.first) members += ',';
+      ((members += json_string(trace_.text(value.name))) += ':') += trace_.text(value.json);
+    }
+    add_member(args, "payload", members += '}');
+  }
   if (const OperatorDetail* const detail = trace_.detail(range)) {
     add_detail(*detail, trace_.thread(range.thread).process, args);
   }
   if (range.unfinished) add_member(args, "unfinished", "true");
+  if (range.crosses) add_member(args, "closed out of order", "true");
+  if (range.ended_again) add_member(args, "closed again", "true");
+  if (range.deferred) add_member(args, "submitted later", "true");
+  if (range.other_thread) {
+    const auto by = trace_.ended_by.find(static_cast<uint32_t>(&range - trace_.ranges.begin()));
+    if (by != trace_.ended_by.end())
+      add_member(args, "closed by thread", fmt::format("{}", trace_.thread(by->second).tid));
+  }
   if (!added_.text().empty()) (args += args.empty() ? "" : ",") += added_.text();
   return "\"args\":{" + args + "}";
 }
@@ -182,7 +201,7 @@ void RangeWriter::start_end(uint64_t pid, Rows rows) {
       std::string event = fmt::format("{{\"ph\":\"{}\",{}", begin ? 'b' : 'e', common);
       char number[32];
       event.append(number, put_micros(number, begin ? range.begin_ns : range.end_ns));
-      if (begin) event += "," + args_of(range);
+      if (begin) (event += ',') += args_of(range);
       context_.events.add(event + "}");
     }
   }

@@ -200,6 +200,7 @@ void write_merged(ChromeContext& context, const std::vector<CopiedFile>& files, 
   write_chrome_metadata(context);
   write_chrome_host(context);
   write_chrome_ranges(context);
+  write_program_counters(context);
   write_chrome_forward_backward(context);
   write_chrome_memory(context);
   write_chrome_gpu(context);
@@ -307,13 +308,16 @@ void write_chrome_metadata(const ChromeContext& context) {
       if (index(device.process) != p) continue;
       // Perfetto shows no labels, so the GPU is in the name too.
       const std::string label = fmt::format("GPU {}", device.ordinal);
-      process_rows(ids.device[d], fmt::format("{} ({} {})", label, process.executable, process.pid), label,
+      const std::string named =
+          index(device.given_name) == 0 ? label : fmt::format("{} {}", label, trace.text(device.given_name));
+      process_rows(ids.device[d], fmt::format("{} ({} {})", named, process.executable, process.pid), label,
                    p * kProcessStep + 1 + device.ordinal);
       for (size_t s = 0; s < trace.streams.size(); ++s) {
         if (index(trace.streams[s].device) != d) continue;
         for (size_t lane = 0; lane < ids.lanes[s].size(); ++lane) {
-          const std::string name =
+          std::string name =
               lane == 0 ? ids.stream_names[s] + " " : fmt::format("{} overlap {} ", ids.stream_names[s], lane);
+          if (index(trace.streams[s].name) != 0) (name += trace.text(trace.streams[s].name)) += ' ';
           thread_rows(ids.device[d], ids.lanes[s][lane], name,
                       uint64_t{trace.streams[s].number} * 16 + std::min<size_t>(lane, 15));
         }

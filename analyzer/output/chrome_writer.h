@@ -65,5 +65,6 @@ void write_chrome_forward_backward(const ChromeContext& context);
 void write_chrome_memory(const ChromeContext& context);
 void write_chrome_gpu(const ChromeContext& context);
 void write_chrome_counters(const ChromeContext& context);
+void write_program_counters(const ChromeContext& context);  // recorded, so in plain traces too
 
 }  // namespace prof::analyzer

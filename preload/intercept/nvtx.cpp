@@ -7,9 +7,13 @@
 #include "preload/runtime/recorder.h"
 #include "preload/runtime/start.h"
 
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <type_traits>
 
 namespace prof::preload {
 namespace {
@@ -35,6 +39,10 @@ NvtxMessage plain(const wchar_t* text, char* buffer) {
   NvtxMessage message;
   message.text = nvtx_utf8(text, buffer);
   return message;
+}
+
+uint32_t own_tid() {
+  return static_cast<uint32_t>(syscall(SYS_gettid));  // NOLINT(cppcoreguidelines-pro-type-vararg)
 }
 
 uint64_t started(uint64_t range, nvtxRangeId_t theirs) {
@@ -138,13 +146,13 @@ void NameCategoryW(uint32_t category, const wchar_t* name) {
 }
 void NameOsThreadA(uint32_t tid, const char* name) {
   const KeepErrno keep;
-  if (name != nullptr) nvtx_name_thread(tid, name);
+  if (name != nullptr) nvtx_name({format::NamedKind::Thread, tid}, name);
   if (g_nvtx_chain.NameOsThreadA != nullptr) g_nvtx_chain.NameOsThreadA(tid, name);
 }
 void NameOsThreadW(uint32_t tid, const wchar_t* name) {
   const KeepErrno keep;
   WideBuffer wide;
-  nvtx_name_thread(tid, nvtx_utf8(name, wide.bytes));
+  nvtx_name({format::NamedKind::Thread, tid}, nvtx_utf8(name, wide.bytes));
   if (g_nvtx_chain.NameOsThreadW != nullptr) g_nvtx_chain.NameOsThreadW(tid, name);
 }
 
@@ -190,13 +198,6 @@ int DomainRangePop(nvtxDomainHandle_t handle) {
   const int level = nvtx_pop(domain);
   if (g_nvtx_chain.DomainRangePop != nullptr) g_nvtx_chain.DomainRangePop(chained_domain(domain));
   return level;
-}
-nvtxResourceHandle_t DomainResourceCreate(nvtxDomainHandle_t handle, nvtxResourceAttributes_t* attributes) {
-  if (g_nvtx_chain.DomainResourceCreate == nullptr) return nullptr;
-  return g_nvtx_chain.DomainResourceCreate(chained_domain(nvtx_domain_of(handle)), attributes);
-}
-void DomainResourceDestroy(nvtxResourceHandle_t resource) {
-  if (g_nvtx_chain.DomainResourceDestroy != nullptr) g_nvtx_chain.DomainResourceDestroy(resource);
 }
 void DomainNameCategoryA(nvtxDomainHandle_t handle, uint32_t category, const char* name) {
   const KeepErrno keep;
@@ -257,19 +258,135 @@ void Initialize(const void* reserved) {
   if (g_nvtx_chain.Initialize != nullptr) g_nvtx_chain.Initialize(reserved);
 }
 
+// Names of CUDA's objects: `what` of format::NamedKind by its handle, in narrow and in wide text.
+template <class Object> uint64_t object_bits(Object object) {
+  if constexpr (std::is_pointer_v<Object>) {
+    return reinterpret_cast<uint64_t>(object);
+  } else {
+    return static_cast<uint64_t>(object);
+  }
+}
+#define NVTX_NAME(function, what, Object)                                                   \
+  void function##A(Object object, const char* name) {                                       \
+    const KeepErrno keep;                                                                   \
+    if (name != nullptr) nvtx_name({format::NamedKind::what, object_bits(object)}, name);   \
+    if (g_nvtx_chain.function##A != nullptr) g_nvtx_chain.function##A(object, name);        \
+  }                                                                                         \
+  void function##W(Object object, const wchar_t* name) {                                    \
+    const KeepErrno keep;                                                                   \
+    WideBuffer wide;                                                                        \
+    nvtx_name({format::NamedKind::what, object_bits(object)}, nvtx_utf8(name, wide.bytes)); \
+    if (g_nvtx_chain.function##W != nullptr) g_nvtx_chain.function##W(object, name);        \
+  }
+NVTX_NAME(NameCuDevice, Device, nvtx_CUdevice)
+NVTX_NAME(NameCuContext, Context, nvtx_CUcontext)
+NVTX_NAME(NameCuStream, Stream, nvtx_CUstream)
+NVTX_NAME(NameCuEvent, Event, nvtx_CUevent)
+NVTX_NAME(NameCudaDevice, Device, int)
+NVTX_NAME(NameCudaStream, Stream, nvtx_cudaStream_t)
+NVTX_NAME(NameCudaEvent, Event, nvtx_cudaEvent_t)
+#undef NVTX_NAME
+
+// What NVTX's type of an identifier means: [class | index].
+NvtxNamed named_by(int32_t type, uint64_t identifier) {
+  NvtxNamed named{format::NamedKind::Other, identifier};
+  named.type = static_cast<uint32_t>(type);
+  switch (static_cast<uint32_t>(type)) {
+    case 1u << 16 | 3: named.what = format::NamedKind::Thread; break;
+    case 1u << 16 | 4:
+      if (identifier == static_cast<uint64_t>(pthread_self())) named = {format::NamedKind::Thread, own_tid()};
+      break;
+    case 4u << 16 | 1:
+    case 5u << 16 | 0: named.what = format::NamedKind::Device; break;
+    case 4u << 16 | 2: named.what = format::NamedKind::Context; break;
+    case 4u << 16 | 3:
+    case 5u << 16 | 1: named.what = format::NamedKind::Stream; break;
+    case 4u << 16 | 4:
+    case 5u << 16 | 2: named.what = format::NamedKind::Event; break;
+    default: break;
+  }
+  return named;
+}
+
+nvtxResourceHandle_t DomainResourceCreate(nvtxDomainHandle_t handle, nvtxResourceAttributes_t* attributes) {
+  const KeepErrno keep;
+  if (attributes == nullptr || attributes->size < sizeof(nvtxResourceAttributes_t)) return nullptr;
+  WideBuffer wide;
+  NvtxObject* const domain = nvtx_domain_of(handle);
+  const std::string_view name = nvtx_text(attributes->messageType, attributes->message, wide.bytes);
+  NvtxNamed named = named_by(attributes->identifierType, attributes->identifier.ullValue);
+  named.domain = domain;
+  NvtxObject* const resource = nvtx_new_resource(domain, name);
+  if (resource == nullptr) return nullptr;
+  resource->named = static_cast<uint64_t>(named.what) << 32 | named.type;
+  resource->named_object = named.object;
+  nvtx_name(named, name);
+  if (g_nvtx_chain.DomainResourceCreate != nullptr) {
+    nvtxResourceAttributes_t theirs = *attributes;
+    theirs.message = chained_message(attributes->messageType, attributes->message);
+    resource->chained.store(g_nvtx_chain.DomainResourceCreate(chained_domain(domain), &theirs));
+  }
+  return reinterpret_cast<nvtxResourceHandle_t>(resource);
+}
+void DomainResourceDestroy(nvtxResourceHandle_t handle) {
+  const KeepErrno keep;
+  NvtxObject* const resource = nvtx_resource_of(handle);
+  if (resource == nullptr) return;
+  NvtxNamed named{static_cast<format::NamedKind>(resource->named >> 32), resource->named_object};
+  named.domain = resource->domain;
+  named.type = static_cast<uint32_t>(resource->named);
+  named.gone = true;
+  nvtx_name(named, resource->view());
+  if (g_nvtx_chain.DomainResourceDestroy != nullptr)
+    g_nvtx_chain.DomainResourceDestroy(static_cast<nvtxResourceHandle_t>(resource->chained.load()));
+  nvtx_destroy(resource);
+}
+
+nvtx_nvtxSyncUser_t DomainSyncUserCreate(nvtxDomainHandle_t handle, const nvtx_nvtxSyncUserAttributes_t* given) {
+  const KeepErrno keep;
+  const auto* const attributes = static_cast<const nvtxSyncUserAttributes_t*>(given);
+  NvtxObject* const domain = nvtx_domain_of(handle);
+  WideBuffer wide;
+  std::string_view name;
+  if (attributes != nullptr && attributes->size >= sizeof *attributes)
+    name = nvtx_text(attributes->messageType, attributes->message, wide.bytes);
+  NvtxObject* const object = nvtx_new_sync(domain, name);
+  if (object == nullptr) return nullptr;
+  nvtx_sync(object, format::SyncAction::Create);
+  if (g_nvtx_chain.DomainSyncUserCreate != nullptr && attributes != nullptr) {
+    nvtxSyncUserAttributes_t theirs = *attributes;
+    theirs.message = chained_message(attributes->messageType, attributes->message);
+    object->chained.store(g_nvtx_chain.DomainSyncUserCreate(chained_domain(domain), &theirs));
+  }
+  return object;
+}
+#define NVTX_SYNC_ACTION(function, action)                                                                        \
+  void function(nvtx_nvtxSyncUser_t handle) {                                                                     \
+    const KeepErrno keep;                                                                                         \
+    NvtxObject* const object = nvtx_sync_of(handle);                                                              \
+    if (object == nullptr) return;                                                                                \
+    nvtx_sync(object, format::SyncAction::action);                                                                \
+    if (g_nvtx_chain.function != nullptr) g_nvtx_chain.function(object->chained.load(std::memory_order_acquire)); \
+    if (format::SyncAction::action == format::SyncAction::Destroy) nvtx_destroy(object);                          \
+  }
+NVTX_SYNC_ACTION(DomainSyncUserDestroy, Destroy)
+NVTX_SYNC_ACTION(DomainSyncUserAcquireStart, AcquireStart)
+NVTX_SYNC_ACTION(DomainSyncUserAcquireFailed, AcquireFailed)
+NVTX_SYNC_ACTION(DomainSyncUserAcquireSuccess, AcquireSuccess)
+NVTX_SYNC_ACTION(DomainSyncUserReleasing, Releasing)
+#undef NVTX_SYNC_ACTION
+
 struct Row {
   NvtxCallbackModule module;
   unsigned id;
   NvtxFunctionPointer function;
 };
-#define NVTX_ROW(module, id, name) \
-  {module, id, reinterpret_cast<NvtxFunctionPointer>(static_cast<nvtx##name##_impl_fntype>(name))},
 const Row kRows[] = {
-#define NVTX_CORE(name) NVTX_ROW(NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_##name, name)
-#define NVTX_CORE2(name) NVTX_ROW(NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_##name, name)
+#define NVTX_FUNCTION(module, name, kind)                \
+  {NVTX_CB_MODULE_##module, NVTX_CBID_##module##_##name, \
+   reinterpret_cast<NvtxFunctionPointer>(static_cast<nvtx##name##_##kind##_fntype>(name))},
 #include "preload/intercept/nvtx_functions.def"
-#undef NVTX_CORE
-#undef NVTX_CORE2
+#undef NVTX_FUNCTION
 };
 
 // The options are read with the first event, which may come later than this; the variable itself is as good.

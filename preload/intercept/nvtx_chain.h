@@ -11,13 +11,14 @@
 namespace prof::preload {
 
 struct NvtxChain {
-#define NVTX_CORE(name) nvtx##name##_impl_fntype name;
-#define NVTX_CORE2(name) NVTX_CORE(name)
+#define NVTX_FUNCTION(module, name, kind) nvtx##name##_##kind##_fntype name;
 #include "preload/intercept/nvtx_functions.def"
-#undef NVTX_CORE
-#undef NVTX_CORE2
+#undef NVTX_FUNCTION
 };
 extern NvtxChain g_nvtx_chain;  // null members: nobody, or the tool leaves that function alone
+
+// The function of this name in the tool's library, which is loaded if it has to be; null: no tool, or it has none (said once).
+void* chained_symbol(const char* name);
 
 // Initialises the chained tool for one more of the program's objects, whose NVTX gave us `get_table`.
 void nvtx_chain_object(NvtxGetExportTableFunc_t get_table);
@@ -28,6 +29,8 @@ inline nvtxDomainHandle_t chained_domain(const NvtxObject* domain) {
 
 // The attributes as the tool must see them: a registered string under the tool's own handle.
 nvtxEventAttributes_t chained_attributes(const nvtxEventAttributes_t* attributes);
+
+nvtxMessageValue_t chained_message(int32_t type, nvtxMessageValue_t message);
 
 // Our range ids against the tool's.
 void chain_range(uint64_t range, nvtxRangeId_t theirs);

@@ -15,12 +15,14 @@
 namespace prof::preload {
 namespace {
 
-constexpr uint64_t kDomain = 0x6e6961646f646e76, kString = 0x676e697274736e76;
+constexpr uint64_t kDomain = 0x6e6961646f646e76, kString = 0x676e697274736e76, kSync = 0x636e797378746e76,
+                   kResource = 0x6372756f73657276, kGone = 0x656e6f6778746e76;
 
 // Chunks of mapped memory; what is left of one when a larger object comes is lost.
 struct Chunk {
   std::atomic<size_t> used;
   size_t size;
+  const Chunk* before;
 };
 std::atomic<Chunk*> g_chunk{nullptr};
 std::atomic<uint32_t> g_domains{0};
@@ -40,7 +42,7 @@ void* allocate(size_t bytes) {
     void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     errno = error;
     if (memory == MAP_FAILED) return nullptr;
-    auto* const fresh = new (memory) Chunk{{kHead}, size};
+    auto* const fresh = new (memory) Chunk{{kHead}, size, chunk};
     Chunk* expected = chunk;
     if (!g_chunk.compare_exchange_strong(expected, fresh, std::memory_order_acq_rel)) munmap(memory, size);
   }
@@ -66,6 +68,44 @@ NvtxObject* make(uint64_t magic, NvtxObject* domain, std::string_view text) {
   return object;
 }
 
+std::atomic<NvtxObject*> g_gone{
+    nullptr};  // destroyed ones, linked by `domain`; taken as a whole, so that none is taken twice
+std::atomic<uint64_t> g_number{0};
+
+void put_back(NvtxObject* first, NvtxObject* last) {
+  NvtxObject* head = g_gone.load(std::memory_order_relaxed);
+  do last->domain = head;
+  while (!g_gone.compare_exchange_weak(head, first, std::memory_order_release, std::memory_order_relaxed));
+}
+
+NvtxObject* make_own(uint64_t magic, NvtxObject* domain, std::string_view text) {
+  if (text.size() > kMaxNvtxName) {
+    text = text.substr(0, kMaxNvtxName);
+    count(format::Counter::text_cut);
+  }
+  NvtxObject* object = g_gone.exchange(nullptr, std::memory_order_acquire);
+  if (object != nullptr && object->domain != nullptr) {
+    NvtxObject* last = object->domain;
+    while (last->domain != nullptr) last = last->domain;
+    put_back(object->domain, last);
+  }
+  if (object == nullptr) {
+    void* const memory = allocate(sizeof(NvtxObject) + kMaxNvtxName);
+    if (memory == nullptr) return nullptr;
+    object = new (memory) NvtxObject{};
+  }
+  object->domain = domain;
+  object->chained.store(nullptr, std::memory_order_relaxed);
+  object->size = static_cast<uint32_t>(text.size());
+  object->number = g_number.fetch_add(1, std::memory_order_relaxed) + 1;
+  object->named = object->named_object = 0;
+  std::memcpy(object->text, text.data(), text.size());
+  object->text[text.size()] = '\0';
+  object->hash = Hash().add(text).done();
+  object->magic = magic;
+  return object;
+}
+
 NvtxObject* checked(const void* handle, uint64_t magic) {
   if (handle == nullptr) return nullptr;
   auto* const object = static_cast<NvtxObject*>(const_cast<void*>(handle));
@@ -76,10 +116,30 @@ NvtxObject* checked(const void* handle, uint64_t magic) {
 
 }  // namespace
 
+void* nvtx_allocate(size_t bytes) { return allocate(bytes); }
+
+NvtxObject* nvtx_new_sync(NvtxObject* domain, std::string_view name) { return make_own(kSync, domain, name); }
+NvtxObject* nvtx_new_resource(NvtxObject* domain, std::string_view name) { return make_own(kResource, domain, name); }
+NvtxObject* nvtx_sync_of(const void* handle) { return checked(handle, kSync); }
+NvtxObject* nvtx_resource_of(const void* handle) { return checked(handle, kResource); }
+void nvtx_destroy(NvtxObject* object) {
+  object->magic = kGone;
+  put_back(object, object);
+}
+
 NvtxObject* nvtx_domain(std::string_view name) { return make(kDomain, nullptr, name); }
 NvtxObject* nvtx_registered(NvtxObject* domain, std::string_view text) { return make(kString, domain, text); }
 NvtxObject* nvtx_domain_of(const void* handle) { return checked(handle, kDomain); }
 NvtxObject* nvtx_string_of(const void* handle) { return checked(handle, kString); }
+
+NvtxObject* nvtx_string_of_number(uint64_t number) {
+  for (const Chunk* chunk = g_chunk.load(std::memory_order_acquire); chunk != nullptr; chunk = chunk->before) {
+    const auto from = reinterpret_cast<uint64_t>(chunk);
+    if (number > from && number - from < chunk->size - sizeof(NvtxObject))
+      return nvtx_string_of(reinterpret_cast<const void*>(number));
+  }
+  return nullptr;
+}
 
 format::DomainId nvtx_domain_id(NvtxObject* domain) {
   if (domain == nullptr) return {};

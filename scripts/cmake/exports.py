@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the linker's version script of libprof.so: the only symbols it shows are the rows of cuda_api.def, cudart_api.def and
-cupti_api.def, dlsym and NVTX's entry point. With --check LIBRARY it compares what a built library really exports instead.
+cupti_api.def, dlsym and NVTX's entry points. With --check LIBRARY it compares what a built library really exports instead.
 
 dlsym has libc's own version names and functions of the CUDA run time have those of each libcudart (a version of ours would
 never be asked for); everything else has none, like libcuda's.
@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 RUNTIME_VERSIONS = ["libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"]
-FIXED = ["InitializeInjectionNvtx2"]
+FIXED = ["InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"]
 DLSYM_VERSIONS = {"aarch64": ["GLIBC_2.17", "GLIBC_2.34"], "x86_64": ["GLIBC_2.2.5", "GLIBC_2.34"]}
 
 

@@ -3,7 +3,7 @@
 // Expect: status 0
 // Expect: log 1: 1 nvtx_push(ascii), 1 nvtx_push(wörld 😀), 1 nvtx_push(registered), 1 nvtx_push(attributes), 4 nvtx_pop, 1 nvtx_domain, whole, 0 lost
 // Expect: log 1: 1 nvtx_start(range), 1 nvtx_start(in domain), 2 nvtx_end, 1 nvtx_mark(mark), 1 nvtx_mark(int32), text color=4278255360
-// Expect: log 1: text payload=4609434218613702656, text payload=18446744073709551615, text nvtx_category//7
+// Expect: log 1: text payload=4609434218613702656, text payload=18446744073709551615, text nvtx_category domain=0 category=7 name="seven"
 #include <nvtx3/nvToolsExt.h>
 
 int main() {

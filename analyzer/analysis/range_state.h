@@ -1,0 +1,79 @@
+// What is unusual about how a range was opened and closed, and how many closings had no range: said in tables of ranges.
+#pragma once
+
+#include "analyzer/model/trace.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace prof::analyzer {
+
+// "unfinished", "closed by thread 43, closed again" …; empty: opened and closed in order on one thread.
+inline std::string range_state(const Trace& trace, const Range& range) {
+  std::string state;
+  const auto add = [&](std::string_view text) { (state += state.empty() ? "" : ", ") += text; };
+  if (range.unfinished) add("unfinished");
+  if (range.crosses) add("closed out of order");
+  if (range.other_thread) {
+    const auto by = trace.ended_by.find(static_cast<uint32_t>(&range - trace.ranges.begin()));
+    if (by != trace.ended_by.end()) add(fmt::format("closed by thread {}", trace.thread(by->second).tid));
+  }
+  if (range.ended_again) add("closed again");
+  if (range.deferred) add("submitted later");
+  return state;
+}
+
+// The category's name, or its number where it has none; empty: no category.
+inline std::string category_text(const Trace& trace, const Label& label) {
+  if (label.category == 0) return {};
+  return index(label.category_name) != 0 ? std::string(trace.text(label.category_name))
+                                         : fmt::format("{}", label.category);
+}
+
+// The values of an extended payload as "name=value, …", or the plain number; empty: none.
+inline std::string payload_text(const Trace& trace, const Range& range) {
+  if (range.kind != RangeKind::Nvtx || range.payload_type == 0) return {};
+  std::string text;
+  if (range.payload_type == kExtendedPayload) {
+    const Rows values = trace.payload_of(range);
+    for (uint32_t i = values.first; i < values.last; ++i) {
+      const PayloadValue& value = trace.payload_values[i];
+      text += fmt::format("{}{}={}", i == values.first ? "" : ", ", trace.text(value.name), trace.text(value.json));
+    }
+    return text;
+  }
+  float small = 0;
+  double real = 0;
+  switch (range.payload_type) {
+    case 2: return fmt::format("{}", static_cast<int64_t>(range.payload));
+    case 3: std::memcpy(&real, &range.payload, sizeof real); return fmt::format("{}", real);
+    case 5: return fmt::format("{}", static_cast<int32_t>(range.payload));
+    case 6: std::memcpy(&small, &range.payload, sizeof small); return fmt::format("{}", small);
+    default: return fmt::format("{}", range.payload);
+  }
+}
+
+// One note for each sort of closing that fits no range, and of payload that could not be read.
+inline void note_nvtx_oddities(const Trace& trace, std::vector<std::string>& notes) {
+  uint64_t pops = 0, ends = 0, again = 0, unread = 0, sync = 0;
+  for (const Process& process : trace.processes) {
+    pops += process.nvtx_pops_without_push;
+    ends += process.nvtx_ends_without_start;
+    again += process.nvtx_ended_again;
+    unread += process.nvtx_payloads_unread;
+    sync += process.nvtx_sync_unmatched;
+  }
+  const auto note = [&](uint64_t count, std::string_view what) {
+    if (count != 0) notes.push_back(fmt::format("{}: {}", what, count));
+  };
+  note(pops, "pops without a range to close");
+  note(ends, "ends of ranges whose start was not recorded");
+  note(again, "ranges closed again after their end");
+  note(unread, "extended payloads, or parts of them, whose layout is not known");
+  note(sync, "synchronisation objects acquired or released without the event before");
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,67 @@
+// The numbers of NVTX's payload extension that both sides need: entry types with their sizes (LP64, as on every machine the
+// recorder runs on), entry flags. From the interface of NVTX 3.2; what a toolkit's headers call them stands beside.
+#pragma once
+
+#include <cstdint>
+
+namespace prof::format::nvtx {
+
+inline constexpr uint64_t kFlagPointer = 1 << 1, kFlagFromBase = 1 << 2, kFlagFromHere = 1 << 3;
+inline constexpr uint64_t kArrayMask = 7 << 4, kArrayFixed = 1 << 4, kArrayZeroEnded = 2 << 4,
+                          kArrayLengthIndex = 3 << 4, kArrayLengthPayload = 4 << 4;
+inline constexpr uint64_t kFlagDeepCopy = 1 << 8, kFlagHide = 1 << 9;
+inline constexpr uint64_t kMeaningMask = 3 << 10, kMeaningMessage = 1 << 10, kMeaningTime = 2 << 10;
+inline constexpr uint64_t kOfMask = 7 << 12, kOfBegin = 1 << 12, kOfEnd = 2 << 12, kOfMark = 3 << 12;
+
+inline constexpr uint64_t kSchemaStyleMask = 7 << 3, kSchemaPushPop = 2 << 3, kSchemaStartEnd = 3 << 3,
+                          kSchemaMark = 4 << 3;
+
+// Types of entries that are read in a way of their own.
+inline constexpr uint64_t kFloat = 19, kDouble = 20, kLongDouble = 21, kSize = 22, kAddress = 23, kWchar = 24,
+                          kChar32 = 27;
+inline constexpr uint64_t kByte = 32, kFloat16 = 42, kFloat32 = 43, kFloat64 = 44, kBfloat16 = 50;
+inline constexpr uint64_t kCategory = 68, kColor = 69;
+inline constexpr uint64_t kString = 75, kStringUtf8 = 76, kStringUtf16 = 77, kStringUtf32 = 78, kRegisteredString = 80;
+inline constexpr uint64_t kUnionSelector = 100, kReferenced = 1022, kRaw = 1023;
+inline constexpr uint64_t kFirstSchema = uint64_t{1} << 24, kFirstDynamic = uint64_t{1} << 32;
+
+constexpr bool is_string(uint64_t type) { return type >= kString && type <= kStringUtf32; }
+constexpr uint32_t char_bytes(uint64_t string_type) {
+  return string_type == kStringUtf32 ? 4 : string_type == kStringUtf16 ? 2 : 1;
+}
+
+// Bytes of one value of a predefined type; 0: no such type, or its size depends on the value. Types of strings: a character's.
+constexpr uint32_t type_bytes(uint64_t type) {
+  constexpr uint8_t kC[] = {0, 1, 1, 2, 2, 4, 4, 8, 8, 8, 8, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 16, 8, 8, 4, 1, 2, 4};
+  static_assert(sizeof kC == kChar32 + 1);
+  if (type <= kChar32) return kC[type];
+  switch (type) {
+    case kByte: return 1;
+    case 33:
+    case 34:
+    case 45: return 16;  // 128-bit integers and floats
+    case kFloat16:
+    case kBfloat16: return 2;
+    case kFloat32:
+    case 52:  // TF32
+    case kCategory:
+    case kColor:
+    case 71:  // PID, 32 bits
+    case 73: return 4;
+    case kFloat64:
+    case 70:  // scope
+    case 72:
+    case 74:
+    case kRegisteredString: return 8;
+    case kUnionSelector: return 0;
+    default: return is_string(type) ? char_bytes(type) : 0;
+  }
+}
+
+// A char* (or the like) in the payload itself: strings that are neither an array nor have a length.
+constexpr bool is_text_pointer(uint64_t type, uint64_t flags, uint64_t detail) {
+  if (!is_string(type)) return false;
+  return (flags & kFlagPointer) != 0 || ((flags & (kArrayMask | kFlagFromBase | kFlagFromHere)) == 0 && detail == 0);
+}
+
+}  // namespace prof::format::nvtx

@@ -1,0 +1,70 @@
+// Schemas of extended NVTX payloads, enumerations, time domains and counters as the program registered them: copied into memory
+// of ours (nvtx_objects.h), defined in the log when a life first needs them. In the program.
+#pragma once
+
+#include "preload/format/events.h"
+#include "preload/format/ids.h"
+#include "preload/intercept/nvtx_extension_api.h"
+#include "preload/intercept/nvtx_objects.h"
+
+#include <atomic>
+#include <string_view>
+
+namespace prof::preload {
+
+// What of a payload the recorder itself reads: found once, at registration, in layouts that do not depend on values.
+struct NvtxField {
+  enum What : uint8_t { TextPointer, Registered, EmbeddedText, BeginStamp, EndStamp, Category, Color };
+  uint32_t offset = 0;
+  What what{};
+  bool message = false;        // it is the event's message
+  uint8_t char_bytes = 1;      // of texts
+  uint32_t size = 0;           // EmbeddedText: bytes
+  format::StampClock clock{};  // stamps
+};
+
+struct NvtxSchema {
+  static constexpr uint32_t kMaxFields = 32;
+  struct Entry {
+    uint64_t flags, type, detail, offset;
+    const char* name;
+  };
+  uint64_t key = 0;  // of the contents and the place where it was registered
+  uint64_t number = 0;
+  NvtxObject* domain = nullptr;
+  std::atomic<uint64_t> defined{0};  // [32 bits life | 32 bits SchemaId]
+  uint32_t type = 0, flags = 0;
+  uint64_t static_size = 0, pack_align = 0;
+  uint32_t size = 0, align = 1;  // of one payload; size 0: depends on its values
+  uint32_t entry_count = 0, field_count = 0;
+  const char* name = "";
+  Entry* entries = nullptr;
+  NvtxField fields[kMaxFields];
+};
+
+struct NvtxCounter {
+  uint64_t number = 0;
+  NvtxObject* domain = nullptr;
+  std::atomic<uint64_t> defined{0};
+  uint64_t schema = 0, flags = 0;
+  format::StampClock clock{};  // of stamps given beside the samples
+  const char* name = "";
+  const char* unit = "";
+};
+
+// `wanted`: the id that a chained tool gave; 0: the program's own, or a new one. Returns the id for the program; 0: refused.
+uint64_t nvtx_register_schema(NvtxObject* domain, const NvtxSchemaGiven* given, uint64_t wanted);
+uint64_t nvtx_register_enum(NvtxObject* domain, const NvtxEnumGiven* given, uint64_t wanted);
+uint64_t nvtx_register_time_domain(NvtxObject* domain, const NvtxTimeDomainGiven* given, uint64_t wanted);
+uint64_t nvtx_register_counter(NvtxObject* domain, const NvtxCounterGiven* given, uint64_t wanted);
+uint64_t nvtx_new_number();  // for things that are only given a number, such as scopes
+
+// Null: nobody registered it.
+NvtxSchema* nvtx_schema(NvtxObject* domain, uint64_t number);
+NvtxCounter* nvtx_counter(NvtxObject* domain, uint64_t number);
+
+// Ids in this life's log; the caller is inside a scope. 0: not to be had.
+format::SchemaId nvtx_schema_id(NvtxSchema* schema);
+format::CounterId nvtx_counter_id(NvtxCounter* counter);
+
+}  // namespace prof::preload
