@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What libprof.so shows to the programs it is preloaded into. Usage: check_library.py LIBRARY INTERCEPT_FOLDER [GLIBC].
-Exports exactly the rows of the folder's .def files, dlsym and the NVTX entry points, those of the CUDA run time under the version
+Exports exactly the rows of the folder's .def files, dlsym, dlclose and the NVTX entry points, those of the CUDA run time under the version
 names of each libcudart and never as the default (a program without libcudart must not find them); needs libc and the loader alone; asks for
 no glibc symbol newer than GLIBC (2.28). A preload that needs more kills every process it is put into."""
 import os
@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-ALWAYS = {"dlsym", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"}
+ALWAYS = {"dlsym", "dlclose", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"}
 NEEDED = re.compile(r"libc\.so\.6|ld-linux-[\w-]+\.so\.\d")
 ROW = re.compile(r"^(?:CUDA_API|CUPTI_API)\w*\(\s*(\w+)", re.M)
 RUNTIME_ROW = re.compile(r"^CUDART_API\(\s*(\w+)", re.M)

@@ -115,7 +115,7 @@ struct GraphNode {
   uint32_t call = kNone;  // row of Trace::host; kNone: its record is lost
   uint32_t kernel = 0;    // KernelId: what a kernel node launches
   ThreadId thread{};      // that made the call
-  uint32_t stack = 0;     // StackId of the call, where its own row has none
+  uint32_t stack = 0;     // StackId of the call, whose own row may have none
   uint32_t type = 0;      // CUgraphNodeType
   bool changed = false;   // it was there already and got new parameters
 };

@@ -99,7 +99,7 @@ class Search {
       return refuse(error != nullptr ? error : "dlopen failed", "", "");
     }
     if (adopt(handle, path, how)) return true;
-    if (prof_libc_dlclose != nullptr) prof_libc_dlclose(handle);
+    real_dlclose(handle);
     return false;
   }
 

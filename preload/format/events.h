@@ -326,7 +326,7 @@ struct GraphNode {
   uint64_t node =
       0;  // as CUPTI numbers it: graph << 32 | index; where one executable graph was changed: that one's number
   ConfigId config{};  // kernels that were added or changed; a captured launch has its own
-  StackId stack{};    // of the call, where its own record has no room for one
+  StackId stack{};    // of the call: its own record may have none
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.time("time", s.time), v.value("what", s.what);
     v.optional_node("node", s.node), v.optional("config", s.config), v.optional("stack", s.stack);

@@ -64,7 +64,7 @@ void* in_library(const LoadedLibrary& library, const char* name, const char* ver
   void* const handle = prof_libc_dlopen(library.path, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return nullptr;
   void* const found = versioned(handle, name, version);
-  prof_libc_dlclose(handle);
+  real_dlclose(handle);
   return found;
 }
 

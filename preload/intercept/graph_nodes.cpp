@@ -2,6 +2,7 @@
 
 #include "preload/capture/gpu_activity.h"
 #include "preload/capture/gpu_ids.h"
+#include "preload/capture/stacks.h"
 #include "preload/intercept/captured_node.h"
 #include "preload/intercept/driver.h"
 #include "preload/intercept/node_list.h"
@@ -75,6 +76,7 @@ void record_node(const CallScope& scope, CUgraphNode node, uint32_t flags, forma
   event.what = type_of(node) | flags;
   event.node = gpu_node_of(node);
   event.config = config;
+  event.stack = stack_for(StackUse::Launch);
   if (exec != nullptr) event.node = uint64_t{gpu_graph_of(exec)} << 32 | (event.node & UINT32_MAX);
   if (event.node >> 32 == 0) count_unidentified();
   emit(event);

@@ -1,5 +1,6 @@
 #include "preload/intercept/record_call.h"
 
+#include "preload/capture/stacks.h"
 #include "preload/intercept/unhooked.h"
 
 #include <cerrno>
@@ -30,6 +31,24 @@ __attribute__((noinline)) void record_call(const CallScope& scope, Api api, form
   event.end = scope.end_tick();
   event.duration = scope.duration();
   event.api = api_id(api);
+  event.stream = stream;
+  event.object = object;
+  event.result = static_cast<uint32_t>(result);
+  emit(event);
+}
+
+__attribute__((noinline)) void record_wait(const CallScope& scope, Api api, format::StreamId stream, uint64_t object,
+                                           CUresult result) {
+  const format::StackId stack = stack_for(StackUse::Sync);
+  if (stack == format::StackId{}) {
+    record_call(scope, api, stream, object, result);
+    return;
+  }
+  format::StackedCall event;
+  event.end = scope.end_tick();
+  event.duration = scope.duration();
+  event.api = api_id(api);
+  event.stack = stack;
   event.stream = stream;
   event.object = object;
   event.result = static_cast<uint32_t>(result);

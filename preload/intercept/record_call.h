@@ -30,6 +30,8 @@ inline void define_api(Api api) {
 }
 
 void record_call(const CallScope& scope, Api api, format::StreamId stream, uint64_t object, CUresult result);
+// A call that waits for the GPU or asks whether it is done: with its stack, where those are wanted.
+void record_wait(const CallScope& scope, Api api, format::StreamId stream, uint64_t object, CUresult result);
 
 // What a plain call keeps on the program's stack. Not inlined, and keeps errno.
 class PlainCall {

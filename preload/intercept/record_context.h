@@ -55,7 +55,7 @@ struct ContextFinish {
   template <class C, class... Args>
   static void leave(C, const CallScope& scope, Nothing, CUresult result, Args... args) {
     if (result == CUDA_SUCCESS) context_synchronized(argument<CUcontext>(args...), scope.begin_tick());
-    record_call(scope, C::kApi, {}, object_of(args...), result);
+    record_wait(scope, C::kApi, {}, object_of(args...), result);
   }
 };
 

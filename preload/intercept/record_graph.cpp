@@ -97,6 +97,7 @@ __attribute__((noinline)) void record_graph_launch(const CallScope& scope, Api a
   event.api = api_id(api);
   event.stream = stream_id(state.stream);
   event.depth = state.depth;
+  event.stack = stack_for(StackUse::Launch);
   event.result = static_cast<uint32_t>(result);
   event.flags = state.flags;
   emit(event);

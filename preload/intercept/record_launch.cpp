@@ -50,6 +50,11 @@ __attribute__((noinline)) format::ConfigId config_id_slow(LaunchShape s, Api api
   return static_cast<format::ConfigId>(id);
 }
 
+__attribute__((noinline)) void emit_with_stack(format::KernelLaunch event) {
+  event.stack = take_stack();
+  emit(event);
+}
+
 namespace topic {
 
 void LaunchMany::leave_many(const CallScope& scope, Api api, NullStream null_stream, CUresult result,

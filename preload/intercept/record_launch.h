@@ -3,6 +3,7 @@
 #pragma once
 
 #include "preload/capture/gpu_activity.h"
+#include "preload/capture/stacks.h"
 #include "preload/intercept/captured_node.h"
 #include "preload/intercept/functions.h"
 #include "preload/intercept/record_call.h"
@@ -101,6 +102,8 @@ inline void count_launch(const CallScope& scope, Launching& state, CUstream stre
   mark_if_due(state.stream, programmatic);
 }
 
+void emit_with_stack(format::KernelLaunch event);
+
 inline void emit_launch(const CallScope& scope, const Launching& state, const LaunchShape& shape, Api api,
                         CUresult result) {
   format::KernelLaunch event;
@@ -111,6 +114,11 @@ inline void emit_launch(const CallScope& scope, const Launching& state, const La
   event.depth = state.depth;
   event.result = static_cast<uint32_t>(result);
   event.flags = state.flags;
+  if (stacks_wanted(StackUse::Launch)) [[unlikely]] {
+    const format::KernelLaunch copy = event;  // one whose address is given away cannot stay in registers
+    emit_with_stack(copy);
+    return;
+  }
   emit(event);
 }
 

@@ -11,6 +11,7 @@ __attribute__((noinline)) void record_memory(const CallScope& scope, Api api, co
   event.stream = stream_id(state.stream);
   event.depth = state.depth;
   event.bytes = bytes;
+  event.stack = stack_for(StackUse::Copy);
   event.result = static_cast<uint32_t>(result);
   event.flags = state.flags;
   emit(event);
@@ -26,6 +27,7 @@ __attribute__((noinline)) void record_alloc(const CallScope& scope, Api api, uin
   event.bytes = bytes;
   event.context = context;
   event.stream = stream_id(stream);
+  event.stack = stack_for(StackUse::Alloc);
   event.result = static_cast<uint32_t>(result);
   emit(event);
 }

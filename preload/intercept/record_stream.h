@@ -45,7 +45,7 @@ struct StreamFinish {
   }
   template <class C> static void leave(C, const CallScope& scope, State state, CUresult result, CUstream) {
     if (result == CUDA_SUCCESS) completed(state.stream, state.before);
-    record_call(scope, C::kApi, stream_id(state.stream), 0, result);
+    record_wait(scope, C::kApi, stream_id(state.stream), 0, result);
   }
 };
 
@@ -101,7 +101,7 @@ struct EventFinish {
   template <class C> static Nothing enter(C, const CallScope&, CUevent) { return {}; }
   template <class C> static void leave(C, const CallScope& scope, Nothing, CUresult result, CUevent event) {
     if (result == CUDA_SUCCESS) event_finished(event);
-    record_call(scope, C::kApi, {}, as_object(event), result);
+    record_wait(scope, C::kApi, {}, as_object(event), result);
   }
 };
 

@@ -111,7 +111,7 @@ class InternTable {
 // The tables of this life, opened by runtime/start.cpp.
 struct InternTables {
   InternTable strings, functions, modules, configs, contexts, streams, graphs, gpu_streams, gpu_kernels, nvtx_domains,
-      nvtx_labels, nvtx_schemas, nvtx_counters;
+      nvtx_labels, nvtx_schemas, nvtx_counters, stacks, python_frames;
 };
 extern InternTables g_intern;
 

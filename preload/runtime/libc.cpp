@@ -19,4 +19,16 @@ DlsymFunction real_dlsym() {
   return function;
 }
 
+int real_dlclose(void* handle) {
+  static std::atomic<int (*)(void*)> found{nullptr};
+  int (*function)(void*) = found.load(std::memory_order_acquire);
+  if (function == nullptr) {
+    const DlsymFunction lookup = real_dlsym();
+    function = lookup != nullptr ? reinterpret_cast<int (*)(void*)>(lookup(RTLD_NEXT, "dlclose")) : nullptr;
+    if (function == nullptr) return -1;
+    found.store(function, std::memory_order_release);
+  }
+  return function(handle);
+}
+
 }  // namespace prof::preload

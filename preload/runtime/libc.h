@@ -18,7 +18,6 @@ extern "C" {
 __attribute__((weak)) void* prof_libc_dlvsym(void*, const char*, const char*);
 __attribute__((weak)) void* prof_libc_dlopen(const char*, int);
 __attribute__((weak)) int prof_libc_dladdr(const void*, Dl_info*);
-__attribute__((weak)) int prof_libc_dlclose(void*);
 __attribute__((weak)) char* prof_libc_dlerror();
 __attribute__((weak)) int prof_libc_pthread_create(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
 __attribute__((weak)) int prof_libc_pthread_key_create(pthread_key_t*, void (*)(void*));
@@ -29,7 +28,6 @@ __attribute__((weak)) int prof_libc_pthread_detach(pthread_t);
 PROF_OLD_LIBC(dlvsym);
 PROF_OLD_LIBC(dlopen);
 PROF_OLD_LIBC(dladdr);
-PROF_OLD_LIBC(dlclose);
 PROF_OLD_LIBC(dlerror);
 PROF_OLD_LIBC(pthread_create);
 PROF_OLD_LIBC(pthread_key_create);
@@ -44,5 +42,8 @@ using DlsymFunction = void* (*)(void*, const char*);
 // libc's own dlsym, never ours. Null before glibc could be asked (no libdl in the process). Calls made through it see
 // libprof.so as their caller: RTLD_NEXT then means "after libprof.so".
 DlsymFunction real_dlsym();
+
+// libc's own dlclose, never ours. -1 where there is none.
+int real_dlclose(void* handle);
 
 }  // namespace prof::preload

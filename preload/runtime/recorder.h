@@ -7,6 +7,7 @@
 #pragma once
 
 #include "preload/capture/clock.h"
+#include "preload/capture/stack_memory.h"
 #include "preload/format/codec.h"
 #include "preload/format/counters.h"
 #include "preload/log/block_writer.h"
@@ -19,6 +20,7 @@
 namespace prof::preload {
 
 struct StreamState;  // capture/stream_table.h
+struct StackMemo;    // capture/stack_memo.h
 
 // One recorded thread. Slots live in memory of ours and are reused after the thread ended.
 struct ThreadState {
@@ -28,6 +30,9 @@ struct ThreadState {
   uint32_t ordinal = 0;                // format::ThreadOrdinal
   uint32_t tid = 0;
   uint32_t handle = 0;  // low half of pthread_self(), by which CUPTI names threads to those who ask for nothing else
+  OwnStack own_stack;
+  StackMemo* memo = nullptr;  // stacks it had before
+  uint32_t learning = 0;      // inside the reading of unwind tables, which a signal handler must not start again
   std::atomic<uint32_t> in_use{0};
 };
 

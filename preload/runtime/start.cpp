@@ -3,6 +3,7 @@
 #include "preload/runtime/start.h"
 
 #include "preload/capture/gpu_activity.h"
+#include "preload/capture/stacks.h"
 #include "preload/capture/streams.h"
 #include "preload/log/chunks.h"
 #include "preload/log/intern.h"
@@ -71,7 +72,7 @@ bool open_tables() {
       {&g_intern.configs, kLarge},      {&g_intern.contexts, kSmall},    {&g_intern.streams, kLarge},
       {&g_intern.graphs, kSmall * 4},   {&g_intern.gpu_streams, kLarge}, {&g_intern.gpu_kernels, kLarge},
       {&g_intern.nvtx_domains, kSmall}, {&g_intern.nvtx_labels, kLarge}, {&g_intern.nvtx_schemas, kSmall},
-      {&g_intern.nvtx_counters, kSmall}};
+      {&g_intern.nvtx_counters, kSmall}, {&g_intern.stacks, kLarge * 4}, {&g_intern.python_frames, kLarge}};
   size_t slots = 0;
   for (const Row& row : rows) slots += row.capacity;
   static void* memory = nullptr;
@@ -115,6 +116,7 @@ bool start_life() {
   describe_header();
   adopt_counters();
   if (!open_chunks(options().slab) || !open_tables() || !open_streams()) return false;
+  open_stacks();
   open_threads();
   g_pid = getpid();
   // From here this thread records; the others go on passing through until the phase says so.
@@ -124,6 +126,7 @@ bool start_life() {
     return false;
   }
   describe_process();
+  describe_stacks();
   start_helper();
   register_exit_handler();
   return true;

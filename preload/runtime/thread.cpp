@@ -1,5 +1,6 @@
 #include "preload/runtime/thread.h"
 
+#include "preload/capture/stack_memo.h"
 #include "preload/runtime/libc.h"
 
 #include <sys/mman.h>
@@ -68,6 +69,7 @@ void thread_ended(void* state_argument) {
   local.guard_frame = 0;
   state->events.close();
   state->definitions.close();
+  if (state->memo != nullptr) give_memo(state->memo);
   state->in_use.store(0, std::memory_order_release);
   g_hint.store(0, std::memory_order_relaxed);
 }
@@ -118,6 +120,9 @@ bool open_thread() {
     count(format::Counter::no_thread_state);
   } else {
     state->last_stream = nullptr;
+    state->own_stack = {};
+    state->learning = 0;
+    state->memo = nullptr;
     state->ordinal = g_next_ordinal.fetch_add(1, std::memory_order_relaxed);
     state->tid = static_cast<uint32_t>(syscall(SYS_gettid));
     state->handle = static_cast<uint32_t>(pthread_self());

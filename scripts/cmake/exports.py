@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the linker's version script of libprof.so: the only symbols it shows are the rows of cuda_api.def, cudart_api.def and
-cupti_api.def, dlsym and NVTX's entry points. With --check LIBRARY it compares what a built library really exports instead.
+cupti_api.def, dlsym, dlclose and NVTX's entry points. With --check LIBRARY it compares what a built library really exports instead.
 
-dlsym has libc's own version names and functions of the CUDA run time have those of each libcudart (a version of ours would
+dlsym and dlclose have libc's own version names and functions of the CUDA run time have those of each libcudart (a version of ours would
 never be asked for); everything else has none, like libcuda's.
 """
 import argparse
@@ -12,8 +12,9 @@ import subprocess
 import sys
 
 RUNTIME_VERSIONS = ["libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"]
+LIBC = ["dlsym", "dlclose"]
 FIXED = ["InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"]
-DLSYM_VERSIONS = {"aarch64": ["GLIBC_2.17", "GLIBC_2.34"], "x86_64": ["GLIBC_2.2.5", "GLIBC_2.34"]}
+LIBC_VERSIONS = {"aarch64": ["GLIBC_2.17", "GLIBC_2.34"], "x86_64": ["GLIBC_2.2.5", "GLIBC_2.34"]}
 
 
 def rows(options, name, macro):
@@ -45,10 +46,10 @@ def main():
     options = parser.parse_args()
 
     names = rows(options, "cuda_api.def", "CUDA_API") + rows(options, "cupti_api.def", "CUPTI_API") + FIXED
-    old, new = DLSYM_VERSIONS["aarch64" if options.arch in ("aarch64", "arm64") else "x86_64"]
+    old, new = LIBC_VERSIONS["aarch64" if options.arch in ("aarch64", "arm64") else "x86_64"]
     if options.check:
         runtime = {f"{name}@{version}" for name in rows(options, "cudart_api.def", "CUDART_API") for version in RUNTIME_VERSIONS}
-        wanted = set(names) | runtime | {f"dlsym@{old}", f"dlsym@@{new}"}
+        wanted = set(names) | runtime | {f"{name}{at}" for name in LIBC for at in (f"@{old}", f"@@{new}")}
         found = exported(options.check)
         for name in sorted(wanted - found):
             print(f"{options.check} does not export {name}", file=sys.stderr)
@@ -57,7 +58,8 @@ def main():
         return 0 if found == wanted else 1
 
     # No "local: *": it would need every other name in a version node. The compiler hides them (-fvisibility=hidden).
-    text = f"{old} {{ global: dlsym; local: prof_dlsym_*; prof_rt_*; }};\n{new} {{ global: dlsym; }} {old};\n"
+    libc = " ".join(f"{name};" for name in LIBC)
+    text = f"{old} {{ global: {libc} local: prof_dlsym_*; prof_dlclose_*; prof_rt_*; }};\n{new} {{ global: {libc} }} {old};\n"
     text += "".join(f"{version} {{ }};\n" for version in RUNTIME_VERSIONS)
     options.output.write_text(text)
     return 0

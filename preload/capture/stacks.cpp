@@ -1,0 +1,128 @@
+#include "preload/capture/stacks.h"
+
+#include "preload/capture/code_images.h"
+#include "preload/capture/native_stack.h"
+#include "preload/capture/stack_memo.h"
+#include "preload/format/definitions.h"
+#include "preload/log/intern.h"
+#include "preload/runtime/options.h"
+#include "preload/runtime/recorder.h"
+
+#include <cstring>
+#include <string_view>
+
+namespace prof::preload {
+
+std::atomic<uint32_t> g_stack_uses{0};
+std::atomic<PythonWalker> g_python_walker{nullptr};
+
+namespace {
+
+struct UseName {
+  std::string_view name;
+  uint32_t bits;
+};
+constexpr UseName kUses[] = {{"launch", 1}, {"copy", 2}, {"alloc", 4}, {"sync", 8}, {"all", 15}, {"off", 0}};
+
+uint32_t g_depth = format::kMaxStackFrames;
+
+// Names separated by commas. False: one of them is no name.
+bool parse_uses(std::string_view text, uint32_t& uses) {
+  uses = 0;
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    const size_t size = comma == std::string_view::npos ? text.size() : comma;
+    const std::string_view word(text.data(), size);
+    bool known = word.empty();
+    for (const UseName& use : kUses) {
+      if (use.name != word) continue;
+      uses |= use.bits;
+      known = true;
+    }
+    if (!known) return false;
+    text.remove_prefix(comma == std::string_view::npos ? size : size + 1);
+  }
+  return true;
+}
+
+// At first sight: `native` was recalled or walked, with the frames or without.
+__attribute__((noinline)) uint32_t define_stack(uint64_t hash, ThreadState& thread, NativeStack& native,
+                                                const PythonStack& python) {
+  if (native.count == 0 && (native.flags & format::kStackNoNative) == 0 &&
+      !walk_native(thread, t_local.guard_frame, native)) {
+    return 0;
+  }
+  define_images();
+  const uint32_t id = g_intern.stacks.intern(hash, [&](uint32_t fresh) {
+    format::StackDef stack;
+    stack.id = format::StackId{fresh};
+    stack.generation = code_generation();
+    stack.native = {native.frames, nullptr, native.count};
+    stack.python = {python.frames, nullptr, python.count};
+    stack.flags = native.flags | python.flags;
+    return define(stack);
+  });
+  if (id == 0) count(format::Counter::stack_table_full);
+  return id;
+}
+
+}  // namespace
+
+__attribute__((noinline)) format::StackId take_stack() {
+  ThreadLocal& local = t_local;
+  if (local.busy != 0) {  // a signal handler: its record is going to be dropped
+    count(format::Counter::stacks_skipped);
+    return {};
+  }
+  uint64_t frames[format::kMaxStackFrames], python_frames[format::kMaxStackFrames];
+  NativeStack native{frames, g_depth, 0, 0, 0};
+  PythonStack python{python_frames, g_depth, 0, 0};
+  if (!recall_native(*local.state, local.guard_frame, native) &&
+      !walk_native(*local.state, local.guard_frame, native)) {
+    native = {frames, g_depth, 0, format::kStackNoNative, 0};
+  }
+  uint64_t key = native.hash;
+  if (const PythonWalker walk = g_python_walker.load(std::memory_order_acquire); walk != nullptr) {
+    walk(python);
+    Hash hash;
+    hash.add(native.hash).add(uint64_t{python.flags} << 32 | python.count);
+    for (uint32_t i = 0; i < python.count; ++i) hash.add(python.frames[i]);
+    key = hash.done();
+  }
+  if (key == 0) key = 1;  // no native frames, and no Python
+  uint32_t id = g_intern.stacks.find(key);
+  if (id == 0) [[unlikely]]
+    id = define_stack(key, *local.state, native, python);
+  return format::StackId{id};
+}
+
+void open_stacks() {
+  uint32_t uses = 0;
+  static std::atomic<bool> complained{false};
+  if (!parse_uses(options().stacks, uses)) {
+    say(complained, "PROF_STACKS is not valid, expected launch,copy,alloc,sync or all or off; no stacks are taken");
+    uses = 0;
+  }
+  const uint64_t depth = options().stack_depth;
+  g_depth = depth == 0 ? 1 : depth < format::kMaxStackFrames ? static_cast<uint32_t>(depth) : format::kMaxStackFrames;
+  if (uses != 0 && (!open_images() || !open_memos())) uses = 0;
+  if (uses != 0) open_libunwind();
+  g_stack_uses.store(uses, std::memory_order_release);
+}
+
+void describe_stacks() {
+  const uint32_t uses = g_stack_uses.load(std::memory_order_relaxed);
+  if (uses == 0) return;
+  char text[64];
+  size_t size = 0;
+  for (const UseName& use : kUses) {
+    if (use.bits == 0 || (use.bits & (use.bits - 1)) != 0 || (uses & use.bits) == 0) continue;
+    if (size != 0) text[size++] = ',';
+    std::memcpy(text + size, use.name.data(), use.name.size());
+    size += use.name.size();
+  }
+  define_meta("stacks", {text, size});
+  define_meta("libunwind", libunwind_path()[0] != '\0' ? libunwind_path() : "not found");
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,55 @@
+// How to get from a place in code to its caller, in one word: where the caller's stack pointer is (the CFA of DWARF), where the
+// return address and the saved frame pointer lie. Made by cfi.cpp from unwind tables, kept by rule_table.h, used by
+// native_stack.cpp. In the program.
+//
+//   | epoch 8 | return address 12 | frame pointer 12 | CFA offset 24 | fp rule 2 | CFA base 2 | kind 3 |
+//
+// Offsets of the two saved words are in units of 8 bytes from the CFA. What does not fit is `Hard`.
+#pragma once
+
+#include <cstdint>
+
+namespace prof::preload {
+
+enum class RuleKind : uint8_t {
+  None = 0,       // no rule in the word
+  Plain = 1,      // the fields below say it
+  Outermost = 2,  // the thread or the program begins here
+  Signal = 3,     // a signal handler returns to here: the interrupted registers lie on the stack
+  Hard = 4,       // there is a rule, of a form that this word cannot hold
+  Unknown = 5     // no unwind information: code made at run time, or compiled without
+};
+enum class CfaBase : uint8_t { Sp = 0, Fp = 1, AtSp = 2, AtFp = 3 };  // At…: the word at that address
+enum class FpRule : uint8_t { Same = 0, FromCfa = 1, FromFp = 2, Lost = 3 };
+
+struct UnwindRule {
+  uint64_t word = 0;
+
+  static constexpr UnwindRule of(RuleKind kind) { return {static_cast<uint64_t>(kind)}; }
+  // Hard where an offset does not fit. Offsets in bytes.
+  static constexpr UnwindRule plain(CfaBase base, int64_t cfa, FpRule fp_rule, int64_t fp, int64_t ra) {
+    const bool fits = cfa >= -(1 << 23) && cfa < (1 << 23) && fp >= -(1 << 14) && fp < (1 << 14) && fp % 8 == 0 &&
+                      ra >= -(1 << 14) && ra < (1 << 14) && ra % 8 == 0;
+    if (!fits) return of(RuleKind::Hard);
+    return {static_cast<uint64_t>(RuleKind::Plain) | static_cast<uint64_t>(base) << 3 |
+            static_cast<uint64_t>(fp_rule) << 5 | (static_cast<uint64_t>(cfa) & 0xffffff) << 7 |
+            (static_cast<uint64_t>(fp / 8) & 0xfff) << 31 | (static_cast<uint64_t>(ra / 8) & 0xfff) << 43};
+  }
+  constexpr RuleKind kind() const { return static_cast<RuleKind>(word & 7); }
+  constexpr CfaBase base() const { return static_cast<CfaBase>(word >> 3 & 3); }
+  constexpr FpRule fp_rule() const { return static_cast<FpRule>(word >> 5 & 3); }
+  constexpr int64_t cfa() const { return static_cast<int64_t>(word << 33) >> 40; }
+  constexpr int64_t fp() const { return static_cast<int64_t>(word << 21) >> 52 << 3; }
+  constexpr int64_t ra() const { return static_cast<int64_t>(word << 9) >> 52 << 3; }
+  constexpr uint8_t epoch() const { return static_cast<uint8_t>(word >> 55); }
+  constexpr UnwindRule with_epoch(uint8_t epoch) const {
+    return {(word & ((uint64_t{1} << 55) - 1)) | static_cast<uint64_t>(epoch) << 55};
+  }
+};
+
+// CPU registers of a frame that unwinding needs.
+struct FrameRegisters {
+  uint64_t pc = 0, sp = 0, fp = 0;
+};
+
+}  // namespace prof::preload

@@ -1,0 +1,35 @@
+// dlclose(): libc's, and behind it a look whether code went away, because another library may be mapped at the same addresses
+// next. Only while call stacks are recorded. Two symbol versions like libc's own, as for dlsym (dlsym.S).
+#include "preload/capture/code_images.h"
+#include "preload/capture/stacks.h"
+#include "preload/runtime/libc.h"
+#include "preload/runtime/recorder.h"
+
+namespace prof::preload {
+namespace {
+
+__attribute__((noinline)) void code_may_be_gone() {
+  // A process that does not record yet, or no more, starts nothing here.
+  if (t_local.helper != 0 || life().epoch.load(std::memory_order_acquire) == 0) return;
+  const int saved = errno;
+  if (const EventScope scope; scope.recording()) look_for_unloaded();
+  errno = saved;
+}
+
+}  // namespace
+}  // namespace prof::preload
+
+extern "C" {
+
+__attribute__((visibility("hidden"))) int prof_dlclose(void* handle) {
+  using namespace prof::preload;
+  const int result = real_dlclose(handle);
+  if (result == 0 && g_stack_uses.load(std::memory_order_relaxed) != 0) code_may_be_gone();
+  return result;
+}
+
+__attribute__((visibility("default"), alias("prof_dlclose"))) int prof_dlclose_old(void* handle);
+__attribute__((visibility("default"), alias("prof_dlclose"))) int prof_dlclose_new(void* handle);
+__asm__(".symver prof_dlclose_old, dlclose@" PROF_OLDEST_GLIBC);
+__asm__(".symver prof_dlclose_new, dlclose@@GLIBC_2.34");
+}
