@@ -31,15 +31,18 @@
 namespace prof::bench {
 namespace {
 
-constexpr double kMaxMeanNs = 45, kMaxTailNs = 500, kMaxNvtxNs = 60, kMaxBytes = 24;
+constexpr double kMaxMeanNs = 45, kMaxTailNs = 500, kMaxNvtxNs = 60, kMaxBytes = 24, kMaxStackNs = 345;
 
 struct Case {
   std::string_view name, title;
   int threads;
   bool one_stream, disk_writer;
-  enum What { Launch, Nvtx, Everything } what;
+  enum What { Launch, Nvtx, Everything, Threads } what;
   bool gates;
   const char* depth = "counts";  // PROF_DEPTH: a completion mark is two calls of the driver's own, no part of a hook
+  const char* stacks = "off";    // PROF_STACKS
+  int frames = 0;                // more than there are of the benchmark's own, below which it launches
+  int places = 1;                // so many different stacks in turn
 };
 constexpr Case kCases[] = {
     {"launch_1", "cuLaunchKernel, 1 thread", 1, false, false, Case::Launch, true},
@@ -48,6 +51,15 @@ constexpr Case kCases[] = {
     {"launch_shared", "cuLaunchKernel, 4 threads on one stream", 4, true, false, Case::Launch, false},
     {"launch_1_marks", "cuLaunchKernel, 1 thread, with completion marks (the default)", 1, false, false, Case::Launch,
      false, "marks"},
+    {"stack_10", "cuLaunchKernel with its stack, 10 frames", 1, false, false, Case::Launch, false, "counts", "launch",
+     1},
+    {"stack_31", "cuLaunchKernel with its stack, 31 frames", 1, false, false, Case::Launch, true, "counts", "launch",
+     22},
+    {"stack_31_places", "cuLaunchKernel with its stack, 31 frames, 64 places in turn", 1, false, false, Case::Launch,
+     false, "counts", "launch", 22, 64},
+    {"threads_off", "first launch of a thread, without stacks", 1, false, false, Case::Threads, false},
+    {"threads_stacks", "first launch of a thread, with its stack", 1, false, false, Case::Threads, false, "counts",
+     "launch", 22},
     {"nvtx", "nvtxRangePushA + nvtxRangePop", 1, false, false, Case::Nvtx, true},
     {"everything", "launches with GPU times from the simulated CUPTI", 1, false, false, Case::Everything, true,
      "marks"},
@@ -142,6 +154,20 @@ void print_comparison(const Plan& plan, const Comparison& all) {
               static_cast<double>(all.hooked_faults) / (static_cast<double>(all.added_ns.size()) * plan.batch));
 }
 
+// Calls `body` below so many more frames, in one of 64 places: the level from the top where a bit of `place` is set has another
+// return address than where it is not.
+template <class Body> __attribute__((noinline)) void below(int frames, unsigned place, Body& body) {
+  if (frames == 0) {
+    body();
+  } else if ((place & 1) != 0) {
+    below(frames - 1, place >> 1, body);
+  } else {
+    below(frames - 1, place >> 1, body);
+    asm volatile("nop");
+  }
+  asm volatile("" ::: "memory");
+}
+
 void bench_launch(const Case& which) {
   Gpu gpu;
   const CUstream shared = gpu.stream();
@@ -155,8 +181,22 @@ void bench_launch(const Case& which) {
       Gpu::check(function(gpu.function, 1, 1, 1, 32, 1, 1, 0, stream, nullptr, nullptr));
     };
     wait();
-    compare(
-        plan, results[static_cast<size_t>(index)], [&] { launch(gpu.direct); }, [&] { launch(gpu.hooked); });
+    if (which.places > 1) {  // both ways go down to the same place
+      unsigned direct = 0, hooked = 0;
+      const auto in_turn = [&](Gpu::Launch function, unsigned& place) {
+        auto body = [&] { launch(function); };
+        below(which.frames, place++ % static_cast<unsigned>(which.places), body);
+      };
+      compare(
+          plan, results[static_cast<size_t>(index)], [&] { in_turn(gpu.direct, direct); },
+          [&] { in_turn(gpu.hooked, hooked); });
+      return;
+    }
+    auto body = [&] {
+      compare(
+          plan, results[static_cast<size_t>(index)], [&] { launch(gpu.direct); }, [&] { launch(gpu.hooked); });
+    };
+    below(which.frames, 0, body);
   });
   Comparison all;
   for (const Comparison& one : results) all.merge(one);
@@ -200,6 +240,34 @@ void bench_everything() {
   std::printf("#calls %d\n", kLaunches);
 }
 
+// What a short thread pays: its first launch opens its part of the log and, with stacks, learns where its stack is.
+void bench_threads(const Case& which) {
+  Gpu gpu;
+  const CUstream stream = gpu.stream();
+  Histogram first, second;
+  constexpr int kThreads = 3000;
+  for (int i = 0; i < kThreads; ++i) {
+    std::thread([&] {
+      gpu.make_current();
+      auto body = [&] {
+        for (Histogram* const into : {&first, &second}) {
+          const uint64_t begin = ticks();
+          Gpu::check(gpu.hooked(gpu.function, 1, 1, 1, 32, 1, 1, 0, stream, nullptr, nullptr));
+          into->add(ticks() - begin);
+        }
+      };
+      below(which.frames, 0, body);
+    }).join();
+  }
+  const double ns = ns_per_tick();
+  std::printf("  single calls, ns %19s %8s %8s\n", "p50", "p99", "largest");
+  for (const auto& [name, h] : {std::pair<const char*, const Histogram*>{"first", &first}, {"second", &second}}) {
+    std::printf("    %-30s %8.0f %8.0f %8.0f\n", name, static_cast<double>(h->quantile(0.5)) * ns,
+                static_cast<double>(h->quantile(0.99)) * ns, static_cast<double>(h->largest()) * ns);
+  }
+  std::printf("#calls %d\n", 2 * kThreads);
+}
+
 // A processor that was idle takes some hundred milliseconds to its usual clock.
 void wake_processor() {
   const uint64_t until = clock_ns(CLOCK_MONOTONIC) + 500'000'000;
@@ -213,6 +281,7 @@ int run_case(const Case& which) {
     case Case::Launch: bench_launch(which); break;
     case Case::Nvtx: bench_nvtx(); break;
     case Case::Everything: bench_everything(); break;
+    case Case::Threads: bench_threads(which); break;
   }
   return 0;
 }
@@ -268,6 +337,7 @@ Output run_child(const Case& which, const std::filesystem::path& logs) {
   setenv("PROF_OUTPUT", log_folder.c_str(), 1);
   setenv("PROF_CUPTI", PROF_BENCH_SIM_DIR "/libcupti.so.13", 1);
   setenv("PROF_DEPTH", which.depth, 1);
+  setenv("PROF_STACKS", which.stacks, 1);
   setenv("PROF_GPU", which.what == Case::Everything ? "on" : "off", 1);
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   // LD_PRELOAD is for the benchmark alone, not for the shell that starts it.
@@ -321,10 +391,15 @@ bool bench(const Case& which, const std::filesystem::path& folder, double fault_
   switch (which.what) {
     case Case::Launch:
       std::printf("  %-34s %8.1f ns   (%.5f faults a launch)\n", "page-fault share of a launch", share, out.faults);
+      if (which.frames != 0) {
+        ok &= gate("mean added to a launch with its stack", out.mean, kMaxStackNs + share, "ns");
+        break;
+      }
       ok &= gate("mean added to a launch", out.mean, kMaxMeanNs + share, "ns");
       ok &= gate("p99.9 of a hooked call less p50 of a direct one", out.tail, kMaxTailNs, "ns");
       break;
     case Case::Nvtx: ok &= gate("mean of push + pop", out.mean, kMaxNvtxNs, "ns"); break;
+    case Case::Threads: break;
     case Case::Everything: ok &= gate("bytes a launch with everything on", each, kMaxBytes, "bytes"); break;
   }
   return ok;

@@ -9,7 +9,7 @@
     // Expect: trace: REGEX                       the same of the events that `prof trace` writes, a line each
     // Expect: logs 2
     // Expect: log 1: 3 kernel_launch(vector_add), >=1 api_call(cuInit), 0 lost, counter guard_resets 1, text nvtx_push,
-              whole, size < 1000000      (logs are numbered by their start; "no X" is "0 X")
+              whole, size < 1000000, 3 stack(REGEX)      (stacks.py; logs are numbered by their start; "no X" is "0 X")
 A kind may carry a name: the kernel's, the function's, or an NVTX label's text.
 """
 import argparse
@@ -21,7 +21,9 @@ import subprocess
 import sys
 import tempfile
 
-FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\S+)')
+from stacks import Stacks
+
+FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\[[^\]]*\]|\S+)')
 
 
 class Log:
@@ -46,7 +48,7 @@ class Log:
             self.records.append((kind, fields))
         self.start = min((int(f["first_tick"]) for k, f in self.records if k == "thread"), default=0)
         self.loss = sum(self.counters.get(name, 0) for name in loss_counters)
-        self.names = names
+        self.names, self.stacks = names, None
 
     def name_of(self, kind, fields):
         names = self.names
@@ -89,6 +91,10 @@ def judge(log, item):
         return None if compare(found, match[2]) else f"{match[1]} is {found}"
     if match := re.fullmatch(r"((?:>=|<)?\d+) lost", item):
         return None if compare(log.loss, match[1]) else f"{log.loss} lost: {log.counters}"
+    if match := re.fullmatch(r"((?:>=|<)?\d+) stack\((.*)\)", item):
+        log.stacks = log.stacks or Stacks(log.records, log.names["string"])
+        found = log.stacks.count(log.records, match[2])
+        return None if compare(found, match[1]) else f"{found}, of these stacks:\n" + "\n".join(sorted(set(log.stacks.texts.values())))
     if match := re.fullmatch(r"((?:>=|<)?\d+) (\w+)(?:\((.*)\))?", item):
         found = log.count(match[2], match[3])
         return None if compare(found, match[1]) else f"{found} {match[2]}{'(' + match[3] + ')' if match[3] else ''}"
