@@ -68,11 +68,11 @@ bool open_tables() {
     uint32_t capacity;
   };
   const Row rows[] = {
-      {&g_intern.strings, kLarge},      {&g_intern.functions, kLarge},   {&g_intern.modules, kSmall * 4},
-      {&g_intern.configs, kLarge},      {&g_intern.contexts, kSmall},    {&g_intern.streams, kLarge},
-      {&g_intern.graphs, kSmall * 4},   {&g_intern.gpu_streams, kLarge}, {&g_intern.gpu_kernels, kLarge},
-      {&g_intern.nvtx_domains, kSmall}, {&g_intern.nvtx_labels, kLarge}, {&g_intern.nvtx_schemas, kSmall},
-      {&g_intern.nvtx_counters, kSmall}, {&g_intern.stacks, kLarge * 4}, {&g_intern.python_frames, kLarge}};
+      {&g_intern.strings, kLarge},       {&g_intern.functions, kLarge},   {&g_intern.modules, kSmall * 4},
+      {&g_intern.configs, kLarge},       {&g_intern.contexts, kSmall},    {&g_intern.streams, kLarge},
+      {&g_intern.graphs, kSmall * 4},    {&g_intern.gpu_streams, kLarge}, {&g_intern.gpu_kernels, kLarge},
+      {&g_intern.nvtx_domains, kSmall},  {&g_intern.nvtx_labels, kLarge}, {&g_intern.nvtx_schemas, kSmall},
+      {&g_intern.nvtx_counters, kSmall}, {&g_intern.stacks, kLarge * 4},  {&g_intern.python_frames, kLarge}};
   size_t slots = 0;
   for (const Row& row : rows) slots += row.capacity;
   static void* memory = nullptr;
