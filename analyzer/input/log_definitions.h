@@ -93,6 +93,7 @@ struct Definitions {
   std::vector<Damage> damage;                      // of definition blocks: undecodable records, impossible ids
   uint64_t incomplete_strings = 0;                 // parts are missing: cut where the first one is missing
   std::deque<std::string> long_strings;            // storage of strings that came in parts
+  std::vector<format::SymbolDef> symbols;          // in the log's order
 
   Definitions() = default;
   Definitions(Definitions&&) = default;

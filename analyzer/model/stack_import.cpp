@@ -41,6 +41,7 @@ class StackImporter {
       stack.python.for_each([&](uint64_t word) { python_.push_back(python(word)); });
       ids_.set(index(id), index(to_.stacks.intern(native_, python_, stack.flags)));
     }
+    symbols();
   }
 
  private:
@@ -56,10 +57,22 @@ class StackImporter {
       row.module = to_.stacks.intern(Module{to_.strings.intern(from_.strings[image.path]),
                                             to_.strings.intern(image.build_id), image.file_bytes, image.file_time});
       if (row.begin < row.end) mapped_.push_back(row);
+      modules_.set(index(id), index(row.module));
     });
     std::stable_sort(mapped_.begin(), mapped_.end(),
                      [](const Mapped& a, const Mapped& b) { return a.first < b.first; });
     for (uint32_t i = 0; i < mapped_.size(); ++i) leaving_.emplace(mapped_[i].gone, i);
+  }
+
+  void symbols() {
+    for (const format::SymbolDef& def : from_.symbols) {
+      Frame frame;
+      frame.module = static_cast<ModuleId>(modules_.find_or(index(def.image), 0));
+      frame.address = def.address;
+      if (frame.module == ModuleId{}) continue;
+      to_.symbols.push_back({to_.stacks.intern(frame), to_.strings.intern(from_.strings[def.function]),
+                             to_.strings.intern(from_.strings[def.file]), def.line, def.inlined != 0});
+    }
   }
 
   // `alive_` becomes what was mapped in that generation, which is no earlier than the one before.
@@ -114,6 +127,7 @@ class StackImporter {
   const Definitions& from_;
   IdMap& ids_;
   Trace& to_;
+  IdMap modules_;                                  // ImageId -> ModuleId
   std::vector<Mapped> mapped_;                     // by `first`
   uint32_t next_ = 0;                              // in mapped_: the first one that is not mapped yet
   std::set<std::pair<uint64_t, uint32_t>> alive_;  // begin, row of mapped_

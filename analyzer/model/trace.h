@@ -108,6 +108,15 @@ struct GpuOperation {
 };
 static_assert(sizeof(GpuOperation) == 48);
 
+// What a log itself calls a native frame. Of one frame's rows the innermost function is first.
+struct KnownSymbol {
+  FrameId frame{};
+  StringId function{};  // mangled, where it has such a name
+  StringId file{};
+  uint32_t line = 0;
+  bool inlined = false;  // into the function of the next row
+};
+
 // A node of a graph, as a call captured, added or changed it. Only logs have them.
 struct GraphNode {
   uint64_t node = 0;      // graph << 32 | index, as in GpuOperation; upper half 0: not known
@@ -441,6 +450,9 @@ struct Trace {
   Column<MemoryEvent> memory;      // by time
   Column<SyncEvent> syncs;         // by begin
   Column<GpuAnnotation> gpu_annotations;
+
+  // Only from logs that were made self-contained.
+  std::vector<KnownSymbol> symbols;
 
   const Thread& thread(ThreadId id) const { return threads[index(id)]; }
   const Process& process_of(const HostEvent& event) const { return processes[index(thread(event.thread).process)]; }

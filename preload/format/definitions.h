@@ -385,4 +385,22 @@ struct NvtxCategoryDef {
   }
 };
 
+// What an address of an image is called. Never written while recording: `prof symbolize --embed` adds these, so that a log can
+// be read where the program's files are not. Records of one address follow each other, the innermost function first; the
+// one that is not inlined is the last.
+struct SymbolDef {
+  static constexpr uint32_t kKind = 60;
+  static constexpr std::string_view kName = "symbol";
+  ImageId image{};       // or any other of the same file
+  uint64_t address = 0;  // of the file: a stack's address − the image's base
+  StringId function{};   // mangled, where it has such a name
+  StringId file{};
+  uint32_t line = 0;     // 0: not known
+  uint32_t inlined = 0;  // 1: into the function of the next record
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("image", s.image), v.value("address", s.address), v.value("function", s.function);
+    v.optional("file", s.file), v.optional("line", s.line), v.optional("inlined", s.inlined);
+  }
+};
+
 }  // namespace prof::format
