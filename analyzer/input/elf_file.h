@@ -1,0 +1,64 @@
+// Offline. What does an ELF file say of itself: its build-id, where its debug information may lie, the functions of its symbol
+// table? Used by the search for a module's files and by the symboliser. Reads the file as bytes that anyone may have damaged:
+// every offset is checked, nothing is followed twice, what does not fit is left out. 64-bit little-endian files only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace prof::analyzer {
+
+// A function of a symbol table; the name is a view of the file.
+struct ElfSymbol {
+  uint64_t begin = 0, end = 0;  // addresses of the file
+  std::string_view name;        // mangled
+};
+
+class ElfFile {
+ public:
+  // Null: no such file, or no ELF file; `why` says which.
+  static std::unique_ptr<ElfFile> open(const std::string& path, std::string& why);
+  // The bytes must outlive it: for tests and fuzzing.
+  static std::unique_ptr<ElfFile> from_memory(std::span<const uint8_t> bytes, std::string& why);
+  ~ElfFile();
+  ElfFile(const ElfFile&) = delete;
+  ElfFile& operator=(const ElfFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string build_id() const;                           // hex digits; empty: it has none
+  std::string debug_link(uint32_t* crc = nullptr) const;  // name in .gnu_debuglink; empty: none
+  bool has_debug_info() const { return has_debug_info_; }
+  bool has_symbol_table() const;  // .symtab, not only the dynamic one
+
+  // Functions by address, without overlaps: of several names of one place a global one. From .symtab, else .dynsym.
+  std::vector<ElfSymbol> functions() const;
+
+ private:
+  struct Section {
+    std::string_view name;
+    uint32_t type = 0, link = 0;
+    std::span<const uint8_t> bytes;
+    uint64_t entry_bytes = 0;
+  };
+  ElfFile() = default;
+  bool read(std::string& why);
+  std::span<const uint8_t> part(uint64_t offset, uint64_t bytes) const;
+  const Section* section(std::string_view name) const;
+  const Section* section_of_type(uint32_t type) const;
+
+  std::string path_;
+  std::span<const uint8_t> bytes_;
+  void* mapped_ = nullptr;
+  std::vector<Section> sections_;
+  std::vector<std::span<const uint8_t>> notes_;
+  bool has_debug_info_ = false;
+};
+
+// CRC-32 of a whole file, as .gnu_debuglink has it; false: it cannot be read.
+bool file_crc(const std::string& path, uint32_t& crc);
+
+}  // namespace prof::analyzer
