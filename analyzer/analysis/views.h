@@ -2,6 +2,7 @@
 // busy time of devices, nesting. Several threads may ask.
 #pragma once
 
+#include "analyzer/analysis/call_stacks.h"
 #include "analyzer/analysis/kernel_categories.h"
 #include "analyzer/model/dependencies.h"
 #include "analyzer/model/event_tree.h"
@@ -35,7 +36,8 @@ template <class T> class Lazy {
 class Views {
  public:
   // `rules`: categories of kernels, tested before the built-in ones.
-  explicit Views(const Trace& trace, CategoryRules rules = {}) : trace_(trace), rules_(std::move(rules)) {}
+  explicit Views(const Trace& trace, CategoryRules rules = {}, StackOptions stacks = {})
+      : trace_(trace), rules_(std::move(rules)), stack_options_(std::move(stacks)) {}
 
   const KernelNames& names() const;
   const KernelCategories& categories() const;
@@ -54,6 +56,10 @@ class Views {
   const ForwardBackward& forward_backward() const;
   // Which call captured or added what a CUDA graph replays.
   const GraphOrigins& graph_origins() const;
+  // Names of native frames: reads the files of the program when first asked for.
+  const Symbols& symbols() const;
+  // Which code asked for a call or an operation. Makes stacks as they are asked for: one thread at a time may use it.
+  CallStacks& stacks() const;
 
  private:
   const Trace& trace_;
@@ -69,6 +75,10 @@ class Views {
   Lazy<EventTree> tree_;
   Lazy<ForwardBackward> forward_backward_;
   Lazy<GraphOrigins> graph_origins_;
+  Lazy<Symbols> symbols_;
+  mutable std::once_flag stacks_once_;
+  mutable std::unique_ptr<CallStacks> stacks_;
+  StackOptions stack_options_;
 };
 
 }  // namespace prof::analyzer

@@ -1,0 +1,33 @@
+// The options of every verb that shows call stacks: where symbols are looked for, and what of a stack is shown.
+#pragma once
+
+#include "analyzer/analysis/call_stacks.h"
+
+#include <CLI/CLI.hpp>
+
+namespace prof::analyzer {
+
+inline void add_symbol_search(CLI::App& verb, SymbolSearch& search) {
+  verb.add_option("--symbol-path", search.symbol_path,
+                  "files, or folders with files, of the program's code and debug information; asked first")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false)
+      ->option_text("PATH");
+  verb.add_option("--sysroot", search.sysroot, "folder in which the files lie that the program saw below /")
+      ->option_text("FOLDER");
+  verb.add_flag("--debuginfod", search.debuginfod, "ask the servers of DEBUGINFOD_URLS for what is not here");
+}
+
+inline void add_symbol_options(CLI::App& verb, StackOptions& options) {
+  add_symbol_search(verb, options.symbols.search);
+  verb.add_flag("--no-symbols", options.symbols.off,
+                "read no file of the program: native frames that the log does not name stay addresses, module+0x...");
+  verb.add_option("--fold", options.fold, "file of rules for frames to hide or draw together; none: show every frame")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false)
+      ->option_text("FILE");
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,74 @@
+// A value by call stack: a tree of frames from the outermost inwards, each node with the value of what was asked for right
+// there. Made by analysis/stack_tree.cpp, written by output/folded_stacks, pprof, speedscope and flame_page, which know nothing of
+// where it comes from.
+#pragma once
+
+#include "analyzer/model/strings.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace prof::analyzer {
+
+// What sort of frame; flame graphs colour by it.
+enum class TreeFrameKind : uint8_t { Native = 0, Inlined = 1, Python = 2, Folded = 3, Gpu = 4, Call = 5, Unknown = 6 };
+
+struct TreeFrame {
+  StringId name{};    // of the function, as shown
+  StringId file{};    // empty: not known
+  StringId module{};  // name of the file of code; empty: none, or not known
+  uint32_t line = 0;  // where in `file` it was; 0: not known
+  TreeFrameKind kind{};
+  bool operator==(const TreeFrame&) const = default;
+};
+
+struct TreeNode {
+  uint32_t parent = 0;  // row of nodes(); the root is its own
+  uint32_t frame = 0;   // row of frames()
+  int64_t value = 0;    // of itself, without what is below
+  int64_t before = 0;   // of the other input, where two are compared
+  uint64_t count = 0;   // events that the value is a sum of
+};
+
+class CallTree {
+ public:
+  std::string metric = "gpu-time", unit = "nanoseconds";  // nanoseconds, count or bytes
+  bool compared = false;                                  // `before` means something
+
+  CallTree() : frames_(1), nodes_(1) {}
+
+  StringId text(std::string_view text) { return strings_.intern(text); }
+  std::string_view text(StringId id) const { return strings_[id]; }
+  uint32_t frame(const TreeFrame& frame);
+  // The node of that frame below another one; 0 is the root.
+  uint32_t child(uint32_t node, uint32_t frame);
+  TreeNode& node(uint32_t row) { return nodes_[row]; }
+
+  // A node comes after its parent.
+  const std::vector<TreeNode>& nodes() const { return nodes_; }
+  const std::vector<TreeFrame>& frames() const { return frames_; }
+  // By node: of itself and everything below.
+  std::vector<int64_t> totals(bool before = false) const;
+
+ private:
+  struct Hash {
+    size_t operator()(const TreeFrame& frame) const;
+  };
+  StringTable strings_;
+  std::vector<TreeFrame> frames_;  // row 0: of the root
+  std::vector<TreeNode> nodes_;
+  std::unordered_map<TreeFrame, uint32_t, Hash> frame_rows_;
+  std::unordered_map<uint64_t, uint32_t> children_;
+};
+
+// The values of `now` beside those of `before`. Frames are the same where name, file and module are: a line moves when a
+// program changes.
+CallTree compare_trees(const CallTree& now, const CallTree& before);
+
+// "forward (model.py:57)"; native functions without their file.
+std::string tree_frame_text(const CallTree& tree, const TreeFrame& frame);
+
+}  // namespace prof::analyzer
