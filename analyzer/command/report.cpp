@@ -3,6 +3,8 @@
 #include "analyzer/command/command.h"
 #include "analyzer/command/inputs.h"
 #include "analyzer/command/report_options.h"
+#include "analyzer/command/report_stacks.h"
+#include "analyzer/command/symbol_options.h"
 #include "analyzer/command/table_options.h"
 #include "analyzer/output/sink.h"
 
@@ -29,6 +31,8 @@ struct Options {
   std::optional<size_t> limit;
   Selection selection;
   ReportOptions report;
+  StackOptions stacks;
+  std::vector<std::string> before;  // --vs
 };
 
 const Analysis* find_analysis(const std::string& name) {
@@ -58,6 +62,22 @@ std::string output_for(const Options& options, std::string_view report, size_t r
   const size_t slash = options.table.output.rfind('/');
   const std::string folder = slash == std::string::npos ? "" : options.table.output.substr(0, slash + 1);
   return fmt::format("{}{}_report.{}", folder, report, options.table.format == TableFormat::Csv ? "csv" : "json");
+}
+
+// Stacks in the form of another tool; what a table would have as notes goes to stderr.
+void write_stacks_of(const Options& options, const AnalysisInput& input, StackFormat format) {
+  std::vector<std::string> notes;
+  if (options.before.empty()) {
+    notes = write_stack_report(input, nullptr, format, options.table.output);
+  } else {
+    const std::unique_ptr<Trace> trace = read_inputs(options.before);
+    const Views views(*trace, {}, options.stacks);
+    const AnalysisInput before{*trace, views, options.selection, options.report};
+    notes = write_stack_report(input, &before, format, options.table.output);
+    tell_damage(*trace);
+  }
+  for (const std::string& note : notes) std::fprintf(stderr, "prof: %s\n", note.c_str());
+  std::fprintf(stderr, "prof: %s\n", coverage_line(input.trace).c_str());
 }
 
 int run_report(Options& options) {
@@ -92,11 +112,20 @@ int run_report(Options& options) {
   options.report.names =
       options.names.value_or(options.table.format == TableFormat::Csv ? NameForm::Full : NameForm::Short);
   options.report.names_given = options.names.has_value();
-  const Views views(*trace, std::move(rules));
+  options.stacks.names = options.report.names;
+  const Views views(*trace, std::move(rules), options.stacks);
   const AnalysisInput input{*trace, views, options.selection, options.report};
 
   std::unique_ptr<Sink> sink;
   for (const Analysis* analysis : analyses) {
+    if (const auto format = stack_format(analysis->name, options.table.other_format, options.table.output)) {
+      write_stacks_of(options, input, *format);
+      continue;
+    }
+    if (!options.before.empty()) {
+      throw std::runtime_error(
+          "--vs: two inputs are compared by the reports about stacks with --format folded, pprof, speedscope or html");
+    }
     Table table = analysis->run(input);
     const size_t all_rows = table.rows();
     const size_t limit = options.limit.value_or(options.table.format == TableFormat::Text ? table.text_limit : 0);
@@ -119,7 +148,7 @@ int run_report(Options& options) {
     }
     write_table(table, options.table.format, options.table.unit, *sink);
   }
-  sink->close();
+  if (sink != nullptr) sink->close();
   if (options.table.format == TableFormat::Csv) std::fprintf(stderr, "prof: %s\n", coverage_line(*trace).c_str());
   return tell_damage(*trace);
 }
@@ -132,7 +161,7 @@ void add_report(CLI::App& app, Run& run) {
   verb->add_option("NAME FILE", options->words, "report names, then logs or traces of other tools");
   verb->add_flag("--list", options->list, "list the reports");
   add_names_option(*verb, options->names_given);
-  options->table.add_to(*verb);
+  options->table.add_to(*verb, kStackFormats);
   verb->add_option("--from", options->from,
                    "begin of the window: 1.5s, 300ms, 20us or @NVTX-name#k, from the trace's zero");
   verb->add_option("--to", options->to, "end of the window");
@@ -164,6 +193,12 @@ void add_report(CLI::App& app, Run& run) {
       ->take_all()
       ->allow_extra_args(false);
   add_report_options(*verb, options->report);
+  add_symbol_options(*verb, options->stacks);
+  verb->add_option("--vs", options->before, "stacks, flame: logs or traces to compare with")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false)
+      ->option_text("FILE");
   verb->callback([options, verb, &run] {
     if (verb->count("--names") != 0) options->names = options->names_given;
     run = [options] { return run_report(*options); };

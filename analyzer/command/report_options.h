@@ -45,6 +45,10 @@ inline void add_report_options(CLI::App& verb, ReportOptions& options) {
   verb.add_option("--max-src-column-width", options.max_src_column_width, "ops: cut source locations; 0 does not")
       ->option_text("N")
       ->capture_default_str();
+  verb.add_option("--metric", options.metric,
+                  "stacks, hot-stacks, flame: gpu-time, cpu-time, launches, bytes, allocated-bytes or idle")
+      ->option_text("METRIC")
+      ->capture_default_str();
   verb.add_option("--rules", options.rules, "file of kernel categories, tested before the built-in ones")
       ->option_text("FILE");
 }

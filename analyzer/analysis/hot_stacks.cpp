@@ -1,0 +1,97 @@
+// hot-stacks: which lines of source a metric belongs to. A row is a function at a line: `self` counts what it asked for itself,
+// `total` everything asked for in what it called, once for each stack it is in, however often (recursion).
+#include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/stack_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr std::string_view kKinds[] = {"native", "inlined", "Python", "folded", "GPU", "call", "no symbol"};
+
+struct Hot {
+  uint32_t frame = 0;
+  int64_t self = 0, total = 0;
+  uint64_t count = 0;  // events in `total`
+};
+
+// The leaves of the tree are what was asked for: they are not code.
+bool is_code(const TreeFrame& frame) { return frame.kind != TreeFrameKind::Gpu && frame.kind != TreeFrameKind::Call; }
+
+std::vector<Hot> hot_frames(const CallTree& tree) {
+  const std::vector<TreeNode>& nodes = tree.nodes();
+  std::vector<Hot> hot(tree.frames().size());
+  std::vector<uint32_t> seen(tree.frames().size(), 0);  // by frame: the last node it was counted for
+  for (uint32_t n = 1; n < nodes.size(); ++n) {
+    if (nodes[n].count == 0) continue;
+    bool innermost = true;
+    for (uint32_t at = n; at != 0; at = nodes[at].parent) {
+      const uint32_t frame = nodes[at].frame;
+      if (!is_code(tree.frames()[frame])) continue;
+      if (innermost) hot[frame].self += nodes[n].value;
+      innermost = false;
+      if (seen[frame] == n) continue;
+      seen[frame] = n;
+      hot[frame].total += nodes[n].value, hot[frame].count += nodes[n].count;
+    }
+  }
+  for (uint32_t f = 0; f < hot.size(); ++f) hot[f].frame = f;
+  std::erase_if(hot, [](const Hot& each) { return each.count == 0; });
+  std::stable_sort(hot.begin(), hot.end(), [](const Hot& a, const Hot& b) {
+    return std::tuple(a.self, a.total) > std::tuple(b.self, b.total);
+  });
+  return hot;
+}
+
+}  // namespace
+
+Table report_hot_stacks(const AnalysisInput& input) {
+  const StackTree answer = stack_tree(input, stack_metric(input.options.metric));
+  const CallTree& tree = answer.tree;
+  const CellType type = tree.unit == "nanoseconds" ? CellType::Nanoseconds : CellType::Count;
+  Table table("hot-stacks", fmt::format("{} by function and line", tree.metric));
+  table.add_column("Self", "self", type);
+  table.add_column("Self (%)", "self_percent", CellType::Real, 2);
+  table.add_column("Total", "total", type);
+  table.add_column("Total (%)", "total_percent", CellType::Real, 2);
+  table.add_column("Count", "count", CellType::Count);
+  table.add_column("Kind", "kind", CellType::Text);
+  table.add_column("Function", "function", CellType::Text);
+  table.add_column("Source", "source", CellType::Text);
+  table.add_column("Module", "module", CellType::Text);
+  int64_t all = 0;
+  for (const TreeNode& node : tree.nodes()) all += node.value;
+  for (const Hot& each : hot_frames(tree)) {
+    const TreeFrame& frame = tree.frames()[each.frame];
+    const std::string_view file = tree.text(frame.file);
+    Table::Row row = table.row();
+    for (const int64_t value : {each.self, each.total}) {
+      row.add(value);
+      all <= 0 ? row.empty() : row.add(100 * static_cast<double>(value) / static_cast<double>(all));
+    }
+    row.add(each.count).add(kKinds[static_cast<size_t>(frame.kind)]).add(tree.text(frame.name));
+    if (file.empty()) {
+      row.empty();
+    } else {
+      row.add(std::string_view(frame.line == 0 ? std::string(file) : fmt::format("{}:{}", file, frame.line)));
+    }
+    row.add(tree.text(frame.module));
+  }
+  table.notes.push_back("self: asked for right there; total: there and in what it called; shares of the whole metric");
+  if (answer.without_stack != 0 && all > 0) {
+    table.notes.push_back(fmt::format("without a stack: {:.2f} % of the metric",
+                                      100 * static_cast<double>(answer.without_stack) / static_cast<double>(all)));
+  }
+  table.notes.insert(table.notes.end(), answer.notes.begin(), answer.notes.end());
+  table.text_limit = 40;
+  return table;
+}
+
+}  // namespace prof::analyzer
