@@ -98,6 +98,14 @@ void add_row(Table& table, const AnalysisInput& input, const Window& window, boo
     row.add(begin).add(end);
   }
   row.add(finding.advice.action).add(finding.advice.see);
+  CallStacks& stacks = input.views.stacks();
+  if (!stacks.any()) return;
+  const uint32_t culprit = finding.advice.culprit;
+  StackId stack = culprit != kNone ? stacks.of_call(culprit) : StackId{};
+  if (stack == StackId{} && operation != kNone) stack = stacks.of_operation(trace.operations[operation]);
+  if (stack == StackId{} && call != kNone) stack = stacks.of_call(call);
+  const std::string code = stacks.text(stack, 3);
+  code.empty() ? row.empty() : row.add(std::string_view(code));
 }
 
 // The cell under a key as text; times scaled.
@@ -127,6 +135,7 @@ std::string as_text(const Table& table) {
       text += fmt::format("   longest: {}--from {} --to {}\n", range.empty() ? "" : fmt::format("in {}, ", range), from,
                           get("to"));
     }
+    if (const std::string code = get("code"); !code.empty()) text += fmt::format("   code: {}\n", code);
     text += fmt::format("   do:   {}\n", get("action"));
   }
   return text;
@@ -150,6 +159,7 @@ Table report_advise(const AnalysisInput& input) {
   table.add_column("To", "to", CellType::Nanoseconds);
   table.add_column("What to do", "action", CellType::Text);
   table.add_column("Rows in", "see", CellType::Text);
+  if (input.views.stacks().any()) table.add_column("Code", "code", CellType::Text);
   if (const std::string warning = coverage_warning(input.trace); !warning.empty()) table.notes.push_back(warning);
   const NodeSelection selected(input);
   std::unique_ptr<AdviceShared> shared;

@@ -127,6 +127,7 @@ void idle_device(const AdviceInput& in, std::vector<Advice>& found) {
     advice.see = "idle-gaps";
     advice.shown = {std::max(group->longest->begin_ns, begin_ns), std::min(group->longest->end_ns, end_ns)};
     advice.call = group->longest->launch;
+    advice.culprit = group->longest->call;
     const auto late = only(std::move(group->calls)), launch = only(std::move(group->launches));
     // The host is late for the device, whether or not its calls are selected.
     advice.scenario = {{kCallNodes, kPartOwn, 0, 0, {}, late, {}, true},

@@ -63,6 +63,8 @@ struct Advice {
   int64_t floor_ns = 0;  // the run cannot get shorter than this
   // The longest instance: rows of Trace::host and Trace::operations, kNone where there is none.
   uint32_t call = kNone, operation = kNone;
+  uint32_t culprit =
+      kNone;             // row of Trace::host whose code is to be shown, where it is not that of the longest instance
   Interval shown{};      // the window that shows it; empty: that of the longest instance
   std::string_view see;  // the report that lists the rows
 };

@@ -113,6 +113,7 @@ void add_capture(const AnalysisInput& input, const NodeFound& found, PathsOfCall
   const Trace& trace = input.trace;
   if (found.origin != NodeOrigin::Known) {
     row.add(node_origin_text(found.origin)).empty().empty().empty();
+    if (input.views.stacks().any()) row.empty();
     return;
   }
   const GraphNode& node = trace.graph_nodes[found.row];
@@ -120,6 +121,8 @@ void add_capture(const AnalysisInput& input, const NodeFound& found, PathsOfCall
   row.add(call == nullptr ? "call lost" : plain_api_name(trace.api_name(*call)));
   row.add(trace.thread(node.thread).tid).add(call == nullptr ? node.time_ns : call->begin_ns);
   row.add(std::string_view(call == nullptr ? std::string() : paths.text(node.call)));
+  CallStacks& stacks = input.views.stacks();
+  if (stacks.any()) row.add(std::string_view(stacks.best(stacks.of_node(found.row))));
 }
 
 }  // namespace
@@ -140,6 +143,7 @@ Table report_graph_nodes(const AnalysisInput& input) {
   table.add_column("Thread", "captured_thread", CellType::Count);
   table.add_column("Captured at", "captured_at", CellType::Nanoseconds);
   table.add_column("Captured in", "captured_path", CellType::Text);
+  if (input.views.stacks().any()) table.add_column("Captured by code", "captured_code", CellType::Text);
   table.add_column("Name", "name", CellType::Text);
   table.notes.emplace_back(
       "captured by, at, in: the call that captured or added the node, when, and the ranges around it");

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace prof::analyzer {
 
@@ -14,7 +15,20 @@ namespace {
 
 constexpr std::string_view kClasses[] = {"unlinked", "host_wait", "short", "other"};
 
-void add_gap(Table::Row& row, const AnalysisInput& input, const Gap& gap) {
+// Rows are made on several threads; stacks are asked for before.
+struct ListedGap {
+  Gap gap;
+  StringId code{};
+};
+
+// The code of the culprit's call, else of the late launch.
+std::string culprit_code(CallStacks& stacks, const Gap& gap) {
+  StackId stack = gap.call == kNone ? StackId{} : stacks.of_call(gap.call);
+  if (stack == StackId{} && gap.launch != kNone) stack = stacks.of_call(gap.launch);
+  return stacks.best(stack);
+}
+
+void add_gap(Table::Row& row, const AnalysisInput& input, const Gap& gap, const std::string_view* code) {
   const Trace& trace = input.trace;
   const Device& device = trace.device(gap.device);
   row.add(gap.begin_ns).add(gap.duration_ns());
@@ -36,6 +50,7 @@ void add_gap(Table::Row& row, const AnalysisInput& input, const Gap& gap) {
     row.add(trace.api_name(trace.host[gap.call])).add(trace.host[gap.call].duration_ns());
   }
   row.add(std::string_view(range_text(trace, gap.range)));
+  if (code != nullptr) row.add(*code);
   if (gap.thread == kNone) {
     row.empty();
   } else {
@@ -66,6 +81,7 @@ Table report_idle_gaps(const AnalysisInput& input) {
   table.add_column("Culprit call", "culprit_call", CellType::Text);
   table.add_column("Call time", "culprit_call_time", CellType::Nanoseconds);
   table.add_column("Culprit range", "culprit_range", CellType::Text);
+  if (input.views.stacks().any()) table.add_column("Culprit code", "culprit_code", CellType::Text);
   table.add_column("TID", "tid", CellType::Count);
   table.add_column("Before", "before", CellType::Text);
   table.add_column("Before strm", "before_stream", CellType::Count);
@@ -86,7 +102,15 @@ Table report_idle_gaps(const AnalysisInput& input) {
   std::stable_sort(gaps.begin(), gaps.end(), [](const Gap& a, const Gap& b) {
     return a.duration_ns() != b.duration_ns() ? a.duration_ns() > b.duration_ns() : a.begin_ns < b.begin_ns;
   });
-  table.list(std::move(gaps), [input](const Gap& gap, Table::Row& row) { add_gap(row, input, gap); });
+  CallStacks& stacks = input.views.stacks();
+  const auto codes = std::make_shared<StringTable>();
+  std::vector<ListedGap> listed;
+  for (const Gap& gap : gaps)
+    listed.push_back({gap, stacks.any() ? codes->intern(culprit_code(stacks, gap)) : StringId{}});
+  table.list(std::move(listed), [input, codes, any = stacks.any()](const ListedGap& each, Table::Row& row) {
+    const std::string_view code = (*codes)[each.code];
+    add_gap(row, input, each.gap, any ? &code : nullptr);
+  });
   table.text_limit = 50;
   return table;
 }

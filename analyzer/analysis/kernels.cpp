@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <span>
 #include <stdexcept>
@@ -36,6 +37,16 @@ class GroupIds {
     const uint32_t range = input_.views.range_of_call()[operation.launch];
     return range == kNone ? 0 : operator_of_range_[range];
   }
+  // Number of the text of the innermost frames; frames of different lines are different texts.
+  uint32_t stack(const GpuOperation& operation) {
+    if (grouping_.stack == 0) return 0;
+    CallStacks& stacks = input_.views.stacks();
+    const StackId stack = stacks.of_operation(operation);
+    const auto [found, added] = text_of_stack_.try_emplace(static_cast<uint32_t>(stack), 0);
+    if (added) found->second = static_cast<uint32_t>(texts_.intern(stacks.text(stack, grouping_.stack)));
+    return found->second;
+  }
+  std::string_view stack_text(uint32_t number) const { return texts_[StringId{number}]; }
   size_t size() const { return groups_.size(); }
 
  private:
@@ -82,16 +93,22 @@ class GroupIds {
     } else if (grouping_.device) {
       place = index(input_.trace.stream(operation.stream()).device);
     }
-    if (!grouping_.operation) return place;
-    const uint64_t key = uint64_t{operator_label(operation)} << 32 | place;
-    return places_.try_emplace(key, static_cast<uint32_t>(places_.size())).first->second;
+    if (grouping_.operation) place = joined(places_, operator_label(operation), place);
+    if (grouping_.stack != 0) place = joined(stacked_places_, stack(operation), place);
+    return place;
+  }
+  // One number for two.
+  static uint32_t joined(std::unordered_map<uint64_t, uint32_t>& known, uint32_t a, uint32_t b) {
+    return known.try_emplace(uint64_t{a} << 32 | b, static_cast<uint32_t>(known.size())).first->second;
   }
 
   const AnalysisInput& input_;
   const KernelGrouping& grouping_;
   std::vector<uint32_t> of_kernel_;          // KernelId -> number
   std::vector<uint32_t> operator_of_range_;  // row of Trace::ranges -> LabelId
-  std::unordered_map<uint64_t, uint32_t> places_, groups_;
+  std::unordered_map<uint64_t, uint32_t> places_, stacked_places_, groups_;
+  std::unordered_map<uint32_t, uint32_t> text_of_stack_;  // StackId -> StringId of texts_
+  StringTable texts_;
   uint64_t last_key_ = std::numeric_limits<uint64_t>::max();
   uint32_t last_ = 0;
 };
@@ -130,6 +147,7 @@ std::vector<KernelGroup> kernel_groups(const AnalysisInput& input, const std::ve
           KernelGroup& group = groups.emplace_back();
           group.kind = operation.kind(), group.example = row, group.stream = operation.stream_index;
           group.operator_label = ids.operator_label(operation);
+          group.stack = ids.stack_text(ids.stack(operation));
         }
         ++groups[id].durations.count;
         join_details(trace, operation, groups[id]);
@@ -166,9 +184,14 @@ KernelGrouping parse_grouping(const std::vector<std::string>& words) {
       grouping.stream = grouping.device = true;
     } else if (word == "op") {
       grouping.operation = true;
+    } else if (word.starts_with("stack:") &&
+               std::from_chars(word.data() + 6, word.data() + word.size(), grouping.stack).ptr ==
+                   word.data() + word.size() &&
+               grouping.stack != 0) {
+      continue;
     } else if (word != "name") {
       throw std::runtime_error(
-          fmt::format("--group-by '{}': kernels are grouped by name, shape, device, stream or op", word));
+          fmt::format("--group-by '{}': kernels are grouped by name, shape, device, stream, op or stack:N", word));
     }
   }
   return grouping;
@@ -180,6 +203,7 @@ void add_columns(Table& table, const KernelGrouping& grouping) {
   if (grouping.stream) table.add_column("Ctx", "context", CellType::Count);
   if (grouping.stream) table.add_column("Strm", "stream", CellType::Count);
   if (grouping.operation) table.add_column("Operator", "operator", CellType::Text);
+  if (grouping.stack != 0) table.add_column("Stack", "stack", CellType::Text);
   table.add_column("Type", "type", CellType::Text);
   table.add_column("Count", "count", CellType::Count);
   table.add_column("Total", "total", CellType::Nanoseconds);
@@ -224,6 +248,7 @@ void add_row(const AnalysisInput& input, const KernelGrouping& grouping, const K
   if (grouping.operation) {
     group.operator_label == 0 ? row.empty() : row.add(trace.text(trace.labels[group.operator_label].text));
   }
+  if (grouping.stack != 0) group.stack.empty() ? row.empty() : row.add(std::string_view(group.stack));
   row.add(std::string_view(is_graph                      ? "graph"
                            : is_kernel                   ? "kernel"
                            : group.kind == GpuKind::Copy ? "memcpy"

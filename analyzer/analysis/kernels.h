@@ -7,6 +7,7 @@
 #include "analyzer/analysis/window.h"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct KernelGrouping {
   bool device = false;     // (process, device)
   bool stream = false;     // (process, device, context, stream)
   bool operation = false;  // the innermost operator of the framework that launched it
+  uint32_t stack = 0;      // so many innermost frames of the launch's call stack
 };
 
 struct KernelGroup {
@@ -24,6 +26,7 @@ struct KernelGroup {
   uint32_t example = kNone;     // row of Trace::operations: of any of the group, for its name and shape
   uint32_t stream = kNone;      // row of Trace::streams: of any of the group
   uint32_t operator_label = 0;  // LabelId, where asked for; 0: none
+  std::string stack;            // where asked for, innermost frame first
   uint64_t bytes = 0;           // copies and memsets
   uint32_t registers = 0, static_shared_bytes = 0, dynamic_shared_bytes = 0;  // the largest of the group
   Statistics durations;

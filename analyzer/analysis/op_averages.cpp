@@ -98,7 +98,10 @@ class Averager {
     Key key{static_cast<uint32_t>(name), what, 0, 0, 0, 0, 0};
     if (grouping_.thread) key.thread = index(thread);
     if (grouping_.node) key.process = index(trace_.thread(thread).process);
-    if (range == nullptr) return key;
+    if (range == nullptr) {  // a call: only logs know the stack of one
+      if (grouping_.stack != 0 && trace_.host[row].stack != 0) key.stack = stack_of_call(row);
+      return key;
+    }
     if (grouping_.domain) key.domain = index(trace_.labels[index(range->label)].domain);
     if (grouping_.shape) key.shape = shape_of(*range);
     if (grouping_.stack != 0) key.stack = stack_of(row);
@@ -126,6 +129,20 @@ class Averager {
       text += frame;
     }
     return stack_ids_[key] = static_cast<uint32_t>(texts_.intern(text));
+  }
+
+  uint32_t stack_of_call(uint32_t host_row) {
+    CallStacks& stacks = input_.views.stacks();
+    const StackId stack = stacks.of_call(host_row);
+    const auto [found, added] = call_stack_ids_.try_emplace(static_cast<uint32_t>(stack), 0);
+    if (!added) return found->second;
+    std::string text;
+    uint32_t left = grouping_.stack;
+    for (const uint32_t row : stacks.merged().of(stack)) {
+      if (left-- == 0) break;
+      text += (text.empty() ? "" : "\n") + stacks.merged().frame_text(row);
+    }
+    return found->second = static_cast<uint32_t>(texts_.intern(text));
   }
 
   void describe_host(OpAverage& row, const Key& key, StringId name) {
@@ -252,6 +269,7 @@ class Averager {
   StringTable texts_;  // shapes, stacks, names of operations
   std::unordered_map<std::string_view, uint32_t> shape_ids_;
   std::unordered_map<uint64_t, uint32_t> stack_ids_;
+  std::unordered_map<uint32_t, uint32_t> call_stack_ids_;  // StackId -> text
   std::unordered_map<uint64_t, StringId> operation_ids_;
   std::unordered_map<Key, uint32_t, KeyHash> rows_;
   Key last_key_;
