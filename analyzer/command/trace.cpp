@@ -1,6 +1,7 @@
 // prof trace INPUT…: a Chrome trace of everything recorded, with what the analyses know beside each event.
 #include "analyzer/command/command.h"
 #include "analyzer/command/inputs.h"
+#include "analyzer/command/symbol_options.h"
 #include "analyzer/model/fx_markers.h"
 #include "analyzer/output/chrome_trace.h"
 
@@ -19,6 +20,8 @@ struct Options {
   std::string fx_metadata;
   bool plain = false;
   std::string arrows = "all";
+  std::string stacks = "frames";
+  StackOptions stack;
   int level = 1;
 };
 
@@ -50,7 +53,7 @@ int run_trace(const Options& options) {
   ignore_broken_pipes();
   const std::unique_ptr<Trace> trace = read_inputs(options.inputs);
   const std::string path = options.output.empty() ? options.inputs.front() + ".trace.json.gz" : options.output;
-  const Views views(*trace);
+  const Views views(*trace, {}, options.stack);
   const std::optional<FxMetadata> metadata =
       options.fx_metadata.empty() ? std::nullopt : std::optional(FxMetadata::read(options.fx_metadata));
   std::optional<FxMarkers> fx;
@@ -64,6 +67,9 @@ int run_trace(const Options& options) {
   chrome.arrows = options.arrows == "none"   ? ArrowKinds::None
                   : options.arrows == "path" ? ArrowKinds::CriticalPath
                                              : ArrowKinds::All;
+  chrome.stacks = options.stacks == "none"   ? ChromeStackForm::None
+                  : options.stacks == "text" ? ChromeStackForm::Text
+                                             : ChromeStackForm::Frames;
   chrome.name = path;
   chrome.inputs = options.inputs;
   chrome.fx = fx ? &*fx : nullptr;
@@ -72,6 +78,9 @@ int run_trace(const Options& options) {
   if (path != "-") {
     std::fprintf(stderr, "prof: %s: %llu events; open it in ui.perfetto.dev or chrome://tracing\n", path.c_str(),
                  static_cast<unsigned long long>(result.events));
+  }
+  if (!options.plain && options.stacks != "none" && !trace->stacks.empty()) {
+    for (const std::string& note : views.stacks().merged().notes()) std::fprintf(stderr, "prof: %s\n", note.c_str());
   }
   std::fprintf(stderr, "prof: %s\n", coverage_line(*trace).c_str());
   return tell_copied(result.copied, tell_damage(*trace));
@@ -92,6 +101,12 @@ void add_trace(CLI::App& app, Run& run) {
                    "beside those from launches: all, path (only along the critical path) or none")
       ->check(CLI::IsMember({"all", "path", "none"}))
       ->capture_default_str();
+  verb->add_option(
+          "--stacks", options->stacks,
+          "call stacks: frames (small, for chrome://tracing), text (\"Call stack\", as torch.profiler has it) or none")
+      ->check(CLI::IsMember({"frames", "text", "none"}))
+      ->capture_default_str();
+  add_symbol_options(*verb, options->stack);
   verb->add_option("--fx-metadata", options->fx_metadata,
                    "JSON file of FX graphs: adds stack_trace and node_name to what runs inside \"## NODE ##\" markers");
   verb->add_option("--level", options->level, "gzip level")->check(CLI::Range(1, 9))->capture_default_str();

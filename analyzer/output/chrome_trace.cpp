@@ -221,18 +221,22 @@ void write_merged(ChromeContext& context, const std::vector<CopiedFile>& files, 
     add_counts(counts, copy.counts());
   }
   write_additional_events(context);
-  sink.write(fmt::format("\n]{},\"traceName\":{}}}\n", merged_members(members, head), json_string(options.name)));
+  sink.write("\n]");
+  if (context.stacks != nullptr) context.stacks->write_table(sink);
+  sink.write(fmt::format("{},\"traceName\":{}}}\n", merged_members(members, head), json_string(options.name)));
 }
 
 // A context and what it refers to.
 struct OneTrace {
   OneTrace(const Trace& trace, const Views& views, const ChromeTraceOptions& options, Sink& sink)
-      : ids(trace), events(sink), context{trace, views, ids, events, nullptr, nullptr, {}, {}, {}, 0} {
+      : ids(trace), events(sink), context{trace, views, ids, events, nullptr, nullptr, nullptr, {}, {}, {}, 0} {
     if (!options.plain) {
       augment.emplace(trace, views, options.fx);
       arrows.emplace(trace, augment->bounds(), options.arrows);
       context.augment = &*augment;
       context.arrows = &*arrows;
+      if (options.stacks != ChromeStackForm::None && !trace.stacks.empty())
+        context.stacks = &stacks.emplace(views, options.stacks);
     }
     context.copied.resize(trace.processes.size());
     context.counters.resize(trace.processes.size());
@@ -242,6 +246,7 @@ struct OneTrace {
   EventList events;
   std::optional<Augment> augment;
   std::optional<ChromeArrows> arrows;
+  std::optional<ChromeStacks> stacks;
   ChromeContext context;
 };
 

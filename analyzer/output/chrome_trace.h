@@ -12,6 +12,7 @@
 #include "analyzer/model/fx_markers.h"
 #include "analyzer/model/trace.h"
 #include "analyzer/output/chrome_arrows.h"
+#include "analyzer/output/chrome_stacks.h"
 #include "analyzer/output/sink.h"
 
 #include <string>
@@ -25,6 +26,7 @@ struct ChromeTraceOptions {
   std::vector<std::string> inputs;  // the files the model was made of
   const FxMarkers* fx = nullptr;
   ArrowKinds arrows = ArrowKinds::All;  // beside those of launches and of autograd
+  ChromeStackForm stacks = ChromeStackForm::Frames;
 };
 
 // What became of events that were copied.

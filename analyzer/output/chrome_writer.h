@@ -7,6 +7,7 @@
 #include "analyzer/output/chrome_arrows.h"
 #include "analyzer/output/chrome_ids.h"
 #include "analyzer/output/chrome_pieces.h"
+#include "analyzer/output/chrome_stacks.h"
 #include "analyzer/output/chrome_trace.h"
 #include "analyzer/output/json_text.h"
 #include "analyzer/output/sink.h"
@@ -49,6 +50,7 @@ struct ChromeContext {
   EventList& events;
   Augment* augment;                             // null: only what was recorded
   ChromeArrows* arrows;                         // null likewise
+  ChromeStacks* stacks;                         // null: no call stacks
   std::vector<bool> copied;                     // by ProcessId: its events are copied from the file it came from
   std::vector<std::string> device_pids;         // JSON, by DeviceId: where counters go
   std::vector<std::set<std::string>> counters;  // by ProcessId: counters the file has, as ChromeCopy::counters()
@@ -57,6 +59,11 @@ struct ChromeContext {
   bool writes(ProcessId process) const { return !copied[index(process)]; }
   bool writes(DeviceId device) const { return writes(trace.device(device).process); }
 };
+
+// `,"sf":12` where there is a frame.
+inline char* put_frame(char* to, uint32_t frame) {
+  return frame == 0 ? to : put_decimal(put_bytes(to, ",\"sf\":"), frame);
+}
 
 void write_chrome_metadata(const ChromeContext& context);
 void write_chrome_host(const ChromeContext& context);
