@@ -31,5 +31,6 @@ void add_dump(CLI::App& app, Run& run);
 void add_trace(CLI::App& app, Run& run);
 void add_summary(CLI::App& app, Run& run);
 void add_report(CLI::App& app, Run& run);
+void add_symbolize(CLI::App& app, Run& run);
 
 }  // namespace prof::analyzer

@@ -55,11 +55,9 @@ struct Verb {
   std::string_view name;
   void (*add)(CLI::App&, prof::analyzer::Run&);
 };
-constexpr Verb kVerbs[] = {{"trace", prof::analyzer::add_trace},
-                           {"summary", prof::analyzer::add_summary},
-                           {"report", prof::analyzer::add_report},
-                           {"check", prof::analyzer::add_check},
-                           {"dump", prof::analyzer::add_dump}};
+constexpr Verb kVerbs[] = {{"trace", prof::analyzer::add_trace},   {"summary", prof::analyzer::add_summary},
+                           {"report", prof::analyzer::add_report}, {"symbolize", prof::analyzer::add_symbolize},
+                           {"check", prof::analyzer::add_check},   {"dump", prof::analyzer::add_dump}};
 
 void print_verb(const Verb& verb) {
   CLI::App app;

@@ -1,0 +1,114 @@
+// prof symbolize LOG…: which native frames of a log's stacks have names here, module by module; with --embed the names become part
+// of the log.
+#include "analyzer/command/command.h"
+#include "analyzer/command/inputs.h"
+#include "analyzer/command/symbol_options.h"
+#include "analyzer/command/table_options.h"
+#include "analyzer/model/builder.h"
+#include "analyzer/output/log_embed.h"
+#include "analyzer/output/sink.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+
+namespace prof::analyzer {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> logs;
+  TableOptions table;
+  SymbolOptions symbols;
+  bool embed = false;
+};
+
+Table module_table(const Trace& trace, const Symbols& symbols) {
+  Table table("symbolize", "Native frames by module, and what they are named by");
+  table.add_column("Addresses", "addresses", CellType::Count);
+  table.add_column("Named", "named", CellType::Count);
+  table.add_column("With line", "lined", CellType::Count);
+  table.add_column("By the log", "embedded", CellType::Count);
+  table.add_column("Module", "module", CellType::Text);
+  table.add_column("Build-id", "build_id", CellType::Text);
+  table.add_column("Lines from", "lines_from", CellType::Text);
+  table.add_column("Functions from", "functions_from", CellType::Text);
+  table.add_column("Missing", "missing", CellType::Text);
+  uint64_t addresses = 0, named = 0, lined = 0;
+  for (const ModuleSymbols& each : symbols.modules()) {
+    const Module& module = trace.stacks[each.module];
+    Table::Row row = table.row();
+    row.add(each.addresses).add(each.named).add(each.lined).add(each.embedded);
+    row.add(each.module == ModuleId{} ? "(no file)" : trace.text(module.path)).add(trace.text(module.build_id));
+    row.add(std::string_view(each.files.lines)).add(std::string_view(each.files.functions));
+    row.add(each.lined == each.addresses ? std::string_view() : std::string_view(each.problem));
+    addresses += each.addresses, named += each.named, lined += each.lined;
+  }
+  table.notes.push_back(fmt::format("{} stacks, {} native frames: {} with a function, {} with a line",
+                                    trace.stacks.size() - 1, addresses, named, lined));
+  return table;
+}
+
+int embed(const Options& options) {
+  for (const std::string& path : options.logs) {
+    const LogOpenResult opened = LogFile::open(path);
+    if (!opened) throw std::runtime_error(opened.error.text(path));
+    const std::unique_ptr<Trace> trace = read_inputs({path});
+    const Symbols symbols(*trace, options.symbols);
+    const std::string output = options.table.output == "-" ? path : options.table.output;
+    struct stat status {};
+    const bool known = stat(path.c_str(), &status) == 0;
+    Sink sink(output);
+    const EmbedResult result = write_with_symbols(*opened.log, *trace, symbols, sink);
+    sink.close();
+    if (known && output == path) chmod(output.c_str(), status.st_mode & 07777);
+    std::fprintf(stderr, "prof: %s: %llu addresses named in the log, %llu bytes more\n", output.c_str(),
+                 static_cast<unsigned long long>(result.addresses),
+                 static_cast<unsigned long long>(result.bytes_after - result.bytes_before));
+    for (const std::string& note : symbols.notes(*trace)) std::fprintf(stderr, "prof: %s\n", note.c_str());
+  }
+  return kComplete;
+}
+
+int run_symbolize(const Options& options) {
+  ignore_broken_pipes();
+  if (options.embed) {
+    if (options.logs.size() > 1 && options.table.output != "-")
+      throw std::runtime_error("--embed -o FILE: one log at a time");
+    return embed(options);
+  }
+  const std::unique_ptr<Trace> trace = read_inputs(options.logs);
+  const Symbols symbols(*trace, options.symbols);
+  Table table = module_table(*trace, symbols);
+  table.coverage = coverage_line(*trace);
+  Sink sink(options.table.output);
+  write_table(table, options.table.format, options.table.unit, sink);
+  sink.close();
+  return tell_damage(*trace);
+}
+
+}  // namespace
+
+void add_symbolize(CLI::App& app, Run& run) {
+  CLI::App* const verb =
+      app.add_subcommand("symbolize", "which native frames have names here; --embed puts the names into the log");
+  const auto options = std::make_shared<Options>();
+  verb->add_option("LOG", options->logs, "logs with call stacks")->required();
+  verb->add_flag("--embed", options->embed,
+                 "write the names into the log itself (or into -o FILE), to be read on other machines");
+  options->table.add_to(*verb);
+  add_symbol_search(*verb, options->symbols.search);
+  verb->footer(
+      "Examples:\n"
+      "  prof symbolize prof.42.plog                          what has a name here, and what is missing\n"
+      "  prof symbolize --embed prof.42.plog                  before the log goes to another machine\n"
+      "  prof symbolize --symbol-path build/ prof.42.plog     debug files that lie elsewhere\n"
+      "Exit status: 0 complete, 1 the log is damaged, 2 no log or no output.");
+  verb->callback([options, &run] { run = [options] { return run_symbolize(*options); }; });
+}
+
+}  // namespace prof::analyzer
