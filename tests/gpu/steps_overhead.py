@@ -14,6 +14,7 @@ from lab import HERE, Skipped
 
 MAX_FULL_OVER_CUPTI = 1.05
 MAX_BYTES_PER_LAUNCH = 24
+CORES = 4  # on which the programs run that are timed in turn
 
 
 class Server:
@@ -22,8 +23,10 @@ class Server:
     def __init__(self, lab, name, command, env):
         self.lab, self.name = lab, name
         self.errors = open(lab.path(f"{name}.stderr"), "w", encoding="utf-8")
+        cores = sorted(os.sched_getaffinity(0))[-CORES:]  # the same for all: they take turns, and cores of a shared host differ
         self.process = subprocess.Popen(command, env=env, cwd=lab.work, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=self.errors, start_new_session=True)
+                                        stderr=self.errors, start_new_session=True,
+                                        preexec_fn=lambda: os.sched_setaffinity(0, cores))
         self.buffer = b""
 
     def line(self, timeout):
