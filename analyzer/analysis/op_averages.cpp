@@ -140,7 +140,8 @@ class Averager {
     uint32_t left = grouping_.stack;
     for (const uint32_t row : stacks.merged().of(stack)) {
       if (left-- == 0) break;
-      text += (text.empty() ? "" : "\n") + stacks.merged().frame_text(row);
+      if (!text.empty()) text += '\n';
+      text += stacks.merged().frame_text(row);
     }
     return found->second = static_cast<uint32_t>(texts_.intern(text));
   }

@@ -121,8 +121,8 @@ void ChromeCopy::put(std::string_view separator, std::string_view text, const Ev
     ++counts_.augmented;
     insertion_.clear();
     const bool no_args = fields->args.empty();
-    if (no_args) insertion_ = ",\"args\":{";
-    if (!no_args && !fields->argument_names.empty()) insertion_ = ",";
+    if (no_args) insertion_ += ",\"args\":{";
+    if (!no_args && !fields->argument_names.empty()) insertion_ += ',';
     insertion_ += members;
     if (no_args) insertion_ += '}';
     const char* const end = no_args ? text.data() + text.size() : fields->args.data() + fields->args.size();
