@@ -2,6 +2,7 @@
 
 #include "preload/capture/code_images.h"
 #include "preload/capture/native_stack.h"
+#include "preload/capture/python_stack.h"
 #include "preload/capture/stack_memo.h"
 #include "preload/format/definitions.h"
 #include "preload/log/intern.h"
@@ -52,6 +53,7 @@ __attribute__((noinline)) uint32_t define_stack(uint64_t hash, ThreadState& thre
       !walk_native(thread, t_local.guard_frame, native)) {
     return 0;
   }
+  look_for_python();
   define_images();
   const uint32_t id = g_intern.stacks.intern(hash, [&](uint32_t fresh) {
     format::StackDef stack;
@@ -108,6 +110,7 @@ void open_stacks() {
   if (uses != 0 && (!open_images() || !open_memos())) uses = 0;
   if (uses != 0) open_libunwind();
   g_stack_uses.store(uses, std::memory_order_release);
+  open_python();
 }
 
 void describe_stacks() {

@@ -1,0 +1,293 @@
+"""Launches kernels from every kind of Python frame and writes down, at the same places, the stack that the interpreter itself
+sees. Launch number N has a grid of N blocks. Runs on CPython 3.8 and newer; python_stacks.py compares."""
+import asyncio
+import atexit
+import contextlib
+import ctypes
+import functools
+import gc
+import json
+import os
+import sys
+import threading
+
+cuda = ctypes.CDLL("libcuda.so.1")  # its calls release the GIL
+held = ctypes.PyDLL("libcuda.so.1")  # these do not
+context, module, function = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+assert cuda.cuInit(0) == 0
+assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+assert cuda.cuCtxSetCurrent(context) == 0
+assert cuda.cuModuleLoadData(ctypes.byref(module), b"image") == 0
+assert cuda.cuModuleGetFunction(ctypes.byref(function), module, b"kernel") == 0
+
+expected, names = {}, {}
+NULL = ctypes.c_void_p()
+
+
+def note(what, frame):
+    """The stack from `frame` outwards under a new number, which it returns."""
+    frames = []
+    while frame is not None:
+        code = frame.f_code
+        name = getattr(code, "co_qualname", code.co_name)
+        frames.append([code.co_filename, name, frame.f_lineno or 0, code.co_firstlineno])
+        frame = frame.f_back
+    number = len(expected) + 1
+    expected[number], names[number] = frames, what
+    return number
+
+
+def direct(number, library=cuda):
+    """Without a frame of its own: what is called is the C function."""
+    return functools.partial(library.cuLaunchKernel, function, number, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL)
+
+
+here = sys._getframe
+# Every launch is on the line that notes the stack, so that both see the same lines.
+direct(note("module", here()))()
+
+
+def nested():
+    def inner():
+        def innermost():
+            direct(note("nested", here()))(), None
+        innermost()
+    inner()
+
+
+nested()
+
+
+class Shape:
+    direct(note("class body", here()))()
+
+    def __init__(self):
+        direct(note("constructor", here()))()
+
+    def method(self):
+        direct(note("method", here()))()
+
+    @property
+    def area(self):
+        return direct(note("property", here()))()
+
+    @staticmethod
+    def static():
+        direct(note("static method", here()))()
+
+    @classmethod
+    def of_class(cls):
+        direct(note("class method", here()))()
+
+    def __del__(self):
+        direct(note("finalizer", here()))()
+
+    def __lt__(self, other):
+        direct(note("comparison", here()))()
+        return False
+
+
+def specialized():
+    """Often enough for the interpreter to push the constructor's frame itself, behind a frame that is none."""
+    for _ in range(100):
+        shape = Shape()
+    shape.method(), shape.area, Shape.static(), Shape.of_class()
+    sorted([shape, Shape(), Shape()])
+
+
+specialized()
+(lambda: direct(note("lambda", here()))())()
+[direct(note("list comprehension", here()))() for _ in range(2)]
+{k: direct(note("dict comprehension", here()))() for k in range(2)}
+
+
+def comprehension_in_function():
+    return [direct(note("comprehension in a function", here()))() for _ in range(2)]
+
+
+comprehension_in_function()
+sum(direct(note("generator expression", here()))() for _ in range(2))
+
+
+def generator():
+    direct(note("generator, first", here()))()
+    yield 1
+    direct(note("generator, resumed", here()))()
+    yield 2
+
+
+def delegating():
+    yield from generator()
+
+
+for _ in delegating():
+    pass
+list(map(lambda x: direct(note("map", here()))(), range(2)))
+
+
+async def leaf():
+    direct(note("coroutine", here()))()
+    await asyncio.sleep(0)
+    direct(note("coroutine, resumed", here()))()
+
+
+async def agen():
+    direct(note("asynchronous generator", here()))()
+    yield 1
+
+
+async def tree():
+    await leaf()
+    await asyncio.gather(leaf(), leaf())
+    async for _ in agen():
+        direct(note("async for", here()))()
+
+
+asyncio.run(tree())
+
+
+def decorator(wrapped):
+    @functools.wraps(wrapped)
+    def wrapper(*args):
+        return wrapped(*args)
+    return wrapper
+
+
+@decorator
+def decorated():
+    direct(note("decorated", here()))()
+
+
+decorated()
+
+
+def recursion(depth):
+    if depth == 0:
+        direct(note("recursion", here()))()
+    else:
+        recursion(depth - 1)
+
+
+recursion(40)
+recursion(300)
+
+
+def exceptions():
+    try:
+        raise ValueError
+    except ValueError:
+        direct(note("except", here()))()
+    finally:
+        direct(note("finally", here()))()
+    direct(note("after an exception", here()))()
+
+
+exceptions()
+
+
+@contextlib.contextmanager
+def managed():
+    direct(note("context manager, enter", here()))()
+    yield
+    direct(note("context manager, exit", here()))()
+
+
+with managed():
+    direct(note("with", here()))()
+exec(compile("direct(note('exec', here()))()", "<made up>", "exec"))
+eval("direct(note('eval', here()))()")
+exec(compile("\n" * 40000 + "def far():\n" + "\n" * 300 + "  x = (1,\n" + "\n" * 200 + "  direct(note('long gaps', here()))())\nfar()", "gaps.py", "exec"))
+exec(compile("def café():\n direct(note('Latin-1 name', here()))()\ncafé()", "<naïf>", "exec"))
+exec(compile("def 名前():\n direct(note('two-byte name', here()))()\n名前()", "<ファイル>", "exec"))
+exec(compile("def \U00010400():\n direct(note('four-byte name', here()))()\n\U00010400()", "<\U0001f40d>", "exec"))
+exec(compile("def same():\n  direct(note('recompiled', here()))()\nsame()", "again.py", "exec"))
+exec(compile("\n\n\ndef same():\n\n  direct(note('recompiled', here()))()\nsame()", "again.py", "exec"))
+for lines in range(300):  # code objects come and go; addresses are used again
+    gc.collect(0)
+    exec(compile("\n" * lines + "def same():\n" + "\n" * (lines % 7) + "  direct(note('reused', here()))()\nsame()", "reused.py", "exec"))
+number = note("many lines", here())
+direct(
+    number)(
+    )
+expected[number][0][2] += 1
+direct(note("holding the GIL", here()), held)()
+
+callback_type = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+
+
+@callback_type
+def compare(a, b):
+    direct(note("callback of C", here()))()
+    return 0
+
+
+ctypes.CDLL(None).qsort((ctypes.c_int * 4)(3, 1, 2, 0), 4, 4, compare)
+
+
+def in_thread(what):
+    assert cuda.cuCtxSetCurrent(context) == 0
+    nested()
+    direct(note(what, here()))()
+
+
+for i in range(20):
+    thread = threading.Thread(target=in_thread, args=("thread",))
+    thread.start()
+    thread.join()
+# Several at once, so that the GIL changes hands inside the calls.
+lock, threads = threading.Lock(), []
+
+
+def busy():
+    assert cuda.cuCtxSetCurrent(context) == 0
+    for _ in range(200):
+        with lock:
+            number = note("busy thread", here()); call = direct(number)
+            expected[number][0][2] += 2  # the line of the call
+        call()
+
+
+for i in range(4):
+    threads.append(threading.Thread(target=busy))
+    threads[-1].start()
+for thread in threads:
+    thread.join()
+
+
+def subinterpreter():
+    """Its own frames from 3.12 on; before, the frames around it. Modules and signatures moved between versions."""
+    text = ("import ctypes\ncuda = ctypes.PyDLL('libcuda.so.1')\n"
+            f"cuda.cuLaunchKernel(ctypes.c_void_p({function.value}), 5000, 1, 1, 1, 1, 1, 0, *[ctypes.c_void_p()] * 3)\n")
+    try:
+        if sys.version_info >= (3, 13):
+            import _interpreters as interpreters
+            made = interpreters.create("legacy")
+            result = interpreters.exec(made, text)
+        else:
+            import _xxsubinterpreters as interpreters
+            made = interpreters.create() if sys.version_info < (3, 12) else interpreters.create(isolated=False)
+            result = interpreters.run_string(made, text)
+        names[5000] = "subinterpreter" if result is None else f"not run: {result}"
+        interpreters.destroy(made)
+    except Exception as error:  # a version without them
+        names[5000] = f"not run: {error!r}"
+
+
+subinterpreter()
+
+
+def at_exit():
+    direct(note("atexit", here()))()
+    with open(os.environ["FRAMES_OUT"], "w") as out:
+        json.dump({"frames": expected, "names": names, "version": sys.version.split()[0]}, out)
+
+
+class Late:
+    """Dies while the interpreter ends: no frames are asked for, and nothing may crash."""
+
+    def __del__(self):
+        cuda.cuLaunchKernel(function, 6000, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL)
+
+
+sys.modules["late"] = Late()
+atexit.register(at_exit)
