@@ -198,6 +198,11 @@ void give_up(std::string_view why) {
 
 // The first stacks, until a thread with frames came by to check the layout with.
 void walk_unchecked(PythonStack& to) {
+  if (g_refusal != nullptr) {
+    to.flags |= format::kStackNoPython;
+    give_up(g_refusal);
+    return;
+  }
   uintptr_t thread = 0;
   if (!find_thread(thread, to.flags)) return;
   // A thread that has a state and runs no Python, as those of embedders, is looked at once.
@@ -210,7 +215,7 @@ void walk_unchecked(PythonStack& to) {
   }
   int& error = thread_errno();
   const int saved = error;
-  const Fit fit = g_refusal != nullptr ? Fit::No : check_layout(g_python, g_layout, thread);
+  const Fit fit = check_layout(g_python, g_layout, thread);
   error = saved;
   if (fit == Fit::Yes) {
     define_meta("python", g_python.version);
@@ -218,7 +223,7 @@ void walk_unchecked(PythonStack& to) {
   } else if (fit == Fit::NotYet) {
     without_frames.store(state, std::memory_order_relaxed);
   } else {
-    give_up(g_refusal != nullptr ? g_refusal : "its frames are not where that version has them");
+    give_up("its frames are not where that version has them");
     to.flags |= format::kStackNoPython;
   }
   g_checking.store(0, std::memory_order_release);
