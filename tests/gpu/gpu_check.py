@@ -17,6 +17,7 @@ import steps_graphs  # noqa: E402
 import steps_overhead  # noqa: E402
 import steps_profilers  # noqa: E402
 import steps_programs  # noqa: E402
+import steps_stacks  # noqa: E402
 from lab import ROOT, Lab, machine  # noqa: E402
 from results import Results  # noqa: E402
 
@@ -30,6 +31,7 @@ STEPS = {
     "managed": steps_devices.managed,
     "two_gpus": steps_devices.two_gpus,
     "nccl": steps_devices.nccl,
+    "call_stacks": steps_stacks.call_stacks,
     "torch_graph_nodes": steps_graphs.torch_graph_nodes,
     "torch_profiler": steps_profilers.torch_profiler,
     "jax_profiler": steps_profilers.jax_profiler,
