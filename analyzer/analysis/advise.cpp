@@ -166,8 +166,11 @@ Table report_advise(const AnalysisInput& input) {
   for (const Window& window : windows) {
     std::unique_ptr<const DependencyGraph> graph;
     parallel_for(shared == nullptr ? 2 : 1, [&](size_t i) {
-      i == 0 ? graph.reset(new DependencyGraph(make_graph(input, window)))
-             : shared.reset(new AdviceShared(input, windows));
+      if (i == 0) {
+        graph = std::make_unique<const DependencyGraph>(make_graph(input, window));
+      } else {
+        shared = std::make_unique<AdviceShared>(input, windows);
+      }
     });
     const std::vector<NamedNodes> named = named_nodes(input, *graph, selected);
     for (const Finding& finding : findings({input, *shared, window, *graph, selected, named}, table))

@@ -34,7 +34,7 @@ class CollectiveCalls {
   struct OfThread {
     std::vector<uint32_t> ranges;  // with a communicator, by begin
   };
-  std::optional<CollectiveCall> call(uint32_t range, bool grouped) const;
+  std::optional<CollectiveCall> call(uint32_t row, bool grouped) const;
   std::string_view value(const Range& range, std::string_view name) const;
 
   const Trace& trace_;

@@ -33,7 +33,7 @@ std::string_view metric_name(StackMetric metric) {
 // Sums by (stack, what was asked for) first: there are far fewer pairs than events.
 class Sums {
  public:
-  explicit Sums(const AnalysisInput& input) : trace_(input.trace), stacks_(input.views.stacks()) {}
+  explicit Sums(const AnalysisInput& input) : stacks_(input.views.stacks()) {}
 
   uint32_t leaf(std::string_view name, TreeFrameKind kind) {
     return answer_.tree.frame({answer_.tree.text(name), {}, {}, 0, kind});
@@ -88,7 +88,6 @@ class Sums {
     return frames[row];
   }
 
-  const Trace& trace_;
   CallStacks& stacks_;
   StackTree answer_;
   std::unordered_map<uint64_t, Sum> sums_;

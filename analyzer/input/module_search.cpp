@@ -119,8 +119,8 @@ class Search {
     if (link.empty()) return;
     const std::string folder(folder_of(file.path()));
     const std::string inside = folder.starts_with(root_) ? folder.substr(root_.size()) : folder;
-    for (const std::string& each :
-         {folder + "/" + link, folder + "/.debug/" + link, root_ + options_.debug_folder + inside + "/" + link}) {
+    for (const std::string& each : {fmt::format("{}/{}", folder, link), fmt::format("{}/.debug/{}", folder, link),
+                                    fmt::format("{}{}{}/{}", root_, options_.debug_folder, inside, link)}) {
       if (each != file.path()) take(each, false, &crc);
     }
   }

@@ -138,6 +138,8 @@ class StackImporter {
 
 }  // namespace
 
-void import_stacks(const Definitions& from, IdMap& ids, Trace& to) { StackImporter(from, ids, to).run(); }
+void import_stacks(const Definitions& definitions, IdMap& ids, Trace& trace) {
+  StackImporter(definitions, ids, trace).run();
+}
 
 }  // namespace prof::analyzer

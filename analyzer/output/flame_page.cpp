@@ -16,7 +16,7 @@ constexpr std::string_view kPage =
     ;
 
 // JSON inside a <script>: nothing in it may end the element.
-std::string in_script(std::string json) {
+std::string in_script(const std::string& json) {
   std::string safe;
   safe.reserve(json.size());
   for (const char each : json) {

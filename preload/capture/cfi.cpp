@@ -57,7 +57,8 @@ bool evaluate(Bytes code, uint64_t pc, CfaBase& base, int64_t& offset) {
     } else if (op == 0x08) {
       value.number = code.take<uint8_t>();
     } else if (op == 0x09) {
-      value.number = code.take<int8_t>();
+      const auto byte = code.take<uint8_t>();  // a signed one
+      value.number = byte < 0x80 ? byte : int64_t{byte} - 0x100;
     } else if (op == 0x23) {  // plus_uconst
       if (depth < 1 || stack[depth - 1].word) return false;
       stack[depth - 1].number += static_cast<int64_t>(code.uleb());

@@ -21,7 +21,7 @@ uint32_t in_ranges(std::string_view table, int64_t line, int64_t offset) {
   int64_t end = 0;
   for (size_t i = 0; i + 1 < table.size(); i += 2) {
     end += static_cast<uint8_t>(table[i]);
-    const int delta = static_cast<int8_t>(table[i + 1]);
+    const int byte = static_cast<uint8_t>(table[i + 1]), delta = byte < 0x80 ? byte : byte - 0x100;
     if (delta != -128) line += delta;
     if (offset < end) return delta == -128 ? 0 : as_line(line);
   }
