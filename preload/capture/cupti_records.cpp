@@ -159,15 +159,23 @@ class Reader {
   }
 
   void unified(const UnifiedRecord& record) {
+    // CUPTI gives both ids where one of them is the CPU, and then both are the device's.
     const auto place = [](uint32_t id) { return id == CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID ? 0 : id + 1; };
+    const auto kind = record.counterKind;
+    const bool from_device = kind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH ||
+                             kind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT ||
+                             kind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THROTTLING;
+    const bool both = kind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD ||
+                      kind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP;
+    const bool to_device = kind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD;
     format::UnifiedMemory event;
     event.start = record.start;
     event.duration = record.end > record.start ? record.end - record.start : 0;
     event.what = static_cast<uint32_t>(record.counterKind);
     event.value = record.value;
     event.address = record.address;
-    event.source = place(record.srcId);
-    event.destination = place(record.dstId);
+    event.source = from_device || both ? place(record.srcId) : 0;
+    event.destination = to_device || both ? place(record.dstId) : 0;
     event.flags = record.flags;
     record.start != 0 ? static_cast<void>(emit(event)) : count(format::Counter::gpu_clock_errors);
   }

@@ -162,8 +162,7 @@ size_t migration(State& now, const Migration& from, uint8_t* to) {
   record.start = translate(now, from.start);
   record.end = translate(now, from.end);
   record.address = 0x7f0000000000;
-  record.srcId = from.to_device ? CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID : from.device;
-  record.dstId = from.to_device ? from.device : CUPTI_UNIFIED_MEMORY_CPU_DEVICE_ID;
+  record.srcId = record.dstId = from.device;  // never the CPU: seen with CUDA 13
   record.processId = static_cast<uint32_t>(getpid());
   return put(record, to);
 }
