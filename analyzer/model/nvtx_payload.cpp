@@ -1,6 +1,7 @@
 // See nvtx_payload.h.
 #include "analyzer/model/nvtx_payload.h"
 
+#include "analyzer/model/nvtx_values.h"
 #include "analyzer/output/json_text.h"
 #include "preload/format/nvtx_types.h"
 #include "preload/format/wire.h"
@@ -24,146 +25,6 @@ constexpr int kMaxDepth = 8;
 constexpr size_t kMaxValues = 512;     // of one event
 constexpr size_t kMaxElements = 4096;  // of one array
 constexpr uint64_t kMaxWork = 20'000;
-
-double half(uint16_t bits) {
-  const int exponent = bits >> 10 & 31;
-  const double fraction = bits & 1023;
-  double value = 0;
-  if (exponent == 31) {
-    value = fraction == 0 ? INFINITY : NAN;
-  } else {
-    value = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25);
-  }
-  return (bits & 0x8000) != 0 ? -value : value;
-}
-
-// One number as JSON. Empty: no number type.
-struct Number {
-  std::optional<int64_t> integer;
-  std::optional<uint64_t> natural;
-  std::optional<double> real;
-  bool hex = false;
-
-  std::string json() const {
-    if (hex && natural) return fmt::format("\"0x{:x}\"", *natural);
-    if (natural) return fmt::format("{}", *natural);
-    if (integer) return fmt::format("{}", *integer);
-    if (!real) return {};
-    return std::isfinite(*real) ? fmt::format("{}", *real) : fmt::format("\"{}\"", *real);
-  }
-  std::optional<double> value() const {
-    if (natural) return static_cast<double>(*natural);
-    if (integer) return static_cast<double>(*integer);
-    return real && std::isfinite(*real) ? real : std::nullopt;
-  }
-};
-
-Number number_at(std::string_view bytes, uint64_t type) {
-  uint64_t word = 0;
-  std::memcpy(&word, bytes.data(), std::min<size_t>(bytes.size(), 8));
-  Number n;
-  const auto natural = [&](uint64_t value) { n.natural = value; };
-  const auto integer = [&](int64_t value) { n.integer = value; };
-  switch (type) {
-    case 1:
-    case 11: integer(static_cast<int8_t>(word)); break;
-    case 2:
-    case 12:
-    case nvtx::kByte: natural(static_cast<uint8_t>(word)); break;
-    case 3:
-    case 13: integer(static_cast<int16_t>(word)); break;
-    case 4:
-    case 14: natural(static_cast<uint16_t>(word)); break;
-    case 5:
-    case 15: integer(static_cast<int32_t>(word)); break;
-    case 6:
-    case 16:
-    case nvtx::kCategory:
-    case 71:
-    case 73: natural(static_cast<uint32_t>(word)); break;
-    case 7:
-    case 9:
-    case 17: integer(static_cast<int64_t>(word)); break;
-    case 8:
-    case 10:
-    case 18:
-    case nvtx::kSize:
-    case 70:
-    case 72:
-    case 74: natural(word); break;
-    case nvtx::kAddress:
-    case nvtx::kRegisteredString: natural(word), n.hex = true; break;
-    case nvtx::kColor: natural(static_cast<uint32_t>(word)), n.hex = true; break;
-    case nvtx::kFloat:
-    case nvtx::kFloat32: n.real = static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(word))); break;
-    case nvtx::kDouble:
-    case nvtx::kFloat64: n.real = std::bit_cast<double>(word); break;
-    case nvtx::kFloat16: n.real = half(static_cast<uint16_t>(word)); break;
-    case nvtx::kBfloat16: n.real = static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(word) << 16)); break;
-    case 52:  // TF32: a float whose low bits are 0
-      n.real = static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(word) & 0xffffe000));
-      break;
-    case nvtx::kLongDouble:
-#if defined(__x86_64__)
-      if (bytes.size() >= sizeof(long double)) {
-        long double wide = 0;
-        std::memcpy(&wide, bytes.data(), sizeof wide);
-        n.real = static_cast<double>(wide);
-      }
-#endif
-      break;
-    case nvtx::kWchar:
-    case 25:
-    case 26:
-    case nvtx::kChar32: natural(word); break;
-    default: break;
-  }
-  return n;
-}
-
-bool is_character(uint64_t type) { return type == 1 || (type >= nvtx::kWchar && type <= nvtx::kChar32); }
-
-void put_utf8(std::string& to, uint32_t code) {
-  if (code < 0x80) {
-    to += static_cast<char>(code);
-  } else if (code < 0x800) {
-    to += static_cast<char>(0xc0 | code >> 6);
-    to += static_cast<char>(0x80 | (code & 0x3f));
-  } else if (code < 0x10000) {
-    to += static_cast<char>(0xe0 | code >> 12);
-    to += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-    to += static_cast<char>(0x80 | (code & 0x3f));
-  } else {
-    to += static_cast<char>(0xf0 | (code >> 18 & 7));
-    to += static_cast<char>(0x80 | (code >> 12 & 0x3f));
-    to += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-    to += static_cast<char>(0x80 | (code & 0x3f));
-  }
-}
-
-// Characters up to a zero.
-std::string text_of(std::string_view bytes, uint32_t char_bytes) {
-  std::string text;
-  for (size_t at = 0; at + char_bytes <= bytes.size(); at += char_bytes) {
-    uint32_t code = 0;
-    std::memcpy(&code, bytes.data() + at, char_bytes);
-    if (code == 0) break;
-    if (char_bytes == 1) {
-      text += static_cast<char>(code);
-      continue;
-    }
-    if (char_bytes == 2 && (code & 0xfc00) == 0xd800 && at + 4 <= bytes.size()) {
-      uint16_t low = 0;
-      std::memcpy(&low, bytes.data() + at + 2, 2);
-      if ((low & 0xfc00) == 0xdc00) {
-        code = 0x10000 + ((code & 0x3ff) << 10 | (low & 0x3ffu));
-        at += 2;
-      }
-    }
-    put_utf8(text, code);
-  }
-  return text;
-}
 
 struct Shape {
   uint64_t size = 0;  // 0: depends on values, or not known
@@ -211,11 +72,11 @@ class Decoder {
     if (payload.type == nvtx::kRaw) {
       add("payload", hex(bytes_));
     } else if (nvtx::is_string(payload.type)) {
-      add("payload", json_string(text_of(bytes_, nvtx::char_bytes(payload.type))));
+      add("payload", json_string(payload_text(bytes_, nvtx::char_bytes(payload.type))));
     } else if (payload.type == nvtx::kRegisteredString) {
       add("payload", copied_text(0));
     } else if (const uint32_t size = nvtx::type_bytes(payload.type); size != 0 && bytes_.size() >= size) {
-      add("payload", number_at(piece(0, size), payload.type).json());
+      add("payload", payload_number(piece(0, size), payload.type).json());
     } else {
       ++to_.unread;
     }
@@ -397,7 +258,7 @@ class Decoder {
         ++to_.unread;
         return std::nullopt;
       }
-      const Number number = number_at(piece(at, one), entry.type);
+      const PayloadNumber number = payload_number(piece(at, one), entry.type);
       if (number.natural) integers[index] = number.natural;
       if (number.integer && *number.integer >= 0) integers[index] = static_cast<uint64_t>(*number.integer);
       shown(number.json());
@@ -440,15 +301,17 @@ class Decoder {
   }
 
   std::string array_json(const format::NvtxSchemaEntry& entry, uint64_t at, uint64_t one, uint64_t count, int depth) {
-    if (nvtx::is_string(entry.type)) return json_string(text_of(piece(at, count * one), static_cast<uint32_t>(one)));
+    if (nvtx::is_string(entry.type))
+      return json_string(payload_text(piece(at, count * one), static_cast<uint32_t>(one)));
     if (entry.type == nvtx::kByte) return hex(piece(at, count * one));
-    if (is_character(entry.type)) return json_string(text_of(piece(at, count * one), static_cast<uint32_t>(one)));
+    if (is_payload_character(entry.type))
+      return json_string(payload_text(piece(at, count * one), static_cast<uint32_t>(one)));
     const DefinedSchema* const nested = nested_of(entry);
     std::string json = "[";
     for (uint64_t i = 0; i < count && work_ <= kMaxWork; ++i) {
       json += i == 0 ? "" : ",";
       if (nested == nullptr) {
-        json += number_at(piece(at + i * one, one), entry.type).json();
+        json += payload_number(piece(at + i * one, one), entry.type).json();
       } else if (nested->def.type == format::kSchemaEnum) {
         json += enum_json(*nested, at + i * one);
       } else {
@@ -487,7 +350,8 @@ class Decoder {
     std::memcpy(&address, bytes_.data() + at, 8);
     const auto place = place_of(address);
     if (!place) return {};
-    return json_string(text_of(std::string_view(place->first->data).substr(place->second), nvtx::char_bytes(type)));
+    return json_string(
+        payload_text(std::string_view(place->first->data).substr(place->second), nvtx::char_bytes(type)));
   }
   // A value in another payload of the same event.
   void pointed(const format::NvtxSchemaEntry& entry, uint64_t at, uint64_t one, std::string name, int depth,

@@ -1,18 +1,10 @@
 #include "preload/capture/python_text.h"
 
 #include "preload/capture/python_frames.h"
+#include "preload/format/utf8.h"
 #include "preload/runtime/recorder.h"
 
 namespace prof::preload {
-
-size_t put_utf8(uint32_t c, char* to) {
-  if ((c >= 0xd800 && c < 0xe000) || c > 0x10ffff) c = 0xfffd;
-  const auto tail = [&](unsigned shift) { return static_cast<char>(0x80 | (c >> shift & 0x3f)); };
-  if (c < 0x80) return to[0] = static_cast<char>(c), 1;
-  if (c < 0x800) return to[0] = static_cast<char>(0xc0 | c >> 6), to[1] = tail(0), 2;
-  if (c < 0x10000) return to[0] = static_cast<char>(0xe0 | c >> 12), to[1] = tail(6), to[2] = tail(0), 3;
-  return to[0] = static_cast<char>(0xf0 | c >> 18), to[1] = tail(12), to[2] = tail(6), to[3] = tail(0), 4;
-}
 
 std::string_view python_text(const PythonLayout& layout, uintptr_t object, char* room) {
   constexpr PlainMemory memory;
@@ -39,7 +31,7 @@ std::string_view python_text(const PythonLayout& layout, uintptr_t object, char*
     if (kind == 1) memory.read(data + i, byte), character = byte;
     if (kind == 2) memory.read(data + i * 2, pair), character = pair;
     if (kind == 4) memory.read(data + i * 4, character);
-    used += put_utf8(character, room + used);
+    used += format::put_utf8(character, room + used);
   }
   return {room, used};
 }

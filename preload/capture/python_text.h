@@ -14,7 +14,4 @@ inline constexpr size_t kMostPythonText = 1024;  // bytes of a name that is not 
 // Either where the text lies (ASCII is UTF-8) or in `room`, of kMostPythonText bytes. Empty: no text that can be read.
 std::string_view python_text(const PythonLayout& layout, uintptr_t object, char* room);
 
-// One character as UTF-8, at most 4 bytes; what is no character (half a pair) becomes U+FFFD.
-size_t put_utf8(uint32_t character, char* to);
-
 }  // namespace prof::preload

@@ -1,6 +1,7 @@
 #include "preload/intercept/nvtx_objects.h"
 
 #include "preload/format/block.h"
+#include "preload/format/utf8.h"
 #include "preload/intercept/handle_map.h"
 #include "preload/log/intern.h"
 #include "preload/runtime/recorder.h"
@@ -163,17 +164,7 @@ std::string_view nvtx_utf8(const wchar_t* text, char* to) {
       count(format::Counter::text_cut);
       break;
     }
-    const auto put = [&](uint32_t byte) { to[size++] = static_cast<char>(byte); };
-    if (code < 0x80) {
-      put(code);
-    } else if (code < 0x800) {
-      put(0xc0 | code >> 6), put(0x80 | (code & 0x3f));
-    } else if (code < 0x10000) {
-      put(0xe0 | code >> 12), put(0x80 | (code >> 6 & 0x3f)), put(0x80 | (code & 0x3f));
-    } else {
-      put(0xf0 | (code >> 18 & 7)), put(0x80 | (code >> 12 & 0x3f)), put(0x80 | (code >> 6 & 0x3f)),
-          put(0x80 | (code & 0x3f));
-    }
+    size += format::put_utf8(code, to + size);
   }
   return {to, size};
 }

@@ -3,6 +3,7 @@
 #include "preload/intercept/nvtx_payload.h"
 
 #include "preload/format/nvtx_types.h"
+#include "preload/format/utf8.h"
 #include "preload/format/wire.h"
 #include "preload/runtime/recorder.h"
 
@@ -22,17 +23,7 @@ template <class Char> std::string_view utf8(const Char* from, size_t most, char*
       if ((code & 0xfc00) == 0xd800 && i + 1 < most && (from[i + 1] & 0xfc00) == 0xdc00)
         code = 0x10000 + ((code & 0x3ff) << 10 | (static_cast<uint32_t>(from[++i]) & 0x3ff));
     }
-    const auto put = [&](uint32_t byte) { to[size++] = static_cast<char>(byte); };
-    if (code < 0x80) {
-      put(code);
-    } else if (code < 0x800) {
-      put(0xc0 | code >> 6), put(0x80 | (code & 0x3f));
-    } else if (code < 0x10000) {
-      put(0xe0 | code >> 12), put(0x80 | (code >> 6 & 0x3f)), put(0x80 | (code & 0x3f));
-    } else {
-      put(0xf0 | (code >> 18 & 7)), put(0x80 | (code >> 12 & 0x3f)), put(0x80 | (code >> 6 & 0x3f));
-      put(0x80 | (code & 0x3f));
-    }
+    size += format::put_utf8(code, to + size);
   }
   return {to, size};
 }

@@ -12,6 +12,7 @@
 // What is expected was printed by each interpreter (dis.findlinestarts, code.co_lines); 0: an instruction without a line.
 #include "preload/capture/python_lines.h"
 #include "preload/capture/python_text.h"
+#include "preload/format/utf8.h"
 
 #include <gtest/gtest.h>
 
@@ -129,7 +130,7 @@ TEST(PythonLines, DamagedTablesGiveNoLineOrSomeLine) {
 
 TEST(PythonText, CharactersBecomeUtf8) {
   char room[4];
-  const auto utf8 = [&](uint32_t character) { return std::string(room, put_utf8(character, room)); };
+  const auto utf8 = [&](uint32_t character) { return std::string(room, format::put_utf8(character, room)); };
   EXPECT_EQ(utf8('a'), "a");
   EXPECT_EQ(utf8(0xe9), "\xc3\xa9");
   EXPECT_EQ(utf8(0x540d), "\xe5\x90\x8d");
