@@ -235,7 +235,6 @@ TEST(Listing, AProcessIsAskedAboutByItself) {
   hand.finish();
   hand.selection.process_words = {"200"};
   hand.selection.find_processes(hand.trace);
-  const AnalysisInput input{hand.trace, hand.views(), hand.selection, hand.options};
   uint64_t kernels = 0;
   const Table table = hand.report(report_what_if);
   for (size_t row = 0; row < table.rows(); ++row) {
