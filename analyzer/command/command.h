@@ -32,5 +32,6 @@ void add_trace(CLI::App& app, Run& run);
 void add_summary(CLI::App& app, Run& run);
 void add_report(CLI::App& app, Run& run);
 void add_symbolize(CLI::App& app, Run& run);
+void add_devices(CLI::App& app, Run& run);
 
 }  // namespace prof::analyzer
