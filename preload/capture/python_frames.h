@@ -33,16 +33,16 @@ bool top_frame(const PythonLayout& layout, const Memory& memory, uintptr_t threa
 }
 
 template <class Memory>
-bool read_frame(const PythonLayout& layout, const Memory& memory, uintptr_t at, PythonFrame& frame) {
+__attribute__((always_inline)) inline bool read_frame(const PythonLayout& layout, const Memory& memory, uintptr_t at,
+                                                      PythonFrame& frame) {
   if (!memory.read(at + layout.frame_previous, frame.previous)) return false;
   if (layout.frame_owner != kNone && !memory.read(at + layout.frame_owner, frame.owner)) return false;
   if (frame.owner >= kOwnedByLoop) {
     frame.code = 0;
     return true;
   }
-  // 3.14 keeps tags in the low bits.
   if (!memory.read(at + layout.frame_code, frame.code)) return false;
-  frame.code &= ~uintptr_t{7};
+  if (layout.minor >= 14) frame.code &= ~uintptr_t{7};  // tags
   if (layout.position == Position::Pointer) {
     if (!memory.read(at + layout.frame_position, frame.position)) return false;
   } else {

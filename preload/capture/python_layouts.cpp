@@ -7,19 +7,6 @@
 namespace prof::preload {
 namespace {
 
-constexpr PythonLayout kLayouts[] = {
-#define PYTHON_LAYOUT(minor, finalizing, thread_id, thread_frame, cframe, code, previous, position, unit, owner, \
-                      entry, file, name, lines, format, first_line, start, identity, ascii, other)               \
-  {minor,      false,          finalizing, thread_id, thread_frame, cframe, code,  previous,                     \
-   position,   Position::unit, owner,      entry,     file,         name,   lines, LineFormat::format,           \
-   first_line, start,          identity,   8,         16,           32,     16,    32,                           \
-   ascii,      other},
-#define PYTHON_PUBLISHED(...)
-#include "preload/capture/python_layouts.def"
-#undef PYTHON_LAYOUT
-#undef PYTHON_PUBLISHED
-};
-
 struct Published {
   uint32_t minor, thread_state, frame, code, object, bytes, unicode;
   bool free_threaded;
@@ -74,8 +61,8 @@ const char* read_published(const char* runtime, const Published& words, PythonLa
 
 const char* choose_layout(const PythonInterpreter& python, PythonLayout& layout) {
   if (python.major != 3) return "its version is not known";
-  for (const PythonLayout& known : kLayouts) {
-    if (known.minor != python.minor) continue;
+  for (const PythonLayout& known : kPythonLayouts) {
+    if (known.minor != python.minor || known.minor >= kFirstPublished) continue;
     layout = known;
     return nullptr;
   }

@@ -32,12 +32,30 @@ struct PythonLayout {
   uint32_t bytes_size = 16, bytes_data = 32;
   uint32_t text_size = 16, text_state = 32, text_ascii = 0, text_other = 0;
 
+  bool operator==(const PythonLayout&) const = default;
+
   // An index of an instruction: frames before it are being set up and are no frames to Python either (3.11 and newer).
   uint32_t code_first_traceable() const { return code_start == kNone ? kNone : code_start - 16; }
 };
 
 // Frames with this owner or a higher one stand for a run of the evaluation loop, not for code (3.12 and newer).
 inline constexpr uint8_t kOwnedByLoop = 3;
+
+inline constexpr PythonLayout kPythonLayouts[] = {
+#define PYTHON_LAYOUT(minor, finalizing, thread_id, thread_frame, cframe, code, previous, position, unit, owner, \
+                      entry, file, name, lines, format, first_line, start, identity, ascii, other)               \
+  {minor,      false,          finalizing, thread_id, thread_frame, cframe, code,  previous,                     \
+   position,   Position::unit, owner,      entry,     file,         name,   lines, LineFormat::format,           \
+   first_line, start,          identity,   8,         16,           32,     16,    32,                           \
+   ascii,      other},
+#define PYTHON_PUBLISHED(...)
+#include "preload/capture/python_layouts.def"
+#undef PYTHON_LAYOUT
+#undef PYTHON_PUBLISHED
+};
+
+// From this version on the interpreter publishes its layout, and a row here only says what that usually is.
+inline constexpr uint32_t kFirstPublished = 13;
 
 struct PythonInterpreter;
 // Null, or why there is none.

@@ -16,6 +16,7 @@
 #include "preload/capture/python_frames.h"
 #include "preload/capture/python_layouts.h"
 #include "preload/capture/python_lines.h"
+#include "preload/capture/python_memo.h"
 #include "preload/capture/python_text.h"
 #include "preload/capture/stacks.h"
 #include "preload/format/definitions.h"
@@ -26,6 +27,8 @@
 #include <pthread.h>
 
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 namespace prof::preload {
 namespace {
@@ -49,39 +52,15 @@ constexpr uint32_t kMostSteps = 1024;         // frames passed in one walk, hidd
 std::atomic<uint64_t> g_places[kSlots];
 std::atomic<bool> g_places_used{false};
 
-uint64_t word_at(uintptr_t at) {
-  uint64_t word;
-  std::memcpy(&word, reinterpret_cast<const void*>(at), sizeof word);
-  return word;
-}
-
-// Up to 3.11 nothing in a code object is its own: a copy of a text compiled again may get all the addresses of the one before.
-// So its line table counts, by contents; of a long one both ends.
-uint64_t hash_of_lines(const PythonLayout& layout, uintptr_t code) {
-  constexpr uint64_t kEnds = 32;
-  const uintptr_t lines = word_at(code + layout.code_lines), data = lines + layout.bytes_data;
-  const uint64_t size = word_at(lines + layout.bytes_size);
-  uint64_t sum = size, factor = 0x9e3779b97f4a7c15;
-  const auto add = [&](uint64_t word) { sum += (word ^ factor) * factor, factor += 0xe7037ed1a0b428da; };
-  if (size < 8) {
-    for (uint64_t i = 0; i < size; ++i) add(static_cast<uint8_t>(word_at(lines + layout.bytes_data - 7 + i) >> 56));
-    return sum;
-  }
-  const uint64_t head = size < 2 * kEnds ? size : kEnds;
-  for (uint64_t i = 0; i + 8 <= head; i += 8) add(word_at(data + i));
-  for (uint64_t i = size - head; head != size && i + 8 < size; i += 8) add(word_at(data + i));
-  add(word_at(data + size - 8));
-  return sum;
-}
-
 uint64_t key_of(const PythonLayout& layout, const PythonFrame& frame) {
-  const uintptr_t code = frame.code;
-  const uint64_t place = Hash::fold(code ^ 0xa0761d6478bd642f, frame.position ^ 0xe7037ed1a0b428db);
-  const uint64_t parts =
-      Hash::fold(word_at(code + layout.code_identity) ^ 0x8ebc6af09c88c6e3,
-                 (word_at(code + layout.code_file) + word_at(code + layout.code_first_line)) ^ 0x589965cc75374cc3);
-  const uint64_t lines = layout.minor <= 11 ? hash_of_lines(layout, code) : word_at(code + layout.code_lines);
-  return Hash::fold(place ^ lines, parts ^ word_at(code + layout.code_name) ^ 0x1d8e4e27c47d124f);
+  const PythonCodeParts parts = PythonCodeParts::read(layout, frame.code);
+  Hash hash;
+  hash.add(frame.code).add(frame.position).add(parts.lines).add(parts.lines_size);
+  for (const WordPair& pair :
+       {parts.file, parts.name, parts.identity, parts.head[0], parts.head[1], parts.tail[0], parts.tail[1]}) {
+    hash.add(pair[0]).add(pair[1]);
+  }
+  return hash.done();
 }
 
 bool is_hidden(const PythonLayout& layout, const PythonFrame& frame) {
@@ -117,7 +96,7 @@ __attribute__((noinline)) uint32_t define_frame(const PythonLayout& layout, cons
   return id < kHidden ? id : 0;
 }
 
-uint32_t id_of(const PythonLayout& layout, const PythonFrame& frame) {
+__attribute__((noinline)) uint32_t shared_id_of(const PythonLayout& layout, const PythonFrame& frame) {
   const uint64_t key = key_of(layout, frame);
   std::atomic<uint64_t>& slot = g_places[key % kSlots];
   const uint64_t there = slot.load(std::memory_order_acquire);
@@ -125,6 +104,16 @@ uint32_t id_of(const PythonLayout& layout, const PythonFrame& frame) {
     return there & kHidden;
   const uint32_t id = define_frame(layout, frame);
   if (id != 0) slot.store((key & ~uint64_t{kHidden}) | id, std::memory_order_release);
+  return id;
+}
+
+// Fields, not a frame: the one that the walk is at stays in registers.
+__attribute__((noinline)) uint32_t first_id_of(uint64_t code, uint64_t position, uint8_t owner, PythonMemo* memo) {
+  const PythonLayout& layout = g_layout;
+  PythonFrame frame;
+  frame.code = code, frame.position = position, frame.owner = owner;
+  const uint32_t id = shared_id_of(layout, frame);
+  if (id != 0 && memo != nullptr) memo->keep(layout, code, position, id);
   return id;
 }
 
@@ -149,42 +138,78 @@ bool find_thread(uintptr_t& thread, uint32_t& flags) {
   return thread != 0;
 }
 
-void walk_python(PythonStack& to) {
-  const PythonLayout& layout = g_layout;
+// The chain from `at` outwards. `layout` is a constant where it is known which version runs: 40 frames then take half the time.
+template <bool with_memo>
+__attribute__((always_inline)) inline void walk_frames(const PythonLayout& layout, uintptr_t at, PythonMemo* memo,
+                                                       PythonStack& to) {
   constexpr PlainMemory memory;
+  const auto code_type = reinterpret_cast<uintptr_t>(g_python.code_type);
+  uint64_t* const frames = to.frames;
+  const uint32_t most = to.most;
+  uint32_t count = 0;
+  bool in_loop = false;  // the last of `frames` is of the loop being walked
+  uint32_t steps = 0;
+  for (; at != 0 && steps < kMostSteps; ++steps) {
+    PythonFrame frame;
+    read_frame(layout, memory, at, frame);
+    at = frame.previous;
+    if (frame.code == 0) [[unlikely]] {
+      if (in_loop) frames[count - 1] |= format::kPythonEntry;
+      in_loop = false;
+      continue;
+    }
+    // A frame may run something else than code (extensions make such frames); it is no line of Python then.
+    uint32_t id = kHidden;
+    if (word_at(frame.code + layout.object_type) == code_type) [[likely]] {
+      id = with_memo ? memo->find(layout, frame.code, frame.position) : 0;
+      if (id == 0) [[unlikely]]
+        id = first_id_of(frame.code, frame.position, frame.owner, with_memo ? memo : nullptr);
+    }
+    if (id - 1 >= kHidden - 1 || count == most) [[unlikely]] {
+      if (id == kHidden) {
+        if (frame.entry && in_loop) frames[count - 1] |= format::kPythonEntry;
+        in_loop &= !frame.entry;
+        continue;
+      }
+      to.flags |= format::kStackPythonCut;
+      if (count == most) break;
+      continue;
+    }
+    frames[count++] = uint64_t{id} << 1 | (frame.entry ? format::kPythonEntry : 0);
+    in_loop = !frame.entry;
+  }
+  to.count = count;
+}
+
+// Where there is no memo for the thread, or a signal handler interrupted a walk with it.
+__attribute__((noinline)) void walk_without_memo(uintptr_t at, PythonStack& to) {
+  walk_frames<false>(g_layout, at, nullptr, to);
+}
+
+__attribute__((always_inline)) inline void walk_with(const PythonLayout& layout, PythonStack& to) {
   uintptr_t thread = 0, at = 0;
   if (!find_thread(thread, to.flags)) return;
   if (word_at(thread + layout.thread_id) != static_cast<uint64_t>(pthread_self())) {
     to.flags |= format::kStackNoPython;
     return;
   }
-  top_frame(layout, memory, thread, at);
-  bool in_loop = false;  // the last frame of `to` is of the loop being walked
-  uint32_t steps = 0;
-  for (PythonFrame frame; at != 0 && steps < kMostSteps; at = frame.previous, ++steps) {
-    read_frame(layout, memory, at, frame);
-    if (frame.code == 0) {
-      if (in_loop) to.frames[to.count - 1] |= format::kPythonEntry;
-      in_loop = false;
-      continue;
-    }
-    // A frame may run something else than code (extensions make such frames); it is no line of Python then.
-    uint32_t id = kHidden;
-    if (word_at(frame.code + layout.object_type) == reinterpret_cast<uintptr_t>(g_python.code_type)) [[likely]]
-      id = id_of(layout, frame);
-    if (id == kHidden) {
-      if (frame.entry && in_loop) to.frames[to.count - 1] |= format::kPythonEntry;
-      in_loop &= !frame.entry;
-      continue;
-    }
-    if (to.count == to.most || id == 0) {
-      to.flags |= format::kStackPythonCut;
-      if (to.count == to.most) return;
-      continue;
-    }
-    to.frames[to.count++] = uint64_t{id} << 1 | (frame.entry ? format::kPythonEntry : 0);
-    in_loop = !frame.entry;
-  }
+  top_frame(layout, PlainMemory{}, thread, at);
+  PythonMemo* const memo = to.memo;
+  if (memo == nullptr || !memo->enter()) return walk_without_memo(at, to);
+  walk_frames<true>(layout, at, memo, to);
+  memo->leave();
+}
+
+void walk_published(PythonStack& to) { walk_with(g_layout, to); }
+template <size_t row> void walk_row(PythonStack& to) { walk_with(kPythonLayouts[row], to); }
+
+template <size_t... rows> PythonWalker walker_of(const PythonLayout& layout, std::index_sequence<rows...>) {
+  PythonWalker walker = walk_published;
+  ((kPythonLayouts[rows] == layout ? void(walker = walk_row<rows>) : void()), ...);
+  return walker;
+}
+PythonWalker walker_of(const PythonLayout& layout) {
+  return walker_of(layout, std::make_index_sequence<std::size(kPythonLayouts)>());
 }
 
 // Inside a scope: by the first stack.
@@ -219,7 +244,7 @@ void walk_unchecked(PythonStack& to) {
   error = saved;
   if (fit == Fit::Yes) {
     define_meta("python", g_python.version);
-    g_python_walker.store(walk_python, std::memory_order_release);
+    g_python_walker.store(walker_of(g_layout), std::memory_order_release);
   } else if (fit == Fit::NotYet) {
     without_frames.store(state, std::memory_order_relaxed);
   } else {
@@ -227,7 +252,7 @@ void walk_unchecked(PythonStack& to) {
     to.flags |= format::kStackNoPython;
   }
   g_checking.store(0, std::memory_order_release);
-  if (fit == Fit::Yes) walk_python(to);
+  if (fit == Fit::Yes) walk_published(to);
 }
 
 void search() {

@@ -30,6 +30,7 @@ StackMemo* take_memo() {
         g_memos[i].in_use.compare_exchange_strong(unused, 1, std::memory_order_acq_rel)) {
       g_taken.fetch_add(1, std::memory_order_relaxed);
       g_memos[i].in_walk = 0;
+      g_memos[i].python.reset();
       return &g_memos[i];
     }
   }

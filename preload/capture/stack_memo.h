@@ -8,6 +8,7 @@
 // Memory for 64 threads at once, touched only where used; more threads go without. In the program.
 #pragma once
 
+#include "preload/capture/python_memo.h"
 #include "preload/capture/unwind_rule.h"
 
 #include <atomic>
@@ -49,6 +50,7 @@ struct StackMemo {
   uint16_t in_walk;       // an entry is being filled in: a signal handler leaves everything as it is
   uint16_t head[kHeads];  // first entry of a chain, plus 1
   MemoEntry entries[kEntries];
+  PythonMemo python;
 
   // Null: the stack is not known. `stack_high`: what is between now.sp and there may be read.
   const MemoEntry* find(const FrameRegisters& now, uint64_t code_generation, uint64_t stack_high) {

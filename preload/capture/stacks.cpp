@@ -46,6 +46,16 @@ bool parse_uses(std::string_view text, uint32_t& uses) {
   return true;
 }
 
+// Depends on what the frames are and where, and is a sum so that no product waits for the one before it.
+uint64_t sum_of(const PythonStack& stack) {
+  uint64_t sum = 0, place = 0x9e3779b97f4a7c15;
+  for (uint32_t i = 0; i < stack.count; ++i) {
+    sum += Hash::fold(stack.frames[i] ^ place, 0xe7037ed1a0b428db);
+    place += 0xa0761d6478bd642f;
+  }
+  return sum;
+}
+
 // At first sight: `native` was recalled or walked, with the frames or without.
 __attribute__((noinline)) uint32_t define_stack(uint64_t hash, ThreadState& thread, NativeStack& native,
                                                 const PythonStack& python) {
@@ -85,10 +95,10 @@ __attribute__((noinline)) format::StackId take_stack() {
   }
   uint64_t key = native.hash;
   if (const PythonWalker walk = g_python_walker.load(std::memory_order_acquire); walk != nullptr) {
+    if (local.state->memo != nullptr) python.memo = &local.state->memo->python;
     walk(python);
     Hash hash;
-    hash.add(native.hash).add(uint64_t{python.flags} << 32 | python.count);
-    for (uint32_t i = 0; i < python.count; ++i) hash.add(python.frames[i]);
+    hash.add(native.hash).add(uint64_t{python.flags} << 32 | python.count).add(sum_of(python));
     key = hash.done();
   }
   if (key == 0) key = 1;  // no native frames, and no Python

@@ -9,6 +9,8 @@
 
 namespace prof::preload {
 
+class PythonMemo;  // capture/python_memo.h
+
 // Whose stacks are taken: bits of PROF_STACKS.
 enum class StackUse : uint32_t { Launch = 1, Copy = 2, Alloc = 4, Sync = 8 };
 extern std::atomic<uint32_t> g_stack_uses;
@@ -26,6 +28,7 @@ struct PythonStack {
   uint32_t most = 0;
   uint32_t count = 0;
   uint32_t flags = 0;  // format::kStackPythonCut, kStackNoPython
+  PythonMemo* memo = nullptr;
 };
 // Fills in the calling thread's Python frames, their definitions written. Null: no Python here. Set while a life starts, or
 // when the interpreter is found.

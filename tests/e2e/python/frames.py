@@ -205,6 +205,39 @@ exec(compile("\n\n\ndef same():\n\n  direct(note('recompiled', here()))()\nsame(
 for lines in range(300):  # code objects come and go; addresses are used again
     gc.collect(0)
     exec(compile("\n" * lines + "def same():\n" + "\n" * (lines % 7) + "  direct(note('reused', here()))()\nsame()", "reused.py", "exec"))
+# The same name, file and first line, often in the same place: only the contents of the table of lines differ.
+texts = ["def same():\n" + "\n" * gap + "  direct(note('same but for a line', here()))()\nsame()\ndel same" for gap in range(5)]
+for _ in range(100):
+    for text in texts:
+        exec(compile(text, "reused.py", "exec"))
+
+
+def leaf_of_many():
+    direct(note("changing callers", here()))()
+
+
+def below(depth, call):
+    return call() if depth == 0 else below(depth - 1, call)
+
+
+def alternating(resumed):
+    """The same innermost frames below callers that change, and the other way round; a generator resumed by both."""
+    for depth in (0, 3, 1, 30, 31, 2, 30):
+        below(depth, leaf_of_many)
+        below(depth, nested)
+        below(depth, lambda: next(resumed))
+        below(depth, leaf_of_many), below(depth + 1, leaf_of_many)
+
+
+def resumed_often():
+    while True:
+        direct(note("generator, resumed below changing callers", here()))()
+        yield
+
+
+endless = resumed_often()
+alternating(endless)
+below(5, lambda: alternating(endless))
 number = note("many lines", here())
 direct(
     number)(
