@@ -4,6 +4,7 @@
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,8 +14,27 @@ namespace prof::preload {
 
 namespace {
 
-// What is counted while there is no log: before the start, and in a forked child until it starts its own.
-std::atomic<uint64_t> g_early[format::kMaxCounters];
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+// What is counted while there is no log: before the start, and in a forked child until it starts its own. Fork gives the child
+// this page full of zeros: what its parent counted is the parent's. (Kernels that cannot do that leave it as it is.)
+struct alignas(4096) EarlyPage {
+  std::atomic<uint64_t> counter[format::kMaxCounters];
+  std::atomic<uint32_t> asked;
+};
+static_assert(sizeof(EarlyPage) == 4096);
+EarlyPage g_early;
+
+void count_early(uint32_t index, uint64_t n) {
+  if (g_early.asked.exchange(1, std::memory_order_relaxed) == 0) {
+    const int saved = errno;
+    madvise(&g_early, sizeof g_early, MADV_WIPEONFORK);
+    errno = saved;
+  }
+  g_early.counter[index].fetch_add(n, std::memory_order_relaxed);
+}
 
 }  // namespace
 
@@ -27,7 +47,7 @@ void count(format::Counter counter, uint64_t n) {
       phase != static_cast<uint32_t>(Phase::Starting)) {
     std::atomic_ref(page->counter[index]).fetch_add(n, std::memory_order_relaxed);
   } else {
-    g_early[index].fetch_add(n, std::memory_order_relaxed);
+    count_early(index, n);
   }
 }
 
@@ -38,8 +58,8 @@ void adopt_counters() {
   format::CounterPage* const page = g_log.counters();
   if (page == nullptr) return;
   for (uint32_t i = 0; i < format::kCounterCount; ++i) {
-    if (g_early[i].load(std::memory_order_relaxed) == 0) continue;
-    const uint64_t n = g_early[i].exchange(0, std::memory_order_relaxed);
+    if (g_early.counter[i].load(std::memory_order_relaxed) == 0) continue;
+    const uint64_t n = g_early.counter[i].exchange(0, std::memory_order_relaxed);
     std::atomic_ref(page->counter[i]).fetch_add(n, std::memory_order_relaxed);
   }
 }

@@ -107,6 +107,18 @@ TEST(Log, AForkedChildWritesItsOwnAndLeavesTheParentsAlone) {
   EXPECT_EQ(std::accumulate(child.objects.begin(), child.objects.end(), uint64_t{0}), (1001u + 1200u) * 100u);
 }
 
+TEST(Log, WhatAParentCountedBeforeItHadALogIsNotItsChilds) {
+  const TempFolder folder;
+  preload::count(format::Counter::guard_resets, 3);
+  const auto body = [] {
+    preload::count(format::Counter::guard_resets, 2);  // the child's own, before its log
+    record_call(1);
+  };
+  ASSERT_EQ(run_child(folder.path(), {}, body), 0);
+  ASSERT_EQ(folder.logs().size(), 1u);
+  EXPECT_EQ(scan(folder.logs()[0]).counters.at("guard_resets"), 2u);
+}
+
 TEST(Log, AForkedChildThatRecordsNothingMakesNoFile) {
   const TempFolder folder;
   run_child(folder.path(), {}, [] {
