@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""What libprof.so shows to the programs it is preloaded into. Usage: check_library.py LIBRARY INTERCEPT_FOLDER [GLIBC].
+"""What libprof.so shows to the programs it is preloaded into. Usage: check_library.py LIBRARY INTERCEPT_FOLDER [GLIBC], or
+check_library.py --hardened PROGRAM, which looks only at the last of these:
 Exports exactly the rows of the folder's .def files, dlsym, dlclose and the NVTX entry points, those of the CUDA run time under the version
 names of each libcudart and never as the default (a program without libcudart must not find them); needs libc and the loader alone; asks for
-no glibc symbol newer than GLIBC (2.28). A preload that needs more kills every process it is put into."""
+no glibc symbol newer than GLIBC (2.28): a preload that needs more kills every process it is put into. Hardened: nothing that is both writable
+and executable, no executable stack, everything bound and made read-only at start, functions with buffers guarded, calls of libc checked."""
 import os
 import re
 import subprocess
@@ -40,11 +42,34 @@ def symbols(library):
             yield name, at + version, fields[6] != "UND"
 
 
+def weaknesses(path):
+    headers = readelf("--program-headers", path)
+    dynamic = readelf("--dynamic", path)
+    asked = {name for name, _, defined in symbols(path) if not defined}
+    segments = [(fields[0], "".join(fields[6:-1])) for line in headers.splitlines() if len(fields := line.split()) >= 8 and fields[1].startswith("0x")]
+    stacks = [flags for kind, flags in segments if kind == "GNU_STACK"]
+    if not stacks or "E" in stacks[0]:
+        yield "its stack may be executed"
+    if any(kind == "LOAD" and "W" in flags and "E" in flags for kind, flags in segments):
+        yield "a segment is both writable and executable"
+    if not any(kind == "GNU_RELRO" for kind, _ in segments) or not re.search(r"BIND_NOW|Flags:.*\bNOW\b", dynamic):
+        yield "not bound and made read-only at start (-z relro -z now)"
+    if "__stack_chk_fail" not in asked:
+        yield "no function guards its stack (-fstack-protector-strong)"
+    if not any(re.fullmatch(r"__\w+_chk", name) for name in asked):
+        yield "no call of libc is checked (-D_FORTIFY_SOURCE)"
+
+
 def newer(version, limit):
     return tuple(map(int, version.split("."))) > tuple(map(int, limit.split(".")))
 
 
 def main():
+    if sys.argv[1] == "--hardened":
+        problems = list(weaknesses(sys.argv[2]))
+        for problem in problems:
+            print(f"{os.path.basename(sys.argv[2])}: {problem}")
+        return 1 if problems else 0
     library, folder = sys.argv[1:3]
     limit = sys.argv[3] if len(sys.argv) > 3 else "2.28"
     problems = []
@@ -70,6 +95,7 @@ def main():
     for name in needed:
         if not NEEDED.fullmatch(name):
             problems.append(f"needs {name}; libc alone is allowed")
+    problems += weaknesses(library)
     for problem in problems:
         print(f"{os.path.basename(library)}: {problem}")
     print(f"RESULT {len(exported)} exports, needs {' '.join(needed) or 'nothing'}, glibc symbols up to {newest}")

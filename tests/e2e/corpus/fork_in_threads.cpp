@@ -1,0 +1,33 @@
+// Eight threads that fork and wait, while others launch; every child ends with a status of its own.
+#include "tests/sim/sim_program.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+int main() {
+  const CUcontext context = sim_program::make_context();
+  const CUfunction function = sim_program::kernel("kernel");
+  std::atomic<long> sum{0};
+  std::atomic<int> forking{8};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 25; ++i) {
+        const pid_t child = fork();
+        if (child == 0) _exit((t * 25 + i) % 100);
+        int status = 0;
+        if (waitpid(child, &status, 0) == child && WIFEXITED(status)) sum += WEXITSTATUS(status);
+      }
+      --forking;
+    });
+  }
+  threads.emplace_back([&] {
+    SIM_CHECK(cuCtxSetCurrent(context));
+    while (forking != 0) SIM_CHECK(sim_program::launch(function));
+  });
+  for (std::thread& thread : threads) thread.join();
+  std::printf("sum of statuses %ld\n", sum.load());
+}

@@ -1,0 +1,14 @@
+// Touches neither CUDA nor NVTX: what every program of a shell costs. Says how many threads it has.
+#include <dirent.h>
+
+#include <cstdio>
+#include <cstring>
+
+int main(int argc, char**) {
+  if (argc < 2) return 0;
+  int tasks = 0;
+  DIR* const folder = opendir("/proc/self/task");
+  while (const dirent* const entry = readdir(folder)) tasks += entry->d_name[0] != '.' ? 1 : 0;
+  closedir(folder);
+  std::printf("%d thread\n", tasks);
+}

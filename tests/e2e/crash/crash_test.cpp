@@ -1,0 +1,256 @@
+// Does a log keep every record whose call had returned, however the process ended? Runs load_program.cpp under libprof.so on the
+// simulated GPU, ends it at a random moment, reads the log as prof does, and compares it with what the program counted outside
+// itself: each thread's marks and launches must be there, in their order, none missing and none wrong.
+//   crash_test WAY COUNT [SEED]      WAY: kill, or an END of load_program.cpp
+// Half of the runs collect GPU times; there every launch must have its GPU record or be counted as pending.
+#include "analyzer/input/log_decode.h"
+#include "analyzer/input/log_health.h"
+#include "analyzer/model/builder.h"
+#include "analyzer/model/coverage.h"
+#include "tests/e2e/crash/load.h"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace prof::test {
+namespace {
+
+namespace fs = std::filesystem;
+using analyzer::RecordPlace;
+
+struct ThreadRecords {
+  uint64_t thread = ~0ull;  // of the load, known from its first mark
+  uint64_t marks = 0;
+  uint64_t launches = 0;
+};
+
+// What the log says, and what in it cannot be.
+struct Reading {
+  std::map<uint32_t, ThreadRecords> threads;  // by ordinal
+  std::set<uint64_t> configs, labels, used_configs, used_labels;
+  std::vector<std::string> wrong;
+
+  void operator()(const format::NvtxMark& mark, RecordPlace place) {
+    ThreadRecords& of = threads[place.block->thread];
+    used_labels.insert(format::as_u64(mark.label));
+    if (of.thread == ~0ull) of.thread = thread_of(mark.payload);
+    if (mark.payload != payload_of(of.thread, of.marks) || of.launches != of.marks)
+      wrong.push_back(fmt::format("mark {:x} behind {} marks and {} launches", mark.payload, of.marks, of.launches));
+    ++of.marks;
+  }
+  void operator()(const format::KernelLaunch& launch, RecordPlace place) {
+    ThreadRecords& of = threads[place.block->thread];
+    used_configs.insert(format::as_u64(launch.config));
+    if (launch.result != 0 || of.marks != of.launches + 1)
+      wrong.push_back(fmt::format("launch {} behind {} marks", of.launches, of.marks));
+    ++of.launches;
+  }
+  void operator()(const format::ConfigDef& config, RecordPlace) { configs.insert(format::as_u64(config.id)); }
+  void operator()(const format::NvtxLabelDef& label, RecordPlace) { labels.insert(format::as_u64(label.id)); }
+};
+
+struct Totals {
+  uint64_t runs = 0, before_the_log = 0, with_gpu_times = 0;
+  uint64_t returned = 0, recorded = 0, missing = 0, counted = 0, misread = 0;
+  uint64_t launches_with_gpu_time = 0, launches_pending = 0;
+};
+
+class Counters {
+ public:
+  explicit Counters(const std::string& path) : path_(path) {
+    const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+    if (fd < 0 || ftruncate(fd, kBytes) != 0) throw std::runtime_error(path + ": cannot be made");
+    returned_ = static_cast<Returned*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+    close(fd);
+  }
+  ~Counters() { munmap(returned_, kBytes); }
+  Counters(const Counters&) = delete;
+  Counters& operator=(const Counters&) = delete;
+  const Returned& of(uint64_t thread) const { return returned_[thread]; }
+  bool any() const {
+    for (unsigned t = 0; t < kLoadThreads; ++t) {
+      if (of(t).marks.load(std::memory_order_acquire) != 0) return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr size_t kBytes = kLoadThreads * sizeof(Returned);
+  std::string path_;
+  Returned* returned_ = nullptr;
+};
+
+struct Programs {
+  std::string load, library, sim;
+};
+
+pid_t start(const Programs& programs, const std::string& folder, bool gpu, const std::vector<std::string>& arguments) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  const int quiet = open("/dev/null", O_WRONLY);
+  dup2(quiet, STDERR_FILENO);
+  setenv("LD_PRELOAD", programs.library.c_str(), 1);
+  setenv("LD_LIBRARY_PATH", programs.sim.c_str(), 1);
+  setenv("PROF_CUPTI", (programs.sim + "/libcupti.so.13").c_str(), 1);
+  setenv("PROF_OUTPUT", folder.c_str(), 1);
+  setenv("PROF_GPU", gpu ? "on" : "off", 1);
+  setenv("PROF_FLUSH", "0.02", 1);
+  setenv("SIM_CLOCK", "real", 1);
+  std::vector<char*> argv{const_cast<char*>(programs.load.c_str())};
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  execv(argv[0], argv.data());
+  _exit(96);
+}
+
+// A moment anywhere in the life of the process: now and then in its start, else under load.
+void wait_and_kill(pid_t child, const Counters& counters, std::mt19937_64& random) {
+  const bool early = random() % 10 == 0;
+  for (int tries = 0; !early && !counters.any() && tries < 100'000; ++tries) usleep(100);
+  usleep(static_cast<useconds_t>(random() % (early ? 15'000 : 40'000)));
+  kill(child, SIGKILL);
+}
+
+// GPU times: every launch has its own, or is pending. Where the process exits in order while its threads go on, each of them may be
+// inside a launch in the moment when collecting ends.
+void judge_gpu_times(const std::string& path, bool in_order, Totals& totals, Reading& reading) {
+  const auto trace = analyzer::build_trace({path}, {.workers = 1, .progress = {}});
+  analyzer::Coverage all;
+  for (const analyzer::Process& process : trace->processes) all.add(process.coverage);
+  const uint64_t pending = all.launches_without[static_cast<size_t>(analyzer::LaunchReason::Pending)];
+  const uint64_t off = all.launches_without[static_cast<size_t>(analyzer::LaunchReason::NotCollected)];
+  totals.launches_with_gpu_time += all.launches_with_gpu_time;
+  totals.launches_pending += pending;
+  const uint64_t told = all.launches_with_gpu_time + pending + off;
+  if (told > all.launches || all.launches - told > (in_order ? kLoadThreads : 0))
+    reading.wrong.push_back("launches that are neither timed nor pending: " + analyzer::coverage_line(*trace));
+}
+
+void judge(const std::string& path, const std::string& way, const Counters& counters, bool gpu, Totals& totals,
+           Reading& reading) {
+  const analyzer::LogOpenResult opened = analyzer::LogFile::open(path);
+  if (!opened) {
+    // Killed before the header was complete: then no call of a thread can have returned.
+    if (counters.any()) reading.wrong.push_back(opened.error.text(path));
+    ++totals.before_the_log;
+    return;
+  }
+  const analyzer::LogHealth health = analyzer::examine_log(*opened.log);
+  for (const analyzer::Damage& damage : health.damage) reading.wrong.push_back(damage.what);
+  for (const analyzer::BlockRef& block : opened.log->blocks()) decode_block(*opened.log, block, reading);
+  for (const uint64_t config : reading.used_configs) {
+    if (!reading.configs.contains(config)) reading.wrong.push_back(fmt::format("config {} is not defined", config));
+  }
+  for (const uint64_t label : reading.used_labels) {
+    if (!reading.labels.contains(label)) reading.wrong.push_back(fmt::format("label {} is not defined", label));
+  }
+  // Calls that the recorder itself says it refused: those of threads that run on while the process exits.
+  uint64_t counted = opened.log->counter("after_exit").value_or(0);
+  totals.counted += counted;
+  ThreadRecords recorded[kLoadThreads];
+  for (const auto& [ordinal, records] : reading.threads) {
+    if (records.thread < kLoadThreads) recorded[records.thread] = records;
+  }
+  const auto compare = [&](const char* what, uint64_t in_log, uint64_t returned) {
+    totals.returned += returned;
+    totals.recorded += in_log;
+    const uint64_t absent = returned > in_log ? returned - in_log : 0;
+    const uint64_t known = std::min(absent, counted);
+    counted -= known;
+    totals.missing += absent - known;
+    if (absent > known) reading.wrong.push_back(fmt::format("{} of {} {} are missing", absent - known, returned, what));
+    if (in_log > returned + 1) reading.wrong.push_back(fmt::format("{} {}, made {}", in_log, what, returned));
+  };
+  for (unsigned t = 0; t < kLoadThreads; ++t) {
+    compare("marks", recorded[t].marks, counters.of(t).marks.load(std::memory_order_acquire));
+    compare("launches", recorded[t].launches, counters.of(t).launches.load(std::memory_order_acquire));
+  }
+  if (gpu) judge_gpu_times(path, way == "exit" || way == "quick_exit", totals, reading);
+}
+
+bool ended_as_meant(const std::string& way, int status) {
+  const std::map<std::string, int> exits{{"_exit", 5}, {"quick_exit", 6}, {"exit", 7}, {"exec", 8}};
+  if (const auto found = exits.find(way); found != exits.end())
+    return WIFEXITED(status) && WEXITSTATUS(status) == found->second;
+  const int wanted = way == "kill" ? SIGKILL : way == "segv" ? SIGSEGV : SIGABRT;
+  return WIFSIGNALED(status) && WTERMSIG(status) == wanted;
+}
+
+int run(const Programs& programs, const std::string& way, uint64_t count, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Totals totals;
+  uint64_t bad = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    const bool gpu = i % 2 == 1;
+    std::string folder = (fs::temp_directory_path() / "prof-crash-XXXXXX").string();
+    if (mkdtemp(folder.data()) == nullptr) return 2;
+    const Counters counters(folder + "/counters");
+    const bool killed = way == "kill";
+    const pid_t child =
+        start(programs, folder, gpu, {folder + "/counters", killed ? "run" : way, std::to_string(random() % 20'000)});
+    if (killed) wait_and_kill(child, counters, random);
+    int status = 0;
+    waitpid(child, &status, 0);
+    Reading reading;
+    if (!ended_as_meant(way, status)) reading.wrong.push_back(fmt::format("wait status {:x}", status));
+    bool seen = false;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() != ".plog") continue;
+      if (seen) reading.wrong.push_back("a second log");
+      seen = true;
+      judge(entry.path(), way, counters, gpu, totals, reading);
+    }
+    if (!seen && counters.any()) reading.wrong.push_back("no log");
+    if (!seen) ++totals.before_the_log;
+    ++totals.runs;
+    totals.with_gpu_times += gpu ? 1 : 0;
+    totals.misread += reading.wrong.size();
+    if (reading.wrong.empty()) {
+      fs::remove_all(folder);
+      continue;
+    }
+    ++bad;
+    fmt::print("run {} ({}, GPU times {}), kept in {}:\n", i, way, gpu ? "on" : "off", folder);
+    for (size_t w = 0; w < std::min<size_t>(reading.wrong.size(), 8); ++w) fmt::print("  {}\n", reading.wrong[w]);
+  }
+  fmt::print(
+      "{}: {} runs, {} with GPU times, {} before the log began; calls returned {}, records {}, counted as refused {}, "
+      "missing {}, misread {}; launches with GPU time {}, pending {}; seed {}\n",
+      way, totals.runs, totals.with_gpu_times, totals.before_the_log, totals.returned, totals.recorded, totals.counted,
+      totals.missing, totals.misread, totals.launches_with_gpu_time, totals.launches_pending, seed);
+  // Runs that saw nothing would prove nothing.
+  if (totals.returned < 100 * count) {
+    fmt::print("too few calls returned to say anything\n");
+    return 1;
+  }
+  return bad == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace prof::test
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    fmt::print(stderr, "usage: crash_test WAY COUNT [SEED]\n");
+    return 2;
+  }
+  const uint64_t seed = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : std::random_device()();
+  return prof::test::run({PROF_LOAD_PROGRAM, PROF_LIBRARY_FILE, PROF_SIM_FOLDER}, argv[1],
+                         std::strtoull(argv[2], nullptr, 10), seed);
+}

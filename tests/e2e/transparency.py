@@ -1,0 +1,417 @@
+#!/usr/bin/env python3
+"""Does a program notice that libprof.so is preloaded? Runs one program of a corpus twice, plain and with LD_PRELOAD, in a fresh folder of
+the same name, and compares output, error output, status or signal, and every file it made. Usage: transparency.py NAME OPTIONS; --list names
+the corpus. What may differ is what the man page says: LD_PRELOAD, PROF_* and NVTX_INJECTION64_PATH in the environment, and of a process that
+uses CUDA one log, its descriptor (512 or above) and one thread. A program that this machine lacks is skipped, status 77."""
+import argparse
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIP = 77
+OURS = re.compile(r"^(?:environment )?(LD_PRELOAD|PROF_\w+|NVTX_INJECTION64_PATH)=.*\n?", re.M)
+CASES = {}
+
+
+class Skip(Exception):
+    """this machine lacks something"""
+
+
+def case(needs=(), logs=0, ignore=(), outside=None, errors=True):
+    """logs: how many logs the preloaded run leaves; ignore: files whose contents hold times; outside: text of the output that may differ"""
+    def keep(function):
+        CASES[function.__name__.strip("_")] = (function, needs, logs, re.compile("|".join(ignore) or "$^"), outside, errors)
+        return function
+    return keep
+
+
+def need(*programs):
+    for program in programs:
+        if shutil.which(program) is None:
+            raise Skip(f"no {program} here")
+
+
+class Place:
+    """where a case runs: corpus programs, the folder of the run, a folder for what is built before"""
+
+    def __init__(self, options, made, cwd):
+        self.bin, self.source, self.made, self.cwd, self.options = options.programs, options.source, made, cwd, options
+
+    def write(self, name, text):
+        (self.made / name).write_text(text)
+        return self.made / name
+
+    def build(self, *command):
+        done = subprocess.run(command, capture_output=True, text=True, cwd=self.made)
+        if done.returncode:
+            raise Skip(f"{command[0]} cannot build it here: {done.stderr.strip()[-300:]}")
+
+
+JOB = r"(?<=: )\s*\d+(?= (?:Segmentation|Aborted))"  # bash names the process that died
+
+
+# The corpus. Each returns the command.
+
+@case(needs=["bash"], outside=JOB)
+def bash(place):
+    return ["bash", place.write("script.sh", r"""
+trap 'echo trapped $?' EXIT
+count() { for i in 1 2 3 4 5; do echo $((i * i)); done; }
+count | sort -rn | while read n; do echo "line $n"; done
+(sleep 0.05; echo background) & wait
+diff <(seq 5) <(seq 4) ; echo diff $?
+bash -c 'kill -SEGV $$'; echo died by $?
+env | sort
+ls -l /proc/self/fd | sed 's/.* \([0-9]*\) ->.*/descriptor \1/'
+cat /no/such/file
+mkdir -p a/b; echo text > a/b/c; umask; false; exit 3
+""")]
+
+
+@case(needs=["python3"])
+def python3(place):
+    return [sys.executable, place.write("script.py", """
+import ctypes, multiprocessing, os, subprocess, sys, threading
+def square(n): return n * n, os.environ.get("HOME"), len(os.listdir("/proc/self/task"))
+def main():
+    for method in ("fork", "spawn", "forkserver"):
+        with multiprocessing.get_context(method).Pool(2) as pool: print(method, sorted(set(pool.map(square, range(10)))))
+    threads = [threading.Thread(target=sum, args=(range(1000),)) for _ in range(50)]
+    [t.start() for t in threads]; [t.join() for t in threads]
+    print(subprocess.run(["sh", "-c", "echo child; exit 4"], capture_output=True))
+    print(os.system("exit 5"), os.waitstatus_to_exitcode(os.posix_spawn("/bin/sh", ["sh", "-c", "exit 6"], os.environ) and os.wait()[1]))
+    print(ctypes.CDLL(None).getpid() == os.getpid(), ctypes.CDLL("libm.so.6").abs(-3))
+    child = os.fork()
+    if child == 0: os._exit(9)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    read, write = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.write(write, b"daemon"); os._exit(0)
+        os._exit(0)
+    os.wait(); print(os.read(read, 10))
+    open("made", "w").write("file"); print("to stderr", file=sys.stderr)
+    sys.exit(17)
+if __name__ == "__main__": main()
+""")]
+
+
+@case()
+def killed_by_signal(place):
+    return [sys.executable, "-c", "import os, signal; print('before', flush=True); os.kill(os.getpid(), signal.SIGTERM)"]
+
+
+@case(needs=["git"])
+def git(place):
+    place.write("gitconfig", "[user]\n name = a\n email = a@example.com\n[gc]\n auto = 0\n[safe]\n directory = *\n")
+    return ["bash", "-c", f"""export GIT_CONFIG_GLOBAL={place.made}/gitconfig GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_DATE='2020-01-01T00:00:00Z' GIT_COMMITTER_DATE='2020-01-01T00:00:00Z'
+git init -q -b main repository && cd repository && for i in 1 2 3; do seq $i 100 > file$i; git add .; git commit -qm "number $i"; done
+git log --stat; git clone -q . ../copy; git -C ../copy grep -c 7; git gc -q; git fsck; git checkout no-such-branch; rm -f .git/index ../copy/.git/index"""]
+
+
+@case(needs=["g++"], outside=JOB)
+def gcc(place):
+    place.write("a.cpp", "#include <iostream>\n#include <vector>\nint main() { std::vector<int> v{1,2}; std::cout << v.size() << '\\n'; throw 1; }\n")
+    place.write("bad.c", "int main(void) { return undeclared; }\n")
+    return ["bash", "-c", f"g++ -O1 -g -c {place.made}/a.cpp -o a.o && g++ a.o -o a && ./a; echo $?; gcc -c {place.made}/bad.c; exit $?"]
+
+
+@case(needs=["ninja"], ignore=[r"\.ninja_log", r"\.ninja_deps"])
+def ninja(place):
+    place.write("build.ninja", "rule copy\n command = cp $in $out\nrule shout\n command = tr a-z A-Z < $in > $out && echo $out\n"
+                "build one: copy build.ninja\nbuild two: shout one\nbuild three: shout two\nbuild all: phony two three\n")
+    return ["bash", "-c", f"cp {place.made}/build.ninja . && ninja -j4 all && ninja all; ninja no-such-target"]
+
+
+@case(needs=["node"])
+def node(place):
+    return ["node", place.write("script.js", """
+const { Worker, isMainThread, parentPort } = require('worker_threads'), child = require('child_process');
+if (!isMainThread) { parentPort.postMessage(Array.from({length: 1000}, (_, i) => i).reduce((a, b) => a + b)); return; }
+console.log(child.execSync('echo child; echo $HOME').toString());
+const worker = new Worker(__filename);
+worker.on('message', sum => { console.log(sum); });
+worker.on('exit', () => { require('fs').writeFileSync('made', 'x'); console.error('end'); process.exit(7); });
+""")]
+
+
+@case(needs=["go"])
+def go(place):
+    place.write("go.mod", "module corpus\n\ngo 1.19\n")
+    place.write("main.go", """package main
+import ("fmt"; "os"; "os/exec"; "sync")
+func main() {
+    var group sync.WaitGroup
+    results := make([]int, 1000)
+    for i := range results { group.Add(1); go func(n int) { defer group.Done(); results[n] = n * n }(i) }
+    group.Wait()
+    out, err := exec.Command("sh", "-c", "echo child; exit 3").Output()
+    fmt.Println(results[999], string(out), err)
+    os.Exit(12)
+}
+""")
+    os.environ.update(CGO_ENABLED="0", GOFLAGS="-mod=mod", GOCACHE=str(place.options.programs / "go_cache"), GOPROXY="off", HOME=os.environ.get("HOME", str(place.made)))
+    place.build("go", "build", "-o", "static", ".")
+    return [place.made / "static"]
+
+
+@case(needs=["java"])
+def java(place):
+    source = place.write("Corpus.java", """
+import java.util.stream.*;
+public class Corpus {
+  public static void main(String[] arguments) throws Exception {
+    System.out.println(IntStream.range(0, 1000).parallel().sum());
+    Thread[] threads = new Thread[50];
+    for (int i = 0; i < 50; i++) { threads[i] = new Thread(() -> {}); threads[i].start(); }
+    for (Thread thread : threads) thread.join();
+    try { Object nothing = null; nothing.hashCode(); } catch (NullPointerException error) { System.out.println("caught"); }
+    Process child = new ProcessBuilder("sh", "-c", "exit 3").start();
+    System.out.println(child.waitFor());
+    System.exit(13);
+  }
+}
+""")
+    need("javac")
+    place.build("javac", "-d", str(place.made), str(source))
+    return ["java", "-XX:-UsePerfData", "-Xshare:auto", "-cp", place.made, "Corpus"]
+
+
+@case(needs=["chromium"], errors=False)  # its messages hold times and process ids
+def chromium(place):
+    page = place.write("page.html", "<p id=x></p><script>document.getElementById('x').textContent = [1, 2, 3].map(n => n * n).join()</script>")
+    return ["bash", "-c", f"chromium --headless --no-sandbox --disable-gpu --user-data-dir=$(mktemp -d -p {place.made}) --dump-dom file://{page}"]
+
+
+@case(needs=["setpriv", "cc"])
+def setuid(place):
+    if os.geteuid() != 0:
+        raise Skip("only root can make a program of another user set-user-ID")
+    program = place.made / "privileged"
+    shutil.copy(place.bin / "privileged", program)
+    os.chown(program, 0, 0)
+    program.chmod(0o4755)
+    for folder in [place.made, place.cwd, place.made.parent]:
+        folder.chmod(0o755)
+    place.cwd.chmod(0o777)
+    done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program], capture_output=True, text=True)
+    if "effective 0" not in done.stdout:
+        raise Skip("set-user-ID has no effect in this folder: " + (done.stdout + done.stderr).strip())
+    return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program]
+
+
+@case()
+def short_threads(place):
+    return [place.bin / "short_threads"]
+
+
+@case(logs=1)
+def short_threads_cuda(place):
+    return [place.bin / "short_threads", "cuda"]
+
+
+@case(logs=1)
+def long_jumps(place):
+    return [place.bin / "long_jumps"]
+
+
+@case(ignore=["TIME"])
+def million_exceptions(place):
+    return [place.bin / "million_exceptions"]
+
+
+@case(logs=1)
+def fork_in_threads(place):
+    return [place.bin / "fork_in_threads"]
+
+
+@case(logs=1)
+def own_dlsym(place):
+    return [place.bin / "own_dlsym"]
+
+
+@case()
+def dl_forms(place):
+    return [place.bin / "dl_forms"]
+
+
+@case()
+def process_state(place):
+    return [place.bin / "process_state"]
+
+
+# One descriptor, of the log, at 512 or above, and one thread, until the end.
+@case(logs=1, outside=r"^descriptor 5\d\d .*\.plog\n|(?<=^Threads:\t)\d+")
+def process_state_cuda(place):
+    return [place.bin / "process_state", "cuda"]
+
+
+@case()
+def sandbox_that_kills(place):
+    return [place.bin / "sandbox", "kill"]
+
+
+@case(outside=r"^libprof: cannot create .*\n")
+def sandbox_that_refuses(place):
+    return [place.bin / "sandbox", "refuse"]
+
+
+@case()
+def weak_cuinit(place):
+    return [place.bin.parent / "programs" / "weak_cuinit"]
+
+
+@case(logs=1)
+def launches(place):
+    return [place.bin / "launches"]
+
+
+def sanitized(place, *arguments):
+    need("clang++")
+    place.build("clang++", "-std=c++20", "-O1", "-g", "-fsanitize=address", "-pthread", str(place.source / "address_sanitized.cpp"), "-o", "sanitized", "-ldl")
+    return [place.made / "sanitized", *arguments]
+
+
+@case(logs=1)
+def address_sanitizer(place):
+    return sanitized(place)
+
+
+# The report holds addresses and process ids.
+@case(logs=1, outside=r"0x[0-9a-f]+|==\d+==|\(BuildId: \w+\)|^Shadow bytes(?s:.*)\Z|^    #[1-9].*\n")
+def address_sanitizer_finds(place):
+    return sanitized(place, "overflow")
+
+
+def preloaded_allocator(place, *names):
+    for folder in ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"]:
+        for name in names:
+            if (found := pathlib.Path(folder) / name).exists():
+                return ["bash", "-c", f"export LD_PRELOAD=$LD_PRELOAD:{found}; exec {place.bin}/short_threads cuda"]
+    raise Skip(f"no {' or '.join(names)} here")
+
+
+@case(logs=1)
+def jemalloc(place):
+    return preloaded_allocator(place, "libjemalloc.so.2", "libjemalloc.so")
+
+
+@case(logs=1)
+def tcmalloc(place):
+    return preloaded_allocator(place, "libtcmalloc.so.4", "libtcmalloc_minimal.so.4", "libtcmalloc.so")
+
+
+def environment_of(options, logs, preload):
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith(("PROF_", "LD_PRELOAD", "NVTX_", "ASAN_"))}
+    environment |= {"LD_LIBRARY_PATH": str(options.sim), "LC_ALL": "C"}
+    if preload:
+        environment |= {"LD_PRELOAD": str(options.libprof), "PROF_OUTPUT": str(logs), "PROF_CUPTI": f"{options.sim}/libcupti.so.13"}
+    return environment
+
+
+def run(options, place, command, preload, logs):
+    """everything that is compared: a name and a value each"""
+    for entry in place.cwd.iterdir():
+        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    done = subprocess.run([str(word) for word in command], cwd=place.cwd, capture_output=True, stdin=subprocess.DEVNULL, timeout=100,
+                          env=environment_of(options, logs, preload))
+    seen = {"status": done.returncode, "output": done.stdout.decode(errors="replace"), "error output": done.stderr.decode(errors="replace")}
+    for path in sorted(place.cwd.rglob("*")):
+        name = f"file {path.relative_to(place.cwd)}"
+        if path.is_symlink():
+            seen[name] = os.readlink(path)
+        elif path.is_file():
+            seen[name] = (oct(path.stat().st_mode), hashlib.sha256(path.read_bytes()).hexdigest())
+        else:
+            seen[name] = oct(path.stat().st_mode)
+    return seen
+
+
+def normal(text, outside):
+    text = OURS.sub("", text)
+    return re.sub(outside, "", text, flags=re.M) if outside else text
+
+
+def compare(plain, loaded, ignore, outside, errors):
+    """lines that say what differs"""
+    for name in sorted(plain.keys() | loaded.keys()):
+        before, after = plain.get(name, "absent"), loaded.get(name, "absent")
+        if name in ("output", "error output"):
+            before, after = normal(before, outside), normal(after, outside)
+        if name == "error output" and not errors:
+            continue
+        if name.startswith("file ") and ignore.search(name) and name in plain and name in loaded:
+            continue
+        if before != after:
+            yield f"{name}:\n--- plain\n{before}\n--- with libprof.so\n{after}"
+
+
+def judge(options, name):
+    function, needs, wanted_logs, ignore, outside, errors = CASES[name]
+    need(*needs)
+    with tempfile.TemporaryDirectory(prefix="prof-transparency-") as folder:
+        folder = pathlib.Path(folder)
+        made, cwd, logs = folder / "made", folder / "run", folder / "logs"
+        for path in (made, cwd, logs):
+            path.mkdir()
+        logs.chmod(0o777)
+        place = Place(options, made, cwd)
+        command = function(place)
+        plain = run(options, place, command, False, logs)
+        times = [cwd / "TIME"]
+        plain_time = float(times[0].read_text()) if times[0].exists() else None
+        loaded = run(options, place, command, True, logs)
+        problems = list(compare(plain, loaded, ignore, outside, errors))
+        found = sorted(logs.rglob("*"))
+        if len(found) != wanted_logs:
+            problems.append(f"{len(found)} logs, expected {wanted_logs}: {[path.name for path in found]}")
+        ratio = ""
+        if plain_time is not None:
+            measured = float(times[0].read_text()) / plain_time
+            ratio = f", time ÷ plain {measured:.3f}"
+            if measured > 1.25:
+                problems.append(f"takes {measured:.3f} times as long")
+        if len(plain["output"]) + len(plain["error output"]) == 0 and plain["status"] == 0 and name != "weak_cuinit":
+            problems.append("the program said nothing: nothing was compared")
+        print(f"{name}: status {plain['status']}, {len(plain['output'])} characters of output, {len(plain) - 3} files, {len(found)} logs{ratio}: "
+              + ("DIFFERS" if problems else "the same"))
+        for problem in problems:
+            print(problem[:6000])
+        return 1 if problems else 0
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--libprof", type=pathlib.Path)
+    parser.add_argument("--sim", type=pathlib.Path)
+    parser.add_argument("--programs", type=pathlib.Path, help="folder of the built programs of corpus/")
+    parser.add_argument("--source", type=pathlib.Path, default=pathlib.Path(__file__).parent / "corpus")
+    options = parser.parse_args()
+    for name in ("libprof", "sim", "programs"):
+        if path := getattr(options, name):
+            setattr(options, name, path.resolve())
+    if options.list:
+        print("\n".join(CASES))
+        return 0
+    status = 0
+    for name in options.names or CASES:
+        try:
+            status = max(status, judge(options, name))
+        except Skip as reason:
+            print(f"{name}: skipped: {reason}")
+            if len(options.names) == 1:
+                return SKIP
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
