@@ -24,8 +24,9 @@ inline constexpr int kFailedIf = 3;  // an answer, and a --fail-if was met
 using Run = std::function<int()>;
 
 void add_record(CLI::App& app, Run& run);
-// Takes the "--" between the options of `record` and the program out: the parser would give the program to no verb.
+// Takes the "--" between the options of `record` or `doctor` and the program out: the parser would give the program to no verb.
 void drop_separator(std::vector<std::string>& words);
+void add_doctor(CLI::App& app, Run& run);
 void add_check(CLI::App& app, Run& run);
 void add_dump(CLI::App& app, Run& run);
 void add_trace(CLI::App& app, Run& run);

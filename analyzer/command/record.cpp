@@ -3,6 +3,7 @@
 #include "analyzer/command/command.h"
 #include "analyzer/command/record_child.h"
 #include "analyzer/command/record_program.h"
+#include "analyzer/command/recorder.h"
 #include "preload/format/block.h"
 
 #include <fmt/format.h>
@@ -25,74 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class OptionType { Flag, Count, Bytes, Seconds, Text, Choice };
-
-struct RecorderOption {
-  const char* variable;
-  OptionType type;
-  const char* initial;
-  const char* flag;
-  const char* values;
-  const char* help;
-};
-
-constexpr RecorderOption kOptions[] = {
-#define PROF_OPTION(member, variable, type, initial, flag, values, help) \
-  {variable, OptionType::type, initial, flag, values, help},
-#include "preload/runtime/options.def"
-#undef PROF_OPTION
-};
-
-// Empty: the recorder will understand it.
-std::string wrong_value(const RecorderOption& option, const std::string& text) {
-  const auto is_number = [&](const char* suffixes) {
-    size_t digits = 0;
-    size_t i = 0;
-    for (bool dot = false; i < text.size() && ((text[i] >= '0' && text[i] <= '9') || (text[i] == '.' && !dot)); ++i) {
-      dot |= text[i] == '.';
-      digits += text[i] == '.' ? 0 : 1;
-    }
-    return digits != 0 && (i == text.size() || (i + 1 == text.size() && std::strchr(suffixes, text[i]) != nullptr));
-  };
-  bool ok = true;
-  switch (option.type) {
-    case OptionType::Text: break;
-    case OptionType::Bytes:
-    case OptionType::Count: ok = is_number("KMGTkmgt"); break;
-    case OptionType::Seconds: ok = is_number("s"); break;
-    case OptionType::Flag:
-      ok = CLI::IsMember({"0", "1", "on", "off", "yes", "no", "true", "false"})(text).empty();
-      break;
-    case OptionType::Choice:
-      ok = !text.empty() && ("|" + std::string(option.values) + "|").find("|" + text + "|") != std::string::npos;
-  }
-  return ok ? "" : fmt::format("'{}' is not valid, expected {}", text, option.values);
-}
-
-std::string find_library() {
-  const char* const given = std::getenv("PROF_LIBRARY");
-  if (given != nullptr && *given != '\0') {
-    if (access(given, R_OK) != 0)
-      throw std::runtime_error(fmt::format("PROF_LIBRARY={}: {}", given, std::strerror(errno)));
-    return fs::absolute(given);
-  }
-  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
-  std::string looked;
-  for (const char* const place :
-       {"libprof.so", "../lib/libprof.so", "../" PROF_INSTALL_LIBDIR "/libprof.so", "../preload/libprof.so"}) {
-    const fs::path path = (folder / place).lexically_normal();
-    if (access(path.c_str(), R_OK) == 0) return path;
-    looked += "\n  " + path.string();
-  }
-  throw std::runtime_error("libprof.so is not beside prof; looked for" + looked + "\nset PROF_LIBRARY to its path");
-}
-
 // PROF_OUTPUT with an absolute folder: the program may change its own.
 std::string absolute_output(const std::string& output) { return fs::absolute(output).lexically_normal(); }
-
-bool is_pattern(const std::string& output) {
-  return output.find('%') != std::string::npos || output.ends_with(".plog");
-}
 
 struct MadeLog {
   fs::path path;
@@ -103,7 +38,7 @@ struct MadeLog {
 std::vector<MadeLog> find_logs(const std::string& output, uint64_t since_realtime_ns) {
   fs::path folder = output;
   bool deep = false;
-  if (is_pattern(output)) {
+  if (is_name_pattern(output)) {
     folder = folder.parent_path();
     while (folder.string().find('%') != std::string::npos) folder = folder.parent_path(), deep = true;
   }
@@ -170,7 +105,7 @@ void say_why_none(const ProgramFacts& program, const std::string& output) {
 
 int record(const std::vector<std::string>& command, std::vector<std::pair<std::string, std::string>> variables) {
   if (command.empty()) throw std::runtime_error("no program given: prof record [options] -- app args");
-  const std::string library = find_library();
+  const std::string library = find_recorder();
   if (library.find_first_of(" :") != std::string::npos) {
     throw std::runtime_error(
         fmt::format("{}: LD_PRELOAD cannot hold a path with a space or a colon; make a link elsewhere and "
@@ -188,7 +123,7 @@ int record(const std::vector<std::string>& command, std::vector<std::pair<std::s
   output = absolute_output(output);
   variables.emplace_back("PROF_OUTPUT", output);
   std::error_code error;
-  if (!is_pattern(output))
+  if (!is_name_pattern(output))
     fs::create_directories(output, error);  // where that fails the recorder says so and the program runs
 
   const ProgramFacts program = look_at_program(command[0]);
@@ -223,30 +158,26 @@ int record(const std::vector<std::string>& command, std::vector<std::pair<std::s
 }  // namespace
 
 void drop_separator(std::vector<std::string>& words) {
-  if (words.empty() || words[0] != "record") return;
+  if (words.empty() || (words[0] != "record" && words[0] != "doctor")) return;
   for (size_t i = 1; i < words.size() && words[i].starts_with("-"); ++i) {
     if (words[i] == "--") {
       words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
       return;
     }
-    const bool help = words[i] == "-h" || words[i] == "--help";
-    if (!help && words[i].find('=') == std::string::npos) ++i;  // every option takes a value
+    const bool takes_none = words[i] == "-h" || words[i] == "--help" || words[i] == "--no-self-test";
+    if (!takes_none && words[i].find('=') == std::string::npos) ++i;  // every other option takes a value
   }
 }
 
 void add_record(CLI::App& app, Run& run) {
-  constexpr size_t kCount = std::size(kOptions);
-  struct Values {
-    std::string text[kCount];
-  };
-  const auto values = std::make_shared<Values>();
+  const auto values = std::make_shared<std::vector<std::string>>(recorder_options().size());
   CLI::App* const verb =
       app.add_subcommand("record", "run a program and record it: prof record [OPTIONS] -- PROGRAM [ARGUMENTS...]");
-  for (size_t i = 0; i < kCount; ++i) {
-    const RecorderOption& option = kOptions[i];
+  for (size_t i = 0; i < recorder_options().size(); ++i) {
+    const RecorderOption& option = recorder_options()[i];
     const std::string_view short_flag =
         option.flag == std::string_view("output") ? "-o," : "";  // as in the other verbs
-    verb->add_option(fmt::format("{}--{}", short_flag, option.flag), values->text[i],
+    verb->add_option(fmt::format("{}--{}", short_flag, option.flag), (*values)[i],
                      fmt::format("{} [{}={}]", option.help, option.variable, option.initial))
         ->type_name(option.values)
         ->check([&option](const std::string& text) { return wrong_value(option, text); });
@@ -262,9 +193,9 @@ void add_record(CLI::App& app, Run& run) {
   verb->callback([&run, values, verb] {
     const std::vector<std::string> command = verb->remaining();
     std::vector<std::pair<std::string, std::string>> variables;
-    for (size_t i = 0; i < kCount; ++i) {
-      if (verb->count(std::string("--") + kOptions[i].flag) != 0)
-        variables.emplace_back(kOptions[i].variable, values->text[i]);
+    for (size_t i = 0; i < recorder_options().size(); ++i) {
+      const RecorderOption& option = recorder_options()[i];
+      if (verb->count(std::string("--") + option.flag) != 0) variables.emplace_back(option.variable, (*values)[i]);
     }
     run = [command, variables] { return record(command, variables); };
   });

@@ -55,10 +55,10 @@ struct Verb {
   std::string_view name;
   void (*add)(CLI::App&, prof::analyzer::Run&);
 };
-constexpr Verb kVerbs[] = {{"trace", prof::analyzer::add_trace},    {"summary", prof::analyzer::add_summary},
-                           {"report", prof::analyzer::add_report},  {"symbolize", prof::analyzer::add_symbolize},
-                           {"check", prof::analyzer::add_check},    {"dump", prof::analyzer::add_dump},
-                           {"devices", prof::analyzer::add_devices}};
+constexpr Verb kVerbs[] = {{"trace", prof::analyzer::add_trace},   {"summary", prof::analyzer::add_summary},
+                           {"report", prof::analyzer::add_report}, {"symbolize", prof::analyzer::add_symbolize},
+                           {"doctor", prof::analyzer::add_doctor}, {"check", prof::analyzer::add_check},
+                           {"dump", prof::analyzer::add_dump},     {"devices", prof::analyzer::add_devices}};
 
 void print_verb(const Verb& verb) {
   CLI::App app;

@@ -1,0 +1,232 @@
+// See doctor_finding.h. The truth about driver, CUPTI and permissions is what a recording gets: prof starts itself under libprof.so,
+// fills some memory on the first GPU, and reads the log.
+#include "analyzer/command/command.h"
+#include "analyzer/command/doctor_finding.h"
+#include "analyzer/input/log_health.h"
+#include "analyzer/model/builder.h"
+#include "analyzer/model/coverage.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <sstream>
+
+namespace prof::analyzer {
+
+namespace {
+
+namespace fs = std::filesystem;
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr int kFills = 100;
+constexpr size_t kBytes = 4096;
+constexpr auto kPatience = std::chrono::seconds(30);  // a first cuInit of many GPUs takes seconds
+
+// The driver's functions by their exported names; no CUDA header is needed for these.
+class Driver {
+ public:
+  Driver() : handle_(dlopen("libcuda.so.1", RTLD_NOW)) {}
+  bool there() const { return handle_ != nullptr; }
+  // False: the function is missing or did not succeed; said on stdout.
+  template <class... Args> bool call(const char* name, Args... args) {
+    using Function = int (*)(Args...);
+    const auto function = reinterpret_cast<Function>(dlsym(handle_, name));
+    const int result = function != nullptr ? function(args...) : -1;
+    if (result == 0) return true;
+    const char* text = nullptr;
+    using NameFunction = int (*)(int, const char**);
+    const auto name_of = reinterpret_cast<NameFunction>(dlsym(handle_, "cuGetErrorName"));
+    if (function == nullptr || name_of == nullptr || name_of(result, &text) != 0 || text == nullptr)
+      text = "it is missing";
+    fmt::print("failed {}: {}\n", name, text);
+    return false;
+  }
+
+ private:
+  void* handle_;
+};
+
+struct Ran {
+  std::string output;
+  std::string messages;
+  int status = -1;  // as waitpid gives it
+  bool timed_out = false;
+};
+
+// prof doctor --self-test-program under the recorder.
+Ran run_under(const std::string& library, const std::string& folder) {
+  int out[2], err[2];
+  Ran ran;
+  if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) return ran;
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(out[1], STDOUT_FILENO);
+    dup2(err[1], STDERR_FILENO);
+    setenv("LD_PRELOAD", library.c_str(), 1);
+    setenv("PROF_OUTPUT", folder.c_str(), 1);
+    unsetenv("PROF_QUIET");
+    execl("/proc/self/exe", "prof", "doctor", "--self-test-program", nullptr);
+    _exit(127);
+  }
+  close(out[1]);
+  close(err[1]);
+  const auto until = SteadyClock::now() + kPatience;
+  pollfd ends[] = {{out[0], POLLIN, 0}, {err[0], POLLIN, 0}};
+  for (int open_ends = 2; open_ends != 0;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - SteadyClock::now()).count();
+    if (left <= 0 || poll(ends, 2, static_cast<int>(left)) <= 0) {
+      ran.timed_out = true;
+      if (child > 0) kill(child, SIGKILL);
+      break;
+    }
+    for (pollfd& end : ends) {
+      if (end.fd < 0 || end.revents == 0) continue;
+      char bytes[4096];
+      const ssize_t n = read(end.fd, bytes, sizeof bytes);
+      if (n > 0) {
+        (end.fd == out[0] ? ran.output : ran.messages).append(bytes, static_cast<size_t>(n));
+      } else {
+        end.fd = -1;
+        --open_ends;
+      }
+    }
+  }
+  close(out[0]);
+  close(err[0]);
+  if (child > 0) waitpid(child, &ran.status, 0);
+  return ran;
+}
+
+// "driver 13000" -> facts["driver"] == "13000"
+std::map<std::string, std::string> facts_of(const std::string& output) {
+  std::map<std::string, std::string> facts;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t space = line.find(' ');
+    if (space != std::string::npos) facts[line.substr(0, space)] = line.substr(space + 1);
+  }
+  return facts;
+}
+
+Finding judge_driver(const std::map<std::string, std::string>& facts) {
+  const auto get = [&](const char* name) { return facts.contains(name) ? facts.at(name) : std::string(); };
+  if (get("driver") == "none")
+    return {Verdict::No, "driver", "libcuda.so.1 was not found: CUDA programs will not run here",
+            "install NVIDIA's driver, or start the container with --gpus all"};
+  const int version = std::atoi(get("driver").c_str());
+  const std::string text = fmt::format("for CUDA {}.{}", version / 1000, version % 1000 / 10);
+  if (facts.contains("failed"))
+    return {Verdict::No, "driver", text + "; " + get("failed"),
+            "see whether nvidia-smi works, and which devices CUDA_VISIBLE_DEVICES names"};
+  return {Verdict::Ok, "driver", fmt::format("{}; {} GPUs, the first a {}", text, get("devices"), get("name")), ""};
+}
+
+Finding judge_gpu_times(const LogHealth& health, const Coverage& coverage) {
+  const Definitions& definitions = health.definitions;
+  const std::string state(definitions.meta_value("gpu_times"));
+  if (state == "off") return {Verdict::Less, "GPU times", "turned off by PROF_GPU", "unset PROF_GPU"};
+  if (state != "on")
+    return {Verdict::Less, "GPU times", state.empty() ? "CUPTI was not asked" : state,
+            "install CUPTI of a CUDA no newer than the driver's and set PROF_CUPTI to its libcupti.so"};
+  const std::string cupti = fmt::format("{} (version {}, found {})", definitions.meta_value("cupti_path"),
+                                        definitions.meta_value("cupti_version"), definitions.meta_value("cupti_found"));
+  if (coverage.launches_with_gpu_time < coverage.launches)
+    return {
+        Verdict::Less, "GPU times",
+        fmt::format("{}: only {} of {} operations have one", cupti, coverage.launches_with_gpu_time, coverage.launches),
+        "see whether another tool holds CUPTI"};
+  return {Verdict::Ok, "GPU times", cupti, ""};
+}
+
+// What the recorder said, in one line.
+std::string messages_of(const Ran& ran) {
+  std::string text = ran.messages.substr(0, 300);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  for (char& c : text) c = c == '\n' ? ' ' : c;
+  return text.empty() ? "" : ": " + text;
+}
+
+std::vector<Finding> judge(const Ran& ran, const std::string& folder) {
+  const std::map<std::string, std::string> facts = facts_of(ran.output);
+  if (ran.timed_out)
+    return {{Verdict::No, "self-test", fmt::format("no end within {} s{}", kPatience.count(), messages_of(ran)),
+             "see whether nvidia-smi answers"}};
+  if (WIFSIGNALED(ran.status) || !facts.contains("driver"))
+    return {
+        {Verdict::No, "self-test", fmt::format("ended with wait status {:#x}{}", ran.status, messages_of(ran)), ""}};
+  std::vector<Finding> findings{judge_driver(facts)};
+  if (findings[0].verdict != Verdict::Ok) return findings;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != ".plog") continue;
+    const LogOpenResult opened = LogFile::open(entry.path());
+    if (!opened) break;
+    const LogHealth health = examine_log(*opened.log);
+    const auto trace = build_trace({entry.path()});
+    Coverage coverage;
+    for (const Process& process : trace->processes) coverage.add(process.coverage);
+    findings.push_back(judge_gpu_times(health, coverage));
+    const bool all = health.whole() && coverage.launches == kFills;
+    findings.push_back({all ? Verdict::Ok : Verdict::Less, "self-test",
+                        fmt::format("{} of {} operations recorded, {} with GPU time, log {}", coverage.launches, kFills,
+                                    coverage.launches_with_gpu_time, health.whole() ? "whole" : "not whole"),
+                        all ? "" : "prof check names what was lost in a log"});
+    return findings;
+  }
+  findings.push_back({Verdict::No, "self-test", "no log was made" + messages_of(ran), ""});
+  return findings;
+}
+
+}  // namespace
+
+int self_test_program() {
+  Driver driver;
+  if (!driver.there()) {
+    fmt::print("driver none\n");
+    return kComplete;
+  }
+  int version = 0, devices = 0, device = 0;
+  void* context = nullptr;
+  unsigned long long memory = 0;
+  char name[256] = "?";
+  driver.call("cuDriverGetVersion", &version);
+  fmt::print("driver {}\n", version);
+  if (!driver.call("cuInit", 0u) || !driver.call("cuDeviceGetCount", &devices)) return kUnusable;
+  fmt::print("devices {}\n", devices);
+  if (!driver.call("cuDeviceGet", &device, 0) ||
+      !driver.call("cuDeviceGetName", &name[0], static_cast<int>(sizeof name), device))
+    return kUnusable;
+  fmt::print("name {}\n", name);
+  if (!driver.call("cuDevicePrimaryCtxRetain", &context, device) || !driver.call("cuCtxSetCurrent", context) ||
+      !driver.call("cuMemAlloc_v2", &memory, kBytes)) {
+    return kUnusable;
+  }
+  for (int i = 0; i < kFills; ++i) {
+    if (!driver.call("cuMemsetD8_v2", memory, static_cast<unsigned char>(i), kBytes)) return kUnusable;
+  }
+  if (!driver.call("cuCtxSynchronize") || !driver.call("cuMemFree_v2", memory)) return kUnusable;
+  return kComplete;
+}
+
+std::vector<Finding> run_self_test(const std::string& library) {
+  std::string folder = (fs::temp_directory_path() / "prof-doctor-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr)
+    return {
+        {Verdict::Less, "self-test", "no folder could be made in " + fs::temp_directory_path().string(), "set TMPDIR"}};
+  const Ran ran = run_under(library, folder);
+  std::vector<Finding> findings = judge(ran, folder);
+  std::error_code error;
+  fs::remove_all(folder, error);
+  return findings;
+}
+
+}  // namespace prof::analyzer

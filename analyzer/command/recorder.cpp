@@ -1,0 +1,78 @@
+// See recorder.h.
+#include "analyzer/command/recorder.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+
+namespace prof::analyzer {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr RecorderOption kOptions[] = {
+#define PROF_OPTION(member, variable, type, initial, flag, values, help) \
+  {variable, OptionType::type, initial, flag, values, help},
+#include "preload/runtime/options.def"
+#undef PROF_OPTION
+};
+
+}  // namespace
+
+std::span<const RecorderOption> recorder_options() { return kOptions; }
+
+std::string wrong_value(const RecorderOption& option, const std::string& text) {
+  const auto is_number = [&](const char* suffixes) {
+    size_t digits = 0;
+    size_t i = 0;
+    for (bool dot = false; i < text.size() && ((text[i] >= '0' && text[i] <= '9') || (text[i] == '.' && !dot)); ++i) {
+      dot |= text[i] == '.';
+      digits += text[i] == '.' ? 0 : 1;
+    }
+    return digits != 0 && (i == text.size() || (i + 1 == text.size() && std::strchr(suffixes, text[i]) != nullptr));
+  };
+  bool ok = true;
+  switch (option.type) {
+    case OptionType::Text: break;
+    case OptionType::Bytes:
+    case OptionType::Count: ok = is_number("KMGTkmgt"); break;
+    case OptionType::Seconds: ok = is_number("s"); break;
+    case OptionType::Flag:
+      ok = CLI::IsMember({"0", "1", "on", "off", "yes", "no", "true", "false"})(text).empty();
+      break;
+    case OptionType::Choice:
+      ok = !text.empty() && ("|" + std::string(option.values) + "|").find("|" + text + "|") != std::string::npos;
+  }
+  return ok ? "" : fmt::format("'{}' is not valid, expected {}", text, option.values);
+}
+
+std::string find_recorder() {
+  const char* const given = std::getenv("PROF_LIBRARY");
+  if (given != nullptr && *given != '\0') {
+    if (access(given, R_OK) != 0)
+      throw std::runtime_error(fmt::format("PROF_LIBRARY={}: {}", given, std::strerror(errno)));
+    return fs::absolute(given);
+  }
+  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
+  std::string looked;
+  for (const char* const place :
+       {"libprof.so", "../lib/libprof.so", "../" PROF_INSTALL_LIBDIR "/libprof.so", "../preload/libprof.so"}) {
+    const fs::path path = (folder / place).lexically_normal();
+    if (access(path.c_str(), R_OK) == 0) return path;
+    looked += "\n  " + path.string();
+  }
+  throw std::runtime_error("libprof.so is not beside prof; looked for" + looked + "\nset PROF_LIBRARY to its path");
+}
+
+bool is_name_pattern(const std::string& output) {
+  return output.find('%') != std::string::npos || output.ends_with(".plog");
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Does prof doctor find what is wrong? Runs it on the simulated GPU as it should be, and with one thing broken at a time; each line that is not
+"ok" must say what to do. Usage: doctor.py --prof PROF --sim FOLDER --programs FOLDER"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+parser = argparse.ArgumentParser()
+for name in ("prof", "sim", "programs"):
+    parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
+options = parser.parse_args()
+problems = []
+
+
+def doctor(status, wanted, *arguments, **variables):
+    """wanted: the only findings that are not ok, (topic, verdict, part of the text)"""
+    environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13")}
+    environment |= {name: str(value) for name, value in variables.items()}
+    environment = {name: value for name, value in environment.items() if value != "None"}
+    done = subprocess.run([options.prof, "doctor", "--format", "json", *arguments], capture_output=True, text=True, env=environment, cwd=folder, timeout=60)
+    what = f"{' '.join(map(str, arguments))} {variables}"
+    try:
+        findings = json.loads(done.stdout)
+    except ValueError:
+        problems.append(f"{what}: no JSON: {done.stdout}{done.stderr}")
+        return
+    bad = [finding for finding in findings if finding["verdict"] != "ok"]
+    met = len(bad) == len(wanted) and all(finding["topic"] == topic and finding["verdict"] == verdict and text in finding["finding"]
+                                          for finding, (topic, verdict, text) in zip(bad, wanted))
+    if not met or done.returncode != status:
+        problems.append(f"{what}: status {done.returncode}, expected {status}; expected {wanted}, found {json.dumps(bad, indent=1)}")
+    print(f"status {done.returncode}, {len(findings)} findings, {len(bad)} not ok:{what}")
+    return findings
+
+
+with tempfile.TemporaryDirectory(prefix="prof-doctor-test-") as folder:
+    doctor(0, [], "--no-self-test", "--", "true")
+    findings = doctor(0, [], "--", options.programs / "launches") or []
+    topics = [finding["topic"] for finding in findings]
+    if topics != ["recorder", "glibc", "clock", "fork", "libunwind", "output", "space", "permissions", "other tools", "variables", "program",
+                  "driver", "GPU times", "self-test"]:
+        problems.append(f"topics are {topics}")
+    if not any("100 with GPU time" in finding["finding"] for finding in findings):
+        problems.append(f"the self-test says {findings[-1:]}")
+
+    doctor(2, [("driver", "no", "libcuda.so.1 was not found")], LD_LIBRARY_PATH=folder)
+    doctor(2, [("driver", "no", "cuInit: CUDA_ERROR_NO_DEVICE")], SIM="fault cuInit * 100")
+    doctor(1, [("GPU times", "less", "cuptiActivityEnable")], SIM="cupti enable_fails 15")
+    doctor(1, [("GPU times", "less", "nothing.so")], PROF_CUPTI=f"{folder}/nothing.so")
+    doctor(1, [("GPU times", "less", "PROF_GPU")], PROF_GPU="off")
+    doctor(1, [("GPU times", "less", "have one"), ("self-test", "less", "with GPU time")], SIM="cupti drop 3")
+    doctor(2, [("recorder", "no", "nothing.so")], PROF_LIBRARY=f"{folder}/nothing.so")
+    doctor(2, [("output", "no", "is not a folder")], "--no-self-test", PROF_OUTPUT="/etc/passwd/logs")
+    doctor(1, [("variables", "less", "PROF_OUTPT")], "--no-self-test", PROF_OUTPT="x")
+    doctor(1, [("variables", "less", "PROF_GPU: 'maybe'")], "--no-self-test", PROF_GPU="maybe")
+    doctor(1, [("other tools", "less", "CUDA_INJECTION64_PATH")], "--no-self-test", CUDA_INJECTION64_PATH="/opt/tool.so")
+    doctor(2, [("program", "no", "no such program")], "--no-self-test", "--", "there_is_no_such_program")
+    copy = pathlib.Path(folder) / "privileged"
+    shutil.copy(options.programs / "privileged", copy)
+    copy.chmod(0o4755)
+    doctor(2, [("program", "no", "set-user-ID")], "--no-self-test", "--", copy)
+
+print("\n".join(problems))
+sys.exit(1 if problems else 0)
