@@ -1,6 +1,7 @@
 // kernels: which kernels, copies and memsets took the time, how often, and how even were they?
 #include "analyzer/analysis/kernels.h"
 
+#include "analyzer/analysis/kernel_peaks.h"
 #include "analyzer/analysis/selected_operations.h"
 #include "analyzer/model/parallel.h"
 
@@ -281,6 +282,7 @@ void add_row(const AnalysisInput& input, const KernelGrouping& grouping, const K
 }  // namespace
 
 Table report_kernels(const AnalysisInput& input) {
+  if (input.options.peaks) return kernel_peaks(input);
   const KernelGrouping grouping = parse_grouping(input.options.group_by);
   const std::vector<Window> windows = report_windows(input);
   const std::vector<KernelGroup> groups = kernel_groups(input, windows, grouping);

@@ -1,5 +1,6 @@
 #include "analyzer/analysis/op_averages.h"
 
+#include "analyzer/analysis/op_inputs.h"
 #include "analyzer/analysis/torch_flops.h"
 #include "analyzer/model/forward_backward.h"
 #include "analyzer/model/op_stacks.h"
@@ -9,6 +10,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <optional>
 #include <stdexcept>
 #include <tuple>
 
@@ -317,7 +320,13 @@ std::string kineto_name(const KernelNames& names, const GpuOperation& operation)
 uint64_t OpFlops::of(const Range& range) const {
   const OperatorDetail* const detail = trace_.detail(range);
   if (detail == nullptr) return 0;
-  if (detail->flops != 0 || index(detail->dims) == 0) return detail->flops;
+  if (detail->flops != 0) return detail->flops;
+  // Kernels that torch.compile made are no operators of PyTorch, which has no formula for them.
+  if (index(detail->other) != 0 && !trace_.range_name(range).starts_with("aten::")) {
+    const std::optional<double> flops = json_member(trace_.text(detail->other), "kernel_flop");
+    if (flops) return static_cast<uint64_t>(std::llround(*flops));
+  }
+  if (index(detail->dims) == 0) return 0;
   const uint32_t parts[] = {index(range.label), static_cast<uint32_t>(detail->dims),
                             static_cast<uint32_t>(detail->concrete)};
   const std::string key(reinterpret_cast<const char*>(parts), sizeof parts);

@@ -26,8 +26,12 @@ struct ReportOptions {
   bool top_level = false;  // only what is inside nothing else
   // Most characters of these columns in tables of PyTorch's layout; 0: as wide as needed.
   size_t max_name_column_width = 55, max_shapes_column_width = 80, max_src_column_width = 75;
-  std::vector<std::string> rules;   // files with categories of kernels, tested before the built-in ones
-  std::string metric = "gpu-time";  // of the reports about call stacks: stack_tree.h
+  std::vector<std::string> rules;    // files with categories of kernels, tested before the built-in ones
+  bool peaks = false;                // kernels: FLOPs and bytes against what the device can reach
+  std::string dtype;                 // of elements where the trace has none; empty: no number then
+  std::vector<std::string> devices;  // files with peaks of GPUs
+  std::string device_as;             // take every device for this GPU; empty: by their own names
+  std::string metric = "gpu-time";   // of the reports about call stacks: stack_tree.h
 };
 
 }  // namespace prof::analyzer

@@ -1,5 +1,8 @@
 #include "analyzer/analysis/torch_flops.h"
 
+#include "analyzer/analysis/op_inputs.h"
+
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <vector>
@@ -8,71 +11,16 @@ namespace prof::analyzer {
 
 namespace {
 
-using Shape = std::vector<uint64_t>;
-
-// The top elements of a JSON array, as written: "[[2,3],\"x\",[]]" -> "[2,3]", "\"x\"", "[]".
-std::vector<std::string_view> elements(std::string_view json) {
-  std::vector<std::string_view> found;
-  size_t depth = 0, begin = 0;
-  bool quoted = false;
-  for (size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (quoted) {
-      if (c == '\\') {
-        ++i;
-      } else if (c == '"') {
-        quoted = false;
-      }
-      continue;
-    }
-    if (c == '"') quoted = true;
-    const bool ends = depth == 1 && (c == ',' || c == ']');
-    if (ends) {
-      std::string_view one = json.substr(begin, i - begin);
-      while (!one.empty() && (one.front() == ' ' || one.front() == '\n')) one.remove_prefix(1);
-      while (!one.empty() && (one.back() == ' ' || one.back() == '\n')) one.remove_suffix(1);
-      if (!one.empty() || c == ',') found.push_back(one);
-      begin = i + 1;
-    }
-    if (c == '[' && depth++ == 0) begin = i + 1;
-    if (c == ']' && (depth == 0 || --depth == 0)) break;
-  }
-  return found;
-}
-
-// "[2,3]" -> {2, 3}. Nothing if there is anything else in it (a tensor list).
-std::optional<Shape> shape(std::string_view json) {
-  if (json.empty() || json.front() != '[') return std::nullopt;
-  Shape dims;
-  for (const std::string_view text : elements(json)) {
-    uint64_t dim = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), dim);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    dims.push_back(dim);
-  }
-  return dims;
-}
-
-uint64_t times(uint64_t a, uint64_t b) {
-  uint64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
-uint64_t elements_of(const Shape& dims) {
-  uint64_t product = 1;
-  for (const uint64_t dim : dims) product = times(product, dim);
-  return product;
-}
-
 class Inputs {
  public:
-  Inputs(std::string_view dims, std::string_view concrete) : dims_(elements(dims)), concrete_(elements(concrete)) {}
+  Inputs(std::string_view dims, std::string_view concrete)
+      : dims_(json_elements(dims)), concrete_(json_elements(concrete)) {}
 
-  std::optional<Shape> tensor(size_t i) const { return i < dims_.size() ? shape(dims_[i]) : std::nullopt; }
+  std::optional<Shape> tensor(size_t i) const { return i < dims_.size() ? json_shape(dims_[i]) : std::nullopt; }
   // A list of numbers given as such: "\"[2, 2]\"".
   std::optional<Shape> list(size_t i) const {
     const std::optional<std::string_view> text = value(i);
-    return text ? shape(*text) : std::nullopt;
+    return text ? json_shape(*text) : std::nullopt;
   }
   std::optional<uint64_t> number(size_t i) const {
     const std::optional<std::string_view> text = value(i);
@@ -148,7 +96,7 @@ std::string torch_shapes(std::string_view dims) {
   if (dims.empty()) return "[]";
   if (dims.front() != '[') return std::string(dims);
   std::string text = "[";
-  for (const std::string_view each : elements(dims)) {
+  for (const std::string_view each : json_elements(dims)) {
     if (text.size() > 1) text += ", ";
     if (each.find('[', 1) != std::string_view::npos) {
       text += "[]";  // a list of tensors

@@ -6,6 +6,7 @@
 #include "analyzer/command/report_stacks.h"
 #include "analyzer/command/symbol_options.h"
 #include "analyzer/command/table_options.h"
+#include "analyzer/output/roofline_page.h"
 #include "analyzer/output/sink.h"
 
 #include <fmt/format.h>
@@ -118,6 +119,14 @@ int run_report(Options& options) {
 
   std::unique_ptr<Sink> sink;
   for (const Analysis* analysis : analyses) {
+    if (analysis->name == "roofline" && options.table.other_format.empty() &&
+        is_roofline_picture(options.table.output)) {
+      Sink picture(options.table.output);
+      write_roofline(*trace, roofline(input), picture);
+      picture.close();
+      std::fprintf(stderr, "prof: %s\n", coverage_line(*trace).c_str());
+      continue;
+    }
     if (const auto format = stack_format(analysis->name, options.table.other_format, options.table.output)) {
       write_stacks_of(options, input, *format);
       continue;

@@ -45,6 +45,19 @@ inline void add_report_options(CLI::App& verb, ReportOptions& options) {
   verb.add_option("--max-src-column-width", options.max_src_column_width, "ops: cut source locations; 0 does not")
       ->option_text("N")
       ->capture_default_str();
+  verb.add_flag("--peaks", options.peaks, "kernels: FLOPs and bytes a second, against what the device can reach");
+  verb.add_option(
+          "--dtype", options.dtype,
+          "kernels --peaks, roofline: type of elements where the trace has none (fp64, fp32, fp16, bf16, fp8, int8)")
+      ->check(CLI::IsMember({"fp64", "fp32", "fp16", "bf16", "fp8", "int8"}))
+      ->option_text("TYPE");
+  verb.add_option("--devices", options.devices, "file of peaks of GPUs, looked at before the built-in ones")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false)
+      ->option_text("FILE");
+  verb.add_option("--device-as", options.device_as, "take every device for this GPU (prof devices)")
+      ->option_text("NAME");
   verb.add_option("--metric", options.metric,
                   "stacks, hot-stacks, flame: gpu-time, cpu-time, launches, bytes, allocated-bytes or idle")
       ->option_text("METRIC")

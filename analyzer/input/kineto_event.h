@@ -45,6 +45,7 @@ enum class KinetoArgument : uint8_t {
   NumWarps,
   NumStages,
   KernelGb,
+  KernelFlop,
   KernelDetails,
   HloOp,
   HloModule,

@@ -1,6 +1,11 @@
 #include "analyzer/output/augment.h"
 
+#include "analyzer/analysis/peak_rates.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 
 namespace prof::analyzer {
 
@@ -69,6 +74,10 @@ void AugmentMembers::add_count(AugmentKey key, uint64_t count) {
   if (begin(key)) text_.append(digits, put_decimal(digits, count));
 }
 
+void AugmentMembers::add_real(AugmentKey key, double value, int digits) {
+  if (std::isfinite(value) && begin(key)) text_ += fmt::format("{:.{}g}", value, digits);
+}
+
 void AugmentMembers::add_json(AugmentKey key, std::string_view json) {
   if (begin(key)) text_ += json;
 }
@@ -97,6 +106,7 @@ Augment::Augment(const Trace& trace, const Views& views, const FxMarkers* fx)
   }
   if (!trace.ranges.empty()) prepare_idle();
   if (!trace.operations.empty()) prepare_gaps();
+  if (!trace.details.empty()) prepare_costs();
   views.depth();
   views.range_of_call();
   bounds_.emplace(finding_bounds_.get());
@@ -156,6 +166,7 @@ void Augment::operation(uint32_t row, AugmentMembers& members) {
   const GpuOperation& operation = trace_.operations[row];
   add_bound(bounds_->of_operation(row), members);
   if (operation.has_kernel()) add_category(operation, members);
+  if (costs_) add_cost(row, members);
   if (operation.graph_node != 0) add_capture(operation, members);
   if (!operation.linked()) {
     members.add_json(AugmentKey::Launch, "\"not recorded\"");
@@ -196,6 +207,40 @@ void Augment::add_category(const GpuOperation& operation, AugmentMembers& member
     for (const std::string& name : categories.category_names()) categories_.push_back(json_string(name));
   }
   members.add_json(AugmentKey::Category, categories_[categories.category_index(operation)]);
+}
+
+void Augment::prepare_costs() {
+  costs_.emplace(trace_, views_);
+  const DeviceTable table;
+  for (const Device& device : trace_.devices) peaks_.push_back(table.of(device));
+  for (uint32_t row = 0; row < trace_.operations.size(); ++row) {
+    const KernelCost& cost = costs_->of(row);
+    if (cost.op == kNone || (!cost.flops && !cost.bytes)) continue;
+    OpSums& sums = costs_of_op_[cost.op];
+    sums.flops = plus(sums.flops, cost.flops.value_or(0)), sums.bytes = plus(sums.bytes, cost.bytes.value_or(0));
+  }
+}
+
+void Augment::add_cost(uint32_t row, AugmentMembers& members) const {
+  const KernelCost& cost = costs_->of(row);
+  if (!cost.flops && !cost.bytes) return;
+  const GpuOperation& operation = trace_.operations[row];
+  const DevicePeaks& device = peaks_[index(trace_.stream(operation.stream()).device)];
+  const auto ns = static_cast<double>(operation.duration_ns());
+  if (cost.flops) {
+    members.add_count(AugmentKey::KernelFlop, *cost.flops);
+    const double peak = cost.peak ? peak_flops(device, *cost.peak) : 0;
+    if (peak > 0 && ns > 0)
+      members.add_real(AugmentKey::FlopsPercent, 100 * static_cast<double>(*cost.flops) / (peak * ns * 1e-9), 4);
+  }
+  if (cost.bytes) {
+    members.add_real(AugmentKey::KernelGb, static_cast<double>(*cost.bytes) * 1e-9, 9);
+    if (device.bandwidth_gbs > 0 && ns > 0)
+      members.add_real(AugmentKey::BandwidthPercent,
+                       100 * static_cast<double>(*cost.bytes) / (device.bandwidth_gbs * ns), 4);
+  }
+  const CostSource from = cost.flops ? cost.flops_source : cost.bytes_source;
+  members.add_json(AugmentKey::CostFrom, json_string(cost_source_name(from)));
 }
 
 void Augment::add_collective(const GpuOperation& operation, AugmentMembers& members) const {
@@ -276,6 +321,16 @@ void Augment::range(uint32_t row, AugmentMembers& members) {
   const int64_t critical_ns =
       range.style == RangeStyle::PushPop ? bounds_->critical_ns(range.thread, range.begin_ns, range.end_ns) : 0;
   if (critical_ns > 0) members.add_micros(AugmentKey::CriticalPath, critical_ns);
+  if (const auto cost = costs_of_op_.find(row); cost != costs_of_op_.end()) {
+    // What the trace says itself stays.
+    const OperatorDetail* const detail = trace_.detail(range);
+    const std::string_view own = detail == nullptr ? std::string_view() : trace_.text(detail->other);
+    const auto says = [&](std::string_view key) { return own.find(key) != std::string_view::npos; };
+    if (cost->second.flops != 0 && !says("\"kernel_flop\""))
+      members.add_count(AugmentKey::KernelFlop, cost->second.flops);
+    if (cost->second.bytes != 0 && !says("\"kernel_num_gb\""))
+      members.add_real(AugmentKey::KernelGb, static_cast<double>(cost->second.bytes) * 1e-9, 9);
+  }
   if (fx_ != nullptr && !FxMarkers::is_marker(trace_, range)) add_fx(range.thread, range.begin_ns, members);
 }
 

@@ -5,7 +5,9 @@
 #include "analyzer/analysis/collective_calls.h"
 #include "analyzer/analysis/event_bounds.h"
 #include "analyzer/analysis/gaps.h"
+#include "analyzer/analysis/kernel_cost.h"
 #include "analyzer/analysis/views.h"
+#include "analyzer/model/devices.h"
 #include "analyzer/model/fx_markers.h"
 #include "analyzer/model/trace.h"
 #include "analyzer/output/chrome_pieces.h"
@@ -44,6 +46,7 @@ class AugmentMembers {
   }
   void add_micros(AugmentKey key, int64_t ns);
   void add_count(AugmentKey key, uint64_t count);
+  void add_real(AugmentKey key, double value, int digits);  // significant; not finite: nothing
   void add_json(AugmentKey key, std::string_view json);
   const std::string& text() const { return text_; }
 
@@ -86,6 +89,8 @@ class Augment {
   void add_times(uint32_t range_row, AugmentMembers& members);
   void prepare_idle();
   void add_capture(const GpuOperation& operation, AugmentMembers& members);
+  void prepare_costs();
+  void add_cost(uint32_t row, AugmentMembers& members) const;
   void add_category(const GpuOperation& operation, AugmentMembers& members);
   void add_collective(const GpuOperation& operation, AugmentMembers& members) const;
   void prepare_gaps();
@@ -108,8 +113,14 @@ class Augment {
   const RangeTimes ops_;                  // as the report ops has them
   std::optional<EventTree> python_tree_;  // with Python's functions, where there are any
   std::optional<RangeTimes> python_;
-  std::vector<std::string> categories_;      // JSON, by KernelCategories' index
-  std::vector<IntervalSet> idle_, starved_;  // by ProcessId
+  std::vector<std::string> categories_;  // JSON, by KernelCategories' index
+  std::optional<KernelCosts> costs_;     // only where there are shapes or the like
+  std::vector<DevicePeaks> peaks_;       // by DeviceId
+  struct OpSums {
+    uint64_t flops = 0, bytes = 0;
+  };
+  std::unordered_map<uint32_t, OpSums> costs_of_op_;  // by row of Trace::ranges
+  std::vector<IntervalSet> idle_, starved_;           // by ProcessId
 };
 
 }  // namespace prof::analyzer

@@ -186,7 +186,7 @@ TEST_F(ChromeCopyTest, WritesEveryKindOfRangeFromTheModel) {
       {R"j("cat":"python_function","name":"main.py(3): run","pid":100,"tid":500,"ts":0.000,"dur":100.000)j",
        R"j("cat":"user_annotation","name":"ProfilerStep#1")j", R"j("cat":"user_annotation","name":"forward")j",
        R"j("cat":"overhead","name":"Activity Buffer Request")j",
-       R"j("cat":"cpu_op","name":"aten::mm","pid":100,"tid":500,"ts":10.000,"dur":40.000,"args":{"External id":4,"Sequence number":9,"Input Dims":[[2,3],[3,4]],"self time (us)":37.000,"device time (us)":10.000,"critical path (us)":3.000})j",
+       R"j("cat":"cpu_op","name":"aten::mm","pid":100,"tid":500,"ts":10.000,"dur":40.000,"args":{"External id":4,"Sequence number":9,"Input Dims":[[2,3],[3,4]],"self time (us)":37.000,"device time (us)":10.000,"critical path (us)":3.000,"kernel_flop":48})j",
        R"j("cat":"cpu_instant_event","s":"t","name":"[memory]","pid":100,"tid":500,"ts":25.000,"args":{"Total Reserved":2048,"Total Allocated":1024,"Bytes":-512,"Device Id":0,"Device Type":1,"Addr":4096})j"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }

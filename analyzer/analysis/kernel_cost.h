@@ -1,0 +1,82 @@
+// How many FLOPs and bytes does each kernel stand for, and how far may it go? The cost of an operator (op_cost.h, by the shapes
+// in the trace; else what torch.compile's augmentation says) goes once to the operator's main kernel: the kernels that reduce,
+// transpose or fill for it have none. Called by the reports about peaks and by the trace writer.
+#pragma once
+
+#include "analyzer/analysis/op_cost.h"
+#include "analyzer/analysis/views.h"
+#include "analyzer/model/devices.h"
+#include "analyzer/model/trace.h"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace prof::analyzer {
+
+// Where a number is from.
+enum class CostSource : uint8_t { None, Shapes, Inductor };
+std::string_view cost_source_name(CostSource source);  // "shapes", "inductor"; "" for None
+
+struct KernelCost {
+  std::optional<uint64_t> flops, useful_flops, bytes;
+  uint32_t op = kNone;           // row of Trace::ranges: the operator that has the cost
+  std::optional<PeakType> peak;  // what the FLOPs are compared with
+  DataType type = DataType::Unknown;
+  bool assumed = false;  // the type is the user's, the trace has none
+  CostSource flops_source = CostSource::None, bytes_source = CostSource::None;
+  NoCost no_flops = NoCost::NoLaunch, no_bytes = NoCost::NoLaunch;
+};
+
+class KernelCosts {
+ public:
+  // `assumed`: the type of elements where the trace has none; Unknown: there is no number then. O(n log n) for n operations.
+  KernelCosts(const Trace& trace, const Views& views, DataType assumed = DataType::Unknown);
+
+  // Of a row of Trace::operations. What is no kernel has no cost.
+  const KernelCost& of(uint32_t operation) const { return costs_[index_[operation]]; }
+  bool any() const { return costs_.size() > kReasons; }
+
+ private:
+  static constexpr size_t kReasons = 2;  // no launch, no formula
+  struct Claim {
+    uint32_t op = kNone, operation = kNone;
+  };
+  struct OpNumbers {
+    OpCost cost;
+    CostSource flops_source = CostSource::None, bytes_source = CostSource::None;
+    bool assumed = false;
+    bool claims() const { return cost.known; }
+  };
+  // What a kernel's name says of its part in an operator.
+  enum class Role : uint8_t { Unread, Main, Other, Helper };
+  struct NameWords {
+    Role role = Role::Unread;
+    bool tf32 = false, input_gradient = false, weight_gradient = false;
+  };
+
+  const OpNumbers& numbers_of(const Range& range);
+  uint32_t claimed_by(uint32_t range);
+  void mark_enclosing(uint32_t range);
+  const NameWords& words_of(const GpuOperation& operation);
+  void share_out(const std::vector<Claim>& claims, size_t first, size_t last);
+  void give(const std::vector<Claim>& kernels, const OpNumbers& numbers, std::optional<uint64_t> flops,
+            std::optional<uint64_t> useful, std::optional<uint64_t> bytes);
+  size_t main_of(const std::vector<Claim>& kernels, bool input_gradient, bool weight_gradient);
+  KernelCost& cost_for(uint32_t operation);
+  std::optional<PeakType> peak_of(const OpCost& cost, const GpuOperation& kernel);
+
+  const Trace& trace_;
+  const Views& views_;
+  DataType assumed_;
+  Column<uint32_t> index_;                            // row of Trace::operations -> costs_
+  std::vector<KernelCost> costs_;                     // the first are shared by all kernels without an operator
+  std::unordered_map<std::string, OpNumbers> known_;  // by texts of the operator
+  std::unordered_map<uint32_t, uint32_t> claimed_;    // range -> the range that has the cost
+  std::vector<bool> encloses_;                        // ranges with a product of matrices inside
+  std::vector<NameWords> words_;                      // by KernelId of the name
+};
+
+}  // namespace prof::analyzer

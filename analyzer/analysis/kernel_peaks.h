@@ -1,0 +1,10 @@
+// `kernels --peaks`: how close is each kernel to what its device can reach? The table of torch.compile's profile analysis.
+#pragma once
+
+#include "analyzer/analysis/analysis.h"
+
+namespace prof::analyzer {
+
+Table kernel_peaks(const AnalysisInput& input);
+
+}  // namespace prof::analyzer

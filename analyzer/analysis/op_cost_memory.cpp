@@ -1,0 +1,253 @@
+// Operators that are limited by memory: elementwise, copies, norms, softmax, embedding, sums. They have bytes, each operand
+// read once and each result written once; their FLOPs are not counted, as torch.utils.flop_counter does not.
+#include "analyzer/analysis/op_cost.h"
+
+#include <algorithm>
+
+namespace prof::analyzer {
+
+namespace {
+
+// All tensors in, one out as large as they are together (broadcast), in the type they are promoted to. "_" at the end: the
+// first is written in place.
+constexpr std::string_view kElementwise[] = {"abs",
+                                             "add",
+                                             "addcdiv",
+                                             "addcmul",
+                                             "bitwise_and",
+                                             "bitwise_not",
+                                             "bitwise_or",
+                                             "ceil",
+                                             "clamp",
+                                             "clamp_max",
+                                             "clamp_min",
+                                             "cos",
+                                             "div",
+                                             "elu",
+                                             "erf",
+                                             "exp",
+                                             "expm1",
+                                             "floor",
+                                             "gelu",
+                                             "gelu_backward",
+                                             "hardsigmoid",
+                                             "hardswish",
+                                             "hardtanh",
+                                             "leaky_relu",
+                                             "lerp",
+                                             "log",
+                                             "log1p",
+                                             "masked_fill",
+                                             "maximum",
+                                             "minimum",
+                                             "mish",
+                                             "mul",
+                                             "neg",
+                                             "pow",
+                                             "reciprocal",
+                                             "relu",
+                                             "remainder",
+                                             "round",
+                                             "rsqrt",
+                                             "rsub",
+                                             "sigmoid",
+                                             "sigmoid_backward",
+                                             "sign",
+                                             "silu",
+                                             "silu_backward",
+                                             "sin",
+                                             "softplus",
+                                             "sqrt",
+                                             "square",
+                                             "sub",
+                                             "tanh",
+                                             "tanh_backward",
+                                             "threshold_backward",
+                                             "trunc",
+                                             "where"};
+constexpr std::string_view kComparisons[] = {"eq",          "ge",          "gt",         "isinf", "isnan", "le",
+                                             "logical_and", "logical_not", "logical_or", "lt",    "ne"};
+
+template <size_t N> bool is_one_of(const std::string_view (&list)[N], std::string_view op) {
+  return std::find(std::begin(list), std::end(list), op) != std::end(list);
+}
+
+OpCost bytes_only(DataType type, std::optional<uint64_t> bytes, NoCost reason = NoCost::NoType) {
+  OpCost cost;
+  cost.known = true;
+  cost.type = type;
+  cost.no_flops = NoCost::NotCounted;
+  cost.bytes = bytes;
+  cost.no_bytes = bytes ? NoCost::None : reason;
+  return cost;
+}
+OpCost without(NoCost reason) { return bytes_only(DataType::Unknown, std::nullopt, reason); }
+
+// Bytes of a tensor; nothing if its shape or type is not known.
+std::optional<uint64_t> bytes_of_tensor(const OpInputs& inputs, size_t i) {
+  const std::optional<Shape> shape = inputs.tensor(i);
+  const uint64_t size = bytes_of(inputs.type(i));
+  if (!shape || size == 0) return std::nullopt;
+  return times(elements_of(*shape), size);
+}
+
+// The larger kind wins, in a kind the larger type; half and bfloat16 together are float.
+DataType promoted(DataType a, DataType b) {
+  if (a == b || b == DataType::Unknown) return a;
+  if (a == DataType::Unknown) return b;
+  if ((a == DataType::Fp16 && b == DataType::Bf16) || (a == DataType::Bf16 && b == DataType::Fp16))
+    return DataType::Fp32;
+  return std::max(a, b);
+}
+
+std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
+  Shape both(std::max(a.size(), b.size()), 1);
+  for (size_t i = 0; i < both.size(); ++i) {
+    const uint64_t x = i < a.size() ? a[a.size() - 1 - i] : 1, y = i < b.size() ? b[b.size() - 1 - i] : 1;
+    if (x != y && x != 1 && y != 1) return std::nullopt;
+    both[both.size() - 1 - i] = x == 1 ? y : x;
+  }
+  return both;
+}
+
+OpCost elementwise(const OpInputs& inputs, bool in_place, bool to_bool) {
+  uint64_t read = 0;
+  Shape shape;
+  DataType type = DataType::Unknown, of_scalars = DataType::Unknown;
+  bool any = false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs.is_tensor(i)) continue;
+    const std::optional<Shape> one = inputs.tensor(i);
+    if (!one) return without(NoCost::NoShapes);
+    const std::optional<uint64_t> bytes = bytes_of_tensor(inputs, i);
+    if (!bytes) return without(NoCost::NoType);
+    const std::optional<Shape> both = broadcast(shape, *one);
+    if (!both) return without(NoCost::Misfit);
+    shape = *both;
+    // A tensor without dimensions gives its type only to others like it; where()'s condition is bool and so the least.
+    DataType& kind = one->empty() ? of_scalars : type;
+    kind = promoted(kind, inputs.type(i));
+    read = plus(read, *bytes);
+    any = true;
+  }
+  if (!any) return without(NoCost::NoShapes);
+  if (type == DataType::Unknown) type = of_scalars;
+  const DataType written = in_place ? inputs.type(0) : to_bool ? DataType::Bool : type;
+  if (bytes_of(written) == 0) return without(NoCost::NoType);
+  return bytes_only(type, plus(read, times(elements_of(shape), bytes_of(written))));
+}
+
+// Reads the second, writes the first.
+OpCost copy(const OpInputs& inputs) {
+  const std::optional<uint64_t> to = bytes_of_tensor(inputs, 0), from = bytes_of_tensor(inputs, 1);
+  if (!to || !from) return without(NoCost::NoShapes);
+  return bytes_only(inputs.type(0), plus(*to, *from));
+}
+
+OpCost fill(const OpInputs& inputs) {
+  const std::optional<uint64_t> bytes = bytes_of_tensor(inputs, 0);
+  return bytes ? bytes_only(inputs.type(0), bytes) : without(NoCost::NoShapes);
+}
+
+// Argument 0 in; out: as large, `times_out` times. Other tensors of the arguments in too.
+OpCost as_large_out(const OpInputs& inputs, uint64_t times_out, uint64_t more_bytes = 0) {
+  const std::optional<uint64_t> first = bytes_of_tensor(inputs, 0);
+  if (!first) return without(NoCost::NoShapes);
+  uint64_t bytes = plus(times(*first, 1 + times_out), more_bytes);
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    if (!inputs.is_tensor(i)) continue;
+    const std::optional<uint64_t> one = bytes_of_tensor(inputs, i);
+    if (!one) return without(NoCost::NoShapes);
+    bytes = plus(bytes, *one);
+  }
+  return bytes_only(inputs.type(0), bytes);
+}
+
+// Mean and 1/deviation of each row are written too, as float unless the input is double.
+OpCost layer_norm(const OpInputs& inputs) {
+  const std::optional<Shape> input = inputs.tensor(0), normalized = inputs.list(1);
+  if (!input) return without(NoCost::NoShapes);
+  if (!normalized) return without(NoCost::NoArguments);
+  if (normalized->size() > input->size()) return without(NoCost::Misfit);
+  const uint64_t rows = elements_of(Shape(input->begin(), input->end() - static_cast<ptrdiff_t>(normalized->size())));
+  const uint64_t size = inputs.type(0) == DataType::Fp64 ? 8 : 4;
+  return as_large_out(inputs, 1, times(rows, 2 * size));
+}
+
+// Gradient and input in, the input's gradient out, and those of weight and bias (of two channels' worth).
+OpCost norm_backward(const OpInputs& inputs, size_t weight) {
+  const std::optional<uint64_t> of_weight = bytes_of_tensor(inputs, weight);
+  return as_large_out(inputs, 1, of_weight ? times(2, *of_weight) : 0);
+}
+
+// embedding(weight[rows, d], indices): the rows asked for are read and written.
+OpCost embedding(const OpInputs& inputs) {
+  const std::optional<Shape> weight = inputs.tensor(0), indices = inputs.tensor(1);
+  const std::optional<uint64_t> of_indices = bytes_of_tensor(inputs, 1);
+  const uint64_t size = bytes_of(inputs.type(0));
+  if (!weight || !indices) return without(NoCost::NoShapes);
+  if (size == 0 || !of_indices) return without(NoCost::NoType);
+  if (weight->size() != 2) return without(NoCost::Misfit);
+  const uint64_t rows = times(times(elements_of(*indices), weight->back()), size);
+  return bytes_only(inputs.type(0), plus(*of_indices, times(2, rows)));
+}
+
+// embedding_dense_backward(gradient[…, d], indices, rows, …): writes the gradient of the whole table.
+OpCost embedding_backward(const OpInputs& inputs) {
+  const std::optional<Shape> gradient = inputs.tensor(0);
+  const std::optional<uint64_t> read = bytes_of_tensor(inputs, 0), indices = bytes_of_tensor(inputs, 1);
+  const std::optional<uint64_t> rows = inputs.number(2);
+  if (!gradient || gradient->empty() || !read || !indices) return without(NoCost::NoShapes);
+  if (!rows) return without(NoCost::NoArguments);
+  const uint64_t table = times(times(*rows, gradient->back()), bytes_of(inputs.type(0)));
+  return bytes_only(inputs.type(0), plus(plus(*read, *indices), table));
+}
+
+// sum(input, dims, keep): what is left are the dimensions not summed over; no dims: one element.
+OpCost reduction(const OpInputs& inputs) {
+  const std::optional<Shape> input = inputs.tensor(0);
+  const std::optional<uint64_t> read = bytes_of_tensor(inputs, 0);
+  if (!input || !read) return without(NoCost::NoShapes);
+  uint64_t left = 1;
+  if (inputs.has_value(1)) {  // else over all of it
+    const std::optional<Shape> axes = inputs.axes(1, input->size());
+    if (!axes) return without(NoCost::NoArguments);
+    for (size_t axis = 0; !axes->empty() && axis < input->size(); ++axis) {
+      if (std::find(axes->begin(), axes->end(), axis) == axes->end()) left = times(left, (*input)[axis]);
+    }
+  } else if (inputs.size() > 1 && !inputs.has_types()) {
+    return without(NoCost::NoArguments);
+  }
+  return bytes_only(inputs.type(0), plus(*read, times(left, bytes_of(inputs.type(0)))));
+}
+
+OpCost dropout(const OpInputs& inputs) {
+  const std::optional<Shape> input = inputs.tensor(0);
+  return as_large_out(inputs, 1, input ? elements_of(*input) : 0);  // and a mask of a byte an element
+}
+
+}  // namespace
+
+std::optional<OpCost> memory_cost(std::string_view op, const OpInputs& inputs) {
+  const bool in_place = op.size() > 1 && op.back() == '_';
+  const std::string_view plain = in_place ? op.substr(0, op.size() - 1) : op;
+  if (is_one_of(kElementwise, plain)) return elementwise(inputs, in_place, false);
+  if (is_one_of(kComparisons, plain)) return elementwise(inputs, in_place, true);
+  if (op == "copy_") return copy(inputs);
+  if (op == "fill_" || op == "zero_") return fill(inputs);
+  if (op == "native_layer_norm") return layer_norm(inputs);
+  if (op == "native_layer_norm_backward") return norm_backward(inputs, 5);
+  if (op == "cudnn_batch_norm" || op == "native_batch_norm" || op == "miopen_batch_norm")
+    return as_large_out(inputs, 1);
+  if (op == "cudnn_batch_norm_backward") return norm_backward(inputs, 2);
+  if (op == "native_dropout") return dropout(inputs);
+  if (op == "native_dropout_backward") return as_large_out(inputs, 1);
+  if (op == "_softmax" || op == "_log_softmax" || op == "_softmax_backward_data" || op == "_log_softmax_backward_data")
+    return as_large_out(inputs, 1);
+  if (op == "embedding") return embedding(inputs);
+  if (op == "embedding_dense_backward") return embedding_backward(inputs);
+  if (op == "sum" || op == "mean" || op == "amax" || op == "amin") return reduction(inputs);
+  return std::nullopt;
+}
+
+}  // namespace prof::analyzer

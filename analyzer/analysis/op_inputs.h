@@ -1,0 +1,78 @@
+// What an operator was called with: shapes, types and values of its arguments, of the texts a trace of torch.profiler keeps
+// ("Input Dims", "Input type", "Concrete Inputs") or of emit_nvtx's sizes. What is not there, or is not a number (a symbolic
+// size), is nothing: never a 0 that something could be worked out from.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace prof::analyzer {
+
+using Shape = std::vector<uint64_t>;
+
+// Types of elements, as far as formulas tell them apart.
+enum class DataType : uint8_t {
+  Unknown,
+  Bool,
+  Int8,
+  Int16,
+  Int32,
+  Int64,
+  Fp8,
+  Fp16,
+  Bf16,
+  Fp32,
+  Fp64,
+  Complex64,
+  Complex128
+};
+// "c10::BFloat16", "float", "long int", and "bf16", "fp32" as users write them. Unknown: none of them, or no tensor.
+DataType data_type(std::string_view text);
+std::string_view data_type_name(DataType type);  // "bf16"; empty for Unknown
+uint64_t bytes_of(DataType type);                // 0 for Unknown
+
+// The top elements of a JSON array, as written: "[[2,3],\"x\",[]]" -> "[2,3]", "\"x\"", "[]".
+std::vector<std::string_view> json_elements(std::string_view json);
+// "[2,3]" -> {2, 3}. Nothing if anything else is in it: a list of tensors, a symbol, a negative size.
+std::optional<Shape> json_shape(std::string_view json);
+
+// The number behind a key among members of a JSON object; nothing if there is none, or none above 0 and below 10^18.
+std::optional<double> json_member(std::string_view members, std::string_view key);
+
+// Both stay at UINT64_MAX instead of wrapping.
+uint64_t times(uint64_t a, uint64_t b);
+uint64_t plus(uint64_t a, uint64_t b);
+uint64_t elements_of(const Shape& dims);
+
+class OpInputs {
+ public:
+  // The texts must live as long as this object. `types` and `concrete` may be empty. Without types every argument with dims
+  // is a tensor of type `otherwise`.
+  OpInputs(std::string_view dims, std::string_view types, std::string_view concrete,
+           DataType otherwise = DataType::Unknown);
+
+  size_t size() const { return dims_.size(); }
+  bool has_types() const { return !types_.empty(); }
+  // Not a tensor, or a shape that is not all numbers: nothing.
+  std::optional<Shape> tensor(size_t i) const;
+  std::vector<std::optional<Shape>> tensors(size_t i) const;  // of a list of tensors
+  bool is_tensor(size_t i) const;
+  DataType type(size_t i) const;
+  // A list of numbers given as such ("\"[2, 2]\""), a number, a truth value.
+  std::optional<Shape> list(size_t i) const;
+  // Axes of a tensor of `rank` dimensions; negative ones count from the last. Nothing: none given, or one it does not have.
+  std::optional<Shape> axes(size_t i, size_t rank) const;
+  bool has_value(size_t i) const { return value(i).has_value(); }
+  std::optional<uint64_t> number(size_t i) const;
+  std::optional<bool> flag(size_t i) const;
+  std::optional<std::vector<bool>> flags(size_t i) const;  // "[True, False, True]"
+
+ private:
+  std::optional<std::string_view> value(size_t i) const;
+  std::vector<std::string_view> dims_, types_, concrete_;
+  DataType otherwise_;
+};
+
+}  // namespace prof::analyzer

@@ -1,0 +1,40 @@
+// Where is each kernel, operator or range below its device's roof? The report is `roofline`; the points are here for its picture
+// and for tests.
+#pragma once
+
+#include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/peak_rates.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace prof::analyzer {
+
+// What the time of a row cannot go below. Launch: the work itself would take less than a kernel needs to begin and end.
+enum class RoofBound : uint8_t { Unknown, Compute, Memory, Launch };
+std::string_view roof_bound_name(RoofBound bound);
+
+struct RoofPoint {
+  std::string name;
+  uint32_t device = 0;  // DeviceId
+  PeakSums sums;
+  // Of kernels the sum of their durations; of operators and ranges the union of what ran for them, helpers too.
+  int64_t time_ns = 0;
+  RoofBound bound = RoofBound::Unknown;
+  std::optional<double> attainable_tera;  // the roof at its intensity
+  std::optional<int64_t> lost_ns;         // time above the ideal, of what has an ideal
+};
+
+// By lost time, the longest first, then by time; rows without an ideal time last.
+struct Roofline {
+  std::vector<RoofPoint> points;
+  PeaksOfDevices peaks;
+};
+
+// `--group-by`: kernel (default), op, shape (operators by their shapes) or range (the innermost NVTX range or annotation).
+Roofline roofline(const AnalysisInput& input);
+
+}  // namespace prof::analyzer

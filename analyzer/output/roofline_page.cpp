@@ -1,0 +1,257 @@
+#include "analyzer/output/roofline_page.h"
+
+#include "analyzer/output/json_text.h"
+#include "analyzer/output/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr double kWidth = 980, kHeight = 560, kLeft = 70, kRight = 20, kTop = 20, kBottom = 50;
+
+std::string in_html(std::string_view text) {
+  std::string safe;
+  for (const char each : readable_utf8(text)) {
+    switch (each) {
+      case '<': safe += "&lt;"; break;
+      case '>': safe += "&gt;"; break;
+      case '&': safe += "&amp;"; break;
+      case '"': safe += "&quot;"; break;
+      default: safe += each;
+    }
+  }
+  return safe;
+}
+
+// One logarithmic axis from a power of ten to another.
+struct Axis {
+  int first = 0, last = 1;  // exponents
+  double from = 0, to = 1;  // on the page
+  double at(double value) const {
+    const double share = (std::log10(value) - first) / (last - first);
+    return from + std::clamp(share, 0.0, 1.0) * (to - from);
+  }
+};
+
+struct Spread {
+  double least = HUGE_VAL, most = 0;
+  void add(double value) {
+    if (!(value > 0) || !std::isfinite(value)) return;
+    least = std::min(least, value), most = std::max(most, value);
+  }
+  Axis axis(double from, double to) const {
+    Axis axis{0, 1, from, to};
+    if (most > 0) axis.first = static_cast<int>(std::floor(std::log10(least)));
+    if (most > 0) axis.last = static_cast<int>(std::ceil(std::log10(most)));
+    if (axis.last <= axis.first) axis.last = axis.first + 1;
+    return axis;
+  }
+};
+
+std::string_view color_of(RoofBound bound) {
+  switch (bound) {
+    case RoofBound::Compute: return "#c0392b";
+    case RoofBound::Memory: return "#2471a3";
+    case RoofBound::Launch: return "#7d6608";
+    case RoofBound::Unknown: break;
+  }
+  return "#777777";
+}
+
+std::string number(double value) { return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value); }
+
+bool is_drawn(const RoofPoint& point) {
+  const std::optional<double> intensity = point.sums.intensity(), rate = point.sums.tera_flops();
+  return intensity && rate && *intensity > 0 && *rate > 0;
+}
+
+void draw_grid(const Axis& x, const Axis& y, std::string& svg) {
+  for (int e = x.first; e <= x.last; ++e) {
+    const double at = x.at(std::pow(10, e));
+    svg += fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\"/>", at, y.from,
+                       y.to);
+    svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{:g}</text>\n", at, y.from + 18,
+                       std::pow(10, e));
+  }
+  for (int e = y.first; e <= y.last; ++e) {
+    const double at = y.at(std::pow(10, e));
+    svg += fmt::format("<line class=\"grid\" x1=\"{1:.1f}\" y1=\"{0:.1f}\" x2=\"{2:.1f}\" y2=\"{0:.1f}\"/>", at, x.from,
+                       x.to);
+    svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{:g}</text>\n", x.from - 8, at + 4,
+                       std::pow(10, e));
+  }
+  svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">FLOP per byte</text>\n",
+                     (x.from + x.to) / 2, y.from + 40);
+  svg += fmt::format(
+      "<text x=\"16\" y=\"{0:.1f}\" text-anchor=\"middle\" transform=\"rotate(-90 16 {0:.1f})\">TFLOP/s</text>\n",
+      (y.from + y.to) / 2);
+}
+
+// The slope of the memory up to the highest roof, and a roof for each type in use.
+void draw_roofs(const DevicePeaks& device, const std::vector<PeakType>& types, const Axis& x, const Axis& y,
+                std::string& svg) {
+  const double slope = device.bandwidth_gbs * 1e-3;  // TFLOP/s at one FLOP a byte
+  double highest = 0;
+  for (const PeakType type : types) highest = std::max(highest, peak_flops(device, type) * 1e-12);
+  const double first = std::pow(10, x.first), last = std::pow(10, x.last);
+  if (slope > 0) {
+    const double lowest = std::max(first, std::pow(10, y.first) / slope);
+    const double end = std::min(last, (highest > 0 ? highest : std::pow(10, y.last)) / slope);
+    if (end > lowest)
+      svg += fmt::format(
+          "<line class=\"roof\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>"
+          "<text x=\"{:.1f}\" y=\"{:.1f}\">{} GB/s</text>\n",
+          x.at(lowest), y.at(lowest * slope), x.at(end), y.at(end * slope), x.at(lowest) + 6, y.at(lowest * slope) - 8,
+          number(device.bandwidth_gbs));
+  }
+  for (const PeakType type : types) {
+    const double roof = peak_flops(device, type) * 1e-12;
+    if (roof <= 0) continue;
+    const double begin = slope > 0 ? std::clamp(roof / slope, first, last) : first;
+    svg += fmt::format(
+        "<line class=\"roof\" x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{2:.1f}\" y2=\"{1:.1f}\"/>"
+        "<text x=\"{2:.1f}\" y=\"{3:.1f}\" text-anchor=\"end\">{4} {5} TFLOP/s</text>\n",
+        x.at(begin), y.at(roof), x.to, y.at(roof) - 6, peak_type_name(type), number(roof));
+  }
+}
+
+std::string tip(const RoofPoint& point) {
+  const PeakSums& sums = point.sums;
+  std::string text = point.name;
+  text += fmt::format("\n{} kernels, {}", sums.count, scaled_time(point.time_ns));
+  const auto add = [&](std::string_view what, std::optional<double> value, std::string_view unit) {
+    if (value) text += fmt::format("\n{} {} {}", what, number(*value), unit);
+  };
+  add("attained", sums.tera_flops(), "TFLOP/s");
+  add("attainable", point.attainable_tera, "TFLOP/s");
+  add("moved", sums.giga_bytes(), "GB/s");
+  add("intensity", sums.intensity(), "FLOP/byte");
+  if (point.bound != RoofBound::Unknown) text += fmt::format("\nbound by {}", roof_bound_name(point.bound));
+  if (point.lost_ns) text += fmt::format("\nlost {}", scaled_time(*point.lost_ns));
+  return text;
+}
+
+std::string svg_of(const DevicePeaks& device, const std::vector<const RoofPoint*>& points) {
+  Spread intensities, rates;
+  uint32_t used = 0;
+  int64_t longest_ns = 1;
+  for (const RoofPoint* point : points) {
+    intensities.add(*point->sums.intensity()), rates.add(*point->sums.tera_flops());
+    used |= point->sums.peaks;
+    longest_ns = std::max(longest_ns, point->time_ns);
+  }
+  std::vector<PeakType> types;
+  for (size_t type = 0; type < kPeakTypes; ++type) {
+    const double roof = peak_flops(device, static_cast<PeakType>(type)) * 1e-12;
+    if ((used >> type & 1) == 0 || roof <= 0) continue;
+    types.push_back(static_cast<PeakType>(type));
+    rates.add(roof);
+    if (device.bandwidth_gbs > 0) intensities.add(roof / device.bandwidth_gbs * 1e3);
+  }
+  const Axis x = intensities.axis(kLeft, kWidth - kRight), y = rates.axis(kHeight - kBottom, kTop);
+  std::string svg = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
+      "font-family=\"sans-serif\" font-size=\"12\"><style>.grid{{stroke:#8884;stroke-width:1}}"
+      ".roof{{stroke:#333;stroke-width:2}}circle{{fill-opacity:.6;stroke:#fff;stroke-width:1}}</style>"
+      "<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n",
+      kWidth, kHeight);
+  draw_grid(x, y, svg);
+  draw_roofs(device, types, x, y, svg);
+  // Large ones first, so that small ones can be pointed at.
+  std::vector<const RoofPoint*> by_time = points;
+  std::stable_sort(by_time.begin(), by_time.end(),
+                   [](const RoofPoint* a, const RoofPoint* b) { return a->time_ns > b->time_ns; });
+  for (const RoofPoint* point : by_time) {
+    const double radius =
+        std::max(3.0, 28 * std::sqrt(static_cast<double>(point->time_ns) / static_cast<double>(longest_ns)));
+    svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" fill=\"{}\"><title>{}</title></circle>\n",
+                       x.at(*point->sums.intensity()), y.at(*point->sums.tera_flops()), radius, color_of(point->bound),
+                       in_html(tip(*point)));
+  }
+  return svg + "</svg>\n";
+}
+
+// Devices with points to draw, by time.
+struct Picture {
+  uint32_t device = 0;
+  int64_t time_ns = 0;
+  std::vector<const RoofPoint*> drawn, others;
+};
+std::vector<Picture> pictures_of(const Roofline& roofline) {
+  std::vector<Picture> pictures(roofline.peaks.of_device.size());
+  for (uint32_t d = 0; d < pictures.size(); ++d) pictures[d].device = d;
+  for (const RoofPoint& point : roofline.points) {
+    Picture& picture = pictures[point.device];
+    picture.time_ns = add_times(picture.time_ns, point.time_ns);
+    (is_drawn(point) ? picture.drawn : picture.others).push_back(&point);
+  }
+  std::erase_if(pictures, [](const Picture& p) { return p.drawn.empty() && p.others.empty(); });
+  std::stable_sort(pictures.begin(), pictures.end(),
+                   [](const Picture& a, const Picture& b) { return a.time_ns > b.time_ns; });
+  return pictures;
+}
+
+std::string rows_of(const std::vector<const RoofPoint*>& points) {
+  constexpr size_t kMost = 40;
+  std::string html =
+      "<table><tr><th>Time</th><th>GB/s</th><th>of "
+      "bandwidth</th><th>Bound</th><th>Lost</th><th>Note</th><th>Name</th></tr>\n";
+  for (size_t i = 0; i < std::min(points.size(), kMost); ++i) {
+    const RoofPoint& point = *points[i];
+    const std::optional<double> rate = point.sums.giga_bytes(), percent = point.sums.bytes_percent();
+    html +=
+        fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                    scaled_time(point.time_ns), rate ? number(*rate) : "",
+                    percent ? fmt::format("{:.1f} %", *percent) : "", roof_bound_name(point.bound),
+                    point.lost_ns ? scaled_time(*point.lost_ns) : "", in_html(point.sums.note()), in_html(point.name));
+  }
+  html += "</table>\n";
+  if (points.size() > kMost) html += fmt::format("<p>first {} of {} rows</p>\n", kMost, points.size());
+  return html;
+}
+
+}  // namespace
+
+bool is_roofline_picture(const std::string& output) { return output.ends_with(".html") || output.ends_with(".svg"); }
+
+void write_roofline(const Trace& trace, const Roofline& roofline, Sink& sink) {
+  const std::vector<Picture> pictures = pictures_of(roofline);
+  if (sink.path().ends_with(".svg")) {
+    const DevicePeaks none;
+    sink.write(pictures.empty() ? svg_of(none, {})
+                                : svg_of(roofline.peaks.of_device[pictures[0].device], pictures[0].drawn));
+    return;
+  }
+  sink.write(
+      "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Roofline</title><style>"
+      "body{font:14px sans-serif;margin:16px}table{border-collapse:collapse}td,th{padding:2px 8px;text-align:left;"
+      "border-bottom:1px solid #ddd}.key span{margin-right:16px}</style></head><body>\n<h1>Roofline</h1>\n<p "
+      "class=\"key\">");
+  for (const RoofBound bound : {RoofBound::Compute, RoofBound::Memory, RoofBound::Launch, RoofBound::Unknown}) {
+    const std::string_view name = roof_bound_name(bound);
+    sink.write(
+        fmt::format("<span style=\"color:{}\">&#9679; {}</span>", color_of(bound), name.empty() ? "unknown" : name));
+  }
+  sink.write("a dot is a row of the report, its area its time; point at it for its name</p>\n");
+  for (const std::string& note : roofline.peaks.notes) sink.write(fmt::format("<p>{}</p>\n", in_html(note)));
+  for (const Picture& picture : pictures) {
+    const Device& device = trace.devices[picture.device];
+    sink.write(fmt::format("<h2>pid {}, device {}: {}</h2>\n", trace.processes[index(device.process)].pid,
+                           device.ordinal, in_html(device.name)));
+    sink.write(svg_of(roofline.peaks.of_device[picture.device], picture.drawn));
+    if (picture.others.empty()) continue;
+    sink.write("<h3>Rows without FLOPs or without bytes</h3>\n");
+    sink.write(rows_of(picture.others));
+  }
+  sink.write("</body></html>\n");
+}
+
+}  // namespace prof::analyzer

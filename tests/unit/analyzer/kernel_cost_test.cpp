@@ -1,0 +1,268 @@
+// Whose FLOPs are they? An operator's numbers go to its main kernel once, whatever else ran for it; rates are sums over sums.
+#include "analyzer/analysis/kernel_cost.h"
+
+#include "analyzer/analysis/kernel_peaks.h"
+#include "analyzer/analysis/peak_rates.h"
+#include "analyzer/command/inputs.h"
+#include "tests/unit/analyzer/kineto_text.h"
+#include "tests/unit/analyzer/shared_traces.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+
+namespace prof::analyzer {
+namespace {
+
+// Operators on one thread, each with kernels launched inside it.
+class TraceText {
+ public:
+  // Times in µs; `arguments`: members of args.
+  TraceText& op(std::string_view name, int begin, int end, std::string_view arguments = "") {
+    return event("cpu_op", name, begin, end, 11, fmt::format("\"External id\":{}{}", ++ids_, arguments));
+  }
+  TraceText& kernel(std::string_view name, int launched, int start, int end, int device = 0) {
+    ++ids_;
+    event("cuda_runtime", "cudaLaunchKernel", launched, launched + 1, 11,
+          fmt::format(",\"correlation\":{}", ids_).substr(1));
+    text_ += fmt::format(
+        R"(,{{"ph":"X","cat":"kernel","name":"{}","pid":{},"tid":7,"ts":{},"dur":{},"args":{{"correlation":{},)"
+        R"("device":{},"stream":7,"grid":[1,1,1],"block":[32,1,1]}}}})",
+        name, device, start, end - start, ids_, device);
+    return *this;
+  }
+  std::unique_ptr<Trace> import(std::string_view device = "NVIDIA H200") const {
+    return tests::import_text(fmt::format(
+        R"({{"deviceProperties":[{{"id":0,"name":"{}","numSms":132}}],"traceEvents":[{}]}})", device, text_.substr(1)));
+  }
+
+ private:
+  TraceText& event(std::string_view category, std::string_view name, int begin, int end, int tid,
+                   std::string_view arguments) {
+    text_ += fmt::format(R"(,{{"ph":"X","cat":"{}","name":"{}","pid":10,"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
+                         category, name, tid, begin, end - begin, arguments);
+    return *this;
+  }
+  std::string text_;
+  int ids_ = 0;
+};
+
+constexpr std::string_view kMm =
+    R"(,"Input Dims":[[64,32],[32,16]],"Input type":["float","float"],"Concrete Inputs":["",""])";
+constexpr uint64_t kMmFlops = 2 * 64 * 32 * 16, kMmBytes = (64 * 32 + 32 * 16 + 64 * 16) * 4;
+
+std::map<std::string, KernelCost> costs_by_name(const Trace& trace, DataType assumed = DataType::Unknown) {
+  const Views views(trace);
+  const KernelCosts costs(trace, views, assumed);
+  std::map<std::string, KernelCost> found;
+  for (uint32_t row = 0; row < trace.operations.size(); ++row)
+    found[std::string(views.names().name(trace.operations[row], NameForm::Full))] = costs.of(row);
+  return found;
+}
+
+TEST(KernelCost, TheMainKernelHasTheFlopsAndItsHelpersNone) {
+  const auto trace = TraceText()
+                         .op("aten::mm", 0, 50, kMm)
+                         .kernel("sm80_xmma_gemm_f32f32_tf32f32", 1, 100, 110)
+                         .kernel("void cublasLt::splitKreduce_kernel<32>()", 5, 110, 160)
+                         .import();
+  const auto costs = costs_by_name(*trace);
+  const KernelCost& main = costs.at("sm80_xmma_gemm_f32f32_tf32f32");
+  EXPECT_EQ(main.flops, kMmFlops);
+  EXPECT_EQ(main.bytes, kMmBytes);
+  EXPECT_EQ(main.peak, PeakType::Tf32);
+  EXPECT_EQ(main.flops_source, CostSource::Shapes);
+  const KernelCost& helper = costs.at("void cublasLt::splitKreduce_kernel<32>()");
+  EXPECT_FALSE(helper.flops);
+  EXPECT_FALSE(helper.bytes);
+  EXPECT_EQ(helper.no_flops, NoCost::Helper);
+}
+
+TEST(KernelCost, AnOperatorAroundACountedOneHasNothingOfItsOwn) {
+  const auto trace =
+      TraceText()
+          .op("aten::linear", 0, 50, R"(,"Input Dims":[[64,32],[16,32],[16]],"Input type":["float","float","float"])")
+          .op("aten::mm", 10, 40, kMm)
+          .kernel("gemm", 11, 100, 110)
+          .kernel("fill", 45, 120, 130)
+          .import();
+  const auto costs = costs_by_name(*trace);
+  EXPECT_EQ(costs.at("gemm").flops, kMmFlops);
+  EXPECT_FALSE(costs.at("fill").flops);
+  EXPECT_EQ(costs.at("fill").no_flops, NoCost::CountedInside);
+}
+
+TEST(KernelCost, LaunchesOfOneKernelShareByTimeAndAddUp) {
+  const auto trace =
+      TraceText().op("aten::mm", 0, 50, kMm).kernel("gemm", 1, 100, 110).kernel("gemm", 5, 110, 140).import();
+  const Views views(*trace);
+  const KernelCosts costs(*trace, views);
+  ASSERT_EQ(trace->operations.size(), 2u);
+  EXPECT_EQ(costs.of(0).flops, kMmFlops / 4);
+  EXPECT_EQ(*costs.of(0).flops + *costs.of(1).flops, kMmFlops);
+  EXPECT_EQ(*costs.of(0).bytes + *costs.of(1).bytes, kMmBytes);
+}
+
+TEST(KernelCost, GradientsOfAConvolutionGoToTheirOwnKernels) {
+  constexpr std::string_view kBackward =
+      R"(,"Input Dims":[[2,5,4,4],[2,3,8,8],[5,3,3,3],[],[],[],[],[],[],[],[]],"Input type":["float","float","float","ScalarList","ScalarList","ScalarList","ScalarList","Scalar","ScalarList","Scalar","ScalarList"],"Concrete Inputs":["","","","[0]","[2, 2]","[1, 1]","[1, 1]","False","[0, 0]","1","[True, True, False]"])";
+  const auto trace = TraceText()
+                         .op("aten::convolution_backward", 0, 90, kBackward)
+                         .kernel("nchwToNhwcKernel", 1, 100, 190)
+                         .kernel("sm90_xmma_dgrad_implicit_gemm", 5, 200, 210)
+                         .kernel("sm80_xmma_gemm", 9, 210, 215)
+                         .kernel("winogradWgradData4x4", 12, 215, 235)
+                         .import();
+  const auto costs = costs_by_name(*trace);
+  EXPECT_EQ(costs.at("sm90_xmma_dgrad_implicit_gemm").flops, 8640u);
+  EXPECT_EQ(costs.at("sm80_xmma_gemm").flops, 8640u);
+  EXPECT_FALSE(costs.at("nchwToNhwcKernel").flops);
+  EXPECT_FALSE(costs.at("winogradWgradData4x4").flops);
+}
+
+TEST(KernelCost, TorchCompilesNumbersAreTakenWhereShapesSayNothing) {
+  const auto trace = TraceText()
+                         .op("triton_poi_fused_add_0", 0, 20, R"(,"kernel_flop":0,"kernel_num_gb":0.002)")
+                         .kernel("triton_poi_fused_add_0", 1, 100, 110)
+                         .op("extern_kernels.mm", 30, 50, R"(,"kernel_flop":4000,"kernel_num_gb":0.001)")
+                         .kernel("gemm", 31, 120, 130)
+                         .import();
+  const auto costs = costs_by_name(*trace);
+  EXPECT_EQ(costs.at("triton_poi_fused_add_0").bytes, 2'000'000u);
+  EXPECT_FALSE(costs.at("triton_poi_fused_add_0").flops);
+  EXPECT_EQ(costs.at("triton_poi_fused_add_0").no_flops, NoCost::NotCounted);
+  EXPECT_EQ(costs.at("triton_poi_fused_add_0").bytes_source, CostSource::Inductor);
+  EXPECT_EQ(costs.at("gemm").flops, 4000u);
+  EXPECT_FALSE(costs.at("gemm").peak);  // of what type, the trace does not say
+  EXPECT_EQ(costs_by_name(*trace, DataType::Bf16).at("gemm").peak, PeakType::Bf16);
+  EXPECT_TRUE(costs_by_name(*trace, DataType::Bf16).at("gemm").assumed);
+}
+
+TEST(KernelCost, ShapesOfEmitNvtxCountToo) {
+  const auto trace =
+      TraceText().op("aten::mm, seq = 3, sizes = [[64, 32], [32, 16]]", 0, 50).kernel("gemm", 1, 100, 110).import();
+  Trace& changed = *trace;
+  for (uint32_t row = 0; row < changed.ranges.size(); ++row)
+    changed.ranges[row].kind = RangeKind::Nvtx, changed.ranges[row].payload = 0;
+  EXPECT_EQ(costs_by_name(*trace).at("gemm").flops, kMmFlops);
+  EXPECT_EQ(costs_by_name(*trace).at("gemm").no_bytes, NoCost::NoType);
+  EXPECT_EQ(costs_by_name(*trace, DataType::Fp32).at("gemm").bytes, kMmBytes);
+}
+
+TEST(KernelCost, WhatHasNoOperatorHasNoNumber) {
+  const auto trace = TraceText().op("aten::mm", 0, 50, kMm).kernel("gemm", 60, 100, 110).import();
+  EXPECT_EQ(costs_by_name(*trace).at("gemm").no_flops, NoCost::NoLaunch);
+}
+
+TEST(PeakRates, RatesAreSumsOverSums) {
+  DevicePeaks device;
+  device.tera[static_cast<size_t>(PeakType::Bf16)] = 1;  // 1000 FLOPs a ns
+  device.bandwidth_gbs = 10;
+  KernelCost cost;
+  cost.flops = cost.useful_flops = 100'000, cost.bytes = 1000, cost.peak = PeakType::Bf16, cost.type = DataType::Bf16;
+  PeakSums sums;
+  sums.add(cost, 200, device);
+  cost.flops = cost.useful_flops = 300'000;
+  sums.add(cost, 600, device);
+  sums.add(KernelCost{}, 1'000'000, device);  // without numbers: in no rate
+  EXPECT_DOUBLE_EQ(*sums.tera_flops(), 0.5);  // 400,000 FLOPs in 800 ns
+  EXPECT_DOUBLE_EQ(*sums.flops_percent(), 50);
+  EXPECT_DOUBLE_EQ(*sums.giga_bytes(), 2.5);
+  EXPECT_DOUBLE_EQ(*sums.bytes_percent(), 25);
+  EXPECT_DOUBLE_EQ(*sums.intensity(), 200);
+  EXPECT_DOUBLE_EQ(sums.ideal_ns, 100 + 300);
+  EXPECT_EQ(sums.note(), "no FLOPs of 1 of 3 launches, no bytes of 1 of 3 launches");
+  EXPECT_FALSE(sums.above_peak);
+  cost.flops = 1'000'000;
+  sums.add(cost, 900, device);
+  EXPECT_TRUE(sums.above_peak);
+}
+
+TEST(PeakRates, ALaunchThatTookNoTimeMakesNoRate) {
+  PeakSums sums;
+  KernelCost cost;
+  cost.flops = 10, cost.bytes = 10, cost.peak = PeakType::Bf16;
+  sums.add(cost, 0, DevicePeaks{});
+  EXPECT_FALSE(sums.tera_flops());
+  EXPECT_FALSE(sums.giga_bytes());
+  EXPECT_FALSE(sums.flops_percent());
+  EXPECT_FALSE(sums.bytes_percent());
+}
+
+// A vision transformer on an H100, with the numbers another tool has for it. Its GEMM rows count the bias as m·n more FLOPs, its
+// normalisation two floats of each channel where each row's mean and deviation are written.
+TEST(KernelCost, AgreesWithTraceLensOnARecordedInference) {
+  PROF_NEEDS_SHARED_DATA();
+  const std::string file =
+      (prof::tests::shared_data() / "h100" / "Falconsai_nsfw_image_detection__1016002.json.gz").string();
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << "no " << file;
+  const std::unique_ptr<Trace> trace = read_inputs({file});
+  const Views views(*trace);
+  const KernelCosts costs(*trace, views);
+  struct Sum {
+    uint64_t count = 0, flops = 0, bytes = 0;
+    int64_t ns = 0;
+  };
+  std::map<std::string, Sum> by_op;
+  for (uint32_t row = 0; row < trace->operations.size(); ++row) {
+    const KernelCost& cost = costs.of(row);
+    if (cost.op == kNone || (!cost.flops && !cost.bytes)) continue;
+    const Range& op = trace->ranges[cost.op];
+    Sum& sum = by_op[fmt::format("{} {}", trace->range_name(op), trace->text(trace->detail(op)->dims))];
+    ++sum.count, sum.flops += cost.flops.value_or(0), sum.bytes += cost.bytes.value_or(0);
+    sum.ns += trace->operations[row].duration_ns();
+  }
+  std::map<std::string, Sum> by_kind;
+  for (const auto& [op, sum] : by_op) by_kind[op.substr(0, op.find(' '))].count += sum.count;
+  EXPECT_EQ(by_kind["aten::addmm"].count, 48u + 12 + 12 + 1);
+  const auto find = [&](std::string_view op, std::initializer_list<uint64_t> first) {
+    for (const auto& [name, sum] : by_op) {
+      const size_t space = name.find(' ');
+      if (name.substr(0, space) != op) continue;
+      const std::vector<std::string_view> arguments = json_elements(std::string_view(name).substr(space + 1));
+      const size_t tensor = op == "aten::addmm" ? 1 : 0;
+      const std::optional<Shape> a = json_shape(arguments[tensor]), b = json_shape(arguments[tensor + 1]);
+      Shape both = a.value_or(Shape{});
+      if (op == "aten::addmm" || op == "aten::add" || op == "aten::add_") both.insert(both.end(), b->begin(), b->end());
+      if (both == Shape(first)) return sum;
+    }
+    ADD_FAILURE() << "no " << op;
+    return Sum{};
+  };
+  // GEMM.csv: GFLOPS less m·n of the bias, and "Data Moved" in 2^20 bytes.
+  const Sum qkv = find("aten::addmm", {788, 768, 768, 768});
+  EXPECT_EQ(qkv.count, 48u);
+  EXPECT_EQ(qkv.flops, 48ull * (930'167'808 - 788 * 768));
+  EXPECT_EQ(qkv.bytes, 48ull * 3'601'920);
+  EXPECT_NEAR(static_cast<double>(qkv.ns) * 1e-3, 399.13671875, 0.05);
+  const Sum up = find("aten::addmm", {788, 768, 768, 3072});
+  EXPECT_EQ(up.flops, 12ull * (3'720'671'232 - 788 * 3072));
+  EXPECT_EQ(up.bytes, 12ull * 10'776'576);
+  const Sum down = find("aten::addmm", {788, 3072, 3072, 768});
+  EXPECT_EQ(down.flops, 12ull * (3'718'855'680 - 788 * 768));
+  EXPECT_EQ(down.bytes, 12ull * 10'771'968);
+  const Sum head = find("aten::addmm", {4, 768, 768, 768});
+  EXPECT_EQ(head.flops, 4'721'664u - 4 * 768);
+  EXPECT_EQ(head.bytes, 1'193'472u);
+  // CONV_fwd.csv has it at aten::convolution with a bias, which another kernel adds.
+  const Sum conv = find("aten::cudnn_convolution", {4, 3, 224, 224});
+  EXPECT_EQ(conv.flops, 924'844'032u);
+  EXPECT_EQ(conv.bytes, 3'588'096u);
+  // SDPA_fwd.csv
+  const Sum attention = find("aten::_flash_attention_forward", {4, 197, 12, 64});
+  EXPECT_EQ(attention.flops, 12ull * 476'884'992);
+  EXPECT_EQ(attention.bytes, 12u * 4'841'472);
+  EXPECT_NEAR(static_cast<double>(attention.ns) * 1e-3, 122.84814453125, 0.02);
+  // BinaryElementwise.csv
+  EXPECT_EQ(find("aten::add", {4, 197, 768, 4, 197, 768}).bytes, 24u * 3'631'104);
+  EXPECT_EQ(find("aten::add", {4, 197, 768, 1, 197, 768}).bytes, 2'723'328u);
+  EXPECT_EQ(find("aten::add_", {4, 768, 14, 14, 1, 768, 1, 1}).bytes, 2'409'984u);
+  // Normalization.csv: 2·2·605184 + 2·2·768 and 6144 of its own.
+  EXPECT_EQ(find("aten::native_layer_norm", {4, 197, 768}).bytes, 25u * (2'429'952 - 6144 + 788 * 8));
+}
+
+}  // namespace
+}  // namespace prof::analyzer

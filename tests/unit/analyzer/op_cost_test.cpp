@@ -1,0 +1,264 @@
+// FLOPs and bytes of operators: one case worked out by hand for every formula, and nothing where an input is missing or odd.
+#include "analyzer/analysis/op_cost.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace prof::analyzer {
+namespace {
+
+constexpr std::string_view kBf16 = "\"c10::BFloat16\"", kFloat = "\"float\"";
+
+std::string types_of(std::string_view type, size_t tensors, size_t others = 0) {
+  std::string text = "[";
+  for (size_t i = 0; i < tensors + others; ++i) {
+    if (i != 0) text += ',';
+    text += i < tensors ? type : std::string_view("\"Scalar\"");
+  }
+  return text + "]";
+}
+
+OpCost cost(std::string_view op, std::string_view dims, const std::string& types, std::string_view concrete = "") {
+  return op_cost(op, OpInputs(dims, types, concrete));
+}
+
+void expect(const OpCost& cost, uint64_t flops, uint64_t useful, uint64_t bytes) {
+  EXPECT_EQ(cost.flops, std::optional(flops));
+  EXPECT_EQ(cost.useful_flops, std::optional(useful));
+  EXPECT_EQ(cost.bytes, std::optional(bytes));
+  EXPECT_EQ(cost.no_flops, NoCost::None);
+  EXPECT_TRUE(cost.matrix);
+}
+
+TEST(OpCost, MmIsTwoMnk) {
+  // 2·2·5·3 = 60; (6 + 15 + 10) elements of 4 bytes.
+  expect(cost("aten::mm", "[[2,3],[3,5]]", types_of(kFloat, 2)), 60, 60, 124);
+  EXPECT_EQ(cost("aten::mm", "[[2,3],[3,5]]", types_of(kBf16, 2)).bytes, 62u);
+}
+
+TEST(OpCost, AddmmReadsItsBiasUnlessBetaIsZero) {
+  expect(cost("aten::addmm", "[[5],[2,3],[3,5],[],[]]", types_of(kFloat, 3, 2), R"(["","","","1","1"])"), 60, 60, 144);
+  expect(cost("aten::addmm", "[[5],[2,3],[3,5],[],[]]", types_of(kFloat, 3, 2), R"(["","","","0","1"])"), 60, 60, 124);
+}
+
+TEST(OpCost, BmmCountsEachOfTheBatch) {
+  expect(cost("aten::bmm", "[[4,2,3],[4,3,5]]", types_of(kFloat, 2)), 240, 240, 4 * 124);
+  expect(cost("aten::baddbmm", "[[4,2,5],[4,2,3],[4,3,5],[],[]]", types_of(kFloat, 3, 2), R"(["","","","1","1"])"), 240,
+         240, 4 * 124 + 4 * 10 * 4);
+}
+
+TEST(OpCost, LinearMultipliesAllRows) {
+  // [2, 7, 3] · [5, 3]ᵀ: 2·14·5·3.
+  expect(cost("aten::linear", "[[2,7,3],[5,3],[5]]", types_of(kFloat, 3)), 420, 420, (42 + 15 + 70 + 5) * 4);
+}
+
+TEST(OpCost, ScaledMmHasNoBytesBecauseItsResultHasAnotherType) {
+  const OpCost fp8 = cost("aten::_scaled_mm", "[[16,32],[32,16],[],[]]",
+                          R"(["c10::Float8_e4m3fn","c10::Float8_e4m3fn","float","float"])");
+  EXPECT_EQ(fp8.flops, 2u * 16 * 32 * 16);
+  EXPECT_EQ(fp8.type, DataType::Fp8);
+  EXPECT_FALSE(fp8.bytes);
+  EXPECT_EQ(fp8.no_bytes, NoCost::NoType);
+}
+
+TEST(OpCost, ConvolutionsCountPaddingDilationAndStride) {
+  // The first layer of ResNet: (224 + 2·3 − 6 − 1) / 2 + 1 = 112 places each way: 2·1·112²·64·3·49.
+  const std::string types = types_of(kFloat, 2, 7);
+  const OpCost first = cost("aten::convolution", "[[1,3,224,224],[64,3,7,7],[],[],[],[],[],[],[]]", types,
+                            R"(["","","","[2, 2]","[3, 3]","[1, 1]","False","[0, 0]","1"])");
+  expect(first, 236027904, 236027904, (3u * 224 * 224 + 64 * 3 * 49 + 64 * 112 * 112) * 4);
+  // Without padding: 109 places.
+  EXPECT_EQ(cost("aten::convolution", "[[1,3,224,224],[64,3,7,7],[],[],[],[],[],[],[]]", types,
+                 R"(["","","","[2, 2]","[0, 0]","[1, 1]","False","[0, 0]","1"])")
+                .flops,
+            223552896u);
+  // Dilation 2: the kernel spans 13: (224 + 6 − 13) / 2 + 1 = 109.
+  EXPECT_EQ(cost("aten::convolution", "[[1,3,224,224],[64,3,7,7],[],[],[],[],[],[],[]]", types,
+                 R"(["","","","[2, 2]","[3, 3]","[2, 2]","False","[0, 0]","1"])")
+                .flops,
+            223552896u);
+}
+
+TEST(OpCost, GroupsDivideAConvolution) {
+  // Depthwise: 8 groups of one channel: 2·1·4·4·8·1·9.
+  expect(cost("aten::convolution", "[[1,8,4,4],[8,1,3,3],[8],[],[],[],[],[],[]]", types_of(kFloat, 3, 6),
+              R"(["","","","[1, 1]","[1, 1]","[1, 1]","False","[0, 0]","8"])"),
+         2304, 2304, (128 + 72 + 128 + 8) * 4);
+}
+
+TEST(OpCost, TransposedConvolutionsCountThePlacesOfTheInput) {
+  // [1,4,5,5] · [4,6,3,3]: 2·25·(4·6·9); out (5 − 1)·2 − 2 + 2 + 1 + 1 = 10 each way.
+  expect(cost("aten::convolution", "[[1,4,5,5],[4,6,3,3],[],[],[],[],[],[],[]]", types_of(kFloat, 2, 7),
+              R"(["","","","[2, 2]","[1, 1]","[1, 1]","True","[1, 1]","1"])"),
+         10800, 10800, (100 + 216 + 600) * 4);
+}
+
+TEST(OpCost, CudnnConvolutionsHaveTheirArgumentsInAnotherOrder) {
+  // padding 1, stride 2: (8 + 2 − 3) / 2 + 1 = 4.
+  expect(cost("aten::cudnn_convolution", "[[2,3,8,8],[5,3,3,3],[],[],[],[],[],[],[]]", types_of(kFloat, 2, 7),
+              R"(["","","[1, 1]","[2, 2]","[1, 1]","1","False","False","True"])"),
+         2 * 2 * 16 * 5 * 27, 2 * 2 * 16 * 5 * 27, (384 + 135 + 160) * 4);
+}
+
+TEST(OpCost, BothGradientsOfAConvolutionHaveTheForwardsFlops) {
+  const std::string types = types_of(kFloat, 3, 8);
+  const std::string_view dims = "[[2,5,4,4],[2,3,8,8],[5,3,3,3],[],[],[],[],[],[],[],[]]";
+  const OpCost both = cost("aten::convolution_backward", dims, types,
+                           R"(["","","","[0]","[2, 2]","[1, 1]","[1, 1]","False","[0, 0]","1","[True, True, False]"])");
+  EXPECT_EQ(both.input_gradient, 8640u);
+  EXPECT_EQ(both.weight_gradient, 8640u);
+  expect(both, 17280, 17280, (160 + 2 * (135 + 384)) * 4);
+  const OpCost weight =
+      cost("aten::convolution_backward", dims, types,
+           R"(["","","","[0]","[2, 2]","[1, 1]","[1, 1]","False","[0, 0]","1","[False, True, False]"])");
+  EXPECT_EQ(weight.input_gradient, 0u);
+  expect(weight, 8640, 8640, (160 + 135 + 384) * 4);
+  // Transposed: the places are those of the input.
+  EXPECT_EQ(cost("aten::convolution_backward", "[[1,6,10,10],[1,4,5,5],[4,6,3,3],[],[],[],[],[],[],[],[]]", types,
+                 R"(["","","","[0]","[2, 2]","[1, 1]","[1, 1]","True","[1, 1]","1","[True, False, False]"])")
+                .flops,
+            10800u);
+}
+
+TEST(OpCost, AttentionIsTwoProductsAndHalfIsUsefulWhereCausal) {
+  // b 2, h 3, s 4, d 8: 2·2·3·16·(8 + 8) = 3072; q, k, v, out of 192 elements.
+  const std::string types = types_of(kBf16, 3, 4);
+  const std::string_view dims = "[[2,3,4,8],[2,3,4,8],[2,3,4,8],[],[],[],[]]";
+  expect(cost("aten::_scaled_dot_product_flash_attention", dims, types, R"(["","","","0.","False","False","0.125"])"),
+         3072, 3072, 4 * 192 * 2);
+  expect(cost("aten::_scaled_dot_product_flash_attention", dims, types, R"(["","","","0.","True","False","0.125"])"),
+         3072, 1536, 4 * 192 * 2);
+  // Other orders of dimensions: 4 places, 3 heads.
+  const std::string flash =
+      R"(["c10::Half","c10::Half","c10::Half","","","Scalar","Scalar","Scalar","Scalar","Scalar"])";
+  expect(cost("aten::_flash_attention_forward", "[[2,4,3,8],[2,6,3,8],[2,6,3,8],[],[],[],[],[],[],[]]", flash,
+              R"(["","","","","","4","6","0.","True","False"])"),
+         2 * 2 * 3 * 24 * 16, 2 * 2 * 3 * 24 * 16, (192 + 288 + 288 + 192) * 2);
+}
+
+TEST(OpCost, AttentionBackwardIsFiveProducts) {
+  // 2·b·h·sq·sk·(3·8 + 2·8) = 2·6·16·40 = 7680; q, k, v and their gradients, the output and its gradient.
+  const std::string types =
+      R"(["float","float","float","float","float","float","","","Scalar","Scalar","Scalar","Scalar"])";
+  expect(cost("aten::_flash_attention_backward",
+              "[[2,4,3,8],[2,4,3,8],[2,4,3,8],[2,4,3,8],[2,4,3,8],[2,3,4],[],[],[],[],[],[]]", types,
+              R"(["","","","","","","","","4","4","0.","True"])"),
+         7680, 3840, 8 * 192 * 4);
+}
+
+TEST(OpCost, KeysMayBeSharedByHeads) {
+  expect(cost("aten::_scaled_dot_product_flash_attention", "[[1,8,4,16],[1,2,4,16],[1,2,4,16],[],[]]",
+              types_of(kBf16, 3, 2), R"(["","","","0.","False"])"),
+         2 * 8 * 16 * 32, 2 * 8 * 16 * 32, (512 + 128 + 128 + 512) * 2);
+}
+
+TEST(OpCost, SequencesOfDifferentLengthsHaveNoNumber) {
+  const std::string types = R"(["c10::Half","c10::Half","c10::Half","int","int","Scalar","Scalar","Scalar","Scalar"])";
+  const OpCost varying = cost("aten::_flash_attention_forward", "[[2,4,3,8],[2,4,3,8],[2,4,3,8],[3],[3],[],[],[],[]]",
+                              types, R"(["","","","","","4","4","0.","False"])");
+  EXPECT_FALSE(varying.flops);
+  EXPECT_EQ(varying.no_flops, NoCost::Varying);
+}
+
+TEST(OpCost, ElementwiseReadsEachOperandAndWritesTheResult) {
+  const auto bytes = [](std::string_view op, std::string_view dims, const std::string& types,
+                        std::string_view concrete = "") { return cost(op, dims, types, concrete).bytes; };
+  EXPECT_EQ(bytes("aten::add", "[[2,3],[2,3],[]]", types_of(kFloat, 2, 1)), 72u);
+  EXPECT_EQ(bytes("aten::add_", "[[4,8,2],[1,8,1],[]]", types_of(kBf16, 2, 1)), (64u + 8 + 64) * 2);
+  EXPECT_EQ(bytes("aten::add", "[[4,1],[5],[]]", types_of(kFloat, 2, 1)), (4u + 5 + 20) * 4);
+  // bfloat16 and float: the result is float; half and bfloat16 likewise.
+  EXPECT_EQ(bytes("aten::mul", "[[10],[10]]", R"(["c10::BFloat16","float"])"), 10u * (2 + 4 + 4));
+  EXPECT_EQ(bytes("aten::mul", "[[10],[10]]", R"(["c10::BFloat16","c10::Half"])"), 10u * (2 + 2 + 4));
+  // A double without dimensions does not make it double.
+  EXPECT_EQ(bytes("aten::mul", "[[10],[]]", R"(["float","double"])"), 10u * 8 + 8);
+  EXPECT_EQ(bytes("aten::eq", "[[10],[10]]", types_of(kFloat, 2)), 10u * 9);
+  EXPECT_EQ(bytes("aten::where", "[[10],[10],[10]]", R"(["bool","float","float"])"), 10u * 13);
+  EXPECT_EQ(bytes("aten::copy_", "[[10],[10],[]]", R"(["float","c10::BFloat16","Scalar"])"), 60u);
+  EXPECT_EQ(bytes("aten::fill_", "[[10],[]]", R"(["float","Scalar"])"), 40u);
+  const OpCost add = cost("aten::add", "[[2,3],[2,3],[]]", types_of(kFloat, 2, 1));
+  EXPECT_FALSE(add.flops);
+  EXPECT_EQ(add.no_flops, NoCost::NotCounted);
+}
+
+TEST(OpCost, NormsSoftmaxEmbeddingAndSums) {
+  const auto bytes = [](std::string_view op, std::string_view dims, const std::string& types,
+                        std::string_view concrete = "") { return cost(op, dims, types, concrete).bytes; };
+  // In and out 24, weight and bias 4 each, and two floats of each of 6 rows.
+  EXPECT_EQ(bytes("aten::native_layer_norm", "[[2,3,4],[],[4],[4],[]]",
+                  R"(["c10::Half","ScalarList","c10::Half","c10::Half","Scalar"])", R"(["","[4]","","","1e-05"])"),
+            (24u + 24 + 4 + 4) * 2 + 6 * 8);
+  EXPECT_EQ(bytes("aten::_softmax", "[[4,8],[],[]]", types_of(kFloat, 1, 2)), 256u);
+  EXPECT_EQ(bytes("aten::_log_softmax_backward_data", "[[4,8],[4,8],[],[]]", types_of(kFloat, 2, 2)), 384u);
+  // 6 indices of 8 bytes, 6 rows of 16 read and written.
+  EXPECT_EQ(bytes("aten::embedding", "[[100,16],[2,3],[],[],[]]", R"(["float","long int","Scalar","Scalar","Scalar"])"),
+            48u + 2 * 6 * 16 * 4);
+  EXPECT_EQ(bytes("aten::embedding_dense_backward", "[[2,3,16],[2,3],[],[],[]]",
+                  R"(["float","long int","Scalar","Scalar","Scalar"])", R"(["","","100","-1","False"])"),
+            6u * 16 * 4 + 48 + 100 * 16 * 4);
+  EXPECT_EQ(bytes("aten::sum", "[[8,5],[],[],[]]", types_of(kFloat, 1, 3), R"(["","[0]","True",""])"), (40u + 5) * 4);
+  EXPECT_EQ(bytes("aten::mean", "[[8,5,2],[],[],[]]", types_of(kFloat, 1, 3), R"(["","[-1, -2]","True",""])"),
+            (80u + 8) * 4);
+  EXPECT_EQ(bytes("aten::sum", "[[8,5],[]]", R"(["float",""])", R"(["",""])"), 41u * 4);
+  EXPECT_EQ(bytes("aten::native_dropout", "[[10],[],[]]", types_of(kFloat, 1, 2)), 90u);
+}
+
+TEST(OpCost, OddInputHasNoNumberAndAReason) {
+  const std::string types = types_of(kFloat, 2);
+  const auto reason = [&](std::string_view op, std::string_view dims, std::string_view concrete = "") {
+    const OpCost none = cost(op, dims, types, concrete);
+    EXPECT_FALSE(none.flops) << op << dims;
+    EXPECT_FALSE(none.bytes) << op << dims;
+    return none.no_flops;
+  };
+  EXPECT_EQ(reason("aten::mm", "[[2,3],[4,5]]"), NoCost::Misfit);
+  EXPECT_EQ(reason("aten::mm", "[[2,3]]"), NoCost::NoShapes);
+  EXPECT_EQ(reason("aten::mm", "[]"), NoCost::NoShapes);
+  EXPECT_EQ(reason("aten::mm", "no json"), NoCost::NoShapes);
+  EXPECT_EQ(reason("aten::mm", "[[\"s0\",3],[3,5]]"), NoCost::NoShapes);
+  EXPECT_EQ(reason("aten::mm", "[[-2,3],[3,5]]"), NoCost::NoShapes);
+  EXPECT_EQ(reason("aten::mm", "[[2,3,4],[3,5]]"), NoCost::Misfit);
+  EXPECT_EQ(reason("aten::mm", "[[99999999999,99999999999],[99999999999,99999999999]]"), NoCost::Misfit);
+  EXPECT_EQ(reason("aten::convolution", "[[1,3,8,8],[4,3,3,3]]"), NoCost::NoArguments);
+  EXPECT_EQ(reason("aten::convolution", "[[1,3,2,2],[4,3,3,3]]",
+                   R"(["","","","[1, 1]","[0, 0]","[1, 1]","False","[0, 0]","1"])"),
+            NoCost::Misfit);
+  EXPECT_EQ(reason("aten::convolution", "[[1,3,8,8],[4,3,3,3]]",
+                   R"(["","","","[0, 0]","[0, 0]","[1, 1]","False","[0, 0]","1"])"),
+            NoCost::Misfit);
+  EXPECT_EQ(reason("aten::convolution", "[[1,3,8,8],[4,3,3,3]]",
+                   R"(["","","","[1, 1]","[0, 0]","[1, 1]","False","[0, 0]","0"])"),
+            NoCost::Misfit);
+  EXPECT_EQ(reason("aten::_scaled_dot_product_flash_attention", "[[1,2,3,4],[1,2,3,4]]"), NoCost::NoShapes);
+  EXPECT_FALSE(cost("aten::some_new_op", "[[2,3]]", types).known);
+  EXPECT_FALSE(cost("mine::mm", "[[2,3],[3,5]]", types).known);
+}
+
+TEST(OpCost, NothingToDoIsZeroAndNotUnknown) {
+  expect(cost("aten::mm", "[[0,3],[3,5]]", types_of(kFloat, 2)), 0, 0, 60);
+}
+
+TEST(OpCost, WithoutTypesThereAreFlopsButNoBytesUnlessOneIsAssumed) {
+  const OpCost unknown = op_cost("aten::mm", OpInputs("[[2, 3], [3, 5]]", "", ""));
+  EXPECT_EQ(unknown.flops, 60u);
+  EXPECT_EQ(unknown.no_bytes, NoCost::NoType);
+  EXPECT_EQ(unknown.type, DataType::Unknown);
+  const OpCost assumed = op_cost("mm", OpInputs("[[2, 3], [3, 5]]", "", "", DataType::Fp16));
+  EXPECT_EQ(assumed.bytes, 62u);
+  EXPECT_EQ(assumed.type, DataType::Fp16);
+}
+
+TEST(OpCost, TypesAsTracesSpellThem) {
+  EXPECT_EQ(data_type("c10::Half"), DataType::Fp16);
+  EXPECT_EQ(data_type("c10::Float8_e4m3fn"), DataType::Fp8);
+  EXPECT_EQ(data_type("c10::Float8_e5m2fnuz"), DataType::Fp8);
+  EXPECT_EQ(data_type("unsigned char"), DataType::Int8);
+  EXPECT_EQ(data_type("long int"), DataType::Int64);
+  EXPECT_EQ(data_type("ScalarList"), DataType::Unknown);
+  EXPECT_EQ(data_type(""), DataType::Unknown);
+  EXPECT_EQ(bytes_of(DataType::Unknown), 0u);
+  EXPECT_EQ(bytes_of(DataType::Complex128), 16u);
+}
+
+}  // namespace
+}  // namespace prof::analyzer
