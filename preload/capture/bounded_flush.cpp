@@ -1,6 +1,7 @@
 #include "preload/capture/bounded_flush.h"
 
 #include "preload/runtime/libc.h"
+#include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
 
 #include <linux/futex.h>
@@ -43,6 +44,7 @@ void* flush_main(void*) {
 bool start_thread() {
   if (prof_libc_pthread_create == nullptr) return false;
   uint64_t all = ~0ull;
+  if (options().sigbus) all &= ~(1ull << (SIGBUS - 1));  // a fault while blocked ends the process
   uint64_t old = 0;
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, sizeof all);  // the program's handlers never run on our thread
   pthread_t thread{};

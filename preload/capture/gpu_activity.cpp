@@ -10,6 +10,7 @@
 #include "preload/capture/streams.h"
 #include "preload/intercept/driver.h"
 #include "preload/log/log_file.h"
+#include "preload/runtime/explain.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
 
@@ -197,6 +198,7 @@ GpuActivity take() {
   enable_unified_memory();
   define_meta("gpu_correlation", enable_calls());
   define_meta("gpu_times", "on");
+  explain("GPU times by ", g_cupti.path, ", found ", g_cupti.how);
   return GpuActivity::On;
 }
 
@@ -209,11 +211,11 @@ void store_pending() {
 // some operations never get one (a copy from host to host), and CUPTI may keep an empty buffer for ever.
 void await_late_buffers(uint64_t stop_ns) {
   constexpr uint64_t kPatienceNs = 300'000'000;
-  uint64_t missing = outstanding().unreported;
+  uint64_t missing = outstanding_of_noted().unreported;
   uint64_t give_up_ns = monotonic_ns() + kPatienceNs;
   while (missing != 0 && !g_cupti_buffers.all_free() && monotonic_ns() < std::min(stop_ns, give_up_ns)) {
     sleep_ns(2'000'000);
-    const uint64_t now_missing = outstanding().unreported;
+    const uint64_t now_missing = outstanding_of_noted().unreported;
     if (now_missing != missing) give_up_ns = monotonic_ns() + kPatienceNs;
     missing = now_missing;
   }
@@ -223,7 +225,7 @@ void await_late_buffers(uint64_t stop_ns) {
 void last_flush(uint64_t stop_ns) {
   const Cupti& api = g_cupti.api;
   api.cuptiActivityFlushAll(0);
-  while (outstanding().unfinished != 0 && monotonic_ns() < stop_ns) {
+  while (outstanding_of_noted().unfinished != 0 && monotonic_ns() < stop_ns) {
     sleep_ns(2'000'000);
     api.cuptiActivityFlushAll(0);
   }
@@ -243,7 +245,10 @@ void parting_flush(uint64_t) {
 
 void flush_within(void (*work)(uint64_t), uint64_t wait_ns) {
   static std::atomic<bool> said{false};
-  if (run_bounded(work, wait_ns) == FlushOutcome::Done) return;
+  if (run_bounded(work, wait_ns) == FlushOutcome::Done) {
+    explain("GPU records collected, outstanding ", Decimal(outstanding().unreported).text());
+    return;
+  }
   count(format::Counter::cupti_flush_timeouts);
   store_pending();
   say(said, "CUPTI did not return from its last flush in time: GPU times of the last moments may be missing");
@@ -297,7 +302,21 @@ void finish_gpu_activity() {
   GpuActivity on = GpuActivity::On;
   if (!g_gpu_activity.compare_exchange_strong(on, GpuActivity::Finished, std::memory_order_acq_rel)) return;
   const OwnCalls own;
+  note_launched();
   flush_within(last_flush, options().exit_wait);
+}
+
+void end_gpu_activity() {
+  GpuActivity on = GpuActivity::On;
+  if (!g_gpu_activity.compare_exchange_strong(on, GpuActivity::Finished, std::memory_order_acq_rel)) return;
+  const OwnCalls own;
+  note_launched();
+  flush_within(
+      [](uint64_t stop_ns) {
+        last_flush(stop_ns);
+        disable_all();
+      },
+      options().exit_wait);
 }
 
 void gpu_activity_taken_away(const char* function) {

@@ -48,6 +48,8 @@ void pop_external_id();
 void flush_gpu_activity(bool force);
 // At exit: forced flush, bounded by PROF_EXIT_WAIT, counting what is pending. Called on the exiting thread.
 void finish_gpu_activity();
+// The same, and CUPTI collects nothing for us any more: the program goes on without being recorded.
+void end_gpu_activity();
 // Noticed by the stand-ins for CUPTI's functions: another tool uses another libcupti, and two of them cannot share the GPU.
 void gpu_activity_taken_away(const char* function);
 

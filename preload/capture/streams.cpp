@@ -245,6 +245,27 @@ Outstanding outstanding() {
   return total;
 }
 
+static uint64_t g_noted[kMaxStreams];  // launches, by slot
+
+void note_launched() {
+  for (uint64_t& noted : g_noted) noted = 0;
+  for_each_stream([](StreamState& state) { g_noted[slot_of(state)] = state.launched.load(); });
+}
+
+Outstanding outstanding_of_noted() {
+  Outstanding total;
+  if (detail::g_streams != nullptr)
+    total.unreported = detail::g_streams->gone_unreported.load(std::memory_order_relaxed);
+  for_each_stream([&](StreamState& state) {
+    const uint64_t noted = g_noted[slot_of(state)];
+    const uint64_t completed = known_completed(state, state.launched.load());
+    const uint64_t reported = state.reported.load(std::memory_order_relaxed);
+    total.unfinished += completed < noted ? noted - completed : 0;
+    total.unreported += reported < noted ? noted - reported : 0;
+  });
+  return total;
+}
+
 bool open_streams() {
   const char* const depth = options().depth;
   g_depth_on = std::strcmp(depth, "off") != 0;

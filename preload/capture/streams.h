@@ -44,6 +44,10 @@ struct Outstanding {
   uint64_t unreported = 0;
 };
 Outstanding outstanding();
+// The same, only of what had been launched when note_launched() was called last: a recording that ends waits for that, however much
+// other threads go on launching. One caller at a time.
+void note_launched();
+Outstanding outstanding_of_noted();
 
 // Opened at the start of a life, PROF_DEPTH already read.
 bool open_streams();

@@ -8,6 +8,7 @@
 #include "preload/intercept/record_memory.h"
 #include "preload/intercept/record_stream.h"
 #include "preload/intercept/resolve.h"
+#include "preload/runtime/window.h"
 
 extern "C" {
 // What the exported symbol of a row jumps to (exports.cpp): at first to Export::first, then to the hook itself.
@@ -23,6 +24,25 @@ extern template struct Hook<Api::cuLaunchKernelEx_ptsz>;
 
 template <> struct Hook<Api::cuGetProcAddress> { static constexpr auto call = get_proc_address; };
 template <> struct Hook<Api::cuGetProcAddress_v2> { static constexpr auto call = get_proc_address_v2; };
+
+// The program says which part of it is worth recording (PROF_START=profiler). Recorded like other calls.
+template <> struct Hook<Api::cuProfilerStart> {
+  static CUresult CUDAAPI call() {
+    profiler_started();
+    PlainCall call(Api::cuProfilerStart, __builtin_frame_address(0));
+    const CUresult result = real_of<Api::cuProfilerStart>()();
+    return call.recording() ? call.leave(Api::cuProfilerStart, 0, result) : result;
+  }
+};
+template <> struct Hook<Api::cuProfilerStop> {
+  static CUresult CUDAAPI call() {
+    PlainCall call(Api::cuProfilerStop, __builtin_frame_address(0));
+    const CUresult result = real_of<Api::cuProfilerStop>()();
+    if (call.recording()) call.leave(Api::cuProfilerStop, 0, result);
+    profiler_stopped();
+    return result;
+  }
+};
 
 void prepare_gpu_activity() {
   if (t_local.guard_frame != 0) return;  // inside another call: its turn comes with the next one

@@ -1,6 +1,7 @@
 #include "preload/log/log_file.h"
 
 #include "preload/log/log_name.h"
+#include "preload/log/sigbus.h"
 #include "preload/runtime/recorder.h"
 
 #include <fcntl.h>
@@ -195,6 +196,7 @@ format::Block* LogFile::extend(uint64_t& bytes, uint64_t& offset) {
         const int fd = backing_ == format::Backing::Mapped ? fd_ : -1;
         memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, fd,
                       backing_ == format::Backing::Mapped ? static_cast<off_t>(offset) : 0);
+        if (memory != MAP_FAILED && backing_ == format::Backing::Mapped) guard_mapping(memory, bytes);
         break;
       }
       // Not that much: give the stretch back if nobody went on behind it, and try a smaller one.

@@ -6,6 +6,7 @@
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
 #include "preload/runtime/start.h"
+#include "preload/runtime/wanted.h"
 
 #include <fcntl.h>
 #include <sys/utsname.h>
@@ -86,20 +87,20 @@ bool worth_keeping(std::string_view entry) {
 void describe_process() {
   static char buffer[4096];
   define_meta("libprof", PROF_VERSION);
-  define_meta("command_line", read_small("/proc/self/cmdline", buffer, sizeof buffer));
-  const ssize_t size = readlink("/proc/self/exe", buffer, sizeof buffer);
+  if (may_tell("command")) define_meta("command_line", read_small("/proc/self/cmdline", buffer, sizeof buffer));
+  const ssize_t size = may_tell("paths") ? readlink("/proc/self/exe", buffer, sizeof buffer) : 0;
   if (size > 0) define_meta("executable", {buffer, static_cast<size_t>(size)});
   utsname names{};
   if (uname(&names) == 0) {
-    define_meta("host", names.nodename);
+    if (may_tell("host")) define_meta("host", names.nodename);
     define_meta("kernel", names.release);
   }
   define_meta("boot_id", read_small("/proc/sys/kernel/random/boot_id", buffer, sizeof buffer));
-  if (getcwd(buffer, sizeof buffer) != nullptr) define_meta("working_directory", buffer);
+  if (may_tell("paths") && getcwd(buffer, sizeof buffer) != nullptr) define_meta("working_directory", buffer);
   if (!launcher_rank().empty()) define_meta("rank", launcher_rank());
   if (!launcher_size().empty()) define_meta("world_size", launcher_size());
   for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
-    if (worth_keeping(*at)) define_meta("environment", *at);
+    if (may_tell("environment") && worth_keeping(*at)) define_meta("environment", *at);
   }
   format::GpuClock clock;
   clock.base_tick = g_clock.base_tick;

@@ -5,6 +5,7 @@
 #include "preload/runtime/libc.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
+#include "preload/runtime/window.h"
 
 #include <linux/futex.h>
 #include <sys/prctl.h>
@@ -52,6 +53,7 @@ void* helper_main(void* epoch_argument) {
   prctl(PR_SET_NAME, "libprof", 0, 0, 0);
   uint64_t next_anchor = monotonic_now();
   uint64_t next_flush = next_anchor + options().flush;
+  const uint64_t end = options().duration != 0 ? next_anchor + options().duration : ~0ull;
   uint32_t seen = g_wakes.load(std::memory_order_acquire);
   for (;;) {
     g_idle.store(0, std::memory_order_seq_cst);
@@ -69,6 +71,10 @@ void* helper_main(void* epoch_argument) {
     g_idle.store(1, std::memory_order_seq_cst);
     futex(g_idle, FUTEX_WAKE, 1, nullptr);
     if (over) return nullptr;
+    if (monotonic_now() >= end) {
+      end_window("PROF_DURATION");
+      return nullptr;
+    }
     if (options().flush != 0 && monotonic_now() >= next_flush) {
       flush_gpu_activity(false);
       next_flush = monotonic_now() + options().flush;
@@ -76,6 +82,7 @@ void* helper_main(void* epoch_argument) {
     const uint64_t now = monotonic_now();
     uint64_t until = next_anchor;
     if (options().flush != 0 && next_flush < until) until = next_flush;
+    if (end < until) until = end;
     const timespec pause = timespec_of(until > now ? until - now : 0);
     futex(g_wakes, FUTEX_WAIT, seen, &pause);
     seen = g_wakes.load(std::memory_order_acquire);
@@ -89,6 +96,7 @@ bool start_helper() {
   g_idle.store(1, std::memory_order_relaxed);
   if (prof_libc_pthread_create == nullptr) return false;
   uint64_t all = ~0ull;
+  if (options().sigbus) all &= ~(1ull << (SIGBUS - 1));  // a fault while blocked ends the process
   uint64_t old = 0;
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, sizeof all);  // the program's handlers never run on our thread
   pthread_t thread{};

@@ -1,6 +1,8 @@
 // What happens when libprof.so is loaded into a process: next to nothing. No file, thread or heap before the first CUDA or NVTX
 // event; only the variable that makes NVTX find us, because NVTX asks for it on its first use in each shared object.
 #include "preload/runtime/start.h"
+#include "preload/runtime/wanted.h"
+#include "preload/runtime/window.h"
 
 #include <link.h>
 #include <sys/auxv.h>
@@ -46,6 +48,8 @@ __attribute__((constructor)) void loaded() {
   dl_iterate_phdr(look, &order);
   g_inert = getauxval(AT_SECURE) != 0 || !order.before_libc;
   if (g_inert || g_path[0] == '\0') return;
+  leave_children_alone(g_path);
+  open_window();
   const char* const nvtx = getenv("PROF_NVTX");
   if (nvtx != nullptr && std::strcmp(nvtx, "off") == 0) return;
   constexpr const char* kInjection = "NVTX_INJECTION64_PATH";

@@ -1,5 +1,6 @@
 #include "preload/runtime/options.h"
 
+#include "preload/runtime/explain.h"
 #include "preload/runtime/recorder.h"
 
 #include <cstring>
@@ -114,7 +115,10 @@ void read_one(char** environment, Type type, std::string_view variable, std::str
               std::string_view values, T& out, std::atomic<bool>& complained) {
   bool set = false;
   const std::string_view text = find(environment, variable, set);
-  if (set && !text.empty() && assign(type, text, values, out)) return;
+  if (set && !text.empty() && assign(type, text, values, out)) {
+    explain(variable, "=", text);
+    return;
+  }
   assign(type, initial, values, out);
   if (set && !text.empty()) say(complained, variable, " is not valid, expected ", values, "; the default is used");
 }
@@ -122,6 +126,8 @@ void read_one(char** environment, Type type, std::string_view variable, std::str
 }  // namespace
 
 const Options& options() { return g_options; }
+
+bool read_seconds(const char* text, uint64_t& ns) { return parse_seconds(text, ns); }
 
 void read_options(char** environment) {
   g_texts_used = 0;

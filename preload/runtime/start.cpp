@@ -8,11 +8,15 @@
 #include "preload/log/chunks.h"
 #include "preload/log/intern.h"
 #include "preload/log/log_file.h"
+#include "preload/log/sigbus.h"
 #include "preload/runtime/describe.h"
+#include "preload/runtime/explain.h"
 #include "preload/runtime/helper.h"
 #include "preload/runtime/libc.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/thread.h"
+#include "preload/runtime/wanted.h"
+#include "preload/runtime/window.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -106,13 +110,24 @@ bool start_life() {
   const OwnCalls own;
   if (g_child_possible) {
     g_log.abandon();
+    forget_guarded_mappings();
     abandon_chunks();
     forget_gpu_activity();
   }
   g_child_possible = true;
   read_options(environ);
+  if (const char* const reason = why_not_wanted(); reason != nullptr) {
+    explain("nothing is recorded here: ", reason);
+    return false;
+  }
   start_clock(options().clock);
+  if (options().sigbus) survive_truncation();
   if (!g_log.create(options().output, {options().max_size})) return false;
+  explain("log ", g_log.path(),
+          g_log.backing() == format::Backing::Mapped
+              ? ", mapped"
+              : ", copied once a second: mapping is not trusted on this file system",
+          g_clock.source == format::ClockSource::Tsc ? ", clock TSC" : ", clock of the system or the program");
   describe_header();
   adopt_counters();
   if (!open_chunks(options().slab) || !open_tables() || !open_streams()) return false;
@@ -140,7 +155,7 @@ bool enter_slow() {
   const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
   if (epoch != 0)
     return open_thread();  // a new thread, or a thread of the parent's life in a child that records already
-  if (inert()) return false;
+  if (inert() || !in_window()) return false;
   uint32_t phase = life().phase.load(std::memory_order_acquire);
   if (phase == static_cast<uint32_t>(Phase::Starting)) {
     if (t_local.helper == 0) count(format::Counter::before_ready);
@@ -197,6 +212,7 @@ void finish_life() {
     adopt_counters();  // a thread that saw the start from far behind may have counted after it
     write_back_chunks();
     g_log.finish(end, now.monotonic_ns);
+    explain("log closed: ", g_log.path());
   }
   errno = saved;
 }

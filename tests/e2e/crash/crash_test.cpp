@@ -112,6 +112,7 @@ pid_t start(const Programs& programs, const std::string& folder, bool gpu, const
   setenv("PROF_GPU", gpu ? "on" : "off", 1);
   setenv("PROF_FLUSH", "0.02", 1);
   setenv("SIM_CLOCK", "real", 1);
+  if (arguments[1] == "stop") setenv("PROF_START", "profiler", 1);
   std::vector<char*> argv{const_cast<char*>(programs.load.c_str())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
@@ -167,7 +168,7 @@ void judge(const std::string& path, const std::string& way, const Counters& coun
   for (const auto& [ordinal, records] : reading.threads) {
     if (records.thread < kLoadThreads) recorded[records.thread] = records;
   }
-  const auto compare = [&](const char* what, uint64_t in_log, uint64_t returned) {
+  const auto compare = [&](const char* what, uint64_t in_log, uint64_t made, uint64_t returned) {
     totals.returned += returned;
     totals.recorded += in_log;
     const uint64_t absent = returned > in_log ? returned - in_log : 0;
@@ -175,17 +176,19 @@ void judge(const std::string& path, const std::string& way, const Counters& coun
     counted -= known;
     totals.missing += absent - known;
     if (absent > known) reading.wrong.push_back(fmt::format("{} of {} {} are missing", absent - known, returned, what));
-    if (in_log > returned + 1) reading.wrong.push_back(fmt::format("{} {}, made {}", in_log, what, returned));
+    if (in_log > made + 1) reading.wrong.push_back(fmt::format("{} {}, made {}", in_log, what, made));
   };
+  const bool stopped = way == "stop";
   for (unsigned t = 0; t < kLoadThreads; ++t) {
-    compare("marks", recorded[t].marks, counters.of(t).marks.load(std::memory_order_acquire));
-    compare("launches", recorded[t].launches, counters.of(t).launches.load(std::memory_order_acquire));
+    const Returned& of = counters.of(t);
+    compare("marks", recorded[t].marks, of.marks, stopped ? of.marks_before_stop : of.marks);
+    compare("launches", recorded[t].launches, of.launches, stopped ? of.launches_before_stop : of.launches);
   }
-  if (gpu) judge_gpu_times(path, way == "exit" || way == "quick_exit", totals, reading);
+  if (gpu) judge_gpu_times(path, way == "exit" || way == "quick_exit" || way == "stop", totals, reading);
 }
 
 bool ended_as_meant(const std::string& way, int status) {
-  const std::map<std::string, int> exits{{"_exit", 5}, {"quick_exit", 6}, {"exit", 7}, {"exec", 8}};
+  const std::map<std::string, int> exits{{"_exit", 5}, {"quick_exit", 6}, {"exit", 7}, {"exec", 8}, {"stop", 9}};
   if (const auto found = exits.find(way); found != exits.end())
     return WIFEXITED(status) && WEXITSTATUS(status) == found->second;
   const int wanted = way == "kill" ? SIGKILL : way == "segv" ? SIGSEGV : SIGABRT;

@@ -12,6 +12,9 @@ constexpr unsigned kLoadThreads = 8;
 struct alignas(64) Returned {
   std::atomic<uint64_t> marks;
   std::atomic<uint64_t> launches;
+  // Of these, what had returned when the program asked for the end of the recording.
+  std::atomic<uint64_t> marks_before_stop;
+  std::atomic<uint64_t> launches_before_stop;
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 

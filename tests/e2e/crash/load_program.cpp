@@ -1,9 +1,11 @@
 // The load of crash_test.cpp: eight threads that mark and launch in turn and count, in a file that outlives the process, what
 // has returned. Usage: load_program COUNTERS END [MICROSECONDS]. END says how the process ends, that long after all threads began:
+//   stop (the recording ends, by cuProfilerStop; the threads go on, then _exit)
 //   run (until killed)  segv  abort  throw  _exit  quick_exit  exit  exec
 #include "tests/e2e/crash/load.h"
 #include "tests/sim/sim_program.h"
 
+#include <cudaProfiler.h>
 #include <nvtx3/nvToolsExt.h>
 
 #include <fcntl.h>
@@ -52,7 +54,16 @@ Returned* map_counters(const char* path) {
   }
 }
 
-[[noreturn]] void end_by(const std::string& way) {
+[[noreturn]] void end_by(const std::string& way, Returned* returned) {
+  if (way == "stop") {
+    for (unsigned t = 0; t < kLoadThreads; ++t) {
+      returned[t].marks_before_stop = returned[t].marks.load();
+      returned[t].launches_before_stop = returned[t].launches.load();
+    }
+    SIM_CHECK(cuProfilerStop());
+    usleep(5000);
+    _exit(9);
+  }
   volatile int* volatile const nowhere = nullptr;
   if (way == "segv") *nowhere = 1;
   if (way == "abort") abort();
@@ -70,6 +81,7 @@ int main(int argc, char** argv) {
   if (argc < 3) return 97;
   Returned* const returned = map_counters(argv[1]);
   const CUcontext context = sim_program::make_context();
+  SIM_CHECK(cuProfilerStart());
   sim_program::kernel("load");  // makes the module, before there are threads
   std::vector<std::thread> threads;
   for (uint64_t t = 0; t < kLoadThreads; ++t) threads.emplace_back(load, context, t, std::ref(returned[t]));
@@ -77,5 +89,5 @@ int main(int argc, char** argv) {
     while (returned[t].launches.load(std::memory_order_relaxed) == 0) usleep(200);
   }
   if (argc > 3) usleep(static_cast<useconds_t>(atoi(argv[3])));
-  end_by(argv[2]);
+  end_by(argv[2], returned);
 }

@@ -1,0 +1,25 @@
+// Which processes does the user want recorded? Asked once a life, when it starts.
+#pragma once
+
+#include <string_view>
+
+namespace prof::preload {
+
+// PROF_PROCESSES and PROF_RANKS. Null: this process is wanted; else why not.
+const char* why_not_wanted();
+
+// "0,2-3" has 2 and 3; a text that is no such list has every number. "" is no rank, which is in every list.
+bool rank_in_list(std::string_view list, std::string_view rank);
+
+// "train*,app": one of the names between the commas is `name`; * stands for any characters.
+bool name_in_list(std::string_view list, std::string_view name);
+
+// PROF_CHILDREN=0, read from the environment as it was when the library was loaded: the environment no longer names the library,
+// and a forked child is not wanted. Called by the constructor.
+void leave_children_alone(const char* library_path);
+bool is_unwanted_child();
+
+// PROF_ABOUT: may `what` (command, environment, paths, host) be written into the log?
+bool may_tell(std::string_view what);
+
+}  // namespace prof::preload

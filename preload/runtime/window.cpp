@@ -1,0 +1,71 @@
+#include "preload/runtime/window.h"
+
+#include "preload/capture/bounded_flush.h"
+#include "preload/capture/gpu_activity.h"
+#include "preload/runtime/describe.h"
+#include "preload/runtime/explain.h"
+#include "preload/runtime/options.h"
+#include "preload/runtime/recorder.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace prof::preload {
+
+std::atomic<uint32_t> g_window{static_cast<uint32_t>(Window::Open)};
+
+namespace {
+
+uint64_t g_begin_ns = 0;  // of AwaitsTime, CLOCK_MONOTONIC
+bool g_by_profiler = false;
+
+bool change(Window from, Window to) {
+  uint32_t expected = static_cast<uint32_t>(from);
+  return g_window.compare_exchange_strong(expected, static_cast<uint32_t>(to), std::memory_order_acq_rel);
+}
+
+}  // namespace
+
+void open_window() {
+  const char* const start = getenv("PROF_START");
+  if (start != nullptr && std::strcmp(start, "profiler") == 0) {
+    g_by_profiler = true;
+    change(Window::Open, Window::AwaitsProfiler);
+    return;
+  }
+  uint64_t delay_ns = 0;
+  const char* const delay = getenv("PROF_DELAY");
+  if (delay == nullptr || !read_seconds(delay, delay_ns) || delay_ns == 0) return;
+  g_begin_ns = monotonic_ns() + delay_ns;
+  change(Window::Open, Window::AwaitsTime);
+}
+
+bool window_awaits_time() {
+  if (monotonic_ns() < g_begin_ns) return true;
+  change(Window::AwaitsTime, Window::Open);
+  return false;
+}
+
+void profiler_started() {
+  if (g_by_profiler) change(Window::AwaitsProfiler, Window::Open);
+}
+
+void profiler_stopped() {
+  if (g_by_profiler) end_window("cudaProfilerStop");
+}
+
+void end_window(const char* why) {
+  if (life().epoch.load(std::memory_order_acquire) == 0) return;
+  const int saved = errno;
+  {
+    const EventScope scope;
+    if (scope.recording()) define_meta("recording_ended", why);
+  }
+  explain("the recording ends: ", why);
+  end_gpu_activity();
+  if (change(Window::Open, Window::Over)) finish_life();
+  errno = saved;
+}
+
+}  // namespace prof::preload
