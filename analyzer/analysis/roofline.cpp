@@ -39,7 +39,7 @@ class RoofNames {
 
   std::string of(uint32_t row, const GpuOperation& operation) const {
     const Trace& trace = input_.trace;
-    const std::string kernel(operation_name(input_.views.names(), operation, input_.options.names));
+    std::string kernel(operation_name(input_.views.names(), operation, input_.options.names));
     if (group_ == RoofGroup::Kernel) return kernel;
     if (group_ == RoofGroup::Range) {
       const uint32_t range = range_of(operation);

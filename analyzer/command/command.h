@@ -34,5 +34,6 @@ void add_summary(CLI::App& app, Run& run);
 void add_report(CLI::App& app, Run& run);
 void add_symbolize(CLI::App& app, Run& run);
 void add_devices(CLI::App& app, Run& run);
+void add_diff(CLI::App& app, Run& run);
 
 }  // namespace prof::analyzer

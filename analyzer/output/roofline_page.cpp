@@ -123,19 +123,20 @@ void draw_roofs(const DevicePeaks& device, const std::vector<PeakType>& types, c
   }
 }
 
+// Lines of a browser's tip, as they are in the page.
 std::string tip(const RoofPoint& point) {
   const PeakSums& sums = point.sums;
-  std::string text = point.name;
-  text += fmt::format("\n{} kernels, {}", sums.count, scaled_time(point.time_ns));
+  std::string text = in_html(point.name);
+  text += fmt::format("&#10;{} kernels, {}", sums.count, scaled_time(point.time_ns));
   const auto add = [&](std::string_view what, std::optional<double> value, std::string_view unit) {
-    if (value) text += fmt::format("\n{} {} {}", what, number(*value), unit);
+    if (value) text += fmt::format("&#10;{} {} {}", what, number(*value), unit);
   };
   add("attained", sums.tera_flops(), "TFLOP/s");
   add("attainable", point.attainable_tera, "TFLOP/s");
   add("moved", sums.giga_bytes(), "GB/s");
   add("intensity", sums.intensity(), "FLOP/byte");
-  if (point.bound != RoofBound::Unknown) text += fmt::format("\nbound by {}", roof_bound_name(point.bound));
-  if (point.lost_ns) text += fmt::format("\nlost {}", scaled_time(*point.lost_ns));
+  if (point.bound != RoofBound::Unknown) text += fmt::format("&#10;bound by {}", roof_bound_name(point.bound));
+  if (point.lost_ns) text += fmt::format("&#10;lost {}", scaled_time(*point.lost_ns));
   return text;
 }
 
@@ -174,7 +175,7 @@ std::string svg_of(const DevicePeaks& device, const std::vector<const RoofPoint*
         std::max(3.0, 28 * std::sqrt(static_cast<double>(point->time_ns) / static_cast<double>(longest_ns)));
     svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" fill=\"{}\"><title>{}</title></circle>\n",
                        x.at(*point->sums.intensity()), y.at(*point->sums.tera_flops()), radius, color_of(point->bound),
-                       in_html(tip(*point)));
+                       tip(*point));
   }
   return svg + "</svg>\n";
 }

@@ -58,7 +58,8 @@ struct Verb {
 constexpr Verb kVerbs[] = {{"trace", prof::analyzer::add_trace},   {"summary", prof::analyzer::add_summary},
                            {"report", prof::analyzer::add_report}, {"symbolize", prof::analyzer::add_symbolize},
                            {"doctor", prof::analyzer::add_doctor}, {"check", prof::analyzer::add_check},
-                           {"dump", prof::analyzer::add_dump},     {"devices", prof::analyzer::add_devices}};
+                           {"dump", prof::analyzer::add_dump},     {"devices", prof::analyzer::add_devices},
+                           {"diff", prof::analyzer::add_diff}};
 
 void print_verb(const Verb& verb) {
   CLI::App app;

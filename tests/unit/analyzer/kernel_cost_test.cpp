@@ -264,5 +264,31 @@ TEST(KernelCost, AgreesWithTraceLensOnARecordedInference) {
   EXPECT_EQ(find("aten::native_layer_norm", {4, 197, 768}).bytes, 25u * (2'429'952 - 6144 + 788 * 8));
 }
 
+uint64_t flops_of(const std::string& file) {
+  const std::unique_ptr<Trace> trace = read_inputs({file});
+  const Views views(*trace);
+  const KernelCosts costs(*trace, views);
+  uint64_t sum = 0;
+  for (uint32_t row = 0; row < trace->operations.size(); ++row) sum += costs.of(row).flops.value_or(0);
+  return sum;
+}
+
+// Every product of two recorded trainings, counted once: the sum is that of the models' formulas, to the FLOP.
+TEST(KernelCost, CountsTwoRecordedTrainingsExactly) {
+  PROF_NEEDS_SHARED_DATA();
+  const std::filesystem::path folder = prof::tests::shared_data() / "h200";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no " << folder;
+  // ResNet-18, two steps of 8 images of 224 x 224: its convolutions are 1,813,561,344 multiply-adds, forward and two
+  // gradients; the first has no gradient of its input. The last layer is 512 x 1000, three times.
+  const uint64_t convolutions = 2 * 1'813'561'344ull, first = 236'027'904, last = 2 * 512 * 1000;
+  EXPECT_EQ(flops_of((folder / "resnet18.plain.trace.json.gz").string()),
+            2 * 8 * (3 * convolutions - first + 3 * last));
+  // GPT-2 of 4 layers, width 512, 8 heads of 64, vocabulary 8192; two steps of 4 x 256 tokens.
+  const uint64_t tokens = 4 * 256, width = 512, scores = 4 * 8 * 256 * 256;
+  const uint64_t products = 2 * tokens * (4 * 12 * width * width + width * 8192);
+  const uint64_t attention = 4 * 2 * scores * (64 + 64), backward = 4 * 2 * scores * (3 * 64 + 2 * 64);
+  EXPECT_EQ(flops_of((folder / "gpt2.plain.trace.json.gz").string()), 2 * (3 * products + attention + backward));
+}
+
 }  // namespace
 }  // namespace prof::analyzer

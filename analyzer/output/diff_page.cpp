@@ -1,0 +1,108 @@
+#include "analyzer/output/diff_page.h"
+
+#include "analyzer/output/json_text.h"
+#include "analyzer/output/stack_formats.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr size_t kMostRows = 500;
+
+std::string in_html(std::string_view text) {
+  std::string safe;
+  for (const char each : readable_utf8(text)) {
+    switch (each) {
+      case '<': safe += "&lt;"; break;
+      case '>': safe += "&gt;"; break;
+      case '&': safe += "&amp;"; break;
+      case '"': safe += "&quot;"; break;
+      default: safe += each;
+    }
+  }
+  return safe;
+}
+
+// A whole page as the value of an attribute: it is text of ours, its line ends stay.
+std::string in_attribute(std::string_view page) {
+  std::string safe;
+  safe.reserve(page.size() + page.size() / 16);
+  for (const char each : page) {
+    if (each == '&') {
+      safe += "&amp;";
+    } else if (each == '"') {
+      safe += "&quot;";
+    } else {
+      safe += each;
+    }
+  }
+  return safe;
+}
+
+std::string time_cell(double ns, bool with_sign) {
+  const std::string text = scaled_time(std::llround(std::abs(ns)));
+  return fmt::format("<td>{}{}</td>", ns < 0 ? "-" : with_sign ? "+" : "", text);
+}
+
+std::string row_of(const DiffRow& row, NameForm names) {
+  const std::string_view verdict = verdict_name(row.verdict);
+  const char* const color = row.verdict == Verdict::Slower || row.verdict == Verdict::Added      ? "#c0392b"
+                            : row.verdict == Verdict::Faster || row.verdict == Verdict::Vanished ? "#1e8449"
+                                                                                                 : "#333";
+  std::string html = fmt::format("<tr><td style=\"color:{}\">{}</td><td>{:g}</td><td>{:g}</td>", color, verdict,
+                                 row.before.launches_a_run(), row.now.launches_a_run());
+  html += time_cell(row.before.ns_a_run(), false) + time_cell(row.now.ns_a_run(), false);
+  html += time_cell(row.delta_ns, true) + time_cell(row.count_effect_ns, true) + time_cell(row.speed_effect_ns, true);
+  const std::optional<double> speed = row.speed_percent();
+  html += fmt::format("<td>{}</td><td>{}</td>", speed ? fmt::format("{:+.2f} %", *speed) : "",
+                      row.false_discovery ? fmt::format("{:.4f}", *row.false_discovery) : "");
+  return html + fmt::format("<td>{}</td><td>{}</td><td>{}</td></tr>\n", in_html(diff_name(row.name, names)),
+                            in_html(row.launch_shape), in_html(row.path));
+}
+
+}  // namespace
+
+void write_diff_page(const RunDiff& diff, const DiffLabels& labels, NameForm names, const CallTree* flame, Sink& sink) {
+  const std::string now = in_html(labels.now), before = in_html(labels.before);
+  sink.write(fmt::format(
+      "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0} against {1}</title><style>"
+      "body{{font:14px sans-serif;margin:16px}}table{{border-collapse:collapse}}td,th{{padding:2px 8px;text-align:left;"
+      "border-bottom:1px solid #ddd;white-space:nowrap}}iframe{{width:100%;height:90vh;border:1px solid #ddd}}</style>"
+      "</head><body>\n<h1>{0} against {1}</h1>\n",
+      now, before));
+  const Table table = diff_table(diff, labels, names);
+  for (const std::string& note : table.notes) sink.write(fmt::format("<p>{}</p>\n", in_html(note)));
+  sink.write("<pre>\n");
+  for (const std::string& line : table.footers) sink.write(in_html(line) + "\n");
+  sink.write("</pre>\n<table id=\"rows\"><tr>");
+  for (const std::string& title :
+       {std::string("Verdict"), before + " Count", now + " Count", before + " Total", now + " Total",
+        std::string("Delta"), std::string("By count"), std::string("By speed"), std::string("Mean"), std::string("FDR"),
+        std::string("Name"), std::string("Grid, block"), std::string("Path")})
+    sink.write(fmt::format("<th>{}</th>", title));
+  sink.write("</tr>\n");
+  for (size_t r = 0; r < std::min(diff.rows.size(), kMostRows); ++r) sink.write(row_of(diff.rows[r], names));
+  sink.write("</table>\n");
+  if (diff.rows.size() > kMostRows)
+    sink.write(fmt::format("<p>first {} of {} rows</p>\n", kMostRows, diff.rows.size()));
+  if (flame != nullptr) {
+    std::string page;
+    Sink inner(&page);
+    StackFileInfo info;
+    info.title = fmt::format("{} against {}", labels.now, labels.before);
+    write_flame_page(*flame, info, inner);
+    inner.close();
+    sink.write("<h2>GPU time by call stack</h2>\n<iframe srcdoc=\"");
+    sink.write(in_attribute(page));
+    sink.write("\"></iframe>\n");
+  }
+  sink.write("</body></html>\n");
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,146 @@
+#include "analyzer/output/diff_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace prof::analyzer {
+
+namespace {
+
+std::string signed_time(double ns) {
+  return fmt::format("{}{}", ns < 0 ? "-" : "+", scaled_time(std::llround(std::abs(ns))));
+}
+
+std::string joined_names(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names)
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", name.empty() ? "(no name)" : name);
+  return text.empty() ? "none" : text;
+}
+
+void add_notes(const RunDiff& diff, const DiffLabels& labels, Table& table) {
+  const auto runs = [](size_t count) { return fmt::format("{} run{}", count, count == 1 ? "" : "s"); };
+  table.notes.push_back(fmt::format("{}: {} on {}; {}: {} on {}", labels.before, runs(diff.runs_before),
+                                    joined_names(diff.devices_before), labels.now, runs(diff.runs_now),
+                                    joined_names(diff.devices_now)));
+  if (diff.devices_before != diff.devices_now) table.notes.push_back("the devices differ");
+  table.notes.push_back(
+      diff.between_runs
+          ? "verdicts between runs: Welch's t test of the medians of runs, 5 % false discoveries"
+          : "verdicts within one run only: Mann-Whitney test of launches, 5 % false discoveries; three runs a "
+            "side are needed to tell a change of the program from a change of the day");
+  table.footers = diff_totals(diff, labels);
+}
+
+class DiffCells {
+ public:
+  explicit DiffCells(const RunDiff& diff) : whole_(diff.runs_now == 1 && diff.runs_before == 1) {}
+  CellType time() const { return whole_ ? CellType::Nanoseconds : CellType::MeanNanoseconds; }
+  CellType count() const { return whole_ ? CellType::Count : CellType::Real; }
+  void add_time(Table::Row& row, double ns) const { whole_ ? row.add(int64_t{std::llround(ns)}) : row.add(ns); }
+  void add_count(Table::Row& row, double count) const {
+    whole_ ? row.add(int64_t{std::llround(count)}) : row.add(count);
+  }
+
+ private:
+  bool whole_;  // with one run a side everything is whole
+};
+
+}  // namespace
+
+std::string diff_name(const std::string& name, NameForm form) {
+  if (form != NameForm::Short) return name;
+  const size_t arrow = name.find(" -> ");
+  if (arrow == std::string::npos) return short_function_name(name);
+  return short_function_name(name.substr(0, arrow)) + " -> " + short_function_name(name.substr(arrow + 4));
+}
+
+std::vector<std::string> diff_totals(const RunDiff& diff, const DiffLabels& labels) {
+  double count_ns = 0, speed_ns = 0, alone_ns = 0;
+  for (const DiffRow& row : diff.rows) {
+    const bool alone = row.now.launches == 0 || row.before.launches == 0;
+    (alone ? alone_ns : count_ns) += row.count_effect_ns;
+    speed_ns += row.speed_effect_ns;
+  }
+  std::vector<std::string> lines;
+  for (const DiffTotal& total : diff.totals) {
+    std::string line = fmt::format("{:<13} {} {}, {} {}, {}", total.name + ":", labels.before,
+                                   scaled_time(std::llround(total.before_ns)), labels.now,
+                                   scaled_time(std::llround(total.now_ns)), signed_time(total.delta_ns()));
+    if (total.before_ns > 0) line += fmt::format(" ({:+.2f} %)", 100 * total.delta_ns() / total.before_ns);
+    if (&total == &diff.totals.front())
+      line += fmt::format(" = {} launches {} speed {} added and vanished", signed_time(count_ns), signed_time(speed_ns),
+                          signed_time(alone_ns));
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+Table diff_table(const RunDiff& diff, const DiffLabels& labels, NameForm names) {
+  const DiffCells cells(diff);
+  Table table("diff", fmt::format("{} against {}", labels.now, labels.before));
+  table.add_column("Verdict", "verdict", CellType::Text);
+  table.add_column(labels.before + " Count", "count_before", cells.count());
+  table.add_column(labels.now + " Count", "count_now", cells.count());
+  table.add_column(labels.before + " Total", "total_before", cells.time());
+  table.add_column(labels.now + " Total", "total_now", cells.time());
+  table.add_column(labels.before + " Mean", "mean_before", CellType::MeanNanoseconds);
+  table.add_column(labels.now + " Mean", "mean_now", CellType::MeanNanoseconds);
+  table.add_column("Delta", "delta", cells.time());
+  table.add_column("By count", "count_effect", cells.time());
+  table.add_column("By speed", "speed_effect", cells.time());
+  table.add_column("Mean (%)", "speed_percent", CellType::Real, 2);
+  table.add_column("p", "p", CellType::Real, 4);
+  table.add_column("FDR", "false_discovery_rate", CellType::Real, 4);
+  table.add_column("Name", "name", CellType::Text);
+  table.add_column("Grid, block", "launch_shape", CellType::Text);
+  table.add_column("Path", "path", CellType::Text);
+  table.add_column("Shapes", "shapes", CellType::Text);
+  for (const DiffRow& each : diff.rows) {
+    Table::Row row = table.row();
+    const auto real = [&](std::optional<double> value) { value ? row.add(*value) : row.empty(); };
+    const auto text = [&](const std::string& value) { value.empty() ? row.empty() : row.add(std::string_view(value)); };
+    row.add(verdict_name(each.verdict));
+    cells.add_count(row, each.before.launches_a_run()), cells.add_count(row, each.now.launches_a_run());
+    cells.add_time(row, each.before.ns_a_run()), cells.add_time(row, each.now.ns_a_run());
+    real(each.before.mean_ns()), real(each.now.mean_ns());
+    cells.add_time(row, each.delta_ns), cells.add_time(row, each.count_effect_ns);
+    cells.add_time(row, each.speed_effect_ns);
+    real(each.speed_percent()), real(each.p), real(each.false_discovery);
+    text(diff_name(each.name, names)), text(each.launch_shape), text(each.path), text(each.op_shape);
+  }
+  add_notes(diff, labels, table);
+  return table;
+}
+
+Table side_by_side_table(const RunDiff& diff, const DiffLabels& labels, NameForm names) {
+  Table table("diff", fmt::format("{} beside {}", labels.before, labels.now));
+  table.add_column("Kernel Name", "name", CellType::Text);
+  for (const auto& [label, key] : {std::pair{labels.before, "before"}, {labels.now, "now"}}) {
+    const std::string suffix = std::string("_") + key;
+    table.add_column(label + " Kernel Count", "count" + suffix, CellType::Count);
+    table.add_column(label + " TFLOP/s", "tflops" + suffix, CellType::Real, 2);
+    table.add_column(label + " GB/s", "gb_per_s" + suffix, CellType::Real, 1);
+    table.add_column(label + " Mean", "mean" + suffix, CellType::MeanNanoseconds);
+    table.add_column(label + " Achieved FLOPS %", "achieved_flops_percent" + suffix, CellType::Real, 2);
+    table.add_column(label + " Achieved Bandwidth %", "achieved_bandwidth_percent" + suffix, CellType::Real, 2);
+  }
+  table.add_column("Path", "path", CellType::Text);
+  for (const DiffRow& each : diff.rows) {
+    Table::Row row = table.row();
+    const auto real = [&](std::optional<double> value) { value ? row.add(*value) : row.empty(); };
+    row.add(std::string_view(diff_name(each.name, names)));
+    for (const DiffSide* const side : {&each.before, &each.now}) {
+      side->launches == 0 ? row.empty() : row.add(side->launches);
+      real(side->sums.tera_flops()), real(side->sums.giga_bytes()), real(side->mean_ns());
+      real(side->sums.flops_percent()), real(side->sums.bytes_percent());
+    }
+    each.path.empty() ? row.empty() : row.add(std::string_view(each.path));
+  }
+  add_notes(diff, labels, table);
+  return table;
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""diff_in_browser.py --prof PROF --browser CHROMIUM FOLDER: is the page of `prof diff` whole in a real browser? Counts its rows, and
+opens the flame graph in it as the page of its own that it is."""
+import argparse
+import html
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("prof", "browser"):
+        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("folder")
+    args = parser.parse_args()
+    problems = []
+    with tempfile.TemporaryDirectory(prefix="browser.") as scratch:
+        subprocess.run([sys.executable, os.path.join(os.path.abspath(args.folder), "runs.py")], check=True, cwd=scratch)
+        subprocess.run([os.path.abspath(args.prof), "diff", "new.json", "--vs", "old.json", "-o", "diff.html"], check=True, cwd=scratch,
+                       stderr=subprocess.DEVNULL)
+
+        def dom(name):
+            return subprocess.run([args.browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={scratch}/data", "--virtual-time-budget=5000",
+                                   "--window-size=1200,800", "--dump-dom", f"file://{scratch}/{name}"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                  timeout=100).stdout.decode()
+
+        page = dom("diff.html")
+        rows = len(re.findall(r"<tr><td", page))
+        if rows != 4:
+            problems.append(f"expected 4 rows, got {rows}")
+        inner = re.search(r'<iframe srcdoc="([^"]*)"', page)
+        if not inner:
+            problems.append("there is no flame graph")
+        else:
+            with open(os.path.join(scratch, "flame.html"), "w", encoding="utf-8") as out:
+                out.write(html.unescape(inner.group(1)))
+            said = re.search(r'<div id="said" role="status">(.*?)</div>', dom("flame.html"), re.S)
+            text = html.unescape(said.group(1)) if said else "(nothing)"
+            if "635 us" not in text and "634.9 us" not in text or "before 714 us" not in text:
+                problems.append(f"the flame graph says {text!r}")
+    print("\n".join(problems))
+    sys.exit(1 if problems else 0)
+
+
+main()
