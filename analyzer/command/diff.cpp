@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -84,10 +85,22 @@ struct Side {
   std::unique_ptr<const StackTree> stacks;  // of the first run, for a page
 };
 
+// A run may be a folder: all its logs are of one program, as `prof record --output FOLDER` leaves them.
+std::vector<std::string> files_of(const std::string& input) {
+  if (!std::filesystem::is_directory(input)) return {input};
+  std::vector<std::string> files;
+  for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(input)) {
+    if (entry.is_regular_file() && entry.path().extension() == ".plog") files.push_back(entry.path().string());
+  }
+  if (files.empty()) throw std::runtime_error(fmt::format("{}: a folder without logs (*.plog)", input));
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 Side read_side(const Options& options, const std::vector<std::string>& files, bool with_stacks, int& status) {
   Side side;
   for (const std::string& file : files) {
-    const std::unique_ptr<Trace> trace = read_inputs({file});
+    const std::unique_ptr<Trace> trace = read_inputs(files_of(file));
     const Views views(*trace, {}, options.stacks);
     const Selection everything;
     const AnalysisInput input{*trace, views, everything, options.report};
@@ -152,10 +165,8 @@ int run_diff_verb(const Options& options) {
 void add_diff(CLI::App& app, Run& run) {
   CLI::App* const verb = app.add_subcommand("diff", "what changed between runs, by how much, and is it real?");
   const auto options = std::make_shared<Options>();
-  verb->add_option("NEW", options->now, "logs or traces, one a run")->required();
-  verb->add_option("--vs", options->before, "logs or traces to compare with, one a run")
-      ->required()
-      ->option_text("OLD...");
+  verb->add_option("NEW", options->now, "logs, traces or folders of logs, one a run")->required();
+  verb->add_option("--vs", options->before, "what to compare with, likewise")->required()->option_text("OLD...");
   verb->add_option("--label", options->labels, "names for the two sides, instead of now and before")
       ->delimiter(',')
       ->expected(1)

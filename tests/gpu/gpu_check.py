@@ -15,6 +15,7 @@ import steps_answers  # noqa: E402
 import steps_devices  # noqa: E402
 import steps_graphs  # noqa: E402
 import steps_overhead  # noqa: E402
+import steps_peaks  # noqa: E402
 import steps_profilers  # noqa: E402
 import steps_programs  # noqa: E402
 import steps_stacks  # noqa: E402
@@ -39,6 +40,7 @@ STEPS = {
     "developer_tools": steps_profilers.developer_tools,
     "trace": steps_programs.trace,
     "torch_answers": steps_answers.torch_answers,
+    "peaks": steps_peaks.peaks,
     "launch_loop": steps_overhead.launch_loop,
     "graph_replay": steps_graphs.graph_replay,
     "pytorch_step": steps_overhead.pytorch_step,

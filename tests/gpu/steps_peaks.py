@@ -1,0 +1,58 @@
+"""How fast is this GPU really, and does `prof diff` see what it should? Products, a copy and attention against the device's peaks, and ten
+pairs of runs with and without one slower kernel."""
+import json
+import os
+
+from lab import HERE, Skipped
+
+# Of the datasheet: what large products and copies reach, with room for clocks; and nothing may be above it.
+LEAST_PRODUCT, LEAST_COPY = 50, 75
+PAIRS = 10
+
+
+def rows(lab, words):
+    answer = lab.run_prof([*words, "--format", "json"], timeout=120)
+    if answer.status not in (0, 1):
+        raise RuntimeError(f"prof {' '.join(words[:2])}: status {answer.status}: {answer.stderr.strip()[-300:]}")
+    return json.loads(answer.stdout)["rows"]
+
+
+def peaks(lab, step):
+    """FLOPs and bytes worked out from shapes, exactly; rates between what such kernels reach and the peak."""
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    if not lab.prof:
+        raise Skipped("no prof")
+    folder = lab.fresh("peaks")
+    os.makedirs(folder, exist_ok=True)
+    done = lab.run([lab.python, os.path.join(HERE, "peaks_app.py"), folder], timeout=400)
+    if done.status != 0:
+        raise Skipped(f"torch.profiler makes no trace here: {done.stderr.strip()[-300:]}")
+    trace = os.path.join(folder, "peaks.json")
+    device = rows(lab, ["devices", trace])[0]
+    step.check("the device is known", device["from"] == "table", f"{device['trace_name']}: {device['from']}", "table")
+    by_op = {row["name"]: row for row in rows(lab, ["report", "roofline", trace, "--group-by", "shape"])}
+    table = []
+    for name, row in sorted(by_op.items()):
+        table.append((name[:70], row["kernels"], f"{row['attained_tflops'] or 0:.1f}", f"{row['flops_percent'] or 0:.1f}", f"{row['gb_per_s'] or 0:.0f}",
+                      f"{row['bandwidth_percent'] or 0:.1f}", row["bound"] or ""))
+    step.table("prof report roofline --group-by shape", ["operator", "kernels", "TFLOP/s", "% of peak", "GB/s", "% of bandwidth", "bound"], table)
+    product = next((row for name, row in by_op.items() if name.startswith("aten::mm") and "8192" in name), None)
+    copy = next((row for name, row in by_op.items() if name.startswith("aten::copy_")), None)
+    flops = product["flops_percent"] if product else 0
+    step.check("product of 8192 x 8192 matrices, % of the peak", bool(product) and LEAST_PRODUCT <= flops <= 100, f"{flops:.1f}",
+               f"{LEAST_PRODUCT} to 100")
+    bandwidth = copy["bandwidth_percent"] if copy else 0
+    step.check("copy of 1 GiB, % of the bandwidth", bool(copy) and LEAST_COPY <= bandwidth <= 100, f"{bandwidth:.1f}", f"{LEAST_COPY} to 100")
+    found = {side: 0 for side in ("same", "slow")}
+    alone = 0
+    for run in range(PAIRS):
+        for side in found:
+            words = ["diff", os.path.join(folder, f"run_{side}_{run}.json"), "--vs", os.path.join(folder, f"run_old_{run}.json"), "--fail-if", "slower:2%"]
+            found[side] += lab.run_prof(words, timeout=60).status == 3
+            if side == "slow":
+                slower = [row["name"] for row in rows(lab, words[:4]) if row["verdict"] == "slower"]
+                alone += len(slower) == 1 and "spin" in slower[0]
+    step.check("a kernel that is 5 % slower is found", found["slow"] == PAIRS, found["slow"], PAIRS)
+    step.check("and nothing else is", alone == PAIRS, alone, PAIRS)
+    step.check("unchanged runs raise no alarm", found["same"] == 0, found["same"], 0)
