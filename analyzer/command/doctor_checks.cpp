@@ -197,8 +197,8 @@ std::vector<Finding> examine_variables() {
       findings.push_back(
           {Verdict::Less, "variables", name + " is no option of the recorder", "prof record --help names them all"});
     } else if (const std::string wrong = value.empty() ? "" : wrong_value(*option, value); !wrong.empty()) {
-      findings.push_back(
-          {Verdict::Less, "variables", name + ": " + wrong + "; the default would be used", "correct or unset it"});
+      findings.push_back({Verdict::Less, "variables", fmt::format("{}: {}; the default would be used", name, wrong),
+                          "correct or unset it"});
     }
   }
   if (findings.empty())

@@ -71,8 +71,9 @@ void* helper_main(void* epoch_argument) {
     g_idle.store(1, std::memory_order_seq_cst);
     futex(g_idle, FUTEX_WAKE, 1, nullptr);
     if (over) return nullptr;
-    if (monotonic_now() >= end) {
-      end_window("PROF_DURATION");
+    const bool asked = end_asked();
+    if (asked || monotonic_now() >= end) {
+      end_window(asked ? "signal" : "PROF_DURATION");
       return nullptr;
     }
     if (options().flush != 0 && monotonic_now() >= next_flush) {

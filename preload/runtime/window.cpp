@@ -4,10 +4,12 @@
 #include "preload/capture/gpu_activity.h"
 #include "preload/runtime/describe.h"
 #include "preload/runtime/explain.h"
+#include "preload/runtime/helper.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 
@@ -25,10 +27,47 @@ bool change(Window from, Window to) {
   return g_window.compare_exchange_strong(expected, static_cast<uint32_t>(to), std::memory_order_acq_rel);
 }
 
+int g_signal = 0;
+struct sigaction g_before;
+std::atomic<bool> g_end_asked{false};
+
+// The first signal begins the recording where it waits for one, the next ends it.
+void on_signal(int signal, siginfo_t* info, void* context) {
+  const int saved = errno;
+  if (!change(Window::AwaitsSignal, Window::Open)) {
+    if (life().epoch.load(std::memory_order_acquire) == 0) change(Window::Open, Window::Over);
+    g_end_asked.store(true, std::memory_order_release);
+    wake_helper();
+  }
+  errno = saved;
+  if ((g_before.sa_flags & SA_SIGINFO) != 0) {
+    g_before.sa_sigaction(signal, info, context);
+  } else if (g_before.sa_handler != SIG_DFL && g_before.sa_handler != SIG_IGN) {
+    g_before.sa_handler(signal);
+  }
+}
+
+void install_handler(const char* name) {
+  if (name == nullptr) return;
+  g_signal = std::strcmp(name, "USR1") == 0 ? SIGUSR1 : std::strcmp(name, "USR2") == 0 ? SIGUSR2 : 0;
+  if (g_signal == 0) return;
+  struct sigaction action {};
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  sigaction(g_signal, &action, &g_before);
+}
+
 }  // namespace
+
+bool end_asked() { return g_end_asked.load(std::memory_order_acquire); }
 
 void open_window() {
   const char* const start = getenv("PROF_START");
+  install_handler(getenv("PROF_SIGNAL"));
+  if (start != nullptr && std::strcmp(start, "signal") == 0 && g_signal != 0) {
+    change(Window::Open, Window::AwaitsSignal);
+    return;
+  }
   if (start != nullptr && std::strcmp(start, "profiler") == 0) {
     g_by_profiler = true;
     change(Window::Open, Window::AwaitsProfiler);

@@ -1,5 +1,5 @@
-// Which part of the run is recorded: all of it, from cudaProfilerStart to cudaProfilerStop, or from one time to another. One part a
-// process: its log is closed when it ends, CUPTI's collecting is turned off, and every hook passes through.
+// Which part of the run is recorded: all of it, from cudaProfilerStart to cudaProfilerStop, from one time to another, or from one
+// signal to the next. One part a process: its log is closed when it ends, CUPTI's collecting is turned off, and every hook passes through.
 #pragma once
 
 #include <atomic>
@@ -7,10 +7,10 @@
 
 namespace prof::preload {
 
-enum class Window : uint32_t { Open = 0, AwaitsProfiler, AwaitsTime, Over };
+enum class Window : uint32_t { Open = 0, AwaitsProfiler, AwaitsTime, AwaitsSignal, Over };
 extern std::atomic<uint32_t> g_window;
 
-// Called by the constructor: PROF_START and PROF_DELAY, read where a hook that waits need not read anything.
+// Called by the constructor: PROF_START, PROF_DELAY and PROF_SIGNAL, read where a hook that waits need not read anything.
 void open_window();
 
 bool window_awaits_time();  // AwaitsTime, and it has not come
@@ -26,6 +26,9 @@ inline bool in_window() {
 // The program called cuProfilerStart; cuProfilerStop has returned. Without PROF_START=profiler nothing happens.
 void profiler_started();
 void profiler_stopped();
+
+// A signal asked for the end: for the helper thread to do, because a handler cannot.
+bool end_asked();
 
 // Ends the recording: waits, no longer than at exit, for the GPU work that was recorded. Keeps errno.
 void end_window(const char* why);

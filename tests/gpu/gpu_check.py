@@ -19,6 +19,7 @@ import steps_peaks  # noqa: E402
 import steps_profilers  # noqa: E402
 import steps_programs  # noqa: E402
 import steps_stacks  # noqa: E402
+import steps_window  # noqa: E402
 from lab import ROOT, Lab, machine  # noqa: E402
 from results import Results  # noqa: E402
 
@@ -28,6 +29,7 @@ STEPS = {
     "graphs": steps_graphs.graphs,
     "killed": steps_programs.killed,
     "gaps": steps_overhead.gaps,
+    "window": steps_window.window,
     **{name: steps_programs.app(name) for name in steps_programs.APPS},
     "managed": steps_devices.managed,
     "two_gpus": steps_devices.two_gpus,

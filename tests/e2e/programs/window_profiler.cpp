@@ -33,6 +33,7 @@ int main(int argc, char**) {
     SIM_CHECK(cuCtxSetCurrent(context));
     SIM_CHECK(launch(inside, stream));
   }).join();
+  SIM_CHECK(cuCtxSynchronize());
   SIM_CHECK(cuProfilerStop());
   for (int i = 0; i < 1000; ++i) SIM_CHECK(launch(after, stream));
   SIM_CHECK(cuProfilerStart());

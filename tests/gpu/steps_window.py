@@ -1,0 +1,37 @@
+"""Step about recording one part of a run: what a launch costs before, inside and after it."""
+import statistics
+
+from lab import Skipped
+from steps_programs import load
+
+ROUNDS = 5
+
+
+def window(lab, step):
+    """PROF_START=profiler: only the part is recorded; launches cost nothing before it, and afterwards what CUPTI leaves behind."""
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    command = [lab.program("window")]
+
+    def times(env):
+        words = lab.run(command, env=env).stdout.split()
+        return dict(zip(words[::2], map(float, words[1::2])))
+
+    rounds = {"plain": [], "host side": [], "with GPU times": []}
+    for round_number in range(ROUNDS):  # in turn, so that the machine's moods are everybody's
+        rounds["plain"].append(times(lab.env()))
+        for variant, gpu in (("host side", "off"), ("with GPU times", "on")):
+            folder = lab.fresh(f"window_{gpu}_{round_number}")
+            rounds[variant].append(times(lab.recorded_env(folder, PROF_START="profiler", PROF_GPU=gpu)))
+            run = load(lab, folder)[0]
+            expected = int(rounds[variant][-1]["launches_inside"])
+            if round_number == 0:
+                step.check(f"launches recorded, {variant}", len(run.launches) == expected, len(run.launches), expected)
+    middle = {variant: {part: statistics.median(row[part] for row in rows) for part in ("before", "inside", "after")} for variant, rows in rounds.items()}
+    step.table("ns a launch, medians", ["", "before", "inside", "after"], [(variant, *(f"{row[part]:.0f}" for part in row)) for variant, row in middle.items()])
+    for variant in ("host side", "with GPU times"):
+        ratio = middle[variant]["before"] / middle["plain"]["before"]
+        step.check(f"before the part, {variant} ÷ plain", ratio <= 1.05, f"{ratio:.3f}", "≤ 1.05")
+    ratio = middle["host side"]["after"] / middle["plain"]["after"]
+    step.check("after the part, host side ÷ plain", ratio <= 1.05, f"{ratio:.3f}", "≤ 1.05")
+    step.figure("after the part, with GPU times: ns a launch more than plain", middle["with GPU times"]["after"] - middle["plain"]["after"])

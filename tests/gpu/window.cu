@@ -1,0 +1,35 @@
+// A launch loop before, inside and after the part that cudaProfilerStart and cudaProfilerStop mark: nanoseconds a launch in each.
+// Prints "before NS inside NS after NS launches_inside N"; the fastest of ten batches each.
+#include "check.cuh"
+
+#include <cuda_profiler_api.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+extern "C" __global__ void empty_kernel() {}
+
+static double fastest(int batches, int launches) {
+  double least = 1e9;
+  for (int batch = 0; batch < batches; ++batch) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < launches; ++i) empty_kernel<<<1, 1>>>();
+    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+    CHECK(cudaDeviceSynchronize());
+    least = std::min(least, took.count() / launches);
+  }
+  return least;
+}
+
+int main() {
+  constexpr int kBatches = 10, kLaunches = 1000;  // fewer than a stream's queue holds
+  fastest(2, kLaunches);
+  const double before = fastest(kBatches, kLaunches);
+  CHECK(cudaProfilerStart());
+  const double inside = fastest(kBatches, kLaunches);
+  CHECK(cudaProfilerStop());
+  const double after = fastest(kBatches, kLaunches);
+  std::printf("before %.1f inside %.1f after %.1f launches_inside %d\n", before, inside, after, kBatches * kLaunches);
+  return 0;
+}
