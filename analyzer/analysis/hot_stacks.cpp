@@ -1,5 +1,6 @@
 // hot-stacks: which lines of source a metric belongs to. A row is a function at a line: `self` counts what it asked for itself,
-// `total` everything asked for in what it called, once for each stack it is in, however often (recursion).
+// `total` everything asked for in what it called, once for each stack it is in, however often (recursion). `backward`: what was asked
+// for by backward operators, on threads of their own, whose forward operator it called.
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/stack_tree.h"
 
@@ -14,12 +15,13 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr std::string_view kKinds[] = {"native", "inlined", "Python", "folded", "GPU", "call", "no symbol"};
+constexpr std::string_view kKinds[] = {"native", "inlined", "Python",    "folded",
+                                       "GPU",    "call",    "no symbol", "forward of"};
 
 struct Hot {
   uint32_t frame = 0;
-  int64_t self = 0, total = 0;
-  uint64_t count = 0;  // events in `total`
+  int64_t self = 0, total = 0, backward = 0;
+  uint64_t count = 0;  // events in `total` and `backward`
 };
 
 // The leaves of the tree are what was asked for: they are not code.
@@ -31,21 +33,22 @@ std::vector<Hot> hot_frames(const CallTree& tree) {
   std::vector<uint32_t> seen(tree.frames().size(), 0);  // by frame: the last node it was counted for
   for (uint32_t n = 1; n < nodes.size(); ++n) {
     if (nodes[n].count == 0) continue;
-    bool innermost = true;
+    bool innermost = true, forward = false;
     for (uint32_t at = n; at != 0; at = nodes[at].parent) {
       const uint32_t frame = nodes[at].frame;
       if (!is_code(tree.frames()[frame])) continue;
       if (innermost) hot[frame].self += nodes[n].value;
       innermost = false;
-      if (seen[frame] == n) continue;
+      if (seen[frame] != n) (forward ? hot[frame].backward : hot[frame].total) += nodes[n].value;
+      if (seen[frame] != n) hot[frame].count += nodes[n].count;
       seen[frame] = n;
-      hot[frame].total += nodes[n].value, hot[frame].count += nodes[n].count;
+      forward |= tree.frames()[frame].kind == TreeFrameKind::Forward;
     }
   }
   for (uint32_t f = 0; f < hot.size(); ++f) hot[f].frame = f;
   std::erase_if(hot, [](const Hot& each) { return each.count == 0; });
   std::stable_sort(hot.begin(), hot.end(), [](const Hot& a, const Hot& b) {
-    return std::tuple(a.self, a.total) > std::tuple(b.self, b.total);
+    return std::tuple(a.self, a.total, a.backward) > std::tuple(b.self, b.total, b.backward);
   });
   return hot;
 }
@@ -61,6 +64,12 @@ Table report_hot_stacks(const AnalysisInput& input) {
   table.add_column("Self (%)", "self_percent", CellType::Real, 2);
   table.add_column("Total", "total", type);
   table.add_column("Total (%)", "total_percent", CellType::Real, 2);
+  const bool forward = std::any_of(tree.frames().begin(), tree.frames().end(),
+                                   [](const TreeFrame& frame) { return frame.kind == TreeFrameKind::Forward; });
+  if (forward) {
+    table.add_column("Backward", "backward", type);
+    table.add_column("Backward (%)", "backward_percent", CellType::Real, 2);
+  }
   table.add_column("Count", "count", CellType::Count);
   table.add_column("Kind", "kind", CellType::Text);
   table.add_column("Function", "function", CellType::Text);
@@ -72,10 +81,12 @@ Table report_hot_stacks(const AnalysisInput& input) {
     const TreeFrame& frame = tree.frames()[each.frame];
     const std::string_view file = tree.text(frame.file);
     Table::Row row = table.row();
-    for (const int64_t value : {each.self, each.total}) {
+    const auto add = [&](int64_t value) {
       row.add(value);
       all <= 0 ? row.empty() : row.add(100 * static_cast<double>(value) / static_cast<double>(all));
-    }
+    };
+    add(each.self), add(each.total);
+    if (forward) add(each.backward);
     row.add(each.count).add(kKinds[static_cast<size_t>(frame.kind)]).add(tree.text(frame.name));
     if (file.empty()) {
       row.empty();
@@ -85,6 +96,8 @@ Table report_hot_stacks(const AnalysisInput& input) {
     row.add(tree.text(frame.module));
   }
   table.notes.push_back("self: asked for right there; total: there and in what it called; shares of the whole metric");
+  if (forward)
+    table.notes.push_back("backward: asked for by backward operators whose forward operator was called there");
   if (answer.without_stack != 0 && all > 0) {
     table.notes.push_back(fmt::format("without a stack: {:.2f} % of the metric",
                                       100 * static_cast<double>(answer.without_stack) / static_cast<double>(all)));

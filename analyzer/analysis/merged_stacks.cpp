@@ -59,7 +59,7 @@ uint32_t MergedStacks::row(const TreeFrame& shown, const std::string& full) {
   Row row;
   row.shown = shown;
   const bool python = shown.kind == TreeFrameKind::Python;
-  if (shown.kind != TreeFrameKind::Folded) {
+  if (shown.kind != TreeFrameKind::Folded && shown.kind != TreeFrameKind::Forward) {
     const std::string function = python ? full : short_function_name(full);
     row.rule = rules_.find({python ? strings_[shown.file] : strings_[shown.module], python, function, full});
     row.loop = !python && is_loop(full);
@@ -69,10 +69,10 @@ uint32_t MergedStacks::row(const TreeFrame& shown, const std::string& full) {
   return found->second;
 }
 
-uint32_t MergedStacks::label(std::string_view text) {
+uint32_t MergedStacks::label(std::string_view text, TreeFrameKind kind) {
   TreeFrame shown;
   shown.name = strings_.intern(fmt::format("[{}]", text));
-  shown.kind = TreeFrameKind::Folded;
+  shown.kind = kind;
   return row(shown, {});
 }
 
@@ -172,7 +172,7 @@ void MergedStacks::fold(const std::vector<uint32_t>& whole, std::vector<uint32_t
     const FoldRule* const rule = frames_[each].rule;
     const FoldAction action = rule == nullptr ? FoldAction::Keep : rule->action;
     if (action == FoldAction::Hide || (action == FoldAction::Interpreter && has_python)) continue;
-    const uint32_t shown = action == FoldAction::Fold ? label(rule->label) : each;
+    const uint32_t shown = action == FoldAction::Fold ? label(rule->label, TreeFrameKind::Folded) : each;
     if (action != FoldAction::Fold || to.empty() || to.back() != shown) to.push_back(shown);
   }
   if (to.empty()) to = whole;
@@ -208,6 +208,28 @@ StackId MergedStacks::add(const std::vector<std::string_view>& texts) {
   return id;
 }
 
+bool MergedStacks::has_python(StackId stack) {
+  const std::span<const uint32_t> rows = of(stack);
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](uint32_t row) { return frames_[row].shown.kind == TreeFrameKind::Python; });
+}
+
+StackId MergedStacks::with_forward(StackId own, StackId forward, std::string_view backward_operator) {
+  const std::span<const uint32_t> inside = of(own), outside = of(forward);
+  std::vector<uint32_t> whole(inside.begin(), inside.end());
+  whole.push_back(label(fmt::format("forward of {}", backward_operator), TreeFrameKind::Forward));
+  const auto python = std::find_if(outside.begin(), outside.end(), [&](uint32_t row) {
+    const TreeFrameKind kind = frames_[row].shown.kind;
+    return kind == TreeFrameKind::Python || kind == TreeFrameKind::Forward;
+  });
+  whole.insert(whole.end(), python == outside.end() ? outside.begin() : python, outside.end());
+  ++with_forward_;
+  const auto id = static_cast<StackId>(stacks_.size());
+  stacks_.push_back({static_cast<uint32_t>(pool_.size()), true});
+  pool_.push_back(std::move(whole));
+  return id;
+}
+
 std::string MergedStacks::frame_text(uint32_t row) const {
   const TreeFrame& frame = frames_[row].shown;
   const std::string_view file = file_name(strings_[frame.file]);
@@ -216,21 +238,31 @@ std::string MergedStacks::frame_text(uint32_t row) const {
   return fmt::format("{} ({}:{})", strings_[frame.name], file, frame.line);
 }
 
-uint32_t MergedStacks::best(StackId stack) {
+std::string MergedStacks::best_text(StackId stack) {
   const std::span<const uint32_t> rows = of(stack);
-  for (const uint32_t each : rows) {
-    if (frames_[each].shown.kind == TreeFrameKind::Python) return each;
-  }
-  for (const uint32_t each : rows) {
-    if (frames_[each].shown.line != 0) return each;
-  }
-  return rows.empty() ? 0 : rows.front();
+  if (rows.empty()) return {};
+  const auto first = [&](auto&& wanted) {
+    return std::find_if(rows.begin(), rows.end(), [&](uint32_t row) { return wanted(frames_[row].shown); });
+  };
+  auto best = first([](const TreeFrame& frame) { return frame.kind == TreeFrameKind::Python; });
+  if (best == rows.end()) best = first([](const TreeFrame& frame) { return frame.line != 0; });
+  if (best == rows.end()) best = rows.begin();
+  std::string text = frame_text(*best);
+  const auto seam = first([](const TreeFrame& frame) { return frame.kind == TreeFrameKind::Forward; });
+  if (seam < best) text.append(" ").append(frame_text(*seam));
+  return text;
 }
 
 std::vector<std::string> MergedStacks::notes() const {
   std::vector<std::string> notes = symbols_.notes(trace_);
   if (incomplete_ != 0)
     notes.push_back(fmt::format("{} stacks are incomplete: deeper than what was recorded, or broken off", incomplete_));
+  if (with_forward_ != 0) {
+    notes.push_back(
+        fmt::format("{} stacks of backward operators go on, outside of [forward of ...], in the stack of the forward "
+                    "operator with their sequence number; --no-forward-stacks leaves that out",
+                    with_forward_));
+  }
   if (guessed_ != 0) {
     notes.push_back(
         fmt::format("{} stacks: the interpreter's frames and the Python frames do not fit each other; where Python "

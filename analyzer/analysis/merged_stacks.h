@@ -31,12 +31,18 @@ class MergedStacks {
   std::span<const uint32_t> of(StackId stack);
   // A stack of frames as another tool writes them, "model.py(57): forward", innermost first: under an id of its own.
   StackId add(const std::vector<std::string_view>& texts);
+  // `own` continued outwards by `[forward of OPERATOR]` and the stack of the forward operator, from its innermost Python frame on
+  // if it has one. Under an id of its own.
+  StackId with_forward(StackId own, StackId forward, std::string_view backward_operator);
   const TreeFrame& frame(uint32_t row) const { return frames_[row].shown; }
   std::string_view text(StringId id) const { return strings_[id]; }
+  StringId intern(std::string_view text) { return strings_.intern(text); }
+  bool has_python(StackId stack);
   // "forward (model.py:57)", "at::native::add (Loops.cuh:123)", "libfoo.so+0x1a2b".
   std::string frame_text(uint32_t row) const;
-  // The innermost frame that is worth a line: the first Python frame, else the first with a source file, else the first.
-  uint32_t best(StackId stack);
+  // The innermost frame that is worth a line: the first Python frame, else the first with a source file, else the first. One of
+  // a forward operator's says so: "forward (model.py:57) [forward of MmBackward0]". Empty: no stack.
+  std::string best_text(StackId stack);
 
   // Of the stacks made so far.
   uint64_t guessed() const { return guessed_; }        // evaluation loops and Python frames did not fit each other
@@ -54,7 +60,7 @@ class MergedStacks {
   std::span<const uint32_t> rows(FrameId frame);
   void add_rows(FrameId id, std::vector<uint32_t>& to);
   uint32_t row(const TreeFrame& shown, const std::string& full);
-  uint32_t label(std::string_view text);
+  uint32_t label(std::string_view text, TreeFrameKind kind);
   void merge(StackId stack, std::vector<uint32_t>& to);
   void fold(const std::vector<uint32_t>& whole, std::vector<uint32_t>& to);
 
@@ -73,7 +79,7 @@ class MergedStacks {
   };
   std::vector<Span> stacks_;  // by StackId
   std::deque<std::vector<uint32_t>> pool_;
-  uint64_t guessed_ = 0, incomplete_ = 0;
+  uint64_t guessed_ = 0, incomplete_ = 0, with_forward_ = 0;
 };
 
 }  // namespace prof::analyzer

@@ -13,8 +13,18 @@
 
 namespace prof::analyzer {
 
-// What sort of frame; flame graphs colour by it.
-enum class TreeFrameKind : uint8_t { Native = 0, Inlined = 1, Python = 2, Folded = 3, Gpu = 4, Call = 5, Unknown = 6 };
+// What sort of frame; flame graphs colour by it. Forward: no function but a seam, "[forward of MmBackward0]". Outside of it is the
+// stack of the forward operator, inside what a backward operator did on its own thread.
+enum class TreeFrameKind : uint8_t {
+  Native = 0,
+  Inlined = 1,
+  Python = 2,
+  Folded = 3,
+  Gpu = 4,
+  Call = 5,
+  Unknown = 6,
+  Forward = 7
+};
 
 struct TreeFrame {
   StringId name{};    // of the function, as shown

@@ -39,20 +39,26 @@ uint32_t OpStacks::source(uint32_t range_row) const {
 
 uint64_t OpStacks::key(uint32_t range_row) const {
   const uint32_t row = source(range_row);
-  if (row == kNone) return 0;
+  return row == kNone ? 0 : own_key(row);
+}
+
+uint64_t OpStacks::own_key(uint32_t row) const {
   if (python_[row] != kNone) return uint64_t{python_[row]} + 1;
   const OperatorDetail* const detail = trace_.detail(trace_.ranges[row]);
   return detail == nullptr || index(detail->stack) == 0 ? 0 : uint64_t{1} << 32 | uint64_t{index(detail->stack)} << 33;
 }
 
 std::vector<std::string_view> OpStacks::stack(uint32_t range_row, size_t most) const {
+  const uint32_t row = source(range_row);
+  return row == kNone ? std::vector<std::string_view>() : own_stack(row, most);
+}
+
+std::vector<std::string_view> OpStacks::own_stack(uint32_t row, size_t most) const {
   std::vector<std::string_view> frames;
   const auto take = [&](std::string_view frame) {
     if (frame.empty()) return;
     is_filtered(frame) ? void(++left_out_) : frames.push_back(frame);
   };
-  const uint32_t row = source(range_row);
-  if (row == kNone) return frames;
   for (uint32_t python = python_[row]; python != kNone && frames.size() < most; python = python_[python])
     take(trace_.range_name(trace_.ranges[python]));
   const OperatorDetail* const detail = trace_.detail(trace_.ranges[row]);

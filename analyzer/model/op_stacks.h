@@ -21,6 +21,9 @@ class OpStacks {
   std::vector<std::string_view> stack(uint32_t range_row, size_t most = SIZE_MAX) const;
   // Equal for ranges with the same stack for sure; 0 for those without one.
   uint64_t key(uint32_t range_row) const;
+  // The same of the range alone, also where it is part of a backward operator.
+  std::vector<std::string_view> own_stack(uint32_t range_row, size_t most = SIZE_MAX) const;
+  uint64_t own_key(uint32_t range_row) const;
   uint64_t frames_left_out() const { return left_out_; }  // of the stacks made so far
 
  private:

@@ -7,6 +7,14 @@ from lab import HERE, Skipped
 from steps_programs import same_behaviour
 
 EXPECTED = 0.99
+BACKWARD = """
+import torch
+net = torch.nn.Sequential(*[torch.nn.Linear(64, 64) for _ in range(4)]).cuda()
+with torch.autograd.profiler.emit_nvtx():
+    for _ in range(5):
+        net(torch.ones(8, 64, device="cuda")).square().mean().backward()
+torch.cuda.synchronize()
+"""
 
 
 def call_stacks(lab, step):
@@ -27,6 +35,23 @@ def call_stacks(lab, step):
         rows += [shares(step, name, log) for log in lab.logs(folder)[:1]]
     step.table("Launches with a call stack", ["program", "launches", "with a stack (%)", "with Python (%)", "distinct stacks",
                                               "native frames, median", "Python"], rows)
+    forward_stacks(lab, step)
+
+
+def forward_stacks(lab, step):
+    """Backward operators run on a thread without Python; their launches go on in the stacks of their forward operators."""
+    folder = lab.fresh("stacks", "backward")
+    if lab.run([lab.python, "-c", BACKWARD], env=lab.recorded_env(folder, PROF_STACKS="all")).status != 0 or not lab.logs(folder):
+        return step.note("PyTorch under emit_nvtx() does not run here.")
+    done = lab.run_prof(["report", "stacks", "--metric", "launches", "--format", "folded", lab.logs(folder)[0]])
+    seams = python = 0
+    for line in done.stdout.splitlines():
+        stack, _, count = line.rpartition(" ")
+        outside, seam, _ = stack.partition("[forward_of_")
+        seams += int(count) if seam else 0
+        python += int(count) if seam and "<string>" in outside else 0
+    step.check("launches of backward operators that go on in the forward operator's stack", seams >= 5 * 4, seams, "≥ 20")
+    step.check("of these with its line of Python", seams and python >= EXPECTED * seams, f"{python} of {seams}", "99 %")
 
 
 def shares(step, name, path):
