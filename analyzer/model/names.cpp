@@ -12,21 +12,6 @@ namespace prof::analyzer {
 namespace {
 
 constexpr std::string_view kUnknownKernel = "[unknown kernel]";
-constexpr std::string_view kAnonymous = "(anonymous namespace)";
-
-// The byte after the bracket that closes the one at `at`, or npos. Arrows and shifts in operators do not get here.
-size_t skip_brackets(std::string_view text, size_t at) {
-  int depth = 0;
-  for (; at < text.size(); ++at) {
-    const char c = text[at];
-    if (c == '<' || c == '(' || c == '{' || c == '[') ++depth;
-    if (c == '>' && at > 0 && text[at - 1] == '-') continue;
-    if (c == '>' || c == ')' || c == '}' || c == ']') {
-      if (--depth == 0) return at + 1;
-    }
-  }
-  return std::string_view::npos;
-}
 
 constexpr std::array<std::string_view, 14> kCopyKinds = {"?",    "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD",
                                                          "DtoA", "DtoD", "HtoH", "PtoP", "HtoD", "DtoH", "DtoD"};
@@ -55,35 +40,6 @@ std::string demangled_name(std::string_view name) {
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), &std::free);
   return status == 0 && text != nullptr ? std::string(text.get()) : std::string(name);
-}
-
-std::string short_function_name(std::string_view text) {
-  if (text.find_first_of("(<") == std::string_view::npos) return std::string(text);
-  std::string name;
-  size_t at = 0;
-  while (at < text.size()) {
-    const char c = text[at];
-    if (text.substr(at, kAnonymous.size()) == kAnonymous) {
-      name += kAnonymous;
-      at += kAnonymous.size();
-    } else if (name.size() >= 8 && name.compare(name.size() - 8, 8, "operator") == 0 && (c == '(' || c == '<')) {
-      const std::string_view symbol = c == '(' ? "()" : text.substr(at, 2) == "<<" ? "<<" : "<";
-      name += symbol;
-      at += symbol.size();
-    } else if (c == '<') {
-      at = skip_brackets(text, at);
-      if (at == std::string_view::npos) return std::string(text);
-    } else if (c == '(') {
-      break;  // the signature
-    } else if (c == ' ' && at + 1 < text.size()) {
-      name.clear();  // what came before was the return type
-      ++at;
-    } else {
-      name += c;
-      ++at;
-    }
-  }
-  return name.empty() ? std::string(text) : name;
 }
 
 KernelNames::KernelNames(const Trace& trace) : trace_(trace) {

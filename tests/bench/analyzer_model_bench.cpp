@@ -2,7 +2,7 @@
 // launch on their own streams, every launch has its GPU record and its driver call, every eighth is inside an NVTX range.
 //
 //   analyzer_model_bench [LAUNCHES]     prints records/s decoded and into the model, bytes an event at the peak, JSON records/s
-//   analyzer_model_bench --make FILE LAUNCHES    only makes the log
+//   analyzer_model_bench --make FILE LAUNCHES [STACKS]    only makes the log; with so many different call stacks in turn
 //   analyzer_model_bench --model FILE [ROUNDS]   decode and model only, of a log made before: for profilers
 #include "analyzer/input/log_decode.h"
 #include "analyzer/input/log_file.h"
@@ -48,7 +48,39 @@ double cpu_seconds() {
 
 constexpr uint32_t kThreads = 4;
 
-void write_log(const std::string& path, uint32_t launches) {
+// Of 24 native and 16 Python frames each, the outer half of them the same; no file that has the symbols.
+void define_stacks(tests::LogBuilder& log, uint32_t stacks) {
+  constexpr uint32_t kNative = 24, kPython = 16;
+  constexpr uint64_t kBase = 0x7f0000000000;
+  log.define(format::StringPart{format::StringId{3}, 16, 0, "/opt/libbench.so"});
+  log.define(format::StringPart{format::StringId{4}, 9, 0, "model.py "});
+  log.define(format::StringPart{format::StringId{5}, 7, 0, "forward"});
+  format::ImageDef image;
+  image.id = format::ImageId{1}, image.base = image.begin = kBase, image.end = kBase + (1 << 24);
+  image.path = format::StringId{3};
+  log.define(image);
+  for (uint32_t f = 1; f <= 4096; ++f) {
+    format::PythonFrameDef frame;
+    frame.id = format::PythonFrameId{f}, frame.file = format::StringId{4}, frame.function = format::StringId{5};
+    frame.line = f;
+    log.define(frame);
+  }
+  for (uint32_t i = 1; i <= stacks; ++i) {
+    std::vector<uint64_t> native, python;
+    for (uint32_t f = 0; f < kNative; ++f)
+      native.push_back(kBase + 16 * (f < kNative / 2 ? 1 + (uint64_t{i} * 31 + f * 977) % 50'000 : 60'000 + f));
+    for (uint32_t f = 0; f < kPython; ++f) {
+      const uint32_t frame = f < kPython / 2 ? 1 + (i * 7 + f * 131) % 4000 : 4001 + f;
+      python.push_back(uint64_t{frame} << 1 | (f + 1 == kPython ? format::kPythonEntry : 0));
+    }
+    format::StackDef stack;
+    stack.id = format::StackId{i};
+    stack.native = {native.data(), nullptr, kNative}, stack.python = {python.data(), nullptr, kPython};
+    log.define(stack);
+  }
+}
+
+void write_log(const std::string& path, uint32_t launches, uint32_t stacks = 0) {
   tests::LogBuilder log;
   log.header.pid = 1234;
   log.header.start_tick = log.header.start_monotonic_ns = 1'000'000;
@@ -83,6 +115,7 @@ void write_log(const std::string& path, uint32_t launches) {
     log.define(format::GpuStreamDef{format::GpuStreamId{t}, 0, 1, 6 + t});
     log.add(t, format::ThreadDef{format::ThreadOrdinal{t}, 1233 + t, 1'000'000, "worker"});
   }
+  if (stacks != 0) define_stacks(log, stacks);
   std::vector<format::CallPair> pairs[kThreads];
   for (uint32_t i = 0; i < launches; ++i) {
     const uint32_t t = i % kThreads;
@@ -92,6 +125,7 @@ void write_log(const std::string& path, uint32_t launches) {
     format::KernelLaunch launch;
     launch.end = begin + 600, launch.duration = 550, launch.config = format::ConfigId{kind};
     launch.stream = format::StreamId{t + 1}, launch.depth = i % 5;
+    if (stacks != 0) launch.stack = format::StackId{i / kThreads % stacks + 1};
     log.add(t + 1, launch);
     if (i / kThreads % 8 == 7) log.add(t + 1, format::NvtxPop{begin + 650, {}});
     format::KernelRun run;
@@ -227,8 +261,9 @@ int run(const std::string& path, int rounds, bool with_json) {
 
 // The log is made in a child process, so that its memory does not count.
 int main(int argc, char** argv) {
-  if (argc == 4 && std::string(argv[1]) == "--make") {
-    write_log(argv[2], static_cast<uint32_t>(std::atol(argv[3])));
+  if ((argc == 4 || argc == 5) && std::string(argv[1]) == "--make") {
+    write_log(argv[2], static_cast<uint32_t>(std::atol(argv[3])),
+              argc == 5 ? static_cast<uint32_t>(std::atol(argv[4])) : 0);
     return 0;
   }
   if (argc >= 3 && std::string(argv[1]) == "--model") {
