@@ -6,15 +6,41 @@ import re
 import sys
 
 
+# What speedscope's file format demands of each object: key → (type, must it be there). Other keys are not allowed.
+FILE = {"$schema": (str, True), "shared": (dict, True), "profiles": (list, True), "name": (str, False), "exporter": (str, False),
+        "activeProfileIndex": (int, False)}
+SHARED = {"frames": (list, True)}
+FRAME = {"name": (str, True), "file": (str, False), "line": (int, False), "col": (int, False)}
+SAMPLED = {"type": (str, True), "name": (str, True), "unit": (str, True), "startValue": (int, True), "endValue": (int, True),
+           "samples": (list, True), "weights": (list, True)}
+UNITS = ("none", "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes")
+
+
+def has_form(value, form):
+    assert isinstance(value, dict), value
+    assert set(value) <= set(form), set(value) - set(form)
+    for key, (kind, must) in form.items():
+        assert key in value or not must, key
+        assert key not in value or type(value[key]) is kind, (key, value[key])
+
+
 def speedscope(path):
-    trace = json.load(open(path, encoding="utf-8"))
+    def once(pairs):  # a key may not come twice
+        assert len(dict(pairs)) == len(pairs), pairs
+        return dict(pairs)
+    trace = json.load(open(path, encoding="utf-8"), object_pairs_hook=once, parse_constant=lambda word: 1 / 0)
+    has_form(trace, FILE), has_form(trace["shared"], SHARED)
     assert trace["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+    assert 0 <= trace.get("activeProfileIndex", 0) < len(trace["profiles"])
     frames = trace["shared"]["frames"]
     for frame in frames:
-        assert isinstance(frame["name"], str) and set(frame) <= {"name", "file", "line", "col"}, frame
-        assert isinstance(frame.get("line", 1), int) and isinstance(frame.get("file", ""), str), frame
+        has_form(frame, FRAME)
     for profile in trace["profiles"]:
-        assert profile["type"] == "sampled" and profile["unit"] in ("none", "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes")
+        has_form(profile, SAMPLED)
+        assert all(type(weight) is int and 0 < weight < 2 ** 53 for weight in profile["weights"])
+        assert all(type(sample) is list and sample and all(type(i) is int for i in sample) for sample in profile["samples"])
+    for profile in trace["profiles"]:
+        assert profile["type"] == "sampled" and profile["unit"] in UNITS
         assert len(profile["samples"]) == len(profile["weights"]) and profile["startValue"] == 0
         assert sum(profile["weights"]) == profile["endValue"]
         assert all(0 <= i < len(frames) for sample in profile["samples"] for i in sample)
