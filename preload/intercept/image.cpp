@@ -1,23 +1,14 @@
 #include "preload/intercept/image.h"
 
-#include <elf.h>
-#include <link.h>
+#include "preload/runtime/elf_dynamic.h"
 
 #include <cstring>
 
 namespace prof::preload {
 namespace {
 
-struct Image {
-  uintptr_t base = 0;
-  const ElfW(Sym) * symbols = nullptr;
-  const char* strings = nullptr;
-  const uint16_t* versions = nullptr;
-  const ElfW(Dyn) * dynamic = nullptr;
-  const char* definitions = nullptr;  // ElfW(Verdef) records
-  size_t definition_count = 0;
-  size_t count = 0;
-  const char* soname = nullptr;
+struct Image : ElfDynamic {
+  size_t count = 0;  // symbols
 };
 
 // The GNU hash table does not say how many symbols there are: the last chain's end does.
@@ -33,36 +24,10 @@ size_t count_of_gnu_hash(const uint32_t* table) {
 }
 
 bool read_image(const dl_phdr_info* info, Image& image) {
-  image = {};
-  image.base = info->dlpi_addr;
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
-      image.dynamic = reinterpret_cast<const ElfW(Dyn)*>(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-    }
-  }
-  if (image.dynamic == nullptr) return false;
-  // glibc turns these offsets into addresses where the section is writable; the vdso's stays as it was.
-  const auto address = [&](ElfW(Addr) value) { return value < image.base ? value + image.base : value; };
-  size_t soname = 0;
-  bool named = false;
-  for (const ElfW(Dyn)* entry = image.dynamic; entry->d_tag != DT_NULL; ++entry) {
-    const uintptr_t at = address(entry->d_un.d_ptr);
-    switch (entry->d_tag) {
-      case DT_SYMTAB: image.symbols = reinterpret_cast<const ElfW(Sym)*>(at); break;
-      case DT_STRTAB: image.strings = reinterpret_cast<const char*>(at); break;
-      case DT_VERSYM: image.versions = reinterpret_cast<const uint16_t*>(at); break;
-      case DT_HASH: image.count = reinterpret_cast<const uint32_t*>(at)[1]; break;
-      case DT_GNU_HASH:
-        if (image.count == 0) image.count = count_of_gnu_hash(reinterpret_cast<const uint32_t*>(at));
-        break;
-      case DT_VERDEF: image.definitions = reinterpret_cast<const char*>(at); break;
-      case DT_VERDEFNUM: image.definition_count = entry->d_un.d_val; break;
-      case DT_SONAME: soname = entry->d_un.d_val, named = true; break;
-      default: break;
-    }
-  }
-  if (image.symbols == nullptr || image.strings == nullptr) return false;
-  if (named) image.soname = image.strings + soname;
+  if (!read_dynamic(info, image)) return false;
+  image.count = image.sysv_hash != nullptr  ? image.sysv_hash[1]
+                : image.gnu_hash != nullptr ? count_of_gnu_hash(image.gnu_hash)
+                                            : 0;
   return true;
 }
 
@@ -109,7 +74,7 @@ int look_for_caller(dl_phdr_info* info, size_t, void* argument) {
     if (segment.p_type != PT_LOAD || caller.at < from || caller.at >= from + segment.p_memsz) continue;
     Image image;
     if (!read_image(info, image)) return 1;
-    for (const ElfW(Dyn)* entry = image.dynamic; entry->d_tag != DT_NULL; ++entry) {
+    for (const ElfW(Dyn)* entry = image.entries; entry->d_tag != DT_NULL; ++entry) {
       if (entry->d_tag != DT_NEEDED) continue;
       const char* const name = image.strings + entry->d_un.d_val;
       if (starts_with(name, caller.soname) && std::strlen(name) < sizeof caller.needed)
