@@ -159,7 +159,7 @@ Verdict verdict_of(const DiffRow& row, double busy_before_ns, const DiffLimits& 
       return row.speed_effect_ns > 0 ? Verdict::Slower : Verdict::Faster;
   }
   if (matters(row.count_effect_ns)) return row.count_effect_ns > 0 ? Verdict::MoreWork : Verdict::LessWork;
-  return Verdict::Same;
+  return matters(row.speed_effect_ns) ? Verdict::Noise : Verdict::Same;
 }
 
 double a_run(const std::vector<RunWork>& runs, int64_t RunWork::*member) {
@@ -198,6 +198,7 @@ std::string_view verdict_name(Verdict verdict) {
     case Verdict::LessWork: return "fewer launches";
     case Verdict::Added: return "added";
     case Verdict::Vanished: return "vanished";
+    case Verdict::Noise: return "within noise";
     case Verdict::Untested: break;
   }
   return "untested";

@@ -20,6 +20,7 @@ enum class Verdict : uint8_t {
   LessWork,
   Added,
   Vanished,
+  Noise,    // large enough, but not told from chance by the test
   Untested  // large enough, but too few launches or runs to tell it from chance
 };
 std::string_view verdict_name(Verdict verdict);

@@ -1,11 +1,17 @@
 // What changed between runs: matching, the split of a difference, sums that add up, verdicts.
 #include "analyzer/analysis/run_diff.h"
 
+#include "analyzer/command/inputs.h"
 #include "tests/unit/analyzer/hand_trace.h"
+#include "tests/unit/analyzer/shared_traces.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <memory>
+#include <numeric>
 #include <random>
 
 namespace prof::analyzer {
@@ -205,6 +211,52 @@ TEST(RunRows, KeepPathsWithoutNumbersAndSumsThatAreTheTrace) {
   EXPECT_EQ(work.sum_ns, 35);
   EXPECT_EQ(work.busy_ns, 10 + 20);
   EXPECT_EQ(work.wall_ns, 200);
+}
+
+RunWork recorded(const std::string& name) {
+  const std::unique_ptr<Trace> trace = read_inputs({(prof::tests::shared_data() / "h200" / name).string()});
+  const Views views(*trace);
+  const Selection everything;
+  const ReportOptions options;
+  return run_rows({*trace, views, everything, options}, name, false);
+}
+
+// Two recordings of each of two trainings on an H200: nothing changed between them, and a kernel that is made a tenth longer in one
+// of them is found alone.
+TEST(RunDiff, TellsTwoRecordingsOfOneProgramFromAChange) {
+  PROF_NEEDS_SHARED_DATA();
+  if (!std::filesystem::exists(prof::tests::shared_data() / "h200")) GTEST_SKIP() << "no recordings of an H200";
+  for (const std::string program : {"resnet18", "gpt2"}) {
+    const RunDiff unchanged = compare(recorded(program + ".plain.trace.json.gz"), recorded(program + ".trace.json.gz"));
+    EXPECT_GT(unchanged.rows.size(), 100u);
+    for (const DiffRow& each : unchanged.rows)
+      EXPECT_TRUE(each.verdict == Verdict::Same || each.verdict == Verdict::Noise || each.verdict == Verdict::Untested)
+          << program << " " << each.name << " is " << verdict_name(each.verdict);
+
+    if (program != "gpt2") continue;  // the other has no large kernel with launches enough
+    RunWork slow = recorded(program + ".plain.trace.json.gz");
+    // Launches enough, and of one length.
+    const auto total = [](const RunRow& r) {
+      const auto [least, most] = std::minmax_element(r.durations_ns.begin(), r.durations_ns.end());
+      if (r.durations_ns.size() < 16 || *most > *least + *least / 4) return int64_t{0};
+      return std::accumulate(r.durations_ns.begin(), r.durations_ns.end(), int64_t{0});
+    };
+    const auto longest = std::max_element(slow.rows.begin(), slow.rows.end(),
+                                          [&](const RunRow& a, const RunRow& b) { return total(a) < total(b); });
+    for (int64_t& ns : longest->durations_ns) ns += ns / 10;
+    const std::string path = longest->path, name = longest->name;
+    const RunDiff changed = compare(std::move(slow), recorded(program + ".trace.json.gz"));
+    size_t slower = 0;
+    for (const DiffRow& each : changed.rows) {
+      if (each.verdict == Verdict::Same || each.verdict == Verdict::Noise || each.verdict == Verdict::Untested)
+        continue;
+      ++slower;
+      EXPECT_EQ(each.verdict, Verdict::Slower);
+      EXPECT_EQ(each.name, name);
+      EXPECT_EQ(each.path, path);
+    }
+    EXPECT_EQ(slower, 1u) << program << ": " << name;
+  }
 }
 
 }  // namespace
