@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 
 namespace prof::analyzer {
 
@@ -51,7 +52,11 @@ std::vector<Finding> findings(const AdviceInput& advice_input, Table& table) {
   const DependencyGraph& graph = advice_input.graph;
   const std::span<const AdviceRule> rules = advice_rules();
   std::vector<std::vector<Advice>> found(rules.size());
-  parallel_for(rules.size() + 1, [&](size_t i) {
+  std::vector<size_t> order(rules.size() + 1);
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_partition(order.begin(), order.end(), [&](size_t i) { return i < rules.size() && rules[i].slow; });
+  parallel_for(order.size(), [&](size_t turn) {
+    const size_t i = order[turn];
     i < rules.size() ? rules[i].find(advice_input, found[i])
                      : add_graph_notes(table, input, advice_input.window, graph);
   });

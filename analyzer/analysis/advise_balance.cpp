@@ -124,12 +124,11 @@ std::vector<Meeting> meetings(const AdviceInput& in) {
   const Trace& trace = in.input.trace;
   const KernelCategories& categories = in.input.views.categories();
   std::map<std::string_view, std::vector<uint32_t>> by_name;
-  for (uint32_t id = 1; id < in.graph.nodes().size(); ++id) {
-    const Node& node = in.graph.nodes()[id];
-    if (node.kind() != NodeKind::Kernel || node.subject() >= trace.kernels.size()) continue;
+  in.graph.each_node(kind_bit(NodeKind::Kernel), [&](uint32_t, const Node& node) {
+    if (node.subject() >= trace.kernels.size()) return;
     if (categories.purpose(KernelId{node.subject()}) == Purpose::Communication)
       by_name[node_name(in.input, NodeKind::Kernel, node.subject())].push_back(node.row);
-  }
+  });
   std::vector<Meeting> found;
   for (auto& [name, rows] : by_name) {
     std::stable_sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {

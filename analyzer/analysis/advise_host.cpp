@@ -25,12 +25,11 @@ struct Piece {
 
 // The piece before this call: there is one. Calls differ and grow, so it is no further back than calls are, and close to there
 // where most calls have one.
-const Piece& piece_before(const std::vector<Piece>& pieces, uint32_t call) {
-  size_t high = std::min<size_t>(call - pieces.front().call, pieces.size() - 1), step = 1;
+const Piece& piece_before(const Column<Piece>& pieces, uint32_t call) {
+  size_t high = std::min<size_t>(call - pieces[0].call, pieces.size() - 1), step = 1;
   while (step <= high && pieces[high - step].call >= call) high -= step, step *= 2;
-  const auto first = pieces.begin() + static_cast<ptrdiff_t>(step <= high ? high - step : 0);
-  return *std::partition_point(first, pieces.begin() + static_cast<ptrdiff_t>(high),
-                               [&](const Piece& piece) { return piece.call < call; });
+  const Piece* const first = pieces.data() + (step <= high ? high - step : 0);
+  return *std::partition_point(first, pieces.data() + high, [&](const Piece& piece) { return piece.call < call; });
 }
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
@@ -177,10 +176,13 @@ void low_use(const AdviceInput& in, std::vector<Advice>& found) {
 void slow_launches(const AdviceInput& in, std::vector<Advice>& found) {
   constexpr uint32_t kLaunches = kind_bit(NodeKind::KernelCall) | kind_bit(NodeKind::GraphCall);
   std::vector<int64_t> durations;
+  bool any_slow = false;
+  each_node(in, kLaunches,
+            [&](const Node& node) { any_slow |= !node.has(kNodeReturns) && in.graph.time(node.own) > kSlowLaunchNs; });
+  if (!any_slow) return;
   each_node(in, kLaunches, [&](const Node& node) {
     if (!node.has(kNodeReturns)) durations.push_back(in.graph.time(node.own));
   });
-  if (durations.empty() || *std::max_element(durations.begin(), durations.end()) <= kSlowLaunchNs) return;
   const auto middle = durations.begin() + static_cast<ptrdiff_t>(durations.size() / 2);
   std::nth_element(durations.begin(), middle, durations.end());
   const int64_t median_ns = *middle;
@@ -229,7 +231,7 @@ void host_work_in(const AdviceInput& in, std::vector<Advice>& found) {
   struct Work {
     int64_t time_ns = 0;
     Interval longest{};
-    std::vector<std::vector<Piece>> pieces;  // by thread: rows grow, and those of a thread come before the next one's
+    std::vector<Column<Piece>> pieces;  // by thread: rows grow, and those of a thread come before the next one's
   };
   std::map<StringId, Work> works;
   in.shared.enter(in.window);
@@ -246,7 +248,7 @@ void host_work_in(const AdviceInput& in, std::vector<Advice>& found) {
           work.time_ns += to - from;
           if (to - from > work.longest.length_ns()) work.longest = {from, to};
           if (work.pieces.empty()) work.pieces.resize(trace.threads.size());
-          std::vector<Piece>& pieces = work.pieces[index(call.thread)];
+          Column<Piece>& pieces = work.pieces[index(call.thread)];
           if (pieces.empty() || pieces.back().call != node.row) pieces.push_back({node.row, 0});
           pieces.back().ns += to - from;
         });
@@ -258,16 +260,16 @@ void host_work_in(const AdviceInput& in, std::vector<Advice>& found) {
   if (most.size() > kMostFindings) most.resize(kMostFindings);
   for (const auto& [name, work] : most) {
     const std::string_view text = names.text(name);
-    const auto pieces = std::make_shared<std::vector<Piece>>();
+    const auto pieces = std::make_shared<Column<Piece>>();
     FoundNodes calls;
-    for (std::vector<Piece>& of_thread : work->pieces) {
+    for (Column<Piece>& of_thread : work->pieces) {
       for (const Piece& piece : of_thread) calls.add(piece.call, piece.ns);
       if (pieces->empty()) {
         pieces->swap(of_thread);
       } else {
-        pieces->insert(pieces->end(), of_thread.begin(), of_thread.end());
+        for (const Piece& piece : of_thread) pieces->push_back(piece);
       }
-      of_thread = {};
+      of_thread.free();
     }
     Advice advice;
     advice.finding = fmt::format("the host's own work in {}", text);

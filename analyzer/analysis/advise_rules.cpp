@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace prof::analyzer {
 
@@ -58,8 +59,8 @@ void launch_cost(const AdviceInput& in, std::vector<Advice>& found) {
 void short_kernels(const AdviceInput& in, std::vector<Advice>& found) {
   const Trace& trace = in.input.trace;
   FoundNodes operations, launches;
-  std::map<std::pair<uint32_t, uint32_t>, uint64_t> pairs;  // of subjects
-  std::map<uint32_t, const Node*> before;                   // stream -> its operation before
+  std::unordered_map<uint64_t, uint64_t> pairs;                    // of subjects, the earlier one in the upper half
+  std::vector<const Node*> before(trace.streams.size(), nullptr);  // the operation before, by stream
   each_node(in, kOperationNodes, [&](const Node& node) {
     const GpuOperation& operation = operation_of(in, node);
     const Node*& last = before[operation.stream_index];
@@ -71,18 +72,21 @@ void short_kernels(const AdviceInput& in, std::vector<Advice>& found) {
       return;
     operations.add(node.row, operation.duration_ns());
     if (operation.linked()) launches.add(operation.launch, trace.host[operation.launch].duration_ns());
-    ++pairs[{previous->subject(), node.subject()}];
+    ++pairs[uint64_t{previous->subject()} << 32 | node.subject()];
   });
   if (operations.count < kManyKernels) return;
-  const auto most =
-      std::max_element(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  // Of pairs that came as often the first by number.
+  const auto most = std::max_element(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second < b.second : a.first > b.first;
+  });
   Advice advice;
   advice.see = "sequences";
   advice.finding = "short kernels one after the other";
-  advice.evidence = fmt::format("{} kernels below {} right behind another one, {}; most: {} then {} ({})",
-                                operations.count, scaled_time(kShortKernelNs), scaled_time(operations.time_ns),
-                                node_name(in.input, NodeKind::Kernel, most->first.first),
-                                node_name(in.input, NodeKind::Kernel, most->first.second), most->second);
+  advice.evidence =
+      fmt::format("{} kernels below {} right behind another one, {}; most: {} then {} ({})", operations.count,
+                  scaled_time(kShortKernelNs), scaled_time(operations.time_ns),
+                  node_name(in.input, NodeKind::Kernel, static_cast<uint32_t>(most->first >> 32)),
+                  node_name(in.input, NodeKind::Kernel, static_cast<uint32_t>(most->first)), most->second);
   advice.action = "fuse them: torch.compile, or one kernel by hand";
   advice.call = launches.longest, advice.operation = operations.longest;
   advice.scenario = {
@@ -146,10 +150,13 @@ void default_stream(const AdviceInput& in, std::vector<Advice>& found) {
 void communication(const AdviceInput& in, std::vector<Advice>& found) {
   const KernelCategories& categories = in.input.views.categories();
   const size_t kernels = in.input.trace.kernels.size();
-  std::vector<bool> subjects(kernels);
+  std::vector<bool> communicates(kernels), subjects(kernels);
+  for (uint32_t kernel = 0; kernel < kernels; ++kernel)
+    communicates[kernel] = categories.purpose(KernelId{kernel}) == Purpose::Communication;
+  if (std::find(communicates.begin(), communicates.end(), true) == communicates.end()) return;
   FoundNodes operations;
   each_node(in, kind_bit(NodeKind::Kernel), [&](const Node& node) {
-    if (node.subject() >= kernels || categories.purpose(KernelId{node.subject()}) != Purpose::Communication) return;
+    if (node.subject() >= kernels || !communicates[node.subject()]) return;
     subjects[node.subject()] = true;
     operations.add(node.row, operation_of(in, node).duration_ns());
   });
@@ -186,6 +193,7 @@ void dominating_kernel(const AdviceInput& in, std::vector<Advice>& found) {
 
 void full_queue(const AdviceInput& in, std::vector<Advice>& found) {
   const std::vector<uint32_t>& blocked = in.graph.dependencies().blocked_launches;
+  if (blocked.empty()) return;
   FoundNodes launches;
   each_node(in, kCallNodes, [&](const Node& node) {
     if (node.has(kNodeReturns) && std::binary_search(blocked.begin(), blocked.end(), node.row))
@@ -228,7 +236,7 @@ void host_work(const AdviceInput& in, std::vector<Advice>& found) {
 
 constexpr AdviceRule kRules[] = {
     {"launch-cost", launch_cost},
-    {"short-kernels", short_kernels},
+    {"short-kernels", short_kernels, true},
     {"synchronization", synchronizations},
     {"blocking-copy", blocking_copies},
     {"blocking-memset", blocking_memsets},
@@ -241,8 +249,8 @@ constexpr AdviceRule kRules[] = {
     {"dominating-kernel", dominating_kernel},
     {"full-queue", full_queue},
     {"host-work", host_work},
-    {"host-work-in", host_work_in},
-    {"idle-device", idle_device},
+    {"host-work-in", host_work_in, true},
+    {"idle-device", idle_device, true},
     {"low-use", low_use},
     {"slow-launches", slow_launches},
     {"other-call", other_calls},

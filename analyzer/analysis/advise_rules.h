@@ -73,6 +73,7 @@ struct Advice {
 struct AdviceRule {
   std::string_view name;
   void (*find)(const AdviceInput& input, std::vector<Advice>& found);
+  bool slow = false;  // keeps something of every node: asked first, so that no core is left waiting for it
 };
 
 std::span<const AdviceRule> advice_rules();
@@ -103,10 +104,9 @@ inline std::function<bool(uint32_t)> only(FoundNodes&& found) {
 
 // take(node): the selected nodes of these kinds.
 template <class Take> void each_node(const AdviceInput& in, uint32_t kinds, Take&& take) {
-  for (uint32_t id = 1; id < in.graph.nodes().size(); ++id) {
-    const Node& node = in.graph.nodes()[id];
-    if ((kinds & kind_bit(node.kind())) != 0 && in.selected.has(node)) take(node);
-  }
+  in.graph.each_node(kinds, [&](uint32_t, const Node& node) {
+    if (in.selected.has(node)) take(node);
+  });
 }
 
 inline const GpuOperation& operation_of(const AdviceInput& in, const Node& node) {

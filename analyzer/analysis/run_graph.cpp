@@ -1,5 +1,7 @@
 #include "analyzer/analysis/run_graph.h"
 
+#include "analyzer/model/parallel.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,15 +22,34 @@ bool in(const std::vector<uint32_t>& sorted, uint32_t row) {
 }  // namespace
 
 Interval launched_span(const Trace& trace) {
-  int64_t first = std::numeric_limits<int64_t>::max(), last = std::numeric_limits<int64_t>::min();
-  for (const GpuOperation& operation : trace.operations) {
-    first = std::min(first, operation.start_ns);
-    if (operation.linked()) first = std::min(first, trace.host[operation.launch].begin_ns);
-    last = std::max({last, operation.start_ns, operation.end_ns});
+  constexpr size_t kPart = 1 << 16;
+  const size_t operations = trace.operations.size(), calls = trace.host.size();
+  const size_t operation_parts = (operations + kPart - 1) / kPart, call_parts = (calls + kPart - 1) / kPart;
+  std::vector<Interval> parts(operation_parts + call_parts,
+                              {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()});
+  parallel_for(parts.size(), [&](size_t part) {
+    Interval span = parts[part];
+    if (part >= operation_parts) {
+      const size_t from = (part - operation_parts) * kPart;
+      for (size_t row = from; row < std::min(calls, from + kPart); ++row)
+        span.end_ns = std::max(span.end_ns, trace.host[row].end_ns);
+    } else {
+      for (size_t row = part * kPart; row < std::min(operations, (part + 1) * kPart); ++row) {
+        const GpuOperation& operation = trace.operations[row];
+        span.begin_ns = std::min(span.begin_ns, operation.start_ns);
+        if (operation.linked()) span.begin_ns = std::min(span.begin_ns, trace.host[operation.launch].begin_ns);
+        span.end_ns = std::max({span.end_ns, operation.start_ns, operation.end_ns});
+      }
+    }
+    parts[part] = span;
+  });
+  if (operations == 0) return {};
+  Interval all = parts.front();
+  for (const Interval& part : parts) {
+    all.begin_ns = std::min(all.begin_ns, part.begin_ns);
+    all.end_ns = std::max(all.end_ns, part.end_ns);
   }
-  if (first > last) return {};
-  for (const HostEvent& event : trace.host) last = std::max(last, event.end_ns);
-  return {first, last};
+  return all;
 }
 
 std::vector<Window> graph_windows(const AnalysisInput& input) {
@@ -121,13 +142,23 @@ std::vector<NamedNodes> named_nodes(const AnalysisInput& input, const Dependency
     uint64_t count = 0, returns = 0;
     int64_t own_ns = 0;
   };
+  // Subjects are few, but those of copies may be any numbers.
+  constexpr uint32_t kDense = 1 << 12;
+  std::vector<Sum> dense[kNodeKinds];
   std::unordered_map<uint32_t, Sum> sums[kNodeKinds];
-  for (uint32_t id = 1; id < graph.nodes().size(); ++id) {
-    const Node& node = graph.nodes()[id];
-    if (node.kind() == NodeKind::Point || node.kind() == NodeKind::Join || !selected.has(node)) continue;
-    Sum& sum = sums[static_cast<size_t>(node.kind())][node.subject()];
+  graph.each_node(kCallNodes | kOperationNodes, [&](uint32_t, const Node& node) {
+    if (!selected.has(node)) return;
+    const auto kind = static_cast<size_t>(node.kind());
+    const uint32_t subject = node.subject();
+    if (subject < kDense && dense[kind].empty()) dense[kind].resize(kDense);
+    Sum& sum = subject < kDense ? dense[kind][subject] : sums[kind][subject];
     sum.own_ns += graph.time(node.own);
     node.has(kNodeReturns) ? ++sum.returns : ++sum.count;
+  });
+  for (uint32_t kind = 0; kind < kNodeKinds; ++kind) {
+    for (uint32_t subject = 0; subject < dense[kind].size(); ++subject) {
+      if (const Sum& sum = dense[kind][subject]; sum.count + sum.returns != 0) sums[kind].emplace(subject, sum);
+    }
   }
   std::map<std::pair<uint32_t, std::string_view>, NamedNodes> by_name;
   for (uint32_t kind = 0; kind < kNodeKinds; ++kind) {

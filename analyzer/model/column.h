@@ -51,13 +51,12 @@ template <class T> class Column {
 
   void reserve(size_t rows) {
     if (rows <= capacity_) return;
-    constexpr size_t kPage = 4096, kHugeFrom = size_t{16} << 20;  // below, what is never touched would count
+    constexpr size_t kPage = 4096;
     const size_t bytes = (rows * sizeof(T) + kPage - 1) / kPage * kPage;
     void* moved = rows_ == nullptr ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
                                    : mremap(static_cast<void*>(rows_), mapped_bytes_, bytes, MREMAP_MAYMOVE);
     if (moved == MAP_FAILED) throw std::bad_alloc();
-    // One page fault for 2 MiB instead of 512. Where it is refused, 4 KiB do.
-    if (bytes >= kHugeFrom) madvise(moved, bytes, MADV_HUGEPAGE);
+    // Huge pages are not asked for: beside a full page cache making them takes longer than they save.
     rows_ = static_cast<T*>(moved);
     mapped_bytes_ = bytes;
     capacity_ = bytes / sizeof(T);

@@ -2,6 +2,7 @@
 // index; a log where they are not gets a sorted list.
 #pragma once
 
+#include "analyzer/model/prefault.h"
 #include "analyzer/model/stages.h"
 
 #include <algorithm>
@@ -21,6 +22,7 @@ class CorrelationTable {
     const uint64_t range = uint64_t{high} - low + 1;
     if (range > calls.size() * 8 + 65536) return;
     dense_.resize(range);
+    write_pages(dense_);
   }
   bool is_dense() const { return !dense_.empty(); }
   bool any_calls() const { return any_calls_; }

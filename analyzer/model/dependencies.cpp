@@ -3,6 +3,7 @@
 #include "analyzer/model/call_class.h"
 #include "analyzer/model/front_heap.h"
 #include "analyzer/model/long_launches.h"
+#include "analyzer/model/prefault.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -91,6 +92,8 @@ class Finder {
   void find_operations_of_launches() {
     first_.resize(trace_.host.size());
     last_.resize(trace_.host.size());
+    write_pages(first_);
+    write_pages(last_);
     for (uint32_t row = 0; row < trace_.operations.size(); ++row) {
       const GpuOperation& operation = trace_.operations[row];
       if (!operation.linked()) continue;

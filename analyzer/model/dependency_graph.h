@@ -19,6 +19,7 @@
 #include "analyzer/model/dependencies.h"
 #include "analyzer/model/trace.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -39,6 +40,7 @@ enum class NodeKind : uint8_t {
   Fill,
 };
 inline constexpr uint32_t kNodeKinds = 11;
+static_assert(kNodeKinds <= 16);
 constexpr uint32_t kind_bit(NodeKind kind) { return 1u << static_cast<uint32_t>(kind); }
 inline constexpr uint32_t kCallNodes = kind_bit(NodeKind::KernelCall) | kind_bit(NodeKind::GraphCall) |
                                        kind_bit(NodeKind::MemoryCall) | kind_bit(NodeKind::SynchronizationCall) |
@@ -101,12 +103,24 @@ class DependencyGraph {
     }
     return false;
   }
+  // visit(id, node): all nodes of these kinds, in order. Stretches without any are skipped.
+  template <class Visit> void each_node(uint32_t kinds, Visit&& visit) const {
+    for (size_t stretch = 0; stretch < kinds_of_stretch_.size(); ++stretch) {
+      if ((kinds_of_stretch_[stretch] & kinds) == 0) continue;
+      const size_t first = std::max<size_t>(stretch * kStretch, 1),
+                   last = std::min((stretch + 1) * kStretch, nodes_.size());
+      for (size_t id = first; id < last; ++id) {
+        if ((kinds & kind_bit(nodes_[id].kind())) != 0) visit(static_cast<uint32_t>(id), nodes_[id]);
+      }
+    }
+  }
   // The node that ended last; kNone if there is none.
   uint32_t last() const { return last_; }
 
  private:
   friend class GraphNodes;
   static constexpr int32_t kAside = -(1 << 30);
+  static constexpr size_t kStretch = 512;  // nodes
 
   const Trace& trace_;
   const Dependencies& dependencies_;
@@ -115,6 +129,7 @@ class DependencyGraph {
   uint32_t last_ = kNone;
   uint32_t slots_ = 1;
   Column<Node> nodes_;
+  std::vector<uint16_t> kinds_of_stretch_;  // kind_bit()s
   std::vector<int64_t> aside_;
   std::array<bool, 256> words_{};  // kinds and flags that nodes have, or had before they were known to be the last
 };

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analyzer/model/dependency_graph.h"
+#include "analyzer/model/prefault.h"
 
 #include <algorithm>
 #include <utility>
@@ -33,8 +34,9 @@ class GraphNodes {
     bool outlived = false;  // something ends no earlier
   };
 
-  GraphNodes(DependencyGraph& graph, size_t expected) : graph_(graph) {
-    graph_.nodes_.reserve(expected + expected / 16 + 1024);
+  // Nodes are at least about `expected`.
+  GraphNodes(DependencyGraph& graph, size_t expected)
+      : graph_(graph), prefault_(reserved(graph.nodes_, expected + expected / 16 + 1024), expected) {
     graph_.nodes_.push_back({});
     live_.push_back({graph.begin_ns_, graph.begin_ns_, 0, 1, 0, true});
   }
@@ -74,6 +76,8 @@ class GraphNodes {
     // Work may be the last although something waits for it: a what-if may drop the wait.
     if ((kind_bit(from.kind) & kOperationNodes) != 0) node.word |= kNodeLast << 4;
     graph_.nodes_.push_back(node);
+    if (id / DependencyGraph::kStretch >= graph_.kinds_of_stretch_.size()) graph_.kinds_of_stretch_.push_back(0);
+    graph_.kinds_of_stretch_.back() |= static_cast<uint16_t>(kind_bit(from.kind));
     graph_.words_[node.word & 255] = true;
     live_[slot] = {from.end_ns - from.own, from.end_ns, id, 1, 0, false};
     if (graph_.last_ == kNone || from.end_ns > last_ns_) graph_.last_ = id, last_ns_ = from.end_ns;
@@ -111,6 +115,10 @@ class GraphNodes {
   }
 
  private:
+  static const Column<Node>& reserved(Column<Node>& nodes, size_t rows) {
+    nodes.reserve(rows);
+    return nodes;
+  }
   void mark_if_last(const Live& live) {
     if (live.outlived) return;
     Node& node = graph_.nodes_[live.node];
@@ -124,6 +132,7 @@ class GraphNodes {
   }
 
   DependencyGraph& graph_;
+  Prefault prefault_;
   std::vector<Live> live_;      // by slot
   std::vector<uint32_t> free_;  // slots
   int64_t last_ns_ = 0;

@@ -9,10 +9,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 namespace prof::analyzer {
 
 namespace {
+
+constexpr size_t kInBlock = 512;  // rows: their cells and lines fit a core's own cache
 
 bool is_plain(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
@@ -56,6 +59,25 @@ char* put_scaled_time(char* to, int64_t ns) {
     to += decimals;
   }
   return put_text(to, unit);
+}
+
+// Characters of put_scaled_time(): five digits, a point and the unit, but where rounding gives a sixth.
+size_t scaled_width(int64_t ns) {
+  constexpr uint64_t kSecond = 1'000'000'000, kPlainUntil = 10'000 * kSecond;
+  const auto magnitude = static_cast<uint64_t>(ns);
+  if (ns < 1000 || magnitude >= kPlainUntil) {
+    char text[48];
+    return static_cast<size_t>(put_scaled_time(text, ns) - text);
+  }
+  uint64_t power = 10'000;
+  while (magnitude >= power) power *= 10;
+  const bool rounds_up = magnitude >= power - power / 200'000;
+  return (magnitude < kSecond ? 8 : 7) + (rounds_up ? 1 : 0);
+}
+
+size_t count_width(int64_t value) {
+  return value < 0 ? 1 + decimal_digits(0 - static_cast<uint64_t>(value))
+                   : decimal_digits(static_cast<uint64_t>(value));
 }
 
 char* put_number(char* to, const TableColumn& column, int64_t cell, TimeUnit unit) {
@@ -114,6 +136,37 @@ ShownCell CellTexts::of(size_t row, size_t column, Buffer& buffer) const {
   return {{buffer, size}, size};
 }
 
+size_t CellTexts::widest(size_t column, size_t first, size_t last) const {
+  const TableColumn& cells = table_.columns()[column];
+  const std::span<const int64_t> some(cells.cells.data() + first, last - first);
+  size_t widest = 0;
+  const bool whole = cells.type == CellType::Count || (cells.type == CellType::Nanoseconds && unit_ == TimeUnit::Ns);
+  if (cells.type == CellType::Text) {
+    for (const int64_t cell : some) {
+      if (cell != kEmptyCell) widest = std::max(widest, of_text_[static_cast<size_t>(cell)].width);
+    }
+  } else if (whole && !look_.number) {
+    // Empty cells, the least of all numbers, as zeros.
+    int64_t least = 0, most = 0;
+    bool any = false;
+    for (const int64_t cell : some) {
+      const int64_t value = cell == kEmptyCell ? 0 : cell;
+      any |= cell != kEmptyCell;
+      least = std::min(least, value);
+      most = std::max(most, value);
+    }
+    if (any) widest = std::max(count_width(most), least < 0 ? count_width(least) : 0);
+  } else if (cells.type == CellType::Nanoseconds && unit_ == TimeUnit::Auto && !look_.number) {
+    for (const int64_t cell : some) {
+      if (cell != kEmptyCell) widest = std::max(widest, scaled_width(cell));
+    }
+  } else {
+    Buffer buffer;
+    for (size_t row = first; row < last; ++row) widest = std::max(widest, of(row, column, buffer).width);
+  }
+  return widest;
+}
+
 // What one thread keeps: the rows of its block, and texts of blocks before, which come again.
 class RowWriter::Block {
  public:
@@ -132,7 +185,7 @@ class RowWriter::Block {
     return *texts_;
   }
 
-  std::string lines;
+  LineBuffer lines;
   std::vector<size_t> widths;
 
  private:
@@ -146,13 +199,14 @@ RowWriter::RowWriter(const Table& table, TimeUnit unit, CellLook look)
   if (!table.is_listing()) stored_ = std::make_unique<CellTexts>(table, unit_, look_);
 }
 
-// visit(block, texts, first, last): rows of texts.table(); use(block): block by block.
-template <class Visit, class Use> void RowWriter::each_block(Visit&& visit, Use&& use) const {
-  constexpr size_t kInBlock = 2048;
-  const size_t rows = table_.rows();
-  parallel_in_order((rows + kInBlock - 1) / kInBlock, [this] { return Block(*this); },
+// visit(block, texts, first, last): rows of texts.table(); use(block): block by block. Of `step` blocks one, and the last.
+template <class Visit, class Use> void RowWriter::each_block(size_t step, Visit&& visit, Use&& use) const {
+  const size_t rows = table_.rows(), blocks = (rows + kInBlock - 1) / kInBlock;
+  if (blocks == 0) return;
+  parallel_in_order((blocks - 1 + step - 1) / step + 1, [this] { return Block(*this); },
                     [&](Block& block, size_t i) {
-                      const size_t first = i * kInBlock, last = std::min(rows, first + kInBlock);
+                      const size_t first = std::min(i * step, blocks - 1) * kInBlock;
+                      const size_t last = std::min(rows, first + kInBlock);
                       stored_ ? visit(block, *stored_, first, last)
                               : visit(block, block.rows(first, last), size_t{0}, last - first);
                     },
@@ -162,14 +216,15 @@ template <class Visit, class Use> void RowWriter::each_block(Visit&& visit, Use&
 std::vector<size_t> RowWriter::widths(const std::vector<std::string>& titles) const {
   std::vector<size_t> widths;
   for (const std::string& title : titles) widths.push_back(display_width(title));
+  // Of a long listing, whose rows are made once more for their text, some from its begin to its end decide.
+  constexpr size_t kAllUntil = 1 << 20, kSampledBlocks = 512;
+  const size_t step = stored_ || table_.rows() <= kAllUntil ? 1 : (table_.rows() / kInBlock) / kSampledBlocks;
   each_block(
+      step,
       [&](Block& block, const CellTexts& texts, size_t first, size_t last) {
         block.widths.assign(titles.size(), 0);
-        for (size_t column = 0; column < titles.size(); ++column) {
-          CellTexts::Buffer buffer;
-          size_t& widest = block.widths[column];
-          for (size_t row = first; row < last; ++row) widest = std::max(widest, texts.of(row, column, buffer).width);
-        }
+        for (size_t column = 0; column < titles.size(); ++column)
+          block.widths[column] = texts.widest(column, first, last);
       },
       [&](const Block& block) {
         for (size_t column = 0; column < titles.size(); ++column)
@@ -178,10 +233,11 @@ std::vector<size_t> RowWriter::widths(const std::vector<std::string>& titles) co
   return widths;
 }
 
-void RowWriter::write(Sink& sink, const std::function<void(const CellTexts&, size_t, std::string&)>& put,
+void RowWriter::write(Sink& sink, const std::function<void(const CellTexts&, size_t, LineBuffer&)>& put,
                       std::string_view between_rows) const {
   bool first_block = true;
   each_block(
+      1,
       [&](Block& block, const CellTexts& texts, size_t first, size_t last) {
         block.lines.clear();
         for (size_t row = first; row < last; ++row) {
@@ -192,7 +248,7 @@ void RowWriter::write(Sink& sink, const std::function<void(const CellTexts&, siz
       [&](const Block& block) {
         if (!first_block) sink.write(between_rows);
         first_block = false;
-        sink.write(block.lines);
+        sink.write(block.lines.view());
       });
 }
 

@@ -3,6 +3,7 @@
 // each, rows are made on all cores.
 #pragma once
 
+#include "analyzer/output/line_buffer.h"
 #include "analyzer/output/table.h"
 
 #include <cstdint>
@@ -39,6 +40,12 @@ class CellTexts {
   // In the buffer, or kept as long as this object.
   using Buffer = char[512];
   ShownCell of(size_t row, size_t column, Buffer& buffer) const;
+  // Appends what of() shows.
+  void put(const ShownCell& cell, const Buffer& buffer, LineBuffer& line) const {
+    cell.text.data() == buffer ? line.block_copy(cell.text) : line += cell.text;
+  }
+  // The widest cell of a column in rows [first, last).
+  size_t widest(size_t column, size_t first, size_t last) const;
   void add_new_texts();  // the table has got more rows
 
  private:
@@ -54,15 +61,16 @@ class RowWriter {
  public:
   RowWriter(const Table& table, TimeUnit unit, CellLook look = {});
 
-  // Of each column the widest cell, or its title if that is wider.
+  // Of each column the widest cell, or its title if that is wider. Of a listing with more than a million rows as far as some of
+  // them tell: a wider cell then moves the rest of its line to the right.
   std::vector<size_t> widths(const std::vector<std::string>& titles) const;
   // put(texts, row of texts.table(), lines) appends to the lines; called on several threads.
-  void write(Sink& sink, const std::function<void(const CellTexts&, size_t, std::string&)>& put,
+  void write(Sink& sink, const std::function<void(const CellTexts&, size_t, LineBuffer&)>& put,
              std::string_view between_rows = "") const;
 
  private:
   class Block;
-  template <class Visit, class Use> void each_block(Visit&& visit, Use&& use) const;
+  template <class Visit, class Use> void each_block(size_t step, Visit&& visit, Use&& use) const;
 
   const Table& table_;
   TimeUnit unit_;

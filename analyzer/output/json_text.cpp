@@ -71,22 +71,20 @@ std::string json_string(std::string_view text) {
 }
 
 char* put_decimal(char* to, uint64_t value) {
-  char digits[20];
-  char* at = digits + sizeof(digits);
+  const size_t digits = decimal_digits(value);
+  char* const end = to + digits;
+  char* at = end;
   while (value >= 100) {
     at -= 2;
     std::memcpy(at, kPairs.text + 2 * (value % 100), 2);
     value /= 100;
   }
   if (value >= 10) {
-    at -= 2;
-    std::memcpy(at, kPairs.text + 2 * value, 2);
+    std::memcpy(to, kPairs.text + 2 * value, 2);
   } else {
-    *--at = static_cast<char>('0' + value);
+    *to = static_cast<char>('0' + value);
   }
-  const size_t size = static_cast<size_t>(digits + sizeof(digits) - at);
-  std::memcpy(to, at, size);
-  return to + size;
+  return end;
 }
 
 char* put_double(char* to, double value) {

@@ -3,6 +3,8 @@
 // hold any bytes: what is not UTF-8 comes out as the text \xNN, so the JSON stays valid and the name readable.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -19,6 +21,17 @@ std::string readable_utf8(std::string_view text);
 
 // The text as a JSON string with its quotes.
 std::string json_string(std::string_view text);
+
+// 1 to 20.
+inline size_t decimal_digits(uint64_t value) {
+  static constexpr std::array<uint64_t, 20> kPowers = [] {
+    std::array<uint64_t, 20> powers{};  // 0 has a digit as well
+    for (uint64_t i = 1, power = 10; i < 20; ++i, power *= 10) powers[i] = power;
+    return powers;
+  }();
+  const auto about = static_cast<size_t>(std::bit_width(value | 1)) * 1233 >> 12;  // log10(2) = 1233 / 4096
+  return about + (value >= kPowers[about] ? 1 : 0);
+}
 
 // Writes the decimal digits of `value` and returns the byte after them (at most 20).
 char* put_decimal(char* to, uint64_t value);

@@ -47,25 +47,25 @@ void write_nsys_text(const Table& table, TimeUnit unit, Sink& sink) {
   const RowWriter rows(table, unit, {cut_text, with_commas});
   const std::vector<size_t> widths = rows.widths(titles);
   // Spaces at the end of a line are left out.
-  const auto put = [&](size_t i, const ShownCell& cell, size_t before, std::string& line) {
+  const auto put = [&](size_t i, const ShownCell& cell, size_t before, LineBuffer& line) {
     line += i == 0 ? " " : "  ";
-    line.append(before, ' ').append(cell.text).append(widths[i] - before - cell.width, ' ');
+    (line.spaces(before) += cell.text).spaces(widths[i] - std::min(widths[i], before + cell.width));
     if (i + 1 < columns.size()) return;
-    line.erase(line.find_last_not_of(' ') + 1);
+    line.trim_spaces();
     line += '\n';
   };
-  std::string head;
+  LineBuffer head;
   for (size_t i = 0; i < columns.size(); ++i) {
     const size_t width = display_width(titles[i]);
     put(i, {titles[i], width}, (widths[i] - width) / 2, head);
   }
   for (size_t i = 0; i < columns.size(); ++i) put(i, {std::string(widths[i], '-'), widths[i]}, 0, head);
-  sink.write(head);
-  rows.write(sink, [&](const CellTexts& texts, size_t row, std::string& line) {
+  sink.write(head.view());
+  rows.write(sink, [&](const CellTexts& texts, size_t row, LineBuffer& line) {
     CellTexts::Buffer buffer;
     for (size_t i = 0; i < columns.size(); ++i) {
       const ShownCell cell = texts.of(row, i, buffer);
-      put(i, cell, columns[i].type == CellType::Text ? 0 : widths[i] - cell.width, line);
+      put(i, cell, columns[i].type == CellType::Text ? 0 : widths[i] - std::min(widths[i], cell.width), line);
     }
   });
   if (!table.notes.empty()) sink.write("\n");

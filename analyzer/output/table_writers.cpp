@@ -41,22 +41,31 @@ void write_text(const Table& table, TimeUnit unit, Sink& sink) {
   }
   const RowWriter rows(table, unit);
   const std::vector<size_t> widths = rows.widths(titles);
-  const auto put = [&](size_t i, const ShownCell& cell, std::string& line) {
-    const size_t padding = widths[i] - cell.width;
-    const bool last = i + 1 == columns.size(), left = columns[i].type == CellType::Text;
-    if (i != 0) line += "  ";
-    if (!left) line.append(padding, ' ');
-    line += cell.text;
-    if (left && !last) line.append(padding, ' ');
-    if (last) line += '\n';
+  std::vector<bool> left;
+  for (const TableColumn& column : columns) left.push_back(column.type == CellType::Text);
+  // The padding behind a text is written before the next cell: behind the last one there is none.
+  const auto begin = [&](size_t i, size_t width, size_t& kept, LineBuffer& line) {
+    const size_t padding = widths[i] - std::min(widths[i], width);
+    line.spaces(kept + (left[i] ? 0 : padding));
+    kept = (left[i] ? padding : 0) + 2;
   };
-  std::string head;
-  for (size_t i = 0; i < columns.size(); ++i) put(i, {titles[i], display_width(titles[i])}, head);
-  for (size_t i = 0; i < columns.size(); ++i) head.append(i == 0 ? "" : "  ").append(widths[i], '-');
-  sink.write(head + "\n");
-  rows.write(sink, [&](const CellTexts& texts, size_t row, std::string& line) {
+  LineBuffer head;
+  for (size_t i = 0, kept = 0; i < columns.size(); ++i) {
+    begin(i, display_width(titles[i]), kept, head);
+    head += titles[i];
+  }
+  head += '\n';
+  for (size_t i = 0; i < columns.size(); ++i) (head += i == 0 ? "" : "  ") += std::string(widths[i], '-');
+  head += '\n';
+  sink.write(head.view());
+  rows.write(sink, [&](const CellTexts& texts, size_t row, LineBuffer& line) {
     CellTexts::Buffer buffer;
-    for (size_t i = 0; i < columns.size(); ++i) put(i, texts.of(row, i, buffer), line);
+    for (size_t i = 0, kept = 0; i < columns.size(); ++i) {
+      const ShownCell cell = texts.of(row, i, buffer);
+      begin(i, cell.width, kept, line);
+      texts.put(cell, buffer, line);
+    }
+    line += '\n';
   });
   write_end(table, sink);
 }
@@ -82,11 +91,11 @@ void write_csv(const Table& table, TimeUnit unit, Sink& sink) {
   }
   sink.write("\n");
   const RowWriter rows(table, unit, {csv_text, {}});
-  rows.write(sink, [&](const CellTexts& texts, size_t row, std::string& line) {
+  rows.write(sink, [&](const CellTexts& texts, size_t row, LineBuffer& line) {
     CellTexts::Buffer buffer;
     for (size_t i = 0; i < columns.size(); ++i) {
       if (i != 0) line += ',';
-      line += texts.of(row, i, buffer).text;
+      texts.put(texts.of(row, i, buffer), buffer, line);
     }
     line += '\n';
   });
@@ -106,7 +115,7 @@ void write_json(const Table& table, Sink& sink) {
   }
   if (table.rows() != 0) sink.write("\n");
   const RowWriter rows(table, TimeUnit::Ns, {[](std::string&& text) { return json_string(text); }, {}});
-  const auto put = [&](const CellTexts& texts, size_t row, std::string& line) {
+  const auto put = [&](const CellTexts& texts, size_t row, LineBuffer& line) {
     CellTexts::Buffer buffer;
     line += '{';
     for (size_t i = 0; i < keys.size(); ++i) {
@@ -117,9 +126,9 @@ void write_json(const Table& table, Sink& sink) {
       if (cell == kEmptyCell) {
         line += "null";
       } else if (is_real(column.type)) {
-        line.append(buffer, put_double(buffer, Table::real(cell)));
+        line += std::string_view(buffer, static_cast<size_t>(put_double(buffer, Table::real(cell)) - buffer));
       } else {
-        line += texts.of(row, i, buffer).text;
+        texts.put(texts.of(row, i, buffer), buffer, line);
       }
     }
     line += '}';

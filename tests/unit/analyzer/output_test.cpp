@@ -1,4 +1,5 @@
 // Tables, JSON texts and sinks: exact numbers, valid JSON for any bytes, no half-written file.
+#include "analyzer/output/cell_text.h"
 #include "analyzer/output/json_text.h"
 #include "analyzer/output/sink.h"
 #include "analyzer/output/table.h"
@@ -28,6 +29,30 @@ TEST(JsonText, WritesNanosecondsAsMicrosecondsExactly) {
   EXPECT_EQ(micros(INT64_MAX), "9223372036854775.807");
 }
 
+// Around every power of ten, both signs.
+std::vector<int64_t> telling_numbers() {
+  std::vector<int64_t> numbers{0, INT64_MAX, INT64_MIN + 1};
+  for (int64_t power = 1; power <= INT64_MAX / 10; power *= 10) {
+    for (const int64_t off : {0, 1, 4, 5, 6, 44, 50, 55, 499, 5000, 49'999, 50'000}) {
+      for (const int64_t number : {power - off, power + off, 5 * power + off}) {
+        numbers.push_back(number);
+        numbers.push_back(-number);
+      }
+    }
+  }
+  return numbers;
+}
+
+TEST(JsonText, WritesDecimalsOfEveryLength) {
+  char text[24];
+  for (const int64_t number : telling_numbers()) {
+    ASSERT_EQ(std::string(text, put_signed(text, number)), std::to_string(number));
+    const auto magnitude = static_cast<uint64_t>(number);
+    ASSERT_EQ(std::string(text, put_decimal(text, magnitude)), std::to_string(magnitude));
+    ASSERT_EQ(decimal_digits(magnitude), std::to_string(magnitude).size());
+  }
+}
+
 TEST(JsonText, IsValidForAnyBytesAndKeepsWhatIsReadable) {
   EXPECT_EQ(json_string("a\"b\\\x01\xff"), R"("a\"b\\\\x01\\xff")");
   EXPECT_EQ(json_string("µs 漢"), "\"µs 漢\"");
@@ -47,6 +72,53 @@ TEST(Table, ScalesTimesToFiveDigits) {
   EXPECT_EQ(scaled_time(35'919'000), "35.919ms");
   EXPECT_EQ(scaled_time(604'780'000), "604.78ms");
   EXPECT_EQ(scaled_time(1'395'610'000), "1.3956s");
+}
+
+// Widths of numbers are found without their texts: each cell by itself, and all together.
+TEST(Table, KnowsHowWideCellsAreAsTheyAreWritten) {
+  const std::vector<int64_t> numbers = telling_numbers();
+  for (const TimeUnit unit : {TimeUnit::Auto, TimeUnit::Ns, TimeUnit::Us, TimeUnit::S}) {
+    Table table("name", "title");
+    table.add_column("A time", "time", CellType::Nanoseconds);
+    table.add_column("A count", "count", CellType::Count);
+    table.add_column("A text", "text", CellType::Text);
+    table.add_column("A ratio", "ratio", CellType::Real, 2);
+    table.row();
+    for (const int64_t number : numbers) {
+      table.row()
+          .add(number)
+          .add(number)
+          .add(std::string_view(std::to_string(number) + "µ"))
+          .add(static_cast<double>(number));
+    }
+    const CellTexts texts(table, unit);
+    for (size_t column = 0; column < table.columns().size(); ++column) {
+      size_t widest = 0;
+      for (size_t row = 0; row < table.rows(); ++row) {
+        CellTexts::Buffer buffer;
+        const size_t width = texts.of(row, column, buffer).width;
+        widest = std::max(widest, width);
+        ASSERT_EQ(texts.widest(column, row, row + 1), width) << "column " << column << ", row " << row;
+      }
+      EXPECT_EQ(texts.widest(column, 0, table.rows()), widest) << "column " << column;
+      EXPECT_EQ(texts.widest(column, 0, 0), 0u);
+    }
+  }
+}
+
+TEST(Table, MakesLinesOfPiecesOfEveryLength) {
+  const std::string source(100, 'x');
+  LineBuffer line;
+  std::string expected;
+  for (size_t length = 0; length <= 64; ++length) {
+    ((line += std::string_view(source).substr(0, length)) += '|').spaces(length).block_copy({source.data(), length});
+    expected += source.substr(0, length) + '|' + std::string(length, ' ') + source.substr(0, length);
+  }
+  EXPECT_EQ(line.view(), expected);
+  line.spaces(40).trim_spaces();
+  EXPECT_EQ(line.view(), expected);
+  line.clear();
+  EXPECT_EQ(line.view(), "");
 }
 
 TEST(Table, SortsStablyWithEmptyCellsFirst) {
