@@ -1,10 +1,10 @@
 // A replay of the unchanged graph is the measured run; what a change saves is worked out by hand.
 #include "analyzer/model/replay.h"
 #include "tests/unit/analyzer/hand_trace.h"
+#include "tests/unit/analyzer/scaling.h"
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <random>
 
 namespace prof::analyzer {
@@ -437,7 +437,7 @@ TEST(DependencyGraph, TimesOverASecondAndTimesOfNoMeaningAreKept) {
   EXPECT_EQ(Replay(graph).wall_ns(), graph.wall_ns());
 }
 
-double seconds_for(uint32_t launches) {
+int64_t cpu_ns_for(uint32_t launches) {
   SampleRun run;
   for (uint32_t i = 0; i < 3; ++i) run.stream(0, 8 + i);
   for (uint32_t i = 0; i < launches; ++i) {
@@ -446,20 +446,20 @@ double seconds_for(uint32_t launches) {
     if (i % 16 == 0) run.awaited("cudaDeviceSynchronize", t + 21, t + 95);
   }
   run.finish();
-  double best = 1e9;
+  int64_t best = INT64_MAX;
   for (int repeat = 0; repeat < 3; ++repeat) {  // the least of three: other programs run, too
-    const auto begin = std::chrono::steady_clock::now();
+    const int64_t before = tests::process_cpu_ns();
     const Dependencies waits(run.trace);
     const DependencyGraph graph(run.trace, waits, 0, INT64_MAX);
     EXPECT_EQ(Replay(graph).wall_ns(), graph.wall_ns());
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    best = std::min(best, tests::process_cpu_ns() - before);
   }
   return best;
 }
 
-TEST(DependencyGraph, TwiceTheRunTakesAboutTwiceTheTime) {
-  const double half = seconds_for(50'000), whole = seconds_for(200'000);
-  EXPECT_LT(whole, 4 * half * 2.5 + 0.05);
+TEST(DependencyGraph, FourTimesTheRunTakesAboutFourTimesTheTime) {
+  const int64_t quarter = cpu_ns_for(50'000), whole = cpu_ns_for(200'000);
+  EXPECT_LT(whole, 10 * quarter + 50'000'000);
 }
 
 }  // namespace
