@@ -30,6 +30,7 @@ inline void add_report_options(CLI::App& verb, ReportOptions& options) {
       ->delimiter(',')
       ->expected(1)
       ->take_all()
+      ->allow_extra_args(false)
       ->option_text("WORDS");
   verb.add_flag("--captured", options.captured,
                 "nvtx: what a CUDA graph runs belongs to the ranges that captured it, not to those that launched it");

@@ -96,6 +96,21 @@ char* put_number(char* to, const TableColumn& column, int64_t cell, TimeUnit uni
 
 }  // namespace
 
+size_t put_commas(char* number, size_t size) {
+  const size_t first = size != 0 && number[0] == '-' ? 1 : 0;
+  const auto point = static_cast<size_t>(std::find(number, number + size, '.') - number);
+  if (point <= first + 3) return size;
+  size_t commas = (point - first - 1) / 3;
+  const size_t grown = size + commas;
+  std::memmove(number + point + commas, number + point, size - point);
+  for (size_t from = point, to = point + commas; commas != 0; --commas) {
+    from -= 3, to -= 3;
+    std::memmove(number + to, number + from, 3);
+    number[--to] = ',';
+  }
+  return grown;
+}
+
 size_t display_width(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
@@ -128,11 +143,7 @@ ShownCell CellTexts::of(size_t row, size_t column, Buffer& buffer) const {
   if (cell == kEmptyCell) return {};
   if (cells.type == CellType::Text) return of_text_[static_cast<size_t>(cell)];
   auto size = static_cast<size_t>(put_number(buffer, cells, cell, unit_) - buffer);
-  if (look_.number) {
-    const std::string text = look_.number({buffer, size});
-    size = std::min(text.size(), sizeof(buffer));
-    std::memcpy(buffer, text.data(), size);
-  }
+  if (look_.commas && size <= sizeof(buffer) / 2) size = put_commas(buffer, size);
   return {{buffer, size}, size};
 }
 
@@ -145,7 +156,7 @@ size_t CellTexts::widest(size_t column, size_t first, size_t last) const {
     for (const int64_t cell : some) {
       if (cell != kEmptyCell) widest = std::max(widest, of_text_[static_cast<size_t>(cell)].width);
     }
-  } else if (whole && !look_.number) {
+  } else if (whole) {
     // Empty cells, the least of all numbers, as zeros.
     int64_t least = 0, most = 0;
     bool any = false;
@@ -155,8 +166,12 @@ size_t CellTexts::widest(size_t column, size_t first, size_t last) const {
       least = std::min(least, value);
       most = std::max(most, value);
     }
-    if (any) widest = std::max(count_width(most), least < 0 ? count_width(least) : 0);
-  } else if (cells.type == CellType::Nanoseconds && unit_ == TimeUnit::Auto && !look_.number) {
+    const auto width_of = [&](int64_t value) {
+      const size_t digits = count_width(value) - (value < 0 ? 1 : 0);
+      return count_width(value) + (look_.commas ? (digits - 1) / 3 : 0);
+    };
+    if (any) widest = std::max(width_of(most), least < 0 ? width_of(least) : 0);
+  } else if (cells.type == CellType::Nanoseconds && unit_ == TimeUnit::Auto && !look_.commas) {
     for (const int64_t cell : some) {
       if (cell != kEmptyCell) widest = std::max(widest, scaled_width(cell));
     }

@@ -23,10 +23,10 @@ struct ShownCell {
   size_t width = 0;  // columns of a terminal, one per character
 };
 
-// What is done with a text that can be read: quoted, cut …; with the text of a number. Empty: nothing.
+// What is done with a text that can be read: quoted, cut … (empty: nothing), and with the text of a number.
 struct CellLook {
   std::function<std::string(std::string&&)> text{};
-  std::function<std::string(std::string_view)> number{};
+  bool commas = false;  // between the thousands of numbers
 };
 
 class CellTexts {
@@ -77,6 +77,9 @@ class RowWriter {
   CellLook look_;
   std::unique_ptr<const CellTexts> stored_;  // null: a listing
 };
+
+// Puts a comma before every third digit in front of the point; the number's new size.
+size_t put_commas(char* number, size_t size);
 
 // Columns of a terminal the text takes.
 size_t display_width(std::string_view text);

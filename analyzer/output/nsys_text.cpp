@@ -27,14 +27,6 @@ std::string cut_text(std::string&& text) {
 
 }  // namespace
 
-std::string with_commas(std::string_view number) {
-  const size_t point = std::min(number.find('.'), number.size());
-  const size_t first = !number.empty() && number.front() == '-' ? 1 : 0;
-  std::string text(number);
-  for (size_t at = point; at > first + 3;) text.insert(at -= 3, 1, ',');
-  return text;
-}
-
 void write_nsys_text(const Table& table, TimeUnit unit, Sink& sink) {
   if (unit == TimeUnit::Auto) unit = TimeUnit::Ns;
   sink.write(fmt::format(" ** {} ({}):\n\n", table.title(), table.name()));
@@ -44,7 +36,7 @@ void write_nsys_text(const Table& table, TimeUnit unit, Sink& sink) {
     titles.push_back(is_time(column.type) ? fmt::format("{} ({})", column.title, kUnitNames[static_cast<size_t>(unit)])
                                           : column.title);
   }
-  const RowWriter rows(table, unit, {cut_text, with_commas});
+  const RowWriter rows(table, unit, {cut_text, true});
   const std::vector<size_t> widths = rows.widths(titles);
   // Spaces at the end of a line are left out.
   const auto put = [&](size_t i, const ShownCell& cell, size_t before, LineBuffer& line) {

@@ -14,7 +14,4 @@ namespace prof::analyzer {
 // Times in ns unless a unit is given; texts cut to 100 characters. Notes and the rest of the table's lines follow.
 void write_nsys_text(const Table& table, TimeUnit unit, Sink& sink);
 
-// 1234567.5 -> "1,234,567.5".
-std::string with_commas(std::string_view number);
-
 }  // namespace prof::analyzer

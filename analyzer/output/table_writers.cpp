@@ -90,7 +90,7 @@ void write_csv(const Table& table, TimeUnit unit, Sink& sink) {
                             : std::string(columns[i].title)));
   }
   sink.write("\n");
-  const RowWriter rows(table, unit, {csv_text, {}});
+  const RowWriter rows(table, unit, {csv_text});
   rows.write(sink, [&](const CellTexts& texts, size_t row, LineBuffer& line) {
     CellTexts::Buffer buffer;
     for (size_t i = 0; i < columns.size(); ++i) {
@@ -114,7 +114,7 @@ void write_json(const Table& table, Sink& sink) {
     keys.push_back(json_string(is_time(column.type) ? column.key + "_ns" : column.key) + ":");
   }
   if (table.rows() != 0) sink.write("\n");
-  const RowWriter rows(table, TimeUnit::Ns, {[](std::string&& text) { return json_string(text); }, {}});
+  const RowWriter rows(table, TimeUnit::Ns, {[](std::string&& text) { return json_string(text); }});
   const auto put = [&](const CellTexts& texts, size_t row, LineBuffer& line) {
     CellTexts::Buffer buffer;
     line += '{';

@@ -1,6 +1,6 @@
 // The reports with nsys's names: numbers worked out by hand from the rows, and layout.
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/output/nsys_text.h"
+#include "analyzer/output/cell_text.h"
 #include "tests/unit/analyzer/sqlite_database.h"
 
 #include <cmath>
@@ -224,11 +224,19 @@ TEST(NsysReports, SharedTracesGiveTheKnownSums) {
   EXPECT_EQ(sum("nvtx_sum", "total_time", "instances"), std::pair(int64_t{1'403'779'266}, int64_t{19118}));
 }
 
-TEST(NsysText, NumbersHaveCommasAndLongTextsAreCut) {
+std::string with_commas(std::string_view number) {
+  char text[64] = {};
+  number.copy(text, number.size());
+  return {text, put_commas(text, number.size())};
+}
+
+TEST(NsysText, NumbersHaveCommas) {
   EXPECT_EQ(with_commas("1234567.5"), "1,234,567.5");
   EXPECT_EQ(with_commas("-123"), "-123");
   EXPECT_EQ(with_commas("-1234"), "-1,234");
   EXPECT_EQ(with_commas("999"), "999");
+  EXPECT_EQ(with_commas("0.1234"), "0.1234");
+  EXPECT_EQ(with_commas("-9223372036854775807"), "-9,223,372,036,854,775,807");
   EXPECT_EQ(with_commas(""), "");
 }
 

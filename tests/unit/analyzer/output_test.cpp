@@ -77,7 +77,12 @@ TEST(Table, ScalesTimesToFiveDigits) {
 // Widths of numbers are found without their texts: each cell by itself, and all together.
 TEST(Table, KnowsHowWideCellsAreAsTheyAreWritten) {
   const std::vector<int64_t> numbers = telling_numbers();
-  for (const TimeUnit unit : {TimeUnit::Auto, TimeUnit::Ns, TimeUnit::Us, TimeUnit::S}) {
+  for (const auto& [unit, commas] : {std::pair{TimeUnit::Auto, false},
+                                     {TimeUnit::Ns, false},
+                                     {TimeUnit::Us, false},
+                                     {TimeUnit::S, false},
+                                     {TimeUnit::Auto, true},
+                                     {TimeUnit::Ns, true}}) {
     Table table("name", "title");
     table.add_column("A time", "time", CellType::Nanoseconds);
     table.add_column("A count", "count", CellType::Count);
@@ -91,7 +96,7 @@ TEST(Table, KnowsHowWideCellsAreAsTheyAreWritten) {
           .add(std::string_view(std::to_string(number) + "µ"))
           .add(static_cast<double>(number));
     }
-    const CellTexts texts(table, unit);
+    const CellTexts texts(table, unit, {{}, commas});
     for (size_t column = 0; column < table.columns().size(); ++column) {
       size_t widest = 0;
       for (size_t row = 0; row < table.rows(); ++row) {
