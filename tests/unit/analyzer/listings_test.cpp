@@ -220,8 +220,9 @@ TEST(Listing, ProcessesAndRanksLeaveTheirRows) {
 TEST(Listing, AStreamWithoutADeviceBelongsToNoProcess) {
   HandTrace hand;
   steps(hand, 10);
-  hand.trace.streams.emplace_back().device = DeviceId{99};
   hand.finish();
+  hand.trace.streams.emplace_back().device =
+      DeviceId{99};  // as of a log whose definition of the device was not readable
   EXPECT_EQ(hand.report(report_gpu_trace).rows(), 50u);
   hand.selection.process_words = {"100"};
   hand.selection.find_processes(hand.trace);
