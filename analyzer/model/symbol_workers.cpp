@@ -335,7 +335,7 @@ bool add_answer(std::string_view bytes, const Job& job, StringTable& strings, Sy
     using T = typename std::remove_reference_t<decltype(values)>::value_type;
     if (bytes.size() / sizeof(T) < count) return false;
     values.resize(count);
-    std::memcpy(values.data(), bytes.data(), count * sizeof(T));
+    if (count != 0) std::memcpy(values.data(), bytes.data(), count * sizeof(T));
     bytes.remove_prefix(count * sizeof(T));
     return true;
   };

@@ -54,13 +54,20 @@ namespace {
 
 // Exported symbols are for programs linked with -lcuda. Without a driver in the process (the program has a weak reference
 // that our export satisfied) they answer what a machine without a GPU would.
+// The first call of a function leaves no frame of ours in its stack; of g++ CMakeLists.txt asks it for this file.
+#if defined(__clang__)
+#define PROF_TAIL_CALL [[clang::musttail]]
+#else
+#define PROF_TAIL_CALL
+#endif
+
 template <Api api, class Function = typename Row<api>::Function> struct Export;
 template <Api api, class... Args> struct Export<api, CUresult(CUDAAPI*)(Args...)> {
   static CUresult first(Args... args) {
     if (!resolve_driver()) return CUDA_ERROR_NO_DEVICE;
     if (real_of<api>() == nullptr) return CUDA_ERROR_NOT_SUPPORTED;  // a driver older than this function
     __atomic_store_n(&prof_exported[index_of(api)], g_hooks[index_of(api)], __ATOMIC_RELAXED);
-    return Hook<api>::call(args...);
+    PROF_TAIL_CALL return Hook<api>::call(args...);
   }
 };
 
