@@ -1,8 +1,10 @@
 # Benchmarks of prof.
 if(TARGET prof_analyzer)
-  foreach(bench analyzer_model_bench kineto_import_bench)
+  foreach(bench analyzer_model_bench kineto_import_bench report_bench)
     add_executable(${bench} ${bench}.cpp)
     target_include_directories(${bench} PRIVATE ${CMAKE_SOURCE_DIR})
     target_link_libraries(${bench} PRIVATE prof_analyzer prof_warnings)
   endforeach()
+  target_compile_definitions(report_bench PRIVATE PROF_BENCH_PROF="$<TARGET_FILE:prof>")
+  add_dependencies(report_bench prof analyzer_model_bench)
 endif()
