@@ -214,7 +214,7 @@ void coroutine() {
 TEST(NativeStack, ACoroutineHasFramesUntilItsBeginning) {
   const Walker walker;
   // Between guard pages, as fibers have it, and gone afterwards.
-  const size_t size = 16 * 4096;
+  const size_t size = 48 * 4096;
   auto* const memory = static_cast<char*>(mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ASSERT_EQ(mprotect(memory + 4096, size - 2 * 4096, PROT_READ | PROT_WRITE), 0);
   getcontext(&g_coroutine_context);
