@@ -164,6 +164,8 @@ void judge(const std::string& path, const std::string& way, const Counters& coun
   // Calls that the recorder itself says it refused: those of threads that run on while the process exits.
   uint64_t counted = opened.log->counter("after_exit").value_or(0);
   totals.counted += counted;
+  // Of threads that run on, each may be refused one call between the last look at the counters and the end.
+  if (way == "exit" || way == "quick_exit") counted += kLoadThreads;
   ThreadRecords recorded[kLoadThreads];
   for (const auto& [ordinal, records] : reading.threads) {
     if (records.thread < kLoadThreads) recorded[records.thread] = records;
