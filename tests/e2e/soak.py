@@ -21,7 +21,7 @@ counts = options.counts.split(",")
 
 
 def run(folder, recorded):
-    environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(options.sim)}
+    environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(options.sim), "SIM": "cupti backlog 2000"}
     if recorded:
         environment |= {"LD_PRELOAD": str(options.libprof), "PROF_OUTPUT": folder, "PROF_GPU": options.gpu, "PROF_CUPTI": f"{options.sim}/libcupti.so.13"}
     done = subprocess.run([options.programs / "soak_program", *counts], env=environment, capture_output=True, text=True, check=True)

@@ -96,7 +96,11 @@ class Sink final : public ActivitySink {
     State& now = state();
     call_subscriber(event, CUPTI_API_EXIT);
     const uint64_t end = clock_now(now);
-    std::lock_guard<std::mutex> lock(now.mutex);
+    std::unique_lock<std::mutex> lock(now.mutex);
+    if (const uint64_t most = script().cupti.backlog; most != 0 && now.finished.size() > most) {
+      now.worker_wake.notify_all();
+      now.drained.wait_for(lock, std::chrono::seconds(1), [&] { return now.finished.size() <= most; });
+    }
     const bool driver = event.domain == ApiDomain::Driver;
     const bool wanted = driver ? event.cbid < kDriverCallbacks && now.driver_api[event.cbid]
                                : event.cbid < kRuntimeCallbacks && now.runtime_api[event.cbid];
@@ -162,6 +166,14 @@ void hand_over(State& now, const Buffer& buffer) {
     complete = now.complete;
   }
   if (complete != nullptr) complete(nullptr, 0, buffer.memory, buffer.size, buffer.used);
+}
+
+void hand_over_due(State& now) {
+  while (!now.full.empty() && now.full.front().due <= std::chrono::steady_clock::now()) {
+    const Buffer buffer = now.full.front();
+    now.full.pop_front();
+    hand_over(now, buffer);
+  }
 }
 
 void close_buffer(State& now) {
@@ -258,6 +270,7 @@ void deliver(bool partly_filled) {
                       (now.open.max_records == 0 || now.open.records < now.open.max_records);
     if (!room) {
       close_buffer(now);
+      hand_over_due(now);
       if (!open_buffer(now) || now.open.size < need) {
         std::lock_guard<std::mutex> lock(now.mutex);
         ++now.dropped;
@@ -269,11 +282,8 @@ void deliver(bool partly_filled) {
     ++now.open.records;
   }
   if (partly_filled && now.open.records != 0) close_buffer(now);
-  while (!now.full.empty() && now.full.front().due <= std::chrono::steady_clock::now()) {
-    const Buffer buffer = now.full.front();
-    now.full.pop_front();
-    hand_over(now, buffer);
-  }
+  hand_over_due(now);
+  now.drained.notify_all();
 }
 
 void start_worker() {

@@ -87,7 +87,7 @@ struct State {
   std::unique_ptr<Subscriber> subscriber;
   bool worker_running = false;
   uint64_t worker_generation = 0;
-  std::condition_variable worker_wake;
+  std::condition_variable worker_wake, drained;
 };
 
 State& state();

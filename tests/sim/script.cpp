@@ -128,6 +128,8 @@ void read_cupti(Script& to, const Line& line) {
     to.cupti.no_graph_trace = true;
   } else if (what == "worker") {
     to.cupti.worker_ms = line.number(2);
+  } else if (what == "backlog") {
+    to.cupti.backlog = line.number(2);
   } else if (what == "version") {
     to.cupti.version = static_cast<uint32_t>(line.number(2));
   } else {

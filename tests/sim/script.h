@@ -39,6 +39,7 @@ struct CuptiScript {
   bool no_graph_trace = false;     // whole graphs cannot be traced: NOT_SUPPORTED
   bool absent_driver_api = false;  // cuptiActivityEnableDriverApi: NOT_SUPPORTED, as in a libcupti without it
   uint64_t worker_ms = 10;         // the worker thread's period (wall time)
+  uint64_t backlog = 0;            // a call waits while more records than this are not in a buffer yet; 0: never
   uint32_t version = 0;            // 0: the header's
 };
 
