@@ -59,7 +59,7 @@ bool BlockWriter::next_block() {
   if (chunk_left_ == 0) {
     const Chunk chunk = take_chunk(chunk_size_);
     if (chunk.first == nullptr) {
-      count(format::Counter::records_dropped_full);
+      count(chunks_are_closed() ? format::Counter::after_exit : format::Counter::records_dropped_full);
       return false;
     }
     chunk_ = chunk.first;

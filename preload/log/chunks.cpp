@@ -217,6 +217,8 @@ uint64_t close_chunks() {
   return end;
 }
 
+bool chunks_are_closed() { return g_closed.load(std::memory_order_acquire); }
+
 void abandon_chunks() {
   g_current.store(nullptr, std::memory_order_relaxed);
   g_ready.store(nullptr, std::memory_order_relaxed);

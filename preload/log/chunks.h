@@ -29,6 +29,7 @@ void give_chunk(Chunk rest);
 bool tend_chunks();
 // At exit: hands out nothing any more and returns the file offset behind the last block that was handed out.
 uint64_t close_chunks();
+bool chunks_are_closed();
 void write_back_chunks();
 // Child of a fork: forgets all slabs.
 void abandon_chunks();

@@ -69,6 +69,7 @@ inline LifePage& life() { return *g_life.load(std::memory_order_acquire); }
 bool enter_slow();
 void count_nested();
 void count_guard_reset();
+void count_cut_off();  // a call that had begun returns when its life is over
 
 // Adds to a loss counter of the log (also before the log exists: kept and written when it does).
 // Safe anywhere, also in the child of a fork and in signal handlers.
@@ -164,7 +165,10 @@ class CallScope {
   }
   void leave() {
     t_local.guard_frame = 0;
-    if (still_recording()) t_local.state->events.leave_call();
+    if (still_recording()) [[likely]]
+      t_local.state->events.leave_call();
+    else
+      count_cut_off();
   }
 
  private:

@@ -187,6 +187,11 @@ bool enter_slow() {
   return ok;
 }
 
+void count_cut_off() {
+  const bool stopped = life().phase.load(std::memory_order_acquire) == static_cast<uint32_t>(Phase::Stopped);
+  if (stopped && in_window() && g_log.is_open()) count(format::Counter::after_exit);
+}
+
 void register_exit_handler() {
   __cxa_atexit(at_exit, nullptr, &__dso_handle);
   static std::atomic<bool> quick{false};

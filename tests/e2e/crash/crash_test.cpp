@@ -95,7 +95,7 @@ class Counters {
 };
 
 struct Programs {
-  std::string load, library, sim;
+  std::string load, libprof, sim;
 };
 
 pid_t start(const Programs& programs, const std::string& folder, bool gpu, const std::vector<std::string>& arguments) {
@@ -105,7 +105,7 @@ pid_t start(const Programs& programs, const std::string& folder, bool gpu, const
   setrlimit(RLIMIT_CORE, &no_core);
   const int quiet = open("/dev/null", O_WRONLY);
   dup2(quiet, STDERR_FILENO);
-  setenv("LD_PRELOAD", programs.library.c_str(), 1);
+  setenv("LD_PRELOAD", programs.libprof.c_str(), 1);
   setenv("LD_LIBRARY_PATH", programs.sim.c_str(), 1);
   setenv("PROF_CUPTI", (programs.sim + "/libcupti.so.13").c_str(), 1);
   setenv("PROF_OUTPUT", folder.c_str(), 1);
@@ -164,8 +164,6 @@ void judge(const std::string& path, const std::string& way, const Counters& coun
   // Calls that the recorder itself says it refused: those of threads that run on while the process exits.
   uint64_t counted = opened.log->counter("after_exit").value_or(0);
   totals.counted += counted;
-  // Of threads that run on, each may be refused one call between the last look at the counters and the end.
-  if (way == "exit" || way == "quick_exit") counted += kLoadThreads;
   ThreadRecords recorded[kLoadThreads];
   for (const auto& [ordinal, records] : reading.threads) {
     if (records.thread < kLoadThreads) recorded[records.thread] = records;
