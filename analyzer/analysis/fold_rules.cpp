@@ -1,5 +1,7 @@
 #include "analyzer/analysis/fold_rules.h"
 
+#include "analyzer/model/rule_lines.h"
+
 #include <fmt/format.h>
 #include <fnmatch.h>
 
@@ -25,12 +27,6 @@ std::string_view next_word(std::string_view& text) {
   const std::string_view word = text.substr(0, end);
   text.remove_prefix(end);
   return word;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
 }  // namespace

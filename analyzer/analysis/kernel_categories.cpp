@@ -1,5 +1,7 @@
 #include "analyzer/analysis/kernel_categories.h"
 
+#include "analyzer/model/rule_lines.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,14 +57,6 @@ std::unordered_set<uint32_t> triton_names(const Trace& trace) {
   return names;
 }
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 CategoryRule parse_rule(std::string_view line) {
   const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; };
   const size_t end = std::min(line.find_first_of(" \t"), line.size());
@@ -79,19 +73,8 @@ CategoryRule parse_rule(std::string_view line) {
 
 CategoryRules parse_category_rules(std::string_view text, const std::string& file) {
   CategoryRules rules;
-  size_t number = 0;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trimmed(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    ++number;
-    if (line.empty() || line.front() == '#') continue;
-    try {
-      rules.push_back(parse_rule(line));
-    } catch (const std::runtime_error& error) {
-      throw std::runtime_error(fmt::format("{}:{}: {}; a rule is: category pattern", file, number, error.what()));
-    }
-  }
+  each_rule_line(text, file, "a rule is: category pattern",
+                 [&](std::string_view line, const std::string&) { rules.push_back(parse_rule(line)); });
   return rules;
 }
 

@@ -1,5 +1,7 @@
 #include "analyzer/model/devices.h"
 
+#include "analyzer/model/rule_lines.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,14 +39,6 @@ constexpr BuiltIn kBuiltIn[] = {
 #undef PROF_DEVICE
 #undef PROF_PEAKS
 };
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 uint64_t property(const Device& device, std::string_view key) {
   for (const auto& [name, value] : device.properties) {
@@ -210,28 +204,17 @@ DeviceTable::DeviceTable() {
 }
 
 void DeviceTable::add_rows(std::string_view text, const std::string& file) {
-  size_t number = 0;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trimmed(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    ++number;
-    if (line.empty() || line.front() == '#') continue;
-    try {
-      DevicePeaks row = parse_row(line);
-      row.link = fmt::format("{}:{}", file, number);
-      std::vector<std::string> keys{device_key(row.name)};
-      for (size_t r = 0; r < user_rows_; ++r) {
-        if (keys_[r] == keys)
-          throw std::runtime_error(fmt::format("'{}' is there already: {}", row.name, rows_[r].link));
-      }
-      const auto at = static_cast<ptrdiff_t>(user_rows_++);
-      rows_.insert(rows_.begin() + at, std::move(row));
-      keys_.insert(keys_.begin() + at, std::move(keys));
-    } catch (const std::runtime_error& error) {
-      throw std::runtime_error(fmt::format("{}:{}: {}; a row is: NAME: key=value …", file, number, error.what()));
+  each_rule_line(text, file, "a row is: NAME: key=value …", [&](std::string_view line, const std::string& place) {
+    DevicePeaks row = parse_row(line);
+    row.link = place;
+    std::vector<std::string> keys{device_key(row.name)};
+    for (size_t r = 0; r < user_rows_; ++r) {
+      if (keys_[r] == keys) throw std::runtime_error(fmt::format("'{}' is there already: {}", row.name, rows_[r].link));
     }
-  }
+    const auto at = static_cast<ptrdiff_t>(user_rows_++);
+    rows_.insert(rows_.begin() + at, std::move(row));
+    keys_.insert(keys_.begin() + at, std::move(keys));
+  });
 }
 
 void DeviceTable::read_file(const std::string& file) {

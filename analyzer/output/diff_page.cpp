@@ -1,6 +1,6 @@
 #include "analyzer/output/diff_page.h"
 
-#include "analyzer/output/json_text.h"
+#include "analyzer/output/html_text.h"
 #include "analyzer/output/stack_formats.h"
 
 #include <fmt/format.h>
@@ -14,36 +14,6 @@ namespace prof::analyzer {
 namespace {
 
 constexpr size_t kMostRows = 500;
-
-std::string in_html(std::string_view text) {
-  std::string safe;
-  for (const char each : readable_utf8(text)) {
-    switch (each) {
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      case '&': safe += "&amp;"; break;
-      case '"': safe += "&quot;"; break;
-      default: safe += each;
-    }
-  }
-  return safe;
-}
-
-// A whole page as the value of an attribute: it is text of ours, its line ends stay.
-std::string in_attribute(std::string_view page) {
-  std::string safe;
-  safe.reserve(page.size() + page.size() / 16);
-  for (const char each : page) {
-    if (each == '&') {
-      safe += "&amp;";
-    } else if (each == '"') {
-      safe += "&quot;";
-    } else {
-      safe += each;
-    }
-  }
-  return safe;
-}
 
 std::string time_cell(double ns, bool with_sign) {
   const std::string text = scaled_time(std::llround(std::abs(ns)));

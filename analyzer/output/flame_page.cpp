@@ -1,5 +1,6 @@
 // A flame graph as one HTML file that needs nothing else: the page is flame_page.inc, the tree follows as JSON in columns. Nodes
 // whose share of the whole is too small to be seen at any zoom stay in: what is drawn is decided in the browser.
+#include "analyzer/output/html_text.h"
 #include "analyzer/output/json_text.h"
 #include "analyzer/output/stack_formats.h"
 
@@ -24,20 +25,6 @@ std::string in_script(const std::string& json) {
       safe += "\\u003c";
     } else {
       safe += each;
-    }
-  }
-  return safe;
-}
-
-std::string in_html(std::string_view text) {
-  std::string safe;
-  for (const char each : readable_utf8(text)) {
-    switch (each) {
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      case '&': safe += "&amp;"; break;
-      case '"': safe += "&quot;"; break;
-      default: safe += each;
     }
   }
   return safe;

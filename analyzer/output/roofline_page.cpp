@@ -1,6 +1,6 @@
 #include "analyzer/output/roofline_page.h"
 
-#include "analyzer/output/json_text.h"
+#include "analyzer/output/html_text.h"
 #include "analyzer/output/table.h"
 
 #include <fmt/format.h>
@@ -16,20 +16,6 @@ namespace prof::analyzer {
 namespace {
 
 constexpr double kWidth = 980, kHeight = 560, kLeft = 70, kRight = 20, kTop = 20, kBottom = 50;
-
-std::string in_html(std::string_view text) {
-  std::string safe;
-  for (const char each : readable_utf8(text)) {
-    switch (each) {
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      case '&': safe += "&amp;"; break;
-      case '"': safe += "&quot;"; break;
-      default: safe += each;
-    }
-  }
-  return safe;
-}
 
 // One logarithmic axis from a power of ten to another.
 struct Axis {
