@@ -62,6 +62,23 @@ run_tests() {
   shift
   ctest --preset "$preset" -j "$PROF_JOBS" -LE 'bench|gpu' "$@" 2>&1 | tee "$out"
   status=${PIPESTATUS[0]}
+  [ "$status" = 0 ] || said_by_failed_tests "$out"
   printf 'RESULT %s\n' "$(grep -E 'tests passed' "$out" | tail -n 1)"
   return "$status"
+}
+
+# said_by_failed_tests CTEST_OUTPUT: the last lines of each one's own output, together at the end, where a reader looks.
+said_by_failed_tests() {
+  awk '
+    function flush(  i) {
+      if (name == "") return
+      printf "\n--- %s\n", name
+      for (i = count > 12 ? count - 12 : 0; i < count; ++i) print "  " said[i]
+      name = ""
+    }
+    /^ *[0-9]+\/[0-9]+ Test +#[0-9]+: / { flush(); count = 0; if (/\*\*\*/ && !/Skipped/) { name = $0; sub(/ \.\.+/, " ", name) }; next }
+    /^ +Start +[0-9]+: / { next }
+    /tests passed, .* tests? failed out of/ { flush() }
+    name != "" && NF { said[count++] = $0 }
+  ' "$1"
 }
