@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -23,6 +24,20 @@ constexpr RecorderOption kOptions[] = {
 #include "preload/runtime/options.def"
 #undef PROF_OPTION
 };
+
+// VALUES separated by '|'; one that ends in ":N" or ":NAME" stands for any number, any text behind the colon.
+bool is_choice(std::string_view text, std::string_view values) {
+  while (!values.empty()) {
+    const std::string_view value = values.substr(0, values.find('|'));
+    const size_t colon = value.find(':');
+    if (colon == std::string_view::npos ? value == text : text.starts_with(value.substr(0, colon + 1))) {
+      const std::string_view rest = colon == std::string_view::npos ? "1" : text.substr(colon + 1);
+      return !rest.empty() && (!value.ends_with(":N") || rest.find_first_not_of("0123456789") == rest.npos);
+    }
+    values.remove_prefix(std::min(value.size() + 1, values.size()));
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -47,8 +62,7 @@ std::string wrong_value(const RecorderOption& option, const std::string& text) {
     case OptionType::Flag:
       ok = CLI::IsMember({"0", "1", "on", "off", "yes", "no", "true", "false"})(text).empty();
       break;
-    case OptionType::Choice:
-      ok = !text.empty() && ("|" + std::string(option.values) + "|").find("|" + text + "|") != std::string::npos;
+    case OptionType::Choice: ok = is_choice(text, option.values);
   }
   return ok ? "" : fmt::format("'{}' is not valid, expected {}", text, option.values);
 }

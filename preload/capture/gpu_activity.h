@@ -8,11 +8,13 @@
 
 namespace prof::preload {
 
-// Called by the hooks of context creation and of every launch before the real call; after the first time one atomic load.
+// Called by the hooks of context creation and of every launch before the real call; after the first time one atomic load
+// (unless PROF_LAUNCHES counts).
 // Finds and opens CUPTI (see gpu_activity.cpp for the order), registers the buffers, enables the kinds, defines what was
 // found in the log. Never waits: one thread does it, others pass.
 void take_gpu_activity_slow();
 extern uint32_t g_gpu_activity_tried;  // 0: not yet
+inline void pass_gpu_activity() { __atomic_store_n(&g_gpu_activity_tried, 1u, __ATOMIC_RELAXED); }
 inline void take_gpu_activity() {
   if (__builtin_expect(__atomic_load_n(&g_gpu_activity_tried, __ATOMIC_RELAXED) == 0, 0)) take_gpu_activity_slow();
 }

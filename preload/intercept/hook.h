@@ -7,6 +7,7 @@
 #include "preload/intercept/api.h"
 #include "preload/intercept/record_call.h"
 #include "preload/runtime/recorder.h"
+#include "preload/runtime/triggers.h"
 
 #include <cerrno>
 
@@ -17,8 +18,14 @@ namespace prof::preload {
 #define PROF_HOOK_ATTRIBUTE
 #endif
 
-// Opens CUPTI ahead of the first launch or context, outside the time that is recorded for it.
-void prepare_gpu_activity();
+// Opens CUPTI ahead of the first launch or context, outside the time that is recorded for it; counts launches where the
+// recording ends with one.
+void prepare_gpu_activity(bool launch);
+
+template <class Topic>
+concept CountsAsLaunch = requires {
+  Topic::kLaunch;
+};
 
 template <Api api, class Function = typename Row<api>::Function> struct Hook;
 
@@ -29,11 +36,15 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
     const int error_before = error;
     if constexpr (Topic::kNeedsGpuActivity) {
       if (__atomic_load_n(&g_gpu_activity_tried, __ATOMIC_RELAXED) == 0) [[unlikely]]
-        prepare_gpu_activity();
+        prepare_gpu_activity(CountsAsLaunch<Topic>);
     }
     CallScope scope(api_id(api), __builtin_frame_address(0));
     if (!scope.recording()) {
       error = error_before;
+      if constexpr (CountsAsLaunch<Topic>) {
+        if (window_is(Window::AwaitsLaunch)) [[unlikely]]
+          return call_awaiting(args...);
+      }
       return real_of<api>()(args...);
     }
     define_api(api);
@@ -47,6 +58,12 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
     scope.leave();
     error = error_after;
     return result;
+  }
+
+ private:
+  // Not inlined: the launch path would make room for it.
+  __attribute__((noinline, cold)) static CUresult call_awaiting(Args... args) {
+    return is_awaited_launch() ? call(args...) : real_of<api>()(args...);
   }
 };
 

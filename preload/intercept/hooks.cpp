@@ -8,6 +8,8 @@
 #include "preload/intercept/record_memory.h"
 #include "preload/intercept/record_stream.h"
 #include "preload/intercept/resolve.h"
+#include "preload/runtime/options.h"
+#include "preload/runtime/triggers.h"
 #include "preload/runtime/window.h"
 
 extern "C" {
@@ -44,10 +46,12 @@ template <> struct Hook<Api::cuProfilerStop> {
   }
 };
 
-void prepare_gpu_activity() {
-  if (t_local.guard_frame != 0) return;  // inside another call: its turn comes with the next one
+void prepare_gpu_activity(bool launch) {
+  if (t_local.guard_frame != 0 || t_local.helper != 0) return;  // inside another call: its turn comes with the next one
   const EventScope scope;
-  if (scope.recording()) take_gpu_activity();
+  if (!scope.recording()) return;
+  take_gpu_activity();
+  if (launch && options().launches != 0) launch_entered();
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
 #include "preload/runtime/start.h"
+#include "preload/runtime/triggers.h"
 
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -392,7 +393,7 @@ const Row kRows[] = {
 // The options are read with the first event, which may come later than this; the variable itself is as good.
 bool switched_off() {
   const char* const value = std::getenv("PROF_NVTX");
-  return value != nullptr && std::strcmp(value, "off") == 0;
+  return value != nullptr && std::strcmp(value, "off") == 0 && !begins_with_range();
 }
 
 int install(NvtxGetExportTableFunc_t get_table) {

@@ -6,6 +6,7 @@
 #include "preload/intercept/nvtx_payload.h"
 #include "preload/log/intern.h"
 #include "preload/runtime/recorder.h"
+#include "preload/runtime/triggers.h"
 
 #include <cstddef>
 #include <cstring>
@@ -115,6 +116,15 @@ __attribute__((noinline)) void emit_extended(Event event, NvtxObject* domain, co
 
 std::atomic<uint64_t> g_next_range{1};
 
+// Whether the recording begins with this range, which is then pushed or started once more, and recorded.
+__attribute__((noinline)) bool begins_here(const NvtxObject* domain, const NvtxMessage& message) {
+  return is_awaited_range(domain != nullptr ? domain->view() : std::string_view(), message.text);
+}
+__attribute__((noinline)) int push_awaited(NvtxObject* domain, const NvtxMessage& message) {
+  awaited_range_is_pushed(domain);
+  return nvtx_push(domain, message);
+}
+
 }  // namespace
 
 std::string_view nvtx_text(int32_t type, nvtxMessageValue_t message, char* buffer) {
@@ -179,6 +189,10 @@ __attribute__((flatten)) int nvtx_push(NvtxObject* domain, const NvtxMessage& me
       event.time = now_ticks();
       emit_message(event, domain, message);
     }
+    if (in_awaited_range()) [[unlikely]]
+      range_pushed(domain);
+  } else if (window_is(Window::AwaitsRange) && begins_here(domain, message)) {
+    return push_awaited(domain, message);
   }
   return level_after_push(domain);
 }
@@ -191,6 +205,8 @@ __attribute__((flatten)) int nvtx_pop(NvtxObject* domain) {
     event.domain = nvtx_domain_id(domain);
     emit(event);
   }
+  if (in_awaited_range()) [[unlikely]]
+    range_popped(domain);
   return level_after_pop(domain);
 }
 
@@ -206,6 +222,10 @@ uint64_t nvtx_start(NvtxObject* domain, const NvtxMessage& message) {
     } else {
       emit_message(event, domain, message);
     }
+  } else if (window_is(Window::AwaitsRange) && begins_here(domain, message)) {
+    const uint64_t recorded = nvtx_start(domain, message);
+    awaited_range_is_started(recorded);
+    return recorded;
   }
   return range;
 }
@@ -213,6 +233,7 @@ uint64_t nvtx_start(NvtxObject* domain, const NvtxMessage& message) {
 void nvtx_end(uint64_t range) {
   const EventScope scope;
   if (scope.recording()) emit(format::NvtxEnd{now_ticks(), range});
+  if (is_awaited_start(range)) range_ended();
 }
 
 void nvtx_mark(NvtxObject* domain, const NvtxMessage& message) {
@@ -236,6 +257,8 @@ int nvtx_pop(NvtxObject* domain, const NvtxPayloadData* payloads, size_t payload
     record_payloads(event.time, domain, payloads, payload_count);
     emit(event);
   }
+  if (in_awaited_range()) [[unlikely]]
+    range_popped(domain);
   return level_after_pop(domain);
 }
 
@@ -245,6 +268,7 @@ void nvtx_end(NvtxObject* domain, uint64_t range, const NvtxPayloadData* payload
   const format::NvtxEnd event{now_ticks(), range};
   record_payloads(event.time, domain, payloads, payload_count);
   emit(event);
+  if (is_awaited_start(range)) range_ended();
 }
 
 void nvtx_deferred(NvtxObject* domain, const NvtxPayloadData* payloads, size_t payload_count) {

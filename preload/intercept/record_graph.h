@@ -23,7 +23,7 @@ void record_graph_launch(const CallScope& scope, Api api, const Launching& state
 namespace topic {
 
 struct GraphLaunch {
-  static constexpr bool kNeedsGpuActivity = true;
+  static constexpr bool kNeedsGpuActivity = true, kLaunch = true;
   struct State {
     Launching launch;
     GraphFacts graph;

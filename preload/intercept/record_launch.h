@@ -125,7 +125,7 @@ inline void emit_launch(const CallScope& scope, const Launching& state, const La
 namespace topic {
 
 struct Launch {
-  static constexpr bool kNeedsGpuActivity = true;
+  static constexpr bool kNeedsGpuActivity = true, kLaunch = true;
   template <class C, class... Args> static Launching enter(C, const CallScope& scope, Args... args) {
     return enter_launch(scope, launch_shape(args...).stream, C::kNullStream);
   }
@@ -139,7 +139,7 @@ struct Launch {
 
 // cuLaunchCooperativeKernelMultiDevice: one event a device, all with the times of the one call.
 struct LaunchMany {
-  static constexpr bool kNeedsGpuActivity = true;
+  static constexpr bool kNeedsGpuActivity = true, kLaunch = true;
   template <class C> static Nothing enter(C, const CallScope& scope, CUDA_LAUNCH_PARAMS*, unsigned, unsigned) {
     if (gpu_activity_needs_external_ids()) push_external_id(scope.begin_tick());
     return {};

@@ -51,7 +51,7 @@ __attribute__((constructor)) void loaded() {
   leave_children_alone(g_path);
   open_window();
   const char* const nvtx = getenv("PROF_NVTX");
-  if (nvtx != nullptr && std::strcmp(nvtx, "off") == 0) return;
+  if (nvtx != nullptr && std::strcmp(nvtx, "off") == 0 && !window_is(Window::AwaitsRange)) return;
   constexpr const char* kInjection = "NVTX_INJECTION64_PATH";
   constexpr const char* kChain = "PROF_NVTX_CHAIN";  // for children, which find our path in the first variable
   const char* other = getenv(kInjection);

@@ -69,11 +69,23 @@ bool parse_bytes(std::string_view text, uint64_t& out) {
 bool parse_seconds(std::string_view text, uint64_t& out) {
   return parse_decimal(text, 1'000'000'000, out) && (text.empty() || text == "s");
 }
+// A value that ends in ":N" or ":NAME" stands for any number, any text behind the colon.
+bool is_choice(std::string_view text, std::string_view value) {
+  const size_t colon = value.find(':');
+  if (colon == std::string_view::npos) return value == text;
+  const std::string_view prefix(value.data(), colon + 1);
+  if (!text.starts_with(prefix) || text.size() == prefix.size()) return false;
+  if (!value.ends_with(":N")) return true;
+  for (size_t i = prefix.size(); i < text.size(); ++i) {
+    if (text[i] < '0' || text[i] > '9') return false;
+  }
+  return true;
+}
 bool parse_choice(std::string_view text, std::string_view values, const char*& out) {
   while (!values.empty()) {
     const size_t bar = values.find('|');
     const std::string_view value(values.data(), bar == std::string_view::npos ? values.size() : bar);
-    if (value == text) {
+    if (is_choice(text, value)) {
       out = keep(text);
       return out != nullptr;
     }

@@ -15,6 +15,7 @@
 #include "preload/runtime/libc.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/thread.h"
+#include "preload/runtime/triggers.h"
 #include "preload/runtime/wanted.h"
 #include "preload/runtime/window.h"
 
@@ -120,6 +121,7 @@ bool start_life() {
     explain("nothing is recorded here: ", reason);
     return false;
   }
+  open_triggers();
   start_clock(options().clock);
   if (options().sigbus) survive_truncation();
   if (!g_log.create(options().output, {options().max_size})) return false;

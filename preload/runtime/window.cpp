@@ -7,6 +7,7 @@
 #include "preload/runtime/helper.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
+#include "preload/runtime/triggers.h"
 
 #include <cerrno>
 #include <csignal>
@@ -59,6 +60,8 @@ void install_handler(const char* name) {
 
 }  // namespace
 
+bool begin_window(Window awaited) { return change(awaited, Window::Open); }
+
 bool end_asked() { return g_end_asked.load(std::memory_order_acquire); }
 
 void open_window() {
@@ -72,6 +75,12 @@ void open_window() {
     g_by_profiler = true;
     change(Window::Open, Window::AwaitsProfiler);
     return;
+  }
+  if (start != nullptr) {
+    if (const Window awaited = read_trigger(start); awaited != Window::Open) {
+      change(Window::Open, awaited);
+      return;
+    }
   }
   uint64_t delay_ns = 0;
   const char* const delay = getenv("PROF_DELAY");

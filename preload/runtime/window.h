@@ -1,5 +1,5 @@
-// Which part of the run is recorded: all of it, from cudaProfilerStart to cudaProfilerStop, from one time to another, or from one
-// signal to the next. One part a process: its log is closed when it ends, CUPTI's collecting is turned off, and every hook passes through.
+// Which part of the run is recorded: all of it, from cudaProfilerStart to cudaProfilerStop, from one time to another, from one
+// signal to the next, from one launch to another, or as long as an NVTX range lasts (triggers.h). One part a process: its log is closed when it ends, CUPTI's collecting is turned off, and every hook passes through.
 #pragma once
 
 #include <atomic>
@@ -7,11 +7,17 @@
 
 namespace prof::preload {
 
-enum class Window : uint32_t { Open = 0, AwaitsProfiler, AwaitsTime, AwaitsSignal, Over };
+enum class Window : uint32_t { Open = 0, AwaitsProfiler, AwaitsTime, AwaitsSignal, AwaitsLaunch, AwaitsRange, Over };
 extern std::atomic<uint32_t> g_window;
+inline bool window_is(Window window) {
+  return g_window.load(std::memory_order_relaxed) == static_cast<uint32_t>(window);
+}
 
 // Called by the constructor: PROF_START, PROF_DELAY and PROF_SIGNAL, read where a hook that waits need not read anything.
 void open_window();
+
+// What was waited for has come: the next call records. False: somebody else was faster.
+bool begin_window(Window awaited);
 
 bool window_awaits_time();  // AwaitsTime, and it has not come
 
