@@ -339,6 +339,14 @@ void define_images() {
   }
 }
 
+void write_images_again() {
+  const uint32_t n = g_table.count.load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < n; ++i) {
+    if (!g_table.images[i].gone) g_table.images[i].written.store(kNotYet, std::memory_order_release);
+  }
+  g_table.unwritten.store(1, std::memory_order_release);
+}
+
 bool open_images() {
   constexpr size_t kImages = kMostImages * sizeof(Image), kRules = RuleTable::kSlots * sizeof(RuleTable::Slot);
   static uint8_t* memory = nullptr;

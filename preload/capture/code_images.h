@@ -32,5 +32,6 @@ void look_for_unloaded();
 
 // A new life begins: memory for the tables (once), and nothing of an earlier log is known. False: no memory.
 bool open_images();
+void write_images_again();  // into the log of another part of the run
 
 }  // namespace prof::preload

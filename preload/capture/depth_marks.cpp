@@ -12,7 +12,7 @@
 
 namespace prof::preload {
 
-bool g_marks_on = false;
+std::atomic<bool> g_marks_on{false};
 std::atomic<uint32_t> g_captures{0};
 
 namespace {
@@ -88,14 +88,22 @@ void place(StreamState& state, uint64_t number) {
 }  // namespace
 
 void open_marks(Marks marks) {
-  g_marks_on = marks != Marks::None;
+  g_marks_on.store(marks != Marks::None, std::memory_order_relaxed);
   g_write_values = marks == Marks::Values;
   g_captures.store(0, std::memory_order_relaxed);
   g_placing.store(0, std::memory_order_relaxed);
 }
 
+void close_marks() {
+  if (!g_marks_on.exchange(false)) return;
+  const int saved = errno;
+  const DriverCall call;
+  drop_mark_events();
+  errno = saved;
+}
+
 void place_mark_if_due(StreamState& state, bool programmatic) {
-  if (!g_marks_on) return;
+  if (!g_marks_on.load(std::memory_order_relaxed)) return;
   if (programmatic) state.programmatic.store(true, std::memory_order_relaxed);
   const uint64_t number = state.launched.load();
   uint64_t last = state.marked.load(std::memory_order_relaxed);

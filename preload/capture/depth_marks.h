@@ -16,7 +16,10 @@ inline constexpr uint64_t kMarkEvery =
 
 enum class Marks { None, Events, Values };
 void open_marks(Marks marks);
-extern bool g_marks_on;  // set when a life opens
+extern std::atomic<bool> g_marks_on;  // set when a life opens
+
+// A part of the run ends and the program goes on: no marks any more, and their events are given back to the driver.
+void close_marks();
 
 void place_mark_if_due(StreamState& state, bool programmatic);
 

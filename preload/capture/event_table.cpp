@@ -2,6 +2,7 @@
 
 #include "preload/capture/stream_table.h"
 #include "preload/log/intern.h"
+#include "preload/log/retired.h"
 
 #include <sys/mman.h>
 
@@ -40,9 +41,13 @@ EventSlot* find(CUevent event) {
 
 }  // namespace
 
-bool open_event_table() {
+bool open_event_table(uint64_t ended) {
   constexpr size_t kBytes = kEvents * sizeof(EventSlot);
-  if (g_events != nullptr) munmap(g_events, kBytes);  // the parent's, in a forked child
+  if (ended != 0) {
+    retire_memory(g_events, kBytes, ended);
+  } else if (g_events != nullptr) {
+    munmap(g_events, kBytes);  // the parent's, in a forked child
+  }
   void* const memory =
       mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   g_events = memory == MAP_FAILED ? nullptr : static_cast<EventSlot*>(memory);

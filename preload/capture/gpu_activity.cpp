@@ -314,7 +314,8 @@ void end_gpu_activity() {
   flush_within(
       [](uint64_t stop_ns) {
         last_flush(stop_ns);
-        disable_all();
+        // Else it took so long that another part of the run is being recorded.
+        if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Finished) disable_all();
       },
       options().exit_wait);
 }
@@ -327,6 +328,11 @@ void gpu_activity_taken_away(const char* function) {
   const OwnCalls own;
   flush_within(parting_flush, options().exit_wait);
   if (scope.recording()) tell_taken_away(function);
+}
+
+void restart_gpu_activity() {
+  g_gpu_activity.store(GpuActivity::Cold, std::memory_order_release);
+  __atomic_store_n(&g_gpu_activity_tried, 0u, __ATOMIC_RELAXED);
 }
 
 void forget_gpu_activity() {

@@ -69,6 +69,8 @@ void gpu_activity_meets_runtime_calls();
 // GPU. (Turned off as a kind and on again call by call, CUPTI 13.0 records none.)
 bool gpu_activity_keeps_calls(CUpti_ActivityKind kind);
 
+// Another part of the run begins: CUPTI, already open, is asked to collect again by its first launch.
+void restart_gpu_activity();
 // The child of a fork: forgets CUPTI without calling it.
 void forget_gpu_activity();
 

@@ -69,7 +69,7 @@ inline void launched(StreamState* state, uint64_t operations, uint64_t tick) {
 
 // Behind a launch: places a completion mark where that is due and safe (PROF_DEPTH=marks).
 inline void mark_if_due(StreamState* state, bool programmatic) {
-  if (!g_marks_on || state == nullptr) return;
+  if (!g_marks_on.load(std::memory_order_relaxed) || state == nullptr) return;
   const uint64_t since = state->launched.load() - state->marked.load(std::memory_order_relaxed);
   if (since < kMarkEvery && !programmatic) [[likely]]
     return;

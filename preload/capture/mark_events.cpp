@@ -121,4 +121,25 @@ void release_ring(StreamState& state) {
   if (ring != nullptr) ring->taken.store(0, std::memory_order_release);
 }
 
+void drop_mark_events() {
+  MarkRing* const all = g_rings.load(std::memory_order_acquire);
+  if (all == nullptr || g_driver.cuEventDestroy_v2 == nullptr) return;
+  for (uint32_t i = 0; i < kRings; ++i) {
+    MarkRing& ring = all[i];
+    ContextState* const owner = ring.context.load(std::memory_order_relaxed);
+    uint32_t idle = 0;
+    if (owner == nullptr || !ring.busy.compare_exchange_strong(idle, 1, std::memory_order_acquire)) continue;
+    // Of a context that is gone the events are too.
+    const bool alive = owner->handle.load(std::memory_order_relaxed) == ring.handle.load(std::memory_order_relaxed);
+    for (CUevent& event : ring.event) {
+      if (event != nullptr && alive) g_driver.cuEventDestroy_v2(event);
+      event = nullptr;
+    }
+    ring.head = ring.tail = 0;
+    ring.context.store(nullptr, std::memory_order_relaxed);
+    ring.busy.store(0, std::memory_order_release);
+    ring.taken.store(0, std::memory_order_release);
+  }
+}
+
 }  // namespace prof::preload

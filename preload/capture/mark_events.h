@@ -17,4 +17,7 @@ bool move_events(StreamState& state, uint64_t number);
 // A stream ended: its ring serves the next stream of the same context.
 void release_ring(StreamState& state);
 
+// Nobody makes marks any more: destroys all events, inside a DriverCall.
+void drop_mark_events();
+
 }  // namespace prof::preload

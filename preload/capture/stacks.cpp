@@ -108,7 +108,7 @@ __attribute__((noinline)) format::StackId take_stack() {
   return format::StackId{id};
 }
 
-void open_stacks() {
+void open_stacks(bool another_part) {
   uint32_t uses = 0;
   static std::atomic<bool> complained{false};
   if (!parse_uses(options().stacks, uses)) {
@@ -117,6 +117,11 @@ void open_stacks() {
   }
   const uint64_t depth = options().stack_depth;
   g_depth = depth == 0 ? 1 : depth < format::kMaxStackFrames ? static_cast<uint32_t>(depth) : format::kMaxStackFrames;
+  if (another_part) {
+    if (uses != 0) write_images_again();  // memory and memos stay: threads may be inside
+    open_python();
+    return;
+  }
   if (uses != 0 && (!open_images() || !open_memos())) uses = 0;
   if (uses != 0) open_libunwind();
   g_stack_uses.store(uses, std::memory_order_release);

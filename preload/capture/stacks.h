@@ -36,7 +36,7 @@ using PythonWalker = void (*)(PythonStack& to);
 extern std::atomic<PythonWalker> g_python_walker;
 
 // When a life starts: reads PROF_STACKS and PROF_STACK_DEPTH, prepares tables. Without memory for them stacks are off.
-void open_stacks();
+void open_stacks(bool another_part = false);
 // Says in the log how stacks are taken. Inside a scope.
 void describe_stacks();
 

@@ -2,6 +2,7 @@
 
 #include "preload/capture/mark_events.h"
 
+#include "preload/log/retired.h"
 #include "preload/runtime/recorder.h"
 
 #include <sys/mman.h>
@@ -136,9 +137,13 @@ void begin_life(StreamState& state, const StreamFacts& facts) {
 
 }  // namespace
 
-bool open_stream_table() {
-  if (g_streams != nullptr) munmap(g_streams, sizeof(StreamTable));  // the parent's, in a forked child
-  g_streams = nullptr;
+bool open_stream_table(uint64_t ended) {
+  if (ended != 0) {
+    retire_memory(g_streams, sizeof(StreamTable), ended);
+  } else if (g_streams != nullptr) {
+    munmap(g_streams, sizeof(StreamTable));  // the parent's, in a forked child
+  }
+  if (ended == 0) g_streams = nullptr;
   void* const memory =
       mmap(nullptr, sizeof(StreamTable), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;

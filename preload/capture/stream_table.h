@@ -84,7 +84,7 @@ struct alignas(64) StreamState {
   std::atomic<MarkRing*> mark_ring{nullptr};    // MarkWay::Event
 };
 
-bool open_stream_table();
+bool open_stream_table(uint64_t ended);
 
 // Keys 0 and 1 mean something in the index; a hash that is one of them is moved away.
 inline uint64_t stream_key(uint64_t a, uint64_t b) {

@@ -266,7 +266,7 @@ Outstanding outstanding_of_noted() {
   return total;
 }
 
-bool open_streams() {
+bool open_streams(uint64_t ended) {
   const char* const depth = options().depth;
   g_depth_on = std::strcmp(depth, "off") != 0;
   open_marks(std::strcmp(depth, "marks") == 0    ? Marks::Events
@@ -274,7 +274,7 @@ bool open_streams() {
                                                  : Marks::None);
   g_next_stream.store(1, std::memory_order_relaxed);
   g_next_context.store(1, std::memory_order_relaxed);
-  return open_stream_table() && open_event_table();
+  return open_stream_table(ended) && open_event_table(ended);
 }
 
 }  // namespace prof::preload

@@ -49,7 +49,7 @@ Outstanding outstanding();
 void note_launched();
 Outstanding outstanding_of_noted();
 
-// Opened at the start of a life, PROF_DEPTH already read.
-bool open_streams();
+// Opened at the start of a life, PROF_DEPTH already read. `ended`: the life of an earlier part of this process; 0: there was none.
+bool open_streams(uint64_t ended = 0);
 
 }  // namespace prof::preload

@@ -53,7 +53,17 @@ void BlockWriter::seal() {
   std::memcpy(header.crc, crc, sizeof crc);
 }
 
+// Reads what the owner changes: either block is mapped memory, and the answer is only a reason to wait a little.
+__attribute__((no_sanitize("thread"))) bool BlockWriter::in_call() const {
+  format::Block* const block = block_;
+  return block != nullptr && std::atomic_ref(block->header.in_call_api).load(std::memory_order_relaxed) != 0;
+}
+
 bool BlockWriter::next_block() {
+  if (is_cut_off()) {
+    count(format::Counter::after_exit);
+    return false;
+  }
   const uint32_t in_call = block_ != nullptr ? block_->header.in_call_api : 0;
   const uint64_t in_call_tick = block_ != nullptr ? block_->header.in_call_tick : 0;
   if (chunk_left_ == 0) {

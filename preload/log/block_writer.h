@@ -74,6 +74,8 @@ class BlockWriter {
     block_->header.in_call_tick = tick;
     std::atomic_ref(block_->header.in_call_api).store(api, std::memory_order_release);
   }
+  // Asked by another thread, which must not trust it: the block may be another one by now.
+  bool in_call() const;
   void leave_call() {
     if (block_ != nullptr) std::atomic_ref(block_->header.in_call_api).store(0, std::memory_order_relaxed);
   }

@@ -1,6 +1,7 @@
 #include "preload/log/chunks.h"
 
 #include "preload/log/log_file.h"
+#include "preload/log/retired.h"
 #include "preload/runtime/helper.h"
 #include "preload/runtime/recorder.h"
 
@@ -218,6 +219,14 @@ uint64_t close_chunks() {
 }
 
 bool chunks_are_closed() { return g_closed.load(std::memory_order_acquire); }
+
+void retire_chunks(uint64_t life) {
+  const uint32_t slabs = g_slab_count.load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < slabs && i < kMaxSlabs; ++i) {
+    if (g_slabs[i].base != nullptr) retire_log_pages(g_slabs[i].base, g_slabs[i].blocks * format::kBlockBytes, life);
+  }
+  abandon_chunks();
+}
 
 void abandon_chunks() {
   g_current.store(nullptr, std::memory_order_relaxed);

@@ -31,7 +31,8 @@ bool tend_chunks();
 uint64_t close_chunks();
 bool chunks_are_closed();
 void write_back_chunks();
-// Child of a fork: forgets all slabs.
+// Child of a fork: forgets all slabs. Before another part of the run: `life` is the one that ended.
 void abandon_chunks();
+void retire_chunks(uint64_t life);
 
 }  // namespace prof::preload

@@ -13,6 +13,7 @@
 namespace prof::preload {
 
 void count(format::Counter counter, uint64_t n);
+bool is_cut_off();  // this thread is inside a record of a part that ended, and another part has begun
 
 // A fast 64-bit hash of words; contents must be spelled out (no padding bytes). Multiply-and-fold of 128-bit products.
 struct Hash {
@@ -52,18 +53,19 @@ class InternTable {
 
   // `slots` is zeroed memory of `capacity` slots, a power of two.
   void open(Slot* slots, uint32_t capacity) {
-    slots_ = slots;
-    mask_ = capacity - 1;
+    if (mask_ != capacity - 1) mask_ = capacity - 1;
     next_id_.store(1, std::memory_order_relaxed);
     used_.store(0, std::memory_order_relaxed);
+    slots_.store(slots, std::memory_order_release);
   }
 
   uint32_t find(uint64_t hash) const {
-    if (slots_ == nullptr) return 0;
+    const Slot* const slots = slots_.load(std::memory_order_acquire);
+    if (slots == nullptr) return 0;
     for (uint32_t i = static_cast<uint32_t>(hash) & mask_, tries = 0; tries < kMaxProbes;
          i = (i + 1) & mask_, ++tries) {
-      const uint64_t there = slots_[i].hash.load(std::memory_order_acquire);
-      if (there == hash) return slots_[i].id.load(std::memory_order_acquire);  // 0: being defined by another thread
+      const uint64_t there = slots[i].hash.load(std::memory_order_acquire);
+      if (there == hash) return slots[i].id.load(std::memory_order_acquire);  // 0: being defined by another thread
       if (there == 0) return 0;
     }
     return 0;
@@ -80,7 +82,10 @@ class InternTable {
   static constexpr uint32_t kMaxProbes = 64;
 
   template <class Write> __attribute__((noinline)) uint32_t intern_new(uint64_t hash, Write& write) {
-    if (slots_ == nullptr || used_.load(std::memory_order_relaxed) > mask_ - mask_ / 4) {
+    // Taken before it is asked: what a cut-off thread still defines goes into its own log and its own table.
+    Slot* const slots = slots_.load(std::memory_order_acquire);
+    if (is_cut_off()) return 0;
+    if (slots == nullptr || used_.load(std::memory_order_relaxed) > mask_ - mask_ / 4) {
       count(format::Counter::intern_full, 1);
       return 0;
     }
@@ -88,13 +93,13 @@ class InternTable {
     if (!write(id)) return 0;
     for (uint32_t i = static_cast<uint32_t>(hash) & mask_, tries = 0; tries < kMaxProbes;
          i = (i + 1) & mask_, ++tries) {
-      uint64_t there = slots_[i].hash.load(std::memory_order_acquire);
-      if (there == 0 && slots_[i].hash.compare_exchange_strong(there, hash, std::memory_order_acq_rel)) {
+      uint64_t there = slots[i].hash.load(std::memory_order_acquire);
+      if (there == 0 && slots[i].hash.compare_exchange_strong(there, hash, std::memory_order_acq_rel)) {
         used_.fetch_add(1, std::memory_order_relaxed);
         there = hash;
       }
       if (there == hash) {
-        slots_[i].id.store(id, std::memory_order_release);
+        slots[i].id.store(id, std::memory_order_release);
         return id;
       }
     }
@@ -102,7 +107,7 @@ class InternTable {
     return id;  // valid this once; it will be defined again
   }
 
-  Slot* slots_ = nullptr;
+  std::atomic<Slot*> slots_{nullptr};
   uint32_t mask_ = 0;
   std::atomic<uint32_t> next_id_{1};
   std::atomic<uint32_t> used_{0};

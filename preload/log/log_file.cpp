@@ -1,6 +1,7 @@
 #include "preload/log/log_file.h"
 
 #include "preload/log/log_name.h"
+#include "preload/log/retired.h"
 #include "preload/log/sigbus.h"
 #include "preload/runtime/recorder.h"
 
@@ -78,9 +79,9 @@ int move_up(int fd) {
 
 }  // namespace
 
-bool LogFile::open_new(const char* output) {
+bool LogFile::open_new(const char* output, unsigned part) {
   static std::atomic<bool> said{false};
-  for (unsigned attempt = 1; attempt <= kMaxAttempts; ++attempt) {
+  for (unsigned attempt = part; attempt < part + kMaxAttempts; ++attempt) {
     if (!make_log_name(path_, sizeof path_, output, attempt)) {
       say(said, "PROF_OUTPUT gives a file name that is too long; nothing is recorded");
       return false;
@@ -106,10 +107,10 @@ bool LogFile::open_new(const char* output) {
   return false;
 }
 
-bool LogFile::create(const char* output, const LogLimits& limits) {
+bool LogFile::create(const char* output, const LogLimits& limits, unsigned part) {
   static std::atomic<bool> said{false};
   max_bytes_ = limits.max_bytes;
-  if (!open_new(output)) return false;
+  if (!open_new(output, part)) return false;
   backing_ = mapping_trusted(fd_) ? format::Backing::Mapped : format::Backing::Written;
   end_.store(0, std::memory_order_relaxed);
   uint64_t bytes = format::kBlocksOffset;
@@ -254,6 +255,11 @@ void LogFile::abandon() {
   fd_ = -1;
   header_ = nullptr;
   counters_.store(nullptr, std::memory_order_relaxed);
+}
+
+void LogFile::retire(uint64_t life) {
+  retire_log_pages(header_, format::kBlocksOffset, life);
+  abandon();
 }
 
 }  // namespace prof::preload

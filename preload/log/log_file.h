@@ -19,7 +19,8 @@ class LogFile {
  public:
   // Creates the file named by `output` (a folder, or a name with %p %h %r %t) and its first pages. False: the reason has been
   // reported. `backing` tells how the blocks will be stored.
-  bool create(const char* output, const LogLimits& limits);
+  // `part`: of the run, in this process; the second one's name ends in "-2".
+  bool create(const char* output, const LogLimits& limits, unsigned part = 1);
 
   // Makes `bytes` (a multiple of the block size) more of the log usable and returns their memory; fewer when the disk or a
   // limit leaves less (then `bytes` is changed), null when there is no room at all. Any thread; no lock.
@@ -32,8 +33,9 @@ class LogFile {
   // Cuts the file behind `end` (offset), marks it finished.
   void finish(uint64_t end, uint64_t monotonic_ns);
 
-  // In the child of a fork: lets go of the parent's file without changing it.
+  // In the child of a fork: lets go of the parent's file without changing it. Of an earlier part of the run: `life` is the one that ended.
   void abandon();
+  void retire(uint64_t life);
 
   bool is_open() const { return fd_ >= 0; }
   const char* path() const { return path_; }
@@ -42,7 +44,7 @@ class LogFile {
   format::Backing backing() const { return backing_; }
 
  private:
-  bool open_new(const char* output);
+  bool open_new(const char* output, unsigned part);
   bool ours();  // the descriptor still shows our file (programs close all descriptors and reuse the numbers)
   bool room_for(uint64_t end, uint64_t bytes, uint64_t& allowed);
   bool reserve(uint64_t offset, uint64_t bytes);

@@ -1,5 +1,6 @@
 #include "preload/runtime/helper.h"
 
+#include "preload/capture/bounded_flush.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/log/chunks.h"
 #include "preload/runtime/libc.h"
@@ -71,10 +72,11 @@ void* helper_main(void* epoch_argument) {
     g_idle.store(1, std::memory_order_seq_cst);
     futex(g_idle, FUTEX_WAKE, 1, nullptr);
     if (over) return nullptr;
-    const bool asked = end_asked();
-    if (asked || monotonic_now() >= end) {
-      end_window(asked ? "signal" : "PROF_DURATION");
-      return nullptr;
+    const char* const asked = end_asked();
+    if (asked != nullptr || monotonic_now() >= end) {
+      if (end_window(asked != nullptr ? asked : "PROF_DURATION")) return nullptr;
+      sleep_ns(1'000'000);
+      continue;
     }
     if (options().flush != 0 && monotonic_now() >= next_flush) {
       flush_gpu_activity(false);

@@ -34,6 +34,7 @@ struct ThreadState {
   StackMemo* memo = nullptr;  // stacks it had before
   uint32_t learning = 0;      // inside the reading of unwind tables, which a signal handler must not start again
   std::atomic<uint32_t> in_use{0};
+  std::atomic<uint64_t> life{0};  // the epoch that it was opened in
 };
 
 // Everything of ours in TLS: at most 64 bytes, initial-exec, zero-initialised.

@@ -2,12 +2,14 @@
 // first definitions, helper, exit handler.
 #include "preload/runtime/start.h"
 
+#include "preload/capture/bounded_flush.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/capture/stacks.h"
 #include "preload/capture/streams.h"
 #include "preload/log/chunks.h"
 #include "preload/log/intern.h"
 #include "preload/log/log_file.h"
+#include "preload/log/retired.h"
 #include "preload/log/sigbus.h"
 #include "preload/runtime/describe.h"
 #include "preload/runtime/explain.h"
@@ -43,9 +45,10 @@ namespace prof::preload {
 namespace {
 
 LifePage g_first_page;          // until the wiped one is made
-uint64_t g_lives = 0;           // survives fork: epochs are never used twice
 pid_t g_pid = 0;                // of the life
 bool g_child_possible = false;  // a life was started before in this memory: state of a parent may lie around
+uint32_t g_parts = 0;           // lives of this process
+uint64_t g_ended_ns = 0;        // when the last of them ended
 
 // Fork gives the child this page full of zeros: cold, whatever the parent did. (vfork shares it: the parent's life goes on.)
 LifePage* make_life_page() {
@@ -65,7 +68,7 @@ LifePage* make_life_page() {
   return page;
 }
 
-bool open_tables() {
+bool open_tables(uint64_t ended) {
   constexpr uint32_t kLarge = 1u << 16;
   constexpr uint32_t kSmall = 1u << 12;
   struct Row {
@@ -82,7 +85,11 @@ bool open_tables() {
   for (const Row& row : rows) slots += row.capacity;
   static void* memory = nullptr;
   const size_t bytes = slots * sizeof(InternTable::Slot);
-  if (memory != nullptr) munmap(memory, bytes);  // the parent's, in a forked child
+  if (ended != 0) {
+    retire_memory(memory, bytes, ended);
+  } else if (memory != nullptr) {
+    munmap(memory, bytes);  // the parent's, in a forked child
+  }
   memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
     memory = nullptr;
@@ -105,26 +112,66 @@ void at_exit(void*) {
 void at_quick_exit(void*) { finish_life(); }
 
 // Destructors of libraries run after all exit handlers.
-__attribute__((destructor)) void unloaded() { finish_life(); }
+__attribute__((destructor)) void unloaded() {
+  finish_life();
+  uint32_t cold = static_cast<uint32_t>(Phase::Cold);
+  if (g_parts != 0 && getpid() == g_pid)  // nobody would close another part's log
+    life().phase.compare_exchange_strong(cold, static_cast<uint32_t>(Phase::Stopped), std::memory_order_acq_rel);
+}
 
-bool start_life() {
-  const OwnCalls own;
-  if (g_child_possible) {
-    g_log.abandon();
-    forget_guarded_mappings();
-    abandon_chunks();
-    forget_gpu_activity();
+// Threads that the end of the last part cut off in the middle of a record go on with it in memory that is kept for them (retired.h). It
+// is better still if they are through: those that are not inside a call of the driver's take microseconds, if they have a processor.
+void await_cut_off_threads(uint64_t ended) {
+  constexpr uint64_t kLeastNs = 20'000'000, kMostNs = 60'000'000;
+  for (uint64_t now = monotonic_ns(); now < g_ended_ns + kMostNs; now = monotonic_ns()) {
+    if (now >= g_ended_ns + kLeastNs && !life_has_calls_inside(ended)) return;
+    sleep_ns(1'000'000);
   }
-  g_child_possible = true;
+}
+
+void leave_earlier_part(uint64_t ended) {
+  await_cut_off_threads(ended);
+  free_retired();
+  forget_guarded_mappings();
+  retire_chunks(ended);
+  g_log.retire(ended);
+  restart_gpu_activity();
+}
+
+void leave_parents_life() {
+  g_parts = 0;
+  g_log.abandon();
+  forget_guarded_mappings();
+  abandon_chunks();
+  forget_retired();
+  forget_gpu_activity();
+}
+
+// False: nothing is recorded in this process. (The clock is the process's: a part that was cut off may still read it.)
+bool start_first_part() {
   read_options(environ);
   if (const char* const reason = why_not_wanted(); reason != nullptr) {
     explain("nothing is recorded here: ", reason);
     return false;
   }
-  open_triggers();
   start_clock(options().clock);
   if (options().sigbus) survive_truncation();
-  if (!g_log.create(options().output, {options().max_size})) return false;
+  return true;
+}
+
+bool start_life() {
+  const OwnCalls own;
+  const uint64_t ended =
+      g_parts != 0 && g_pid == getpid() ? g_newest_life.load(std::memory_order_relaxed) : 0;  // of an earlier part
+  const uint64_t epoch = g_newest_life.fetch_add(1, std::memory_order_acq_rel) + 1;
+  if (ended != 0) {
+    leave_earlier_part(ended);
+  } else if (g_child_possible) {
+    leave_parents_life();
+  }
+  g_child_possible = true;
+  if (ended == 0 && !start_first_part()) return false;
+  if (!g_log.create(options().output, {options().max_size}, g_parts + 1)) return false;
   explain("log ", g_log.path(),
           g_log.backing() == format::Backing::Mapped
               ? ", mapped"
@@ -132,12 +179,14 @@ bool start_life() {
           g_clock.source == format::ClockSource::Tsc ? ", clock TSC" : ", clock of the system or the program");
   describe_header();
   adopt_counters();
-  if (!open_chunks(options().slab) || !open_tables() || !open_streams()) return false;
-  open_stacks();
-  open_threads();
+  if (!open_chunks(options().slab) || !open_tables(ended) || !open_streams(ended)) return false;
+  open_stacks(ended != 0);
+  open_threads(ended != 0);
+  open_triggers();
   g_pid = getpid();
+  ++g_parts;
   // From here this thread records; the others go on passing through until the phase says so.
-  life().epoch.store(++g_lives, std::memory_order_release);
+  life().epoch.store(epoch, std::memory_order_release);
   if (!open_thread()) {
     life().epoch.store(0, std::memory_order_release);
     return false;
@@ -145,7 +194,7 @@ bool start_life() {
   describe_process();
   describe_stacks();
   start_helper();
-  register_exit_handler();
+  if (ended == 0) register_exit_handler();
   return true;
 }
 
@@ -200,6 +249,14 @@ void register_exit_handler() {
   if (!quick.exchange(true)) __cxa_at_quick_exit(at_quick_exit, &__dso_handle);
 }
 
+uint32_t parts_so_far() { return g_parts; }
+
+void allow_another_life() {
+  uint32_t stopped = static_cast<uint32_t>(Phase::Stopped);
+  if (getpid() == g_pid)
+    life().phase.compare_exchange_strong(stopped, static_cast<uint32_t>(Phase::Cold), std::memory_order_acq_rel);
+}
+
 void finish_life() {
   uint32_t recording = static_cast<uint32_t>(Phase::Recording);
   if (getpid() != g_pid) return;  // a vfork child that calls exit
@@ -220,6 +277,7 @@ void finish_life() {
     write_back_chunks();
     g_log.finish(end, now.monotonic_ns);
     explain("log closed: ", g_log.path());
+    g_ended_ns = monotonic_ns();
   }
   errno = saved;
 }

@@ -2,6 +2,8 @@
 // event; the thread that sees it starts the life, others pass through meanwhile and count. A forked child starts cold.
 #pragma once
 
+#include <cstdint>
+
 namespace prof::preload {
 
 // Called again after CUPTI was opened: exit handlers run last-in first-out, and ours must run before CUPTI's and the driver's.
@@ -9,6 +11,11 @@ void register_exit_handler();
 
 // True in a process that must not be touched: AT_SECURE, or loaded some other way than as a preload.
 bool inert();  // false in test programs that link the objects
+
+// Parts of the run that were recorded in this process, with the one that is.
+uint32_t parts_so_far();
+// The life has ended and the window waits again: the next recorded call starts another one, in a log of its own.
+void allow_another_life();
 
 // Path of libprof.so itself; empty before the constructor ran.
 const char* library_path();

@@ -15,6 +15,8 @@ namespace prof::preload {
 
 constinit thread_local ThreadLocal t_local __attribute__((tls_model("initial-exec"))) = {};
 
+std::atomic<uint64_t> g_newest_life{0};
+
 namespace {
 
 constexpr uint32_t kStatesPerPage = 64;
@@ -56,41 +58,90 @@ ThreadState* take_slot() {
   return nullptr;
 }
 
+void release(ThreadState& state) {
+  state.events.close();
+  state.definitions.close();
+  if (state.memo != nullptr) give_memo(state.memo);
+  state.memo = nullptr;
+  state.in_use.store(0, std::memory_order_release);
+  g_hint.store(0, std::memory_order_relaxed);
+}
+
+// The state of an earlier part of this process; in a forked child it is nobody's any more.
+bool is_of_earlier_part(const ThreadLocal& local) {
+  return local.state != nullptr && local.epoch != 0 && local.epoch != life().epoch.load(std::memory_order_relaxed) &&
+         local.state->life.load(std::memory_order_relaxed) == local.epoch;
+}
+
+template <class Visit> void for_each_state_of(uint64_t life, Visit&& visit) {
+  for (const std::atomic<ThreadState*>& entry : g_pages) {
+    ThreadState* const states = entry.load(std::memory_order_acquire);
+    if (states == nullptr) continue;
+    for (uint32_t i = 0; i < kStatesPerPage; ++i) {
+      if (states[i].in_use.load(std::memory_order_acquire) != 0 &&
+          states[i].life.load(std::memory_order_relaxed) == life)
+        visit(states[i]);
+    }
+  }
+}
+
 // pthread calls this when a recorded thread ends. Destructors that run later may launch again: the thread then simply gets
 // a new state (and this is called again, up to PTHREAD_DESTRUCTOR_ITERATIONS times).
 void thread_ended(void* state_argument) {
   auto* const state = static_cast<ThreadState*>(state_argument);
   ThreadLocal& local = t_local;
   const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
+  if (local.state == state && local.busy == 0 && is_of_earlier_part(local)) {
+    state->events.abandon();
+    state->definitions.abandon();
+    release(*state);
+    local.epoch = 0;
+    local.state = nullptr;
+    return;
+  }
   if (epoch == 0 || local.epoch != epoch || local.state != state) return;
   emit(format::ThreadEnd{now_ticks()});
   local.epoch = 0;
   local.state = nullptr;
   local.guard_frame = 0;
-  state->events.close();
-  state->definitions.close();
-  if (state->memo != nullptr) give_memo(state->memo);
-  state->in_use.store(0, std::memory_order_release);
-  g_hint.store(0, std::memory_order_relaxed);
+  release(*state);
 }
 
 }  // namespace
 
-void open_threads() {
+void open_threads(bool another_part) {
   if (!g_key_made && prof_libc_pthread_key_create != nullptr) {
     g_key_made = prof_libc_pthread_key_create(&g_key, thread_ended) == 0;
   }
+  g_next_ordinal.store(1, std::memory_order_relaxed);
+  if (another_part) return;
   for (std::atomic<ThreadState*>& entry : g_pages) {
     ThreadState* const states = entry.load(std::memory_order_acquire);
     if (states == nullptr) continue;
     for (uint32_t i = 0; i < kStatesPerPage; ++i) {
       states[i].events.abandon();
       states[i].definitions.abandon();
+      states[i].life.store(0, std::memory_order_relaxed);
       states[i].in_use.store(0, std::memory_order_relaxed);
     }
   }
   g_hint.store(0, std::memory_order_relaxed);
-  g_next_ordinal.store(1, std::memory_order_relaxed);
+}
+
+bool life_has_threads(uint64_t life) {
+  bool any = false;
+  for_each_state_of(life, [&](const ThreadState&) { any = true; });
+  return any;
+}
+
+bool life_has_calls_inside(uint64_t life) {
+  bool any = false;
+  for_each_state_of(life, [&](const ThreadState& state) { any |= state.events.in_call(); });
+  return any;
+}
+
+bool is_cut_off() {
+  return is_of_earlier_part(t_local) && t_local.epoch != g_newest_life.load(std::memory_order_acquire);
 }
 
 uint32_t thread_handle(uint32_t tid) {
@@ -109,11 +160,22 @@ bool open_thread() {
   ThreadLocal& local = t_local;
   if (local.busy != 0) {  // a signal handler inside the opening, or inside a record of the life before a fork
     if (local.epoch == life().epoch.load(std::memory_order_relaxed)) return false;
+    if (is_of_earlier_part(local)) {  // or inside a record of the part that ended: it goes on with that
+      count(format::Counter::records_dropped_busy);
+      return false;
+    }
     count(format::Counter::fork_discards);
     local.busy = 0;
   }
   local.busy = 1;
   std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (is_of_earlier_part(local)) {
+    local.state->events.abandon();  // its blocks are not the log's any more
+    local.state->definitions.abandon();
+    release(*local.state);
+    local.state = nullptr;
+    local.epoch = 0;
+  }
   ThreadState* const state = take_slot();
   bool ok = false;
   if (state == nullptr) {
@@ -121,6 +183,7 @@ bool open_thread() {
   } else {
     state->last_stream = nullptr;
     state->own_stack = {};
+    state->life.store(life().epoch.load(std::memory_order_relaxed), std::memory_order_relaxed);
     state->learning = 0;
     state->memo = nullptr;
     state->ordinal = g_next_ordinal.fetch_add(1, std::memory_order_relaxed);

@@ -1,12 +1,14 @@
 #include "preload/runtime/window.h"
 
 #include "preload/capture/bounded_flush.h"
+#include "preload/capture/depth_marks.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/runtime/describe.h"
 #include "preload/runtime/explain.h"
 #include "preload/runtime/helper.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
+#include "preload/runtime/start.h"
 #include "preload/runtime/triggers.h"
 
 #include <cerrno>
@@ -28,17 +30,29 @@ bool change(Window from, Window to) {
   return g_window.compare_exchange_strong(expected, static_cast<uint32_t>(to), std::memory_order_acq_rel);
 }
 
+Window g_again = Window::Over;           // what is waited for behind a part
+std::atomic<bool> g_start_asked{false};  // by cuProfilerStart, while the part before was ending
+std::atomic<const char*> g_end_asked{nullptr};
+
+// What comes behind a part: the next one is waited for, or there is none.
+Window behind_part() {
+  const bool more = options().parts == 0 || parts_so_far() < options().parts;
+  return more ? g_again : Window::Over;
+}
+
 int g_signal = 0;
 struct sigaction g_before;
-std::atomic<bool> g_end_asked{false};
 
-// The first signal begins the recording where it waits for one, the next ends it.
+// A signal begins the recording where it waits for one, the next ends it.
 void on_signal(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
-  if (!change(Window::AwaitsSignal, Window::Open)) {
-    if (life().epoch.load(std::memory_order_acquire) == 0) change(Window::Open, Window::Over);
-    g_end_asked.store(true, std::memory_order_release);
-    wake_helper();
+  if (!change(Window::AwaitsSignal, Window::Open) && window_is(Window::Open)) {
+    if (life().epoch.load(std::memory_order_acquire) == 0) {
+      change(Window::Open, g_again);  // nothing happened since it began
+    } else {
+      g_end_asked.store("signal", std::memory_order_release);
+      wake_helper();
+    }
   }
   errno = saved;
   if ((g_before.sa_flags & SA_SIGINFO) != 0) {
@@ -62,22 +76,25 @@ void install_handler(const char* name) {
 
 bool begin_window(Window awaited) { return change(awaited, Window::Open); }
 
-bool end_asked() { return g_end_asked.load(std::memory_order_acquire); }
+const char* end_asked() { return g_end_asked.load(std::memory_order_acquire); }
 
 void open_window() {
   const char* const start = getenv("PROF_START");
   install_handler(getenv("PROF_SIGNAL"));
   if (start != nullptr && std::strcmp(start, "signal") == 0 && g_signal != 0) {
-    change(Window::Open, Window::AwaitsSignal);
+    g_again = Window::AwaitsSignal;
+    change(Window::Open, g_again);
     return;
   }
   if (start != nullptr && std::strcmp(start, "profiler") == 0) {
     g_by_profiler = true;
-    change(Window::Open, Window::AwaitsProfiler);
+    g_again = Window::AwaitsProfiler;
+    change(Window::Open, g_again);
     return;
   }
   if (start != nullptr) {
     if (const Window awaited = read_trigger(start); awaited != Window::Open) {
+      if (awaited == Window::AwaitsRange) g_again = awaited;
       change(Window::Open, awaited);
       return;
     }
@@ -96,15 +113,25 @@ bool window_awaits_time() {
 }
 
 void profiler_started() {
-  if (g_by_profiler) change(Window::AwaitsProfiler, Window::Open);
+  if (!g_by_profiler || change(Window::AwaitsProfiler, Window::Open)) return;
+  if (!window_is(Window::Ending) && end_asked() == nullptr) return;
+  g_start_asked.store(true);
+  if (change(Window::AwaitsProfiler, Window::Open)) g_start_asked.store(false);  // it has just ended
 }
 
 void profiler_stopped() {
-  if (g_by_profiler) end_window("cudaProfilerStop");
+  if (!g_by_profiler) return;
+  g_start_asked.store(false);
+  end_window("cudaProfilerStop");
 }
 
-void end_window(const char* why) {
-  if (life().epoch.load(std::memory_order_acquire) == 0) return;
+bool end_window(const char* why) {
+  if (!window_is(Window::Open)) return true;
+  if (life().phase.load(std::memory_order_acquire) == static_cast<uint32_t>(Phase::Starting)) {
+    g_end_asked.store(why, std::memory_order_release);
+    return false;
+  }
+  if (life().epoch.load(std::memory_order_acquire) == 0 || !change(Window::Open, Window::Ending)) return true;
   const int saved = errno;
   {
     const EventScope scope;
@@ -112,8 +139,15 @@ void end_window(const char* why) {
   }
   explain("the recording ends: ", why);
   end_gpu_activity();
-  if (change(Window::Open, Window::Over)) finish_life();
+  close_marks();
+  finish_life();
+  const Window next = behind_part();
+  g_end_asked.store(nullptr, std::memory_order_relaxed);
+  if (next != Window::Over) allow_another_life();
+  change(Window::Ending, next);
+  if (g_start_asked.exchange(false)) change(Window::AwaitsProfiler, Window::Open);
   errno = saved;
+  return true;
 }
 
 }  // namespace prof::preload

@@ -1,5 +1,8 @@
-// Which part of the run is recorded: all of it, from cudaProfilerStart to cudaProfilerStop, from one time to another, from one
-// signal to the next, from one launch to another, or as long as an NVTX range lasts (triggers.h). One part a process: its log is closed when it ends, CUPTI's collecting is turned off, and every hook passes through.
+// Which part of the run is recorded: all of it, from cudaProfilerStart to cudaProfilerStop, from one time to another, from one signal to the
+// next, from one launch to another, or as long as an NVTX range lasts (triggers.h). When a part ends its log is closed, CUPTI's collecting is
+// turned off, and every hook passes through; with PROF_PARTS the next one is waited for.
+//
+//   Awaits… --begin--> Open --end_window()--> Ending --> Awaits… (another part may come) | Over
 #pragma once
 
 #include <atomic>
@@ -7,7 +10,16 @@
 
 namespace prof::preload {
 
-enum class Window : uint32_t { Open = 0, AwaitsProfiler, AwaitsTime, AwaitsSignal, AwaitsLaunch, AwaitsRange, Over };
+enum class Window : uint32_t {
+  Open = 0,
+  AwaitsProfiler,
+  AwaitsTime,
+  AwaitsSignal,
+  AwaitsLaunch,
+  AwaitsRange,
+  Ending,
+  Over
+};
 extern std::atomic<uint32_t> g_window;
 inline bool window_is(Window window) {
   return g_window.load(std::memory_order_relaxed) == static_cast<uint32_t>(window);
@@ -33,10 +45,11 @@ inline bool in_window() {
 void profiler_started();
 void profiler_stopped();
 
-// A signal asked for the end: for the helper thread to do, because a handler cannot.
-bool end_asked();
+// Why the helper thread is to end the recording: a signal, whose handler cannot, or it was being started. Null: it is not.
+const char* end_asked();
 
-// Ends the recording: waits, no longer than at exit, for the GPU work that was recorded. Keeps errno.
-void end_window(const char* why);
+// Ends the recording: waits, no longer than at exit, for the GPU work that was recorded. Keeps errno. False: a thread is just starting it;
+// the helper thread is asked to end it then. `why` lives for ever.
+bool end_window(const char* why);
 
 }  // namespace prof::preload

@@ -1,0 +1,61 @@
+#include "preload/log/retired.h"
+
+#include "preload/runtime/thread.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+
+namespace prof::preload {
+
+namespace {
+
+struct Retired {
+  void* memory;
+  size_t bytes;
+  uint64_t life;
+};
+constexpr uint32_t kMost = 4096;  // beyond it memory stays mapped for good
+Retired g_retired[kMost];
+uint32_t g_count = 0;
+
+void keep(void* memory, size_t bytes, uint64_t life) {
+  if (g_count < kMost) g_retired[g_count++] = {memory, bytes, life};
+}
+
+}  // namespace
+
+void retire_memory(void* memory, size_t bytes, uint64_t life) {
+  if (memory == nullptr) return;
+  madvise(memory, bytes, MADV_DONTNEED);
+  keep(memory, bytes, life);
+}
+
+void retire_log_pages(void* memory, size_t bytes, uint64_t life) {
+  if (memory == nullptr) return;
+  mmap(memory, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  keep(memory, bytes, life);
+}
+
+void free_retired() {
+  uint32_t kept = 0;
+  uint64_t last_asked = 0;
+  bool last_used = false;
+  for (uint32_t i = 0; i < g_count; ++i) {
+    const Retired retired = g_retired[i];
+    if (retired.life != last_asked) {
+      last_asked = retired.life;
+      last_used = life_has_threads(retired.life);
+    }
+    if (last_used) {
+      g_retired[kept++] = retired;
+    } else {
+      munmap(retired.memory, retired.bytes);
+    }
+  }
+  g_count = kept;
+}
+
+void forget_retired() { g_count = 0; }
+
+}  // namespace prof::preload

@@ -1,0 +1,21 @@
+// Memory of a part of the run that ended, while another part begins in the same process. A thread that was cut off in the middle of a record
+// goes on in it; so it is kept, empty, until every thread of that part has come by again or is gone. Used by the thread that
+// starts a life, one at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace prof::preload {
+
+// `life` is the epoch that ended. Private memory gives its pages back at once; pages of the log are replaced by such, so that
+// nothing reaches the file any more.
+void retire_memory(void* memory, size_t bytes, uint64_t life);
+void retire_log_pages(void* memory, size_t bytes, uint64_t life);
+
+// Unmaps what no thread can be inside.
+void free_retired();
+// In the child of a fork: nobody of them is here.
+void forget_retired();
+
+}  // namespace prof::preload
