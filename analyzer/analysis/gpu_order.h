@@ -12,21 +12,28 @@
 namespace prof::analyzer {
 
 // visit(row) of all groups of rows, each in the order of key(row), in that order; equal ones by row.
-template <class Key, class Visit> void merge_rows(std::vector<Rows> heads, Key&& key, Visit&& visit) {
-  std::erase_if(heads, [](const Rows& rows) { return rows.size() == 0; });
-  const auto later = [&](const Rows& a, const Rows& b) {
-    const auto key_a = key(a.first), key_b = key(b.first);
-    return key_a != key_b ? key_a > key_b : a.first > b.first;
+template <class Key, class Visit> void merge_rows(const std::vector<Rows>& groups, Key&& key, Visit&& visit) {
+  struct Head {
+    decltype(key(0U)) begin;  // of the next row: asked once
+    uint32_t next, last;
   };
+  const auto later = [](const Head& a, const Head& b) {
+    return a.begin != b.begin ? a.begin > b.begin : a.next > b.next;
+  };
+  std::vector<Head> heads;
+  for (const Rows& rows : groups) {
+    if (rows.size() != 0) heads.push_back({key(rows.first), rows.first, rows.last});
+  }
   std::make_heap(heads.begin(), heads.end(), later);
   while (!heads.empty()) {
     if (heads.size() > 1) std::pop_heap(heads.begin(), heads.end(), later);
-    Rows& head = heads.back();
+    Head& head = heads.back();
     // The one in front stays in front until another group's next row begins before its own.
     do {
-      visit(head.first++);
-    } while (head.first < head.last && (heads.size() == 1 || !later(head, heads.front())));
-    if (head.first == head.last) {
+      visit(head.next);
+      if (++head.next < head.last) head.begin = key(head.next);
+    } while (head.next < head.last && (heads.size() == 1 || !later(head, heads.front())));
+    if (head.next == head.last) {
       heads.pop_back();
     } else {
       std::push_heap(heads.begin(), heads.end(), later);
@@ -39,7 +46,7 @@ template <class Visit> void in_order_of_start(const Trace& trace, const std::vec
   std::vector<Rows> rows;
   for (const StreamId stream : streams) rows.push_back(trace.stream(stream).operations);
   merge_rows(
-      std::move(rows), [&](uint32_t row) { return trace.operations[row].start_ns; }, visit);
+      rows, [&](uint32_t row) { return trace.operations[row].start_ns; }, visit);
 }
 
 // The selected streams of each physical GPU that has operations, in order of its first DeviceId.

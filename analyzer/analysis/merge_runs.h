@@ -2,14 +2,17 @@
 #pragma once
 
 #include "analyzer/analysis/gpu_order.h"
+#include "analyzer/model/parallel.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 namespace prof::analyzer {
 
-// The items by key(item), equal ones as they come. O(n log runs).
+// The items by key(item), equal ones as they come. O(n log runs), on all cores: the keys of the longest run's quantiles cut every
+// run, and what lies between two of them is merged by itself. Several threads ask for keys.
 template <class Item, class Key> std::vector<Item> merge_runs(std::vector<Item> items, Key&& key) {
   std::vector<Rows> runs;
   for (uint32_t at = 0; at < items.size(); ++at) {
@@ -17,10 +20,37 @@ template <class Item, class Key> std::vector<Item> merge_runs(std::vector<Item> 
     runs.back().last = at + 1;
   }
   if (runs.size() < 2) return items;
-  std::vector<Item> sorted;
-  sorted.reserve(items.size());
-  merge_rows(
-      std::move(runs), [&](uint32_t at) { return key(items[at]); }, [&](uint32_t at) { sorted.push_back(items[at]); });
+  const auto key_at = [&](uint32_t at) { return key(items[at]); };
+  const Rows longest = *std::max_element(runs.begin(), runs.end(), [](Rows a, Rows b) { return a.size() < b.size(); });
+  constexpr size_t kInPart = 1 << 16;
+  const size_t parts = std::clamp<size_t>(items.size() / kInPart, 1, size_t{4} * worker_count());
+  struct Part {
+    std::vector<Rows> runs;
+    size_t to = 0;
+  };
+  std::vector<Part> of_part(parts);
+  for (size_t part = 0, to = 0; part < parts; ++part) {
+    of_part[part].to = to;
+    for (Rows& run : runs) {
+      Rows cut{run.first, run.last};
+      if (part + 1 < parts) {
+        const auto pivot = key_at(longest.first + static_cast<uint32_t>(longest.size() * (part + 1) / parts));
+        while (cut.first < cut.last) {  // the first row not before the pivot
+          const uint32_t middle = cut.first + (cut.last - cut.first) / 2;
+          key_at(middle) < pivot ? cut.first = middle + 1 : cut.last = middle;
+        }
+        cut = {run.first, cut.first};
+      }
+      of_part[part].runs.push_back(cut);
+      to += cut.size();
+      run.first = cut.last;
+    }
+  }
+  std::vector<Item> sorted(items.size());
+  parallel_for(parts, [&](size_t part) {
+    size_t to = of_part[part].to;
+    merge_rows(of_part[part].runs, key_at, [&](uint32_t at) { sorted[to++] = items[at]; });
+  });
   return sorted;
 }
 

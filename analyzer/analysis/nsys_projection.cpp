@@ -13,7 +13,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// What one launch call made the GPU do, and what any stretch of calls did: a tree over the calls of a thread.
+// What one launch call made the GPU do, or what a stretch of calls did.
 struct Work {
   int64_t first_ns = std::numeric_limits<int64_t>::max();
   int64_t last_ns = std::numeric_limits<int64_t>::min();
@@ -25,16 +25,18 @@ struct Work {
   }
 };
 
-// The launches of one thread in order of begin; any stretch of them summed in O(log n).
+// The launches of one thread in order of begin; any stretch of them summed in O(log n): a tree over blocks of calls, because one
+// over the calls themselves would be twice as large as all that is known of them.
 class ThreadWork {
  public:
-  ThreadWork(const Trace& trace, Rows host, const std::vector<Work>& of_call) : trace_(trace) {
+  ThreadWork(const Trace& trace, Rows host, const std::vector<Work>& of_call) : trace_(trace), of_call_(of_call) {
     for (uint32_t row = host.first; row < host.last; ++row) {
       if (of_call[row].operations != 0) calls_.push_back(row);
     }
-    tree_.resize(2 * calls_.size());
-    for (size_t i = 0; i < calls_.size(); ++i) tree_[calls_.size() + i] = of_call[calls_[i]];
-    for (size_t i = calls_.size(); i-- > 1;) {
+    const size_t blocks = calls_.size() / kInBlock;
+    tree_.resize(2 * blocks);
+    for (size_t i = 0; i < blocks * kInBlock; ++i) tree_[blocks + i / kInBlock].add(of_call[calls_[i]]);
+    for (size_t i = blocks; i-- > 1;) {
       tree_[i] = tree_[2 * i];
       tree_[i].add(tree_[2 * i + 1]);
     }
@@ -43,24 +45,29 @@ class ThreadWork {
   // Of the calls that lie wholly inside the range.
   Work inside(const Range& range) const {
     const auto begins_before = [&](uint32_t row, int64_t time) { return trace_.host[row].begin_ns < time; };
-    const auto first = std::lower_bound(calls_.begin(), calls_.end(), range.begin_ns, begins_before);
-    auto last = std::lower_bound(first, calls_.end(), range.end_ns, begins_before);
+    const auto from = std::lower_bound(calls_.begin(), calls_.end(), range.begin_ns, begins_before);
+    auto to = std::lower_bound(from, calls_.end(), range.end_ns, begins_before);
     // A call that goes on behind the end is the last one that began.
-    while (last != first && trace_.host[last[-1]].end_ns > range.end_ns) --last;
+    while (to != from && trace_.host[to[-1]].end_ns > range.end_ns) --to;
+    auto first = static_cast<size_t>(from - calls_.begin()), last = static_cast<size_t>(to - calls_.begin());
     Work sum;
-    size_t low = static_cast<size_t>(first - calls_.begin()) + calls_.size();
-    size_t high = static_cast<size_t>(last - calls_.begin()) + calls_.size();
-    for (; low < high; low /= 2, high /= 2) {
-      if (low % 2 == 1) sum.add(tree_[low++]);
-      if (high % 2 == 1) sum.add(tree_[--high]);
+    while (first < last && first % kInBlock != 0) sum.add(of_call_[calls_[first++]]);
+    while (first < last && last % kInBlock != 0) sum.add(of_call_[calls_[--last]]);
+    const size_t blocks = tree_.size() / 2;
+    for (first = first / kInBlock + blocks, last = last / kInBlock + blocks; first < last; first /= 2, last /= 2) {
+      if (first % 2 == 1) sum.add(tree_[first++]);
+      if (last % 2 == 1) sum.add(tree_[--last]);
     }
     return sum;
   }
 
  private:
+  static constexpr size_t kInBlock = 16;
+
   const Trace& trace_;
+  const std::vector<Work>& of_call_;
   std::vector<uint32_t> calls_;
-  std::vector<Work> tree_;
+  std::vector<Work> tree_;  // its leaves are the whole blocks
 };
 
 struct Projection {

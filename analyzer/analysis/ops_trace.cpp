@@ -5,17 +5,24 @@
 #include "analyzer/analysis/torch_flops.h"
 #include "analyzer/model/forward_backward.h"
 #include "analyzer/model/op_stacks.h"
+#include "analyzer/model/parallel.h"
+#include "analyzer/model/prefault.h"
 #include "analyzer/model/range_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <memory>
 #include <utility>
 
 namespace prof::analyzer {
 
 namespace {
+
+// Twenty million rows would be 6 GB of text that nobody reads: CSV and JSON have them all.
+constexpr size_t kRowsInText = 1'000'000;
 
 void declare_columns(Table& table) {
   const auto add = [&](const char* title, const char* key, CellType type) { table.add_column(title, key, type); };
@@ -58,10 +65,16 @@ class Instances {
         tree_(input.views.tree()),
         links_(input.views.forward_backward()),
         stacks_(trace_, links_),
-        flops_(trace_),
-        device_(device_times(trace_, tree_, at_calls_, [&](const GpuOperation& o) { return selected(o); })),
-        memory_(node_memory(trace_, tree_, !at_calls_)) {
-    count_kernels();
+        flops_(trace_) {
+    const std::array<std::function<void()>, 4> passes{
+        [this] { events_ = collect(); },
+        [this] {
+          device_ = device_times(trace_, tree_, at_calls_, [this](const GpuOperation& o) { return selected(o); });
+        },
+        [this] { count_kernels(); },
+        [this] { memory_ = node_memory(trace_, tree_, !at_calls_); },
+    };
+    parallel_for(passes.size(), [&](size_t i) { passes[i](); });
   }
 
   enum class What : uint32_t { Node, Async, Operation };
@@ -70,9 +83,9 @@ class Instances {
     uint32_t row;
   };
 
-  // All that is selected, by begin, what contains others first.
-  std::vector<Event> events() const {
-    return merge_runs(collect(), [&](const Event& event) {
+  // All that is selected, by begin, what contains others first. Once.
+  std::vector<Event> take_events() {
+    return merge_runs(std::move(events_), [this](const Event& event) {
       const auto [begin_ns, end_ns] = time_of(event);
       return std::pair(begin_ns, ~end_ns);
     });
@@ -97,6 +110,7 @@ class Instances {
 
   void count_kernels() {
     kernels_.resize(tree_.size());
+    write_pages(kernels_);
     for (const GpuOperation& operation : trace_.operations) {
       const uint32_t node = selected(operation) ? node_of_operation(tree_, operation, at_calls_) : kNone;
       if (node != kNone) ++kernels_[node];
@@ -114,6 +128,7 @@ class Instances {
 
   std::vector<Event> collect() const {
     std::vector<Event> events;
+    events.reserve(tree_.size() + trace_.operations.size());
     for (uint32_t node = 0; node < tree_.size(); ++node) {
       const int64_t begin_ns = tree_.begin_ns(node), end_ns = tree_.end_ns(node);
       if (selected(tree_.thread(node), begin_ns, end_ns)) events.push_back({What::Node, node});
@@ -216,8 +231,9 @@ class Instances {
   const ForwardBackward& links_;
   const OpStacks stacks_;
   const OpFlops flops_;
-  const DeviceTimes device_;
-  const NodeMemory memory_;
+  std::vector<Event> events_;
+  DeviceTimes device_;
+  NodeMemory memory_;
   Column<uint32_t> kernels_;  // by node
 };
 
@@ -226,8 +242,9 @@ class Instances {
 Table report_ops_trace(const AnalysisInput& input) {
   Table table("ops-trace", "Operators, calls and GPU operations in order of begin");
   declare_columns(table);
-  const auto instances = std::make_shared<const Instances>(input);
-  table.list(instances->events(),
+  table.text_limit = kRowsInText;
+  const auto instances = std::make_shared<Instances>(input);
+  table.list(instances->take_events(),
              [instances](const Instances::Event& event, Table::Row& row) { instances->add(event, row); });
   const EventTree& tree = input.views.tree();
   if (tree.merged() != 0)

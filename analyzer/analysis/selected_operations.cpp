@@ -34,7 +34,7 @@ std::vector<uint32_t> selected_calls(const AnalysisInput& input, Order order) {
   }
   if (order == Order::Start)
     merge_rows(
-        std::move(of_threads), [&](uint32_t row) { return trace.host[row].begin_ns; }, take);
+        of_threads, [&](uint32_t row) { return trace.host[row].begin_ns; }, take);
   return rows;
 }
 

@@ -9,6 +9,7 @@
 
 #include "analyzer/model/column.h"
 #include "analyzer/model/event_names.h"
+#include "analyzer/model/prefault.h"
 #include "analyzer/model/trace.h"
 
 #include <cstdint>
@@ -113,6 +114,8 @@ DeviceTimes device_times(const Trace& trace, const EventTree& tree, bool at_call
   DeviceTimes times;
   times.self_ns.resize(tree.size());
   times.total_ns.resize(tree.size());
+  write_pages(times.self_ns);
+  write_pages(times.total_ns);
   for (const GpuOperation& operation : trace.operations) {
     if (!counts(operation)) continue;
     const uint32_t node = node_of_operation(tree, operation, at_calls);

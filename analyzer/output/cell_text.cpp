@@ -147,16 +147,20 @@ ShownCell CellTexts::of(size_t row, size_t column, Buffer& buffer) const {
   return {{buffer, size}, size};
 }
 
+bool CellTexts::is_whole(size_t column) const {
+  const CellType type = table_.columns()[column].type;
+  return type == CellType::Count || (type == CellType::Nanoseconds && unit_ == TimeUnit::Ns);
+}
+
 size_t CellTexts::widest(size_t column, size_t first, size_t last) const {
   const TableColumn& cells = table_.columns()[column];
   const std::span<const int64_t> some(cells.cells.data() + first, last - first);
   size_t widest = 0;
-  const bool whole = cells.type == CellType::Count || (cells.type == CellType::Nanoseconds && unit_ == TimeUnit::Ns);
   if (cells.type == CellType::Text) {
     for (const int64_t cell : some) {
       if (cell != kEmptyCell) widest = std::max(widest, of_text_[static_cast<size_t>(cell)].width);
     }
-  } else if (whole) {
+  } else if (is_whole(column)) {
     // Empty cells, the least of all numbers, as zeros.
     int64_t least = 0, most = 0;
     bool any = false;
@@ -248,20 +252,16 @@ std::vector<size_t> RowWriter::widths(const std::vector<std::string>& titles) co
   return widths;
 }
 
-void RowWriter::write(Sink& sink, const std::function<void(const CellTexts&, size_t, LineBuffer&)>& put,
-                      std::string_view between_rows) const {
+void RowWriter::write(Sink& sink, const Put& put, std::string_view between_calls) const {
   bool first_block = true;
   each_block(
       1,
       [&](Block& block, const CellTexts& texts, size_t first, size_t last) {
         block.lines.clear();
-        for (size_t row = first; row < last; ++row) {
-          if (row != first) block.lines += between_rows;
-          put(texts, row, block.lines);
-        }
+        put(texts, first, last, block.lines);
       },
       [&](const Block& block) {
-        if (!first_block) sink.write(between_rows);
+        if (!first_block) sink.write(between_calls);
         first_block = false;
         sink.write(block.lines.view());
       });

@@ -40,6 +40,8 @@ class CellTexts {
   // In the buffer, or kept as long as this object.
   using Buffer = char[512];
   ShownCell of(size_t row, size_t column, Buffer& buffer) const;
+  bool is_whole(size_t column) const;  // its cells are shown as whole numbers
+  bool commas() const { return look_.commas; }
   // Appends what of() shows.
   void put(const ShownCell& cell, const Buffer& buffer, LineBuffer& line) const {
     cell.text.data() == buffer ? line.block_copy(cell.text) : line += cell.text;
@@ -64,9 +66,9 @@ class RowWriter {
   // Of each column the widest cell, or its title if that is wider. Of a listing with more than a million rows as far as some of
   // them tell: a wider cell then moves the rest of its line to the right.
   std::vector<size_t> widths(const std::vector<std::string>& titles) const;
-  // put(texts, row of texts.table(), lines) appends to the lines; called on several threads.
-  void write(Sink& sink, const std::function<void(const CellTexts&, size_t, LineBuffer&)>& put,
-             std::string_view between_rows = "") const;
+  // put(texts, first, last, lines) appends rows [first, last) of texts.table() to the lines; called on several threads.
+  using Put = std::function<void(const CellTexts& texts, size_t first, size_t last, LineBuffer& lines)>;
+  void write(Sink& sink, const Put& put, std::string_view between_calls = "") const;
 
  private:
   class Block;

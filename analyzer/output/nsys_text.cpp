@@ -1,5 +1,6 @@
 #include "analyzer/output/nsys_text.h"
 
+#include "analyzer/output/aligned_rows.h"
 #include "analyzer/output/cell_text.h"
 #include "analyzer/output/sink.h"
 
@@ -38,27 +39,19 @@ void write_nsys_text(const Table& table, TimeUnit unit, Sink& sink) {
   }
   const RowWriter rows(table, unit, {cut_text, true});
   const std::vector<size_t> widths = rows.widths(titles);
-  // Spaces at the end of a line are left out.
-  const auto put = [&](size_t i, const ShownCell& cell, size_t before, LineBuffer& line) {
-    line += i == 0 ? " " : "  ";
-    (line.spaces(before) += cell.text).spaces(widths[i] - std::min(widths[i], before + cell.width));
-    if (i + 1 < columns.size()) return;
-    line.trim_spaces();
-    line += '\n';
-  };
   LineBuffer head;
   for (size_t i = 0; i < columns.size(); ++i) {
-    const size_t width = display_width(titles[i]);
-    put(i, {titles[i], width}, (widths[i] - width) / 2, head);
+    const size_t padding = widths[i] - display_width(titles[i]);
+    (head.spaces((i == 0 ? 1 : 2) + padding / 2) += titles[i]).spaces(padding - padding / 2);
   }
-  for (size_t i = 0; i < columns.size(); ++i) put(i, {std::string(widths[i], '-'), widths[i]}, 0, head);
+  head.trim_spaces();
+  head += '\n';
+  for (size_t i = 0; i < columns.size(); ++i) (head += i == 0 ? " " : "  ") += std::string(widths[i], '-');
+  head += '\n';
   sink.write(head.view());
-  rows.write(sink, [&](const CellTexts& texts, size_t row, LineBuffer& line) {
-    CellTexts::Buffer buffer;
-    for (size_t i = 0; i < columns.size(); ++i) {
-      const ShownCell cell = texts.of(row, i, buffer);
-      put(i, cell, columns[i].type == CellType::Text ? 0 : widths[i] - std::min(widths[i], cell.width), line);
-    }
+  const AlignedRows lines(columns, widths, 1);
+  rows.write(sink, [&](const CellTexts& texts, size_t first, size_t last, LineBuffer& into) {
+    lines.put(texts, first, last, into);
   });
   if (!table.notes.empty()) sink.write("\n");
   for (const std::string& note : table.notes) sink.write(fmt::format("{}\n", note));

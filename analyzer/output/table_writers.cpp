@@ -1,4 +1,5 @@
 // The three forms of a table.
+#include "analyzer/output/aligned_rows.h"
 #include "analyzer/output/cell_text.h"
 #include "analyzer/output/json_text.h"
 #include "analyzer/output/nsys_text.h"
@@ -41,31 +42,20 @@ void write_text(const Table& table, TimeUnit unit, Sink& sink) {
   }
   const RowWriter rows(table, unit);
   const std::vector<size_t> widths = rows.widths(titles);
-  std::vector<bool> left;
-  for (const TableColumn& column : columns) left.push_back(column.type == CellType::Text);
-  // The padding behind a text is written before the next cell: behind the last one there is none.
-  const auto begin = [&](size_t i, size_t width, size_t& kept, LineBuffer& line) {
-    const size_t padding = widths[i] - std::min(widths[i], width);
-    line.spaces(kept + (left[i] ? 0 : padding));
-    kept = (left[i] ? padding : 0) + 2;
-  };
   LineBuffer head;
-  for (size_t i = 0, kept = 0; i < columns.size(); ++i) {
-    begin(i, display_width(titles[i]), kept, head);
-    head += titles[i];
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const size_t padding = widths[i] - display_width(titles[i]);
+    const bool left = columns[i].type == CellType::Text;
+    (head.spaces((i == 0 ? 0 : 2) + (left ? 0 : padding)) += titles[i]).spaces(left ? padding : 0);
   }
+  head.trim_spaces();
   head += '\n';
   for (size_t i = 0; i < columns.size(); ++i) (head += i == 0 ? "" : "  ") += std::string(widths[i], '-');
   head += '\n';
   sink.write(head.view());
-  rows.write(sink, [&](const CellTexts& texts, size_t row, LineBuffer& line) {
-    CellTexts::Buffer buffer;
-    for (size_t i = 0, kept = 0; i < columns.size(); ++i) {
-      const ShownCell cell = texts.of(row, i, buffer);
-      begin(i, cell.width, kept, line);
-      texts.put(cell, buffer, line);
-    }
-    line += '\n';
+  const AlignedRows lines(columns, widths, 0);
+  rows.write(sink, [&](const CellTexts& texts, size_t first, size_t last, LineBuffer& into) {
+    lines.put(texts, first, last, into);
   });
   write_end(table, sink);
 }
@@ -91,13 +81,15 @@ void write_csv(const Table& table, TimeUnit unit, Sink& sink) {
   }
   sink.write("\n");
   const RowWriter rows(table, unit, {csv_text});
-  rows.write(sink, [&](const CellTexts& texts, size_t row, LineBuffer& line) {
+  rows.write(sink, [&](const CellTexts& texts, size_t first, size_t last, LineBuffer& lines) {
     CellTexts::Buffer buffer;
-    for (size_t i = 0; i < columns.size(); ++i) {
-      if (i != 0) line += ',';
-      texts.put(texts.of(row, i, buffer), buffer, line);
+    for (size_t row = first; row < last; ++row) {
+      for (size_t i = 0; i < columns.size(); ++i) {
+        if (i != 0) lines += ',';
+        texts.put(texts.of(row, i, buffer), buffer, lines);
+      }
+      lines += '\n';
     }
-    line += '\n';
   });
 }
 
@@ -133,7 +125,16 @@ void write_json(const Table& table, Sink& sink) {
     }
     line += '}';
   };
-  rows.write(sink, put, ",\n");
+  constexpr std::string_view kBetween = ",\n";
+  rows.write(
+      sink,
+      [&](const CellTexts& texts, size_t first, size_t last, LineBuffer& lines) {
+        for (size_t row = first; row < last; ++row) {
+          if (row != first) lines += kBetween;
+          put(texts, row, lines);
+        }
+      },
+      kBetween);
   sink.write("\n],");
   if (!table.footers.empty()) {
     sink.write("\"footers\":[");
