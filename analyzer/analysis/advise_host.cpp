@@ -1,6 +1,7 @@
 // Rules about the host: what it does while a device has nothing to do, where its own time goes, and calls that are slow.
 #include "analyzer/analysis/advise_rules.h"
 #include "analyzer/analysis/gap_text.h"
+#include "analyzer/analysis/selected_operations.h"
 #include "analyzer/model/event_names.h"
 
 #include <fmt/format.h>
@@ -142,11 +143,7 @@ void low_use(const AdviceInput& in, std::vector<Advice>& found) {
   const std::vector<IntervalSet>& busy = in.input.views.busy();
   const int64_t begin_ns = in.window.begin_ns, length_ns = in.window.length_ns();
   uint32_t least = kNone;
-  std::vector<bool> selected(trace.devices.size());
-  for (const Stream& stream : trace.streams) {
-    if (stream.operations.size() != 0 && in.input.selection.has_stream(trace, stream))
-      selected[index(stream.device)] = true;
-  }
+  const std::vector<bool> selected = selected_devices(in.input);
   const auto busy_ns = [&](uint32_t device) { return busy[device].overlap_ns(begin_ns, begin_ns + length_ns); };
   for (uint32_t d = 0; d < trace.devices.size(); ++d) {
     if (selected[d] && busy_ns(d) != 0 && (least == kNone || busy_ns(d) < busy_ns(least))) least = d;

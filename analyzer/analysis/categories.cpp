@@ -92,22 +92,6 @@ std::vector<Category> in_categories(const AnalysisInput& input, const std::vecto
   return categories;
 }
 
-// Time in which a device ran anything, in windows; and how many devices ran anything at all.
-struct Busy {
-  int64_t busy_ns = 0, window_ns = 0, devices = 0;
-};
-
-Busy busy_of(const AnalysisInput& input, const std::vector<Window>& windows) {
-  Busy all;
-  for (const Window& window : windows) all.window_ns += window.length_ns();
-  for (const IntervalSet& busy : input.views.busy()) {
-    if (busy.empty()) continue;
-    ++all.devices;
-    for (const Window& window : windows) all.busy_ns += busy.overlap_ns(window.begin_ns, window.end_ns);
-  }
-  return all;
-}
-
 void add_share(Table::Row& row, int64_t part_ns, double whole_ns) {
   whole_ns <= 0 ? row.empty() : row.add(100 * static_cast<double>(part_ns) / whole_ns);
 }
@@ -117,7 +101,7 @@ void add_share(Table::Row& row, int64_t part_ns, double whole_ns) {
 Table report_categories(const AnalysisInput& input) {
   const std::vector<Window> windows = report_windows(input);
   const std::vector<KernelGroup> groups = kernel_groups(input, windows, {});
-  const Busy busy = busy_of(input, windows);
+  const DeviceTime busy = device_time(input, windows);
   const double wall_ns = input.options.wall_ms > 0 ? input.options.wall_ms * 1e6 : static_cast<double>(busy.window_ns);
   const double whole_ns = wall_ns * static_cast<double>(busy.devices);
 

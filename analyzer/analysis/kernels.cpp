@@ -281,18 +281,26 @@ void add_row(const AnalysisInput& input, const KernelGrouping& grouping, const K
 
 }  // namespace
 
+DeviceTime device_time(const AnalysisInput& input, const std::vector<Window>& windows) {
+  DeviceTime time;
+  for (const Window& window : windows) time.window_ns += window.length_ns();
+  const std::vector<bool> selected = selected_devices(input);
+  for (size_t device = 0; device < selected.size(); ++device) {
+    const IntervalSet& busy = input.views.busy()[device];
+    if (!selected[device] || busy.empty()) continue;
+    ++time.devices;
+    for (const Window& window : windows) time.busy_ns += busy.overlap_ns(window.begin_ns, window.end_ns);
+  }
+  return time;
+}
+
 Table report_kernels(const AnalysisInput& input) {
   if (input.options.peaks) return kernel_peaks(input);
   const KernelGrouping grouping = parse_grouping(input.options.group_by);
   const std::vector<Window> windows = report_windows(input);
   const std::vector<KernelGroup> groups = kernel_groups(input, windows, grouping);
-  int64_t busy_ns = 0, window_ns = 0, devices = 0;
-  for (const IntervalSet& busy : input.views.busy()) {
-    if (busy.empty()) continue;
-    ++devices;
-    for (const Window& window : windows) busy_ns += busy.overlap_ns(window.begin_ns, window.end_ns);
-  }
-  for (const Window& window : windows) window_ns += window.length_ns() * devices;
+  const DeviceTime time = device_time(input, windows);
+  const int64_t window_ns = time.window_ns * time.devices;
 
   Table table("kernels", "Kernels, copies and memsets by name");
   add_columns(table, grouping);
@@ -300,8 +308,8 @@ Table report_kernels(const AnalysisInput& input) {
     if (windows.size() <= 20) table.notes.push_back(window_note(window));
   }
   table.notes.push_back(fmt::format("total: sum of durations; busy: {} in which a device ran anything; devices: {}",
-                                    scaled_time(busy_ns), devices));
-  for (const KernelGroup& group : groups) add_row(input, grouping, group, busy_ns, window_ns, table);
+                                    scaled_time(time.busy_ns), time.devices));
+  for (const KernelGroup& group : groups) add_row(input, grouping, group, time.busy_ns, window_ns, table);
   return table;
 }
 

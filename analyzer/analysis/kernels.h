@@ -37,4 +37,10 @@ struct KernelGroup {
 std::vector<KernelGroup> kernel_groups(const AnalysisInput& input, const std::vector<Window>& windows,
                                        const KernelGrouping& grouping);
 
+// What shares of time are of: of the selected devices that ran anything, the time in which one did, in windows; the windows' own.
+struct DeviceTime {
+  int64_t busy_ns = 0, window_ns = 0, devices = 0;
+};
+DeviceTime device_time(const AnalysisInput& input, const std::vector<Window>& windows);
+
 }  // namespace prof::analyzer

@@ -29,7 +29,7 @@ std::string address_text(uint64_t address) { return fmt::format("0x{:x}", addres
 
 template <class Visit> void each_selected(const AnalysisInput& input, Table& table, Visit&& visit) {
   for (const UnifiedMemoryEvent& event : input.trace.unified) {
-    if (input.selection.in_window(event.start_ns, event.end_ns)) visit(event);
+    if (input.selection.has_unified(event)) visit(event);
   }
   if (input.trace.unified.empty())
     table.notes.push_back("nothing about managed memory in the input: record with PROF_UNIFIED=on (--unified on)");

@@ -42,6 +42,7 @@ Table report_nvtx_counters(const AnalysisInput& input) {
   table.add_column("Last at", "last_at", CellType::Nanoseconds);
   for (size_t i = 0; i < sums.size(); ++i) {
     const ProgramCounter& counter = trace.program_counters[i];
+    if (!input.selection.has_process(counter.process)) continue;
     Table::Row row = table.row();
     row.add(trace.text(counter.name)).add(trace.text(counter.unit)).add(trace.text(counter.domain));
     row.add(trace.processes[index(counter.process)].pid).add(sums[i].samples).add(counter.without_value);

@@ -55,6 +55,7 @@ Table report_nvtx_names(const AnalysisInput& input) {
   table.add_column("Since", "since", CellType::Nanoseconds);
   table.add_column("Note", "note", CellType::Text);
   for (const GivenName& given : trace.given_names) {
+    if (!input.selection.has_process(given.process)) continue;
     Table::Row row = table.row();
     row.add(kind_name(given)).add(trace.text(given.name));
     row.add(std::string_view(is_number(given) ? fmt::format("{}", given.object) : fmt::format("0x{:x}", given.object)));

@@ -2,6 +2,16 @@
 
 namespace prof::analyzer {
 
+std::vector<bool> selected_devices(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  std::vector<bool> selected(trace.devices.size());
+  for (const Stream& stream : trace.streams) {
+    if (stream.operations.size() != 0 && input.selection.has_stream(trace, stream))
+      selected[index(stream.device)] = true;
+  }
+  return selected;
+}
+
 std::vector<uint32_t> selected_operations(const AnalysisInput& input, Order order) {
   std::vector<uint32_t> rows;
   const auto any_stream = [](StreamId) { return true; };

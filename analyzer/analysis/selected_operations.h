@@ -46,6 +46,9 @@ void for_each_selected_by_start(const AnalysisInput& input, StreamWanted&& strea
   });
 }
 
+// By DeviceId: a selected stream of it has operations.
+std::vector<bool> selected_devices(const AnalysisInput& input);
+
 // Rows of Trace::operations and Trace::host that are selected: as the model has them, or by start (equal ones as the model has
 // them).
 enum class Order { Model, Start };

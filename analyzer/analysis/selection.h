@@ -37,6 +37,12 @@ struct Selection {
     const Device& device = trace.device(stream.device);
     return has_process(device.process) && (devices.empty() || contains(devices, device.ordinal));
   }
+  // Of managed memory: what no device is told of, as a fault on the CPU, is of none.
+  bool has_unified(const UnifiedMemoryEvent& event) const {
+    const auto is_selected = [&](uint32_t place) { return place != 0 && contains(devices, place - 1); };
+    return in_window(event.start_ns, event.end_ns) && has_process(event.process) &&
+           (devices.empty() || is_selected(event.source) || is_selected(event.destination));
+  }
   bool all() const {
     return from_ns == Selection().from_ns && to_ns == Selection().to_ns && devices.empty() && streams.empty() &&
            threads.empty() && processes.empty();

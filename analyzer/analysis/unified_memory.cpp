@@ -33,7 +33,7 @@ Table report_unified_memory(const AnalysisInput& input) {
   using Key = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;
   std::map<Key, Sum> sums;
   for (const UnifiedMemoryEvent& event : input.trace.unified) {
-    if (!input.selection.in_window(event.start_ns, event.end_ns)) continue;
+    if (!input.selection.has_unified(event)) continue;
     Sum& sum = sums[{index(event.process), static_cast<uint32_t>(event.what), event.source, event.destination}];
     const int64_t duration = std::max<int64_t>(event.end_ns - event.start_ns, 0);
     ++sum.count;
