@@ -13,8 +13,8 @@ namespace prof::analyzer {
 namespace {
 
 constexpr void (*kVerbs[])(CLI::App&, Run&) = {
-    add_record,  add_doctor, add_check,     add_dump,    add_trace,
-    add_summary, add_report, add_symbolize, add_devices, add_diff,
+    add_record, add_doctor,    add_check,   add_dump, add_trace, add_summary,
+    add_report, add_symbolize, add_devices, add_diff, add_ctl,
 };
 
 int run_prof(int argc, char** argv) {

@@ -35,5 +35,6 @@ void add_report(CLI::App& app, Run& run);
 void add_symbolize(CLI::App& app, Run& run);
 void add_devices(CLI::App& app, Run& run);
 void add_diff(CLI::App& app, Run& run);
+void add_ctl(CLI::App& app, Run& run);
 
 }  // namespace prof::analyzer

@@ -59,7 +59,7 @@ constexpr Verb kVerbs[] = {{"trace", prof::analyzer::add_trace},   {"summary", p
                            {"report", prof::analyzer::add_report}, {"symbolize", prof::analyzer::add_symbolize},
                            {"doctor", prof::analyzer::add_doctor}, {"check", prof::analyzer::add_check},
                            {"dump", prof::analyzer::add_dump},     {"devices", prof::analyzer::add_devices},
-                           {"diff", prof::analyzer::add_diff}};
+                           {"diff", prof::analyzer::add_diff},     {"ctl", prof::analyzer::add_ctl}};
 
 void print_verb(const Verb& verb) {
   CLI::App app;

@@ -258,7 +258,17 @@ void LogFile::abandon() {
 }
 
 void LogFile::retire(uint64_t life) {
-  retire_log_pages(header_, format::kBlocksOffset, life);
+  // Counted in and read for prof ctl by threads that are not recorded, which nobody can wait for: kept for as many parts as no thread
+  // sleeps through between two instructions.
+  constexpr uint32_t kKept = 64;
+  static void* kept[kKept];
+  static uint32_t next = 0;
+  if (header_ != nullptr) {
+    empty_log_pages(header_, format::kBlocksOffset);
+    void*& oldest = kept[next++ % kKept];
+    retire_memory(oldest, format::kBlocksOffset, life);
+    oldest = header_;
+  }
   abandon();
 }
 

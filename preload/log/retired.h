@@ -11,6 +11,7 @@ namespace prof::preload {
 // `life` is the epoch that ended. Private memory gives its pages back at once; pages of the log are replaced by such, so that
 // nothing reaches the file any more.
 void retire_memory(void* memory, size_t bytes, uint64_t life);
+void empty_log_pages(void* memory, size_t bytes);  // and no more: the caller keeps them
 void retire_log_pages(void* memory, size_t bytes, uint64_t life);
 
 // Unmaps what no thread can be inside.

@@ -3,6 +3,7 @@
 #include "preload/capture/bounded_flush.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/log/chunks.h"
+#include "preload/runtime/control.h"
 #include "preload/runtime/libc.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
@@ -72,6 +73,7 @@ void* helper_main(void* epoch_argument) {
     g_idle.store(1, std::memory_order_seq_cst);
     futex(g_idle, FUTEX_WAKE, 1, nullptr);
     if (over) return nullptr;
+    if (control_asks_stop()) ask_end("prof ctl");
     const char* const asked = end_asked();
     if (asked != nullptr || monotonic_now() >= end) {
       if (end_window(asked != nullptr ? asked : "PROF_DURATION")) return nullptr;

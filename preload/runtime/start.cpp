@@ -11,6 +11,7 @@
 #include "preload/log/log_file.h"
 #include "preload/log/retired.h"
 #include "preload/log/sigbus.h"
+#include "preload/runtime/control.h"
 #include "preload/runtime/describe.h"
 #include "preload/runtime/explain.h"
 #include "preload/runtime/helper.h"
@@ -113,6 +114,7 @@ void at_quick_exit(void*) { finish_life(); }
 
 // Destructors of libraries run after all exit handlers.
 __attribute__((destructor)) void unloaded() {
+  close_control();
   finish_life();
   uint32_t cold = static_cast<uint32_t>(Phase::Cold);
   if (g_parts != 0 && getpid() == g_pid)  // nobody would close another part's log
@@ -178,6 +180,7 @@ bool start_life() {
               : ", copied once a second: mapping is not trusted on this file system",
           g_clock.source == format::ClockSource::Tsc ? ", clock TSC" : ", clock of the system or the program");
   describe_header();
+  open_control();
   adopt_counters();
   if (!open_chunks(options().slab) || !open_tables(ended) || !open_streams(ended)) return false;
   open_stacks(ended != 0);
@@ -240,7 +243,7 @@ bool enter_slow() {
 
 void count_cut_off() {
   const bool stopped = life().phase.load(std::memory_order_acquire) == static_cast<uint32_t>(Phase::Stopped);
-  if (stopped && in_window() && g_log.is_open()) count(format::Counter::after_exit);
+  if (stopped && window_is(Window::Open) && g_log.is_open()) count(format::Counter::after_exit);
 }
 
 void register_exit_handler() {

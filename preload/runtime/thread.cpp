@@ -91,6 +91,7 @@ void thread_ended(void* state_argument) {
   auto* const state = static_cast<ThreadState*>(state_argument);
   ThreadLocal& local = t_local;
   const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
+  if (state == nullptr) return;
   if (local.state == state && local.busy == 0 && is_of_earlier_part(local)) {
     state->events.abandon();
     state->definitions.abandon();

@@ -3,6 +3,7 @@
 #include "preload/capture/bounded_flush.h"
 #include "preload/capture/depth_marks.h"
 #include "preload/capture/gpu_activity.h"
+#include "preload/runtime/control.h"
 #include "preload/runtime/describe.h"
 #include "preload/runtime/explain.h"
 #include "preload/runtime/helper.h"
@@ -74,8 +75,17 @@ void install_handler(const char* name) {
 
 }  // namespace
 
+// prof ctl begins a part whatever is waited for, and behind the last one that was asked for.
+bool control_begins(Window now) {
+  if (!control_asks_start(now == Window::AwaitsControl)) return false;
+  explain("prof ctl begins the recording");
+  allow_another_life();
+  return change(now, Window::Open);
+}
+
 bool begin_window(Window awaited) { return change(awaited, Window::Open); }
 
+void ask_end(const char* why) { g_end_asked.store(why, std::memory_order_release); }
 const char* end_asked() { return g_end_asked.load(std::memory_order_acquire); }
 
 void open_window() {
@@ -84,6 +94,10 @@ void open_window() {
   if (start != nullptr && std::strcmp(start, "signal") == 0 && g_signal != 0) {
     g_again = Window::AwaitsSignal;
     change(Window::Open, g_again);
+    return;
+  }
+  if (start != nullptr && std::strcmp(start, "ctl") == 0) {
+    change(Window::Open, Window::AwaitsControl);
     return;
   }
   if (start != nullptr && std::strcmp(start, "profiler") == 0) {

@@ -5,6 +5,8 @@
 //   Awaits… --begin--> Open --end_window()--> Ending --> Awaits… (another part may come) | Over
 #pragma once
 
+#include "preload/runtime/control.h"
+
 #include <atomic>
 #include <cstdint>
 
@@ -17,6 +19,7 @@ enum class Window : uint32_t {
   AwaitsSignal,
   AwaitsLaunch,
   AwaitsRange,
+  AwaitsControl,
   Ending,
   Over
 };
@@ -33,12 +36,16 @@ bool begin_window(Window awaited);
 
 bool window_awaits_time();  // AwaitsTime, and it has not come
 
+bool control_begins(Window now);
+
 // Asked by enter_slow() while the process does not record.
 inline bool in_window() {
   const uint32_t window = g_window.load(std::memory_order_acquire);
   if (window == static_cast<uint32_t>(Window::Open)) [[likely]]
     return true;
-  return window == static_cast<uint32_t>(Window::AwaitsTime) && !window_awaits_time();
+  if (window == static_cast<uint32_t>(Window::AwaitsTime)) return !window_awaits_time();
+  return control_has_news(window == static_cast<uint32_t>(Window::AwaitsControl)) &&
+         window != static_cast<uint32_t>(Window::Ending) && control_begins(static_cast<Window>(window));
 }
 
 // The program called cuProfilerStart; cuProfilerStop has returned. Without PROF_START=profiler nothing happens.
@@ -47,6 +54,7 @@ void profiler_stopped();
 
 // Why the helper thread is to end the recording: a signal, whose handler cannot, or it was being started. Null: it is not.
 const char* end_asked();
+void ask_end(const char* why);
 
 // Ends the recording: waits, no longer than at exit, for the GPU work that was recorded. Keeps errno. False: a thread is just starting it;
 // the helper thread is asked to end it then. `why` lives for ever.

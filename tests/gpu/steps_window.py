@@ -5,6 +5,7 @@ from lab import Skipped
 from steps_programs import load
 
 ROUNDS = 5
+PARTS = 100
 
 
 def window(lab, step):
@@ -35,3 +36,12 @@ def window(lab, step):
     ratio = middle["host side"]["after"] / middle["plain"]["after"]
     step.check("after the part, host side ÷ plain", ratio <= 1.05, f"{ratio:.3f}", "≤ 1.05")
     step.figure("after the part, with GPU times: ns a launch more than plain", middle["with GPU times"]["after"] - middle["plain"]["after"])
+
+    folder = lab.fresh("window_parts")
+    words = lab.run([*command, str(PARTS)], env=lab.recorded_env(folder, PROF_START="profiler", PROF_PARTS="0")).stdout.split()
+    runs = load(lab, folder)
+    step.check("parts of one process, a log each", len(runs) == PARTS, len(runs), PARTS)
+    coverage = [run.coverage() for run in runs]
+    whole = sum(1 for part in coverage if part["launches"] == 10 and part["timed"] == 10)
+    step.check("parts with ten launches, each with its GPU time", whole == PARTS, whole, PARTS)
+    step.figure(f"after {PARTS} parts: ns a launch more than plain", float(words[1]) - middle["plain"]["after"])

@@ -5,11 +5,16 @@
 // Expect: stderr empty
 // Expect: stdout flat
 // Expect: logs >=12
-// Expect: log 1: whole, >=1 kernel_launch(inside), text meta key="recording_ended"
-// Expect: log 2: whole, >=1 kernel_launch(inside), text meta key="recording_ended"
-// Expect: log 5: whole, >=1 kernel_launch(inside), text meta key="recording_ended"
-// Expect: log 9: whole, >=1 kernel_launch(inside), text meta key="recording_ended"
-// Expect: log 12: whole, >=1 kernel_launch(inside)
+// Expect: log 1: whole, text meta key="recording_ended"
+// Expect: log 2: whole, text meta key="recording_ended"
+// Expect: log 3: whole, text meta key="recording_ended"
+// Expect: log 4: whole, text meta key="recording_ended"
+// Expect: log 5: whole, text meta key="recording_ended"
+// Expect: log 6: whole, text meta key="recording_ended"
+// Expect: log 7: whole, text meta key="recording_ended"
+// Expect: log 8: whole, text meta key="recording_ended"
+// Expect: log 9: whole, text meta key="recording_ended"
+// Expect: log 12: whole
 // Expect: report kernels: 1 x ,inside
 #include "tests/sim/sim_program.h"
 

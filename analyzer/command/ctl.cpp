@@ -1,0 +1,267 @@
+// prof ctl: begins or ends a part of the run of a process from outside, and says what it is doing. The words by which the two talk are in
+// preload/format/control.h; only the process's own user (and root) can open them.
+#include "analyzer/command/command.h"
+#include "analyzer/input/log_file.h"
+#include "analyzer/input/log_health.h"
+#include "preload/format/control.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+
+namespace prof::analyzer {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file of ours that the process has open.
+struct Channel {
+  std::string file;  // /proc/PID/fd/N
+  std::string path;  // of the log; empty: the page of a process that waits for its first part
+};
+
+bool holds(const std::string& path, const char* text) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.find(text) != std::string::npos) return true;
+  }
+  return false;
+}
+
+// The process's own number, where it lives in a container.
+uint32_t inner_pid(const std::string& process) {
+  std::ifstream file(process + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("NSpid:")) return static_cast<uint32_t>(std::stoul(line.substr(line.find_last_of(" \t") + 1)));
+  }
+  return static_cast<uint32_t>(std::stoul(process.substr(process.rfind('/') + 1)));
+}
+
+// Whether the file is a log of that process: a child has its parent's open.
+bool is_log_of(const std::string& file, uint32_t pid) {
+  struct stat s {};
+  format::FileHeader header{};
+  if (stat(file.c_str(), &s) != 0 || !S_ISREG(s.st_mode)) return false;
+  std::ifstream stream(file, std::ios::binary);
+  return stream.read(reinterpret_cast<char*>(&header), sizeof header) && header.magic == format::kFileMagic &&
+         header.pid == pid;
+}
+
+// The log if there is one, else the page. Throws where the process cannot be looked at.
+std::optional<Channel> find_channel(const std::string& process) {
+  std::error_code error;
+  std::optional<Channel> found;
+  const uint32_t pid = inner_pid(process);
+  for (const fs::directory_entry& entry : fs::directory_iterator(process + "/fd", error)) {
+    std::error_code gone;
+    const std::string target = fs::read_symlink(entry.path(), gone);
+    if (gone) continue;
+    if (target.starts_with(std::string("/memfd:") + format::kControlPageName)) {
+      format::ControlWords words{};
+      std::ifstream page(entry.path(), std::ios::binary);
+      if (page.read(reinterpret_cast<char*>(&words), sizeof words) && words.pid == pid && !found)
+        found = {entry.path(), ""};
+    } else if (target.find(".plog") != std::string::npos || target.ends_with(" (deleted)")) {
+      if (is_log_of(entry.path(), pid)) found = {entry.path(), target};
+    }
+  }
+  if (error) {
+    throw std::runtime_error(
+        error == std::errc::permission_denied
+            ? fmt::format("process {} belongs to another user, or may not be looked at", process.substr(6))
+            : fmt::format("{}: {}", process, error.message()));
+  }
+  return found;
+}
+
+Channel channel_of(const std::string& process) {
+  if (const std::optional<Channel> found = find_channel(process)) return *found;
+  const std::string pid = process.substr(6);
+  if (!holds(process + "/maps", "libprof.so"))
+    throw std::runtime_error(fmt::format("process {} is not recorded: libprof.so is not loaded in it", pid));
+  throw std::runtime_error(
+      fmt::format("process {} has libprof.so, but nothing to be reached by: it has made no CUDA or NVTX call yet, or "
+                  "it waits for what "
+                  "its PROF_START says (start it with PROF_START=ctl), or its log could not be made",
+                  pid));
+}
+
+// The words of a channel, mapped as long as this lives, and what the log around them says.
+class Words {
+ public:
+  explicit Words(const Channel& channel) {
+    const int fd = open(channel.file.c_str(), O_RDWR | O_CLOEXEC);
+    if (fd < 0) throw std::runtime_error(fmt::format("{}: {}", channel.file, std::strerror(errno)));
+    is_log_ = !channel.path.empty();
+    const off_t offset = is_log_ ? static_cast<off_t>(format::kCounterPageOffset) : 0;
+    memory_ = mmap(nullptr, format::kBlockBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+    close(fd);
+    if (memory_ == MAP_FAILED) throw std::runtime_error(fmt::format("{}: {}", channel.file, std::strerror(errno)));
+  }
+  ~Words() { munmap(memory_, format::kBlockBytes); }
+  Words(const Words&) = delete;
+  Words& operator=(const Words&) = delete;
+
+  bool recording() const { return is_log_ && __atomic_load_n(&page().finished, __ATOMIC_ACQUIRE) == 0; }
+  bool listens() { return __atomic_load_n(&words().version, __ATOMIC_ACQUIRE) != 0; }
+  void ask(format::ControlCommand command) {
+    const uint32_t number = __atomic_load_n(&words().request, __ATOMIC_RELAXED) >> 8;
+    __atomic_store_n(&words().request, (number + 1) << 8 | static_cast<uint32_t>(command), __ATOMIC_RELEASE);
+  }
+  void take_back() {
+    __atomic_store_n(&words().request, __atomic_load_n(&words().answer, __ATOMIC_RELAXED), __ATOMIC_RELEASE);
+  }
+
+ private:
+  const format::CounterPage& page() const { return *static_cast<const format::CounterPage*>(memory_); }
+  format::ControlWords& words() {
+    char* const at = static_cast<char*>(memory_) + (is_log_ ? offsetof(format::CounterPage, reserved) : 0);
+    return *reinterpret_cast<format::ControlWords*>(at);
+  }
+  void* memory_ = nullptr;
+  bool is_log_ = false;
+};
+
+// Asks `done` until it is, at most so long.
+template <class Done> bool wait_for(double seconds, Done&& done) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (!done()) {
+    if (std::chrono::steady_clock::now() >= until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+void must_listen(Words& words, const std::string& pid) {
+  if (words.listens()) return;
+  throw std::runtime_error(fmt::format(
+      "process {} cannot be controlled: its libprof.so is older than this prof, or its log is on a file system "
+      "where it is written once a second",
+      pid));
+}
+
+int status(const std::string& process) {
+  const Channel channel = channel_of(process);
+  const std::string pid = process.substr(6);
+  if (channel.path.empty()) {
+    fmt::print("process   {}\nrecording no: it waits for prof ctl {} start\n", pid, pid);
+    return kComplete;
+  }
+  const LogOpenResult opened = LogFile::open(channel.file);
+  if (!opened) throw std::runtime_error(opened.error.text(channel.path));
+  const LogHealth health = examine_log(*opened.log);
+  const uint64_t since = opened.log->header().start_realtime_ns / 1'000'000'000;
+  const bool recording = opened.log->counter_page().finished == 0;
+  fmt::print("process   {}\n", pid);
+  fmt::print("recording {} {:%Y-%m-%d %H:%M:%S} UTC\n", recording ? "since" : "no; the last part began",
+             fmt::gmtime(static_cast<std::time_t>(since)));
+  fmt::print("log       {}\nlaunches  {}\n", channel.path, health.launches);
+  uint64_t losses = 0;
+  std::string names;
+  for (const CounterHealth& counter : health.counters) {
+    if (counter.severity != format::Severity::Loss) continue;
+    losses += counter.value;
+    names += fmt::format(" {} {}", counter.name, counter.value);
+  }
+  fmt::print("lost      {}{}{}\n", losses, names.empty() ? "" : ":", names);
+  return losses == 0 ? kComplete : kPartial;
+}
+
+int start(const std::string& process, double wait) {
+  const Channel channel = channel_of(process);
+  const std::string pid = process.substr(6);
+  Words words(channel);
+  if (words.recording()) {
+    fmt::print("process {} is being recorded: {}\n", pid, channel.path);
+    return kComplete;
+  }
+  must_listen(words, pid);
+  words.ask(format::ControlCommand::Start);
+  std::optional<Channel> now;
+  const auto begun = [&] {
+    now = find_channel(process);
+    return now && !now->path.empty() && now->path != channel.path && Words(*now).recording();
+  };
+  if (!wait_for(wait, begun)) {
+    fmt::print(stderr, "prof: process {} was asked; recording begins with its next CUDA or NVTX call\n", pid);
+    return kPartial;
+  }
+  fmt::print("process {} is being recorded: {}\n", pid, now->path);
+  return kComplete;
+}
+
+int stop(const std::string& process, double wait) {
+  const Channel channel = channel_of(process);
+  const std::string pid = process.substr(6);
+  Words words(channel);
+  if (!words.recording()) {
+    must_listen(words, pid);
+    words.take_back();  // a start that no call has seen yet
+    fmt::print("process {} is not being recorded\n", pid);
+    return kComplete;
+  }
+  must_listen(words, pid);
+  words.ask(format::ControlCommand::Stop);
+  if (!wait_for(wait, [&] { return !words.recording(); })) {
+    fmt::print(stderr, "prof: process {} was asked, and has not ended its recording after {} s\n", pid, wait);
+    return kPartial;
+  }
+  fmt::print("recorded: {}\n", channel.path);
+  return kComplete;
+}
+
+}  // namespace
+
+void add_ctl(CLI::App& app, Run& run) {
+  struct Options {
+    uint32_t pid = 0;
+    std::string command;
+    double wait = 10;
+  };
+  const auto options = std::make_shared<Options>();
+  CLI::App* const verb =
+      app.add_subcommand("ctl", "begin or end the recording of a process that runs: prof ctl PID start|stop|status");
+  verb->add_option("pid", options->pid, "the process")->type_name("PID")->required();
+  verb->add_option("command", options->command, "what to do")
+      ->type_name("start|stop|status")
+      ->required()
+      ->check(CLI::IsMember({"start", "stop", "status"}));
+  verb->add_option("--wait", options->wait, "longest wait for the process to do it")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  verb->footer(
+      "Examples:\n"
+      "  PROF_START=ctl prof record -- ./server &     nothing is recorded yet\n"
+      "  prof ctl 4711 start; sleep 10; prof ctl 4711 stop\n"
+      "A process is reached once it has made a CUDA or NVTX call, through its log or, with PROF_START=ctl, from the "
+      "start.\n"
+      "Exit status: 0 done, 1 asked but not done yet (status: records were lost), 2 it cannot be reached.");
+  verb->callback([&run, options] {
+    run = [options] {
+      const std::string process = fmt::format("/proc/{}", options->pid);
+      if (!fs::exists(process)) throw std::runtime_error(fmt::format("there is no process {}", options->pid));
+      if (options->command == "status") return status(process);
+      return options->command == "start" ? start(process, options->wait) : stop(process, options->wait);
+    };
+  });
+}
+
+}  // namespace prof::analyzer

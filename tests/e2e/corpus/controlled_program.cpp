@@ -1,0 +1,32 @@
+// Launches until the file that it is given exists: `prof ctl` says what of it is recorded (ctl.py). With a second argument a child that never uses CUDA
+// runs beside it and keeps open what it inherited; its process id is printed.
+#include "tests/sim/sim_program.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace sim_program;
+
+int main(int argc, char** argv) {
+  make_context();
+  const CUfunction function = kernel("inside");
+  SIM_CHECK(launch(function));
+  if (argc > 2) {
+    const pid_t child = fork();
+    if (child == 0) {
+      while (access(argv[1], F_OK) != 0) usleep(10'000);
+      _exit(0);
+    }
+    std::printf("%d\n", static_cast<int>(child));
+    std::fflush(stdout);
+  } else {
+    std::printf("0\n");
+    std::fflush(stdout);
+  }
+  while (access(argv[1], F_OK) != 0) {
+    SIM_CHECK(launch(function));
+    SIM_CHECK(cuCtxSynchronize());
+    usleep(2'000);
+  }
+  while (wait(nullptr) > 0) {}
+}

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Does prof ctl begin and end the recording of a process that runs, say what it is doing, and say why where it cannot? On the simulated GPU.
+Usage: ctl.py --prof PROF --libprof LIB --sim FOLDER --programs FOLDER"""
+import argparse
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+parser = argparse.ArgumentParser()
+for name in ("prof", "libprof", "sim", "programs"):
+    parser.add_argument(f"--{name}", type=lambda path: pathlib.Path(path).resolve(), required=True)
+options = parser.parse_args()
+problems = []
+NOBODY = 65534
+
+
+def ctl(pid, command, status, *texts, **how):
+    """texts: parts of what is said on either stream"""
+    done = subprocess.run([options.prof, "ctl", str(pid), command, *how.pop("options", [])], capture_output=True, text=True, timeout=100, **how)
+    said = done.stdout + done.stderr
+    if done.returncode != status or not all(text in said for text in texts):
+        problems.append(f"ctl {command}: status {done.returncode}, expected {status}; expected {texts}, said {said}")
+    print(f"{command}: {done.returncode} {said.strip()}")
+    return said
+
+
+def started(folder, end, *arguments, **variables):
+    environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13")}
+    environment |= {"LD_PRELOAD": str(options.libprof), "PROF_OUTPUT": str(folder)} | variables
+    program = subprocess.Popen([options.programs / "controlled_program", end, *arguments], env=environment, stdout=subprocess.PIPE, text=True)
+    return program, int(program.stdout.readline())
+
+
+def finish(program, end):
+    end.touch()
+    if program.wait(timeout=60) != 0:
+        problems.append(f"the program ended with {program.returncode}")
+    end.unlink()
+
+
+def logs_are(folder, parts):
+    logs = sorted(folder.glob("*.plog"), key=lambda path: path.stat().st_mtime_ns)
+    if len(logs) != parts:
+        problems.append(f"{len(logs)} logs instead of {parts}")
+    for log in logs:
+        checked = subprocess.run([options.prof, "check", log], capture_output=True, text=True)
+        if "verdict    whole" not in checked.stdout or "closed in order" not in checked.stdout:
+            problems.append(f"{log}: {checked.stdout}{checked.stderr}")
+    return logs
+
+
+with tempfile.TemporaryDirectory(prefix="prof-ctl-") as name:
+    root = pathlib.Path(name)
+    end = root / "end"
+
+    # Waiting from the start: no log until it is said.
+    folder = root / "waits"
+    folder.mkdir()
+    program, _ = started(folder, end, PROF_START="ctl")
+    ctl(program.pid, "status", 0, "it waits for prof ctl")
+    ctl(program.pid, "stop", 0, "is not being recorded")
+    if list(folder.glob("*.plog")):
+        problems.append("a log before the start")
+    ctl(program.pid, "start", 0, "is being recorded: ", ".plog")
+    ctl(program.pid, "start", 0, "is being recorded: ")
+    ctl(program.pid, "status", 0, "recording since ", "launches  ", "lost      0", f"prof.{program.pid}.plog")
+    ctl(program.pid, "stop", 0, "recorded: ")
+    ctl(program.pid, "stop", 0, "is not being recorded")
+    ctl(program.pid, "status", 0, "recording no; the last part began ", "launches  ")
+    ctl(program.pid, "start", 0, f"prof.{program.pid}-2.plog")
+    ctl(program.pid, "stop", 0, f"prof.{program.pid}-2.plog")
+    finish(program, end)
+    ctl(program.pid, "status", 2, "there is no process")
+    logs = logs_are(folder, 2)
+
+    # Recorded from its first call; a child that has the log open too is not its parent.
+    folder = root / "records"
+    folder.mkdir()
+    program, child = started(folder, end, "child")
+    ctl(program.pid, "status", 0, "recording since ")
+    ctl(child, "status", 2, "nothing to be reached by")
+    ctl(program.pid, "stop", 0, "recorded: ")
+    ctl(program.pid, "start", 0, f"prof.{program.pid}-2.plog")
+    if os.geteuid() == 0 and os.access(options.prof, os.X_OK):
+        ctl(program.pid, "stop", 2, "belongs to another user", user=NOBODY, group=NOBODY, extra_groups=[])
+    ctl(program.pid, "stop", 0, "recorded: ")
+    finish(program, end)
+    logs_are(folder, 2)
+
+    # What cannot be reached.
+    folder = root / "profiler"
+    folder.mkdir()
+    program, _ = started(folder, end, PROF_START="profiler")
+    ctl(program.pid, "start", 2, "PROF_START=ctl")
+    finish(program, end)
+    ctl(os.getpid(), "start", 2, "is not recorded: libprof.so is not loaded")
+    ctl(2**31 - 7, "stop", 2, "there is no process")
+    ctl(os.getpid(), "dump", 2, "start")
+    if logs:
+        old = root / "old.plog"  # a recorder that knew nothing of this: its words are 0
+        text = bytearray(logs[0].read_bytes())
+        struct.pack_into("<I", text, 20, os.getpid())
+        struct.pack_into("<Q", text, 8192 + 8, 0)
+        text[8192 + 32:8192 + 96] = bytes(64)
+        old.write_bytes(text)
+        with old.open("rb"):
+            ctl(os.getpid(), "stop", 2, "older than this prof")
+sys.exit("\n".join(problems) if problems else 0)
