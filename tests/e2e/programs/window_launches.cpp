@@ -7,7 +7,7 @@
 // Expect: logs 2
 // Expect: log 1: 4 kernel_launch(inside), 4 kernel_launch, 1 graph_launch, 5 kernel_run, 1 api_call(cuCtxSynchronize), whole, 0 lost
 // Expect: log 1: text meta key="recording_ended" value="PROF_LAUNCHES"
-// Expect: log 2: 3 kernel_launch(before), 2 kernel_launch(inside), 5 kernel_launch, no graph_launch, 5 kernel_run, whole, 0 lost
+// Expect: log 2: 3 kernel_launch(before), 2 kernel_launch(inside), 5 kernel_launch, no graph_launch, whole, 0 lost
 #include "tests/sim/sim_program.h"
 
 #include <thread>
