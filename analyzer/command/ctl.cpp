@@ -98,8 +98,7 @@ Channel channel_of(const std::string& process) {
     throw std::runtime_error(fmt::format("process {} is not recorded: libprof.so is not loaded in it", pid));
   throw std::runtime_error(
       fmt::format("process {} has libprof.so, but nothing to be reached by: it has made no CUDA or NVTX call yet, or "
-                  "it waits for what "
-                  "its PROF_START says (start it with PROF_START=ctl), or its log could not be made",
+                  "it waits for what its PROF_START says (start it with PROF_START=ctl), or its log could not be made",
                   pid));
 }
 
@@ -132,7 +131,7 @@ class Words {
  private:
   const format::CounterPage& page() const { return *static_cast<const format::CounterPage*>(memory_); }
   format::ControlWords& words() {
-    char* const at = static_cast<char*>(memory_) + (is_log_ ? offsetof(format::CounterPage, reserved) : 0);
+    char* const at = static_cast<char*>(memory_) + (is_log_ ? offsetof(format::CounterPage, control) : 0);
     return *reinterpret_cast<format::ControlWords*>(at);
   }
   void* memory_ = nullptr;

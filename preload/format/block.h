@@ -8,6 +8,8 @@
 // store per record; a sealed block is full, never changes again and carries checksums.
 #pragma once
 
+#include "preload/format/control.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -47,7 +49,8 @@ struct CounterPage {
   uint64_t finished;         // 0 while recording; monotonic ns when the log was closed in order
   uint64_t blocks_reserved;  // blocks the file had room for when last extended
   uint64_t gpu_pending;      // launches whose GPU record had not arrived at the last flush
-  uint64_t reserved[8];
+  ControlWords control;      // format/control.h
+  uint64_t reserved[6];
   uint64_t counter[kMaxCounters];
 };
 static_assert(sizeof(CounterPage) == 4096);

@@ -1,9 +1,7 @@
-// How `prof ctl` and a process that records talk: four words in the counter page of its log (CounterPage::reserved), or at the beginning of a page of
+// How `prof ctl` and a process that records talk: four words in the counter page of its log (CounterPage::control), or at the beginning of a page of
 // shared memory of this name where the process waits to be started and has no log yet. Both belong to the process's user alone, and
 // `prof ctl` finds both among the process's open files.
 #pragma once
-
-#include "preload/format/block.h"
 
 #include <cstdint>
 
@@ -20,7 +18,6 @@ struct ControlWords {
   uint32_t request;  // by prof ctl: a number that differs from the last, << 8 | ControlCommand
   uint32_t answer;   // by the process: the request that it saw last
 };
-inline constexpr size_t kControlOffset = kCounterPageOffset + offsetof(CounterPage, reserved);
-static_assert(sizeof(ControlWords) <= sizeof(CounterPage::reserved));
+static_assert(sizeof(ControlWords) == 16);
 
 }  // namespace prof::format

@@ -100,7 +100,7 @@ void open_control() {
     g_control_place.opened.store(1, std::memory_order_relaxed);
   }
   if (g_control_place.descriptor != 0) close_page();  // its memory stays: other threads may be reading it
-  listen(reinterpret_cast<ControlWords*>(g_log.counters()->reserved));
+  listen(&g_log.counters()->control);
 }
 
 void close_control() { g_control_place.words.store(nullptr, std::memory_order_release); }
