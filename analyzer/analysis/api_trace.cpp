@@ -1,5 +1,6 @@
 // api-trace: one row per CUDA call in order of begin; nsys's cuda_api_trace plus queue depth and NVTX path.
 #include "analyzer/analysis/selected_operations.h"
+#include "analyzer/model/memory_key.h"
 
 namespace prof::analyzer {
 
@@ -37,7 +38,7 @@ Table report_api_trace(const AnalysisInput& input) {
     }
     row.add(trace.processes[index(thread.process)].pid).add(thread.tid).add(std::string_view(thread.name));
     if (event.kind() == HostKind::MemoryLaunch || event.kind() == HostKind::Allocation) {
-      row.add(event.subject);
+      row.add(asked_bytes(event));
     } else {
       row.empty();
     }

@@ -1,4 +1,5 @@
-// memory: how much memory was live at most, when and in which op, and what was left at the end? One row a process and device.
+// memory: how much memory was live at most, when and in which op, and what was left at the end? One row a process and device, and
+// one for each pool that memory of it came from.
 #include "analyzer/analysis/gap_text.h"
 #include "analyzer/analysis/gaps.h"
 #include "analyzer/analysis/memory_timeline.h"
@@ -8,11 +9,38 @@
 
 namespace prof::analyzer {
 
-Table report_memory(const AnalysisInput& input) {
+namespace {
+
+void add_row(const AnalysisInput& input, const MemoryTimeline& timeline, std::string_view pool, Table& table) {
   const Trace& trace = input.trace;
+  uint64_t allocations = 0, releases = 0;
+  int64_t allocated = 0, released = 0;
+  for (const MemoryChange& change : timeline.changes) {
+    if (!input.selection.in_window(change.time_ns, change.time_ns)) continue;
+    if (change.bytes > 0) {
+      ++allocations, allocated = add_saturated(allocated, change.bytes);
+    } else {
+      ++releases, released = add_saturated(released, -std::max(change.bytes, -INT64_MAX));
+    }
+  }
+  Table::Row row = table.row();
+  row.add(trace.processes[timeline.process].pid).add(std::string_view(place_text(timeline))).add(pool);
+  row.add(std::string_view(timeline.from_allocator ? "framework's allocator" : "CUDA calls"));
+  row.add(allocations).add(allocated).add(releases).add(released).add(timeline.at_start);
+  const uint32_t peak = timeline.peak(input.selection);
+  if (peak == kNone) return;
+  const MemoryChange& most = timeline.changes[peak];
+  row.add(most.live).add(most.time_ns).add(trace.threads[most.thread].tid).add(timeline.changes.back().live);
+  row.add(timeline.unknown_releases).add(std::string_view(range_text(trace, most.range)));
+}
+
+}  // namespace
+
+Table report_memory(const AnalysisInput& input) {
   Table table("memory", "Memory allocated, peak and what is left");
   table.add_column("PID", "pid", CellType::Count);
   table.add_column("Where", "where", CellType::Text);
+  table.add_column("Pool", "pool", CellType::Text);
   table.add_column("Source", "source", CellType::Text);
   table.add_column("Allocations", "allocations", CellType::Count);
   table.add_column("Allocated (B)", "allocated_bytes", CellType::Count);
@@ -27,32 +55,17 @@ Table report_memory(const AnalysisInput& input) {
   table.add_column("Peak in", "peak_range", CellType::Text);
   table.notes.push_back("older releases: of memory allocated before the recording");
   const std::vector<MemoryTimeline> timelines = memory_timelines(input);
+  bool unknown_device = false, pools = false;
   for (const MemoryTimeline& timeline : timelines) {
-    if (timeline.place != MemoryTimeline::SomeDevice) continue;
-    table.notes.push_back("device: of several; the call names neither its context nor a stream");
-    break;
-  }
-  for (const MemoryTimeline& timeline : timelines) {
-    uint64_t allocations = 0, releases = 0;
-    int64_t allocated = 0, released = 0;
-    for (const MemoryChange& change : timeline.changes) {
-      if (!input.selection.in_window(change.time_ns, change.time_ns)) continue;
-      if (change.bytes > 0) {
-        ++allocations, allocated = add_saturated(allocated, change.bytes);
-      } else {
-        ++releases, released = add_saturated(released, -std::max(change.bytes, -INT64_MAX));
-      }
+    unknown_device |= timeline.place == MemoryTimeline::SomeDevice;
+    add_row(input, timeline, {}, table);
+    for (const PoolTimeline& part : timelines_of_pools(input.trace, timeline)) {
+      add_row(input, part.timeline, pool_text(input.trace, part.pool), table);
+      pools = true;
     }
-    Table::Row row = table.row();
-    row.add(trace.processes[timeline.process].pid).add(std::string_view(place_text(timeline)));
-    row.add(std::string_view(timeline.from_allocator ? "framework's allocator" : "CUDA calls"));
-    row.add(allocations).add(allocated).add(releases).add(released).add(timeline.at_start);
-    const uint32_t peak = timeline.peak(input.selection);
-    if (peak == kNone) continue;
-    const MemoryChange& most = timeline.changes[peak];
-    row.add(most.live).add(most.time_ns).add(trace.threads[most.thread].tid).add(timeline.changes.back().live);
-    row.add(timeline.unknown_releases).add(std::string_view(range_text(trace, most.range)));
   }
+  if (unknown_device) table.notes.push_back("device: of several; the call names neither its context nor a stream");
+  if (pools) table.notes.push_back("rows with a pool are parts of the row above them, each with a peak of its own");
   return table;
 }
 

@@ -1,10 +1,14 @@
-// memory-ops: which ops allocated the most, and whose memory was live at the peak?
+// memory-ops: what allocated the most, and whose memory was live at the peak? By op, or what --group-by asks for: call, pool,
+// NVTX path, stack, thread.
 #include "analyzer/analysis/memory_timeline.h"
 #include "analyzer/analysis/statistics.h"
 #include "analyzer/model/event_names.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 
 namespace prof::analyzer {
 
@@ -15,11 +19,104 @@ struct Sum {
   int64_t allocated = 0, largest = 0, at_peak = 0, left = 0;
 };
 
+enum class Word { Op, Call, Pool, Path, Stack, Thread };
+constexpr struct {
+  Word word;
+  std::string_view spelling, title, key;
+} kWords[] = {{Word::Thread, "thread", "TID", "tid"},   {Word::Call, "call", "Call", "call"},
+              {Word::Pool, "pool", "Pool", "pool"},     {Word::Path, "path", "Path", "path"},
+              {Word::Stack, "stack", "Stack", "stack"}, {Word::Op, "op", "Name", "name"}};
+
+std::vector<Word> grouping(const std::vector<std::string>& words) {
+  std::vector<Word> asked;
+  for (const std::string& spelling : words) {
+    const auto* const found =
+        std::find_if(std::begin(kWords), std::end(kWords), [&](const auto& row) { return row.spelling == spelling; });
+    if (found == std::end(kWords))
+      throw std::runtime_error(
+          fmt::format("--group-by: memory-ops knows op, call, pool, path, stack and thread, not '{}'", spelling));
+    if (std::find(asked.begin(), asked.end(), found->word) == asked.end()) asked.push_back(found->word);
+  }
+  if (asked.empty()) asked.push_back(Word::Op);
+  return asked;
+}
+
+// What a change belongs to, as ids that are equal for equal texts.
+class Groups {
+ public:
+  Groups(const AnalysisInput& input, std::vector<Word> words)
+      : input_(input), words_(std::move(words)), names_(input.views.event_names()) {}
+
+  std::vector<uint32_t> of(const MemoryChange& change) {
+    std::vector<uint32_t> key;
+    for (const Word word : words_) key.push_back(id(word, change));
+    return key;
+  }
+  std::string text(Word word, uint32_t id) {
+    const Trace& trace = input_.trace;
+    switch (word) {
+      case Word::Op: return id == 0 ? std::string{} : std::string(names_.text(StringId{id}));
+      case Word::Call: return std::string(trace.strings[trace.apis[id]]);
+      case Word::Pool: return pool_text(trace, id);
+      case Word::Path: return id == 0 ? std::string{} : path_text(trace, PathId{id});
+      case Word::Stack: return input_.views.stacks().text(StackId{id});
+      case Word::Thread: return std::to_string(trace.threads[id].tid);
+    }
+    return {};
+  }
+  const std::vector<Word>& words() const { return words_; }
+
+ private:
+  uint32_t id(Word word, const MemoryChange& change) {
+    const Trace& trace = input_.trace;
+    switch (word) {
+      case Word::Op: return change.range == kNone ? 0 : static_cast<uint32_t>(names_.of(trace.ranges[change.range]));
+      case Word::Call: return change.call == kNone ? 0 : trace.host[change.call].api();
+      case Word::Pool: return change.pool;
+      case Word::Path: return change.range == kNone ? 0 : index(trace.ranges[change.range].path);
+      case Word::Stack:
+        return change.call == kNone ? 0 : static_cast<uint32_t>(input_.views.stacks().of_call(change.call));
+      case Word::Thread: return change.thread;
+    }
+    return 0;
+  }
+
+  const AnalysisInput& input_;
+  std::vector<Word> words_;
+  const EventNames& names_;
+};
+
+using Sums = std::map<std::vector<uint32_t>, Sum>;
+
+Sums sums_of(const MemoryTimeline& timeline, uint32_t peak, const Selection& selection, Groups& groups) {
+  Sums sums;
+  for (uint32_t i = 0; i < timeline.changes.size(); ++i) {
+    const MemoryChange& change = timeline.changes[i];
+    if (change.bytes > 0) {
+      Sum& sum = sums[groups.of(change)];
+      if (i <= peak) sum.at_peak = add_saturated(sum.at_peak, change.bytes);
+      sum.left = add_saturated(sum.left, change.bytes);
+      if (!selection.in_window(change.time_ns, change.time_ns)) continue;
+      ++sum.allocations;
+      sum.allocated = add_saturated(sum.allocated, change.bytes);
+      sum.largest = std::max(sum.largest, change.bytes);
+    } else if (change.allocation != kNone) {
+      const MemoryChange& made = timeline.changes[change.allocation];
+      Sum& sum = sums[groups.of(made)];
+      if (i <= peak) sum.at_peak = add_saturated(sum.at_peak, -made.bytes);  // made: above 0
+      sum.left = add_saturated(sum.left, -made.bytes);
+    }
+  }
+  return sums;
+}
+
 }  // namespace
 
 Table report_memory_ops(const AnalysisInput& input) {
   const Trace& trace = input.trace;
-  Table table("memory-ops", "Memory by the op that allocated it");
+  Groups groups(input, grouping(input.options.group_by));
+  const bool by_op = groups.words().size() == 1 && groups.words().front() == Word::Op;
+  Table table("memory-ops", by_op ? "Memory by the op that allocated it" : "Memory by what allocated it");
   table.add_column("PID", "pid", CellType::Count);
   table.add_column("Where", "where", CellType::Text);
   table.add_column("Allocations", "allocations", CellType::Count);
@@ -28,40 +125,24 @@ Table report_memory_ops(const AnalysisInput& input) {
   table.add_column("Live at peak (B)", "peak_bytes", CellType::Count);
   table.add_column("Of peak (%)", "peak_percent", CellType::Real, 1);
   table.add_column("Live at end (B)", "end_bytes", CellType::Count);
-  table.add_column("Name", "name", CellType::Text);
-  table.notes.push_back("name: the innermost op or range in which it was allocated, empty for none");
-  const EventNames& names = input.views.event_names();
+  for (const Word word : groups.words()) {
+    for (const auto& row : kWords) {
+      if (row.word == word) table.add_column(std::string(row.title), std::string(row.key), CellType::Text);
+      if (row.word == word && word == Word::Op)
+        table.notes.push_back("name: the innermost op or range in which it was allocated, empty for none");
+    }
+  }
   for (const MemoryTimeline& timeline : memory_timelines(input)) {
     const uint32_t peak = timeline.peak(input.selection);
     if (peak == kNone) continue;
-    const auto name_of = [&](const MemoryChange& change) {
-      return change.range == kNone ? StringId{} : names.of(trace.ranges[change.range]);
-    };
-    std::map<StringId, Sum> sums;
-    for (uint32_t i = 0; i < timeline.changes.size(); ++i) {
-      const MemoryChange& change = timeline.changes[i];
-      if (change.bytes > 0) {
-        Sum& sum = sums[name_of(change)];
-        if (i <= peak) sum.at_peak = add_saturated(sum.at_peak, change.bytes);
-        sum.left = add_saturated(sum.left, change.bytes);
-        if (!input.selection.in_window(change.time_ns, change.time_ns)) continue;
-        ++sum.allocations;
-        sum.allocated = add_saturated(sum.allocated, change.bytes);
-        sum.largest = std::max(sum.largest, change.bytes);
-      } else if (change.allocation != kNone) {
-        const MemoryChange& made = timeline.changes[change.allocation];
-        Sum& sum = sums[name_of(made)];
-        if (i <= peak) sum.at_peak = add_saturated(sum.at_peak, -made.bytes);  // made: above 0
-        sum.left = add_saturated(sum.left, -made.bytes);
-      }
-    }
-    std::vector<std::pair<StringId, Sum>> rows(sums.begin(), sums.end());
+    const Sums sums = sums_of(timeline, peak, input.selection, groups);
+    std::vector<std::pair<std::vector<uint32_t>, Sum>> rows(sums.begin(), sums.end());
     std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
       return a.second.at_peak != b.second.at_peak ? a.second.at_peak > b.second.at_peak
                                                   : a.second.allocated > b.second.allocated;
     });
     const int64_t peak_bytes = timeline.changes[peak].live;
-    for (const auto& [name, sum] : rows) {
+    for (const auto& [key, sum] : rows) {
       Table::Row row = table.row();
       row.add(trace.processes[timeline.process].pid).add(std::string_view(place_text(timeline)));
       row.add(sum.allocations).add(sum.allocated).add(sum.largest).add(sum.at_peak);
@@ -71,7 +152,7 @@ Table report_memory_ops(const AnalysisInput& input) {
         row.empty();
       }
       row.add(sum.left);
-      if (name != StringId{}) row.add(names.text(name));
+      for (size_t i = 0; i < key.size(); ++i) row.add(std::string_view(groups.text(groups.words()[i], key[i])));
     }
   }
   return table;

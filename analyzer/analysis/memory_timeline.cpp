@@ -1,6 +1,7 @@
 #include "analyzer/analysis/memory_timeline.h"
 
 #include "analyzer/model/call_class.h"
+#include "preload/format/definitions.h"
 
 #include <algorithm>
 #include <map>
@@ -20,7 +21,8 @@ class Timelines {
 
   // `key` tells addresses apart; size of a release 0: as much as was allocated there.
   void change(Place place, uint32_t process, uint32_t device, ThreadId thread, int64_t time_ns, int64_t bytes,
-              bool release, uint64_t key, bool from_allocator, uint64_t allocated) {
+              bool release, uint64_t key, bool from_allocator, uint64_t allocated, uint32_t call = kNone,
+              uint32_t pool = 0) {
     const auto [found, added] = of_place_.try_emplace({process, place, device}, timelines_.size());
     if (added) {
       MemoryTimeline& fresh = timelines_.emplace_back();
@@ -33,7 +35,7 @@ class Timelines {
     MemoryTimeline& timeline = timelines_[found->second];
     auto& live = live_[found->second];
     MemoryChange row;
-    row.time_ns = time_ns, row.bytes = bytes, row.thread = index(thread);
+    row.time_ns = time_ns, row.bytes = bytes, row.thread = index(thread), row.call = call, row.pool = pool;
     if (release) {
       const auto made = live.find(key);
       if (made == live.end()) {
@@ -41,6 +43,7 @@ class Timelines {
         if (bytes == 0) return;
       } else {
         row.allocation = made->second;
+        row.pool = timeline.changes[made->second].pool;
         if (bytes == 0) row.bytes = -timeline.changes[made->second].bytes;
         live.erase(made);
       }
@@ -56,15 +59,30 @@ class Timelines {
     }
     timeline.changes.push_back(row);
   }
-  // The device on which the address was allocated and is live; kNone: on none.
-  uint32_t device_of(uint32_t process, uint64_t key) const {
+  // A context ends: what was allocated in it, and came from no pool, goes with it.
+  void end_context(uint32_t process, uint64_t context, ThreadId thread, int64_t time_ns, uint32_t call) {
     for (auto place = of_place_.lower_bound({process, Place::OnDevice, 0});
-         place != of_place_.end() && std::get<0>(place->first) == process &&
-         std::get<1>(place->first) == Place::OnDevice;
-         ++place) {
-      if (live_[place->second].contains(key)) return std::get<2>(place->first);
+         place != of_place_.end() && std::get<0>(place->first) == process; ++place) {
+      const MemoryTimeline& timeline = timelines_[place->second];
+      std::vector<std::pair<uint32_t, uint64_t>> gone;  // in the order in which they were made
+      for (const auto& [key, made] : live_[place->second]) {
+        const MemoryChange& change = timeline.changes[made];
+        if (change.call == kNone || change.pool != 0) continue;
+        const HostStream& stream = trace_.host_streams[index(trace_.host[change.call].stream)];
+        if (stream.context_handle == context) gone.push_back({made, key});
+      }
+      std::sort(gone.begin(), gone.end());
+      for (const auto& [made, key] : gone)
+        change(timeline.place, process, timeline.device, thread, time_ns, 0, true, key, false, 0, call);
     }
-    return kNone;
+  }
+  // Where the address was allocated and is live; null: nowhere.
+  const MemoryTimeline* holder(uint32_t process, uint64_t key) const {
+    for (auto place = of_place_.lower_bound({process, Place::OnDevice, 0});
+         place != of_place_.end() && std::get<0>(place->first) == process; ++place) {
+      if (live_[place->second].contains(key)) return &timelines_[place->second];
+    }
+    return nullptr;
   }
   std::vector<MemoryTimeline> take() { return std::move(timelines_); }
 
@@ -76,12 +94,22 @@ class Timelines {
   std::vector<std::unordered_map<uint64_t, uint32_t>> live_;  // address -> change
 };
 
+constexpr uint32_t kOnDevice = 1;  // CU_MEM_LOCATION_TYPE_DEVICE; those above are of the host
+
 // Reserved address space holds no memory; registered host memory was there before.
 bool moves_memory(std::string_view api) {
   for (const char* part : {"Address", "HostRegister", "HostUnregister"}) {
     if (api.find(part) != std::string_view::npos) return false;
   }
   return true;
+}
+
+// Its subject is the context. A release of a primary context may not be the last one.
+bool ends_context(const Trace& trace, uint32_t row) {
+  for (const std::string_view api : {trace.api_name(trace.host[row]), trace.inner_api_name(row)}) {
+    if (api.starts_with("cuCtxDestroy") || api.starts_with("cuDevicePrimaryCtxReset")) return true;
+  }
+  return false;
 }
 
 void add_calls(const Trace& trace, const std::vector<bool>& has_allocator, Timelines& timelines) {
@@ -94,7 +122,9 @@ void add_calls(const Trace& trace, const std::vector<bool>& has_allocator, Timel
   std::vector<uint32_t> calls;
   for (uint32_t row = 0; row < trace.host.size(); ++row) {
     const HostEvent& event = trace.host[row];
-    if (event.kind() != HostKind::Allocation || event.result() != 0 || event.live_depth == 0) continue;
+    if (event.result() != 0) continue;
+    const bool ends = event.kind() == HostKind::Call && event.subject != 0 && ends_context(trace, row);
+    if (!ends && (event.kind() != HostKind::Allocation || event.live_depth == 0)) continue;
     if (!has_allocator[index(trace.thread(event.thread).process)] && moves_memory(trace.api_name(event)))
       calls.push_back(row);
   }
@@ -109,16 +139,28 @@ void add_calls(const Trace& trace, const std::vector<bool>& has_allocator, Timel
   for (const uint32_t row : calls) {
     const HostEvent& event = trace.host[row];
     const uint32_t process = index(trace.thread(event.thread).process);
-    const bool host = trace.api_name(event).find("Host") != std::string_view::npos;
-    uint32_t device = devices_of[process] == 1 ? only_device[process] : kNone;
-    // With several devices the call's stream or context says which; what it allocated is released there, too.
-    if (device == kNone && !host && releases(event)) device = timelines.device_of(process, event.live_depth);
-    if (device == kNone && !host) device = trace.host_streams[index(event.stream)].device;
+    if (event.kind() == HostKind::Call) {
+      timelines.end_context(process, event.subject, event.thread, moment(row), row);
+      continue;
+    }
+    const bool release = releases(event);
+    const MemoryPool& pool = trace.memory_pools[event.pool()];
+    bool host = trace.api_name(event).find("Host") != std::string_view::npos || pool.location > kOnDevice;
+    uint32_t device = kNone;
+    // A pool says where its memory is, else the call's stream or context; what was allocated is released there, too.
+    if (const MemoryTimeline* const holder = release ? timelines.holder(process, event.live_depth) : nullptr) {
+      host = holder->place == Place::OnHost;
+      if (holder->place == Place::OnDevice) device = holder->device;
+    } else if (pool.location == kOnDevice) {
+      device = pool.place;
+    } else {
+      device = devices_of[process] == 1 ? only_device[process] : trace.host_streams[index(event.stream)].device;
+    }
     timelines.change(host              ? Place::OnHost
                      : device != kNone ? Place::OnDevice
                                        : Place::SomeDevice,
                      process, host || device == kNone ? 0 : device, event.thread, moment(row),
-                     static_cast<int64_t>(event.subject & INT64_MAX), releases(event), event.live_depth, false, 0);
+                     static_cast<int64_t>(event.bytes()), release, event.live_depth, false, 0, row, event.pool());
   }
 }
 
@@ -155,6 +197,38 @@ std::vector<MemoryTimeline> memory_timelines(const AnalysisInput& input) {
                 input.selection.devices.end());
   });
   return all;
+}
+
+std::vector<PoolTimeline> timelines_of_pools(const Trace& trace, const MemoryTimeline& timeline) {
+  std::map<std::pair<uint32_t, uint32_t>, PoolTimeline> parts;  // number in the process and row
+  std::vector<uint32_t> place(timeline.changes.size());         // of a change in its part
+  for (size_t i = 0; i < timeline.changes.size(); ++i) {
+    const MemoryChange& change = timeline.changes[i];
+    PoolTimeline& part = parts[{trace.memory_pools[change.pool].number, change.pool}];
+    if (part.timeline.changes.empty()) {
+      part.timeline = {timeline.place, timeline.process, timeline.device, timeline.from_allocator, 0, 0, {}};
+      part.pool = change.pool;
+    }
+    const int64_t before = part.timeline.changes.empty() ? 0 : part.timeline.changes.back().live;
+    place[i] = static_cast<uint32_t>(part.timeline.changes.size());
+    MemoryChange& row = part.timeline.changes.emplace_back(change);
+    if (__builtin_add_overflow(before, row.bytes, &row.live)) row.live = before;
+    if (row.allocation != kNone) row.allocation = place[row.allocation];
+  }
+  std::vector<PoolTimeline> all;
+  if (parts.empty() || (parts.size() == 1 && parts.begin()->second.pool == 0)) return all;
+  for (auto& [key, part] : parts) all.push_back(std::move(part));
+  return all;
+}
+
+std::string pool_text(const Trace& trace, uint32_t pool) {
+  if (pool == 0) return "none";
+  const MemoryPool& row = trace.memory_pools[pool];
+  if (row.origin == static_cast<uint32_t>(format::PoolOrigin::Default)) return "default";
+  std::string text = "pool " + std::to_string(row.number);
+  if (row.origin == static_cast<uint32_t>(format::PoolOrigin::Imported)) text += " (imported)";
+  if (row.origin == static_cast<uint32_t>(format::PoolOrigin::Unknown)) text += " (older)";
+  return text;
 }
 
 std::string place_text(const MemoryTimeline& timeline) {

@@ -1,6 +1,6 @@
 // Memory over time: every allocation and release that the input knows, per process and device, joined by address. From the
-// allocator's events of torch.profiler where a process has them, else from the allocation calls of our logs. For memory and
-// memory-ops. Definitions: docs/reports/memory.md. O(n log n).
+// allocator's events of torch.profiler where a process has them, else from the allocation calls of our logs. For memory,
+// memory-ops, memory-trace and the trace's counters. Definitions: docs/reports/memory.md. O(n log n).
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
@@ -17,6 +17,9 @@ struct MemoryChange {
   uint32_t thread = kNone;      // row of Trace::threads
   uint32_t range = kNone;       // row of Trace::ranges: the innermost (but Python's) then
   uint32_t allocation = kNone;  // of a release: index of the change that it undoes; kNone: made before the recording
+  uint32_t call = kNone;        // row of Trace::host; kNone: the framework's allocator said so
+  uint32_t pool = 0;            // row of Trace::memory_pools: where it came from
+  bool release() const { return bytes < 0 || allocation != kNone; }
 };
 
 struct MemoryTimeline {
@@ -37,6 +40,17 @@ struct MemoryTimeline {
 };
 
 std::vector<MemoryTimeline> memory_timelines(const AnalysisInput& input);
+
+// The same by pool, each with its own `live`: memory of no pool first, then default pools, then the program's. Empty: no
+// allocation came from a pool.
+struct PoolTimeline {
+  uint32_t pool = 0;  // row of Trace::memory_pools
+  MemoryTimeline timeline;
+};
+std::vector<PoolTimeline> timelines_of_pools(const Trace& trace, const MemoryTimeline& timeline);
+
+// "default", "pool 1", "pool 2 (imported)", "none"
+std::string pool_text(const Trace& trace, uint32_t pool);
 
 // "device 0", "host", "device"
 std::string place_text(const MemoryTimeline& timeline);

@@ -63,6 +63,7 @@ struct Loader {
   void operator()(const format::DeviceProperty& def, RecordPlace) { properties.push_back(def); }
   void operator()(const format::ContextDef& def, RecordPlace place) { keep(to.contexts, def.id, def, place); }
   void operator()(const format::StreamDef& def, RecordPlace place) { keep(to.streams, def.id, def, place); }
+  void operator()(const format::MemoryPoolDef& def, RecordPlace place) { keep(to.pools, def.id, def, place); }
   void operator()(const format::GraphDef& def, RecordPlace place) { keep(to.graphs, def.id, def, place); }
   void operator()(const format::GpuStreamDef& def, RecordPlace place) { keep(to.gpu_streams, def.id, def, place); }
   void operator()(const format::GpuKernelDef& def, RecordPlace place) { keep(to.gpu_kernels, def.id, def, place); }

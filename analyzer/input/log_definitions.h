@@ -74,6 +74,7 @@ struct Definitions {
   ById<uint32_t, DefinedDevice> devices;  // by ordinal
   ById<format::ContextId, format::ContextDef> contexts;
   ById<format::StreamId, format::StreamDef> streams;
+  ById<format::PoolId, format::MemoryPoolDef> pools;
   ById<format::GraphId, format::GraphDef> graphs;
   ById<format::GpuStreamId, format::GpuStreamDef> gpu_streams;
   ById<format::GpuKernelId, format::GpuKernelDef> gpu_kernels;

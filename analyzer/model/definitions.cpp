@@ -26,6 +26,7 @@ class Importer {
     names();
     devices();
     streams();
+    pools();
     kernels();
     labels();
     import_stacks(from_, ids_.stacks, to_);
@@ -127,6 +128,25 @@ class Importer {
       row.whole_context = true;
       ids_.contexts.set(index(id), static_cast<uint32_t>(to_.host_streams.size()));
       to_.host_streams.push_back(row);
+    });
+  }
+
+  // Two threads that meet a default pool at once define it twice; a pool's handle may be another's later.
+  void pools() {
+    uint32_t numbered = 0;
+    std::map<std::tuple<uint64_t, uint32_t, uint32_t>, uint32_t> met;  // handle, origin, place -> row
+    from_.pools.for_each([&](format::PoolId id, const format::MemoryPoolDef& pool) {
+      const bool own = pool.origin == format::PoolOrigin::Created || pool.origin == format::PoolOrigin::Imported;
+      const auto next = static_cast<uint32_t>(to_.memory_pools.size());
+      const auto origin = static_cast<uint32_t>(pool.origin);
+      const auto [found, added] = met.try_emplace({pool.handle, origin, pool.place}, next);
+      if (own) found->second = next;
+      if (added || own) {
+        const bool standard = pool.origin == format::PoolOrigin::Default;
+        to_.memory_pools.push_back(
+            {input_.process, pool.handle, origin, pool.location, pool.place, standard ? 0 : ++numbered});
+      }
+      ids_.pools.set(index(id), found->second);
     });
   }
 

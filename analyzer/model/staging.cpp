@@ -112,8 +112,9 @@ class Filler {
     host(r.end, r.duration, r.object, r.stream, 0, r.stack, api(r.api), HostKind::Call, 0, r.result);
   }
   void operator()(const format::AllocCall& r, RecordPlace) {
-    host(r.end, r.duration, r.bytes, r.stream, memory_key(r.address), r.stack, api(r.api), HostKind::Allocation, 0,
-         r.result);
+    host(r.end, r.duration,
+         r.result != 0 ? r.bytes : HostEvent::allocated(r.bytes, ids_.pools.find_or(index(r.pool), 0)), r.stream,
+         memory_key(r.address), r.stack, api(r.api), HostKind::Allocation, 0, r.result);
     if (index(r.stream) == 0 && ok_) host_[-1].stream = HostStreamId{ids_.contexts.find_or(index(r.context), 0)};
   }
 

@@ -57,6 +57,7 @@ struct LogIds {
   IdMap graph_runs;                 // CUPTI's number of an executable graph -> KernelId that names it
   IdMap host_streams;               // -> HostStreamId
   IdMap contexts;                   // -> HostStreamId that stands for the context
+  IdMap pools;                      // -> row of Trace::memory_pools
   IdMap streams;                    // -> StreamId
   IdMap labels;                     // -> LabelId
   IdMap domains;                    // -> StringId

@@ -58,7 +58,8 @@ inline constexpr uint32_t kHostUnfinished = 16;  // the thread was still inside 
 struct HostEvent {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
-  uint64_t subject = 0;  // KernelLaunch: KernelId; GraphLaunch: GraphId; MemoryLaunch, Allocation: bytes; Call: handle
+  uint64_t subject =
+      0;  // KernelLaunch: KernelId; GraphLaunch: GraphId; MemoryLaunch: bytes; Allocation: allocated(); Call: handle
   ThreadId thread{};
   HostStreamId stream{};
   uint32_t live_depth = 0;   // launches: outstanding on the stream as the program knew it; Allocation: see memory_key.h
@@ -77,6 +78,14 @@ struct HostEvent {
   uint32_t result() const { return word >> kResultShift; }
   bool has(uint32_t flag) const { return (flags() & flag) != 0; }
   bool is_launch() const { return kind() <= HostKind::GraphLaunch; }
+  // Allocation: pool (row of Trace::memory_pools, 16 bits; more are not told apart from none) | bytes (48)
+  static constexpr uint64_t kMostBytes = (uint64_t{1} << 48) - 1;
+  static constexpr uint64_t allocated(uint64_t bytes, uint32_t pool) {
+    return uint64_t{pool > UINT16_MAX ? 0 : pool} << 48 | (bytes > kMostBytes ? kMostBytes : bytes);
+  }
+  // MemoryLaunch, Allocation
+  uint64_t bytes() const { return kind() == HostKind::Allocation ? subject & kMostBytes : subject; }
+  uint32_t pool() const { return kind() == HostKind::Allocation ? static_cast<uint32_t>(subject >> 48) : 0; }
   int64_t duration_ns() const { return end_ns > begin_ns ? end_ns - begin_ns : 0; }  // reversed times are no time
 };
 static_assert(sizeof(HostEvent) == 48);
@@ -115,6 +124,16 @@ struct KnownSymbol {
   StringId file{};
   uint32_t line = 0;
   bool inlined = false;  // into the function of the next row
+};
+
+// A pool that stream-ordered allocations came from. Only logs have them.
+struct MemoryPool {
+  ProcessId process{};
+  uint64_t handle = 0;
+  uint32_t origin = 0;    // format::PoolOrigin
+  uint32_t location = 0;  // CUmemLocationType; 0: not known
+  uint32_t place = 0;     // device's ordinal, NUMA node
+  uint32_t number = 0;    // 1, 2 … of those of its process that are no device's default pool
 };
 
 // A node of a graph, as a call captured, added or changed it. Only logs have them.
@@ -420,6 +439,7 @@ struct Trace {
   std::vector<Device> devices;
   std::vector<Stream> streams;
   std::vector<HostStream> host_streams{HostStream{}};
+  std::vector<MemoryPool> memory_pools{MemoryPool{}};  // row 0: none, or not known
   std::vector<Kernel> kernels{Kernel{}};
   std::vector<Graph> graphs{Graph{}};
   std::vector<Label> labels{Label{}};

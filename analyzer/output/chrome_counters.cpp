@@ -6,6 +6,8 @@
 //   GPU outstanding {operations}       launched and not finished, over all streams
 //   stream 7 live depth {operations}   what the program knew at each launch
 //   GPU busy {%}                       union of the device's operations, per bucket
+//   GPU memory {bytes}                 live, of the allocations that a log has; "pool 1 memory" of one pool, where there are pools
+#include "analyzer/analysis/memory_timeline.h"
 #include "analyzer/output/chrome_writer.h"
 
 #include <fmt/format.h>
@@ -125,6 +127,31 @@ void gpu_busy(const ChromeContext& context, DeviceId device) {
   track.count(last_ns, 0);
 }
 
+void write_live(const ChromeContext& context, DeviceId device, const std::string& name,
+                const MemoryTimeline& timeline) {
+  CounterTrack track(context, device, name, "bytes");
+  for (const MemoryChange& change : timeline.changes)
+    track.count(change.time_ns, static_cast<uint64_t>(std::max<int64_t>(change.live, 0)));
+}
+
+// What frameworks say of their allocators is in the trace as they said it.
+void gpu_memory(const ChromeContext& context) {
+  const Selection all;
+  const ReportOptions options;
+  for (const MemoryTimeline& timeline : memory_timelines({context.trace, context.views, all, options})) {
+    if (timeline.from_allocator || timeline.place != MemoryTimeline::OnDevice) continue;
+    for (uint32_t d = 0; d < context.trace.devices.size(); ++d) {
+      const Device& device = context.trace.devices[d];
+      if (index(device.process) != timeline.process || device.ordinal != timeline.device) continue;
+      write_live(context, DeviceId{d}, "GPU memory", timeline);
+      for (const PoolTimeline& part : timelines_of_pools(context.trace, timeline)) {
+        if (part.pool != 0)
+          write_live(context, DeviceId{d}, pool_text(context.trace, part.pool) + " memory", part.timeline);
+      }
+    }
+  }
+}
+
 // Counters that the program itself sampled through NVTX, under the process; the unit is the series' name as above.
 void program_counters(const ChromeContext& context) {
   const Trace& trace = context.trace;
@@ -160,6 +187,7 @@ void write_chrome_counters(const ChromeContext& context) {
     device_depth(context, DeviceId{d});
     gpu_busy(context, DeviceId{d});
   }
+  gpu_memory(context);
 }
 
 }  // namespace prof::analyzer

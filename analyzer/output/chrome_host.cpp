@@ -1,4 +1,5 @@
 // Host threads of the Chrome trace: API calls (cuda_driver, cuda_runtime), where launches start their flows.
+#include "analyzer/model/memory_key.h"
 #include "analyzer/model/names.h"
 #include "analyzer/model/results.h"
 #include "analyzer/output/chrome_writer.h"
@@ -93,8 +94,8 @@ class HostWriter {
     if (event.kind() == HostKind::GraphLaunch && event.subject != 0) {
       to = put_decimal(put_field(to, first, "\"graph id\":"), context_.trace.graphs[event.subject].number);
     }
-    if ((event.kind() == HostKind::MemoryLaunch || event.kind() == HostKind::Allocation) && event.subject != 0) {
-      to = put_decimal(put_field(to, first, "\"bytes\":"), event.subject);
+    if ((event.kind() == HostKind::MemoryLaunch || event.kind() == HostKind::Allocation) && asked_bytes(event) != 0) {
+      to = put_decimal(put_field(to, first, "\"bytes\":"), asked_bytes(event));
     }
     if (event.is_launch() && !event.has(kHostCaptured) && from_log_) {
       to = put_decimal(put_field(to, first, "\"live depth\":"), event.live_depth);

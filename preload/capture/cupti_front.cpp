@@ -138,6 +138,7 @@ uint64_t cupti_dropped_for_client() { return g_dropped_for_client.exchange(0, st
 void abandon_cupti_front() {
   if (g_front.load(std::memory_order_relaxed) == Front::Closed) return;
   g_front.store(Front::Abandoned, std::memory_order_relaxed);
+  set_reason(g_cupti, {"this is a child of a process that used CUPTI"});
   g_cupti_buffers.forget();
 }
 

@@ -3,6 +3,7 @@
 #include "preload/capture/depth_marks.h"
 #include "preload/capture/event_table.h"
 #include "preload/capture/gpu_ids.h"
+#include "preload/capture/pools.h"
 #include "preload/capture/stream_table.h"
 #include "preload/intercept/driver.h"
 #include "preload/log/intern.h"
@@ -274,6 +275,7 @@ bool open_streams(uint64_t ended) {
                                                  : Marks::None);
   g_next_stream.store(1, std::memory_order_relaxed);
   g_next_context.store(1, std::memory_order_relaxed);
+  open_pools();
   return open_stream_table(ended) && open_event_table(ended);
 }
 

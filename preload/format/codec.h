@@ -62,7 +62,7 @@ using AllKinds =
           RuntimeCalls, StringPart, ThreadDef, MetaDef, ApiDef, ModuleDef, FunctionDef, ConfigDef, DeviceDef,
           DeviceProperty, ContextDef, StreamDef, GraphDef, GpuStreamDef, GpuKernelDef, NvtxDomainDef, NvtxLabelDef,
           GpuClock, UnhookedApi, StackDef, PythonFrameDef, ImageDef, ImageGone, NvtxSchemaDef, NvtxSchemaEntry,
-          NvtxCounterDef, NvtxCategoryDef, SymbolDef>;
+          NvtxCounterDef, NvtxCategoryDef, SymbolDef, MemoryPoolDef>;
 
 template <class T> constexpr uint64_t as_u64(const T& value) {
   if constexpr (std::is_enum_v<T>) {

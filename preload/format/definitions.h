@@ -155,6 +155,23 @@ struct StreamDef {
   }
 };
 
+// A memory pool. A device's default pool may be defined twice.
+enum class PoolOrigin : uint32_t { Unknown = 0, Default = 1, Created = 2, Imported = 3 };
+
+struct MemoryPoolDef {
+  static constexpr uint32_t kKind = 61;
+  static constexpr std::string_view kName = "memory_pool";
+  PoolId id{};
+  uint64_t handle = 0;
+  PoolOrigin origin{};
+  uint32_t location = 0;  // CUmemLocationType of its memory; 0: not known
+  uint32_t place = 0;     // ordinal of the device, number of the NUMA node
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.value("handle", s.handle), v.value("origin", s.origin), v.value("location", s.location);
+    v.value("place", s.place);
+  }
+};
+
 // An executable graph: how many GPU operations one launch of it adds.
 struct GraphDef {
   static constexpr uint32_t kKind = 43;

@@ -115,12 +115,13 @@ struct AllocCall {
   uint64_t address = 0;
   uint64_t bytes = 0;
   ContextId context{};  // current when it was allocated, for calls that name no stream
+  PoolId pool{};        // it was allocated from; 0: none, a graph's, or not known
   StreamId stream{};
   StackId stack{};
   uint32_t result = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.time("end", s.end), v.value("duration", s.duration), v.value("api", s.api), v.value("address", s.address);
-    v.value("bytes", s.bytes), v.value("context", s.context);
+    v.value("bytes", s.bytes), v.value("context", s.context), v.value("pool", s.pool);
     v.optional("stream", s.stream), v.optional("stack", s.stack), v.optional("result", s.result);
   }
 };

@@ -13,6 +13,7 @@ enum class ModuleId : uint32_t {};       // ModuleDef
 enum class ConfigId : uint32_t {};       // ConfigDef: function + launch shape as the host asked for it
 enum class ContextId : uint32_t {};      // ContextDef
 enum class StreamId : uint32_t {};       // StreamDef: one life of a stream handle
+enum class PoolId : uint32_t {};         // MemoryPoolDef: one life of a pool's handle
 enum class GraphId : uint32_t {};        // GraphDef: one executable graph
 enum class GpuStreamId : uint32_t {};    // GpuStreamDef: (device, context, stream) as CUPTI numbers them
 enum class GpuKernelId : uint32_t {};    // GpuKernelDef: name + shape + registers as CUPTI reports them

@@ -6,6 +6,7 @@
 #include "preload/intercept/record_graph_build.h"
 #include "preload/intercept/record_launch.h"
 #include "preload/intercept/record_memory.h"
+#include "preload/intercept/record_pool.h"
 #include "preload/intercept/record_stream.h"
 #include "preload/intercept/resolve.h"
 #include "preload/runtime/options.h"

@@ -1,12 +1,14 @@
 #include "preload/intercept/record_context.h"
 
 #include "preload/intercept/driver.h"
+#include "preload/intercept/handle_map.h"
 
 namespace prof::preload {
 namespace {
 
 constexpr int kDevices = 64;
 std::atomic<CUcontext> g_primary[kDevices];
+HandleMap<256> g_green;  // green context -> the context that it converts to
 
 }  // namespace
 
@@ -24,6 +26,16 @@ bool primary_context_active(CUdevice device) {
   unsigned flags = 0;
   int active = 0;
   return g_driver.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || active != 0;
+}
+
+void green_context_known(CUgreenCtx green, CUcontext context) {
+  if (context != nullptr) g_green.put(green, reinterpret_cast<uint64_t>(context));
+}
+
+void green_context_gone(CUgreenCtx green) {
+  const uint64_t context = g_green.find(green);
+  g_green.erase(green);
+  if (context != 0) context_gone(reinterpret_cast<CUcontext>(context));
 }
 
 void context_gone(CUcontext context) {

@@ -1,6 +1,7 @@
 // Contexts, modules and functions: ApiCall records; destruction starts a new generation of function handles. In the program.
 #pragma once
 
+#include "preload/capture/stream_table.h"
 #include "preload/intercept/functions.h"
 #include "preload/intercept/record_call.h"
 
@@ -11,15 +12,27 @@ void primary_context_retained(CUdevice device, CUcontext context);
 CUcontext primary_context(CUdevice device);
 bool primary_context_active(CUdevice device);
 void context_gone(CUcontext context);
+// The context that a green one converts to goes with it.
+void green_context_known(CUgreenCtx green, CUcontext context);
+void green_context_gone(CUgreenCtx green);
 
 namespace topic {
 
 struct ContextCreate {
   static constexpr bool kNeedsGpuActivity = true;
-  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
+  // Whether a success makes a context. A primary one has its handle back after it was reset; what was met under that handle
+  // meanwhile, in calls that failed, was nobody's.
+  template <class C, class... Args> static bool enter(C, const CallScope&, CUcontext*, Args... args) {
+    if constexpr (sizeof...(Args) == 1) {
+      return !primary_context_active(args...);
+    } else {
+      return true;
+    }
+  }
   template <class C, class... Args>
-  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUcontext* made, Args... args) {
+  static void leave(C, const CallScope& scope, bool fresh, CUresult result, CUcontext* made, Args... args) {
     const bool ok = result == CUDA_SUCCESS && made != nullptr;
+    if (ok && fresh) context_destroyed(*made);
     if constexpr (sizeof...(Args) == 1) {  // cuDevicePrimaryCtxRetain
       if (ok) primary_context_retained(args..., *made);
     }
@@ -35,6 +48,44 @@ struct ContextDestroy {
   }
   template <class C> static void leave(C, const CallScope& scope, Nothing, CUresult result, CUcontext context) {
     record_call(scope, C::kApi, {}, as_object(context), result);
+  }
+};
+
+// cuCtxFromGreenCtx(context, green)
+struct GreenConvert {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C> static Nothing enter(C, const CallScope&, CUcontext*, CUgreenCtx) { return {}; }
+  template <class C>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUcontext* made, CUgreenCtx green) {
+    const bool ok = result == CUDA_SUCCESS && made != nullptr;
+    if (ok) green_context_known(green, *made);
+    record_call(scope, C::kApi, {}, ok ? as_object(*made) : 0, result);
+  }
+};
+
+// cuGreenCtxStreamCreate(stream, green, flags, priority)
+struct GreenStreamCreate {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C> static Nothing enter(C, const CallScope&, CUstream*, CUgreenCtx, unsigned, int) { return {}; }
+  template <class C>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUstream* made, CUgreenCtx green, unsigned,
+                    int) {
+    const bool ok = result == CUDA_SUCCESS && made != nullptr;
+    const StreamState* const stream = ok ? stream_state(*made, C::kNullStream) : nullptr;
+    const ContextState* const context = stream != nullptr ? stream->context.load(std::memory_order_relaxed) : nullptr;
+    if (context != nullptr) green_context_known(green, context->handle.load(std::memory_order_relaxed));
+    record_call(scope, C::kApi, stream_id(stream), ok ? as_object(*made) : 0, result);
+  }
+};
+
+struct GreenDestroy {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C> static Nothing enter(C, const CallScope&, CUgreenCtx green) {
+    green_context_gone(green);
+    return {};
+  }
+  template <class C> static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgreenCtx green) {
+    record_call(scope, C::kApi, {}, as_object(green), result);
   }
 };
 

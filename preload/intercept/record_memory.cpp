@@ -18,7 +18,8 @@ __attribute__((noinline)) void record_memory(const CallScope& scope, Api api, co
 }
 
 __attribute__((noinline)) void record_alloc(const CallScope& scope, Api api, uint64_t address, uint64_t bytes,
-                                            StreamState* stream, CUresult result, format::ContextId context) {
+                                            StreamState* stream, CUresult result, format::ContextId context,
+                                            format::PoolId pool) {
   format::AllocCall event;
   event.end = scope.end_tick();
   event.duration = scope.duration();
@@ -26,6 +27,7 @@ __attribute__((noinline)) void record_alloc(const CallScope& scope, Api api, uin
   event.address = address;
   event.bytes = bytes;
   event.context = context;
+  event.pool = pool;
   event.stream = stream_id(stream);
   event.stack = stack_for(StackUse::Alloc);
   event.result = static_cast<uint32_t>(result);

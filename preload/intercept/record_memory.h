@@ -2,6 +2,7 @@
 // the "API synchronization behavior" chapter of its manual. In the program.
 #pragma once
 
+#include "preload/capture/pools.h"
 #include "preload/intercept/record_launch.h"
 
 namespace prof::preload {
@@ -53,7 +54,7 @@ template <class A, class P, class V, class N> inline uint64_t fill_bytes(A, P, V
 
 void record_memory(const CallScope& scope, Api api, const Launching& state, uint64_t bytes, CUresult result);
 void record_alloc(const CallScope& scope, Api api, uint64_t address, uint64_t bytes, StreamState* stream,
-                  CUresult result, format::ContextId context = {});
+                  CUresult result, format::ContextId context = {}, format::PoolId pool = {});
 
 // Device memory that no stream orders belongs to the device of the current context.
 constexpr bool is_of_the_context(Api api) {
@@ -119,10 +120,19 @@ struct Alloc {
       bytes = size;
     }
     const bool made = result == CUDA_SUCCESS && address != nullptr;
-    if constexpr (kHas<CUstream, Rest...>) record_if_captured(scope, stream, argument<CUstream>(rest...), result);
     format::ContextId context{};
-    if constexpr (!kHas<CUstream, Rest...> && is_of_the_context(C::kApi)) context = context_id(nullptr);
-    record_alloc(scope, C::kApi, made ? as_object(*address) : 0, bytes, stream, result, context);
+    format::PoolId pool{};
+    if constexpr (kHas<CUstream, Rest...>) {
+      const CUstream handle = argument<CUstream>(rest...);
+      if (made && is_captured(stream, handle)) [[unlikely]] {
+        record_captured_node(scope, stream, handle);  // the memory is the graph's, of no pool
+      } else if (made) {
+        pool = kHas<CUmemoryPool, Rest...> ? pool_id(argument<CUmemoryPool>(rest...)) : pool_behind(stream);
+      }
+    } else if constexpr (is_of_the_context(C::kApi)) {
+      context = context_id(nullptr);
+    }
+    record_alloc(scope, C::kApi, made ? as_object(*address) : 0, bytes, stream, result, context, pool);
   }
   template <class Width, class Height, class... Rest> static uint64_t second(Width, Height height, Rest...) {
     return height;

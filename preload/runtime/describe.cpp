@@ -75,8 +75,8 @@ std::string_view read_small(const char* path, char* buffer, size_t capacity) {
 
 bool worth_keeping(std::string_view entry) {
   for (const std::string_view prefix :
-       {"PROF_", "CUDA_VISIBLE_DEVICES=", "RANK=", "WORLD_SIZE=", "LOCAL_RANK=", "OMPI_COMM_WORLD_",
-        "SLURM_PROCID=", "SLURM_NTASKS=", "CUDA_LAUNCH_BLOCKING=", "CUDA_MODULE_LOADING="}) {
+       {"PROF_", "CUDA_VISIBLE_DEVICES=", "CUDA_DEVICE_ORDER=", "RANK=", "WORLD_SIZE=", "LOCAL_RANK=",
+        "OMPI_COMM_WORLD_", "SLURM_PROCID=", "SLURM_NTASKS=", "CUDA_LAUNCH_BLOCKING=", "CUDA_MODULE_LOADING="}) {
     if (entry.starts_with(prefix)) return true;
   }
   return false;

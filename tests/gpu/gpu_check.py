@@ -32,6 +32,7 @@ STEPS = {
     "window": steps_window.window,
     **{name: steps_programs.app(name) for name in steps_programs.APPS},
     "managed": steps_devices.managed,
+    "contexts": steps_devices.contexts,
     "two_gpus": steps_devices.two_gpus,
     "nccl": steps_devices.nccl,
     "call_stacks": steps_stacks.call_stacks,

@@ -1,4 +1,4 @@
-"""Steps about GPUs and their memory: managed memory; two GPUs in one process; one process a GPU with NCCL between them."""
+"""Steps about GPUs and their memory: managed memory; pools and a reset; two GPUs in one process; one process a GPU with NCCL between them."""
 import collections
 import gzip
 import json
@@ -77,6 +77,33 @@ def managed(lab, step):
     if lab.prof:
         answer = lab.run_prof(["report", "unified-memory", "um_total_sum", run.log.path])
         step.check("prof report unified-memory", answer.status == 0 and "migration" in answer.stdout, f"exit status {answer.status}", 0)
+
+
+def contexts(lab, step):
+    """Memory from two pools, a device that is reset and used again."""
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    plain, recorded, folder = compared(lab, "contexts", [lab.program("contexts")])
+    same_behaviour(step, plain, recorded)
+    runs = load(lab, folder)
+    coverage(step, runs)
+    run = runs[0]
+    kernels = {name: row[0] for name, row in run.kernel_table().items()}
+    step.check("kernels before and after the reset", kernels == {"before_reset": 20, "after_reset": 10}, kernels, "20 and 10")
+    pools = sorted(pool.origin for pool in defined(run, "memory_pool"))
+    step.check("pools: the default one and the program's", pools == [1, 2], pools, [1, 2])
+    made = defined(run, "context")
+    numbers = {context.gpu_context for context in made}
+    of_gpu = {stream.context for stream in defined(run, "gpu_stream")}
+    step.check("contexts of the GPU's records are known by their handles", of_gpu <= numbers, sorted(of_gpu), sorted(numbers))
+    step.figure("lives and handles of contexts", f"{len(made)}, {len({context.handle for context in made})}")
+    if lab.prof:
+        answer = lab.run_prof(["report", "memory", run.log.path, "--format", "csv"])
+        rows = [line.split(",") for line in answer.stdout.splitlines() if ",device 0," in line]
+        peaks = {row[2]: int(row[9]) for row in rows}
+        step.check("prof report memory: peak by pool", {"default": 2 << 20, "pool 1": 3 << 20}.items() <= peaks.items(), peaks,
+                   "2 MiB and 3 MiB")
+        step.check("what the reset left allocated", int(rows[0][12]) == 0, rows[0][12], 0)
 
 
 def nccl(lab, step):

@@ -39,7 +39,9 @@ CallRule* rules() {
       if (fault != script().faults.end()) made[i].faults = fault->second;
     }
     // A child of a process that used the device has none: the real driver answers NOT_INITIALIZED for ever.
+    // And nobody there listens to what it does.
     pthread_atfork(nullptr, nullptr, [] {
+      g_sink.store(nullptr);
       if (g_used.load()) {
         g_forked.store(true);
         g_plain.store(false);

@@ -29,7 +29,7 @@ void release(Capture* capture) {
 
 CUresult begin(CUstream handle, CUstreamCaptureMode mode, Graph* into, const std::vector<Node*>& after) {
   Stream* stream = resolve_stream(handle);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   if (stream->kind == Stream::Kind::Legacy) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   Lock lock(device_mutex());
   if (stream->capture != nullptr) return CUDA_ERROR_ILLEGAL_STATE;
@@ -60,7 +60,7 @@ CUresult legacy_is_usable(const Stream* stream) {
 CUresult info(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph, const CUgraphNode** nodes,
               const CUgraphEdgeData** edges, size_t* count) {
   Stream* stream = resolve_stream(handle);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *status = CU_STREAM_CAPTURE_STATUS_NONE;
   Lock lock(device_mutex());
@@ -89,7 +89,7 @@ CUresult info(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id, CU
 
 CUresult update_dependencies(CUstream handle, CUgraphNode* nodes, size_t count, unsigned flags) {
   Stream* stream = resolve_stream(handle);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   Lock lock(device_mutex());
   if (stream->capture == nullptr) return CUDA_ERROR_ILLEGAL_STATE;
   std::vector<Node*>& last = stream->capture->branch(stream)->last;
@@ -222,7 +222,7 @@ SIM_API(cuStreamBeginCaptureToGraph)
 
 SIM_API(cuStreamEndCapture)(CUstream hStream, CUgraph* phGraph) {
   Stream* stream = resolve_stream(hStream);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   if (phGraph == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *phGraph = nullptr;
   Lock lock(device_mutex());

@@ -199,8 +199,18 @@ bool open_buffer(State& now) {
 
 }  // namespace
 
+// A child of a process that used CUPTI has none: its worker is gone, and its locks may be held for ever.
 State& state() {
-  static State* const one = new State;
+  static bool in_child = false;
+  static State* const one = [] {
+    pthread_atfork(nullptr, nullptr, [] { in_child = true; });
+    return new State;
+  }();
+  if (in_child && script().cupti.child_dies) {
+    constexpr char text[] = "simulated CUPTI: called in a child of a process that used it\n";
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(98);
+  }
   return *one;
 }
 

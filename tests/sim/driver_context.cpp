@@ -1,6 +1,5 @@
-// Devices and contexts: initialisation, attributes, primary and created contexts, the current-context stack.
+// Contexts: primary and created ones, the current-context stack, which stream a handle names.
 #include <algorithm>
-#include <cstring>
 
 #include "api_call.h"
 #include "capture.h"
@@ -14,8 +13,8 @@ constexpr int kStackDepth = 32;
 // Plain data: usable in every destructor and signal handler of the program.
 thread_local Context* tl_stack[kStackDepth];
 thread_local int tl_depth = 0;
+thread_local CUresult tl_why_no_stream = CUDA_SUCCESS;
 
-std::atomic<bool> g_initialised{false};
 uint32_t g_next_context = 1;
 std::atomic<unsigned long long> g_next_stream{3};  // 1 and 2 are the legacy and the per-thread default stream
 
@@ -24,18 +23,6 @@ std::vector<Context*>& contexts() {
   return *all;
 }
 std::mutex g_contexts_mutex;  // innermost: may be taken with the device locked
-
-std::vector<Device>& devices() {
-  static auto* const all = [] {
-    auto* made = new std::vector<Device>(script().devices.size());
-    for (size_t i = 0; i < made->size(); ++i) {
-      (*made)[i].ordinal = static_cast<int>(i);
-      (*made)[i].told = script().devices[i];
-    }
-    return made;
-  }();
-  return *all;
-}
 
 Stream* make_default_stream(Context* context, Stream::Kind kind) {
   Stream* one = new Stream;
@@ -47,19 +34,6 @@ Stream* make_default_stream(Context* context, Stream::Kind kind) {
 }
 
 }  // namespace
-
-bool initialised() { return g_initialised.load(); }
-int device_count() { return static_cast<int>(devices().size()); }
-Device* device_at(CUdevice ordinal) {
-  return ordinal >= 0 && ordinal < device_count() ? &devices()[static_cast<size_t>(ordinal)] : nullptr;
-}
-
-const char* intern(const std::string& text) {
-  static auto* const all = new std::set<std::string>;
-  static auto* const mutex = new std::mutex;
-  std::lock_guard<std::mutex> lock(*mutex);
-  return all->insert(text).first->c_str();
-}
 
 Context* current_context() { return tl_depth == 0 ? nullptr : tl_stack[tl_depth - 1]; }
 CUcontext current_context_handle() { return handle_of<CUcontext>(current_context()); }
@@ -90,8 +64,11 @@ bool context_exists(Context* context) {
   return std::find(contexts().begin(), contexts().end(), context) != contexts().end();
 }
 
+// The primary context of a device has one handle, whose lives have ids of their own.
 Context* make_context(Device* device, bool primary) {
-  Context* one = new Context;
+  Context* one = primary && device->last_primary != nullptr ? device->last_primary : new Context;
+  *one = Context{};
+  if (primary) device->last_primary = one;
   one->id = g_next_context++;
   one->device = device;
   one->primary = primary;
@@ -103,9 +80,22 @@ Context* make_context(Device* device, bool primary) {
 
 unsigned long long next_stream_id() { return g_next_stream.fetch_add(1); }
 
+ObjectPool<Stream>& stream_pool() {
+  static auto* const all = new ObjectPool<Stream>;
+  return *all;
+}
+
+CUresult why_no_stream() { return tl_why_no_stream; }
+
 Stream* resolve_stream_in(Context* context, CUstream handle, bool per_thread) {
-  if (handle != nullptr && handle != CU_STREAM_LEGACY && handle != CU_STREAM_PER_THREAD) return object<Stream>(handle);
-  if (context == nullptr) return nullptr;
+  if (handle != nullptr && handle != CU_STREAM_LEGACY && handle != CU_STREAM_PER_THREAD) {
+    const Life life = stream_pool().life(handle);
+    if (life == Life::Alive) return object<Stream>(handle);
+    tl_why_no_stream = life == Life::Orphan ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_HANDLE;
+    return nullptr;
+  }
+  tl_why_no_stream = context == nullptr ? CUDA_ERROR_INVALID_CONTEXT : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  if (context == nullptr || context->destroyed) return nullptr;
   if (handle == CU_STREAM_LEGACY || (handle == nullptr && !per_thread)) return context->legacy;
   Lock lock(device_mutex());
   Stream*& mine = context->per_thread[pthread_self()];
@@ -115,8 +105,6 @@ Stream* resolve_stream_in(Context* context, CUstream handle, bool per_thread) {
 
 Stream* resolve_stream(CUstream handle) { return resolve_stream_in(current_context(), handle, tl_per_thread_stream); }
 
-namespace {
-
 void destroy_context(Context* context) {
   if (ActivitySink* sink = activity_sink())
     sink->resource(ResourceEvent::ContextDestroyStarting, handle_of<CUcontext>(context), nullptr);
@@ -125,13 +113,17 @@ void destroy_context(Context* context) {
   std::lock_guard<std::mutex> list_lock(g_contexts_mutex);
   auto& all = contexts();
   all.erase(std::remove(all.begin(), all.end(), context), all.end());
-  // The memory stays: handles of a destroyed context must read as dead, not crash.
+  // The memory stays: handles of a destroyed context and of its streams must read as dead, not crash.
+  context->destroyed = true;
+  for (Stream* stream : context->streams) stream_pool().orphan(stream);
 }
 
 void announce(Context* context) {
   if (ActivitySink* sink = activity_sink())
     sink->resource(ResourceEvent::ContextCreated, handle_of<CUcontext>(context), nullptr);
 }
+
+namespace {
 
 CUresult create(CUcontext* out, unsigned flags, CUdevice dev) {
   if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -151,159 +143,8 @@ CUresult create(CUcontext* out, unsigned flags, CUdevice dev) {
   return CUDA_SUCCESS;
 }
 
-int attribute(const Device& device, CUdevice_attribute which) {
-  switch (which) {
-    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: return 1024;
-    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X: return 1024;
-    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y: return 1024;
-    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z: return 64;
-    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X: return 2147483647;
-    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y: return 65535;
-    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z: return 65535;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: return 49152;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: return 232448;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: return 233472;
-    case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK: return 1024;
-    case CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY: return 65536;
-    case CU_DEVICE_ATTRIBUTE_WARP_SIZE: return 32;
-    case CU_DEVICE_ATTRIBUTE_MAX_PITCH: return 2147483647;
-    case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK: return 65536;
-    case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR: return 65536;
-    case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: return 1980000;
-    case CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT: return 512;
-    case CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT: return 32;
-    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: return device.told.multiprocessors;
-    case CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY: return 1;
-    case CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS: return 1;
-    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: return 0x18 + device.ordinal;
-    case CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID: return 0;
-    case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID: return 0;
-    case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE: return 3201000;
-    case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH: return 6144;
-    case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: return 62914560;
-    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: return 2048;
-    case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR: return 32;
-    case CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT: return 3;
-    case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING: return 1;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: return device.told.major;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: return device.told.minor;
-    case CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED: return 1;
-    case CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED: return 1;
-    case CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED: return 1;
-    case CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY: return 1;
-    case CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS: return 1;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED: return 1;
-    case CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM: return 1;
-    case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH: return 1;
-    case CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS: return 1;
-    case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED: return 1;
-    case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED: return 1;
-    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH: return 1;
-    case CU_DEVICE_ATTRIBUTE_ECC_ENABLED: return 1;
-    default: return 0;
-  }
-}
-
 }  // namespace
 }  // namespace sim
-
-SIM_API(cuInit)(unsigned int flags) {
-  if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
-  if (device_count() == 0) return CUDA_ERROR_NO_DEVICE;
-  g_initialised.store(true);
-  return CUDA_SUCCESS;
-}
-
-SIM_API(cuDriverGetVersion)(int* driverVersion) {
-  if (driverVersion == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *driverVersion = script().driver_version;
-  return CUDA_SUCCESS;
-}
-
-SIM_API(cuDeviceGet)(CUdevice* device, int ordinal) {
-  if (!initialised()) return CUDA_ERROR_NOT_INITIALIZED;
-  if (device_at(ordinal) == nullptr) return CUDA_ERROR_INVALID_DEVICE;
-  *device = ordinal;
-  return CUDA_SUCCESS;
-}
-
-SIM_API(cuDeviceGetCount)(int* count) {
-  if (!initialised()) return CUDA_ERROR_NOT_INITIALIZED;
-  *count = device_count();
-  return CUDA_SUCCESS;
-}
-
-SIM_API(cuDeviceGetName)(char* name, int len, CUdevice dev) {
-  const Device* device = device_at(dev);
-  if (device == nullptr) return CUDA_ERROR_INVALID_DEVICE;
-  if (name == nullptr || len <= 0) return CUDA_ERROR_INVALID_VALUE;
-  const size_t length = std::min(device->told.name.size(), static_cast<size_t>(len - 1));
-  memcpy(name, device->told.name.data(), length);
-  name[length] = '\0';
-  return CUDA_SUCCESS;
-}
-
-SIM_API(cuDeviceGetUuid_v2)(CUuuid* uuid, CUdevice dev) {
-  if (device_at(dev) == nullptr) return CUDA_ERROR_INVALID_DEVICE;
-  for (int i = 0; i < 16; ++i) uuid->bytes[i] = static_cast<char>(0x10 * (dev + 1) + i);
-  return CUDA_SUCCESS;
-}
-
-SIM_API(cuDeviceGetUuid)(CUuuid* uuid, CUdevice dev) { return impl_cuDeviceGetUuid_v2(uuid, dev); }
-
-SIM_API(cuDeviceGetLuid)(char*, unsigned int*, CUdevice) { return CUDA_ERROR_NOT_SUPPORTED; }
-
-SIM_API(cuDeviceTotalMem_v2)(size_t* bytes, CUdevice dev) {
-  const Device* device = device_at(dev);
-  if (device == nullptr) return CUDA_ERROR_INVALID_DEVICE;
-  *bytes = device->told.memory_bytes;
-  return CUDA_SUCCESS;
-}
-
-SIM_API(cuDeviceGetAttribute)(int* pi, CUdevice_attribute attrib, CUdevice dev) {
-  const Device* device = device_at(dev);
-  if (device == nullptr) return CUDA_ERROR_INVALID_DEVICE;
-  if (pi == nullptr || attrib <= 0 || attrib >= CU_DEVICE_ATTRIBUTE_MAX) return CUDA_ERROR_INVALID_VALUE;
-  *pi = attribute(*device, attrib);
-  return CUDA_SUCCESS;
-}
-
-SIM_API(cuDeviceComputeCapability)(int* major, int* minor, CUdevice dev) {
-  const Device* device = device_at(dev);
-  if (device == nullptr) return CUDA_ERROR_INVALID_DEVICE;
-  *major = device->told.major;
-  *minor = device->told.minor;
-  return CUDA_SUCCESS;
-}
-
-SIM_API(cuDeviceCanAccessPeer)(int* canAccessPeer, CUdevice dev, CUdevice peerDev) {
-  if (device_at(dev) == nullptr || device_at(peerDev) == nullptr) return CUDA_ERROR_INVALID_DEVICE;
-  *canAccessPeer = dev != peerDev;
-  return CUDA_SUCCESS;
-}
-
-SIM_API(cuDeviceGetP2PAttribute)(int* value, CUdevice_P2PAttribute, CUdevice src, CUdevice dst) {
-  if (device_at(src) == nullptr || device_at(dst) == nullptr) return CUDA_ERROR_INVALID_DEVICE;
-  *value = 1;
-  return CUDA_SUCCESS;
-}
-
-SIM_API(cuDeviceGetPCIBusId)(char* pciBusId, int len, CUdevice dev) {
-  if (device_at(dev) == nullptr) return CUDA_ERROR_INVALID_DEVICE;
-  snprintf(pciBusId, static_cast<size_t>(len), "0000:%02x:00.0", 0x18 + dev);
-  return CUDA_SUCCESS;
-}
-
-SIM_API(cuDeviceGetByPCIBusId)(CUdevice* dev, const char* pciBusId) {
-  for (int i = 0; i < device_count(); ++i) {
-    char own[32];
-    impl_cuDeviceGetPCIBusId(own, sizeof own, i);
-    if (strcmp(own, pciBusId) != 0) continue;
-    *dev = i;
-    return CUDA_SUCCESS;
-  }
-  return CUDA_ERROR_INVALID_DEVICE;
-}
 
 SIM_API(cuDevicePrimaryCtxRetain)(CUcontext* pctx, CUdevice dev) {
   if (!initialised()) return CUDA_ERROR_NOT_INITIALIZED;
@@ -458,6 +299,7 @@ SIM_API(cuCtxGetApiVersion)(CUcontext ctx, unsigned int* version) {
 SIM_API(cuCtxSynchronize)() {
   Context* context = current_context();
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (context->destroyed) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   Lock lock(device_mutex());
   if (context_has_capture(context)) {
     invalidate_captures(context);

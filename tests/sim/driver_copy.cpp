@@ -74,7 +74,7 @@ bool supported(const CUDA_MEMCPY3D& params) {
 
 CUresult copy(CUDA_MEMCPY3D params, CUstream handle, bool async) {
   Stream* stream = resolve_stream(handle);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   if (!supported(params)) return CUDA_ERROR_NOT_SUPPORTED;
   if (params.Height == 0) params.Height = 1;
   if (params.Depth == 0) params.Depth = 1;
@@ -145,7 +145,7 @@ CUDA_MEMCPY3D from_peer(const CUDA_MEMCPY3D_PEER& from) {
 CUresult fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned element, size_t width, size_t height,
               CUstream handle, bool async) {
   Stream* stream = resolve_stream(handle);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   if (to == 0) return CUDA_ERROR_INVALID_VALUE;
   if (width == 0 || height == 0) return CUDA_SUCCESS;
   if (script().internal_memset_kernel && !stream->capturing.load()) {
@@ -315,7 +315,7 @@ SIM_API(cuMemsetD2D32Async)(CUdeviceptr to, size_t pitch, unsigned int value, si
 
 SIM_API(cuMemPrefetchAsync)(CUdeviceptr, size_t, CUdevice, CUstream hStream) {
   Stream* stream = resolve_stream(hStream);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   return perform(stream, Work{}, false, nullptr);
 }
 SIM_API(cuMemPrefetchAsync_v2)(CUdeviceptr p, size_t n, CUmemLocation location, unsigned int, CUstream hStream) {

@@ -198,7 +198,7 @@ SIM_API(cuGraphExecUpdate)(CUgraphExec exec, CUgraph graph, CUgraphNode* error, 
 SIM_API(cuGraphUpload)(CUgraphExec, CUstream) { return CUDA_SUCCESS; }
 SIM_API(cuGraphLaunch)(CUgraphExec exec, CUstream hStream) {
   Stream* stream = resolve_stream(hStream);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
   return launch_graph(object<Exec>(exec), stream);
 }

@@ -35,7 +35,7 @@ Work kernel_of(const Function& function, const Shape& shape, bool overlaps, bool
 CUresult launch(CUfunction handle, const Shape& shape, CUstream stream_handle, void** params, void** extra,
                 bool overlaps, bool cooperative) {
   Stream* stream = resolve_stream(stream_handle);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   if (handle == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (!plausible(shape)) return CUDA_ERROR_INVALID_VALUE;
   // With nobody watching, a kernel is only a launch: this is the path that measures what a hook costs.

@@ -1,7 +1,8 @@
-// Allocations: device, host, managed, pools, and what a pointer is. Device memory is host memory: kernels compute nothing,
+// Allocations: device, host, managed, from pools, and what a pointer is. Device memory is host memory: kernels compute nothing,
 // but copies copy, so that a program that checks its data is content.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -9,6 +10,7 @@
 #include "capture.h"
 #include "device.h"
 #include "graph.h"
+#include "pool.h"
 
 namespace sim {
 namespace {
@@ -16,21 +18,25 @@ namespace {
 constexpr size_t kMapped =
     size_t{1} << 20;  // from here on memory is mapped, so that an 80 GB buffer nobody touches is free
 
-std::mutex g_mutex;  // of the table below; innermost
+std::mutex g_mutex;  // of the table below and of pools; innermost
 std::map<CUdeviceptr, Allocation>& table() {
   static auto* const all = new std::map<CUdeviceptr, Allocation>;
   return *all;
 }
 unsigned long long g_next_id = 1;
 
-CUresult allocate(CUdeviceptr* out, size_t bytes, Allocation::Kind kind, unsigned flags = 0) {
+// On the current context's device unless it is said where.
+CUresult allocate(CUdeviceptr* out, size_t bytes, Allocation::Kind kind, unsigned flags = 0, Device* device = nullptr,
+                  Pool* pool = nullptr) {
   Context* context = current_context();
-  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (context == nullptr && device == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (out == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-  Device* device = context->device;
+  if (device == nullptr) device = context->device;
   std::lock_guard<std::mutex> lock(g_mutex);
   const bool on_device = kind == Allocation::Kind::Device;
   if (on_device && device->allocated_bytes + bytes > device->told.memory_bytes) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (pool != nullptr && pool->most_bytes != 0 && pool->used + bytes > pool->most_bytes)
+    return CUDA_ERROR_OUT_OF_MEMORY;
   void* memory = nullptr;
   const bool mapped = bytes >= kMapped;
   if (mapped) {
@@ -41,8 +47,9 @@ CUresult allocate(CUdeviceptr* out, size_t bytes, Allocation::Kind kind, unsigne
     if (memory == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
   }
   if (on_device) device->allocated_bytes += bytes;
+  if (pool != nullptr) take_from(*pool, bytes);
   const CUdeviceptr base = reinterpret_cast<CUdeviceptr>(memory);
-  table()[base] = {kind, base, bytes, device, context, flags, mapped, g_next_id++};
+  table()[base] = {kind, base, bytes, device, context, flags, mapped, g_next_id++, pool};
   *out = base;
   return CUDA_SUCCESS;
 }
@@ -53,6 +60,7 @@ CUresult release(CUdeviceptr base) {
   if (found == table().end()) return CUDA_ERROR_INVALID_VALUE;
   const Allocation& one = found->second;
   if (one.kind == Allocation::Kind::Device) one.device->allocated_bytes -= one.bytes;
+  if (one.pool != nullptr) give_back(one.pool, one.bytes);
   if (one.mapped) {
     munmap(reinterpret_cast<void*>(base), one.bytes);
   } else if (one.kind != Allocation::Kind::Registered) {
@@ -71,20 +79,13 @@ CUresult release_in_order(CUdeviceptr base) {
   return release(base);
 }
 
-struct Pool {
-  Device* device;
-  cuuint64_t threshold = 0;
-};
-
-Pool* default_pool(Device* device) {
-  if (device->pool == nullptr) device->pool = new Pool{device, 0};
-  return static_cast<Pool*>(device->pool);
-}
-
-CUresult allocate_async(CUdeviceptr* out, size_t bytes, CUstream handle) {
+CUresult allocate_async(CUdeviceptr* out, size_t bytes, CUstream handle, Pool* pool) {
   Stream* stream = resolve_stream(handle);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  const CUresult result = allocate(out, bytes, Allocation::Kind::Device);
+  if (stream == nullptr) return why_no_stream();
+  if (pool == nullptr) pool = current_pool(stream->context->device);
+  // What a graph allocates is the graph's own.
+  const CUresult result =
+      allocate(out, bytes, Allocation::Kind::Device, 0, pool->device, stream->capturing.load() ? nullptr : pool);
   if (result != CUDA_SUCCESS) return result;
   NodeArguments arguments;
   arguments.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
@@ -116,12 +117,14 @@ CUresult attribute(void* data, CUpointer_attribute which, CUdeviceptr address) {
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE: return put(one->bytes);
     case CU_POINTER_ATTRIBUTE_MAPPED: return put(1u);
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: return put(0u);
-    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: return put(static_cast<void*>(nullptr));
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: return put(static_cast<void*>(one->pool));
     default: return CUDA_ERROR_INVALID_VALUE;
   }
 }
 
 }  // namespace
+
+std::mutex& allocation_mutex() { return g_mutex; }
 
 const Allocation* find_allocation(CUdeviceptr address) {
   std::lock_guard<std::mutex> lock(g_mutex);
@@ -204,7 +207,8 @@ SIM_API(cuMemHostRegister_v2)(void* p, size_t bytesize, unsigned int flags) {
                    current_context(),
                    flags,
                    false,
-                   g_next_id++};
+                   g_next_id++,
+                   nullptr};
   return CUDA_SUCCESS;
 }
 SIM_API(cuMemHostUnregister)(void* p) {
@@ -214,14 +218,14 @@ SIM_API(cuMemHostUnregister)(void* p) {
 }
 
 SIM_API(cuMemAllocAsync)(CUdeviceptr* dptr, size_t bytesize, CUstream hStream) {
-  return allocate_async(dptr, bytesize, hStream);
+  return allocate_async(dptr, bytesize, hStream, nullptr);
 }
-SIM_API(cuMemAllocFromPoolAsync)(CUdeviceptr* dptr, size_t bytesize, CUmemoryPool, CUstream hStream) {
-  return allocate_async(dptr, bytesize, hStream);
+SIM_API(cuMemAllocFromPoolAsync)(CUdeviceptr* dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream) {
+  return pool == nullptr ? CUDA_ERROR_INVALID_VALUE : allocate_async(dptr, bytesize, hStream, object<Pool>(pool));
 }
 SIM_API(cuMemFreeAsync)(CUdeviceptr dptr, CUstream hStream) {
   Stream* stream = resolve_stream(hStream);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   if (find_allocation(dptr) == nullptr) return CUDA_ERROR_INVALID_VALUE;
   Work work;
   // A graph may be launched again: what its free node freed is kept.
@@ -231,40 +235,6 @@ SIM_API(cuMemFreeAsync)(CUdeviceptr dptr, CUstream hStream) {
   arguments.freed = dptr;
   return perform(stream, std::move(work), false, &arguments);
 }
-
-SIM_API(cuDeviceGetDefaultMemPool)(CUmemoryPool* pool_out, CUdevice dev) {
-  Device* device = device_at(dev);
-  if (device == nullptr) return CUDA_ERROR_INVALID_DEVICE;
-  *pool_out = handle_of<CUmemoryPool>(default_pool(device));
-  return CUDA_SUCCESS;
-}
-SIM_API(cuDeviceGetMemPool)(CUmemoryPool* pool, CUdevice dev) { return impl_cuDeviceGetDefaultMemPool(pool, dev); }
-SIM_API(cuDeviceSetMemPool)(CUdevice, CUmemoryPool) { return CUDA_SUCCESS; }
-SIM_API(cuMemPoolCreate)(CUmemoryPool* pool, const CUmemPoolProps* poolProps) {
-  Device* device = device_at(poolProps->location.id);
-  if (device == nullptr) return CUDA_ERROR_INVALID_DEVICE;
-  *pool = handle_of<CUmemoryPool>(new Pool{device, 0});
-  return CUDA_SUCCESS;
-}
-SIM_API(cuMemPoolDestroy)(CUmemoryPool pool) {
-  delete object<Pool>(pool);
-  return CUDA_SUCCESS;
-}
-SIM_API(cuMemPoolTrimTo)(CUmemoryPool, size_t) { return CUDA_SUCCESS; }
-SIM_API(cuMemPoolSetAttribute)(CUmemoryPool pool, CUmemPool_attribute attr, void* value) {
-  if (attr == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) object<Pool>(pool)->threshold = *static_cast<cuuint64_t*>(value);
-  return CUDA_SUCCESS;
-}
-SIM_API(cuMemPoolGetAttribute)(CUmemoryPool pool, CUmemPool_attribute attr, void* value) {
-  if (attr == CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES || attr == CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC ||
-      attr == CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES) {
-    *static_cast<int*>(value) = 1;
-  } else {
-    *static_cast<cuuint64_t*>(value) = attr == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD ? object<Pool>(pool)->threshold : 0;
-  }
-  return CUDA_SUCCESS;
-}
-SIM_API(cuMemPoolSetAccess)(CUmemoryPool, const CUmemAccessDesc*, size_t) { return CUDA_SUCCESS; }
 
 SIM_API(cuPointerGetAttribute)(void* data, CUpointer_attribute which, CUdeviceptr ptr) {
   return sim::attribute(data, which, ptr);

@@ -36,13 +36,16 @@ CUresult perform(Stream* stream, Work work, bool sync, const NodeArguments* raw)
   return CUDA_SUCCESS;
 }
 
-namespace {
+ObjectPool<Event>& event_pool() {
+  static auto* const all = new ObjectPool<Event>;
+  return *all;
+}
 
-CUresult create_stream(CUstream* out, unsigned flags, int priority) {
-  Context* context = current_context();
+CUresult create_stream(Context* context, CUstream* out, unsigned flags, int priority) {
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (out == nullptr || (flags & ~static_cast<unsigned>(CU_STREAM_NON_BLOCKING)) != 0) return CUDA_ERROR_INVALID_VALUE;
-  Stream* one = new Stream;
+  if (context->destroyed) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  Stream* one = stream_pool().make();
   {
     Lock lock(device_mutex());
     one->context = context;
@@ -58,10 +61,12 @@ CUresult create_stream(CUstream* out, unsigned flags, int priority) {
   return CUDA_SUCCESS;
 }
 
+namespace {
+
 CUresult record_event(Event* event, CUstream handle) {
   Stream* stream = resolve_stream(handle);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (stream == nullptr) return why_no_stream();
+  if (!event_pool().alive(event)) return CUDA_ERROR_INVALID_HANDLE;
   Lock lock(device_mutex());
   if (stream->capture != nullptr) return capture_event_record(stream, event);
   if (const CUresult refused = allow_legacy_use(lock, stream)) return refused;
@@ -77,7 +82,7 @@ template <class Word> Word read_word(CUdeviceptr address) {
 
 template <class Word> CUresult write_value(CUstream handle, CUdeviceptr address, Word value) {
   Stream* stream = resolve_stream(handle);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   if (address == 0 || address % sizeof(Word) != 0) return CUDA_ERROR_INVALID_VALUE;
   Work work;
   work.record.kind = OperationKind::WriteValue;
@@ -89,7 +94,7 @@ template <class Word> CUresult write_value(CUstream handle, CUdeviceptr address,
 
 template <class Word> CUresult wait_value(CUstream handle, CUdeviceptr address, Word value, unsigned flags) {
   Stream* stream = resolve_stream(handle);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   if (address == 0 || address % sizeof(Word) != 0) return CUDA_ERROR_INVALID_VALUE;
   Work work;
   work.record.kind = OperationKind::WaitValue;
@@ -110,16 +115,19 @@ template <class Word> CUresult wait_value(CUstream handle, CUdeviceptr address, 
 }  // namespace
 }  // namespace sim
 
-SIM_API(cuStreamCreate)(CUstream* phStream, unsigned int flags) { return create_stream(phStream, flags, 0); }
+SIM_API(cuStreamCreate)(CUstream* phStream, unsigned int flags) {
+  return create_stream(current_context(), phStream, flags, 0);
+}
 
 SIM_API(cuStreamCreateWithPriority)(CUstream* phStream, unsigned int flags, int priority) {
-  return create_stream(phStream, flags, priority);
+  return create_stream(current_context(), phStream, flags, priority);
 }
 
 SIM_API(cuStreamDestroy_v2)(CUstream hStream) {
-  Stream* stream = object<Stream>(hStream);
   if (hStream == nullptr || hStream == CU_STREAM_LEGACY || hStream == CU_STREAM_PER_THREAD)
     return CUDA_ERROR_INVALID_HANDLE;
+  Stream* stream = resolve_stream(hStream);
+  if (stream == nullptr) return why_no_stream();
   if (ActivitySink* sink = activity_sink()) {
     sink->resource(ResourceEvent::StreamDestroyStarting, handle_of<CUcontext>(stream->context), hStream);
   }
@@ -128,7 +136,7 @@ SIM_API(cuStreamDestroy_v2)(CUstream hStream) {
   // Work still in flight finishes; the handle may name a new stream from now on.
   for (const OperationPtr& one : stream->pending) one->stream = nullptr;
   stream->context->streams.erase(stream);
-  delete stream;
+  stream_pool().destroy(stream);
   return CUDA_SUCCESS;
 }
 
@@ -136,7 +144,7 @@ SIM_API(cuStreamDestroy)(CUstream hStream) { return impl_cuStreamDestroy_v2(hStr
 
 SIM_API(cuStreamSynchronize)(CUstream hStream) {
   Stream* stream = resolve_stream(hStream);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   Lock lock(device_mutex());
   if (const CUresult refused = refuse_captured(stream)) return refused;
   if (const CUresult refused = allow_legacy_use(lock, stream)) return refused;
@@ -146,7 +154,7 @@ SIM_API(cuStreamSynchronize)(CUstream hStream) {
 
 SIM_API(cuStreamQuery)(CUstream hStream) {
   Stream* stream = resolve_stream(hStream);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   Lock lock(device_mutex());
   if (const CUresult refused = refuse_captured(stream)) return refused;
   if (const CUresult refused = allow_legacy_use(lock, stream)) return refused;
@@ -157,48 +165,43 @@ SIM_API(cuStreamQuery)(CUstream hStream) {
 
 SIM_API(cuStreamGetPriority)(CUstream hStream, int* priority) {
   const Stream* stream = resolve_stream(hStream);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   *priority = stream->priority;
   return CUDA_SUCCESS;
 }
 
 SIM_API(cuStreamGetFlags)(CUstream hStream, unsigned int* flags) {
   const Stream* stream = resolve_stream(hStream);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   *flags = stream->flags;
   return CUDA_SUCCESS;
 }
 
 SIM_API(cuStreamGetId)(CUstream hStream, unsigned long long* streamId) {
   const Stream* stream = resolve_stream(hStream);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   *streamId = stream->id;
   return CUDA_SUCCESS;
 }
 
 SIM_API(cuStreamGetCtx)(CUstream hStream, CUcontext* pctx) {
   const Stream* stream = resolve_stream(hStream);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   *pctx = handle_of<CUcontext>(stream->context);
   return CUDA_SUCCESS;
 }
 
-SIM_API(cuStreamGetCtx_v2)(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx) {
-  if (pGreenCtx != nullptr) *pGreenCtx = nullptr;
-  return impl_cuStreamGetCtx(hStream, pCtx);
-}
-
 SIM_API(cuStreamGetDevice)(CUstream hStream, CUdevice* device) {
   const Stream* stream = resolve_stream(hStream);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   *device = stream->context->device->ordinal;
   return CUDA_SUCCESS;
 }
 
 SIM_API(cuStreamWaitEvent)(CUstream hStream, CUevent hEvent, unsigned int) {
   Stream* stream = resolve_stream(hStream);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  if (hEvent == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (stream == nullptr) return why_no_stream();
+  if (!event_pool().alive(hEvent)) return CUDA_ERROR_INVALID_HANDLE;
   Event* event = object<Event>(hEvent);
   Lock lock(device_mutex());
   if (stream->capture != nullptr || event->capture != nullptr) return capture_event_wait(stream, event);
@@ -212,7 +215,7 @@ SIM_API(cuStreamWaitEvent)(CUstream hStream, CUevent hEvent, unsigned int) {
 
 SIM_API(cuStreamAddCallback)(CUstream hStream, CUstreamCallback callback, void* userData, unsigned int) {
   Stream* stream = resolve_stream(hStream);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   Work work;
   work.record.kind = OperationKind::HostFunc;
   work.duration = script().host_func;
@@ -222,7 +225,7 @@ SIM_API(cuStreamAddCallback)(CUstream hStream, CUstreamCallback callback, void* 
 
 SIM_API(cuLaunchHostFunc)(CUstream hStream, CUhostFn fn, void* userData) {
   Stream* stream = resolve_stream(hStream);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   if (fn == nullptr) return CUDA_ERROR_INVALID_VALUE;
   NodeArguments arguments;
   arguments.type = CU_GRAPH_NODE_TYPE_HOST;
@@ -235,7 +238,7 @@ SIM_API(cuStreamCopyAttributes)(CUstream, CUstream) { return CUDA_SUCCESS; }
 
 SIM_API(cuStreamGetAttribute)(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue* value) {
   const Stream* stream = resolve_stream(hStream);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   *value = CUstreamAttrValue{};
   if (attr == CU_LAUNCH_ATTRIBUTE_PRIORITY) value->priority = stream->priority;
   if (attr == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW) *value = stream->access_policy;
@@ -244,7 +247,7 @@ SIM_API(cuStreamGetAttribute)(CUstream hStream, CUstreamAttrID attr, CUstreamAtt
 
 SIM_API(cuStreamSetAttribute)(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue* param) {
   Stream* stream = resolve_stream(hStream);
-  if (stream == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (stream == nullptr) return why_no_stream();
   if (attr == CU_LAUNCH_ATTRIBUTE_PRIORITY) stream->priority = param->priority;
   if (attr == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW) stream->access_policy = *param;
   return CUDA_SUCCESS;
@@ -278,7 +281,7 @@ SIM_API(cuStreamWaitValue64)(CUstream stream, CUdeviceptr addr, cuuint64_t value
 SIM_API(cuEventCreate)(CUevent* phEvent, unsigned int flags) {
   if (current_context() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (phEvent == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  Event* one = new Event;
+  Event* one = event_pool().make();
   one->context = current_context();
   one->flags = flags;
   *phEvent = handle_of<CUevent>(one);
@@ -286,9 +289,9 @@ SIM_API(cuEventCreate)(CUevent* phEvent, unsigned int flags) {
 }
 
 SIM_API(cuEventDestroy_v2)(CUevent hEvent) {
-  if (hEvent == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (!event_pool().alive(hEvent)) return CUDA_ERROR_INVALID_HANDLE;
   Lock lock(device_mutex());
-  delete object<Event>(hEvent);
+  event_pool().destroy(object<Event>(hEvent));
   return CUDA_SUCCESS;
 }
 
@@ -299,7 +302,7 @@ SIM_API(cuEventRecordWithFlags)(CUevent hEvent, CUstream hStream, unsigned int) 
 }
 
 SIM_API(cuEventQuery)(CUevent hEvent) {
-  if (hEvent == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (!event_pool().alive(hEvent)) return CUDA_ERROR_INVALID_HANDLE;
   if (const CUresult refused = allow_unsafe_call()) return refused;
   const Event* event = object<Event>(hEvent);
   Lock lock(device_mutex());
@@ -308,7 +311,7 @@ SIM_API(cuEventQuery)(CUevent hEvent) {
 }
 
 SIM_API(cuEventSynchronize)(CUevent hEvent) {
-  if (hEvent == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (!event_pool().alive(hEvent)) return CUDA_ERROR_INVALID_HANDLE;
   if (const CUresult refused = allow_unsafe_call()) return refused;
   const Event* event = object<Event>(hEvent);
   Lock lock(device_mutex());
@@ -318,7 +321,7 @@ SIM_API(cuEventSynchronize)(CUevent hEvent) {
 }
 
 SIM_API(cuEventElapsedTime_v2)(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
-  if (hStart == nullptr || hEnd == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  if (!event_pool().alive(hStart) || !event_pool().alive(hEnd)) return CUDA_ERROR_INVALID_HANDLE;
   const Event* start = object<Event>(hStart);
   const Event* end = object<Event>(hEnd);
   if (((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING) != 0) return CUDA_ERROR_INVALID_HANDLE;

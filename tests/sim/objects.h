@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "activity_sink.h"
+#include "object_pool.h"
 #include "script.h"
 
 namespace sim {
@@ -21,16 +22,21 @@ struct Operation;
 using OperationPtr = std::shared_ptr<Operation>;
 struct Capture;
 struct Context;
+struct GreenContext;
+struct Pool;
 struct Graph;
 struct Node;
 
 struct Device {
-  int ordinal = 0;
+  int ordinal = 0;   // as the program sees it
+  int physical = 0;  // of the script
   DeviceScript told;
-  Context* primary = nullptr;
+  Context* primary = nullptr;       // while it is active
+  Context* last_primary = nullptr;  // its memory
   unsigned primary_references = 0, primary_flags = 0;
   uint64_t allocated_bytes = 0;
-  void* pool = nullptr;
+  Pool* default_pool = nullptr;  // made when first asked for
+  Pool* pool = nullptr;          // the current one; null: the default pool
 };
 
 struct Stream {
@@ -51,12 +57,13 @@ struct Stream {
 struct Context {
   uint32_t id = 0;
   Device* device = nullptr;
-  bool primary = false;
+  bool primary = false, destroyed = false;
   unsigned flags = 0, api_version = 13000;
   Stream* legacy = nullptr;
   std::map<pthread_t, Stream*> per_thread;
-  std::set<Stream*> streams;  // created ones
-  uint32_t next_stream = 13;  // CUPTI's ids: 7 for the default stream, then 13, 14 ...
+  std::set<Stream*> streams;      // created ones
+  uint32_t next_stream = 13;      // CUPTI's ids: 7 for the default stream, then 13, 14 ...
+  GreenContext* green = nullptr;  // it stands for that one
   std::map<int, size_t> limits;
   std::map<std::pair<const void*, unsigned>, std::pair<void*, void*>> local_storage;  // cudart's
 };
@@ -87,6 +94,14 @@ struct Image {  // a CUmodule or a CUlibrary
   Image* module = nullptr;  // a library's module
 };
 
+struct Pool {  // guarded by the mutex of the allocations
+  Device* device = nullptr;
+  bool standard = false;   // a device's default pool
+  bool destroyed = false;  // goes with its last allocation
+  size_t most_bytes = 0;   // 0: as much as the device has
+  uint64_t threshold = 0, used = 0, most_used = 0, reserved = 0, most_reserved = 0;
+};
+
 struct Allocation {
   enum class Kind { Device, Host, Managed, Registered };
   Kind kind = Kind::Device;
@@ -97,6 +112,7 @@ struct Allocation {
   unsigned flags = 0;
   bool mapped = false;  // mmap, not malloc
   unsigned long long id = 0;
+  Pool* pool = nullptr;  // it came from
 };
 
 // Handles are the addresses of these objects.
@@ -113,12 +129,19 @@ void push_context(Context* context);
 Context* pop_context();
 void set_current_context(Context* context);
 void forget_context(Context* context);
+bool initialised();
+void announce(Context* context);  // to CUPTI
+void destroy_context(Context* context);
 Context* make_context(Device* device, bool primary);
 bool context_exists(Context* context);
 std::vector<Context*> all_contexts();
 
-// NULL, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD become streams of the current context. NULL result: no current context.
+// NULL, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD become streams of the current context. NULL result: why_no_stream() says why.
 Stream* resolve_stream(CUstream handle);
+CUresult create_stream(Context* context, CUstream* out, unsigned flags, int priority);
+CUresult why_no_stream();  // of this thread's last handle that named none
+ObjectPool<Stream>& stream_pool();
+ObjectPool<Event>& event_pool();
 Stream* resolve_stream_in(Context* context, CUstream handle, bool per_thread);
 
 const Allocation* find_allocation(CUdeviceptr address);

@@ -116,6 +116,8 @@ void read_cupti(Script& to, const Line& line) {
     to.cupti.late_ms = line.number(2);
   } else if (what == "lose_buffer") {
     to.cupti.lose_buffer_every = line.number(2);
+  } else if (what == "child_dies") {
+    to.cupti.child_dies = true;
   } else if (what == "flush_hangs") {
     to.cupti.flush_hangs = true;
   } else if (what == "enable_fails") {

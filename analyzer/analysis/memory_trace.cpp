@@ -1,0 +1,84 @@
+// memory-trace: when was which memory allocated and released, from which pool, by whom, and how much was live then? One row an
+// allocation or release, in order.
+#include "analyzer/analysis/memory_timeline.h"
+#include "analyzer/model/event_names.h"
+
+#include <algorithm>
+
+namespace prof::analyzer {
+
+namespace {
+
+struct Change {
+  const MemoryTimeline* timeline = nullptr;
+  const MemoryChange* change = nullptr;
+  int64_t pool_live = 0;
+};
+
+}  // namespace
+
+Table report_memory_trace(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  CallStacks& stacks = input.views.stacks();
+  Table table("memory-trace", "Allocations and releases in order");
+  table.add_column("Time", "time", CellType::Nanoseconds);
+  table.add_column("PID", "pid", CellType::Count);
+  table.add_column("TID", "tid", CellType::Count);
+  table.add_column("Where", "where", CellType::Text);
+  table.add_column("Pool", "pool", CellType::Text);
+  table.add_column("Call", "call", CellType::Text);
+  table.add_column("Allocated (B)", "allocated_bytes", CellType::Count);
+  table.add_column("Released (B)", "released_bytes", CellType::Count);
+  table.add_column("Live (B)", "live_bytes", CellType::Count);
+  table.add_column("Live in pool (B)", "pool_bytes", CellType::Count);
+  table.add_column("Lived", "lived", CellType::Nanoseconds);
+  table.add_column("NVTX path", "nvtx_path", CellType::Text);
+  if (stacks.any()) table.add_column("Stack", "stack", CellType::Text);
+  table.notes.push_back("live: afterwards; lived: of a release, since its allocation");
+
+  const std::vector<MemoryTimeline> timelines = memory_timelines(input);
+  std::vector<Change> changes;
+  for (const MemoryTimeline& timeline : timelines) {
+    std::vector<int64_t> of_pool(trace.memory_pools.size());
+    for (const MemoryChange& change : timeline.changes) {
+      int64_t& live = of_pool[change.pool];
+      if (__builtin_add_overflow(live, change.bytes, &live)) live = 0;
+      if (input.selection.in_window(change.time_ns, change.time_ns) &&
+          input.selection.has_thread(trace.threads[change.thread]))
+        changes.push_back({&timeline, &change, live});
+    }
+  }
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const Change& a, const Change& b) { return a.change->time_ns < b.change->time_ns; });
+  for (const auto& [timeline, change, pool_live] : changes) {
+    Table::Row row = table.row();
+    row.add(change->time_ns).add(trace.processes[timeline->process].pid).add(trace.threads[change->thread].tid);
+    row.add(std::string_view(place_text(*timeline)));
+    row.add(change->pool == 0 ? std::string_view{} : std::string_view(pool_text(trace, change->pool)));
+    row.add(change->call == kNone ? std::string_view{} : trace.api_name(trace.host[change->call]));
+    if (change->release()) {
+      row.empty().add(-std::max(change->bytes, -INT64_MAX));
+    } else {
+      row.add(change->bytes).empty();
+    }
+    row.add(change->live);
+    if (change->pool == 0) {
+      row.empty();
+    } else {
+      row.add(pool_live);
+    }
+    if (change->allocation == kNone) {
+      row.empty();
+    } else {
+      row.add(change->time_ns - timeline->changes[change->allocation].time_ns);
+    }
+    row.add(change->range == kNone ? std::string_view{}
+                                   : std::string_view(path_text(trace, trace.ranges[change->range].path)));
+    if (stacks.any())
+      row.add(change->call == kNone ? std::string_view{} : std::string_view(stacks.text(stacks.of_call(change->call))));
+  }
+  table.text_limit = 100;
+  return table;
+}
+
+}  // namespace prof::analyzer

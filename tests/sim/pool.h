@@ -1,0 +1,14 @@
+// Memory pools: what stream-ordered allocations come from, and how much each has given out.
+#pragma once
+#include "objects.h"
+
+namespace sim {
+
+std::mutex& allocation_mutex();
+
+Pool* current_pool(Device* device);
+// With the mutex held.
+void take_from(Pool& pool, size_t bytes);
+void give_back(Pool* pool, size_t bytes);
+
+}  // namespace sim
