@@ -113,6 +113,7 @@ bool LogFile::create(const char* output, const LogLimits& limits, unsigned part)
   if (!open_new(output, part)) return false;
   backing_ = mapping_trusted(fd_) ? format::Backing::Mapped : format::Backing::Written;
   end_.store(0, std::memory_order_relaxed);
+  blocks_at_end_.store(kNotClosed, std::memory_order_relaxed);
   uint64_t bytes = format::kBlocksOffset;
   uint64_t offset = 0;
   void* const pages = extend(bytes, offset);
@@ -213,7 +214,10 @@ format::Block* LogFile::extend(uint64_t& bytes, uint64_t& offset) {
   }
   if (format::CounterPage* const page = counters(); page != nullptr) {
     const uint64_t blocks = (end_.load(std::memory_order_relaxed) - format::kBlocksOffset) / format::kBlockBytes;
-    std::atomic_ref(page->blocks_reserved).store(blocks, std::memory_order_relaxed);
+    std::atomic_ref(page->blocks_reserved).store(blocks, std::memory_order_seq_cst);
+    // The log was closed meanwhile: what closing wrote holds, whichever of the two came last.
+    if (const uint64_t last = blocks_at_end_.load(std::memory_order_seq_cst); last != kNotClosed)
+      std::atomic_ref(page->blocks_reserved).store(last, std::memory_order_seq_cst);
   }
   return static_cast<format::Block*>(memory);
 }
@@ -240,8 +244,9 @@ void LogFile::write_back_header() { write_back(header_, format::kBlocksOffset, 0
 void LogFile::finish(uint64_t end, uint64_t monotonic_ns) {
   format::CounterPage* const page = counters();
   page->finished = monotonic_ns;
-  std::atomic_ref(page->blocks_reserved)
-      .store((end - format::kBlocksOffset) / format::kBlockBytes, std::memory_order_relaxed);
+  const uint64_t blocks = (end - format::kBlocksOffset) / format::kBlockBytes;
+  blocks_at_end_.store(blocks, std::memory_order_seq_cst);
+  std::atomic_ref(page->blocks_reserved).store(blocks, std::memory_order_seq_cst);
   write_back_header();
   if (backing_ == format::Backing::Mapped && ours()) {
     const int done = ftruncate(fd_, static_cast<off_t>(end));

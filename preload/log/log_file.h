@@ -53,6 +53,8 @@ class LogFile {
   uint64_t device_ = 0, inode_ = 0;
   uint64_t max_bytes_ = 0;
   std::atomic<uint64_t> end_{0};
+  static constexpr uint64_t kNotClosed = ~0ull;
+  std::atomic<uint64_t> blocks_at_end_{kNotClosed};  // when the log was closed; a thread may just be extending it
   format::Backing backing_ = format::Backing::Mapped;
   format::FileHeader* header_ = nullptr;
   std::atomic<format::CounterPage*> counters_{nullptr};  // threads count while another one starts the life
