@@ -1,4 +1,5 @@
 // What the log promises whatever happens to the program: kill, fork, threads, limits, closed descriptors, signals, longjmp.
+#include "preload/log/log_file.h"
 #include "tests/unit/preload/recording_child.h"
 
 #include <gtest/gtest.h>
@@ -40,6 +41,21 @@ TEST(Log, HoldsEveryRecordAndIsCutBehindTheLastBlock) {
   ASSERT_EQ(log.objects.size(), 10'000u);
   for (uint64_t i = 0; i < 10'000; ++i) ASSERT_EQ(log.objects[i], i + 1);
   EXPECT_LT(log.size, 10'000 * 14 + 100'000) << "the reserved tail was not cut";
+}
+
+// A thread may be in the middle of extending the log when another one closes it: what it writes last is not what holds.
+TEST(Log, ThatIsExtendedWhileItIsClosedDoesNotLookCutOff) {
+  const TempFolder folder;
+  preload::LogFile log;
+  ASSERT_TRUE(log.create(folder.path().c_str(), {1u << 30}));
+  uint64_t bytes = 64u << 10, offset = 0;
+  ASSERT_NE(log.extend(bytes, offset), nullptr);
+  EXPECT_EQ(log.counters()->blocks_reserved, 16u);
+  log.finish(offset + 2 * format::kBlockBytes, 1);
+  bytes = 64u << 10;
+  ASSERT_NE(log.extend(bytes, offset), nullptr);
+  EXPECT_EQ(log.counters()->blocks_reserved, 2u);
+  log.abandon();
 }
 
 TEST(Log, AfterKillEveryRecordWhoseCallReturnedIsThere) {
