@@ -30,7 +30,10 @@ void awaited_range_is_started(uint64_t range);
 
 // The thread that pushed the range pushes and pops, each domain a stack of its own: the pop that closes it ends the recording.
 extern std::atomic<const ThreadLocal*> g_range_thread;
-inline bool in_awaited_range() { return g_range_thread.load(std::memory_order_relaxed) == &t_local; }
+inline bool in_awaited_range() {
+  const ThreadLocal* const thread = g_range_thread.load(std::memory_order_relaxed);
+  return thread != nullptr && thread == &t_local;  // the usual path is one load
+}
 void range_pushed(const void* domain);
 void range_popped(const void* domain);
 // The same of a range that was started.
