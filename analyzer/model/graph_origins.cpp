@@ -140,7 +140,8 @@ uint32_t GraphOrigins::node_count(ProcessId process, uint32_t graph, int64_t tim
   return count;
 }
 
-// Appends the nodes of the child graphs of `graph` in the order of their numbers. False: from there on the numbers are not known.
+// Appends the nodes of the graphs inside `graph` in the order of their numbers. False: from there on the numbers are not known. A
+// body begins empty, so all its nodes were recorded; a child graph without any is a copy of one that was filled before that.
 bool GraphOrigins::number_inside(ProcessId process, uint32_t graph, int64_t time_ns, int level,
                                  std::vector<uint64_t>& nodes) const {
   if (level == kDeepest) return false;
@@ -154,8 +155,8 @@ bool GraphOrigins::number_inside(ProcessId process, uint32_t graph, int64_t time
   std::stable_sort(children.begin(), children.end(),
                    [](const Inside& a, const Inside& b) { return a.index < b.index; });
   for (const Inside& child : children) {
-    const uint32_t count = child.body ? 0 : node_count(process, child.graph, time_ns);
-    if (count == 0 || nodes.size() + count > kMostNumbered) return false;
+    const uint32_t count = node_count(process, child.graph, time_ns);
+    if ((count == 0 && !child.body) || nodes.size() + count > kMostNumbered) return false;
     for (uint32_t i = 0; i < count; ++i) nodes.push_back(uint64_t{child.graph} << 32 | i);
     if (!number_inside(process, child.graph, time_ns, level + 1, nodes)) return false;
   }

@@ -4,9 +4,9 @@
 //   operation (executable graph E, index I)
 //     E  --instantiated from, updated from-->  graph T       (a copy keeps indices)
 //     T  --cloned from, child of node-->       graph …       until a graph in which node I was captured or added
-//   Nodes of child graphs are numbered behind those of E itself (seen with CUDA 13): first those of the child graph in the first such
-//   node, then those of the graphs inside that one, then the next. Another driver may give a child graph a number of its own, which
-//   nothing tells: the graphs inside T are tried, and it must be the same node in whichever of them fits.
+//   Nodes of child graphs and of the bodies of conditional nodes are numbered behind those of E itself (seen with CUDA 13): first those of
+//   the graph in the first such node, then those of the graphs inside that one, then the next. Another driver may give a child graph a number
+//   of its own, which nothing tells: the graphs inside T are tried, and it must be the same node in whichever of them fits.
 //
 // Nothing is guessed: a node must be of the operation's kind and, where both are known, launch its function. What does not fit
 // has no origin, and a reason.

@@ -48,6 +48,9 @@ KERNEL(reused_first)
 KERNEL(reused_second)
 KERNEL(launched_by_threads)
 KERNEL(in_if_body)
+KERNEL(second_in_if_body)
+KERNEL(in_nested_body)
+KERNEL(behind_nested_body)
 KERNEL(launched_from_device)
 
 // The body of a WHILE node: runs three times.
@@ -328,8 +331,10 @@ void threads(Streams& s) {
   CHECK(cudaStreamSynchronize(s.main));
 }
 
-cudaGraph_t add_conditional(cudaGraph_t graph, cudaGraphConditionalNodeType type, cudaGraphConditionalHandle* handle) {
-  CHECK(cudaGraphConditionalHandleCreate(handle, graph, 1, cudaGraphCondAssignDefault));
+// A condition belongs to the outermost graph.
+cudaGraph_t add_conditional(cudaGraph_t graph, cudaGraphConditionalNodeType type, cudaGraphConditionalHandle* handle,
+                            cudaGraph_t outermost = nullptr) {
+  CHECK(cudaGraphConditionalHandleCreate(handle, outermost != nullptr ? outermost : graph, 1, cudaGraphCondAssignDefault));
   cudaGraphNodeParams params{};
   params.type = cudaGraphNodeTypeConditional;
   params.conditional.handle = *handle;
@@ -348,6 +353,7 @@ void conditional_nodes(Streams& s) {
   const cudaGraph_t if_body = add_conditional(graph, cudaGraphCondTypeIf, &handle);
   CHECK(cudaStreamBeginCaptureToGraph(s.main, if_body, nullptr, nullptr, 0, cudaStreamCaptureModeRelaxed));
   CAPTURE(s.main, in_if_body, 2);
+  CAPTURE(s.main, second_in_if_body, 2);
   cudaGraph_t same;
   CHECK(cudaStreamEndCapture(s.main, &same));
   const cudaGraph_t while_body = add_conditional(graph, cudaGraphCondTypeWhile, &handle);
@@ -356,6 +362,25 @@ void conditional_nodes(Streams& s) {
   CHECK(cudaGetLastError());
   ++g_captured_launches;
   expect("in_while_body", 6);
+  CHECK(cudaStreamEndCapture(s.main, &same));
+  launch(instantiate(graph), s.main, 2);
+  CHECK(cudaStreamSynchronize(s.main));
+}
+
+// A conditional node and a kernel behind it, in the body of another.
+void nested_conditional_nodes(Streams& s) {
+  const Range range("nested");
+  cudaGraph_t graph;
+  CHECK(cudaGraphCreate(&graph, 0));
+  cudaGraphConditionalHandle handle;
+  const cudaGraph_t outer = add_conditional(graph, cudaGraphCondTypeIf, &handle);
+  const cudaGraph_t inner = add_conditional(outer, cudaGraphCondTypeIf, &handle, graph);
+  CHECK(cudaStreamBeginCaptureToGraph(s.main, outer, nullptr, nullptr, 0, cudaStreamCaptureModeRelaxed));
+  CAPTURE(s.main, behind_nested_body, 2);
+  cudaGraph_t same;
+  CHECK(cudaStreamEndCapture(s.main, &same));
+  CHECK(cudaStreamBeginCaptureToGraph(s.main, inner, nullptr, nullptr, 0, cudaStreamCaptureModeRelaxed));
+  CAPTURE(s.main, in_nested_body, 2);
   CHECK(cudaStreamEndCapture(s.main, &same));
   launch(instantiate(graph), s.main, 2);
   CHECK(cudaStreamSynchronize(s.main));
@@ -453,6 +478,7 @@ int main(int argc, char** argv) {
   Streams s;
   if (argc > 1 && std::strcmp(argv[1], "--special") == 0) {
     conditional_nodes(s);
+    nested_conditional_nodes(s);
     device_launch(s);
   } else {
     capture_modes(s);

@@ -79,7 +79,9 @@ class ActivitySink {
 };
 
 // The functions that libcupti and libcudart look up in libcuda.so.1 by the names below.
-using AttachSink = void (*)(ActivitySink*);  // NULL detaches
+// NULL detaches. True: driver calls can be recorded, which the driver decides with its first context (so seen with CUDA 13): a tool was
+// attached then and none has detached since.
+using AttachSink = bool (*)(ActivitySink*);
 
 struct RuntimeCall {  // a runtime API call in progress; lives on the caller's stack
   ApiEvent event;

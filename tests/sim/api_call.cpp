@@ -133,10 +133,13 @@ Ns rest_of_call_ns() {
   return script().early_start ? 0 : script().api_cost - half(script().api_cost);
 }
 
-void attach_sink(ActivitySink* sink) {
+bool attach_sink(ActivitySink* sink) {
+  static std::atomic<bool> calls_recordable{false};
+  if (sink == nullptr || all_contexts().empty()) calls_recordable.store(sink != nullptr);
   g_sink.store(sink, std::memory_order_release);
   rules();
   update_plain();
+  return calls_recordable.load();
 }
 
 void runtime_enter(RuntimeCall* call, uint32_t cbid, const char* name, const void* params) {

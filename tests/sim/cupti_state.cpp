@@ -102,7 +102,7 @@ class Sink final : public ActivitySink {
       now.drained.wait_for(lock, std::chrono::seconds(1), [&] { return now.finished.size() <= most; });
     }
     const bool driver = event.domain == ApiDomain::Driver;
-    const bool wanted = driver ? event.cbid < kDriverCallbacks && now.driver_api[event.cbid]
+    const bool wanted = driver ? now.sees_driver_calls && event.cbid < kDriverCallbacks && now.driver_api[event.cbid]
                                : event.cbid < kRuntimeCallbacks && now.runtime_api[event.cbid];
     if (now.enabled[CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION] &&
         (wanted || now.enabled.test(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))) {
@@ -246,7 +246,7 @@ bool attach() {
   std::lock_guard<std::mutex> lock(now.mutex);
   now.driver = find();
   now.attached = true;
-  now.driver.load()->attach(&sink());
+  now.sees_driver_calls = now.driver.load()->attach(&sink());
   return true;
 }
 

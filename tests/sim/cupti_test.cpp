@@ -18,10 +18,10 @@ namespace {
 
 SIM_TEST(Cupti, KernelsCarryTheirLaunchsCorrelationAndExactTimes,
          "kernel k 7000 registers 40 shared 64; launch_latency 0; api * 1000") {
+  start();
   make_context();
   CUstream stream = make_stream();
   CUfunction function = kernel("k");
-  start();
   const uint64_t before = sim_now_ns();
   SIM_CHECK(cuLaunchKernel(function, 2, 3, 4, 32, 2, 1, 128, stream, nullptr, nullptr));
   SIM_CHECK(cuStreamSynchronize(stream));
@@ -77,10 +77,10 @@ SIM_TEST(Cupti, FullBuffersComeFromAThreadOfItsOwn, "kernel k 100; cupti worker 
 }
 
 SIM_TEST(Cupti, ReplayedKernelsKeepTheIndexOfTheirCapturedNode, "kernel k 100") {
+  start();
   make_context();
   CUstream stream = make_stream();
   CUfunction function = kernel("k");
-  start();
   SIM_CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
   std::vector<uint64_t> captured;
   for (int i = 0; i < 2; ++i) {
@@ -137,8 +137,6 @@ SIM_TEST(Cupti, CopiesAndFillsSayWhatTheyMoved, "copy setup 0; copy h2d 10; copy
 }
 
 SIM_TEST(Cupti, GpuTimesFollowARealClockThatWasRegistered, "kernel k 3000000") {
-  make_context();
-  CUstream stream = make_stream();
   EXPECT_EQ(cuptiActivityRegisterTimestampCallback([]() -> uint64_t {
               timespec time{};
               clock_gettime(CLOCK_MONOTONIC, &time);
@@ -148,6 +146,8 @@ SIM_TEST(Cupti, GpuTimesFollowARealClockThatWasRegistered, "kernel k 3000000") {
   cuptiActivityRegisterCallbacks(request, complete);
   cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DRIVER);
+  make_context();
+  CUstream stream = make_stream();
   for (int i = 0; i < 20; ++i) {
     SIM_CHECK(launch(kernel("k"), stream));
     if (i % 5 == 4) SIM_CHECK(cuStreamSynchronize(stream));
@@ -164,6 +164,16 @@ SIM_TEST(Cupti, GpuTimesFollowARealClockThatWasRegistered, "kernel k 3000000") {
     EXPECT_LE(one.start, one.end);
     last = one.end;
   }
+}
+
+SIM_TEST(Cupti, ItSeesDriverCallsOnlyIfItWasThereBeforeTheFirstContext, "kernel k 100") {
+  make_context();
+  start();
+  SIM_CHECK(launch(kernel("k")));
+  SIM_CHECK(cuCtxSynchronize());
+  cuptiActivityFlushAll(0);
+  EXPECT_EQ(seen.kernels.size(), 1u);
+  EXPECT_EQ(seen.calls.size(), 0u);
 }
 
 SIM_TEST(Cupti, LostRecordsAreCounted, "kernel k 100; cupti drop 3") {

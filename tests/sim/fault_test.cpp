@@ -85,9 +85,9 @@ SIM_TEST(CuptiFault, AfterFinalizeNothingIsRecordedUntilItIsEnabledAgain, "kerne
 }
 
 SIM_TEST(CuptiFault, EarlyStartsLieInsideTheirCall, "kernel k 100000; early_start; api * 1000") {
+  start();
   make_context();
   CUfunction function = kernel("k");
-  start();
   SIM_CHECK(launch(function));
   SIM_CHECK(cuCtxSynchronize());
   cuptiActivityFlushAll(0);
@@ -100,10 +100,10 @@ SIM_TEST(CuptiFault, EarlyStartsLieInsideTheirCall, "kernel k 100000; early_star
 void stress(bool real_clock) {
   constexpr int kThreads = 4, kLaunches = 3000;
   if (real_clock) setenv("SIM_CLOCK", "real", 1);
+  start();
   CUcontext context = make_context();
   CUfunction function = kernel("k");
   CUstream shared = make_stream();
-  start();
   std::atomic<bool> stop{false};
   std::thread flusher([&] {
     while (!stop) {

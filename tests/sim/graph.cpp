@@ -148,16 +148,19 @@ std::unique_ptr<Graph> clone_graph(const Graph& from) {
   return copy;
 }
 
-// As CUDA 13 was seen to do: the nodes of an executable graph keep their indices; behind the last one come those of its first child
-// graph, then those of the graphs inside that one, then the next child graph.
-static void number_child_graphs(const Graph& graph, uint32_t exec, uint32_t& next) {
-  for (const auto& node : graph.nodes) {
-    if (node->child == nullptr) continue;
+// As CUDA 13 was seen to do: the nodes of an executable graph keep their indices; behind the last one come those of the first graph
+// inside it, a child graph or the body of a conditional node, then those of the graphs inside that one, then the next.
+static void number_graphs_inside(const Graph& graph, uint32_t exec, uint32_t& next) {
+  const auto number = [&](const Graph& inside) {
     const uint32_t first = next;
-    for (const auto& inside : node->child->nodes)
-      inside->number_in_records = static_cast<uint64_t>(exec) << 32 | (first + inside->index);
-    next += node->child->next_index;
-    number_child_graphs(*node->child, exec, next);
+    for (const auto& node : inside.nodes)
+      node->number_in_records = static_cast<uint64_t>(exec) << 32 | (first + node->index);
+    next += inside.next_index;
+    number_graphs_inside(inside, exec, next);
+  };
+  for (const auto& node : graph.nodes) {
+    if (node->child != nullptr) number(*node->child);
+    for (const auto& body : node->bodies) number(*body);
   }
 }
 
@@ -167,7 +170,7 @@ Exec* make_exec(Context* context, const Graph& from, unsigned long long flags) {
   one->graph = clone_graph(from);
   one->flags = flags;
   uint32_t next = one->graph->next_index;
-  number_child_graphs(*one->graph, one->graph->id, next);
+  number_graphs_inside(*one->graph, one->graph->id, next);
   return one;
 }
 

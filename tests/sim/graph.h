@@ -32,7 +32,7 @@ struct Node {
   std::vector<std::unique_ptr<Graph>> bodies;  // of a conditional node
   std::vector<CUgraph> body_handles;           // what the program is given
   Node* original = nullptr;                    // in the graph this one was cloned from
-  uint64_t number_in_records = 0;              // inside a child graph of an executable graph; 0: node_id()
+  uint64_t number_in_records = 0;              // inside another node of an executable graph; 0: node_id()
   bool enabled = true;
 };
 

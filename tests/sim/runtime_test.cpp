@@ -18,13 +18,13 @@ namespace {
 void stub() {}
 
 SIM_TEST(Runtime, ARuntimeLaunchIsOneLaunchOfTwoLevels, "kernel _Z1kv 100") {
+  start();
+  EXPECT_EQ(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME), CUPTI_SUCCESS);
   char image[64] = {};
   void** handle = __cudaRegisterFatBinary(image);
   __cudaRegisterFunction(handle, reinterpret_cast<const char*>(&stub), nullptr, "_Z1kv", -1, nullptr, nullptr, nullptr,
                          nullptr, nullptr);
   ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
-  start();
-  EXPECT_EQ(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME), CUPTI_SUCCESS);
   EXPECT_EQ(cudaLaunchKernel(reinterpret_cast<const void*>(&stub), dim3(2), dim3(32), nullptr, 0, nullptr),
             cudaSuccess);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
