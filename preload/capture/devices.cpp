@@ -48,10 +48,16 @@ void define_device(CUdevice device) {
 
 }  // namespace
 
-int define_devices() {
+int read_driver_version() {
   const DriverCall call;
   int version = 0;
-  if (g_driver.cuDriverGetVersion == nullptr || g_driver.cuDriverGetVersion(&version) != CUDA_SUCCESS) version = 0;
+  if (g_driver.cuDriverGetVersion == nullptr || g_driver.cuDriverGetVersion(&version) != CUDA_SUCCESS) return 0;
+  return version;
+}
+
+int define_devices() {
+  const DriverCall call;
+  const int version = read_driver_version();
   if (version != 0) define_meta("driver_version", Decimal(static_cast<uint64_t>(version)).text());
   int count = 0;
   if (g_driver.cuDeviceGetCount == nullptr || g_driver.cuDeviceGetCount(&count) != CUDA_SUCCESS) return version;

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 namespace prof::preload {
 
@@ -160,6 +161,16 @@ bool enable_all() {
   return true;
 }
 
+// Finds and opens CUPTI, if nobody has. Another profiler's first call may have done so before the first launch did. The reason if not.
+struct CannotOpen {
+  std::string_view what, why;
+};
+std::optional<CannotOpen> open_cupti(int driver_version) {
+  if (!cupti_front_open() && !open_cupti_front(options().cupti, driver_version)) return CannotOpen{g_cupti.reason, {}};
+  if (cupti_major(g_cupti.version) <= static_cast<uint32_t>(driver_version / 1000)) return {};
+  return CannotOpen{g_cupti.path, ": a newer CUDA than the driver's"};
+}
+
 // The end of GPU times, decided by whoever moved the state away from On.
 void tell_taken_away(const char* function) {
   count(format::Counter::cupti_taken_away);
@@ -181,13 +192,8 @@ GpuActivity take() {
     give_up("the driver does not tell its version");
     return GpuActivity::Off;
   }
-  // Another profiler's first call may have opened it before the first launch did.
-  if (!cupti_front_open() && !open_cupti_front(options().cupti, driver_version)) {
-    give_up(g_cupti.reason);
-    return GpuActivity::Off;
-  }
-  if (cupti_major(g_cupti.version) > static_cast<uint32_t>(driver_version / 1000)) {
-    give_up(g_cupti.path, ": a newer CUDA than the driver's");
+  if (const auto reason = open_cupti(driver_version); reason.has_value()) {
+    give_up(reason->what, reason->why);
     return GpuActivity::Off;
   }
   define_meta("cupti_path", g_cupti.path);
@@ -273,6 +279,15 @@ void take_gpu_activity_slow() {
     }
   }
   errno = saved;
+}
+
+void arm_gpu_activity() {
+  if (std::strcmp(options().gpu, "off") == 0 || g_taken_by.load(std::memory_order_acquire) != nullptr) return;
+  const DriverCall call;
+  if (open_cupti(read_driver_version()).has_value()) return;  // said, if it is still so, where the recording begins
+  for (const Kind& kind : kKinds) g_cupti.api.cuptiActivityEnable(kind.kind);
+  enable_driver_calls();
+  disable_all();
 }
 
 void count_launch_before_gpu_times() { count(format::Counter::launches_before_gpu_times); }

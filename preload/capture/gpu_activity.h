@@ -19,6 +19,10 @@ inline void take_gpu_activity() {
   if (__builtin_expect(__atomic_load_n(&g_gpu_activity_tried, __ATOMIC_RELAXED) == 0, 0)) take_gpu_activity_slow();
 }
 
+// Before the first context of a process whose recording begins later: the driver decides with that context whether CUPTI is ever shown
+// driver calls (measured, CUDA 13.0), without which nothing tells a kernel's launch. So CUPTI is opened, and collects nothing.
+void arm_gpu_activity();
+
 //   Cold -> Taking -> On -> TakenAway (another tool) | Finished (exit)
 //                  \-> Off (PROF_GPU=off, no CUPTI, refused, in use, forked)
 enum class GpuActivity : uint32_t { Cold, Taking, On, Off, TakenAway, Finished };

@@ -10,6 +10,7 @@
 #include "preload/intercept/record_stream.h"
 #include "preload/intercept/resolve.h"
 #include "preload/runtime/options.h"
+#include "preload/runtime/start.h"
 #include "preload/runtime/triggers.h"
 #include "preload/runtime/window.h"
 
@@ -50,7 +51,10 @@ template <> struct Hook<Api::cuProfilerStop> {
 void prepare_gpu_activity(bool launch) {
   if (t_local.guard_frame != 0 || t_local.helper != 0) return;  // inside another call: its turn comes with the next one
   const EventScope scope;
-  if (!scope.recording()) return;
+  if (!scope.recording()) {
+    if (!launch) prepare_for_a_later_part();
+    return;
+  }
   take_gpu_activity();
   if (launch && options().launches != 0) launch_entered();
 }

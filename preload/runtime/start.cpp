@@ -47,7 +47,8 @@ namespace {
 
 LifePage g_first_page;          // until the wiped one is made
 pid_t g_pid = 0;                // of the life
-bool g_child_possible = false;  // a life was started before in this memory: state of a parent may lie around
+pid_t g_prepared_pid = 0;       // whose options and clock there are
+bool g_child_possible = false;  // something was started before in this memory: state of a parent may lie around
 uint32_t g_parts = 0;           // lives of this process
 uint64_t g_ended_ns = 0;        // when the last of them ended
 
@@ -150,15 +151,24 @@ void leave_parents_life() {
 }
 
 // False: nothing is recorded in this process. (The clock is the process's: a part that was cut off may still read it.)
-bool start_first_part() {
+bool prepare_process() {
+  if (g_prepared_pid == getpid()) return true;
   read_options(environ);
   if (const char* const reason = why_not_wanted(); reason != nullptr) {
     explain("nothing is recorded here: ", reason);
     return false;
   }
   start_clock(options().clock);
-  if (options().sigbus) survive_truncation();
+  g_prepared_pid = getpid();
   return true;
+}
+
+void use_wiped_page() {
+  if (g_life.load(std::memory_order_relaxed) != &g_first_page) return;
+  LifePage* const page = make_life_page();
+  if (page == nullptr) return;
+  page->phase.store(static_cast<uint32_t>(Phase::Starting), std::memory_order_relaxed);
+  g_life.store(page, std::memory_order_release);
 }
 
 bool start_life() {
@@ -168,11 +178,14 @@ bool start_life() {
   const uint64_t epoch = g_newest_life.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (ended != 0) {
     leave_earlier_part(ended);
-  } else if (g_child_possible) {
+  } else if (g_child_possible && g_prepared_pid != getpid()) {
     leave_parents_life();
   }
   g_child_possible = true;
-  if (ended == 0 && !start_first_part()) return false;
+  if (ended == 0) {
+    if (!prepare_process()) return false;
+    if (options().sigbus) survive_truncation();
+  }
   if (!g_log.create(options().output, {options().max_size}, g_parts + 1)) return false;
   explain("log ", g_log.path(),
           g_log.backing() == format::Backing::Mapped
@@ -228,17 +241,26 @@ bool enter_slow() {
     return false;
   }
   const int saved = errno;
-  if (g_life.load(std::memory_order_relaxed) == &g_first_page) {
-    if (LifePage* const page = make_life_page(); page != nullptr) {
-      page->phase.store(static_cast<uint32_t>(Phase::Starting), std::memory_order_relaxed);
-      g_life.store(page, std::memory_order_release);
-    }
-  }
+  use_wiped_page();
   const bool ok = start_life();
   life().phase.store(static_cast<uint32_t>(ok ? Phase::Recording : Phase::Stopped), std::memory_order_release);
   if (ok) adopt_counters();  // what was counted while starting
   errno = saved;
   return ok;
+}
+
+void prepare_for_a_later_part() {
+  if (inert() || !window_awaits() || g_child_possible) return;
+  uint32_t phase = static_cast<uint32_t>(Phase::Cold);
+  if (!life().phase.compare_exchange_strong(phase, static_cast<uint32_t>(Phase::Starting), std::memory_order_acq_rel))
+    return;
+  const int saved = errno;
+  use_wiped_page();
+  g_child_possible = true;
+  const bool wanted = prepare_process();
+  if (wanted) arm_gpu_activity();
+  life().phase.store(static_cast<uint32_t>(wanted ? Phase::Cold : Phase::Stopped), std::memory_order_release);
+  errno = saved;
 }
 
 void count_cut_off() {

@@ -12,6 +12,10 @@ void register_exit_handler();
 // True in a process that must not be touched: AT_SECURE, or loaded some other way than as a preload.
 bool inert();  // false in test programs that link the objects
 
+// A context is about to be made while a part is waited for: what must be done before the first one is done now (arm_gpu_activity).
+// Nothing is recorded and no log is made. Keeps errno.
+void prepare_for_a_later_part();
+
 // Parts of the run that were recorded in this process, with the one that is.
 uint32_t parts_so_far();
 // The life has ended and the window waits again: the next recorded call starts another one, in a log of its own.

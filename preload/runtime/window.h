@@ -31,6 +31,12 @@ inline bool window_is(Window window) {
 // Called by the constructor: PROF_START, PROF_DELAY and PROF_SIGNAL, read where a hook that waits need not read anything.
 void open_window();
 
+// Nothing is recorded yet, or behind a part, and the recording may begin.
+inline bool window_awaits() {
+  const uint32_t window = g_window.load(std::memory_order_relaxed);
+  return window >= static_cast<uint32_t>(Window::AwaitsProfiler) && window <= static_cast<uint32_t>(Window::AwaitsControl);
+}
+
 // What was waited for has come: the next call records. False: somebody else was faster.
 bool begin_window(Window awaited);
 

@@ -13,6 +13,7 @@
 // Expect: log 4: 5 kernel_launch(inside), 5 kernel_launch, 5 kernel_run, whole, 0 lost
 // Expect: log 5: 5 kernel_launch(inside), 5 kernel_launch, 5 kernel_run, whole, 0 lost
 // Expect: trace: 25 x "cat":"kernel"
+// Expect: trace: 25 x "ph":"f",.*"cat":"ac2g"
 #include "tests/sim/sim_program.h"
 
 #include <cudaProfiler.h>

@@ -8,6 +8,7 @@
 // Expect: log 1: 5 kernel_launch(inside), 5 kernel_launch, 5 kernel_run, 2 api_call(cuProfilerStart), 1 api_call(cuProfilerStop), whole, 0 lost
 // Expect: log 1: text meta key="recording_ended" value="cudaProfilerStop"
 // Expect: trace: 5 x "cat":"kernel"
+// Expect: trace: 5 x "ph":"f",.*"cat":"ac2g"
 #include "tests/sim/sim_program.h"
 
 #include <cudaProfiler.h>

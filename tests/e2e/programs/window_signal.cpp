@@ -6,6 +6,7 @@
 // Expect: stderr empty
 // Expect: logs 2
 // Expect: log 1: 5 kernel_launch(inside), 5 kernel_launch, 5 kernel_run, whole, 0 lost, text meta key="recording_ended" value="signal"
+// Expect: trace: 13 x "ph":"f",.*"cat":"ac2g"
 // Expect: log 2: 3 kernel_launch(before), 5 kernel_launch(inside), 8 kernel_launch, 8 kernel_run, whole, 0 lost
 #include "preload/format/block.h"
 #include "tests/sim/sim_program.h"
