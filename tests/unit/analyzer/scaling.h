@@ -1,6 +1,5 @@
-// Twice the input, about twice the work: what tests of cost share. Cost is the CPU time of the whole process, the least of
-// several runs, and there are several attempts, so that a loaded machine does not decide; what is quadratic takes four times
-// as long in all of them.
+// Twice the input, about twice the work: what tests of cost share. Cost is the CPU time of the whole process. A busy or throttled machine
+// only ever adds to it, for longer than a run takes, so runs on both inputs alternate and the least of each counts.
 #pragma once
 
 #include "tests/unit/analyzer/hand_trace.h"
@@ -21,29 +20,28 @@ inline int64_t process_cpu_ns() {
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
-template <class Work> int64_t least_cpu_ns(const HandTrace& hand, Work& work) {
-  int64_t least = INT64_MAX;
-  for (int run = 0; run < 3; ++run) {
-    const analyzer::Views views(hand.trace);
-    const analyzer::AnalysisInput input{hand.trace, views, hand.selection, hand.options};
-    const int64_t before = process_cpu_ns();
-    work(input);
-    least = std::min(least, process_cpu_ns() - before);
-  }
-  return least;
+template <class Work> int64_t cpu_ns(const HandTrace& hand, Work& work) {
+  const analyzer::Views views(hand.trace);
+  const analyzer::AnalysisInput input{hand.trace, views, hand.selection, hand.options};
+  const int64_t before = process_cpu_ns();
+  work(input);
+  return process_cpu_ns() - before;
 }
 
-// How many times as long work(AnalysisInput) takes on what fill(HandTrace&, 2 * size) makes as on fill(HandTrace&, size).
+// How many times as long work(AnalysisInput) takes on what fill(HandTrace&, 2 * size) makes as on fill(HandTrace&, size). Where that is more
+// than kMostGrowth, it is so after many runs.
 template <class Fill, class Work> double growth(uint32_t size, Fill&& fill, Work&& work) {
+  constexpr int kLeastRuns = 3, kMostRuns = 24;
   HandTrace once, twice;
   fill(once, size), fill(twice, 2 * size);
   once.finish(), twice.finish();
-  double least = 1e9;
-  for (int attempt = 0; attempt < 6 && least > kMostGrowth; ++attempt) {
-    const auto small = static_cast<double>(least_cpu_ns(once, work));
-    least = std::min(least, static_cast<double>(least_cpu_ns(twice, work)) / small);
+  int64_t small = INT64_MAX, large = INT64_MAX;
+  const auto ratio = [&] { return static_cast<double>(large) / static_cast<double>(small); };
+  for (int run = 0; run < kLeastRuns || (run < kMostRuns && ratio() > kMostGrowth); ++run) {
+    small = std::min(small, cpu_ns(once, work));
+    large = std::min(large, cpu_ns(twice, work));
   }
-  return least;
+  return ratio();
 }
 
 }  // namespace prof::tests
