@@ -1,6 +1,6 @@
 #include "analyzer/model/forward_backward.h"
 
-#include "analyzer/model/range_text.h"
+#include "analyzer/model/autograd_numbers.h"
 
 #include <algorithm>
 #include <map>
@@ -10,37 +10,6 @@
 namespace prof::analyzer {
 
 namespace {
-
-struct Mark {
-  int64_t sequence = -1;
-  bool backward = false;
-  uint32_t forward_thread = 0;  // PyTorch's number; 0: not known
-};
-
-// What each range says about autograd.
-class Marks {
- public:
-  explicit Marks(const Trace& trace) : trace_(trace) {
-    for (uint32_t label = 0; label < trace.labels.size(); ++label) {
-      const RangeText text = parse_range_text(trace.text(trace.labels[label].text));
-      if (text.sequence >= 0) of_label_[label] = {text.sequence, text.stashed, 0};
-    }
-  }
-  Mark of(const Range& range) const {
-    if (range.style != RangeStyle::PushPop) return {};
-    if (range.kind == RangeKind::Nvtx) {
-      const auto found = of_label_.find(index(range.label));
-      return found == of_label_.end() ? Mark{} : found->second;
-    }
-    const OperatorDetail* const detail = trace_.detail(range);
-    if (detail == nullptr || detail->sequence < 0) return {};
-    return {detail->sequence, detail->forward_thread != 0, detail->forward_thread};
-  }
-
- private:
-  const Trace& trace_;
-  std::unordered_map<uint32_t, Mark> of_label_;
-};
 
 // A forward operator that carries a number.
 struct Forward {
@@ -126,7 +95,7 @@ class Forwards {
 class Collector {
  public:
   Collector(const Trace& trace, Column<uint32_t>& link_of, std::vector<BackwardLink>& links, Forwards& forwards)
-      : trace_(trace), marks_(trace), link_of_(link_of), links_(links), forwards_(forwards) {}
+      : trace_(trace), numbers_(trace), link_of_(link_of), links_(links), forwards_(forwards) {}
 
   void run() {
     const size_t ranges = trace_.ranges.size();
@@ -148,12 +117,12 @@ class Collector {
     link_of_[row] = link_around;
     carrier_[row] = around;
     outer_[row] = row;
-    const Mark mark = marks_.of(range);
-    if (mark.sequence < 0) return;
+    const AutogradNumber number = numbers_.of(row);
+    if (number.sequence < 0) return;
     carrier_[row] = row;
-    const Mark outside = around == kNone ? Mark{} : marks_.of(trace_.ranges[around]);
-    const bool chained = outside.sequence == mark.sequence;
-    if (mark.backward) {
+    const AutogradNumber outside = around == kNone ? AutogradNumber{} : numbers_.of(around);
+    const bool chained = outside.sequence == number.sequence;
+    if (number.backward) {
       if (chained && outside.backward && link_around != kNone) {
         if (links_[link_around].backward == around) links_[link_around].backward = row;
         return;
@@ -161,18 +130,19 @@ class Collector {
       link_of_[row] = static_cast<uint32_t>(links_.size());
       BackwardLink& link = links_.emplace_back();
       link.backward = link.outer_backward = row;
-      link.sequence = mark.sequence;
-      if (chained && !outside.backward) link.outer_backward = around, link_of_[around] = link_of_[row];
-      threads_.push_back(mark.forward_thread);
+      link.sequence = number.sequence;
+      const uint32_t engine = chained && !outside.backward ? around : number.engine;
+      if (engine != kNone) link.outer_backward = engine, link_of_[engine] = link_of_[row];
+      threads_.push_back(number.forward_thread);
       return;
     }
     if (chained && !outside.backward) outer_[row] = outer_[around];
     const uint32_t process = index(trace_.thread(range.thread).process);
-    forwards_.all.push_back({process, mark.sequence, index(range.thread), range.begin_ns, row, outer_[row]});
+    forwards_.all.push_back({process, number.sequence, index(range.thread), range.begin_ns, row, outer_[row]});
   }
 
   const Trace& trace_;
-  Marks marks_;
+  AutogradNumbers numbers_;
   Column<uint32_t>& link_of_;
   std::vector<BackwardLink>& links_;
   Forwards& forwards_;

@@ -1,6 +1,5 @@
 // Which forward operator made each backward operator: PyTorch's autograd gives both the same sequence number. The number
-// comes from Kineto's "Sequence number" and "Fwd thread id", or from the texts of emit_nvtx ("aten::mm, seq = 12" and
-// "MmBackward0, stashed seq = 12").
+// comes from Kineto's "Sequence number" and "Fwd thread id", or from the texts of emit_nvtx (autograd_numbers.h).
 //
 // Numbers count per forward thread, so the key is (process, forward thread, number). PyTorch numbers threads in its own way:
 // which thread a number means is found from the sequence numbers themselves; texts of emit_nvtx do not name it at all. A

@@ -1,7 +1,7 @@
 // Which host thread continued when another had finished: dependencies.h says by what evidence.
+#include "analyzer/model/autograd_numbers.h"
 #include "analyzer/model/dependencies.h"
 #include "analyzer/model/intervals.h"
-#include "analyzer/model/range_text.h"
 
 #include <algorithm>
 #include <map>
@@ -14,43 +14,20 @@ namespace {
 // Two threads that are both active for more than this share of the second one's time do not wait for each other.
 constexpr int64_t kMostOverlap = 20;
 
-// What a range says about autograd: an operator of torch.profiler in its arguments, one of emit_nvtx() in its text.
-struct AutogradNumber {
-  int64_t sequence = -1;  // -1: none
-  bool backward = false;
-};
-
-class AutogradNumbers {
- public:
-  explicit AutogradNumbers(const Trace& trace) : trace_(trace), of_label_(trace.labels.size()) {
-    for (size_t label = 0; label < trace.labels.size(); ++label) {
-      const RangeText text = parse_range_text(trace.text(trace.labels[label].text));
-      of_label_[label] = {text.sequence, text.stashed};
-    }
-  }
-  AutogradNumber of(const Range& range) const {
-    if (range.kind == RangeKind::Nvtx) return of_label_[index(range.label)];
-    const OperatorDetail* const detail = range.kind == RangeKind::Operator ? trace_.detail(range) : nullptr;
-    return detail == nullptr ? AutogradNumber{} : AutogradNumber{detail->sequence, detail->forward_thread != 0};
-  }
-
- private:
-  const Trace& trace_;
-  std::vector<AutogradNumber> of_label_;
-};
-
 // Backward thread -> the thread whose forward operators have most of its sequence numbers.
 std::map<uint32_t, uint32_t> forward_threads(const Trace& trace) {
   const AutogradNumbers numbers(trace);
   std::map<uint32_t, std::unordered_map<int64_t, uint32_t>> forward;  // process -> sequence number -> thread
-  for (const Range& range : trace.ranges) {
-    const AutogradNumber number = numbers.of(range);
+  for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
+    const Range& range = trace.ranges[row];
+    const AutogradNumber number = numbers.of(row);
     if (number.sequence < 0 || number.backward) continue;
     forward[index(trace.thread(range.thread).process)].emplace(number.sequence, index(range.thread));
   }
   std::map<uint32_t, std::map<uint32_t, uint64_t>> votes;
-  for (const Range& range : trace.ranges) {
-    const AutogradNumber number = numbers.of(range);
+  for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
+    const Range& range = trace.ranges[row];
+    const AutogradNumber number = numbers.of(row);
     if (number.sequence < 0 || !number.backward) continue;
     const auto& of_process = forward[index(trace.thread(range.thread).process)];
     const auto found = of_process.find(number.sequence);
@@ -70,7 +47,7 @@ IntervalSet activity(const Trace& trace, const AutogradNumbers& numbers, const T
   std::vector<Interval> spans;
   for (uint32_t row = thread.ranges.first; row < thread.ranges.last; ++row) {
     const Range& range = trace.ranges[row];
-    if (range.kind == RangeKind::Operator || numbers.of(range).sequence >= 0)
+    if (range.kind == RangeKind::Operator || numbers.of(row).sequence >= 0)
       spans.push_back({range.begin_ns, range.end_ns});
   }
   for (uint32_t row = thread.host.first; row < thread.host.last; ++row)

@@ -10,7 +10,7 @@ namespace prof::analyzer {
 // Views into the text given. Numbers are -1 where the text has none, or one that does not fit.
 struct RangeText {
   std::string_view name;
-  int64_t sequence = -1;  // ", seq = N" of a forward operator, ", stashed seq = N" of its backward
+  int64_t sequence = -1;  // ", seq = N", or ", stashed seq = N" of a backward operator in old releases
   bool stashed = false;
   int64_t op_id = -1;
   std::string_view sizes;  // "[[2, 3], [3, 4]]"

@@ -117,6 +117,46 @@ TEST(ForwardBackward, ReadsTheTextsOfEmitNvtx) {
             "AddmmBackward0, stashed seq = 5, op_id = 7[autograd::engine::evaluate_function: AddmmBackward0, seq = 5]");
 }
 
+// In later releases both sides say "seq"; the engine's range around the backward operator has no number.
+TEST(ForwardBackward, KnowsBackwardOperatorsOfEmitNvtxByTheEngineAroundThem) {
+  HandTrace hand;
+  hand.thread(0, 501);
+  hand.range("aten::linear, op_id = 7", 0, 100, RangeKind::Nvtx);
+  hand.range("aten::addmm, seq = 5, op_id = 8", 10, 90, RangeKind::Nvtx);
+  hand.range("aten::relu, seq = 6, op_id = 9", 110, 120, RangeKind::Nvtx);
+  hand.range("autograd::engine::evaluate_function: ReluBackward0, op_id = 20", 200, 230, RangeKind::Nvtx, 1);
+  hand.range("ReluBackward0, seq = 6, op_id = 21", 205, 225, RangeKind::Nvtx, 1);
+  hand.range("autograd::engine::evaluate_function: AddmmBackward0, op_id = 22", 240, 290, RangeKind::Nvtx, 1);
+  hand.range("AddmmBackward0, seq = 5, op_id = 23", 245, 280, RangeKind::Nvtx, 1);
+  hand.range("aten::mm, op_id = 24", 250, 260, RangeKind::Nvtx, 1);
+  hand.range("aten::sum, op_id = 25", 282, 288, RangeKind::Nvtx, 1);  // the engine's own, behind the operator
+  const Trace& trace = hand.finish();
+  EXPECT_EQ(links_text(trace),
+            "aten::relu, seq = 6, op_id = 9>ReluBackward0, seq = 6, op_id = 21"
+            "[autograd::engine::evaluate_function: ReluBackward0, op_id = 20] "
+            "aten::addmm, seq = 5, op_id = 8>AddmmBackward0, seq = 5, op_id = 23"
+            "[autograd::engine::evaluate_function: AddmmBackward0, op_id = 22]");
+  const ForwardBackward links(trace);
+  for (const uint32_t row : {7u, 8u}) {
+    ASSERT_NE(links.around(row), nullptr);
+    EXPECT_EQ(links.around(row)->sequence, 5);
+  }
+}
+
+TEST(ForwardBackward, AnOperatorThatTheEngineOnlySurroundsIsAForwardOne) {
+  HandTrace hand;
+  hand.range("autograd::engine::evaluate_function: CheckpointBackward, op_id = 1", 0, 100, RangeKind::Nvtx);
+  hand.range("CheckpointBackward, seq = 1, op_id = 2", 5, 95, RangeKind::Nvtx);
+  hand.range("aten::mul, seq = 7, op_id = 3", 10, 20, RangeKind::Nvtx);  // computed again
+  hand.range("autograd::engine::evaluate_function: MulBackward0, op_id = 4", 30, 60, RangeKind::Nvtx);
+  hand.range("MulBackward0, seq = 7, op_id = 5", 35, 55, RangeKind::Nvtx);
+  EXPECT_EQ(
+      links_text(hand.finish()),
+      "?>CheckpointBackward, seq = 1, op_id = 2[autograd::engine::evaluate_function: CheckpointBackward, op_id = 1] "
+      "aten::mul, seq = 7, op_id = 3>MulBackward0, seq = 7, op_id = 5"
+      "[autograd::engine::evaluate_function: MulBackward0, op_id = 4]^2");
+}
+
 TEST(ForwardBackward, FollowsDoubleBackward) {
   HandTrace hand;
   hand.range("aten::mul, seq = 5", 0, 10, RangeKind::Nvtx);
