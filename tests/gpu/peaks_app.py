@@ -1,6 +1,7 @@
 """Products, a copy and a kernel of a chosen length for scripts/gpu-check, each recorded by torch.profiler into traces of its own.
 
-peaks_app.py FOLDER   writes peaks.json (products of 8192 x 8192 bfloat16 matrices and of odd sizes, a large copy, attention) and
+peaks_app.py FOLDER   writes peaks.json (products of 8192 x 8192 bfloat16 matrices and of odd sizes, a large copy,
+                      a large elementwise kernel, attention) and
                       run_old_N.json, run_same_N.json, run_slow_N.json for N of 0 to 9: the same work thrice, in `slow` one of its kernels
                       5 % longer
 """
@@ -30,6 +31,7 @@ def peaks():
     torch.mm(big, big, out=product)
     torch.mm(odd_a, odd_b)
     target.copy_(source)
+    torch.mul(source, 2.0, out=target)
     torch.nn.functional.scaled_dot_product_attention(query, query, query, is_causal=True)
 
 

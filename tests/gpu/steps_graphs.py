@@ -169,7 +169,13 @@ def whole(lab, step, command, plain, said):
     runs = load(lab, folder)
     step.figure("PROF_GRAPHS=whole: how graphs were timed", runs[0].meta.get("graphs", "?"))
     found = sum(run.by_kind["graph_run"] for run in runs)
-    step.check("PROF_GRAPHS=whole: one GPU time for each launch", found == said["graph_launches"], found, said["graph_launches"])
+    # Of a graph that several threads launch at once CUPTI, also alone, gives some records without times (seen with 13.0): counted.
+    without_times = sum(run.log.counters.get("gpu_clock_errors", 0) for run in runs)
+    step.figure("PROF_GRAPHS=whole: records that CUPTI gave without valid times", without_times)
+    step.check("PROF_GRAPHS=whole: a record for each launch, with its time or counted", found + without_times == said["graph_launches"],
+               f"{found} + {without_times}", said["graph_launches"])
+    threads_launch = 8  # of the graph that four threads launch, twice each
+    step.check("PROF_GRAPHS=whole: none without its time but those of that graph", without_times <= threads_launch, without_times, f"≤ {threads_launch}")
     from_nodes = sum(1 for run in runs for operation in run.operations if operation[0] != "graph" and operation[6])
     step.figure("PROF_GRAPHS=whole: records of single nodes all the same", from_nodes)
     nodes = [row for row in rows_of(lab, "graph-nodes", lab.logs(folder)) if row["name"] in said["kernels"]]
