@@ -285,9 +285,8 @@ void arm_gpu_activity() {
   if (std::strcmp(options().gpu, "off") == 0 || g_taken_by.load(std::memory_order_acquire) != nullptr) return;
   const DriverCall call;
   if (open_cupti(read_driver_version()).has_value()) return;  // said, if it is still so, where the recording begins
-  for (const Kind& kind : kKinds) g_cupti.api.cuptiActivityEnable(kind.kind);
-  enable_driver_calls();
-  disable_all();
+  if (g_cupti.api.cuptiActivityEnableDriverApi != nullptr)
+    g_cupti.api.cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuInit, 1);
 }
 
 void count_launch_before_gpu_times() { count(format::Counter::launches_before_gpu_times); }

@@ -19,8 +19,9 @@ inline void take_gpu_activity() {
   if (__builtin_expect(__atomic_load_n(&g_gpu_activity_tried, __ATOMIC_RELAXED) == 0, 0)) take_gpu_activity_slow();
 }
 
-// Before the first context of a process whose recording begins later: the driver decides with that context whether CUPTI is ever shown
-// driver calls (measured, CUDA 13.0), without which nothing tells a kernel's launch. So CUPTI is opened, and collects nothing.
+// Before the first context of a process whose recording begins later: unless some driver call is recorded while that context is made,
+// CUPTI is never shown any (measured, CUDA 13.0), and nothing would tell a kernel's launch. So CUPTI is opened and asked for a call that is
+// over, cuInit, which costs a launch nothing.
 void arm_gpu_activity();
 
 //   Cold -> Taking -> On -> TakenAway (another tool) | Finished (exit)

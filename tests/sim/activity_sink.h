@@ -76,12 +76,11 @@ class ActivitySink {
   virtual void operation_done(const OperationRecord&) = 0;  // called with the device locked: may only queue
   virtual void graph_done(const GraphRun&) = 0;             // likewise
   virtual void resource(ResourceEvent, CUcontext, CUstream) = 0;
+  virtual bool wants_driver_calls() = 0;
 };
 
 // The functions that libcupti and libcudart look up in libcuda.so.1 by the names below.
-// NULL detaches. True: driver calls can be recorded, which the driver decides with its first context (so seen with CUDA 13): a tool was
-// attached then and none has detached since.
-using AttachSink = bool (*)(ActivitySink*);
+using AttachSink = void (*)(ActivitySink*);  // NULL detaches
 
 struct RuntimeCall {  // a runtime API call in progress; lives on the caller's stack
   ApiEvent event;
@@ -91,6 +90,7 @@ struct RuntimeCall {  // a runtime API call in progress; lives on the caller's s
 
 struct DriverInternals {
   AttachSink attach;
+  bool (*shows_driver_calls)();  // it decides with the first context: see shows_driver_calls() in api_call.cpp
   uint32_t (*context_id)(CUcontext);
   uint32_t (*device_of)(CUcontext);
   uint32_t (*stream_id)(CUcontext, CUstream, bool per_thread);

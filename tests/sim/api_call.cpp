@@ -24,6 +24,7 @@ struct CallRule {
 std::atomic<ActivitySink*> g_sink{nullptr};
 std::atomic<uint32_t> g_next_correlation{1};
 std::atomic<bool> g_used{false};
+std::atomic<bool> g_shows_calls{false};
 std::atomic<bool> g_forked{false};
 thread_local uint32_t tl_correlation = 0;
 thread_local RuntimeCall* tl_runtime = nullptr;
@@ -133,13 +134,19 @@ Ns rest_of_call_ns() {
   return script().early_start ? 0 : script().api_cost - half(script().api_cost);
 }
 
-bool attach_sink(ActivitySink* sink) {
-  static std::atomic<bool> calls_recordable{false};
-  if (sink == nullptr || all_contexts().empty()) calls_recordable.store(sink != nullptr);
+void attach_sink(ActivitySink* sink) {
+  if (sink == nullptr) g_shows_calls.store(false);
   g_sink.store(sink, std::memory_order_release);
   rules();
   update_plain();
-  return calls_recordable.load();
+}
+
+// As CUDA 13 was seen to do: driver calls are recorded for ever if some were to be while the first context was made, else never; and
+// never again once CUPTI was finalised.
+bool shows_driver_calls() { return g_shows_calls.load(); }
+void decide_on_driver_calls() {
+  ActivitySink* const sink = activity_sink();
+  if (all_contexts().empty()) g_shows_calls.store(sink != nullptr && sink->wants_driver_calls());
 }
 
 void runtime_enter(RuntimeCall* call, uint32_t cbid, const char* name, const void* params) {

@@ -102,8 +102,9 @@ class Sink final : public ActivitySink {
       now.drained.wait_for(lock, std::chrono::seconds(1), [&] { return now.finished.size() <= most; });
     }
     const bool driver = event.domain == ApiDomain::Driver;
-    const bool wanted = driver ? now.sees_driver_calls && event.cbid < kDriverCallbacks && now.driver_api[event.cbid]
-                               : event.cbid < kRuntimeCallbacks && now.runtime_api[event.cbid];
+    const bool wanted =
+        driver ? now.driver.load()->shows_driver_calls() && event.cbid < kDriverCallbacks && now.driver_api[event.cbid]
+               : event.cbid < kRuntimeCallbacks && now.runtime_api[event.cbid];
     if (now.enabled[CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION] &&
         (wanted || now.enabled.test(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))) {
       for (const auto& [kind, id] : external_ids()) {
@@ -113,6 +114,12 @@ class Sink final : public ActivitySink {
     if (!wanted || lost(now)) return;
     now.finished.push_back(ApiRecord{driver ? CUPTI_ACTIVITY_KIND_DRIVER : CUPTI_ACTIVITY_KIND_RUNTIME, event.cbid,
                                      thread_id(now.thread_id_type), event.correlation, event.begin, end, event.result});
+  }
+
+  bool wants_driver_calls() override {
+    State& now = state();
+    std::lock_guard<std::mutex> lock(now.mutex);
+    return now.driver_api.any();
   }
 
   void operation_done(const OperationRecord& record) override {
@@ -246,7 +253,7 @@ bool attach() {
   std::lock_guard<std::mutex> lock(now.mutex);
   now.driver = find();
   now.attached = true;
-  now.sees_driver_calls = now.driver.load()->attach(&sink());
+  now.driver.load()->attach(&sink());
   return true;
 }
 

@@ -62,7 +62,6 @@ struct State {
   std::mutex mutex;
   std::atomic<const DriverInternals*> driver{nullptr};
   bool attached = false;
-  bool sees_driver_calls = true;  // see AttachSink
 
   std::bitset<CUPTI_ACTIVITY_KIND_COUNT> enabled;
   std::map<CUpti_ActivityKind, std::set<uint32_t>> enabled_in;  // by context id

@@ -166,14 +166,25 @@ SIM_TEST(Cupti, GpuTimesFollowARealClockThatWasRegistered, "kernel k 3000000") {
   }
 }
 
-SIM_TEST(Cupti, ItSeesDriverCallsOnlyIfItWasThereBeforeTheFirstContext, "kernel k 100") {
-  make_context();
+void a_launch_of_which_the_call_is(size_t seen_calls) {
   start();
   SIM_CHECK(launch(kernel("k")));
   SIM_CHECK(cuCtxSynchronize());
   cuptiActivityFlushAll(0);
   EXPECT_EQ(seen.kernels.size(), 1u);
-  EXPECT_EQ(seen.calls.size(), 0u);
+  EXPECT_EQ(seen.calls.size(), seen_calls);
+}
+
+SIM_TEST(Cupti, DriverCallsAreNotShownIfNoneWereWantedWhenTheFirstContextWasMade, "kernel k 100") {
+  cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMSET);
+  make_context();
+  a_launch_of_which_the_call_is(0);
+}
+
+SIM_TEST(Cupti, DriverCallsAreShownIfAnyWasWantedWhenTheFirstContextWasMade, "kernel k 100") {
+  cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuInit, 1);
+  make_context();
+  a_launch_of_which_the_call_is(1);
 }
 
 SIM_TEST(Cupti, LostRecordsAreCounted, "kernel k 100; cupti drop 3") {

@@ -66,6 +66,7 @@ bool context_exists(Context* context) {
 
 // The primary context of a device has one handle, whose lives have ids of their own.
 Context* make_context(Device* device, bool primary) {
+  decide_on_driver_calls();
   Context* one = primary && device->last_primary != nullptr ? device->last_primary : new Context;
   *one = Context{};
   if (primary) device->last_primary = one;
