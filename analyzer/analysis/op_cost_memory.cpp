@@ -10,66 +10,76 @@ namespace {
 
 // All tensors in, one out as large as they are together (broadcast), in the type they are promoted to. "_" at the end: the
 // first is written in place.
-constexpr std::string_view kElementwise[] = {"abs",
-                                             "add",
-                                             "addcdiv",
-                                             "addcmul",
-                                             "bitwise_and",
-                                             "bitwise_not",
-                                             "bitwise_or",
-                                             "ceil",
-                                             "clamp",
-                                             "clamp_max",
-                                             "clamp_min",
-                                             "cos",
-                                             "div",
-                                             "elu",
-                                             "erf",
-                                             "exp",
-                                             "expm1",
-                                             "floor",
-                                             "gelu",
-                                             "gelu_backward",
-                                             "hardsigmoid",
-                                             "hardswish",
-                                             "hardtanh",
-                                             "leaky_relu",
-                                             "lerp",
-                                             "log",
-                                             "log1p",
-                                             "masked_fill",
-                                             "maximum",
-                                             "minimum",
-                                             "mish",
-                                             "mul",
-                                             "neg",
-                                             "pow",
-                                             "reciprocal",
-                                             "relu",
-                                             "remainder",
-                                             "round",
-                                             "rsqrt",
-                                             "rsub",
-                                             "sigmoid",
-                                             "sigmoid_backward",
-                                             "sign",
-                                             "silu",
-                                             "silu_backward",
-                                             "sin",
-                                             "softplus",
-                                             "sqrt",
-                                             "square",
-                                             "sub",
-                                             "tanh",
-                                             "tanh_backward",
-                                             "threshold_backward",
-                                             "trunc",
-                                             "where"};
-constexpr std::string_view kComparisons[] = {"eq",          "ge",          "gt",         "isinf", "isnan", "le",
-                                             "logical_and", "logical_not", "logical_or", "lt",    "ne"};
+// Operators that compute each element from those at its place, and how many arguments they compute it from: a tensor further behind is
+// where the result goes ("out=").
+struct Elementwise {
+  std::string_view name;
+  size_t operands;
+};
+constexpr Elementwise kElementwise[] = {{"abs", 1},
+                                        {"add", 2},
+                                        {"addcdiv", 3},
+                                        {"addcmul", 3},
+                                        {"bitwise_and", 2},
+                                        {"bitwise_not", 1},
+                                        {"bitwise_or", 2},
+                                        {"ceil", 1},
+                                        {"clamp", 3},
+                                        {"clamp_max", 2},
+                                        {"clamp_min", 2},
+                                        {"cos", 1},
+                                        {"div", 2},
+                                        {"elu", 1},
+                                        {"erf", 1},
+                                        {"exp", 1},
+                                        {"expm1", 1},
+                                        {"floor", 1},
+                                        {"gelu", 1},
+                                        {"gelu_backward", 2},
+                                        {"hardsigmoid", 1},
+                                        {"hardswish", 1},
+                                        {"hardtanh", 1},
+                                        {"leaky_relu", 1},
+                                        {"lerp", 3},
+                                        {"log", 1},
+                                        {"log1p", 1},
+                                        {"masked_fill", 3},
+                                        {"maximum", 2},
+                                        {"minimum", 2},
+                                        {"mish", 1},
+                                        {"mul", 2},
+                                        {"neg", 1},
+                                        {"pow", 2},
+                                        {"reciprocal", 1},
+                                        {"relu", 1},
+                                        {"remainder", 2},
+                                        {"round", 1},
+                                        {"rsqrt", 1},
+                                        {"rsub", 2},
+                                        {"sigmoid", 1},
+                                        {"sigmoid_backward", 2},
+                                        {"sign", 1},
+                                        {"silu", 1},
+                                        {"silu_backward", 2},
+                                        {"sin", 1},
+                                        {"softplus", 1},
+                                        {"sqrt", 1},
+                                        {"square", 1},
+                                        {"sub", 2},
+                                        {"tanh", 1},
+                                        {"tanh_backward", 2},
+                                        {"threshold_backward", 2},
+                                        {"trunc", 1},
+                                        {"where", 3}};
+constexpr Elementwise kComparisons[] = {{"eq", 2},         {"ge", 2}, {"gt", 2},          {"isinf", 1},
+                                        {"isnan", 1},      {"le", 2}, {"logical_and", 2}, {"logical_not", 1},
+                                        {"logical_or", 2}, {"lt", 2}, {"ne", 2}};
 
-template <size_t N> bool is_one_of(const std::string_view (&list)[N], std::string_view op) {
-  return std::find(std::begin(list), std::end(list), op) != std::end(list);
+// 0: not in the list.
+template <size_t N> size_t operands_of(const Elementwise (&list)[N], std::string_view op) {
+  const auto* const found =
+      std::find_if(std::begin(list), std::end(list), [&](const Elementwise& each) { return each.name == op; });
+  return found == std::end(list) ? 0 : found->operands;
 }
 
 OpCost bytes_only(DataType type, std::optional<uint64_t> bytes, NoCost reason = NoCost::NoType) {
@@ -110,13 +120,18 @@ std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
   return both;
 }
 
-OpCost elementwise(const OpInputs& inputs, bool in_place, bool to_bool) {
+OpCost elementwise(const OpInputs& inputs, size_t operands, bool in_place, bool to_bool) {
   uint64_t read = 0;
+  std::optional<DataType> out;
   Shape shape;
   DataType type = DataType::Unknown, of_scalars = DataType::Unknown;
   bool any = false;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs.is_tensor(i)) continue;
+    if (i >= operands) {
+      out = inputs.type(i);
+      continue;
+    }
     const std::optional<Shape> one = inputs.tensor(i);
     if (!one) return without(NoCost::NoShapes);
     const std::optional<uint64_t> bytes = bytes_of_tensor(inputs, i);
@@ -132,7 +147,7 @@ OpCost elementwise(const OpInputs& inputs, bool in_place, bool to_bool) {
   }
   if (!any) return without(NoCost::NoShapes);
   if (type == DataType::Unknown) type = of_scalars;
-  const DataType written = in_place ? inputs.type(0) : to_bool ? DataType::Bool : type;
+  const DataType written = in_place ? inputs.type(0) : out ? *out : to_bool ? DataType::Bool : type;
   if (bytes_of(written) == 0) return without(NoCost::NoType);
   return bytes_only(type, plus(read, times(elements_of(shape), bytes_of(written))));
 }
@@ -231,8 +246,10 @@ OpCost dropout(const OpInputs& inputs) {
 std::optional<OpCost> memory_cost(std::string_view op, const OpInputs& inputs) {
   const bool in_place = op.size() > 1 && op.back() == '_';
   const std::string_view plain = in_place ? op.substr(0, op.size() - 1) : op;
-  if (is_one_of(kElementwise, plain)) return elementwise(inputs, in_place, false);
-  if (is_one_of(kComparisons, plain)) return elementwise(inputs, in_place, true);
+  if (const size_t operands = operands_of(kElementwise, plain); operands != 0)
+    return elementwise(inputs, operands, in_place, false);
+  if (const size_t operands = operands_of(kComparisons, plain); operands != 0)
+    return elementwise(inputs, operands, in_place, true);
   if (op == "copy_") return copy(inputs);
   if (op == "fill_" || op == "zero_") return fill(inputs);
   if (op == "native_layer_norm") return layer_norm(inputs);

@@ -172,6 +172,12 @@ TEST(OpCost, ElementwiseReadsEachOperandAndWritesTheResult) {
   EXPECT_EQ(bytes("aten::mul", "[[10],[10]]", R"(["c10::BFloat16","c10::Half"])"), 10u * (2 + 2 + 4));
   // A double without dimensions does not make it double.
   EXPECT_EQ(bytes("aten::mul", "[[10],[]]", R"(["float","double"])"), 10u * 8 + 8);
+  // "out=": a tensor behind the operands is written, in its own type, and not read.
+  EXPECT_EQ(bytes("aten::mul", "[[10],[],[10]]", R"(["float","double","float"])"), 10u * 8 + 8);
+  EXPECT_EQ(bytes("aten::mul", "[[10],[10],[10]]", R"(["float","float","double"])"), 10u * (4 + 4 + 8));
+  EXPECT_EQ(bytes("aten::add", "[[10],[10],[],[10]]", R"(["float","float","Scalar","float"])"), 10u * 12);
+  EXPECT_EQ(bytes("aten::neg", "[[10],[10]]", R"(["float","float"])"), 10u * 8);
+  EXPECT_EQ(bytes("aten::gt", "[[10],[10],[10]]", R"(["float","float","bool"])"), 10u * 9);
   EXPECT_EQ(bytes("aten::eq", "[[10],[10]]", types_of(kFloat, 2)), 10u * 9);
   EXPECT_EQ(bytes("aten::where", "[[10],[10],[10]]", R"(["bool","float","float"])"), 10u * 13);
   EXPECT_EQ(bytes("aten::copy_", "[[10],[10],[]]", R"(["float","c10::BFloat16","Scalar"])"), 60u);
