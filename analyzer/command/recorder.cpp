@@ -32,7 +32,8 @@ bool is_choice(std::string_view text, std::string_view values) {
     const size_t colon = value.find(':');
     if (colon == std::string_view::npos ? value == text : text.starts_with(value.substr(0, colon + 1))) {
       const std::string_view rest = colon == std::string_view::npos ? "1" : text.substr(colon + 1);
-      return !rest.empty() && (!value.ends_with(":N") || rest.find_first_not_of("0123456789") == std::string_view::npos);
+      return !rest.empty() &&
+             (!value.ends_with(":N") || rest.find_first_not_of("0123456789") == std::string_view::npos);
     }
     values.remove_prefix(std::min(value.size() + 1, values.size()));
   }

@@ -149,7 +149,10 @@ bool end_window(const char* why) {
   const int saved = errno;
   {
     const EventScope scope;
-    if (scope.recording()) define_meta("recording_ended", why);
+    if (scope.recording()) {
+      define_meta("recording_ended", why);
+      if (cupti_in_use() != nullptr) define_meta("cupti_residual", "CUPTI collects nothing, but stays attached");
+    }
   }
   explain("the recording ends: ", why);
   end_gpu_activity();

@@ -34,7 +34,8 @@ void open_window();
 // Nothing is recorded yet, or behind a part, and the recording may begin.
 inline bool window_awaits() {
   const uint32_t window = g_window.load(std::memory_order_relaxed);
-  return window >= static_cast<uint32_t>(Window::AwaitsProfiler) && window <= static_cast<uint32_t>(Window::AwaitsControl);
+  return window >= static_cast<uint32_t>(Window::AwaitsProfiler) &&
+         window <= static_cast<uint32_t>(Window::AwaitsControl);
 }
 
 // What was waited for has come: the next call records. False: somebody else was faster.

@@ -6,7 +6,7 @@
 // Expect: stderr empty
 // Expect: logs 1
 // Expect: log 1: 5 kernel_launch(inside), 5 kernel_launch, 5 kernel_run, 2 api_call(cuProfilerStart), 1 api_call(cuProfilerStop), whole, 0 lost
-// Expect: log 1: text meta key="recording_ended" value="cudaProfilerStop"
+// Expect: log 1: text meta key="recording_ended" value="cudaProfilerStop", text meta key="cupti_residual"
 // Expect: trace: 5 x "cat":"kernel"
 // Expect: trace: 5 x "ph":"f",.*"cat":"ac2g"
 #include "tests/sim/sim_program.h"
