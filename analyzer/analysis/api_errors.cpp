@@ -44,6 +44,7 @@ Table report_api_errors(const AnalysisInput& input) {
     const uint32_t process = index(thread.process);
     for (uint32_t row = thread.host.first; row < thread.host.last; ++row) {
       const HostEvent& event = trace.host[row];
+      if (!input.selection.nvtx.has_call(row)) continue;
       if (!input.selection.in_window(event.begin_ns, event.end_ns)) continue;
       const StringId api = names.of(event);
       ++calls[{process, api}];

@@ -65,7 +65,7 @@ Table report_copies(const AnalysisInput& input) {
     for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
       const GpuOperation& operation = trace.operations[row];
       if (operation.kind() != GpuKind::Copy) computing[gpu].push_back({operation.start_ns, operation.end_ns});
-      if (operation.has_kernel() || !selected) continue;
+      if (operation.has_kernel() || !selected || !input.selection.nvtx.has_operation(row)) continue;
       const bool inside = windows.inside.overlap_ns(operation.start_ns, operation.end_ns) > 0 ||
                           (operation.end_ns <= operation.start_ns && windows.inside.contains(operation.start_ns));
       if (!inside) continue;

@@ -51,6 +51,7 @@ Found find_launches(const AnalysisInput& input, const std::vector<Window>& windo
   for (uint32_t row = 0; row < trace.host.size(); ++row) {
     const HostEvent& event = trace.host[row];
     if (!is_launch(event) || !input.selection.has_thread(trace.thread(event.thread))) continue;
+    if (!input.selection.nvtx.has_call(row)) continue;
     if (!input.selection.in_window(event.begin_ns, event.end_ns)) continue;
     Launches& launches = of(row);
     ++launches.count;

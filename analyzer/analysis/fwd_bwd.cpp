@@ -51,7 +51,7 @@ class Pairs {
 
   void add(const BackwardLink& link) {
     const Range& backward = trace_.ranges[link.outer_backward];
-    if (!selected(backward)) return;
+    if (!input_.selection.nvtx.has_range(link.outer_backward) || !selected(backward)) return;
     const bool found = link.outer_forward != kNone;
     Pair& pair = pairs_[found ? names_.text(names_.of(trace_.ranges[link.outer_forward])) : std::string_view()];
     if (found) pair.forwards.push_back(link.outer_forward);

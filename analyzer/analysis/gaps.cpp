@@ -225,7 +225,8 @@ std::vector<Gap> find_gaps(const Trace& trace, const Views& views, const Selecti
       classifier.classify(gap);
       const bool wanted =
           selection.threads.empty() || (gap.thread != kNone && selection.has_thread(trace.threads[gap.thread]));
-      if (wanted) gaps.push_back(gap);
+      if (wanted && (operation == kNone ? !selection.nvtx.given() : selection.nvtx.has_operation(operation)))
+        gaps.push_back(gap);
     };
     in_order_of_start(trace, streams, [&](uint32_t row) {
       const GpuOperation& operation = trace.operations[row];

@@ -52,7 +52,7 @@ struct Gap {
 
 // The gaps of the selected streams of every physical GPU that overlap the window, by device, then by time. Before its first
 // operation and after its last a device is idle from and to the edge of the window. A list of threads in the selection
-// keeps the gaps that end with a launch of theirs.
+// keeps the gaps that end with a launch of theirs, ranges those that end with an operation of theirs.
 std::vector<Gap> find_gaps(const Trace& trace, const Views& views, const Selection& selection, const Interval& window);
 
 // The simpler classes that need nothing but launches: Unlinked; HostWait, launch entered at or after the gap's begin; Short,

@@ -19,6 +19,12 @@ std::string_view node_kernel_name(const AnalysisInput& input, uint32_t row) {
   return kernel == 0 ? std::string_view() : input.views.names().name(KernelId{kernel}, input.options.names);
 }
 
+uint32_t call_of(const Trace& trace, const Views& views, const GpuOperation& operation, bool captured) {
+  if (!captured || operation.graph_node == 0) return operation.launch;
+  const NodeFound found = views.graph_origins().of(operation);
+  return found.origin == NodeOrigin::Known ? trace.graph_nodes[found.row].call : operation.launch;
+}
+
 std::string origin_note(const std::array<uint64_t, 6>& by_origin) {
   uint64_t all = 0;
   std::string parts;

@@ -27,6 +27,10 @@ class PathsOfCalls {
 // The kernel that a node would launch; empty: it is none, or not known.
 std::string_view node_kernel_name(const AnalysisInput& input, uint32_t row);
 
+// The call that an operation belongs to: its launch, or if `captured` the call that captured or added what a graph runs, where that is
+// known. kNone: no call.
+uint32_t call_of(const Trace& trace, const Views& views, const GpuOperation& operation, bool captured);
+
 // "operations of graphs 1500: captured or added by a known call 1480, captured before recording 20". By NodeOrigin.
 std::string origin_note(const std::array<uint64_t, 6>& by_origin);
 

@@ -71,10 +71,11 @@ using Graphs = std::map<GraphKey, Graph>;
 
 void count_calls(const AnalysisInput& input, const Wanted& wanted, const IntervalSet& windows, Graphs& graphs) {
   const Trace& trace = input.trace;
-  for (const Range& range : trace.ranges) {
+  for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
+    const Range& range = trace.ranges[row];
     if (range.style != RangeStyle::PushPop || !wanted.is(range.label) || !windows.contains(range.begin_ns)) continue;
     const Thread& thread = trace.thread(range.thread);
-    if (!input.selection.has_thread(thread)) continue;
+    if (!input.selection.has_thread(thread) || !input.selection.nvtx.has_range(row)) continue;
     Graph& graph =
         graphs[{trace.labels[index(range.label)].text, wanted.backward(index(range.path)), index(thread.process)}];
     ++graph.calls;

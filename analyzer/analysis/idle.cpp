@@ -142,6 +142,7 @@ Table by_hta(const AnalysisInput& input) {
     for (uint32_t row = stream.operations.first + 1; row < stream.operations.last; ++row) {
       const GpuOperation &operation = trace.operations[row], &before = trace.operations[row - 1];
       const int64_t gap_ns = operation.start_ns - before.end_ns;
+      if (!input.selection.nvtx.has_operation(row)) continue;
       if (!input.selection.in_window(before.end_ns, operation.start_ns)) continue;
       const bool host = operation.linked() && trace.host[operation.launch].begin_ns > before.end_ns;
       const size_t category = host ? 0 : gap_ns < 30'000 ? 1 : 2;

@@ -45,7 +45,8 @@ template <class Visit> void for_each_launched(const AnalysisInput& input, Visit&
     if (stream.operations.size() == 0 || !input.selection.has_stream(trace, stream)) continue;
     for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
       const GpuOperation& operation = trace.operations[row];
-      if (!operation.linked() || !input.selection.in_window(operation.start_ns, operation.end_ns)) continue;
+      if (!operation.linked() || !input.selection.nvtx.has_operation(row)) continue;
+      if (!input.selection.in_window(operation.start_ns, operation.end_ns)) continue;
       const HostEvent& launch = trace.host[operation.launch];
       if (input.selection.has_thread(trace.thread(launch.thread))) visit(operation, launch);
     }

@@ -13,10 +13,12 @@ namespace {
 
 void add_row(const AnalysisInput& input, const MemoryTimeline& timeline, std::string_view pool, Table& table) {
   const Trace& trace = input.trace;
+  const uint32_t peak = timeline.peak(input.selection);
+  if (peak == kNone && input.selection.nvtx.given()) return;  // not of these ranges
   uint64_t allocations = 0, releases = 0;
   int64_t allocated = 0, released = 0;
   for (const MemoryChange& change : timeline.changes) {
-    if (!input.selection.in_window(change.time_ns, change.time_ns)) continue;
+    if (!selects_change(input.selection, change)) continue;
     if (change.bytes > 0) {
       ++allocations, allocated = add_saturated(allocated, change.bytes);
     } else {
@@ -27,7 +29,6 @@ void add_row(const AnalysisInput& input, const MemoryTimeline& timeline, std::st
   row.add(trace.processes[timeline.process].pid).add(std::string_view(place_text(timeline))).add(pool);
   row.add(std::string_view(timeline.from_allocator ? "framework's allocator" : "CUDA calls"));
   row.add(allocations).add(allocated).add(releases).add(released).add(timeline.at_start);
-  const uint32_t peak = timeline.peak(input.selection);
   if (peak == kNone) return;
   const MemoryChange& most = timeline.changes[peak];
   row.add(most.live).add(most.time_ns).add(trace.threads[most.thread].tid).add(timeline.changes.back().live);

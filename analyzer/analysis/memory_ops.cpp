@@ -92,6 +92,9 @@ Sums sums_of(const MemoryTimeline& timeline, uint32_t peak, const Selection& sel
   Sums sums;
   for (uint32_t i = 0; i < timeline.changes.size(); ++i) {
     const MemoryChange& change = timeline.changes[i];
+    // What is live belongs to the call that allocated it, whoever releases it.
+    const uint32_t made_at = change.bytes > 0 ? i : change.allocation;
+    if (made_at == kNone || !of_ranges(selection, timeline.changes[made_at])) continue;
     if (change.bytes > 0) {
       Sum& sum = sums[groups.of(change)];
       if (i <= peak) sum.at_peak = add_saturated(sum.at_peak, change.bytes);
@@ -100,7 +103,7 @@ Sums sums_of(const MemoryTimeline& timeline, uint32_t peak, const Selection& sel
       ++sum.allocations;
       sum.allocated = add_saturated(sum.allocated, change.bytes);
       sum.largest = std::max(sum.largest, change.bytes);
-    } else if (change.allocation != kNone) {
+    } else {
       const MemoryChange& made = timeline.changes[change.allocation];
       Sum& sum = sums[groups.of(made)];
       if (i <= peak) sum.at_peak = add_saturated(sum.at_peak, -made.bytes);  // made: above 0

@@ -166,10 +166,19 @@ void add_calls(const Trace& trace, const std::vector<bool>& has_allocator, Timel
 
 }  // namespace
 
+bool of_ranges(const Selection& selection, const MemoryChange& change) {
+  return change.call != kNone ? selection.nvtx.has_call(change.call)
+                              : selection.nvtx.has_moment(ThreadId{change.thread}, change.time_ns);
+}
+
+bool selects_change(const Selection& selection, const MemoryChange& change) {
+  return selection.in_window(change.time_ns, change.time_ns) && of_ranges(selection, change);
+}
+
 uint32_t MemoryTimeline::peak(const Selection& selection) const {
   uint32_t most = kNone;
   for (uint32_t i = 0; i < changes.size(); ++i) {
-    if (!selection.in_window(changes[i].time_ns, changes[i].time_ns)) continue;
+    if (!selects_change(selection, changes[i])) continue;
     if (most == kNone || changes[i].live > changes[most].live) most = i;
   }
   return most;

@@ -39,6 +39,10 @@ struct MemoryTimeline {
   uint32_t peak(const Selection& selection) const;
 };
 
+// By a call, or at a moment, of the ranges asked for; that, and in the window. Threads are not asked about.
+bool of_ranges(const Selection& selection, const MemoryChange& change);
+bool selects_change(const Selection& selection, const MemoryChange& change);
+
 std::vector<MemoryTimeline> memory_timelines(const AnalysisInput& input);
 
 // The same by pool, each with its own `live`: memory of no pool first, then default pools, then the program's. Empty: no

@@ -43,8 +43,7 @@ Table report_memory_trace(const AnalysisInput& input) {
     for (const MemoryChange& change : timeline.changes) {
       int64_t& live = of_pool[change.pool];
       if (__builtin_add_overflow(live, change.bytes, &live)) live = 0;
-      if (input.selection.in_window(change.time_ns, change.time_ns) &&
-          input.selection.has_thread(trace.threads[change.thread]))
+      if (selects_change(input.selection, change) && input.selection.has_thread(trace.threads[change.thread]))
         changes.push_back({&timeline, &change, live});
     }
   }

@@ -79,8 +79,10 @@ struct Projection {
 std::vector<Projection> projections(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   std::vector<Work> of_call(trace.host.size());
-  for (const GpuOperation& operation : trace.operations) {
-    if (operation.linked() && input.selection.has_stream(trace, trace.stream(operation.stream())))
+  for (uint32_t row = 0; row < trace.operations.size(); ++row) {
+    const GpuOperation& operation = trace.operations[row];
+    if (operation.linked() && input.selection.nvtx.has_operation(row) &&
+        input.selection.has_stream(trace, trace.stream(operation.stream())))
       of_call[operation.launch].add({operation.start_ns, operation.end_ns, 1});
   }
   std::vector<ThreadWork> of_thread;

@@ -150,7 +150,8 @@ std::vector<uint32_t> selected_ranges(const AnalysisInput& input, Order order) {
   std::vector<uint32_t> rows;
   for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
     const Range& range = trace.ranges[row];
-    if (is_nsys_range(range) && input.selection.has_thread(trace.thread(range.thread)) &&
+    if (is_nsys_range(range) && input.selection.nvtx.has_range(row) &&
+        input.selection.has_thread(trace.thread(range.thread)) &&
         input.selection.in_window(range.begin_ns, range.end_ns))
       rows.push_back(row);
   }

@@ -88,7 +88,7 @@ Table report_nvtx(const AnalysisInput& input) {
   for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
     const Range& range = trace.ranges[row];
     if (range.kind != RangeKind::Nvtx && range.kind != RangeKind::Annotation) continue;
-    if (!input.selection.has_thread(trace.thread(range.thread)) ||
+    if (!input.selection.nvtx.has_range(row) || !input.selection.has_thread(trace.thread(range.thread)) ||
         !input.selection.in_window(range.begin_ns, range.end_ns))
       continue;
     (range.style == RangeStyle::PushPop ? nested : rows).push_back(row);

@@ -47,7 +47,9 @@ Table report_nvtx_trace(const AnalysisInput& input) {
   const size_t left_out = std::erase_if(entries, [](const Entry& e) { return e.range->kind == RangeKind::Overhead; });
   if (left_out != 0) table.notes.push_back(fmt::format("events of the profiler's own work, left out: {}", left_out));
   std::erase_if(entries, [&](const Entry& e) {
-    return !input.selection.has_thread(trace.thread(e.range->thread)) ||
+    const bool of_ranges = e.id != kNone ? input.selection.nvtx.has_range(e.id)
+                                         : input.selection.nvtx.has_moment(e.range->thread, e.range->begin_ns);
+    return !of_ranges || !input.selection.has_thread(trace.thread(e.range->thread)) ||
            !input.selection.in_window(e.range->begin_ns, e.range->end_ns);
   });
   std::stable_sort(entries.begin(), entries.end(),

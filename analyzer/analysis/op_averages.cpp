@@ -71,10 +71,17 @@ class Averager {
  private:
   bool selected(const GpuOperation& operation) const {
     return input_.selection.has_stream(trace_, trace_.stream(operation.stream())) &&
+           input_.selection.nvtx.has_operation(static_cast<uint32_t>(&operation - trace_.operations.data())) &&
            input_.selection.in_window(operation.start_ns, operation.end_ns);
   }
   bool selected(ThreadId thread, int64_t begin_ns, int64_t end_ns) const {
     return input_.selection.has_thread(trace_.thread(thread)) && input_.selection.in_window(begin_ns, end_ns);
+  }
+
+  // The range or call of a node belongs to the ranges asked for.
+  bool of_ranges(uint32_t node) const {
+    const uint32_t row = tree_[node].row();
+    return tree_[node].is_call() ? input_.selection.nvtx.has_call(row) : input_.selection.nvtx.has_range(row);
   }
 
   // The row of a key; `first` says what the row is when it is new.
@@ -164,7 +171,7 @@ class Averager {
   void add_node(uint32_t node) {
     const ThreadId thread = tree_.thread(node);
     const int64_t begin_ns = tree_.begin_ns(node), end_ns = tree_.end_ns(node), total_ns = tree_.total_ns(node);
-    if (!selected(thread, begin_ns, end_ns)) return;
+    if (!of_ranges(node) || !selected(thread, begin_ns, end_ns)) return;
     const Range* const range = tree_.range(node);
     const StringId name = tree_.name(node);
     const Key key = host_key(thread, 0, name, range, tree_[node].row());
@@ -187,7 +194,7 @@ class Averager {
 
   void add_async(uint32_t range_row) {
     const Range& range = trace_.ranges[range_row];
-    if (!selected(range.thread, range.begin_ns, range.end_ns)) return;
+    if (!input_.selection.nvtx.has_range(range_row) || !selected(range.thread, range.begin_ns, range.end_ns)) return;
     const StringId name = names_.of(range);
     const Key key = host_key(range.thread, 3, name, &range, range_row);
     OpAverage& row = row_of(key, [&](OpAverage& fresh) {
@@ -233,7 +240,8 @@ class Averager {
   }
 
   void add_annotation(const GpuAnnotation& annotation) {
-    if (!input_.selection.has_stream(trace_, trace_.stream(annotation.stream)) ||
+    if (!input_.selection.nvtx.has_label(annotation.label) ||
+        !input_.selection.has_stream(trace_, trace_.stream(annotation.stream)) ||
         !input_.selection.in_window(annotation.start_ns, annotation.end_ns))
       return;
     ++answer_.annotations;
@@ -243,6 +251,7 @@ class Averager {
   }
 
   void add_memory(const MemoryEvent& event) {
+    if (!input_.selection.nvtx.has_moment(event.thread, event.time_ns)) return;
     if (!selected(event.thread, event.time_ns, event.time_ns)) return;
     Key key;
     key.what = 4;

@@ -31,14 +31,16 @@ OpWindows op_windows(const AnalysisInput& input);
 
 template <class Visit> std::string for_each_op(const AnalysisInput& input, Visit&& visit) {
   const Trace& trace = input.trace;
-  const auto wanted = [&](const Range& range) {
-    return is_op(range) && input.selection.has_thread(trace.thread(range.thread));
+  const auto wanted = [&](uint32_t row) {
+    const Range& range = trace.ranges[row];
+    return is_op(range) && input.selection.nvtx.has_range(row) &&
+           input.selection.has_thread(trace.thread(range.thread));
   };
   if (input.options.definitions == Definitions::Reference) {
     const ReferenceQueue queue(trace, input.views);
     for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
       const Range& range = trace.ranges[row];
-      if (!wanted(range) || !ReferenceQueue::is_event(range)) continue;
+      if (!wanted(row) || !ReferenceQueue::is_event(range)) continue;
       if (!input.selection.in_window(range.begin_ns, range.end_ns)) continue;
       OpIdle op;
       op.range = row, op.waiting = op.outstanding = queue.depth_at(row);
@@ -54,7 +56,7 @@ template <class Visit> std::string for_each_op(const AnalysisInput& input, Visit
     const DeviceIdle& device = *devices[d];
     for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
       const Range& range = trace.ranges[row];
-      if (!wanted(range) || !device.serves(range.thread)) continue;
+      if (!wanted(row) || !device.serves(range.thread)) continue;
       OpIdle op;
       op.inside_ns = device.inside().overlap_ns(range.begin_ns, range.end_ns);
       if (op.inside_ns == 0) continue;

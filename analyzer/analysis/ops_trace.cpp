@@ -102,10 +102,17 @@ class Instances {
  private:
   bool selected(const GpuOperation& operation) const {
     return input_.selection.has_stream(trace_, trace_.stream(operation.stream())) &&
+           input_.selection.nvtx.has_operation(static_cast<uint32_t>(&operation - trace_.operations.data())) &&
            input_.selection.in_window(operation.start_ns, operation.end_ns);
   }
   bool selected(ThreadId thread, int64_t begin_ns, int64_t end_ns) const {
     return input_.selection.has_thread(trace_.thread(thread)) && input_.selection.in_window(begin_ns, end_ns);
+  }
+
+  // The range or call of a node belongs to the ranges asked for.
+  bool of_ranges(uint32_t node) const {
+    const uint32_t row = tree_[node].row();
+    return tree_[node].is_call() ? input_.selection.nvtx.has_call(row) : input_.selection.nvtx.has_range(row);
   }
 
   void count_kernels() {
@@ -131,11 +138,12 @@ class Instances {
     events.reserve(tree_.size() + trace_.operations.size());
     for (uint32_t node = 0; node < tree_.size(); ++node) {
       const int64_t begin_ns = tree_.begin_ns(node), end_ns = tree_.end_ns(node);
-      if (selected(tree_.thread(node), begin_ns, end_ns)) events.push_back({What::Node, node});
+      if (of_ranges(node) && selected(tree_.thread(node), begin_ns, end_ns)) events.push_back({What::Node, node});
     }
     for (const Process& process : trace_.processes) {
       for (uint32_t row = process.start_end_ranges.first; row < process.start_end_ranges.last; ++row) {
         const Range& range = trace_.ranges[row];
+        if (!input_.selection.nvtx.has_range(row)) continue;
         if (selected(range.thread, range.begin_ns, range.end_ns)) events.push_back({What::Async, row});
       }
     }

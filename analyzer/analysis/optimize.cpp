@@ -70,6 +70,7 @@ std::vector<Candidate> by_reference(const AnalysisInput& input, Table& table) {
   for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
     const Range& range = trace.ranges[row];
     if (!ReferenceQueue::is_event(range) || !input.selection.has_thread(trace.thread(range.thread))) continue;
+    if (!input.selection.nvtx.has_range(row)) continue;
     if (falling.overlap_ns(range.begin_ns, range.end_ns) == 0) continue;
     Candidate& each = candidates.emplace_back();
     each.op.range = row, each.op.waiting = queue.depth_at(row);
@@ -85,10 +86,11 @@ using CauseSets = std::array<IntervalSet, kGapCauses>;
 std::map<uint32_t, CauseSets> causes_by_device(const AnalysisInput& input, const IntervalSet& inside) {
   std::map<uint32_t, std::array<std::vector<Interval>, kGapCauses>> parts;
   if (!inside.empty()) {
-    Selection all_threads = input.selection;
-    all_threads.threads.clear();
+    Selection of_all = input.selection;  // whoever launched what ended a gap
+    of_all.threads.clear();
+    of_all.nvtx = {};
     const Interval hull{inside.parts().front().begin_ns, inside.parts().back().end_ns};
-    for (const Gap& gap : find_gaps(input.trace, input.views, all_threads, hull))
+    for (const Gap& gap : find_gaps(input.trace, input.views, of_all, hull))
       parts[index(gap.device)][static_cast<size_t>(gap.cause)].push_back({gap.begin_ns, gap.end_ns});
   }
   std::map<uint32_t, CauseSets> sets;

@@ -1,6 +1,6 @@
 #include "analyzer/analysis/range_projection.h"
 
-#include "analyzer/model/graph_origins.h"
+#include "analyzer/analysis/graph_launches.h"
 #include "analyzer/model/parallel.h"
 
 #include <algorithm>
@@ -93,14 +93,6 @@ template <class Better> class Best {
   std::vector<Entry> kept_;
 };
 
-// The call that an operation belongs to: its launch, or with --captured the call that captured or added what a graph runs, where
-// that is known. kNone: no call.
-uint32_t call_of(const AnalysisInput& input, const GpuOperation& operation) {
-  if (!input.options.captured || operation.graph_node == 0) return operation.launch;
-  const NodeFound found = input.views.graph_origins().of(operation);
-  return found.origin == NodeOrigin::Known ? input.trace.graph_nodes[found.row].call : operation.launch;
-}
-
 // Selected operations with a call, in the order of their calls; how many of them are launched before each call.
 struct LaunchOrder {
   Column<uint32_t> rows;
@@ -110,20 +102,21 @@ struct LaunchOrder {
     const Trace& trace = input.trace;
     std::vector<bool> selected;
     for (const Stream& stream : trace.streams) selected.push_back(input.selection.has_stream(trace, stream));
-    const auto call = [&](const GpuOperation& operation) {
-      const bool wanted =
-          selected[operation.stream_index] && input.selection.in_window(operation.start_ns, operation.end_ns);
-      return wanted ? call_of(input, operation) : kNone;
+    const auto call = [&](uint32_t row) {
+      const GpuOperation& operation = trace.operations[row];
+      const bool wanted = selected[operation.stream_index] && input.selection.nvtx.has_operation(row) &&
+                          input.selection.in_window(operation.start_ns, operation.end_ns);
+      return wanted ? call_of(trace, input.views, operation, input.options.captured) : kNone;
     };
     // While rows are placed, entry c + 1 is the place of the next operation of call c; afterwards where those of c + 1 begin.
     before_call.resize(trace.host.size() + 2);
-    for (const GpuOperation& operation : trace.operations) {
-      if (const uint32_t by = call(operation); by != kNone) ++before_call[by + size_t{2}];
+    for (uint32_t row = 0; row < trace.operations.size(); ++row) {
+      if (const uint32_t by = call(row); by != kNone) ++before_call[by + size_t{2}];
     }
     for (size_t i = 1; i < before_call.size(); ++i) before_call[i] += before_call[i - 1];
     rows.resize(before_call.back());
     for (uint32_t row = 0; row < trace.operations.size(); ++row) {
-      if (const uint32_t by = call(trace.operations[row]); by != kNone) rows[before_call[by + size_t{1}]++] = row;
+      if (const uint32_t by = call(row); by != kNone) rows[before_call[by + size_t{1}]++] = row;
     }
   }
 };

@@ -97,7 +97,7 @@ std::string_view node_name(const AnalysisInput& input, NodeKind kind, uint32_t s
 }
 
 NodeSelection::NodeSelection(const AnalysisInput& input)
-    : trace_(input.trace), by_launch_(!input.selection.threads.empty()) {
+    : trace_(input.trace), nvtx_(input.selection.nvtx), by_launch_(!input.selection.threads.empty()) {
   const Selection& selection = input.selection;
   if (by_launch_ || !selection.processes.empty()) {
     for (const Thread& thread : trace_.threads) threads_.push_back(selection.has_thread(thread));
@@ -122,12 +122,13 @@ NodeSelection::NodeSelection(const AnalysisInput& input)
 bool NodeSelection::picks(const Node& node) const {
   if ((kind_bit(node.kind()) & kOperationNodes) != 0) {
     const GpuOperation& operation = trace_.operations[node.row];
+    if (!nvtx_.has_operation(node.row)) return false;
     if (!streams_.empty() && !streams_[operation.stream_index]) return false;
     return !by_launch_ || (operation.linked() && has_thread(trace_.host[operation.launch].thread));
   }
   if (node.kind() == NodeKind::Join) return false;
-  if (node.kind() == NodeKind::Point) return !of_streams_ && has_thread(ThreadId{node.row});
-  if (!has_thread(trace_.host[node.row].thread)) return false;
+  if (node.kind() == NodeKind::Point) return !of_streams_ && !nvtx_.given() && has_thread(ThreadId{node.row});
+  if (!nvtx_.has_call(node.row) || !has_thread(trace_.host[node.row].thread)) return false;
   return !of_streams_ || (stream_of_call_[node.row] != kNone && streams_[stream_of_call_[node.row]]);
 }
 

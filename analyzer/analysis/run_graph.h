@@ -37,13 +37,13 @@ inline double wall_percent(int64_t part_ns, int64_t wall_ns) {
 // The header lines every one of these tables has: window, wall time, that the replay was exact, what was inferred.
 void add_graph_notes(Table& table, const AnalysisInput& input, const Window& window, const DependencyGraph& graph);
 
-// Which nodes --process, --rank, --device, --stream and --thread take. The graph is that of the whole input: a selection says which of its nodes
+// Which nodes --process, --rank, --device, --stream, --thread and --nvtx take. The graph is that of the whole input: a selection says which of its nodes
 // are shown or changed. Operations: of these devices and streams, launched by these threads. Calls, with the work before
 // them: of these threads; where devices or streams are asked for, calls that concern one of their streams.
 class NodeSelection {
  public:
   explicit NodeSelection(const AnalysisInput& input);
-  bool all() const { return threads_.empty() && streams_.empty(); }
+  bool all() const { return threads_.empty() && streams_.empty() && !nvtx_.given(); }
   bool has(const Node& node) const { return all() || picks(node); }
   // For a Replay; empty if everything is selected. Not valid longer than this object.
   std::function<bool(const Node&)> filter() const;
@@ -52,6 +52,7 @@ class NodeSelection {
   bool picks(const Node& node) const;
   bool has_thread(ThreadId thread) const { return threads_.empty() || threads_[index(thread)]; }
   const Trace& trace_;
+  const NvtxSelection nvtx_;
   bool by_launch_ = false;               // operations: only those that such a thread launched
   bool of_streams_ = false;              // calls: only those that concern such a stream
   std::vector<bool> threads_, streams_;  // empty: all

@@ -4,10 +4,13 @@ namespace prof::analyzer {
 
 std::vector<bool> selected_devices(const AnalysisInput& input) {
   const Trace& trace = input.trace;
+  const NvtxSelection& nvtx = input.selection.nvtx;
   std::vector<bool> selected(trace.devices.size());
   for (const Stream& stream : trace.streams) {
-    if (stream.operations.size() != 0 && input.selection.has_stream(trace, stream))
-      selected[index(stream.device)] = true;
+    if (stream.operations.size() == 0 || !input.selection.has_stream(trace, stream)) continue;
+    uint32_t row = stream.operations.first;
+    while (row < stream.operations.last && !nvtx.has_operation(row)) ++row;
+    if (row != stream.operations.last) selected[index(stream.device)] = true;
   }
   return selected;
 }
@@ -29,7 +32,7 @@ std::vector<uint32_t> selected_calls(const AnalysisInput& input, Order order) {
   std::vector<uint32_t> rows;
   const auto take = [&](uint32_t row) {
     const HostEvent& event = trace.host[row];
-    if (!input.selection.in_window(event.begin_ns, event.end_ns)) return;
+    if (!input.selection.nvtx.has_call(row) || !input.selection.in_window(event.begin_ns, event.end_ns)) return;
     if (of_streams) {
       const uint32_t stream = trace.host_streams[index(event.stream)].stream;
       if (stream == kNone || !input.selection.has_stream(trace, trace.streams[stream])) return;

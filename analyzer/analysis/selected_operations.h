@@ -1,4 +1,4 @@
-// The GPU operations and calls a selection leaves: by device, stream and the thread that launched or made them. What walks them
+// The GPU operations and calls a selection leaves: by device, stream, the thread that launched or made them and its ranges. What walks them
 // does not look at moments, what lists them does.
 #pragma once
 
@@ -10,10 +10,12 @@
 
 namespace prof::analyzer {
 
-inline bool selects_launch(const AnalysisInput& input, const GpuOperation& operation) {
-  return input.selection.threads.empty() ||
-         (operation.linked() &&
-          input.selection.has_thread(input.trace.thread(input.trace.host[operation.launch].thread)));
+inline bool selects_launch(const AnalysisInput& input, uint32_t row) {
+  const GpuOperation& operation = input.trace.operations[row];
+  const bool of_thread =
+      input.selection.threads.empty() ||
+      (operation.linked() && input.selection.has_thread(input.trace.thread(input.trace.host[operation.launch].thread)));
+  return of_thread && input.selection.nvtx.has_operation(row);
 }
 
 // take(row of Trace::operations, the operation), stream by stream, by start within each. `stream_wanted` sees each stream
@@ -26,8 +28,7 @@ void for_each_selected(const AnalysisInput& input, StreamWanted&& stream_wanted,
     if (stream.operations.size() == 0 || !input.selection.has_stream(trace, stream) || !stream_wanted(StreamId{s}))
       continue;
     for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
-      const GpuOperation& operation = trace.operations[row];
-      if (selects_launch(input, operation)) take(row, operation);
+      if (selects_launch(input, row)) take(row, trace.operations[row]);
     }
   }
 }
@@ -42,11 +43,11 @@ void for_each_selected_by_start(const AnalysisInput& input, StreamWanted&& strea
       streams.push_back(StreamId{s});
   }
   in_order_of_start(trace, streams, [&](uint32_t row) {
-    if (selects_launch(input, trace.operations[row])) take(row, trace.operations[row]);
+    if (selects_launch(input, row)) take(row, trace.operations[row]);
   });
 }
 
-// By DeviceId: a selected stream of it has operations.
+// By DeviceId: a selected stream of it has operations, of the ranges asked for if there are any.
 std::vector<bool> selected_devices(const AnalysisInput& input);
 
 // Rows of Trace::operations and Trace::host that are selected: as the model has them, or by start (equal ones as the model has

@@ -102,6 +102,11 @@ std::string Selection::text() const {
   if (!devices.empty()) add(fmt::format("devices {}", fmt::join(devices, " ")));
   if (!streams.empty()) add(fmt::format("streams {}", fmt::join(streams, " ")));
   if (!threads.empty()) add(fmt::format("threads {}", fmt::join(threads, " ")));
+  if (!nvtx_words.empty()) {
+    add(fmt::format("NVTX ranges {}", fmt::join(nvtx_words, " ")));
+    if (nvtx.unlinked() != 0)
+      add(fmt::format("left out as operations of no range: {} whose launch is not known", nvtx.unlinked()));
+  }
   return text;
 }
 

@@ -1,7 +1,8 @@
-// Which part of a recording is asked for: a time window, processes, devices, streams, threads. An event belongs to it when it
-// overlaps the window and matches every list that is not empty. Called by every analysis; made from the command line's words.
+// Which part of a recording is asked for: a time window, processes, devices, streams, threads, ranges. An event belongs to it when
+// it overlaps the window and matches every list that is not empty. Called by every analysis; made from the command line's words.
 #pragma once
 
+#include "analyzer/analysis/nvtx_selection.h"
 #include "analyzer/model/trace.h"
 
 #include <cstdint>
@@ -22,6 +23,9 @@ struct Selection {
   std::vector<std::string> process_words;
   std::vector<uint32_t> ranks;
   std::vector<bool> processes;  // empty: all
+  // Ranges as asked for. find_ranges() makes of them what belongs: to be asked beside everything below.
+  std::vector<std::string> nvtx_words;
+  NvtxSelection nvtx;
 
   bool in_window(int64_t begin_ns, int64_t end_ns) const {
     return begin_ns < to_ns && (end_ns > from_ns || begin_ns >= from_ns);
@@ -45,10 +49,14 @@ struct Selection {
   }
   bool all() const {
     return from_ns == Selection().from_ns && to_ns == Selection().to_ns && devices.empty() && streams.empty() &&
-           threads.empty() && processes.empty();
+           threads.empty() && processes.empty() && !nvtx.given();
   }
   // Throws std::runtime_error that says which processes there are if one asked for is not among them.
   void find_processes(const Trace& trace);
+  // Throws likewise. `captured`: --captured.
+  void find_ranges(const Trace& trace, const Views& views, bool captured) {
+    nvtx = NvtxSelection(nvtx_words, trace, views, captured);
+  }
   // "window 1.5ms to 2ms, devices 0, streams 7": a header line; empty if everything is selected.
   std::string text() const;
 

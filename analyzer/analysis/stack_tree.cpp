@@ -184,7 +184,7 @@ class Taker {
     for (uint32_t row = 0; row < trace_.host.size(); ++row) {
       const HostEvent& event = trace_.host[row];
       if (!want(event) || !input_.selection.in_window(event.begin_ns, event.end_ns)) continue;
-      if (!input_.selection.has_thread(trace_.thread(event.thread))) continue;
+      if (!input_.selection.nvtx.has_call(row) || !input_.selection.has_thread(trace_.thread(event.thread))) continue;
       if (in_windows && !wanted_.contains(event.begin_ns)) continue;
       const bool kernel = event.kind() == HostKind::KernelLaunch && event.subject != 0;
       const uint32_t leaf = kernel ? leaves_.of(KernelId{static_cast<uint32_t>(event.subject)}) : leaves_.call(event);
@@ -245,11 +245,13 @@ std::vector<ExportedStack> exported_stacks(const AnalysisInput& input, std::stri
   const bool cpu = metric == "self_cpu_time_total";
   const bool reference = input.options.definitions == Definitions::Reference;
   const DeviceTimes device = device_times(trace, tree, !reference, [&](const GpuOperation& operation) {
-    return input.selection.has_stream(trace, trace.stream(operation.stream()));
+    return input.selection.has_stream(trace, trace.stream(operation.stream())) &&
+           input.selection.nvtx.has_operation(static_cast<uint32_t>(&operation - trace.operations.data()));
   });
   std::vector<uint32_t> nodes;
   for (uint32_t node = 0; node < tree.size(); ++node) {
     if (tree.range(node) == nullptr || !input.selection.in_window(tree.begin_ns(node), tree.end_ns(node))) continue;
+    if (!input.selection.nvtx.has_range(tree[node].row())) continue;
     if (input.selection.has_thread(trace.thread(tree.thread(node)))) nodes.push_back(node);
   }
   std::stable_sort(nodes.begin(), nodes.end(), [&](uint32_t a, uint32_t b) {

@@ -175,6 +175,7 @@ Table report_syncs(const AnalysisInput& input) {
     if (event.has(kHostNested) || !targets.of(row, target)) continue;  // the call around it is the one that waited
     const Thread& thread = trace.thread(event.thread);
     if (!input.selection.has_thread(thread) || !input.selection.in_window(event.begin_ns, event.end_ns)) continue;
+    if (!input.selection.nvtx.has_call(row)) continue;
     const bool narrowed = !input.selection.devices.empty() || !input.selection.streams.empty();
     if (narrowed && (target.stream == kNone || !input.selection.has_stream(trace, trace.streams[target.stream])))
       continue;

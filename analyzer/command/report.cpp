@@ -73,10 +73,14 @@ void write_stacks_of(const Options& options, const AnalysisInput& input, StackFo
   } else {
     const std::unique_ptr<Trace> trace = read_inputs(options.before);
     const Views views(*trace, {}, options.stacks);
-    const AnalysisInput before{*trace, views, options.selection, options.report};
+    Selection selection = options.selection;  // rows and processes are those of this input
+    selection.find_processes(*trace);
+    selection.find_ranges(*trace, views, options.report.captured);
+    const AnalysisInput before{*trace, views, selection, options.report};
     notes = write_stack_report(input, &before, format, options.table.output);
     tell_damage(*trace);
   }
+  if (!options.selection.all()) notes.push_back(options.selection.text());
   for (const std::string& note : notes) std::fprintf(stderr, "prof: %s\n", note.c_str());
   std::fprintf(stderr, "prof: %s\n", coverage_line(input.trace).c_str());
 }
@@ -100,6 +104,7 @@ int run_report(Options& options) {
                                  : fmt::format("no report '{}'; there are: {}", options.words.front(), all_names()));
   }
   if (inputs.empty()) throw std::runtime_error("no log or trace given");
+  for (const Analysis* analysis : analyses) check_selection(*analysis, options.selection);
   if (access(inputs.front().c_str(), F_OK) != 0 && inputs.size() > 1) {
     throw std::runtime_error(
         fmt::format("'{}' is neither a report nor a file; reports: {}", inputs.front(), all_names()));
@@ -115,6 +120,7 @@ int run_report(Options& options) {
   options.report.names_given = options.names.has_value();
   options.stacks.names = options.report.names;
   const Views views(*trace, std::move(rules), options.stacks);
+  options.selection.find_ranges(*trace, views, options.report.captured);
   const AnalysisInput input{*trace, views, options.selection, options.report};
 
   std::unique_ptr<Sink> sink;
@@ -201,6 +207,12 @@ void add_report(CLI::App& app, Run& run) {
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
+  verb->add_option("--nvtx", options->selection.nvtx_words,
+                   "NVTX ranges and annotations: begin of the name, or an expression; behind an @ the domain")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false)
+      ->option_text("NAME[@DOMAIN]");
   add_report_options(*verb, options->report);
   add_symbol_options(*verb, options->stacks);
   verb->add_option("--vs", options->before, "stacks, flame: logs or traces to compare with")

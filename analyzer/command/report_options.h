@@ -32,8 +32,9 @@ inline void add_report_options(CLI::App& verb, ReportOptions& options) {
       ->take_all()
       ->allow_extra_args(false)
       ->option_text("WORDS");
-  verb.add_flag("--captured", options.captured,
-                "nvtx: what a CUDA graph runs belongs to the ranges that captured it, not to those that launched it");
+  verb.add_flag(
+      "--captured", options.captured,
+      "nvtx, --nvtx: what a CUDA graph runs belongs to the ranges that captured it, not to those that launched it");
   verb.add_option("--range", options.range, "graphs: ranges whose text this matches, beside compiled graphs")
       ->option_text("PATTERN");
   verb.add_flag("--top-level", options.top_level, "ops: only what is inside nothing else");
