@@ -140,40 +140,55 @@ class Classifier {
     }
   }
 
+  // The launch was made in time. What its stream was told between the operation before and this one comes first.
   void late_start(Gap& gap) {
     const HostEvent& launch = trace_.host[gap.launch];
-    if (const StreamWaits::Wait* wait = waited(gap, launch)) {
-      gap.cause = GapCause::StreamWait;
-      if (wait->call != kNone) gap.call = wait->call;
+    const GpuOperation& operation = trace_.operations[gap.operation];
+    const GpuOperation* const before =
+        gap.operation > trace_.stream(operation.stream()).operations.first ? &operation - 1 : nullptr;
+    const int64_t after_ns = before != nullptr && before->linked() ? trace_.host[before->launch].begin_ns
+                                                                   : std::numeric_limits<int64_t>::min();
+    const StreamWaits::Wait* const wait = waits_.last(operation.stream(), after_ns, launch.begin_ns);
+    const StreamWaits::Wait* const function = waits_.last_function(operation.stream(), after_ns, launch.begin_ns);
+    const bool held = gap.end_ns - std::max(gap.begin_ns, launch.end_ns) >= kShortBelowNs;
+    const auto blame = [&](GapCause cause, uint32_t call) {
+      gap.cause = cause;
+      if (call != kNone) gap.call = call;
+    };
+    if (wait != nullptr && ended_with(gap, *wait)) {
+      blame(wait->value ? GapCause::ValueWait : GapCause::StreamWait, wait->call);
     } else if (full_.held(gap.launch)) {
       gap.cause = GapCause::QueueFull;
-    } else if (gap.end_ns - std::max(gap.begin_ns, launch.end_ns) >= kShortBelowNs) {
+    } else if (function != nullptr && (held || began_inside(gap, *function, before))) {
+      blame(GapCause::HostFunction, function->call);
+    } else if (held && wait != nullptr && wait->value && wait->other == kNone) {
+      blame(GapCause::ValueWait, wait->call);  // the program wrote it, or a kernel
+    } else if (held) {
       gap.cause = GapCause::Held;
     } else {
       gap.cause = launch.end_ns <= gap.begin_ns ? GapCause::Queued : GapCause::LaunchLatency;
     }
   }
 
-  // The wait that was put between the operation and the one before it on its stream, if work of the other stream ended no
-  // earlier than the gap began.
-  const StreamWaits::Wait* waited(const Gap& gap, const HostEvent& launch) const {
-    const GpuOperation& operation = trace_.operations[gap.operation];
-    int64_t after_ns = std::numeric_limits<int64_t>::min();
-    if (gap.operation > trace_.stream(operation.stream()).operations.first) {
-      const GpuOperation& before = trace_.operations[gap.operation - 1];
-      if (before.linked()) after_ns = trace_.host[before.launch].begin_ns;
-    }
-    const StreamWaits::Wait* const wait = waits_.last(operation.stream(), after_ns, launch.begin_ns);
-    if (wait == nullptr || wait->other == operation.stream_index) return nullptr;
+  // When a function ended is not recorded. It began no earlier than its call and the end of the operation before it.
+  bool began_inside(const Gap& gap, const StreamWaits::Wait& function, const GpuOperation* before) const {
+    const int64_t begin_ns = std::max(function.time_ns, before == nullptr ? function.time_ns : before->end_ns);
+    return begin_ns >= gap.begin_ns && begin_ns < gap.end_ns;
+  }
+
+  // Whether work of the other stream ended no earlier than the gap began.
+  bool ended_with(const Gap& gap, const StreamWaits::Wait& wait) const {
+    const uint32_t own = trace_.operations[gap.operation].stream_index;
+    if (wait.other == own) return false;
     const uint32_t previous = gap.previous == kNone ? kNone : trace_.operations[gap.previous].stream_index;
-    if (wait->other == kNone) return previous != operation.stream_index ? wait : nullptr;
-    if (previous == wait->other) return wait;
-    const Rows rows = trace_.streams[wait->other].operations;
+    if (wait.other == kNone) return !wait.value && previous != own;
+    if (previous == wait.other) return true;
+    const Rows rows = trace_.streams[wait.other].operations;
     const GpuOperation* const first = trace_.operations.data() + rows.first;
     const GpuOperation* const last = trace_.operations.data() + rows.last;
     const GpuOperation* const behind =
         std::partition_point(first, last, [&](const GpuOperation& o) { return o.start_ns < gap.end_ns; });
-    return behind != first && behind[-1].end_ns > gap.begin_ns ? wait : nullptr;
+    return behind != first && behind[-1].end_ns > gap.begin_ns;
   }
 
   const Trace& trace_;

@@ -71,9 +71,15 @@ void add_graph_notes(Table& table, const AnalysisInput& input, const Window& win
                                     scaled_time(graph.wall_ns()), scaled_time(replayed),
                                     scaled_time(replayed - graph.wall_ns())));
   const Dependencies& dependencies = input.views.dependencies();
-  if (dependencies.inferred + dependencies.contradicted == 0) return;
-  table.notes.push_back(fmt::format("waits: {} inferred from times alone, {} denied by the times and dropped",
-                                    dependencies.inferred, dependencies.contradicted));
+  if (dependencies.inferred + dependencies.contradicted != 0) {
+    table.notes.push_back(fmt::format("waits: {} inferred from times alone, {} denied by the times and dropped",
+                                      dependencies.inferred, dependencies.contradicted));
+  }
+  if (dependencies.unknown == 0) return;
+  table.notes.push_back(fmt::format(
+      "waits: {} of streams for what the log does not say (events recorded unseen, by a graph or for a whole context; "
+      "words of memory that no recorded call wrote)",
+      dependencies.unknown));
 }
 
 std::string_view node_name(const AnalysisInput& input, NodeKind kind, uint32_t subject) {

@@ -175,7 +175,7 @@ std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, c
   take_names(inputs, tasks, *trace);
   take_samples(inputs, tasks, *trace);
   nest_nvtx(inputs, tasks, *trace);
-  place_graphs(tasks, *trace);
+  place_beside(tasks, *trace);
   place_unified(inputs, tasks, *trace);
   correlate(calls, *trace, workers);
   std::vector<bool> outer(trace->apis.size());

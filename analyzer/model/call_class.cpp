@@ -10,6 +10,10 @@ bool has(std::string_view api, std::string_view part) { return api.find(part) !=
 
 CallRole role_of(std::string_view api) {
   if (has(api, "Synchronize")) return CallRole::Synchronize;
+  if (has(api, "StreamWaitValue")) return CallRole::ValueWait;
+  if (has(api, "StreamWriteValue")) return CallRole::ValueWrite;
+  if (has(api, "StreamBatchMemOp")) return CallRole::ValueBatch;
+  if (has(api, "LaunchHostFunc") || has(api, "StreamAddCallback")) return CallRole::HostFunction;
   if (has(api, "StreamWait") || has(api, "CtxWaitEvent")) return CallRole::StreamWait;
   if (has(api, "EventRecord") || has(api, "CtxRecordEvent")) return CallRole::EventRecord;
   // A free node of a graph frees nothing when it is added.
@@ -37,14 +41,20 @@ WaitScope scope_of(std::string_view api) {
 CallTraits call_traits(std::string_view api) {
   CallTraits traits;
   traits.role = role_of(api);
+  traits.begins_capture = has(api, "StreamBeginCapture") || has(api, "StreamBeginRecapture");
+  traits.ends_capture = has(api, "StreamEndCapture");
   if (has(api, "Graph")) return traits;  // adds a node and does nothing yet
   switch (traits.role) {
     case CallRole::Synchronize:
       traits.waits = scope_of(api);
       if (traits.waits != WaitScope::None) traits.kind = CallClass::Synchronization;
       break;
-    case CallRole::StreamWait: traits.orders_stream = has(api, "StreamWaitEvent"); break;
-    case CallRole::EventRecord: traits.records_event = has(api, "EventRecord"); break;
+    case CallRole::StreamWait: traits.orders_stream = true; break;
+    case CallRole::EventRecord: traits.records_event = true; break;
+    case CallRole::ValueWait:
+    case CallRole::ValueWrite:
+    case CallRole::ValueBatch:
+    case CallRole::HostFunction: break;
     case CallRole::Copy:
       // Asynchronous copies of pageable memory block, too: seen by their times, not by the name.
       if (has(api, "Async") && !has(api, "Memcpy")) break;

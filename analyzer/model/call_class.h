@@ -19,6 +19,10 @@ enum class CallRole : uint8_t {
   Synchronize,  // waits for a stream, an event, a context or a device
   StreamWait,   // makes a stream wait for an event
   EventRecord,
+  ValueWait,     // makes a stream wait for a word of memory
+  ValueWrite,    // makes a stream write one
+  ValueBatch,    // both, any number of times
+  HostFunction,  // makes a stream wait for a function of the program
 };
 
 // What a dependency graph has nodes of.
@@ -31,7 +35,13 @@ struct CallTraits {
   WaitScope waits = WaitScope::None;  // what has finished when the call returns
   bool records_event = false;
   bool orders_stream = false;  // later work of its stream waits for an event
+  bool begins_capture = false, ends_capture = false;
 };
+
+// The stream is told to wait for a word of memory, to write one, or both.
+constexpr bool uses_value(CallRole role) {
+  return role == CallRole::ValueWait || role == CallRole::ValueWrite || role == CallRole::ValueBatch;
+}
 
 // "cudaStreamSynchronize", "cuMemFree_v2", "hipStreamWaitEvent" …
 CallTraits call_traits(std::string_view api);

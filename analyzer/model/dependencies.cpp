@@ -1,12 +1,16 @@
 #include "analyzer/model/dependencies.h"
 
 #include "analyzer/model/call_class.h"
-#include "analyzer/model/front_heap.h"
+#include "analyzer/model/calls_by_time.h"
+#include "analyzer/model/event_marks.h"
 #include "analyzer/model/long_launches.h"
 #include "analyzer/model/prefault.h"
+#include "analyzer/model/value_waits.h"
 
 #include <algorithm>
+#include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace prof::analyzer {
@@ -17,52 +21,24 @@ namespace {
 constexpr size_t kStreamsLookedAt = 64;
 constexpr uint32_t kNonBlockingStream = 1;                   // CU_STREAM_NON_BLOCKING
 constexpr uint32_t kLegacyStream = 0, kPerThreadStream = 1;  // format::StreamType
+constexpr uint32_t kEventRecordNode = 7;                     // CUgraphNodeType
 
 uint64_t pair(uint32_t high, uint32_t low) { return uint64_t{high} << 32 | low; }
 
-// Rows of all threads' calls in order of their begin.
-class CallsByTime {
- public:
-  explicit CallsByTime(const Trace& trace) : trace_(trace) {
-    for (const Thread& thread : trace.threads) {
-      if (thread.host.size() != 0) heap_.push(head(thread.host));
-    }
-  }
-  bool done() const { return heap_.empty(); }
-  uint32_t next() {
-    Rows rows = heap_.front().rows;
-    const uint32_t row = rows.first++;
-    rows.size() == 0 ? heap_.pop() : heap_.replace_front(head(rows));
-    return row;
-  }
-
- private:
-  struct Head {
-    int64_t begin_ns;
-    Rows rows;
-  };
-  struct Later {
-    bool operator()(const Head& a, const Head& b) const {
-      return a.begin_ns != b.begin_ns ? a.begin_ns > b.begin_ns : a.rows.first > b.rows.first;
-    }
-  };
-  Head head(const Rows& rows) const { return {trace_.host[rows.first].begin_ns, rows}; }
-
-  const Trace& trace_;
-  FrontHeap<Head, Later> heap_{Later()};
-};
-
 class Finder {
  public:
-  Finder(const Trace& trace, Dependencies& to) : trace_(trace), to_(to), calls_(trace) {}
+  Finder(const Trace& trace, Dependencies& to) : trace_(trace), to_(to), calls_(trace), values_(trace) {}
 
   void run() {
     find_operations_of_launches();
     find_reported_waits();
+    find_events_of_graphs();
+    memory_ops_.resize(trace_.memory_ops.size());
     streams_.resize(trace_.streams.size() + trace_.host_streams.size());
     for (uint32_t s = 0; s < trace_.streams.size(); ++s) streams_[s].finished = trace_.streams[s].operations.first;
     recent_.resize(trace_.processes.size());
     for (CallsByTime order(trace_); !order.done();) call(order.next());
+    find_waits_for_values();
     keep_blocked_launches();
     const auto by_waiter = [](const Wait& a, const Wait& b) {
       return a.waiter != b.waiter ? a.waiter < b.waiter : a.operation < b.operation;
@@ -79,6 +55,12 @@ class Finder {
     bool recent = false;           // in recent_
     bool dirty = false;            // in Context::dirty
     std::vector<uint32_t> waits;   // for the next operation launched into it
+    std::vector<uint32_t> values;  // rows of Trace::memory_ops that it waits for likewise
+  };
+  // Of a write: the operation that its stream ran before; of a wait: the one that it ran behind it.
+  struct MemoryOp {
+    uint32_t operation = kNone;
+    bool wanted = false;  // a wait that an operation came behind
   };
   struct Context {
     uint32_t legacy = kNone;      // latest operation of the legacy stream
@@ -116,11 +98,19 @@ class Finder {
     }
   }
 
+  void find_events_of_graphs() {
+    for (const GraphNode& node : trace_.graph_nodes) {
+      if (node.type == kEventRecordNode && node.call != kNone) events_of_graphs_.insert(node.call);
+    }
+  }
+
   void call(uint32_t row) {
     const HostEvent& event = trace_.host[row];
     const CallTraits traits = calls_.of(event);
     if (event.is_launch()) launch(row, event, traits);
-    if (traits.records_event) record(event);
+    if (uses_value(traits.role)) use_values(row, event);
+    if (traits.begins_capture || traits.ends_capture) capture(event, traits.begins_capture);
+    if (traits.records_event) record(row, event);
     if (traits.orders_stream) order(row, event);
     if (traits.kind == CallClass::Synchronization && event.result() == 0) synchronize(row, event, traits.waits);
   }
@@ -144,6 +134,7 @@ class Finder {
     if (key == kNone) key = gpu_stream;
     StreamNow& stream = streams_[key];
     for (const uint32_t dependency : std::exchange(stream.waits, {})) operation_waits(first, dependency);
+    for (const uint32_t op : std::exchange(stream.values, {})) memory_ops_[op] = {first, true};
     if (from_log(event)) order_behind_legacy(event, key, first, operation);
     if (key < trace_.streams.size()) look_for_full_queue(row, event, key);
     stream.launched = operation;
@@ -236,9 +227,14 @@ class Finder {
     bool made = false;
   };
 
-  void record(const HostEvent& event) {
+  HandleKey event_of(const HostEvent& call) const { return {process_index(call), call.subject}; }
+
+  void record(uint32_t row, const HostEvent& event) {
     const uint32_t key = stream_key(event);
-    if (event.subject != 0 && key != kNone) events_[{process_index(event), event.subject}] = streams_[key].launched;
+    if (event.subject != 0) {
+      const bool known = key != kNone && !events_of_graphs_.contains(row);
+      known ? marks_.record(event_of(event), key, streams_[key].launched) : marks_.record_unknown(event_of(event));
+    }
     if (event.correlation == 0 || records_.empty()) return;
     const auto asked = records_.find(pair(process_index(event), event.correlation));
     if (asked == records_.end()) return;
@@ -246,11 +242,48 @@ class Finder {
     asked->second.made = true;
   }
 
+  void capture(const HostEvent& event, bool begins) {
+    const uint32_t key = stream_key(event);
+    if (key == kNone) return;
+    if (!begins) return marks_.end_capture(key);
+    if (event.result() == 0) marks_.begin_capture(key);
+  }
+
+  void use_values(uint32_t row, const HostEvent& event) {
+    const uint32_t key = stream_key(event);
+    if (key == kNone) return;
+    for (const uint32_t op : values_.of_call(row)) {
+      if (trace_.memory_ops[op].writes()) {
+        memory_ops_[op].operation = streams_[key].launched;
+      } else if (trace_.memory_ops[op].waits()) {
+        streams_[key].values.push_back(op);
+      }
+    }
+  }
+
+  // What came behind a wait waited at least for what ran before the earliest of the writes that may have ended it.
+  void find_waits_for_values() {
+    for (uint32_t wait = 0; wait < memory_ops_.size(); ++wait) {
+      if (!trace_.memory_ops[wait].waits() || !memory_ops_[wait].wanted) continue;
+      const std::span<const uint32_t> writes = values_.writes_for(wait);
+      uint32_t first = kNone;
+      bool at_once = false;  // nothing ran before one of them
+      for (const uint32_t write : writes) {
+        const uint32_t operation = memory_ops_[write].operation;
+        if (operation == kNone) {
+          at_once = true;
+        } else if (first == kNone || end_of(operation) < end_of(first)) {
+          first = operation;
+        }
+      }
+      if (writes.empty()) ++to_.unknown;
+      if (first != kNone && !at_once) operation_waits(memory_ops_[wait].operation, first);
+    }
+  }
+
   // What an event stood for, by handle (our logs) or as CUPTI reported it; kNone: nothing or not known.
   uint32_t recorded(uint32_t row, const HostEvent& event) const {
-    if (const auto found = events_.find({process_index(event), event.subject});
-        event.subject != 0 && found != events_.end())
-      return found->second;
+    if (uint32_t operation = kNone; event.subject != 0 && marks_.find(event_of(event), operation)) return operation;
     const auto reported = reported_.find(row);
     if (reported == reported_.end()) return kNone;
     const SyncEvent& sync = trace_.syncs[reported->second];
@@ -265,6 +298,11 @@ class Finder {
     uint32_t key = stream_key(event);
     if (const auto reported = reported_.find(row); key == kNone && reported != reported_.end())
       key = trace_.syncs[reported->second].stream;
+    if (from_log(event) && event.subject != 0) {
+      const EventMarks::Wait wait = key == kNone ? EventMarks::Wait::Unknown : marks_.wait(event_of(event), key);
+      if (wait == EventMarks::Wait::Unknown) ++to_.unknown;
+      if (wait != EventMarks::Wait::ForOperation) return;
+    }
     const uint32_t operation = recorded(row, event);
     if (key == kNone || operation == kNone) return;
     std::vector<uint32_t>& waits = streams_[key].waits;
@@ -339,24 +377,16 @@ class Finder {
     to_.of_calls.push_back({row, best});
   }
 
-  struct HandleKey {
-    uint32_t process;
-    uint64_t handle;
-    bool operator==(const HandleKey&) const = default;
-  };
-  struct HandleHash {
-    size_t operator()(const HandleKey& key) const {
-      return (key.handle ^ uint64_t{key.process} << 48) * 0x9e3779b97f4a7c15 >> 8;
-    }
-  };
-
   const Trace& trace_;
   Dependencies& to_;
   CallTable calls_;
   Column<uint32_t> first_, last_;  // of a launch: operation that started first, that ended last; row + 1
   std::unordered_map<uint32_t, uint32_t> reported_;  // row of a call -> row of Trace::syncs
   std::unordered_map<uint64_t, Record> records_;     // process, correlation of the call that recorded an event
-  std::unordered_map<HandleKey, uint32_t, HandleHash> events_;
+  ValueWaits values_;
+  std::vector<MemoryOp> memory_ops_;               // by row of Trace::memory_ops
+  std::unordered_set<uint32_t> events_of_graphs_;  // rows of calls that made a node that records an event
+  EventMarks marks_;
   std::unordered_map<HandleKey, Context, HandleHash> contexts_;
   std::vector<StreamNow> streams_;             // GPU streams, then handles whose GPU stream is not known
   std::vector<std::vector<uint32_t>> recent_;  // by process

@@ -1,6 +1,6 @@
 // Which work waited for which, as far as a trace shows it: host calls that returned after GPU work had finished, GPU work
 // that started after work of another stream, host threads that continued when another had finished. Every dependency has
-// evidence (handles, correlation ids, what CUPTI reported, or times inside a call that blocks) and agrees with the measured
+// evidence (handles, words of memory, correlation ids, what CUPTI reported, or times inside a call that blocks) and agrees with the measured
 // times; one that does not is counted and dropped. Orders that need no evidence (a thread's own, a stream's own, launch
 // before operation) are not listed here. Used by dependency_graph.cpp. O(n log n).
 #pragma once
@@ -33,6 +33,7 @@ struct Dependencies {
   std::vector<Handoff> handoffs;           // sorted by from_ns
   uint64_t inferred = 0;                   // waits found by time alone: the trace does not say what the call waited for
   uint64_t contradicted = 0;               // dependencies that the measured times deny
+  uint64_t unknown = 0;  // streams made to wait for what a log does not say: see docs/reports/critical-path.md
 
   // By thread: from the begin of its first range to the last end of one, without the profiler's own; reversed: it has none.
   std::vector<Interval> ranges;

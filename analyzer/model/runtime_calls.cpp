@@ -151,6 +151,7 @@ void join_runtime_calls(const std::vector<bool>& outer, Trace& trace, unsigned w
   for (GpuOperation& operation : trace.operations) follow(operation.launch);
   for (GraphNode& node : trace.graph_nodes) follow(node.call);
   for (GraphMade& made : trace.graphs_made) follow(made.call);
+  for (StreamMemoryOp& op : trace.memory_ops) follow(op.call);
 }
 
 }  // namespace prof::analyzer

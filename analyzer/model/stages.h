@@ -42,8 +42,9 @@ void take_samples(const std::vector<LogInput>& inputs, std::vector<LogTask>& tas
 // A time stamp of the program's own on the model's time line; `submitted_ns` where its clock cannot be converted.
 int64_t stamp_ns(const LogInput& input, format::StampClock clock, uint64_t stamp, int64_t submitted_ns);
 
-// Collects the records about graphs of all tasks and finds the call that each was made by. After place_events().
-void place_graphs(std::vector<LogTask>& tasks, Trace& trace);
+// Collects the records of all tasks about graphs and words of memory and finds the call that each was made by. After
+// place_events().
+void place_beside(std::vector<LogTask>& tasks, Trace& trace);
 
 // Collects what happened to managed memory.
 void place_unified(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);

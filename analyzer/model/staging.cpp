@@ -162,7 +162,7 @@ class Filler {
     node.stack = ids_.stacks.find_or(index(r.stack), 0);
     node.type = r.what & format::kNodeTypes;
     node.changed = (r.what & format::kNodeChanged) != 0;
-    to_.graphs.nodes.push_back(node);
+    to_.beside.nodes.push_back(node);
   }
   void operator()(const format::GraphMade& r, RecordPlace) {
     GraphMade made;
@@ -173,7 +173,17 @@ class Filler {
     made.graph = r.graph;
     made.from = r.source;
     made.renumbered = r.renumbered != 0;
-    to_.graphs.made.push_back(made);
+    to_.beside.made.push_back(made);
+  }
+  void operator()(const format::StreamMemory& r, RecordPlace) {
+    StreamMemoryOp op;
+    op.time_ns = clock_.tick(r.time) - origin_ns_;
+    op.address = r.address;
+    op.value = r.value;
+    op.thread = thread_;
+    op.what = r.what;
+    op.flags = r.flags;
+    to_.beside.memory_ops.push_back(op);
   }
 
   void operator()(const format::KernelRun& r, RecordPlace) {

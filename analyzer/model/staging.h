@@ -108,10 +108,11 @@ struct StagedSample {
   std::string data;
 };
 
-// A graph_node or graph_made record; its call is found when all rows have their place.
-struct StagedGraph {
+// Records that stand beside a call: it is found when all rows have their place.
+struct StagedBeside {
   std::vector<GraphNode> nodes;
   std::vector<GraphMade> made;
+  std::vector<StreamMemoryOp> memory_ops;
 };
 
 // A driver call as CUPTI saw it, on the model's time line.
@@ -153,7 +154,7 @@ struct LogTask {
   std::unordered_map<uint64_t, Room<DriverCall*>> calls;  // by call_group()
   uint64_t nvtx_rows = 0;
   Column<StagedNvtx> nvtx;
-  StagedGraph graphs;
+  StagedBeside beside;
   std::vector<UnifiedMemoryEvent> unified;
   std::vector<std::string> texts;  // inline NVTX names
   std::vector<RecordedPayload> payloads;

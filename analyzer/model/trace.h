@@ -162,6 +162,20 @@ struct GraphMade {
 };
 static_assert(sizeof(GraphMade) <= 48);
 
+// What a call told a stream to do with a word of memory. Only logs have them.
+struct StreamMemoryOp {
+  int64_t time_ns = 0;  // end of the call
+  uint64_t address = 0, value = 0;
+  uint32_t call = kNone;  // row of Trace::host; kNone: its record is lost
+  ThreadId thread{};
+  uint32_t what = 0;   // CUstreamBatchMemOpType
+  uint32_t flags = 0;  // CUstreamWaitValue_flags, CUstreamWriteValue_flags
+  bool waits() const { return what == 1 || what == 4; }
+  bool writes() const { return what == 2 || what == 5; }
+  bool wide() const { return what >= 4; }  // 64 bits
+};
+static_assert(sizeof(StreamMemoryOp) <= 48);
+
 // Something that happened to managed memory; only logs recorded with PROF_UNIFIED=on have them. Values are CUPTI's.
 enum class UnifiedWhat : uint32_t {
   ToDevice = 1,
@@ -463,6 +477,7 @@ struct Trace {
   Column<PathChange> path_changes;
   std::vector<GraphNode> graph_nodes;       // by time in each process
   std::vector<GraphMade> graphs_made;       // likewise
+  std::vector<StreamMemoryOp> memory_ops;   // likewise
   std::vector<UnifiedMemoryEvent> unified;  // by start in each process
 
   // Only from traces of other tools.

@@ -334,6 +334,23 @@ struct GraphNode {
   }
 };
 
+// What a stream was told to do with a word of memory, by the call that this thread left at `time`: cuStreamWaitValue…,
+// cuStreamWriteValue…, and each wait and write of a cuStreamBatchMemOp in their order. That call's own record follows. None is
+// written for a call that only became a node of a graph.
+struct StreamMemory {
+  static constexpr uint32_t kKind = 29;
+  static constexpr std::string_view kName = "stream_memory";
+  uint64_t time = 0;
+  uint32_t what = 0;  // CUstreamBatchMemOpType: waits (1: 32 bits, 4: 64), writes (2: 32 bits, 5: 64)
+  uint64_t address = 0;
+  uint64_t value = 0;
+  uint32_t flags = 0;  // CUstreamWaitValue_flags, CUstreamWriteValue_flags
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("time", s.time), v.value("what", s.what), v.value("address", s.address), v.value("value", s.value);
+    v.optional("flags", s.flags);
+  }
+};
+
 // How a graph began, or got what is in it.
 enum class GraphOrigin : uint32_t {
   Empty = 0,         // created, or a capture began that makes it

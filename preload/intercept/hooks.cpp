@@ -8,6 +8,7 @@
 #include "preload/intercept/record_memory.h"
 #include "preload/intercept/record_pool.h"
 #include "preload/intercept/record_stream.h"
+#include "preload/intercept/record_stream_memory.h"
 #include "preload/intercept/resolve.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/start.h"

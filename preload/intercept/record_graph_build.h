@@ -116,7 +116,7 @@ struct GraphUpdate {
   }
 };
 
-// A host function, a memory operation or a semaphore in a stream: no GPU work of its own, but a node where the stream captures.
+// A host function or a semaphore in a stream: no GPU work of its own, but a node where the stream captures.
 struct StreamWork {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C, class... Args> static StreamState* enter(C c, const CallScope&, Args... args) {

@@ -90,8 +90,12 @@ struct EventRecord {
     event_recorded(event, state);
     return state;
   }
-  template <class C, class... Args>
-  static void leave(C, const CallScope& scope, StreamState* state, CUresult result, CUevent event, Args...) {
+  template <class C, class... Flags>
+  static void leave(C, const CallScope& scope, StreamState* state, CUresult result, CUevent event, CUstream stream,
+                    Flags... flags) {
+    // Under capture an external event becomes a node; any other marks a place in the graph and adds nothing.
+    if ((argument<unsigned>(flags...) & CU_EVENT_RECORD_EXTERNAL) != 0)
+      record_if_captured(scope, state, stream, result);
     record_call(scope, C::kApi, stream_id(state), as_object(event), result);
   }
 };
@@ -103,6 +107,13 @@ struct EventFinish {
     if (result == CUDA_SUCCESS) event_finished(event);
     record_wait(scope, C::kApi, {}, as_object(event), result);
   }
+};
+
+// All work of a context as an event, or all of it made to wait for one: no stream is named, and the event is the telling handle.
+struct ContextEvent {
+  static constexpr bool kNeedsGpuActivity = false;
+  static constexpr bool kPlain = true;
+  template <class Context> static uint64_t object(CUresult, Context, CUevent event) { return as_object(event); }
 };
 
 struct EventDestroy {

@@ -6,7 +6,8 @@
     // Expect: status 0
     // Expect: stdout TEXT, stderr TEXT, stderr empty
     // Expect: report NAME OPTIONS: REGEX         a line of `prof report NAME OPTIONS --format csv` on all logs; "N x REGEX": in N lines
-    // Expect: trace: REGEX                       the same of the events that `prof trace` writes, a line each
+    // Expect: trace OPTIONS: REGEX               the same of the events that `prof trace OPTIONS` writes, a line each
+    // Expect: trace valid                        nothing is wrong with it (tests/golden/validate_trace.py)
     // Expect: logs 2
     // Expect: log 1: 3 kernel_launch(vector_add), >=1 api_call(cuInit), 0 lost, counter guard_resets 1, text nvtx_push,
               whole, size < 1000000, 3 stack(REGEX)      (stacks.py; logs are numbered by their start; "no X" is "0 X")
@@ -23,6 +24,7 @@ import tempfile
 
 from stacks import Stacks
 
+VALIDATE = pathlib.Path(__file__).parent.parent / "golden/validate_trace.py"
 FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\[[^\]]*\]|\S+)')
 
 
@@ -154,9 +156,14 @@ def main():
             elif match := re.match(r"report ([^:]+): (.*)", line):
                 said = subprocess.run([options.prof, "report", *match[1].split(), "--format", "csv", *(log.path for log in logs)], capture_output=True, text=True)
                 problem = judge_lines(said.stdout + said.stderr, match[2])
-            elif match := re.match(r"trace: (.*)", line):
-                said = subprocess.run([options.prof, "trace", "-o", "-", *(log.path for log in logs)], capture_output=True, text=True)
-                problem = judge_lines(said.stdout + said.stderr, match[1])
+            elif line == "trace valid":
+                path = f"{folder}/valid.json"
+                subprocess.run([options.prof, "trace", "-o", path, *(log.path for log in logs)], capture_output=True)
+                said = subprocess.run([sys.executable, VALIDATE, path], capture_output=True, text=True)
+                problem = said.stdout + said.stderr if said.returncode else None
+            elif match := re.match(r"trace( [^:]+)?: (.*)", line):
+                said = subprocess.run([options.prof, "trace", *(match[1] or "").split(), "-o", "-", *(log.path for log in logs)], capture_output=True, text=True)
+                problem = judge_lines(said.stdout + said.stderr, match[2])
             elif match := re.match(r"log (\d+): (.*)", line):
                 number = int(match[1])
                 if number > len(logs):

@@ -3,7 +3,7 @@
 
 What Perfetto, chrome://tracing, torch.profiler's own trace validator and Holistic Trace Analysis rely on: JSON validity, Kineto's
 fields and kinds, times in whole nanoseconds, slices that nest per track, flows whose two ends lie on slices, GPU work that starts
-after its launch was entered, numeric counters, named processes and threads, ids that mean one process or one GPU.
+after its launch was entered, dependencies that come from work that had ended, numeric counters, named processes and threads, ids that mean one process or one GPU.
 Times are compared as integers: nothing here rounds."""
 import bisect
 import gzip
@@ -133,6 +133,35 @@ def check_flows(events, tracks, problems):
     return len(starts)
 
 
+def check_dependencies(events, tracks, problems):
+    """What an arrow of a dependency comes from had ended when the operation began, or the call returned, that it leads to."""
+    begins = {track: [event["begin"] for event in on_track] for track, on_track in tracks.items()}
+
+    def slices_at(event):
+        """those open at that moment, the innermost first; at the moment when one begins the one before has ended"""
+        track = (event["pid"], event["tid"])
+        at = bisect.bisect_right(begins.get(track, ()), event["begin"])
+        for one in reversed(tracks.get(track, ())[:at]):
+            if one["begin"] == event["begin"] or one["end"] > event["begin"]:
+                yield one
+
+    starts = {event["id"]: event for event in events if event["ph"] == "s" and event.get("cat") == "dependency"}
+    checked = 0
+    for event in events:
+        start = starts.get(event.get("id")) if event["ph"] == "f" and event.get("cat") == "dependency" else None
+        if start is None:
+            continue
+        earlier = next((one for one in slices_at(start) if one["begin"] == start["begin"] and one.get("cat") in GPU), None)
+        later = next((one for one in slices_at(event) if one.get("cat") in GPU | HOST), None)
+        if earlier is None or later is None:
+            problems.add("dependencies join operations and calls", f"flow {event['id']}")
+            continue
+        checked += 1
+        if earlier["end"] > (later["begin"] if later["cat"] in GPU else later["end"]):
+            problems.add("dependencies come from work that had ended", f"{earlier['name']} ended at {earlier['end']} ns, {later['name']} had not waited for it")
+    return checked
+
+
 def check_counters(events, problems):
     for event in events:
         if event["ph"] != "C":
@@ -190,6 +219,7 @@ def main():
     tracks = check_slices(slices, problems)
     launches, operations, linked = check_causality(slices, problems)
     flows = check_flows(events, tracks, problems)
+    check_dependencies(events, tracks, problems)
     check_counters(events, problems)
     check_metadata(trace, every, problems)
     problems.print()

@@ -19,6 +19,7 @@ import steps_peaks  # noqa: E402
 import steps_profilers  # noqa: E402
 import steps_programs  # noqa: E402
 import steps_stacks  # noqa: E402
+import steps_waits  # noqa: E402
 import steps_window  # noqa: E402
 from lab import ROOT, Lab, machine  # noqa: E402
 from results import Results  # noqa: E402
@@ -33,6 +34,7 @@ STEPS = {
     **{name: steps_programs.app(name) for name in steps_programs.APPS},
     "managed": steps_devices.managed,
     "contexts": steps_devices.contexts,
+    "waits": steps_waits.waits,
     "two_gpus": steps_devices.two_gpus,
     "nccl": steps_devices.nccl,
     "call_stacks": steps_stacks.call_stacks,

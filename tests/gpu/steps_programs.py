@@ -372,7 +372,7 @@ def build(lab, step):
         arch = found[0].replace(".", "") if found else arch
     jobs = {name: [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-gencode", f"arch=compute_{arch},code=sm_{arch}",
                    "-o", lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), "-lpthread", "-ldl"]
-            for name in ("mixed", "launch_loop", "managed", "contexts", "window")}
+            for name in ("mixed", "launch_loop", "managed", "contexts", "window", "waits")}
     # Kernels that launch graphs and set conditions call the device run time.
     jobs["graphs"] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-rdc=true", "-gencode", f"arch=compute_{arch},code=sm_{arch}",
                       "-o", lab.path("bin", "graphs"), os.path.join(HERE, "graphs.cu"), "-lcudadevrt", "-lpthread", "-ldl"]

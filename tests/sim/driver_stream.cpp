@@ -63,11 +63,18 @@ CUresult create_stream(Context* context, CUstream* out, unsigned flags, int prio
 
 namespace {
 
-CUresult record_event(Event* event, CUstream handle) {
+CUresult record_event(Event* event, CUstream handle, unsigned flags = 0) {
   Stream* stream = resolve_stream(handle);
   if (stream == nullptr) return why_no_stream();
   if (!event_pool().alive(event)) return CUDA_ERROR_INVALID_HANDLE;
   Lock lock(device_mutex());
+  if (stream->capture != nullptr && (flags & CU_EVENT_RECORD_EXTERNAL) != 0) {
+    NodeArguments arguments;
+    arguments.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+    arguments.event = event;
+    event->capture = nullptr;
+    return capture_work(stream, event_record_work(event), arguments);
+  }
   if (stream->capture != nullptr) return capture_event_record(stream, event);
   if (const CUresult refused = allow_legacy_use(lock, stream)) return refused;
   event->capture = nullptr;
@@ -110,6 +117,20 @@ template <class Word> CUresult wait_value(CUstream handle, CUdeviceptr address, 
   NodeArguments arguments;
   arguments.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
   return perform(stream, std::move(work), false, &arguments);
+}
+
+CUresult memory_op(CUstream stream, const CUstreamBatchMemOpParams& one) {
+  switch (one.operation) {
+    case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+      return wait_value<uint32_t>(stream, one.waitValue.address, one.waitValue.value, one.waitValue.flags);
+    case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+      return wait_value<uint64_t>(stream, one.waitValue.address, one.waitValue.value64, one.waitValue.flags);
+    case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+      return write_value<uint32_t>(stream, one.writeValue.address, one.writeValue.value);
+    case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+      return write_value<uint64_t>(stream, one.writeValue.address, one.writeValue.value64);
+    default: return CUDA_SUCCESS;  // barriers and flushes: operations of a stream are in order anyway
+  }
 }
 
 }  // namespace
@@ -278,6 +299,20 @@ SIM_API(cuStreamWaitValue64)(CUstream stream, CUdeviceptr addr, cuuint64_t value
   return wait_value<uint64_t>(stream, addr, value, flags);
 }
 
+SIM_API(cuStreamBatchMemOp_v2)
+(CUstream stream, unsigned int count, CUstreamBatchMemOpParams* list, unsigned int) {
+  if (list == nullptr || count > 256) return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned int i = 0; i < count; ++i) {
+    const CUresult result = memory_op(stream, list[i]);
+    if (result != CUDA_SUCCESS) return result;
+  }
+  return CUDA_SUCCESS;
+}
+SIM_API(cuStreamBatchMemOp)
+(CUstream stream, unsigned int count, CUstreamBatchMemOpParams* list, unsigned int flags) {
+  return impl_cuStreamBatchMemOp_v2(stream, count, list, flags);
+}
+
 SIM_API(cuEventCreate)(CUevent* phEvent, unsigned int flags) {
   if (current_context() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (phEvent == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -297,8 +332,8 @@ SIM_API(cuEventDestroy_v2)(CUevent hEvent) {
 
 SIM_API(cuEventDestroy)(CUevent hEvent) { return impl_cuEventDestroy_v2(hEvent); }
 SIM_API(cuEventRecord)(CUevent hEvent, CUstream hStream) { return record_event(object<Event>(hEvent), hStream); }
-SIM_API(cuEventRecordWithFlags)(CUevent hEvent, CUstream hStream, unsigned int) {
-  return record_event(object<Event>(hEvent), hStream);
+SIM_API(cuEventRecordWithFlags)(CUevent hEvent, CUstream hStream, unsigned int flags) {
+  return record_event(object<Event>(hEvent), hStream, flags);
 }
 
 SIM_API(cuEventQuery)(CUevent hEvent) {

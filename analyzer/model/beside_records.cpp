@@ -1,4 +1,5 @@
-// A step of the builder: the records about graphs of all tasks, each with its call. A record carries the tick at which its call was
+// A step of the builder: the records of all tasks that stand beside a call, each with its call: about graphs, and about words of
+// memory that streams wait for. A record carries the tick at which its call was
 // left, which went through the same clock as that call's own end: times are equal, not close.
 #include "analyzer/model/stages.h"
 
@@ -37,14 +38,16 @@ template <class Row> void sort_rows(std::vector<Row>& rows, const Trace& trace) 
 
 }  // namespace
 
-void place_graphs(std::vector<LogTask>& tasks, Trace& trace) {
+void place_beside(std::vector<LogTask>& tasks, Trace& trace) {
   for (LogTask& task : tasks) {
-    place(task.graphs.nodes, trace.graph_nodes, trace);
-    place(task.graphs.made, trace.graphs_made, trace);
-    task.graphs = {};
+    place(task.beside.nodes, trace.graph_nodes, trace);
+    place(task.beside.made, trace.graphs_made, trace);
+    place(task.beside.memory_ops, trace.memory_ops, trace);
+    task.beside = {};
   }
   sort_rows(trace.graph_nodes, trace);
   sort_rows(trace.graphs_made, trace);
+  sort_rows(trace.memory_ops, trace);
 }
 
 }  // namespace prof::analyzer
