@@ -146,7 +146,6 @@ def check_dependencies(events, tracks, problems):
                 yield one
 
     starts = {event["id"]: event for event in events if event["ph"] == "s" and event.get("cat") == "dependency"}
-    checked = 0
     for event in events:
         start = starts.get(event.get("id")) if event["ph"] == "f" and event.get("cat") == "dependency" else None
         if start is None:
@@ -156,10 +155,8 @@ def check_dependencies(events, tracks, problems):
         if earlier is None or later is None:
             problems.add("dependencies join operations and calls", f"flow {event['id']}")
             continue
-        checked += 1
         if earlier["end"] > (later["begin"] if later["cat"] in GPU else later["end"]):
             problems.add("dependencies come from work that had ended", f"{earlier['name']} ended at {earlier['end']} ns, {later['name']} had not waited for it")
-    return checked
 
 
 def check_counters(events, problems):

@@ -300,17 +300,17 @@ SIM_API(cuStreamWaitValue64)(CUstream stream, CUdeviceptr addr, cuuint64_t value
 }
 
 SIM_API(cuStreamBatchMemOp_v2)
-(CUstream stream, unsigned int count, CUstreamBatchMemOpParams* list, unsigned int) {
-  if (list == nullptr || count > 256) return CUDA_ERROR_INVALID_VALUE;
+(CUstream stream, unsigned int count, CUstreamBatchMemOpParams* paramArray, unsigned int) {
+  if (paramArray == nullptr || count > 256) return CUDA_ERROR_INVALID_VALUE;
   for (unsigned int i = 0; i < count; ++i) {
-    const CUresult result = memory_op(stream, list[i]);
+    const CUresult result = memory_op(stream, paramArray[i]);
     if (result != CUDA_SUCCESS) return result;
   }
   return CUDA_SUCCESS;
 }
 SIM_API(cuStreamBatchMemOp)
-(CUstream stream, unsigned int count, CUstreamBatchMemOpParams* list, unsigned int flags) {
-  return impl_cuStreamBatchMemOp_v2(stream, count, list, flags);
+(CUstream stream, unsigned int count, CUstreamBatchMemOpParams* paramArray, unsigned int flags) {
+  return impl_cuStreamBatchMemOp_v2(stream, count, paramArray, flags);
 }
 
 SIM_API(cuEventCreate)(CUevent* phEvent, unsigned int flags) {
