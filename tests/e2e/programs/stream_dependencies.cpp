@@ -1,7 +1,7 @@
 // What makes the work of one stream wait for another's, or for the program: events, words of memory written and waited for (each
 // condition, 32 and 64 bits, one by one and in a batch), a host function, streams of a green context, events that a graph records.
 // Every arrow of the trace comes from work that had ended; from what the log cannot know there is none.
-// Env: SIM='kernel first 100000; kernel second 20000; host_func 50000; api * 500'
+// Env: PROF_CLOCK=sim_now_ns SIM='kernel first 100000; kernel second 20000; host_func 50000; api * 500'
 // Expect: status 0
 // Expect: log 1: 12 stream_memory, 1 api_call(cuLaunchHostFunc), 2 api_call(cuEventRecordWithFlags), whole, 0 lost
 // Expect: log 1: text what=4 address=, text value=4294967297
