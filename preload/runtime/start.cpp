@@ -45,12 +45,12 @@ namespace prof::preload {
 
 namespace {
 
-LifePage g_first_page;          // until the wiped one is made
-pid_t g_pid = 0;                // of the life
-pid_t g_prepared_pid = 0;       // whose options and clock there are
-bool g_child_possible = false;  // something was started before in this memory: state of a parent may lie around
-uint32_t g_parts = 0;           // lives of this process
-uint64_t g_ended_ns = 0;        // when the last of them ended
+LifePage g_first_page;                 // until the wiped one is made
+pid_t g_pid = 0;                       // of the life
+std::atomic<pid_t> g_prepared_pid{0};  // whose options and clock there are
+bool g_child_possible = false;         // something was started before in this memory: state of a parent may lie around
+uint32_t g_parts = 0;                  // lives of this process
+uint64_t g_ended_ns = 0;               // when the last of them ended
 
 // Fork gives the child this page full of zeros: cold, whatever the parent did. (vfork shares it: the parent's life goes on.)
 LifePage* make_life_page() {
@@ -150,16 +150,18 @@ void leave_parents_life() {
   forget_gpu_activity();
 }
 
+bool is_prepared() { return g_prepared_pid.load(std::memory_order_relaxed) == getpid(); }
+
 // False: nothing is recorded in this process. (The clock is the process's: a part that was cut off may still read it.)
 bool prepare_process() {
-  if (g_prepared_pid == getpid()) return true;
+  if (is_prepared()) return true;
   read_options(environ);
   if (const char* const reason = why_not_wanted(); reason != nullptr) {
     explain("nothing is recorded here: ", reason);
     return false;
   }
   start_clock(options().clock);
-  g_prepared_pid = getpid();
+  g_prepared_pid.store(getpid(), std::memory_order_relaxed);
   return true;
 }
 
@@ -178,7 +180,7 @@ bool start_life() {
   const uint64_t epoch = g_newest_life.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (ended != 0) {
     leave_earlier_part(ended);
-  } else if (g_child_possible && g_prepared_pid != getpid()) {
+  } else if (g_child_possible && !is_prepared()) {
     leave_parents_life();
   }
   g_child_possible = true;
@@ -250,12 +252,14 @@ bool enter_slow() {
 }
 
 void prepare_for_a_later_part() {
-  if (inert() || !window_awaits() || g_child_possible) return;
+  if (inert() || !window_awaits() || is_prepared()) return;
   uint32_t phase = static_cast<uint32_t>(Phase::Cold);
   if (!life().phase.compare_exchange_strong(phase, static_cast<uint32_t>(Phase::Starting), std::memory_order_acq_rel))
     return;
   const int saved = errno;
+  const OwnCalls own;
   use_wiped_page();
+  if (g_child_possible) leave_parents_life();
   g_child_possible = true;
   const bool wanted = prepare_process();
   if (wanted) arm_gpu_activity();
