@@ -11,118 +11,76 @@ namespace prof::analyzer {
 
 namespace {
 
-// Start and end of the nodes in one slot, in each lane, from the window's begin.
-template <size_t lanes> struct Times { std::array<int64_t, lanes> start{}, end{}; };
-
-template <size_t lanes>
-void step(const Times<lanes>& before, const Times<lanes>& other, int64_t after_before, int64_t after_other, int64_t own,
-          Times<lanes>& now) {
-  for (size_t lane = 0; lane < lanes; ++lane) {
-    // What overlapped the node before it started no earlier than that did, however short it becomes.
-    const int64_t a = std::max(before.end[lane] + after_before, before.start[lane]);
-    const int64_t b = std::max(other.end[lane] + after_other, other.start[lane]);
-    now.start[lane] = std::max(a, b);
-    now.end[lane] = now.start[lane] + own;
-  }
-}
+// Start and end of the node in a slot, from the window's begin.
+struct Times {
+  int64_t start = 0, end = 0;
+};
 
 // Nodes in order through one lane. visit(id, node, start, end), from the window's begin.
 template <class Visit> void run_unchanged(const DependencyGraph& graph, Visit&& visit) {
-  std::vector<Times<1>> slots(graph.slots());
+  std::vector<Times> slots(graph.slots());
   for (uint32_t id = 1; id < graph.nodes().size(); ++id) {
     const Node& node = graph.nodes()[id];
-    Times<1> now;
-    step(slots[node.before], slots[node.other], graph.time(node.after_before), graph.time(node.after_other),
-         graph.time(node.own), now);
+    Times now;
+    const Times &before = slots[node.before], &other = slots[node.other];
+    // What overlapped the node before it started no earlier than that did, however short it becomes.
+    now.start = std::max({before.end + graph.time(node.after_before), before.start,
+                          other.end + graph.time(node.after_other), other.start});
+    now.end = now.start + graph.time(node.own);
     slots[node.slot] = now;
-    visit(id, node, now.start[0], now.end[0]);
+    visit(id, node, now.start, now.end);
   }
 }
+
+// The same in all lanes.
+struct LaneTimes {
+  Lanes start{}, end{};
+};
 
 // Sums over the nodes that a lane changes.
 struct LaneSums {
   Lanes own_ns{}, count{}, wall{};
 };
 
-// One node in all lanes. Loops over lanes stand alone and have no branches: compilers make vectors of them.
-[[gnu::always_inline]] inline void changed_step(const Times<kLanes>& before, const Times<kLanes>& other,
-                                                const Node& node, const NodeTimes& times, const NodeTimes& measured,
-                                                const LaneMasks& masks, Times<kLanes>& now, LaneSums& sums) {
-  const Lanes &waits_not = *masks[3], &own_changed = *masks[0], &before_changed = *masks[1], &other_changed = *masks[2];
-  for (size_t lane = 0; lane < kLanes; ++lane) {
-    const int64_t a = std::max(before.end[lane] + times.after_before[lane], before.start[lane]);
-    const int64_t b = std::max(other.end[lane] + times.after_other[lane], other.start[lane]);
-    now.start[lane] = std::max(a, (b & ~waits_not[lane]) | (a & waits_not[lane]));
-    now.end[lane] = now.start[lane] + times.own[lane];
-  }
-  const bool can_wait = node.has(kNodeReturns) || node.kind() == NodeKind::Join;
-  const int64_t waits = can_wait ? -1 : 0, waited_ns = now.start[0] - before.end[0];
-  // A call that waits is two nodes: its entry takes no time of its own.
-  const bool is_call = (kCallNodes & kind_bit(node.kind())) != 0 && !node.has(kNodeReturns);
-  const int64_t entry = is_call && measured.own[0] == 0 ? -1 : 0;
-  for (size_t lane = 0; lane < kLanes; ++lane) {
-    const int64_t not_waited = waits_not[lane] & waits;
-    sums.own_ns[lane] += measured.own[lane] - times.own[lane] + measured.after_before[lane] - times.after_before[lane] +
-                         measured.after_other[lane] - times.after_other[lane] + (waited_ns & not_waited);
-    const int64_t changes_node = own_changed[lane] | before_changed[lane] | other_changed[lane] | not_waited;
-    sums.count[lane] -= changes_node & (before_changed[lane] | ~entry);
-  }
-}
-
-[[gnu::always_inline]] inline void run_nodes(const DependencyGraph& graph, const Changes& changes, LaneSums& sums) {
-  std::vector<Times<kLanes>> slots(graph.slots());
-  for (uint32_t id = 1; id < graph.nodes().size(); ++id) {
-    const Node& node = graph.nodes()[id];
-    const int64_t after_before = graph.time(node.after_before), after_other = graph.time(node.after_other);
-    const int64_t own = graph.time(node.own);
-    const Masks masks = changes.of(node);
-    const Times<kLanes>&before = slots[node.before], &other = slots[node.other];
-    Times<kLanes> now;
-    if (!masks.any()) {
-      step(before, other, after_before, after_other, own, now);
-    } else {
-      const NodeTimes measured(own, after_before, after_other);
-      const LaneMasks lanes = lane_masks(masks);
-      NodeTimes times(measured, lanes);
-      if (masks.partly != 0) changes.cut(node, masks, measured, times);
-      changed_step(before, other, node, times, measured, lanes, now, sums);
-    }
-    slots[node.slot] = now;
-    if (!node.has(kNodeLast)) continue;
-    for (size_t lane = 0; lane < kLanes; ++lane) sums.wall[lane] = std::max(sums.wall[lane], now.end[lane]);
-  }
-}
-
-// The same for several generations of processors: wider vectors take a third of the time.
+// A pass for each generation of processors: with wider vectors it takes a third of the time.
+namespace baseline {
+#define LANES_TARGET
+#include "analyzer/model/replay_lanes.inc"
+#undef LANES_TARGET
+}  // namespace baseline
 #if defined(__x86_64__)
-__attribute__((target("avx512f,avx512vl,avx512dq"))) void run_nodes_avx512(const DependencyGraph& graph,
-                                                                           const Changes& changes, LaneSums& sums) {
-  run_nodes(graph, changes, sums);
-}
-__attribute__((target("avx2"))) void run_nodes_avx2(const DependencyGraph& graph, const Changes& changes,
-                                                    LaneSums& sums) {
-  run_nodes(graph, changes, sums);
-}
+namespace avx2 {
+#define LANES_TARGET __attribute__((target("avx2")))
+#include "analyzer/model/replay_lanes.inc"
+#undef LANES_TARGET
+}  // namespace avx2
+namespace avx512 {
+#define LANES_TARGET __attribute__((target("avx512f,avx512vl,avx512dq")))
+#include "analyzer/model/replay_lanes.inc"
+#undef LANES_TARGET
+}  // namespace avx512
 #endif
 
-void run_batch(const DependencyGraph& graph, const Changes& changes, const std::vector<Outcome*>& outcomes) {
-  LaneSums sums;
+void run_nodes(const DependencyGraph& graph, const Changes& changes, Vectors vectors, LaneSums& sums) {
+  switch (vectors) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")) {
-    run_nodes_avx512(graph, changes, sums);
-  } else if (__builtin_cpu_supports("avx2")) {
-    run_nodes_avx2(graph, changes, sums);
-  } else {
-    run_nodes(graph, changes, sums);
-  }
-#else
-  run_nodes(graph, changes, sums);
+    case Vectors::Avx512: return avx512::run_nodes(graph, changes, sums);
+    case Vectors::Avx2: return avx2::run_nodes(graph, changes, sums);
 #endif
-  for (size_t i = 0; i < outcomes.size(); ++i)
-    *outcomes[i] = {sums.wall[i + 1], static_cast<uint64_t>(sums.count[i + 1]), sums.own_ns[i + 1]};
+    default: return baseline::run_nodes(graph, changes, sums);
+  }
 }
 
 }  // namespace
+
+Vectors widest_vectors() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+    return Vectors::Avx512;
+  if (__builtin_cpu_supports("avx2")) return Vectors::Avx2;
+#endif
+  return Vectors::Baseline;
+}
 
 int64_t Replay::wall_ns() const {
   int64_t wall = 0;
@@ -140,15 +98,20 @@ std::vector<Outcome> Replay::walls_without(const std::vector<Scenario>& scenario
         }))
       asked.push_back(i);
   }
-  constexpr size_t kInBatch = kLanes - 1;
-  parallel_for((asked.size() + kInBatch - 1) / kInBatch, [&](size_t batch) {
+  // As many passes as there are cores, if that is enough: what a pass asks of every node is then divided among them.
+  const size_t batches =
+      std::max((asked.size() + kLanes - 2) / (kLanes - 1), std::min<size_t>(asked.size(), worker_count()));
+  parallel_for(batches, [&](size_t batch) {
     Changes changes(selected_);
     std::vector<Outcome*> of_batch;
-    for (size_t i = batch * kInBatch; i < std::min(asked.size(), (batch + 1) * kInBatch); ++i) {
+    for (size_t i = batch; i < asked.size(); i += batches) {
       of_batch.push_back(&outcomes[asked[i]]);
       for (const Change& change : scenarios[asked[i]]) changes.add(change, of_batch.size());
     }
-    run_batch(graph_, changes, of_batch);
+    LaneSums sums;
+    run_nodes(graph_, changes, vectors_, sums);
+    for (size_t i = 0; i < of_batch.size(); ++i)
+      *of_batch[i] = {sums.wall[i + 1], static_cast<uint64_t>(sums.count[i + 1]), sums.own_ns[i + 1]};
   });
   return outcomes;
 }

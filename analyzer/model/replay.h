@@ -1,5 +1,5 @@
 // Runs a dependency graph again with some of its times set to 0: how long would the run have been? Critical path, what-if
-// and advice ask here; nothing else computes savings. Seven scenarios share one pass over the nodes; passes run on all cores,
+// and advice ask here; nothing else computes savings. Up to seven scenarios share one pass over the nodes; passes run on all cores,
 // so the functions of a change are called by several threads.
 #pragma once
 
@@ -54,11 +54,16 @@ struct PathStep {
   int64_t end_ns = 0;
 };
 
+// How wide the vectors of a pass are. All give the same answers.
+enum class Vectors : uint8_t { Baseline, Avx2, Avx512 };
+Vectors widest_vectors();  // of this processor
+
 class Replay {
  public:
   // Changes concern only nodes that `selected` takes; empty: all.
-  explicit Replay(const DependencyGraph& graph, std::function<bool(const Node&)> selected = {})
-      : graph_(graph), selected_(std::move(selected)) {}
+  explicit Replay(const DependencyGraph& graph, std::function<bool(const Node&)> selected = {},
+                  Vectors vectors = widest_vectors())
+      : graph_(graph), selected_(std::move(selected)), vectors_(vectors) {}
 
   int64_t wall_ns() const;  // of the unchanged graph; equal to graph.wall_ns() or the graph is wrong
   std::vector<Outcome> walls_without(const std::vector<Scenario>& scenarios) const;
@@ -76,6 +81,7 @@ class Replay {
  private:
   const DependencyGraph& graph_;
   std::function<bool(const Node&)> selected_;
+  Vectors vectors_;
 };
 
 }  // namespace prof::analyzer

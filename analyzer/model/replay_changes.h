@@ -16,7 +16,8 @@ namespace prof::analyzer {
 inline constexpr size_t kLanes = 8;  // lane 0 is the unchanged run
 inline constexpr size_t kParts = 4;
 
-using Lanes = std::array<int64_t, kLanes>;
+// One register where the processor has such wide ones, several where it has not.
+using Lanes [[gnu::vector_size(kLanes * sizeof(int64_t)), gnu::aligned(kLanes * sizeof(int64_t))]] = int64_t;
 static_assert(kLanes == 8, "a bit of a byte for each lane");
 
 // For each part, the lanes in which it is changed.
@@ -34,39 +35,9 @@ struct Masks {
   }
 };
 
-// The same with all bits of a lane set, or none.
-using LaneMasks = std::array<const Lanes*, kParts>;
-inline LaneMasks lane_masks(const Masks& masks) {
-  static constexpr std::array<Lanes, 256> kOfBits = [] {
-    std::array<Lanes, 256> all{};
-    for (size_t bits = 0; bits < all.size(); ++bits) {
-      for (size_t lane = 0; lane < kLanes; ++lane) all[bits][lane] = (bits >> lane & 1) != 0 ? -1 : 0;
-    }
-    return all;
-  }();
-  return {&kOfBits[masks.of_part[0]], &kOfBits[masks.of_part[1]], &kOfBits[masks.of_part[2]],
-          &kOfBits[masks.of_part[3]]};
-}
-
 // The times of a node in each lane.
 struct NodeTimes {
-  Lanes own, after_before, after_other;
-
-  NodeTimes(int64_t own_ns, int64_t before_ns, int64_t other_ns) {
-    own.fill(own_ns), after_before.fill(before_ns), after_other.fill(other_ns);
-  }
-  // With what is changed at 0; what is negative, an overlap, stays.
-  NodeTimes(const NodeTimes& measured, const LaneMasks& masks) {
-    for (size_t lane = 0; lane < kLanes; ++lane) {
-      own[lane] = left(measured.own[lane], (*masks[0])[lane]);
-      after_before[lane] = left(measured.after_before[lane], (*masks[1])[lane]);
-      after_other[lane] = left(measured.after_other[lane], (*masks[2])[lane]);
-    }
-  }
-  static int64_t left(int64_t time_ns, int64_t mask) {
-    const int64_t negative = std::min<int64_t>(time_ns, 0);
-    return (time_ns & ~mask) | (negative & mask);
-  }
+  Lanes own{}, after_before{}, after_other{};
 };
 
 class Changes {

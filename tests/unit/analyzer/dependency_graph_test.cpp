@@ -420,6 +420,32 @@ TEST(DependencyGraph, BatchesGiveWhatSingleReplaysGive) {
   }
 }
 
+TEST(DependencyGraph, VectorsOfEveryWidthGiveTheSameAnswers) {
+  std::mt19937 random(8);
+  SampleRun run;
+  add_junk(run, random, 400);
+  run.graph();
+  const auto third = [](uint32_t row) { return row % 3 == 0; };
+  const auto half = [](uint32_t, int64_t time_ns) { return time_ns / 2; };
+  std::vector<Scenario> scenarios;
+  for (const uint32_t part : {kPartOwn, kPartBefore, kPartOther, kPartWait}) {
+    scenarios.push_back({{kCallNodes | kOperationNodes, part, 0, 0, {}, {}}});
+    scenarios.push_back({{kCallNodes | kOperationNodes, part, 0, 0, {}, third}});
+  }
+  scenarios.push_back({{kOperationNodes, kPartOwn, 0, 0, {}, third, half}});
+  const std::vector<Outcome> expected = Replay(*run.made, {}, Vectors::Baseline).walls_without(scenarios);
+  EXPECT_GT(expected.back().own_ns, 0);
+  for (const Vectors vectors : {Vectors::Avx2, Vectors::Avx512}) {
+    if (vectors > widest_vectors()) continue;
+    const std::vector<Outcome> outcomes = Replay(*run.made, {}, vectors).walls_without(scenarios);
+    for (size_t i = 0; i < scenarios.size(); ++i) {
+      EXPECT_EQ(outcomes[i].wall_ns, expected[i].wall_ns) << i;
+      EXPECT_EQ(outcomes[i].own_ns, expected[i].own_ns) << i;
+      EXPECT_EQ(outcomes[i].count, expected[i].count) << i;
+    }
+  }
+}
+
 TEST(DependencyGraph, TimesOverASecondAndTimesOfNoMeaningAreKept) {
   SampleRun run;
   constexpr int64_t kHour = 3'600'000'000'000;
