@@ -49,6 +49,7 @@ STEPS = {
     "launch_loop": steps_overhead.launch_loop,
     "graph_replay": steps_graphs.graph_replay,
     "pytorch_step": steps_overhead.pytorch_step,
+    "stack_costs": steps_stacks.stack_costs,
 }
 
 

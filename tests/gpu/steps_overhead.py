@@ -173,10 +173,11 @@ def rounds_check(lab, step, samples):
 
 
 def launch_loop(lab, step):
-    """100,000 launches a round of a kernel as short as can be, static cudart; and long kernels back to back, for the GPU's side."""
-    launches, back_to_back = ("2000 0", "500 5000") if lab.sim else ("100000 0", "3000 5000")
+    """30,000 launches a round of a kernel as short as can be, static cudart; and long kernels back to back, for the GPU's side.
+    Many sets: processes of one variant differ by more than variants do."""
+    launches, back_to_back = ("2000 0", "500 5000") if lab.sim else ("30000 0", "3000 5000")
     chosen = variants(lab, "launch_loop", [])
-    sets, rounds = (1, 2) if lab.sim else (5, 5)
+    sets, rounds = (1, 2) if lab.sim else (16, 5)
     command = [lab.program("launch_loop"), "--serve"]
     samples = Alternation(lab, step, "launch_loop", lambda variant: command, chosen).run(sets, rounds, [launches, back_to_back])
     n = int(launches.split()[0])

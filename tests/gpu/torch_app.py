@@ -1,7 +1,8 @@
 """PyTorch programs for scripts/gpu-check. Nothing printed on stdout depends on time, except in `serve`.
 
 torch_app.py eager|compile|graph|reduce_overhead|graphed_callables|profiler [--steps N] [--device cuda|cpu] [--trace FILE]
-torch_app.py serve [--profile cpu+cuda|cuda]   "ready", then each "loop N" on stdin times N steps of the MLP
+torch_app.py serve [--profile cpu+cuda|cuda|with_stack]   "ready", then each "loop N" on stdin times N steps of the MLP, and
+                                                          "loop ops N" N operators of one launch each, below 20 Python frames
 """
 import argparse
 import contextlib
@@ -17,7 +18,7 @@ parser.add_argument("mode", choices=["eager", "compile", "graph", "reduce_overhe
 parser.add_argument("--steps", type=int, default=10)
 parser.add_argument("--device", default="cuda")
 parser.add_argument("--trace", help="where `profiler` leaves torch.profiler's trace")
-parser.add_argument("--profile", choices=["none", "cpu+cuda", "cuda"], default="none")
+parser.add_argument("--profile", choices=["none", "cpu+cuda", "cuda", "with_stack"], default="none")
 options = parser.parse_args()
 device = options.device
 torch.manual_seed(7)
@@ -154,29 +155,50 @@ def profiler():
     print(f"kernels {kernels}", file=sys.stderr)
 
 
+def time_operators(count, frames=20):
+    """Host time of single operators that launch one kernel each: median and 99th percentile, ns."""
+    if frames:
+        return time_operators(count, frames - 1)
+    numbers = torch.zeros(64, device=device)
+    taken = []
+    for number in range(count):
+        begin = time.perf_counter_ns()
+        numbers.add_(1)
+        taken.append(time.perf_counter_ns() - begin)
+        if number % 200 == 199:
+            synchronize()  # the queue never fills
+    taken.sort()
+    return {"operators": count, "median_ns": taken[count // 2], "p99_ns": taken[count * 99 // 100]}
+
+
 def serve():
     from torch.profiler import ProfilerActivity, profile
-    activities = {"cpu+cuda": [ProfilerActivity.CPU, ProfilerActivity.CUDA], "cuda": [ProfilerActivity.CUDA]}
+    both = [ProfilerActivity.CPU, ProfilerActivity.CUDA]
+    profilers = {"cpu+cuda": {"activities": both}, "cuda": {"activities": [ProfilerActivity.CUDA]},
+                 "with_stack": {"activities": both, "with_stack": True}}
     mlp = Mlp()
     for _ in range(30):
         mlp.step()
     synchronize()
     print("ready", flush=True)
     for line in sys.stdin:
-        command, _, count = line.strip().partition(" ")
+        command, *words = line.split()
         if command != "loop":
             break
-        steps = int(count)
-        watch = profile(activities=activities[options.profile]) if options.profile != "none" else contextlib.nullcontext()
+        steps = int(words[-1])
+        watch = profile(**profilers[options.profile]) if options.profile != "none" else contextlib.nullcontext()
         with watch:
             mlp.step()
             synchronize()
-            begin = time.perf_counter_ns()
-            for _ in range(steps):
-                mlp.step()
-            synchronize()
-            wall = time.perf_counter_ns() - begin
-        print(json.dumps({"steps": steps, "wall_ns": wall / steps}), flush=True)
+            if words[0] == "ops":
+                answer = time_operators(steps)
+            else:
+                begin = time.perf_counter_ns()
+                for _ in range(steps):
+                    mlp.step()
+                synchronize()
+                answer = {"steps": steps, "wall_ns": (time.perf_counter_ns() - begin) / steps}
+        print(json.dumps(answer), flush=True)
         del watch
 
 
