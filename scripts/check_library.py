@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What libprof.so shows to the programs it is preloaded into. Usage: check_library.py LIBRARY INTERCEPT_FOLDER [GLIBC], or
 check_library.py --hardened PROGRAM, which looks only at the last of these:
-Exports exactly the rows of the folder's .def files, dlsym, dlclose and the NVTX entry points, those of the CUDA run time under the version
-names of each libcudart and never as the default (a program without libcudart must not find them); needs libc and the loader alone; asks for
+Exports exactly the rows of the folder's .def files, dlsym, dlclose and the NVTX entry points, those of the CUDA run time and of the libraries on
+top under the version names of each of their releases and never as the default (a program without them must not find them); needs libc and the loader alone; asks for
 no glibc symbol newer than GLIBC (2.28): a preload that needs more kills every process it is put into. Hardened: nothing that is both writable
 and executable, no executable stack, everything bound and made read-only at start, functions with buffers guarded, calls of libc checked."""
 import os
@@ -14,6 +14,8 @@ ALWAYS = {"dlsym", "dlclose", "InitializeInjectionNvtx2", "InitializeInjectionNv
 NEEDED = re.compile(r"libc\.so\.6|ld-linux-[\w-]+\.so\.\d")
 ROW = re.compile(r"^(?:CUDA_API|CUPTI_API)\w*\(\s*(\w+)", re.M)
 RUNTIME_ROW = re.compile(r"^CUDART_API\(\s*(\w+)", re.M)
+LIBRARY_ROW = re.compile(r"^LIBRARY_API\((\w+), (\w+)", re.M)
+LIBRARY_VERSIONS = re.compile(r"PROF_LIBRARY_(\w+)\(X\) X\((.*)\)")
 RUNTIME_VERSIONS = ("libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13")
 
 
@@ -22,14 +24,18 @@ def readelf(*options):
 
 
 def rows(folder):
-    """exported names, those of the run time as NAME@VERSION"""
+    """exported names, those of the run time and of libraries with versions as NAME@VERSION"""
     names = set()
+    with open(os.path.join(folder, "library_versions.h"), encoding="utf-8") as source:
+        versions = {library: [v for v in re.findall(r'"([^"]*)"', text) if v] for library, text in LIBRARY_VERSIONS.findall(source.read())}
     for name in sorted(os.listdir(folder)):
         if name.endswith(".def"):
             with open(os.path.join(folder, name), encoding="utf-8") as source:
                 text = source.read()
             names |= set(ROW.findall(text))
             names |= {f"{name}@{version}" for name in RUNTIME_ROW.findall(text) for version in RUNTIME_VERSIONS}
+            for library, name in LIBRARY_ROW.findall(text):
+                names |= {f"{name}@{version}" for version in versions[library]} or {name}
     return names
 
 

@@ -28,6 +28,7 @@ uint64_t share_of(uint64_t whole, int64_t part_ns, int64_t all_ns) {
 std::string_view cost_source_name(CostSource source) {
   switch (source) {
     case CostSource::None: return "";
+    case CostSource::Library: return "library";
     case CostSource::Shapes: return "shapes";
     case CostSource::Inductor: break;
   }
@@ -35,35 +36,57 @@ std::string_view cost_source_name(CostSource source) {
 }
 
 KernelCosts::KernelCosts(const Trace& trace, const Views& views, DataType assumed)
-    : trace_(trace), views_(views), assumed_(assumed), words_(trace.kernels.size()) {
+    : trace_(trace), views_(views), assumed_(assumed), library_(trace), words_(trace.kernels.size()) {
   index_.resize(trace.operations.size());
   costs_.resize(kReasons);
   costs_[1].no_flops = costs_[1].no_bytes = trace.details.empty() ? NoCost::NoShapes : NoCost::NoFormula;
   if (trace.ranges.empty() || trace.operations.empty()) return;
   const Column<uint32_t>& range_of_call = views.range_of_call();
   std::vector<Claim> claims;
+  std::vector<bool> calls(library_.any() ? trace.ranges.size() : 0);  // library calls that have kernels
   for (uint32_t row = 0; row < trace.operations.size(); ++row) {
     const GpuOperation& operation = trace.operations[row];
     if (operation.kind() != GpuKind::Kernel || !operation.linked()) continue;
+    if (const uint32_t call = library_call_of(operation); call != kNone) {
+      claims.push_back({call, row, operation.graph_node != 0 ? operation.launch + 1 : 0});
+      calls[call] = true;
+      continue;
+    }
     const uint32_t range = range_of_call[operation.launch];
     if (range == kNone) continue;
     const uint32_t op = claimed_by(range);
     index_[row] = 1;
     if (op != kNone) claims.push_back({op, row});
   }
-  const auto by_op = [](const Claim& a, const Claim& b) { return a.op < b.op; };
+  const auto by_op = [](const Claim& a, const Claim& b) { return a.op != b.op ? a.op < b.op : a.replay < b.replay; };
   if (!std::is_sorted(claims.begin(), claims.end(), by_op)) std::stable_sort(claims.begin(), claims.end(), by_op);
   encloses_.resize(trace.ranges.size());
   for (size_t i = 0; i < claims.size(); ++i) {
     if ((i == 0 || claims[i].op != claims[i - 1].op) && numbers_of(trace.ranges[claims[i].op]).cost.flops)
       mark_enclosing(claims[i].op);
   }
+  // A call that counts is not inside another that does.
+  if (library_.any()) library_.mark_around(calls, encloses_);
   for (size_t first = 0; first < claims.size();) {
     size_t last = first + 1;
-    while (last < claims.size() && claims[last].op == claims[first].op) ++last;
+    while (last < claims.size() && claims[last].op == claims[first].op && claims[last].replay == claims[first].replay)
+      ++last;
     share_out(claims, first, last);
     first = last;
   }
+}
+
+// The library call that launched it, or that was captured as the node of a graph which it is a run of.
+uint32_t KernelCosts::library_call_of(const GpuOperation& operation) const {
+  if (!library_.any()) return kNone;
+  uint32_t call = operation.launch;
+  if (operation.graph_node != 0) {
+    const NodeFound found = views_.graph_origins().of(operation);
+    if (found.row == kNone) return kNone;
+    call = trace_.graph_nodes[found.row].call;
+    if (call == kNone) return kNone;
+  }
+  return library_.around(trace_.host[call].thread, trace_.host[call].begin_ns);
 }
 
 const KernelCosts::OpNumbers& KernelCosts::numbers_of(const Range& range) {
@@ -76,6 +99,16 @@ const KernelCosts::OpNumbers& KernelCosts::numbers_of(const Range& range) {
   const auto [found, added] = known_.try_emplace(std::string(reinterpret_cast<const char*>(parts), sizeof parts));
   OpNumbers& numbers = found->second;
   if (!added) return numbers;
+  if (library_.is_call(range)) {
+    const std::optional<LibraryCost> found_cost = library_cost(trace_.range_name(range));
+    if (!found_cost) return numbers;
+    numbers.cost = found_cost->cost;
+    numbers.library = true;
+    numbers.peak = found_cost->peak;
+    if (numbers.cost.flops) numbers.flops_source = CostSource::Library;
+    if (numbers.cost.bytes) numbers.bytes_source = CostSource::Library;
+    return numbers;
+  }
   std::string_view op = trace_.range_name(range), dims, types, concrete;
   if (detail != nullptr) {
     dims = trace_.text(detail->dims), types = trace_.text(detail->types), concrete = trace_.text(detail->concrete);
@@ -213,7 +246,7 @@ void KernelCosts::give(const std::vector<Claim>& kernels, const OpNumbers& numbe
     cost.type = numbers.cost.type, cost.assumed = numbers.assumed;
     if (cost.flops)
       cost.flops_source = numbers.flops_source, cost.no_flops = NoCost::None,
-      cost.peak = peak_of(numbers.cost, operation);
+      cost.peak = numbers.library ? numbers.peak : peak_of(numbers.cost, operation);
     if (cost.bytes) cost.bytes_source = numbers.bytes_source, cost.no_bytes = NoCost::None;
   }
 }

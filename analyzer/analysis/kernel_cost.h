@@ -1,8 +1,9 @@
-// How many FLOPs and bytes does each kernel stand for, and how far may it go? The cost of an operator (op_cost.h, by the shapes
-// in the trace; else what torch.compile's augmentation says) goes once to the operator's main kernel: the kernels that reduce,
-// transpose or fill for it have none. Called by the reports about peaks and by the trace writer.
+// How many FLOPs and bytes does each kernel stand for, and how far may it go? The cost of a library call (library_cost.h), else that of
+// an operator (op_cost.h, by the shapes in the trace; else what torch.compile's augmentation says) goes once to its main kernel: the
+// kernels that reduce, transpose or fill for it have none. Called by the reports about peaks and by the trace writer.
 #pragma once
 
+#include "analyzer/analysis/library_cost.h"
 #include "analyzer/analysis/op_cost.h"
 #include "analyzer/analysis/views.h"
 #include "analyzer/model/devices.h"
@@ -17,12 +18,12 @@
 namespace prof::analyzer {
 
 // Where a number is from.
-enum class CostSource : uint8_t { None, Shapes, Inductor };
-std::string_view cost_source_name(CostSource source);  // "shapes", "inductor"; "" for None
+enum class CostSource : uint8_t { None, Library, Shapes, Inductor };
+std::string_view cost_source_name(CostSource source);  // "library", "shapes", "inductor"; "" for None
 
 struct KernelCost {
   std::optional<uint64_t> flops, useful_flops, bytes;
-  uint32_t op = kNone;           // row of Trace::ranges: the operator that has the cost
+  uint32_t op = kNone;           // row of Trace::ranges: the operator or library call that has the cost
   std::optional<PeakType> peak;  // what the FLOPs are compared with
   DataType type = DataType::Unknown;
   bool assumed = false;  // the type is the user's, the trace has none
@@ -43,11 +44,14 @@ class KernelCosts {
   static constexpr size_t kReasons = 2;  // no launch, no formula
   struct Claim {
     uint32_t op = kNone, operation = kNone;
+    uint32_t replay = 0;  // kernels of a graph: which launch of it
   };
   struct OpNumbers {
     OpCost cost;
     CostSource flops_source = CostSource::None, bytes_source = CostSource::None;
     bool assumed = false;
+    bool library = false;
+    std::optional<PeakType> peak;  // of a library call
     bool claims() const { return cost.known; }
   };
   // What a kernel's name says of its part in an operator.
@@ -58,6 +62,7 @@ class KernelCosts {
   };
 
   const OpNumbers& numbers_of(const Range& range);
+  uint32_t library_call_of(const GpuOperation& operation) const;
   uint32_t claimed_by(uint32_t range);
   void mark_enclosing(uint32_t range);
   const NameWords& words_of(const GpuOperation& operation);
@@ -71,6 +76,7 @@ class KernelCosts {
   const Trace& trace_;
   const Views& views_;
   DataType assumed_;
+  LibraryCalls library_;
   Column<uint32_t> index_;                            // row of Trace::operations -> costs_
   std::vector<KernelCost> costs_;                     // the first are shared by all kernels without an operator
   std::unordered_map<std::string, OpNumbers> known_;  // by texts of the operator

@@ -2,7 +2,8 @@
 //
 // Push and pop are matched per (thread, domain), as NVTX does. The path of a thread is the list of its open push/pop ranges
 // of all domains in order of opening; a domain may close a range below another domain's. Start/end ranges are matched by id
-// over all threads of the process and are part of no path.
+// over all threads of the process and are part of no path. Calls of libraries, whose records stand where they returned, are put
+// between the pushes and pops as ranges of a domain of their own.
 #include "analyzer/model/stages.h"
 #include "preload/format/counters.h"
 
@@ -20,8 +21,9 @@ class Nesting {
   Nesting(const std::vector<LogInput>& inputs, Trace& trace) : inputs_(inputs), trace_(trace) {}
 
   void run(std::vector<LogTask>& tasks) {
+    for (const LogTask& task : tasks) take_library_calls(task);
     for (LogTask& task : tasks) {
-      if (!task.nvtx.empty()) {
+      if (!task.nvtx.empty() || !task.library.empty()) {
         if (input_ != &inputs_[task.log]) end_process();
         input_ = &inputs_[task.log];
         run_task(task);
@@ -36,7 +38,7 @@ class Nesting {
     ClockReader ns{*input_->clock};
     for (size_t s = 0; s < task.spans.size(); ++s) {
       const size_t last = s + 1 < task.spans.size() ? task.spans[s + 1].nvtx : task.nvtx.size();
-      if (task.spans[s].nvtx == last) continue;
+      if (task.spans[s].nvtx == last && !library_.contains(task.spans[s].thread)) continue;
       if (task.spans[s].thread != thread_) begin_thread(task.spans[s].thread);
       for (size_t i = task.spans[s].nvtx; i < last; ++i) {
         const StagedNvtx& row = task.nvtx[i];
@@ -48,6 +50,7 @@ class Nesting {
         Range range;
         range.begin_ns = range.end_ns = ns.tick(row.tick) - input_->origin_ns;
         range.thread = ThreadId{thread_};
+        if (calls_ != nullptr) library_until(range.begin_ns);
         if (row.step < NvtxStep::Extended) {
           range.payload_type = row.payload_type;
           range.payload = row.value;
@@ -75,6 +78,45 @@ class Nesting {
           case NvtxStep::Payload:
           case NvtxStep::Extended: break;
         }
+      }
+    }
+  }
+
+  // Calls of libraries by thread, in model time: a call is known when it returns, which may be in a later task than its begin.
+  void take_library_calls(const LogTask& task) {
+    if (task.library.empty()) return;
+    const LogInput& input = inputs_[task.log];
+    ClockReader ns{*input.clock};
+    for (const StagedLibraryCall& staged : task.library) {
+      Range range;
+      range.begin_ns = ns.tick(staged.begin) - input.origin_ns;
+      range.end_ns = ns.tick(staged.end) - input.origin_ns;
+      range.thread = ThreadId{staged.thread};
+      range.label = LabelId{staged.label};
+      if (staged.text != 0)
+        range.label = inline_label(staged.label, task.library_texts[staged.text - 1], kLibraryDomain);
+      if (staged.status != 0) range.label = derived_label(range.label, "", fmt::format(" = {}", staged.status));
+      library_[staged.thread].push_back(range);
+    }
+  }
+
+  // Opens and closes what of this thread's calls begins or ends by then.
+  void library_until(int64_t now) {
+    while (true) {
+      const bool begins = next_call_ < calls_->size() && (*calls_)[next_call_].begin_ns <= now;
+      const bool ends = !open_calls_.empty() && open_calls_.back().end_ns <= now;
+      if (ends && (!begins || open_calls_.back().end_ns <= (*calls_)[next_call_].begin_ns)) {
+        const Range done = open_calls_.back();
+        open_calls_.pop_back();
+        pop(done.end_ns, domain(done), 0);
+      } else if (begins) {
+        Range range = (*calls_)[next_call_++];
+        // Calls lie inside each other: none outlives the one around it.
+        if (!open_calls_.empty()) range.end_ns = std::min(range.end_ns, open_calls_.back().end_ns);
+        open_calls_.push_back(range);
+        push(range, true);
+      } else {
+        return;
       }
     }
   }
@@ -206,10 +248,15 @@ class Nesting {
 
   LabelId label_of(const LogTask& task, const StagedNvtx& row) {
     if (row.text == 0) return LabelId{row.label};
-    // Not interned in the program: the label's domain and colour, if there is one, with the text of the record.
-    Label label = trace_.labels[row.label];
-    label.text = trace_.strings.intern(task.texts[row.text - 1]);
-    const uint64_t key = uint64_t{row.label} << 32 | index(label.text);
+    return inline_label(row.label, task.texts[row.text - 1], {});
+  }
+
+  // Not interned in the program: the label's domain and colour, if there is one, with the text of the record.
+  LabelId inline_label(uint32_t like, std::string_view text, std::string_view of_domain) {
+    Label label = trace_.labels[like];
+    label.text = trace_.strings.intern(text);
+    if (!of_domain.empty()) label.domain = trace_.strings.intern(of_domain);
+    const uint64_t key = uint64_t{like} << 32 | index(label.text);
     const auto [found, added] = inline_labels_.try_emplace(key, static_cast<uint32_t>(trace_.labels.size()));
     if (added) trace_.labels.push_back(label);
     return LabelId{found->second};
@@ -224,11 +271,20 @@ class Nesting {
     row.ranges.first = row.ranges.last = static_cast<uint32_t>(trace_.ranges.size());
     row.path_changes.first = row.path_changes.last = static_cast<uint32_t>(trace_.path_changes.size());
     row.marks.first = row.marks.last = static_cast<uint32_t>(trace_.marks.size());
+    const auto calls = library_.find(thread);
+    calls_ = calls == library_.end() ? nullptr : &calls->second;
+    next_call_ = 0;
+    if (calls_ == nullptr) return;
+    std::stable_sort(calls_->begin(), calls_->end(), [](const Range& a, const Range& b) {
+      return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
+    });
   }
 
   void end_thread() {
     if (thread_ == kNone) return;
     const int64_t last_ns = trace_.processes[index(input_->process)].last_ns;
+    if (calls_ != nullptr) library_until(INT64_MAX);
+    calls_ = nullptr;
     for (const uint32_t open : open_) {
       trace_.ranges[open].end_ns = std::max(last_ns, trace_.ranges[open].begin_ns);
       trace_.ranges[open].unfinished = true;
@@ -248,10 +304,11 @@ class Nesting {
 
   StringId domain(const Range& range) const { return trace_.labels[index(range.label)].domain; }
 
-  void push(Range range) {
+  // `of_any`: the range around is its parent, of whichever domain.
+  void push(Range range, bool of_any = false) {
     for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
       Range& outer = trace_.ranges[*open];
-      if (domain(outer) != domain(range)) continue;
+      if (!of_any && domain(outer) != domain(range)) continue;
       range.parent = *open;
       range.level = static_cast<uint16_t>(std::min<uint32_t>(outer.level + 1u, UINT16_MAX));
       if (outer.children < UINT16_MAX) ++outer.children;
@@ -369,6 +426,9 @@ class Nesting {
     }
   }
 
+  // The domain of library calls in logs.
+  static constexpr std::string_view kLibraryDomain = "library";
+
   struct Started {
     uint64_t id;
     Range range;
@@ -411,6 +471,10 @@ class Nesting {
   std::vector<Synced> synced_;
   std::vector<const RecordedPayload*> pending_;  // of the event that comes next
   bool marks_unsorted_ = false;
+  std::unordered_map<uint32_t, std::vector<Range>> library_;  // by thread; sorted when its turn comes
+  std::vector<Range>* calls_ = nullptr;                       // of this thread; null: none
+  size_t next_call_ = 0;
+  std::vector<Range> open_calls_;
 };
 
 }  // namespace

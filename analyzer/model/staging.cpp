@@ -41,6 +41,7 @@ class Surveyor {
     seen(r.time, r.time);
   }
   template <NvtxAside T> void operator()(const T& r, RecordPlace) { seen(r.time, r.time); }
+  void operator()(const format::LibraryCall& r, RecordPlace) { seen(r.end - r.duration, r.end); }
   template <GpuRun T> void operator()(const T& r, RecordPlace) {
     const uint32_t stream = ids_.streams.find_or(index(r.stream), ids_.unknown_stream);
     if (to_.operations.size() <= stream) to_.operations.resize(stream + 1);
@@ -144,6 +145,11 @@ class Filler {
     to_.deferred.push_back({r.clock, r.begin, r.end});
     nvtx({r.time, to_.deferred.size() - 1, label(r.label), text(r.text), NvtxStep::Deferred,
           static_cast<uint8_t>(r.style)});
+  }
+  void operator()(const format::LibraryCall& r, RecordPlace) {
+    if (!r.text.empty()) to_.library_texts.emplace_back(r.text);
+    const auto text = static_cast<uint32_t>(r.text.empty() ? 0 : to_.library_texts.size());
+    to_.library.push_back({r.end - r.duration, r.end, index(thread_), label(r.label), text, r.status});
   }
   void operator()(const format::ResourceName& r, RecordPlace) {
     to_.names.push_back({r.time, static_cast<uint32_t>(r.what), r.object, r.type, r.gone != 0,

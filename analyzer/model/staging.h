@@ -86,6 +86,15 @@ struct StagedDeferred {
   uint64_t begin = 0, end = 0;
 };
 
+// A library_call record.
+struct StagedLibraryCall {
+  uint64_t begin = 0, end = 0;  // ticks
+  uint32_t thread = 0;          // ThreadId
+  uint32_t label = 0;           // LabelId
+  uint32_t text = 0;            // 1 + index of LogTask::library_texts where the name was not interned
+  uint32_t status = 0;          // 0: success
+};
+
 // A resource_name record.
 struct StagedName {
   uint64_t tick = 0;
@@ -161,6 +170,8 @@ struct LogTask {
   std::vector<StagedDeferred> deferred;
   std::vector<StagedName> names;
   std::vector<StagedSample> samples;
+  std::vector<StagedLibraryCall> library;
+  std::vector<std::string> library_texts;
   std::vector<std::pair<uint32_t, std::pair<uint32_t, std::string>>> threads;  // ThreadId -> tid, name
   std::vector<format::ClockAnchor> anchors;
   std::vector<Damage> damage;

@@ -106,7 +106,8 @@ Augment::Augment(const Trace& trace, const Views& views, const FxMarkers* fx)
   }
   if (!trace.ranges.empty()) prepare_idle();
   if (!trace.operations.empty()) prepare_gaps();
-  if (!trace.details.empty()) prepare_costs();
+  const auto of_library = [&](const Label& label) { return trace.text(label.domain) == "library"; };
+  if (!trace.details.empty() || std::any_of(trace.labels.begin(), trace.labels.end(), of_library)) prepare_costs();
   views.depth();
   views.range_of_call();
   bounds_.emplace(finding_bounds_.get());

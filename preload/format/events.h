@@ -521,4 +521,19 @@ struct NvtxDeferred {
   }
 };
 
+// A call of a library on top of CUDA (PROF_LIBS=1), written when it returns. The label is of the domain "library"; its text is the
+// call with what it was asked for: "cublasSgemm_v2(transa=N, …)".
+struct LibraryCall {
+  static constexpr uint32_t kKind = 30;
+  static constexpr std::string_view kName = "library_call";
+  uint64_t end = 0, duration = 0;  // ticks
+  LabelId label{};
+  uint32_t status = 0;    // as the library returned it; 0: success
+  std::string_view text;  // where interning failed
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("end", s.end), v.value("duration", s.duration), v.value("label", s.label);
+    v.optional("status", s.status), v.optional_text("text", s.text);
+  }
+};
+
 }  // namespace prof::format

@@ -93,7 +93,8 @@ void* resolve(uint32_t bank, uint32_t row, uint64_t caller) {
     return next;
   }
   LoadedLibrary library;
-  const size_t copies = libraries_with_version(kVersions[bank], reinterpret_cast<const void*>(caller), library);
+  const size_t copies =
+      libraries_with_version(kVersions[bank], reinterpret_cast<const void*>(caller), "libcudart", library);
   if (copies == 0) return nullptr;
   void* const found = in_library(library, kRows[row].name, kVersions[bank]);
   if (found == nullptr) return nullptr;
@@ -112,7 +113,8 @@ void look_again(uint32_t bank, uint64_t caller) {
   const OwnCalls own;
   LoadedLibrary library;
   Bank& of = g_banks[bank];
-  const uint64_t copies = libraries_with_version(kVersions[bank], reinterpret_cast<const void*>(caller), library);
+  const uint64_t copies =
+      libraries_with_version(kVersions[bank], reinterpret_cast<const void*>(caller), "libcudart", library);
   if (copies < 2) return;
   g_callers_generation.fetch_add(1, std::memory_order_acq_rel);
   if (of.copies.exchange(copies) == copies) return;

@@ -1,6 +1,6 @@
 // dlsym(handle, name). Names that cannot be ours leave by a jump to libc's dlsym with every argument and the return address
 // as they came: RTLD_NEXT means "after the caller", and libc takes the caller from the return address. Compilers drop such a
-// tail call at -O0 and under sanitizers, hence assembly. Ours are cu[A-Z], cuda[A-Z], cupti[A-Z] and nvtx: dlsym_answer.cpp.
+// tail call at -O0 and under sanitizers, hence assembly. Ours are cu[A-Z], cuda[A-Z], cupti[A-Z], nvtx, cub and nccl: dlsym_answer.cpp.
 //
 // Two symbol versions like libc's own: a version of our own name would never be asked for.
 
@@ -28,6 +28,8 @@ prof_dlsym:
 	addq	$2, %rcx
 	jmp	.Lcapital
 .Lnot_cuda:
+	cmpb	$'b', (%rcx)		// cublas
+	je	.Lours
 	cmpb	$'p', (%rcx)		// cupti
 	jne	.Lcapital
 	cmpb	$'t', 1(%rcx)
@@ -44,6 +46,14 @@ prof_dlsym:
 .Lnot_cu:
 	cmpb	$'n', (%rsi)		// byte by byte: a short name may end a page
 	jne	.Lforward
+	cmpb	$'c', 1(%rsi)		// nccl
+	jne	.Lnot_nccl
+	cmpb	$'c', 2(%rsi)
+	jne	.Lforward
+	cmpb	$'l', 3(%rsi)
+	je	.Lours
+	jmp	.Lforward
+.Lnot_nccl:
 	cmpb	$'v', 1(%rsi)
 	jne	.Lforward
 	cmpb	$'t', 2(%rsi)
@@ -127,6 +137,8 @@ prof_dlsym:
 	add	x10, x10, #2
 	b	.Lcapital
 .Lnot_cuda:
+	cmp	w9, #'b'
+	b.eq	.Lours
 	cmp	w9, #'p'
 	b.ne	.Lcapital
 	ldrb	w9, [x10, #1]
@@ -146,6 +158,16 @@ prof_dlsym:
 	cmp	w9, #'n'
 	b.ne	.Lforward
 	ldrb	w9, [x1, #1]
+	cmp	w9, #'c'
+	b.ne	.Lnot_nccl
+	ldrb	w9, [x1, #2]
+	cmp	w9, #'c'
+	b.ne	.Lforward
+	ldrb	w9, [x1, #3]
+	cmp	w9, #'l'
+	b.eq	.Lours
+	b	.Lforward
+.Lnot_nccl:
 	cmp	w9, #'v'
 	b.ne	.Lforward
 	ldrb	w9, [x1, #2]

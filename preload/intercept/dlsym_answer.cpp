@@ -1,7 +1,8 @@
-// What does our dlsym answer for names that may be ours (cu[A-Z], cuda[A-Z], cupti[A-Z], nvtx)? Everything else never gets
+// What does our dlsym answer for names that may be ours (cu[A-Z], cuda[A-Z], cupti[A-Z], nvtx, cub, nccl)? Everything else never gets
 // here (dlsym.S). The answer is what the loader would have given without us, replaced by our hook if it is a row's function.
 #include "preload/intercept/cudart.h"
 #include "preload/intercept/cupti_stand_ins.h"
+#include "preload/intercept/library.h"
 #include "preload/intercept/resolve.h"
 #include "preload/intercept/unhooked.h"
 #include "preload/runtime/libc.h"
@@ -62,12 +63,32 @@ ProfDlsymAnswer answer_runtime(void* handle, const char* name) {
   return {found, handle == RTLD_DEFAULT || handle == RTLD_NEXT ? uint64_t{1} : 0};
 }
 
+bool may_be_library(const char* name) { return name[2] == 'b' || (name[0] == 'n' && name[1] == 'c'); }
+
+// A function of a library on top. Exports of ours with versions are never found, as above; those without one may be.
+ProfDlsymAnswer answer_library(void* handle, const char* name) {
+  const int row = library_row(name);
+  if (row < 0) return {nullptr, 1};
+  const bool scope = handle == RTLD_DEFAULT || handle == RTLD_NEXT;
+  void* found = prof_find_dlsym()(handle, name);
+  const bool ours = is_library_thunk(found);
+  if (ours) {
+    found = prof_find_dlsym()(RTLD_NEXT, name);
+    // One that was opened for its opener alone may be in the caller's own scope: our export finds it by its caller.
+    if (found == nullptr)
+      return {library_has(static_cast<uint32_t>(row)) ? prof_find_dlsym()(handle, name) : nullptr, 0};
+  }
+  if (void* const hook = library_hook(static_cast<uint32_t>(row), found); hook != nullptr) return {hook, 0};
+  return {found, scope && !ours ? uint64_t{1} : 0};
+}
+
 }  // namespace
 }  // namespace prof::preload
 
 ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name) {
   using namespace prof::preload;
   if (t_local.helper != 0) return {nullptr, 1};  // our own call
+  if (may_be_library(name)) return answer_library(handle, name);
   if (const Api* const row = row_of_name(name); row != nullptr) return answer_row(handle, name, *row);
   if (name[2] == 'd') return answer_runtime(handle, name);
   if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) return {nullptr, 1};

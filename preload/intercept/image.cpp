@@ -156,6 +156,22 @@ struct OneName {
   const char* name;
   void* address;
 };
+void take_one(void* context, const char* symbol, void* address) {
+  auto& looking = *static_cast<OneName*>(context);
+  if (std::strcmp(symbol, looking.name) == 0) looking.address = address;
+}
+
+struct OneAround {
+  uintptr_t address;
+  OneName one;
+};
+int look_for_one_around(dl_phdr_info* info, size_t, void* argument) {
+  auto& search = *static_cast<OneAround*>(argument);
+  if (!around(info, search.address)) return 0;
+  Image image;
+  if (read_image(info, image)) visit_symbols(image, take_one, &search.one);
+  return 1;
+}
 
 }  // namespace
 
@@ -169,17 +185,20 @@ void* exported_for_caller(const void* caller_address, const char* soname, const 
   Caller caller = {reinterpret_cast<uintptr_t>(caller_address), soname, {}};
   dl_iterate_phdr(look_for_caller, &caller);
   OneName one = {name, nullptr};
-  const auto visit = [](void* context, const char* symbol, void* address) {
-    auto& looking = *static_cast<OneName*>(context);
-    if (std::strcmp(symbol, looking.name) == 0) looking.address = address;
-  };
-  if (caller.needed[0] != '\0') visit_exports(caller.needed, visit, &one);
-  if (one.address == nullptr) visit_exports(soname, visit, &one);
+  if (caller.needed[0] != '\0') visit_exports(caller.needed, take_one, &one);
+  if (one.address == nullptr) visit_exports(soname, take_one, &one);
   return one.address;
 }
 
-size_t libraries_with_version(const char* version, const void* caller_address, LoadedLibrary& chosen) {
-  Caller caller = {reinterpret_cast<uintptr_t>(caller_address), "libcudart", {}};
+void* exported_around(const void* address, const char* name) {
+  OneAround search = {reinterpret_cast<uintptr_t>(address), {name, nullptr}};
+  dl_iterate_phdr(look_for_one_around, &search);
+  return search.one.address;
+}
+
+size_t libraries_with_version(const char* version, const void* caller_address, const char* soname,
+                              LoadedLibrary& chosen) {
+  Caller caller = {reinterpret_cast<uintptr_t>(caller_address), soname, {}};
   dl_iterate_phdr(look_for_caller, &caller);
   VersionSearch search = {version, caller.needed, &chosen, 0, false};
   dl_iterate_phdr(look_for_version, &search);

@@ -22,11 +22,14 @@ struct LoadedLibrary {
   char path[1024] = {};  // as the loader knows it
 };
 
-// How many loaded libraries (not this one) define the symbol version `version`. `chosen` is the one that the object around
-// `caller` names in its DT_NEEDED, where it names one of them; else the first.
-size_t libraries_with_version(const char* version, const void* caller, LoadedLibrary& chosen);
+// The address of a function that the object around `address` exports itself; null: it does not.
+void* exported_around(const void* address, const char* name);
 
-// The object around `address`, and whether it defines each of the `count` versions.
+// How many loaded libraries (not this one) define the symbol version `version`. `chosen` is the one that the object around
+// `caller` names in its DT_NEEDED (a name that starts with `soname`), where it names one of them; else the first.
+size_t libraries_with_version(const char* version, const void* caller, const char* soname, LoadedLibrary& chosen);
+
+// The object around `address`, and whether it defines each of the `count` versions (an empty one never).
 LoadedLibrary library_around(const void* address, const char* const* versions, size_t count, bool* defines);
 
 }  // namespace prof::preload

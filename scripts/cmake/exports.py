@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the linker's version script of libprof.so: the only symbols it shows are the rows of cuda_api.def, cudart_api.def and
-cupti_api.def, dlsym, dlclose and NVTX's entry points. With --check LIBRARY it compares what a built library really exports instead.
+"""Writes the linker's version script of libprof.so: the only symbols it shows are the rows of cuda_api.def, cudart_api.def,
+cupti_api.def and library_api.def, dlsym, dlclose and NVTX's entry points. With --check LIBRARY it compares what a built library really exports instead.
 
-dlsym and dlclose have libc's own version names and functions of the CUDA run time have those of each libcudart (a version of ours would
-never be asked for); everything else has none, like libcuda's.
+dlsym and dlclose have libc's own version names; functions of the CUDA run time and of the libraries on top of it have those of each of their
+releases (a version of ours would never be asked for); everything else has none, like libcuda's.
 """
 import argparse
 import pathlib
@@ -23,6 +23,17 @@ def rows(options, name, macro):
     command = [options.compiler, "-E", "-P", "-x", "c++", f"-DCUDA_VERSION={version}", options.include / "preload/intercept" / name]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return re.findall(macro + r"\((\w+)", text)
+
+
+def library_rows(options):
+    """exported names of library_api.def's rows, as NAME@VERSION where their library has versions"""
+    folder = options.include / "preload/intercept"
+    versions = dict(re.findall(r"PROF_LIBRARY_(\w+)\(X\) X\((.*)\)", (folder / "library_versions.h").read_text()))
+    names = []
+    for library, name in re.findall(r"^LIBRARY_API\((\w+), (\w+)", (folder / "library_api.def").read_text(), re.M):
+        known = [version for version in re.findall(r'"([^"]*)"', versions[library]) if version]
+        names += [f"{name}@{version}" for version in known] or [name]
+    return names
 
 
 def exported(library):
@@ -49,7 +60,7 @@ def main():
     old, new = LIBC_VERSIONS["aarch64" if options.arch in ("aarch64", "arm64") else "x86_64"]
     if options.check:
         runtime = {f"{name}@{version}" for name in rows(options, "cudart_api.def", "CUDART_API") for version in RUNTIME_VERSIONS}
-        wanted = set(names) | runtime | {f"{name}{at}" for name in LIBC for at in (f"@{old}", f"@@{new}")}
+        wanted = set(names) | runtime | set(library_rows(options)) | {f"{name}{at}" for name in LIBC for at in (f"@{old}", f"@@{new}")}
         found = exported(options.check)
         for name in sorted(wanted - found):
             print(f"{options.check} does not export {name}", file=sys.stderr)
@@ -59,8 +70,9 @@ def main():
 
     # No "local: *": it would need every other name in a version node. The compiler hides them (-fvisibility=hidden).
     libc = " ".join(f"{name};" for name in LIBC)
-    text = f"{old} {{ global: {libc} local: prof_dlsym_*; prof_dlclose_*; prof_rt_*; }};\n{new} {{ global: {libc} }} {old};\n"
-    text += "".join(f"{version} {{ }};\n" for version in RUNTIME_VERSIONS)
+    text = f"{old} {{ global: {libc} local: prof_dlsym_*; prof_dlclose_*; prof_rt_*; prof_lib_*; }};\n{new} {{ global: {libc} }} {old};\n"
+    libraries = dict.fromkeys(name.partition("@")[2] for name in library_rows(options) if "@" in name)
+    text += "".join(f"{version} {{ }};\n" for version in [*RUNTIME_VERSIONS, *libraries])
     options.output.write_text(text)
     return 0
 

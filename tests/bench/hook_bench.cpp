@@ -6,6 +6,7 @@
 //   hook_bench --case NAME                  what runs under libprof.so
 #include "tests/bench/direct_symbol.h"
 #include "tests/bench/measure.h"
+#include "tests/sim/libraries.h"
 
 #include <cuda.h>
 #include <nvtx3/nvToolsExt.h>
@@ -31,13 +32,14 @@
 namespace prof::bench {
 namespace {
 
-constexpr double kMaxMeanNs = 45, kMaxTailNs = 500, kMaxNvtxNs = 60, kMaxBytes = 24, kMaxStackNs = 345;
+constexpr double kMaxMeanNs = 45, kMaxTailNs = 500, kMaxNvtxNs = 60, kMaxBytes = 24, kMaxStackNs = 345,
+                 kMaxLibraryNs = 150;
 
 struct Case {
   std::string_view name, title;
   int threads;
   bool one_stream, disk_writer;
-  enum What { Launch, Nvtx, Everything, Threads } what;
+  enum What { Launch, Nvtx, Everything, Threads, Library } what;
   bool gates;
   const char* depth = "counts";  // PROF_DEPTH: a completion mark is two calls of the driver's own, no part of a hook
   const char* stacks = "off";    // PROF_STACKS
@@ -61,6 +63,9 @@ constexpr Case kCases[] = {
     {"threads_stacks", "first launch of a thread, with its stack", 1, false, false, Case::Threads, false, "counts",
      "launch", 22},
     {"nvtx", "nvtxRangePushA + nvtxRangePop", 1, false, false, Case::Nvtx, true},
+    {"library", "cublasSgemm_v2 with PROF_LIBS=1", 1, false, false, Case::Library, true},
+    {"library_lt", "cublasLtMatmul with PROF_LIBS=1", 1, false, false, Case::Library, true},
+    {"library_off", "cublasSgemm_v2 linked, without PROF_LIBS", 1, false, false, Case::Library, false},
     {"everything", "launches with GPU times from the simulated CUPTI", 1, false, false, Case::Everything, true,
      "marks"},
 };
@@ -225,6 +230,46 @@ void bench_nvtx() {
   std::printf("#mean %.2f\n#calls %llu\n", mean, static_cast<unsigned long long>(result.hooked_calls));
 }
 
+// Products of no rows: the stand-in returns at once.
+void bench_library(const Case& which) {
+  Gpu gpu;  // a recorder starts with the first CUDA event
+  Gpu::check(gpu.hooked(gpu.function, 1, 1, 1, 32, 1, 1, 0, gpu.stream(), nullptr, nullptr));
+  SimBlas* blas = nullptr;
+  cublasCreate_v2(&blas);
+  const float one = 1;
+  void* const library = dlopen("libcublas.so.13", RTLD_NOW | RTLD_NOLOAD);
+  const auto direct = reinterpret_cast<decltype(&cublasSgemm_v2)>(direct_symbol(library, "cublasSgemm_v2"));
+  void* const lt_library = dlopen("libcublasLt.so.13", RTLD_NOW | RTLD_NOLOAD);
+  const auto direct_lt = reinterpret_cast<decltype(&cublasLtMatmul)>(direct_symbol(lt_library, "cublasLtMatmul"));
+  if (direct == nullptr || direct_lt == nullptr) fail("no simulated cuBLAS");
+  Comparison result;
+  if (which.name == "library_lt") {
+    SimMatmul* matmul = nullptr;
+    SimLayout *a = nullptr, *b = nullptr, *d = nullptr;
+    cublasLtMatmulDescCreate(&matmul, 68, 0);
+    cublasLtMatrixLayoutCreate(&a, 14, 0, 64, 1);
+    cublasLtMatrixLayoutCreate(&b, 14, 64, 32, 64);
+    cublasLtMatrixLayoutCreate(&d, 14, 0, 32, 1);
+    const auto call = [&](decltype(&cublasLtMatmul) function) {
+      function(nullptr, matmul, &one, nullptr, a, nullptr, b, &one, nullptr, d, nullptr, d, nullptr, nullptr, 0,
+               nullptr);
+    };
+    compare(
+        Plan{}, result, [&] { call(direct_lt); }, [&] { call(&cublasLtMatmul); });
+  } else {
+    const auto call = [&](decltype(&cublasSgemm_v2) function) {
+      function(blas, 0, 1, 0, 32, 64, &one, nullptr, 1, nullptr, 32, &one, nullptr, 1);
+    };
+    compare(
+        Plan{}, result, [&] { call(direct); }, [&] { call(&cublasSgemm_v2); });
+  }
+  print_row("added to a call", spread(result.added_ns));
+  print_singles(result);
+  double mean = 0;
+  for (const double ns : result.added_ns) mean += ns / static_cast<double>(result.added_ns.size());
+  std::printf("#mean %.2f\n#calls %llu\n", mean, static_cast<unsigned long long>(result.hooked_calls));
+}
+
 void bench_everything() {
   Gpu gpu;
   const CUstream stream = gpu.stream();
@@ -280,6 +325,7 @@ int run_case(const Case& which) {
   switch (which.what) {
     case Case::Launch: bench_launch(which); break;
     case Case::Nvtx: bench_nvtx(); break;
+    case Case::Library: bench_library(which); break;
     case Case::Everything: bench_everything(); break;
     case Case::Threads: bench_threads(which); break;
   }
@@ -338,6 +384,7 @@ Output run_child(const Case& which, const std::filesystem::path& logs) {
   setenv("PROF_CUPTI", PROF_BENCH_SIM_DIR "/libcupti.so.13", 1);
   setenv("PROF_DEPTH", which.depth, 1);
   setenv("PROF_STACKS", which.stacks, 1);
+  setenv("PROF_LIBS", which.what == Case::Library && which.gates ? "1" : "0", 1);
   setenv("PROF_GPU", which.what == Case::Everything ? "on" : "off", 1);
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   // LD_PRELOAD is for the benchmark alone, not for the shell that starts it.
@@ -399,6 +446,7 @@ bool bench(const Case& which, const std::filesystem::path& folder, double fault_
       ok &= gate("p99.9 of a hooked call less p50 of a direct one", out.tail, kMaxTailNs, "ns");
       break;
     case Case::Nvtx: ok &= gate("mean of push + pop", out.mean, kMaxNvtxNs, "ns"); break;
+    case Case::Library: ok &= gate("mean added to a library call", out.mean, kMaxLibraryNs, "ns"); break;
     case Case::Threads: break;
     case Case::Everything: ok &= gate("bytes a launch with everything on", each, kMaxBytes, "bytes"); break;
   }

@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import steps_answers  # noqa: E402
 import steps_devices  # noqa: E402
 import steps_graphs  # noqa: E402
+import steps_libraries  # noqa: E402
 import steps_overhead  # noqa: E402
 import steps_peaks  # noqa: E402
 import steps_profilers  # noqa: E402
@@ -46,6 +47,7 @@ STEPS = {
     "trace": steps_programs.trace,
     "torch_answers": steps_answers.torch_answers,
     "peaks": steps_peaks.peaks,
+    "library_calls": steps_libraries.library_calls,
     "launch_loop": steps_overhead.launch_loop,
     "graph_replay": steps_graphs.graph_replay,
     "pytorch_step": steps_overhead.pytorch_step,

@@ -1,0 +1,212 @@
+#include "analyzer/analysis/library_cost.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace prof::analyzer {
+
+namespace {
+
+// "name(key=value, …)"
+class CallArguments {
+ public:
+  explicit CallArguments(std::string_view text) {
+    const size_t open = text.find('(');
+    if (open == std::string_view::npos || text.back() != ')') return;
+    name = text.substr(0, open);
+    inside_ = text.substr(open + 1, text.size() - open - 2);
+  }
+  std::string_view value(std::string_view key) const {
+    for (std::string_view left = inside_; !left.empty();) {
+      const size_t comma = left.find(", ");
+      const std::string_view each = left.substr(0, comma);
+      if (each.size() > key.size() && each.starts_with(key) && each[key.size()] == '=')
+        return each.substr(key.size() + 1);
+      left = comma == std::string_view::npos ? std::string_view() : left.substr(comma + 2);
+    }
+    return {};
+  }
+  std::optional<uint64_t> number(std::string_view key) const {
+    const std::string_view text = value(key);
+    uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return number;
+  }
+
+  std::string_view name;
+
+ private:
+  std::string_view inside_;
+};
+
+struct ElementType {
+  std::string_view name;
+  DataType type;
+  uint64_t bits;
+  bool complex = false;
+};
+constexpr ElementType kElementTypes[] = {{"fp64", DataType::Fp64, 64},
+                                         {"fp32", DataType::Fp32, 32},
+                                         {"fp16", DataType::Fp16, 16},
+                                         {"bf16", DataType::Bf16, 16},
+                                         {"fp8_e4m3", DataType::Fp8, 8},
+                                         {"fp8_e5m2", DataType::Fp8, 8},
+                                         {"int8", DataType::Int8, 8},
+                                         {"int32", DataType::Int32, 32},
+                                         {"uint8", DataType::Unknown, 8},
+                                         {"uint32", DataType::Unknown, 32},
+                                         {"int64", DataType::Int64, 64},
+                                         {"uint64", DataType::Unknown, 64},
+                                         {"int16", DataType::Int16, 16},
+                                         {"int4", DataType::Unknown, 4},
+                                         {"uint4", DataType::Unknown, 4},
+                                         {"fp4_e2m1", DataType::Unknown, 4},
+                                         {"fp6_e2m3", DataType::Unknown, 6},
+                                         {"fp6_e3m2", DataType::Unknown, 6},
+                                         {"complex64", DataType::Complex64, 64, true},
+                                         {"complex128", DataType::Complex128, 128, true},
+                                         {"complex32", DataType::Unknown, 32, true}};
+
+const ElementType* element_type(std::string_view name) {
+  const auto* const found = std::find_if(std::begin(kElementTypes), std::end(kElementTypes),
+                                         [&](const ElementType& each) { return each.name == name; });
+  return found == std::end(kElementTypes) ? nullptr : found;
+}
+
+// What the tensor cores may multiply in, by the type of the elements and by what the call or the handle allows.
+std::optional<PeakType> peak_type(DataType elements, std::string_view compute, std::string_view math) {
+  if (compute.find("emulated") != std::string_view::npos || math == "bf16x9" || math == "fp64_fixedpoint")
+    return std::nullopt;  // several products of a smaller type each
+  switch (elements) {
+    case DataType::Fp64:
+    case DataType::Complex128: return PeakType::Fp64Matrix;
+    case DataType::Fp32:
+    case DataType::Complex64:
+      if (compute == "32f_fast_16f") return PeakType::Fp16;
+      if (compute == "32f_fast_16bf") return PeakType::Bf16;
+      return compute == "32f_fast_tf32" || (compute == "32f" && math == "tf32") ? PeakType::Tf32 : PeakType::Fp32;
+    case DataType::Fp16: return PeakType::Fp16;
+    case DataType::Bf16: return PeakType::Bf16;
+    case DataType::Fp8: return PeakType::Fp8;
+    case DataType::Int8: return PeakType::Int8;
+    default: return std::nullopt;
+  }
+}
+
+// 2·m·n·k for each of the batch, 8·m·n·k of complex numbers: a product of two is four products and two sums, and one sum of two more.
+LibraryCost gemm(const CallArguments& call) {
+  LibraryCost result;
+  const std::optional<uint64_t> m = call.number("m"), n = call.number("n"), k = call.number("k");
+  const bool batched = !call.value("batch").empty();
+  const std::optional<uint64_t> batch = batched ? call.number("batch") : std::optional<uint64_t>(1);
+  const ElementType *const a = element_type(call.value("A")), *const b = element_type(call.value("B")),
+                           *const c = element_type(call.value("C"));
+  if (!m || !n || !k || !batch || a == nullptr) {
+    result.cost = no_cost(NoCost::NoShapes);
+    result.cost.known = false;
+    return result;
+  }
+  result.cost.type = a->type;
+  set_matrix_cost(result.cost, times(a->complex ? 8 : 2, times(*batch, times(*m, times(*n, *k)))), 0);
+  result.cost.bytes.reset();
+  result.cost.no_bytes = NoCost::NoType;
+  result.peak = peak_type(a->type, call.value("compute"), call.value("math"));
+  if (b != nullptr && c != nullptr) {
+    const auto bytes = [](const ElementType& type, uint64_t elements) {
+      return plus(times(elements, type.bits), 7) / 8;
+    };
+    const uint64_t of_a = call.value("strideA") == "0" ? 1 : *batch, of_b = call.value("strideB") == "0" ? 1 : *batch;
+    // What is added is read unless its factor is 0; where nobody knows the factor it is not counted.
+    const uint64_t of_c = times(*batch, call.value("beta") == "other" ? 2 : 1);
+    result.cost.bytes = plus(bytes(*a, times(of_a, times(*m, *k))),
+                             plus(bytes(*b, times(of_b, times(*k, *n))), bytes(*c, times(of_c, times(*m, *n)))));
+    result.cost.no_bytes = NoCost::None;
+  }
+  if (result.cost.flops == UINT64_MAX || result.cost.bytes == UINT64_MAX) {
+    result.cost = no_cost(NoCost::Misfit);
+    result.cost.known = false;
+  }
+  return result;
+}
+
+// The factors of nccl-tests: what each rank sends over its links for a collective of `bytes`.
+LibraryCost collective(const CallArguments& call) {
+  LibraryCost result;
+  result.cost.no_flops = result.cost.no_bytes = NoCost::NotCounted;
+  const std::optional<uint64_t> count = call.number("count"), ranks = call.number("ranks");
+  const ElementType* const type = element_type(call.value("type"));
+  if (!count || !ranks || *ranks == 0 || type == nullptr) return result;
+  const uint64_t bytes = times(*count, type->bits / 8);
+  const auto part = [&](uint64_t numerator, uint64_t denominator) {
+    return static_cast<uint64_t>(static_cast<unsigned __int128>(bytes) * numerator / denominator);
+  };
+  if (call.name == "ncclAllReduce") {
+    result.wire_bytes = part(2 * (*ranks - 1), *ranks);
+  } else if (call.name == "ncclAllGather" || call.name == "ncclReduceScatter") {
+    result.wire_bytes = times(bytes, *ranks - 1);  // `count` is one rank's share of the whole
+  } else {
+    result.wire_bytes = bytes;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::optional<LibraryCost> library_cost(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  const CallArguments call(text);
+  if (call.name.empty()) return std::nullopt;
+  if (!call.value("transa").empty()) return gemm(call);
+  if (!call.value("count").empty()) return collective(call);
+  return LibraryCost{};
+}
+
+LibraryCalls::LibraryCalls(const Trace& trace)
+    : trace_(trace), of_library_(trace.labels.size()), calls_(trace.threads.size()) {
+  std::vector<bool> has_cost(trace.labels.size());
+  for (size_t label = 0; label < trace.labels.size(); ++label) {
+    if (trace.text(trace.labels[label].domain) != "library") continue;
+    of_library_[label] = true;
+    const std::optional<LibraryCost> found = library_cost(trace.text(trace.labels[label].text));
+    has_cost[label] = found && found->cost.known;
+    any_ = any_ || has_cost[label];
+  }
+  if (!any_) return;
+  for (size_t thread = 0; thread < trace.threads.size(); ++thread) {
+    const Rows rows = trace.threads[thread].ranges;
+    for (uint32_t row = rows.first; row < rows.last; ++row) {
+      const Range& range = trace.ranges[row];
+      if (!has_cost[index(range.label)]) continue;
+      if (calls_[thread].empty() || range.begin_ns >= trace.ranges[calls_[thread].back()].end_ns)
+        calls_[thread].push_back(row);
+    }
+  }
+}
+
+uint32_t LibraryCalls::around(ThreadId thread, int64_t time_ns) const {
+  const std::vector<uint32_t>& calls = calls_[index(thread)];
+  const auto next = std::upper_bound(calls.begin(), calls.end(), time_ns,
+                                     [&](int64_t time, uint32_t row) { return time < trace_.ranges[row].begin_ns; });
+  return next != calls.begin() && time_ns < trace_.ranges[next[-1]].end_ns ? next[-1] : kNone;
+}
+
+void LibraryCalls::mark_around(const std::vector<bool>& calls, std::vector<bool>& encloses) const {
+  for (size_t thread = 0; thread < calls_.size(); ++thread) {
+    if (calls_[thread].empty()) continue;
+    std::vector<uint32_t> open;
+    const Rows rows = trace_.threads[thread].ranges;
+    for (uint32_t row = rows.first; row < rows.last; ++row) {
+      const int64_t begin_ns = trace_.ranges[row].begin_ns;
+      open.erase(std::remove_if(open.begin(), open.end(),
+                                [&](uint32_t each) { return trace_.ranges[each].end_ns <= begin_ns; }),
+                 open.end());
+      if (calls[row]) {
+        for (const uint32_t each : open) encloses[each] = true;
+      }
+      open.push_back(row);
+    }
+  }
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,68 @@
+// Which argument of a library function is what. Arguments are words: the n-th is in a register or behind the others on the stack,
+// whatever its type, because no function of the table has one in a floating point register. In the program.
+#pragma once
+
+#include <cstdint>
+
+namespace prof::preload {
+
+enum class Family : uint8_t { NameOnly, Gemm, LtMatmul, Collective };
+
+// -1: the function has no such argument.
+struct LibraryForm {
+  Family family = Family::NameOnly;
+  bool wide = false;  // sizes are 64 bits
+  int16_t transpose_a = -1, transpose_b = -1, m = -1, n = -1, k = -1;
+  int16_t type_a = -1, type_b = -1, type_c = -1, stride_a = -1, stride_b = -1, beta = -1, batch = -1;
+  int16_t compute = -1, algorithm = -1;
+  int16_t count = -1, type = -1, operation = -1, peer = -1, communicator = -1;
+};
+
+namespace form {
+
+// (handle, transposes, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc) and its batched kinds; Ex: each matrix is followed by its type.
+inline constexpr LibraryForm kGemmBase = {
+    .family = Family::Gemm, .transpose_a = 1, .transpose_b = 2, .m = 3, .n = 4, .k = 5};
+constexpr LibraryForm with(LibraryForm form, int16_t beta, int16_t batch, int16_t stride_a = -1,
+                           int16_t stride_b = -1) {
+  form.beta = beta, form.batch = batch, form.stride_a = stride_a, form.stride_b = stride_b;
+  return form;
+}
+constexpr LibraryForm typed(LibraryForm form, int16_t a, int16_t b, int16_t c, int16_t compute = -1,
+                            int16_t algorithm = -1) {
+  form.type_a = a, form.type_b = b, form.type_c = c, form.compute = compute, form.algorithm = algorithm;
+  return form;
+}
+constexpr LibraryForm wide(LibraryForm form) {
+  form.wide = true;
+  return form;
+}
+
+inline constexpr LibraryForm kNameOnly = {};
+inline constexpr LibraryForm kGemm = with(kGemmBase, 11, -1), kGemm64 = wide(kGemm);
+inline constexpr LibraryForm kGemmStrided = with(kGemmBase, 13, 17, 9, 12), kGemmStrided64 = wide(kGemmStrided);
+inline constexpr LibraryForm kGemmBatched = with(kGemmBase, 11, 14), kGemmBatched64 = wide(kGemmBatched);
+inline constexpr LibraryForm kGemmTyped = typed(with(kGemmBase, 13, -1), 8, 11, 15), kGemmTyped64 = wide(kGemmTyped);
+inline constexpr LibraryForm kGemmEx = typed(with(kGemmBase, 13, -1), 8, 11, 15, 17, 18), kGemmEx64 = wide(kGemmEx);
+inline constexpr LibraryForm kGemmStridedEx = typed(with(kGemmBase, 15, 20, 10, 14), 8, 12, 17, 21, 22);
+inline constexpr LibraryForm kGemmStridedEx64 = wide(kGemmStridedEx);
+inline constexpr LibraryForm kGemmBatchedEx = typed(with(kGemmBase, 13, 17), 8, 11, 15, 18, 19);
+inline constexpr LibraryForm kGemmBatchedEx64 = wide(kGemmBatchedEx);
+
+// (handle, operation, alpha, A, its layout, B, its layout, beta, C, its layout, D, its layout, algorithm …)
+inline constexpr LibraryForm kLtMatmul = {.family = Family::LtMatmul};
+
+inline constexpr LibraryForm kAllReduce = {
+    .family = Family::Collective, .count = 2, .type = 3, .operation = 4, .communicator = 5};
+inline constexpr LibraryForm kReduceScatter = kAllReduce;
+inline constexpr LibraryForm kReduce = {
+    .family = Family::Collective, .count = 2, .type = 3, .operation = 4, .peer = 5, .communicator = 6};
+inline constexpr LibraryForm kAllGather = {.family = Family::Collective, .count = 2, .type = 3, .communicator = 4};
+inline constexpr LibraryForm kBroadcast = {
+    .family = Family::Collective, .count = 2, .type = 3, .peer = 4, .communicator = 5};
+inline constexpr LibraryForm kBcast = {
+    .family = Family::Collective, .count = 1, .type = 2, .peer = 3, .communicator = 4};
+inline constexpr LibraryForm kPointToPoint = kBcast;
+
+}  // namespace form
+}  // namespace prof::preload

@@ -1,0 +1,347 @@
+// What a library call was asked for, as the label of its record. The words that decide are hashed; a text is made and interned only
+// where the hash is new. Sizes are in the arguments (cuBLAS, NCCL) or behind descriptors (cuBLASLt), which the library's own
+// getters read: 10 ns each, so a layout is first looked up by its 64 bytes, and asked about when they are new.
+#include "preload/capture/decimal.h"
+#include "preload/intercept/library.h"
+#include "preload/log/intern.h"
+#include "preload/runtime/recorder.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace prof::preload {
+
+namespace {
+
+// "name(key=value, key=value)"
+class CallText {
+ public:
+  explicit CallText(std::string_view name) { add(name), add("("); }
+  void value(std::string_view key, std::string_view text) {
+    if (!first_) add(", ");
+    first_ = false;
+    add(key), add("="), add(text);
+  }
+  void value(std::string_view key, uint64_t number) { value(key, Decimal(number).text()); }
+  void size(std::string_view key, uint64_t word) {
+    if (static_cast<int64_t>(word) < 0) return value(key, "?");  // refused by the library
+    value(key, word);
+  }
+  std::string_view done() {
+    add(")");
+    return {text_, used_};
+  }
+
+ private:
+  void add(std::string_view text) {
+    const size_t room = sizeof text_ - used_, bytes = text.size() < room ? text.size() : room;
+    std::memcpy(text_ + used_, text.data(), bytes);
+    used_ += bytes;
+  }
+  char text_[512];
+  size_t used_ = 0;
+  bool first_ = true;
+};
+
+// A name of an enumeration, its number where it has none.
+struct Named {
+  uint32_t number;
+  std::string_view name;
+};
+template <size_t n> void add_named(CallText& text, std::string_view key, uint64_t word, const Named (&names)[n]) {
+  const auto number = static_cast<uint32_t>(word);
+  for (const Named& each : names) {
+    if (each.number == number) return text.value(key, each.name);
+  }
+  text.value(key, uint64_t{number});
+}
+
+constexpr Named kCudaTypes[] = {{0, "fp32"},      {1, "fp64"},       {2, "fp16"},      {3, "int8"},
+                                {4, "complex64"}, {5, "complex128"}, {6, "complex32"}, {8, "uint8"},
+                                {10, "int32"},    {12, "uint32"},    {14, "bf16"},     {16, "int4"},
+                                {18, "uint4"},    {20, "int16"},     {24, "int64"},    {28, "fp8_e4m3"},
+                                {29, "fp8_e5m2"}, {31, "fp6_e2m3"},  {32, "fp6_e3m2"}, {33, "fp4_e2m1"}};
+constexpr Named kComputeTypes[] = {{64, "16f"},
+                                   {65, "16f_pedantic"},
+                                   {68, "32f"},
+                                   {69, "32f_pedantic"},
+                                   {70, "64f"},
+                                   {71, "64f_pedantic"},
+                                   {72, "32i"},
+                                   {73, "32i_pedantic"},
+                                   {74, "32f_fast_16f"},
+                                   {75, "32f_fast_16bf"},
+                                   {77, "32f_fast_tf32"},
+                                   {78, "32f_emulated_16bfx9"},
+                                   {79, "64f_emulated_fixedpoint"}};
+constexpr Named kMathModes[] = {{0, "default"}, {1, "tensor_op"}, {2, "pedantic"},
+                                {3, "tf32"},    {4, "bf16x9"},    {8, "fp64_fixedpoint"}};
+constexpr Named kTransposes[] = {{0, "N"}, {1, "T"}, {2, "C"}};
+constexpr Named kNcclTypes[] = {{0, "int8"},  {1, "uint8"},  {2, "int32"},     {3, "uint32"},
+                                {4, "int64"}, {5, "uint64"}, {6, "fp16"},      {7, "fp32"},
+                                {8, "fp64"},  {9, "bf16"},   {10, "fp8_e4m3"}, {11, "fp8_e5m2"}};
+constexpr Named kNcclOperations[] = {{0, "sum"}, {1, "prod"}, {2, "max"}, {3, "min"}, {4, "avg"}};
+
+// 2^10 entries of [40-bit tag | 24-bit label], overwritten freely: a miss costs a text and a look in the interned tables.
+std::atomic<uint64_t> g_labels[1024];
+
+uint64_t mix(uint64_t a, uint64_t b) { return Hash::fold(a ^ 0xa0761d6478bd642f, b ^ 0xe7037ed1a0b428db); }
+
+format::DomainId library_domain() {
+  constexpr std::string_view kDomain = "library";
+  static const uint64_t hash = Hash().add(kDomain).add(kDomain.size()).done();
+  return static_cast<format::DomainId>(g_intern.nvtx_domains.intern(hash, [&](uint32_t fresh) {
+    format::NvtxDomainDef definition;
+    definition.id = static_cast<format::DomainId>(fresh);
+    definition.name = intern_string(kDomain);
+    return define(definition);
+  }));
+}
+
+format::LabelId intern_label(std::string_view text) {
+  const format::StringId string = intern_string(text);
+  if (string == format::StringId{}) return {};
+  const format::DomainId domain = library_domain();
+  const uint64_t hash = Hash().add(text).add(static_cast<uint64_t>(domain)).add(0x6c6962).done();
+  return static_cast<format::LabelId>(g_intern.nvtx_labels.intern(hash, [&](uint32_t fresh) {
+    format::NvtxLabelDef definition;
+    definition.id = static_cast<format::LabelId>(fresh);
+    definition.domain = domain;
+    definition.text = string;
+    return define(definition);
+  }));
+}
+
+struct Recorded {
+  const LibraryRow& row;
+  LibraryTimes times;
+  uint32_t status;
+
+  // `fill` writes the arguments into a CallText.
+  template <class Fill> void as(uint64_t key, Fill&& fill) const {
+    key = mix(key, reinterpret_cast<uint64_t>(&row) ^ t_local.epoch << 48);
+    std::atomic<uint64_t>& entry = g_labels[key & 1023];
+    const uint64_t known = entry.load(std::memory_order_relaxed);
+    format::LibraryCall event;
+    event.end = times.end;
+    event.duration = times.end - times.begin;
+    event.status = status;
+    if ((known ^ key) >> 24 == 0 && known != 0) [[likely]] {
+      event.label = static_cast<format::LabelId>(known & 0xffffff);
+      emit(event);
+      return;
+    }
+    CallText text(row.name);
+    fill(text);
+    const std::string_view whole = text.done();
+    event.label = intern_label(whole);
+    const uint64_t label = static_cast<uint64_t>(event.label);
+    if (label == 0) event.text = whole;
+    if (label != 0 && label >> 24 == 0) entry.store(key >> 24 << 24 | label, std::memory_order_relaxed);
+    emit(event);
+  }
+};
+
+uint64_t size_of(const LibraryForm& form, const LibraryArguments& arguments, int at) {
+  const uint64_t word = arguments[at];
+  return form.wide ? word : static_cast<uint64_t>(int64_t{static_cast<int32_t>(word)});
+}
+
+enum class Beta : uint64_t { Unknown, Zero, Other };
+
+// The factor of what is added; known only where it lies in host memory.
+Beta beta_of(const void* at, uint32_t compute_is_double) {
+  if (at == nullptr) return Beta::Unknown;
+  uint64_t bits = 0;
+  std::memcpy(&bits, at, compute_is_double != 0 ? 8 : 4);
+  const uint64_t sign = compute_is_double != 0 ? uint64_t{1} << 63 : uint64_t{1} << 31;
+  return (bits & ~sign) == 0 ? Beta::Zero : Beta::Other;
+}
+Beta half_beta_of(const void* at) {
+  if (at == nullptr) return Beta::Unknown;
+  uint16_t bits = 0;
+  std::memcpy(&bits, at, 2);
+  return (bits & 0x7fff) == 0 ? Beta::Zero : Beta::Other;
+}
+Beta beta_for(const void* at, uint32_t compute) {
+  switch (compute) {
+    case 64:
+    case 65: return half_beta_of(at);
+    case 70:
+    case 71:
+    case 79: return beta_of(at, 1);
+    default: return beta_of(at, 0);
+  }
+}
+void add_beta(CallText& text, Beta beta) {
+  if (beta != Beta::Unknown) text.value("beta", beta == Beta::Zero ? "0" : "other");
+}
+
+// What the functions without a compute type compute in.
+uint32_t compute_of(int16_t type) {
+  switch (type) {
+    case 1:
+    case 5: return 70;
+    case 2: return 64;
+    default: return 68;
+  }
+}
+
+void record_gemm(const Recorded& call, const LibraryArguments& a, const LibraryGetters& getters) {
+  const LibraryForm& form = call.row.form;
+  const uint64_t m = size_of(form, a, form.m), n = size_of(form, a, form.n), k = size_of(form, a, form.k);
+  const uint64_t batch = form.batch >= 0 ? size_of(form, a, form.batch) : 1;
+  const auto type = [&](int at) { return at >= 0 ? a[at] & 0xff : static_cast<uint64_t>(call.row.type); };
+  const uint64_t types = type(form.type_a) | type(form.type_b) << 8 | type(form.type_c) << 16;
+  const uint64_t transposes = (a[form.transpose_a] & 3) | (a[form.transpose_b] & 3) << 2;
+  const uint32_t compute = form.compute >= 0 ? static_cast<uint32_t>(a[form.compute]) : compute_of(call.row.type);
+  const bool shared_a = form.stride_a >= 0 && a[form.stride_a] == 0,
+             shared_b = form.stride_b >= 0 && a[form.stride_b] == 0;
+  int math = -1, host = -1;
+  if (call.status == 0) {
+    if (const auto get = getters.cublas_math_mode.load(std::memory_order_relaxed);
+        get != nullptr && get(a.pointer(0), &math) != 0)
+      math = -1;
+    if (const auto get = getters.cublas_pointer_mode.load(std::memory_order_relaxed);
+        get != nullptr && get(a.pointer(0), &host) != 0)
+      host = -1;
+  }
+  const Beta beta = host == 0 ? beta_for(a.pointer(form.beta), compute) : Beta::Unknown;
+  const uint64_t small = types | transposes << 24 | uint64_t{shared_a} << 28 | uint64_t{shared_b} << 29 |
+                         static_cast<uint64_t>(beta) << 30 | uint64_t{static_cast<uint8_t>(math)} << 32 |
+                         uint64_t{compute & 0xffff} << 40;
+  const uint64_t algorithm = form.algorithm >= 0 ? a[form.algorithm] & 0xffffffff : 0;
+  const uint64_t key = mix(mix(m, n), mix(k, batch)) + mix(small, algorithm);
+  call.as(key, [&](CallText& text) {
+    add_named(text, "transa", a[form.transpose_a], kTransposes);
+    add_named(text, "transb", a[form.transpose_b], kTransposes);
+    text.size("m", m), text.size("n", n), text.size("k", k);
+    if (form.batch >= 0) text.size("batch", batch);
+    add_named(text, "A", types & 0xff, kCudaTypes);
+    add_named(text, "B", types >> 8 & 0xff, kCudaTypes);
+    add_named(text, "C", types >> 16 & 0xff, kCudaTypes);
+    add_named(text, "compute", compute, kComputeTypes);
+    if (math >= 0) add_named(text, "math", static_cast<uint32_t>(math) & 15, kMathModes);
+    if (shared_a) text.value("strideA", "0");
+    if (shared_b) text.value("strideB", "0");
+    add_beta(text, beta);
+    // -1 (CUBLAS_GEMM_DEFAULT) and 99 (… with tensor cores) leave the choice to the library.
+    const auto chosen = static_cast<int32_t>(algorithm);
+    if (form.algorithm >= 0 && chosen >= 0 && chosen != 99)
+      text.value("algorithm", uint64_t{static_cast<uint32_t>(chosen)});
+  });
+}
+
+// cublasLtMatmulDescAttributes_t, cublasLtMatrixLayoutAttribute_t
+enum LtOperation { kCompute = 0, kPointerMode = 2, kTransA = 3, kTransB = 4 };
+enum LtLayout { kType = 0, kRows = 2, kColumns = 3, kBatch = 5, kBatchStride = 6 };
+
+class LtCall {
+ public:
+  LtCall(const LibraryArguments& a, const LibraryGetters& getters)
+      : operation_(getters.lt_operation.load(std::memory_order_relaxed)),
+        layout_(getters.lt_layout.load(std::memory_order_relaxed)),
+        descriptor_(a.pointer(1)) {}
+  bool can_ask() const { return operation_ != nullptr && layout_ != nullptr && descriptor_ != nullptr; }
+  uint32_t operation(LtOperation what, uint32_t otherwise) const {
+    uint32_t value = 0;
+    size_t written = 0;
+    return operation_(descriptor_, what, &value, sizeof value, &written) == 0 ? value : otherwise;
+  }
+  template <class T> T layout(const void* of, LtLayout what, T otherwise) const {
+    T value{};
+    size_t written = 0;
+    return layout_(of, what, &value, sizeof value, &written) == 0 ? value : otherwise;
+  }
+
+ private:
+  int (*operation_)(const void*, int, void*, size_t, size_t*);
+  int (*layout_)(const void*, int, void*, size_t, size_t*);
+  const void* descriptor_;
+};
+
+// cublasLtMatrixLayoutOpaque_t is eight words in every release.
+uint64_t hash_layout(const void* layout) {
+  uint64_t words[8];
+  std::memcpy(words, layout, sizeof words);
+  return mix(words[0], words[1]) + 3 * mix(words[2], words[3]) + 5 * mix(words[4], words[5]) +
+         7 * mix(words[6], words[7]);
+}
+
+void record_lt_matmul(const Recorded& call, const LibraryArguments& a, const LibraryGetters& getters) {
+  const LtCall lt(a, getters);
+  const void *const layout_a = a.pointer(4), *const layout_b = a.pointer(6), *const layout_d = a.pointer(11);
+  // What a call that failed was given may be anything.
+  if (call.status != 0 || !lt.can_ask() || layout_a == nullptr || layout_b == nullptr || layout_d == nullptr) {
+    call.as(0, [](CallText&) {});
+    return;
+  }
+  constexpr uint32_t kUnknown = 0xff;
+  const uint32_t compute = lt.operation(kCompute, kUnknown), transpose_a = lt.operation(kTransA, kUnknown),
+                 transpose_b = lt.operation(kTransB, kUnknown), pointers = lt.operation(kPointerMode, kUnknown);
+  const Beta beta = pointers == 0 ? beta_for(a.pointer(7), compute) : Beta::Unknown;
+  const uint64_t small = uint64_t{compute} | uint64_t{transpose_a} << 16 | uint64_t{transpose_b} << 24 |
+                         static_cast<uint64_t>(beta) << 32 | uint64_t{1} << 40;
+  const uint64_t key = mix(hash_layout(layout_a), hash_layout(layout_b) ^ small) + hash_layout(layout_d);
+  call.as(key, [&](CallText& text) {
+    const uint64_t none = UINT64_MAX;  // written as "?"
+    const bool flipped = transpose_a == 1 || transpose_a == 2;
+    add_named(text, "transa", transpose_a, kTransposes);
+    add_named(text, "transb", transpose_b, kTransposes);
+    text.size("m", lt.layout(layout_d, kRows, none));
+    text.size("n", lt.layout(layout_d, kColumns, none));
+    text.size("k", lt.layout(layout_a, flipped ? kRows : kColumns, none));
+    const auto batch = lt.layout<uint32_t>(layout_d, kBatch, UINT32_MAX);
+    if (batch != 1) text.size("batch", batch == UINT32_MAX ? none : batch);
+    add_named(text, "A", lt.layout<uint32_t>(layout_a, kType, kUnknown), kCudaTypes);
+    add_named(text, "B", lt.layout<uint32_t>(layout_b, kType, kUnknown), kCudaTypes);
+    add_named(text, "C", lt.layout<uint32_t>(layout_d, kType, kUnknown), kCudaTypes);
+    add_named(text, "compute", compute, kComputeTypes);
+    if (batch != 1 && lt.layout<uint64_t>(layout_a, kBatchStride, 1) == 0) text.value("strideA", "0");
+    if (batch != 1 && lt.layout<uint64_t>(layout_b, kBatchStride, 1) == 0) text.value("strideB", "0");
+    add_beta(text, beta);
+  });
+}
+
+void record_collective(const Recorded& call, const LibraryArguments& a, const LibraryGetters& getters) {
+  const LibraryForm& form = call.row.form;
+  const uint64_t type = a[form.type] & 0xffffffff;
+  const uint64_t operation = form.operation >= 0 ? a[form.operation] & 0xffffffff : 0;
+  int ranks = 0, rank = -1;
+  if (void* const communicator = a.pointer(form.communicator); call.status == 0 && communicator != nullptr) {
+    if (const auto get = getters.nccl_ranks.load(std::memory_order_relaxed);
+        get == nullptr || get(communicator, &ranks) != 0)
+      ranks = 0;
+    if (const auto get = getters.nccl_rank.load(std::memory_order_relaxed);
+        get == nullptr || get(communicator, &rank) != 0)
+      rank = -1;
+  }
+  const uint64_t peer = form.peer >= 0 ? a[form.peer] & 0xffffffff : 0;
+  const uint64_t key = mix(mix(a[form.count], type | operation << 32),
+                           mix(peer, uint64_t{static_cast<uint32_t>(ranks)} << 32 | static_cast<uint32_t>(rank)));
+  call.as(key, [&](CallText& text) {
+    text.value("count", a[form.count]);
+    add_named(text, "type", type, kNcclTypes);
+    if (form.operation >= 0) add_named(text, "op", operation, kNcclOperations);
+    if (form.peer >= 0)
+      text.size(call.row.form.operation >= 0 ? "root" : "peer",
+                static_cast<uint64_t>(int64_t{static_cast<int32_t>(peer)}));
+    if (ranks > 0) text.value("ranks", static_cast<uint64_t>(ranks));
+    if (rank >= 0) text.value("rank", static_cast<uint64_t>(rank));
+  });
+}
+
+}  // namespace
+
+void record_library_call(uint32_t row, const LibraryArguments& arguments, const LibraryGetters& getters,
+                         LibraryTimes times, uint32_t status) {
+  const Recorded call = {kLibraryRows[row], times, status};
+  switch (call.row.form.family) {
+    case Family::Gemm: return record_gemm(call, arguments, getters);
+    case Family::LtMatmul: return record_lt_matmul(call, arguments, getters);
+    case Family::Collective: return record_collective(call, arguments, getters);
+    case Family::NameOnly: return call.as(0, [](CallText&) {});
+  }
+}
+
+}  // namespace prof::preload

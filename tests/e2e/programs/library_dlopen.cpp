@@ -1,0 +1,46 @@
+// Libraries that are opened as Python and plugins do it: for the opener alone, and with their own symbols first. dlsym answers with what
+// records; twice the same; and names that nobody has stay unknown. (The stand-in that has its own symbols first launches past everybody.)
+// Env: PROF_LIBS=1 PROF_GPU=off
+// Expect: status 0
+// Expect: log 1: 3 library_call, 2 kernel_launch, 0 lost, whole
+// Expect: log 1: 1 library_call(cublasSgemm_v2(transa=N, transb=T, m=16, n=32, k=64, A=fp32, B=fp32, C=fp32, compute=32f, math=default, beta=0))
+// Expect: log 1: 1 library_call(cublasLtMatmul(transa=N, transb=N, m=16, n=32, k=64, A=fp32, B=fp32, C=fp32, compute=32f, beta=0))
+// Expect: log 1: 1 library_call(ncclAllReduce(count=5, type=fp32, op=max, ranks=2, rank=0))
+#include "tests/e2e/programs/library_program.h"
+
+#include <dlfcn.h>
+
+template <class Function> static Function get(void* library, const char* name, Function) {
+  void* const found = dlsym(library, name);
+  if (found == nullptr || found != dlsym(library, name)) exit(50);
+  return reinterpret_cast<Function>(found);
+}
+#define GET(library, name) get(library, #name, static_cast<decltype(&name)>(nullptr))
+
+int main() {
+  sim_program::make_context();
+  if (dlsym(RTLD_DEFAULT, "cublasSgemm_v2") != nullptr || dlsym(RTLD_DEFAULT, "ncclAllReduce") != nullptr) return 1;
+  void* const lt = dlopen("libcublasLt.so.13", RTLD_NOW | RTLD_LOCAL);
+  void* const blas = dlopen("libcublas.so.13", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+  void* const nccl = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+  if (blas == nullptr || lt == nullptr || nccl == nullptr) return 2;
+  SimBlas* handle = nullptr;
+  const float zero = 0, one = 1;
+  if (GET(blas, cublasCreate_v2)(&handle) != 0) return 3;
+  if (GET(blas, cublasSgemm_v2)(handle, 0, 1, 16, 32, 64, &one, nullptr, 16, nullptr, 32, &zero, nullptr, 16) != 0)
+    return 4;
+  SimMatmul* matmul = nullptr;
+  SimLayout *a = nullptr, *b = nullptr, *d = nullptr;
+  GET(lt, cublasLtMatmulDescCreate)(&matmul, 68, 0);
+  const auto layout = GET(lt, cublasLtMatrixLayoutCreate);
+  layout(&a, 0, 16, 64, 16), layout(&b, 0, 64, 32, 64), layout(&d, 0, 16, 32, 16);
+  if (GET(lt, cublasLtMatmul)(nullptr, matmul, &one, nullptr, a, nullptr, b, &zero, nullptr, d, nullptr, d, nullptr,
+                              nullptr, 0, nullptr) != 0) {
+    return 5;
+  }
+  SimComm* ranks[2];
+  GET(nccl, ncclCommInitAll)(ranks, 2, nullptr);
+  if (GET(nccl, ncclAllReduce)(nullptr, nullptr, 5, 7, 2, ranks[0], nullptr) != 0) return 6;
+  if (dlsym(blas, "cublasNoSuch") != nullptr || dlsym(nccl, "ncclNoSuch") != nullptr) return 7;
+  return 0;
+}

@@ -1,0 +1,71 @@
+"""Products and convolutions of known sizes for scripts/gpu-check, each in an NVTX range "case NAME FLOPS" that ends synchronised. Prints a
+checksum of every result: the same with and without a recorder."""
+import hashlib
+
+import torch
+
+torch.manual_seed(7)
+
+
+def matrix(*shape, dtype=torch.float32):
+    return torch.randn(*shape, device="cuda", dtype=dtype)
+
+
+def case(name, flops, work, tf32=False):
+    torch.backends.cuda.matmul.allow_tf32 = tf32
+    torch.backends.cudnn.allow_tf32 = tf32
+    torch.cuda.synchronize()
+    torch.cuda.nvtx.range_push(f"case {name} {flops}")
+    result = work()
+    torch.cuda.synchronize()
+    torch.cuda.nvtx.range_pop()
+    digest = hashlib.sha256(result.detach().float().cpu().numpy().tobytes()).hexdigest()[:16]
+    print(f"{name} {tuple(result.shape)} {digest}", flush=True)
+
+
+def products(label, dtype, tf32=False):
+    a, b, bias = matrix(512, 1024, dtype=dtype), matrix(1024, 256, dtype=dtype), matrix(256, dtype=dtype)
+    x, y = matrix(8, 128, 64, dtype=dtype), matrix(8, 64, 192, dtype=dtype)
+    weight = matrix(256, 1024, dtype=dtype)
+    whole = 2 * 512 * 1024 * 256
+    case(f"mm_{label}", whole, lambda: torch.mm(a, b), tf32)
+    case(f"mm_transposed_{label}", 2 * 512 * 1024 * 512, lambda: torch.mm(a, a.t()), tf32)
+    case(f"addmm_{label}", whole, lambda: torch.addmm(bias, a, b), tf32)
+    case(f"linear_{label}", whole, lambda: torch.nn.functional.linear(a, weight, bias), tf32)
+    case(f"bmm_{label}", 2 * 8 * 128 * 64 * 192, lambda: torch.bmm(x, y), tf32)
+    case(f"odd_{label}", 2 * 333 * 777 * 129, lambda: torch.mm(odd_a.to(dtype), odd_b.to(dtype)), tf32)
+
+
+odd_a, odd_b = matrix(333, 777), matrix(777, 129)
+products("fp32", torch.float32)
+products("tf32", torch.float32, tf32=True)
+products("bf16", torch.bfloat16)
+products("fp16", torch.float16)
+double_a, double_b = matrix(256, 128, dtype=torch.float64), matrix(128, 64, dtype=torch.float64)
+case("mm_fp64", 2 * 256 * 128 * 64, lambda: torch.mm(double_a, double_b))
+complex_a, complex_b = matrix(256, 128, dtype=torch.complex64), matrix(128, 64, dtype=torch.complex64)
+case("mm_complex64", 8 * 256 * 128 * 64, lambda: torch.view_as_real(torch.mm(complex_a, complex_b)))
+
+# Captured once, replayed thrice: each replay has the product's FLOPs. The capture itself launches nothing.
+fixed_a, fixed_b = matrix(384, 640, dtype=torch.bfloat16), matrix(640, 128, dtype=torch.bfloat16)
+side = torch.cuda.Stream()
+with torch.cuda.stream(side):
+    torch.mm(fixed_a, fixed_b)
+torch.cuda.synchronize()
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    captured = torch.mm(fixed_a, fixed_b)
+
+
+def replay():
+    for _ in range(3):
+        graph.replay()
+    return captured
+
+
+case("replay_bf16", 3 * 2 * 384 * 640 * 128, replay)
+
+# Convolutions go through cuDNN's graphs, of which no sizes are recorded: shown, not compared.
+image, kernel = matrix(8, 16, 32, 32), matrix(32, 16, 3, 3)
+case("conv_fp32", 0, lambda: torch.nn.functional.conv2d(image, kernel, padding=1))
+print("done")

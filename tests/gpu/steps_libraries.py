@@ -1,0 +1,76 @@
+"""Library calls (PROF_LIBS=1) of a PyTorch program: FLOPs equal the closed form to the last one, and the program's results are what they
+were."""
+import collections
+import json
+import os
+import re
+
+from lab import HERE, Skipped
+
+
+def library_calls(lab, step):
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    if not lab.prof:
+        raise Skipped("no prof")
+    script = [lab.python, os.path.join(HERE, "libraries_app.py")]
+    plain = lab.run(script, timeout=120)
+    if plain.status != 0:
+        raise Skipped(f"PyTorch does not run here: {plain.stderr.strip()[-300:]}")
+    silent_folder, folder = lab.fresh("libraries_off"), lab.fresh("libraries")
+    silent = lab.run(script, env=lab.recorded_env(silent_folder), timeout=120)
+    recorded = lab.run(script, env=lab.recorded_env(folder, PROF_LIBS="1"), timeout=120)
+    step.check("status without recorder, without and with PROF_LIBS", plain.status == silent.status == recorded.status == 0,
+               f"{plain.status}, {silent.status}, {recorded.status}; {recorded.stderr.strip()[-300:]}", "0, 0, 0")
+    step.check("results are unchanged to the last bit", plain.stdout == recorded.stdout, differing(plain.stdout, recorded.stdout), "no line differs")
+    logs, silent_logs = lab.logs(folder), lab.logs(silent_folder)
+    if not logs or not silent_logs:
+        raise RuntimeError("no log")
+    off = lab.run_prof(["dump", silent_logs[0]], timeout=120).stdout.count("\nlibrary_call ")
+    step.check("records of library calls without PROF_LIBS", off == 0, off, 0)
+    dumped = lab.run_prof(["dump", logs[0]], timeout=120).stdout
+    strings = dict(re.findall(r'^string id=(\d+) .*? text="(.*)"$', dumped, re.M))
+    labels = dict(re.findall(r"^nvtx_label id=(\d+) .*?text=(\d+)", dumped, re.M))
+    calls = collections.Counter(strings.get(labels.get(label, ""), "?") for label in re.findall(r"^library_call .*?label=(\d+)", dumped, re.M))
+    step.check("library calls are recorded", sum(calls.values()) > 0, sum(calls.values()), "> 0")
+    step.table("Library calls as recorded", ["call", "times"], [(call[:180], count) for call, count in sorted(calls.items())])
+    files = sorted(set(re.findall(r"\S*lib(?:cublas|cublasLt|cudnn|nccl)\.so\.\d+", recorded_maps(lab, script))))
+    step.table("Libraries", ["file"], [(file,) for file in files])
+    path = lab.path("libraries.json")
+    made = lab.run_prof(["trace", logs[0], "-o", path], timeout=120)
+    if made.status not in (0, 1):
+        raise RuntimeError(f"prof trace: status {made.status}: {made.stderr.strip()[-300:]}")
+    with open(path, encoding="utf-8") as file:
+        events = [event for event in json.load(file)["traceEvents"] if event.get("ph") == "X"]
+    kernels = [event for event in events if event.get("cat") == "kernel"]
+    table, wrong = [], []
+    for event in events:
+        match = re.fullmatch(r"case (\w+) (\d+)", event["name"])
+        if not match:
+            continue
+        inside = [kernel for kernel in kernels if event["ts"] <= kernel["ts"] < event["ts"] + event["dur"]]
+        found = sum(int(kernel["args"].get("kernel_flop", 0)) for kernel in inside)
+        sources = sorted({kernel["args"].get("flops from", "") for kernel in inside if "kernel_flop" in kernel["args"]})
+        wanted = int(match[2])
+        if wanted and (found != wanted or sources != ["library"]):
+            wrong.append(match[1])
+        table.append((match[1], f"{found:,}", f"{wanted:,}", ", ".join(sources), "; ".join(kernel["name"][:60] for kernel in inside)))
+    step.table("FLOPs by case", ["case", "from library calls", "closed form", "source", "kernels"], table)
+    step.check("FLOPs of every case equal the closed form", len(table) > 20 and not wrong, f"{len(table)} cases, wrong: {wrong}", "none wrong")
+    tf32 = [call for call in calls if "A=fp32" in call and ("math=tf32" in call or "fast_tf32" in call)]
+    step.check("TF32 is seen where it is allowed", bool(tf32), len(tf32), "> 0")
+    answer = lab.run_prof(["report", "kernels", "--peaks", logs[0], "--format", "json"], timeout=60)
+    if answer.status in (0, 1):
+        rows = [row for row in json.loads(answer.stdout)["rows"] if row.get("from") == "library"]
+        above = [row["name"][:60] for row in rows if (row.get("achieved_flops_percent") or 0) > 100]
+        step.check("nothing multiplies faster than its peak", bool(rows) and not above, f"{len(rows)} kernels, above: {above}", "none above")
+
+
+def differing(a, b):
+    return [f"{x} | {y}" for x, y in zip(a.splitlines(), b.splitlines()) if x != y][:3] or (f"{len(a)} and {len(b)} characters" if a != b else "none")
+
+
+def recorded_maps(lab, script):
+    """Which library files PyTorch has open, for the page."""
+    words = "import torch; a = torch.ones(8, 8, device='cuda'); torch.mm(a, a); print(open('/proc/self/maps').read())"
+    return lab.run([script[0], "-c", words], timeout=60).stdout

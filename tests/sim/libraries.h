@@ -1,0 +1,88 @@
+// Prototypes of the stand-ins for libraries on top of CUDA, as far as tests call them: their ABI, without NVIDIA's headers, which not
+// every machine has (tests/unit/preload/library_forms_test.cpp compares where they are).
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+extern "C" {
+struct SimBlas;
+int cublasCreate_v2(SimBlas** made);
+int cublasDestroy_v2(SimBlas* handle);
+int cublasSetStream_v2(SimBlas* handle, CUstream stream);
+int cublasSetMathMode(SimBlas* handle, int mode);
+int cublasGetMathMode(SimBlas* handle, int* mode);
+int cublasSetPointerMode_v2(SimBlas* handle, int mode);
+int cublasGetPointerMode_v2(SimBlas* handle, int* mode);
+int cublasSgemm_v2(SimBlas* handle, int transa, int transb, int m, int n, int k, const float* alpha, const float* a,
+                   int lda, const float* b, int ldb, const float* beta, float* c, int ldc);
+int cublasSgemm_v2_64(SimBlas* handle, int transa, int transb, int64_t m, int64_t n, int64_t k, const float* alpha,
+                      const float* a, int64_t lda, const float* b, int64_t ldb, const float* beta, float* c,
+                      int64_t ldc);
+int cublasZgemm_v2(SimBlas* handle, int transa, int transb, int m, int n, int k, const void* alpha, const void* a,
+                   int lda, const void* b, int ldb, const void* beta, void* c, int ldc);
+int cublasGemmEx(SimBlas* handle, int transa, int transb, int m, int n, int k, const void* alpha, const void* a,
+                 int a_type, int lda, const void* b, int b_type, int ldb, const void* beta, void* c, int c_type,
+                 int ldc, int compute, int algorithm);
+int cublasGemmStridedBatchedEx(SimBlas* handle, int transa, int transb, int m, int n, int k, const void* alpha,
+                               const void* a, int a_type, int lda, long long stride_a, const void* b, int b_type,
+                               int ldb, long long stride_b, const void* beta, void* c, int c_type, int ldc,
+                               long long stride_c, int batch, int compute, int algorithm);
+
+// Where the last cublasSgemm_v2 of this thread was called from.
+const void* sim_sgemm_caller();
+
+struct SimLayout;
+struct SimMatmul;
+int cublasLtMatrixLayoutCreate(SimLayout** made, int type, uint64_t rows, uint64_t columns, int64_t leading);
+int cublasLtMatrixLayoutDestroy(SimLayout* layout);
+int cublasLtMatrixLayoutSetAttribute(SimLayout* layout, int what, const void* value, size_t bytes);
+int cublasLtMatrixLayoutGetAttribute(const SimLayout* layout, int what, void* value, size_t bytes, size_t* written);
+int cublasLtMatmulDescCreate(SimMatmul** made, int compute, int scale);
+int cublasLtMatmulDescDestroy(SimMatmul* matmul);
+int cublasLtMatmulDescSetAttribute(SimMatmul* matmul, int what, const void* value, size_t bytes);
+int cublasLtMatmulDescGetAttribute(const SimMatmul* matmul, int what, void* value, size_t bytes, size_t* written);
+int cublasLtMatmul(void* handle, SimMatmul* matmul, const void* alpha, const void* a, SimLayout* a_layout,
+                   const void* b, SimLayout* b_layout, const void* beta, const void* c, SimLayout* c_layout, void* d,
+                   SimLayout* d_layout, const void* algorithm, void* workspace, size_t workspace_bytes,
+                   CUstream stream);
+
+struct SimComm;
+int ncclCommInitAll(SimComm** made, int ranks, const int* devices);
+int ncclCommDestroy(SimComm* communicator);
+int ncclCommCount(SimComm* communicator, int* ranks);
+int ncclCommUserRank(SimComm* communicator, int* rank);
+int ncclAllReduce(const void* from, void* to, size_t count, int type, int operation, SimComm* communicator,
+                  CUstream stream);
+int ncclAllGather(const void* from, void* to, size_t count, int type, SimComm* communicator, CUstream stream);
+int ncclBroadcast(const void* from, void* to, size_t count, int type, int root, SimComm* communicator, CUstream stream);
+int ncclGroupStart();
+int ncclGroupEnd();
+}
+
+namespace sim_libraries {
+
+// A kernel of the library's, by any name; loaded once, because a capture allows no loading.
+inline int launch(const char* name, CUstream stream) {
+  struct Loaded {
+    const char* name;
+    CUfunction function;
+  };
+  static thread_local Loaded loaded[4];
+  for (Loaded& each : loaded) {
+    if (each.name == nullptr) {
+      CUmodule module = nullptr;
+      if (cuModuleLoadData(&module, "image") != CUDA_SUCCESS) return 14;
+      if (cuModuleGetFunction(&each.function, module, name) != CUDA_SUCCESS) return 14;
+      each.name = name;
+    }
+    if (std::strcmp(each.name, name) != 0) continue;
+    return cuLaunchKernel(each.function, 1, 1, 1, 32, 1, 1, 0, stream, nullptr, nullptr) == CUDA_SUCCESS ? 0 : 13;
+  }
+  return 14;
+}
+
+}  // namespace sim_libraries

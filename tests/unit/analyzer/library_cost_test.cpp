@@ -1,0 +1,103 @@
+// FLOPs and bytes of library calls, each worked out by hand.
+#include "analyzer/analysis/library_cost.h"
+
+#include <gtest/gtest.h>
+
+namespace prof::analyzer {
+namespace {
+
+TEST(LibraryCost, AProductIsTwoFlopsForEachMultiplyAdd) {
+  const auto found = library_cost(
+      "cublasSgemm_v2(transa=N, transb=T, m=3, n=5, k=7, A=fp32, B=fp32, C=fp32, compute=32f, math=default, beta=0)");
+  ASSERT_TRUE(found && found->cost.known);
+  EXPECT_EQ(found->cost.flops, 210u);  // 2·3·5·7
+  EXPECT_EQ(found->cost.useful_flops, 210u);
+  EXPECT_EQ(found->cost.bytes, 284u);  // (21 + 35 + 15) · 4
+  EXPECT_EQ(found->cost.type, DataType::Fp32);
+  EXPECT_EQ(found->peak, PeakType::Fp32);
+}
+
+TEST(LibraryCost, WhatIsAddedIsReadUnlessItsFactorIsZeroOrUnknown) {
+  const auto added = library_cost(
+      "cublasDgemm_v2(transa=N, transb=N, m=3, n=5, k=7, A=fp64, B=fp64, C=fp64, compute=64f, beta=other)");
+  const auto unknown =
+      library_cost("cublasDgemm_v2(transa=N, transb=N, m=3, n=5, k=7, A=fp64, B=fp64, C=fp64, compute=64f)");
+  ASSERT_TRUE(added && unknown);
+  EXPECT_EQ(added->cost.bytes, 688u);    // (21 + 35 + 2·15) · 8
+  EXPECT_EQ(unknown->cost.bytes, 568u);  // (21 + 35 + 15) · 8
+  EXPECT_EQ(added->peak, PeakType::Fp64Matrix);
+}
+
+TEST(LibraryCost, ComplexProductsAreEightFlops) {
+  const auto found = library_cost(
+      "cublasZgemm_v2(transa=C, transb=N, m=3, n=5, k=7, A=complex128, B=complex128, C=complex128, compute=64f)");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cost.flops, 840u);   // 8·3·5·7
+  EXPECT_EQ(found->cost.bytes, 1136u);  // 71 · 16
+}
+
+TEST(LibraryCost, EachMatrixHasItsOwnTypeAndAStrideOfZeroIsOneMatrix) {
+  const auto found = library_cost(
+      "cublasLtMatmul(transa=T, transb=N, m=4, n=6, k=8, batch=10, A=fp8_e4m3, B=fp16, C=fp32, compute=32f, strideA=0, "
+      "beta=0)");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cost.flops, 3840u);  // 2·4·6·8·10
+  EXPECT_EQ(found->cost.bytes, 1952u);  // 32·1 + 10·48·2 + 10·24·4
+  EXPECT_EQ(found->cost.type, DataType::Fp8);
+  EXPECT_EQ(found->peak, PeakType::Fp8);
+}
+
+TEST(LibraryCost, TheCallSaysWhatMayBeMultipliedIn) {
+  const auto peak = [](std::string_view type, std::string_view rest) {
+    const std::string text = "cublasGemmEx(transa=N, transb=N, m=1, n=1, k=1, A=" + std::string(type) +
+                             ", B=fp32, C=fp32, " + std::string(rest) + ")";
+    return library_cost(text)->peak;
+  };
+  EXPECT_EQ(peak("fp32", "compute=32f_fast_tf32"), PeakType::Tf32);
+  EXPECT_EQ(peak("fp32", "compute=32f, math=tf32"), PeakType::Tf32);
+  EXPECT_EQ(peak("fp32", "compute=32f_pedantic, math=tf32"), PeakType::Fp32);
+  EXPECT_EQ(peak("fp32", "compute=32f_fast_16bf"), PeakType::Bf16);
+  EXPECT_EQ(peak("fp32", "compute=32f_emulated_16bfx9"), std::nullopt);
+  EXPECT_EQ(peak("bf16", "compute=32f, math=tf32"), PeakType::Bf16);
+  EXPECT_EQ(peak("int8", "compute=32i"), PeakType::Int8);
+}
+
+TEST(LibraryCost, WhatIsNotKnownHasNoNumber) {
+  for (const std::string_view text :
+       {"cublasLtMatmul()", "cublasSgemm_v2(transa=N, transb=N, m=?, n=5, k=7, A=fp32, B=fp32, C=fp32, compute=32f)",
+        "cublasSgemm_v2(transa=N, transb=N, m=3, n=5, k=7, A=99, B=fp32, C=fp32, compute=32f)",
+        "cublasSgemm_v2(transa=N, transb=N, m=9999999999999, n=9999999999999, k=7, A=fp32, B=fp32, C=fp32)",
+        "ncclGroupEnd()", "ncclAllReduce(count=1000, type=fp32, op=sum, ranks=4, rank=1)"}) {
+    const auto found = library_cost(text);
+    ASSERT_TRUE(found) << text;
+    EXPECT_FALSE(found->cost.known) << text;
+    EXPECT_EQ(found->cost.flops, std::nullopt) << text;
+    EXPECT_EQ(found->cost.bytes, std::nullopt) << text;
+  }
+  for (const std::string_view text :
+       {"", "step", "cublasSgemm_v2(transa=N, transb=N, m=3, n=5, k=7, A=fp32, B=fp32, C=fp32, compute=32f) = 7"}) {
+    EXPECT_FALSE(library_cost(text)) << text;
+  }
+}
+
+TEST(LibraryCost, ANewTypeOfTheResultLeavesTheFlops) {
+  const auto found =
+      library_cost("cublasGemmEx(transa=N, transb=N, m=3, n=5, k=7, A=bf16, B=bf16, C=77, compute=32f, math=default)");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cost.flops, 210u);
+  EXPECT_EQ(found->cost.bytes, std::nullopt);
+  EXPECT_EQ(found->cost.no_bytes, NoCost::NoType);
+}
+
+TEST(LibraryCost, CollectivesMoveWhatTheBusBandwidthCounts) {
+  const auto wire = [](std::string_view text) { return library_cost(text)->wire_bytes; };
+  EXPECT_EQ(wire("ncclAllReduce(count=1000, type=bf16, op=sum, ranks=4, rank=1)"), 3000u);       // 2·3/4 · 2000
+  EXPECT_EQ(wire("ncclAllGather(count=1000, type=fp32, ranks=8, rank=0)"), 28000u);              // 7/8 of 8 · 4000
+  EXPECT_EQ(wire("ncclReduceScatter(count=1000, type=fp32, op=avg, ranks=8, rank=0)"), 28000u);  // likewise
+  EXPECT_EQ(wire("ncclSend(count=10, type=fp64, peer=1, ranks=2, rank=0)"), 80u);
+  EXPECT_EQ(wire("ncclAllReduce(count=1000, type=bf16, op=sum, ranks=1, rank=0)"), 0u);
+  EXPECT_EQ(wire("ncclAllReduce(count=1000, type=bf16, op=sum)"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace prof::analyzer

@@ -1,0 +1,171 @@
+// Where the arguments of library functions are, against the libraries' own headers, where the machine has them.
+#include "preload/intercept/library_forms.h"
+
+#include <gtest/gtest.h>
+
+#include <tuple>
+#include <type_traits>
+
+#if __has_include(<cublas_v2.h>) && __has_include(<cublasLt.h>)
+#include <cublasLt.h>
+#include <cublas_v2.h>
+#define PROF_HAS_CUBLAS (CUBLAS_VER_MAJOR >= 12)
+#endif
+#if __has_include(<nccl.h>)
+#include <nccl.h>
+#define PROF_HAS_NCCL 1
+#endif
+
+namespace prof::preload {
+namespace {
+
+template <class Function> struct ArgumentsOf;
+template <class Result, class... Args> struct ArgumentsOf<Result(Args...)> {
+  static constexpr int kCount = sizeof...(Args);
+  using Types = std::tuple<Args...>;
+};
+
+// Whether argument `at` is a T; of an argument that the form does not have, anything is right.
+template <class Function, class T, int at = 0> constexpr bool is(int wanted) {
+  if constexpr (at < ArgumentsOf<Function>::kCount) {
+    if (wanted != at) return is<Function, T, at + 1>(wanted);
+    return std::is_same_v<std::tuple_element_t<at, typename ArgumentsOf<Function>::Types>, T>;
+  } else {
+    return wanted < 0;
+  }
+}
+template <class Function, int at = 0> constexpr bool is_pointer(int wanted) {
+  if constexpr (at < ArgumentsOf<Function>::kCount) {
+    if (wanted != at) return is_pointer<Function, at + 1>(wanted);
+    return std::is_pointer_v<std::tuple_element_t<at, typename ArgumentsOf<Function>::Types>>;
+  } else {
+    return wanted < 0;
+  }
+}
+// No argument is passed in a register for floating point numbers, so that argument words can be counted.
+template <class Function, int at = 0> constexpr bool all_words() {
+  if constexpr (at < ArgumentsOf<Function>::kCount) {
+    using Type = std::tuple_element_t<at, typename ArgumentsOf<Function>::Types>;
+    return !std::is_floating_point_v<Type> && std::is_scalar_v<Type> && all_words<Function, at + 1>();
+  } else {
+    return true;
+  }
+}
+
+constexpr int kMostArguments = 6 + 18;  // registers and the 144 bytes that library.S copies
+
+#if PROF_HAS_CUBLAS
+template <class Function> void gemm(const char* name, const LibraryForm& form) {
+  SCOPED_TRACE(name);
+  const auto size = [&](int at) { return form.wide ? is<Function, int64_t>(at) : is<Function, int>(at); };
+  EXPECT_TRUE(all_words<Function>());
+  EXPECT_LE(ArgumentsOf<Function>::kCount, kMostArguments);
+  EXPECT_TRUE((is<Function, cublasHandle_t>(0)));
+  EXPECT_TRUE((is<Function, cublasOperation_t>(form.transpose_a)));
+  EXPECT_TRUE((is<Function, cublasOperation_t>(form.transpose_b)));
+  for (const int at : {form.m, form.n, form.k, form.batch}) EXPECT_TRUE(size(at)) << at;
+  for (const int at : {form.type_a, form.type_b, form.type_c}) EXPECT_TRUE((is<Function, cudaDataType>(at))) << at;
+  for (const int at : {form.stride_a, form.stride_b})
+    EXPECT_TRUE((is<Function, long long>(at) || is<Function, int64_t>(at))) << at;
+  EXPECT_TRUE(is_pointer<Function>(form.beta));
+  EXPECT_TRUE(is_pointer<Function>(form.beta + 1)) << "the result comes behind its factor";
+  EXPECT_TRUE((is<Function, cublasComputeType_t>(form.compute)));
+  EXPECT_TRUE((is<Function, cublasGemmAlgo_t>(form.algorithm)));
+}
+
+// C++ has these names twice: with a cudaDataType for what to compute in, as CUDA 10 had them.
+template <class Size>
+using GemmExFunction = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, Size, Size, Size,
+                                      const void*, const void*, cudaDataType, Size, const void*, cudaDataType, Size,
+                                      const void*, void*, cudaDataType, Size, cublasComputeType_t, cublasGemmAlgo_t);
+template <class Size, class Stride>
+using GemmStridedExFunction = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, Size, Size, Size,
+                                             const void*, const void*, cudaDataType, Size, Stride, const void*,
+                                             cudaDataType, Size, Stride, const void*, void*, cudaDataType, Size, Stride,
+                                             Size, cublasComputeType_t, cublasGemmAlgo_t);
+template <class Size>
+using GemmBatchedExFunction = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, Size, Size, Size,
+                                             const void*, const void* const[], cudaDataType, Size, const void* const[],
+                                             cudaDataType, Size, const void*, void* const[], cudaDataType, Size, Size,
+                                             cublasComputeType_t, cublasGemmAlgo_t);
+template <class Function> constexpr bool exists(Function*) { return true; }
+
+TEST(LibraryForms, ProductsAreAsInTheHeadersOfCublas) {
+#define CHECK_Gemm(name, which) gemm<decltype(name)>(#name, form::k##which);
+#define CHECK_Gemm64 CHECK_Gemm
+#define CHECK_GemmStrided CHECK_Gemm
+#define CHECK_GemmStrided64 CHECK_Gemm
+#define CHECK_GemmBatched CHECK_Gemm
+#define CHECK_GemmBatched64 CHECK_Gemm
+#define CHECK_GemmTyped CHECK_Gemm
+#define CHECK_GemmTyped64 CHECK_Gemm
+#define CHECK_AS(name, which, ...)           \
+  static_assert(exists<__VA_ARGS__>(&name)); \
+  gemm<__VA_ARGS__>(#name, form::k##which);
+#define CHECK_GemmEx(name, which) CHECK_AS(name, which, GemmExFunction<int>)
+#define CHECK_GemmEx64(name, which) CHECK_AS(name, which, GemmExFunction<int64_t>)
+#define CHECK_GemmStridedEx(name, which) CHECK_AS(name, which, GemmStridedExFunction<int, long long>)
+#define CHECK_GemmStridedEx64(name, which) CHECK_AS(name, which, GemmStridedExFunction<int64_t, long long>)
+#define CHECK_GemmBatchedEx(name, which) CHECK_AS(name, which, GemmBatchedExFunction<int>)
+#define CHECK_GemmBatchedEx64(name, which) CHECK_AS(name, which, GemmBatchedExFunction<int64_t>)
+#define CHECK_CUBLAS(name, which) CHECK_##which(name, which)
+#define CHECK_CUBLASLT(name, which)
+#define CHECK_NCCL(name, which)
+#define LIBRARY_API(library, name, which, type) CHECK_##library(name, which)
+#include "preload/intercept/library_api.def"
+#undef LIBRARY_API
+#undef CHECK_CUBLAS
+#undef CHECK_NCCL
+}
+
+TEST(LibraryForms, AMatmulOfCublasLtHasItsDescriptorsWhereTheyAreLookedFor) {
+  using Matmul = decltype(cublasLtMatmul);
+  EXPECT_TRUE(all_words<Matmul>());
+  EXPECT_TRUE((is<Matmul, cublasLtMatmulDesc_t>(1)));
+  for (const int at : {4, 6, 11}) EXPECT_TRUE((is<Matmul, cublasLtMatrixLayout_t>(at))) << at;
+  EXPECT_TRUE((is<Matmul, const void*>(7)));
+  EXPECT_EQ(sizeof(cublasLtMatrixLayoutOpaque_t), 64u);
+  EXPECT_EQ(CUBLASLT_MATMUL_DESC_COMPUTE_TYPE, 0);
+  EXPECT_EQ(CUBLASLT_MATMUL_DESC_POINTER_MODE, 2);
+  EXPECT_EQ(CUBLASLT_MATMUL_DESC_TRANSA, 3);
+  EXPECT_EQ(CUBLASLT_MATMUL_DESC_TRANSB, 4);
+  EXPECT_EQ(CUBLASLT_MATRIX_LAYOUT_TYPE, 0);
+  EXPECT_EQ(CUBLASLT_MATRIX_LAYOUT_ROWS, 2);
+  EXPECT_EQ(CUBLASLT_MATRIX_LAYOUT_COLS, 3);
+  EXPECT_EQ(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, 5);
+  EXPECT_EQ(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, 6);
+}
+#endif
+
+#if PROF_HAS_NCCL
+template <class Function> void collective(const char* name, const LibraryForm& form) {
+  SCOPED_TRACE(name);
+  EXPECT_TRUE(all_words<Function>());
+  EXPECT_TRUE((is<Function, size_t>(form.count)));
+  EXPECT_TRUE((is<Function, ncclDataType_t>(form.type)));
+  EXPECT_TRUE((is<Function, ncclRedOp_t>(form.operation)));
+  EXPECT_TRUE((is<Function, int>(form.peer)));
+  EXPECT_TRUE((is<Function, ncclComm_t>(form.communicator)));
+}
+
+TEST(LibraryForms, CollectivesAreAsInTheHeaderOfNccl) {
+#undef CHECK_CUBLASLT
+#define CHECK_CUBLAS(name, which)
+#define CHECK_CUBLASLT(name, which)
+#define CHECK_NCCL(name, which) collective<decltype(name)>(#name, form::k##which);
+#define LIBRARY_API(library, name, which, type) CHECK_##library(name, which)
+#include "preload/intercept/library_api.def"
+#undef LIBRARY_API
+}
+#endif
+
+// Where there are no headers this is what is left of them.
+TEST(LibraryForms, TheLongestCallFitsWhatIsCopied) {
+  for (const LibraryForm& form : {form::kGemm, form::kGemmStrided, form::kGemmBatched, form::kGemmTyped, form::kGemmEx,
+                                  form::kGemmStridedEx, form::kGemmBatchedEx, form::kAllReduce, form::kReduce}) {
+    for (const int at : {form.batch, form.compute, form.algorithm, form.communicator}) EXPECT_LT(at, kMostArguments);
+  }
+}
+
+}  // namespace
+}  // namespace prof::preload
