@@ -103,7 +103,7 @@ const KernelCosts::OpNumbers& KernelCosts::numbers_of(const Range& range) {
     const std::optional<LibraryCost> found_cost = library_cost(trace_.range_name(range));
     if (!found_cost) return numbers;
     numbers.cost = found_cost->cost;
-    numbers.library = true;
+    numbers.library = !found_cost->math_unknown;
     numbers.peak = found_cost->peak;
     if (numbers.cost.flops) numbers.flops_source = CostSource::Library;
     if (numbers.cost.bytes) numbers.bytes_source = CostSource::Library;

@@ -50,8 +50,8 @@ class KernelCosts {
     OpCost cost;
     CostSource flops_source = CostSource::None, bytes_source = CostSource::None;
     bool assumed = false;
-    bool library = false;
-    std::optional<PeakType> peak;  // of a library call
+    bool library = false;  // `peak` is what the call says
+    std::optional<PeakType> peak;
     bool claims() const { return cost.known; }
   };
   // What a kernel's name says of its part in an operator.

@@ -130,6 +130,56 @@ LibraryCost gemm(const CallArguments& call) {
   return result;
 }
 
+// "8x16x32x32"; nothing if anything in it is no number.
+std::optional<Shape> sizes_of(std::string_view text) {
+  Shape sizes;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('x'), text.size());
+    uint64_t size = 0;
+    const auto [at, error] = std::from_chars(text.data(), text.data() + end, size);
+    if (error != std::errc() || at != text.data() + end || end == 0) return std::nullopt;
+    sizes.push_back(size);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  if (sizes.empty()) return std::nullopt;
+  return sizes;
+}
+
+// A convolution and its gradients: 2·∏y·∏w without the first of w's sizes, the output channels; the second is the input channels of one
+// group. matmul: 2·∏y·k, k the last size of x.
+LibraryCost plan(const CallArguments& call) {
+  LibraryCost result;
+  result.cost.no_flops = result.cost.no_bytes = NoCost::NoShapes;
+  const std::optional<Shape> x = sizes_of(call.value("x")), w = sizes_of(call.value("w")),
+                             y = sizes_of(call.value("y"));
+  const ElementType *const a = element_type(call.value("A")), *const b = element_type(call.value("B")),
+                           *const c = element_type(call.value("C"));
+  if (!x || !w || !y || a == nullptr || b == nullptr || c == nullptr) return result;
+  const bool product = call.value("op") == "matmul";
+  const bool same_rank = x->size() == w->size() && x->size() == y->size() && x->size() >= (product ? 2u : 3u);
+  if (!same_rank || (product ? x->back() != (*w)[w->size() - 2] : (*y)[1] != w->front())) {
+    result.cost.no_flops = result.cost.no_bytes = NoCost::Misfit;
+    return result;
+  }
+  const uint64_t each = product ? x->back() : elements_of(Shape(w->begin() + 1, w->end()));
+  result.cost.type = a->type;
+  set_matrix_cost(result.cost, times(2, times(elements_of(*y), each)), 0);
+  result.peak = peak_type(a->type, {}, {});
+  result.math_unknown = a->type == DataType::Fp32;
+  result.cost.bytes.reset();
+  result.cost.no_bytes = NoCost::NoFormula;
+  if (call.value("operations") == "1") {  // of what is fused some stays on the chip
+    result.cost.bytes = plus(times(elements_of(*x), a->bits / 8),
+                             plus(times(elements_of(*w), b->bits / 8), times(elements_of(*y), c->bits / 8)));
+    result.cost.no_bytes = NoCost::None;
+  }
+  if (result.cost.flops == UINT64_MAX || result.cost.bytes == UINT64_MAX) {
+    result.cost = no_cost(NoCost::Misfit);
+    result.cost.known = false;
+  }
+  return result;
+}
+
 // The factors of nccl-tests: what each rank sends over its links for a collective of `bytes`.
 LibraryCost collective(const CallArguments& call) {
   LibraryCost result;
@@ -158,6 +208,7 @@ std::optional<LibraryCost> library_cost(std::string_view text) {
   const CallArguments call(text);
   if (call.name.empty()) return std::nullopt;
   if (!call.value("transa").empty()) return gemm(call);
+  if (!call.value("w").empty()) return plan(call);
   if (!call.value("count").empty()) return collective(call);
   return LibraryCost{};
 }

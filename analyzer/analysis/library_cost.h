@@ -15,10 +15,10 @@
 namespace prof::analyzer {
 
 struct LibraryCost {
-  OpCost cost;                   // known only if FLOPs are
-  std::optional<PeakType> peak;  // what the call allows the library to multiply in
-  std::optional<uint64_t>
-      wire_bytes;  // collectives: what each rank moves over its links, by the usual bus bandwidth factor
+  OpCost cost;                         // known only if FLOPs are
+  std::optional<PeakType> peak;        // what the call allows the library to multiply in
+  bool math_unknown = false;           // fp32 or TF32: the kernel's name says
+  std::optional<uint64_t> wire_bytes;  // collectives: what a rank moves, by the usual bus bandwidth factor
 };
 
 // `text`: a range's name. Nothing: it is no call, or one that failed.

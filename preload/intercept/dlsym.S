@@ -1,6 +1,6 @@
 // dlsym(handle, name). Names that cannot be ours leave by a jump to libc's dlsym with every argument and the return address
 // as they came: RTLD_NEXT means "after the caller", and libc takes the caller from the return address. Compilers drop such a
-// tail call at -O0 and under sanitizers, hence assembly. Ours are cu[A-Z], cuda[A-Z], cupti[A-Z], nvtx, cub and nccl: dlsym_answer.cpp.
+// tail call at -O0 and under sanitizers, hence assembly. Ours are cu[A-Z], cuda[A-Z], cupti[A-Z], nvtx, cub, cudn and nccl: dlsym_answer.cpp.
 //
 // Two symbol versions like libc's own: a version of our own name would never be asked for.
 
@@ -23,6 +23,8 @@ prof_dlsym:
 	leaq	2(%rsi), %rcx
 	cmpb	$'d', (%rcx)		// cuda
 	jne	.Lnot_cuda
+	cmpb	$'n', 1(%rcx)		// cudnn
+	je	.Lours
 	cmpb	$'a', 1(%rcx)
 	jne	.Lforward
 	addq	$2, %rcx
@@ -132,6 +134,8 @@ prof_dlsym:
 	cmp	w9, #'d'
 	b.ne	.Lnot_cuda
 	ldrb	w9, [x10, #1]
+	cmp	w9, #'n'
+	b.eq	.Lours
 	cmp	w9, #'a'
 	b.ne	.Lforward
 	add	x10, x10, #2

@@ -1,6 +1,7 @@
 #include "preload/intercept/library.h"
 
 #include "preload/intercept/image.h"
+#include "preload/intercept/library_plans.h"
 #include "preload/intercept/library_versions.h"
 #include "preload/runtime/libc.h"
 #include "preload/runtime/options.h"
@@ -19,7 +20,8 @@ namespace prof::preload {
 namespace {
 
 // As library_api.def has them. Types: cudaDataType_t.
-constexpr Library kCUBLAS = Library::Cublas, kCUBLASLT = Library::CublasLt, kNCCL = Library::Nccl;
+constexpr Library kCUBLAS = Library::Cublas, kCUBLASLT = Library::CublasLt, kCUDNN = Library::Cudnn,
+                  kNCCL = Library::Nccl;
 constexpr int16_t kFp32 = 0, kFp64 = 1, kFp16 = 2, kComplex64 = 4, kComplex128 = 5, kGiven = kGivenType;
 
 }  // namespace
@@ -45,6 +47,7 @@ struct LibraryFiles {
   { a, b, c }
 constexpr LibraryFiles kFiles[kLibraries] = {{PROF_LIBRARY_CUBLAS(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_CUBLAS},
                                              {PROF_LIBRARY_CUBLASLT(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_CUBLASLT},
+                                             {PROF_LIBRARY_CUDNN(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_CUDNN},
                                              {PROF_LIBRARY_NCCL(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_NCCL}};
 
 struct Bank {
@@ -214,6 +217,19 @@ bool stands_for(Bank& bank, uint32_t row, void* real, const LoadedLibrary& libra
   return bank.real[row].compare_exchange_strong(nothing, real) || nothing == real;
 }
 
+// Descriptors are noted from the beginning: a plan that runs while something is recorded may be made long before.
+bool is_about_descriptors(Family family, const LibraryFrame& call) {
+  const auto pointer = [&](int n) { return reinterpret_cast<const void*>(call.words[n]); };
+  const auto name = static_cast<uint32_t>(call.words[1]);
+  const auto count = static_cast<int64_t>(call.words[3]);
+  switch (family) {
+    case Family::DescriptorSet: plan_attribute_set(pointer(0), name, count, pointer(4)); return true;
+    case Family::DescriptorAsked: plan_attribute_asked(pointer(0), name, count, pointer(5)); return true;
+    case Family::DescriptorGone: plan_descriptor_gone(pointer(0)); return true;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 int library_row(const char* name) {
@@ -268,7 +284,7 @@ LibraryAnswer prof_library_begin(LibraryFrame* call) {
     prof_library_direct[slot].store(real, std::memory_order_release);
     return {real, 0};
   }
-  if (t_local.helper != 0) return {real, 0};
+  if (t_local.helper != 0 || is_about_descriptors(kLibraryRows[row].form.family, *call)) return {real, 0};
   const bool ready = thread_ready();
   errno = saved;
   if (!ready || !options().libs) return {real, 0};

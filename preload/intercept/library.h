@@ -10,8 +10,8 @@
 
 namespace prof::preload {
 
-enum class Library : uint8_t { Cublas, CublasLt, Nccl };
-inline constexpr uint32_t kLibraries = 3;
+enum class Library : uint8_t { Cublas, CublasLt, Cudnn, Nccl };
+inline constexpr uint32_t kLibraries = 4;
 
 struct LibraryRow {
   const char* name;

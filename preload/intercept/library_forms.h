@@ -6,7 +6,17 @@
 
 namespace prof::preload {
 
-enum class Family : uint8_t { NameOnly, Gemm, LtMatmul, Collective };
+// The last four are cuDNN's graphs; of these only a plan that is executed is recorded.
+enum class Family : uint8_t {
+  NameOnly,
+  Gemm,
+  LtMatmul,
+  Collective,
+  PlanExecute,
+  DescriptorSet,
+  DescriptorAsked,
+  DescriptorGone
+};
 
 // -1: the function has no such argument.
 struct LibraryForm {
@@ -63,6 +73,12 @@ inline constexpr LibraryForm kBroadcast = {
 inline constexpr LibraryForm kBcast = {
     .family = Family::Collective, .count = 1, .type = 2, .peer = 3, .communicator = 4};
 inline constexpr LibraryForm kPointToPoint = kBcast;
+
+// (handle, plan, tensors), (descriptor, attribute, type, count, elements), (descriptor, attribute, type, count, given, elements)
+inline constexpr LibraryForm kPlanExecute = {.family = Family::PlanExecute};
+inline constexpr LibraryForm kDescriptorSet = {.family = Family::DescriptorSet};
+inline constexpr LibraryForm kDescriptorAsked = {.family = Family::DescriptorAsked};
+inline constexpr LibraryForm kDescriptorGone = {.family = Family::DescriptorGone};
 
 }  // namespace form
 }  // namespace prof::preload

@@ -1,8 +1,10 @@
 // What a library call was asked for, as the label of its record. The words that decide are hashed; a text is made and interned only
 // where the hash is new. Sizes are in the arguments (cuBLAS, NCCL) or behind descriptors (cuBLASLt), which the library's own
-// getters read: 10 ns each, so a layout is first looked up by its 64 bytes, and asked about when they are new.
+// getters read: 10 ns each, so a layout is first looked up by its 64 bytes, and asked about when they are new. Plans of cuDNN are
+// noted as they are made (library_plans.h).
 #include "preload/capture/decimal.h"
 #include "preload/intercept/library.h"
+#include "preload/intercept/library_plans.h"
 #include "preload/log/intern.h"
 #include "preload/runtime/recorder.h"
 
@@ -331,6 +333,50 @@ void record_collective(const Recorded& call, const LibraryArguments& a, const Li
   });
 }
 
+constexpr Named kCudnnTypes[] = {{0, "fp32"},      {1, "fp64"},      {2, "fp16"},      {3, "int8"},
+                                 {4, "int32"},     {6, "uint8"},     {9, "bf16"},      {10, "int64"},
+                                 {12, "fp8_e4m3"}, {13, "fp8_e5m2"}, {16, "fp4_e2m1"}, {17, "int4"}};
+constexpr Named kPlanOperations[] = {
+    {1, "conv_forward"}, {2, "conv_input_gradient"}, {3, "conv_weight_gradient"}, {4, "matmul"}};
+
+uint64_t hash_tensor(const PlanTensor& tensor) {
+  uint64_t hash = mix(tensor.rank, uint64_t{tensor.type} | uint64_t{tensor.vectors} << 8);
+  for (int i = 0; i < tensor.rank; ++i) hash = mix(hash, static_cast<uint64_t>(tensor.sizes[i]));
+  return hash;
+}
+
+// "8x16x32x32"; "?" where elements are vectors or nobody set sizes.
+void add_tensor(CallText& text, std::string_view key, const PlanTensor& tensor) {
+  char sizes[PlanTensor::kMostDimensions * 21];
+  size_t used = 0;
+  for (int i = 0; i < tensor.rank; ++i) {
+    const Decimal size(static_cast<uint64_t>(tensor.sizes[i] < 0 ? 0 : tensor.sizes[i]));
+    if (used != 0) sizes[used++] = 'x';
+    std::memcpy(sizes + used, size.text().data(), size.text().size());
+    used += size.text().size();
+  }
+  const bool known = used != 0 && !tensor.vectors;
+  text.value(key, known ? std::string_view(sizes, used) : std::string_view("?"));
+}
+
+void record_plan(const Recorded& call, const LibraryArguments& a) {
+  const PlanProduct* const known = plan_product(a.pointer(1));
+  if (known == nullptr) return call.as(0, [](CallText&) {});
+  const PlanProduct& plan = *known;
+  const uint64_t key =
+      mix(mix(hash_tensor(plan.x), hash_tensor(plan.w)),
+          mix(hash_tensor(plan.y), static_cast<uint64_t>(plan.operation) | uint64_t{plan.operations} << 8));
+  call.as(key, [&](CallText& text) {
+    add_named(text, "op", static_cast<uint64_t>(plan.operation), kPlanOperations);
+    add_tensor(text, "x", plan.x), add_tensor(text, "w", plan.w), add_tensor(text, "y", plan.y);
+    // A type that was not set is no type: its number is one that nobody has.
+    add_named(text, "A", plan.x.type - uint64_t{1}, kCudnnTypes);
+    add_named(text, "B", plan.w.type - uint64_t{1}, kCudnnTypes);
+    add_named(text, "C", plan.y.type - uint64_t{1}, kCudnnTypes);
+    text.value("operations", uint64_t{plan.operations});
+  });
+}
+
 }  // namespace
 
 void record_library_call(uint32_t row, const LibraryArguments& arguments, const LibraryGetters& getters,
@@ -340,7 +386,8 @@ void record_library_call(uint32_t row, const LibraryArguments& arguments, const 
     case Family::Gemm: return record_gemm(call, arguments, getters);
     case Family::LtMatmul: return record_lt_matmul(call, arguments, getters);
     case Family::Collective: return record_collective(call, arguments, getters);
-    case Family::NameOnly: return call.as(0, [](CallText&) {});
+    case Family::PlanExecute: return record_plan(call, arguments);
+    default: return call.as(0, [](CallText&) {});
   }
 }
 

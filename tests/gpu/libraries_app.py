@@ -65,7 +65,16 @@ def replay():
 
 case("replay_bf16", 3 * 2 * 384 * 640 * 128, replay)
 
-# Convolutions go through cuDNN's graphs, of which no sizes are recorded: shown, not compared.
+# Convolutions go through cuDNN's graphs: 2 · outputs · (inputs of a group · kernel); of a gradient as many.
+torch.backends.cudnn.deterministic = True
 image, kernel = matrix(8, 16, 32, 32), matrix(32, 16, 3, 3)
-case("conv_fp32", 0, lambda: torch.nn.functional.conv2d(image, kernel, padding=1))
+whole = 2 * 8 * 32 * 32 * 32 * 16 * 3 * 3
+for label, dtype, tf32 in (("fp32", torch.float32, False), ("tf32", torch.float32, True), ("bf16", torch.bfloat16, False)):
+    x, w = image.to(dtype).requires_grad_(), kernel.to(dtype).requires_grad_()
+    case(f"conv_{label}", whole, lambda: torch.nn.functional.conv2d(x, w, padding=1), tf32)
+    y = torch.nn.functional.conv2d(x, w, padding=1)
+    seed = torch.ones_like(y)
+    case(f"conv_backward_{label}", 2 * whole, lambda: torch.cat([g.flatten() for g in torch.autograd.grad(y, (x, w), seed)]), tf32)
+strided = matrix(64, 4, 5, 5)
+case("conv_groups_fp32", 2 * 8 * 64 * 14 * 14 * 4 * 5 * 5, lambda: torch.nn.functional.conv2d(image, strided, stride=2, groups=4))
 print("done")

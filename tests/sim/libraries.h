@@ -50,6 +50,14 @@ int cublasLtMatmul(void* handle, SimMatmul* matmul, const void* alpha, const voi
                    SimLayout* d_layout, const void* algorithm, void* workspace, size_t workspace_bytes,
                    CUstream stream);
 
+struct SimDescriptor;  // any of cuDNN's graphs
+int cudnnBackendCreateDescriptor(int type, SimDescriptor** made);
+int cudnnBackendDestroyDescriptor(SimDescriptor* descriptor);
+int cudnnBackendSetAttribute(SimDescriptor* descriptor, int name, int type, int64_t count, const void* elements);
+int cudnnBackendGetAttribute(SimDescriptor* descriptor, int name, int type, int64_t asked, int64_t* given,
+                             void* elements);
+int cudnnBackendExecute(void* handle, SimDescriptor* plan, SimDescriptor* tensors);
+
 struct SimComm;
 int ncclCommInitAll(SimComm** made, int ranks, const int* devices);
 int ncclCommDestroy(SimComm* communicator);

@@ -1,5 +1,6 @@
 // Where the arguments of library functions are, against the libraries' own headers, where the machine has them.
 #include "preload/intercept/library_forms.h"
+#include "preload/intercept/library_plans.h"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +11,10 @@
 #include <cublasLt.h>
 #include <cublas_v2.h>
 #define PROF_HAS_CUBLAS (CUBLAS_VER_MAJOR >= 12)
+#endif
+#if __has_include(<cudnn.h>)
+#include <cudnn.h>
+#define PROF_HAS_CUDNN (CUDNN_MAJOR >= 9)
 #endif
 #if __has_include(<nccl.h>)
 #include <nccl.h>
@@ -110,6 +115,7 @@ TEST(LibraryForms, ProductsAreAsInTheHeadersOfCublas) {
 #define CHECK_GemmBatchedEx64(name, which) CHECK_AS(name, which, GemmBatchedExFunction<int64_t>)
 #define CHECK_CUBLAS(name, which) CHECK_##which(name, which)
 #define CHECK_CUBLASLT(name, which)
+#define CHECK_CUDNN(name, which)
 #define CHECK_NCCL(name, which)
 #define LIBRARY_API(library, name, which, type) CHECK_##library(name, which)
 #include "preload/intercept/library_api.def"
@@ -156,6 +162,41 @@ TEST(LibraryForms, CollectivesAreAsInTheHeaderOfNccl) {
 #define LIBRARY_API(library, name, which, type) CHECK_##library(name, which)
 #include "preload/intercept/library_api.def"
 #undef LIBRARY_API
+}
+#endif
+
+#if PROF_HAS_CUDNN
+TEST(LibraryForms, AttributesOfGraphsAreAsInTheHeaderOfCudnn) {
+  EXPECT_EQ(kHeuristicsGraph + 0, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH + 0);
+  EXPECT_EQ(kHeuristicsResults + 0, CUDNN_ATTR_ENGINEHEUR_RESULTS + 0);
+  EXPECT_EQ(kConfigurationEngine + 0, CUDNN_ATTR_ENGINECFG_ENGINE + 0);
+  EXPECT_EQ(kPlanConfiguration + 0, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG + 0);
+  EXPECT_EQ(kForwardW + 0, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W + 0);
+  EXPECT_EQ(kForwardX + 0, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X + 0);
+  EXPECT_EQ(kForwardY + 0, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y + 0);
+  EXPECT_EQ(kInputGradientW + 0, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W + 0);
+  EXPECT_EQ(kInputGradientX + 0, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX + 0);
+  EXPECT_EQ(kInputGradientY + 0, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY + 0);
+  EXPECT_EQ(kWeightGradientW + 0, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW + 0);
+  EXPECT_EQ(kWeightGradientX + 0, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X + 0);
+  EXPECT_EQ(kWeightGradientY + 0, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY + 0);
+  EXPECT_EQ(kGraphOperations + 0, CUDNN_ATTR_OPERATIONGRAPH_OPS + 0);
+  EXPECT_EQ(kTensorType + 0, CUDNN_ATTR_TENSOR_DATA_TYPE + 0);
+  EXPECT_EQ(kTensorSizes + 0, CUDNN_ATTR_TENSOR_DIMENSIONS + 0);
+  EXPECT_EQ(kTensorVector + 0, CUDNN_ATTR_TENSOR_VECTOR_COUNT + 0);
+  EXPECT_EQ(kEngineGraph + 0, CUDNN_ATTR_ENGINE_OPERATION_GRAPH + 0);
+  EXPECT_EQ(kMatMulA + 0, CUDNN_ATTR_OPERATION_MATMUL_ADESC + 0);
+  EXPECT_EQ(kMatMulB + 0, CUDNN_ATTR_OPERATION_MATMUL_BDESC + 0);
+  EXPECT_EQ(kMatMulC + 0, CUDNN_ATTR_OPERATION_MATMUL_CDESC + 0);
+  EXPECT_EQ(CUDNN_DATA_FLOAT, 0);
+  EXPECT_EQ(CUDNN_DATA_HALF, 2);
+  EXPECT_EQ(CUDNN_DATA_BFLOAT16, 9);
+  EXPECT_EQ(CUDNN_DATA_FP8_E4M3, 12);
+  EXPECT_TRUE((is<decltype(cudnnBackendExecute), cudnnBackendDescriptor_t>(1)));
+  EXPECT_TRUE((is<decltype(cudnnBackendSetAttribute), int64_t>(3)));
+  EXPECT_TRUE((is<decltype(cudnnBackendSetAttribute), const void*>(4)));
+  EXPECT_TRUE((is<decltype(cudnnBackendGetAttribute), int64_t>(3)));
+  EXPECT_TRUE((is<decltype(cudnnBackendGetAttribute), void*>(5)));
 }
 #endif
 

@@ -1,0 +1,60 @@
+// What a plan of cuDNN's graphs is for. Its descriptors can hardly be asked once they are made, so what a program sets in them is
+// noted: tensors have sizes, an operation has tensors, a graph has operations, and heuristics, engines, configurations and plans are made
+// of a graph. Each takes over the values of what it is made of, which may be gone when the plan runs. In the program; lock-free.
+#pragma once
+
+#include <cstdint>
+
+namespace prof::preload {
+
+// cudnnBackendAttributeName_t
+enum PlanAttribute : uint32_t {
+  kHeuristicsGraph = 201,
+  kHeuristicsResults = 202,
+  kConfigurationEngine = 300,
+  kPlanConfiguration = 401,
+  kForwardW = 703,
+  kForwardX = 704,
+  kForwardY = 705,
+  kInputGradientW = 709,
+  kInputGradientX = 710,
+  kInputGradientY = 711,
+  kWeightGradientW = 715,
+  kWeightGradientX = 716,
+  kWeightGradientY = 717,
+  kGraphOperations = 801,
+  kTensorType = 901,
+  kTensorSizes = 902,
+  kTensorVector = 904,
+  kEngineGraph = 1300,
+  kMatMulA = 1520,
+  kMatMulB = 1521,
+  kMatMulC = 1522
+};
+
+struct PlanTensor {
+  static constexpr int64_t kMostDimensions = 8;
+  int64_t sizes[kMostDimensions];
+  uint8_t rank;
+  uint8_t type;  // 1 + cudnnDataType_t; 0: not set
+  bool vectors;  // its elements are vectors: sizes do not tell how many there are
+};
+
+enum class PlanOperation : uint8_t { None, ConvForward, ConvInputGradient, ConvWeightGradient, MatMul };
+
+// The one product of a graph: y = x · w of a convolution, of its gradients the tensors that have those places; c = a · b.
+struct PlanProduct {
+  PlanOperation operation;
+  uint8_t operations;  // of the graph, whatever they are
+  PlanTensor x, w, y;
+};
+
+// cudnnBackendSetAttribute, …GetAttribute and …DestroyDescriptor, before they happen.
+void plan_attribute_set(const void* descriptor, uint32_t name, int64_t count, const void* elements);
+void plan_attribute_asked(const void* descriptor, uint32_t name, int64_t count, const void* elements);
+void plan_descriptor_gone(const void* descriptor);
+
+// Null: nobody knows, or the graph has no product or several.
+const PlanProduct* plan_product(const void* plan);
+
+}  // namespace prof::preload
