@@ -4,6 +4,7 @@
 PROF_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PROF_LOGS=${PROF_LOGS:-$PROF_ROOT/build/logs}
 PROF_JOBS=${PROF_JOBS:-$(nproc)}
+export PROF_SYMBOL_CACHE=${PROF_SYMBOL_CACHE:-off}  # nothing of ours goes into the user's folders
 steps_passed=0
 steps_failed=()
 

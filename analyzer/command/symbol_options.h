@@ -7,7 +7,8 @@
 
 namespace prof::analyzer {
 
-inline void add_symbol_search(CLI::App& verb, SymbolSearch& search) {
+inline void add_symbol_search(CLI::App& verb, SymbolOptions& symbols) {
+  SymbolSearch& search = symbols.search;
   verb.add_option("--symbol-path", search.symbol_path,
                   "files, or folders with files, of the program's code and debug information; asked first")
       ->expected(1)
@@ -17,10 +18,17 @@ inline void add_symbol_search(CLI::App& verb, SymbolSearch& search) {
   verb.add_option("--sysroot", search.sysroot, "folder in which the files lie that the program saw below /")
       ->option_text("FOLDER");
   verb.add_flag("--debuginfod", search.debuginfod, "ask the servers of DEBUGINFOD_URLS for what is not here");
+  symbols.cache = default_symbol_cache();
+  verb.add_option(
+          "--symbol-cache", symbols.cache,
+          "where names that were found are kept for the next time; off: nowhere. Without it ~/.cache/prof/symbols")
+      ->envname("PROF_SYMBOL_CACHE")
+      ->transform([](const std::string& given) { return given == "off" ? std::string() : given; })
+      ->option_text("FOLDER");
 }
 
 inline void add_symbol_options(CLI::App& verb, StackOptions& options) {
-  add_symbol_search(verb, options.symbols.search);
+  add_symbol_search(verb, options.symbols);
   verb.add_flag("--no-symbols", options.symbols.off,
                 "read no file of the program: native frames that the log does not name stay addresses, module+0x...");
   verb.add_flag(

@@ -101,7 +101,7 @@ void add_symbolize(CLI::App& app, Run& run) {
   verb->add_flag("--embed", options->embed,
                  "write the names into the log itself (or into -o FILE), to be read on other machines");
   options->table.add_to(*verb);
-  add_symbol_search(*verb, options->symbols.search);
+  add_symbol_search(*verb, options->symbols);
   verb->footer(
       "Examples:\n"
       "  prof symbolize prof.42.plog                          what has a name here, and what is missing\n"

@@ -18,7 +18,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <new>
 #include <optional>
@@ -43,57 +42,6 @@ struct Job {
 struct Shared {
   std::atomic<uint32_t> next;
   std::atomic<uint32_t> current[64];  // by worker: the job it is at
-};
-
-// ---- A job's answer on its way through the pipe: numbers of this machine, checked again by the parent.
-struct Head {
-  uint32_t job = 0, frames = 0;
-  uint64_t texts = 0, text_bytes = 0;
-};
-struct WireFrame {
-  uint32_t function = 0, file = 0, line = 0, inlined = 0;
-};
-
-class Answer {
- public:
-  explicit Answer(size_t addresses) : first_(addresses + 1) { text({}); }
-
-  uint32_t text(std::string_view text) {
-    const auto found = known_.find(text);
-    if (found != known_.end()) return found->second;
-    const std::string& kept = texts_.emplace_back(text);
-    bytes_ += kept.size();
-    return known_.emplace(kept, static_cast<uint32_t>(texts_.size() - 1)).first->second;
-  }
-  // Addresses in order, each with its frames.
-  void begin(size_t address) { first_[address] = static_cast<uint32_t>(frames_.size()); }
-  void add(const WireFrame& frame) { frames_.push_back(frame); }
-  std::string problem;
-
-  std::string bytes(uint32_t job) {
-    const uint32_t why = text(problem);
-    first_.back() = static_cast<uint32_t>(frames_.size());
-    const Head head{job, static_cast<uint32_t>(frames_.size()), texts_.size(), bytes_};
-    std::string bytes;
-    const auto put = [&](const void* from, size_t count) { bytes.append(static_cast<const char*>(from), count); };
-    put(&head, sizeof head);
-    put(&why, sizeof why);
-    put(first_.data(), first_.size() * sizeof(uint32_t));
-    put(frames_.data(), frames_.size() * sizeof(WireFrame));
-    for (const std::string& each : texts_) {
-      const auto length = static_cast<uint32_t>(each.size());
-      put(&length, sizeof length);
-    }
-    for (const std::string& each : texts_) bytes += each;
-    return bytes;
-  }
-
- private:
-  std::vector<uint32_t> first_;
-  std::vector<WireFrame> frames_;
-  std::deque<std::string> texts_;
-  uint64_t bytes_ = 0;
-  std::unordered_map<std::string_view, uint32_t> known_;
 };
 
 // ---- In a child.
@@ -123,7 +71,7 @@ class SymbolCursor {
 // What libdw says of addresses. It goes unit by unit, which is not always the order of addresses.
 class Lines {
  public:
-  Lines(const std::string& path, std::span<const uint64_t> addresses, Answer& texts)
+  Lines(const std::string& path, std::span<const uint64_t> addresses, SymbolAnswerWriter& texts)
       : of_(addresses.size()), to_(texts) {
     texts.problem = read_debug_lines(path, addresses, [&](size_t i, std::span<const DebugFrame> frames) {
       of_[i] = {static_cast<uint32_t>(frames_.size()), static_cast<uint32_t>(frames_.size() + frames.size())};
@@ -148,7 +96,7 @@ class Lines {
     uint32_t first = 0, last = 0;
   };
   struct Line {
-    WireFrame frame;
+    SymbolAnswerWriter::Frame frame;
     bool plain;
   };
   // libdw gives the same text at the same place, as long as the file is open.
@@ -159,13 +107,13 @@ class Lines {
   }
   std::vector<Span> of_;
   std::vector<Line> frames_;
-  Answer& to_;
+  SymbolAnswerWriter& to_;
   std::unordered_map<const char*, uint32_t> places_;
 };
 
-std::string answer(const SymbolRequest& request, const Job& job, uint32_t job_number, bool with_lines) {
+std::string answer_of(const SymbolRequest& request, const Job& job, uint32_t job_number, bool with_lines) {
   const std::span<const uint64_t> addresses(request.addresses.data() + job.first, job.last - job.first);
-  Answer to(addresses.size());
+  SymbolAnswerWriter to(addresses.size());
   std::optional<Lines> lines;
   if (with_lines && !request.files.lines.empty()) lines.emplace(request.files.lines, addresses, to);
   SymbolCursor symbols(request.files.functions);
@@ -175,7 +123,7 @@ std::string answer(const SymbolRequest& request, const Job& job, uint32_t job_nu
     if (lines && lines->add(i, symbol)) continue;
     if (!symbol.empty()) to.add({to.text(symbol), 0, 0, 0});
   }
-  return to.bytes(job_number);
+  return std::string(reinterpret_cast<const char*>(&job_number), sizeof job_number) + to.bytes();
 }
 
 bool write_all(int fd, std::string_view bytes) {
@@ -250,7 +198,7 @@ class Round {
       for (uint32_t i = shared_->next.fetch_add(1); i < todo.size(); i = shared_->next.fetch_add(1)) {
         shared_->current[w] = todo[i];
         const Job& job = jobs_[todo[i]];
-        const std::string bytes = answer(requests_[job.request], job, todo[i], !without_lines_[job.request]);
+        const std::string bytes = answer_of(requests_[job.request], job, todo[i], !without_lines_[job.request]);
         const uint64_t size = bytes.size();
         if (!write_all(to, {reinterpret_cast<const char*>(&size), sizeof size}) || !write_all(to, bytes)) _exit(1);
         shared_->current[w] = kIdle;
@@ -301,10 +249,9 @@ class Round {
     while (worker.bytes.size() - at >= sizeof size) {
       std::memcpy(&size, worker.bytes.data() + at, sizeof size);
       if (worker.bytes.size() - at - sizeof size < size) break;
-      Head head;
-      if (size >= sizeof head) std::memcpy(&head, worker.bytes.data() + at + sizeof size, sizeof head);
-      if (size >= sizeof head && head.job < answers_.size())
-        answers_[head.job] = worker.bytes.substr(at + sizeof size, size);
+      uint32_t job = kIdle;
+      if (size >= sizeof job) std::memcpy(&job, worker.bytes.data() + at + sizeof size, sizeof job);
+      if (job < answers_.size()) answers_[job] = worker.bytes.substr(at + sizeof size + sizeof job, size - sizeof job);
       at += sizeof size + size;
     }
     worker.bytes.erase(0, at);
@@ -328,39 +275,6 @@ class Round {
   std::vector<uint32_t> slots_;
   std::vector<uint32_t> lost_;
 };
-
-// Adds a job's answer to that of its module. False: it is not one.
-bool add_answer(std::string_view bytes, const Job& job, StringTable& strings, SymbolAnswer& to) {
-  const auto take = [&](auto& values, size_t count) {
-    using T = typename std::remove_reference_t<decltype(values)>::value_type;
-    if (bytes.size() / sizeof(T) < count) return false;
-    values.resize(count);
-    if (count != 0) std::memcpy(values.data(), bytes.data(), count * sizeof(T));
-    bytes.remove_prefix(count * sizeof(T));
-    return true;
-  };
-  std::vector<Head> head;
-  std::vector<uint32_t> why, first, lengths;
-  std::vector<WireFrame> frames;
-  if (!take(head, 1) || !take(why, 1) || !take(first, job.last - job.first + size_t{1}) ||
-      !take(frames, head[0].frames) || !take(lengths, head[0].texts) || bytes.size() != head[0].text_bytes) {
-    return false;
-  }
-  std::vector<StringId> texts;
-  for (const uint32_t length : lengths) {
-    if (bytes.size() < length) return false;
-    texts.push_back(strings.intern(bytes.substr(0, length)));
-    bytes.remove_prefix(length);
-  }
-  const auto text = [&](uint32_t id) { return id < texts.size() ? texts[id] : StringId{}; };
-  if (!std::is_sorted(first.begin(), first.end()) || first.back() > frames.size()) return false;
-  const auto base = static_cast<uint32_t>(to.frames.size());
-  for (size_t i = 0; i + 1 < first.size(); ++i) to.first[job.first + i] = base + first[i];
-  for (const WireFrame& frame : frames)
-    to.frames.push_back({text(frame.function), text(frame.file), frame.line, frame.inlined != 0});
-  if (to.problem.empty()) to.problem = std::string(strings[text(why[0])]);
-  return true;
-}
 
 }  // namespace
 
@@ -396,7 +310,7 @@ std::vector<SymbolAnswer> find_symbols(const std::vector<SymbolRequest>& request
   for (size_t r = 0; r < requests.size(); ++r) result[r].first.resize(requests[r].addresses.size() + 1);
   for (uint32_t j = 0; j < jobs.size(); ++j) {  // by module, then by address
     SymbolAnswer& to = result[jobs[j].request];
-    if (answers[j].empty() || !add_answer(answers[j], jobs[j], strings, to)) {
+    if (answers[j].empty() || !add_symbol_answer(answers[j], jobs[j].first, jobs[j].last, strings, to)) {
       for (uint32_t i = jobs[j].first; i < jobs[j].last; ++i) to.first[i] = static_cast<uint32_t>(to.frames.size());
       given_up[jobs[j].request] = true;
     }

@@ -8,6 +8,7 @@
 
 #include "analyzer/input/module_search.h"
 #include "analyzer/model/strings.h"
+#include "analyzer/model/symbol_answer.h"
 
 #include <cstdint>
 #include <string>
@@ -18,20 +19,6 @@ namespace prof::analyzer {
 struct SymbolRequest {
   ModuleFiles files;
   std::vector<uint64_t> addresses;  // of the file, sorted; inside the instruction: a return address less 1
-};
-
-// One function at an address.
-struct SymbolFrame {
-  StringId function{};  // mangled, where it has such a name; empty: not known
-  StringId file{};
-  uint32_t line = 0;
-  bool inlined = false;  // into the frame that follows
-};
-
-struct SymbolAnswer {
-  std::vector<uint32_t> first;  // of each address its first frame, innermost function first; one more than addresses
-  std::vector<SymbolFrame> frames;  // an address without frames is not known
-  std::string problem;              // what of the files could not be read
 };
 
 struct WorkerLimits {

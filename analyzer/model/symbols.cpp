@@ -59,7 +59,7 @@ Symbols::Symbols(const Trace& trace, const SymbolOptions& options) : of_frame_(t
       for (const auto& [address, frame] : wanted[m].calls) request.addresses.push_back(address);
       module_of.push_back(m);
     }
-    const std::vector<SymbolAnswer> answers = find_symbols(requests, strings_, options.limits);
+    const std::vector<SymbolAnswer> answers = find_symbols_cached(requests, strings_, options.limits, options.cache);
     for (size_t r = 0; r < answers.size(); ++r) {
       const SymbolAnswer& answer = answers[r];
       const Wanted& of = wanted[module_of[r]];

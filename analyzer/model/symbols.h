@@ -4,7 +4,7 @@
 #pragma once
 
 #include "analyzer/input/module_search.h"
-#include "analyzer/model/symbol_workers.h"
+#include "analyzer/model/symbol_cache.h"
 #include "analyzer/model/trace.h"
 
 #include <cstdint>
@@ -19,6 +19,7 @@ struct SymbolOptions {
   bool off = false;  // every address stays one
   SymbolSearch search;
   WorkerLimits limits;
+  std::string cache{};  // folder of symbol_cache.h; empty: none
 };
 
 // What became of the addresses of one module.

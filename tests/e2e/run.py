@@ -129,7 +129,7 @@ def main():
     loss_counters = re.findall(r"PROF_COUNTER\((\w+), Loss", options.counters.read_text())
 
     with tempfile.TemporaryDirectory(prefix="prof-e2e-") as folder:
-        environment = dict(os.environ, PROF_OUTPUT=folder, PROF_CUPTI=f"{options.sim}/libcupti.so.13", E2E_DIR=folder,
+        environment = dict(os.environ, PROF_SYMBOL_CACHE="off", PROF_OUTPUT=folder, PROF_CUPTI=f"{options.sim}/libcupti.so.13", E2E_DIR=folder,
                            LD_LIBRARY_PATH=f"{options.sim}:{pathlib.Path(options.program).parent}", E2E_LIBPROF=options.libprof)
         shim = re.sub(r"([^/]+)$", r"lib\1_shim.so", options.program)
         fill = lambda text: text.replace("{sim}", options.sim).replace("{dir}", folder).replace("{shim}", shim)
