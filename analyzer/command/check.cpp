@@ -66,6 +66,16 @@ std::string verdict(const LogHealth& health) {
   return out;
 }
 
+std::string ring_text(const LogFile& log, const LogHealth& health) {
+  const format::RingWords& ring = log.counter_page().ring;
+  std::string out = ring.bytes == ~uint64_t{0} ? "the last seconds of the run"
+                                               : fmt::format("the last {} bytes of events", ring.bytes);
+  if (!health.horizon_ns) return out + "; nothing has been overwritten";
+  const uint64_t since = *health.horizon_ns > health.begin_ns ? *health.horizon_ns - health.begin_ns : 0;
+  return out + fmt::format("; overwritten on purpose: {} records in {} blocks; complete from {} of the log on, {}",
+                           ring.records, ring.blocks, seconds(since), date(realtime(health, *health.horizon_ns)));
+}
+
 void print_text(const LogFile& log, const LogHealth& health) {
   const format::FileHeader& header = log.header();
   const Definitions& definitions = health.definitions;
@@ -79,10 +89,12 @@ void print_text(const LogFile& log, const LogHealth& health) {
              : header.clock == format::ClockSource::Named ? "of the program"
                                                           : "CLOCK_MONOTONIC",
              header.backing == format::Backing::Mapped ? "mapped file" : "written once a second");
-  fmt::print("  state      {}\n", state_text(health.state));
+  fmt::print("  state      {}\n",
+             log.counter_page().ring.copied_ns != 0 ? "a copy; its recording went on" : state_text(health.state));
   fmt::print("  covers     {} from {}\n", seconds(health.end_ns - health.begin_ns),
              date(realtime(health, health.begin_ns)));
   fmt::print("  blocks     {} used, {} unused\n", log.blocks().size(), log.unused_blocks());
+  if (log.is_ring()) fmt::print("  ring       {}\n", ring_text(log, health));
   fmt::print("  launches   {}{}\n", health.launches,
              health.launches == 0
                  ? ""
@@ -153,6 +165,16 @@ void put_log(Json& json, const LogFile& log, const LogHealth& health) {
   put(json, "gpu_pending", log.counter_page().gpu_pending);
   put(json, "records", health.records);
   put(json, "unknown_records", health.unknown_records);
+  if (log.is_ring()) {
+    const format::RingWords& ring = log.counter_page().ring;
+    json.Key("ring"), json.StartObject();
+    if (ring.bytes != ~uint64_t{0}) put(json, "bytes", ring.bytes);
+    put(json, "overwritten_blocks", ring.blocks);
+    put(json, "overwritten_records", ring.records);
+    if (health.horizon_ns) put(json, "horizon_realtime_ns", realtime(health, *health.horizon_ns));
+    json.EndObject();
+  }
+  if (log.counter_page().ring.copied_ns != 0) json.Key("copied"), json.Bool(true);
   put(json, "bytes_lost", health.bytes_lost);
   json.Key("records_by_kind"), json.StartObject();
   for (const auto& [kind, records] : health.records_by_kind)

@@ -3,6 +3,7 @@
 #include "analyzer/command/command.h"
 #include "analyzer/input/log_file.h"
 #include "analyzer/input/log_health.h"
+#include "analyzer/input/ring_copy.h"
 #include "preload/format/control.h"
 
 #include <fcntl.h>
@@ -226,6 +227,75 @@ int stop(const std::string& process, double wait) {
   return kComplete;
 }
 
+// A file of a name that nobody has, for its owner alone: the log holds what the program did.
+int create_new(const std::string& given, uint32_t pid, std::string& path) {
+  for (int number = 1; number < 10'000; ++number) {
+    path =
+        given.empty() ? fmt::format("prof.{}.dump{}.plog", pid, number == 1 ? "" : fmt::format("-{}", number)) : given;
+    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd >= 0) return fd;
+    if (errno != EEXIST || !given.empty()) break;
+  }
+  throw std::runtime_error(fmt::format("{} cannot be created: {}", path, std::strerror(errno)));
+}
+
+void write_all(int fd, const std::vector<uint8_t>& bytes, const std::string& path) {
+  for (size_t at = 0; at < bytes.size();) {
+    const ssize_t done = write(fd, bytes.data() + at, bytes.size() - at);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) {
+      const int error = errno;
+      unlink(path.c_str());
+      throw std::runtime_error(fmt::format("{} cannot be written: {}", path, std::strerror(error)));
+    }
+    at += static_cast<size_t>(done);
+  }
+}
+
+uint64_t monotonic_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+// What the ring of a process holds now, as a log of its own. The process is not asked and notices nothing.
+int dump(const std::string& process, const std::string& output) {
+  const Channel channel = channel_of(process);
+  const std::string pid = process.substr(6);
+  if (channel.path.empty()) throw std::runtime_error(fmt::format("process {} is not being recorded yet", pid));
+  const int log = open(channel.file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (log < 0) throw std::runtime_error(fmt::format("{}: {}", channel.file, std::strerror(errno)));
+  format::CounterPage page{};
+  format::FileHeader header{};
+  const bool read = pread(log, &header, sizeof header, 0) == static_cast<ssize_t>(sizeof header) &&
+                    pread(log, &page, sizeof page, format::kCounterPageOffset) == static_cast<ssize_t>(sizeof page);
+  std::string why;
+  if (!read)
+    why = "cannot be read";
+  else if (page.finished != 0)
+    why = "was closed: it is whole as it is";
+  else if (page.ring.bytes == 0)
+    why = "is no ring (PROF_RING): it holds everything, and can be read at any time";
+  else if (header.backing != format::Backing::Mapped)
+    why = "is on a file system where it is written once a second: what is in the file is between two moments";
+  std::vector<uint8_t> copy;
+  if (why.empty()) copy_ring(log, copy, why);
+  const uint64_t now = monotonic_ns();
+  close(log);
+  if (!why.empty()) throw std::runtime_error(fmt::format("the log {} {}", channel.path, why));
+  std::string path;
+  const int fd = create_new(output, static_cast<uint32_t>(std::stoul(pid)), path);
+  try {
+    write_all(fd, as_closed_log(copy, now), path);
+  } catch (...) {
+    close(fd);
+    throw;
+  }
+  if (close(fd) != 0) throw std::runtime_error(fmt::format("{} cannot be written: {}", path, std::strerror(errno)));
+  fmt::print("dumped: {}\n", path);
+  return kComplete;
+}
+
 }  // namespace
 
 void add_ctl(CLI::App& app, Run& run) {
@@ -233,23 +303,27 @@ void add_ctl(CLI::App& app, Run& run) {
     uint32_t pid = 0;
     std::string command;
     double wait = 10;
+    std::string output;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* const verb =
-      app.add_subcommand("ctl", "begin or end the recording of a process that runs: prof ctl PID start|stop|status");
+  CLI::App* const verb = app.add_subcommand(
+      "ctl", "begin, end or copy the recording of a process that runs: prof ctl PID start|stop|status|dump");
   verb->add_option("pid", options->pid, "the process")->type_name("PID")->required();
   verb->add_option("command", options->command, "what to do")
-      ->type_name("start|stop|status")
+      ->type_name("start|stop|status|dump")
       ->required()
-      ->check(CLI::IsMember({"start", "stop", "status"}));
+      ->check(CLI::IsMember({"start", "stop", "status", "dump"}));
   verb->add_option("--wait", options->wait, "longest wait for the process to do it")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
+  verb->add_option("-o,--output", options->output, "dump: the new log; without it prof.PID.dump.plog here")
+      ->type_name("FILE");
   verb->footer(
       "Examples:\n"
       "  PROF_START=ctl prof record -- ./server &     nothing is recorded yet\n"
       "  prof ctl 4711 start; sleep 10; prof ctl 4711 stop\n"
+      "  PROF_RING=256M prof record -- ./server &     later: prof ctl 4711 dump -o slow.plog\n"
       "A process is reached once it has made a CUDA or NVTX call, through its log or, with PROF_START=ctl, from the "
       "start.\n"
       "Exit status: 0 done, 1 asked but not done yet (status: records were lost), 2 it cannot be reached.");
@@ -258,6 +332,7 @@ void add_ctl(CLI::App& app, Run& run) {
       const std::string process = fmt::format("/proc/{}", options->pid);
       if (!fs::exists(process)) throw std::runtime_error(fmt::format("there is no process {}", options->pid));
       if (options->command == "status") return status(process);
+      if (options->command == "dump") return dump(process, options->output);
       return options->command == "start" ? start(process, options->wait) : stop(process, options->wait);
     };
   });

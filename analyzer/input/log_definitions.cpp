@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace prof::analyzer {
 
@@ -149,13 +150,14 @@ Definitions load_definitions(const LogFile& log, ReadFrom from) {
   Definitions definitions;
   Loader loader{log, definitions};
   AnchorsAndThreads from_events{loader};
+  uint32_t last_thread = 0;  // its definition is in the first of its event blocks that there are
   for (const BlockRef& block : log.blocks()) {
     if (block.kind == format::BlockKind::Definitions) {
       const DecodeResult result = decode_block(log, block, loader);
       if (result.bad_record) definitions.damage.push_back(record_damage(block, result));
     } else if (from == ReadFrom::DefinitionBlocks) {
       continue;
-    } else if (block.sequence == 0 || !surely_without_anchors(log, block)) {
+    } else if (std::exchange(last_thread, block.thread) != block.thread || !surely_without_anchors(log, block)) {
       decode_block(log, block, from_events);  // damage of event blocks is told by whoever decodes them for their events
     }
   }

@@ -2,6 +2,7 @@
 #include "analyzer/input/log_file.h"
 
 #include "analyzer/input/log_liveness.h"
+#include "analyzer/input/ring_copy.h"
 #include "preload/format/counters.h"
 
 #include <fcntl.h>
@@ -74,6 +75,7 @@ LogOpenResult LogFile::finish(std::unique_ptr<LogFile> log) {
   LogError error;
   if (is_gzip(log->data_, log->size_) && !log->inflate_all(error)) return {nullptr, error};
   if (!log->read_header(error)) return {nullptr, error};
+  if (log->still_written() && log->is_ring() && !log->copy_of_ring(error)) return {nullptr, error};
   log->index_blocks();
   return {std::move(log), {}};
 }
@@ -164,6 +166,26 @@ bool LogFile::inflate_all(LogError& error) {
   return true;
 }
 
+// A ring changes everywhere while it is read.
+bool LogFile::copy_of_ring(LogError& error) {
+  std::vector<uint8_t> copy;
+  std::string why;
+  if (!copy_ring(fd_, copy, why)) {
+    error = make_error(LogErrorKind::CannotRead, "is a ring that is being written, and " + why);
+    return false;
+  }
+  if (mapped_) munmap(const_cast<uint8_t*>(data_), size_);
+  mapped_ = false;
+  memory_ = std::move(copy);
+  data_ = memory_.data();
+  size_ = memory_.size();
+  kinds_ = {};
+  counters_.clear();
+  if (!read_header(error)) return false;
+  changes_ = false;
+  return true;
+}
+
 bool LogFile::read_header(LogError& error) {
   if (size_ == 0) {
     error = make_error(LogErrorKind::Empty, "is empty", 0,
@@ -228,6 +250,7 @@ bool LogFile::read_header(LogError& error) {
     names.remove_prefix(newline + 1);
   }
   still_written_ = fd_ >= 0 && !compressed_ && !finished() && writer_is_alive(header_);
+  changes_ = still_written_;
   return true;
 }
 

@@ -68,8 +68,8 @@ struct BlockRef {
   uint32_t readable = 0;   // payload bytes to decode: less than committed where a checksum failed or the file ends
   uint32_t records = 0;    // as the header of a sealed block counts them
   bool sealed = false;
-  uint32_t in_call_api = 0;  // format::ApiId
-  uint64_t in_call_tick = 0;
+  uint32_t in_call_api = 0;   // format::ApiId
+  uint64_t in_call_tick = 0;  // of a sealed block of a ring: when it was sealed
 };
 
 struct LogCounter {
@@ -103,6 +103,11 @@ class LogFile {
   bool finished() const { return page_->finished != 0; }
   // Its process is alive and has not closed it: what is here is consistent, more will come.
   bool still_written() const { return still_written_; }
+  bool changes() const { return changes_; }  // and its bytes are those of the file, not of a copy
+
+  // A flight recorder's log: blocks were used again, and what lies before the horizon is there by chance.
+  bool is_ring() const { return page_->ring.bytes != 0; }
+  uint64_t horizon_tick() const { return is_ring() ? page_->ring.horizon_tick : 0; }
 
   const std::vector<LogCounter>& counters() const { return counters_; }  // all of the file's own names
   std::optional<uint64_t> counter(std::string_view name) const;
@@ -125,6 +130,7 @@ class LogFile {
   LogFile() = default;
   bool map(const std::string& path, LogError& error);
   bool inflate_all(LogError& error);
+  bool copy_of_ring(LogError& error);
   bool read_header(LogError& error);
   void index_blocks();
   void look_at_block(uint64_t offset, uint64_t bytes);
@@ -143,6 +149,7 @@ class LogFile {
   uint64_t file_bytes_ = 0;
   bool mapped_ = false;
   bool compressed_ = false;
+  bool changes_ = false;  // while it is read
   bool still_written_ = false;
   std::vector<uint8_t> memory_;
   format::FileHeader header_{};

@@ -145,6 +145,7 @@ LogHealth examine_log(const LogFile& log) {
   health.launches = tally.launches;
   health.begin_ns = clock.ns(log.header().start_tick);
   health.end_ns = std::max(health.begin_ns, tally.last_tick == 0 ? 0 : clock.ns(tally.last_tick));
+  if (log.horizon_tick() != 0) health.horizon_ns = clock.ns(log.horizon_tick());
   health.realtime_offset_ns = clock.realtime_offset_ns();
   list_threads(log, tally, clock, health);
   list_counters(log, health);

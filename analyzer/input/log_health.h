@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,7 @@ struct LogHealth {
   uint64_t launches = 0;              // kernel, memory and graph launches
   uint64_t begin_ns = 0, end_ns = 0;  // monotonic: the log was made; the last host record in it
   int64_t realtime_offset_ns = 0;
+  std::optional<uint64_t> horizon_ns;   // of a ring that was written over, monotonic: all events after it are there
   std::vector<ThreadHealth> threads;    // by ordinal
   std::vector<CounterHealth> counters;  // that are not 0
   std::vector<Damage> damage;           // by offset

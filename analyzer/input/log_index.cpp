@@ -64,7 +64,7 @@ bool LogFile::block_is_zero(uint64_t offset) const {
 
 BlockHeader LogFile::load_header(uint64_t offset) const {
   BlockHeader header{};
-  if (!still_written_) {
+  if (!changes_) {
     std::memcpy(&header, data_ + offset, sizeof header);
   } else if (pread(fd_, &header, sizeof header, static_cast<off_t>(offset)) != static_cast<ssize_t>(sizeof header)) {
     header = {};  // cut off meanwhile: it was unused
@@ -77,10 +77,10 @@ void LogFile::index_blocks() {
   for (uint64_t i = 0; i < blocks; ++i) look_at_block(kBlocksOffset + i * kBlockBytes, kBlockBytes);
   const uint64_t end = kBlocksOffset + blocks * kBlockBytes;
   if (size_ > end && !all_zero(data_ + end, size_ - end)) look_at_block(end, size_ - end);
-  if (still_written_) {
+  if (changes_) {
     find_late_blocks();
-  } else if (page_->blocks_reserved > size_ / kBlockBytes ||
-             size_ < kBlocksOffset + page_->blocks_reserved * kBlockBytes) {
+  } else if (!still_written_ && (page_->blocks_reserved > size_ / kBlockBytes ||
+                                 size_ < kBlocksOffset + page_->blocks_reserved * kBlockBytes)) {
     add_damage(DamageKind::TruncatedFile, size_, 0,
                fmt::format("the file ends here; it had room for {} blocks and has {} of them now, used or not",
                            page_->blocks_reserved, whole_blocks()));
@@ -100,10 +100,14 @@ void LogFile::look_at_block(uint64_t offset, uint64_t bytes) {
   const BlockHeader header = load_header(offset);
   if (header.magic == 0) {
     // A kill while a block is opened leaves header fields without magic; records without magic are damage.
-    if (still_written_ || all_zero(data_ + offset + kBlockHeaderBytes, bytes - kBlockHeaderBytes)) {
+    if (changes_ || all_zero(data_ + offset + kBlockHeaderBytes, bytes - kBlockHeaderBytes)) {
       ++unused_blocks_;
       return;
     }
+  }
+  if (header.magic == format::kBlockGoneMagic && is_ring()) {  // a kill while it was taken to be used again
+    ++unused_blocks_;
+    return;
   }
   if (header.magic != format::kBlockMagic) {
     lost_blocks_.push_back(offset);
@@ -158,7 +162,7 @@ void LogFile::add_block(uint64_t offset, const BlockHeader& header, uint64_t ava
       lost_blocks_.push_back(offset);
       return;
     }
-  } else if (!sealed && has_checksums && !still_written_) {
+  } else if (!sealed && has_checksums && !changes_) {
     Block as_sealed;
     std::memcpy(&as_sealed, data_ + offset, sizeof as_sealed);
     as_sealed.header.flags |= format::kBlockSealed;
@@ -247,6 +251,7 @@ void LogFile::sort_and_check_sequences() {
   uint64_t unexplained =
       lost_blocks_.size();  // blocks that were there but cannot be read explain as many missing numbers
   const BlockRef* last = nullptr;
+  size_t row_begin = 0;
   for (const BlockRef& block : blocks_) {
     const bool same_row = last != nullptr && last->thread == block.thread && last->kind == block.kind;
     if (same_row && last->sequence == block.sequence) {
@@ -255,7 +260,16 @@ void LogFile::sort_and_check_sequences() {
                              block.sequence, last->offset));
       continue;
     }
-    const uint64_t expected = same_row ? last->sequence + 1 : 0;
+    // Of a ring: a thread's first blocks were used again, and so were those behind one that was sealed before the horizon. That one was taken
+    // too, by a thread that the kill kept from emptying it.
+    const bool used_again = is_ring() && block.kind == format::BlockKind::Events &&
+                            (!same_row || (last->sealed && last->in_call_tick <= horizon_tick()));
+    const uint64_t expected = used_again ? block.sequence : same_row ? last->sequence + 1 : 0;
+    if (used_again && same_row && block.sequence != last->sequence + 1) {
+      unused_blocks_ += kept.size() - row_begin;
+      kept.resize(row_begin);
+    }
+    if (!same_row) row_begin = kept.size();
     if (block.sequence > expected) {
       const uint64_t missing = block.sequence - expected;
       const uint64_t explained = std::min(missing, unexplained);

@@ -54,7 +54,7 @@ void add_unfinished_calls(const LogInput& input, std::vector<LogTask>& tasks, ui
       const auto span =
           std::find_if(task.spans.begin(), task.spans.end(), [&](const TaskSpan& s) { return s.thread == thread; });
       if (span == task.spans.end()) continue;
-      task.unfinished.push_back({&block, std::max(last_tick, block.in_call_tick)});
+      task.unfinished.push_back({&block, std::max({last_tick, block.in_call_tick, input.horizon_tick})});
       ++task.host.count;
       for (auto later = span + 1; later != task.spans.end(); ++later) ++later->host;
       task.first_tick = std::min(task.first_tick, block.in_call_tick);
@@ -80,6 +80,10 @@ void set_origins(std::vector<LogInput>& inputs, const std::vector<LogTask>& task
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::string& host = trace.processes[index(inputs[i].process)].host;
     const int64_t offset = realtime_offset.try_emplace(host, inputs[i].clock->realtime_offset_ns()).first->second;
+    if (inputs[i].horizon_tick != 0) {
+      first[i] = static_cast<int64_t>(inputs[i].clock->ns(inputs[i].horizon_tick));
+      last[i] = std::max(last[i], first[i]);
+    }
     if (first[i] == INT64_MAX) {  // an empty log
       first[i] = last[i] = static_cast<int64_t>(inputs[i].file->header().start_monotonic_ns);
     }
@@ -93,6 +97,7 @@ void set_origins(std::vector<LogInput>& inputs, const std::vector<LogTask>& task
     Process& process = trace.processes[index(inputs[i].process)];
     inputs[i].origin_ns = start - realtime_offset[process.host];
     process.last_ns = last[i] - inputs[i].origin_ns;
+    if (inputs[i].horizon_tick != 0) process.horizon_ns = first[i] - inputs[i].origin_ns;
     trace.last_ns = std::max(trace.last_ns, process.last_ns);
   }
 }
@@ -165,6 +170,7 @@ std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, c
     for (const Damage& damage : task.damage) {
       trace->processes[index(input.process)].damage.push_back(damage_text(*input.file, damage));
     }
+    trace->processes[index(input.process)].coverage.before_horizon += task.before_horizon;
     if (statistics != nullptr) statistics->records += task.records;
   }
   set_origins(inputs, tasks, *trace);

@@ -44,6 +44,9 @@ std::vector<ProcessThreads> threads_by_process(const Trace& trace) {
     process.of_tid[thread.tid].push_back(t);
     process.first_record_ns = std::min(process.first_record_ns, trace.host[thread.host.first].begin_ns);
   }
+  for (uint32_t p = 0; p < processes.size(); ++p) {
+    if (trace.processes[p].ring) processes[p].first_record_ns = trace.processes[p].horizon_ns;
+  }
   return processes;
 }
 
@@ -222,13 +225,34 @@ uint64_t counter(const Process& process, std::string_view name) {
   return 0;
 }
 
+// Of rings: the smallest correlation id of a launch that is there. Ids grow with the time of the call.
+std::vector<uint32_t> first_kept_correlations(const Trace& trace) {
+  std::vector<uint32_t> first(trace.processes.size(), 0);
+  for (uint32_t p = 0; p < first.size(); ++p) {
+    if (!trace.processes[p].ring) continue;
+    first[p] = UINT32_MAX;
+    for (const Thread& thread : trace.threads) {
+      if (index(thread.process) != p) continue;
+      for (uint32_t row = thread.host.first; row < thread.host.last; ++row) {
+        if (trace.host[row].correlation != 0) first[p] = std::min(first[p], trace.host[row].correlation);
+      }
+    }
+  }
+  return first;
+}
+
 // Why an operation whose correlation id leads to `found` (not a launch) has none.
 OperationReason reason_for(uint32_t found, const GpuOperation& operation, int64_t first_record_ns, bool any_calls,
-                           bool lost, const std::unordered_set<uint32_t>& device_launched) {
+                           bool lost, bool ring, uint32_t first_kept,
+                           const std::unordered_set<uint32_t>& device_launched) {
   if (operation.graph_node != 0 && device_launched.contains(static_cast<uint32_t>(operation.graph_node >> 32)))
     return OperationReason::DeviceLaunch;
   if (found == kInsideOtherCall) return OperationReason::Internal;
-  if (found == kInsideNoCallEarly || operation.start_ns < first_record_ns) return OperationReason::BeforeRecording;
+  const bool before = found == kInsideNoCallEarly || operation.start_ns < first_record_ns ||
+                      (ring && operation.start_ns == first_record_ns);
+  if (ring && (before || (found > kInsideOtherCall && operation.correlation < first_kept)))
+    return OperationReason::Overwritten;
+  if (before) return OperationReason::BeforeRecording;
   if (found == kInsideNoCall) return lost ? OperationReason::LaunchLost : OperationReason::Unlinked;
   return any_calls ? OperationReason::Internal : OperationReason::Unlinked;  // in no known call
 }
@@ -244,6 +268,7 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
   for (const Graph& graph : trace.graphs) {
     if (graph.device_launch && graph.number != 0) device_launched[index(graph.process)].insert(graph.number);
   }
+  const std::vector<uint32_t> first_kept = first_kept_correlations(trace);
   std::vector<Chunk> chunks;
   constexpr uint32_t kChunk = 1u << 18;
   for (const Stream& stream : trace.streams) {
@@ -267,7 +292,8 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
           const uint32_t found = table.find(operation.correlation);
           if (found > kLastRow) {
             const OperationReason reason = reason_for(found, operation, threads[chunk.process].first_record_ns,
-                                                      table.any_calls(), lost, device_launched[chunk.process]);
+                                                      table.any_calls(), lost, trace.processes[chunk.process].ring,
+                                                      first_kept[chunk.process], device_launched[chunk.process]);
             ++chunk.coverage.operations_without[static_cast<size_t>(reason)];
             continue;
           }
@@ -376,8 +402,9 @@ class LaunchCount {
       const Graph& graph = trace_.graphs[launch.subject];
       if (graph.kernels + graph.copies + graph.fills == 0 && graph.other_nodes == 0) return LaunchReason::NothingToDo;
     }
+    if (process.ring && launch.begin_ns <= process.horizon_ns) return LaunchReason::Overwritten;
     // GPU records of one stream arrive in order: what came after the last one was on its way when the recording ended.
-    const bool ended_early = !process.finished || process.gpu_pending != 0;
+    const bool ended_early = !process.finished || process.copied || process.gpu_pending != 0;
     if (ended_early && launch.begin_ns > last_delivered_ns_[index(launch.stream)]) return LaunchReason::Pending;
     const bool dropped = counter(process, "cupti_dropped") + counter(process, "cupti_buffers_exhausted") +
                              counter(process, "cupti_flush_timeouts") + counter(process, "cupti_taken_away") !=

@@ -43,6 +43,12 @@ std::string line(const Coverage& coverage, const std::map<std::string, std::pair
     if (counter.second == static_cast<uint8_t>(format::Severity::Loss)) lost += counter.first;
   }
   text += fmt::format("; lost records {}", lost);
+  if (coverage.overwritten_blocks != 0) {
+    text += fmt::format("; overwritten on purpose {} records in {} blocks, before the horizon and left out {}",
+                        coverage.overwritten_records, coverage.overwritten_blocks, coverage.before_horizon);
+  }
+  if (coverage.ranges_begun_before != 0)
+    text += fmt::format("; NVTX ranges whose beginning was overwritten {}", coverage.ranges_begun_before);
   if (coverage.stacks) {
     text += fmt::format("; launches with stack {}", coverage.launches_with_stack);
     if (coverage.launches_stack_cut != 0) text += fmt::format(" (incomplete {})", coverage.launches_stack_cut);
@@ -75,6 +81,10 @@ void Coverage::add(const Coverage& other) {
   operations += other.operations;
   operations_linked += other.operations_linked;
   for (size_t i = 0; i < std::size(operations_without); ++i) operations_without[i] += other.operations_without[i];
+  overwritten_blocks += other.overwritten_blocks;
+  overwritten_records += other.overwritten_records;
+  before_horizon += other.before_horizon;
+  ranges_begun_before += other.ranges_begun_before;
   stacks |= other.stacks;
   launches_with_stack += other.launches_with_stack;
   launches_stack_cut += other.launches_stack_cut;

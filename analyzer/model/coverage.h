@@ -34,6 +34,10 @@ struct Coverage {
   bool stacks = false;                    // call stacks were recorded
   uint64_t launches_with_stack = 0;       // with at least one frame
   uint64_t launches_stack_cut = 0;        // of these: deeper than what is recorded, or broken off
+  uint64_t overwritten_blocks = 0;        // of a ring, on purpose
+  uint64_t overwritten_records = 0;       // that were in them
+  uint64_t before_horizon = 0;            // calls and GPU operations that are there by chance, and left out
+  uint64_t ranges_begun_before = 0;       // NVTX ranges that end in the window and whose beginning was overwritten
   uint64_t operations_reversed = 0;       // GPU records whose end lies before their start: kept as they are
   uint64_t operations_before_launch = 0;  // GPU start before the launch was entered: a clock inversion
 
@@ -42,6 +46,7 @@ struct Coverage {
 
 // "launches 120000, with GPU time 119998 (pending 2); GPU operations 120010, with launch 119998, internal 12; lost records 0"
 // then, where call stacks were recorded, "launches with stack 119990 (incomplete 3)",
+// where a ring was written over "overwritten on purpose 45000 records in 300 blocks, before the horizon and left out 12",
 // followed by each counter of the process that is not 0 and means loss or less exactness, and by damage of the log.
 std::string coverage_line(const Process& process);
 

@@ -233,6 +233,12 @@ void describe_process(const LogInput& input, const Definitions& from, Process& p
   process.executable = base_name(process.fact("executable"));
   process.coverage.stacks = !process.fact("stacks").empty();
   process.finished = log.finished();
+  process.copied = log.counter_page().ring.copied_ns != 0;
+  if (log.is_ring()) {
+    process.ring = log.horizon_tick() != 0;
+    process.coverage.overwritten_blocks = log.counter_page().ring.blocks;
+    process.coverage.overwritten_records = log.counter_page().ring.records;
+  }
   process.gpu_pending = log.counter_page().gpu_pending;
   for (const LogCounter& counter : log.counters()) {
     if (counter.value == 0) continue;
@@ -246,6 +252,22 @@ void describe_process(const LogInput& input, const Definitions& from, Process& p
   for (const Damage& damage : from.damage) process.damage.push_back(damage_text(log, damage));
 }
 
+// The first time of CUPTI's that is not before it: the clock is monotone.
+void set_horizon(LogInput& input, const LogClock& clock) {
+  input.horizon_tick = input.file->horizon_tick();
+  const uint64_t horizon_ns = clock.ns(input.horizon_tick);
+  uint64_t low = 0, high = UINT64_MAX;
+  while (low < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    if (clock.gpu_ns(middle) < horizon_ns) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  input.horizon_gpu_ns = low;
+}
+
 }  // namespace
 
 std::string damage_text(const LogFile& log, const Damage& damage) {
@@ -254,7 +276,10 @@ std::string damage_text(const LogFile& log, const Damage& damage) {
 }
 
 void import_definitions(LogInput& input, Trace& trace) {
-  const Definitions definitions = load_definitions(*input.file, ReadFrom::DefinitionBlocks);
+  const LogFile& log = *input.file;
+  const bool cut = log.horizon_tick() != 0;  // its moment on the GPU's clock needs the anchors
+  const Definitions definitions = load_definitions(log, cut ? ReadFrom::AllBlocks : ReadFrom::DefinitionBlocks);
+  if (cut) set_horizon(input, make_clock(log, definitions));
   input.process = ProcessId{static_cast<uint32_t>(trace.processes.size())};
   trace.processes.emplace_back();
   describe_process(input, definitions, trace.processes.back());

@@ -47,6 +47,8 @@ class Nesting {
           pending_.push_back(&task.payloads[row.value]);
           continue;
         }
+        const bool before = row.tick < input_->horizon_tick;
+        if (!before) open_at_horizon();
         Range range;
         range.begin_ns = range.end_ns = ns.tick(row.tick) - input_->origin_ns;
         range.thread = ThreadId{thread_};
@@ -64,17 +66,23 @@ class Nesting {
           range.payload_type = 0;
         }
         switch (row.step) {
-          case NvtxStep::Push: push(range); break;
-          case NvtxStep::Pop: pop(range.begin_ns, StringId{row.label}, values); break;
+          case NvtxStep::Push: before ? before_.push_back(range) : push(range); break;
+          case NvtxStep::Pop:
+            before ? pop_before(StringId{row.label}) : pop(range.begin_ns, StringId{row.label}, values);
+            break;
           case NvtxStep::Start:
             if (values == 0)
               range.payload = i + 1 < last && task.nvtx[i + 1].step == NvtxStep::Payload ? task.nvtx[i + 1].tick : 0;
             started_.push_back({row.value, range});
             break;
           case NvtxStep::End: ended_.push_back({row.value, range.begin_ns, ThreadId{thread_}, values}); break;
-          case NvtxStep::Mark: mark(range); break;
+          case NvtxStep::Mark:
+            if (!before) mark(range);
+            break;
           case NvtxStep::Sync: sync(range, row.value, static_cast<format::SyncAction>(row.payload_type)); break;
-          case NvtxStep::Deferred: deferred(range, task.deferred[row.value], row.payload_type); break;
+          case NvtxStep::Deferred:
+            if (!before) deferred(range, task.deferred[row.value], row.payload_type);
+            break;
           case NvtxStep::Payload:
           case NvtxStep::Extended: break;
         }
@@ -89,7 +97,7 @@ class Nesting {
     ClockReader ns{*input.clock};
     for (const StagedLibraryCall& staged : task.library) {
       Range range;
-      range.begin_ns = ns.tick(staged.begin) - input.origin_ns;
+      range.begin_ns = ns.tick(std::max(staged.begin, input.horizon_tick)) - input.origin_ns;
       range.end_ns = ns.tick(staged.end) - input.origin_ns;
       range.thread = ThreadId{staged.thread};
       range.label = LabelId{staged.label};
@@ -119,6 +127,29 @@ class Nesting {
         return;
       }
     }
+  }
+
+  int64_t horizon_ns() const { return trace_.processes[index(input_->process)].horizon_ns; }
+  bool in_ring() const { return trace_.processes[index(input_->process)].ring; }
+
+  // What of a ring lies before its horizon is there by chance: only the ranges that were open at that moment are kept, from then on.
+  void pop_before(StringId of_domain) {
+    const auto last =
+        std::find_if(before_.rbegin(), before_.rend(), [&](const Range& range) { return domain(range) == of_domain; });
+    if (last != before_.rend()) before_.erase(std::next(last).base());
+  }
+  void open_at_horizon() {
+    for (Range& range : before_) {
+      range.begin_ns = range.end_ns = horizon_ns();
+      push(range);
+    }
+    before_.clear();
+  }
+  void leave_out_before_horizon() {
+    if (!in_ring()) return;
+    const int64_t horizon = horizon_ns();
+    std::erase_if(started_, [&](const Started& each) { return each.ended && each.range.end_ns < horizon; });
+    for (Started& each : started_) each.range.begin_ns = std::max(each.range.begin_ns, horizon);
   }
 
   // The payloads that stood before this event, as values; 0: none. Those of an event that is lost are too.
@@ -282,6 +313,7 @@ class Nesting {
 
   void end_thread() {
     if (thread_ == kNone) return;
+    open_at_horizon();
     const int64_t last_ns = trace_.processes[index(input_->process)].last_ns;
     if (calls_ != nullptr) library_until(INT64_MAX);
     calls_ = nullptr;
@@ -335,7 +367,8 @@ class Nesting {
       trace_.path_changes.push_back({now, path_});
       return;
     }
-    ++trace_.processes[index(input_->process)].nvtx_pops_without_push;
+    Process& process = trace_.processes[index(input_->process)];
+    ++(process.ring ? process.coverage.ranges_begun_before : process.nvtx_pops_without_push);
   }
 
   PathId rebuilt_path() {
@@ -363,6 +396,7 @@ class Nesting {
     }
     match_ends();
     match_sync();
+    leave_out_before_horizon();
     const int64_t last_ns = trace_.processes[index(input_->process)].last_ns;
     for (Started& each : started_) {
       each.range.style = RangeStyle::StartEnd;
@@ -414,6 +448,10 @@ class Nesting {
       const auto found = open.find(end.id);
       if (found == open.end() || found->second.empty()) {
         const auto before = closed.find(end.id);
+        if (before == closed.end() && process.ring) {
+          process.coverage.ranges_begun_before += end.time_ns < process.horizon_ns ? 0 : 1;
+          continue;
+        }
         ++(before == closed.end() ? process.nvtx_ends_without_start : process.nvtx_ended_again);
         if (before != closed.end()) started_[before->second].range.ended_again = true;
         continue;
@@ -460,6 +498,7 @@ class Nesting {
   Trace& trace_;
   const LogInput* input_ = nullptr;
   uint32_t thread_ = kNone;
+  std::vector<Range> before_;   // open push/pop ranges of the thread before the horizon, outermost first
   std::vector<uint32_t> open_;  // rows of Trace::nvtx, outermost first
   PathId path_{};
   std::unordered_map<uint64_t, uint32_t> paths_;

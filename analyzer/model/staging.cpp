@@ -27,11 +27,23 @@ concept NvtxRow = std::same_as<T, format::NvtxPush> || std::same_as<T, format::N
 template <class T>
 concept NvtxAside = std::same_as<T, format::ResourceName> || std::same_as<T, format::NvtxSample>;
 
+// Before a ring's horizon things are there by chance: counted, not shown. What was under way at that moment begins with it.
+struct Horizon {
+  explicit Horizon(const LogInput& input) : tick(input.horizon_tick), gpu_ns(input.horizon_gpu_ns) {}
+  bool is_behind(uint64_t end_tick) const { return end_tick < tick; }
+  bool gpu_is_behind(uint64_t start, uint64_t duration) const { return start < gpu_ns && duration <= gpu_ns - start; }
+  uint64_t tick, gpu_ns;
+};
+
 class Surveyor {
  public:
-  Surveyor(const LogInput& input, LogTask& task) : ids_(input.ids), to_(task) {}
+  Surveyor(const LogInput& input, LogTask& task) : ids_(input.ids), horizon_(input), to_(task) {}
 
   template <HostCall T> void operator()(const T& r, RecordPlace) {
+    if (horizon_.is_behind(r.end)) {
+      ++to_.before_horizon;
+      return;
+    }
     ++to_.host.count;
     seen(r.end - r.duration, r.end);
   }
@@ -43,6 +55,10 @@ class Surveyor {
   template <NvtxAside T> void operator()(const T& r, RecordPlace) { seen(r.time, r.time); }
   void operator()(const format::LibraryCall& r, RecordPlace) { seen(r.end - r.duration, r.end); }
   template <GpuRun T> void operator()(const T& r, RecordPlace) {
+    if (horizon_.gpu_is_behind(r.start, r.duration)) {
+      ++to_.before_horizon;
+      return;
+    }
     const uint32_t stream = ids_.streams.find_or(index(r.stream), ids_.unknown_stream);
     if (to_.operations.size() <= stream) to_.operations.resize(stream + 1);
     ++to_.operations[stream].count;
@@ -50,6 +66,7 @@ class Surveyor {
     to_.last_gpu_ns = std::max(to_.last_gpu_ns, r.start);
   }
   void operator()(const format::UnifiedMemory& r, RecordPlace) {
+    if (horizon_.gpu_is_behind(r.start, r.duration)) return;
     to_.first_gpu_ns = std::min(to_.first_gpu_ns, r.start);
     to_.last_gpu_ns = std::max(to_.last_gpu_ns, r.start);
   }
@@ -75,6 +92,7 @@ class Surveyor {
   }
 
   const LogIds& ids_;
+  const Horizon horizon_;
   LogTask& to_;
 };
 
@@ -83,7 +101,13 @@ class Surveyor {
 class Filler {
  public:
   Filler(const LogInput& input, LogTask& task)
-      : ids_(input.ids), to_(task), clock_{*input.clock}, origin_ns_(input.origin_ns), host_(task.host.next) {}
+      : ids_(input.ids),
+        horizon_(input),
+        to_(task),
+        clock_{*input.clock},
+        origin_ns_(input.origin_ns),
+        horizon_ns_(input.horizon_tick == 0 ? INT64_MIN : clock_.tick(input.horizon_tick) - input.origin_ns),
+        host_(task.host.next) {}
 
   void begin_block(uint32_t thread) { thread_ = ThreadId{thread}; }
   void unfinished(const BlockRef& block, uint64_t end_tick) {
@@ -116,7 +140,8 @@ class Filler {
     host(r.end, r.duration,
          r.result != 0 ? r.bytes : HostEvent::allocated(r.bytes, ids_.pools.find_or(index(r.pool), 0)), r.stream,
          memory_key(r.address), r.stack, api(r.api), HostKind::Allocation, 0, r.result);
-    if (index(r.stream) == 0 && ok_) host_[-1].stream = HostStreamId{ids_.contexts.find_or(index(r.context), 0)};
+    if (index(r.stream) == 0 && ok_ && !horizon_.is_behind(r.end))
+      host_[-1].stream = HostStreamId{ids_.contexts.find_or(index(r.context), 0)};
   }
 
   void operator()(const format::NvtxPush& r, RecordPlace) {
@@ -147,6 +172,7 @@ class Filler {
           static_cast<uint8_t>(r.style)});
   }
   void operator()(const format::LibraryCall& r, RecordPlace) {
+    if (horizon_.is_behind(r.end)) return;
     if (!r.text.empty()) to_.library_texts.emplace_back(r.text);
     const auto text = static_cast<uint32_t>(r.text.empty() ? 0 : to_.library_texts.size());
     to_.library.push_back({r.end - r.duration, r.end, index(thread_), label(r.label), text, r.status});
@@ -156,6 +182,7 @@ class Filler {
                          ids_.domains.find_or(index(r.domain), 0), std::string(r.name)});
   }
   void operator()(const format::NvtxSample& r, RecordPlace) {
+    if (horizon_.is_behind(r.time)) return;
     to_.samples.push_back({r.time, index(r.counter), r.form, r.value, r.clock, r.stamp, std::string(r.data)});
   }
 
@@ -204,6 +231,7 @@ class Filler {
   }
 
   void operator()(const format::UnifiedMemory& r, RecordPlace) {
+    if (horizon_.gpu_is_behind(r.start, r.duration)) return;
     UnifiedMemoryEvent event;
     event.start_ns = clock_.gpu(r.start) - origin_ns_;
     event.end_ns = static_cast<int64_t>(static_cast<uint64_t>(event.start_ns) + r.duration);
@@ -237,12 +265,13 @@ class Filler {
 
   void host(uint64_t end, uint64_t duration, uint64_t subject, format::StreamId stream, uint64_t depth,
             format::StackId stack, uint32_t api_index, HostKind kind, uint32_t flags, uint32_t result) {
+    if (horizon_.is_behind(end)) return;
     if (host_ == to_.host.end) {
       ok_ = false;
       return;
     }
     HostEvent& event = *host_++;
-    event.begin_ns = clock_.tick(end - duration) - origin_ns_;
+    event.begin_ns = std::max(clock_.tick(end - duration) - origin_ns_, horizon_ns_);
     event.end_ns = clock_.tick(end) - origin_ns_;
     event.subject = subject;
     event.thread = thread_;
@@ -257,6 +286,7 @@ class Filler {
   template <class Run>
   void gpu(const Run& r, uint64_t bytes, uint32_t peer_source, uint32_t peer_destination, uint32_t detail,
            GpuKind kind) {
+    if (horizon_.gpu_is_behind(r.start, r.duration)) return;
     const uint32_t stream = ids_.streams.find_or(index(r.stream), ids_.unknown_stream);
     if (stream >= to_.operations.size() || to_.operations[stream].next == to_.operations[stream].end) {
       ok_ = false;
@@ -265,6 +295,7 @@ class Filler {
     GpuOperation operation;
     operation.start_ns = clock_.gpu(r.start) - origin_ns_;
     operation.end_ns = static_cast<int64_t>(static_cast<uint64_t>(operation.start_ns) + r.duration);
+    if (operation.start_ns < horizon_ns_) operation.start_ns = std::min(horizon_ns_, operation.end_ns);
     operation.bytes = bytes & ((uint64_t{1} << 48) - 1);
     operation.peer_source = peer_source & 0xff;
     operation.peer_destination = peer_destination & 0xff;
@@ -291,9 +322,11 @@ class Filler {
   }
 
   const LogIds& ids_;
+  const Horizon horizon_;
   LogTask& to_;
   ClockReader clock_;
   const int64_t origin_ns_;
+  const int64_t horizon_ns_;
   HostEvent* host_;
   ThreadId thread_{};
   bool ok_ = true;

@@ -176,6 +176,7 @@ struct LogTask {
   std::vector<format::ClockAnchor> anchors;
   std::vector<Damage> damage;
   uint64_t records = 0;
+  uint64_t before_horizon = 0;  // calls and GPU operations that are left out
   uint64_t first_tick = UINT64_MAX, last_tick = 0;
   uint64_t first_gpu_ns = UINT64_MAX, last_gpu_ns = 0;
   int64_t last_ns = INT64_MIN;  // after filling: end of the last GPU operation
@@ -191,7 +192,10 @@ struct LogInput {
   ById<format::CounterId, format::NvtxCounterDef> counters;
   std::vector<format::ClockAnchor> anchors;
   std::optional<LogClock> clock;  // once all blocks are decoded
-  int64_t origin_ns = 0;          // model time = monotonic ns of this log - origin
+  // Of a ring that was written over: what ended before it is left out. 0: all is there.
+  uint64_t horizon_tick = 0;
+  uint64_t horizon_gpu_ns = 0;  // the same moment, CUPTI's
+  int64_t origin_ns = 0;        // model time = monotonic ns of this log - origin
 };
 
 struct Definitions;

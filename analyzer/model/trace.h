@@ -419,6 +419,9 @@ struct Process {
   std::vector<CounterValue> counters;                      // only those that are not 0
   std::vector<std::string> damage;                         // what of the file could not be read
   bool finished = true;                                    // the recording was closed in order
+  bool copied = false;                                     // and went on: this is a copy of its log
+  bool ring = false;                                       // its blocks were used again: complete from horizon_ns on
+  int64_t horizon_ns = 0;
   uint64_t gpu_pending = 0;
   uint64_t nvtx_pops_without_push = 0;
   uint64_t nvtx_ends_without_start = 0;  // of ranges that nobody started, as far as the log knows

@@ -49,7 +49,7 @@ class Writer {
     for (uint64_t offset = kBlocksOffset; offset < log_.log_bytes(); offset += kBlockBytes) {
       const bool known = ref != refs.end() && (*ref)->offset == offset;
       // Bytes of a log that grows are only touched where a header has promised them.
-      if (!known && (log_.still_written() || log_.block_is_zero(offset))) {
+      if (!known && (log_.changes() || log_.block_is_zero(offset))) {
         ++free;
         continue;
       }
@@ -103,6 +103,11 @@ class Writer {
   void write_page() {
     const format::CounterPage& page = log_.counter_page();
     add("page finished={} blocks_reserved={} gpu_pending={}\n", page.finished, page.blocks_reserved, page.gpu_pending);
+    const format::RingWords& ring = page.ring;
+    if (log_.is_ring() || ring.copied_ns != 0) {
+      add("ring bytes={} horizon_tick={} blocks={} records={} copied_ns={}\n", ring.bytes, ring.horizon_tick,
+          ring.blocks, ring.records, ring.copied_ns);
+    }
     for (size_t i = 0; i < std::size(page.reserved); ++i) {
       if (page.reserved[i] != 0) add("reserved {} {}\n", i, page.reserved[i]);
     }
@@ -124,7 +129,7 @@ class Writer {
   void write_block(const BlockRef& block) {
     BlockHeader header;
     std::memcpy(&header, log_.bytes_at(block.offset), sizeof header);
-    if (log_.still_written()) {  // as it was when it was looked at; what followed it may be half a record
+    if (log_.changes()) {  // as it was when it was looked at; what followed it may be half a record
       header.committed = block.committed;
       header.flags = block.sealed ? format::kBlockSealed : 0;
       std::memset(header.crc, 0, sizeof header.crc);
@@ -143,7 +148,7 @@ class Writer {
       }
       text_.replace(begin, std::string::npos, commented);
       write_bytes(block.offset);
-    } else if (!log_.still_written()) {
+    } else if (!log_.changes()) {
       write_tail(block);
     }
   }

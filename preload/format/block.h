@@ -5,7 +5,8 @@
 //   offset 12288  block 0, block 1, …  each: BlockHeader (64 bytes) + payload (4,032 bytes); all zero = not used yet
 //
 // A block belongs to one thread and is decoded alone: no delta crosses its border. `committed` grows with one release
-// store per record; a sealed block is full, never changes again and carries checksums.
+// store per record; a sealed block is full, never changes again and carries checksums. Where the log is a ring, sealed blocks
+// of events are used again, the one that was sealed first before all others.
 #pragma once
 
 #include "preload/format/control.h"
@@ -44,18 +45,30 @@ static_assert(sizeof(FileHeader) == 72);
 
 inline constexpr size_t kMaxCounters = 500;
 
+// A log that keeps the last bytes or seconds of a run. All 0: the log is no ring.
+struct RingWords {
+  uint64_t bytes;         // of event blocks, as the user asked for; ~0: so many seconds of them
+  uint64_t horizon_tick;  // every event recorded after it is in the log; what is older may be there or not
+  uint64_t blocks;        // that were used again: their records are gone on purpose
+  uint64_t records;       // that were in them
+  uint64_t
+      copied_ns;  // CLOCK_MONOTONIC when this copy was made of the log, whose recording went on; 0: it is the log itself
+};
+
 struct CounterPage {
   uint64_t magic;            // kFileMagic
   uint64_t finished;         // 0 while recording; monotonic ns when the log was closed in order
   uint64_t blocks_reserved;  // blocks the file had room for when last extended
   uint64_t gpu_pending;      // launches whose GPU record had not arrived at the last flush
   ControlWords control;      // format/control.h
-  uint64_t reserved[6];
+  RingWords ring;
+  uint64_t reserved[1];
   uint64_t counter[kMaxCounters];
 };
 static_assert(sizeof(CounterPage) == 4096);
 
-inline constexpr uint32_t kBlockMagic = 0x314b4250;  // "PBK1"
+inline constexpr uint32_t kBlockMagic = 0x314b4250;      // "PBK1"
+inline constexpr uint32_t kBlockGoneMagic = 0x304b4250;  // "PBK0": of a ring, taken to be used again; it holds nothing
 enum class BlockKind : uint16_t { Events = 1, Definitions = 2 };
 inline constexpr uint16_t kBlockSealed = 1;
 
@@ -67,15 +80,16 @@ inline constexpr size_t kMaxTextBytes = 1536;
 struct BlockHeader {
   uint32_t magic;  // written last when a block is opened: 0 means the block holds nothing
   BlockKind kind;
-  uint16_t flags;         // kBlockSealed
-  uint32_t thread;        // ThreadOrdinal
-  uint32_t committed;     // payload bytes that are whole records
-  uint64_t sequence;      // 0, 1, 2 … per (thread, kind)
-  uint64_t base_tick;     // times in the block count from here
-  uint64_t in_call_tick;  // since when the thread is inside in_call_api
-  uint32_t in_call_api;   // ApiId; 0: inside none of ours
-  uint32_t records;       // in a sealed block, how many records it holds
-  uint32_t crc[4];        // CRC32C of each KiB of the sealed block, these 16 bytes taken as zero
+  uint16_t flags;      // kBlockSealed
+  uint32_t thread;     // ThreadOrdinal
+  uint32_t committed;  // payload bytes that are whole records
+  uint64_t sequence;   // 0, 1, 2 … per (thread, kind)
+  uint64_t base_tick;  // times in the block count from here
+  uint64_t
+      in_call_tick;      // since when the thread is inside in_call_api; in a sealed block of a ring: when it was sealed
+  uint32_t in_call_api;  // ApiId; 0: inside none of ours
+  uint32_t records;      // in a sealed block, how many records it holds
+  uint32_t crc[4];       // CRC32C of each KiB of the sealed block, these 16 bytes taken as zero
 };
 static_assert(sizeof(BlockHeader) == kBlockHeaderBytes);
 

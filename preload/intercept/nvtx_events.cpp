@@ -5,6 +5,7 @@
 #include "preload/format/nvtx_types.h"
 #include "preload/intercept/nvtx_payload.h"
 #include "preload/log/intern.h"
+#include "preload/runtime/dumps.h"
 #include "preload/runtime/recorder.h"
 #include "preload/runtime/triggers.h"
 
@@ -97,6 +98,8 @@ template <class Event> void emit_message(Event& event, NvtxObject* domain, const
   event.payload_type = message.payload_type;
   event.payload = message.payload;
   emit(event);
+  if (marker_may_dump()) [[unlikely]]
+    marker_dumps(message.text);
 }
 
 // The payloads, and then the event with what they say of its message. Out of the way of the plain events: their `event` stays in

@@ -54,7 +54,9 @@ class BlockWriter {
  public:
   // Prepares for a new thread; takes no block yet.
   void open(format::BlockKind kind, uint32_t thread);
-  // Gives the rest of the chunk back. The current block stays as it is: bounded by its commit, unsealed.
+  // Of a ring: every block from the next one on begins with this definition, because the first one will be used again.
+  void repeat(const format::ThreadDef& thread);
+  // Gives the rest of the chunk back. The current block stays as it is: bounded by its commit, unsealed; of a ring it is sealed.
   void close();
   // The same after fork: forgets the parent's blocks without touching them.
   void abandon();
@@ -76,6 +78,8 @@ class BlockWriter {
   }
   // Asked by another thread, which must not trust it: the block may be another one by now.
   bool in_call() const;
+  // The same with the function; 0: none, or it changed in the middle of the answer.
+  uint32_t in_call_since(uint64_t& tick) const;
   void leave_call() {
     if (block_ != nullptr) std::atomic_ref(block_->header.in_call_api).store(0, std::memory_order_relaxed);
   }
@@ -101,6 +105,7 @@ class BlockWriter {
   // Seals the full block and opens the next one; false (counted) where the log has no room.
   bool next_block();
   void seal();
+  void define_thread();
 
   format::Block* block_ = nullptr;
   format::Block* chunk_ = nullptr;  // blocks behind block_ that are ours too
@@ -111,6 +116,13 @@ class BlockWriter {
   uint32_t thread_ = 0;
   uint64_t sequence_ = 0;
   format::BlockKind kind_ = format::BlockKind::Events;
+  bool ring_ = false;              // its blocks are used again
+  format::Block* held_ = nullptr;  // the one that was sealed last: not yet
+  uint16_t ring_generation_ = 0;
+  bool repeats_ = false;
+  char name_[16] = {};  // of the thread, if it is repeated
+  uint32_t tid_ = 0;
+  uint64_t first_tick_ = 0;
   format::CodecState state_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "preload/log/log_file.h"
 #include "preload/log/retired.h"
+#include "preload/log/ring.h"
 #include "preload/runtime/helper.h"
 #include "preload/runtime/recorder.h"
 
@@ -18,7 +19,6 @@ namespace prof::preload {
 namespace {
 
 constexpr uint32_t kMaxSlabs = 4096;
-constexpr uint64_t kLargestSlab = 64ull << 20;
 constexpr uint32_t kAheadBlocks = 256;  // 1 MiB touched ahead: 100,000 launches
 constexpr uint32_t kWakeEveryBlocks = 64;
 constexpr uint32_t kClosed = 0x40000000;  // added to `next`: nobody gets a block any more
@@ -38,6 +38,7 @@ std::atomic<Slab*> g_current{nullptr};
 std::atomic<Slab*> g_ready{nullptr};
 std::atomic<bool> g_closed{false};
 std::atomic<uint64_t> g_next_bytes{0};
+uint64_t g_largest = kLargestSlab;
 std::atomic<bool> g_full{false};
 // Rests of chunks: address (48 bits) and number of blocks (16 bits) in one word; 0 = empty.
 std::atomic<uint64_t> g_spares[kSpares];
@@ -51,12 +52,17 @@ Slab* make_slab() {
   format::Block* const base = index < kMaxSlabs ? g_log.extend(bytes, offset) : nullptr;
   if (base == nullptr) {
     g_full.store(true, std::memory_order_relaxed);
-    count(format::Counter::log_extend_failed);
     static std::atomic<bool> said{false};
+    if (in_ring()) {  // nothing is lost by that
+      say(said,
+          "no room for more of the log (disk, PROF_MAX_SIZE or ulimit -f): the ring stays as it is: ", g_log.path());
+      return nullptr;
+    }
+    count(format::Counter::log_extend_failed);
     say(said, "the log is full (disk, PROF_MAX_SIZE or ulimit -f): later records are only counted: ", g_log.path());
     return nullptr;
   }
-  if (bytes * 2 <= kLargestSlab) g_next_bytes.store(bytes * 2, std::memory_order_relaxed);
+  if (bytes * 2 <= g_largest) g_next_bytes.store(bytes * 2, std::memory_order_relaxed);
   Slab& slab = g_slabs[index];
   slab.blocks = static_cast<uint32_t>(bytes / format::kBlockBytes);
   slab.base = base;
@@ -81,8 +87,11 @@ void touch(Slab& slab, uint32_t upto) {
   slab.touched.store(upto, std::memory_order_relaxed);
 }
 
-void give_rest_of(Slab& slab, uint32_t from) {
-  if (from < slab.blocks) give_chunk({slab.base + from, slab.blocks - from});
+// A slab that two threads made at once and one of them needs. Its blocks count as handed out: what closing leaves in the file
+// ends behind them, whoever gets them.
+void give_whole(Slab& slab) {
+  slab.next.store(slab.blocks, std::memory_order_release);
+  give_chunk({slab.base, slab.blocks});
 }
 
 Chunk take_spare(uint32_t wanted) {
@@ -102,9 +111,10 @@ Chunk take_spare(uint32_t wanted) {
 
 }  // namespace
 
-bool open_chunks(uint64_t slab_bytes) {
+bool open_chunks(uint64_t slab_bytes, uint64_t largest) {
   if (slab_bytes < (64u << 10)) slab_bytes = 64u << 10;
   if (slab_bytes > kLargestSlab) slab_bytes = kLargestSlab;
+  g_largest = largest;
   g_next_bytes.store(slab_bytes / format::kBlockBytes * format::kBlockBytes, std::memory_order_relaxed);
   g_closed.store(false, std::memory_order_relaxed);
   g_full.store(false, std::memory_order_relaxed);
@@ -142,7 +152,7 @@ Chunk take_chunk(uint32_t wanted) {
     Slab* expected = slab;
     if (!g_current.compare_exchange_strong(expected, next, std::memory_order_acq_rel)) {
       Slab* empty = nullptr;  // another thread was faster: keep ours for the next change
-      if (!g_ready.compare_exchange_strong(empty, next, std::memory_order_acq_rel)) give_rest_of(*next, 0);
+      if (!g_ready.compare_exchange_strong(empty, next, std::memory_order_acq_rel)) give_whole(*next);
     }
     wake_helper();
   }
@@ -176,7 +186,7 @@ bool tend_chunks() {
     if (current != nullptr && current->next.load(std::memory_order_relaxed) > current->blocks / 2) {
       if (Slab* const made = make_slab(); made != nullptr) {
         Slab* empty = nullptr;
-        if (!g_ready.compare_exchange_strong(empty, made, std::memory_order_acq_rel)) give_rest_of(*made, 0);
+        if (!g_ready.compare_exchange_strong(empty, made, std::memory_order_acq_rel)) give_whole(*made);
         worked = true;
       }
     }

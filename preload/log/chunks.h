@@ -17,8 +17,9 @@ struct Chunk {
   uint32_t blocks = 0;
 };
 
-// First slab of a life. False: no room.
-bool open_chunks(uint64_t slab_bytes);
+// First slab of a life; each is twice as large as the one before it, up to `largest`. False: no room.
+constexpr uint64_t kLargestSlab = 64ull << 20;
+bool open_chunks(uint64_t slab_bytes, uint64_t largest = kLargestSlab);
 // `wanted` blocks or fewer; {} when the log has no room left (counted).
 Chunk take_chunk(uint32_t wanted);
 // The rest of a dead thread's chunk: the next to ask gets it.

@@ -3,7 +3,9 @@
 #include "preload/capture/bounded_flush.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/log/chunks.h"
+#include "preload/log/ring.h"
 #include "preload/runtime/control.h"
+#include "preload/runtime/dumps.h"
 #include "preload/runtime/libc.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
@@ -63,6 +65,7 @@ void* helper_main(void* epoch_argument) {
         g_stop.load(std::memory_order_seq_cst) != 0 || life().epoch.load(std::memory_order_acquire) != epoch;
     if (!over) {
       tend_chunks();
+      tend_ring();
       const uint64_t now = monotonic_now();
       if (now >= next_anchor) {
         emit_anchor();
@@ -73,6 +76,7 @@ void* helper_main(void* epoch_argument) {
     g_idle.store(1, std::memory_order_seq_cst);
     futex(g_idle, FUTEX_WAKE, 1, nullptr);
     if (over) return nullptr;
+    look_for_slow_launch(epoch);
     if (control_asks_stop()) ask_end("prof ctl");
     const char* const asked = end_asked();
     if (asked != nullptr || monotonic_now() >= end) {
@@ -88,6 +92,7 @@ void* helper_main(void* epoch_argument) {
     uint64_t until = next_anchor;
     if (options().flush != 0 && next_flush < until) until = next_flush;
     if (end < until) until = end;
+    if (const uint64_t poll = slow_launch_poll_ns(); poll != 0 && now + poll < until) until = now + poll;
     const timespec pause = timespec_of(until > now ? until - now : 0);
     futex(g_wakes, FUTEX_WAIT, seen, &pause);
     seen = g_wakes.load(std::memory_order_acquire);

@@ -140,6 +140,7 @@ void read_one(char** environment, Type type, std::string_view variable, std::str
 const Options& options() { return g_options; }
 
 bool read_seconds(const char* text, uint64_t& ns) { return parse_seconds(text, ns); }
+bool read_bytes(const char* text, uint64_t& bytes) { return parse_bytes(text, bytes); }
 
 void read_options(char** environment) {
   g_texts_used = 0;

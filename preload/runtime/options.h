@@ -22,6 +22,7 @@ const Options& options();
 
 // As an option of type Seconds is read. False: it is none.
 bool read_seconds(const char* text, uint64_t& ns);
+bool read_bytes(const char* text, uint64_t& bytes);
 
 // Reads the environment. A value that makes no sense is reported once on stderr and replaced by the default.
 void read_options(char** environment);

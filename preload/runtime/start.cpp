@@ -10,9 +10,11 @@
 #include "preload/log/intern.h"
 #include "preload/log/log_file.h"
 #include "preload/log/retired.h"
+#include "preload/log/ring.h"
 #include "preload/log/sigbus.h"
 #include "preload/runtime/control.h"
 #include "preload/runtime/describe.h"
+#include "preload/runtime/dumps.h"
 #include "preload/runtime/explain.h"
 #include "preload/runtime/helper.h"
 #include "preload/runtime/libc.h"
@@ -146,6 +148,7 @@ void leave_parents_life() {
   g_log.abandon();
   forget_guarded_mappings();
   abandon_chunks();
+  abandon_ring();
   forget_retired();
   forget_gpu_activity();
 }
@@ -173,6 +176,22 @@ void use_wiped_page() {
   g_life.store(page, std::memory_order_release);
 }
 
+// A ring grows by sixteenths of itself, so that the file is not much larger.
+bool open_blocks() {
+  RingSize size;
+  if (!read_ring(options().ring, size)) {
+    static std::atomic<bool> said{false};
+    say(said, "PROF_RING is not valid, expected BYTES, SECONDS followed by s, or off; the log keeps everything");
+    size = {};
+  }
+  if (!open_ring(size)) return false;
+  if (size.bytes == 0) return open_chunks(options().slab);
+  constexpr uint64_t kSmallest = 64u << 10;
+  uint64_t slab = size.bytes / 16 < kSmallest ? kSmallest : size.bytes / 16;
+  if (slab > options().slab) slab = options().slab;
+  return open_chunks(slab, slab);
+}
+
 bool start_life() {
   const OwnCalls own;
   const uint64_t ended =
@@ -197,10 +216,11 @@ bool start_life() {
   describe_header();
   open_control();
   adopt_counters();
-  if (!open_chunks(options().slab) || !open_tables(ended) || !open_streams(ended)) return false;
+  if (!open_blocks() || !open_tables(ended) || !open_streams(ended)) return false;
   open_stacks(ended != 0);
   open_threads(ended != 0);
   open_triggers();
+  open_dumps();
   g_pid = getpid();
   ++g_parts;
   // From here this thread records; the others go on passing through until the phase says so.
@@ -301,6 +321,7 @@ void finish_life() {
     if (thread_ready()) emit(format::ClockAnchor{now.tick, now.monotonic_ns, now.realtime_ns});
     stop_helper(50'000'000);
     life().epoch.store(0, std::memory_order_seq_cst);
+    close_ring();
     const uint64_t end = close_chunks();
     adopt_counters();  // a thread that saw the start from far behind may have counted after it
     write_back_chunks();

@@ -141,6 +141,16 @@ bool life_has_calls_inside(uint64_t life) {
   return any;
 }
 
+bool life_has_call_since(uint64_t life, uint64_t tick, bool (*wanted)(uint32_t api)) {
+  bool any = false;
+  for_each_state_of(life, [&](const ThreadState& state) {
+    uint64_t since = 0;
+    const uint32_t api = state.events.in_call_since(since);
+    any |= api != 0 && since <= tick && since != 0 && wanted(api);
+  });
+  return any;
+}
+
 bool is_cut_off() {
   return is_of_earlier_part(t_local) && t_local.epoch != g_newest_life.load(std::memory_order_acquire);
 }
@@ -200,6 +210,7 @@ bool open_thread() {
     definition.first_tick = now_ticks();
     definition.name = name;
     ok = state->events.append(definition);
+    state->events.repeat(definition);
     if (!ok) {
       state->in_use.store(0, std::memory_order_release);
     } else {

@@ -17,6 +17,9 @@ bool life_has_threads(uint64_t life);  // that have not come by since it ended
 bool life_has_calls_inside(
     uint64_t life);  // of threads that are inside a hook: in the driver, or recording what it returned
 
+// A thread is inside a call of a `wanted` function that it entered at `tick` or before.
+bool life_has_call_since(uint64_t life, uint64_t tick, bool (*wanted)(uint32_t api));
+
 // The low half of pthread_self() of a recorded thread, also when it ended and nobody took its slot; 0: not known.
 uint32_t thread_handle(uint32_t tid);
 

@@ -5,6 +5,7 @@
 #include "preload/capture/gpu_activity.h"
 #include "preload/runtime/control.h"
 #include "preload/runtime/describe.h"
+#include "preload/runtime/dumps.h"
 #include "preload/runtime/explain.h"
 #include "preload/runtime/helper.h"
 #include "preload/runtime/options.h"
@@ -34,10 +35,13 @@ bool change(Window from, Window to) {
 Window g_again = Window::Over;           // what is waited for behind a part
 std::atomic<bool> g_start_asked{false};  // by cuProfilerStart, while the part before was ending
 std::atomic<const char*> g_end_asked{nullptr};
+bool g_ring = false;                 // PROF_RING is set
+std::atomic<bool> g_goes_on{false};  // behind the part that ends
 
 // What comes behind a part: the next one is waited for, or there is none.
 Window behind_part() {
   const bool more = options().parts == 0 || parts_so_far() < options().parts;
+  if (g_goes_on.exchange(false) && g_again == Window::Over) return more ? Window::Open : Window::Over;
   return more ? g_again : Window::Over;
 }
 
@@ -48,11 +52,11 @@ struct sigaction g_before;
 void on_signal(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
   if (!change(Window::AwaitsSignal, Window::Open) && window_is(Window::Open)) {
-    if (life().epoch.load(std::memory_order_acquire) == 0) {
-      change(Window::Open, g_again);  // nothing happened since it began
-    } else {
-      g_end_asked.store("signal", std::memory_order_release);
+    if (life().epoch.load(std::memory_order_acquire) != 0) {
+      g_ring ? ask_part_end("signal") : ask_end("signal");
       wake_helper();
+    } else if (!g_ring || g_again != Window::Over) {
+      change(Window::Open, g_again);  // nothing happened since it began
     }
   }
   errno = saved;
@@ -86,10 +90,16 @@ bool control_begins(Window now) {
 bool begin_window(Window awaited) { return change(awaited, Window::Open); }
 
 void ask_end(const char* why) { g_end_asked.store(why, std::memory_order_release); }
+void ask_part_end(const char* why) {
+  g_goes_on.store(true);
+  ask_end(why);
+}
 const char* end_asked() { return g_end_asked.load(std::memory_order_acquire); }
 
 void open_window() {
   const char* const start = getenv("PROF_START");
+  const char* const ring = getenv("PROF_RING");
+  g_ring = ring != nullptr && *ring != '\0' && std::strcmp(ring, "off") != 0;
   install_handler(getenv("PROF_SIGNAL"));
   if (start != nullptr && std::strcmp(start, "signal") == 0 && g_signal != 0) {
     g_again = Window::AwaitsSignal;
@@ -134,7 +144,10 @@ void profiler_started() {
 }
 
 void profiler_stopped() {
-  if (!g_by_profiler) return;
+  if (!g_by_profiler) {
+    if (life().epoch.load(std::memory_order_acquire) != 0) profiler_dumps();
+    return;
+  }
   g_start_asked.store(false);
   end_window("cudaProfilerStop");
 }

@@ -62,6 +62,8 @@ void profiler_stopped();
 // Why the helper thread is to end the recording: a signal, whose handler cannot, or it was being started. Null: it is not.
 const char* end_asked();
 void ask_end(const char* why);
+// The same, and another part begins with the next call if PROF_PARTS allows one: a flight recorder's.
+void ask_part_end(const char* why);
 
 // Ends the recording: waits, no longer than at exit, for the GPU work that was recorded. Keeps errno. False: a thread is just starting it;
 // the helper thread is asked to end it then. `why` lives for ever.

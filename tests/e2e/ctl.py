@@ -104,7 +104,8 @@ with tempfile.TemporaryDirectory(prefix="prof-ctl-") as name:
     finish(program, end)
     ctl(os.getpid(), "start", 2, "is not recorded: libprof.so is not loaded")
     ctl(2**31 - 7, "stop", 2, "there is no process")
-    ctl(os.getpid(), "dump", 2, "start")
+    ctl(os.getpid(), "dump", 2, "is not recorded: libprof.so is not loaded")
+    ctl(os.getpid(), "begin", 2, "start")
     if logs:
         old = root / "old.plog"  # a recorder that knew nothing of this: its words are 0
         text = bytearray(logs[0].read_bytes())

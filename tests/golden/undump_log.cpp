@@ -125,8 +125,10 @@ class Undump {
       kind_text_ += std::string(line.rest()) + "\n";
     } else if (word == "page") {
       read_page(line);
+    } else if (word == "ring") {
+      read_ring(line);
     } else if (word == "reserved") {
-      uint64_t& slot = at(page_.reserved, 8, line);
+      uint64_t& slot = at(page_.reserved, std::size(page_.reserved), line);
       slot = value_after_blank(line);
     } else if (word == "counter") {
       const std::string name(line.word());
@@ -210,6 +212,18 @@ class Undump {
             assign(name, "blocks_reserved", line, page_.blocks_reserved) ||
             assign(name, "gpu_pending", line, page_.gpu_pending))) {
         throw Wrong("no page field '" + std::string(name) + "'");
+      }
+    }
+  }
+
+  void read_ring(Line& line) {
+    while (!line.at_end()) {
+      const std::string_view name = line.word();
+      format::RingWords& ring = page_.ring;
+      if (!(assign(name, "bytes", line, ring.bytes) || assign(name, "horizon_tick", line, ring.horizon_tick) ||
+            assign(name, "blocks", line, ring.blocks) || assign(name, "records", line, ring.records) ||
+            assign(name, "copied_ns", line, ring.copied_ns))) {
+        throw Wrong("no ring field '" + std::string(name) + "'");
       }
     }
   }

@@ -1,7 +1,9 @@
 // Does a log keep every record whose call had returned, however the process ended? Runs load_program.cpp under libprof.so on the
 // simulated GPU, ends it at a random moment, reads the log as prof does, and compares it with what the program counted outside
 // itself: each thread's marks and launches must be there, in their order, none missing and none wrong.
-//   crash_test WAY COUNT [SEED]      WAY: kill, or an END of load_program.cpp
+//   crash_test WAY COUNT [SEED]      WAY: kill, ring, live, or an END of load_program.cpp
+// ring: killed while the log is a ring of 1 MiB that goes round: what a thread did last must be there, nothing missing between.
+// live: that ring is read while it goes round, before it is killed: as it was when reading began, or later.
 // Half of the runs collect GPU times; there every launch must have its GPU record or be counted as pending.
 #include "analyzer/input/log_decode.h"
 #include "analyzer/input/log_health.h"
@@ -40,6 +42,7 @@ struct ThreadRecords {
 
 // What the log says, and what in it cannot be.
 struct Reading {
+  bool ring = false;                          // the first records of a thread are gone
   std::map<uint32_t, ThreadRecords> threads;  // by ordinal
   std::set<uint64_t> configs, labels, used_configs, used_labels;
   std::vector<std::string> wrong;
@@ -47,7 +50,10 @@ struct Reading {
   void operator()(const format::NvtxMark& mark, RecordPlace place) {
     ThreadRecords& of = threads[place.block->thread];
     used_labels.insert(format::as_u64(mark.label));
-    if (of.thread == ~0ull) of.thread = thread_of(mark.payload);
+    if (of.thread == ~0ull) {
+      of.thread = thread_of(mark.payload);
+      if (ring) of.marks = of.launches = number_of(mark.payload);
+    }
     if (mark.payload != payload_of(of.thread, of.marks) || of.launches != of.marks)
       wrong.push_back(fmt::format("mark {:x} behind {} marks and {} launches", mark.payload, of.marks, of.launches));
     ++of.marks;
@@ -55,6 +61,7 @@ struct Reading {
   void operator()(const format::KernelLaunch& launch, RecordPlace place) {
     ThreadRecords& of = threads[place.block->thread];
     used_configs.insert(format::as_u64(launch.config));
+    if (ring && of.thread == ~0ull) return;  // of the mark that is gone
     if (launch.result != 0 || of.marks != of.launches + 1)
       wrong.push_back(fmt::format("launch {} behind {} marks", of.launches, of.marks));
     ++of.launches;
@@ -67,6 +74,8 @@ struct Totals {
   uint64_t runs = 0, before_the_log = 0, with_gpu_times = 0;
   uint64_t returned = 0, recorded = 0, missing = 0, counted = 0, misread = 0;
   uint64_t launches_with_gpu_time = 0, launches_pending = 0;
+  uint64_t live = 0;    // times that a ring was read while it was written
+  uint64_t rounds = 0;  // logs of which something had been overwritten
 };
 
 class Counters {
@@ -98,7 +107,8 @@ struct Programs {
   std::string load, libprof, sim;
 };
 
-pid_t start(const Programs& programs, const std::string& folder, bool gpu, const std::vector<std::string>& arguments) {
+pid_t start(const Programs& programs, const std::string& folder, bool gpu, bool ring,
+            const std::vector<std::string>& arguments) {
   const pid_t child = fork();
   if (child != 0) return child;
   const rlimit no_core{0, 0};
@@ -112,6 +122,7 @@ pid_t start(const Programs& programs, const std::string& folder, bool gpu, const
   setenv("PROF_GPU", gpu ? "on" : "off", 1);
   setenv("PROF_FLUSH", "0.02", 1);
   setenv("SIM_CLOCK", "real", 1);
+  if (ring) setenv("PROF_RING", "1M", 1);
   if (arguments[1] == "stop") setenv("PROF_START", "profiler", 1);
   std::vector<char*> argv{const_cast<char*>(programs.load.c_str())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
@@ -128,6 +139,20 @@ void wait_and_kill(pid_t child, const Counters& counters, std::mt19937_64& rando
   kill(child, SIGKILL);
 }
 
+// Until the log in that folder is a ring of which something was overwritten.
+void wait_for_ring(const std::string& folder) {
+  for (int tries = 0; tries < 3000; ++tries, usleep(10'000)) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      format::CounterPage page{};
+      const int fd = entry.path().extension() == ".plog" ? open(entry.path().c_str(), O_RDONLY) : -1;
+      if (fd < 0) continue;
+      const bool read = pread(fd, &page, sizeof page, format::kCounterPageOffset) == static_cast<ssize_t>(sizeof page);
+      close(fd);
+      if (read && page.ring.blocks != 0) return;
+    }
+  }
+}
+
 // GPU times: every launch has its own, or is pending. Where the process exits in order while its threads go on, each of them may be
 // inside a launch in the moment when collecting ends.
 void judge_gpu_times(const std::string& path, bool in_order, Totals& totals, Reading& reading) {
@@ -138,7 +163,8 @@ void judge_gpu_times(const std::string& path, bool in_order, Totals& totals, Rea
   const uint64_t off = all.launches_without[static_cast<size_t>(analyzer::LaunchReason::NotCollected)];
   totals.launches_with_gpu_time += all.launches_with_gpu_time;
   totals.launches_pending += pending;
-  const uint64_t told = all.launches_with_gpu_time + pending + off;
+  const uint64_t gone = all.launches_without[static_cast<size_t>(analyzer::LaunchReason::Overwritten)];
+  const uint64_t told = all.launches_with_gpu_time + pending + off + gone;
   if (told > all.launches || all.launches - told > (in_order ? kLoadThreads : 0))
     reading.wrong.push_back("launches that are neither timed nor pending: " + analyzer::coverage_line(*trace));
 }
@@ -153,6 +179,7 @@ void judge(const std::string& path, const std::string& way, const Counters& coun
     return;
   }
   const analyzer::LogHealth health = analyzer::examine_log(*opened.log);
+  totals.rounds += opened.log->counter_page().ring.blocks != 0 ? 1 : 0;
   for (const analyzer::Damage& damage : health.damage) reading.wrong.push_back(damage.what);
   for (const analyzer::BlockRef& block : opened.log->blocks()) decode_block(*opened.log, block, reading);
   for (const uint64_t config : reading.used_configs) {
@@ -187,11 +214,45 @@ void judge(const std::string& path, const std::string& way, const Counters& coun
   if (gpu) judge_gpu_times(path, way == "exit" || way == "quick_exit" || way == "stop", totals, reading);
 }
 
+// A ring is read while eight threads write over it: what had returned before is there.
+void judge_live(const std::string& path, const Counters& counters, Totals& totals, Reading& all) {
+  uint64_t marks[kLoadThreads], launches[kLoadThreads];
+  for (unsigned t = 0; t < kLoadThreads; ++t) {
+    launches[t] = counters.of(t).launches.load(std::memory_order_acquire);
+    marks[t] = counters.of(t).marks.load(std::memory_order_acquire);
+  }
+  const analyzer::LogOpenResult opened = analyzer::LogFile::open(path);
+  if (!opened) {
+    // So small a ring may go round while a busy machine copies it, and that is said.
+    if (opened.error.what.find("written over faster") == std::string::npos)
+      all.wrong.push_back(opened.error.text(path));
+    return;
+  }
+  ++totals.live;
+  totals.rounds += opened.log->counter_page().ring.blocks != 0 ? 1 : 0;
+  Reading reading;
+  reading.ring = true;
+  for (const analyzer::Damage& damage : analyzer::examine_log(*opened.log).damage) reading.wrong.push_back(damage.what);
+  for (const analyzer::BlockRef& block : opened.log->blocks()) decode_block(*opened.log, block, reading);
+  for (const uint64_t config : reading.used_configs) {
+    if (!reading.configs.contains(config)) reading.wrong.push_back(fmt::format("config {} is not defined", config));
+  }
+  for (const auto& [ordinal, records] : reading.threads) {
+    if (records.thread >= kLoadThreads) continue;
+    totals.recorded += records.marks + records.launches;
+    if (records.marks < marks[records.thread] || records.launches < launches[records.thread])
+      reading.wrong.push_back(fmt::format("thread {}: {} marks and {} launches, had {} and {}", records.thread,
+                                          records.marks, records.launches, marks[records.thread],
+                                          launches[records.thread]));
+  }
+  all.wrong.insert(all.wrong.end(), reading.wrong.begin(), reading.wrong.end());
+}
+
 bool ended_as_meant(const std::string& way, int status) {
   const std::map<std::string, int> exits{{"_exit", 5}, {"quick_exit", 6}, {"exit", 7}, {"exec", 8}, {"stop", 9}};
   if (const auto found = exits.find(way); found != exits.end())
     return WIFEXITED(status) && WEXITSTATUS(status) == found->second;
-  const int wanted = way == "kill" ? SIGKILL : way == "segv" ? SIGSEGV : SIGABRT;
+  const int wanted = way == "kill" || way == "ring" || way == "live" ? SIGKILL : way == "segv" ? SIGSEGV : SIGABRT;
   return WIFSIGNALED(status) && WTERMSIG(status) == wanted;
 }
 
@@ -204,13 +265,24 @@ int run(const Programs& programs, const std::string& way, uint64_t count, uint64
     std::string folder = (fs::temp_directory_path() / "prof-crash-XXXXXX").string();
     if (mkdtemp(folder.data()) == nullptr) return 2;
     const Counters counters(folder + "/counters");
-    const bool killed = way == "kill";
-    const pid_t child =
-        start(programs, folder, gpu, {folder + "/counters", killed ? "run" : way, std::to_string(random() % 20'000)});
+    const bool live = way == "live", ring = live || way == "ring", killed = ring || way == "kill";
+    const pid_t child = start(programs, folder, gpu, ring,
+                              {folder + "/counters", killed ? "run" : way, std::to_string(random() % 20'000)});
+    Reading reading;
+    reading.ring = ring;
+    if (ring && i % 8 != 0) wait_for_ring(folder);  // else any moment before
+    if (live) {
+      for (int tries = 0; !counters.any() && tries < 100'000; ++tries) usleep(100);
+      for (int reads = 0; reads < 4; ++reads) {
+        usleep(static_cast<useconds_t>(random() % 20'000));
+        for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+          if (entry.path().extension() == ".plog") judge_live(entry.path(), counters, totals, reading);
+        }
+      }
+    }
     if (killed) wait_and_kill(child, counters, random);
     int status = 0;
     waitpid(child, &status, 0);
-    Reading reading;
     if (!ended_as_meant(way, status)) reading.wrong.push_back(fmt::format("wait status {:x}", status));
     bool seen = false;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
@@ -237,6 +309,12 @@ int run(const Programs& programs, const std::string& way, uint64_t count, uint64
       "missing {}, misread {}; launches with GPU time {}, pending {}; seed {}\n",
       way, totals.runs, totals.with_gpu_times, totals.before_the_log, totals.returned, totals.recorded, totals.counted,
       totals.missing, totals.misread, totals.launches_with_gpu_time, totals.launches_pending, seed);
+  if (totals.rounds != 0)
+    fmt::print("rings that had been written over {}, read while written {}\n", totals.rounds, totals.live);
+  if ((way == "ring" || way == "live") && (totals.rounds < count / 2 || (way == "live" && totals.live < count))) {
+    fmt::print("too few rings went round to say anything\n");
+    return 1;
+  }
   // Runs that saw nothing would prove nothing.
   if (totals.returned < 100 * count) {
     fmt::print("too few calls returned to say anything\n");

@@ -44,7 +44,8 @@ std::vector<uint8_t> random_log(uint64_t seed) {
   LogBuilder log;
   log.header.start_tick = random();
   log.page.gpu_pending = random() % 100;
-  log.page.reserved[3] = random() % 2;
+  log.page.reserved[0] = random() % 2;
+  if (random() % 4 == 0) log.page.ring = {random() | 1, random() % 2 * random(), random(), random(), random() % 2};
   log.page.counter[5] = random();
   log.page.counter[400] = random() % 2;
   for (int round = 0; round < 8; ++round) {

@@ -88,9 +88,12 @@ struct ScannedLog {
   bool whole = false;  // every block decodes up to its commit, sealed blocks have right checksums
   uint64_t size = 0;
   uint64_t finished = 0;
-  std::map<uint32_t, uint64_t> records;  // kind → count
-  std::vector<uint64_t> objects;         // of ApiCall records, in file order
-  std::map<uint32_t, uint64_t> threads;  // ordinal → blocks
+  format::RingWords ring{};
+  std::map<uint32_t, uint64_t> records;   // kind → count
+  std::vector<uint64_t> objects;          // of ApiCall records, in file order
+  std::map<uint32_t, uint64_t> threads;   // ordinal → blocks
+  std::vector<std::string> strings;       // as they were defined
+  std::map<uint32_t, std::string> names;  // ordinal → of the thread
   std::map<std::string, uint64_t> counters;
   format::FileHeader header{};
   std::map<uint32_t, uint32_t> in_call;  // ordinal → api of its last event block
@@ -107,12 +110,13 @@ inline ScannedLog scan(const std::string& path) {
   CounterPage page;
   std::memcpy(&page, bytes.data() + kCounterPageOffset, sizeof page);
   log.finished = page.finished;
+  log.ring = page.ring;
   for (size_t i = 0; i < kCounterCount; ++i) log.counters[std::string(kCounters[i].name)] = page.counter[i];
   log.whole = log.header.magic == kFileMagic;
   for (size_t at = kBlocksOffset; at + kBlockBytes <= bytes.size(); at += kBlockBytes) {
     Block block;
     std::memcpy(&block, bytes.data() + at, sizeof block);
-    if (block.header.magic == 0) continue;
+    if (block.header.magic == 0 || (page.ring.bytes != 0 && block.header.magic == kBlockGoneMagic)) continue;
     uint32_t crc[4];
     block_crc(block, crc);
     // A kill between the flag and the checksums leaves zeros; the reader takes such a block as not sealed, and so do we.
@@ -144,6 +148,8 @@ inline ScannedLog scan(const std::string& path) {
         if (!decode_fields(from, state, scratch, tag & 7, record)) return;
         ++log.records[T::kKind];
         if constexpr (std::is_same_v<T, ApiCall>) log.objects.push_back(record.object);
+        if constexpr (std::is_same_v<T, StringPart>) log.strings.emplace_back(record.text);
+        if constexpr (std::is_same_v<T, ThreadDef>) log.names[block.header.thread] = record.name;
       });
       if (!known) from.fail();
     }

@@ -1,0 +1,23 @@
+// Which of the log's functions launch: asked by runtime/dumps.cpp, a few times a second.
+#include "preload/intercept/api.h"
+#include "preload/runtime/dumps.h"
+
+#include <type_traits>
+
+namespace prof::preload {
+
+bool is_launch_number(uint32_t api) {
+  static constexpr bool kLaunches[] = {
+#define CUDA_API(name, about)                                                                       \
+  std::is_same_v<topic::about, topic::Launch> || std::is_same_v<topic::about, topic::LaunchMany> || \
+      std::is_same_v<topic::about, topic::GraphLaunch>,
+#include "preload/intercept/cuda_api.def"
+#undef CUDA_API
+  };
+  for (size_t row = 0; row < kApiCount; ++row) {
+    if (kLaunches[row] && api != 0 && g_api_numbers[row].load(std::memory_order_relaxed) == api) return true;
+  }
+  return false;
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,51 @@
+// The flight recorder (PROF_RING): the log keeps the last bytes or seconds of the run. When a thread wants a block for events
+// and the ring has its size, it gets the one that was sealed first. Called once in some 150 launches, when a block is full; the
+// record path knows nothing of it. In the program, any thread, no lock.
+//
+//   order of sealing:   |gone|gone| oldest | … | newest |        a queue of addresses, nearly in that order;
+//                                 ^ head               ^ tail    an open block and the one before it are not in it, so that
+//                                                                what a quiet thread did last stays
+//
+// Definitions are in blocks of their own, which are never used again. Every event block of a ring begins with its thread's definition.
+#pragma once
+
+#include "preload/format/block.h"
+#include "preload/log/chunks.h"
+
+#include <cstdint>
+
+namespace prof::preload {
+
+// PROF_RING: bytes, seconds, or neither (both 0).
+struct RingSize {
+  uint64_t bytes = 0;
+  uint64_t ns = 0;
+  bool wanted() const { return bytes != 0 || ns != 0; }
+};
+// "256M", "30s", "off". False: none of these.
+bool read_ring(const char* text, RingSize& size);
+
+// A life begins, its counter page is there. False: no memory.
+bool open_ring(RingSize size);
+bool in_ring();  // of the life that records
+// Of this life; what an earlier one left in the queue is nobody's.
+uint16_t ring_generation();
+
+// For events: fresh blocks as long as the ring grows, then one that was used before, which is empty as a fresh one is; fresh ones
+// again where every block of the ring is open. {} where there is no room at all.
+Chunk take_ring_chunk(uint32_t wanted);
+// A sealed block may be used again from now on. `generation` as it was when its thread's writer was opened.
+void give_to_ring(format::Block* block, uint16_t generation);
+// Blocks of take_ring_chunk() that were not used.
+void leave_ring(uint32_t blocks);
+
+// At exit, before the chunks are closed: nothing is overwritten any more. Waits for threads that are at it, at most 50 ms.
+void close_ring();
+
+// Helper thread: pages of blocks that are used next are made writable, as chunks.h does with fresh ones.
+void tend_ring();
+
+// In the child of a fork: the queue may be in the middle of a change that nobody finishes.
+void abandon_ring();
+
+}  // namespace prof::preload

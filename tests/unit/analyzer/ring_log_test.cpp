@@ -1,0 +1,216 @@
+// A flight recorder's log: which blocks may be missing, what lies before the horizon, how a ring that changes is copied.
+#include "analyzer/input/input_error.h"
+#include "analyzer/input/ring_copy.h"
+#include "analyzer/model/builder.h"
+#include "analyzer/model/coverage.h"
+#include "tests/golden/undump_log.h"
+#include "tests/unit/analyzer/log_builder.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <random>
+#include <sstream>
+
+namespace prof::tests {
+namespace {
+
+using analyzer::DamageKind;
+using analyzer::LogFile;
+
+// Blocks 0 … count − 1 of a thread, one call in each, all sealed but the last; block n is sealed at 1,000 × (n + 1).
+LogBuilder ring_of(uint32_t thread, uint64_t count, uint64_t horizon) {
+  LogBuilder log;
+  log.page.ring.bytes = 1 << 20;
+  log.page.ring.horizon_tick = horizon;
+  for (uint64_t n = 0; n < count; ++n) {
+    format::ApiCall call;
+    call.end = 1000 * n + 500;
+    call.duration = 100;
+    call.object = n;
+    log.add(thread, call);
+    if (n + 1 == count) break;
+    log.blocks.back().header.in_call_tick = 1000 * (n + 1);
+    log.seal(thread);
+  }
+  return log;
+}
+
+std::vector<uint64_t> sequences(const LogFile& log) {
+  std::vector<uint64_t> out;
+  for (const analyzer::BlockRef& block : log.blocks()) out.push_back(block.sequence);
+  return out;
+}
+
+class TempFile {
+ public:
+  explicit TempFile(const std::vector<uint8_t>& bytes) : fd_(memfd_create("ring", MFD_CLOEXEC)) {
+    EXPECT_EQ(write(fd_, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  }
+  ~TempFile() { close(fd_); }
+  TempFile(const TempFile&) = delete;
+  TempFile& operator=(const TempFile&) = delete;
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+TEST(RingLog, MayLackTheFirstBlocksOfAThread) {
+  LogBuilder log = ring_of(1, 5, 2000);
+  log.blocks.erase(log.blocks.begin(), log.blocks.begin() + 2);
+  const auto read = log.open_log();
+  EXPECT_TRUE(read->damage().empty());
+  EXPECT_EQ(sequences(*read), (std::vector<uint64_t>{2, 3, 4}));
+  log.page.ring = {};
+  ASSERT_EQ(log.open_log()->damage().size(), 1u) << "in any other log they are missing";
+  EXPECT_EQ(log.open_log()->damage()[0].kind, DamageKind::MissingBlocks);
+}
+
+TEST(RingLog, LacksABlockOnlyBehindOneThatIsBeforeTheHorizon) {
+  LogBuilder log = ring_of(1, 5, 2000);
+  log.blocks.erase(log.blocks.begin() + 1);  // 0 was sealed at 1,000, 1 at 2,000: a kill left 0 behind
+  auto read = log.open_log();
+  EXPECT_TRUE(read->damage().empty());
+  EXPECT_EQ(sequences(*read), (std::vector<uint64_t>{2, 3, 4}));
+  log = ring_of(1, 5, 2000);
+  log.blocks.erase(log.blocks.begin() + 3);  // 2 was sealed at 3,000
+  read = log.open_log();
+  ASSERT_EQ(read->damage().size(), 1u);
+  EXPECT_EQ(read->damage()[0].kind, DamageKind::MissingBlocks);
+}
+
+TEST(RingLog, DefinitionsAreNeverMissing) {
+  LogBuilder log = ring_of(1, 2, 2000);
+  format::ApiDef api;
+  api.name = "cuInit";
+  log.define(api);
+  log.blocks.back().header.sequence = 1;
+  ASSERT_EQ(log.open_log()->damage().size(), 1u);
+}
+
+TEST(RingLog, ABlockThatWasAboutToBeUsedAgainHoldsNothing) {
+  LogBuilder log = ring_of(1, 4, 1000);
+  log.blocks[0].header.magic = format::kBlockGoneMagic;
+  const auto read = log.open_log();
+  EXPECT_TRUE(read->damage().empty());
+  EXPECT_EQ(read->unused_blocks(), 1u);
+  EXPECT_EQ(sequences(*read), (std::vector<uint64_t>{1, 2, 3}));
+  log.page.ring = {};
+  EXPECT_EQ(log.open_log()->damage()[0].kind, DamageKind::BadMagic);
+}
+
+std::unique_ptr<analyzer::Trace> model_of(LogBuilder log) {
+  std::vector<std::unique_ptr<LogFile>> logs;
+  logs.push_back(log.open_log());
+  return analyzer::build_trace(std::move(logs));
+}
+
+TEST(RingLog, IsShownFromItsHorizonOn) {
+  const auto trace = model_of(ring_of(1, 5, 2400));  // calls from 400 to 500, 1,400 to 1,500, 2,400 to 2,500 …
+  ASSERT_EQ(trace->host.size(), 3u);
+  EXPECT_EQ(trace->host[0].begin_ns, 0);
+  EXPECT_EQ(trace->host[0].end_ns, 100);
+  EXPECT_EQ(trace->processes[0].coverage.before_horizon, 2u);
+  const auto cut = model_of(ring_of(1, 5, 2450));
+  EXPECT_EQ(cut->host[0].begin_ns, 0) << "the call that was under way begins with it";
+  EXPECT_EQ(cut->host[0].end_ns, 50);
+}
+
+TEST(RingLog, ACopyIsAWholeLogMarkedAsOne) {
+  const TempFile file(ring_of(1, 5, 0).bytes());
+  std::vector<uint8_t> copy;
+  std::string why;
+  ASSERT_TRUE(analyzer::copy_ring(file.fd(), copy, why)) << why;
+  const analyzer::LogOpenResult opened = LogFile::from_memory(analyzer::as_closed_log(copy, 77), "copy");
+  ASSERT_TRUE(opened);
+  EXPECT_TRUE(opened.log->damage().empty());
+  EXPECT_EQ(sequences(*opened.log), (std::vector<uint64_t>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(opened.log->counter_page().finished, 77u);
+  EXPECT_EQ(opened.log->counter_page().ring.copied_ns, 77u);
+}
+
+// Blocks of a copy were read one after another; what the ring did meanwhile shows as gaps.
+TEST(RingLog, ACopyHoldsOneRunOfEachThread) {
+  const auto copied = [](LogBuilder log) {
+    const TempFile file(log.bytes());
+    std::vector<uint8_t> copy;
+    std::string why;
+    EXPECT_TRUE(analyzer::copy_ring(file.fd(), copy, why)) << why;
+    return sequences(*LogFile::from_memory(analyzer::as_closed_log(copy, 1), "copy").log);
+  };
+  LogBuilder overwritten = ring_of(1, 6, 2000);  // 0 was read before it and 1 were used again
+  overwritten.blocks.erase(overwritten.blocks.begin() + 1);
+  EXPECT_EQ(copied(overwritten), (std::vector<uint64_t>{2, 3, 4, 5}));
+  LogBuilder late = ring_of(1, 6, 2000);  // 4 was opened where we had looked
+  late.blocks.erase(late.blocks.begin() + 4);
+  EXPECT_EQ(copied(late), (std::vector<uint64_t>{0, 1, 2, 3}));
+  LogBuilder open = ring_of(1, 6, 2000);  // 2 was open when it was read, and has grown since
+  open.blocks[2].header.flags = 0;
+  std::fill_n(open.blocks[2].header.crc, 4, 0u);
+  EXPECT_EQ(copied(open), (std::vector<uint64_t>{0, 1, 2}));
+}
+
+TEST(RingLog, ACopyLeavesOutWhatIsBehindTheCommitOfAnOpenBlock) {
+  LogBuilder log = ring_of(1, 1, 0);
+  log.blocks[0].payload[format::kPayloadBytes - 1] = 7;
+  const TempFile file(log.bytes());
+  std::vector<uint8_t> copy;
+  std::string why;
+  ASSERT_TRUE(analyzer::copy_ring(file.fd(), copy, why)) << why;
+  EXPECT_EQ(copy.back(), 0);
+}
+
+TEST(RingLog, OfAFileThatIsTooShortThereIsNoCopy) {
+  const TempFile file({1, 2, 3});
+  std::vector<uint8_t> copy;
+  std::string why;
+  EXPECT_FALSE(analyzer::copy_ring(file.fd(), copy, why));
+  EXPECT_NE(why, "");
+}
+
+// Reads, copies and builds a model of a ring of which any bytes are anything: no crash, and no row that the log had not.
+TEST(RingLog, AnyByteOfItMayBeAnything) {
+  std::ifstream stream(std::string(PROF_SOURCE_DIR) + "/tests/golden/check_ring/ring.log.txt");
+  std::ostringstream text;
+  text << stream.rdbuf();
+  std::vector<uint8_t> whole;
+  ASSERT_EQ(undump_log(text.str(), whole), "");
+  ASSERT_GT(whole.size(), format::kBlocksOffset);
+  std::mt19937_64 random(20261122);
+  uint64_t built = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::vector<uint8_t> bytes = whole;
+    for (uint64_t changes = 1 + random() % 6; changes != 0; --changes) {
+      // The counter page's words, block headers, records; single bytes and whole words.
+      const uint64_t block = format::kBlocksOffset + random() % 5 * format::kBlockBytes;
+      const uint64_t at = random() % 3 == 0   ? format::kCounterPageOffset + random() % 96
+                          : random() % 2 == 0 ? block + random() % 64
+                                              : block + random() % 400;
+      const uint64_t value = random() % 2 == 0 ? random() : ~uint64_t{0} >> (random() % 64);
+      std::memcpy(bytes.data() + at, &value, random() % 2 == 0 ? 1 : 8);
+    }
+    {
+      const TempFile file(bytes);
+      std::vector<uint8_t> copy;
+      std::string why;
+      analyzer::copy_ring(file.fd(), copy, why);
+    }
+    std::vector<std::unique_ptr<LogFile>> logs;
+    logs.push_back(LogFile::from_memory(bytes, "hostile").log);
+    if (logs.back() == nullptr) continue;
+    try {
+      const auto trace = analyzer::build_trace(std::move(logs), {.workers = 1, .progress = {}});
+      ++built;
+      EXPECT_LE(trace->host.size(), 400u);
+      EXPECT_FALSE(coverage_line(*trace).empty());
+    } catch (const analyzer::InputError&) {}
+  }
+  EXPECT_GT(built, 1000u);
+}
+
+}  // namespace
+}  // namespace prof::tests
