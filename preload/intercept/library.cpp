@@ -69,8 +69,8 @@ bool libraries_wanted() {
     answer = 1;
     for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
       if (std::strncmp(*at, kVariable.data(), kVariable.size()) != 0) continue;
-      const std::string_view value(*at + kVariable.size());
-      answer = value == "1" || value == "on" || value == "yes" || value == "true" ? 2 : 1;
+      const char* const value = *at + kVariable.size();
+      for (const char* const yes : {"1", "on", "yes", "true"}) answer = std::strcmp(value, yes) == 0 ? 2 : answer;
       break;
     }
     known.store(answer, std::memory_order_relaxed);
