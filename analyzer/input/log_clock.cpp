@@ -38,7 +38,7 @@ void PiecewiseMap::build(std::vector<Point> points, Int128 dx, uint64_t dy) {
   std::vector<Point> kept;
   for (const Point& point : points) {
     const bool grows = kept.empty() || (point.x > kept.back().x && point.y > kept.back().y);
-    if (point.x >= 0 && point.x <= kMaxPoint && grows) kept.push_back(point);
+    if (point.x >= 0 && point.x <= kMaxPoint && point.y <= kLatestNs && grows) kept.push_back(point);
   }
   left_out_ = points.size() - kept.size();
   if (kept.empty()) kept.push_back({});

@@ -20,14 +20,17 @@ namespace prof::analyzer {
 using Int128 = __int128;
 using Uint128 = unsigned __int128;
 
-// A monotone map through points, linear between them and beyond them. x has 16 binary places.
+// No time is later: 73 years since boot, so that sums and differences of times that a damaged log gives fit 63 bits.
+inline constexpr uint64_t kLatestNs = INT64_MAX / 4;
+
+// A monotone map through points, linear between them and beyond them, at most kLatestNs. x has 16 binary places.
 class PiecewiseMap {
  public:
   struct Point {
     Int128 x = 0;  // in 1/65536 of a unit
     uint64_t y = 0;
   };
-  // Points that do not grow in both x and y against the one before are left out. `dx`/`dy`: the rate where the points do not tell it.
+  // Points that do not grow in both x and y against the one before, or are too late, are left out. `dx`/`dy`: the rate where the points do not tell it.
   void build(std::vector<Point> points, Int128 dx, uint64_t dy);
 
   // `hint` is a place a caller keeps between calls with similar x, and starts with 0.
@@ -44,7 +47,7 @@ class PiecewiseMap {
     uint64_t from = 0, to = UINT64_MAX;  // x ∈ [from, to), whole units
     Int128 x = 0;                        // of the point it counts from
     uint64_t y = 0;
-    uint64_t low = 0, high = UINT64_MAX;  // of y in this segment
+    uint64_t low = 0, high = kLatestNs;  // of y in this segment
     uint64_t multiplier = 0;
     uint32_t shift = 0;
     // Values in [fast_from, fast_from + fast_span) need one 64-bit multiplication: 2^46 ticks behind the point, 6 hours.

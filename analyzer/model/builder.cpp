@@ -81,9 +81,7 @@ void set_origins(std::vector<LogInput>& inputs, const std::vector<LogTask>& task
     const std::string& host = trace.processes[index(inputs[i].process)].host;
     const int64_t offset = realtime_offset.try_emplace(host, inputs[i].clock->realtime_offset_ns()).first->second;
     if (inputs[i].horizon_tick != 0) {
-      // A damaged log may say anything; no date is added to more than this.
-      constexpr uint64_t kFarAway = INT64_MAX / 4;
-      first[i] = static_cast<int64_t>(std::min(inputs[i].clock->ns(inputs[i].horizon_tick), kFarAway));
+      first[i] = static_cast<int64_t>(inputs[i].clock->ns(inputs[i].horizon_tick));
       last[i] = std::max(last[i], first[i]);
     }
     if (first[i] == INT64_MAX) {  // an empty log

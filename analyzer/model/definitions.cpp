@@ -252,10 +252,11 @@ void describe_process(const LogInput& input, const Definitions& from, Process& p
   for (const Damage& damage : from.damage) process.damage.push_back(damage_text(log, damage));
 }
 
-// The first time of CUPTI's that is not before it: the clock is monotone.
-void set_horizon(LogInput& input, const LogClock& clock) {
+// On the GPU's clock it is the first time that is not before it: the clock is monotone. False: a damaged log, it is no time.
+bool set_horizon(LogInput& input, const LogClock& clock) {
+  const uint64_t horizon_ns = clock.ns(input.file->horizon_tick());
+  if (horizon_ns == kLatestNs) return false;
   input.horizon_tick = input.file->horizon_tick();
-  const uint64_t horizon_ns = clock.ns(input.horizon_tick);
   uint64_t low = 0, high = UINT64_MAX;
   while (low < high) {
     const uint64_t middle = low + (high - low) / 2;
@@ -266,6 +267,7 @@ void set_horizon(LogInput& input, const LogClock& clock) {
     }
   }
   input.horizon_gpu_ns = low;
+  return true;
 }
 
 }  // namespace
@@ -279,10 +281,17 @@ void import_definitions(LogInput& input, Trace& trace) {
   const LogFile& log = *input.file;
   const bool cut = log.horizon_tick() != 0;  // its moment on the GPU's clock needs the anchors
   const Definitions definitions = load_definitions(log, cut ? ReadFrom::AllBlocks : ReadFrom::DefinitionBlocks);
-  if (cut) set_horizon(input, make_clock(log, definitions));
+  const bool known = !cut || set_horizon(input, make_clock(log, definitions));
   input.process = ProcessId{static_cast<uint32_t>(trace.processes.size())};
   trace.processes.emplace_back();
   describe_process(input, definitions, trace.processes.back());
+  if (!known) {
+    trace.processes.back().ring = false;
+    trace.processes.back().damage.push_back(fmt::format(
+        "{}: counter page: until when the ring was written over is no time; from an unknown moment back, calls are "
+        "missing",
+        log.path()));
+  }
   input.gpu_clock = definitions.gpu_clock;
   input.schemas = definitions.nvtx_schemas;
   input.counters = definitions.nvtx_counters;

@@ -173,13 +173,34 @@ TEST(RingLog, OfAFileThatIsTooShortThereIsNoCopy) {
 }
 
 // Reads, copies and builds a model of a ring of which any bytes are anything: no crash, and no row that the log had not.
-TEST(RingLog, AnyByteOfItMayBeAnything) {
+std::vector<uint8_t> golden_ring() {
   std::ifstream stream(std::string(PROF_SOURCE_DIR) + "/tests/golden/check_ring/ring.log.txt");
   std::ostringstream text;
   text << stream.rdbuf();
   std::vector<uint8_t> whole;
-  ASSERT_EQ(undump_log(text.str(), whole), "");
-  ASSERT_GT(whole.size(), format::kBlocksOffset);
+  EXPECT_EQ(undump_log(text.str(), whole), "");
+  EXPECT_GT(whole.size(), format::kBlocksOffset);
+  return whole;
+}
+
+TEST(RingLog, AHorizonThatIsNoTimeIsSaidAndNotBelieved) {
+  std::vector<uint8_t> bytes = golden_ring();
+  const uint64_t never = INT64_MAX;
+  std::memcpy(bytes.data() + format::kCounterPageOffset + offsetof(format::CounterPage, ring) +
+                  offsetof(format::RingWords, horizon_tick),
+              &never, sizeof never);
+  std::vector<std::unique_ptr<LogFile>> logs;
+  logs.push_back(LogFile::from_memory(bytes, "hostile").log);
+  const auto trace = analyzer::build_trace(std::move(logs), {.workers = 1, .progress = {}});
+  ASSERT_EQ(trace->processes.size(), 1u);
+  const std::vector<std::string>& damage = trace->processes[0].damage;
+  EXPECT_TRUE(std::any_of(damage.begin(), damage.end(),
+                          [](const std::string& text) { return text.find("is no time") != std::string::npos; }));
+  EXPECT_FALSE(trace->host.empty()) << "what is there is shown";
+}
+
+TEST(RingLog, AnyByteOfItMayBeAnything) {
+  const std::vector<uint8_t> whole = golden_ring();
   std::mt19937_64 random(20261122);
   uint64_t built = 0;
   for (int round = 0; round < 3000; ++round) {
