@@ -48,7 +48,7 @@ uint16_t generation_of(uint64_t entry) { return static_cast<uint16_t>(entry >> 4
 bool is_block(uint64_t entry) { return entry != kEmpty && entry != kTaken; }
 
 // Another thread may be using it again: the answer counts only if the block is then taken by compare-and-swap.
-uint64_t sealed_at(const format::Block* block) {
+__attribute__((no_sanitize("thread"))) uint64_t sealed_at(const format::Block* block) {
   return __atomic_load_n(&block->header.in_call_tick, __ATOMIC_RELAXED);
 }
 
