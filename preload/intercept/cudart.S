@@ -3,7 +3,7 @@
 // with the same registers and a copy of the first 80 bytes of stack arguments (no function of the run time has more, and
 // there is always that much of the callers' frames to read), and tells prof_cudart_end.
 //
-//   frame, from the stack pointer up:  80 bytes of stack arguments, RuntimeCall (112 bytes, cudart.cpp), saved frame pointer
+//   frame, from the stack pointer up:  80 bytes of stack arguments, ThunkCall (112 bytes, thunk_call.h), saved frame pointer
 
 #define CALL 80
 #define CALLER (CALL + 64)

@@ -3,11 +3,11 @@
 #include "preload/intercept/api.h"
 #include "preload/intercept/handle_map.h"
 #include "preload/intercept/image.h"
+#include "preload/intercept/thunk_call.h"
 #include "preload/runtime/libc.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -130,39 +130,15 @@ __attribute__((noinline)) void define_row(uint32_t row) {
   if (define(definition)) g_defined[row].store(t_local.epoch, std::memory_order_relaxed);
 }
 
-constexpr std::array<uint16_t, kRowCount> sorted_rows() {
-  std::array<uint16_t, kRowCount> rows{};
-  for (uint16_t i = 0; i < kRowCount; ++i) rows[i] = i;
-  std::sort(rows.begin(), rows.end(),
-            [](uint16_t a, uint16_t b) { return std::string_view(kRows[a].name) < std::string_view(kRows[b].name); });
-  return rows;
-}
-constexpr std::array<uint16_t, kRowCount> kSorted = sorted_rows();
-
-// What cudart.S keeps of a call on the stack.
-struct RuntimeCall {
-  uint64_t words[8];  // argument registers, six of them on x86-64
-  uint64_t caller;
-  uint64_t result;
-  uint64_t begin;
-  uint64_t epoch;
-  uint64_t slot;  // bank × rows + row; only the low half is written
-  uint64_t unused;
-};
-static_assert(sizeof(RuntimeCall) == 112 && offsetof(RuntimeCall, caller) == 64 && offsetof(RuntimeCall, slot) == 96);
-
-struct RuntimeAnswer {
-  void* real;
-  uint64_t recorded;
-};
+constexpr std::array<uint16_t, kRowCount> kByName = rows_by_name(kRows);
 
 }  // namespace
 }  // namespace prof::preload
 
 extern "C" {
 __attribute__((visibility("hidden"))) extern const char prof_cudart_thunks[], prof_cudart_thunks_end[];
-__attribute__((visibility("hidden"))) prof::preload::RuntimeAnswer prof_cudart_begin(prof::preload::RuntimeCall* call);
-__attribute__((visibility("hidden"))) void prof_cudart_end(prof::preload::RuntimeCall* call);
+__attribute__((visibility("hidden"))) prof::preload::ThunkAnswer prof_cudart_begin(prof::preload::ThunkCall* call);
+__attribute__((visibility("hidden"))) void prof_cudart_end(prof::preload::ThunkCall* call);
 }
 
 namespace prof::preload {
@@ -185,13 +161,10 @@ bool take(Bank& bank, uint32_t row, void* real, const LoadedLibrary& library) {
 
 void* runtime_hook(const char* name, void* found) {
   if (found == nullptr) return nullptr;
-  const std::string_view wanted(name);
-  const auto* const at =
-      std::lower_bound(kSorted.begin(), kSorted.end(), wanted,
-                       [](uint16_t row, std::string_view text) { return std::string_view(kRows[row].name) < text; });
-  if (at == kSorted.end() || wanted != kRows[*at].name) return nullptr;
+  const int at = find_row(kRows, kByName, name);
+  if (at < 0) return nullptr;
   if (found >= prof_cudart_thunks && found < prof_cudart_thunks_end) return found;
-  const uint32_t row = *at;
+  const auto row = static_cast<uint32_t>(at);
   for (uint32_t bank = 0; bank < kBanks; ++bank) {
     if (g_banks[bank].real[row].load(std::memory_order_acquire) == found) return thunk(bank, row);
   }
@@ -211,7 +184,7 @@ void* runtime_hook(const char* name, void* found) {
 using namespace prof::preload;
 
 // Before the real function: which one it is, and whether the call is recorded. Keeps errno.
-RuntimeAnswer prof_cudart_begin(RuntimeCall* call) {
+ThunkAnswer prof_cudart_begin(ThunkCall* call) {
   const uint32_t slot = static_cast<uint32_t>(call->slot), bank = slot / kRowCount, row = slot % kRowCount;
   const int saved = errno;
   if (kRows[row].first == First::Watch) [[unlikely]]
@@ -232,7 +205,7 @@ RuntimeAnswer prof_cudart_begin(RuntimeCall* call) {
 }
 
 // Behind it: the record. Launches and copies among the driver calls inside have records of their own, written before this one.
-void prof_cudart_end(RuntimeCall* call) {
+void prof_cudart_end(ThunkCall* call) {
   prof::format::ApiCall event;
   event.end = now_ticks();
   if (t_local.epoch != call->epoch || life().epoch.load(std::memory_order_relaxed) != call->epoch) return;

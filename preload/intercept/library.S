@@ -4,7 +4,7 @@
 // it with the same registers and a copy of the first 144 bytes of stack arguments (the longest row has 136, and there is always
 // that much of the callers' frames to read), and tells prof_library_end.
 //
-//   frame, from the stack pointer up:  144 bytes of stack arguments, LibraryFrame (112 bytes, library.cpp), saved frame pointer
+//   frame, from the stack pointer up:  144 bytes of stack arguments, ThunkCall (112 bytes, thunk_call.h), saved frame pointer
 
 #define CALL 144
 #define CALLER (CALL + 64)

@@ -3,12 +3,12 @@
 #include "preload/intercept/image.h"
 #include "preload/intercept/library_plans.h"
 #include "preload/intercept/library_versions.h"
+#include "preload/intercept/thunk_call.h"
 #include "preload/runtime/libc.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
 #include "preload/runtime/start.h"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -157,33 +157,7 @@ __attribute__((noinline)) void find_getters(LibraryGetters& getters, const void*
   getters.ready.store(true, std::memory_order_release);
 }
 
-constexpr std::array<uint16_t, kRowCount> sorted_rows() {
-  std::array<uint16_t, kRowCount> rows{};
-  for (uint16_t i = 0; i < kRowCount; ++i) rows[i] = i;
-  std::sort(rows.begin(), rows.end(), [](uint16_t a, uint16_t b) {
-    return std::string_view(kLibraryRows[a].name) < std::string_view(kLibraryRows[b].name);
-  });
-  return rows;
-}
-constexpr std::array<uint16_t, kRowCount> kSorted = sorted_rows();
-
-// What library.S keeps of a call on the stack.
-struct LibraryFrame {
-  uint64_t words[8];  // argument registers, six of them on x86-64
-  uint64_t caller;
-  uint64_t result;
-  uint64_t begin;
-  uint64_t epoch;
-  uint64_t slot;  // bank × rows + row; only the low half is written
-  uint64_t unused;
-};
-static_assert(sizeof(LibraryFrame) == 112 && offsetof(LibraryFrame, caller) == 64 &&
-              offsetof(LibraryFrame, slot) == 96);
-
-struct LibraryAnswer {
-  void* real;
-  uint64_t recorded;
-};
+constexpr std::array<uint16_t, kRowCount> kByName = rows_by_name(kLibraryRows);
 
 }  // namespace
 }  // namespace prof::preload
@@ -192,9 +166,8 @@ extern "C" {
 __attribute__((visibility("hidden"))) extern const char prof_library_thunks[], prof_library_thunks_end[];
 // Where calls go that nobody asked to record; by slot. Null: prof_library_begin says.
 __attribute__((visibility("hidden"))) extern std::atomic<void*> prof_library_direct[];
-__attribute__((visibility("hidden"))) prof::preload::LibraryAnswer prof_library_begin(
-    prof::preload::LibraryFrame* call);
-__attribute__((visibility("hidden"))) void prof_library_end(prof::preload::LibraryFrame* call);
+__attribute__((visibility("hidden"))) prof::preload::ThunkAnswer prof_library_begin(prof::preload::ThunkCall* call);
+__attribute__((visibility("hidden"))) void prof_library_end(prof::preload::ThunkCall* call);
 }
 
 using namespace prof::preload;
@@ -218,7 +191,7 @@ bool stands_for(Bank& bank, uint32_t row, void* real, const LoadedLibrary& libra
 }
 
 // Descriptors are noted from the beginning: a plan that runs while something is recorded may be made long before.
-bool is_about_descriptors(Family family, const LibraryFrame& call) {
+bool is_about_descriptors(Family family, const ThunkCall& call) {
   const auto pointer = [&](int n) { return reinterpret_cast<const void*>(call.words[n]); };
   const auto name = static_cast<uint32_t>(call.words[1]);
   const auto count = static_cast<int64_t>(call.words[3]);
@@ -232,13 +205,7 @@ bool is_about_descriptors(Family family, const LibraryFrame& call) {
 
 }  // namespace
 
-int library_row(const char* name) {
-  const std::string_view wanted(name);
-  const auto* const at = std::lower_bound(
-      kSorted.begin(), kSorted.end(), wanted,
-      [](uint16_t row, std::string_view text) { return std::string_view(kLibraryRows[row].name) < text; });
-  return at != kSorted.end() && wanted == kLibraryRows[*at].name ? *at : -1;
-}
+int library_row(const char* name) { return find_row(kLibraryRows, kByName, name); }
 
 bool is_library_thunk(const void* pointer) {
   return pointer >= prof_library_thunks && pointer < prof_library_thunks_end;
@@ -271,7 +238,7 @@ void* library_hook(uint32_t row, void* found) {
 }  // namespace prof::preload
 
 // Before the real function: which one it is, and whether the call is recorded. Keeps errno.
-LibraryAnswer prof_library_begin(LibraryFrame* call) {
+ThunkAnswer prof_library_begin(ThunkCall* call) {
   const uint32_t slot = static_cast<uint32_t>(call->slot), bank = slot / kRowCount, row = slot % kRowCount;
   const int saved = errno;
   void* real = g_banks[bank].real[row].load(std::memory_order_acquire);
@@ -294,7 +261,7 @@ LibraryAnswer prof_library_begin(LibraryFrame* call) {
 }
 
 // Behind it: the record. What the call launched has records of its own, written before this one.
-void prof_library_end(LibraryFrame* call) {
+void prof_library_end(ThunkCall* call) {
   const uint64_t end = now_ticks();
   if (t_local.epoch != call->epoch || life().epoch.load(std::memory_order_relaxed) != call->epoch) return;
   const int saved = errno;

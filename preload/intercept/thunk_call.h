@@ -1,0 +1,49 @@
+// What the entries of thunks share (cudart.S, library.S): the frame that they keep of a call, what they are answered, and how a
+// name is found among the rows of a table.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace prof::preload {
+
+// On the program's stack, as long as the call lasts. The assembler knows these offsets.
+struct ThunkCall {
+  uint64_t words[8];  // argument registers, six of them on x86-64
+  uint64_t caller;
+  uint64_t result;
+  uint64_t begin;
+  uint64_t epoch;
+  uint64_t slot;  // bank × rows + row; only the low half is written
+  uint64_t unused;
+};
+static_assert(sizeof(ThunkCall) == 112 && offsetof(ThunkCall, caller) == 64 && offsetof(ThunkCall, result) == 72 &&
+              offsetof(ThunkCall, slot) == 96);
+
+struct ThunkAnswer {
+  void* real;
+  uint64_t recorded;  // 0: jump to the real function and forget the call
+};
+
+// Rows in the order of their names.
+template <class Row, size_t count> constexpr std::array<uint16_t, count> rows_by_name(const Row (&rows)[count]) {
+  std::array<uint16_t, count> order{};
+  for (size_t i = 0; i < count; ++i) order[i] = static_cast<uint16_t>(i);
+  std::sort(order.begin(), order.end(),
+            [&](uint16_t a, uint16_t b) { return std::string_view(rows[a].name) < std::string_view(rows[b].name); });
+  return order;
+}
+
+// The row of a name; -1: it is none.
+template <class Row, size_t count>
+int find_row(const Row (&rows)[count], const std::array<uint16_t, count>& order, std::string_view name) {
+  const auto* const at = std::lower_bound(order.begin(), order.end(), name, [&](uint16_t row, std::string_view text) {
+    return std::string_view(rows[row].name) < text;
+  });
+  return at != order.end() && name == rows[*at].name ? *at : -1;
+}
+
+}  // namespace prof::preload
