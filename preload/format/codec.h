@@ -59,10 +59,11 @@ using AllKinds =
     Kinds<KernelLaunch, MemoryLaunch, GraphLaunch, ApiCall, AllocCall, NvtxPush, NvtxPop, KernelRun, CopyRun, FillRun,
           DriverCalls, ExternalCalls, NvtxStart, NvtxEnd, NvtxMark, ClockAnchor, ThreadEnd, GraphNode, GraphMade,
           GraphRun, StackedCall, NvtxPayload, NvtxSync, ResourceName, NvtxSample, NvtxDeferred, UnifiedMemory,
-          RuntimeCalls, StreamMemory, LibraryCall, StringPart, ThreadDef, MetaDef, ApiDef, ModuleDef, FunctionDef,
-          ConfigDef, DeviceDef, DeviceProperty, ContextDef, StreamDef, GraphDef, GpuStreamDef, GpuKernelDef,
-          NvtxDomainDef, NvtxLabelDef, GpuClock, UnhookedApi, StackDef, PythonFrameDef, ImageDef, ImageGone,
-          NvtxSchemaDef, NvtxSchemaEntry, NvtxCounterDef, NvtxCategoryDef, SymbolDef, MemoryPoolDef>;
+          RuntimeCalls, StreamMemory, LibraryCall, CounterValues, StringPart, ThreadDef, MetaDef, ApiDef, ModuleDef,
+          FunctionDef, ConfigDef, DeviceDef, DeviceProperty, ContextDef, StreamDef, GraphDef, GpuStreamDef,
+          GpuKernelDef, NvtxDomainDef, NvtxLabelDef, GpuClock, UnhookedApi, StackDef, PythonFrameDef, ImageDef,
+          ImageGone, NvtxSchemaDef, NvtxSchemaEntry, NvtxCounterDef, NvtxCategoryDef, SymbolDef, MemoryPoolDef,
+          CounterSetDef>;
 
 template <class T> constexpr uint64_t as_u64(const T& value) {
   if constexpr (std::is_enum_v<T>) {

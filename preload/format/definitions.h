@@ -420,4 +420,20 @@ struct SymbolDef {
   }
 };
 
+// Hardware counters that are measured together on the GPU of one context.
+struct CounterSetDef {
+  static constexpr uint32_t kKind = 62;
+  static constexpr std::string_view kName = "counter_set";
+  CounterSetId id{};
+  ContextId context{};
+  StringId metrics{};     // CUPTI's names, one a line, in the order of the values
+  uint32_t passes = 0;    // how often the work is run to measure all of them
+  uint32_t replayed = 0;  // 1: CUPTI runs each kernel `passes` times; 0: once, between two marks on the GPU
+  std::string_view chip;  // as CUPTI names it: "GH100"
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.value("context", s.context), v.value("metrics", s.metrics), v.value("passes", s.passes);
+    v.value("replayed", s.replayed), v.text("chip", s.chip);
+  }
+};
+
 }  // namespace prof::format
