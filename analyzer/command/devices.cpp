@@ -1,14 +1,23 @@
-// prof devices [INPUT…]: the table of peaks that reports compare with; with inputs, what is known of each of their devices.
+// prof devices [INPUT…]: the table of peaks that reports compare with; with inputs, what is known of each of their devices; with
+// --measure, what the GPUs of this machine reach.
 #include "analyzer/model/devices.h"
 
 #include "analyzer/command/command.h"
+#include "analyzer/command/device_rates.h"
 #include "analyzer/command/inputs.h"
 #include "analyzer/command/table_options.h"
 #include "analyzer/output/sink.h"
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <stdexcept>
 
 namespace prof::analyzer {
 
@@ -16,7 +25,8 @@ namespace {
 
 struct Options {
   std::vector<std::string> inputs, files;
-  std::string as;
+  std::string as, cublas, store;
+  bool measure = false;
   TableOptions table;
 };
 
@@ -81,11 +91,92 @@ Table list_inputs(const DeviceTable& devices, const Trace& trace, const std::str
   return table;
 }
 
+// A row as DeviceTable::add_rows reads it.
+std::string row_text(const DevicePeaks& peaks) {
+  std::string text = peaks.name + ':';
+  for (size_t type = 0; type < kPeakTypes; ++type) {
+    if (peaks.tera[type] > 0)
+      text += fmt::format(" {}={:.1f}", peak_type_name(static_cast<PeakType>(type)), peaks.tera[type]);
+  }
+  if (peaks.bandwidth_gbs > 0) text += fmt::format(" bandwidth={:.0f}", peaks.bandwidth_gbs);
+  return text + fmt::format(" units={}\n", peaks.units);
+}
+
+// Puts the rows into the file, in the place of rows of the same name; a reader sees the old file or the new one.
+void store_rows(const std::vector<MeasuredDevice>& devices, const std::string& file) {
+  std::string text;
+  std::ifstream old(file);
+  for (std::string line; std::getline(old, line);) {
+    const bool replaced = std::any_of(devices.begin(), devices.end(), [&](const MeasuredDevice& each) {
+      return line.starts_with(each.rates.name + ':') || line.starts_with("# " + each.rates.name + ':');
+    });
+    if (!replaced) text += line + '\n';
+  }
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  char date[16] = "";
+  std::strftime(date, sizeof date, "%F", std::gmtime(&now));
+  for (const MeasuredDevice& each : devices)
+    text += fmt::format("# {}: measured {}: {}\n", each.rates.name, date, each.how) + row_text(each.rates);
+  std::error_code ignored;
+  std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);
+  const std::string fresh = fmt::format("{}.{}", file, getpid());
+  std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out || std::rename(fresh.c_str(), file.c_str()) != 0) {
+    const std::string why = std::strerror(errno);
+    std::filesystem::remove(fresh, ignored);
+    throw std::runtime_error(fmt::format("{}: {}; name another file with --store FILE", file, why));
+  }
+}
+
+int measure(const Options& options, const DeviceTable& devices, Sink& sink) {
+  const std::vector<MeasuredDevice> measured = measure_devices(options.cublas, [](const std::string& next) {
+    if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "prof: measuring {}\n", next);
+  });
+  Table table("devices", "What the GPUs of this machine reach, dense, by data type");
+  add_columns(table, false);
+  for (const MeasuredDevice& each : measured) {
+    const DevicePeaks& rates = each.rates;
+    {
+      Table::Row row = table.row();
+      add_peaks(rates, row);
+    }
+    Device device;
+    device.name = rates.name;
+    const DevicePeaks peaks = devices.of(device);
+    std::string shares;
+    const auto share = [&](std::string_view name, double reached, double peak) {
+      if (reached > 0 && peak > 0)
+        shares += fmt::format("{}{} {:.0f} %", shares.empty() ? "" : ", ", name, 100 * reached / peak);
+    };
+    for (size_t type = 0; type < kPeakTypes; ++type)
+      share(peak_type_name(static_cast<PeakType>(type)), rates.tera[type], peaks.tera[type]);
+    share("bandwidth", rates.bandwidth_gbs, peaks.bandwidth_gbs);
+    table.notes.push_back(fmt::format("{}: {}", rates.name, each.how));
+    if (!shares.empty())
+      table.notes.push_back(fmt::format("{}: of the peaks of {}: {}", rates.name, peaks.name, shares));
+    for (const std::string& missing : each.missing)
+      table.notes.push_back(fmt::format("{}: not measured: {}", rates.name, missing));
+  }
+  const std::string file = options.store.empty() ? measured_devices_file() : options.store;
+  store_rows(measured, file);
+  const std::string use = options.store.empty() ? "measured" : file;
+  table.notes.push_back(fmt::format("kept in {}: reports compare with it under --devices {}", file, use));
+  table.coverage = fmt::format("{} kinds of GPUs measured", measured.size());
+  write_table(table, options.table.format, options.table.unit, sink);
+  sink.close();
+  const bool all =
+      std::all_of(measured.begin(), measured.end(), [](const MeasuredDevice& each) { return each.missing.empty(); });
+  return all ? kComplete : kPartial;
+}
+
 int run_devices(const Options& options) {
   ignore_broken_pipes();
   DeviceTable devices;
   for (const std::string& file : options.files) devices.read_file(file);
   Sink sink(options.table.output);
+  if (options.measure) return measure(options, devices, sink);
   if (options.inputs.empty()) {
     write_table(list_rows(devices), options.table.format, options.table.unit, sink);
     sink.close();
@@ -103,12 +194,23 @@ void add_devices(CLI::App& app, Run& run) {
   CLI::App* const verb = app.add_subcommand("devices", "the peaks of GPUs that reports compare with");
   const auto options = std::make_shared<Options>();
   verb->add_option("FILE", options->inputs, "logs or traces: which devices they have and what is known of them");
-  verb->add_option("--devices", options->files, "file of rows of your own, looked at first")
+  verb->add_option("--devices", options->files,
+                   "file of rows of your own, looked at first; measured: those that --measure kept")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false)
       ->option_text("FILE");
   verb->add_option("--device-as", options->as, "take the devices of the input for this GPU")->option_text("NAME");
+  CLI::Option* const measured = verb->add_flag("--measure", options->measure,
+                                               "run copies and products of matrices on the GPUs of this machine, and "
+                                               "keep what they reach as rows for --devices measured");
+  measured->excludes(verb->get_option("FILE"));
+  verb->add_option("--store", options->store, "with --measure: keep the rows in this file")
+      ->needs(measured)
+      ->option_text("FILE");
+  verb->add_option("--cublas", options->cublas, "with --measure: the libcublas to use, instead of searching for one")
+      ->needs(measured)
+      ->option_text("FILE");
   options->table.add_to(*verb);
   verb->callback([options, &run] { run = [options] { return run_devices(*options); }; });
 }

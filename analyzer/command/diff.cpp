@@ -183,7 +183,9 @@ void add_diff(CLI::App& app, Run& run) {
   verb->add_flag("--side-by-side", options->side_by_side, "counts, rates and shares of the peaks of both sides");
   verb->add_option("--sort", options->sort, "column; -COLUMN sorts descending (write --sort=-COLUMN)");
   verb->add_option("--limit", options->limit, "most rows");
-  verb->add_option("--devices", options->report.devices, "file of peaks of GPUs, looked at before the built-in ones")
+  verb->add_option(
+          "--devices", options->report.devices,
+          "file of peaks of GPUs, looked at before the built-in ones; measured: those of `prof devices --measure`")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false)

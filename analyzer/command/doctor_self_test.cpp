@@ -1,12 +1,12 @@
 // See doctor_finding.h. The truth about driver, CUPTI and permissions is what a recording gets: prof starts itself under libprof.so,
 // fills some memory on the first GPU, and reads the log.
 #include "analyzer/command/command.h"
+#include "analyzer/command/cuda_driver.h"
 #include "analyzer/command/doctor_finding.h"
 #include "analyzer/input/log_health.h"
 #include "analyzer/model/builder.h"
 #include "analyzer/model/coverage.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -32,29 +32,12 @@ constexpr int kFills = 100;
 constexpr size_t kBytes = 4096;
 constexpr auto kPatience = std::chrono::seconds(30);  // a first cuInit of many GPUs takes seconds
 
-// The driver's functions by their exported names; no CUDA header is needed for these.
-class Driver {
- public:
-  Driver() : handle_(dlopen("libcuda.so.1", RTLD_NOW)) {}
-  bool there() const { return handle_ != nullptr; }
-  // False: the function is missing or did not succeed; said on stdout.
-  template <class... Args> bool call(const char* name, Args... args) {
-    using Function = int (*)(Args...);
-    const auto function = reinterpret_cast<Function>(dlsym(handle_, name));
-    const int result = function != nullptr ? function(args...) : -1;
-    if (result == 0) return true;
-    const char* text = nullptr;
-    using NameFunction = int (*)(int, const char**);
-    const auto name_of = reinterpret_cast<NameFunction>(dlsym(handle_, "cuGetErrorName"));
-    if (function == nullptr || name_of == nullptr || name_of(result, &text) != 0 || text == nullptr)
-      text = "it is missing";
-    fmt::print("failed {}: {}\n", name, text);
-    return false;
-  }
-
- private:
-  void* handle_;
-};
+// A call of the driver; what fails is said on stdout, where the parent reads it.
+template <class... Args> bool said(CudaDriver& driver, const char* name, Args... args) {
+  if (driver.call(name, args...)) return true;
+  fmt::print("failed {}\n", driver.error());
+  return false;
+}
 
 struct Ran {
   std::string output;
@@ -189,7 +172,7 @@ std::vector<Finding> judge(const Ran& ran, const std::string& folder) {
 }  // namespace
 
 int self_test_program() {
-  Driver driver;
+  CudaDriver driver;
   if (!driver.there()) {
     fmt::print("driver none\n");
     return kComplete;
@@ -198,22 +181,22 @@ int self_test_program() {
   void* context = nullptr;
   unsigned long long memory = 0;
   char name[256] = "?";
-  driver.call("cuDriverGetVersion", &version);
+  said(driver, "cuDriverGetVersion", &version);
   fmt::print("driver {}\n", version);
-  if (!driver.call("cuInit", 0u) || !driver.call("cuDeviceGetCount", &devices)) return kUnusable;
+  if (!said(driver, "cuInit", 0u) || !said(driver, "cuDeviceGetCount", &devices)) return kUnusable;
   fmt::print("devices {}\n", devices);
-  if (!driver.call("cuDeviceGet", &device, 0) ||
-      !driver.call("cuDeviceGetName", &name[0], static_cast<int>(sizeof name), device))
+  if (!said(driver, "cuDeviceGet", &device, 0) ||
+      !said(driver, "cuDeviceGetName", &name[0], static_cast<int>(sizeof name), device))
     return kUnusable;
   fmt::print("name {}\n", name);
-  if (!driver.call("cuDevicePrimaryCtxRetain", &context, device) || !driver.call("cuCtxSetCurrent", context) ||
-      !driver.call("cuMemAlloc_v2", &memory, kBytes)) {
+  if (!said(driver, "cuDevicePrimaryCtxRetain", &context, device) || !said(driver, "cuCtxSetCurrent", context) ||
+      !said(driver, "cuMemAlloc_v2", &memory, kBytes)) {
     return kUnusable;
   }
   for (int i = 0; i < kFills; ++i) {
-    if (!driver.call("cuMemsetD8_v2", memory, static_cast<unsigned char>(i), kBytes)) return kUnusable;
+    if (!said(driver, "cuMemsetD8_v2", memory, static_cast<unsigned char>(i), kBytes)) return kUnusable;
   }
-  if (!driver.call("cuCtxSynchronize") || !driver.call("cuMemFree_v2", memory)) return kUnusable;
+  if (!said(driver, "cuCtxSynchronize") || !said(driver, "cuMemFree_v2", memory)) return kUnusable;
   return kComplete;
 }
 

@@ -53,7 +53,9 @@ inline void add_report_options(CLI::App& verb, ReportOptions& options) {
           "kernels --peaks, roofline: type of elements where the trace has none (fp64, fp32, fp16, bf16, fp8, int8)")
       ->check(CLI::IsMember({"fp64", "fp32", "fp16", "bf16", "fp8", "int8"}))
       ->option_text("TYPE");
-  verb.add_option("--devices", options.devices, "file of peaks of GPUs, looked at before the built-in ones")
+  verb.add_option(
+          "--devices", options.devices,
+          "file of peaks of GPUs, looked at before the built-in ones; measured: those of `prof devices --measure`")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false)

@@ -128,9 +128,9 @@ void set_value(DevicePeaks& row, std::string_view key, const std::string& text) 
   }
 }
 
-DevicePeaks parse_row(std::string_view line) {
+DevicePeaks parse_row(std::string_view line, PeakOrigin origin) {
   DevicePeaks row;
-  row.origin = PeakOrigin::User;
+  row.origin = origin;
   const size_t colon = line.find(':');
   if (colon == std::string_view::npos || trimmed(line.substr(0, colon)).empty())
     throw std::runtime_error("no name with a colon behind it");
@@ -168,9 +168,10 @@ std::string_view peak_origin_name(PeakOrigin origin) {
     case PeakOrigin::Table: return "table";
     case PeakOrigin::User: return "user";
     case PeakOrigin::Guessed: return "guessed";
-    case PeakOrigin::Computed: break;
+    case PeakOrigin::Computed: return "computed";
+    case PeakOrigin::Measured: break;
   }
-  return "computed";
+  return "measured";
 }
 
 std::string device_key(std::string_view name) {
@@ -203,9 +204,9 @@ DeviceTable::DeviceTable() {
   }
 }
 
-void DeviceTable::add_rows(std::string_view text, const std::string& file) {
+void DeviceTable::add_rows(std::string_view text, const std::string& file, PeakOrigin origin) {
   each_rule_line(text, file, "a row is: NAME: key=value …", [&](std::string_view line, const std::string& place) {
-    DevicePeaks row = parse_row(line);
+    DevicePeaks row = parse_row(line, origin);
     row.link = place;
     std::vector<std::string> keys{device_key(row.name)};
     for (size_t r = 0; r < user_rows_; ++r) {
@@ -217,12 +218,24 @@ void DeviceTable::add_rows(std::string_view text, const std::string& file) {
   });
 }
 
+std::string measured_devices_file() {
+  const char* const config = std::getenv("XDG_CONFIG_HOME");
+  const char* const home = std::getenv("HOME");
+  if (config != nullptr && config[0] == '/') return std::string(config) + "/prof/measured-devices";
+  return std::string(home != nullptr ? home : "") + "/.config/prof/measured-devices";
+}
+
 void DeviceTable::read_file(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
+  const bool measured = file == "measured";
+  const std::string& path = measured ? measured_devices_file() : file;
+  std::ifstream in(path, std::ios::binary);
   std::string text;
   if (in) text.assign(std::istreambuf_iterator<char>(in), {});
-  if (!in.good() && !in.eof()) throw std::runtime_error(fmt::format("--devices {}: cannot be read", file));
-  add_rows(text, file);
+  if (!in.good() && !in.eof()) {
+    throw std::runtime_error(
+        fmt::format("--devices {}: cannot be read{}", path, measured ? "; `prof devices --measure` makes it" : ""));
+  }
+  add_rows(text, path, measured ? PeakOrigin::Measured : PeakOrigin::User);
 }
 
 const DevicePeaks* DeviceTable::find(std::string_view name) const {

@@ -19,8 +19,8 @@ inline constexpr size_t kPeakTypes = 9;
 std::string_view peak_type_name(PeakType type);
 
 // Where peaks are from. Guessed: a name that several GPUs have, told apart by units and memory. Computed: units × operations a
-// clock × clock, all three from the trace and its compute capability.
-enum class PeakOrigin : uint8_t { None, Table, User, Guessed, Computed };
+// clock × clock, all three from the trace and its compute capability. Measured: by `prof devices --measure`.
+enum class PeakOrigin : uint8_t { None, Table, User, Guessed, Computed, Measured };
 std::string_view peak_origin_name(PeakOrigin origin);
 
 struct DevicePeaks {
@@ -45,8 +45,8 @@ class DeviceTable {
 
   // Rows of a file, one a line, looked at before all others: "NAME: key=value …" with the keys fp64 … fp4 (TFLOP/s),
   // bandwidth (GB/s), memory (GB), units, mhz, tensor_mhz. Empty lines and lines that begin with # say nothing. Throws
-  // std::runtime_error with file and line.
-  void add_rows(std::string_view text, const std::string& file);
+  // std::runtime_error with file and line. read_file("measured") reads measured_devices_file().
+  void add_rows(std::string_view text, const std::string& file, PeakOrigin origin = PeakOrigin::User);
   void read_file(const std::string& file);
 
   // The peaks of a device of a trace, by its name, else by what the trace says of it. `as`: take the row of that name instead;
@@ -61,6 +61,9 @@ class DeviceTable {
   std::vector<std::vector<std::string>> keys_;  // of each row
   size_t user_rows_ = 0;
 };
+
+// Where `prof devices --measure` keeps its rows: prof/measured-devices in $XDG_CONFIG_HOME, else in ~/.config.
+std::string measured_devices_file();
 
 // "NVIDIA GeForce RTX 4090" -> "rtx 4090": lower case, without makers' and families' words.
 std::string device_key(std::string_view name);

@@ -47,6 +47,7 @@ STEPS = {
     "trace": steps_programs.trace,
     "torch_answers": steps_answers.torch_answers,
     "peaks": steps_peaks.peaks,
+    "measured_peaks": steps_peaks.measured_peaks,
     "library_calls": steps_libraries.library_calls,
     "launch_loop": steps_overhead.launch_loop,
     "graph_replay": steps_graphs.graph_replay,

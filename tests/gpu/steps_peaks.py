@@ -64,3 +64,30 @@ def peaks(lab, step):
     step.check("a kernel that is 5 % slower is found", found["slow"] == PAIRS, found["slow"], PAIRS)
     step.check("and nothing else is", alone == PAIRS, alone, PAIRS)
     step.check("unchanged runs raise no alarm", found["same"] == 0, found["same"], 0)
+
+
+def measured_peaks(lab, step):
+    """What prof devices --measure finds lies between what such a GPU reaches and its datasheet; the GPU is one of the table."""
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    store = os.path.join(lab.fresh("measured_peaks"), "rows")
+    done = lab.run_prof(["devices", "--measure", "--store", store, "--format", "json"], timeout=200)
+    if done.status not in (0, 1):
+        raise RuntimeError(f"prof devices --measure: status {done.status}: {done.stderr.strip()[-300:]}")
+    answer = json.loads(done.stdout)
+    measured = answer["rows"][0]
+    known = next((row for row in rows(lab, ["devices"]) if row["name"] == measured["name"]), None)
+    step.check("everything is measured", done.status == 0, f"status {done.status}; {'; '.join(answer['notes'])[-300:]}", "status 0")
+    if known is None:
+        raise Skipped(f"{measured['name']} has no row of that name to compare with")
+    table = []
+    for key, least in (("bandwidth_gbs", LEAST_BANDWIDTH), ("fp64_matrix", 50), ("fp32", 50), ("tf32", LEAST_PRODUCT), ("fp16", LEAST_PRODUCT),
+                       ("bf16", LEAST_PRODUCT), ("int8", 40)):
+        if not known[key] or not measured[key]:
+            continue
+        percent = 100 * measured[key] / known[key]
+        table.append((key, f"{measured[key]:.1f}", f"{known[key]:.1f}", f"{percent:.1f}"))
+        step.check(f"{key}, % of the datasheet's", least <= percent <= 100, f"{percent:.1f}", f"{least} to 100")
+    step.table("Measured ceilings", ["what", "measured", "datasheet", "%"], table)
+    with open(store, encoding="utf-8") as file:
+        step.table("Rows as kept", ["line"], [(line.strip(),) for line in file])
