@@ -1,5 +1,7 @@
 #include "analyzer/analysis/kernel_cost.h"
 
+#include "analyzer/analysis/repeated_launches.h"
+
 #include "analyzer/model/range_text.h"
 
 #include <algorithm>
@@ -42,13 +44,16 @@ KernelCosts::KernelCosts(const Trace& trace, const Views& views, DataType assume
   costs_[1].no_flops = costs_[1].no_bytes = trace.details.empty() ? NoCost::NoShapes : NoCost::NoFormula;
   if (trace.ranges.empty() || trace.operations.empty()) return;
   const Column<uint32_t>& range_of_call = views.range_of_call();
+  const RepeatedLaunches repeated(trace);
   std::vector<Claim> claims;
   std::vector<bool> calls(library_.any() ? trace.ranges.size() : 0);  // library calls that have kernels
   for (uint32_t row = 0; row < trace.operations.size(); ++row) {
     const GpuOperation& operation = trace.operations[row];
     if (operation.kind() != GpuKind::Kernel || !operation.linked()) continue;
+    // What is run again does all of it again: a run of a graph, a repeat of a launch.
+    const bool again = operation.graph_node != 0 || repeated.range_around(trace.host[operation.launch]) != kNone;
     if (const uint32_t call = library_call_of(operation); call != kNone) {
-      claims.push_back({call, row, operation.graph_node != 0 ? operation.launch + 1 : 0});
+      claims.push_back({call, row, again ? operation.launch + 1 : 0});
       calls[call] = true;
       continue;
     }
@@ -56,7 +61,7 @@ KernelCosts::KernelCosts(const Trace& trace, const Views& views, DataType assume
     if (range == kNone) continue;
     const uint32_t op = claimed_by(range);
     index_[row] = 1;
-    if (op != kNone) claims.push_back({op, row});
+    if (op != kNone) claims.push_back({op, row, again && operation.graph_node == 0 ? operation.launch + 1 : 0});
   }
   const auto by_op = [](const Claim& a, const Claim& b) { return a.op != b.op ? a.op < b.op : a.replay < b.replay; };
   if (!std::is_sorted(claims.begin(), claims.end(), by_op)) std::stable_sort(claims.begin(), claims.end(), by_op);

@@ -44,7 +44,7 @@ class KernelCosts {
   static constexpr size_t kReasons = 2;  // no launch, no formula
   struct Claim {
     uint32_t op = kNone, operation = kNone;
-    uint32_t replay = 0;  // kernels of a graph: which launch of it
+    uint32_t replay = 0;  // kernels of a graph: which launch of it; repeated launches: which
   };
   struct OpNumbers {
     OpCost cost;

@@ -157,6 +157,15 @@ int record(const std::vector<std::string>& command, std::vector<std::pair<std::s
 
 }  // namespace
 
+// Whether the word is a flag, such as --libs, that stands without its 0 or 1.
+static bool is_bare_flag(const std::vector<std::string>& words, size_t at) {
+  const auto is_it = [&](const RecorderOption& option) {
+    return option.type == OptionType::Flag && words[at] == std::string("--") + option.flag;
+  };
+  if (std::none_of(recorder_options().begin(), recorder_options().end(), is_it)) return false;
+  return at + 1 == words.size() || words[at + 1].starts_with("-");
+}
+
 void drop_separator(std::vector<std::string>& words) {
   if (words.empty() || (words[0] != "record" && words[0] != "doctor")) return;
   for (size_t i = 1; i < words.size() && words[i].starts_with("-"); ++i) {
@@ -164,6 +173,7 @@ void drop_separator(std::vector<std::string>& words) {
       words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
       return;
     }
+    if (is_bare_flag(words, i)) words[i] += "=1";
     const bool takes_none = words[i] == "-h" || words[i] == "--help" || words[i] == "--no-self-test";
     if (!takes_none && words[i].find('=') == std::string::npos) ++i;  // every other option takes a value
   }

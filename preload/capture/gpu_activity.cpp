@@ -13,6 +13,7 @@
 #include "preload/runtime/explain.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
+#include "preload/runtime/repeats.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -267,7 +268,7 @@ void take_gpu_activity_slow() {
   if (!scope.recording()) return;  // asked again by the next launch
   GpuActivity cold = GpuActivity::Cold;
   if (!g_gpu_activity.compare_exchange_strong(cold, GpuActivity::Taking, std::memory_order_acq_rel)) return;
-  if (options().launches == 0) pass_gpu_activity();  // else each launch comes by and is counted
+  if (options().launches == 0 && !repeats_awaited()) pass_gpu_activity();  // else each launch comes by
   const int saved = errno;
   {
     const DriverCall call;

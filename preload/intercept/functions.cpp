@@ -31,18 +31,8 @@ bool can_name_functions() {
 }
 
 format::StringId name_of(CUfunction function) {
+  if (const char* const name = driver_name_of(function); name != nullptr) return intern_string(name);
   const uint64_t learned = g_learned.find(function);
-  const char* name = nullptr;
-#if CUDA_VERSION >= 12030
-  if (can_name_functions()) {
-    const DriverCall own;
-    const bool kernel = (learned & kKernel) != 0 && g_driver.cuKernelGetName != nullptr;
-    const CUresult result = kernel ? g_driver.cuKernelGetName(&name, reinterpret_cast<CUkernel>(function))
-                                   : g_driver.cuFuncGetName(&name, function);
-    if (result != CUDA_SUCCESS) name = nullptr;
-  }
-#endif
-  if (name != nullptr) return intern_string(name);
   if (learned >> 33 == t_local.epoch << 33 >> 33) return static_cast<format::StringId>(learned & 0xffffffff);
   return {};
 }
@@ -68,6 +58,20 @@ format::ModuleId module_id(CUmodule module) {
         definition.generation = generation;
         return define(definition);
       }));
+}
+
+const char* driver_name_of([[maybe_unused]] CUfunction function) {
+  const char* name = nullptr;
+#if CUDA_VERSION >= 12030
+  if (can_name_functions()) {
+    const DriverCall own;
+    const bool kernel = (g_learned.find(function) & kKernel) != 0 && g_driver.cuKernelGetName != nullptr;
+    const CUresult result = kernel ? g_driver.cuKernelGetName(&name, reinterpret_cast<CUkernel>(function))
+                                   : g_driver.cuFuncGetName(&name, function);
+    if (result != CUDA_SUCCESS) name = nullptr;
+  }
+#endif
+  return name;
 }
 
 // A new generation asks again, but the same handle with the same name in the same module keeps its id: a program that loads

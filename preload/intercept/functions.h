@@ -19,6 +19,8 @@ inline uint64_t function_key() { return g_function_generation.load(std::memory_o
 
 // The id of the function, defined at first sight. The handle must be valid. 0: the log is full.
 format::FunctionId function_id(CUfunction function);
+// What the driver calls it; null: it cannot be asked (before CUDA 12.3), or does not know it.
+const char* driver_name_of(CUfunction function);
 format::ModuleId module_id(CUmodule module);
 
 // Before the real cuModuleUnload, cuLibraryUnload, cuCtxDestroy …: the driver may hand out the handles again right after.

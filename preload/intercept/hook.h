@@ -7,6 +7,7 @@
 #include "preload/intercept/api.h"
 #include "preload/intercept/record_call.h"
 #include "preload/runtime/recorder.h"
+#include "preload/runtime/repeats.h"
 #include "preload/runtime/triggers.h"
 
 #include <cerrno>
@@ -27,6 +28,17 @@ concept CountsAsLaunch = requires {
   Topic::kLaunch;
 };
 
+// An NVTX range of the domain "prof" around launches that the recorder makes itself.
+struct RepeatRange {
+  RepeatRange();
+  ~RepeatRange();
+};
+
+template <class Topic>
+concept Repeatable = requires {
+  Topic::kRepeatable;
+};
+
 template <Api api, class Function = typename Row<api>::Function> struct Hook;
 
 template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> {
@@ -35,8 +47,12 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
     int& error = thread_errno();
     const int error_before = error;
     if constexpr (Topic::kNeedsGpuActivity) {
-      if (__atomic_load_n(&g_gpu_activity_tried, __ATOMIC_RELAXED) == 0) [[unlikely]]
+      if (__atomic_load_n(&g_gpu_activity_tried, __ATOMIC_RELAXED) == 0) [[unlikely]] {
         prepare_gpu_activity(CountsAsLaunch<Topic>);
+        if constexpr (Repeatable<Topic>) {
+          if (awaits_repeated_kernel()) return call_and_repeat(args...);
+        }
+      }
     }
     CallScope scope(api_id(api), __builtin_frame_address(0));
     if (!scope.recording()) {
@@ -64,6 +80,19 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
   // Not inlined: the launch path would make room for it.
   __attribute__((noinline, cold)) static CUresult call_awaiting(Args... args) {
     return is_awaited_launch() ? call(args...) : real_of<api>()(args...);
+  }
+
+  __attribute__((noinline, cold)) static CUresult call_and_repeat(Args... args) {
+    const uint32_t times = Row<api>::Topic::template repeats<Row<api>::kNullStream>(args...);
+    const CUresult result = call(args...);
+    if (times != 0 && result == CUDA_SUCCESS) {
+      const RepeatRange range;
+      uint32_t made = 0;
+      while (made < times && call(args...) == CUDA_SUCCESS) ++made;
+      count(format::Counter::launches_repeated, made);
+    }
+    repeat_is_over();
+    return result;
   }
 };
 

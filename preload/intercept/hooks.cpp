@@ -1,5 +1,6 @@
 // Makes a hook of every row, and the entry behind every exported symbol. The only place that instantiates them all.
 #include "preload/intercept/hook.h"
+#include "preload/intercept/nvtx_events.h"
 #include "preload/intercept/proc_address.h"
 #include "preload/intercept/record_context.h"
 #include "preload/intercept/record_graph.h"
@@ -48,6 +49,15 @@ template <> struct Hook<Api::cuProfilerStop> {
     return result;
   }
 };
+
+RepeatRange::RepeatRange() {
+  char text[600];
+  describe_repeats(text, sizeof text);
+  NvtxMessage message;
+  message.text = text;
+  nvtx_push(nvtx_domain("prof"), message);
+}
+RepeatRange::~RepeatRange() { nvtx_pop(nvtx_domain("prof")); }
 
 void prepare_gpu_activity(bool launch) {
   if (t_local.guard_frame != 0 || t_local.helper != 0) return;  // inside another call: its turn comes with the next one

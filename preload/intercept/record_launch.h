@@ -8,6 +8,7 @@
 #include "preload/intercept/functions.h"
 #include "preload/intercept/record_call.h"
 #include "preload/log/intern.h"
+#include "preload/runtime/repeats.h"
 
 namespace prof::preload {
 
@@ -125,7 +126,12 @@ inline void emit_launch(const CallScope& scope, const Launching& state, const La
 namespace topic {
 
 struct Launch {
-  static constexpr bool kNeedsGpuActivity = true, kLaunch = true;
+  static constexpr bool kNeedsGpuActivity = true, kLaunch = true, kRepeatable = true;
+  // How many times more this launch is to be made (PROF_REPEAT_KERNEL).
+  template <NullStream null_stream, class... Args> static uint32_t repeats(Args... args) {
+    const LaunchShape shape = launch_shape(args...);
+    return repeats_of(captured(shape.stream, null_stream) ? nullptr : driver_name_of(shape.function));
+  }
   template <class C, class... Args> static Launching enter(C, const CallScope& scope, Args... args) {
     return enter_launch(scope, launch_shape(args...).stream, C::kNullStream);
   }

@@ -19,6 +19,7 @@
 #include "preload/runtime/helper.h"
 #include "preload/runtime/libc.h"
 #include "preload/runtime/options.h"
+#include "preload/runtime/repeats.h"
 #include "preload/runtime/thread.h"
 #include "preload/runtime/triggers.h"
 #include "preload/runtime/wanted.h"
@@ -220,6 +221,7 @@ bool start_life() {
   open_stacks(ended != 0);
   open_threads(ended != 0);
   open_triggers();
+  open_repeats();
   open_dumps();
   g_pid = getpid();
   ++g_parts;

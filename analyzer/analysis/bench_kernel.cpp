@@ -1,0 +1,129 @@
+// bench-kernel: how long does one kernel take when it is launched again and again, and how close to the device's peaks is it then? Of the
+// launches that the recorder repeated (PROF_REPEAT_KERNEL): they stand in a range of the domain "prof".
+#include "analyzer/analysis/peak_rates.h"
+#include "analyzer/analysis/repeated_launches.h"
+#include "analyzer/analysis/selected_operations.h"
+#include "analyzer/analysis/statistics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+namespace prof::analyzer {
+
+namespace {
+
+struct Bench {
+  uint32_t range = kNone;         // row of Trace::ranges
+  uint32_t own = kNone;           // row of Trace::operations: the program's own launch that was repeated
+  std::vector<uint32_t> repeats;  // likewise, its repeats
+};
+
+std::vector<Bench> find_benches(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  const RepeatedLaunches repeated(trace);
+  std::vector<Bench> benches;
+  for (const uint32_t range : repeated.ranges()) benches.emplace_back().range = range;
+  if (benches.empty()) return benches;
+  for_each_selected(
+      input, [](StreamId) { return true; },
+      [&](uint32_t row, const GpuOperation& operation) {
+        if (operation.kind() != GpuKind::Kernel || !operation.linked()) return;
+        const HostEvent& launch = trace.host[operation.launch];
+        const uint32_t range = repeated.range_at_or_behind(launch);
+        if (range == kNone) return;
+        Bench& bench =
+            *std::find_if(benches.begin(), benches.end(), [&](const Bench& each) { return each.range == range; });
+        if (launch.begin_ns >= trace.ranges[range].begin_ns) {
+          bench.repeats.push_back(row);
+        } else if (bench.own == kNone || trace.host[trace.operations[bench.own].launch].begin_ns < launch.begin_ns) {
+          bench.own = row;  // the last one of its thread before the repeats
+        }
+      });
+  return benches;
+}
+
+void add_columns(Table& table) {
+  table.add_column("Pid", "pid", CellType::Count);
+  table.add_column("Device", "device", CellType::Count);
+  table.add_column("Repeats", "repeats", CellType::Count);
+  table.add_column("Own launch", "own_launch", CellType::Nanoseconds);
+  table.add_column("Min", "min", CellType::Nanoseconds);
+  table.add_column("Q1", "q1", CellType::Nanoseconds);
+  table.add_column("Med", "med", CellType::Nanoseconds);
+  table.add_column("Q3", "q3", CellType::Nanoseconds);
+  table.add_column("Max", "max", CellType::Nanoseconds);
+  table.add_column("Mean", "mean", CellType::MeanNanoseconds);
+  table.add_column("StdDev", "stddev", CellType::MeanNanoseconds);
+  table.add_column("TFLOP/s", "tflops", CellType::Real, 2);
+  table.add_column("FLOPS (%)", "flops_percent", CellType::Real, 2);
+  table.add_column("GB/s", "gb_per_s", CellType::Real, 1);
+  table.add_column("Bandwidth (%)", "bandwidth_percent", CellType::Real, 2);
+  table.add_column("Type", "type", CellType::Text);
+  table.add_column("From", "from", CellType::Text);
+  table.add_column("To first row (%)", "to_first_percent", CellType::Real, 2);
+  table.add_column("Repeated", "repeated", CellType::Text);
+  table.add_column("Name", "name", CellType::Text);
+}
+
+}  // namespace
+
+Table report_bench_kernel(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  const PeaksOfDevices peaks = peaks_of_devices(input);
+  const KernelCosts costs(trace, input.views, data_type(input.options.dtype));
+  const std::vector<Bench> benches = find_benches(input);
+  Table table("bench-kernel", "One kernel, launched again and again");
+  add_columns(table);
+  std::unordered_map<std::string, double> first_median;
+  uint64_t rows = 0, unseen = 0;
+  for (const Bench& bench : benches) {
+    if (bench.repeats.empty()) {
+      ++unseen;
+      continue;
+    }
+    const GpuOperation& example = trace.operations[bench.repeats.front()];
+    std::vector<int64_t> durations_ns;
+    for (const uint32_t each : bench.repeats) durations_ns.push_back(trace.operations[each].duration_ns());
+    const Statistics times = statistics_of(durations_ns);
+    const uint32_t on = index(trace.stream(example.stream()).device);
+    const Device& device = trace.devices[on];
+    PeakSums sums;
+    sums.add(costs.of(bench.repeats.front()), whole_ns(times.median), peaks.of_device[on]);
+    Table::Row row = table.row();
+    const auto real = [&](std::optional<double> value) { value ? row.add(*value) : row.empty(); };
+    const auto text = [&](const std::string& value) { value.empty() ? row.empty() : row.add(std::string_view(value)); };
+    row.add(trace.processes[index(device.process)].pid).add(device.ordinal).add(times.count);
+    if (bench.own != kNone) {
+      row.add(trace.operations[bench.own].duration_ns());
+    } else {
+      row.empty();
+    }
+    row.add(times.min).add(whole_ns(times.q1)).add(whole_ns(times.median)).add(whole_ns(times.q3)).add(times.max);
+    row.add(times.mean).add(times.stddev);
+    real(sums.tera_flops()), real(sums.flops_percent()), real(sums.giga_bytes()), real(sums.bytes_percent());
+    text(sums.type_text()), text(sums.source_text());
+    const std::string name(operation_name(input.views.names(), example, input.options.names));
+    const auto [known, added] = first_median.try_emplace(name, times.median);
+    real(added || known->second <= 0 ? std::nullopt : std::optional(100 * times.median / known->second));
+    row.add(trace.text(trace.labels[index(trace.ranges[bench.range].label)].text).substr(7))
+        .add(std::string_view(name));
+    ++rows;
+  }
+  table.notes.insert(table.notes.end(), peaks.notes.begin(), peaks.notes.end());
+  if (benches.empty())
+    table.notes.push_back(
+        "no launch was repeated: prof record --repeat-kernel NAME=100 --assume-idempotent -- PROGRAM");
+  if (unseen != 0)
+    table.notes.push_back(fmt::format("repeated launches without GPU times, or not selected: {}", unseen));
+  if (rows != 0) {
+    table.notes.push_back(
+        "repeats stand right behind the program's own launch, on its stream, with its arguments: caches are warm");
+    table.notes.push_back("rates are of the median");
+  }
+  return table;
+}
+
+}  // namespace prof::analyzer
