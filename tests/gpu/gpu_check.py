@@ -48,6 +48,7 @@ STEPS = {
     "torch_answers": steps_answers.torch_answers,
     "peaks": steps_peaks.peaks,
     "measured_peaks": steps_peaks.measured_peaks,
+    "repeat_kernel": steps_peaks.repeat_kernel,
     "library_calls": steps_libraries.library_calls,
     "launch_loop": steps_overhead.launch_loop,
     "graph_replay": steps_graphs.graph_replay,

@@ -91,3 +91,47 @@ def measured_peaks(lab, step):
     step.table("Measured ceilings", ["what", "measured", "datasheet", "%"], table)
     with open(store, encoding="utf-8") as file:
         step.table("Rows as kept", ["line"], [(line.strip(),) for line in file])
+
+
+PRODUCT = """
+import torch
+torch.manual_seed(1)
+a = torch.randn(4096, 4096, device="cuda", dtype=torch.bfloat16)
+for _ in range(3):
+    b = a @ a
+torch.cuda.synchronize()
+print(float(b.double().sum()))
+"""
+
+
+def repeat_kernel(lab, step):
+    """A launch that the recorder repeats: the program's answer stays, the repeats take what the launch took, and a product's rate is one that such a
+    product reaches."""
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    folder = lab.fresh("repeat_kernel")
+    recorded = lab.run([lab.program("mixed")], env=lab.recorded_env(folder, PROF_REPEAT_KERNEL="spin_short=100", PROF_ASSUME_IDEMPOTENT="1"), timeout=60)
+    plain = lab.run([lab.program("mixed")], timeout=60)
+    step.check("a program's output, with a kernel repeated 100 times", (plain.status, plain.stdout) == (recorded.status, recorded.stdout),
+               f"status {recorded.status}; {recorded.stderr.strip()[-200:]}", "as without")
+    found = rows(lab, ["report", "bench-kernel", *lab.logs(folder)])
+    row = found[0] if found else {"repeats": 0, "med": 0, "own_launch": 0, "stddev": 0}
+    step.check("repeats with GPU times", row["repeats"] == 100, row["repeats"], 100)
+    ratio = row["med"] / max(row["own_launch"] or 0, 1)
+    step.check("median of the repeats / own launch, of a kernel that waits 20 us", 0.9 <= ratio <= 1.1, f"{ratio:.3f}", "0.9 to 1.1")
+    plain = lab.run([lab.python, "-c", PRODUCT], timeout=120)
+    if plain.status != 0:
+        raise Skipped(f"PyTorch does not run here: {plain.stderr.strip()[-300:]}")
+    table = []
+    for libs in ("1", "0"):
+        folder = lab.fresh(f"repeat_product_{libs}")
+        recorded = lab.run([lab.python, "-c", PRODUCT], env=lab.recorded_env(folder, PROF_REPEAT_KERNEL="nvjet*:2=200", PROF_ASSUME_IDEMPOTENT="1", PROF_LIBS=libs),
+                           timeout=120)
+        step.check(f"PyTorch's answer, PROF_LIBS={libs}", plain.stdout == recorded.stdout, f"{plain.stdout.strip()}, {recorded.stdout.strip()}", "equal")
+        for row in rows(lab, ["report", "bench-kernel", *lab.logs(folder)]):
+            table.append((row["name"][:60], row["repeats"], row["own_launch"], row["min"], row["med"], row["max"], row["tflops"], row["flops_percent"], row["from"]))
+    step.table("prof report bench-kernel, product of 4096 x 4096 in bf16", ["kernel", "repeats", "own launch (ns)", "min", "med", "max", "TFLOP/s", "%", "FLOPs from"], table)
+    if not table:
+        raise Skipped("the product's kernel is not called nvjet here")
+    percent = table[0][7] or 0
+    step.check("rate of the repeats, % of the peak, FLOPs from library calls", LEAST_PRODUCT <= percent <= 100, f"{percent:.1f}", f"{LEAST_PRODUCT} to 100")
