@@ -9,7 +9,7 @@ import sys
 HOSTS = {
     "ui.perfetto.dev",          # where a trace is opened
     "www.apache.org",           # the licence
-    "json.schemastore.org", "www.w3.org", "www.speedscope.app", "docs.nvidia.com", "perfetto.dev",
+    "json.schemastore.org", "www.w3.org", "www.speedscope.app", "docs.nvidia.com", "developer.nvidia.com", "perfetto.dev",
     # where the numbers of analyzer/model/devices.def were read: printed, never fetched
     "github.com", "glennklockwood.com", "hmc-tech.com", "rocm.docs.amd.com",
 }

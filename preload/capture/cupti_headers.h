@@ -7,6 +7,17 @@
 #include <cupti_result.h>
 #include <cupti_version.h>
 
+// The range profiler came with CUDA 12.6; with older headers there are no hardware counters.
+#if __has_include(<cupti_range_profiler.h>)
+#define PROF_RANGE_PROFILER 1
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+#else
+#define PROF_RANGE_PROFILER 0
+#endif
+
 #include <cupti_activity.h>
 #include <cupti_callbacks.h>
 #include <cupti_driver_cbid.h>

@@ -2,6 +2,7 @@
 
 #include "preload/capture/bounded_flush.h"
 #include "preload/capture/clock.h"
+#include "preload/capture/counters.h"
 #include "preload/capture/cupti_client.h"
 #include "preload/capture/cupti_front.h"
 #include "preload/capture/cupti_records.h"
@@ -65,7 +66,9 @@ void give_up(std::string_view a, std::string_view b = {}, std::string_view c = {
   }
   count(format::Counter::cupti_unavailable);
   define_meta("gpu_times", {reason, size});
-  say(g_said, "no GPU times: ", {reason, size}, "; the host side is recorded");
+  const bool counters = drop_counters({reason, size});
+  say(g_said, counters ? "no hardware counters and no GPU times: " : "no GPU times: ", {reason, size},
+      "; the host side is recorded");
 }
 
 // What another profiler uses stays on.
@@ -179,10 +182,28 @@ void tell_taken_away(const char* function) {
   say(g_said, "the program uses a second libcupti (", function, "): GPU times end here");
 }
 
+GpuActivity collect() {
+  if (!enable_all()) return GpuActivity::Off;
+  define_meta("graphs", enable_graphs());
+  enable_unified_memory();
+  define_meta("gpu_correlation", enable_calls());
+  define_meta("gpu_times", "on");
+  explain("GPU times by ", g_cupti.path, ", found ", g_cupti.how);
+  return GpuActivity::On;
+}
+
+// Some driver call is recorded while the first context is made, else none ever is; cuInit is over and costs a launch nothing.
+void show_driver_calls() {
+  if (g_cupti.api.cuptiActivityEnableDriverApi != nullptr)
+    g_cupti.api.cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuInit, 1);
+}
+
 GpuActivity take() {
   const int driver_version = define_devices();
   if (std::strcmp(options().gpu, "off") == 0) {
     define_meta("gpu_times", "off");
+    static std::atomic<bool> said{false};
+    if (drop_counters("PROF_GPU=off")) say(said, "no hardware counters: PROF_GPU=off");
     return GpuActivity::Off;
   }
   if (const char* const function = g_taken_by.load(std::memory_order_acquire); function != nullptr) {
@@ -200,13 +221,9 @@ GpuActivity take() {
   define_meta("cupti_path", g_cupti.path);
   define_meta("cupti_found", g_cupti.how);
   define_meta("cupti_version", Decimal(g_cupti.version).text());
-  if (!enable_all()) return GpuActivity::Off;
-  define_meta("graphs", enable_graphs());
-  enable_unified_memory();
-  define_meta("gpu_correlation", enable_calls());
-  define_meta("gpu_times", "on");
-  explain("GPU times by ", g_cupti.path, ", found ", g_cupti.how);
-  return GpuActivity::On;
+  if (!counters_on()) return collect();
+  show_driver_calls();  // should there be no counters after all
+  return GpuActivity::Off;
 }
 
 void store_pending() {
@@ -268,7 +285,8 @@ void take_gpu_activity_slow() {
   if (!scope.recording()) return;  // asked again by the next launch
   GpuActivity cold = GpuActivity::Cold;
   if (!g_gpu_activity.compare_exchange_strong(cold, GpuActivity::Taking, std::memory_order_acq_rel)) return;
-  if (options().launches == 0 && !repeats_awaited()) pass_gpu_activity();  // else each launch comes by
+  if (options().launches == 0 && !repeats_awaited() && !counters_on())
+    pass_gpu_activity();  // else each launch comes by: counted, repeated or measured
   const int saved = errno;
   {
     const DriverCall call;
@@ -286,8 +304,14 @@ void arm_gpu_activity() {
   if (std::strcmp(options().gpu, "off") == 0 || g_taken_by.load(std::memory_order_acquire) != nullptr) return;
   const DriverCall call;
   if (open_cupti(read_driver_version()).has_value()) return;  // said, if it is still so, where the recording begins
-  if (g_cupti.api.cuptiActivityEnableDriverApi != nullptr)
-    g_cupti.api.cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuInit, 1);
+  show_driver_calls();
+}
+
+void collect_gpu_activity_after_all() {
+  GpuActivity off = GpuActivity::Off;
+  if (!g_gpu_activity.compare_exchange_strong(off, GpuActivity::Taking, std::memory_order_acq_rel)) return;
+  g_gpu_activity.store(collect(), std::memory_order_release);
+  if (options().launches == 0) pass_gpu_activity();
 }
 
 void count_launch_before_gpu_times() { count(format::Counter::launches_before_gpu_times); }

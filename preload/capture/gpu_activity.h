@@ -24,8 +24,11 @@ inline void take_gpu_activity() {
 // over, cuInit, which costs a launch nothing.
 void arm_gpu_activity();
 
+// Hardware counters were to be measured instead, and cannot be (counters.h): GPU activity is collected from here on.
+void collect_gpu_activity_after_all();
+
 //   Cold -> Taking -> On -> TakenAway (another tool) | Finished (exit)
-//                  \-> Off (PROF_GPU=off, no CUPTI, refused, in use, forked)
+//                  \-> Off (PROF_GPU=off, no CUPTI, refused, in use, forked, PROF_COUNTERS)
 enum class GpuActivity : uint32_t { Cold, Taking, On, Off, TakenAway, Finished };
 extern std::atomic<GpuActivity> g_gpu_activity;
 

@@ -3,6 +3,7 @@
 // throw, change errno or the result; no destructor runs, so pthread_cancel and longjmp leave through it.
 #pragma once
 
+#include "preload/capture/counters.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/intercept/api.h"
 #include "preload/intercept/record_call.h"
@@ -39,6 +40,12 @@ concept Repeatable = requires {
   Topic::kRepeatable;
 };
 
+// What must be known of a call also where it is not recorded.
+template <class Topic>
+concept AroundReal = requires {
+  Topic::before_real();
+};
+
 template <Api api, class Function = typename Row<api>::Function> struct Hook;
 
 template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> {
@@ -52,6 +59,9 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
         if constexpr (Repeatable<Topic>) {
           if (awaits_repeated_kernel()) return call_and_repeat(args...);
         }
+        if constexpr (CountsAsLaunch<Topic>) {
+          if (counters_on()) return call_measured(args...);
+        }
       }
     }
     CallScope scope(api_id(api), __builtin_frame_address(0));
@@ -61,12 +71,12 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
         if (window_is(Window::AwaitsLaunch)) [[unlikely]]
           return call_awaiting(args...);
       }
-      return real_of<api>()(args...);
+      return real(args...);
     }
     define_api(api);
     auto state = Topic::enter(Caller<api>{}, scope, args...);
     error = error_before;
-    const CUresult result = real_of<api>()(args...);
+    const CUresult result = real(args...);
     scope.end();
     const int error_after = error;
     if (scope.still_recording()) [[likely]]
@@ -77,9 +87,50 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
   }
 
  private:
+  static CUresult real(Args... args) {
+    using Topic = typename Row<api>::Topic;
+    if constexpr (AroundReal<Topic>) {
+      Topic::before_real();
+      const CUresult result = real_of<api>()(args...);
+      Topic::after_real(result);
+      return result;
+    } else {
+      return real_of<api>()(args...);
+    }
+  }
+
+  // PROF_COUNTERS: the call alone on its context, between two marks. What that takes is no part of the recorded time.
+  __attribute__((noinline, cold)) static CUresult call_measured(Args... args) {
+    using Topic = typename Row<api>::Topic;
+    const int error_before = errno;
+    CallScope scope(api_id(api), __builtin_frame_address(0));
+    if (!scope.recording()) {
+      errno = error_before;
+      return window_is(Window::AwaitsLaunch) ? call_awaiting(args...) : real(args...);
+    }
+    define_api(api);
+    auto state = Topic::enter(Caller<api>{}, scope, args...);
+    const MeasuredLaunch measured = begin_measured_launch(Topic::work(args...));
+    scope.begin_again();
+    errno = error_before;
+    const CUresult result = real(args...);
+    scope.end();
+    const int error_after = errno;
+    end_measured_launch(measured);
+    if (scope.still_recording()) {
+      Topic::leave(Caller<api>{}, scope, state, result, args...);
+      keep_measured_launch(measured, result == CUDA_SUCCESS, scope.end_tick());
+    } else {
+      drop_measured_launch(measured);
+    }
+    scope.leave();
+    errno = error_after;
+    return result;
+  }
+
   // Not inlined: the launch path would make room for it.
   __attribute__((noinline, cold)) static CUresult call_awaiting(Args... args) {
-    return is_awaited_launch() ? call(args...) : real_of<api>()(args...);
+    return is_awaited_launch() ? call(args...) : real(args...);
   }
 
   __attribute__((noinline, cold)) static CUresult call_and_repeat(Args... args) {

@@ -67,6 +67,7 @@ void prepare_gpu_activity(bool launch) {
     return;
   }
   take_gpu_activity();
+  prepare_counters();
   if (launch && options().launches != 0) launch_entered();
 }
 

@@ -1,5 +1,6 @@
 #include "preload/intercept/nvtx_events.h"
 
+#include "preload/capture/counters.h"
 #include "preload/capture/launch_path.h"
 #include "preload/capture/streams.h"
 #include "preload/format/nvtx_types.h"
@@ -11,6 +12,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 namespace prof::preload {
 namespace {
@@ -100,6 +102,10 @@ template <class Event> void emit_message(Event& event, NvtxObject* domain, const
   emit(event);
   if (marker_may_dump()) [[unlikely]]
     marker_dumps(message.text);
+  if constexpr (std::is_same_v<Event, format::NvtxPush>) {
+    if (counters_of_ranges()) [[unlikely]]
+      counter_range_pushed(domain, domain != nullptr ? domain->view() : std::string_view(), message.text, event.time);
+  }
 }
 
 // The payloads, and then the event with what they say of its message. Out of the way of the plain events: their `event` stays in
@@ -203,6 +209,8 @@ __attribute__((flatten)) int nvtx_push(NvtxObject* domain, const NvtxMessage& me
 __attribute__((flatten)) int nvtx_pop(NvtxObject* domain) {
   const EventScope scope;
   if (scope.recording()) [[likely]] {
+    if (counters_of_ranges()) [[unlikely]]
+      counter_range_popped(domain);
     format::NvtxPop event;
     event.time = now_ticks();
     event.domain = nvtx_domain_id(domain);
@@ -254,6 +262,7 @@ void nvtx_mark(NvtxObject* domain, const NvtxMessage& message) {
 int nvtx_pop(NvtxObject* domain, const NvtxPayloadData* payloads, size_t payload_count) {
   const EventScope scope;
   if (scope.recording()) {
+    if (counters_of_ranges()) counter_range_popped(domain);
     format::NvtxPop event;
     event.time = now_ticks();
     event.domain = nvtx_domain_id(domain);

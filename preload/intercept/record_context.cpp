@@ -35,7 +35,9 @@ void green_context_known(CUgreenCtx green, CUcontext context) {
 void green_context_gone(CUgreenCtx green) {
   const uint64_t context = g_green.find(green);
   g_green.erase(green);
-  if (context != 0) context_gone(reinterpret_cast<CUcontext>(context));
+  if (context == 0) return;
+  counters_before_context_end(reinterpret_cast<CUcontext>(context), true);
+  context_gone(reinterpret_cast<CUcontext>(context));
 }
 
 void context_gone(CUcontext context) {

@@ -1,6 +1,7 @@
 // Contexts, modules and functions: ApiCall records; destruction starts a new generation of function handles. In the program.
 #pragma once
 
+#include "preload/capture/counters.h"
 #include "preload/capture/stream_table.h"
 #include "preload/intercept/functions.h"
 #include "preload/intercept/record_call.h"
@@ -43,6 +44,7 @@ struct ContextCreate {
 struct ContextDestroy {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C> static Nothing enter(C, const CallScope&, CUcontext context) {
+    counters_before_context_end(context, true);
     context_gone(context);
     return {};
   }
@@ -92,9 +94,17 @@ struct GreenDestroy {
 // cuDevicePrimaryCtxRelease and …Reset: the context goes with the last release. Other threads that still use it are wrong.
 struct PrimaryRelease {
   static constexpr bool kNeedsGpuActivity = false;
-  template <class C> static CUcontext enter(C, const CallScope&, CUdevice device) { return primary_context(device); }
+  template <class C> static CUcontext enter(C, const CallScope&, CUdevice device) {
+    const CUcontext context = primary_context(device);
+    counters_before_context_end(context,
+                                C::kApi == Api::cuDevicePrimaryCtxReset || C::kApi == Api::cuDevicePrimaryCtxReset_v2);
+    return context;
+  }
   template <class C> static void leave(C, const CallScope& scope, CUcontext context, CUresult result, CUdevice device) {
-    if (result == CUDA_SUCCESS && !primary_context_active(device)) context_gone(context);
+    if (result == CUDA_SUCCESS && !primary_context_active(device)) {
+      counters_after_context_end(context);
+      context_gone(context);
+    }
     record_call(scope, C::kApi, {}, as_object(context), result);
   }
 };

@@ -24,6 +24,7 @@ namespace topic {
 
 struct GraphLaunch {
   static constexpr bool kNeedsGpuActivity = true, kLaunch = true;
+  static LaunchedWork work(CUgraphExec, CUstream stream) { return {LaunchedWork::Kind::Graph, nullptr, stream}; }
   struct State {
     Launching launch;
     GraphFacts graph;

@@ -2,6 +2,7 @@
 // the shape, one look in a cache, one record. In the program.
 #pragma once
 
+#include "preload/capture/counters.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/capture/stacks.h"
 #include "preload/intercept/captured_node.h"
@@ -132,6 +133,10 @@ struct Launch {
     const LaunchShape shape = launch_shape(args...);
     return repeats_of(captured(shape.stream, null_stream) ? nullptr : driver_name_of(shape.function));
   }
+  template <class... Args> static LaunchedWork work(Args... args) {
+    const LaunchShape shape = launch_shape(args...);
+    return {LaunchedWork::Kind::Kernel, shape.function, shape.stream};
+  }
   template <class C, class... Args> static Launching enter(C, const CallScope& scope, Args... args) {
     return enter_launch(scope, launch_shape(args...).stream, C::kNullStream);
   }
@@ -146,6 +151,7 @@ struct Launch {
 // cuLaunchCooperativeKernelMultiDevice: one event a device, all with the times of the one call.
 struct LaunchMany {
   static constexpr bool kNeedsGpuActivity = true, kLaunch = true;
+  template <class... Args> static LaunchedWork work(Args...) { return {LaunchedWork::Kind::Kernels, nullptr, nullptr}; }
   template <class C> static Nothing enter(C, const CallScope& scope, CUDA_LAUNCH_PARAMS*, unsigned, unsigned) {
     if (gpu_activity_needs_external_ids()) push_external_id(scope.begin_tick());
     return {};

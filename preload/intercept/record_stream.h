@@ -3,6 +3,7 @@
 // In the program.
 #pragma once
 
+#include "preload/capture/counters.h"
 #include "preload/intercept/captured_node.h"
 #include "preload/intercept/record_call.h"
 
@@ -51,6 +52,11 @@ struct StreamFinish {
 
 struct CaptureBegin {
   static constexpr bool kNeedsGpuActivity = true;
+  // Around the real call, recorded or not.
+  static void before_real() { capture_opens(); }
+  static void after_real(CUresult result) {
+    if (result != CUDA_SUCCESS) capture_closes();
+  }
   template <class C, class... Args> static StreamState* enter(C, const CallScope&, CUstream stream, Args...) {
     StreamState* const state = stream_state(stream, C::kNullStream);  // now: nothing may be asked about it later
     capture_begins(stream);
@@ -69,13 +75,20 @@ struct CaptureBegin {
 
 struct CaptureEnd {
   static constexpr bool kNeedsGpuActivity = false;
+  static void before_real() {}
+  static void after_real(CUresult result) {
+    if (ended(result)) capture_closes();
+  }
+  // A capture that was invalidated ends with an error, too; the end of none at all (ILLEGAL_STATE) ends nothing.
+  static bool ended(CUresult result) {
+    return result != CUDA_ERROR_ILLEGAL_STATE && result != CUDA_ERROR_INVALID_VALUE;
+  }
   template <class C> static StreamState* enter(C, const CallScope&, CUstream stream, CUgraph*) {
     return stream_state(stream, C::kNullStream);
   }
   template <class C>
   static void leave(C, const CallScope& scope, StreamState* state, CUresult result, CUstream, CUgraph* graph) {
-    // A capture that was invalidated ends with an error, too; the end of none at all (ILLEGAL_STATE) ends nothing.
-    if (result != CUDA_ERROR_ILLEGAL_STATE && result != CUDA_ERROR_INVALID_VALUE) capture_ended();
+    if (ended(result)) capture_ended();
     record_call(scope, C::kApi, stream_id(state), result == CUDA_SUCCESS && graph != nullptr ? as_object(*graph) : 0,
                 result);
   }

@@ -1,6 +1,7 @@
 #include "preload/runtime/helper.h"
 
 #include "preload/capture/bounded_flush.h"
+#include "preload/capture/counters.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/log/chunks.h"
 #include "preload/log/ring.h"
@@ -86,6 +87,7 @@ void* helper_main(void* epoch_argument) {
     }
     if (options().flush != 0 && monotonic_now() >= next_flush) {
       flush_gpu_activity(false);
+      flush_counters();
       next_flush = monotonic_now() + options().flush;
     }
     const uint64_t now = monotonic_now();

@@ -160,6 +160,7 @@ class CallScope {
   uint64_t end_tick() const { return end_; }
   uint64_t duration() const { return end_ - begin_; }
   void end() { end_ = now_ticks(); }
+  void begin_again() { begin_ = now_ticks(); }  // what was done since it began is not the call's
   // A signal handler, or a fork inside the call, may have changed the thread's state: false then, and nothing may be emitted.
   bool still_recording() const {
     return t_local.epoch == life().epoch.load(std::memory_order_relaxed) && t_local.epoch != 0;

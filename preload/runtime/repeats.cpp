@@ -1,5 +1,6 @@
 #include "preload/runtime/repeats.h"
 
+#include "preload/capture/counters.h"
 #include "preload/capture/decimal.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/runtime/explain.h"
@@ -111,7 +112,7 @@ uint32_t repeats_of(const char* name) {
   if (name == nullptr || !is_called(name, g_name)) return 0;
   if (g_seen.fetch_add(1, std::memory_order_relaxed) + 1 != g_wanted_launch) return 0;
   g_awaited.store(false, std::memory_order_relaxed);
-  if (options().launches == 0) pass_gpu_activity();
+  if (options().launches == 0 && !counters_on()) pass_gpu_activity();
   explain("repeats launch ", Decimal(g_wanted_launch).text(), " of ", name);
   return g_times;
 }

@@ -3,6 +3,7 @@
 #include "preload/runtime/start.h"
 
 #include "preload/capture/bounded_flush.h"
+#include "preload/capture/counters.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/capture/stacks.h"
 #include "preload/capture/streams.h"
@@ -112,7 +113,9 @@ bool open_tables(uint64_t ended) {
 // are collected now; but the clean-up of libraries loaded earlier is still to come, and its calls belong into the log.
 // quick_exit goes no further, so there the life ends at once.
 void at_exit(void*) {
-  if (getpid() == g_pid) finish_gpu_activity();
+  if (getpid() != g_pid) return;
+  finish_counters();
+  finish_gpu_activity();
 }
 void at_quick_exit(void*) { finish_life(); }
 
@@ -151,6 +154,7 @@ void leave_parents_life() {
   abandon_chunks();
   abandon_ring();
   forget_retired();
+  forget_counters();
   forget_gpu_activity();
 }
 
@@ -222,6 +226,7 @@ bool start_life() {
   open_threads(ended != 0);
   open_triggers();
   open_repeats();
+  open_counters();
   open_dumps();
   g_pid = getpid();
   ++g_parts;
@@ -318,6 +323,7 @@ void finish_life() {
   const int saved = errno;
   {
     const OwnCalls own;
+    finish_counters();
     finish_gpu_activity();
     const ClockReading now = read_clocks();
     if (thread_ready()) emit(format::ClockAnchor{now.tick, now.monotonic_ns, now.realtime_ns});

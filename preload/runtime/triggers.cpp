@@ -16,7 +16,6 @@ uint64_t g_first_launch = 0;              // of PROF_START=launches:N
 std::atomic<uint64_t> g_passed_launches;  // that entered while one was waited for
 std::atomic<uint64_t> g_launches;         // that entered since the recording began
 
-// PROF_START=nvtx:NAME@DOMAIN. Behind the last '@' a domain, empty for the default one, '*' for all, which none at all means too.
 char g_wanted[512];
 std::string_view g_name, g_domain;
 
@@ -36,12 +35,7 @@ bool read_first_launch(const char* text) {
 
 void read_range(const char* text) {
   std::strcpy(g_wanted, text);
-  g_name = g_wanted;
-  g_domain = "*";
-  const char* const at = std::strrchr(g_wanted, '@');
-  if (at == nullptr) return;
-  g_name = {g_wanted, static_cast<size_t>(at - g_wanted)};
-  g_domain = at + 1;
+  split_range_name(g_wanted, g_name, g_domain);
 }
 
 void end_range() {
@@ -51,6 +45,15 @@ void end_range() {
 }
 
 }  // namespace
+
+void split_range_name(const char* text, std::string_view& name, std::string_view& domain) {
+  name = text;
+  domain = "*";
+  const char* const at = std::strrchr(text, '@');
+  if (at == nullptr) return;
+  name = {text, static_cast<size_t>(at - text)};
+  domain = at + 1;
+}
 
 Window read_trigger(const char* start) {
   constexpr std::string_view kLaunches = "launches:", kRange = "nvtx:";

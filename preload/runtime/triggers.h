@@ -11,6 +11,9 @@
 
 namespace prof::preload {
 
+// NAME@DOMAIN. Behind the last '@' a domain, empty for the default one, '*' for all, which none at all means too.
+void split_range_name(const char* text, std::string_view& name, std::string_view& domain);
+
 // What PROF_START says, launches:N or nvtx:NAME; Window::Open: neither. Called by the constructor.
 Window read_trigger(const char* start);
 bool begins_with_range();  // PROF_START=nvtx:NAME

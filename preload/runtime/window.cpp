@@ -1,6 +1,7 @@
 #include "preload/runtime/window.h"
 
 #include "preload/capture/bounded_flush.h"
+#include "preload/capture/counters.h"
 #include "preload/capture/depth_marks.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/runtime/control.h"
@@ -168,6 +169,7 @@ bool end_window(const char* why) {
     }
   }
   explain("the recording ends: ", why);
+  end_counters();
   end_gpu_activity();
   close_marks();
   finish_life();

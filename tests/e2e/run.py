@@ -10,7 +10,7 @@
     // Expect: trace valid                        nothing is wrong with it (tests/golden/validate_trace.py)
     // Expect: logs 2
     // Expect: log 1: 3 kernel_launch(vector_add), >=1 api_call(cuInit), 0 lost, counter guard_resets 1, text nvtx_push,
-              whole, size < 1000000, 3 stack(REGEX)      (stacks.py; logs are numbered by their start; "no X" is "0 X")
+              whole, size < 1000000, 3 stack(REGEX), 3 counters(gemm dram__bytes_read=256), launches accounted      (stacks.py, counters.py; logs are numbered by their start; "no X" is "0 X")
 A kind may carry a name: the kernel's, the function's, or an NVTX label's text.
 """
 import argparse
@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 
+from counters import Counters
 from stacks import Stacks
 
 VALIDATE = pathlib.Path(__file__).parent.parent / "golden/validate_trace.py"
@@ -97,6 +98,13 @@ def judge(log, item):
         log.stacks = log.stacks or Stacks(log.records, log.names["string"])
         found = log.stacks.count(log.records, match[2])
         return None if compare(found, match[1]) else f"{found}, of these stacks:\n" + "\n".join(sorted(set(log.stacks.texts.values())))
+    if match := re.fullmatch(r"launches accounted(?: but (\d+))?", item):
+        unaccounted = Counters(log).unaccounted
+        return f"{unaccounted} without hardware counters or a reason" if abs(unaccounted) > int(match[1] or 0) else None
+    if match := re.fullmatch(r"((?:>=|<)?\d+) counters\((.*)\)", item):
+        counters = Counters(log)
+        found = counters.count(match[2])
+        return None if compare(found, match[1]) else f"{found}, of {len(counters.rows)} rows such as {counters.rows[:8]}"
     if match := re.fullmatch(r"((?:>=|<)?\d+) (\w+)(?:\((.*)\))?", item):
         found = log.count(match[2], match[3])
         return None if compare(found, match[1]) else f"{found} {match[2]}{'(' + match[3] + ')' if match[3] else ''}"

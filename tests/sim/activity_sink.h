@@ -100,6 +100,7 @@ struct DriverInternals {
   void (*settle)();      // retires everything the device has finished by now
   void (*finish_all)();  // waits, in the simulator's time, for all work submitted so far
   Ns (*now)();
+  uint32_t (*next_correlation)();  // what the next call gets
   void (*runtime_enter)(RuntimeCall*, uint32_t cbid, const char* name, const void* params);
   void (*runtime_exit)(RuntimeCall*, int result);
 };

@@ -63,6 +63,7 @@ Ns half(Ns cost) { return cost / 2; }
 }  // namespace
 
 uint32_t new_correlation() { return g_next_correlation.fetch_add(1); }
+uint32_t next_correlation() { return g_next_correlation.load(); }
 uint32_t current_correlation() { return tl_correlation; }
 void set_call_symbol(const char* kernel_name) { tl_symbol = kernel_name; }
 ActivitySink* activity_sink() { return g_sink.load(std::memory_order_acquire); }

@@ -53,6 +53,7 @@ class ApiScope {
 };
 
 uint32_t new_correlation();      // for device work that no API record will explain
+uint32_t next_correlation();     // of the call that comes next, on any thread
 uint32_t current_correlation();  // of the call this thread is inside
 void set_call_symbol(const char* kernel_name);
 ActivitySink* activity_sink();

@@ -126,6 +126,7 @@ class Sink final : public ActivitySink {
     State& now = state();
     std::lock_guard<std::mutex> lock(now.mutex);
     if (wants_operation(now, record) && !lost(now)) now.finished.push_back(record);
+    counters_see(record);
     if (record.kind != OperationKind::Memcpy || !now.unified_configured ||
         !now.enabled[CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER])
       return;

@@ -97,6 +97,7 @@ uint64_t clock_now(State& now);             // CUPTI's clock; takes an anchor wh
 uint64_t translate(State& now, Ns moment);  // with the mutex
 void deliver(bool partly_filled);           // moves finished records into buffers and hands complete ones over
 void start_worker();
+void counters_see(const OperationRecord& record);  // cupti_counters.cpp: it may only queue
 size_t record_size(CUpti_ActivityKind kind);
 size_t write_record(State& now, const Finished& from, uint8_t* to);  // with the mutex
 

@@ -134,6 +134,14 @@ void read_cupti(Script& to, const Line& line) {
     to.cupti.backlog = line.number(2);
   } else if (what == "version") {
     to.cupti.version = static_cast<uint32_t>(line.number(2));
+  } else if (what == "counters_absent") {
+    to.cupti.counters_absent = true;
+  } else if (what == "counters_hang") {
+    to.cupti.counters_hang = line.word(2);
+  } else if (what == "counters_unsupported") {
+    to.cupti.counters_unsupported = line.word(2);
+  } else if (what == "counters_drop") {
+    to.cupti.counters_drop = line.number(2);
   } else {
     fail(line.where, line.text, "unknown CUPTI behaviour");
   }

@@ -35,13 +35,17 @@ struct CuptiScript {
   uint64_t lose_buffer_every = 0;  // every Nth buffer never comes back
   bool flush_hangs = false;
   bool child_dies = false;
-  int enable_result = 0;           // CUptiResult of cuptiActivityEnable
-  bool no_graph_ids = false;       // cuptiGetGraphId and its like: NOT_SUPPORTED
-  bool no_graph_trace = false;     // whole graphs cannot be traced: NOT_SUPPORTED
-  bool absent_driver_api = false;  // cuptiActivityEnableDriverApi: NOT_SUPPORTED, as in a libcupti without it
-  uint64_t worker_ms = 10;         // the worker thread's period (wall time)
-  uint64_t backlog = 0;            // a call waits while more records than this are not in a buffer yet; 0: never
-  uint32_t version = 0;            // 0: the header's
+  int enable_result = 0;             // CUptiResult of cuptiActivityEnable
+  bool no_graph_ids = false;         // cuptiGetGraphId and its like: NOT_SUPPORTED
+  bool no_graph_trace = false;       // whole graphs cannot be traced: NOT_SUPPORTED
+  bool absent_driver_api = false;    // cuptiActivityEnableDriverApi: NOT_SUPPORTED, as in a libcupti without it
+  uint64_t worker_ms = 10;           // the worker thread's period (wall time)
+  uint64_t backlog = 0;              // a call waits while more records than this are not in a buffer yet; 0: never
+  uint32_t version = 0;              // 0: the header's
+  bool counters_absent = false;      // any call of the range profiler ends the process
+  std::string counters_hang;         // this function of the range profiler never returns
+  std::string counters_unsupported;  // the field of CUpti_Profiler_DeviceSupported_Params that says no
+  uint64_t counters_drop = 0;        // every Nth range is dropped and counted
 };
 
 struct Script {
