@@ -46,8 +46,8 @@ struct Ran {
   bool timed_out = false;
 };
 
-// prof doctor --self-test-program under the recorder.
-Ran run_under(const std::string& library, const std::string& folder) {
+// prof doctor --self-test-program under the recorder. `counters`: of PROF_COUNTERS.
+Ran run_under(const std::string& library, const std::string& folder, const std::string& counters) {
   int out[2], err[2];
   Ran ran;
   if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) return ran;
@@ -57,6 +57,8 @@ Ran run_under(const std::string& library, const std::string& folder) {
     dup2(err[1], STDERR_FILENO);
     setenv("LD_PRELOAD", library.c_str(), 1);
     setenv("PROF_OUTPUT", folder.c_str(), 1);
+    setenv("PROF_COUNTERS", counters.c_str(), 1);
+    unsetenv("PROF_COUNTERS_OF");
     unsetenv("PROF_QUIET");
     execl("/proc/self/exe", "prof", "doctor", "--self-test-program", nullptr);
     _exit(127);
@@ -131,6 +133,23 @@ Finding judge_gpu_times(const LogHealth& health, const Coverage& coverage) {
   return {Verdict::Ok, "GPU times", cupti, ""};
 }
 
+// Of a second run, which asked for them. Nobody who does not ask for them misses them.
+Finding judge_counters(const std::string& folder, const std::string& wanted, bool asked) {
+  std::string state = "the self-test with them has no log";
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() != ".plog") continue;
+    const LogOpenResult opened = LogFile::open(entry.path());
+    if (!opened) continue;
+    state = examine_log(*opened.log).definitions.meta_value("counters");
+    if (state.empty()) state = "CUPTI was not asked";
+  }
+  if (state == "on")
+    return {Verdict::Ok, "counters", fmt::format("hardware counters can be measured ({})", wanted), ""};
+  const std::string text = fmt::format("no hardware counters, which PROF_COUNTERS asks for: {}", state);
+  if (asked) return {Verdict::Less, "counters", text, "see docs/counters.md, or unset PROF_COUNTERS"};
+  return {Verdict::Ok, "counters", text, ""};
+}
+
 // What the recorder said, in one line.
 std::string messages_of(const Ran& ran) {
   std::string text = ran.messages.substr(0, 300);
@@ -169,6 +188,26 @@ std::vector<Finding> judge(const Ran& ran, const std::string& folder) {
   return findings;
 }
 
+// Gone with it.
+class TestFolder {
+ public:
+  TestFolder() : path_((fs::temp_directory_path() / "prof-doctor-XXXXXX").string()) {
+    made_ = mkdtemp(path_.data()) != nullptr;
+  }
+  ~TestFolder() {
+    std::error_code error;
+    if (made_) fs::remove_all(path_, error);
+  }
+  TestFolder(const TestFolder&) = delete;
+  TestFolder& operator=(const TestFolder&) = delete;
+  bool made() const { return made_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool made_ = false;
+};
+
 }  // namespace
 
 int self_test_program() {
@@ -201,14 +240,17 @@ int self_test_program() {
 }
 
 std::vector<Finding> run_self_test(const std::string& library) {
-  std::string folder = (fs::temp_directory_path() / "prof-doctor-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr)
+  const TestFolder folder, counters_folder;
+  if (!folder.made() || !counters_folder.made())
     return {
         {Verdict::Less, "self-test", "no folder could be made in " + fs::temp_directory_path().string(), "set TMPDIR"}};
-  const Ran ran = run_under(library, folder);
-  std::vector<Finding> findings = judge(ran, folder);
-  std::error_code error;
-  fs::remove_all(folder, error);
+  std::vector<Finding> findings = judge(run_under(library, folder.path(), "off"), folder.path());
+  if (findings[0].verdict != Verdict::Ok) return findings;
+  const char* const variable = std::getenv("PROF_COUNTERS");
+  const bool asked = variable != nullptr && *variable != '\0' && std::strcmp(variable, "off") != 0;
+  const std::string wanted = asked ? variable : "memory";
+  run_under(library, counters_folder.path(), wanted);
+  findings.push_back(judge_counters(counters_folder.path(), wanted, asked));
   return findings;
 }
 

@@ -43,10 +43,18 @@ with tempfile.TemporaryDirectory(prefix="prof-doctor-test-") as folder:
     findings = doctor(0, [], "--", options.programs / "launches") or []
     topics = [finding["topic"] for finding in findings]
     if topics != ["recorder", "glibc", "clock", "fork", "libunwind", "output", "space", "permissions", "other tools", "variables", "program",
-                  "driver", "GPU times", "self-test"]:
+                  "driver", "GPU times", "self-test", "counters"]:
         problems.append(f"topics are {topics}")
     if not any("100 with GPU time" in finding["finding"] for finding in findings):
-        problems.append(f"the self-test says {findings[-1:]}")
+        problems.append(f"the self-test says {findings[-2:]}")
+
+    said = [finding["finding"] for finding in findings if finding["topic"] == "counters"]
+    if said != ["hardware counters can be measured (memory)"]:
+        problems.append(f"of counters it says {said}")
+    doctor(0, [], SIM="fault cuptiProfilerGetCounterAvailability * 35")
+    doctor(0, [], PROF_COUNTERS="roofline")
+    doctor(1, [("counters", "less", "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES: run as root")], SIM="fault cuptiProfilerGetCounterAvailability * 35", PROF_COUNTERS="memory")
+    doctor(1, [("counters", "less", "nonsense is not a metric of this chip")], PROF_COUNTERS="nonsense")
 
     doctor(2, [("driver", "no", "libcuda.so.1 was not found")], LD_LIBRARY_PATH=folder)
     doctor(2, [("driver", "no", "cuInit: CUDA_ERROR_NO_DEVICE")], SIM="fault cuInit * 100")
