@@ -12,6 +12,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import steps_answers  # noqa: E402
+import steps_counters  # noqa: E402
 import steps_devices  # noqa: E402
 import steps_graphs  # noqa: E402
 import steps_libraries  # noqa: E402
@@ -50,6 +51,7 @@ STEPS = {
     "measured_peaks": steps_peaks.measured_peaks,
     "repeat_kernel": steps_peaks.repeat_kernel,
     "library_calls": steps_libraries.library_calls,
+    "counters": steps_counters.counters,
     "launch_loop": steps_overhead.launch_loop,
     "graph_replay": steps_graphs.graph_replay,
     "pytorch_step": steps_overhead.pytorch_step,
