@@ -1,7 +1,7 @@
 #include "analyzer/analysis/kernel_cost.h"
 
+#include "analyzer/analysis/counter_numbers.h"
 #include "analyzer/analysis/repeated_launches.h"
-
 #include "analyzer/model/range_text.h"
 
 #include <algorithm>
@@ -32,9 +32,10 @@ std::string_view cost_source_name(CostSource source) {
     case CostSource::None: return "";
     case CostSource::Library: return "library";
     case CostSource::Shapes: return "shapes";
-    case CostSource::Inductor: break;
+    case CostSource::Inductor: return "inductor";
+    case CostSource::Counters: break;
   }
-  return "inductor";
+  return "counters";
 }
 
 KernelCosts::KernelCosts(const Trace& trace, const Views& views, DataType assumed)
@@ -42,8 +43,42 @@ KernelCosts::KernelCosts(const Trace& trace, const Views& views, DataType assume
   index_.resize(trace.operations.size());
   costs_.resize(kReasons);
   costs_[1].no_flops = costs_[1].no_bytes = trace.details.empty() ? NoCost::NoShapes : NoCost::NoFormula;
-  if (trace.ranges.empty() || trace.operations.empty()) return;
-  const Column<uint32_t>& range_of_call = views.range_of_call();
+  if (trace.operations.empty()) return;
+  if (!trace.ranges.empty()) take_from_ranges();
+  take_from_counters();
+}
+
+// Counted FLOPs are taken where nothing is missing: of a set without tensor cores a product's would be those of its epilogue, and of one
+// without vector units those of a kernel that uses no tensor core would be 0.
+void KernelCosts::take_from_counters() {
+  if (trace_.counters.launches.empty()) return;
+  const std::vector<CounterMeaning> meanings = counter_meanings(trace_);
+  constexpr double kMost = 9e18;
+  for (uint32_t row = 0; row < trace_.operations.size(); ++row) {
+    if (trace_.operations[row].kind() != GpuKind::Kernel) continue;
+    const CounterRow* const counted = trace_.counters.of_operation(trace_, row);
+    if (counted == nullptr) continue;
+    const CounterNumbers numbers = meanings[counted->set].of(trace_.counters.values_of(*counted));
+    const bool all = numbers.flops && !numbers.vector_only && (!numbers.tensor_only || *numbers.flops > 0);
+    const bool flops = all && *numbers.flops < kMost, bytes = numbers.bytes && *numbers.bytes < kMost;
+    if (!flops && !bytes) continue;
+    KernelCost& cost = cost_for(row);
+    if (flops) {
+      cost.nominal_flops = cost.flops;
+      cost.flops = static_cast<uint64_t>(std::llround(*numbers.flops));
+      cost.flops_source = CostSource::Counters, cost.no_flops = NoCost::None;
+      cost.type = numbers.type, cost.peak = numbers.peak, cost.assumed = false;
+    }
+    if (bytes) {
+      cost.bytes = static_cast<uint64_t>(std::llround(*numbers.bytes));
+      cost.bytes_source = CostSource::Counters, cost.no_bytes = NoCost::None;
+    }
+  }
+}
+
+void KernelCosts::take_from_ranges() {
+  const Trace& trace = trace_;
+  const Column<uint32_t>& range_of_call = views_.range_of_call();
   const RepeatedLaunches repeated(trace);
   std::vector<Claim> claims;
   std::vector<bool> calls(library_.any() ? trace.ranges.size() : 0);  // library calls that have kernels
@@ -193,9 +228,9 @@ const KernelCosts::NameWords& KernelCosts::words_of(const GpuOperation& operatio
 }
 
 KernelCost& KernelCosts::cost_for(uint32_t operation) {
-  if (index_[operation] < kReasons) {
+  if (const uint32_t reason = index_[operation]; reason < kReasons) {
     index_[operation] = static_cast<uint32_t>(costs_.size());
-    costs_.emplace_back();
+    costs_.push_back(KernelCost(costs_[reason]));
   }
   return costs_[index_[operation]];
 }

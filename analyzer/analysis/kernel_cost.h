@@ -1,4 +1,5 @@
-// How many FLOPs and bytes does each kernel stand for, and how far may it go? The cost of a library call (library_cost.h), else that of
+// How many FLOPs and bytes does each kernel stand for, and how far may it go? What hardware counters measured of its launch comes first
+// (counter_numbers.h). Where there is none: the cost of a library call (library_cost.h), else that of
 // an operator (op_cost.h, by the shapes in the trace; else what torch.compile's augmentation says) goes once to its main kernel: the
 // kernels that reduce, transpose or fill for it have none. Called by the reports about peaks and by the trace writer.
 #pragma once
@@ -18,13 +19,14 @@
 namespace prof::analyzer {
 
 // Where a number is from.
-enum class CostSource : uint8_t { None, Library, Shapes, Inductor };
-std::string_view cost_source_name(CostSource source);  // "library", "shapes", "inductor"; "" for None
+enum class CostSource : uint8_t { None, Library, Shapes, Inductor, Counters };
+std::string_view cost_source_name(CostSource source);  // "library", "shapes", "inductor", "counters"; "" for None
 
 struct KernelCost {
   std::optional<uint64_t> flops, useful_flops, bytes;
-  uint32_t op = kNone;           // row of Trace::ranges: the operator or library call that has the cost
-  std::optional<PeakType> peak;  // what the FLOPs are compared with
+  std::optional<uint64_t> nominal_flops;  // where `flops` are counted: what the call or operator has to do
+  uint32_t op = kNone;                    // row of Trace::ranges: the operator or library call that has the cost
+  std::optional<PeakType> peak;           // what the FLOPs are compared with
   DataType type = DataType::Unknown;
   bool assumed = false;  // the type is the user's, the trace has none
   CostSource flops_source = CostSource::None, bytes_source = CostSource::None;
@@ -61,6 +63,8 @@ class KernelCosts {
     bool tf32 = false, input_gradient = false, weight_gradient = false;
   };
 
+  void take_from_ranges();
+  void take_from_counters();
   const OpNumbers& numbers_of(const Range& range);
   uint32_t library_call_of(const GpuOperation& operation) const;
   uint32_t claimed_by(uint32_t range);

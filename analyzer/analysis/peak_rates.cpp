@@ -158,7 +158,8 @@ std::string PeakSums::type_text() const {
 
 std::string PeakSums::source_text() const {
   std::string text;
-  for (const CostSource source : {CostSource::Library, CostSource::Shapes, CostSource::Inductor}) {
+  for (const CostSource source :
+       {CostSource::Counters, CostSource::Library, CostSource::Shapes, CostSource::Inductor}) {
     if (sources >> static_cast<unsigned>(source) & 1) append(text, cost_source_name(source));
   }
   return text;

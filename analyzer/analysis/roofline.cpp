@@ -73,12 +73,7 @@ void judge(RoofPoint& point, const DevicePeaks& device) {
   const PeakSums& sums = point.sums;
   if (sums.ideal_ns > 0 && sums.with_ideal_ns > 0) {
     point.lost_ns = std::max<int64_t>(0, sums.with_ideal_ns - std::llround(sums.ideal_ns));
-    const auto launches = static_cast<double>(std::max(sums.with_flops, sums.with_bytes));
-    if (sums.ideal_ns / launches < kShortestKernelNs) {
-      point.bound = RoofBound::Launch;
-    } else {
-      point.bound = sums.compute_bound_ns * 2 >= sums.ideal_ns ? RoofBound::Compute : RoofBound::Memory;
-    }
+    point.bound = roof_bound(sums);
   }
   // The roof: FLOPs over the time they would take at their peaks, or the memory's slope.
   if (sums.with_flops == 0 || sums.flops_at_peak_ns <= 0) return;
@@ -98,6 +93,13 @@ std::string_view roof_bound_name(RoofBound bound) {
     case RoofBound::Launch: break;
   }
   return "launch/latency";
+}
+
+RoofBound roof_bound(const PeakSums& sums) {
+  if (sums.ideal_ns <= 0 || sums.with_ideal_ns <= 0) return RoofBound::Unknown;
+  const auto launches = static_cast<double>(std::max(sums.with_flops, sums.with_bytes));
+  if (sums.ideal_ns / launches < kShortestKernelNs) return RoofBound::Launch;
+  return sums.compute_bound_ns * 2 >= sums.ideal_ns ? RoofBound::Compute : RoofBound::Memory;
 }
 
 Roofline roofline(const AnalysisInput& input) {

@@ -16,6 +16,7 @@ namespace prof::analyzer {
 // What the time of a row cannot go below. Launch: the work itself would take less than a kernel needs to begin and end.
 enum class RoofBound : uint8_t { Unknown, Compute, Memory, Launch };
 std::string_view roof_bound_name(RoofBound bound);
+RoofBound roof_bound(const PeakSums& sums);
 
 struct RoofPoint {
   std::string name;

@@ -86,6 +86,7 @@ struct Definitions {
   std::vector<format::ImageGone> images_gone;
   ById<format::SchemaId, DefinedSchema> nvtx_schemas;
   ById<format::CounterId, format::NvtxCounterDef> nvtx_counters;
+  ById<format::CounterSetId, format::CounterSetDef> counter_sets;
   std::vector<format::NvtxCategoryDef> nvtx_categories;  // in the log's order
   std::vector<format::MetaDef> meta;                     // in the log's order
   std::vector<std::string_view> unhooked_apis;

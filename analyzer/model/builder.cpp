@@ -183,6 +183,7 @@ std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, c
   nest_nvtx(inputs, tasks, *trace);
   place_beside(tasks, *trace);
   place_unified(inputs, tasks, *trace);
+  place_counters(inputs, tasks, calls, *trace);
   correlate(calls, *trace, workers);
   std::vector<bool> outer(trace->apis.size());
   for (const LogInput& input : inputs) {

@@ -289,7 +289,7 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
         for (uint32_t row = chunk.rows.first; row < chunk.rows.last; ++row) {
           GpuOperation& operation = trace.operations[row];
           if (operation.end_ns < operation.start_ns) ++chunk.coverage.operations_reversed;
-          const uint32_t found = table.find(operation.correlation);
+          const uint32_t found = operation.linked() ? operation.launch : table.find(operation.correlation);
           if (found > kLastRow) {
             const OperationReason reason = reason_for(found, operation, threads[chunk.process].first_record_ns,
                                                       table.any_calls(), lost, trace.processes[chunk.process].ring,

@@ -22,6 +22,25 @@ constexpr const char* kOperationReasonText[] = {
 #undef PROF_OPERATION_REASON
 };
 
+// "; hardware counters: launches 3, NVTX ranges 1, values whose launch or range is missing 2; times of 3 GPU operations are …"
+std::string counters_text(const Coverage& coverage) {
+  std::string text;
+  const auto part = [&](uint64_t count, std::string_view words) {
+    if (count != 0) text += fmt::format("{}{} {}", text.empty() ? "; hardware counters: " : ", ", words, count);
+  };
+  part(coverage.counters_of_launches, "launches");
+  part(coverage.counters_of_ranges, "NVTX ranges");
+  part(coverage.counters_unmatched, "values whose launch or range is missing");
+  part(coverage.counters_again, "values given twice");
+  part(coverage.counters_unreadable, "unreadable values");
+  part(coverage.counters_without_time, "launches without a time");
+  if (coverage.counters_timed != 0)
+    text += fmt::format(
+        "; times of {} GPU operations are from counters: they ran one at a time, and start where their launch allows",
+        coverage.counters_timed);
+  return text;
+}
+
 std::string line(const Coverage& coverage, const std::map<std::string, std::pair<uint64_t, uint8_t>>& counters,
                  size_t damage) {
   std::string reasons;
@@ -53,6 +72,7 @@ std::string line(const Coverage& coverage, const std::map<std::string, std::pair
     text += fmt::format("; launches with stack {}", coverage.launches_with_stack);
     if (coverage.launches_stack_cut != 0) text += fmt::format(" (incomplete {})", coverage.launches_stack_cut);
   }
+  text += counters_text(coverage);
   if (coverage.operations_before_launch != 0) {
     text += fmt::format("; GPU start before launch {}", coverage.operations_before_launch);
   }
@@ -90,6 +110,13 @@ void Coverage::add(const Coverage& other) {
   launches_stack_cut += other.launches_stack_cut;
   operations_reversed += other.operations_reversed;
   operations_before_launch += other.operations_before_launch;
+  counters_of_launches += other.counters_of_launches;
+  counters_of_ranges += other.counters_of_ranges;
+  counters_timed += other.counters_timed;
+  counters_unmatched += other.counters_unmatched;
+  counters_again += other.counters_again;
+  counters_unreadable += other.counters_unreadable;
+  counters_without_time += other.counters_without_time;
 }
 
 std::string coverage_line(const Process& process) {

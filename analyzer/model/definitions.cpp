@@ -30,6 +30,7 @@ class Importer {
     kernels();
     labels();
     import_stacks(from_, ids_.stacks, to_);
+    counter_sets();
   }
 
  private:
@@ -98,6 +99,13 @@ class Importer {
     from_.gpu_streams.for_each([&](format::GpuStreamId id, const format::GpuStreamDef& s) {
       ids_.streams.set(index(id), index(stream(s.device, s.context, s.stream)));
     });
+    const bool counters = from_.counter_sets.id_limit() != 0;
+    if (counters) {  // the known numbers before free ones are given
+      from_.streams.for_each([&](format::StreamId, const format::StreamDef& s) {
+        const format::ContextDef* const context = from_.contexts.find(s.context);
+        if (context != nullptr && s.gpu_stream != 0) unseen_stream(*context, s.gpu_stream);
+      });
+    }
     from_.streams.for_each([&](format::StreamId id, const format::StreamDef& s) {
       HostStream row;
       row.process = input_.process;
@@ -115,6 +123,8 @@ class Importer {
             to_.streams[row.stream].priority = s.priority;
             to_.streams[row.stream].priority_known = true;
           }
+        } else if (counters && s.gpu_stream == 0) {
+          row.stream = unseen_stream(*context, 0);
         }
       }
       ids_.host_streams.set(index(id), static_cast<uint32_t>(to_.host_streams.size()));
@@ -208,10 +218,41 @@ class Importer {
     });
   }
 
+  void counter_sets() {
+    from_.counter_sets.for_each([&](format::CounterSetId id, const format::CounterSetDef& def) {
+      CounterSet set;
+      set.process = index(input_.process);
+      if (const format::ContextDef* const context = from_.contexts.find(def.context)) set.device = context->device;
+      for (std::string_view left = from_.strings[def.metrics]; !left.empty();) {
+        const std::string_view metric = left.substr(0, left.find('\n'));
+        set.metrics.push_back(to_.strings.intern(metric));
+        left.remove_prefix(std::min(metric.size() + 1, left.size()));
+      }
+      if (set.metrics.size() > format::kMaxRecordBytes / sizeof(double)) return;  // no record holds its values
+      set.chip = to_.strings.intern(def.chip);
+      set.passes = def.passes;
+      set.replayed = def.replayed != 0;
+      ids_.counter_sets.set(index(id), static_cast<uint32_t>(to_.counters.sets.size()));
+      to_.counters.sets.push_back(std::move(set));
+    });
+    for (const CounterSet& set : to_.counters.sets) ids_.counter_metrics.push_back(set.metrics.size());
+  }
+
+  // Where counters are measured no GPU record names a stream: launches tell which there are. One whose number the recorder could
+  // not learn gets the next that is free in its context.
+  uint32_t unseen_stream(const format::ContextDef& context, uint32_t gpu_stream) {
+    if (gpu_stream != 0) return index(stream(context.device, context.gpu_context, gpu_stream - 1));
+    uint32_t number = free_number_[{context.device, context.gpu_context}];
+    while (streams_.contains({context.device, context.gpu_context, number})) ++number;
+    free_number_[{context.device, context.gpu_context}] = number + 1;
+    return index(stream(context.device, context.gpu_context, number));
+  }
+
   LogInput& input_;
   LogIds& ids_;
   const Definitions& from_;
   Trace& to_;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> free_number_;         // device, context
   std::unordered_map<uint32_t, uint32_t> devices_;                        // ordinal -> DeviceId
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> streams_;  // device, context, stream -> StreamId
 };

@@ -49,6 +49,11 @@ void place_beside(std::vector<LogTask>& tasks, Trace& trace);
 // Collects what happened to managed memory.
 void place_unified(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);
 
+// Joins values of hardware counters with their launch or range, and makes GPU operations of launches that have no other times. After
+// nest_nvtx(), before correlate(), whose correlation ids theirs come behind.
+void place_counters(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks,
+                    const std::vector<ProcessCalls>& calls, Trace& trace);
+
 // Joins driver calls to launches by containment, GPU operations to launches by correlation id, and fills each process's
 // Coverage. `calls` is freed.
 void correlate(std::vector<ProcessCalls>& calls, Trace& trace, unsigned workers);

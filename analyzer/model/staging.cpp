@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstring>
 
 namespace prof::analyzer {
 
@@ -242,6 +243,23 @@ class Filler {
     event.destination = r.destination;
     event.flags = r.flags;
     to_.unified.push_back(event);
+  }
+  void operator()(const format::CounterValues& r, RecordPlace) {
+    if (horizon_.is_behind(r.moment)) return;
+    const uint32_t set = ids_.counter_sets.find(index(r.set));
+    if (set == kNone || r.values.size() != ids_.counter_metrics[set] * sizeof(double)) {
+      ++to_.counters_unreadable;
+      return;
+    }
+    StagedCounters row;
+    row.tick = r.moment, row.tid = r.tid, row.set = set & 0x7fffffff;
+    row.of_range = r.scope == format::CounterScope::Range ? 1 : 0;
+    to_.counters.push_back(row);
+    for (size_t at = 0; at < r.values.size(); at += sizeof(double)) {
+      double value;  // the log's bytes lie anywhere
+      std::memcpy(&value, r.values.data() + at, sizeof value);
+      to_.counter_values.push_back(value);
+    }
   }
   void operator()(const format::DriverCalls& r, RecordPlace) {
     calls(r.calls, call_group(CallSort::Driver, r.tid), [&](uint64_t time) { return clock_.gpu(time); });

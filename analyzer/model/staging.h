@@ -48,22 +48,24 @@ class IdMap {
 
 // What the definitions of one log became.
 struct LogIds {
-  IdMap apis;                       // -> index of Trace::apis
-  std::vector<uint32_t> outer;      // indices of Trace::apis that are of the CUDA run time
-  IdMap configs;                    // -> KernelId
-  IdMap config_apis;                // ConfigId -> index of Trace::apis
-  IdMap kernels;                    // -> KernelId
-  IdMap graphs;                     // -> GraphId
-  IdMap graph_runs;                 // CUPTI's number of an executable graph -> KernelId that names it
-  IdMap host_streams;               // -> HostStreamId
-  IdMap contexts;                   // -> HostStreamId that stands for the context
-  IdMap pools;                      // -> row of Trace::memory_pools
-  IdMap streams;                    // -> StreamId
-  IdMap labels;                     // -> LabelId
-  IdMap domains;                    // -> StringId
-  IdMap threads;                    // -> ThreadId
-  IdMap stacks;                     // -> StackId
-  uint32_t unknown_stream = kNone;  // GPU stream for records whose definition is lost
+  IdMap apis;                           // -> index of Trace::apis
+  std::vector<uint32_t> outer;          // indices of Trace::apis that are of the CUDA run time
+  IdMap configs;                        // -> KernelId
+  IdMap config_apis;                    // ConfigId -> index of Trace::apis
+  IdMap kernels;                        // -> KernelId
+  IdMap graphs;                         // -> GraphId
+  IdMap graph_runs;                     // CUPTI's number of an executable graph -> KernelId that names it
+  IdMap host_streams;                   // -> HostStreamId
+  IdMap contexts;                       // -> HostStreamId that stands for the context
+  IdMap pools;                          // -> row of Trace::memory_pools
+  IdMap streams;                        // -> StreamId
+  IdMap labels;                         // -> LabelId
+  IdMap domains;                        // -> StringId
+  IdMap threads;                        // -> ThreadId
+  IdMap stacks;                         // -> StackId
+  IdMap counter_sets;                   // -> CounterTable::sets
+  std::vector<size_t> counter_metrics;  // by these: how many values
+  uint32_t unknown_stream = kNone;      // GPU stream for records whose definition is lost
 };
 
 // Extended: a payload of the next row that has the same tick.
@@ -117,6 +119,14 @@ struct StagedSample {
   std::string data;
 };
 
+// A counter_values record; its values are the next of the task's.
+struct StagedCounters {
+  uint64_t tick = 0;
+  uint32_t tid = 0;
+  uint32_t set : 31 = 0;  // of CounterTable::sets
+  uint32_t of_range : 1 = 0;
+};
+
 // Records that stand beside a call: it is found when all rows have their place.
 struct StagedBeside {
   std::vector<GraphNode> nodes;
@@ -165,7 +175,10 @@ struct LogTask {
   Column<StagedNvtx> nvtx;
   StagedBeside beside;
   std::vector<UnifiedMemoryEvent> unified;
-  std::vector<std::string> texts;  // inline NVTX names
+  Column<StagedCounters> counters;
+  Column<double> counter_values;
+  uint64_t counters_unreadable = 0;  // of sets that are lost, or of another length than their set
+  std::vector<std::string> texts;    // inline NVTX names
   std::vector<RecordedPayload> payloads;
   std::vector<StagedDeferred> deferred;
   std::vector<StagedName> names;

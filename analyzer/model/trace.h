@@ -13,6 +13,7 @@
 #pragma once
 
 #include "analyzer/model/column.h"
+#include "analyzer/model/counters.h"
 #include "analyzer/model/coverage.h"
 #include "analyzer/model/stacks.h"
 #include "analyzer/model/strings.h"
@@ -482,6 +483,7 @@ struct Trace {
   std::vector<GraphMade> graphs_made;       // likewise
   std::vector<StreamMemoryOp> memory_ops;   // likewise
   std::vector<UnifiedMemoryEvent> unified;  // by start in each process
+  CounterTable counters;                    // values of hardware counters
 
   // Only from traces of other tools.
   Column<OperatorDetail> details;  // row 0: none; empty if no range has details

@@ -107,7 +107,9 @@ Augment::Augment(const Trace& trace, const Views& views, const FxMarkers* fx)
   if (!trace.ranges.empty()) prepare_idle();
   if (!trace.operations.empty()) prepare_gaps();
   const auto of_library = [&](const Label& label) { return trace.text(label.domain) == "library"; };
-  if (!trace.details.empty() || std::any_of(trace.labels.begin(), trace.labels.end(), of_library)) prepare_costs();
+  if (!trace.details.empty() || !trace.counters.launches.empty() ||
+      std::any_of(trace.labels.begin(), trace.labels.end(), of_library))
+    prepare_costs();
   views.depth();
   views.range_of_call();
   bounds_.emplace(finding_bounds_.get());
@@ -240,8 +242,11 @@ void Augment::add_cost(uint32_t row, AugmentMembers& members) const {
       members.add_real(AugmentKey::BandwidthPercent,
                        100 * static_cast<double>(*cost.bytes) / (device.bandwidth_gbs * ns), 4);
   }
-  const CostSource from = cost.flops ? cost.flops_source : cost.bytes_source;
-  members.add_json(AugmentKey::CostFrom, json_string(cost_source_name(from)));
+  const std::string_view flops_from = cost_source_name(cost.flops_source),
+                         bytes_from = cost_source_name(cost.bytes_source);
+  const bool differ = cost.flops && cost.bytes && flops_from != bytes_from;
+  members.add_json(AugmentKey::CostFrom, json_string(differ ? fmt::format("{}, bytes {}", flops_from, bytes_from)
+                                                            : std::string(cost.flops ? flops_from : bytes_from)));
 }
 
 void Augment::add_collective(const GpuOperation& operation, AugmentMembers& members) const {

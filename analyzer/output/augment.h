@@ -114,7 +114,7 @@ class Augment {
   std::optional<EventTree> python_tree_;  // with Python's functions, where there are any
   std::optional<RangeTimes> python_;
   std::vector<std::string> categories_;  // JSON, by KernelCategories' index
-  std::optional<KernelCosts> costs_;     // only where there are shapes or the like
+  std::optional<KernelCosts> costs_;     // only where there are shapes, counters or the like
   std::vector<DevicePeaks> peaks_;       // by DeviceId
   struct OpSums {
     uint64_t flops = 0, bytes = 0;

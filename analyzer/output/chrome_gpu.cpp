@@ -1,5 +1,6 @@
 // GPU tracks of the Chrome trace: kernels, copies and memsets under Kineto's names, each with the end of its flow.
 #include "analyzer/output/chrome_writer.h"
+#include "analyzer/output/counter_members.h"
 #include "analyzer/output/occupancy.h"
 
 #include <fmt/format.h>
@@ -49,12 +50,14 @@ class GpuWriter {
     const HostEvent* const launch = operation.linked() ? &context_.trace.host[operation.launch] : nullptr;
     added_.clear();
     if (context_.augment != nullptr) context_.augment->operation(row, added_);
+    counted_.clear();
+    append_counter_members(context_.trace, context_.trace.counters.of_operation(context_.trace, row), counted_);
     const StackId stack = context_.stacks == nullptr ? StackId{} : context_.stacks->of_operation(operation);
     const bool as_text = stack != StackId{} && context_.stacks->as_text();
     const std::string* const frames = as_text ? &context_.stacks->text(stack) : nullptr;
     char* to = context_.events.begin(head.size() + track.size() + where.size() + priority_.size() +
                                      (as_text ? frames->size() : 0) + (tail != nullptr ? tail->size() : 0) +
-                                     added_.text().size() + 640);
+                                     added_.text().size() + counted_.size() + 640);
     to = put_bytes(to, head);
     to = put_bytes(to, track);
     to = put_micros(to, operation.start_ns);
@@ -71,6 +74,7 @@ class GpuWriter {
       if (operation.kind() != GpuKind::Graph)
         to = put_decimal(put_bytes(to, ",\"graph node id\":"), operation.graph_node);
     }
+    to = put_bytes(to, counted_);
     if (context_.augment != nullptr) to = put_extras(to);
     if (as_text && !frames->empty()) to = put_bytes(put_bytes(to, ",\"Call stack\":"), *frames);
     context_.events.end(put_bytes(to, "}}"));
@@ -153,6 +157,7 @@ class GpuWriter {
   const Device* device_ = nullptr;
   std::string priority_;
   AugmentMembers added_;
+  std::string counted_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 // ranges as async slices, marks as instants. A domain whose ranges cross those of another domain of the thread gets a track
 // of its own, since the slices of one track must nest.
 #include "analyzer/output/chrome_writer.h"
+#include "analyzer/output/counter_members.h"
 
 #include <fmt/format.h>
 
@@ -54,6 +55,10 @@ class RangeWriter {
   // `"args":{"domain":"x","payload":1}`, with what is in added_.
   std::string args_of(const Range& range) const;
   void add_detail(const OperatorDetail& detail, ProcessId process, std::string& args) const;
+  const CounterRow* counters_of(const Range& range) const {
+    if (range.style != RangeStyle::PushPop) return nullptr;  // marks are in a table of their own
+    return trace_.counters.of_range(static_cast<uint32_t>(&range - trace_.ranges.begin()));
+  }
   const std::string& name_of(const Range& range) {
     std::string& name = names_[index(range.label)];
     if (name.empty()) name = json_string(trace_.range_name(range));
@@ -111,6 +116,11 @@ std::string RangeWriter::args_of(const Range& range) const {
   }
   if (const OperatorDetail* const detail = trace_.detail(range)) {
     add_detail(*detail, trace_.thread(range.thread).process, args);
+  }
+  if (!trace_.counters.ranges.empty()) {
+    std::string counted;
+    append_counter_members(trace_, counters_of(range), counted);
+    if (!counted.empty()) args.append(counted, args.empty() ? 1 : 0);
   }
   if (range.unfinished) add_member(args, "unfinished", "true");
   if (range.crosses) add_member(args, "closed out of order", "true");
