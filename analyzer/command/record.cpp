@@ -198,7 +198,8 @@ void add_record(CLI::App& app, Run& run) {
       "  prof record -- ./app --steps 10\n"
       "  prof record --output logs --gpu off -- python3 train.py\n"
       "  prof record --repeat-kernel scale:3=100 --assume-idempotent -- ./app\n"
-      "An option of 0|1 alone, before another option or --, is 1. Every option can also be given as the variable in brackets. The program keeps its terminal, process group and "
+      "An option of 0|1 alone, before another option or --, is 1. Every option can also be given as the variable in "
+      "brackets. The program keeps its terminal, process group and "
       "exit\n"
       "status (also a death by signal); 127: there is no such program, 126: it cannot be run, 2: wrong options.");
   verb->callback([&run, values, verb] {
