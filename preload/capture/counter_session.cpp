@@ -78,12 +78,16 @@ void CounterSession::close() {
     params.pRangeProfilerObject = profiler_;
     api_->cuptiRangeProfilerDisable(&params);
   }
-  if (host_ != nullptr) {
-    auto params = PROF_PARAMS(CUpti_Profiler_Host_Deinitialize_Params);
-    params.pHostObject = host_;
-    api_->cuptiProfilerHostDeinitialize(&params);
-  }
+  close_host();
   forget();
+}
+
+void CounterSession::close_host() {
+  if (host_ == nullptr) return;
+  auto params = PROF_PARAMS(CUpti_Profiler_Host_Deinitialize_Params);
+  params.pHostObject = host_;
+  api_->cuptiProfilerHostDeinitialize(&params);
+  host_ = nullptr;
 }
 
 bool CounterSession::clear_image() {

@@ -51,6 +51,8 @@ class CounterSession {
   bool refuse(const char* what, CUptiResult result, const char* name = "");
   bool check_device(uint32_t device);
   bool open_host(CUcontext context);
+  bool make_host();
+  void close_host();
   bool add_metrics();
   bool make_config();
   bool open_profiler();

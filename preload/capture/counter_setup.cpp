@@ -150,16 +150,21 @@ bool CounterSession::open_host(CUcontext context) {
   available.pCounterAvailabilityImage = availability_.at;
   result = api_->cuptiProfilerGetCounterAvailability(&available);
   if (result != CUPTI_SUCCESS) return refuse("cuptiProfilerGetCounterAvailability", result);
+  return make_host();
+}
+
+bool CounterSession::make_host() {
   auto params = PROF_PARAMS(CUpti_Profiler_Host_Initialize_Params);
   params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
   params.pChipName = chip_;
   params.pCounterAvailabilityImage = availability_.at;
-  result = api_->cuptiProfilerHostInitialize(&params);
+  const CUptiResult result = api_->cuptiProfilerHostInitialize(&params);
   host_ = params.pHostObject;
   return result == CUPTI_SUCCESS || refuse("cuptiProfilerHostInitialize for ", result, chip_);
 }
 
-// All at once. Where CUPTI refuses, one by one, to tell which: names were looked up, so it is a suffix that the metric does not have.
+// All at once. Where CUPTI refuses, one by one, to tell which: names were looked up, so it is a suffix that the metric does not have. A host
+// object that refused once fails for any metric (measured, CUPTI 13.0), so each is asked about with one of its own.
 bool CounterSession::add_metrics() {
   auto params = PROF_PARAMS(CUpti_Profiler_Host_ConfigAddMetrics_Params);
   params.pHostObject = host_;
@@ -168,6 +173,9 @@ bool CounterSession::add_metrics() {
   const CUptiResult result = api_->cuptiProfilerHostConfigAddMetrics(&params);
   if (result == CUPTI_SUCCESS) return true;
   for (uint32_t i = 0; i < metrics_.count; ++i) {
+    close_host();
+    if (!make_host()) return false;
+    params.pHostObject = host_;
     params.ppMetricNames = &metrics_.names[i];
     params.numMetrics = 1;
     if (api_->cuptiProfilerHostConfigAddMetrics(&params) != CUPTI_ERROR_INVALID_PARAMETER) continue;

@@ -41,7 +41,7 @@ CUcontext context_of(CUstream stream) {
 }
 
 // The slot, locked, its context idle and a range of it open; or why not.
-MeasuredLaunch begin_on(CUcontext context) {
+MeasuredLaunch begin_on(CUcontext context, bool graph = false) {
   using format::Counter;
   CounterSlot* const slot = counter_slot(context);
   if (slot == nullptr && !counters_on()) return {};  // given up: there are GPU times instead, from here on
@@ -52,6 +52,8 @@ MeasuredLaunch begin_on(CUcontext context) {
     why = Counter::counters_captured;
   } else if (counters_over() || !slot->usable.load(std::memory_order_relaxed)) {
     why = Counter::counters_no_session;
+  } else if (graph && slot->session.replays()) {
+    why = Counter::counters_skipped;  // CUPTI makes no range of it, nor of the kernels behind it (measured, CUPTI 13.0)
   } else if (slot->range_tid.load(std::memory_order_relaxed) != 0) {
     why = Counter::counters_overlapped;
   } else if (slot->context.load(std::memory_order_relaxed) == context) {
@@ -121,7 +123,7 @@ MeasuredLaunch begin_measured_launch(const LaunchedWork& work) {
   const bool graph = work.kind == LaunchedWork::Kind::Graph;
   if (left_alone || (!kernel && !graph) || (graph && g_captured_left_alone.load(std::memory_order_relaxed)))
     return {nullptr, Counter::counters_skipped};
-  return begin_on(context_of(work.stream));
+  return begin_on(context_of(work.stream), graph);
 }
 
 void end_measured_launch(const MeasuredLaunch& launch) {

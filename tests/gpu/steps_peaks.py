@@ -115,9 +115,9 @@ def repeat_kernel(lab, step):
     step.check("a program's output, with a kernel repeated 100 times", (plain.status, plain.stdout) == (recorded.status, recorded.stdout),
                f"status {recorded.status}; {recorded.stderr.strip()[-200:]}", "as without")
     found = rows(lab, ["report", "bench-kernel", *lab.logs(folder)])
-    row = found[0] if found else {"repeats": 0, "med": 0, "own_launch": 0, "stddev": 0}
+    row = found[0] if found else {"repeats": 0, "med_ns": 0, "own_launch_ns": 0}
     step.check("repeats with GPU times", row["repeats"] == 100, row["repeats"], 100)
-    ratio = row["med"] / max(row["own_launch"] or 0, 1)
+    ratio = row["med_ns"] / max(row["own_launch_ns"] or 0, 1)
     step.check("median of the repeats / own launch, of a kernel that waits 20 us", 0.9 <= ratio <= 1.1, f"{ratio:.3f}", "0.9 to 1.1")
     plain = lab.run([lab.python, "-c", PRODUCT], timeout=120)
     if plain.status != 0:
@@ -129,7 +129,7 @@ def repeat_kernel(lab, step):
                            timeout=120)
         step.check(f"PyTorch's answer, PROF_LIBS={libs}", plain.stdout == recorded.stdout, f"{plain.stdout.strip()}, {recorded.stdout.strip()}", "equal")
         for row in rows(lab, ["report", "bench-kernel", *lab.logs(folder)]):
-            table.append((row["name"][:60], row["repeats"], row["own_launch"], row["min"], row["med"], row["max"], row["tflops"], row["flops_percent"], row["from"]))
+            table.append((row["name"][:60], row["repeats"], row["own_launch_ns"], row["min_ns"], row["med_ns"], row["max_ns"], row["tflops"], row["flops_percent"], row["from"]))
     step.table("prof report bench-kernel, product of 4096 x 4096 in bf16", ["kernel", "repeats", "own launch (ns)", "min", "med", "max", "TFLOP/s", "%", "FLOPs from"], table)
     if not table:
         raise Skipped("the product's kernel is not called nvjet here")
