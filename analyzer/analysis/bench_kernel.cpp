@@ -78,7 +78,7 @@ Table report_bench_kernel(const AnalysisInput& input) {
   Table table("bench-kernel", "One kernel, launched again and again");
   add_columns(table);
   std::unordered_map<std::string, double> first_median;
-  uint64_t rows = 0, unseen = 0;
+  uint64_t rows = 0, unseen = 0, shorter = 0;
   for (const Bench& bench : benches) {
     if (bench.repeats.empty()) {
       ++unseen;
@@ -111,6 +111,9 @@ Table report_bench_kernel(const AnalysisInput& input) {
     row.add(trace.text(trace.labels[index(trace.ranges[bench.range].label)].text).substr(7))
         .add(std::string_view(name));
     ++rows;
+    const bool much_shorter =
+        bench.own != kNone && 4 * times.median < 3 * static_cast<double>(trace.operations[bench.own].duration_ns());
+    shorter += sums.above_peak || much_shorter ? 1 : 0;
   }
   table.notes.insert(table.notes.end(), peaks.notes.begin(), peaks.notes.end());
   if (benches.empty())
@@ -118,6 +121,13 @@ Table report_bench_kernel(const AnalysisInput& input) {
         "no launch was repeated: prof record --repeat-kernel NAME=100 --assume-idempotent -- PROGRAM");
   if (unseen != 0)
     table.notes.push_back(fmt::format("repeated launches without GPU times, or not selected: {}", unseen));
+  if (shorter != 0) {
+    table.notes.push_back(
+        fmt::format("rows whose repeats are above a peak, or take less than 3/4 of the own launch: {}: its caches were "
+                    "cold, or the kernel "
+                    "keeps state (a counter of tiles, say) and did less when it ran again: not idempotent",
+                    shorter));
+  }
   if (rows != 0) {
     table.notes.push_back(
         "repeats stand right behind the program's own launch, on its stream, with its arguments: caches are warm");
