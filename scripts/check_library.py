@@ -3,7 +3,8 @@
 check_library.py --hardened PROGRAM, which looks only at the last of these:
 Exports exactly the rows of the folder's .def files, dlsym, dlclose and the NVTX entry points, those of the CUDA run time and of the libraries on
 top under the version names of each of their releases and never as the default (a program without them must not find them); needs libc and the loader alone; asks for
-no glibc symbol newer than GLIBC (2.28): a preload that needs more kills every process it is put into. Hardened: nothing that is both writable
+no glibc symbol newer than GLIBC (2.28): a preload that needs more kills every process it is put into. Initialises no object at start but
+by its loader's image: every process would pay for it, GPU or not. Hardened: nothing that is both writable
 and executable, no executable stack, everything bound and made read-only at start, functions with buffers guarded, calls of libc checked."""
 import os
 import re
@@ -66,6 +67,14 @@ def weaknesses(path):
         yield "no call of libc is checked (-D_FORTIFY_SOURCE)"
 
 
+def initialised_at_start(library):
+    symbols = readelf("--symbols", library)
+    if "'.symtab'" not in symbols:
+        yield "is stripped: whether it initialises objects at start cannot be seen"
+    for name in sorted(set(re.findall(r" FUNC .* (_GLOBAL__sub_I_\S+)$", symbols, re.M))):
+        yield f"initialises objects at start ({name}): make them constinit"
+
+
 def newer(version, limit):
     return tuple(map(int, version.split("."))) > tuple(map(int, limit.split(".")))
 
@@ -102,6 +111,7 @@ def main():
         if not NEEDED.fullmatch(name):
             problems.append(f"needs {name}; libc alone is allowed")
     problems += weaknesses(library)
+    problems += initialised_at_start(library)
     for problem in problems:
         print(f"{os.path.basename(library)}: {problem}")
     print(f"RESULT {len(exported)} exports, needs {' '.join(needed) or 'nothing'}, glibc symbols up to {newest}")

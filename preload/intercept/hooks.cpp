@@ -92,12 +92,11 @@ template <Api api, class... Args> struct Export<api, CUresult(CUDAAPI*)(Args...)
   }
 };
 
-template <class Function> void* pointer(Function function) { return reinterpret_cast<void*>(function); }
-
 }  // namespace
 
+// Casts in place: by way of a function both tables would be filled at every start.
 void* const g_hooks[kApiCount] = {
-#define CUDA_API(name, topic) pointer(Hook<Api::name>::call),
+#define CUDA_API(name, topic) reinterpret_cast<void*>(Hook<Api::name>::call),
 #include "preload/intercept/cuda_api.def"
 #undef CUDA_API
 };
@@ -105,7 +104,7 @@ void* const g_hooks[kApiCount] = {
 }  // namespace prof::preload
 
 void* prof_exported[prof::preload::kApiCount] = {
-#define CUDA_API(name, topic) prof::preload::pointer(prof::preload::Export<prof::preload::Api::name>::first),
+#define CUDA_API(name, topic) reinterpret_cast<void*>(prof::preload::Export<prof::preload::Api::name>::first),
 #include "preload/intercept/cuda_api.def"
 #undef CUDA_API
 };

@@ -15,7 +15,7 @@ struct Described {
   PlanProduct product;
 };
 constexpr uint32_t kMost = 8192;
-Described g_described[kMost];
+constinit Described g_described[kMost] = {};
 std::atomic<uint32_t> g_next{0};
 HandleMap<2 * kMost> g_known;  // descriptor -> 1 + its place
 

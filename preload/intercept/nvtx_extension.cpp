@@ -233,17 +233,17 @@ void CounterBatchSubmit(nvtxDomainHandle_t domain, const NvtxCounterBatchGiven* 
   tell(g_their_counters[5], domain, batch);
 }
 
-template <class F> intptr_t slot(F* function) { return reinterpret_cast<intptr_t>(function); }
-
-// Functions by NVTX's callback id.
+// Functions by NVTX's callback id. Cast in place: by way of a function the tables would be filled at every start.
+#define SLOT(function) reinterpret_cast<intptr_t>(function)
 const intptr_t kPayload[] = {
-    slot(PayloadSchemaRegister), slot(PayloadEnumRegister), slot(MarkPayload),        slot(RangePushPayload),
-    slot(RangePopPayload),       slot(RangeStartPayload),   slot(RangeEndPayload),    slot(DomainIsEnabled),
-    slot(TimestampGet),          slot(TimeDomainRegister),  slot(TimerSource),        slot(TimerSourceWithData),
-    slot(ScopeRegister),         slot(TimeSyncPoint),       slot(TimeSyncPointTable), slot(TimestampConversionFactor),
-    slot(EventSubmit),           slot(EventBatchSubmit)};
-const intptr_t kCounters[] = {slot(CounterRegister), slot(CounterSampleInt64),   slot(CounterSampleFloat64),
-                              slot(CounterSample),   slot(CounterSampleNoValue), slot(CounterBatchSubmit)};
+    SLOT(PayloadSchemaRegister), SLOT(PayloadEnumRegister), SLOT(MarkPayload),        SLOT(RangePushPayload),
+    SLOT(RangePopPayload),       SLOT(RangeStartPayload),   SLOT(RangeEndPayload),    SLOT(DomainIsEnabled),
+    SLOT(TimestampGet),          SLOT(TimeDomainRegister),  SLOT(TimerSource),        SLOT(TimerSourceWithData),
+    SLOT(ScopeRegister),         SLOT(TimeSyncPoint),       SLOT(TimeSyncPointTable), SLOT(TimestampConversionFactor),
+    SLOT(EventSubmit),           SLOT(EventBatchSubmit)};
+const intptr_t kCounters[] = {SLOT(CounterRegister), SLOT(CounterSampleInt64),   SLOT(CounterSampleFloat64),
+                              SLOT(CounterSample),   SLOT(CounterSampleNoValue), SLOT(CounterBatchSubmit)};
+#undef SLOT
 
 using Initialize = int (*)(NvtxExtModule*);
 

@@ -15,7 +15,7 @@ struct Noticed {
   char name[60];
 };
 constexpr int kNames = 32;
-Noticed g_noticed[kNames];
+constinit Noticed g_noticed[kNames] = {};
 
 bool launch_like(const char* name) {  // not string_view's searches: unoptimised they name libstdc++'s exceptions
   return std::strstr(name, "Launch") != nullptr || std::strncmp(name, "cuMemcpy", 8) == 0 ||

@@ -32,7 +32,7 @@ struct Slab {
   std::atomic<uint32_t> touched;  // blocks whose pages were touched ahead
 };
 
-Slab g_slabs[kMaxSlabs];
+constinit Slab g_slabs[kMaxSlabs] = {};
 std::atomic<uint32_t> g_slab_count{0};
 std::atomic<Slab*> g_current{nullptr};
 std::atomic<Slab*> g_ready{nullptr};

@@ -19,7 +19,7 @@
 
 namespace prof::preload {
 
-ControlPlace g_control_place;
+constinit ControlPlace g_control_place = {};
 static_assert(sizeof(ControlPlace) == 4096);
 
 namespace {
