@@ -1,0 +1,28 @@
+// Labels of texts that no definition of a log holds: written with a record, or made of another label's. Third step of the builder.
+#pragma once
+
+#include "analyzer/model/trace.h"
+
+#include <string_view>
+#include <unordered_map>
+
+namespace prof::analyzer {
+
+class MadeLabels {
+ public:
+  explicit MadeLabels(Trace& trace) : trace_(trace) {}
+
+  // Not interned in the program: the domain (or another one) and the colour of `like`, with the text of the record.
+  LabelId with_text(LabelId like, std::string_view text, std::string_view of_domain = {});
+
+  // The text of `from` between two others.
+  LabelId around(LabelId from, std::string_view before, std::string_view behind);
+
+ private:
+  LabelId find_or_add(uint64_t made_how, LabelId from, const Label& label);
+
+  Trace& trace_;
+  std::unordered_map<uint64_t, uint32_t> made_;
+};
+
+}  // namespace prof::analyzer

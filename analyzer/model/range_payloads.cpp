@@ -1,0 +1,48 @@
+#include "analyzer/model/range_payloads.h"
+
+namespace prof::analyzer {
+
+uint32_t RangePayloads::take(uint64_t tick, const LogInput& input) {
+  if (pending_.empty()) return 0;
+  if (pending_.back()->tick != tick) {
+    leave_unread(input);
+    return 0;
+  }
+  const DecodedPayload decoded = decode_payloads(input.schemas, pending_);
+  pending_.clear();
+  trace_.processes[index(input.process)].nvtx_payloads_unread += decoded.unread;
+  if (decoded.values.empty()) return 0;
+  const auto first = static_cast<uint32_t>(trace_.payload_values.size());
+  for (const NamedValue& value : decoded.values)
+    trace_.payload_values.push_back({trace_.strings.intern(value.name), trace_.strings.intern(value.json)});
+  return add_row(first);
+}
+
+void RangePayloads::leave_unread(const LogInput& input) {
+  trace_.processes[index(input.process)].nvtx_payloads_unread += pending_.size();
+  pending_.clear();
+}
+
+void RangePayloads::extend(Range& range, uint32_t values) {
+  if (values == 0) return;
+  if (range.payload_type == kExtendedPayload) {
+    const Rows before = trace_.payloads[range.payload], more = trace_.payloads[values];
+    const auto first = static_cast<uint32_t>(trace_.payload_values.size());
+    for (const Rows rows : {before, more}) {
+      for (uint32_t i = rows.first; i < rows.last; ++i) {
+        const PayloadValue value = trace_.payload_values[i];
+        trace_.payload_values.push_back(value);
+      }
+    }
+    values = add_row(first);
+  }
+  range.payload_type = kExtendedPayload;  // a plain number from its beginning gives way
+  range.payload = values;
+}
+
+uint32_t RangePayloads::add_row(uint32_t first) {
+  trace_.payloads.push_back({first, static_cast<uint32_t>(trace_.payload_values.size())});
+  return static_cast<uint32_t>(trace_.payloads.size() - 1);
+}
+
+}  // namespace prof::analyzer
