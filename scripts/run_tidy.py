@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
 """clang-tidy over every source of ours that a build folder compiles, in parallel. Usage: run_tidy.py BUILD [SOURCE...].
-A source whose text, headers and configuration are what they were at its last clean run is not looked at again."""
+A source whose text, headers and configuration are what they were at its last clean run is not looked at again. Wants `scripts/setup --lint`."""
 import concurrent.futures
 import hashlib
 import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TIDY = shutil.which(os.path.join(ROOT, "build/clang-tidy/clang_tidy/data/bin/clang-tidy")) or shutil.which("clang-tidy")
+# RapidJSON 1.1 has a method that cannot be compiled, only never called; its iterators are deprecated.
+RAPIDJSON = ("--extra-arg=-fdelayed-template-parsing", "--extra-arg=-Wno-delayed-template-parsing-in-cxx20",
+             "--extra-arg=-Wno-deprecated-declarations")
 OURS = re.compile(r"^(preload|analyzer|tests|docs)/.*\.cpp$")
 
 
@@ -24,7 +29,7 @@ def key_of(entry):
     if made.returncode:
         return None
     files = made.stdout.replace("\\\n", " ").split()[1:]
-    digest = hashlib.sha256(entry["command"].encode())
+    digest = hashlib.sha256(f"{entry['command']} {os.stat(TIDY).st_size}".encode())
     for path in [os.path.join(ROOT, ".clang-tidy"), *files]:
         with open(os.path.join(entry["directory"], path), "rb") as source:
             digest.update(source.read())
@@ -41,7 +46,7 @@ def look_at(build, entry, path):
     walked = path.startswith("preload/") and path != "preload/intercept/hooks.cpp"
     checks = [] if walked else ["--checks=-clang-analyzer-*"]
     # The build folder may be g++'s: clang does not know all of its flags, and says so as an error.
-    ran = subprocess.run(["clang-tidy", "--quiet", "-p", build, *checks, "--extra-arg=-Wno-unknown-warning-option",
+    ran = subprocess.run([TIDY, "--quiet", "-p", build, *checks, "--extra-arg=-Wno-unknown-warning-option", *RAPIDJSON,
                           "--extra-arg=-Wno-unused-command-line-argument", entry["file"]],
                          cwd=ROOT, capture_output=True, text=True)
     if ran.returncode == 0 and key:
@@ -52,6 +57,8 @@ def look_at(build, entry, path):
 
 def main():
     build, only = os.path.abspath(sys.argv[1]), set(sys.argv[2:])
+    if TIDY is None:
+        sys.exit("run_tidy: no clang-tidy: run scripts/setup --lint")
     os.makedirs(os.path.join(build, "tidy"), exist_ok=True)
     entries = {}
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as commands:

@@ -155,20 +155,20 @@ int record(const std::vector<std::string>& command, std::vector<std::pair<std::s
   return end.status;
 }
 
-}  // namespace
-
 // Whether the word is a flag, such as --libs, that stands without its 0 or 1.
-static bool is_bare_flag(const std::vector<std::string>& words, size_t at) {
+bool is_bare_flag(const std::vector<std::string>& words, size_t at) {
   const auto is_it = [&](const RecorderOption& option) {
     return option.type == OptionType::Flag && words[at] == std::string("--") + option.flag;
   };
   if (std::none_of(recorder_options().begin(), recorder_options().end(), is_it)) return false;
-  return at + 1 == words.size() || words[at + 1].starts_with("-");
+  return at + 1 == words.size() || words[at + 1].starts_with('-');
 }
+
+}  // namespace
 
 void drop_separator(std::vector<std::string>& words) {
   if (words.empty() || (words[0] != "record" && words[0] != "doctor")) return;
-  for (size_t i = 1; i < words.size() && words[i].starts_with("-"); ++i) {
+  for (size_t i = 1; i < words.size() && words[i].starts_with('-'); ++i) {
     if (words[i] == "--") {
       words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
       return;

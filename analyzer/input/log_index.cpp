@@ -98,12 +98,10 @@ void LogFile::look_at_block(uint64_t offset, uint64_t bytes) {
     return;
   }
   const BlockHeader header = load_header(offset);
-  if (header.magic == 0) {
-    // A kill while a block is opened leaves header fields without magic; records without magic are damage.
-    if (changes_ || all_zero(data_ + offset + kBlockHeaderBytes, bytes - kBlockHeaderBytes)) {
-      ++unused_blocks_;
-      return;
-    }
+  // A kill while a block is opened leaves header fields without magic; records without magic are damage.
+  if (header.magic == 0 && (changes_ || all_zero(data_ + offset + kBlockHeaderBytes, bytes - kBlockHeaderBytes))) {
+    ++unused_blocks_;
+    return;
   }
   if (header.magic == format::kBlockGoneMagic && is_ring()) {  // a kill while it was taken to be used again
     ++unused_blocks_;

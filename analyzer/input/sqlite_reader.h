@@ -21,7 +21,7 @@ class SqliteFile {
   // Throws InputError if the file cannot be opened or its list of tables cannot be read.
   explicit SqliteFile(const std::string& path);
 
-  bool has_table(std::string_view table) const { return columns_.find(table) != columns_.end(); }
+  bool has_table(std::string_view table) const { return columns_.contains(table); }
   bool has_column(std::string_view table, std::string_view column) const;
   std::vector<std::string> tables() const;
   const std::string& path() const { return path_; }
@@ -66,7 +66,7 @@ class SqliteRows {
   // The row is not used; `why` completes "12 rows set aside: …".
   void set_aside(std::string_view why) {
     constexpr size_t kMostReasons = 32;
-    ++aside_[std::string(aside_.size() < kMostReasons || aside_.find(why) != aside_.end() ? why : "other reasons")];
+    ++aside_[std::string(aside_.size() < kMostReasons || aside_.contains(why) ? why : "other reasons")];
   }
   // "TABLE: 3 rows set aside: start is no number" …: one line for each kind of problem. Empty if there is none.
   std::vector<std::string> problems() const;

@@ -27,7 +27,7 @@ class FxMetadata {
   static FxMetadata read(const std::string& path);
   static FxMetadata parse(const std::string& text, const std::string& source);
 
-  bool has_file(std::string_view file) const { return files_.find(file) != files_.end(); }
+  bool has_file(std::string_view file) const { return files_.contains(file); }
   const FxNode* find(std::string_view file, int64_t node) const;  // null: not known
 
  private:

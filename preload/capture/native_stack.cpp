@@ -294,7 +294,7 @@ start:
     Walk walk(thread, memory, from, to, memo);
     ok = walk.run();
     if (ok) to.hash = hash_of(to, generation);
-    if (ok && walk.is_repeatable() && generation == code_generation()) {
+    if (ok && memo != nullptr && walk.is_repeatable() && generation == code_generation()) {
       memo->generation = generation;
       memo->flags = to.flags;
       memo->hash = to.hash;

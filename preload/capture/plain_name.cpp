@@ -22,7 +22,7 @@ std::string_view take_identifier(std::string_view& rest) {
 std::string_view plain_name(std::string_view mangled, char* buffer, size_t size) {
   if (!mangled.starts_with("_Z")) return {};
   mangled.remove_prefix(2);
-  const bool nested = mangled.starts_with("N");
+  const bool nested = mangled.starts_with('N');
   if (nested) mangled.remove_prefix(1);
   size_t used = 0;
   for (std::string_view part = take_identifier(mangled); !part.empty(); part = take_identifier(mangled)) {

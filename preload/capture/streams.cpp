@@ -246,7 +246,9 @@ Outstanding outstanding() {
   return total;
 }
 
-static uint64_t g_noted[kMaxStreams];  // launches, by slot
+namespace {
+uint64_t g_noted[kMaxStreams];  // launches, by slot
+}  // namespace
 
 void note_launched() {
   for (uint64_t& noted : g_noted) noted = 0;

@@ -22,7 +22,9 @@ __attribute__((visibility("hidden"))) prof::preload::DlsymFunction prof_find_dls
 __attribute__((visibility("hidden"))) ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name);
 
 // No dlsym in the process at all: nothing can be found.
-static void* prof_no_dlsym(void*, const char*) { return nullptr; }
+namespace {
+void* prof_no_dlsym(void*, const char*) { return nullptr; }
+}  // namespace
 
 prof::preload::DlsymFunction prof_find_dlsym() {
   const auto found = prof::preload::real_dlsym();
