@@ -43,7 +43,7 @@ std::string micros(uint64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns %
 // One operator with all that belongs to it, about 6 events.
 std::string operator_events(uint64_t i) {
   const uint64_t at = 4'393'112'270'693'328 + i * 40'000;
-  const uint64_t tid = 456 + i % 2 * 45, correlation = i % 4'000'000 + 10;
+  const uint64_t tid = 456 + i % 2 * 45, correlation = i + 10, depth = i % 97 * 8 + 8;
   std::string out = fmt::format(
       "  {{\n    \"ph\": \"X\", \"cat\": \"python_function\", \"name\": \"torch/nn/modules/module.py(1775): "
       "_call_impl{}\", "
@@ -52,15 +52,14 @@ std::string operator_events(uint64_t i) {
       i % 300, tid, micros(at), i, i + 1, i);
   for (int nested = 0; nested < 2; ++nested)
     out += fmt::format(
-        "  {{\n    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::{}_{}\", \"pid\": 456, \"tid\": {},\n    "
-        "\"ts\": {}, "
+        "  {{\n    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::{}\", \"pid\": 456, \"tid\": {},\n    \"ts\": "
+        "{}, "
         "\"dur\": {},\n    \"args\": {{\n      \"External id\": {},\"Record function id\": 0, \"Sequence number\": {}, "
         "\"Fwd "
-        "thread id\": 1, \"Concrete Inputs\": [\"\", \"[4, {}, 8192]\"], \"Input type\": [\"float\", \"ScalarList\"], "
-        "\"Input "
-        "Strides\": [[8192, 1], []], \"Input Dims\": [[1024, {}], []], \"Ev Idx\": {}\n    }}\n  }},\n",
-        nested == 0 ? "convolution" : "cudnn_convolution", i % 97, tid, micros(at + 1000 + 500ull * nested),
-        nested == 0 ? "30.250" : "28.001", 2 * i + nested, i, i % 64, i % 512, i);
+        "thread id\": 1, \"Concrete Inputs\": [\"\", \"\"], \"Input type\": [\"float\", \"float\"], \"Input "
+        "Strides\": [[{}, 1], [512, 1]], \"Input Dims\": [[1024, {}], [{}, 512]], \"Ev Idx\": {}\n    }}\n  }},\n",
+        nested == 0 ? "matmul" : "mm", tid, micros(at + 1000 + 500ull * nested), nested == 0 ? "30.250" : "28.001",
+        2 * i + nested, i, depth, depth, depth, i);
   out += fmt::format(
       "  {{\n    \"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"s\": \"t\", \"name\": \"[memory]\",\n    \"pid\": "
       "456, \"tid\": "
@@ -76,7 +75,7 @@ std::string operator_events(uint64_t i) {
       "  {{\n    \"ph\": \"s\", \"id\": {}, \"pid\": 456, \"tid\": {}, \"ts\": {},\n    \"cat\": \"ac2g\", \"name\": "
       "\"ac2g\"\n  "
       "}},\n",
-      tid, micros(at + 5000), i, correlation, correlation, tid, micros(at + 5000));
+      tid, micros(at + 5000), 2 * i + 1, correlation, correlation, tid, micros(at + 5000));
   out += fmt::format(
       "  {{\n    \"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"void at::native::vectorized_elementwise_kernel<4, "
       "at::native::FillFunctor<float>, std::array<char*, {}ul> >(int, at::native::FillFunctor<float>, "
@@ -91,7 +90,7 @@ std::string operator_events(uint64_t i) {
       "  {{\n    \"ph\": \"f\", \"id\": {}, \"pid\": 0, \"tid\": 7, \"ts\": {},\n    \"cat\": \"ac2g\", \"name\": "
       "\"ac2g\", "
       "\"bp\": \"e\"\n  }},\n",
-      i % 200, micros(at + 20'000), i, correlation, i % 50 * 64 + 1, correlation, micros(at + 20'000));
+      i % 200, micros(at + 20'000), 2 * i + 1, correlation, i % 50 * 64 + 1, correlation, micros(at + 20'000));
   return out;
 }
 
