@@ -4,6 +4,7 @@
 #include "preload/capture/cupti_client.h"
 #include "preload/capture/cupti_records.h"
 #include "preload/capture/gpu_activity.h"
+#include "preload/runtime/budget.h"
 #include "preload/runtime/libc.h"
 #include "preload/runtime/recorder.h"
 
@@ -36,6 +37,7 @@ void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t* buff
   void* const scratch = g_cupti_buffers.scratch(buffer);
   if (scratch == nullptr) return;
   const int saved = errno;
+  const uint64_t begin = now_ticks();
   ThreadLocal& local = t_local;
   const uint16_t helper = local.helper;
   if (valid_bytes != 0) {
@@ -50,6 +52,7 @@ void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t* buff
   local.helper = static_cast<uint16_t>(helper + 1);
   g_cupti_buffers.give_back(buffer, valid_bytes);
   count_cupti_dropped();
+  if (helper == 0) budget_spend(now_ticks() - begin);  // else it is inside a flush, which is measured
   local.helper = helper;
   errno = saved;
 }

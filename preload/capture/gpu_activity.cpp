@@ -11,6 +11,7 @@
 #include "preload/capture/streams.h"
 #include "preload/intercept/driver.h"
 #include "preload/log/log_file.h"
+#include "preload/runtime/budget.h"
 #include "preload/runtime/explain.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
@@ -69,6 +70,49 @@ void give_up(std::string_view a, std::string_view b = {}, std::string_view c = {
   const bool counters = drop_counters({reason, size});
   say(g_said, counters ? "no hardware counters and no GPU times: " : "no GPU times: ", {reason, size},
       "; the host side is recorded");
+}
+
+bool is_collecting(GpuActivity state) { return state == GpuActivity::On || state == GpuActivity::Burst; }
+bool is_attached(GpuActivity state) { return is_collecting(state) || state == GpuActivity::Resting; }
+bool collecting() { return is_collecting(g_gpu_activity.load(std::memory_order_acquire)); }
+bool attached() { return is_attached(g_gpu_activity.load(std::memory_order_acquire)); }
+
+// False: there is nothing to leave.
+bool leave_for(GpuActivity next) {
+  GpuActivity state = g_gpu_activity.load(std::memory_order_acquire);
+  while (is_attached(state)) {
+    if (g_gpu_activity.compare_exchange_weak(state, next, std::memory_order_acq_rel)) return true;
+  }
+  return false;
+}
+
+// Operations whose records nobody awaits: those between bursts. And, between bursts, what those of bursts still miss.
+std::atomic<uint64_t> g_untimed{0}, g_bursts_miss{0};
+std::atomic<bool> g_bursts{false};    // PROF_BUDGET governs this life
+std::atomic<bool> g_draining{false};  // a burst is over, CUPTI still collects
+std::atomic<bool> g_bursts_described{false};
+void forget_bursts() {
+  for (std::atomic<bool>* const flag : {&g_bursts, &g_bursts_described, &g_draining})
+    flag->store(false, std::memory_order_relaxed);
+  g_untimed.store(0, std::memory_order_relaxed);
+  g_bursts_miss.store(0, std::memory_order_relaxed);
+}
+
+uint64_t awaited(uint64_t unreported) {
+  if (!g_bursts.load(std::memory_order_relaxed)) return unreported;
+  const uint64_t untimed = g_untimed.load(std::memory_order_relaxed);
+  const bool in_burst = g_draining.load(std::memory_order_relaxed) ||
+                        g_gpu_activity.load(std::memory_order_relaxed) == GpuActivity::Burst;
+  if (!in_burst) return g_bursts_miss.load(std::memory_order_relaxed);
+  return unreported > untimed ? unreported - untimed : 0;
+}
+
+// The same, and a burst that is under way or being drained is drained by the flush that follows.
+bool leave_for_end(GpuActivity next) {
+  const bool in_burst = g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Burst;
+  if (!leave_for(next)) return false;
+  if (in_burst) g_draining.store(true, std::memory_order_relaxed);
+  return true;
 }
 
 // What another profiler uses stays on.
@@ -221,25 +265,31 @@ GpuActivity take() {
   define_meta("cupti_path", g_cupti.path);
   define_meta("cupti_found", g_cupti.how);
   define_meta("cupti_version", Decimal(g_cupti.version).text());
-  if (!counters_on()) return collect();
-  show_driver_calls();  // should there be no counters after all
-  return GpuActivity::Off;
+  if (counters_on()) {
+    show_driver_calls();  // should there be no counters after all
+    return GpuActivity::Off;
+  }
+  if (!budget_on()) return collect();
+  show_driver_calls();
+  define_meta("gpu_times", "in bursts");
+  g_bursts.store(true, std::memory_order_relaxed);
+  return GpuActivity::Resting;
 }
 
 void store_pending() {
   format::CounterPage* const page = g_log.counters();
-  if (page != nullptr) std::atomic_ref(page->gpu_pending).store(outstanding().unreported, std::memory_order_relaxed);
+  if (page != nullptr) std::atomic_ref(page->gpu_pending).store(awaited(outstanding().unreported), std::memory_order_relaxed);
 }
 
 // After the forced flush: buffers that CUPTI still hands over, as long as they keep coming. Not until all records are there:
 // some operations never get one (a copy from host to host), and CUPTI may keep an empty buffer for ever.
 void await_late_buffers(uint64_t stop_ns) {
   constexpr uint64_t kPatienceNs = 300'000'000;
-  uint64_t missing = outstanding_of_noted().unreported;
+  uint64_t missing = awaited(outstanding_of_noted().unreported);
   uint64_t give_up_ns = monotonic_ns() + kPatienceNs;
   while (missing != 0 && !g_cupti_buffers.all_free() && monotonic_ns() < std::min(stop_ns, give_up_ns)) {
     sleep_ns(2'000'000);
-    const uint64_t now_missing = outstanding_of_noted().unreported;
+    const uint64_t now_missing = awaited(outstanding_of_noted().unreported);
     if (now_missing != missing) give_up_ns = monotonic_ns() + kPatienceNs;
     missing = now_missing;
   }
@@ -249,7 +299,11 @@ void await_late_buffers(uint64_t stop_ns) {
 void last_flush(uint64_t stop_ns) {
   const Cupti& api = g_cupti.api;
   api.cuptiActivityFlushAll(0);
-  while (outstanding_of_noted().unfinished != 0 && monotonic_ns() < stop_ns) {
+  const auto awaits_any = [] {
+    const Outstanding left = outstanding_of_noted();
+    return left.unfinished != 0 && (!g_bursts.load(std::memory_order_relaxed) || awaited(left.unreported) != 0);
+  };
+  while (awaits_any() && monotonic_ns() < stop_ns) {
     sleep_ns(2'000'000);
     api.cuptiActivityFlushAll(0);
   }
@@ -314,7 +368,65 @@ void collect_gpu_activity_after_all() {
   if (options().launches == 0) pass_gpu_activity();
 }
 
-void count_launch_before_gpu_times() { count(format::Counter::launches_before_gpu_times); }
+bool launch_before_gpu_times(GpuActivity state) {
+  if (state != GpuActivity::Resting) count(format::Counter::launches_before_gpu_times);
+  return false;
+}
+
+bool gpu_bursts_possible() {
+  const GpuActivity state = g_gpu_activity.load(std::memory_order_acquire);
+  return state == GpuActivity::Resting || state == GpuActivity::Burst;
+}
+
+// The calls first and last, so that no kernel's record lacks the one that names its launch.
+bool begin_gpu_burst() {
+  if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::Resting) return false;
+  const EventScope scope;
+  const OwnCalls own;
+  const uint64_t unreported = outstanding().unreported, miss = g_bursts_miss.load(std::memory_order_relaxed);
+  const char* const calls = enable_calls();
+  const char* const graphs = enable_graphs();
+  if (!enable_all()) {
+    leave_for(GpuActivity::Off);
+    return false;
+  }
+  g_untimed.store(unreported > miss ? unreported - miss : 0, std::memory_order_relaxed);
+  GpuActivity resting = GpuActivity::Resting;
+  if (!g_gpu_activity.compare_exchange_strong(resting, GpuActivity::Burst, std::memory_order_acq_rel)) {
+    disable_all();
+    return false;
+  }
+  if (!g_bursts_described.exchange(true) && scope.recording()) {
+    define_meta("gpu_correlation", calls);
+    define_meta("graphs", graphs);
+  }
+  return true;
+}
+
+void end_gpu_burst() {
+  g_draining.store(true, std::memory_order_relaxed);
+  GpuActivity burst = GpuActivity::Burst;
+  if (!g_gpu_activity.compare_exchange_strong(burst, GpuActivity::Resting, std::memory_order_acq_rel)) {
+    g_draining.store(false, std::memory_order_relaxed);
+    return;
+  }
+  note_launched();
+}
+
+bool gpu_burst_drained(bool at_once) {
+  if (!g_draining.load(std::memory_order_relaxed)) return true;
+  const OwnCalls own;
+  g_cupti.api.cuptiActivityFlushAll(0);
+  const Outstanding left = outstanding_of_noted();
+  if (left.unfinished != 0 && awaited(left.unreported) != 0 && !at_once) return false;
+  g_bursts_miss.store(awaited(left.unreported), std::memory_order_relaxed);
+  g_draining.store(false, std::memory_order_relaxed);
+  if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Resting) disable_all();
+  g_cupti.api.cuptiActivityFlushAll(0);
+  count_cupti_dropped();
+  store_pending();
+  return true;
+}
 
 void push_external_id(uint64_t begin_tick) {
   const OwnCalls own;
@@ -328,7 +440,7 @@ void pop_external_id() {
 }
 
 void flush_gpu_activity(bool force) {
-  if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::On) return;
+  if (!attached()) return;
   const OwnCalls own;
   g_cupti.api.cuptiActivityFlushAll(force ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
   count_cupti_dropped();
@@ -338,16 +450,14 @@ void flush_gpu_activity(bool force) {
 }
 
 void finish_gpu_activity() {
-  GpuActivity on = GpuActivity::On;
-  if (!g_gpu_activity.compare_exchange_strong(on, GpuActivity::Finished, std::memory_order_acq_rel)) return;
+  if (!leave_for_end(GpuActivity::Finished)) return;
   const OwnCalls own;
   note_launched();
   flush_within(last_flush, options().exit_wait);
 }
 
 void end_gpu_activity() {
-  GpuActivity on = GpuActivity::On;
-  if (!g_gpu_activity.compare_exchange_strong(on, GpuActivity::Finished, std::memory_order_acq_rel)) return;
+  if (!leave_for_end(GpuActivity::Finished)) return;
   const OwnCalls own;
   note_launched();
   flush_within(
@@ -361,8 +471,7 @@ void end_gpu_activity() {
 
 void gpu_activity_taken_away(const char* function) {
   g_taken_by.store(function, std::memory_order_release);
-  GpuActivity on = GpuActivity::On;
-  if (!g_gpu_activity.compare_exchange_strong(on, GpuActivity::TakenAway, std::memory_order_acq_rel)) return;
+  if (!leave_for_end(GpuActivity::TakenAway)) return;
   const EventScope scope;
   const OwnCalls own;
   flush_within(parting_flush, options().exit_wait);
@@ -370,11 +479,13 @@ void gpu_activity_taken_away(const char* function) {
 }
 
 void restart_gpu_activity() {
+  forget_bursts();
   g_gpu_activity.store(GpuActivity::Cold, std::memory_order_release);
   __atomic_store_n(&g_gpu_activity_tried, 0u, __ATOMIC_RELAXED);
 }
 
 void forget_gpu_activity() {
+  forget_bursts();
   g_external_ids.store(false, std::memory_order_relaxed);
   g_whole_graphs.store(false, std::memory_order_relaxed);
   g_said.store(false, std::memory_order_relaxed);
@@ -385,16 +496,16 @@ void forget_gpu_activity() {
 }
 
 const Cupti* cupti_in_use() {
-  return g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::On ? &g_cupti.api : nullptr;
+  return attached() ? &g_cupti.api : nullptr;
 }
 
 bool gpu_activity_collects() {
   const GpuActivity state = g_gpu_activity.load(std::memory_order_acquire);
-  return state == GpuActivity::On || state == GpuActivity::TakenAway || state == GpuActivity::Finished;
+  return is_attached(state) || state == GpuActivity::TakenAway || state == GpuActivity::Finished;
 }
 
 bool gpu_activity_uses(CUpti_ActivityKind kind) {
-  if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::On) return false;
+  if (!collecting()) return false;
   for (const Kind& ours : kKinds) {
     if (ours.kind == kind) return true;
   }
@@ -403,7 +514,7 @@ bool gpu_activity_uses(CUpti_ActivityKind kind) {
 }
 
 void gpu_activity_times_nodes() {
-  if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::On || !g_whole_graphs.exchange(false)) return;
+  if (!collecting() || !g_whole_graphs.exchange(false)) return;
   {
     const OwnCalls own;
     if (!cupti_client_uses(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) {
@@ -415,19 +526,17 @@ void gpu_activity_times_nodes() {
 }
 
 bool gpu_activity_uses_driver_call(uint32_t cbid) {
-  return g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::On &&
-         !g_external_ids.load(std::memory_order_relaxed) && is_launching_driver_call(cbid);
+  return collecting() && !g_external_ids.load(std::memory_order_relaxed) && is_launching_driver_call(cbid);
 }
 
 bool gpu_activity_uses_runtime_call(uint32_t cbid) {
-  return g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::On &&
-         g_runtime_calls.load(std::memory_order_relaxed) && is_launching_runtime_call(cbid);
+  return collecting() && g_runtime_calls.load(std::memory_order_relaxed) && is_launching_runtime_call(cbid);
 }
 
 void gpu_activity_meets_runtime_calls() { g_runtime_calls.store(true, std::memory_order_relaxed); }
 
 bool gpu_activity_keeps_calls(CUpti_ActivityKind kind) {
-  if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::On) return false;
+  if (!collecting()) return false;
   const Cupti& api = g_cupti.api;
   const bool driver = kind == CUPTI_ACTIVITY_KIND_DRIVER;
   if (driver ? g_external_ids.load(std::memory_order_relaxed) : !g_runtime_calls.load(std::memory_order_relaxed))

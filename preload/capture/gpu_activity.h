@@ -28,8 +28,9 @@ void arm_gpu_activity();
 void collect_gpu_activity_after_all();
 
 //   Cold -> Taking -> On -> TakenAway (another tool) | Finished (exit)
-//                  \-> Off (PROF_GPU=off, no CUPTI, refused, in use, forked, PROF_COUNTERS)
-enum class GpuActivity : uint32_t { Cold, Taking, On, Off, TakenAway, Finished };
+//                  |-> Off (PROF_GPU=off, no CUPTI, refused, in use, forked, PROF_COUNTERS)
+//                  \-> Resting <-> Burst (PROF_BUDGET), from both as from On
+enum class GpuActivity : uint32_t { Cold, Taking, Resting, On, Burst, Off, TakenAway, Finished };
 extern std::atomic<GpuActivity> g_gpu_activity;
 
 // CUPTI's functions while GPU activity is collected; null otherwise. Calls of ours only.
@@ -40,12 +41,12 @@ const Cupti* cupti_in_use();
 extern std::atomic<bool> g_whole_graphs;
 
 // Whether a launch entered now will get a GPU record (format::kLaunchNoGpuTimes otherwise). Counts launches that came too early.
-void count_launch_before_gpu_times();
+bool launch_before_gpu_times(GpuActivity state);  // false
 inline bool gpu_activity_on() {
   const GpuActivity state = g_gpu_activity.load(std::memory_order_relaxed);
   if (state < GpuActivity::On) [[unlikely]]
-    count_launch_before_gpu_times();
-  return state == GpuActivity::On;
+    return launch_before_gpu_times(state);
+  return state <= GpuActivity::Burst;
 }
 
 // Where CUPTI cannot name single driver calls: pushes `begin_tick` as external id around a launch. No-ops elsewhere.
@@ -56,6 +57,12 @@ void pop_external_id();
 
 // Helper thread, about once a PROF_FLUSH: collects what is complete. May hang inside CUPTI; nobody waits for it unbounded.
 void flush_gpu_activity(bool force);
+// PROF_BUDGET, helper thread: launches between begin and end get their GPU times. Behind the end CUPTI collects until what was launched
+// is known to have finished, or `at_once`: then it is true.
+bool gpu_bursts_possible();
+bool begin_gpu_burst();
+void end_gpu_burst();
+bool gpu_burst_drained(bool at_once);
 // At exit: forced flush, bounded by PROF_EXIT_WAIT, counting what is pending. Called on the exiting thread.
 void finish_gpu_activity();
 // The same, and CUPTI collects nothing for us any more: the program goes on without being recorded.

@@ -50,9 +50,10 @@ __attribute__((noinline)) format::ConfigId config_id_slow(LaunchShape s, Api api
   return static_cast<format::ConfigId>(id);
 }
 
-__attribute__((noinline)) void emit_with_stack(format::KernelLaunch event) {
-  event.stack = take_stack();
+__attribute__((noinline)) void emit_with_extras(format::KernelLaunch event) {
+  event.stack = stack_for(StackUse::Launch);
   emit(event);
+  if (budget_on()) budget_launch(event);
 }
 
 namespace topic {

@@ -9,6 +9,7 @@
 #include "preload/intercept/functions.h"
 #include "preload/intercept/record_call.h"
 #include "preload/log/intern.h"
+#include "preload/runtime/budget.h"
 #include "preload/runtime/repeats.h"
 
 namespace prof::preload {
@@ -104,7 +105,8 @@ inline void count_launch(const CallScope& scope, Launching& state, CUstream stre
   mark_if_due(state.stream, programmatic);
 }
 
-void emit_with_stack(format::KernelLaunch event);
+// With its call stack, measured for PROF_BUDGET.
+void emit_with_extras(format::KernelLaunch event);
 
 inline void emit_launch(const CallScope& scope, const Launching& state, const LaunchShape& shape, Api api,
                         CUresult result) {
@@ -116,9 +118,9 @@ inline void emit_launch(const CallScope& scope, const Launching& state, const La
   event.depth = state.depth;
   event.result = static_cast<uint32_t>(result);
   event.flags = state.flags;
-  if (stacks_wanted(StackUse::Launch)) [[unlikely]] {
+  if (g_launch_extras.load(std::memory_order_relaxed) != 0) [[unlikely]] {
     const format::KernelLaunch copy = event;  // one whose address is given away cannot stay in registers
-    emit_with_stack(copy);
+    emit_with_extras(copy);
     return;
   }
   emit(event);

@@ -5,6 +5,7 @@
 #include "preload/capture/gpu_activity.h"
 #include "preload/log/chunks.h"
 #include "preload/log/ring.h"
+#include "preload/runtime/budget.h"
 #include "preload/runtime/control.h"
 #include "preload/runtime/dumps.h"
 #include "preload/runtime/libc.h"
@@ -90,8 +91,10 @@ void* helper_main(void* epoch_argument) {
       flush_counters();
       next_flush = monotonic_now() + options().flush;
     }
+    const uint64_t budget_pause = tend_budget();
     const uint64_t now = monotonic_now();
     uint64_t until = next_anchor;
+    if (budget_pause != 0 && now + budget_pause < until) until = now + budget_pause;
     if (options().flush != 0 && next_flush < until) until = next_flush;
     if (end < until) until = end;
     if (const uint64_t poll = slow_launch_poll_ns(); poll != 0 && now + poll < until) until = now + poll;

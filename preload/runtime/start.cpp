@@ -13,6 +13,7 @@
 #include "preload/log/retired.h"
 #include "preload/log/ring.h"
 #include "preload/log/sigbus.h"
+#include "preload/runtime/budget.h"
 #include "preload/runtime/control.h"
 #include "preload/runtime/describe.h"
 #include "preload/runtime/dumps.h"
@@ -223,6 +224,7 @@ bool start_life() {
   adopt_counters();
   if (!open_blocks() || !open_tables(ended) || !open_streams(ended)) return false;
   open_stacks(ended != 0);
+  open_budget();
   open_threads(ended != 0);
   open_triggers();
   open_repeats();
@@ -238,6 +240,7 @@ bool start_life() {
   }
   describe_process();
   describe_stacks();
+  describe_budget();
   start_helper();
   if (ended == 0) register_exit_handler();
   return true;

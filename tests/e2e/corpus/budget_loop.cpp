@@ -1,0 +1,53 @@
+// Launches two kernels and fills of different sizes for argv[1] seconds, pausing argv[2] µs after each; prints how many of each there were and how
+// many bytes were filled. argv[3]: "fork": a child launches too, half way; "busy": another thread does nothing but launch.
+#include "tests/sim/sim_program.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <random>
+
+using namespace sim_program;
+
+int main(int, char** argv) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(std::atof(argv[1]));
+  const auto half = until - std::chrono::duration<double>(std::atof(argv[1]) / 2);
+  const unsigned pause = static_cast<unsigned>(std::atoi(argv[2]));
+  bool forks = argv[3] != nullptr && std::strcmp(argv[3], "fork") == 0;
+  make_context();
+  const CUfunction small = kernel("small"), large = kernel("large");
+  const CUstream stream = make_stream();
+  constexpr size_t kMost = 4 << 20;
+  const CUdeviceptr memory = allocate(kMost);
+  std::mt19937 random(static_cast<unsigned>(getpid()));
+  uint64_t counts[3] = {}, bytes = 0;
+  while (std::chrono::steady_clock::now() < until) {
+    const auto which = random() % 4;
+    if (which == 3) {
+      const size_t size = random() % kMost + 1;
+      SIM_CHECK(cuMemsetD8Async(memory, 0, size, stream));
+      ++counts[2], bytes += size;
+    } else {
+      SIM_CHECK(launch(which == 0 ? large : small, stream));
+      ++counts[which == 0 ? 1 : 0];
+    }
+    if (random() % 64 == 0) SIM_CHECK(cuStreamSynchronize(stream));
+    if (pause != 0) usleep(pause);
+    if (forks && std::chrono::steady_clock::now() > half) {
+      forks = false;
+      const pid_t child = fork();
+      if (child == 0) {
+        launch(small, stream);
+        usleep(50'000);
+        launch(small, stream);
+        _exit(0);
+      }
+      waitpid(child, nullptr, 0);
+    }
+  }
+  SIM_CHECK(cuCtxSynchronize());
+  std::printf("%llu %llu %llu %llu\n", static_cast<unsigned long long>(counts[0]), static_cast<unsigned long long>(counts[1]),
+              static_cast<unsigned long long>(counts[2]), static_cast<unsigned long long>(bytes));
+}
