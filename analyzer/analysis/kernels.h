@@ -3,10 +3,12 @@
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/extrapolation.h"
 #include "analyzer/analysis/statistics.h"
 #include "analyzer/analysis/window.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +32,8 @@ struct KernelGroup {
   uint64_t bytes = 0;           // copies and memsets
   uint32_t registers = 0, static_shared_bytes = 0, dynamic_shared_bytes = 0;  // the largest of the group
   Statistics durations;
+  std::optional<Extrapolated>
+      estimate;  // of all launches, where some were not timed (PROF_BUDGET) and all of the run is asked for
 };
 
 // Of the operations with a part in one of the windows, each once and whole; by total time, the largest first. Reversed times

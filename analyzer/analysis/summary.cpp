@@ -1,5 +1,6 @@
 #include "analyzer/analysis/summary.h"
 
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/model/results.h"
 
 #include <fmt/format.h>
@@ -92,6 +93,16 @@ uint64_t gpu_key(const KernelNames& names, const GpuOperation& operation) {
   return operation.kind() == GpuKind::Copy ? kind | (operation.detail & 0xff) : kind;
 }
 
+// Cells of calls, total and half width; empty where there is none.
+void add_estimate(Table::Row& row, const Extrapolated* estimate) {
+  if (estimate == nullptr) {
+    row.empty().empty().empty();
+    return;
+  }
+  row.add(whole_ns(estimate->operations)).add(whole_ns(estimate->total_ns));
+  estimate->half_ns < 0 ? row.empty() : row.add(whole_ns(estimate->half_ns));
+}
+
 std::string gpu_name(const KernelNames& names, uint64_t key, NameForm form) {
   GpuOperation operation;
   operation.kind_bits = static_cast<uint32_t>(key >> 32) & 7;
@@ -173,6 +184,29 @@ std::vector<SummarySection> summarize(const Trace& trace, const KernelNames& nam
   return sections;
 }
 
+std::optional<ExtrapolatedSummary> extrapolate(const Trace& trace, const KernelNames& names, ProcessId process,
+                                               NameForm form) {
+  Extrapolation extrapolation(trace, process);
+  if (!extrapolation.applies()) return {};
+  std::map<std::string, uint32_t> groups;
+  std::unordered_map<uint64_t, uint32_t> group_of;
+  for (const GpuOperation& operation : trace.operations) {
+    if (trace.device(trace.stream(operation.stream()).device).process != process) continue;
+    const auto [found, added] = group_of.try_emplace(gpu_key(names, operation), 0);
+    if (added) {
+      found->second =
+          groups.try_emplace(gpu_name(names, found->first, form), static_cast<uint32_t>(groups.size())).first->second;
+    }
+    extrapolation.add(operation, found->second);
+  }
+  ExtrapolatedSummary summary{extrapolation.text(), {}};
+  summary.rows.emplace_back("", extrapolation.all());
+  for (const auto& [name, group] : groups) summary.rows.emplace_back(name, extrapolation.of(group));
+  std::stable_sort(summary.rows.begin() + 1, summary.rows.end(),
+                   [](const auto& a, const auto& b) { return a.second.total_ns > b.second.total_ns; });
+  return summary;
+}
+
 Table summary_table(const Trace& trace, const KernelNames& names, const SummaryOptions& options) {
   Table table("summary", "Time by name");
   table.add_column("PID", "pid", CellType::Count);
@@ -188,9 +222,25 @@ Table summary_table(const Trace& trace, const KernelNames& names, const SummaryO
   if (options.median) table.add_column("Med", "med", CellType::Nanoseconds);
   if (options.stddev) table.add_column("StdDev (ns)", "stddev_ns", CellType::Real, 1);
   table.add_column("Failed", "failed", CellType::Count);
+  const bool any_budget = std::any_of(trace.processes.begin(), trace.processes.end(),
+                                      [](const Process& process) { return !budget_of(process).empty(); });
+  if (any_budget && options.gpu && options.group == GroupBy::Process) {
+    table.add_column("Estimated Calls", "estimated_calls", CellType::Count);
+    table.add_column("Estimated Total", "estimated_total", CellType::Nanoseconds);
+    table.add_column("+- (95 %)", "estimated_half_width", CellType::Nanoseconds);
+  }
   table.add_column("Name", "name", CellType::Text);
   constexpr std::string_view kTypes[] = {"GPU activities", "API calls", "NVTX ranges"};
   for (uint32_t p = 0; p < trace.processes.size(); ++p) {
+    std::map<std::string_view, Extrapolated> estimates;
+    const std::optional<ExtrapolatedSummary> extrapolated =
+        any_budget && options.gpu && options.group == GroupBy::Process
+            ? extrapolate(trace, names, ProcessId{p}, options.names)
+            : std::nullopt;
+    if (extrapolated.has_value()) {
+      table.notes.push_back(extrapolated->text);
+      for (const auto& [name, estimate] : extrapolated->rows) estimates.emplace(name, estimate);
+    }
     for (const SummarySection& section : summarize(trace, names, ProcessId{p}, options)) {
       for (const SummaryRow& each : section.rows) {
         Table::Row row = table.row();
@@ -206,6 +256,10 @@ Table summary_table(const Trace& trace, const KernelNames& names, const SummaryO
           row.add(each.failed);
         } else {
           row.empty();
+        }
+        if (any_budget && options.gpu && options.group == GroupBy::Process) {
+          const auto found = section.kind == SummarySection::Gpu ? estimates.find(each.name) : estimates.end();
+          add_estimate(row, found == estimates.end() ? nullptr : &found->second);
         }
         row.add(std::string_view(each.name));
       }

@@ -2,10 +2,12 @@
 // stream: the numbers of `prof summary`. output/nvprof_text prints them.
 #pragma once
 
+#include "analyzer/analysis/extrapolation.h"
 #include "analyzer/model/names.h"
 #include "analyzer/model/trace.h"
 #include "analyzer/output/table.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +44,15 @@ struct SummarySection {
 // GPU sections of every group (one, maybe empty, when not grouped), then API, then NVTX, as asked for.
 std::vector<SummarySection> summarize(const Trace& trace, const KernelNames& names, ProcessId process,
                                       const SummaryOptions& options);
+
+// The GPU activities of a process with PROF_BUDGET, extrapolated to all of its launches: by name, the longest first. The first row is their
+// sum, without a name. Nothing where all launches were timed.
+struct ExtrapolatedSummary {
+  std::string text;
+  std::vector<std::pair<std::string, Extrapolated>> rows;
+};
+std::optional<ExtrapolatedSummary> extrapolate(const Trace& trace, const KernelNames& names, ProcessId process,
+                                               NameForm form);
 
 // All processes in one table for csv and json.
 Table summary_table(const Trace& trace, const KernelNames& names, const SummaryOptions& options);

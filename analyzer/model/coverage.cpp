@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 namespace prof::analyzer {
@@ -85,6 +86,25 @@ std::string line(const Coverage& coverage, const std::map<std::string, std::pair
   return text;
 }
 
+// What is said of GPU times ends every report: those that do not extrapolate are about what was timed.
+std::string budget_text(const Process& process) {
+  if (process.fact("gpu_times") != "in bursts") return {};
+  const auto value = [&](std::string_view name) {
+    for (const CounterValue& counter : process.counters) {
+      if (counter.name == name) return static_cast<double>(counter.value);
+    }
+    return 0.0;
+  };
+  const double elapsed = std::max(value("budget_elapsed_ns"), 1.0) / 100;
+  const double own = value("budget_own_ns") / elapsed, hooks = value("budget_hooks_ns") / elapsed,
+               cupti = value("budget_cupti_ns") / elapsed;
+  return fmt::format(
+      "; PROF_BUDGET={}: GPU times in {:.0f} bursts only, extrapolated by summary and kernels alone; it cost {:.2f} % "
+      "of the run "
+      "(own time measured {:.2f}, hooks estimated {:.2f}, CUPTI estimated {:.2f})",
+      process.fact("budget"), value("budget_bursts"), own + hooks + cupti, own, hooks, cupti);
+}
+
 void add_counters(std::map<std::string, std::pair<uint64_t, uint8_t>>& to, const Process& process) {
   for (const CounterValue& counter : process.counters) {
     to[counter.name].first += counter.value;
@@ -122,7 +142,7 @@ void Coverage::add(const Coverage& other) {
 std::string coverage_line(const Process& process) {
   std::map<std::string, std::pair<uint64_t, uint8_t>> counters;
   add_counters(counters, process);
-  return line(process.coverage, counters, process.damage.size());
+  return line(process.coverage, counters, process.damage.size()) + budget_text(process);
 }
 
 std::string coverage_line(const Trace& trace) {
@@ -134,7 +154,9 @@ std::string coverage_line(const Trace& trace) {
     add_counters(counters, process);
     damage += process.damage.size();
   }
-  return line(sum, counters, damage);
+  std::string text = line(sum, counters, damage);
+  for (const Process& process : trace.processes) text += budget_text(process);
+  return text;
 }
 
 }  // namespace prof::analyzer

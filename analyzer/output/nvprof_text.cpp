@@ -37,6 +37,21 @@ void write_rows(const SummarySection& section, const SummaryOptions& options, Si
   }
 }
 
+// PROF_BUDGET: the table above has what was timed; here is what that makes of the whole run.
+void write_extrapolation(uint32_t pid, const std::optional<ExtrapolatedSummary>& summary, Sink& sink) {
+  if (!summary.has_value()) return;
+  sink.write(fmt::format("=={}== {}\n", pid, summary->text));
+  const char* label = "Extrapolated:";
+  for (const auto& [name, estimate] : summary->rows) {
+    const std::string half =
+        estimate.half_ns < 0 ? "unknown" : std::string(scaled_time(std::llround(estimate.half_ns)));
+    sink.write(fmt::format("{:>16}  {:>8} +- {:>8}  {:>8} calls  {}\n", label,
+                           scaled_time(std::llround(estimate.total_ns)), half, std::llround(estimate.operations),
+                           name.empty() ? "[all]" : readable_utf8(name)));
+    label = "";
+  }
+}
+
 // nvprof has no such line: without it nobody notices that a program's calls fail.
 void write_failures(const Process& process, const std::vector<SummarySection>& sections, Sink& sink) {
   uint64_t failed = 0;
@@ -78,6 +93,7 @@ void write_nvprof_text(const Trace& trace, const KernelNames& names, const Summa
       header_written = true;
       write_rows(section, options, sink);
     }
+    if (options.gpu) write_extrapolation(process.pid, extrapolate(trace, names, ProcessId{p}, options.names), sink);
     write_failures(process, sections, sink);
     sink.write(fmt::format("=={}== {}\n", process.pid, coverage_line(process)));
     if (p + 1 < trace.processes.size()) sink.write("\n");

@@ -278,7 +278,8 @@ GpuActivity take() {
 
 void store_pending() {
   format::CounterPage* const page = g_log.counters();
-  if (page != nullptr) std::atomic_ref(page->gpu_pending).store(awaited(outstanding().unreported), std::memory_order_relaxed);
+  if (page != nullptr)
+    std::atomic_ref(page->gpu_pending).store(awaited(outstanding().unreported), std::memory_order_relaxed);
 }
 
 // After the forced flush: buffers that CUPTI still hands over, as long as they keep coming. Not until all records are there:
@@ -495,9 +496,7 @@ void forget_gpu_activity() {
   g_gpu_activity.store(GpuActivity::Off, std::memory_order_relaxed);
 }
 
-const Cupti* cupti_in_use() {
-  return attached() ? &g_cupti.api : nullptr;
-}
+const Cupti* cupti_in_use() { return attached() ? &g_cupti.api : nullptr; }
 
 bool gpu_activity_collects() {
   const GpuActivity state = g_gpu_activity.load(std::memory_order_acquire);

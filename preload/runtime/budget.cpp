@@ -19,9 +19,10 @@ std::atomic<uint32_t> g_launch_extras{0};
 
 namespace {
 
-constexpr uint32_t kSampled = 16;            // every such launch of a thread is measured
-constexpr uint64_t kDrainNs = 200'000'000;   // longest wait for the records of a burst, while CUPTI goes on collecting
-constexpr double kRestNs = 550, kBurstNs = 700;  // a launch on an H200 (2026-11-21), until this machine has been measured
+constexpr uint32_t kSampled = 16;           // every such launch of a thread is measured
+constexpr uint64_t kDrainNs = 200'000'000;  // longest wait for the records of a burst, while CUPTI goes on collecting
+constexpr double kRestNs = 550,
+                 kBurstNs = 700;  // a launch on an H200 (2026-11-21), until this machine has been measured
 
 // Of durations in ticks, 32 steps to a power of two: medians within 3 %.
 class Histogram {
@@ -151,7 +152,9 @@ void open_budget() {
   g_share = read_share(text);
   if (g_share == 0) {
     static std::atomic<bool> said{false};
-    say(said, "PROF_BUDGET is not valid, expected a PERCENT above 0 and up to 100, such as 2%, or off; all GPU work is timed");
+    say(said,
+        "PROF_BUDGET is not valid, expected a PERCENT above 0 and up to 100, such as 2%, or off; all GPU work is "
+        "timed");
     return;
   }
   for (Histogram& calls : g_calls) calls.clear();

@@ -90,7 +90,8 @@ class BudgetController {
     last_ = now;
   }
   double rate() const {
-    const double mean = static_cast<double>(last_.launches) / static_cast<double>(std::max<uint64_t>(last_.elapsed_ns, 1));
+    const double mean =
+        static_cast<double>(last_.launches) / static_cast<double>(std::max<uint64_t>(last_.elapsed_ns, 1));
     return std::max(mean, recent_rate_);
   }
   double burst_cost_ns(const LaunchCosts& costs) const {
@@ -112,7 +113,8 @@ class BudgetController {
   }
 
   static constexpr double kMostForRest = 0.75, kShortestNs = 10e6, kLongestNs = 1e9;
-  static constexpr double kFirstFixedNs = 2e6;  // taken for what a burst costs however few launches it has, until one was had
+  static constexpr double kFirstFixedNs =
+      2e6;  // taken for what a burst costs however few launches it has, until one was had
 
   double share_ = 0;
   uint64_t random_ = 1;

@@ -48,6 +48,7 @@ int main(int, char** argv) {
     }
   }
   SIM_CHECK(cuCtxSynchronize());
-  std::printf("%llu %llu %llu %llu\n", static_cast<unsigned long long>(counts[0]), static_cast<unsigned long long>(counts[1]),
-              static_cast<unsigned long long>(counts[2]), static_cast<unsigned long long>(bytes));
+  std::printf("%llu %llu %llu %llu\n", static_cast<unsigned long long>(counts[0]),
+              static_cast<unsigned long long>(counts[1]), static_cast<unsigned long long>(counts[2]),
+              static_cast<unsigned long long>(bytes));
 }

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""PROF_BUDGET on the simulated GPU: is every call recorded, some of the GPU work timed, and the rest extrapolated to what it truly was? Also in a
+program that is killed in the middle, and in one that forks. Usage: budget.py --prof PROF --libprof LIB --sim FOLDER --programs FOLDER"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+parser = argparse.ArgumentParser()
+for name in ("prof", "libprof", "sim", "programs"):
+    parser.add_argument(f"--{name}", type=lambda path: pathlib.Path(path).resolve(), required=True)
+options = parser.parse_args()
+problems = []
+
+
+def expect(what, truth, said=""):
+    print(f"{'ok ' if truth else 'NOT'} {what}: {said}")
+    if not truth:
+        problems.append(what)
+
+
+def start(folder, budget, *arguments):
+    folder.mkdir()
+    environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13"),
+                   "LD_PRELOAD": str(options.libprof), "PROF_OUTPUT": str(folder), "SIM_CLOCK": "real",
+                   "SIM": "timed;kernel small 5000;kernel large 20000", "PROF_BUDGET": budget}
+    return subprocess.Popen([options.programs / "budget_loop", *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def checked(log):
+    return json.loads(subprocess.run([options.prof, "check", "--format", "json", log], capture_output=True, text=True, timeout=60).stdout)[0]
+
+
+def counter(check, name):
+    return next((each["value"] for each in check["counters"] if each["name"] == name), 0)
+
+
+def rows(log):
+    said = subprocess.run([options.prof, "summary", "--gpu", "--format", "json", log], capture_output=True, text=True, timeout=60).stdout
+    return {row["name"]: row for row in json.loads(said)["rows"]}
+
+
+with tempfile.TemporaryDirectory() as folder:
+    folder = pathlib.Path(folder)
+    inside = 0
+    runs = [(f"{budget}%", turn) for budget in (1, 2, 5) for turn in range(4)]
+    programs = []
+    for budget, turn in runs:
+        place = folder / f"{budget[:-1]}_{turn}"  # a % would be a pattern
+        programs.append((budget, place, start(place, budget, "3", "500")))
+    for budget, place, program in programs:
+        out, err = program.communicate(timeout=60)
+        expect(f"{budget} runs and says nothing", program.returncode == 0 and err == "", err)
+        small, large, fills, filled = map(int, out.split())
+        (log,) = place.glob("*.plog")
+        check = checked(log)
+        expect(f"{budget}: the host side is whole", check["whole"] and check["launches"] == small + large + fills, check["launches"])
+        expect(f"{budget}: nothing is waited for", check["gpu_pending"] == 0, check["gpu_pending"])
+        table = rows(log)
+        expect(f"{budget}: some was timed", 0 < sum(row["calls"] for row in table.values()) and counter(check, "budget_bursts") > 1, counter(check, "budget_bursts"))
+        for name, calls, ns in (("small", small, small * 5000), ("large", large, large * 20000), ("[CUDA memset]", fills, fills * 1000 + filled / 2000)):
+            row = table[name]
+            expect(f"{budget}: launches of {name} extrapolated", row["estimated_calls"] == calls, row["estimated_calls"])
+            # Times of constant kernels have the rounding of the clock, and no variance to speak of.
+            near = abs(row["estimated_total_ns"] - ns) <= row["estimated_half_width_ns"] + 0.005 * ns
+            inside += near
+            half = row["estimated_half_width_ns"]
+            print(f"    {name} {row['estimated_total_ns']} +- {half}, true {ns:.0f}{'' if near else '  OUTSIDE'}")
+    expect("the truth lies in nine of ten intervals", inside >= 0.9 * 3 * len(programs), f"{inside} of {3 * len(programs)}")
+
+    program = start(folder / "killed", "5%", "30", "200")
+    time.sleep(2)
+    program.kill()
+    program.communicate()
+    (log,) = (folder / "killed").glob("*.plog")
+    check = checked(log)
+    expect("killed: what was recorded is there, and what it took", counter(check, "budget_bursts") > 0 and counter(check, "budget_elapsed_ns") > 1e9, check["verdict"])
+    expect("killed: extrapolated all the same", rows(log)["small"]["estimated_calls"] > 0)
+
+    program = start(folder / "forks", "5%", "2", "200", "fork")
+    out, err = program.communicate(timeout=60)
+    expect("fork: both run", program.returncode == 0 and err == "", err)
+    expect("fork: a log each", len(list((folder / "forks").glob("*.plog"))) == 2)
+
+    program = start(folder / "nonsense", "2s", "0.1", "200")
+    out, err = program.communicate(timeout=60)
+    expect("nonsense is said once", err.count("PROF_BUDGET is not valid") == 1, err)
+sys.exit(1 if problems else 0)
