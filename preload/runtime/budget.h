@@ -2,7 +2,7 @@
 // under that share of its time. Here what it needs is measured, and what it decides is done, on the helper thread.
 //
 //   own time      what CUPTI's buffers, flushes and switching on and off take on our side: by the clock
-//   hooks         a guard and two readings of the clock, timed at the start, plus what every 16th launch takes behind its call
+//   hooks         a guard and two readings of the clock, timed at the start, plus the mean of what every 17th launch takes behind its call
 //   CUPTI's share what launches take longer in bursts, and between them, than before the first burst: medians of their calls
 #pragma once
 
