@@ -12,6 +12,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import steps_answers  # noqa: E402
+import steps_budget  # noqa: E402
 import steps_counters  # noqa: E402
 import steps_devices  # noqa: E402
 import steps_graphs  # noqa: E402
@@ -56,6 +57,9 @@ STEPS = {
     "graph_replay": steps_graphs.graph_replay,
     "pytorch_step": steps_overhead.pytorch_step,
     "stack_costs": steps_stacks.stack_costs,
+    "budget": steps_budget.budget,
+    "budget_back_to_back": steps_budget.budget_back_to_back,
+    "budget_pytorch": steps_budget.budget_pytorch,
 }
 
 

@@ -1,11 +1,14 @@
 // The launch loop that overhead is measured with, and the program that gets killed. Built with the static cudart.
 //
 //   launch_loop --serve      warms up, prints "ready", then obeys lines of standard input until it ends:
-//                              loop LAUNCHES KERNEL_NS    one timed loop, answered with one line of JSON
+//                              loop LAUNCHES KERNEL_NS [PAUSE_NS]   one timed loop, answered with one line of JSON; a pause behind each launch
+//                              start                                cudaProfilerStart(), answered with {}
 //                            so that processes with and without a profiler can be kept alive and timed in turn
 //   launch_loop --forever NS launches a kernel every 20 us and prints how many launches have returned, until killed
 //   launch_loop              one loop of 1,000 launches
 #include "check.cuh"
+
+#include <cuda_profiler_api.h>
 
 #include <chrono>
 #include <cstdint>
@@ -20,7 +23,14 @@ namespace {
 
 uint64_t now_ns() {
   return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
+}
+
+// Busy, as a program is between its launches.
+void pause(uint64_t ns) {
+  const uint64_t until = now_ns() + ns;
+  while (now_ns() < until) {}
 }
 
 struct Loop {
@@ -34,11 +44,14 @@ struct Loop {
   }
 
   // host: the loop of launch calls alone. wall: until the GPU is done. gpu: between two timed events around the kernels.
-  void run(long launches, unsigned long long kernel_ns, bool print) {
+  void run(long launches, unsigned long long kernel_ns, unsigned long long pause_ns, bool print) {
     CHECK(cudaStreamSynchronize(stream));
     CHECK(cudaEventRecord(begin, stream));
     const uint64_t t0 = now_ns();
-    for (long i = 0; i < launches; ++i) wait_kernel<<<1, 1, 0, stream>>>(kernel_ns);
+    for (long i = 0; i < launches; ++i) {
+      wait_kernel<<<1, 1, 0, stream>>>(kernel_ns);
+      if (pause_ns != 0) pause(pause_ns);
+    }
     const uint64_t t1 = now_ns();
     CHECK(cudaEventRecord(end, stream));
     CHECK(cudaStreamSynchronize(stream));
@@ -58,8 +71,7 @@ struct Loop {
   Loop loop;
   uint64_t launched = 0;
   for (uint64_t next = now_ns();; next += 20'000) {
-    while (now_ns() < next) {
-    }
+    while (now_ns() < next) {}
     wait_kernel<<<1, 1, 0, loop.stream>>>(kernel_ns);
     CHECK(cudaGetLastError());
     ++launched;
@@ -73,15 +85,21 @@ struct Loop {
 
 void serve() {
   Loop loop;
-  loop.run(20'000, 0, false);
+  loop.run(20'000, 0, 0, false);
   std::puts("ready");
   std::fflush(stdout);
   char line[128];
   while (std::fgets(line, sizeof line, stdin) != nullptr) {
     long launches = 0;
-    unsigned long long kernel_ns = 0;
-    if (std::sscanf(line, "loop %ld %llu", &launches, &kernel_ns) != 2 || launches <= 0) break;
-    loop.run(launches, kernel_ns, true);
+    unsigned long long kernel_ns = 0, pause_ns = 0;
+    if (std::strcmp(line, "start\n") == 0) {
+      CHECK(cudaProfilerStart());
+      std::puts("{}");
+      std::fflush(stdout);
+      continue;
+    }
+    if (std::sscanf(line, "loop %ld %llu %llu", &launches, &kernel_ns, &pause_ns) < 2 || launches <= 0) break;
+    loop.run(launches, kernel_ns, pause_ns, true);
   }
 }
 
@@ -93,7 +111,7 @@ int main(int argc, char** argv) {
   } else if (argc > 1 && std::strcmp(argv[1], "--forever") == 0) {
     forever(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 5'000);
   } else {
-    Loop().run(1000, 0, true);
+    Loop().run(1000, 0, 0, true);
   }
   return 0;
 }

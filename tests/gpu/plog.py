@@ -11,6 +11,7 @@ import sys
 
 FILE_MAGIC = 0x0a474f4c46525089
 BLOCK_MAGIC = 0x314b4250
+NO_GPU_TIMES = 2  # flag of a launch: GPU activity was not being collected
 MASK64 = (1 << 64) - 1
 
 

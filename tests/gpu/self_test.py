@@ -85,6 +85,12 @@ class Statistics(unittest.TestCase):
         with self.assertRaises(ValueError):
             stats.ratio([[1]], [])
 
+    def test_ratio_of_means_sees_what_a_median_does_not(self):
+        plain, rare = [1.0] * 10, [1.0] * 8 + [1.5] * 2
+        ratio, low, high = stats.ratio_of_means(rare, plain)
+        self.assertAlmostEqual(ratio, 1.1)
+        self.assertTrue(1.0 <= low < 1.1 < high < 1.3)
+
 
 class Page(unittest.TestCase):
     def test_a_failing_step_is_shown_and_stops_nothing(self):

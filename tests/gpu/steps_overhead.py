@@ -46,10 +46,13 @@ class Server:
         while self.line(timeout).strip() != "ready":
             pass
 
-    def loop(self, arguments, timeout=60):
-        self.process.stdin.write(f"loop {arguments}\n".encode())
+    def command(self, words, timeout=60):
+        self.process.stdin.write(f"{words}\n".encode())
         self.process.stdin.flush()
         return json.loads(self.line(timeout))
+
+    def loop(self, arguments, timeout=60):
+        return self.command(f"loop {arguments}", timeout)
 
     def stop(self):
         try:

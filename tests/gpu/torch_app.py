@@ -183,6 +183,10 @@ def serve():
     print("ready", flush=True)
     for line in sys.stdin:
         command, *words = line.split()
+        if command == "start":
+            torch.cuda.profiler.start()
+            print("{}", flush=True)
+            continue
         if command != "loop":
             break
         steps = int(words[-1])

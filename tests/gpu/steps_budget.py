@@ -1,0 +1,172 @@
+"""Steps about PROF_BUDGET: what a run costs against its budget, and GPU time extrapolated from bursts against the time of a run that
+was recorded whole.
+
+Each process measures itself twice: before cudaProfilerStart, where nothing is recorded, and behind it. So it shares its luck with
+addresses and clocks with its own reference; plain processes do the same, for what changes by itself. Processes never run beside each other:
+one that waits for its turn would save up budget for the time when it is measured. Means and not medians: bursts are rare."""
+import csv
+import io
+import os
+import random
+import statistics
+import time
+
+import plog
+import stats
+from lab import HERE, Skipped
+from steps_overhead import Server, interval
+
+PERCENTS = (1, 2, 5)
+BEFORE_SECONDS, RECORDED_SECONDS = 2, 8
+OWN_ACCOUNT_LIMIT = 1.1  # of the budget: looks are not continuous
+TOTAL, HALF = "Est Total (ns)", "+- (95 %) (ns)"  # columns of the report
+OTHER_RUN = 0.02  # how much kernels of two runs differ on one GPU
+
+
+def variants(lab, name):
+    """variant -> (environment, log folder)"""
+    def recorded(label, **options):
+        folder = lab.fresh(name, label)
+        return lab.recorded_env(folder, PROF_START="profiler", PROF_CUPTI=lab.cupti, **options), folder
+    return {"plain": (lab.env(), None), "host side only": recorded("host", PROF_GPU="off"), "full": recorded("full"),
+            **{f"{percent} %": recorded(f"budget{percent}", PROF_BUDGET=f"{percent}%") for percent in PERCENTS}}
+
+
+def mean_loop(server, loop, seconds, count, key):
+    """ns a launch or step, all rounds of that time together."""
+    end, total, done = time.monotonic() + seconds, 0.0, 0
+    while done == 0 or time.monotonic() < end:
+        answer = server.loop(loop)
+        total += answer[key] * answer[count]
+        done += answer[count]
+    return total / done
+
+
+def one_process(lab, name, variant, command, env, loop, count, key):
+    """What the recorded part took ÷ what the part before it took."""
+    share = 4 if lab.sim else 1
+    server = Server(lab, f"{name}-{variant.replace(' ', '-')}", command, env)
+    try:
+        server.ready()
+        before = mean_loop(server, loop, BEFORE_SECONDS / share, count, key)
+        server.command("start")
+        return mean_loop(server, loop, RECORDED_SECONDS / share, count, key) / before
+    finally:
+        server.stop()
+
+
+def measured(lab, step, name, command, loop, count, key, sets):
+    """variant -> one ratio a set; and the folders of the logs."""
+    chosen, order = variants(lab, name), random.Random(7)
+    found = {variant: [] for variant in chosen}
+    began = time.monotonic()
+    for number in range(sets):
+        if number and lab.left() < 1.2 * (time.monotonic() - began) / number + 30:
+            step.note(f"Stopped after {number} of {sets} sets: no time left.")
+            break
+        for variant in order.sample(list(chosen), len(chosen)):
+            env, folder = chosen[variant]
+            for log in lab.logs(folder) if folder and number else []:  # the last set's are read
+                os.remove(log)
+            found[variant].append(one_process(lab, name, variant, command, env, loop, count, key))
+    return found, {variant: folder for variant, (_, folder) in chosen.items()}
+
+
+def overheads(lab, step, title, found):
+    """What each variant cost, and whether the budgets were kept: (ratio, low, high) of plain's."""
+    costs = {variant: stats.ratio_of_means(ratios, found["plain"]) for variant, ratios in found.items()}
+    step.table(title, ["variant", "recorded part ÷ part before it, mean", "÷ plain's (95 %)", "processes"],
+               [(variant, f"{statistics.mean(ratios):.4f}", interval(costs[variant]), len(ratios)) for variant, ratios in found.items()])
+    if lab.sim:
+        step.note("Rehearsed on the simulated GPU: nothing here is a measurement, limits are not checked.")
+        return
+    for percent in PERCENTS:
+        # The host side is recorded whatever it costs: where that alone is above the budget, nothing may come on top.
+        limit = max(1 + percent / 100, costs["host side only"][2])
+        step.check(f"PROF_BUDGET={percent}% ÷ plain", costs[f"{percent} %"][1] <= limit, interval(costs[f"{percent} %"]),
+                   f"95 % interval reaches {1 + percent / 100:.2f}, or that of the host side alone")
+
+
+def own_account(lab, step, folders):
+    """What the recorder says that it took."""
+    rows = []
+    for percent in PERCENTS:
+        counters = plog.Log(lab.logs(folders[f"{percent} %"])[0]).counters
+        elapsed, bursts = counters["budget_elapsed_ns"], counters["budget_bursts"]
+        parts = [counters[f"budget_{part}_ns"] / elapsed for part in ("own", "hooks", "cupti")]
+        rows.append((f"{percent} %", *(f"{100 * part:.2f} %" for part in parts), f"{100 * sum(parts):.2f} %", bursts))
+        if not lab.sim:
+            step.check(f"PROF_BUDGET={percent}%: by the recorder's own account", sum(parts) <= OWN_ACCOUNT_LIMIT * percent / 100 or bursts == 0,
+                       rows[-1][4], f"{OWN_ACCOUNT_LIMIT * percent:.1f} %, or no bursts at all")
+    step.table("What the recorder took by its own account, of the run's time",
+               ["budget", "own", "hooks", "CUPTI", "together", "bursts"], rows)
+
+
+def kernels(lab, log):
+    """name -> row of the report"""
+    answer = lab.run_prof(["report", "kernels", "--format", "csv", log])
+    if answer.status != 0:
+        raise RuntimeError(f"prof report kernels: {answer.stderr[-300:]}")
+    return {row["Name"]: row for row in csv.DictReader(io.StringIO(answer.stdout))}
+
+
+def extrapolation(lab, step, folders):
+    """Total GPU time of kernels, against their mean in the run that was recorded whole."""
+    truth = {name: row[1] / row[0] for name, row in plog.Run(lab.logs(folders["full"])[0]).kernel_table().items()}
+    rows = []
+    for percent in PERCENTS:
+        log = lab.logs(folders[f"{percent} %"])[0]
+        run = plog.Run(log)
+        covered = run.coverage()
+        untimed = sum(1 for launch in run.launches if not launch.operations and launch.result == 0 and launch.flags & 3 == plog.NO_GPU_TIMES)
+        step.check(f"{percent} %: each launch is timed, or says that it is not", covered["timed"] + untimed == covered["expected"],
+                   f"{covered['timed']:,} + {untimed:,}", f"{covered['expected']:,}")
+        if covered["timed"] == 0:
+            step.note(f"PROF_BUDGET={percent}%: no launch was timed: the budget leaves nothing for bursts.")
+            continue
+        found = [row for row in kernels(lab, log).values() if row["Name"] in truth and row[HALF]]
+        inside = 0
+        for row in found:
+            expected = truth[row["Name"]] * float(row["Est Count"])
+            off = abs(float(row[TOTAL]) - expected)
+            inside += off <= float(row[HALF]) + OTHER_RUN * expected
+        total = sum(float(row[TOTAL]) for row in found)
+        expected = sum(truth[row["Name"]] * float(row["Est Count"]) for row in found)
+        rows.append((f"{percent} %", f"{covered['timed'] / covered['expected']:.2%}", len(found), f"{inside}", f"{total / 1e6:,.2f}",
+                     f"{expected / 1e6:,.2f}", f"{total / expected - 1:+.2%}" if expected else ""))
+        step.check(f"{percent} %: kernels have an extrapolated total with its interval", found, len(found), "> 0")
+        if not lab.sim:
+            step.check(f"{percent} %: intervals that hold the total of the whole run", inside >= 0.9 * len(found), f"{inside} of {len(found)}",
+                       f"90 %, {OTHER_RUN:.0%} allowed between two runs")
+    step.table("GPU time extrapolated from bursts, against mean durations of the run that was recorded whole",
+               ["budget", "launches timed", "kernels", "within their interval", "extrapolated, ms", "expected, ms", "off"], rows)
+
+
+def budget_step(lab, step, name, title, command, loop, count, key, sets):
+    found, folders = measured(lab, step, name, command, loop, count, key, 1 if lab.sim else sets)
+    overheads(lab, step, title, found)
+    own_account(lab, step, folders)
+    extrapolation(lab, step, folders)
+    for folder in filter(None, folders.values()):
+        for log in lab.logs(folder):
+            os.remove(log)
+
+
+def budget(lab, step):
+    """A launch of a 5 µs kernel about every 20 µs, as a program that is bound by its host launches."""
+    budget_step(lab, step, "budget", "A 5 µs kernel, then 15 µs of pause: time a launch", [lab.program("launch_loop"), "--serve"],
+                "2000 5000 15000", "launches", "wall_ns", 8)
+
+
+def budget_back_to_back(lab, step):
+    """Launches of empty kernels as fast as they can be: the host side alone costs more than small budgets."""
+    budget_step(lab, step, "budget_back_to_back", "Empty kernels back to back: time a launch", [lab.program("launch_loop"), "--serve"],
+                "2000 0" if lab.sim else "30000 0", "launches", "wall_ns", 4)
+
+
+def budget_pytorch(lab, step):
+    """The MLP training step, bound by the host."""
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    command = [lab.python, os.path.join(HERE, "torch_app.py"), "serve", "--profile", "none"]
+    budget_step(lab, step, "budget_pytorch", "PyTorch MLP training step: time a step", command, "20", "steps", "wall_ns", 6)
