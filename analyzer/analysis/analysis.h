@@ -20,22 +20,26 @@ struct AnalysisInput {
   const ReportOptions& options;
 };
 
+// Of the launches of a run, whose GPU times a report can do with.
+enum class Times : uint8_t { Some, All };
+
 struct Analysis {
   std::string_view name;
   std::string_view question;
   Table (*run)(const AnalysisInput& input);
   std::string_view without_nvtx;  // why it does not take --nvtx; empty: it does
+  Times times;
 };
 
 // Of the rows of registry.def whose reports ask Selection::nvtx what belongs.
 inline constexpr std::string_view kTakesNvtx;
 
-#define PROF_REPORT(function, name, question, nvtx) Table report_##function(const AnalysisInput& input);
+#define PROF_REPORT(function, name, question, nvtx, times) Table report_##function(const AnalysisInput& input);
 #include "analyzer/registry.def"
 #undef PROF_REPORT
 
 inline constexpr Analysis kAnalyses[] = {
-#define PROF_REPORT(function, name, question, nvtx) {name, question, report_##function, nvtx},
+#define PROF_REPORT(function, name, question, nvtx, times) {name, question, report_##function, nvtx, times},
 #include "analyzer/registry.def"
 #undef PROF_REPORT
 };

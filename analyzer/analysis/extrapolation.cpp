@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 namespace prof::analyzer {
 
@@ -17,10 +18,25 @@ bool counts(const HostEvent& event) {
   return event.kind() != HostKind::MemoryLaunch || event.subject != 0;
 }
 
+// A burst held it from its begin to its end. Others may have GPU times by luck, short ones rather than long ones: they do not count.
+bool is_sampled(const HostEvent& launch) { return launch.has(kHostHasGpu) && !launch.has(kHostNoGpuTimes); }
+
 }  // namespace
 
 std::string budget_of(const Process& process) {
   return process.fact("gpu_times") == "in bursts" ? process.fact("budget") : std::string();
+}
+
+void need_all_times(std::string_view what, const Trace& trace) {
+  for (const Process& process : trace.processes) {
+    const std::string budget = budget_of(process);
+    if (budget.empty()) continue;
+    throw std::runtime_error(
+        fmt::format("{}: GPU times of process {} were taken in bursts (PROF_BUDGET={}), and what a GPU did between "
+                    "them is not known; summary and kernels "
+                    "extrapolate to all of it, and a recording without PROF_BUDGET times all of it",
+                    what, process.pid, budget));
+  }
 }
 
 double student_t_975(size_t degrees) {
@@ -57,7 +73,7 @@ void Extrapolation::count(const std::vector<const HostEvent*>& launches) {
     if (added) classes_.emplace_back();
     Class& of = classes_[found->second];
     ++of.launches;
-    if (!launch->has(kHostHasGpu)) {
+    if (!is_sampled(*launch)) {
       others_between |= launch->has(kHostNoGpuTimes);
       continue;
     }
@@ -90,7 +106,7 @@ uint32_t Extrapolation::burst_of(int64_t begin_ns) const {
 void Extrapolation::add(const GpuOperation& operation, uint32_t group) {
   if (!applies() || !operation.linked()) return;
   const HostEvent& launch = trace_.host[operation.launch];
-  if (!counts(launch)) return;
+  if (!counts(launch) || !is_sampled(launch)) return;
   const auto found = numbers_.find(class_key(launch));
   if (found == numbers_.end() || classes_[found->second].timed == 0) return;
   Sum& sum = groups_[group][found->second];

@@ -22,6 +22,9 @@ namespace prof::analyzer {
 // PROF_BUDGET of the process; empty: all of it was timed, or nothing.
 std::string budget_of(const Process& process);
 
+// Throws std::runtime_error if GPU times were taken in bursts: `what` would take the time between them for idle, or miss what ran then.
+void need_all_times(std::string_view what, const Trace& trace);
+
 struct Extrapolated {
   double operations = 0, total_ns = 0;
   double half_ns = 0;  // total ± half, 95 %; negative: not known, there were fewer than two bursts

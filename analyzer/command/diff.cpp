@@ -1,5 +1,6 @@
 // prof diff NEW… --vs OLD…: what changed between two sides of runs, by how much, and is it real? Each input is a run; they are
 // read one after the other, so that recordings that do not fit into memory together can be compared.
+#include "analyzer/analysis/extrapolation.h"
 #include "analyzer/analysis/run_diff.h"
 #include "analyzer/analysis/stack_tree.h"
 #include "analyzer/command/command.h"
@@ -101,6 +102,7 @@ Side read_side(const Options& options, const std::vector<std::string>& files, bo
   Side side;
   for (const std::string& file : files) {
     const std::unique_ptr<Trace> trace = read_inputs(files_of(file));
+    need_all_times("diff", *trace);
     const Views views(*trace, {}, options.stacks);
     const Selection everything;
     const AnalysisInput input{*trace, views, everything, options.report};

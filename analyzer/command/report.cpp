@@ -1,5 +1,6 @@
 // prof report NAME… LOG…: tables, one for each name. The names are in registry.def.
 #include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/extrapolation.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/inputs.h"
 #include "analyzer/command/report_options.h"
@@ -112,6 +113,10 @@ int run_report(Options& options) {
   CategoryRules rules = read_category_rules(options.report.rules);
   const std::unique_ptr<Trace> trace = read_inputs(inputs);
   options.selection.find_processes(*trace);
+  for (const Analysis* analysis : analyses) {
+    if (analysis->times == Times::All) need_all_times(analysis->name, *trace);
+  }
+  if (options.report.metric == "idle") need_all_times("--metric idle", *trace);
   if (!options.from.empty()) options.selection.from_ns = parse_moment(*trace, options.from, false);
   if (!options.to.empty()) options.selection.to_ns = parse_moment(*trace, options.to, true);
   if (options.selection.from_ns > options.selection.to_ns) throw std::runtime_error("--from is later than --to");

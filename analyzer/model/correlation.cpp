@@ -243,7 +243,7 @@ std::vector<uint32_t> first_kept_correlations(const Trace& trace) {
 
 // Why an operation whose correlation id leads to `found` (not a launch) has none.
 OperationReason reason_for(uint32_t found, const GpuOperation& operation, int64_t first_record_ns, bool any_calls,
-                           bool lost, bool ring, uint32_t first_kept,
+                           bool lost, bool ring, bool bursts, uint32_t first_kept,
                            const std::unordered_set<uint32_t>& device_launched) {
   if (operation.graph_node != 0 && device_launched.contains(static_cast<uint32_t>(operation.graph_node >> 32)))
     return OperationReason::DeviceLaunch;
@@ -254,7 +254,8 @@ OperationReason reason_for(uint32_t found, const GpuOperation& operation, int64_
     return OperationReason::Overwritten;
   if (before) return OperationReason::BeforeRecording;
   if (found == kInsideNoCall) return lost ? OperationReason::LaunchLost : OperationReason::Unlinked;
-  return any_calls ? OperationReason::Internal : OperationReason::Unlinked;  // in no known call
+  if (!any_calls) return OperationReason::Unlinked;
+  return bursts ? OperationReason::OutsideBursts : OperationReason::Internal;  // in no known call
 }
 
 void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
@@ -284,16 +285,17 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
       [&](size_t c) {
         Chunk& chunk = chunks[c];
         const CorrelationTable& table = tables[chunk.process];
-        const bool lost = lost_host_records(trace.processes[chunk.process]);
+        const Process& process = trace.processes[chunk.process];
+        const bool lost = lost_host_records(process), bursts = process.fact("gpu_times") == "in bursts";
         chunk.coverage.operations = chunk.rows.size();
         for (uint32_t row = chunk.rows.first; row < chunk.rows.last; ++row) {
           GpuOperation& operation = trace.operations[row];
           if (operation.end_ns < operation.start_ns) ++chunk.coverage.operations_reversed;
           const uint32_t found = operation.linked() ? operation.launch : table.find(operation.correlation);
           if (found > kLastRow) {
-            const OperationReason reason = reason_for(found, operation, threads[chunk.process].first_record_ns,
-                                                      table.any_calls(), lost, trace.processes[chunk.process].ring,
-                                                      first_kept[chunk.process], device_launched[chunk.process]);
+            const OperationReason reason =
+                reason_for(found, operation, threads[chunk.process].first_record_ns, table.any_calls(), lost,
+                           process.ring, bursts, first_kept[chunk.process], device_launched[chunk.process]);
             ++chunk.coverage.operations_without[static_cast<size_t>(reason)];
             continue;
           }

@@ -98,11 +98,19 @@ std::string budget_text(const Process& process) {
   const double elapsed = std::max(value("budget_elapsed_ns"), 1.0) / 100;
   const double own = value("budget_own_ns") / elapsed, hooks = value("budget_hooks_ns") / elapsed,
                cupti = value("budget_cupti_ns") / elapsed;
+  const std::string needed = process.fact("budget_needed");
+  const std::string bursts =
+      value("budget_bursts") != 0 || needed.empty()
+          ? fmt::format("GPU times in {:.0f} bursts only, extrapolated by summary and kernels alone",
+                        value("budget_bursts"))
+          : fmt::format(
+                "no GPU times, since at this rate of launches CUPTI costs more than that between bursts alone; {}% "
+                "would do",
+                needed);
   return fmt::format(
-      "; PROF_BUDGET={}: GPU times in {:.0f} bursts only, extrapolated by summary and kernels alone; it cost {:.2f} % "
-      "of the run "
-      "(own time measured {:.2f}, hooks estimated {:.2f}, CUPTI estimated {:.2f})",
-      process.fact("budget"), value("budget_bursts"), own + hooks + cupti, own, hooks, cupti);
+      "; PROF_BUDGET={}: {}; it cost {:.2f} % of the run (own time measured {:.2f}, hooks estimated {:.2f}, CUPTI "
+      "estimated {:.2f})",
+      process.fact("budget"), bursts, own + hooks + cupti, own, hooks, cupti);
 }
 
 void add_counters(std::map<std::string, std::pair<uint64_t, uint8_t>>& to, const Process& process) {

@@ -87,7 +87,7 @@ bool print_list(std::string_view name) {
     if (verb.name == name) return print_verb(verb), true;
   }
   if (name == "reports") {
-#define PROF_REPORT(function, name, question, nvtx) \
+#define PROF_REPORT(function, name, question, nvtx, times) \
   std::cout << ".TP\n\\fB" << escaped(name) << "\\fR\n" << escaped(question) << '\n';
 #include "analyzer/registry.def"
 #undef PROF_REPORT

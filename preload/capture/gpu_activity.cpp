@@ -26,7 +26,7 @@ namespace prof::preload {
 
 uint32_t g_gpu_activity_tried = 0;
 std::atomic<GpuActivity> g_gpu_activity{GpuActivity::Cold};
-std::atomic<bool> g_external_ids{false};
+std::atomic<uint32_t> g_around_launches{0};
 std::atomic<bool> g_whole_graphs{false};
 
 namespace {
@@ -86,25 +86,26 @@ bool leave_for(GpuActivity next) {
   return false;
 }
 
-// Operations whose records nobody awaits: those between bursts. And, between bursts, what those of bursts still miss.
-std::atomic<uint64_t> g_untimed{0}, g_bursts_miss{0};
-std::atomic<bool> g_bursts{false};    // PROF_BUDGET governs this life
-std::atomic<bool> g_draining{false};  // a burst is over, CUPTI still collects
+std::atomic<uint64_t> g_bursts_miss{0};       // operations of bursts that were over before CUPTI had reported them
+std::atomic<uint64_t> g_burst_begin_tick{0};  // everything had been turned on
+std::atomic<bool> g_draining{false};          // a burst is over, CUPTI still collects
+std::atomic<bool> g_drain_noted{false};
 std::atomic<bool> g_bursts_described{false};
+bool in_bursts() { return (around_launches() & kBursts) != 0; }  // PROF_BUDGET governs this life
+bool external_ids() { return (around_launches() & kExternalIds) != 0; }
 void forget_bursts() {
-  for (std::atomic<bool>* const flag : {&g_bursts, &g_bursts_described, &g_draining})
+  g_around_launches.fetch_and(~uint32_t{kBursts}, std::memory_order_relaxed);
+  for (std::atomic<bool>* const flag : {&g_bursts_described, &g_draining, &g_drain_noted})
     flag->store(false, std::memory_order_relaxed);
-  g_untimed.store(0, std::memory_order_relaxed);
   g_bursts_miss.store(0, std::memory_order_relaxed);
 }
 
+// Nobody awaits the records of what is launched between bursts.
 uint64_t awaited(uint64_t unreported) {
-  if (!g_bursts.load(std::memory_order_relaxed)) return unreported;
-  const uint64_t untimed = g_untimed.load(std::memory_order_relaxed);
+  if (!in_bursts()) return unreported;
   const bool in_burst = g_draining.load(std::memory_order_relaxed) ||
                         g_gpu_activity.load(std::memory_order_relaxed) == GpuActivity::Burst;
-  if (!in_burst) return g_bursts_miss.load(std::memory_order_relaxed);
-  return unreported > untimed ? unreported - untimed : 0;
+  return g_bursts_miss.load(std::memory_order_relaxed) + (in_burst ? unreported : 0);
 }
 
 // The same, and a burst that is under way or being drained is drained by the flush that follows.
@@ -123,7 +124,8 @@ void disable_all() {
   for (const Kind& kind : kKinds) disable(kind.kind);
   if (g_whole_graphs.exchange(false)) disable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
   if (g_unified_memory.exchange(false)) disable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
-  if (g_external_ids.exchange(false)) disable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
+  if ((g_around_launches.fetch_and(~uint32_t{kExternalIds}) & kExternalIds) != 0)
+    disable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
   if (g_runtime_calls.exchange(false)) disable(CUPTI_ACTIVITY_KIND_RUNTIME);
   if (cupti_client_uses(CUPTI_ACTIVITY_KIND_DRIVER)) return;
   if (g_cupti.api.cuptiActivityEnableDriverApi == nullptr) return;
@@ -152,7 +154,7 @@ const char* enable_calls() {
   const Cupti& api = g_cupti.api;
   if (api.cuptiActivityPushExternalCorrelationId != nullptr && api.cuptiActivityPopExternalCorrelationId != nullptr &&
       api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) == CUPTI_SUCCESS) {
-    g_external_ids.store(true, std::memory_order_release);
+    g_around_launches.fetch_or(kExternalIds, std::memory_order_release);
     return "external ids";
   }
   return "none";
@@ -272,7 +274,7 @@ GpuActivity take() {
   if (!budget_on()) return collect();
   show_driver_calls();
   define_meta("gpu_times", "in bursts");
-  g_bursts.store(true, std::memory_order_relaxed);
+  g_around_launches.fetch_or(kBursts, std::memory_order_relaxed);
   return GpuActivity::Resting;
 }
 
@@ -302,7 +304,7 @@ void last_flush(uint64_t stop_ns) {
   api.cuptiActivityFlushAll(0);
   const auto awaits_any = [] {
     const Outstanding left = outstanding_of_noted();
-    return left.unfinished != 0 && (!g_bursts.load(std::memory_order_relaxed) || awaited(left.unreported) != 0);
+    return left.unfinished != 0 && (!in_bursts() || awaited(left.unreported) != 0);
   };
   while (awaits_any() && monotonic_ns() < stop_ns) {
     sleep_ns(2'000'000);
@@ -384,14 +386,14 @@ bool begin_gpu_burst() {
   if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::Resting) return false;
   const EventScope scope;
   const OwnCalls own;
-  const uint64_t unreported = outstanding().unreported, miss = g_bursts_miss.load(std::memory_order_relaxed);
   const char* const calls = enable_calls();
   const char* const graphs = enable_graphs();
   if (!enable_all()) {
     leave_for(GpuActivity::Off);
     return false;
   }
-  g_untimed.store(unreported > miss ? unreported - miss : 0, std::memory_order_relaxed);
+  give_up_unreported();
+  g_burst_begin_tick.store(now_ticks(), std::memory_order_relaxed);
   GpuActivity resting = GpuActivity::Resting;
   if (!g_gpu_activity.compare_exchange_strong(resting, GpuActivity::Burst, std::memory_order_acq_rel)) {
     disable_all();
@@ -404,26 +406,35 @@ bool begin_gpu_burst() {
   return true;
 }
 
+// A launch counts itself before it asks: once some time has passed, every launch that the burst holds has been counted.
+bool gpu_burst_holds(uint64_t begin_tick) {
+  return g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Burst &&
+         begin_tick >= g_burst_begin_tick.load(std::memory_order_relaxed);
+}
+
 void end_gpu_burst() {
+  g_drain_noted.store(false, std::memory_order_relaxed);
   g_draining.store(true, std::memory_order_relaxed);
   GpuActivity burst = GpuActivity::Burst;
   if (!g_gpu_activity.compare_exchange_strong(burst, GpuActivity::Resting, std::memory_order_acq_rel)) {
     g_draining.store(false, std::memory_order_relaxed);
-    return;
   }
-  note_launched();
 }
 
-bool gpu_burst_drained(bool at_once) {
+// All is there when all of it is known to have finished. Completion marks tell that while a stream is used; of one that is not, the number of
+// records does, which may count some of work from before the burst: hence not at once.
+bool gpu_burst_drained(BurstDrain how) {
   if (!g_draining.load(std::memory_order_relaxed)) return true;
   const OwnCalls own;
+  if (!g_drain_noted.exchange(true, std::memory_order_relaxed)) note_launched();
   g_cupti.api.cuptiActivityFlushAll(0);
   const Outstanding left = outstanding_of_noted();
-  if (left.unfinished != 0 && awaited(left.unreported) != 0 && !at_once) return false;
-  g_bursts_miss.store(awaited(left.unreported), std::memory_order_relaxed);
+  const bool reported = left.unreported == 0 && how != BurstDrain::Early;
+  if (left.unfinished != 0 && !reported && how != BurstDrain::Late) return false;
   g_draining.store(false, std::memory_order_relaxed);
   if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Resting) disable_all();
   g_cupti.api.cuptiActivityFlushAll(0);
+  g_bursts_miss.fetch_add(outstanding_of_noted().unreported, std::memory_order_relaxed);
   count_cupti_dropped();
   store_pending();
   return true;
@@ -487,7 +498,7 @@ void restart_gpu_activity() {
 
 void forget_gpu_activity() {
   forget_bursts();
-  g_external_ids.store(false, std::memory_order_relaxed);
+  g_around_launches.store(0, std::memory_order_relaxed);
   g_whole_graphs.store(false, std::memory_order_relaxed);
   g_said.store(false, std::memory_order_relaxed);
   forget_cupti_client();
@@ -509,7 +520,7 @@ bool gpu_activity_uses(CUpti_ActivityKind kind) {
     if (ours.kind == kind) return true;
   }
   if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE) return g_whole_graphs.load(std::memory_order_relaxed);
-  return kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION && g_external_ids.load(std::memory_order_relaxed);
+  return kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION && external_ids();
 }
 
 void gpu_activity_times_nodes() {
@@ -525,7 +536,7 @@ void gpu_activity_times_nodes() {
 }
 
 bool gpu_activity_uses_driver_call(uint32_t cbid) {
-  return collecting() && !g_external_ids.load(std::memory_order_relaxed) && is_launching_driver_call(cbid);
+  return collecting() && !external_ids() && is_launching_driver_call(cbid);
 }
 
 bool gpu_activity_uses_runtime_call(uint32_t cbid) {
@@ -538,8 +549,7 @@ bool gpu_activity_keeps_calls(CUpti_ActivityKind kind) {
   if (!collecting()) return false;
   const Cupti& api = g_cupti.api;
   const bool driver = kind == CUPTI_ACTIVITY_KIND_DRIVER;
-  if (driver ? g_external_ids.load(std::memory_order_relaxed) : !g_runtime_calls.load(std::memory_order_relaxed))
-    return false;
+  if (driver ? external_ids() : !g_runtime_calls.load(std::memory_order_relaxed)) return false;
   const auto set = driver ? api.cuptiActivityEnableDriverApi : api.cuptiActivityEnableRuntimeApi;
   if (set == nullptr) return false;
   const OwnCalls own;

@@ -49,20 +49,25 @@ inline bool gpu_activity_on() {
   return state <= GpuActivity::Burst;
 }
 
-// Where CUPTI cannot name single driver calls: pushes `begin_tick` as external id around a launch. No-ops elsewhere.
-extern std::atomic<bool> g_external_ids;
-inline bool gpu_activity_needs_external_ids() { return g_external_ids.load(std::memory_order_relaxed); }
+// What is done around every launch, in bits: nearly always nothing.
+//   kExternalIds  CUPTI cannot name single driver calls: the tick at which a launch begins is pushed as its external id
+//   kBursts       GPU times are taken in bursts: a launch that no burst holds from its begin to its end may have lost its GPU record
+enum AroundLaunch : uint32_t { kExternalIds = 1, kBursts = 2 };
+extern std::atomic<uint32_t> g_around_launches;
+inline uint32_t around_launches() { return g_around_launches.load(std::memory_order_relaxed); }
 void push_external_id(uint64_t begin_tick);
 void pop_external_id();
+bool gpu_burst_holds(uint64_t begin_tick);  // asked behind the launch, when it is counted
 
 // Helper thread, about once a PROF_FLUSH: collects what is complete. May hang inside CUPTI; nobody waits for it unbounded.
 void flush_gpu_activity(bool force);
 // PROF_BUDGET, helper thread: launches between begin and end get their GPU times. Behind the end CUPTI collects until what was launched
-// is known to have finished, or `at_once`: then it is true.
+// is known to have finished (Late: or not), then it is true.
+enum class BurstDrain : uint8_t { Early, Settled, Late };
 bool gpu_bursts_possible();
 bool begin_gpu_burst();
 void end_gpu_burst();
-bool gpu_burst_drained(bool at_once);
+bool gpu_burst_drained(BurstDrain how);
 // At exit: forced flush, bounded by PROF_EXIT_WAIT, counting what is pending. Called on the exiting thread.
 void finish_gpu_activity();
 // The same, and CUPTI collects nothing for us any more: the program goes on without being recorded.

@@ -233,22 +233,40 @@ void gpu_reported(uint32_t gpu_context, uint32_t gpu_stream, uint64_t operations
   if (reported > launched) state->reported.fetch_sub(reported - launched, std::memory_order_relaxed);
 }
 
+namespace {
+
+uint64_t g_noted[kMaxStreams];  // launches, by slot
+struct GivenUp {
+  format::StreamId stream;  // a slot is used again
+  uint64_t operations;
+};
+GivenUp g_given_up[kMaxStreams];
+uint64_t g_given_up_gone;
+
+uint64_t unreported_of(const StreamState& state, uint64_t launched) {
+  const GivenUp& given_up = g_given_up[slot_of(state)];
+  const uint64_t told =
+      state.reported.load(std::memory_order_relaxed) + (given_up.stream == state.id ? given_up.operations : 0);
+  return told < launched ? launched - told : 0;
+}
+
+uint64_t unreported_of_gone() {
+  if (detail::g_streams == nullptr) return 0;
+  const uint64_t gone = detail::g_streams->gone_unreported.load(std::memory_order_relaxed);
+  return gone > g_given_up_gone ? gone - g_given_up_gone : 0;
+}
+
+}  // namespace
+
 Outstanding outstanding() {
-  Outstanding total;
-  if (detail::g_streams != nullptr)
-    total.unreported = detail::g_streams->gone_unreported.load(std::memory_order_relaxed);
+  Outstanding total{0, unreported_of_gone()};
   for_each_stream([&](StreamState& state) {
     const uint64_t launched = state.launched.load();
-    const uint64_t reported = state.reported.load(std::memory_order_relaxed);
     total.unfinished += launched - known_completed(state, launched);
-    total.unreported += reported < launched ? launched - reported : 0;
+    total.unreported += unreported_of(state, launched);
   });
   return total;
 }
-
-namespace {
-uint64_t g_noted[kMaxStreams];  // launches, by slot
-}  // namespace
 
 void note_launched() {
   for (uint64_t& noted : g_noted) noted = 0;
@@ -256,17 +274,23 @@ void note_launched() {
 }
 
 Outstanding outstanding_of_noted() {
-  Outstanding total;
-  if (detail::g_streams != nullptr)
-    total.unreported = detail::g_streams->gone_unreported.load(std::memory_order_relaxed);
+  Outstanding total{0, unreported_of_gone()};
   for_each_stream([&](StreamState& state) {
     const uint64_t noted = g_noted[slot_of(state)];
     const uint64_t completed = known_completed(state, state.launched.load());
-    const uint64_t reported = state.reported.load(std::memory_order_relaxed);
     total.unfinished += completed < noted ? noted - completed : 0;
-    total.unreported += reported < noted ? noted - reported : 0;
+    total.unreported += unreported_of(state, noted);
   });
   return total;
+}
+
+void give_up_unreported() {
+  if (detail::g_streams != nullptr)
+    g_given_up_gone = detail::g_streams->gone_unreported.load(std::memory_order_relaxed);
+  for_each_stream([](StreamState& state) {
+    const uint64_t launched = state.launched.load(), reported = state.reported.load(std::memory_order_relaxed);
+    g_given_up[slot_of(state)] = {state.id, launched > reported ? launched - reported : 0};
+  });
 }
 
 bool open_streams(uint64_t ended) {

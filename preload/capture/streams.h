@@ -48,6 +48,8 @@ Outstanding outstanding();
 // other threads go on launching. One caller at a time.
 void note_launched();
 Outstanding outstanding_of_noted();
+// What is unreported now is never waited for again: CUPTI did not collect when it was launched. The same caller.
+void give_up_unreported();
 
 // Opened at the start of a life, PROF_DEPTH already read. `ended`: the life of an earlier part of this process; 0: there was none.
 bool open_streams(uint64_t ended = 0);

@@ -16,7 +16,7 @@ namespace prof::format {
 
 // Common to all launches. `flags` of a launch:
 inline constexpr uint32_t kLaunchCaptured = 1;    // recorded into a graph under capture: no GPU work of its own
-inline constexpr uint32_t kLaunchNoGpuTimes = 2;  // GPU activity was not being collected when it was entered
+inline constexpr uint32_t kLaunchNoGpuTimes = 2;  // GPU activity was not being collected all the time that it took
 inline constexpr uint32_t kLaunchNested = 4;      // made inside another recorded call
 
 // One kernel launch as the host saw it. The GPU's view of the same launch is KernelRun.

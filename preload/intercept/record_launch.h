@@ -78,7 +78,7 @@ struct Launching {
   StreamState* stream;
   uint64_t depth;
   uint32_t flags;
-  bool external_id;
+  uint32_t around;
 };
 
 inline Launching enter_launch(const CallScope& scope, CUstream stream, NullStream null_stream) {
@@ -86,15 +86,17 @@ inline Launching enter_launch(const CallScope& scope, CUstream stream, NullStrea
   state.stream = stream_state(stream, null_stream);
   state.depth = depth_before(state.stream);
   state.flags = gpu_activity_on() ? 0 : format::kLaunchNoGpuTimes;
-  state.external_id = gpu_activity_needs_external_ids();
-  if (state.external_id) push_external_id(scope.begin_tick());
+  state.around = around_launches();
+  if ((state.around & kExternalIds) != 0) [[unlikely]]
+    push_external_id(scope.begin_tick());
   return state;
 }
 
 // Behind the real call: the launch counts unless it failed or only became a node of a graph.
 inline void count_launch(const CallScope& scope, Launching& state, CUstream stream, CUresult result,
                          uint64_t operations, bool programmatic) {
-  if (state.external_id) pop_external_id();
+  if ((state.around & kExternalIds) != 0) [[unlikely]]
+    pop_external_id();
   if (result != CUDA_SUCCESS) return;
   if (is_captured(state.stream, stream)) {
     state.flags |= format::kLaunchCaptured;
@@ -102,6 +104,8 @@ inline void count_launch(const CallScope& scope, Launching& state, CUstream stre
     return;
   }
   launched(state.stream, operations, scope.end_tick());
+  if ((state.around & kBursts) != 0 && !gpu_burst_holds(scope.begin_tick())) [[unlikely]]
+    state.flags |= format::kLaunchNoGpuTimes;
   mark_if_due(state.stream, programmatic);
 }
 
@@ -155,7 +159,7 @@ struct LaunchMany {
   static constexpr bool kNeedsGpuActivity = true, kLaunch = true;
   template <class... Args> static LaunchedWork work(Args...) { return {LaunchedWork::Kind::Kernels, nullptr, nullptr}; }
   template <class C> static Nothing enter(C, const CallScope& scope, CUDA_LAUNCH_PARAMS*, unsigned, unsigned) {
-    if (gpu_activity_needs_external_ids()) push_external_id(scope.begin_tick());
+    if ((around_launches() & kExternalIds) != 0) push_external_id(scope.begin_tick());
     return {};
   }
   template <class C>

@@ -2,6 +2,7 @@
 
 #include "preload/capture/bounded_flush.h"
 #include "preload/capture/clock.h"
+#include "preload/capture/decimal.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/capture/stacks.h"
 #include "preload/runtime/budget_controller.h"
@@ -21,7 +22,9 @@ namespace {
 
 // Every such launch of a thread is measured. A prime: every 32nd places a completion mark, and every 2nd sample must not be one of them.
 constexpr uint32_t kSampled = 17;
-constexpr uint64_t kDrainNs = 200'000'000;  // longest wait for the records of a burst, while CUPTI goes on collecting
+// Behind a burst, while CUPTI goes on collecting: from when on the number of records is believed, and the longest wait.
+constexpr uint64_t kSettleNs = 50'000'000, kDrainNs = 2'000'000'000;
+constexpr uint64_t kTellNs = 1'000'000'000;  // until the rate of launches is believed to stay
 constexpr double kRestNs = 550,
                  kBurstNs = 700;  // a launch on an H200 (2026-11-21), until this machine has been measured
 
@@ -82,7 +85,8 @@ constinit thread_local uint32_t t_turn __attribute__((tls_model("initial-exec"))
 
 BudgetController g_controller;
 double g_share = 0, g_guard_ns = 0;
-uint64_t g_begin_ns = 0, g_drain_until_ns = 0;
+uint64_t g_begin_ns = 0, g_drain_begin_ns = 0;
+bool g_refusal_told = false;
 BudgetController::Spent g_told;  // what the counters have
 uint64_t g_told_elapsed_ns = 0;
 
@@ -155,7 +159,12 @@ void begin_burst() {
 void end_burst() {
   g_phase.store(kRest, std::memory_order_relaxed);
   end_gpu_burst();
-  g_drain_until_ns = monotonic_ns() + kDrainNs;
+  g_drain_begin_ns = monotonic_ns();
+}
+
+BurstDrain drain_now() {
+  const uint64_t waited = monotonic_ns() - g_drain_begin_ns;
+  return waited >= kDrainNs ? BurstDrain::Late : waited >= kSettleNs ? BurstDrain::Settled : BurstDrain::Early;
 }
 
 }  // namespace
@@ -179,7 +188,8 @@ void open_budget() {
   g_phase.store(kBefore, std::memory_order_relaxed);
   g_controller = BudgetController(g_share, now_ticks() * 0x9e3779b97f4a7c15);
   g_told = {};
-  g_told_elapsed_ns = g_drain_until_ns = 0;
+  g_told_elapsed_ns = g_drain_begin_ns = 0;
+  g_refusal_told = false;
   g_guard_ns = 0;
   g_begin_ns = monotonic_ns();
   g_launch_extras.fetch_or(kLaunchBudget, std::memory_order_relaxed);
@@ -205,16 +215,25 @@ uint64_t tend_budget() {
   if (g_guard_ns == 0) time_guard();
   const LaunchCosts costs = costs_now();
   BudgetController::Totals now = totals_now();
-  switch (gpu_bursts_possible() ? g_controller.look(now, costs) : BudgetController::Step::None) {
+  const auto step = gpu_bursts_possible() ? g_controller.look(now, costs) : BudgetController::Step::None;
+  switch (step) {
     case BudgetController::Step::Begin: begin_burst(); break;
     case BudgetController::Step::End: end_burst(); break;
     case BudgetController::Step::None: break;
   }
-  const bool draining = g_controller.state() == BudgetController::State::Draining;
-  const bool drained = draining && gpu_burst_drained(monotonic_ns() >= g_drain_until_ns);
+  // Not in the round that ended the burst: launches under way count themselves a moment later.
+  const bool draining =
+      g_controller.state() == BudgetController::State::Draining && step != BudgetController::Step::End;
+  const bool drained = draining && gpu_burst_drained(drain_now());
   budget_spend(now_ticks() - begin);
   now = totals_now();
   if (drained) g_controller.drained(now, costs);
+  if (g_controller.refused() && !g_refusal_told && now.elapsed_ns > kTellNs) {
+    const EventScope scope;
+    g_refusal_told = scope.recording();
+    const auto percent = static_cast<uint64_t>(100 * g_controller.share_needed(costs)) + 1;
+    if (scope.recording()) define_meta("budget_needed", Decimal(percent).text());
+  }
   tell(now);
   return g_controller.pause_ns(now);
 }

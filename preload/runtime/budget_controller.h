@@ -40,7 +40,9 @@ class BudgetController {
     credit_ns_ = share_ * elapsed - spent_.all_ns();
     if (state_ == State::Resting) {
       needed_ns_ = burst_cost_ns(costs) * patience_;
-      if (launches_at_end_ == now.launches || credit_ns_ < needed_ns_ || !affords_cupti(costs)) return Step::None;
+      if (launches_at_end_ == now.launches) return Step::None;
+      refused_ = !affords_cupti(costs);
+      if (refused_ || credit_ns_ < needed_ns_) return Step::None;
       state_ = State::Burst;
       attached_ = true;
       began_ns_ = now.elapsed_ns;
@@ -75,6 +77,11 @@ class BudgetController {
   const Spent& spent() const { return spent_; }
   uint64_t bursts() const { return bursts_; }
   bool attached() const { return attached_; }
+  // No burst began because CUPTI, once attached, costs every launch more than the share allows; the share that would do.
+  bool refused() const { return refused_; }
+  double share_needed(const LaunchCosts& costs) const {
+    return rate() * (costs.hook_ns + costs.rest_ns) / kMostForRest;
+  }
 
  private:
   void spend(const Totals& now, const LaunchCosts& costs) {
@@ -119,7 +126,7 @@ class BudgetController {
   double share_ = 0;
   uint64_t random_ = 1;
   State state_ = State::Resting;
-  bool attached_ = false;
+  bool attached_ = false, refused_ = false;
   Totals last_;
   Spent spent_;
   uint64_t bursts_ = 0, began_ns_ = 0, launches_at_end_ = 0;

@@ -5,6 +5,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -37,6 +38,11 @@ def checked(log):
 
 def counter(check, name):
     return next((each["value"] for each in check["counters"] if each["name"] == name), 0)
+
+
+def coverage(log):
+    said = subprocess.run([options.prof, "report", "kernels", log], capture_output=True, text=True, timeout=120)
+    return re.findall(r"coverage: (.*)", said.stdout + said.stderr)[-1]
 
 
 def rows(log):
@@ -85,6 +91,29 @@ with tempfile.TemporaryDirectory() as folder:
     out, err = program.communicate(timeout=60)
     expect("fork: both run", program.returncode == 0 and err == "", err)
     expect("fork: a log each", len(list((folder / "forks").glob("*.plog"))) == 2)
+
+    # Launches meet the edges of bursts at every point of their way: each is in a burst and has its GPU time, or says that it may have none.
+    program = start(folder / "edges", "40%", "3", "20", "threads")
+    out, err = program.communicate(timeout=60)
+    (log,) = (folder / "edges").glob("*.plog")
+    check, line = checked(log), coverage(log)
+    launches, timed, off = (int(re.search(words, line).group(1)) for words in (r"launches (\d+)", r"with GPU time (\d+)", r"GPU times off (\d+)"))
+    operations, linked = (int(re.search(words, line).group(1)) for words in (r"GPU operations (\d+)", r"with launch (\d+)"))
+    at_edges = re.search(r"launched outside of bursts (\d+)", line)
+    expect("edges: every launch is there", launches == sum(map(int, out.split()[:3])), line)
+    expect("edges: bursts came and went", counter(check, "budget_bursts") > 3, counter(check, "budget_bursts"))
+    expect("edges: each has its time or says that it has none", timed + off == launches, line)
+    expect("edges: of an operation without its launch is said why", linked + (int(at_edges.group(1)) if at_edges else 0) == operations, line)
+
+    # CUPTI, once attached, costs each launch more than the budget: it never is.
+    program = start(folder / "refused", "1%", "2", "0", "threads")
+    out, err = program.communicate(timeout=60)
+    (log,) = (folder / "refused").glob("*.plog")
+    line = coverage(log)
+    expect("refused: no burst, and what would do", "no GPU times, since" in line and re.search(r"; \d+% would do", line) is not None, line)
+
+    said = subprocess.run([options.prof, "report", "idle", next((folder / "2_0").glob("*.plog"))], capture_output=True, text=True, timeout=60)
+    expect("what a GPU did between bursts is not told", said.returncode == 2 and "taken in bursts (PROF_BUDGET=2%)" in said.stderr, said.stderr)
 
     program = start(folder / "nonsense", "2s", "0.1", "200")
     out, err = program.communicate(timeout=60)

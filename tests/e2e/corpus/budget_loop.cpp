@@ -1,5 +1,5 @@
 // Launches two kernels and fills of different sizes for argv[1] seconds, pausing argv[2] µs after each; prints how many of each there were and how
-// many bytes were filled. argv[3]: "fork": a child launches too, half way; "busy": another thread does nothing but launch.
+// many bytes were filled. argv[3]: "fork": a child launches too, half way; "threads": two other threads do nothing but launch, each to a stream of its own.
 #include "tests/sim/sim_program.h"
 
 #include <sys/wait.h>
@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cstring>
 #include <random>
+#include <thread>
+#include <vector>
 
 using namespace sim_program;
 
@@ -22,7 +24,14 @@ int main(int, char** argv) {
   constexpr size_t kMost = 4 << 20;
   const CUdeviceptr memory = allocate(kMost);
   std::mt19937 random(static_cast<unsigned>(getpid()));
-  uint64_t counts[3] = {}, bytes = 0;
+  uint64_t counts[3] = {}, bytes = 0, by_thread[2] = {};
+  std::vector<std::thread> others;
+  for (uint64_t* count : {&by_thread[0], &by_thread[1]}) {
+    if (argv[3] == nullptr || std::strcmp(argv[3], "threads") != 0) break;
+    others.emplace_back([&, count, own = make_stream()] {
+      for (; std::chrono::steady_clock::now() < until; ++*count) SIM_CHECK(launch(small, own));
+    });
+  }
   while (std::chrono::steady_clock::now() < until) {
     const auto which = random() % 4;
     if (which == 3) {
@@ -47,6 +56,8 @@ int main(int, char** argv) {
       waitpid(child, nullptr, 0);
     }
   }
+  for (std::thread& other : others) other.join();
+  counts[0] += by_thread[0] + by_thread[1];
   SIM_CHECK(cuCtxSynchronize());
   std::printf("%llu %llu %llu %llu\n", static_cast<unsigned long long>(counts[0]),
               static_cast<unsigned long long>(counts[1]), static_cast<unsigned long long>(counts[2]),

@@ -100,5 +100,18 @@ TEST(BudgetController, DoesNotKeepStepWithTheProgram) {
   for (const int count : in_tenth) EXPECT_NEAR(count, 200, 60);
 }
 
+TEST(BudgetController, SaysWhatShareWouldDoWhereCuptiCostsTooMuchBetweenBursts) {
+  World world(0.01, {45, 550, 700});
+  world.run(5, 100'000);
+  EXPECT_EQ(world.controller.bursts(), 0u);
+  ASSERT_TRUE(world.controller.refused());
+  const double needed = world.controller.share_needed(world.costs);
+  EXPECT_NEAR(needed, 0.1 * 595e-3 / 0.75, 0.002);  // 100 launches a ms, 595 ns each
+  World enough(needed * 1.05, {45, 550, 700});
+  enough.run(60, 100'000);
+  EXPECT_GT(enough.controller.bursts(), 0u);
+  EXPECT_FALSE(enough.controller.refused());
+}
+
 }  // namespace
 }  // namespace prof::preload
