@@ -1,6 +1,7 @@
 #include "analyzer/analysis/kernel_cost.h"
 
 #include "analyzer/analysis/counter_numbers.h"
+#include "analyzer/analysis/library_cost.h"
 #include "analyzer/analysis/repeated_launches.h"
 #include "analyzer/model/range_text.h"
 
@@ -31,6 +32,7 @@ std::string_view cost_source_name(CostSource source) {
   switch (source) {
     case CostSource::None: return "";
     case CostSource::Library: return "library";
+    case CostSource::Nominal: return "nominal";
     case CostSource::Shapes: return "shapes";
     case CostSource::Inductor: return "inductor";
     case CostSource::Counters: break;
@@ -145,7 +147,8 @@ const KernelCosts::OpNumbers& KernelCosts::numbers_of(const Range& range) {
     numbers.cost = found_cost->cost;
     numbers.library = !found_cost->math_unknown;
     numbers.peak = found_cost->peak;
-    if (numbers.cost.flops) numbers.flops_source = CostSource::Library;
+    numbers.spread = found_cost->spread;
+    if (numbers.cost.flops) numbers.flops_source = found_cost->nominal ? CostSource::Nominal : CostSource::Library;
     if (numbers.cost.bytes) numbers.bytes_source = CostSource::Library;
     return numbers;
   }
@@ -304,6 +307,7 @@ void KernelCosts::share_out(const std::vector<Claim>& claims, size_t first, size
     cost.no_bytes = inside ? NoCost::CountedInside : numbers.cost.bytes ? NoCost::Helper : numbers.cost.no_bytes;
   }
   if (inside || (!numbers.cost.flops && !numbers.cost.bytes)) return;
+  if (numbers.spread) return give(kernels, numbers, numbers.cost.flops, numbers.cost.useful_flops, numbers.cost.bytes);
   const auto same_kernel = [&](size_t as) {
     const StringId name = trace_.kernels[index(views_.names().named_by(trace_.operations[kernels[as].operation]))].name;
     std::vector<Claim> same;

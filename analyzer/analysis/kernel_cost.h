@@ -4,7 +4,7 @@
 // kernels that reduce, transpose or fill for it have none. Called by the reports about peaks and by the trace writer.
 #pragma once
 
-#include "analyzer/analysis/library_cost.h"
+#include "analyzer/analysis/library_calls.h"
 #include "analyzer/analysis/op_cost.h"
 #include "analyzer/analysis/views.h"
 #include "analyzer/model/devices.h"
@@ -18,9 +18,9 @@
 
 namespace prof::analyzer {
 
-// Where a number is from.
-enum class CostSource : uint8_t { None, Library, Shapes, Inductor, Counters };
-std::string_view cost_source_name(CostSource source);  // "library", "shapes", "inductor", "counters"; "" for None
+// Where a number is from. Nominal: a library call whose FLOPs are a convention.
+enum class CostSource : uint8_t { None, Library, Nominal, Shapes, Inductor, Counters };
+std::string_view cost_source_name(CostSource source);  // "library", "nominal", …; "" for None
 
 struct KernelCost {
   std::optional<uint64_t> flops, useful_flops, bytes;
@@ -53,6 +53,7 @@ class KernelCosts {
     CostSource flops_source = CostSource::None, bytes_source = CostSource::None;
     bool assumed = false;
     bool library = false;  // `peak` is what the call says
+    bool spread = false;   // each kernel does a part
     std::optional<PeakType> peak;
     bool claims() const { return cost.known; }
   };

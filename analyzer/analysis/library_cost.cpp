@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 namespace prof::analyzer {
 
@@ -66,7 +67,8 @@ constexpr ElementType kElementTypes[] = {{"fp64", DataType::Fp64, 64},
                                          {"fp6_e3m2", DataType::Unknown, 6},
                                          {"complex64", DataType::Complex64, 64, true},
                                          {"complex128", DataType::Complex128, 128, true},
-                                         {"complex32", DataType::Unknown, 32, true}};
+                                         {"complex32", DataType::Unknown, 32, true},
+                                         {"complex_bf16", DataType::Unknown, 32, true}};
 
 const ElementType* element_type(std::string_view name) {
   const auto* const found = std::find_if(std::begin(kElementTypes), std::end(kElementTypes),
@@ -180,6 +182,51 @@ LibraryCost plan(const CallArguments& call) {
   return result;
 }
 
+// Vector units, by the type of the elements.
+std::optional<PeakType> vector_peak(DataType type) {
+  switch (type) {
+    case DataType::Fp32:
+    case DataType::Complex64: return PeakType::Fp32;
+    case DataType::Fp64:
+    case DataType::Complex128: return PeakType::Fp64;
+    default: return std::nullopt;
+  }
+}
+
+LibraryCost without_cost(NoCost reason) {
+  LibraryCost result;
+  result.cost.no_flops = result.cost.no_bytes = reason;
+  return result;
+}
+
+// A Fourier transform of N points: 5·N·log2(N), of real numbers half of it, the convention of FFTW's benchmark for comparing algorithms
+// that take different numbers. Between real and complex numbers about half of the last dimension is stored.
+LibraryCost transform(const CallArguments& call) {
+  const std::optional<Shape> points = sizes_of(call.value("points"));
+  const bool batched = !call.value("batch").empty();
+  const std::optional<uint64_t> batch = batched ? call.number("batch") : std::optional<uint64_t>(1);
+  const ElementType *const from = element_type(call.value("A")), *const to = element_type(call.value("C"));
+  if (!points || !batch || from == nullptr || to == nullptr || !(from->complex || to->complex))
+    return without_cost(NoCost::NoShapes);
+  const bool real = from->complex != to->complex;
+  const uint64_t whole = elements_of(*points);
+  const uint64_t half = real && points->back() != 0 ? whole / points->back() * (points->back() / 2 + 1) : whole;
+  const auto count = static_cast<double>(whole);
+  const double flops = whole == 0 ? 0 : (real ? 2.5 : 5) * count * std::log2(count) * static_cast<double>(*batch);
+  const auto bits_of = [&](const ElementType& type) { return times(type.complex ? half : whole, type.bits); };
+  const uint64_t bits = times(*batch, plus(bits_of(*from), bits_of(*to)));
+  if (!(flops < 1e18) || bits == UINT64_MAX) return without_cost(NoCost::Misfit);
+  LibraryCost result;
+  result.cost.known = true;
+  result.cost.type = from->type;
+  result.cost.flops = result.cost.useful_flops = static_cast<uint64_t>(std::llround(flops));
+  result.cost.bytes = bits / 8;
+  result.cost.no_flops = result.cost.no_bytes = NoCost::None;
+  result.peak = vector_peak(from->type);
+  result.nominal = result.spread = true;
+  return result;
+}
+
 // The factors of nccl-tests: what each rank sends over its links for a collective of `bytes`.
 LibraryCost collective(const CallArguments& call) {
   LibraryCost result;
@@ -209,55 +256,9 @@ std::optional<LibraryCost> library_cost(std::string_view text) {
   if (call.name.empty()) return std::nullopt;
   if (!call.value("transa").empty()) return gemm(call);
   if (!call.value("w").empty()) return plan(call);
+  if (!call.value("points").empty()) return transform(call);
   if (!call.value("count").empty()) return collective(call);
   return LibraryCost{};
-}
-
-LibraryCalls::LibraryCalls(const Trace& trace)
-    : trace_(trace), of_library_(trace.labels.size()), calls_(trace.threads.size()) {
-  std::vector<bool> has_cost(trace.labels.size());
-  for (size_t label = 0; label < trace.labels.size(); ++label) {
-    if (trace.text(trace.labels[label].domain) != "library") continue;
-    of_library_[label] = true;
-    const std::optional<LibraryCost> found = library_cost(trace.text(trace.labels[label].text));
-    has_cost[label] = found && found->cost.known;
-    any_ = any_ || has_cost[label];
-  }
-  if (!any_) return;
-  for (size_t thread = 0; thread < trace.threads.size(); ++thread) {
-    const Rows rows = trace.threads[thread].ranges;
-    for (uint32_t row = rows.first; row < rows.last; ++row) {
-      const Range& range = trace.ranges[row];
-      if (!has_cost[index(range.label)]) continue;
-      if (calls_[thread].empty() || range.begin_ns >= trace.ranges[calls_[thread].back()].end_ns)
-        calls_[thread].push_back(row);
-    }
-  }
-}
-
-uint32_t LibraryCalls::around(ThreadId thread, int64_t time_ns) const {
-  const std::vector<uint32_t>& calls = calls_[index(thread)];
-  const auto next = std::upper_bound(calls.begin(), calls.end(), time_ns,
-                                     [&](int64_t time, uint32_t row) { return time < trace_.ranges[row].begin_ns; });
-  return next != calls.begin() && time_ns < trace_.ranges[next[-1]].end_ns ? next[-1] : kNone;
-}
-
-void LibraryCalls::mark_around(const std::vector<bool>& calls, std::vector<bool>& encloses) const {
-  for (size_t thread = 0; thread < calls_.size(); ++thread) {
-    if (calls_[thread].empty()) continue;
-    std::vector<uint32_t> open;
-    const Rows rows = trace_.threads[thread].ranges;
-    for (uint32_t row = rows.first; row < rows.last; ++row) {
-      const int64_t begin_ns = trace_.ranges[row].begin_ns;
-      open.erase(std::remove_if(open.begin(), open.end(),
-                                [&](uint32_t each) { return trace_.ranges[each].end_ns <= begin_ns; }),
-                 open.end());
-      if (calls[row]) {
-        for (const uint32_t each : open) encloses[each] = true;
-      }
-      open.push_back(row);
-    }
-  }
 }
 
 }  // namespace prof::analyzer

@@ -159,7 +159,7 @@ std::string PeakSums::type_text() const {
 std::string PeakSums::source_text() const {
   std::string text;
   for (const CostSource source :
-       {CostSource::Counters, CostSource::Library, CostSource::Shapes, CostSource::Inductor}) {
+       {CostSource::Counters, CostSource::Library, CostSource::Nominal, CostSource::Shapes, CostSource::Inductor}) {
     if (sources >> static_cast<unsigned>(source) & 1) append(text, cost_source_name(source));
   }
   return text;

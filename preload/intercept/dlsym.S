@@ -1,6 +1,7 @@
 // dlsym(handle, name). Names that cannot be ours leave by a jump to libc's dlsym with every argument and the return address
 // as they came: RTLD_NEXT means "after the caller", and libc takes the caller from the return address. Compilers drop such a
-// tail call at -O0 and under sanitizers, hence assembly. Ours are cu[A-Z], cuda[A-Z], cupti[A-Z], nvtx, cub, cudn and nccl: dlsym_answer.cpp.
+// tail call at -O0 and under sanitizers, hence assembly. Ours are cu[A-Z], cuda[A-Z], cupti[A-Z], nvtx, cub, cudn, cuf, cus and nccl:
+// dlsym_answer.cpp.
 //
 // Two symbol versions like libc's own: a version of our own name would never be asked for.
 
@@ -31,6 +32,10 @@ prof_dlsym:
 	jmp	.Lcapital
 .Lnot_cuda:
 	cmpb	$'b', (%rcx)		// cublas
+	je	.Lours
+	cmpb	$'f', (%rcx)		// cufft
+	je	.Lours
+	cmpb	$'s', (%rcx)		// cusparse
 	je	.Lours
 	cmpb	$'p', (%rcx)		// cupti
 	jne	.Lcapital
@@ -142,6 +147,10 @@ prof_dlsym:
 	b	.Lcapital
 .Lnot_cuda:
 	cmp	w9, #'b'
+	b.eq	.Lours
+	cmp	w9, #'f'
+	b.eq	.Lours
+	cmp	w9, #'s'
 	b.eq	.Lours
 	cmp	w9, #'p'
 	b.ne	.Lcapital

@@ -1,4 +1,4 @@
-// What does our dlsym answer for names that may be ours (cu[A-Z], cuda[A-Z], cupti[A-Z], nvtx, cub, cudn, nccl)? Everything else never gets
+// What does our dlsym answer for names that may be ours (cu[A-Z], cuda[A-Z], cupti[A-Z], nvtx, cub, cudn, cuf, cus, nccl)? Everything else never gets
 // here (dlsym.S). The answer is what the loader would have given without us, replaced by our hook if it is a row's function.
 #include "preload/intercept/cudart.h"
 #include "preload/intercept/cupti_stand_ins.h"
@@ -65,8 +65,10 @@ ProfDlsymAnswer answer_runtime(void* handle, const char* name) {
   return {found, handle == RTLD_DEFAULT || handle == RTLD_NEXT ? uint64_t{1} : 0};
 }
 
+// cub, cudn, cuf, cus, nccl.
 bool may_be_library(const char* name) {
-  return name[2] == 'b' || (name[2] == 'd' && name[3] == 'n') || (name[0] == 'n' && name[1] == 'c');
+  return name[2] == 'b' || name[2] == 'f' || name[2] == 's' || (name[2] == 'd' && name[3] == 'n') ||
+         (name[0] == 'n' && name[1] == 'c');
 }
 
 // A function of a library on top. Exports of ours with versions are never found, as above; those without one may be.

@@ -1,6 +1,7 @@
 #include "preload/intercept/library.h"
 
 #include "preload/intercept/image.h"
+#include "preload/intercept/library_fft.h"
 #include "preload/intercept/library_plans.h"
 #include "preload/intercept/library_versions.h"
 #include "preload/intercept/thunk_call.h"
@@ -21,7 +22,7 @@ namespace {
 
 // As library_api.def has them. Types: cudaDataType_t.
 constexpr Library kCUBLAS = Library::Cublas, kCUBLASLT = Library::CublasLt, kCUDNN = Library::Cudnn,
-                  kNCCL = Library::Nccl;
+                  kCUFFT = Library::Cufft, kNCCL = Library::Nccl;
 constexpr int16_t kFp32 = 0, kFp64 = 1, kFp16 = 2, kComplex64 = 4, kComplex128 = 5, kGiven = kGivenType;
 
 }  // namespace
@@ -48,6 +49,7 @@ struct LibraryFiles {
 constexpr LibraryFiles kFiles[kLibraries] = {{PROF_LIBRARY_CUBLAS(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_CUBLAS},
                                              {PROF_LIBRARY_CUBLASLT(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_CUBLASLT},
                                              {PROF_LIBRARY_CUDNN(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_CUDNN},
+                                             {PROF_LIBRARY_CUFFT(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_CUFFT},
                                              {PROF_LIBRARY_NCCL(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_NCCL}};
 
 struct Bank {
@@ -191,7 +193,7 @@ bool stands_for(Bank& bank, uint32_t row, void* real, const LoadedLibrary& libra
 }
 
 // Descriptors are noted from the beginning: a plan that runs while something is recorded may be made long before.
-bool is_about_descriptors(Family family, const ThunkCall& call) {
+bool is_about_descriptors(Family family, const ThunkCall& call, uintptr_t library) {
   const auto pointer = [&](int n) { return reinterpret_cast<const void*>(call.words[n]); };
   const auto name = static_cast<uint32_t>(call.words[1]);
   const auto count = static_cast<int64_t>(call.words[3]);
@@ -199,6 +201,7 @@ bool is_about_descriptors(Family family, const ThunkCall& call) {
     case Family::DescriptorSet: plan_attribute_set(pointer(0), name, count, pointer(4)); return true;
     case Family::DescriptorAsked: plan_attribute_asked(pointer(0), name, count, pointer(5)); return true;
     case Family::DescriptorGone: plan_descriptor_gone(pointer(0)); return true;
+    case Family::FftGone: fft_plan_gone(call.words[0], library); return true;
     default: return false;
   }
 }
@@ -251,7 +254,10 @@ ThunkAnswer prof_library_begin(ThunkCall* call) {
     prof_library_direct[slot].store(real, std::memory_order_release);
     return {real, 0};
   }
-  if (t_local.helper != 0 || is_about_descriptors(kLibraryRows[row].form.family, *call)) return {real, 0};
+  const Family family = kLibraryRows[row].form.family;
+  const uintptr_t library = g_banks[bank].base[library_of(row)].load(std::memory_order_relaxed);
+  if (t_local.helper != 0 || is_about_descriptors(family, *call, library)) return {real, 0};
+  if (family == Family::FftPlan) return {real, 1};  // its number is known behind it
   const bool ready = thread_ready();
   errno = saved;
   if (!ready || !options().libs) return {real, 0};
@@ -262,15 +268,19 @@ ThunkAnswer prof_library_begin(ThunkCall* call) {
 
 // Behind it: the record. What the call launched has records of its own, written before this one.
 void prof_library_end(ThunkCall* call) {
+  const uint32_t slot = static_cast<uint32_t>(call->slot), bank = slot / kRowCount, row = slot % kRowCount;
+  const uintptr_t library = g_banks[bank].base[library_of(row)].load(std::memory_order_relaxed);
+  // The caller's stack arguments lie behind the saved frame pointer and the return address, which the frame ends before.
+  const LibraryArguments arguments = {call->words, reinterpret_cast<const uint64_t*>(call + 1) + 2};
+  const auto status = static_cast<uint32_t>(call->result);
+  // A plan may be made before anything is recorded: there is no clock then.
+  if (kLibraryRows[row].form.family == Family::FftPlan) return fft_plan_made(row, arguments, library, status);
   const uint64_t end = now_ticks();
   if (t_local.epoch != call->epoch || life().epoch.load(std::memory_order_relaxed) != call->epoch) return;
   const int saved = errno;
-  const uint32_t slot = static_cast<uint32_t>(call->slot), bank = slot / kRowCount, row = slot % kRowCount;
   LibraryGetters& getters = g_banks[bank].getters[library_of(row)];
   if (!getters.ready.load(std::memory_order_acquire)) [[unlikely]]
     find_getters(getters, g_banks[bank].real[row].load(std::memory_order_relaxed));
-  // The caller's stack arguments lie behind the saved frame pointer and the return address, which the frame ends before.
-  const LibraryArguments arguments = {call->words, reinterpret_cast<const uint64_t*>(call + 1) + 2};
-  record_library_call(row, arguments, getters, {call->begin, end}, static_cast<uint32_t>(call->result));
+  record_library_call(row, arguments, getters, library, {call->begin, end}, status);
   errno = saved;
 }

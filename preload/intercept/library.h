@@ -10,8 +10,8 @@
 
 namespace prof::preload {
 
-enum class Library : uint8_t { Cublas, CublasLt, Cudnn, Nccl };
-inline constexpr uint32_t kLibraries = 4;
+enum class Library : uint8_t { Cublas, CublasLt, Cudnn, Cufft, Nccl };
+inline constexpr uint32_t kLibraries = 5;
 
 struct LibraryRow {
   const char* name;
@@ -47,9 +47,9 @@ struct LibraryTimes {
   uint64_t begin, end;  // ticks
 };
 
-// Writes the record of a call that returned `status`. Keeps errno. The thread records.
+// Writes the record of a call that returned `status`; `library`: where the function's library begins. Keeps errno. The thread records.
 void record_library_call(uint32_t row, const LibraryArguments& arguments, const LibraryGetters& getters,
-                         LibraryTimes times, uint32_t status);
+                         uintptr_t library, LibraryTimes times, uint32_t status);
 
 // The row of a name; -1: it is none.
 int library_row(const char* name);

@@ -6,16 +6,19 @@
 
 namespace prof::preload {
 
-// The last four are cuDNN's graphs; of these only a plan that is executed is recorded.
+// Of what makes and describes objects, the second half, nothing is recorded: it is noted for the calls that use them.
 enum class Family : uint8_t {
   NameOnly,
   Gemm,
   LtMatmul,
   Collective,
+  FftExec,
   PlanExecute,
   DescriptorSet,
   DescriptorAsked,
-  DescriptorGone
+  DescriptorGone,
+  FftPlan,
+  FftGone
 };
 
 // -1: the function has no such argument.
@@ -26,6 +29,10 @@ struct LibraryForm {
   int16_t type_a = -1, type_b = -1, type_c = -1, stride_a = -1, stride_b = -1, beta = -1, batch = -1;
   int16_t compute = -1, algorithm = -1;
   int16_t count = -1, type = -1, operation = -1, peer = -1, communicator = -1;
+  int16_t sizes = -1,
+          rank =
+              0;  // where sizes begin, and how many; 0: the argument before is their number, and they are in an array
+  bool makes = false;  // the object is made and stored where the first argument points
 };
 
 namespace form {
@@ -79,6 +86,27 @@ inline constexpr LibraryForm kPlanExecute = {.family = Family::PlanExecute};
 inline constexpr LibraryForm kDescriptorSet = {.family = Family::DescriptorSet};
 inline constexpr LibraryForm kDescriptorAsked = {.family = Family::DescriptorAsked};
 inline constexpr LibraryForm kDescriptorGone = {.family = Family::DescriptorGone};
+
+// (plan, sizes …, type, batch): the first makes the plan; Many: (plan, rank, sizes, input's layout, output's layout, type, batch).
+constexpr LibraryForm fft_plan(int16_t sizes, int16_t rank, int16_t type, int16_t batch) {
+  LibraryForm form = {.family = Family::FftPlan};
+  form.sizes = sizes, form.rank = rank, form.type = type, form.batch = batch;
+  return form;
+}
+constexpr LibraryForm makes(LibraryForm form) {
+  form.makes = true;
+  return form;
+}
+inline constexpr LibraryForm kFftMake1d = fft_plan(1, 1, 2, 3), kFftPlan1d = makes(kFftMake1d);
+inline constexpr LibraryForm kFftMake2d = fft_plan(1, 2, 3, -1), kFftPlan2d = makes(kFftMake2d);
+inline constexpr LibraryForm kFftMake3d = fft_plan(1, 3, 4, -1), kFftPlan3d = makes(kFftMake3d);
+inline constexpr LibraryForm kFftMakeMany = fft_plan(2, 0, 9, 10), kFftPlanMany = makes(kFftMakeMany);
+inline constexpr LibraryForm kFftMakeMany64 = wide(kFftMakeMany);
+inline constexpr LibraryForm kFftMakeTyped = wide(typed(fft_plan(2, 0, -1, 11), 6, -1, 10));
+inline constexpr LibraryForm kFftGone = {.family = Family::FftGone};
+// (plan, input, output, direction)
+inline constexpr LibraryForm kFftExec = {.family = Family::FftExec},
+                             kFftExecBoth = {.family = Family::FftExec, .operation = 3};
 
 }  // namespace form
 }  // namespace prof::preload

@@ -1,8 +1,7 @@
 #include "preload/intercept/library_plans.h"
 
-#include "preload/intercept/handle_map.h"
+#include "preload/intercept/noted.h"
 
-#include <atomic>
 #include <cstring>
 
 namespace prof::preload {
@@ -10,34 +9,7 @@ namespace prof::preload {
 namespace {
 
 // A tensor is the x of its own.
-struct Described {
-  std::atomic<bool> used;
-  PlanProduct product;
-};
-constexpr uint32_t kMost = 8192;
-constinit Described g_described[kMost] = {};
-std::atomic<uint32_t> g_next{0};
-HandleMap<2 * kMost> g_known;  // descriptor -> 1 + its place
-
-Described* find(const void* descriptor) {
-  const uint64_t place = g_known.find(descriptor);
-  return place == 0 || place > kMost ? nullptr : &g_described[place - 1];
-}
-
-// Null: there are too many at once, or it is no pointer.
-Described* find_or_make(const void* descriptor) {
-  if (Described* const known = find(descriptor); known != nullptr) return known;
-  for (uint32_t tries = 0; tries < 64; ++tries) {
-    const uint32_t place = g_next.fetch_add(1, std::memory_order_relaxed) & (kMost - 1);
-    bool used = false;
-    if (!g_described[place].used.compare_exchange_strong(used, true, std::memory_order_acquire)) continue;
-    g_described[place].product = {};
-    if (g_known.put(descriptor, place + 1)) return &g_described[place];
-    g_described[place].used.store(false, std::memory_order_release);
-    return nullptr;
-  }
-  return nullptr;
-}
+constinit Noted<PlanProduct, 8192> g_described;
 
 const void* element(const void* elements, int64_t i) {
   const void* found = nullptr;
@@ -46,39 +18,39 @@ const void* element(const void* elements, int64_t i) {
 }
 
 void take_tensor(const void* descriptor, PlanOperation operation, PlanTensor PlanProduct::*place, const void* tensor) {
-  const Described* const known = find(tensor);
-  Described* const to = find_or_make(descriptor);
+  const PlanProduct* const known = g_described.find(tensor);
+  PlanProduct* const to = g_described.find_or_make(descriptor);
   if (to == nullptr) return;
-  to->product.operation = operation;
-  to->product.*place = known != nullptr ? known->product.x : PlanTensor{};
+  to->operation = operation;
+  to->*place = known != nullptr ? known->x : PlanTensor{};
 }
 
 // One product among the operations of a graph; of several none is told.
 void take_operations(const void* descriptor, int64_t count, const void* elements) {
-  Described* const to = find_or_make(descriptor);
+  PlanProduct* const to = g_described.find_or_make(descriptor);
   if (to == nullptr) return;
   PlanProduct product = {};
   int products = 0;
   for (int64_t i = 0; i < count; ++i) {
-    const Described* const operation = find(element(elements, i));
-    if (operation == nullptr || operation->product.operation == PlanOperation::None) continue;
-    product = operation->product;
+    const PlanProduct* const operation = g_described.find(element(elements, i));
+    if (operation == nullptr || operation->operation == PlanOperation::None) continue;
+    product = *operation;
     ++products;
   }
-  to->product = products == 1 ? product : PlanProduct{};
-  to->product.operations = static_cast<uint8_t>(count < 255 ? count : 255);
+  *to = products == 1 ? product : PlanProduct{};
+  to->operations = static_cast<uint8_t>(count < 255 ? count : 255);
 }
 
 void take_over(const void* descriptor, const void* from) {
-  const Described* const known = find(from);
-  const PlanProduct product = known != nullptr ? known->product : PlanProduct{};
-  if (Described* const to = find_or_make(descriptor); to != nullptr) to->product = product;
+  const PlanProduct* const known = g_described.find(from);
+  const PlanProduct product = known != nullptr ? *known : PlanProduct{};
+  if (PlanProduct* const to = g_described.find_or_make(descriptor); to != nullptr) *to = product;
 }
 
 void set_tensor(const void* descriptor, uint32_t name, int64_t count, const void* elements) {
-  Described* const to = find_or_make(descriptor);
+  PlanProduct* const to = g_described.find_or_make(descriptor);
   if (to == nullptr) return;
-  PlanTensor& tensor = to->product.x;
+  PlanTensor& tensor = to->x;
   if (name == kTensorSizes) {
     tensor.rank = static_cast<uint8_t>(count <= PlanTensor::kMostDimensions ? count : 0);
     std::memcpy(tensor.sizes, elements, tensor.rank * sizeof tensor.sizes[0]);
@@ -134,16 +106,11 @@ void plan_attribute_asked(const void* descriptor, uint32_t name, int64_t count, 
   }
 }
 
-void plan_descriptor_gone(const void* descriptor) {
-  Described* const known = find(descriptor);
-  if (known == nullptr) return;
-  g_known.erase(descriptor);
-  known->used.store(false, std::memory_order_release);
-}
+void plan_descriptor_gone(const void* descriptor) { g_described.forget(descriptor); }
 
 const PlanProduct* plan_product(const void* plan) {
-  const Described* const known = find(plan);
-  return known != nullptr && known->product.operation != PlanOperation::None ? &known->product : nullptr;
+  const PlanProduct* const known = g_described.find(plan);
+  return known != nullptr && known->operation != PlanOperation::None ? known : nullptr;
 }
 
 }  // namespace prof::preload

@@ -1,68 +1,12 @@
-// What a library call was asked for, as the label of its record. The words that decide are hashed; a text is made and interned only
-// where the hash is new. Sizes are in the arguments (cuBLAS, NCCL) or behind descriptors (cuBLASLt), which the library's own
-// getters read: 10 ns each, so a layout is first looked up by its 64 bytes, and asked about when they are new. Plans of cuDNN are
-// noted as they are made (library_plans.h).
-#include "preload/capture/decimal.h"
-#include "preload/intercept/library.h"
-#include "preload/intercept/library_plans.h"
-#include "preload/log/intern.h"
-#include "preload/runtime/recorder.h"
-
-#include <cerrno>
-#include <cstring>
+// What a library call was asked for, as the label of its record: products of cuBLAS and cuBLASLt and collectives of NCCL. Sizes are in the
+// arguments (cuBLAS, NCCL) or behind descriptors (cuBLASLt), which the library's own getters read: 10 ns each, so a layout is first
+// looked up by its 64 bytes, and asked about when they are new.
+#include "preload/intercept/library_record.h"
 
 namespace prof::preload {
 
 namespace {
 
-// "name(key=value, key=value)"
-class CallText {
- public:
-  explicit CallText(std::string_view name) { add(name), add("("); }
-  void value(std::string_view key, std::string_view text) {
-    if (!first_) add(", ");
-    first_ = false;
-    add(key), add("="), add(text);
-  }
-  void value(std::string_view key, uint64_t number) { value(key, Decimal(number).text()); }
-  void size(std::string_view key, uint64_t word) {
-    if (static_cast<int64_t>(word) < 0) return value(key, "?");  // refused by the library
-    value(key, word);
-  }
-  std::string_view done() {
-    add(")");
-    return {text_, used_};
-  }
-
- private:
-  void add(std::string_view text) {
-    const size_t room = sizeof text_ - used_, bytes = text.size() < room ? text.size() : room;
-    std::memcpy(text_ + used_, text.data(), bytes);
-    used_ += bytes;
-  }
-  char text_[512];
-  size_t used_ = 0;
-  bool first_ = true;
-};
-
-// A name of an enumeration, its number where it has none.
-struct Named {
-  uint32_t number;
-  std::string_view name;
-};
-template <size_t n> void add_named(CallText& text, std::string_view key, uint64_t word, const Named (&names)[n]) {
-  const auto number = static_cast<uint32_t>(word);
-  for (const Named& each : names) {
-    if (each.number == number) return text.value(key, each.name);
-  }
-  text.value(key, uint64_t{number});
-}
-
-constexpr Named kCudaTypes[] = {{0, "fp32"},      {1, "fp64"},       {2, "fp16"},      {3, "int8"},
-                                {4, "complex64"}, {5, "complex128"}, {6, "complex32"}, {8, "uint8"},
-                                {10, "int32"},    {12, "uint32"},    {14, "bf16"},     {16, "int4"},
-                                {18, "uint4"},    {20, "int16"},     {24, "int64"},    {28, "fp8_e4m3"},
-                                {29, "fp8_e5m2"}, {31, "fp6_e2m3"},  {32, "fp6_e3m2"}, {33, "fp4_e2m1"}};
 constexpr Named kComputeTypes[] = {{64, "16f"},
                                    {65, "16f_pedantic"},
                                    {68, "32f"},
@@ -78,71 +22,10 @@ constexpr Named kComputeTypes[] = {{64, "16f"},
                                    {79, "64f_emulated_fixedpoint"}};
 constexpr Named kMathModes[] = {{0, "default"}, {1, "tensor_op"}, {2, "pedantic"},
                                 {3, "tf32"},    {4, "bf16x9"},    {8, "fp64_fixedpoint"}};
-constexpr Named kTransposes[] = {{0, "N"}, {1, "T"}, {2, "C"}};
 constexpr Named kNcclTypes[] = {{0, "int8"},  {1, "uint8"},  {2, "int32"},     {3, "uint32"},
                                 {4, "int64"}, {5, "uint64"}, {6, "fp16"},      {7, "fp32"},
                                 {8, "fp64"},  {9, "bf16"},   {10, "fp8_e4m3"}, {11, "fp8_e5m2"}};
 constexpr Named kNcclOperations[] = {{0, "sum"}, {1, "prod"}, {2, "max"}, {3, "min"}, {4, "avg"}};
-
-// 2^10 entries of [40-bit tag | 24-bit label], overwritten freely: a miss costs a text and a look in the interned tables.
-std::atomic<uint64_t> g_labels[1024];
-
-uint64_t mix(uint64_t a, uint64_t b) { return Hash::fold(a ^ 0xa0761d6478bd642f, b ^ 0xe7037ed1a0b428db); }
-
-format::DomainId library_domain() {
-  constexpr std::string_view kDomain = "library";
-  static const uint64_t hash = Hash().add(kDomain).add(kDomain.size()).done();
-  return static_cast<format::DomainId>(g_intern.nvtx_domains.intern(hash, [&](uint32_t fresh) {
-    format::NvtxDomainDef definition;
-    definition.id = static_cast<format::DomainId>(fresh);
-    definition.name = intern_string(kDomain);
-    return define(definition);
-  }));
-}
-
-format::LabelId intern_label(std::string_view text) {
-  const format::StringId string = intern_string(text);
-  if (string == format::StringId{}) return {};
-  const format::DomainId domain = library_domain();
-  const uint64_t hash = Hash().add(text).add(static_cast<uint64_t>(domain)).add(0x6c6962).done();
-  return static_cast<format::LabelId>(g_intern.nvtx_labels.intern(hash, [&](uint32_t fresh) {
-    format::NvtxLabelDef definition;
-    definition.id = static_cast<format::LabelId>(fresh);
-    definition.domain = domain;
-    definition.text = string;
-    return define(definition);
-  }));
-}
-
-struct Recorded {
-  const LibraryRow& row;
-  LibraryTimes times;
-  uint32_t status;
-
-  // `fill` writes the arguments into a CallText.
-  template <class Fill> void as(uint64_t key, Fill&& fill) const {
-    key = mix(key, reinterpret_cast<uint64_t>(&row) ^ t_local.epoch << 48);
-    std::atomic<uint64_t>& entry = g_labels[key & 1023];
-    const uint64_t known = entry.load(std::memory_order_relaxed);
-    format::LibraryCall event;
-    event.end = times.end;
-    event.duration = times.end - times.begin;
-    event.status = status;
-    if ((known ^ key) >> 24 == 0 && known != 0) [[likely]] {
-      event.label = static_cast<format::LabelId>(known & 0xffffff);
-      emit(event);
-      return;
-    }
-    CallText text(row.name);
-    fill(text);
-    const std::string_view whole = text.done();
-    event.label = intern_label(whole);
-    const uint64_t label = static_cast<uint64_t>(event.label);
-    if (label == 0) event.text = whole;
-    if (label != 0 && label >> 24 == 0) entry.store(key >> 24 << 24 | label, std::memory_order_relaxed);
-    emit(event);
-  }
-};
 
 uint64_t size_of(const LibraryForm& form, const LibraryArguments& arguments, int at) {
   const uint64_t word = arguments[at];
@@ -333,60 +216,17 @@ void record_collective(const Recorded& call, const LibraryArguments& a, const Li
   });
 }
 
-constexpr Named kCudnnTypes[] = {{0, "fp32"},      {1, "fp64"},      {2, "fp16"},      {3, "int8"},
-                                 {4, "int32"},     {6, "uint8"},     {9, "bf16"},      {10, "int64"},
-                                 {12, "fp8_e4m3"}, {13, "fp8_e5m2"}, {16, "fp4_e2m1"}, {17, "int4"}};
-constexpr Named kPlanOperations[] = {
-    {1, "conv_forward"}, {2, "conv_input_gradient"}, {3, "conv_weight_gradient"}, {4, "matmul"}};
-
-uint64_t hash_tensor(const PlanTensor& tensor) {
-  uint64_t hash = mix(tensor.rank, uint64_t{tensor.type} | uint64_t{tensor.vectors} << 8);
-  for (int i = 0; i < tensor.rank; ++i) hash = mix(hash, static_cast<uint64_t>(tensor.sizes[i]));
-  return hash;
-}
-
-// "8x16x32x32"; "?" where elements are vectors or nobody set sizes.
-void add_tensor(CallText& text, std::string_view key, const PlanTensor& tensor) {
-  char sizes[PlanTensor::kMostDimensions * 21];
-  size_t used = 0;
-  for (int i = 0; i < tensor.rank; ++i) {
-    const Decimal size(static_cast<uint64_t>(tensor.sizes[i] < 0 ? 0 : tensor.sizes[i]));
-    if (used != 0) sizes[used++] = 'x';
-    std::memcpy(sizes + used, size.text().data(), size.text().size());
-    used += size.text().size();
-  }
-  const bool known = used != 0 && !tensor.vectors;
-  text.value(key, known ? std::string_view(sizes, used) : std::string_view("?"));
-}
-
-void record_plan(const Recorded& call, const LibraryArguments& a) {
-  const PlanProduct* const known = plan_product(a.pointer(1));
-  if (known == nullptr) return call.as(0, [](CallText&) {});
-  const PlanProduct& plan = *known;
-  const uint64_t key =
-      mix(mix(hash_tensor(plan.x), hash_tensor(plan.w)),
-          mix(hash_tensor(plan.y), static_cast<uint64_t>(plan.operation) | uint64_t{plan.operations} << 8));
-  call.as(key, [&](CallText& text) {
-    add_named(text, "op", static_cast<uint64_t>(plan.operation), kPlanOperations);
-    add_tensor(text, "x", plan.x), add_tensor(text, "w", plan.w), add_tensor(text, "y", plan.y);
-    // A type that was not set is no type: its number is one that nobody has.
-    add_named(text, "A", plan.x.type - uint64_t{1}, kCudnnTypes);
-    add_named(text, "B", plan.w.type - uint64_t{1}, kCudnnTypes);
-    add_named(text, "C", plan.y.type - uint64_t{1}, kCudnnTypes);
-    text.value("operations", uint64_t{plan.operations});
-  });
-}
-
 }  // namespace
 
 void record_library_call(uint32_t row, const LibraryArguments& arguments, const LibraryGetters& getters,
-                         LibraryTimes times, uint32_t status) {
+                         uintptr_t library, LibraryTimes times, uint32_t status) {
   const Recorded call = {kLibraryRows[row], times, status};
   switch (call.row.form.family) {
     case Family::Gemm: return record_gemm(call, arguments, getters);
     case Family::LtMatmul: return record_lt_matmul(call, arguments, getters);
     case Family::Collective: return record_collective(call, arguments, getters);
     case Family::PlanExecute: return record_plan(call, arguments);
+    case Family::FftExec: return record_fft(call, arguments, library);
     default: return call.as(0, [](CallText&) {});
   }
 }

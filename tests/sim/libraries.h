@@ -58,6 +58,26 @@ int cudnnBackendGetAttribute(SimDescriptor* descriptor, int name, int type, int6
                              void* elements);
 int cudnnBackendExecute(void* handle, SimDescriptor* plan, SimDescriptor* tensors);
 
+int cufftCreate(int* plan);
+int cufftDestroy(int plan);
+int cufftSetStream(int plan, CUstream stream);
+int cufftPlan1d(int* plan, int nx, int type, int batch);
+int cufftPlan2d(int* plan, int nx, int ny, int type);
+int cufftPlan3d(int* plan, int nx, int ny, int nz, int type);
+int cufftPlanMany(int* plan, int rank, int* n, int* inembed, int istride, int idist, int* onembed, int ostride,
+                  int odist, int type, int batch);
+int cufftMakePlan1d(int plan, int nx, int type, int batch, size_t* work);
+int cufftMakePlanMany64(int plan, int rank, long long* n, long long* inembed, long long istride, long long idist,
+                        long long* onembed, long long ostride, long long odist, int type, long long batch,
+                        size_t* work);
+int cufftXtMakePlanMany(int plan, int rank, long long* n, long long* inembed, long long istride, long long idist,
+                        int input, long long* onembed, long long ostride, long long odist, int output, long long batch,
+                        size_t* work, int execution);
+int cufftExecC2C(int plan, void* input, void* output, int direction);
+int cufftExecR2C(int plan, void* input, void* output);
+int cufftExecZ2D(int plan, void* input, void* output);
+int cufftXtExec(int plan, void* input, void* output, int direction);
+
 struct SimComm;
 int ncclCommInitAll(SimComm** made, int ranks, const int* devices);
 int ncclCommDestroy(SimComm* communicator);

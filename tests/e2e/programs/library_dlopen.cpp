@@ -2,13 +2,16 @@
 // records; twice the same; and names that nobody has stay unknown. (The stand-in that has its own symbols first launches past everybody.)
 // Env: PROF_LIBS=1 PROF_GPU=off
 // Expect: status 0
-// Expect: log 1: 3 library_call, 2 kernel_launch, 0 lost, whole
+// Expect: log 1: 4 library_call, 3 kernel_launch, 0 lost, whole
 // Expect: log 1: 1 library_call(cublasSgemm_v2(transa=N, transb=T, m=16, n=32, k=64, A=fp32, B=fp32, C=fp32, compute=32f, math=default, beta=0))
 // Expect: log 1: 1 library_call(cublasLtMatmul(transa=N, transb=N, m=16, n=32, k=64, A=fp32, B=fp32, C=fp32, compute=32f, beta=0))
+// Expect: log 1: 1 library_call(cufftExecC2C(points=512, batch=2, A=complex64, C=complex64, direction=forward))
 // Expect: log 1: 1 library_call(ncclAllReduce(count=5, type=fp32, op=max, ranks=2, rank=0))
 #include "tests/e2e/programs/library_program.h"
 
 #include <dlfcn.h>
+
+#include <initializer_list>
 
 template <class Function> static Function get(void* library, const char* name, Function) {
   void* const found = dlsym(library, name);
@@ -19,7 +22,9 @@ template <class Function> static Function get(void* library, const char* name, F
 
 int main() {
   sim_program::make_context();
-  if (dlsym(RTLD_DEFAULT, "cublasSgemm_v2") != nullptr || dlsym(RTLD_DEFAULT, "ncclAllReduce") != nullptr) return 1;
+  if (dlsym(RTLD_DEFAULT, "cublasSgemm_v2") != nullptr || dlsym(RTLD_DEFAULT, "ncclAllReduce") != nullptr ||
+      dlsym(RTLD_DEFAULT, "cufftExecC2C") != nullptr)
+    return 1;
   void* const lt = dlopen("libcublasLt.so.13", RTLD_NOW | RTLD_LOCAL);
   void* const blas = dlopen("libcublas.so.13", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
   void* const nccl = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
@@ -41,6 +46,14 @@ int main() {
   SimComm* ranks[2];
   GET(nccl, ncclCommInitAll)(ranks, 2, nullptr);
   if (GET(nccl, ncclAllReduce)(nullptr, nullptr, 5, 7, 2, ranks[0], nullptr) != 0) return 6;
-  if (dlsym(blas, "cublasNoSuch") != nullptr || dlsym(nccl, "ncclNoSuch") != nullptr) return 7;
+  void* const fft = dlopen("libcufft.so.12", RTLD_NOW | RTLD_LOCAL);
+  int plan = 0;
+  if (GET(fft, cufftPlan1d)(&plan, 512, 0x29, 2) != 0) return 8;
+  if (GET(fft, cufftExecC2C)(plan, nullptr, nullptr, -1) != 0) return 9;
+  for (void* const each : {blas, nccl, fft}) {
+    for (const char* const name : {"cublasNoSuch", "cufftNoSuch", "cusparseNoSuch", "ncclNoSuch"}) {
+      if (dlsym(each, name) != nullptr) return 7;
+    }
+  }
   return 0;
 }

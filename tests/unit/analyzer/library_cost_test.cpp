@@ -125,6 +125,37 @@ TEST(LibraryCost, SizesOfAPlanThatDoNotFitAreNoNumber) {
   }
 }
 
+TEST(LibraryCost, ATransformIsFiveNLogNAndHalfOfThatOfRealNumbers) {
+  const auto complex = library_cost("cufftExecC2C(points=32x64, batch=3, A=complex64, C=complex64, direction=forward)");
+  ASSERT_TRUE(complex && complex->cost.known);
+  EXPECT_EQ(complex->cost.flops, 337920u);  // 5 · 2048 · 11 · 3
+  EXPECT_EQ(complex->cost.bytes, 98304u);   // 2 · 2048 · 3 · 8
+  EXPECT_EQ(complex->peak, PeakType::Fp32);
+  EXPECT_TRUE(complex->nominal && complex->spread);
+  const auto real = library_cost("cufftExecD2Z(points=10x20, A=fp64, C=complex128)");
+  ASSERT_TRUE(real && real->cost.known);
+  EXPECT_EQ(real->cost.flops, 3822u);  // 2.5 · 200 · log2(200) = 3821.928
+  EXPECT_EQ(real->cost.bytes, 3360u);  // 200 · 8 + 10 · 11 · 16
+  EXPECT_EQ(real->peak, PeakType::Fp64);
+  EXPECT_EQ(library_cost("cufftExecZ2D(points=10x20, A=complex128, C=fp64)")->cost.bytes, 3360u);
+  EXPECT_EQ(library_cost("cufftXtExec(points=8, A=complex32, C=complex32, direction=inverse)")->peak, std::nullopt);
+  EXPECT_EQ(library_cost("cufftExecC2C(points=1, batch=9, A=complex64, C=complex64)")->cost.flops, 0u);
+}
+
+TEST(LibraryCost, ATransformThatIsNotKnownHasNoNumber) {
+  for (const std::string_view text :
+       {"cufftExecC2C()", "cufftExecC2C(points=?, A=complex64, C=complex64)",
+        "cufftExecC2C(points=8, batch=?, A=complex64, C=complex64)", "cufftXtExec(points=8, A=77, C=complex64)",
+        "cufftXtExec(points=8, A=fp32, C=fp32)",
+        "cufftExecC2C(points=4294967295x4294967295x4294967295, A=complex64, C=complex64)"}) {
+    const auto found = library_cost(text);
+    ASSERT_TRUE(found) << text;
+    EXPECT_FALSE(found->cost.known) << text;
+    EXPECT_EQ(found->cost.flops, std::nullopt) << text;
+    EXPECT_EQ(found->cost.bytes, std::nullopt) << text;
+  }
+}
+
 TEST(LibraryCost, CollectivesMoveWhatTheBusBandwidthCounts) {
   const auto wire = [](std::string_view text) { return library_cost(text)->wire_bytes; };
   EXPECT_EQ(wire("ncclAllReduce(count=1000, type=bf16, op=sum, ranks=4, rank=1)"), 3000u);       // 2·3/4 · 2000

@@ -1,11 +1,9 @@
 // Where the arguments of library functions are, against the libraries' own headers, where the machine has them.
 #include "preload/intercept/library_forms.h"
 #include "preload/intercept/library_plans.h"
+#include "tests/unit/preload/function_arguments.h"
 
 #include <gtest/gtest.h>
-
-#include <tuple>
-#include <type_traits>
 
 #if __has_include(<cublas_v2.h>) && __has_include(<cublasLt.h>)
 #include <cublasLt.h>
@@ -23,41 +21,6 @@
 
 namespace prof::preload {
 namespace {
-
-template <class Function> struct ArgumentsOf;
-template <class Result, class... Args> struct ArgumentsOf<Result(Args...)> {
-  static constexpr int kCount = sizeof...(Args);
-  using Types = std::tuple<Args...>;
-};
-
-// Whether argument `at` is a T; of an argument that the form does not have, anything is right.
-template <class Function, class T, int at = 0> constexpr bool is(int wanted) {
-  if constexpr (at < ArgumentsOf<Function>::kCount) {
-    if (wanted != at) return is<Function, T, at + 1>(wanted);
-    return std::is_same_v<std::tuple_element_t<at, typename ArgumentsOf<Function>::Types>, T>;
-  } else {
-    return wanted < 0;
-  }
-}
-template <class Function, int at = 0> constexpr bool is_pointer(int wanted) {
-  if constexpr (at < ArgumentsOf<Function>::kCount) {
-    if (wanted != at) return is_pointer<Function, at + 1>(wanted);
-    return std::is_pointer_v<std::tuple_element_t<at, typename ArgumentsOf<Function>::Types>>;
-  } else {
-    return wanted < 0;
-  }
-}
-// No argument is passed in a register for floating point numbers, so that argument words can be counted.
-template <class Function, int at = 0> constexpr bool all_words() {
-  if constexpr (at < ArgumentsOf<Function>::kCount) {
-    using Type = std::tuple_element_t<at, typename ArgumentsOf<Function>::Types>;
-    return !std::is_floating_point_v<Type> && std::is_scalar_v<Type> && all_words<Function, at + 1>();
-  } else {
-    return true;
-  }
-}
-
-constexpr int kMostArguments = 6 + 18;  // registers and the 144 bytes that library.S copies
 
 #if PROF_HAS_CUBLAS
 template <class Function> void gemm(const char* name, const LibraryForm& form) {
@@ -113,15 +76,13 @@ TEST(LibraryForms, ProductsAreAsInTheHeadersOfCublas) {
 #define CHECK_GemmStridedEx64(name, which) CHECK_AS(name, which, GemmStridedExFunction<int64_t, long long>)
 #define CHECK_GemmBatchedEx(name, which) CHECK_AS(name, which, GemmBatchedExFunction<int>)
 #define CHECK_GemmBatchedEx64(name, which) CHECK_AS(name, which, GemmBatchedExFunction<int64_t>)
+#undef CHECK_CUBLAS
 #define CHECK_CUBLAS(name, which) CHECK_##which(name, which)
-#define CHECK_CUBLASLT(name, which)
-#define CHECK_CUDNN(name, which)
-#define CHECK_NCCL(name, which)
 #define LIBRARY_API(library, name, which, type) CHECK_##library(name, which)
 #include "preload/intercept/library_api.def"
 #undef LIBRARY_API
 #undef CHECK_CUBLAS
-#undef CHECK_NCCL
+#define CHECK_CUBLAS(name, which)
 }
 
 TEST(LibraryForms, AMatmulOfCublasLtHasItsDescriptorsWhereTheyAreLookedFor) {
@@ -155,9 +116,7 @@ template <class Function> void collective(const char* name, const LibraryForm& f
 }
 
 TEST(LibraryForms, CollectivesAreAsInTheHeaderOfNccl) {
-#undef CHECK_CUBLASLT
-#define CHECK_CUBLAS(name, which)
-#define CHECK_CUBLASLT(name, which)
+#undef CHECK_NCCL
 #define CHECK_NCCL(name, which) collective<decltype(name)>(#name, form::k##which);
 #define LIBRARY_API(library, name, which, type) CHECK_##library(name, which)
 #include "preload/intercept/library_api.def"

@@ -1,0 +1,11 @@
+// What the calls of one library are recorded as: a function for each family of forms (library_forms.h). In the program.
+#pragma once
+
+#include "preload/intercept/library_text.h"
+
+namespace prof::preload {
+
+void record_plan(const Recorded& call, const LibraryArguments& arguments);                    // library_record_dnn.cpp
+void record_fft(const Recorded& call, const LibraryArguments& arguments, uintptr_t library);  // library_fft.cpp
+
+}  // namespace prof::preload

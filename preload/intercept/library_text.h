@@ -1,0 +1,95 @@
+// What the records of library calls are written with. Each file of a family of functions (library_record.h) hashes the words that
+// decide and says how the call reads; a text is made and interned only where the hash is new. In the program.
+#pragma once
+
+#include "preload/capture/decimal.h"
+#include "preload/intercept/library.h"
+#include "preload/log/intern.h"
+#include "preload/runtime/recorder.h"
+
+#include <cstring>
+#include <string_view>
+
+namespace prof::preload {
+
+// "name(key=value, key=value)"
+class CallText {
+ public:
+  explicit CallText(std::string_view name) { add(name), add("("); }
+  void value(std::string_view key, std::string_view text) {
+    if (!first_) add(", ");
+    first_ = false;
+    add(key), add("="), add(text);
+  }
+  void value(std::string_view key, uint64_t number) { value(key, Decimal(number).text()); }
+  void size(std::string_view key, uint64_t word) {
+    if (static_cast<int64_t>(word) < 0) return value(key, "?");  // refused by the library
+    value(key, word);
+  }
+  // "8x16x32x32"; "?" where there are none.
+  void sizes(std::string_view key, const int64_t* sizes, int rank) {
+    value(key, rank == 0 ? "?" : std::string_view());
+    for (int i = 0; i < rank; ++i) {
+      if (i != 0) add("x");
+      add(Decimal(static_cast<uint64_t>(sizes[i] < 0 ? 0 : sizes[i])).text());
+    }
+  }
+  std::string_view done() {
+    add(")");
+    return {text_, used_};
+  }
+
+ private:
+  void add(std::string_view text) {
+    const size_t room = sizeof text_ - used_, bytes = text.size() < room ? text.size() : room;
+    std::memcpy(text_ + used_, text.data(), bytes);
+    used_ += bytes;
+  }
+  char text_[512];
+  size_t used_ = 0;
+  bool first_ = true;
+};
+
+// A name of an enumeration, its number where it has none.
+struct Named {
+  uint32_t number;
+  std::string_view name;
+};
+template <size_t n> void add_named(CallText& text, std::string_view key, uint64_t word, const Named (&names)[n]) {
+  const auto number = static_cast<uint32_t>(word);
+  for (const Named& each : names) {
+    if (each.number == number) return text.value(key, each.name);
+  }
+  text.value(key, uint64_t{number});
+}
+
+inline constexpr Named kCudaTypes[] = {
+    {0, "fp32"},      {1, "fp64"},      {2, "fp16"},     {3, "int8"},          {4, "complex64"}, {5, "complex128"},
+    {6, "complex32"}, {8, "uint8"},     {10, "int32"},   {12, "uint32"},       {14, "bf16"},     {16, "int4"},
+    {18, "uint4"},    {20, "int16"},    {24, "int64"},   {15, "complex_bf16"}, {28, "fp8_e4m3"}, {29, "fp8_e5m2"},
+    {31, "fp6_e2m3"}, {32, "fp6_e3m2"}, {33, "fp4_e2m1"}};
+inline constexpr Named kTransposes[] = {{0, "N"}, {1, "T"}, {2, "C"}};
+inline uint64_t mix(uint64_t a, uint64_t b) { return Hash::fold(a ^ 0xa0761d6478bd642f, b ^ 0xe7037ed1a0b428db); }
+
+// A call that returned.
+struct Recorded {
+  const LibraryRow& row;
+  LibraryTimes times;
+  uint32_t status;
+
+  // `key`: a hash of everything that `fill` writes into a CallText.
+  template <class Fill> void as(uint64_t key, Fill&& fill) const {
+    key = mix(key, reinterpret_cast<uint64_t>(&row) ^ t_local.epoch << 48);
+    if (write_known(key)) [[likely]]
+      return;
+    CallText text(row.name);
+    fill(text);
+    write_new(key, text.done());
+  }
+
+ private:
+  bool write_known(uint64_t key) const;
+  void write_new(uint64_t key, std::string_view text) const;
+};
+
+}  // namespace prof::preload
