@@ -56,6 +56,7 @@ constexpr ElementType kElementTypes[] = {{"fp64", DataType::Fp64, 64},
                                          {"int8", DataType::Int8, 8},
                                          {"int32", DataType::Int32, 32},
                                          {"uint8", DataType::Unknown, 8},
+                                         {"uint16", DataType::Unknown, 16},
                                          {"uint32", DataType::Unknown, 32},
                                          {"int64", DataType::Int64, 64},
                                          {"uint64", DataType::Unknown, 64},
@@ -227,6 +228,52 @@ LibraryCost transform(const CallArguments& call) {
   return result;
 }
 
+// A sparse matrix times a dense one, or two dense ones where a sparse result has places (sparse=C): two for each non-zero and column, or
+// each non-zero and inner place. Bytes: each operand once, of a sparse one its values, indices and offsets.
+LibraryCost sparse_product(const CallArguments& call) {
+  const std::optional<uint64_t> m = call.number("m"), n = call.number("n"), k = call.number("k"),
+                                nonzeros = call.number("nnz");
+  const bool batched = !call.value("batch").empty(), result_is_sparse = call.value("sparse") == "C";
+  const std::optional<uint64_t> batch = batched ? call.number("batch") : std::optional<uint64_t>(1);
+  const ElementType *const a = element_type(call.value("A")), *const b = element_type(call.value("B")),
+                           *const c = element_type(call.value("C"));
+  if (!m || !n || !k || !nonzeros || !batch || a == nullptr) return without_cost(NoCost::NoShapes);
+  LibraryCost result;
+  result.cost.known = true;
+  result.cost.type = a->type;
+  result.cost.flops = result.cost.useful_flops =
+      times(a->complex ? 8 : 2, times(*batch, times(*nonzeros, result_is_sparse ? *k : *n)));
+  result.cost.no_flops = NoCost::None;
+  result.cost.no_bytes = NoCost::NoType;
+  if (call.value("compute") == call.value("A")) result.peak = vector_peak(a->type);
+  const ElementType *const index = element_type(call.value("index")), *const offset =
+                                                                          element_type(call.value("offset"));
+  const std::string_view format = call.value("format");
+  const bool known_format =
+      index != nullptr && (format == "coo" || (offset != nullptr && (format == "csr" || format == "csc")));
+  if (b != nullptr && c != nullptr && known_format) {
+    const bool flipped = !result_is_sparse && call.value("transa") != "N";
+    const uint64_t rows = flipped ? *k : *m, columns = result_is_sparse ? *n : flipped ? *m : *k;
+    const uint64_t places = format == "coo" ? times(2, times(*nonzeros, index->bits))
+                                            : plus(times(*nonzeros, index->bits),
+                                                   times(plus(format == "csr" ? rows : columns, 1), offset->bits));
+    const uint64_t of_a = call.value("strideA") == "0" ? 1 : *batch, of_b = call.value("strideB") == "0" ? 1 : *batch;
+    const uint64_t written = times(*batch, call.value("beta") == "other" ? 2 : 1);
+    uint64_t bits = times(of_b, times(times(*k, *n), b->bits));
+    if (result_is_sparse) {
+      bits = plus(bits, times(of_a, times(times(*m, *k), a->bits)));
+      bits = plus(bits, plus(times(written, times(*nonzeros, c->bits)), times(*batch, places)));
+    } else {
+      bits = plus(bits, times(of_a, plus(times(*nonzeros, a->bits), places)));
+      bits = plus(bits, times(written, times(times(*m, *n), c->bits)));
+    }
+    result.cost.bytes = bits == UINT64_MAX ? UINT64_MAX : bits / 8;
+    result.cost.no_bytes = NoCost::None;
+  }
+  if (result.cost.flops == UINT64_MAX || result.cost.bytes == UINT64_MAX) return without_cost(NoCost::Misfit);
+  return result;
+}
+
 // The factors of nccl-tests: what each rank sends over its links for a collective of `bytes`.
 LibraryCost collective(const CallArguments& call) {
   LibraryCost result;
@@ -254,6 +301,7 @@ std::optional<LibraryCost> library_cost(std::string_view text) {
   if (text.empty()) return std::nullopt;
   const CallArguments call(text);
   if (call.name.empty()) return std::nullopt;
+  if (!call.value("sparse").empty()) return sparse_product(call);
   if (!call.value("transa").empty()) return gemm(call);
   if (!call.value("w").empty()) return plan(call);
   if (!call.value("points").empty()) return transform(call);

@@ -22,7 +22,7 @@ namespace {
 
 // As library_api.def has them. Types: cudaDataType_t.
 constexpr Library kCUBLAS = Library::Cublas, kCUBLASLT = Library::CublasLt, kCUDNN = Library::Cudnn,
-                  kCUFFT = Library::Cufft, kNCCL = Library::Nccl;
+                  kCUFFT = Library::Cufft, kCUSPARSE = Library::Cusparse, kNCCL = Library::Nccl;
 constexpr int16_t kFp32 = 0, kFp64 = 1, kFp16 = 2, kComplex64 = 4, kComplex128 = 5, kGiven = kGivenType;
 
 }  // namespace
@@ -50,6 +50,7 @@ constexpr LibraryFiles kFiles[kLibraries] = {{PROF_LIBRARY_CUBLAS(PROF_LIBRARY_V
                                              {PROF_LIBRARY_CUBLASLT(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_CUBLASLT},
                                              {PROF_LIBRARY_CUDNN(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_CUDNN},
                                              {PROF_LIBRARY_CUFFT(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_CUFFT},
+                                             {PROF_LIBRARY_CUSPARSE(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_CUSPARSE},
                                              {PROF_LIBRARY_NCCL(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_NCCL}};
 
 struct Bank {
@@ -155,6 +156,15 @@ __attribute__((noinline)) void find_getters(LibraryGetters& getters, const void*
   take(getters.lt_layout, handle, "cublasLtMatrixLayoutGetAttribute");
   take(getters.nccl_ranks, handle, "ncclCommCount");
   take(getters.nccl_rank, handle, "ncclCommUserRank");
+  take(getters.sparse_pointer_mode, handle, "cusparseGetPointerMode");
+  take(getters.sparse_format, handle, "cusparseSpMatGetFormat");
+  take(getters.sparse_batch, handle, "cusparseSpMatGetStridedBatch");
+  take(getters.sparse_csr, handle, "cusparseCsrGet");
+  take(getters.sparse_csc, handle, "cusparseCscGet");
+  take(getters.sparse_coo, handle, "cusparseCooGet");
+  take(getters.dense_matrix, handle, "cusparseDnMatGet");
+  take(getters.dense_batch, handle, "cusparseDnMatGetStridedBatch");
+  take(getters.dense_vector, handle, "cusparseDnVecGet");
   if (handle != nullptr) real_dlclose(handle);
   getters.ready.store(true, std::memory_order_release);
 }
@@ -192,18 +202,20 @@ bool stands_for(Bank& bank, uint32_t row, void* real, const LoadedLibrary& libra
   return bank.real[row].compare_exchange_strong(nothing, real) || nothing == real;
 }
 
-// Descriptors are noted from the beginning: a plan that runs while something is recorded may be made long before.
-bool is_about_descriptors(Family family, const ThunkCall& call, uintptr_t library) {
+// Objects are noted from the beginning: a plan that runs while something is recorded may be made long before.
+ThunkAnswer note(Family family, const ThunkCall& call, uintptr_t library, void* real) {
   const auto pointer = [&](int n) { return reinterpret_cast<const void*>(call.words[n]); };
   const auto name = static_cast<uint32_t>(call.words[1]);
   const auto count = static_cast<int64_t>(call.words[3]);
   switch (family) {
-    case Family::DescriptorSet: plan_attribute_set(pointer(0), name, count, pointer(4)); return true;
-    case Family::DescriptorAsked: plan_attribute_asked(pointer(0), name, count, pointer(5)); return true;
-    case Family::DescriptorGone: plan_descriptor_gone(pointer(0)); return true;
-    case Family::FftGone: fft_plan_gone(call.words[0], library); return true;
-    default: return false;
+    case Family::DescriptorSet: plan_attribute_set(pointer(0), name, count, pointer(4)); break;
+    case Family::DescriptorAsked: plan_attribute_asked(pointer(0), name, count, pointer(5)); break;
+    case Family::DescriptorGone: plan_descriptor_gone(pointer(0)); break;
+    case Family::FftGone: fft_plan_gone(call.words[0], library); break;
+    case Family::FftPlan: return {real, 1};  // its number is known behind it
+    default: break;
   }
+  return {real, 0};
 }
 
 }  // namespace
@@ -254,10 +266,9 @@ ThunkAnswer prof_library_begin(ThunkCall* call) {
     prof_library_direct[slot].store(real, std::memory_order_release);
     return {real, 0};
   }
-  const Family family = kLibraryRows[row].form.family;
-  const uintptr_t library = g_banks[bank].base[library_of(row)].load(std::memory_order_relaxed);
-  if (t_local.helper != 0 || is_about_descriptors(family, *call, library)) return {real, 0};
-  if (family == Family::FftPlan) return {real, 1};  // its number is known behind it
+  if (t_local.helper != 0) return {real, 0};
+  if (const Family family = kLibraryRows[row].form.family; only_noted(family)) [[unlikely]]
+    return note(family, *call, g_banks[bank].base[library_of(row)].load(std::memory_order_relaxed), real);
   const bool ready = thread_ready();
   errno = saved;
   if (!ready || !options().libs) return {real, 0};

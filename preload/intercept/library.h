@@ -10,8 +10,8 @@
 
 namespace prof::preload {
 
-enum class Library : uint8_t { Cublas, CublasLt, Cudnn, Cufft, Nccl };
-inline constexpr uint32_t kLibraries = 5;
+enum class Library : uint8_t { Cublas, CublasLt, Cudnn, Cufft, Cusparse, Nccl };
+inline constexpr uint32_t kLibraries = 6;
 
 struct LibraryRow {
   const char* name;
@@ -28,6 +28,17 @@ struct LibraryGetters {
   std::atomic<int (*)(void*, int*)> cublas_math_mode, cublas_pointer_mode;
   std::atomic<int (*)(const void*, int, void*, size_t, size_t*)> lt_operation, lt_layout;
   std::atomic<int (*)(void*, int*)> nccl_ranks, nccl_rank;
+  std::atomic<int (*)(void*, int*)> sparse_pointer_mode;
+  std::atomic<int (*)(const void*, int*)> sparse_format, sparse_batch;
+  // rows, columns, non-zeros; three arrays; types of offsets and indices, base, type of values. COO has indices only.
+  using Compressed = int(const void*, int64_t*, int64_t*, int64_t*, void**, void**, void**, int*, int*, int*, int*);
+  using Coordinates = int(const void*, int64_t*, int64_t*, int64_t*, void**, void**, void**, int*, int*, int*);
+  std::atomic<Compressed*> sparse_csr, sparse_csc;
+  std::atomic<Coordinates*> sparse_coo;
+  // rows, columns, leading dimension, values, type, order; how many there are and their distance; size, values, type
+  std::atomic<int (*)(const void*, int64_t*, int64_t*, int64_t*, void**, int*, int*)> dense_matrix;
+  std::atomic<int (*)(const void*, int*, int64_t*)> dense_batch;
+  std::atomic<int (*)(const void*, int64_t*, void**, int*)> dense_vector;
 };
 
 // The argument words of a call, for as long as it lasts.

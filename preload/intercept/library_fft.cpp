@@ -74,8 +74,7 @@ void record_fft(const Recorded& call, const LibraryArguments& a, uintptr_t libra
   if (known == nullptr) return call.as(0, [](CallText&) {});
   const FftPlan plan = *known;
   const LibraryForm& form = call.row.form;
-  const auto real = [](uint8_t type) { return type < 4 || type == 14; };
-  const bool directed = form.operation >= 0 && !real(plan.from) && !real(plan.to);
+  const bool directed = form.operation >= 0 && is_complex(plan.from) && is_complex(plan.to);
   const bool forward = directed && static_cast<int32_t>(a[form.operation]) < 0;
   const uint64_t small = plan.rank | uint64_t{plan.from} << 8 | uint64_t{plan.to} << 16 | uint64_t{forward} << 24;
   const auto word = [](int64_t n) { return static_cast<uint64_t>(n); };

@@ -13,6 +13,9 @@ enum class Family : uint8_t {
   LtMatmul,
   Collective,
   FftExec,
+  SparseMatrix,
+  SparseVector,
+  SampledProduct,
   PlanExecute,
   DescriptorSet,
   DescriptorAsked,
@@ -20,6 +23,8 @@ enum class Family : uint8_t {
   FftPlan,
   FftGone
 };
+
+constexpr bool only_noted(Family family) { return family >= Family::DescriptorSet; }
 
 // -1: the function has no such argument.
 struct LibraryForm {
@@ -32,6 +37,7 @@ struct LibraryForm {
   int16_t sizes = -1,
           rank =
               0;  // where sizes begin, and how many; 0: the argument before is their number, and they are in an array
+  int16_t operand_a = -1, operand_b = -1, operand_c = -1;  // descriptors of what is multiplied, and of the result
   bool makes = false;  // the object is made and stored where the first argument points
 };
 
@@ -107,6 +113,19 @@ inline constexpr LibraryForm kFftGone = {.family = Family::FftGone};
 // (plan, input, output, direction)
 inline constexpr LibraryForm kFftExec = {.family = Family::FftExec},
                              kFftExecBoth = {.family = Family::FftExec, .operation = 3};
+
+// (handle, transposes, alpha, A, B, beta, C, compute, algorithm …); of a vector without the second transpose.
+constexpr LibraryForm sparse(Family family, int16_t alpha) {
+  LibraryForm form = {.family = family, .transpose_a = 1};
+  form.operand_a = static_cast<int16_t>(alpha + 1), form.operand_b = static_cast<int16_t>(alpha + 2);
+  form.beta = static_cast<int16_t>(alpha + 3), form.operand_c = static_cast<int16_t>(alpha + 4);
+  form.compute = static_cast<int16_t>(alpha + 5), form.algorithm = static_cast<int16_t>(alpha + 6);
+  if (alpha == 3) form.transpose_b = 2;
+  return form;
+}
+inline constexpr LibraryForm kSparseMatrix = sparse(Family::SparseMatrix, 3);
+inline constexpr LibraryForm kSparseVector = sparse(Family::SparseVector, 2);
+inline constexpr LibraryForm kSampledProduct = sparse(Family::SampledProduct, 3);
 
 }  // namespace form
 }  // namespace prof::preload

@@ -32,34 +32,16 @@ uint64_t size_of(const LibraryForm& form, const LibraryArguments& arguments, int
   return form.wide ? word : static_cast<uint64_t>(int64_t{static_cast<int32_t>(word)});
 }
 
-enum class Beta : uint64_t { Unknown, Zero, Other };
-
-// The factor of what is added; known only where it lies in host memory.
-Beta beta_of(const void* at, uint32_t compute_is_double) {
-  if (at == nullptr) return Beta::Unknown;
-  uint64_t bits = 0;
-  std::memcpy(&bits, at, compute_is_double != 0 ? 8 : 4);
-  const uint64_t sign = compute_is_double != 0 ? uint64_t{1} << 63 : uint64_t{1} << 31;
-  return (bits & ~sign) == 0 ? Beta::Zero : Beta::Other;
-}
-Beta half_beta_of(const void* at) {
-  if (at == nullptr) return Beta::Unknown;
-  uint16_t bits = 0;
-  std::memcpy(&bits, at, 2);
-  return (bits & 0x7fff) == 0 ? Beta::Zero : Beta::Other;
-}
-Beta beta_for(const void* at, uint32_t compute) {
+// `parts`: 2 of a complex number.
+Beta beta_for(const void* at, uint32_t compute, int parts) {
   switch (compute) {
     case 64:
-    case 65: return half_beta_of(at);
+    case 65: return beta_of<2>(at, parts);
     case 70:
     case 71:
-    case 79: return beta_of(at, 1);
-    default: return beta_of(at, 0);
+    case 79: return beta_of<8>(at, parts);
+    default: return beta_of<4>(at, parts);
   }
-}
-void add_beta(CallText& text, Beta beta) {
-  if (beta != Beta::Unknown) text.value("beta", beta == Beta::Zero ? "0" : "other");
 }
 
 // What the functions without a compute type compute in.
@@ -91,7 +73,8 @@ void record_gemm(const Recorded& call, const LibraryArguments& a, const LibraryG
         get != nullptr && get(a.pointer(0), &host) != 0)
       host = -1;
   }
-  const Beta beta = host == 0 ? beta_for(a.pointer(form.beta), compute) : Beta::Unknown;
+  const Beta beta =
+      host == 0 ? beta_for(a.pointer(form.beta), compute, is_complex(types >> 16 & 0xff) ? 2 : 1) : Beta::Unknown;
   const uint64_t small = types | transposes << 24 | uint64_t{shared_a} << 28 | uint64_t{shared_b} << 29 |
                          static_cast<uint64_t>(beta) << 30 | uint64_t{static_cast<uint8_t>(math)} << 32 |
                          uint64_t{compute & 0xffff} << 40;
@@ -164,7 +147,7 @@ void record_lt_matmul(const Recorded& call, const LibraryArguments& a, const Lib
   constexpr uint32_t kUnknown = 0xff;
   const uint32_t compute = lt.operation(kCompute, kUnknown), transpose_a = lt.operation(kTransA, kUnknown),
                  transpose_b = lt.operation(kTransB, kUnknown), pointers = lt.operation(kPointerMode, kUnknown);
-  const Beta beta = pointers == 0 ? beta_for(a.pointer(7), compute) : Beta::Unknown;
+  const Beta beta = pointers == 0 ? beta_for(a.pointer(7), compute, 1) : Beta::Unknown;
   const uint64_t small = uint64_t{compute} | uint64_t{transpose_a} << 16 | uint64_t{transpose_b} << 24 |
                          static_cast<uint64_t>(beta) << 32 | uint64_t{1} << 40;
   const uint64_t key = mix(hash_layout(layout_a), hash_layout(layout_b) ^ small) + hash_layout(layout_d);
@@ -226,6 +209,9 @@ void record_library_call(uint32_t row, const LibraryArguments& arguments, const 
     case Family::LtMatmul: return record_lt_matmul(call, arguments, getters);
     case Family::Collective: return record_collective(call, arguments, getters);
     case Family::PlanExecute: return record_plan(call, arguments);
+    case Family::SparseMatrix:
+    case Family::SparseVector:
+    case Family::SampledProduct: return record_sparse(call, arguments, getters);
     case Family::FftExec: return record_fft(call, arguments, library);
     default: return call.as(0, [](CallText&) {});
   }

@@ -4,9 +4,6 @@ namespace prof::preload {
 
 namespace {
 
-// 2^10 entries of [40-bit tag | 24-bit label], overwritten freely: a miss costs a text and a look in the interned tables.
-std::atomic<uint64_t> g_labels[1024];
-
 format::DomainId library_domain() {
   constexpr std::string_view kDomain = "library";
   static const uint64_t hash = Hash().add(kDomain).add(kDomain.size()).done();
@@ -32,31 +29,17 @@ format::LabelId intern_label(std::string_view text) {
   }));
 }
 
-format::LibraryCall event_of(const Recorded& call) {
-  format::LibraryCall event;
-  event.end = call.times.end;
-  event.duration = call.times.end - call.times.begin;
-  event.status = call.status;
-  return event;
-}
-
 }  // namespace
 
-bool Recorded::write_known(uint64_t key) const {
-  const uint64_t known = g_labels[key & 1023].load(std::memory_order_relaxed);
-  if ((known ^ key) >> 24 != 0 || known == 0) return false;
-  format::LibraryCall event = event_of(*this);
-  event.label = static_cast<format::LabelId>(known & 0xffffff);
-  emit(event);
-  return true;
-}
+std::atomic<uint64_t> g_library_labels[1024];
 
 void Recorded::write_new(uint64_t key, std::string_view text) const {
-  format::LibraryCall event = event_of(*this);
+  format::LibraryCall event = record();
   event.label = intern_label(text);
   const uint64_t label = static_cast<uint64_t>(event.label);
   if (label == 0) event.text = text;
-  if (label != 0 && label >> 24 == 0) g_labels[key & 1023].store(key >> 24 << 24 | label, std::memory_order_relaxed);
+  if (label != 0 && label >> 24 == 0)
+    g_library_labels[key & 1023].store(key >> 24 << 24 | label, std::memory_order_relaxed);
   emit(event);
 }
 

@@ -71,6 +71,26 @@ inline constexpr Named kCudaTypes[] = {
 inline constexpr Named kTransposes[] = {{0, "N"}, {1, "T"}, {2, "C"}};
 inline uint64_t mix(uint64_t a, uint64_t b) { return Hash::fold(a ^ 0xa0761d6478bd642f, b ^ 0xe7037ed1a0b428db); }
 
+// The factor of what is added; known only where it lies in host memory.
+enum class Beta : uint64_t { Unknown, Zero, Other };
+// A number of `parts` floating point numbers.
+template <int bytes> Beta beta_of(const void* at, int parts) {
+  if (at == nullptr) return Beta::Unknown;
+  for (int i = 0; i < parts; ++i) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, static_cast<const char*>(at) + i * bytes, bytes);
+    if (bits << (65 - 8 * bytes) != 0) return Beta::Other;  // but for its sign
+  }
+  return Beta::Zero;
+}
+inline void add_beta(CallText& text, Beta beta) {
+  if (beta != Beta::Unknown) text.value("beta", beta == Beta::Zero ? "0" : "other");
+}
+inline bool is_complex(uint64_t cuda_type) { return (cuda_type >= 4 && cuda_type <= 6) || cuda_type == 15; }
+
+// Entries of [40-bit tag | 24-bit label], overwritten freely: a miss costs a text and a look in the interned tables.
+extern std::atomic<uint64_t> g_library_labels[1024];
+
 // A call that returned.
 struct Recorded {
   const LibraryRow& row;
@@ -80,15 +100,26 @@ struct Recorded {
   // `key`: a hash of everything that `fill` writes into a CallText.
   template <class Fill> void as(uint64_t key, Fill&& fill) const {
     key = mix(key, reinterpret_cast<uint64_t>(&row) ^ t_local.epoch << 48);
-    if (write_known(key)) [[likely]]
+    const uint64_t known = g_library_labels[key & 1023].load(std::memory_order_relaxed);
+    if ((known ^ key) >> 24 == 0 && known != 0) [[likely]] {
+      format::LibraryCall event = record();
+      event.label = static_cast<format::LabelId>(known & 0xffffff);
+      emit(event);
       return;
+    }
     CallText text(row.name);
     fill(text);
     write_new(key, text.done());
   }
 
  private:
-  bool write_known(uint64_t key) const;
+  format::LibraryCall record() const {
+    format::LibraryCall event;
+    event.end = times.end;
+    event.duration = times.end - times.begin;
+    event.status = status;
+    return event;
+  }
   void write_new(uint64_t key, std::string_view text) const;
 };
 

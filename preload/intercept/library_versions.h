@@ -7,6 +7,7 @@
 #define PROF_LIBRARY_CUBLASLT(X) X("libcublasLt.so.11", "libcublasLt.so.12", "libcublasLt.so.13")
 #define PROF_LIBRARY_CUDNN(X) X("libcudnn.so.8", "libcudnn.so.9", "")
 #define PROF_LIBRARY_CUFFT(X) X("libcufft.so.10", "libcufft.so.11", "libcufft.so.12")
+#define PROF_LIBRARY_CUSPARSE(X) X("libcusparse.so.11", "libcusparse.so.12", "")
 #define PROF_LIBRARY_NCCL(X) X("", "", "")
 
 // Its file, for finding one that was opened for its opener alone.
@@ -14,4 +15,5 @@
 #define PROF_LIBRARY_FILE_CUBLASLT "libcublasLt.so"
 #define PROF_LIBRARY_FILE_CUDNN "libcudnn.so"
 #define PROF_LIBRARY_FILE_CUFFT "libcufft.so"
+#define PROF_LIBRARY_FILE_CUSPARSE "libcusparse.so"
 #define PROF_LIBRARY_FILE_NCCL "libnccl.so"

@@ -65,6 +65,7 @@ constexpr Case kCases[] = {
     {"nvtx", "nvtxRangePushA + nvtxRangePop", 1, false, false, Case::Nvtx, true},
     {"library", "cublasSgemm_v2 with PROF_LIBS=1", 1, false, false, Case::Library, true},
     {"library_lt", "cublasLtMatmul with PROF_LIBS=1", 1, false, false, Case::Library, true},
+    {"library_sparse", "cusparseSpMM with PROF_LIBS=1", 1, false, false, Case::Library, true},
     {"library_off", "cublasSgemm_v2 linked, without PROF_LIBS", 1, false, false, Case::Library, false},
     {"everything", "launches with GPU times from the simulated CUPTI", 1, false, false, Case::Everything, true,
      "marks"},
@@ -241,7 +242,9 @@ void bench_library(const Case& which) {
   const auto direct = reinterpret_cast<decltype(&cublasSgemm_v2)>(direct_symbol(library, "cublasSgemm_v2"));
   void* const lt_library = dlopen("libcublasLt.so.13", RTLD_NOW | RTLD_NOLOAD);
   const auto direct_lt = reinterpret_cast<decltype(&cublasLtMatmul)>(direct_symbol(lt_library, "cublasLtMatmul"));
-  if (direct == nullptr || direct_lt == nullptr) fail("no simulated cuBLAS");
+  void* const sparse_library = dlopen("libcusparse.so.12", RTLD_NOW | RTLD_NOLOAD);
+  const auto direct_sparse = reinterpret_cast<decltype(&cusparseSpMM)>(direct_symbol(sparse_library, "cusparseSpMM"));
+  if (direct == nullptr || direct_lt == nullptr || direct_sparse == nullptr) fail("no simulated libraries");
   Comparison result;
   if (which.name == "library_lt") {
     SimMatmul* matmul = nullptr;
@@ -256,6 +259,17 @@ void bench_library(const Case& which) {
     };
     compare(
         Plan{}, result, [&] { call(direct_lt); }, [&] { call(&cublasLtMatmul); });
+  } else if (which.name == "library_sparse") {
+    SimSparse *handle = nullptr, *a = nullptr, *b = nullptr, *c = nullptr;
+    cusparseCreate(&handle);
+    cusparseCreateCsr(&a, 0, 64, 0, nullptr, nullptr, nullptr, 2, 2, 0, 0);
+    cusparseCreateDnMat(&b, 64, 32, 64, nullptr, 0, 1);
+    cusparseCreateDnMat(&c, 0, 32, 1, nullptr, 0, 1);
+    const auto call = [&](decltype(&cusparseSpMM) function) {
+      function(handle, 0, 0, &one, a, b, &one, c, 0, 0, nullptr);
+    };
+    compare(
+        Plan{}, result, [&] { call(direct_sparse); }, [&] { call(&cusparseSpMM); });
   } else {
     const auto call = [&](decltype(&cublasSgemm_v2) function) {
       function(blas, 0, 1, 0, 32, 64, &one, nullptr, 1, nullptr, 32, &one, nullptr, 1);

@@ -78,6 +78,43 @@ int cufftExecR2C(int plan, void* input, void* output);
 int cufftExecZ2D(int plan, void* input, void* output);
 int cufftXtExec(int plan, void* input, void* output, int direction);
 
+struct SimSparse;  // a handle, and any descriptor of a matrix or vector
+int cusparseCreate(SimSparse** made);
+int cusparseDestroy(SimSparse* handle);
+int cusparseGetPointerMode(SimSparse* handle, int* mode);
+int cusparseSetPointerMode(SimSparse* handle, int mode);
+int cusparseCreateCsr(SimSparse** made, int64_t rows, int64_t columns, int64_t nonzeros, void* offsets, void* indices,
+                      void* values, int offset_type, int index_type, int base, int type);
+int cusparseCreateCsc(SimSparse** made, int64_t rows, int64_t columns, int64_t nonzeros, void* offsets, void* indices,
+                      void* values, int offset_type, int index_type, int base, int type);
+int cusparseCreateCoo(SimSparse** made, int64_t rows, int64_t columns, int64_t nonzeros, void* row_indices,
+                      void* column_indices, void* values, int index_type, int base, int type);
+int cusparseCreateBlockedEll(SimSparse** made, int64_t rows, int64_t columns, int64_t block, int64_t ell_columns,
+                             void* indices, void* values, int index_type, int base, int type);
+int cusparseCreateDnMat(SimSparse** made, int64_t rows, int64_t columns, int64_t leading, void* values, int type,
+                        int order);
+int cusparseCreateDnVec(SimSparse** made, int64_t size, void* values, int type);
+int cusparseCsrSetStridedBatch(SimSparse* matrix, int batch, int64_t offsets, int64_t values);
+int cusparseDnMatSetStridedBatch(SimSparse* matrix, int batch, int64_t distance);
+int cusparseSpMatGetFormat(const SimSparse* matrix, int* format);
+int cusparseSpMatGetStridedBatch(const SimSparse* matrix, int* batch);
+int cusparseCsrGet(const SimSparse* matrix, int64_t* rows, int64_t* columns, int64_t* nonzeros, void** offsets,
+                   void** indices, void** values, int* offset_type, int* index_type, int* base, int* type);
+int cusparseCscGet(const SimSparse* matrix, int64_t* rows, int64_t* columns, int64_t* nonzeros, void** offsets,
+                   void** indices, void** values, int* offset_type, int* index_type, int* base, int* type);
+int cusparseCooGet(const SimSparse* matrix, int64_t* rows, int64_t* columns, int64_t* nonzeros, void** row_indices,
+                   void** column_indices, void** values, int* index_type, int* base, int* type);
+int cusparseDnMatGet(const SimSparse* matrix, int64_t* rows, int64_t* columns, int64_t* leading, void** values,
+                     int* type, int* order);
+int cusparseDnMatGetStridedBatch(const SimSparse* matrix, int* batch, int64_t* distance);
+int cusparseDnVecGet(const SimSparse* vector, int64_t* size, void** values, int* type);
+int cusparseSpMM(SimSparse* handle, int transpose_a, int transpose_b, const void* alpha, const SimSparse* a,
+                 const SimSparse* b, const void* beta, SimSparse* c, int compute, int algorithm, void* buffer);
+int cusparseSpMV(SimSparse* handle, int transpose, const void* alpha, const SimSparse* a, const SimSparse* x,
+                 const void* beta, SimSparse* y, int compute, int algorithm, void* buffer);
+int cusparseSDDMM(SimSparse* handle, int transpose_a, int transpose_b, const void* alpha, const SimSparse* a,
+                  const SimSparse* b, const void* beta, SimSparse* c, int compute, int algorithm, void* buffer);
+
 struct SimComm;
 int ncclCommInitAll(SimComm** made, int ranks, const int* devices);
 int ncclCommDestroy(SimComm* communicator);

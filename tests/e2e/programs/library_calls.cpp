@@ -3,11 +3,12 @@
 // Env: PROF_LIBS=1
 // Link: libraries
 // Expect: status 0
-// Expect: log 1: 12 library_call, 0 lost, whole, 5 kernel_launch(gemm), 2 kernel_launch(gemm_lt), 2 kernel_launch(splitKreduce), no nvtx_push
+// Expect: log 1: 13 library_call, 0 lost, whole, 6 kernel_launch(gemm), 2 kernel_launch(gemm_lt), 2 kernel_launch(splitKreduce), no nvtx_push
 // Expect: log 1: 2 library_call(cublasSgemm_v2(transa=N, transb=T, m=16, n=32, k=64, A=fp32, B=fp32, C=fp32, compute=32f, math=default, beta=0))
 // Expect: log 1: 1 library_call(cublasSgemm_v2(transa=N, transb=N, m=16, n=32, k=8192, A=fp32, B=fp32, C=fp32, compute=32f, math=tf32, beta=other))
 // Expect: log 1: 1 library_call(cublasSgemm_v2(transa=N, transb=T, m=?, n=32, k=64, A=fp32, B=fp32, C=fp32, compute=32f)), text status=7
 // Expect: log 1: 1 library_call(cublasSgemm_v2_64(transa=C, transb=N, m=16, n=32, k=64, A=fp32, B=fp32, C=fp32, compute=32f, math=tf32))
+// Expect: log 1: 1 library_call(cublasZgemm_v2(transa=N, transb=N, m=4, n=5, k=6, A=complex128, B=complex128, C=complex128, compute=64f, math=tf32, beta=other))
 // Expect: log 1: 1 library_call(cublasGemmEx(transa=T, transb=N, m=128, n=256, k=512, A=bf16, B=bf16, C=bf16, compute=32f, math=tf32))
 // Expect: log 1: 1 library_call(cublasLtMatmul(transa=T, transb=N, m=128, n=256, k=512, A=bf16, B=bf16, C=bf16, compute=32f, beta=0))
 // Expect: log 1: 1 library_call(cublasLtMatmul(transa=N, transb=N, m=64, n=32, k=8192, batch=3, A=fp16, B=fp8_e4m3, C=fp32, compute=32f_fast_tf32, strideA=0))
@@ -37,6 +38,8 @@ int main() {
   cublasSetMathMode(blas, 3);
   if (cublasSgemm_v2(blas, 0, 0, 16, 32, 8192, &one, nullptr, 16, nullptr, 8192, &one, nullptr, 16) != 0) return 3;
   if (cublasSgemm_v2(blas, 0, 1, -1, 32, 64, &one, nullptr, 16, nullptr, 32, &zero, nullptr, 16) != 7) return 4;
+  const double imaginary[] = {0, 1};
+  if (cublasZgemm_v2(blas, 0, 0, 4, 5, 6, imaginary, nullptr, 4, nullptr, 6, imaginary, nullptr, 4) != 0) return 13;
   cublasSetPointerMode_v2(blas, 1);  // the factors are in the device's memory: nobody may look at them here
   const auto* const on_device = reinterpret_cast<const float*>(0x10);
   if (cublasSgemm_v2_64(blas, 2, 0, 16, 32, 64, on_device, nullptr, 64, nullptr, 64, on_device, nullptr, 16) != 0)

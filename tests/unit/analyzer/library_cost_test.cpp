@@ -156,6 +156,54 @@ TEST(LibraryCost, ATransformThatIsNotKnownHasNoNumber) {
   }
 }
 
+TEST(LibraryCost, ASparseProductIsTwoFlopsForEachNonZeroAndColumn) {
+  const std::string sizes = "m=10, n=4, k=20, nnz=30, A=fp32, B=fp32, C=fp32, index=int32, ";
+  const auto csr = library_cost("cusparseSpMM(sparse=A, format=csr, transa=N, transb=N, " + sizes +
+                                "offset=int64, compute=fp32, beta=0)");
+  ASSERT_TRUE(csr && csr->cost.known);
+  EXPECT_EQ(csr->cost.flops, 240u);  // 2·30·4
+  EXPECT_EQ(csr->cost.bytes, 808u);  // 30·(4 + 4) + 11·8 + 20·4·4 + 10·4·4
+  EXPECT_EQ(csr->peak, PeakType::Fp32);
+  EXPECT_FALSE(csr->nominal || csr->spread);
+  const auto flipped = library_cost("cusparseSpMM(sparse=A, format=csr, transa=T, transb=N, " + sizes +
+                                    "offset=int64, compute=fp32, beta=other)");
+  EXPECT_EQ(flipped->cost.bytes, 1048u);  // A has 20 rows: 30·8 + 21·8 + 320 + 2·160
+  const auto csc = library_cost("cusparseSpMM(sparse=A, format=csc, transa=N, transb=N, " + sizes +
+                                "offset=int32, compute=fp32, beta=0)");
+  EXPECT_EQ(csc->cost.bytes, 804u);  // 240 + 21·4 + 320 + 160
+  const auto coo = library_cost("cusparseSpMM(sparse=A, format=coo, transa=N, transb=N, batch=3, " + sizes +
+                                "compute=fp32, strideA=0, beta=0)");
+  EXPECT_EQ(coo->cost.flops, 720u);
+  EXPECT_EQ(coo->cost.bytes, 1800u);  // 30·(4 + 2·4) + 3·(320 + 160)
+}
+
+TEST(LibraryCost, AProductAtThePlacesOfASparseMatrixIsTwoFlopsForEachInnerPlace) {
+  const auto found = library_cost(
+      "cusparseSDDMM(sparse=C, format=csr, transa=N, transb=N, m=10, n=20, k=8, nnz=30, A=complex128, B=complex128, "
+      "C=complex128, index=int32, offset=int32, compute=complex128, beta=0)");
+  ASSERT_TRUE(found && found->cost.known);
+  EXPECT_EQ(found->cost.flops, 1920u);  // 8·30·8
+  EXPECT_EQ(found->cost.bytes, 4484u);  // (80 + 160 + 30)·16 + 30·4 + 11·4
+  EXPECT_EQ(found->peak, PeakType::Fp64);
+}
+
+TEST(LibraryCost, ASparseProductOfUnknownNonZerosHasNoNumber) {
+  for (const std::string_view text :
+       {"cusparseSpMM(sparse=A)", "cusparseSpMM(sparse=A, format=blocked_ell)",
+        "cusparseSpMM(sparse=A, format=csr, m=10, n=?, k=20, nnz=30, A=fp32, B=fp32, C=fp32, compute=fp32)"}) {
+    const auto found = library_cost(text);
+    ASSERT_TRUE(found) << text;
+    EXPECT_FALSE(found->cost.known) << text;
+    EXPECT_EQ(found->cost.flops, std::nullopt) << text;
+  }
+  const auto mixed = library_cost(
+      "cusparseSpMM(sparse=A, format=csr, transa=N, transb=N, m=10, n=4, k=20, nnz=30, A=fp16, B=fp16, C=fp16, "
+      "index=int32, offset=7, compute=fp32)");
+  EXPECT_EQ(mixed->cost.flops, 240u);
+  EXPECT_EQ(mixed->cost.bytes, std::nullopt);
+  EXPECT_EQ(mixed->peak, std::nullopt);
+}
+
 TEST(LibraryCost, CollectivesMoveWhatTheBusBandwidthCounts) {
   const auto wire = [](std::string_view text) { return library_cost(text)->wire_bytes; };
   EXPECT_EQ(wire("ncclAllReduce(count=1000, type=bf16, op=sum, ranks=4, rank=1)"), 3000u);       // 2·3/4 · 2000

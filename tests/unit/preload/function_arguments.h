@@ -9,6 +9,7 @@
 #define CHECK_CUBLASLT(name, which)
 #define CHECK_CUDNN(name, which)
 #define CHECK_CUFFT(name, which)
+#define CHECK_CUSPARSE(name, which)
 #define CHECK_NCCL(name, which)
 
 namespace prof::preload {
