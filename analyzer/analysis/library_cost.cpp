@@ -97,6 +97,23 @@ std::optional<PeakType> peak_type(DataType elements, std::string_view compute, s
   }
 }
 
+// Vector units, by the type of the elements.
+std::optional<PeakType> vector_peak(DataType type) {
+  switch (type) {
+    case DataType::Fp32:
+    case DataType::Complex64: return PeakType::Fp32;
+    case DataType::Fp64:
+    case DataType::Complex128: return PeakType::Fp64;
+    default: return std::nullopt;
+  }
+}
+
+LibraryCost without_cost(NoCost reason) {
+  LibraryCost result;
+  result.cost.no_flops = result.cost.no_bytes = reason;
+  return result;
+}
+
 // 2·m·n·k for each of the batch, 8·m·n·k of complex numbers: a product of two is four products and two sums, and one sum of two more.
 LibraryCost gemm(const CallArguments& call) {
   LibraryCost result;
@@ -131,6 +148,30 @@ LibraryCost gemm(const CallArguments& call) {
     result.cost.known = false;
   }
   return result;
+}
+
+// A matrix of m × n times a vector: 2·m·n for each of the batch, 8·m·n of complex numbers.
+LibraryCost vector_product(const CallArguments& call) {
+  const std::optional<uint64_t> m = call.number("m"), n = call.number("n");
+  const bool batched = !call.value("batch").empty();
+  const std::optional<uint64_t> batch = batched ? call.number("batch") : std::optional<uint64_t>(1);
+  const ElementType *const a = element_type(call.value("A")), *const x = element_type(call.value("B")),
+                           *const y = element_type(call.value("C"));
+  if (!m || !n || !batch || a == nullptr || x == nullptr || y == nullptr) return without_cost(NoCost::NoShapes);
+  const bool flipped = call.value("trans") != "N";
+  const uint64_t of_a = call.value("strideA") == "0" ? 1 : *batch, of_x = call.value("strideB") == "0" ? 1 : *batch;
+  const uint64_t of_y = times(*batch, call.value("beta") == "other" ? 2 : 1);
+  const uint64_t bits =
+      plus(times(of_a, times(times(*m, *n), a->bits)),
+           plus(times(of_x, times(flipped ? *m : *n, x->bits)), times(of_y, times(flipped ? *n : *m, y->bits))));
+  LibraryCost result;
+  result.cost.known = true;
+  result.cost.type = a->type;
+  result.cost.flops = result.cost.useful_flops = times(a->complex ? 8 : 2, times(*batch, times(*m, *n)));
+  result.cost.bytes = bits / 8;
+  result.cost.no_flops = result.cost.no_bytes = NoCost::None;
+  result.peak = vector_peak(a->type);
+  return result.cost.flops == UINT64_MAX || bits == UINT64_MAX ? without_cost(NoCost::Misfit) : result;
 }
 
 // "8x16x32x32"; nothing if anything in it is no number.
@@ -180,23 +221,6 @@ LibraryCost plan(const CallArguments& call) {
     result.cost = no_cost(NoCost::Misfit);
     result.cost.known = false;
   }
-  return result;
-}
-
-// Vector units, by the type of the elements.
-std::optional<PeakType> vector_peak(DataType type) {
-  switch (type) {
-    case DataType::Fp32:
-    case DataType::Complex64: return PeakType::Fp32;
-    case DataType::Fp64:
-    case DataType::Complex128: return PeakType::Fp64;
-    default: return std::nullopt;
-  }
-}
-
-LibraryCost without_cost(NoCost reason) {
-  LibraryCost result;
-  result.cost.no_flops = result.cost.no_bytes = reason;
   return result;
 }
 
@@ -303,6 +327,7 @@ std::optional<LibraryCost> library_cost(std::string_view text) {
   if (call.name.empty()) return std::nullopt;
   if (!call.value("sparse").empty()) return sparse_product(call);
   if (!call.value("transa").empty()) return gemm(call);
+  if (!call.value("trans").empty()) return vector_product(call);
   if (!call.value("w").empty()) return plan(call);
   if (!call.value("points").empty()) return transform(call);
   if (!call.value("count").empty()) return collective(call);

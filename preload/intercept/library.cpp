@@ -23,7 +23,7 @@ namespace {
 // As library_api.def has them. Types: cudaDataType_t.
 constexpr Library kCUBLAS = Library::Cublas, kCUBLASLT = Library::CublasLt, kCUDNN = Library::Cudnn,
                   kCUFFT = Library::Cufft, kCUSPARSE = Library::Cusparse, kNCCL = Library::Nccl;
-constexpr int16_t kFp32 = 0, kFp64 = 1, kFp16 = 2, kComplex64 = 4, kComplex128 = 5, kGiven = kGivenType;
+constexpr int16_t kFp32 = 0, kFp64 = 1, kFp16 = 2, kComplex64 = 4, kComplex128 = 5, kBf16 = 14, kGiven = kGivenType;
 
 }  // namespace
 

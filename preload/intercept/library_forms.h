@@ -32,7 +32,7 @@ struct LibraryForm {
   bool wide = false;  // sizes are 64 bits
   int16_t transpose_a = -1, transpose_b = -1, m = -1, n = -1, k = -1;
   int16_t type_a = -1, type_b = -1, type_c = -1, stride_a = -1, stride_b = -1, beta = -1, batch = -1;
-  int16_t compute = -1, algorithm = -1;
+  int16_t compute = -1, algorithm = -1, result = -1;  // result: its cudaDataType_t, where it differs
   int16_t count = -1, type = -1, operation = -1, peer = -1, communicator = -1;
   int16_t sizes = -1,
           rank =
@@ -71,6 +71,19 @@ inline constexpr LibraryForm kGemmStridedEx = typed(with(kGemmBase, 15, 20, 10, 
 inline constexpr LibraryForm kGemmStridedEx64 = wide(kGemmStridedEx);
 inline constexpr LibraryForm kGemmBatchedEx = typed(with(kGemmBase, 13, 17), 8, 11, 15, 18, 19);
 inline constexpr LibraryForm kGemmBatchedEx64 = wide(kGemmBatchedEx);
+
+// (handle, transpose, m, n, alpha, A, lda, x, incx, beta, y, incy) and its batched kinds.
+inline constexpr LibraryForm kGemvBase = {.family = Family::Gemm, .transpose_a = 1, .m = 2, .n = 3};
+inline constexpr LibraryForm kGemv = with(kGemvBase, 9, -1), kGemv64 = wide(kGemv);
+inline constexpr LibraryForm kGemvStrided = with(kGemvBase, 11, 15, 7, 10), kGemvStrided64 = wide(kGemvStrided);
+inline constexpr LibraryForm kGemvBatched = with(kGemvBase, 9, 12), kGemvBatched64 = wide(kGemvBatched);
+constexpr LibraryForm to_fp32(LibraryForm form) {
+  form.result = 0;
+  return form;
+}
+inline constexpr LibraryForm kGemvStridedToFp32 = to_fp32(kGemvStrided), kGemvBatchedToFp32 = to_fp32(kGemvBatched);
+inline constexpr LibraryForm kGemvStridedToFp32Wide = wide(kGemvStridedToFp32);
+inline constexpr LibraryForm kGemvBatchedToFp32Wide = wide(kGemvBatchedToFp32);
 
 // (handle, operation, alpha, A, its layout, B, its layout, beta, C, its layout, D, its layout, algorithm …)
 inline constexpr LibraryForm kLtMatmul = {.family = Family::LtMatmul};

@@ -44,9 +44,10 @@ Beta beta_for(const void* at, uint32_t compute, int parts) {
   }
 }
 
-// What the functions without a compute type compute in.
-uint32_t compute_of(int16_t type) {
-  switch (type) {
+// What the functions without a compute type compute in. Of products with a vector none computes in fp16.
+uint32_t compute_of(const LibraryRow& row) {
+  if (row.form.k < 0 && row.type == 2) return 68;
+  switch (row.type) {
     case 1:
     case 5: return 70;
     case 2: return 64;
@@ -54,14 +55,17 @@ uint32_t compute_of(int16_t type) {
   }
 }
 
+// A product with a vector is a row without a second transpose and without k.
 void record_gemm(const Recorded& call, const LibraryArguments& a, const LibraryGetters& getters) {
   const LibraryForm& form = call.row.form;
-  const uint64_t m = size_of(form, a, form.m), n = size_of(form, a, form.n), k = size_of(form, a, form.k);
+  const bool vector = form.k < 0;
+  const uint64_t m = size_of(form, a, form.m), n = size_of(form, a, form.n), k = vector ? 0 : size_of(form, a, form.k);
   const uint64_t batch = form.batch >= 0 ? size_of(form, a, form.batch) : 1;
   const auto type = [&](int at) { return at >= 0 ? a[at] & 0xff : static_cast<uint64_t>(call.row.type); };
-  const uint64_t types = type(form.type_a) | type(form.type_b) << 8 | type(form.type_c) << 16;
-  const uint64_t transposes = (a[form.transpose_a] & 3) | (a[form.transpose_b] & 3) << 2;
-  const uint32_t compute = form.compute >= 0 ? static_cast<uint32_t>(a[form.compute]) : compute_of(call.row.type);
+  const uint64_t types = type(form.type_a) | type(form.type_b) << 8 |
+                         (form.result >= 0 ? static_cast<uint64_t>(form.result) : type(form.type_c)) << 16;
+  const uint64_t transposes = (a[form.transpose_a] & 3) | (vector ? 0 : a[form.transpose_b] & 3) << 2;
+  const uint32_t compute = form.compute >= 0 ? static_cast<uint32_t>(a[form.compute]) : compute_of(call.row);
   const bool shared_a = form.stride_a >= 0 && a[form.stride_a] == 0,
              shared_b = form.stride_b >= 0 && a[form.stride_b] == 0;
   int math = -1, host = -1;
@@ -81,9 +85,10 @@ void record_gemm(const Recorded& call, const LibraryArguments& a, const LibraryG
   const uint64_t algorithm = form.algorithm >= 0 ? a[form.algorithm] & 0xffffffff : 0;
   const uint64_t key = mix(mix(m, n), mix(k, batch)) + mix(small, algorithm);
   call.as(key, [&](CallText& text) {
-    add_named(text, "transa", a[form.transpose_a], kTransposes);
-    add_named(text, "transb", a[form.transpose_b], kTransposes);
-    text.size("m", m), text.size("n", n), text.size("k", k);
+    add_named(text, vector ? "trans" : "transa", a[form.transpose_a], kTransposes);
+    if (!vector) add_named(text, "transb", a[form.transpose_b], kTransposes);
+    text.size("m", m), text.size("n", n);
+    if (!vector) text.size("k", k);
     if (form.batch >= 0) text.size("batch", batch);
     add_named(text, "A", types & 0xff, kCudaTypes);
     add_named(text, "B", types >> 8 & 0xff, kCudaTypes);

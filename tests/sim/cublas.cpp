@@ -66,6 +66,19 @@ SIM_EXPORT int cublasZgemm_v2(SimBlas* handle, int, int, int m, int n, int k, co
                               const void*, int, const void*, void*, int) {
   return product(handle, m, n, k);
 }
+SIM_EXPORT int cublasCgemm3m(SimBlas* handle, int, int, int m, int n, int k, const void*, const void*, int, const void*,
+                             int, const void*, void*, int) {
+  return product(handle, m, n, k);
+}
+SIM_EXPORT int cublasSgemv_v2(SimBlas* handle, int, int m, int n, const float*, const float*, int, const float*, int,
+                              const float*, float*, int) {
+  return product(handle, m, 1, n);
+}
+SIM_EXPORT int cublasHSSgemvStridedBatched(SimBlas* handle, int, int m, int n, const float*, const void*, int,
+                                           long long, const void*, int, long long, const float*, float*, int, long long,
+                                           int batch) {
+  return batch <= 0 ? 7 : product(handle, m, batch, n);
+}
 SIM_EXPORT int cublasGemmEx(SimBlas* handle, int transa, int transb, int m, int n, int k, const void* alpha,
                             const void* a, int a_type, int lda, const void* b, int b_type, int ldb, const void* beta,
                             void* c, int c_type, int ldc, int compute, int) {

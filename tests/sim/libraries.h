@@ -24,6 +24,13 @@ int cublasSgemm_v2_64(SimBlas* handle, int transa, int transb, int64_t m, int64_
                       int64_t ldc);
 int cublasZgemm_v2(SimBlas* handle, int transa, int transb, int m, int n, int k, const void* alpha, const void* a,
                    int lda, const void* b, int ldb, const void* beta, void* c, int ldc);
+int cublasCgemm3m(SimBlas* handle, int transa, int transb, int m, int n, int k, const void* alpha, const void* a,
+                  int lda, const void* b, int ldb, const void* beta, void* c, int ldc);
+int cublasSgemv_v2(SimBlas* handle, int trans, int m, int n, const float* alpha, const float* a, int lda,
+                   const float* x, int incx, const float* beta, float* y, int incy);
+int cublasHSSgemvStridedBatched(SimBlas* handle, int trans, int m, int n, const float* alpha, const void* a, int lda,
+                                long long stride_a, const void* x, int incx, long long stride_x, const float* beta,
+                                float* y, int incy, long long stride_y, int batch);
 int cublasGemmEx(SimBlas* handle, int transa, int transb, int m, int n, int k, const void* alpha, const void* a,
                  int a_type, int lda, const void* b, int b_type, int ldb, const void* beta, void* c, int c_type,
                  int ldc, int compute, int algorithm);

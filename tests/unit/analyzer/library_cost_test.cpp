@@ -156,6 +156,24 @@ TEST(LibraryCost, ATransformThatIsNotKnownHasNoNumber) {
   }
 }
 
+TEST(LibraryCost, AProductWithAVectorIsTwoFlopsForEachElementOfTheMatrix) {
+  const auto plain =
+      library_cost("cublasSgemv_v2(trans=T, m=10, n=4, A=fp32, B=fp32, C=fp32, compute=32f, math=default, beta=other)");
+  ASSERT_TRUE(plain && plain->cost.known);
+  EXPECT_EQ(plain->cost.flops, 80u);
+  EXPECT_EQ(plain->cost.bytes, 232u);  // (40 + 10 + 2·4) · 4
+  EXPECT_EQ(plain->peak, PeakType::Fp32);
+  const auto batched = library_cost(
+      "cublasTSSgemvStridedBatched(trans=N, m=10, n=4, batch=3, A=bf16, B=bf16, C=fp32, compute=32f, strideA=0, "
+      "beta=0)");
+  EXPECT_EQ(batched->cost.flops, 240u);
+  EXPECT_EQ(batched->cost.bytes, 224u);  // 40·2 + 3·4·2 + 3·10·4
+  EXPECT_EQ(batched->peak, std::nullopt);
+  EXPECT_EQ(library_cost("cublasZgemv_v2(trans=N, m=10, n=4, A=complex128, B=complex128, C=complex128)")->cost.flops,
+            320u);
+  EXPECT_FALSE(library_cost("cublasSgemv_v2(trans=N, m=?, n=4, A=fp32, B=fp32, C=fp32, compute=32f)")->cost.known);
+}
+
 TEST(LibraryCost, ASparseProductIsTwoFlopsForEachNonZeroAndColumn) {
   const std::string sizes = "m=10, n=4, k=20, nnz=30, A=fp32, B=fp32, C=fp32, index=int32, ";
   const auto csr = library_cost("cusparseSpMM(sparse=A, format=csr, transa=N, transb=N, " + sizes +

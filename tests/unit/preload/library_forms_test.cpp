@@ -67,6 +67,16 @@ TEST(LibraryForms, ProductsAreAsInTheHeadersOfCublas) {
 #define CHECK_GemmBatched64 CHECK_Gemm
 #define CHECK_GemmTyped CHECK_Gemm
 #define CHECK_GemmTyped64 CHECK_Gemm
+#define CHECK_Gemv CHECK_Gemm
+#define CHECK_Gemv64 CHECK_Gemm
+#define CHECK_GemvStrided CHECK_Gemm
+#define CHECK_GemvStrided64 CHECK_Gemm
+#define CHECK_GemvStridedToFp32 CHECK_Gemm
+#define CHECK_GemvStridedToFp32Wide CHECK_Gemm
+#define CHECK_GemvBatched CHECK_Gemm
+#define CHECK_GemvBatched64 CHECK_Gemm
+#define CHECK_GemvBatchedToFp32 CHECK_Gemm
+#define CHECK_GemvBatchedToFp32Wide CHECK_Gemm
 #define CHECK_AS(name, which, ...)           \
   static_assert(exists<__VA_ARGS__>(&name)); \
   gemm<__VA_ARGS__>(#name, form::k##which);
