@@ -63,6 +63,11 @@ class SparseCall {
     int64_t distance = 0;
     return ask(getters_.dense_batch, dense, &count, &distance) ? count : -1;
   }
+  bool one_for_all(const void* dense) const {
+    int count = 0;
+    int64_t distance = 0;
+    return ask(getters_.dense_batch, dense, &count, &distance) && (count == 1 || distance == 0);
+  }
   int sparse_batch(const void* sparse) const {
     int count = 0;
     return ask(getters_.sparse_batch, sparse, &count) ? count : -1;
@@ -119,8 +124,8 @@ void record_sparse(const Recorded& call, const LibraryArguments& a, const Librar
   const int64_t n = sampled ? sparse.columns : dense.columns;
   const int64_t k = sampled ? inner(dense.rows, dense.columns) : inner(sparse.rows, sparse.columns);
   const int batch = vector ? 1 : sampled ? ask.sparse_batch(of_c) : ask.batch(of_c);
-  const bool shared_a = batch > 1 && (sampled ? ask.batch(of_a) : ask.sparse_batch(of_a)) == 1;
-  const bool shared_b = batch > 1 && ask.batch(of_b) == 1;
+  const bool shared_a = batch > 1 && (sampled ? ask.one_for_all(of_a) : ask.sparse_batch(of_a) == 1);
+  const bool shared_b = batch > 1 && ask.one_for_all(of_b);
   const Beta beta = ask.factors_on_host(a.pointer(0)) ? beta_for(a.pointer(form.beta), compute) : Beta::Unknown;
   const uint64_t types = word(sparse.type) | word(dense.type) << 8 | uint64_t{compute & 0xff} << 16 |
                          word(sparse.index) << 24 | word(sparse.offset) << 28;

@@ -52,6 +52,7 @@ STEPS = {
     "measured_peaks": steps_peaks.measured_peaks,
     "repeat_kernel": steps_peaks.repeat_kernel,
     "library_calls": steps_libraries.library_calls,
+    "library_kinds": steps_libraries.library_kinds,
     "counters": steps_counters.counters,
     "launch_loop": steps_overhead.launch_loop,
     "graph_replay": steps_graphs.graph_replay,

@@ -1,5 +1,5 @@
-"""Library calls (PROF_LIBS=1) of a PyTorch program: FLOPs equal the closed form to the last one, and the program's results are what they
-were."""
+"""Library calls (PROF_LIBS=1) of a PyTorch program and of one linked with cuFFT, cuSPARSE and cuBLAS: FLOPs equal the closed form to the last
+one, and the programs' results are what they were."""
 import collections
 import json
 import os
@@ -36,26 +36,8 @@ def library_calls(lab, step):
     step.table("Library calls as recorded", ["call", "times"], [(call[:180], count) for call, count in sorted(calls.items())])
     files = sorted(set(re.findall(r"\S*lib(?:cublas|cublasLt|cudnn|nccl)\.so\.\d+", recorded_maps(lab, script))))
     step.table("Libraries", ["file"], [(file,) for file in files])
-    path = lab.path("libraries.json")
-    made = lab.run_prof(["trace", logs[0], "-o", path], timeout=120)
-    if made.status not in (0, 1):
-        raise RuntimeError(f"prof trace: status {made.status}: {made.stderr.strip()[-300:]}")
-    with open(path, encoding="utf-8") as file:
-        events = [event for event in json.load(file)["traceEvents"] if event.get("ph") == "X"]
-    kernels = [event for event in events if event.get("cat") == "kernel"]
-    table, wrong = [], []
-    for event in events:
-        match = re.fullmatch(r"case (\w+) (\d+)", event["name"])
-        if not match:
-            continue
-        inside = [kernel for kernel in kernels if event["ts"] <= kernel["ts"] < event["ts"] + event["dur"]]
-        found = sum(int(kernel["args"].get("kernel_flop", 0)) for kernel in inside)
-        sources = sorted({kernel["args"].get("flops from", "") for kernel in inside if "kernel_flop" in kernel["args"]})
-        wanted = int(match[2])
-        if wanted and (found != wanted or sources != ["library"]):
-            wrong.append(match[1])
-        table.append((match[1], f"{found:,}", f"{wanted:,}", ", ".join(sources), "; ".join(kernel["name"][:60] for kernel in inside)))
-    step.table("FLOPs by case", ["case", "from library calls", "closed form", "source", "kernels"], table)
+    table, wrong = compare_cases(lab, logs[0])
+    step.table("FLOPs by case", ["case", "from library calls", "closed form", "bytes", "closed form", "source", "kernels"], table)
     convolutions = [name for name in wrong if name.startswith("conv")]
     products = [name for name in wrong if not name.startswith("conv")]
     step.check("FLOPs of every product equal the closed form", len(table) > 25 and not products, f"{len(table)} cases, wrong: {products}", "none wrong")
@@ -67,6 +49,61 @@ def library_calls(lab, step):
         rows = [row for row in json.loads(answer.stdout)["rows"] if row.get("from") == "library"]
         above = [row["name"][:60] for row in rows if (row.get("achieved_flops_percent") or 0) > 100]
         step.check("nothing multiplies faster than its peak", bool(rows) and not above, f"{len(rows)} kernels, above: {above}", "none above")
+
+
+def library_kinds(lab, step):
+    """Calls of cuFFT, cuSPARSE and cuBLAS in a CUDA C++ program that is linked with them: FLOPs and bytes equal the closed forms."""
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    if not lab.prof:
+        raise Skipped("no prof")
+    program = [lab.program("libraries")]
+    plain, folder = lab.run(program, timeout=120), lab.fresh("library_kinds")
+    recorded = lab.run(program, env=lab.recorded_env(folder, PROF_LIBS="1"), timeout=120)
+    step.check("status without recorder and with PROF_LIBS", plain.status == recorded.status == 0,
+               f"{plain.status}, {recorded.status}; {(plain.stderr + recorded.stderr).strip()[-300:]}", "0, 0")
+    step.check("results are unchanged to the last bit", plain.stdout == recorded.stdout, differing(plain.stdout, recorded.stdout), "no line differs")
+    step.check("nothing is said on stderr", recorded.stderr == plain.stderr, recorded.stderr.strip()[-300:], plain.stderr.strip()[-300:])
+    logs = lab.logs(folder)
+    if not logs:
+        raise RuntimeError("no log")
+    dumped = lab.run_prof(["dump", logs[0]], timeout=120).stdout
+    calls = sorted(set(re.findall(r'^string id=\d+ .*? text="(cu\w+\(.*\))"$', dumped, re.M)))
+    step.table("Library calls as recorded", ["call"], [(call[:240],) for call in calls])
+    table, wrong = compare_cases(lab, logs[0])
+    step.table("FLOPs and bytes by case", ["case", "from library calls", "closed form", "bytes", "closed form", "source", "kernels"], table)
+    step.check("FLOPs and bytes of every case equal the closed form", len(table) == KINDS and not wrong, f"{len(table)} cases, wrong: {wrong}",
+               f"{KINDS} cases, none wrong")
+
+
+KINDS = 21  # cases of libraries.cu
+
+
+def compare_cases(lab, log):
+    """(rows of a table, names of the cases that are wrong): of each range "case NAME FLOPS [BYTES]" what its kernels have"""
+    path = lab.path("libraries.json")
+    made = lab.run_prof(["trace", log, "-o", path], timeout=120)
+    if made.status not in (0, 1):
+        raise RuntimeError(f"prof trace: status {made.status}: {made.stderr.strip()[-300:]}")
+    with open(path, encoding="utf-8") as file:
+        events = [event for event in json.load(file)["traceEvents"] if event.get("ph") == "X"]
+    kernels = [event for event in events if event.get("cat") == "kernel"]
+    table, wrong = [], []
+    for event in events:
+        match = re.fullmatch(r"case (\w+) (\d+)(?: (\d+))?", event["name"])
+        if not match:
+            continue
+        inside = [kernel for kernel in kernels if event["ts"] <= kernel["ts"] < event["ts"] + event["dur"]]
+        found = sum(int(kernel["args"].get("kernel_flop", 0)) for kernel in inside)
+        moved = round(1e9 * sum(kernel["args"].get("kernel_num_gb", 0) for kernel in inside))
+        sources = sorted({kernel["args"].get("flops from", "") for kernel in inside if "kernel_flop" in kernel["args"]})
+        wanted, wanted_bytes = int(match[2]), match[3] and int(match[3])
+        of_library = sources in (["library"], ["nominal, bytes library"])
+        if wanted and (found != wanted or not of_library) or wanted_bytes and moved != wanted_bytes:
+            wrong.append(match[1])
+        table.append((match[1], f"{found:,}", f"{wanted:,}", f"{moved:,}", f"{wanted_bytes:,}" if wanted_bytes else "", ", ".join(sources),
+                      "; ".join(kernel["name"][:60] for kernel in inside)))
+    return table, wrong
 
 
 def differing(a, b):

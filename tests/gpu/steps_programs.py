@@ -373,8 +373,9 @@ def build(lab, step):
     jobs = {name: [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-gencode", f"arch=compute_{arch},code=sm_{arch}",
                    "-o", lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), "-lpthread", "-ldl"]
             for name in ("mixed", "launch_loop", "managed", "contexts", "window", "waits")}
-    jobs["counters"] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-gencode", f"arch=compute_{arch},code=sm_{arch}", "-o",
-                        lab.path("bin", "counters"), os.path.join(HERE, "counters.cu"), "-lcublas", "-Xlinker", f"-rpath={lab.cuda}/lib64", "-lpthread", "-ldl"]
+    for name, libraries in (("counters", ["-lcublas"]), ("libraries", ["-lcufft", "-lcusparse", "-lcublas"])):
+        jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-gencode", f"arch=compute_{arch},code=sm_{arch}", "-o",
+                      lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), *libraries, "-Xlinker", f"-rpath={lab.cuda}/lib64", "-lpthread", "-ldl"]
     # Kernels that launch graphs and set conditions call the device run time.
     jobs["graphs"] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-rdc=true", "-gencode", f"arch=compute_{arch},code=sm_{arch}",
                       "-o", lab.path("bin", "graphs"), os.path.join(HERE, "graphs.cu"), "-lcudadevrt", "-lpthread", "-ldl"]

@@ -12,6 +12,7 @@ struct SimSparse {
   int kind;
   int64_t rows, columns, nonzeros;
   int offset_type, index_type, type, batch = 1, mode = 0;
+  int64_t distance = 0;
 };
 
 namespace {
@@ -75,8 +76,8 @@ SIM_EXPORT int cusparseCsrSetStridedBatch(SimSparse* matrix, int batch, int64_t,
   matrix->batch = batch;
   return 0;
 }
-SIM_EXPORT int cusparseDnMatSetStridedBatch(SimSparse* matrix, int batch, int64_t) {
-  matrix->batch = batch;
+SIM_EXPORT int cusparseDnMatSetStridedBatch(SimSparse* matrix, int batch, int64_t distance) {
+  matrix->batch = batch, matrix->distance = distance;
   return 0;
 }
 SIM_EXPORT int cusparseSpMatGetFormat(const SimSparse* matrix, int* format) {
@@ -115,9 +116,9 @@ SIM_EXPORT int cusparseDnMatGet(const SimSparse* matrix, int64_t* rows, int64_t*
   *rows = matrix->rows, *columns = matrix->columns, *type = matrix->type;
   return 0;
 }
-SIM_EXPORT int cusparseDnMatGetStridedBatch(const SimSparse* matrix, int* batch, int64_t*) {
+SIM_EXPORT int cusparseDnMatGetStridedBatch(const SimSparse* matrix, int* batch, int64_t* distance) {
   if (!is(matrix, kDense, __func__)) return 3;
-  *batch = matrix->batch;
+  *batch = matrix->batch, *distance = matrix->distance;
   return 0;
 }
 SIM_EXPORT int cusparseDnVecGet(const SimSparse* vector, int64_t* size, void**, int* type) {
