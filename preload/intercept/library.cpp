@@ -154,6 +154,8 @@ __attribute__((noinline)) void find_getters(LibraryGetters& getters, const void*
   take(getters.cublas_pointer_mode, handle, "cublasGetPointerMode_v2");
   take(getters.lt_operation, handle, "cublasLtMatmulDescGetAttribute");
   take(getters.lt_layout, handle, "cublasLtMatrixLayoutGetAttribute");
+  take(getters.tensor, handle, "cudnnGetTensorNdDescriptor");
+  take(getters.filter, handle, "cudnnGetFilterNdDescriptor");
   take(getters.nccl_ranks, handle, "ncclCommCount");
   take(getters.nccl_rank, handle, "ncclCommUserRank");
   take(getters.sparse_pointer_mode, handle, "cusparseGetPointerMode");

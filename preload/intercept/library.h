@@ -27,6 +27,8 @@ struct LibraryGetters {
   std::atomic<bool> ready;
   std::atomic<int (*)(void*, int*)> cublas_math_mode, cublas_pointer_mode;
   std::atomic<int (*)(const void*, int, void*, size_t, size_t*)> lt_operation, lt_layout;
+  // most dimensions, type, how many, sizes, distances; most, type, order, how many, sizes
+  std::atomic<int (*)(const void*, int, int*, int*, int*, int*)> tensor, filter;
   std::atomic<int (*)(void*, int*)> nccl_ranks, nccl_rank;
   std::atomic<int (*)(void*, int*)> sparse_pointer_mode;
   std::atomic<int (*)(const void*, int*)> sparse_format, sparse_batch;

@@ -16,6 +16,7 @@ enum class Family : uint8_t {
   SparseMatrix,
   SparseVector,
   SampledProduct,
+  Convolution,
   PlanExecute,
   DescriptorSet,
   DescriptorAsked,
@@ -38,6 +39,8 @@ struct LibraryForm {
           rank =
               0;  // where sizes begin, and how many; 0: the argument before is their number, and they are in an array
   int16_t operand_a = -1, operand_b = -1, operand_c = -1;  // descriptors of what is multiplied, and of the result
+  int16_t product = 0;                                     // PlanOperation of a convolution
+  bool fused = false;                                      // with other operations, however many
   bool makes = false;  // the object is made and stored where the first argument points
 };
 
@@ -99,6 +102,21 @@ inline constexpr LibraryForm kBroadcast = {
 inline constexpr LibraryForm kBcast = {
     .family = Family::Collective, .count = 1, .type = 2, .peer = 3, .communicator = 4};
 inline constexpr LibraryForm kPointToPoint = kBcast;
+
+// (handle, alpha, two operands and their descriptors, the convolution, algorithm …): x, w and y of a convolution or of a gradient, as in plans.
+constexpr LibraryForm convolution(int16_t product, int16_t x, int16_t w, int16_t y) {
+  LibraryForm form = {.family = Family::Convolution};
+  form.product = product, form.operand_a = x, form.operand_b = w, form.operand_c = y, form.algorithm = 7;
+  return form;
+}
+constexpr LibraryForm fused(LibraryForm form) {
+  form.fused = true;
+  return form;
+}
+inline constexpr LibraryForm kConvForward = convolution(1, 2, 4, 11);
+inline constexpr LibraryForm kConvFused = fused(convolution(1, 2, 4, 16));
+inline constexpr LibraryForm kConvInputGradient = convolution(2, 11, 2, 4);
+inline constexpr LibraryForm kConvWeightGradient = convolution(3, 2, 11, 4);
 
 // (handle, plan, tensors), (descriptor, attribute, type, count, elements), (descriptor, attribute, type, count, given, elements)
 inline constexpr LibraryForm kPlanExecute = {.family = Family::PlanExecute};

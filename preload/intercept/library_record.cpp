@@ -213,6 +213,7 @@ void record_library_call(uint32_t row, const LibraryArguments& arguments, const 
     case Family::Gemm: return record_gemm(call, arguments, getters);
     case Family::LtMatmul: return record_lt_matmul(call, arguments, getters);
     case Family::Collective: return record_collective(call, arguments, getters);
+    case Family::Convolution: return record_convolution(call, arguments, getters);
     case Family::PlanExecute: return record_plan(call, arguments);
     case Family::SparseMatrix:
     case Family::SparseVector:

@@ -5,6 +5,8 @@
 
 namespace prof::preload {
 
+void record_convolution(const Recorded& call, const LibraryArguments& arguments,
+                        const LibraryGetters& getters);                                       // library_record_dnn.cpp
 void record_plan(const Recorded& call, const LibraryArguments& arguments);                    // library_record_dnn.cpp
 void record_fft(const Recorded& call, const LibraryArguments& arguments, uintptr_t library);  // library_fft.cpp
 

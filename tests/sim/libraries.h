@@ -65,6 +65,28 @@ int cudnnBackendGetAttribute(SimDescriptor* descriptor, int name, int type, int6
                              void* elements);
 int cudnnBackendExecute(void* handle, SimDescriptor* plan, SimDescriptor* tensors);
 
+struct SimTensor;  // of a tensor, a filter or a convolution
+int cudnnCreateTensorDescriptor(SimTensor** made);
+int cudnnDestroyTensorDescriptor(SimTensor* tensor);
+int cudnnSetTensorNdDescriptor(SimTensor* tensor, int type, int rank, const int* sizes, const int* distances);
+int cudnnGetTensorNdDescriptor(const SimTensor* tensor, int most, int* type, int* rank, int* sizes, int* distances);
+int cudnnSetFilterNdDescriptor(SimTensor* filter, int type, int order, int rank, const int* sizes);
+int cudnnGetFilterNdDescriptor(const SimTensor* filter, int most, int* type, int* order, int* rank, int* sizes);
+int cudnnConvolutionForward(void* handle, const void* alpha, SimTensor* x, const void* x_data, SimTensor* w,
+                            const void* w_data, const void* convolution, int algorithm, void* work, size_t work_bytes,
+                            const void* beta, SimTensor* y, void* y_data);
+int cudnnConvolutionBackwardData(void* handle, const void* alpha, SimTensor* w, const void* w_data, SimTensor* dy,
+                                 const void* dy_data, const void* convolution, int algorithm, void* work,
+                                 size_t work_bytes, const void* beta, SimTensor* dx, void* dx_data);
+int cudnnConvolutionBackwardFilter(void* handle, const void* alpha, SimTensor* x, const void* x_data, SimTensor* dy,
+                                   const void* dy_data, const void* convolution, int algorithm, void* work,
+                                   size_t work_bytes, const void* beta, SimTensor* dw, void* dw_data);
+int cudnnConvolutionBiasActivationForward(void* handle, const void* alpha1, SimTensor* x, const void* x_data,
+                                          SimTensor* w, const void* w_data, const void* convolution, int algorithm,
+                                          void* work, size_t work_bytes, const void* alpha2, SimTensor* z,
+                                          const void* z_data, SimTensor* bias, const void* bias_data,
+                                          const void* activation, SimTensor* y, void* y_data);
+
 int cufftCreate(int* plan);
 int cufftDestroy(int plan);
 int cufftSetStream(int plan, CUstream stream);

@@ -1,0 +1,66 @@
+// Where the arguments of cuDNN's functions from before its graphs are, against its own headers, where the machine has them.
+#include "preload/intercept/library.h"
+#include "preload/intercept/library_plans.h"
+#include "tests/unit/preload/function_arguments.h"
+
+#include <gtest/gtest.h>
+
+#if __has_include(<cudnn.h>)
+#include <cudnn.h>
+#define PROF_HAS_CUDNN (CUDNN_MAJOR >= 8)
+#endif
+
+#if PROF_HAS_CUDNN
+namespace prof::preload {
+namespace {
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+template <class Function, class X, class W, class Y>
+void convolution(const char* name, const LibraryForm& form, PlanOperation product) {
+  SCOPED_TRACE(name);
+  EXPECT_TRUE(all_words<Function>());
+  EXPECT_LE(ArgumentsOf<Function>::kCount, kMostArguments);
+  EXPECT_TRUE((is<Function, X>(form.operand_a)));
+  EXPECT_TRUE((is<Function, W>(form.operand_b)));
+  EXPECT_TRUE((is<Function, Y>(form.operand_c)));
+  EXPECT_TRUE((is<Function, cudnnConvolutionDescriptor_t>(form.algorithm - 1)));
+  EXPECT_EQ(static_cast<PlanOperation>(form.product), product);
+}
+
+TEST(CudnnForms, ConvolutionsAreAsInItsHeaders) {
+  using Tensor = cudnnTensorDescriptor_t;
+  using Filter = cudnnFilterDescriptor_t;
+  convolution<decltype(cudnnConvolutionForward), Tensor, Filter, Tensor>("Forward", form::kConvForward,
+                                                                         PlanOperation::ConvForward);
+  convolution<decltype(cudnnConvolutionBiasActivationForward), Tensor, Filter, Tensor>(
+      "BiasActivationForward", form::kConvFused, PlanOperation::ConvForward);
+  convolution<decltype(cudnnConvolutionBackwardData), Tensor, Filter, Tensor>("BackwardData", form::kConvInputGradient,
+                                                                              PlanOperation::ConvInputGradient);
+  convolution<decltype(cudnnConvolutionBackwardFilter), Tensor, Filter, Tensor>(
+      "BackwardFilter", form::kConvWeightGradient, PlanOperation::ConvWeightGradient);
+  EXPECT_TRUE((is<decltype(cudnnConvolutionForward), void*>(form::kConvForward.operand_c + 1))) << "the result";
+  EXPECT_TRUE((is<decltype(cudnnConvolutionBackwardData), void*>(form::kConvInputGradient.operand_a + 1)));
+  EXPECT_TRUE((is<decltype(cudnnConvolutionBackwardFilter), void*>(form::kConvWeightGradient.operand_b + 1)));
+  EXPECT_TRUE((is<decltype(cudnnConvolutionBiasActivationForward), void*>(form::kConvFused.operand_c + 1)));
+  EXPECT_EQ(CUDNN_DATA_INT8x4, 5);
+  EXPECT_EQ(CUDNN_DATA_UINT8x4, 7);
+  EXPECT_EQ(CUDNN_DATA_INT8x32, 8);
+  EXPECT_EQ(CUDNN_DIM_MAX, PlanTensor::kMostDimensions);
+}
+
+TEST(CudnnForms, GettersTakeWhatTheyAreGiven) {
+  using GetTensor = decltype(cudnnGetTensorNdDescriptor);
+  using GetFilter = decltype(cudnnGetFilterNdDescriptor);
+  EXPECT_TRUE((is<GetTensor, int>(1)));
+  EXPECT_TRUE((is<GetTensor, cudnnDataType_t*>(2)));
+  for (const int at : {3, 4, 5}) EXPECT_TRUE((is<GetTensor, int*>(at))) << at;
+  EXPECT_TRUE((is<GetFilter, int>(1)));
+  EXPECT_TRUE((is<GetFilter, cudnnDataType_t*>(2)));
+  EXPECT_TRUE((is<GetFilter, cudnnTensorFormat_t*>(3)));
+  for (const int at : {4, 5}) EXPECT_TRUE((is<GetFilter, int*>(at))) << at;
+}
+
+}  // namespace
+}  // namespace prof::preload
+#endif
