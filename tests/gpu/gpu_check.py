@@ -53,6 +53,7 @@ STEPS = {
     "repeat_kernel": steps_peaks.repeat_kernel,
     "library_calls": steps_libraries.library_calls,
     "library_kinds": steps_libraries.library_kinds,
+    "library_convolutions": steps_libraries.library_convolutions,
     "counters": steps_counters.counters,
     "launch_loop": steps_overhead.launch_loop,
     "graph_replay": steps_graphs.graph_replay,

@@ -53,15 +53,24 @@ def library_calls(lab, step):
 
 def library_kinds(lab, step):
     """Calls of cuFFT, cuSPARSE and cuBLAS in a CUDA C++ program that is linked with them: FLOPs and bytes equal the closed forms."""
+    compare_program(lab, step, "library_kinds", lambda: [lab.program("libraries")], 21)
+
+
+def library_convolutions(lab, step):
+    """cuDNN's functions from before its graphs, through ctypes: FLOPs and bytes equal the closed forms."""
+    compare_program(lab, step, "library_convolutions", lambda: [lab.python, os.path.join(HERE, "convolutions_app.py")], 11)
+
+
+def compare_program(lab, step, name, command, cases):
     if lab.sim:
         raise Skipped("needs a GPU")
     if not lab.prof:
         raise Skipped("no prof")
-    program = [lab.program("libraries")]
-    plain, folder = lab.run(program, timeout=120), lab.fresh("library_kinds")
-    recorded = lab.run(program, env=lab.recorded_env(folder, PROF_LIBS="1"), timeout=120)
-    step.check("status without recorder and with PROF_LIBS", plain.status == recorded.status == 0,
-               f"{plain.status}, {recorded.status}; {(plain.stderr + recorded.stderr).strip()[-300:]}", "0, 0")
+    plain, folder = lab.run(command(), timeout=120), lab.fresh(name)
+    if plain.status != 0:
+        raise Skipped(f"the program does not run here: {plain.stderr.strip()[-300:]}")
+    recorded = lab.run(command(), env=lab.recorded_env(folder, PROF_LIBS="1"), timeout=120)
+    step.check("status with PROF_LIBS", recorded.status == 0, f"{recorded.status}; {recorded.stderr.strip()[-300:]}", 0)
     step.check("results are unchanged to the last bit", plain.stdout == recorded.stdout, differing(plain.stdout, recorded.stdout), "no line differs")
     step.check("nothing is said on stderr", recorded.stderr == plain.stderr, recorded.stderr.strip()[-300:], plain.stderr.strip()[-300:])
     logs = lab.logs(folder)
@@ -72,11 +81,8 @@ def library_kinds(lab, step):
     step.table("Library calls as recorded", ["call"], [(call[:240],) for call in calls])
     table, wrong = compare_cases(lab, logs[0])
     step.table("FLOPs and bytes by case", ["case", "from library calls", "closed form", "bytes", "closed form", "source", "kernels"], table)
-    step.check("FLOPs and bytes of every case equal the closed form", len(table) == KINDS and not wrong, f"{len(table)} cases, wrong: {wrong}",
-               f"{KINDS} cases, none wrong")
-
-
-KINDS = 21  # cases of libraries.cu
+    step.check("FLOPs and bytes of every case equal the closed form", len(table) == cases and not wrong, f"{len(table)} cases, wrong: {wrong}",
+               f"{cases} cases, none wrong")
 
 
 def compare_cases(lab, log):
