@@ -2,7 +2,7 @@
 // the program as its caller.
 // Link: libraries
 // Expect: status 0
-// Expect: log 1: no library_call, 3 kernel_launch(gemm), 1 kernel_launch(ncclDevKernel), 0 lost, whole
+// Expect: log 1: no library_call, 3 kernel_launch(gemm), 1 kernel_launch(ncclDevKernel), 1 kernel_launch(vector_fft), 0 lost, whole
 #include "tests/e2e/programs/library_program.h"
 
 #include <dlfcn.h>
@@ -31,6 +31,9 @@ int main() {
   if (ncclCommInitAll(&communicator, 1, nullptr) != 0) return 7;
   if (ncclAllReduce(nullptr, nullptr, 5, 7, 0, communicator, nullptr) != 0) return 8;
   if (std::strstr(file_of(dlsym(RTLD_DEFAULT, "ncclAllReduce")), "libnccl.so.2") == nullptr) return 5;
+  int plan = 0;
+  if (cufftPlan1d(&plan, 64, 0x29, 1) != 0 || plan == 0) return 9;
+  if (cufftExecC2C(plan, nullptr, nullptr, -1) != 0 || cufftDestroy(plan) != 0) return 10;
   if (dlsym(library, "cublasNoSuch") != nullptr || dlsym(RTLD_DEFAULT, "ncclNoSuch") != nullptr) return 6;
   return 0;
 }
