@@ -7,7 +7,7 @@ namespace prof::preload {
 
 namespace {
 
-Noted<FftPlan, 8192> g_plans;
+constinit Noted<FftPlan, 8192> g_plans;
 
 // Libraries begin at pages, so the lowest twelve bits of an address tell nothing.
 const void* key_of(uint64_t plan, uintptr_t library) {
