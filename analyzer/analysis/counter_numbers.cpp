@@ -1,5 +1,6 @@
 #include "analyzer/analysis/counter_numbers.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -43,14 +44,24 @@ std::string_view tensor_source(std::string_view metric) {
   return destination.find('_') == std::string_view::npos ? metric.substr(0, to) : std::string_view();
 }
 
-constexpr double kLongestNs = 1e15;  // more is no time of a kernel: the builder makes no operation of it either
+constexpr uint64_t kTwoTensorPipes = 10;  // compute capability
+
+bool is_older(const Trace& trace, const CounterSet& set) {
+  return std::any_of(trace.devices.begin(), trace.devices.end(), [&](const Device& device) {
+    if (index(device.process) != set.process || device.ordinal != set.device) return false;
+    return std::any_of(device.properties.begin(), device.properties.end(), [](const auto& property) {
+      return property.first == "computeMajor" && property.second != 0 && property.second < kTwoTensorPipes;
+    });
+  });
+}
 
 bool is_number(double value) { return std::isfinite(value) && value >= 0; }
 
 }  // namespace
 
 CounterMeaning::CounterMeaning(const Trace& trace, const CounterSet& set)
-    : time_(metric_index(trace, set, kCounterTime)) {
+    : time_(metric_index(trace, set, kCounterTime)),
+      tensor_instructions_(metric_index(trace, set, "sm__inst_executed_pipe_tensor.sum")) {
   const uint32_t read = metric_index(trace, set, "dram__bytes_read.sum");
   const uint32_t write = metric_index(trace, set, "dram__bytes_write.sum");
   const uint32_t both = metric_index(trace, set, "dram__bytes.sum");
@@ -67,6 +78,7 @@ CounterMeaning::CounterMeaning(const Trace& trace, const CounterSet& set)
     }
   }
   add_vector_terms(trace, set);
+  one_tensor_pipe_ = tensor_instructions_ != kNone && is_older(trace, set);
 }
 
 // A type counts with all three of its instructions, of SMs or of their partitions.
@@ -89,7 +101,7 @@ void CounterMeaning::add_vector_terms(const Trace& trace, const CounterSet& set)
 
 CounterNumbers CounterMeaning::of(std::span<const double> values) const {
   CounterNumbers numbers;
-  if (time_ != kNone && is_number(values[time_]) && values[time_] <= kLongestNs) numbers.time_ns = values[time_];
+  if (time_ != kNone && is_number(values[time_]) && values[time_] <= kLongestKernelNs) numbers.time_ns = values[time_];
   double bytes = 0;
   for (const uint32_t metric : bytes_) bytes += is_number(values[metric]) ? values[metric] : NAN;
   if (!bytes_.empty() && is_number(bytes)) numbers.bytes = bytes;
@@ -102,9 +114,11 @@ CounterNumbers CounterMeaning::of(std::span<const double> values) const {
     flops += part;
     if (sum > most) most = sum, numbers.type = term.type, numbers.peak = term.peak;
   }
-  if (!terms_.empty() && is_number(flops)) {
+  const bool instructions = tensor_instructions_ != kNone && !tensor_;
+  numbers.tensor_unknown = instructions && values[tensor_instructions_] != 0;  // or no number
+  if (!terms_.empty() && is_number(flops) && !numbers.tensor_unknown) {
     numbers.flops = flops;
-    numbers.tensor_only = !vector_, numbers.vector_only = !tensor_;
+    numbers.tensor_only = !vector_, numbers.vector_only = !tensor_ && !one_tensor_pipe_;
   } else {
     numbers.type = DataType::Unknown, numbers.peak.reset();
   }

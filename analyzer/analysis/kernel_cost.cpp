@@ -66,7 +66,9 @@ void KernelCosts::take_from_counters() {
     if (!flops && !bytes) continue;
     KernelCost& cost = cost_for(row);
     if (flops) {
-      cost.nominal_flops = cost.flops;
+      // What a trace gives an operator as kernel_flop may be what was counted.
+      if (cost.flops_source == CostSource::Library || cost.flops_source == CostSource::Shapes)
+        cost.nominal_flops = cost.flops;
       cost.flops = static_cast<uint64_t>(std::llround(*numbers.flops));
       cost.flops_source = CostSource::Counters, cost.no_flops = NoCost::None;
       cost.type = numbers.type, cost.peak = numbers.peak, cost.assumed = false;

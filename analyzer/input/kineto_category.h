@@ -21,7 +21,7 @@ enum class KinetoClass : uint8_t {
   Memory,        // instants "[memory]"
   Flow,          // arrows between events
   ProfilerSpan,  // the profiler's own frame around everything
-  CounterRange,  // CUPTI counters of a kernel
+  CounterRange,  // values of hardware counters, of a kernel or of all that ran
   Other,
 };
 

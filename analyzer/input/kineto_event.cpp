@@ -84,6 +84,7 @@ class EventHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Even
       top_key(key);
     } else if (depth_ == 2 && inside_ == Inside::Args) {
       argument_ = find_key(key);
+      if (argument_ == nullptr && is_metric_name(key)) metric_ = key;
     } else if (depth_ == 2 && inside_ == Inside::Id2) {
       target_ = &event_.id;
     }
@@ -109,6 +110,7 @@ class EventHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Even
     return true;
   }
   bool Null() {
+    if (!metric_.empty()) event_.metrics.push_back({metric_, {}});
     drop();
     return true;
   }
@@ -119,6 +121,7 @@ class EventHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Even
   void drop() {
     target_ = nullptr;
     argument_ = nullptr;
+    metric_ = {};
     expects_ = Inside::Other;
   }
   void scalar(std::string_view text) {
@@ -127,6 +130,8 @@ class EventHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Even
       // What was taken as text before the event was read stays.
     } else if (argument_ != nullptr && !(argument_->json && event_.has(argument_->argument))) {
       event_.set(argument_->argument, text);
+    } else if (!metric_.empty()) {
+      event_.metrics.push_back({metric_, text});
     }
   }
   // The string as it was written, if it needs no escapes: its quotes are still there, but for the closing one.
@@ -171,6 +176,7 @@ class EventHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Even
   Inside inside_ = Inside::Other, expects_ = Inside::Other;
   std::string_view* target_ = nullptr;
   const prof::analyzer::Key* argument_ = nullptr;
+  std::string_view metric_;
 };
 
 // The key in front of a value that begins at `value`; empty: there is none.
@@ -194,16 +200,19 @@ void KinetoEvent::clear() {
   ph = cat = name = pid = tid = ts = dur = id = scope = {};
   has_ts = has_dur = has_pid = false;
   present_ = 0;
+  metrics.clear();
 }
 
 // Takes the value's text where something is made of it, and puts a number in its place.
 void KinetoEventReader::keep_nested(char* origin, JsonPlace event_place, JsonPlace place, KinetoEvent& event) {
   char* const value = origin + place.begin;
   const size_t size = place.end - place.begin;
-  const Key* const key = find_key(key_before(origin + event_place.begin, value));
+  const std::string_view name = key_before(origin + event_place.begin, value);
+  const Key* const key = find_key(name);
   if (key != nullptr && key->json) event.set(key->argument, made_.keep({value, size}));
   *value = '0';
   std::memset(value + 1, ' ', size - 1);
+  if (key == nullptr && is_metric_name(name)) std::memset(value, '"', 2);  // no number, not 0
 }
 
 bool KinetoEventReader::read(char* origin, JsonPlace place, std::span<const JsonPlace> nested, KinetoEvent& event,
@@ -235,6 +244,13 @@ bool read_shape(std::string_view text, uint32_t (&shape)[3]) {
   }
   for (size_t i = count; i < 3; ++i) shape[i] = 1;
   return count != 0;
+}
+
+bool is_metric_name(std::string_view key) {
+  const size_t unit_end = key.find("__");
+  return unit_end != std::string_view::npos && unit_end != 0 && unit_end + 2 < key.size() &&
+         key.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") ==
+             std::string_view::npos;
 }
 
 std::string_view unquoted(std::string_view json) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace prof::analyzer {
 
@@ -66,6 +67,11 @@ enum class KinetoArgument : uint8_t {
 struct KinetoEvent {
   std::string_view ph, cat, name, pid, tid, ts, dur, id, scope;
   bool has_ts = false, has_dur = false, has_pid = false;
+  // Arguments that are values of hardware counters, by their names. Empty text: no number.
+  struct Metric {
+    std::string_view name, value;
+  };
+  std::vector<Metric> metrics;
 
   bool has(KinetoArgument argument) const { return (present_ >> static_cast<unsigned>(argument) & 1) != 0; }
   // Empty if the event has no such argument.
@@ -106,6 +112,9 @@ class KinetoEventReader {
 
 // "[1024, 1, 1]", "grid(100,)" or "2x3x4" -> up to three numbers, the rest 1; false: not such a text.
 bool read_shape(std::string_view text, uint32_t (&shape)[3]);
+
+// Whether an argument is named as metrics of hardware counters are: "dram__bytes_read.sum".
+bool is_metric_name(std::string_view key);
 
 // The text without the quotes of a JSON string, if it is one.
 std::string_view unquoted(std::string_view json);

@@ -94,9 +94,11 @@ void KinetoModel::add(const KinetoRows& rows) {
   call_kind_.resize(texts.size());
   thread_.assign(rows.tracks.size(), kUnset);
   add_names(rows);
+  const size_t first_operation = trace_.operations.size(), first_range = trace_.ranges.size();
   add_host(rows);
   add_gpu(rows);
   add_ranges(rows);
+  add_counted(rows, first_operation, first_range);
   add_counts(rows);
 }
 
@@ -220,13 +222,15 @@ void KinetoModel::finish(const KinetoHeader& header, std::vector<KinetoDamage> d
   name_streams();
   take_gpu_tracks();
   if (length(trace_.processes) == mark_.processes) trace_.processes.emplace_back().source = path_;
+  join_counters();
   give_streams(header);
+  find_counted();
   host_external_.free();
   operation_external_.free();
   flow_starts_ = {}, flow_ends_ = {};
   name_all(header);
   tell(header, std::move(damage));
-  finish_import(trace_, mark_, header.base_ns);
+  place_counters(finish_import(trace_, mark_, header.base_ns));
 }
 
 }  // namespace prof::analyzer

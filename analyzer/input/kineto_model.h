@@ -53,6 +53,19 @@ class KinetoModel {
     uint32_t pid, number;
   };
 
+  // Values, and what they are about: as the file says it, then as join_counters() finds it.
+  struct Counted {
+    enum Of : uint8_t { Operation, Range, Launch, Unplaced } of = Unplaced;
+    bool own = false;      // of an event of its own
+    bool kernel = true;    // else all that ran
+    uint32_t row = kNone;  // of Trace::operations, Trace::host, Trace::ranges: until these are sorted
+    StringId metrics{}, name{}, why{};
+    uint32_t device = kNone, pid = 0;
+    uint64_t first = 0;  // of counter_values_
+    int64_t begin_ns = 0, end_ns = 0;
+    uint32_t owner = 0, tie = 0;  // thread, label; stream, correlation; thread, correlation
+  };
+
   // What a thread of the file is, by the names of it and its process.
   struct Track {
     enum Kind : uint8_t { Host, Stream, Derived } kind = Host;
@@ -69,6 +82,7 @@ class KinetoModel {
   void add_host(const KinetoRows& rows);
   void add_gpu(const KinetoRows& rows);
   void add_ranges(const KinetoRows& rows);
+  void add_counted(const KinetoRows& rows, size_t first_operation, size_t first_range);
   void add_counts(const KinetoRows& rows);
 
   void close_edges();
@@ -83,6 +97,15 @@ class KinetoModel {
   std::vector<uint32_t> launching_processes();
   uint32_t process_by_flows(const GpuOperation& operation);
   uint32_t stream_row(uint32_t process, uint32_t key);
+  uint32_t device_row(uint32_t process, uint32_t ordinal);
+  // Values of hardware counters (kineto_counters.cpp): before streams are given, after it, after the import.
+  void join_counters();
+  std::string join_with_kernels(const std::vector<size_t>& ranges, const std::vector<uint32_t>& kernels);
+  std::string join_with_launches(const std::vector<size_t>& ranges, size_t devices);
+  void time_launch(const Counted& counted, HostEvent& launch);
+  void find_counted();
+  void place_counters(int64_t moved_ns);
+  uint32_t counter_set(uint32_t process, const Counted& counted);
   void name_all(const KinetoHeader& header);
   void tell(const KinetoHeader& header, std::vector<KinetoDamage> damage);
   void aside(KinetoAside reason, uint64_t count = 1) { aside_[static_cast<size_t>(reason)] += count; }
@@ -120,6 +143,10 @@ class KinetoModel {
   std::unordered_map<uint32_t, uint32_t> process_names_;
 
   Column<uint64_t> host_external_, operation_external_;
+  std::vector<Counted> counted_;
+  std::vector<double> counter_values_;
+  std::vector<std::string> counter_facts_;                                     // what became of each device's events
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> counter_sets_;  // (process, device, metrics)
   std::vector<Edge> edges_;
   std::vector<Flow> flow_starts_, flow_ends_;  // sorted by id, by time and place, once they are asked
   bool flows_sorted_ = false;

@@ -94,22 +94,27 @@ std::vector<uint32_t> KinetoModel::launching_processes() {
   return processes;
 }
 
+uint32_t KinetoModel::device_row(uint32_t process, uint32_t ordinal) {
+  const auto [device, added] = devices_.try_emplace({process, ordinal}, length(trace_.devices));
+  if (added) {
+    Device& row = trace_.devices.emplace_back();
+    row.process = ProcessId{process};
+    row.ordinal = ordinal;
+  }
+  return device->second;
+}
+
 uint32_t KinetoModel::stream_row(uint32_t process, uint32_t key) {
   const auto [found, added] = stream_rows_.try_emplace({process, key}, 0);
   if (!added) return found->second;
   const StreamKey& of = streams_[key];
-  const auto [device, new_device] = devices_.try_emplace({process, of.device}, length(trace_.devices));
-  if (new_device) {
-    Device& row = trace_.devices.emplace_back();
-    row.process = ProcessId{process};
-    row.ordinal = of.device;
-  }
+  const uint32_t device = device_row(process, of.device);
   // The pid of a GPU event says no more than its device: the same stream under two pids is one.
-  const auto [same, first] = same_stream_.try_emplace({device->second, of.context, of.number}, length(trace_.streams));
+  const auto [same, first] = same_stream_.try_emplace({device, of.context, of.number}, length(trace_.streams));
   if (!first) return found->second = same->second;
   found->second = length(trace_.streams);
   Stream& row = trace_.streams.emplace_back();
-  row.device = DeviceId{device->second};
+  row.device = DeviceId{device};
   row.context = of.context;
   row.number = of.number;
   return found->second;
@@ -203,6 +208,7 @@ void KinetoModel::tell(const KinetoHeader& header, std::vector<KinetoDamage> dam
     if (aside_[i] != 0)
       process.facts.emplace_back("set aside", std::to_string(aside_[i]) + " " + std::string(kTexts[i]));
   }
+  for (const std::string& fact : counter_facts_) process.facts.emplace_back("hardware counters", fact);
   std::vector<KinetoDamage> all = std::move(damage);
   for (const std::string& what : header.unread) all.push_back({0, what});
   const uint64_t untold = damaged_ - damage_.size();

@@ -93,11 +93,7 @@ uint32_t KinetoRowMaker::track() {
   return last_track_ = found->second;
 }
 
-// A stream of the event's device; UINT32_MAX: the text says "none".
-uint32_t KinetoRowMaker::stream(std::string_view number_text) {
-  KinetoStream key;
-  key.pid = pid_text();
-  if (!stream_number(number_text, key.number)) return UINT32_MAX;
+uint32_t KinetoRowMaker::device_or_pid() {
   uint64_t device = 0;
   if (event_.has(KinetoArgument::DeviceOrdinal)) {
     device = number(KinetoArgument::DeviceOrdinal);
@@ -105,7 +101,15 @@ uint32_t KinetoRowMaker::stream(std::string_view number_text) {
     device = 0;
   }
   // A pid in place of a device's number.
-  key.device = device < kMostDevices ? low_32(device) : 0;
+  return device < kMostDevices ? low_32(device) : 0;
+}
+
+// A stream of the event's device; UINT32_MAX: the text says "none".
+uint32_t KinetoRowMaker::stream(std::string_view number_text) {
+  KinetoStream key;
+  key.pid = pid_text();
+  if (!stream_number(number_text, key.number)) return UINT32_MAX;
+  key.device = device_or_pid();
   key.context = low_32(number(KinetoArgument::Context));
   std::vector<KinetoStream>& streams = rows_.streams;
   if (last_stream_ < streams.size() && streams[last_stream_] == key) return last_stream_;
@@ -156,6 +160,8 @@ void KinetoRowMaker::operation(GpuKind kind) {
   }
   rows_.operations.push_back(row);
   rows_.operation_external.push_back(number(KinetoArgument::ExternalId));
+  if (kind == GpuKind::Kernel && !event_.metrics.empty())
+    counted(KinetoCounted::Operation, rows_.operations.size() - 1);
 }
 
 void KinetoRowMaker::call() {
@@ -230,6 +236,7 @@ void KinetoRowMaker::range(RangeKind kind) {
   row.kind = kind;
   if (kind == RangeKind::Operator || kind == RangeKind::Annotation) row.payload = detail();
   rows_.ranges.push_back(row);
+  if (!event_.metrics.empty()) counted(KinetoCounted::Range, rows_.ranges.size() - 1);
 }
 
 void KinetoRowMaker::memory() {

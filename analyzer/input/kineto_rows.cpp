@@ -26,6 +26,7 @@ void KinetoRows::clear() {
   host.clear(), host_external.clear(), operations.clear(), operation_external.clear();
   ranges.clear(), marks.clear(), details.clear(), memory.clear(), syncs.clear(), gpu_annotations.clear(), edges.clear();
   flows.clear();
+  counted.clear(), counter_values.clear();
   counts.clear(), damage.clear();
   std::fill(std::begin(aside), std::end(aside), 0);
   damaged = 0;
@@ -35,7 +36,8 @@ void KinetoRows::clear() {
 void KinetoRowMaker::start_stretch() {
   rows_.clear();
   last_category_ = last_pid_ = last_tid_ = {};
-  last_pid_text_ = last_tid_text_ = 0;
+  last_pid_text_ = last_tid_text_ = last_metrics_text_ = 0;
+  last_metrics_.clear();
   class_ = KinetoClass::Other;
   last_count_ = 0;
   last_track_ = last_stream_ = UINT32_MAX;
@@ -145,7 +147,6 @@ void KinetoRowMaker::complete() {
   switch (class_) {
     case KinetoClass::ProfilerSpan: return aside(KinetoAside::ProfilerSpan);
     case KinetoClass::EventRecord: return aside(KinetoAside::EventRecord);
-    case KinetoClass::CounterRange: return aside(KinetoAside::CounterRange);
     case KinetoClass::Flow: return aside(KinetoAside::Flow);
     default: break;
   }
@@ -155,6 +156,7 @@ void KinetoRowMaker::complete() {
     case KinetoClass::Kernel: return operation(GpuKind::Kernel);
     case KinetoClass::Copy: return operation(GpuKind::Copy);
     case KinetoClass::Fill: return operation(GpuKind::Fill);
+    case KinetoClass::CounterRange: return counted(KinetoCounted::Own, 0);
     default: break;
   }
   if (end_ns_ < begin_ns_) {

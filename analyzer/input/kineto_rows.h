@@ -73,6 +73,18 @@ struct KinetoFlow {
   bool starts = false;
 };
 
+// Values of hardware counters in the "args" of a kernel, of a range or of an event of their own.
+struct KinetoCounted {
+  enum Of : uint8_t { Operation, Range, Own } of = Own;
+  uint32_t row = 0;      // of `operations` or `ranges`
+  uint32_t metrics = 0;  // text: their names, one a line
+  uint32_t device = UINT32_MAX;
+  uint64_t first = 0;  // of `counter_values`
+  // Of an event of their own:
+  uint32_t name = 0, pid = 0;  // texts
+  int64_t begin_ns = 0;        // says no more than an order
+};
+
 struct KinetoDamage {
   uint64_t offset = 0;
   std::string what;
@@ -105,6 +117,8 @@ struct KinetoRows {
   std::vector<GpuAnnotation> gpu_annotations;
   std::vector<KinetoEdge> edges;
   std::vector<KinetoFlow> flows;
+  std::vector<KinetoCounted> counted;
+  std::vector<double> counter_values;
 
   std::vector<KinetoCount> counts;
   uint64_t aside[static_cast<size_t>(KinetoAside::kCount)] = {};
@@ -141,6 +155,8 @@ class KinetoRowMaker {
   void memory();
   void gpu_annotation();
   void range(RangeKind kind);
+  void counted(KinetoCounted::Of of, size_t row);
+  uint32_t device_or_pid();
   bool of_profiler() const;
   uint32_t track();
   uint32_t stream(std::string_view number_text);
@@ -170,6 +186,8 @@ class KinetoRowMaker {
   KinetoTrack last_track_key_{};
   std::string_view last_pid_, last_tid_;
   uint32_t last_pid_text_ = 0, last_tid_text_ = 0;
+  std::string last_metrics_;
+  uint32_t last_metrics_text_ = 0;
   uint32_t last_track_ = UINT32_MAX;
   uint32_t last_stream_ = UINT32_MAX;
   std::unordered_map<uint64_t, uint32_t> track_of_;

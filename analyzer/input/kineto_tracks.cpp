@@ -178,6 +178,9 @@ void KinetoModel::drop_gpu_threads(const std::vector<Track>& tracks) {
   std::erase_if(processes_, [&](const auto& entry) { return process_to[entry.second] == kNone; });
   for (auto& [key, thread] : threads_) thread = thread_to[thread];
   for (auto& [key, process] : processes_) process = process_to[process];
+  for (Counted& counted : counted_) {
+    if (counted.of == Counted::Range) counted.owner = thread_to[counted.owner];
+  }
   // A mark or allocation on a GPU track stays with the first thread there is.
   const auto moved = [&](ThreadId& thread) {
     const uint32_t to = thread_to[index(thread)];

@@ -31,6 +31,7 @@ std::string counters_text(const Coverage& coverage) {
   };
   part(coverage.counters_of_launches, "launches");
   part(coverage.counters_of_ranges, "NVTX ranges");
+  part(coverage.counters_unplaced, "values without a launch");
   part(coverage.counters_unmatched, "values whose launch or range is missing");
   part(coverage.counters_again, "values given twice");
   part(coverage.counters_unreadable, "unreadable values");
@@ -140,6 +141,7 @@ void Coverage::add(const Coverage& other) {
   operations_before_launch += other.operations_before_launch;
   counters_of_launches += other.counters_of_launches;
   counters_of_ranges += other.counters_of_ranges;
+  counters_unplaced += other.counters_unplaced;
   counters_timed += other.counters_timed;
   counters_unmatched += other.counters_unmatched;
   counters_again += other.counters_again;

@@ -41,6 +41,7 @@ struct Coverage {
   uint64_t operations_reversed = 0;       // GPU records whose end lies before their start: kept as they are
   uint64_t counters_of_launches = 0;      // launches with values of hardware counters
   uint64_t counters_of_ranges = 0;        // NVTX ranges with such values
+  uint64_t counters_unplaced = 0;         // values that a trace does not give to any launch
   uint64_t counters_timed = 0;            // GPU operations that were made of such values
   uint64_t counters_unmatched = 0;        // values whose launch or range is not there
   uint64_t counters_again = 0;            // values of what has values already: left out

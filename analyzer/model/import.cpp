@@ -52,18 +52,20 @@ void shift_rows(Trace& trace, const ImportMark& mark, int64_t by_ns) {
 }
 
 // One time line for all inputs: the zero is the first event of all.
-void set_zero(Trace& trace, const ImportMark& mark, int64_t zero_realtime_ns) {
+int64_t set_zero(Trace& trace, const ImportMark& mark, int64_t zero_realtime_ns) {
   const int64_t first = first_moment(trace, mark);
-  if (first == std::numeric_limits<int64_t>::max()) return;
+  if (first == std::numeric_limits<int64_t>::max()) return 0;
   if (mark.processes == 0) {
     trace.start_realtime_ns = static_cast<uint64_t>(shifted(first, zero_realtime_ns));
-    shift_rows(trace, mark, first == INT64_MIN ? INT64_MAX : -first);
-    return;
+    const int64_t by_ns = first == INT64_MIN ? INT64_MAX : -first;
+    shift_rows(trace, mark, by_ns);
+    return by_ns;
   }
   const auto zero = static_cast<int64_t>(trace.start_realtime_ns);
-  shift_rows(trace, mark, shifted(zero_realtime_ns, -zero));
+  const int64_t by_ns = shifted(zero_realtime_ns, -zero);
+  shift_rows(trace, mark, by_ns);
   const int64_t earliest = first_moment(trace, mark);
-  if (earliest >= 0) return;
+  if (earliest >= 0) return by_ns;
   ImportMark all = mark;
   all.host = all.operations = all.ranges = all.marks = all.memory = all.syncs = all.gpu_annotations = 0;
   shift_rows(trace, all, -earliest);
@@ -71,6 +73,7 @@ void set_zero(Trace& trace, const ImportMark& mark, int64_t zero_realtime_ns) {
   for (Process& process : trace.processes) process.last_ns -= earliest;
   trace.start_realtime_ns += static_cast<uint64_t>(earliest);
   trace.start_monotonic_ns += static_cast<uint64_t>(earliest);
+  return shifted(by_ns, -earliest);
 }
 
 // Cuts [first, end) into one stretch per thread or stream; rows are grouped.
@@ -294,8 +297,8 @@ ImportMark::ImportMark(const Trace& trace)
       syncs(length(trace.syncs)),
       gpu_annotations(length(trace.gpu_annotations)) {}
 
-void finish_import(Trace& trace, const ImportMark& mark, int64_t zero_realtime_ns) {
-  set_zero(trace, mark, zero_realtime_ns);
+int64_t finish_import(Trace& trace, const ImportMark& mark, int64_t zero_realtime_ns) {
+  const int64_t moved_ns = set_zero(trace, mark, zero_realtime_ns);
   for (uint32_t p = mark.processes; p < trace.processes.size(); ++p)
     trace.processes[p].zero_realtime_ns = zero_realtime_ns;
   for (uint32_t d = mark.devices; d < trace.devices.size(); ++d) trace.devices[d].physical = d;
@@ -309,6 +312,7 @@ void finish_import(Trace& trace, const ImportMark& mark, int64_t zero_realtime_n
   join(trace, mark);
   count_launches(trace, mark);
   find_ends(trace, mark);
+  return moved_ns;
 }
 
 HostKind call_kind(std::string_view api) {

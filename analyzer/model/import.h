@@ -28,7 +28,8 @@ struct ImportMark {
 // was empty), ranges have parent, level, children and path, operations their launch (same process, same correlation id;
 // with several calls of one id the outermost, then the latest that began before the operation), launches their host stream,
 // syncs their call, and each new process its Coverage. O(n log n), in place.
-void finish_import(Trace& trace, const ImportMark& mark, int64_t zero_realtime_ns);
+// Returns what was added to the times of the new rows.
+int64_t finish_import(Trace& trace, const ImportMark& mark, int64_t zero_realtime_ns);
 
 // What a call does, by its name as CUDA, HIP or a tool spells it: "cudaLaunchKernel", "cuMemcpyHtoDAsync_v2",
 // "cudaLaunchKernel_v7000", "hipMemcpyWithStream".

@@ -15,7 +15,6 @@ namespace {
 
 // Launches that lie inside each other are few; no search goes further back.
 constexpr int kNested = 64;
-constexpr double kLongestNs = 1e15;  // eleven days: more is no time of a kernel
 
 uint32_t launch_that_ended(const Trace& trace, const Thread& thread, int64_t end_ns) {
   const HostEvent* const first = trace.host.data() + thread.host.first;
@@ -81,23 +80,6 @@ void place_values(const std::vector<LogInput>& inputs, std::vector<LogTask>& tas
   }
 }
 
-// By row of what they are about; the first of several stays.
-template <class Count> void sort_rows(Column<CounterRow>& rows, Count&& again) {
-  const auto before = [](const CounterRow& a, const CounterRow& b) {
-    return a.of != b.of ? a.of < b.of : a.first < b.first;
-  };
-  if (!std::is_sorted(rows.begin(), rows.end(), before)) std::sort(rows.begin(), rows.end(), before);
-  size_t kept = 0;
-  for (const CounterRow& row : rows) {
-    if (kept != 0 && rows[kept - 1].of == row.of) {
-      again(row);
-    } else {
-      rows[kept++] = row;
-    }
-  }
-  rows.resize(kept);
-}
-
 // GPU operations of launches whose only times are those of their counters.
 class TimedByCounters {
  public:
@@ -126,7 +108,7 @@ class TimedByCounters {
       Process& process = trace_.processes[index(trace_.thread(launch.thread).process)];
       const uint32_t time = time_of_set[row.set];
       const double ns = time == UINT32_MAX ? -1 : trace_.counters.values_of(row)[time];
-      if (!(ns >= 0 && ns <= kLongestNs)) {  // nor a NaN
+      if (!(ns >= 0 && ns <= kLongestKernelNs)) {  // nor a NaN
         ++process.coverage.counters_without_time;
         continue;
       }
@@ -219,15 +201,7 @@ void place_counters(const std::vector<LogInput>& inputs, std::vector<LogTask>& t
                     const std::vector<ProcessCalls>& calls, Trace& trace) {
   place_values(inputs, tasks, trace);
   if (trace.counters.empty()) return;
-  const auto coverage_of = [&](ThreadId thread) -> Coverage& {
-    return trace.processes[index(trace.thread(thread).process)].coverage;
-  };
-  sort_rows(trace.counters.launches,
-            [&](const CounterRow& row) { ++coverage_of(trace.host[row.of].thread).counters_again; });
-  sort_rows(trace.counters.ranges,
-            [&](const CounterRow& row) { ++coverage_of(trace.ranges[row.of].thread).counters_again; });
-  for (const CounterRow& row : trace.counters.launches) ++coverage_of(trace.host[row.of].thread).counters_of_launches;
-  for (const CounterRow& row : trace.counters.ranges) ++coverage_of(trace.ranges[row.of].thread).counters_of_ranges;
+  order_counters(trace, {});
   TimedByCounters(inputs, calls, trace).run();
 }
 

@@ -119,7 +119,10 @@ std::string RangeWriter::args_of(const Range& range) const {
   }
   if (!trace_.counters.ranges.empty()) {
     std::string counted;
-    append_counter_members(trace_, counters_of(range), counted);
+    const CounterRow* const row = counters_of(range);
+    if (row != nullptr && trace_.counters.sets[row->set].device != kNone)
+      counted += fmt::format(",\"device\":{}", trace_.counters.sets[row->set].device);
+    append_counter_members(trace_, row, counted);
     if (!counted.empty()) args.append(counted, args.empty() ? 1 : 0);
   }
   if (range.unfinished) add_member(args, "unfinished", "true");

@@ -266,6 +266,24 @@ TEST(Counters, ANumberIsAbsentWhereAMetricIsMissingOrNoNumber) {
   EXPECT_TRUE(numbers_of({{sass("dadd"), 1}, {sass("dmul"), 1}, {sass("dfma"), 1}}).vector_only);
 }
 
+TEST(Counters, FlopsOfVectorUnitsAreAllWhereNoTensorCoreRanAndNoneWhereItsInstructionsDoNotSayWhatTheyDid) {
+  const auto with = [](double instructions, uint64_t compute_major) {
+    Trace trace;
+    trace.devices.emplace_back().properties.emplace_back("computeMajor", compute_major);
+    CounterSet set;
+    set.device = 0;
+    for (const std::string& name :
+         {sass("fadd"), sass("fmul"), sass("ffma"), std::string("sm__inst_executed_pipe_tensor.sum")})
+      set.metrics.push_back(trace.strings.intern(name));
+    return CounterMeaning(trace, set).of(std::vector<double>{1, 2, 3, instructions});
+  };
+  EXPECT_EQ(with(0, 9).flops, 9);
+  EXPECT_FALSE(with(0, 9).vector_only || with(0, 9).tensor_unknown);
+  EXPECT_TRUE(with(0, 10).vector_only);  // whose tensor cores have another pipe too
+  EXPECT_FALSE(with(1, 9).flops || with(kNan, 9).flops);
+  EXPECT_TRUE(with(1, 9).tensor_unknown);
+}
+
 KernelCost cost_of(std::string_view metrics, const std::vector<double>& values) {
   CountedLog log;
   log.set(1, metrics);
