@@ -6,6 +6,7 @@
 //   GPU outstanding {operations}       launched and not finished, over all streams
 //   stream 7 live depth {operations}   what the program knew at each launch
 //   GPU busy {%}                       union of the device's operations, per bucket
+//   dram__bytes_read.sum {bytes}       hardware counters: the value of each kernel as long as it ran, then 0
 //   GPU memory {bytes}                 live, of the allocations that a log has; "pool 1 memory" of one pool, where there are pools
 #include "analyzer/analysis/memory_timeline.h"
 #include "analyzer/output/chrome_writer.h"
@@ -15,6 +16,9 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace prof::analyzer {
 
@@ -152,6 +156,63 @@ void gpu_memory(const ChromeContext& context) {
   }
 }
 
+std::string_view unit_of(std::string_view metric) {
+  constexpr std::pair<std::string_view, std::string_view> kUnits[] = {
+      {".pct", "%"},           {"per_second", "1/s"}, {"bytes", "bytes"},    {"inst", "instructions"},
+      {"_ops_", "operations"}, {"cycles", "cycles"},  {"sector", "sectors"}, {"request", "requests"}};
+  for (const auto& [part, unit] : kUnits) {
+    if (metric.find(part) != std::string_view::npos) return unit;
+  }
+  return "value";
+}
+
+// The first of its metrics with a value other than 0; times are seen without a track.
+std::vector<StringId> tracked_metrics(const Trace& trace, const std::vector<uint32_t>& operations) {
+  constexpr size_t kMostTracks = 8;
+  std::vector<StringId> metrics;
+  std::vector<bool> done(trace.strings.size());
+  for (const uint32_t row : operations) {
+    const CounterRow& counted = *trace.counters.of_operation(trace, row);
+    const CounterSet& set = trace.counters.sets[counted.set];
+    for (size_t i = 0; i < set.metrics.size(); ++i) {
+      const double value = trace.counters.values_of(counted)[i];
+      const StringId metric = set.metrics[i];
+      if (done[index(metric)] || !std::isfinite(value) || value == 0 || trace.text(metric) == kCounterTime) continue;
+      done[index(metric)] = true;
+      metrics.push_back(metric);
+    }
+  }
+  std::sort(metrics.begin(), metrics.end(), [&](StringId a, StringId b) { return trace.text(a) < trace.text(b); });
+  if (metrics.size() > kMostTracks) metrics.resize(kMostTracks);
+  return metrics;
+}
+
+void hardware_counters(const ChromeContext& context, DeviceId device) {
+  const Trace& trace = context.trace;
+  std::vector<uint32_t> operations;
+  for (const Stream& stream : trace.streams) {
+    if (stream.device != device) continue;
+    for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
+      if (trace.counters.of_operation(trace, row) != nullptr) operations.push_back(row);
+    }
+  }
+  std::stable_sort(operations.begin(), operations.end(),
+                   [&](uint32_t a, uint32_t b) { return trace.operations[a].start_ns < trace.operations[b].start_ns; });
+  for (const StringId metric : tracked_metrics(trace, operations)) {
+    const std::string name(trace.text(metric));
+    CounterTrack track(context, device, name, unit_of(name).data());
+    for (size_t i = 0; i < operations.size(); ++i) {
+      const GpuOperation& operation = trace.operations[operations[i]];
+      const CounterRow& counted = *trace.counters.of_operation(trace, operations[i]);
+      const uint32_t at = metric_index(trace, trace.counters.sets[counted.set], name);
+      const double value = at == kNone ? 0 : trace.counters.values_of(counted)[at];
+      track.add(operation.start_ns, [&](char* to) { return put_double(to, std::isfinite(value) ? value : 0); });
+      const bool last = i + 1 == operations.size();
+      if (last || trace.operations[operations[i + 1]].start_ns > operation.end_ns) track.count(operation.end_ns, 0);
+    }
+  }
+}
+
 // Counters that the program itself sampled through NVTX, under the process; the unit is the series' name as above.
 void program_counters(const ChromeContext& context) {
   const Trace& trace = context.trace;
@@ -186,6 +247,7 @@ void write_chrome_counters(const ChromeContext& context) {
   for (uint32_t d = 0; d < trace.devices.size(); ++d) {
     device_depth(context, DeviceId{d});
     gpu_busy(context, DeviceId{d});
+    if (!trace.counters.launches.empty()) hardware_counters(context, DeviceId{d});
   }
   gpu_memory(context);
 }
