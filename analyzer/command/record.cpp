@@ -1,6 +1,7 @@
 // prof record: runs a program with libprof.so preloaded, ends as the program ended, and names the logs that were made.
 // Its flags are the recorder's options: preload/runtime/options.def.
 #include "analyzer/command/command.h"
+#include "analyzer/command/counter_list.h"
 #include "analyzer/command/record_child.h"
 #include "analyzer/command/record_program.h"
 #include "analyzer/command/recorder.h"
@@ -198,6 +199,7 @@ void add_record(CLI::App& app, Run& run) {
       "  prof record -- ./app --steps 10\n"
       "  prof record --output logs --gpu off -- python3 train.py\n"
       "  prof record --repeat-kernel scale:3=100 --assume-idempotent -- ./app\n"
+      "  prof record --counters list\n"
       "An option of 0|1 alone, before another option or --, is 1. Every option can also be given as the variable in "
       "brackets. The program keeps its terminal, process group and "
       "exit\n"
@@ -209,7 +211,14 @@ void add_record(CLI::App& app, Run& run) {
       const RecorderOption& option = recorder_options()[i];
       if (verb->count(std::string("--") + option.flag) != 0) variables.emplace_back(option.variable, (*values)[i]);
     }
-    run = [command, variables] { return record(command, variables); };
+    run = [command, variables] {
+      if (std::find(variables.begin(), variables.end(), std::pair<std::string, std::string>("PROF_COUNTERS", "list")) !=
+          variables.end()) {
+        fmt::print("{}", counter_list());
+        return kComplete;
+      }
+      return record(command, variables);
+    };
   });
 }
 
