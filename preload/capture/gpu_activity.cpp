@@ -5,9 +5,11 @@
 #include "preload/capture/counters.h"
 #include "preload/capture/cupti_client.h"
 #include "preload/capture/cupti_front.h"
+#include "preload/capture/cupti_kinds.h"
 #include "preload/capture/cupti_records.h"
 #include "preload/capture/decimal.h"
 #include "preload/capture/devices.h"
+#include "preload/capture/gpu_bursts.h"
 #include "preload/capture/streams.h"
 #include "preload/intercept/driver.h"
 #include "preload/log/log_file.h"
@@ -27,35 +29,12 @@ namespace prof::preload {
 uint32_t g_gpu_activity_tried = 0;
 std::atomic<GpuActivity> g_gpu_activity{GpuActivity::Cold};
 std::atomic<uint32_t> g_around_launches{0};
-std::atomic<bool> g_whole_graphs{false};
 
 namespace {
 
 std::atomic<const char*> g_taken_by{nullptr};  // the function by which another tool took CUPTI over, whenever that was
-std::atomic<bool> g_runtime_calls{false};      // collected, because another profiler came
-std::atomic<bool> g_unified_memory{false};
 std::atomic<bool> g_said{false};
-
-struct Kind {
-  CUpti_ActivityKind kind;
-  const char* name;
-  bool needed;
-};
-constexpr Kind kKinds[] = {
-    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "CONCURRENT_KERNEL", true},
-    {CUPTI_ACTIVITY_KIND_MEMCPY, "MEMCPY", true},
-    {CUPTI_ACTIVITY_KIND_MEMSET, "MEMSET", true},
-    {CUPTI_ACTIVITY_KIND_MEMCPY2, "MEMCPY2", false},
-};
-
-std::string_view result_name(CUptiResult result) {
-  const char* text = nullptr;
-  if (g_cupti.api.cuptiGetResultString != nullptr && g_cupti.api.cuptiGetResultString(result, &text) == CUPTI_SUCCESS &&
-      text != nullptr) {
-    return text;
-  }
-  return "an error";
-}
+constexpr std::string_view kRefused = ": cuptiActivityEnable: ";
 
 void give_up(std::string_view a, std::string_view b = {}, std::string_view c = {}) {
   char reason[kPathBytes];
@@ -74,7 +53,6 @@ void give_up(std::string_view a, std::string_view b = {}, std::string_view c = {
 
 bool is_collecting(GpuActivity state) { return state == GpuActivity::On || state == GpuActivity::Burst; }
 bool is_attached(GpuActivity state) { return is_collecting(state) || state == GpuActivity::Resting; }
-bool collecting() { return is_collecting(g_gpu_activity.load(std::memory_order_acquire)); }
 bool attached() { return is_attached(g_gpu_activity.load(std::memory_order_acquire)); }
 
 // False: there is nothing to leave.
@@ -86,128 +64,11 @@ bool leave_for(GpuActivity next) {
   return false;
 }
 
-std::atomic<uint64_t> g_bursts_miss{0};       // operations of bursts that were over before CUPTI had reported them
-std::atomic<uint64_t> g_burst_begin_tick{0};  // everything had been turned on
-std::atomic<bool> g_draining{false};          // a burst is over, CUPTI still collects
-std::atomic<bool> g_drain_noted{false};
-std::atomic<bool> g_bursts_described{false};
-bool in_bursts() { return (around_launches() & kBursts) != 0; }  // PROF_BUDGET governs this life
-bool external_ids() { return (around_launches() & kExternalIds) != 0; }
-void forget_bursts() {
-  g_around_launches.fetch_and(~uint32_t{kBursts}, std::memory_order_relaxed);
-  for (std::atomic<bool>* const flag : {&g_bursts_described, &g_draining, &g_drain_noted})
-    flag->store(false, std::memory_order_relaxed);
-  g_bursts_miss.store(0, std::memory_order_relaxed);
-}
-
-// Nobody awaits the records of what is launched between bursts.
-uint64_t awaited(uint64_t unreported) {
-  if (!in_bursts()) return unreported;
-  const bool in_burst = g_draining.load(std::memory_order_relaxed) ||
-                        g_gpu_activity.load(std::memory_order_relaxed) == GpuActivity::Burst;
-  return g_bursts_miss.load(std::memory_order_relaxed) + (in_burst ? unreported : 0);
-}
-
 // The same, and a burst that is under way or being drained is drained by the flush that follows.
 bool leave_for_end(GpuActivity next) {
   const bool in_burst = g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Burst;
   if (!leave_for(next)) return false;
-  if (in_burst) g_draining.store(true, std::memory_order_relaxed);
-  return true;
-}
-
-// What another profiler uses stays on.
-void disable_all() {
-  const auto disable = [](CUpti_ActivityKind kind) {
-    if (!cupti_client_uses(kind)) g_cupti.api.cuptiActivityDisable(kind);
-  };
-  for (const Kind& kind : kKinds) disable(kind.kind);
-  if (g_whole_graphs.exchange(false)) disable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
-  if (g_unified_memory.exchange(false)) disable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
-  if ((g_around_launches.fetch_and(~uint32_t{kExternalIds}) & kExternalIds) != 0)
-    disable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
-  if (g_runtime_calls.exchange(false)) disable(CUPTI_ACTIVITY_KIND_RUNTIME);
-  if (cupti_client_uses(CUPTI_ACTIVITY_KIND_DRIVER)) return;
-  if (g_cupti.api.cuptiActivityEnableDriverApi == nullptr) return;
-  for (uint32_t i = 0; i < launching_driver_calls().count; ++i) {
-    const uint32_t cbid = launching_driver_calls().data[i].cbid;
-    if (driver_call_known(g_cupti.version, cbid)) g_cupti.api.cuptiActivityEnableDriverApi(cbid, 0);
-  }
-}
-
-bool enable_driver_calls() {
-  const Cupti& api = g_cupti.api;
-  if (api.cuptiActivityEnableDriverApi == nullptr ||
-      api.cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 1) != CUPTI_SUCCESS) {
-    return false;
-  }
-  for (uint32_t i = 0; i < launching_driver_calls().count; ++i) {
-    const uint32_t cbid = launching_driver_calls().data[i].cbid;
-    if (driver_call_known(g_cupti.version, cbid)) api.cuptiActivityEnableDriverApi(cbid, 1);
-  }
-  return true;
-}
-
-// By which records CUPTI tells what call an operation came from.
-const char* enable_calls() {
-  if (enable_driver_calls()) return "driver calls";
-  const Cupti& api = g_cupti.api;
-  if (api.cuptiActivityPushExternalCorrelationId != nullptr && api.cuptiActivityPopExternalCorrelationId != nullptr &&
-      api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) == CUPTI_SUCCESS) {
-    g_around_launches.fetch_or(kExternalIds, std::memory_order_release);
-    return "external ids";
-  }
-  return "none";
-}
-
-// "whole" where asked for and possible: CUPTI then leaves out the records of a graph's nodes.
-const char* enable_graphs() {
-  if (std::strcmp(options().graphs, "whole") != 0) return "nodes";
-  const CUptiResult result = g_cupti.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
-  g_whole_graphs.store(result == CUPTI_SUCCESS, std::memory_order_relaxed);
-  if (result == CUPTI_SUCCESS) return "whole";
-  static std::atomic<bool> said{false};
-  say(said, "CUPTI cannot time whole graphs (", result_name(result), "); each node is timed");
-  return "nodes: whole graphs were refused";
-}
-
-// "on" where asked for and possible.
-void enable_unified_memory() {
-  if (std::strcmp(options().unified, "on") != 0) return;
-  constexpr uint32_t kMostDevices = 16, kCounters = 8;  // CUPTI's kinds are 1 to 8
-  CUpti_ActivityUnifiedMemoryCounterConfig wanted[kMostDevices * kCounters] = {};
-  const Cupti& api = g_cupti.api;
-  int devices = 0;
-  if (g_driver.cuDeviceGetCount == nullptr || g_driver.cuDeviceGetCount(&devices) != CUDA_SUCCESS) devices = 0;
-  uint32_t count = 0;
-  for (uint32_t device = 0; device < std::min(kMostDevices, static_cast<uint32_t>(devices)); ++device) {
-    for (uint32_t kind = 1; kind <= kCounters; ++kind) {
-      wanted[count].scope = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE;
-      wanted[count].kind = static_cast<CUpti_ActivityUnifiedMemoryCounterKind>(kind);
-      wanted[count].deviceId = device;
-      wanted[count++].enable = 1;
-    }
-  }
-  CUptiResult result = CUPTI_ERROR_NOT_SUPPORTED;
-  if (api.cuptiActivityConfigureUnifiedMemoryCounter != nullptr)
-    result = api.cuptiActivityConfigureUnifiedMemoryCounter(wanted, count);
-  if (result == CUPTI_SUCCESS) result = api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
-  g_unified_memory.store(result == CUPTI_SUCCESS, std::memory_order_relaxed);
-  define_meta("unified_memory", result == CUPTI_SUCCESS ? "on" : "refused");
-  static std::atomic<bool> said{false};
-  if (result != CUPTI_SUCCESS)
-    say(said, "CUPTI cannot tell what happens to managed memory (", result_name(result), ")");
-}
-
-bool enable_all() {
-  const Cupti& api = g_cupti.api;
-  for (const Kind& kind : kKinds) {
-    const CUptiResult result = api.cuptiActivityEnable(kind.kind);
-    if (result == CUPTI_SUCCESS || !kind.needed) continue;
-    give_up(g_cupti.path, ": cuptiActivityEnable: ", result_name(result));
-    disable_all();
-    return false;
-  }
+  if (in_burst) gpu_burst_ends_with_recording();
   return true;
 }
 
@@ -229,19 +90,16 @@ void tell_taken_away(const char* function) {
 }
 
 GpuActivity collect() {
-  if (!enable_all()) return GpuActivity::Off;
-  define_meta("graphs", enable_graphs());
+  if (const std::string_view reason = enable_cupti_kinds(); !reason.empty()) {
+    give_up(g_cupti.path, kRefused, reason);
+    return GpuActivity::Off;
+  }
+  define_meta("graphs", enable_cupti_graphs());
   enable_unified_memory();
-  define_meta("gpu_correlation", enable_calls());
+  define_meta("gpu_correlation", enable_cupti_calls());
   define_meta("gpu_times", "on");
   explain("GPU times by ", g_cupti.path, ", found ", g_cupti.how);
   return GpuActivity::On;
-}
-
-// Some driver call is recorded while the first context is made, else none ever is; cuInit is over and costs a launch nothing.
-void show_driver_calls() {
-  if (g_cupti.api.cuptiActivityEnableDriverApi != nullptr)
-    g_cupti.api.cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuInit, 1);
 }
 
 GpuActivity take() {
@@ -274,25 +132,19 @@ GpuActivity take() {
   if (!budget_on()) return collect();
   show_driver_calls();
   define_meta("gpu_times", "in bursts");
-  g_around_launches.fetch_or(kBursts, std::memory_order_relaxed);
+  expect_gpu_bursts();
   return GpuActivity::Resting;
-}
-
-void store_pending() {
-  format::CounterPage* const page = g_log.counters();
-  if (page != nullptr)
-    std::atomic_ref(page->gpu_pending).store(awaited(outstanding().unreported), std::memory_order_relaxed);
 }
 
 // After the forced flush: buffers that CUPTI still hands over, as long as they keep coming. Not until all records are there:
 // some operations never get one (a copy from host to host), and CUPTI may keep an empty buffer for ever.
 void await_late_buffers(uint64_t stop_ns) {
   constexpr uint64_t kPatienceNs = 300'000'000;
-  uint64_t missing = awaited(outstanding_of_noted().unreported);
+  uint64_t missing = awaited_gpu_records(outstanding_of_noted().unreported);
   uint64_t give_up_ns = monotonic_ns() + kPatienceNs;
   while (missing != 0 && !g_cupti_buffers.all_free() && monotonic_ns() < std::min(stop_ns, give_up_ns)) {
     sleep_ns(2'000'000);
-    const uint64_t now_missing = awaited(outstanding_of_noted().unreported);
+    const uint64_t now_missing = awaited_gpu_records(outstanding_of_noted().unreported);
     if (now_missing != missing) give_up_ns = monotonic_ns() + kPatienceNs;
     missing = now_missing;
   }
@@ -304,7 +156,7 @@ void last_flush(uint64_t stop_ns) {
   api.cuptiActivityFlushAll(0);
   const auto awaits_any = [] {
     const Outstanding left = outstanding_of_noted();
-    return left.unfinished != 0 && (!in_bursts() || awaited(left.unreported) != 0);
+    return left.unfinished != 0 && ((around_launches() & kBursts) == 0 || awaited_gpu_records(left.unreported) != 0);
   };
   while (awaits_any() && monotonic_ns() < stop_ns) {
     sleep_ns(2'000'000);
@@ -313,15 +165,15 @@ void last_flush(uint64_t stop_ns) {
   api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   await_late_buffers(stop_ns);
   count_cupti_dropped();
-  store_pending();
+  store_gpu_pending();
 }
 
 // The other tool's call waits for this: what is complete now and no more.
 void parting_flush(uint64_t) {
   g_cupti.api.cuptiActivityFlushAll(0);
   count_cupti_dropped();
-  store_pending();
-  disable_all();
+  store_gpu_pending();
+  disable_cupti_kinds();
 }
 
 void flush_within(void (*work)(uint64_t), uint64_t wait_ns) {
@@ -331,7 +183,7 @@ void flush_within(void (*work)(uint64_t), uint64_t wait_ns) {
     return;
   }
   count(format::Counter::cupti_flush_timeouts);
-  store_pending();
+  store_gpu_pending();
   say(said, "CUPTI did not return from its last flush in time: GPU times of the last moments may be missing");
 }
 
@@ -357,6 +209,21 @@ void take_gpu_activity_slow() {
   errno = saved;
 }
 
+bool gpu_activity_collecting() {
+  return is_collecting(g_gpu_activity.load(std::memory_order_acquire)) || gpu_burst_drains();
+}
+
+void refuse_gpu_activity(std::string_view reason) {
+  give_up(g_cupti.path, kRefused, reason);
+  leave_for(GpuActivity::Off);
+}
+
+void store_gpu_pending() {
+  format::CounterPage* const page = g_log.counters();
+  if (page == nullptr) return;
+  std::atomic_ref(page->gpu_pending).store(awaited_gpu_records(outstanding().unreported), std::memory_order_relaxed);
+}
+
 void arm_gpu_activity() {
   if (std::strcmp(options().gpu, "off") == 0 || g_taken_by.load(std::memory_order_acquire) != nullptr) return;
   const DriverCall call;
@@ -376,70 +243,6 @@ bool launch_before_gpu_times(GpuActivity state) {
   return false;
 }
 
-bool gpu_bursts_possible() {
-  const GpuActivity state = g_gpu_activity.load(std::memory_order_acquire);
-  return state == GpuActivity::Resting || state == GpuActivity::Burst;
-}
-
-// The calls first and last, so that no kernel's record lacks the one that names its launch.
-bool begin_gpu_burst() {
-  if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::Resting) return false;
-  const EventScope scope;
-  const OwnCalls own;
-  const char* const calls = enable_calls();
-  const char* const graphs = enable_graphs();
-  if (!enable_all()) {
-    leave_for(GpuActivity::Off);
-    return false;
-  }
-  give_up_unreported();
-  g_burst_begin_tick.store(now_ticks(), std::memory_order_relaxed);
-  GpuActivity resting = GpuActivity::Resting;
-  if (!g_gpu_activity.compare_exchange_strong(resting, GpuActivity::Burst, std::memory_order_acq_rel)) {
-    disable_all();
-    return false;
-  }
-  if (!g_bursts_described.exchange(true) && scope.recording()) {
-    define_meta("gpu_correlation", calls);
-    define_meta("graphs", graphs);
-  }
-  return true;
-}
-
-// A launch counts itself before it asks: once some time has passed, every launch that the burst holds has been counted.
-bool gpu_burst_holds(uint64_t begin_tick) {
-  return g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Burst &&
-         begin_tick >= g_burst_begin_tick.load(std::memory_order_relaxed);
-}
-
-void end_gpu_burst() {
-  g_drain_noted.store(false, std::memory_order_relaxed);
-  g_draining.store(true, std::memory_order_relaxed);
-  GpuActivity burst = GpuActivity::Burst;
-  if (!g_gpu_activity.compare_exchange_strong(burst, GpuActivity::Resting, std::memory_order_acq_rel)) {
-    g_draining.store(false, std::memory_order_relaxed);
-  }
-}
-
-// All is there when all of it is known to have finished. Completion marks tell that while a stream is used; of one that is not, the number of
-// records does, which may count some of work from before the burst: hence not at once.
-bool gpu_burst_drained(BurstDrain how) {
-  if (!g_draining.load(std::memory_order_relaxed)) return true;
-  const OwnCalls own;
-  if (!g_drain_noted.exchange(true, std::memory_order_relaxed)) note_launched();
-  g_cupti.api.cuptiActivityFlushAll(0);
-  const Outstanding left = outstanding_of_noted();
-  const bool reported = left.unreported == 0 && how != BurstDrain::Early;
-  if (left.unfinished != 0 && !reported && how != BurstDrain::Late) return false;
-  g_draining.store(false, std::memory_order_relaxed);
-  if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Resting) disable_all();
-  g_cupti.api.cuptiActivityFlushAll(0);
-  g_bursts_miss.fetch_add(outstanding_of_noted().unreported, std::memory_order_relaxed);
-  count_cupti_dropped();
-  store_pending();
-  return true;
-}
-
 void push_external_id(uint64_t begin_tick) {
   const OwnCalls own;
   g_cupti.api.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, begin_tick);
@@ -456,7 +259,7 @@ void flush_gpu_activity(bool force) {
   const OwnCalls own;
   g_cupti.api.cuptiActivityFlushAll(force ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
   count_cupti_dropped();
-  store_pending();
+  store_gpu_pending();
   static std::atomic<bool> counted{false};
   if (loaded_cuptis() > 1 && !counted.exchange(true)) count(format::Counter::second_cupti);
 }
@@ -476,7 +279,7 @@ void end_gpu_activity() {
       [](uint64_t stop_ns) {
         last_flush(stop_ns);
         // Else it took so long that another part of the run is being recorded.
-        if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Finished) disable_all();
+        if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Finished) disable_cupti_kinds();
       },
       options().exit_wait);
 }
@@ -491,15 +294,15 @@ void gpu_activity_taken_away(const char* function) {
 }
 
 void restart_gpu_activity() {
-  forget_bursts();
+  forget_gpu_bursts();
   g_gpu_activity.store(GpuActivity::Cold, std::memory_order_release);
   __atomic_store_n(&g_gpu_activity_tried, 0u, __ATOMIC_RELAXED);
 }
 
 void forget_gpu_activity() {
-  forget_bursts();
+  forget_gpu_bursts();
   g_around_launches.store(0, std::memory_order_relaxed);
-  g_whole_graphs.store(false, std::memory_order_relaxed);
+  forget_cupti_kinds();
   g_said.store(false, std::memory_order_relaxed);
   forget_cupti_client();
   abandon_cupti_front();
@@ -512,56 +315,6 @@ const Cupti* cupti_in_use() { return attached() ? &g_cupti.api : nullptr; }
 bool gpu_activity_collects() {
   const GpuActivity state = g_gpu_activity.load(std::memory_order_acquire);
   return is_attached(state) || state == GpuActivity::TakenAway || state == GpuActivity::Finished;
-}
-
-bool gpu_activity_uses(CUpti_ActivityKind kind) {
-  if (!collecting()) return false;
-  for (const Kind& ours : kKinds) {
-    if (ours.kind == kind) return true;
-  }
-  if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE) return g_whole_graphs.load(std::memory_order_relaxed);
-  return kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION && external_ids();
-}
-
-void gpu_activity_times_nodes() {
-  if (!collecting() || !g_whole_graphs.exchange(false)) return;
-  {
-    const OwnCalls own;
-    if (!cupti_client_uses(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) {
-      g_cupti.api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
-    }
-  }
-  const EventScope scope;
-  if (scope.recording()) define_meta("graphs", "nodes: another profiler in the program collects kernels");
-}
-
-bool gpu_activity_uses_driver_call(uint32_t cbid) {
-  return collecting() && !external_ids() && is_launching_driver_call(cbid);
-}
-
-bool gpu_activity_uses_runtime_call(uint32_t cbid) {
-  return collecting() && g_runtime_calls.load(std::memory_order_relaxed) && is_launching_runtime_call(cbid);
-}
-
-void gpu_activity_meets_runtime_calls() { g_runtime_calls.store(true, std::memory_order_relaxed); }
-
-bool gpu_activity_keeps_calls(CUpti_ActivityKind kind) {
-  if (!collecting()) return false;
-  const Cupti& api = g_cupti.api;
-  const bool driver = kind == CUPTI_ACTIVITY_KIND_DRIVER;
-  if (driver ? external_ids() : !g_runtime_calls.load(std::memory_order_relaxed)) return false;
-  const auto set = driver ? api.cuptiActivityEnableDriverApi : api.cuptiActivityEnableRuntimeApi;
-  if (set == nullptr) return false;
-  const OwnCalls own;
-  const bool known = g_cupti.version >= CUPTI_API_VERSION;  // ids are only ever appended; those of CUDA 11.8 all have
-  const uint32_t driver_end = known ? +CUPTI_DRIVER_TRACE_CBID_SIZE : +CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx;
-  const uint32_t runtime_end =
-      known ? +CUPTI_RUNTIME_TRACE_CBID_SIZE : +CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060;
-  const uint32_t end = driver ? driver_end : runtime_end;
-  for (uint32_t cbid = 1; cbid < end; ++cbid) {
-    if (!(driver ? is_launching_driver_call(cbid) : is_launching_runtime_call(cbid))) set(cbid, 0);
-  }
-  return true;
 }
 
 }  // namespace prof::preload

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 namespace prof::preload {
 
@@ -37,9 +38,6 @@ extern std::atomic<GpuActivity> g_gpu_activity;
 struct Cupti;
 const Cupti* cupti_in_use();
 
-// Whether one launch of a graph is one operation with one GPU record (PROF_GRAPHS=whole).
-extern std::atomic<bool> g_whole_graphs;
-
 // Whether a launch entered now will get a GPU record (format::kLaunchNoGpuTimes otherwise). Counts launches that came too early.
 bool launch_before_gpu_times(GpuActivity state);  // false
 inline bool gpu_activity_on() {
@@ -57,17 +55,9 @@ extern std::atomic<uint32_t> g_around_launches;
 inline uint32_t around_launches() { return g_around_launches.load(std::memory_order_relaxed); }
 void push_external_id(uint64_t begin_tick);
 void pop_external_id();
-bool gpu_burst_holds(uint64_t begin_tick);  // asked behind the launch, when it is counted
 
 // Helper thread, about once a PROF_FLUSH: collects what is complete. May hang inside CUPTI; nobody waits for it unbounded.
 void flush_gpu_activity(bool force);
-// PROF_BUDGET, helper thread: launches between begin and end get their GPU times. Behind the end CUPTI collects until what was launched
-// is known to have finished (Late: or not), then it is true.
-enum class BurstDrain : uint8_t { Early, Settled, Late };
-bool gpu_bursts_possible();
-bool begin_gpu_burst();
-void end_gpu_burst();
-bool gpu_burst_drained(BurstDrain how);
 // At exit: forced flush, bounded by PROF_EXIT_WAIT, counting what is pending. Called on the exiting thread.
 void finish_gpu_activity();
 // The same, and CUPTI collects nothing for us any more: the program goes on without being recorded.
@@ -75,19 +65,13 @@ void end_gpu_activity();
 // Noticed by the stand-ins for CUPTI's functions: another tool uses another libcupti, and two of them cannot share the GPU.
 void gpu_activity_taken_away(const char* function);
 
-// Whether records of CUPTI belong into the log; what of CUPTI we need on, whatever another profiler turns off.
+// Whether records of CUPTI belong into the log, and whether CUPTI is collecting them now.
 bool gpu_activity_collects();
-bool gpu_activity_uses(CUpti_ActivityKind kind);
-bool gpu_activity_uses_driver_call(uint32_t cbid);
-bool gpu_activity_uses_runtime_call(uint32_t cbid);
-// Another profiler collects kernels, which CUPTI leaves out of graphs that are timed as a whole: nodes are timed from now on.
-void gpu_activity_times_nodes();
-// Another profiler collects runtime calls. From then on CUPTI names no driver call inside a runtime call any more, also when they are
-// turned off again (measured, CUPTI 13.0), so runtime calls tell where those operations came from.
-void gpu_activity_meets_runtime_calls();
-// Another profiler turns KIND_DRIVER or KIND_RUNTIME off: true if it stays on for us, now without the calls that put no work on a
-// GPU. (Turned off as a kind and on again call by call, CUPTI 13.0 records none.)
-bool gpu_activity_keeps_calls(CUpti_ActivityKind kind);
+bool gpu_activity_collecting();
+// CUPTI refused to: GPU times end here, or never began.
+void refuse_gpu_activity(std::string_view reason);
+// In the log's counters: how many operations still await their record.
+void store_gpu_pending();
 
 // Another part of the run begins: CUPTI, already open, is asked to collect again by its first launch.
 void restart_gpu_activity();

@@ -2,6 +2,7 @@
 
 #include "preload/capture/cupti_client.h"
 #include "preload/capture/cupti_front.h"
+#include "preload/capture/cupti_kinds.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/intercept/image.h"
 #include "preload/runtime/libc.h"

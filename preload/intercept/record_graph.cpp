@@ -1,5 +1,6 @@
 #include "preload/intercept/record_graph.h"
 
+#include "preload/capture/cupti_kinds.h"
 #include "preload/capture/gpu_ids.h"
 #include "preload/intercept/driver.h"
 #include "preload/intercept/graph_nodes.h"

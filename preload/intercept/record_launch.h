@@ -4,6 +4,7 @@
 
 #include "preload/capture/counters.h"
 #include "preload/capture/gpu_activity.h"
+#include "preload/capture/gpu_bursts.h"
 #include "preload/capture/stacks.h"
 #include "preload/intercept/captured_node.h"
 #include "preload/intercept/functions.h"

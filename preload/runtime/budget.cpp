@@ -4,6 +4,7 @@
 #include "preload/capture/clock.h"
 #include "preload/capture/decimal.h"
 #include "preload/capture/gpu_activity.h"
+#include "preload/capture/gpu_bursts.h"
 #include "preload/capture/stacks.h"
 #include "preload/runtime/budget_controller.h"
 #include "preload/runtime/explain.h"

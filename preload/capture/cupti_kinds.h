@@ -1,0 +1,41 @@
+// What of CUPTI is on for us: kinds of records, and by which records it tells what call an operation came from. What another profiler of the
+// program uses stays on when ours is turned off, and what we use stays on when theirs is (cupti_stand_ins.cpp).
+#pragma once
+
+#include "preload/capture/cupti_headers.h"
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+namespace prof::preload {
+
+// Empty: they are on; else the reason, and nothing is.
+std::string_view enable_cupti_kinds();
+// What was reached, for the log.
+const char* enable_cupti_calls();
+const char* enable_cupti_graphs();
+void enable_unified_memory();
+void disable_cupti_kinds();
+// Some driver call is recorded while the first context is made, else none ever is; cuInit is over and costs a launch nothing.
+void show_driver_calls();
+// The child of a fork.
+void forget_cupti_kinds();
+
+// Whether one launch of a graph is one operation with one GPU record (PROF_GRAPHS=whole).
+extern std::atomic<bool> g_whole_graphs;
+
+// What we need on, whatever another profiler turns off.
+bool gpu_activity_uses(CUpti_ActivityKind kind);
+bool gpu_activity_uses_driver_call(uint32_t cbid);
+bool gpu_activity_uses_runtime_call(uint32_t cbid);
+// Another profiler collects kernels, which CUPTI leaves out of graphs that are timed as a whole: nodes are timed from now on.
+void gpu_activity_times_nodes();
+// Another profiler collects runtime calls. From then on CUPTI names no driver call inside a runtime call any more, also when they are
+// turned off again (measured, CUPTI 13.0), so runtime calls tell where those operations came from.
+void gpu_activity_meets_runtime_calls();
+// Another profiler turns KIND_DRIVER or KIND_RUNTIME off: true if it stays on for us, now without the calls that put no work on a
+// GPU. (Turned off as a kind and on again call by call, CUPTI 13.0 records none.)
+bool gpu_activity_keeps_calls(CUpti_ActivityKind kind);
+
+}  // namespace prof::preload

@@ -1,0 +1,29 @@
+// PROF_BUDGET: GPU times in bursts. CUPTI stays open; a burst turns its kinds on, and off again when the records of what was launched in it
+// have come. budget.h says when. On the helper thread, but for gpu_burst_holds().
+#pragma once
+
+#include <cstdint>
+
+namespace prof::preload {
+
+void expect_gpu_bursts();  // a budget governs this life
+void forget_gpu_bursts();
+
+bool gpu_bursts_possible();
+bool begin_gpu_burst();
+void end_gpu_burst();
+// Behind the end CUPTI collects until what was launched is known to have finished (Late: or not), then it is true.
+enum class BurstDrain : uint8_t { Early, Settled, Late };
+bool gpu_burst_drained(BurstDrain how);
+// A burst is over, and CUPTI still collects.
+bool gpu_burst_drains();
+// The recording ends in the middle of a burst, whose records its last flush awaits.
+void gpu_burst_ends_with_recording();
+
+// Asked by a launch once it has been counted: whether a burst holds all of it.
+bool gpu_burst_holds(uint64_t begin_tick);
+
+// Of operations without records, those that are waited for: nobody awaits what is launched between bursts.
+uint64_t awaited_gpu_records(uint64_t unreported);
+
+}  // namespace prof::preload
