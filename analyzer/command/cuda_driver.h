@@ -17,12 +17,16 @@ class CudaDriver {
     using Function = int (*)(Args...);
     const auto function = reinterpret_cast<Function>(dlsym(handle_, name));
     const int result = function != nullptr ? function(args...) : -1;
-    if (result != 0) error_ = std::string(name) + ": " + (function != nullptr ? name_of(result) : "it is missing");
+    if (result != 0) describe(name, function != nullptr ? name_of(result) : "it is missing");
     return result == 0;
   }
   const std::string& error() const { return error_; }
 
  private:
+  void describe(const char* name, const std::string& reason) {
+    error_ = name;
+    error_ += ": " + reason;
+  }
   std::string name_of(int result) const {
     const char* text = nullptr;
     const auto name = reinterpret_cast<int (*)(int, const char**)>(dlsym(handle_, "cuGetErrorName"));
