@@ -26,6 +26,11 @@ uint64_t share_of(uint64_t whole, int64_t part_ns, int64_t all_ns) {
                                static_cast<uint64_t>(all_ns));
 }
 
+bool has_shapes(const Trace& trace) {
+  return std::any_of(trace.details.begin(), trace.details.end(),
+                     [](const OperatorDetail& detail) { return index(detail.dims) != 0; });
+}
+
 }  // namespace
 
 std::string_view cost_source_name(CostSource source) {
@@ -44,10 +49,19 @@ KernelCosts::KernelCosts(const Trace& trace, const Views& views, DataType assume
     : trace_(trace), views_(views), assumed_(assumed), library_(trace), words_(trace.kernels.size()) {
   index_.resize(trace.operations.size());
   costs_.resize(kReasons);
-  costs_[1].no_flops = costs_[1].no_bytes = trace.details.empty() ? NoCost::NoShapes : NoCost::NoFormula;
+  costs_[1].no_flops = costs_[1].no_bytes = has_shapes(trace) ? NoCost::NoFormula : NoCost::NoShapes;
   if (trace.operations.empty()) return;
   if (!trace.ranges.empty()) take_from_ranges();
   take_from_counters();
+}
+
+std::string_view KernelCosts::remedy() const {
+  if (any() || trace_.operations.empty()) return "";
+  if (costs_[1].no_flops == NoCost::NoFormula)
+    return "no kernel has a number: of no operator that launched one a formula is known";
+  return trace_.details.empty()
+             ? "no kernel has a number: record with PROF_LIBS=1 (library calls) or --counters roofline (measured)"
+             : "no kernel has a number: the operators have no shapes (torch.profiler: record_shapes=True)";
 }
 
 // Counted FLOPs are taken where nothing is missing: of a set without tensor cores a product's would be those of its epilogue, and of one

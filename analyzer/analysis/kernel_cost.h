@@ -41,6 +41,8 @@ class KernelCosts {
   // Of a row of Trace::operations. What is no kernel has no cost.
   const KernelCost& of(uint32_t operation) const { return costs_[index_[operation]]; }
   bool any() const { return costs_.size() > kReasons; }
+  // Why no kernel has a number, and what to do; "" where one has.
+  std::string_view remedy() const;
 
  private:
   static constexpr size_t kReasons = 2;  // no launch, no formula

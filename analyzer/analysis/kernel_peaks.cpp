@@ -22,9 +22,8 @@ struct PeakRow {
   PeakSums sums;
 };
 
-std::vector<PeakRow> peak_rows(const AnalysisInput& input, const PeaksOfDevices& peaks) {
+std::vector<PeakRow> peak_rows(const AnalysisInput& input, const PeaksOfDevices& peaks, const KernelCosts& costs) {
   const Trace& trace = input.trace;
-  const KernelCosts costs(trace, input.views, data_type(input.options.dtype));
   const IntervalSet wanted = union_of(report_windows(input));
   std::vector<PeakRow> rows;
   std::unordered_map<uint64_t, uint32_t> row_of;
@@ -72,10 +71,11 @@ Table kernel_peaks(const AnalysisInput& input) {
     throw std::runtime_error("--peaks: rows are kernels of a device; --group-by belongs to the report roofline");
   const Trace& trace = input.trace;
   const PeaksOfDevices peaks = peaks_of_devices(input);
+  const KernelCosts costs(trace, input.views, data_type(input.options.dtype));
   Table table("kernels", "Kernels against the peaks of their device");
   add_columns(table);
   uint64_t above = 0;
-  for (const PeakRow& each : peak_rows(input, peaks)) {
+  for (const PeakRow& each : peak_rows(input, peaks, costs)) {
     const PeakSums& sums = each.sums;
     const Device& device = trace.devices[each.device];
     Table::Row row = table.row();
@@ -98,6 +98,7 @@ Table kernel_peaks(const AnalysisInput& input) {
     if (table.notes.size() < 20) table.notes.push_back(window_note(window));
   }
   table.notes.insert(table.notes.end(), peaks.notes.begin(), peaks.notes.end());
+  if (!costs.remedy().empty()) table.notes.emplace_back(costs.remedy());
   table.notes.push_back(
       "rates: sums over the time of the launches whose number is known; an operator's numbers are its main kernel's");
   if (above != 0)

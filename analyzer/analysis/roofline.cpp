@@ -110,6 +110,7 @@ Roofline roofline(const AnalysisInput& input) {
   const IntervalSet wanted = union_of(report_windows(input));
   Roofline answer;
   answer.peaks = peaks_of_devices(input);
+  if (!costs.remedy().empty()) answer.peaks.notes.emplace_back(costs.remedy());
   std::vector<IntervalCollector> times;
   std::unordered_map<std::string, uint32_t> row_of;
   std::unordered_map<uint64_t, uint32_t> row_of_ids;  // device and what makes the name, so that it is made once

@@ -81,6 +81,25 @@ TEST(KernelCost, TheMainKernelHasTheFlopsAndItsHelpersNone) {
   EXPECT_EQ(helper.no_flops, NoCost::Helper);
 }
 
+TEST(KernelCost, WhereNoOperatorHasShapesThatIsTheReasonAndARemedyIsSaid) {
+  const auto bare = TraceText().op("aten::mm", 0, 50).kernel("gemm", 1, 100, 110).import();
+  const Views views(*bare);
+  const KernelCosts costs(*bare, views);
+  EXPECT_EQ(costs.of(0).no_flops, NoCost::NoShapes);
+  EXPECT_NE(costs.remedy().find("record_shapes=True"), std::string_view::npos);
+
+  const auto shaped = TraceText().op("aten::mm", 0, 50, kMm).kernel("gemm", 1, 100, 110).kernel("own", 60, 120, 130);
+  const auto trace = shaped.import();
+  const Views views_of_shaped(*trace);
+  EXPECT_EQ(KernelCosts(*trace, views_of_shaped).remedy(), "");
+
+  const auto unknown = TraceText().op("my::op", 0, 50, kMm).kernel("own", 1, 100, 110).import();
+  const Views views_of_unknown(*unknown);
+  const KernelCosts none(*unknown, views_of_unknown);
+  EXPECT_EQ(none.of(0).no_flops, NoCost::NoFormula);
+  EXPECT_NE(none.remedy().find("a formula is known"), std::string_view::npos);
+}
+
 TEST(KernelCost, AnOperatorAroundACountedOneHasNothingOfItsOwn) {
   const auto trace =
       TraceText()
