@@ -45,9 +45,9 @@ std::string counter_list() {
     }
   }
   return text +
-         "Of a set those metrics are measured that the chip has. Others by name, separated by commas; those of a chip "
-         "are\n"
-         "listed by: ncu --query-metrics --chip CHIP\n";
+         "Of a set those metrics are measured that the chip has. Others by name, separated by commas: list:CHIP (such "
+         "as "
+         "list:GH100)\nor list:ORDINAL (of a GPU of this machine) prints those of a chip.\n";
 }
 
 }  // namespace prof::analyzer

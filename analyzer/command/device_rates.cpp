@@ -1,12 +1,12 @@
 #include "analyzer/command/device_rates.h"
 
 #include "analyzer/command/cuda_driver.h"
+#include "analyzer/command/cuda_library.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <random>
@@ -59,30 +59,17 @@ std::vector<unsigned char> pattern_of(const GemmForm& form) {
 
 class Cublas {
  public:
-  explicit Cublas(const std::string& file) {
-    if (!file.empty()) {
-      open(file);
-      return;
-    }
-    const char* const home = std::getenv("CUDA_HOME");
-    for (const std::string& folder :
-         {std::string(), fmt::format("{}/lib64/", home != nullptr ? home : "/usr/local/cuda"),
-          std::string("/usr/local/cuda/lib64/")}) {
-      for (const int major : {13, 12, 11}) {
-        if (open(fmt::format("{}libcublas.so.{}", folder, major))) return;
-      }
-    }
-  }
+  explicit Cublas(const std::string& file) : library_("cublas", file), error_(library_.error()) {}
   ~Cublas() {
-    if (handle_ != nullptr) function<int(void*)>("cublasDestroy_v2")(handle_);
+    if (handle_ != nullptr) library_.function<int(void*)>("cublasDestroy_v2")(handle_);
   }
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
 
   // With the context current that it is to work in. False: error().
   bool start() {
-    if (library_ == nullptr || handle_ != nullptr) return handle_ != nullptr;
-    const auto create = function<int(void**)>("cublasCreate_v2");
+    if (!library_.there() || handle_ != nullptr) return handle_ != nullptr;
+    const auto create = library_.function<int(void**)>("cublasCreate_v2");
     const int status = create != nullptr ? create(&handle_) : -1;
     if (status != 0) handle_ = nullptr, error_ = fmt::format("cublasCreate_v2 gave {}", status);
     return status == 0;
@@ -91,7 +78,7 @@ class Cublas {
   int multiply(const GemmForm& form, int n, DevicePointer a, DevicePointer b, DevicePointer c) const {
     using Gemm = int(void*, int, int, int, int, int, const void*, DevicePointer, int, int, DevicePointer, int, int,
                      const void*, DevicePointer, int, int, int, int);
-    const auto gemm = function<Gemm>("cublasGemmEx");
+    const auto gemm = library_.function<Gemm>("cublasGemmEx");
     if (gemm == nullptr) return -1;
     const double one64 = 1, zero64 = 0;
     const float one32 = 1, zero32 = 0;
@@ -103,23 +90,13 @@ class Cublas {
     return gemm(handle_, kTransposed, kAsItIs, n, n, n, alpha, a, form.element, n, b, form.element, n, beta, c,
                 form.result, n, form.compute, kDefaultAlgorithm);
   }
-  const std::string& file() const { return file_; }
+  const std::string& file() const { return library_.file(); }
   const std::string& error() const { return error_; }
 
  private:
-  bool open(const std::string& file) {
-    library_ = dlopen(file.c_str(), RTLD_NOW);
-    if (library_ == nullptr) error_ = dlerror();
-    file_ = file;
-    return library_ != nullptr;
-  }
-  template <class Function> Function* function(const char* name) const {
-    return reinterpret_cast<Function*>(dlsym(library_, name));
-  }
-
-  void* library_ = nullptr;
+  CudaLibrary library_;
   void* handle_ = nullptr;
-  std::string file_, error_;
+  std::string error_;
 };
 
 // Memory of the GPU that ends with the scope.

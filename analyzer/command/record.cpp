@@ -1,5 +1,6 @@
 // prof record: runs a program with libprof.so preloaded, ends as the program ended, and names the logs that were made.
 // Its flags are the recorder's options: preload/runtime/options.def.
+#include "analyzer/command/chip_metrics.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/counter_list.h"
 #include "analyzer/command/record_child.h"
@@ -19,6 +20,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 namespace prof::analyzer {
@@ -165,6 +167,16 @@ bool is_bare_flag(const std::vector<std::string>& words, size_t at) {
   return at + 1 == words.size() || words[at + 1].starts_with('-');
 }
 
+// "list" or "list:CHIP" of --counters, which record nothing: the chip, "" for the sets.
+std::optional<std::string> wanted_list(const std::vector<std::pair<std::string, std::string>>& variables) {
+  for (const auto& [variable, value] : variables) {
+    if (variable != "PROF_COUNTERS") continue;
+    if (value == "list") return "";
+    if (value.starts_with("list:")) return value.substr(5);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void drop_separator(std::vector<std::string>& words) {
@@ -200,6 +212,7 @@ void add_record(CLI::App& app, Run& run) {
       "  prof record --output logs --gpu off -- python3 train.py\n"
       "  prof record --repeat-kernel scale:3=100 --assume-idempotent -- ./app\n"
       "  prof record --counters list\n"
+      "  prof record --counters list:GH100 | grep dram\n"
       "An option of 0|1 alone, before another option or --, is 1. Every option can also be given as the variable in "
       "brackets. The program keeps its terminal, process group and "
       "exit\n"
@@ -212,9 +225,8 @@ void add_record(CLI::App& app, Run& run) {
       if (verb->count(std::string("--") + option.flag) != 0) variables.emplace_back(option.variable, (*values)[i]);
     }
     run = [command, variables] {
-      if (std::find(variables.begin(), variables.end(), std::pair<std::string, std::string>("PROF_COUNTERS", "list")) !=
-          variables.end()) {
-        fmt::print("{}", counter_list());
+      if (const auto list = wanted_list(variables)) {
+        fmt::print("{}", list->empty() ? counter_list() : chip_metrics(*list));
         return kComplete;
       }
       return record(command, variables);

@@ -93,7 +93,7 @@ bool CounterSession::open(const Cupti& api, CUcontext context, uint32_t device, 
     if (const char* const why = choose_metrics(wanted, {kind_of, &lists}, metrics_); why != nullptr) {
       join(reason_, sizeof reason_,
            {metrics_.wrong, metrics_.wrong.empty() ? "" : " is ", why, " (", chip_,
-            "); ncu --query-metrics lists the metrics"});
+            "); prof record --counters list:", chip_, " prints its metrics"});
     } else if (add_metrics() && make_config() && open_profiler()) {
       return true;
     }
@@ -180,7 +180,8 @@ bool CounterSession::add_metrics() {
     params.numMetrics = 1;
     if (api_->cuptiProfilerHostConfigAddMetrics(&params) != CUPTI_ERROR_INVALID_PARAMETER) continue;
     join(reason_, sizeof reason_,
-         {metrics_.names[i], " has a suffix that is none (", chip_, "); ncu --query-metrics-mode suffix lists them"});
+         {metrics_.names[i], " has a suffix that is none (", chip_, "); prof record --counters list:", chip_,
+          " prints them"});
     return false;
   }
   return refuse("cuptiProfilerHostConfigAddMetrics", result);

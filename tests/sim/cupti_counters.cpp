@@ -17,6 +17,7 @@
 #endif
 
 struct CUpti_Profiler_Host_Object {
+  std::string_view chip;
   std::vector<std::string> metrics;
 };
 
@@ -44,6 +45,7 @@ constexpr const char* kCounters[] = {"gpu__time_duration",
                                      "sm__sass_thread_inst_executed_op_hadd_pred_on",
                                      "sm__sass_thread_inst_executed_op_hmul_pred_on",
                                      "sm__sass_thread_inst_executed_op_hfma_pred_on"};
+constexpr const char* kChips[] = {"GA100", "GH100"};
 constexpr const char* kRatios[] = {"l1tex__t_sector_hit_rate"};
 constexpr const char* kThroughputs[] = {"sm__throughput", "dram__throughput"};
 
@@ -194,7 +196,25 @@ SIM_COUNTER_CALL(cuptiProfilerGetCounterAvailability, CUpti_Profiler_GetCounterA
 }
 
 SIM_COUNTER_CALL(cuptiProfilerHostInitialize, CUpti_Profiler_Host_Initialize_Params) {
-  p->pHostObject = new CUpti_Profiler_Host_Object;
+  const auto chip = std::find(std::begin(kChips), std::end(kChips), std::string_view(p->pChipName));
+  if (chip == std::end(kChips)) return CUPTI_ERROR_INVALID_CHIP_NAME;
+  p->pHostObject = new CUpti_Profiler_Host_Object{*chip, {}};
+  return CUPTI_SUCCESS;
+}
+
+SIM_COUNTER_CALL(cuptiProfilerHostGetSupportedChips, CUpti_Profiler_Host_GetSupportedChips_Params) {
+  p->numChips = std::size(kChips), p->ppChipNames = kChips;
+  return CUPTI_SUCCESS;
+}
+
+// As CUPTI of CUDA 12 for the GA100: only names with a suffix.
+SIM_COUNTER_CALL(cuptiProfilerHostGetMetricProperties, CUpti_Profiler_Host_GetMetricProperties_Params) {
+  const std::string_view name = p->pMetricName;
+  const bool bare = name.find('.') == std::string_view::npos;
+  if (p->pHostObject->chip == "GA100" ? !is_metric(name) : !bare) return CUPTI_ERROR_INVALID_METRIC_NAME;
+  p->pDescription = name.starts_with("dram") ? "# of what the memory did" : "# of something";
+  p->pHwUnit = "sim";
+  p->pDimUnit = name.find("bytes") != std::string_view::npos ? "byte" : "";
   return CUPTI_SUCCESS;
 }
 

@@ -5,7 +5,7 @@
 // Expect: status 0
 // Expect: stderr libprof: no hardware counters: cuptiProfilerGetCounterAvailability: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES: run as root or with CAP_SYS_ADMIN, or load the driver with NVreg_RestrictProfilingToAdminUsers=0
 // Expect: stderr libprof: no hardware counters: GPU 0 cannot be profiled: it is a vGPU that may not be profiled
-// Expect: stderr libprof: no hardware counters: no_such_metric is not a metric of this chip (GH100); ncu --query-metrics lists the metrics; GPU times are recorded instead
+// Expect: stderr libprof: no hardware counters: no_such_metric is not a metric of this chip (GH100); prof record --counters list:GH100 prints its metrics; GPU times are recorded instead
 // Expect: stderr libprof: no hardware counters: dram__bytes_read.max_rate has a suffix that is none (GH100)
 // Expect: stderr libprof: no hardware counters: sm__throughput is no counter: it needs a suffix such as
 // Expect: stderr libprof: no hardware counters: these metrics need several passes, and an NVTX range runs once
