@@ -1,0 +1,120 @@
+// What the GPU did, and what it is: operations, kernels, graphs, streams, devices. Tables of Trace (trace.h).
+#pragma once
+
+#include "analyzer/model/row_ids.h"
+#include "analyzer/model/strings.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace prof::analyzer {
+
+// Graph: one launch of a CUDA graph, timed as a whole; its operations are not in the input then.
+enum class GpuKind : uint32_t { Kernel = 0, Copy = 1, Fill = 2, Graph = 3 };
+
+// One kernel, copy, memset or whole graph on a GPU. 48 bytes.
+struct GpuOperation {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  uint64_t bytes : 48 = 0;       // copies and memsets
+  uint64_t peer_source : 8 = 0;  // peer copies: 1 + device
+  uint64_t peer_destination : 8 = 0;
+  uint64_t graph_node = 0;  // graph id << 32 | node; 0: launched outside graphs
+  uint32_t launch = kNone;  // row of Trace::host
+  uint32_t correlation = 0;
+  uint32_t detail = 0;  // kernel, graph: KernelId; copy: kind | source kind << 8 | destination kind << 16 (CUPTI's
+                        // numbers); memset: memory kind
+  uint32_t stream_index : 29 = 0;
+  uint32_t kind_bits : 3 = 0;
+
+  StreamId stream() const { return StreamId{stream_index}; }
+  GpuKind kind() const { return static_cast<GpuKind>(kind_bits); }
+  // `detail` is a KernelId. A whole graph counts where kernels count: what it is made of cannot be told apart.
+  bool has_kernel() const { return kind() == GpuKind::Kernel || kind() == GpuKind::Graph; }
+  bool linked() const { return launch != kNone; }
+  int64_t duration_ns() const { return end_ns > start_ns ? end_ns - start_ns : 0; }  // reversed: counted in Coverage
+};
+static_assert(sizeof(GpuOperation) == 48);
+
+// What is launched: from the GPU's record (registers known) or from the launch call (function name and shape).
+struct Kernel {
+  StringId name{};  // mangled, as recorded; empty: not known
+  uint32_t grid[3] = {};
+  uint32_t block[3] = {};
+  uint32_t registers = 0;
+  uint32_t static_shared_bytes = 0;
+  uint32_t dynamic_shared_bytes = 0;
+  uint32_t local_bytes = 0;
+  uint32_t launch_type = 0;
+  bool from_gpu = false;
+};
+
+// An executable graph.
+struct Graph {
+  ProcessId process{};
+  uint64_t handle = 0;
+  uint32_t number = 0;  // as GPU records have it
+  uint64_t kernels = 0, copies = 0, fills = 0, host_nodes = 0, other_nodes = 0;
+  bool device_launch = false;  // a kernel may launch it
+};
+
+// A stream as the GPU ran it.
+struct Stream {
+  DeviceId device{};
+  uint32_t context = 0;
+  uint32_t number = 0;
+  uint32_t green_context = kNone;  // kNone: none, or not known
+  int64_t priority = 0;
+  bool priority_known = false;
+  Rows operations;
+  StringId name{};  // that the program gave it
+};
+
+// A GPU as one process saw it.
+struct Device {
+  ProcessId process{};
+  uint32_t ordinal = 0;
+  std::string name;
+  std::string uuid;
+  std::vector<std::pair<std::string, uint64_t>> properties;  // Kineto's names
+  uint32_t physical = 0;  // equal for the same GPU seen by several processes of one host
+  StringId given_name{};  // by the program
+};
+
+// Something that happened to managed memory; only logs recorded with PROF_UNIFIED=on have them. Values are CUPTI's.
+enum class UnifiedWhat : uint32_t {
+  ToDevice = 1,
+  ToHost = 2,
+  CpuFault = 3,
+  GpuFaults = 4,
+  Thrashing = 5,
+  Throttling = 6,
+  RemoteMap = 7,
+  BetweenDevices = 8
+};
+
+constexpr bool moves_memory(UnifiedWhat what) {
+  return what == UnifiedWhat::ToDevice || what == UnifiedWhat::ToHost || what == UnifiedWhat::BetweenDevices;
+}
+
+struct UnifiedMemoryEvent {
+  int64_t start_ns = 0, end_ns = 0;
+  uint64_t value = 0;  // moved: bytes; faults: how many
+  uint64_t address = 0;
+  ProcessId process{};
+  UnifiedWhat what{};
+  uint32_t source = 0, destination = 0;  // 1 + ordinal; 0: the CPU
+  uint32_t flags = 0;                    // CUPTI's: cause of the migration, kind of access
+  bool moves() const { return moves_memory(what); }
+};
+
+// A range projected on a stream by the tool that wrote the trace (Kineto's gpu_user_annotation): never counted as GPU work.
+struct GpuAnnotation {
+  int64_t start_ns = 0, end_ns = 0;
+  StreamId stream{};
+  LabelId label{};
+};
+
+}  // namespace prof::analyzer

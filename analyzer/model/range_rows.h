@@ -1,0 +1,109 @@
+// What the program called its own doing: ranges and marks, with labels and payloads, counters and names. Tables of Trace (trace.h).
+//
+// A *range* is any named stretch of a host thread's time that is no CUDA call: an NVTX range of ours or of nsys and nvprof, an
+// operator or annotation of torch.profiler, a Python function. Logs have only NVTX ranges; everything asked about operators
+// is asked about all of them.
+#pragma once
+
+#include "analyzer/model/row_ids.h"
+#include "analyzer/model/strings.h"
+
+#include <cstdint>
+
+namespace prof::analyzer {
+
+enum class RangeStyle : uint8_t { PushPop = 0, StartEnd = 1, Mark = 2 };
+
+// Who made a range. Annotation: torch.profiler's record_function and ProfilerStep; Overhead: the profiler's own work.
+enum class RangeKind : uint8_t { Nvtx = 0, Operator = 1, Annotation = 2, Python = 3, Overhead = 4 };
+
+// One range or mark. 48 bytes. Push/pop style means nested in time on its thread, whoever made it.
+struct Range {
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;  // marks: begin
+  uint64_t payload =
+      0;  // NVTX: the payload, or its row of Trace::payloads; other kinds: row of Trace::details, 0 if there is none
+  ThreadId thread{};  // where it was opened
+  LabelId label{};
+  PathId path{};  // push/pop: all open ranges of the thread but Python's, this one last
+  uint32_t parent =
+      kNone;  // push/pop: row of Trace::ranges; NVTX: the enclosing range of the same domain, else of the thread
+  uint16_t level = 0;        // push/pop: how many such ranges enclose it
+  uint16_t children = 0;     // push/pop: directly inside it, at most 65535
+  uint8_t payload_type = 0;  // NVTX's nvtxPayloadType_t; kExtendedPayload: `payload` is a row
+  RangeStyle style{};
+  bool unfinished : 1 = false;    // never closed: ends with the last record of its process
+  bool crosses : 1 = false;       // push/pop: closed while a range opened after it (of another domain) was still open
+  bool other_thread : 1 = false;  // start/end: Trace::ended_by says which thread closed it
+  bool ended_again : 1 = false;   // start/end: closed once more after its end
+  bool deferred : 1 = false;      // submitted after the fact, with time stamps of the program's own
+  RangeKind kind{};
+};
+static_assert(sizeof(Range) == 48);
+
+struct Label {
+  StringId domain{};  // empty: NVTX's default domain
+  StringId text{};
+  uint32_t category = 0;
+  bool has_color = false;
+  uint32_t color = 0;        // ARGB
+  StringId category_name{};  // empty: the program gave it none
+};
+
+// What a trace of torch.profiler knows of an operator beyond its name and time. 48 bytes. Texts are JSON as in the trace.
+struct OperatorDetail {
+  uint64_t external_id = 0;
+  int64_t sequence = -1;        // autograd's sequence number: equal for a forward operator and its backward; -1: none
+  uint64_t flops = 0;           // as the trace has it; 0: not in the trace
+  uint32_t forward_thread = 0;  // of a backward operator: PyTorch's own number of the forward thread; 0: none
+  StringId dims{}, types{}, concrete{};  // "Input Dims", "Input type", "Concrete Inputs"
+  StringId stack{};                      // "Call stack"
+  StringId other{};                      // Triton's arguments (kernel_file, num_warps …), as members of a JSON object
+};
+static_assert(sizeof(OperatorDetail) == 48);
+
+inline constexpr uint8_t kExtendedPayload = 9;
+
+// One named value of an extended NVTX payload; its text is JSON (a number, an array, a quoted string).
+struct PayloadValue {
+  StringId name{};
+  StringId json{};
+};
+
+// What a program called something of its own. Names of threads, devices and streams are in their rows too.
+struct GivenName {
+  ProcessId process{};
+  int64_t time_ns = 0;
+  uint32_t what = 0;    // format::NamedKind
+  uint64_t object = 0;  // tid, ordinal, handle
+  uint32_t type = 0;    // Other: NVTX's identifierType
+  bool gone = false;    // the name was taken back
+  StringId domain{}, name{};
+};
+
+// A counter that a program samples through NVTX; groups have one for each of their numbers.
+struct ProgramCounter {
+  ProcessId process{};
+  StringId domain{}, name{}, unit{};
+  uint64_t without_value = 0;  // samples that said only why there is no number
+};
+struct CounterSample {
+  int64_t time_ns = 0;
+  double value = 0;
+  uint32_t counter = 0;  // of Trace::program_counters
+};
+
+// One node of the tree of range chains: its own label below its parent's.
+struct PathNode {
+  PathId parent{};
+  LabelId label{};
+};
+
+// From `time_ns` on the thread is in `path`. A thread's changes are sorted by time. Only logs have them: where a trace has
+// begin and end of each range, paths follow from the ranges.
+struct PathChange {
+  int64_t time_ns = 0;
+  PathId path{};
+};
+
+}  // namespace prof::analyzer
