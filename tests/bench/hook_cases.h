@@ -1,0 +1,64 @@
+// The cases of hook_bench: what is measured (hook_cases.cpp, in a process under libprof.so) and against which limits (hook_bench.cpp,
+// the process that starts it).
+#pragma once
+
+#include "tests/bench/measure.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace prof::bench {
+
+struct Case {
+  std::string_view name, title;
+  int threads;
+  bool one_stream, disk_writer;
+  enum What { Launch, Nvtx, Everything, Threads, Library } what;
+  bool gates;
+  const char* depth = "counts";  // PROF_DEPTH: a completion mark is two calls of the driver's own, no part of a hook
+  const char* stacks = "off";    // PROF_STACKS
+  int frames = 0;                // more than there are of the benchmark's own, below which it launches
+  int places = 1;                // so many different stacks in turn
+};
+constexpr Case kCases[] = {
+    {"launch_1", "cuLaunchKernel, 1 thread", 1, false, false, Case::Launch, true},
+    {"launch_1_writer", "cuLaunchKernel, 1 thread, beside a disk writer", 1, false, true, Case::Launch, true},
+    {"launch_8", "cuLaunchKernel, 8 threads, a stream each", 8, false, false, Case::Launch, false},
+    {"launch_shared", "cuLaunchKernel, 4 threads on one stream", 4, true, false, Case::Launch, false},
+    {"launch_1_marks", "cuLaunchKernel, 1 thread, with completion marks (the default)", 1, false, false, Case::Launch,
+     false, "marks"},
+    {"stack_10", "cuLaunchKernel with its stack, 10 frames", 1, false, false, Case::Launch, false, "counts", "launch",
+     1},
+    {"stack_31", "cuLaunchKernel with its stack, 31 frames", 1, false, false, Case::Launch, true, "counts", "launch",
+     22},
+    {"stack_31_places", "cuLaunchKernel with its stack, 31 frames, 64 places in turn", 1, false, false, Case::Launch,
+     false, "counts", "launch", 22, 64},
+    {"threads_off", "first launch of a thread, without stacks", 1, false, false, Case::Threads, false},
+    {"threads_stacks", "first launch of a thread, with its stack", 1, false, false, Case::Threads, false, "counts",
+     "launch", 22},
+    {"nvtx", "nvtxRangePushA + nvtxRangePop", 1, false, false, Case::Nvtx, true},
+    {"library", "cublasSgemm_v2 with PROF_LIBS=1", 1, false, false, Case::Library, true},
+    {"library_lt", "cublasLtMatmul with PROF_LIBS=1", 1, false, false, Case::Library, true},
+    {"library_sparse", "cusparseSpMM with PROF_LIBS=1", 1, false, false, Case::Library, true},
+    {"library_off", "cublasSgemm_v2 linked, without PROF_LIBS", 1, false, false, Case::Library, false},
+    {"everything", "launches with GPU times from the simulated CUPTI", 1, false, false, Case::Everything, true,
+     "marks"},
+};
+
+// Measures the case and prints rows for people, and lines "#mean …" and so on for the process that started this one.
+int run_case(const Case& which);
+
+[[noreturn]] inline void fail(const char* what) {
+  std::fprintf(stderr, "hook_bench: %s\n", what);
+  std::exit(2);
+}
+
+// A processor that was idle takes some hundred milliseconds to its usual clock.
+inline void wake_processor() {
+  const uint64_t until = clock_ns(CLOCK_MONOTONIC) + 500'000'000;
+  while (clock_ns(CLOCK_MONOTONIC) < until) {}
+}
+
+}  // namespace prof::bench
