@@ -178,7 +178,7 @@ int run_report(Options& options) {
 void add_report(CLI::App& app, Run& run) {
   CLI::App* const verb = app.add_subcommand("report", "tables: " + all_names());
   const auto options = std::make_shared<Options>();
-  verb->add_option("NAME FILE", options->words, "report names, then logs or traces of other tools");
+  verb->add_option("NAMES-AND-FILES", options->words, "report names, then logs or traces of other tools");
   verb->add_flag("--list", options->list, "list the reports");
   add_names_option(*verb, options->names_given);
   options->table.add_to(*verb, kStackFormats);

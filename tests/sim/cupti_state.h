@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <bitset>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <deque>

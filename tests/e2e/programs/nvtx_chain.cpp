@@ -19,6 +19,8 @@
 #include <nvtx3/nvToolsExtCuda.h>
 #include <nvtx3/nvToolsExtSync.h>
 
+#include <cstdint>
+
 int main() {
   if (nvtxRangePushA("both") != 0 || nvtxRangePop() != 0) return 1;
   const nvtxDomainHandle_t domain = nvtxDomainCreateA("theirs");

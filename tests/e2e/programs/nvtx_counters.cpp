@@ -18,6 +18,8 @@
 #include <nvtx3/nvToolsExtSemanticsTime.h>
 #include <time.h>
 
+#include <cstdint>
+
 namespace {
 
 int64_t monotonic() {

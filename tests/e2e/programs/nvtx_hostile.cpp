@@ -10,6 +10,7 @@
 // Expect: trace: "name":"behind"
 #include <nvtx3/nvToolsExtPayload.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <vector>

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <set>
+#include <stdexcept>
 
 namespace prof::analyzer {
 namespace {

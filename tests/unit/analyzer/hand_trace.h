@@ -6,6 +6,7 @@
 #include "analyzer/model/import.h"
 
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include <cstring>
+#include <iterator>
 
 namespace prof::analyzer {
 namespace {

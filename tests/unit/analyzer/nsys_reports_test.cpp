@@ -4,6 +4,7 @@
 #include "tests/unit/analyzer/sqlite_database.h"
 
 #include <cmath>
+#include <cstdio>
 
 namespace prof::analyzer {
 namespace {

@@ -2,6 +2,7 @@
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExtCounters.h>
 
+#include <cstdint>
 #include <cstdio>
 
 static int push(const char* text) { return std::printf("tool: push %s\n", text), 0; }
