@@ -1,5 +1,7 @@
-// See collective_calls.h. The names of the values are those that NCCL registers.
+// See collective_calls.h. The names of the values are those that NCCL registers, and PyTorch's of arguments.
 #include "analyzer/analysis/collective_calls.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -8,7 +10,7 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr std::string_view kCommunicator = "NCCL communicator ID";
+constexpr std::string_view kCommunicator = "NCCL communicator ID", kOperator = "record_param_comms";
 
 std::optional<int64_t> number(std::string_view text) {
   int64_t value = 0;
@@ -19,6 +21,22 @@ std::optional<int64_t> number(std::string_view text) {
 
 std::string_view unquoted(std::string_view json) {
   return json.size() >= 2 && json.front() == '"' ? json.substr(1, json.size() - 2) : json;
+}
+
+// The value of a member of `"key":value,"key":value`; empty: there is none.
+std::string_view member(std::string_view members, std::string_view key) {
+  const std::string wanted = fmt::format("\"{}\":", key);
+  const size_t at = members.find(wanted);
+  if (at == std::string_view::npos) return {};
+  const std::string_view value = members.substr(at + wanted.size());
+  size_t end = 0;
+  for (bool quoted = false; end < value.size() && (quoted || value[end] != ','); ++end) {
+    if (value[end] == '\\')
+      ++end;
+    else if (value[end] == '"')
+      quoted = !quoted;
+  }
+  return unquoted(value.substr(0, end));
 }
 
 bool is_nccl(std::string_view kernel) { return kernel.find("nccl") != std::string_view::npos; }
@@ -33,24 +51,50 @@ std::string_view CollectiveCalls::value(const Range& range, std::string_view nam
   return {};
 }
 
-CollectiveCalls::CollectiveCalls(const Trace& trace) : trace_(trace), threads_(trace.threads.size()) {
-  if (trace.payload_values.empty()) return;
-  for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
-    const Range& range = trace.ranges[row];
+CollectiveCalls::CollectiveCalls(const Trace& trace)
+    : trace_(trace), operator_label_(trace.labels.size()), calls_(trace.threads.size()) {
+  if (!trace.payload_values.empty()) take_payloads();
+  if (!trace.details.empty()) take_operators();
+  for (std::vector<uint32_t>& calls : calls_) std::sort(calls.begin(), calls.end());  // of one thread: by begin
+}
+
+void CollectiveCalls::take_payloads() {
+  for (uint32_t row = 0; row < trace_.ranges.size(); ++row) {
+    const Range& range = trace_.ranges[row];
     const std::string_view communicator = value(range, kCommunicator);
     if (communicator.empty()) continue;
     any_ = true;
-    if (range.style == RangeStyle::PushPop) threads_[index(range.thread)].ranges.push_back(row);
+    if (range.style == RangeStyle::PushPop) calls_[index(range.thread)].push_back(row);
     const std::optional<int64_t> rank = number(value(range, "Rank")), ranks = number(value(range, "No. of ranks"));
-    if (rank) ranks_.try_emplace({trace.thread(range.thread).process, communicator}, *rank, ranks.value_or(-1));
+    if (rank) ranks_.try_emplace({trace_.thread(range.thread).process, communicator}, *rank, ranks.value_or(-1));
   }
 }
 
-std::optional<CollectiveCall> CollectiveCalls::call(uint32_t row, bool grouped) const {
-  const Range& range = trace_.ranges[row];
-  CollectiveCall call;
-  call.range = row;
-  call.grouped = grouped;
+void CollectiveCalls::take_operators() {
+  bool any = false;
+  for (size_t label = 0; label < trace_.labels.size(); ++label) {
+    operator_label_[label] = trace_.text(trace_.labels[label].text) == kOperator;
+    any = any || operator_label_[label];
+  }
+  for (uint32_t row = 0; any && row < trace_.ranges.size(); ++row) {
+    const Range& range = trace_.ranges[row];
+    if (!operator_label_[index(range.label)] || !is_call(range)) continue;
+    any_ = true;
+    calls_[index(range.thread)].push_back(row);
+  }
+}
+
+// Of PyTorch's operators those that launch something: it records the wait for a collective by the same name.
+bool CollectiveCalls::is_call(const Range& range) const {
+  if (range.kind == RangeKind::Nvtx) return !value(range, kCommunicator).empty();
+  const OperatorDetail* const detail = operator_label_[index(range.label)] ? trace_.detail(range) : nullptr;
+  if (detail == nullptr) return false;
+  const std::string_view name = member(trace_.text(detail->other), "Collective name");
+  return !name.empty() && name != "wait" && name != "init";
+}
+
+void CollectiveCalls::read_payload(const Range& range, CollectiveCall& call) const {
+  call.name = trace_.range_name(range);
   call.communicator = value(range, kCommunicator);
   call.bytes = number(value(range, "Message size [bytes]"));
   call.peer = number(value(range, "Peer rank"));
@@ -61,21 +105,65 @@ std::optional<CollectiveCall> CollectiveCalls::call(uint32_t row, bool grouped) 
     call.rank = known->second.first;
     if (known->second.second >= 0) call.ranks = known->second.second;
   }
+  call.kind = collective_kind(call.name);
+  if (call.bytes && *call.bytes >= 0)
+    call.size = collective_size(call.kind, static_cast<uint64_t>(*call.bytes), call.known_ranks());
+}
+
+void CollectiveCalls::read_arguments(const OperatorDetail& detail, CollectiveCall& call) const {
+  const std::string_view members = trace_.text(detail.other);
+  call.name = member(members, "Collective name");
+  call.communicator = member(members, "Process Group Name");
+  call.rank = number(member(members, "Rank"));
+  call.ranks = number(member(members, "Group size"));
+  call.type = member(members, "dtype");
+  call.kind = collective_kind(call.name);
+  if (call.kind == CollectiveKind::PointToPoint)
+    call.peer = number(member(members, call.name.starts_with("recv") ? "Src Rank" : "Dst Rank"));
+  const std::optional<int64_t> in = number(member(members, "In msg nelems")),
+                               out = number(member(members, "Out msg nelems"));
+  const auto element = static_cast<int64_t>(element_bytes(call.type));
+  const auto bytes = [&](int64_t elements) -> std::optional<int64_t> {
+    int64_t product = 0;
+    if (element == 0 || elements < 0 || __builtin_mul_overflow(elements, element, &product)) return std::nullopt;
+    return product;
+  };
+  if (in) call.bytes = bytes(*in);
+  // The larger of both is the part of all ranks where there is one.
+  const std::optional<int64_t> size = in && out && *in >= 0 ? bytes(std::max(*in, *out)) : std::nullopt;
+  if (size && call.kind != CollectiveKind::Other) call.size = static_cast<uint64_t>(*size);
+}
+
+CollectiveCall CollectiveCalls::call(uint32_t row, bool grouped) const {
+  const Range& range = trace_.ranges[row];
+  CollectiveCall call;
+  call.range = row;
+  call.grouped = grouped;
+  if (const OperatorDetail* const detail = trace_.detail(range)) {
+    read_arguments(*detail, call);
+  } else {
+    read_payload(range, call);
+  }
   return call;
 }
 
 std::optional<CollectiveCall> CollectiveCalls::of(const GpuOperation& operation) const {
   if (!any_ || !operation.linked() || operation.kind() != GpuKind::Kernel) return std::nullopt;
   const HostEvent& launch = trace_.host[operation.launch];
-  const std::vector<uint32_t>& ranges = threads_[index(launch.thread)].ranges;
-  const auto after = std::partition_point(ranges.begin(), ranges.end(),
+  const std::vector<uint32_t>& calls = calls_[index(launch.thread)];
+  const auto after = std::partition_point(calls.begin(), calls.end(),
                                           [&](uint32_t row) { return trace_.ranges[row].begin_ns <= launch.begin_ns; });
-  if (after == ranges.begin()) return std::nullopt;
+  if (after == calls.begin()) return std::nullopt;
   const uint32_t last = *(after - 1);
-  if (trace_.ranges[last].end_ns >= launch.end_ns) return call(last, false);
+  const bool nccl = is_nccl(trace_.text(trace_.kernels[operation.detail].name));
+  for (uint32_t row = last; row != kNone; row = trace_.ranges[row].parent) {
+    const Range& range = trace_.ranges[row];
+    if (range.end_ns < launch.end_ns || !is_call(range)) continue;
+    // What PyTorch launches beside it, such as copies of its arguments, is not NCCL's.
+    return nccl || range.kind == RangeKind::Nvtx ? std::optional(call(row, false)) : std::nullopt;
+  }
   // Calls within a group return before anything is launched, by ncclGroupEnd().
-  if (!is_nccl(trace_.text(trace_.kernels[operation.detail].name))) return std::nullopt;
-  return call(last, true);
+  return nccl ? std::optional(call(last, true)) : std::nullopt;
 }
 
 }  // namespace prof::analyzer

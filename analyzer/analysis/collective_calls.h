@@ -1,7 +1,9 @@
-// Which communicator and rank does an NCCL kernel belong to? NCCL attaches a payload to the NVTX range of each of its calls, with its
-// number of the communicator, and to those that make a communicator also the rank.
+// Which communicator, rank and size does an NCCL kernel belong to? NCCL attaches a payload to the NVTX range of each of its calls, with its
+// number of the communicator, and to those that make a communicator also the rank. torch.profiler's traces have it as arguments of
+// the operator "record_param_comms" around the call.
 #pragma once
 
+#include "analyzer/analysis/collective_traffic.h"
 #include "analyzer/model/trace.h"
 
 #include <cstdint>
@@ -14,11 +16,16 @@
 namespace prof::analyzer {
 
 struct CollectiveCall {
-  uint32_t range = kNone;         // row of Trace::ranges: the call of NCCL
+  uint32_t range = kNone;         // row of Trace::ranges: the call of NCCL, or the operator
   bool grouped = false;           // launched at the end of a group: the last call before it on that thread
-  std::string_view communicator;  // NCCL's number, as the payload has it
-  std::optional<int64_t> rank, ranks, bytes, peer;  // not in the trace: empty
+  std::string_view name;          // "ncclAllReduce", "allreduce"
+  std::string_view communicator;  // NCCL's number, as the payload has it; the name of PyTorch's process group
+  std::optional<int64_t> rank, ranks, bytes, peer;  // not in the trace: empty. bytes: that the call names, on this rank
   std::string_view reduction;                       // "Sum", …
+  std::string_view type;                            // of the elements, as PyTorch names it
+  CollectiveKind kind = CollectiveKind::Other;
+  std::optional<uint64_t> size;  // S of collective_traffic.h, in bytes
+  uint64_t known_ranks() const { return ranks && *ranks > 0 ? static_cast<uint64_t>(*ranks) : 0; }
 };
 
 class CollectiveCalls {
@@ -31,15 +38,18 @@ class CollectiveCalls {
   std::optional<CollectiveCall> of(const GpuOperation& operation) const;
 
  private:
-  struct OfThread {
-    std::vector<uint32_t> ranges;  // with a communicator, by begin
-  };
-  std::optional<CollectiveCall> call(uint32_t row, bool grouped) const;
+  void take_payloads();
+  void take_operators();
+  bool is_call(const Range& range) const;
+  CollectiveCall call(uint32_t row, bool grouped) const;
+  void read_payload(const Range& range, CollectiveCall& call) const;
+  void read_arguments(const OperatorDetail& detail, CollectiveCall& call) const;
   std::string_view value(const Range& range, std::string_view name) const;
 
   const Trace& trace_;
   bool any_ = false;
-  std::vector<OfThread> threads_;
+  std::vector<bool> operator_label_;          // by LabelId
+  std::vector<std::vector<uint32_t>> calls_;  // by ThreadId: rows of Trace::ranges, by begin
   std::map<std::pair<ProcessId, std::string_view>, std::pair<int64_t, int64_t>> ranks_;  // -> rank, ranks
 };
 

@@ -1,44 +1,75 @@
-// collectives: one row per kernel launched inside a call of NCCL, with the communicator, rank and size that NCCL's NVTX payloads
-// say. Definitions: docs/reports/collectives.md.
-#include "analyzer/analysis/collective_calls.h"
+// collectives: one row per kernel launched inside a call of NCCL, with the communicator, rank, size and bandwidth by what NCCL's NVTX
+// payloads or PyTorch's operators say. Definitions: docs/reports/collectives.md.
+#include "analyzer/analysis/collective_kernels.h"
 #include "analyzer/analysis/gpu_columns.h"
 #include "analyzer/analysis/selected_operations.h"
 
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
 namespace prof::analyzer {
 
-Table report_collectives(const AnalysisInput& input) {
-  const Trace& trace = input.trace;
-  Table table("collectives", "NCCL kernels and the calls that launched them");
+namespace {
+
+void add_columns(Table& table) {
   table.add_column("Start", "start", CellType::Nanoseconds);
   table.add_column("Duration", "duration", CellType::Nanoseconds);
+  table.add_column("Waited", "waited", CellType::Nanoseconds);
   table.add_column("Call", "call", CellType::Text);
   table.add_column("Communicator", "communicator", CellType::Text);
   for (const auto& [title, key] : {std::pair{"Rank", "rank"}, {"Ranks", "ranks"}, {"Bytes", "bytes"}, {"Peer", "peer"}})
     table.add_column(title, key, CellType::Count);
+  table.add_column("Alg. GB/s", "algorithm_gb_per_s", CellType::Real, 2);
+  table.add_column("Bus GB/s", "bus_gb_per_s", CellType::Real, 2);
+  table.add_column("Type", "type", CellType::Text);
   table.add_column("Reduction", "reduction", CellType::Text);
   table.add_column("Device", "device", CellType::Text);
   table.add_column("Stream", "stream", CellType::Count);
   table.add_column("PID", "pid", CellType::Count);
   table.add_column("Name", "name", CellType::Text);
   table.add_column("Note", "note", CellType::Text);
+}
+
+}  // namespace
+
+Table report_collectives(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  Table table("collectives", "NCCL kernels and the calls that launched them");
+  add_columns(table);
   const CollectiveCalls calls(trace);
-  const auto add = [](Table::Row& row, const std::optional<int64_t>& value) { value ? row.add(*value) : row.empty(); };
+  const std::vector<CollectiveKernel> kernels = collective_kernels(trace, calls);
+  bool met = false;
   for (const uint32_t at : selected_operations(input, Order::Start)) {
+    const auto kernel = std::lower_bound(kernels.begin(), kernels.end(), at,
+                                         [](const CollectiveKernel& a, uint32_t row) { return a.operation < row; });
+    if (kernel == kernels.end() || kernel->operation != at) continue;
     const GpuOperation& operation = trace.operations[at];
-    const std::optional<CollectiveCall> call = calls.of(operation);
-    if (!call) continue;
+    const CollectiveCall& call = kernel->call;
     const Stream& stream = trace.stream(operation.stream());
     const Device& device = trace.device(stream.device);
     Table::Row row = table.row();
-    row.add(operation.start_ns).add(operation.duration_ns()).add(trace.range_name(trace.ranges[call->range]));
-    row.add(call->communicator);
-    add(row, call->rank), add(row, call->ranks), add(row, call->bytes), add(row, call->peer);
-    row.add(call->reduction).add(std::string_view(device.name + " (" + std::to_string(device.ordinal) + ")"));
+    const auto count = [&](const std::optional<int64_t>& value) { value ? row.add(*value) : row.empty(); };
+    row.add(operation.start_ns).add(operation.duration_ns());
+    kernel->latest_start_ns ? row.add(*kernel->latest_start_ns - operation.start_ns) : row.empty();
+    met = met || kernel->latest_start_ns;
+    row.add(call.name).add(call.communicator);
+    count(call.rank), count(call.ranks), count(call.bytes), count(call.peer);
+    const CollectiveRate rate = collective_rate(trace, *kernel);
+    rate.missing.empty() ? row.add(rate.algorithm).add(rate.bus) : row.empty().empty();
+    row.add(call.type).add(call.reduction);
+    row.add(std::string_view(device.name + " (" + std::to_string(device.ordinal) + ")"));
     row.add(stream.number).add(trace.processes[index(device.process)].pid);
-    row.add(operation_name(input.views.names(), operation, input.options.names));
-    row.add(std::string_view(call->grouped ? "group" : ""));
+    row.add(operation_name(input.views.names(), operation, input.options.names)).add(rate.missing);
   }
-  if (!calls.any()) table.notes.push_back("no NVTX range has a payload of NCCL's");
+  if (!calls.any()) {
+    table.notes.push_back("no NVTX range has a payload of NCCL's, and no operator the arguments of a collective");
+  } else if (met) {
+    table.notes.push_back("Waited: for the latest rank's kernel to begin; GB/s: of the time from then on");
+  } else {
+    table.notes.push_back("GB/s: of the kernel's whole time, in which it also waits for the latest rank");
+  }
   return table;
 }
 

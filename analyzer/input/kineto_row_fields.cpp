@@ -208,12 +208,26 @@ uint32_t KinetoRowMaker::detail() {
   row.concrete = json(KinetoArgument::ConcreteInputs);
   row.stack = json(KinetoArgument::CallStack);
   constexpr std::pair<KinetoArgument, std::string_view> kOthers[] = {
-      {KinetoArgument::KernelFile, "kernel_file"},       {KinetoArgument::KernelHash, "kernel_hash"},
-      {KinetoArgument::KernelBackend, "kernel_backend"}, {KinetoArgument::NumWarps, "num_warps"},
-      {KinetoArgument::NumStages, "num_stages"},         {KinetoArgument::Grid, "grid"},
-      {KinetoArgument::KernelGb, "kernel_num_gb"},       {KinetoArgument::KernelFlop, "kernel_flop"},
-      {KinetoArgument::KernelDetails, "kernel_details"}, {KinetoArgument::HloOp, "hlo_op"},
-      {KinetoArgument::HloModule, "hlo_module"}};
+      {KinetoArgument::KernelFile, "kernel_file"},
+      {KinetoArgument::KernelHash, "kernel_hash"},
+      {KinetoArgument::KernelBackend, "kernel_backend"},
+      {KinetoArgument::NumWarps, "num_warps"},
+      {KinetoArgument::NumStages, "num_stages"},
+      {KinetoArgument::Grid, "grid"},
+      {KinetoArgument::KernelGb, "kernel_num_gb"},
+      {KinetoArgument::KernelFlop, "kernel_flop"},
+      {KinetoArgument::KernelDetails, "kernel_details"},
+      {KinetoArgument::HloOp, "hlo_op"},
+      {KinetoArgument::HloModule, "hlo_module"},
+      {KinetoArgument::CollectiveName, "Collective name"},
+      {KinetoArgument::InElements, "In msg nelems"},
+      {KinetoArgument::OutElements, "Out msg nelems"},
+      {KinetoArgument::ElementType, "dtype"},
+      {KinetoArgument::GroupName, "Process Group Name"},
+      {KinetoArgument::GroupSize, "Group size"},
+      {KinetoArgument::GroupRank, "Rank"},
+      {KinetoArgument::SourceRank, "Src Rank"},
+      {KinetoArgument::DestinationRank, "Dst Rank"}};
   std::string other;
   for (const auto& [argument, key] : kOthers) {
     if (event_.has(argument)) other += fmt::format("{}\"{}\":{}", other.empty() ? "" : ",", key, event_[argument]);

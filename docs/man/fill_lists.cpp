@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -66,6 +67,9 @@ void print_verb(const Verb& verb) {
   prof::analyzer::Run run;
   verb.add(app, run);
   for (const CLI::Option* option : app.get_subcommands({}).front()->get_options()) {
+    // Releases of CLI11 differ: the older ones take such a name, and prof would not start with the newer ones.
+    if (option->get_positional() && option->get_single_name().find(' ') != std::string::npos)
+      throw std::logic_error("a blank in the name of the argument " + option->get_single_name());
     if (option->get_positional() || option->check_name("--help")) continue;
     std::string names = option->get_name(false, true);
     for (size_t comma = names.find(','); comma != std::string::npos; comma = names.find(',', comma + 2)) {
