@@ -51,12 +51,14 @@ void meet_all(const Trace& trace, OfProcesses& processes) {
 
 }  // namespace
 
-std::vector<CollectiveKernel> collective_kernels(const Trace& trace, const CollectiveCalls& calls) {
+std::vector<CollectiveKernel> collective_kernels(const Trace& trace, const CollectiveCalls& calls,
+                                                 const Selection& selection) {
   std::vector<CollectiveKernel> found;
   std::unordered_map<uint32_t, uint32_t> kernels_of_call;  // by its range
   for (uint32_t row = 0; calls.any() && row < trace.operations.size(); ++row) {
-    std::optional<CollectiveCall> call = calls.of(trace.operations[row]);
-    if (!call) continue;
+    const GpuOperation& operation = trace.operations[row];
+    const std::optional<CollectiveCall> call = calls.of(operation);
+    if (!call || !selection.has_process(trace.process_of(operation.stream()))) continue;
     if (!call->grouped) ++kernels_of_call[call->range];
     found.push_back({row, *call, 1, std::nullopt});
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyzer/analysis/collective_calls.h"
+#include "analyzer/analysis/selection.h"
 
 #include <cstdint>
 #include <optional>
@@ -20,8 +21,9 @@ struct CollectiveKernel {
 };
 
 // By row. The calls on one communicator come in the same order on all its ranks: the n-th of each process are one operation, where
-// all have as many, of the same kinds and sizes, and at the same time.
-std::vector<CollectiveKernel> collective_kernels(const Trace& trace, const CollectiveCalls& calls);
+// all have as many, of the same kinds and sizes, and at the same time. Only of processes that are selected.
+std::vector<CollectiveKernel> collective_kernels(const Trace& trace, const CollectiveCalls& calls,
+                                                 const Selection& selection = Selection());
 
 // Bandwidths in GB/s as collective_traffic.h defines them, of the time from the latest rank's start on, or else of the kernel's.
 struct CollectiveRate {

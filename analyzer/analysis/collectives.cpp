@@ -39,7 +39,7 @@ Table report_collectives(const AnalysisInput& input) {
   Table table("collectives", "NCCL kernels and the calls that launched them");
   add_columns(table);
   const CollectiveCalls calls(trace);
-  const std::vector<CollectiveKernel> kernels = collective_kernels(trace, calls);
+  const std::vector<CollectiveKernel> kernels = collective_kernels(trace, calls, input.selection);
   bool met = false;
   for (const uint32_t at : selected_operations(input, Order::Start)) {
     const auto kernel = std::lower_bound(kernels.begin(), kernels.end(), at,

@@ -7,7 +7,7 @@
 // Expect: report nvtx-trace: ,from payload,.*,7,"name=""from payload"", text=""copied"", wide=""w\u00f6rld"", inner\.x=-1, inner\.y=0\.5, list=\[1,2,3\], chars=""abc"", flags=""A\|C"", odd=9"
 // Expect: report nvtx-trace: ,mark,.*payload=""text"", payload=42, payload=""0102"", count=3, values=\[10,20,30\], tail=5, kind=1, one\.second=2\.5, other=\[7,8\]
 // Expect: report nvtx-trace: ,at its end,.*,done=1$
-// Expect: report collectives: ,ncclAllReduce,4660,1,2,4096,,Max,
+// Expect: report collectives: ,ncclAllReduce,4660,1,2,4096,,[0-9.]+,[0-9.]+,,Max,
 // Expect: trace: "name":"ncclDevKernel.*"nccl communicator":"4660","nccl rank":1,"nccl bytes":4096
 // Expect: trace: "name":"ncclAllReduce".*"payload":\{"NCCL communicator ID":4660,"Message size \[bytes\]":4096,"Reduction operation":"Max"\}
 #include "tests/sim/sim_program.h"

@@ -91,8 +91,10 @@ struct ScannedLog {
   uint64_t size = 0;
   uint64_t finished = 0;
   format::RingWords ring{};
-  std::map<uint32_t, uint64_t> records;   // kind → count
-  std::vector<uint64_t> objects;          // of ApiCall records, in file order
+  std::map<uint32_t, uint64_t> records;  // kind → count
+  std::vector<uint64_t> objects;         // of ApiCall records, in file order
+  std::vector<uint64_t>
+      by_chance;  // the same, of blocks that were sealed before a ring's horizon: the next may be missing
   std::map<uint32_t, uint64_t> threads;   // ordinal → blocks
   std::vector<std::string> strings;       // as they were defined
   std::map<uint32_t, std::string> names;  // ordinal → of the thread
@@ -136,6 +138,7 @@ inline ScannedLog scan(const std::string& path) {
     }
     ++log.threads[block.header.thread];
     if (block.header.kind == BlockKind::Events) log.in_call[block.header.thread] = block.header.in_call_api;
+    const bool old = sealed && log.ring.blocks != 0 && block.header.in_call_tick <= log.ring.horizon_tick;
     Cursor from{block.payload, block.payload + block.header.committed};
     CodecState state;
     state.tick = block.header.base_tick;
@@ -149,7 +152,7 @@ inline ScannedLog scan(const std::string& path) {
         T record;
         if (!decode_fields(from, state, scratch, tag & 7, record)) return;
         ++log.records[T::kKind];
-        if constexpr (std::is_same_v<T, ApiCall>) log.objects.push_back(record.object);
+        if constexpr (std::is_same_v<T, ApiCall>) (old ? log.by_chance : log.objects).push_back(record.object);
         if constexpr (std::is_same_v<T, StringPart>) log.strings.emplace_back(record.text);
         if constexpr (std::is_same_v<T, ThreadDef>) log.names[block.header.thread] = record.name;
       });

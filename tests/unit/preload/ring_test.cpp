@@ -25,7 +25,8 @@ ScannedLog only(const TempFolder& folder) {
   return log;
 }
 
-// The last calls of 1 … last, none missing.
+// The last calls of 1 … last, none missing. (A thread that was stopped between sealing a block and giving it to the ring may have left
+// one from before the horizon: that is not among them.)
 void expect_last(const std::vector<uint64_t>& objects, uint64_t last) {
   ASSERT_FALSE(objects.empty());
   EXPECT_EQ(objects.back(), last);
@@ -154,7 +155,9 @@ TEST(Ring, OfManyThreadsKeepsTheLastRecordsOfEach) {
   const ScannedLog log = only(folder);
   EXPECT_TRUE(log.whole) << log.damage;
   EXPECT_GT(log.ring.blocks, 0u);
-  EXPECT_LE(log.size, 4 * kRing + 16 * format::kBlockBytes + kBeside + (1u << 20)) << "slabs are sixteenths of 4 MiB";
+  constexpr uint64_t kSlab = 4 * kRing / 16;
+  EXPECT_LE(log.size, 4 * kRing + 16 * format::kBlockBytes + kBeside + (kThreads + 2) * kSlab)
+      << "threads that run out of blocks in one moment make a slab each";
   for (uint64_t t = 0; t < kThreads; ++t) {
     std::vector<uint64_t> of_thread;
     for (const uint64_t object : log.objects) {
