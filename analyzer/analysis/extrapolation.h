@@ -28,6 +28,8 @@ void need_all_times(std::string_view what, const Trace& trace);
 struct Extrapolated {
   double operations = 0, total_ns = 0;
   double half_ns = 0;  // total ± half, 95 %; negative: not known, there were fewer than two bursts
+  // False: no burst held a launch of it from its begin to its end, and nothing follows for the run.
+  bool known() const { return operations > 0; }
 };
 
 class Extrapolation {

@@ -313,7 +313,7 @@ void add_row(const AnalysisInput& input, const KernelGrouping& grouping, const K
   } else {
     row.empty().empty().empty().add(group.bytes);
   }
-  if (estimates && group.estimate.has_value()) {
+  if (estimates && group.estimate.has_value() && group.estimate->known()) {
     row.add(whole_ns(group.estimate->operations)).add(whole_ns(group.estimate->total_ns));
     group.estimate->half_ns < 0 ? row.empty() : row.add(whole_ns(group.estimate->half_ns));
   } else if (estimates) {

@@ -201,8 +201,11 @@ std::optional<ExtrapolatedSummary> extrapolate(const Trace& trace, const KernelN
     extrapolation.add(operation, found->second);
   }
   ExtrapolatedSummary summary{extrapolation.text(), {}};
-  summary.rows.emplace_back("", extrapolation.all());
-  for (const auto& [name, group] : groups) summary.rows.emplace_back(name, extrapolation.of(group));
+  if (const Extrapolated all = extrapolation.all(); all.known()) summary.rows.emplace_back("", all);
+  for (const auto& [name, group] : groups) {
+    if (const Extrapolated of_group = extrapolation.of(group); of_group.known())
+      summary.rows.emplace_back(name, of_group);
+  }
   std::stable_sort(summary.rows.begin() + 1, summary.rows.end(),
                    [](const auto& a, const auto& b) { return a.second.total_ns > b.second.total_ns; });
   return summary;

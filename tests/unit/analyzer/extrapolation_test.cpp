@@ -72,6 +72,16 @@ TEST(Extrapolation, LeavesOutWhatHasItsTimeOnlyByLuck) {
   EXPECT_DOUBLE_EQ(of_all(trace, made).total_ns, 250);
 }
 
+TEST(Extrapolation, SaysNothingOfWhatNoBurstHeldFromBeginToEnd) {
+  BudgetRun run;
+  for (const int64_t ns : {0, 0, 0}) run.launch(ns, true);
+  run.launch(1000, true);
+  const Trace& trace = run.finish();
+  const Extrapolation made(trace, ProcessId{0});
+  EXPECT_EQ(made.never_timed(), 4u);
+  EXPECT_FALSE(of_all(trace, made).known());
+}
+
 TEST(Extrapolation, OfOneBurstHasNoInterval) {
   BudgetRun run;
   for (const int64_t ns : {10, 20, 0, 0}) run.launch(ns, ns == 0);
