@@ -41,6 +41,10 @@ struct Initialize {
   const uint8_t* availability = nullptr;
   void* host = nullptr;
 };
+struct Deinitialize {
+  Arguments arguments;
+  void* host;
+};
 struct GetBaseMetrics {
   Arguments arguments;
   void* host;
@@ -80,15 +84,16 @@ class Cupti {
   }
   const std::string& file() const { return library_.file(); }
 
-  // 0: done.
-  template <class Params> int ask(const char* name, Params& params) const {
+  // False: there is no such function, or it did not succeed.
+  template <class Params> bool ask(const char* name, Params& params) const {
+    const auto function = library_.function<int(Params*)>(name);
+    return function != nullptr && function(&params) == 0;
+  }
+  template <class Params> void call(const char* name, Params& params) const {
     const auto function = library_.function<int(Params*)>(name);
     if (function == nullptr)
       throw std::runtime_error(fmt::format("{} has no {}: it came with CUDA 12.6", file(), name));
-    return function(&params);
-  }
-  template <class Params> void call(const char* name, Params& params) const {
-    if (const int status = ask(name, params); status != 0)
+    if (const int status = function(&params); status != 0)
       throw std::runtime_error(fmt::format("{} of {}: {}", name, file(), text_of(status)));
   }
 
@@ -132,7 +137,7 @@ std::string chip_named(const Cupti& cupti, std::string_view wanted) {
   return std::string(*found);
 }
 
-// What CUPTI knows of a chip; it lives until prof ends.
+// What CUPTI knows of a chip.
 class Host {
  public:
   Host(const Cupti& cupti, const std::string& chip) : cupti_(cupti) {
@@ -140,6 +145,12 @@ class Host {
     cupti.call("cuptiProfilerHostInitialize", params);
     host_ = params.host;
   }
+  ~Host() {
+    Deinitialize params{{sizeof params}, host_};
+    cupti_.ask("cuptiProfilerHostDeinitialize", params);
+  }
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
 
   std::vector<std::string_view> metrics(int type) const {
     GetBaseMetrics params{{sizeof params}, host_, type};
@@ -152,7 +163,9 @@ class Host {
   GetMetricProperties properties(std::string_view metric, std::string_view suffix) const {
     for (const std::string& name : {std::string(metric), fmt::format("{}{}", metric, suffix)}) {
       GetMetricProperties params{{kPropertiesSize}, host_, name.c_str()};
-      if (cupti_.ask("cuptiProfilerHostGetMetricProperties", params) == 0) return params;
+      const bool known = cupti_.ask("cuptiProfilerHostGetMetricProperties", params);
+      params.metric = nullptr;
+      if (known) return params;
     }
     return {{kPropertiesSize}, host_, nullptr};
   }
