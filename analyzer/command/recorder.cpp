@@ -1,6 +1,8 @@
 // See recorder.h.
 #include "analyzer/command/recorder.h"
 
+#include "preload/format/number_list.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
@@ -63,7 +65,8 @@ std::string wrong_value(const RecorderOption& option, const std::string& text) {
     case OptionType::Flag:
       ok = CLI::IsMember({"0", "1", "on", "off", "yes", "no", "true", "false"})(text).empty();
       break;
-    case OptionType::Choice: ok = is_choice(text, option.values);
+    case OptionType::Choice: ok = is_choice(text, option.values); break;
+    case OptionType::Numbers: ok = format::is_number_list(text);
   }
   return ok ? "" : fmt::format("'{}' is not valid, expected {}", text, option.values);
 }

@@ -6,7 +6,7 @@
 
 namespace prof::analyzer {
 
-enum class OptionType { Flag, Count, Bytes, Seconds, Text, Choice };
+enum class OptionType { Flag, Count, Bytes, Seconds, Text, Choice, Numbers };
 
 struct RecorderOption {
   const char* variable;

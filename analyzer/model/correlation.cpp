@@ -208,21 +208,12 @@ std::vector<CorrelationTable> join_calls(std::vector<ProcessCalls>& calls, const
 }
 
 bool lost_host_records(const Process& process) {
-  for (const CounterValue& counter : process.counters) {
-    for (const char* name :
-         {"records_dropped_busy", "records_dropped_full", "records_dropped_large", "before_ready", "after_exit",
-          "no_thread_state", "log_extend_failed", "log_replaced", "unhooked_launch_api"}) {
-      if (counter.name == name) return true;
-    }
+  for (const char* name :
+       {"records_dropped_busy", "records_dropped_full", "records_dropped_large", "before_ready", "after_exit",
+        "no_thread_state", "log_extend_failed", "log_replaced", "unhooked_launch_api"}) {
+    if (process.counter(name) != 0) return true;
   }
   return !process.damage.empty();
-}
-
-uint64_t counter(const Process& process, std::string_view name) {
-  for (const CounterValue& each : process.counters) {
-    if (each.name == name) return each.value;
-  }
-  return 0;
 }
 
 // Of rings: the smallest correlation id of a launch that is there. Ids grow with the time of the call.
@@ -398,7 +389,7 @@ class LaunchCount {
   LaunchReason reason(const Process& process, const HostEvent& launch) const {
     if (launch.has(kHostCaptured)) return LaunchReason::Captured;
     if (launch.result() != 0) return LaunchReason::Failed;
-    if (launch.has(kHostNoGpuTimes) || counter(process, "cupti_unavailable") != 0) return LaunchReason::NotCollected;
+    if (launch.has(kHostNoGpuTimes) || process.counter("cupti_unavailable") != 0) return LaunchReason::NotCollected;
     if (launch.kind() == HostKind::MemoryLaunch && launch.subject == 0) return LaunchReason::NothingToDo;
     if (launch.kind() == HostKind::GraphLaunch && launch.subject != 0) {
       const Graph& graph = trace_.graphs[launch.subject];
@@ -408,8 +399,8 @@ class LaunchCount {
     // GPU records of one stream arrive in order: what came after the last one was on its way when the recording ended.
     const bool ended_early = !process.finished || process.copied || process.gpu_pending != 0;
     if (ended_early && launch.begin_ns > last_delivered_ns_[index(launch.stream)]) return LaunchReason::Pending;
-    const bool dropped = counter(process, "cupti_dropped") + counter(process, "cupti_buffers_exhausted") +
-                             counter(process, "cupti_flush_timeouts") + counter(process, "cupti_taken_away") !=
+    const bool dropped = process.counter("cupti_dropped") + process.counter("cupti_buffers_exhausted") +
+                             process.counter("cupti_flush_timeouts") + process.counter("cupti_taken_away") !=
                          0;
     return dropped ? LaunchReason::Dropped : LaunchReason::Unknown;
   }

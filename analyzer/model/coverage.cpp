@@ -87,15 +87,17 @@ std::string line(const Coverage& coverage, const std::map<std::string, std::pair
   return text;
 }
 
+std::string other_devices_text(const Process& process) {
+  const std::string devices = process.fact("devices");
+  if (devices.empty()) return {};
+  return fmt::format("; not recorded by PROF_DEVICES={}: launches {}, GPU operations {}", devices,
+                     process.counter("other_device_launches"), process.counter("other_device_operations"));
+}
+
 // What is said of GPU times ends every report: those that do not extrapolate are about what was timed.
 std::string budget_text(const Process& process) {
   if (process.fact("gpu_times") != "in bursts") return {};
-  const auto value = [&](std::string_view name) {
-    for (const CounterValue& counter : process.counters) {
-      if (counter.name == name) return static_cast<double>(counter.value);
-    }
-    return 0.0;
-  };
+  const auto value = [&](std::string_view name) { return static_cast<double>(process.counter(name)); };
   const double elapsed = std::max(value("budget_elapsed_ns"), 1.0) / 100;
   const double own = value("budget_own_ns") / elapsed, hooks = value("budget_hooks_ns") / elapsed,
                cupti = value("budget_cupti_ns") / elapsed;
@@ -152,7 +154,7 @@ void Coverage::add(const Coverage& other) {
 std::string coverage_line(const Process& process) {
   std::map<std::string, std::pair<uint64_t, uint8_t>> counters;
   add_counters(counters, process);
-  return line(process.coverage, counters, process.damage.size()) + budget_text(process);
+  return line(process.coverage, counters, process.damage.size()) + other_devices_text(process) + budget_text(process);
 }
 
 std::string coverage_line(const Trace& trace) {
@@ -165,7 +167,7 @@ std::string coverage_line(const Trace& trace) {
     damage += process.damage.size();
   }
   std::string text = line(sum, counters, damage);
-  for (const Process& process : trace.processes) text += budget_text(process);
+  for (const Process& process : trace.processes) text += other_devices_text(process) + budget_text(process);
   return text;
 }
 

@@ -55,6 +55,7 @@ struct Coverage {
 // "launches 120000, with GPU time 119998 (pending 2); GPU operations 120010, with launch 119998, internal 12; lost records 0"
 // then, where call stacks were recorded, "launches with stack 119990 (incomplete 3)",
 // where a ring was written over "overwritten on purpose 45000 records in 300 blocks, before the horizon and left out 12",
+// where PROF_DEVICES left GPUs out "not recorded by PROF_DEVICES=1: launches 206, GPU operations 205",
 // where PROF_BUDGET left GPU times out, what share it cost and that GPU times are those of bursts,
 // followed by each counter of the process that is not 0 and means loss or less exactness, and by damage of the log.
 std::string coverage_line(const Process& process);

@@ -85,6 +85,13 @@ struct Process {
     }
     return {};
   }
+  // 0: the log has no such counter.
+  uint64_t counter(std::string_view name) const {
+    for (const CounterValue& each : counters) {
+      if (each.name == name) return each.value;
+    }
+    return 0;
+  }
 };
 
 struct Trace {

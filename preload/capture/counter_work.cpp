@@ -1,6 +1,7 @@
 // Which work has hardware counters, and what happens around it: launches (PROF_COUNTERS_OF=kernels) and NVTX ranges.
 #include "preload/capture/counter_slots.h"
 #include "preload/capture/counters.h"
+#include "preload/capture/devices.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/capture/launch_path.h"
 #include "preload/capture/plain_name.h"
@@ -38,6 +39,18 @@ CUcontext context_of(CUstream stream) {
     return context;
   }
   return current_context_of_thread();
+}
+
+// Of a launch that was just entered, on a device that PROF_DEVICES leaves out. The driver is asked nothing about the stream, which may
+// capture.
+bool on_other_device(CUstream stream) {
+  if (every_device_wanted()) return false;
+  if (is_created_stream(stream)) {
+    const StreamState* const last = t_local.state->last_stream;
+    return last != nullptr && last->handle.load(std::memory_order_relaxed) == stream && last->left_out;
+  }
+  const ContextState* const known = find_context(current_context_of_thread());
+  return known != nullptr && !device_wanted(known->device);
 }
 
 // The slot, locked, its context idle and a range of it open; or why not.
@@ -114,6 +127,7 @@ MeasuredLaunch begin_measured_launch(const LaunchedWork& work) {
   if (!counters_on() || counters_of_ranges()) return {};
   if (counters_over()) return {nullptr, Counter::counters_no_session};
   const DriverCall call;
+  if (on_other_device(work.stream)) return {};
   const bool kernel = work.kind == LaunchedWork::Kind::Kernel;
   const bool left_alone = kernel && is_left_alone(work.function);
   if (any_open_capture()) {

@@ -3,6 +3,7 @@
 #include "preload/capture/cupti_buffers.h"
 #include "preload/capture/cupti_client.h"
 #include "preload/capture/cupti_layouts.h"
+#include "preload/capture/devices.h"
 #include "preload/capture/newer_callbacks.h"
 #include "preload/capture/streams.h"
 #include "preload/log/intern.h"
@@ -84,6 +85,10 @@ class Reader {
     }
     ++stream.operations;
     ++counts_.operations;
+    if (!device_wanted(record.deviceId)) {
+      count(format::Counter::other_device_operations);
+      return false;
+    }
     run.start = record.start;
     run.duration = record.end - record.start;
     run.correlation = record.correlationId;

@@ -1,12 +1,16 @@
 #include "preload/capture/devices.h"
 
 #include "preload/capture/decimal.h"
+#include "preload/format/number_list.h"
 #include "preload/intercept/driver.h"
+#include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
 
 #include <cstring>
 
 namespace prof::preload {
+
+uint64_t g_wanted_devices = UINT64_MAX;
 
 namespace {
 
@@ -47,6 +51,18 @@ void define_device(CUdevice device) {
 }
 
 }  // namespace
+
+void open_wanted_devices() {
+  uint64_t wanted = 0;
+  for (uint64_t device = 0; device < 64; ++device) {
+    if (format::number_in_list(options().devices, device)) wanted |= uint64_t{1} << device;
+  }
+  g_wanted_devices = wanted;
+}
+
+void describe_wanted_devices() {
+  if (!every_device_wanted()) define_meta("devices", options().devices);
+}
 
 int read_driver_version() {
   const DriverCall call;

@@ -1,5 +1,6 @@
 #include "preload/capture/stream_table.h"
 
+#include "preload/capture/devices.h"
 #include "preload/capture/mark_events.h"
 
 #include "preload/log/retired.h"
@@ -124,7 +125,8 @@ void begin_life(StreamState& state, const StreamFacts& facts) {
   state.marked.store(so_far, std::memory_order_relaxed);
   state.last_launch_tick.store(0, std::memory_order_relaxed);
   state.mark_word.store(nullptr, std::memory_order_relaxed);
-  state.marks_off.store(false, std::memory_order_relaxed);
+  state.left_out = facts.context != nullptr && !device_wanted(facts.context->device);
+  state.marks_off.store(state.left_out, std::memory_order_relaxed);
   state.programmatic.store(false, std::memory_order_relaxed);
   state.per_thread = facts.per_thread;
   state.thread = facts.thread;

@@ -75,7 +75,8 @@ struct alignas(64) StreamState {
   // Set before the slot is shown, constant while it lives
   std::atomic<bool> live{false};
   bool per_thread = false;
-  uint32_t thread = 0;  // ThreadOrdinal, of a per-thread default stream
+  bool left_out = false;  // on a device that PROF_DEVICES leaves out
+  uint32_t thread = 0;    // ThreadOrdinal, of a per-thread default stream
   format::StreamId id{};
   uint64_t key = 0;
   uint64_t gpu_key = 0;                         // 0: CUPTI's ids are not known

@@ -91,6 +91,7 @@ GraphFacts graph_facts(CUgraphExec exec) {
 
 __attribute__((noinline)) void record_graph_launch(const CallScope& scope, Api api, const Launching& state,
                                                    GraphFacts graph, CUresult result) {
+  if (is_left_out(state.stream)) return;
   format::GraphLaunch event;
   event.end = scope.end_tick();
   event.duration = scope.duration();

@@ -50,9 +50,17 @@ __attribute__((noinline)) format::ConfigId config_id_slow(LaunchShape s, Api api
   return static_cast<format::ConfigId>(id);
 }
 
-__attribute__((noinline)) void emit_with_extras(format::KernelLaunch event) {
-  event.stack = stack_for(StackUse::Launch);
-  emit(event);
+__attribute__((noinline)) bool is_left_out(const StreamState* stream) {
+  if (stream == nullptr || !stream->left_out) return false;
+  count(format::Counter::other_device_launches);
+  return true;
+}
+
+__attribute__((noinline)) void emit_with_extras(format::KernelLaunch event, const StreamState* stream) {
+  if (!is_left_out(stream)) {
+    event.stack = stack_for(StackUse::Launch);
+    emit(event);
+  }
   if (budget_on()) budget_launch(event);
 }
 

@@ -110,8 +110,11 @@ inline void count_launch(const CallScope& scope, Launching& state, CUstream stre
   mark_if_due(state.stream, programmatic);
 }
 
-// With its call stack, measured for PROF_BUDGET.
-void emit_with_extras(format::KernelLaunch event);
+// On a device that PROF_DEVICES leaves out: not to be recorded, but counted here.
+bool is_left_out(const StreamState* stream);
+
+// With its call stack, measured for PROF_BUDGET, unless its device is left out.
+void emit_with_extras(format::KernelLaunch event, const StreamState* stream);
 
 inline void emit_launch(const CallScope& scope, const Launching& state, const LaunchShape& shape, Api api,
                         CUresult result) {
@@ -125,7 +128,7 @@ inline void emit_launch(const CallScope& scope, const Launching& state, const La
   event.flags = state.flags;
   if (g_launch_extras.load(std::memory_order_relaxed) != 0) [[unlikely]] {
     const format::KernelLaunch copy = event;  // one whose address is given away cannot stay in registers
-    emit_with_extras(copy);
+    emit_with_extras(copy, state.stream);
     return;
   }
   emit(event);

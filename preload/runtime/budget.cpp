@@ -3,6 +3,7 @@
 #include "preload/capture/bounded_flush.h"
 #include "preload/capture/clock.h"
 #include "preload/capture/decimal.h"
+#include "preload/capture/devices.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/capture/gpu_bursts.h"
 #include "preload/capture/stacks.h"
@@ -171,7 +172,9 @@ BurstDrain drain_now() {
 }  // namespace
 
 void open_budget() {
-  g_launch_extras.store(stacks_wanted(StackUse::Launch) ? uint32_t{kLaunchStack} : 0u, std::memory_order_relaxed);
+  g_launch_extras.store(
+      (stacks_wanted(StackUse::Launch) ? kLaunchStack : 0u) | (every_device_wanted() ? 0u : kLaunchDevices),
+      std::memory_order_relaxed);
   const char* const text = options().budget;
   if (std::strcmp(text, "off") == 0) return;
   g_share = read_share(text);

@@ -14,12 +14,12 @@
 namespace prof::preload {
 
 // What a launch does beside its record: bits; all of it is one load and one branch while there is nothing.
-enum LaunchExtra : uint32_t { kLaunchStack = 1, kLaunchBudget = 2 };
+enum LaunchExtra : uint32_t { kLaunchStack = 1, kLaunchBudget = 2, kLaunchDevices = 4 };
 extern std::atomic<uint32_t> g_launch_extras;
 
 inline bool budget_on() { return (g_launch_extras.load(std::memory_order_relaxed) & kLaunchBudget) != 0; }
 
-// At the start of a life, behind open_stacks(); what the log says of it, inside a scope.
+// At the start of a life, behind open_stacks() and open_wanted_devices(); what the log says of it, inside a scope.
 void open_budget();
 void describe_budget();
 

@@ -1,5 +1,6 @@
 #include "preload/runtime/options.h"
 
+#include "preload/format/number_list.h"
 #include "preload/runtime/explain.h"
 #include "preload/runtime/recorder.h"
 
@@ -94,7 +95,7 @@ bool parse_choice(std::string_view text, std::string_view values, const char*& o
   return false;
 }
 
-enum class Type { Flag, Count, Bytes, Seconds, Text, Choice };
+enum class Type { Flag, Count, Bytes, Seconds, Text, Choice, Numbers };
 
 template <class T> bool assign(Type type, std::string_view text, std::string_view values, T& out) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -103,6 +104,7 @@ template <class T> bool assign(Type type, std::string_view text, std::string_vie
     return type == Type::Seconds ? parse_seconds(text, out) : parse_bytes(text, out);
   } else {
     if (type == Type::Choice) return parse_choice(text, values, out);
+    if (type == Type::Numbers && !format::is_number_list(text)) return false;
     const char* const kept = keep(text);
     if (kept != nullptr) out = kept;
     return kept != nullptr;

@@ -11,6 +11,7 @@ using OptionBytes = uint64_t;
 using OptionSeconds = uint64_t;  // in nanoseconds
 using OptionText = const char*;  // never null; lives as long as the life
 using OptionChoice = const char*;
+using OptionNumbers = const char*;  // "all", or a list such as "0,2-3" (format/number_list.h)
 
 struct Options {
 #define PROF_OPTION(member, variable, type, initial, flag, values, help) Option##type member{};

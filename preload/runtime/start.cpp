@@ -4,6 +4,7 @@
 
 #include "preload/capture/bounded_flush.h"
 #include "preload/capture/counters.h"
+#include "preload/capture/devices.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/capture/stacks.h"
 #include "preload/capture/streams.h"
@@ -222,6 +223,7 @@ bool start_life() {
   describe_header();
   open_control();
   adopt_counters();
+  open_wanted_devices();
   if (!open_blocks() || !open_tables(ended) || !open_streams(ended)) return false;
   open_stacks(ended != 0);
   open_budget();
@@ -241,6 +243,7 @@ bool start_life() {
   describe_process();
   describe_stacks();
   describe_budget();
+  describe_wanted_devices();
   start_helper();
   if (ended == 0) register_exit_handler();
   return true;

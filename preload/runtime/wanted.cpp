@@ -1,5 +1,6 @@
 #include "preload/runtime/wanted.h"
 
+#include "preload/format/number_list.h"
 #include "preload/log/log_name.h"
 #include "preload/runtime/options.h"
 
@@ -16,24 +17,6 @@ namespace prof::preload {
 namespace {
 
 pid_t g_only_process = 0;  // of PROF_CHILDREN=0; 0: every process
-
-// The next part of a list; what is left stays in `list`.
-std::string_view next_part(std::string_view& list, char separator) {
-  size_t length = 0;
-  while (length < list.size() && list[length] != separator) ++length;
-  const std::string_view part(list.data(), length);
-  list.remove_prefix(length < list.size() ? length + 1 : length);
-  return part;
-}
-
-bool read_number(std::string_view text, uint64_t& out) {
-  out = 0;
-  for (const char c : text) {
-    if (c < '0' || c > '9' || out > 1'000'000'000) return false;
-    out = out * 10 + static_cast<uint64_t>(c - '0');
-  }
-  return !text.empty();
-}
 
 bool matches(const char* pattern, const char* pattern_end, const char* text, const char* text_end) {
   for (; pattern != pattern_end; ++pattern, ++text) {
@@ -99,25 +82,12 @@ void drop_from_preload(const char* path) {
 
 bool rank_in_list(std::string_view list, std::string_view rank) {
   uint64_t number = 0;
-  if (!read_number(rank, number)) return true;
-  while (!list.empty()) {
-    std::string_view last = next_part(list, ',');
-    const std::string_view first = next_part(last, '-');
-    uint64_t from = 0, to = 0;
-    if (!read_number(first, from)) return true;
-    if (last.empty()) {
-      to = from;
-    } else if (!read_number(last, to)) {
-      return true;
-    }
-    if (number >= from && number <= to) return true;
-  }
-  return false;
+  return !format::read_number(rank, number) || format::number_in_list(list, number);
 }
 
 bool name_in_list(std::string_view list, std::string_view name) {
   while (!list.empty()) {
-    const std::string_view pattern = next_part(list, ',');
+    const std::string_view pattern = format::next_part(list, ',');
     if (matches(pattern.data(), pattern.data() + pattern.size(), name.data(), name.data() + name.size())) return true;
   }
   return false;
@@ -127,8 +97,7 @@ const char* why_not_wanted() {
   if (is_unwanted_child()) return "PROF_CHILDREN=0 and this is a forked child";
   if (std::strcmp(options().processes, "*") != 0 && !process_in_list(options().processes))
     return "PROF_PROCESSES does not name this program";
-  if (std::strcmp(options().ranks, "all") != 0 && !rank_in_list(options().ranks, launcher_rank()))
-    return "PROF_RANKS does not have this rank";
+  if (!rank_in_list(options().ranks, launcher_rank())) return "PROF_RANKS does not have this rank";
   return nullptr;
 }
 
@@ -149,7 +118,7 @@ bool may_tell(std::string_view what) {
   std::string_view list(options().about);
   if (list == "all") return true;
   while (!list.empty()) {
-    if (next_part(list, ',') == what) return true;
+    if (format::next_part(list, ',') == what) return true;
   }
   return false;
 }

@@ -8,7 +8,7 @@ namespace prof::preload {
 // PROF_PROCESSES and PROF_RANKS. Null: this process is wanted; else why not.
 const char* why_not_wanted();
 
-// "0,2-3" has 2 and 3; a text that is no such list has every number. "" is no rank, which is in every list.
+// The list is "all" or one such as "0,2-3". A text that is no number is no rank, which is in every list.
 bool rank_in_list(std::string_view list, std::string_view rank);
 
 // "train*,app": one of the names between the commas is `name`; * stands for any characters.

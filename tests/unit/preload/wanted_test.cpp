@@ -1,6 +1,8 @@
 // Lists of ranks and of program names, as PROF_RANKS and PROF_PROCESSES take them.
 #include "preload/runtime/wanted.h"
 
+#include "preload/format/number_list.h"
+
 #include <gtest/gtest.h>
 
 namespace prof::preload {
@@ -16,9 +18,14 @@ TEST(Wanted, AProcessWithoutARankIsInEveryList) {
   EXPECT_TRUE(rank_in_list("5", "none"));
 }
 
-TEST(Wanted, AListThatIsNoneLeavesNobodyOut) {
-  EXPECT_TRUE(rank_in_list("first", "3"));
-  EXPECT_TRUE(rank_in_list("1-x", "3"));
+TEST(Wanted, EveryRankIsInAll) { EXPECT_TRUE(rank_in_list("all", "3")); }
+
+TEST(Wanted, OnlyNumbersAndRisingRangesAreAList) {
+  for (const char* const list : {"all", "0", "0,2-3", "7-7,1", "999999999"})
+    EXPECT_TRUE(format::is_number_list(list)) << list;
+  for (const char* const list :
+       {"", "first", "1-x", "x-1", "3-2", "1,", ",1", "1,,2", "1-", "-1", "1-2-3", "1 ", "1000000000"})
+    EXPECT_FALSE(format::is_number_list(list)) << list;
 }
 
 TEST(Wanted, NamesMayHaveStars) {
