@@ -22,9 +22,9 @@ struct Sum {
 };
 
 // (device, fill?, copy kind, source memory, destination memory)
-using Key = std::tuple<uint32_t, bool, uint32_t, uint32_t, uint32_t>;
+using CopyKey = std::tuple<uint32_t, bool, uint32_t, uint32_t, uint32_t>;
 
-Key key_of(uint32_t device, const GpuOperation& operation) {
+CopyKey key_of(uint32_t device, const GpuOperation& operation) {
   if (operation.kind() == GpuKind::Fill) return {device, true, 0, 0, operation.detail & 0xff};
   return {device, false, operation.detail & 0xff, operation.detail >> 8 & 0xff, operation.detail >> 16 & 0xff};
 }
@@ -56,7 +56,7 @@ Table report_copies(const AnalysisInput& input) {
 
   const OpWindows windows = op_windows(input);
   table.notes.push_back(windows.note);
-  std::map<Key, Sum> sums;
+  std::map<CopyKey, Sum> sums;
   std::vector<std::vector<Interval>> computing(trace.devices.size());  // by physical GPU, whatever streams are selected
   for (const Stream& stream : trace.streams) {
     if (stream.operations.size() == 0) continue;  // its device may not exist
@@ -80,7 +80,7 @@ Table report_copies(const AnalysisInput& input) {
   }
   std::vector<IntervalSet> busy;
   for (std::vector<Interval>& intervals : computing) busy.emplace_back(std::move(intervals));
-  std::vector<std::pair<Key, Sum*>> rows;
+  std::vector<std::pair<CopyKey, Sum*>> rows;
   for (auto& [key, sum] : sums) rows.emplace_back(key, &sum);
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.second->time_ns > b.second->time_ns; });

@@ -17,7 +17,7 @@ namespace prof::analyzer {
 namespace {
 
 // (row of Trace::graphs, thread, path, api)
-using Key = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;
+using LaunchKey = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;
 
 struct Launches {
   uint64_t count = 0, operations = 0;
@@ -27,7 +27,7 @@ struct Launches {
 };
 
 struct Found {
-  std::map<Key, Launches> graphs;
+  std::map<LaunchKey, Launches> graphs;
   std::array<uint64_t, 6> by_origin{};
   uint64_t by_device = 0;  // operations of a graph that no call of the host launched
 };
@@ -106,7 +106,7 @@ Table report_cuda_graphs(const AnalysisInput& input) {
     if (windows.size() <= 20) table.notes.push_back(window_note(window));
   }
   Found found = find_launches(input, windows);
-  std::vector<std::pair<const Key, Launches>*> order;
+  std::vector<std::pair<const LaunchKey, Launches>*> order;
   for (auto& each : found.graphs) order.push_back(&each);
   std::stable_sort(order.begin(), order.end(),
                    [](const auto* a, const auto* b) { return a->second.sum_ns > b->second.sum_ns; });

@@ -70,13 +70,13 @@ class ThreadWork {
   std::vector<Work> tree_;  // its leaves are the whole blocks
 };
 
-struct Projection {
+struct ProjectedRange {
   uint32_t range;
   Work work;
 };
 
 // Of every selected range that launched anything, in order of the projected start.
-std::vector<Projection> projections(const AnalysisInput& input) {
+std::vector<ProjectedRange> projections(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   std::vector<Work> of_call(trace.host.size());
   for (uint32_t row = 0; row < trace.operations.size(); ++row) {
@@ -87,12 +87,12 @@ std::vector<Projection> projections(const AnalysisInput& input) {
   }
   std::vector<ThreadWork> of_thread;
   for (const Thread& thread : trace.threads) of_thread.emplace_back(trace, thread.host, of_call);
-  std::vector<Projection> found;
+  std::vector<ProjectedRange> found;
   for (const uint32_t row : selected_ranges(input, Order::Model)) {
     const Work work = of_thread[index(trace.ranges[row].thread)].inside(trace.ranges[row]);
     if (work.operations != 0) found.push_back({row, work});
   }
-  return merge_runs(std::move(found), [](const Projection& each) { return each.work.first_ns; });
+  return merge_runs(std::move(found), [](const ProjectedRange& each) { return each.work.first_ns; });
 }
 
 void note_if_empty(Table& table) {
@@ -120,7 +120,7 @@ Table report_nsys_nvtx_gpu_proj_sum(const AnalysisInput& input) {
   };
   std::map<std::vector<std::string>, Sums> sums;
   NsysLines lines;
-  for (const Projection& each : projections(input)) {
+  for (const ProjectedRange& each : projections(input)) {
     const Range& range = trace.ranges[each.range];
     NsysLine& line = lines.line(uint64_t{index(range.label)} << 2 | static_cast<uint64_t>(range.style), [&] {
       return std::vector<std::string>{nsys_range_name(trace, range), std::string(nsys_style(range))};
@@ -158,7 +158,7 @@ Table report_nsys_nvtx_gpu_proj_trace(const AnalysisInput& input) {
     table.add_column(title, key, CellType::Nanoseconds);
   table.add_column("Style", "style", CellType::Text);
   add_range_columns(table, {{"NumGPUOps", "operations"}});
-  table.list(projections(input), [&trace](const Projection& each, Table::Row& row) {
+  table.list(projections(input), [&trace](const ProjectedRange& each, Table::Row& row) {
     const Range& range = trace.ranges[each.range];
     row.add(std::string_view(nsys_range_name(trace, range))).add(each.work.first_ns);
     row.add(each.work.last_ns - each.work.first_ns).add(range.begin_ns).add(range.end_ns - range.begin_ns);

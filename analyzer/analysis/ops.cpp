@@ -54,7 +54,7 @@ int64_t node_id(const Trace& trace, uint32_t process) {
   return error == std::errc() && end == rank.data() + rank.size() ? number : int64_t{process};
 }
 
-void declare_columns(Table& table) {
+void declare_operator_columns(Table& table) {
   const auto add = [&](const char* title, const char* key, CellType type) { table.add_column(title, key, type, 2); };
   add("Name", "name", CellType::Text);
   add("Self CPU %", "self_cpu_percent", CellType::Real);
@@ -160,7 +160,7 @@ Table report_ops(const AnalysisInput& input) {
   const OpGrouping grouping = op_grouping(input.options.group_by);
   const OpAverages averages = op_averages(input, grouping);
   Table table("ops", "Operators, calls and GPU operations by name");
-  declare_columns(table);
+  declare_operator_columns(table);
   table.text_limit = 100;
   for (const OpAverage& row : averages.rows) {
     if (!input.options.top_level || row.top_level) add_row(table, input, row, averages, grouping);

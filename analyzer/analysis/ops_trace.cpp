@@ -24,7 +24,7 @@ namespace {
 // Twenty million rows would be 6 GB of text that nobody reads: CSV and JSON have them all.
 constexpr size_t kRowsInText = 1'000'000;
 
-void declare_columns(Table& table) {
+void declare_call_columns(Table& table) {
   const auto add = [&](const char* title, const char* key, CellType type) { table.add_column(title, key, type); };
   add("Id", "id", CellType::Count);
   add("Parent", "parent", CellType::Count);
@@ -249,7 +249,7 @@ class Instances {
 
 Table report_ops_trace(const AnalysisInput& input) {
   Table table("ops-trace", "Operators, calls and GPU operations in order of begin");
-  declare_columns(table);
+  declare_call_columns(table);
   table.text_limit = kRowsInText;
   const auto instances = std::make_shared<Instances>(input);
   table.list(instances->take_events(),

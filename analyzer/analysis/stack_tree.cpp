@@ -30,10 +30,10 @@ std::string_view metric_name(StackMetric metric) {
   return {};
 }
 
-// Sums by (stack, what was asked for) first: there are far fewer pairs than events.
-class Sums {
+// StackSums by (stack, what was asked for) first: there are far fewer pairs than events.
+class StackSums {
  public:
-  explicit Sums(const AnalysisInput& input) : stacks_(input.views.stacks()) {}
+  explicit StackSums(const AnalysisInput& input) : stacks_(input.views.stacks()) {}
 
   uint32_t leaf(std::string_view name, TreeFrameKind kind) {
     return answer_.tree.frame({answer_.tree.text(name), {}, {}, 0, kind});
@@ -98,7 +98,8 @@ class Sums {
 // What ran, by name.
 class Leaves {
  public:
-  Leaves(const AnalysisInput& input, Sums& sums) : input_(input), sums_(sums), of_kernel_(input.trace.kernels.size()) {}
+  Leaves(const AnalysisInput& input, StackSums& sums)
+      : input_(input), sums_(sums), of_kernel_(input.trace.kernels.size()) {}
   uint32_t of(const GpuOperation& operation) {
     if (!operation.has_kernel()) return other(operation_name(input_.views.names(), operation, input_.options.names));
     return of(input_.views.names().named_by(operation));
@@ -122,7 +123,7 @@ class Leaves {
   uint32_t other(std::string_view name) { return sums_.leaf(name, TreeFrameKind::Gpu); }
 
   const AnalysisInput& input_;
-  Sums& sums_;
+  StackSums& sums_;
   std::vector<uint32_t> of_kernel_, of_api_;
 };
 
@@ -212,7 +213,7 @@ class Taker {
 
   const AnalysisInput& input_;
   const Trace& trace_;
-  Sums sums_;
+  StackSums sums_;
   Leaves leaves_;
   const bool everything_;
   std::vector<Window> windows_;

@@ -15,10 +15,10 @@ namespace prof::analyzer {
 
 namespace {
 
-// Sums by a number that stands for a name; names are made at the end, and rows of equal names joined.
-class Sums {
+// NamedSums by a number that stands for a name; names are made at the end, and rows of equal names joined.
+class NamedSums {
  public:
-  explicit Sums(const SummaryOptions& options) : keep_all_(options.median) {}
+  explicit NamedSums(const SummaryOptions& options) : keep_all_(options.median) {}
 
   void add(uint64_t key, int64_t duration_ns, bool failed = false) {
     if (key != last_key_ || last_ == nullptr) {
@@ -113,7 +113,7 @@ std::string gpu_name(const KernelNames& names, uint64_t key, NameForm form) {
 
 std::vector<SummarySection> gpu_sections(const Trace& trace, const KernelNames& names, ProcessId process,
                                          const SummaryOptions& options) {
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::pair<Sums, SummarySection>>
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::pair<NamedSums, SummarySection>>
       groups;  // device, context, stream
   for (const Stream& stream : trace.streams) {
     if (stream.operations.size() == 0) continue;
@@ -124,7 +124,7 @@ std::vector<SummarySection> gpu_sections(const Trace& trace, const KernelNames& 
     auto& [sums, section] = groups
                                 .try_emplace({per_device ? device.ordinal : 0, per_stream ? stream.context : 0,
                                               per_stream ? stream.number : 0},
-                                             Sums(options), SummarySection{})
+                                             NamedSums(options), SummarySection{})
                                 .first->second;
     if (per_device) section.device = fmt::format("{} ({})", device.name, device.ordinal);
     if (per_stream) {
@@ -154,7 +154,7 @@ std::vector<SummarySection> summarize(const Trace& trace, const KernelNames& nam
                                       const SummaryOptions& options) {
   std::vector<SummarySection> sections;
   if (options.gpu) sections = gpu_sections(trace, names, process, options);
-  Sums calls(options), ranges(options);
+  NamedSums calls(options), ranges(options);
   for (const Thread& thread : trace.threads) {
     if (thread.process != process) continue;
     for (uint32_t row = thread.host.first; options.api && row < thread.host.last; ++row) {

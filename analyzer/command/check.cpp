@@ -78,7 +78,7 @@ std::string ring_text(const LogFile& log, const LogHealth& health) {
 
 void print_text(const LogFile& log, const LogHealth& health) {
   const format::FileHeader& header = log.header();
-  const Definitions& definitions = health.definitions;
+  const LogDefinitions& definitions = health.definitions;
   fmt::print("{}: prof log, version {}, {} bytes{}\n", printable(log.path()), header.version, log.file_bytes(),
              log.compressed() ? fmt::format(" (gzip; {} inside)", log.log_bytes()) : "");
   fmt::print("  verdict    {}\n", verdict(health));
@@ -139,58 +139,58 @@ void print_text(const LogFile& log, const LogHealth& health) {
 
 using Json = rapidjson::Writer<rapidjson::StringBuffer>;
 
-void put(Json& json, const char* key, uint64_t value) { json.Key(key), json.Uint64(value); }
-void put(Json& json, const char* key, std::string_view value) {
+void put_field(Json& json, const char* key, uint64_t value) { json.Key(key), json.Uint64(value); }
+void put_field(Json& json, const char* key, std::string_view value) {
   const std::string text = readable_utf8(value);
   json.Key(key), json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
 }
 
 void put_log(Json& json, const LogFile& log, const LogHealth& health) {
   static constexpr const char* kStates[] = {"closed", "killed", "still_written"};
-  put(json, "type", "prof log");
-  put(json, "version", uint64_t{log.header().version});
+  put_field(json, "type", "prof log");
+  put_field(json, "version", uint64_t{log.header().version});
   json.Key("whole"), json.Bool(health.whole());
-  put(json, "verdict", verdict(health));
-  put(json, "state", kStates[static_cast<int>(health.state)]);
-  put(json, "file_bytes", log.file_bytes());
-  put(json, "log_bytes", log.log_bytes());
-  put(json, "pid", uint64_t{log.header().pid});
-  put(json, "command_line", health.definitions.meta_value("command_line"));
-  put(json, "host", health.definitions.meta_value("host"));
-  put(json, "begin_realtime_ns", realtime(health, health.begin_ns));
-  put(json, "covered_ns", health.end_ns - health.begin_ns);
-  put(json, "blocks_used", uint64_t{log.blocks().size()});
-  put(json, "blocks_unused", log.unused_blocks());
-  put(json, "launches", health.launches);
-  put(json, "gpu_pending", log.counter_page().gpu_pending);
-  put(json, "records", health.records);
-  put(json, "unknown_records", health.unknown_records);
+  put_field(json, "verdict", verdict(health));
+  put_field(json, "state", kStates[static_cast<int>(health.state)]);
+  put_field(json, "file_bytes", log.file_bytes());
+  put_field(json, "log_bytes", log.log_bytes());
+  put_field(json, "pid", uint64_t{log.header().pid});
+  put_field(json, "command_line", health.definitions.meta_value("command_line"));
+  put_field(json, "host", health.definitions.meta_value("host"));
+  put_field(json, "begin_realtime_ns", realtime(health, health.begin_ns));
+  put_field(json, "covered_ns", health.end_ns - health.begin_ns);
+  put_field(json, "blocks_used", uint64_t{log.blocks().size()});
+  put_field(json, "blocks_unused", log.unused_blocks());
+  put_field(json, "launches", health.launches);
+  put_field(json, "gpu_pending", log.counter_page().gpu_pending);
+  put_field(json, "records", health.records);
+  put_field(json, "unknown_records", health.unknown_records);
   if (log.is_ring()) {
     const format::RingWords& ring = log.counter_page().ring;
     json.Key("ring"), json.StartObject();
-    if (ring.bytes != ~uint64_t{0}) put(json, "bytes", ring.bytes);
-    put(json, "overwritten_blocks", ring.blocks);
-    put(json, "overwritten_records", ring.records);
-    if (health.horizon_ns) put(json, "horizon_realtime_ns", realtime(health, *health.horizon_ns));
+    if (ring.bytes != ~uint64_t{0}) put_field(json, "bytes", ring.bytes);
+    put_field(json, "overwritten_blocks", ring.blocks);
+    put_field(json, "overwritten_records", ring.records);
+    if (health.horizon_ns) put_field(json, "horizon_realtime_ns", realtime(health, *health.horizon_ns));
     json.EndObject();
   }
   if (log.counter_page().ring.copied_ns != 0) json.Key("copied"), json.Bool(true);
-  put(json, "bytes_lost", health.bytes_lost);
+  put_field(json, "bytes_lost", health.bytes_lost);
   json.Key("records_by_kind"), json.StartObject();
   for (const auto& [kind, records] : health.records_by_kind)
-    put(json, std::string(log.kinds().find(kind)->name).c_str(), records);
+    put_field(json, std::string(log.kinds().find(kind)->name).c_str(), records);
   json.EndObject();
   json.Key("threads"), json.StartArray();
   for (const ThreadHealth& thread : health.threads) {
     json.StartObject();
-    put(json, "thread", uint64_t{thread.ordinal});
-    put(json, "tid", uint64_t{thread.tid});
-    put(json, "name", thread.name);
-    put(json, "records", thread.records);
+    put_field(json, "thread", uint64_t{thread.ordinal});
+    put_field(json, "tid", uint64_t{thread.tid});
+    put_field(json, "name", thread.name);
+    put_field(json, "records", thread.records);
     json.Key("ended"), json.Bool(thread.ended);
     if (!thread.in_call.empty()) {
-      put(json, "in_call", thread.in_call);
-      put(json, "in_call_since_realtime_ns", realtime(health, thread.in_call_since_ns));
+      put_field(json, "in_call", thread.in_call);
+      put_field(json, "in_call_since_realtime_ns", realtime(health, thread.in_call_since_ns));
     }
     json.EndObject();
   }
@@ -198,10 +198,10 @@ void put_log(Json& json, const LogFile& log, const LogHealth& health) {
   json.Key("counters"), json.StartArray();
   for (const CounterHealth& counter : health.counters) {
     json.StartObject();
-    put(json, "name", counter.name);
-    put(json, "value", counter.value);
-    put(json, "severity", severity_name(counter.severity));
-    put(json, "help", counter.help);
+    put_field(json, "name", counter.name);
+    put_field(json, "value", counter.value);
+    put_field(json, "severity", severity_name(counter.severity));
+    put_field(json, "help", counter.help);
     json.EndObject();
   }
   json.EndArray();
@@ -211,9 +211,9 @@ void put_log(Json& json, const LogFile& log, const LogHealth& health) {
   json.Key("damage"), json.StartArray();
   for (const Damage& damage : health.damage) {
     json.StartObject();
-    put(json, "offset", damage.offset);
-    put(json, "bytes_lost", damage.bytes_lost);
-    put(json, "what", damage.what);
+    put_field(json, "offset", damage.offset);
+    put_field(json, "bytes_lost", damage.bytes_lost);
+    put_field(json, "what", damage.what);
     json.EndObject();
   }
   json.EndArray();
@@ -245,9 +245,9 @@ int check_one(const std::string& path, Json* json) {
       fmt::print("{}: not a prof log; it looks like {}\n", printable(path), foreign);
     }
   } else {
-    put(*json, "type", foreign.empty() ? "unusable" : foreign);
+    put_field(*json, "type", foreign.empty() ? "unusable" : foreign);
     json->Key("whole"), json->Bool(false);
-    put(*json, "verdict", foreign.empty() ? opened.error.text(path) : "not a prof log");
+    put_field(*json, "verdict", foreign.empty() ? opened.error.text(path) : "not a prof log");
   }
   return kUnusable;
 }
@@ -260,7 +260,7 @@ int check(const std::vector<std::string>& paths, bool as_json) {
   for (const std::string& path : paths) {
     if (as_json) {
       json.StartObject();
-      put(json, "file", path);
+      put_field(json, "file", path);
     }
     status = std::max(status, check_one(path, as_json ? &json : nullptr));
     if (as_json) json.EndObject();

@@ -59,11 +59,11 @@ Examined examine(const Trace& trace) {
 // "1.234567 s from 2026-11-21 20:25:27.123 UTC"; the date only where it can be one.
 std::string covers(const Trace& trace, const Examined& examined) {
   std::string text = fmt::format("{}.{:06} s", examined.last_ns / 1'000'000'000, examined.last_ns / 1000 % 1'000'000);
-  constexpr uint64_t kSecond = 1'000'000'000, kYear2000 = 946'684'800 * kSecond;
+  constexpr uint64_t kSecondNs = 1'000'000'000, kYear2000 = 946'684'800 * kSecondNs;
   const uint64_t start = trace.start_realtime_ns;
   if (start > kYear2000 && start < uint64_t{std::numeric_limits<int64_t>::max()})
-    text += fmt::format(" from {:%Y-%m-%d %H:%M:%S}.{:03} UTC", fmt::gmtime(static_cast<std::time_t>(start / kSecond)),
-                        start % kSecond / 1'000'000);
+    text += fmt::format(" from {:%Y-%m-%d %H:%M:%S}.{:03} UTC",
+                        fmt::gmtime(static_cast<std::time_t>(start / kSecondNs)), start % kSecondNs / 1'000'000);
   return text;
 }
 
@@ -118,33 +118,33 @@ void print_text(const FileHead& head, const Importer& importer, const Trace& tra
   }
 }
 
-void put(Json& json, const char* key, uint64_t value) { json.Key(key), json.Uint64(value); }
-void put(Json& json, const char* key, std::string_view value) {
+void put_member(Json& json, const char* key, uint64_t value) { json.Key(key), json.Uint64(value); }
+void put_member(Json& json, const char* key, std::string_view value) {
   json.Key(key);
   json.String(readable_utf8(value));
 }
 
 void put_json(Json& json, const Importer& importer, const Trace& trace, const Examined& examined) {
-  put(json, "type", importer.name);
-  put(json, "description", importer.description);
+  put_member(json, "type", importer.name);
+  put_member(json, "description", importer.description);
   json.Key("whole"), json.Bool(examined.damaged_places == 0);
-  put(json, "verdict", verdict(examined));
-  put(json, "begin_realtime_ns", trace.start_realtime_ns);
-  put(json, "covered_ns", static_cast<uint64_t>(std::max<int64_t>(examined.last_ns, 0)));
+  put_member(json, "verdict", verdict(examined));
+  put_member(json, "begin_realtime_ns", trace.start_realtime_ns);
+  put_member(json, "covered_ns", static_cast<uint64_t>(std::max<int64_t>(examined.last_ns, 0)));
   json.Key("processes"), json.StartArray();
   for (size_t p = 0; p < trace.processes.size(); ++p) {
     const Process& process = trace.processes[p];
     const Holds& holds = examined.processes[p];
     json.StartObject();
-    put(json, "pid", uint64_t{process.pid});
-    put(json, "executable", process.executable);
-    put(json, "threads", holds.threads);
-    put(json, "calls", holds.calls);
-    put(json, "launches", holds.launches);
-    put(json, "ranges", holds.ranges);
-    put(json, "marks", holds.marks);
-    put(json, "operations", holds.operations);
-    put(json, "operations_linked", process.coverage.operations_linked);
+    put_member(json, "pid", uint64_t{process.pid});
+    put_member(json, "executable", process.executable);
+    put_member(json, "threads", holds.threads);
+    put_member(json, "calls", holds.calls);
+    put_member(json, "launches", holds.launches);
+    put_member(json, "ranges", holds.ranges);
+    put_member(json, "marks", holds.marks);
+    put_member(json, "operations", holds.operations);
+    put_member(json, "operations_linked", process.coverage.operations_linked);
     json.Key("facts"), json.StartArray();
     for (const auto& [key, value] : process.facts) {
       json.StartArray();
@@ -162,11 +162,11 @@ void put_json(Json& json, const Importer& importer, const Trace& trace, const Ex
   json.Key("devices"), json.StartArray();
   for (size_t d = 0; d < trace.devices.size(); ++d) {
     json.StartObject();
-    put(json, "ordinal", uint64_t{trace.devices[d].ordinal});
-    put(json, "name", trace.devices[d].name);
-    put(json, "pid", uint64_t{trace.processes[index(trace.devices[d].process)].pid});
-    put(json, "streams", examined.streams_of_device[d]);
-    put(json, "operations", examined.operations_of_device[d]);
+    put_member(json, "ordinal", uint64_t{trace.devices[d].ordinal});
+    put_member(json, "name", trace.devices[d].name);
+    put_member(json, "pid", uint64_t{trace.processes[index(trace.devices[d].process)].pid});
+    put_member(json, "streams", examined.streams_of_device[d]);
+    put_member(json, "operations", examined.operations_of_device[d]);
     json.EndObject();
   }
   json.EndArray();
@@ -182,9 +182,9 @@ int check_trace(const FileHead& head, const Importer& importer, Json* json) {
     if (json == nullptr) {
       fmt::print("{}\n", readable_utf8(error.what()));
     } else {
-      put(*json, "type", "unusable");
+      put_member(*json, "type", "unusable");
       json->Key("whole"), json->Bool(false);
-      put(*json, "verdict", error.what());
+      put_member(*json, "verdict", error.what());
     }
     return kUnusable;
   }

@@ -24,7 +24,7 @@ namespace prof::analyzer {
 
 namespace {
 
-struct Options {
+struct DevicesArguments {
   std::vector<std::string> inputs, files;
   std::string as, cublas, store;
   bool measure = false;
@@ -131,7 +131,7 @@ void store_rows(const std::vector<MeasuredDevice>& devices, const std::string& f
   }
 }
 
-int measure(const Options& options, const DeviceTable& devices, Sink& sink) {
+int measure(const DevicesArguments& options, const DeviceTable& devices, Sink& sink) {
   const std::vector<MeasuredDevice> measured = measure_devices(options.cublas, [](const std::string& next) {
     if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "prof: measuring {}\n", next);
   });
@@ -172,7 +172,7 @@ int measure(const Options& options, const DeviceTable& devices, Sink& sink) {
   return all ? kComplete : kPartial;
 }
 
-int run_devices(const Options& options) {
+int run_devices(const DevicesArguments& options) {
   ignore_broken_pipes();
   DeviceTable devices;
   for (const std::string& file : options.files) devices.read_file(file);
@@ -193,7 +193,7 @@ int run_devices(const Options& options) {
 
 void add_devices(CLI::App& app, Run& run) {
   CLI::App* const verb = app.add_subcommand("devices", "the peaks of GPUs that reports compare with");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DevicesArguments>();
   verb->add_option("FILE", options->inputs, "logs or traces: which devices they have and what is known of them");
   verb->add_option("--devices", options->files,
                    "file of rows of your own, looked at first; measured: those that --measure kept")

@@ -25,7 +25,7 @@ namespace prof::analyzer {
 
 namespace {
 
-struct Options {
+struct DiffArguments {
   std::vector<std::string> now, before, labels, fail_if;
   TableOptions table;
   NameForm names = NameForm::Short;
@@ -98,7 +98,7 @@ std::vector<std::string> files_of(const std::string& input) {
   return files;
 }
 
-Side read_side(const Options& options, const std::vector<std::string>& files, bool with_stacks, int& status) {
+Side read_side(const DiffArguments& options, const std::vector<std::string>& files, bool with_stacks, int& status) {
   Side side;
   for (const std::string& file : files) {
     const std::unique_ptr<Trace> trace = read_inputs(files_of(file));
@@ -115,7 +115,7 @@ Side read_side(const Options& options, const std::vector<std::string>& files, bo
   return side;
 }
 
-void write_rows(const Options& options, const RunDiff& diff, const DiffLabels& labels, Sink& sink) {
+void write_rows(const DiffArguments& options, const RunDiff& diff, const DiffLabels& labels, Sink& sink) {
   Table table =
       options.side_by_side ? side_by_side_table(diff, labels, options.names) : diff_table(diff, labels, options.names);
   const size_t rows = table.rows();
@@ -133,7 +133,7 @@ void write_rows(const Options& options, const RunDiff& diff, const DiffLabels& l
   write_table(table, options.table.format, options.table.unit, sink);
 }
 
-int run_diff_verb(const Options& options) {
+int run_diff_verb(const DiffArguments& options) {
   ignore_broken_pipes();
   std::vector<FailIf> rules;
   for (const std::string& word : options.fail_if) rules.push_back(parse_fail_if(word));
@@ -166,7 +166,7 @@ int run_diff_verb(const Options& options) {
 
 void add_diff(CLI::App& app, Run& run) {
   CLI::App* const verb = app.add_subcommand("diff", "what changed between runs, by how much, and is it real?");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DiffArguments>();
   verb->add_option("NEW", options->now, "logs, traces or folders of logs, one a run")->required();
   verb->add_option("--vs", options->before, "what to compare with, likewise")->required()->option_text("OLD...");
   verb->add_option("--label", options->labels, "names for the two sides, instead of now and before")

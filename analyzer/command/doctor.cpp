@@ -18,18 +18,18 @@ namespace prof::analyzer {
 
 namespace {
 
-std::string_view verdict_name(Verdict verdict) {
+std::string_view finding_name(FindingVerdict verdict) {
   switch (verdict) {
-    case Verdict::Ok: return "ok";
-    case Verdict::Less: return "less";
-    case Verdict::No: return "no";
+    case FindingVerdict::Ok: return "ok";
+    case FindingVerdict::Less: return "less";
+    case FindingVerdict::No: return "no";
   }
   return "";
 }
 
 void print_text(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
-    fmt::print("{:<4}  {:<12} {}\n", verdict_name(finding.verdict), finding.topic, readable_utf8(finding.text));
+    fmt::print("{:<4}  {:<12} {}\n", finding_name(finding.verdict), finding.topic, readable_utf8(finding.text));
     if (!finding.remedy.empty()) fmt::print("      {:<12} -> {}\n", "", readable_utf8(finding.remedy));
   }
 }
@@ -40,7 +40,7 @@ void print_json(const std::vector<Finding>& findings) {
   json.StartArray();
   for (const Finding& finding : findings) {
     json.StartObject();
-    json.Key("verdict"), json.String(std::string(verdict_name(finding.verdict)));
+    json.Key("verdict"), json.String(std::string(finding_name(finding.verdict)));
     json.Key("topic"), json.String(finding.topic);
     json.Key("finding"), json.String(readable_utf8(finding.text));
     json.Key("remedy"), json.String(readable_utf8(finding.remedy));
@@ -60,7 +60,7 @@ int doctor(const std::vector<std::string>& command, const std::string& format, b
   try {
     library = find_recorder();
   } catch (const std::exception& error) {
-    findings.push_back({Verdict::No, "recorder", error.what(), ""});
+    findings.push_back({FindingVerdict::No, "recorder", error.what(), ""});
   }
   const char* const output = std::getenv("PROF_OUTPUT");
   if (!library.empty()) {
@@ -74,9 +74,9 @@ int doctor(const std::vector<std::string>& command, const std::string& format, b
   } else {
     print_text(findings);
   }
-  Verdict worst = Verdict::Ok;
+  FindingVerdict worst = FindingVerdict::Ok;
   for (const Finding& finding : findings) worst = std::max(worst, finding.verdict);
-  return worst == Verdict::Ok ? kComplete : worst == Verdict::Less ? kPartial : kUnusable;
+  return worst == FindingVerdict::Ok ? kComplete : worst == FindingVerdict::Less ? kPartial : kUnusable;
 }
 
 }  // namespace

@@ -33,8 +33,9 @@ Finding examine_libc() {
   const std::string version = gnu_get_libc_version();
   int major = 0, minor = 0;
   if (std::sscanf(version.c_str(), "%d.%d", &major, &minor) == 2 && (major > 2 || (major == 2 && minor >= 28)))
-    return {Verdict::Ok, "glibc", version, ""};
-  return {Verdict::No, "glibc", version + ", the recorder needs 2.28", "use a newer distribution or its container"};
+    return {FindingVerdict::Ok, "glibc", version, ""};
+  return {FindingVerdict::No, "glibc", version + ", the recorder needs 2.28",
+          "use a newer distribution or its container"};
 }
 
 Finding examine_clock() {
@@ -42,10 +43,10 @@ Finding examine_clock() {
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with("flags") && !line.starts_with("Features")) continue;
     const bool steady = line.find("constant_tsc") != std::string::npos && line.find("nonstop_tsc") != std::string::npos;
-    if (steady) return {Verdict::Ok, "clock", "the processor's time stamp counter, which runs steadily", ""};
+    if (steady) return {FindingVerdict::Ok, "clock", "the processor's time stamp counter, which runs steadily", ""};
     break;
   }
-  return {Verdict::Ok, "clock",
+  return {FindingVerdict::Ok, "clock",
           "CLOCK_MONOTONIC: each reading takes twice as long as a time stamp counter that runs steadily", ""};
 }
 
@@ -54,8 +55,9 @@ Finding examine_fork_pages() {
   void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const bool wiped = page != MAP_FAILED && madvise(page, 4096, kWipeOnFork) == 0;
   if (page != MAP_FAILED) munmap(page, 4096);
-  if (wiped) return {Verdict::Ok, "fork", "children are noticed however they are made", ""};
-  return {Verdict::Less, "fork", "this kernel wipes no page at fork: children made by clone() itself go unnoticed",
+  if (wiped) return {FindingVerdict::Ok, "fork", "children are noticed however they are made", ""};
+  return {FindingVerdict::Less, "fork",
+          "this kernel wipes no page at fork: children made by clone() itself go unnoticed",
           "let the program use fork() or posix_spawn()"};
 }
 
@@ -63,13 +65,14 @@ Finding examine_fork_pages() {
 Finding examine_unwinder(const std::string& library) {
   const fs::path own = fs::path(library).parent_path() / "prof" / "libunwind.so.8";
   std::error_code error;
-  if (fs::exists(own, error)) return {Verdict::Ok, "libunwind", own, ""};
+  if (fs::exists(own, error)) return {FindingVerdict::Ok, "libunwind", own, ""};
   for (const char* const folder :
        {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/lib64", "/usr/lib"}) {
     const fs::path path = fs::path(folder) / "libunwind.so.8";
-    if (fs::exists(path, error)) return {Verdict::Ok, "libunwind", path, ""};
+    if (fs::exists(path, error)) return {FindingVerdict::Ok, "libunwind", path, ""};
   }
-  return {Verdict::Less, "libunwind", "not found: call stacks end at code whose unwind information is of a rare form",
+  return {FindingVerdict::Less, "libunwind",
+          "not found: call stacks end at code whose unwind information is of a rare form",
           "install libunwind8, or put libunwind.so.8 into " + own.parent_path().string()};
 }
 
@@ -94,14 +97,14 @@ Finding examine_space(const fs::path& folder, const struct statfs& disk) {
   const double kept = static_cast<double>(disk.f_blocks) / 20 * static_cast<double>(disk.f_bsize) / kMebibyte;
   const std::string text = fmt::format("{:.0f} MiB free below {}; the last {:.0f} MiB (5 %) are left to others", free,
                                        folder.string(), kept);
-  if (free <= kept + 1) return {Verdict::No, "space", text, "make room, or give another folder with --output"};
+  if (free <= kept + 1) return {FindingVerdict::No, "space", text, "make room, or give another folder with --output"};
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     return {
-        Verdict::Less, "space",
+        FindingVerdict::Less, "space",
         fmt::format("ulimit -f ends the log at {:.1f} MiB; {}", static_cast<double>(limit.rlim_cur) / kMebibyte, text),
         "raise ulimit -f"};
-  return {Verdict::Ok, "space", text, ""};
+  return {FindingVerdict::Ok, "space", text, ""};
 }
 
 void examine_folder(const std::string& output, std::vector<Finding>& findings) {
@@ -114,24 +117,24 @@ void examine_folder(const std::string& output, std::vector<Finding>& findings) {
   fs::path there = folder;  // prof record makes the rest
   while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
   if (!fs::is_directory(there, error)) {
-    findings.push_back(
-        {Verdict::No, "output", there.string() + " is not a folder", "give another one with --output or PROF_OUTPUT"});
+    findings.push_back({FindingVerdict::No, "output", there.string() + " is not a folder",
+                        "give another one with --output or PROF_OUTPUT"});
     return;
   }
   struct statfs disk {};
   if (access(there.c_str(), W_OK | X_OK) != 0 || statfs(there.c_str(), &disk) != 0) {
-    findings.push_back({Verdict::No, "output", fmt::format("{}: {}", there.string(), std::strerror(errno)),
+    findings.push_back({FindingVerdict::No, "output", fmt::format("{}: {}", there.string(), std::strerror(errno)),
                         "give another folder with --output or PROF_OUTPUT"});
     return;
   }
   const std::string_view type = file_system_name(static_cast<long>(disk.f_type));
   const bool mapped = type == "ext4" || type == "xfs" || type == "tmpfs" || type == "overlayfs" || type == "btrfs";
   if (mapped) {
-    findings.push_back({Verdict::Ok, "output",
+    findings.push_back({FindingVerdict::Ok, "output",
                         fmt::format("{} ({}): the log survives a kill of the program", folder.string(), type), ""});
   } else {
     findings.push_back(
-        {Verdict::Less, "output",
+        {FindingVerdict::Less, "output",
          fmt::format("{} ({}): logs are copied there once a second, so a killed program loses the last one",
                      folder.string(),
                      type.empty() ? fmt::format("file system {:#x}", static_cast<unsigned long>(disk.f_type)) : type),
@@ -150,10 +153,10 @@ Finding examine_other_tools() {
     tools += fmt::format("{}{}={}", tools.empty() ? "" : ", ", name, value);
   }
   if (tools.empty())
-    return {Verdict::Ok, "other tools",
+    return {FindingVerdict::Ok, "other tools",
             "no variable names one; a profiler inside the program shares CUPTI with the recorder", ""};
   const bool takes_cupti = tools.find("CUDA_INJECTION64_PATH") != std::string::npos;
-  return {takes_cupti ? Verdict::Less : Verdict::Ok, "other tools", tools,
+  return {takes_cupti ? FindingVerdict::Less : FindingVerdict::Ok, "other tools", tools,
           takes_cupti ? "unset CUDA_INJECTION64_PATH: its tool may hold CUPTI, and there would be no GPU times" : ""};
 }
 
@@ -161,18 +164,18 @@ Finding examine_counters_permission() {
   std::ifstream file("/proc/driver/nvidia/params");
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("RmProfilingAdminOnly:") && line.find('1') != std::string::npos && geteuid() != 0)
-      return {Verdict::Ok, "permissions",
+      return {FindingVerdict::Ok, "permissions",
               "hardware counters are for the administrator only; GPU times need no permission", ""};
   }
-  return {Verdict::Ok, "permissions", "nothing is forbidden", ""};
+  return {FindingVerdict::Ok, "permissions", "nothing is forbidden", ""};
 }
 
 }  // namespace
 
 std::vector<Finding> examine_machine(const std::string& library, const std::string& output) {
-  std::vector<Finding> findings{{Verdict::Ok, "recorder", library, ""}};
+  std::vector<Finding> findings{{FindingVerdict::Ok, "recorder", library, ""}};
   if (library.find_first_of(" :") != std::string::npos)
-    findings[0] = {Verdict::No, "recorder", library + ": LD_PRELOAD cannot hold a space or a colon",
+    findings[0] = {FindingVerdict::No, "recorder", library + ": LD_PRELOAD cannot hold a space or a colon",
                    "make a link elsewhere and set PROF_LIBRARY to it"};
   findings.push_back(examine_libc());
   findings.push_back(examine_clock());
@@ -195,22 +198,22 @@ std::vector<Finding> examine_variables() {
     const auto option =
         std::find_if(options.begin(), options.end(), [&](const RecorderOption& o) { return name == o.variable; });
     if (option == options.end()) {
-      findings.push_back(
-          {Verdict::Less, "variables", name + " is no option of the recorder", "prof record --help names them all"});
+      findings.push_back({FindingVerdict::Less, "variables", name + " is no option of the recorder",
+                          "prof record --help names them all"});
     } else if (const std::string wrong = value.empty() ? "" : wrong_value(*option, value); !wrong.empty()) {
-      findings.push_back({Verdict::Less, "variables", fmt::format("{}: {}; the default would be used", name, wrong),
-                          "correct or unset it"});
+      findings.push_back({FindingVerdict::Less, "variables",
+                          fmt::format("{}: {}; the default would be used", name, wrong), "correct or unset it"});
     }
   }
   if (findings.empty())
-    findings.push_back({Verdict::Ok, "variables", "every PROF_ variable that is set makes sense", ""});
+    findings.push_back({FindingVerdict::Ok, "variables", "every PROF_ variable that is set makes sense", ""});
   return findings;
 }
 
 std::vector<Finding> examine_program(const std::string& command) {
   const ProgramFacts facts = look_at_program(command);
   const auto no = [&](std::string text, std::string remedy) {
-    return std::vector<Finding>{{Verdict::No, "program", std::move(text), std::move(remedy)}};
+    return std::vector<Finding>{{FindingVerdict::No, "program", std::move(text), std::move(remedy)}};
   };
   if (facts.path.empty() || access(facts.path.c_str(), F_OK) != 0)
     return no(command + ": there is no such program", "");
@@ -222,10 +225,11 @@ std::vector<Finding> examine_program(const std::string& command) {
               "link it dynamically; the CUDA run time may stay static");
   if (facts.other_class) return no(facts.path + " is a 32-bit program; libprof.so has 64 bits", "build it for 64 bits");
   if (!facts.asan.empty())
-    return {{Verdict::Ok, "program",
+    return {{FindingVerdict::Ok, "program",
              fmt::format("{} needs {} first: prof record puts it there", facts.path, facts.asan), ""}};
-  if (!facts.elf) return {{Verdict::Ok, "program", facts.path + " is no binary: what it starts is recorded", ""}};
-  return {{Verdict::Ok, "program", facts.path + " can be recorded", ""}};
+  if (!facts.elf)
+    return {{FindingVerdict::Ok, "program", facts.path + " is no binary: what it starts is recorded", ""}};
+  return {{FindingVerdict::Ok, "program", facts.path + " can be recorded", ""}};
 }
 
 }  // namespace prof::analyzer

@@ -6,14 +6,14 @@
 
 namespace prof::analyzer {
 
-enum class Verdict {
+enum class FindingVerdict {
   Ok,
   Less,  // it will be recorded, but less of it or with a smaller promise
   No,    // nothing will be recorded
 };
 
 struct Finding {
-  Verdict verdict = Verdict::Ok;
+  FindingVerdict verdict = FindingVerdict::Ok;
   std::string topic;
   std::string text;
   std::string remedy;  // empty where nothing is to be done

@@ -106,31 +106,32 @@ std::map<std::string, std::string> facts_of(const std::string& output) {
 Finding judge_driver(const std::map<std::string, std::string>& facts) {
   const auto get = [&](const char* name) { return facts.contains(name) ? facts.at(name) : std::string(); };
   if (get("driver") == "none")
-    return {Verdict::No, "driver", "libcuda.so.1 was not found: CUDA programs will not run here",
+    return {FindingVerdict::No, "driver", "libcuda.so.1 was not found: CUDA programs will not run here",
             "install NVIDIA's driver, or start the container with --gpus all"};
   const int version = std::atoi(get("driver").c_str());
   const std::string text = fmt::format("for CUDA {}.{}", version / 1000, version % 1000 / 10);
   if (facts.contains("failed"))
-    return {Verdict::No, "driver", text + "; " + get("failed"),
+    return {FindingVerdict::No, "driver", text + "; " + get("failed"),
             "see whether nvidia-smi works, and which devices CUDA_VISIBLE_DEVICES names"};
-  return {Verdict::Ok, "driver", fmt::format("{}; {} GPUs, the first a {}", text, get("devices"), get("name")), ""};
+  return {FindingVerdict::Ok, "driver", fmt::format("{}; {} GPUs, the first a {}", text, get("devices"), get("name")),
+          ""};
 }
 
 Finding judge_gpu_times(const LogHealth& health, const Coverage& coverage) {
-  const Definitions& definitions = health.definitions;
+  const LogDefinitions& definitions = health.definitions;
   const std::string state(definitions.meta_value("gpu_times"));
-  if (state == "off") return {Verdict::Less, "GPU times", "turned off by PROF_GPU", "unset PROF_GPU"};
+  if (state == "off") return {FindingVerdict::Less, "GPU times", "turned off by PROF_GPU", "unset PROF_GPU"};
   if (state != "on")
-    return {Verdict::Less, "GPU times", state.empty() ? "CUPTI was not asked" : state,
+    return {FindingVerdict::Less, "GPU times", state.empty() ? "CUPTI was not asked" : state,
             "install CUPTI of a CUDA no newer than the driver's and set PROF_CUPTI to its libcupti.so"};
   const std::string cupti = fmt::format("{} (version {}, found {})", definitions.meta_value("cupti_path"),
                                         definitions.meta_value("cupti_version"), definitions.meta_value("cupti_found"));
   if (coverage.launches_with_gpu_time < coverage.launches)
     return {
-        Verdict::Less, "GPU times",
+        FindingVerdict::Less, "GPU times",
         fmt::format("{}: only {} of {} operations have one", cupti, coverage.launches_with_gpu_time, coverage.launches),
         "see whether another tool holds CUPTI"};
-  return {Verdict::Ok, "GPU times", cupti, ""};
+  return {FindingVerdict::Ok, "GPU times", cupti, ""};
 }
 
 // Of a second run, which asked for them. Nobody who does not ask for them misses them.
@@ -144,10 +145,10 @@ Finding judge_counters(const std::string& folder, const std::string& wanted, boo
     if (state.empty()) state = "CUPTI was not asked";
   }
   if (state == "on")
-    return {Verdict::Ok, "counters", fmt::format("hardware counters can be measured ({})", wanted), ""};
+    return {FindingVerdict::Ok, "counters", fmt::format("hardware counters can be measured ({})", wanted), ""};
   const std::string text = fmt::format("no hardware counters, which PROF_COUNTERS asks for: {}", state);
-  if (asked) return {Verdict::Less, "counters", text, "see docs/counters.md, or unset PROF_COUNTERS"};
-  return {Verdict::Ok, "counters", text, ""};
+  if (asked) return {FindingVerdict::Less, "counters", text, "see docs/counters.md, or unset PROF_COUNTERS"};
+  return {FindingVerdict::Ok, "counters", text, ""};
 }
 
 // What the recorder said, in one line.
@@ -161,13 +162,13 @@ std::string messages_of(const Ran& ran) {
 std::vector<Finding> judge(const Ran& ran, const std::string& folder) {
   const std::map<std::string, std::string> facts = facts_of(ran.output);
   if (ran.timed_out)
-    return {{Verdict::No, "self-test", fmt::format("no end within {} s{}", kPatience.count(), messages_of(ran)),
+    return {{FindingVerdict::No, "self-test", fmt::format("no end within {} s{}", kPatience.count(), messages_of(ran)),
              "see whether nvidia-smi answers"}};
   if (WIFSIGNALED(ran.status) || !facts.contains("driver"))
-    return {
-        {Verdict::No, "self-test", fmt::format("ended with wait status {:#x}{}", ran.status, messages_of(ran)), ""}};
+    return {{FindingVerdict::No, "self-test",
+             fmt::format("ended with wait status {:#x}{}", ran.status, messages_of(ran)), ""}};
   std::vector<Finding> findings{judge_driver(facts)};
-  if (findings[0].verdict != Verdict::Ok) return findings;
+  if (findings[0].verdict != FindingVerdict::Ok) return findings;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".plog") continue;
     const LogOpenResult opened = LogFile::open(entry.path());
@@ -178,13 +179,13 @@ std::vector<Finding> judge(const Ran& ran, const std::string& folder) {
     for (const Process& process : trace->processes) coverage.add(process.coverage);
     findings.push_back(judge_gpu_times(health, coverage));
     const bool all = health.whole() && coverage.launches == kFills;
-    findings.push_back({all ? Verdict::Ok : Verdict::Less, "self-test",
+    findings.push_back({all ? FindingVerdict::Ok : FindingVerdict::Less, "self-test",
                         fmt::format("{} of {} operations recorded, {} with GPU time, log {}", coverage.launches, kFills,
                                     coverage.launches_with_gpu_time, health.whole() ? "whole" : "not whole"),
                         all ? "" : "prof check names what was lost in a log"});
     return findings;
   }
-  findings.push_back({Verdict::No, "self-test", "no log was made" + messages_of(ran), ""});
+  findings.push_back({FindingVerdict::No, "self-test", "no log was made" + messages_of(ran), ""});
   return findings;
 }
 
@@ -242,10 +243,10 @@ int self_test_program() {
 std::vector<Finding> run_self_test(const std::string& library) {
   const TestFolder folder, counters_folder;
   if (!folder.made() || !counters_folder.made())
-    return {
-        {Verdict::Less, "self-test", "no folder could be made in " + fs::temp_directory_path().string(), "set TMPDIR"}};
+    return {{FindingVerdict::Less, "self-test", "no folder could be made in " + fs::temp_directory_path().string(),
+             "set TMPDIR"}};
   std::vector<Finding> findings = judge(run_under(library, folder.path(), "off"), folder.path());
-  if (findings[0].verdict != Verdict::Ok) return findings;
+  if (findings[0].verdict != FindingVerdict::Ok) return findings;
   const char* const variable = std::getenv("PROF_COUNTERS");
   const bool asked = variable != nullptr && *variable != '\0' && std::strcmp(variable, "off") != 0;
   const std::string wanted = asked ? variable : "memory";

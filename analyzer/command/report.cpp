@@ -23,7 +23,7 @@ namespace prof::analyzer {
 
 namespace {
 
-struct Options {
+struct ReportArguments {
   std::vector<std::string> words;  // report names, then inputs
   TableOptions table;
   std::optional<NameForm> names;
@@ -58,7 +58,7 @@ int list_reports() {
 }
 
 // Several reports to one csv or json file: NAME_report.csv each, beside that file.
-std::string output_for(const Options& options, std::string_view report, size_t reports) {
+std::string output_for(const ReportArguments& options, std::string_view report, size_t reports) {
   if (reports == 1 || options.table.format == TableFormat::Text || options.table.output == "-")
     return options.table.output;
   const size_t slash = options.table.output.rfind('/');
@@ -67,7 +67,7 @@ std::string output_for(const Options& options, std::string_view report, size_t r
 }
 
 // Stacks in the form of another tool; what a table would have as notes goes to stderr.
-void write_stacks_of(const Options& options, const AnalysisInput& input, StackFormat format) {
+void write_stacks_of(const ReportArguments& options, const AnalysisInput& input, StackFormat format) {
   std::vector<std::string> notes;
   if (options.before.empty()) {
     notes = write_stack_report(input, nullptr, format, options.table.output);
@@ -86,7 +86,7 @@ void write_stacks_of(const Options& options, const AnalysisInput& input, StackFo
   std::fprintf(stderr, "prof: %s\n", coverage_line(input.trace).c_str());
 }
 
-int run_report(Options& options) {
+int run_report(ReportArguments& options) {
   if (options.list) return list_reports();
   ignore_broken_pipes();
   std::vector<const Analysis*> analyses;
@@ -177,7 +177,7 @@ int run_report(Options& options) {
 
 void add_report(CLI::App& app, Run& run) {
   CLI::App* const verb = app.add_subcommand("report", "tables: " + all_names());
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReportArguments>();
   verb->add_option("NAMES-AND-FILES", options->words, "report names, then logs or traces of other tools");
   verb->add_flag("--list", options->list, "list the reports");
   add_names_option(*verb, options->names_given);

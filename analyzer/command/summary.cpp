@@ -11,14 +11,14 @@ namespace prof::analyzer {
 
 namespace {
 
-struct Options {
+struct SummaryArguments {
   std::vector<std::string> inputs;
   TableOptions table;
   SummaryOptions summary;
   bool gpu = false, api = false, nvtx = false, per_device = false, per_stream = false;
 };
 
-int run_summary(Options options) {
+int run_summary(SummaryArguments options) {
   ignore_broken_pipes();
   const std::unique_ptr<Trace> trace = read_inputs(options.inputs);
   const KernelNames names(*trace);
@@ -45,7 +45,7 @@ int run_summary(Options options) {
 void add_summary(CLI::App& app, Run& run) {
   CLI::App* const verb =
       app.add_subcommand("summary", "where the time went, by kernel and by call, as nvprof printed it");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SummaryArguments>();
   verb->add_option("LOG", options->inputs, "logs; one block for each process")->required();
   verb->add_flag("--gpu", options->gpu, "GPU activities");
   verb->add_flag("--api", options->api, "CUDA calls");

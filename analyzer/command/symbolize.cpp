@@ -20,7 +20,7 @@ namespace prof::analyzer {
 
 namespace {
 
-struct Options {
+struct SymbolizeArguments {
   std::vector<std::string> logs;
   TableOptions table;
   SymbolOptions symbols;
@@ -53,7 +53,7 @@ Table module_table(const Trace& trace, const Symbols& symbols) {
   return table;
 }
 
-int embed(const Options& options) {
+int embed(const SymbolizeArguments& options) {
   for (const std::string& path : options.logs) {
     const LogOpenResult opened = LogFile::open(path);
     if (!opened) throw std::runtime_error(opened.error.text(path));
@@ -74,7 +74,7 @@ int embed(const Options& options) {
   return kComplete;
 }
 
-int run_symbolize(const Options& options) {
+int run_symbolize(const SymbolizeArguments& options) {
   ignore_broken_pipes();
   if (options.embed) {
     if (options.logs.size() > 1 && options.table.output != "-")
@@ -96,7 +96,7 @@ int run_symbolize(const Options& options) {
 void add_symbolize(CLI::App& app, Run& run) {
   CLI::App* const verb =
       app.add_subcommand("symbolize", "which native frames have names here; --embed puts the names into the log");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SymbolizeArguments>();
   verb->add_option("LOG", options->logs, "logs with call stacks")->required();
   verb->add_flag("--embed", options->embed,
                  "write the names into the log itself (or into -o FILE), to be read on other machines");

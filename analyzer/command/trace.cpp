@@ -14,7 +14,7 @@ namespace prof::analyzer {
 
 namespace {
 
-struct Options {
+struct TraceArguments {
   std::vector<std::string> inputs;
   std::string output;
   std::string fx_metadata;
@@ -49,7 +49,7 @@ int tell_copied(const ChromeCopyCounts& copied, int status) {
   return kPartial;
 }
 
-int run_trace(const Options& options) {
+int run_trace(const TraceArguments& options) {
   ignore_broken_pipes();
   const std::unique_ptr<Trace> trace = read_inputs(options.inputs);
   const std::string path = options.output.empty() ? options.inputs.front() + ".trace.json.gz" : options.output;
@@ -91,7 +91,7 @@ int run_trace(const Options& options) {
 void add_trace(CLI::App& app, Run& run) {
   CLI::App* const verb =
       app.add_subcommand("trace", "write a trace for ui.perfetto.dev, chrome://tracing and torch.profiler's readers");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TraceArguments>();
   verb->add_option("INPUT", options->inputs, "logs and other tools' traces; several become one trace")->required();
   verb->add_option("-o,--output", options->output,
                    "file, - for stdout; .gz compresses (default: FIRST-INPUT.trace.json.gz)");

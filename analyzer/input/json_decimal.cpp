@@ -16,8 +16,6 @@ struct Decimal {
   bool cut = false;  // digits other than 0 that did not fit were left out
 };
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 bool read_exponent(const char*& p, const char* end, int& exponent) {
   bool negative = false;
   if (p != end && (*p == '+' || *p == '-')) negative = *p++ == '-';

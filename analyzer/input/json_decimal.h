@@ -6,6 +6,8 @@
 
 namespace prof::analyzer {
 
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 enum class DecimalResult { Ok, NotANumber, OutOfRange };
 
 // "4393112270693.328" microseconds -> 4393112270693328 ns; "1.5e3", "-0.25" and more digits than a ns has are fine (rounded,

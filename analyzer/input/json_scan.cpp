@@ -1,5 +1,6 @@
 #include "analyzer/input/json_scan.h"
 
+#include "analyzer/input/json_decimal.h"
 #include "analyzer/output/json_text.h"
 
 #include <cstring>
@@ -10,8 +11,6 @@
 namespace prof::analyzer {
 
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 

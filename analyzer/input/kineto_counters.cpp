@@ -25,8 +25,6 @@ constexpr std::string_view kNoName = "__missing__";  // the driver did not tell 
 // The only function at which Kineto takes down the kernel's name.
 constexpr std::string_view kNamedLaunch = "cudaLaunchKernel";
 
-template <class T> uint32_t length(const T& table) { return static_cast<uint32_t>(table.size()); }
-
 int64_t moved(int64_t time_ns, int64_t by_ns) {
   return static_cast<int64_t>(static_cast<uint64_t>(time_ns) + static_cast<uint64_t>(by_ns));
 }
@@ -254,7 +252,7 @@ void KinetoModel::find_counted() {
 uint32_t KinetoModel::counter_set(uint32_t process, const Counted& counted) {
   CounterTable& to = trace_.counters;
   const auto [found, added] =
-      counter_sets_.try_emplace({process, counted.device, static_cast<uint32_t>(counted.metrics)}, length(to.sets));
+      counter_sets_.try_emplace({process, counted.device, static_cast<uint32_t>(counted.metrics)}, row_count(to.sets));
   if (!added) return found->second;
   CounterSet& set = to.sets.emplace_back();
   set.process = process, set.device = counted.device;
@@ -324,7 +322,7 @@ void KinetoModel::place_counters(int64_t moved_ns) {
     if (launch != kNone) {
       add(to.launches, launch, process, counted);
     } else {
-      add(to.of_unplaced, length(to.unplaced), process, counted);
+      add(to.of_unplaced, row_count(to.unplaced), process, counted);
       to.unplaced.push_back(work);
       ++(process == kNone ? first_coverage : trace_.processes[process].coverage).counters_unplaced;
     }

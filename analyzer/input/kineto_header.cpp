@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag |
                             rapidjson::kParseTrailingCommasFlag | rapidjson::kParseNanAndInfFlag;
 constexpr size_t kLongestFact = 256;
-constexpr rapidjson::SizeType kMostDevices = 4096;
+constexpr rapidjson::SizeType kMostListedDevices = 4096;
 
 std::string_view text_of(const rapidjson::Value& value) {
   if (value.IsString()) return {value.GetString(), value.GetStringLength()};
@@ -63,7 +63,7 @@ void KinetoHeader::add(std::string_view key, std::string_view value) {
     return;
   }
   if (key == "deviceProperties" && document.IsArray()) {
-    for (rapidjson::SizeType i = 0; i < document.Size() && i < kMostDevices; ++i) {
+    for (rapidjson::SizeType i = 0; i < document.Size() && i < kMostListedDevices; ++i) {
       if (document[i].IsObject()) devices.push_back(read_device(document[i], i));
     }
   } else if (key == "distributedInfo" && document.IsObject()) {

@@ -10,8 +10,6 @@ namespace prof::analyzer {
 
 namespace {
 
-template <class T> uint32_t length(const T& table) { return static_cast<uint32_t>(table.size()); }
-
 // Numbers of a stretch whose meaning in the model is not known yet.
 constexpr uint32_t kUnset = UINT32_MAX;
 
@@ -42,8 +40,8 @@ uint32_t KinetoModel::process_of(uint32_t pid_text) {
   const std::string_view text = trace_.strings[StringId{pid_text}];
   int64_t pid = 0;
   const bool number = to_int64(text, pid) == DecimalResult::Ok;
-  if (number && pid < 0 && length(trace_.processes) > mark_.processes) return processes_[pid_text] = mark_.processes;
-  const uint32_t row = length(trace_.processes);
+  if (number && pid < 0 && row_count(trace_.processes) > mark_.processes) return processes_[pid_text] = mark_.processes;
+  const uint32_t row = row_count(trace_.processes);
   Process& process = trace_.processes.emplace_back();
   process.source = path_;
   process.pid = number && pid >= 0 ? static_cast<uint32_t>(pid) : row - mark_.processes;
@@ -52,7 +50,7 @@ uint32_t KinetoModel::process_of(uint32_t pid_text) {
 }
 
 uint32_t KinetoModel::thread_of(uint32_t pid_text, uint32_t tid_text) {
-  const auto [found, added] = threads_.try_emplace(uint64_t{pid_text} << 32 | tid_text, length(trace_.threads));
+  const auto [found, added] = threads_.try_emplace(uint64_t{pid_text} << 32 | tid_text, row_count(trace_.threads));
   if (!added) return found->second;
   const uint32_t process = process_of(pid_text);
   Thread& thread = trace_.threads.emplace_back();
@@ -64,23 +62,23 @@ uint32_t KinetoModel::thread_of(uint32_t pid_text, uint32_t tid_text) {
   } else {
     thread.name = text;
   }
-  return length(trace_.threads) - 1;
+  return row_count(trace_.threads) - 1;
 }
 
 uint32_t KinetoModel::label_of(uint32_t text) {
-  const auto [found, added] = labels_.try_emplace(text, length(trace_.labels));
+  const auto [found, added] = labels_.try_emplace(text, row_count(trace_.labels));
   if (added) trace_.labels.emplace_back().text = StringId{text};
   return found->second;
 }
 
 uint32_t KinetoModel::stream_key(const StreamKey& key) {
-  const auto [found, added] = stream_keys_.try_emplace(key, length(streams_));
+  const auto [found, added] = stream_keys_.try_emplace(key, row_count(streams_));
   if (added) streams_.push_back(key);
   return found->second;
 }
 
 uint32_t KinetoModel::kernel_of(const Kernel& kernel) {
-  const auto [found, added] = kernels_.try_emplace(kernel, length(trace_.kernels));
+  const auto [found, added] = kernels_.try_emplace(kernel, row_count(trace_.kernels));
   if (added) trace_.kernels.push_back(kernel);
   return found->second;
 }
@@ -199,7 +197,7 @@ void KinetoModel::add_ranges(const KinetoRows& rows) {
     (flow.starts ? flow_starts_ : flow_ends_).push_back({flow.time_ns, flow.id, text_[flow.pid], flow.number});
   for (const KinetoEdge& edge : rows.edges) {
     edges_.push_back({edge.time_ns, edge.detail == 0 ? 0 : edge.detail + first_detail, thread_[edge.thread],
-                      label(edge.name), edge.key == 0 ? 0 : text_[edge.key], length(edges_), edge.phase,
+                      label(edge.name), edge.key == 0 ? 0 : text_[edge.key], row_count(edges_), edge.phase,
                       static_cast<RangeKind>(edge.kind)});
   }
 }
@@ -221,7 +219,7 @@ void KinetoModel::finish(const KinetoHeader& header, std::vector<KinetoDamage> d
   close_edges();
   name_streams();
   take_gpu_tracks();
-  if (length(trace_.processes) == mark_.processes) trace_.processes.emplace_back().source = path_;
+  if (row_count(trace_.processes) == mark_.processes) trace_.processes.emplace_back().source = path_;
   join_counters();
   give_streams(header);
   find_counted();

@@ -11,8 +11,6 @@ namespace prof::analyzer {
 
 namespace {
 
-template <class T> uint32_t length(const T& table) { return static_cast<uint32_t>(table.size()); }
-
 // Calls with their process, to be searched by correlation id.
 struct Call {
   uint64_t external;
@@ -95,7 +93,7 @@ std::vector<uint32_t> KinetoModel::launching_processes() {
 }
 
 uint32_t KinetoModel::device_row(uint32_t process, uint32_t ordinal) {
-  const auto [device, added] = devices_.try_emplace({process, ordinal}, length(trace_.devices));
+  const auto [device, added] = devices_.try_emplace({process, ordinal}, row_count(trace_.devices));
   if (added) {
     Device& row = trace_.devices.emplace_back();
     row.process = ProcessId{process};
@@ -110,9 +108,9 @@ uint32_t KinetoModel::stream_row(uint32_t process, uint32_t key) {
   const StreamKey& of = streams_[key];
   const uint32_t device = device_row(process, of.device);
   // The pid of a GPU event says no more than its device: the same stream under two pids is one.
-  const auto [same, first] = same_stream_.try_emplace({device, of.context, of.number}, length(trace_.streams));
+  const auto [same, first] = same_stream_.try_emplace({device, of.context, of.number}, row_count(trace_.streams));
   if (!first) return found->second = same->second;
-  found->second = length(trace_.streams);
+  found->second = row_count(trace_.streams);
   Stream& row = trace_.streams.emplace_back();
   row.device = DeviceId{device};
   row.context = of.context;
@@ -123,7 +121,7 @@ uint32_t KinetoModel::stream_row(uint32_t process, uint32_t key) {
 void KinetoModel::give_streams(const KinetoHeader& header) {
   const uint32_t first = mark_.processes;
   std::vector<uint32_t> process_of;
-  const bool several = length(trace_.processes) - first > 1;
+  const bool several = row_count(trace_.processes) - first > 1;
   if (several) process_of = launching_processes();
   // What nobody launched goes to the process that uses that stream most.
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> uses;  // (key, process)

@@ -96,6 +96,9 @@ struct KinetoCount {
   uint64_t events = 0;
 };
 
+// Rows of a table have 32-bit numbers.
+template <class T> uint32_t row_count(const T& table) { return static_cast<uint32_t>(table.size()); }
+
 struct KinetoRows {
   TextIndex texts;  // 0: the empty text
   TextArena made;   // texts that are not in the input as such

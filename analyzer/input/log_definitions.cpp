@@ -21,7 +21,7 @@ struct PartialString {
 
 struct Loader {
   const LogFile& log;
-  Definitions& to;
+  LogDefinitions& to;
   std::unordered_map<uint32_t, PartialString> parts{};
 
   // Every definition takes bytes of the log, so that no honest id is larger than the log. A damaged one must not make us
@@ -140,15 +140,15 @@ bool surely_without_anchors(const LogFile& log, const BlockRef& block) {
 
 }  // namespace
 
-std::string_view Definitions::meta_value(std::string_view key) const {
+std::string_view LogDefinitions::meta_value(std::string_view key) const {
   for (const format::MetaDef& def : meta) {
     if (def.key == key) return def.value;
   }
   return {};
 }
 
-Definitions load_definitions(const LogFile& log, ReadFrom from) {
-  Definitions definitions;
+LogDefinitions load_definitions(const LogFile& log, ReadFrom from) {
+  LogDefinitions definitions;
   Loader loader{log, definitions};
   AnchorsAndThreads from_events{loader};
   uint32_t last_thread = 0;  // its definition is in the first of its event blocks that there are

@@ -1,5 +1,5 @@
 // Offline. What do the ids of a log mean? Reads every definition block of a log, and from the event blocks what is needed
-// to place them: threads and clock anchors. Texts are views into the log or into the Definitions, which must outlive them.
+// to place them: threads and clock anchors. Texts are views into the log or into the LogDefinitions, which must outlive them.
 #pragma once
 
 #include "analyzer/input/log_clock.h"
@@ -64,7 +64,7 @@ struct DefinedSchema {
   std::vector<format::NvtxSchemaEntry> entries;  // by index
 };
 
-struct Definitions {
+struct LogDefinitions {
   ById<format::StringId, std::string_view> strings;
   ById<format::ThreadOrdinal, format::ThreadDef> threads;
   ById<format::ApiId, format::ApiDef> apis;
@@ -97,11 +97,11 @@ struct Definitions {
   std::deque<std::string> long_strings;            // storage of strings that came in parts
   std::vector<format::SymbolDef> symbols;          // in the log's order
 
-  Definitions() = default;
-  Definitions(Definitions&&) = default;
-  Definitions& operator=(Definitions&&) = default;
-  Definitions(const Definitions&) = delete;  // views point into long_strings
-  Definitions& operator=(const Definitions&) = delete;
+  LogDefinitions() = default;
+  LogDefinitions(LogDefinitions&&) = default;
+  LogDefinitions& operator=(LogDefinitions&&) = default;
+  LogDefinitions(const LogDefinitions&) = delete;  // views point into long_strings
+  LogDefinitions& operator=(const LogDefinitions&) = delete;
 
   // The first value under a key; empty: none.
   std::string_view meta_value(std::string_view key) const;
@@ -109,9 +109,9 @@ struct Definitions {
 
 // Who decodes the event blocks anyway (the model's builder) takes threads and clock anchors from there: DefinitionBlocks.
 enum class ReadFrom { AllBlocks, DefinitionBlocks };
-Definitions load_definitions(const LogFile& log, ReadFrom from = ReadFrom::AllBlocks);
+LogDefinitions load_definitions(const LogFile& log, ReadFrom from = ReadFrom::AllBlocks);
 
-inline LogClock make_clock(const LogFile& log, const Definitions& definitions) {
+inline LogClock make_clock(const LogFile& log, const LogDefinitions& definitions) {
   return {log.header(), definitions.clock_anchors, definitions.gpu_clock};
 }
 

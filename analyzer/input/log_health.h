@@ -34,7 +34,7 @@ struct CounterHealth {
 
 struct LogHealth {
   LogState state = LogState::Closed;
-  Definitions definitions;
+  LogDefinitions definitions;
   std::map<uint32_t, uint64_t> records_by_kind;  // kind number of the log -> records
   uint64_t records = 0;
   uint64_t unknown_records = 0;       // of kinds this prof does not know

@@ -43,15 +43,15 @@ class NvprofImport {
     }
     SqliteRows version(file_, "Version", {"version"});
     if (version.next()) rows_.fact("nvprof", std::string(version.text(0)));
-    constexpr std::string_view kRead[] = {"CUPTI_ACTIVITY_KIND_RUNTIME",
-                                          "CUPTI_ACTIVITY_KIND_DRIVER",
-                                          "CUPTI_ACTIVITY_KIND_MARKER",
-                                          "CUPTI_ACTIVITY_KIND_KERNEL",
-                                          "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL",
-                                          "CUPTI_ACTIVITY_KIND_MEMCPY",
-                                          "CUPTI_ACTIVITY_KIND_MEMCPY2",
-                                          "CUPTI_ACTIVITY_KIND_MEMSET"};
-    rows_.note_unread(file_, kRead);
+    constexpr std::string_view kReadTables[] = {"CUPTI_ACTIVITY_KIND_RUNTIME",
+                                                "CUPTI_ACTIVITY_KIND_DRIVER",
+                                                "CUPTI_ACTIVITY_KIND_MARKER",
+                                                "CUPTI_ACTIVITY_KIND_KERNEL",
+                                                "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL",
+                                                "CUPTI_ACTIVITY_KIND_MEMCPY",
+                                                "CUPTI_ACTIVITY_KIND_MEMCPY2",
+                                                "CUPTI_ACTIVITY_KIND_MEMSET"};
+    rows_.note_unread(file_, kReadTables);
     const ImportMark mark = rows_.mark();
     Trace& trace = rows_.trace();
     if (calls_of_unknown_name_ != 0) rows_.fact("calls named by number", std::to_string(calls_of_unknown_name_));

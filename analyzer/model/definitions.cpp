@@ -19,7 +19,7 @@ constexpr uint64_t kDeviceLaunch = 4;  // CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAU
 
 class Importer {
  public:
-  Importer(LogInput& input, const Definitions& from, Trace& to)
+  Importer(LogInput& input, const LogDefinitions& from, Trace& to)
       : input_(input), ids_(input.ids), from_(from), to_(to) {}
 
   void run() {
@@ -250,7 +250,7 @@ class Importer {
 
   LogInput& input_;
   LogIds& ids_;
-  const Definitions& from_;
+  const LogDefinitions& from_;
   Trace& to_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> free_number_;         // device, context
   std::unordered_map<uint32_t, uint32_t> devices_;                        // ordinal -> DeviceId
@@ -262,7 +262,7 @@ std::string base_name(std::string_view path) {
   return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
 }
 
-void describe_process(const LogInput& input, const Definitions& from, Process& process) {
+void describe_process(const LogInput& input, const LogDefinitions& from, Process& process) {
   const LogFile& log = *input.file;
   process.pid = log.header().pid;
   process.source = log.path();
@@ -321,7 +321,7 @@ std::string damage_text(const LogFile& log, const Damage& damage) {
 void import_definitions(LogInput& input, Trace& trace) {
   const LogFile& log = *input.file;
   const bool cut = log.horizon_tick() != 0;  // its moment on the GPU's clock needs the anchors
-  const Definitions definitions = load_definitions(log, cut ? ReadFrom::AllBlocks : ReadFrom::DefinitionBlocks);
+  const LogDefinitions definitions = load_definitions(log, cut ? ReadFrom::AllBlocks : ReadFrom::DefinitionBlocks);
   const bool known = !cut || set_horizon(input, make_clock(log, definitions));
   input.process = ProcessId{static_cast<uint32_t>(trace.processes.size())};
   trace.processes.emplace_back();

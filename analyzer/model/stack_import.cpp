@@ -25,7 +25,7 @@ struct Mapped {
 
 class StackImporter {
  public:
-  StackImporter(const Definitions& from, IdMap& ids, Trace& to) : from_(from), ids_(ids), to_(to) {}
+  StackImporter(const LogDefinitions& from, IdMap& ids, Trace& to) : from_(from), ids_(ids), to_(to) {}
 
   void run() {
     images();
@@ -124,7 +124,7 @@ class StackImporter {
     return StackFrame::of(to_.stacks.intern(frame), (word & format::kPythonEntry) != 0);
   }
 
-  const Definitions& from_;
+  const LogDefinitions& from_;
   IdMap& ids_;
   Trace& to_;
   IdMap modules_;                                  // ImageId -> ModuleId
@@ -138,7 +138,7 @@ class StackImporter {
 
 }  // namespace
 
-void import_stacks(const Definitions& definitions, IdMap& ids, Trace& trace) {
+void import_stacks(const LogDefinitions& definitions, IdMap& ids, Trace& trace) {
   StackImporter(definitions, ids, trace).run();
 }
 

@@ -211,7 +211,7 @@ struct LogInput {
   int64_t origin_ns = 0;        // model time = monotonic ns of this log - origin
 };
 
-struct Definitions;
+struct LogDefinitions;
 
 std::string damage_text(const LogFile& log, const Damage& damage);
 
@@ -220,7 +220,7 @@ std::string damage_text(const LogFile& log, const Damage& damage);
 void import_definitions(LogInput& input, Trace& trace);
 
 // Its stacks: `ids` gets the log's StackIds.
-void import_stacks(const Definitions& definitions, IdMap& ids, Trace& trace);
+void import_stacks(const LogDefinitions& definitions, IdMap& ids, Trace& trace);
 
 // First decoding: counts, anchors, thread names, damage.
 void survey(const LogInput& input, LogTask& task);

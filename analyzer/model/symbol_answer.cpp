@@ -8,8 +8,8 @@ namespace prof::analyzer {
 
 namespace {
 
-// bytes:  | Head | number of the problem's text | first | frames | lengths of texts | texts |
-struct Head {
+// bytes:  | AnswerHead | number of the problem's text | first | frames | lengths of texts | texts |
+struct AnswerHead {
   uint64_t frames = 0, texts = 0, text_bytes = 0;
 };
 
@@ -26,7 +26,7 @@ uint32_t SymbolAnswerWriter::text(std::string_view text) {
 std::string SymbolAnswerWriter::bytes() {
   const uint32_t why = text(problem);
   first_.back() = static_cast<uint32_t>(frames_.size());
-  const Head head{frames_.size(), texts_.size(), text_bytes_};
+  const AnswerHead head{frames_.size(), texts_.size(), text_bytes_};
   std::string bytes;
   const auto put = [&](const void* from, size_t count) { bytes.append(static_cast<const char*>(from), count); };
   put(&head, sizeof head);
@@ -50,7 +50,7 @@ bool add_symbol_answer(std::string_view bytes, uint32_t first, uint32_t last, St
     bytes.remove_prefix(count * sizeof(T));
     return true;
   };
-  std::vector<Head> head;
+  std::vector<AnswerHead> head;
   std::vector<uint32_t> why, starts, lengths;
   std::vector<SymbolAnswerWriter::Frame> frames;
   if (!take(head, 1) || !take(why, 1) || !take(starts, last - first + size_t{1}) || !take(frames, head[0].frames) ||

@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kSuffix = ".names";
 constexpr int kRules = 1;  // by which names are chosen; other rules, other files
 
-// file:  | Head | identity | addresses | bytes of the answer |
-struct Head {
+// file:  | CacheHead | identity | addresses | bytes of the answer |
+struct CacheHead {
   char magic[8] = {'p', 'r', 'o', 'f', 's', 'y', 'm', '1'};
   uint64_t identity_bytes = 0, addresses = 0, answer_bytes = 0;
   uint64_t crc = 0;  // of all behind the head
@@ -67,11 +67,11 @@ std::string read_file(const std::string& path, uint64_t most) {
 }
 
 std::optional<Names> parse(std::string_view bytes, std::string_view identity, StringTable& strings) {
-  Head head;
+  CacheHead head;
   if (bytes.size() < sizeof head) return {};
   std::memcpy(&head, bytes.data(), sizeof head);
   bytes.remove_prefix(sizeof head);
-  if (std::memcmp(head.magic, Head{}.magic, sizeof head.magic) != 0 || head.crc != crc_of(bytes)) return {};
+  if (std::memcmp(head.magic, CacheHead{}.magic, sizeof head.magic) != 0 || head.crc != crc_of(bytes)) return {};
   if (head.identity_bytes != identity.size() || bytes.substr(0, identity.size()) != identity) return {};
   bytes.remove_prefix(identity.size());
   if (bytes.size() / sizeof(uint64_t) < head.addresses || head.addresses > UINT32_MAX / 2) return {};
@@ -102,7 +102,7 @@ std::string to_bytes(const Names& names, std::string_view identity, const String
   std::string body(identity);
   body.append(reinterpret_cast<const char*>(names.addresses.data()), names.addresses.size() * sizeof(uint64_t));
   body += answer;
-  Head head;
+  CacheHead head;
   head.identity_bytes = identity.size(), head.addresses = names.addresses.size(), head.answer_bytes = answer.size();
   head.crc = crc_of(body);
   return std::string(reinterpret_cast<const char*>(&head), sizeof head) + body;

@@ -125,19 +125,19 @@ ChromeRow ChromeMatch::find(const EventFields& event, bool& expected) {
   if (wanted.name.find('\\') != std::string_view::npos) wanted.name = plain = unescaped(event.name);
 
   Track& track = track_of(event);
-  using Table = ChromeRow::Table;
-  const auto found = [](Table table, uint32_t row) { return row == kNone ? ChromeRow{} : ChromeRow{table, row}; };
-  if (mark) return found(Table::Marks, find_mark(track, wanted));
+  using Row = ChromeRow::Table;
+  const auto found = [](Row table, uint32_t row) { return row == kNone ? ChromeRow{} : ChromeRow{table, row}; };
+  if (mark) return found(Row::Marks, find_mark(track, wanted));
   switch (kind) {
-    case EventKind::Operation: return found(Table::Operations, find_operation(track, wanted));
-    case EventKind::Host: return found(Table::Host, find_host(track, wanted));
-    case EventKind::Range: return found(Table::Ranges, find_range(track, wanted));
+    case EventKind::Operation: return found(Row::Operations, find_operation(track, wanted));
+    case EventKind::Host: return found(Row::Host, find_host(track, wanted));
+    case EventKind::Range: return found(Row::Ranges, find_range(track, wanted));
     case EventKind::Other: break;
   }
   // Traces of XLA have no categories: the importer goes by the track.
-  if (const uint32_t row = find_range(track, wanted); row != kNone) return {Table::Ranges, row};
-  if (const uint32_t row = find_operation(track, wanted); row != kNone) return {Table::Operations, row};
-  return found(Table::Host, find_host(track, wanted));
+  if (const uint32_t row = find_range(track, wanted); row != kNone) return {Row::Ranges, row};
+  if (const uint32_t row = find_operation(track, wanted); row != kNone) return {Row::Operations, row};
+  return found(Row::Host, find_host(track, wanted));
 }
 
 template <class Search>

@@ -168,7 +168,7 @@ class Embedder {
   const LogFile& log_;
   const Trace& trace_;
   const Symbols& symbols_;
-  const Definitions definitions_;
+  const LogDefinitions definitions_;
   DefinitionBlocks blocks_;
   uint32_t next_string_ = 1;
   std::map<std::pair<std::string_view, std::string_view>, format::ImageId> images_;  // by path and build-id

@@ -11,7 +11,9 @@
 #include <string>
 #include <string_view>
 
-namespace prof::analyzer::tests {
+namespace prof::tests {
+
+using namespace analyzer;
 
 inline std::unique_ptr<Trace> import_text(std::string_view text, size_t stretch_bytes = kKinetoStretch,
                                           unsigned workers = 1) {
@@ -104,4 +106,4 @@ inline std::string describe(const Trace& trace) {
   return out;
 }
 
-}  // namespace prof::analyzer::tests
+}  // namespace prof::tests

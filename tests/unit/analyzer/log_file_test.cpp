@@ -220,7 +220,7 @@ TEST(LogFile, AnyByteAnywhereMayBeAnything) {
       continue;
     }
     decode_all(*opened.log);
-    const Definitions definitions = load_definitions(*opened.log);
+    const LogDefinitions definitions = load_definitions(*opened.log);
     const LogClock clock = make_clock(*opened.log, definitions);
     clock.ns(random());
     clock.gpu_ns(random());

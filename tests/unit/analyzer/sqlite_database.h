@@ -15,7 +15,9 @@
 #include <string>
 #include <vector>
 
-namespace prof::analyzer::tests {
+namespace prof::tests {
+
+using namespace analyzer;
 
 class Database {
  public:
@@ -64,4 +66,4 @@ inline std::string shared_file(const std::string& name) {
   return std::filesystem::exists(path) ? path : "";
 }
 
-}  // namespace prof::analyzer::tests
+}  // namespace prof::tests
