@@ -53,6 +53,9 @@ struct Loader {
     parts.erase(static_cast<uint32_t>(part.id));
   }
   void operator()(const format::ThreadDef& def, RecordPlace place) { keep(to.threads, def.thread, def, place); }
+  template <KeptEvent T> void operator()(const T&, RecordPlace place) {
+    if (to.kept_by.empty() || to.kept_by.back() != place.block->thread) to.kept_by.push_back(place.block->thread);
+  }
   void operator()(const format::MetaDef& def, RecordPlace) { to.meta.push_back(def); }
   void operator()(const format::ApiDef& def, RecordPlace place) { keep(to.apis, def.id, def, place); }
   void operator()(const format::ModuleDef& def, RecordPlace place) { keep(to.modules, def.id, def, place); }

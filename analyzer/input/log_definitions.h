@@ -6,6 +6,7 @@
 #include "analyzer/input/log_file.h"
 #include "preload/format/codec.h"
 
+#include <concepts>
 #include <deque>
 #include <optional>
 #include <string>
@@ -14,6 +15,11 @@
 #include <vector>
 
 namespace prof::analyzer {
+
+// Events that stand among the definitions of a ring: what remains needs them.
+template <class T>
+concept KeptEvent =
+    std::same_as<T, format::ResourceName> || std::same_as<T, format::GraphNode> || std::same_as<T, format::GraphMade>;
 
 // Definitions of one kind by their id. Ids of a log are dense from 1 (device ordinals from 0).
 template <class Id, class T> class ById {
@@ -67,6 +73,7 @@ struct DefinedSchema {
 struct LogDefinitions {
   ById<format::StringId, std::string_view> strings;
   ById<format::ThreadOrdinal, format::ThreadDef> threads;
+  std::vector<uint32_t> kept_by;  // threads of kept events; some several times
   ById<format::ApiId, format::ApiDef> apis;
   ById<format::ModuleId, format::ModuleDef> modules;
   ById<format::FunctionId, format::FunctionDef> functions;

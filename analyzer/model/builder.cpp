@@ -178,6 +178,11 @@ std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, c
   std::vector<ProcessCalls> calls;
   place_events(inputs, tasks, *trace, calls, workers);
   finish_devices(inputs, *trace);
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].file->is_ring()) continue;
+    tasks.push_back(kept_events(inputs[i]));
+    tasks.back().log = i;
+  }
   take_names(inputs, tasks, *trace);
   take_samples(inputs, tasks, *trace);
   nest_nvtx(inputs, tasks, *trace);

@@ -346,6 +346,17 @@ void import_definitions(LogInput& input, Trace& trace) {
     trace.threads.emplace_back();
     trace.threads.back().process = input.process;
   }
+  for (const uint32_t thread : definitions.kept_by) {  // all else that it did was overwritten
+    if (input.ids.threads.find(thread) != kNone) continue;
+    input.ids.threads.set(thread, static_cast<uint32_t>(trace.threads.size()));
+    trace.threads.emplace_back();
+    Thread& row = trace.threads.back();
+    row.process = input.process;
+    if (const format::ThreadDef* const def = definitions.threads.find(format::ThreadOrdinal{thread})) {
+      row.tid = def->tid;
+      row.name = std::string(def->name);
+    }
+  }
 }
 
 }  // namespace prof::analyzer

@@ -2,6 +2,7 @@
 #include "analyzer/model/staging.h"
 
 #include "analyzer/input/log_decode.h"
+#include "analyzer/input/log_definitions.h"
 #include "analyzer/model/memory_key.h"
 #include "analyzer/model/stages.h"
 
@@ -350,7 +351,25 @@ class Filler {
   bool ok_ = true;
 };
 
+// The records of definition blocks that are no definitions.
+struct KeptFiller {
+  Filler& filler;
+  template <KeptEvent T> void operator()(const T& r, RecordPlace place) { filler(r, place); }
+};
+
 }  // namespace
+
+LogTask kept_events(const LogInput& input) {
+  LogTask task;
+  Filler filler(input, task);
+  KeptFiller kept{filler};
+  for (const BlockRef& block : input.file->blocks()) {
+    if (block.kind != format::BlockKind::Definitions) continue;
+    filler.begin_block(input.ids.threads.find(block.thread));
+    decode_block(*input.file, block, kept);  // its damage was told when its definitions were read
+  }
+  return task;
+}
 
 void survey(const LogInput& input, LogTask& task) {
   Surveyor surveyor(input, task);

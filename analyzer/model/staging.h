@@ -222,6 +222,9 @@ void import_definitions(LogInput& input, Trace& trace);
 // Its stacks: `ids` gets the log's StackIds.
 void import_stacks(const LogDefinitions& definitions, IdMap& ids, Trace& trace);
 
+// What the definition blocks of a ring hold besides definitions.
+LogTask kept_events(const LogInput& input);
+
 // First decoding: counts, anchors, thread names, damage.
 void survey(const LogInput& input, LogTask& task);
 

@@ -79,13 +79,13 @@ void record_node(const CallScope& scope, CUgraphNode node, uint32_t flags, forma
   event.stack = stack_for(StackUse::Launch);
   if (exec != nullptr) event.node = uint64_t{gpu_graph_of(exec)} << 32 | (event.node & UINT32_MAX);
   if (event.node >> 32 == 0) count_unidentified();
-  emit(event);
+  keep(event);
 }
 
 void record_graph(const CallScope& scope, format::GraphOrigin origin, uint32_t graph, uint32_t from, uint64_t node,
                   bool renumbered) {
   if (graph == 0) return;  // its nodes are counted
-  emit(format::GraphMade{scope.end_tick(), origin, graph, from, node, renumbered ? 1u : 0u});
+  keep(format::GraphMade{scope.end_tick(), origin, graph, from, node, renumbered ? 1u : 0u});
 }
 
 void record_clone(const CallScope& scope, CUgraph clone, CUgraph original) {

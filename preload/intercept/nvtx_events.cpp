@@ -366,7 +366,7 @@ void nvtx_name(const NvtxNamed& named, std::string_view name) {
   event.type = named.type;
   event.gone = named.gone ? 1 : 0;
   event.name = short_text(name);
-  emit(event);
+  keep(event);
 }
 
 }  // namespace prof::preload

@@ -24,7 +24,7 @@ void BlockWriter::open(format::BlockKind kind, uint32_t thread) {
 }
 
 void BlockWriter::repeat(const format::ThreadDef& thread) {
-  if (!ring_) return;
+  if (!in_ring()) return;
   const size_t size = thread.name.size() < sizeof name_ - 1 ? thread.name.size() : sizeof name_ - 1;
   std::memcpy(name_, thread.name.data(), size);
   name_[size] = '\0';

@@ -54,7 +54,7 @@ class BlockWriter {
  public:
   // Prepares for a new thread; takes no block yet.
   void open(format::BlockKind kind, uint32_t thread);
-  // Of a ring: every block from the next one on begins with this definition, because the first one will be used again.
+  // Of a ring: every block from the next one on begins with this definition, because the first of events will be used again.
   void repeat(const format::ThreadDef& thread);
   // Gives the rest of the chunk back. The current block stays as it is: bounded by its commit, unsealed; of a ring it is sealed.
   void close();

@@ -26,6 +26,7 @@ constexpr uint64_t kSmallestRing = 1u << 20;
 constexpr uint64_t kFewestCells = 1u << 16, kCellsForSeconds = 1u << 20;
 constexpr uint64_t kLook =
     256;  // cells, for the first block: one may be missing where a thread was stopped while it gave it
+constexpr int64_t kKeptOfSeconds = 8 << 20;
 constexpr uint64_t kAheadBlocks = 256, kWakeEveryBlocks = 64;
 
 struct Ring {
@@ -37,9 +38,10 @@ struct Ring {
   std::atomic<uint16_t> generation{0};
   std::atomic<bool> on{false};
   std::atomic<bool> closed{false};
-  std::atomic<bool> no_room{false};  // for another fresh block: the ring stays as large as it is
-  std::atomic<uint32_t> inside{0};   // threads that may be taking a used block
-  uint64_t keep_ticks = 0;           // of a ring of seconds
+  std::atomic<bool> no_room{false};   // for another fresh block: the ring stays as large as it is
+  std::atomic<uint32_t> inside{0};    // threads that may be taking a used block
+  uint64_t keep_ticks = 0;            // of a ring of seconds
+  std::atomic<int64_t> keep_left{0};  // bytes for what ring_keeps()
 };
 Ring g_ring;
 
@@ -165,6 +167,8 @@ bool open_ring(RingSize size) {
   g_ring.left.store(size.bytes != 0 ? static_cast<uint32_t>(blocks) : 0, std::memory_order_relaxed);
   const auto ticks = static_cast<unsigned __int128>(size.ns) * g_clock.ticks_per_second / 1'000'000'000;
   g_ring.keep_ticks = ticks > UINT64_MAX / 2 ? UINT64_MAX / 2 : static_cast<uint64_t>(ticks);
+  g_ring.keep_left.store(size.bytes != 0 ? static_cast<int64_t>(size.bytes / 8) : kKeptOfSeconds,
+                         std::memory_order_relaxed);
   g_log.counters()->ring.bytes = size.bytes != 0 ? size.bytes : ~0ull;
   g_ring.closed.store(false, std::memory_order_relaxed);
   g_ring.no_room.store(false, std::memory_order_relaxed);
@@ -174,6 +178,17 @@ bool open_ring(RingSize size) {
 
 bool in_ring() { return g_ring.on.load(std::memory_order_relaxed); }
 uint16_t ring_generation() { return g_ring.generation.load(std::memory_order_relaxed); }
+
+bool ring_keeps(size_t bytes) {
+  if (!in_ring()) return false;
+  const auto wanted = static_cast<int64_t>(bytes);
+  int64_t left = g_ring.keep_left.load(std::memory_order_relaxed);
+  while (left >= wanted) {
+    if (g_ring.keep_left.compare_exchange_weak(left, left - wanted, std::memory_order_relaxed)) return true;
+  }
+  count(format::Counter::ring_unkept);
+  return false;
+}
 
 Chunk take_ring_chunk(uint32_t wanted) {
   if (g_ring.keep_ticks != 0) {

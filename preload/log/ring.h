@@ -6,12 +6,14 @@
 //                                 ^ head               ^ tail    an open block and the one before it are not in it, so that
 //                                                                what a quiet thread did last stays
 //
-// Definitions are in blocks of their own, which are never used again. Every event block of a ring begins with its thread's definition.
+// Definitions are in blocks of their own, which are never used again; a bounded part of them are events that what remains needs
+// (ring_keeps). Every block of a ring begins with its thread's definition.
 #pragma once
 
 #include "preload/format/block.h"
 #include "preload/log/chunks.h"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace prof::preload {
@@ -24,6 +26,10 @@ struct RingSize {
 };
 // "256M", "30s", "off". False: none of these.
 bool read_ring(const char* text, RingSize& size);
+
+// What is written once and needed as long as the log lasts, such as the origin of a graph's nodes: true where the ring has `bytes`
+// left for it among its definitions (an eighth of its size, 8 MiB of a ring of seconds). False also without a ring: it is an event.
+bool ring_keeps(size_t bytes);
 
 // A life begins, its counter page is there. False: no memory.
 bool open_ring(RingSize size);

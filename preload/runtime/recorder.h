@@ -14,13 +14,15 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace prof::preload {
 
-struct StreamState;  // capture/stream_table.h
-struct StackMemo;    // capture/stack_memo.h
+struct StreamState;             // capture/stream_table.h
+struct StackMemo;               // capture/stack_memo.h
+bool ring_keeps(size_t bytes);  // log/ring.h
 
 // One recorded thread. Slots live in memory of ours and are reused after the thread ended.
 struct ThreadState {
@@ -108,6 +110,13 @@ template <BlockWriter ThreadState::*stream, class Record> bool append_record(con
 // An event, or a definition: committed when it returns true. The caller is inside a scope below.
 template <class E> bool emit(const E& event) { return append_record<&ThreadState::events>(event); }
 template <class D> bool define(const D& definition) { return append_record<&ThreadState::definitions>(definition); }
+
+// An event that later ones need: among the definitions of a ring, which are not overwritten, as long as there is room for it.
+template <class E> bool keep(const E& event) {
+  size_t bytes = sizeof event;
+  if constexpr (requires { event.name; }) bytes += event.name.size();
+  return ring_keeps(bytes) ? define(event) : emit(event);
+}
 
 // The id of a text, defining it at first sight. 0: table full or log full (counted). Texts of any length.
 format::StringId intern_string(std::string_view text);

@@ -211,6 +211,7 @@ bool open_thread() {
     definition.name = name;
     ok = state->events.append(definition);
     state->events.repeat(definition);
+    state->definitions.repeat(definition);
     if (!ok) {
       state->in_use.store(0, std::memory_order_release);
     } else {

@@ -121,6 +121,34 @@ TEST(RingLog, IsShownFromItsHorizonOn) {
   EXPECT_EQ(cut->host[0].end_ns, 50);
 }
 
+TEST(RingLog, KeepsNamesAndOriginsOfGraphsAmongItsDefinitions) {
+  LogBuilder log = ring_of(1, 5, 2000);
+  log.blocks.erase(log.blocks.begin(), log.blocks.begin() + 2);
+  format::ResourceName name;
+  name.time = 10;
+  name.what = format::NamedKind::Event;
+  name.object = 0x77;
+  name.name = "ready";
+  log.define(name);
+  // The thread that captured has no other record left.
+  log.define(format::ThreadDef{format::ThreadOrdinal{9}, 4711, 20, "capturer"}, 9);
+  log.define(format::GraphNode{30, 0, uint64_t{7} << 32 | 1, {}, {}}, 9);
+  log.define(format::GraphMade{40, format::GraphOrigin::Instantiated, 8, 7, 0, 0}, 9);
+  std::vector<std::unique_ptr<LogFile>> logs;
+  logs.push_back(log.open_log());
+  const auto trace = analyzer::build_trace(std::move(logs), {});
+  ASSERT_EQ(trace->given_names.size(), 1u);
+  EXPECT_EQ(trace->text(trace->given_names[0].name), "ready");
+  ASSERT_EQ(trace->graph_nodes.size(), 1u);
+  EXPECT_EQ(trace->graph_nodes[0].node, uint64_t{7} << 32 | 1);
+  EXPECT_EQ(trace->graph_nodes[0].call, analyzer::kNone) << "the call itself was overwritten";
+  EXPECT_EQ(trace->thread(trace->graph_nodes[0].thread).tid, 4711u);
+  EXPECT_EQ(trace->thread(trace->graph_nodes[0].thread).name, "capturer");
+  ASSERT_EQ(trace->graphs_made.size(), 1u);
+  EXPECT_EQ(trace->graphs_made[0].from, 7u);
+  EXPECT_TRUE(trace->processes[0].damage.empty());
+}
+
 TEST(RingLog, ACopyIsAWholeLogMarkedAsOne) {
   const TempFile file(ring_of(1, 5, 0).bytes());
   std::vector<uint8_t> copy;

@@ -133,6 +133,52 @@ TEST(Ring, KeepsNamesThatWereGivenBeforeItsHorizon) {
   EXPECT_TRUE(std::any_of(log.names.begin(), log.names.end(), [](const auto& name) { return name.second == "busy"; }));
 }
 
+format::GraphMade made(uint32_t graph) {
+  return {preload::now_ticks(), format::GraphOrigin::Instantiated, graph, graph - 1, 0, 0};
+}
+
+TEST(Ring, KeepsNvtxNamesAndOriginsOfGraphsFromBeforeItsHorizon) {
+  for (const bool killed : {false, true}) {
+    const TempFolder folder;
+    const int status = run_child(folder.path(), {"PROF_RING=1M"}, [killed] {
+      record_call(1);
+      format::ResourceName name;
+      name.what = format::NamedKind::Thread;
+      name.name = "given at the beginning";
+      preload::keep(name);
+      preload::keep(format::GraphNode{preload::now_ticks(), 0, uint64_t{7} << 32, {}, {}});
+      preload::keep(made(8));
+      for (uint64_t i = 2; i <= 400'000; ++i) record_call(i);
+      if (killed) kill(getpid(), SIGKILL);
+    });
+    ASSERT_EQ(WIFSIGNALED(status), killed);
+    const ScannedLog log = only(folder);
+    EXPECT_TRUE(log.whole) << log.damage;
+    EXPECT_GT(log.ring.blocks, 100u);
+    EXPECT_EQ(log.records.at(format::ResourceName::kKind), 1u);
+    EXPECT_EQ(log.records.at(format::GraphNode::kKind), 1u);
+    EXPECT_EQ(log.records.at(format::GraphMade::kKind), 1u);
+    EXPECT_EQ(log.counters.at("ring_unkept"), 0u);
+  }
+}
+
+TEST(Ring, OfAMillionGraphsIsNoLargerThanItsSizeAndAnEighth) {
+  const TempFolder folder;
+  constexpr uint32_t kGraphs = 1'000'000;
+  ASSERT_EQ(run_child(folder.path(), {"PROF_RING=1M"},
+                      [] {
+                        record_call(1);
+                        for (uint32_t graph = 1; graph <= kGraphs; ++graph) preload::keep(made(graph));
+                      }),
+            0);
+  const ScannedLog log = only(folder);
+  EXPECT_TRUE(log.whole) << log.damage;
+  EXPECT_LE(log.size, kRing + kRing / 8 + kBeside);
+  const uint64_t kept = kGraphs - log.counters.at("ring_unkept");
+  EXPECT_EQ(kept, kRing / 8 / sizeof(format::GraphMade));
+  EXPECT_GT(log.records.at(format::GraphMade::kKind), kept) << "what is not kept is an event still";
+}
+
 TEST(Ring, OfManyThreadsKeepsTheLastRecordsOfEach) {
   constexpr uint64_t kThreads = 8, kCalls = 150'000;
   const TempFolder folder;
