@@ -1,10 +1,11 @@
-// A flight recorder that goes round: names and a graph from before its horizon are known still, as are the thread that captured and where.
+// A flight recorder that goes round: names and a graph from before its horizon are known still, as are the thread that captured and where
+// (in a function that optimisation may have put into its caller).
 // Env: PROF_RING=1M PROF_STACKS=launch
 // Expect: status 0
 // Expect: log 1: whole, 0 lost, 2 resource_name, 2 graph_node, counter ring_unkept 0
 // Expect: report nvtx-names: thread,capturer,
 // Expect: report nvtx-names: stream,replays,0x
-// Expect: report graph-nodes: 2 x ,kernel,1000,.*,[0-9]+,.*capture_it.*,(first|second)$
+// Expect: report graph-nodes: 2 x ,kernel,1000,.*,[0-9]+,.*(capture_it|sim_program::launch).*,(first|second)$
 // Expect: report graph-nodes: 0 x captured before recording
 #include "tests/sim/sim_program.h"
 
