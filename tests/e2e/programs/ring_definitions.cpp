@@ -5,7 +5,7 @@
 // Expect: log 1: whole, 0 lost, 2 resource_name, 2 graph_node, counter ring_unkept 0
 // Expect: report nvtx-names: thread,capturer,
 // Expect: report nvtx-names: stream,replays,0x
-// Expect: report graph-nodes: 2 x ,kernel,1000,.*,[0-9]+,.*(capture_it|sim_program::launch).*,(first|second)$
+// Expect: report graph-nodes: 2 x ,kernel,1000,.*,[0-9]+,.*(capture_it|launch).*,(first|second)$
 // Expect: report graph-nodes: 0 x captured before recording
 #include "tests/sim/sim_program.h"
 
