@@ -29,8 +29,6 @@ constexpr RuntimeRow kRows[] = {
 };
 constexpr uint32_t kRowCount = sizeof(kRows) / sizeof(kRows[0]);
 constexpr const char* kVersions[] = {"libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"};
-constexpr uint32_t kExportedBanks = 3, kBanks = 6;
-constexpr size_t kThunkBytes = 16;
 constexpr uint64_t kInsufficientDriver = 35;  // cudaErrorInsufficientDriver
 
 struct Bank {

@@ -1,6 +1,9 @@
 // The thunks of cudart_api.def: 16 bytes each, bank after bank, in the order of the rows. They put their number in a register that
 // carries no argument and jump to prof_cudart_enter (cudart.S). The first three banks are exported, with version names that are
-// not the default: only who asks for a version binds to them, so a program without libcudart does not suddenly have one.
+// not the default: only who asks for a version binds to them, so a program without libcudart does not suddenly have one. The others are
+// for what dlsym finds elsewhere.
+#include "preload/intercept/thunk_call.h"
+
 #if defined(__x86_64__)
 #define PROF_NUMBER_AND_JUMP "endbr64\nmovl $prof_thunk_number, %r11d\njmp prof_cudart_enter\n"
 #elif defined(__aarch64__)
@@ -11,6 +14,8 @@
   ".balign 16\n.globl prof_rt_" bank "_" name "\n.type prof_rt_" bank "_" name ", %function\nprof_rt_" bank "_" name \
   ":\n" PROF_NUMBER_AND_JUMP ".size prof_rt_" bank "_" name ", . - prof_rt_" bank "_" name "\n.symver prof_rt_" bank \
   "_" name ", " name "@" version "\n.set prof_thunk_number, prof_thunk_number + 1\n"
+#define PROF_TEXT_OF(value) #value
+#define PROF_TEXT(value) PROF_TEXT_OF(value)
 
 __asm__(
     ".pushsection .text\n"
@@ -26,9 +31,7 @@ __asm__(
 #define CUDART_API(name, first) PROF_EXPORTED_THUNK("13", #name, "libcudart.so.13")
 #include "preload/intercept/cudart_api.def"
 #undef CUDART_API
-#define CUDART_API(name, first) PROF_THUNK
-#include "preload/intercept/cudart_api.def"
-#undef CUDART_API
+    ".rept prof_thunk_number / " PROF_TEXT(PROF_EXPORTED_BANKS) " * " PROF_TEXT(PROF_OTHER_BANKS) "\n" PROF_THUNK ".endr\n"
     ".balign 16\n"
     ".globl prof_cudart_thunks_end\n.hidden prof_cudart_thunks_end\nprof_cudart_thunks_end:\n"
     ".popsection\n");

@@ -74,6 +74,7 @@ prof_dlsym:
 	.cfi_adjust_cfa_offset 8
 	subq	$8, %rsp
 	.cfi_adjust_cfa_offset 8
+	movq	24(%rsp), %rdx
 	call	prof_dlsym_answer
 	addq	$8, %rsp
 	.cfi_adjust_cfa_offset -8
@@ -196,6 +197,7 @@ prof_dlsym:
 	.cfi_offset 30, -24
 	mov	x29, sp
 	stp	x0, x1, [sp, #16]
+	mov	x2, x30
 	bl	prof_dlsym_answer
 	mov	x9, x0
 	mov	x10, x1

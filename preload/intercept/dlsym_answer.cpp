@@ -19,7 +19,7 @@ struct ProfDlsymAnswer {
 
 __attribute__((visibility("hidden"))) extern const char prof_exports_begin[], prof_exports_end[];
 __attribute__((visibility("hidden"))) prof::preload::DlsymFunction prof_find_dlsym();
-__attribute__((visibility("hidden"))) ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name);
+__attribute__((visibility("hidden"))) ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name, const void* caller);
 
 // No dlsym in the process at all: nothing can be found.
 namespace {
@@ -72,7 +72,7 @@ bool may_be_library(const char* name) {
 }
 
 // A function of a library on top. Exports of ours with versions are never found, as above; those without one may be.
-ProfDlsymAnswer answer_library(void* handle, const char* name) {
+ProfDlsymAnswer answer_library(void* handle, const char* name, const void* caller) {
   const int row = library_row(name);
   if (row < 0) return {nullptr, 1};
   const bool scope = handle == RTLD_DEFAULT || handle == RTLD_NEXT;
@@ -84,17 +84,17 @@ ProfDlsymAnswer answer_library(void* handle, const char* name) {
     if (found == nullptr)
       return {library_has(static_cast<uint32_t>(row)) ? prof_find_dlsym()(handle, name) : nullptr, 0};
   }
-  if (void* const hook = library_hook(static_cast<uint32_t>(row), found); hook != nullptr) return {hook, 0};
+  if (void* const hook = library_hook(static_cast<uint32_t>(row), found, caller); hook != nullptr) return {hook, 0};
   return {found, scope && !ours ? uint64_t{1} : 0};
 }
 
 }  // namespace
 }  // namespace prof::preload
 
-ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name) {
+ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name, const void* caller) {
   using namespace prof::preload;
   if (t_local.helper != 0) return {nullptr, 1};  // our own call
-  if (may_be_library(name)) return answer_library(handle, name);
+  if (may_be_library(name)) return answer_library(handle, name, caller);
   if (const Api* const row = row_of_name(name); row != nullptr) return answer_row(handle, name, *row);
   if (name[2] == 'd') return answer_runtime(handle, name);
   if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) return {nullptr, 1};

@@ -10,6 +10,7 @@
 #include "preload/runtime/recorder.h"
 #include "preload/runtime/start.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -36,8 +37,6 @@ constexpr LibraryRow kLibraryRows[] = {
 namespace {
 
 constexpr uint32_t kRowCount = sizeof(kLibraryRows) / sizeof(kLibraryRows[0]);
-constexpr uint32_t kExportedBanks = 3, kBanks = 5;
-constexpr size_t kThunkBytes = 16;
 constexpr uint64_t kFailed = 1;  // an error in each of the libraries
 
 struct LibraryFiles {
@@ -204,6 +203,16 @@ bool stands_for(Bank& bank, uint32_t row, void* real, const LoadedLibrary& libra
   return bank.real[row].compare_exchange_strong(nothing, real) || nothing == real;
 }
 
+// Whether the caller is in a library whose own function of that row is recorded: libcudnn.so.9 has each function twice, one that looks
+// up the other in a part of the library when it is first called.
+bool forwards(uint32_t row, const void* caller) {
+  const uintptr_t base = library_around(caller, nullptr, 0, nullptr).base;
+  return std::ranges::any_of(g_banks, [&](const Bank& bank) {
+    return base != 0 && bank.base[library_of(row)].load(std::memory_order_relaxed) == base &&
+           bank.real[row].load(std::memory_order_acquire) != nullptr;
+  });
+}
+
 // Objects are noted from the beginning: a plan that runs while something is recorded may be made long before.
 ThunkAnswer note(Family family, const ThunkCall& call, uintptr_t library, void* real) {
   const auto pointer = [&](int n) { return reinterpret_cast<const void*>(call.words[n]); };
@@ -233,13 +242,14 @@ bool library_has(uint32_t row) {
   return find_plain(row, nullptr) != nullptr;
 }
 
-void* library_hook(uint32_t row, void* found) {
+void* library_hook(uint32_t row, void* found, const void* caller) {
   if (found == nullptr || !libraries_wanted()) return nullptr;
   if (is_library_thunk(found)) return found;
   for (uint32_t bank = 0; bank < kBanks; ++bank) {
     if (g_banks[bank].real[row].load(std::memory_order_acquire) == found) return thunk(bank, row);
   }
   const OwnCalls own;
+  if (forwards(row, caller)) return nullptr;
   bool defines[kExportedBanks];
   const LibraryFiles& files = files_of(row);
   const LoadedLibrary library = library_around(found, files.versions, kExportedBanks, defines);

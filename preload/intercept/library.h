@@ -66,8 +66,8 @@ void record_library_call(uint32_t row, const LibraryArguments& arguments, const 
 
 // The row of a name; -1: it is none.
 int library_row(const char* name);
-// What stands for `found`, a function of that row; null: nothing does, or nothing is asked for.
-void* library_hook(uint32_t row, void* found);
+// What stands for `found`, a function of that row that `caller` asked for; null: nothing does, or nothing is asked for.
+void* library_hook(uint32_t row, void* found, const void* caller);
 bool is_library_thunk(const void* pointer);
 // Whether a function of a library without versions is anywhere in the process but here.
 bool library_has(uint32_t row);

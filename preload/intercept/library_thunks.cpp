@@ -1,8 +1,9 @@
 // The thunks of library_api.def: 16 bytes each, bank after bank, in the order of the rows. They put their number in a register that
 // carries no argument and jump to prof_library_enter (library.S). A bank is a version of each library; the first three are exported,
-// with version names that are not the default: only who was linked with that library binds to them. The last two are for what
+// with version names that are not the default: only who was linked with that library binds to them. The others are for what
 // dlsym finds elsewhere.
 #include "preload/intercept/library_versions.h"
+#include "preload/intercept/thunk_call.h"
 
 #if defined(__x86_64__)
 #define PROF_NUMBER_AND_JUMP "endbr64\nmovl $prof_library_number, %r11d\njmp prof_library_enter\n"
@@ -21,6 +22,8 @@
                 "\",\"1\"\n" PROF_SYMBOL(name) ".else\n.balign 16\n" PROF_NUMBER_AND_JUMP      \
                                                ".endif\n.endif\n.set prof_library_number, prof_library_number + 1\n"
 
+#define PROF_TEXT_OF(value) #value
+#define PROF_TEXT(value) PROF_TEXT_OF(value)
 #define PROF_FIRST(a, b, c) a
 #define PROF_SECOND(a, b, c) b
 #define PROF_THIRD(a, b, c) c
@@ -39,9 +42,7 @@ __asm__(
 #define LIBRARY_API(library, name, form, type) PROF_EXPORTED_THUNK("3", #name, PROF_LIBRARY_##library(PROF_THIRD))
 #include "preload/intercept/library_api.def"
 #undef LIBRARY_API
-#define LIBRARY_API(library, name, form, type) PROF_THUNK
-#include "preload/intercept/library_api.def"
-#undef LIBRARY_API
+    ".rept prof_library_number / " PROF_TEXT(PROF_EXPORTED_BANKS) " * " PROF_TEXT(PROF_OTHER_BANKS) "\n" PROF_THUNK ".endr\n"
     ".balign 16\n"
     ".globl prof_library_thunks_end\n.hidden prof_library_thunks_end\nprof_library_thunks_end:\n"
     ".popsection\n");

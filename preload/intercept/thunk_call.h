@@ -8,7 +8,15 @@
 #include <cstdint>
 #include <string_view>
 
+// Banks of thunks, each with one for every row: those of the versions of a library, which are exported, and those for what dlsym
+// finds in further copies of it.
+#define PROF_EXPORTED_BANKS 3
+#define PROF_OTHER_BANKS 3
+
 namespace prof::preload {
+
+inline constexpr uint32_t kExportedBanks = PROF_EXPORTED_BANKS, kBanks = kExportedBanks + PROF_OTHER_BANKS;
+inline constexpr size_t kThunkBytes = 16;
 
 // On the program's stack, as long as the call lasts. The assembler knows these offsets.
 struct ThunkCall {

@@ -16,20 +16,19 @@ import stats
 from lab import HERE, Skipped
 from steps_overhead import Server, interval
 
-PERCENTS = (1, 2, 5)
 BEFORE_SECONDS, RECORDED_SECONDS = 2, 8
 OWN_ACCOUNT_LIMIT = 1.1  # of the budget: looks are not continuous
 TOTAL, HALF = "Est Total (ns)", "+- (95 %) (ns)"  # columns of the report
 OTHER_RUN = 0.02  # how much kernels of two runs differ on one GPU
 
 
-def variants(lab, name):
+def variants(lab, name, percents):
     """variant -> (environment, log folder)"""
     def recorded(label, **options):
         folder = lab.fresh(name, label)
         return lab.recorded_env(folder, PROF_START="profiler", PROF_CUPTI=lab.cupti, **options), folder
     return {"plain": (lab.env(), None), "host side only": recorded("host", PROF_GPU="off"), "full": recorded("full"),
-            **{f"{percent} %": recorded(f"budget{percent}", PROF_BUDGET=f"{percent}%") for percent in PERCENTS}}
+            **{f"{percent} %": recorded(f"budget{percent}", PROF_BUDGET=f"{percent}%") for percent in percents}}
 
 
 def mean_loop(server, loop, seconds, count, key):
@@ -55,9 +54,9 @@ def one_process(lab, name, variant, command, env, loop, count, key):
         server.stop()
 
 
-def measured(lab, step, name, command, loop, count, key, sets):
+def measured(lab, step, name, percents, command, loop, count, key, sets):
     """variant -> one ratio a set; and the folders of the logs."""
-    chosen, order = variants(lab, name), random.Random(7)
+    chosen, order = variants(lab, name, percents), random.Random(7)
     found = {variant: [] for variant in chosen}
     began = time.monotonic()
     for number in range(sets):
@@ -72,7 +71,7 @@ def measured(lab, step, name, command, loop, count, key, sets):
     return found, {variant: folder for variant, (_, folder) in chosen.items()}
 
 
-def overheads(lab, step, title, found):
+def overheads(lab, step, title, percents, found):
     """What each variant cost, and whether the budgets were kept: (ratio, low, high) of plain's."""
     costs = {variant: stats.ratio_of_means(ratios, found["plain"]) for variant, ratios in found.items()}
     step.table(title, ["variant", "recorded part ÷ part before it, mean", "÷ plain's (95 %)", "processes"],
@@ -80,17 +79,17 @@ def overheads(lab, step, title, found):
     if lab.sim:
         step.note("Rehearsed on the simulated GPU: nothing here is a measurement, limits are not checked.")
         return
-    for percent in PERCENTS:
+    for percent in percents:
         # The host side is recorded whatever it costs: where that alone is above the budget, nothing may come on top.
         limit = max(1 + percent / 100, costs["host side only"][2])
         step.check(f"PROF_BUDGET={percent}% ÷ plain", costs[f"{percent} %"][1] <= limit, interval(costs[f"{percent} %"]),
                    f"95 % interval reaches {1 + percent / 100:.2f}, or that of the host side alone")
 
 
-def own_account(lab, step, folders):
+def own_account(lab, step, percents, folders):
     """What the recorder says that it took."""
     rows = []
-    for percent in PERCENTS:
+    for percent in percents:
         counters = plog.Log(lab.logs(folders[f"{percent} %"])[0]).counters
         elapsed, bursts = counters["budget_elapsed_ns"], counters["budget_bursts"]
         parts = [counters[f"budget_{part}_ns"] / elapsed for part in ("own", "hooks", "cupti")]
@@ -110,11 +109,11 @@ def kernels(lab, log):
     return {row["Name"]: row for row in csv.DictReader(io.StringIO(answer.stdout))}
 
 
-def extrapolation(lab, step, folders):
+def extrapolation(lab, step, percents, folders):
     """Total GPU time of kernels, against their mean in the run that was recorded whole."""
     truth = {name: row[1] / row[0] for name, row in plog.Run(lab.logs(folders["full"])[0]).kernel_table().items()}
     rows = []
-    for percent in PERCENTS:
+    for percent in percents:
         log = lab.logs(folders[f"{percent} %"])[0]
         run = plog.Run(log)
         covered = run.coverage()
@@ -142,11 +141,11 @@ def extrapolation(lab, step, folders):
                ["budget", "launches timed", "kernels", "within their interval", "extrapolated, ms", "expected, ms", "off"], rows)
 
 
-def budget_step(lab, step, name, title, command, loop, count, key, sets):
-    found, folders = measured(lab, step, name, command, loop, count, key, 1 if lab.sim else sets)
-    overheads(lab, step, title, found)
-    own_account(lab, step, folders)
-    extrapolation(lab, step, folders)
+def budget_step(lab, step, name, title, percents, command, loop, count, key, sets):
+    found, folders = measured(lab, step, name, percents, command, loop, count, key, 1 if lab.sim else sets)
+    overheads(lab, step, title, percents, found)
+    own_account(lab, step, percents, folders)
+    extrapolation(lab, step, percents, folders)
     for folder in filter(None, folders.values()):
         for log in lab.logs(folder):
             os.remove(log)
@@ -154,14 +153,14 @@ def budget_step(lab, step, name, title, command, loop, count, key, sets):
 
 def budget(lab, step):
     """A launch of a 5 µs kernel about every 20 µs, as a program that is bound by its host launches."""
-    budget_step(lab, step, "budget", "A 5 µs kernel, then 15 µs of pause: time a launch", [lab.program("launch_loop"), "--serve"],
-                "2000 5000 15000", "launches", "wall_ns", 8)
+    budget_step(lab, step, "budget", "A 5 µs kernel, then 15 µs of pause: time a launch", (2, 10), [lab.program("launch_loop"), "--serve"],
+                "2000 5000 15000", "launches", "wall_ns", 4)
 
 
 def budget_back_to_back(lab, step):
     """Launches of empty kernels as fast as they can be: the host side alone costs more than small budgets."""
-    budget_step(lab, step, "budget_back_to_back", "Empty kernels back to back: time a launch", [lab.program("launch_loop"), "--serve"],
-                "2000 0" if lab.sim else "30000 0", "launches", "wall_ns", 4)
+    budget_step(lab, step, "budget_back_to_back", "Empty kernels back to back: time a launch", (5,), [lab.program("launch_loop"), "--serve"],
+                "2000 0" if lab.sim else "30000 0", "launches", "wall_ns", 3)
 
 
 def budget_pytorch(lab, step):
@@ -169,4 +168,4 @@ def budget_pytorch(lab, step):
     if lab.sim:
         raise Skipped("needs a GPU")
     command = [lab.python, os.path.join(HERE, "torch_app.py"), "serve", "--profile", "none"]
-    budget_step(lab, step, "budget_pytorch", "PyTorch MLP training step: time a step", command, "20", "steps", "wall_ns", 6)
+    budget_step(lab, step, "budget_pytorch", "PyTorch MLP training step: time a step", (5, 20), command, "20", "steps", "wall_ns", 3)

@@ -1,102 +1,66 @@
-// A small cuDNN: libcudnn.so.9 (symbols versioned as the real one's). Descriptors of graphs hold nothing, those of tensors and
-// filters what was set; a plan that is executed and a convolution launch "fprop" behind
-// "nchwToNhwc".
+// A small cuDNN: libcudnn.so.9, which as the real one has nothing but functions that look their namesakes up in its parts when they
+// are first called (symbols versioned as the real ones').
 #include "libraries.h"
 
-#define SIM_EXPORT extern "C" __attribute__((visibility("default")))
+#include <dlfcn.h>
 
-struct SimDescriptor {
-  int type;
-};
+#include <cstdlib>
 
-SIM_EXPORT int cudnnBackendCreateDescriptor(int type, SimDescriptor** made) {
-  *made = new SimDescriptor{type};
-  return 0;
-}
-SIM_EXPORT int cudnnBackendDestroyDescriptor(SimDescriptor* descriptor) {
-  delete descriptor;
-  return 0;
-}
-SIM_EXPORT int cudnnBackendSetAttribute(SimDescriptor* descriptor, int, int, int64_t count, const void* elements) {
-  return descriptor == nullptr || count < 0 || elements == nullptr ? 2000 : 0;
-}
-SIM_EXPORT int cudnnBackendGetAttribute(SimDescriptor* descriptor, int, int, int64_t asked, int64_t* given, void*) {
-  if (descriptor == nullptr) return 2000;
-  *given = asked;
-  return 0;
-}
-SIM_EXPORT int cudnnBackendExecute(void*, SimDescriptor* plan, SimDescriptor*) {
-  if (plan == nullptr) return 2000;
-  const int status = sim_libraries::launch("nchwToNhwc", nullptr);
-  return status != 0 ? status : sim_libraries::launch("fprop", nullptr);
+template <class Function> static Function* find(const char* part, const char* name) {
+  void* const library = dlopen(part, RTLD_NOW | RTLD_LOCAL);
+  void* const found = library != nullptr ? dlsym(library, name) : nullptr;
+  if (found == nullptr) std::abort();
+  return reinterpret_cast<Function*>(found);
 }
 
-struct SimTensor {
-  int type, rank;
-  int sizes[8];
-};
+#define FORWARD(part, name, parameters, arguments)                                   \
+  extern "C" __attribute__((visibility("default"))) int name parameters {            \
+    static const auto real = find<decltype(name)>("libcudnn_" #part ".so.9", #name); \
+    return real arguments;                                                           \
+  }
 
-namespace {
-
-int take(SimTensor* to, int type, int rank, const int* sizes) {
-  if (rank < 3 || rank > 8) return 2000;
-  to->type = type, to->rank = rank;
-  std::memcpy(to->sizes, sizes, static_cast<size_t>(rank) * sizeof(int));
-  return 0;
-}
-int give(const SimTensor* from, int most, int* type, int* rank, int* sizes) {
-  if (from == nullptr || from->rank > most) return 2000;
-  *type = from->type, *rank = from->rank;
-  std::memcpy(sizes, from->sizes, static_cast<size_t>(from->rank) * sizeof(int));
-  return 0;
-}
-int convolve(const char* kernel, const SimTensor* x, const SimTensor* w, const SimTensor* y) {
-  if (x == nullptr || w == nullptr || y == nullptr) return 2000;
-  return sim_libraries::launch(kernel, nullptr);
-}
-
-}  // namespace
-
-SIM_EXPORT int cudnnCreateTensorDescriptor(SimTensor** made) {
-  *made = new SimTensor{};
-  return 0;
-}
-SIM_EXPORT int cudnnDestroyTensorDescriptor(SimTensor* tensor) {
-  delete tensor;
-  return 0;
-}
-SIM_EXPORT int cudnnSetTensorNdDescriptor(SimTensor* tensor, int type, int rank, const int* sizes, const int*) {
-  return take(tensor, type, rank, sizes);
-}
-SIM_EXPORT int cudnnGetTensorNdDescriptor(const SimTensor* tensor, int most, int* type, int* rank, int* sizes,
-                                          int* distances) {
-  for (int i = 0; i < most; ++i) distances[i] = 1;
-  return give(tensor, most, type, rank, sizes);
-}
-SIM_EXPORT int cudnnSetFilterNdDescriptor(SimTensor* filter, int type, int, int rank, const int* sizes) {
-  return take(filter, type, rank, sizes);
-}
-SIM_EXPORT int cudnnGetFilterNdDescriptor(const SimTensor* filter, int most, int* type, int* order, int* rank,
-                                          int* sizes) {
-  *order = 0;
-  return give(filter, most, type, rank, sizes);
-}
-SIM_EXPORT int cudnnConvolutionForward(void*, const void*, SimTensor* x, const void*, SimTensor* w, const void*,
-                                       const void*, int, void*, size_t, const void*, SimTensor* y, void*) {
-  return convolve("fprop", x, w, y);
-}
-SIM_EXPORT int cudnnConvolutionBackwardData(void*, const void*, SimTensor* w, const void*, SimTensor* dy, const void*,
-                                            const void*, int, void*, size_t, const void*, SimTensor* dx, void*) {
-  return convolve("dgrad", dx, w, dy);
-}
-SIM_EXPORT int cudnnConvolutionBackwardFilter(void*, const void*, SimTensor* x, const void*, SimTensor* dy, const void*,
-                                              const void*, int, void*, size_t, const void*, SimTensor* dw, void*) {
-  return convolve("wgrad", x, dw, dy);
-}
-// The last of the arguments decides: all have to arrive.
-SIM_EXPORT int cudnnConvolutionBiasActivationForward(void*, const void*, SimTensor* x, const void*, SimTensor* w,
-                                                     const void*, const void*, int, void*, size_t, const void*,
-                                                     SimTensor*, const void*, SimTensor*, const void*, const void*,
-                                                     SimTensor* y, void* y_data) {
-  return y_data == nullptr ? 2000 : convolve("fprop", x, w, y);
-}
+FORWARD(graph, cudnnBackendCreateDescriptor, (int type, SimDescriptor** made), (type, made))
+FORWARD(graph, cudnnBackendDestroyDescriptor, (SimDescriptor * descriptor), (descriptor))
+FORWARD(graph, cudnnBackendSetAttribute,
+        (SimDescriptor * descriptor, int name, int type, int64_t count, const void* elements),
+        (descriptor, name, type, count, elements))
+FORWARD(graph, cudnnBackendGetAttribute,
+        (SimDescriptor * descriptor, int name, int type, int64_t asked, int64_t* given, void* elements),
+        (descriptor, name, type, asked, given, elements))
+FORWARD(graph, cudnnBackendExecute, (void* handle, SimDescriptor* plan, SimDescriptor* tensors),
+        (handle, plan, tensors))
+FORWARD(cnn, cudnnCreateTensorDescriptor, (SimTensor * *made), (made))
+FORWARD(cnn, cudnnDestroyTensorDescriptor, (SimTensor * tensor), (tensor))
+FORWARD(cnn, cudnnSetTensorNdDescriptor,
+        (SimTensor * tensor, int type, int rank, const int* sizes, const int* distances),
+        (tensor, type, rank, sizes, distances))
+FORWARD(cnn, cudnnGetTensorNdDescriptor,
+        (const SimTensor* tensor, int most, int* type, int* rank, int* sizes, int* distances),
+        (tensor, most, type, rank, sizes, distances))
+FORWARD(cnn, cudnnSetFilterNdDescriptor, (SimTensor * filter, int type, int order, int rank, const int* sizes),
+        (filter, type, order, rank, sizes))
+FORWARD(cnn, cudnnGetFilterNdDescriptor,
+        (const SimTensor* filter, int most, int* type, int* order, int* rank, int* sizes),
+        (filter, most, type, order, rank, sizes))
+FORWARD(cnn, cudnnConvolutionForward,
+        (void* handle, const void* alpha, SimTensor* x, const void* x_data, SimTensor* w, const void* w_data,
+         const void* convolution, int algorithm, void* work, size_t work_bytes, const void* beta, SimTensor* y,
+         void* y_data),
+        (handle, alpha, x, x_data, w, w_data, convolution, algorithm, work, work_bytes, beta, y, y_data))
+FORWARD(cnn, cudnnConvolutionBackwardData,
+        (void* handle, const void* alpha, SimTensor* w, const void* w_data, SimTensor* dy, const void* dy_data,
+         const void* convolution, int algorithm, void* work, size_t work_bytes, const void* beta, SimTensor* dx,
+         void* dx_data),
+        (handle, alpha, w, w_data, dy, dy_data, convolution, algorithm, work, work_bytes, beta, dx, dx_data))
+FORWARD(cnn, cudnnConvolutionBackwardFilter,
+        (void* handle, const void* alpha, SimTensor* x, const void* x_data, SimTensor* dy, const void* dy_data,
+         const void* convolution, int algorithm, void* work, size_t work_bytes, const void* beta, SimTensor* dw,
+         void* dw_data),
+        (handle, alpha, x, x_data, dy, dy_data, convolution, algorithm, work, work_bytes, beta, dw, dw_data))
+FORWARD(cnn, cudnnConvolutionBiasActivationForward,
+        (void* handle, const void* alpha1, SimTensor* x, const void* x_data, SimTensor* w, const void* w_data,
+         const void* convolution, int algorithm, void* work, size_t work_bytes, const void* alpha2, SimTensor* z,
+         const void* z_data, SimTensor* bias, const void* bias_data, const void* activation, SimTensor* y,
+         void* y_data),
+        (handle, alpha1, x, x_data, w, w_data, convolution, algorithm, work, work_bytes, alpha2, z, z_data, bias,
+         bias_data, activation, y, y_data))
