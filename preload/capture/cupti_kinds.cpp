@@ -17,6 +17,7 @@ std::atomic<bool> g_whole_graphs{false};
 
 namespace {
 
+std::atomic<bool> g_driver_calls{false};   // those that put work on a GPU are on for us
 std::atomic<bool> g_runtime_calls{false};  // collected, because another profiler came
 std::atomic<bool> g_unified_memory{false};
 
@@ -43,6 +44,7 @@ std::string_view result_name(CUptiResult result) {
 bool external_ids() { return (around_launches() & kExternalIds) != 0; }
 
 bool enable_driver_calls() {
+  if (g_driver_calls.load(std::memory_order_relaxed)) return true;
   const Cupti& api = g_cupti.api;
   if (api.cuptiActivityEnableDriverApi == nullptr ||
       api.cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 1) != CUPTI_SUCCESS) {
@@ -52,7 +54,17 @@ bool enable_driver_calls() {
     const uint32_t cbid = launching_driver_calls().data[i].cbid;
     if (driver_call_known(g_cupti.version, cbid)) api.cuptiActivityEnableDriverApi(cbid, 1);
   }
+  g_driver_calls.store(true, std::memory_order_relaxed);
   return true;
+}
+
+void disable(CUpti_ActivityKind kind) {
+  if (!cupti_client_uses(kind)) g_cupti.api.cuptiActivityDisable(kind);
+}
+
+void disable_operations() {
+  for (const Kind& kind : kKinds) disable(kind.kind);
+  if (g_whole_graphs.exchange(false)) disable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 }
 
 }  // namespace
@@ -67,18 +79,17 @@ std::string_view enable_cupti_kinds() {
   return {};
 }
 
+void rest_cupti_kinds() {
+  g_driver_calls.load(std::memory_order_relaxed) ? disable_operations() : disable_cupti_kinds();
+}
+
 void disable_cupti_kinds() {
-  const auto disable = [](CUpti_ActivityKind kind) {
-    if (!cupti_client_uses(kind)) g_cupti.api.cuptiActivityDisable(kind);
-  };
-  for (const Kind& kind : kKinds) disable(kind.kind);
-  if (g_whole_graphs.exchange(false)) disable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  disable_operations();
   if (g_unified_memory.exchange(false)) disable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
   if ((g_around_launches.fetch_and(~uint32_t{kExternalIds}) & kExternalIds) != 0)
     disable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
   if (g_runtime_calls.exchange(false)) disable(CUPTI_ACTIVITY_KIND_RUNTIME);
-  if (cupti_client_uses(CUPTI_ACTIVITY_KIND_DRIVER)) return;
-  if (g_cupti.api.cuptiActivityEnableDriverApi == nullptr) return;
+  if (!g_driver_calls.exchange(false) || cupti_client_uses(CUPTI_ACTIVITY_KIND_DRIVER)) return;
   for (uint32_t i = 0; i < launching_driver_calls().count; ++i) {
     const uint32_t cbid = launching_driver_calls().data[i].cbid;
     if (driver_call_known(g_cupti.version, cbid)) g_cupti.api.cuptiActivityEnableDriverApi(cbid, 0);
@@ -140,7 +151,9 @@ void show_driver_calls() {
     g_cupti.api.cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuInit, 1);
 }
 
-void forget_cupti_kinds() { g_whole_graphs.store(false, std::memory_order_relaxed); }
+void forget_cupti_kinds() {
+  for (std::atomic<bool>* const on : {&g_whole_graphs, &g_driver_calls}) on->store(false, std::memory_order_relaxed);
+}
 
 bool gpu_activity_uses(CUpti_ActivityKind kind) {
   if (!gpu_activity_collecting()) return false;
@@ -164,7 +177,7 @@ void gpu_activity_times_nodes() {
 }
 
 bool gpu_activity_uses_driver_call(uint32_t cbid) {
-  return gpu_activity_collecting() && !external_ids() && is_launching_driver_call(cbid);
+  return g_driver_calls.load(std::memory_order_relaxed) && is_launching_driver_call(cbid);
 }
 
 bool gpu_activity_uses_runtime_call(uint32_t cbid) {
@@ -175,10 +188,11 @@ bool gpu_activity_uses_runtime_call(uint32_t cbid) {
 void gpu_activity_meets_runtime_calls() { g_runtime_calls.store(true, std::memory_order_relaxed); }
 
 bool gpu_activity_keeps_calls(CUpti_ActivityKind kind) {
-  if (!gpu_activity_collecting()) return false;
   const Cupti& api = g_cupti.api;
   const bool driver = kind == CUPTI_ACTIVITY_KIND_DRIVER;
-  if (driver ? external_ids() : !g_runtime_calls.load(std::memory_order_relaxed)) return false;
+  const bool ours = driver ? g_driver_calls.load(std::memory_order_relaxed)
+                           : gpu_activity_collecting() && g_runtime_calls.load(std::memory_order_relaxed);
+  if (!ours) return false;
   const auto set = driver ? api.cuptiActivityEnableDriverApi : api.cuptiActivityEnableRuntimeApi;
   if (set == nullptr) return false;
   const OwnCalls own;

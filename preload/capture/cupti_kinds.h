@@ -17,6 +17,9 @@ const char* enable_cupti_calls();
 const char* enable_cupti_graphs();
 void enable_unified_memory();
 void disable_cupti_kinds();
+// Until the next burst: operations are off, calls stay on. A call that is under way when calls are turned off leaves its thread with its
+// correlation id for all later calls (measured, CUPTI 13.0 on an H200).
+void rest_cupti_kinds();
 // Some driver call is recorded while the first context is made, else none ever is; cuInit is over and costs a launch nothing.
 void show_driver_calls();
 // The child of a fork.

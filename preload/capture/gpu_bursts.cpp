@@ -98,7 +98,7 @@ bool gpu_burst_drained(BurstDrain how) {
   const bool reported = left.unreported == 0 && how != BurstDrain::Early;
   if (left.unfinished != 0 && !reported && how != BurstDrain::Late) return false;
   g_draining.store(false, std::memory_order_relaxed);
-  if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Resting) disable_cupti_kinds();
+  if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Resting) rest_cupti_kinds();
   g_cupti.api.cuptiActivityFlushAll(0);
   g_bursts_miss.fetch_add(outstanding_of_noted().unreported, std::memory_order_relaxed);
   count_cupti_dropped();
