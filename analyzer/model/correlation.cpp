@@ -27,7 +27,8 @@ constexpr int64_t kToleranceNs = 2;
 constexpr uint32_t kInsideOtherCall = UINT32_MAX - 1;
 constexpr uint32_t kInsideNoCall = UINT32_MAX - 2;
 constexpr uint32_t kInsideNoCallEarly = UINT32_MAX - 3;  // before the first record of the process
-constexpr uint32_t kLastRow = UINT32_MAX - 4;
+constexpr uint32_t kRepeatedId = UINT32_MAX - 4;
+constexpr uint32_t kLastRow = UINT32_MAX - 5;
 
 // Which threads of a process had which tid, and when it began.
 struct ProcessThreads {
@@ -73,6 +74,7 @@ class GroupJoin {
       const Rows rows = trace_.threads[thread].host;
       sort == CallSort::Runtime ? place_around(first, last, rows) : place_in_thread(first, last, rows);
     }
+    if (sort == CallSort::Driver) give_up_repeated(first, last);
   }
 
  private:
@@ -104,6 +106,20 @@ class GroupJoin {
         call->row = kInsideOtherCall;
       } else if (row != kNone) {
         found(*call, row);
+      }
+    }
+  }
+
+  // Sorted by time. A thread that was inside a call when CUPTI was told to name calls no more has that call's id in all later ones: of
+  // such an id nobody can say which launch an operation came from.
+  void give_up_repeated(DriverCall* first, DriverCall* last) const {
+    for (DriverCall *call = first, *end = first; call != last; call = end) {
+      const auto differs = [&](const DriverCall& other) { return other.correlation != call->correlation; };
+      end = std::find_if(call + 1, last, differs);
+      if (std::all_of(call, end, [&](const DriverCall& other) { return other.row == call->row; })) continue;
+      for (; call != end; ++call) {
+        if (call->row <= kLastRow) trace_.host[call->row].correlation = 0;
+        call->row = kRepeatedId;
       }
     }
   }
@@ -238,6 +254,7 @@ OperationReason reason_for(uint32_t found, const GpuOperation& operation, int64_
                            const std::unordered_set<uint32_t>& device_launched) {
   if (operation.graph_node != 0 && device_launched.contains(static_cast<uint32_t>(operation.graph_node >> 32)))
     return OperationReason::DeviceLaunch;
+  if (found == kRepeatedId) return OperationReason::RepeatedId;
   if (found == kInsideOtherCall) return OperationReason::Internal;
   const bool before = found == kInsideNoCallEarly || operation.start_ns < first_record_ns ||
                       (ring && operation.start_ns == first_record_ns);
@@ -402,7 +419,9 @@ class LaunchCount {
     const bool dropped = process.counter("cupti_dropped") + process.counter("cupti_buffers_exhausted") +
                              process.counter("cupti_flush_timeouts") + process.counter("cupti_taken_away") !=
                          0;
-    return dropped ? LaunchReason::Dropped : LaunchReason::Unknown;
+    if (dropped) return LaunchReason::Dropped;
+    const bool repeated = process.coverage.operations_without[static_cast<size_t>(OperationReason::RepeatedId)] != 0;
+    return repeated ? LaunchReason::RepeatedId : LaunchReason::Unknown;
   }
 
   Trace& trace_;

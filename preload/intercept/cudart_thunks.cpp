@@ -14,8 +14,6 @@
   ".balign 16\n.globl prof_rt_" bank "_" name "\n.type prof_rt_" bank "_" name ", %function\nprof_rt_" bank "_" name \
   ":\n" PROF_NUMBER_AND_JUMP ".size prof_rt_" bank "_" name ", . - prof_rt_" bank "_" name "\n.symver prof_rt_" bank \
   "_" name ", " name "@" version "\n.set prof_thunk_number, prof_thunk_number + 1\n"
-#define PROF_TEXT_OF(value) #value
-#define PROF_TEXT(value) PROF_TEXT_OF(value)
 
 __asm__(
     ".pushsection .text\n"
@@ -31,7 +29,6 @@ __asm__(
 #define CUDART_API(name, first) PROF_EXPORTED_THUNK("13", #name, "libcudart.so.13")
 #include "preload/intercept/cudart_api.def"
 #undef CUDART_API
-    ".rept prof_thunk_number / " PROF_TEXT(PROF_EXPORTED_BANKS) " * " PROF_TEXT(PROF_OTHER_BANKS) "\n" PROF_THUNK ".endr\n"
-    ".balign 16\n"
+    PROF_OTHER_THUNKS("prof_thunk_number", PROF_THUNK) ".balign 16\n"
     ".globl prof_cudart_thunks_end\n.hidden prof_cudart_thunks_end\nprof_cudart_thunks_end:\n"
     ".popsection\n");

@@ -19,7 +19,8 @@ struct ProfDlsymAnswer {
 
 __attribute__((visibility("hidden"))) extern const char prof_exports_begin[], prof_exports_end[];
 __attribute__((visibility("hidden"))) prof::preload::DlsymFunction prof_find_dlsym();
-__attribute__((visibility("hidden"))) ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name, const void* caller);
+__attribute__((visibility("hidden"))) ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name,
+                                                                        const void* caller);
 
 // No dlsym in the process at all: nothing can be found.
 namespace {

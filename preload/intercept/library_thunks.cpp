@@ -22,8 +22,6 @@
                 "\",\"1\"\n" PROF_SYMBOL(name) ".else\n.balign 16\n" PROF_NUMBER_AND_JUMP      \
                                                ".endif\n.endif\n.set prof_library_number, prof_library_number + 1\n"
 
-#define PROF_TEXT_OF(value) #value
-#define PROF_TEXT(value) PROF_TEXT_OF(value)
 #define PROF_FIRST(a, b, c) a
 #define PROF_SECOND(a, b, c) b
 #define PROF_THIRD(a, b, c) c
@@ -42,7 +40,6 @@ __asm__(
 #define LIBRARY_API(library, name, form, type) PROF_EXPORTED_THUNK("3", #name, PROF_LIBRARY_##library(PROF_THIRD))
 #include "preload/intercept/library_api.def"
 #undef LIBRARY_API
-    ".rept prof_library_number / " PROF_TEXT(PROF_EXPORTED_BANKS) " * " PROF_TEXT(PROF_OTHER_BANKS) "\n" PROF_THUNK ".endr\n"
-    ".balign 16\n"
+    PROF_OTHER_THUNKS("prof_library_number", PROF_THUNK) ".balign 16\n"
     ".globl prof_library_thunks_end\n.hidden prof_library_thunks_end\nprof_library_thunks_end:\n"
     ".popsection\n");

@@ -12,6 +12,11 @@
 // finds in further copies of it.
 #define PROF_EXPORTED_BANKS 3
 #define PROF_OTHER_BANKS 3
+// For the assembler: the thunks of the other banks. `number` is its symbol that counts them, now those of the exported banks.
+#define PROF_OTHER_THUNKS(number, thunk) \
+  ".rept " number " / " PROF_TEXT(PROF_EXPORTED_BANKS) " * " PROF_TEXT(PROF_OTHER_BANKS) "\n" thunk ".endr\n"
+#define PROF_TEXT(value) PROF_TEXT_OF(value)
+#define PROF_TEXT_OF(value) #value
 
 namespace prof::preload {
 

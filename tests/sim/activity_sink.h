@@ -24,6 +24,7 @@ struct ApiEvent {
   Ns begin, end;
   int result;
   uint64_t correlation_data;  // the subscriber's, from enter to exit
+  bool watched;               // CUPTI was to record it when it was entered
 };
 
 enum class OperationKind : uint8_t {

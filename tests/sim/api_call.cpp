@@ -108,6 +108,7 @@ ApiScope::ApiScope(ApiId id, const void* params) : id_(id) {
     event_.context = current_context_handle();
     event_.context_id = current_context_id();
     sink_->api_enter(event_);
+    tl_correlation = event_.correlation;
   }
   // The work of the call happens in its middle: what it submits may not start before, what it reads is as of then.
   advance_ns(half(rule.cost));

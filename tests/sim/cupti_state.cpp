@@ -85,10 +85,24 @@ void call_subscriber(ApiEvent& event, CUpti_ApiCallbackSite site) {
   callback(user, static_cast<CUpti_CallbackDomain>(event.domain), event.cbid, &data);
 }
 
+// As CUDA 13 was seen to do: where a driver call stops being recorded while a thread is inside, that thread's later calls have the id of that one.
+thread_local uint32_t tl_kept_correlation = 0;
+
+bool records_call(State& now, const ApiEvent& event) {
+  if (event.domain == ApiDomain::Runtime) return event.cbid < kRuntimeCallbacks && now.runtime_api[event.cbid];
+  return now.driver.load()->shows_driver_calls() && event.cbid < kDriverCallbacks && now.driver_api[event.cbid];
+}
+
 class Sink final : public ActivitySink {
  public:
   void api_enter(ApiEvent& event) override {
-    event.begin = clock_now(state());
+    State& now = state();
+    event.begin = clock_now(now);
+    if (event.domain == ApiDomain::Driver) {
+      const std::lock_guard<std::mutex> lock(now.mutex);
+      event.watched = records_call(now, event);
+      if (tl_kept_correlation != 0) event.correlation = tl_kept_correlation;
+    }
     call_subscriber(event, CUPTI_API_ENTER);
   }
 
@@ -101,10 +115,8 @@ class Sink final : public ActivitySink {
       now.worker_wake.notify_all();
       now.drained.wait_for(lock, std::chrono::seconds(1), [&] { return now.finished.size() <= most; });
     }
-    const bool driver = event.domain == ApiDomain::Driver;
-    const bool wanted =
-        driver ? now.driver.load()->shows_driver_calls() && event.cbid < kDriverCallbacks && now.driver_api[event.cbid]
-               : event.cbid < kRuntimeCallbacks && now.runtime_api[event.cbid];
+    const bool driver = event.domain == ApiDomain::Driver, wanted = records_call(now, event);
+    if (event.watched && !wanted) tl_kept_correlation = event.correlation;
     if (now.enabled[CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION] &&
         (wanted || now.enabled.test(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))) {
       for (const auto& [kind, id] : external_ids()) {

@@ -187,6 +187,36 @@ SIM_TEST(Cupti, DriverCallsAreShownIfAnyWasWantedWhenTheFirstContextWasMade, "ke
   a_launch_of_which_the_call_is(1);
 }
 
+SIM_TEST(Cupti, AThreadKeepsTheIdOfACallThatStopsBeingRecordedWhileItIsInside, "kernel k 100") {
+  cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuInit, 1);
+  make_context();
+  start();
+  CUpti_SubscriberHandle subscriber = nullptr;
+  const CUpti_CallbackFunc stop = [](void*, CUpti_CallbackDomain, CUpti_CallbackId cbid, const void* data) {
+    if (static_cast<const CUpti_CallbackData*>(data)->callbackSite == CUPTI_API_ENTER)
+      cuptiActivityEnableDriverApi(cbid, 0);
+  };
+  EXPECT_EQ(cuptiSubscribe(&subscriber, stop, nullptr), CUPTI_SUCCESS);
+  cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel);
+  SIM_CHECK(launch(kernel("k")));
+  EXPECT_EQ(cuptiUnsubscribe(subscriber), CUPTI_SUCCESS);
+  EXPECT_EQ(cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 1), CUPTI_SUCCESS);
+  SIM_CHECK(launch(kernel("k")));
+  CUcontext context = nullptr;
+  SIM_CHECK(cuCtxGetCurrent(&context));
+  std::thread([context] {
+    SIM_CHECK(cuCtxSetCurrent(context));
+    SIM_CHECK(launch(kernel("k")));
+  }).join();
+  SIM_CHECK(cuCtxSynchronize());
+  cuptiActivityFlushAll(0);
+  ASSERT_EQ(seen.kernels.size(), 3u);
+  EXPECT_EQ(seen.kernels[1].correlationId, seen.kernels[0].correlationId);
+  EXPECT_NE(seen.kernels[2].correlationId, seen.kernels[0].correlationId) << "another thread";
+  ASSERT_EQ(seen.calls.size(), 2u);
+  EXPECT_EQ(seen.calls[0].correlationId, seen.kernels[0].correlationId);
+}
+
 SIM_TEST(Cupti, LostRecordsAreCounted, "kernel k 100; cupti drop 3") {
   make_context();
   start(false);

@@ -155,6 +155,24 @@ TEST(Correlation, CountsWhyAnOperationHasNoLaunch) {
   EXPECT_EQ(without(*trace, OperationReason::Unlinked), 1u);
 }
 
+// Two driver calls inside one launch may share an id; it then says whose the operation is.
+TEST(Correlation, GivesNoLaunchToOperationsWhoseCorrelationIdCallsOfSeveralLaunchesHave) {
+  LogBuilder log = new_log();
+  add_thread(log, 1, 500);
+  for (uint64_t i = 0; i < 5; ++i) add_launch(log, 1, 1000 * i, 1000 * i + 100);
+  add_calls(log, 500, {{50, 1}, {1050, 2}, {2050, 2}, {3050, 2}, {4020, 3}, {4050, 3}});
+  add_run(log, 5000, 5010, 1);
+  for (uint64_t i = 0; i < 3; ++i) add_run(log, 5100 + 100 * i, 5150 + 100 * i, 2);
+  add_run(log, 5600, 5610, 3);
+  const auto trace = build(log);
+  EXPECT_EQ(launch_of(*trace, 1), 0);
+  EXPECT_EQ(launch_of(*trace, 2), -1);
+  EXPECT_EQ(launch_of(*trace, 3), 4000);
+  EXPECT_EQ(without(*trace, OperationReason::RepeatedId), 3u);
+  EXPECT_EQ(without(*trace, LaunchReason::RepeatedId), 3u);
+  EXPECT_EQ(trace->processes[0].coverage.launches_with_gpu_time, 2u);
+}
+
 TEST(Correlation, UsesExternalIdsByTheLaunchsBegin) {
   LogBuilder log = new_log();
   add_thread(log, 1, 500);
