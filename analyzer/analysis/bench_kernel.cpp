@@ -45,7 +45,7 @@ std::vector<Bench> find_benches(const AnalysisInput& input) {
   return benches;
 }
 
-void add_columns(Table& table) {
+void add_launch_columns(Table& table) {
   table.add_column("Pid", "pid", CellType::Count);
   table.add_column("Device", "device", CellType::Count);
   table.add_column("Repeats", "repeats", CellType::Count);
@@ -76,7 +76,7 @@ Table report_bench_kernel(const AnalysisInput& input) {
   const KernelCosts costs(trace, input.views, data_type(input.options.dtype));
   const std::vector<Bench> benches = find_benches(input);
   Table table("bench-kernel", "One kernel, launched again and again");
-  add_columns(table);
+  add_launch_columns(table);
   std::unordered_map<std::string, double> first_median;
   uint64_t rows = 0, unseen = 0, shorter = 0;
   for (const Bench& bench : benches) {

@@ -14,7 +14,7 @@ namespace prof::analyzer {
 
 namespace {
 
-enum Part { kComputing = 0, kCommunicating = 1, kMemory = 2, kParts = 3 };
+enum Part { kComputing = 0, kCommunicating = 1, kMemory = 2, kPartCount = 3 };
 
 // By name, as Holistic Trace Analysis types GPU events. A copy is a copy there too, by its name.
 Part hta_part(std::string_view name) {
@@ -55,9 +55,9 @@ std::vector<bool> inside_operators(const Trace& trace) {
 }
 
 // The operations of one scope as they are collected, then measured in every window.
-class Collector {
+class BreakdownCollector {
  public:
-  explicit Collector(const std::vector<Window>& windows)
+  explicit BreakdownCollector(const std::vector<Window>& windows)
       : windows_(windows), all_(windows), kernels_(windows), unlinked_(windows) {}
 
   void add(const GpuOperation& operation, Part part) {
@@ -103,7 +103,7 @@ class Collector {
 
  private:
   const std::vector<Window>& windows_;
-  IntervalCollector parts_[kParts];
+  IntervalCollector parts_[kPartCount];
   IntervalCollector linked_;
   bool any_unlinked_ = false;
   WindowSums all_, kernels_, unlinked_;
@@ -142,7 +142,7 @@ std::vector<DeviceBreakdown> break_down(const AnalysisInput& input, const std::v
   std::vector<DeviceBreakdown> scopes;
   const size_t scope_count = rules.merge_devices ? trace.processes.size() : trace.devices.size();
   for (uint32_t scope = 0; scope < scope_count; ++scope) {
-    Collector collector(windows);
+    BreakdownCollector collector(windows);
     const auto is_of_scope = [&](StreamId id) {
       const DeviceId device = trace.stream(id).device;
       return scope == (rules.merge_devices ? index(trace.device(device).process) : index(device));

@@ -13,7 +13,7 @@ namespace prof::analyzer {
 
 namespace {
 
-void add_columns(Table& table) {
+void add_collective_columns(Table& table) {
   table.add_column("Start", "start", CellType::Nanoseconds);
   table.add_column("Duration", "duration", CellType::Nanoseconds);
   table.add_column("Waited", "waited", CellType::Nanoseconds);
@@ -37,7 +37,7 @@ void add_columns(Table& table) {
 Table report_collectives(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table("collectives", "NCCL kernels and the calls that launched them");
-  add_columns(table);
+  add_collective_columns(table);
   const CollectiveCalls calls(trace);
   const std::vector<CollectiveKernel> kernels = collective_kernels(trace, calls, input.selection);
   bool met = false;

@@ -32,9 +32,9 @@ RowOf row_of(const std::vector<std::string>& words) {
   return of;
 }
 
-class Collector {
+class CounterCollector {
  public:
-  Collector(const AnalysisInput& input, const PeaksOfDevices& peaks)
+  CounterCollector(const AnalysisInput& input, const PeaksOfDevices& peaks)
       : input_(input),
         trace_(input.trace),
         peaks_(peaks),
@@ -214,7 +214,7 @@ class Collector {
 }  // namespace
 
 std::vector<Measured> measured_rows(const AnalysisInput& input, const PeaksOfDevices& peaks) {
-  return Collector(input, peaks).run();
+  return CounterCollector(input, peaks).run();
 }
 
 }  // namespace prof::analyzer

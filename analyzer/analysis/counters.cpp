@@ -53,7 +53,7 @@ std::vector<StringId> metrics_of(const Trace& trace, const std::vector<Measured>
   return metrics;
 }
 
-void add_columns(Table& table, const Trace& trace, const std::vector<StringId>& metrics) {
+void add_counter_columns(Table& table, const Trace& trace, const std::vector<StringId>& metrics) {
   table.add_column("Pid", "pid", CellType::Count);
   table.add_column("Device", "device", CellType::Count);
   table.add_column("What", "what", CellType::Text);
@@ -126,7 +126,7 @@ Table report_counters(const AnalysisInput& input) {
   const std::vector<CounterMeaning> meanings = counter_meanings(trace);
   const std::vector<StringId> metrics = metrics_of(trace, rows);
   Table table("counters", "Hardware counters of kernels, graphs and NVTX ranges");
-  add_columns(table, trace, metrics);
+  add_counter_columns(table, trace, metrics);
   uint64_t differ = 0;
   std::vector<bool> used(trace.counters.sets.size());
   for (const Measured& each : rows) {

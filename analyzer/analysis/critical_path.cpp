@@ -36,7 +36,7 @@ constexpr std::string_view kPartNames[] = {
     "other call", "between threads",    "launch latency", "kernel",          "copy",
     "memset",     "between operations", "not explained",  "not selected",
 };
-constexpr size_t kParts = std::size(kPartNames);
+constexpr size_t kPathParts = std::size(kPartNames);
 
 PathPart own_part(NodeKind kind) {
   switch (kind) {
@@ -258,7 +258,7 @@ Table report_critical_path(const AnalysisInput& input) {
     PathSums sums(input, graph, selected, cursors);
     sums.run();
     const std::vector<Item> items = sums.items();
-    std::vector<Item> parts(kParts);
+    std::vector<Item> parts(kPathParts);
     for (const Item& item : items) {
       Item& part = parts[static_cast<size_t>(item.part)];
       part.part = item.part;

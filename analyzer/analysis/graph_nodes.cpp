@@ -28,7 +28,7 @@ std::string_view kind_text(GpuKind kind) {
   return kind == GpuKind::Kernel ? "kernel" : kind == GpuKind::Copy ? "memcpy" : "memset";
 }
 
-struct Node {
+struct NodeRow {
   uint32_t process = 0;
   uint64_t id = 0;  // executable graph << 32 | index
   uint64_t runs = 0;
@@ -65,7 +65,7 @@ class Nodes {
       if (graph.number == 0) continue;
       for (const uint32_t row : origins_.nodes_of(graph.process, graph.number, trace.last_ns)) {
         if (!ran_.insert({index(graph.process), graph.number, row}).second) continue;
-        Node& node = nodes_.emplace_back();
+        NodeRow& node = nodes_.emplace_back();
         node.process = index(graph.process);
         node.id = uint64_t{graph.number} << 32 | (trace.graph_nodes[row].node & UINT32_MAX);
         node.found = {NodeOrigin::Known, row};
@@ -73,7 +73,7 @@ class Nodes {
     }
   }
 
-  std::vector<Node>& rows() { return nodes_; }
+  std::vector<NodeRow>& rows() { return nodes_; }
 
  private:
   // The executable graph that was launched: what runs inside child graphs has another number.
@@ -90,12 +90,12 @@ class Nodes {
     const std::string_view name = operation_name(input_.views.names(), operation, input_.options.names);
     const auto [at, added] = rows_.try_emplace(Key{process, operation.graph_node, found.row, name}, nodes_.size());
     if (added) {
-      Node& node = nodes_.emplace_back();
+      NodeRow& node = nodes_.emplace_back();
       node.process = process, node.id = operation.graph_node;
       node.kind = operation.kind(), node.found = found, node.name = std::string(name);
     }
     if (found.origin == NodeOrigin::Known) ran_.insert({process, launched(operation), found.row});
-    Node& node = nodes_[at->second];
+    NodeRow& node = nodes_[at->second];
     const int64_t ns = std::max<int64_t>(operation.duration_ns(), 0);
     ++node.runs;
     node.sum_ns += ns;
@@ -106,7 +106,7 @@ class Nodes {
   const GraphOrigins& origins_;
   std::map<Key, size_t> rows_;
   std::set<std::tuple<uint32_t, uint32_t, uint32_t>> ran_;  // process, executable graph, row of Trace::graph_nodes
-  std::vector<Node> nodes_;
+  std::vector<NodeRow> nodes_;
 };
 
 void add_capture(const AnalysisInput& input, const NodeFound& found, PathsOfCalls& paths, Table::Row& row) {
@@ -154,12 +154,12 @@ Table report_graph_nodes(const AnalysisInput& input) {
   Nodes nodes(input);
   nodes.add_operations(windows);
   if (input.selection.all()) nodes.add_untimed();
-  std::stable_sort(nodes.rows().begin(), nodes.rows().end(), [](const Node& a, const Node& b) {
+  std::stable_sort(nodes.rows().begin(), nodes.rows().end(), [](const NodeRow& a, const NodeRow& b) {
     return std::tuple(-a.sum_ns, a.process, a.id) < std::tuple(-b.sum_ns, b.process, b.id);
   });
   PathsOfCalls paths(trace);
   std::array<uint64_t, 6> by_origin{};
-  for (const Node& node : nodes.rows()) {
+  for (const NodeRow& node : nodes.rows()) {
     by_origin[static_cast<size_t>(node.found.origin)] += node.runs;
     const bool timed = node.runs != 0;
     Table::Row row = table.row();

@@ -14,7 +14,7 @@ namespace prof::analyzer {
 
 namespace {
 
-struct Sum {
+struct MemorySum {
   uint64_t allocations = 0;
   int64_t allocated = 0, largest = 0, at_peak = 0, left = 0;
 };
@@ -86,17 +86,17 @@ class Groups {
   const EventNames& names_;
 };
 
-using Sums = std::map<std::vector<uint32_t>, Sum>;
+using MemorySums = std::map<std::vector<uint32_t>, MemorySum>;
 
-Sums sums_of(const MemoryTimeline& timeline, uint32_t peak, const Selection& selection, Groups& groups) {
-  Sums sums;
+MemorySums sums_of(const MemoryTimeline& timeline, uint32_t peak, const Selection& selection, Groups& groups) {
+  MemorySums sums;
   for (uint32_t i = 0; i < timeline.changes.size(); ++i) {
     const MemoryChange& change = timeline.changes[i];
     // What is live belongs to the call that allocated it, whoever releases it.
     const uint32_t made_at = change.bytes > 0 ? i : change.allocation;
     if (made_at == kNone || !of_ranges(selection, timeline.changes[made_at])) continue;
     if (change.bytes > 0) {
-      Sum& sum = sums[groups.of(change)];
+      MemorySum& sum = sums[groups.of(change)];
       if (i <= peak) sum.at_peak = add_saturated(sum.at_peak, change.bytes);
       sum.left = add_saturated(sum.left, change.bytes);
       if (!selection.in_window(change.time_ns, change.time_ns)) continue;
@@ -105,7 +105,7 @@ Sums sums_of(const MemoryTimeline& timeline, uint32_t peak, const Selection& sel
       sum.largest = std::max(sum.largest, change.bytes);
     } else {
       const MemoryChange& made = timeline.changes[change.allocation];
-      Sum& sum = sums[groups.of(made)];
+      MemorySum& sum = sums[groups.of(made)];
       if (i <= peak) sum.at_peak = add_saturated(sum.at_peak, -made.bytes);  // made: above 0
       sum.left = add_saturated(sum.left, -made.bytes);
     }
@@ -138,8 +138,8 @@ Table report_memory_ops(const AnalysisInput& input) {
   for (const MemoryTimeline& timeline : memory_timelines(input)) {
     const uint32_t peak = timeline.peak(input.selection);
     if (peak == kNone) continue;
-    const Sums sums = sums_of(timeline, peak, input.selection, groups);
-    std::vector<std::pair<std::vector<uint32_t>, Sum>> rows(sums.begin(), sums.end());
+    const MemorySums sums = sums_of(timeline, peak, input.selection, groups);
+    std::vector<std::pair<std::vector<uint32_t>, MemorySum>> rows(sums.begin(), sums.end());
     std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
       return a.second.at_peak != b.second.at_peak ? a.second.at_peak > b.second.at_peak
                                                   : a.second.allocated > b.second.allocated;

@@ -10,7 +10,7 @@ namespace prof::analyzer {
 
 namespace {
 
-struct Sum {
+struct UnifiedSum {
   uint64_t to_device = 0, to_host = 0, cpu_faults = 0, gpu_faults = 0;
   int64_t time_ns = 0;
   void add(const UnifiedMemoryEvent& event) {
@@ -45,9 +45,9 @@ Table report_nsys_um_sum(const AnalysisInput& input) {
   table.add_column("CPU Page Faults", "cpu_page_faults", CellType::Count);
   table.add_column("GPU Page Faults", "gpu_page_faults", CellType::Count);
   table.add_column("Migration Throughput (MB/s)", "migration_mb_per_s", CellType::Real, 3);
-  std::map<uint64_t, Sum> sums;
+  std::map<uint64_t, UnifiedSum> sums;
   each_selected(input, table, [&](const UnifiedMemoryEvent& event) { sums[event.address].add(event); });
-  std::vector<std::pair<uint64_t, Sum>> rows(sums.begin(), sums.end());
+  std::vector<std::pair<uint64_t, UnifiedSum>> rows(sums.begin(), sums.end());
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
     return a.second.to_device + a.second.to_host > b.second.to_device + b.second.to_host;
   });
@@ -69,7 +69,7 @@ Table report_nsys_um_total_sum(const AnalysisInput& input) {
   table.add_column("Total GPU PageFaults", "total_gpu_page_faults", CellType::Count);
   table.add_column("Minimum Virtual Address", "minimum_virtual_address", CellType::Text);
   table.add_column("Maximum Virtual Address", "maximum_virtual_address", CellType::Text);
-  Sum all;
+  UnifiedSum all;
   uint64_t lowest = UINT64_MAX, highest = 0;
   each_selected(input, table, [&](const UnifiedMemoryEvent& event) {
     all.add(event);

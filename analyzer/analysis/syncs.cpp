@@ -127,7 +127,7 @@ class Work {
   std::map<std::pair<uint32_t, uint32_t>, Known> known_;
 };
 
-struct Sum {
+struct SyncSum {
   uint64_t calls = 0, blocked = 0;
   int64_t time_ns = 0, longest_ns = 0, busy_ns = 0;
   std::unordered_map<uint32_t, int64_t> ranges;  // name of the innermost range -> time
@@ -168,7 +168,7 @@ Table report_syncs(const AnalysisInput& input) {
   const EventNames& names = input.views.event_names();
   Work work(input);
   using Key = std::tuple<uint32_t, StringId, Target>;  // (thread, name of the call, what for)
-  std::map<Key, Sum> sums;
+  std::map<Key, SyncSum> sums;
   for (uint32_t row = 0; row < trace.host.size(); ++row) {
     const HostEvent& event = trace.host[row];
     Target target;
@@ -179,7 +179,7 @@ Table report_syncs(const AnalysisInput& input) {
     const bool narrowed = !input.selection.devices.empty() || !input.selection.streams.empty();
     if (narrowed && (target.stream == kNone || !input.selection.has_stream(trace, trace.streams[target.stream])))
       continue;
-    Sum& sum = sums[{index(event.thread), names.of(event), target}];
+    SyncSum& sum = sums[{index(event.thread), names.of(event), target}];
     const int64_t ns = std::max<int64_t>(0, event.duration_ns());
     ++sum.calls;
     sum.time_ns = add_saturated(sum.time_ns, ns), sum.longest_ns = std::max(sum.longest_ns, ns);
@@ -190,7 +190,7 @@ Table report_syncs(const AnalysisInput& input) {
     const uint32_t range = input.views.range_of_call()[row];
     if (range != kNone) sum.ranges[static_cast<uint32_t>(names.of(trace.ranges[range]))] += ns;
   }
-  std::vector<std::pair<Key, const Sum*>> rows;
+  std::vector<std::pair<Key, const SyncSum*>> rows;
   for (const auto& [key, sum] : sums) rows.emplace_back(key, &sum);
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.second->time_ns > b.second->time_ns; });

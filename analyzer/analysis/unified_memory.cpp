@@ -11,7 +11,7 @@ namespace prof::analyzer {
 
 namespace {
 
-struct Sum {
+struct MigrationSum {
   uint64_t count = 0, value = 0;
   int64_t time_ns = 0, longest_ns = 0;
 };
@@ -31,10 +31,11 @@ Table report_unified_memory(const AnalysisInput& input) {
   table.add_column("Max", "max", CellType::Nanoseconds);
   table.add_column("Bandwidth (GB/s)", "bandwidth_gb_per_s", CellType::Real, 3);
   using Key = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;
-  std::map<Key, Sum> sums;
+  std::map<Key, MigrationSum> sums;
   for (const UnifiedMemoryEvent& event : input.trace.unified) {
     if (!input.selection.has_unified(event)) continue;
-    Sum& sum = sums[{index(event.process), static_cast<uint32_t>(event.what), event.source, event.destination}];
+    MigrationSum& sum =
+        sums[{index(event.process), static_cast<uint32_t>(event.what), event.source, event.destination}];
     const int64_t duration = std::max<int64_t>(event.end_ns - event.start_ns, 0);
     ++sum.count;
     sum.value += event.value;

@@ -14,9 +14,9 @@ namespace {
 
 using rapidjson::SizeType;
 
-constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag |
-                            rapidjson::kParseInsituFlag | rapidjson::kParseTrailingCommasFlag |
-                            rapidjson::kParseNanAndInfFlag | rapidjson::kParseStopWhenDoneFlag;
+constexpr unsigned kEventFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag |
+                                 rapidjson::kParseInsituFlag | rapidjson::kParseTrailingCommasFlag |
+                                 rapidjson::kParseNanAndInfFlag | rapidjson::kParseStopWhenDoneFlag;
 
 struct Key {
   std::string_view text;
@@ -221,7 +221,7 @@ bool KinetoEventReader::read(char* origin, JsonPlace place, std::span<const Json
   for (const JsonPlace& each : nested) keep_nested(origin, place, each, event);
   EventHandler handler(event, made_);
   rapidjson::InsituStringStream stream(origin + place.begin);
-  const rapidjson::ParseResult result = reader_.Parse<kFlags>(stream, handler);
+  const rapidjson::ParseResult result = reader_.Parse<kEventFlags>(stream, handler);
   if (!result.IsError()) return true;
   error = {result.Offset(), rapidjson::GetParseError_En(result.Code())};
   return false;

@@ -11,8 +11,8 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag |
-                            rapidjson::kParseTrailingCommasFlag | rapidjson::kParseNanAndInfFlag;
+constexpr unsigned kHeaderFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag |
+                                  rapidjson::kParseTrailingCommasFlag | rapidjson::kParseNanAndInfFlag;
 constexpr size_t kLongestFact = 256;
 constexpr rapidjson::SizeType kMostListedDevices = 4096;
 
@@ -57,7 +57,7 @@ void KinetoHeader::add(std::string_view key, std::string_view value) {
   }
   if (key != "deviceProperties" && key != "distributedInfo") return;
   rapidjson::Document document;
-  document.Parse<kFlags>(value.data(), value.size());
+  document.Parse<kHeaderFlags>(value.data(), value.size());
   if (document.HasParseError()) {
     unread.push_back(fmt::format("\"{}\" is no JSON: {}", key, rapidjson::GetParseError_En(document.GetParseError())));
     return;

@@ -7,7 +7,7 @@
 //   bank 3 4 5   for libraries of whose functions dlsym handed out an address and that are none of these: a second copy of
 //                one version (wheels bring their own), one without versions, a version not yet written.
 //
-// A thunk (cudart.S) passes all arguments on as they are in registers and on the stack, so that no row has a prototype: the same
+// A thunk (thunk_entry.S) passes all arguments on as they are in registers and on the stack, so that no row has a prototype: the same
 // name has other arguments in another version. In the program.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The thunks of cudart_api.def: 16 bytes each, bank after bank, in the order of the rows. They put their number in a register that
-// carries no argument and jump to prof_cudart_enter (cudart.S). The first three banks are exported, with version names that are
+// carries no argument and jump to prof_cudart_enter (thunk_entry.S). The first three banks are exported, with version names that are
 // not the default: only who asks for a version binds to them, so a program without libcudart does not suddenly have one. The others are
 // for what dlsym finds elsewhere.
 #include "preload/intercept/thunk_call.h"

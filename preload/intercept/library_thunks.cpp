@@ -1,5 +1,5 @@
 // The thunks of library_api.def: 16 bytes each, bank after bank, in the order of the rows. They put their number in a register that
-// carries no argument and jump to prof_library_enter (library.S). A bank is a version of each library; the first three are exported,
+// carries no argument and jump to prof_library_enter (thunk_entry.S). A bank is a version of each library; the first three are exported,
 // with version names that are not the default: only who was linked with that library binds to them. The others are for what
 // dlsym finds elsewhere.
 #include "preload/intercept/library_versions.h"

@@ -1,4 +1,4 @@
-// What the entries of thunks share (cudart.S, library.S): the frame that they keep of a call, what they are answered, and how a
+// What the entries of thunks (thunk_entry.S) share: the frame that they keep of a call, what they are answered, and how a
 // name is found among the rows of a table.
 #pragma once
 

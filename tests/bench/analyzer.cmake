@@ -1,7 +1,9 @@
-# Benchmarks of prof.
+# Benchmarks of prof. Only scripts/bench builds them: no test needs them.
 if(TARGET prof_analyzer)
-  foreach(bench analyzer_model_bench kineto_import_bench report_bench shape_report_bench)
-    add_executable(${bench} ${bench}.cpp)
+  set(benches analyzer_model_bench kineto_import_bench report_bench shape_report_bench)
+  add_custom_target(benchmarks DEPENDS ${benches})
+  foreach(bench ${benches})
+    add_executable(${bench} EXCLUDE_FROM_ALL ${bench}.cpp)
     target_include_directories(${bench} PRIVATE ${CMAKE_SOURCE_DIR})
     target_link_libraries(${bench} PRIVATE prof_analyzer prof_warnings)
   endforeach()

@@ -47,6 +47,6 @@ template <class Function, int at = 0> constexpr bool all_words() {
   }
 }
 
-inline constexpr int kMostArguments = 6 + 18;  // registers and the 144 bytes that library.S copies
+inline constexpr int kMostArguments = 6 + 18;  // registers and the 144 bytes that thunk_entry.S copies
 
 }  // namespace prof::preload

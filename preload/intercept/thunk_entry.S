@@ -1,0 +1,161 @@
+// prof_cudart_enter and prof_library_enter: where every thunk of cudart_thunks.cpp and library_thunks.cpp jumps, its number in a register
+// without an argument. An entry asks its BEGIN for the real function. If the call is not recorded it jumps there, with everything as it
+// came; if it is, it calls it with the same registers and a copy of the first STACK bytes of stack arguments (a multiple of 16; no row has
+// more, and there is always that much of the callers' frames to read), and tells its END. Nobody may unwind into a thunk without finding its
+// way: a call may throw through us, hence the .cfi lines.
+//
+//   frame, from the stack pointer up:  STACK bytes of stack arguments, ThunkCall (112 bytes, thunk_call.h), saved frame pointer
+
+#define CALLER 64
+#define RESULT 72
+#define SLOT 96
+#define CALL_BYTES 112
+
+#if defined(__x86_64__)
+
+.macro entry name, begin, end, stack, direct
+	.text
+	.p2align 4
+	.type	\name, @function
+	.globl	\name
+	.hidden	\name
+\name:
+	.cfi_startproc
+.ifnb \direct
+	leaq	\direct(%rip), %r10
+	movq	(%r10,%r11,8), %r10
+	testq	%r10, %r10
+	je	1f
+	jmp	*%r10
+1:
+.endif
+	pushq	%rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
+	movq	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	subq	$(\stack + CALL_BYTES), %rsp
+	movq	%rdi, \stack(%rsp)
+	movq	%rsi, \stack+8(%rsp)
+	movq	%rdx, \stack+16(%rsp)
+	movq	%rcx, \stack+24(%rsp)
+	movq	%r8, \stack+32(%rsp)
+	movq	%r9, \stack+40(%rsp)
+	movq	8(%rbp), %rax
+	movq	%rax, \stack+CALLER(%rsp)
+	movl	%r11d, \stack+SLOT(%rsp)
+	leaq	\stack(%rsp), %rdi
+	call	\begin
+	movq	%rax, %r11
+	movq	%rdx, %r10
+	movq	\stack(%rsp), %rdi
+	movq	\stack+8(%rsp), %rsi
+	movq	\stack+16(%rsp), %rdx
+	movq	\stack+24(%rsp), %rcx
+	movq	\stack+32(%rsp), %r8
+	movq	\stack+40(%rsp), %r9
+	testq	%r10, %r10
+	je	2f
+	.set	at, 0
+	.rept	\stack / 16
+	movups	16+at(%rbp), %xmm0
+	movaps	%xmm0, at(%rsp)
+	.set	at, at + 16
+	.endr
+	call	*%r11
+	movq	%rax, \stack+RESULT(%rsp)
+	leaq	\stack(%rsp), %rdi
+	call	\end
+	movq	\stack+RESULT(%rsp), %rax
+	.cfi_remember_state
+	leave
+	.cfi_def_cfa %rsp, 8
+	ret
+2:
+	.cfi_restore_state
+	leave
+	.cfi_def_cfa %rsp, 8
+	jmp	*%r11
+	.cfi_endproc
+	.size	\name, . - \name
+.endm
+
+#elif defined(__aarch64__)
+
+.macro entry name, begin, end, stack, direct
+	.text
+	.p2align 4
+	.type	\name, %function
+	.globl	\name
+	.hidden	\name
+\name:
+	.cfi_startproc
+.ifnb \direct
+	adrp	x17, \direct
+	add	x17, x17, #:lo12:\direct
+	ldr	x17, [x17, w16, uxtw #3]
+	cbz	x17, 1f
+	br	x17
+1:
+.endif
+	sub	sp, sp, #(\stack + CALL_BYTES + 16)
+	.cfi_def_cfa_offset (\stack + CALL_BYTES + 16)
+	stp	x29, x30, [sp, #(\stack + CALL_BYTES)]
+	.cfi_offset 29, -16
+	.cfi_offset 30, -8
+	add	x29, sp, #(\stack + CALL_BYTES)
+	stp	x0, x1, [sp, #(\stack)]
+	stp	x2, x3, [sp, #(\stack + 16)]
+	stp	x4, x5, [sp, #(\stack + 32)]
+	stp	x6, x7, [sp, #(\stack + 48)]
+	str	x30, [sp, #(\stack + CALLER)]
+	str	w16, [sp, #(\stack + SLOT)]
+	add	x0, sp, #(\stack)
+	bl	\begin
+	mov	x16, x0
+	mov	x17, x1
+	ldp	x0, x1, [sp, #(\stack)]
+	ldp	x2, x3, [sp, #(\stack + 16)]
+	ldp	x4, x5, [sp, #(\stack + 32)]
+	ldp	x6, x7, [sp, #(\stack + 48)]
+	cbz	x17, 2f
+	.set	at, 0
+	.rept	\stack / 16
+	ldr	q0, [x29, #(16 + at)]
+	str	q0, [sp, #at]
+	.set	at, at + 16
+	.endr
+	blr	x16
+	str	x0, [sp, #(\stack + RESULT)]
+	add	x0, sp, #(\stack)
+	bl	\end
+	ldr	x0, [sp, #(\stack + RESULT)]
+	.cfi_remember_state
+	ldp	x29, x30, [sp, #(\stack + CALL_BYTES)]
+	.cfi_restore 29
+	.cfi_restore 30
+	add	sp, sp, #(\stack + CALL_BYTES + 16)
+	.cfi_def_cfa_offset 0
+	ret
+2:
+	.cfi_restore_state
+	ldp	x29, x30, [sp, #(\stack + CALL_BYTES)]
+	.cfi_restore 29
+	.cfi_restore 30
+	add	sp, sp, #(\stack + CALL_BYTES + 16)
+	.cfi_def_cfa_offset 0
+	br	x16
+	.cfi_endproc
+	.size	\name, . - \name
+.endm
+
+#endif
+
+// No function of the run time has more than 80 bytes of stack arguments.
+	entry	prof_cudart_enter, prof_cudart_begin, prof_cudart_end, 80
+
+// Where library calls are not asked for the first call put the real function in prof_library_direct, and this is two loads and a jump. The
+// longest row has 136 bytes of stack arguments.
+	entry	prof_library_enter, prof_library_begin, prof_library_end, 144, prof_library_direct
+
+	.section .note.GNU-stack, "", %progbits
