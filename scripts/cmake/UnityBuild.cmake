@@ -1,7 +1,8 @@
-# prof_unity(TARGET [RANGE...]): compiles a target's sources together whose names begin in one range of letters, such as a-c; without ranges
-# those of one first letter. From nothing that takes less than half of the time: most of it is headers and templates that they share. So
-# names in anonymous namespaces differ among those; a clash is an error of the compiler. Whoever changes one source often says -DPROF_UNITY=OFF, as the presets dev and lint do; clang-tidy looks at each source alone
-# and so finds what one does not include. Sources with options or definitions of their own are always compiled alone.
+# prof_unity(TARGET [RANGE...]): compiles a target's sources together whose names begin in one range of letters, such as a-c; without
+# ranges those of one first letter. From nothing that takes less than half of the time: most of it is headers and templates that they
+# share. So names in anonymous namespaces differ among those; a clash is an error of the compiler. Whoever changes one source often says
+# -DPROF_UNITY=OFF, as the presets dev and lint do; clang-tidy looks at each source alone and so finds what one does not include. Sources
+# with options or definitions of their own are always compiled alone.
 option(PROF_UNITY "compile sources of a folder together" ON)
 function(prof_unity target)
   if(NOT PROF_UNITY)
