@@ -41,11 +41,11 @@ Table report_nsys_gpu_gaps(const AnalysisInput& input) {
   table.add_column("Duration", "duration", CellType::Nanoseconds);
   table.add_column("Start", "start", CellType::Nanoseconds);
   add_device_columns(table);
-  struct Gap {
+  struct IdleGap {
     int64_t start_ns, duration_ns;
     uint32_t device, context;
   };
-  std::vector<Gap> gaps;
+  std::vector<IdleGap> gaps;
   const std::vector<std::vector<uint32_t>> operations = operations_of_devices(input);
   for (uint32_t d = 0; d < trace.devices.size(); ++d) {
     // What the profiler itself did in the process counts as busy.
@@ -68,7 +68,8 @@ Table report_nsys_gpu_gaps(const AnalysisInput& input) {
       end_ns = std::max(end_ns, operation.end_ns);
     }
   }
-  std::stable_sort(gaps.begin(), gaps.end(), [](const Gap& a, const Gap& b) { return a.duration_ns > b.duration_ns; });
+  std::stable_sort(gaps.begin(), gaps.end(),
+                   [](const IdleGap& a, const IdleGap& b) { return a.duration_ns > b.duration_ns; });
   for (size_t i = 0; i < gaps.size(); ++i) {
     const Device& device = trace.devices[gaps[i].device];
     table.row()

@@ -55,7 +55,7 @@ void KinetoModel::close_nested(std::vector<Edge>::iterator first, std::vector<Ed
 
 // Ranges of one id nest by name: an end closes the latest open one of its name, else the latest of any.
 void KinetoModel::close_async(std::vector<Edge>::iterator first, std::vector<Edge>::iterator last) {
-  constexpr size_t kLookBack = 64;  // a name further down is not looked for
+  constexpr size_t kNearest = 64;  // a name further down is not looked for
   std::vector<Edge> open;
   for (; first != last; ++first) {
     if (first->phase == 'b') {
@@ -66,7 +66,7 @@ void KinetoModel::close_async(std::vector<Edge>::iterator first, std::vector<Edg
       aside(KinetoAside::EndWithoutBegin);
       continue;
     }
-    const auto from = open.end() - static_cast<ptrdiff_t>(std::min(open.size(), kLookBack));
+    const auto from = open.end() - static_cast<ptrdiff_t>(std::min(open.size(), kNearest));
     auto match = open.end() - 1;
     for (auto each = open.end(); each != from;) {
       if ((--each)->label == first->label) {
