@@ -1,8 +1,8 @@
 #include "preload/capture/bounded_flush.h"
 
 #include "preload/runtime/libc.h"
-#include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
+#include "preload/runtime/signals.h"
 
 #include <linux/futex.h>
 #include <sys/prctl.h>
@@ -43,17 +43,13 @@ void* flush_main(void*) {
 
 bool start_thread() {
   if (prof_libc_pthread_create == nullptr) return false;
-  uint64_t all = ~0ull;
-  if (options().sigbus) all &= ~(1ull << (SIGBUS - 1));  // a fault while blocked ends the process
-  uint64_t old = 0;
-  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, sizeof all);  // the program's handlers never run on our thread
+  const SignalsBlocked blocked;  // the program's handlers never run on our thread
   pthread_t thread{};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   const bool ok = prof_libc_pthread_create(&thread, &attributes, flush_main, nullptr) == 0;
   pthread_attr_destroy(&attributes);
-  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, nullptr, sizeof old);
   return ok;
 }
 

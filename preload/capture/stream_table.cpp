@@ -1,16 +1,19 @@
 #include "preload/capture/stream_table.h"
 
+#include "preload/capture/bounded_flush.h"
 #include "preload/capture/devices.h"
 #include "preload/capture/mark_events.h"
-
 #include "preload/log/retired.h"
 #include "preload/runtime/recorder.h"
+#include "preload/runtime/signals.h"
 
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <new>
+#include <cerrno>
+#include <ctime>
 
 namespace prof::preload {
 
@@ -28,35 +31,52 @@ constexpr uint64_t kEmpty = 0;
 constexpr uint64_t kRemoved = 1;
 constexpr uint32_t kMaxProbes = 128;
 
+constexpr uint64_t kLongestWaitNs = 1'000'000'000;
+constexpr timespec kLookAgain{0, 10'000'000};
+
 inline void pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #endif
 }
 
-// Guards additions and removals, which are rare; nothing inside waits, allocates or calls out. A thread that finds it closed
-// for long (its holder was preempted, or is the thread this signal handler interrupted) gives up and counts.
+// Guards additions and removals, which are rare. Nothing inside waits, allocates or calls out, and no signal handler runs inside: the
+// thread that holds it needs a processor and nothing else. One that finds it closed sleeps until then; whoever must wait a second
+// (a debugger stopped the holder) gives up and counts.
 class Gate {
  public:
   Gate() {
-    for (uint32_t spins = 1; spins <= 50'000; ++spins) {
-      uint32_t open = 0;
-      if (g_streams->gate.compare_exchange_weak(open, 1, std::memory_order_acquire)) {
-        held_ = true;
-        return;
-      }
-      pause();
-      if (spins % 256 == 0) syscall(SYS_sched_yield);  // its holder may need this processor
+    for (int spins = 0; spins < 100 && !held_; ++spins) {
+      uint32_t open = kOpen;
+      held_ = g_streams->gate.compare_exchange_weak(open, kClosed, std::memory_order_acquire);
+      if (!held_) pause();
     }
+    if (!held_) held_ = wait();
   }
   ~Gate() {
-    if (held_) g_streams->gate.store(0, std::memory_order_release);
+    if (!held_ || g_streams->gate.exchange(kOpen, std::memory_order_release) != kAwaited) return;
+    syscall(SYS_futex, &g_streams->gate, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
   }
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
   bool held() const { return held_; }
 
  private:
+  enum : uint32_t { kOpen, kClosed, kAwaited };
+
+  static bool wait() {
+    const int saved = errno;
+    const uint64_t until = monotonic_ns() + kLongestWaitNs;
+    bool taken = false;
+    while (!taken && monotonic_ns() < until) {
+      taken = g_streams->gate.exchange(kAwaited, std::memory_order_acquire) == kOpen;
+      if (!taken) syscall(SYS_futex, &g_streams->gate, FUTEX_WAIT_PRIVATE, kAwaited, &kLookAgain, nullptr, 0);
+    }
+    errno = saved;
+    return taken;
+  }
+
+  const SignalsBlocked blocked_;
   bool held_ = false;
 };
 

@@ -11,6 +11,7 @@
 #include "preload/runtime/libc.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
+#include "preload/runtime/signals.h"
 #include "preload/runtime/window.h"
 
 #include <linux/futex.h>
@@ -110,10 +111,7 @@ bool start_helper() {
   g_stop.store(0, std::memory_order_relaxed);
   g_idle.store(1, std::memory_order_relaxed);
   if (prof_libc_pthread_create == nullptr) return false;
-  uint64_t all = ~0ull;
-  if (options().sigbus) all &= ~(1ull << (SIGBUS - 1));  // a fault while blocked ends the process
-  uint64_t old = 0;
-  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, sizeof all);  // the program's handlers never run on our thread
+  const SignalsBlocked blocked;  // the program's handlers never run on our thread
   pthread_t thread{};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
@@ -122,7 +120,6 @@ bool start_helper() {
   void* const epoch = reinterpret_cast<void*>(life().epoch.load(std::memory_order_relaxed));
   const bool ok = prof_libc_pthread_create(&thread, &attributes, helper_main, epoch) == 0;
   pthread_attr_destroy(&attributes);
-  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old, nullptr, sizeof old);
   return ok;
 }
 

@@ -5,6 +5,8 @@
 #include <sys/time.h>
 
 #include <barrier>
+#include <cerrno>
+#include <chrono>
 #include <map>
 #include <random>
 #include <thread>
@@ -144,6 +146,65 @@ TEST_F(Streams, ThreadsThatMeetAtANewStreamShareIt) {
   }
 }
 
+// Whoever adds or removes a stream may lose its processor in the middle, for as long as the machine likes.
+TEST_F(Streams, AThreadThatMeetsAnAdditionThatTakesLongWaitsForIt) {
+  const uint64_t given_up = counted(format::Counter::depth_streams_full);
+  detail::g_streams->gate.store(1);
+  std::atomic<StreamState*> seen{nullptr};
+  std::thread waiting([&] {
+    enter_thread();
+    seen.store(stream(1));
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(seen.load(), nullptr);
+  EXPECT_EQ(counted(format::Counter::depth_streams_full), given_up);
+  detail::g_streams->gate.store(0);
+  waiting.join();
+  EXPECT_NE(seen.load(), nullptr);
+}
+
+// A holder that never comes back (stopped by a debugger) must not stop the program with it.
+TEST_F(Streams, AnAdditionThatNeverEndsIsWaitedForASecondAndCounted) {
+  const uint64_t given_up = counted(format::Counter::depth_streams_full);
+  detail::g_streams->gate.store(1);
+  const auto begin = std::chrono::steady_clock::now();
+  errno = EXDEV;
+  EXPECT_EQ(stream(1), nullptr);
+  EXPECT_EQ(errno, EXDEV);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(900));
+  EXPECT_GT(counted(format::Counter::depth_streams_full), given_up);
+  detail::g_streams->gate.store(0);
+  EXPECT_NE(stream(1), nullptr);
+}
+
+// Only where a record is being packed is it dropped, like any record of a handler: the table itself is never in its way.
+TEST_F(Streams, ASignalHandlerThatInterruptsAnAdditionNeverFindsTheTableBusy) {
+  static std::atomic<uint64_t> handled, added;
+  handled = added = 0;
+  const uint64_t given_up = counted(format::Counter::depth_streams_full);
+  const uint64_t dropped = counted(format::Counter::records_dropped_busy);
+  struct sigaction action = {}, before = {};
+  action.sa_handler = [](int) {
+    const uint64_t n = 1'000'000 + handled.fetch_add(1);
+    if (stream(n) != nullptr) added.fetch_add(1);
+    stream_destroyed(stream_handle(n));
+  };
+  ASSERT_EQ(sigaction(SIGALRM, &action, &before), 0);
+  const itimerval every = {{0, 50}, {0, 50}};
+  ASSERT_EQ(setitimer(ITIMER_REAL, &every, nullptr), 0);
+  for (uint64_t n = 0; handled.load() < 2000; ++n) {
+    if (counted(format::Counter::depth_streams_full) != given_up) break;
+    stream(n);
+    stream_destroyed(stream_handle(n));
+  }
+  const itimerval never = {};
+  setitimer(ITIMER_REAL, &never, nullptr);
+  sigaction(SIGALRM, &before, nullptr);
+  EXPECT_EQ(counted(format::Counter::depth_streams_full), given_up);
+  EXPECT_GT(added.load(), 0u);
+  EXPECT_EQ(added.load() + counted(format::Counter::records_dropped_busy) - dropped, handled.load());
+}
+
 TEST_F(Streams, AddedAndDestroyedByManyThreadsWhileOthersLaunch) {
   StreamState* const shared = stream(1'000'000);
   std::vector<std::thread> threads;
@@ -153,7 +214,7 @@ TEST_F(Streams, AddedAndDestroyedByManyThreadsWhileOthersLaunch) {
       for (uint64_t i = 0; i < 2000; ++i) {
         const uint64_t n = t * 10'000 + i % 50;
         StreamState* const own = stream(n);
-        if (own == nullptr) continue;  // the gate was closed for long: counted, checked below
+        ASSERT_NE(own, nullptr);
         ASSERT_EQ(depth_before(own), 0u);
         launched(own, 1, now_ticks());
         launched(shared, 1, now_ticks());
@@ -164,8 +225,7 @@ TEST_F(Streams, AddedAndDestroyedByManyThreadsWhileOthersLaunch) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(launches_so_far(shared) + 4 * counted(format::Counter::depth_streams_full) >= 8000, true);
-  EXPECT_LE(depth_before(shared), 8000u);
+  EXPECT_EQ(launches_so_far(shared), 8000u);
 }
 
 TEST_F(Streams, LaunchesOfTheFirstThreadAndOfAllOthersAreCounted) {
@@ -185,7 +245,8 @@ TEST_F(Streams, LaunchesOfTheFirstThreadAndOfAllOthersAreCounted) {
 // What a signal handler launches between any two instructions of the interrupted launch is not lost.
 TEST_F(Streams, LaunchesOfASignalHandlerOnTheSameStreamAreCounted) {
   static StreamState* shared;
-  static std::atomic<uint64_t> handled{0};
+  static std::atomic<uint64_t> handled;
+  handled = 0;
   shared = stream(1);
   struct sigaction action = {}, before = {};
   action.sa_handler = [](int) {
