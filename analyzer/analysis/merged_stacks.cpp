@@ -17,7 +17,7 @@ std::string_view file_name(std::string_view path) {
 }
 
 // The function that runs Python code; parts of it that the compiler moved elsewhere have its name and a suffix. The interpreter
-// of 3.14 may be made of one function an instruction, which call each other as their last act.
+// of 3.14 and newer may be made of one function an instruction, which call each other as their last act.
 bool is_loop(std::string_view function) {
   return function.starts_with("_PyEval_EvalFrameDefault") || function.starts_with("_TAIL_CALL_");
 }

@@ -8,7 +8,7 @@ namespace prof::preload {
 namespace {
 
 struct Published {
-  uint32_t minor, thread_state, frame, code, object, bytes, unicode;
+  uint32_t minor, thread_state, thread_id, frame, code, object, bytes, unicode;
   bool free_threaded;
 };
 constexpr Published kPublished[] = {
@@ -19,7 +19,7 @@ constexpr Published kPublished[] = {
 #undef PYTHON_PUBLISHED
 };
 
-// The order inside each group is the same in all versions; new fields came at the end of a group.
+// What is read of a group has the same place in it in all versions, except the thread_id.
 const char* read_published(const char* runtime, const Published& words, PythonLayout& layout) {
   uint64_t version, free_threaded;
   std::memcpy(&version, runtime + 8, 8);
@@ -38,7 +38,7 @@ const char* read_published(const char* runtime, const Published& words, PythonLa
   layout.minor = words.minor;
   layout.free_threaded = free_threaded != 0;
   layout.finalizing = word(4);
-  layout.thread_frame = word(words.thread_state + 4), layout.thread_id = word(words.thread_state + 5);
+  layout.thread_frame = word(words.thread_state + 4), layout.thread_id = word(words.thread_state + words.thread_id);
   layout.cframe = kNone;
   layout.frame_previous = word(words.frame + 1), layout.frame_code = word(words.frame + 2);
   layout.frame_position = word(words.frame + 3), layout.frame_owner = word(words.frame + 5);

@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\[[^\]]*\]|\S+)')
-VERSIONS = [f"3.{minor}" for minor in range(8, 15)] + ["3.13t", "3.14t"]
+VERSIONS = [f"3.{minor}" for minor in range(8, 16)] + ["3.13t", "3.14t", "3.15t"]
 DEPTH = 128
 # From 3.11 on calls from Python to Python stay in one run of the loop; calls through C begin another.
 LOOPS = {"recursion": 1, "nested": 1, "method": 1, "map": 2, "callback of C": 2, "comparison": 2}
@@ -95,7 +95,7 @@ def check_one(options, version, path, environment):
         found = [frames[n >> 1] for n in python]
         seen.add(blocks)
         if blocks == 5000:  # up to 3.11 the frames around the subinterpreter are found
-            inside = bool(found) and found[0][0] == "<string>" and found[0][2] == 3
+            inside = bool(found) and found[0][0] in ("<string>", "<script>") and found[0][2] == 3  # "<script>" from 3.14 on
             if version not in ("3.8", "3.9", "3.10", "3.11") and not inside:
                 wrong.append(f"subinterpreter: {found}")
             continue

@@ -47,31 +47,39 @@ TEST(PythonLayouts, VersionsWithoutPublishedOffsetsHaveARow) {
 
 TEST(PythonLayouts, OtherVersionsHaveNone) {
   PythonLayout layout;
-  for (const uint32_t minor : {0u, 7u, 15u})
+  for (const uint32_t minor : {0u, 7u, 16u})
     EXPECT_STREQ(choose_layout(version(3, minor), layout), "its version is not known");
   EXPECT_STREQ(choose_layout(version(2, 8), layout), "its version is not known");
   EXPECT_STREQ(choose_layout(version(4, 8), layout), "its version is not known");
 }
 
+// The words that say where, counted in the interpreters' own headers (pycore_debug_offsets.h of 3.13.0, 3.14.0 and 3.15.0).
+struct PublishedWords {
+  uint32_t minor, thread_frame, thread_id, frame_code, frame_owner, code_name, code_start, object_type, bytes_data, text_size;
+};
+constexpr PublishedWords kPublishedWords[] = {
+    {13, 23, 24, 30, 33, 37, 43, 45, 66, 69},
+    {14, 26, 27, 33, 36, 42, 48, 51, 76, 79},
+    {15, 26, 30, 41, 44, 50, 56, 59, 88, 91},
+};
+
 TEST(PythonLayouts, PublishedOffsetsAreReadFromTheRuntime) {
-  for (const uint32_t minor : {13u, 14u}) {
-    const std::vector<uint64_t> words = runtime_of(minor, false);
-    PythonInterpreter python = version(3, minor);
+  for (const PublishedWords& at : kPublishedWords) {
+    const std::vector<uint64_t> words = runtime_of(at.minor, false);
+    PythonInterpreter python = version(3, at.minor);
     python.runtime = reinterpret_cast<const char*>(words.data());
     PythonLayout layout;
-    ASSERT_EQ(choose_layout(python, layout), nullptr) << minor;
-    // 3.14 has three fields more in the state of an interpreter, then two in a frame, one in a code object, a group for sets.
-    const uint32_t later = minor == 14 ? 1 : 0;
+    ASSERT_EQ(choose_layout(python, layout), nullptr) << at.minor;
     EXPECT_EQ(layout.finalizing, 8u * 4);
-    EXPECT_EQ(layout.thread_frame, 8u * (23 + 3 * later));
-    EXPECT_EQ(layout.thread_id, 8u * (24 + 3 * later));
-    EXPECT_EQ(layout.frame_code, 8u * (30 + 3 * later));
-    EXPECT_EQ(layout.frame_owner, 8u * (33 + 3 * later));
-    EXPECT_EQ(layout.code_name, 8u * (37 + 5 * later));
-    EXPECT_EQ(layout.code_start, 8u * (43 + 5 * later));
-    EXPECT_EQ(layout.object_type, 8u * (45 + 6 * later));
-    EXPECT_EQ(layout.bytes_data, 8u * (66 + 10 * later));
-    EXPECT_EQ(layout.text_size, 8u * (69 + 10 * later));
+    EXPECT_EQ(layout.thread_frame, 8u * at.thread_frame);
+    EXPECT_EQ(layout.thread_id, 8u * at.thread_id) << at.minor;
+    EXPECT_EQ(layout.frame_code, 8u * at.frame_code);
+    EXPECT_EQ(layout.frame_owner, 8u * at.frame_owner);
+    EXPECT_EQ(layout.code_name, 8u * at.code_name);
+    EXPECT_EQ(layout.code_start, 8u * at.code_start);
+    EXPECT_EQ(layout.object_type, 8u * at.object_type);
+    EXPECT_EQ(layout.bytes_data, 8u * at.bytes_data);
+    EXPECT_EQ(layout.text_size, 8u * at.text_size);
     EXPECT_EQ(layout.text_other, layout.text_ascii + 16);
   }
 }
@@ -83,9 +91,11 @@ TEST(PythonLayouts, WithoutTheGilOnlyWhatIsPublishedInFull) {
   python.runtime = reinterpret_cast<const char*>(words.data());
   EXPECT_EQ(choose_layout(python, layout), nullptr);
   EXPECT_TRUE(layout.free_threaded);
-  words = runtime_of(14, true);
-  python.minor = 14, python.runtime = reinterpret_cast<const char*>(words.data());
-  EXPECT_STREQ(choose_layout(python, layout), "its layout without the GIL is not known");
+  for (const uint32_t minor : {14u, 15u}) {
+    words = runtime_of(minor, true);
+    python.minor = minor, python.runtime = reinterpret_cast<const char*>(words.data());
+    EXPECT_STREQ(choose_layout(python, layout), "its layout without the GIL is not known");
+  }
 }
 
 TEST(PythonLayouts, WhatIsNotPublishedOrNotPlausibleIsRefused) {
