@@ -190,6 +190,7 @@ std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, c
   place_unified(inputs, tasks, *trace);
   place_counters(inputs, tasks, calls, *trace);
   correlate(calls, *trace, workers);
+  count_launches(*trace, workers);
   std::vector<bool> outer(trace->apis.size());
   for (const LogInput& input : inputs) {
     for (const uint32_t api : input.ids.outer) outer[api] = true;

@@ -54,9 +54,12 @@ void place_unified(const std::vector<LogInput>& inputs, std::vector<LogTask>& ta
 void place_counters(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks,
                     const std::vector<ProcessCalls>& calls, Trace& trace);
 
-// Joins driver calls to launches by containment, GPU operations to launches by correlation id, and fills each process's
-// Coverage. `calls` is freed.
+// Joins driver calls to launches by containment and GPU operations to launches by correlation id; the operations' part of each
+// process's Coverage. `calls` is freed.
 void correlate(std::vector<ProcessCalls>& calls, Trace& trace, unsigned workers);
+
+// The launches' part of each process's Coverage. After correlate().
+void count_launches(Trace& trace, unsigned workers);
 
 // Makes one row of each call of the CUDA run time and the driver call inside it; Trace::inner_apis then has the latter's name.
 // `outer` tells by index of Trace::apis which calls are of the run time. GPU operations and nodes of graphs follow their call's row.

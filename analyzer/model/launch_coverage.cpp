@@ -1,0 +1,110 @@
+// In the builder, after correlate(): how many launches have GPU times and stacks, and why each other has none.
+#include "analyzer/model/parallel.h"
+#include "analyzer/model/stages.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace prof::analyzer {
+
+namespace {
+
+class LaunchCount {
+ public:
+  explicit LaunchCount(Trace& trace) : trace_(trace), last_delivered_ns_(trace.host_streams.size(), INT64_MIN) {}
+
+  void run(unsigned workers) {
+    struct Chunk {
+      Process* process;
+      Rows rows;
+      uint64_t launches = 0, stacks = 0, incomplete_stacks = 0;
+      std::vector<uint32_t> without;  // rows of launches without GPU work
+    };
+    std::vector<Chunk> chunks;
+    for (const Thread& thread : trace_.threads) {
+      constexpr uint32_t kChunk = 1u << 18;
+      for (uint32_t first = thread.host.first, last; first < thread.host.last; first = last) {
+        last = first + std::min(kChunk, thread.host.last - first);
+        chunks.push_back({&trace_.processes[index(thread.process)], {first, last}, 0, 0, 0, {}});
+      }
+    }
+    parallel_for(
+        chunks.size(),
+        [&](size_t c) {
+          Chunk& chunk = chunks[c];
+          HostStreamId stream{};
+          int64_t last_ns = INT64_MIN;
+          for (uint32_t row = chunk.rows.first; row < chunk.rows.last; ++row) {
+            const HostEvent& event = trace_.host[row];
+            if (!event.is_launch()) continue;
+            ++chunk.launches;
+            if (event.stack != 0) count_stack(StackId{event.stack}, chunk);
+            if (event.has(kHostHasGpu)) {
+              if (event.stream != stream) delivered(std::exchange(stream, event.stream), last_ns);
+              last_ns = event.begin_ns;
+            } else {
+              chunk.without.push_back(row);
+            }
+          }
+          delivered(stream, last_ns);
+        },
+        workers);
+    for (const Chunk& chunk : chunks) {
+      chunk.process->coverage.launches += chunk.launches;
+      chunk.process->coverage.launches_with_gpu_time += chunk.launches - chunk.without.size();
+      chunk.process->coverage.launches_with_stack += chunk.stacks;
+      chunk.process->coverage.launches_stack_cut += chunk.incomplete_stacks;
+    }
+    for (const Chunk& chunk : chunks) {
+      for (const uint32_t row : chunk.without) {
+        ++chunk.process->coverage.launches_without[static_cast<size_t>(reason(*chunk.process, trace_.host[row]))];
+      }
+    }
+  }
+
+ private:
+  template <class Chunk> void count_stack(StackId id, Chunk& chunk) const {
+    const Stack& stack = trace_.stacks[id];
+    chunk.stacks += stack.native + stack.python != 0 ? 1 : 0;
+    chunk.incomplete_stacks += trace_.stacks.incomplete(id) ? 1 : 0;
+  }
+  // Called by several threads. Rows of a thread are sorted: its last on a stream is the latest.
+  void delivered(HostStreamId stream, int64_t begin_ns) {
+    std::atomic_ref<int64_t> last(last_delivered_ns_[index(stream)]);
+    int64_t old = last.load(std::memory_order_relaxed);
+    while (old < begin_ns && !last.compare_exchange_weak(old, begin_ns, std::memory_order_relaxed)) {}
+  }
+
+  LaunchReason reason(const Process& process, const HostEvent& launch) const {
+    if (launch.has(kHostCaptured)) return LaunchReason::Captured;
+    if (launch.result() != 0) return LaunchReason::Failed;
+    if (launch.has(kHostNoGpuTimes) || process.counter("cupti_unavailable") != 0) return LaunchReason::NotCollected;
+    if (launch.kind() == HostKind::MemoryLaunch && launch.subject == 0) return LaunchReason::NothingToDo;
+    if (launch.kind() == HostKind::GraphLaunch && launch.subject != 0) {
+      const Graph& graph = trace_.graphs[launch.subject];
+      if (graph.kernels + graph.copies + graph.fills == 0 && graph.other_nodes == 0) return LaunchReason::NothingToDo;
+    }
+    if (process.ring && launch.begin_ns <= process.horizon_ns) return LaunchReason::Overwritten;
+    // GPU records of one stream arrive in order: what came after the last one was on its way when the recording ended.
+    const bool ended_early = !process.finished || process.copied || process.gpu_pending != 0;
+    if (ended_early && launch.begin_ns > last_delivered_ns_[index(launch.stream)]) return LaunchReason::Pending;
+    const bool dropped = process.counter("cupti_dropped") + process.counter("cupti_buffers_exhausted") +
+                             process.counter("cupti_flush_timeouts") + process.counter("cupti_taken_away") !=
+                         0;
+    if (dropped) return LaunchReason::Dropped;
+    const bool repeated = process.coverage.operations_without[static_cast<size_t>(OperationReason::RepeatedId)] != 0;
+    return repeated ? LaunchReason::RepeatedId : LaunchReason::Unknown;
+  }
+
+  Trace& trace_;
+  std::vector<int64_t> last_delivered_ns_;  // by HostStreamId: begin of the last launch with GPU work
+};
+
+}  // namespace
+
+void count_launches(Trace& trace, unsigned workers) { LaunchCount(trace).run(workers); }
+
+}  // namespace prof::analyzer
