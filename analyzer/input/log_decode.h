@@ -3,6 +3,7 @@
 //   struct Handler {
 //     void operator()(const format::KernelLaunch& launch, RecordPlace place);   // kinds without an overload are stepped over
 //     void unknown(const KindSignature& kind, RecordPlace place);               // optional: kinds this prof does not know
+//     static constexpr bool kSeldom = true;  // optional: for few blocks; compiles in a fraction of the time, some ns a record slower
 //   };
 //   DecodeResult result = decode_block(log, block, handler);
 //
@@ -62,19 +63,37 @@ template <class T, class Handler>
 __attribute__((always_inline)) inline bool decode_same(format::Cursor& from, format::CodecState& state, uint32_t mask,
                                                        format::CallPair* scratch, Handler& handler, RecordPlace place) {
   T record;
-  T::visit(record, format::detail::DecodeVisitor{from, state, scratch, mask});
-  if (!from.ok) return false;
+  if (!format::decode_fields(from, state, scratch, mask, record)) return false;
   give(handler, record, place);
   return true;
 }
 
+// Whether the kind is one of T; `ok` then says whether the bytes are such a record.
 template <class Handler, class... T>
 __attribute__((always_inline)) inline bool dispatch(format::Kinds<T...>, uint64_t kind, format::Cursor& from,
                                                     format::CodecState& state, uint32_t mask, format::CallPair* scratch,
-                                                    Handler& handler, RecordPlace place) {
+                                                    Handler& handler, RecordPlace place, bool& ok) {
+  return ((kind == T::kKind ? (ok = decode_same<T>(from, state, mask, scratch, handler, place), true) : false) || ...);
+}
+template <class Handler>
+constexpr bool dispatch(format::Kinds<>, uint64_t, format::Cursor&, format::CodecState&, uint32_t, format::CallPair*,
+                        Handler&, RecordPlace, bool&) {
+  return false;
+}
+
+// The same for kinds that are rare beside others. Not flattened: what is done with them is long.
+template <class Handler, class Kinds>
+__attribute__((noinline)) bool decode_rare(Kinds kinds, uint64_t kind, format::Cursor& from, format::CodecState& state,
+                                           uint32_t mask, format::CallPair* scratch, Handler& handler,
+                                           RecordPlace place) {
   bool ok = false;
-  (void)((kind == T::kKind ? (ok = decode_same<T>(from, state, mask, scratch, handler, place), true) : false) || ...);
+  dispatch(kinds, kind, from, state, mask, scratch, handler, place, ok);
   return ok;
+}
+
+template <class Handler> constexpr bool is_seldom() {
+  if constexpr (requires { Handler::kSeldom; }) return Handler::kSeldom;
+  return false;
 }
 
 }  // namespace detail
@@ -83,6 +102,8 @@ __attribute__((always_inline)) inline bool dispatch(format::Kinds<T...>, uint64_
 template <class Handler>
 __attribute__((flatten)) DecodeResult decode_block(const LogFile& log, const BlockRef& block, Handler&& handler) {
   using Plain = std::remove_reference_t<Handler>;
+  using Frequent = std::conditional_t<detail::is_seldom<Plain>(), format::Kinds<>, format::EventKinds>;
+  using Rare = std::conditional_t<detail::is_seldom<Plain>(), format::AllKinds, format::DefinitionKinds>;
   Plain& to = handler;
   const KindTable& kinds = log.kinds();
   const uint8_t* const begin = log.payload(block);
@@ -97,13 +118,15 @@ __attribute__((flatten)) DecodeResult decode_block(const LogFile& log, const Blo
     const uint32_t mask = static_cast<uint32_t>(tag & 7);
     const KindPlan plan = kinds.plan(kind);
     bool ok = false;
-    if (plan == KindPlan::Same) [[likely]] {
-      ok = detail::dispatch(format::AllKinds{}, kind, cursor, state, mask, scratch, to, place);
-    } else if (cursor.ok && plan != KindPlan::Absent) {
+    const bool done =
+        plan == KindPlan::Same && detail::dispatch(Frequent{}, kind, cursor, state, mask, scratch, to, place, ok);
+    if (!done && cursor.ok && plan != KindPlan::Absent) [[unlikely]] {
       // Copies, so that the state of the usual path can stay in registers.
       format::Cursor from = cursor;
       format::CodecState deltas = state;
-      ok = detail::decode_other(*kinds.find(static_cast<uint32_t>(kind)), from, deltas, mask, scratch, to, place);
+      ok = plan == KindPlan::Same
+               ? detail::decode_rare(Rare{}, kind, from, deltas, mask, scratch, to, place)
+               : detail::decode_other(*kinds.find(static_cast<uint32_t>(kind)), from, deltas, mask, scratch, to, place);
       cursor = from;
       state = deltas;
       result.unknown += ok && plan == KindPlan::Unknown ? 1 : 0;

@@ -20,6 +20,7 @@ struct PartialString {
 };
 
 struct Loader {
+  static constexpr bool kSeldom = true;
   const LogFile& log;
   LogDefinitions& to;
   std::unordered_map<uint32_t, PartialString> parts{};
@@ -125,6 +126,7 @@ struct Loader {
 
 // What of an event block concerns definitions.
 struct AnchorsAndThreads {
+  static constexpr bool kSeldom = true;
   Loader& loader;
   void operator()(const format::ClockAnchor& anchor, RecordPlace place) { loader(anchor, place); }
   void operator()(const format::ThreadDef& def, RecordPlace place) { loader(def, place); }

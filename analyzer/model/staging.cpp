@@ -353,6 +353,7 @@ class Filler {
 
 // The records of definition blocks that are no definitions.
 struct KeptFiller {
+  static constexpr bool kSeldom = true;
   Filler& filler;
   template <KeptEvent T> void operator()(const T& r, RecordPlace place) { filler(r, place); }
 };

@@ -55,15 +55,18 @@ template <class... T> struct Kinds {
 };
 
 // Every kind there is.
-using AllKinds =
+using EventKinds =
     Kinds<KernelLaunch, MemoryLaunch, GraphLaunch, ApiCall, AllocCall, NvtxPush, NvtxPop, KernelRun, CopyRun, FillRun,
           DriverCalls, ExternalCalls, NvtxStart, NvtxEnd, NvtxMark, ClockAnchor, ThreadEnd, GraphNode, GraphMade,
           GraphRun, StackedCall, NvtxPayload, NvtxSync, ResourceName, NvtxSample, NvtxDeferred, UnifiedMemory,
-          RuntimeCalls, StreamMemory, LibraryCall, CounterValues, StringPart, ThreadDef, MetaDef, ApiDef, ModuleDef,
-          FunctionDef, ConfigDef, DeviceDef, DeviceProperty, ContextDef, StreamDef, GraphDef, GpuStreamDef,
-          GpuKernelDef, NvtxDomainDef, NvtxLabelDef, GpuClock, UnhookedApi, StackDef, PythonFrameDef, ImageDef,
-          ImageGone, NvtxSchemaDef, NvtxSchemaEntry, NvtxCounterDef, NvtxCategoryDef, SymbolDef, MemoryPoolDef,
-          CounterSetDef>;
+          RuntimeCalls, StreamMemory, LibraryCall, CounterValues>;
+using DefinitionKinds =
+    Kinds<StringPart, ThreadDef, MetaDef, ApiDef, ModuleDef, FunctionDef, ConfigDef, DeviceDef, DeviceProperty,
+          ContextDef, StreamDef, GraphDef, GpuStreamDef, GpuKernelDef, NvtxDomainDef, NvtxLabelDef, GpuClock,
+          UnhookedApi, StackDef, PythonFrameDef, ImageDef, ImageGone, NvtxSchemaDef, NvtxSchemaEntry, NvtxCounterDef,
+          NvtxCategoryDef, SymbolDef, MemoryPoolDef, CounterSetDef>;
+template <class... A, class... B> Kinds<A..., B...> operator+(Kinds<A...>, Kinds<B...>);
+using AllKinds = decltype(EventKinds{} + DefinitionKinds{});
 
 template <class T> constexpr uint64_t as_u64(const T& value) {
   if constexpr (std::is_enum_v<T>) {

@@ -42,6 +42,7 @@ struct ThreadRecords {
 
 // What the log says, and what in it cannot be.
 struct Reading {
+  static constexpr bool kSeldom = true;
   bool ring = false;                          // the first records of a thread are gone
   std::map<uint32_t, ThreadRecords> threads;  // by ordinal
   std::set<uint64_t> configs, labels, used_configs, used_labels;
