@@ -1,5 +1,6 @@
 #include "preload/capture/bounded_flush.h"
 
+#include "preload/capture/clock.h"
 #include "preload/runtime/libc.h"
 #include "preload/runtime/recorder.h"
 #include "preload/runtime/signals.h"
@@ -27,10 +28,6 @@ struct Job {
 };
 Job g_job;
 
-timespec timespec_of(uint64_t ns) {
-  return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
-}
-
 void* flush_main(void*) {
   const OwnCalls own;
   prctl(PR_SET_NAME, "libprof flush", 0, 0, 0);
@@ -54,17 +51,6 @@ bool start_thread() {
 }
 
 }  // namespace
-
-uint64_t monotonic_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
-}
-
-void sleep_ns(uint64_t ns) {
-  const timespec pause = timespec_of(ns);
-  syscall(SYS_nanosleep, &pause, nullptr);  // the libc function would be a cancellation point
-}
 
 FlushOutcome run_bounded(void (*work)(uint64_t stop_ns), uint64_t wait_ns) {
   uint32_t idle = 0;

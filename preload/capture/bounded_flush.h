@@ -12,7 +12,4 @@ enum class FlushOutcome { Done, TimedOut, NoThread };
 // After TimedOut the thread goes on by itself; what it does then must be safe at any time.
 FlushOutcome run_bounded(void (*work)(uint64_t stop_ns), uint64_t wait_ns);
 
-uint64_t monotonic_ns();
-void sleep_ns(uint64_t ns);
-
 }  // namespace prof::preload

@@ -2,8 +2,10 @@
 
 #include "preload/runtime/libc.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cstring>
-#include <ctime>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -19,7 +21,6 @@ uint64_t clock_ns(clockid_t id) {
   clock_gettime(id, &t);
   return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
 }
-uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 
 #if defined(__x86_64__)
 // CPUID says "invariant TSC": constant rate, running in all power states. The kernel may still distrust it (sockets out of
@@ -34,8 +35,7 @@ uint64_t measure_tsc_rate() {
   const ClockReading from = read_clocks();
   ClockReading to = from;
   while (to.monotonic_ns - from.monotonic_ns < 5'000'000) {
-    const timespec pause{0, 1'000'000};
-    nanosleep(&pause, nullptr);
+    sleep_ns(1'000'000);
     to = read_clocks();
   }
   return static_cast<uint64_t>(static_cast<unsigned __int128>(to.tick - from.tick) * 1'000'000'000 /
@@ -44,6 +44,17 @@ uint64_t measure_tsc_rate() {
 #endif
 
 }  // namespace
+
+uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
+
+timespec timespec_of(uint64_t ns) {
+  return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+}
+
+void sleep_ns(uint64_t ns) {
+  const timespec pause = timespec_of(ns);
+  syscall(SYS_nanosleep, &pause, nullptr);  // the libc function would be a cancellation point
+}
 
 ClockReading read_clocks() {
   // The tick is taken in the middle of two monotonic readings; of a few tries the tightest bracket wins.

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <ctime>
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
@@ -39,5 +40,10 @@ struct ClockReading {
   uint64_t tick, monotonic_ns, realtime_ns;
 };
 ClockReading read_clocks();  // the three clocks within one bracket of a few hundred ns at most
+
+// For waits and limits of our own, which are no matter of the log.
+uint64_t monotonic_ns();
+timespec timespec_of(uint64_t ns);
+void sleep_ns(uint64_t ns);  // no cancellation point
 
 }  // namespace prof::preload

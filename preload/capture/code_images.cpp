@@ -23,7 +23,7 @@ std::atomic<uint64_t> g_code_generation{0};
 namespace {
 
 constexpr uint32_t kMostImages = 4096;
-constexpr size_t kPathBytes = 1u << 20;
+constexpr size_t kPathsBytes = 1u << 20;
 constexpr int kMostTries = 4;  // the loader's list changed while it was read
 
 enum Written : uint32_t { kNotYet = 0, kBeingWritten = 1, kWritten = 2 };
@@ -62,7 +62,7 @@ bool is_vdso(const char* name) {
 
 const char* keep_path(const char* path) {
   const size_t size = std::strlen(path) + 1;
-  if (size > kPathBytes - g_table.paths_used) {
+  if (size > kPathsBytes - g_table.paths_used) {
     count(format::Counter::text_cut);
     return kNoRoom;
   }
@@ -350,8 +350,8 @@ void write_images_again() {
 bool open_images() {
   constexpr size_t kImages = kMostImages * sizeof(Image), kRules = RuleTable::kSlots * sizeof(RuleTable::Slot);
   static uint8_t* memory = nullptr;
-  if (memory != nullptr) munmap(memory, kImages + kRules + kPathBytes);  // the parent's, in a forked child
-  void* const made = mmap(nullptr, kImages + kRules + kPathBytes, PROT_READ | PROT_WRITE,
+  if (memory != nullptr) munmap(memory, kImages + kRules + kPathsBytes);  // the parent's, in a forked child
+  void* const made = mmap(nullptr, kImages + kRules + kPathsBytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   memory = made == MAP_FAILED ? nullptr : static_cast<uint8_t*>(made);
   if (memory == nullptr) return false;

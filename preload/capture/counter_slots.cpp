@@ -1,6 +1,6 @@
 #include "preload/capture/counter_slots.h"
 
-#include "preload/capture/bounded_flush.h"
+#include "preload/capture/clock.h"
 #include "preload/capture/counters.h"
 #include "preload/capture/cupti_front.h"
 #include "preload/capture/decimal.h"

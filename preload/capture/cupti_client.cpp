@@ -14,7 +14,7 @@
 namespace prof::preload {
 namespace {
 
-constexpr uint32_t kKinds = CUPTI_ACTIVITY_KIND_COUNT;
+constexpr uint32_t kKindCount = CUPTI_ACTIVITY_KIND_COUNT;
 constexpr uint32_t kCallWords = 32;  // callback ids below 2,048
 constexpr uint64_t kOpenEnd = UINT64_MAX;
 
@@ -35,7 +35,7 @@ struct Client {
   std::atomic<uint64_t> first_ours{0}, first_theirs{0};  // the two clocks at one moment, when it began to collect
   std::atomic<bool> system_thread_ids{false};
   std::atomic<bool> told{false};
-  Wanted kind[kKinds];
+  Wanted kind[kKindCount];
   std::atomic<uint64_t> driver_calls[kCallWords], runtime_calls[kCallWords];
   std::atomic<uint64_t>* calls(uint32_t which) {
     return which == CUPTI_ACTIVITY_KIND_DRIVER    ? driver_calls
@@ -107,7 +107,7 @@ class Translation {
 // Where the times of a kind's records are; 0 ends the list (no record has its kind at another place).
 constexpr uint32_t kMostTimes = 5;
 struct Times {
-  uint16_t offset[kKinds][kMostTimes + 1];
+  uint16_t offset[kKindCount][kMostTimes + 1];
 };
 constexpr Times times_of_kinds() {
   Times times{};
@@ -164,7 +164,7 @@ uint64_t word_at(const uint8_t* record, size_t offset) {
 // The kind under which the other profiler gets a record; INVALID: not at all.
 CUpti_ActivityKind kind_for_client(const CUpti_Activity& record, size_t size) {
   const uint32_t kind = record.kind;
-  if (kind >= kKinds) return CUPTI_ACTIVITY_KIND_INVALID;
+  if (kind >= kKindCount) return CUPTI_ACTIVITY_KIND_INVALID;
   const uint8_t* const bytes = reinterpret_cast<const uint8_t*>(&record);
   const uint16_t first = kTimes.offset[kind][0];
   // Records without times come in the buffer of what they belong to; only whether the kind is wanted can be asked.
@@ -287,7 +287,7 @@ void set_cupti_client_system_thread_ids(bool system) {
 bool cupti_client_has_system_thread_ids() { return g_client.system_thread_ids.load(std::memory_order_relaxed); }
 
 void enable_for_cupti_client(CUpti_ActivityKind kind) {
-  if (static_cast<uint32_t>(kind) >= kKinds) return;
+  if (static_cast<uint32_t>(kind) >= kKindCount) return;
   if (!cupti_client_active()) anchor_clocks();
   set_calls(kind, UINT64_MAX);
   Wanted& wanted = g_client.kind[kind];
@@ -299,7 +299,7 @@ void enable_for_cupti_client(CUpti_ActivityKind kind) {
 }
 
 void disable_for_cupti_client(CUpti_ActivityKind kind) {
-  if (static_cast<uint32_t>(kind) >= kKinds) return;
+  if (static_cast<uint32_t>(kind) >= kKindCount) return;
   uint64_t open = kOpenEnd;
   g_client.kind[kind].until.compare_exchange_strong(open, gpu_clock_ns(), std::memory_order_acq_rel);
 }
@@ -326,7 +326,7 @@ void return_spare_to_cupti_client() {
 }
 
 bool cupti_client_uses(CUpti_ActivityKind kind) {
-  return static_cast<uint32_t>(kind) < kKinds && g_client.kind[kind].now();
+  return static_cast<uint32_t>(kind) < kKindCount && g_client.kind[kind].now();
 }
 
 bool cupti_client_active() {

@@ -1,6 +1,6 @@
 #include "preload/capture/owned_lock.h"
 
-#include "preload/capture/bounded_flush.h"
+#include "preload/capture/clock.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -33,8 +33,8 @@
 namespace prof::preload {
 namespace {
 
-enum class Search : uint32_t { Off, Open, Found };
-std::atomic<Search> g_search{Search::Off};
+enum class Finding : uint32_t { Off, Open, Found };
+std::atomic<Finding> g_finding{Finding::Off};
 std::atomic<uint64_t> g_loads_seen{0};
 std::atomic<uint32_t> g_checking{0};
 
@@ -124,7 +124,7 @@ bool find_thread(uintptr_t& thread, uint32_t& flags) {
     PythonInterpreter again;
     if (!find_python(again) || again.runtime != g_python.runtime || again.this_thread != g_python.this_thread) {
       g_python_walker.store(nullptr, std::memory_order_release);
-      g_search.store(Search::Open, std::memory_order_release);
+      g_finding.store(Finding::Open, std::memory_order_release);
       return false;
     }
     g_generation.store(code_generation(), std::memory_order_relaxed);
@@ -216,7 +216,7 @@ PythonWalker walker_of(const PythonLayout& layout) {
 void give_up(std::string_view why) {
   static std::atomic<bool> said{false};
   g_python_walker.store(nullptr, std::memory_order_release);
-  g_search.store(Search::Off, std::memory_order_release);
+  g_finding.store(Finding::Off, std::memory_order_release);
   say(said, "no Python stacks: Python ", g_python.version, ": ", why);
   define_meta("python", "unknown");
 }
@@ -258,10 +258,10 @@ void walk_unchecked(PythonStack& to) {
 void search() {
   if (g_checking.exchange(1, std::memory_order_acquire) != 0) return;
   g_loads_seen.store(loads_so_far(), std::memory_order_relaxed);
-  if (g_search.load(std::memory_order_relaxed) == Search::Open && find_python(g_python)) {
+  if (g_finding.load(std::memory_order_relaxed) == Finding::Open && find_python(g_python)) {
     g_generation.store(code_generation(), std::memory_order_relaxed);
     g_refusal = choose_layout(g_python, g_layout);
-    g_search.store(Search::Found, std::memory_order_relaxed);
+    g_finding.store(Finding::Found, std::memory_order_relaxed);
     g_python_walker.store(walk_unchecked, std::memory_order_release);
   }
   g_checking.store(0, std::memory_order_release);
@@ -274,12 +274,12 @@ void open_python() {
   g_checking.store(0, std::memory_order_relaxed);
   if (g_places_used.exchange(true)) std::memset(static_cast<void*>(g_places), 0, sizeof g_places);
   const bool wanted = g_stack_uses.load(std::memory_order_relaxed) != 0 && std::strcmp(options().python, "off") != 0;
-  g_search.store(wanted ? Search::Open : Search::Off, std::memory_order_relaxed);
+  g_finding.store(wanted ? Finding::Open : Finding::Off, std::memory_order_relaxed);
   if (wanted) search();
 }
 
 void look_for_python() {
-  if (g_search.load(std::memory_order_acquire) == Search::Open &&
+  if (g_finding.load(std::memory_order_acquire) == Finding::Open &&
       loads_so_far() != g_loads_seen.load(std::memory_order_relaxed)) {
     search();
   }

@@ -1,6 +1,6 @@
 #include "preload/capture/stream_table.h"
 
-#include "preload/capture/bounded_flush.h"
+#include "preload/capture/clock.h"
 #include "preload/capture/devices.h"
 #include "preload/capture/mark_events.h"
 #include "preload/log/retired.h"

@@ -252,14 +252,14 @@ template <> struct StandIn<Function::cuptiFinalize> {
 
 // One entry per library: with two CUPTIs in a process (pip wheels bring their own) a shared one would misroute.
 constexpr size_t kLibraries = 6;
-std::atomic<void*> g_real[kFunctions][kLibraries];
+std::atomic<void*> g_real_cupti[kFunctions][kLibraries];
 
 template <Function function, size_t library, class Type = typename Row<function>::Type> struct Entry;
 template <Function function, size_t library, class... Args>
 struct Entry<function, library, CUptiResult(CUPTIAPI*)(Args...)> {
   static CUptiResult call(Args... args) {
     using Type = typename Row<function>::Type;
-    const void* const real = g_real[static_cast<size_t>(function)][library].load(std::memory_order_acquire);
+    const void* const real = g_real_cupti[static_cast<size_t>(function)][library].load(std::memory_order_acquire);
     return StandIn<function>::call(reinterpret_cast<Type>(const_cast<void*>(real)), args...);
   }
 };
@@ -289,7 +289,7 @@ void* cupti_stand_in(void* handle, const char* name) {
     void* const real = dlsym_of_libc != nullptr ? dlsym_of_libc(handle, name) : nullptr;
     for (size_t library = 0; real != nullptr && library < kLibraries; ++library) {
       void* expected = nullptr;
-      std::atomic<void*>& slot = g_real[function][library];
+      std::atomic<void*>& slot = g_real_cupti[function][library];
       if (slot.load(std::memory_order_acquire) == real || slot.compare_exchange_strong(expected, real) ||
           expected == real) {
         return kEntries[function][library]();

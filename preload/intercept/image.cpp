@@ -60,14 +60,14 @@ int look_for_soname(dl_phdr_info* info, size_t, void* argument) {
   return 1;
 }
 
-struct Caller {
+struct CallingObject {
   uintptr_t at;
   const char* soname;
   char needed[64];
 };
 
 int look_for_caller(dl_phdr_info* info, size_t, void* argument) {
-  auto& caller = *static_cast<Caller*>(argument);
+  auto& caller = *static_cast<CallingObject*>(argument);
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& segment = info->dlpi_phdr[i];
     const uintptr_t from = info->dlpi_addr + segment.p_vaddr;
@@ -182,7 +182,7 @@ uintptr_t visit_exports(const char* soname, VisitSymbol visit, void* context) {
 }
 
 void* exported_for_caller(const void* caller_address, const char* soname, const char* name) {
-  Caller caller = {reinterpret_cast<uintptr_t>(caller_address), soname, {}};
+  CallingObject caller = {reinterpret_cast<uintptr_t>(caller_address), soname, {}};
   dl_iterate_phdr(look_for_caller, &caller);
   OneName one = {name, nullptr};
   if (caller.needed[0] != '\0') visit_exports(caller.needed, take_one, &one);
@@ -198,7 +198,7 @@ void* exported_around(const void* address, const char* name) {
 
 size_t libraries_with_version(const char* version, const void* caller_address, const char* soname,
                               LoadedLibrary& chosen) {
-  Caller caller = {reinterpret_cast<uintptr_t>(caller_address), soname, {}};
+  CallingObject caller = {reinterpret_cast<uintptr_t>(caller_address), soname, {}};
   dl_iterate_phdr(look_for_caller, &caller);
   VersionSearch search = {version, caller.needed, &chosen, 0, false};
   dl_iterate_phdr(look_for_version, &search);

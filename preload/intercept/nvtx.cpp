@@ -20,12 +20,6 @@ namespace prof::preload {
 namespace {
 
 // A slow first event, the log growing, the chained tool: none of it may show in the program's errno.
-struct KeepErrno {
-  int& slot = thread_errno();
-  const int value = slot;
-  ~KeepErrno() { slot = value; }
-};
-
 struct WideBuffer {
   char bytes[format::kMaxTextBytes];
 };
@@ -377,12 +371,12 @@ NVTX_SYNC_ACTION(DomainSyncUserAcquireSuccess, AcquireSuccess)
 NVTX_SYNC_ACTION(DomainSyncUserReleasing, Releasing)
 #undef NVTX_SYNC_ACTION
 
-struct Row {
+struct NvtxRow {
   NvtxCallbackModule module;
   unsigned id;
   NvtxFunctionPointer function;
 };
-const Row kRows[] = {
+const NvtxRow kNvtxRows[] = {
 #define NVTX_FUNCTION(module, name, kind)                \
   {NVTX_CB_MODULE_##module, NVTX_CBID_##module##_##name, \
    reinterpret_cast<NvtxFunctionPointer>(static_cast<nvtx##name##_##kind##_fntype>(name))},
@@ -399,7 +393,7 @@ bool switched_off() {
 int install(NvtxGetExportTableFunc_t get_table) {
   const auto* const callbacks = static_cast<const NvtxExportTableCallbacks*>(get_table(NVTX_ETID_CALLBACKS));
   if (callbacks == nullptr || callbacks->struct_size < sizeof(NvtxExportTableCallbacks)) return 0;
-  for (const Row& row : kRows) {
+  for (const NvtxRow& row : kNvtxRows) {
     NvtxFunctionTable table = nullptr;
     unsigned size = 0;
     // An older NVTX has smaller tables, down to none.

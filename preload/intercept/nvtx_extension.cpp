@@ -9,7 +9,6 @@
 #include "preload/runtime/recorder.h"
 #include "preload/runtime/start.h"
 
-#include <time.h>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -19,12 +18,6 @@ namespace {
 
 constexpr size_t kSlots = 64;
 intptr_t g_their_payload[kSlots], g_their_counters[kSlots];  // the chained tool's functions; 0: none
-
-struct KeepErrno {
-  int& slot = thread_errno();
-  const int value = slot;
-  ~KeepErrno() { slot = value; }
-};
 
 // The chained tool's function behind ours, called with its own domain.
 template <class Result, class... Args>
@@ -94,9 +87,7 @@ int64_t TimestampGet() {
   const KeepErrno keep;
   const EventScope scope;
   if (scope.recording()) return static_cast<int64_t>(now_ticks());
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  return static_cast<int64_t>(monotonic_ns());
 }
 uint64_t TimeDomainRegister(nvtxDomainHandle_t domain, const NvtxTimeDomainGiven* given) {
   const KeepErrno keep;
@@ -245,10 +236,10 @@ const intptr_t kCounters[] = {SLOT(CounterRegister), SLOT(CounterSampleInt64),  
                               SLOT(CounterSample),   SLOT(CounterSampleNoValue), SLOT(CounterBatchSubmit)};
 #undef SLOT
 
-using Initialize = int (*)(NvtxExtModule*);
+using InitializeExtension = int (*)(NvtxExtModule*);
 
 // The chained tool fills a table of ours. What NVTX writes into a slot that nobody takes is a small number.
-void chain_extension(const NvtxExtModule& module, intptr_t* slots, Initialize initialize) {
+void chain_extension(const NvtxExtModule& module, intptr_t* slots, InitializeExtension initialize) {
   intptr_t filled[kSlots] = {};
   NvtxExtSegment segment = {0, kSlots - 1, filled};
   NvtxExtModule copy = module;
@@ -258,14 +249,14 @@ void chain_extension(const NvtxExtModule& module, intptr_t* slots, Initialize in
   for (size_t i = 0; i < kSlots; ++i) slots[i] = filled[i] > 16 ? filled[i] : 0;
 }
 
-bool switched_off() {
+bool extensions_off() {
   const char* const value = std::getenv("PROF_NVTX");
   return value != nullptr && std::strcmp(value, "off") == 0;
 }
 
 int install(NvtxExtModule& module) {
   if (module.struct_size < sizeof module || module.segments == nullptr || module.segment_count == 0) return 0;
-  const auto theirs_too = reinterpret_cast<Initialize>(chained_symbol("InitializeInjectionNvtxExtension"));
+  const auto theirs_too = reinterpret_cast<InitializeExtension>(chained_symbol("InitializeInjectionNvtxExtension"));
   const bool payload = module.module == kNvtxPayloadModule;
   if (!payload && module.module != kNvtxCountersModule) return theirs_too != nullptr ? theirs_too(&module) : 0;
   if (theirs_too != nullptr) chain_extension(module, payload ? g_their_payload : g_their_counters, theirs_too);
@@ -283,7 +274,7 @@ int install(NvtxExtModule& module) {
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(
     prof::preload::NvtxExtModule* module) {
   using namespace prof::preload;
-  if (module == nullptr || inert() || switched_off()) return 0;
+  if (module == nullptr || inert() || extensions_off()) return 0;
   const KeepErrno keep;
   return install(*module);
 }

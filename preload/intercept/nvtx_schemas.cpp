@@ -18,9 +18,9 @@ namespace nvtx = format::nvtx;
 constexpr size_t kMaxEntries = 512, kMaxName = 250;
 constexpr uint64_t kMaxOffset = 1u << 20;  // a payload that large is cut long before
 
-HandleMap<4096> g_schemas;      // hash of (domain, number) -> NvtxSchema
-HandleMap<1024> g_counters;     // likewise -> NvtxCounter
-HandleMap<256> g_time_domains;  // likewise -> 1 + StampClock
+HandleMap<4096> g_schemas;        // hash of (domain, number) -> NvtxSchema
+HandleMap<1024> g_nvtx_counters;  // likewise -> NvtxCounter
+HandleMap<256> g_time_domains;    // likewise -> 1 + StampClock
 std::atomic<uint64_t> g_next{0};
 
 void* key_of(const NvtxObject* domain, uint64_t number) {
@@ -268,7 +268,7 @@ uint64_t nvtx_register_counter(NvtxObject* domain, const NvtxCounterGiven* given
     counter->flags = details->flags;
     counter->unit = copied(details->unit);
   }
-  if (!g_counters.put(key_of(domain, number), reinterpret_cast<uint64_t>(counter))) return refuse();
+  if (!g_nvtx_counters.put(key_of(domain, number), reinterpret_cast<uint64_t>(counter))) return refuse();
   return number;
 }
 
@@ -276,7 +276,7 @@ NvtxSchema* nvtx_schema(NvtxObject* domain, uint64_t number) {
   return reinterpret_cast<NvtxSchema*>(g_schemas.find(key_of(domain, number)));
 }
 NvtxCounter* nvtx_counter(NvtxObject* domain, uint64_t number) {
-  return reinterpret_cast<NvtxCounter*>(g_counters.find(key_of(domain, number)));
+  return reinterpret_cast<NvtxCounter*>(g_nvtx_counters.find(key_of(domain, number)));
 }
 
 namespace {

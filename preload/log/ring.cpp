@@ -1,6 +1,5 @@
 #include "preload/log/ring.h"
 
-#include "preload/capture/bounded_flush.h"
 #include "preload/capture/clock.h"
 #include "preload/log/log_file.h"
 #include "preload/runtime/helper.h"

@@ -1,6 +1,5 @@
 #include "preload/runtime/budget.h"
 
-#include "preload/capture/bounded_flush.h"
 #include "preload/capture/clock.h"
 #include "preload/capture/decimal.h"
 #include "preload/capture/devices.h"

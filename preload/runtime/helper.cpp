@@ -1,6 +1,6 @@
 #include "preload/runtime/helper.h"
 
-#include "preload/capture/bounded_flush.h"
+#include "preload/capture/clock.h"
 #include "preload/capture/counters.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/log/chunks.h"
@@ -37,16 +37,6 @@ long futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const tim
   return syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, timeout, nullptr, 0);
 }
 
-timespec timespec_of(uint64_t ns) {
-  return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
-}
-
-uint64_t monotonic_now() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
-}
-
 void emit_anchor() {
   const EventScope scope;
   if (!scope.recording()) return;
@@ -58,7 +48,7 @@ void* helper_main(void* epoch_argument) {
   const uint64_t epoch = reinterpret_cast<uint64_t>(epoch_argument);
   OwnCalls own;
   prctl(PR_SET_NAME, "libprof", 0, 0, 0);
-  uint64_t next_anchor = monotonic_now();
+  uint64_t next_anchor = monotonic_ns();
   uint64_t next_flush = next_anchor + options().flush;
   const uint64_t end = options().duration != 0 ? next_anchor + options().duration : ~0ull;
   uint32_t seen = g_wakes.load(std::memory_order_acquire);
@@ -69,7 +59,7 @@ void* helper_main(void* epoch_argument) {
     if (!over) {
       tend_chunks();
       tend_ring();
-      const uint64_t now = monotonic_now();
+      const uint64_t now = monotonic_ns();
       if (now >= next_anchor) {
         emit_anchor();
         write_back_chunks();
@@ -82,18 +72,18 @@ void* helper_main(void* epoch_argument) {
     look_for_slow_launch(epoch);
     if (control_asks_stop()) ask_end("prof ctl");
     const char* const asked = end_asked();
-    if (asked != nullptr || monotonic_now() >= end) {
+    if (asked != nullptr || monotonic_ns() >= end) {
       if (end_window(asked != nullptr ? asked : "PROF_DURATION")) return nullptr;
       sleep_ns(1'000'000);
       continue;
     }
-    if (options().flush != 0 && monotonic_now() >= next_flush) {
+    if (options().flush != 0 && monotonic_ns() >= next_flush) {
       flush_gpu_activity(false);
       flush_counters();
-      next_flush = monotonic_now() + options().flush;
+      next_flush = monotonic_ns() + options().flush;
     }
     const uint64_t budget_pause = tend_budget();
-    const uint64_t now = monotonic_now();
+    const uint64_t now = monotonic_ns();
     uint64_t until = next_anchor;
     if (budget_pause != 0 && now + budget_pause < until) until = now + budget_pause;
     if (options().flush != 0 && next_flush < until) until = next_flush;
@@ -133,9 +123,9 @@ void wake_helper() {
 void stop_helper(uint64_t ns) {
   g_stop.store(1, std::memory_order_seq_cst);
   wake_helper();
-  const uint64_t until = monotonic_now() + ns;
+  const uint64_t until = monotonic_ns() + ns;
   while (g_idle.load(std::memory_order_seq_cst) == 0) {
-    const uint64_t now = monotonic_now();
+    const uint64_t now = monotonic_ns();
     if (now >= until) return;
     const timespec pause = timespec_of(until - now);
     futex(g_idle, FUTEX_WAIT, 0, &pause);

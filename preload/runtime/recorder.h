@@ -59,6 +59,13 @@ inline int& thread_errno() {
   return *reinterpret_cast<int*>(reinterpret_cast<char*>(&t_local) + offset);
 }
 
+// The program's errno, whatever is called while it lives.
+struct KeepErrno {
+  int& slot = thread_errno();
+  const int value = slot;
+  ~KeepErrno() { slot = value; }
+};
+
 // The page that fork wipes.
 struct LifePage {
   std::atomic<uint64_t> epoch;  // of the recording life; 0: not recording

@@ -2,7 +2,7 @@
 // first definitions, helper, exit handler.
 #include "preload/runtime/start.h"
 
-#include "preload/capture/bounded_flush.h"
+#include "preload/capture/clock.h"
 #include "preload/capture/counters.h"
 #include "preload/capture/devices.h"
 #include "preload/capture/gpu_activity.h"

@@ -1,6 +1,6 @@
 #include "preload/runtime/window.h"
 
-#include "preload/capture/bounded_flush.h"
+#include "preload/capture/clock.h"
 #include "preload/capture/counters.h"
 #include "preload/capture/depth_marks.h"
 #include "preload/capture/gpu_activity.h"
