@@ -55,7 +55,8 @@ TEST(PythonLayouts, OtherVersionsHaveNone) {
 
 // The words that say where, counted in the interpreters' own headers (pycore_debug_offsets.h of 3.13.0, 3.14.0 and 3.15.0).
 struct PublishedWords {
-  uint32_t minor, thread_frame, thread_id, frame_code, frame_owner, code_name, code_start, object_type, bytes_data, text_size;
+  uint32_t minor, thread_frame, thread_id, frame_code, frame_owner, code_name, code_start, object_type, bytes_data,
+      text_size;
 };
 constexpr PublishedWords kPublishedWords[] = {
     {13, 23, 24, 30, 33, 37, 43, 45, 66, 69},
