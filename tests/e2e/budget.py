@@ -33,7 +33,7 @@ def start(folder, budget, *arguments):
 
 
 def checked(log):
-    return json.loads(subprocess.run([options.prof, "check", "--format", "json", log], capture_output=True, text=True, timeout=60).stdout)[0]
+    return json.loads(subprocess.run([options.prof, "check", "--format", "json", log], capture_output=True, text=True, timeout=240).stdout)[0]
 
 
 def counter(check, name):
@@ -41,12 +41,12 @@ def counter(check, name):
 
 
 def coverage(log):
-    said = subprocess.run([options.prof, "report", "kernels", log], capture_output=True, text=True, timeout=120)
+    said = subprocess.run([options.prof, "report", "kernels", log], capture_output=True, text=True, timeout=240)
     return re.findall(r"coverage: (.*)", said.stdout + said.stderr)[-1]
 
 
 def rows(log):
-    said = subprocess.run([options.prof, "summary", "--gpu", "--format", "json", log], capture_output=True, text=True, timeout=60).stdout
+    said = subprocess.run([options.prof, "summary", "--gpu", "--format", "json", log], capture_output=True, text=True, timeout=240).stdout
     return {row["name"]: row for row in json.loads(said)["rows"]}
 
 
@@ -57,7 +57,7 @@ with tempfile.TemporaryDirectory() as folder:
     for turn in range(4):
         programs = [(f"{budget}%", folder / f"{budget}_{turn}") for budget in (1, 2, 5)]  # a % would be a pattern
         for budget, place, program in [(budget, place, start(place, budget, "3", "500")) for budget, place in programs]:
-            out, err = program.communicate(timeout=60)
+            out, err = program.communicate(timeout=240)
             expect(f"{budget} runs and says nothing", program.returncode == 0 and err == "", err)
             small, large, fills, filled = map(int, out.split())
             (log,) = place.glob("*.plog")
@@ -98,13 +98,13 @@ with tempfile.TemporaryDirectory() as folder:
     expect("killed: extrapolated all the same", rows(log)["small"]["estimated_calls"] > 0)
 
     program = start(folder / "forks", "5%", "2", "200", "fork")
-    out, err = program.communicate(timeout=60)
+    out, err = program.communicate(timeout=240)
     expect("fork: both run", program.returncode == 0 and err == "", err)
     expect("fork: a log each", len(list((folder / "forks").glob("*.plog"))) == 2)
 
     # Launches meet the edges of bursts at every point of their way: each is in a burst and has its GPU time, or says that it may have none.
     program = start(folder / "edges", "40%", "3", "20", "threads")
-    out, err = program.communicate(timeout=60)
+    out, err = program.communicate(timeout=240)
     (log,) = (folder / "edges").glob("*.plog")
     check, line = checked(log), coverage(log)
     launches, timed, off = (int(re.search(words, line).group(1)) for words in (r"launches (\d+)", r"with GPU time (\d+)", r"GPU times off (\d+)"))
@@ -117,15 +117,15 @@ with tempfile.TemporaryDirectory() as folder:
 
     # CUPTI, once attached, costs each launch more than the budget: it never is.
     program = start(folder / "refused", "1%", "2", "0", "threads")
-    out, err = program.communicate(timeout=60)
+    out, err = program.communicate(timeout=240)
     (log,) = (folder / "refused").glob("*.plog")
     line = coverage(log)
     expect("refused: no burst, and what would do", "no GPU times, since" in line and re.search(r"; \d+% would do", line) is not None, line)
 
-    said = subprocess.run([options.prof, "report", "idle", next((folder / "2_0").glob("*.plog"))], capture_output=True, text=True, timeout=60)
+    said = subprocess.run([options.prof, "report", "idle", next((folder / "2_0").glob("*.plog"))], capture_output=True, text=True, timeout=240)
     expect("what a GPU did between bursts is not told", said.returncode == 2 and "taken in bursts (PROF_BUDGET=2%)" in said.stderr, said.stderr)
 
     program = start(folder / "nonsense", "2s", "0.1", "200")
-    out, err = program.communicate(timeout=60)
+    out, err = program.communicate(timeout=240)
     expect("nonsense is said once", err.count("PROF_BUDGET is not valid") == 1, err)
 sys.exit(1 if problems else 0)

@@ -17,7 +17,7 @@ problems = []
 def listed(chip, status, *wanted, **variables):
     """Each of `wanted` is in the output or the message, words separated by single blanks."""
     environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(options.sim)} | variables
-    done = subprocess.run([options.prof, "record", "--counters", f"list:{chip}"], capture_output=True, text=True, env=environment, timeout=60)
+    done = subprocess.run([options.prof, "record", "--counters", f"list:{chip}"], capture_output=True, text=True, env=environment, timeout=240)
     lines = [" ".join(line.split()) for line in (done.stdout if status == 0 else done.stderr).splitlines()]
     if done.returncode != status:
         problems.append(f"{chip} {variables}: status {done.returncode}, expected {status}: {done.stderr}")

@@ -20,7 +20,7 @@ NOBODY = 65534
 def ctl(pid, command, status, *texts, **how):
     """texts: parts of what is said on either stream"""
     try:
-        done = subprocess.run([options.prof, "ctl", str(pid), command, *how.pop("options", [])], capture_output=True, text=True, timeout=100, **how)
+        done = subprocess.run([options.prof, "ctl", str(pid), command, *how.pop("options", [])], capture_output=True, text=True, timeout=240, **how)
     except PermissionError:
         if "user" not in how:
             raise
@@ -42,7 +42,7 @@ def started(folder, end, *arguments, **variables):
 
 def finish(program, end):
     end.touch()
-    if program.wait(timeout=60) != 0:
+    if program.wait(timeout=240) != 0:
         problems.append(f"the program ended with {program.returncode}")
     end.unlink()
 

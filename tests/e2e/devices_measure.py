@@ -18,7 +18,7 @@ problems = []
 
 def devices(status, *arguments, folder, error="", **variables):
     environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(options.sim), "XDG_CONFIG_HOME": folder} | variables
-    done = subprocess.run([options.prof, "devices", "--format", "json", *arguments], capture_output=True, text=True, env=environment, timeout=60)
+    done = subprocess.run([options.prof, "devices", "--format", "json", *arguments], capture_output=True, text=True, env=environment, timeout=240)
     if done.returncode != status or error not in done.stderr:
         problems.append(f"{arguments} {variables}: status {done.returncode}, expected {status}, with {error!r} in: {done.stderr}")
     print(f"status {done.returncode}: {' '.join(map(str, arguments))} {variables} {done.stderr.strip()}")

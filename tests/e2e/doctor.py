@@ -22,7 +22,7 @@ def doctor(status, wanted, *arguments, **variables):
     environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13")}
     environment |= {name: str(value) for name, value in variables.items()}
     environment = {name: value for name, value in environment.items() if value != "None"}
-    done = subprocess.run([options.prof, "doctor", "--format", "json", *arguments], capture_output=True, text=True, env=environment, cwd=folder, timeout=60)
+    done = subprocess.run([options.prof, "doctor", "--format", "json", *arguments], capture_output=True, text=True, env=environment, cwd=folder, timeout=240)
     what = f"{' '.join(map(str, arguments))} {variables}"
     try:
         findings = json.loads(done.stdout)

@@ -29,7 +29,7 @@ def expect(what, truth, said=""):
 
 
 def prof(*arguments):
-    done = subprocess.run([options.prof, *map(str, arguments)], capture_output=True, text=True, timeout=100)
+    done = subprocess.run([options.prof, *map(str, arguments)], capture_output=True, text=True, timeout=240)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -78,7 +78,7 @@ def has_gone_round(folder):
 def finish(folder, program):
     (folder / "end").touch()
     launches = int(program.stdout.readline())
-    expect("the program ends as ever", program.wait(timeout=60) == 0)
+    expect("the program ends as ever", program.wait(timeout=240) == 0)
     return launches
 
 

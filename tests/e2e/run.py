@@ -147,7 +147,7 @@ def main():
                 environment[name] = value
         run = f"env LD_PRELOAD={shlex.quote(environment.pop('LD_PRELOAD', options.libprof))} {shlex.quote(options.program)}"
         shell = fill((get("Shell") or ["{run}"])[0].replace("{run}", run).replace("{plain}", shlex.quote(options.program)))
-        done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, errors="replace", env=environment, timeout=60, cwd=folder)
+        done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, errors="replace", env=environment, timeout=240, cwd=folder)
         logs = sorted((Log(options.prof, path, loss_counters) for path in pathlib.Path(folder).rglob("*.plog")), key=lambda log: log.start)
 
         wrong = []

@@ -320,7 +320,7 @@ def run(options, place, command, preload, logs):
     """everything that is compared: a name and a value each"""
     for entry in place.cwd.iterdir():
         shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-    done = subprocess.run([str(word) for word in command], cwd=place.cwd, capture_output=True, stdin=subprocess.DEVNULL, timeout=100,
+    done = subprocess.run([str(word) for word in command], cwd=place.cwd, capture_output=True, stdin=subprocess.DEVNULL, timeout=240,
                           env=environment_of(options, logs, preload))
     seen = {"status": done.returncode, "output": done.stdout.decode(errors="replace"), "error output": done.stderr.decode(errors="replace")}
     for path in sorted(place.cwd.rglob("*")):
