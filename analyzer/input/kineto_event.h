@@ -17,6 +17,7 @@ namespace prof::analyzer {
 enum class KinetoArgument : uint8_t {
   Name,
   Labels,
+  Domain,
   ExternalId,
   Correlation,
   DeviceOrdinal,

@@ -65,9 +65,12 @@ uint32_t KinetoModel::thread_of(uint32_t pid_text, uint32_t tid_text) {
   return row_count(trace_.threads) - 1;
 }
 
-uint32_t KinetoModel::label_of(uint32_t text) {
-  const auto [found, added] = labels_.try_emplace(text, row_count(trace_.labels));
-  if (added) trace_.labels.emplace_back().text = StringId{text};
+uint32_t KinetoModel::label_of(uint32_t text, uint32_t domain) {
+  const auto [found, added] = labels_.try_emplace(uint64_t{domain} << 32 | text, row_count(trace_.labels));
+  if (added) {
+    Label& label = trace_.labels.emplace_back();
+    label.text = StringId{text}, label.domain = StringId{domain};
+  }
   return found->second;
 }
 
@@ -170,6 +173,10 @@ void KinetoModel::add_gpu(const KinetoRows& rows) {
 
 void KinetoModel::add_ranges(const KinetoRows& rows) {
   const auto label = [&](uint32_t text) {
+    if ((text & kOfDomain) != 0) {
+      const KinetoLabel& of = rows.labels[text & ~kOfDomain];
+      return label_of(text_[of.name], text_[of.domain]);
+    }
     if (label_[text] == kUnset) label_[text] = label_of(text_[text]);
     return label_[text];
   };
@@ -197,7 +204,7 @@ void KinetoModel::add_ranges(const KinetoRows& rows) {
     (flow.starts ? flow_starts_ : flow_ends_).push_back({flow.time_ns, flow.id, text_[flow.pid], flow.number});
   for (const KinetoEdge& edge : rows.edges) {
     edges_.push_back({edge.time_ns, edge.detail == 0 ? 0 : edge.detail + first_detail, thread_[edge.thread],
-                      label(edge.name), edge.key == 0 ? 0 : text_[edge.key], row_count(edges_), edge.phase,
+                      label(edge.label), edge.key == 0 ? 0 : text_[edge.key], row_count(edges_), edge.phase,
                       static_cast<RangeKind>(edge.kind)});
   }
 }

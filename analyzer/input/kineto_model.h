@@ -75,7 +75,7 @@ class KinetoModel {
 
   uint32_t process_of(uint32_t pid_text);
   uint32_t thread_of(uint32_t pid_text, uint32_t tid_text);
-  uint32_t label_of(uint32_t text);
+  uint32_t label_of(uint32_t text, uint32_t domain = 0);
   uint32_t kernel_of(const Kernel& kernel);
   uint32_t stream_key(const StreamKey& key);
   void add_names(const KinetoRows& rows);
@@ -126,7 +126,7 @@ class KinetoModel {
 
   std::unordered_map<uint64_t, uint32_t> threads_;    // (pid text, tid text) -> ThreadId
   std::unordered_map<uint32_t, uint32_t> processes_;  // pid text -> ProcessId
-  std::unordered_map<uint32_t, uint32_t> labels_;     // text -> LabelId
+  std::unordered_map<uint64_t, uint32_t> labels_;     // (domain, text) -> LabelId
   std::map<StreamKey, uint32_t> stream_keys_;
   std::vector<StreamKey> streams_;                                            // by number
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> stream_rows_;             // (process, key) -> StreamId

@@ -242,11 +242,20 @@ uint32_t KinetoRowMaker::detail() {
   return static_cast<uint32_t>(rows_.details.size());
 }
 
+uint32_t KinetoRowMaker::label() {
+  const uint32_t name = text(event_.name);
+  if (!event_.has(KinetoArgument::Domain)) return name;
+  const uint32_t domain = text(event_[KinetoArgument::Domain]);
+  const auto [found, added] = label_of_.try_emplace(uint64_t{domain} << 32 | name, row_count(rows_.labels));
+  if (added) rows_.labels.push_back({name, domain});
+  return kOfDomain | found->second;
+}
+
 void KinetoRowMaker::range(RangeKind kind) {
   Range row;
   row.begin_ns = begin_ns_, row.end_ns = end_ns_;
   row.thread = ThreadId{track()};
-  row.label = LabelId{text(event_.name)};
+  row.label = LabelId{label()};
   row.kind = kind;
   if (kind == RangeKind::Operator || kind == RangeKind::Annotation) row.payload = detail();
   rows_.ranges.push_back(row);
@@ -275,7 +284,7 @@ void KinetoRowMaker::instant() {
   Range row;
   row.begin_ns = row.end_ns = begin_ns_;
   row.thread = ThreadId{track()};
-  row.label = LabelId{text(event_.name)};
+  row.label = LabelId{label()};
   row.kind = RangeKind::Annotation;
   row.style = RangeStyle::Mark;
   rows_.marks.push_back(row);
@@ -288,7 +297,7 @@ void KinetoRowMaker::edge(char phase) {
   row.thread = track();
   row.phase = phase;
   if (phase == 'B') {
-    row.name = text(event_.name);
+    row.label = label();
     row.kind = static_cast<uint8_t>(class_ == KinetoClass::Operator   ? RangeKind::Operator
                                     : class_ == KinetoClass::Python   ? RangeKind::Python
                                     : class_ == KinetoClass::Overhead ? RangeKind::Overhead
@@ -305,7 +314,7 @@ void KinetoRowMaker::async(char phase) {
   row.thread = track();
   row.phase = phase;
   row.kind = static_cast<uint8_t>(RangeKind::Annotation);
-  row.name = text(event_.name);
+  row.label = label();
   row.key = text(keep(fmt::format("{}\n{}\n{}\n{}", event_.cat, event_.id, event_.scope, event_.pid)));
   rows_.edges.push_back(row);
 }

@@ -22,7 +22,7 @@ void KinetoRows::clear() {
   texts.clear();
   texts.add("");
   made.clear();
-  tracks.clear(), streams.clear(), kernels.clear(), names.clear();
+  tracks.clear(), streams.clear(), kernels.clear(), names.clear(), labels.clear();
   host.clear(), host_external.clear(), operations.clear(), operation_external.clear();
   ranges.clear(), marks.clear(), details.clear(), memory.clear(), syncs.clear(), gpu_annotations.clear(), edges.clear();
   flows.clear();
@@ -42,6 +42,7 @@ void KinetoRowMaker::start_stretch() {
   last_count_ = 0;
   last_track_ = last_stream_ = UINT32_MAX;
   track_of_.clear();
+  label_of_.clear();
   kernel_of_.clear();
   stream_of_.clear();
 }

@@ -53,12 +53,18 @@ struct KinetoName {
   bool of_thread = false;
 };
 
+// The name of a range or mark of an NVTX domain, as `prof trace` writes it. Of all others a label is the text of the name.
+struct KinetoLabel {
+  uint32_t name = 0, domain = 0;  // texts
+};
+inline constexpr uint32_t kOfDomain = 1u << 31;  // beside it a row of `labels`
+
 // Half of a range that is closed by an event of its own.
 struct KinetoEdge {
   int64_t time_ns = 0;
   uint32_t thread = 0;  // track
-  uint32_t name = 0;    // text
-  uint32_t key = 0;     // async: text of category, id and process; 0: nested on its thread
+  uint32_t label = 0;
+  uint32_t key = 0;  // async: text of category, id and process; 0: nested on its thread
   uint32_t detail = 0;
   char phase = 'B';  // B, E; b, e
   uint8_t kind = 0;  // RangeKind
@@ -106,8 +112,9 @@ struct KinetoRows {
   std::vector<KinetoStream> streams;
   std::vector<KinetoKernel> kernels;
   std::vector<KinetoName> names;
+  std::vector<KinetoLabel> labels;
 
-  // In the model's form but for: thread = track, label = text, payload = 1 + detail, api = text (in `stack`, in `word` only
+  // In the model's form but for: thread = track, label = text or KinetoLabel, payload = 1 + detail, api = text (in `stack`, in `word` only
   // the kind), stream_index = stream, detail = kernel.
   std::vector<HostEvent> host;
   std::vector<uint64_t> host_external;  // "External id" of each call
@@ -158,6 +165,7 @@ class KinetoRowMaker {
   void memory();
   void gpu_annotation();
   void range(RangeKind kind);
+  uint32_t label();
   void counted(KinetoCounted::Of of, size_t row);
   uint32_t device_or_pid();
   bool of_profiler() const;
@@ -194,6 +202,7 @@ class KinetoRowMaker {
   uint32_t last_track_ = UINT32_MAX;
   uint32_t last_stream_ = UINT32_MAX;
   std::unordered_map<uint64_t, uint32_t> track_of_;
+  std::unordered_map<uint64_t, uint32_t> label_of_;  // (name, domain) -> row of `labels`
   std::unordered_map<KinetoKernel, uint32_t, KernelHash> kernel_of_;
   std::unordered_map<KinetoStream, uint32_t, StreamHash> stream_of_;
 };

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 
@@ -57,6 +58,30 @@ const char* const kEverything = R"json({"schemaVersion": 1, "displayTimeUnit": "
   {"name": "Record Window End", "ph": "i", "s": "g", "pid": "", "tid": "", "ts": 1000}
 ], "deviceProperties": [{"id": 0, "name": "GPU of a test", "numSms": 132}], "baseTimeNanoseconds": 1700000000000000000,
 "distributedInfo": {"rank": 3, "world_size": 8}})json";
+
+// prof trace writes the domain of an NVTX range among its arguments.
+TEST(KinetoImport, RangesOfADomainGoOnBeingOfIt) {
+  const auto trace = import_text(R"([
+    {"ph":"X","cat":"user_annotation","name":"step","pid":1,"tid":1,"ts":10,"dur":9,"args":{"domain":"lib\u00e9"}},
+    {"ph":"X","cat":"user_annotation","name":"step","pid":1,"tid":1,"ts":20,"dur":9},
+    {"ph":"X","cat":"user_annotation","name":"step","pid":1,"tid":1,"ts":30,"dur":9,"args":{"domain":""}},
+    {"ph":"B","cat":"user_annotation","name":"step","pid":1,"tid":1,"ts":40,"args":{"domain":"lib\u00e9"}},
+    {"ph":"E","cat":"user_annotation","name":"step","pid":1,"tid":1,"ts":49},
+    {"ph":"b","cat":"user_annotation","id":7,"name":"copy","pid":1,"tid":1,"ts":50,"args":{"domain":"io"}},
+    {"ph":"e","cat":"user_annotation","id":7,"name":"copy","pid":1,"tid":1,"ts":59},
+    {"ph":"i","s":"t","cat":"cpu_instant_event","name":"here","pid":1,"tid":1,"ts":60,"args":{"domain":"io"}}])");
+  const auto label = [&](const Range& range) {
+    const Label& of = trace->labels[index(range.label)];
+    return std::string(trace->text(of.domain)) + ":" + std::string(trace->text(of.text));
+  };
+  std::vector<std::string> ranges;
+  for (const Range& range : trace->ranges) ranges.push_back(label(range));
+  std::sort(ranges.begin(), ranges.end());
+  EXPECT_EQ(ranges, (std::vector<std::string>{":step", ":step", "io:copy", "lib\u00e9:step", "lib\u00e9:step"}));
+  ASSERT_EQ(trace->marks.size(), 1u);
+  EXPECT_EQ(label(trace->marks[0]), "io:here");
+  EXPECT_EQ(trace->ranges[0].label, trace->ranges[3].label) << "one label";
+}
 
 TEST(KinetoImport, MapsEveryKindOfEvent) {
   const auto trace = import_text(kEverything);
