@@ -1,6 +1,6 @@
 #include "analyzer/analysis/merged_stacks.h"
 
-#include "preload/format/definitions.h"
+#include "preload/format/stack_definitions.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "analyzer/model/stacks.h"
 
-#include "preload/format/definitions.h"
+#include "preload/format/stack_definitions.h"
 
 #include <fmt/format.h>
 

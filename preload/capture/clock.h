@@ -18,7 +18,7 @@ struct Clock {
   uint64_t (*read)() = nullptr;  // used where tsc is false; set before the first record
   format::ClockSource source = format::ClockSource::Monotonic;
   uint64_t ticks_per_second = 1'000'000'000;
-  // GPU clock (definitions.h: GpuClock): ns = base_ns + ((tick − base_tick) × multiplier >> shift)
+  // GPU clock (gpu_definitions.h: GpuClock): ns = base_ns + ((tick − base_tick) × multiplier >> shift)
   uint64_t base_tick = 0, base_ns = 0, multiplier = 1, shift = 0;
 };
 extern Clock g_clock;

@@ -4,7 +4,7 @@
 #include "preload/capture/rule_table.h"
 #include "preload/capture/stack_memo.h"
 #include "preload/capture/stack_memory.h"
-#include "preload/format/definitions.h"
+#include "preload/format/stack_definitions.h"
 #include "preload/log/intern.h"
 #include "preload/runtime/recorder.h"
 

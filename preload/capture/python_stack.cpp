@@ -19,7 +19,7 @@
 #include "preload/capture/python_memo.h"
 #include "preload/capture/python_text.h"
 #include "preload/capture/stacks.h"
-#include "preload/format/definitions.h"
+#include "preload/format/stack_definitions.h"
 #include "preload/log/intern.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"

@@ -4,7 +4,7 @@
 #include "preload/capture/native_stack.h"
 #include "preload/capture/python_stack.h"
 #include "preload/capture/stack_memo.h"
-#include "preload/format/definitions.h"
+#include "preload/format/stack_definitions.h"
 #include "preload/log/intern.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"

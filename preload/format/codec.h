@@ -1,4 +1,4 @@
-// Records: how a struct of events.h or definitions.h becomes bytes and back. Both sides use this file and nothing else.
+// Records: how a struct of an *events.h or *definitions.h becomes bytes and back. Both sides use this file and nothing else.
 //
 //   record := varint(kind << 3 | mask) field…
 //
@@ -29,6 +29,9 @@
 #include "preload/format/block.h"
 #include "preload/format/definitions.h"
 #include "preload/format/events.h"
+#include "preload/format/gpu_definitions.h"
+#include "preload/format/nvtx_definitions.h"
+#include "preload/format/stack_definitions.h"
 #include "preload/format/wire.h"
 
 #include <type_traits>

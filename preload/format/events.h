@@ -2,7 +2,7 @@
 // fields of an event; codec.h, the kind table, dump and the docs are made from it.
 //
 // Fields before `optional` are always stored. Up to three optional fields cost nothing while they are 0.
-// Host times are ticks of the log's clock. GPU times are CUPTI nanoseconds (definitions.h: GpuClock).
+// Host times are ticks of the log's clock. GPU times are CUPTI nanoseconds (gpu_definitions.h: GpuClock).
 #pragma once
 
 #include "preload/format/gpu_events.h"

@@ -7,6 +7,7 @@
 #include "analyzer/output/log_embed.h"
 #include "analyzer/output/stack_formats.h"
 #include "preload/format/definitions.h"
+#include "preload/format/stack_definitions.h"
 #include "tests/unit/analyzer/log_builder.h"
 
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include "preload/capture/rule_table.h"
 #include "preload/capture/stack_memory.h"
 #include "preload/capture/stacks.h"
-#include "preload/format/definitions.h"
+#include "preload/format/stack_definitions.h"
 #include "preload/runtime/recorder.h"
 
 #include <gtest/gtest.h>

@@ -1,0 +1,70 @@
+// Definitions of what CUPTI reports (see definitions.h): its clock, GPU streams, kernels and sets of hardware counters.
+#pragma once
+
+#include "preload/format/ids.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace prof::format {
+
+struct GpuStreamDef {
+  static constexpr uint32_t kKind = 44;
+  static constexpr std::string_view kName = "gpu_stream";
+  GpuStreamId id{};
+  uint32_t device = 0, context = 0, stream = 0;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.value("device", s.device), v.value("context", s.context), v.value("stream", s.stream);
+  }
+};
+
+struct GpuKernelDef {
+  static constexpr uint32_t kKind = 45;
+  static constexpr std::string_view kName = "gpu_kernel";
+  GpuKernelId id{};
+  StringId name{};  // mangled
+  uint32_t grid[3] = {};
+  uint32_t block[3] = {};
+  uint32_t registers = 0;  // per thread
+  uint32_t static_shared_bytes = 0, dynamic_shared_bytes = 0;
+  uint32_t local_bytes = 0;  // per thread
+  uint32_t launch_type = 0;  // CUpti_ActivityLaunchType
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.value("name", s.name);
+    v.value("grid_x", s.grid[0]), v.value("grid_y", s.grid[1]), v.value("grid_z", s.grid[2]);
+    v.value("block_x", s.block[0]), v.value("block_y", s.block[1]), v.value("block_z", s.block[2]);
+    v.value("registers", s.registers), v.value("static_shared_bytes", s.static_shared_bytes);
+    v.value("dynamic_shared_bytes", s.dynamic_shared_bytes), v.value("local_bytes", s.local_bytes);
+    v.value("launch_type", s.launch_type);
+  }
+};
+
+// CUPTI time of a tick: base_ns + ((tick − base_tick) × multiplier >> shift), 128-bit, arithmetic shift. The preload's
+// timestamp callback computes exactly this, so the reader can go back without error.
+struct GpuClock {
+  static constexpr uint32_t kKind = 48;
+  static constexpr std::string_view kName = "gpu_clock";
+  uint64_t base_tick = 0, base_ns = 0, multiplier = 0, shift = 0;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("base_tick", s.base_tick), v.value("base_ns", s.base_ns), v.value("multiplier", s.multiplier);
+    v.value("shift", s.shift);
+  }
+};
+
+// Hardware counters that are measured together on the GPU of one context.
+struct CounterSetDef {
+  static constexpr uint32_t kKind = 62;
+  static constexpr std::string_view kName = "counter_set";
+  CounterSetId id{};
+  ContextId context{};
+  StringId metrics{};     // CUPTI's names, one a line, in the order of the values
+  uint32_t passes = 0;    // how often the work is run to measure all of them
+  uint32_t replayed = 0;  // 1: CUPTI runs each kernel `passes` times; 0: once, between two marks on the GPU
+  std::string_view chip;  // as CUPTI names it: "GH100"
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.value("context", s.context), v.value("metrics", s.metrics), v.value("passes", s.passes);
+    v.value("replayed", s.replayed), v.text("chip", s.chip);
+  }
+};
+
+}  // namespace prof::format

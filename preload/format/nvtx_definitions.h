@@ -1,0 +1,102 @@
+// Definitions of what the program named through NVTX (see definitions.h): domains, labels, categories, how extended payloads are
+// laid out, counters.
+#pragma once
+
+#include "preload/format/ids.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace prof::format {
+
+struct NvtxDomainDef {
+  static constexpr uint32_t kKind = 46;
+  static constexpr std::string_view kName = "nvtx_domain";
+  DomainId id{};
+  StringId name{};
+  template <class S, class V> static constexpr void visit(S& s, V&& v) { v.value("id", s.id), v.value("name", s.name); }
+};
+
+struct NvtxLabelDef {
+  static constexpr uint32_t kKind = 47;
+  static constexpr std::string_view kName = "nvtx_label";
+  LabelId id{};
+  DomainId domain{};
+  StringId text{};
+  uint32_t category = 0;
+  uint32_t has_color = 0;
+  uint32_t color = 0;  // ARGB
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.value("domain", s.domain), v.value("text", s.text), v.value("category", s.category);
+    v.value("has_color", s.has_color), v.value("color", s.color);
+  }
+};
+
+// How the bytes of extended NVTX payloads are laid out, or (type kSchemaEnum) what the numbers of an enumeration mean.
+inline constexpr uint32_t kSchemaStatic = 1, kSchemaDynamic = 2, kSchemaUnion = 3, kSchemaUnionInside = 4;  // NVTX's
+inline constexpr uint32_t kSchemaEnum = 16;                                                                 // ours
+struct NvtxSchemaDef {
+  static constexpr uint32_t kKind = 56;
+  static constexpr std::string_view kName = "nvtx_schema";
+  SchemaId id{};
+  DomainId domain{};
+  uint64_t number = 0;  // as the program knows it
+  uint32_t type = 0;
+  uint32_t flags = 0;
+  uint64_t bytes = 0;       // of a payload, or of a number of the enumeration; 0: it follows from the entries
+  uint64_t pack_align = 0;  // 0: natural alignment
+  uint32_t entries = 0;     // records of kind nvtx_schema_entry that follow
+  std::string_view name;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.value("domain", s.domain), v.value("number", s.number), v.value("type", s.type);
+    v.value("flags", s.flags), v.value("bytes", s.bytes), v.value("pack_align", s.pack_align);
+    v.value("entries", s.entries), v.text("name", s.name);
+  }
+};
+
+struct NvtxSchemaEntry {
+  static constexpr uint32_t kKind = 57;
+  static constexpr std::string_view kName = "nvtx_schema_entry";
+  SchemaId schema{};
+  uint32_t index = 0;
+  uint64_t flags = 0;   // NVTX_PAYLOAD_ENTRY_FLAG_…; enumerations: 1 is a set of bits
+  uint64_t type = 0;    // predefined type; 0: `nested`
+  SchemaId nested{};    // 0: unknown
+  uint64_t detail = 0;  // length of an array, index of the entry that has it, selector; enumerations: the number
+  uint64_t offset = 0;  // 0: behind the entry before, aligned
+  std::string_view name;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("schema", s.schema), v.value("index", s.index), v.value("flags", s.flags), v.value("type", s.type);
+    v.value("detail", s.detail), v.value("offset", s.offset), v.text("name", s.name), v.optional("nested", s.nested);
+  }
+};
+
+// A counter or group of counters of the program's.
+struct NvtxCounterDef {
+  static constexpr uint32_t kKind = 58;
+  static constexpr std::string_view kName = "nvtx_counter";
+  CounterId id{};
+  DomainId domain{};
+  SchemaId schema{};  // of a group's samples; 0: `type`, one number
+  uint64_t type = 0;
+  uint64_t flags = 0;  // NVTX_COUNTER_FLAG_…
+  std::string_view name, unit;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.value("domain", s.domain), v.value("schema", s.schema), v.value("type", s.type);
+    v.value("flags", s.flags), v.text("name", s.name), v.text("unit", s.unit);
+  }
+};
+
+// The name of a category of NVTX events.
+struct NvtxCategoryDef {
+  static constexpr uint32_t kKind = 59;
+  static constexpr std::string_view kName = "nvtx_category";
+  DomainId domain{};
+  uint32_t category = 0;
+  std::string_view name;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("domain", s.domain), v.value("category", s.category), v.text("name", s.name);
+  }
+};
+
+}  // namespace prof::format
