@@ -1,166 +1,18 @@
 // A small CUDA runtime on the driver API: libcudart.so.13 (symbols versioned as the real one's) and sim_cudart_static.
-// It reaches the driver as the real runtime does: one dlsym of cuGetProcAddress_v2 on its own handle, a first request for the
-// empty string, then cuGetProcAddress itself, and everything else through the pointer which that returned. Kernels are library
-// kernels (CUkernel) launched through cuLaunchKernel, loaded at their first use.
+// Kernels are library kernels (CUkernel) launched through cuLaunchKernel.
 #include <cuda_runtime_api.h>
 #include <cupti_runtime_cbid.h>
-#include <dlfcn.h>
-
-#include <cstdio>
-#include <map>
-#include <mutex>
-#include <string>
-#include <vector>
 
 #include "activity_sink.h"
 #include "cuda_headers.h"
+#include "cudart_driver.h"
+#include "cudart_kernels.h"
 
 namespace sim {
 namespace {
 
-// (driver function, prototype, CUDA version asked for, cuGetProcAddress flags)
-#define SIM_DRIVER_FUNCTIONS(X)                                                     \
-  X(cuInit, cuInit, 2000, 0)                                                        \
-  X(cuDriverGetVersion, cuDriverGetVersion, 2020, 0)                                \
-  X(cuDeviceGetCount, cuDeviceGetCount, 2000, 0)                                    \
-  X(cuDeviceGetAttribute, cuDeviceGetAttribute, 2000, 0)                            \
-  X(cuDeviceGetName, cuDeviceGetName, 2000, 0)                                      \
-  X(cuDeviceTotalMem, cuDeviceTotalMem_v2, 3020, 0)                                 \
-  X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, 7000, 0)                    \
-  X(cuCtxSetCurrent, cuCtxSetCurrent, 4000, 0)                                      \
-  X(cuCtxGetCurrent, cuCtxGetCurrent, 4000, 0)                                      \
-  X(cuCtxSynchronize, cuCtxSynchronize, 2000, 0)                                    \
-  X(cuLibraryLoadData, cuLibraryLoadData, 12000, 0)                                 \
-  X(cuLibraryGetKernel, cuLibraryGetKernel, 12000, 0)                               \
-  X(cuMemAlloc, cuMemAlloc_v2, 3020, 0)                                             \
-  X(cuMemFree, cuMemFree_v2, 3020, 0)                                               \
-  X(cuMemAllocHost, cuMemAllocHost_v2, 3020, 0)                                     \
-  X(cuMemFreeHost, cuMemFreeHost, 2000, 0)                                          \
-  X(cuMemAllocManaged, cuMemAllocManaged, 6000, 0)                                  \
-  X(cuMemGetInfo, cuMemGetInfo_v2, 3020, 0)                                         \
-  X(cuStreamCreate, cuStreamCreate, 2000, 0)                                        \
-  X(cuStreamCreateWithPriority, cuStreamCreateWithPriority, 5050, 0)                \
-  X(cuStreamDestroy, cuStreamDestroy_v2, 4000, 0)                                   \
-  X(cuEventCreate, cuEventCreate, 2000, 0)                                          \
-  X(cuEventDestroy, cuEventDestroy_v2, 4000, 0)                                     \
-  X(cuEventQuery, cuEventQuery, 2000, 0)                                            \
-  X(cuEventSynchronize, cuEventSynchronize, 2000, 0)                                \
-  X(cuEventElapsedTime, cuEventElapsedTime_v2, 12080, 0)                            \
-  X(cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags, 11040, 0)             \
-  X(cuGraphDestroy, cuGraphDestroy, 10000, 0)                                       \
-  X(cuGraphExecDestroy, cuGraphExecDestroy, 10000, 0)                               \
-  X(cuThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, 10010, 0) \
-  X(cuProfilerStart, cuProfilerStart, 4000, 0)                                      \
-  X(cuProfilerStop, cuProfilerStop, 4000, 0)
-// Those with a per-thread-default-stream form are asked for twice, with flag 2 the second time.
-#define SIM_STREAM_FUNCTIONS(X)                                 \
-  X(cuMemcpy, cuMemcpy, 4000)                                   \
-  X(cuMemcpyAsync, cuMemcpyAsync, 4000)                         \
-  X(cuMemcpyHtoD, cuMemcpyHtoD_v2, 3020)                        \
-  X(cuMemcpyDtoH, cuMemcpyDtoH_v2, 3020)                        \
-  X(cuMemcpyDtoD, cuMemcpyDtoD_v2, 3020)                        \
-  X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, 3020)              \
-  X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, 3020)              \
-  X(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, 3020)              \
-  X(cuMemsetD8, cuMemsetD8_v2, 3020)                            \
-  X(cuMemsetD8Async, cuMemsetD8Async, 3020)                     \
-  X(cuMemAllocAsync, cuMemAllocAsync, 11020)                    \
-  X(cuMemFreeAsync, cuMemFreeAsync, 11020)                      \
-  X(cuLaunchKernel, cuLaunchKernel, 4000)                       \
-  X(cuLaunchKernelEx, cuLaunchKernelEx, 11060)                  \
-  X(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel, 9000) \
-  X(cuLaunchHostFunc, cuLaunchHostFunc, 10000)                  \
-  X(cuStreamSynchronize, cuStreamSynchronize, 2000)             \
-  X(cuStreamQuery, cuStreamQuery, 2000)                         \
-  X(cuStreamWaitEvent, cuStreamWaitEvent, 3020)                 \
-  X(cuStreamBeginCapture, cuStreamBeginCapture_v2, 10010)       \
-  X(cuStreamEndCapture, cuStreamEndCapture, 10000)              \
-  X(cuStreamIsCapturing, cuStreamIsCapturing, 10000)            \
-  X(cuEventRecord, cuEventRecord, 2000)                         \
-  X(cuGraphLaunch, cuGraphLaunch, 10000)
-
-struct Driver {
-#define SIM_MEMBER(name, prototype, version, flags) decltype(&::prototype) name = nullptr;
-  SIM_DRIVER_FUNCTIONS(SIM_MEMBER)
-#undef SIM_MEMBER
-#define SIM_MEMBER(name, prototype, version) decltype(&::prototype) name = nullptr, name##_ptsz = nullptr;
-  SIM_STREAM_FUNCTIONS(SIM_MEMBER)
-#undef SIM_MEMBER
-  const DriverInternals* internals = nullptr;
-  bool ready = false;
-};
-
-Driver load() {
-  Driver made;
-  void* handle = dlopen("libcuda.so.1", RTLD_NOW);
-  if (handle == nullptr) return made;
-  const auto first = reinterpret_cast<decltype(&::cuGetProcAddress_v2)>(dlsym(handle, "cuGetProcAddress_v2"));
-  if (first == nullptr) return made;
-  CUdriverProcAddressQueryResult status{};
-  void* found = nullptr;
-  first("", &found, 0, 0, &status);
-  first("cuGetProcAddress", &found, 11030, 0, &status);
-  first("cuGetProcAddress", &found, 12000, 0, &status);
-  const auto ask = reinterpret_cast<decltype(&::cuGetProcAddress_v2)>(found);
-  if (ask == nullptr) return made;
-#define SIM_ASK(name, prototype, version, flags) \
-  ask(#name, &found, version, flags, &status);   \
-  made.name = reinterpret_cast<decltype(made.name)>(found);
-  SIM_DRIVER_FUNCTIONS(SIM_ASK)
-#undef SIM_ASK
-#define SIM_ASK(name, prototype, version)                                                                      \
-  ask(#name, &found, version, 0, &status);                                                                     \
-  made.name = reinterpret_cast<decltype(made.name)>(found);                                                    \
-  ask(#name, &found, version < 7000 ? 7000 : version, CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &status); \
-  made.name##_ptsz = reinterpret_cast<decltype(made.name##_ptsz)>(found);
-  SIM_STREAM_FUNCTIONS(SIM_ASK)
-#undef SIM_ASK
-  if (const auto internals = reinterpret_cast<const DriverInternals* (*)()>(dlsym(handle, "sim_driver_internals"))) {
-    made.internals = internals();
-  }
-  made.ready = made.cuInit != nullptr && made.cuInit(0) == CUDA_SUCCESS;
-  return made;
-}
-
-const Driver& driver() {
-  static const Driver* const one = new Driver(load());
-  return *one;
-}
-
-struct Kernel {
-  void** image = nullptr;
-  std::string name;
-  CUkernel loaded = nullptr;
-};
-
-struct Registry {
-  std::mutex mutex;
-  std::map<const void*, Kernel> kernels;
-  std::map<void**, CUlibrary> libraries;
-};
-Registry& registry() {
-  static Registry* const one = new Registry;
-  return *one;
-}
-
 thread_local int tl_device = 0;
 thread_local cudaError_t tl_last = cudaSuccess;
-struct Call {
-  dim3 grid, block;
-  size_t shared = 0;
-  cudaStream_t stream = nullptr;
-};
-thread_local std::vector<Call> tl_calls;
-
-cudaError_t error_of(CUresult result) {
-  switch (result) {
-    case CUDA_SUCCESS: return cudaSuccess;
-    case CUDA_ERROR_OUT_OF_MEMORY: return cudaErrorMemoryAllocation;
-    case CUDA_ERROR_NOT_INITIALIZED: return cudaErrorInitializationError;
-    case CUDA_ERROR_INVALID_VALUE: return cudaErrorInvalidValue;
-    default: return static_cast<cudaError_t>(result);  // the runtime took the driver's numbers for everything newer
-  }
-}
 
 cudaError_t note(cudaError_t error) {
   if (error != cudaSuccess && error != cudaErrorNotReady) tl_last = error;
@@ -197,26 +49,6 @@ cudaError_t ready() {
   CUcontext context = nullptr;
   const CUresult result = driver().cuDevicePrimaryCtxRetain(&context, tl_device);
   return result == CUDA_SUCCESS ? error_of(driver().cuCtxSetCurrent(context)) : error_of(result);
-}
-
-cudaError_t kernel_of(const void* stub, CUfunction* out) {
-  Registry& all = registry();
-  std::lock_guard<std::mutex> lock(all.mutex);
-  const auto found = all.kernels.find(stub);
-  if (found == all.kernels.end()) return cudaErrorInvalidDeviceFunction;
-  Kernel& kernel = found->second;
-  if (kernel.loaded == nullptr) {
-    CUlibrary& library = all.libraries[kernel.image];
-    if (library == nullptr) {
-      const CUresult result =
-          driver().cuLibraryLoadData(&library, kernel.image, nullptr, nullptr, 0, nullptr, nullptr, 0);
-      if (result != CUDA_SUCCESS) return error_of(result);
-    }
-    const CUresult result = driver().cuLibraryGetKernel(&kernel.loaded, library, kernel.name.c_str());
-    if (result != CUDA_SUCCESS) return error_of(result);
-  }
-  *out = reinterpret_cast<CUfunction>(kernel.loaded);
-  return cudaSuccess;
 }
 
 cudaError_t launch(decltype(&::cuLaunchKernel) function, const void* stub, dim3 grid, dim3 block, void** args,
@@ -274,30 +106,6 @@ using namespace sim;
   }
 
 extern "C" {
-
-SIM_EXPORT void** __cudaRegisterFatBinary(void* image) { return reinterpret_cast<void**>(new void*(image)); }
-SIM_EXPORT void __cudaRegisterFatBinaryEnd(void**) {}
-SIM_EXPORT void __cudaUnregisterFatBinary(void**) {}
-SIM_EXPORT void __cudaRegisterFunction(void** image, const char* stub, char*, const char* name, int, uint3*, uint3*,
-                                       dim3*, dim3*, int*) {
-  std::lock_guard<std::mutex> lock(registry().mutex);
-  registry().kernels[stub] = Kernel{image, name, nullptr};
-}
-SIM_EXPORT void __cudaRegisterVar(void**, char*, char*, const char*, int, size_t, int, int) {}
-SIM_EXPORT unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
-  tl_calls.push_back({grid, block, shared, stream});
-  return 0;
-}
-SIM_EXPORT cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared, void* stream) {
-  if (tl_calls.empty()) return cudaErrorMissingConfiguration;
-  const Call call = tl_calls.back();
-  tl_calls.pop_back();
-  *grid = call.grid;
-  *block = call.block;
-  *shared = call.shared;
-  *static_cast<cudaStream_t*>(stream) = call.stream;
-  return cudaSuccess;
-}
 
 SIM_EXPORT cudaError_t cudaLaunchKernel(const void* func, dim3 grid, dim3 block, void** args, size_t shared,
                                         cudaStream_t stream) {
