@@ -1,21 +1,19 @@
-// See undump_log.h.
+// See undump_log.h. Here: what the lines make of header, page and blocks; text_record.cpp has the bytes of a record.
 #include "tests/golden/undump_log.h"
 
 #include "analyzer/input/log_kinds.h"
 #include "preload/format/counters.h"
 #include "preload/format/crc.h"
+#include "tests/golden/text_line.h"
+#include "tests/golden/text_record.h"
 
-#include <bit>
-#include <charconv>
 #include <cstring>
-#include <deque>
 #include <map>
-#include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 namespace prof::tests {
 
-using analyzer::FieldSignature;
 using analyzer::KindSignature;
 using format::Block;
 using format::kBlockBytes;
@@ -24,97 +22,10 @@ using format::kPayloadBytes;
 
 namespace {
 
-struct Wrong : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-// name=value pairs and bare words of one line.
-class Line {
- public:
-  explicit Line(std::string_view text) : rest_(text) {}
-
-  std::string_view word() {
-    skip_blanks();
-    size_t end = 0;
-    while (end < rest_.size() && rest_[end] != ' ' && rest_[end] != '=') ++end;
-    const std::string_view out = rest_.substr(0, end);
-    rest_.remove_prefix(end);
-    return out;
-  }
-  bool at_end() {
-    skip_blanks();
-    return rest_.empty();
-  }
-  bool take(char c) {
-    if (rest_.empty() || rest_[0] != c) return false;
-    rest_.remove_prefix(1);
-    return true;
-  }
-  void expect(char c) {
-    if (!take(c)) throw Wrong(std::string("'") + c + "' expected before '" + std::string(rest_) + "'");
-  }
-  template <class T> T number() {
-    T value{};
-    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-    if (error != std::errc()) throw Wrong("a number expected before '" + std::string(rest_) + "'");
-    rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
-    return value;
-  }
-  std::string quoted() {
-    expect('"');
-    std::string out;
-    while (!take('"')) {
-      if (rest_.empty()) throw Wrong("a text without its closing quote");
-      char c = rest_[0];
-      rest_.remove_prefix(1);
-      if (c == '\\') c = escape();
-      out += c;
-    }
-    return out;
-  }
-  std::vector<uint8_t> hex() {
-    skip_blanks();
-    std::vector<uint8_t> out;
-    while (!rest_.empty()) out.push_back(static_cast<uint8_t>(hex_byte()));
-    return out;
-  }
-  std::string_view rest() {
-    skip_blanks();
-    return std::exchange(rest_, {});
-  }
-
- private:
-  void skip_blanks() {
-    while (!rest_.empty() && rest_[0] == ' ') rest_.remove_prefix(1);
-  }
-  char hex_byte() {
-    unsigned value = 0;
-    if (rest_.size() < 2 || std::from_chars(rest_.data(), rest_.data() + 2, value, 16).ptr != rest_.data() + 2) {
-      throw Wrong("two hex digits expected before '" + std::string(rest_) + "'");
-    }
-    rest_.remove_prefix(2);
-    return static_cast<char>(value);
-  }
-  char escape() {
-    const char c = rest_.empty() ? '\0' : rest_[0];
-    if (c != '\0') rest_.remove_prefix(1);
-    switch (c) {
-      case 'n': return '\n';
-      case 't': return '\t';
-      case 'r': return '\r';
-      case '"':
-      case '\\': return c;
-      case 'x': return hex_byte();
-      default: throw Wrong("an escape that does not exist");
-    }
-  }
-  std::string_view rest_;
-};
-
 class Undump {
  public:
   void line(std::string_view text) {
-    Line line(text);
+    TextLine line(text);
     const std::string_view word = line.word();
     if (word.empty() || word[0] == '#') return;
     if (word == "prof-log-text") {
@@ -168,17 +79,17 @@ class Undump {
   }
 
  private:
-  uint64_t& at(uint64_t* array, size_t size, Line& line) {
+  uint64_t& at(uint64_t* array, size_t size, TextLine& line) {
     line.at_end();
     const auto index = line.number<size_t>();
     if (index >= size) throw Wrong("there is no such number");
     return array[index];
   }
-  static uint64_t value_after_blank(Line& line) {
+  static uint64_t value_after_blank(TextLine& line) {
     line.at_end();
     return line.number<uint64_t>();
   }
-  template <class T> static bool assign(std::string_view name, std::string_view wanted, Line& line, T& to) {
+  template <class T> static bool assign(std::string_view name, std::string_view wanted, TextLine& line, T& to) {
     if (name != wanted) return false;
     line.expect('=');
     if constexpr (std::is_enum_v<T>) {
@@ -189,7 +100,7 @@ class Undump {
     return true;
   }
 
-  void read_header(Line& line) {
+  void read_header(TextLine& line) {
     while (!line.at_end()) {
       const std::string_view name = line.word();
       format::FileHeader& h = header_;
@@ -204,7 +115,7 @@ class Undump {
       }
     }
   }
-  void read_page(Line& line) {
+  void read_page(TextLine& line) {
     while (!line.at_end()) {
       const std::string_view name = line.word();
       reserved_given_ |= name == "blocks_reserved";
@@ -216,7 +127,7 @@ class Undump {
     }
   }
 
-  void read_ring(Line& line) {
+  void read_ring(TextLine& line) {
     while (!line.at_end()) {
       const std::string_view name = line.word();
       format::RingWords& ring = page_.ring;
@@ -256,7 +167,7 @@ class Undump {
     return false;
   }
 
-  void body_line(std::string_view word, Line& line) {
+  void body_line(std::string_view word, TextLine& line) {
     if (word == "block") {
       end_block();
       begin_block(line);
@@ -278,13 +189,13 @@ class Undump {
     } else {
       const auto kind = by_name_.find(word);
       if (kind == by_name_.end()) throw Wrong("'" + std::string(word) + "' is neither a line nor a kind");
-      read_record(*kind->second, line);
+      add_record(*kind->second, line);
     }
   }
 
   size_t room() const { return kPayloadBytes - block_.header.committed; }
 
-  void begin_block(Line& line) {
+  void begin_block(TextLine& line) {
     block_ = {};
     open_ = true;
     records_given_ = sealed_ = false;
@@ -324,127 +235,13 @@ class Undump {
     body_.insert(body_.end(), bytes, bytes + kBlockBytes);
   }
 
-  struct Value {
-    uint64_t number = 0;
-    std::string text;
-    std::vector<format::CallPair> pairs;
-    std::vector<uint64_t> numbers;
-    uint32_t unit = 0;
-    bool present = false;
-  };
-
-  Value read_value(const FieldSignature& field, Line& line) {
-    Value value;
-    value.present = true;
-    line.expect('=');
-    if (field.encoding == 'x') {
-      value.text = line.quoted();
-    } else if (field.encoding == 's') {
-      value.number = static_cast<uint64_t>(line.number<int64_t>());
-    } else if (field.encoding == 'a') {
-      line.expect('[');
-      while (!line.take(']')) {
-        value.numbers.push_back(line.number<uint64_t>());
-        line.take(' ');
-      }
-    } else if (field.encoding == 'p' || field.encoding == 'q' || field.encoding == 'w') {
-      line.expect('[');
-      if (field.encoding == 'w' && line.take('u')) value.unit = read_unit(line);
-      while (!line.take(']')) {
-        format::CallPair pair;
-        pair.time = line.number<uint64_t>();
-        line.expect(':');
-        pair.correlation = line.number<uint32_t>();
-        value.pairs.push_back(pair);
-        line.take(' ');
-      }
-    } else {
-      value.number = line.number<uint64_t>();
-    }
-    return value;
-  }
-
-  static uint32_t read_unit(Line& line) {
-    for (const char c : std::string_view("nit=")) line.expect(c);
-    const auto unit = line.number<uint64_t>();
-    line.take(' ');
-    if (!std::has_single_bit(unit) || unit > uint64_t{1} << format::kMaxMomentUnit)
-      throw Wrong("a unit is a power of two");
-    return static_cast<uint32_t>(std::countr_zero(unit));
-  }
-
-  // Whether an optional field takes bytes. What a k stands for depends on the records before it.
-  bool is_stored(const KindSignature& kind, const std::vector<Value>& values, size_t field) const {
-    if (kind.fields[field].encoding != 'k') return values[field].present;
-    return !state_.follows(static_cast<uint32_t>(values[field].number),
-                           static_cast<uint32_t>(values[field + 1].number));
-  }
-
-  void read_record(const KindSignature& kind, Line& line) {
+  void add_record(const KindSignature& kind, TextLine& line) {
     if (!open_) throw Wrong("a record outside a block");
-    std::vector<Value> values(kind.fields.size());
-    size_t bytes = 16;
-    while (!line.at_end()) {
-      const std::string_view name = line.word();
-      size_t i = 0;
-      while (i < kind.fields.size() && kind.fields[i].name != name) ++i;
-      if (i == kind.fields.size()) throw Wrong(std::string(kind.name) + " has no field '" + std::string(name) + "'");
-      values[i] = read_value(kind.fields[i], line);
-      bytes += 20 + values[i].text.size() + values[i].pairs.size() * 20 + values[i].numbers.size() * 10;
-    }
-    std::vector<uint8_t> encoded(bytes + kind.fields.size() * 20);
-    const uint8_t* const end = encode(kind, values, encoded.data());
-    const auto size = static_cast<size_t>(end - encoded.data());
-    if (size > room()) throw Wrong("the block is full: start another one");
-    std::memcpy(block_.payload + block_.header.committed, encoded.data(), size);
-    block_.header.committed += static_cast<uint32_t>(size);
+    const std::vector<uint8_t> encoded = encode_record(kind, line, state_);
+    if (encoded.size() > room()) throw Wrong("the block is full: start another one");
+    std::memcpy(block_.payload + block_.header.committed, encoded.data(), encoded.size());
+    block_.header.committed += static_cast<uint32_t>(encoded.size());
     ++count_;
-  }
-
-  uint8_t* encode(const KindSignature& kind, const std::vector<Value>& values, uint8_t* to) {
-    uint32_t mask = 0;
-    uint32_t bit = 1;
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (!kind.fields[i].optional) continue;
-      if (is_stored(kind, values, i)) mask |= bit;
-      bit <<= 1;
-    }
-    format::detail::EncodeVisitor out{format::put_varint(to, static_cast<uint64_t>(kind.kind) << 3 | mask), state_};
-    for (size_t i = 0; i < values.size(); ++i) {
-      const Value& value = values[i];
-      if (kind.fields[i].optional && kind.fields[i].encoding != 'k' && !value.present) continue;
-      switch (kind.fields[i].encoding) {
-        case 'v': out.value("", value.number); break;
-        case 's': out.signed_value("", static_cast<int64_t>(value.number)); break;
-        case 't': out.time("", value.number); break;
-        case 'g': out.gpu_time("", value.number); break;
-        case 'c': out.correlation("", static_cast<uint32_t>(value.number)); break;
-        case 'n':
-          if (value.number == 0) throw Wrong("a graph node that is 0 is left out");
-          out.optional_node("", value.number);
-          break;
-        case 'd': out.depth("", value.number); break;
-        case 'x': out.text("", value.text); break;
-        case 'a': out.numbers("", {value.numbers.data(), nullptr, static_cast<uint32_t>(value.numbers.size())}); break;
-        case 'k':
-          out.launch_of("", static_cast<uint32_t>(value.number), "",
-                        static_cast<format::GpuStreamId>(values[i + 1].number));
-          break;
-        case 'r': break;  // with the k before it
-        default: encode_pairs(kind.fields[i].encoding, value, out);
-      }
-    }
-    return out.to;
-  }
-
-  static void encode_pairs(char encoding, const Value& value, format::detail::EncodeVisitor& out) {
-    const format::CallPairs pairs{value.pairs.data(), static_cast<uint32_t>(value.pairs.size()), value.unit};
-    if (pairs.count > format::kMaxCallPairs) throw Wrong("more pairs than a record may have");
-    switch (encoding) {
-      case 'p': out.pairs("", pairs); break;
-      case 'q': out.gpu_pairs("", pairs); break;
-      default: out.moments("", pairs); break;
-    }
   }
 
   format::FileHeader header_{.magic = 0,

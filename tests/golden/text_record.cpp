@@ -1,0 +1,136 @@
+// See text_record.h.
+#include "tests/golden/text_record.h"
+
+#include <bit>
+#include <string>
+#include <string_view>
+
+namespace prof::tests {
+
+using analyzer::FieldSignature;
+using analyzer::KindSignature;
+
+namespace {
+
+struct Value {
+  uint64_t number = 0;
+  std::string text;
+  std::vector<format::CallPair> pairs;
+  std::vector<uint64_t> numbers;
+  uint32_t unit = 0;
+  bool present = false;
+};
+
+uint32_t read_unit(TextLine& line) {
+  for (const char c : std::string_view("nit=")) line.expect(c);
+  const auto unit = line.number<uint64_t>();
+  line.take(' ');
+  if (!std::has_single_bit(unit) || unit > uint64_t{1} << format::kMaxMomentUnit)
+    throw Wrong("a unit is a power of two");
+  return static_cast<uint32_t>(std::countr_zero(unit));
+}
+
+Value read_value(const FieldSignature& field, TextLine& line) {
+  Value value;
+  value.present = true;
+  line.expect('=');
+  if (field.encoding == 'x') {
+    value.text = line.quoted();
+  } else if (field.encoding == 's') {
+    value.number = static_cast<uint64_t>(line.number<int64_t>());
+  } else if (field.encoding == 'a') {
+    line.expect('[');
+    while (!line.take(']')) {
+      value.numbers.push_back(line.number<uint64_t>());
+      line.take(' ');
+    }
+  } else if (field.encoding == 'p' || field.encoding == 'q' || field.encoding == 'w') {
+    line.expect('[');
+    if (field.encoding == 'w' && line.take('u')) value.unit = read_unit(line);
+    while (!line.take(']')) {
+      format::CallPair pair;
+      pair.time = line.number<uint64_t>();
+      line.expect(':');
+      pair.correlation = line.number<uint32_t>();
+      value.pairs.push_back(pair);
+      line.take(' ');
+    }
+  } else {
+    value.number = line.number<uint64_t>();
+  }
+  return value;
+}
+
+// Whether an optional field takes bytes. What a k stands for depends on the records before it.
+bool is_stored(const KindSignature& kind, const std::vector<Value>& values, size_t field,
+               const format::CodecState& state) {
+  if (kind.fields[field].encoding != 'k') return values[field].present;
+  return !state.follows(static_cast<uint32_t>(values[field].number), static_cast<uint32_t>(values[field + 1].number));
+}
+
+void encode_pairs(char encoding, const Value& value, format::detail::EncodeVisitor& out) {
+  const format::CallPairs pairs{value.pairs.data(), static_cast<uint32_t>(value.pairs.size()), value.unit};
+  if (pairs.count > format::kMaxCallPairs) throw Wrong("more pairs than a record may have");
+  switch (encoding) {
+    case 'p': out.pairs("", pairs); break;
+    case 'q': out.gpu_pairs("", pairs); break;
+    default: out.moments("", pairs); break;
+  }
+}
+
+uint8_t* encode(const KindSignature& kind, const std::vector<Value>& values, format::CodecState& state, uint8_t* to) {
+  uint32_t mask = 0;
+  uint32_t bit = 1;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!kind.fields[i].optional) continue;
+    if (is_stored(kind, values, i, state)) mask |= bit;
+    bit <<= 1;
+  }
+  format::detail::EncodeVisitor out{format::put_varint(to, static_cast<uint64_t>(kind.kind) << 3 | mask), state};
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Value& value = values[i];
+    if (kind.fields[i].optional && kind.fields[i].encoding != 'k' && !value.present) continue;
+    switch (kind.fields[i].encoding) {
+      case 'v': out.value("", value.number); break;
+      case 's': out.signed_value("", static_cast<int64_t>(value.number)); break;
+      case 't': out.time("", value.number); break;
+      case 'g': out.gpu_time("", value.number); break;
+      case 'c': out.correlation("", static_cast<uint32_t>(value.number)); break;
+      case 'n':
+        if (value.number == 0) throw Wrong("a graph node that is 0 is left out");
+        out.optional_node("", value.number);
+        break;
+      case 'd': out.depth("", value.number); break;
+      case 'x': out.text("", value.text); break;
+      case 'a': out.numbers("", {value.numbers.data(), nullptr, static_cast<uint32_t>(value.numbers.size())}); break;
+      case 'k':
+        out.launch_of("", static_cast<uint32_t>(value.number), "",
+                      static_cast<format::GpuStreamId>(values[i + 1].number));
+        break;
+      case 'r': break;  // with the k before it
+      default: encode_pairs(kind.fields[i].encoding, value, out);
+    }
+  }
+  return out.to;
+}
+
+}  // namespace
+
+std::vector<uint8_t> encode_record(const KindSignature& kind, TextLine& line, format::CodecState& state) {
+  std::vector<Value> values(kind.fields.size());
+  size_t bytes = 16;
+  while (!line.at_end()) {
+    const std::string_view name = line.word();
+    size_t i = 0;
+    while (i < kind.fields.size() && kind.fields[i].name != name) ++i;
+    if (i == kind.fields.size()) throw Wrong(std::string(kind.name) + " has no field '" + std::string(name) + "'");
+    values[i] = read_value(kind.fields[i], line);
+    bytes += 20 + values[i].text.size() + values[i].pairs.size() * 20 + values[i].numbers.size() * 10;
+  }
+  std::vector<uint8_t> encoded(bytes + kind.fields.size() * 20);
+  const uint8_t* const end = encode(kind, values, state, encoded.data());
+  encoded.resize(static_cast<size_t>(end - encoded.data()));
+  return encoded;
+}
+
+}  // namespace prof::tests
