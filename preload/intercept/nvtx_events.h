@@ -1,4 +1,4 @@
-// NVTX events into the log: what each function of nvtx.cpp records. Push and pop are the hot ones. In the program.
+// NVTX events into the log: what each of nvtx_functions.h records. Push and pop are the hot ones. In the program.
 #pragma once
 
 #include "preload/intercept/nvtx_api.h"

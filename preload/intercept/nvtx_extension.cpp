@@ -1,5 +1,5 @@
 // NVTX's payload and counter extensions: InitializeInjectionNvtxExtension, by which each shared object of the program that uses one
-// finds our functions, and these functions. As in nvtx.cpp: ours, then the chained tool's, whose numbers of schemas and counters
+// finds our functions, and these functions. As in nvtx_functions.h: ours, then the chained tool's, whose numbers of schemas and counters
 // the program gets, so that it need not be told apart what is whose.
 #include "preload/format/nvtx_types.h"
 #include "preload/intercept/nvtx_chain.h"
