@@ -82,6 +82,14 @@
 
 #elif defined(__aarch64__)
 
+.macro leave stack
+	ldp	x29, x30, [sp, #(\stack + CALL_BYTES)]
+	.cfi_restore 29
+	.cfi_restore 30
+	add	sp, sp, #(\stack + CALL_BYTES + 16)
+	.cfi_def_cfa_offset 0
+.endm
+
 .macro entry name, begin, end, stack, direct
 	.text
 	.p2align 4
@@ -131,19 +139,11 @@
 	bl	\end
 	ldr	x0, [sp, #(\stack + RESULT)]
 	.cfi_remember_state
-	ldp	x29, x30, [sp, #(\stack + CALL_BYTES)]
-	.cfi_restore 29
-	.cfi_restore 30
-	add	sp, sp, #(\stack + CALL_BYTES + 16)
-	.cfi_def_cfa_offset 0
+	leave	\stack
 	ret
 2:
 	.cfi_restore_state
-	ldp	x29, x30, [sp, #(\stack + CALL_BYTES)]
-	.cfi_restore 29
-	.cfi_restore 30
-	add	sp, sp, #(\stack + CALL_BYTES + 16)
-	.cfi_def_cfa_offset 0
+	leave	\stack
 	br	x16
 	.cfi_endproc
 	.size	\name, . - \name
