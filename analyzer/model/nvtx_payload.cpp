@@ -2,6 +2,7 @@
 #include "analyzer/model/nvtx_payload.h"
 
 #include "analyzer/model/nvtx_values.h"
+#include "analyzer/model/payload_shapes.h"
 #include "analyzer/output/json_text.h"
 #include "preload/format/nvtx_types.h"
 #include "preload/format/wire.h"
@@ -13,7 +14,6 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
-#include <unordered_map>
 
 namespace prof::analyzer {
 
@@ -21,20 +21,14 @@ namespace {
 
 namespace nvtx = format::nvtx;
 
-constexpr int kMaxDepth = 8;
 constexpr size_t kMaxValues = 512;     // of one event
 constexpr size_t kMaxElements = 4096;  // of one array
 constexpr uint64_t kMaxWork = 20'000;
 
-struct Shape {
-  uint64_t size = 0;  // 0: depends on values, or not known
-  uint64_t align = 1;
-};
-
 class Decoder {
  public:
   Decoder(const PayloadSchemas& schemas, const std::vector<const RecordedPayload*>& payloads, DecodedPayload& to)
-      : schemas_(schemas), payloads_(payloads), to_(to) {}
+      : schemas_(schemas), payloads_(payloads), to_(to), shapes_(schemas) {}
 
   void run() {
     for (const RecordedPayload* payload : payloads_) {
@@ -120,77 +114,21 @@ class Decoder {
     return fmt::format("{}", value);
   }
 
-  Shape shape_of(const format::NvtxSchemaEntry& entry, int depth) const {
-    if ((entry.flags & nvtx::kFlagPointer) != 0 || nvtx::is_text_pointer(entry.type, entry.flags, entry.detail))
-      return {8, 8};
-    if (const DefinedSchema* const nested = schemas_.find(entry.nested); nested != nullptr && entry.type == 0)
-      return shape_of(*nested, depth + 1);
-    const uint64_t size = nvtx::type_bytes(entry.type);
-    return {size, std::clamp<uint64_t>(size, 1, 16)};
-  }
-
-  // Of a whole schema, as the recorder computes it.
-  Shape shape_of(const DefinedSchema& schema, int depth) const {
-    const auto [known, added] = shapes_.try_emplace(&schema);  // one that contains itself has no size
-    if (!added) return known->second;
-    const Shape shape = computed_shape(schema, depth);
-    return shapes_[&schema] = shape;
-  }
-  Shape computed_shape(const DefinedSchema& schema, int depth) const {
-    if (schema.def.type == format::kSchemaEnum) {
-      const uint64_t size = schema.def.bytes == 0 ? 4 : schema.def.bytes;
-      return {size, size};
-    }
-    Shape shape;
-    if (depth > kMaxDepth) return shape;
-    uint64_t at = 0, largest = 0;
-    bool known = schema.def.type != format::kSchemaDynamic;
-    const bool is_union = schema.def.type == format::kSchemaUnion || schema.def.type == format::kSchemaUnionInside;
-    for (const format::NvtxSchemaEntry& entry : schema.entries) {
-      const Shape one = shape_of(entry, depth);
-      const uint64_t align = packed(schema, one.align);
-      shape.align = std::max(shape.align, align);
-      at = entry.offset != 0 ? entry.offset : is_union ? 0 : (at + align - 1) / align * align;
-      const uint64_t size = fixed_bytes(entry, one.size);
-      known = known && size != 0;
-      at += std::min<uint64_t>(size, UINT32_MAX);
-      largest = std::max(largest, at);
-    }
-    if (schema.def.bytes != 0) {
-      shape.size = schema.def.bytes;
-    } else if (known) {
-      shape.size = (largest + shape.align - 1) / shape.align * shape.align;
-    }
-    return shape;
-  }
-  static uint64_t packed(const DefinedSchema& schema, uint64_t align) {
-    return schema.def.pack_align != 0 ? std::min(align, schema.def.pack_align) : align;
-  }
-  // 0: it depends on values.
-  static uint64_t fixed_bytes(const format::NvtxSchemaEntry& entry, uint64_t one) {
-    if ((entry.flags & nvtx::kFlagPointer) != 0 || nvtx::is_text_pointer(entry.type, entry.flags, entry.detail))
-      return 8;
-    const uint64_t array = entry.flags & nvtx::kArrayMask;
-    if (array == nvtx::kArrayFixed || (array == 0 && nvtx::is_string(entry.type)))
-      return entry.detail < UINT32_MAX ? one * entry.detail : 0;
-    return array == 0 ? one : 0;
-  }
-
   // The entries of a schema whose first byte is at `base`. Returns the byte behind the last one read; nullopt: not known.
   // `selected`: of a union, the member that counts.
   std::optional<uint64_t> entries(const DefinedSchema& schema, uint64_t base, const std::string& prefix, int depth,
                                   std::optional<uint64_t> selected) {
-    if (depth > kMaxDepth) {
+    if (depth > kMaxPayloadDepth) {
       ++to_.unread;
       return std::nullopt;
     }
-    const bool is_union = schema.def.type == format::kSchemaUnion || schema.def.type == format::kSchemaUnionInside;
+    const bool is_union = is_payload_union(schema);
     std::vector<std::optional<uint64_t>> integers(schema.entries.size());
     std::optional<uint64_t> at = base;
     for (size_t i = 0; i < schema.entries.size() && to_.values.size() < kMaxValues; ++i) {
       const format::NvtxSchemaEntry& entry = schema.entries[i];
-      const Shape one = shape_of(entry, depth);
-      const uint64_t align = packed(schema, one.align);
+      const PayloadShape one = shapes_.of(entry, depth);
+      const uint64_t align = packed_align(schema, one.align);
       if (entry.offset != 0) {
         if (entry.offset > UINT32_MAX) {
           ++to_.unread;
@@ -359,7 +297,7 @@ class Decoder {
     uint64_t address = 0;
     if (have(at, 8)) std::memcpy(&address, bytes_.data() + at, 8);
     const auto place = place_of(address);
-    if (!place || depth >= kMaxDepth) {
+    if (!place || depth >= kMaxPayloadDepth) {
       if ((entry.flags & nvtx::kFlagHide) == 0) add(std::move(name), fmt::format("\"0x{:x}\"", address));
       return;
     }
@@ -369,17 +307,16 @@ class Decoder {
     payload_ = place->first;
     format::NvtxSchemaEntry direct = entry;
     direct.flags &= ~nvtx::kFlagPointer;
-    value(direct, place->second, one == 8 ? pointed_size(direct, depth) : one, std::move(name), depth + 1, integers,
+    value(direct, place->second, one == 8 ? shapes_.of(direct, depth).size : one, std::move(name), depth + 1, integers,
           integers.size() - 1);
     bytes_ = bytes;
     payload_ = payload;
   }
-  uint64_t pointed_size(const format::NvtxSchemaEntry& entry, int depth) const { return shape_of(entry, depth).size; }
 
   const PayloadSchemas& schemas_;
   const std::vector<const RecordedPayload*>& payloads_;
   DecodedPayload& to_;
-  mutable std::unordered_map<const DefinedSchema*, Shape> shapes_;
+  PayloadShapes shapes_;
   uint64_t work_ = 0;                         // values read: schemas within schemas can ask for more than anyone can do
   const RecordedPayload* payload_ = nullptr;  // that is being read
   std::string_view bytes_;                    // of it
