@@ -3,7 +3,7 @@
 #include "analyzer/model/call_class.h"
 #include "analyzer/model/calls_by_time.h"
 #include "analyzer/model/event_marks.h"
-#include "analyzer/model/long_launches.h"
+#include "analyzer/model/full_queues.h"
 #include "analyzer/model/prefault.h"
 #include "analyzer/model/value_waits.h"
 
@@ -27,7 +27,7 @@ uint64_t pair(uint32_t high, uint32_t low) { return uint64_t{high} << 32 | low; 
 
 class Finder {
  public:
-  Finder(const Trace& trace, Dependencies& to) : trace_(trace), to_(to), calls_(trace), values_(trace) {}
+  Finder(const Trace& trace, Dependencies& to) : trace_(trace), to_(to), calls_(trace), values_(trace), full_(trace) {}
 
   void run() {
     find_operations_of_launches();
@@ -35,11 +35,10 @@ class Finder {
     find_events_of_graphs();
     memory_ops_.resize(trace_.memory_ops.size());
     streams_.resize(trace_.streams.size() + trace_.host_streams.size());
-    for (uint32_t s = 0; s < trace_.streams.size(); ++s) streams_[s].finished = trace_.streams[s].operations.first;
     recent_.resize(trace_.processes.size());
     for (CallsByTime order(trace_); !order.done();) call(order.next());
     find_waits_for_values();
-    keep_blocked_launches();
+    full_.find_waits(to_);
     const auto by_waiter = [](const Wait& a, const Wait& b) {
       return a.waiter != b.waiter ? a.waiter < b.waiter : a.operation < b.operation;
     };
@@ -50,7 +49,6 @@ class Finder {
  private:
   struct StreamNow {
     uint32_t launched = kNone;     // its latest launched operation
-    uint32_t finished = 0;         // GPU streams: operations before this row have ended
     uint32_t seen_legacy = kNone;  // the legacy stream's operation it was last ordered behind
     bool recent = false;           // in recent_
     bool dirty = false;            // in Context::dirty
@@ -66,10 +64,7 @@ class Finder {
     uint32_t legacy = kNone;      // latest operation of the legacy stream
     std::vector<uint32_t> dirty;  // blocking streams launched into since then
   };
-  // Ends may be reversed in a damaged trace.
-  int64_t end_of(uint32_t operation) const {
-    return std::max(trace_.operations[operation].start_ns, trace_.operations[operation].end_ns);
-  }
+  int64_t end_of(uint32_t operation) const { return trace_.operations[operation].last_ns(); }
 
   void find_operations_of_launches() {
     first_.resize(trace_.host.size());
@@ -136,7 +131,7 @@ class Finder {
     for (const uint32_t dependency : std::exchange(stream.waits, {})) operation_waits(first, dependency);
     for (const uint32_t op : std::exchange(stream.values, {})) memory_ops_[op] = {first, true};
     if (from_log(event)) order_behind_legacy(event, key, first, operation);
-    if (key < trace_.streams.size()) look_for_full_queue(row, event, key);
+    if (key < trace_.streams.size()) full_.launch(row, key, stream.launched);
     stream.launched = operation;
     touch(process_index(event), key);
     if (gpu_stream != key) {
@@ -192,33 +187,6 @@ class Finder {
     if (context.legacy != kNone && stream.seen_legacy != context.legacy) operation_waits(first, context.legacy, 1);
     stream.seen_legacy = context.legacy;
     if (!std::exchange(stream.dirty, true)) context.dirty.push_back(key);
-  }
-
-  // A launch that met a full queue: waits for the last operation that finished before it returned.
-  void look_for_full_queue(uint32_t row, const HostEvent& event, uint32_t key) {
-    const Rows rows = trace_.streams[key].operations;
-    StreamNow& stream = streams_[key];
-    while (stream.finished < rows.last && end_of(stream.finished) <= event.begin_ns) ++stream.finished;
-    if (stream.launched == kNone || stream.launched < stream.finished) return;
-    if (stream.launched + 1 - stream.finished < kQueueFullFrom) return;
-    uint32_t last = stream.finished;
-    for (uint32_t step = 1u << 12; step != 0; step >>= 1) {  // ends grow: no further than 8,191 ahead
-      if (step < rows.last - last && end_of(last + step) <= event.end_ns) last += step;
-    }
-    if (last < rows.last && end_of(last) > event.begin_ns && end_of(last) <= event.end_ns) full_.push_back({row, last});
-  }
-
-  void keep_blocked_launches() {
-    if (full_.empty()) return;
-    std::vector<bool> wanted(trace_.apis.size());
-    for (const Wait& wait : full_) wanted[trace_.host[wait.waiter].api()] = true;
-    const LongLaunches launches(trace_, wanted);
-    for (const Wait& wait : full_) {
-      if (!launches.is_long(trace_.host[wait.waiter])) continue;
-      to_.blocked_launches.push_back(wait.waiter);
-      to_.of_calls.push_back(wait);
-    }
-    std::sort(to_.blocked_launches.begin(), to_.blocked_launches.end());
   }
 
   struct Record {
@@ -390,7 +358,7 @@ class Finder {
   std::unordered_map<HandleKey, Context, HandleHash> contexts_;
   std::vector<StreamNow> streams_;             // GPU streams, then handles whose GPU stream is not known
   std::vector<std::vector<uint32_t>> recent_;  // by process
-  std::vector<Wait> full_;
+  FullQueues full_;
 };
 
 }  // namespace

@@ -35,6 +35,7 @@ struct GpuOperation {
   bool has_kernel() const { return kind() == GpuKind::Kernel || kind() == GpuKind::Graph; }
   bool linked() const { return launch != kNone; }
   int64_t duration_ns() const { return end_ns > start_ns ? end_ns - start_ns : 0; }  // reversed: counted in Coverage
+  int64_t last_ns() const { return end_ns > start_ns ? end_ns : start_ns; }
 };
 static_assert(sizeof(GpuOperation) == 48);
 
