@@ -1,5 +1,6 @@
 // Which sequences of kernels repeat: exact counts, loops once and in step, nothing across streams and pauses.
-#include "analyzer/analysis/sequences.h"
+#include "analyzer/analysis/repeated_sequences.h"
+#include "analyzer/analysis/sequence_counts.h"
 #include "tests/unit/analyzer/hand_trace.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Which sequences of operations come again and again on a stream? The report is `sequences`; the search is here for tests.
+// Which sequences of operations come again and again on a stream, each loop as its body? For the report `sequences`.
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
@@ -8,10 +8,6 @@
 #include <vector>
 
 namespace prof::analyzer {
-
-inline constexpr uint32_t kShortestSequence = 2, kLongestSequence = 8;
-inline constexpr int64_t kSequencePause = 1'000'000;  // ns without work on the stream end a sequence
-inline constexpr int64_t kShortKernel = 10'000;       // ns
 
 // 2 to 8 operations of the same names in the same order on one stream, without a pause between them. Times are sums over
 // `count` occurrences that do not overlap one another.
@@ -30,7 +26,8 @@ struct Sequences {
 };
 
 // Sequences that occur at least twice and are maximal: none is part of a longer one (of up to 8) that occurs as often, and at
-// least half of the occurrences of each lie outside those of better ones, so that a loop shows as its body and not out of step. O(n) for n operations, with memory for at most 2^20 distinct sequences of a length.
+// least half of the occurrences of each lie outside those of better ones, so that a loop shows as its body and not out of
+// step. O(n) for n operations, with memory for at most 2^20 distinct sequences of a length.
 Sequences find_sequences(const AnalysisInput& input, const std::vector<Window>& windows);
 
 }  // namespace prof::analyzer
