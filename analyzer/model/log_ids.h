@@ -1,0 +1,64 @@
+// Offline, inside the builder only: which id of the model has what one log defined?
+#pragma once
+
+#include "analyzer/model/row_ids.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace prof::analyzer {
+
+// Ids of one log -> ids of the model.
+class IdMap {
+ public:
+  void set(uint32_t from, uint32_t to) {
+    if (from < kDense) {
+      if (dense_.size() <= from) dense_.resize(from + 1, kNone);
+      dense_[from] = to;
+    } else {
+      sparse_[from] = to;
+    }
+  }
+  // kNone: not defined in what is left of the log.
+  uint32_t find(uint32_t from) const {
+    if (from < dense_.size()) return dense_[from];
+    if (from < kDense || sparse_.empty()) return kNone;
+    const auto found = sparse_.find(from);
+    return found == sparse_.end() ? kNone : found->second;
+  }
+  uint32_t find_or(uint32_t from, uint32_t other) const {
+    const uint32_t found = find(from);
+    return found == kNone ? other : found;
+  }
+
+ private:
+  static constexpr uint32_t kDense = 1u << 22;
+  std::vector<uint32_t> dense_;
+  std::unordered_map<uint32_t, uint32_t> sparse_;
+};
+
+// What the definitions of one log became.
+struct LogIds {
+  IdMap apis;                           // -> index of Trace::apis
+  std::vector<uint32_t> outer;          // indices of Trace::apis that are of the CUDA run time
+  IdMap configs;                        // -> KernelId
+  IdMap config_apis;                    // ConfigId -> index of Trace::apis
+  IdMap kernels;                        // -> KernelId
+  IdMap graphs;                         // -> GraphId
+  IdMap graph_runs;                     // CUPTI's number of an executable graph -> KernelId that names it
+  IdMap host_streams;                   // -> HostStreamId
+  IdMap contexts;                       // -> HostStreamId that stands for the context
+  IdMap pools;                          // -> row of Trace::memory_pools
+  IdMap streams;                        // -> StreamId
+  IdMap labels;                         // -> LabelId
+  IdMap domains;                        // -> StringId
+  IdMap threads;                        // -> ThreadId
+  IdMap stacks;                         // -> StackId
+  IdMap counter_sets;                   // -> CounterTable::sets
+  std::vector<size_t> counter_metrics;  // by these: how many values
+  uint32_t unknown_stream = kNone;      // GPU stream for records whose definition is lost
+};
+
+}  // namespace prof::analyzer
