@@ -28,7 +28,8 @@ void start_clock(const char* choice);
 
 inline uint64_t now_ticks() {
 #if defined(__x86_64__)
-  if (g_clock.tsc.load(std::memory_order_relaxed)) return __rdtsc();
+  if (g_clock.tsc.load(std::memory_order_relaxed)) [[likely]]
+    return __rdtsc();
 #endif
   return g_clock.read();
 }

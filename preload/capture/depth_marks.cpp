@@ -13,6 +13,7 @@
 namespace prof::preload {
 
 std::atomic<bool> g_marks_on{false};
+uint64_t g_mark_pause = 0;
 std::atomic<uint32_t> g_captures{0};
 
 namespace {
@@ -87,7 +88,8 @@ void place(StreamState& state, uint64_t number) {
 
 }  // namespace
 
-void open_marks(Marks marks) {
+void open_marks(Marks marks, uint64_t pause_ticks) {
+  g_mark_pause = pause_ticks;
   g_marks_on.store(marks != Marks::None, std::memory_order_relaxed);
   g_write_values = marks == Marks::Values;
   g_captures.store(0, std::memory_order_relaxed);
@@ -107,9 +109,10 @@ void place_mark_if_due(StreamState& state, bool programmatic) {
   if (programmatic) state.programmatic.store(true, std::memory_order_relaxed);
   const uint64_t number = state.launched.load();
   uint64_t last = state.marked.load(std::memory_order_relaxed);
-  if (number - last < kMarkEvery || state.marks_off.load(std::memory_order_relaxed)) return;
+  if (number - last < kMarkEvery || marked_just_now(state) || state.marks_off.load(std::memory_order_relaxed)) return;
   if (cupti_client_active()) return;  // our calls would be in another profiler's records
   if (!state.marked.compare_exchange_strong(last, number, std::memory_order_relaxed)) return;
+  state.mark_tick.store(state.last_launch_tick.load(std::memory_order_relaxed), std::memory_order_relaxed);
   g_placing.fetch_add(1, std::memory_order_seq_cst);
   if (g_captures.load(std::memory_order_seq_cst) != 0 || state.programmatic.load(std::memory_order_relaxed)) {
     count(format::Counter::depth_marks_skipped);

@@ -1,5 +1,5 @@
-// Completion marks: behind every 32nd operation of a stream something that tells when the GPU got there, so that a program that
-// never synchronises still has a live depth. PROF_DEPTH=marks records events without timing (mark_events.h), PROF_DEPTH=values
+// Completion marks: behind every 32nd operation of a stream, at most once in half a millisecond, something that tells when the GPU got
+// there, so that a program that never synchronises still has a live depth. PROF_DEPTH=marks records events without timing (mark_events.h), PROF_DEPTH=values
 // lets the GPU write the launch number into a word of pinned memory; each takes the other's way where the driver refuses its own.
 //
 // A mark is placed right behind an operation of the program on the same stream and nowhere else. Never while anybody
@@ -11,12 +11,21 @@
 
 namespace prof::preload {
 
-inline constexpr uint64_t kMarkEvery =
-    32;  // every 16th cost 2 % of a launch loop more, every 64th no less (an H200, 2026-11-21)
+inline constexpr uint64_t kMarkEvery = 32;
+// With an event every 32nd launch a loop of empty kernels with GPU times took 3 % longer than without: 4 us each, the driver's two calls
+// under CUPTI (an H200, 2026-11-24, in turn in one process). Once in half a millisecond that is below 1 % of any program.
+inline constexpr uint64_t kMarksPerSecond = 2000;
 
 enum class Marks { None, Events, Values };
-void open_marks(Marks marks);
-extern std::atomic<bool> g_marks_on;  // set when a life opens
+void open_marks(Marks marks, uint64_t pause_ticks);  // at least so long between two marks of a stream
+extern std::atomic<bool> g_marks_on;                 // set when a life opens
+extern uint64_t g_mark_pause;                        // ticks
+
+// Launches, but not time, have passed since the stream's last mark.
+inline bool marked_just_now(const StreamState& state) {
+  return state.last_launch_tick.load(std::memory_order_relaxed) - state.mark_tick.load(std::memory_order_relaxed) <
+         g_mark_pause;
+}
 
 // A part of the run ends and the program goes on: no marks any more, and their events are given back to the driver.
 void close_marks();

@@ -24,11 +24,11 @@ inline bool is_created_stream(CUstream stream) {
 // Null: table full, counted. Driver calls it makes are bracketed and do not touch the stream's work.
 StreamState* find_or_define_stream(CUstream stream, NullStream null_stream);
 inline StreamState* stream_state(CUstream stream, NullStream null_stream) {
-  if (is_created_stream(stream) && t_local.state != nullptr) {
+  if (is_created_stream(stream) && t_local.state != nullptr) [[likely]] {
     // Most launches go where the thread's last one went. A slot in use again has another handle or is this stream.
     StreamState* const last = t_local.state->last_stream;
     if (last != nullptr && last->handle.load(std::memory_order_relaxed) == stream &&
-        last->live.load(std::memory_order_acquire)) {
+        last->live.load(std::memory_order_acquire)) [[likely]] {
       return last;
     }
   }
@@ -61,7 +61,7 @@ inline void launched(StreamState* state, uint64_t operations, uint64_t tick) {
   if (state == nullptr || operations == 0) return;
   // Told before the count: whoever sees the count sees the tick. (Two threads on one stream may swap their ticks within a few
   // ns; a context synchronisation that returns in just that moment would take the later launch as finished.)
-  if (state->last_launch_tick.load(std::memory_order_relaxed) < tick) {
+  if (state->last_launch_tick.load(std::memory_order_relaxed) < tick) [[likely]] {
     state->last_launch_tick.store(tick, std::memory_order_relaxed);
   }
   state->launched.add(operations, t_local.state);
@@ -71,7 +71,7 @@ inline void launched(StreamState* state, uint64_t operations, uint64_t tick) {
 inline void mark_if_due(StreamState* state, bool programmatic) {
   if (!g_marks_on.load(std::memory_order_relaxed) || state == nullptr) return;
   const uint64_t since = state->launched.load() - state->marked.load(std::memory_order_relaxed);
-  if (since < kMarkEvery && !programmatic) [[likely]]
+  if ((since < kMarkEvery || marked_just_now(*state)) && !programmatic) [[likely]]
     return;
   if (state->context.load(std::memory_order_relaxed) != nullptr) place_mark_if_due(*state, programmatic);
 }

@@ -70,6 +70,7 @@ struct alignas(64) StreamState {
   std::atomic<uint64_t> last_launch_tick{0};
   std::atomic<const uint32_t*> mark_word{nullptr};  // written by the GPU: low half of a launch number
   std::atomic<uint64_t> marked{0};                  // launch number of the last completion mark
+  std::atomic<uint64_t> mark_tick{0};               // when that was placed
   std::atomic<bool> marks_off{false};
   std::atomic<bool> programmatic{false};  // saw a programmatic dependent launch: never a mark here
   // Set before the slot is shown, constant while it lives

@@ -1,5 +1,6 @@
 #include "preload/capture/streams.h"
 
+#include "preload/capture/clock.h"
 #include "preload/capture/depth_marks.h"
 #include "preload/capture/event_table.h"
 #include "preload/capture/gpu_ids.h"
@@ -298,7 +299,8 @@ bool open_streams(uint64_t ended) {
   g_depth_on = std::strcmp(depth, "off") != 0;
   open_marks(std::strcmp(depth, "marks") == 0    ? Marks::Events
              : std::strcmp(depth, "values") == 0 ? Marks::Values
-                                                 : Marks::None);
+                                                 : Marks::None,
+             g_clock.ticks_per_second / kMarksPerSecond);
   g_next_stream.store(1, std::memory_order_relaxed);
   g_next_context.store(1, std::memory_order_relaxed);
   open_pools();

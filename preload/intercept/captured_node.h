@@ -14,7 +14,9 @@ inline CUstream named_stream(const StreamState* state, CUstream stream) {
 
 // Whether the call just made on the stream was recorded into a graph. One atomic load while nobody captures.
 inline bool is_captured(const StreamState* state, CUstream stream) {
-  return anybody_captures() && captured(named_stream(state, stream));
+  if (!anybody_captures()) [[likely]]
+    return false;
+  return captured(named_stream(state, stream));
 }
 
 // Behind a successful call that added work to a stream that captures: writes the graph_node records of what it added. A call

@@ -65,7 +65,7 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
       }
     }
     CallScope scope(api_id(api), __builtin_frame_address(0));
-    if (!scope.recording()) {
+    if (!scope.recording()) [[unlikely]] {
       error = error_before;
       if constexpr (CountsAsLaunch<Topic>) {
         if (window_is(Window::AwaitsLaunch)) [[unlikely]]

@@ -98,8 +98,9 @@ inline void count_launch(const CallScope& scope, Launching& state, CUstream stre
                          uint64_t operations, bool programmatic) {
   if ((state.around & kExternalIds) != 0) [[unlikely]]
     pop_external_id();
-  if (result != CUDA_SUCCESS) return;
-  if (is_captured(state.stream, stream)) {
+  if (result != CUDA_SUCCESS) [[unlikely]]
+    return;
+  if (is_captured(state.stream, stream)) [[unlikely]] {
     state.flags |= format::kLaunchCaptured;
     record_captured_node(scope, state.stream, stream);
     return;

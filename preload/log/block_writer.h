@@ -72,7 +72,8 @@ class BlockWriter {
   }
 
   void enter_call(uint32_t api, uint64_t tick) {
-    if (block_ == nullptr) return;
+    if (block_ == nullptr) [[unlikely]]
+      return;
     block_->header.in_call_tick = tick;
     std::atomic_ref(block_->header.in_call_api).store(api, std::memory_order_release);
   }
@@ -81,7 +82,8 @@ class BlockWriter {
   // The same with the function; 0: none, or it changed in the middle of the answer.
   uint32_t in_call_since(uint64_t& tick) const;
   void leave_call() {
-    if (block_ != nullptr) std::atomic_ref(block_->header.in_call_api).store(0, std::memory_order_relaxed);
+    if (block_ != nullptr) [[likely]]
+      std::atomic_ref(block_->header.in_call_api).store(0, std::memory_order_relaxed);
   }
 
  private:

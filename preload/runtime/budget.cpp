@@ -21,7 +21,8 @@ std::atomic<uint32_t> g_launch_extras{0};
 
 namespace {
 
-// Every such launch of a thread is measured. A prime: every 32nd places a completion mark, and every 2nd sample must not be one of them.
+// Every such launch of a thread is measured. A prime: completion marks come every 32nd where launches are not too fast for that, and every
+// 2nd sample must not be one of them.
 constexpr uint32_t kSampled = 17;
 // Behind a burst, while CUPTI goes on collecting: from when on the number of records is believed, and the longest wait.
 constexpr uint64_t kSettleNs = 50'000'000, kDrainNs = 2'000'000'000;

@@ -92,7 +92,9 @@ void say(std::atomic<bool>& once, std::string_view a, std::string_view b = {}, s
 
 inline bool thread_ready() {
   const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
-  return (epoch != 0 && t_local.epoch == epoch) || enter_slow();
+  if (epoch != 0 && t_local.epoch == epoch) [[likely]]
+    return true;
+  return enter_slow();
 }
 
 // Appends a record to one of this thread's streams with the busy flag up. False: dropped and counted.
@@ -102,7 +104,7 @@ template <BlockWriter ThreadState::*stream, class Record> bool append_record(con
     count(format::Counter::no_thread_state);
     return false;
   }
-  if (local.busy != 0) {
+  if (local.busy != 0) [[unlikely]] {
     count(format::Counter::records_dropped_busy);
     return false;
   }
@@ -157,7 +159,7 @@ class CallScope {
   CallScope(format::ApiId api, void* frame) {
     ThreadLocal& local = t_local;
     const uintptr_t here = reinterpret_cast<uintptr_t>(frame);
-    if (local.guard_frame != 0) {
+    if (local.guard_frame != 0) [[unlikely]] {
       if (here < local.guard_frame) {
         if (local.helper == 0) count_nested();
         return;
@@ -165,7 +167,8 @@ class CallScope {
       local.guard_frame = 0;
       count_guard_reset();
     }
-    if (local.helper != 0 || !thread_ready()) return;
+    if (local.helper != 0 || !thread_ready()) [[unlikely]]
+      return;
     local.guard_frame = here;
     recording_ = true;
     begin_ = now_ticks();

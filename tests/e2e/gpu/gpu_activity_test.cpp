@@ -209,19 +209,18 @@ TEST(GpuActivity, TurnedOffItIsSilent) {
 }
 
 TEST(GpuActivity, CompletionMarksBoundTheDepthOfAProgramThatNeverWaits) {
-  const Ended counts({"work", "500"}, {"PROF_FLUSH=0", "PROF_DEPTH=counts"});
-  const Ended marks({"work", "500"}, {"PROF_FLUSH=0"});
+  const Ended counts({"work", "20000"}, {"PROF_FLUSH=0", "PROF_DEPTH=counts"});
+  const Ended marks({"work", "20000"}, {"PROF_FLUSH=0"});
   const auto deepest = [](const Ended& run) {
     uint64_t depth = 0;
     for (const std::string& line : run.lines("kernel_launch")) depth = std::max(depth, field(line, "depth"));
     return depth;
   };
   EXPECT_EQ(marks.status, 0);
-  EXPECT_GT(marks.counter(format::Counter::depth_marks), 20u);
+  EXPECT_GT(marks.counter(format::Counter::depth_marks), 8u) << "half a millisecond apart";
   EXPECT_EQ(counts.counter(format::Counter::depth_marks), 0u);
-  EXPECT_GT(deepest(counts), 400u);
-  EXPECT_LT(deepest(marks), 200u);
-  EXPECT_EQ(marks.lines("kernel_run").size(), 1000u);
+  EXPECT_LT(deepest(marks), deepest(counts) / 2);
+  EXPECT_EQ(marks.lines("kernel_run").size(), 40000u);
 }
 
 }  // namespace

@@ -15,6 +15,8 @@
 // Expect: report kernels: not recorded by PROF_DEVICES=1: launches 206, GPU operations 205
 #include "tests/sim/sim_program.h"
 
+#include <unistd.h>
+
 using namespace sim_program;
 
 static void work(const char* name, unsigned launches, unsigned fills) {
@@ -22,7 +24,10 @@ static void work(const char* name, unsigned launches, unsigned fills) {
   const CUstream stream = make_stream();
   const CUdeviceptr memory = allocate(64);
   char host[64] = {};
-  for (unsigned i = 0; i < launches; ++i) SIM_CHECK(launch(function, stream));
+  for (unsigned i = 0; i < launches; ++i) {
+    SIM_CHECK(launch(function, stream));
+    usleep(20);  // so slow that every 32nd has a mark
+  }
   for (unsigned i = 0; i < fills; ++i) SIM_CHECK(cuMemsetD8Async(memory, 1, sizeof host, stream));
   SIM_CHECK(cuMemcpyHtoDAsync(memory, host, sizeof host, stream));
   SIM_CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));

@@ -12,11 +12,11 @@ class Marks : public CaptureTest {
  protected:
   void SetUp() override {
     CaptureTest::SetUp();
-    open_marks(preload::Marks::Values);
+    open_marks(preload::Marks::Values, 0);
   }
   void TearDown() override {
     EXPECT_EQ(FakeDriver::forbidden, 0u) << "a mark while somebody captured, or outside DriverCall";
-    open_marks(prof::preload::Marks::None);
+    open_marks(prof::preload::Marks::None, 0);
   }
   static void launch(StreamState* state, uint64_t times, bool programmatic = false) {
     for (uint64_t i = 0; i < times; ++i) {
@@ -36,8 +36,31 @@ TEST_F(Marks, ArePlacedEverySoManyOperationsAndTellTheDepth) {
   EXPECT_EQ(depth_before(one), 8u);
 }
 
+TEST_F(Marks, AreNotPlacedOftenerThanThePauseAllows) {
+  constexpr uint64_t kPause = 1000;
+  open_marks(prof::preload::Marks::Values, kPause);
+  StreamState* const one = stream(1);
+  uint64_t tick = 1'000'000;
+  const auto launch_every = [&](uint64_t ticks, uint64_t times) {
+    for (uint64_t i = 0; i < times; ++i) {
+      launched(one, 1, tick += ticks);
+      mark_if_due(one, false);
+    }
+  };
+  launch_every(1, kMarkEvery);
+  EXPECT_EQ(FakeDriver::writes, 1u) << "the first has none before it";
+  launch_every(1, kPause - 1);
+  EXPECT_EQ(FakeDriver::writes, 1u) << "many launches, but too soon";
+  launch_every(1, 1);
+  EXPECT_EQ(FakeDriver::writes, 2u);
+  launch_every(kPause, kMarkEvery - 1);
+  EXPECT_EQ(FakeDriver::writes, 2u) << "long enough, but too few launches";
+  launch_every(kPause, 1);
+  EXPECT_EQ(FakeDriver::writes, 3u);
+}
+
 TEST_F(Marks, AreNotPlacedUnlessAskedFor) {
-  open_marks(prof::preload::Marks::None);
+  open_marks(prof::preload::Marks::None, 0);
   launch(stream(1), 100);
   EXPECT_EQ(FakeDriver::writes, 0u);
 }
@@ -108,7 +131,7 @@ TEST_F(Marks, EventsTellWhereMemoryCannotBeShown) {
 }
 
 TEST_F(Marks, EventsReachAsFarAsAStreamsQueue) {
-  open_marks(prof::preload::Marks::Events);
+  open_marks(prof::preload::Marks::Events, 0);
   StreamState* const one = stream(1);
   FakeDriver::event_result = CUDA_ERROR_NOT_READY;
   launch(one, 2000);
@@ -119,7 +142,7 @@ TEST_F(Marks, EventsReachAsFarAsAStreamsQueue) {
 }
 
 TEST_F(Marks, ARingOfADestroyedStreamServesTheNextOneAndClaimsNothing) {
-  open_marks(prof::preload::Marks::Events);
+  open_marks(prof::preload::Marks::Events, 0);
   FakeDriver::event_result = CUDA_ERROR_NOT_READY;
   StreamState* const old = stream(1);
   launch(old, 4 * kMarkEvery);
