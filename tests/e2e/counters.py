@@ -3,7 +3,8 @@ import struct
 
 
 def decoded(text):
-    return text.encode("latin-1", "replace").decode("unicode_escape").encode("latin-1")
+    """the bytes of a quoted string: what is valid UTF-8 stands as itself, all else as an escape"""
+    return text.encode().decode("unicode_escape").encode("latin-1")
 
 
 class Counters:

@@ -35,14 +35,14 @@ class Log:
     def __init__(self, prof, path, loss_counters):
         self.path = path
         self.size = path.stat().st_size
-        dumped = subprocess.run([prof, "dump", path], capture_output=True, text=True, errors="replace")
+        dumped = subprocess.run([prof, "dump", path], capture_output=True, encoding="utf-8", errors="replace")
         self.text = dumped.stdout
         self.damage = dumped.stderr.strip()
         self.records, self.counters = [], {}
         names = {"string": {}, "api": {}, "function": {}, "config": {}, "nvtx_label": {}, "nvtx_domain": {}}
-        for line in self.text.splitlines():
+        for line in self.text.split("\n"):  # bytes of values may look like other line ends
             kind, _, rest = line.partition(" ")
-            fields = {name: value.strip('"') for name, value in FIELD.findall(rest)}
+            fields = {name: value[1:-1] if value.startswith('"') else value for name, value in FIELD.findall(rest)}
             if kind == "counter":
                 name, value = (fields.get("name"), fields.get("value")) if "name" in fields else rest.replace("=", " ").split()[:2]
                 self.counters[name] = int(value)
