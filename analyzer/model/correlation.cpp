@@ -232,7 +232,8 @@ bool lost_host_records(const Process& process) {
   return !process.damage.empty();
 }
 
-// Of rings: the smallest correlation id of a launch that is there. Ids grow with the time of the call.
+// Of rings: every smaller correlation id was given before the horizon, so its call may have been overwritten. Ids grow with the time at which
+// the driver was entered; a launch that was under way at the horizon has an older id than many that had returned by then.
 std::vector<uint32_t> first_kept_correlations(const Trace& trace) {
   std::vector<uint32_t> first(trace.processes.size(), 0);
   for (uint32_t p = 0; p < first.size(); ++p) {
@@ -241,16 +242,33 @@ std::vector<uint32_t> first_kept_correlations(const Trace& trace) {
     for (const Thread& thread : trace.threads) {
       if (index(thread.process) != p) continue;
       for (uint32_t row = thread.host.first; row < thread.host.last; ++row) {
-        if (trace.host[row].correlation != 0) first[p] = std::min(first[p], trace.host[row].correlation);
+        const HostEvent& event = trace.host[row];
+        if (event.correlation != 0 && event.begin_ns > trace.processes[p].horizon_ns)
+          first[p] = std::min(first[p], event.correlation);
       }
     }
   }
   return first;
 }
 
+// Of recordings that ended early: since when calls may have been on their way to the log. Those of a system thread arrive in order, so that
+// is the first launch of any thread behind the last one of which CUPTI's call is there.
+void find_calls_under_way(Trace& trace) {
+  for (const Thread& thread : trace.threads) {
+    Process& process = trace.processes[index(thread.process)];
+    if (!process.ended_early()) continue;
+    for (uint32_t row = thread.host.last; row-- > thread.host.first;) {
+      const HostEvent& event = trace.host[row];
+      if (!event.is_launch() || event.has(kHostCaptured) || event.result() != 0) continue;
+      if (event.correlation != 0) break;
+      process.calls_under_way_ns = std::min(process.calls_under_way_ns, event.begin_ns);
+    }
+  }
+}
+
 // Why an operation whose correlation id leads to `found` (not a launch) has none.
 OperationReason reason_for(uint32_t found, const GpuOperation& operation, int64_t first_record_ns, bool any_calls,
-                           bool lost, bool ring, bool bursts, uint32_t first_kept,
+                           bool lost, bool ring, bool bursts, uint32_t first_kept, int64_t calls_under_way_ns,
                            const std::unordered_set<uint32_t>& device_launched) {
   if (operation.graph_node != 0 && device_launched.contains(static_cast<uint32_t>(operation.graph_node >> 32)))
     return OperationReason::DeviceLaunch;
@@ -261,6 +279,7 @@ OperationReason reason_for(uint32_t found, const GpuOperation& operation, int64_
   if (ring && (before || (found > kInsideOtherCall && operation.correlation < first_kept)))
     return OperationReason::Overwritten;
   if (before) return OperationReason::BeforeRecording;
+  if (found == kNone && operation.start_ns >= calls_under_way_ns) return OperationReason::CallPending;
   if (found == kInsideNoCall) return lost ? OperationReason::LaunchLost : OperationReason::Unlinked;
   if (!any_calls) return OperationReason::Unlinked;
   return bursts ? OperationReason::OutsideBursts : OperationReason::Internal;  // in no known call
@@ -301,9 +320,9 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
           if (operation.end_ns < operation.start_ns) ++chunk.coverage.operations_reversed;
           const uint32_t found = operation.linked() ? operation.launch : table.find(operation.correlation);
           if (found > kLastRow) {
-            const OperationReason reason =
-                reason_for(found, operation, threads[chunk.process].first_record_ns, table.any_calls(), lost,
-                           process.ring, bursts, first_kept[chunk.process], device_launched[chunk.process]);
+            const OperationReason reason = reason_for(
+                found, operation, threads[chunk.process].first_record_ns, table.any_calls(), lost, process.ring, bursts,
+                first_kept[chunk.process], process.calls_under_way_ns, device_launched[chunk.process]);
             ++chunk.coverage.operations_without[static_cast<size_t>(reason)];
             continue;
           }
@@ -342,6 +361,7 @@ void learn_streams(Trace& trace) {
 void correlate(std::vector<ProcessCalls>& calls, Trace& trace, unsigned workers) {
   const std::vector<ProcessThreads> threads = threads_by_process(trace);
   const std::vector<CorrelationTable> tables = join_calls(calls, threads, trace, workers);
+  find_calls_under_way(trace);
   link_operations(trace, tables, threads, workers);
   learn_streams(trace);
 }

@@ -89,8 +89,9 @@ class LaunchCount {
     }
     if (process.ring && launch.begin_ns <= process.horizon_ns) return LaunchReason::Overwritten;
     // GPU records of one stream arrive in order: what came after the last one was on its way when the recording ended.
-    const bool ended_early = !process.finished || process.copied || process.gpu_pending != 0;
-    if (ended_early && launch.begin_ns > last_delivered_ns_[index(launch.stream)]) return LaunchReason::Pending;
+    const bool call_pending = launch.correlation == 0 && launch.begin_ns >= process.calls_under_way_ns;
+    if (process.ended_early() && (call_pending || launch.begin_ns > last_delivered_ns_[index(launch.stream)]))
+      return LaunchReason::Pending;
     const bool dropped = process.counter("cupti_dropped") + process.counter("cupti_buffers_exhausted") +
                              process.counter("cupti_flush_timeouts") + process.counter("cupti_taken_away") !=
                          0;

@@ -66,6 +66,7 @@ struct Process {
   bool ring = false;                                       // its blocks were used again: complete from horizon_ns on
   int64_t horizon_ns = 0;
   uint64_t gpu_pending = 0;
+  int64_t calls_under_way_ns = INT64_MAX;  // since when CUPTI's records of calls may be missing, if it ended early
   uint64_t nvtx_pops_without_push = 0;
   uint64_t nvtx_ends_without_start = 0;  // of ranges that nobody started, as far as the log knows
   uint64_t nvtx_ended_again = 0;         // ends of ranges that had ended
@@ -75,6 +76,9 @@ struct Process {
   int64_t last_ns = 0;                   // its last record
   int64_t zero_realtime_ns = 0;          // other tools' traces: when the trace's own time 0 was
   Coverage coverage;
+
+  // Killed, copied, or closed before CUPTI had delivered everything.
+  bool ended_early() const { return !finished || copied || gpu_pending != 0; }
 
   // Only our recorder knows the depth of a queue while the program runs.
   bool has_live_depth() const { return format == "prof log"; }

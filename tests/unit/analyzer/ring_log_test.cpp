@@ -110,6 +110,58 @@ std::unique_ptr<analyzer::Trace> model_of(LogBuilder log) {
   return analyzer::build_trace(std::move(logs));
 }
 
+using Changes = std::vector<std::pair<std::string, std::string>>;
+
+// A log of tests/golden/check_ring with something else in the place of some texts.
+std::vector<uint8_t> golden(const std::string& name, const Changes& changes) {
+  std::ifstream stream(std::string(PROF_SOURCE_DIR) + "/tests/golden/check_ring/" + name + ".log.txt");
+  std::ostringstream read;
+  read << stream.rdbuf();
+  std::string text = read.str();
+  for (const auto& [from, to] : changes) {
+    const size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    if (at != std::string::npos) text.replace(at, from.size(), to);
+  }
+  std::vector<uint8_t> whole;
+  EXPECT_EQ(undump_log(text, whole), "");
+  EXPECT_GT(whole.size(), format::kBlocksOffset);
+  return whole;
+}
+
+std::string coverage_of(const std::string& name, const Changes& changes) {
+  std::vector<std::unique_ptr<LogFile>> logs;
+  logs.push_back(LogFile::from_memory(golden(name, changes), name).log);
+  const std::string line = coverage_line(*analyzer::build_trace(std::move(logs)));
+  const std::string head = "coverage: ";
+  EXPECT_EQ(line.substr(0, head.size()), head);
+  return line.substr(head.size(), line.find("; lost") - head.size());
+}
+
+TEST(RingLog, ALaunchThatWasLongUnderWayDoesNotMakeOthersInternal) {
+  // 12 entered the driver before 16, and returned behind the horizon, which 16 had left before.
+  EXPECT_EQ(
+      coverage_of("ring",
+                  {{"1998000:18", "1998000:12"},
+                   {"start=1999000 duration=3000 correlation=16", "start=2006000 duration=3000 correlation=16"}}),
+      "launches 3, with GPU time 2 (GPU record overwritten 1); GPU operations 3, with launch 2, launch overwritten 1");
+}
+
+TEST(RingLog, AnOperationWhoseCallWasOnItsWayIsNotInternal) {
+  const Changes later = {{" 2050500:20", ""}};  // the last launch's
+  const std::string pending =
+      "launches 3, with GPU time 1 (GPU record overwritten 1, pending 1); GPU operations 3, with launch 1, launch "
+      "overwritten 1, call pending 1";
+  EXPECT_EQ(coverage_of("copy", later), pending);
+  Changes killed = later;
+  killed.push_back({"page finished=9000000\n", ""});
+  EXPECT_EQ(coverage_of("ring", killed), pending);
+  EXPECT_NE(coverage_of("ring", later).find("internal 1"), std::string::npos)
+      << "of a recording that was closed nothing is on its way";
+  const Changes early = {{" 2050500:20", ""}, {"start=2053000", "start=2030000"}};
+  EXPECT_NE(coverage_of("copy", early).find("internal 1"), std::string::npos) << "it began before that launch";
+}
+
 TEST(RingLog, IsShownFromItsHorizonOn) {
   const auto trace = model_of(ring_of(1, 5, 2400));  // calls from 400 to 500, 1,400 to 1,500, 2,400 to 2,500 …
   ASSERT_EQ(trace->host.size(), 3u);
@@ -202,15 +254,7 @@ TEST(RingLog, OfAFileThatIsTooShortThereIsNoCopy) {
 }
 
 // Reads, copies and builds a model of a ring of which any bytes are anything: no crash, and no row that the log had not.
-std::vector<uint8_t> golden_ring() {
-  std::ifstream stream(std::string(PROF_SOURCE_DIR) + "/tests/golden/check_ring/ring.log.txt");
-  std::ostringstream text;
-  text << stream.rdbuf();
-  std::vector<uint8_t> whole;
-  EXPECT_EQ(undump_log(text.str(), whole), "");
-  EXPECT_GT(whole.size(), format::kBlocksOffset);
-  return whole;
-}
+std::vector<uint8_t> golden_ring() { return golden("ring", {}); }
 
 TEST(RingLog, AHorizonThatIsNoTimeIsSaidAndNotBelieved) {
   std::vector<uint8_t> bytes = golden_ring();
