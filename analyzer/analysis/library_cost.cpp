@@ -1,5 +1,7 @@
 #include "analyzer/analysis/library_cost.h"
 
+#include "analyzer/analysis/library_call_text.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -7,172 +9,6 @@
 namespace prof::analyzer {
 
 namespace {
-
-// "name(key=value, …)"
-class CallArguments {
- public:
-  explicit CallArguments(std::string_view text) {
-    const size_t open = text.find('(');
-    if (open == std::string_view::npos || text.back() != ')') return;
-    name = text.substr(0, open);
-    inside_ = text.substr(open + 1, text.size() - open - 2);
-  }
-  std::string_view value(std::string_view key) const {
-    for (std::string_view left = inside_; !left.empty();) {
-      const size_t comma = left.find(", ");
-      const std::string_view each = left.substr(0, comma);
-      if (each.size() > key.size() && each.starts_with(key) && each[key.size()] == '=')
-        return each.substr(key.size() + 1);
-      left = comma == std::string_view::npos ? std::string_view() : left.substr(comma + 2);
-    }
-    return {};
-  }
-  std::optional<uint64_t> number(std::string_view key) const {
-    const std::string_view text = value(key);
-    uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return number;
-  }
-
-  std::string_view name;
-
- private:
-  std::string_view inside_;
-};
-
-struct ElementType {
-  std::string_view name;
-  DataType type;
-  uint64_t bits;
-  bool complex = false;
-};
-constexpr ElementType kElementTypes[] = {{"fp64", DataType::Fp64, 64},
-                                         {"fp32", DataType::Fp32, 32},
-                                         {"fp16", DataType::Fp16, 16},
-                                         {"bf16", DataType::Bf16, 16},
-                                         {"fp8_e4m3", DataType::Fp8, 8},
-                                         {"fp8_e5m2", DataType::Fp8, 8},
-                                         {"int8", DataType::Int8, 8},
-                                         {"int32", DataType::Int32, 32},
-                                         {"uint8", DataType::Unknown, 8},
-                                         {"uint16", DataType::Unknown, 16},
-                                         {"uint32", DataType::Unknown, 32},
-                                         {"int64", DataType::Int64, 64},
-                                         {"uint64", DataType::Unknown, 64},
-                                         {"int16", DataType::Int16, 16},
-                                         {"int4", DataType::Unknown, 4},
-                                         {"uint4", DataType::Unknown, 4},
-                                         {"fp4_e2m1", DataType::Unknown, 4},
-                                         {"fp6_e2m3", DataType::Unknown, 6},
-                                         {"fp6_e3m2", DataType::Unknown, 6},
-                                         {"complex64", DataType::Complex64, 64, true},
-                                         {"complex128", DataType::Complex128, 128, true},
-                                         {"complex32", DataType::Unknown, 32, true},
-                                         {"complex_bf16", DataType::Unknown, 32, true}};
-
-const ElementType* element_type(std::string_view name) {
-  const auto* const found = std::find_if(std::begin(kElementTypes), std::end(kElementTypes),
-                                         [&](const ElementType& each) { return each.name == name; });
-  return found == std::end(kElementTypes) ? nullptr : found;
-}
-
-// What the tensor cores may multiply in, by the type of the elements and by what the call or the handle allows.
-std::optional<PeakType> peak_type(DataType elements, std::string_view compute, std::string_view math) {
-  if (compute.find("emulated") != std::string_view::npos || math == "bf16x9" || math == "fp64_fixedpoint")
-    return std::nullopt;  // several products of a smaller type each
-  switch (elements) {
-    case DataType::Fp64:
-    case DataType::Complex128: return PeakType::Fp64Matrix;
-    case DataType::Fp32:
-    case DataType::Complex64:
-      if (compute == "32f_fast_16f") return PeakType::Fp16;
-      if (compute == "32f_fast_16bf") return PeakType::Bf16;
-      return compute == "32f_fast_tf32" || (compute == "32f" && math == "tf32") ? PeakType::Tf32 : PeakType::Fp32;
-    case DataType::Fp16: return PeakType::Fp16;
-    case DataType::Bf16: return PeakType::Bf16;
-    case DataType::Fp8: return PeakType::Fp8;
-    case DataType::Int8: return PeakType::Int8;
-    default: return std::nullopt;
-  }
-}
-
-// Vector units, by the type of the elements.
-std::optional<PeakType> vector_peak(DataType type) {
-  switch (type) {
-    case DataType::Fp32:
-    case DataType::Complex64: return PeakType::Fp32;
-    case DataType::Fp64:
-    case DataType::Complex128: return PeakType::Fp64;
-    default: return std::nullopt;
-  }
-}
-
-LibraryCost without_cost(NoCost reason) {
-  LibraryCost result;
-  result.cost.no_flops = result.cost.no_bytes = reason;
-  return result;
-}
-
-// 2·m·n·k for each of the batch, 8·m·n·k of complex numbers: a product of two is four products and two sums, and one sum of two more.
-LibraryCost gemm(const CallArguments& call) {
-  LibraryCost result;
-  const std::optional<uint64_t> m = call.number("m"), n = call.number("n"), k = call.number("k");
-  const bool batched = !call.value("batch").empty();
-  const std::optional<uint64_t> batch = batched ? call.number("batch") : std::optional<uint64_t>(1);
-  const ElementType *const a = element_type(call.value("A")), *const b = element_type(call.value("B")),
-                           *const c = element_type(call.value("C"));
-  if (!m || !n || !k || !batch || a == nullptr) {
-    result.cost = no_cost(NoCost::NoShapes);
-    result.cost.known = false;
-    return result;
-  }
-  result.cost.type = a->type;
-  set_matrix_cost(result.cost, times(a->complex ? 8 : 2, times(*batch, times(*m, times(*n, *k)))), 0);
-  result.cost.bytes.reset();
-  result.cost.no_bytes = NoCost::NoType;
-  result.peak = peak_type(a->type, call.value("compute"), call.value("math"));
-  if (b != nullptr && c != nullptr) {
-    const auto bytes = [](const ElementType& type, uint64_t elements) {
-      return plus(times(elements, type.bits), 7) / 8;
-    };
-    const uint64_t of_a = call.value("strideA") == "0" ? 1 : *batch, of_b = call.value("strideB") == "0" ? 1 : *batch;
-    // What is added is read unless its factor is 0; where nobody knows the factor it is not counted.
-    const uint64_t of_c = times(*batch, call.value("beta") == "other" ? 2 : 1);
-    result.cost.bytes = plus(bytes(*a, times(of_a, times(*m, *k))),
-                             plus(bytes(*b, times(of_b, times(*k, *n))), bytes(*c, times(of_c, times(*m, *n)))));
-    result.cost.no_bytes = NoCost::None;
-  }
-  if (result.cost.flops == UINT64_MAX || result.cost.bytes == UINT64_MAX) {
-    result.cost = no_cost(NoCost::Misfit);
-    result.cost.known = false;
-  }
-  return result;
-}
-
-// A matrix of m × n times a vector: 2·m·n for each of the batch, 8·m·n of complex numbers.
-LibraryCost vector_product(const CallArguments& call) {
-  const std::optional<uint64_t> m = call.number("m"), n = call.number("n");
-  const bool batched = !call.value("batch").empty();
-  const std::optional<uint64_t> batch = batched ? call.number("batch") : std::optional<uint64_t>(1);
-  const ElementType *const a = element_type(call.value("A")), *const x = element_type(call.value("B")),
-                           *const y = element_type(call.value("C"));
-  if (!m || !n || !batch || a == nullptr || x == nullptr || y == nullptr) return without_cost(NoCost::NoShapes);
-  const bool flipped = call.value("trans") != "N";
-  const uint64_t of_a = call.value("strideA") == "0" ? 1 : *batch, of_x = call.value("strideB") == "0" ? 1 : *batch;
-  const uint64_t of_y = times(*batch, call.value("beta") == "other" ? 2 : 1);
-  const uint64_t bits =
-      plus(times(of_a, times(times(*m, *n), a->bits)),
-           plus(times(of_x, times(flipped ? *m : *n, x->bits)), times(of_y, times(flipped ? *n : *m, y->bits))));
-  LibraryCost result;
-  result.cost.known = true;
-  result.cost.type = a->type;
-  result.cost.flops = result.cost.useful_flops = times(a->complex ? 8 : 2, times(*batch, times(*m, *n)));
-  result.cost.bytes = bits / 8;
-  result.cost.no_flops = result.cost.no_bytes = NoCost::None;
-  result.peak = vector_peak(a->type);
-  return result.cost.flops == UINT64_MAX || bits == UINT64_MAX ? without_cost(NoCost::Misfit) : result;
-}
 
 // "8x16x32x32"; nothing if anything in it is no number.
 std::optional<Shape> sizes_of(std::string_view text) {
@@ -326,8 +162,10 @@ std::optional<LibraryCost> library_cost(std::string_view text) {
   const CallArguments call(text);
   if (call.name.empty()) return std::nullopt;
   if (!call.value("sparse").empty()) return sparse_product(call);
-  if (!call.value("transa").empty()) return gemm(call);
-  if (!call.value("trans").empty()) return vector_product(call);
+  if (!call.value("side").empty()) return symmetric_cost(call);
+  if (!call.value("uplo").empty()) return rank_update_cost(call);
+  if (!call.value("transa").empty()) return gemm_cost(call);
+  if (!call.value("trans").empty()) return vector_product_cost(call);
   if (!call.value("w").empty()) return plan(call);
   if (!call.value("points").empty()) return transform(call);
   if (!call.value("count").empty()) return collective(call);

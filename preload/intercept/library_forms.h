@@ -34,6 +34,10 @@ struct LibraryForm {
   int16_t transpose_a = -1, transpose_b = -1, m = -1, n = -1, k = -1;
   int16_t type_a = -1, type_b = -1, type_c = -1, stride_a = -1, stride_b = -1, beta = -1, batch = -1;
   int16_t compute = -1, algorithm = -1, result = -1;  // result: its cudaDataType_t, where it differs
+  int16_t side = -1, fill = -1, diagonal = -1;        // of a symmetric or triangular matrix
+  int16_t products = 1;                               // added up into the result
+  bool has_b = true, has_c = true;                    // without C the result takes the place of B
+  bool real_beta = false;                             // where all else is complex
   int16_t count = -1, type = -1, operation = -1, peer = -1, communicator = -1;
   int16_t sizes = -1,
           rank =
@@ -87,6 +91,36 @@ constexpr LibraryForm to_fp32(LibraryForm form) {
 inline constexpr LibraryForm kGemvStridedToFp32 = to_fp32(kGemvStrided), kGemvBatchedToFp32 = to_fp32(kGemvBatched);
 inline constexpr LibraryForm kGemvStridedToFp32Wide = wide(kGemvStridedToFp32);
 inline constexpr LibraryForm kGemvBatchedToFp32Wide = wide(kGemvBatchedToFp32);
+
+// Symmetric: (handle, side, fill, m, n, alpha, A, lda, B, ldb, beta, C, ldc). Rank k: (handle, fill, transpose, n, k, alpha, A, lda, [B, ldb,]
+// beta, C, ldc). Triangular: (handle, side, fill, transpose, diagonal, m, n, alpha, A, lda, B, ldb, [C, ldc] or [batch]).
+inline constexpr LibraryForm kSymm = {.family = Family::Gemm, .m = 3, .n = 4, .beta = 10, .side = 1, .fill = 2};
+inline constexpr LibraryForm kSyrkx = {.family = Family::Gemm, .transpose_a = 2, .n = 3, .k = 4, .beta = 10, .fill = 1};
+inline constexpr LibraryForm kTrmm = {
+    .family = Family::Gemm, .transpose_a = 3, .m = 5, .n = 6, .side = 1, .fill = 2, .diagonal = 4};
+constexpr LibraryForm without_b(LibraryForm form, int16_t beta) {
+  form.has_b = false, form.beta = beta;
+  return form;
+}
+constexpr LibraryForm twice(LibraryForm form) {
+  form.products = 2;
+  return form;
+}
+constexpr LibraryForm real_beta(LibraryForm form) {
+  form.real_beta = true;
+  return form;
+}
+constexpr LibraryForm in_place(LibraryForm form, int16_t batch = -1) {
+  form.has_c = false, form.batch = batch;
+  return form;
+}
+inline constexpr LibraryForm kSyrk = without_b(kSyrkx, 8), kSyr2k = twice(kSyrkx);
+inline constexpr LibraryForm kHerk = real_beta(kSyrk), kHer2k = real_beta(kSyr2k), kHerkx = real_beta(kSyrkx);
+inline constexpr LibraryForm kTrsm = in_place(kTrmm), kTrsmBatched = in_place(kTrmm, 12);
+inline constexpr LibraryForm kSymm64 = wide(kSymm), kSyrk64 = wide(kSyrk), kSyr2k64 = wide(kSyr2k);
+inline constexpr LibraryForm kSyrkx64 = wide(kSyrkx), kHerk64 = wide(kHerk), kHer2k64 = wide(kHer2k);
+inline constexpr LibraryForm kHerkx64 = wide(kHerkx), kTrmm64 = wide(kTrmm), kTrsm64 = wide(kTrsm);
+inline constexpr LibraryForm kTrsmBatched64 = wide(kTrsmBatched);
 
 // (handle, operation, alpha, A, its layout, B, its layout, beta, C, its layout, D, its layout, algorithm …)
 inline constexpr LibraryForm kLtMatmul = {.family = Family::LtMatmul};

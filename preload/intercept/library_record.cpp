@@ -32,15 +32,25 @@ uint64_t size_of(const LibraryForm& form, const LibraryArguments& arguments, int
   return form.wide ? word : static_cast<uint64_t>(int64_t{static_cast<int32_t>(word)});
 }
 
-// `parts`: 2 of a complex number.
-Beta beta_for(const void* at, uint32_t compute, int parts) {
+constexpr uint32_t kUnknown = 0xff;
+
+// The cudaDataType_t of the factors of a product, which is complex where the result is ("cublasGemmEx" in cuBLAS' manual has the table).
+uint32_t scale_type(uint32_t compute, bool complex) {
   switch (compute) {
     case 64:
-    case 65: return beta_of<2>(at, parts);
+    case 65: return complex ? kUnknown : 2;
     case 70:
     case 71:
-    case 79: return beta_of<8>(at, parts);
-    default: return beta_of<4>(at, parts);
+    case 79: return complex ? 5 : 1;
+    case 72:
+    case 73: return complex ? kUnknown : 10;
+    case 68:
+    case 69:
+    case 74:
+    case 75:
+    case 77:
+    case 78: return complex ? 4 : 0;
+    default: return kUnknown;
   }
 }
 
@@ -55,16 +65,21 @@ uint32_t compute_of(const LibraryRow& row) {
   }
 }
 
-// A product with a vector is a row without a second transpose and without k.
+constexpr Named kSides[] = {{0, "L"}, {1, "R"}};
+constexpr Named kFills[] = {{0, "L"}, {1, "U"}, {2, "full"}};
+constexpr Named kDiagonals[] = {{0, "N"}, {1, "U"}};
+
+// Any product of cuBLAS: what its form does not have is not written. One with a vector has one transpose and no k.
 void record_gemm(const Recorded& call, const LibraryArguments& a, const LibraryGetters& getters) {
   const LibraryForm& form = call.row.form;
-  const bool vector = form.k < 0;
-  const uint64_t m = size_of(form, a, form.m), n = size_of(form, a, form.n), k = vector ? 0 : size_of(form, a, form.k);
-  const uint64_t batch = form.batch >= 0 ? size_of(form, a, form.batch) : 1;
+  const auto size = [&](int at, uint64_t otherwise) { return at >= 0 ? size_of(form, a, at) : otherwise; };
+  const uint64_t m = size(form.m, 0), n = size(form.n, 0), k = size(form.k, 0), batch = size(form.batch, 1);
   const auto type = [&](int at) { return at >= 0 ? a[at] & 0xff : static_cast<uint64_t>(call.row.type); };
   const uint64_t types = type(form.type_a) | type(form.type_b) << 8 |
                          (form.result >= 0 ? static_cast<uint64_t>(form.result) : type(form.type_c)) << 16;
-  const uint64_t transposes = (a[form.transpose_a] & 3) | (vector ? 0 : a[form.transpose_b] & 3) << 2;
+  const auto choice = [&](int at) { return at >= 0 ? a[at] & 3 : 0; };
+  const uint64_t choices = choice(form.transpose_a) | choice(form.transpose_b) << 2 | choice(form.side) << 4 |
+                           choice(form.fill) << 6 | choice(form.diagonal) << 8;
   const uint32_t compute = form.compute >= 0 ? static_cast<uint32_t>(a[form.compute]) : compute_of(call.row);
   const bool shared_a = form.stride_a >= 0 && a[form.stride_a] == 0,
              shared_b = form.stride_b >= 0 && a[form.stride_b] == 0;
@@ -74,25 +89,31 @@ void record_gemm(const Recorded& call, const LibraryArguments& a, const LibraryG
         get != nullptr && get(a.pointer(0), &math) != 0)
       math = -1;
     if (const auto get = getters.cublas_pointer_mode.load(std::memory_order_relaxed);
-        get != nullptr && get(a.pointer(0), &host) != 0)
+        form.beta >= 0 && get != nullptr && get(a.pointer(0), &host) != 0)
       host = -1;
   }
-  const Beta beta =
-      host == 0 ? beta_for(a.pointer(form.beta), compute, is_complex(types >> 16 & 0xff) ? 2 : 1) : Beta::Unknown;
-  const uint64_t small = types | transposes << 24 | uint64_t{shared_a} << 28 | uint64_t{shared_b} << 29 |
+  const bool complex = is_complex(types >> 16 & 0xff) && !form.real_beta;
+  const Beta beta = host == 0 ? beta_of(a.pointer(form.beta), scale_type(compute, complex)) : Beta::Unknown;
+  const uint64_t small = types | uint64_t{shared_a} << 28 | uint64_t{shared_b} << 29 |
                          static_cast<uint64_t>(beta) << 30 | uint64_t{static_cast<uint8_t>(math)} << 32 |
                          uint64_t{compute & 0xffff} << 40;
   const uint64_t algorithm = form.algorithm >= 0 ? a[form.algorithm] & 0xffffffff : 0;
-  const uint64_t key = mix(mix(m, n), mix(k, batch)) + mix(small, algorithm);
+  const uint64_t key = mix(mix(m, n), mix(k, batch)) + mix(small, algorithm | choices << 32);
   call.as(key, [&](CallText& text) {
-    add_named(text, vector ? "trans" : "transa", a[form.transpose_a], kTransposes);
-    if (!vector) add_named(text, "transb", a[form.transpose_b], kTransposes);
-    text.size("m", m), text.size("n", n);
-    if (!vector) text.size("k", k);
+    const auto option = [&](std::string_view name, int at, const auto& names) {
+      if (at >= 0) add_named(text, name, a[at], names);
+    };
+    option("side", form.side, kSides), option("uplo", form.fill, kFills);
+    option(form.transpose_b >= 0 ? "transa" : "trans", form.transpose_a, kTransposes);
+    option("transb", form.transpose_b, kTransposes), option("diag", form.diagonal, kDiagonals);
+    if (form.m >= 0) text.size("m", m);
+    text.size("n", n);
+    if (form.k >= 0) text.size("k", k);
     if (form.batch >= 0) text.size("batch", batch);
+    if (form.products != 1) text.size("products", static_cast<uint64_t>(form.products));
     add_named(text, "A", types & 0xff, kCudaTypes);
-    add_named(text, "B", types >> 8 & 0xff, kCudaTypes);
-    add_named(text, "C", types >> 16 & 0xff, kCudaTypes);
+    if (form.has_b) add_named(text, "B", types >> 8 & 0xff, kCudaTypes);
+    if (form.has_c) add_named(text, "C", types >> 16 & 0xff, kCudaTypes);
     add_named(text, "compute", compute, kComputeTypes);
     if (math >= 0) add_named(text, "math", static_cast<uint32_t>(math) & 15, kMathModes);
     if (shared_a) text.value("strideA", "0");
@@ -106,7 +127,7 @@ void record_gemm(const Recorded& call, const LibraryArguments& a, const LibraryG
 }
 
 // cublasLtMatmulDescAttributes_t, cublasLtMatrixLayoutAttribute_t
-enum LtOperation { kCompute = 0, kPointerMode = 2, kTransA = 3, kTransB = 4 };
+enum LtOperation { kCompute = 0, kScale = 1, kPointerMode = 2, kTransA = 3, kTransB = 4 };
 enum LtLayout { kType = 0, kRows = 2, kColumns = 3, kBatch = 5, kBatchStride = 6 };
 
 class LtCall {
@@ -149,10 +170,9 @@ void record_lt_matmul(const Recorded& call, const LibraryArguments& a, const Lib
     call.as(0, [](CallText&) {});
     return;
   }
-  constexpr uint32_t kUnknown = 0xff;
   const uint32_t compute = lt.operation(kCompute, kUnknown), transpose_a = lt.operation(kTransA, kUnknown),
                  transpose_b = lt.operation(kTransB, kUnknown), pointers = lt.operation(kPointerMode, kUnknown);
-  const Beta beta = pointers == 0 ? beta_for(a.pointer(7), compute, 1) : Beta::Unknown;
+  const Beta beta = pointers == 0 ? beta_of(a.pointer(7), lt.operation(kScale, kUnknown)) : Beta::Unknown;
   const uint64_t small = uint64_t{compute} | uint64_t{transpose_a} << 16 | uint64_t{transpose_b} << 24 |
                          static_cast<uint64_t>(beta) << 32 | uint64_t{1} << 40;
   const uint64_t key = mix(hash_layout(layout_a), hash_layout(layout_b) ^ small) + hash_layout(layout_d);

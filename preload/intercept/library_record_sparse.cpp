@@ -86,18 +86,6 @@ class SparseCall {
   const LibraryGetters& getters_;
 };
 
-// By cudaDataType_t, which is what cuSPARSE says to compute in.
-Beta beta_for(const void* at, uint32_t compute) {
-  switch (compute) {
-    case 0:
-    case 10: return beta_of<4>(at, 1);
-    case 1: return beta_of<8>(at, 1);
-    case 4: return beta_of<4>(at, 2);
-    case 5: return beta_of<8>(at, 2);
-    default: return Beta::Unknown;
-  }
-}
-
 uint64_t word(int64_t n) { return static_cast<uint64_t>(n); }
 
 }  // namespace
@@ -126,7 +114,7 @@ void record_sparse(const Recorded& call, const LibraryArguments& a, const Librar
   const int batch = vector ? 1 : sampled ? ask.sparse_batch(of_c) : ask.batch(of_c);
   const bool shared_a = batch > 1 && (sampled ? ask.one_for_all(of_a) : ask.sparse_batch(of_a) == 1);
   const bool shared_b = batch > 1 && ask.one_for_all(of_b);
-  const Beta beta = ask.factors_on_host(a.pointer(0)) ? beta_for(a.pointer(form.beta), compute) : Beta::Unknown;
+  const Beta beta = ask.factors_on_host(a.pointer(0)) ? beta_of(a.pointer(form.beta), compute) : Beta::Unknown;
   const uint64_t types = word(sparse.type) | word(dense.type) << 8 | uint64_t{compute & 0xff} << 16 |
                          word(sparse.index) << 24 | word(sparse.offset) << 28;
   const uint64_t small = transpose_a | transpose_b << 2 | word(sparse.format) << 4 | uint64_t{shared_a} << 8 |

@@ -83,6 +83,18 @@ template <int bytes> Beta beta_of(const void* at, int parts) {
   }
   return Beta::Zero;
 }
+// A number of a cudaDataType_t, the type that a call scales in; of another type nobody can say.
+inline Beta beta_of(const void* at, uint32_t type) {
+  switch (type) {
+    case 0:
+    case 10: return beta_of<4>(at, 1);
+    case 1: return beta_of<8>(at, 1);
+    case 2: return beta_of<2>(at, 1);
+    case 4: return beta_of<4>(at, 2);
+    case 5: return beta_of<8>(at, 2);
+    default: return Beta::Unknown;
+  }
+}
 inline void add_beta(CallText& text, Beta beta) {
   if (beta != Beta::Unknown) text.value("beta", beta == Beta::Zero ? "0" : "other");
 }

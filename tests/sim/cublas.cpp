@@ -1,4 +1,4 @@
-// A small cuBLAS: libcublas.so.13 (symbols versioned as the real one's). It multiplies nothing: a product launches "gemm", and behind it
+// A small cuBLAS: libcublas.so.13 (symbols versioned as the real one's). It multiplies nothing: a product launches "gemm", one with half a matrix "symm", "syrk", "trmm" or "trsm", and behind it
 // "splitKreduce" where k is large; GemmEx asks cuBLASLt, as the real one does for many types. Sizes below 0 are refused.
 #include "libraries.h"
 
@@ -13,11 +13,11 @@ struct SimBlas {
 
 namespace {
 
-int product(SimBlas* handle, int64_t m, int64_t n, int64_t k) {
+int product(SimBlas* handle, int64_t m, int64_t n, int64_t k, const char* kernel = "gemm") {
   if (handle == nullptr) return 1;
   if (m < 0 || n < 0 || k < 0) return 7;
   if (m == 0 || n == 0) return 0;  // nothing to do
-  if (const int status = sim_libraries::launch("gemm", handle->stream); status != 0) return status;
+  if (const int status = sim_libraries::launch(kernel, handle->stream); status != 0) return status;
   return k > 4096 ? sim_libraries::launch("splitKreduce", handle->stream) : 0;
 }
 
@@ -79,6 +79,42 @@ SIM_EXPORT int cublasHSSgemvStridedBatched(SimBlas* handle, int, int m, int n, c
                                            int batch) {
   return batch <= 0 ? 7 : product(handle, m, batch, n);
 }
+SIM_EXPORT int cublasSsymm_v2(SimBlas* handle, int, int, int m, int n, const float*, const float*, int, const float*,
+                              int, const float*, float*, int) {
+  return product(handle, m, n, 1, "symm");
+}
+SIM_EXPORT int cublasChemm_v2(SimBlas* handle, int, int, int m, int n, const void*, const void*, int, const void*, int,
+                              const void*, void*, int) {
+  return product(handle, m, n, 1, "symm");
+}
+SIM_EXPORT int cublasDsyrk_v2(SimBlas* handle, int, int, int n, int k, const double*, const double*, int, const double*,
+                              double*, int) {
+  return product(handle, n, n, k, "syrk");
+}
+SIM_EXPORT int cublasCherk_v2(SimBlas* handle, int, int, int n, int k, const float*, const void*, int, const float*,
+                              void*, int) {
+  return product(handle, n, n, k, "syrk");
+}
+SIM_EXPORT int cublasSsyr2k_v2_64(SimBlas* handle, int, int, int64_t n, int64_t k, const float*, const float*, int64_t,
+                                  const float*, int64_t, const float*, float*, int64_t) {
+  return product(handle, n, n, k, "syrk");
+}
+SIM_EXPORT int cublasCsyrkx(SimBlas* handle, int, int, int n, int k, const void*, const void*, int, const void*, int,
+                            const void*, void*, int) {
+  return product(handle, n, n, k, "syrk");
+}
+SIM_EXPORT int cublasStrmm_v2(SimBlas* handle, int, int, int, int, int m, int n, const float*, const float*, int,
+                              const float*, int, float*, int) {
+  return product(handle, m, n, 1, "trmm");
+}
+SIM_EXPORT int cublasStrsm_v2(SimBlas* handle, int, int, int, int, int m, int n, const float*, const float*, int,
+                              float*, int) {
+  return product(handle, m, n, 1, "trsm");
+}
+SIM_EXPORT int cublasStrsmBatched(SimBlas* handle, int, int, int, int, int m, int n, const float*, const float* const*,
+                                  int, float* const*, int, int batch) {
+  return batch <= 0 ? 7 : product(handle, m, n, 1, "trsm");
+}
 SIM_EXPORT int cublasGemmEx(SimBlas* handle, int transa, int transb, int m, int n, int k, const void* alpha,
                             const void* a, int a_type, int lda, const void* b, int b_type, int ldb, const void* beta,
                             void* c, int c_type, int ldc, int compute, int) {
@@ -86,7 +122,7 @@ SIM_EXPORT int cublasGemmEx(SimBlas* handle, int transa, int transb, int m, int 
   SimMatmul* matmul = nullptr;
   SimLayout *of_a = nullptr, *of_b = nullptr, *of_c = nullptr;
   const auto wide = [](int size) { return static_cast<uint64_t>(size); };
-  cublasLtMatmulDescCreate(&matmul, compute, 0);
+  cublasLtMatmulDescCreate(&matmul, compute, c_type == 4 ? 4 : 0);  // the type of the factors
   cublasLtMatmulDescSetAttribute(matmul, 3, &transa, sizeof transa);
   cublasLtMatmulDescSetAttribute(matmul, 4, &transb, sizeof transb);
   cublasLtMatrixLayoutCreate(&of_a, a_type, wide(transa == 0 ? m : k), wide(transa == 0 ? k : m), lda);

@@ -31,6 +31,24 @@ int cublasSgemv_v2(SimBlas* handle, int trans, int m, int n, const float* alpha,
 int cublasHSSgemvStridedBatched(SimBlas* handle, int trans, int m, int n, const float* alpha, const void* a, int lda,
                                 long long stride_a, const void* x, int incx, long long stride_x, const float* beta,
                                 float* y, int incy, long long stride_y, int batch);
+int cublasSsymm_v2(SimBlas* handle, int side, int fill, int m, int n, const float* alpha, const float* a, int lda,
+                   const float* b, int ldb, const float* beta, float* c, int ldc);
+int cublasChemm_v2(SimBlas* handle, int side, int fill, int m, int n, const void* alpha, const void* a, int lda,
+                   const void* b, int ldb, const void* beta, void* c, int ldc);
+int cublasDsyrk_v2(SimBlas* handle, int fill, int trans, int n, int k, const double* alpha, const double* a, int lda,
+                   const double* beta, double* c, int ldc);
+int cublasCherk_v2(SimBlas* handle, int fill, int trans, int n, int k, const float* alpha, const void* a, int lda,
+                   const float* beta, void* c, int ldc);
+int cublasSsyr2k_v2_64(SimBlas* handle, int fill, int trans, int64_t n, int64_t k, const float* alpha, const float* a,
+                       int64_t lda, const float* b, int64_t ldb, const float* beta, float* c, int64_t ldc);
+int cublasCsyrkx(SimBlas* handle, int fill, int trans, int n, int k, const void* alpha, const void* a, int lda,
+                 const void* b, int ldb, const void* beta, void* c, int ldc);
+int cublasStrmm_v2(SimBlas* handle, int side, int fill, int trans, int diagonal, int m, int n, const float* alpha,
+                   const float* a, int lda, const float* b, int ldb, float* c, int ldc);
+int cublasStrsm_v2(SimBlas* handle, int side, int fill, int trans, int diagonal, int m, int n, const float* alpha,
+                   const float* a, int lda, float* b, int ldb);
+int cublasStrsmBatched(SimBlas* handle, int side, int fill, int trans, int diagonal, int m, int n, const float* alpha,
+                       const float* const* a, int lda, float* const* b, int ldb, int batch);
 int cublasGemmEx(SimBlas* handle, int transa, int transb, int m, int n, int k, const void* alpha, const void* a,
                  int a_type, int lda, const void* b, int b_type, int ldb, const void* beta, void* c, int c_type,
                  int ldc, int compute, int algorithm);
@@ -165,7 +183,7 @@ inline int launch(const char* name, CUstream stream) {
     const char* name;
     CUfunction function;
   };
-  static thread_local Loaded loaded[4];
+  static thread_local Loaded loaded[8];
   for (Loaded& each : loaded) {
     if (each.name == nullptr) {
       CUmodule module = nullptr;

@@ -89,6 +89,75 @@ TEST(LibraryCost, ANewTypeOfTheResultLeavesTheFlops) {
   EXPECT_EQ(found->cost.no_bytes, NoCost::NoType);
 }
 
+// 8 and 5 are m and n; each matrix in 4 bytes.
+TEST(LibraryCost, ASymmetricProductIsAsWideAsItsSideAndReadsHalfOfIt) {
+  const auto cost = [](std::string_view side, std::string_view rest) {
+    return *library_cost("cublasSsymm_v2(side=" + std::string(side) + ", uplo=U, m=8, n=5, " + std::string(rest) + ")");
+  };
+  const LibraryCost left = cost("L", "A=fp32, B=fp32, C=fp32, compute=32f, math=tf32, beta=0");
+  EXPECT_EQ(left.cost.flops, 640u);  // 2·8·8·5
+  EXPECT_EQ(left.cost.bytes, 464u);  // (36 + 40 + 40) · 4
+  EXPECT_EQ(left.peak, PeakType::Tf32);
+  EXPECT_TRUE(left.spread);
+  const LibraryCost right = cost("R", "A=fp64, B=fp64, C=fp64, compute=64f, math=default, beta=other");
+  EXPECT_EQ(right.cost.flops, 400u);   // 2·8·5·5
+  EXPECT_EQ(right.cost.bytes, 1080u);  // (15 + 40 + 2·40) · 8
+  const LibraryCost complex = cost("R", "A=complex64, B=complex64, C=complex64, compute=32f");
+  EXPECT_EQ(complex.cost.flops, 1600u);  // 4 · 400
+  EXPECT_EQ(complex.cost.bytes, 760u);   // (15 + 40 + 40) · 8
+}
+
+TEST(LibraryCost, AnUpdateOfRankKWritesHalfOfItsResult) {
+  const auto cost = [](std::string_view rest) {
+    return *library_cost("cublasSsyrk_v2(uplo=L, trans=N, n=4, k=6, " + std::string(rest) + ")");
+  };
+  const LibraryCost one = cost("A=fp32, C=fp32, compute=32f, math=default, beta=0");
+  EXPECT_EQ(one.cost.flops, 120u);  // 6·4·5
+  EXPECT_EQ(one.cost.bytes, 136u);  // (24 + 10) · 4
+  EXPECT_EQ(one.peak, PeakType::Fp32);
+  const LibraryCost added = cost("A=complex128, C=complex128, compute=64f, beta=other");
+  EXPECT_EQ(added.cost.flops, 480u);                                            // 4 · 120
+  EXPECT_EQ(added.cost.bytes, 704u);                                            // (24 + 2·10) · 16
+  const LibraryCost two = cost("A=fp32, B=fp32, C=fp32, compute=32f, beta=0");  // syrkx
+  EXPECT_EQ(two.cost.flops, 120u);
+  EXPECT_EQ(two.cost.bytes, 232u);                                                            // (24 + 24 + 10) · 4
+  const LibraryCost twice = cost("products=2, A=fp32, B=fp32, C=fp32, compute=32f, beta=0");  // syr2k
+  EXPECT_EQ(twice.cost.flops, 240u);                                                          // 2·6·4·5
+  EXPECT_EQ(twice.cost.bytes, 232u);
+}
+
+TEST(LibraryCost, ATriangleIsHalfAProductAndItsOnesAreNotRead) {
+  const auto cost = [](std::string_view text) { return *library_cost(text); };
+  const LibraryCost product = cost(
+      "cublasStrmm_v2(side=L, uplo=U, trans=N, diag=U, m=8, n=5, A=fp32, B=fp32, C=fp32, compute=32f, math=default)");
+  EXPECT_EQ(product.cost.flops, 320u);  // 8·8·5
+  EXPECT_EQ(product.cost.bytes, 432u);  // (28 + 40 + 40) · 4
+  const LibraryCost solved =
+      cost("cublasDtrsm_v2(side=R, uplo=L, trans=T, diag=N, m=8, n=5, A=fp64, B=fp64, compute=64f, math=default)");
+  EXPECT_EQ(solved.cost.flops, 200u);  // 8·5·5
+  EXPECT_EQ(solved.cost.bytes, 760u);  // (15 + 2·40) · 8
+  const LibraryCost batched = cost(
+      "cublasCtrsmBatched(side=R, uplo=L, trans=T, diag=N, m=8, n=5, batch=3, A=complex64, B=complex64, compute=32f)");
+  EXPECT_EQ(batched.cost.flops, 2400u);  // 3 · 4 · 200
+  EXPECT_EQ(batched.cost.bytes, 2280u);  // 3 · 95 · 8
+}
+
+TEST(LibraryCost, HalfAMatrixThatIsNotKnownHasNoNumber) {
+  for (const std::string_view text :
+       {"cublasSsymm_v2(side=L, uplo=U, m=?, n=5, A=fp32, B=fp32, C=fp32)",
+        "cublasSsymm_v2(side=7, uplo=U, m=8, n=5, A=fp32, B=fp32, C=fp32)",
+        "cublasSsymm_v2(side=R, uplo=U, m=9999999999999, n=9999999999999, A=fp32, B=fp32, C=fp32)",
+        "cublasSsyrk_v2(uplo=L, trans=N, n=4, k=?, A=fp32, C=fp32)",
+        "cublasSsyrk_v2(uplo=L, trans=N, n=9999999999999, k=6, A=fp32, C=fp32)",
+        "cublasStrsmBatched(side=R, uplo=L, trans=T, diag=N, m=8, n=5, batch=?, A=fp32, B=fp32)"}) {
+    const auto found = library_cost(text);
+    ASSERT_TRUE(found) << text;
+    EXPECT_FALSE(found->cost.known) << text;
+    EXPECT_EQ(found->cost.flops, std::nullopt) << text;
+    EXPECT_EQ(found->cost.bytes, std::nullopt) << text;
+  }
+}
+
 TEST(LibraryCost, AConvolutionIsItsOutputTimesItsKernel) {
   const std::string_view sizes = "x=2x8x10x10, w=6x4x3x3, y=2x6x8x8, A=bf16, B=bf16, C=fp32, operations=";
   for (const std::string_view op : {"conv_forward", "conv_input_gradient", "conv_weight_gradient"}) {

@@ -36,7 +36,11 @@ template <class Function> void gemm(const char* name, const LibraryForm& form) {
   for (const int at : {form.stride_a, form.stride_b})
     EXPECT_TRUE((is<Function, long long>(at) || is<Function, int64_t>(at))) << at;
   EXPECT_TRUE(is_pointer<Function>(form.beta));
-  EXPECT_TRUE(is_pointer<Function>(form.beta + 1)) << "the result comes behind its factor";
+  if (form.beta >= 0) EXPECT_TRUE(is_pointer<Function>(form.beta + 1)) << "the result comes behind its factor";
+  if (form.real_beta) EXPECT_TRUE((is<Function, const float*>(form.beta) || is<Function, const double*>(form.beta)));
+  EXPECT_TRUE((is<Function, cublasSideMode_t>(form.side)));
+  EXPECT_TRUE((is<Function, cublasFillMode_t>(form.fill)));
+  EXPECT_TRUE((is<Function, cublasDiagType_t>(form.diagonal)));
   EXPECT_TRUE((is<Function, cublasComputeType_t>(form.compute)));
   EXPECT_TRUE((is<Function, cublasGemmAlgo_t>(form.algorithm)));
 }
@@ -77,6 +81,26 @@ TEST(LibraryForms, ProductsAreAsInTheHeadersOfCublas) {
 #define CHECK_GemvBatched64 CHECK_Gemm
 #define CHECK_GemvBatchedToFp32 CHECK_Gemm
 #define CHECK_GemvBatchedToFp32Wide CHECK_Gemm
+#define CHECK_Symm CHECK_Gemm
+#define CHECK_Symm64 CHECK_Gemm
+#define CHECK_Syrk CHECK_Gemm
+#define CHECK_Syrk64 CHECK_Gemm
+#define CHECK_Herk CHECK_Gemm
+#define CHECK_Herk64 CHECK_Gemm
+#define CHECK_Syr2k CHECK_Gemm
+#define CHECK_Syr2k64 CHECK_Gemm
+#define CHECK_Her2k CHECK_Gemm
+#define CHECK_Her2k64 CHECK_Gemm
+#define CHECK_Syrkx CHECK_Gemm
+#define CHECK_Syrkx64 CHECK_Gemm
+#define CHECK_Herkx CHECK_Gemm
+#define CHECK_Herkx64 CHECK_Gemm
+#define CHECK_Trmm CHECK_Gemm
+#define CHECK_Trmm64 CHECK_Gemm
+#define CHECK_Trsm CHECK_Gemm
+#define CHECK_Trsm64 CHECK_Gemm
+#define CHECK_TrsmBatched CHECK_Gemm
+#define CHECK_TrsmBatched64 CHECK_Gemm
 #define CHECK_AS(name, which, ...)           \
   static_assert(exists<__VA_ARGS__>(&name)); \
   gemm<__VA_ARGS__>(#name, form::k##which);
@@ -103,6 +127,7 @@ TEST(LibraryForms, AMatmulOfCublasLtHasItsDescriptorsWhereTheyAreLookedFor) {
   EXPECT_TRUE((is<Matmul, const void*>(7)));
   EXPECT_EQ(sizeof(cublasLtMatrixLayoutOpaque_t), 64u);
   EXPECT_EQ(CUBLASLT_MATMUL_DESC_COMPUTE_TYPE, 0);
+  EXPECT_EQ(CUBLASLT_MATMUL_DESC_SCALE_TYPE, 1);
   EXPECT_EQ(CUBLASLT_MATMUL_DESC_POINTER_MODE, 2);
   EXPECT_EQ(CUBLASLT_MATMUL_DESC_TRANSA, 3);
   EXPECT_EQ(CUBLASLT_MATMUL_DESC_TRANSB, 4);
