@@ -233,11 +233,75 @@ static void vectors() {
   OK(cublasDestroy(handle));
 }
 
+// --- cuBLAS, matrices of which half counts -------------------------------------------------------------------------------
+
+static void halves() {
+  cublasHandle_t handle;
+  OK(cublasCreate(&handle));
+  fill<float>(g_in, 1 << 20), fill<float>(g_more, 1 << 20);
+  constexpr int m = 320, n = 192, k = 256;
+  constexpr auto kLeft = CUBLAS_SIDE_LEFT, kRight = CUBLAS_SIDE_RIGHT;
+  constexpr auto kLower = CUBLAS_FILL_MODE_LOWER, kUpper = CUBLAS_FILL_MODE_UPPER;
+  constexpr auto kN = CUBLAS_OP_N, kT = CUBLAS_OP_T, kC = CUBLAS_OP_C;
+  const auto triangle = [](uint64_t order) { return order * (order + 1) / 2; };
+  const float one = 1, zero = 0;
+  float *const a = reinterpret_cast<float*>(g_in), *const b = reinterpret_cast<float*>(g_more),
+               *const c = reinterpret_cast<float*>(g_out);
+  run("ssymm_left", 2.0 * m * m * n, 4 * (triangle(m) + 2 * m * n),
+      [&] { OK(cublasSsymm(handle, kLeft, kUpper, m, n, &one, a, m, b, m, &zero, c, m)); });
+  run("ssymm_right", 2.0 * m * n * n, 4 * (triangle(n) + 3 * m * n),
+      [&] { OK(cublasSsymm(handle, kRight, kLower, m, n, &one, a, n, b, m, &one, c, m)); });
+  run("ssyrk", 1.0 * k * n * (n + 1), 4 * (n * k + triangle(n)),
+      [&] { OK(cublasSsyrk(handle, kLower, kN, n, k, &one, a, n, &zero, c, n)); });
+  run("ssyr2k", 2.0 * k * n * (n + 1), 4 * (2 * n * k + 2 * triangle(n)),
+      [&] { OK(cublasSsyr2k(handle, kUpper, kT, n, k, &one, a, k, b, k, &one, c, n)); });
+  run("ssyrkx", 1.0 * k * n * (n + 1), 4 * (2 * n * k + triangle(n)),
+      [&] { OK(cublasSsyrkx(handle, kUpper, kT, n, k, &one, a, k, b, k, &zero, c, n)); });
+  run("strmm", 1.0 * m * m * n, 4 * (triangle(m) - m + 2 * m * n),
+      [&] { OK(cublasStrmm(handle, kLeft, kUpper, kN, CUBLAS_DIAG_UNIT, m, n, &one, a, m, b, m, c, m)); });
+  const auto solve = [&](const char* name, cublasSideMode_t side, uint64_t order) {
+    run(name, 1.0 * order * m * n, 4 * (triangle(order) - order + 2 * m * n), [&] {
+      CHECK(cudaMemcpyAsync(c, b, sizeof(float) * m * n, cudaMemcpyDeviceToDevice));
+      OK(cublasStrsm(handle, side, kLower, kN, CUBLAS_DIAG_UNIT, m, n, &one, a, static_cast<int>(order), c, m));
+    });
+  };
+  solve("strsm_left", kLeft, m), solve("strsm_right", kRight, n);
+  constexpr int batch = 6;
+  float* places[2 * batch];
+  for (int i = 0; i < batch; ++i) places[i] = a, places[batch + i] = c + i * 32 * 24;
+  auto** const on_device = static_cast<float**>(buffer_of(sizeof places));
+  CHECK(cudaMemcpy(on_device, places, sizeof places, cudaMemcpyHostToDevice));
+  run("strsm_batched", 1.0 * batch * 32 * 32 * 24, 4ull * batch * (triangle(32) + 2 * 32 * 24), [&] {
+    OK(cublasStrsmBatched(handle, kLeft, kLower, kN, CUBLAS_DIAG_NON_UNIT, 32, 24, &one, on_device, 32,
+                          on_device + batch, 32, batch));
+  });
+  CHECK(cudaFree(on_device));
+
+  using Z = cuDoubleComplex;
+  fill<double>(g_in, 1 << 20), fill<double>(g_more, 1 << 20);
+  const cuDoubleComplex wide_one = {1, 0}, imaginary = {0, 1};
+  const double real_one = 1, real_zero[] = {0, 1};  // a real factor is one number
+  Z *const za = reinterpret_cast<Z*>(g_in), *const zb = reinterpret_cast<Z*>(g_more),
+           *const zc = reinterpret_cast<Z*>(g_out);
+  run("zhemm", 8.0 * m * m * n, 16 * (triangle(m) + 3 * m * n),
+      [&] { OK(cublasZhemm(handle, kLeft, kUpper, m, n, &wide_one, za, m, zb, m, &imaginary, zc, m)); });
+  run("zherk", 4.0 * k * n * (n + 1), 16 * (n * k + triangle(n)),
+      [&] { OK(cublasZherk(handle, kLower, kC, n, k, &real_one, za, k, real_zero, zc, n)); });
+  run("ztrmm", 4.0 * m * n * n, 16 * (triangle(n) + 2 * m * n),
+      [&] { OK(cublasZtrmm(handle, kRight, kUpper, kN, CUBLAS_DIAG_NON_UNIT, m, n, &wide_one, za, n, zb, m, zc, m)); });
+  run("zgemm_imaginary", 8.0 * m * n * k, 16ull * (m * k + k * n + 2 * m * n), [&] {
+    OK(cublasGemmEx(handle, kN, kN, m, n, k, &wide_one, za, CUDA_C_64F, m, zb, CUDA_C_64F, k, &imaginary, zc,
+                    CUDA_C_64F, m, CUBLAS_COMPUTE_64F, CUBLAS_GEMM_DEFAULT));
+  });
+  OK(cublasDestroy(handle));
+}
+
 int main() {
   for (char** const each : {&g_in, &g_more, &g_out}) CHECK(cudaMalloc(each, kBytes));
   transforms();
   sparse();
   vectors();
+  halves();
   std::puts("done");
   return 0;
 }
