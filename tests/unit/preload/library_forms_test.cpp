@@ -36,8 +36,12 @@ template <class Function> void gemm(const char* name, const LibraryForm& form) {
   for (const int at : {form.stride_a, form.stride_b})
     EXPECT_TRUE((is<Function, long long>(at) || is<Function, int64_t>(at))) << at;
   EXPECT_TRUE(is_pointer<Function>(form.beta));
-  if (form.beta >= 0) EXPECT_TRUE(is_pointer<Function>(form.beta + 1)) << "the result comes behind its factor";
-  if (form.real_beta) EXPECT_TRUE((is<Function, const float*>(form.beta) || is<Function, const double*>(form.beta)));
+  if (form.beta >= 0) {
+    EXPECT_TRUE(is_pointer<Function>(form.beta + 1)) << "the result comes behind its factor";
+  }
+  if (form.real_beta) {
+    EXPECT_TRUE((is<Function, const float*>(form.beta) || is<Function, const double*>(form.beta)));
+  }
   EXPECT_TRUE((is<Function, cublasSideMode_t>(form.side)));
   EXPECT_TRUE((is<Function, cublasFillMode_t>(form.fill)));
   EXPECT_TRUE((is<Function, cublasDiagType_t>(form.diagonal)));
