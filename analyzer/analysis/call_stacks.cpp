@@ -26,6 +26,10 @@ CallStacks::CallStacks(const Trace& trace, const Views& views, const StackOption
     links_ = &views.forward_backward();
     forward_of_link_.resize(links_->links().size());
   }
+  if (!options.no_forward && !trace.stacks.empty()) {
+    backward_.emplace(trace, views.symbols(), merged_);
+    if (!backward_->any()) backward_.reset();
+  }
   if (!operators && links_ == nullptr) return;
   range_of_call_.resize(trace.host.size());
   for (uint32_t t = 0; t < trace.threads.size(); ++t) {
@@ -40,7 +44,11 @@ CallStacks::~CallStacks() = default;
 
 StackId CallStacks::of_call(uint32_t host_row) {
   const StackId own = own_of_call(host_row);
-  return links_ == nullptr || range_of_call_[host_row] == kNone ? own : with_forward(host_row, own);
+  if (links_ != nullptr && range_of_call_[host_row] != kNone) {
+    const StackId forward = with_forward(host_row, own);
+    if (forward != own) return forward;
+  }
+  return backward_ ? backward_->continued(host_row, own) : own;
 }
 
 StackId CallStacks::own_of_call(uint32_t host_row) {

@@ -5,8 +5,11 @@
 // with the same sequence number, behind a frame that says so:
 //
 //   at::mm < … < start_thread < [forward of MmBackward0] < forward (model.py:57) < main (train.py:9)
+//
+// Without sequence numbers it goes on where backward() was called (backward_calls.h).
 #pragma once
 
+#include "analyzer/analysis/backward_calls.h"
 #include "analyzer/analysis/merged_stacks.h"
 #include "analyzer/model/trace.h"
 
@@ -29,7 +32,7 @@ struct StackOptions {
   SymbolOptions symbols;
   std::vector<std::string> fold;  // words of --fold
   NameForm names = NameForm::Short;
-  bool no_forward = false;  // backward operators keep to their own stacks
+  bool no_forward = false;  // backward operators and autograd's threads keep to their own stacks
 };
 
 class CallStacks {
@@ -63,6 +66,7 @@ class CallStacks {
   MergedStacks merged_;
   std::unique_ptr<OpStacks> op_stacks_;     // null: no input has operators
   const ForwardBackward* links_ = nullptr;  // null: none, or not wanted
+  std::optional<BackwardCalls> backward_;   // absent: none, or not wanted
   std::unordered_map<uint64_t, StackId> of_key_;
   Column<uint32_t> range_of_call_;  // with Python's functions; empty: neither operators nor links
   struct ForwardPart {

@@ -15,8 +15,8 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr std::string_view kKinds[] = {"native", "inlined", "Python",    "folded",
-                                       "GPU",    "call",    "no symbol", "forward of"};
+constexpr std::string_view kKinds[] = {"native", "inlined",   "Python",     "folded", "GPU",
+                                       "call",   "no symbol", "forward of", "run by"};
 
 struct Hot {
   uint32_t frame = 0;

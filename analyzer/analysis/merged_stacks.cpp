@@ -59,7 +59,7 @@ uint32_t MergedStacks::row(const TreeFrame& shown, const std::string& full) {
   Row row;
   row.shown = shown;
   const bool python = shown.kind == TreeFrameKind::Python;
-  if (shown.kind != TreeFrameKind::Folded && shown.kind != TreeFrameKind::Forward) {
+  if (shown.kind != TreeFrameKind::Folded && !is_seam(shown.kind)) {
     const std::string function = python ? full : short_function_name(full);
     row.rule = rules_.find({python ? strings_[shown.file] : strings_[shown.module], python, function, full});
     row.loop = !python && is_loop(full);
@@ -215,15 +215,26 @@ bool MergedStacks::has_python(StackId stack) {
 }
 
 StackId MergedStacks::with_forward(StackId own, StackId forward, std::string_view backward_operator) {
-  const std::span<const uint32_t> inside = of(own), outside = of(forward);
-  std::vector<uint32_t> whole(inside.begin(), inside.end());
-  whole.push_back(label(fmt::format("forward of {}", backward_operator), TreeFrameKind::Forward));
+  const std::span<const uint32_t> outside = of(forward);
   const auto python = std::find_if(outside.begin(), outside.end(), [&](uint32_t row) {
     const TreeFrameKind kind = frames_[row].shown.kind;
-    return kind == TreeFrameKind::Python || kind == TreeFrameKind::Forward;
+    return kind == TreeFrameKind::Python || is_seam(kind);
   });
-  whole.insert(whole.end(), python == outside.end() ? outside.begin() : python, outside.end());
   ++with_forward_;
+  return joined(own, label(fmt::format("forward of {}", backward_operator), TreeFrameKind::Forward),
+                python == outside.end() ? outside : outside.subspan(static_cast<size_t>(python - outside.begin())));
+}
+
+StackId MergedStacks::with_caller(StackId own, std::span<const uint32_t> caller) {
+  ++with_caller_;
+  return joined(own, label("run by backward()", TreeFrameKind::Caller), caller);
+}
+
+StackId MergedStacks::joined(StackId own, uint32_t seam, std::span<const uint32_t> outside) {
+  const std::span<const uint32_t> inside = of(own);
+  std::vector<uint32_t> whole(inside.begin(), inside.end());
+  whole.push_back(seam);
+  whole.insert(whole.end(), outside.begin(), outside.end());
   const auto id = static_cast<StackId>(stacks_.size());
   stacks_.push_back({static_cast<uint32_t>(pool_.size()), true});
   pool_.push_back(std::move(whole));
@@ -248,7 +259,7 @@ std::string MergedStacks::best_text(StackId stack) {
   if (best == rows.end()) best = first([](const TreeFrame& frame) { return frame.line != 0; });
   if (best == rows.end()) best = rows.begin();
   std::string text = frame_text(*best);
-  const auto seam = first([](const TreeFrame& frame) { return frame.kind == TreeFrameKind::Forward; });
+  const auto seam = first([](const TreeFrame& frame) { return is_seam(frame.kind); });
   if (seam < best) text.append(" ").append(frame_text(*seam));
   return text;
 }
@@ -262,6 +273,13 @@ std::vector<std::string> MergedStacks::notes() const {
         fmt::format("{} stacks of backward operators go on, outside of [forward of ...], in the stack of the forward "
                     "operator with their sequence number; --no-forward-stacks leaves that out",
                     with_forward_));
+  }
+  if (with_caller_ != 0) {
+    notes.push_back(
+        fmt::format("{} stacks of autograd's threads go on, outside of [run by backward()], where backward() was "
+                    "called: the one thread "
+                    "that was last seen inside it; --no-forward-stacks leaves that out",
+                    with_caller_));
   }
   if (guessed_ != 0) {
     notes.push_back(

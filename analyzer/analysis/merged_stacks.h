@@ -34,14 +34,16 @@ class MergedStacks {
   // `own` continued outwards by `[forward of OPERATOR]` and the stack of the forward operator, from its innermost Python frame on
   // if it has one. Under an id of its own.
   StackId with_forward(StackId own, StackId forward, std::string_view backward_operator);
+  // `own` continued outwards by `[run by backward()]` and rows of the stack of the thread that waits for it. Under an id of its own.
+  StackId with_caller(StackId own, std::span<const uint32_t> caller);
   const TreeFrame& frame(uint32_t row) const { return frames_[row].shown; }
   std::string_view text(StringId id) const { return strings_[id]; }
   StringId intern(std::string_view text) { return strings_.intern(text); }
   bool has_python(StackId stack);
   // "forward (model.py:57)", "at::native::add (Loops.cuh:123)", "libfoo.so+0x1a2b".
   std::string frame_text(uint32_t row) const;
-  // The innermost frame that is worth a line: the first Python frame, else the first with a source file, else the first. One of
-  // a forward operator's says so: "forward (model.py:57) [forward of MmBackward0]". Empty: no stack.
+  // The innermost frame that is worth a line: the first Python frame, else the first with a source file, else the first. One
+  // beyond a seam says so: "forward (model.py:57) [forward of MmBackward0]". Empty: no stack.
   std::string best_text(StackId stack);
 
   // Of the stacks made so far.
@@ -63,6 +65,7 @@ class MergedStacks {
   uint32_t label(std::string_view text, TreeFrameKind kind);
   void merge(StackId stack, std::vector<uint32_t>& to);
   void fold(const std::vector<uint32_t>& whole, std::vector<uint32_t>& to);
+  StackId joined(StackId own, uint32_t seam, std::span<const uint32_t> outside);
 
   const Trace& trace_;
   const Symbols& symbols_;
@@ -79,7 +82,7 @@ class MergedStacks {
   };
   std::vector<Span> stacks_;  // by StackId
   std::deque<std::vector<uint32_t>> pool_;
-  uint64_t guessed_ = 0, incomplete_ = 0, with_forward_ = 0;
+  uint64_t guessed_ = 0, incomplete_ = 0, with_forward_ = 0, with_caller_ = 0;
 };
 
 }  // namespace prof::analyzer

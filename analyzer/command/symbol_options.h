@@ -31,9 +31,9 @@ inline void add_symbol_options(CLI::App& verb, StackOptions& options) {
   add_symbol_search(verb, options.symbols);
   verb.add_flag("--no-symbols", options.symbols.off,
                 "read no file of the program: native frames that the log does not name stay addresses, module+0x...");
-  verb.add_flag(
-      "--no-forward-stacks", options.no_forward,
-      "launches of backward operators keep to their own stack: it does not go on in that of the forward operator");
+  verb.add_flag("--no-forward-stacks", options.no_forward,
+                "launches of backward operators keep to their own stack: it does not go on in that of the forward "
+                "operator or of the call of backward()");
   verb.add_option("--fold", options.fold, "file of rules for frames to hide or draw together; none: show every frame")
       ->expected(1)
       ->take_all()

@@ -13,8 +13,9 @@
 
 namespace prof::analyzer {
 
-// What sort of frame; flame graphs colour by it. Forward: no function but a seam, "[forward of MmBackward0]". Outside of it is the
-// stack of the forward operator, inside what a backward operator did on its own thread.
+// What sort of frame; flame graphs colour by it. Two are no functions but seams, with what autograd's thread did inside: outside of
+// Forward, "[forward of MmBackward0]", is the stack of the forward operator; outside of Caller, "[run by backward()]", that of the thread
+// which called backward() and waits.
 enum class TreeFrameKind : uint8_t {
   Native = 0,
   Inlined = 1,
@@ -23,8 +24,10 @@ enum class TreeFrameKind : uint8_t {
   Gpu = 4,
   Call = 5,
   Unknown = 6,
-  Forward = 7
+  Forward = 7,
+  Caller = 8
 };
+constexpr bool is_seam(TreeFrameKind kind) { return kind == TreeFrameKind::Forward || kind == TreeFrameKind::Caller; }
 
 struct TreeFrame {
   StringId name{};    // of the function, as shown

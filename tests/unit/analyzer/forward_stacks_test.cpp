@@ -4,6 +4,7 @@
 #include "analyzer/analysis/call_stacks.h"
 #include "analyzer/analysis/views.h"
 #include "tests/unit/analyzer/hand_trace.h"
+#include "tests/unit/analyzer/stack_program.h"
 
 #include <gtest/gtest.h>
 
@@ -15,52 +16,17 @@ namespace {
 
 using tests::HandTrace;
 
-struct Program : HandTrace {
+struct Program : tests::StackProgram {
   Program() {
-    thread(0, 501);
-    forward = stack({0x2001, 0x3001}, {"forward:7", "main:3"});
+    forward = stack({0x2001, 0x3001}, {"forward (model.py:7)", "main (model.py:3)"});
     own = stack({0x4001, 0x5001}, {});
-    own_python = stack({0x4001}, {"backward:21"});
-  }
-  // Python frames as "function:line" of model.py.
-  uint32_t stack(const std::vector<uint64_t>& native, const std::vector<std::string>& python) {
-    std::vector<StackFrame> addresses, frames;
-    for (const uint64_t address : native) {
-      Frame frame;
-      frame.kind = FrameKind::Native, frame.address = address;
-      addresses.push_back(StackFrame::of(trace.stacks.intern(frame)));
-    }
-    for (const std::string& text : python) {
-      Frame frame;
-      frame.kind = FrameKind::Python, frame.file = trace.strings.intern("model.py");
-      frame.function = trace.strings.intern(text.substr(0, text.find(':')));
-      frame.line = static_cast<uint32_t>(std::stoul(text.substr(text.find(':') + 1)));
-      frames.push_back(StackFrame::of(trace.stacks.intern(frame), true));
-    }
-    return static_cast<uint32_t>(trace.stacks.intern(addresses, frames, 0));
+    own_python = stack({0x4001}, {"backward (model.py:21)"});
   }
   void nvtx(const char* text, int64_t begin, int64_t end, uint32_t thread = 0) {
     range(text, begin, end, RangeKind::Nvtx, thread);
   }
-  // A launch of 10 ns and its kernel, which runs `gpu_ns`.
-  void launch_with(int64_t begin, uint32_t stack, uint32_t thread = 0, int64_t gpu_ns = 10) {
-    launch(begin, begin + 10, ++correlation, thread);
-    trace.host.back().stack = stack;
-    kernel(1000 * correlation, 1000 * correlation + gpu_ns, correlation);
-  }
-  // The stack of the launch that begins at that time.
-  std::string text(int64_t begin, const StackOptions& how = {}) {
-    const Views views(trace, {}, how);
-    return views.stacks().text(views.stacks().of_call(row_of(begin)));
-  }
-  uint32_t row_of(int64_t begin) const {
-    for (uint32_t row = 0; row < trace.host.size(); ++row) {
-      if (trace.host[row].begin_ns == begin) return row;
-    }
-    return kNone;
-  }
 
-  uint32_t forward = 0, own = 0, own_python = 0, correlation = 0;
+  uint32_t forward = 0, own = 0, own_python = 0;
 };
 
 // Python frames go to the end where no loop of the interpreter is among the native ones.
