@@ -99,6 +99,7 @@ def main():
     parser.add_argument("--bin", default="", help="folder with libprof.so and prof (see --pack); else libprof.so is built here")
     parser.add_argument("--out", default=os.path.join(ROOT, "build", "gpu-check", "out"), help="folder for the results")
     parser.add_argument("--work", default=os.path.join(ROOT, "build", "gpu-check", "work"), help="folder for programs and logs")
+    parser.add_argument("--built", default="", metavar="WORK", help="run the programs that an earlier run built in its --work, and build nothing")
     parser.add_argument("--budget", type=float, default=480, help="seconds; steps that do not fit are skipped")
     parser.add_argument("--python", default="", help="the interpreter that has PyTorch; this one by default")
     parser.add_argument("--commit", default="", help="what to call the sources where git cannot tell")
@@ -114,7 +115,9 @@ def main():
     unknown = [name for name in chosen + [s for s in skip if s] if name not in STEPS]
     if unknown:
         sys.exit(f"gpu-check: no step {', '.join(unknown)}; there are {', '.join(STEPS)}")
-    if "build" not in chosen and "build" not in skip:
+    if options.built:
+        skip.append("build")
+    elif "build" not in chosen and "build" not in skip:
         chosen.insert(0, "build")
     lab = Lab(options)
     results = Results(lab, machine(lab))

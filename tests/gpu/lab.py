@@ -1,6 +1,7 @@
 """Where things are and how programs are run: plain, under libprof.so, under CUPTI alone. Used by every step of gpu_check."""
 import collections
 import datetime
+import fcntl
 import glob
 import json
 import os
@@ -14,6 +15,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+
+BASELINE_PRELOADED = "baseline_preloaded"  # a file beside the programs: CUDA does not load the baseline by itself here
 
 Result = collections.namedtuple("Result", "status stdout stderr seconds")  # status None: timed out
 
@@ -29,16 +32,27 @@ def first_line(command):
         return ""
 
 
+def claim(folder):
+    """Makes the folder ours until this process ends: what works in it deletes and overwrites by name."""
+    os.makedirs(folder, exist_ok=True)
+    lock = open(os.path.join(folder, ".gpu-check.lock"), "w", encoding="utf-8")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit(f"gpu-check: another one works in {folder}; give --work and --out of its own to each")
+    return lock
+
+
 class Lab:
     def __init__(self, options):
         self.work = os.path.abspath(options.work)
+        self.built = os.path.abspath(options.built) if options.built else self.work  # whose programs are run
         self.out = os.path.abspath(options.out)
         self.sim = os.path.abspath(options.sim) if options.sim else None
         self.bin = os.path.abspath(options.bin) if options.bin else None
         self.options = options
         self.deadline = time.monotonic() + options.budget
-        os.makedirs(self.work, exist_ok=True)
-        os.makedirs(self.out, exist_ok=True)
+        self.claims = [claim(folder) for folder in dict.fromkeys((self.work, self.out))]
         self.journal = open(os.path.join(self.out, "gpu-check.log"), "w", encoding="utf-8", errors="replace")
         self.cuda = next((p for p in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda")
                           if p and os.path.exists(os.path.join(p, "include", "cuda.h"))), "/usr/local/cuda")
@@ -47,11 +61,12 @@ class Lab:
         self.cupti = self.sim and os.path.join(self.sim, "libcupti.so.13") or self._find_cupti()
         self.libprof = self._find_bin("libprof.so")
         self.prof = self._find_bin("prof")
-        self.inject = not self.sim  # the driver injects the baseline; the build step tries and falls back to LD_PRELOAD
+        # The driver injects the baseline; the build step tries, and falls back to LD_PRELOAD.
+        self.inject = not self.sim and not os.path.exists(os.path.join(self.built, "bin", BASELINE_PRELOADED))
 
     # --- files -----------------------------------------------------------------------------------------------------
     def _find_bin(self, name):
-        for folder in filter(None, [self.bin, os.path.join(self.work, "libprof")]):
+        for folder in filter(None, [self.bin, os.path.join(self.built, "libprof")]):
             for found in sorted(glob.glob(os.path.join(folder, "**", name), recursive=True), key=len):
                 if os.path.isfile(found):
                     return found
@@ -73,7 +88,7 @@ class Lab:
         return folder
 
     def program(self, name):
-        found = self.path("bin", name)
+        found = os.path.join(self.built, "bin", name)
         if not os.path.exists(found):
             raise Skipped(f"{name} was not built")
         return found

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import plog
-from lab import HERE, ROOT, Skipped
+from lab import BASELINE_PRELOADED, HERE, ROOT, Skipped
 
 MAX_TRACE_BYTES = 10_000_000
 MAX_BYTES_PER_LAUNCH = 24
@@ -366,6 +366,9 @@ def trace(lab, step):
 def build(lab, step):
     """Programs, the baseline, and libprof.so where none was brought."""
     os.makedirs(lab.path("bin"), exist_ok=True)
+    if os.path.exists(lab.path("bin", BASELINE_PRELOADED)):
+        os.remove(lab.path("bin", BASELINE_PRELOADED))
+    lab.inject = not lab.sim
     arch = "90"
     if not lab.sim:
         found = lab.run(["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]).stdout.split()
@@ -395,6 +398,7 @@ def build(lab, step):
     lab.run([lab.program("launch_loop")], env=lab.cupti_env(folder), timeout=60)
     if not os.listdir(folder):
         lab.inject = False
+        open(lab.path("bin", BASELINE_PRELOADED), "w", encoding="utf-8").close()
         lab.run([lab.program("launch_loop")], env=lab.cupti_env(folder), timeout=60)
     count = lab.cupti_count(folder)
     step.check("CUPTI alone counts a loop of 1,000 kernels", count["kernels"] == 1000, count["kernels"], 1000)
