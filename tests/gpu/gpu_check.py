@@ -16,6 +16,7 @@ import steps_budget  # noqa: E402
 import steps_counters  # noqa: E402
 import steps_devices  # noqa: E402
 import steps_graphs  # noqa: E402
+import steps_killed  # noqa: E402
 import steps_libraries  # noqa: E402
 import steps_overhead  # noqa: E402
 import steps_peaks  # noqa: E402
@@ -31,7 +32,8 @@ STEPS = {
     "build": steps_programs.build,
     "static_cudart": steps_programs.static_cudart,
     "graphs": steps_graphs.graphs,
-    "killed": steps_programs.killed,
+    "killed": steps_killed.killed,
+    "torch_killed": steps_killed.torch_killed,
     "gaps": steps_overhead.gaps,
     "window": steps_window.window,
     **{name: steps_programs.app(name) for name in steps_programs.APPS},

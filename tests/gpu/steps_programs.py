@@ -4,8 +4,6 @@ import json
 import os
 import re
 import statistics
-import subprocess
-import time
 
 import plog
 from lab import BASELINE_PRELOADED, HERE, ROOT, Skipped
@@ -233,39 +231,6 @@ def status(lab, step):
 def prof_libraries(lab):
     deps = os.path.abspath(os.path.join(os.path.dirname(lab.prof), "deps"))
     return {"LD_LIBRARY_PATH": f"{deps}:{lab.sim or ''}"} if os.path.isdir(deps) else {}
-
-
-# --- killed ------------------------------------------------------------------------------------------------------------
-
-def killed(lab, step):
-    """SIGKILL in the middle of a loop, 3.5 s after the first launch."""
-    folder = lab.fresh("killed")
-    output = lab.path("killed", "stdout")  # a file: what the program wrote before the kill can be read at leisure
-    with open(output, "w", encoding="utf-8") as file:
-        process = subprocess.Popen([lab.program("launch_loop"), "--forever", "5000"], env=lab.recorded_env(folder),
-                                   stdout=file, stderr=subprocess.DEVNULL, start_new_session=True)
-    try:
-        limit = time.monotonic() + 30
-        while os.path.getsize(output) == 0 and time.monotonic() < limit and process.poll() is None:
-            time.sleep(0.01)
-        time.sleep(3.5)
-        alive = process.poll() is None
-    finally:
-        process.kill()
-        process.wait()
-    if not alive:
-        raise RuntimeError(f"the program ended by itself with status {process.returncode}")
-    with open(output, encoding="utf-8") as file:
-        said = int(file.read().split("\n")[-2])
-    run = load(lab, folder)[0]
-    launches = sum(1 for l in run.launches if l.kind == "kernel_launch")
-    step.check("every launch that had returned is in the log", launches >= said, launches, f"≥ {said}")
-    step.check("the log says that it was not closed", run.log.finished == 0, run.log.finished, 0)
-    behind = (run.last_launch_ns() - run.last_gpu_end_ns()) / 1e9
-    step.check("GPU times reach to less than 2 s before the kill", run.operations and behind < 2, f"{behind:.2f} s", "2 s")
-    step.figure("launches in the log", launches)
-    step.figure("launches without GPU time (the last moments)", launches - run.coverage()["timed"])
-    whole(lab, step, folder, killed=True)
 
 
 # --- Python programs ---------------------------------------------------------------------------------------------------

@@ -1,0 +1,134 @@
+"""Steps that kill programs with SIGKILL: what had returned must be in the log, what the GPU still owed must be counted as pending."""
+import bisect
+import collections
+import mmap
+import os
+import random
+import struct
+import subprocess
+import time
+
+import coverage_line
+from lab import HERE, Skipped
+from steps_programs import load, whole
+
+MAX_BEHIND_S = 2.5  # GPU times are collected once a second
+
+
+def kill_later(command, env, stdout, began, seconds):
+    """Kills a program `seconds` after began() is true. It must live until then."""
+    with open(stdout, "w", encoding="utf-8") as file:
+        process = subprocess.Popen(command, env=env, stdout=file, stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        limit = time.monotonic() + 60
+        while not began() and time.monotonic() < limit and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(seconds)
+        alive = process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
+    if not alive:
+        raise RuntimeError(f"the program ended by itself with status {process.returncode}")
+
+
+def killed(lab, step):
+    """SIGKILL in the middle of a loop, 3.5 s after the first launch."""
+    folder = lab.fresh("killed")
+    output = lab.path("killed", "stdout")  # a file: what the program wrote before the kill can be read at leisure
+    kill_later([lab.program("launch_loop"), "--forever", "5000"], lab.recorded_env(folder), output, lambda: os.path.getsize(output) > 0, 3.5)
+    with open(output, encoding="utf-8") as file:
+        said = int(file.read().split("\n")[-2])
+    run = load(lab, folder)[0]
+    launches = sum(1 for launch in run.launches if launch.kind == "kernel_launch")
+    step.check("every launch that had returned is in the log", launches >= said, launches, f"≥ {said}")
+    after_a_kill(lab, step, run)
+    whole(lab, step, folder, killed=True)
+
+
+def torch_killed(lab, step):
+    """The same of a PyTorch training, whose backward passes are on a thread of their own: steps and single operators are counted."""
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    folder = lab.fresh("torch_killed")
+    counters = lab.path("torch_killed", "returned")
+    with open(counters, "wb") as file:
+        file.write(bytes(16))
+
+    def returned():
+        with open(counters, "rb") as file, mmap.mmap(file.fileno(), 16, access=mmap.ACCESS_READ) as memory:
+            return struct.unpack("<QQ", memory[:])
+    command = [lab.python, os.path.join(HERE, "processes_app.py"), "train", counters]
+    kill_later(command, lab.recorded_env(folder), lab.path("torch_killed", "stdout"), lambda: returned()[0] > 0, random.uniform(3, 3.5))
+    said_steps, said_singles = returned()
+    run = load(lab, folder)[0]
+    steps, each, singles = training_of(run)
+    step.check("every training step that had ended is in the log", said_steps <= steps <= said_steps + 1, f"{steps:,}",
+               f"{said_steps:,}, or one more")
+    step.check("with all its launches", len(each) == 1, "; ".join(f"{n} steps of {count} launches" for count, n in each.most_common(4)),
+               "as many in each step but the first")
+    step.check("every single operator that had returned is in the log", said_singles <= singles <= said_singles + 1, f"{singles:,}",
+               f"{said_singles:,}, or one more")
+    after_a_kill(lab, step, run)
+    whole(lab, step, folder, killed=True)
+
+
+def training_of(run, name=b"train step"):
+    """(steps that ended, launches of a step -> steps without the first, launches of that thread outside of the steps) of processes_app.py"""
+    strings, labels, events = {}, {}, collections.defaultdict(list)
+    for block, record in run.log.records():
+        kind = type(record).__name__
+        if kind == "string":
+            strings[record.id] = strings.get(record.id, b"") + record.text
+        elif kind == "nvtx_label":
+            labels[record.id] = record.text
+        elif kind == "nvtx_push":
+            events[block.thread].append((record.time, record.label))
+        elif kind == "nvtx_pop":
+            events[block.thread].append((record.time, None))
+    begun, ended, thread = [], [], None
+    for where, found in events.items():
+        under_way = []
+        for tick, label in found:
+            if label is not None:
+                under_way.append(strings.get(labels.get(label)) == name)
+                if under_way[-1]:
+                    thread = where
+                    begun.append(tick)
+            elif under_way and under_way.pop():
+                ended.append(tick)
+    if not ended:
+        raise RuntimeError("the log has no training step")
+    ticks = sorted(launch.begin for launch in run.launches)  # those of the backward thread lie within the step
+    each = collections.Counter(bisect.bisect_left(ticks, end) - bisect.bisect_left(ticks, begin)
+                               for begin, end in list(zip(begun, ended))[1:])
+    own = sorted(launch.begin for launch in run.launches if launch.thread == thread and launch.begin >= begun[0])
+    spans = list(zip(begun, ended + [1 << 64]))
+    inside = sum(bisect.bisect_left(own, end) - bisect.bisect_left(own, begin) for begin, end in spans[:len(begun)])
+    return len(ended), each, len(own) - inside
+
+
+def after_a_kill(lab, step, run):
+    """What the log says of its end, against what the independent reader finds in it."""
+    step.check("the log says that it was not closed", run.log.finished == 0, run.log.finished, 0)
+    behind = (run.last_launch_ns() - run.last_gpu_end_ns()) / 1e9
+    step.check("GPU times reach to shortly before the kill", run.operations and behind < MAX_BEHIND_S, f"{behind:.2f} s", f"{MAX_BEHIND_S} s")
+    launches, timed = len(run.launches), sum(1 for launch in run.launches if launch.operations)
+    step.figure("launches in the log", launches)
+    step.figure("launches without GPU time (the last moments)", launches - timed)
+    step.figure("GPU records that had not arrived at the last flush, by the log's own count", run.log.gpu_pending)
+    last = {}
+    for launch in run.launches:
+        if launch.operations:
+            last[launch.stream] = max(last.get(launch.stream, 0), launch.begin)
+    between = sum(1 for launch in run.launches if not launch.operations and launch.begin < last.get(launch.stream, 0))
+    step.check("launches without GPU time that lie before one with it on their stream", between == 0, between, 0)
+    if not lab.prof:
+        return step.note("prof was not at hand: what it says about the log is not checked.")
+    said = coverage_line.of_log(lab, run.log.path)
+    step.check("launches, and with GPU time: the coverage line and the independent reader", (said.launches, said.timed) == (launches, timed),
+               f"{said.launches:,}, {said.timed:,}", f"{launches:,}, {timed:,}")
+    missing = {"pending": launches - timed} if launches != timed else {}
+    step.check("every launch without GPU time is counted as pending, none as unknown", said.without == missing, said.without, missing)
+    step.check("GPU operations without a launch wait for CUPTI's record of their call", set(said.unlinked) <= {"call pending", "internal"},
+               said.unlinked, "call pending, internal")
