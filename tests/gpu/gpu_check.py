@@ -20,6 +20,7 @@ import steps_killed  # noqa: E402
 import steps_libraries  # noqa: E402
 import steps_overhead  # noqa: E402
 import steps_peaks  # noqa: E402
+import steps_processes  # noqa: E402
 import steps_profilers  # noqa: E402
 import steps_programs  # noqa: E402
 import steps_stacks  # noqa: E402
@@ -34,6 +35,9 @@ STEPS = {
     "graphs": steps_graphs.graphs,
     "killed": steps_killed.killed,
     "torch_killed": steps_killed.torch_killed,
+    "dataloader": steps_processes.dataloader,
+    "ranks_one_gpu": steps_processes.ranks_one_gpu,
+    "doctor": steps_processes.doctor,
     "gaps": steps_overhead.gaps,
     "window": steps_window.window,
     **{name: steps_programs.app(name) for name in steps_programs.APPS},
