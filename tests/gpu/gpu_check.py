@@ -43,6 +43,7 @@ STEPS = {
     **{name: steps_programs.app(name) for name in steps_programs.APPS},
     "managed": steps_devices.managed,
     "contexts": steps_devices.contexts,
+    "green_contexts": steps_devices.green_contexts,
     "waits": steps_waits.waits,
     "two_gpus": steps_devices.two_gpus,
     "nccl": steps_devices.nccl,

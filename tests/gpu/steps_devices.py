@@ -1,13 +1,12 @@
 """Steps about GPUs and their memory: managed memory; pools and a reset; two GPUs in one process; one process a GPU with NCCL between them."""
 import collections
-import gzip
-import json
 import os
 import re
 import subprocess
 
 from lab import HERE, Skipped
-from steps_programs import coverage, load, same_behaviour
+from steps_processes import in_order, told_apart
+from steps_programs import coverage, load, same_behaviour, tables_of
 
 MOST_APART_US = 200  # the ends of one all-reduce on two GPUs: they wait for each other
 
@@ -106,28 +105,46 @@ def contexts(lab, step):
         step.check("what the reset left allocated", int(rows[0][12]) == 0, rows[0][12], 0)
 
 
+def green_contexts(lab, step):
+    """Kernels in streams of a green context, and in its primary context: streams and contexts are told apart."""
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    plain, recorded, folder = compared(lab, "green_contexts", [lab.program("green_contexts")])
+    if not plain.stdout.startswith("green"):
+        raise Skipped(plain.stdout.strip()[:200])
+    same_behaviour(step, plain, recorded)
+    runs = load(lab, folder)
+    coverage(step, runs)
+    run = runs[0]
+    kernels = {name: row[0] for name, row in run.kernel_table().items()}
+    step.check("kernels in the green context and outside", kernels == {"in_green": 20, "in_primary": 10}, kernels, "20 and 10")
+    of_kernel = collections.defaultdict(set)
+    for operation in run.operations:
+        if operation[0] == "kernel":
+            of_kernel[run.kernel_names[operation[5]]].add(run.gpu_streams[operation[4]])  # device, context, stream
+    green, primary = of_kernel["in_green"], of_kernel["in_primary"]
+    step.check("two streams of the green context, one of the primary one", (len(green), len(primary)) == (2, 1), f"{len(green)}, {len(primary)}", "2, 1")
+    step.check("no stream is of both", not green & primary, sorted(green & primary), "none")
+    unknown = {context for _, context, _ in green | primary} - {context.gpu_context for context in defined(run, "context")}
+    step.figure("contexts of the GPU's records without a known handle", len(unknown))
+    calls = {name: count for name, count in run.api_calls.items() if "Green" in name}
+    step.check("the calls that make and end it", calls.get("cuGreenCtxCreate") == 1 and calls.get("cuGreenCtxDestroy") == 1, calls, "1 and 1")
+
+
 def nccl(lab, step):
     """torchrun with a process a GPU: a log a rank, one trace of both on one time axis."""
     needs_two_gpus(lab)
     command = [lab.python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",
                os.path.join(HERE, "devices_app.py"), "ranks"]
     plain, recorded, folder = compared(lab, "nccl", command)
-    plain, recorded = (result._replace(stdout="\n".join(sorted(re.findall(r"rank \d of \d: [\d.]+", result.stdout))))
-                       for result in (plain, recorded))  # the ranks write at the same time
+    plain, recorded = in_order(plain), in_order(recorded)
     same_behaviour(step, plain, recorded)
     runs = load(lab, folder)
-    step.check("logs with launches: one a rank", len(runs) == 2, len(runs), 2)
     step.figure("other logs, of a launcher that counts the GPUs", len(lab.logs(folder)) - len(runs))
     coverage(step, runs)
-    ranks = sorted(run.meta.get("rank", "none") for run in runs)
-    step.check("ranks in the logs", ranks == ["0", "1"], ranks, ["0", "1"])
-    if not lab.prof:
-        return step.note("prof was not at hand: the merged trace is not checked.")
-    merged = lab.path("nccl.trace.json.gz")
-    answer = lab.run_prof(["trace", *[run.log.path for run in runs], "-o", merged])
-    step.check("prof trace of both", answer.status == 0, f"exit status {answer.status}", 0)
-    with gzip.open(merged, "rt", encoding="utf-8") as file:
-        events = json.load(file)["traceEvents"]
+    events = told_apart(lab, step, runs, lab.path("nccl.trace.json.gz"))
+    if not events:
+        return
     reduces = collections.defaultdict(list)
     for event in events:
         if event.get("cat") == "kernel" and "AllReduce" in event["name"]:
@@ -142,11 +159,25 @@ def nccl(lab, step):
                    f"median {apart[len(apart) // 2]:.1f}, largest {apart[-1]:.1f}", f"median ≤ {MOST_APART_US}")
         step.check("all-reduces that run at the same time on both", overlap >= 0.9 * len(pairs), f"{overlap} of {len(pairs)}",
                    "90 %")
-    names = {event["args"]["name"] for event in events if event.get("name") == "process_name"}
-    step.check("processes of the trace are told apart by rank", all(any(f"rank {i}" in name for name in names) for i in (0, 1)),
-               sorted(names), "rank 0, rank 1")
-    summary = lab.run_prof(["summary", *[run.log.path for run in runs]])
-    step.check("prof summary: one block a process", summary.stdout.count("Profiling result") == 2,
-               summary.stdout.count("Profiling result"), 2)
+    said_of_collectives(lab, step, runs, events)
     device_uuids = {plog_device.uuid for run in runs for plog_device in defined(run, "device")}
     step.check("devices of both ranks", len(device_uuids) == 2, len(device_uuids), 2)
+
+
+def said_of_collectives(lab, step, runs, events):
+    """What NCCL says of its calls (2.26 and later say all of it): communicator, rank, ranks and bytes, in the trace and in the report."""
+    reduces = [event for event in events if event.get("cat") == "kernel" and "AllReduce" in event["name"]]
+    named = [event for event in reduces if "nccl communicator" in event["args"]]
+    step.check("all-reduce kernels in the trace with their communicator", reduces and len(named) == len(reduces), f"{len(named)} of {len(reduces)}", "all")
+    ranks = {(event["pid"], event["args"].get("nccl rank")) for event in named}
+    step.check("each process has one rank in it", sorted(int(rank) for _, rank in ranks if rank is not None) == [0, 1], sorted(ranks, key=str), "0 and 1")
+    answer = lab.run_prof(["report", "collectives", *[run.log.path for run in runs], "--format", "json"])
+    rows = [row for table in tables_of(answer.stdout) for row in table.get("rows", []) if "AllReduce" in row["name"]]
+    step.check("prof report collectives: a row a kernel", answer.status == 0 and len(rows) == len(reduces), len(rows), len(reduces))
+    large = [row for row in rows if row.get("bytes") == 4 << 22]
+    step.check("all-reduces of 16 MiB with two ranks", len(large) >= 60 and all(row.get("ranks") == 2 for row in large), len(large), "≥ 60, 30 a rank")
+    step.check("both ranks on one communicator", len({row.get("communicator") for row in large}) == 1 and {row.get("rank") for row in large} == {0, 1},
+               sorted({(row.get("communicator"), row.get("rank")) for row in large}, key=str), "one communicator, ranks 0 and 1")
+    rates = [row["bus_gb_per_s"] for row in large if row.get("bus_gb_per_s")]
+    if rates:
+        step.figure("bus bandwidth of these, the fastest", max(rates), "GB/s")

@@ -1,4 +1,4 @@
-"""Step about what streams waited for: words of memory and host functions, as the real driver orders them."""
+"""Step about what streams waited for: words of memory, events and host functions, as the real driver orders them."""
 import json
 import os
 import subprocess
@@ -32,8 +32,9 @@ def waits(lab, step):
     for event in events:
         if event.get("cat") == "dependency":
             ends.setdefault(event["id"], {})[event["ph"]] = kernels.get((event["pid"], event["tid"], event["ts"]), "")
-    joined = sum(1 for flow in ends.values() if "first_kernel" in flow.get("s", "") and "second_kernel" in flow.get("f", ""))
-    step.check("arrows from one stream's kernel to the other's, through a word of memory", joined == rounds, joined, rounds)
+    for means, source, target in (("a word of memory", "first_kernel", "second_kernel"), ("an event", "recorded_kernel", "waiting_kernel")):
+        joined = sum(1 for flow in ends.values() if source in flow.get("s", "") and target in flow.get("f", ""))
+        step.check(f"arrows from one stream's kernel to the other's, through {means}", joined == rounds, joined, rounds)
     valid = subprocess.run([sys.executable, VALIDATE, trace], capture_output=True, text=True)
     step.check("the trace keeps its readers' rules", valid.returncode == 0, valid.stdout.strip()[-200:], "good")
     path = lab.run_prof(["report", "critical-path", log])

@@ -1,5 +1,5 @@
-// Two streams that wait for each other by words of memory and by a host function, for scripts/gpu-check: who waited for whom is known
-// beforehand. Prints the rounds, or "no stream memory operations" where the device has none.
+// Two streams that wait for each other by words of memory, by an event and by a host function, for scripts/gpu-check: who waited for whom is
+// known beforehand. Prints the rounds, or "no stream memory operations" where the device has none.
 #include "check.cuh"
 
 #include <cuda.h>
@@ -10,6 +10,8 @@
 
 extern "C" __global__ void first_kernel() { spin_for(200'000); }
 extern "C" __global__ void second_kernel() { spin_for(50'000); }
+extern "C" __global__ void recorded_kernel() { spin_for(200'000); }
+extern "C" __global__ void waiting_kernel() { spin_for(50'000); }
 
 // The program is not linked with libcuda.so.
 template <class Function> static Function driver_function(const char* name) {
@@ -36,6 +38,8 @@ int main() {
   cudaStream_t one, two;
   CHECK(cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking));
   CHECK(cudaStreamCreateWithFlags(&two, cudaStreamNonBlocking));
+  cudaEvent_t event;  // one for all rounds: what it stands for changes
+  CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
   void* word = nullptr;
   CHECK(cudaMalloc(&word, sizeof(unsigned)));
   CHECK(cudaMemset(word, 0, sizeof(unsigned)));
@@ -46,6 +50,11 @@ int main() {
     driver_ok(write(one, address, round, 0));
     driver_ok(wait(two, address, round, CU_STREAM_WAIT_VALUE_GEQ));
     second_kernel<<<1, 1, 0, two>>>();
+    CHECK(cudaDeviceSynchronize());
+    recorded_kernel<<<1, 1, 0, two>>>();
+    CHECK(cudaEventRecord(event, two));
+    CHECK(cudaStreamWaitEvent(one, event, 0));
+    waiting_kernel<<<1, 1, 0, one>>>();
     CHECK(cudaDeviceSynchronize());
     first_kernel<<<1, 1, 0, one>>>();
     CHECK(cudaLaunchHostFunc(
