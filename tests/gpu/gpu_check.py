@@ -65,6 +65,7 @@ STEPS = {
     "launch_loop": steps_overhead.launch_loop,
     "graph_replay": steps_graphs.graph_replay,
     "pytorch_step": steps_overhead.pytorch_step,
+    "native_stack": steps_stacks.native_stack,
     "stack_costs": steps_stacks.stack_costs,
     "budget": steps_budget.budget,
     "budget_back_to_back": steps_budget.budget_back_to_back,
@@ -93,6 +94,10 @@ def pack(build, folder):
     for name, path in re.findall(r"^\s*(\S+) => (\S+)", needed, re.M):
         if not system.match(name) and os.path.exists(path):
             shutil.copy(path, os.path.join(folder, "deps", name))
+    bench, driver = os.path.join(build, "tests", "bench", "hook_bench"), os.path.join(build, "sim")
+    if os.path.isfile(bench) and os.path.isdir(driver):  # of step native_stack
+        shutil.copy(bench, folder)
+        shutil.copytree(driver, os.path.join(folder, "sim"), dirs_exist_ok=True)
     commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True).stdout
     with open(os.path.join(folder, "COMMIT"), "w", encoding="utf-8") as file:
         file.write(commit)

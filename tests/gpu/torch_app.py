@@ -17,6 +17,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("mode", choices=["eager", "compile", "graph", "reduce_overhead", "graphed_callables", "profiler", "serve"])
 parser.add_argument("--steps", type=int, default=10)
 parser.add_argument("--device", default="cuda")
+parser.add_argument("--emit-nvtx", action="store_true", help="a range for each operator, with the sequence number that joins forward and backward")
 parser.add_argument("--trace", help="where `profiler` leaves torch.profiler's trace")
 parser.add_argument("--profile", choices=["none", "cpu+cuda", "cuda", "with_stack"], default="none")
 options = parser.parse_args()
@@ -206,5 +207,7 @@ def serve():
         del watch
 
 
-{"eager": eager, "compile": compiled, "graph": graph, "reduce_overhead": reduce_overhead, "graphed_callables": graphed_callables,
- "profiler": profiler, "serve": serve}[options.mode]()
+operators = torch.autograd.profiler.emit_nvtx() if options.emit_nvtx else contextlib.nullcontext()
+with operators:
+    {"eager": eager, "compile": compiled, "graph": graph, "reduce_overhead": reduce_overhead, "graphed_callables": graphed_callables,
+     "profiler": profiler, "serve": serve}[options.mode]()
