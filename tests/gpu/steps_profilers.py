@@ -6,8 +6,10 @@ import shutil
 
 import plog
 from lab import HERE, Skipped
-from steps_answers import kernels
+from steps_answers import kernels, rows
 from steps_programs import add, app_command, coverage, load, same_behaviour
+
+MAX_OFF_NS = 2
 
 
 def torch_profiler(lab, step):
@@ -69,6 +71,34 @@ def jax_profiler(lab, step):
     step.check("JAX's profiler sees as many operations as unrecorded",
                sum(c for c, _ in plainly.values()) == sum(c for c, _ in inside.values()),
                sum(c for c, _ in inside.values()), sum(c for c, _ in plainly.values()))
+    same_kernels_in_order(step, *(kernels_in_order(lab, file) for file in (runs[0].log.path, traces[1][0])), "JAX's profiler")
+
+
+def kernels_in_order(lab, file):
+    """[(name, ns)] by start; copies and fills, which each profiler calls by names of its own, left out."""
+    found = sorted((row["start_ns"], row["name"], row["duration_ns"]) for row in rows(lab, "gpu-trace", file, window=None))
+    return [(name, ns) for _, name, ns in found if not re.match(r"\[?(CUDA )?mem(cpy|set)", name, re.I)]
+
+
+def same_kernels_in_order(step, ours, theirs, who):
+    """One run, as the log and the other profiler have it: what it has lies in one piece in the log, kernel by kernel."""
+    def differences(at):
+        return sum(1 for (a, _), (b, _) in zip(ours[at:], theirs) if a != b)
+
+    def off_by(at):  # the steps of a loop have the same names
+        return sum(abs(a - b) for (_, a), (_, b) in zip(ours[at:], theirs))
+    if not theirs or len(theirs) > len(ours):
+        step.check(f"kernels that {who} has are in the log", False, f"{len(ours)}, {who} {len(theirs)}", "at least as many")
+        return
+    at = min(range(len(ours) - len(theirs) + 1), key=lambda at: (differences(at), off_by(at)))
+    step.check(f"kernels in order, name by name, as {who} has them", differences(at) == 0,
+               f"{len(theirs)} kernels behind the first {at} of {len(ours)}, {differences(at)} names differ", "all equal")
+    if differences(at):
+        pairs = [(a, b) for (a, _), (b, _) in zip(ours[at:], theirs) if a != b]
+        step.table(f"Names that differ between the log and {who}", ["log", who], [(a[:90], b[:90]) for a, b in pairs[:6]])
+    off = [abs(a - b) for (_, a), (_, b) in zip(ours[at:], theirs)]
+    step.check(f"their durations as {who} has them", max(off) <= MAX_OFF_NS, f"{sum(1 for ns in off if ns <= MAX_OFF_NS)} of {len(off)} equal, largest "
+               f"difference {max(off)} ns", f"{MAX_OFF_NS} ns: each rounds start and end")
 
 
 def injected_tool(lab, step):
