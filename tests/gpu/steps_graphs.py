@@ -4,6 +4,7 @@ import json
 import os
 import statistics
 
+import coverage_line
 import plog
 import stats
 from lab import Skipped
@@ -158,8 +159,14 @@ def special(lab, step):
                [(name, want["runs"], alone.get(name, [0])[0]) for name, want in said["kernels"].items()])
     attribution(step, said, rows_of(lab, "graph-nodes", logs), lambda name, want: alone.get(name, [0])[0])
     run = load(lab, folder)[0]
-    step.figure("operations without a launch call, by kernels or unknown", len(run.unmatched))
-    step.note("prof says: " + lab.run_prof(["trace", *logs, "-o", lab.path("graphs", "special.json")]).stderr.strip()[-300:])
+    step.figure("operations without a launch call in the independent reader", len(run.unmatched))
+    line = coverage_line.of_log(lab, logs[0])
+    step.note("prof says: " + line.text)
+    step.check("coverage line: every launch has GPU time or a named reason", "unknown" not in line.without and
+               line.launches == line.timed + sum(line.without.values()), f"{line.timed} of {line.launches}, {line.without or 'none without'}", "none unknown")
+    step.check("coverage line: every GPU operation has a launch or a named reason", not {"unlinked", "unknown"} & set(line.unlinked) and
+               line.operations == line.linked + sum(line.unlinked.values()), f"{line.linked} of {line.operations}, {line.unlinked or 'none without'}", "none unlinked")
+    step.check("coverage line: operations", line.operations == len(run.operations), line.operations, len(run.operations))
 
 
 def whole(lab, step, command, plain, said):
