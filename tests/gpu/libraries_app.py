@@ -1,10 +1,19 @@
 """Products and convolutions of known sizes for scripts/gpu-check, each in an NVTX range "case NAME FLOPS" that ends synchronised. Prints a
-checksum of every result: the same with and without a recorder."""
+checksum of every result: the same with and without a recorder.
+
+libraries_app.py [--trace FILE]    with torch.profiler around all of it, which keeps the operators' shapes
+"""
 import hashlib
+import sys
 
 import torch
 
 torch.manual_seed(7)
+to = sys.argv[2] if sys.argv[1:2] == ["--trace"] else None
+if to:
+    from torch.profiler import ProfilerActivity, profile
+    watch = profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=True)
+    watch.start()
 
 
 def matrix(*shape, dtype=torch.float32):
@@ -16,8 +25,9 @@ def case(name, flops, work, tf32=False):
     torch.backends.cudnn.allow_tf32 = tf32
     torch.cuda.synchronize()
     torch.cuda.nvtx.range_push(f"case {name} {flops}")
-    result = work()
-    torch.cuda.synchronize()
+    with torch.profiler.record_function(f"case {name} {flops}"):
+        result = work()
+        torch.cuda.synchronize()
     torch.cuda.nvtx.range_pop()
     digest = hashlib.sha256(result.detach().float().cpu().numpy().tobytes()).hexdigest()[:16]
     print(f"{name} {tuple(result.shape)} {digest}", flush=True)
@@ -77,4 +87,7 @@ for label, dtype, tf32 in (("fp32", torch.float32, False), ("tf32", torch.float3
     case(f"conv_backward_{label}", 2 * whole, lambda: torch.cat([g.flatten() for g in torch.autograd.grad(y, (x, w), seed)]), tf32)
 strided = matrix(64, 4, 5, 5)
 case("conv_groups_fp32", 2 * 8 * 64 * 14 * 14 * 4 * 5 * 5, lambda: torch.nn.functional.conv2d(image, strided, stride=2, groups=4))
+if to:
+    watch.stop()
+    watch.export_chrome_trace(to)
 print("done")

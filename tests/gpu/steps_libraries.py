@@ -44,6 +44,7 @@ def library_calls(lab, step):
     step.check("and those of every convolution", not convolutions, f"wrong: {convolutions}", "none wrong")
     tf32 = [call for call in calls if "A=fp32" in call and ("math=tf32" in call or "fast_tf32" in call)]
     step.check("TF32 is seen where it is allowed", bool(tf32), len(tf32), "> 0")
+    compare_with_shapes(lab, step, script, plain)
     answer = lab.run_prof(["report", "kernels", "--peaks", logs[0], "--format", "json"], timeout=60)
     if answer.status in (0, 1):
         rows = [row for row in json.loads(answer.stdout)["rows"] if row.get("from") == "library"]
@@ -85,31 +86,61 @@ def compare_program(lab, step, name, command, cases):
                f"{cases} cases, none wrong")
 
 
-def compare_cases(lab, log):
-    """(rows of a table, names of the cases that are wrong): of each range "case NAME FLOPS [BYTES]" what its kernels have"""
+def cases(lab, file):
+    """(name, FLOPs and bytes by the closed form or None, its kernels) of each range "case NAME FLOPS [BYTES]" of a log or trace"""
     path = lab.path("libraries.json")
-    made = lab.run_prof(["trace", log, "-o", path], timeout=120)
+    made = lab.run_prof(["trace", file, "-o", path], timeout=120)
     if made.status not in (0, 1):
         raise RuntimeError(f"prof trace: status {made.status}: {made.stderr.strip()[-300:]}")
-    with open(path, encoding="utf-8") as file:
-        events = [event for event in json.load(file)["traceEvents"] if event.get("ph") == "X"]
+    with open(path, encoding="utf-8") as opened:
+        events = [event for event in json.load(opened)["traceEvents"] if event.get("ph") == "X"]
     kernels = [event for event in events if event.get("cat") == "kernel"]
-    table, wrong = [], []
     for event in events:
         match = re.fullmatch(r"case (\w+) (\d+)(?: (\d+))?", event["name"])
-        if not match:
-            continue
-        inside = [kernel for kernel in kernels if event["ts"] <= kernel["ts"] < event["ts"] + event["dur"]]
-        found = sum(int(kernel["args"].get("kernel_flop", 0)) for kernel in inside)
+        if match and event.get("cat") != "gpu_user_annotation":
+            yield (match[1], int(match[2]), match[3] and int(match[3]),
+                   [kernel for kernel in kernels if event["ts"] <= kernel["ts"] < event["ts"] + event["dur"]])
+
+
+def flops_of(kernels):
+    return sum(int(kernel["args"].get("kernel_flop", 0)) for kernel in kernels)
+
+
+def compare_cases(lab, log):
+    """(rows of a table, names of the cases that are wrong): of each range "case NAME FLOPS [BYTES]" what its kernels have"""
+    table, wrong = [], []
+    for name, wanted, wanted_bytes, inside in cases(lab, log):
+        found = flops_of(inside)
         moved = round(1e9 * sum(kernel["args"].get("kernel_num_gb", 0) for kernel in inside))
         sources = sorted({kernel["args"].get("flops from", "") for kernel in inside if "kernel_flop" in kernel["args"]})
-        wanted, wanted_bytes = int(match[2]), match[3] and int(match[3])
         of_library = sources in (["library"], ["nominal, bytes library"])
         if wanted and (found != wanted or not of_library) or wanted_bytes and moved != wanted_bytes:
-            wrong.append(match[1])
-        table.append((match[1], f"{found:,}", f"{wanted:,}", f"{moved:,}", f"{wanted_bytes:,}" if wanted_bytes else "", ", ".join(sources),
+            wrong.append(name)
+        table.append((name, f"{found:,}", f"{wanted:,}", f"{moved:,}", f"{wanted_bytes:,}" if wanted_bytes else "", ", ".join(sources),
                       "; ".join(kernel["name"][:60] for kernel in inside)))
     return table, wrong
+
+
+def compare_with_shapes(lab, step, script, plain):
+    """One run of the program with torch.profiler inside: FLOPs from the library calls in the log, from operators' shapes in the trace."""
+    folder, trace = lab.fresh("libraries_shapes"), lab.path("libraries.torch.json")
+    recorded = lab.run([*script, "--trace", trace], env=lab.recorded_env(folder, PROF_LIBS="1"), timeout=120)
+    logs = lab.logs(folder)
+    if recorded.status != 0 or not logs or not os.path.exists(trace):
+        return step.note(f"torch.profiler makes no trace here: status {recorded.status}: {recorded.stderr.strip()[-300:]}")
+    step.check("results with torch.profiler inside", recorded.stdout == plain.stdout, differing(plain.stdout, recorded.stdout), "no line differs")
+    by_calls = {name: flops_of(kernels) for name, _, _, kernels in cases(lab, logs[0])}
+    by_shapes, sources = {}, collections.Counter()
+    for name, _, _, kernels in cases(lab, trace):
+        by_shapes[name] = flops_of(kernels)
+        sources.update(kernel["args"].get("flops from", "") for kernel in kernels if "kernel_flop" in kernel["args"])
+    both = [name for name in by_calls if by_shapes.get(name)]
+    differ = {name: (by_calls[name], by_shapes[name]) for name in both if by_calls[name] != by_shapes[name]}
+    step.check("FLOPs in torch.profiler's trace are from shapes", set(sources) == {"shapes"}, dict(sources), "shapes")
+    step.check("FLOPs from library calls equal those from the shapes of the same run's operators", len(both) > 25 and not differ,
+               f"{len(both)} cases, differ: {differ or 'none'}", "> 25 cases, all equal")
+    alone = sorted(name for name in by_calls if not by_shapes.get(name))
+    step.note(f"Cases without FLOPs from shapes, as replays of a graph, which have no operator: {', '.join(alone) or 'none'}.")
 
 
 def differing(a, b):
