@@ -68,6 +68,7 @@ STEPS = {
     "native_stack": steps_stacks.native_stack,
     "stack_costs": steps_stacks.stack_costs,
     "budget": steps_budget.budget,
+    "budget_sparse": steps_budget.budget_sparse,
     "budget_back_to_back": steps_budget.budget_back_to_back,
     "budget_pytorch": steps_budget.budget_pytorch,
 }

@@ -2,6 +2,8 @@
 //
 //   launch_loop --serve      warms up, prints "ready", then obeys lines of standard input until it ends:
 //                              loop LAUNCHES KERNEL_NS [PAUSE_NS]   one timed loop, answered with one line of JSON; a pause behind each launch
+//                              loop sparse LAUNCHES PAUSE_NS         the same of kernels of 5, 40 and 150 us in turn, each with a pause of half to one
+//                                                                   and a half times as long behind it
 //                              start                                cudaProfilerStart(), answered with {}
 //                            so that processes with and without a profiler can be kept alive and timed in turn
 //   launch_loop --forever NS launches a kernel every 20 us and prints how many launches have returned, until killed
@@ -18,6 +20,10 @@
 extern "C" __global__ void wait_kernel(unsigned long long ns) {
   if (ns != 0) spin_for(ns);
 }
+
+extern "C" __global__ void short_kernel() { spin_for(5'000); }
+extern "C" __global__ void middle_kernel() { spin_for(40'000); }
+extern "C" __global__ void long_kernel() { spin_for(150'000); }
 
 namespace {
 
@@ -45,13 +51,30 @@ struct Loop {
 
   // host: the loop of launch calls alone. wall: until the GPU is done. gpu: between two timed events around the kernels.
   void run(long launches, unsigned long long kernel_ns, unsigned long long pause_ns, bool print) {
+    timed(launches, print, [&](long) {
+      wait_kernel<<<1, 1, 0, stream>>>(kernel_ns);
+      if (pause_ns != 0) pause(pause_ns);
+    });
+  }
+
+  // The same pauses in every loop: what they last is no part of what is measured.
+  void run_sparse(long launches, unsigned long long pause_ns) {
+    uint32_t random = 1;
+    timed(launches, true, [&](long i) {
+      if (i % 3 == 0) short_kernel<<<1, 1, 0, stream>>>();
+      if (i % 3 == 1) middle_kernel<<<1, 1, 0, stream>>>();
+      if (i % 3 == 2) long_kernel<<<1, 1, 0, stream>>>();
+      random = random * 1664525u + 1013904223u;
+      pause(pause_ns / 2 + pause_ns * (random >> 16) / 65536);
+    });
+  }
+
+ private:
+  template <class Launch> void timed(long launches, bool print, const Launch& launch) {
     CHECK(cudaStreamSynchronize(stream));
     CHECK(cudaEventRecord(begin, stream));
     const uint64_t t0 = now_ns();
-    for (long i = 0; i < launches; ++i) {
-      wait_kernel<<<1, 1, 0, stream>>>(kernel_ns);
-      if (pause_ns != 0) pause(pause_ns);
-    }
+    for (long i = 0; i < launches; ++i) launch(i);
     const uint64_t t1 = now_ns();
     CHECK(cudaEventRecord(end, stream));
     CHECK(cudaStreamSynchronize(stream));
@@ -96,6 +119,10 @@ void serve() {
       CHECK(cudaProfilerStart());
       std::puts("{}");
       std::fflush(stdout);
+      continue;
+    }
+    if (std::sscanf(line, "loop sparse %ld %llu", &launches, &pause_ns) == 2 && launches > 0) {
+      loop.run_sparse(launches, pause_ns);
       continue;
     }
     if (std::sscanf(line, "loop %ld %llu %llu", &launches, &kernel_ns, &pause_ns) < 2 || launches <= 0) break;

@@ -16,7 +16,7 @@ import stats
 from lab import HERE, Skipped
 from steps_overhead import Server, interval
 
-BEFORE_SECONDS, RECORDED_SECONDS = 2, 8
+SECONDS, SPARSE_SECONDS = (2, 8), (0.6, 2.8)  # before cudaProfilerStart and behind it
 OWN_ACCOUNT_LIMIT = 1.1  # of the budget: looks are not continuous
 TOTAL, HALF = "Est Total (ns)", "+- (95 %) (ns)"  # columns of the report
 OTHER_RUN = 0.02  # how much kernels of two runs differ on one GPU
@@ -41,33 +41,36 @@ def mean_loop(server, loop, seconds, count, key):
     return total / done
 
 
-def one_process(lab, name, variant, command, env, loop, count, key):
+def one_process(lab, name, variant, command, env, loop, count, key, seconds):
     """What the recorded part took ÷ what the part before it took."""
     share = 4 if lab.sim else 1
     server = Server(lab, f"{name}-{variant.replace(' ', '-')}", command, env)
     try:
         server.ready()
-        before = mean_loop(server, loop, BEFORE_SECONDS / share, count, key)
+        before = mean_loop(server, loop, seconds[0] / share, count, key)
         server.command("start")
-        return mean_loop(server, loop, RECORDED_SECONDS / share, count, key) / before
+        return mean_loop(server, loop, seconds[1] / share, count, key) / before
     finally:
         server.stop()
 
 
-def measured(lab, step, name, percents, command, loop, count, key, sets):
-    """variant -> one ratio a set; and the folders of the logs."""
+def measured(lab, step, name, percents, command, loop, count, key, sets, seconds=SECONDS, without=(), once=()):
+    """variant -> one ratio a set, one in all of those in `once`; and the folders of the logs."""
     chosen, order = variants(lab, name, percents), random.Random(7)
+    for variant in without:
+        del chosen[variant]
     found = {variant: [] for variant in chosen}
     began = time.monotonic()
     for number in range(sets):
         if number and lab.left() < 1.2 * (time.monotonic() - began) / number + 30:
             step.note(f"Stopped after {number} of {sets} sets: no time left.")
             break
-        for variant in order.sample(list(chosen), len(chosen)):
+        part = [variant for variant in chosen if number == 0 or variant not in once]
+        for variant in order.sample(part, len(part)):
             env, folder = chosen[variant]
             for log in lab.logs(folder) if folder and number else []:  # the last set's are read
                 os.remove(log)
-            found[variant].append(one_process(lab, name, variant, command, env, loop, count, key))
+            found[variant].append(one_process(lab, name, variant, command, env, loop, count, key, seconds))
     return found, {variant: folder for variant, (_, folder) in chosen.items()}
 
 
@@ -146,9 +149,36 @@ def budget_step(lab, step, name, title, percents, command, loop, count, key, set
     overheads(lab, step, title, percents, found)
     own_account(lab, step, percents, folders)
     extrapolation(lab, step, percents, folders)
+    remove_logs(lab, folders)
+
+
+def remove_logs(lab, folders):
     for folder in filter(None, folders.values()):
         for log in lab.logs(folder):
             os.remove(log)
+
+
+def budget_sparse(lab, step):
+    """A launch every 400 µs or so, of kernels of 5, 40 and 150 µs: small budgets have room for bursts here."""
+    percents = (1, 2, 5)
+    found, folders = measured(lab, step, "budget_sparse", percents, [lab.program("launch_loop"), "--serve"], "sparse 300 400000", "launches", "wall_ns",
+                              1 if lab.sim else 3, SPARSE_SECONDS, without=["host side only"], once=["full"])
+    plain = found["plain"]
+    noise = (max(plain) - min(plain)) / statistics.mean(plain)
+    costs = {variant: stats.ratio_of_means(ratios, plain) for variant, ratios in found.items()}
+    step.table("A launch every 400 µs, kernels of three lengths: time a launch", ["variant", "recorded part ÷ part before it, mean", "÷ plain's (95 %)", "processes"],
+               [(variant, f"{statistics.mean(ratios):.5f}", f"{costs[variant][0]:.5f} ({costs[variant][1]:.5f}–{costs[variant][2]:.5f})", len(ratios))
+                for variant, ratios in found.items()])
+    step.figure("noise: plain's processes, largest less smallest", f"{100 * noise:.3f}", "%")
+    for percent in percents:
+        limit = 1 + percent / 100 + noise
+        bursts = plog.Log(lab.logs(folders[f"{percent} %"])[0]).counters["budget_bursts"]
+        step.check(f"PROF_BUDGET={percent}%: bursts", bursts > 1, bursts, "> 1")
+        if not lab.sim:
+            step.check(f"PROF_BUDGET={percent}% ÷ plain", costs[f"{percent} %"][0] <= limit, f"{costs[f'{percent} %'][0]:.5f}", f"{limit:.5f}: the budget and the noise")
+    own_account(lab, step, percents, folders)
+    extrapolation(lab, step, percents, folders)
+    remove_logs(lab, folders)
 
 
 def budget(lab, step):
