@@ -11,10 +11,13 @@ import types
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import coverage_line  # noqa: E402
 import plog  # noqa: E402
 import stats  # noqa: E402
-from lab import Lab, Skipped  # noqa: E402
-from results import Results  # noqa: E402
+import steps_profilers  # noqa: E402
+import steps_stacks  # noqa: E402
+from lab import Lab, Skipped, claim  # noqa: E402
+from results import Results, Step  # noqa: E402
 
 LAUNCHES = 200_000  # of hook_bench --case everything
 options = None
@@ -90,6 +93,53 @@ class Statistics(unittest.TestCase):
         ratio, low, high = stats.ratio_of_means(rare, plain)
         self.assertAlmostEqual(ratio, 1.1)
         self.assertTrue(1.0 <= low < 1.1 < high < 1.3)
+
+
+class WhatProfSays(unittest.TestCase):
+    def test_a_coverage_line_is_taken_apart(self):
+        found = coverage_line.parse("==7== coverage: launches 12, with GPU time 8 (captured into a graph 3, pending 1); GPU operations 9, with launch 7, "
+                                    "internal 1, call pending 1; lost records 0")
+        self.assertEqual(found[:6], (12, 8, {"captured into a graph": 3, "pending": 1}, 9, 7, {"internal": 1, "call pending": 1}))
+
+    def test_a_coverage_line_without_reasons(self):
+        found = coverage_line.parse("coverage: launches 2, with GPU time 2; GPU operations 2, with launch 2; lost records 0")
+        self.assertEqual(found[:6], (2, 2, {}, 2, 2, {}))
+
+    def test_lines_of_python_are_found_in_folded_stacks(self):
+        folded = ["/a/train.py(7):_<module>;/a/train.py(5):_step;[ctypes];gemm 30", "start_thread;[forward_of_aten::mm];<string>(3):_<module>;gemm 5",
+                  "start_thread;at::native::mm(int);gemm 2"]
+        self.assertEqual(steps_stacks.python_share(folded), (35, 37))
+
+
+class Order(unittest.TestCase):
+    OURS = [("make", 10), ("add", 20), ("mul", 30), ("add", 25), ("mul", 35), ("end", 5)]
+
+    def states(self, theirs):
+        step = Step("x")
+        steps_profilers.same_kernels_in_order(step, self.OURS, theirs, "the other")
+        return [check["pass"] for check in step.checks]
+
+    def test_a_part_is_found_where_its_times_fit(self):
+        self.assertEqual(self.states([("add", 25), ("mul", 36)]), [True, True])
+
+    def test_a_kernel_that_is_missing_shows(self):
+        self.assertFalse(all(self.states([("add", 20), ("add", 25)])))
+
+    def test_a_wrong_time_shows(self):
+        self.assertEqual(self.states([("add", 25), ("mul", 39)]), [True, False])
+
+    def test_nothing_is_no_agreement(self):
+        self.assertEqual(self.states([]), [False])
+
+
+class Folders(unittest.TestCase):
+    def test_two_runs_cannot_work_in_one_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            held = claim(folder)
+            with self.assertRaises(SystemExit):
+                claim(folder)
+            held.close()
+            claim(folder).close()
 
 
 class Page(unittest.TestCase):
