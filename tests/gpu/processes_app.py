@@ -77,9 +77,8 @@ def loader(method):
     training = Training()  # the GPU is in use when the workers begin
     batches = torch.utils.data.DataLoader(Numbers(), batch_size=32, num_workers=WORKERS, worker_init_fn=look, pin_memory=True,
                                           multiprocessing_context=method)
-    for _ in range(2):  # the second time with new workers
-        for batch in batches:
-            loss = training.step(batch.cuda(non_blocking=True))
+    for batch in batches:
+        loss = training.step(batch.cuda(non_blocking=True))
     print(f"loader {loss.item():.4f}")
 
 

@@ -16,7 +16,7 @@ import stats
 from lab import HERE, Skipped
 from steps_overhead import Server, interval
 
-SECONDS, SPARSE_SECONDS = (2, 8), (0.6, 2.8)  # before cudaProfilerStart and behind it
+SECONDS, SPARSE_SECONDS = (2, 8), (0.4, 2)  # before cudaProfilerStart and behind it
 OWN_ACCOUNT_LIMIT = 1.1  # of the budget: looks are not continuous
 TOTAL, HALF = "Est Total (ns)", "+- (95 %) (ns)"  # columns of the report
 OTHER_RUN = 0.02  # how much kernels of two runs differ on one GPU

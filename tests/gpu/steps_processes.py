@@ -1,5 +1,6 @@
 """Steps about programs of several processes on one GPU: workers of a DataLoader, ranks that torchrun starts; and what prof doctor says here."""
 import collections
+import concurrent.futures
 import gzip
 import json
 import os
@@ -10,33 +11,46 @@ import plog
 from lab import HERE, Skipped, first_line
 from steps_programs import coverage, load, prof_libraries, same_behaviour
 
-RANKS = 2
+RANKS, WORKERS, METHODS = 2, 4, ("fork", "spawn")
 # What this machine may really lack; prof doctor is not asked to be wrong about it.
 OF_THE_MACHINE = {"output", "space", "fork", "libunwind"}
+
+
+def side_by_side(work, names):
+    """name -> work(name), all at the same time: nothing is timed."""
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        return dict(zip(names, pool.map(work, names)))
+
+
+def both_ways(lab, command, *name, **env):
+    """The program without and with the recorder; folder of its logs."""
+    folder = lab.fresh(*name)
+    ways = {"plain": lab.env(**env), "recorded": lab.recorded_env(folder, **env)}
+    done = side_by_side(lambda way: lab.run(command, env=ways[way]), ways)
+    return done["plain"], done["recorded"], folder
 
 
 def dataloader(lab, step):
     """Workers are started by fork (of a process that uses the GPU) and by spawn: they must be as without the recorder, and leave nothing."""
     if lab.sim:
         raise Skipped("needs a GPU")
-    for method in ("fork", "spawn"):
-        command = [lab.python, os.path.join(HERE, "processes_app.py"), "loader", method]
-        plain = lab.run(command)
+    found = side_by_side(lambda method: both_ways(lab, [lab.python, os.path.join(HERE, "processes_app.py"), "loader", method], "dataloader", method), METHODS)
+    for method, (plain, recorded, folder) in found.items():
         if plain.status != 0:
             step.note(f"A DataLoader with {method} does not run here without the recorder either: {plain.stderr.strip()[-300:]}")
             continue
-        folder = lab.fresh("dataloader", method)
-        recorded = lab.run(command, env=lab.recorded_env(folder))
         same_behaviour(step, plain, recorded)
         seen, seen_plain = workers(recorded), workers(plain)
-        step.check(f"{method}: workers", len(seen) == len(seen_plain) == 8, f"{len(seen)}, unrecorded {len(seen_plain)}", "4, twice")
-        step.check(f"{method}: no worker has a log mapped", not any(worker["logs"] for worker in seen), [worker["logs"] for worker in seen][:2], "none")
+        step.check(f"{method}: workers", len(seen) == len(seen_plain) == WORKERS, f"{len(seen)}, unrecorded {len(seen_plain)}", WORKERS)
+        logs = lab.logs(folder)
+        own = {os.path.abspath(log) for worker in seen for log in worker["logs"]}  # a forked one inherits its parent's pages, and leaves them alone
+        allowed = {os.path.abspath(log) for log in logs[:1]} if method == "fork" else set()
+        step.check(f"{method}: no worker has a log of its own", own <= allowed, sorted(own - allowed) or "none", "none")
         step.check(f"{method}: threads of a worker", threads(seen) == threads(seen_plain), threads(seen), threads(seen_plain))
         # A forked worker has what its parent had mapped; one that is started anew has what PyTorch itself loads.
         step.figure(f"{method}: CUPTI mapped in workers, recorded and not", f"{cuptis(seen)}, {cuptis(seen_plain)}")
         if method == "spawn":
             step.check("spawn: no CUPTI in a worker that PyTorch does not load", cuptis(seen) == cuptis(seen_plain), cuptis(seen), cuptis(seen_plain))
-        logs = lab.logs(folder)
         step.check(f"{method}: one log, of the process that uses the GPU", len(logs) == 1, len(logs), 1)
         coverage(step, load(lab, folder))
         if lab.prof and logs:
@@ -63,11 +77,9 @@ def ranks_one_gpu(lab, step):
     if lab.sim:
         raise Skipped("needs a GPU")
     command = [lab.python, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={RANKS}", os.path.join(HERE, "processes_app.py"), "ranks"]
-    plain = lab.run(command, env=lab.env(OMP_NUM_THREADS=1))
+    plain, recorded, folder = both_ways(lab, command, "ranks_one_gpu", OMP_NUM_THREADS=1)
     if plain.status != 0:
         raise Skipped(f"does not run here without the recorder either: {plain.stderr.strip()[-300:]}")
-    folder = lab.fresh("ranks_one_gpu")
-    recorded = lab.run(command, env=lab.recorded_env(folder, OMP_NUM_THREADS=1))
     same_behaviour(step, in_order(plain), in_order(recorded))
     runs = load(lab, folder)
     step.figure("other logs, of a launcher that counts the GPUs", len(lab.logs(folder)) - len(runs))

@@ -9,7 +9,7 @@ from lab import HERE, Skipped
 from steps_answers import kernels, rows
 from steps_programs import add, app_command, coverage, load, same_behaviour
 
-MAX_OFF_NS = 2
+MAX_OFF_NS = 3
 
 
 def torch_profiler(lab, step):

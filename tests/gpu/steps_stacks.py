@@ -41,7 +41,7 @@ def call_stacks(lab, step):
         raise Skipped("needs a GPU")
     if not lab.prof:
         raise Skipped("no prof")
-    with concurrent.futures.ThreadPoolExecutor(max_workers=6) as pool:
+    with concurrent.futures.ThreadPoolExecutor(max_workers=len(PROGRAMS)) as pool:
         waiting = {name: pool.submit(traced, lab, name) for name in PROGRAMS}
     rows, found = [], {}
     for name, future in waiting.items():
@@ -199,7 +199,10 @@ def stack_costs(lab, step):
         return statistics.median(more), more[len(more) // 4], more[-1 - len(more) // 4]
     native, python = added("native stacks", "no stacks"), added("native and Python stacks", "native stacks")
     log = lab.logs(chosen["native stacks"][1])[-1]
-    of_difference(step, f"a native stack of that operator ({native_frames(log):.0f} frames), cycles of the TSC", native, cycles_per_ns(log), MAX_NATIVE_CYCLES)
+    frames, per_ns = native_frames(log), cycles_per_ns(log)
+    of_difference(step, f"a native stack of that operator ({frames:.0f} frames), ns", native, 1, MAX_NATIVE_NS)
+    if per_ns:
+        of_difference(step, f"a native stack of that operator ({frames:.0f} frames), cycles of the TSC", native, per_ns, MAX_NATIVE_CYCLES)
     of_difference(step, "its Python frames, ns", python, 1, MAX_PYTHON_NS)
 
     sizes = {}
@@ -223,10 +226,9 @@ def of_difference(step, what, more, factor, limit):
 
 
 def cycles_per_ns(log):
+    """Of the TSC, as the log has its rate; None if that is not the log's clock."""
     header = plog.Log(log)
-    if header.clock != CLOCK_TSC:
-        raise RuntimeError("the log's clock is not the TSC: a time cannot be given in its cycles")
-    return header.ticks_per_second / 1e9
+    return header.ticks_per_second / 1e9 if header.clock == CLOCK_TSC else None
 
 
 def native_stack(lab, step):
@@ -255,7 +257,8 @@ def native_stack(lab, step):
     step.check("frames of the stack", frames >= 25, frames, "≥ 25")
     step.check("the runs tell a stack from none", min(added["stack_31"]) > max(added["launch_1"]), f"{min(added['stack_31'])} and {max(added['launch_1'])}", "apart")
     step.check("a native stack, ns", more <= MAX_NATIVE_NS, f"{more:.0f}", MAX_NATIVE_NS)
-    step.check("a native stack, cycles of the TSC", more * per_ns <= MAX_NATIVE_CYCLES, f"{more * per_ns:.0f} at {per_ns:.3f} GHz", MAX_NATIVE_CYCLES)
+    if per_ns:
+        step.check("a native stack, cycles of the TSC", more * per_ns <= MAX_NATIVE_CYCLES, f"{more * per_ns:.0f} at {per_ns:.3f} GHz", MAX_NATIVE_CYCLES)
 
 
 def native_frames(path):
