@@ -59,7 +59,13 @@ def torch_killed(lab, step):
         with open(counters, "rb") as file, mmap.mmap(file.fileno(), 16, access=mmap.ACCESS_READ) as memory:
             return struct.unpack("<QQ", memory[:])
     command = [lab.python, os.path.join(HERE, "processes_app.py"), "train", counters]
-    kill_later(command, lab.recorded_env(folder), lab.path("torch_killed", "stdout"), lambda: returned()[0] > 0, random.uniform(3, 3.5))
+    try:
+        kill_later(command, lab.recorded_env(folder), lab.path("torch_killed", "stdout"), lambda: returned()[0] > 0, random.uniform(3, 3.5))
+    except RuntimeError:
+        plain = lab.run([lab.python, "-c", "import torch; torch.ones(1, device='cuda')"])
+        if plain.status != 0:
+            raise Skipped(f"PyTorch does not run here: {plain.stderr.strip()[-300:]}") from None
+        raise
     said_steps, said_singles = returned()
     run = load(lab, folder)[0]
     steps, each, singles = training_of(run)

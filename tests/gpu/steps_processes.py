@@ -126,6 +126,9 @@ def doctor(lab, step):
     """prof doctor, alone and about programs: what it finds is what nvidia-smi and the logs of this machine say, and nothing is wrong that works."""
     if not lab.prof:
         raise Skipped("no prof")
+    gpu = "Simulated H200" if lab.sim else first_line(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"])
+    if not gpu:
+        raise Skipped("nvidia-smi names no GPU")
     folder = lab.fresh("doctor")
     known = {"PROF_LIBRARY": lab.libprof, "PROF_OUTPUT": folder, **prof_libraries(lab)}
     if lab.sim:
@@ -154,8 +157,7 @@ def doctor(lab, step):
     said = {finding["topic"]: finding["finding"] for finding in found[""]}
     about = [finding["verdict"] for finding in found["no program"] if finding["topic"] == "program"]
     step.check("a program that is not there cannot be recorded", about == ["no"], about, ["no"])
-    gpu = "Simulated H200" if lab.sim else first_line(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"])
-    step.check("the driver's line names the first GPU", gpu and gpu in said.get("driver", ""), said.get("driver"), gpu)
+    step.check("the driver's line names the first GPU", gpu in said.get("driver", ""), said.get("driver"), gpu)
     seen = next((plog.Run(log) for log in lab.logs(recorded(lab))), None)
     if seen is None:
         raise RuntimeError("no log")
