@@ -17,6 +17,7 @@ constexpr const char* kOwn = "0x4001;torch::autograd::python::PythonEngine::thre
 struct Program : tests::StackProgram {
   Program() {
     thread(0, 502);
+    call("cuInit", 0, 1);
     name(0x5001, kInit);
     engine = stack({0x4001, 0x5001}, {});
     forward = stack({0x2001}, {"forward (model.py:7)", "step (train.py:19)", "main (train.py:3)"});
