@@ -11,7 +11,7 @@ HOSTS = {
     "www.apache.org",           # the licence
     "json.schemastore.org", "www.w3.org", "www.speedscope.app", "docs.nvidia.com", "developer.nvidia.com", "perfetto.dev",
     # where the numbers of analyzer/model/devices.def were read: printed, never fetched
-    "github.com", "glennklockwood.com", "hmc-tech.com", "rocm.docs.amd.com",
+    "github.com", "glennklockwood.com", "hmc-tech.com", "rocm.docs.amd.com", "www.mullet.se",
 }
 URL = re.compile(r"\b(?:https?|ftp)://([A-Za-z0-9.-]+)")
 WORDS = [

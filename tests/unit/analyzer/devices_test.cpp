@@ -17,23 +17,32 @@ const std::map<std::string, Rates> kRates{{"volta", {64, 0, 128, 0, 1024, 0, 0, 
                                           {"turing", {4, 0, 128, 0, 1024, 0, 0, 2048, 0}},
                                           {"ga102 professional", {8, 0, 256, 512, 1024, 1024, 0, 2048, 0}},
                                           {"ga100", {64, 128, 128, 1024, 2048, 2048, 0, 4096, 0}},
+                                          {"ga102 a40", {4, 0, 256, 512, 1024, 1024, 0, 2048, 0}},
+                                          {"ada halved", {4, 0, 256, 256, 512, 512, 1024, 1024, 0}},
                                           {"ada professional", {4, 0, 256, 512, 1024, 1024, 2048, 2048, 0}},
                                           {"ga102 geforce", {4, 0, 256, 256, 512, 512, 0, 2048, 0}},
                                           {"geforce with fp8", {4, 0, 256, 256, 512, 512, 1024, 2048, 0}},
                                           {"hopper", {128, 256, 256, 2048, 4096, 4096, 8192, 8192, 0}},
+                                          {"hopper without fp64", {4, 0, 256, 2048, 4096, 4096, 8192, 8192, 0}},
+                                          {"hopper for export", {0, 0, 0, 512, 1024, 1024, 2048, 2048, 0}},
+                                          {"blackwell ultra", {4, 4, 256, 4096, 8192, 8192, 16384, 0, 49152}},
                                           {"blackwell", {128, 128, 256, 4096, 8192, 8192, 16384, 16384, 32768}},
                                           {"cdna2", {128, 256, 128, 0, 1024, 1024, 0, 1024, 0}},
                                           {"cdna3", {128, 256, 256, 1024, 2048, 2048, 4096, 4096, 0}}};
 
-const std::map<std::string, std::string> kArchitectures{{"NVIDIA V100 SXM2", "volta"},
-                                                        {"NVIDIA V100 PCIe", "volta"},
+const std::map<std::string, std::string> kArchitectures{{"NVIDIA V100 SXM2 16GB", "volta"},
+                                                        {"NVIDIA V100 SXM2 32GB", "volta"},
+                                                        {"NVIDIA V100 PCIe 16GB", "volta"},
+                                                        {"NVIDIA V100 PCIe 32GB", "volta"},
                                                         {"NVIDIA T4", "turing"},
                                                         {"NVIDIA A10", "ga102 professional"},
+                                                        {"NVIDIA A40", "ga102 a40"},
                                                         {"NVIDIA A100 SXM 40GB", "ga100"},
                                                         {"NVIDIA A100 SXM 80GB", "ga100"},
                                                         {"NVIDIA A100 PCIe 40GB", "ga100"},
                                                         {"NVIDIA A100 PCIe 80GB", "ga100"},
                                                         {"NVIDIA L4", "ada professional"},
+                                                        {"NVIDIA L40", "ada halved"},
                                                         {"NVIDIA L40S", "ada professional"},
                                                         {"NVIDIA GeForce RTX 3090", "ga102 geforce"},
                                                         {"NVIDIA GeForce RTX 4090", "geforce with fp8"},
@@ -43,8 +52,13 @@ const std::map<std::string, std::string> kArchitectures{{"NVIDIA V100 SXM2", "vo
                                                         {"NVIDIA H100 NVL", "hopper"},
                                                         {"NVIDIA H200", "hopper"},
                                                         {"NVIDIA H200 NVL", "hopper"},
+                                                        {"NVIDIA H20", "hopper for export"},
+                                                        {"NVIDIA H20 141GB", "hopper for export"},
+                                                        {"NVIDIA H800 SXM", "hopper without fp64"},
                                                         {"NVIDIA GH200 96GB", "hopper"},
                                                         {"NVIDIA GH200 144GB", "hopper"},
+                                                        {"NVIDIA B100", "blackwell"},
+                                                        {"NVIDIA B300", "blackwell ultra"},
                                                         {"NVIDIA B200", "blackwell"},
                                                         {"NVIDIA GB200", "blackwell"},
                                                         {"AMD Instinct MI210", "cdna2"},
@@ -98,12 +112,14 @@ TEST(Devices, BandwidthIsBusWidthTimesDataRate) {
   const struct {
     const char* name;
     double bits, giga_transfers;
-  } kMemories[] = {{"NVIDIA V100 SXM2", 4096, 1.756},
+  } kMemories[] = {{"NVIDIA V100 SXM2 16GB", 4096, 1.756},
                    {"NVIDIA T4", 256, 10},
                    {"NVIDIA A10", 384, 12.5},
                    {"NVIDIA A100 SXM 40GB", 5120, 2.43},
                    {"NVIDIA A100 SXM 80GB", 5120, 3.186},
                    {"NVIDIA L4", 192, 12.5},
+                   {"NVIDIA A40", 384, 14.5},
+                   {"NVIDIA L40", 384, 18},
                    {"NVIDIA L40S", 384, 18},
                    {"NVIDIA GeForce RTX 3090", 384, 19.5},
                    {"NVIDIA GeForce RTX 4090", 384, 21},
@@ -132,7 +148,15 @@ TEST(Devices, NamesOfDriversFindTheirRow) {
                                                     {"NVIDIA A100-PG509-200", "NVIDIA A100 SXM 40GB"},
                                                     {"NVIDIA A100-PCIE-40GB", "NVIDIA A100 PCIe 40GB"},
                                                     {"NVIDIA A100 80GB PCIe", "NVIDIA A100 PCIe 80GB"},
-                                                    {"Tesla V100-SXM2-32GB", "NVIDIA V100 SXM2"},
+                                                    {"Tesla V100-SXM2-32GB", "NVIDIA V100 SXM2 32GB"},
+                                                    {"Tesla V100-SXM2-16GB", "NVIDIA V100 SXM2 16GB"},
+                                                    {"Tesla V100-PCIE-16GB", "NVIDIA V100 PCIe 16GB"},
+                                                    {"NVIDIA A40", "NVIDIA A40"},
+                                                    {"NVIDIA L40", "NVIDIA L40"},
+                                                    {"NVIDIA H20", "NVIDIA H20"},
+                                                    {"NVIDIA H20-3e", "NVIDIA H20 141GB"},
+                                                    {"NVIDIA H800", "NVIDIA H800 SXM"},
+                                                    {"NVIDIA B300 SXM6 AC", "NVIDIA B300"},
                                                     {"Tesla T4", "NVIDIA T4"},
                                                     {"NVIDIA L4", "NVIDIA L4"},
                                                     {"NVIDIA L40S", "NVIDIA L40S"},
@@ -149,8 +173,18 @@ TEST(Devices, NamesOfDriversFindTheirRow) {
     EXPECT_EQ(found.name, row) << name;
   }
   for (const char* const other : {"NVIDIA GeForce RTX 4090 Laptop GPU", "NVIDIA H100 80GB HBM3 MIG 1g.10gb",
-                                  "NVIDIA L40", "NVIDIA GH200", "AMD Radeon Graphics", ""})
+                                  "NVIDIA L20", "NVIDIA GH200", "AMD Radeon Graphics", ""})
     EXPECT_FALSE(table.of(device(other)).known()) << other;
+}
+
+TEST(Devices, MemoryIsThatOfTheName) {
+  const DeviceTable table;
+  for (const auto& [name, gb] : std::map<std::string, double>{{"Tesla V100-SXM2-16GB", 16},
+                                                              {"Tesla V100-SXM2-32GB", 32},
+                                                              {"Tesla V100-PCIE-16GB", 16},
+                                                              {"Tesla V100-PCIE-32GB", 32},
+                                                              {"NVIDIA A100-PCIE-40GB", 40}})
+    EXPECT_DOUBLE_EQ(table.of(device(name)).memory_gb, gb) << name;
 }
 
 TEST(Devices, NoTwoRowsShareAName) {
