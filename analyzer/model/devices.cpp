@@ -58,12 +58,19 @@ constexpr Capability kCapabilities[] = {{7, 0, 1024, 1024, 128, false}, {7, 5, 1
                                         {8, 9, 1024, 512, 256, true},   {9, 0, 4096, 4096, 256, true},
                                         {10, 0, 8192, 8192, 256, true}, {12, 0, 1024, 512, 256, true}};
 
+// Logs have the clock and the width of the bus, which moves two words a clock.
+double bandwidth_gbs(const Device& device) {
+  if (const uint64_t whole = property(device, "memoryBandwidthBytesPerSecond")) return static_cast<double>(whole) / 1e9;
+  return 2 * static_cast<double>(property(device, "memoryClockRateHz")) *
+         static_cast<double>(property(device, "memoryBusWidthBits")) / 8 / 1e9;
+}
+
 DevicePeaks computed(const Device& device, std::string reason) {
   DevicePeaks peaks;
   peaks.name = device.name;
   peaks.memory_gb = static_cast<double>(property(device, "totalGlobalMem")) / 1e9;
   peaks.units = static_cast<uint32_t>(property(device, "numSms"));
-  peaks.bandwidth_gbs = static_cast<double>(property(device, "memoryBandwidthBytesPerSecond")) / 1e9;
+  peaks.bandwidth_gbs = bandwidth_gbs(device);
   const double hz = static_cast<double>(property(device, "clockRateHz"));
   peaks.mhz = peaks.tensor_mhz = static_cast<uint32_t>(hz / 1e6);
   const auto capability = std::find_if(std::begin(kCapabilities), std::end(kCapabilities), [&](const Capability& c) {
@@ -80,7 +87,8 @@ DevicePeaks computed(const Device& device, std::string reason) {
     if (capability->has_bf16) set(PeakType::Bf16, fp16), set(PeakType::Tf32, fp16 / 2);
     peaks.reason = reason + "; computed from SMs, clock and compute capability";
   } else if (peaks.bandwidth_gbs > 0) {
-    peaks.reason = reason + "; the trace has its bandwidth but no clock";
+    peaks.reason = reason + (hz > 0 ? "; the operations a clock of its SMs are not known, only its bandwidth is"
+                                    : "; the trace has its bandwidth but no clock");
   } else {
     peaks.reason = std::move(reason);
     return peaks;

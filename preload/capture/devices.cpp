@@ -21,9 +21,9 @@ void define_properties(CUdevice device, uint32_t ordinal) {
   }
   if (g_driver.cuDeviceGetAttribute == nullptr) return;
   int value = 0;
-#define PROF_DEVICE_PROPERTY(name, attribute)                                     \
-  if (g_driver.cuDeviceGetAttribute(&value, attribute, device) == CUDA_SUCCESS) { \
-    define(format::DeviceProperty{ordinal, #name, static_cast<uint64_t>(value)}); \
+#define PROF_DEVICE_PROPERTY(name, attribute, times)                                      \
+  if (g_driver.cuDeviceGetAttribute(&value, attribute, device) == CUDA_SUCCESS) {         \
+    define(format::DeviceProperty{ordinal, #name, static_cast<uint64_t>(value) * times}); \
   }
 #include "preload/capture/device_properties.def"
 #undef PROF_DEVICE_PROPERTY

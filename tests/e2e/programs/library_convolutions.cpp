@@ -11,8 +11,8 @@
 // Expect: log 1: 1 library_call(cudnnConvolutionBiasActivationForward(op=conv_forward, x=2x8x10x10, w=6x8x3x3, y=2x6x8x8, A=fp32, B=fp32, C=fp32, algorithm=6))
 // Expect: log 1: 1 library_call(cudnnConvolutionForward(op=conv_forward, x=?, w=6x8x3x3, y=2x6x8x8, A=5, B=fp32, C=fp32, operations=1, algorithm=1))
 // Expect: log 1: 1 library_call(cudnnConvolutionForward()), text status=2000
-// Expect: trace: 1 x "name":"fprop",.*"kernel_flop":110592,"kernel_num_gb":1.12e-05,.*"flops from":"library"
-// Expect: trace: 1 x "name":"fprop",.*"kernel_flop":110592,"flops from":"library"
+// Expect: trace: 1 x "name":"fprop",.*"kernel_flop":110592,.*"kernel_num_gb":1.12e-05,.*"flops from":"library"
+// Expect: trace: 1 x "name":"fprop",.*"kernel_flop":110592,"achieved flops %":[^,]*,"flops from":"library"
 // Expect: trace: 1 x "name":"fprop",.*"kernel_flop":55296,
 // Expect: trace: 1 x "name":"[dw]grad",.*"kernel_flop":110592,.*BackwardData
 // Expect: trace: 1 x "name":"[dw]grad",.*"kernel_flop":110592,.*BackwardFilter

@@ -14,15 +14,15 @@
 // Expect: log 1: 1 library_call(cublasStrsm_v2(side=L, uplo=L, trans=T, diag=N, m=8, n=5, A=fp32, B=fp32, compute=32f, math=tf32))
 // Expect: log 1: 1 library_call(cublasStrsmBatched(side=R, uplo=L, trans=N, diag=N, m=8, n=5, batch=3, A=fp32, B=fp32, compute=32f, math=tf32))
 // Expect: log 1: 1 library_call(cublasStrsm_v2(side=L, uplo=L, trans=T, diag=N, m=?, n=5, A=fp32, B=fp32, compute=32f)), text status=7
-// Expect: trace: 1 x "name":"symm",.*"kernel_flop":640,"kernel_num_gb":4.64e-07,
-// Expect: trace: 1 x "name":"symm",.*"kernel_flop":1600,"kernel_num_gb":1.08e-06,
-// Expect: trace: 1 x "name":"syrk",.*"kernel_flop":120,"kernel_num_gb":3.52e-07,
-// Expect: trace: 1 x "name":"syrk",.*"kernel_flop":480,"kernel_num_gb":2.72e-07,
-// Expect: trace: 1 x "name":"syrk",.*"kernel_flop":240,"kernel_num_gb":2.32e-07,
-// Expect: trace: 1 x "name":"syrk",.*"kernel_flop":480,"kernel_num_gb":5.44e-07,
-// Expect: trace: 1 x "name":"trmm",.*"kernel_flop":320,"kernel_num_gb":4.32e-07,
-// Expect: trace: 1 x "name":"trsm",.*"kernel_flop":320,"kernel_num_gb":4.64e-07,
-// Expect: trace: 1 x "name":"trsm",.*"kernel_flop":600,"kernel_num_gb":1.14e-06,
+// Expect: trace: 1 x "name":"symm",.*"kernel_flop":640,.*"kernel_num_gb":4.64e-07,
+// Expect: trace: 1 x "name":"symm",.*"kernel_flop":1600,.*"kernel_num_gb":1.08e-06,
+// Expect: trace: 1 x "name":"syrk",.*"kernel_flop":120,.*"kernel_num_gb":3.52e-07,
+// Expect: trace: 1 x "name":"syrk",.*"kernel_flop":480,.*"kernel_num_gb":2.72e-07,
+// Expect: trace: 1 x "name":"syrk",.*"kernel_flop":240,.*"kernel_num_gb":2.32e-07,
+// Expect: trace: 1 x "name":"syrk",.*"kernel_flop":480,.*"kernel_num_gb":5.44e-07,
+// Expect: trace: 1 x "name":"trmm",.*"kernel_flop":320,.*"kernel_num_gb":4.32e-07,
+// Expect: trace: 1 x "name":"trsm",.*"kernel_flop":320,.*"kernel_num_gb":4.64e-07,
+// Expect: trace: 1 x "name":"trsm",.*"kernel_flop":600,.*"kernel_num_gb":1.14e-06,
 #include "tests/e2e/programs/library_program.h"
 
 int main() {

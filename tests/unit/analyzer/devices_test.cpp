@@ -235,6 +235,24 @@ TEST(Devices, UnknownGpusAreComputedFromWhatTheTraceSays) {
   EXPECT_FALSE(DeviceTable().of(device("NVIDIA H777", {{"numSms", 100}, {"computeMajor", 9}})).known());
 }
 
+// What a log of ours has: the clock, and the memory's clock with the width of its bus.
+TEST(Devices, BandwidthIsComputedFromTheMemorysClockAndBus) {
+  const std::vector<std::pair<std::string, uint64_t>> properties{{"numSms", 160},
+                                                                 {"computeMajor", 10},
+                                                                 {"computeMinor", 7},
+                                                                 {"clockRateHz", 2'000'000'000},
+                                                                 {"memoryClockRateHz", 4'000'000'000},
+                                                                 {"memoryBusWidthBits", 8192}};
+  // 2 words a clock · 1024 bytes · 4 GHz
+  const DevicePeaks peaks = DeviceTable().of(device("NVIDIA X777", properties));
+  EXPECT_EQ(peaks.origin, PeakOrigin::Computed);
+  EXPECT_DOUBLE_EQ(peaks.bandwidth_gbs, 8192);
+  EXPECT_DOUBLE_EQ(peaks.peak(PeakType::Fp16), 0);  // nobody knows a rate of 10.7
+  EXPECT_EQ(peaks.reason,
+            "'NVIDIA X777' is not in the table of devices; the operations a clock of its SMs are not known, only its "
+            "bandwidth is");
+}
+
 TEST(Devices, RowsOfTheUserComeFirst) {
   DeviceTable table;
   table.add_rows("# mine\n\nNVIDIA H200: bf16=700 bandwidth=4300\nAbacus: fp32=0.001\r\n", "my.rows");
