@@ -156,6 +156,25 @@ DevicePeaks parse_row(std::string_view line, PeakOrigin origin) {
   return row;
 }
 
+// What a row of the user's own does not say is that of `base`, the same GPU without it, and the reason says so.
+void fill_from(const DevicePeaks& base, DevicePeaks& row) {
+  if (!base.known()) return;
+  std::vector<std::string_view> filled;
+  const auto fill = [&](double& value, double other, std::string_view name) {
+    if (value > 0 || other <= 0) return;
+    value = other;
+    filled.push_back(name);
+  };
+  for (size_t type = 0; type < kPeakTypes; ++type) fill(row.tera[type], base.tera[type], kTypeNames[type]);
+  fill(row.bandwidth_gbs, base.bandwidth_gbs, "bandwidth");
+  if (row.memory_gb <= 0) row.memory_gb = base.memory_gb;
+  if (row.units == 0) row.units = base.units;
+  if (row.mhz == 0 && row.tensor_mhz == 0) row.mhz = base.mhz, row.tensor_mhz = base.tensor_mhz;
+  if (filled.empty()) return;
+  row.reason = fmt::format("{}: of {} ({})", fmt::join(filled, ", "), base.name, peak_origin_name(base.origin));
+  if (!base.reason.empty()) row.reason += "; " + base.reason;
+}
+
 std::vector<std::string> split_keys(std::string_view keys) {
   std::vector<std::string> list;
   while (!keys.empty()) {
@@ -246,37 +265,48 @@ void DeviceTable::read_file(const std::string& file) {
   add_rows(text, path, measured ? PeakOrigin::Measured : PeakOrigin::User);
 }
 
-const DevicePeaks* DeviceTable::find(std::string_view name) const {
+const DevicePeaks* DeviceTable::find(std::string_view name, size_t from) const {
   const std::string key = device_key(name);
-  for (size_t r = 0; r < rows_.size(); ++r) {
+  for (size_t r = from; r < rows_.size(); ++r) {
     if (!key.empty() && std::find(keys_[r].begin(), keys_[r].end(), key) != keys_[r].end()) return &rows_[r];
   }
   return nullptr;
 }
 
+bool DeviceTable::is_users(const DevicePeaks* row) const { return row < rows_.data() + user_rows_; }
+
 DevicePeaks DeviceTable::of(const Device& device, const std::string& as) const {
-  if (!as.empty()) {
-    const DevicePeaks* const row = find(as);
-    if (row == nullptr)
-      throw std::runtime_error(fmt::format("--device-as '{}': no such row; `prof devices` lists them", as));
-    DevicePeaks peaks = *row;
-    peaks.origin = PeakOrigin::User;
-    peaks.reason = fmt::format("taken as {} because --device-as says so", row->name);
-    return peaks;
-  }
+  if (as.empty()) return by_name(device, 0);
+  const DevicePeaks* const row = find(as, 0);
+  if (row == nullptr)
+    throw std::runtime_error(fmt::format("--device-as '{}': no such row; `prof devices` lists them", as));
+  DevicePeaks peaks = *row;
+  if (const DevicePeaks* const base = is_users(row) ? find(as, user_rows_) : nullptr) fill_from(*base, peaks);
+  peaks.origin = PeakOrigin::User;
+  const std::string filled = is_users(row) && !peaks.reason.empty() ? "; " + peaks.reason : "";
+  peaks.reason = fmt::format("taken as {} because --device-as says so{}", row->name, filled);
+  return peaks;
+}
+
+DevicePeaks DeviceTable::by_name(const Device& device, size_t from) const {
   const uint64_t units = property(device, "numSms");
-  if (const DevicePeaks* const row = find(device.name)) {
+  if (const DevicePeaks* const row = find(device.name, from)) {
     // A part of a GPU (MIG) has the name of the whole and fewer SMs.
     if (units != 0 && row->units != 0 && units != row->units && !row->approximate)
       return computed(device, fmt::format("'{}' with {} SMs is not the GPU of the table, which has {}", device.name,
                                           units, row->units));
-    return *row;
+    DevicePeaks peaks = *row;
+    if (is_users(row)) fill_from(by_name(device, user_rows_), peaks);
+    return peaks;
   }
   if (const std::string_view key = guessed_row(device_key(device.name), units, property(device, "totalGlobalMem"));
       !key.empty()) {
-    DevicePeaks peaks = *find(key);
+    const DevicePeaks* const row = find(key, from);
+    DevicePeaks peaks = *row;
+    if (is_users(row)) fill_from(*find(key, user_rows_), peaks);
     peaks.origin = PeakOrigin::Guessed;
-    peaks.reason = fmt::format("'{}' is several GPUs; by SMs and memory it is {}", device.name, peaks.name);
+    const std::string filled = is_users(row) && !peaks.reason.empty() ? "; " + peaks.reason : "";
+    peaks.reason = fmt::format("'{}' is several GPUs; by SMs and memory it is {}{}", device.name, peaks.name, filled);
     return peaks;
   }
   return computed(device, device.name.empty() ? "the trace does not name the device"

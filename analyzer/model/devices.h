@@ -49,14 +49,17 @@ class DeviceTable {
   void add_rows(std::string_view text, const std::string& file, PeakOrigin origin = PeakOrigin::User);
   void read_file(const std::string& file);
 
-  // The peaks of a device of a trace, by its name, else by what the trace says of it. `as`: take the row of that name instead;
-  // throws std::runtime_error if there is none.
+  // The peaks of a device of a trace, by its name, else by what the trace says of it. What a row of the user's own lacks is
+  // what the device would have without that row; `reason` names it. `as`: take the row of that name instead; throws
+  // std::runtime_error if there is none.
   DevicePeaks of(const Device& device, const std::string& as = {}) const;
 
   const std::vector<DevicePeaks>& rows() const { return rows_; }  // the user's first
 
  private:
-  const DevicePeaks* find(std::string_view name) const;
+  const DevicePeaks* find(std::string_view name, size_t from) const;  // rows from that one on; null: none
+  bool is_users(const DevicePeaks* row) const;                        // or measured
+  DevicePeaks by_name(const Device& device, size_t from) const;
   std::vector<DevicePeaks> rows_;
   std::vector<std::vector<std::string>> keys_;  // of each row
   size_t user_rows_ = 0;

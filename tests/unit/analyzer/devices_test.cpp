@@ -259,11 +259,39 @@ TEST(Devices, RowsOfTheUserComeFirst) {
   const DevicePeaks mine = table.of(device("NVIDIA H200"));
   EXPECT_EQ(mine.origin, PeakOrigin::User);
   EXPECT_DOUBLE_EQ(mine.peak(PeakType::Bf16), 700);
-  EXPECT_DOUBLE_EQ(mine.peak(PeakType::Fp16), 0);
+  EXPECT_DOUBLE_EQ(mine.bandwidth_gbs, 4300);
   EXPECT_EQ(mine.link, "my.rows:3");
   EXPECT_DOUBLE_EQ(table.of(device("abacus")).peak(PeakType::Fp32), 0.001);
+  EXPECT_EQ(table.of(device("abacus")).reason, "");
   EXPECT_DOUBLE_EQ(table.of(device("anything"), "Abacus").peak(PeakType::Fp32), 0.001);
   EXPECT_THROW(table.of(device("anything"), "Nothing"), std::runtime_error);
+}
+
+TEST(Devices, WhatAUsersRowLacksIsOfTheTableAndSaysSo) {
+  DeviceTable table;
+  table.add_rows("NVIDIA H200: bf16=700 fp16=700 fp32=50 fp64_matrix=60 tf32=400 int8=1500\n", "measured",
+                 PeakOrigin::Measured);
+  const DevicePeaks mine = table.of(device("NVIDIA H200"));
+  EXPECT_EQ(mine.origin, PeakOrigin::Measured);
+  EXPECT_DOUBLE_EQ(mine.peak(PeakType::Bf16), 700);
+  EXPECT_DOUBLE_EQ(mine.peak(PeakType::Fp8), 1979);
+  EXPECT_DOUBLE_EQ(mine.peak(PeakType::Fp64), 33.5);
+  EXPECT_DOUBLE_EQ(mine.peak(PeakType::Fp4), 0);  // nor has the table one
+  EXPECT_DOUBLE_EQ(mine.bandwidth_gbs, 4800);
+  EXPECT_EQ(mine.units, 132u);
+  EXPECT_EQ(mine.reason, "fp64, fp8, bandwidth: of NVIDIA H200 (table)");
+  EXPECT_EQ(table.of(device("else"), "H200").reason,
+            "taken as NVIDIA H200 because --device-as says so; fp64, fp8, bandwidth: of NVIDIA H200 (table)");
+  // A GPU that the table does not have: what the trace says of it.
+  table.add_rows("NVIDIA H777: fp16=300\n", "more");
+  const DevicePeaks other = table.of(
+      device("NVIDIA H777",
+             {{"numSms", 100}, {"computeMajor", 9}, {"clockRateHz", 1'000'000'000}, {"memoryBusWidthBits", 4096}}));
+  EXPECT_DOUBLE_EQ(other.peak(PeakType::Fp16), 300);
+  EXPECT_DOUBLE_EQ(other.peak(PeakType::Bf16), 409.6);
+  EXPECT_EQ(other.reason,
+            "fp32, tf32, bf16: of NVIDIA H777 (computed); 'NVIDIA H777' is not in the table of devices; computed from "
+            "SMs, clock and compute capability");
 }
 
 TEST(Devices, AnUnreadableRowNamesItsLine) {
