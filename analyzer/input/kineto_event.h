@@ -32,6 +32,7 @@ enum class KinetoArgument : uint8_t {
   GraphId,
   GraphNode,
   Priority,
+  CountedKernel,
   FromDevice,
   ToDevice,
   Sequence,

@@ -157,7 +157,9 @@ void KinetoRowMaker::complete() {
     case KinetoClass::Kernel: return operation(GpuKind::Kernel);
     case KinetoClass::Copy: return operation(GpuKind::Copy);
     case KinetoClass::Fill: return operation(GpuKind::Fill);
-    case KinetoClass::CounterRange: return counted(KinetoCounted::Own, 0);
+    case KinetoClass::CounterRange:
+      if (event_.has(KinetoArgument::CountedKernel)) return aside(KinetoAside::CounterCopy);  // of a trace of ours
+      return counted(KinetoCounted::Own, 0);
     default: break;
   }
   if (end_ns_ < begin_ns_) {

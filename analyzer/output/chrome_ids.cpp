@@ -10,6 +10,7 @@ namespace prof::analyzer {
 namespace {
 
 constexpr uint64_t kStep = 10'000'000;
+constexpr uint64_t kCounterTrack = 1'000'000'000;
 
 uint64_t free_id(uint64_t wanted, std::set<uint64_t>& used) {
   while (!used.insert(wanted).second) wanted += kStep;
@@ -45,6 +46,7 @@ ChromeIds::ChromeIds(const Trace& trace) {
       while (lanes[s].size() < finder.lanes()) lanes[s].push_back(free_id(each.number + kStep, used));
     }
   }
+  for (const uint64_t pid : device) counter_tracks.push_back(free_id(kCounterTrack, tids[pid]));
   for (const Stream& each : trace.streams) {
     const bool shared = each.operations.size() != 0 && uses[{index(each.device), each.number}] > 1;
     stream_names.push_back(shared ? fmt::format("context {} stream {}", each.context, each.number)

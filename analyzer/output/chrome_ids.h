@@ -15,6 +15,7 @@ struct ChromeIds {
   std::vector<uint64_t> thread;              // ThreadId -> tid
   std::vector<uint64_t> device;              // DeviceId -> pid
   std::vector<std::vector<uint64_t>> lanes;  // StreamId -> tids, the stream's own first
+  std::vector<uint64_t> counter_tracks;      // DeviceId -> tid of what hardware counters say of its kernels
   std::vector<std::string> stream_names;     // StreamId -> "stream 7", with the context where a number is used twice
 
   explicit ChromeIds(const Trace& trace);

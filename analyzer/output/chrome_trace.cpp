@@ -204,6 +204,7 @@ void write_merged(ChromeContext& context, const std::vector<CopiedFile>& files, 
   write_chrome_forward_backward(context);
   write_chrome_memory(context);
   write_chrome_gpu(context);
+  write_chrome_counter_ranges(context);
   ChromePids pids;
   for (uint32_t p = 0; p < context.trace.processes.size(); ++p) {
     if (context.writes(ProcessId{p})) pids.take(context.ids.process[p]);

@@ -71,6 +71,7 @@ void write_chrome_ranges(const ChromeContext& context);
 void write_chrome_forward_backward(const ChromeContext& context);
 void write_chrome_memory(const ChromeContext& context);
 void write_chrome_gpu(const ChromeContext& context);
+void write_chrome_counter_ranges(const ChromeContext& context);
 void write_chrome_counters(const ChromeContext& context);
 void write_program_counters(const ChromeContext& context);  // recorded, so in plain traces too
 

@@ -14,8 +14,9 @@ from decimal import Decimal
 
 HEADER = ("schemaVersion", "deviceProperties", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents", "traceName")
 GPU = {"kernel", "gpu_memcpy", "gpu_memset"}
+ON_GPU = GPU | {"cuda_profiler_range"}  # under a GPU, whether it is its work or only about it
 HOST = {"cuda_driver", "cuda_runtime"}
-KINDS = GPU | HOST | {"user_annotation", "cpu_op", "python_function", "overhead", "gpu_user_annotation", "cuda_sync", "Trace"}
+KINDS = ON_GPU | HOST | {"user_annotation", "cpu_op", "python_function", "overhead", "gpu_user_annotation", "cuda_sync", "Trace"}
 SHOWN = 5  # problems of one rule that are printed; the rest are counted
 
 
@@ -188,7 +189,7 @@ def check_metadata(trace, events, problems):
     wanted = {}
     for event in events:
         if event["ph"] == "X":
-            role = f"GPU {event['args'].get('device')}" if event.get("cat") in GPU else "CPU"
+            role = f"GPU {event['args'].get('device')}" if event.get("cat") in ON_GPU else "CPU"
             wanted.setdefault((event["pid"], event["tid"], role), event["name"])
         elif event["ph"] == "C":
             wanted.setdefault((event["pid"], None, None), event["name"])

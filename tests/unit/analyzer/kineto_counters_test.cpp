@@ -165,6 +165,15 @@ TEST(KinetoCounters, BesideAKernelOrRangeAreThose) {
   EXPECT_EQ(KernelCosts(*trace, views).of(trace->operations[0].correlation == 2 ? 0 : 1).bytes, 6u);
 }
 
+// A trace of ours has them twice: beside the kernel, and as torch.profiler writes them, for tools that join by order.
+TEST(KinetoCounters, OfATraceOfOursAreThoseOfItsKernels) {
+  Events events;
+  events.launch(100, 1).kernel(200, 1, "k", "," + reads(5)).range(200, "k", "\"kernel correlation\":1," + reads(5));
+  const auto trace = events.import();
+  EXPECT_EQ(placed(*trace), "0: 5; ");
+  EXPECT_EQ(trace->processes[0].fact("hardware counters"), "");
+}
+
 TEST(KinetoCounters, OfOneKernelOfAGraphAreNotTheGraphs) {
   Events events;
   events.launch(100, 1, "cudaGraphLaunch");
