@@ -154,6 +154,7 @@ __attribute__((noinline)) void find_getters(LibraryGetters& getters, const void*
   take(getters.lt_operation, handle, "cublasLtMatmulDescGetAttribute");
   take(getters.lt_layout, handle, "cublasLtMatrixLayoutGetAttribute");
   take(getters.tensor, handle, "cudnnGetTensorNdDescriptor");
+  take(getters.lt_algorithm, handle, "cublasLtMatmulAlgoConfigGetAttribute");
   take(getters.filter, handle, "cudnnGetFilterNdDescriptor");
   take(getters.nccl_ranks, handle, "ncclCommCount");
   take(getters.nccl_rank, handle, "ncclCommUserRank");

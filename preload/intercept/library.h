@@ -26,7 +26,7 @@ extern const LibraryRow kLibraryRows[];
 struct LibraryGetters {
   std::atomic<bool> ready;
   std::atomic<int (*)(void*, int*)> cublas_math_mode, cublas_pointer_mode;
-  std::atomic<int (*)(const void*, int, void*, size_t, size_t*)> lt_operation, lt_layout;
+  std::atomic<int (*)(const void*, int, void*, size_t, size_t*)> lt_operation, lt_layout, lt_algorithm;
   // most dimensions, type, how many, sizes, distances; most, type, order, how many, sizes
   std::atomic<int (*)(const void*, int, int*, int*, int*, int*)> tensor, filter;
   std::atomic<int (*)(void*, int*)> nccl_ranks, nccl_rank;

@@ -1,5 +1,5 @@
 // What a library call was asked for, as the label of its record: products of cuBLAS and cuBLASLt and collectives of NCCL. Sizes are in the
-// arguments (cuBLAS, NCCL) or behind descriptors (cuBLASLt), which the library's own getters read: 10 ns each, so a layout is first
+// arguments (cuBLAS, NCCL) or behind descriptors (cuBLASLt), which the library's own getters read: 10 ns each, so a layout or algorithm is first
 // looked up by its 64 bytes, and asked about when they are new.
 #include "preload/intercept/library_record.h"
 
@@ -129,12 +129,15 @@ void record_gemm(const Recorded& call, const LibraryArguments& a, const LibraryG
 // cublasLtMatmulDescAttributes_t, cublasLtMatrixLayoutAttribute_t
 enum LtOperation { kCompute = 0, kScale = 1, kPointerMode = 2, kTransA = 3, kTransB = 4 };
 enum LtLayout { kType = 0, kRows = 2, kColumns = 3, kBatch = 5, kBatchStride = 6 };
+// cublasLtMatmulAlgoConfigAttributes_t, and what we call them: numbers that only cuBLASLt knows the meaning of
+constexpr Named kLtChoices[] = {{0, "algorithm"}, {1, "tile"}, {6, "stages"}, {2, "splitk"}};
 
 class LtCall {
  public:
   LtCall(const LibraryArguments& a, const LibraryGetters& getters)
       : operation_(getters.lt_operation.load(std::memory_order_relaxed)),
         layout_(getters.lt_layout.load(std::memory_order_relaxed)),
+        algorithm_(getters.lt_algorithm.load(std::memory_order_relaxed)),
         descriptor_(a.pointer(1)) {}
   bool can_ask() const { return operation_ != nullptr && layout_ != nullptr && descriptor_ != nullptr; }
   uint32_t operation(LtOperation what, uint32_t otherwise) const {
@@ -148,23 +151,30 @@ class LtCall {
     return layout_(of, what, &value, sizeof value, &written) == 0 ? value : otherwise;
   }
 
+  // Whether it has such a choice at all.
+  bool algorithm(const void* of, uint32_t what, uint32_t& value) const {
+    size_t written = 0;
+    return algorithm_ != nullptr && algorithm_(of, static_cast<int>(what), &value, sizeof value, &written) == 0;
+  }
+
  private:
-  int (*operation_)(const void*, int, void*, size_t, size_t*);
-  int (*layout_)(const void*, int, void*, size_t, size_t*);
+  using Getter = int (*)(const void*, int, void*, size_t, size_t*);
+  Getter operation_, layout_, algorithm_;
   const void* descriptor_;
 };
 
-// cublasLtMatrixLayoutOpaque_t is eight words in every release.
-uint64_t hash_layout(const void* layout) {
+// cublasLtMatrixLayoutOpaque_t and cublasLtMatmulAlgo_t are eight words in every release.
+uint64_t hash_words(const void* opaque) {
   uint64_t words[8];
-  std::memcpy(words, layout, sizeof words);
+  std::memcpy(words, opaque, sizeof words);
   return mix(words[0], words[1]) + 3 * mix(words[2], words[3]) + 5 * mix(words[4], words[5]) +
          7 * mix(words[6], words[7]);
 }
 
 void record_lt_matmul(const Recorded& call, const LibraryArguments& a, const LibraryGetters& getters) {
   const LtCall lt(a, getters);
-  const void *const layout_a = a.pointer(4), *const layout_b = a.pointer(6), *const layout_d = a.pointer(11);
+  const void *const layout_a = a.pointer(4), *const layout_b = a.pointer(6), *const layout_d = a.pointer(11),
+                    *const algorithm = a.pointer(12);  // none: cuBLASLt chooses
   // What a call that failed was given may be anything.
   if (call.status != 0 || !lt.can_ask() || layout_a == nullptr || layout_b == nullptr || layout_d == nullptr) {
     call.as(0, [](CallText&) {});
@@ -175,7 +185,8 @@ void record_lt_matmul(const Recorded& call, const LibraryArguments& a, const Lib
   const Beta beta = pointers == 0 ? beta_of(a.pointer(7), lt.operation(kScale, kUnknown)) : Beta::Unknown;
   const uint64_t small = uint64_t{compute} | uint64_t{transpose_a} << 16 | uint64_t{transpose_b} << 24 |
                          static_cast<uint64_t>(beta) << 32 | uint64_t{1} << 40;
-  const uint64_t key = mix(hash_layout(layout_a), hash_layout(layout_b) ^ small) + hash_layout(layout_d);
+  const uint64_t key = mix(hash_words(layout_a), hash_words(layout_b) ^ small) + hash_words(layout_d) +
+                       (algorithm != nullptr ? mix(hash_words(algorithm), 1) : 0);
   call.as(key, [&](CallText& text) {
     const uint64_t none = UINT64_MAX;  // written as "?"
     const bool flipped = transpose_a == 1 || transpose_a == 2;
@@ -193,6 +204,11 @@ void record_lt_matmul(const Recorded& call, const LibraryArguments& a, const Lib
     if (batch != 1 && lt.layout<uint64_t>(layout_a, kBatchStride, 1) == 0) text.value("strideA", "0");
     if (batch != 1 && lt.layout<uint64_t>(layout_b, kBatchStride, 1) == 0) text.value("strideB", "0");
     add_beta(text, beta);
+    if (algorithm == nullptr) return;
+    for (const Named& choice : kLtChoices) {
+      uint32_t value = 0;
+      if (lt.algorithm(algorithm, choice.number, value)) text.value(choice.name, uint64_t{value});
+    }
   });
 }
 

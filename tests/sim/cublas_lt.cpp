@@ -18,6 +18,7 @@ static_assert(sizeof(SimLayout) == 64);
 struct SimMatmul {
   int32_t values[8];
 };
+static_assert(sizeof(SimAlgorithm) == 64);
 
 namespace {
 
@@ -71,6 +72,16 @@ SIM_EXPORT int cublasLtMatmulDescSetAttribute(SimMatmul* matmul, int what, const
 SIM_EXPORT int cublasLtMatmulDescGetAttribute(const SimMatmul* matmul, int what, void* value, size_t bytes,
                                               size_t* written) {
   return what < 0 || what >= 8 ? 7 : give(matmul->values[what], value, bytes, written);
+}
+SIM_EXPORT int cublasLtMatmulAlgoConfigSetAttribute(SimAlgorithm* algorithm, int what, const void* value,
+                                                    size_t bytes) {
+  if (what < 0 || what >= 16 || bytes != 4) return 7;
+  std::memcpy(&algorithm->values[what], value, 4);
+  return 0;
+}
+SIM_EXPORT int cublasLtMatmulAlgoConfigGetAttribute(const SimAlgorithm* algorithm, int what, void* value, size_t bytes,
+                                                    size_t* written) {
+  return what < 0 || what >= 16 ? 7 : give(algorithm->values[what], value, bytes, written);
 }
 SIM_EXPORT int cublasLtMatmul(void*, SimMatmul* matmul, const void*, const void*, SimLayout* a, const void*,
                               SimLayout* b, const void*, const void*, SimLayout*, void*, SimLayout* d, const void*,

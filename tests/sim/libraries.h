@@ -70,6 +70,12 @@ int cublasLtMatmulDescCreate(SimMatmul** made, int compute, int scale);
 int cublasLtMatmulDescDestroy(SimMatmul* matmul);
 int cublasLtMatmulDescSetAttribute(SimMatmul* matmul, int what, const void* value, size_t bytes);
 int cublasLtMatmulDescGetAttribute(const SimMatmul* matmul, int what, void* value, size_t bytes, size_t* written);
+struct SimAlgorithm {  // eight words, as the real one
+  int32_t values[16];
+};
+int cublasLtMatmulAlgoConfigSetAttribute(SimAlgorithm* algorithm, int what, const void* value, size_t bytes);
+int cublasLtMatmulAlgoConfigGetAttribute(const SimAlgorithm* algorithm, int what, void* value, size_t bytes,
+                                         size_t* written);
 int cublasLtMatmul(void* handle, SimMatmul* matmul, const void* alpha, const void* a, SimLayout* a_layout,
                    const void* b, SimLayout* b_layout, const void* beta, const void* c, SimLayout* c_layout, void* d,
                    SimLayout* d_layout, const void* algorithm, void* workspace, size_t workspace_bytes,

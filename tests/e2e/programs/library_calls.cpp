@@ -11,7 +11,7 @@
 // Expect: log 1: 1 library_call(cublasZgemm_v2(transa=N, transb=N, m=4, n=5, k=6, A=complex128, B=complex128, C=complex128, compute=64f, math=tf32, beta=other))
 // Expect: log 1: 1 library_call(cublasGemmEx(transa=T, transb=N, m=128, n=256, k=512, A=bf16, B=bf16, C=bf16, compute=32f, math=tf32))
 // Expect: log 1: 1 library_call(cublasLtMatmul(transa=T, transb=N, m=128, n=256, k=512, A=bf16, B=bf16, C=bf16, compute=32f, beta=0))
-// Expect: log 1: 1 library_call(cublasLtMatmul(transa=N, transb=N, m=64, n=32, k=8192, batch=3, A=fp16, B=fp8_e4m3, C=fp32, compute=32f_fast_tf32, strideA=0))
+// Expect: log 1: 1 library_call(cublasLtMatmul(transa=N, transb=N, m=64, n=32, k=8192, batch=3, A=fp16, B=fp8_e4m3, C=fp32, compute=32f_fast_tf32, strideA=0, algorithm=21, tile=20, stages=11, splitk=3))
 // Expect: log 1: 1 library_call(cublasGemmStridedBatchedEx(transa=N, transb=N, m=8, n=4, k=2, batch=5, A=fp16, B=fp16, C=fp32, compute=32f, math=tf32, strideB=0))
 // Expect: log 1: 1 library_call(ncclAllReduce(count=1000, type=bf16, op=sum, ranks=4, rank=1))
 // Expect: log 1: 1 library_call(ncclGroupStart()), 1 library_call(ncclGroupEnd())

@@ -129,7 +129,17 @@ TEST(LibraryForms, AMatmulOfCublasLtHasItsDescriptorsWhereTheyAreLookedFor) {
   EXPECT_TRUE((is<Matmul, cublasLtMatmulDesc_t>(1)));
   for (const int at : {4, 6, 11}) EXPECT_TRUE((is<Matmul, cublasLtMatrixLayout_t>(at))) << at;
   EXPECT_TRUE((is<Matmul, const void*>(7)));
+  EXPECT_TRUE((is<Matmul, const cublasLtMatmulAlgo_t*>(12)));
   EXPECT_EQ(sizeof(cublasLtMatrixLayoutOpaque_t), 64u);
+  EXPECT_EQ(sizeof(cublasLtMatmulAlgo_t), 64u);
+  using Algorithm = decltype(cublasLtMatmulAlgoConfigGetAttribute);
+  EXPECT_TRUE((is<Algorithm, const cublasLtMatmulAlgo_t*>(0)));
+  EXPECT_TRUE((is<Algorithm, void*>(2)));
+  EXPECT_TRUE((is<Algorithm, size_t>(3)));
+  EXPECT_EQ(CUBLASLT_ALGO_CONFIG_ID, 0);
+  EXPECT_EQ(CUBLASLT_ALGO_CONFIG_TILE_ID, 1);
+  EXPECT_EQ(CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 2);
+  EXPECT_EQ(CUBLASLT_ALGO_CONFIG_STAGES_ID, 6);
   EXPECT_EQ(CUBLASLT_MATMUL_DESC_COMPUTE_TYPE, 0);
   EXPECT_EQ(CUBLASLT_MATMUL_DESC_SCALE_TYPE, 1);
   EXPECT_EQ(CUBLASLT_MATMUL_DESC_POINTER_MODE, 2);
