@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace prof::analyzer {
 
@@ -35,6 +36,23 @@ class CallArguments {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
     return number;
+  }
+
+  // From each `key=` up to the next: "op=a, x=1, op=b, x=2" is two by "op".
+  std::vector<CallArguments> split(std::string_view key) const {
+    std::vector<CallArguments> parts;
+    for (std::string_view left = inside_; !left.empty();) {
+      const size_t comma = left.find(", ");
+      const std::string_view each = left.substr(0, comma);
+      if (each.size() > key.size() && each.starts_with(key) && each[key.size()] == '=') {
+        parts.emplace_back(*this).inside_ = each;
+      } else if (!parts.empty()) {
+        std::string_view& part = parts.back().inside_;
+        part = {part.data(), static_cast<size_t>(each.data() + each.size() - part.data())};
+      }
+      left = comma == std::string_view::npos ? std::string_view() : left.substr(comma + 2);
+    }
+    return parts;
   }
 
   std::string_view name;

@@ -26,32 +26,49 @@ std::optional<Shape> sizes_of(std::string_view text) {
 }
 
 // A convolution and its gradients: 2·∏y·∏w without the first of w's sizes, the output channels; the second is the input channels of one
-// group. matmul: 2·∏y·k, k the last size of x.
-LibraryCost plan(const CallArguments& call) {
+// group. matmul: 2·∏y·k, k the last size of x. Bytes: of its three tensors.
+LibraryCost product_cost(const CallArguments& product) {
   LibraryCost result;
   result.cost.no_flops = result.cost.no_bytes = NoCost::NoShapes;
-  const std::optional<Shape> x = sizes_of(call.value("x")), w = sizes_of(call.value("w")),
-                             y = sizes_of(call.value("y"));
-  const ElementType *const a = element_type(call.value("A")), *const b = element_type(call.value("B")),
-                           *const c = element_type(call.value("C"));
+  const std::optional<Shape> x = sizes_of(product.value("x")), w = sizes_of(product.value("w")),
+                             y = sizes_of(product.value("y"));
+  const ElementType *const a = element_type(product.value("A")), *const b = element_type(product.value("B")),
+                           *const c = element_type(product.value("C"));
   if (!x || !w || !y || a == nullptr || b == nullptr || c == nullptr) return result;
-  const bool product = call.value("op") == "matmul";
-  const bool same_rank = x->size() == w->size() && x->size() == y->size() && x->size() >= (product ? 2u : 3u);
-  if (!same_rank || (product ? x->back() != (*w)[w->size() - 2] : (*y)[1] != w->front())) {
+  const bool matmul = product.value("op") == "matmul";
+  const bool same_rank = x->size() == w->size() && x->size() == y->size() && x->size() >= (matmul ? 2u : 3u);
+  if (!same_rank || (matmul ? x->back() != (*w)[w->size() - 2] : (*y)[1] != w->front())) {
     result.cost.no_flops = result.cost.no_bytes = NoCost::Misfit;
     return result;
   }
-  const uint64_t each = product ? x->back() : elements_of(Shape(w->begin() + 1, w->end()));
+  const uint64_t each = matmul ? x->back() : elements_of(Shape(w->begin() + 1, w->end()));
   result.cost.type = a->type;
   set_matrix_cost(result.cost, times(2, times(elements_of(*y), each)), 0);
   result.peak = peak_type(a->type, {}, {});
   result.math_unknown = a->type == DataType::Fp32;
-  result.cost.bytes.reset();
-  result.cost.no_bytes = NoCost::NoFormula;
-  if (call.value("operations") == "1") {  // of what is fused some stays on the chip
-    result.cost.bytes = plus(times(elements_of(*x), a->bits / 8),
-                             plus(times(elements_of(*w), b->bits / 8), times(elements_of(*y), c->bits / 8)));
-    result.cost.no_bytes = NoCost::None;
+  result.cost.bytes = plus(times(elements_of(*x), a->bits / 8),
+                           plus(times(elements_of(*w), b->bits / 8), times(elements_of(*y), c->bits / 8)));
+  result.cost.no_bytes = NoCost::None;
+  return result;
+}
+
+// The products of a plan, as those of an attention: their sum, or nothing where one of them has no number.
+LibraryCost plan(const CallArguments& call) {
+  LibraryCost result;
+  for (const CallArguments& product : call.split("op")) {
+    const LibraryCost each = product_cost(product);
+    if (!each.cost.flops) return each;
+    if (!result.cost.flops) {
+      result = each;
+      continue;
+    }
+    result.cost.flops = result.cost.useful_flops = plus(*result.cost.flops, *each.cost.flops);
+    if (each.peak != result.peak) result.peak.reset();  // a part of them in another type
+    result.math_unknown = result.math_unknown || each.math_unknown;
+  }
+  if (call.value("operations") != "1") {  // of what is fused some stays on the chip
+    result.cost.bytes.reset();
+    result.cost.no_bytes = NoCost::NoFormula;
   }
   if (result.cost.flops == UINT64_MAX || result.cost.bytes == UINT64_MAX) {
     result.cost = no_cost(NoCost::Misfit);

@@ -8,8 +8,10 @@ namespace prof::preload {
 
 namespace {
 
-// A tensor is the x of its own.
+// Tensors and operations; a tensor is the x of its own.
 constinit Noted<PlanProduct, 8192> g_described;
+// Graphs, and what is made of them.
+constinit Noted<Plan, 8192> g_plans;
 
 const void* element(const void* elements, int64_t i) {
   const void* found = nullptr;
@@ -25,26 +27,41 @@ void take_tensor(const void* descriptor, PlanOperation operation, PlanTensor Pla
   to->*place = known != nullptr ? known->x : PlanTensor{};
 }
 
-// One product among the operations of a graph; of several none is told.
+// The products among the operations of a graph: all of them or none, for some would be too few FLOPs.
 void take_operations(const void* descriptor, int64_t count, const void* elements) {
-  PlanProduct* const to = g_described.find_or_make(descriptor);
+  Plan* const to = g_plans.find_or_make(descriptor);
   if (to == nullptr) return;
-  PlanProduct product = {};
-  int products = 0;
+  *to = {};
+  to->operations = static_cast<uint8_t>(count < 255 ? count : 255);
+  uint32_t products = 0;
   for (int64_t i = 0; i < count; ++i) {
     const PlanProduct* const operation = g_described.find(element(elements, i));
     if (operation == nullptr || operation->operation == PlanOperation::None) continue;
-    product = *operation;
+    if (products < Plan::kMostProducts) to->products[products] = *operation;
     ++products;
   }
-  *to = products == 1 ? product : PlanProduct{};
-  to->operations = static_cast<uint8_t>(count < 255 ? count : 255);
+  to->count = static_cast<uint8_t>(products <= Plan::kMostProducts ? products : 0);
 }
 
 void take_over(const void* descriptor, const void* from) {
-  const PlanProduct* const known = g_described.find(from);
-  const PlanProduct product = known != nullptr ? *known : PlanProduct{};
-  if (PlanProduct* const to = g_described.find_or_make(descriptor); to != nullptr) *to = product;
+  const Plan* const known = g_plans.find(from);
+  const Plan plan = known != nullptr ? *known : Plan{};
+  if (Plan* const to = g_plans.find_or_make(descriptor); to != nullptr) *to = plan;
+}
+
+// Its number may be set before its graph is.
+void take_graph(const void* engine, const void* graph) {
+  const Plan* const known = g_plans.find(engine);
+  const uint16_t number = known != nullptr ? known->engine : uint16_t{0};
+  take_over(engine, graph);
+  if (Plan* const to = g_plans.find(engine); to != nullptr) to->engine = number;
+}
+
+void take_engine(const void* descriptor, const void* elements) {
+  int64_t number = 0;
+  std::memcpy(&number, elements, sizeof number);
+  if (Plan* const to = g_plans.find_or_make(descriptor); to != nullptr)
+    to->engine = static_cast<uint16_t>(number >= 0 && number < UINT16_MAX ? number + 1 : 0);
 }
 
 void set_tensor(const void* descriptor, uint32_t name, int64_t count, const void* elements) {
@@ -52,8 +69,14 @@ void set_tensor(const void* descriptor, uint32_t name, int64_t count, const void
   if (to == nullptr) return;
   PlanTensor& tensor = to->x;
   if (name == kTensorSizes) {
-    tensor.rank = static_cast<uint8_t>(count <= PlanTensor::kMostDimensions ? count : 0);
-    std::memcpy(tensor.sizes, elements, tensor.rank * sizeof tensor.sizes[0]);
+    bool fits = count <= PlanTensor::kMostDimensions;
+    for (int64_t i = 0; fits && i < count; ++i) {
+      int64_t size = 0;
+      std::memcpy(&size, static_cast<const char*>(elements) + i * int64_t{sizeof size}, sizeof size);
+      fits = size >= 0 && size <= INT32_MAX;
+      tensor.sizes[i] = static_cast<int32_t>(size);
+    }
+    tensor.rank = static_cast<uint8_t>(fits ? count : 0);
   } else if (name == kTensorType) {
     int32_t type = 0;
     std::memcpy(&type, elements, sizeof type);
@@ -89,8 +112,9 @@ void plan_attribute_set(const void* descriptor, uint32_t name, int64_t count, co
     case kMatMulB: return take_tensor(descriptor, MatMul, &Product::w, first);
     case kMatMulC: return take_tensor(descriptor, MatMul, &Product::y, first);
     case kGraphOperations: return take_operations(descriptor, count, elements);
+    case kEngineIndex: return take_engine(descriptor, elements);
+    case kEngineGraph: return take_graph(descriptor, first);
     case kHeuristicsGraph:
-    case kEngineGraph:
     case kConfigurationEngine:
     case kPlanConfiguration: return take_over(descriptor, first);
     default: return;
@@ -106,11 +130,14 @@ void plan_attribute_asked(const void* descriptor, uint32_t name, int64_t count, 
   }
 }
 
-void plan_descriptor_gone(const void* descriptor) { g_described.forget(descriptor); }
+void plan_descriptor_gone(const void* descriptor) {
+  g_described.forget(descriptor);
+  g_plans.forget(descriptor);
+}
 
-const PlanProduct* plan_product(const void* plan) {
-  const PlanProduct* const known = g_described.find(plan);
-  return known != nullptr && known->operation != PlanOperation::None ? known : nullptr;
+const Plan* plan_of(const void* descriptor) {
+  const Plan* const known = g_plans.find(descriptor);
+  return known != nullptr && known->count != 0 ? known : nullptr;
 }
 
 }  // namespace prof::preload

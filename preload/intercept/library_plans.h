@@ -27,6 +27,7 @@ enum PlanAttribute : uint32_t {
   kTensorSizes = 902,
   kTensorVector = 904,
   kEngineGraph = 1300,
+  kEngineIndex = 1301,
   kMatMulA = 1520,
   kMatMulB = 1521,
   kMatMulC = 1522
@@ -34,19 +35,27 @@ enum PlanAttribute : uint32_t {
 
 struct PlanTensor {
   static constexpr int64_t kMostDimensions = 8;
-  int64_t sizes[kMostDimensions];
-  uint8_t rank;
+  int32_t sizes[kMostDimensions];
+  uint8_t rank;  // 0: not known, or a size does not fit
   uint8_t type;  // 1 + cudnnDataType_t; 0: not set
   bool vectors;  // its elements are vectors: sizes do not tell how many there are
 };
 
 enum class PlanOperation : uint8_t { None, ConvForward, ConvInputGradient, ConvWeightGradient, MatMul };
 
-// The one product of a graph: y = x · w of a convolution, of its gradients the tensors that have those places; c = a · b.
+// y = x · w of a convolution, of its gradients the tensors that have those places; c = a · b.
 struct PlanProduct {
   PlanOperation operation;
-  uint8_t operations;  // of the graph, whatever they are
   PlanTensor x, w, y;
+};
+
+// The products of a graph, and what was chosen for it.
+struct Plan {
+  static constexpr uint32_t kMostProducts = 5;  // those of an attention's backward
+  uint8_t operations;                           // of the graph, whatever they are
+  uint8_t count;                                // of the products; 0: none, or too many
+  uint16_t engine;                              // 1 + its number, where the program chose it
+  PlanProduct products[kMostProducts];
 };
 
 // cudnnBackendSetAttribute, …GetAttribute and …DestroyDescriptor, before they happen.
@@ -54,7 +63,7 @@ void plan_attribute_set(const void* descriptor, uint32_t name, int64_t count, co
 void plan_attribute_asked(const void* descriptor, uint32_t name, int64_t count, const void* elements);
 void plan_descriptor_gone(const void* descriptor);
 
-// Null: nobody knows, or the graph has no product or several.
-const PlanProduct* plan_product(const void* plan);
+// Null: nobody knows, or the graph has no product or too many.
+const Plan* plan_of(const void* descriptor);
 
 }  // namespace prof::preload

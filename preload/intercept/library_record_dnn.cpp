@@ -14,8 +14,9 @@ constexpr Named kPlanOperations[] = {
     {1, "conv_forward"}, {2, "conv_input_gradient"}, {3, "conv_weight_gradient"}, {4, "matmul"}};
 
 uint64_t hash_tensor(const PlanTensor& tensor) {
-  uint64_t hash = mix(tensor.rank, uint64_t{tensor.type} | uint64_t{tensor.vectors} << 8);
-  for (int i = 0; i < tensor.rank; ++i) hash = mix(hash, static_cast<uint64_t>(tensor.sizes[i]));
+  uint64_t hash = tensor.rank | uint64_t{tensor.type} << 8 | uint64_t{tensor.vectors} << 16;
+  const auto size = [&](int i) { return i < tensor.rank ? uint64_t{static_cast<uint32_t>(tensor.sizes[i])} : 0; };
+  for (int i = 0; i < tensor.rank; i += 2) hash = mix(hash, size(i) | size(i + 1) << 32);
   return hash;
 }
 
@@ -24,26 +25,35 @@ void add_tensor(CallText& text, std::string_view key, const PlanTensor& tensor) 
   text.sizes(key, tensor.sizes, tensor.vectors ? 0 : tensor.rank);
 }
 
-// `algorithm`: the program's choice; of plans there is none (-1), because it is a part of the plan.
-void record_product(const Recorded& call, const PlanProduct& plan, int algorithm) {
-  const uint64_t small = static_cast<uint64_t>(plan.operation) | uint64_t{plan.operations} << 8 |
-                         uint64_t{static_cast<uint32_t>(algorithm)} << 16;
-  const uint64_t key = mix(mix(hash_tensor(plan.x), hash_tensor(plan.w)), mix(hash_tensor(plan.y), small));
+// `algorithm` and `engine`: the program's choice; -1: none.
+void record_products(const Recorded& call, const Plan& plan, int algorithm, int engine) {
+  uint64_t key = uint64_t{plan.operations} | uint64_t{plan.count} << 8 | uint64_t{static_cast<uint16_t>(engine)} << 16 |
+                 uint64_t{static_cast<uint32_t>(algorithm)} << 32;
+  for (uint32_t i = 0; i < plan.count; ++i) {
+    const PlanProduct& product = plan.products[i];
+    key = mix(mix(hash_tensor(product.x), hash_tensor(product.w)),
+              mix(hash_tensor(product.y), key ^ static_cast<uint64_t>(product.operation) << 56));
+  }
   call.as(key, [&](CallText& text) {
-    add_named(text, "op", static_cast<uint64_t>(plan.operation), kPlanOperations);
-    add_tensor(text, "x", plan.x), add_tensor(text, "w", plan.w), add_tensor(text, "y", plan.y);
-    // A type that was not set is no type: its number is one that nobody has.
-    add_named(text, "A", plan.x.type - uint64_t{1}, kCudnnTypes);
-    add_named(text, "B", plan.w.type - uint64_t{1}, kCudnnTypes);
-    add_named(text, "C", plan.y.type - uint64_t{1}, kCudnnTypes);
+    for (uint32_t i = 0; i < plan.count; ++i) {
+      const PlanProduct& product = plan.products[i];
+      add_named(text, "op", static_cast<uint64_t>(product.operation), kPlanOperations);
+      add_tensor(text, "x", product.x), add_tensor(text, "w", product.w), add_tensor(text, "y", product.y);
+      // A type that was not set is no type: its number is one that nobody has.
+      add_named(text, "A", product.x.type - uint64_t{1}, kCudnnTypes);
+      add_named(text, "B", product.w.type - uint64_t{1}, kCudnnTypes);
+      add_named(text, "C", product.y.type - uint64_t{1}, kCudnnTypes);
+    }
     if (plan.operations != 0) text.value("operations", uint64_t{plan.operations});
     if (algorithm >= 0) text.value("algorithm", static_cast<uint64_t>(algorithm));
+    if (engine >= 0) text.value("engine", static_cast<uint64_t>(engine));
   });
 }
 
 // What both getters answer, as far as it is asked for. The types 5, 7 and 8 are vectors of numbers.
-bool take_tensor(PlanTensor& to, int status, int type, int rank, const int* sizes) {
-  if (status != 0 || rank < 1 || rank > PlanTensor::kMostDimensions || type < 0 || type > 250) return false;
+bool make_tensor(PlanTensor& to, int type, int rank, const int* sizes) {
+  if (rank < 1 || rank > PlanTensor::kMostDimensions || type < 0 || type > 250) return false;
+  to = {};
   to.rank = static_cast<uint8_t>(rank), to.type = static_cast<uint8_t>(type + 1);
   to.vectors = type == 5 || type == 7 || type == 8;
   for (int i = 0; i < rank; ++i) to.sizes[i] = sizes[i];
@@ -59,28 +69,31 @@ void record_convolution(const Recorded& call, const LibraryArguments& a, const L
              filter = getters.filter.load(std::memory_order_relaxed);
   constexpr int kMost = PlanTensor::kMostDimensions;
   int type = 0, rank = 0, order = 0, sizes[kMost], distances[kMost];
-  const auto ask_tensor = [&](int operand, PlanTensor& to) {
-    const int status = tensor(a.pointer(operand), kMost, &type, &rank, sizes, distances);
-    return take_tensor(to, status, type, rank, sizes);
+  const auto find_tensor = [&](int operand, PlanTensor& to) {
+    const void* const descriptor = a.pointer(operand);
+    return tensor != nullptr && tensor(descriptor, kMost, &type, &rank, sizes, distances) == 0 &&
+           make_tensor(to, type, rank, sizes);
   };
-  const auto ask_filter = [&](int operand, PlanTensor& to) {
-    const int status = filter(a.pointer(operand), kMost, &type, &order, &rank, sizes);
-    return take_tensor(to, status, type, rank, sizes);
+  const auto find_filter = [&](int operand, PlanTensor& to) {
+    const void* const descriptor = a.pointer(operand);
+    return filter != nullptr && filter(descriptor, kMost, &type, &order, &rank, sizes) == 0 &&
+           make_tensor(to, type, rank, sizes);
   };
-  PlanProduct plan = {};
-  plan.operation = static_cast<PlanOperation>(form.product);
-  plan.operations = form.fused ? 0 : 1;
+  Plan plan;
+  PlanProduct& product = plan.products[0];
+  product.operation = static_cast<PlanOperation>(form.product);
+  plan.operations = form.fused ? 0 : 1, plan.count = 1, plan.engine = 0;
   // What a call that failed was given may be anything.
-  if (call.status != 0 || tensor == nullptr || filter == nullptr || !ask_tensor(form.operand_a, plan.x) ||
-      !ask_filter(form.operand_b, plan.w) || !ask_tensor(form.operand_c, plan.y))
+  if (call.status != 0 || !find_tensor(form.operand_a, product.x) || !find_filter(form.operand_b, product.w) ||
+      !find_tensor(form.operand_c, product.y))
     return call.as(0, [](CallText&) {});
-  record_product(call, plan, static_cast<int>(a[form.algorithm]));
+  record_products(call, plan, static_cast<int>(a[form.algorithm]), -1);
 }
 
 void record_plan(const Recorded& call, const LibraryArguments& a) {
-  const PlanProduct* const known = plan_product(a.pointer(1));
+  const Plan* const known = plan_of(a.pointer(1));
   if (known == nullptr) return call.as(0, [](CallText&) {});
-  record_product(call, *known, -1);
+  record_products(call, *known, -1, int{known->engine} - 1);
 }
 
 }  // namespace prof::preload

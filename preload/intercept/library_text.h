@@ -27,7 +27,7 @@ class CallText {
     value(key, word);
   }
   // "8x16x32x32"; "?" where there are none.
-  void sizes(std::string_view key, const int64_t* sizes, int rank) {
+  template <class Size> void sizes(std::string_view key, const Size* sizes, int rank) {
     value(key, rank == 0 ? "?" : std::string_view());
     for (int i = 0; i < rank; ++i) {
       if (i != 0) add("x");
@@ -45,7 +45,7 @@ class CallText {
     std::memcpy(text_ + used_, text.data(), bytes);
     used_ += bytes;
   }
-  char text_[512];
+  char text_[768];  // five products of four dimensions each
   size_t used_ = 0;
   bool first_ = true;
 };

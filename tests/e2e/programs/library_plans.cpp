@@ -1,14 +1,20 @@
 // Plans of cuDNN's graphs are made before the recording begins, of descriptors that are gone when they run: each call has the sizes of its
-// one convolution, and of several products, or of a plan that nobody saw made, none. 2·(8·32·32·32)·(16·3·3) = 75497472 FLOPs.
+// products, and of too many, or of a plan that nobody saw made, none; an engine that the program chose is told.
+// 2·(8·32·32·32)·(16·3·3) = 75497472 FLOPs. An attention is two products, of queries and keys, and of weights and values: 2·(2·4·128·128)·64 +
+// 2·(2·4·128·64)·128 = 33554432.
 // Env: PROF_LIBS=1 PROF_START=profiler
 // Link: libraries
 // Expect: status 0
-// Expect: log 1: 5 library_call, 0 lost, whole, 5 kernel_launch(fprop), 5 kernel_launch(nchwToNhwc)
+// Expect: log 1: 8 library_call, 0 lost, whole, 8 kernel_launch(fprop), 8 kernel_launch(nchwToNhwc)
 // Expect: log 1: 1 library_call(cudnnBackendExecute(op=conv_forward, x=8x16x32x32, w=32x16x3x3, y=8x32x32x32, A=fp32, B=fp32, C=fp32, operations=1))
-// Expect: log 1: 1 library_call(cudnnBackendExecute(op=conv_forward, x=8x16x32x32, w=32x16x3x3, y=8x32x32x32, A=bf16, B=bf16, C=bf16, operations=2))
+// Expect: log 1: 1 library_call(cudnnBackendExecute(op=conv_forward, x=8x16x32x32, w=32x16x3x3, y=8x32x32x32, A=bf16, B=bf16, C=bf16, operations=2, engine=38))
 // Expect: log 1: 1 library_call(cudnnBackendExecute(op=conv_weight_gradient, x=8x16x32x32, w=32x16x3x3, y=8x32x32x32, A=fp32, B=fp32, C=fp32, operations=1))
-// Expect: log 1: 2 library_call(cudnnBackendExecute())
+// Expect: log 1: 1 library_call(cudnnBackendExecute(op=matmul, x=2x4x128x64, w=2x4x64x128, y=2x4x128x128, A=bf16, B=bf16, C=fp32, op=matmul, x=2x4x128x128, w=2x4x128x64, y=2x4x128x64, A=bf16, B=bf16, C=bf16, operations=3))
+// Expect: log 1: 1 library_call(cudnnBackendExecute(op=conv_forward, x=8x16x32x32, w=32x16x3x3, y=8x32x32x32, A=fp32, B=fp32, C=fp32, op=conv_forward, x=8x16x32x32, w=32x16x3x3, y=8x32x32x32, A=fp32, B=fp32, C=fp32, op=conv_forward, x=8x16x32x32, w=32x16x3x3, y=8x32x32x32, A=fp32, B=fp32, C=fp32, op=conv_forward, x=8x16x32x32, w=32x16x3x3, y=8x32x32x32, A=fp32, B=fp32, C=fp32, op=conv_forward, x=8x16x32x32, w=32x16x3x3, y=8x32x32x32, A=fp32, B=fp32, C=fp32, operations=5))
+// Expect: log 1: 3 library_call(cudnnBackendExecute())
 // Expect: trace: 3 x "name":"fprop",.*"kernel_flop":75497472[,}].*"flops from":"library"
+// Expect: trace: 1 x "name":"fprop",.*"kernel_flop":33554432[,}].*"flops from":"library"
+// Expect: trace: 1 x "name":"fprop",.*"kernel_flop":377487360[,}].*"flops from":"library"
 // Expect: trace: 0 x "name":"nchwToNhwc",.*"kernel_flop"
 #include "tests/e2e/programs/library_program.h"
 
@@ -41,15 +47,23 @@ static SimDescriptor* convolution(int attribute, int type) {
   return operation;
 }
 
-static SimDescriptor* plan_of(std::vector<SimDescriptor*> operations, bool by_heuristics) {
+static SimDescriptor* product(std::vector<int64_t> a, std::vector<int64_t> b, std::vector<int64_t> c, int type_c) {
+  SimDescriptor* const operation = made();
+  set(operation, 1520, tensor(9, a)), set(operation, 1521, tensor(9, b)), set(operation, 1522, tensor(type_c, c));
+  return operation;
+}
+
+// With an engine of the program's choice, or one that heuristics choose.
+static SimDescriptor* plan_of(std::vector<SimDescriptor*> operations, int64_t engine = -1) {
   SimDescriptor *const graph = made(), *const chooser = made(), *plan = made();
   SimDescriptor* configuration = made();
   cudnnBackendSetAttribute(graph, 801, 15, static_cast<int64_t>(operations.size()), operations.data());
-  if (by_heuristics) {
+  if (engine < 0) {
     int64_t given = 0;
     set(chooser, 201, graph);
     cudnnBackendGetAttribute(chooser, 202, 15, 1, &given, &configuration);
   } else {
+    cudnnBackendSetAttribute(chooser, 1301, 3, 1, &engine);
     set(chooser, 1300, graph);
     set(configuration, 300, chooser);
   }
@@ -59,11 +73,24 @@ static SimDescriptor* plan_of(std::vector<SimDescriptor*> operations, bool by_he
   return plan;
 }
 
+static std::vector<SimDescriptor*> convolutions(int count) {
+  std::vector<SimDescriptor*> operations;
+  for (int i = 0; i < count; ++i) operations.push_back(convolution(703, 0));
+  return operations;
+}
+
 int main() {
   sim_program::make_context();
-  SimDescriptor* const plans[] = {plan_of({convolution(703, 0)}, true), plan_of({convolution(703, 9), made()}, false),
-                                  plan_of({convolution(715, 0)}, true),
-                                  plan_of({convolution(703, 0), convolution(703, 0)}, true), made()};
+  SimDescriptor* const attention = plan_of({product({2, 4, 128, 64}, {2, 4, 64, 128}, {2, 4, 128, 128}, 0), made(),
+                                            product({2, 4, 128, 128}, {2, 4, 128, 64}, {2, 4, 128, 64}, 9)});
+  SimDescriptor* const plans[] = {plan_of({convolution(703, 0)}),
+                                  plan_of({convolution(703, 9), made()}, 38),
+                                  plan_of({convolution(715, 0)}),
+                                  attention,
+                                  plan_of(convolutions(5)),
+                                  plan_of(convolutions(6)),
+                                  plan_of({made()}),
+                                  made()};
   SIM_CHECK(cuProfilerStart());
   for (SimDescriptor* const plan : plans) {
     if (cudnnBackendExecute(nullptr, plan, nullptr) != 0) return 1;

@@ -182,6 +182,28 @@ TEST(LibraryCost, AProductOfCudnnIsOneOfAnyBatch) {
   EXPECT_TRUE(found->math_unknown);
 }
 
+// An attention: of queries and keys 2·(2·4·128·128)·64, of weights and values 2·(2·4·128·64)·128.
+TEST(LibraryCost, ProductsOfOnePlanAreAdded) {
+  const std::string first = "op=matmul, x=2x4x128x64, w=2x4x64x128, y=2x4x128x128, A=bf16, B=bf16, C=fp32, ",
+                    second = "op=matmul, x=2x4x128x128, w=2x2x128x64, y=2x4x128x64, A=bf16, B=bf16, C=bf16, ",
+                    third = "op=matmul, x=2x4x128x128, w=2x4x128x64, y=2x4x128x64, A=fp16, B=fp16, C=fp16, ";
+  const auto call = [](const std::string& products) {
+    return library_cost("cudnnBackendExecute(" + products + "operations=7, engine=5)");
+  };
+  const auto found = call(first + second);
+  ASSERT_TRUE(found && found->cost.known);
+  EXPECT_EQ(found->cost.flops, 33554432u);
+  EXPECT_EQ(found->cost.useful_flops, 33554432u);
+  EXPECT_EQ(found->cost.bytes, std::nullopt);  // what is between them stays on the chip
+  EXPECT_EQ(found->peak, PeakType::Bf16);
+  const auto mixed = call(first + third);
+  EXPECT_EQ(mixed->cost.flops, 33554432u);
+  EXPECT_EQ(mixed->peak, std::nullopt);  // of two types there is no one peak
+  const auto misfit = call(first + "op=matmul, x=2x4x128x128, w=2x4x64x64, y=2x4x128x64, A=bf16, B=bf16, C=bf16, ");
+  EXPECT_EQ(misfit->cost.flops, std::nullopt);
+  EXPECT_FALSE(misfit->cost.known);
+}
+
 TEST(LibraryCost, SizesOfAPlanThatDoNotFitAreNoNumber) {
   for (const std::string_view sizes :
        {"x=?, w=6x4x3x3, y=2x6x8x8", "x=2x8x10x10, w=6x4x3x3, y=2x7x8x8", "x=2x8x10, w=6x4x3x3, y=2x6x8x8",
