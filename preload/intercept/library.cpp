@@ -3,6 +3,7 @@
 #include "preload/intercept/image.h"
 #include "preload/intercept/library_fft.h"
 #include "preload/intercept/library_plans.h"
+#include "preload/intercept/library_tensors.h"
 #include "preload/intercept/library_versions.h"
 #include "preload/intercept/thunk_call.h"
 #include "preload/runtime/libc.h"
@@ -153,8 +154,8 @@ __attribute__((noinline)) void find_getters(LibraryGetters& getters, const void*
   take(getters.cublas_pointer_mode, handle, "cublasGetPointerMode_v2");
   take(getters.lt_operation, handle, "cublasLtMatmulDescGetAttribute");
   take(getters.lt_layout, handle, "cublasLtMatrixLayoutGetAttribute");
-  take(getters.tensor, handle, "cudnnGetTensorNdDescriptor");
   take(getters.lt_algorithm, handle, "cublasLtMatmulAlgoConfigGetAttribute");
+  take(getters.tensor, handle, "cudnnGetTensorNdDescriptor");
   take(getters.filter, handle, "cudnnGetFilterNdDescriptor");
   take(getters.nccl_ranks, handle, "ncclCommCount");
   take(getters.nccl_rank, handle, "ncclCommUserRank");
@@ -224,6 +225,8 @@ ThunkAnswer note(Family family, const ThunkCall& call, uintptr_t library, void* 
     case Family::DescriptorAsked: plan_attribute_asked(pointer(0), name, count, pointer(5)); break;
     case Family::DescriptorGone: plan_descriptor_gone(pointer(0)); break;
     case Family::FftGone: fft_plan_gone(call.words[0], library); break;
+    case Family::TensorSet:                  // whether it succeeded,
+    case Family::TensorsChanged:             // its arguments on the stack,
     case Family::FftPlan: return {real, 1};  // its number is known behind it
     default: break;
   }
@@ -297,8 +300,13 @@ void prof_library_end(ThunkCall* call) {
   // The caller's stack arguments lie behind the saved frame pointer and the return address, which the frame ends before.
   const LibraryArguments arguments = {call->words, reinterpret_cast<const uint64_t*>(call + 1) + 2};
   const auto status = static_cast<uint32_t>(call->result);
-  // A plan may be made before anything is recorded: there is no clock then.
-  if (kLibraryRows[row].form.family == Family::FftPlan) return fft_plan_made(row, arguments, library, status);
+  // Objects may be made before anything is recorded: there is no clock then.
+  switch (const LibraryForm& form = kLibraryRows[row].form; form.family) {
+    case Family::FftPlan: return fft_plan_made(row, arguments, library, status);
+    case Family::TensorSet: return tensor_set(form, arguments, status);
+    case Family::TensorsChanged: return tensors_changed(form, arguments);
+    default: break;
+  }
   const uint64_t end = now_ticks();
   if (t_local.epoch != call->epoch || life().epoch.load(std::memory_order_relaxed) != call->epoch) return;
   const int saved = errno;

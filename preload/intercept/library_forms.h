@@ -21,6 +21,8 @@ enum class Family : uint8_t {
   DescriptorSet,
   DescriptorAsked,
   DescriptorGone,
+  TensorSet,
+  TensorsChanged,
   FftPlan,
   FftGone
 };
@@ -157,6 +159,26 @@ inline constexpr LibraryForm kPlanExecute = {.family = Family::PlanExecute};
 inline constexpr LibraryForm kDescriptorSet = {.family = Family::DescriptorSet};
 inline constexpr LibraryForm kDescriptorAsked = {.family = Family::DescriptorAsked};
 inline constexpr LibraryForm kDescriptorGone = {.family = Family::DescriptorGone};
+
+// (descriptor, type and format, sizes …): a tensor's or filter's; Nd: how many sizes, and an array of them. Others end descriptors or
+// change them, whose arguments those are.
+constexpr LibraryForm tensor_set(int16_t type, int16_t sizes, int16_t rank) {
+  LibraryForm form = {.family = Family::TensorSet};
+  form.type = type, form.sizes = sizes, form.rank = rank;
+  return form;
+}
+constexpr LibraryForm tensors_changed(int16_t a, int16_t b = -1, int16_t c = -1) {
+  LibraryForm form = {.family = Family::TensorsChanged};
+  form.operand_a = a, form.operand_b = b, form.operand_c = c;
+  return form;
+}
+inline constexpr LibraryForm kTensor4d = tensor_set(2, 3, 4), kTensor4dEx = tensor_set(1, 2, 4);
+inline constexpr LibraryForm kTensorNd = tensor_set(1, 3, 0), kTensorNdEx = tensor_set(2, 4, 0);
+inline constexpr LibraryForm kFilter4d = tensor_set(1, 3, 4), kFilterNd = tensor_set(1, 4, 0);
+inline constexpr LibraryForm kTensorGone = tensors_changed(0), kTensorsDerived = tensors_changed(0, 1);
+inline constexpr LibraryForm kTensorOfTransform = tensors_changed(2), kTensorOfAttention = tensors_changed(5);
+inline constexpr LibraryForm kTensorsOfRnn = tensors_changed(6, 8), kTensorOfOlderRnn = tensors_changed(7);
+inline constexpr LibraryForm kTensorsFolded = tensors_changed(6, 7, 9);
 
 // (plan, sizes …, type, batch): the first makes the plan; Many: (plan, rank, sizes, input's layout, output's layout, type, batch).
 constexpr LibraryForm fft_plan(int16_t sizes, int16_t rank, int16_t type, int16_t batch) {

@@ -1,7 +1,7 @@
-// Calls of cuDNN. Plans of its graphs are noted as they are made (library_plans.h); descriptors of the functions before them are read by
-// cuDNN's own getters, which take about 50 ns each.
-#include "preload/intercept/library_plans.h"
+// Calls of cuDNN. Plans of its graphs are noted as they are made (library_plans.h), descriptors of the functions before them as they are
+// set (library_tensors.h); what is not is read by cuDNN's own getters.
 #include "preload/intercept/library_record.h"
+#include "preload/intercept/library_tensors.h"
 
 namespace prof::preload {
 
@@ -50,19 +50,9 @@ void record_products(const Recorded& call, const Plan& plan, int algorithm, int 
   });
 }
 
-// What both getters answer, as far as it is asked for. The types 5, 7 and 8 are vectors of numbers.
-bool make_tensor(PlanTensor& to, int type, int rank, const int* sizes) {
-  if (rank < 1 || rank > PlanTensor::kMostDimensions || type < 0 || type > 250) return false;
-  to = {};
-  to.rank = static_cast<uint8_t>(rank), to.type = static_cast<uint8_t>(type + 1);
-  to.vectors = type == 5 || type == 7 || type == 8;
-  for (int i = 0; i < rank; ++i) to.sizes[i] = sizes[i];
-  return true;
-}
-
 }  // namespace
 
-// Of the functions from before the graphs: their descriptors can be asked.
+// Of the functions from before the graphs: their descriptors are noted as they are set, else they can be asked.
 void record_convolution(const Recorded& call, const LibraryArguments& a, const LibraryGetters& getters) {
   const LibraryForm& form = call.row.form;
   const auto tensor = getters.tensor.load(std::memory_order_relaxed),
@@ -71,13 +61,15 @@ void record_convolution(const Recorded& call, const LibraryArguments& a, const L
   int type = 0, rank = 0, order = 0, sizes[kMost], distances[kMost];
   const auto find_tensor = [&](int operand, PlanTensor& to) {
     const void* const descriptor = a.pointer(operand);
-    return tensor != nullptr && tensor(descriptor, kMost, &type, &rank, sizes, distances) == 0 &&
-           make_tensor(to, type, rank, sizes);
+    return noted_tensor(descriptor, to) ||
+           (tensor != nullptr && tensor(descriptor, kMost, &type, &rank, sizes, distances) == 0 &&
+            make_tensor(to, type, rank, sizes));
   };
   const auto find_filter = [&](int operand, PlanTensor& to) {
     const void* const descriptor = a.pointer(operand);
-    return filter != nullptr && filter(descriptor, kMost, &type, &order, &rank, sizes) == 0 &&
-           make_tensor(to, type, rank, sizes);
+    return noted_tensor(descriptor, to) ||
+           (filter != nullptr && filter(descriptor, kMost, &type, &order, &rank, sizes) == 0 &&
+            make_tensor(to, type, rank, sizes));
   };
   Plan plan;
   PlanProduct& product = plan.products[0];

@@ -34,6 +34,11 @@ FORWARD(cnn, cudnnDestroyTensorDescriptor, (SimTensor * tensor), (tensor))
 FORWARD(cnn, cudnnSetTensorNdDescriptor,
         (SimTensor * tensor, int type, int rank, const int* sizes, const int* distances),
         (tensor, type, rank, sizes, distances))
+FORWARD(cnn, cudnnSetTensor4dDescriptor, (SimTensor * tensor, int format, int type, int n, int c, int h, int w),
+        (tensor, format, type, n, c, h, w))
+FORWARD(cnn, cudnnDeriveBNTensorDescriptor, (SimTensor * derived, const SimTensor* x, int mode), (derived, x, mode))
+FORWARD(cnn, cudnnSetFilter4dDescriptor, (SimTensor * filter, int type, int format, int k, int c, int h, int w),
+        (filter, type, format, k, c, h, w))
 FORWARD(cnn, cudnnGetTensorNdDescriptor,
         (const SimTensor* tensor, int most, int* type, int* rank, int* sizes, int* distances),
         (tensor, most, type, rank, sizes, distances))

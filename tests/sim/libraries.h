@@ -82,6 +82,7 @@ int cublasLtMatmul(void* handle, SimMatmul* matmul, const void* alpha, const voi
                    CUstream stream);
 
 struct SimDescriptor;  // any of cuDNN's graphs
+enum { kSimPlanOfNothing = -1 };
 int cudnnBackendCreateDescriptor(int type, SimDescriptor** made);
 int cudnnBackendDestroyDescriptor(SimDescriptor* descriptor);
 int cudnnBackendSetAttribute(SimDescriptor* descriptor, int name, int type, int64_t count, const void* elements);
@@ -94,6 +95,9 @@ int cudnnCreateTensorDescriptor(SimTensor** made);
 int cudnnDestroyTensorDescriptor(SimTensor* tensor);
 int cudnnSetTensorNdDescriptor(SimTensor* tensor, int type, int rank, const int* sizes, const int* distances);
 int cudnnGetTensorNdDescriptor(const SimTensor* tensor, int most, int* type, int* rank, int* sizes, int* distances);
+int cudnnSetTensor4dDescriptor(SimTensor* tensor, int format, int type, int n, int c, int h, int w);
+int cudnnDeriveBNTensorDescriptor(SimTensor* derived, const SimTensor* x, int mode);
+int cudnnSetFilter4dDescriptor(SimTensor* filter, int type, int format, int k, int c, int h, int w);
 int cudnnSetFilterNdDescriptor(SimTensor* filter, int type, int order, int rank, const int* sizes);
 int cudnnGetFilterNdDescriptor(const SimTensor* filter, int most, int* type, int* order, int* rank, int* sizes);
 int cudnnConvolutionForward(void* handle, const void* alpha, SimTensor* x, const void* x_data, SimTensor* w,
@@ -111,6 +115,7 @@ int cudnnConvolutionBiasActivationForward(void* handle, const void* alpha1, SimT
                                           const void* z_data, SimTensor* bias, const void* bias_data,
                                           const void* activation, SimTensor* y, void* y_data);
 
+inline void* const kSimNothing = reinterpret_cast<void*>(1);  // an input to transform that has nothing in it
 int cufftCreate(int* plan);
 int cufftDestroy(int plan);
 int cufftSetStream(int plan, CUstream stream);

@@ -1,5 +1,5 @@
 // A small NCCL: libnccl.so.2 (symbols without versions, as the real one's). A collective launches "ncclDevKernel"; inside a group the
-// group's end does, once for all of it.
+// group's end does, once for all of it. Of nothing there is nothing to do.
 #include "libraries.h"
 
 #define SIM_EXPORT extern "C" __attribute__((visibility("default")))
@@ -39,8 +39,8 @@ SIM_EXPORT int ncclCommUserRank(SimComm* communicator, int* rank) {
   *rank = communicator->rank;
   return 0;
 }
-SIM_EXPORT int ncclAllReduce(const void*, void*, size_t, int, int, SimComm* communicator, CUstream stream) {
-  return enqueue(communicator, stream);
+SIM_EXPORT int ncclAllReduce(const void*, void*, size_t count, int, int, SimComm* communicator, CUstream stream) {
+  return communicator != nullptr && count == 0 ? 0 : enqueue(communicator, stream);
 }
 SIM_EXPORT int ncclAllGather(const void*, void*, size_t, int, SimComm* communicator, CUstream stream) {
   return enqueue(communicator, stream);

@@ -49,6 +49,45 @@ TEST(CudnnForms, ConvolutionsAreAsInItsHeaders) {
   EXPECT_EQ(CUDNN_DIM_MAX, PlanTensor::kMostDimensions);
 }
 
+template <class Function, class Descriptor> void setter(const char* name, const LibraryForm& form) {
+  SCOPED_TRACE(name);
+  EXPECT_TRUE(all_words<Function>());
+  EXPECT_TRUE((is<Function, Descriptor>(0)));
+  EXPECT_TRUE((is<Function, cudnnDataType_t>(form.type)));
+  for (int i = 0; i < form.rank; ++i) EXPECT_TRUE((is<Function, int>(form.sizes + i))) << i;
+  if (form.rank == 0) {
+    EXPECT_TRUE((is<Function, int>(form.sizes - 1)));
+    EXPECT_TRUE((is<Function, const int*>(form.sizes)));
+  }
+}
+
+template <class Function> void changes(const char* name, const LibraryForm& form) {
+  SCOPED_TRACE(name);
+  EXPECT_TRUE(all_words<Function>());
+  EXPECT_LE(ArgumentsOf<Function>::kCount, kMostArguments);
+  for (const int at : {form.operand_a, form.operand_b, form.operand_c}) {
+    if (at < 0) continue;
+    EXPECT_TRUE((is<Function, cudnnTensorDescriptor_t>(at) || is<Function, cudnnFilterDescriptor_t>(at))) << at;
+  }
+}
+
+TEST(CudnnForms, WhatSetsAndChangesDescriptorsIsAsInItsHeaders) {
+  setter<decltype(cudnnSetTensor4dDescriptor), cudnnTensorDescriptor_t>("Tensor4d", form::kTensor4d);
+  setter<decltype(cudnnSetTensor4dDescriptorEx), cudnnTensorDescriptor_t>("Tensor4dEx", form::kTensor4dEx);
+  setter<decltype(cudnnSetTensorNdDescriptor), cudnnTensorDescriptor_t>("TensorNd", form::kTensorNd);
+  setter<decltype(cudnnSetTensorNdDescriptorEx), cudnnTensorDescriptor_t>("TensorNdEx", form::kTensorNdEx);
+  setter<decltype(cudnnSetFilter4dDescriptor), cudnnFilterDescriptor_t>("Filter4d", form::kFilter4d);
+  setter<decltype(cudnnSetFilterNdDescriptor), cudnnFilterDescriptor_t>("FilterNd", form::kFilterNd);
+  changes<decltype(cudnnDestroyTensorDescriptor)>("DestroyTensor", form::kTensorGone);
+  changes<decltype(cudnnDestroyFilterDescriptor)>("DestroyFilter", form::kTensorGone);
+  changes<decltype(cudnnDeriveBNTensorDescriptor)>("DeriveBN", form::kTensorGone);
+  changes<decltype(cudnnDeriveNormTensorDescriptor)>("DeriveNorm", form::kTensorsDerived);
+  changes<decltype(cudnnInitTransformDest)>("InitTransformDest", form::kTensorOfTransform);
+  changes<decltype(cudnnGetFoldedConvBackwardDataDescriptors)>("Folded", form::kTensorsFolded);
+  changes<decltype(cudnnGetRNNWeightParams)>("RnnWeights", form::kTensorsOfRnn);
+  changes<decltype(cudnnGetMultiHeadAttnWeights)>("Attention", form::kTensorOfAttention);
+}
+
 TEST(CudnnForms, GettersTakeWhatTheyAreGiven) {
   using GetTensor = decltype(cudnnGetTensorNdDescriptor);
   using GetFilter = decltype(cudnnGetFilterNdDescriptor);
