@@ -10,8 +10,8 @@
     // Expect: trace valid                        nothing is wrong with it (tests/golden/validate_trace.py)
     // Expect: logs 2
     // Expect: log 1: 3 kernel_launch(vector_add), >=1 api_call(cuInit), 0 lost, counter guard_resets 1, text nvtx_push,
-              whole, size < 1000000, 3 stack(REGEX), 3 counters(gemm dram__bytes_read=256), launches accounted      (stacks.py, counters.py; logs are numbered by their start; "no X" is "0 X")
-A kind may carry a name: the kernel's, the function's, or an NVTX label's text.
+              12 kernel_launch + nested_calls (a sum of records and counters), whole, size < 1000000, 3 stack(REGEX), 3 counters(gemm dram__bytes_read=256), launches accounted      (stacks.py, counters.py; logs are numbered by their start; "no X" is "0 X")
+A kind may carry a name: the kernel's, the function's, or an NVTX label's text; and fields: 1 memory_launch(cuMemcpy bytes=64).
 """
 import argparse
 import os
@@ -66,8 +66,15 @@ class Log:
             return names["string"].get(names["nvtx_label"].get(fields["label"], {}).get("text"), {}).get("text")
         return fields.get("name")
 
-    def count(self, kind, name):
-        return sum(1 for k, f in self.records if k == kind and (name is None or self.name_of(k, f) == name))
+    def fields_of(self, kind, fields):
+        """of a launch with its shape"""
+        return {**self.names["config"].get(fields["config"], {}), **fields} if kind == "kernel_launch" else fields
+
+    def count(self, kind, wanted):
+        name, conditions = re.fullmatch(r"(.*?)((?:(?:^| )\w+=[^ ,()]+)*)", wanted or "").groups()
+        met = lambda fields: all("%s=%s" % (c.split("=")[0], fields.get(c.split("=")[0])) == c for c in conditions.split())
+        return sum(1 for k, f in self.records
+                   if k == kind and (not name or self.name_of(k, f) == name) and (not conditions or met(self.fields_of(k, f))))
 
 
 def compare(found, wanted):
@@ -105,6 +112,9 @@ def judge(log, item):
         counters = Counters(log)
         found = counters.count(match[2])
         return None if compare(found, match[1]) else f"{found}, of {len(counters.rows)} rows such as {counters.rows[:8]}"
+    if match := re.fullmatch(r"((?:>=|<)?\d+) (\w+(?: \+ \w+)+)", item):
+        terms = {name: log.counters[name] if name in log.counters else log.count(name, None) for name in match[2].split(" + ")}
+        return None if compare(sum(terms.values()), match[1]) else f"{sum(terms.values())}: {terms}"
     if match := re.fullmatch(r"((?:>=|<)?\d+) (\w+)(?:\((.*)\))?", item):
         found = log.count(match[2], match[3])
         return None if compare(found, match[1]) else f"{found} {match[2]}{'(' + match[3] + ')' if match[3] else ''}"
