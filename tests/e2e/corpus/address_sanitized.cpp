@@ -1,4 +1,4 @@
-// Built with clang's AddressSanitizer by the test: heap use, threads, an exception, launches; with "overflow" the sanitizer's report.
+// Built with AddressSanitizer, clang's or gcc's, by the tests: heap use, threads, an exception, launches; with "overflow" the sanitizer's report.
 #include <dlfcn.h>
 
 #include <cstdio>

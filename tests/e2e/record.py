@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Does `prof record` stand between the user and the program as if it were not there? Usage: record.py signals|gcc_sanitizer --prof PROF
+--libprof LIBPROF --sim FOLDER --corpus FOLDER. Status 77: this machine lacks what is needed."""
+import argparse
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+parser = argparse.ArgumentParser()
+parser.add_argument("what", choices=["signals", "gcc_sanitizer"])
+for name in ("prof", "libprof", "sim", "corpus"):
+    parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
+options = parser.parse_args()
+problems = []
+
+# Says when it is ready, ends with the number of the signal that it gets; "default" leaves signals as they were.
+PROGRAM = """
+import os, signal, sys, time
+if sys.argv[1] == "caught":
+    for which in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(which, lambda number, frame: os._exit(number))
+elif sys.argv[1] == "default":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+print("ready", flush=True)
+time.sleep(float(sys.argv[2]))
+os._exit(50)
+"""
+
+
+def check(what, found, wanted):
+    print(f"{what}: {found}")
+    if found != wanted:
+        problems.append(f"{what}: {found}, expected {wanted}")
+
+
+def end_by(number, mode, wanted, before=None, seconds="60"):
+    """The signal goes to prof alone, as from a job scheduler, not to its process group as from a terminal."""
+    with tempfile.TemporaryDirectory(prefix="prof-record-") as folder:
+        started = subprocess.Popen([options.prof, "record", "-o", folder, "--", sys.executable, "-c", PROGRAM, mode, seconds],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True, preexec_fn=before)
+        if started.stdout.readline() != "ready\n":
+            problems.append(f"{number.name}, {mode}: the program did not start")
+        started.send_signal(number)
+        check(f"{number.name}, {mode}", started.wait(60), wanted)
+        if started.stdout.read() != "":  # its end is closed only when the program has ended too
+            problems.append(f"{number.name}, {mode}: output")
+
+
+def signals():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        end_by(number, "caught", int(number))
+        end_by(number, "default", -int(number))
+        # What prof was started to ignore (nohup) is ignored by it and by the program.
+        end_by(number, "ignored", 50, lambda: signal.signal(number, signal.SIG_IGN), "0.5")
+
+
+def gcc_sanitizer():
+    """gcc links AddressSanitizer as a library, which must come first of all."""
+    if shutil.which("g++") is None:
+        sys.exit(77)
+    with tempfile.TemporaryDirectory(prefix="prof-record-") as folder:
+        program, logs = f"{folder}/sanitized", pathlib.Path(folder) / "logs"
+        built = subprocess.run(["g++", "-std=c++20", "-O1", "-g", "-fsanitize=address", "-pthread", options.corpus / "address_sanitized.cpp",
+                                "-o", program, "-ldl"], capture_output=True, text=True)
+        if built.returncode:
+            print(f"g++ cannot build it here: {built.stderr[-300:]}")
+            sys.exit(77)
+        environment = dict(os.environ, LD_LIBRARY_PATH=str(options.sim), PROF_CUPTI=str(options.sim / "libcupti.so.13"))
+
+        def run(*command, **variables):
+            shutil.rmtree(logs, ignore_errors=True)
+            logs.mkdir()
+            done = subprocess.run(command, capture_output=True, text=True, env=environment | variables, timeout=120)
+            return done.returncode, done.stdout, done.stderr, len(list(logs.glob("*.plog")))
+
+        plain = run(program)
+        check("plain", plain[0], 11)
+        recorded = run(options.prof, "record", "-o", logs, "--", program)
+        check("recorded: status, output, logs", (recorded[0], recorded[1], recorded[3]), (plain[0], plain[1], 1))
+        check("recorded: it is said", "as its first library: it is put before libprof.so" in recorded[2], True)
+        found = run(options.prof, "record", "-o", logs, "--", program, "overflow")
+        check("recorded: a finding, logs", (found[0], "heap-buffer-overflow" in found[2], found[3]), (1, True, 1))
+        # By itself the library comes before the sanitizer's, which ends the program before it begins.
+        preloaded = run(program, LD_PRELOAD=str(options.libprof), PROF_OUTPUT=str(logs))
+        check("preloaded: status, its reason", (preloaded[0], "ASan runtime does not come first" in preloaded[2]), (1, True))
+        told = run(program, LD_PRELOAD=str(options.libprof), PROF_OUTPUT=str(logs), ASAN_OPTIONS="verify_asan_link_order=0")
+        check("preloaded, told not to mind: status, output, logs", (*told[:2], told[3]), (*plain[:2], 1))
+        runtime = subprocess.run(["g++", "-print-file-name=libasan.so"], capture_output=True, text=True).stdout.strip()
+        named = run(program, LD_PRELOAD=f"{os.path.realpath(runtime)}:{options.libprof}", PROF_OUTPUT=str(logs))
+        check("preloaded behind the sanitizer's: status, output, logs", (*named[:2], named[3]), (*plain[:2], 1))
+
+
+signals() if options.what == "signals" else gcc_sanitizer()
+if problems:
+    sys.exit("\n".join(problems))
