@@ -1,7 +1,8 @@
 // How fast do logs become a model, and a model a trace? A synthetic log made with the recorder's own codec: four threads
 // launch on their own streams, every launch has its GPU record and its driver call, every eighth is inside an NVTX range.
 //
-//   analyzer_model_bench [LAUNCHES]     prints records/s decoded and into the model, bytes an event at the peak, JSON records/s
+//   analyzer_model_bench [LAUNCHES]     prints records/s decoded and into the model, bytes an event at the peak, JSON records/s,
+//                                       each beside its limit on two cores; ends with status 1 where one is missed
 //   analyzer_model_bench --make FILE LAUNCHES [STACKS]    only makes the log; with so many different call stacks in turn
 //   analyzer_model_bench --model FILE [ROUNDS]   decode and model only, of a log made before: for profilers
 #include "analyzer/input/log_decode.h"
@@ -9,6 +10,7 @@
 #include "analyzer/model/builder.h"
 #include "analyzer/model/parallel.h"
 #include "analyzer/output/chrome_trace.h"
+#include "tests/bench/limits.h"
 #include "tests/unit/analyzer/log_builder.h"
 
 #include <sys/resource.h>
@@ -47,6 +49,10 @@ double cpu_seconds() {
 }
 
 constexpr uint32_t kThreads = 4;
+
+// On two cores, the last two on one and on one with a second thread that compresses.
+constexpr double kMinDecode = 60, kMinModel = 20, kMinJson = 2.5, kMinGz = 2;  // million records a second
+constexpr double kMaxBytes = 64;                                               // of memory an event, beyond the log's
 
 // Of 24 native and 16 Python frames each, the outer half of them the same; no file that has the symbols.
 void define_stacks(tests::LogBuilder& log, uint32_t stacks) {
@@ -169,10 +175,11 @@ struct Times {
     std::sort(values.begin(), values.end());
     return values[values.size() / 2];
   }
+  double rate(double records) const { return records / median(wall) / 1e6; }
   void print(const char* what, double records) const {
     const double w = median(wall), c = median(cpu);
     std::printf("%-19s %.3f s  %.1f M records/s; CPU time %.3f s, %.1f ns a record over all cores\n", what, w,
-                records / w / 1e6, c, 1e9 * c / records);
+                rate(records), c, 1e9 * c / records);
   }
 };
 
@@ -254,7 +261,12 @@ int run(const std::string& path, int rounds, bool with_json) {
   const double compressed = json_rate(*trace, views, gz, written, cpu);
   std::printf("JSON to .gz level 1 %.2f M records/s, %.0f ns CPU a record over both threads\n", compressed, cpu);
   std::remove(gz.c_str());
-  return 0;
+  bool ok = bench::at_least(kMinDecode, "decode", decode.rate(records), "M records/s");
+  ok &= bench::at_least(kMinModel, "into the model", build.rate(records), "M records/s");
+  ok &= bench::at_most(kMaxBytes, "peak above the log", bytes_an_event(peak), "bytes an event");
+  ok &= bench::at_least(kMinJson, "JSON to /dev/null", plain, "M records/s");
+  ok &= bench::at_least(kMinGz, "JSON to .gz level 1", compressed, "M records/s");
+  return ok ? 0 : 1;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 //   hook_bench [--benchmark_filter=TEXT]    only cases whose name contains TEXT
 //   hook_bench --case NAME                  what runs under libprof.so
 #include "tests/bench/hook_cases.h"
+#include "tests/bench/limits.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -94,12 +95,6 @@ Output run_child(const Case& which, const std::filesystem::path& logs) {
   return result;
 }
 
-bool gate(const char* what, double found, double limit, const char* unit) {
-  const bool ok = found <= limit;
-  std::printf("  %s  %s: %.1f %s, limit %.1f\n", ok ? "pass" : "FAIL", what, found, unit, limit);
-  return ok;
-}
-
 bool bench(const Case& which, const std::filesystem::path& folder, double fault_ns) {
   const std::filesystem::path logs = folder / which.name;
   std::filesystem::remove_all(logs);
@@ -128,16 +123,16 @@ bool bench(const Case& which, const std::filesystem::path& folder, double fault_
     case Case::Launch:
       std::printf("  %-34s %8.1f ns   (%.5f faults a launch)\n", "page-fault share of a launch", share, out.faults);
       if (which.frames != 0) {
-        ok &= gate("mean added to a launch with its stack", out.mean, kMaxStackNs + share, "ns");
+        ok &= at_most(kMaxStackNs + share, "mean added to a launch with its stack", out.mean, "ns");
         break;
       }
-      ok &= gate("mean added to a launch", out.mean, kMaxMeanNs + share, "ns");
-      ok &= gate("p99.9 of a hooked call less p50 of a direct one", out.tail, kMaxTailNs, "ns");
+      ok &= at_most(kMaxMeanNs + share, "mean added to a launch", out.mean, "ns");
+      ok &= at_most(kMaxTailNs, "p99.9 of a hooked call less p50 of a direct one", out.tail, "ns");
       break;
-    case Case::Nvtx: ok &= gate("mean of push + pop", out.mean, kMaxNvtxNs, "ns"); break;
-    case Case::Library: ok &= gate("mean added to a library call", out.mean, kMaxLibraryNs, "ns"); break;
+    case Case::Nvtx: ok &= at_most(kMaxNvtxNs, "mean of push + pop", out.mean, "ns"); break;
+    case Case::Library: ok &= at_most(kMaxLibraryNs, "mean added to a library call", out.mean, "ns"); break;
     case Case::Threads: break;
-    case Case::Everything: ok &= gate("bytes a launch with everything on", each, kMaxBytes, "bytes"); break;
+    case Case::Everything: ok &= at_most(kMaxBytes, "bytes a launch with everything on", each, "bytes"); break;
   }
   return ok;
 }

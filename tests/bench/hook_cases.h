@@ -25,7 +25,7 @@ struct Case {
 constexpr Case kCases[] = {
     {"launch_1", "cuLaunchKernel, 1 thread", 1, false, false, Case::Launch, true},
     {"launch_1_writer", "cuLaunchKernel, 1 thread, beside a disk writer", 1, false, true, Case::Launch, true},
-    {"launch_8", "cuLaunchKernel, 8 threads, a stream each", 8, false, false, Case::Launch, false},
+    {"launch_8", "cuLaunchKernel, 8 threads, a stream each", 8, false, false, Case::Launch, true},
     {"launch_shared", "cuLaunchKernel, 4 threads on one stream", 4, true, false, Case::Launch, false},
     {"launch_1_marks", "cuLaunchKernel, 1 thread, with completion marks (the default)", 1, false, false, Case::Launch,
      false, "marks"},
