@@ -2,7 +2,7 @@
 // process that runs under libprof.so (this program starts itself again that way, once per case, and reads the size of the
 // log it left). scripts/bench runs it; it ends with status 1 when a limit is not met.
 //
-//   hook_bench [--benchmark_filter=TEXT]    only cases whose name contains TEXT
+//   hook_bench [--filter=TEXT]    only cases whose name contains TEXT
 //   hook_bench --case NAME                  what runs under libprof.so
 #include "tests/bench/hook_cases.h"
 #include "tests/bench/limits.h"
@@ -186,7 +186,7 @@ int main(int argc, char** argv) {
       }
       fail("no such case");
     }
-    if (argument.starts_with("--benchmark_filter=")) filter = argument.substr(argument.find('=') + 1);
+    if (argument.starts_with("--filter=")) filter = argument.substr(argument.find('=') + 1);
   }
   return run_all(filter);
 }

@@ -134,11 +134,11 @@ def main():
     parser.add_argument("--sim", default=str(here.parent.parent / "sim"))
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--only", help="version, as 3.12")
-    parser.add_argument("--benchmark_filter", default="")
+    parser.add_argument("--filter", default="")
     options = parser.parse_args()
     if options.work:
         return work(options.work)
-    if options.benchmark_filter not in "python_stack":
+    if options.filter not in "python_stack":
         return 0
     options.libprof = options.libprof or [str(here.parent.parent / "lib/libprof.so")]
     failed = False

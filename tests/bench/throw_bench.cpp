@@ -1,7 +1,7 @@
 // Are C++ exceptions of the program slower under libprof.so that takes stacks? A million of them through ten frames each, in
 // processes of this program that take turns: plain, and preloaded with PROF_STACKS=all after launches with their stacks.
 //
-//   throw_bench [--benchmark_filter=TEXT]
+//   throw_bench [--filter=TEXT]
 //   throw_bench --throw    what is timed: ns a throw
 #include "tests/bench/measure.h"
 
@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
     std::printf("%f\n", prof::bench::throws_ns());
     return 0;
   }
-  const std::string_view option = argc > 1 ? argv[1] : "", filter = "--benchmark_filter=";
+  const std::string_view option = argc > 1 ? argv[1] : "", filter = "--filter=";
   if (option.starts_with(filter) &&
       std::string_view("throw").find(option.substr(filter.size())) == std::string_view::npos)
     return 0;
