@@ -1,8 +1,8 @@
-// Completion marks made of events without timing: a ring of events a stream, one recorded every 16th operation, the oldest asked
-// whether it has finished when the next is due. Measured on an H200: an event costs the GPU nothing between kernels, where a
+// Completion marks made of events without timing: a ring of events a stream, one recorded behind every 32nd operation, at most once in half
+// a millisecond (depth_marks.h), the oldest asked whether it has finished when the next is due. Measured on an H200: an event costs the GPU nothing between kernels, where a
 // write of a value costs 2 µs.
 //
-//   numbers   … 48 | 64 | 80 | 96 …     launch numbers behind which the events were recorded
+//   numbers   … 64 | 96 | 128 | 160 …   launch numbers behind which the events were recorded
 //                  ^ tail: asked first   ^ head: recorded next
 #pragma once
 
