@@ -143,7 +143,7 @@ void take_values(void* to, uint32_t range, const double* values, uint32_t count)
 }  // namespace
 
 InContext::InContext(CUcontext context) {
-  ++t_local.helper;
+  t_local.passing = static_cast<uint16_t>(t_local.passing + kPassingOwn);
   if (current_context_of_thread() == context || g_driver.cuCtxPushCurrent_v2 == nullptr) return;
   pushed_ = g_driver.cuCtxPushCurrent_v2(context) == CUDA_SUCCESS;
 }
@@ -151,7 +151,7 @@ InContext::InContext(CUcontext context) {
 InContext::~InContext() {
   CUcontext popped = nullptr;
   if (pushed_) g_driver.cuCtxPopCurrent_v2(&popped);
-  --t_local.helper;
+  t_local.passing = static_cast<uint16_t>(t_local.passing - kPassingOwn);
 }
 
 CUcontext current_context_of_thread() {

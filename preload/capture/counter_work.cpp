@@ -126,7 +126,7 @@ MeasuredLaunch begin_measured_launch(const LaunchedWork& work) {
   using format::Counter;
   if (!counters_on() || counters_of_ranges()) return {};
   if (counters_over()) return {nullptr, Counter::counters_no_session};
-  const DriverCall call;
+  const CuptiCall call;
   if (on_other_device(work.stream)) return {};
   const bool kernel = work.kind == LaunchedWork::Kind::Kernel;
   const bool left_alone = kernel && is_left_alone(work.function);
@@ -180,7 +180,7 @@ void counter_range_pushed(const void* domain, std::string_view domain_name, std:
   {
     take_gpu_activity();  // a part of the run may begin with this range
     prepare_counters();
-    const DriverCall call;
+    const CuptiCall call;
     const CUcontext context = current_context_of_thread();
     end_orphaned_range(context);
     const MeasuredLaunch begun = begin_on(context);
@@ -201,7 +201,7 @@ void counter_range_popped(const void* domain) {
   if (slot == nullptr || domain != slot->range_domain || --slot->range_depth != 0) return;
   const int saved = errno;
   {
-    const DriverCall call;
+    const CuptiCall call;
     take_counter_lock(*slot);
     // Else the recording ended meanwhile, and with it the range.
     if (slot->range_tid.load(std::memory_order_relaxed) == t_local.state->tid) {

@@ -42,7 +42,7 @@ void prepare_counters() {
   const int saved = errno;
   const CUcontext context = current_context_of_thread();
   if (context != nullptr && find_counter_slot(context) == nullptr) {
-    const DriverCall call;
+    const CuptiCall call;
     counter_slot(context);
   }
   errno = saved;
@@ -145,7 +145,7 @@ void counters_before_context_end(CUcontext context, bool ends) {
   if (!counters_on() || g_exiting.load(std::memory_order_acquire) || context == nullptr) return;
   CounterSlot* const slot = find_counter_slot(context);
   if (slot == nullptr || !take_counter_lock(*slot)) return;
-  const DriverCall call;
+  const CuptiCall call;
   if (slot->context.load(std::memory_order_relaxed) == context) ends ? close_slot(*slot) : read_in_context(*slot);
   slot->lock.give();
 }

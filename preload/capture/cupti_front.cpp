@@ -39,21 +39,21 @@ void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t* buff
   const int saved = errno;
   const uint64_t begin = now_ticks();
   ThreadLocal& local = t_local;
-  const uint16_t helper = local.helper;
+  const uint16_t passing = local.passing;
   if (valid_bytes != 0) {
-    local.helper = 0;  // our own threads' records are welcome here
+    local.passing = 0;  // our own threads' records are welcome here
     const EventScope scope;
-    local.helper = static_cast<uint16_t>(helper + 1);  // and hooks pass through
+    local.passing = static_cast<uint16_t>(passing + kPassingOwn);  // and hooks pass through
     if (scope.recording() && gpu_activity_collects())
       read_cupti_buffer(g_cupti.api, g_cupti.version, buffer, valid_bytes, scratch);
-    local.helper = helper;  // what the other profiler calls is its own
+    local.passing = passing;  // what the other profiler calls is its own
     hand_to_cupti_client(context, stream, buffer, valid_bytes);
   }
-  local.helper = static_cast<uint16_t>(helper + 1);
+  local.passing = static_cast<uint16_t>(passing + kPassingOwn);
   g_cupti_buffers.give_back(buffer, valid_bytes);
   count_cupti_dropped();
-  if (helper == 0) budget_spend(now_ticks() - begin);  // else it is inside a flush, which is measured
-  local.helper = helper;
+  if (passing == 0) budget_spend(now_ticks() - begin);  // else it is inside a flush, which is measured
+  local.passing = passing;
   errno = saved;
 }
 

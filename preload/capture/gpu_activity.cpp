@@ -118,6 +118,7 @@ GpuActivity take() {
     give_up("the driver does not tell its version");
     return GpuActivity::Off;
   }
+  const OwnCalls own;
   if (const auto reason = open_cupti(driver_version); reason.has_value()) {
     give_up(reason->what, reason->why);
     return GpuActivity::Off;
@@ -226,7 +227,7 @@ void store_gpu_pending() {
 
 void arm_gpu_activity() {
   if (std::strcmp(options().gpu, "off") == 0 || g_taken_by.load(std::memory_order_acquire) != nullptr) return;
-  const DriverCall call;
+  const CuptiCall call;
   if (open_cupti(read_driver_version()).has_value()) return;  // said, if it is still so, where the recording begins
   show_driver_calls();
 }

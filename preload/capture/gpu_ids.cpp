@@ -12,7 +12,7 @@ namespace {
 template <auto Cupti::*function, class... Args> bool ask(Args... args) {
   const Cupti* const cupti = cupti_in_use();
   if (cupti == nullptr || cupti->*function == nullptr) return false;
-  const DriverCall call;
+  const CuptiCall call;
   return (cupti->*function)(args...) == CUPTI_SUCCESS;
 }
 

@@ -82,10 +82,6 @@ __attribute__((noinline)) uint32_t define_stack(uint64_t hash, ThreadState& thre
 
 __attribute__((noinline)) format::StackId take_stack() {
   ThreadLocal& local = t_local;
-  if (local.busy != 0) {  // a signal handler: its record is going to be dropped
-    count(format::Counter::stacks_skipped);
-    return {};
-  }
   uint64_t frames[format::kMaxStackFrames], python_frames[format::kMaxStackFrames];
   NativeStack native{frames, g_depth, 0, 0, 0};
   PythonStack python{python_frames, g_depth, 0, 0};

@@ -193,7 +193,7 @@ ThunkAnswer prof_cudart_begin(ThunkCall* call) {
     errno = saved;
     if (real == nullptr) return {reinterpret_cast<void*>(no_runtime), 0};
   }
-  if (kRows[row].first == First::Watch || t_local.helper != 0) return {real, 0};
+  if (kRows[row].first == First::Watch || inside_our_calls()) return {real, 0};
   const bool ready = thread_ready();
   errno = saved;
   if (!ready || options().runtime[1] == 'f') return {real, 0};  // "off"

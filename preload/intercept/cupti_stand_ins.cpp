@@ -52,7 +52,7 @@ void notice_second_library(const void* real, const char* name) {
 // Whether a call goes to the library whose one registration is ours. Calls of our own and of CUPTI itself never do; before
 // anything was recorded the first such call opens the front, unless GPU times are off or the library cannot be used.
 bool shared(const void* real, const char* name) {
-  if (t_local.helper != 0) return false;
+  if (inside_our_calls()) return false;
   if (!cupti_front_open()) {
     const int error = errno;
     const EventScope scope;
@@ -176,7 +176,7 @@ struct StandIn<Function::cuptiActivityEnableRuntimeApi>
 template <> struct StandIn<Function::cuptiActivityFlushAll> {
   template <class Real, class... Args> static CUptiResult call(Real real, Args... args) {
     const CUptiResult result = real(args...);
-    if (t_local.helper == 0 && cupti_front_has(reinterpret_cast<const void*>(real))) return_spare_to_cupti_client();
+    if (!inside_our_calls() && cupti_front_has(reinterpret_cast<const void*>(real))) return_spare_to_cupti_client();
     return result;
   }
 };
@@ -195,7 +195,7 @@ template <> struct StandIn<Function::cuptiActivitySetAttribute> {
 };
 template <> struct StandIn<Function::cuptiActivityGetNumDroppedRecords> {
   template <class Real> static CUptiResult call(Real real, CUcontext context, uint32_t stream, size_t* dropped) {
-    if (dropped == nullptr || t_local.helper != 0 || !cupti_front_has(reinterpret_cast<const void*>(real)))
+    if (dropped == nullptr || inside_our_calls() || !cupti_front_has(reinterpret_cast<const void*>(real)))
       return real(context, stream, dropped);
     count_cupti_dropped();
     *dropped = cupti_dropped_for_client();
@@ -204,7 +204,7 @@ template <> struct StandIn<Function::cuptiActivityGetNumDroppedRecords> {
 };
 template <> struct StandIn<Function::cuptiGetTimestamp> {
   template <class Real> static CUptiResult call(Real real, uint64_t* timestamp) {
-    if (timestamp == nullptr || t_local.helper != 0 || !cupti_front_has(reinterpret_cast<const void*>(real)))
+    if (timestamp == nullptr || inside_our_calls() || !cupti_front_has(reinterpret_cast<const void*>(real)))
       return real(timestamp);
     *timestamp = cupti_client_now();
     return CUPTI_SUCCESS;
@@ -220,7 +220,7 @@ template <> struct StandIn<Function::cuptiSetThreadIdType> {
 };
 template <> struct StandIn<Function::cuptiGetThreadIdType> {
   template <class Real> static CUptiResult call(Real real, CUpti_ActivityThreadIdType* type) {
-    if (type == nullptr || t_local.helper != 0 || !cupti_front_has(reinterpret_cast<const void*>(real)))
+    if (type == nullptr || inside_our_calls() || !cupti_front_has(reinterpret_cast<const void*>(real)))
       return real(type);
     *type = cupti_client_has_system_thread_ids() ? CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
                                                  : CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
@@ -231,7 +231,7 @@ template <> struct StandIn<Function::cuptiGetThreadIdType> {
 // For the other profiler everything ends here: what it collected is delivered, what only it used is turned off.
 template <> struct StandIn<Function::cuptiFinalize> {
   template <class Real> static CUptiResult call(Real real) {
-    if (t_local.helper != 0 || !cupti_front_has(reinterpret_cast<const void*>(real))) {
+    if (inside_our_calls() || !cupti_front_has(reinterpret_cast<const void*>(real))) {
       notice_second_library(reinterpret_cast<const void*>(real), "cuptiFinalize");
       return real();
     }

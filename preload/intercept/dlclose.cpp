@@ -10,7 +10,7 @@ namespace {
 
 __attribute__((noinline)) void code_may_be_gone() {
   // A process that does not record yet, or no more, starts nothing here.
-  if (t_local.helper != 0 || life().epoch.load(std::memory_order_acquire) == 0) return;
+  if (inside_our_calls() || life().epoch.load(std::memory_order_acquire) == 0) return;
   const int saved = errno;
   if (const EventScope scope; scope.recording()) look_for_unloaded();
   errno = saved;

@@ -94,7 +94,7 @@ ProfDlsymAnswer answer_library(void* handle, const char* name, const void* calle
 
 ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name, const void* caller) {
   using namespace prof::preload;
-  if (t_local.helper != 0) return {nullptr, 1};  // our own call
+  if (inside_our_calls()) return {nullptr, 1};  // our own call
   if (may_be_library(name)) return answer_library(handle, name, caller);
   if (const Api* const row = row_of_name(name); row != nullptr) return answer_row(handle, name, *row);
   if (name[2] == 'd') return answer_runtime(handle, name);

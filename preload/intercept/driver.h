@@ -18,20 +18,22 @@ struct Driver {
 extern Driver g_driver;
 
 // Hooks pass through, and the thread's capture mode is RELAXED, while it lives.
-class DriverCall {
+template <class Calls> class RelaxedCalls {
  public:
-  DriverCall() {
+  RelaxedCalls() {
     if (g_driver.cuThreadExchangeStreamCaptureMode != nullptr) g_driver.cuThreadExchangeStreamCaptureMode(&mode_);
   }
-  ~DriverCall() {
+  ~RelaxedCalls() {
     if (g_driver.cuThreadExchangeStreamCaptureMode != nullptr) g_driver.cuThreadExchangeStreamCaptureMode(&mode_);
   }
-  DriverCall(const DriverCall&) = delete;
-  DriverCall& operator=(const DriverCall&) = delete;
+  RelaxedCalls(const RelaxedCalls&) = delete;
+  RelaxedCalls& operator=(const RelaxedCalls&) = delete;
 
  private:
-  OwnCalls own_;
+  Calls own_;
   CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
 };
+using DriverCall = RelaxedCalls<DirectCalls>;  // around functions of g_driver
+using CuptiCall = RelaxedCalls<OwnCalls>;      // around CUPTI's, which call the driver
 
 }  // namespace prof::preload

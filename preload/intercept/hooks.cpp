@@ -60,7 +60,7 @@ RepeatRange::RepeatRange() {
 RepeatRange::~RepeatRange() { nvtx_pop(nvtx_domain("prof")); }
 
 void prepare_gpu_activity(bool launch) {
-  if (t_local.guard_frame != 0 || t_local.helper != 0) return;  // inside another call: its turn comes with the next one
+  if (t_local.guard_frame != 0 || inside_our_calls()) return;  // inside another call: its turn comes with the next one
   const EventScope scope;
   if (!scope.recording()) {
     if (!launch) prepare_for_a_later_part();

@@ -282,7 +282,7 @@ ThunkAnswer prof_library_begin(ThunkCall* call) {
     prof_library_direct[slot].store(real, std::memory_order_release);
     return {real, 0};
   }
-  if (t_local.helper != 0) return {real, 0};
+  if (inside_our_calls()) return {real, 0};
   if (const Family family = kLibraryRows[row].form.family; only_noted(family)) [[unlikely]]
     return note(family, *call, g_banks[bank].base[library_of(row)].load(std::memory_order_relaxed), real);
   const bool ready = thread_ready();

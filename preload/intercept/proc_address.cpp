@@ -10,7 +10,7 @@ namespace prof::preload {
 namespace {
 
 CUresult route(CUresult result, const char* symbol, void** function, cuuint64_t flags) {
-  if (result != CUDA_SUCCESS || function == nullptr || *function == nullptr || t_local.helper != 0) return result;
+  if (result != CUDA_SUCCESS || function == nullptr || *function == nullptr || inside_our_calls()) return result;
   const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
   if (void* const hook = hook_of_pointer(*function, symbol, per_thread); hook != nullptr) {
     *function = hook;

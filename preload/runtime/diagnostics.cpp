@@ -54,7 +54,10 @@ void count(format::Counter counter, uint64_t n) {
   }
 }
 
-void count_nested() { count(format::Counter::nested_calls, 1); }
+void count_nested() {
+  if (!inside_own_calls()) count(format::Counter::nested_calls, 1);
+}
+
 void count_guard_reset() { count(format::Counter::guard_resets, 1); }
 
 void adopt_counters() {

@@ -44,11 +44,15 @@ struct ThreadLocal {
   uint64_t epoch;  // of the life `state` belongs to
   ThreadState* state;
   uintptr_t guard_frame;  // frame of the outermost hook this thread is inside; 0: none
-  uint16_t busy;          // a record is being packed: a signal handler that records now drops its event
-  uint16_t helper;        // one of our own threads, or inside our own driver calls: hooks pass through, uncounted
+  uint16_t passing;       // not 0: hooks pass through; kPassing…, in one word because every hook asks
+  uint16_t opening;       // while its state is being opened: 0x100 and the low byte of the life
   int32_t errno_offset;   // where the thread's errno lies from here, known since its first record; 0: not yet
 };
 static_assert(sizeof(ThreadLocal) <= 64);
+constexpr uint16_t kPassingOwn = 1;  // counts what we call that may come back through our hooks, and our own threads
+constexpr uint16_t kPassingDirect = 0x100;  // counts what we call that enters no hook
+constexpr uint16_t kPassingBusy =
+    0x8000;  // a record is being packed: a signal handler that records now drops its event
 extern constinit thread_local ThreadLocal t_local __attribute__((tls_model("initial-exec")));
 
 // errno without a call into libc. Both are in the block of TLS that is laid out at program start, so the distance fits.
@@ -77,6 +81,8 @@ inline LifePage& life() { return *g_life.load(std::memory_order_acquire); }
 
 // False: pass through. Starts the recorder, opens the thread's state, or counts why not. Keeps errno.
 bool enter_slow();
+// The same inside our own calls or inside the packing of a record, where a signal handler may call.
+bool enter_interrupted();
 void count_nested();
 void count_guard_reset();
 void count_cut_off();  // a call that had begun returns when its life is over
@@ -104,15 +110,15 @@ template <BlockWriter ThreadState::*stream, class Record> bool append_record(con
     count(format::Counter::no_thread_state);
     return false;
   }
-  if (local.busy != 0) [[unlikely]] {
+  if ((local.passing & kPassingBusy) != 0) [[unlikely]] {
     count(format::Counter::records_dropped_busy);
     return false;
   }
-  local.busy = 1;
+  local.passing |= kPassingBusy;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   const bool ok = (local.state->*stream).append(record);
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  local.busy = 0;
+  local.passing &= static_cast<uint16_t>(~kPassingBusy);
   return ok;
 }
 
@@ -161,14 +167,17 @@ class CallScope {
     const uintptr_t here = reinterpret_cast<uintptr_t>(frame);
     if (local.guard_frame != 0) [[unlikely]] {
       if (here < local.guard_frame) {
-        if (local.helper == 0) count_nested();
+        count_nested();
         return;
       }
       local.guard_frame = 0;
       count_guard_reset();
     }
-    if (local.helper != 0 || !thread_ready()) [[unlikely]]
+    if (local.passing != 0) [[unlikely]] {
+      if (!enter_interrupted()) return;
+    } else if (!thread_ready()) [[unlikely]] {
       return;
+    }
     local.guard_frame = here;
     recording_ = true;
     begin_ = now_ticks();
@@ -198,13 +207,20 @@ class CallScope {
   bool recording_ = false;
 };
 
-// Hooks on this thread pass through while it lives: around driver calls of our own, and in the helper thread.
-class OwnCalls {
+// Hooks on this thread pass through while it lives.
+template <uint16_t kOne> class PassingCalls {
  public:
-  OwnCalls() { ++t_local.helper; }
-  ~OwnCalls() { --t_local.helper; }
-  OwnCalls(const OwnCalls&) = delete;
-  OwnCalls& operator=(const OwnCalls&) = delete;
+  PassingCalls() { t_local.passing = static_cast<uint16_t>(t_local.passing + kOne); }
+  ~PassingCalls() { t_local.passing = static_cast<uint16_t>(t_local.passing - kOne); }
+  PassingCalls(const PassingCalls&) = delete;
+  PassingCalls& operator=(const PassingCalls&) = delete;
 };
+// Around what we call that may come back through our hooks (CUPTI), and in the helper thread: these calls are not the program's.
+using OwnCalls = PassingCalls<kPassingOwn>;
+// Around what enters no hook (the driver's own functions, the start of a life): a hook entered meanwhile is a signal handler's,
+// and its call is counted.
+using DirectCalls = PassingCalls<kPassingDirect>;
+inline bool inside_own_calls() { return (t_local.passing & (kPassingDirect - 1)) != 0; }
+inline bool inside_our_calls() { return (t_local.passing & (kPassingBusy - 1)) != 0; }  // of either kind
 
 }  // namespace prof::preload

@@ -102,7 +102,7 @@ void open_repeats() {
 }
 
 bool awaits_repeated_kernel() {
-  return repeats_awaited() && !t_repeating && t_local.guard_frame == 0 && t_local.helper == 0;
+  return repeats_awaited() && !t_repeating && t_local.guard_frame == 0 && !inside_our_calls();
 }
 
 bool repeats_awaited() { return g_awaited.load(std::memory_order_relaxed); }

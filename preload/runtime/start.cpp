@@ -200,7 +200,7 @@ bool open_blocks() {
 }
 
 bool start_life() {
-  const OwnCalls own;
+  const DirectCalls own;
   const uint64_t ended =
       g_parts != 0 && g_pid == getpid() ? g_newest_life.load(std::memory_order_relaxed) : 0;  // of an earlier part
   const uint64_t epoch = g_newest_life.fetch_add(1, std::memory_order_acq_rel) + 1;
@@ -260,7 +260,7 @@ bool enter_slow() {
   if (inert() || !in_window()) return false;
   uint32_t phase = life().phase.load(std::memory_order_acquire);
   if (phase == static_cast<uint32_t>(Phase::Starting)) {
-    if (t_local.helper == 0) count(format::Counter::before_ready);
+    if (!inside_own_calls()) count(format::Counter::before_ready);
     return false;
   }
   // The start ended between the two readings above: this thread records, from this call on.
@@ -270,7 +270,7 @@ bool enter_slow() {
     if (g_log.is_open()) count(format::Counter::after_exit);
     return false;
   }
-  if (t_local.helper != 0) return false;
+  if (inside_our_calls()) return false;
   if (!life().phase.compare_exchange_strong(phase, static_cast<uint32_t>(Phase::Starting), std::memory_order_acq_rel)) {
     count(format::Counter::before_ready);
     return false;
@@ -282,6 +282,20 @@ bool enter_slow() {
   if (ok) adopt_counters();  // what was counted while starting
   errno = saved;
   return ok;
+}
+
+bool enter_interrupted() {
+  const ThreadLocal& local = t_local;
+  const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
+  if (inside_our_calls()) {
+    if (inside_own_calls()) return false;
+    const bool starting = life().phase.load(std::memory_order_acquire) == static_cast<uint32_t>(Phase::Starting);
+    if (starting || epoch != 0) count(starting ? format::Counter::before_ready : format::Counter::nested_calls);
+    return false;
+  }
+  if (epoch == 0 || local.epoch != epoch) return enter_slow();  // it interrupted a record of another life
+  count(format::Counter::records_dropped_busy);
+  return false;
 }
 
 void prepare_for_a_later_part() {

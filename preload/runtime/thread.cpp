@@ -92,7 +92,7 @@ void thread_ended(void* state_argument) {
   ThreadLocal& local = t_local;
   const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
   if (state == nullptr) return;
-  if (local.state == state && local.busy == 0 && is_of_earlier_part(local)) {
+  if (local.state == state && (local.passing & kPassingBusy) == 0 && is_of_earlier_part(local)) {
     state->events.abandon();
     state->definitions.abandon();
     release(*state);
@@ -169,17 +169,26 @@ uint32_t thread_handle(uint32_t tid) {
 bool open_thread() {
   const int saved = errno;
   ThreadLocal& local = t_local;
-  if (local.busy != 0) {  // a signal handler inside the opening, or inside a record of the life before a fork
-    if (local.epoch == life().epoch.load(std::memory_order_relaxed)) return false;
-    if (is_of_earlier_part(local)) {  // or inside a record of the part that ended: it goes on with that
+  const uint64_t epoch = life().epoch.load(std::memory_order_relaxed);
+  // A signal handler inside the opening; inside a record of the part that ended, which goes on with that; or inside one of the life
+  // before a fork.
+  const auto opening = static_cast<uint16_t>(0x100 | (epoch & 0xff));
+  if ((local.passing & kPassingBusy) != 0) {
+    if (local.opening == opening || local.epoch == epoch || is_of_earlier_part(local)) {
       count(format::Counter::records_dropped_busy);
       return false;
     }
     count(format::Counter::fork_discards);
-    local.busy = 0;
+    local.passing &= static_cast<uint16_t>(~kPassingBusy);
   }
-  local.busy = 1;
+  local.opening = opening;
+  local.passing |= kPassingBusy;
   std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (local.epoch == epoch && local.state != nullptr) {  // a signal handler was quicker
+    local.passing &= static_cast<uint16_t>(~kPassingBusy);
+    local.opening = 0;
+    return true;
+  }
   if (is_of_earlier_part(local)) {
     local.state->events.abandon();  // its blocks are not the log's any more
     local.state->definitions.abandon();
@@ -223,7 +232,8 @@ bool open_thread() {
     }
   }
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  local.busy = 0;
+  local.passing &= static_cast<uint16_t>(~kPassingBusy);
+  local.opening = 0;
   errno = saved;
   return ok;
 }
