@@ -75,6 +75,10 @@ void BlockWriter::seal() {
   format::BlockHeader& header = block_->header;
   header.records = records_;
   header.in_call_api = 0;  // the next block carries it
+  if (unsealed_ != 0) {
+    --unsealed_;
+    return;
+  }
   if (ring_) header.in_call_tick = now_ticks();
   header.flags = format::kBlockSealed;
   uint32_t crc[4];

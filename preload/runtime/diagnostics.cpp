@@ -58,7 +58,11 @@ void count_nested() {
   if (!inside_own_calls()) count(format::Counter::nested_calls, 1);
 }
 
-void count_guard_reset() { count(format::Counter::guard_resets, 1); }
+void count_guard_reset() {
+  count(format::Counter::guard_resets, 1);
+  if (t_local.state != nullptr && t_local.epoch == life().epoch.load(std::memory_order_relaxed))
+    t_local.state->events.call_was_left();
+}
 
 void adopt_counters() {
   format::CounterPage* const page = g_log.counters();
