@@ -20,8 +20,13 @@ struct AnalysisInput {
   const ReportOptions& options;
 };
 
-// Of the launches of a run, whose GPU times a report can do with.
-enum class Times : uint8_t { Some, All };
+// What a report makes of a run whose GPU times were taken in bursts (PROF_BUDGET): gpu_times.h holds it to that.
+//   None       it has no GPU times, and all else was recorded
+//   Listed     it is about single operations or launches: about those that were timed
+//   Estimated  it sums, and extrapolates to all launches: estimates.h
+//   ByMetric   a report about call stacks: one of the others, by --metric
+//   All        it looks at what a GPU did between operations, or needs every operation of something: it refuses
+enum class Times : uint8_t { None, Listed, Estimated, ByMetric, All };
 
 struct Analysis {
   std::string_view name;

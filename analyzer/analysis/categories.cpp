@@ -67,6 +67,7 @@ struct Category {
   int64_t total_ns = 0;
   uint64_t count = 0;
   std::vector<const KernelGroup*> kernels;  // by time
+  std::vector<uint32_t> numbers;            // theirs in the estimates
 };
 
 std::vector<Category> in_categories(const AnalysisInput& input, const std::vector<KernelGroup>& groups) {
@@ -83,6 +84,7 @@ std::vector<Category> in_categories(const AnalysisInput& input, const std::vecto
     category.total_ns = add_saturated(category.total_ns, group.durations.total);
     category.count += group.durations.count;
     category.kernels.push_back(&group);
+    category.numbers.push_back(group.number);
   }
   std::vector<Category> categories;
   categories.reserve(by_name.size());
@@ -100,7 +102,8 @@ void add_share(Table::Row& row, int64_t part_ns, double whole_ns) {
 
 Table report_categories(const AnalysisInput& input) {
   const std::vector<Window> windows = report_windows(input);
-  const std::vector<KernelGroup> groups = kernel_groups(input, windows, {});
+  Estimates estimates(input, RowsAre::ByWork);
+  const std::vector<KernelGroup> groups = kernel_groups(input, windows, {}, &estimates);
   const DeviceTime busy = device_time(input, windows);
   const double wall_ns = input.options.wall_ms > 0 ? input.options.wall_ms * 1e6 : static_cast<double>(busy.window_ns);
   const double whole_ns = wall_ns * static_cast<double>(busy.devices);
@@ -110,6 +113,7 @@ Table report_categories(const AnalysisInput& input) {
   table.add_column("Self GPU time", "self_gpu_time", CellType::Nanoseconds);
   table.add_column("Count", "count", CellType::Count);
   table.add_column("Percent", "percent", CellType::Real, 2);
+  estimates.add_columns(table);
   table.add_column("Warps", "num_warps", CellType::Count);
   table.add_column("Stages", "num_stages", CellType::Count);
   table.add_column("Kernel", "kernel", CellType::Text);
@@ -123,6 +127,7 @@ Table report_categories(const AnalysisInput& input) {
       Table::Row row = table.row();
       row.add(std::string_view(category.name)).add(group->durations.total).add(group->durations.count);
       add_share(row, group->durations.total, whole_ns);
+      estimates.add_cells(row, group->number);
       row.add(facts.warps).add(facts.stages);
       row.add(operation_name(input.views.names(), example, input.options.names));
       if (!facts.file.empty()) row.add(std::string_view(facts.file));
@@ -130,6 +135,7 @@ Table report_categories(const AnalysisInput& input) {
     Table::Row row = table.row();
     row.add(std::string_view(category.name)).add(category.total_ns).add(category.count);
     add_share(row, category.total_ns, whole_ns);
+    estimates.add_cells(row, estimates.of(category.numbers));
     row.empty().empty().add(std::string_view("Total"));
   }
 
@@ -140,6 +146,7 @@ Table report_categories(const AnalysisInput& input) {
   table.notes.push_back(fmt::format("percent: sum of durations of the {} wall time{}",
                                     input.options.wall_ms > 0 ? "given" : "window's",
                                     busy.devices > 1 ? fmt::format(", times {} devices", busy.devices) : ""));
+  estimates.add_notes(table);
   if (reference) table.notes.emplace_back("definitions: torch.compile's benchmark: kernels only, busy is their sum");
   if (whole_ns > 0) {
     const double percent = 100 * static_cast<double>(reference ? sum_ns : busy.busy_ns) / whole_ns;

@@ -1,5 +1,7 @@
 #include "analyzer/analysis/collective_kernels.h"
 
+#include "analyzer/analysis/bursts.h"
+
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -67,6 +69,8 @@ std::vector<CollectiveKernel> collective_kernels(const Trace& trace, const Colle
     if (!each.call.grouped) each.kernels = kernels_of_call[each.call.range];
     if (each.call.grouped || each.kernels != 1 || each.call.kind == CollectiveKind::PointToPoint) continue;
     const ProcessId process = trace.process_of(trace.operations[each.operation].stream());
+    // The n-th of each process, of those that bursts met, are not one operation.
+    if (!budget_of(trace.processes[index(process)]).empty()) continue;
     by_communicator[each.call.communicator][process].push_back(&each);
   }
   for (auto& [communicator, processes] : by_communicator) meet_all(trace, processes);

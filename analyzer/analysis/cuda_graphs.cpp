@@ -1,6 +1,7 @@
 // cuda-graphs: how often was each executable CUDA graph launched, from where, and what did its launches cost? A row is a graph
 // and a place: process, thread and chain of ranges of the launch calls. A launch is one launch, however many operations it has.
 #include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/estimates.h"
 #include "analyzer/analysis/graph_launches.h"
 #include "analyzer/analysis/selected_operations.h"
 #include "analyzer/analysis/window.h"
@@ -20,6 +21,7 @@ namespace {
 using LaunchKey = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;
 
 struct Launches {
+  uint32_t number = 0;  // of its group in the estimates
   uint64_t count = 0, operations = 0;
   int64_t call_ns = 0, sum_ns = 0;
   std::vector<Interval> intervals;
@@ -36,7 +38,7 @@ bool is_launch(const HostEvent& event) {
   return event.kind() == HostKind::GraphLaunch && !event.has(kHostCaptured) && event.result() == 0;
 }
 
-Found find_launches(const AnalysisInput& input, const std::vector<Window>& windows) {
+Found find_launches(const AnalysisInput& input, const std::vector<Window>& windows, Estimates& estimates) {
   const Trace& trace = input.trace;
   const IntervalSet wanted = union_of(windows);
   const bool everything = input.options.window == "gpu" && input.selection.all();
@@ -45,8 +47,10 @@ Found find_launches(const AnalysisInput& input, const std::vector<Window>& windo
   Found found;
   const auto of = [&](uint32_t call) -> Launches& {
     const HostEvent& event = trace.host[call];
-    return found
-        .graphs[{static_cast<uint32_t>(event.subject), index(event.thread), index(paths.of(call)), event.api()}];
+    const LaunchKey key{static_cast<uint32_t>(event.subject), index(event.thread), index(paths.of(call)), event.api()};
+    const auto [at, added] = found.graphs.try_emplace(key);
+    if (added) at->second.number = static_cast<uint32_t>(found.graphs.size());
+    return at->second;
   };
   for (uint32_t row = 0; row < trace.host.size(); ++row) {
     const HostEvent& event = trace.host[row];
@@ -56,6 +60,7 @@ Found find_launches(const AnalysisInput& input, const std::vector<Window>& windo
     Launches& launches = of(row);
     ++launches.count;
     launches.call_ns += std::max<int64_t>(event.duration_ns(), 0);
+    estimates.launch(row, launches.number);
   }
   for_each_selected(
       input, [](StreamId) { return true; },
@@ -69,6 +74,7 @@ Found find_launches(const AnalysisInput& input, const std::vector<Window>& windo
         }
         Launches& launches = of(operation.launch);
         ++launches.operations;
+        estimates.add(operation, launches.number);
         launches.sum_ns += std::max<int64_t>(operation.duration_ns(), 0);
         launches.intervals.push_back({operation.start_ns, operation.end_ns});
         ++launches.by_origin[static_cast<size_t>(origin)];
@@ -93,6 +99,8 @@ Table report_cuda_graphs(const AnalysisInput& input) {
   table.add_column("Call time", "call_time", CellType::Nanoseconds);
   table.add_column("GPU ops", "gpu_operations", CellType::Count);
   table.add_column("GPU sum", "gpu_sum", CellType::Nanoseconds);
+  Estimates estimates(input, RowsAre::ByLaunch);
+  estimates.add_columns(table);
   table.add_column("GPU busy", "gpu_busy", CellType::Nanoseconds);
   table.add_column("Attributed", "attributed", CellType::Count);
   table.add_column("Thread", "thread", CellType::Count);
@@ -105,7 +113,7 @@ Table report_cuda_graphs(const AnalysisInput& input) {
   for (const Window& window : windows) {
     if (windows.size() <= 20) table.notes.push_back(window_note(window));
   }
-  Found found = find_launches(input, windows);
+  Found found = find_launches(input, windows, estimates);
   std::vector<std::pair<const LaunchKey, Launches>*> order;
   for (auto& each : found.graphs) order.push_back(&each);
   std::stable_sort(order.begin(), order.end(),
@@ -129,10 +137,12 @@ Table report_cuda_graphs(const AnalysisInput& input) {
       row.add(graph.kernels).add(graph.copies).add(graph.fills).add(graph.host_nodes).add(graph.other_nodes);
     }
     row.add(launches.count).add(launches.call_ns).add(launches.operations).add(launches.sum_ns);
+    estimates.add_cells(row, launches.number);
     row.add(IntervalSet(std::move(launches.intervals)).length_ns());
     row.add(launches.by_origin[static_cast<size_t>(NodeOrigin::Known)]).add(trace.threads[thread].tid);
     row.add(plain_api_name(trace.text(trace.apis[api]))).add(std::string_view(path_text(trace, PathId{path})));
   }
+  estimates.add_notes(table);
   table.notes.push_back(origin_note(found.by_origin));
   if (found.by_device != 0) {
     table.notes.push_back(fmt::format(

@@ -17,12 +17,14 @@ Table report_flame(const AnalysisInput& input) {
   const CellType type = tree.unit == "nanoseconds" ? CellType::Nanoseconds : CellType::Count;
   Table table("flame", fmt::format("{} by call tree", tree.metric));
   table.add_column("Total", "total", type);
+  answer.add_half_column(table, "total");
   table.add_column("Total (%)", "total_percent", CellType::Real, 2);
   table.add_column("Self", "self", type);
   table.add_column("Depth", "depth", CellType::Count);
   table.add_column("Frame", "frame", CellType::Text);
   const std::vector<int64_t> totals = tree.totals();
   std::vector<std::vector<uint32_t>> children(tree.nodes().size());
+  const std::vector<std::vector<uint32_t>> below = answer.groups_below();
   uint64_t left_out = 0;
   for (uint32_t n = 1; n < tree.nodes().size(); ++n) {
     const bool shown = totals[n] > 0 && totals[n] >= totals[0] / kSmallestShare;
@@ -37,12 +39,11 @@ Table report_flame(const AnalysisInput& input) {
     open.pop_back();
     const std::string text =
         std::string(2 * std::min<size_t>(depth, 60), ' ') + tree_frame_text(tree, tree.frames()[tree.nodes()[n].frame]);
-    table.row()
-        .add(totals[n])
-        .add(100 * static_cast<double>(totals[n]) / static_cast<double>(totals[0]))
-        .add(tree.nodes()[n].value)
-        .add(depth)
-        .add(std::string_view(text));
+    Table::Row row = table.row();
+    row.add(totals[n]);
+    if (answer.estimated()) answer.add_half_cell(row, below[n]);
+    row.add(100 * static_cast<double>(totals[n]) / static_cast<double>(totals[0]));
+    row.add(tree.nodes()[n].value).add(depth).add(std::string_view(text));
     for (const uint32_t child : children[n]) open.emplace_back(child, depth + 1);
   }
   if (left_out != 0)

@@ -1,6 +1,6 @@
 // fwd-bwd: what the forward and the backward of each operator took, on the CPU and on the GPU. One row per name of the
 // outermost forward operator a backward operator belongs to. Definitions: docs/reports/fwd-bwd.md.
-#include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/estimates.h"
 #include "analyzer/model/event_tree.h"
 #include "analyzer/model/forward_backward.h"
 
@@ -15,6 +15,7 @@ namespace prof::analyzer {
 namespace {
 
 struct Pair {
+  uint32_t number = 0;             // its groups in the estimates: twice that the forward, one more the backward
   std::vector<uint32_t> forwards;  // rows of the outermost forward operators, each once
   std::set<std::string_view> backward_names;
   int64_t forward_cpu_ns = 0, forward_gpu_ns = 0, backward_cpu_ns = 0, backward_gpu_ns = 0;
@@ -23,7 +24,7 @@ struct Pair {
 
 class Pairs {
  public:
-  explicit Pairs(const AnalysisInput& input)
+  Pairs(const AnalysisInput& input, Estimates& estimates)
       : input_(input),
         trace_(input.trace),
         names_(input.views.event_names()),
@@ -33,8 +34,10 @@ class Pairs {
       return input.selection.has_stream(trace_, trace_.stream(operation.stream())) &&
              input.selection.in_window(operation.start_ns, operation.end_ns);
     });
+    if (estimates.any()) groups_of_.resize(tree_.size());
     for (const BackwardLink& link : links_.links()) add(link);
     for (auto& [name, pair] : pairs_) add_forwards(pair);
+    if (estimates.any()) extrapolate(estimates);
   }
 
   const std::map<std::string_view, Pair>& pairs() const { return pairs_; }  // "": no forward operator found
@@ -53,7 +56,10 @@ class Pairs {
     const Range& backward = trace_.ranges[link.outer_backward];
     if (!input_.selection.nvtx.has_range(link.outer_backward) || !selected(backward)) return;
     const bool found = link.outer_forward != kNone;
-    Pair& pair = pairs_[found ? names_.text(names_.of(trace_.ranges[link.outer_forward])) : std::string_view()];
+    const auto [at_pair, added] =
+        pairs_.try_emplace(found ? names_.text(names_.of(trace_.ranges[link.outer_forward])) : std::string_view());
+    Pair& pair = at_pair->second;
+    if (added) pair.number = static_cast<uint32_t>(pairs_.size());
     if (found) pair.forwards.push_back(link.outer_forward);
     pair.backward_names.insert(names_.text(names_.of(trace_.ranges[link.backward])));
     ++pair.backward_count;
@@ -61,11 +67,13 @@ class Pairs {
     pair.higher_order += link.order > 1 ? 1 : 0;
     pair.backward_cpu_ns = add_times(pair.backward_cpu_ns, time_between(backward.begin_ns, backward.end_ns));
     const uint32_t at = node(link.outer_backward);
-    if (at != kNone) pair.backward_gpu_ns = add_times(pair.backward_gpu_ns, gpu_.total_ns[at]);
+    if (at == kNone) return;
+    pair.backward_gpu_ns = add_times(pair.backward_gpu_ns, gpu_.total_ns[at]);
+    count_node(at, 2 * pair.number + 1);
   }
 
   // Each forward operator counts once, and its time once where operators of one name are inside each other.
-  void add_forwards(Pair& pair) const {
+  void add_forwards(Pair& pair) {
     std::sort(pair.forwards.begin(), pair.forwards.end());
     pair.forwards.erase(std::unique(pair.forwards.begin(), pair.forwards.end()), pair.forwards.end());
     pair.forward_count = pair.forwards.size();
@@ -75,7 +83,28 @@ class Pairs {
       if (counted != nullptr && counted->thread == range.thread && range.end_ns <= counted->end_ns) continue;
       counted = &range;
       pair.forward_cpu_ns = add_times(pair.forward_cpu_ns, time_between(range.begin_ns, range.end_ns));
-      if (node(row) != kNone) pair.forward_gpu_ns = add_times(pair.forward_gpu_ns, gpu_.total_ns[node(row)]);
+      if (node(row) == kNone) continue;
+      pair.forward_gpu_ns = add_times(pair.forward_gpu_ns, gpu_.total_ns[node(row)]);
+      count_node(node(row), 2 * pair.number);
+    }
+  }
+
+  void count_node(uint32_t at, uint32_t group) {
+    if (!groups_of_.empty()) groups_of_[at].push_back(group);
+  }
+
+  // A launch belongs to what counts a node around it.
+  void extrapolate(Estimates& estimates) const {
+    const auto for_each_group = [&](uint32_t call, auto&& take) {
+      for (uint32_t at = node_of_launch(tree_, call, true); at != kNone; at = tree_[at].parent) {
+        for (const uint32_t group : groups_of_[at]) take(group);
+      }
+    };
+    estimates.for_each_launch(
+        [&](uint32_t row) { for_each_group(row, [&](uint32_t group) { estimates.launch(row, group); }); });
+    for (const GpuOperation& operation : trace_.operations) {
+      if (!operation.linked() || !input_.selection.has_stream(trace_, trace_.stream(operation.stream()))) continue;
+      for_each_group(operation.launch, [&](uint32_t group) { estimates.add(operation, group); });
     }
   }
 
@@ -85,6 +114,7 @@ class Pairs {
   const EventTree& tree_;
   const ForwardBackward& links_;
   DeviceTimes gpu_;
+  std::vector<std::vector<uint32_t>> groups_of_;  // by node; empty where there is nothing to extrapolate
   std::map<std::string_view, Pair> pairs_;
 };
 
@@ -97,20 +127,27 @@ std::string joined(const std::set<std::string_view>& names) {
 }  // namespace
 
 Table report_fwd_bwd(const AnalysisInput& input) {
+  // The forward of a backward operator that is selected may not be: launches of all threads and ranges belong to something here.
+  Selection everything;
+  everything.processes = input.selection.processes;
+  const AnalysisInput all{input.trace, input.views, everything, input.options};
+  Estimates estimates(all, RowsAre::ByLaunch);
+  const Pairs pairs(input, estimates);
   Table table("fwd-bwd", "Forward operators and their backward");
   table.add_column("Forward", "forward", CellType::Text);
   table.add_column("Fwd ops", "forward_count", CellType::Count);
   table.add_column("Fwd CPU", "forward_cpu", CellType::Nanoseconds);
   table.add_column("Fwd GPU", "forward_gpu", CellType::Nanoseconds);
+  estimates.add_columns(table, "Fwd GPU", "forward_gpu");
   table.add_column("Bwd ops", "backward_count", CellType::Count);
   table.add_column("Bwd CPU", "backward_cpu", CellType::Nanoseconds);
   table.add_column("Bwd GPU", "backward_gpu", CellType::Nanoseconds);
+  estimates.add_columns(table, "Bwd GPU", "backward_gpu");
   table.add_column("CPU bwd/fwd", "cpu_ratio", CellType::Real, 2);
   table.add_column("GPU bwd/fwd", "gpu_ratio", CellType::Real, 2);
   table.add_column("Several", "several_candidates", CellType::Count);
   table.add_column("Higher order", "higher_order", CellType::Count);
   table.add_column("Backward", "backward", CellType::Text);
-  const Pairs pairs(input);
   const auto ratio = [](Table::Row& row, int64_t of, int64_t to) {
     to > 0 ? row.add(static_cast<double>(of) / static_cast<double>(to)) : row.empty();
   };
@@ -129,14 +166,18 @@ Table report_fwd_bwd(const AnalysisInput& input) {
     row.add(found ? each->first : std::string_view("[no forward operator found]"));
     if (found) {
       row.add(pair.forward_count).add(pair.forward_cpu_ns).add(pair.forward_gpu_ns);
+      estimates.add_cells(row, 2 * pair.number);
     } else {
       row.empty().empty().empty();
+      estimates.add_no_cells(row);
     }
     row.add(pair.backward_count).add(pair.backward_cpu_ns).add(pair.backward_gpu_ns);
+    estimates.add_cells(row, 2 * pair.number + 1);
     ratio(row, pair.backward_cpu_ns, pair.forward_cpu_ns);
     ratio(row, pair.backward_gpu_ns, pair.forward_gpu_ns);
     row.add(pair.several).add(pair.higher_order).add(std::string_view(joined(pair.backward_names)));
   }
+  estimates.add_notes(table);
   const ForwardBackward& links = pairs.links();
   table.notes.push_back(fmt::format("{} backward operators, {} without a forward operator, {} with several candidates",
                                     links.links().size(), links.unmatched(), links.ambiguous()));

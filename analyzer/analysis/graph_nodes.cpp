@@ -2,6 +2,7 @@
 // executable graph as GPU records number it; nodes that were never timed (host functions, graphs timed as a whole or never
 // launched) follow under the graph that they would have run in.
 #include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/estimates.h"
 #include "analyzer/analysis/graph_launches.h"
 #include "analyzer/analysis/selected_operations.h"
 #include "analyzer/analysis/window.h"
@@ -29,6 +30,7 @@ std::string_view kind_text(GpuKind kind) {
 }
 
 struct NodeRow {
+  uint32_t number = 0;  // of its group in the estimates
   uint32_t process = 0;
   uint64_t id = 0;  // executable graph << 32 | index
   uint64_t runs = 0;
@@ -43,7 +45,8 @@ using Key = std::tuple<uint32_t, uint64_t, uint32_t, std::string_view>;
 
 class Nodes {
  public:
-  explicit Nodes(const AnalysisInput& input) : input_(input), origins_(input.views.graph_origins()) {}
+  Nodes(const AnalysisInput& input, Estimates& estimates)
+      : input_(input), estimates_(estimates), origins_(input.views.graph_origins()) {}
 
   void add_operations(const std::vector<Window>& windows) {
     const IntervalSet wanted = union_of(windows);
@@ -91,18 +94,20 @@ class Nodes {
     const auto [at, added] = rows_.try_emplace(Key{process, operation.graph_node, found.row, name}, nodes_.size());
     if (added) {
       NodeRow& node = nodes_.emplace_back();
-      node.process = process, node.id = operation.graph_node;
+      node.process = process, node.id = operation.graph_node, node.number = static_cast<uint32_t>(at->second);
       node.kind = operation.kind(), node.found = found, node.name = std::string(name);
     }
     if (found.origin == NodeOrigin::Known) ran_.insert({process, launched(operation), found.row});
     NodeRow& node = nodes_[at->second];
     const int64_t ns = std::max<int64_t>(operation.duration_ns(), 0);
     ++node.runs;
+    estimates_.add(operation, node.number);
     node.sum_ns += ns;
     node.longest_ns = std::max(node.longest_ns, ns), node.shortest_ns = std::min(node.shortest_ns, ns);
   }
 
   const AnalysisInput& input_;
+  Estimates& estimates_;
   const GraphOrigins& origins_;
   std::map<Key, size_t> rows_;
   std::set<std::tuple<uint32_t, uint32_t, uint32_t>> ran_;  // process, executable graph, row of Trace::graph_nodes
@@ -136,6 +141,8 @@ Table report_graph_nodes(const AnalysisInput& input) {
   table.add_column("Kind", "kind", CellType::Text);
   table.add_column("Runs", "runs", CellType::Count);
   table.add_column("GPU time", "gpu_time", CellType::Nanoseconds);
+  Estimates estimates(input, RowsAre::ByWork);
+  estimates.add_columns(table);
   table.add_column("Mean", "mean", CellType::MeanNanoseconds);
   table.add_column("Min", "min", CellType::Nanoseconds);
   table.add_column("Max", "max", CellType::Nanoseconds);
@@ -151,7 +158,7 @@ Table report_graph_nodes(const AnalysisInput& input) {
   for (const Window& window : windows) {
     if (windows.size() <= 20) table.notes.push_back(window_note(window));
   }
-  Nodes nodes(input);
+  Nodes nodes(input, estimates);
   nodes.add_operations(windows);
   if (input.selection.all()) nodes.add_untimed();
   std::stable_sort(nodes.rows().begin(), nodes.rows().end(), [](const NodeRow& a, const NodeRow& b) {
@@ -166,14 +173,19 @@ Table report_graph_nodes(const AnalysisInput& input) {
     row.add(trace.processes[node.process].pid).add(node.id >> 32).add(node.id & UINT32_MAX);
     row.add(timed ? kind_text(node.kind) : type_text(trace.graph_nodes[node.found.row].type));
     if (timed) {
-      row.add(node.runs).add(node.sum_ns).add(static_cast<double>(node.sum_ns) / static_cast<double>(node.runs));
+      row.add(node.runs).add(node.sum_ns);
+      estimates.add_cells(row, node.number);
+      row.add(static_cast<double>(node.sum_ns) / static_cast<double>(node.runs));
       row.add(node.shortest_ns).add(node.longest_ns);
     } else {
-      row.empty().empty().empty().empty().empty();
+      row.empty().empty();
+      estimates.add_no_cells(row);
+      row.empty().empty().empty();
     }
     add_capture(input, node.found, paths, row);
     row.add(timed ? std::string_view(node.name) : node_kernel_name(input, node.found.row));
   }
+  estimates.add_notes(table);
   table.notes.push_back(origin_note(by_origin));
   if (table.rows() == 0) table.notes.emplace_back("no operation of a CUDA graph in the input");
   return table;

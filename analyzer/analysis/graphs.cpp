@@ -1,6 +1,7 @@
 // graphs: how much GPU time did each compiled graph cost? A graph is a range torch.compile opens around its code ("Torch-Compiled
 // Region: …", "## Call CompiledFxGraph … ##"), or any range --range asks for. An operation is inside when its launch is.
 #include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/estimates.h"
 #include "analyzer/analysis/name_pattern.h"
 #include "analyzer/analysis/selected_operations.h"
 #include "analyzer/analysis/window.h"
@@ -58,6 +59,7 @@ struct Graph {
   uint64_t calls = 0;
   int64_t host_ns = 0;
   struct OnDevice {
+    uint32_t number = 0;  // of its group in the estimates
     uint64_t operations = 0, kernels = 0;
     int64_t sum_ns = 0;
     std::vector<Interval> intervals;
@@ -83,29 +85,47 @@ void count_calls(const AnalysisInput& input, const Wanted& wanted, const Interva
   }
 }
 
-void collect_operations(const AnalysisInput& input, const Wanted& wanted, const IntervalSet& windows, Graphs& graphs) {
+// take(key) for each graph that a launch call is inside of, a graph inside itself once.
+template <class Take> void graphs_of(const AnalysisInput& input, const Wanted& wanted, uint32_t call, Take&& take) {
   const Trace& trace = input.trace;
+  const uint32_t range = input.views.range_of_call()[call];
+  if (range == kNone) return;
   std::vector<GraphKey> seen;
+  for (uint32_t p = wanted.nearest(index(trace.ranges[range].path)); p != 0; p = wanted.outer(p)) {
+    const GraphKey key{trace.labels[index(trace.paths[p].label)].text, wanted.backward(p),
+                       index(trace.thread(trace.host[call].thread).process)};
+    if (std::find(seen.begin(), seen.end(), key) != seen.end()) continue;
+    seen.push_back(key);
+    take(key);
+  }
+}
+
+void collect_operations(const AnalysisInput& input, const Wanted& wanted, const IntervalSet& windows, Graphs& graphs,
+                        Estimates& estimates) {
+  const Trace& trace = input.trace;
+  std::map<GraphKey, uint32_t> strata;
+  const auto stratum = [&](const GraphKey& key) {
+    return strata.try_emplace(key, static_cast<uint32_t>(strata.size() + 1)).first->second;
+  };
+  estimates.for_each_launch([&](uint32_t row) {
+    graphs_of(input, wanted, row, [&](const GraphKey& key) { estimates.launch(row, stratum(key)); });
+  });
+  uint32_t numbers = 0;
   for_each_selected(
       input, [](StreamId) { return true; },
       [&](uint32_t, const GpuOperation& operation) {
         if (!operation.linked()) return;
         const HostEvent& launch = trace.host[operation.launch];
         if (!windows.contains(launch.begin_ns)) return;
-        const uint32_t range = input.views.range_of_call()[operation.launch];
-        if (range == kNone) return;
-        seen.clear();
-        for (uint32_t p = wanted.nearest(index(trace.ranges[range].path)); p != 0; p = wanted.outer(p)) {
-          const GraphKey key{trace.labels[index(trace.paths[p].label)].text, wanted.backward(p),
-                             index(trace.thread(launch.thread).process)};
-          if (std::find(seen.begin(), seen.end(), key) != seen.end()) continue;  // a graph inside itself
-          seen.push_back(key);
+        graphs_of(input, wanted, operation.launch, [&](const GraphKey& key) {
           Graph::OnDevice& on = graphs[key].devices[index(trace.stream(operation.stream()).device)];
+          if (on.operations == 0) on.number = numbers++;
+          estimates.add_of(stratum(key), operation, on.number, static_cast<double>(operation.duration_ns()));
           ++on.operations;
           on.kernels += operation.has_kernel() ? 1 : 0;
           on.sum_ns += std::max<int64_t>(operation.duration_ns(), 0);
           on.intervals.push_back({operation.start_ns, operation.end_ns});
-        }
+        });
       });
 }
 
@@ -147,7 +167,8 @@ Table report_graphs(const AnalysisInput& input) {
                  : union_of(windows);
   Graphs graphs;
   count_calls(input, wanted, where, graphs);
-  collect_operations(input, wanted, where, graphs);
+  Estimates estimates(input, RowsAre::ByWork);
+  collect_operations(input, wanted, where, graphs, estimates);
 
   Table table("graphs", "GPU time of compiled graphs and ranges");
   table.add_column("Pid", "pid", CellType::Count);
@@ -157,6 +178,7 @@ Table report_graphs(const AnalysisInput& input) {
   table.add_column("Kernels", "kernels", CellType::Count);
   table.add_column("Operations", "operations", CellType::Count);
   table.add_column("GPU sum", "gpu_sum", CellType::Nanoseconds);
+  estimates.add_columns(table);
   table.add_column("GPU busy", "gpu_busy", CellType::Nanoseconds);
   table.add_column("Busy (%)", "busy_percent", CellType::Real, 2);
   table.add_column("Window (%)", "window_percent", CellType::Real, 2);
@@ -170,6 +192,7 @@ Table report_graphs(const AnalysisInput& input) {
   for (const Window& window : windows) {
     if (windows.size() <= 20) table.notes.push_back(window_note(window));
   }
+  estimates.add_notes(table);
   int64_t window_ns = 0;
   for (const Window& window : windows) window_ns += window.length_ns();
   for (const GraphRow& graph : rows_of(graphs)) {
@@ -185,7 +208,9 @@ Table report_graphs(const AnalysisInput& input) {
     row.add(graph.graph->calls);
     row.add(graph.on == nullptr ? uint64_t{0} : graph.on->kernels);
     row.add(graph.on == nullptr ? uint64_t{0} : graph.on->operations);
-    row.add(graph.on == nullptr ? int64_t{0} : graph.on->sum_ns).add(graph.union_ns);
+    row.add(graph.on == nullptr ? int64_t{0} : graph.on->sum_ns);
+    graph.on == nullptr ? estimates.add_no_cells(row) : estimates.add_cells(row, graph.on->number);
+    row.add(graph.union_ns);
     int64_t busy_ns = 0;
     for (const Window& window : windows) {
       if (graph.device != kNone) busy_ns += input.views.busy()[graph.device].overlap_ns(window.begin_ns, window.end_ns);

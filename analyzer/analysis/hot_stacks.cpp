@@ -22,12 +22,17 @@ struct Hot {
   uint32_t frame = 0;
   int64_t self = 0, total = 0, backward = 0;
   uint64_t count = 0;  // events in `total` and `backward`
+  std::vector<uint32_t> self_groups, total_groups;
 };
 
 // The leaves of the tree are what was asked for: they are not code.
 bool is_code(const TreeFrame& frame) { return frame.kind != TreeFrameKind::Gpu && frame.kind != TreeFrameKind::Call; }
 
-std::vector<Hot> hot_frames(const CallTree& tree) {
+std::vector<Hot> hot_frames(const StackTree& answer) {
+  const CallTree& tree = answer.tree;
+  const auto add_groups = [&](std::vector<uint32_t>& to, uint32_t node) {
+    if (answer.estimated()) to.insert(to.end(), answer.groups[node].begin(), answer.groups[node].end());
+  };
   const std::vector<TreeNode>& nodes = tree.nodes();
   std::vector<Hot> hot(tree.frames().size());
   std::vector<uint32_t> seen(tree.frames().size(), 0);  // by frame: the last node it was counted for
@@ -37,9 +42,10 @@ std::vector<Hot> hot_frames(const CallTree& tree) {
     for (uint32_t at = n; at != 0; at = nodes[at].parent) {
       const uint32_t frame = nodes[at].frame;
       if (!is_code(tree.frames()[frame])) continue;
-      if (innermost) hot[frame].self += nodes[n].value;
+      if (innermost) hot[frame].self += nodes[n].value, add_groups(hot[frame].self_groups, n);
       innermost = false;
       if (seen[frame] != n) (forward ? hot[frame].backward : hot[frame].total) += nodes[n].value;
+      if (seen[frame] != n && !forward) add_groups(hot[frame].total_groups, n);
       if (seen[frame] != n) hot[frame].count += nodes[n].count;
       seen[frame] = n;
       forward |= tree.frames()[frame].kind == TreeFrameKind::Forward;
@@ -61,8 +67,10 @@ Table report_hot_stacks(const AnalysisInput& input) {
   const CellType type = tree.unit == "nanoseconds" ? CellType::Nanoseconds : CellType::Count;
   Table table("hot-stacks", fmt::format("{} by function and line", tree.metric));
   table.add_column("Self", "self", type);
+  answer.add_half_column(table, "self");
   table.add_column("Self (%)", "self_percent", CellType::Real, 2);
   table.add_column("Total", "total", type);
+  answer.add_half_column(table, "total");
   table.add_column("Total (%)", "total_percent", CellType::Real, 2);
   const bool forward = std::any_of(tree.frames().begin(), tree.frames().end(),
                                    [](const TreeFrame& frame) { return frame.kind == TreeFrameKind::Forward; });
@@ -77,16 +85,17 @@ Table report_hot_stacks(const AnalysisInput& input) {
   table.add_column("Module", "module", CellType::Text);
   int64_t all = 0;
   for (const TreeNode& node : tree.nodes()) all += node.value;
-  for (const Hot& each : hot_frames(tree)) {
+  for (const Hot& each : hot_frames(answer)) {
     const TreeFrame& frame = tree.frames()[each.frame];
     const std::string_view file = tree.text(frame.file);
     Table::Row row = table.row();
-    const auto add = [&](int64_t value) {
+    const auto add = [&](int64_t value, const std::vector<uint32_t>* groups) {
       row.add(value);
+      if (groups != nullptr) answer.add_half_cell(row, *groups);
       all <= 0 ? row.empty() : row.add(100 * static_cast<double>(value) / static_cast<double>(all));
     };
-    add(each.self), add(each.total);
-    if (forward) add(each.backward);
+    add(each.self, &each.self_groups), add(each.total, &each.total_groups);
+    if (forward) add(each.backward, nullptr);
     row.add(each.count).add(kKinds[static_cast<size_t>(frame.kind)]).add(tree.text(frame.name));
     if (file.empty()) {
       row.empty();

@@ -1,5 +1,6 @@
 #include "analyzer/analysis/kernel_peaks.h"
 
+#include "analyzer/analysis/estimates.h"
 #include "analyzer/analysis/peak_rates.h"
 #include "analyzer/analysis/selected_operations.h"
 #include "analyzer/analysis/window.h"
@@ -19,10 +20,12 @@ namespace {
 struct PeakRow {
   uint32_t device = 0;
   uint32_t example = kNone;  // row of Trace::operations
+  uint32_t number = 0;       // of its group in the estimates
   PeakSums sums;
 };
 
-std::vector<PeakRow> peak_rows(const AnalysisInput& input, const PeaksOfDevices& peaks, const KernelCosts& costs) {
+std::vector<PeakRow> peak_rows(const AnalysisInput& input, const PeaksOfDevices& peaks, const KernelCosts& costs,
+                               Estimates& estimates) {
   const Trace& trace = input.trace;
   const IntervalSet wanted = union_of(report_windows(input));
   std::vector<PeakRow> rows;
@@ -37,7 +40,8 @@ std::vector<PeakRow> peak_rows(const AnalysisInput& input, const PeaksOfDevices&
         const uint32_t name = index(trace.kernels[index(input.views.names().named_by(operation))].name);
         const auto [found, added] =
             row_of.try_emplace(uint64_t{device} << 32 | name, static_cast<uint32_t>(rows.size()));
-        if (added) rows.emplace_back().device = device, rows.back().example = row;
+        if (added) rows.emplace_back(PeakRow{device, row, found->second, {}});
+        estimates.add(operation, found->second);
         rows[found->second].sums.add(costs.of(row), operation.duration_ns(), peaks.of_device[device]);
       });
   std::stable_sort(rows.begin(), rows.end(),
@@ -45,7 +49,7 @@ std::vector<PeakRow> peak_rows(const AnalysisInput& input, const PeaksOfDevices&
   return rows;
 }
 
-void add_columns(Table& table) {
+void add_columns(Table& table, const Estimates& estimates) {
   table.add_column("Pid", "pid", CellType::Count);
   table.add_column("Device", "device", CellType::Count);
   table.add_column("Count", "count", CellType::Count);
@@ -58,6 +62,7 @@ void add_columns(Table& table) {
   table.add_column("GB", "gb", CellType::Real, 6);
   table.add_column("GB/s", "gb_per_s", CellType::Real, 1);
   table.add_column("Achieved Bandwidth (%)", "achieved_bandwidth_percent", CellType::Real, 2);
+  estimates.add_columns(table);
   table.add_column("Type", "type", CellType::Text);
   table.add_column("From", "from", CellType::Text);
   table.add_column("Note", "note", CellType::Text);
@@ -73,9 +78,10 @@ Table kernel_peaks(const AnalysisInput& input) {
   const PeaksOfDevices peaks = peaks_of_devices(input);
   const KernelCosts costs(trace, input.views, data_type(input.options.dtype));
   Table table("kernels", "Kernels against the peaks of their device");
-  add_columns(table);
+  Estimates estimates(input, RowsAre::ByWork);
+  add_columns(table, estimates);
   uint64_t above = 0;
-  for (const PeakRow& each : peak_rows(input, peaks, costs)) {
+  for (const PeakRow& each : peak_rows(input, peaks, costs, estimates)) {
     const PeakSums& sums = each.sums;
     const Device& device = trace.devices[each.device];
     Table::Row row = table.row();
@@ -90,6 +96,7 @@ Table kernel_peaks(const AnalysisInput& input) {
     real(sums.with_bytes == 0 ? std::nullopt : std::optional(sums.bytes / 1e9));
     real(sums.giga_bytes());
     real(sums.bytes_percent());
+    estimates.add_cells(row, each.number);
     text(sums.type_text()), text(sums.source_text()), text(sums.note());
     row.add(operation_name(input.views.names(), trace.operations[each.example], input.options.names));
     above += sums.above_peak ? 1 : 0;
@@ -97,6 +104,7 @@ Table kernel_peaks(const AnalysisInput& input) {
   for (const Window& window : report_windows(input)) {
     if (table.notes.size() < 20) table.notes.push_back(window_note(window));
   }
+  estimates.add_notes(table);
   table.notes.insert(table.notes.end(), peaks.notes.begin(), peaks.notes.end());
   if (!costs.remedy().empty()) table.notes.emplace_back(costs.remedy());
   table.notes.push_back(

@@ -129,51 +129,13 @@ void join_details(const Trace& trace, const GpuOperation& operation, KernelGroup
 
 }  // namespace
 
-namespace {
-
-// Of the processes of a trace that had a budget, each by itself: their errors have nothing to do with each other.
-class Extrapolations {
- public:
-  Extrapolations(const Trace& trace, bool wanted) : trace_(trace), of_(trace.processes.size()) {
-    for (uint32_t p = 0; wanted && p < of_.size(); ++p) {
-      if (budget_of(trace.processes[p]).empty()) continue;
-      of_[p] = std::make_unique<Extrapolation>(trace, ProcessId{p});
-      any_ = true;
-    }
-  }
-  bool any() const { return any_; }
-  void add(const GpuOperation& operation, uint32_t group) {
-    if (!any_) return;
-    Extrapolation* const of = of_[index(trace_.device(trace_.stream(operation.stream()).device).process)].get();
-    if (of != nullptr) of->add(operation, group);
-  }
-  Extrapolated of(uint32_t group) const {
-    Extrapolated sum;
-    for (const auto& each : of_) {
-      if (each == nullptr) continue;
-      const Extrapolated one = each->of(group);
-      sum.operations += one.operations, sum.total_ns += one.total_ns;
-      sum.half_ns = one.half_ns < 0 || sum.half_ns < 0 ? -1 : std::hypot(sum.half_ns, one.half_ns);
-    }
-    return sum;
-  }
-
- private:
-  const Trace& trace_;
-  std::vector<std::unique_ptr<Extrapolation>> of_;
-  bool any_ = false;
-};
-
-}  // namespace
-
 std::vector<KernelGroup> kernel_groups(const AnalysisInput& input, const std::vector<Window>& windows,
-                                       const KernelGrouping& grouping) {
+                                       const KernelGrouping& grouping, Estimates* estimates) {
   const Trace& trace = input.trace;
   const IntervalSet wanted = union_of(windows);
   const bool everything = input.options.window == "gpu" && input.selection.all();
 
   GroupIds ids(input, grouping);
-  Extrapolations extrapolations(trace, everything);
   std::vector<KernelGroup> groups;
   std::vector<uint32_t> group_of;  // of the operations taken, in order
   std::vector<int64_t> durations;
@@ -186,13 +148,14 @@ std::vector<KernelGroup> kernel_groups(const AnalysisInput& input, const std::ve
         const uint32_t id = ids.of(operation);
         if (id == groups.size()) {
           KernelGroup& group = groups.emplace_back();
+          group.number = id;
           group.kind = operation.kind(), group.example = row, group.stream = operation.stream_index;
           group.operator_label = ids.operator_label(operation);
           group.stack = ids.stack_text(ids.stack(operation));
         }
         ++groups[id].durations.count;
         join_details(trace, operation, groups[id]);
-        extrapolations.add(operation, id);
+        if (estimates != nullptr) estimates->add(operation, id);
         group_of.push_back(id);
         durations.push_back(std::max<int64_t>(operation.duration_ns(), 0));
       });
@@ -207,7 +170,6 @@ std::vector<KernelGroup> kernel_groups(const AnalysisInput& input, const std::ve
     const size_t count = groups[g].durations.count;
     groups[g].durations = statistics_of(std::span(by_group).subspan(end_of[g] - count, count));
   });
-  for (uint32_t g = 0; extrapolations.any() && g < groups.size(); ++g) groups[g].estimate = extrapolations.of(g);
   std::stable_sort(groups.begin(), groups.end(), [](const KernelGroup& a, const KernelGroup& b) {
     return std::tuple(a.durations.total, a.durations.count) > std::tuple(b.durations.total, b.durations.count);
   });
@@ -240,7 +202,7 @@ KernelGrouping parse_grouping(const std::vector<std::string>& words) {
   return grouping;
 }
 
-void add_columns(Table& table, const KernelGrouping& grouping, bool estimates) {
+void add_columns(Table& table, const KernelGrouping& grouping, const Estimates& estimates) {
   if (grouping.device) table.add_column("Pid", "pid", CellType::Count);
   if (grouping.device) table.add_column("Device", "device", CellType::Count);
   if (grouping.stream) table.add_column("Ctx", "context", CellType::Count);
@@ -267,16 +229,14 @@ void add_columns(Table& table, const KernelGrouping& grouping, bool estimates) {
   table.add_column("StcSMem (B)", "static_shared_bytes", CellType::Count);
   table.add_column("DymSMem (B)", "dynamic_shared_bytes", CellType::Count);
   table.add_column("Bytes (B)", "bytes", CellType::Count);
-  if (estimates) table.add_column("Est Count", "estimated_count", CellType::Count);
-  if (estimates) table.add_column("Est Total", "estimated_total", CellType::Nanoseconds);
-  if (estimates) table.add_column("+- (95 %)", "estimated_half_width", CellType::Nanoseconds);
+  estimates.add_columns(table);
   table.add_column("Name", "name", CellType::Text);
 }
 
 std::string shape_text(const uint32_t (&shape)[3]) { return fmt::format("{}x{}x{}", shape[0], shape[1], shape[2]); }
 
 void add_row(const AnalysisInput& input, const KernelGrouping& grouping, const KernelGroup& group, int64_t busy_ns,
-             int64_t window_ns, bool estimates, Table& table) {
+             int64_t window_ns, const Estimates& estimates, Table& table) {
   const Trace& trace = input.trace;
   const Stream& stream = trace.streams[group.stream];
   const GpuOperation& example = trace.operations[group.example];
@@ -313,12 +273,7 @@ void add_row(const AnalysisInput& input, const KernelGrouping& grouping, const K
   } else {
     row.empty().empty().empty().add(group.bytes);
   }
-  if (estimates && group.estimate.has_value() && group.estimate->known()) {
-    row.add(whole_ns(group.estimate->operations)).add(whole_ns(group.estimate->total_ns));
-    group.estimate->half_ns < 0 ? row.empty() : row.add(whole_ns(group.estimate->half_ns));
-  } else if (estimates) {
-    row.empty().empty().empty();
-  }
+  estimates.add_cells(row, group.number);
   if (is_kernel) {
     row.add(operation_name(input.views.names(), example, input.options.names));
   } else if (group.kind == GpuKind::Copy) {
@@ -349,13 +304,12 @@ Table report_kernels(const AnalysisInput& input) {
   if (input.options.peaks) return kernel_peaks(input);
   const KernelGrouping grouping = parse_grouping(input.options.group_by);
   const std::vector<Window> windows = report_windows(input);
-  const std::vector<KernelGroup> groups = kernel_groups(input, windows, grouping);
+  Estimates estimates(input, RowsAre::ByWork);
+  const std::vector<KernelGroup> groups = kernel_groups(input, windows, grouping, &estimates);
   const DeviceTime time = device_time(input, windows);
   const int64_t window_ns = time.window_ns * time.devices;
 
   Table table("kernels", "Kernels, copies and memsets by name");
-  const bool estimates =
-      std::any_of(groups.begin(), groups.end(), [](const KernelGroup& g) { return g.estimate.has_value(); });
   add_columns(table, grouping, estimates);
   for (const Window& window : windows) {
     if (windows.size() <= 20) table.notes.push_back(window_note(window));
@@ -363,12 +317,7 @@ Table report_kernels(const AnalysisInput& input) {
   table.notes.push_back(fmt::format("total: sum of durations; busy: {} in which a device ran anything; devices: {}",
                                     scaled_time(time.busy_ns), time.devices));
   for (const KernelGroup& group : groups) add_row(input, grouping, group, time.busy_ns, window_ns, estimates, table);
-  for (uint32_t p = 0; p < input.trace.processes.size(); ++p) {
-    const Extrapolation of(input.trace, ProcessId{p});
-    if (of.applies())
-      table.notes.push_back(of.text() +
-                            (estimates ? "" : "; not extrapolated here, where a part of the run is asked for"));
-  }
+  estimates.add_notes(table);
   return table;
 }
 

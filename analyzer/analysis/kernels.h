@@ -3,12 +3,11 @@
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/analysis/extrapolation.h"
+#include "analyzer/analysis/estimates.h"
 #include "analyzer/analysis/statistics.h"
 #include "analyzer/analysis/window.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,14 +31,13 @@ struct KernelGroup {
   uint64_t bytes = 0;           // copies and memsets
   uint32_t registers = 0, static_shared_bytes = 0, dynamic_shared_bytes = 0;  // the largest of the group
   Statistics durations;
-  std::optional<Extrapolated>
-      estimate;  // of all launches, where some were not timed (PROF_BUDGET) and all of the run is asked for
+  uint32_t number = 0;  // of the group in the estimates given
 };
 
 // Of the operations with a part in one of the windows, each once and whole; by total time, the largest first. Reversed times
-// count as 0. O(n) for n operations but for sorting the groups.
+// count as 0. O(n) for n operations but for sorting the groups. Operations also go to the estimates, whose rows are by work.
 std::vector<KernelGroup> kernel_groups(const AnalysisInput& input, const std::vector<Window>& windows,
-                                       const KernelGrouping& grouping);
+                                       const KernelGrouping& grouping, Estimates* estimates = nullptr);
 
 // What shares of time are of: of the selected devices that ran anything, the time in which one did, in windows; the windows' own.
 struct DeviceTime {

@@ -15,21 +15,26 @@ Table report_launch_apis(const AnalysisInput& input) {
   table.add_column("Delay sum", "delay_sum", CellType::Nanoseconds);
   table.add_column("Below 0", "delay_negative", CellType::Count);
   table.add_column("GPU time", "gpu_time", CellType::Nanoseconds);
+  Estimates estimates(input, RowsAre::ByWork);
+  estimates.add_columns(table);
   table.add_column("Kernels", "kernels", CellType::Count);
   table.add_column("Short", "short", CellType::Count);
   table.add_column("Launch-bound (%)", "launch_bound_percent", CellType::Real, 1);
   table.add_column("API time of short", "short_api_time", CellType::Nanoseconds);
   table.add_column("Name", "name", CellType::Text);
   const EventNames& names = input.views.event_names();
-  std::vector<LaunchGroup> groups = launch_groups(input, names, LaunchesBy::Api);
+  std::vector<LaunchGroup> groups = launch_groups(input, names, LaunchesBy::Api, &estimates);
   table.notes.push_back(launch_delay_note(groups));
   table.notes.push_back("calls whose GPU operations are in the input");
+  estimates.add_notes(table);
   for (LaunchGroup& group : groups) {
     const Statistics delays = statistics_of(group.delays_ns);
     Table::Row row = table.row();
     row.add(group.launches).add(group.api_ns).add(group.api_ns / static_cast<int64_t>(group.launches));
     row.add(group.api_max_ns).add(group.operations).add(whole_ns(delays.median)).add(delays.total).add(group.negative);
-    row.add(group.gpu_ns).add(group.kernels).add(group.shorts);
+    row.add(group.gpu_ns);
+    estimates.add_cells(row, group.number);
+    row.add(group.kernels).add(group.shorts);
     if (group.kernels > 0) {
       row.add(100 * static_cast<double>(group.shorts) / static_cast<double>(group.kernels));
     } else {

@@ -34,7 +34,8 @@ uint64_t operation_key(const KernelNames& names, const GpuOperation& operation) 
 
 }  // namespace
 
-std::vector<LaunchGroup> launch_groups(const AnalysisInput& input, const EventNames& names, LaunchesBy by) {
+std::vector<LaunchGroup> launch_groups(const AnalysisInput& input, const EventNames& names, LaunchesBy by,
+                                       Estimates* estimates) {
   const Trace& trace = input.trace;
   const KernelNames& kernels = input.views.names();
   std::unordered_map<GroupKey, size_t, GroupHash> by_key;
@@ -49,10 +50,14 @@ std::vector<LaunchGroup> launch_groups(const AnalysisInput& input, const EventNa
       const std::string_view name =
           by == LaunchesBy::Kernel ? operation_name(kernels, operation, input.options.names) : std::string_view();
       const auto [group, is_new] = by_name.try_emplace({api, name}, groups.size());
-      if (is_new) groups.emplace_back().api = api, groups.back().name = name;
+      if (is_new) {
+        LaunchGroup& fresh = groups.emplace_back();
+        fresh.api = api, fresh.name = name, fresh.number = static_cast<uint32_t>(group->second);
+      }
       found->second = group->second;
     }
     LaunchGroup& group = groups[found->second];
+    if (estimates != nullptr) estimates->add(operation, group.number);
     const int64_t api_ns = std::max<int64_t>(0, launch.duration_ns());
     const int64_t gpu_ns = std::max<int64_t>(0, operation.duration_ns());
     const int64_t delay_ns = operation.start_ns - launch.end_ns;
@@ -106,14 +111,17 @@ Table by_kernel(const AnalysisInput& input) {
   table.add_column("Below 0", "delay_negative", CellType::Count);
   table.add_column("GPU time", "gpu_time", CellType::Nanoseconds);
   table.add_column("GPU avg", "gpu_avg", CellType::Nanoseconds);
+  Estimates estimates(input, RowsAre::ByWork);
+  estimates.add_columns(table);
   table.add_column("Short", "short", CellType::Count);
   table.add_column("Launch-bound (%)", "launch_bound_percent", CellType::Real, 1);
   table.add_column("Name", "name", CellType::Text);
   const EventNames& names = input.views.event_names();
-  std::vector<LaunchGroup> groups = launch_groups(input, names, LaunchesBy::Kernel);
+  std::vector<LaunchGroup> groups = launch_groups(input, names, LaunchesBy::Kernel, &estimates);
   table.notes.push_back(launch_delay_note(groups));
   table.notes.push_back(
       "short: kernels below 10us and shorter than their launch call; launch-bound: their share of the kernels");
+  estimates.add_notes(table);
   for (LaunchGroup& group : groups) {
     const Statistics delays = statistics_of(group.delays_ns);
     Table::Row row = table.row();
@@ -125,6 +133,7 @@ Table by_kernel(const AnalysisInput& input) {
     }
     row.add(group.operations).add(delays.min).add(whole_ns(delays.median)).add(whole_ns(delays.mean)).add(delays.max);
     row.add(group.negative).add(group.gpu_ns).add(group.gpu_ns / static_cast<int64_t>(group.operations));
+    estimates.add_cells(row, group.number);
     if (group.kernels > 0) {
       row.add(group.shorts).add(100 * static_cast<double>(group.shorts) / static_cast<double>(group.kernels));
     } else {
@@ -139,6 +148,7 @@ Table by_kernel(const AnalysisInput& input) {
 // 50 us and a delay above 100 us are outliers. It looks at launches by name, leaving out graphs and cooperative launches.
 Table by_hta(const AnalysisInput& input) {
   struct Sum {
+    uint32_t number = 0;  // of its group in the estimates
     uint64_t operations = 0, shorts = 0, slow_calls = 0, late = 0;
     int64_t api_ns = 0, gpu_ns = 0, delay_ns = 0, delay_max_ns = 0;
   };
@@ -146,6 +156,8 @@ Table by_hta(const AnalysisInput& input) {
   table.add_column("Operations", "operations", CellType::Count);
   table.add_column("CPU time", "cpu_time", CellType::Nanoseconds);
   table.add_column("GPU time", "gpu_time", CellType::Nanoseconds);
+  Estimates estimates(input, RowsAre::ByWork);
+  estimates.add_columns(table);
   table.add_column("Delay", "delay", CellType::Nanoseconds);
   table.add_column("Delay max", "delay_max", CellType::Nanoseconds);
   table.add_column("Short", "short", CellType::Count);
@@ -162,7 +174,9 @@ Table by_hta(const AnalysisInput& input) {
       ++left_out;
       return;
     }
-    Sum& sum = sums[operation_name(input.views.names(), operation, input.options.names)];
+    const std::string_view name = operation_name(input.views.names(), operation, input.options.names);
+    Sum& sum = sums.try_emplace(name, Sum{static_cast<uint32_t>(sums.size())}).first->second;
+    estimates.add(operation, sum.number);
     const int64_t delay_ns = std::max<int64_t>(0, operation.start_ns - launch.end_ns);
     ++sum.operations;
     sum.api_ns = add_saturated(sum.api_ns, launch.duration_ns());
@@ -175,12 +189,15 @@ Table by_hta(const AnalysisInput& input) {
   });
   if (left_out > 0)
     table.notes.push_back(fmt::format("{} operations of graphs and cooperative launches left out", left_out));
+  estimates.add_notes(table);
   std::vector<std::pair<std::string_view, Sum>> rows(sums.begin(), sums.end());
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.second.gpu_ns > b.second.gpu_ns; });
   for (const auto& [name, sum] : rows) {
     Table::Row row = table.row();
-    row.add(sum.operations).add(sum.api_ns).add(sum.gpu_ns).add(sum.delay_ns).add(sum.delay_max_ns);
+    row.add(sum.operations).add(sum.api_ns).add(sum.gpu_ns);
+    estimates.add_cells(row, sum.number);
+    row.add(sum.delay_ns).add(sum.delay_max_ns);
     row.add(sum.shorts).add(sum.slow_calls).add(sum.late).add(name);
   }
   return table;
@@ -202,15 +219,23 @@ Table by_nsys(const AnalysisInput& input) {
       table.add_column(fmt::format("{}{} (ns)", part, title),
                        fmt::format("{}_{}_ns", static_cast<char>(part[0] - 'A' + 'a'), key), CellType::Real, 1);
   }
+  Estimates estimates(input, RowsAre::ByWork);
+  estimates.add_columns(table);
   table.add_column("API Name", "api", CellType::Text);
   table.add_column("Kernel Name", "name", CellType::Text);
   using Key = std::tuple<uint32_t, uint32_t, std::string_view, std::string_view>;
-  std::map<Key, std::array<std::vector<int64_t>, 4>> groups;
+  struct Group {
+    uint32_t number = 0;  // in the estimates
+    std::array<std::vector<int64_t>, 4> times;
+  };
+  std::map<Key, Group> groups;
   for_each_launched(input, [&](const GpuOperation& operation, const HostEvent& launch) {
     if (!operation.has_kernel()) return;
-    auto& [t, a, q, k] =
-        groups[{index(launch.thread), index(trace.stream(operation.stream()).device), trace.api_name(launch),
-                operation_name(input.views.names(), operation, input.options.names)}];
+    const Key key{index(launch.thread), index(trace.stream(operation.stream()).device), trace.api_name(launch),
+                  operation_name(input.views.names(), operation, input.options.names)};
+    auto& [number, times] = groups.try_emplace(key, Group{static_cast<uint32_t>(groups.size()), {}}).first->second;
+    auto& [t, a, q, k] = times;
+    estimates.add(operation, number);
     t.push_back(std::max(launch.end_ns, operation.end_ns) - launch.begin_ns);
     a.push_back(launch.duration_ns());
     if (operation.start_ns >= launch.end_ns) q.push_back(operation.start_ns - launch.end_ns);
@@ -219,7 +244,7 @@ Table by_nsys(const AnalysisInput& input) {
   std::vector<std::pair<int64_t, decltype(groups)::iterator>> order;
   for (auto each = groups.begin(); each != groups.end(); ++each) {
     int64_t total = 0;
-    for (const int64_t ns : each->second[0]) total = add_saturated(total, -std::max<int64_t>(0, ns));
+    for (const int64_t ns : each->second.times[0]) total = add_saturated(total, -std::max<int64_t>(0, ns));
     order.emplace_back(total, each);
   }
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -227,8 +252,8 @@ Table by_nsys(const AnalysisInput& input) {
     const auto& [thread, device, api, name] = group->first;
     Table::Row row = table.row();
     row.add(trace.processes[index(trace.threads[thread].process)].pid).add(trace.threads[thread].tid);
-    row.add(trace.devices[device].ordinal).add(group->second[0].size()).add(group->second[2].size());
-    for (std::vector<int64_t>& values : group->second) {
+    row.add(trace.devices[device].ordinal).add(group->second.times[0].size()).add(group->second.times[2].size());
+    for (std::vector<int64_t>& values : group->second.times) {
       const Statistics all = statistics_of(values);
       if (all.count == 0) {
         row.empty().empty().empty().empty().empty();
@@ -240,8 +265,10 @@ Table by_nsys(const AnalysisInput& input) {
             .add(all.stddev);
       }
     }
+    estimates.add_cells(row, group->second.number);
     row.add(api).add(name);
   }
+  estimates.add_notes(table);
   return table;
 }
 

@@ -5,7 +5,7 @@
 //   GPU                         <- delay ->|<--- GPU --->|      delay = GPU start − end of the call, signed, never clipped
 #pragma once
 
-#include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/estimates.h"
 #include "analyzer/model/event_names.h"
 
 #include <cstdint>
@@ -17,6 +17,7 @@ namespace prof::analyzer {
 inline constexpr int64_t kShortKernelNs = 10'000;
 
 struct LaunchGroup {
+  uint32_t number = 0;         // of the group in the estimates
   std::string_view api, name;  // name: of the operation; empty in groups by API
   uint64_t launches = 0;       // calls with at least one operation of the group; each call in one group of its API only
   int64_t api_ns = 0, api_max_ns = 0;
@@ -32,8 +33,10 @@ struct LaunchGroup {
 enum class LaunchesBy { Kernel, Api };
 
 // Linked operations of the selection that overlap its window; most GPU time first, then by name. An operation of a graph has
-// the delay from the graph's launch; the call's own time counts once, for its first operation.
-std::vector<LaunchGroup> launch_groups(const AnalysisInput& input, const EventNames& names, LaunchesBy by);
+// the delay from the graph's launch; the call's own time counts once, for its first operation. Operations also go to the estimates, whose
+// rows are by work.
+std::vector<LaunchGroup> launch_groups(const AnalysisInput& input, const EventNames& names, LaunchesBy by,
+                                       Estimates* estimates = nullptr);
 
 // All groups' delays together: "launch delay of 834 operations: min …, median …, max …, sum …, below zero 9".
 std::string launch_delay_note(const std::vector<LaunchGroup>& groups);

@@ -50,10 +50,13 @@ Table report_nsys_cuda_kern_exec_sum(const AnalysisInput& input) {
   add_statistics_columns(table, "A", "api_");
   add_statistics_columns(table, "Q", "queue_");
   add_statistics_columns(table, "K", "kernel_");
+  Estimates estimates(input, RowsAre::ByWork);
+  estimates.add_columns(table);
   table.add_column("API Name", "api_name", CellType::Text);
   table.add_column("Kernel Name", "kernel_name", CellType::Text);
 
   struct Line {
+    uint32_t number = 0;
     Values total, api, queue, kernel;
   };
   using Key = std::tuple<uint32_t, uint32_t, std::string_view, std::string_view>;  // thread, ordinal, API, kernel
@@ -68,6 +71,8 @@ Table report_nsys_cuda_kern_exec_sum(const AnalysisInput& input) {
       found = &lines[{thread, ordinal, nsys_api_name(trace.api_name(execution.launch)),
                       input.views.names().name(execution.kernel, nsys_names(input))}];
     Line& line = *found;
+    if (line.kernel.empty()) line.number = static_cast<uint32_t>(lines.size());
+    estimates.add(execution.kernel, line.number);
     line.total.add(execution.total_ns());
     line.api.add(execution.api_ns());
     if (execution.queued()) line.queue.add(execution.queue_ns());
@@ -85,8 +90,10 @@ Table report_nsys_cuda_kern_exec_sum(const AnalysisInput& input) {
     row.add(trace.processes[index(thread.process)].pid).add(thread.tid).add(std::get<1>(*key));
     row.add(line->total.count()).add(line->queue.count());
     for (Values* each : {&line->total, &line->api, &line->queue, &line->kernel}) add_statistics(row, *each);
+    estimates.add_cells(row, line->number);
     row.add(std::get<2>(*key)).add(std::get<3>(*key));
   }
+  estimates.add_notes(table);
   return table;
 }
 

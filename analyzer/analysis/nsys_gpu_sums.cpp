@@ -26,22 +26,23 @@ void note_if_empty(Table& table, const char* what) {
 constexpr const char* kNoKernels = "no kernels in the input";
 constexpr const char* kNoMemory = "no copies or memsets in the input";
 
-void add_gpu_lines(const AnalysisInput& input, NsysLines& lines) {
+void add_gpu_lines(const AnalysisInput& input, NsysLines& lines, Estimates& estimates) {
   for (const uint32_t row : selected_operations(input, Order::Model)) {
     const GpuOperation& operation = input.trace.operations[row];
-    lines.add(name_key(input, operation), operation.duration_ns(), [&] {
+    const uint32_t line = lines.add(name_key(input, operation), operation.duration_ns(), [&] {
       return operation.has_kernel() ? Texts{"CUDA_KERNEL", kernel_name(input, operation)}
                                     : Texts{"MEMORY_OPER", nsys_memory_operation(operation)};
     });
+    estimates.add(operation, line);
   }
 }
 
-Table category_table(std::string name, std::string title, std::vector<NsysLine>& lines) {
+Table category_table(std::string name, std::string title, std::vector<NsysLine>& lines, const Estimates& estimates) {
   Table table = nsys_table(std::move(name), std::move(title));
-  add_sum_columns(table, "Instances");
+  add_sum_columns(table, "Instances", &estimates);
   table.add_column("Category", "category", CellType::Text);
   table.add_column("Operation", "operation", CellType::Text);
-  add_lines(table, lines);
+  add_lines(table, lines, &estimates);
   note_if_empty(table, "no CUDA work in the input");
   return table;
 }
@@ -50,23 +51,25 @@ Table category_table(std::string name, std::string title, std::vector<NsysLine>&
 
 Table report_nsys_cuda_gpu_kern_sum(const AnalysisInput& input) {
   Table table = nsys_table("cuda_gpu_kern_sum", "CUDA GPU Kernel Summary");
-  add_sum_columns(table, "Instances");
+  Estimates estimates(input, RowsAre::ByWork);
+  add_sum_columns(table, "Instances", &estimates);
   table.add_column("Name", "name", CellType::Text);
   NsysLines lines;
   for (const uint32_t row : selected_operations(input, Order::Model)) {
     const GpuOperation& operation = input.trace.operations[row];
     if (!operation.has_kernel()) continue;
-    lines.add(name_key(input, operation), operation.duration_ns(),
-              [&] { return Texts{kernel_name(input, operation)}; });
+    estimates.add(operation, lines.add(name_key(input, operation), operation.duration_ns(),
+                                       [&] { return Texts{kernel_name(input, operation)}; }));
   }
-  add_lines(table, lines.lines);
+  add_lines(table, lines.lines, &estimates);
   note_if_empty(table, kNoKernels);
   return table;
 }
 
 Table report_nsys_cuda_gpu_kern_gb_sum(const AnalysisInput& input) {
+  Estimates estimates(input, RowsAre::ByWork);
   Table table = nsys_table("cuda_gpu_kern_gb_sum", "CUDA GPU Kernel/Grid/Block Summary");
-  add_sum_columns(table, "Instances");
+  add_sum_columns(table, "Instances", &estimates);
   table.add_column("GridXYZ", "grid", CellType::Text);
   table.add_column("BlockXYZ", "block", CellType::Text);
   table.add_column("Name", "name", CellType::Text);
@@ -75,28 +78,30 @@ Table report_nsys_cuda_gpu_kern_gb_sum(const AnalysisInput& input) {
     const GpuOperation& operation = input.trace.operations[row];
     if (!operation.has_kernel()) continue;
     const uint64_t named_by = index(input.views.names().named_by(operation));
-    lines.add(named_by << 32 | operation.detail, operation.duration_ns(), [&] {
+    const uint32_t line = lines.add(named_by << 32 | operation.detail, operation.duration_ns(), [&] {
       const Kernel& kernel = input.trace.kernels[operation.detail];
       return Texts{nsys_shape(kernel.grid), nsys_shape(kernel.block), kernel_name(input, operation)};
     });
+    estimates.add(operation, line);
   }
-  add_lines(table, lines.lines);
+  add_lines(table, lines.lines, &estimates);
   note_if_empty(table, kNoKernels);
   return table;
 }
 
 Table report_nsys_cuda_gpu_mem_time_sum(const AnalysisInput& input) {
+  Estimates estimates(input, RowsAre::ByWork);
   Table table = nsys_table("cuda_gpu_mem_time_sum", "CUDA GPU MemOps Summary (by Time)");
-  add_sum_columns(table, "Count");
+  add_sum_columns(table, "Count", &estimates);
   table.add_column("Operation", "operation", CellType::Text);
   NsysLines lines;
   for (const uint32_t row : selected_operations(input, Order::Model)) {
     const GpuOperation& operation = input.trace.operations[row];
     if (operation.has_kernel()) continue;
-    lines.add(name_key(input, operation), operation.duration_ns(),
-              [&] { return Texts{nsys_memory_operation(operation)}; });
+    estimates.add(operation, lines.add(name_key(input, operation), operation.duration_ns(),
+                                       [&] { return Texts{nsys_memory_operation(operation)}; }));
   }
-  add_lines(table, lines.lines);
+  add_lines(table, lines.lines, &estimates);
   note_if_empty(table, kNoMemory);
   return table;
 }
@@ -112,13 +117,16 @@ Table report_nsys_cuda_gpu_mem_size_sum(const AnalysisInput& input) {
                                    {"Max (MB)", "max_mb"},
                                    {"StdDev (MB)", "stddev_mb"}})
     table.add_column(title, key, CellType::Real, kDecimals);
+  Estimates estimates(input, RowsAre::ByWork);
+  estimates.add_megabyte_columns(table);
   table.add_column("Operation", "operation", CellType::Text);
   NsysLines lines;
   for (const uint32_t row : selected_operations(input, Order::Model)) {
     const GpuOperation& operation = input.trace.operations[row];
     if (operation.has_kernel()) continue;
-    lines.add(name_key(input, operation), static_cast<int64_t>(operation.bytes),
-              [&] { return Texts{nsys_memory_operation(operation)}; });
+    const uint32_t line = lines.add(name_key(input, operation), static_cast<int64_t>(operation.bytes),
+                                    [&] { return Texts{nsys_memory_operation(operation)}; });
+    estimates.add(operation, line, static_cast<double>(operation.bytes));
   }
   sort_lines(lines.lines);
   constexpr double kMega = 1e6;
@@ -128,21 +136,25 @@ Table report_nsys_cuda_gpu_mem_size_sum(const AnalysisInput& input) {
     row.add(static_cast<double>(bytes.total) / kMega).add(bytes.count).add(bytes.mean / kMega);
     row.add(bytes.median / kMega).add(static_cast<double>(bytes.min) / kMega);
     row.add(static_cast<double>(bytes.max) / kMega).add(bytes.stddev / kMega);
+    estimates.add_cells(row, line.number, 1 / kMega);
     row.add(std::string_view(line.texts[0]));
   }
+  estimates.add_notes(table);
   note_if_empty(table, kNoMemory);
   return table;
 }
 
 Table report_nsys_cuda_gpu_sum(const AnalysisInput& input) {
   NsysLines lines;
-  add_gpu_lines(input, lines);
-  return category_table("cuda_gpu_sum", "CUDA GPU Summary (Kernels/MemOps)", lines.lines);
+  Estimates estimates(input, RowsAre::ByWork);
+  add_gpu_lines(input, lines, estimates);
+  return category_table("cuda_gpu_sum", "CUDA GPU Summary (Kernels/MemOps)", lines.lines, estimates);
 }
 
 Table report_nsys_cuda_api_gpu_sum(const AnalysisInput& input) {
   NsysLines lines;
-  add_gpu_lines(input, lines);
+  Estimates estimates(input, RowsAre::ByWork);
+  add_gpu_lines(input, lines, estimates);
   constexpr uint64_t kCall = uint64_t{1} << 40;
   for (const uint32_t row : selected_calls(input, Order::Model)) {
     const HostEvent& event = input.trace.host[row];
@@ -150,7 +162,7 @@ Table report_nsys_cuda_api_gpu_sum(const AnalysisInput& input) {
       return Texts{"CUDA_API", std::string(nsys_api_name(input.trace.api_name(event)))};
     });
   }
-  return category_table("cuda_api_gpu_sum", "CUDA Summary (API/Kernels/MemOps)", lines.lines);
+  return category_table("cuda_api_gpu_sum", "CUDA Summary (API/Kernels/MemOps)", lines.lines, estimates);
 }
 
 }  // namespace prof::analyzer

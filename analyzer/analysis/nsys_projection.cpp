@@ -208,13 +208,32 @@ Table report_nsys_nvtx_kern_sum(const AnalysisInput& input) {
     table.add_column(title, key, CellType::Count);
   table.add_column("Total Time", "total_time", CellType::Nanoseconds);
   add_statistics_columns(table);
+  Estimates estimates(input, RowsAre::ByWork);
+  estimates.add_columns(table);
   table.add_column("Kernel Name", "kernel_name", CellType::Text);
 
   std::vector<std::vector<uint32_t>> ranges_of(trace.threads.size());
   for (const uint32_t row : selected_ranges(input, Order::Start))
     ranges_of[index(trace.ranges[row].thread)].push_back(row);
   std::vector<OpenRanges> open;
-  for (std::vector<uint32_t>& rows : ranges_of) open.emplace_back(trace, std::move(rows));
+  for (const std::vector<uint32_t>& rows : ranges_of) open.emplace_back(trace, rows);
+  // What launches of one range are: those of its thread, text and style.
+  std::map<std::array<uint32_t, 4>, uint32_t> strata;
+  const auto stratum = [&](const Range& range) {
+    const Label& label = trace.labels[index(range.label)];
+    return strata
+        .try_emplace({index(range.thread), index(label.domain), index(label.text), static_cast<uint32_t>(range.style)},
+                     static_cast<uint32_t>(strata.size() + 1))
+        .first->second;
+  };
+  {
+    std::vector<OpenRanges> at_launches = open;  // which go forward only, as each thread's rows of Trace::host do
+    estimates.for_each_launch([&](uint32_t row) {
+      const HostEvent& launch = trace.host[row];
+      for (const uint32_t each : at_launches[index(launch.thread)].around(launch))
+        estimates.launch(row, stratum(trace.ranges[each]));
+    });
+  }
   std::vector<uint32_t> kernels;
   for (const uint32_t row : selected_operations(input, Order::Model)) {
     if (trace.operations[row].has_kernel() && trace.operations[row].linked()) kernels.push_back(row);
@@ -223,6 +242,7 @@ Table report_nsys_nvtx_kern_sum(const AnalysisInput& input) {
       merge_runs(std::move(kernels), [&](uint32_t row) { return trace.host[trace.operations[row].launch].begin_ns; });
 
   struct Line {
+    uint32_t number = 0;
     Values kernels;
     std::vector<uint32_t> ranges;  // of each kernel
   };
@@ -242,7 +262,9 @@ Table report_nsys_nvtx_kern_sum(const AnalysisInput& input) {
       if (line == nullptr)
         line = &lines[{index(launch.thread), nsys_range_name(trace, range), range.style,
                        input.views.names().name(operation, nsys_names(input))}];
+      if (line->kernels.empty()) line->number = static_cast<uint32_t>(lines.size());
       line->kernels.add(operation.duration_ns());
+      estimates.add_of(stratum(range), operation, line->number, static_cast<double>(operation.duration_ns()));
       line->ranges.push_back(each);
     }
   }
@@ -263,8 +285,10 @@ Table report_nsys_nvtx_kern_sum(const AnalysisInput& input) {
     row.add(trace.processes[index(thread.process)].pid).add(thread.tid).add(int64_t{instances});
     row.add(line->kernels.count()).add(line->kernels.total());
     add_statistics(row, line->kernels);
+    estimates.add_cells(row, line->number);
     row.add(std::get<3>(*key));
   }
+  estimates.add_notes(table);
   if (outside != 0)
     table.notes.push_back(std::to_string(outside) + " kernels launched outside all ranges are left out");
   note_if_empty(table);

@@ -33,7 +33,7 @@ void add_statistics(Table::Row& row, Values& values) {
   row.add(statistics.mean).add(statistics.median).add(statistics.min).add(statistics.max).add(statistics.stddev);
 }
 
-void add_sum_columns(Table& table, std::string_view count_title) {
+void add_sum_columns(Table& table, std::string_view count_title, const Estimates* estimates) {
   table.add_column("Time (%)", "time_percent", CellType::Real, 1);
   table.add_column("Total Time", "total_time", CellType::Nanoseconds);
   std::string key(count_title);
@@ -41,6 +41,7 @@ void add_sum_columns(Table& table, std::string_view count_title) {
                  [](char c) { return c == ' ' ? '_' : static_cast<char>(c | 32); });
   table.add_column(std::string(count_title), key, CellType::Count);
   add_statistics_columns(table);
+  if (estimates != nullptr) estimates->add_columns(table);
 }
 
 void add_sum(Table::Row& row, Values& values, double all) {
@@ -67,14 +68,16 @@ void sort_lines(std::vector<NsysLine>& lines) {
   });
 }
 
-void add_lines(Table& table, std::vector<NsysLine>& lines) {
+void add_lines(Table& table, std::vector<NsysLine>& lines, const Estimates* estimates) {
   sort_lines(lines);
   const double all = total_of(lines);
   for (NsysLine& line : lines) {
     Table::Row row = table.row();
     add_sum(row, line.values, all);
+    if (estimates != nullptr) estimates->add_cells(row, line.number);
     for (const std::string& text : line.texts) row.add(std::string_view(text));
   }
+  if (estimates != nullptr) estimates->add_notes(table);
 }
 
 NameForm nsys_names(const AnalysisInput& input) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/estimates.h"
 #include "analyzer/analysis/selected_operations.h"
 #include "analyzer/analysis/statistics.h"
 
@@ -40,8 +41,8 @@ void add_statistics_columns(Table& table, std::string_view title_prefix = "", st
 // Empty cells for no values.
 void add_statistics(Table::Row& row, Values& values);
 
-// "Time (%)", "Total Time", the count under its title, and the statistics.
-void add_sum_columns(Table& table, std::string_view count_title);
+// "Time (%)", "Total Time", the count under its title, the statistics, and what they make of all of the run.
+void add_sum_columns(Table& table, std::string_view count_title, const Estimates* estimates = nullptr);
 // `all`: Σ of the totals of the table.
 void add_sum(Table::Row& row, Values& values, double all);
 
@@ -49,6 +50,7 @@ void add_sum(Table::Row& row, Values& values, double all);
 struct NsysLine {
   std::vector<std::string> texts;
   Values values;
+  uint32_t number = 0;  // in the order in which lines came up: their group in estimates
 };
 // Values grouped by texts that are only made when a number that stands for them (a KernelId, an api …) is first seen.
 class NsysLines {
@@ -57,12 +59,17 @@ class NsysLines {
     const auto [found, added] = of_key_.try_emplace(key, 0);
     if (added) {
       const auto [line, fresh] = of_texts_.try_emplace(texts(), static_cast<uint32_t>(lines.size()));
-      if (fresh) lines.push_back({line->first, {}});
+      if (fresh) lines.push_back({line->first, {}, line->second});
       found->second = line->second;
     }
     return lines[found->second];
   }
-  template <class Texts> void add(uint64_t key, int64_t value, Texts&& texts) { line(key, texts).values.add(value); }
+  // The number of the line.
+  template <class Texts> uint32_t add(uint64_t key, int64_t value, Texts&& texts) {
+    NsysLine& line = this->line(key, texts);
+    line.values.add(value);
+    return line.number;
+  }
 
   std::vector<NsysLine> lines;
 
@@ -74,8 +81,8 @@ class NsysLines {
 double total_of(const std::vector<NsysLine>& lines);
 // By total, then count, both descending, then the texts, last first.
 void sort_lines(std::vector<NsysLine>& lines);
-// Rows of add_sum() and the texts.
-void add_lines(Table& table, std::vector<NsysLine>& lines);
+// Rows of add_sum(), estimates and the texts; what the estimates say of themselves.
+void add_lines(Table& table, std::vector<NsysLine>& lines, const Estimates* estimates = nullptr);
 
 // Full names unless --names says otherwise.
 NameForm nsys_names(const AnalysisInput& input);

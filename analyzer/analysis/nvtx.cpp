@@ -1,5 +1,7 @@
 // nvtx: the GPU time that belongs to each NVTX range and annotation, by text or (--group-by path) by chain of open ranges.
 // Definitions: docs/reports/nvtx.md.
+#include "analyzer/analysis/estimates.h"
+#include "analyzer/analysis/graph_launches.h"
 #include "analyzer/analysis/range_projection.h"
 #include "analyzer/model/event_names.h"
 #include "analyzer/model/event_tree.h"
@@ -50,6 +52,7 @@ class NamedPaths {
 };
 
 struct Sums {
+  uint32_t number = 0;  // of its group in the estimates
   uint64_t count = 0, with_gpu = 0, levels = 0, operations = 0;
   int64_t cpu_ns = 0, span_ns = 0, busy_ns = 0, sum_ns = 0;
   int64_t first_ns = INT64_MAX;
@@ -71,6 +74,29 @@ void add(Sums& sums, const Range& range, const Projection& projection) {
   sums.span_ns = add_times(sums.span_ns, projection.span_ns());
   sums.busy_ns = add_times(sums.busy_ns, projection.busy_ns);
   sums.sum_ns = add_times(sums.sum_ns, projection.sum_ns);
+}
+
+// A launch belongs to every range around it, and so do its operations; with --captured operations to those around the call that captured
+// them. `group_of`: by row of Trace::ranges, kNone where a range has no row in the table.
+void extrapolate(const AnalysisInput& input, const std::vector<uint32_t>& group_of, Estimates& estimates) {
+  const Trace& trace = input.trace;
+  const auto for_each_group = [&](uint32_t call, auto&& take) {
+    uint32_t range = call == kNone ? kNone : input.views.range_of_call()[call];
+    for (; range != kNone; range = trace.ranges[range].parent) {
+      if (group_of[range] != kNone) take(group_of[range]);
+    }
+  };
+  estimates.for_each_launch([&](uint32_t row) {
+    if (!input.options.captured) for_each_group(row, [&](uint32_t group) { estimates.launch(row, group); });
+  });
+  for (uint32_t row = 0; row < trace.operations.size(); ++row) {
+    const GpuOperation& operation = trace.operations[row];
+    if (!input.selection.has_stream(trace, trace.stream(operation.stream())) ||
+        !input.selection.nvtx.has_operation(row))
+      continue;
+    for_each_group(call_of(trace, input.views, operation, input.options.captured),
+                   [&](uint32_t group) { estimates.add(operation, group); });
+  }
 }
 
 }  // namespace
@@ -97,12 +123,21 @@ Table report_nvtx(const AnalysisInput& input) {
   std::map<Key, Sums> groups;
   const auto group = [&](const Range& range) -> Sums& {
     const bool path = by_path && range.style == RangeStyle::PushPop;
-    return groups[{path ? paths.of(range.path) : static_cast<uint32_t>(names.of(range)),
-                   index(trace.labels[index(range.label)].domain), range.style}];
+    const Key key{path ? paths.of(range.path) : static_cast<uint32_t>(names.of(range)),
+                  index(trace.labels[index(range.label)].domain), range.style};
+    const auto [found, added] = groups.try_emplace(key);
+    if (added) found->second.number = static_cast<uint32_t>(groups.size());
+    return found->second;
   };
   for (size_t i = 0; i < nested.size(); ++i)
     add(group(trace.ranges[nested[i]]), trace.ranges[nested[i]], projections[i]);
   for (const uint32_t row : rows) add(group(trace.ranges[row]), trace.ranges[row], {});
+  Estimates estimates(input, input.options.captured ? RowsAre::ByWork : RowsAre::ByLaunch);
+  if (estimates.any()) {
+    std::vector<uint32_t> group_of(trace.ranges.size(), kNone);
+    for (const uint32_t row : nested) group_of[row] = group(trace.ranges[row]).number;
+    extrapolate(input, group_of, estimates);
+  }
 
   Table table("nvtx", by_path ? "GPU time of ranges by path" : "GPU time of ranges by text");
   table.add_column(by_path ? "Path" : "Range", by_path ? "path" : "range", CellType::Text);
@@ -118,6 +153,7 @@ Table report_nvtx(const AnalysisInput& input) {
   table.add_column("Busy (% of span)", "busy_percent", CellType::Real, 1);
   table.add_column("GPU sum", "gpu_sum", CellType::Nanoseconds);
   table.add_column("GPU ops", "gpu_operations", CellType::Count);
+  estimates.add_columns(table);
   std::vector<const std::pair<const Key, Sums>*> order;
   for (const auto& each : groups) order.push_back(&each);
   std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
@@ -137,16 +173,19 @@ Table report_nvtx(const AnalysisInput& input) {
     row.add(sums.cpu_ns);
     if (sums.with_gpu == 0) {
       row.empty().empty().empty().empty();
-      if (nests) row.add(uint64_t{0});
+      nests ? row.add(uint64_t{0}) : row.empty();
+      nests ? estimates.add_cells(row, sums.number) : estimates.add_no_cells(row);
       continue;
     }
     row.add(sums.span_ns).add(sums.busy_ns);
     sums.span_ns > 0 ? row.add(100 * static_cast<double>(sums.busy_ns) / static_cast<double>(sums.span_ns))
                      : row.empty();
     row.add(sums.sum_ns).add(sums.operations);
+    estimates.add_cells(row, sums.number);
   }
   table.notes.push_back(
       "span: first start to last end of the operations launched inside; busy: their union; added over instances");
+  estimates.add_notes(table);
   if (input.options.captured)
     table.notes.push_back("operations of CUDA graphs count in the ranges that captured them, where these are known");
   if (groups.empty()) table.notes.push_back("no NVTX ranges or annotations; operators are in report ops");

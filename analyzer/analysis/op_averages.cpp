@@ -46,7 +46,8 @@ class Averager {
         stacks_(trace_, input.views.forward_backward()),
         flops_(trace_) {}
 
-  OpAverages run() {
+  OpAverages run(Estimates* estimates) {
+    if (estimates != nullptr && estimates->any()) row_of_node_.assign(tree_.size(), kNone);
     const bool reference = input_.options.definitions == Definitions::Reference;
     device_ = device_times(trace_, tree_, !reference, [&](const GpuOperation& o) { return selected(o); });
     memory_ = node_memory(trace_, tree_, reference);
@@ -54,8 +55,11 @@ class Averager {
     for (const Process& process : trace_.processes) {
       for (uint32_t row = process.start_end_ranges.first; row < process.start_end_ranges.last; ++row) add_async(row);
     }
+    if (!row_of_node_.empty()) extrapolate_launches(*estimates);
     for (const GpuOperation& operation : trace_.operations) {
-      if (selected(operation)) add_operation(operation);
+      if (!selected(operation)) continue;
+      const uint32_t row = add_operation(operation);
+      if (!row_of_node_.empty()) extrapolate(operation, row, *estimates);
     }
     for (const GpuAnnotation& annotation : trace_.gpu_annotations) add_annotation(annotation);
     for (const uint32_t row : memory_.outside) add_memory(trace_.memory[row]);
@@ -88,7 +92,10 @@ class Averager {
   template <class Describe> OpAverage& row_of(const Key& key, Describe describe) {
     if (!(key == last_key_) || last_row_ == kNone) {
       const auto [found, added] = rows_.try_emplace(key, static_cast<uint32_t>(answer_.rows.size()));
-      if (added) describe(answer_.rows.emplace_back());
+      if (added) {
+        describe(answer_.rows.emplace_back());
+        answer_.rows.back().number = found->second;
+      }
       last_key_ = key, last_row_ = found->second;
     }
     return answer_.rows[last_row_];
@@ -176,6 +183,7 @@ class Averager {
     const StringId name = tree_.name(node);
     const Key key = host_key(thread, 0, name, range, tree_[node].row());
     OpAverage& row = row_of(key, [&](OpAverage& fresh) { describe_host(fresh, key, name); });
+    if (!row_of_node_.empty()) row_of_node_[node] = last_row_;
     if (count(row, begin_ns, end_ns, total_ns)) {
       row.top_level = tree_[node].parent == kNone;
       row.thread = index(thread);
@@ -209,8 +217,9 @@ class Averager {
     row.cpu_ns = add_times(row.cpu_ns, total_ns);
   }
 
-  void add_on_device(uint32_t what, ProcessId process, int64_t start_ns, int64_t end_ns, uint32_t name,
-                     std::string_view text) {
+  // The number of the row.
+  uint32_t add_on_device(uint32_t what, ProcessId process, int64_t start_ns, int64_t end_ns, uint32_t name,
+                         std::string_view text) {
     Key key{name, what, 0, 0, 0, 0, 0};
     if (grouping_.node) key.process = index(process);
     OpAverage& row = row_of(key, [&](OpAverage& fresh) {
@@ -224,9 +233,10 @@ class Averager {
     row.device_ns = add_times(row.device_ns, length_ns);
     row.self_device_ns = row.device_ns;
     if (what == 1) answer_.self_device_ns = add_times(answer_.self_device_ns, length_ns);
+    return last_row_;
   }
 
-  void add_operation(const GpuOperation& operation) {
+  uint32_t add_operation(const GpuOperation& operation) {
     const bool kernel = operation.has_kernel();
     const KernelId named_by = kernel ? input_.views.names().named_by(operation) : KernelId{};
     const uint64_t same = uint64_t{kernel ? index(named_by) : operation.detail} << 2 | operation.kind_bits;
@@ -235,8 +245,32 @@ class Averager {
       const std::string name = kineto_name(input_.views.names(), operation);
       found = operation_ids_.emplace(same, texts_.intern(name)).first;
     }
-    add_on_device(1, trace_.process_of(operation.stream()), operation.start_ns, operation.end_ns,
-                  static_cast<uint32_t>(found->second), texts_[found->second]);
+    return add_on_device(1, trace_.process_of(operation.stream()), operation.start_ns, operation.end_ns,
+                         static_cast<uint32_t>(found->second), texts_[found->second]);
+  }
+
+  // take(group) for each that has part in what a launch call does: that of its node, and those of the nodes around it.
+  template <class Take> void for_each_group(uint32_t call, Take&& take) const {
+    const bool at_calls = input_.options.definitions != Definitions::Reference;
+    uint32_t node = node_of_launch(tree_, call, at_calls);
+    if (node != kNone && row_of_node_[node] != kNone) take(OpAverages::self_group(row_of_node_[node]));
+    for (; node != kNone; node = tree_[node].parent) {
+      if (row_of_node_[node] != kNone) take(OpAverages::total_group(row_of_node_[node]));
+    }
+  }
+
+  // Rows of operations are by work: any launch may belong to them.
+  static constexpr uint32_t kAnyLaunch = kNone;
+  void extrapolate_launches(Estimates& estimates) const {
+    estimates.for_each_launch([&](uint32_t row) {
+      estimates.launch(row, kAnyLaunch);
+      for_each_group(row, [&](uint32_t group) { estimates.launch(row, group); });
+    });
+  }
+  void extrapolate(const GpuOperation& operation, uint32_t row, Estimates& estimates) const {
+    estimates.add_of(kAnyLaunch, operation, OpAverages::device_group(row),
+                     static_cast<double>(operation.duration_ns()));
+    if (operation.linked()) for_each_group(operation.launch, [&](uint32_t group) { estimates.add(operation, group); });
   }
 
   void add_annotation(const GpuAnnotation& annotation) {
@@ -285,6 +319,7 @@ class Averager {
   std::unordered_map<uint32_t, uint32_t> call_stack_ids_;  // StackId -> text
   std::unordered_map<uint64_t, StringId> operation_ids_;
   std::unordered_map<Key, uint32_t, KeyHash> rows_;
+  std::vector<uint32_t> row_of_node_;  // kNone: not selected; empty where there is nothing to extrapolate
   Key last_key_;
   uint32_t last_row_ = kNone;
 };
@@ -314,8 +349,8 @@ OpGrouping op_grouping(const std::vector<std::string>& words) {
   return grouping;
 }
 
-OpAverages op_averages(const AnalysisInput& input, const OpGrouping& grouping) {
-  return Averager(input, grouping).run();
+OpAverages op_averages(const AnalysisInput& input, const OpGrouping& grouping, Estimates* estimates) {
+  return Averager(input, grouping).run(estimates);
 }
 
 std::string kineto_name(const KernelNames& names, const GpuOperation& operation) {

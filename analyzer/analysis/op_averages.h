@@ -2,7 +2,7 @@
 // (model/event_tree.h), GPU operations and allocations. Called by the report `ops`; prints nothing.
 #pragma once
 
-#include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/estimates.h"
 #include "analyzer/model/event_tree.h"
 
 #include <mutex>
@@ -22,6 +22,7 @@ struct OpGrouping {
 OpGrouping op_grouping(const std::vector<std::string>& words);
 
 struct OpAverage {
+  uint32_t number = 0;  // of its groups in the estimates: OpAverages says which they are
   std::string name;
   bool on_device = false;   // a kernel, copy, memset, or an annotation as the GPU's side shows it
   bool annotation = false;  // the latter: its time is that of operations which have rows of their own
@@ -38,13 +39,19 @@ struct OpAverage {
 };
 
 struct OpAverages {
+  // Of the row with that number: the GPU time of what it launched itself, of what was launched inside it, of a row on the device.
+  static uint32_t self_group(uint32_t number) { return 3 * number; }
+  static uint32_t total_group(uint32_t number) { return 3 * number + 1; }
+  static uint32_t device_group(uint32_t number) { return 3 * number + 2; }
+
   std::vector<OpAverage> rows;  // by first event
   int64_t self_cpu_ns = 0;      // of all rows but the profiler's own work, which is inside others' time already
   int64_t self_device_ns = 0;   // of GPU operations, each once
   uint64_t filtered = 0, merged = 0, frames_left_out = 0, overhead_events = 0, annotations = 0;
 };
 
-OpAverages op_averages(const AnalysisInput& input, const OpGrouping& grouping);
+// GPU times also go to the estimates, whose rows are by launch.
+OpAverages op_averages(const AnalysisInput& input, const OpGrouping& grouping, Estimates* estimates = nullptr);
 
 // The name Kineto gives an operation: the kernel's full name, "Memcpy HtoD (Pageable -> Device)", "Memset (Device)".
 std::string kineto_name(const KernelNames& names, const GpuOperation& operation);

@@ -54,7 +54,7 @@ int64_t node_id(const Trace& trace, uint32_t process) {
   return error == std::errc() && end == rank.data() + rank.size() ? number : int64_t{process};
 }
 
-void declare_operator_columns(Table& table) {
+void declare_operator_columns(Table& table, const Estimates& estimates) {
   const auto add = [&](const char* title, const char* key, CellType type) { table.add_column(title, key, type, 2); };
   add("Name", "name", CellType::Text);
   add("Self CPU %", "self_cpu_percent", CellType::Real);
@@ -66,6 +66,8 @@ void declare_operator_columns(Table& table) {
   add("Self CUDA %", "self_device_percent", CellType::Real);
   add("CUDA total", "device_time_total", CellType::Nanoseconds);
   add("CUDA time avg", "device_time", CellType::Nanoseconds);
+  estimates.add_columns(table, "Self CUDA", "self_device");
+  estimates.add_columns(table, "CUDA", "device");
   add("CPU Mem", "cpu_memory_usage", CellType::Count);
   add("Self CPU Mem", "self_cpu_memory_usage", CellType::Count);
   add("CUDA Mem", "device_memory_usage", CellType::Count);
@@ -97,7 +99,7 @@ void declare_operator_columns(Table& table) {
 }
 
 void add_row(Table& table, const AnalysisInput& input, const OpAverage& op, const OpAverages& all,
-             const OpGrouping& grouping) {
+             const OpGrouping& grouping, const Estimates& estimates) {
   const auto share = [](Table::Row& row, int64_t ns, int64_t of_ns) {
     if (of_ns <= 0) {
       row.empty();
@@ -116,6 +118,15 @@ void add_row(Table& table, const AnalysisInput& input, const OpAverage& op, cons
   row.add(op.cpu_ns).add(average(op.cpu_ns)).add(op.self_device_ns);
   share(row, op.self_device_ns, all.self_device_ns);
   row.add(op.device_ns).add(average(op.device_ns));
+  if (op.annotation) {
+    estimates.add_no_cells(row), estimates.add_no_cells(row);
+  } else if (op.on_device) {
+    const Extrapolated estimate = estimates.of(OpAverages::device_group(op.number));
+    estimates.add_cells(row, estimate), estimates.add_cells(row, estimate);
+  } else {
+    estimates.add_cells(row, OpAverages::self_group(op.number));
+    estimates.add_cells(row, OpAverages::total_group(op.number));
+  }
   row.add(op.memory.host).add(op.self_memory.host).add(op.memory.device).add(op.self_memory.device);
   row.add(op.count).add(op.min_ns).add(op.max_ns);
   row.add(op.flops).add(std::string_view(op.on_device ? "CUDA" : "CPU"));
@@ -158,17 +169,19 @@ std::string total_note(const OpAverages& all, bool with_memory) {
 
 Table report_ops(const AnalysisInput& input) {
   const OpGrouping grouping = op_grouping(input.options.group_by);
-  const OpAverages averages = op_averages(input, grouping);
+  Estimates estimates(input, RowsAre::ByLaunch);
+  const OpAverages averages = op_averages(input, grouping, &estimates);
   Table table("ops", "Operators, calls and GPU operations by name");
-  declare_operator_columns(table);
+  declare_operator_columns(table, estimates);
   table.text_limit = 100;
   for (const OpAverage& row : averages.rows) {
-    if (!input.options.top_level || row.top_level) add_row(table, input, row, averages, grouping);
+    if (!input.options.top_level || row.top_level) add_row(table, input, row, averages, grouping, estimates);
   }
-  table.text_form = [layout = layout_of(input, averages, grouping)](const Table& cut) {
-    return torch_table(cut, layout);
-  };
+  TorchLayout layout = layout_of(input, averages, grouping);
+  layout.with_estimates = layout.with_device && estimates.any();
+  table.text_form = [layout](const Table& cut) { return torch_table(cut, layout); };
   table.notes.push_back(total_note(averages, !input.trace.memory.empty()));
+  estimates.add_notes(table);
   const auto note = [&](const char* what, uint64_t count) {
     if (count != 0) table.notes.push_back(fmt::format("{}: {}", what, count));
   };

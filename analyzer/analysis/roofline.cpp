@@ -102,7 +102,7 @@ RoofBound roof_bound(const PeakSums& sums) {
   return sums.compute_bound_ns * 2 >= sums.ideal_ns ? RoofBound::Compute : RoofBound::Memory;
 }
 
-Roofline roofline(const AnalysisInput& input) {
+Roofline roofline(const AnalysisInput& input, Estimates& estimates) {
   const RoofGroup group = roof_group(input.options.group_by);
   const Trace& trace = input.trace;
   const KernelCosts costs(trace, input.views, data_type(input.options.dtype));
@@ -133,7 +133,7 @@ Roofline roofline(const AnalysisInput& input) {
               row_of.try_emplace(fmt::format("{} {}", device, name), static_cast<uint32_t>(answer.points.size()));
           if (added) {
             RoofPoint& point = answer.points.emplace_back();
-            point.name = std::move(name), point.device = device;
+            point.name = std::move(name), point.device = device, point.number = found->second;
             times.emplace_back();
           }
           at = found->second;
@@ -141,6 +141,7 @@ Roofline roofline(const AnalysisInput& input) {
         }
         answer.points[at].sums.add(costs.of(row), operation.duration_ns(), answer.peaks.of_device[device]);
         times[at].add(operation.start_ns, operation.end_ns);
+        estimates.add(operation, at);
       });
   for (size_t i = 0; i < answer.points.size(); ++i) {
     RoofPoint& point = answer.points[i];
@@ -155,13 +156,15 @@ Roofline roofline(const AnalysisInput& input) {
 }
 
 Table report_roofline(const AnalysisInput& input) {
-  const Roofline answer = roofline(input);
+  Estimates estimates(input, RowsAre::ByWork);
+  const Roofline answer = roofline(input, estimates);
   const Trace& trace = input.trace;
   Table table("roofline", "Kernels, operators or ranges below the roof of their device");
   table.add_column("Pid", "pid", CellType::Count);
   table.add_column("Device", "device", CellType::Count);
   table.add_column("Kernels", "kernels", CellType::Count);
   table.add_column("Time", "time", CellType::Nanoseconds);
+  estimates.add_columns(table);
   table.add_column("FLOP/byte", "intensity", CellType::Real, 2);
   table.add_column("TFLOP/s", "attained_tflops", CellType::Real, 2);
   table.add_column("Attainable", "attainable_tflops", CellType::Real, 2);
@@ -181,6 +184,7 @@ Table report_roofline(const AnalysisInput& input) {
     const auto real = [&](std::optional<double> value) { value ? row.add(*value) : row.empty(); };
     const auto text = [&](std::string_view value) { value.empty() ? row.empty() : row.add(value); };
     row.add(trace.processes[index(device.process)].pid).add(device.ordinal).add(sums.count).add(point.time_ns);
+    estimates.add_cells(row, point.number);
     real(sums.intensity()), real(sums.tera_flops()), real(point.attainable_tera), real(sums.giga_bytes());
     real(sums.flops_percent()), real(sums.bytes_percent());
     text(roof_bound_name(point.bound));
@@ -193,6 +197,7 @@ Table report_roofline(const AnalysisInput& input) {
   for (const Window& window : report_windows(input)) {
     if (table.notes.size() < 20) table.notes.push_back(window_note(window));
   }
+  estimates.add_notes(table);
   table.notes.insert(table.notes.end(), answer.peaks.notes.begin(), answer.peaks.notes.end());
   table.notes.push_back(fmt::format("lost {} of the {} of kernels with numbers; {} of kernels in all",
                                     scaled_time(lost_ns), scaled_time(judged_ns), scaled_time(total_ns)));

@@ -2,7 +2,7 @@
 // and for tests.
 #pragma once
 
-#include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/estimates.h"
 #include "analyzer/analysis/peak_rates.h"
 
 #include <cstdint>
@@ -21,6 +21,7 @@ RoofBound roof_bound(const PeakSums& sums);
 struct RoofPoint {
   std::string name;
   uint32_t device = 0;  // DeviceId
+  uint32_t number = 0;  // of its group in the estimates
   PeakSums sums;
   // Of kernels the sum of their durations; of operators and ranges the union of what ran for them, helpers too.
   int64_t time_ns = 0;
@@ -36,6 +37,7 @@ struct Roofline {
 };
 
 // `--group-by`: kernel (default), op, shape (operators by their shapes) or range (the innermost NVTX range or annotation).
-Roofline roofline(const AnalysisInput& input);
+// Kernels also go to the estimates, whose rows are by work.
+Roofline roofline(const AnalysisInput& input, Estimates& estimates);
 
 }  // namespace prof::analyzer

@@ -2,6 +2,7 @@
 
 #include "analyzer/analysis/gaps.h"
 #include "analyzer/analysis/selected_operations.h"
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/analysis/window.h"
 #include "analyzer/model/event_tree.h"
 #include "analyzer/model/op_stacks.h"
@@ -46,8 +47,16 @@ class StackSums {
     }
     last_->value += value, ++last_->count;
   }
+  void add(StackId stack, uint32_t leaf, const GpuOperation& operation, int64_t value, Estimates& estimates) {
+    add(stack, leaf, value);
+    if (!estimates.any()) return;
+    if (last_->group == kNone) last_->group = groups_++;
+    estimates.add(operation, last_->group, static_cast<double>(value));
+  }
 
-  StackTree take(std::string_view metric, std::string_view unit) {
+  StackTree take(std::string_view metric, std::string_view unit, std::shared_ptr<const Estimates> estimates) {
+    const bool estimated = estimates != nullptr && estimates->any();
+    answer_.estimates = std::move(estimates);
     CallTree& tree = answer_.tree;
     tree.metric = metric, tree.unit = unit;
     std::vector<std::pair<uint64_t, Sum>> sums(sums_.begin(), sums_.end());
@@ -56,18 +65,31 @@ class StackSums {
     std::vector<uint32_t> frames;  // row of merged -> row of tree
     uint64_t last_stack = UINT64_MAX;
     uint32_t node = 0;
-    for (const auto& [key, sum] : sums) {
+    for (auto& [key, sum] : sums) {
+      if (estimated) sum.value = whole_ns(answer_.estimates->of(sum.group).total);
       if (key >> 32 != last_stack) {
         last_stack = key >> 32;
         node = 0;
         const std::span<const uint32_t> rows = merged.of(static_cast<StackId>(last_stack));
         for (size_t i = rows.size(); i-- > 0;) node = tree.child(node, frame(merged, rows[i], frames));
       }
-      TreeNode& leaf = tree.node(tree.child(node, static_cast<uint32_t>(key)));
+      const uint32_t at = tree.child(node, static_cast<uint32_t>(key));
+      if (estimated) {
+        if (answer_.groups.size() <= at) answer_.groups.resize(at + size_t{1});
+        answer_.groups[at].push_back(sum.group);
+      }
+      TreeNode& leaf = tree.node(at);
       leaf.value += sum.value, leaf.count += sum.count;
       if (last_stack == 0) answer_.without_stack += sum.value;
     }
-    answer_.notes = merged.notes();
+    if (estimated) {
+      answer_.groups.resize(tree.nodes().size());
+      answer_.notes = answer_.estimates->notes();
+      answer_.notes.back() +=
+          "; all values are estimates, with the weight of a launch's kernel; counts are of what was timed";
+    }
+    const std::vector<std::string> of_stacks = merged.notes();
+    answer_.notes.insert(answer_.notes.end(), of_stacks.begin(), of_stacks.end());
     return std::move(answer_);
   }
 
@@ -75,6 +97,7 @@ class StackSums {
   struct Sum {
     int64_t value = 0;
     uint64_t count = 0;
+    uint32_t group = kNone;  // in the estimates
   };
   uint32_t frame(const MergedStacks& merged, uint32_t row, std::vector<uint32_t>& frames) {
     if (row >= frames.size()) frames.resize(row + size_t{1});
@@ -91,6 +114,7 @@ class StackSums {
   CallStacks& stacks_;
   StackTree answer_;
   std::unordered_map<uint64_t, Sum> sums_;
+  uint32_t groups_ = 0;
   uint64_t last_key_ = 0;
   Sum* last_ = nullptr;
 };
@@ -159,7 +183,11 @@ class Taker {
     }
     const bool bytes = metric == StackMetric::Bytes || metric == StackMetric::AllocatedBytes;
     const std::string_view name = metric_name(metric);
-    StackTree answer = sums_.take(name, bytes ? "bytes" : metric == StackMetric::Launches ? "count" : "nanoseconds");
+    StackTree answer = sums_.take(name,
+                                  bytes                             ? "bytes"
+                                  : metric == StackMetric::Launches ? "count"
+                                                                    : "nanoseconds",
+                                  std::move(estimates_));
     for (const Window& window : windows_) {
       if (windows_.size() <= 20) answer.notes.push_back(window_note(window));
     }
@@ -169,13 +197,15 @@ class Taker {
 
  private:
   void operations(bool bytes) {
+    estimates_ = std::make_shared<Estimates>(input_, RowsAre::ByWork);
     for_each_selected(
         input_, [](StreamId) { return true; },
         [&](uint32_t, const GpuOperation& operation) {
           if (!everything_ && !wanted_.contains(operation.start_ns)) return;
           if (bytes && operation.has_kernel()) return;
           const int64_t value = bytes ? static_cast<int64_t>(operation.bytes) : operation.duration_ns();
-          sums_.add(input_.views.stacks().of_operation(operation), leaves_.of(operation), value);
+          sums_.add(input_.views.stacks().of_operation(operation), leaves_.of(operation), operation, value,
+                    *estimates_);
         });
   }
 
@@ -214,6 +244,7 @@ class Taker {
   const AnalysisInput& input_;
   const Trace& trace_;
   StackSums sums_;
+  std::shared_ptr<Estimates> estimates_;
   Leaves leaves_;
   const bool everything_;
   std::vector<Window> windows_;
@@ -231,6 +262,27 @@ StackMetric stack_metric(std::string_view word) {
   throw std::runtime_error(
       fmt::format("--metric: '{}' is none of {}; reports stacks also know self_cpu_time_total and self_cuda_time_total",
                   word, words));
+}
+
+void StackTree::add_half_column(Table& table, const std::string& key) const {
+  if (!estimated()) return;
+  table.add_column("+- (95 %)", key + "_half_width",
+                   tree.unit == "nanoseconds" ? CellType::Nanoseconds : CellType::Count);
+}
+
+void StackTree::add_half_cell(Table::Row& row, const std::vector<uint32_t>& of_groups) const {
+  if (!estimated()) return;
+  const Extrapolated estimate = estimates->of(of_groups);
+  estimate.known() && estimate.half >= 0 ? row.add(whole_ns(estimate.half)) : row.empty();
+}
+
+std::vector<std::vector<uint32_t>> StackTree::groups_below() const {
+  std::vector<std::vector<uint32_t>> below = groups;
+  for (size_t n = below.size(); n-- > 1;) {  // children behind their parents
+    std::vector<uint32_t>& above = below[tree.nodes()[n].parent];
+    above.insert(above.end(), below[n].begin(), below[n].end());
+  }
+  return below;
 }
 
 StackTree stack_tree(const AnalysisInput& input, StackMetric metric) { return Taker(input).take(metric); }

@@ -2,10 +2,11 @@
 // flame. Definitions: docs/reports/stacks.md.
 #pragma once
 
-#include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/estimates.h"
 #include "analyzer/model/call_tree.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,16 @@ struct StackTree {
   CallTree tree;
   int64_t without_stack = 0;  // part of the value whose stack is not known: directly below the root
   std::vector<std::string> notes;
+
+  // Where GPU times were taken in bursts, values of GPU operations are extrapolated to all of the run: each node's groups.
+  std::shared_ptr<const Estimates> estimates;
+  std::vector<std::vector<uint32_t>> groups;  // by node; empty where nothing is extrapolated
+  bool estimated() const { return !groups.empty(); }
+  // "+- (95 %)", behind the column of a value, and its cell: of the sum of groups.
+  void add_half_column(Table& table, const std::string& key) const;
+  void add_half_cell(Table::Row& row, const std::vector<uint32_t>& of_groups) const;
+  // By node: its own groups and those of all below.
+  std::vector<std::vector<uint32_t>> groups_below() const;
 };
 
 StackTree stack_tree(const AnalysisInput& input, StackMetric metric);

@@ -38,6 +38,7 @@ Table report_stacks(const AnalysisInput& input) {
   const CallTree& tree = answer.tree;
   Table table("stacks", fmt::format("{} by call stack", tree.metric));
   table.add_column("Value", "value", cell_of(tree));
+  answer.add_half_column(table, "value");
   table.add_column("Share (%)", "share_percent", CellType::Real, 2);
   table.add_column("Count", "count", CellType::Count);
   table.add_column("Stack", "stack", CellType::Text);
@@ -58,6 +59,7 @@ Table report_stacks(const AnalysisInput& input) {
     for (size_t i = path.size(); i-- > 0;) text += tree_frame_text(tree, tree.frames()[path[i]]) + (i == 0 ? "" : ";");
     Table::Row row = table.row();
     row.add(node.value);
+    if (answer.estimated()) answer.add_half_cell(row, answer.groups[n]);
     all <= 0 ? row.empty() : row.add(100 * static_cast<double>(node.value) / static_cast<double>(all));
     row.add(node.count).add(std::string_view(text));
   }

@@ -100,8 +100,8 @@ void add_estimate(Table::Row& row, const Extrapolated* estimate) {
     row.empty().empty().empty();
     return;
   }
-  row.add(whole_ns(estimate->operations)).add(whole_ns(estimate->total_ns));
-  estimate->half_ns < 0 ? row.empty() : row.add(whole_ns(estimate->half_ns));
+  row.add(whole_ns(estimate->operations)).add(whole_ns(estimate->total));
+  estimate->half < 0 ? row.empty() : row.add(whole_ns(estimate->half));
 }
 
 std::string gpu_name(const KernelNames& names, uint64_t key, NameForm form) {
@@ -187,8 +187,19 @@ std::vector<SummarySection> summarize(const Trace& trace, const KernelNames& nam
 
 std::optional<ExtrapolatedSummary> extrapolate(const Trace& trace, const KernelNames& names, ProcessId process,
                                                NameForm form) {
-  Extrapolation extrapolation(trace, process);
-  if (!extrapolation.applies()) return {};
+  if (budget_of(trace.processes[index(process)]).empty()) return {};
+  const Bursts bursts(trace);
+  Extrapolation extrapolation(trace, bursts);
+  uint64_t launches = 0, timed = 0;
+  for (const Thread& thread : trace.threads) {
+    if (thread.process != process) continue;
+    for (uint32_t row = thread.host.first; row < thread.host.last; ++row) {
+      extrapolation.launch(row, 0);
+      launches += bursts.kind_of(row) == kNone ? 0 : 1;
+      timed += bursts.burst_of(row) == kNone ? 0 : 1;
+    }
+  }
+  if (launches == 0) return {};
   std::map<std::string, uint32_t> groups;
   std::unordered_map<uint64_t, uint32_t> group_of;
   for (const GpuOperation& operation : trace.operations) {
@@ -198,16 +209,19 @@ std::optional<ExtrapolatedSummary> extrapolate(const Trace& trace, const KernelN
       found->second =
           groups.try_emplace(gpu_name(names, found->first, form), static_cast<uint32_t>(groups.size())).first->second;
     }
-    extrapolation.add(operation, found->second);
+    extrapolation.add(operation, 0, found->second, static_cast<double>(operation.duration_ns()));
   }
-  ExtrapolatedSummary summary{extrapolation.text(), {}};
+  ExtrapolatedSummary summary{
+      estimates_text(trace.processes[index(process)], timed, launches, bursts.count(process), extrapolation.not_met(0)),
+      {}};
   if (const Extrapolated all = extrapolation.all(); all.known()) summary.rows.emplace_back("", all);
   for (const auto& [name, group] : groups) {
     if (const Extrapolated of_group = extrapolation.of(group); of_group.known())
       summary.rows.emplace_back(name, of_group);
   }
+  if (summary.rows.empty()) return summary;
   std::stable_sort(summary.rows.begin() + 1, summary.rows.end(),
-                   [](const auto& a, const auto& b) { return a.second.total_ns > b.second.total_ns; });
+                   [](const auto& a, const auto& b) { return a.second.total > b.second.total; });
   return summary;
 }
 

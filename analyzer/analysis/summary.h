@@ -2,7 +2,7 @@
 // stream: the numbers of `prof summary`. output/nvprof_text prints them.
 #pragma once
 
-#include "analyzer/analysis/extrapolation.h"
+#include "analyzer/analysis/estimates.h"
 #include "analyzer/model/names.h"
 #include "analyzer/model/trace.h"
 #include "analyzer/output/table.h"

@@ -55,6 +55,9 @@ const Column<uint32_t>& Views::range_of_call() const {
 const Column<PathId>& Views::path_of_call() const {
   return path_of_call_.get([&] { return at_calls<PathCursor>(trace_); });
 }
+const Bursts& Views::bursts() const {
+  return bursts_.get([&] { return Bursts(trace_); });
+}
 const Dependencies& Views::dependencies() const {
   return dependencies_.get([&] { return Dependencies(trace_); });
 }

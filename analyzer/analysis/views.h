@@ -2,6 +2,7 @@
 // busy time of devices, nesting. Several threads may ask.
 #pragma once
 
+#include "analyzer/analysis/bursts.h"
 #include "analyzer/analysis/call_stacks.h"
 #include "analyzer/analysis/kernel_categories.h"
 #include "analyzer/model/dependencies.h"
@@ -48,6 +49,8 @@ class Views {
   const Column<uint32_t>& range_of_call() const;
   // HostEvent row -> the chain of ranges its thread was in when it was entered.
   const Column<PathId>& path_of_call() const;
+  // Which launches were timed, where GPU times were taken in bursts.
+  const Bursts& bursts() const;
   // Which work waited for which.
   const Dependencies& dependencies() const;
   const EventNames& event_names() const;
@@ -70,6 +73,7 @@ class Views {
   Lazy<std::vector<IntervalSet>> busy_;
   Lazy<Column<uint32_t>> range_of_call_;
   Lazy<Column<PathId>> path_of_call_;
+  Lazy<Bursts> bursts_;
   Lazy<Dependencies> dependencies_;
   Lazy<EventNames> event_names_;
   Lazy<EventTree> tree_;

@@ -1,6 +1,6 @@
 // prof diff NEW… --vs OLD…: what changed between two sides of runs, by how much, and is it real? Each input is a run; they are
 // read one after the other, so that recordings that do not fit into memory together can be compared.
-#include "analyzer/analysis/extrapolation.h"
+#include "analyzer/analysis/gpu_times.h"
 #include "analyzer/analysis/run_diff.h"
 #include "analyzer/analysis/stack_tree.h"
 #include "analyzer/command/command.h"

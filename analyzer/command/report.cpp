@@ -1,6 +1,7 @@
 // prof report NAME… LOG…: tables, one for each name. The names are in registry.def.
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/analysis/extrapolation.h"
+#include "analyzer/analysis/estimates.h"
+#include "analyzer/analysis/gpu_times.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/inputs.h"
 #include "analyzer/command/report_options.h"
@@ -67,7 +68,8 @@ std::string output_for(const ReportArguments& options, std::string_view report, 
 }
 
 // Stacks in the form of another tool; what a table would have as notes goes to stderr.
-void write_stacks_of(const ReportArguments& options, const AnalysisInput& input, StackFormat format) {
+void write_stacks_of(const ReportArguments& options, const Analysis& analysis, const AnalysisInput& input,
+                     StackFormat format) {
   std::vector<std::string> notes;
   if (options.before.empty()) {
     notes = write_stack_report(input, nullptr, format, options.table.output);
@@ -77,6 +79,7 @@ void write_stacks_of(const ReportArguments& options, const AnalysisInput& input,
     Selection selection = options.selection;  // rows and processes are those of this input
     selection.find_processes(*trace);
     selection.find_ranges(*trace, views, options.report.captured);
+    check_gpu_times(analysis, *trace, selection, options.report);
     const AnalysisInput before{*trace, views, selection, options.report};
     notes = write_stack_report(input, &before, format, options.table.output);
     tell_damage(*trace);
@@ -113,13 +116,10 @@ int run_report(ReportArguments& options) {
   CategoryRules rules = read_category_rules(options.report.rules);
   const std::unique_ptr<Trace> trace = read_inputs(inputs);
   options.selection.find_processes(*trace);
-  for (const Analysis* analysis : analyses) {
-    if (analysis->times == Times::All) need_all_times(analysis->name, *trace);
-  }
-  if (options.report.metric == "idle") need_all_times("--metric idle", *trace);
   if (!options.from.empty()) options.selection.from_ns = parse_moment(*trace, options.from, false);
   if (!options.to.empty()) options.selection.to_ns = parse_moment(*trace, options.to, true);
   if (options.selection.from_ns > options.selection.to_ns) throw std::runtime_error("--from is later than --to");
+  for (const Analysis* analysis : analyses) check_gpu_times(*analysis, *trace, options.selection, options.report);
   options.report.names =
       options.names.value_or(options.table.format == TableFormat::Csv ? NameForm::Full : NameForm::Short);
   options.report.names_given = options.names.has_value();
@@ -133,20 +133,22 @@ int run_report(ReportArguments& options) {
     if (analysis->name == "roofline" && options.table.other_format.empty() &&
         is_roofline_picture(options.table.output)) {
       Sink picture(options.table.output);
-      write_roofline(*trace, roofline(input), picture);
+      Estimates estimates(input, RowsAre::ByWork);
+      write_roofline(*trace, roofline(input, estimates), picture);
       picture.close();
+      for (const std::string& note : estimates.notes()) std::fprintf(stderr, "prof: %s\n", note.c_str());
       std::fprintf(stderr, "prof: %s\n", coverage_line(*trace).c_str());
       continue;
     }
     if (const auto format = stack_format(analysis->name, options.table.other_format, options.table.output)) {
-      write_stacks_of(options, input, *format);
+      write_stacks_of(options, *analysis, input, *format);
       continue;
     }
     if (!options.before.empty()) {
       throw std::runtime_error(
           "--vs: two inputs are compared by the reports about stacks with --format folded, pprof, speedscope or html");
     }
-    Table table = analysis->run(input);
+    Table table = run_report(*analysis, input);
     const size_t all_rows = table.rows();
     const size_t limit = options.limit.value_or(options.table.format == TableFormat::Text ? table.text_limit : 0);
     if (!options.sort.empty() && !table.sort_by(options.sort, limit)) {

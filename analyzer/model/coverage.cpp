@@ -94,7 +94,7 @@ std::string other_devices_text(const Process& process) {
                      process.counter("other_device_launches"), process.counter("other_device_operations"));
 }
 
-// What is said of GPU times ends every report: those that do not extrapolate are about what was timed.
+// What is said of GPU times ends every report; what each makes of them is in its notes.
 std::string budget_text(const Process& process) {
   if (process.fact("gpu_times") != "in bursts") return {};
   const auto value = [&](std::string_view name) { return static_cast<double>(process.counter(name)); };
@@ -104,8 +104,7 @@ std::string budget_text(const Process& process) {
   const std::string needed = process.fact("budget_needed");
   const std::string bursts =
       value("budget_bursts") != 0 || needed.empty()
-          ? fmt::format("GPU times in {:.0f} bursts only, extrapolated by summary and kernels alone",
-                        value("budget_bursts"))
+          ? fmt::format("GPU times in {:.0f} bursts only", value("budget_bursts"))
           : fmt::format(
                 "no GPU times, since at this rate of launches CUPTI costs more than that between bursts alone; {}% "
                 "would do",

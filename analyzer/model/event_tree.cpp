@@ -154,8 +154,11 @@ int64_t EventTree::end_ns(uint32_t node) const {
 }
 
 uint32_t node_of_operation(const EventTree& tree, const GpuOperation& operation, bool at_calls) {
-  if (!operation.linked()) return kNone;
-  const uint32_t call = tree.of_call(operation.launch);
+  return operation.linked() ? node_of_launch(tree, operation.launch, at_calls) : kNone;
+}
+
+uint32_t node_of_launch(const EventTree& tree, uint32_t host_row, bool at_calls) {
+  const uint32_t call = tree.of_call(host_row);
   uint32_t node = call;
   while (node != kNone && tree[node].is_call()) node = tree[node].parent;
   return node != kNone || !at_calls ? node : call;

@@ -105,6 +105,8 @@ DeviceTimes device_times(const Trace& trace, const EventTree& tree, bool at_call
 
 // The node that has an operation's time: kNone without a launch or, unless `at_calls`, without a range.
 uint32_t node_of_operation(const EventTree& tree, const GpuOperation& operation, bool at_calls);
+// The same of what a call launches.
+uint32_t node_of_launch(const EventTree& tree, uint32_t host_row, bool at_calls);
 
 // Adds each node's value to its parent's, children first. `total` holds the nodes' own values before.
 void add_up(const EventTree& tree, Column<int64_t>& total);

@@ -43,10 +43,9 @@ void write_extrapolation(uint32_t pid, const std::optional<ExtrapolatedSummary>&
   sink.write(fmt::format("=={}== {}\n", pid, summary->text));
   const char* label = "Extrapolated:";
   for (const auto& [name, estimate] : summary->rows) {
-    const std::string half =
-        estimate.half_ns < 0 ? "unknown" : std::string(scaled_time(std::llround(estimate.half_ns)));
+    const std::string half = estimate.half < 0 ? "unknown" : std::string(scaled_time(std::llround(estimate.half)));
     sink.write(fmt::format("{:>16}  {:>8} +- {:>8}  {:>8} calls  {}\n", label,
-                           scaled_time(std::llround(estimate.total_ns)), half, std::llround(estimate.operations),
+                           scaled_time(std::llround(estimate.total)), half, std::llround(estimate.operations),
                            name.empty() ? "[all]" : readable_utf8(name)));
     label = "";
   }

@@ -119,6 +119,7 @@ class Writer {
     };
     add({"Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"});
     if (layout_.with_device) add({"Self CUDA", "Self CUDA %", "CUDA total", "CUDA time avg"});
+    if (layout_.with_estimates) add({"Est Self CUDA", "+- (95 %)", "Est CUDA", "+- (95 %)"});
     if (layout_.with_memory) add({"CPU Mem", "Self CPU Mem"});
     if (layout_.with_memory && layout_.with_device_memory) add({"CUDA Mem", "Self CUDA Mem"});
     add({"# of Calls"});
@@ -148,6 +149,12 @@ class Writer {
       values.push_back(torch_share(ns("self_device_time_total"), layout_.self_device_ns));
       values.push_back(torch_time(ns("device_time_total")));
       values.push_back(average("device_time_total"));
+    }
+    for (const char* key : {"estimated_self_device_total", "estimated_self_device_half_width", "estimated_device_total",
+                            "estimated_device_half_width"}) {
+      if (!layout_.with_estimates) break;
+      const int64_t cell = cells(key).cells[row];
+      values.push_back(cell == kEmptyCell ? "--" : torch_time(cell));
     }
     if (layout_.with_memory) {
       values.push_back(torch_memory(ns("cpu_memory_usage")));

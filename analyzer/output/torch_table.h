@@ -14,6 +14,7 @@ struct TorchLayout {
   size_t name_most = 55;                        // longer names are cut; 0: none is
   int64_t self_cpu_ns = 0, self_device_ns = 0;  // footers, and what shares are of
   bool top_level_only = false;
+  bool with_estimates = false;  // of all of the run, where only some of it was timed
   bool with_device = false, with_memory = false, with_device_memory = false;
   bool with_shapes = false, with_stack = false, with_node = false, with_thread = false, with_domain = false;
   uint64_t least_flops = 0;  // of those that are not 0; 0: no such column

@@ -1,5 +1,6 @@
 // From the launches of bursts to all launches: sums and intervals against what the formula gives by hand.
 #include "analyzer/analysis/extrapolation.h"
+#include "analyzer/analysis/gpu_times.h"
 #include "tests/unit/analyzer/hand_trace.h"
 
 #include <gtest/gtest.h>
@@ -41,25 +42,39 @@ class BudgetRun {
   std::vector<bool> flags_;
 };
 
-Extrapolated of_all(const Trace& trace, const Extrapolation& made) {
-  Extrapolation copy = made;
-  for (const GpuOperation& operation : trace.operations) copy.add(operation, 0);
-  return copy.of(0);
+// The sum of all operations, of launches that are one stratum.
+Extrapolated of_all(const Trace& trace) {
+  const Bursts bursts(trace);
+  Extrapolation made(trace, bursts);
+  for (uint32_t row = 0; row < trace.host.size(); ++row) made.launch(row, 0);
+  for (const GpuOperation& operation : trace.operations)
+    made.add(operation, 0, 0, static_cast<double>(operation.duration_ns()));
+  return made.of(0);
+}
+
+// How many launches bursts held, and launches of what none met.
+std::pair<uint64_t, uint64_t> timed_and_not_met(const Trace& trace) {
+  const Bursts bursts(trace);
+  Extrapolation made(trace, bursts);
+  uint64_t timed = 0;
+  for (uint32_t row = 0; row < trace.host.size(); ++row) {
+    made.launch(row, 0);
+    timed += bursts.burst_of(row) == kNone ? 0 : 1;
+  }
+  return {timed, made.not_met(0)};
 }
 
 TEST(Extrapolation, IsTheRatioEstimatorOverBurstsWithStudentsInterval) {
   BudgetRun run;
   for (const int64_t ns : {0, 10, 20, 0, 0, 30, 40, 0, 0, 0}) run.launch(ns, ns == 0);
   const Trace& trace = run.finish();
-  const Extrapolation made(trace, ProcessId{0});
-  EXPECT_EQ(made.launches(), 10u);
-  EXPECT_EQ(made.timed(), 4u);
-  EXPECT_EQ(made.bursts(), 2u);
-  const Extrapolated sum = of_all(trace, made);
+  EXPECT_EQ(timed_and_not_met(trace), std::pair(uint64_t{4}, uint64_t{0}));
+  EXPECT_EQ(Bursts(trace).count(), 2u);
+  const Extrapolated sum = of_all(trace);
   EXPECT_DOUBLE_EQ(sum.operations, 10);
-  EXPECT_DOUBLE_EQ(sum.total_ns, 250);
+  EXPECT_DOUBLE_EQ(sum.total, 250);
   // Each burst is 20 off; weight 2.5, four of ten were seen, two bursts.
-  EXPECT_NEAR(sum.half_ns, 12.7062 * std::sqrt(2.0 * 2 * 2.5 * 2.5 * 0.6 * 20 * 20), 1e-6);
+  EXPECT_NEAR(sum.half, 12.7062 * std::sqrt(2.0 * 2 * 2.5 * 2.5 * 0.6 * 20 * 20), 1e-6);
 }
 
 TEST(Extrapolation, LeavesOutWhatHasItsTimeOnlyByLuck) {
@@ -67,9 +82,8 @@ TEST(Extrapolation, LeavesOutWhatHasItsTimeOnlyByLuck) {
   for (const int64_t ns : {0, 10, 20, 0, 0, 30, 40, 0, 0}) run.launch(ns, ns == 0);
   run.launch(1000, true);  // under way when a burst ended: longer ones would have got no record
   const Trace& trace = run.finish();
-  const Extrapolation made(trace, ProcessId{0});
-  EXPECT_EQ(made.timed(), 4u);
-  EXPECT_DOUBLE_EQ(of_all(trace, made).total_ns, 250);
+  EXPECT_EQ(timed_and_not_met(trace).first, 4u);
+  EXPECT_DOUBLE_EQ(of_all(trace).total, 250);
 }
 
 TEST(Extrapolation, SaysNothingOfWhatNoBurstHeldFromBeginToEnd) {
@@ -77,27 +91,46 @@ TEST(Extrapolation, SaysNothingOfWhatNoBurstHeldFromBeginToEnd) {
   for (const int64_t ns : {0, 0, 0}) run.launch(ns, true);
   run.launch(1000, true);
   const Trace& trace = run.finish();
-  const Extrapolation made(trace, ProcessId{0});
-  EXPECT_EQ(made.never_timed(), 4u);
-  EXPECT_FALSE(of_all(trace, made).known());
+  EXPECT_EQ(timed_and_not_met(trace).second, 4u);
+  EXPECT_FALSE(of_all(trace).known());
 }
 
 TEST(Extrapolation, OfOneBurstHasNoInterval) {
   BudgetRun run;
   for (const int64_t ns : {10, 20, 0, 0}) run.launch(ns, ns == 0);
-  const Trace& trace = run.finish();
-  const Extrapolated sum = of_all(trace, Extrapolation(trace, ProcessId{0}));
-  EXPECT_DOUBLE_EQ(sum.total_ns, 60);
-  EXPECT_LT(sum.half_ns, 0);
+  const Extrapolated sum = of_all(run.finish());
+  EXPECT_DOUBLE_EQ(sum.total, 60);
+  EXPECT_LT(sum.half, 0);
+}
+
+// Nothing is known of how bursts differ, whatever else was met by others.
+TEST(Extrapolation, OfAKernelThatOneOfManyBurstsMetHasNoInterval) {
+  BudgetRun run;
+  for (const int64_t ns : {0, 10, 0, 0, 20, 0, 0, 30, 0}) run.launch(ns, ns == 0);
+  Trace& trace = run.finish();
+  Kernel& rare = trace.kernels.emplace_back();
+  rare.name = trace.strings.intern("rare");
+  for (const size_t row : {3, 4}) trace.host[row].subject = trace.kernels.size() - 1;
+  const Bursts bursts(trace);
+  Extrapolation made(trace, bursts);
+  for (uint32_t row = 0; row < trace.host.size(); ++row) made.launch(row, 0);
+  for (const GpuOperation& operation : trace.operations)
+    made.add(operation, 0, operation.launch == 4 ? 1 : 0, static_cast<double>(operation.duration_ns()));
+  EXPECT_DOUBLE_EQ(made.of(1).total, 40);
+  EXPECT_LT(made.of(1).half, 0);
+  EXPECT_GT(made.of(0).half, 0);
+  // In the sum of both all of the rare one is uncertain: √(3/2 · ((w √(1 − 1/w) 10)² · 2 + (2 √½ 20)²)), w = 7/2, two degrees.
+  const double common = 3.5 * std::sqrt(1 - 1 / 3.5) * 10, whole = 2 * std::sqrt(0.5) * 20;
+  EXPECT_NEAR(made.all().half, 4.3027 * std::sqrt(1.5 * (2 * common * common + whole * whole)), 1e-6);
 }
 
 TEST(Extrapolation, OfARunThatWasTimedWholeSaysItsSumAndNoError) {
   BudgetRun run;
   for (const int64_t ns : {10, 20, 30}) run.launch(ns);
   const Trace& trace = run.finish();
-  const Extrapolation made(trace, ProcessId{0});
-  EXPECT_DOUBLE_EQ(of_all(trace, made).total_ns, 60);
-  EXPECT_EQ(made.bursts(), 1u);
+  EXPECT_DOUBLE_EQ(of_all(trace).total, 60);
+  EXPECT_DOUBLE_EQ(of_all(trace).half, 0);
+  EXPECT_EQ(Bursts(trace).count(), 1u);
 }
 
 TEST(Extrapolation, DoesNotApplyWithoutABudgetAndOtherReportsAreThenNotRefused) {
@@ -106,7 +139,8 @@ TEST(Extrapolation, DoesNotApplyWithoutABudgetAndOtherReportsAreThenNotRefused) 
   Trace& trace = run.finish();
   EXPECT_THROW(need_all_times("idle", trace), std::runtime_error);
   trace.processes[0].facts = {{"gpu_times", "on"}};
-  EXPECT_FALSE(Extrapolation(trace, ProcessId{0}).applies());
+  EXPECT_FALSE(Bursts(trace).applies(ProcessId{0}));
+  EXPECT_DOUBLE_EQ(of_all(trace).total, 10);
   EXPECT_NO_THROW(need_all_times("idle", trace));
 }
 
