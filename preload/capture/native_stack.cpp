@@ -66,8 +66,10 @@ class Walk {
           break;
         case RuleKind::Hard:
           forget();
-          if (!ask_libunwind()) return broken();
-          return true;
+          if (libunwind_path()[0] != '\0') return ask_libunwind() || broken();
+          do_without_libunwind();
+          if (!follow_frame_pointers()) return broken();
+          break;
         default:
           forget();
           if (!follow_frame_pointers()) return broken();
@@ -178,7 +180,14 @@ class Walk {
     return true;
   }
 
-  // From code without unwind information to the next caller that has some; the frames in between are kept only if there is one.
+  static void do_without_libunwind() {
+    static std::atomic<bool> said{false};
+    count(format::Counter::stack_unwinder_missing);
+    say(said, "libunwind.so.8 was not found: stacks go on by frame pointers where only it knows the caller");
+  }
+
+  // From code whose unwind information is missing, or more than is understood here, to the next caller that has some; the frames
+  // in between are kept only if there is one.
   bool follow_frame_pointers() {
     const uint32_t count_before = to_.count;
     if (!need_fp()) return false;
@@ -208,10 +217,6 @@ class Walk {
 
   // All of the stack again, by libunwind, which knows the registers that this walk does not keep.
   bool ask_libunwind() {
-    if (libunwind_path()[0] == '\0') {
-      count(format::Counter::stack_unwinder_missing);
-      return false;
-    }
     constexpr uint32_t kOwnFrames = 12;
     uint64_t frames[format::kMaxStackFrames + kOwnFrames];
     const uint32_t n = backtrace_by_libunwind(frames, to_.most + kOwnFrames);

@@ -2,8 +2,8 @@
 //
 // Each step looks the return address up in a table that all threads share (rule_table.h) and reads one or two words of the
 // stack; 31 frames take 200 to 300 ns. A place met for the first time is looked up in the unwind tables of its file under the
-// loader's lock. libunwind is asked where a rule is of a form that the table cannot hold; where there is none at all (code made
-// at run time), the frame pointer is followed if it leads back to known code.
+// loader's lock. libunwind is asked where a rule is of a form that the table cannot hold; where there is no libunwind, or no rule
+// at all (code made at run time), the frame pointer is followed if it leads back to known code.
 #pragma once
 
 #include <cstdint>

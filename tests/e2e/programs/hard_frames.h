@@ -1,0 +1,115 @@
+// Functions whose caller only libunwind knows: their tables find the stack by a register that the recorder does not keep (rbx).
+// Launches from inside each, below main.
+#pragma once
+
+#include "tests/sim/sim_program.h"
+
+// calls what it is given
+extern "C" void hard_with_frame_pointer(void (*)());
+extern "C" void hard_without(void (*)());
+extern "C" void hard_without_any(void (*)());             // and destroys the frame pointer of its caller while it runs
+extern "C" void framed(void (*)(void (*)()), void (*)());  // one that is easy: calls the first with the second
+
+__asm__(R"(
+  .text
+  .type hard_with_frame_pointer, @function
+hard_with_frame_pointer:
+  .cfi_startproc
+  push %rbp
+  .cfi_def_cfa_offset 16
+  .cfi_offset 6, -16
+  mov %rsp, %rbp
+  push %rbx
+  .cfi_offset 3, -24
+  mov %rsp, %rbx
+  .cfi_def_cfa 3, 24
+  sub $8, %rsp
+  call *%rdi
+  mov %rbx, %rsp
+  .cfi_def_cfa 7, 24
+  pop %rbx
+  .cfi_def_cfa_offset 16
+  pop %rbp
+  .cfi_def_cfa_offset 8
+  ret
+  .cfi_endproc
+  .size hard_with_frame_pointer, .-hard_with_frame_pointer
+
+  .type hard_without, @function
+hard_without:
+  .cfi_startproc
+  push %rbx
+  .cfi_def_cfa_offset 16
+  .cfi_offset 3, -16
+  mov %rsp, %rbx
+  .cfi_def_cfa 3, 16
+  call *%rdi
+  mov %rbx, %rsp
+  .cfi_def_cfa 7, 16
+  pop %rbx
+  .cfi_def_cfa_offset 8
+  ret
+  .cfi_endproc
+  .size hard_without, .-hard_without
+
+  .type hard_without_any, @function
+hard_without_any:
+  .cfi_startproc
+  push %rbx
+  .cfi_def_cfa_offset 16
+  .cfi_offset 3, -16
+  push %rbp
+  .cfi_offset 6, -24
+  mov %rsp, %rbx
+  .cfi_def_cfa 3, 24
+  sub $8, %rsp
+  mov $1, %ebp
+  call *%rdi
+  mov %rbx, %rsp
+  .cfi_def_cfa 7, 24
+  pop %rbp
+  .cfi_def_cfa_offset 16
+  pop %rbx
+  .cfi_def_cfa_offset 8
+  ret
+  .cfi_endproc
+  .size hard_without_any, .-hard_without_any
+
+  .type framed, @function
+framed:
+  .cfi_startproc
+  push %rbp
+  .cfi_def_cfa_offset 16
+  .cfi_offset 6, -16
+  mov %rsp, %rbp
+  .cfi_def_cfa_register 6
+  mov %rdi, %rax
+  mov %rsi, %rdi
+  call *%rax
+  pop %rbp
+  .cfi_def_cfa 7, 8
+  ret
+  .cfi_endproc
+  .size framed, .-framed
+)");
+
+namespace hard_frames {
+
+inline CUfunction g_function;
+__attribute__((noinline)) inline void launches() {
+  SIM_CHECK(sim_program::launch(g_function));
+  __asm__ volatile("" ::: "memory");
+}
+
+__attribute__((noinline)) inline int run() {
+  sim_program::make_context();
+  g_function = sim_program::kernel("kernel");
+  for (int i = 0; i < 2; ++i) {
+    hard_with_frame_pointer(launches);
+    framed(hard_without, launches);
+    framed(hard_without_any, launches);
+  }
+  return 0;
+}
+
+}  // namespace hard_frames
