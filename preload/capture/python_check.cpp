@@ -75,6 +75,27 @@ struct Check {
   }
 };
 
+// The list of interpreters has that of `thread` and ends with the main one.
+bool interpreters_fit(const Check& check, uintptr_t thread) {
+  constexpr uint32_t kThreadInterpreter = 16, kMostInterpreters = 1000;
+  const uint32_t list = check.layout.interpreters;
+  if (list == kNone) return true;
+  const auto runtime = reinterpret_cast<uintptr_t>(check.python.runtime);
+  uintptr_t at = 0, main = 0, own = 0, next = 0, current = 0;
+  if (!check.memory.read(runtime + list, at) || !check.memory.read(runtime + list + 8, main) ||
+      !check.memory.read(runtime + check.layout.current_thread, current) ||
+      !check.memory.read(thread + kThreadInterpreter, own) || current % 8 != 0) {
+    return false;
+  }
+  bool has_own = false;
+  for (uint32_t i = 0; i < kMostInterpreters; ++i, at = next) {
+    has_own |= at == own;
+    if (!check.memory.read(at, next)) return false;
+    if (next == 0) return at == main && has_own;
+  }
+  return false;
+}
+
 }  // namespace
 
 Fit check_layout(const PythonInterpreter& python, const PythonLayout& layout, uintptr_t thread) {
@@ -84,7 +105,7 @@ Fit check_layout(const PythonInterpreter& python, const PythonLayout& layout, ui
   const bool known = check.memory.read(reinterpret_cast<uintptr_t>(python.runtime) + layout.finalizing, ending) &&
                      check.memory.read(thread + layout.thread_id, owner) && ending == 0 &&
                      owner == static_cast<uintptr_t>(pthread_self()) && top_frame(layout, check.memory, thread, at);
-  if (!known) return Fit::No;
+  if (!known || !interpreters_fit(check, thread)) return Fit::No;
   uint32_t codes = 0;
   for (uint32_t i = 0; at != 0 && i < kMostFrames; ++i) {
     PythonFrame frame;

@@ -17,7 +17,10 @@ enum class Position : uint32_t { Bytes, Units, Pointer };
 struct PythonLayout {
   uint32_t minor = 0;
   bool free_threaded = false;
-  uint32_t finalizing = 0;                               // in _PyRuntime: not null while the interpreter ends
+  uint32_t finalizing = 0;  // in _PyRuntime: not null while the interpreter ends
+  // In _PyRuntime up to 3.11, where a thread's registered state stays the one it had first: the newest interpreter, followed by
+  // the main one, and the thread state that holds the GIL. kNone: the registered state is the one that runs.
+  uint32_t interpreters = kNone, current_thread = kNone;
   uint32_t thread_id = 0, thread_frame = 0, cframe = 0;  // cframe: kNone where thread_frame is the frame itself
   uint32_t frame_code = 0, frame_previous = 0, frame_position = 0;
   Position position = Position::Bytes;
@@ -42,12 +45,23 @@ struct PythonLayout {
 inline constexpr uint8_t kOwnedByLoop = 3;
 
 inline constexpr PythonLayout kPythonLayouts[] = {
-#define PYTHON_LAYOUT(minor, finalizing, thread_id, thread_frame, cframe, code, previous, position, unit, owner, \
-                      entry, file, name, lines, format, first_line, start, identity, ascii, other)               \
-  {minor,      false,          finalizing, thread_id, thread_frame, cframe, code,  previous,                     \
-   position,   Position::unit, owner,      entry,     file,         name,   lines, LineFormat::format,           \
-   first_line, start,          identity,   8,         16,           32,     16,    32,                           \
-   ascii,      other},
+#define PYTHON_LAYOUT(minor, finalizing, interpreters, current, thread_id, thread_frame, cframe, code, previous,   \
+                      position, unit, owner, entry, file, name, lines, format, first_line, start, identity, ascii, \
+                      other)                                                                                       \
+  {minor,        false,                                                                                            \
+   finalizing,   interpreters,                                                                                     \
+   current,      thread_id,                                                                                        \
+   thread_frame, cframe,                                                                                           \
+   code,         previous,                                                                                         \
+   position,     Position::unit,                                                                                   \
+   owner,        entry,                                                                                            \
+   file,         name,                                                                                             \
+   lines,        LineFormat::format,                                                                               \
+   first_line,   start,                                                                                            \
+   identity,     8,                                                                                                \
+   16,           32,                                                                                               \
+   16,           32,                                                                                               \
+   ascii,        other},
 #define PYTHON_PUBLISHED(...)
 #include "preload/capture/python_layouts.def"
 #undef PYTHON_LAYOUT

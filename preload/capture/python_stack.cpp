@@ -6,7 +6,8 @@
 // - A signal handler that launches while the interpreter enters its evaluation loop may find, in 3.11 and 3.12, a chain that is
 //   being linked (tstate->cframe is set two stores before its current_frame). Handlers written in Python run between
 //   instructions, not there.
-// - Up to 3.11 a thread's state is the one it had first: inside a subinterpreter the frames of the outer one are found.
+// - Up to 3.11 a thread's registered state is the one it had first, and nothing says which one runs while the GIL is released.
+//   While there is more than one interpreter, frames are therefore read only where the registered state holds the GIL.
 // - A thread state that another thread deletes while this thread is registered with it (PyThreadState_Delete) dangles.
 #include "preload/capture/python_stack.h"
 
@@ -117,6 +118,14 @@ __attribute__((noinline)) uint32_t first_id_of(uint64_t code, uint64_t position,
   return id;
 }
 
+// Up to 3.11: this thread may be inside another interpreter than that of its registered state. New interpreters come first in
+// the list, so that the main one is first where it is alone.
+bool may_run_another(uintptr_t registered) {
+  const auto runtime = reinterpret_cast<uintptr_t>(g_python.runtime);
+  const uintptr_t interpreters = runtime + g_layout.interpreters;
+  return word_at(interpreters) != word_at(interpreters + 8) && word_at(runtime + g_layout.current_thread) != registered;
+}
+
 // The thread state, where it is this thread's and can be relied upon. False: `flags` says whether frames are missing.
 bool find_thread(uintptr_t& thread, uint32_t& flags) {
   if (g_generation.load(std::memory_order_relaxed) !=
@@ -135,6 +144,10 @@ bool find_thread(uintptr_t& thread, uint32_t& flags) {
     return false;
   }
   thread = reinterpret_cast<uintptr_t>(g_python.this_thread());
+  if (thread != 0 && g_layout.interpreters != kNone && may_run_another(thread)) [[unlikely]] {
+    flags |= format::kStackNoPython;
+    return false;
+  }
   return thread != 0;
 }
 

@@ -16,6 +16,8 @@ import tempfile
 FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\[[^\]]*\]|\S+)')
 VERSIONS = [f"3.{minor}" for minor in range(8, 16)] + ["3.13t", "3.14t", "3.15t"]
 DEPTH = 128
+# Up to here nothing says which of several interpreters a thread without the GIL is in: no frames then, never another's.
+ONE_REGISTERED_STATE = ("3.8", "3.9", "3.10", "3.11")
 # From 3.11 on calls from Python to Python stay in one run of the loop; calls through C begin another.
 LOOPS = {"recursion": 1, "nested": 1, "method": 1, "map": 2, "callback of C": 2, "comparison": 2}
 
@@ -94,14 +96,19 @@ def check_one(options, version, path, environment):
         python, flags = stacks[stack] if stack else ([], 0)
         found = [frames[n >> 1] for n in python]
         seen.add(blocks)
-        if blocks == 5000:  # up to 3.11 the frames around the subinterpreter are found
-            inside = bool(found) and found[0][0] in ("<string>", "<script>") and found[0][2] == 3  # "<script>" from 3.14 on
-            if version not in ("3.8", "3.9", "3.10", "3.11") and not inside:
-                wrong.append(f"subinterpreter: {found}")
+        if blocks in (5000, 5001):
+            inside = [[frame[1], frame[2]] for frame in found] == [["launch", 2], ["<module>", blocks - 5000 + 3]]
+            absent = not found and flags & 32
+            if not (absent if version in ONE_REGISTERED_STATE else inside):
+                wrong.append(f"subinterpreter, {blocks}: flags {flags} {found}")
             continue
         if blocks == 6000:
             continue
         wanted = told["frames"].get(str(blocks), [["no such launch"]])
+        if told["names"].get(str(blocks)) == "beside a subinterpreter, without the GIL" and version in ONE_REGISTERED_STATE:
+            if found or not flags & 32:
+                wrong.append(f"beside a subinterpreter: flags {flags} {found}")
+            continue
         cut = len(wanted) > DEPTH
         if found != wanted[:DEPTH] or bool(flags & 2) != cut or flags & 32:
             wrong.append(f"{told['names'].get(str(blocks))}: flags {flags}\n  found  {found[:6]}\n  wanted {wanted[:6]}")
@@ -117,6 +124,8 @@ def check_one(options, version, path, environment):
     missing = [told["names"][n] for n in told["frames"] if int(n) not in seen]
     if missing:
         wrong.append(f"no launch: {missing}")
+    if told["names"]["5000"] == "subinterpreter" and not seen >= {5000, 5001}:
+        wrong.append("no launch of the subinterpreter")
     if f'key="python" value="{told["version"]}"' not in text:
         wrong.append("the log does not name the interpreter")
     print(f"{version} {path}: {len(launches)} launches, {len(stacks)} stacks, {len(frames)} frames, "

@@ -288,9 +288,10 @@ for thread in threads:
 
 
 def subinterpreter():
-    """Its own frames from 3.12 on; before, the frames around it. Modules and signatures moved between versions."""
-    text = ("import ctypes\ncuda = ctypes.PyDLL('libcuda.so.1')\n"
-            f"cuda.cuLaunchKernel(ctypes.c_void_p({function.value}), 5000, 1, 1, 1, 1, 1, 0, *[ctypes.c_void_p()] * 3)\n")
+    """Launches 5000 and 5001 are its own. Modules and signatures moved between versions."""
+    text = ("import ctypes\ndef launch(library, number): library('libcuda.so.1').cuLaunchKernel("
+            f"ctypes.c_void_p({function.value}), number, 1, 1, 1, 1, 1, 0, *[ctypes.c_void_p()] * 3)\n"
+            "launch(ctypes.PyDLL, 5000)\nlaunch(ctypes.CDLL, 5001)\n")
     try:
         if sys.version_info >= (3, 13):
             import _interpreters as interpreters
@@ -301,9 +302,12 @@ def subinterpreter():
             made = interpreters.create() if sys.version_info < (3, 12) else interpreters.create(isolated=False)
             result = interpreters.run_string(made, text)
         names[5000] = "subinterpreter" if result is None else f"not run: {result}"
+        direct(note("beside a subinterpreter", here()), held)()
+        direct(note("beside a subinterpreter, without the GIL", here()))()
         interpreters.destroy(made)
     except Exception as error:  # a version without them
         names[5000] = f"not run: {error!r}"
+    direct(note("after a subinterpreter", here()))()
 
 
 subinterpreter()
