@@ -1,5 +1,6 @@
 // api-errors: which CUDA calls failed, with what, how often, and where first? Definitions: docs/reports/api-errors.md.
 #include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/stack_groups.h"
 #include "analyzer/model/event_names.h"
 #include "analyzer/model/results.h"
 
@@ -16,6 +17,7 @@ namespace {
 struct Failures {
   uint32_t process = 0, result = 0;
   StringId api{};
+  uint32_t stack = 0;
   uint64_t count = 0;
   uint32_t first = kNone, last = kNone;  // rows of Trace::host
 };
@@ -24,6 +26,7 @@ struct Failures {
 
 Table report_api_errors(const AnalysisInput& input) {
   const Trace& trace = input.trace;
+  StackGroups stacks(input.views, StackGroups::parse_only("api-errors", input.options.group_by));
   Table table("api-errors", "CUDA calls that failed");
   table.add_column("PID", "pid", CellType::Count);
   table.add_column("Failed", "failed", CellType::Count);
@@ -35,9 +38,10 @@ Table report_api_errors(const AnalysisInput& input) {
   table.add_column("Last", "last", CellType::Nanoseconds);
   table.add_column("First on TID", "first_tid", CellType::Count);
   table.add_column("Path of the first", "path", CellType::Text);
+  stacks.add_column(table);
 
   const EventNames names(trace);
-  std::map<std::tuple<uint32_t, StringId, uint32_t>, Failures> groups;  // process, call, result
+  std::map<std::tuple<uint32_t, StringId, uint32_t, uint32_t>, Failures> groups;  // process, call, result, stack
   std::map<std::pair<uint32_t, StringId>, uint64_t> calls;
   for (const Thread& thread : trace.threads) {
     if (!input.selection.has_thread(thread)) continue;
@@ -49,8 +53,9 @@ Table report_api_errors(const AnalysisInput& input) {
       const StringId api = names.of(event);
       ++calls[{process, api}];
       if (!is_failure(event.result())) continue;
-      Failures& group = groups[{process, api, event.result()}];
-      group.process = process, group.result = event.result(), group.api = api;
+      const uint32_t stack = stacks.of_call(row);
+      Failures& group = groups[{process, api, event.result(), stack}];
+      group.process = process, group.result = event.result(), group.api = api, group.stack = stack;
       ++group.count;
       if (group.first == kNone || event.begin_ns < trace.host[group.first].begin_ns) group.first = row;
       if (group.last == kNone || event.begin_ns > trace.host[group.last].begin_ns) group.last = row;
@@ -76,7 +81,12 @@ Table report_api_errors(const AnalysisInput& input) {
     }
     row.add(first.begin_ns).add(trace.host[group->last].begin_ns).add(trace.thread(first.thread).tid);
     const PathId path = cursors[index(first.thread)].at(first.begin_ns);
-    if (index(path) != 0) row.add(std::string_view(path_text(trace, path)));
+    if (index(path) != 0) {
+      row.add(std::string_view(path_text(trace, path)));
+    } else {
+      row.empty();
+    }
+    stacks.add_cell(row, group->stack);
   }
   table.notes.push_back("in the order of their first; what a query answers while work is running is no failure");
   return table;

@@ -3,6 +3,7 @@
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/gap_text.h"
 #include "analyzer/analysis/op_idle.h"
+#include "analyzer/analysis/stack_groups.h"
 #include "analyzer/analysis/statistics.h"
 
 #include <algorithm>
@@ -21,12 +22,12 @@ struct Sum {
   std::vector<Interval> times;
 };
 
-// (device, fill?, copy kind, source memory, destination memory)
-using CopyKey = std::tuple<uint32_t, bool, uint32_t, uint32_t, uint32_t>;
+// (device, fill?, copy kind, source memory, destination memory, group of its stack)
+using CopyKey = std::tuple<uint32_t, bool, uint32_t, uint32_t, uint32_t, uint32_t>;
 
-CopyKey key_of(uint32_t device, const GpuOperation& operation) {
-  if (operation.kind() == GpuKind::Fill) return {device, true, 0, 0, operation.detail & 0xff};
-  return {device, false, operation.detail & 0xff, operation.detail >> 8 & 0xff, operation.detail >> 16 & 0xff};
+CopyKey key_of(uint32_t device, const GpuOperation& operation, uint32_t stack) {
+  if (operation.kind() == GpuKind::Fill) return {device, true, 0, 0, operation.detail & 0xff, stack};
+  return {device, false, operation.detail & 0xff, operation.detail >> 8 & 0xff, operation.detail >> 16 & 0xff, stack};
 }
 
 }  // namespace
@@ -34,6 +35,7 @@ CopyKey key_of(uint32_t device, const GpuOperation& operation) {
 Table report_copies(const AnalysisInput& input) {
   constexpr uint32_t kPageable = 1;  // CUPTI's number
   const Trace& trace = input.trace;
+  StackGroups stacks(input.views, StackGroups::parse_only("copies", input.options.group_by));
   Table table("copies", "Copies and memsets by direction and memory kind");
   table.add_column("PID", "pid", CellType::Count);
   table.add_column("Device", "device", CellType::Text);
@@ -51,6 +53,7 @@ Table report_copies(const AnalysisInput& input) {
   table.add_column("Small time (%)", "small_time_percent", CellType::Real, 1);
   table.add_column("Exposed", "exposed", CellType::Nanoseconds);
   table.add_column("Exposed (%)", "exposed_percent", CellType::Real, 1);
+  stacks.add_column(table);
   table.notes.push_back(
       "small: below 64 KiB; exposed: while no kernel or memset ran on the device, of the time of the row's union");
 
@@ -69,7 +72,7 @@ Table report_copies(const AnalysisInput& input) {
       const bool inside = windows.inside.overlap_ns(operation.start_ns, operation.end_ns) > 0 ||
                           (operation.end_ns <= operation.start_ns && windows.inside.contains(operation.start_ns));
       if (!inside) continue;
-      Sum& sum = sums[key_of(index(stream.device), operation)];
+      Sum& sum = sums[key_of(index(stream.device), operation, stacks.of_operation(operation))];
       const int64_t ns = std::max<int64_t>(0, operation.duration_ns());
       ++sum.count;
       sum.bytes += operation.bytes, sum.longest_ns = std::max(sum.longest_ns, ns);
@@ -85,7 +88,7 @@ Table report_copies(const AnalysisInput& input) {
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.second->time_ns > b.second->time_ns; });
   for (const auto& [key, sum] : rows) {
-    const auto& [device_row, fill, kind, source, destination] = key;
+    const auto& [device_row, fill, kind, source, destination, stack] = key;
     const Device& device = trace.devices[device_row];
     Table::Row row = table.row();
     row.add(trace.processes[index(device.process)].pid).add(std::string_view(device_text(device)));
@@ -113,10 +116,15 @@ Table report_copies(const AnalysisInput& input) {
       row.empty();
     }
     const IntervalSet times(std::move(sum->times));
-    if (fill) continue;  // a memset is itself what covers others
     const int64_t exposed_ns = times.subtract(busy[device.physical]).length_ns();
-    row.add(exposed_ns);
-    if (times.length_ns() > 0) row.add(100 * static_cast<double>(exposed_ns) / static_cast<double>(times.length_ns()));
+    if (fill) {  // a memset is itself what covers others
+      row.empty().empty();
+    } else if (times.length_ns() > 0) {
+      row.add(exposed_ns).add(100 * static_cast<double>(exposed_ns) / static_cast<double>(times.length_ns()));
+    } else {
+      row.add(exposed_ns).empty();
+    }
+    stacks.add_cell(row, stack);
   }
   return table;
 }

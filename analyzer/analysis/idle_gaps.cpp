@@ -1,13 +1,18 @@
-// idle-gaps: which single gaps cost the most, and what would have had to come sooner? One row a gap, the longest first.
+// idle-gaps: which single gaps cost the most, and what would have had to come sooner? One row a gap, the longest first; or, grouped by
+// stacks, one row for all gaps of a device that have the same cause and the same code.
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/gap_text.h"
 #include "analyzer/analysis/gaps.h"
+#include "analyzer/analysis/stack_groups.h"
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/analysis/window.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <tuple>
 
 namespace prof::analyzer {
 
@@ -67,9 +72,69 @@ void add_gap(Table::Row& row, const AnalysisInput& input, const Gap& gap, const 
   }
 }
 
+// In the windows of the report, the longest first; says in `table` which these are.
+std::vector<Gap> selected_gaps(const AnalysisInput& input, Table& table) {
+  std::vector<Window> windows = report_windows(input);
+  if (windows.empty()) {
+    table.notes.push_back("no GPU operation in the window");
+    return {};
+  }
+  std::vector<Interval> wanted;
+  for (const Window& window : windows) wanted.push_back({window.begin_ns, window.end_ns});
+  table.notes.push_back(windows.size() == 1 ? window_note(windows[0]) : fmt::format("{} windows", windows.size()));
+  const IntervalSet inside(std::move(wanted));
+  const Interval hull{inside.parts().front().begin_ns, inside.parts().back().end_ns};
+  std::vector<Gap> gaps = find_gaps(input.trace, input.views, input.selection, hull);
+  std::erase_if(gaps, [&](const Gap& gap) { return inside.overlap_ns(gap.begin_ns, gap.end_ns) == 0; });
+  std::stable_sort(gaps.begin(), gaps.end(), [](const Gap& a, const Gap& b) {
+    return a.duration_ns() != b.duration_ns() ? a.duration_ns() > b.duration_ns() : a.begin_ns < b.begin_ns;
+  });
+  return gaps;
+}
+
+Table grouped(const AnalysisInput& input, uint32_t frames) {
+  struct Sum {
+    uint64_t gaps = 0;
+    int64_t time_ns = 0, longest_ns = 0;
+  };
+  StackGroups stacks(input.views, frames);
+  Table table("idle-gaps", "Gaps of devices by the code that made the next launch late");
+  table.add_column("PID", "pid", CellType::Count);
+  table.add_column("Device", "device", CellType::Text);
+  table.add_column("Cause", "cause", CellType::Text);
+  table.add_column("Gaps", "gaps", CellType::Count);
+  table.add_column("Time", "time", CellType::Nanoseconds);
+  table.add_column("Longest", "longest", CellType::Nanoseconds);
+  stacks.add_column(table);
+  using Key = std::tuple<uint32_t, GapCause, uint32_t>;  // device, cause, group of the stack
+  std::map<Key, Sum> sums;
+  for (const Gap& gap : selected_gaps(input, table)) {
+    uint32_t stack = gap.call == kNone ? 0 : stacks.of_call(gap.call);
+    if (stack == 0 && gap.launch != kNone) stack = stacks.of_call(gap.launch);
+    Sum& sum = sums[{index(gap.device), gap.cause, stack}];
+    ++sum.gaps;
+    sum.time_ns = add_saturated(sum.time_ns, gap.duration_ns());
+    sum.longest_ns = std::max(sum.longest_ns, gap.duration_ns());
+  }
+  std::vector<std::pair<Key, Sum>> rows(sums.begin(), sums.end());
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.second.time_ns > b.second.time_ns; });
+  for (const auto& [key, sum] : rows) {
+    const auto& [device, cause, stack] = key;
+    Table::Row row = table.row();
+    row.add(input.trace.processes[index(input.trace.devices[device].process)].pid);
+    row.add(std::string_view(device_text(input.trace.devices[device]))).add(gap_cause_text(cause));
+    row.add(sum.gaps).add(sum.time_ns).add(sum.longest_ns);
+    stacks.add_cell(row, stack);
+  }
+  return table;
+}
+
 }  // namespace
 
 Table report_idle_gaps(const AnalysisInput& input) {
+  if (const uint32_t frames = StackGroups::parse_only("idle-gaps", input.options.group_by); frames != 0)
+    return grouped(input, frames);
   Table table("idle-gaps", "Gaps of devices, the longest first");
   table.add_column("Start", "start", CellType::Nanoseconds);
   table.add_column("Duration", "duration", CellType::Nanoseconds);
@@ -87,21 +152,7 @@ Table report_idle_gaps(const AnalysisInput& input) {
   table.add_column("Before strm", "before_stream", CellType::Count);
   table.add_column("After", "after", CellType::Text);
   table.add_column("After strm", "after_stream", CellType::Count);
-  std::vector<Window> windows = report_windows(input);
-  if (windows.empty()) {
-    table.notes.push_back("no GPU operation in the window");
-    return table;
-  }
-  std::vector<Interval> wanted;
-  for (const Window& window : windows) wanted.push_back({window.begin_ns, window.end_ns});
-  table.notes.push_back(windows.size() == 1 ? window_note(windows[0]) : fmt::format("{} windows", windows.size()));
-  const IntervalSet inside(std::move(wanted));
-  const Interval hull{inside.parts().front().begin_ns, inside.parts().back().end_ns};
-  std::vector<Gap> gaps = find_gaps(input.trace, input.views, input.selection, hull);
-  std::erase_if(gaps, [&](const Gap& gap) { return inside.overlap_ns(gap.begin_ns, gap.end_ns) == 0; });
-  std::stable_sort(gaps.begin(), gaps.end(), [](const Gap& a, const Gap& b) {
-    return a.duration_ns() != b.duration_ns() ? a.duration_ns() > b.duration_ns() : a.begin_ns < b.begin_ns;
-  });
+  std::vector<Gap> gaps = selected_gaps(input, table);
   CallStacks& stacks = input.views.stacks();
   const auto codes = std::make_shared<StringTable>();
   std::vector<ListedGap> listed;

@@ -3,12 +3,12 @@
 
 #include "analyzer/analysis/kernel_peaks.h"
 #include "analyzer/analysis/selected_operations.h"
+#include "analyzer/analysis/stack_groups.h"
 #include "analyzer/model/parallel.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -24,7 +24,8 @@ namespace {
 // Numbers what groups are made of: names with shapes on one side, places on the other.
 class GroupIds {
  public:
-  GroupIds(const AnalysisInput& input, const KernelGrouping& grouping) : input_(input), grouping_(grouping) {
+  GroupIds(const AnalysisInput& input, const KernelGrouping& grouping)
+      : input_(input), grouping_(grouping), stacks_(input.views, grouping.stack) {
     number_kernels();
     if (grouping.operation) label_ranges();
   }
@@ -40,16 +41,7 @@ class GroupIds {
     const uint32_t range = input_.views.range_of_call()[operation.launch];
     return range == kNone ? 0 : operator_of_range_[range];
   }
-  // Number of the text of the innermost frames; frames of different lines are different texts.
-  uint32_t stack(const GpuOperation& operation) {
-    if (grouping_.stack == 0) return 0;
-    CallStacks& stacks = input_.views.stacks();
-    const StackId stack = stacks.of_operation(operation);
-    const auto [found, added] = text_of_stack_.try_emplace(static_cast<uint32_t>(stack), 0);
-    if (added) found->second = static_cast<uint32_t>(texts_.intern(stacks.text(stack, grouping_.stack)));
-    return found->second;
-  }
-  std::string_view stack_text(uint32_t number) const { return texts_[StringId{number}]; }
+  std::string_view stack_text(const GpuOperation& operation) { return stacks_.text(stacks_.of_operation(operation)); }
   size_t size() const { return groups_.size(); }
 
  private:
@@ -97,7 +89,7 @@ class GroupIds {
       place = index(input_.trace.stream(operation.stream()).device);
     }
     if (grouping_.operation) place = joined(places_, operator_label(operation), place);
-    if (grouping_.stack != 0) place = joined(stacked_places_, stack(operation), place);
+    if (grouping_.stack != 0) place = joined(stacked_places_, stacks_.of_operation(operation), place);
     return place;
   }
   // One number for two.
@@ -110,8 +102,7 @@ class GroupIds {
   std::vector<uint32_t> of_kernel_;          // KernelId -> number
   std::vector<uint32_t> operator_of_range_;  // row of Trace::ranges -> LabelId
   std::unordered_map<uint64_t, uint32_t> places_, stacked_places_, groups_;
-  std::unordered_map<uint32_t, uint32_t> text_of_stack_;  // StackId -> StringId of texts_
-  StringTable texts_;
+  StackGroups stacks_;
   uint64_t last_key_ = std::numeric_limits<uint64_t>::max();
   uint32_t last_ = 0;
 };
@@ -151,7 +142,7 @@ std::vector<KernelGroup> kernel_groups(const AnalysisInput& input, const std::ve
           group.number = id;
           group.kind = operation.kind(), group.example = row, group.stream = operation.stream_index;
           group.operator_label = ids.operator_label(operation);
-          group.stack = ids.stack_text(ids.stack(operation));
+          group.stack = ids.stack_text(operation);
         }
         ++groups[id].durations.count;
         join_details(trace, operation, groups[id]);
@@ -189,12 +180,7 @@ KernelGrouping parse_grouping(const std::vector<std::string>& words) {
       grouping.stream = grouping.device = true;
     } else if (word == "op") {
       grouping.operation = true;
-    } else if (word.starts_with("stack:") &&
-               std::from_chars(word.data() + 6, word.data() + word.size(), grouping.stack).ptr ==
-                   word.data() + word.size() &&
-               grouping.stack != 0) {
-      continue;
-    } else if (word != "name") {
+    } else if (!StackGroups::parse(word, grouping.stack) && word != "name") {
       throw std::runtime_error(
           fmt::format("--group-by '{}': kernels are grouped by name, shape, device, stream, op or stack:N", word));
     }

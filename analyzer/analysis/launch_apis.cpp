@@ -5,6 +5,7 @@
 namespace prof::analyzer {
 
 Table report_launch_apis(const AnalysisInput& input) {
+  StackGroups stacks(input.views, StackGroups::parse_only("launch-apis", input.options.group_by));
   Table table("launch-apis", "Launch, delay and GPU time by API");
   table.add_column("Launches", "launches", CellType::Count);
   table.add_column("API time", "api_time", CellType::Nanoseconds);
@@ -22,16 +23,22 @@ Table report_launch_apis(const AnalysisInput& input) {
   table.add_column("Launch-bound (%)", "launch_bound_percent", CellType::Real, 1);
   table.add_column("API time of short", "short_api_time", CellType::Nanoseconds);
   table.add_column("Name", "name", CellType::Text);
+  stacks.add_column(table);
   const EventNames& names = input.views.event_names();
-  std::vector<LaunchGroup> groups = launch_groups(input, names, LaunchesBy::Api, &estimates);
+  std::vector<LaunchGroup> groups = launch_groups(input, names, LaunchesBy::Api, stacks, &estimates);
   table.notes.push_back(launch_delay_note(groups));
   table.notes.push_back("calls whose GPU operations are in the input");
   estimates.add_notes(table);
   for (LaunchGroup& group : groups) {
     const Statistics delays = statistics_of(group.delays_ns);
     Table::Row row = table.row();
-    row.add(group.launches).add(group.api_ns).add(group.api_ns / static_cast<int64_t>(group.launches));
-    row.add(group.api_max_ns).add(group.operations).add(whole_ns(delays.median)).add(delays.total).add(group.negative);
+    row.add(group.launches).add(group.api_ns);
+    if (group.launches > 0) {
+      row.add(group.api_ns / static_cast<int64_t>(group.launches)).add(group.api_max_ns);
+    } else {  // its calls are in the groups of other nodes of their graphs
+      row.empty().empty();
+    }
+    row.add(group.operations).add(whole_ns(delays.median)).add(delays.total).add(group.negative);
     row.add(group.gpu_ns);
     estimates.add_cells(row, group.number);
     row.add(group.kernels).add(group.shorts);
@@ -41,6 +48,7 @@ Table report_launch_apis(const AnalysisInput& input) {
       row.empty();
     }
     row.add(group.short_api_ns).add(group.api);
+    stacks.add_cell(row, group.stack);
   }
   return table;
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 #include <tuple>
 #include <unordered_map>
 
@@ -14,15 +15,15 @@ namespace prof::analyzer {
 
 namespace {
 
-// A number for the name of an operation and its API, so that names are made once a group.
+// A number for the name of an operation, its API and the group of its stack, so that names are made once a group.
 struct GroupKey {
   uint64_t operation = 0;
-  uint32_t api = 0;
+  uint32_t api = 0, stack = 0;
   bool operator==(const GroupKey&) const = default;
 };
 struct GroupHash {
   size_t operator()(const GroupKey& key) const {
-    return std::hash<uint64_t>()(key.operation * 0x9e3779b97f4a7c15u ^ key.api);
+    return std::hash<uint64_t>()((key.operation * 0x9e3779b97f4a7c15u ^ key.stack) * 0x9e3779b97f4a7c15u ^ key.api);
   }
 };
 
@@ -35,24 +36,25 @@ uint64_t operation_key(const KernelNames& names, const GpuOperation& operation) 
 }  // namespace
 
 std::vector<LaunchGroup> launch_groups(const AnalysisInput& input, const EventNames& names, LaunchesBy by,
-                                       Estimates* estimates) {
+                                       StackGroups& stacks, Estimates* estimates) {
   const Trace& trace = input.trace;
   const KernelNames& kernels = input.views.names();
   std::unordered_map<GroupKey, size_t, GroupHash> by_key;
-  std::map<std::pair<std::string_view, std::string_view>, size_t> by_name;  // several kernels have one name
+  std::map<std::tuple<std::string_view, std::string_view, uint32_t>, size_t> by_name;  // several kernels have one name
   std::vector<LaunchGroup> groups;
   std::vector<bool> counted(trace.host.size());
   for_each_launched(input, [&](const GpuOperation& operation, const HostEvent& launch) {
-    const GroupKey key{by == LaunchesBy::Kernel ? operation_key(kernels, operation) : 0, launch.api()};
+    const GroupKey key{by == LaunchesBy::Kernel ? operation_key(kernels, operation) : 0, launch.api(),
+                       stacks.of_operation(operation)};
     const auto [found, added] = by_key.try_emplace(key, 0);
     if (added) {
       const std::string_view api = names.text(names.of(launch));
       const std::string_view name =
           by == LaunchesBy::Kernel ? operation_name(kernels, operation, input.options.names) : std::string_view();
-      const auto [group, is_new] = by_name.try_emplace({api, name}, groups.size());
+      const auto [group, is_new] = by_name.try_emplace({api, name, key.stack}, groups.size());
       if (is_new) {
         LaunchGroup& fresh = groups.emplace_back();
-        fresh.api = api, fresh.name = name, fresh.number = static_cast<uint32_t>(group->second);
+        fresh.api = api, fresh.name = name, fresh.stack = key.stack, fresh.number = static_cast<uint32_t>(group->second);
       }
       found->second = group->second;
     }
@@ -77,7 +79,7 @@ std::vector<LaunchGroup> launch_groups(const AnalysisInput& input, const EventNa
     group.api_max_ns = std::max(group.api_max_ns, api_ns);
   });
   std::sort(groups.begin(), groups.end(), [](const LaunchGroup& a, const LaunchGroup& b) {
-    return std::tuple(-a.gpu_ns, a.name, a.api) < std::tuple(-b.gpu_ns, b.name, b.api);
+    return std::tuple(-a.gpu_ns, a.name, a.api, a.stack) < std::tuple(-b.gpu_ns, b.name, b.api, b.stack);
   });
   return groups;
 }
@@ -100,6 +102,7 @@ std::string launch_delay_note(const std::vector<LaunchGroup>& groups) {
 namespace {
 
 Table by_kernel(const AnalysisInput& input) {
+  StackGroups stacks(input.views, StackGroups::parse_only("launch-stats", input.options.group_by));
   Table table("launch-stats", "Launch, delay and GPU time by kernel");
   table.add_column("API", "api", CellType::Text);
   table.add_column("Launches", "launches", CellType::Count);
@@ -116,8 +119,9 @@ Table by_kernel(const AnalysisInput& input) {
   table.add_column("Short", "short", CellType::Count);
   table.add_column("Launch-bound (%)", "launch_bound_percent", CellType::Real, 1);
   table.add_column("Name", "name", CellType::Text);
+  stacks.add_column(table);
   const EventNames& names = input.views.event_names();
-  std::vector<LaunchGroup> groups = launch_groups(input, names, LaunchesBy::Kernel, &estimates);
+  std::vector<LaunchGroup> groups = launch_groups(input, names, LaunchesBy::Kernel, stacks, &estimates);
   table.notes.push_back(launch_delay_note(groups));
   table.notes.push_back(
       "short: kernels below 10us and shorter than their launch call; launch-bound: their share of the kernels");
@@ -140,6 +144,7 @@ Table by_kernel(const AnalysisInput& input) {
       row.empty().empty();
     }
     row.add(group.name);
+    stacks.add_cell(row, group.stack);
   }
   return table;
 }
@@ -275,6 +280,8 @@ Table by_nsys(const AnalysisInput& input) {
 }  // namespace
 
 Table report_launch_stats(const AnalysisInput& input) {
+  if (input.options.definitions != Definitions::Ours && !input.options.group_by.empty())
+    throw std::runtime_error("--group-by: only launch-stats by prof's own definitions is grouped by stacks");
   switch (input.options.definitions) {
     case Definitions::Hta: return by_hta(input);
     case Definitions::Nsys: return by_nsys(input);

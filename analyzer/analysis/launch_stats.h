@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analyzer/analysis/estimates.h"
+#include "analyzer/analysis/stack_groups.h"
 #include "analyzer/model/event_names.h"
 
 #include <cstdint>
@@ -19,6 +20,7 @@ inline constexpr int64_t kShortKernelNs = 10'000;
 struct LaunchGroup {
   uint32_t number = 0;         // of the group in the estimates
   std::string_view api, name;  // name: of the operation; empty in groups by API
+  uint32_t stack = 0;          // group of the operation's stack
   uint64_t launches = 0;       // calls with at least one operation of the group; each call in one group of its API only
   int64_t api_ns = 0, api_max_ns = 0;
   uint64_t operations = 0;
@@ -36,7 +38,7 @@ enum class LaunchesBy { Kernel, Api };
 // the delay from the graph's launch; the call's own time counts once, for its first operation. Operations also go to the estimates, whose
 // rows are by work.
 std::vector<LaunchGroup> launch_groups(const AnalysisInput& input, const EventNames& names, LaunchesBy by,
-                                       Estimates* estimates = nullptr);
+                                       StackGroups& stacks, Estimates* estimates = nullptr);
 
 // All groups' delays together: "launch delay of 834 operations: min …, median …, max …, sum …, below zero 9".
 std::string launch_delay_note(const std::vector<LaunchGroup>& groups);

@@ -1,6 +1,7 @@
 // memory-ops: what allocated the most, and whose memory was live at the peak? By op, or what --group-by asks for: call, pool,
 // NVTX path, stack, thread.
 #include "analyzer/analysis/memory_timeline.h"
+#include "analyzer/analysis/stack_groups.h"
 #include "analyzer/analysis/statistics.h"
 #include "analyzer/model/event_names.h"
 
@@ -27,25 +28,35 @@ constexpr struct {
               {Word::Pool, "pool", "Pool", "pool"},     {Word::Path, "path", "Path", "path"},
               {Word::Stack, "stack", "Stack", "stack"}, {Word::Op, "op", "Name", "name"}};
 
-std::vector<Word> grouping(const std::vector<std::string>& words) {
-  std::vector<Word> asked;
+struct Grouping {
+  std::vector<Word> words;
+  uint32_t frames = 0;  // of a stack
+};
+
+Grouping grouping(const std::vector<std::string>& words) {
+  Grouping result;
+  std::vector<Word>& asked = result.words;
   for (const std::string& spelling : words) {
+    const std::string_view plain = StackGroups::parse(spelling, result.frames) ? "stack" : std::string_view(spelling);
     const auto* const found =
-        std::find_if(std::begin(kWords), std::end(kWords), [&](const auto& row) { return row.spelling == spelling; });
+        std::find_if(std::begin(kWords), std::end(kWords), [&](const auto& row) { return row.spelling == plain; });
     if (found == std::end(kWords))
       throw std::runtime_error(
-          fmt::format("--group-by: memory-ops knows op, call, pool, path, stack and thread, not '{}'", spelling));
+          fmt::format("--group-by: memory-ops knows op, call, pool, path, stack:N and thread, not '{}'", spelling));
     if (std::find(asked.begin(), asked.end(), found->word) == asked.end()) asked.push_back(found->word);
   }
   if (asked.empty()) asked.push_back(Word::Op);
-  return asked;
+  return result;
 }
 
 // What a change belongs to, as ids that are equal for equal texts.
 class Groups {
  public:
-  Groups(const AnalysisInput& input, std::vector<Word> words)
-      : input_(input), words_(std::move(words)), names_(input.views.event_names()) {}
+  Groups(const AnalysisInput& input, Grouping grouping)
+      : input_(input),
+        words_(std::move(grouping.words)),
+        names_(input.views.event_names()),
+        stacks_(input.views, grouping.frames) {}
 
   std::vector<uint32_t> of(const MemoryChange& change) {
     std::vector<uint32_t> key;
@@ -59,7 +70,7 @@ class Groups {
       case Word::Call: return std::string(trace.strings[trace.apis[id]]);
       case Word::Pool: return pool_text(trace, id);
       case Word::Path: return id == 0 ? std::string{} : path_text(trace, PathId{id});
-      case Word::Stack: return input_.views.stacks().text(StackId{id});
+      case Word::Stack: return std::string(stacks_.text(id));
       case Word::Thread: return std::to_string(trace.threads[id].tid);
     }
     return {};
@@ -74,8 +85,7 @@ class Groups {
       case Word::Call: return change.call == kNone ? 0 : trace.host[change.call].api();
       case Word::Pool: return change.pool;
       case Word::Path: return change.range == kNone ? 0 : index(trace.ranges[change.range].path);
-      case Word::Stack:
-        return change.call == kNone ? 0 : static_cast<uint32_t>(input_.views.stacks().of_call(change.call));
+      case Word::Stack: return change.call == kNone ? 0 : stacks_.of_call(change.call);
       case Word::Thread: return change.thread;
     }
     return 0;
@@ -84,6 +94,7 @@ class Groups {
   const AnalysisInput& input_;
   std::vector<Word> words_;
   const EventNames& names_;
+  StackGroups stacks_;
 };
 
 using MemorySums = std::map<std::vector<uint32_t>, MemorySum>;

@@ -1,6 +1,7 @@
 #include "analyzer/analysis/op_averages.h"
 
 #include "analyzer/analysis/op_inputs.h"
+#include "analyzer/analysis/stack_groups.h"
 #include "analyzer/analysis/torch_flops.h"
 #include "analyzer/model/forward_backward.h"
 #include "analyzer/model/op_stacks.h"
@@ -9,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
@@ -337,12 +337,7 @@ OpGrouping op_grouping(const std::vector<std::string>& words) {
       grouping.domain = true;
     } else if (word == "node") {
       grouping.node = true;
-    } else if (word.starts_with("stack:") &&
-               std::from_chars(word.data() + 6, word.data() + word.size(), grouping.stack).ptr ==
-                   word.data() + word.size() &&
-               grouping.stack != 0) {
-      continue;
-    } else {
+    } else if (!StackGroups::parse(word, grouping.stack)) {
       throw std::runtime_error(fmt::format("--group-by: '{}' is none of shape, stack:N, thread, domain, node", word));
     }
   }

@@ -1,6 +1,7 @@
 // syncs: which calls made a thread wait for the GPU, on what, and was the GPU busy meanwhile? Synchronising calls, and copies
 // that returned only after they were done. Definitions: docs/reports/syncs.md.
 #include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/stack_groups.h"
 #include "analyzer/analysis/statistics.h"
 #include "analyzer/model/event_names.h"
 #include "analyzer/model/recorded_events.h"
@@ -146,6 +147,7 @@ std::string target_text(const Trace& trace, const Target& target) {
 
 Table report_syncs(const AnalysisInput& input) {
   const Trace& trace = input.trace;
+  StackGroups stacks(input.views, StackGroups::parse_only("syncs", input.options.group_by));
   Table table("syncs", "Calls that waited for the GPU");
   table.add_column("PID", "pid", CellType::Count);
   table.add_column("TID", "tid", CellType::Count);
@@ -159,6 +161,7 @@ Table report_syncs(const AnalysisInput& input) {
   table.add_column("GPU busy", "gpu_busy", CellType::Nanoseconds);
   table.add_column("GPU idle", "gpu_idle", CellType::Nanoseconds);
   table.add_column("Range with most time", "range", CellType::Text);
+  stacks.add_column(table);
   table.notes.push_back(
       "blocked: what it waits for had unfinished work when the call was entered; GPU busy and idle: all devices of the "
       "process");
@@ -167,7 +170,8 @@ Table report_syncs(const AnalysisInput& input) {
   const Targets targets(trace, calls);
   const EventNames& names = input.views.event_names();
   Work work(input);
-  using Key = std::tuple<uint32_t, StringId, Target>;  // (thread, name of the call, what for)
+  using Key =
+      std::tuple<uint32_t, StringId, Target, uint32_t>;  // (thread, name of the call, what for, group of its stack)
   std::map<Key, SyncSum> sums;
   for (uint32_t row = 0; row < trace.host.size(); ++row) {
     const HostEvent& event = trace.host[row];
@@ -179,7 +183,7 @@ Table report_syncs(const AnalysisInput& input) {
     const bool narrowed = !input.selection.devices.empty() || !input.selection.streams.empty();
     if (narrowed && (target.stream == kNone || !input.selection.has_stream(trace, trace.streams[target.stream])))
       continue;
-    SyncSum& sum = sums[{index(event.thread), names.of(event), target}];
+    SyncSum& sum = sums[{index(event.thread), names.of(event), target, stacks.of_call(row)}];
     const int64_t ns = std::max<int64_t>(0, event.duration_ns());
     ++sum.calls;
     sum.time_ns = add_saturated(sum.time_ns, ns), sum.longest_ns = std::max(sum.longest_ns, ns);
@@ -195,7 +199,7 @@ Table report_syncs(const AnalysisInput& input) {
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.second->time_ns > b.second->time_ns; });
   for (const auto& [key, sum] : rows) {
-    const auto& [thread, call, target] = key;
+    const auto& [thread, call, target, stack] = key;
     Table::Row row = table.row();
     row.add(trace.processes[index(trace.threads[thread].process)].pid).add(trace.threads[thread].tid);
     row.add(names.text(call)).add(std::string_view(target_text(trace, target)));
@@ -205,7 +209,12 @@ Table report_syncs(const AnalysisInput& input) {
     for (const auto& [name, ns] : sum->ranges) {
       if (ns > most.second || (ns == most.second && name < most.first)) most = {name, ns};
     }
-    if (most.first != kNone) row.add(names.text(StringId{most.first}));
+    if (most.first != kNone) {
+      row.add(names.text(StringId{most.first}));
+    } else {
+      row.empty();
+    }
+    stacks.add_cell(row, stack);
   }
   return table;
 }
