@@ -20,7 +20,7 @@ struct TraceArguments {
   std::string fx_metadata;
   bool plain = false;
   std::string arrows = "all";
-  std::string stacks = "frames";
+  std::string stacks = "both";
   StackOptions stack;
   int level = 1;
 };
@@ -69,6 +69,7 @@ int run_trace(const TraceArguments& options) {
                                              : ArrowKinds::All;
   chrome.stacks = options.stacks == "none"   ? ChromeStackForm::None
                   : options.stacks == "text" ? ChromeStackForm::Text
+                  : options.stacks == "both" ? ChromeStackForm::Both
                                              : ChromeStackForm::Frames;
   chrome.name = path;
   chrome.inputs = options.inputs;
@@ -103,8 +104,10 @@ void add_trace(CLI::App& app, Run& run) {
       ->capture_default_str();
   verb->add_option(
           "--stacks", options->stacks,
-          "call stacks: frames (small, for chrome://tracing), text (\"Call stack\", as torch.profiler has it) or none")
-      ->check(CLI::IsMember({"frames", "text", "none"}))
+          "call stacks: frames (small, for chrome://tracing), text (\"Call stack\" of calls and GPU operations, as "
+          "torch.profiler "
+          "has it), both (frames, and text of calls, which ui.perfetto.dev shows; above 32 MiB its line only) or none")
+      ->check(CLI::IsMember({"both", "frames", "text", "none"}))
       ->capture_default_str();
   add_symbol_options(*verb, options->stack);
   verb->add_option("--fx-metadata", options->fx_metadata,

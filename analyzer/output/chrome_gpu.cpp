@@ -53,17 +53,16 @@ class GpuWriter {
     counted_.clear();
     append_counter_members(context_.trace, context_.trace.counters.of_operation(context_.trace, row), counted_);
     const StackId stack = context_.stacks == nullptr ? StackId{} : context_.stacks->of_operation(operation);
-    const bool as_text = stack != StackId{} && context_.stacks->as_text();
-    const std::string* const frames = as_text ? &context_.stacks->text(stack) : nullptr;
+    const std::string* const frames = stack == StackId{} ? nullptr : &context_.stacks->operation_member(stack);
     char* to = context_.events.begin(head.size() + track.size() + where.size() + priority_.size() +
-                                     (as_text ? frames->size() : 0) + (tail != nullptr ? tail->size() : 0) +
+                                     (frames != nullptr ? frames->size() : 0) + (tail != nullptr ? tail->size() : 0) +
                                      added_.text().size() + counted_.size() + 640);
     to = put_bytes(to, head);
     to = put_bytes(to, track);
     to = put_micros(to, operation.start_ns);
     to = put_bytes(to, ",\"dur\":");
     to = put_micros(to, operation.end_ns > operation.start_ns ? operation.duration_ns() : 0);
-    if (stack != StackId{} && !as_text) to = put_frame(to, context_.stacks->frame(stack));
+    if (frames != nullptr && context_.stacks->with_frames()) to = put_frame(to, context_.stacks->frame(stack));
     to = put_bytes(to, kernel ? ",\"args\":{\"queued\":0," : ",\"args\":{");
     to = put_bytes(to, where);
     to = put_decimal(to,
@@ -76,7 +75,7 @@ class GpuWriter {
     }
     to = put_bytes(to, counted_);
     if (context_.augment != nullptr) to = put_extras(to);
-    if (as_text && !frames->empty()) to = put_bytes(put_bytes(to, ",\"Call stack\":"), *frames);
+    if (frames != nullptr && !frames->empty()) to = put_bytes(put_bytes(to, ","), *frames);
     context_.events.end(put_bytes(to, "}}"));
     if (launch != nullptr) flow(operation, *launch, track);
     if (context_.arrows != nullptr && context_.arrows->wants_operation(row)) context_.arrows->put({false, row}, track);

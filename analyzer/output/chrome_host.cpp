@@ -57,7 +57,7 @@ class HostWriter {
     const std::string* const inner = inner_name(row);
     if (inner != nullptr) texts += inner->size();
     const StackId stack = context_.stacks == nullptr ? StackId{} : context_.stacks->of_call(row);
-    const std::string* const frames = stack_text(stack);
+    const std::string* const frames = stack == StackId{} ? nullptr : &context_.stacks->call_member(stack);
     if (frames != nullptr) texts += frames->size();
     char* to = context_.events.begin(texts + 640);
     to = put_bytes(to, head);
@@ -66,7 +66,7 @@ class HostWriter {
     to = put_bytes(to, ",\"dur\":");
     to = put_micros(to, event.end_ns > event.begin_ns ? event.duration_ns() : 0);
     if (context_.augment != nullptr && is_failure(event.result())) to = put_bytes(to, ",\"cname\":\"terrible\"");
-    if (frames == nullptr && stack != StackId{}) to = put_frame(to, context_.stacks->frame(stack));
+    if (frames != nullptr && context_.stacks->with_frames()) to = put_frame(to, context_.stacks->frame(stack));
     to = put_bytes(to, ",\"args\":{");
     bool first = true;
     if (event.correlation != 0) {
@@ -74,17 +74,10 @@ class HostWriter {
       to = put_decimal(to, ChromeIds::correlation(process_, event.correlation));
     }
     if (context_.augment != nullptr) to = put_extras(to, first, event, inner, kernel);
-    if (frames != nullptr) to = put_bytes(put_field(to, first, "\"Call stack\":"), *frames);
+    if (frames != nullptr && !frames->empty()) to = put_field(to, first, *frames);
     context_.events.end(put_bytes(to, "}}"));
     if (event.has(kHostHasGpu)) flow(event);
     if (context_.arrows != nullptr && context_.arrows->wants_call(row)) context_.arrows->put({true, row}, track_);
-  }
-
-  // The stack as text; null: it is written as a frame's number, or there is none.
-  const std::string* stack_text(StackId stack) const {
-    if (stack == StackId{} || !context_.stacks->as_text()) return nullptr;
-    const std::string& text = context_.stacks->text(stack);
-    return text.empty() ? nullptr : &text;
   }
 
   char* put_extras(char* to, bool& first, const HostEvent& event, const std::string* inner, const std::string* kernel) {

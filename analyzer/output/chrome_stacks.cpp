@@ -6,6 +6,24 @@
 
 namespace prof::analyzer {
 
+ChromeStacks::ChromeStacks(const Trace& trace, const Views& views, ChromeStackForm form, uint64_t most_text)
+    : stacks_(views.stacks()), form_(form) {
+  if (form != ChromeStackForm::Both) return;
+  uint64_t bytes = 0;
+  for (uint32_t row = 0; row < trace.host.size() && whole_; ++row) {
+    bytes += text(of_call(row)).size();
+    whole_ = bytes <= most_text;
+  }
+  if (!whole_) texts_.clear();
+}
+
+const std::string& ChromeStacks::call_member(StackId stack) {
+  return form_ == ChromeStackForm::Both || form_ == ChromeStackForm::Text ? text(stack) : none_;
+}
+const std::string& ChromeStacks::operation_member(StackId stack) {
+  return form_ == ChromeStackForm::Text ? text(stack) : none_;
+}
+
 uint32_t ChromeStacks::frame(StackId stack) {
   const auto at = static_cast<uint32_t>(stack);
   if (at == 0) return 0;
@@ -27,8 +45,8 @@ const std::string& ChromeStacks::text(StackId stack) {
   const auto at = static_cast<uint32_t>(stack);
   if (at >= texts_.size()) texts_.resize(at + size_t{1});
   if (at != 0 && texts_[at].empty()) {
-    const std::string text = stacks_.text(stack);
-    if (!text.empty()) texts_[at] = json_string(text);
+    const std::string text = whole_ ? stacks_.text(stack) : stacks_.best(stack);
+    if (!text.empty()) texts_[at] = (whole_ ? "\"Call stack\":" : "\"called from\":") + json_string(text);
   }
   return texts_[at];
 }

@@ -237,7 +237,7 @@ struct OneTrace {
       context.augment = &*augment;
       context.arrows = &*arrows;
       if (options.stacks != ChromeStackForm::None && !trace.stacks.empty())
-        context.stacks = &stacks.emplace(views, options.stacks);
+        context.stacks = &stacks.emplace(trace, views, options.stacks);
     }
     context.copied.resize(trace.processes.size());
     context.counters.resize(trace.processes.size());

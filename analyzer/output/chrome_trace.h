@@ -26,7 +26,7 @@ struct ChromeTraceOptions {
   std::vector<std::string> inputs;  // the files the model was made of
   const FxMarkers* fx = nullptr;
   ArrowKinds arrows = ArrowKinds::All;  // beside those of launches and of autograd
-  ChromeStackForm stacks = ChromeStackForm::Frames;
+  ChromeStackForm stacks = ChromeStackForm::Both;
 };
 
 // What became of events that were copied.
