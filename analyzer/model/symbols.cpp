@@ -76,6 +76,14 @@ Symbols::Symbols(const Trace& trace, const SymbolOptions& options) : of_frame_(t
     ++module.named;
     if (found.front().line != 0) ++module.lined;
   }
+  for (ModuleSymbols& module : modules_) {
+    if (!module.problem.empty() || module.files.functions.empty()) continue;
+    if (module.named != module.addresses) {
+      module.problem = "its symbols have no function there";
+    } else if (module.lined == module.embedded && module.named != module.embedded && !module.files.lines.empty()) {
+      module.problem = "its debug information says nothing of them";
+    }
+  }
   modules_[0].problem = "code without a file";
   std::erase_if(modules_, [](const ModuleSymbols& module) { return module.addresses == 0; });
   std::stable_sort(modules_.begin(), modules_.end(),

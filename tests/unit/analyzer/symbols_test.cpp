@@ -176,6 +176,22 @@ TEST(Symbols, WithoutADebugFileExportedFunctionsAreNamed) {
   EXPECT_EQ(find_module_files(recorded, search).lines, (folder / "root/usr/lib/libwhole.so").string());
 }
 
+TEST(Symbols, TheStoreOfDebugFilesIsAskedByBuildId) {
+  const fs::path folder = fs::path(testing::TempDir()) / "prof_symbols_store";
+  fs::remove_all(folder), fs::create_directories(folder);
+  const std::string alone = folder / "libstripped.so";
+  fs::copy_file(kFolder + "libstripped.so", alone);
+  const std::string id = module_of(alone).build_id;
+  const fs::path by_id = folder / "debug/.build-id" / id.substr(0, 2) / (id.substr(2) + ".debug");
+  fs::create_directories(by_id.parent_path());
+  fs::copy_file(kFolder + "libstripped.debug", by_id);
+  SymbolSearch search;
+  EXPECT_EQ(search.debug_folder, "/usr/lib/debug");
+  search.debug_folder = folder / "debug";
+  EXPECT_EQ(find_module_files(module_of(alone), search).lines, by_id);
+  EXPECT_EQ(find_module_files(module_of(alone), search).problem, "");
+}
+
 TEST(Symbols, AnotherBuildIsNeverUsed) {
   ModuleName module = module_of(kFolder + "libwhole.so");
   module.build_id = "00112233445566778899aabbccddeeff00112233";
@@ -226,7 +242,11 @@ TEST(Symbols, DamagedDebugInformationCostsLinesOnly) {
     std::string why;
     if (ElfFile::open(path, why) == nullptr) continue;
     const Answers answers({path, path, {}}, addresses, {2, 5});
-    answers.at(addresses.front());
+    const std::string_view problem = answers.problem();
+    if (problem.starts_with("the file is damaged")) continue;
+    // The symbol table lies behind what was damaged.
+    const std::vector<Found> found = answers.at(addresses.front());
+    ASSERT_FALSE(found.empty()) << seed << ": " << problem;
     ++tried;
   }
   EXPECT_GT(tried, 0u);
