@@ -1,5 +1,5 @@
-// Costs what the units cost that hold an asked address: their list of lines once, and of their functions only the subtrees of
-// those that hold one. A search from the top for every address (dwarf_getscopes) would be a thousand times that.
+// Costs what the units cost that hold an asked address, each once, however scattered its code is: their list of lines, and of their
+// functions only the subtrees of those that hold one. A search from the top for every address (dwarf_getscopes) would be a thousand times that.
 #include "analyzer/input/debug_lines.h"
 
 #if PROF_HAVE_LIBDW
@@ -184,18 +184,15 @@ class Reader {
 
   void run() {
     find_units();
-    size_t i = 0, next = 0;
-    while (i < addresses_.size() && !stretches_.empty()) {
+    // Functions that several units have (templates, inline ones) lie in sections of their own, so a unit may have thousands of stretches.
+    std::vector<std::vector<size_t>> rows(units_.size());
+    for (size_t i = 0, next = 0; i < addresses_.size(); ++i) {
       while (next < stretches_.size() && stretches_[next].end <= addresses_[i]) ++next;
-      if (next == stretches_.size()) return;
-      if (addresses_[i] < stretches_[next].begin) {
-        ++i;
-        continue;
-      }
-      size_t last = i;
-      while (last < addresses_.size() && addresses_[last] < stretches_[next].end) ++last;
-      unit(units_[stretches_[next].of], i, last);
-      i = last;
+      if (next == stretches_.size()) break;
+      if (addresses_[i] >= stretches_[next].begin) rows[stretches_[next].of].push_back(i);
+    }
+    for (size_t u = 0; u < units_.size(); ++u) {
+      if (!rows[u].empty()) unit(units_[u], rows[u]);
     }
   }
 
@@ -219,22 +216,24 @@ class Reader {
     std::sort(stretches_.begin(), stretches_.end(), [](const Stretch& a, const Stretch& b) { return a.end < b.end; });
   }
 
-  void unit(Unit& unit, size_t first, size_t last) {
-    UnitFunctions functions(unit, addresses_.subspan(first, last - first));
+  void unit(Unit& unit, std::span<const size_t> rows) {
+    std::vector<uint64_t> addresses;
+    for (const size_t row : rows) addresses.push_back(addresses_[row]);
+    UnitFunctions functions(unit, addresses);
     Dwarf_Files* files = nullptr;
     size_t file_count = 0;
     Dwarf_Die* const root = unit.split.addr != nullptr ? &unit.split : &unit.die;
     if (dwarf_getsrcfiles(root, &files, &file_count) != 0) files = nullptr;
-    for (size_t i = first; i < last; ++i) {
+    for (size_t i = 0; i < rows.size(); ++i) {
       frames_.clear();
       DebugFrame frame;
-      Dwarf_Line* const line = dwarf_getsrc_die(&unit.die, addresses_[i]);
+      Dwarf_Line* const line = dwarf_getsrc_die(&unit.die, addresses[i]);
       if (line != nullptr) {
         frame.file = text(dwarf_linesrc(line, nullptr, nullptr));
         int number = 0;
         if (dwarf_lineno(line, &number) == 0 && number > 0) frame.line = static_cast<uint32_t>(number);
       }
-      for (Function* function = functions.at(addresses_[i]); function != nullptr && frames_.size() < kDeepest;) {
+      for (Function* function = functions.at(addresses[i]); function != nullptr && frames_.size() < kDeepest;) {
         Function* const parent = functions.parent(*function);
         frame.inlined = parent != nullptr;
         bool linker_name = false;
@@ -249,7 +248,7 @@ class Reader {
         function = parent;
       }
       if (frames_.empty() && frame.line != 0) frames_.push_back(frame);
-      if (!frames_.empty()) found_(i, frames_);
+      if (!frames_.empty()) found_(rows[i], frames_);
     }
   }
 
