@@ -22,7 +22,7 @@ namespace prof::bench {
 namespace {
 
 constexpr double kMaxMeanNs = 45, kMaxTailNs = 500, kMaxNvtxNs = 60, kMaxBytes = 24, kMaxStackNs = 345,
-                 kMaxLibraryNs = 150;
+                 kMaxLibraryNs = 150, kMaxFirstStackNs = 10'000;
 
 double one_page_fault_ns(const std::filesystem::path& folder) {
   const std::string name = (folder / "pages").string();
@@ -62,7 +62,7 @@ pid_t start_disk_writer(const std::filesystem::path& folder) {
 
 struct Output {
   std::string text;
-  double mean = -1, tail = -1, calls = 0, faults = 0;  // faults: page faults of the hooked batches per call
+  double mean = -1, tail = -1, calls = 0, faults = 0, first = -1;  // faults: page faults of the hooked batches per call
   bool ended_well = false;
 };
 
@@ -86,13 +86,25 @@ Output run_child(const Case& which, const std::filesystem::path& logs) {
   char line[512];
   while (std::fgets(line, sizeof line, pipe) != nullptr) {
     if (std::sscanf(line, "#mean %lf", &result.mean) == 1 || std::sscanf(line, "#tail %lf", &result.tail) == 1 ||
-        std::sscanf(line, "#calls %lf", &result.calls) == 1 || std::sscanf(line, "#faults %lf", &result.faults) == 1) {
+        std::sscanf(line, "#calls %lf", &result.calls) == 1 || std::sscanf(line, "#faults %lf", &result.faults) == 1 ||
+        std::sscanf(line, "#first %lf", &result.first) == 1) {
       continue;
     }
     result.text += line;
   }
   result.ended_well = pclose(pipe) == 0;
   return result;
+}
+
+// `first_ns`: of the first launch of a thread with its stack; what it takes without is measured here.
+bool bench_first_stack(const Case& which, const std::filesystem::path& logs, double first_ns) {
+  Case without = which;
+  without.stacks = "off";
+  std::filesystem::create_directories(logs);
+  const Output out = run_child(without, logs);
+  std::filesystem::remove_all(logs);
+  if (!out.ended_well || out.first < 0 || first_ns < 0) fail("no first launch was measured");
+  return at_most(kMaxFirstStackNs, "a thread's first stack adds at the median", first_ns - out.first, "ns");
 }
 
 bool bench(const Case& which, const std::filesystem::path& folder, double fault_ns) {
@@ -131,7 +143,8 @@ bool bench(const Case& which, const std::filesystem::path& folder, double fault_
       break;
     case Case::Nvtx: ok &= at_most(kMaxNvtxNs, "mean of push + pop", out.mean, "ns"); break;
     case Case::Library: ok &= at_most(kMaxLibraryNs, "mean added to a library call", out.mean, "ns"); break;
-    case Case::Threads: break;
+    case Case::Threads: ok &= bench_first_stack(which, logs, out.first); break;
+    case Case::FirstSights: break;
     case Case::Everything: ok &= at_most(kMaxBytes, "bytes a launch with everything on", each, "bytes"); break;
   }
   return ok;

@@ -12,9 +12,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <initializer_list>
 #include <iterator>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace prof::bench {
@@ -327,6 +329,15 @@ void bench_everything() {
 }
 
 // What a short thread pays: its first launch opens its part of the log and, with stacks, learns where its stack is.
+void print_quantiles(std::initializer_list<std::pair<const char*, const Histogram*>> rows) {
+  const double ns = ns_per_tick();
+  std::printf("  single calls, ns %19s %8s %8s\n", "p50", "p99", "largest");
+  for (const auto& [name, h] : rows) {
+    std::printf("    %-30s %8.0f %8.0f %8.0f\n", name, static_cast<double>(h->quantile(0.5)) * ns,
+                static_cast<double>(h->quantile(0.99)) * ns, static_cast<double>(h->largest()) * ns);
+  }
+}
+
 void bench_threads(const Case& which) {
   Gpu gpu;
   const CUstream stream = gpu.stream();
@@ -345,13 +356,44 @@ void bench_threads(const Case& which) {
       below(which.frames, 0, body);
     }).join();
   }
-  const double ns = ns_per_tick();
-  std::printf("  single calls, ns %19s %8s %8s\n", "p50", "p99", "largest");
-  for (const auto& [name, h] : {std::pair<const char*, const Histogram*>{"first", &first}, {"second", &second}}) {
-    std::printf("    %-30s %8.0f %8.0f %8.0f\n", name, static_cast<double>(h->quantile(0.5)) * ns,
-                static_cast<double>(h->quantile(0.99)) * ns, static_cast<double>(h->largest()) * ns);
-  }
-  std::printf("#calls %d\n", 2 * kThreads);
+  print_quantiles({{"first", &first}, {"second", &second}});
+  std::printf("#first %.1f\n#calls %d\n", static_cast<double>(first.quantile(0.5)) * ns_per_tick(), 2 * kThreads);
+}
+
+// A place in code for each number.
+template <int number, class Body> __attribute__((noinline)) void at_place(Body& body) {
+  body();
+  asm volatile("" ::"i"(number) : "memory");
+}
+template <class Body, int... numbers> void at_places(Body& body, std::integer_sequence<int, numbers...>) {
+  (at_place<numbers>(body), ...);
+}
+
+// Single launches whose stack nobody has seen: of places that are known, in another order each; and with one new place each.
+void bench_first_sights(const Case& which) {
+  Gpu gpu;
+  gpu.make_current();
+  const CUstream stream = gpu.stream();
+  Histogram again, new_stack, new_place;
+  Histogram* into = &again;
+  auto launch = [&] {
+    const uint64_t begin = ticks();
+    Gpu::check(gpu.hooked(gpu.function, 1, 1, 1, 32, 1, 1, 0, stream, nullptr, nullptr));
+    into->add(ticks() - begin);
+  };
+  constexpr unsigned kStacks = 20000;
+  constexpr int kPlaces = 1500;
+  for (const unsigned place : {0u, ~0u}) below(which.frames, place, launch);  // now both ways down are known
+  again = {};
+  for (unsigned i = 0; i < kStacks; ++i) below(which.frames, 0, launch);
+  into = &new_stack;
+  for (unsigned i = 0; i < kStacks; ++i) below(which.frames, i + 1, launch);
+  into = &new_place;
+  auto everywhere = [&] { at_places(launch, std::make_integer_sequence<int, kPlaces>()); };
+  below(which.frames, 0, everywhere);
+  print_quantiles(
+      {{"a stack that is known", &again}, {"a new stack of known places", &new_stack}, {"a new place", &new_place}});
+  std::printf("#calls %u\n", 2 * kStacks + kPlaces);
 }
 
 }  // namespace
@@ -365,6 +407,7 @@ int run_case(const Case& which) {
     case Case::Library: bench_library(which); break;
     case Case::Everything: bench_everything(); break;
     case Case::Threads: bench_threads(which); break;
+    case Case::FirstSights: bench_first_sights(which); break;
   }
   return 0;
 }

@@ -15,7 +15,7 @@ struct Case {
   std::string_view name, title;
   int threads;
   bool one_stream, disk_writer;
-  enum What { Launch, Nvtx, Everything, Threads, Library } what;
+  enum What { Launch, Nvtx, Everything, Threads, Library, FirstSights } what;
   bool gates;
   const char* depth = "counts";  // PROF_DEPTH: a completion mark is two calls of the driver's own, no part of a hook
   const char* stacks = "off";    // PROF_STACKS
@@ -36,7 +36,9 @@ constexpr Case kCases[] = {
     {"stack_31_places", "cuLaunchKernel with its stack, 31 frames, 64 places in turn", 1, false, false, Case::Launch,
      false, "counts", "launch", 22, 64},
     {"threads_off", "first launch of a thread, without stacks", 1, false, false, Case::Threads, false},
-    {"threads_stacks", "first launch of a thread, with its stack", 1, false, false, Case::Threads, false, "counts",
+    {"threads_stacks", "first launch of a thread, with its stack", 1, false, false, Case::Threads, true, "counts",
+     "launch", 22},
+    {"first_sights", "stacks that are new, below 22 frames", 1, false, false, Case::FirstSights, false, "counts",
      "launch", 22},
     {"nvtx", "nvtxRangePushA + nvtxRangePop", 1, false, false, Case::Nvtx, true},
     {"library", "cublasSgemm_v2 with PROF_LIBS=1", 1, false, false, Case::Library, true},
