@@ -45,6 +45,22 @@ TEST(PythonLayouts, VersionsWithoutPublishedOffsetsHaveARow) {
   EXPECT_EQ(layout.cframe, kNone);
 }
 
+TEST(PythonLayouts, OnlyUpTo311TheInterpreterThatRunsIsLookedUp) {
+  PythonLayout layout;
+  for (const uint32_t minor : {8u, 9u, 10u, 11u}) {
+    choose_layout(version(3, minor), layout);
+    EXPECT_EQ(layout.interpreters, minor == 11 ? 40u : 32u) << minor;
+    EXPECT_EQ(layout.current_thread, minor == 8 ? 1368u : minor == 11 ? 576u : 568u) << minor;
+  }
+  choose_layout(version(3, 12), layout);
+  EXPECT_EQ(layout.interpreters, kNone);
+  const std::vector<uint64_t> words = runtime_of(13, false);
+  PythonInterpreter python = version(3, 13);
+  python.runtime = reinterpret_cast<const char*>(words.data());
+  EXPECT_EQ(choose_layout(python, layout), nullptr);
+  EXPECT_EQ(layout.interpreters, kNone);
+}
+
 TEST(PythonLayouts, OtherVersionsHaveNone) {
   PythonLayout layout;
   for (const uint32_t minor : {0u, 7u, 16u})
