@@ -22,6 +22,20 @@ constexpr const char* kOperationReasonText[] = {
 #include "analyzer/model/coverage.def"
 #undef PROF_OPERATION_REASON
 };
+constexpr const char* kStackGapText[] = {
+#define PROF_STACK_GAP(name, flags, text) text,
+#include "analyzer/model/coverage.def"
+#undef PROF_STACK_GAP
+};
+
+// "launch 3, pending 2": those that are not 0.
+template <size_t n> std::string counts_text(const uint64_t (&counts)[n], const char* const (&texts)[n]) {
+  std::string text;
+  for (size_t i = 0; i < n; ++i) {
+    if (counts[i] != 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", texts[i], counts[i]);
+  }
+  return text;
+}
 
 // "; hardware counters: launches 3, NVTX ranges 1, values whose launch or range is missing 2; times of 3 GPU operations are …"
 std::string counters_text(const Coverage& coverage) {
@@ -45,20 +59,13 @@ std::string counters_text(const Coverage& coverage) {
 
 std::string line(const Coverage& coverage, const std::map<std::string, std::pair<uint64_t, uint8_t>>& counters,
                  size_t damage) {
-  std::string reasons;
-  for (size_t i = 0; i < std::size(kLaunchReasonText); ++i) {
-    if (coverage.launches_without[i] == 0) continue;
-    reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", kLaunchReasonText[i], coverage.launches_without[i]);
-  }
+  const std::string reasons = counts_text(coverage.launches_without, kLaunchReasonText);
   std::string text =
       fmt::format("coverage: launches {}, with GPU time {}", coverage.launches, coverage.launches_with_gpu_time);
   if (!reasons.empty()) text += fmt::format(" ({})", reasons);
   text += fmt::format("; GPU operations {}, with launch {}", coverage.operations, coverage.operations_linked);
-  for (size_t i = 0; i < std::size(kOperationReasonText); ++i) {
-    if (coverage.operations_without[i] != 0) {
-      text += fmt::format(", {} {}", kOperationReasonText[i], coverage.operations_without[i]);
-    }
-  }
+  const std::string unlinked = counts_text(coverage.operations_without, kOperationReasonText);
+  if (!unlinked.empty()) text += ", " + unlinked;
   uint64_t lost = 0;
   for (const auto& [name, counter] : counters) {
     if (counter.second == static_cast<uint8_t>(format::Severity::Loss)) lost += counter.first;
@@ -72,7 +79,8 @@ std::string line(const Coverage& coverage, const std::map<std::string, std::pair
     text += fmt::format("; NVTX ranges whose beginning was overwritten {}", coverage.ranges_begun_before);
   if (coverage.stacks) {
     text += fmt::format("; launches with stack {}", coverage.launches_with_stack);
-    if (coverage.launches_stack_cut != 0) text += fmt::format(" (incomplete {})", coverage.launches_stack_cut);
+    const std::string gaps = counts_text(coverage.launches_stack_gap, kStackGapText);
+    if (!gaps.empty()) text += fmt::format(" ({})", gaps);
   }
   text += counters_text(coverage);
   if (coverage.operations_before_launch != 0) {
@@ -137,7 +145,7 @@ void Coverage::add(const Coverage& other) {
   ranges_begun_before += other.ranges_begun_before;
   stacks |= other.stacks;
   launches_with_stack += other.launches_with_stack;
-  launches_stack_cut += other.launches_stack_cut;
+  for (size_t i = 0; i < std::size(launches_stack_gap); ++i) launches_stack_gap[i] += other.launches_stack_gap[i];
   operations_reversed += other.operations_reversed;
   operations_before_launch += other.operations_before_launch;
   counters_of_launches += other.counters_of_launches;

@@ -24,6 +24,13 @@ enum class OperationReason : uint8_t {
   kCount
 };
 
+enum class StackGap : uint8_t {
+#define PROF_STACK_GAP(name, flags, text) name,
+#include "analyzer/model/coverage.def"
+#undef PROF_STACK_GAP
+  kCount  // it is whole
+};
+
 struct Coverage {
   uint64_t launches = 0;
   uint64_t launches_with_gpu_time = 0;
@@ -31,9 +38,9 @@ struct Coverage {
   uint64_t operations = 0;
   uint64_t operations_linked = 0;
   uint64_t operations_without[static_cast<size_t>(OperationReason::kCount)] = {};
-  bool stacks = false;                    // call stacks were recorded
-  uint64_t launches_with_stack = 0;       // with at least one frame
-  uint64_t launches_stack_cut = 0;        // of these: deeper than what is recorded, or broken off
+  bool stacks = false;               // call stacks were recorded
+  uint64_t launches_with_stack = 0;  // with at least one frame
+  uint64_t launches_stack_gap[static_cast<size_t>(StackGap::kCount)] = {};
   uint64_t overwritten_blocks = 0;        // of a ring, on purpose
   uint64_t overwritten_records = 0;       // that were in them
   uint64_t before_horizon = 0;            // calls and GPU operations that are there by chance, and left out
@@ -53,7 +60,7 @@ struct Coverage {
 };
 
 // "launches 120000, with GPU time 119998 (pending 2); GPU operations 120010, with launch 119998, internal 12; lost records 0"
-// then, where call stacks were recorded, "launches with stack 119990 (incomplete 3)",
+// then, where call stacks were recorded, "launches with stack 119990 (cut at PROF_STACK_DEPTH 3)",
 // where a ring was written over "overwritten on purpose 45000 records in 300 blocks, before the horizon and left out 12",
 // where PROF_DEVICES left GPUs out "not recorded by PROF_DEVICES=1: launches 206, GPU operations 205",
 // where PROF_BUDGET left GPU times out, what share it cost and that GPU times are those of bursts,

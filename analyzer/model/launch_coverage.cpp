@@ -1,6 +1,7 @@
 // In the builder, after correlate(): how many launches have GPU times and stacks, and why each other has none.
 #include "analyzer/model/parallel.h"
 #include "analyzer/model/stages.h"
+#include "preload/format/stack_definitions.h"
 
 #include <algorithm>
 #include <atomic>
@@ -12,6 +13,21 @@ namespace prof::analyzer {
 
 namespace {
 
+StackGap gap_of(uint32_t flags) {
+  constexpr struct {
+    StackGap gap;
+    uint32_t flags;
+  } kGaps[] = {
+#define PROF_STACK_GAP(name, flags, text) {StackGap::name, format::flags},
+#include "analyzer/model/coverage.def"
+#undef PROF_STACK_GAP
+  };
+  for (const auto& row : kGaps) {
+    if ((flags & row.flags) != 0) return row.gap;
+  }
+  return StackGap::kCount;
+}
+
 class LaunchCount {
  public:
   explicit LaunchCount(Trace& trace) : trace_(trace), last_delivered_ns_(trace.host_streams.size(), INT64_MIN) {}
@@ -20,7 +36,8 @@ class LaunchCount {
     struct Chunk {
       Process* process;
       Rows rows;
-      uint64_t launches = 0, stacks = 0, incomplete_stacks = 0;
+      uint64_t launches = 0, stacks = 0;
+      uint64_t stack_gaps[static_cast<size_t>(StackGap::kCount) + 1] = {};
       std::vector<uint32_t> without;  // rows of launches without GPU work
     };
     std::vector<Chunk> chunks;
@@ -28,7 +45,7 @@ class LaunchCount {
       constexpr uint32_t kChunk = 1u << 18;
       for (uint32_t first = thread.host.first, last; first < thread.host.last; first = last) {
         last = first + std::min(kChunk, thread.host.last - first);
-        chunks.push_back({&trace_.processes[index(thread.process)], {first, last}, 0, 0, 0, {}});
+        chunks.push_back({&trace_.processes[index(thread.process)], {first, last}, 0, 0, {}, {}});
       }
     }
     parallel_for(
@@ -56,7 +73,8 @@ class LaunchCount {
       chunk.process->coverage.launches += chunk.launches;
       chunk.process->coverage.launches_with_gpu_time += chunk.launches - chunk.without.size();
       chunk.process->coverage.launches_with_stack += chunk.stacks;
-      chunk.process->coverage.launches_stack_cut += chunk.incomplete_stacks;
+      for (size_t i = 0; i < static_cast<size_t>(StackGap::kCount); ++i)
+        chunk.process->coverage.launches_stack_gap[i] += chunk.stack_gaps[i];
     }
     for (const Chunk& chunk : chunks) {
       for (const uint32_t row : chunk.without) {
@@ -69,7 +87,7 @@ class LaunchCount {
   template <class Chunk> void count_stack(StackId id, Chunk& chunk) const {
     const Stack& stack = trace_.stacks[id];
     chunk.stacks += stack.native + stack.python != 0 ? 1 : 0;
-    chunk.incomplete_stacks += trace_.stacks.incomplete(id) ? 1 : 0;
+    ++chunk.stack_gaps[static_cast<size_t>(gap_of(stack.flags))];
   }
   // Called by several threads. Rows of a thread are sorted: its last on a stream is the latest.
   void delivered(HostStreamId stream, int64_t begin_ns) {

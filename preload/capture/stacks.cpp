@@ -56,6 +56,13 @@ uint64_t sum_of(const PythonStack& stack) {
   return sum;
 }
 
+// Once for each stack that the log has: what calls lack is counted offline, by the flags of theirs.
+void count_gaps(uint32_t flags) {
+  if ((flags & format::kStackCut) != 0) count(format::Counter::stacks_cut);
+  if ((flags & format::kStackBroken) != 0) count(format::Counter::stacks_broken);
+  if ((flags & format::kStackNoPython) != 0) count(format::Counter::stacks_without_python);
+}
+
 // At first sight: `native` was recalled or walked, with the frames or without.
 __attribute__((noinline)) uint32_t define_stack(uint64_t hash, ThreadState& thread, NativeStack& native,
                                                 const PythonStack& python) {
@@ -72,7 +79,9 @@ __attribute__((noinline)) uint32_t define_stack(uint64_t hash, ThreadState& thre
     stack.native = {native.frames, nullptr, native.count};
     stack.python = {python.frames, nullptr, python.count};
     stack.flags = native.flags | python.flags;
-    return define(stack);
+    if (!define(stack)) return false;
+    count_gaps(stack.flags);
+    return true;
   });
   if (id == 0) count(format::Counter::stack_table_full);
   return id;

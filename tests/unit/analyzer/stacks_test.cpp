@@ -130,21 +130,27 @@ TEST(Stacks, PythonFramesKeepFileLineFunctionAndEntry) {
   EXPECT_EQ(trace->stacks[first.frame()].first_line, 50u);
 }
 
-TEST(Stacks, TheCoverageLineCountsLaunchesWithAStackAndIncompleteOnes) {
+TEST(Stacks, TheCoverageLineCountsLaunchesWithAStackAndSaysWhatOthersLack) {
   StackLog log;
   log.stack(1, 0, {0x10100});
   log.stack(2, 0, {0x10100}, {}, format::kStackNativeCut);
   log.stack(3, 0, {}, {}, format::kStackNoNative);
-  for (uint32_t i = 0; i <= 3; ++i) log.launch(100 * (i + 1), i);
+  log.stack(4, 0, {0x10100}, {}, format::kStackBroken | format::kStackNoPython);
+  log.stack(5, 0, {0x10200}, {}, format::kStackNoPython);
+  log.stack(6, 0, {0x10100}, {}, format::kStackPythonCut | format::kStackBroken);
+  log.stack(7, 0, {0x10100}, {}, format::kStackFramePointers);
+  for (uint32_t i = 0; i <= 7; ++i) log.launch(100 * (i + 1), i);
   format::StackedCall wait;
   wait.end = kBase + 900, wait.duration = 50, wait.api = format::ApiId{2}, wait.stack = format::StackId{1};
   log.log.add(1, wait);
   const auto trace = log.build();
-  EXPECT_NE(coverage_line(*trace).find("; launches with stack 2 (incomplete 2)"), std::string::npos)
+  EXPECT_NE(coverage_line(*trace).find("; launches with stack 6 (cut at PROF_STACK_DEPTH 2, ended at unknown code 1, "
+                                       "without native frames 1, Python frames unreadable 1)"),
+            std::string::npos)
       << coverage_line(*trace);
-  EXPECT_EQ(trace->host[4].kind(), HostKind::Call);
-  EXPECT_EQ(trace->api_name(trace->host[4]), "cuStreamSynchronize");
-  EXPECT_EQ(texts(*trace, trace->host[4].stack), (Texts{"0x10100"}));
+  EXPECT_EQ(trace->host[8].kind(), HostKind::Call);
+  EXPECT_EQ(trace->api_name(trace->host[8]), "cuStreamSynchronize");
+  EXPECT_EQ(texts(*trace, trace->host[8].stack), (Texts{"0x10100"}));
 }
 
 }  // namespace

@@ -102,6 +102,9 @@ TEST(StackIds, TheDepthCanBeLimited) {
   ASSERT_EQ(log.stacks.size(), 1u);
   EXPECT_EQ(frames_of(log.stacks[0]), 5u);
   EXPECT_EQ(field(log.stacks[0], "flags"), std::to_string(format::kStackNativeCut));
+  EXPECT_EQ(log.log.counters.at("stacks_cut"), 1u);
+  EXPECT_EQ(log.log.counters.at("stacks_broken"), 0u);
+  EXPECT_EQ(log.log.counters.at("stacks_without_python"), 0u);
 }
 
 TEST(StackIds, AFullTableLeavesStacksOutAndCountsThem) {
