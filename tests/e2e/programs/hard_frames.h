@@ -7,7 +7,7 @@
 // calls what it is given
 extern "C" void hard_with_frame_pointer(void (*)());
 extern "C" void hard_without(void (*)());
-extern "C" void hard_without_any(void (*)());             // and destroys the frame pointer of its caller while it runs
+extern "C" void hard_without_any(void (*)());              // and destroys the frame pointer of its caller while it runs
 extern "C" void framed(void (*)(void (*)()), void (*)());  // one that is easy: calls the first with the second
 
 __asm__(R"(

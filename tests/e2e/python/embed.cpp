@@ -11,7 +11,8 @@
 
 namespace {
 
-using Launch = int (*)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
+using Launch = int (*)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
+                       void**);
 Launch g_launch = nullptr;
 void *g_function = nullptr, *g_context = nullptr;
 int (*g_make_current)(void*) = nullptr;
