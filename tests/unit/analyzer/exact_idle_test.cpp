@@ -72,7 +72,9 @@ TEST(SharedTraces, LaunchDelaysAreExact) {
     for (const LaunchesBy by : {LaunchesBy::Kernel, LaunchesBy::Api}) {
       std::vector<int64_t> delays;
       uint64_t negative = 0;
-      for (const LaunchGroup& group : launch_groups(loaded.input(), names, by)) {
+      const AnalysisInput input = loaded.input();
+      StackGroups stacks(input.views, 0);
+      for (const LaunchGroup& group : launch_groups(input, names, by, stacks)) {
         delays.insert(delays.end(), group.delays_ns.begin(), group.delays_ns.end());
         negative += group.negative;
       }
