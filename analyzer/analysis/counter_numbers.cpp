@@ -20,7 +20,7 @@ constexpr TensorType kTensorTypes[] = {
     {"fp64", PeakType::Fp64Matrix, DataType::Fp64}, {"tf32", PeakType::Tf32, DataType::Fp32},
     {"bf16", PeakType::Bf16, DataType::Bf16},       {"fp16", PeakType::Fp16, DataType::Fp16},
     {"fp8", PeakType::Fp8, DataType::Fp8},          {"fp4_fp6_fp8", PeakType::Fp8, DataType::Fp8},
-    {"fp4", PeakType::Fp4, DataType::Unknown},      {"int8", PeakType::Int8, DataType::Int8},
+    {"fp4", PeakType::Fp4, DataType::Fp4},          {"int8", PeakType::Int8, DataType::Int8},
 };
 
 struct VectorType {

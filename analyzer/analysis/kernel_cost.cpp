@@ -237,6 +237,7 @@ const KernelCosts::NameWords& KernelCosts::words_of(const GpuOperation& operatio
   const bool helps = has_any(
       name, {"splitkreduce", "nchwtonhwc", "nhwctonchw", "transpose", "reduction", "winogradwgraddata",
              "winogradwgraddelta", "winogradwgradoutput", "winogradforward", "winogradtiles", "reduce_kernel",
+    case DataType::Fp4: return PeakType::Fp4;
              "workspace", "scalepacked", "memset", "im2col", "col2im", "convert_dq", "dot_do_o", "compute_dot"});
   const bool works = has_any(name, {"gemm", "conv", "fprop", "dgrad", "wgrad", "flash", "fmha", "attention", "sdpa",
                                     "nvjet", "xmma", "cutlass", "cijk", "gemv", "mma_"});

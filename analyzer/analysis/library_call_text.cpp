@@ -22,12 +22,12 @@ constexpr ElementType kElementTypes[] = {{"fp64", DataType::Fp64, 64},
                                          {"int16", DataType::Int16, 16},
                                          {"int4", DataType::Unknown, 4},
                                          {"uint4", DataType::Unknown, 4},
-                                         {"fp4_e2m1", DataType::Unknown, 4},
+                                         {"fp4_e2m1", DataType::Fp4, 4},
                                          {"fp6_e2m3", DataType::Unknown, 6},
                                          {"fp6_e3m2", DataType::Unknown, 6},
                                          {"complex64", DataType::Complex64, 64, true},
                                          {"complex128", DataType::Complex128, 128, true},
-                                         {"complex32", DataType::Unknown, 32, true},
+                                         {"complex32", DataType::Complex32, 32, true},
                                          {"complex_bf16", DataType::Unknown, 32, true}};
 
 }  // namespace
@@ -51,6 +51,7 @@ std::optional<PeakType> peak_type(DataType elements, std::string_view compute, s
       return compute == "32f_fast_tf32" || (compute == "32f" && math == "tf32") ? PeakType::Tf32 : PeakType::Fp32;
     case DataType::Fp16: return PeakType::Fp16;
     case DataType::Bf16: return PeakType::Bf16;
+    case DataType::Fp4: return PeakType::Fp4;
     case DataType::Fp8: return PeakType::Fp8;
     case DataType::Int8: return PeakType::Int8;
     default: return std::nullopt;

@@ -25,6 +25,7 @@ constexpr TypeName kTypeNames[] = {{"float", DataType::Fp32},
                                    {"bool", DataType::Bool},
                                    {"signed char", DataType::Int8},
                                    {"unsigned char", DataType::Int8},
+                                   {"c10::complex<c10::Half>", DataType::Complex32},
                                    {"c10::complex<float>", DataType::Complex64},
                                    {"c10::complex<double>", DataType::Complex128},
                                    {"fp64", DataType::Fp64},
@@ -33,6 +34,8 @@ constexpr TypeName kTypeNames[] = {{"float", DataType::Fp32},
                                    {"fp16", DataType::Fp16},
                                    {"bf16", DataType::Bf16},
                                    {"fp8", DataType::Fp8},
+                                   {"fp4", DataType::Fp4},
+                                   {"c10::Float4_e2m1fn_x2", DataType::Fp4},
                                    {"int8", DataType::Int8},
                                    {"float64", DataType::Fp64},
                                    {"float32", DataType::Fp32},
@@ -59,14 +62,40 @@ DataType data_type(std::string_view text) {
   return text.starts_with("c10::Float8_") ? DataType::Fp8 : DataType::Unknown;
 }
 
+// The order of c10/core/ScalarType.h (AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS), which is never changed: numbers are stored.
+DataType scalar_type(uint64_t number) {
+  switch (number) {
+    case 0:
+    case 1: return DataType::Int8;
+    case 2: return DataType::Int16;
+    case 3: return DataType::Int32;
+    case 4: return DataType::Int64;
+    case 5: return DataType::Fp16;
+    case 6: return DataType::Fp32;
+    case 7: return DataType::Fp64;
+    case 8: return DataType::Complex32;
+    case 9: return DataType::Complex64;
+    case 10: return DataType::Complex128;
+    case 11: return DataType::Bool;
+    case 15: return DataType::Bf16;
+    case 23:
+    case 24:
+    case 25:
+    case 26:
+    case 44: return DataType::Fp8;
+    case 45: return DataType::Fp4;
+    default: return DataType::Unknown;
+  }
+}
+
 std::string_view data_type_name(DataType type) {
-  constexpr std::string_view kNames[] = {"",     "bool", "int8", "int16", "int32",     "int64",     "fp8",
-                                         "fp16", "bf16", "fp32", "fp64",  "complex64", "complex128"};
+  constexpr std::string_view kNames[] = {"",     "bool", "int8", "int16", "int32",     "int64",     "fp4",       "fp8",
+                                         "fp16", "bf16", "fp32", "fp64",  "complex32", "complex64", "complex128"};
   return kNames[static_cast<size_t>(type)];
 }
 
 uint64_t bytes_of(DataType type) {
-  constexpr uint64_t kBytes[] = {0, 1, 1, 2, 4, 8, 1, 2, 2, 4, 8, 8, 16};
+  constexpr uint64_t kBytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 2, 4, 8, 4, 8, 16};
   return kBytes[static_cast<size_t>(type)];
 }
 
@@ -151,10 +180,22 @@ DataType OpInputs::type(size_t i) const {
   return i < types_.size() ? data_type(unquoted_text(types_[i])) : DataType::Unknown;
 }
 
+std::optional<bool> OpInputs::is_none(size_t i) const {
+  if (i >= types_.size() || i >= dims_.size()) return std::nullopt;
+  return unquoted_text(types_[i]).empty() && !value(i);
+}
+
 // A tensor of no dimensions has the dims "[]", as what is no tensor has: its type tells.
 bool OpInputs::is_tensor(size_t i) const {
   if (i >= dims_.size()) return false;
   return types_.empty() ? dims_[i].size() > 2 : type(i) != DataType::Unknown;
+}
+
+// Without types: dims that hold dims.
+bool OpInputs::is_tensor_list(size_t i) const {
+  if (i >= dims_.size()) return false;
+  return types_.empty() ? dims_[i].find('[', 1) != std::string_view::npos
+                        : i < types_.size() && unquoted_text(types_[i]) == "TensorList";
 }
 
 std::optional<Shape> OpInputs::tensor(size_t i) const {
@@ -196,13 +237,19 @@ std::optional<Shape> OpInputs::axes(size_t i, size_t rank) const {
   return found;
 }
 
-std::optional<uint64_t> OpInputs::number(size_t i) const {
-  const std::optional<std::string_view> text = value(i);
-  uint64_t number = 0;
+namespace {
+
+template <class Number> std::optional<Number> whole_number(std::optional<std::string_view> text) {
+  Number number = 0;
   if (!text) return std::nullopt;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
   return error == std::errc() && end == text->data() + text->size() ? std::optional(number) : std::nullopt;
 }
+
+}  // namespace
+
+std::optional<uint64_t> OpInputs::number(size_t i) const { return whole_number<uint64_t>(value(i)); }
+std::optional<int64_t> OpInputs::integer(size_t i) const { return whole_number<int64_t>(value(i)); }
 
 std::optional<bool> OpInputs::flag(size_t i) const {
   const std::optional<std::string_view> text = value(i);

@@ -20,18 +20,25 @@ enum class DataType : uint8_t {
   Int16,
   Int32,
   Int64,
+  Fp4,
   Fp8,
   Fp16,
   Bf16,
   Fp32,
   Fp64,
+  Complex32,
   Complex64,
   Complex128
 };
 // "c10::BFloat16", "float", "long int", and "bf16", "fp32" as users write them. Unknown: none of them, or no tensor.
 DataType data_type(std::string_view text);
+// PyTorch's number of a type (c10::ScalarType), as "Concrete Inputs" has it for `out_dtype`. Unknown: none of the above.
+DataType scalar_type(uint64_t number);
 std::string_view data_type_name(DataType type);  // "bf16"; empty for Unknown
-uint64_t bytes_of(DataType type);                // 0 for Unknown
+inline bool is_complex(DataType type) { return type >= DataType::Complex32; }
+// Of an element as shapes count them; 0 for Unknown. An element of fp4 is a pair of values: PyTorch's Float4_e2m1fn_x2 packs two.
+uint64_t bytes_of(DataType type);
+inline uint64_t values_in(DataType type) { return type == DataType::Fp4 ? 2 : 1; }
 
 // The top elements of a JSON array, as written: "[[2,3],\"x\",[]]" -> "[2,3]", "\"x\"", "[]".
 std::vector<std::string_view> json_elements(std::string_view json);
@@ -59,13 +66,18 @@ class OpInputs {
   std::optional<Shape> tensor(size_t i) const;
   std::vector<std::optional<Shape>> tensors(size_t i) const;  // of a list of tensors
   bool is_tensor(size_t i) const;
+  bool is_tensor_list(size_t i) const;
   DataType type(size_t i) const;
+  DataType type_of_lists() const { return otherwise_; }  // of what is in lists of tensors: traces do not say
+  // None was given for it. Nothing: the trace has no types, or not so many arguments.
+  std::optional<bool> is_none(size_t i) const;
   // A list of numbers given as such ("\"[2, 2]\""), a number, a truth value.
   std::optional<Shape> list(size_t i) const;
   // Axes of a tensor of `rank` dimensions; negative ones count from the last. Nothing: none given, or one it does not have.
   std::optional<Shape> axes(size_t i, size_t rank) const;
   bool has_value(size_t i) const { return value(i).has_value(); }
   std::optional<uint64_t> number(size_t i) const;
+  std::optional<int64_t> integer(size_t i) const;  // may be negative
   std::optional<bool> flag(size_t i) const;
   std::optional<std::vector<bool>> flags(size_t i) const;  // "[True, False, True]"
 

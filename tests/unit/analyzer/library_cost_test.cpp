@@ -47,6 +47,16 @@ TEST(LibraryCost, EachMatrixHasItsOwnTypeAndAStrideOfZeroIsOneMatrix) {
   EXPECT_EQ(found->peak, PeakType::Fp8);
 }
 
+TEST(LibraryCost, Fp4IsHalfAByteAndHasItsOwnPeak) {
+  const auto found = library_cost(
+      "cublasLtMatmul(transa=T, transb=N, m=128, n=256, k=128, A=fp4_e2m1, B=fp4_e2m1, C=bf16, compute=32f, beta=0)");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cost.flops, 2u * 128 * 256 * 128);
+  EXPECT_EQ(found->cost.bytes, 128u * 128 / 2 + 128 * 256 / 2 + 128 * 256 * 2);
+  EXPECT_EQ(found->cost.type, DataType::Fp4);
+  EXPECT_EQ(found->peak, PeakType::Fp4);
+}
+
 TEST(LibraryCost, TheCallSaysWhatMayBeMultipliedIn) {
   const auto peak = [](std::string_view type, std::string_view rest) {
     const std::string text = "cublasGemmEx(transa=N, transb=N, m=1, n=1, k=1, A=" + std::string(type) +

@@ -53,13 +53,52 @@ TEST(OpCost, LinearMultipliesAllRows) {
   expect(cost("aten::linear", "[[2,7,3],[5,3],[5]]", types_of(kFloat, 3)), 420, 420, (42 + 15 + 70 + 5) * 4);
 }
 
-TEST(OpCost, ScaledMmHasNoBytesBecauseItsResultHasAnotherType) {
-  const OpCost fp8 = cost("aten::_scaled_mm", "[[16,32],[32,16],[],[]]",
-                          R"(["c10::Float8_e4m3fn","c10::Float8_e4m3fn","float","float"])");
-  EXPECT_EQ(fp8.flops, 2u * 16 * 32 * 16);
-  EXPECT_EQ(fp8.type, DataType::Fp8);
-  EXPECT_FALSE(fp8.bytes);
-  EXPECT_EQ(fp8.no_bytes, NoCost::NoType);
+// Factors, two scales, a bias, the scale of the result, its type and an option.
+constexpr std::string_view kFp8Factors =
+    R"(["c10::Float8_e4m3fn","c10::Float8_e4m3fn","float","float","","","Scalar","Scalar"])";
+
+TEST(OpCost, AScaledProductWritesItsResultInTheTypeItIsAskedFor) {
+  const std::string types(kFp8Factors);
+  const std::string_view dims = "[[16,32],[32,16],[16,1],[1,16],[],[],[],[]]";
+  // 2·16·16·32; 512 + 512 elements of 1 byte, 32 scales of 4, 256 results of 2 (bfloat16 is 15, float 6).
+  expect(cost("aten::_scaled_mm", dims, types, R"(["","","","","","","15","True"])"), 16384, 16384, 1024 + 128 + 512);
+  expect(cost("aten::_scaled_mm", dims, types, R"(["","","","","","","6","True"])"), 16384, 16384, 1024 + 128 + 1024);
+  // None: as the first factor.
+  const std::string none = R"(["c10::Float8_e4m3fn","c10::Float8_e4m3fn","float","float","","","","Scalar"])";
+  EXPECT_EQ(cost("aten::_scaled_mm", dims, none, R"(["","","","","","","","True"])").bytes, 1024u + 128 + 256);
+}
+
+TEST(OpCost, AScaledProductWhoseResultIsOfUnknownTypeHasNoBytes) {
+  const std::string types(kFp8Factors);
+  const std::string_view dims = "[[16,32],[32,16],[16,1],[1,16],[],[],[],[]]";
+  for (const std::string_view concrete :
+       {R"(["","","","","","","","True"])", R"(["","","","","","","99","True"])", ""}) {
+    const OpCost fp8 = cost("aten::_scaled_mm", dims, types, concrete);
+    EXPECT_EQ(fp8.flops, 16384u);
+    EXPECT_EQ(fp8.type, DataType::Fp8);
+    EXPECT_FALSE(fp8.bytes);
+    EXPECT_EQ(fp8.no_bytes, NoCost::NoArguments);
+  }
+  EXPECT_EQ(op_cost("aten::_scaled_mm", OpInputs(dims, "", "")).no_bytes, NoCost::NoType);
+}
+
+TEST(OpCost, AnElementOfFp4IsAPairOfValues) {
+  // [128, 64] pairs · [64, 256] pairs: k is 128. Scales are a byte for 16 values.
+  const std::string types =
+      R"(["c10::Float4_e2m1fn_x2","c10::Float4_e2m1fn_x2","c10::Float8_e4m3fn","c10::Float8_e4m3fn","","","Scalar","Scalar"])";
+  const std::string_view concrete = R"(["","","","","","","15","False"])";
+  const OpCost fp4 = cost("aten::_scaled_mm", "[[128,64],[64,256],[1024],[2048],[],[],[],[]]", types, concrete);
+  expect(fp4, 2 * 128 * 256 * 128, 2 * 128 * 256 * 128, 128 * 64 + 64 * 256 + 1024 + 2048 + 128 * 256 * 2);
+  EXPECT_EQ(fp4.type, DataType::Fp4);
+  const OpCost mixed =
+      cost("aten::_scaled_mm", "[[128,64],[64,256],[],[],[],[],[],[]]",
+           R"(["c10::Float4_e2m1fn_x2","c10::Float8_e4m3fn","float","float","","","Scalar","Scalar"])", concrete);
+  EXPECT_FALSE(mixed.flops);
+  EXPECT_EQ(mixed.no_flops, NoCost::Misfit);
+}
+
+TEST(OpCost, AProductOfIntegersWritesWiderOnes) {
+  expect(cost("aten::_int_mm", "[[2,3],[3,5]]", R"(["signed char","signed char"])"), 60, 60, 6 + 15 + 10 * 4);
 }
 
 TEST(OpCost, ConvolutionsCountPaddingDilationAndStride) {
@@ -268,3 +307,20 @@ TEST(OpCost, TypesAsTracesSpellThem) {
 
 }  // namespace
 }  // namespace prof::analyzer
+  EXPECT_EQ(data_type("c10::Float4_e2m1fn_x2"), DataType::Fp4);
+  EXPECT_EQ(data_type("fp4"), DataType::Fp4);
+  EXPECT_EQ(bytes_of(DataType::Fp4), 1u);
+  EXPECT_EQ(values_in(DataType::Fp4), 2u);
+  EXPECT_EQ(values_in(DataType::Fp8), 1u);
+  EXPECT_EQ(data_type_name(DataType::Fp4), "fp4");
+  EXPECT_EQ(data_type_name(DataType::Complex128), "complex128");
+}
+
+TEST(OpCost, TypesAsPyTorchNumbersThem) {
+  EXPECT_EQ(scalar_type(5), DataType::Fp16);
+  EXPECT_EQ(scalar_type(6), DataType::Fp32);
+  EXPECT_EQ(scalar_type(15), DataType::Bf16);
+  EXPECT_EQ(scalar_type(24), DataType::Fp8);
+  EXPECT_EQ(scalar_type(45), DataType::Fp4);
+  EXPECT_EQ(scalar_type(12), DataType::Unknown);
+  EXPECT_EQ(scalar_type(46), DataType::Unknown);
