@@ -257,8 +257,10 @@ KernelCost& KernelCosts::cost_for(uint32_t operation) {
 
 std::optional<PeakType> KernelCosts::peak_of(const OpCost& cost, const GpuOperation& kernel) {
   switch (cost.type) {
-    case DataType::Fp64: return PeakType::Fp64Matrix;
-    case DataType::Fp32: return words_of(kernel).tf32 ? PeakType::Tf32 : PeakType::Fp32;
+    case DataType::Fp64:
+    case DataType::Complex128: return PeakType::Fp64Matrix;
+    case DataType::Fp32:
+    case DataType::Complex64: return words_of(kernel).tf32 ? PeakType::Tf32 : PeakType::Fp32;
     case DataType::Fp16: return PeakType::Fp16;
     case DataType::Bf16: return PeakType::Bf16;
     case DataType::Fp8: return PeakType::Fp8;

@@ -42,6 +42,12 @@ OpCost op_cost(std::string_view op, const OpInputs& inputs) {
     for (std::optional<uint64_t>* number : {&cost->flops, &cost->useful_flops, &cost->bytes}) {
       if (*number != UINT64_MAX) continue;
       number->reset();
+    // A multiply-add of complex numbers: four products and two sums, and one sum of two more. Library calls and counters count so too.
+    if (is_complex(cost->type) && cost->flops) {
+      for (uint64_t* const number : {&*cost->flops, &cost->input_gradient, &cost->weight_gradient})
+        *number = times(4, *number);
+      if (cost->useful_flops) cost->useful_flops = times(4, *cost->useful_flops);
+    }
       (number == &cost->bytes ? cost->no_bytes : cost->no_flops) = NoCost::Misfit;
     }
     return *cost;

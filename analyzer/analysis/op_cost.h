@@ -1,7 +1,8 @@
 // How many floating point operations and bytes does an operator need, by the shapes it was called with? FLOPs are counted as
 // torch.utils.flop_counter counts: two for a multiply-add of a matrix product, convolution or attention, none for a bias and
-// for everything else. Bytes: each operand read once, each result written once, in its own type. docs/reports/peaks.md has
-// every formula. Called by KernelCosts, which gives an operator's cost to its kernels.
+// for everything else; of complex numbers four times as many, which it does not do. Bytes: each operand read once, each result
+// written once, in its own type. docs/reports/peaks.md has every formula. Called by KernelCosts, which gives an operator's cost
+// to its kernels.
 #pragma once
 
 #include "analyzer/analysis/op_inputs.h"

@@ -1,6 +1,8 @@
 // FLOPs and bytes of operators: one case worked out by hand for every formula, and nothing where an input is missing or odd.
 #include "analyzer/analysis/op_cost.h"
 
+#include "analyzer/analysis/library_cost.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -117,6 +119,20 @@ TEST(OpCost, ConvolutionsCountPaddingDilationAndStride) {
                  R"(["","","","[2, 2]","[3, 3]","[2, 2]","False","[0, 0]","1"])")
                 .flops,
             223552896u);
+}
+
+TEST(OpCost, AMultiplyAddOfComplexNumbersIsEight) {
+  const std::string types = R"(["c10::complex<float>","c10::complex<float>"])";
+  // 8·2·5·3 FLOPs, 31 elements of 8 bytes.
+  expect(cost("aten::mm", "[[2,3],[3,5]]", types), 240, 240, 248);
+  expect(cost("aten::bmm", "[[4,2,3],[4,3,5]]", R"(["c10::complex<double>","c10::complex<double>"])"), 960, 960,
+         4 * 496);
+  EXPECT_EQ(cost("aten::mm", "[[2,3],[3,5]]", R"(["c10::complex<c10::Half>","c10::complex<c10::Half>"])").flops, 240u);
+  EXPECT_EQ(cost("aten::mm", "[[99999999999,3],[3,50000000]]", types).no_flops, NoCost::Misfit);
+  // The library's call for the same product says as many.
+  EXPECT_EQ(library_cost("cublasCgemm_v2(transa=N, transb=N, m=5, n=2, k=3, A=complex64, B=complex64, C=complex64)")
+                ->cost.flops,
+            240u);
 }
 
 TEST(OpCost, GroupsDivideAConvolution) {
