@@ -40,9 +40,10 @@ std::string_view cost_source_name(CostSource source) {
     case CostSource::Nominal: return "nominal";
     case CostSource::Shapes: return "shapes";
     case CostSource::Inductor: return "inductor";
-    case CostSource::Counters: break;
+    case CostSource::Counters: return "counters";
+    case CostSource::Event: break;
   }
-  return "counters";
+  return "event";
 }
 
 KernelCosts::KernelCosts(const Trace& trace, const Views& views, DataType assumed)
@@ -165,6 +166,7 @@ const KernelCosts::OpNumbers& KernelCosts::numbers_of(const Range& range) {
     numbers.peak = found_cost->peak;
     numbers.spread = found_cost->spread;
     if (numbers.cost.flops) numbers.flops_source = found_cost->nominal ? CostSource::Nominal : CostSource::Library;
+    cost.no_useful = NoCost::UsefulUnknown;
     if (numbers.cost.bytes) numbers.bytes_source = CostSource::Library;
     return numbers;
   }
@@ -280,6 +282,7 @@ size_t KernelCosts::main_of(const std::vector<Claim>& kernels, bool input_gradie
     if (weight_gradient) place += words.weight_gradient ? 4 : words.input_gradient ? -4 : 0;
     return std::pair(place, operation.duration_ns());
   };
+      cost.causal = numbers.cost.causal, cost.no_useful = numbers.cost.no_useful,
   size_t best = 0;
   for (size_t i = 1; i < kernels.size(); ++i) {
     if (rank(kernels[i]) > rank(kernels[best])) best = i;

@@ -1,7 +1,7 @@
 // How many FLOPs and bytes does each kernel stand for, and how far may it go? What hardware counters measured of its launch comes first
 // (counter_numbers.h). Where there is none: the cost of a library call (library_cost.h), else that of
 // an operator (op_cost.h, by the shapes in the trace; else what torch.compile's augmentation says) goes once to its main kernel: the
-// kernels that reduce, transpose or fill for it have none. Called by the reports about peaks and by the trace writer.
+// kernels that reduce, transpose or fill for it have none. What a kernel's event says itself is taken where none of these has it. Called by the reports about peaks and by the trace writer.
 #pragma once
 
 #include "analyzer/analysis/library_calls.h"
@@ -18,8 +18,8 @@
 
 namespace prof::analyzer {
 
-// Where a number is from. Nominal: a library call whose FLOPs are a convention.
-enum class CostSource : uint8_t { None, Library, Nominal, Shapes, Inductor, Counters };
+// Where a number is from. Nominal: a library call whose FLOPs are a convention. Event: the kernel's own event in the trace.
+enum class CostSource : uint8_t { None, Library, Nominal, Shapes, Inductor, Counters, Event };
 std::string_view cost_source_name(CostSource source);  // "library", "nominal", …; "" for None
 
 struct KernelCost {
@@ -29,8 +29,10 @@ struct KernelCost {
   std::optional<PeakType> peak;           // what the FLOPs are compared with
   DataType type = DataType::Unknown;
   bool assumed = false;  // the type is the user's, the trace has none
+  bool causal = false;   // attention with a causal mask: useful FLOPs are fewer
   CostSource flops_source = CostSource::None, bytes_source = CostSource::None;
   NoCost no_flops = NoCost::NoLaunch, no_bytes = NoCost::NoLaunch;
+  NoCost no_useful = NoCost::UsefulUnknown;  // of what has FLOPs and no useful ones
 };
 
 class KernelCosts {
@@ -67,7 +69,8 @@ class KernelCosts {
   };
 
   void take_from_ranges();
-  void take_from_counters();
+  void take_from_events();    // kernel_cost_own.cpp
+  void take_from_counters();  // likewise
   const OpNumbers& numbers_of(const Range& range);
   uint32_t library_call_of(const GpuOperation& operation) const;
   uint32_t claimed_by(uint32_t range);

@@ -49,6 +49,11 @@ std::vector<PeakRow> peak_rows(const AnalysisInput& input, const PeaksOfDevices&
   return rows;
 }
 
+std::string note_of(const PeakSums& sums) {
+  const std::string note = sums.note(), useful = sums.useful_note();
+  return note.empty() || useful.empty() ? note + useful : note + ", " + useful;
+}
+
 void add_columns(Table& table, const Estimates& estimates) {
   table.add_column("Pid", "pid", CellType::Count);
   table.add_column("Device", "device", CellType::Count);
@@ -97,7 +102,7 @@ Table kernel_peaks(const AnalysisInput& input) {
     real(sums.giga_bytes());
     real(sums.bytes_percent());
     estimates.add_cells(row, each.number);
-    text(sums.type_text()), text(sums.source_text()), text(sums.note());
+    text(sums.type_text()), text(sums.source_text()), text(note_of(sums));
     row.add(operation_name(input.views.names(), trace.operations[each.example], input.options.names));
     above += sums.above_peak ? 1 : 0;
   }

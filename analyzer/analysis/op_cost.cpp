@@ -11,12 +11,14 @@ std::string_view no_cost_text(NoCost reason) {
     case NoCost::NoArguments: return "stride, padding or other arguments are not in the trace";
     case NoCost::Misfit: return "shapes do not fit each other";
     case NoCost::NoType: return "no data type in the trace (--dtype)";
-    case NoCost::Varying: return "lengths of sequences are not in the trace";
+    case NoCost::Varying: return "sizes of sequences or groups are not in the trace";
+    case NoCost::Windowed: return "a window of keys";
     case NoCost::NotCounted: return "no product of matrices: not counted";
     case NoCost::Helper: return "counted at the operator's main kernel";
-    case NoCost::CountedInside: break;
+    case NoCost::CountedInside: return "counted at an operator inside";
+    case NoCost::UsefulUnknown: break;
   }
-  return "counted at an operator inside";
+  return "not told by what was counted";
 }
 
 void set_matrix_cost(OpCost& cost, uint64_t flops, uint64_t elements) {
@@ -32,8 +34,10 @@ void set_matrix_cost(OpCost& cost, uint64_t flops, uint64_t elements) {
 
 OpCost op_cost(std::string_view op, const OpInputs& inputs) {
   if (const size_t colons = op.find("::"); colons != std::string_view::npos) {
-    if (op.substr(0, colons) != "aten") return {};
+    const std::string_view package = op.substr(0, colons);
+    const bool flash_attn = package == "flash_attn" || package == "flashattn";
     op.remove_prefix(colons + 2);
+    if (package != "aten" && !(flash_attn && op.starts_with("_flash_attn_"))) return {};
   }
   for (const auto family : {gemm_cost, conv_cost, attention_cost, memory_cost}) {
     std::optional<OpCost> cost = family(op, inputs);
@@ -50,6 +54,7 @@ OpCost op_cost(std::string_view op, const OpInputs& inputs) {
     }
       (number == &cost->bytes ? cost->no_bytes : cost->no_flops) = NoCost::Misfit;
     }
+    if (!cost->flops) cost->useful_flops.reset();
     return *cost;
   }
   return {};

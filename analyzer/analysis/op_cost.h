@@ -15,17 +15,19 @@ namespace prof::analyzer {
 
 // What a number is missing for. The first that holds.
 enum class NoCost : uint8_t {
-  None,          // it is there
-  NoLaunch,      // the launch is not in the input, or in no range
-  NoFormula,     // no operator around it that a formula is known for
-  NoShapes,      // the trace has no shapes, or a size is no number
-  NoArguments,   // stride, padding … are not in the trace
-  Misfit,        // shapes that do not fit each other
-  NoType,        // the type of elements is not in the trace
-  Varying,       // sequences of different lengths, which the trace does not tell
-  NotCounted,    // counted as no FLOPs: it is no product of matrices
-  Helper,        // the operator's number went to its main kernel
-  CountedInside  // an operator inside this one has the number
+  None,           // it is there
+  NoLaunch,       // the launch is not in the input, or in no range
+  NoFormula,      // no operator around it that a formula is known for
+  NoShapes,       // the trace has no shapes, or a size is no number
+  NoArguments,    // stride, padding … are not in the trace
+  Misfit,         // shapes that do not fit each other
+  NoType,         // the type of elements is not in the trace
+  Varying,        // sizes of sequences or groups that are in the memory of the GPU only
+  Windowed,       // of useful FLOPs: a query sees some of the keys only
+  NotCounted,     // counted as no FLOPs: it is no product of matrices
+  Helper,         // the operator's number went to its main kernel
+  CountedInside,  // an operator inside this one has the number
+  UsefulUnknown   // of useful FLOPs: what was counted or stated does not say
 };
 std::string_view no_cost_text(NoCost reason);
 
@@ -39,6 +41,7 @@ struct OpCost {
   DataType type = DataType::Unknown;  // of what is multiplied, or of the result
   NoCost no_flops = NoCost::NoFormula, no_bytes = NoCost::NoFormula;
 };
+  NoCost no_useful = NoCost::None;  // of what has FLOPs
 
 // `op`: with its namespace ("aten::mm"); without one it is taken for an operator of aten.
 OpCost op_cost(std::string_view op, const OpInputs& inputs);

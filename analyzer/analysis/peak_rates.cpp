@@ -34,6 +34,13 @@ uint64_t really_missing(const std::array<uint64_t, 16>& missing) {
   return sum;
 }
 
+// The shortest kernels of current GPUs take one to two microseconds whatever they do. That is what bounds a launch if its work would
+// take less, and if it is at least half of the time taken: what takes longer has that time from somewhere else.
+constexpr double kShortestKernelNs = 2000;
+bool is_launch_bound(double ideal_ns, double taken_ns) {
+  return ideal_ns < kShortestKernelNs && taken_ns <= 2 * kShortestKernelNs;
+}
+
 }  // namespace
 
 PeaksOfDevices peaks_of_devices(const AnalysisInput& input) {
@@ -75,12 +82,20 @@ void PeakSums::add(const KernelCost& cost, int64_t duration_ns, const DevicePeak
     if (peak > 0) {
       compute_ns = static_cast<double>(*cost.flops) / peak * 1e9;
       flops_at_peak_ns += compute_ns;
-      flops_with_peak_ns += duration_ns;
+      flops_with_peak_ns += duration_ns, flops_with_peak += static_cast<double>(*cost.flops);
+    } else if (device.known() && *cost.flops != 0) {
+      ++without_peak;
     }
   } else {
     ++missing_flops[static_cast<size_t>(cost.no_flops)];
   }
-  if (cost.useful_flops) useful_flops += static_cast<double>(*cost.useful_flops), useful_ns += duration_ns;
+  if (cost.useful_flops) {
+    ++with_useful;
+    useful_flops += static_cast<double>(*cost.useful_flops), useful_ns += duration_ns;
+  } else if (cost.flops) {
+    ++missing_useful[static_cast<size_t>(cost.no_useful)];
+  }
+  if (cost.causal) ++causal;
   if (cost.bytes) {
     ++with_bytes;
     bytes += static_cast<double>(*cost.bytes);
@@ -96,26 +111,32 @@ void PeakSums::add(const KernelCost& cost, int64_t duration_ns, const DevicePeak
   }
   if (cost.flops || cost.bytes) types |= 1u << static_cast<unsigned>(cost.type), assumed = assumed || cost.assumed;
   const double longer_ns = std::max(compute_ns, memory_ns);
-  if (longer_ns > 0) {
+  const bool unknown = cost.flops.value_or(0) != 0 && compute_ns == 0;  // may take longer than the bytes
+  if (longer_ns > 0 && !unknown) {
     ideal_ns += longer_ns;
-    with_ideal_ns += duration_ns;
+    with_ideal_ns += duration_ns, judged_ns += duration_ns;
+    if (is_launch_bound(longer_ns, ns)) launch_bound_ns += duration_ns;
     if (compute_ns >= memory_ns) compute_bound_ns += longer_ns;
   }
   above_peak = above_peak || compute_ns > ns || memory_ns > ns;
 }
 
 void PeakSums::add_all(const PeakSums& other) {
-  count += other.count, with_flops += other.with_flops, with_bytes += other.with_bytes;
+  count += other.count, with_flops += other.with_flops, with_useful += other.with_useful;
+  with_bytes += other.with_bytes, causal += other.causal, without_peak += other.without_peak;
   total_ns += other.total_ns;
   flops += other.flops, useful_flops += other.useful_flops, bytes += other.bytes;
   flops_ns += other.flops_ns, useful_ns += other.useful_ns, bytes_ns += other.bytes_ns;
   flops_at_peak_ns += other.flops_at_peak_ns, bytes_at_peak_ns += other.bytes_at_peak_ns;
+  flops_with_peak += other.flops_with_peak;
   flops_with_peak_ns += other.flops_with_peak_ns, bytes_with_peak_ns += other.bytes_with_peak_ns;
   ideal_ns += other.ideal_ns, with_ideal_ns += other.with_ideal_ns, compute_bound_ns += other.compute_bound_ns;
+  judged_ns += other.judged_ns, launch_bound_ns += other.launch_bound_ns;
   above_peak = above_peak || other.above_peak, assumed = assumed || other.assumed;
   sources |= other.sources, types |= other.types, peaks |= other.peaks;
   for (size_t reason = 0; reason < missing_flops.size(); ++reason) {
     missing_flops[reason] += other.missing_flops[reason];
+    missing_useful[reason] += other.missing_useful[reason];
     missing_bytes[reason] += other.missing_bytes[reason];
   }
 }
@@ -158,8 +179,8 @@ std::string PeakSums::type_text() const {
 
 std::string PeakSums::source_text() const {
   std::string text;
-  for (const CostSource source :
-       {CostSource::Counters, CostSource::Library, CostSource::Nominal, CostSource::Shapes, CostSource::Inductor}) {
+  for (const CostSource source : {CostSource::Counters, CostSource::Library, CostSource::Nominal, CostSource::Shapes,
+                                  CostSource::Inductor, CostSource::Event}) {
     if (sources >> static_cast<unsigned>(source) & 1) append(text, cost_source_name(source));
   }
   return text;
@@ -168,6 +189,11 @@ std::string PeakSums::source_text() const {
 std::string PeakSums::note() const {
   std::string text;
   if (above_peak) text = "above the peak";
+  if (causal != 0)
+    append(text, causal == with_flops ? "causal" : fmt::format("causal: {} of {} launches", causal, count));
+  if (without_peak != 0)
+    append(text, without_peak == with_flops ? "no peak of its type"
+                                            : fmt::format("no peak of {} of {} launches", without_peak, count));
   const NoCost flops_missing = most_frequent(missing_flops), bytes_missing = most_frequent(missing_bytes);
   if (with_flops == 0 && flops_missing == bytes_missing) {
     append(text, no_cost_text(flops_missing));
@@ -180,6 +206,13 @@ std::string PeakSums::note() const {
   if (with_flops != 0 && no_flops != 0) append(text, fmt::format("no FLOPs of {} of {} launches", no_flops, count));
   if (with_bytes != 0 && no_bytes != 0) append(text, fmt::format("no bytes of {} of {} launches", no_bytes, count));
   return text;
+}
+
+std::string PeakSums::useful_note() const {
+  if (with_flops == 0) return {};
+  if (with_useful == 0) return fmt::format("useful FLOPs: {}", no_cost_text(most_frequent(missing_useful)));
+  const uint64_t none = with_flops - with_useful;
+  return none == 0 ? std::string() : fmt::format("no useful FLOPs of {} of {} launches", none, count);
 }
 
 }  // namespace prof::analyzer

@@ -25,21 +25,25 @@ PeaksOfDevices peaks_of_devices(const AnalysisInput& input);
 double peak_flops(const DevicePeaks& device, PeakType type);
 
 struct PeakSums {
-  uint64_t count = 0, with_flops = 0, with_bytes = 0;
+  uint64_t count = 0, with_flops = 0, with_useful = 0, with_bytes = 0, causal = 0;
+  uint64_t without_peak = 0;  // of those with FLOPs, on a device whose peaks are known: none of their type
   int64_t total_ns = 0;
   double flops = 0, useful_flops = 0, bytes = 0;
   int64_t flops_ns = 0, useful_ns = 0, bytes_ns = 0;  // of the launches with that number
   double flops_at_peak_ns = 0, bytes_at_peak_ns = 0;  // what they would take at the peak
+  double flops_with_peak = 0;
   int64_t flops_with_peak_ns = 0, bytes_with_peak_ns = 0;
-  double ideal_ns = 0;          // the longer of both, launch by launch
+  double ideal_ns = 0;          // the longer of both, launch by launch; not where FLOPs have no peak
   int64_t with_ideal_ns = 0;    // of the launches with an ideal time
   double compute_bound_ns = 0;  // of the ideal times: where the FLOPs take longer than the bytes
-  bool above_peak = false;      // a launch is faster than its peak
+  // Of the launches with an ideal time, what they took themselves, and what those of them took that a launch's own cost bounds.
+  int64_t judged_ns = 0, launch_bound_ns = 0;
+  bool above_peak = false;  // a launch is faster than its peak
   bool assumed = false;
-  uint32_t sources = 0;                                       // bit per CostSource
-  uint32_t types = 0;                                         // bit per DataType of what has FLOPs or bytes
-  uint32_t peaks = 0;                                         // bit per PeakType
-  std::array<uint64_t, 16> missing_flops{}, missing_bytes{};  // launches by NoCost
+  uint32_t sources = 0;  // bit per CostSource
+  uint32_t types = 0;    // bit per DataType of what has FLOPs or bytes
+  uint32_t peaks = 0;    // bit per PeakType
+  std::array<uint64_t, 16> missing_flops{}, missing_useful{}, missing_bytes{};  // launches by NoCost
 
   void add(const KernelCost& cost, int64_t duration_ns, const DevicePeaks& device);
   void add_all(const PeakSums& other);
@@ -55,7 +59,8 @@ struct PeakSums {
   std::optional<double> intensity() const;  // FLOPs a byte
   std::string type_text() const;            // "bf16", "fp32 (tf32)", "fp16, fp32"
   std::string source_text() const;
-  std::string note() const;  // why a cell is empty; above the peak; assumed
+  std::string note() const;         // why a cell is empty; above the peak; causal
+  std::string useful_note() const;  // why there are no useful FLOPs where there are FLOPs
 };
 
 }  // namespace prof::analyzer
