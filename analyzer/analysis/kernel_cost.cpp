@@ -1,6 +1,6 @@
 #include "analyzer/analysis/kernel_cost.h"
 
-#include "analyzer/analysis/counter_numbers.h"
+#include "analyzer/analysis/library_call_text.h"
 #include "analyzer/analysis/library_cost.h"
 #include "analyzer/analysis/repeated_launches.h"
 #include "analyzer/model/range_text.h"
@@ -180,7 +180,8 @@ const KernelCosts::OpNumbers& KernelCosts::numbers_of(const Range& range) {
   const OpInputs inputs(dims, types, concrete, assumed_);
   // Without shapes an operator's name alone claims nothing: that would hide a number of an operator around it.
   if (!dims.empty()) numbers.cost = op_cost(op, inputs);
-  numbers.assumed = assumed_ != DataType::Unknown && !inputs.has_types() && numbers.cost.type == assumed_;
+  numbers.assumed =
+      assumed_ != DataType::Unknown && (numbers.cost.assumed || !inputs.has_types()) && numbers.cost.type == assumed_;
   if (numbers.cost.flops) numbers.flops_source = CostSource::Shapes;
   if (numbers.cost.bytes) numbers.bytes_source = CostSource::Shapes;
   // What torch.compile's augmentation says.
@@ -228,6 +229,7 @@ void KernelCosts::mark_enclosing(uint32_t range) {
   for (uint32_t at = trace_.ranges[range].parent; at != kNone && !encloses_[at]; at = trace_.ranges[at].parent)
     encloses_[at] = true;
 }
+  if (!cost.matrix) return vector_peak(cost.type);
 
 const KernelCosts::NameWords& KernelCosts::words_of(const GpuOperation& operation) {
   const KernelId id = views_.names().named_by(operation);

@@ -39,19 +39,19 @@ OpCost op_cost(std::string_view op, const OpInputs& inputs) {
     op.remove_prefix(colons + 2);
     if (package != "aten" && !(flash_attn && op.starts_with("_flash_attn_"))) return {};
   }
-  for (const auto family : {gemm_cost, conv_cost, attention_cost, memory_cost}) {
+  for (const auto family : {gemm_cost, conv_cost, attention_cost, memory_cost, norm_cost, list_cost, pool_cost}) {
     std::optional<OpCost> cost = family(op, inputs);
     if (!cost) continue;
-    // What does not fit into 64 bits is a damaged shape.
-    for (std::optional<uint64_t>* number : {&cost->flops, &cost->useful_flops, &cost->bytes}) {
-      if (*number != UINT64_MAX) continue;
-      number->reset();
     // A multiply-add of complex numbers: four products and two sums, and one sum of two more. Library calls and counters count so too.
     if (is_complex(cost->type) && cost->flops) {
       for (uint64_t* const number : {&*cost->flops, &cost->input_gradient, &cost->weight_gradient})
         *number = times(4, *number);
       if (cost->useful_flops) cost->useful_flops = times(4, *cost->useful_flops);
     }
+    // What does not fit into 64 bits is a damaged shape.
+    for (std::optional<uint64_t>* number : {&cost->flops, &cost->useful_flops, &cost->bytes}) {
+      if (*number != UINT64_MAX) continue;
+      number->reset();
       (number == &cost->bytes ? cost->no_bytes : cost->no_flops) = NoCost::Misfit;
     }
     if (!cost->flops) cost->useful_flops.reset();

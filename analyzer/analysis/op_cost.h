@@ -35,13 +35,14 @@ struct OpCost {
   bool known = false;   // there is a formula for the operator
   bool matrix = false;  // it multiplies matrices: tensor cores may do it
   bool causal = false;
+  bool assumed = false;  // the type is the user's though the trace has types: it has none of what is in a list
   std::optional<uint64_t> flops, useful_flops, bytes;
   // Of the FLOPs of a convolution's backward: those of the gradient of the input and of the weight. Their sum is `flops`.
   uint64_t input_gradient = 0, weight_gradient = 0;
   DataType type = DataType::Unknown;  // of what is multiplied, or of the result
   NoCost no_flops = NoCost::NoFormula, no_bytes = NoCost::NoFormula;
-};
   NoCost no_useful = NoCost::None;  // of what has FLOPs
+};
 
 // `op`: with its namespace ("aten::mm"); without one it is taken for an operator of aten.
 OpCost op_cost(std::string_view op, const OpInputs& inputs);
@@ -51,6 +52,9 @@ std::optional<OpCost> gemm_cost(std::string_view op, const OpInputs& inputs);   
 std::optional<OpCost> conv_cost(std::string_view op, const OpInputs& inputs);       // op_cost_conv.cpp
 std::optional<OpCost> attention_cost(std::string_view op, const OpInputs& inputs);  // op_cost_attention.cpp
 std::optional<OpCost> memory_cost(std::string_view op, const OpInputs& inputs);     // op_cost_memory.cpp
+std::optional<OpCost> norm_cost(std::string_view op, const OpInputs& inputs);       // op_cost_norm.cpp
+std::optional<OpCost> list_cost(std::string_view op, const OpInputs& inputs);       // op_cost_lists.cpp
+std::optional<OpCost> pool_cost(std::string_view op, const OpInputs& inputs);       // op_cost_pool.cpp
 
 // A cost with a formula and a reason for both numbers.
 inline OpCost no_cost(NoCost reason) {

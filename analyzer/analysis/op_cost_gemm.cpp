@@ -1,4 +1,4 @@
-// Products of matrices: 2·m·n·k, b times for a batch. Bytes: both operands and the
+// Products of matrices: 2·m·n·k, b times for a batch; of vectors 2·m·n and 2·n, which tensor cores do not do. Bytes: both operands and the
 // result once, and the matrix or bias that is added, once; scales of narrow types too.
 #include "analyzer/analysis/op_cost.h"
 
@@ -117,10 +117,43 @@ OpCost linear(const OpInputs& inputs) {
   return cost;
 }
 
+// matrix[m, n] · vector[n], and a vector that is added unless beta is 0.
+OpCost vector_product(const OpInputs& inputs, bool added) {
+  const size_t first = added ? 1 : 0;
+  const std::optional<Shape> matrix = inputs.tensor(first), vector = inputs.tensor(first + 1);
+  if (!matrix || !vector) return no_cost(NoCost::NoShapes);
+  if (matrix->size() != 2 || vector->size() != 1 || matrix->back() != vector->front()) return no_cost(NoCost::Misfit);
+  uint64_t elements = plus(elements_of(*matrix), plus(vector->front(), matrix->front()));
+  if (added && inputs.number(3) != uint64_t{0}) {
+    const std::optional<Shape> more = inputs.tensor(0);
+    if (!more) return no_cost(NoCost::NoShapes);
+    elements = plus(elements, elements_of(*more));
+  }
+  OpCost cost;
+  cost.type = inputs.type(first);
+  set_matrix_cost(cost, times(2, elements_of(*matrix)), elements);
+  cost.matrix = false;
+  return cost;
+}
+
+OpCost dot(const OpInputs& inputs) {
+  const std::optional<Shape> a = inputs.tensor(0), b = inputs.tensor(1);
+  if (!a || !b) return no_cost(NoCost::NoShapes);
+  if (a->size() != 1 || *a != *b) return no_cost(NoCost::Misfit);
+  OpCost cost;
+  cost.type = inputs.type(0);
+  set_matrix_cost(cost, times(2, a->front()), plus(times(2, a->front()), 1));
+  cost.matrix = false;
+  return cost;
+}
+
 }  // namespace
 
 std::optional<OpCost> gemm_cost(std::string_view op, const OpInputs& inputs) {
   if (op == "linear") return linear(inputs);
+  if (op == "mv") return vector_product(inputs, false);
+  if (op == "addmv" || op == "addmv_") return vector_product(inputs, true);
+  if (op == "dot" || op == "vdot") return dot(inputs);
   const auto form =
       std::find_if(std::begin(kProducts), std::end(kProducts), [&](const Product& each) { return each.op == op; });
   if (form != std::end(kProducts)) return product(*form, inputs);

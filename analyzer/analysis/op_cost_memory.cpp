@@ -1,8 +1,6 @@
-// Operators that are limited by memory: elementwise, copies, norms, softmax, embedding, sums. They have bytes, each operand
+// Operators that are limited by memory: elementwise, copies, softmax, embedding, sums. They have bytes, each operand
 // read once and each result written once; their FLOPs are not counted, as torch.utils.flop_counter does not.
-#include "analyzer/analysis/op_cost.h"
-
-#include <algorithm>
+#include "analyzer/analysis/op_cost_bytes.h"
 
 namespace prof::analyzer {
 
@@ -10,8 +8,6 @@ namespace {
 
 // All tensors in, one out as large as they are together (broadcast), in the type they are promoted to. "_" at the end: the
 // first is written in place.
-// Operators that compute each element from those at its place, and how many arguments they compute it from: a tensor further behind is
-// where the result goes ("out=").
 struct Elementwise {
   std::string_view name;
   size_t operands;
@@ -82,25 +78,6 @@ template <size_t N> size_t operands_of(const Elementwise (&list)[N], std::string
   return found == std::end(list) ? 0 : found->operands;
 }
 
-OpCost bytes_only(DataType type, std::optional<uint64_t> bytes, NoCost reason = NoCost::NoType) {
-  OpCost cost;
-  cost.known = true;
-  cost.type = type;
-  cost.no_flops = NoCost::NotCounted;
-  cost.bytes = bytes;
-  cost.no_bytes = bytes ? NoCost::None : reason;
-  return cost;
-}
-OpCost without(NoCost reason) { return bytes_only(DataType::Unknown, std::nullopt, reason); }
-
-// Bytes of a tensor; nothing if its shape or type is not known.
-std::optional<uint64_t> bytes_of_tensor(const OpInputs& inputs, size_t i) {
-  const std::optional<Shape> shape = inputs.tensor(i);
-  const uint64_t size = bytes_of(inputs.type(i));
-  if (!shape || size == 0) return std::nullopt;
-  return times(elements_of(*shape), size);
-}
-
 // The larger kind wins, in a kind the larger type; half and bfloat16 together are float.
 DataType promoted(DataType a, DataType b) {
   if (a == b || b == DataType::Unknown) return a;
@@ -133,11 +110,11 @@ OpCost elementwise(const OpInputs& inputs, size_t operands, bool in_place, bool 
       continue;
     }
     const std::optional<Shape> one = inputs.tensor(i);
-    if (!one) return without(NoCost::NoShapes);
+    if (!one) return without_bytes(NoCost::NoShapes);
     const std::optional<uint64_t> bytes = bytes_of_tensor(inputs, i);
-    if (!bytes) return without(NoCost::NoType);
+    if (!bytes) return without_bytes(NoCost::NoType);
     const std::optional<Shape> both = broadcast(shape, *one);
-    if (!both) return without(NoCost::Misfit);
+    if (!both) return without_bytes(NoCost::Misfit);
     shape = *both;
     // A tensor without dimensions gives its type only to others like it; where()'s condition is bool and so the least.
     DataType& kind = one->empty() ? of_scalars : type;
@@ -145,54 +122,23 @@ OpCost elementwise(const OpInputs& inputs, size_t operands, bool in_place, bool 
     read = plus(read, *bytes);
     any = true;
   }
-  if (!any) return without(NoCost::NoShapes);
+  if (!any) return without_bytes(NoCost::NoShapes);
   if (type == DataType::Unknown) type = of_scalars;
   const DataType written = in_place ? inputs.type(0) : out ? *out : to_bool ? DataType::Bool : type;
-  if (bytes_of(written) == 0) return without(NoCost::NoType);
+  if (bytes_of(written) == 0) return without_bytes(NoCost::NoType);
   return bytes_only(type, plus(read, times(elements_of(shape), bytes_of(written))));
 }
 
 // Reads the second, writes the first.
 OpCost copy(const OpInputs& inputs) {
   const std::optional<uint64_t> to = bytes_of_tensor(inputs, 0), from = bytes_of_tensor(inputs, 1);
-  if (!to || !from) return without(NoCost::NoShapes);
+  if (!to || !from) return without_bytes(NoCost::NoShapes);
   return bytes_only(inputs.type(0), plus(*to, *from));
 }
 
 OpCost fill(const OpInputs& inputs) {
   const std::optional<uint64_t> bytes = bytes_of_tensor(inputs, 0);
-  return bytes ? bytes_only(inputs.type(0), bytes) : without(NoCost::NoShapes);
-}
-
-// Argument 0 in; out: as large, `times_out` times. Other tensors of the arguments in too.
-OpCost as_large_out(const OpInputs& inputs, uint64_t times_out, uint64_t more_bytes = 0) {
-  const std::optional<uint64_t> first = bytes_of_tensor(inputs, 0);
-  if (!first) return without(NoCost::NoShapes);
-  uint64_t bytes = plus(times(*first, 1 + times_out), more_bytes);
-  for (size_t i = 1; i < inputs.size(); ++i) {
-    if (!inputs.is_tensor(i)) continue;
-    const std::optional<uint64_t> one = bytes_of_tensor(inputs, i);
-    if (!one) return without(NoCost::NoShapes);
-    bytes = plus(bytes, *one);
-  }
-  return bytes_only(inputs.type(0), bytes);
-}
-
-// Mean and 1/deviation of each row are written too, as float unless the input is double.
-OpCost layer_norm(const OpInputs& inputs) {
-  const std::optional<Shape> input = inputs.tensor(0), normalized = inputs.list(1);
-  if (!input) return without(NoCost::NoShapes);
-  if (!normalized) return without(NoCost::NoArguments);
-  if (normalized->size() > input->size()) return without(NoCost::Misfit);
-  const uint64_t rows = elements_of(Shape(input->begin(), input->end() - static_cast<ptrdiff_t>(normalized->size())));
-  const uint64_t size = inputs.type(0) == DataType::Fp64 ? 8 : 4;
-  return as_large_out(inputs, 1, times(rows, 2 * size));
-}
-
-// Gradient and input in, the input's gradient out, and those of weight and bias (of two channels' worth).
-OpCost norm_backward(const OpInputs& inputs, size_t weight) {
-  const std::optional<uint64_t> of_weight = bytes_of_tensor(inputs, weight);
-  return as_large_out(inputs, 1, of_weight ? times(2, *of_weight) : 0);
+  return bytes ? bytes_only(inputs.type(0), bytes) : without_bytes(NoCost::NoShapes);
 }
 
 // embedding(weight[rows, d], indices): the rows asked for are read and written.
@@ -200,9 +146,9 @@ OpCost embedding(const OpInputs& inputs) {
   const std::optional<Shape> weight = inputs.tensor(0), indices = inputs.tensor(1);
   const std::optional<uint64_t> of_indices = bytes_of_tensor(inputs, 1);
   const uint64_t size = bytes_of(inputs.type(0));
-  if (!weight || !indices) return without(NoCost::NoShapes);
-  if (size == 0 || !of_indices) return without(NoCost::NoType);
-  if (weight->size() != 2) return without(NoCost::Misfit);
+  if (!weight || !indices) return without_bytes(NoCost::NoShapes);
+  if (size == 0 || !of_indices) return without_bytes(NoCost::NoType);
+  if (weight->size() != 2) return without_bytes(NoCost::Misfit);
   const uint64_t rows = times(times(elements_of(*indices), weight->back()), size);
   return bytes_only(inputs.type(0), plus(*of_indices, times(2, rows)));
 }
@@ -212,8 +158,8 @@ OpCost embedding_backward(const OpInputs& inputs) {
   const std::optional<Shape> gradient = inputs.tensor(0);
   const std::optional<uint64_t> read = bytes_of_tensor(inputs, 0), indices = bytes_of_tensor(inputs, 1);
   const std::optional<uint64_t> rows = inputs.number(2);
-  if (!gradient || gradient->empty() || !read || !indices) return without(NoCost::NoShapes);
-  if (!rows) return without(NoCost::NoArguments);
+  if (!gradient || gradient->empty() || !read || !indices) return without_bytes(NoCost::NoShapes);
+  if (!rows) return without_bytes(NoCost::NoArguments);
   const uint64_t table = times(times(*rows, gradient->back()), bytes_of(inputs.type(0)));
   return bytes_only(inputs.type(0), plus(plus(*read, *indices), table));
 }
@@ -222,16 +168,16 @@ OpCost embedding_backward(const OpInputs& inputs) {
 OpCost reduction(const OpInputs& inputs) {
   const std::optional<Shape> input = inputs.tensor(0);
   const std::optional<uint64_t> read = bytes_of_tensor(inputs, 0);
-  if (!input || !read) return without(NoCost::NoShapes);
+  if (!input || !read) return without_bytes(NoCost::NoShapes);
   uint64_t left = 1;
   if (inputs.has_value(1)) {  // else over all of it
     const std::optional<Shape> axes = inputs.axes(1, input->size());
-    if (!axes) return without(NoCost::NoArguments);
+    if (!axes) return without_bytes(NoCost::NoArguments);
     for (size_t axis = 0; !axes->empty() && axis < input->size(); ++axis) {
       if (std::find(axes->begin(), axes->end(), axis) == axes->end()) left = times(left, (*input)[axis]);
     }
   } else if (inputs.size() > 1 && !inputs.has_types()) {
-    return without(NoCost::NoArguments);
+    return without_bytes(NoCost::NoArguments);
   }
   return bytes_only(inputs.type(0), plus(*read, times(left, bytes_of(inputs.type(0)))));
 }
@@ -243,20 +189,30 @@ OpCost dropout(const OpInputs& inputs) {
 
 }  // namespace
 
+size_t elementwise_operands(std::string_view op) { return operands_of(kElementwise, op); }
+
+OpCost as_large_out(const OpInputs& inputs, uint64_t times_out, uint64_t more_bytes) {
+  const std::optional<uint64_t> first = bytes_of_tensor(inputs, 0);
+  if (!first) return without_bytes(NoCost::NoShapes);
+  uint64_t bytes = plus(times(*first, 1 + times_out), more_bytes);
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    if (!inputs.is_tensor(i)) continue;
+    const std::optional<uint64_t> one = bytes_of_tensor(inputs, i);
+    if (!one) return without_bytes(NoCost::NoShapes);
+    bytes = plus(bytes, *one);
+  }
+  return bytes_only(inputs.type(0), bytes);
+}
+
 std::optional<OpCost> memory_cost(std::string_view op, const OpInputs& inputs) {
   const bool in_place = op.size() > 1 && op.back() == '_';
   const std::string_view plain = in_place ? op.substr(0, op.size() - 1) : op;
-  if (const size_t operands = operands_of(kElementwise, plain); operands != 0)
+  if (const size_t operands = elementwise_operands(plain); operands != 0)
     return elementwise(inputs, operands, in_place, false);
   if (const size_t operands = operands_of(kComparisons, plain); operands != 0)
     return elementwise(inputs, operands, in_place, true);
   if (op == "copy_") return copy(inputs);
   if (op == "fill_" || op == "zero_") return fill(inputs);
-  if (op == "native_layer_norm") return layer_norm(inputs);
-  if (op == "native_layer_norm_backward") return norm_backward(inputs, 5);
-  if (op == "cudnn_batch_norm" || op == "native_batch_norm" || op == "miopen_batch_norm")
-    return as_large_out(inputs, 1);
-  if (op == "cudnn_batch_norm_backward") return norm_backward(inputs, 2);
   if (op == "native_dropout") return dropout(inputs);
   if (op == "native_dropout_backward") return as_large_out(inputs, 1);
   if (op == "_softmax" || op == "_log_softmax" || op == "_softmax_backward_data" || op == "_log_softmax_backward_data")
