@@ -53,6 +53,7 @@ KernelCosts::KernelCosts(const Trace& trace, const Views& views, DataType assume
   costs_[1].no_flops = costs_[1].no_bytes = has_shapes(trace) ? NoCost::NoFormula : NoCost::NoShapes;
   if (trace.operations.empty()) return;
   if (!trace.ranges.empty()) take_from_ranges();
+  if (!trace.details.empty()) take_from_events();
   take_from_counters();
 }
 
@@ -63,36 +64,6 @@ std::string_view KernelCosts::remedy() const {
   return trace_.details.empty()
              ? "no kernel has a number: record with PROF_LIBS=1 (library calls) or --counters roofline (measured)"
              : "no kernel has a number: the operators have no shapes (torch.profiler: record_shapes=True)";
-}
-
-// Counted FLOPs are taken where nothing is missing: of a set without tensor cores a product's would be those of its epilogue, and of one
-// without vector units those of a kernel that uses no tensor core would be 0.
-void KernelCosts::take_from_counters() {
-  if (trace_.counters.launches.empty()) return;
-  const std::vector<CounterMeaning> meanings = counter_meanings(trace_);
-  constexpr double kMost = 9e18;
-  for (uint32_t row = 0; row < trace_.operations.size(); ++row) {
-    if (trace_.operations[row].kind() != GpuKind::Kernel) continue;
-    const CounterRow* const counted = trace_.counters.of_operation(trace_, row);
-    if (counted == nullptr) continue;
-    const CounterNumbers numbers = meanings[counted->set].of(trace_.counters.values_of(*counted));
-    const bool all = numbers.flops && !numbers.vector_only && (!numbers.tensor_only || *numbers.flops > 0);
-    const bool flops = all && *numbers.flops < kMost, bytes = numbers.bytes && *numbers.bytes < kMost;
-    if (!flops && !bytes) continue;
-    KernelCost& cost = cost_for(row);
-    if (flops) {
-      // What a trace gives an operator as kernel_flop may be what was counted.
-      if (cost.flops_source == CostSource::Library || cost.flops_source == CostSource::Shapes)
-        cost.nominal_flops = cost.flops;
-      cost.flops = static_cast<uint64_t>(std::llround(*numbers.flops));
-      cost.flops_source = CostSource::Counters, cost.no_flops = NoCost::None;
-      cost.type = numbers.type, cost.peak = numbers.peak, cost.assumed = false;
-    }
-    if (bytes) {
-      cost.bytes = static_cast<uint64_t>(std::llround(*numbers.bytes));
-      cost.bytes_source = CostSource::Counters, cost.no_bytes = NoCost::None;
-    }
-  }
 }
 
 void KernelCosts::take_from_ranges() {
@@ -166,7 +137,6 @@ const KernelCosts::OpNumbers& KernelCosts::numbers_of(const Range& range) {
     numbers.peak = found_cost->peak;
     numbers.spread = found_cost->spread;
     if (numbers.cost.flops) numbers.flops_source = found_cost->nominal ? CostSource::Nominal : CostSource::Library;
-    cost.no_useful = NoCost::UsefulUnknown;
     if (numbers.cost.bytes) numbers.bytes_source = CostSource::Library;
     return numbers;
   }
@@ -196,6 +166,7 @@ const KernelCosts::OpNumbers& KernelCosts::numbers_of(const Range& range) {
   }
   if (!cost.flops && flop) {
     cost.flops = static_cast<uint64_t>(std::llround(*flop)), cost.no_flops = NoCost::None, cost.matrix = true;
+    cost.no_useful = NoCost::UsefulUnknown;
     numbers.flops_source = CostSource::Inductor;
   } else if (!cost.flops && cost.no_flops == NoCost::NoFormula) {
     cost.no_flops = NoCost::NotCounted;
@@ -229,7 +200,6 @@ void KernelCosts::mark_enclosing(uint32_t range) {
   for (uint32_t at = trace_.ranges[range].parent; at != kNone && !encloses_[at]; at = trace_.ranges[at].parent)
     encloses_[at] = true;
 }
-  if (!cost.matrix) return vector_peak(cost.type);
 
 const KernelCosts::NameWords& KernelCosts::words_of(const GpuOperation& operation) {
   const KernelId id = views_.names().named_by(operation);
@@ -241,7 +211,6 @@ const KernelCosts::NameWords& KernelCosts::words_of(const GpuOperation& operatio
   const bool helps = has_any(
       name, {"splitkreduce", "nchwtonhwc", "nhwctonchw", "transpose", "reduction", "winogradwgraddata",
              "winogradwgraddelta", "winogradwgradoutput", "winogradforward", "winogradtiles", "reduce_kernel",
-    case DataType::Fp4: return PeakType::Fp4;
              "workspace", "scalepacked", "memset", "im2col", "col2im", "convert_dq", "dot_do_o", "compute_dot"});
   const bool works = has_any(name, {"gemm", "conv", "fprop", "dgrad", "wgrad", "flash", "fmha", "attention", "sdpa",
                                     "nvjet", "xmma", "cutlass", "cijk", "gemv", "mma_"});
@@ -260,6 +229,7 @@ KernelCost& KernelCosts::cost_for(uint32_t operation) {
 }
 
 std::optional<PeakType> KernelCosts::peak_of(const OpCost& cost, const GpuOperation& kernel) {
+  if (!cost.matrix) return vector_peak(cost.type);
   switch (cost.type) {
     case DataType::Fp64:
     case DataType::Complex128: return PeakType::Fp64Matrix;
@@ -267,6 +237,7 @@ std::optional<PeakType> KernelCosts::peak_of(const OpCost& cost, const GpuOperat
     case DataType::Complex64: return words_of(kernel).tf32 ? PeakType::Tf32 : PeakType::Fp32;
     case DataType::Fp16: return PeakType::Fp16;
     case DataType::Bf16: return PeakType::Bf16;
+    case DataType::Fp4: return PeakType::Fp4;
     case DataType::Fp8: return PeakType::Fp8;
     case DataType::Int8: return PeakType::Int8;
     default: return std::nullopt;
@@ -284,7 +255,6 @@ size_t KernelCosts::main_of(const std::vector<Claim>& kernels, bool input_gradie
     if (weight_gradient) place += words.weight_gradient ? 4 : words.input_gradient ? -4 : 0;
     return std::pair(place, operation.duration_ns());
   };
-      cost.causal = numbers.cost.causal, cost.no_useful = numbers.cost.no_useful,
   size_t best = 0;
   for (size_t i = 1; i < kernels.size(); ++i) {
     if (rank(kernels[i]) > rank(kernels[best])) best = i;
@@ -312,6 +282,7 @@ void KernelCosts::give(const std::vector<Claim>& kernels, const OpNumbers& numbe
     cost.op = each.op;
     cost.type = numbers.cost.type, cost.assumed = numbers.assumed;
     if (cost.flops)
+      cost.causal = numbers.cost.causal, cost.no_useful = numbers.cost.no_useful,
       cost.flops_source = numbers.flops_source, cost.no_flops = NoCost::None,
       cost.peak = numbers.library ? numbers.peak : peak_of(numbers.cost, operation);
     if (cost.bytes) cost.bytes_source = numbers.bytes_source, cost.no_bytes = NoCost::None;

@@ -134,6 +134,9 @@ void KinetoModel::add_host(const KinetoRows& rows) {
   }
 }
 
+// What is added to a number of a detail in the rows that are next.
+uint64_t KinetoModel::details_before() const { return trace_.details.empty() ? 0 : trace_.details.size() - 1; }
+
 void KinetoModel::add_gpu(const KinetoRows& rows) {
   stream_.clear();
   for (const KinetoStream& stream : rows.streams) {
@@ -150,10 +153,14 @@ void KinetoModel::add_gpu(const KinetoRows& rows) {
     kernel.from_gpu = true;
     kernel_.push_back(kernel_of(kernel));
   }
+  const uint64_t first_detail = details_before();
   for (size_t i = 0; i < rows.operations.size(); ++i) {
     GpuOperation row = rows.operations[i];
     row.stream_index = stream_[row.stream_index] & ((1u << 29) - 1);
-    if (row.kind() == GpuKind::Kernel) row.detail = kernel_[row.detail];
+    if (row.kind() == GpuKind::Kernel) {
+      row.detail = kernel_[row.detail];
+      if (row.bytes != 0) row.bytes = (row.bytes + first_detail) & ((uint64_t{1} << 48) - 1);
+    }
     trace_.operations.push_back(row);
     operation_external_.push_back(rows.operation_external[i]);
   }
@@ -181,7 +188,7 @@ void KinetoModel::add_ranges(const KinetoRows& rows) {
     return label_[text];
   };
   if (trace_.details.empty() && !rows.details.empty()) trace_.details.push_back({});  // row 0: none
-  const uint64_t first_detail = trace_.details.empty() ? 0 : trace_.details.size() - 1;
+  const uint64_t first_detail = details_before();
   for (OperatorDetail row : rows.details) {
     for (StringId* text : {&row.dims, &row.types, &row.concrete, &row.stack, &row.other})
       *text = StringId{text_[static_cast<uint32_t>(*text)]};

@@ -81,6 +81,7 @@ class KinetoModel {
   void add_names(const KinetoRows& rows);
   void add_host(const KinetoRows& rows);
   void add_gpu(const KinetoRows& rows);
+  uint64_t details_before() const;
   void add_ranges(const KinetoRows& rows);
   void add_counted(const KinetoRows& rows, size_t first_operation, size_t first_range);
   void add_counts(const KinetoRows& rows);

@@ -131,6 +131,20 @@ uint32_t KinetoRowMaker::kernel() {
   return found->second;
 }
 
+// FLOPs and bytes that the event of a kernel says itself; 0: it does not.
+uint32_t KinetoRowMaker::own_numbers() {
+  std::string members;
+  for (const auto& [argument, key] :
+       {std::pair(KinetoArgument::KernelGb, "kernel_num_gb"), std::pair(KinetoArgument::KernelFlop, "kernel_flop")}) {
+    if (event_.has(argument)) members += fmt::format("{}\"{}\":{}", members.empty() ? "" : ",", key, event_[argument]);
+  }
+  if (members.empty()) return 0;
+  OperatorDetail row;
+  row.other = StringId{text(keep(members))};
+  rows_.details.push_back(row);
+  return row_count(rows_.details);
+}
+
 void KinetoRowMaker::operation(GpuKind kind) {
   GpuOperation row;
   row.start_ns = begin_ns_, row.end_ns = end_ns_;
@@ -147,7 +161,7 @@ void KinetoRowMaker::operation(GpuKind kind) {
   row.bytes = number(KinetoArgument::Bytes) & ((uint64_t{1} << 48) - 1);
   if (kind == GpuKind::Kernel) {
     row.detail = kernel();
-    row.bytes = 0;
+    row.bytes = own_numbers();
   } else if (kind == GpuKind::Copy) {
     const CopyWords words = copy_words(event_.name, event_[KinetoArgument::CopyKind]);
     row.detail = words.kind | words.source << 8 | words.destination << 16;

@@ -115,7 +115,7 @@ struct KinetoRows {
   std::vector<KinetoLabel> labels;
 
   // In the model's form but for: thread = track, label = text or KinetoLabel, payload = 1 + detail, api = text (in `stack`, in `word` only
-  // the kind), stream_index = stream, detail = kernel.
+  // the kind), stream_index = stream, detail = kernel, bytes of a kernel = 1 + detail.
   std::vector<HostEvent> host;
   std::vector<uint64_t> host_external;  // "External id" of each call
   std::vector<GpuOperation> operations;
@@ -159,6 +159,7 @@ class KinetoRowMaker {
   void flow(char phase);
   bool take_times(bool with_duration);
   uint32_t detail();
+  uint32_t own_numbers();
   void call();
   void operation(GpuKind kind);
   void sync();

@@ -24,14 +24,15 @@ class TraceText {
   TraceText& op(std::string_view name, int begin, int end, std::string_view arguments = "") {
     return event("cpu_op", name, begin, end, 11, fmt::format("\"External id\":{}{}", ++ids_, arguments));
   }
-  TraceText& kernel(std::string_view name, int launched, int start, int end, int device = 0) {
+  TraceText& kernel(std::string_view name, int launched, int start, int end, int device = 0,
+                    std::string_view arguments = "") {
     ++ids_;
     event("cuda_runtime", "cudaLaunchKernel", launched, launched + 1, 11,
           fmt::format(",\"correlation\":{}", ids_).substr(1));
     text_ += fmt::format(
         R"(,{{"ph":"X","cat":"kernel","name":"{}","pid":{},"tid":7,"ts":{},"dur":{},"args":{{"correlation":{},)"
-        R"("device":{},"stream":7,"grid":[1,1,1],"block":[32,1,1]}}}})",
-        name, device, start, end - start, ids_, device);
+        R"("device":{},"stream":7,"grid":[1,1,1],"block":[32,1,1]{}}}}})",
+        name, device, start, end - start, ids_, device, arguments);
     return *this;
   }
   std::unique_ptr<Trace> import(std::string_view device = "NVIDIA H200") const {
@@ -160,6 +161,133 @@ TEST(KernelCost, TorchCompilesNumbersAreTakenWhereShapesSayNothing) {
   EXPECT_TRUE(costs_by_name(*trace, DataType::Bf16).at("gemm").assumed);
 }
 
+TEST(KernelCost, AProductOfFp4IsComparedWithThePeakOfFp4) {
+  constexpr std::string_view kScaled =
+      R"(,"Input Dims":[[128,64],[64,256],[1024],[2048],[],[],[],[]],"Input type":["c10::Float4_e2m1fn_x2","c10::Float4_e2m1fn_x2","c10::Float8_e4m3fn","c10::Float8_e4m3fn","","","Scalar","Scalar"],"Concrete Inputs":["","","","","","","15","False"])";
+  const auto trace = TraceText()
+                         .op("aten::_scaled_mm", 0, 50, kScaled)
+                         .kernel("nvjet_qqtst_128x128", 1, 100, 110)
+                         .import("NVIDIA B200");
+  const KernelCost cost = costs_by_name(*trace).at("nvjet_qqtst_128x128");
+  EXPECT_EQ(cost.flops, 2u * 128 * 256 * 128);
+  EXPECT_EQ(cost.peak, PeakType::Fp4);
+  EXPECT_EQ(cost.type, DataType::Fp4);
+}
+
+TEST(KernelCost, AnEinsumIsTheProductItWasReducedTo) {
+  const auto trace =
+      TraceText()
+          .op("aten::einsum", 0, 60,
+              R"(,"Input Dims":[[],[[4,2,3],[4,3,5]],[]],"Input type":["","TensorList",""],"Concrete Inputs":["bij,bjk->bik","",""])")
+          .op("aten::bmm", 10, 40, R"(,"Input Dims":[[4,2,3],[4,3,5]],"Input type":["float","float"])")
+          .kernel("gemm", 11, 100, 110)
+          .import();
+  const KernelCost cost = costs_by_name(*trace).at("gemm");
+  EXPECT_EQ(cost.flops, 2u * 4 * 2 * 3 * 5);
+  EXPECT_EQ(cost.flops_source, CostSource::Shapes);
+}
+
+TEST(KernelCost, AComplexProductIsComparedWithThePeakOfItsParts) {
+  const auto peak = [](std::string_view type) {
+    const auto trace =
+        TraceText()
+            .op("aten::mm", 0, 50, fmt::format(R"(,"Input Dims":[[64,32],[32,16]],"Input type":["{0}","{0}"])", type))
+            .kernel("gemm", 1, 100, 110)
+            .import();
+    return costs_by_name(*trace).at("gemm").peak;
+  };
+  EXPECT_EQ(peak("c10::complex<float>"), PeakType::Fp32);
+  EXPECT_EQ(peak("c10::complex<double>"), PeakType::Fp64Matrix);
+  EXPECT_EQ(peak("c10::complex<c10::Half>"), std::nullopt);
+}
+
+TEST(KernelCost, AProductWithAVectorIsComparedWithTheVectorUnits) {
+  const auto trace = TraceText()
+                         .op("aten::mv", 0, 20, R"(,"Input Dims":[[3,5],[5]],"Input type":["float","float"])")
+                         .kernel("gemv2T_kernel_val_tf32", 1, 100, 110)
+                         .op("aten::mv", 30, 50, R"(,"Input Dims":[[3,5],[5]],"Input type":["c10::Half","c10::Half"])")
+                         .kernel("gemv_half", 31, 120, 130)
+                         .import();
+  const auto costs = costs_by_name(*trace);
+  EXPECT_EQ(costs.at("gemv2T_kernel_val_tf32").peak, PeakType::Fp32);
+  EXPECT_EQ(costs.at("gemv_half").flops, 30u);
+  EXPECT_EQ(costs.at("gemv_half").peak, std::nullopt);
+}
+
+TEST(KernelCost, NumbersOfAKernelsOwnEventCountWhereNothingElseHasThem) {
+  constexpr std::string_view kOwn = R"(,"kernel_flop":5000.0,"kernel_num_gb":2e-6)";
+  const auto trace = TraceText()
+                         .op("aten::mm", 0, 50, kMm)
+                         .kernel("gemm", 1, 100, 110, 0, kOwn)
+                         .kernel("void cublasLt::splitKreduce_kernel<32>()", 5, 110, 120, 0, kOwn)
+                         .op("my::op", 52, 58)
+                         .kernel("mine", 53, 120, 130, 0, kOwn)
+                         .kernel("alone", 60, 130, 140, 0, kOwn)
+                         .kernel("only_bytes", 70, 140, 150, 0, R"(,"kernel_num_gb":"3e-6")")
+                         .kernel("odd", 80, 150, 160, 0, R"(,"kernel_flop":"many","kernel_num_gb":-1)")
+                         .import();
+  const auto costs = costs_by_name(*trace);
+  EXPECT_EQ(costs.at("gemm").flops, kMmFlops);
+  EXPECT_EQ(costs.at("gemm").flops_source, CostSource::Shapes);
+  EXPECT_FALSE(costs.at("void cublasLt::splitKreduce_kernel<32>()").flops);
+  for (const char* name : {"mine", "alone"}) {
+    EXPECT_EQ(costs.at(name).flops, 5000u) << name;
+    EXPECT_EQ(costs.at(name).bytes, 2000u) << name;
+    EXPECT_EQ(costs.at(name).flops_source, CostSource::Event) << name;
+    EXPECT_EQ(costs.at(name).bytes_source, CostSource::Event) << name;
+    EXPECT_EQ(costs.at(name).peak, std::nullopt) << name;
+  }
+  EXPECT_EQ(costs.at("only_bytes").bytes, 3000u);
+  EXPECT_FALSE(costs.at("only_bytes").flops);
+  EXPECT_EQ(costs.at("only_bytes").no_flops, NoCost::NoLaunch);
+  EXPECT_FALSE(costs.at("odd").flops);
+  EXPECT_FALSE(costs.at("odd").bytes);
+  const KernelCost assumed = costs_by_name(*trace, DataType::Bf16).at("alone");
+  EXPECT_EQ(assumed.peak, PeakType::Bf16);
+  EXPECT_TRUE(assumed.assumed);
+}
+
+TEST(KernelCost, TheTypeOfListsIsTheUsersThoughTheTraceHasTypes) {
+  const auto trace =
+      TraceText()
+          .op("aten::cat", 0, 50, R"(,"Input Dims":[[[4,8],[4,8]],[]],"Input type":["TensorList","Scalar"])")
+          .kernel("CatArrayBatchedCopy", 1, 100, 110)
+          .import();
+  EXPECT_EQ(costs_by_name(*trace).at("CatArrayBatchedCopy").no_bytes, NoCost::NoType);
+  const KernelCost assumed = costs_by_name(*trace, DataType::Bf16).at("CatArrayBatchedCopy");
+  EXPECT_EQ(assumed.bytes, 2u * 64 * 2);
+  EXPECT_TRUE(assumed.assumed);
+}
+
+TEST(KernelCost, CausalAttentionIsSaidAndItsUsefulPartMissesWithAReason) {
+  const auto attention = [](std::string_view concrete) {
+    const auto trace =
+        TraceText()
+            .op("aten::_scaled_dot_product_flash_attention", 0, 50,
+                R"(,"Input Dims":[[2,3,4,8],[2,3,4,8],[2,3,4,8],[],[]],"Input type":["float","float","float","Scalar","Scalar"])" +
+                    std::string(concrete))
+            .kernel("flash_fwd_kernel", 1, 100, 110)
+            .import();
+    PeakSums sums;
+    sums.add(costs_by_name(*trace).at("flash_fwd_kernel"), 10'000, DevicePeaks{});
+    return sums;
+  };
+  const PeakSums causal = attention(R"(,"Concrete Inputs":["","","","0.","True"])");
+  EXPECT_EQ(causal.note(), "causal");
+  EXPECT_EQ(causal.useful_note(), "");
+  EXPECT_EQ(causal.useful_flops * 2, causal.flops);
+  const PeakSums full = attention(R"(,"Concrete Inputs":["","","","0.","False"])");
+  EXPECT_EQ(full.note(), "");
+  EXPECT_EQ(full.useful_flops, full.flops);
+  const PeakSums unknown = attention("");
+  EXPECT_EQ(unknown.with_useful, 0u);
+  EXPECT_EQ(unknown.useful_note(), "useful FLOPs: stride, padding or other arguments are not in the trace");
+  PeakSums both = causal;
+  both.add_all(unknown);
+  EXPECT_EQ(both.note(), "causal: 1 of 2 launches");
+  EXPECT_EQ(both.useful_note(), "no useful FLOPs of 1 of 2 launches");
+}
+
 TEST(KernelCost, ShapesOfEmitNvtxCountToo) {
   const auto trace =
       TraceText().op("aten::mm, seq = 3, sizes = [[64, 32], [32, 16]]", 0, 50).kernel("gemm", 1, 100, 110).import();
@@ -174,41 +302,6 @@ TEST(KernelCost, ShapesOfEmitNvtxCountToo) {
 TEST(KernelCost, WhatHasNoOperatorHasNoNumber) {
   const auto trace = TraceText().op("aten::mm", 0, 50, kMm).kernel("gemm", 60, 100, 110).import();
   EXPECT_EQ(costs_by_name(*trace).at("gemm").no_flops, NoCost::NoLaunch);
-}
-
-TEST(PeakRates, RatesAreSumsOverSums) {
-  DevicePeaks device;
-  device.tera[static_cast<size_t>(PeakType::Bf16)] = 1;  // 1000 FLOPs a ns
-  device.bandwidth_gbs = 10;
-  KernelCost cost;
-  cost.flops = cost.useful_flops = 100'000, cost.bytes = 1000, cost.peak = PeakType::Bf16, cost.type = DataType::Bf16;
-  PeakSums sums;
-  sums.add(cost, 200, device);
-  cost.flops = cost.useful_flops = 300'000;
-  sums.add(cost, 600, device);
-  sums.add(KernelCost{}, 1'000'000, device);  // without numbers: in no rate
-  EXPECT_DOUBLE_EQ(*sums.tera_flops(), 0.5);  // 400,000 FLOPs in 800 ns
-  EXPECT_DOUBLE_EQ(*sums.flops_percent(), 50);
-  EXPECT_DOUBLE_EQ(*sums.giga_bytes(), 2.5);
-  EXPECT_DOUBLE_EQ(*sums.bytes_percent(), 25);
-  EXPECT_DOUBLE_EQ(*sums.intensity(), 200);
-  EXPECT_DOUBLE_EQ(sums.ideal_ns, 100 + 300);
-  EXPECT_EQ(sums.note(), "no FLOPs of 1 of 3 launches, no bytes of 1 of 3 launches");
-  EXPECT_FALSE(sums.above_peak);
-  cost.flops = 1'000'000;
-  sums.add(cost, 900, device);
-  EXPECT_TRUE(sums.above_peak);
-}
-
-TEST(PeakRates, ALaunchThatTookNoTimeMakesNoRate) {
-  PeakSums sums;
-  KernelCost cost;
-  cost.flops = 10, cost.bytes = 10, cost.peak = PeakType::Bf16;
-  sums.add(cost, 0, DevicePeaks{});
-  EXPECT_FALSE(sums.tera_flops());
-  EXPECT_FALSE(sums.giga_bytes());
-  EXPECT_FALSE(sums.flops_percent());
-  EXPECT_FALSE(sums.bytes_percent());
 }
 
 // A vision transformer on an H100, with the numbers another tool has for it. Its GEMM rows count the bias as m·n more FLOPs, its
