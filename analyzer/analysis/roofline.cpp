@@ -16,9 +16,6 @@ namespace prof::analyzer {
 
 namespace {
 
-// The shortest kernels of current GPUs take one to two microseconds whatever they do: below that no rate means anything.
-constexpr double kShortestKernelNs = 2000;
-
 enum class RoofGroup : uint8_t { Kernel, Op, Shape, Range };
 
 RoofGroup roof_group(const std::vector<std::string>& words) {
@@ -41,12 +38,6 @@ class RoofNames {
     const Trace& trace = input_.trace;
     std::string kernel(operation_name(input_.views.names(), operation, input_.options.names));
     if (group_ == RoofGroup::Kernel) return kernel;
-    if (group_ == RoofGroup::Range) {
-      const uint32_t range = range_of(operation);
-      return range == kNone
-                 ? "(no range)"
-                 : std::string(input_.views.event_names().text(input_.views.event_names().of(trace.ranges[range])));
-    }
     const uint32_t op = costs_.of(row).op;
     if (op == kNone) return "(no operator) " + kernel;
     const Range& range = trace.ranges[op];
@@ -57,27 +48,79 @@ class RoofNames {
   }
 
  private:
-  // The innermost range that is no operator, of the thread that launched it.
-  uint32_t range_of(const GpuOperation& operation) const {
-    if (!operation.linked()) return kNone;
-    uint32_t at = input_.views.range_of_call()[operation.launch];
-    while (at != kNone && input_.trace.ranges[at].kind == RangeKind::Operator) at = input_.trace.ranges[at].parent;
-    return at;
-  }
   const AnalysisInput& input_;
   const KernelCosts& costs_;
   RoofGroup group_;
 };
 
+// A row for each name of kernel, operator or range of a device, made as they are met.
+class RoofRows {
+ public:
+  explicit RoofRows(std::vector<RoofPoint>& points) : points_(points) {}
+
+  uint32_t of(uint32_t device, std::string name) {
+    const auto [found, added] =
+        row_of_.try_emplace(fmt::format("{} {}", device, name), static_cast<uint32_t>(points_.size()));
+    if (added) {
+      RoofPoint& point = points_.emplace_back();
+      point.name = std::move(name), point.device = device, point.number = found->second;
+    }
+    return found->second;
+  }
+  // The same for what is known by a number, so that its name is made once.
+  template <class Name> uint32_t of(uint32_t device, uint32_t number, Name name) {
+    const auto [found, added] = row_of_number_.try_emplace(uint64_t{device} << 32 | number, 0);
+    if (added) found->second = of(device, name());
+    return found->second;
+  }
+
+ private:
+  std::vector<RoofPoint>& points_;
+  std::unordered_map<std::string, uint32_t> row_of_;
+  std::unordered_map<uint64_t, uint32_t> row_of_number_;
+};
+
+// By LabelId: it is that of an NVTX range or an annotation. Operators and Python's functions make no rows.
+std::vector<bool> labels_of_ranges(const Trace& trace) {
+  std::vector<bool> labels(trace.labels.size());
+  for (const Range& range : trace.ranges) {
+    if (range.kind == RangeKind::Nvtx || range.kind == RangeKind::Annotation) labels[index(range.label)] = true;
+  }
+  return labels;
+}
+
+// The rows of all ranges around the launch, each once, however often its name is around it.
+void add_range_rows(const AnalysisInput& input, const std::vector<bool>& is_range, const GpuOperation& operation,
+                    uint32_t device, RoofRows& rows, std::vector<uint32_t>& found) {
+  const Trace& trace = input.trace;
+  const EventNames& names = input.views.event_names();
+  PathId at = operation.linked() ? input.views.path_of_call()[operation.launch] : PathId{};
+  for (; index(at) != 0; at = trace.paths[index(at)].parent) {
+    const LabelId label = trace.paths[index(at)].label;
+    if (!is_range[index(label)]) continue;
+    const uint32_t row = rows.of(device, index(label), [&] { return std::string(names.text(names.of(label))); });
+    if (std::find(found.begin(), found.end(), row) == found.end()) found.push_back(row);
+  }
+  if (found.empty()) found.push_back(rows.of(device, kNone, [] { return std::string("(no range)"); }));
+}
+
+std::optional<int64_t> lost_ns_of(const PeakSums& sums) {
+  if (sums.ideal_ns <= 0 || sums.with_ideal_ns <= 0) return std::nullopt;
+  return std::max<int64_t>(0, sums.with_ideal_ns - std::llround(sums.ideal_ns));
+}
+
 void judge(RoofPoint& point, const DevicePeaks& device) {
   const PeakSums& sums = point.sums;
-  if (sums.ideal_ns > 0 && sums.with_ideal_ns > 0) {
-    point.lost_ns = std::max<int64_t>(0, sums.with_ideal_ns - std::llround(sums.ideal_ns));
+  point.lost_ns = lost_ns_of(sums);
+  if (point.lost_ns) {
     point.bound = roof_bound(sums);
+    const bool far = sums.ideal_ns * 10 < static_cast<double>(sums.with_ideal_ns);
+    if (far && point.bound != RoofBound::Launch) point.note = "takes more than 10 times its ideal";
   }
+  if (const std::string more = sums.note(); !more.empty()) point.note += (point.note.empty() ? "" : ", ") + more;
   // The roof: FLOPs over the time they would take at their peaks, or the memory's slope.
   if (sums.with_flops == 0 || sums.flops_at_peak_ns <= 0) return;
-  double roof = sums.flops / sums.flops_at_peak_ns * 1e-3;
+  double roof = sums.flops_with_peak / sums.flops_at_peak_ns * 1e-3;
   if (const std::optional<double> intensity = sums.intensity(); intensity && device.bandwidth_gbs > 0)
     roof = std::min(roof, *intensity * device.bandwidth_gbs * 1e-3);
   point.attainable_tera = roof;
@@ -97,8 +140,7 @@ std::string_view roof_bound_name(RoofBound bound) {
 
 RoofBound roof_bound(const PeakSums& sums) {
   if (sums.ideal_ns <= 0 || sums.with_ideal_ns <= 0) return RoofBound::Unknown;
-  const auto launches = static_cast<double>(std::max(sums.with_flops, sums.with_bytes));
-  if (sums.ideal_ns / launches < kShortestKernelNs) return RoofBound::Launch;
+  if (sums.launch_bound_ns * 2 >= sums.judged_ns) return RoofBound::Launch;
   return sums.compute_bound_ns * 2 >= sums.ideal_ns ? RoofBound::Compute : RoofBound::Memory;
 }
 
@@ -111,9 +153,10 @@ Roofline roofline(const AnalysisInput& input, Estimates& estimates) {
   Roofline answer;
   answer.peaks = peaks_of_devices(input);
   if (!costs.remedy().empty()) answer.peaks.notes.emplace_back(costs.remedy());
-  std::vector<IntervalCollector> times;
-  std::unordered_map<std::string, uint32_t> row_of;
-  std::unordered_map<uint64_t, uint32_t> row_of_ids;  // device and what makes the name, so that it is made once
+  std::vector<IntervalCollector> times, outermost_times;
+  const std::vector<bool> is_range = group == RoofGroup::Range ? labels_of_ranges(trace) : std::vector<bool>();
+  RoofRows rows(answer.points);
+  std::vector<uint32_t> found;
   for_each_selected(
       input, [](StreamId) { return true; },
       [&](uint32_t row, const GpuOperation& operation) {
@@ -121,27 +164,25 @@ Roofline roofline(const AnalysisInput& input, Estimates& estimates) {
         if (wanted.overlap_ns(operation.start_ns, operation.end_ns) == 0 && !wanted.contains(operation.start_ns))
           return;
         const uint32_t device = index(trace.stream(operation.stream()).device);
-        uint32_t at = kNone;
-        const uint64_t id = uint64_t{device} << 32 | index(input.views.names().named_by(operation));
-        if (group == RoofGroup::Kernel) {
-          const auto found = row_of_ids.find(id);
-          if (found != row_of_ids.end()) at = found->second;
+        found.clear();
+        if (group == RoofGroup::Range) {
+          add_range_rows(input, is_range, operation, device, rows, found);
+        } else if (group == RoofGroup::Kernel) {
+          const uint32_t kernel = index(input.views.names().named_by(operation));
+          found.push_back(rows.of(device, kernel, [&] { return names.of(row, operation); }));
+        } else {
+          found.push_back(rows.of(device, names.of(row, operation)));
         }
-        if (at == kNone) {
-          std::string name = names.of(row, operation);
-          const auto [found, added] =
-              row_of.try_emplace(fmt::format("{} {}", device, name), static_cast<uint32_t>(answer.points.size()));
-          if (added) {
-            RoofPoint& point = answer.points.emplace_back();
-            point.name = std::move(name), point.device = device, point.number = found->second;
-            times.emplace_back();
-          }
-          at = found->second;
-          if (group == RoofGroup::Kernel) row_of_ids.emplace(id, at);
+        times.resize(answer.points.size());
+        for (const uint32_t at : found) {
+          answer.points[at].sums.add(costs.of(row), operation.duration_ns(), answer.peaks.of_device[device]);
+          times[at].add(operation.start_ns, operation.end_ns);
+          estimates.add(operation, at);
         }
-        answer.points[at].sums.add(costs.of(row), operation.duration_ns(), answer.peaks.of_device[device]);
-        times[at].add(operation.start_ns, operation.end_ns);
-        estimates.add(operation, at);
+        if (group != RoofGroup::Range) return;
+        answer.outermost.resize(answer.points.size()), outermost_times.resize(answer.points.size());
+        answer.outermost[found.back()].add(costs.of(row), operation.duration_ns(), answer.peaks.of_device[device]);
+        outermost_times[found.back()].add(operation.start_ns, operation.end_ns);
       });
   for (size_t i = 0; i < answer.points.size(); ++i) {
     RoofPoint& point = answer.points[i];
@@ -149,6 +190,7 @@ Roofline roofline(const AnalysisInput& input, Estimates& estimates) {
     if (group != RoofGroup::Kernel) point.sums.over(point.time_ns);
     judge(point, answer.peaks.of_device[point.device]);
   }
+  for (size_t i = 0; i < answer.outermost.size(); ++i) answer.outermost[i].over(outermost_times[i].take().length_ns());
   std::stable_sort(answer.points.begin(), answer.points.end(), [](const RoofPoint& a, const RoofPoint& b) {
     return std::tuple(a.lost_ns.value_or(-1), a.time_ns) > std::tuple(b.lost_ns.value_or(-1), b.time_ns);
   });
@@ -174,9 +216,14 @@ Table report_roofline(const AnalysisInput& input) {
   table.add_column("Bound", "bound", CellType::Text);
   table.add_column("Lost", "lost", CellType::Nanoseconds);
   table.add_column("Type", "type", CellType::Text);
+  table.add_column("From", "from", CellType::Text);
   table.add_column("Note", "note", CellType::Text);
   table.add_column("Name", "name", CellType::Text);
   int64_t lost_ns = 0, judged_ns = 0, total_ns = 0;
+  const auto add = [&](const PeakSums& sums, std::optional<int64_t> lost) {
+    total_ns = add_times(total_ns, sums.total_ns);
+    if (lost) lost_ns = add_times(lost_ns, *lost), judged_ns = add_times(judged_ns, sums.with_ideal_ns);
+  };
   for (const RoofPoint& point : answer.points) {
     const PeakSums& sums = point.sums;
     const Device& device = trace.devices[point.device];
@@ -189,16 +236,17 @@ Table report_roofline(const AnalysisInput& input) {
     real(sums.flops_percent()), real(sums.bytes_percent());
     text(roof_bound_name(point.bound));
     point.lost_ns ? row.add(*point.lost_ns) : row.empty();
-    text(sums.type_text()), text(sums.note()), text(point.name);
-    total_ns = add_times(total_ns, sums.total_ns);
-    if (point.lost_ns)
-      lost_ns = add_times(lost_ns, *point.lost_ns), judged_ns = add_times(judged_ns, sums.with_ideal_ns);
+    text(sums.type_text()), text(sums.source_text()), text(point.note), text(point.name);
+    if (answer.outermost.empty()) add(sums, point.lost_ns);
   }
+  for (const PeakSums& sums : answer.outermost) add(sums, lost_ns_of(sums));
   for (const Window& window : report_windows(input)) {
     if (table.notes.size() < 20) table.notes.push_back(window_note(window));
   }
   estimates.add_notes(table);
   table.notes.insert(table.notes.end(), answer.peaks.notes.begin(), answer.peaks.notes.end());
+  if (!answer.outermost.empty())
+    table.notes.emplace_back("a range has what ran for the ranges inside it too: rows do not add up");
   table.notes.push_back(fmt::format("lost {} of the {} of kernels with numbers; {} of kernels in all",
                                     scaled_time(lost_ns), scaled_time(judged_ns), scaled_time(total_ns)));
   return table;

@@ -13,7 +13,8 @@
 
 namespace prof::analyzer {
 
-// What the time of a row cannot go below. Launch: the work itself would take less than a kernel needs to begin and end.
+// What the time of a row cannot go below: its FLOPs at the peak, its bytes at the bandwidth, or what a kernel needs to begin and end: most
+// of the row's time was taken by launches whose ideal time is below 2 µs and which took no more than 4 µs.
 enum class RoofBound : uint8_t { Unknown, Compute, Memory, Launch };
 std::string_view roof_bound_name(RoofBound bound);
 RoofBound roof_bound(const PeakSums& sums);
@@ -28,15 +29,17 @@ struct RoofPoint {
   RoofBound bound = RoofBound::Unknown;
   std::optional<double> attainable_tera;  // the roof at its intensity
   std::optional<int64_t> lost_ns;         // time above the ideal, of what has an ideal
+  std::string note;                       // what the reader should know beside the numbers
 };
 
 // By lost time, the longest first, then by time; rows without an ideal time last.
 struct Roofline {
   std::vector<RoofPoint> points;
+  std::vector<PeakSums> outermost;  // of ranges, which are inside each other: each launch once, in its outermost row
   PeaksOfDevices peaks;
 };
 
-// `--group-by`: kernel (default), op, shape (operators by their shapes) or range (the innermost NVTX range or annotation).
+// `--group-by`: kernel (default), op, shape (operators by their shapes) or range (NVTX ranges and annotations, with what is inside them).
 // Kernels also go to the estimates, whose rows are by work.
 Roofline roofline(const AnalysisInput& input, Estimates& estimates);
 

@@ -123,6 +123,8 @@ std::string tip(const RoofPoint& point) {
   add("intensity", sums.intensity(), "FLOP/byte");
   if (point.bound != RoofBound::Unknown) text += fmt::format("&#10;bound by {}", roof_bound_name(point.bound));
   if (point.lost_ns) text += fmt::format("&#10;lost {}", scaled_time(*point.lost_ns));
+  if (const std::string from = sums.source_text(); !from.empty()) text += "&#10;from " + from;
+  if (!point.note.empty()) text += "&#10;" + in_html(point.note);
   return text;
 }
 
@@ -190,15 +192,15 @@ std::string rows_of(const std::vector<const RoofPoint*>& points) {
   constexpr size_t kMost = 40;
   std::string html =
       "<table><tr><th>Time</th><th>GB/s</th><th>of "
-      "bandwidth</th><th>Bound</th><th>Lost</th><th>Note</th><th>Name</th></tr>\n";
+      "bandwidth</th><th>Bound</th><th>Lost</th><th>From</th><th>Note</th><th>Name</th></tr>\n";
   for (size_t i = 0; i < std::min(points.size(), kMost); ++i) {
     const RoofPoint& point = *points[i];
     const std::optional<double> rate = point.sums.giga_bytes(), percent = point.sums.bytes_percent();
-    html +=
-        fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                    scaled_time(point.time_ns), rate ? number(*rate) : "",
-                    percent ? fmt::format("{:.1f} %", *percent) : "", roof_bound_name(point.bound),
-                    point.lost_ns ? scaled_time(*point.lost_ns) : "", in_html(point.sums.note()), in_html(point.name));
+    html += fmt::format(
+        "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+        scaled_time(point.time_ns), rate ? number(*rate) : "", percent ? fmt::format("{:.1f} %", *percent) : "",
+        roof_bound_name(point.bound), point.lost_ns ? scaled_time(*point.lost_ns) : "", point.sums.source_text(),
+        in_html(point.note), in_html(point.name));
   }
   html += "</table>\n";
   if (points.size() > kMost) html += fmt::format("<p>first {} of {} rows</p>\n", kMost, points.size());
