@@ -31,7 +31,7 @@ struct Launches {
 struct Found {
   std::map<LaunchKey, Launches> graphs;
   std::array<uint64_t, 6> by_origin{};
-  uint64_t by_device = 0;  // operations of a graph that no call of the host launched
+  uint64_t without_launch = 0;  // operations of graphs, no call of the host
 };
 
 bool is_launch(const HostEvent& event) {
@@ -69,7 +69,7 @@ Found find_launches(const AnalysisInput& input, const std::vector<Window>& windo
         const NodeOrigin origin = origins.of(operation).origin;
         ++found.by_origin[static_cast<size_t>(origin)];
         if (!operation.linked() || !is_launch(trace.host[operation.launch])) {
-          ++found.by_device;
+          ++found.without_launch;
           return;
         }
         Launches& launches = of(operation.launch);
@@ -144,10 +144,10 @@ Table report_cuda_graphs(const AnalysisInput& input) {
   }
   estimates.add_notes(table);
   table.notes.push_back(origin_note(found.by_origin));
-  if (found.by_device != 0) {
+  if (found.without_launch != 0) {
     table.notes.push_back(fmt::format(
-        "{} operations of graphs have no launch call: launched by a kernel, or the call is not in the input",
-        found.by_device));
+        "{} operations of graphs have no launch call: in bodies of conditional nodes, or the call is not in the input",
+        found.without_launch));
   }
   if (table.rows() == 0) table.notes.emplace_back("no launch of a CUDA graph in the input");
   return table;

@@ -8,6 +8,7 @@
 // A tid may be reused by a later thread: all threads that had it are tried. Times went through two roundings, so a call
 // may seem to lie up to 2 ns outside of its launch.
 #include "analyzer/model/correlation_table.h"
+#include "analyzer/model/graph_origins.h"
 #include "analyzer/model/parallel.h"
 #include "analyzer/model/stages.h"
 
@@ -269,9 +270,10 @@ void find_calls_under_way(Trace& trace) {
 // Why an operation whose correlation id leads to `found` (not a launch) has none.
 OperationReason reason_for(uint32_t found, const GpuOperation& operation, int64_t first_record_ns, bool any_calls,
                            bool lost, bool ring, bool bursts, uint32_t first_kept, int64_t calls_under_way_ns,
-                           const std::unordered_set<uint32_t>& device_launched) {
+                           const std::unordered_set<uint32_t>& device_launched, bool in_body) {
   if (operation.graph_node != 0 && device_launched.contains(static_cast<uint32_t>(operation.graph_node >> 32)))
     return OperationReason::DeviceLaunch;
+  if (in_body) return OperationReason::Conditional;
   if (found == kRepeatedId) return OperationReason::RepeatedId;
   if (found == kInsideOtherCall) return OperationReason::Internal;
   const bool before = found == kInsideNoCallEarly || operation.start_ns < first_record_ns ||
@@ -296,6 +298,14 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
   for (const Graph& graph : trace.graphs) {
     if (graph.device_launch && graph.number != 0) device_launched[index(graph.process)].insert(graph.number);
   }
+  const GraphOrigins origins(trace);
+  // Only there an operation of a graph has no correlation id (seen with CUPTI 13 on an H200); a graph that was seen being made without a
+  // conditional node is believed.
+  const auto in_body = [&origins](uint32_t process, const GpuOperation& operation) {
+    if (operation.correlation != 0 || operation.graph_node == 0) return false;
+    const auto graph = static_cast<uint32_t>(operation.graph_node >> 32);
+    return !origins.knows(ProcessId{process}, graph) || origins.has_bodies(ProcessId{process}, graph);
+  };
   const std::vector<uint32_t> first_kept = first_kept_correlations(trace);
   std::vector<Chunk> chunks;
   constexpr uint32_t kChunk = 1u << 18;
@@ -320,9 +330,10 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
           if (operation.end_ns < operation.start_ns) ++chunk.coverage.operations_reversed;
           const uint32_t found = operation.linked() ? operation.launch : table.find(operation.correlation);
           if (found > kLastRow) {
-            const OperationReason reason = reason_for(
-                found, operation, threads[chunk.process].first_record_ns, table.any_calls(), lost, process.ring, bursts,
-                first_kept[chunk.process], process.calls_under_way_ns, device_launched[chunk.process]);
+            const OperationReason reason =
+                reason_for(found, operation, threads[chunk.process].first_record_ns, table.any_calls(), lost,
+                           process.ring, bursts, first_kept[chunk.process], process.calls_under_way_ns,
+                           device_launched[chunk.process], in_body(chunk.process, operation));
             ++chunk.coverage.operations_without[static_cast<size_t>(reason)];
             continue;
           }

@@ -130,6 +130,19 @@ void GraphOrigins::each_inside(ProcessId process, uint32_t graph, int64_t time_n
   }
 }
 
+// No update changes which nodes are conditional: the time does not matter.
+bool GraphOrigins::has_bodies(ProcessId process, uint32_t graph, int level) const {
+  for (int copies = 0; copies < kDeepest && graph != 0 && level < kDeepest; ++copies) {
+    if (const Info* const known = info(process, graph)) {
+      for (const Inside& child : known->children) {
+        if (child.body || has_bodies(process, child.graph, level + 1)) return true;
+      }
+    }
+    graph = source(process, graph, INT64_MAX);
+  }
+  return false;
+}
+
 uint32_t GraphOrigins::node_count(ProcessId process, uint32_t graph, int64_t time_ns) const {
   uint32_t count = 0;
   for (int copies = 0; copies < kDeepest && graph != 0; ++copies) {

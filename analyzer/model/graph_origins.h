@@ -50,6 +50,10 @@ class GraphOrigins {
   uint32_t source(ProcessId process, uint32_t graph, int64_t time_ns) const;
   // Nodes of a graph as they were captured or added, through all copies, in order of index. Those inside child graphs follow.
   std::vector<uint32_t> nodes_of(ProcessId process, uint32_t graph, int64_t time_ns) const;
+  // It was seen being made.
+  bool knows(ProcessId process, uint32_t graph) const { return info(process, graph) != nullptr; }
+  // A conditional node with a body is in it, or in a graph inside it.
+  bool has_bodies(ProcessId process, uint32_t graph) const { return has_bodies(process, graph, 0); }
 
  private:
   struct Key {
@@ -80,6 +84,7 @@ class GraphOrigins {
   // The record by which the graph got what another one has, by then; null: none.
   const GraphMade* contents(ProcessId process, uint32_t graph, int64_t time_ns) const;
   bool fits(ProcessId process, uint64_t node, int64_t time_ns, uint32_t row, const GpuOperation& operation) const;
+  bool has_bodies(ProcessId process, uint32_t graph, int level) const;
   template <class Visit>
   void each_inside(ProcessId process, uint32_t graph, int64_t time_ns, int level, Visit&& visit) const;
   // The node of a child graph that an executable graph numbers `index`; 0: none.

@@ -1,4 +1,5 @@
 // In the builder, after correlate(): how many launches have GPU times and stacks, and why each other has none.
+#include "analyzer/model/graph_origins.h"
 #include "analyzer/model/parallel.h"
 #include "analyzer/model/stages.h"
 #include "preload/format/stack_definitions.h"
@@ -30,7 +31,8 @@ StackGap gap_of(uint32_t flags) {
 
 class LaunchCount {
  public:
-  explicit LaunchCount(Trace& trace) : trace_(trace), last_delivered_ns_(trace.host_streams.size(), INT64_MIN) {}
+  explicit LaunchCount(Trace& trace)
+      : trace_(trace), origins_(trace), last_delivered_ns_(trace.host_streams.size(), INT64_MIN) {}
 
   void run(unsigned workers) {
     struct Chunk {
@@ -103,7 +105,9 @@ class LaunchCount {
     if (launch.kind() == HostKind::MemoryLaunch && launch.subject == 0) return LaunchReason::NothingToDo;
     if (launch.kind() == HostKind::GraphLaunch && launch.subject != 0) {
       const Graph& graph = trace_.graphs[launch.subject];
-      if (graph.kernels + graph.copies + graph.fills == 0 && graph.other_nodes == 0) return LaunchReason::NothingToDo;
+      const bool none = graph.kernels + graph.copies + graph.fills == 0;  // outside of conditional bodies
+      if (none && graph.other_nodes == 0) return LaunchReason::NothingToDo;
+      if (none && origins_.has_bodies(graph.process, graph.number)) return LaunchReason::Conditional;
     }
     if (process.ring && launch.begin_ns <= process.horizon_ns) return LaunchReason::Overwritten;
     // GPU records of one stream arrive in order: what came after the last one was on its way when the recording ended.
@@ -119,6 +123,7 @@ class LaunchCount {
   }
 
   Trace& trace_;
+  const GraphOrigins origins_;
   std::vector<int64_t> last_delivered_ns_;  // by HostStreamId: begin of the last launch with GPU work
 };
 

@@ -113,7 +113,7 @@ void time_waiting(Ns moment) {
 
 void report(const Operation& operation) {
   ActivitySink* sink = activity_sink();
-  if (sink == nullptr) return;
+  if (sink == nullptr || !operation.work.recorded) return;
   switch (operation.work.record.kind) {
     case OperationKind::Kernel:
     case OperationKind::Memcpy:

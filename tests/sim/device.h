@@ -20,6 +20,7 @@ struct Work {  // what to run; also what a graph node keeps
   OperationRecord record;
   Ns duration = 0;
   bool overlaps = false;
+  bool recorded = true;             // by CUPTI
   std::function<void()> effect;     // on memory, when the operation ends
   std::function<void()> callback;   // the program's host function, run on the driver's callback thread
   std::function<bool()> condition;  // the operation ends when this holds

@@ -33,6 +33,8 @@ struct Run {
   Stream* stream;
   Ns ready;
   std::vector<OperationPtr> entry;  // what the whole graph comes after
+  bool in_body = false;             // of a conditional node: CUPTI gives no correlation id
+  bool from_device = false;         // launched by a kernel: CUPTI gives no record
 };
 
 std::vector<OperationPtr> run_nodes(const Graph& graph, const Run& run);
@@ -43,6 +45,7 @@ std::vector<OperationPtr> run_bodies(const Node& node, Run run) {
   size_t body = value;
   if (condition.type == CU_GRAPH_COND_TYPE_IF) body = value != 0 ? 0 : 1;
   if (condition.type == CU_GRAPH_COND_TYPE_WHILE) body = 0;
+  run.in_body = true;
   const unsigned times = condition.type == CU_GRAPH_COND_TYPE_WHILE ? value : 1;
   for (unsigned i = 0; i < times && body < node.bodies.size(); ++i) {
     std::vector<OperationPtr> last = run_nodes(*node.bodies[body], run);
@@ -72,22 +75,24 @@ std::vector<OperationPtr> run_nodes(const Graph& graph, const Run& run) {
     }
     if (node->after.empty()) after = run.entry;
     if (node->child != nullptr) {
-      ends[node] = run_nodes(*node->child, {run.stream, run.ready, after});
+      ends[node] = run_nodes(*node->child, {run.stream, run.ready, after, run.in_body, run.from_device});
       if (ends[node].empty()) ends[node] = after;
       continue;
     }
     if (!node->bodies.empty()) {
-      ends[node] = run_bodies(*node, {run.stream, run.ready, after});
+      ends[node] = run_bodies(*node, {run.stream, run.ready, after, run.in_body, run.from_device});
       continue;
     }
     Work work = node->work;
     if (!node->enabled) work = Work{};
+    work.recorded = !run.from_device;
     work.record.graph_node = node->number_in_records != 0 ? node->number_in_records : node_id(node);
     work.record.graph_id = static_cast<uint32_t>(work.record.graph_node >> 32);
     if (node->arguments.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT && node->arguments.event->operation != nullptr) {
       after.push_back(node->arguments.event->operation);
     }
     const OperationPtr one = submit_in_graph_locked(run.stream, std::move(work), std::move(after), run.ready);
+    if (run.in_body) one->work.record.correlation = 0;
     if (node->arguments.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) node->arguments.event->operation = one;
     ends[node].push_back(one);
   }
@@ -228,10 +233,10 @@ Work graph_node_work(const NodeArguments& arguments, Context* context) { return 
 
 }  // namespace sim
 
-// As if a kernel that runs now had launched the graph: no call of the host, so no API record explains its operations.
+// As if a kernel that runs now had launched the graph: CUPTI has no record of any of that, as on an H200 (2026-11-22).
 extern "C" SIM_EXPORT void sim_launch_from_device(CUgraphExec exec, CUstream stream) {
   using namespace sim;
   Stream* const on = resolve_stream(stream);
   Lock lock(device_mutex());
-  run_nodes(*object<Exec>(exec)->graph, {on, now_ns(), stream_dependencies_locked(on)});
+  run_nodes(*object<Exec>(exec)->graph, {on, now_ns(), stream_dependencies_locked(on), false, true});
 }

@@ -3,6 +3,7 @@
 // Expect: log 1: 4 graph_node, text origin=3 graph=, whole, 0 lost
 // Expect: report graph-nodes: ,kernel,1,.*,cuLaunchKernel,[0-9]+,[0-9]+,if,taken$
 // Expect: report graph-nodes: ,kernel,2,.*,cuGraphAddKernelNode,[0-9]+,[0-9]+,while,repeated$
+// Expect: trace: launches 2, with GPU time 0 .captured into a graph 1, in conditional bodies 1.; GPU operations 3, with launch 0, in conditional bodies 3; lost records 0
 // Expect: report graph-nodes: 2 x ,conditional,,,,,,cuGraphAddNode,
 #include "tests/sim/sim_program.h"
 
