@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <set>
 #include <tuple>
@@ -266,9 +267,17 @@ void describe_process(const LogInput& input, const LogDefinitions& from, Process
   const LogFile& log = *input.file;
   process.pid = log.header().pid;
   process.source = log.path();
+  uint32_t requested = 0;  // written again when it has grown
   for (const format::MetaDef& fact : from.meta) {
+    if (fact.key == "cuda_toolkit_at_least") {
+      uint32_t version = 0;
+      std::from_chars(fact.value.data(), fact.value.data() + fact.value.size(), version);
+      requested = std::max(requested, version);
+      continue;
+    }
     if (process.fact(fact.key).empty()) process.facts.emplace_back(std::string(fact.key), std::string(fact.value));
   }
+  if (requested != 0) process.facts.emplace_back("cuda_toolkit_at_least", std::to_string(requested));
   process.host = process.fact("host");
   process.command_line = process.fact("command_line");
   process.executable = base_name(process.fact("executable"));

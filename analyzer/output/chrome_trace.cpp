@@ -38,8 +38,8 @@ void put_device(JsonWriter& writer, uint64_t id, const Device& device) {
   writer.EndObject();
 }
 
-// The first value any process knows; a number where it is one.
-void put_fact(JsonWriter& writer, const Trace& trace, const char* key, std::string_view fact) {
+// The first value any process knows; a number where it is one. False: none knows it.
+bool put_fact(JsonWriter& writer, const Trace& trace, const char* key, std::string_view fact) {
   for (const Process& process : trace.processes) {
     const std::string value = process.fact(fact);
     if (value.empty()) continue;
@@ -50,8 +50,17 @@ void put_fact(JsonWriter& writer, const Trace& trace, const char* key, std::stri
     } else {
       put_string(writer, value);
     }
-    return;
+    return true;
   }
+  return false;
+}
+
+// A run time that is part of the program does not say its version, but asked the driver for functions as of versions up to it.
+void put_toolkit(JsonWriter& writer, const Trace& trace) {
+  if (put_fact(writer, trace, "cuda_runtime_version", "cuda_runtime_version")) return;
+  if (!put_fact(writer, trace, "cuda_toolkit_at_least", "cuda_toolkit_at_least")) return;
+  writer.Key("cuda_runtime_version");
+  writer.String("unknown (static)");
 }
 
 // Everything before the events, without the object's end.
@@ -69,8 +78,10 @@ std::string header(const Trace& trace, const ChromeIds& ids) {
   }
   writer.EndArray();
   put_fact(writer, trace, "cupti_version", "cupti_version");
-  put_fact(writer, trace, "cuda_runtime_version", "cuda_runtime_version");
+  put_toolkit(writer, trace);
   put_fact(writer, trace, "cuda_driver_version", "driver_version");
+  put_fact(writer, trace, "cpu_model", "cpu_model");
+  put_fact(writer, trace, "cpu_count", "cpu_count");
   if (trace.processes.size() == 1 && !trace.processes[0].fact("rank").empty()) {
     writer.Key("distributedInfo");
     writer.StartObject();

@@ -36,6 +36,8 @@ struct ThreadDef {
 };
 
 // Facts about the run: "command_line", "executable", "host", "cupti_path", "cupti_version", "driver_version", "libprof" …
+// "cuda_runtime_version" is of a shared libcudart; "cuda_toolkit_at_least" the newest version of which a function was asked for by
+// cuGetProcAddress, written again when it has grown.
 struct MetaDef {
   static constexpr uint32_t kKind = 34;
   static constexpr std::string_view kName = "meta";

@@ -1,5 +1,6 @@
 #include "preload/intercept/cudart.h"
 
+#include "preload/capture/decimal.h"
 #include "preload/intercept/api.h"
 #include "preload/intercept/handle_map.h"
 #include "preload/intercept/image.h"
@@ -35,10 +36,12 @@ struct Bank {
   std::atomic<uintptr_t> base;   // of the library that most of `real` is of; 0: none yet
   std::atomic<uint64_t> copies;  // exported banks: loaded libraries of the version, when that was last counted
   std::atomic<void*> real[kRowCount];
+  std::atomic<void*> version;             // its cudaRuntimeGetVersion
+  std::atomic<uint64_t> version_defined;  // the life whose log has it
 };
 Bank g_banks[kBanks];
 ApiNumber g_numbers[kRowCount];
-std::atomic<uint64_t> g_defined[kRowCount];  // the life in which a row's name was written to the log
+std::atomic<uint64_t> g_defined[kBanks * kRowCount];  // by slot: the life in which a call of it first came to the log
 
 // Its library went away, or there never was one: what the run time says on a machine without a driver.
 uint64_t no_runtime() { return kInsufficientDriver; }
@@ -57,13 +60,24 @@ void* versioned(void* handle, const char* name, const char* version) {
   return found;
 }
 
+// `version` null: whichever it has.
 void* in_library(const LoadedLibrary& library, const char* name, const char* version) {
   if (library.path[0] == '\0' || prof_libc_dlopen == nullptr) return nullptr;
   void* const handle = prof_libc_dlopen(library.path, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return nullptr;
-  void* const found = versioned(handle, name, version);
+  const DlsymFunction find = real_dlsym();
+  void* const found = version != nullptr ? versioned(handle, name, version)
+                      : find != nullptr  ? find(handle, name)
+                                         : nullptr;
   real_dlclose(handle);
   return found;
+}
+
+// The bank's library is this one from now on.
+void adopt(Bank& bank, const LoadedLibrary& library) {
+  if (bank.base.exchange(library.base) == library.base) return;
+  keep_loaded(library);
+  bank.version.store(in_library(library, "cudaRuntimeGetVersion", nullptr), std::memory_order_release);
 }
 
 // Where two copies of a version are loaded, each place that calls has its own: (return address, row) -> real function. An
@@ -86,7 +100,7 @@ void* resolve(uint32_t bank, uint32_t row, uint64_t caller) {
   bool defines[kExportedBanks];
   if (void* const next = versioned(RTLD_NEXT, kRows[row].name, kVersions[bank]); next != nullptr) {
     const LoadedLibrary library = library_around(next, kVersions, kExportedBanks, defines);
-    if (of.base.exchange(library.base) != library.base) keep_loaded(library);
+    adopt(of, library);
     of.real[row].store(next, std::memory_order_release);
     return next;
   }
@@ -100,7 +114,7 @@ void* resolve(uint32_t bank, uint32_t row, uint64_t caller) {
     g_callers.put(key, reinterpret_cast<uint64_t>(found));
     return found;
   }
-  if (of.base.exchange(library.base) != library.base) keep_loaded(library);
+  adopt(of, library);
   of.real[row].store(found, std::memory_order_release);
   return found;
 }
@@ -119,13 +133,31 @@ void look_again(uint32_t bank, uint64_t caller) {
   for (std::atomic<void*>& real : of.real) real.store(nullptr, std::memory_order_release);
 }
 
-__attribute__((noinline)) void define_row(uint32_t row) {
+// Once a life and library, behind a call of the program's own: the run time is as ready as it will ever be, and only says a constant.
+void define_version(Bank& bank) {
+  if (bank.version_defined.exchange(t_local.epoch, std::memory_order_relaxed) == t_local.epoch) return;
+  const auto get = reinterpret_cast<int (*)(int*)>(bank.version.load(std::memory_order_acquire));
+  if (get == nullptr) return;
+  const OwnCalls own;
+  int version = 0;
+  if (get(&version) == 0 && version > 0)
+    define_meta("cuda_runtime_version", Decimal(static_cast<uint64_t>(version)).text());
+}
+
+__attribute__((noinline)) void define_slot(uint32_t slot) {
+  const uint32_t row = slot % kRowCount;
+  define_version(g_banks[slot / kRowCount]);
+  for (uint32_t other = row; other < kBanks * kRowCount; other += kRowCount) {
+    if (g_defined[other].load(std::memory_order_relaxed) != t_local.epoch) continue;
+    g_defined[slot].store(t_local.epoch, std::memory_order_relaxed);  // by the same function of another library
+    return;
+  }
   format::ApiDef definition;
   definition.id = api_id(g_numbers[row]);
   definition.name = kRows[row].name;
   while (definition.name[0] == '_') definition.name.remove_prefix(1);
   definition.level = 1;
-  if (define(definition)) g_defined[row].store(t_local.epoch, std::memory_order_relaxed);
+  if (define(definition)) g_defined[slot].store(t_local.epoch, std::memory_order_relaxed);
 }
 
 constexpr std::array<uint16_t, kRowCount> kByName = rows_by_name(kRows);
@@ -150,7 +182,10 @@ void* thunk(uint32_t bank, uint32_t row) {
 bool take(Bank& bank, uint32_t row, void* real, const LoadedLibrary& library) {
   uintptr_t nobody = 0;
   if (!bank.base.compare_exchange_strong(nobody, library.base) && nobody != library.base) return false;
-  if (nobody == 0) keep_loaded(library);
+  if (nobody == 0) {
+    keep_loaded(library);
+    bank.version.store(in_library(library, "cudaRuntimeGetVersion", nullptr), std::memory_order_release);
+  }
   void* nothing = nullptr;
   return bank.real[row].compare_exchange_strong(nothing, real) || nothing == real;
 }
@@ -208,9 +243,9 @@ void prof_cudart_end(ThunkCall* call) {
   event.end = now_ticks();
   if (t_local.epoch != call->epoch || life().epoch.load(std::memory_order_relaxed) != call->epoch) return;
   const int saved = errno;
-  const uint32_t row = static_cast<uint32_t>(call->slot) % kRowCount;
-  if (g_defined[row].load(std::memory_order_relaxed) != call->epoch) [[unlikely]]
-    define_row(row);
+  const uint32_t slot = static_cast<uint32_t>(call->slot), row = slot % kRowCount;
+  if (g_defined[slot].load(std::memory_order_relaxed) != call->epoch) [[unlikely]]
+    define_slot(slot);
   event.duration = event.end - call->begin;
   event.api = api_id(g_numbers[row]);
   if (kRows[row].first == First::Number) event.object = call->words[0] & UINT32_MAX;

@@ -3,14 +3,16 @@
 #include "preload/intercept/proc_address.h"
 
 #include "preload/intercept/resolve.h"
+#include "preload/intercept/toolkit.h"
 #include "preload/intercept/unhooked.h"
 #include "preload/runtime/recorder.h"
 
 namespace prof::preload {
 namespace {
 
-CUresult route(CUresult result, const char* symbol, void** function, cuuint64_t flags) {
+CUresult route(CUresult result, const char* symbol, void** function, int cuda_version, cuuint64_t flags) {
   if (result != CUDA_SUCCESS || function == nullptr || *function == nullptr || inside_our_calls()) return result;
+  note_requested_version(cuda_version);
   const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
   if (void* const hook = hook_of_pointer(*function, symbol, per_thread); hook != nullptr) {
     *function = hook;
@@ -23,13 +25,14 @@ CUresult route(CUresult result, const char* symbol, void** function, cuuint64_t 
 }  // namespace
 
 CUresult get_proc_address(const char* symbol, void** function, int cuda_version, cuuint64_t flags) {
-  return route(real_of<Api::cuGetProcAddress>()(symbol, function, cuda_version, flags), symbol, function, flags);
+  return route(real_of<Api::cuGetProcAddress>()(symbol, function, cuda_version, flags), symbol, function, cuda_version,
+               flags);
 }
 
 CUresult get_proc_address_v2(const char* symbol, void** function, int cuda_version, cuuint64_t flags,
                              CUdriverProcAddressQueryResult* status) {
   return route(real_of<Api::cuGetProcAddress_v2>()(symbol, function, cuda_version, flags, status), symbol, function,
-               flags);
+               cuda_version, flags);
 }
 
 }  // namespace prof::preload

@@ -1,6 +1,7 @@
 #include "preload/intercept/record_call.h"
 
 #include "preload/capture/stacks.h"
+#include "preload/intercept/toolkit.h"
 #include "preload/intercept/unhooked.h"
 
 #include <cerrno>
@@ -23,6 +24,7 @@ __attribute__((noinline)) void define_api_slow(Api api) {
   row.name = kApiNames[index_of(api)];
   if (define(row)) g_api_defined[index_of(api)].store(t_local.epoch, std::memory_order_relaxed);
   define_unhooked();  // what was noticed while names were resolved, before there was a log
+  define_requested_version();
 }
 
 __attribute__((noinline)) void record_call(const CallScope& scope, Api api, format::StreamId stream, uint64_t object,

@@ -1,9 +1,11 @@
 #include "preload/runtime/describe.h"
 
+#include "preload/capture/decimal.h"
 #include "preload/log/intern.h"
 #include "preload/log/log_file.h"
 #include "preload/log/log_name.h"
 #include "preload/runtime/options.h"
+#include "preload/runtime/processor.h"
 #include "preload/runtime/recorder.h"
 #include "preload/runtime/start.h"
 #include "preload/runtime/wanted.h"
@@ -95,6 +97,9 @@ void describe_process() {
     if (may_tell("host")) define_meta("host", names.nodename);
     define_meta("kernel", names.release);
   }
+  const ProcessorModel processor;
+  if (!processor.text().empty()) define_meta("cpu_model", processor.text());
+  if (const uint64_t count = online_processors(); count != 0) define_meta("cpu_count", Decimal(count).text());
   define_meta("boot_id", read_small("/proc/sys/kernel/random/boot_id", buffer, sizeof buffer));
   if (may_tell("paths") && getcwd(buffer, sizeof buffer) != nullptr) define_meta("working_directory", buffer);
   if (!launcher_rank().empty()) define_meta("rank", launcher_rank());

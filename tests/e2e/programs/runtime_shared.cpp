@@ -7,6 +7,8 @@
 // Expect: log 1: 1 api_call(cudaMemcpy), 1 memory_launch(cuMemcpyHtoD_v2), 1 api_call(cudaDeviceSynchronize), 1 api_call(cudaSetDevice)
 // Expect: log 1: 1 api_call(cudaProfilerStart), 1 api_call(cudaGraphLaunch), 1 graph_launch, 3 kernel_run, 0 lost, whole
 // Expect: log 1: no api_call(cudaGetDevice), no api_call(cudaGetLastError), text name="cudaMalloc" level=1, text result=2
+// Expect: log 1: text meta key="cuda_runtime_version" value="13000"
+// Expect: trace: "cuda_runtime_version":13000,.*"cpu_model":"[^ "].*","cpu_count":[0-9]+
 #include "tests/e2e/programs/runtime_program.h"
 
 #include <cuda_profiler_api.h>
