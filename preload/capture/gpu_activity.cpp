@@ -5,6 +5,7 @@
 #include "preload/capture/counters.h"
 #include "preload/capture/cupti_client.h"
 #include "preload/capture/cupti_front.h"
+#include "preload/capture/cupti_inside.h"
 #include "preload/capture/cupti_kinds.h"
 #include "preload/capture/cupti_records.h"
 #include "preload/capture/decimal.h"
@@ -18,6 +19,7 @@
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
 #include "preload/runtime/repeats.h"
+#include "preload/runtime/wanted.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -36,10 +38,11 @@ std::atomic<const char*> g_taken_by{nullptr};  // the function by which another 
 std::atomic<bool> g_said{false};
 constexpr std::string_view kRefused = ": cuptiActivityEnable: ";
 
-void give_up(std::string_view a, std::string_view b = {}, std::string_view c = {}) {
+void give_up(std::string_view a, std::string_view b = {}, std::string_view c = {}, std::string_view d = {},
+             std::string_view e = {}) {
   char reason[kPathBytes];
   size_t size = 0;
-  for (const std::string_view part : {a, b, c}) {
+  for (const std::string_view part : {a, b, c, d, e}) {
     const size_t n = part.size() < sizeof reason - size ? part.size() : sizeof reason - size;
     if (n != 0) std::memcpy(reason + size, part.data(), n);
     size += n;
@@ -49,6 +52,14 @@ void give_up(std::string_view a, std::string_view b = {}, std::string_view c = {
   const bool counters = drop_counters({reason, size});
   say(g_said, counters ? "no hardware counters and no GPU times: " : "no GPU times: ", {reason, size},
       "; the host side is recorded");
+}
+
+// CUPTI refused; mostly because another one, which nobody can see being called, was there first.
+void give_up_refused(std::string_view reason) {
+  const char* const other = object_with_cupti();
+  if (other == nullptr) return give_up(g_cupti.path, kRefused, reason);
+  give_up(g_cupti.path, kRefused, reason, "; another CUPTI is linked into ",
+          may_tell("paths") ? other : "the program or a library of it");
 }
 
 bool is_collecting(GpuActivity state) { return state == GpuActivity::On || state == GpuActivity::Burst; }
@@ -77,6 +88,11 @@ struct CannotOpen {
   std::string_view what, why;
 };
 std::optional<CannotOpen> open_cupti(int driver_version) {
+  // A profiler in the program itself, which would fail beside us. PROF_CUPTI says that it shall all the same.
+  if (const char* program;
+      !cupti_front_open() && options().cupti[0] == 0 && (program = program_with_cupti()) != nullptr)
+    return CannotOpen{may_tell("paths") ? program : "the program",
+                      ": a CUPTI of its own is linked into it, and two cannot share a process"};
   if (!cupti_front_open() && !open_cupti_front(options().cupti, driver_version)) return CannotOpen{g_cupti.reason, {}};
   if (cupti_major(g_cupti.version) <= static_cast<uint32_t>(driver_version / 1000)) return {};
   return CannotOpen{g_cupti.path, ": a newer CUDA than the driver's"};
@@ -91,7 +107,7 @@ void tell_taken_away(const char* function) {
 
 GpuActivity collect() {
   if (const std::string_view reason = enable_cupti_kinds(); !reason.empty()) {
-    give_up(g_cupti.path, kRefused, reason);
+    give_up_refused(reason);
     return GpuActivity::Off;
   }
   define_meta("graphs", enable_cupti_graphs());
@@ -215,7 +231,7 @@ bool gpu_activity_collecting() {
 }
 
 void refuse_gpu_activity(std::string_view reason) {
-  give_up(g_cupti.path, kRefused, reason);
+  give_up_refused(reason);
   leave_for(GpuActivity::Off);
 }
 

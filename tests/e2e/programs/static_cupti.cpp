@@ -1,0 +1,24 @@
+// A program with a CUPTI of its own inside, linked statically: it keeps it, GPU times are given up in one line that says whose it is,
+// and the host side is recorded.
+// Env: PROF_CUPTI=
+// Expect: status 0
+// Expect: log 1: 3 kernel_launch(kernel), no kernel_run, counter cupti_unavailable 1, text static_cupti: a CUPTI of its own is linked into it
+// Expect: stderr libprof: no GPU times: /
+// Expect: stderr /static_cupti: a CUPTI of its own is linked into it, and two cannot share a process; the host side is recorded
+#include "tests/sim/sim_program.h"
+
+// What the linker takes from libcupti_static.a, as far as anybody can see.
+extern "C" __attribute__((visibility("hidden"), noinline)) int cuptiActivityEnable(int kind) {
+  static volatile int enabled;
+  enabled = enabled | 1 << kind;
+  return 0;
+}
+
+int main() {
+  if (cuptiActivityEnable(3) != 0) return 1;
+  sim_program::make_context();
+  const CUfunction function = sim_program::kernel("kernel");
+  for (int i = 0; i < 3; ++i) SIM_CHECK(sim_program::launch(function));
+  SIM_CHECK(cuCtxSynchronize());
+  return 0;
+}
