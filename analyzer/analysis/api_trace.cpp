@@ -1,5 +1,6 @@
 // api-trace: one row per CUDA call in order of begin; nsys's cuda_api_trace plus queue depth and NVTX path.
 #include "analyzer/analysis/selected_operations.h"
+#include "analyzer/model/call_arguments.h"
 #include "analyzer/model/memory_key.h"
 
 namespace prof::analyzer {
@@ -23,6 +24,7 @@ Table report_api_trace(const AnalysisInput& input) {
   }
   table.add_column("Kernel", "kernel", CellType::Text);
   table.add_column("Note", "note", CellType::Text);
+  if (!trace.call_arguments.empty()) table.add_column("Arguments", "arguments", CellType::Text);
   table.add_column("NVTX path", "nvtx_path", CellType::Text);
 
   const auto add = [input, &trace, &depths = input.views.depth().at_launch(), &paths = input.views.path_of_call(),
@@ -66,6 +68,15 @@ Table report_api_trace(const AnalysisInput& input) {
       row.add(std::string_view("no GPU time"));
     } else {
       row.empty();
+    }
+    if (!trace.call_arguments.empty()) {
+      const CallDetails* const said = trace.arguments_of(at);
+      if (said != nullptr) {
+        const std::string_view inner = trace.inner_api_name(at);
+        row.add(arguments_text(trace, inner.empty() ? trace.api_name(event) : inner, *said));
+      } else {
+        row.empty();
+      }
     }
     if (index(paths[at]) != 0) row.add(std::string_view(path_text(trace, paths[at])));
   };

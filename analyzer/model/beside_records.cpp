@@ -1,5 +1,5 @@
-// A step of the builder: the records of all tasks that stand beside a call, each with its call: about graphs, and about words of
-// memory that streams wait for. A record carries the tick at which its call was
+// A step of the builder: the records of all tasks that stand beside a call, each with its call: about graphs, about words of
+// memory that streams wait for, and with arguments of the call. A record carries the tick at which its call was
 // left, which went through the same clock as that call's own end: times are equal, not close.
 #include "analyzer/model/stages.h"
 
@@ -38,16 +38,27 @@ template <class Row> void sort_rows(std::vector<Row>& rows, const Trace& trace) 
 
 }  // namespace
 
+void sort_by_call(std::vector<CallDetails>& rows) {
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const CallDetails& a, const CallDetails& b) { return a.call < b.call; });
+}
+
 void place_beside(std::vector<LogTask>& tasks, Trace& trace) {
   for (LogTask& task : tasks) {
     place(task.beside.nodes, trace.graph_nodes, trace);
     place(task.beside.made, trace.graphs_made, trace);
     place(task.beside.memory_ops, trace.memory_ops, trace);
+    for (StagedArguments& staged : task.beside.arguments) {
+      staged.said.call = call_that_ended(trace, staged.said.thread, staged.said.time_ns);
+      if (!staged.file.empty()) staged.said.file = trace.strings.intern(staged.file);
+      trace.call_arguments.push_back(staged.said);
+    }
     task.beside = {};
   }
   sort_rows(trace.graph_nodes, trace);
   sort_rows(trace.graphs_made, trace);
   sort_rows(trace.memory_ops, trace);
+  sort_by_call(trace.call_arguments);
 }
 
 }  // namespace prof::analyzer

@@ -103,6 +103,18 @@ struct GraphMade {
 };
 static_assert(sizeof(GraphMade) <= 48);
 
+// What else a call said, where that is more than nothing. Only logs have them.
+struct CallDetails {
+  int64_t time_ns = 0;  // end of the call
+  uint64_t bytes = 0;
+  uint32_t call = kNone;  // row of Trace::host; kNone: its record is lost
+  ThreadId thread{};
+  uint32_t flags = 0;
+  uint32_t target = 0;  // format::CallArguments
+  StringId file{};
+};
+static_assert(sizeof(CallDetails) <= 48);
+
 // What a call told a stream to do with a word of memory. Only logs have them.
 struct StreamMemoryOp {
   int64_t time_ns = 0;  // end of the call

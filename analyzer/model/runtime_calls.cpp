@@ -152,6 +152,8 @@ void join_runtime_calls(const std::vector<bool>& outer, Trace& trace, unsigned w
   for (GraphNode& node : trace.graph_nodes) follow(node.call);
   for (GraphMade& made : trace.graphs_made) follow(made.call);
   for (StreamMemoryOp& op : trace.memory_ops) follow(op.call);
+  for (CallDetails& said : trace.call_arguments) follow(said.call);
+  sort_by_call(trace.call_arguments);
   for (CounterRow& row : trace.counters.launches) follow(row.of);
   std::sort(trace.counters.launches.begin(), trace.counters.launches.end(),
             [](const CounterRow& a, const CounterRow& b) { return a.of < b.of; });

@@ -46,6 +46,9 @@ int64_t stamp_ns(const LogInput& input, format::StampClock clock, uint64_t stamp
 // place_events().
 void place_beside(std::vector<LogTask>& tasks, Trace& trace);
 
+// The order in which arguments_of() finds them.
+void sort_by_call(std::vector<CallDetails>& rows);
+
 // Collects what happened to managed memory.
 void place_unified(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);
 

@@ -137,6 +137,17 @@ class Filler {
     to_.beside.memory_ops.push_back(op);
   }
 
+  void operator()(const format::CallArguments& r, RecordPlace) {
+    StagedArguments& staged = to_.beside.arguments.emplace_back();
+    staged.file = r.file;
+    CallDetails& said = staged.said;
+    said.time_ns = clock_.tick(r.time) - origin_ns_;
+    said.bytes = r.bytes;
+    said.thread = thread_;
+    said.flags = r.flags;
+    said.target = r.target;
+  }
+
   void operator()(const format::KernelRun& r, RecordPlace) {
     gpu(r, 0, 0, 0, ids_.kernels.find_or(index(r.kernel), 0), GpuKind::Kernel);
   }

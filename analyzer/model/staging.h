@@ -77,11 +77,18 @@ struct StagedCounters {
   uint32_t of_range : 1 = 0;
 };
 
+// A call_arguments record.
+struct StagedArguments {
+  CallDetails said;
+  std::string file;
+};
+
 // Records that stand beside a call: it is found when all rows have their place.
 struct StagedBeside {
   std::vector<GraphNode> nodes;
   std::vector<GraphMade> made;
   std::vector<StreamMemoryOp> memory_ops;
+  std::vector<StagedArguments> arguments;
 };
 
 // A driver call as CUPTI saw it, on the model's time line.

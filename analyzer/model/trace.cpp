@@ -4,6 +4,12 @@
 
 namespace prof::analyzer {
 
+const CallDetails* Trace::arguments_of(uint32_t host_row) const {
+  const auto found = std::lower_bound(call_arguments.begin(), call_arguments.end(), host_row,
+                                      [](const CallDetails& said, uint32_t row) { return said.call < row; });
+  return found != call_arguments.end() && found->call == host_row ? &*found : nullptr;
+}
+
 std::string path_text(const Trace& trace, PathId path) {
   std::vector<PathId> chain;
   for (; index(path) != 0; path = trace.paths[index(path)].parent) chain.push_back(path);

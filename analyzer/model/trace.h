@@ -135,6 +135,7 @@ struct Trace {
   std::vector<GraphNode> graph_nodes;       // by time in each process
   std::vector<GraphMade> graphs_made;       // likewise
   std::vector<StreamMemoryOp> memory_ops;   // likewise
+  std::vector<CallDetails> call_arguments;  // by call
   std::vector<UnifiedMemoryEvent> unified;  // by start in each process
   CounterTable counters;                    // values of hardware counters
 
@@ -158,6 +159,8 @@ struct Trace {
   std::string_view inner_api_name(uint32_t host_row) const {
     return host_row < inner_apis.size() ? strings[apis[inner_apis[host_row]]] : std::string_view{};
   }
+  // Null: there is no more to say.
+  const CallDetails* arguments_of(uint32_t host_row) const;
   std::string_view range_name(const Range& range) const { return strings[labels[index(range.label)].text]; }
   // The values of an extended payload; empty: it has none, or a plain one.
   Rows payload_of(const Range& range) const {

@@ -1,4 +1,5 @@
 // Host threads of the Chrome trace: API calls (cuda_driver, cuda_runtime), where launches start their flows.
+#include "analyzer/model/call_arguments.h"
 #include "analyzer/model/memory_key.h"
 #include "analyzer/model/names.h"
 #include "analyzer/model/results.h"
@@ -56,6 +57,8 @@ class HostWriter {
     if (kernel != nullptr) texts += kernel->size();
     const std::string* const inner = inner_name(row);
     if (inner != nullptr) texts += inner->size();
+    const std::string said = arguments(event, row);
+    texts += said.size();
     const StackId stack = context_.stacks == nullptr ? StackId{} : context_.stacks->of_call(row);
     const std::string* const frames = stack == StackId{} ? nullptr : &context_.stacks->call_member(stack);
     if (frames != nullptr) texts += frames->size();
@@ -74,10 +77,31 @@ class HostWriter {
       to = put_decimal(to, ChromeIds::correlation(process_, event.correlation));
     }
     if (context_.augment != nullptr) to = put_extras(to, first, event, inner, kernel);
+    if (!said.empty()) to = put_field(to, first, said);
     if (frames != nullptr && !frames->empty()) to = put_field(to, first, *frames);
     context_.events.end(put_bytes(to, "}}"));
     if (event.has(kHostHasGpu)) flow(event);
     if (context_.arrows != nullptr && context_.arrows->wants_call(row)) context_.arrows->put({true, row}, track_);
+  }
+
+  // Members of `args`; empty: none.
+  std::string arguments(const HostEvent& event, uint32_t row) const {
+    const Trace& trace = context_.trace;
+    const CallDetails* const said = context_.augment == nullptr ? nullptr : trace.arguments_of(row);
+    if (said == nullptr) return {};
+    const std::string_view inner = trace.inner_api_name(row);
+    const std::string_view advice = advice_text(inner.empty() ? trace.api_name(event) : inner, *said);
+    std::string members;
+    const auto add = [&members](const char* key, const std::string& value) {
+      if (!members.empty()) members += ',';
+      members += std::string("\"") + key + "\":" + value;
+    };
+    if (said->bytes != 0) add("bytes", std::to_string(said->bytes));
+    if (const std::string target = target_text(*said); !target.empty()) add("target", json_string(target));
+    if (!advice.empty()) add("advice", json_string(advice));
+    if (advice.empty() && said->flags != 0) add("flags", std::to_string(said->flags));
+    if (index(said->file) != 0) add("file", json_string(trace.text(said->file)));
+    return members;
   }
 
   char* put_extras(char* to, bool& first, const HostEvent& event, const std::string* inner, const std::string* kernel) {

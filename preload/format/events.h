@@ -108,6 +108,22 @@ struct StackedCall {
   }
 };
 
+// What else a call said that is worth reading, right before the record of the call that this thread left at `time`. Not written where all
+// of it is 0. Which arguments these are depends on the function: record_arguments.h.
+struct CallArguments {
+  static constexpr uint32_t kKind = 63;
+  static constexpr std::string_view kName = "call_arguments";
+  uint64_t time = 0;
+  uint32_t flags = 0;   // cuMemAdvise: the advice
+  uint64_t bytes = 0;   // of memory that is no allocation of this call
+  uint32_t target = 0;  // where that memory goes or belongs: number << 3 | CUmemLocationType; 0: nowhere in particular
+  std::string_view file;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("time", s.time), v.value("flags", s.flags);
+    v.optional("bytes", s.bytes), v.optional("target", s.target), v.optional_text("file", s.file);
+  }
+};
+
 // Memory allocated or freed (bytes 0: freed, or size not known to the call).
 struct AllocCall {
   static constexpr uint32_t kKind = 5;

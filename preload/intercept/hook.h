@@ -6,6 +6,7 @@
 #include "preload/capture/counters.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/intercept/api.h"
+#include "preload/intercept/record_arguments.h"
 #include "preload/intercept/record_call.h"
 #include "preload/runtime/recorder.h"
 #include "preload/runtime/repeats.h"
@@ -152,6 +153,11 @@ concept PlainRow = requires {
   Row<api>::Topic::kPlain;
 };
 
+template <Api api>
+concept SayingRow = requires {
+  Row<api>::Topic::kSays;
+};
+
 template <Api api, class... Args>
 requires PlainRow<api>
 struct Hook<api, CUresult(CUDAAPI*)(Args...)> {
@@ -159,7 +165,12 @@ struct Hook<api, CUresult(CUDAAPI*)(Args...)> {
     PlainCall call = enter(__builtin_frame_address(0), args...);
     if (!call.recording()) return real_of<api>()(args...);
     const CUresult result = real_of<api>()(args...);
-    return call.leave(api, Row<api>::Topic::object(result, args...), result);
+    const uint64_t object = Row<api>::Topic::object(result, args...);
+    if constexpr (SayingRow<api>) {
+      return call.leave(api, object, result, said_by(result, args...));
+    } else {
+      return call.leave(api, object, result);
+    }
   }
 
  private:

@@ -1,6 +1,7 @@
 #include "preload/intercept/record_call.h"
 
 #include "preload/capture/stacks.h"
+#include "preload/intercept/record_arguments.h"
 #include "preload/intercept/toolkit.h"
 #include "preload/intercept/unhooked.h"
 
@@ -77,6 +78,18 @@ __attribute__((noinline)) CUresult PlainCall::leave(Api api, uint64_t object, CU
   scope_.end();
   const int saved = errno;
   if (scope_.still_recording()) record_call(scope_, api, stream_id(stream_), object, result);
+  scope_.leave();
+  errno = saved;
+  return result;
+}
+
+__attribute__((noinline)) CUresult PlainCall::leave(Api api, uint64_t object, CUresult result, const Arguments& said) {
+  scope_.end();
+  const int saved = errno;
+  if (scope_.still_recording()) {
+    record_arguments(scope_, said);
+    record_call(scope_, api, stream_id(stream_), object, result);
+  }
   scope_.leave();
   errno = saved;
   return result;

@@ -33,6 +33,8 @@ void record_call(const CallScope& scope, Api api, format::StreamId stream, uint6
 // A call that waits for the GPU or asks whether it is done: with its stack, where those are wanted.
 void record_wait(const CallScope& scope, Api api, format::StreamId stream, uint64_t object, CUresult result);
 
+struct Arguments;  // record_arguments.h
+
 // What a plain call keeps on the program's stack. Not inlined, and keeps errno.
 class PlainCall {
  public:
@@ -40,6 +42,7 @@ class PlainCall {
   PlainCall(Api api, void* frame, CUstream stream, NullStream null_stream);
   bool recording() const { return scope_.recording(); }
   CUresult leave(Api api, uint64_t object, CUresult result);  // returns the result
+  CUresult leave(Api api, uint64_t object, CUresult result, const Arguments& said);
 
  private:
   CallScope scope_;

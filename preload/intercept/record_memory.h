@@ -3,6 +3,7 @@
 #pragma once
 
 #include "preload/capture/pools.h"
+#include "preload/intercept/record_arguments.h"
 #include "preload/intercept/record_launch.h"
 
 namespace prof::preload {
@@ -132,6 +133,7 @@ struct Alloc {
     } else if constexpr (is_of_the_context(C::kApi)) {
       context = context_id(nullptr);
     }
+    if constexpr (SaysMore<Address*, Size, Rest...>) record_arguments(scope, said_by(result, address, size, rest...));
     record_alloc(scope, C::kApi, made ? as_object(*address) : 0, bytes, stream, result, context, pool);
   }
   template <class Width, class Height, class... Rest> static uint64_t second(Width, Height height, Rest...) {
@@ -156,7 +158,8 @@ struct Register {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
   template <class C, class Address, class Size, class... Rest>
-  static void leave(C, const CallScope& scope, Nothing, CUresult result, Address address, Size size, Rest...) {
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, Address address, Size size, Rest... rest) {
+    if constexpr (SaysMore<Address, Size, Rest...>) record_arguments(scope, said_by(result, address, size, rest...));
     record_alloc(scope, C::kApi, as_object(address), size, nullptr, result);
   }
 };

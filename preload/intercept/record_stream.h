@@ -5,6 +5,7 @@
 
 #include "preload/capture/counters.h"
 #include "preload/intercept/captured_node.h"
+#include "preload/intercept/record_arguments.h"
 #include "preload/intercept/record_call.h"
 
 namespace prof::preload::topic {
@@ -13,8 +14,9 @@ struct StreamCreate {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
   template <class C, class... Args>
-  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUstream* made, Args...) {
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUstream* made, Args... args) {
     const bool ok = result == CUDA_SUCCESS && made != nullptr;
+    record_arguments(scope, said_by(result, made, args...));
     const StreamState* stream = ok ? stream_state(*made, C::kNullStream) : nullptr;
     record_call(scope, C::kApi, stream_id(stream), ok ? as_object(*made) : 0, result);
   }

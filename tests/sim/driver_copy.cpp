@@ -318,6 +318,11 @@ SIM_API(cuMemPrefetchAsync)(CUdeviceptr, size_t, CUdevice, CUstream hStream) {
   if (stream == nullptr) return why_no_stream();
   return perform(stream, Work{}, false, nullptr);
 }
+SIM_API(cuMemDiscardBatchAsync)(CUdeviceptr* dptrs, size_t* sizes, size_t, unsigned long long, CUstream hStream) {
+  if (dptrs == nullptr || sizes == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  Stream* stream = resolve_stream(hStream);
+  return stream == nullptr ? why_no_stream() : perform(stream, Work{}, false, nullptr);
+}
 SIM_API(cuMemPrefetchAsync_v2)(CUdeviceptr p, size_t n, CUmemLocation location, unsigned int, CUstream hStream) {
   return impl_cuMemPrefetchAsync(p, n, location.id, hStream);
 }

@@ -1,0 +1,20 @@
+// Arguments of a call as text: what the record of them says by number (format::CallArguments).
+#pragma once
+
+#include "analyzer/model/trace.h"
+
+#include <string>
+#include <string_view>
+
+namespace prof::analyzer {
+
+// "device 0", "host", "NUMA node 1"; empty: nowhere in particular.
+std::string target_text(const CallDetails& said);
+
+// "set preferred location" of cuMemAdvise; empty: its flags are no advice, or a newer one.
+std::string_view advice_text(std::string_view api, const CallDetails& said);
+
+// All of it in one line: "4096 B, device 0, set preferred location", "flags 2", "kernels.cubin".
+std::string arguments_text(const Trace& trace, std::string_view api, const CallDetails& said);
+
+}  // namespace prof::analyzer

@@ -1,0 +1,40 @@
+// Arguments worth reading, beside calls that are recorded as they are: bytes and where they go, flags, advice, the file of a module. A call
+// that has nothing to say has no such record.
+// Env: PROF_GPU=off
+// Expect: status 0
+// Expect: log 1: 9 call_arguments, 2 api_call(cuEventCreate), whole, 0 lost
+// Expect: log 1: text flags=2, text flags=4, text bytes=4096 target=9, text bytes=4096 target=2, text file="/some/where/module.cubin"
+// Expect: log 1: 2 api_call(cuStreamCreate), 1 alloc_call(cuMemAllocManaged), 1 alloc_call(cuMemHostAlloc)
+// Expect: trace: "name":"cuMemPrefetchAsync".*"args":{.*"bytes":4096,"target":"device 1"
+// Expect: trace: "name":"cuMemAdvise".*"args":{.*"bytes":4096,"target":"host","advice":"set preferred location"
+// Expect: trace: "name":"cuMemDiscardBatchAsync".*"args":{.*"bytes":12288
+// Expect: trace: "name":"cuModuleLoad".*"args":{.*"file":"/some/where/module.cubin"
+// Expect: trace: "name":"cuEventCreate".*"args":{.*"flags":2
+// Expect: report api-trace: ,cuMemAdvise_v2,.*,"4096 B, host, set preferred location",
+// Expect: report api-trace: ,cuStreamCreate,.*,flags 0x1,
+// Expect: trace valid
+#include "tests/sim/sim_program.h"
+
+int main() {
+  sim_program::make_context();
+  CUevent with_times, without;
+  SIM_CHECK(cuEventCreate(&with_times, CU_EVENT_DEFAULT));
+  SIM_CHECK(cuEventCreate(&without, CU_EVENT_DISABLE_TIMING));
+  CUstream blocking, stream;
+  SIM_CHECK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
+  SIM_CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  void* pinned;
+  SIM_CHECK(cuMemHostAlloc(&pinned, 4096, CU_MEMHOSTALLOC_WRITECOMBINED));
+  CUdeviceptr managed;
+  SIM_CHECK(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
+  const CUmemLocation device{CU_MEM_LOCATION_TYPE_DEVICE, {1}}, host{CU_MEM_LOCATION_TYPE_HOST, {0}};
+  SIM_CHECK(cuMemPrefetchAsync(managed, 4096, device, 0, stream));
+  SIM_CHECK(cuMemAdvise(managed, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, host));
+  SIM_CHECK(cuMemAdvise(managed, 4096, CU_MEM_ADVISE_SET_ACCESSED_BY, device));
+  CUdeviceptr addresses[] = {managed, managed};
+  size_t sizes[] = {4096, 8192};
+  SIM_CHECK(cuMemDiscardBatchAsync(addresses, sizes, 2, 0, stream));
+  CUmodule module;
+  SIM_CHECK(cuModuleLoad(&module, "/some/where/module.cubin"));
+  return 0;
+}
