@@ -41,6 +41,9 @@ class Timelines {
       if (made == live.end()) {
         ++timeline.unknown_releases;
         if (bytes == 0) return;
+      } else if (made->second == kNone) {
+        live.erase(made);
+        return;
       } else {
         row.allocation = made->second;
         row.pool = timeline.changes[made->second].pool;
@@ -48,7 +51,8 @@ class Timelines {
         live.erase(made);
       }
     } else {
-      live[key] = static_cast<uint32_t>(timeline.changes.size());
+      live[key] = bytes == 0 ? kNone : static_cast<uint32_t>(timeline.changes.size());
+      if (bytes == 0) return;  // an array without memory of its own: known, and no change
     }
     const int64_t before = timeline.changes.empty() ? timeline.at_start : timeline.changes.back().live;
     if (__builtin_add_overflow(before, row.bytes, &row.live)) row.live = before;
@@ -66,6 +70,7 @@ class Timelines {
       const MemoryTimeline& timeline = timelines_[place->second];
       std::vector<std::pair<uint32_t, uint64_t>> gone;  // in the order in which they were made
       for (const auto& [key, made] : live_[place->second]) {
+        if (made == kNone) continue;
         const MemoryChange& change = timeline.changes[made];
         if (change.call == kNone || change.pool != 0) continue;
         const HostStream& stream = trace_.host_streams[index(trace_.host[change.call].stream)];
@@ -91,7 +96,7 @@ class Timelines {
   std::vector<std::unique_ptr<RangeCursor>> cursors_;
   std::map<std::tuple<uint32_t, Place, uint32_t>, size_t> of_place_;
   std::vector<MemoryTimeline> timelines_;
-  std::vector<std::unordered_map<uint64_t, uint32_t>> live_;  // address -> change
+  std::vector<std::unordered_map<uint64_t, uint32_t>> live_;  // address -> change; kNone: of no bytes
 };
 
 constexpr uint32_t kOnDevice = 1;  // CU_MEM_LOCATION_TYPE_DEVICE; those above are of the host

@@ -17,7 +17,7 @@ CallRole role_of(std::string_view api) {
   if (has(api, "StreamWait") || has(api, "CtxWaitEvent")) return CallRole::StreamWait;
   if (has(api, "EventRecord") || has(api, "CtxRecordEvent")) return CallRole::EventRecord;
   // A free node of a graph frees nothing when it is added.
-  if (has(api, "Free") && !has(api, "Graph")) return CallRole::Free;
+  if ((has(api, "Free") && !has(api, "Graph")) || has(api, "ArrayDestroy")) return CallRole::Free;
   switch (call_kind(api)) {
     case HostKind::KernelLaunch:
     case HostKind::GraphLaunch: return CallRole::Launch;

@@ -47,6 +47,10 @@ class Importer {
       const uint32_t place = found->second < to_.apis.size() ? found->second : 0;
       ids_.apis.set(index(id), place);
       if (api.level == 1 && place != 0) ids_.outer.push_back(place);
+      if (api.name.find("Array") != std::string_view::npos) {
+        if (ids_.of_handles.size() <= place) ids_.of_handles.resize(place + 1);
+        ids_.of_handles[place] = true;
+      }
     });
     from_.graphs.for_each([&](format::GraphId id, const format::GraphDef& graph) {
       ids_.graphs.set(index(id), static_cast<uint32_t>(to_.graphs.size()));

@@ -43,6 +43,7 @@ class IdMap {
 struct LogIds {
   IdMap apis;                           // -> index of Trace::apis
   std::vector<uint32_t> outer;          // indices of Trace::apis that are of the CUDA run time
+  std::vector<bool> of_handles;         // by index of Trace::apis: the address of an allocation is a handle
   IdMap configs;                        // -> KernelId
   IdMap config_apis;                    // ConfigId -> index of Trace::apis
   IdMap kernels;                        // -> KernelId

@@ -14,6 +14,9 @@ constexpr uint32_t memory_key(uint64_t address) {
   return key == 0 && address != 0 ? 1 : key;
 }
 
+// Of a handle, which is no address of the GPU's and may be aligned to anything.
+constexpr uint32_t handle_key(uint64_t handle) { return memory_key(handle << 8); }
+
 // Bytes that a copy, fill or allocation was asked for. An allocation that failed came from no pool, and may have asked for more than
 // the 48 bits that are left beside one.
 inline uint64_t asked_bytes(const HostEvent& event) { return event.result() != 0 ? event.subject : event.bytes(); }

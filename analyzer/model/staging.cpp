@@ -57,7 +57,8 @@ class Filler {
   void operator()(const format::AllocCall& r, RecordPlace) {
     host(r.end, r.duration,
          r.result != 0 ? r.bytes : HostEvent::allocated(r.bytes, ids_.pools.find_or(index(r.pool), 0)), r.stream,
-         memory_key(r.address), r.stack, api(r.api), HostKind::Allocation, 0, r.result);
+         is_handle(r.api) ? handle_key(r.address) : memory_key(r.address), r.stack, api(r.api), HostKind::Allocation, 0,
+         r.result);
     if (index(r.stream) == 0 && ok_ && !horizon_.is_behind(r.end))
       host_[-1].stream = HostStreamId{ids_.contexts.find_or(index(r.context), 0)};
   }
@@ -201,6 +202,10 @@ class Filler {
 
  private:
   uint32_t api(format::ApiId id) const { return ids_.apis.find_or(index(id), 0); }
+  bool is_handle(format::ApiId id) const {
+    const uint32_t call = api(id);
+    return call < ids_.of_handles.size() && ids_.of_handles[call];
+  }
   uint32_t kernel_api(format::ConfigId config) const { return ids_.config_apis.find_or(index(config), 0); }
   uint32_t label(format::LabelId id) const { return ids_.labels.find_or(index(id), 0); }
   uint16_t text(std::string_view inline_text) {

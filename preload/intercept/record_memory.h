@@ -3,6 +3,7 @@
 #pragma once
 
 #include "preload/capture/pools.h"
+#include "preload/intercept/array_bytes.h"
 #include "preload/intercept/record_arguments.h"
 #include "preload/intercept/record_launch.h"
 
@@ -164,6 +165,25 @@ struct Register {
   }
 };
 
+// (where the handle goes, description, levels). The handle stands for the address.
+struct ArrayCreate {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
+  template <class C, class Array, class... Args>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, Array* made, Args... args) {
+    const bool ok = result == CUDA_SUCCESS && made != nullptr;
+    record_alloc(scope, C::kApi, ok ? as_object(*made) : 0, ok ? bytes_of(args...) : 0, nullptr, result,
+                 context_id(nullptr));
+  }
+
+ private:
+  template <class What, class... Levels> static uint64_t bytes_of(const What* what, Levels... levels) {
+    return array_bytes(what, levels...);
+  }
+  // cuExternalMemoryGetMappedMipmappedArray: the memory is another's.
+  static uint64_t bytes_of(CUexternalMemory, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC*) { return 0; }
+};
+
 struct Free {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C, class... Args> static StreamState* enter(C c, const CallScope&, Args... args) {
@@ -175,6 +195,8 @@ struct Free {
     record_alloc(scope, C::kApi, as_object(first_argument(args...)), 0, stream, result);
   }
 };
+
+struct ArrayFree : Free {};
 
 }  // namespace topic
 }  // namespace prof::preload
