@@ -7,7 +7,11 @@ table in docs/api_coverage.md that is not what --write would make of it.
 The table is of one toolkit (its first line says which). With another one, names that it adds are told as a note and nothing
 is compared with the table: an older or newer toolkit must not fail a build.
 
+--wheels checks the names of other toolkits, whose headers are in NVIDIA's wheels (nvidia-cuda-runtime, nvidia-cuda-cupti, from CUDA 13
+on also nvidia-cuda-crt) in FOLDER; with --write their numbers become the last section of the page, which --write alone leaves as it is.
+
 Usage: check_api.py [--cache CMakeCache.txt | --cuda FOLDER --cupti FOLDER] [--write | --names-only] [--compiler CXX] [ROOT]
+       check_api.py --wheels FOLDER [--write] [--compiler CXX] [ROOT]
 """
 import argparse
 import fnmatch
@@ -15,12 +19,15 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import textwrap
+import zipfile
 
 ROW = {"driver": re.compile(r"^CUDA_API\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.M), "runtime": re.compile(r"^CUDART_API\(\s*(\w+)\s*,\s*(\w+)", re.M)}
-PLAIN = {"Call", "Create", "Nothing", "Number"}
+PLAIN = {"Call", "CallSaying", "Create", "CreateSaying", "Nothing", "Number"}
 ROUTED = {"ProcAddress", "Watch"}
-MEANING = {"Call": "with its handle", "Create": "with the handle it makes", "Nothing": "around the driver calls inside",
+MEANING = {"Call": "with its handle", "Create": "with the handle it makes", "CallSaying": "with its handle and other arguments",
+           "CreateSaying": "with the handle it makes and other arguments", "Nothing": "around the driver calls inside",
            "Number": "around the driver calls inside, with its first argument", "ProcAddress": "hands out the others",
            "Watch": "tells that an object with kernels has come"}
 TWIN = re.compile(r"_(ptsz|ptds)$")
@@ -29,6 +36,8 @@ DECLARED = {"driver": re.compile(r"\bCUresult (cu\w+) ?\([^;{]*\) ?;"),
             "runtime": re.compile(r"\b(?:cudaError_t|const char ?\*|struct \w+) ?(cuda[A-Z]\w+) ?\([^;{]*\) ?;")}
 CALLBACKS = {"driver": ("cupti_driver_cbid.h", re.compile(r"CUPTI_DRIVER_TRACE_CBID_(cu\w+)\s*=")),
              "runtime": ("cupti_runtime_cbid.h", re.compile(r"CUPTI_RUNTIME_TRACE_CBID_(cuda[A-Z]\w+?)_v\d+\s*="))}
+WHEEL = re.compile(r"nvidia_cuda_(runtime|cupti|crt)(?:_cu\d+)?-(\d+)\.(\d+)\..*\.whl$")
+OTHERS = "\n## Other toolkits\n"
 TITLE = {"driver": "Driver functions", "runtime": "Functions of the CUDA run time"}
 
 
@@ -138,6 +147,7 @@ def arguments():
     parser.add_argument("--cache", type=pathlib.Path, help="CMakeCache.txt of a build: the folders that it found")
     parser.add_argument("--cuda", type=pathlib.Path, help="folder that holds cuda.h")
     parser.add_argument("--cupti", type=pathlib.Path, help="folder that holds cupti_driver_cbid.h")
+    parser.add_argument("--wheels", type=pathlib.Path, help="folder with NVIDIA's wheels of other toolkits")
     parser.add_argument("--compiler", default="c++")
     parser.add_argument("--write", action="store_true", help="write docs/api_coverage.md")
     parser.add_argument("--names-only", action="store_true", help="do not look at docs/api_coverage.md")
@@ -146,31 +156,88 @@ def arguments():
         found = dict(re.findall(r"^PROF_(CUDA|CUPTI)_INCLUDE:\w+=(.+)$", options.cache.read_text(), re.M))
         options.cuda = options.cuda or pathlib.Path(found["CUDA"])
         options.cupti = options.cupti or pathlib.Path(found["CUPTI"])
-    if not options.cuda:
-        parser.error("--cache or --cuda is needed")
+    if not options.cuda and not options.wheels:
+        parser.error("--cache, --cuda or --wheels is needed")
     return options
 
 
-def main():
-    options = arguments()
-    number = int(re.search(r"#define\s+CUDA_VERSION\s+(\d+)", (options.cuda / "cuda.h").read_text()).group(1))
-    version = f"{number // 1000}.{number % 1000 // 10}"
-    page = options.root / "docs/api_coverage.md"
-    written = page.read_text() if page.exists() else ""
-    same_toolkit = options.names_only or options.write or f"(toolkit {version})" in written.split("\n", 1)[0]
+def toolkit_version(cuda):
+    number = int(re.search(r"#define\s+CUDA_VERSION\s+(\d+)", (cuda / "cuda.h").read_text()).group(1))
+    return f"{number // 1000}.{number % 1000 // 10}"
 
-    classes = Classes(options.root / "preload/intercept")
-    problems, notes, names, in_header = list(classes.problems), [], {}, {}
+
+def look_up(options, classes):
+    """names by level, those that the headers declare, and a line for each that is classified nowhere"""
+    names, in_header, unknown = {}, {}, []
     for level in ROW:
         in_header[level] = declared(options, level)
         names[level] = in_header[level] | callbacks(options, level)
         for name in sorted(names[level]):
             if classes.of(level, name, name in in_header[level]) is None:
                 where = "declared by the toolkit's headers" if name in in_header[level] else "in CUPTI's list"
-                (problems if same_toolkit else notes).append(
-                    f"{name} ({where}) is neither in a table of preload/intercept nor in left_alone.txt")
+                unknown.append(f"{name} ({where}) is neither in a table of preload/intercept nor in left_alone.txt")
+    return names, in_header, unknown
+
+
+def wheel_toolkits(folder):
+    """(major, minor) -> its wheels, of toolkits that have headers and CUPTI's lists there"""
+    found = {}
+    for path in sorted(folder.iterdir()):
+        if match := WHEEL.match(path.name):
+            found.setdefault((int(match[2]), int(match[3])), {})[match[1]] = path
+    return {version: list(parts.values()) for version, parts in sorted(found.items()) if {"runtime", "cupti"} <= set(parts)}
+
+
+def check_wheels(options, classes):
+    """a row of numbers for each toolkit, and problems"""
+    rows, problems = [], list(classes.problems)
+    for wheels in wheel_toolkits(options.wheels).values():
+        with tempfile.TemporaryDirectory() as folder:
+            for wheel in wheels:
+                with zipfile.ZipFile(wheel) as archive:
+                    archive.extractall(folder, [name for name in archive.namelist() if name.endswith(".h")])
+            options.cuda = next(pathlib.Path(folder).rglob("cuda.h")).parent
+            options.cupti = next(pathlib.Path(folder).rglob("cupti_driver_cbid.h")).parent
+            names, in_header, unknown = look_up(options, classes)
+            row = [toolkit_version(options.cuda)]
+        for level in ROW:
+            kinds = [(classes.of(level, name, name in in_header[level]) or ("unclassified",))[0] for name in names[level]]
+            row += [len(kinds)] + [kinds.count(kind) for kind in ("recorded", "plain", "routed", "left")]
+        rows.append(row)
+        problems += [f"toolkit {row[0]}: {line}" for line in unknown]
+        print(f"toolkit {row[0]}: {row[1]} driver names, {row[6]} runtime names, {len(unknown)} unclassified")
+    return rows, problems
+
+
+def others(rows):
+    """the last section of the page"""
+    lines = [OTHERS, "Made by `scripts/check_api.py --wheels FOLDER --write` from the headers in NVIDIA's wheels. No name of any of them is", "unclassified.", "",
+             "| toolkit | driver names | recorded | plain | passed on | left alone | runtime names | recorded | plain | passed on | left alone |",
+             "|---|" + "---|" * 10]
+    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows]) + "\n"
+
+
+def main():
+    options = arguments()
+    page = options.root / "docs/api_coverage.md"
+    written, _, rest = (page.read_text() if page.exists() else "").partition(OTHERS)
+    classes = Classes(options.root / "preload/intercept")
+    if options.wheels:
+        rows, problems = check_wheels(options, classes)
+        if options.write and rows and not problems:
+            page.write_text(written + others(rows))
+        for problem in problems:
+            print(problem)
+        print(f"RESULT {len(rows)} toolkits, {len(problems)} problems")
+        return 0 if rows and not problems else 1
+
+    version = toolkit_version(options.cuda)
+    same_toolkit = options.names_only or options.write or f"(toolkit {version})" in written.split("\n", 1)[0]
+    names, in_header, unknown = look_up(options, classes)
+    problems = list(classes.problems) + (unknown if same_toolkit else [])
+    notes = [] if same_toolkit else unknown
     if options.write and not problems:
-        page.write_text(document(version, classes, names, in_header))
+        page.write_text(document(version, classes, names, in_header) + (OTHERS + rest if rest else ""))
     elif same_toolkit and not options.names_only and not problems and written != document(version, classes, names, in_header):
         problems.append(f"{page.relative_to(options.root)} is not up to date: run scripts/check_api.py --write")
 
