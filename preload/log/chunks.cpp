@@ -54,12 +54,13 @@ Slab* make_slab() {
     g_full.store(true, std::memory_order_relaxed);
     static std::atomic<bool> said{false};
     if (in_ring()) {  // nothing is lost by that
-      say(said,
-          "no room for more of the log (disk, PROF_MAX_SIZE or ulimit -f): the ring stays as it is: ", g_log.path());
+      say(said, "no room for more of the log (disk, quota, PROF_MAX_SIZE or ulimit -f): the ring stays as it is: ",
+          g_log.path());
       return nullptr;
     }
     count(format::Counter::log_extend_failed);
-    say(said, "the log is full (disk, PROF_MAX_SIZE or ulimit -f): later records are only counted: ", g_log.path());
+    say(said,
+        "the log is full (disk, quota, PROF_MAX_SIZE or ulimit -f): later records are only counted: ", g_log.path());
     return nullptr;
   }
   if (bytes * 2 <= g_largest) g_next_bytes.store(bytes * 2, std::memory_order_relaxed);

@@ -233,6 +233,8 @@ void LogFile::write_back(const void* from, uint64_t bytes, uint64_t offset) {
     if (done <= 0) {
       if (done < 0 && errno == EINTR) continue;
       count(format::Counter::log_extend_failed);
+      static std::atomic<bool> said{false};
+      say(said, "cannot write the log (disk, quota or ulimit -f); it is tried again every second: ", path_);
       return;
     }
     at += done, offset += static_cast<uint64_t>(done), bytes -= static_cast<uint64_t>(done);

@@ -1,0 +1,21 @@
+// The user's quota is used up while the program runs (the file system answers EDQUOT): what was recorded is in the log, the rest is
+// counted, said once, and the program does not notice.
+// Env: PROF_GPU=off
+// Expect: status 0
+// Expect: stdout done
+// Expect: stderr the log is full (disk, quota, PROF_MAX_SIZE or ulimit -f)
+// Expect: logs 1
+// Expect: log 1: >=1000 kernel_launch(kernel), whole, counter records_dropped_full >=1, counter log_extend_failed 1
+#include "tests/e2e/seccomp_filter.h"
+#include "tests/sim/sim_program.h"
+
+#include <cerrno>
+
+int main() {
+  sim_program::make_context();
+  const CUfunction function = sim_program::kernel("kernel");
+  for (int i = 0; i < 1000; ++i) SIM_CHECK(sim_program::launch(function));
+  if (!install_filter({SYS_fallocate}, SECCOMP_RET_ERRNO | EDQUOT, SECCOMP_RET_ALLOW, Filtered::AllThreads)) return 1;
+  for (int i = 0; i < 600000; ++i) SIM_CHECK(sim_program::launch(function));
+  std::puts("done");
+}
