@@ -4,12 +4,14 @@
 //   crash_test WAY COUNT [SEED]      WAY: kill, ring, live, or an END of load_program.cpp
 // ring: killed while the log is a ring of 1 MiB that goes round: what a thread did last must be there, nothing missing between.
 // live: that ring is read while it goes round, before it is killed: as it was when reading began, or later.
+// oom: killed by the kernel, because its control group has no memory left; status 77 where no such group can be made.
 // Half of the runs collect GPU times; there every launch must have its GPU record or be counted as pending.
 #include "analyzer/input/log_decode.h"
 #include "analyzer/input/log_health.h"
 #include "analyzer/model/builder.h"
 #include "analyzer/model/coverage.h"
 #include "tests/e2e/crash/load.h"
+#include "tests/e2e/crash/memory_group.h"
 
 #include <fmt/format.h>
 
@@ -23,6 +25,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <random>
 #include <set>
 #include <string>
@@ -108,10 +111,11 @@ struct Programs {
   std::string load, libprof, sim;
 };
 
-pid_t start(const Programs& programs, const std::string& folder, bool gpu, bool ring,
+pid_t start(const Programs& programs, const std::string& folder, bool gpu, bool ring, const MemoryGroup* group,
             const std::vector<std::string>& arguments) {
   const pid_t child = fork();
   if (child != 0) return child;
+  if (group != nullptr && !group->enter()) _exit(95);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   const int quiet = open("/dev/null", O_WRONLY);
@@ -253,7 +257,9 @@ bool ended_as_meant(const std::string& way, int status) {
   const std::map<std::string, int> exits{{"_exit", 5}, {"quick_exit", 6}, {"exit", 7}, {"exec", 8}, {"stop", 9}};
   if (const auto found = exits.find(way); found != exits.end())
     return WIFEXITED(status) && WEXITSTATUS(status) == found->second;
-  const int wanted = way == "kill" || way == "ring" || way == "live" ? SIGKILL : way == "segv" ? SIGSEGV : SIGABRT;
+  const int wanted = way == "kill" || way == "ring" || way == "live" || way == "oom" ? SIGKILL
+                     : way == "segv"                                                 ? SIGSEGV
+                                                                                     : SIGABRT;
   return WIFSIGNALED(status) && WTERMSIG(status) == wanted;
 }
 
@@ -261,13 +267,19 @@ int run(const Programs& programs, const std::string& way, uint64_t count, uint64
   std::mt19937_64 random(seed);
   Totals totals;
   uint64_t bad = 0;
+  constexpr uint64_t kGroupBytes = 96u << 20;
+  const std::unique_ptr<const MemoryGroup> group = way == "oom" ? std::make_unique<MemoryGroup>(kGroupBytes) : nullptr;
+  if (group != nullptr && !group->made()) {
+    fmt::print("no control group with a limit of memory can be made here\n");
+    return 77;
+  }
   for (uint64_t i = 0; i < count; ++i) {
     const bool gpu = i % 2 == 1;
     std::string folder = (fs::temp_directory_path() / "prof-crash-XXXXXX").string();
     if (mkdtemp(folder.data()) == nullptr) return 2;
     const Counters counters(folder + "/counters");
     const bool live = way == "live", ring = live || way == "ring", killed = ring || way == "kill";
-    const pid_t child = start(programs, folder, gpu, ring,
+    const pid_t child = start(programs, folder, gpu, ring, group.get(),
                               {folder + "/counters", killed ? "run" : way, std::to_string(random() % 20'000)});
     Reading reading;
     reading.ring = ring;

@@ -1,7 +1,7 @@
 // The load of crash_test.cpp: eight threads that mark and launch in turn and count, in a file that outlives the process, what
 // has returned. Usage: load_program COUNTERS END [MICROSECONDS]. END says how the process ends, that long after all threads began:
 //   stop (the recording ends, by cuProfilerStop; the threads go on, then _exit)
-//   run (until killed)  segv  abort  throw  _exit  quick_exit  exit  exec
+//   run (until killed)  oom (memory without end, until killed)  segv  abort  throw  _exit  quick_exit  exit  exec
 #include "tests/e2e/crash/load.h"
 #include "tests/sim/sim_program.h"
 
@@ -72,6 +72,7 @@ Returned* map_counters(const char* path) {
   if (way == "quick_exit") quick_exit(6);
   if (way == "exit") exit(7);
   if (way == "exec") execl("/bin/sh", "sh", "-c", "exit 8", nullptr);
+  while (way == "oom") std::memset(new char[1 << 20], 1, 1 << 20);
   for (;;) pause();
 }
 
