@@ -102,6 +102,28 @@ if __name__ == "__main__": main()
 """)]
 
 
+# A worker of each start method uses CUDA; their parent, the fork server and the resource tracker do not.
+@case(needs=["python3"], logs=3)
+def python3_cuda_workers(place):
+    return [sys.executable, place.write("script.py", """
+import ctypes, multiprocessing
+def work(queue):
+    cuda, context, memory, results = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p(), ctypes.c_uint64(), []
+    results.append(cuda.cuInit(0))
+    results.append(cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0))
+    results.append(cuda.cuCtxSetCurrent(context))
+    results += [cuda.cuMemAlloc_v2(ctypes.byref(memory), ctypes.c_size_t(4096)) for _ in range(100)]
+    queue.put((len(results), sum(results)))
+def main():
+    for method in ("fork", "spawn", "forkserver"):
+        context = multiprocessing.get_context(method)
+        queue = context.Queue()
+        worker = context.Process(target=work, args=(queue,))
+        worker.start(); print(method, queue.get()); worker.join(); print(worker.exitcode)
+if __name__ == "__main__": main()
+""")]
+
+
 @case()
 def killed_by_signal(place):
     return [sys.executable, "-c", "import os, signal; print('before', flush=True); os.kill(os.getpid(), signal.SIGTERM)"]
