@@ -39,8 +39,9 @@ void for_each_selected_by_start(const AnalysisInput& input, StreamWanted&& strea
   const Trace& trace = input.trace;
   std::vector<StreamId> streams;
   for (uint32_t s = 0; s < trace.streams.size(); ++s) {
-    if (input.selection.has_stream(trace, trace.streams[s]) && stream_wanted(StreamId{s}))
-      streams.push_back(StreamId{s});
+    const Stream& stream = trace.streams[s];
+    if (stream.operations.size() == 0) continue;  // its device may not exist
+    if (input.selection.has_stream(trace, stream) && stream_wanted(StreamId{s})) streams.push_back(StreamId{s});
   }
   in_order_of_start(trace, streams, [&](uint32_t row) {
     if (selects_launch(input, row)) take(row, trace.operations[row]);
