@@ -7,6 +7,7 @@
 #include "tests/golden/text_line.h"
 #include "tests/golden/text_record.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <type_traits>
@@ -22,6 +23,8 @@ using format::kPayloadBytes;
 
 namespace {
 
+constexpr size_t kLargest = 64u << 20;  // no text of ours makes a larger log: a number that does is a mistake
+
 class Undump {
  public:
   void line(std::string_view text) {
@@ -33,6 +36,7 @@ class Undump {
     } else if (word == "header") {
       read_header(line);
     } else if (word == "kind") {
+      if (prepared_) throw Wrong("a kind behind the first block, which was made without it");
       kind_text_ += std::string(line.rest()) + "\n";
     } else if (word == "page") {
       read_page(line);
@@ -74,7 +78,10 @@ class Undump {
     std::memcpy(file.data() + sizeof header_, texts.data(), texts.size());
     std::memcpy(file.data() + format::kCounterPageOffset, &page_, sizeof page_);
     file.insert(file.end(), body_.begin(), body_.end());
-    if (end_given_) file.resize(end_);
+    if (end_given_) {
+      if (end_ > kLargest) throw Wrong("a log of more than 64 MiB");
+      file.resize(end_);
+    }
     return file;
   }
 
@@ -173,7 +180,10 @@ class Undump {
       begin_block(line);
     } else if (word == "free") {
       end_block();
-      body_.resize(body_.size() + value_after_blank(line) * kBlockBytes);
+      const uint64_t blocks = value_after_blank(line);
+      if (blocks > (kLargest - std::min(body_.size(), kLargest)) / kBlockBytes)
+        throw Wrong("a log of more than 64 MiB");
+      body_.resize(body_.size() + blocks * kBlockBytes);
     } else if (word == "bytes") {
       end_block();
       const std::vector<uint8_t> bytes = line.hex();

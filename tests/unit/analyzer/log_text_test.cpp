@@ -137,6 +137,10 @@ TEST(LogText, UndumpNamesTheLineThatIsWrong) {
             "line 2: 'nonsense' is neither a line nor a kind");
   EXPECT_EQ(undump_log("kernel_launch end=1\n", bytes), "line 1: a record outside a block");
   EXPECT_EQ(undump_log("block events\nthread_end when=1\n", bytes), "line 2: thread_end has no field 'when'");
+  EXPECT_EQ(undump_log("block events\nkind 7 nvtx_pop time:t\n", bytes),
+            "line 2: a kind behind the first block, which was made without it");
+  EXPECT_EQ(undump_log("block events\nfree 18446744073709551615\n", bytes), "line 2: a log of more than 64 MiB");
+  EXPECT_EQ(undump_log("block events\nend 18446744073709551615\n", bytes), "line 2: a log of more than 64 MiB");
 }
 
 }  // namespace
