@@ -39,7 +39,7 @@ def said(command):
 
 
 def version_of(name):
-    found = re.search(r"\d+(?:\.\d+)+[^\s,)]*", said(VERSIONS[name]).split("\n")[0]) if name in VERSIONS else None
+    found = re.search(r"\d+(?:\.\d+)+[^\s,]*", said(VERSIONS[name]).split("\n")[0]) if name in VERSIONS else None
     return found.group(0) if found else ""
 
 

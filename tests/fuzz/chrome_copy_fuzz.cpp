@@ -5,8 +5,7 @@
 #include "analyzer/input/chrome_text.h"
 #include "analyzer/input/kineto_import.h"
 #include "analyzer/output/chrome_trace.h"
-
-#include <rapidjson/reader.h>
+#include "tests/fuzz/strict_json.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +16,7 @@
 namespace {
 
 using namespace prof::analyzer;
+using prof::tests::is_json;
 
 constexpr size_t kStretch = 64;  // so that every piece lies across an edge once
 
@@ -49,16 +49,6 @@ Copy copy_of(std::string_view bytes, const Trace& trace, bool plain) {
   copy.result = copy_chrome_trace(trace, views, text, options, sink);
   sink.close();
   return copy;
-}
-
-bool is_json(const std::string& text) {
-  rapidjson::Reader reader;
-  rapidjson::MemoryStream stream(text.data(), text.size());
-  rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream> encoded(stream);
-  rapidjson::BaseReaderHandler<> ignore;
-  constexpr unsigned kFlags =
-      rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseValidateEncodingFlag;
-  return !reader.Parse<kFlags>(encoded, ignore).IsError();
 }
 
 bool import(std::string_view bytes, Trace& trace) {

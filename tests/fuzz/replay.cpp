@@ -1,6 +1,9 @@
-// Stands in for libFuzzer: runs the fuzz function on files, and on as many damaged copies of each as asked for. So fuzz
-// functions are built and run by every test run, with any compiler.
+// Stands in for libFuzzer: runs the fuzz function on files, and on as many changed copies of each as asked for: damaged ones, and,
+// where the fuzz function comes with a mutator, every second one changed by that. So fuzz functions and mutators are built and run
+// by every test run, with any compiler. An input that takes a minute ends the run by SIGALRM: a hang.
 //   FUZZ_TEST [--copies N] FILE|FOLDER...
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +17,8 @@
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+                                                                unsigned seed);
 
 namespace {
 
@@ -36,19 +41,45 @@ void damage(std::vector<uint8_t>& bytes, std::mt19937_64& random) {
   }
 }
 
+// What libFuzzer would do with a mutator: several changes lie on top of each other.
+void mutate(std::vector<uint8_t>& bytes, std::mt19937_64& random) {
+  constexpr size_t kRoom = 16384;
+  for (uint64_t i = 1 + random() % 4; i > 0; --i) {
+    const size_t size = bytes.size();
+    bytes.resize(size + kRoom);
+    bytes.resize(LLVMFuzzerCustomMutator(bytes.data(), size, bytes.size(), static_cast<unsigned>(random())));
+  }
+}
+
+void run_one(const std::vector<uint8_t>& bytes) {
+  constexpr unsigned kHangSeconds = 60;
+  alarm(kHangSeconds);
+  LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
+  alarm(0);
+}
+
 void run(const fs::path& path, uint64_t copies) {
   std::ifstream file(path, std::ios::binary);
   const std::vector<uint8_t> whole((std::istreambuf_iterator<char>(file)), {});
-  LLVMFuzzerTestOneInput(whole.data(), whole.size());
+  run_one(whole);
   std::mt19937_64 random(whole.size());
   for (uint64_t i = 0; i < copies; ++i) {
     std::vector<uint8_t> copy = whole;
-    damage(copy, random);
-    LLVMFuzzerTestOneInput(copy.data(), copy.size());
+    LLVMFuzzerCustomMutator != nullptr&& i % 2 == 1 ? mutate(copy, random) : damage(copy, random);
+    run_one(copy);
   }
 }
 
 }  // namespace
+
+// Of libFuzzer, for mutators.
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t) {
+  static std::mt19937_64 random(size);
+  std::vector<uint8_t> bytes(data, data + size);
+  damage(bytes, random);
+  std::copy(bytes.begin(), bytes.end(), data);
+  return bytes.size();
+}
 
 int main(int argc, char** argv) {
   uint64_t copies = 0;
@@ -63,6 +94,6 @@ int main(int argc, char** argv) {
       run(word, copies), ++files;
     }
   }
-  std::printf("%zu files, %llu damaged copies of each\n", files, static_cast<unsigned long long>(copies));
+  std::printf("%zu files, %llu changed copies of each\n", files, static_cast<unsigned long long>(copies));
   return files == 0 ? 1 : 0;
 }
