@@ -1,6 +1,6 @@
 // The same with a filter that kills: the recorder's own system calls are the program's to the kernel, so it may die where it would have
 // lived without us (libprof(7), BUGS). Its log is that of a killed process: whole, with all that had returned.
-// Env: PROF_GPU=off
+// Env: PROF_GPU=off PROF_SLAB=64K
 // Expect: status 159
 // Expect: stdout before
 // Expect: logs 1
@@ -17,6 +17,6 @@ int main() {
   if (!install_filter({SYS_openat, SYS_fallocate, SYS_ftruncate, SYS_mmap}, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW,
                       Filtered::AllThreads))
     return 1;
-  for (int i = 0; i < 600000; ++i) SIM_CHECK(sim_program::launch(function));
+  for (int i = 0; i < 30000; ++i) SIM_CHECK(sim_program::launch(function));
   std::puts("after");
 }

@@ -1,6 +1,7 @@
 // A program that was recorded and then gives up, for all its threads, the system calls by which files are opened and made larger, and in
 // the first of two runs memory is had (the simulated CUPTI could not do without): it goes on as without us. What fits in the log as it is
 // stays recorded, the rest is counted.
+// Env: PROF_SLAB=64K
 // Shell: PROF_GPU=off {run} memory; echo status $?; {run}
 // Expect: status 7
 // Expect: stdout status 7
@@ -25,7 +26,7 @@ int main(int argc, char**) {
                       refuse, SECCOMP_RET_ALLOW, Filtered::AllThreads))
     return 1;
   errno = 0;
-  for (int i = 0; i < 600000; ++i) {
+  for (int i = 0; i < 30000; ++i) {
     SIM_CHECK(sim_program::launch(function));
     if (i % 100 == 0) SIM_CHECK(cuCtxSynchronize());  // the simulated GPU keeps what it was asked for until then
   }
