@@ -63,7 +63,7 @@ def main():
     options = parser.parse_args()
     system = re.search(r'PRETTY_NAME="(.*)"', pathlib.Path("/etc/os-release").read_text()).group(1)
     page = HEAD.format(date=datetime.date.today(), commit=said(["git", "-C", str(options.source), "rev-parse", "--short", "HEAD"]),
-                       system=f"{system}, glibc {platform.libc_ver()[1]}, Linux {platform.release()}, simulated GPU",
+                       system=f"{system}, glibc {platform.libc_ver()[1]}, Linux {platform.release().partition('-')[0]}, simulated GPU",
                        compiler="g++ " + said(["g++", "-dumpfullversion"]))
     good = True
     for name in transparency.CASES:
