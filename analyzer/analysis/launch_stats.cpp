@@ -54,7 +54,8 @@ std::vector<LaunchGroup> launch_groups(const AnalysisInput& input, const EventNa
       const auto [group, is_new] = by_name.try_emplace({api, name, key.stack}, groups.size());
       if (is_new) {
         LaunchGroup& fresh = groups.emplace_back();
-        fresh.api = api, fresh.name = name, fresh.stack = key.stack, fresh.number = static_cast<uint32_t>(group->second);
+        fresh.api = api, fresh.name = name, fresh.stack = key.stack,
+        fresh.number = static_cast<uint32_t>(group->second);
       }
       found->second = group->second;
     }

@@ -110,7 +110,7 @@ bool has_text(const dl_phdr_info& info) {
   return false;
 }
 
-int visit_object(dl_phdr_info* info, size_t, void* argument) {
+int visit_program(dl_phdr_info* info, size_t, void* argument) {
   if (contains(*info, kText)) return 0;  // we stand in for its functions
   const char* path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
   bool& program_seen = *static_cast<bool*>(argument);
@@ -138,7 +138,7 @@ const char* program_with_cupti() {
 
 const char* object_with_cupti() {
   bool program_seen = false;
-  return dl_iterate_phdr(visit_object, &program_seen) != 0 ? g_path : nullptr;
+  return dl_iterate_phdr(visit_program, &program_seen) != 0 ? g_path : nullptr;
 }
 
 }  // namespace prof::preload

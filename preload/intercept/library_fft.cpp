@@ -7,7 +7,7 @@ namespace prof::preload {
 
 namespace {
 
-constinit Noted<FftPlan, 8192> g_plans;
+constinit Noted<FftPlan, 8192> g_fft_plans;
 
 // Libraries begin at pages, so the lowest twelve bits of an address tell nothing.
 const void* key_of(uint64_t plan, uintptr_t library) {
@@ -64,13 +64,13 @@ void fft_plan_made(uint32_t row, const LibraryArguments& a, uintptr_t library, u
   if (!fits) return fft_plan_gone(number, library);
   plan.rank = static_cast<uint8_t>(rank);
   take_points(plan, form, a);
-  if (FftPlan* const to = g_plans.find_or_make(key_of(number, library)); to != nullptr) *to = plan;
+  if (FftPlan* const to = g_fft_plans.find_or_make(key_of(number, library)); to != nullptr) *to = plan;
 }
 
-void fft_plan_gone(uint64_t plan, uintptr_t library) { g_plans.forget(key_of(plan, library)); }
+void fft_plan_gone(uint64_t plan, uintptr_t library) { g_fft_plans.forget(key_of(plan, library)); }
 
 void record_fft(const Recorded& call, const LibraryArguments& a, uintptr_t library) {
-  const FftPlan* const known = g_plans.find(key_of(a[0], library));
+  const FftPlan* const known = g_fft_plans.find(key_of(a[0], library));
   if (known == nullptr) return call.as(0, [](CallText&) {});
   const FftPlan plan = *known;
   const LibraryForm& form = call.row.form;
