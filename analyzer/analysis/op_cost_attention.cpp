@@ -11,7 +11,7 @@ namespace prof::analyzer {
 namespace {
 
 // HeadsFirst: [b, h, s, d]. PlacesFirst: [b, s, h, d]; sequences that lie one behind the other are [s of all, h, d] or [1, s of all, h, d].
-enum class Order : uint8_t { HeadsFirst, PlacesFirst };
+enum class AxisOrder : uint8_t { HeadsFirst, PlacesFirst };
 // Which end of the diagonal a causal mask holds on to where queries are not as many as keys.
 //   UpperLeft   query i sees the first i + 1 keys: torch.nn.functional.scaled_dot_product_attention, cuDNN's causal mask
 //   LowerRight  the last query sees all keys: FlashAttention since 2.1
@@ -24,7 +24,7 @@ struct Arguments {
 };
 struct Attention {
   std::string_view op;
-  Order order;
+  AxisOrder order;
   bool backward;  // argument 0 is the gradient of the output
   size_t causal;  // argument
   Mask mask;
@@ -34,24 +34,48 @@ struct Attention {
   Arguments pages;   // tensors that say which keys are used
 };
 constexpr Attention kAttentions[] = {
-    {"scaled_dot_product_attention", Order::HeadsFirst, false, 5, Mask::UpperLeft, {}, 0, {}, {}},
-    {"_scaled_dot_product_flash_attention", Order::HeadsFirst, false, 4, Mask::LowerRight, {}, 0, {}, {}},
-    {"_flash_attention_forward", Order::PlacesFirst, false, 8, Mask::LowerRight, {3, 2}, 5, {11, 2}, {13, 1}},
-    {"_scaled_dot_product_efficient_attention", Order::HeadsFirst, false, 6, Mask::UpperLeft, {}, 0, {}, {}},
-    {"_efficient_attention_forward", Order::PlacesFirst, false, 9, Mask::Number, {4, 2}, 6, {13, 1}, {12, 1}},
-    {"_scaled_dot_product_cudnn_attention", Order::HeadsFirst, false, 6, Mask::UpperLeft, {}, 0, {}, {}},
-    {"_cudnn_attention_forward", Order::HeadsFirst, false, 10, Mask::UpperLeft, {4, 2}, 6, {}, {}},
-    {"_scaled_dot_product_flash_attention_backward", Order::HeadsFirst, true, 11, Mask::LowerRight, {6, 2}, 8, {}, {}},
-    {"_flash_attention_backward", Order::PlacesFirst, true, 11, Mask::LowerRight, {6, 2}, 8, {15, 2}, {}},
-    {"_scaled_dot_product_efficient_attention_backward", Order::HeadsFirst, true, 11, Mask::UpperLeft, {}, 0, {}, {}},
-    {"_efficient_attention_backward", Order::PlacesFirst, true, 14, Mask::Number, {6, 2}, 8, {18, 1}, {}},
-    {"_scaled_dot_product_cudnn_attention_backward", Order::HeadsFirst, true, 14, Mask::UpperLeft, {9, 2}, 11, {}, {}},
-    {"_cudnn_attention_backward", Order::HeadsFirst, true, 14, Mask::UpperLeft, {9, 2}, 11, {}, {}},
+    {"scaled_dot_product_attention", AxisOrder::HeadsFirst, false, 5, Mask::UpperLeft, {}, 0, {}, {}},
+    {"_scaled_dot_product_flash_attention", AxisOrder::HeadsFirst, false, 4, Mask::LowerRight, {}, 0, {}, {}},
+    {"_flash_attention_forward", AxisOrder::PlacesFirst, false, 8, Mask::LowerRight, {3, 2}, 5, {11, 2}, {13, 1}},
+    {"_scaled_dot_product_efficient_attention", AxisOrder::HeadsFirst, false, 6, Mask::UpperLeft, {}, 0, {}, {}},
+    {"_efficient_attention_forward", AxisOrder::PlacesFirst, false, 9, Mask::Number, {4, 2}, 6, {13, 1}, {12, 1}},
+    {"_scaled_dot_product_cudnn_attention", AxisOrder::HeadsFirst, false, 6, Mask::UpperLeft, {}, 0, {}, {}},
+    {"_cudnn_attention_forward", AxisOrder::HeadsFirst, false, 10, Mask::UpperLeft, {4, 2}, 6, {}, {}},
+    {"_scaled_dot_product_flash_attention_backward",
+     AxisOrder::HeadsFirst,
+     true,
+     11,
+     Mask::LowerRight,
+     {6, 2},
+     8,
+     {},
+     {}},
+    {"_flash_attention_backward", AxisOrder::PlacesFirst, true, 11, Mask::LowerRight, {6, 2}, 8, {15, 2}, {}},
+    {"_scaled_dot_product_efficient_attention_backward",
+     AxisOrder::HeadsFirst,
+     true,
+     11,
+     Mask::UpperLeft,
+     {},
+     0,
+     {},
+     {}},
+    {"_efficient_attention_backward", AxisOrder::PlacesFirst, true, 14, Mask::Number, {6, 2}, 8, {18, 1}, {}},
+    {"_scaled_dot_product_cudnn_attention_backward",
+     AxisOrder::HeadsFirst,
+     true,
+     14,
+     Mask::UpperLeft,
+     {9, 2},
+     11,
+     {},
+     {}},
+    {"_cudnn_attention_backward", AxisOrder::HeadsFirst, true, 14, Mask::UpperLeft, {9, 2}, 11, {}, {}},
     // The package flash_attn, from 2.7 on.
-    {"_flash_attn_forward", Order::PlacesFirst, false, 5, Mask::LowerRight, {}, 0, {6, 2}, {}},
-    {"_flash_attn_backward", Order::PlacesFirst, true, 11, Mask::LowerRight, {}, 0, {12, 2}, {}},
-    {"_flash_attn_varlen_forward", Order::PlacesFirst, false, 9, Mask::LowerRight, {3, 2}, 5, {10, 2}, {15, 3}},
-    {"_flash_attn_varlen_backward", Order::PlacesFirst, true, 15, Mask::LowerRight, {9, 2}, 11, {16, 2}, {}}};
+    {"_flash_attn_forward", AxisOrder::PlacesFirst, false, 5, Mask::LowerRight, {}, 0, {6, 2}, {}},
+    {"_flash_attn_backward", AxisOrder::PlacesFirst, true, 11, Mask::LowerRight, {}, 0, {12, 2}, {}},
+    {"_flash_attn_varlen_forward", AxisOrder::PlacesFirst, false, 9, Mask::LowerRight, {3, 2}, 5, {10, 2}, {15, 3}},
+    {"_flash_attn_varlen_backward", AxisOrder::PlacesFirst, true, 15, Mask::LowerRight, {9, 2}, 11, {16, 2}, {}}};
 
 // Sizes of one attention, all its sequences as long.
 struct AttentionSizes {
@@ -59,11 +83,11 @@ struct AttentionSizes {
 };
 
 // [b, h, s, d], whatever the order of the tensor; what is further in front belongs to the batch.
-std::optional<Shape> in_order(const Shape& shape, Order order) {
+std::optional<Shape> in_order(const Shape& shape, AxisOrder order) {
   if (shape.size() < 3) return std::nullopt;
   Shape four{1, shape.end()[-3], shape.end()[-2], shape.end()[-1]};
   for (size_t i = 0; i + 3 < shape.size(); ++i) four[0] = times(four[0], shape[i]);
-  if (order == Order::PlacesFirst) std::swap(four[1], four[2]);
+  if (order == AxisOrder::PlacesFirst) std::swap(four[1], four[2]);
   return four;
 }
 
@@ -80,7 +104,7 @@ std::optional<AttentionSizes> attention_sizes(const Shape& q, const Shape& k, co
 std::optional<AttentionSizes> cut(AttentionSizes sizes, const Attention& form, const OpInputs& inputs) {
   const std::optional<Shape> ends = inputs.tensor(form.ends.first), of_keys = inputs.tensor(form.ends.first + 1);
   if (!ends || ends != of_keys || ends->size() != 1 || ends->front() < 2) return std::nullopt;
-  if (sizes.batch != 1 || form.order == Order::HeadsFirst) return std::nullopt;
+  if (sizes.batch != 1 || form.order == AxisOrder::HeadsFirst) return std::nullopt;
   const uint64_t count = ends->front() - 1;
   for (const auto& [length, longest] :
        {std::pair(&sizes.queries, form.longest), std::pair(&sizes.keys, form.longest + 1)}) {
