@@ -11,4 +11,9 @@
 // Shell: {run} 2> lines; cat lines >&2; echo $(wc -l < lines) line
 #include "tests/e2e/programs/hard_frames.h"
 
+#include <dlfcn.h>
+
+// Else the linker drops the shim, of which nothing is used.
+void* (*volatile dlopen_of_the_shim)(const char*, int) = dlopen;
+
 int main() { return hard_frames::run(); }

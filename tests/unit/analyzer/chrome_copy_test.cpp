@@ -12,6 +12,7 @@
 #include <rapidjson/document.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -31,6 +32,12 @@ std::string text_of(const fs::path& path) {
   for (int got; (got = gzread(file, buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(got));
   gzclose(file);
   return text;
+}
+
+size_t kernels_with_details(const Trace& trace) {
+  return static_cast<size_t>(std::count_if(
+      trace.operations.begin(), trace.operations.end(),
+      [](const GpuOperation& operation) { return operation.kind() == GpuKind::Kernel && operation.bytes != 0; }));
 }
 
 class ChromeCopyTest : public testing::Test {
@@ -95,7 +102,9 @@ TEST_F(RecordedCopyTest, IsTheSameTraceToOurselvesWithEveryEventFoundInTheModel)
     EXPECT_GT(result.copied.augmented, 0u) << path;
     const auto again = build_trace(std::vector<std::string>{copy});
     EXPECT_EQ(answers(*again), answers(*trace)) << path;
-    EXPECT_EQ(again->details.size(), trace->details.size());
+    // The copy says of kernels what they computed; these are details too.
+    EXPECT_EQ(again->details.size() - kernels_with_details(*again),
+              trace->details.size() - kernels_with_details(*trace));
     EXPECT_EQ(again->memory.size(), trace->memory.size());
   }
 }
