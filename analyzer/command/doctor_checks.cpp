@@ -72,7 +72,7 @@ Finding examine_unwinder(const std::string& library) {
     if (fs::exists(path, error)) return {FindingVerdict::Ok, "libunwind", path, ""};
   }
   return {FindingVerdict::Less, "libunwind",
-          "not found: call stacks end at code whose unwind information is of a rare form",
+          "not found: past code whose unwind information is of a rare form call stacks go on by frame pointers, or end",
           "install libunwind8, or put libunwind.so.8 into " + own.parent_path().string()};
 }
 

@@ -27,7 +27,7 @@ import steps_stacks  # noqa: E402
 import steps_waits  # noqa: E402
 import steps_window  # noqa: E402
 from lab import ROOT, Lab, machine  # noqa: E402
-from results import Results  # noqa: E402
+from results import Results, join  # noqa: E402
 
 STEPS = {
     "build": steps_programs.build,
@@ -118,10 +118,14 @@ def main():
     parser.add_argument("--commit", default="", help="what to call the sources where git cannot tell")
     parser.add_argument("--sim", default="", help="rehearse on the simulated GPU in this folder; measures nothing")
     parser.add_argument("--pack", default="", metavar="DIR", help="put prof and libprof.so of --build into DIR and stop")
+    parser.add_argument("--join", nargs="+", default=[], metavar="OUT", help="make one page in --out of what several runs left in theirs, and stop")
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="build folder for --pack")
     options = parser.parse_args()
     if options.pack:
         pack(options.build, options.pack)
+        return 0
+    if options.join:
+        join(options.join, options.out)
         return 0
     chosen = [name for name in options.only.split(",") if name] or list(STEPS)
     skip = options.skip.split(",")

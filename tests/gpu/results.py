@@ -4,7 +4,7 @@ import os
 import time
 import traceback
 
-from lab import Skipped
+from lab import ROOT, Skipped
 
 
 class Step:
@@ -25,6 +25,13 @@ class Step:
     def note(self, text):
         self.notes.append(text)
 
+    @classmethod
+    def of_json(cls, data):
+        step = cls(data["name"])
+        for key in ("checks", "figures", "tables", "notes", "skipped", "error", "seconds"):
+            setattr(step, key, data[key])
+        return step
+
     @property
     def state(self):
         if self.error:
@@ -40,8 +47,9 @@ class Step:
 
 
 class Results:
-    def __init__(self, lab, machine):
+    def __init__(self, lab, machine, out=None):
         self.lab, self.machine, self.steps = lab, machine, []
+        self.out = out or lab.out
 
     def run(self, name, function):
         """One step; whatever happens in it, the next ones run and what was found so far is on disk."""
@@ -70,11 +78,10 @@ class Results:
 
     def write(self):
         data = {"machine": self.machine, "steps": [step.as_json() for step in self.steps]}
-        with open(os.path.join(self.lab.out, "gpu-check.json"), "w", encoding="utf-8") as file:
-            json.dump(data, file, indent=1)
-            file.write("\n")
-        with open(os.path.join(self.lab.out, "gpu-check.md"), "w", encoding="utf-8") as file:
-            file.write(self.page())
+        with open(os.path.join(self.out, "gpu-check.json"), "w", encoding="utf-8") as file:
+            file.write(without_root(json.dumps(data, indent=1)) + "\n")
+        with open(os.path.join(self.out, "gpu-check.md"), "w", encoding="utf-8") as file:
+            file.write(without_root(self.page()))
 
     def page(self):
         m = self.machine
@@ -103,6 +110,27 @@ class Results:
             for text in s.notes:
                 lines += ["", text]
         return "\n".join(lines) + "\n"
+
+
+def join(folders, out):
+    """One page of what runs beside each other found; of a step in several folders that of the last one. Their machine and commit must be the same."""
+    results, steps = None, {}
+    for folder in folders:
+        with open(os.path.join(folder, "gpu-check.json"), encoding="utf-8") as file:
+            data = json.load(file)
+        results = results or Results(None, data["machine"], out)
+        different = [key for key in data["machine"] if key != "date" and data["machine"][key] != results.machine[key]]
+        if different:
+            raise ValueError(f"{folder}: another {', '.join(different)} than {folders[0]}")
+        steps.update({step["name"]: Step.of_json(step) for step in data["steps"]})
+    os.makedirs(out, exist_ok=True)
+    results.steps = list(steps.values())
+    results.write()
+
+
+def without_root(text):
+    """Files of the sources and beside them are told from there, wherever these lie."""
+    return text.replace(ROOT + os.sep, "")
 
 
 def cell(text):

@@ -2,6 +2,7 @@
 and that a failing step is shown and stops nothing. Run by ctest."""
 import argparse
 import glob
+import json
 import os
 import shutil
 import subprocess
@@ -16,8 +17,8 @@ import plog  # noqa: E402
 import stats  # noqa: E402
 import steps_profilers  # noqa: E402
 import steps_stacks  # noqa: E402
-from lab import Lab, Skipped, claim  # noqa: E402
-from results import Results, Step  # noqa: E402
+from lab import ROOT, Lab, Skipped, claim  # noqa: E402
+from results import Results, Step, join  # noqa: E402
 
 LAUNCHES = 200_000  # of hook_bench --case everything
 options = None
@@ -161,6 +162,24 @@ class Page(unittest.TestCase):
             self.assertIn("ZeroDivisionError", page)
             self.assertIn("| a | b | **FAIL** | 1 | 2 |".replace("a | b", "a \\| b"), page)
             self.assertIn("no such thing here", page)
+
+    def test_pages_of_several_runs_become_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            def run(name, machine, **steps):
+                out = os.path.join(folder, name)
+                os.mkdir(out)
+                lab = types.SimpleNamespace(out=out, note=lambda text: None, left=lambda: 100)
+                results = Results(lab, {"gpu": "none", "date": name, "commit": machine})
+                for step, ok in steps.items():
+                    results.run(step, lambda lab, step, ok=ok: step.check("x", ok, os.path.join(ROOT, "a")))
+                return out
+            first, second, other = run("first", "x", one=True, two=False), run("second", "x", two=True), run("other", "y", one=True)
+            join([first, second], os.path.join(folder, "joined"))
+            with open(os.path.join(folder, "joined", "gpu-check.json"), encoding="utf-8") as file:
+                steps = json.load(file)["steps"]
+            self.assertEqual([(step["name"], step["state"], step["checks"][0]["found"]) for step in steps], [("one", "pass", "a"), ("two", "pass", "a")])
+            with self.assertRaisesRegex(ValueError, "another commit"):
+                join([first, other], os.path.join(folder, "joined"))
 
 
 if __name__ == "__main__":
