@@ -106,8 +106,8 @@ Table grouped(const AnalysisInput& input, uint32_t frames) {
   table.add_column("Time", "time", CellType::Nanoseconds);
   table.add_column("Longest", "longest", CellType::Nanoseconds);
   stacks.add_column(table);
-  using Key = std::tuple<uint32_t, GapCause, uint32_t>;  // device, cause, group of the stack
-  std::map<Key, Sum> sums;
+  using Group = std::tuple<uint32_t, GapCause, uint32_t>;  // device, cause, group of the stack
+  std::map<Group, Sum> sums;
   for (const Gap& gap : selected_gaps(input, table)) {
     uint32_t stack = gap.call == kNone ? 0 : stacks.of_call(gap.call);
     if (stack == 0 && gap.launch != kNone) stack = stacks.of_call(gap.launch);
@@ -116,7 +116,7 @@ Table grouped(const AnalysisInput& input, uint32_t frames) {
     sum.time_ns = add_saturated(sum.time_ns, gap.duration_ns());
     sum.longest_ns = std::max(sum.longest_ns, gap.duration_ns());
   }
-  std::vector<std::pair<Key, Sum>> rows(sums.begin(), sums.end());
+  std::vector<std::pair<Group, Sum>> rows(sums.begin(), sums.end());
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.second.time_ns > b.second.time_ns; });
   for (const auto& [key, sum] : rows) {

@@ -366,7 +366,7 @@ template <int number, class Body> __attribute__((noinline)) void at_place(Body& 
   asm volatile("" ::"i"(number) : "memory");
 }
 template <class Body, int... numbers> void at_places(Body& body, std::integer_sequence<int, numbers...>) {
-  (at_place<numbers>(body), ...);
+  for (void (*const place)(Body&) : {at_place<numbers, Body>...}) place(body);
 }
 
 // Single launches whose stack nobody has seen: of places that are known, in another order each; and with one new place each.

@@ -27,7 +27,9 @@ int main() {
   SIM_CHECK(cuMemHostAlloc(&pinned, 4096, CU_MEMHOSTALLOC_WRITECOMBINED));
   CUdeviceptr managed;
   SIM_CHECK(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
-  const CUmemLocation device{CU_MEM_LOCATION_TYPE_DEVICE, {1}}, host{CU_MEM_LOCATION_TYPE_HOST, {0}};
+  CUmemLocation device{}, host{};
+  device.type = CU_MEM_LOCATION_TYPE_DEVICE, device.id = 1;
+  host.type = CU_MEM_LOCATION_TYPE_HOST;
   SIM_CHECK(cuMemPrefetchAsync(managed, 4096, device, 0, stream));
   SIM_CHECK(cuMemAdvise(managed, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, host));
   SIM_CHECK(cuMemAdvise(managed, 4096, CU_MEM_ADVISE_SET_ACCESSED_BY, device));
