@@ -191,7 +191,7 @@ class Undump {
     } else if (word == "tail") {
       const std::vector<uint8_t> bytes = line.hex();
       if (!open_ || bytes.size() > room()) throw Wrong("a tail without room for it");
-      std::memcpy(block_.payload + block_.header.committed, bytes.data(), bytes.size());
+      std::copy(bytes.begin(), bytes.end(), block_.payload + block_.header.committed);
     } else if (word == "end") {
       end_block();
       end_ = value_after_blank(line);
