@@ -1,6 +1,9 @@
 // See log_lines.h. Most changes are behind the header, whose many lines say little.
 #include "tests/fuzz/log_lines.h"
 
+#include "analyzer/input/log_file.h"
+#include "analyzer/output/log_text.h"
+
 #include <algorithm>
 #include <cctype>
 #include <iterator>
@@ -153,6 +156,16 @@ void change_one(Lines& lines, FuzzRandom& random) {
 }
 
 }  // namespace
+
+std::string text_of_log(const std::vector<uint8_t>& bytes) {
+  const analyzer::LogOpenResult opened = analyzer::LogFile::from_memory(bytes, "fuzz");
+  std::string text;
+  if (!opened) return text;
+  analyzer::Sink sink(&text);
+  analyzer::write_log_text(*opened.log, sink, {});
+  sink.close();
+  return text;
+}
 
 std::string change_lines(std::string_view text, FuzzRandom& random) {
   Lines lines = lines_of(text);

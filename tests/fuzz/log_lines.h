@@ -13,6 +13,8 @@ namespace prof::tests {
 
 using FuzzRandom = std::minstd_rand;
 
+// As `prof dump` writes it. Empty: these bytes are no log.
+std::string text_of_log(const std::vector<uint8_t>& bytes);
 // `text` with one to six of its lines removed, repeated, moved, or with other numbers, texts or fields in them.
 std::string change_lines(std::string_view text, FuzzRandom& random);
 // `text` with a run of lines of `other`, from behind its header, among its own.

@@ -1,7 +1,5 @@
 // How libFuzzer changes a log: five times in eight its values, twice the bytes of a block's records or of its header, and once any
 // bytes of the file. After the first two checksums, lengths and counts are right, so that what was changed is read.
-#include "analyzer/input/log_file.h"
-#include "analyzer/output/log_text.h"
 #include "preload/format/crc.h"
 #include "tests/fuzz/log_lines.h"
 #include "tests/golden/undump_log.h"
@@ -16,18 +14,6 @@ namespace {
 using namespace prof::tests;
 namespace format = prof::format;
 
-// Empty: these bytes are no log.
-std::string text_of_log(const uint8_t* data, size_t size) {
-  const prof::analyzer::LogOpenResult opened =
-      prof::analyzer::LogFile::from_memory(std::vector<uint8_t>(data, data + size), "fuzz");
-  std::string text;
-  if (!opened) return text;
-  prof::analyzer::Sink sink(&text);
-  prof::analyzer::write_log_text(*opened.log, sink, {});
-  sink.close();
-  return text;
-}
-
 // The size of the log that the text makes; 0: it makes none that has room.
 size_t log_of_text(const std::string& text, uint8_t* to, size_t max_size) {
   std::vector<uint8_t> log;
@@ -37,7 +23,7 @@ size_t log_of_text(const std::string& text, uint8_t* to, size_t max_size) {
 }
 
 size_t change_values(uint8_t* data, size_t size, size_t max_size, FuzzRandom& random) {
-  const std::string text = text_of_log(data, size);
+  const std::string text = text_of_log({data, data + size});
   for (int tries = 0; tries < 4 && !text.empty(); ++tries) {
     if (const size_t made = log_of_text(change_lines(text, random), data, max_size)) return made;
   }
@@ -80,6 +66,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
 extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t* first, size_t first_size, const uint8_t* second,
                                             size_t second_size, uint8_t* out, size_t max_size, unsigned seed) {
   FuzzRandom random(seed);
-  const std::string text = text_of_log(first, first_size), other = text_of_log(second, second_size);
+  const std::string text = text_of_log({first, first + first_size}),
+                    other = text_of_log({second, second + second_size});
   return text.empty() || other.empty() ? 0 : log_of_text(splice_lines(text, other, random), out, max_size);
 }

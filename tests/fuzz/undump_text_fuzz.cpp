@@ -1,6 +1,5 @@
 // Any bytes as the text of a log: undump makes a log of it or names the line that is wrong. What it made can be opened or is refused
 // with a reason, and its own text makes the same log again.
-#include "analyzer/output/log_text.h"
 #include "tests/fuzz/log_lines.h"
 #include "tests/golden/undump_log.h"
 
@@ -30,20 +29,11 @@ std::vector<uint8_t> log_of(const std::string& text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<uint8_t> log;
   if (!undump_log({reinterpret_cast<const char*>(data), size}, log).empty()) return 0;
-  const auto text_of = [](const std::vector<uint8_t>& bytes) {
-    const prof::analyzer::LogOpenResult opened = prof::analyzer::LogFile::from_memory(bytes, "fuzz");
-    std::string text;
-    if (!opened) return text;
-    prof::analyzer::Sink sink(&text);
-    prof::analyzer::write_log_text(*opened.log, sink, {});
-    sink.close();
-    return text;
-  };
-  const std::string text = text_of(log);
+  const std::string text = text_of_log(log);
   if (text.empty()) return 0;
   // Bytes that were given as such may spell a number in more of them than it takes: the text has its value.
-  const std::string again = text_of(log_of(text));
-  require(text_of(log_of(again)) == again, "what was read is not what was written", again);
+  const std::string again = text_of_log(log_of(text));
+  require(text_of_log(log_of(again)) == again, "what was read is not what was written", again);
   return 0;
 }
 
