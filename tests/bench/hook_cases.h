@@ -1,4 +1,4 @@
-// The cases of hook_bench: what is measured (hook_cases.cpp, in a process under libprof.so) and against which limits (hook_bench.cpp,
+// The cases of hook_bench: what is measured (hook_cases.cpp and library_cases.cpp, in a process under libprof.so) and against which limits (hook_bench.cpp,
 // the process that starts it).
 #pragma once
 
@@ -56,6 +56,7 @@ constexpr Case kCases[] = {
 
 // Measures the case and prints rows for people, and lines "#mean …" and so on for the process that started this one.
 int run_case(const Case& which);
+void bench_library(const Case& which);  // library_cases.cpp; all others are in hook_cases.cpp
 
 [[noreturn]] inline void fail(const char* what) {
   std::fprintf(stderr, "hook_bench: %s\n", what);
