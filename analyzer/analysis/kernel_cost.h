@@ -75,6 +75,7 @@ class KernelCosts {
   uint32_t library_call_of(const GpuOperation& operation) const;
   uint32_t claimed_by(uint32_t range);
   void mark_enclosing(uint32_t range);
+  void add_from_around(uint32_t call, OpNumbers& numbers);
   const NameWords& words_of(const GpuOperation& operation);
   void share_out(const std::vector<Claim>& claims, size_t first, size_t last);
   void give(const std::vector<Claim>& kernels, const OpNumbers& numbers, std::optional<uint64_t> flops,
