@@ -331,6 +331,12 @@ void KernelCosts::share_out(const std::vector<Claim>& claims, size_t first, size
     }
     return same;
   };
+  const auto help = [&](size_t main) {
+    for (const Claim& each : kernels) {
+      KernelCost& cost = cost_for(each.operation);
+      if (!cost.flops && !cost.bytes) cost.main = kernels[main].operation;
+    }
+  };
   const OpCost& cost = numbers.cost;
   if (cost.input_gradient != 0 && cost.weight_gradient != 0) {
     const size_t of_input = main_of(kernels, true, false), of_weight = main_of(kernels, false, true);
@@ -339,12 +345,14 @@ void KernelCosts::share_out(const std::vector<Claim>& claims, size_t first, size
            cost.bytes ? std::optional(*cost.bytes / 2) : std::nullopt);
       give(same_kernel(of_weight), numbers, cost.weight_gradient, cost.weight_gradient,
            cost.bytes ? std::optional(*cost.bytes - *cost.bytes / 2) : std::nullopt);
+      help(of_input);
       return;
     }
   }
   const size_t main = main_of(kernels, cost.weight_gradient == 0 && cost.input_gradient != 0,
                               cost.input_gradient == 0 && cost.weight_gradient != 0);
   give(same_kernel(main), numbers, cost.flops, cost.useful_flops, cost.bytes);
+  help(main);
 }
 
 }  // namespace prof::analyzer

@@ -20,6 +20,10 @@ class TraceText {
   TraceText& op(std::string_view name, int begin, int end, std::string_view arguments = "") {
     return event("cpu_op", name, begin, end, 11, fmt::format("\"External id\":{}{}", ++ids_, arguments));
   }
+  // An annotation of the program: record_function().
+  TraceText& range(std::string_view name, int begin, int end) {
+    return event("user_annotation", name, begin, end, 11, fmt::format("\"External id\":{}", ++ids_));
+  }
   TraceText& kernel(std::string_view name, int launched, int start, int end, int device = 0,
                     std::string_view arguments = "") {
     ++ids_;
