@@ -4,6 +4,7 @@
 #include "analyzer/analysis/repeated_launches.h"
 #include "analyzer/analysis/selected_operations.h"
 #include "analyzer/analysis/statistics.h"
+#include "analyzer/model/results.h"
 
 #include <fmt/format.h>
 
@@ -19,6 +20,7 @@ struct Bench {
   uint32_t range = kNone;         // row of Trace::ranges
   uint32_t own = kNone;           // row of Trace::operations: the program's own launch that was repeated
   std::vector<uint32_t> repeats;  // likewise, its repeats
+  uint64_t fills = 0;             // made again with it
 };
 
 std::vector<Bench> find_benches(const AnalysisInput& input) {
@@ -30,19 +32,34 @@ std::vector<Bench> find_benches(const AnalysisInput& input) {
   for_each_selected(
       input, [](StreamId) { return true; },
       [&](uint32_t row, const GpuOperation& operation) {
-        if (operation.kind() != GpuKind::Kernel || !operation.linked()) return;
+        if (operation.kind() == GpuKind::Copy || !operation.linked()) return;
         const HostEvent& launch = trace.host[operation.launch];
         const uint32_t range = repeated.range_at_or_behind(launch);
         if (range == kNone) return;
         Bench& bench =
             *std::find_if(benches.begin(), benches.end(), [&](const Bench& each) { return each.range == range; });
-        if (launch.begin_ns >= trace.ranges[range].begin_ns) {
+        const bool inside = launch.begin_ns >= trace.ranges[range].begin_ns;
+        if (operation.kind() == GpuKind::Fill) {
+          bench.fills += inside ? 1 : 0;
+        } else if (inside) {
           bench.repeats.push_back(row);
         } else if (bench.own == kNone || trace.host[trace.operations[bench.own].launch].begin_ns < launch.begin_ns) {
           bench.own = row;  // the last one of its thread before the repeats
         }
       });
   return benches;
+}
+
+// Of the call that ended the repeats of a launch, "cuLaunchKernel answered 700 (CUDA_ERROR_ILLEGAL_ADDRESS)"; "" where all were made.
+std::string refusal_of(const Trace& trace, const Range& range) {
+  const Rows rows = trace.threads[index(range.thread)].host;
+  for (uint32_t row = rows.first; row < rows.last; ++row) {
+    const HostEvent& call = trace.host[row];
+    if (call.begin_ns < range.begin_ns || call.begin_ns >= range.end_ns || !is_failure(call.result())) continue;
+    const std::string_view api = trace.api_name(call), error = result_name(call.result(), api);
+    return fmt::format("{} answered {}{}", api, call.result(), error.empty() ? "" : fmt::format(" ({})", error));
+  }
+  return "";
 }
 
 void add_launch_columns(Table& table) {
@@ -116,6 +133,15 @@ Table report_bench_kernel(const AnalysisInput& input) {
     shorter += sums.above_peak || much_shorter ? 1 : 0;
   }
   table.notes.insert(table.notes.end(), peaks.notes.begin(), peaks.notes.end());
+  for (const Bench& bench : benches) {
+    const Range& range = trace.ranges[bench.range];
+    const std::string what(trace.text(trace.labels[index(range.label)].text));
+    if (const std::string refusal = refusal_of(trace, range); !refusal.empty())
+      table.notes.push_back(fmt::format("{}: ended behind {} repeats: {}", what, bench.repeats.size(), refusal));
+    if (bench.fills != 0)
+      table.notes.push_back(
+          fmt::format("{}: the fills in front of the launch were made again with it: {}", what, bench.fills));
+  }
   if (benches.empty())
     table.notes.push_back(
         "no launch was repeated: prof record --repeat-kernel NAME=100 --assume-idempotent -- PROGRAM");

@@ -289,11 +289,30 @@ void KernelCosts::give(const std::vector<Claim>& kernels, const OpNumbers& numbe
   }
 }
 
+// A library call knows neither the mask of an attention nor what of a fused plan moves; the operator that made the call may, if it is the
+// same work: as many FLOPs.
+void KernelCosts::add_from_around(uint32_t call, OpNumbers& numbers) {
+  if (!numbers.cost.flops || (numbers.cost.useful_flops && numbers.cost.bytes)) return;
+  const uint32_t op = claimed_by(trace_.ranges[call].parent);
+  if (op == kNone) return;
+  const OpNumbers& around = numbers_of(trace_.ranges[op]);
+  if (around.cost.flops != numbers.cost.flops) return;
+  if (!numbers.cost.useful_flops) {
+    numbers.cost.useful_flops = around.cost.useful_flops;
+    numbers.cost.causal = around.cost.causal, numbers.cost.no_useful = around.cost.no_useful;
+  }
+  if (!numbers.cost.bytes) {
+    numbers.cost.bytes = around.cost.bytes, numbers.cost.no_bytes = around.cost.no_bytes;
+    numbers.bytes_source = around.bytes_source;
+  }
+}
+
 void KernelCosts::share_out(const std::vector<Claim>& claims, size_t first, size_t last) {
   const std::vector<Claim> kernels(claims.begin() + static_cast<ptrdiff_t>(first),
                                    claims.begin() + static_cast<ptrdiff_t>(last));
   const uint32_t op = kernels.front().op;
-  const OpNumbers numbers = numbers_of(trace_.ranges[op]);
+  OpNumbers numbers = numbers_of(trace_.ranges[op]);
+  if (library_.is_call(trace_.ranges[op])) add_from_around(op, numbers);
   const bool inside = numbers.cost.flops && encloses_[op];
   for (const Claim& each : kernels) {
     KernelCost& cost = cost_for(each.operation);
@@ -312,6 +331,12 @@ void KernelCosts::share_out(const std::vector<Claim>& claims, size_t first, size
     }
     return same;
   };
+  const auto help = [&](size_t main) {
+    for (const Claim& each : kernels) {
+      KernelCost& cost = cost_for(each.operation);
+      if (!cost.flops && !cost.bytes) cost.main = kernels[main].operation;
+    }
+  };
   const OpCost& cost = numbers.cost;
   if (cost.input_gradient != 0 && cost.weight_gradient != 0) {
     const size_t of_input = main_of(kernels, true, false), of_weight = main_of(kernels, false, true);
@@ -320,12 +345,14 @@ void KernelCosts::share_out(const std::vector<Claim>& claims, size_t first, size
            cost.bytes ? std::optional(*cost.bytes / 2) : std::nullopt);
       give(same_kernel(of_weight), numbers, cost.weight_gradient, cost.weight_gradient,
            cost.bytes ? std::optional(*cost.bytes - *cost.bytes / 2) : std::nullopt);
+      help(of_input);
       return;
     }
   }
   const size_t main = main_of(kernels, cost.weight_gradient == 0 && cost.input_gradient != 0,
                               cost.input_gradient == 0 && cost.weight_gradient != 0);
   give(same_kernel(main), numbers, cost.flops, cost.useful_flops, cost.bytes);
+  help(main);
 }
 
 }  // namespace prof::analyzer

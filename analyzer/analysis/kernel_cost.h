@@ -26,7 +26,8 @@ struct KernelCost {
   std::optional<uint64_t> flops, useful_flops, bytes;
   std::optional<uint64_t> nominal_flops;  // where `flops` are counted: what the call or operator has to do
   uint32_t op = kNone;                    // row of Trace::ranges: the operator or library call that has the cost
-  std::optional<PeakType> peak;           // what the FLOPs are compared with
+  uint32_t main = kNone;         // row of Trace::operations: the kernel that this one helps, with all of the cost
+  std::optional<PeakType> peak;  // what the FLOPs are compared with
   DataType type = DataType::Unknown;
   bool assumed = false;  // the type is the user's, the trace has none
   bool causal = false;   // attention with a causal mask: useful FLOPs are fewer
@@ -75,6 +76,7 @@ class KernelCosts {
   uint32_t library_call_of(const GpuOperation& operation) const;
   uint32_t claimed_by(uint32_t range);
   void mark_enclosing(uint32_t range);
+  void add_from_around(uint32_t call, OpNumbers& numbers);
   const NameWords& words_of(const GpuOperation& operation);
   void share_out(const std::vector<Claim>& claims, size_t first, size_t last);
   void give(const std::vector<Claim>& kernels, const OpNumbers& numbers, std::optional<uint64_t> flops,

@@ -38,6 +38,20 @@ const ElementType* element_type(std::string_view name) {
   return found == std::end(kElementTypes) ? nullptr : found;
 }
 
+std::optional<Shape> sizes_of(std::string_view text) {
+  Shape sizes;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('x'), text.size());
+    uint64_t size = 0;
+    const auto [at, error] = std::from_chars(text.data(), text.data() + end, size);
+    if (error != std::errc() || at != text.data() + end || end == 0) return std::nullopt;
+    sizes.push_back(size);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  if (sizes.empty()) return std::nullopt;
+  return sizes;
+}
+
 std::optional<PeakType> peak_type(DataType elements, std::string_view compute, std::string_view math) {
   if (compute.find("emulated") != std::string_view::npos || math == "bf16x9" || math == "fp64_fixedpoint")
     return std::nullopt;  // several products of a smaller type each

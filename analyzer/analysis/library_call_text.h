@@ -70,6 +70,9 @@ struct ElementType {
 // Null: a type that is not known.
 const ElementType* element_type(std::string_view name);
 
+// "8x16x32x32"; nothing if anything in it is no number.
+std::optional<Shape> sizes_of(std::string_view text);
+
 // What the tensor cores may multiply in, by the type of the elements and by what the call or the handle allows.
 std::optional<PeakType> peak_type(DataType elements, std::string_view compute, std::string_view math);
 // Vector units, by the type of the elements.
@@ -82,5 +85,8 @@ LibraryCost gemm_cost(const CallArguments& call);
 LibraryCost vector_product_cost(const CallArguments& call);
 LibraryCost symmetric_cost(const CallArguments& call);    // one operand is symmetric or triangular
 LibraryCost rank_update_cost(const CallArguments& call);  // the result is symmetric
+
+// Convolutions, products and attentions of cuDNN, one or all those of a plan: library_cost_dnn.cpp.
+LibraryCost plan_cost(const CallArguments& call);
 
 }  // namespace prof::analyzer

@@ -2,80 +2,11 @@
 
 #include "analyzer/analysis/library_call_text.h"
 
-#include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace prof::analyzer {
 
 namespace {
-
-// "8x16x32x32"; nothing if anything in it is no number.
-std::optional<Shape> sizes_of(std::string_view text) {
-  Shape sizes;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('x'), text.size());
-    uint64_t size = 0;
-    const auto [at, error] = std::from_chars(text.data(), text.data() + end, size);
-    if (error != std::errc() || at != text.data() + end || end == 0) return std::nullopt;
-    sizes.push_back(size);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  if (sizes.empty()) return std::nullopt;
-  return sizes;
-}
-
-// A convolution and its gradients: 2·∏y·∏w without the first of w's sizes, the output channels; the second is the input channels of one
-// group. matmul: 2·∏y·k, k the last size of x. Bytes: of its three tensors.
-LibraryCost product_cost(const CallArguments& product) {
-  LibraryCost result;
-  result.cost.no_flops = result.cost.no_bytes = NoCost::NoShapes;
-  const std::optional<Shape> x = sizes_of(product.value("x")), w = sizes_of(product.value("w")),
-                             y = sizes_of(product.value("y"));
-  const ElementType *const a = element_type(product.value("A")), *const b = element_type(product.value("B")),
-                           *const c = element_type(product.value("C"));
-  if (!x || !w || !y || a == nullptr || b == nullptr || c == nullptr) return result;
-  const bool matmul = product.value("op") == "matmul";
-  const bool same_rank = x->size() == w->size() && x->size() == y->size() && x->size() >= (matmul ? 2u : 3u);
-  if (!same_rank || (matmul ? x->back() != (*w)[w->size() - 2] : (*y)[1] != w->front())) {
-    result.cost.no_flops = result.cost.no_bytes = NoCost::Misfit;
-    return result;
-  }
-  const uint64_t each = matmul ? x->back() : elements_of(Shape(w->begin() + 1, w->end()));
-  result.cost.type = a->type;
-  set_matrix_cost(result.cost, times(2, times(elements_of(*y), each)), 0);
-  result.peak = peak_type(a->type, {}, {});
-  result.math_unknown = a->type == DataType::Fp32;
-  result.cost.bytes = plus(times(elements_of(*x), a->bits / 8),
-                           plus(times(elements_of(*w), b->bits / 8), times(elements_of(*y), c->bits / 8)));
-  result.cost.no_bytes = NoCost::None;
-  return result;
-}
-
-// The products of a plan, as those of an attention: their sum, or nothing where one of them has no number.
-LibraryCost plan(const CallArguments& call) {
-  LibraryCost result;
-  for (const CallArguments& product : call.split("op")) {
-    const LibraryCost each = product_cost(product);
-    if (!each.cost.flops) return each;
-    if (!result.cost.flops) {
-      result = each;
-      continue;
-    }
-    result.cost.flops = result.cost.useful_flops = plus(*result.cost.flops, *each.cost.flops);
-    if (each.peak != result.peak) result.peak.reset();  // a part of them in another type
-    result.math_unknown = result.math_unknown || each.math_unknown;
-  }
-  if (call.value("operations") != "1") {  // of what is fused some stays on the chip
-    result.cost.bytes.reset();
-    result.cost.no_bytes = NoCost::NoFormula;
-  }
-  if (result.cost.flops == UINT64_MAX || result.cost.bytes == UINT64_MAX) {
-    result.cost = no_cost(NoCost::Misfit);
-    result.cost.known = false;
-  }
-  return result;
-}
 
 // A Fourier transform of N points: 5·N·log2(N), of real numbers half of it, the convention of FFTW's benchmark for comparing algorithms
 // that take different numbers. Between real and complex numbers about half of the last dimension is stored.
@@ -183,7 +114,7 @@ std::optional<LibraryCost> library_cost(std::string_view text) {
   if (!call.value("uplo").empty()) return rank_update_cost(call);
   if (!call.value("transa").empty()) return gemm_cost(call);
   if (!call.value("trans").empty()) return vector_product_cost(call);
-  if (!call.value("w").empty()) return plan(call);
+  if (!call.value("w").empty()) return plan_cost(call);
   if (!call.value("points").empty()) return transform(call);
   if (!call.value("count").empty()) return collective(call);
   return LibraryCost{};

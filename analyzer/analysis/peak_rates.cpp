@@ -67,20 +67,30 @@ double peak_flops(const DevicePeaks& device, PeakType type) {
   return device.peak(type) * 1e12;
 }
 
+IdealTime ideal_time(const KernelCost& cost, const DevicePeaks& device) {
+  IdealTime ideal;
+  const double peak = cost.flops && cost.peak ? peak_flops(device, *cost.peak) : 0;
+  if (peak > 0) ideal.compute_ns = static_cast<double>(*cost.flops) / peak * 1e9;
+  if (cost.bytes && device.bandwidth_gbs > 0)
+    ideal.memory_ns = static_cast<double>(*cost.bytes) / device.bandwidth_gbs;  // 10^9 bytes a second are bytes a ns
+  // FLOPs without a peak may take longer than the bytes.
+  ideal.known = ideal.longer_ns() > 0 && (cost.flops.value_or(0) == 0 || ideal.compute_ns > 0);
+  return ideal;
+}
+
 void PeakSums::add(const KernelCost& cost, int64_t duration_ns, const DevicePeaks& device) {
   ++count;
   total_ns += duration_ns;
   const auto ns = static_cast<double>(duration_ns);
-  double compute_ns = 0, memory_ns = 0;
+  const IdealTime ideal = ideal_time(cost, device);
+  const auto& [compute_ns, memory_ns, has_ideal] = ideal;
   if (cost.flops) {
     ++with_flops;
     flops += static_cast<double>(*cost.flops);
     flops_ns += duration_ns;
     sources |= 1u << static_cast<unsigned>(cost.flops_source);
-    const double peak = cost.peak ? peak_flops(device, *cost.peak) : 0;
     if (cost.peak) peaks |= 1u << static_cast<unsigned>(*cost.peak);
-    if (peak > 0) {
-      compute_ns = static_cast<double>(*cost.flops) / peak * 1e9;
+    if (cost.peak && peak_flops(device, *cost.peak) > 0) {
       flops_at_peak_ns += compute_ns;
       flops_with_peak_ns += duration_ns, flops_with_peak += static_cast<double>(*cost.flops);
     } else if (device.known() && *cost.flops != 0) {
@@ -102,7 +112,6 @@ void PeakSums::add(const KernelCost& cost, int64_t duration_ns, const DevicePeak
     bytes_ns += duration_ns;
     sources |= 1u << static_cast<unsigned>(cost.bytes_source);
     if (device.bandwidth_gbs > 0) {
-      memory_ns = static_cast<double>(*cost.bytes) / device.bandwidth_gbs;  // 10^9 bytes a second are bytes a ns
       bytes_at_peak_ns += memory_ns;
       bytes_with_peak_ns += duration_ns;
     }
@@ -110,9 +119,8 @@ void PeakSums::add(const KernelCost& cost, int64_t duration_ns, const DevicePeak
     ++missing_bytes[static_cast<size_t>(cost.no_bytes)];
   }
   if (cost.flops || cost.bytes) types |= 1u << static_cast<unsigned>(cost.type), assumed = assumed || cost.assumed;
-  const double longer_ns = std::max(compute_ns, memory_ns);
-  const bool unknown = cost.flops.value_or(0) != 0 && compute_ns == 0;  // may take longer than the bytes
-  if (longer_ns > 0 && !unknown) {
+  if (has_ideal) {
+    const double longer_ns = ideal.longer_ns();
     ideal_ns += longer_ns;
     with_ideal_ns += duration_ns, judged_ns += duration_ns;
     if (is_launch_bound(longer_ns, ns)) launch_bound_ns += duration_ns;
@@ -141,11 +149,11 @@ void PeakSums::add_all(const PeakSums& other) {
   }
 }
 
-void PeakSums::over(int64_t ns) {
-  for (int64_t* const time :
-       {&flops_ns, &useful_ns, &bytes_ns, &flops_with_peak_ns, &bytes_with_peak_ns, &with_ideal_ns}) {
+void PeakSums::over(int64_t ns, int64_t with_ideal) {
+  for (int64_t* const time : {&flops_ns, &useful_ns, &bytes_ns, &flops_with_peak_ns, &bytes_with_peak_ns}) {
     if (*time != 0) *time = ns;
   }
+  total_ns = ns, with_ideal_ns = with_ideal;
 }
 
 // FLOPs a nanosecond are 10^9 a second.

@@ -24,6 +24,16 @@ PeaksOfDevices peaks_of_devices(const AnalysisInput& input);
 // The peak a kernel's FLOPs are compared with; 0: none is known. Double precision without matrix units: the ordinary ones.
 double peak_flops(const DevicePeaks& device, PeakType type);
 
+// What a launch takes at the peaks of its device. Neither is longer than 0 where its number or the peak is not known.
+struct IdealTime {
+  double compute_ns = 0, memory_ns = 0;
+  bool known =
+      false;  // the longer of both is the least that the launch can take: not where it has FLOPs without a peak, or no numbers
+
+  double longer_ns() const { return compute_ns > memory_ns ? compute_ns : memory_ns; }
+};
+IdealTime ideal_time(const KernelCost& cost, const DevicePeaks& device);
+
 struct PeakSums {
   uint64_t count = 0, with_flops = 0, with_useful = 0, with_bytes = 0, causal = 0;
   uint64_t without_peak = 0;  // of those with FLOPs, on a device whose peaks are known: none of their type
@@ -47,8 +57,10 @@ struct PeakSums {
 
   void add(const KernelCost& cost, int64_t duration_ns, const DevicePeaks& device);
   void add_all(const PeakSums& other);
-  // Rates over another time than the launches' own: of operators and ranges, the union of all that ran for them.
-  void over(int64_t ns);
+  // Over another time than the launches' own: of operators and ranges the union of all that ran for them, and of what of it has an ideal time or
+  // helps what has.
+  void over(int64_t ns, int64_t with_ideal);
+  int64_t unknown_ns() const { return total_ns - with_ideal_ns; }
 
   // Nothing: not known, or no time.
   std::optional<double> tera_flops() const;

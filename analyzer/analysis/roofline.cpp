@@ -109,6 +109,22 @@ std::optional<int64_t> lost_ns_of(const PeakSums& sums) {
   return std::max<int64_t>(0, sums.with_ideal_ns - std::llround(sums.ideal_ns));
 }
 
+// Of operators and ranges: what ran for each, and what of it has an ideal time or helps what has.
+class UnionTimes {
+ public:
+  void add(size_t at, const GpuOperation& operation, bool has_ideal) {
+    if (all_.size() <= at) all_.resize(at + 1), with_ideal_.resize(at + 1);
+    all_[at].add(operation.start_ns, operation.end_ns);
+    if (has_ideal) with_ideal_[at].add(operation.start_ns, operation.end_ns);
+  }
+  void give(size_t at, PeakSums& sums) {
+    if (at < all_.size()) sums.over(all_[at].take().length_ns(), with_ideal_[at].take().length_ns());
+  }
+
+ private:
+  std::vector<IntervalCollector> all_, with_ideal_;
+};
+
 void judge(RoofPoint& point, const DevicePeaks& device) {
   const PeakSums& sums = point.sums;
   point.lost_ns = lost_ns_of(sums);
@@ -153,7 +169,7 @@ Roofline roofline(const AnalysisInput& input, Estimates& estimates) {
   Roofline answer;
   answer.peaks = peaks_of_devices(input);
   if (!costs.remedy().empty()) answer.peaks.notes.emplace_back(costs.remedy());
-  std::vector<IntervalCollector> times, outermost_times;
+  UnionTimes times, outermost_times;
   const std::vector<bool> is_range = group == RoofGroup::Range ? labels_of_ranges(trace) : std::vector<bool>();
   RoofRows rows(answer.points);
   std::vector<uint32_t> found;
@@ -173,26 +189,29 @@ Roofline roofline(const AnalysisInput& input, Estimates& estimates) {
         } else {
           found.push_back(rows.of(device, names.of(row, operation)));
         }
-        times.resize(answer.points.size());
+        const KernelCost& cost = costs.of(row);
+        const DevicePeaks& peaks = answer.peaks.of_device[device];
+        const bool has_ideal =
+            group != RoofGroup::Kernel &&
+            (ideal_time(cost, peaks).known || (cost.main != kNone && ideal_time(costs.of(cost.main), peaks).known));
         for (const uint32_t at : found) {
-          answer.points[at].sums.add(costs.of(row), operation.duration_ns(), answer.peaks.of_device[device]);
-          times[at].add(operation.start_ns, operation.end_ns);
+          answer.points[at].sums.add(cost, operation.duration_ns(), peaks);
+          if (group != RoofGroup::Kernel) times.add(at, operation, has_ideal);
           estimates.add(operation, at);
         }
         if (group != RoofGroup::Range) return;
-        answer.outermost.resize(answer.points.size()), outermost_times.resize(answer.points.size());
-        answer.outermost[found.back()].add(costs.of(row), operation.duration_ns(), answer.peaks.of_device[device]);
-        outermost_times[found.back()].add(operation.start_ns, operation.end_ns);
+        answer.outermost.resize(answer.points.size());
+        answer.outermost[found.back()].add(cost, operation.duration_ns(), peaks);
+        outermost_times.add(found.back(), operation, has_ideal);
       });
   for (size_t i = 0; i < answer.points.size(); ++i) {
     RoofPoint& point = answer.points[i];
-    point.time_ns = group == RoofGroup::Kernel ? point.sums.total_ns : times[i].take().length_ns();
-    if (group != RoofGroup::Kernel) point.sums.over(point.time_ns);
+    times.give(i, point.sums);
     judge(point, answer.peaks.of_device[point.device]);
   }
-  for (size_t i = 0; i < answer.outermost.size(); ++i) answer.outermost[i].over(outermost_times[i].take().length_ns());
+  for (size_t i = 0; i < answer.outermost.size(); ++i) outermost_times.give(i, answer.outermost[i]);
   std::stable_sort(answer.points.begin(), answer.points.end(), [](const RoofPoint& a, const RoofPoint& b) {
-    return std::tuple(a.lost_ns.value_or(-1), a.time_ns) > std::tuple(b.lost_ns.value_or(-1), b.time_ns);
+    return std::tuple(a.lost_ns.value_or(-1), a.sums.total_ns) > std::tuple(b.lost_ns.value_or(-1), b.sums.total_ns);
   });
   return answer;
 }
@@ -215,6 +234,7 @@ Table report_roofline(const AnalysisInput& input) {
   table.add_column("Of bandwidth (%)", "bandwidth_percent", CellType::Real, 2);
   table.add_column("Bound", "bound", CellType::Text);
   table.add_column("Lost", "lost", CellType::Nanoseconds);
+  table.add_column("Unknown", "unknown", CellType::Nanoseconds);
   table.add_column("Type", "type", CellType::Text);
   table.add_column("From", "from", CellType::Text);
   table.add_column("Note", "note", CellType::Text);
@@ -230,12 +250,13 @@ Table report_roofline(const AnalysisInput& input) {
     Table::Row row = table.row();
     const auto real = [&](std::optional<double> value) { value ? row.add(*value) : row.empty(); };
     const auto text = [&](std::string_view value) { value.empty() ? row.empty() : row.add(value); };
-    row.add(trace.processes[index(device.process)].pid).add(device.ordinal).add(sums.count).add(point.time_ns);
+    row.add(trace.processes[index(device.process)].pid).add(device.ordinal).add(sums.count).add(sums.total_ns);
     estimates.add_cells(row, point.number);
     real(sums.intensity()), real(sums.tera_flops()), real(point.attainable_tera), real(sums.giga_bytes());
     real(sums.flops_percent()), real(sums.bytes_percent());
     text(roof_bound_name(point.bound));
     point.lost_ns ? row.add(*point.lost_ns) : row.empty();
+    row.add(sums.unknown_ns());
     text(sums.type_text()), text(sums.source_text()), text(point.note), text(point.name);
     if (answer.outermost.empty()) add(sums, point.lost_ns);
   }
@@ -247,8 +268,11 @@ Table report_roofline(const AnalysisInput& input) {
   table.notes.insert(table.notes.end(), answer.peaks.notes.begin(), answer.peaks.notes.end());
   if (!answer.outermost.empty())
     table.notes.emplace_back("a range has what ran for the ranges inside it too: rows do not add up");
-  table.notes.push_back(fmt::format("lost {} of the {} of kernels with numbers; {} of kernels in all",
-                                    scaled_time(lost_ns), scaled_time(judged_ns), scaled_time(total_ns)));
+  table.notes.push_back(
+      fmt::format("lost {} of the {} that have an ideal time, {:.1f} % of {}; the rest is unknown",
+                  scaled_time(lost_ns), scaled_time(judged_ns),
+                  total_ns == 0 ? 0.0 : 100.0 * static_cast<double>(judged_ns) / static_cast<double>(total_ns),
+                  scaled_time(total_ns)));
   return table;
 }
 

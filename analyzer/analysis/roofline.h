@@ -23,12 +23,10 @@ struct RoofPoint {
   std::string name;
   uint32_t device = 0;  // DeviceId
   uint32_t number = 0;  // of its group in the estimates
-  PeakSums sums;
-  // Of kernels the sum of their durations; of operators and ranges the union of what ran for them, helpers too.
-  int64_t time_ns = 0;
+  PeakSums sums;        // times of operators and ranges are unions of what ran for them, helpers too
   RoofBound bound = RoofBound::Unknown;
   std::optional<double> attainable_tera;  // the roof at its intensity
-  std::optional<int64_t> lost_ns;         // time above the ideal, of what has an ideal
+  std::optional<int64_t> lost_ns;         // time above the ideal, of what has an ideal or helps what has
   std::string note;                       // what the reader should know beside the numbers
 };
 

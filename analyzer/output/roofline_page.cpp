@@ -113,7 +113,7 @@ void draw_roofs(const DevicePeaks& device, const std::vector<PeakType>& types, c
 std::string tip(const RoofPoint& point) {
   const PeakSums& sums = point.sums;
   std::string text = in_html(point.name);
-  text += fmt::format("&#10;{} kernels, {}", sums.count, scaled_time(point.time_ns));
+  text += fmt::format("&#10;{} kernels, {}", sums.count, scaled_time(point.sums.total_ns));
   const auto add = [&](std::string_view what, std::optional<double> value, std::string_view unit) {
     if (value) text += fmt::format("&#10;{} {} {}", what, number(*value), unit);
   };
@@ -123,6 +123,7 @@ std::string tip(const RoofPoint& point) {
   add("intensity", sums.intensity(), "FLOP/byte");
   if (point.bound != RoofBound::Unknown) text += fmt::format("&#10;bound by {}", roof_bound_name(point.bound));
   if (point.lost_ns) text += fmt::format("&#10;lost {}", scaled_time(*point.lost_ns));
+  if (sums.unknown_ns() != 0) text += fmt::format("&#10;without an ideal time {}", scaled_time(sums.unknown_ns()));
   if (const std::string from = sums.source_text(); !from.empty()) text += "&#10;from " + from;
   if (!point.note.empty()) text += "&#10;" + in_html(point.note);
   return text;
@@ -135,7 +136,7 @@ std::string svg_of(const DevicePeaks& device, const std::vector<const RoofPoint*
   for (const RoofPoint* point : points) {
     intensities.add(*point->sums.intensity()), rates.add(*point->sums.tera_flops());
     used |= point->sums.peaks;
-    longest_ns = std::max(longest_ns, point->time_ns);
+    longest_ns = std::max(longest_ns, point->sums.total_ns);
   }
   std::vector<PeakType> types;
   for (size_t type = 0; type < kPeakTypes; ++type) {
@@ -157,10 +158,10 @@ std::string svg_of(const DevicePeaks& device, const std::vector<const RoofPoint*
   // Large ones first, so that small ones can be pointed at.
   std::vector<const RoofPoint*> by_time = points;
   std::stable_sort(by_time.begin(), by_time.end(),
-                   [](const RoofPoint* a, const RoofPoint* b) { return a->time_ns > b->time_ns; });
+                   [](const RoofPoint* a, const RoofPoint* b) { return a->sums.total_ns > b->sums.total_ns; });
   for (const RoofPoint* point : by_time) {
     const double radius =
-        std::max(3.0, 28 * std::sqrt(static_cast<double>(point->time_ns) / static_cast<double>(longest_ns)));
+        std::max(3.0, 28 * std::sqrt(static_cast<double>(point->sums.total_ns) / static_cast<double>(longest_ns)));
     svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" fill=\"{}\"><title>{}</title></circle>\n",
                        x.at(*point->sums.intensity()), y.at(*point->sums.tera_flops()), radius, color_of(point->bound),
                        tip(*point));
@@ -179,7 +180,7 @@ std::vector<Picture> pictures_of(const Roofline& roofline) {
   for (uint32_t d = 0; d < pictures.size(); ++d) pictures[d].device = d;
   for (const RoofPoint& point : roofline.points) {
     Picture& picture = pictures[point.device];
-    picture.time_ns = add_times(picture.time_ns, point.time_ns);
+    picture.time_ns = add_times(picture.time_ns, point.sums.total_ns);
     (is_drawn(point) ? picture.drawn : picture.others).push_back(&point);
   }
   std::erase_if(pictures, [](const Picture& p) { return p.drawn.empty() && p.others.empty(); });
@@ -198,7 +199,7 @@ std::string rows_of(const std::vector<const RoofPoint*>& points) {
     const std::optional<double> rate = point.sums.giga_bytes(), percent = point.sums.bytes_percent();
     html += fmt::format(
         "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-        scaled_time(point.time_ns), rate ? number(*rate) : "", percent ? fmt::format("{:.1f} %", *percent) : "",
+        scaled_time(point.sums.total_ns), rate ? number(*rate) : "", percent ? fmt::format("{:.1f} %", *percent) : "",
         roof_bound_name(point.bound), point.lost_ns ? scaled_time(*point.lost_ns) : "", point.sums.source_text(),
         in_html(point.note), in_html(point.name));
   }

@@ -8,11 +8,13 @@
 #include "preload/intercept/api.h"
 #include "preload/intercept/record_arguments.h"
 #include "preload/intercept/record_call.h"
+#include "preload/intercept/repeated_call.h"
 #include "preload/runtime/recorder.h"
 #include "preload/runtime/repeats.h"
 #include "preload/runtime/triggers.h"
 
 #include <cerrno>
+#include <utility>
 
 namespace prof::preload {
 
@@ -41,6 +43,13 @@ concept Repeatable = requires {
   Topic::kRepeatable;
 };
 
+// What a library may put back for a kernel that comes behind it, and is made again with that.
+template <class Topic>
+concept MadeAgain = requires {
+  Topic::kMadeAgain;
+}
+&&Topic::kMadeAgain;
+
 // What must be known of a call also where it is not recorded.
 template <class Topic>
 concept AroundReal = requires {
@@ -57,8 +66,14 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
     if constexpr (Topic::kNeedsGpuActivity) {
       if (__atomic_load_n(&g_gpu_activity_tried, __ATOMIC_RELAXED) == 0) [[unlikely]] {
         prepare_gpu_activity(CountsAsLaunch<Topic>);
-        if constexpr (Repeatable<Topic>) {
-          if (awaits_repeated_kernel()) return call_and_repeat(args...);
+        if (awaits_repeated_kernel()) {
+          if constexpr (Repeatable<Topic>) {
+            return call_and_repeat(args...);
+          } else if constexpr (MadeAgain<Topic>) {
+            return call_and_keep(args...);
+          } else {
+            forget_fills();
+          }
         }
         if constexpr (CountsAsLaunch<Topic>) {
           if (counters_on()) return call_measured(args...);
@@ -137,14 +152,43 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
   __attribute__((noinline, cold)) static CUresult call_and_repeat(Args... args) {
     const uint32_t times = Row<api>::Topic::template repeats<Row<api>::kNullStream>(args...);
     const CUresult result = call(args...);
-    if (times != 0 && result == CUDA_SUCCESS) {
-      const RepeatRange range;
-      uint32_t made = 0;
-      while (made < times && call(args...) == CUDA_SUCCESS) ++made;
-      count(format::Counter::launches_repeated, made);
+    if (times != 0 && result == CUDA_SUCCESS) repeat(times, ForRepeat<Args>(args)...);
+    repeat_is_over();
+    return result;
+  }
+
+  // Each behind the fills that stood before the program's own.
+  static void repeat(uint32_t times, const ForRepeat<Args>&... each) {
+    const RepeatRange range;
+    uint32_t made = 0, fills = 0;
+    CUresult result = CUDA_SUCCESS;
+    while (made < times) {
+      result = static_cast<CUresult>(make_fills_again(fills));
+      if (result == CUDA_SUCCESS) result = call(each.get()...);
+      if (result != CUDA_SUCCESS) break;
+      ++made;
+    }
+    count(format::Counter::launches_repeated, made + fills);
+    if (made < times) repeating_failed(made + 1, times, result);
+  }
+
+  __attribute__((noinline, cold)) static CUresult call_and_keep(
+      Args... args) requires MadeAgain<typename Row<api>::Topic> {
+    using Topic = typename Row<api>::Topic;
+    begin_fill();
+    const CUresult result = call(args...);
+    forget_fills_of_others(Topic::stream(args...), static_cast<uint32_t>(Row<api>::kNullStream));
+    if (result == CUDA_SUCCESS && Topic::template is_queued<Row<api>::kNullStream>(args...)) {
+      keep_fill({again, {word_of(args)...}}, Topic::stream(args...), static_cast<uint32_t>(Row<api>::kNullStream));
+    } else {
+      forget_fills();
     }
     repeat_is_over();
     return result;
+  }
+  static int again(const uint64_t* words) { return again(words, std::index_sequence_for<Args...>{}); }
+  template <size_t... at> static int again(const uint64_t* words, std::index_sequence<at...>) {
+    return call(from_word<Args>(words[at])...);
   }
 };
 

@@ -27,6 +27,10 @@ void take_tensor(const void* descriptor, PlanOperation operation, PlanTensor Pla
   to->*place = known != nullptr ? known->x : PlanTensor{};
 }
 
+void take_pages(const void* descriptor) {
+  if (PlanProduct* const to = g_described.find_or_make(descriptor); to != nullptr) to->paged = true;
+}
+
 // The products among the operations of a graph: all of them or none, for some would be too few FLOPs.
 void take_operations(const void* descriptor, int64_t count, const void* elements) {
   Plan* const to = g_plans.find_or_make(descriptor);
@@ -37,7 +41,11 @@ void take_operations(const void* descriptor, int64_t count, const void* elements
   for (int64_t i = 0; i < count; ++i) {
     const PlanProduct* const operation = g_described.find(element(elements, i));
     if (operation == nullptr || operation->operation == PlanOperation::None) continue;
-    if (products < Plan::kMostProducts) to->products[products] = *operation;
+    if (products < Plan::kMostProducts) {
+      PlanProduct& product = to->products[products];
+      product = *operation;
+      if (product.paged) product.w.rank = product.v.rank = 0;
+    }
     ++products;
   }
   to->count = static_cast<uint8_t>(products <= Plan::kMostProducts ? products : 0);
@@ -111,6 +119,16 @@ void plan_attribute_set(const void* descriptor, uint32_t name, int64_t count, co
     case kMatMulA: return take_tensor(descriptor, MatMul, &Product::x, first);
     case kMatMulB: return take_tensor(descriptor, MatMul, &Product::w, first);
     case kMatMulC: return take_tensor(descriptor, MatMul, &Product::y, first);
+    case kAttentionQ: return take_tensor(descriptor, Attention, &Product::x, first);
+    case kAttentionK: return take_tensor(descriptor, Attention, &Product::w, first);
+    case kAttentionV: return take_tensor(descriptor, Attention, &Product::v, first);
+    case kAttentionO: return take_tensor(descriptor, Attention, &Product::y, first);
+    case kAttentionPagesK:
+    case kAttentionPagesV: return take_pages(descriptor);
+    case kAttentionGradientQ: return take_tensor(descriptor, AttentionGradient, &Product::x, first);
+    case kAttentionGradientK: return take_tensor(descriptor, AttentionGradient, &Product::w, first);
+    case kAttentionGradientV: return take_tensor(descriptor, AttentionGradient, &Product::v, first);
+    case kAttentionGradientO: return take_tensor(descriptor, AttentionGradient, &Product::y, first);
     case kGraphOperations: return take_operations(descriptor, count, elements);
     case kEngineIndex: return take_engine(descriptor, elements);
     case kEngineGraph: return take_graph(descriptor, first);

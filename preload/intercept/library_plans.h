@@ -30,7 +30,17 @@ enum PlanAttribute : uint32_t {
   kEngineIndex = 1301,
   kMatMulA = 1520,
   kMatMulB = 1521,
-  kMatMulC = 1522
+  kMatMulC = 1522,
+  kAttentionQ = 2800,  // an attention as one operation: cuDNN 9.13 and newer, its gradient 9.17
+  kAttentionK = 2801,
+  kAttentionV = 2802,
+  kAttentionO = 2803,
+  kAttentionPagesK = 2807,
+  kAttentionPagesV = 2808,
+  kAttentionGradientQ = 2851,
+  kAttentionGradientK = 2852,
+  kAttentionGradientV = 2853,
+  kAttentionGradientO = 2854
 };
 
 struct PlanTensor {
@@ -41,12 +51,22 @@ struct PlanTensor {
   bool vectors;  // its elements are vectors: sizes do not tell how many there are
 };
 
-enum class PlanOperation : uint8_t { None, ConvForward, ConvInputGradient, ConvWeightGradient, MatMul };
+enum class PlanOperation : uint8_t {
+  None,
+  ConvForward,
+  ConvInputGradient,
+  ConvWeightGradient,
+  MatMul,
+  Attention,
+  AttentionGradient
+};
 
-// y = x · w of a convolution, of its gradients the tensors that have those places; c = a · b.
+// y = x · w of a convolution, of its gradients the tensors that have those places; c = a · b. Of an attention x are the queries, w the keys,
+// v the values and y the output.
 struct PlanProduct {
   PlanOperation operation;
-  PlanTensor x, w, y;
+  bool paged;  // keys or values lie in pages: how many a sequence has, only the GPU knows
+  PlanTensor x, w, v, y;
 };
 
 // The products of a graph, and what was chosen for it.

@@ -10,8 +10,8 @@ namespace {
 constexpr Named kCudnnTypes[] = {{0, "fp32"},      {1, "fp64"},      {2, "fp16"},      {3, "int8"},
                                  {4, "int32"},     {6, "uint8"},     {9, "bf16"},      {10, "int64"},
                                  {12, "fp8_e4m3"}, {13, "fp8_e5m2"}, {16, "fp4_e2m1"}, {17, "int4"}};
-constexpr Named kPlanOperations[] = {
-    {1, "conv_forward"}, {2, "conv_input_gradient"}, {3, "conv_weight_gradient"}, {4, "matmul"}};
+constexpr Named kPlanOperations[] = {{1, "conv_forward"}, {2, "conv_input_gradient"}, {3, "conv_weight_gradient"},
+                                     {4, "matmul"},       {5, "attention"},           {6, "attention_gradient"}};
 
 uint64_t hash_tensor(const PlanTensor& tensor) {
   uint64_t hash = tensor.rank | uint64_t{tensor.type} << 8 | uint64_t{tensor.vectors} << 16;
@@ -25,6 +25,10 @@ void add_tensor(CallText& text, std::string_view key, const PlanTensor& tensor) 
   text.sizes(key, tensor.sizes, tensor.vectors ? 0 : tensor.rank);
 }
 
+bool is_attention(const PlanProduct& product) {
+  return product.operation == PlanOperation::Attention || product.operation == PlanOperation::AttentionGradient;
+}
+
 // `algorithm` and `engine`: the program's choice; -1: none.
 void record_products(const Recorded& call, const Plan& plan, int algorithm, int engine) {
   uint64_t key = uint64_t{plan.operations} | uint64_t{plan.count} << 8 | uint64_t{static_cast<uint16_t>(engine)} << 16 |
@@ -33,15 +37,19 @@ void record_products(const Recorded& call, const Plan& plan, int algorithm, int 
     const PlanProduct& product = plan.products[i];
     key = mix(mix(hash_tensor(product.x), hash_tensor(product.w)),
               mix(hash_tensor(product.y), key ^ static_cast<uint64_t>(product.operation) << 56));
+    if (is_attention(product)) key = mix(key, hash_tensor(product.v));
   }
   call.as(key, [&](CallText& text) {
     for (uint32_t i = 0; i < plan.count; ++i) {
       const PlanProduct& product = plan.products[i];
       add_named(text, "op", static_cast<uint64_t>(product.operation), kPlanOperations);
-      add_tensor(text, "x", product.x), add_tensor(text, "w", product.w), add_tensor(text, "y", product.y);
+      add_tensor(text, "x", product.x), add_tensor(text, "w", product.w);
+      if (is_attention(product)) add_tensor(text, "v", product.v);
+      add_tensor(text, "y", product.y);
       // A type that was not set is no type: its number is one that nobody has.
       add_named(text, "A", product.x.type - uint64_t{1}, kCudnnTypes);
       add_named(text, "B", product.w.type - uint64_t{1}, kCudnnTypes);
+      if (is_attention(product)) add_named(text, "V", product.v.type - uint64_t{1}, kCudnnTypes);
       add_named(text, "C", product.y.type - uint64_t{1}, kCudnnTypes);
     }
     if (plan.operations != 0) text.value("operations", uint64_t{plan.operations});

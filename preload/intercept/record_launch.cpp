@@ -1,5 +1,6 @@
 #include "preload/intercept/record_launch.h"
 
+#include "preload/intercept/repeated_call.h"
 #include "preload/log/intern.h"
 
 namespace prof::preload {
@@ -22,6 +23,24 @@ __attribute__((noinline)) LaunchShape launch_shape(const CUlaunchConfig* config,
   }
   return shape_of(f, config->hStream, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
                   config->blockDimY, config->blockDimZ, config->sharedMemBytes, attributes);
+}
+
+ForRepeat<const CUlaunchConfig*>::ForRepeat(const CUlaunchConfig* given) : given_(given) {
+  if (given == nullptr || given->attrs == nullptr) return;
+  unsigned kept = 0;
+  for (unsigned i = 0; i < given->numAttrs; ++i) {
+    const CUlaunchAttribute& attribute = given->attrs[i];
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION ||
+        attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ||
+        attribute.id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+      continue;
+    if (kept == kMostAttributes) return;
+    attributes_[kept++] = attribute;
+  }
+  if (kept == given->numAttrs) return;
+  config_ = *given;
+  config_.attrs = attributes_, config_.numAttrs = kept;
+  changed_ = true;
 }
 
 __attribute__((noinline)) format::ConfigId config_id_slow(LaunchShape s, Api api, bool succeeded, uint64_t key) {

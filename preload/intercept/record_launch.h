@@ -142,7 +142,9 @@ struct Launch {
   // How many times more this launch is to be made (PROF_REPEAT_KERNEL).
   template <NullStream null_stream, class... Args> static uint32_t repeats(Args... args) {
     const LaunchShape shape = launch_shape(args...);
-    return repeats_of(captured(shape.stream, null_stream) ? nullptr : driver_name_of(shape.function));
+    const uint32_t times = repeats_of(captured(shape.stream, null_stream) ? nullptr : driver_name_of(shape.function));
+    forget_fills_of_others(shape.stream, static_cast<uint32_t>(null_stream));
+    return times;
   }
   template <class... Args> static LaunchedWork work(Args... args) {
     const LaunchShape shape = launch_shape(args...);

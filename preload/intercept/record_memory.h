@@ -75,7 +75,12 @@ struct MemoryState {
 enum class Returns { Queued, StreamWasDone, Done };
 
 template <bool kFill, Returns kReturns> struct Memory {
-  static constexpr bool kNeedsGpuActivity = true;
+  static constexpr bool kNeedsGpuActivity = true, kMadeAgain = kFill;
+  // For a fill that may be made again: its stream, and whether it becomes no node of a graph.
+  template <class... Args> static CUstream stream(Args... args) { return argument<CUstream>(args...); }
+  template <NullStream null_stream, class... Args> static bool is_queued(Args... args) {
+    return !captured(stream(args...), null_stream);
+  }
   template <class C, class... Args> static MemoryState enter(C, const CallScope& scope, Args... args) {
     MemoryState state;
     state.launch = enter_launch(scope, argument<CUstream>(args...), C::kNullStream);

@@ -11,6 +11,7 @@
 #include "preload/format/codec.h"
 #include "preload/format/counters.h"
 #include "preload/log/block_writer.h"
+#include "preload/runtime/repeats.h"
 
 #include <atomic>
 #include <cerrno>
@@ -34,6 +35,7 @@ struct ThreadState {
   uint32_t handle = 0;  // low half of pthread_self(), by which CUPTI names threads to those who ask for nothing else
   OwnStack own_stack;
   StackMemo* memo = nullptr;  // stacks it had before
+  KeptFills fills;            // that a repeated launch takes along
   uint32_t learning = 0;      // inside the reading of unwind tables, which a signal handler must not start again
   std::atomic<uint32_t> in_use{0};
   std::atomic<uint64_t> life{0};  // the epoch that it was opened in

@@ -109,8 +109,11 @@ bool repeats_awaited() { return g_awaited.load(std::memory_order_relaxed); }
 
 uint32_t repeats_of(const char* name) {
   t_repeating = true;
-  if (name == nullptr || !is_called(name, g_name)) return 0;
-  if (g_seen.fetch_add(1, std::memory_order_relaxed) + 1 != g_wanted_launch) return 0;
+  if (name == nullptr || !is_called(name, g_name) ||
+      g_seen.fetch_add(1, std::memory_order_relaxed) + 1 != g_wanted_launch) {
+    forget_fills();
+    return 0;
+  }
   g_awaited.store(false, std::memory_order_relaxed);
   if (options().launches == 0 && !counters_on()) pass_gpu_activity();
   explain("repeats launch ", Decimal(g_wanted_launch).text(), " of ", name);
@@ -123,5 +126,52 @@ void describe_repeats(char* text, uint32_t bytes) {
 }
 
 void repeat_is_over() { t_repeating = false; }
+
+namespace {
+
+// Null: this thread has recorded nothing in this life.
+KeptFills* kept_fills() {
+  const bool of_this_life = t_local.state != nullptr && t_local.epoch == life().epoch.load(std::memory_order_relaxed);
+  return of_this_life ? &t_local.state->fills : nullptr;
+}
+
+}  // namespace
+
+void begin_fill() { t_repeating = true; }
+
+void keep_fill(const KeptFill& fill, const void* stream, uint32_t null_stream) {
+  KeptFills* const kept = kept_fills();
+  if (kept == nullptr) return;
+  kept->stream = stream, kept->null_stream = null_stream;
+  if (kept->count == KeptFills::kMost) kept->fills[0] = kept->fills[1], --kept->count;
+  kept->fills[kept->count++] = fill;
+}
+
+void forget_fills() {
+  if (KeptFills* const kept = kept_fills(); kept != nullptr) kept->count = 0;
+}
+
+void forget_fills_of_others(const void* stream, uint32_t null_stream) {
+  const KeptFills* const kept = kept_fills();
+  if (kept == nullptr || kept->count == 0) return;
+  if (kept->stream != stream || kept->null_stream != null_stream) forget_fills();
+}
+
+int make_fills_again(uint32_t& made) {
+  const KeptFills* const kept = kept_fills();
+  for (uint32_t i = 0; kept != nullptr && i < kept->count; ++i) {
+    if (const int result = kept->fills[i].again(kept->fills[i].words); result != 0) return result;
+    ++made;
+  }
+  return 0;
+}
+
+void repeating_failed(uint32_t number, uint32_t times, int result) {
+  static std::atomic<bool> said{false};
+  char text[kNameBytes + 128];
+  std::snprintf(text, sizeof text, "repeating %.*s ended: the driver answered repetition %u of %u with error %d",
+                static_cast<int>(g_name.size()), g_name.data(), number, times, result);
+  say(said, text);
+}
 
 }  // namespace prof::preload

@@ -6,6 +6,22 @@
 
 namespace prof::preload {
 
+// A fill of memory and how it is made again. A library may put back for each launch what a kernel left changed: cuBLAS clears a counter of tiles,
+// 4 bytes, in front of nvjet kernels, which would find nothing to do when launched twice. So fills that a thread made directly before the
+// launch, on its stream, are part of what is repeated.
+struct KeptFill {
+  int (*again)(const uint64_t* words);  // a CUresult
+  uint64_t words[6];                    // its arguments
+};
+// Of a thread, on one stream, with nothing else of that thread behind them. The stream as the program named it.
+struct KeptFills {
+  static constexpr uint32_t kMost = 2;
+  uint32_t count = 0;
+  uint32_t null_stream = 0;
+  const void* stream = nullptr;
+  KeptFill fills[kMost];
+};
+
 // At the start of a life: reads the option, and lets launches come by where it names a kernel.
 void open_repeats();
 bool repeats_awaited();  // the launch has not come yet
@@ -16,6 +32,17 @@ bool awaits_repeated_kernel();
 // repeat_is_over() no launch of this thread is looked at.
 uint32_t repeats_of(const char* name);
 void repeat_is_over();
+
+// Around a fill while the launch is awaited, until repeat_is_over(). What is kept of another stream is to be forgotten before.
+void begin_fill();
+void keep_fill(const KeptFill& fill, const void* stream, uint32_t null_stream);
+void forget_fills();
+void forget_fills_of_others(const void* stream, uint32_t null_stream);  // that are not on this stream
+// Adds how many it made to `made`; the first CUresult that is no success, else success.
+int make_fills_again(uint32_t& made);
+
+// Repetition `number` of `times` was refused with this CUresult: says so, once.
+void repeating_failed(uint32_t number, uint32_t times, int result);
 
 // What the range around the launches that repeat it says; null-terminated, cut where `text` is full.
 void describe_repeats(char* text, uint32_t bytes);

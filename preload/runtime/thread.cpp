@@ -206,6 +206,7 @@ bool open_thread() {
     state->life.store(life().epoch.load(std::memory_order_relaxed), std::memory_order_relaxed);
     state->learning = 0;
     state->memo = nullptr;
+    state->fills.count = 0;
     state->ordinal = g_next_ordinal.fetch_add(1, std::memory_order_relaxed);
     state->tid = static_cast<uint32_t>(syscall(SYS_gettid));
     state->handle = static_cast<uint32_t>(pthread_self());

@@ -15,6 +15,7 @@ import steps_answers  # noqa: E402
 import steps_budget  # noqa: E402
 import steps_counters  # noqa: E402
 import steps_devices  # noqa: E402
+import steps_diff  # noqa: E402
 import steps_graphs  # noqa: E402
 import steps_killed  # noqa: E402
 import steps_libraries  # noqa: E402
@@ -23,6 +24,7 @@ import steps_peaks  # noqa: E402
 import steps_processes  # noqa: E402
 import steps_profilers  # noqa: E402
 import steps_programs  # noqa: E402
+import steps_repeats  # noqa: E402
 import steps_stacks  # noqa: E402
 import steps_waits  # noqa: E402
 import steps_window  # noqa: E402
@@ -57,7 +59,8 @@ STEPS = {
     "torch_answers": steps_answers.torch_answers,
     "peaks": steps_peaks.peaks,
     "measured_peaks": steps_peaks.measured_peaks,
-    "repeat_kernel": steps_peaks.repeat_kernel,
+    "repeat_kernel": steps_repeats.repeat_kernel,
+    "diff_runs": steps_diff.diff_runs,
     "library_calls": steps_libraries.library_calls,
     "library_kinds": steps_libraries.library_kinds,
     "library_convolutions": steps_libraries.library_convolutions,

@@ -1,5 +1,5 @@
-"""Products and convolutions of known sizes for scripts/gpu-check, each in an NVTX range "case NAME FLOPS" that ends synchronised. Prints a
-checksum of every result: the same with and without a recorder.
+"""Products, convolutions and attentions of known sizes for scripts/gpu-check, each in an NVTX range "case NAME FLOPS" that ends synchronised. Prints a
+checksum of every result that is the same in every run: with and without a recorder.
 
 libraries_app.py [--trace FILE]    with torch.profiler around all of it, which keeps the operators' shapes
 """
@@ -20,7 +20,7 @@ def matrix(*shape, dtype=torch.float32):
     return torch.randn(*shape, device="cuda", dtype=dtype)
 
 
-def case(name, flops, work, tf32=False):
+def case(name, flops, work, tf32=False, exact=True):
     torch.backends.cuda.matmul.allow_tf32 = tf32
     torch.backends.cudnn.allow_tf32 = tf32
     torch.cuda.synchronize()
@@ -29,7 +29,7 @@ def case(name, flops, work, tf32=False):
         result = work()
         torch.cuda.synchronize()
     torch.cuda.nvtx.range_pop()
-    digest = hashlib.sha256(result.detach().float().cpu().numpy().tobytes()).hexdigest()[:16]
+    digest = hashlib.sha256(result.detach().float().cpu().numpy().tobytes()).hexdigest()[:16] if exact else "adds in any order"
     print(f"{name} {tuple(result.shape)} {digest}", flush=True)
 
 
@@ -87,6 +87,32 @@ for label, dtype, tf32 in (("fp32", torch.float32, False), ("tf32", torch.float3
     case(f"conv_backward_{label}", 2 * whole, lambda: torch.cat([g.flatten() for g in torch.autograd.grad(y, (x, w), seed)]), tf32)
 strided = matrix(64, 4, 5, 5)
 case("conv_groups_fp32", 2 * 8 * 64 * 14 * 14 * 4 * 5 * 5, lambda: torch.nn.functional.conv2d(image, strided, stride=2, groups=4))
+
+# Attention through cuDNN: two products, and five of the gradient, whether its graph has them or one operation. `useful`: half of them behind a
+# causal mask, which only the operator knows.
+from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: E402
+
+
+def attention(label, queries, keys, dtype, causal=False):
+    q, k, v = (matrix(2, 8, rows, 64, dtype=dtype).requires_grad_() for rows in (queries, keys, keys))
+    score = 2 * 2 * 8 * queries * keys * 64
+    with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+        try:
+            y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
+            torch.autograd.grad(y, (q, k, v), torch.ones_like(y))
+        except RuntimeError as why:
+            print(f"no attention through cuDNN here: {str(why).splitlines()[0]}", file=sys.stderr)
+            return
+        case(f"attention_{label}", 2 * score, lambda: torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal))
+        y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
+        seed = torch.ones_like(y)
+        case(f"attention_backward_{label}", 5 * score,
+             lambda: torch.cat([g.flatten() for g in torch.autograd.grad(y, (q, k, v), seed, retain_graph=True)]), exact=False)
+
+
+attention("bf16", 512, 512, torch.bfloat16)
+attention("causal_fp16", 512, 512, torch.float16, causal=True)
+attention("cross_bf16", 256, 512, torch.bfloat16)
 if to:
     watch.stop()
     watch.export_chrome_trace(to)

@@ -1,9 +1,7 @@
-"""Products, a copy and a kernel of a chosen length for scripts/gpu-check, each recorded by torch.profiler into traces of its own.
+"""Products, a copy and attention for scripts/gpu-check, recorded by torch.profiler.
 
-peaks_app.py FOLDER   writes peaks.json (products of 8192 x 8192 bfloat16 matrices and of odd sizes, a large copy,
-                      a large elementwise kernel, attention) and
-                      run_old_N.json, run_same_N.json, run_slow_N.json for N of 0 to 9: the same work thrice, in `slow` one of its kernels
-                      5 % longer
+peaks_app.py FOLDER   writes peaks.json: products of 8192 x 8192 bfloat16 matrices and of odd sizes, a large copy, a large elementwise
+                      kernel, attention
 """
 import os
 import sys
@@ -35,12 +33,6 @@ def peaks():
     torch.nn.functional.scaled_dot_product_attention(query, query, query, is_causal=True)
 
 
-def work(cycles):
-    torch.cuda._sleep(cycles)  # a kernel that spins for so many cycles
-    torch.mm(small, small)
-    torch.relu(small)
-
-
 big = torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
 product = torch.empty_like(big)
 odd_a = torch.randn(1000, 777, device="cuda", dtype=torch.bfloat16)
@@ -48,9 +40,5 @@ odd_b = torch.randn(777, 513, device="cuda", dtype=torch.bfloat16)
 source = torch.randn(1 << 28, device="cuda")
 target = torch.empty_like(source)
 query = torch.randn(4, 16, 2048, 64, device="cuda", dtype=torch.bfloat16)
-small = torch.randn(1024, 1024, device="cuda", dtype=torch.bfloat16)
 record("peaks.json", peaks)
-for run in range(10):
-    for side, cycles in [("old", 400_000), ("same", 400_000), ("slow", 420_000)]:
-        record(f"run_{side}_{run}.json", lambda cycles=cycles: work(cycles))
 print("done")

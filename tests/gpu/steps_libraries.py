@@ -39,9 +39,16 @@ def library_calls(lab, step):
     table, wrong = compare_cases(lab, logs[0])
     step.table("FLOPs by case", ["case", "from library calls", "closed form", "bytes", "closed form", "source", "kernels"], table)
     convolutions = [name for name in wrong if name.startswith("conv")]
-    products = [name for name in wrong if not name.startswith("conv")]
+    attentions = [name for name in wrong if name.startswith("attention")]
+    products = [name for name in wrong if not name.startswith(("conv", "attention"))]
     step.check("FLOPs of every product equal the closed form", len(table) > 25 and not products, f"{len(table)} cases, wrong: {products}", "none wrong")
     step.check("and those of every convolution", not convolutions, f"wrong: {convolutions}", "none wrong")
+    through_cudnn = [row[0] for row in table if row[0].startswith("attention")]
+    if through_cudnn or "no attention through cuDNN" not in plain.stderr:
+        step.check("and those of every attention through cuDNN and its gradient", len(through_cudnn) == 6 and not attentions,
+                   f"{len(through_cudnn)} cases, wrong: {attentions}", "6 cases, none wrong")
+    else:
+        step.note(f"Without attention: {plain.stderr.strip()[-200:]}")
     tf32 = [call for call in calls if "A=fp32" in call and ("math=tf32" in call or "fast_tf32" in call)]
     step.check("TF32 is seen where it is allowed", bool(tf32), len(tf32), "> 0")
     compare_with_shapes(lab, step, script, plain)

@@ -1,5 +1,4 @@
-"""How fast is this GPU really, and does `prof diff` see what it should? Products, a copy and attention against the device's peaks, and ten
-pairs of runs with and without one slower kernel."""
+"""How fast is this GPU really? Products, a copy and attention against the device's peaks, and what `prof devices --measure` reaches."""
 import json
 import os
 
@@ -7,7 +6,6 @@ from lab import HERE, Skipped
 
 # Of the datasheet: what large products and copies reach, with room for clocks; and nothing may be above it.
 LEAST_PRODUCT, LEAST_BANDWIDTH = 50, 75
-PAIRS = 10
 
 
 def rows(lab, words):
@@ -52,18 +50,6 @@ def peaks(lab, step):
     for what, percent in (("elementwise kernel over 1 GiB", (elementwise["bandwidth_percent"] or 0) if elementwise else 0),
                           ("copy of 1 GiB, read and written", copy_percent(lab, trace, device))):
         step.check(f"{what}, % of the bandwidth", LEAST_BANDWIDTH <= percent <= 100, f"{percent:.1f}", f"{LEAST_BANDWIDTH} to 100")
-    found = {side: 0 for side in ("same", "slow")}
-    alone = 0
-    for run in range(PAIRS):
-        for side in found:
-            words = ["diff", os.path.join(folder, f"run_{side}_{run}.json"), "--vs", os.path.join(folder, f"run_old_{run}.json"), "--fail-if", "slower:2%"]
-            found[side] += lab.run_prof(words, timeout=60).status == 3
-            if side == "slow":
-                slower = [row["name"] for row in rows(lab, words[:4]) if row["verdict"] == "slower"]
-                alone += len(slower) == 1 and "spin" in slower[0]
-    step.check("a kernel that is 5 % slower is found", found["slow"] == PAIRS, found["slow"], PAIRS)
-    step.check("and nothing else is", alone == PAIRS, alone, PAIRS)
-    step.check("unchanged runs raise no alarm", found["same"] == 0, found["same"], 0)
 
 
 def measured_peaks(lab, step):
@@ -91,47 +77,3 @@ def measured_peaks(lab, step):
     step.table("Measured ceilings", ["what", "measured", "datasheet", "%"], table)
     with open(store, encoding="utf-8") as file:
         step.table("Rows as kept", ["line"], [(line.strip(),) for line in file])
-
-
-PRODUCT = """
-import torch
-torch.manual_seed(1)
-a = torch.randn(4096, 4096, device="cuda")
-for _ in range(3):
-    b = a @ a
-torch.cuda.synchronize()
-print(float(b.double().sum()))
-"""
-
-
-def repeat_kernel(lab, step):
-    """A launch that the recorder repeats: the program's answer stays, the repeats take what the launch took, and a product's rate is one that such a
-    product reaches."""
-    if lab.sim:
-        raise Skipped("needs a GPU")
-    folder = lab.fresh("repeat_kernel")
-    recorded = lab.run([lab.program("mixed")], env=lab.recorded_env(folder, PROF_REPEAT_KERNEL="spin_short=100", PROF_ASSUME_IDEMPOTENT="1"), timeout=60)
-    plain = lab.run([lab.program("mixed")], timeout=60)
-    step.check("a program's output, with a kernel repeated 100 times", (plain.status, plain.stdout) == (recorded.status, recorded.stdout),
-               f"status {recorded.status}; {recorded.stderr.strip()[-200:]}", "as without")
-    found = rows(lab, ["report", "bench-kernel", *lab.logs(folder)])
-    row = found[0] if found else {"repeats": 0, "med_ns": 0, "own_launch_ns": 0}
-    step.check("repeats with GPU times", row["repeats"] == 100, row["repeats"], 100)
-    ratio = row["med_ns"] / max(row["own_launch_ns"] or 0, 1)
-    step.check("median of the repeats / own launch, of a kernel that waits 20 us", 0.9 <= ratio <= 1.1, f"{ratio:.3f}", "0.9 to 1.1")
-    plain = lab.run([lab.python, "-c", PRODUCT], timeout=120)
-    if plain.status != 0:
-        raise Skipped(f"PyTorch does not run here: {plain.stderr.strip()[-300:]}")
-    table = []
-    for libs in ("1", "0"):
-        folder = lab.fresh(f"repeat_product_{libs}")
-        recorded = lab.run([lab.python, "-c", PRODUCT], env=lab.recorded_env(folder, PROF_REPEAT_KERNEL="*gemm*:2=100", PROF_ASSUME_IDEMPOTENT="1", PROF_LIBS=libs),
-                           timeout=120)
-        step.check(f"PyTorch's answer, PROF_LIBS={libs}", plain.stdout == recorded.stdout, f"{plain.stdout.strip()}, {recorded.stdout.strip()}", "equal")
-        for row in rows(lab, ["report", "bench-kernel", *lab.logs(folder)]):
-            table.append((row["name"][:60], row["repeats"], row["own_launch_ns"], row["min_ns"], row["med_ns"], row["max_ns"], row["tflops"], row["flops_percent"], row["from"]))
-    step.table("prof report bench-kernel, product of 4096 x 4096 in fp32", ["kernel", "repeats", "own launch (ns)", "min", "med", "max", "TFLOP/s", "%", "FLOPs from"], table)
-    if not table:
-        raise Skipped("the product's kernel has no gemm in its name here")
-    percent = table[0][7] or 0
-    step.check("rate of the repeats, % of the peak, FLOPs from library calls", LEAST_PRODUCT <= percent <= 100, f"{percent:.1f}", f"{LEAST_PRODUCT} to 100")

@@ -117,6 +117,21 @@ SIM_EXPORT cudaError_t cudaLaunchKernel_ptsz(const void* func, dim3 grid, dim3 b
   SIM_RUNTIME(cudaLaunchKernel_ptsz, cudaLaunchKernel_ptsz_v7000);
   return scope.leave(launch(driver().cuLaunchKernel_ptsz, func, grid, block, args, shared, stream));
 }
+// What <<<>>> is since CUDA 13.
+SIM_EXPORT cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* func) {
+  if (const cudaError_t not_ready = ready()) return not_ready;
+  CUfunction found = nullptr;
+  const cudaError_t missing = kernel_of(func, &found);
+  *kernel = reinterpret_cast<cudaKernel_t>(found);
+  return missing;
+}
+SIM_EXPORT cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** args, size_t shared,
+                                          cudaStream_t stream) {
+  SIM_RUNTIME(cudaLaunchKernel, cudaLaunchKernel_v7000);
+  return scope.leave(
+      error_of(driver().cuLaunchKernel(reinterpret_cast<CUfunction>(kernel), grid.x, grid.y, grid.z, block.x, block.y,
+                                       block.z, static_cast<unsigned>(shared), stream, args, nullptr)));
+}
 SIM_EXPORT cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* func, void** args) {
   SIM_RUNTIME(cudaLaunchKernelExC, cudaLaunchKernelExC_v11060);
   if (const cudaError_t not_ready = ready()) return scope.leave(not_ready);

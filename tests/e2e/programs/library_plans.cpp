@@ -1,19 +1,24 @@
 // Plans of cuDNN's graphs are made before the recording begins, of descriptors that are gone when they run: each call has the sizes of its
 // products, and of too many, or of a plan that nobody saw made, none; an engine that the program chose is told.
 // 2·(8·32·32·32)·(16·3·3) = 75497472 FLOPs. An attention is two products, of queries and keys, and of weights and values: 2·(2·4·128·128)·64 +
-// 2·(2·4·128·64)·128 = 33554432.
+// 2·(2·4·128·64)·128 = 33554432. As one operation of cuDNN it says the same, 2·2·4·128·128·(64 + 64), and its gradient 2·2·4·128·128·(3·64 + 2·64) =
+// 83886080; of one whose keys lie in pages nobody knows how many there are.
 // Env: PROF_LIBS=1 PROF_START=profiler
 // Link: libraries
 // Expect: status 0
-// Expect: log 1: 8 library_call, 0 lost, whole, 8 kernel_launch(fprop), 8 kernel_launch(nchwToNhwc)
+// Expect: log 1: 11 library_call, 0 lost, whole, 11 kernel_launch(fprop), 11 kernel_launch(nchwToNhwc)
 // Expect: log 1: 1 library_call(cudnnBackendExecute(op=conv_forward, x=8x16x32x32, w=32x16x3x3, y=8x32x32x32, A=fp32, B=fp32, C=fp32, operations=1))
 // Expect: log 1: 1 library_call(cudnnBackendExecute(op=conv_forward, x=8x16x32x32, w=32x16x3x3, y=8x32x32x32, A=bf16, B=bf16, C=bf16, operations=2, engine=38))
 // Expect: log 1: 1 library_call(cudnnBackendExecute(op=conv_weight_gradient, x=8x16x32x32, w=32x16x3x3, y=8x32x32x32, A=fp32, B=fp32, C=fp32, operations=1))
 // Expect: log 1: 1 library_call(cudnnBackendExecute(op=matmul, x=2x4x128x64, w=2x4x64x128, y=2x4x128x128, A=bf16, B=bf16, C=fp32, op=matmul, x=2x4x128x128, w=2x4x128x64, y=2x4x128x64, A=bf16, B=bf16, C=bf16, operations=3))
 // Expect: log 1: 1 library_call(cudnnBackendExecute(op=conv_forward, x=8x16x32x32, w=32x16x3x3, y=8x32x32x32, A=fp32, B=fp32, C=fp32, op=conv_forward, x=8x16x32x32, w=32x16x3x3, y=8x32x32x32, A=fp32, B=fp32, C=fp32, op=conv_forward, x=8x16x32x32, w=32x16x3x3, y=8x32x32x32, A=fp32, B=fp32, C=fp32, op=conv_forward, x=8x16x32x32, w=32x16x3x3, y=8x32x32x32, A=fp32, B=fp32, C=fp32, op=conv_forward, x=8x16x32x32, w=32x16x3x3, y=8x32x32x32, A=fp32, B=fp32, C=fp32, operations=5))
+// Expect: log 1: 1 library_call(cudnnBackendExecute(op=attention, x=2x4x128x64, w=2x2x128x64, v=2x2x128x64, y=2x4x128x64, A=bf16, B=bf16, V=bf16, C=bf16, operations=1))
+// Expect: log 1: 1 library_call(cudnnBackendExecute(op=attention_gradient, x=2x4x128x64, w=2x2x128x64, v=2x2x128x64, y=2x4x128x64, A=bf16, B=bf16, V=bf16, C=bf16, operations=1))
+// Expect: log 1: 1 library_call(cudnnBackendExecute(op=attention, x=2x4x128x64, w=?, v=?, y=2x4x128x64, A=bf16, B=bf16, V=bf16, C=bf16, operations=1))
 // Expect: log 1: 3 library_call(cudnnBackendExecute())
 // Expect: trace: 3 x "name":"fprop",.*"kernel_flop":75497472[,}].*"flops from":"library"
-// Expect: trace: 1 x "name":"fprop",.*"kernel_flop":33554432[,}].*"flops from":"library"
+// Expect: trace: 2 x "name":"fprop",.*"kernel_flop":33554432[,}].*"flops from":"library"
+// Expect: trace: 1 x "name":"fprop",.*"kernel_flop":83886080[,}].*"flops from":"library"
 // Expect: trace: 1 x "name":"fprop",.*"kernel_flop":377487360[,}].*"flops from":"library"
 // Expect: trace: 0 x "name":"nchwToNhwc",.*"kernel_flop"
 #include "tests/e2e/programs/library_program.h"
@@ -53,6 +58,17 @@ static SimDescriptor* product(std::vector<int64_t> a, std::vector<int64_t> b, st
   return operation;
 }
 
+// `attribute`: of the queries; keys, values and output are behind it.
+static SimDescriptor* attention(int attribute, bool paged = false) {
+  SimDescriptor* const operation = made();
+  SimDescriptor* const tensors[] = {tensor(9, {2, 4, 128, 64}), tensor(9, {2, 2, 128, 64}), tensor(9, {2, 2, 128, 64}),
+                                    tensor(9, {2, 4, 128, 64})};
+  for (int i = 0; i < 4; ++i) set(operation, attribute + i, tensors[i]);
+  if (paged) set(operation, 2807, tensor(4, {2, 1, 8, 1}));
+  for (SimDescriptor* const each : tensors) cudnnBackendDestroyDescriptor(each);
+  return operation;
+}
+
 // With an engine of the program's choice, or one that heuristics choose.
 static SimDescriptor* plan_of(std::vector<SimDescriptor*> operations, int64_t engine = -1) {
   SimDescriptor *const graph = made(), *const chooser = made(), *plan = made();
@@ -81,12 +97,15 @@ static std::vector<SimDescriptor*> convolutions(int count) {
 
 int main() {
   sim_program::make_context();
-  SimDescriptor* const attention = plan_of({product({2, 4, 128, 64}, {2, 4, 64, 128}, {2, 4, 128, 128}, 0), made(),
-                                            product({2, 4, 128, 128}, {2, 4, 128, 64}, {2, 4, 128, 64}, 9)});
+  SimDescriptor* const composed = plan_of({product({2, 4, 128, 64}, {2, 4, 64, 128}, {2, 4, 128, 128}, 0), made(),
+                                           product({2, 4, 128, 128}, {2, 4, 128, 64}, {2, 4, 128, 64}, 9)});
   SimDescriptor* const plans[] = {plan_of({convolution(703, 0)}),
                                   plan_of({convolution(703, 9), made()}, 38),
                                   plan_of({convolution(715, 0)}),
-                                  attention,
+                                  composed,
+                                  plan_of({attention(2800)}),
+                                  plan_of({attention(2851)}),
+                                  plan_of({attention(2800, true)}),
                                   plan_of(convolutions(5)),
                                   plan_of(convolutions(6)),
                                   plan_of({made()}),

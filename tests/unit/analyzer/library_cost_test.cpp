@@ -168,64 +168,6 @@ TEST(LibraryCost, HalfAMatrixThatIsNotKnownHasNoNumber) {
   }
 }
 
-TEST(LibraryCost, AConvolutionIsItsOutputTimesItsKernel) {
-  const std::string_view sizes = "x=2x8x10x10, w=6x4x3x3, y=2x6x8x8, A=bf16, B=bf16, C=fp32, operations=";
-  for (const std::string_view op : {"conv_forward", "conv_input_gradient", "conv_weight_gradient"}) {
-    const auto found = library_cost("cudnnBackendExecute(op=" + std::string(op) + ", " + std::string(sizes) + "1)");
-    ASSERT_TRUE(found && found->cost.known) << op;
-    EXPECT_EQ(found->cost.flops, 55296u)
-        << op;  // 2 · (2·6·8·8 = 768) · (4·3·3 = 36): two groups of four input channels
-    EXPECT_EQ(found->cost.bytes, 6704u) << op;  // 1600·2 + 216·2 + 768·4
-    EXPECT_EQ(found->peak, PeakType::Bf16);
-    EXPECT_FALSE(found->math_unknown);
-  }
-  const auto fused = library_cost("cudnnBackendExecute(op=conv_forward, " + std::string(sizes) + "3)");
-  EXPECT_EQ(fused->cost.flops, 55296u);
-  EXPECT_EQ(fused->cost.bytes, std::nullopt);
-}
-
-TEST(LibraryCost, AProductOfCudnnIsOneOfAnyBatch) {
-  const auto found = library_cost(
-      "cudnnBackendExecute(op=matmul, x=4x5x6x7, w=4x5x7x8, y=4x5x6x8, A=fp32, B=fp32, C=fp32, operations=1)");
-  ASSERT_TRUE(found && found->cost.known);
-  EXPECT_EQ(found->cost.flops, 13440u);  // 2·4·5·6·8·7
-  EXPECT_TRUE(found->math_unknown);
-}
-
-// An attention: of queries and keys 2·(2·4·128·128)·64, of weights and values 2·(2·4·128·64)·128.
-TEST(LibraryCost, ProductsOfOnePlanAreAdded) {
-  const std::string first = "op=matmul, x=2x4x128x64, w=2x4x64x128, y=2x4x128x128, A=bf16, B=bf16, C=fp32, ",
-                    second = "op=matmul, x=2x4x128x128, w=2x2x128x64, y=2x4x128x64, A=bf16, B=bf16, C=bf16, ",
-                    third = "op=matmul, x=2x4x128x128, w=2x4x128x64, y=2x4x128x64, A=fp16, B=fp16, C=fp16, ";
-  const auto call = [](const std::string& products) {
-    return library_cost("cudnnBackendExecute(" + products + "operations=7, engine=5)");
-  };
-  const auto found = call(first + second);
-  ASSERT_TRUE(found && found->cost.known);
-  EXPECT_EQ(found->cost.flops, 33554432u);
-  EXPECT_EQ(found->cost.useful_flops, 33554432u);
-  EXPECT_EQ(found->cost.bytes, std::nullopt);  // what is between them stays on the chip
-  EXPECT_EQ(found->peak, PeakType::Bf16);
-  const auto mixed = call(first + third);
-  EXPECT_EQ(mixed->cost.flops, 33554432u);
-  EXPECT_EQ(mixed->peak, std::nullopt);  // of two types there is no one peak
-  const auto misfit = call(first + "op=matmul, x=2x4x128x128, w=2x4x64x64, y=2x4x128x64, A=bf16, B=bf16, C=bf16, ");
-  EXPECT_EQ(misfit->cost.flops, std::nullopt);
-  EXPECT_FALSE(misfit->cost.known);
-}
-
-TEST(LibraryCost, SizesOfAPlanThatDoNotFitAreNoNumber) {
-  for (const std::string_view sizes :
-       {"x=?, w=6x4x3x3, y=2x6x8x8", "x=2x8x10x10, w=6x4x3x3, y=2x7x8x8", "x=2x8x10, w=6x4x3x3, y=2x6x8x8",
-        "x=2x8x10x10, w=6x4x3x3, y=2x6x8xx", "x=2x8x10x10, w=6x4x3x3, y=4294967296x6x4294967296x4294967296"}) {
-    const auto found = library_cost("cudnnBackendExecute(op=conv_forward, " + std::string(sizes) +
-                                    ", A=fp16, B=fp16, C=fp16, operations=1)");
-    ASSERT_TRUE(found) << sizes;
-    EXPECT_FALSE(found->cost.known) << sizes;
-    EXPECT_EQ(found->cost.flops, std::nullopt) << sizes;
-  }
-}
-
 TEST(LibraryCost, ATransformIsFiveNLogNAndHalfOfThatOfRealNumbers) {
   const auto complex = library_cost("cufftExecC2C(points=32x64, batch=3, A=complex64, C=complex64, direction=forward)");
   ASSERT_TRUE(complex && complex->cost.known);
