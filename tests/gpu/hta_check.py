@@ -1,13 +1,25 @@
-"""Does Holistic Trace Analysis read our Chrome trace, and do its numbers agree with prof's?
+#!/usr/bin/env python3
+"""Does Holistic Trace Analysis read our Chrome trace without complaint, and do its numbers agree with prof's?
 
-hta_check.py TRACE.json.gz GPU_TRACE.csv     (both of one log: prof trace, prof report gpu-trace --format csv)
-Needs `pip install HolisticTraceAnalysis 'pandas<3'`. Prints Markdown for docs/measurements/trace_readers.md; exit status 1 when a
-number that must agree does not. Every analysis runs by itself: one that raises is a row of the table, not the end."""
+hta_check.py [--prof PROF] [--strict] INPUT [OTHER_RANK...]
+
+INPUT is a log, or a trace that `prof trace` wrote; further ones are other ranks of the same job, which the search for stragglers needs. Needs
+`pip install HolisticTraceAnalysis 'pandas<3'`. Prints Markdown for docs/measurements/trace_readers.md. Exit status 1 when a number that must agree does
+not, with --strict also when HTA warns or raises. Every analysis runs by itself: one that raises is a row of the table, not the end.
+
+HTA takes every event with a stream for work of the GPU, synchronisations too, and of them calls a "Stream Wait Event" a kernel. So breakdowns are
+compared twice: of a copy without synchronisations and annotations of streams with prof's numbers, of the trace itself with the same by HTA's rule."""
+import argparse
 import collections
 import csv
+import gzip
 import importlib.metadata
+import io
+import json
 import logging
 import os
+import pathlib
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -15,13 +27,14 @@ import warnings
 os.environ["HTA_DISABLE_NS_ROUNDING"] = "1"  # else starts are rounded up and ends down to whole microseconds
 warnings.simplefilter("ignore")
 PROGRESS = ("Parsed ", "Overall parsing", "leaving ", "Rounding down ns", "Please see")  # logged as warnings, say nothing of the trace
+ADDED = ("cuda_sync", "gpu_user_annotation")
 heard = []
 
 
 class Listener(logging.Handler):
     def emit(self, record):
-        text = record.getMessage().splitlines()[0]
-        if record.levelno >= logging.WARNING and not text.startswith(PROGRESS):
+        text = (record.getMessage().splitlines() or [""])[0].strip()
+        if record.levelno >= logging.WARNING and not text.startswith(PROGRESS) and text not in heard[-8:]:  # each logger has this handler
             heard.append(text)
 
 
@@ -35,14 +48,33 @@ def ns(us):
     return round(float(us) * 1000)
 
 
+def is_json(path):
+    head = open(path, "rb").read(2)
+    return head[:1] in b"{[" or head == b"\x1f\x8b"
+
+
+def prof_output(*command):
+    return subprocess.run([str(part) for part in command], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+
+
 class Operations:
-    def __init__(self, path):
+    """GPU operations as prof lists them, and the synchronisations of the trace that HTA adds to them"""
+
+    def __init__(self, table, trace):
         self.rows = []
-        for row in csv.DictReader(open(path, encoding="utf-8")):
+        for row in csv.DictReader(io.StringIO(table)):
             start, duration = int(row["Start (ns)"]), int(row["Duration (ns)"])
             self.rows.append((start, start + duration, row["Name"], row["NVTX path"]))
         self.kernels = [row for row in self.rows if not row[2].startswith("[CUDA")]
         self.memory = [row for row in self.rows if row[2].startswith("[CUDA")]
+        self.syncs = [(ns(event["ts"]), ns(event["ts"]) + ns(event["dur"]), event["name"], "") for event in trace["traceEvents"]
+                      if event.get("cat") == "cuda_sync" and event["ph"] == "X" and event["args"]["stream"] != -1]
+
+    def by_htas_rule(self):
+        other = Operations.__new__(Operations)
+        other.rows, other.memory, other.syncs = self.rows + self.syncs, self.memory, []
+        other.kernels = self.kernels + [row for row in self.syncs if "Sync" not in row[2]]
+        return other
 
     @staticmethod
     def union(rows):
@@ -63,8 +95,8 @@ class Operations:
 
 
 class Page:
-    def __init__(self):
-        self.bad = 0
+    def __init__(self, strict):
+        self.bad, self.strict = 0, strict
 
     def row(self, what, hta, prof, agrees):
         self.bad += agrees is False
@@ -77,21 +109,16 @@ class Page:
             answer = analysis()
         except Exception as problem:  # whatever HTA raises is the finding
             self.row(f"`{name}`", f"{type(problem).__name__}: {problem}", "", None)
-            return None
+            self.bad += self.strict
+            answer = None
         for message in dict.fromkeys(heard[before:]):
             self.row(f"`{name}` says", message, "", None)
+            self.bad += self.strict
         return answer
 
 
-def main():
-    trace, operations, page = sys.argv[1], Operations(sys.argv[2]), Page()
-    versions = ", ".join(f"{package} {importlib.metadata.version(package)}" for package in ("HolisticTraceAnalysis", "pandas", "numpy"))
-    print(f"{versions}, ns rounding off\n\n| analysis | HTA | prof | |\n|---|---|---|---|")
-    analysis = page.run("TraceAnalysis", lambda: TraceAnalysis(trace_files={0: os.path.abspath(trace)}, trace_dir=""))
-    if analysis is None:
-        sys.exit(1)
-
-    answer = page.run("get_temporal_breakdown", lambda: analysis.get_temporal_breakdown(visualize=False))
+def breakdowns(page, analysis, operations, of):
+    answer = page.run(f"get_temporal_breakdown{of}", lambda: analysis.get_temporal_breakdown(visualize=False))
     if answer is not None:
         row, busy = answer.iloc[0], operations.union(operations.rows)
         compute = operations.union(operations.kernels)
@@ -99,35 +126,32 @@ def main():
                                 ("idle, no operation at all (ns)", row["idle_time(us)"], operations.window() - busy),
                                 ("computing (ns)", row["compute_time(us)"], compute),
                                 ("only copies and fills (ns)", row["non_compute_time(us)"], busy - compute)):
-            page.row(f"`get_temporal_breakdown`: {what}", ns(got), want, ns(got) == want)
+            page.row(f"`get_temporal_breakdown`{of}: {what}", ns(got), want, ns(got) == want)
 
-    answer = page.run("get_gpu_kernel_breakdown", lambda: analysis.get_gpu_kernel_breakdown(
-        visualize=False, num_kernels=100000, duration_ratio=1.0))
-    if answer is not None:
-        table, wrong, calls, total = operations.per_kernel(), 0, 0, 0
-        kernels = answer[1][answer[1]["kernel_type"] == "COMPUTATION"]
-        for _, row in kernels.iterrows():
-            durations = table.get(row["name"], [0])
-            calls += round(row["sum (us)"] / row["mean (us)"])
-            total += ns(row["sum (us)"])
-            wrong += (ns(row["sum (us)"]), ns(row["min (us)"]), ns(row["max (us)"]), round(row["sum (us)"] / row["mean (us)"])) != (
-                sum(durations), min(durations), max(durations), len(durations))
-        page.row("`get_gpu_kernel_breakdown`: kernel names", len(kernels), len(table), len(kernels) == len(table))
-        page.row("… kernels, calls", calls, len(operations.kernels), calls == len(operations.kernels))
-        page.row("… kernels, sum (ns)", total, sum(e - b for b, e, *_ in operations.kernels),
-                 total == sum(e - b for b, e, *_ in operations.kernels))
-        page.row("… names whose calls, sum, min or max differ", wrong, 0, wrong == 0)
-        for _, row in answer[0].iterrows():
-            rows = operations.kernels if row["kernel_type"] == "COMPUTATION" else operations.memory
-            page.row(f"… its table of types, {row['kernel_type']} (us)", row["sum"],
-                     f"{sum(e - b for b, e, *_ in rows) / 1000:.3f}; {sum((e - b) // 1000 for b, e, *_ in rows)} if each is cut to whole us", None)
+    answer = page.run(f"get_gpu_kernel_breakdown{of}", lambda: analysis.get_gpu_kernel_breakdown(visualize=False, num_kernels=100000, duration_ratio=1.0))
+    if answer is None:
+        return
+    table, wrong, calls, total = operations.per_kernel(), 0, 0, 0
+    kernels = answer[1][answer[1]["kernel_type"] != "MEMORY"]
+    for _, row in kernels.iterrows():
+        durations = table.get(row["name"], [0])
+        count = round(row["sum (us)"] / row["mean (us)"]) if row["mean (us)"] else len(durations)
+        calls += count
+        total += ns(row["sum (us)"])
+        wrong += (ns(row["sum (us)"]), ns(row["min (us)"]), ns(row["max (us)"]), count) != (
+            sum(durations), min(durations), max(durations), len(durations))
+    page.row(f"`get_gpu_kernel_breakdown`{of}: kernel names", len(kernels), len(table), len(kernels) == len(table))
+    page.row("… kernels, calls", calls, len(operations.kernels), calls == len(operations.kernels))
+    page.row("… kernels, sum (ns)", total, sum(e - b for b, e, *_ in operations.kernels), total == sum(e - b for b, e, *_ in operations.kernels))
+    page.row("… names whose calls, sum, min or max differ", wrong, 0, wrong == 0)
 
+
+def streams_and_launches(page, analysis, operations):
     answer = page.run("get_idle_time_breakdown", lambda: analysis.get_idle_time_breakdown(ranks=[0], visualize=False)[0])
     if answer is not None:
         for stream, rows in answer.groupby("stream"):
             parts = ", ".join(f"{row['idle_category']} {row['idle_time']:.2f}" for _, row in rows.iterrows())
             page.row(f"`get_idle_time_breakdown`: stream {stream} (us)", parts, "", None)
-
     answer = page.run("get_queue_length_summary", lambda: analysis.get_queue_length_summary())
     if answer is not None:
         for (_, stream), row in answer.iterrows():
@@ -141,8 +165,10 @@ def main():
         page.row("`get_cuda_kernel_launch_stats`: launches of kernels, copies and fills", len(answer), len(operations.rows),
                  len(answer) == len(operations.rows) or None)  # it knows four functions of the run time only
 
-    ranges = [row[3].rsplit("/", 1)[-1] for row in operations.rows if row[3]]
-    for name in dict.fromkeys(name for name in ranges if not any(digit.isdigit() for digit in name)):
+
+def sequences(page, analysis, operations, ranges):
+    """of the copy without annotations of streams: HTA looks for the range nearest to the root, and gives those a depth above it"""
+    for name in [name for name in dict.fromkeys(ranges) if not any(digit.isdigit() for digit in name)][:8]:
         with tempfile.TemporaryDirectory() as folder:
             answer = page.run("get_frequent_cuda_kernel_sequences", lambda: analysis.get_frequent_cuda_kernel_sequences(
                 operator_name=name, output_dir=folder, visualize=False, top_k=1000))
@@ -150,10 +176,76 @@ def main():
             inside = sum(e - b for b, e, _, path in operations.rows if name in path.split("/"))
             got = ns(answer["GPU kernel duration (us)"].sum())
             page.row(f"`get_frequent_cuda_kernel_sequences`: in NVTX range {name} (ns)", f"{got} in {int(answer['count'].sum())} ranges", inside, got == inside)
-    page.run("critical_path_analysis", lambda: analysis.critical_path_analysis(rank=0, annotation=ranges[-1], instance_id=0))
-    page.run("get_comm_comp_overlap", lambda: analysis.get_comm_comp_overlap(visualize=False))
-    page.run("get_potential_stragglers", lambda: analysis.get_potential_stragglers())
-    page.run("get_gpu_kernels_with_user_annotations", lambda: analysis.get_gpu_kernels_with_user_annotations(rank=0))
+
+
+def annotations(page, analysis, operations, ranges):
+    answer = page.run("get_gpu_kernels_with_user_annotations", lambda: analysis.get_gpu_kernels_with_user_annotations(rank=0))
+    if answer is not None:
+        inside = sum(1 for row in operations.rows if row[3])
+        got = int((answer["s_user_annotation"] != "").sum())
+        page.row("`get_gpu_kernels_with_user_annotations`: operations in one; launched in one", got, inside, None)
+    answer = page.run("get_gpu_user_annotation_breakdown", lambda: analysis.get_gpu_user_annotation_breakdown(visualize=False))
+    if answer is not None:
+        page.row("`get_gpu_user_annotation_breakdown`: names", len(answer), len(set(ranges)), len(answer) == len(set(ranges)))
+
+
+def critical_path(page, analysis, annotation, instances):
+    for instance in range(min(instances, 3)):
+        answer = page.run(f"critical_path_analysis, {annotation} {instance}",
+                          lambda: analysis.critical_path_analysis(rank=0, annotation=annotation, instance_id=instance))
+        if answer is None:
+            continue
+        graph, found = answer
+        edges = collections.Counter(edge.type.value for edge in (graph.edges[u, v]["object"] for u, v in graph.edges))
+        page.row(f"`critical_path_analysis`, {annotation} {instance}: edges", ", ".join(f"{name.removeprefix('critical_path_')} {count}" for name, count in sorted(edges.items())),
+                 "", None if found else False)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--prof", default="prof")
+    parser.add_argument("--strict", action="store_true")
+    parser.add_argument("input", type=pathlib.Path)
+    parser.add_argument("others", type=pathlib.Path, nargs="*")
+    options = parser.parse_args()
+    page = Page(options.strict)
+    with tempfile.TemporaryDirectory(prefix="hta-check-") as folder:
+        traces = {}
+        for rank, path in enumerate((options.input, *options.others)):
+            traces[rank] = str(path.resolve())
+            if not is_json(path) or path.suffix not in (".json", ".gz"):
+                traces[rank] = f"{folder}/{rank}.json.gz"
+                prof_output(options.prof, "trace", path, "-o", traces[rank])
+        opener = gzip.open if traces[0].endswith(".gz") else open
+        with opener(traces[0], "rt", encoding="utf-8") as file:
+            text = json.load(file)
+        operations = Operations(prof_output(options.prof, "report", "gpu-trace", options.input, "--format", "csv"), text)
+        versions = ", ".join(f"{package} {importlib.metadata.version(package)}" for package in ("HolisticTraceAnalysis", "pandas", "numpy"))
+        print(f"{versions}, ns rounding off\n\n| analysis | HTA | prof | |\n|---|---|---|---|")
+
+        bare = f"{folder}/bare.json.gz"
+        with gzip.open(bare, "wt", compresslevel=1, encoding="utf-8") as file:
+            json.dump({**text, "traceEvents": [event for event in text["traceEvents"] if event.get("cat") not in ADDED]}, file)
+        load = lambda files: TraceAnalysis(trace_files=files, trace_dir="", include_last_profiler_step=True)  # noqa: E731
+        analysis = page.run("TraceAnalysis", lambda: load({0: bare}))
+        if analysis is None:
+            sys.exit(1)
+        ranges = [name for row in operations.rows for name in row[3].split("/") if row[3]]
+        breakdowns(page, analysis, operations, ", operations alone")
+        sequences(page, analysis, operations, ranges)
+        analysis = page.run("TraceAnalysis", lambda: load({0: traces[0]}))
+        breakdowns(page, analysis, operations.by_htas_rule(), ", by HTA's rule")
+        streams_and_launches(page, analysis, operations)
+        annotations(page, analysis, operations, ranges)
+        steps = page.run("get_profiler_steps", lambda: analysis.get_profiler_steps())
+        if ranges:
+            critical_path(page, analysis, *(("ProfilerStep", len(steps)) if steps else (ranges[0], 1)))
+        page.run("get_comm_comp_overlap", lambda: analysis.get_comm_comp_overlap(visualize=False))
+        if options.others:
+            analysis = page.run("TraceAnalysis, all ranks", lambda: load(traces))
+            answer = page.run("get_potential_stragglers", lambda: analysis.get_potential_stragglers())
+            if answer is not None:
+                page.row("`get_potential_stragglers`: ranks", ", ".join(map(str, answer)), "", None)
     sys.exit(1 if page.bad else 0)
 
 
