@@ -12,6 +12,7 @@ compared twice: of a copy without synchronisations and annotations of streams wi
 import argparse
 import collections
 import csv
+import decimal
 import gzip
 import importlib.metadata
 import io
@@ -19,6 +20,7 @@ import json
 import logging
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,6 +29,7 @@ import warnings
 os.environ["HTA_DISABLE_NS_ROUNDING"] = "1"  # else starts are rounded up and ends down to whole microseconds
 warnings.simplefilter("ignore")
 PROGRESS = ("Parsed ", "Overall parsing", "leaving ", "Rounding down ns", "Please see")  # logged as warnings, say nothing of the trace
+GPU = ("kernel", "gpu_memcpy", "gpu_memset")
 ADDED = ("cuda_sync", "gpu_user_annotation")
 heard = []
 
@@ -57,22 +60,44 @@ def prof_output(*command):
     return subprocess.run([str(part) for part in command], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
 
 
+def load_json(path):
+    """times as integers of ns"""
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
+        trace = json.load(file, parse_float=decimal.Decimal)
+    for event in trace["traceEvents"]:
+        if event["ph"] == "X":
+            event["begin"] = int(event["ts"] * 1000)
+            event["end"] = event["begin"] + int(event["dur"] * 1000)
+    return trace
+
+
 class Operations:
-    """GPU operations as prof lists them, and the synchronisations of the trace that HTA adds to them"""
+    """GPU operations as prof lists them (start, end, name, path), of those that HTA keeps: launched by the end of the last step"""
 
     def __init__(self, table, trace):
-        self.rows = []
-        for row in csv.DictReader(io.StringIO(table)):
-            start, duration = int(row["Start (ns)"]), int(row["Duration (ns)"])
-            self.rows.append((start, start + duration, row["Name"], row["NVTX path"]))
+        complete = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+        steps = [event["end"] for event in complete if event["name"].startswith("ProfilerStep")]
+        calls = {event["args"]["correlation"]: event["begin"] for event in complete
+                 if event.get("cat") in ("cuda_runtime", "cuda_driver") and "correlation" in event["args"]}
+        last = max(steps) if len(set(steps)) > 1 else None
+        kept = lambda correlation: last is None or calls.get(correlation, last + 1) <= last  # noqa: E731
+        rows = list(csv.DictReader(io.StringIO(table)))
+        self.rows = [(int(row["Start (ns)"]), int(row["Start (ns)"]) + int(row["Duration (ns)"]), row["Name"], row["NVTX path"])
+                     for row in rows if kept(int(row["CorrId"]))]
+        # prof counts from the first event, the trace from wherever it likes
+        shift = min(event["begin"] for event in complete if event.get("cat") in GPU) - min(int(row["Start (ns)"]) for row in rows)
+        self.syncs = [(event["begin"] - shift, event["end"] - shift, event["name"], "") for event in complete
+                      if event.get("cat") == "cuda_sync" and event["args"]["stream"] != -1 and kept(event["args"]["correlation"])]
         self.kernels = [row for row in self.rows if not row[2].startswith("[CUDA")]
         self.memory = [row for row in self.rows if row[2].startswith("[CUDA")]
-        self.syncs = [(ns(event["ts"]), ns(event["ts"]) + ns(event["dur"]), event["name"], "") for event in trace["traceEvents"]
-                      if event.get("cat") == "cuda_sync" and event["ph"] == "X" and event["args"]["stream"] != -1]
 
-    def by_htas_rule(self):
+    def computing(self):
+        return [row for row in self.kernels if not re.match("nccl.*Kernel", row[2])]
+
+    def with_synchronisations(self):
+        """as HTA counts"""
         other = Operations.__new__(Operations)
-        other.rows, other.memory, other.syncs = self.rows + self.syncs, self.memory, []
+        other.rows, other.memory = self.rows + self.syncs, self.memory
         other.kernels = self.kernels + [row for row in self.syncs if "Sync" not in row[2]]
         return other
 
@@ -121,18 +146,18 @@ def breakdowns(page, analysis, operations, of):
     answer = page.run(f"get_temporal_breakdown{of}", lambda: analysis.get_temporal_breakdown(visualize=False))
     if answer is not None:
         row, busy = answer.iloc[0], operations.union(operations.rows)
-        compute = operations.union(operations.kernels)
+        compute = operations.union(operations.computing())
         for what, got, want in (("first start to last end (ns)", row["kernel_time(us)"], operations.window()),
                                 ("idle, no operation at all (ns)", row["idle_time(us)"], operations.window() - busy),
                                 ("computing (ns)", row["compute_time(us)"], compute),
-                                ("only copies and fills (ns)", row["non_compute_time(us)"], busy - compute)):
+                                ("the rest: copies, fills, communication (ns)", row["non_compute_time(us)"], busy - compute)):
             page.row(f"`get_temporal_breakdown`{of}: {what}", ns(got), want, ns(got) == want)
 
     answer = page.run(f"get_gpu_kernel_breakdown{of}", lambda: analysis.get_gpu_kernel_breakdown(visualize=False, num_kernels=100000, duration_ratio=1.0))
     if answer is None:
         return
     table, wrong, calls, total = operations.per_kernel(), 0, 0, 0
-    kernels = answer[1][answer[1]["kernel_type"] != "MEMORY"]
+    kernels = answer[1][answer[1]["kernel_type"] != "MEMORY"]  # without names that are neither, such as "Stream Sync"
     for _, row in kernels.iterrows():
         durations = table.get(row["name"], [0])
         count = round(row["sum (us)"] / row["mean (us)"]) if row["mean (us)"] else len(durations)
@@ -166,12 +191,14 @@ def streams_and_launches(page, analysis, operations):
                  len(answer) == len(operations.rows) or None)  # it knows four functions of the run time only
 
 
-def sequences(page, analysis, operations, ranges):
-    """of the copy without annotations of streams: HTA looks for the range nearest to the root, and gives those a depth above it"""
-    for name in [name for name in dict.fromkeys(ranges) if not any(digit.isdigit() for digit in name)][:8]:
+def sequences(page, analysis, operations, ranges, names):
+    """Of the copy without annotations of streams: HTA looks for the range nearest to the root, and takes them for nearer than any. It takes
+    a name for part of one, so only names are asked for that are part of no other."""
+    unique = [name for name in dict.fromkeys(ranges) if sum(name in other for other in names) == 1]
+    for name in unique[:8]:
         with tempfile.TemporaryDirectory() as folder:
             answer = page.run("get_frequent_cuda_kernel_sequences", lambda: analysis.get_frequent_cuda_kernel_sequences(
-                operator_name=name, output_dir=folder, visualize=False, top_k=1000))
+                operator_name=name, output_dir=folder, visualize=False, top_k=1000, min_pattern_len=1))
         if answer is not None and len(answer):
             inside = sum(e - b for b, e, _, path in operations.rows if name in path.split("/"))
             got = ns(answer["GPU kernel duration (us)"].sum())
@@ -216,25 +243,27 @@ def main():
             if not is_json(path) or path.suffix not in (".json", ".gz"):
                 traces[rank] = f"{folder}/{rank}.json.gz"
                 prof_output(options.prof, "trace", path, "-o", traces[rank])
-        opener = gzip.open if traces[0].endswith(".gz") else open
-        with opener(traces[0], "rt", encoding="utf-8") as file:
-            text = json.load(file)
-        operations = Operations(prof_output(options.prof, "report", "gpu-trace", options.input, "--format", "csv"), text)
+        table = prof_output(options.prof, "report", "gpu-trace", options.input, "--format", "csv")
+        trace = load_json(traces[0])
         versions = ", ".join(f"{package} {importlib.metadata.version(package)}" for package in ("HolisticTraceAnalysis", "pandas", "numpy"))
         print(f"{versions}, ns rounding off\n\n| analysis | HTA | prof | |\n|---|---|---|---|")
 
         bare = f"{folder}/bare.json.gz"
+        with_less = {**trace, "traceEvents": [event for event in trace["traceEvents"] if event.get("cat") not in ADDED]}
         with gzip.open(bare, "wt", compresslevel=1, encoding="utf-8") as file:
-            json.dump({**text, "traceEvents": [event for event in text["traceEvents"] if event.get("cat") not in ADDED]}, file)
+            json.dump(with_less, file, default=float)
         load = lambda files: TraceAnalysis(trace_files=files, trace_dir="", include_last_profiler_step=True)  # noqa: E731
+        operations = Operations(table, with_less)
         analysis = page.run("TraceAnalysis", lambda: load({0: bare}))
         if analysis is None:
             sys.exit(1)
-        ranges = [name for row in operations.rows for name in row[3].split("/") if row[3]]
+        annotated = {event["name"] for event in trace["traceEvents"] if event.get("cat") == "user_annotation"}
+        ranges = [name for row in operations.rows for name in row[3].split("/") if name in annotated]
         breakdowns(page, analysis, operations, ", operations alone")
-        sequences(page, analysis, operations, ranges)
+        sequences(page, analysis, operations, ranges, {event["name"] for event in trace["traceEvents"]})
         analysis = page.run("TraceAnalysis", lambda: load({0: traces[0]}))
-        breakdowns(page, analysis, operations.by_htas_rule(), ", by HTA's rule")
+        operations = Operations(table, trace)
+        breakdowns(page, analysis, operations.with_synchronisations(), ", synchronisations counted as work")
         streams_and_launches(page, analysis, operations)
         annotations(page, analysis, operations, ranges)
         steps = page.run("get_profiler_steps", lambda: analysis.get_profiler_steps())
