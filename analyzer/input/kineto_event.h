@@ -68,6 +68,7 @@ enum class KinetoArgument : uint8_t {
   MemoryDevice,
   MemoryDeviceType,
   SyncKindName,
+  OfStream,
   WaitOnStream,
   WaitOnRecord,
   WaitOnEvent,

@@ -203,7 +203,9 @@ void KinetoRowMaker::sync() {
 }
 
 void KinetoRowMaker::gpu_annotation() {
-  uint32_t at = stream(event_.has(KinetoArgument::StreamNumber) ? event_[KinetoArgument::StreamNumber] : event_.tid);
+  uint32_t at = stream(event_.has(KinetoArgument::StreamNumber) ? event_[KinetoArgument::StreamNumber]
+                       : event_.has(KinetoArgument::OfStream)   ? event_[KinetoArgument::OfStream]
+                                                                : event_.tid);
   if (at == UINT32_MAX) at = stream("0");
   rows_.gpu_annotations.push_back({begin_ns_, end_ns_, StreamId{at}, LabelId{text(event_.name)}});
 }

@@ -41,6 +41,7 @@ WaitScope scope_of(std::string_view api) {
 CallTraits call_traits(std::string_view api) {
   CallTraits traits;
   traits.role = role_of(api);
+  traits.asks_event = has(api, "EventQuery");
   traits.begins_capture = has(api, "StreamBeginCapture") || has(api, "StreamBeginRecapture");
   traits.ends_capture = has(api, "StreamEndCapture");
   if (has(api, "Graph")) return traits;  // adds a node and does nothing yet

@@ -35,6 +35,7 @@ struct CallTraits {
   WaitScope waits = WaitScope::None;  // what has finished when the call returns
   bool records_event = false;
   bool orders_stream = false;  // later work of its stream waits for an event
+  bool asks_event = false;     // whether it has come
   bool begins_capture = false, ends_capture = false;
 };
 

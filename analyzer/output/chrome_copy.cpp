@@ -57,6 +57,7 @@ std::string_view ChromeCopy::additions(const EventFields& fields) {
   }
   AugmentKeys present = 0;
   for (const std::string_view name : fields.argument_names) present |= augment_key(name);
+  if ((present & bit(AugmentKey::NvtxPath)) != 0) present |= bit(AugmentKey::OpPath);  // the same, of what was a log
   members_of_event_.clear(present);
   switch (row.table) {
     case ChromeRow::Table::None: break;

@@ -72,10 +72,8 @@ class HostWriter {
     if (frames != nullptr && context_.stacks->with_frames()) to = put_frame(to, context_.stacks->frame(stack));
     to = put_bytes(to, ",\"args\":{");
     bool first = true;
-    if (event.correlation != 0) {
-      to = put_field(to, first, "\"correlation\":");
-      to = put_decimal(to, ChromeIds::correlation(process_, event.correlation));
-    }
+    if (const uint64_t correlation = context_.ids.call(process_, event, row); correlation != 0)
+      to = put_decimal(put_field(to, first, "\"correlation\":"), correlation);
     if (context_.augment != nullptr) to = put_extras(to, first, event, inner, kernel);
     if (!said.empty()) to = put_field(to, first, said);
     if (frames != nullptr && !frames->empty()) to = put_field(to, first, *frames);

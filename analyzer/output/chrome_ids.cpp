@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -17,9 +18,30 @@ uint64_t free_id(uint64_t wanted, std::set<uint64_t>& used) {
   return wanted;
 }
 
+// The first id that no call or operation of the process has, less its first row of calls.
+std::vector<uint64_t> free_correlations(const Trace& trace) {
+  std::vector<uint64_t> last(trace.processes.size(), 0);
+  std::vector<uint32_t> first_row(trace.processes.size(), UINT32_MAX);
+  for (const Thread& thread : trace.threads) {
+    uint64_t& greatest = last[index(thread.process)];
+    if (thread.host.size() != 0)
+      first_row[index(thread.process)] = std::min(first_row[index(thread.process)], thread.host.first);
+    for (uint32_t row = thread.host.first; row < thread.host.last; ++row)
+      greatest = std::max<uint64_t>(greatest, trace.host[row].correlation);
+  }
+  for (const Stream& stream : trace.streams) {
+    for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
+      uint64_t& greatest = last[index(trace.device(stream.device).process)];
+      greatest = std::max<uint64_t>(greatest, trace.operations[row].correlation);
+    }
+  }
+  for (size_t p = 0; p < last.size(); ++p) last[p] += 1 - uint64_t{first_row[p]};
+  return last;
+}
+
 }  // namespace
 
-ChromeIds::ChromeIds(const Trace& trace) {
+ChromeIds::ChromeIds(const Trace& trace) : free_from_(free_correlations(trace)) {
   std::set<uint64_t> pids;
   for (const Process& each : trace.processes) process.push_back(free_id(each.pid, pids));
   for (const Device& each : trace.devices) device.push_back(free_id(each.ordinal, pids));

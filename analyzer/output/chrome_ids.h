@@ -20,10 +20,24 @@ struct ChromeIds {
 
   explicit ChromeIds(const Trace& trace);
 
+  // Tracks of a GPU beside its streams: what a host thread waited for, and ranges of a stream that would cross others on its own track.
+  static uint64_t sync_track(ThreadId thread) { return 1'500'000'000 + index(thread); }
+  static uint64_t range_track(StreamId stream, uint64_t nth) { return 2'000'000'000 + nth * 10'000'000 + index(stream); }
+
+  // Correlation id of a call: as recorded or, since CUPTI gives one to every call and readers join by it, one that nothing else in its
+  // process has. 0: there is none left.
+  uint64_t call(ProcessId of, const HostEvent& event, uint32_t row) const {
+    const uint64_t own = event.correlation != 0 ? event.correlation : free_from_[index(of)] + row;
+    return own <= UINT32_MAX ? correlation(of, static_cast<uint32_t>(own)) : 0;
+  }
+
   // Correlation and flow ids: as recorded in the first process, made unique in the others.
   static uint64_t correlation(ProcessId process, uint32_t correlation) {
     return uint64_t{index(process)} << 32 | correlation;
   }
+
+ private:
+  std::vector<uint64_t> free_from_;  // ProcessId -> what makes an id of the row of a call; modulo 2^64
 };
 
 // Which lane each operation of a stream goes to: the first that is free at its start.

@@ -16,9 +16,9 @@ std::string_view without_quotes(std::string_view text) {
   return text.size() >= 2 && text.front() == '"' ? text.substr(1, text.size() - 2) : text;
 }
 
-enum class EventKind { Other, Host, Operation, Range };
+enum class EventKind { Other, Host, Operation, Range, NoRow };
 
-// As the importer has it; what is of no known category may be a range.
+// As the importer has it; what is of no known category may be a range. What is about operations may begin and end with one of them.
 EventKind kind_of(std::string_view category) {
   switch (kineto_class(category)) {
     case KinetoClass::Kernel:
@@ -29,6 +29,9 @@ EventKind kind_of(std::string_view category) {
     case KinetoClass::Annotation:
     case KinetoClass::Python:
     case KinetoClass::Overhead: return EventKind::Range;
+    case KinetoClass::GpuAnnotation:
+    case KinetoClass::Sync:
+    case KinetoClass::CounterRange: return EventKind::NoRow;
     default: return EventKind::Other;
   }
 }
@@ -108,6 +111,7 @@ ChromeRow ChromeMatch::find(const EventFields& event, bool& expected) {
   const bool complete = phase == "X", begin = phase == "B", mark = phase == "i" || phase == "I";
   if (!complete && !begin && !mark) return {};
   const EventKind kind = kind_of(without_quotes(event.category));
+  if (kind == EventKind::NoRow && !mark) return {};
   expected = complete && kind != EventKind::Other;
   Wanted wanted;
   if (!time_ns(event.ts, wanted.begin_ns)) return {};
@@ -132,6 +136,7 @@ ChromeRow ChromeMatch::find(const EventFields& event, bool& expected) {
     case EventKind::Operation: return found(Row::Operations, find_operation(track, wanted));
     case EventKind::Host: return found(Row::Host, find_host(track, wanted));
     case EventKind::Range: return found(Row::Ranges, find_range(track, wanted));
+    case EventKind::NoRow:
     case EventKind::Other: break;
   }
   // Traces of XLA have no categories: the importer goes by the track.

@@ -35,17 +35,6 @@ std::string stream_track(const ChromeContext& context, uint32_t stream) {
                      context.ids.lanes[stream].front());
 }
 
-std::string_view sync_name(SyncKind kind) {
-  switch (kind) {
-    case SyncKind::Event: return "Event Sync";
-    case SyncKind::StreamWaitEvent: return "Stream Wait Event";
-    case SyncKind::Stream: return "Stream Sync";
-    case SyncKind::Context: return "Context Sync";
-    case SyncKind::Unknown: break;
-  }
-  return "Unknown Sync";
-}
-
 // As instants of the stream: a slice would cross those of the operations that run meanwhile.
 void write_sync(const ChromeContext& context, const SyncEvent& sync) {
   if (sync.stream == kNone || !context.writes(context.trace.streams[sync.stream].device)) return;
@@ -100,6 +89,17 @@ void write_unified(const ChromeContext& context, const UnifiedMemoryEvent& event
 }
 
 }  // namespace
+
+std::string_view sync_name(SyncKind kind) {
+  switch (kind) {
+    case SyncKind::Event: return "Event Sync";
+    case SyncKind::StreamWaitEvent: return "Stream Wait Event";
+    case SyncKind::Stream: return "Stream Sync";
+    case SyncKind::Context: return "Context Sync";
+    case SyncKind::Unknown: break;
+  }
+  return "Unknown Sync";
+}
 
 void write_chrome_memory(const ChromeContext& context) {
   const Trace& trace = context.trace;

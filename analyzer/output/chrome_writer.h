@@ -65,12 +65,19 @@ inline char* put_frame(char* to, uint32_t frame) {
   return frame == 0 ? to : put_decimal(put_bytes(to, ",\"sf\":"), frame);
 }
 
+// The name of a track and its place among those of its process.
+void write_chrome_thread(const ChromeContext& context, uint64_t pid, uint64_t tid, std::string_view name, uint64_t sort);
+// Kineto's name of a synchronisation.
+std::string_view sync_name(SyncKind kind);
+
 void write_chrome_metadata(const ChromeContext& context);
 void write_chrome_host(const ChromeContext& context);
 void write_chrome_ranges(const ChromeContext& context);
 void write_chrome_forward_backward(const ChromeContext& context);
 void write_chrome_memory(const ChromeContext& context);
+void write_chrome_annotations(const ChromeContext& context);  // before the operations, which they enclose
 void write_chrome_gpu(const ChromeContext& context);
+void write_chrome_syncs(const ChromeContext& context);
 void write_chrome_counter_ranges(const ChromeContext& context);
 void write_chrome_counters(const ChromeContext& context);
 void write_program_counters(const ChromeContext& context);  // recorded, so in plain traces too

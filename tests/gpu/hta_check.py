@@ -1,13 +1,27 @@
-"""Does Holistic Trace Analysis read our Chrome trace, and do its numbers agree with prof's?
+#!/usr/bin/env python3
+"""Does Holistic Trace Analysis read our Chrome trace without complaint, and do its numbers agree with prof's?
 
-hta_check.py TRACE.json.gz GPU_TRACE.csv     (both of one log: prof trace, prof report gpu-trace --format csv)
-Needs `pip install HolisticTraceAnalysis 'pandas<3'`. Prints Markdown for docs/measurements/trace_readers.md; exit status 1 when a
-number that must agree does not. Every analysis runs by itself: one that raises is a row of the table, not the end."""
+hta_check.py [--prof PROF] [--strict] INPUT [OTHER_RANK...]
+
+INPUT is a log, or a trace that `prof trace` wrote; further ones are other ranks of the same job, which the search for stragglers needs. Needs
+`pip install HolisticTraceAnalysis 'pandas<3'`. Prints Markdown for docs/measurements/trace_readers.md. Exit status 1 when a number that must agree does
+not, with --strict also when HTA warns or raises. Every analysis runs by itself: one that raises is a row of the table, not the end.
+
+HTA takes every event with a stream for work of the GPU, synchronisations too, and of them calls a "Stream Wait Event" a kernel. So breakdowns are
+compared twice: of a copy without synchronisations and annotations of streams with prof's numbers, of the trace itself with the same by HTA's rule."""
+import argparse
 import collections
 import csv
+import decimal
+import gzip
 import importlib.metadata
+import io
+import json
 import logging
 import os
+import pathlib
+import re
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -15,13 +29,15 @@ import warnings
 os.environ["HTA_DISABLE_NS_ROUNDING"] = "1"  # else starts are rounded up and ends down to whole microseconds
 warnings.simplefilter("ignore")
 PROGRESS = ("Parsed ", "Overall parsing", "leaving ", "Rounding down ns", "Please see")  # logged as warnings, say nothing of the trace
+GPU = ("kernel", "gpu_memcpy", "gpu_memset")
+ADDED = ("cuda_sync", "gpu_user_annotation")
 heard = []
 
 
 class Listener(logging.Handler):
     def emit(self, record):
-        text = record.getMessage().splitlines()[0]
-        if record.levelno >= logging.WARNING and not text.startswith(PROGRESS):
+        text = (record.getMessage().splitlines() or [""])[0].strip()
+        if record.levelno >= logging.WARNING and not text.startswith(PROGRESS) and text not in heard[-8:]:  # each logger has this handler
             heard.append(text)
 
 
@@ -35,14 +51,55 @@ def ns(us):
     return round(float(us) * 1000)
 
 
+def is_json(path):
+    head = open(path, "rb").read(2)
+    return head[:1] in b"{[" or head == b"\x1f\x8b"
+
+
+def prof_output(*command):
+    return subprocess.run([str(part) for part in command], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+
+
+def load_json(path):
+    """times as integers of ns"""
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
+        trace = json.load(file, parse_float=decimal.Decimal)
+    for event in trace["traceEvents"]:
+        if event["ph"] == "X":
+            event["begin"] = int(event["ts"] * 1000)
+            event["end"] = event["begin"] + int(event["dur"] * 1000)
+    return trace
+
+
 class Operations:
-    def __init__(self, path):
-        self.rows = []
-        for row in csv.DictReader(open(path, encoding="utf-8")):
-            start, duration = int(row["Start (ns)"]), int(row["Duration (ns)"])
-            self.rows.append((start, start + duration, row["Name"], row["NVTX path"]))
+    """GPU operations as prof lists them (start, end, name, path), of those that HTA keeps: launched by the end of the last step"""
+
+    def __init__(self, table, trace):
+        complete = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+        steps = [event["end"] for event in complete if event["name"].startswith("ProfilerStep")]
+        calls = {event["args"]["correlation"]: event["begin"] for event in complete
+                 if event.get("cat") in ("cuda_runtime", "cuda_driver") and "correlation" in event["args"]}
+        last = max(steps) if len(set(steps)) > 1 else None
+        kept = lambda correlation: last is None or calls.get(correlation, last + 1) <= last  # noqa: E731
+        rows = list(csv.DictReader(io.StringIO(table)))
+        self.rows = [(int(row["Start (ns)"]), int(row["Start (ns)"]) + int(row["Duration (ns)"]), row["Name"], row["NVTX path"])
+                     for row in rows if kept(int(row["CorrId"]))]
+        # prof counts from the first event, the trace from wherever it likes
+        shift = min(event["begin"] for event in complete if event.get("cat") in GPU) - min(int(row["Start (ns)"]) for row in rows)
+        self.syncs = [(event["begin"] - shift, event["end"] - shift, event["name"], "") for event in complete
+                      if event.get("cat") == "cuda_sync" and event["args"]["stream"] != -1 and kept(event["args"]["correlation"])]
         self.kernels = [row for row in self.rows if not row[2].startswith("[CUDA")]
         self.memory = [row for row in self.rows if row[2].startswith("[CUDA")]
+
+    def computing(self):
+        return [row for row in self.kernels if not re.match("nccl.*Kernel", row[2])]
+
+    def with_synchronisations(self):
+        """as HTA counts"""
+        other = Operations.__new__(Operations)
+        other.rows, other.memory = self.rows + self.syncs, self.memory
+        other.kernels = self.kernels + [row for row in self.syncs if "Sync" not in row[2]]
+        return other
 
     @staticmethod
     def union(rows):
@@ -63,8 +120,8 @@ class Operations:
 
 
 class Page:
-    def __init__(self):
-        self.bad = 0
+    def __init__(self, strict):
+        self.bad, self.strict = 0, strict
 
     def row(self, what, hta, prof, agrees):
         self.bad += agrees is False
@@ -77,57 +134,49 @@ class Page:
             answer = analysis()
         except Exception as problem:  # whatever HTA raises is the finding
             self.row(f"`{name}`", f"{type(problem).__name__}: {problem}", "", None)
-            return None
+            self.bad += self.strict
+            answer = None
         for message in dict.fromkeys(heard[before:]):
             self.row(f"`{name}` says", message, "", None)
+            self.bad += self.strict
         return answer
 
 
-def main():
-    trace, operations, page = sys.argv[1], Operations(sys.argv[2]), Page()
-    versions = ", ".join(f"{package} {importlib.metadata.version(package)}" for package in ("HolisticTraceAnalysis", "pandas", "numpy"))
-    print(f"{versions}, ns rounding off\n\n| analysis | HTA | prof | |\n|---|---|---|---|")
-    analysis = page.run("TraceAnalysis", lambda: TraceAnalysis(trace_files={0: os.path.abspath(trace)}, trace_dir=""))
-    if analysis is None:
-        sys.exit(1)
-
-    answer = page.run("get_temporal_breakdown", lambda: analysis.get_temporal_breakdown(visualize=False))
+def breakdowns(page, analysis, operations, of):
+    answer = page.run(f"get_temporal_breakdown{of}", lambda: analysis.get_temporal_breakdown(visualize=False))
     if answer is not None:
         row, busy = answer.iloc[0], operations.union(operations.rows)
-        compute = operations.union(operations.kernels)
+        compute = operations.union(operations.computing())
         for what, got, want in (("first start to last end (ns)", row["kernel_time(us)"], operations.window()),
                                 ("idle, no operation at all (ns)", row["idle_time(us)"], operations.window() - busy),
                                 ("computing (ns)", row["compute_time(us)"], compute),
-                                ("only copies and fills (ns)", row["non_compute_time(us)"], busy - compute)):
-            page.row(f"`get_temporal_breakdown`: {what}", ns(got), want, ns(got) == want)
+                                ("the rest: copies, fills, communication (ns)", row["non_compute_time(us)"], busy - compute)):
+            page.row(f"`get_temporal_breakdown`{of}: {what}", ns(got), want, ns(got) == want)
 
-    answer = page.run("get_gpu_kernel_breakdown", lambda: analysis.get_gpu_kernel_breakdown(
-        visualize=False, num_kernels=100000, duration_ratio=1.0))
-    if answer is not None:
-        table, wrong, calls, total = operations.per_kernel(), 0, 0, 0
-        kernels = answer[1][answer[1]["kernel_type"] == "COMPUTATION"]
-        for _, row in kernels.iterrows():
-            durations = table.get(row["name"], [0])
-            calls += round(row["sum (us)"] / row["mean (us)"])
-            total += ns(row["sum (us)"])
-            wrong += (ns(row["sum (us)"]), ns(row["min (us)"]), ns(row["max (us)"]), round(row["sum (us)"] / row["mean (us)"])) != (
-                sum(durations), min(durations), max(durations), len(durations))
-        page.row("`get_gpu_kernel_breakdown`: kernel names", len(kernels), len(table), len(kernels) == len(table))
-        page.row("… kernels, calls", calls, len(operations.kernels), calls == len(operations.kernels))
-        page.row("… kernels, sum (ns)", total, sum(e - b for b, e, *_ in operations.kernels),
-                 total == sum(e - b for b, e, *_ in operations.kernels))
-        page.row("… names whose calls, sum, min or max differ", wrong, 0, wrong == 0)
-        for _, row in answer[0].iterrows():
-            rows = operations.kernels if row["kernel_type"] == "COMPUTATION" else operations.memory
-            page.row(f"… its table of types, {row['kernel_type']} (us)", row["sum"],
-                     f"{sum(e - b for b, e, *_ in rows) / 1000:.3f}; {sum((e - b) // 1000 for b, e, *_ in rows)} if each is cut to whole us", None)
+    answer = page.run(f"get_gpu_kernel_breakdown{of}", lambda: analysis.get_gpu_kernel_breakdown(visualize=False, num_kernels=100000, duration_ratio=1.0))
+    if answer is None:
+        return
+    table, wrong, calls, total = operations.per_kernel(), 0, 0, 0
+    kernels = answer[1][answer[1]["kernel_type"] != "MEMORY"]  # without names that are neither, such as "Stream Sync"
+    for _, row in kernels.iterrows():
+        durations = table.get(row["name"], [0])
+        count = round(row["sum (us)"] / row["mean (us)"]) if row["mean (us)"] else len(durations)
+        calls += count
+        total += ns(row["sum (us)"])
+        wrong += (ns(row["sum (us)"]), ns(row["min (us)"]), ns(row["max (us)"]), count) != (
+            sum(durations), min(durations), max(durations), len(durations))
+    page.row(f"`get_gpu_kernel_breakdown`{of}: kernel names", len(kernels), len(table), len(kernels) == len(table))
+    page.row("… kernels, calls", calls, len(operations.kernels), calls == len(operations.kernels))
+    page.row("… kernels, sum (ns)", total, sum(e - b for b, e, *_ in operations.kernels), total == sum(e - b for b, e, *_ in operations.kernels))
+    page.row("… names whose calls, sum, min or max differ", wrong, 0, wrong == 0)
 
+
+def streams_and_launches(page, analysis, operations):
     answer = page.run("get_idle_time_breakdown", lambda: analysis.get_idle_time_breakdown(ranks=[0], visualize=False)[0])
     if answer is not None:
         for stream, rows in answer.groupby("stream"):
             parts = ", ".join(f"{row['idle_category']} {row['idle_time']:.2f}" for _, row in rows.iterrows())
             page.row(f"`get_idle_time_breakdown`: stream {stream} (us)", parts, "", None)
-
     answer = page.run("get_queue_length_summary", lambda: analysis.get_queue_length_summary())
     if answer is not None:
         for (_, stream), row in answer.iterrows():
@@ -141,19 +190,91 @@ def main():
         page.row("`get_cuda_kernel_launch_stats`: launches of kernels, copies and fills", len(answer), len(operations.rows),
                  len(answer) == len(operations.rows) or None)  # it knows four functions of the run time only
 
-    ranges = [row[3].rsplit("/", 1)[-1] for row in operations.rows if row[3]]
-    for name in dict.fromkeys(name for name in ranges if not any(digit.isdigit() for digit in name)):
+
+def sequences(page, analysis, operations, ranges, names):
+    """Of the copy without annotations of streams: HTA looks for the range nearest to the root, and takes them for nearer than any. It takes
+    a name for part of one, so only names are asked for that are part of no other."""
+    unique = [name for name in dict.fromkeys(ranges) if sum(name in other for other in names) == 1]
+    for name in unique[:8]:
         with tempfile.TemporaryDirectory() as folder:
             answer = page.run("get_frequent_cuda_kernel_sequences", lambda: analysis.get_frequent_cuda_kernel_sequences(
-                operator_name=name, output_dir=folder, visualize=False, top_k=1000))
+                operator_name=name, output_dir=folder, visualize=False, top_k=1000, min_pattern_len=1))
         if answer is not None and len(answer):
             inside = sum(e - b for b, e, _, path in operations.rows if name in path.split("/"))
             got = ns(answer["GPU kernel duration (us)"].sum())
             page.row(f"`get_frequent_cuda_kernel_sequences`: in NVTX range {name} (ns)", f"{got} in {int(answer['count'].sum())} ranges", inside, got == inside)
-    page.run("critical_path_analysis", lambda: analysis.critical_path_analysis(rank=0, annotation=ranges[-1], instance_id=0))
-    page.run("get_comm_comp_overlap", lambda: analysis.get_comm_comp_overlap(visualize=False))
-    page.run("get_potential_stragglers", lambda: analysis.get_potential_stragglers())
-    page.run("get_gpu_kernels_with_user_annotations", lambda: analysis.get_gpu_kernels_with_user_annotations(rank=0))
+
+
+def annotations(page, analysis, operations, ranges):
+    answer = page.run("get_gpu_kernels_with_user_annotations", lambda: analysis.get_gpu_kernels_with_user_annotations(rank=0))
+    if answer is not None:
+        inside = sum(1 for row in operations.rows if row[3])
+        got = int((answer["s_user_annotation"] != "").sum())
+        page.row("`get_gpu_kernels_with_user_annotations`: operations in one; launched in one", got, inside, None)
+    answer = page.run("get_gpu_user_annotation_breakdown", lambda: analysis.get_gpu_user_annotation_breakdown(visualize=False))
+    if answer is not None:
+        page.row("`get_gpu_user_annotation_breakdown`: names", len(answer), len(set(ranges)), len(answer) == len(set(ranges)))
+
+
+def critical_path(page, analysis, annotation, instances):
+    for instance in range(min(instances, 3)):
+        answer = page.run(f"critical_path_analysis, {annotation} {instance}",
+                          lambda: analysis.critical_path_analysis(rank=0, annotation=annotation, instance_id=instance))
+        if answer is None:
+            continue
+        graph, found = answer
+        edges = collections.Counter(edge.type.value for edge in (graph.edges[u, v]["object"] for u, v in graph.edges))
+        page.row(f"`critical_path_analysis`, {annotation} {instance}: edges", ", ".join(f"{name.removeprefix('critical_path_')} {count}" for name, count in sorted(edges.items())),
+                 "", None if found else False)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--prof", default="prof")
+    parser.add_argument("--strict", action="store_true")
+    parser.add_argument("input", type=pathlib.Path)
+    parser.add_argument("others", type=pathlib.Path, nargs="*")
+    options = parser.parse_args()
+    page = Page(options.strict)
+    with tempfile.TemporaryDirectory(prefix="hta-check-") as folder:
+        traces = {}
+        for rank, path in enumerate((options.input, *options.others)):
+            traces[rank] = str(path.resolve())
+            if not is_json(path) or path.suffix not in (".json", ".gz"):
+                traces[rank] = f"{folder}/{rank}.json.gz"
+                prof_output(options.prof, "trace", path, "-o", traces[rank])
+        table = prof_output(options.prof, "report", "gpu-trace", options.input, "--format", "csv")
+        trace = load_json(traces[0])
+        versions = ", ".join(f"{package} {importlib.metadata.version(package)}" for package in ("HolisticTraceAnalysis", "pandas", "numpy"))
+        print(f"{versions}, ns rounding off\n\n| analysis | HTA | prof | |\n|---|---|---|---|")
+
+        bare = f"{folder}/bare.json.gz"
+        with_less = {**trace, "traceEvents": [event for event in trace["traceEvents"] if event.get("cat") not in ADDED]}
+        with gzip.open(bare, "wt", compresslevel=1, encoding="utf-8") as file:
+            json.dump(with_less, file, default=float)
+        load = lambda files: TraceAnalysis(trace_files=files, trace_dir="", include_last_profiler_step=True)  # noqa: E731
+        operations = Operations(table, with_less)
+        analysis = page.run("TraceAnalysis", lambda: load({0: bare}))
+        if analysis is None:
+            sys.exit(1)
+        annotated = {event["name"] for event in trace["traceEvents"] if event.get("cat") == "user_annotation"}
+        ranges = [name for row in operations.rows for name in row[3].split("/") if name in annotated]
+        breakdowns(page, analysis, operations, ", operations alone")
+        sequences(page, analysis, operations, ranges, {event["name"] for event in trace["traceEvents"]})
+        analysis = page.run("TraceAnalysis", lambda: load({0: traces[0]}))
+        operations = Operations(table, trace)
+        breakdowns(page, analysis, operations.with_synchronisations(), ", synchronisations counted as work")
+        streams_and_launches(page, analysis, operations)
+        annotations(page, analysis, operations, ranges)
+        steps = page.run("get_profiler_steps", lambda: analysis.get_profiler_steps())
+        if ranges:
+            critical_path(page, analysis, *(("ProfilerStep", len(steps)) if steps else (ranges[0], 1)))
+        page.run("get_comm_comp_overlap", lambda: analysis.get_comm_comp_overlap(visualize=False))
+        if options.others:
+            analysis = page.run("TraceAnalysis, all ranks", lambda: load(traces))
+            answer = page.run("get_potential_stragglers", lambda: analysis.get_potential_stragglers())
+            if answer is not None:
+                page.row("`get_potential_stragglers`: ranks", ", ".join(map(str, answer)), "", None)
     sys.exit(1 if page.bad else 0)
 
 

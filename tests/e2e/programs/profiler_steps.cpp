@@ -1,11 +1,16 @@
 // A training loop as readers of torch.profiler's traces expect one: ranges ProfilerStep#n around launches, copies, fills and waits of
-// the CUDA run time on two streams. e2e.hta_steps gives its trace to Holistic Trace Analysis.
+// the CUDA run time on three streams, one for a kernel with a name of NCCL's. e2e.hta gives its trace to Holistic Trace Analysis.
 // Env: SIM_SCRIPT=/dev/null
 // Link: runtime
 // Expect: status 0
-// Expect: log 1: 60 kernel_launch, 60 kernel_run, 12 copy_run, 6 fill_run, 1 nvtx_push(ProfilerStep#3), 6 nvtx_push(model), 0 lost, whole
+// Expect: log 1: 66 kernel_launch, 66 kernel_run, 12 copy_run, 6 fill_run, 1 nvtx_push(ProfilerStep#3), 6 nvtx_push(model), 0 lost, whole
 // Expect: trace: "cat":"cuda_runtime","name":"cudaLaunchKernel"
-// Expect: trace: "cat":"user_annotation","name":"ProfilerStep#7"
+// Expect: trace: "cat":"user_annotation","name":"ProfilerStep#6"
+// Expect: trace: "cat":"gpu_user_annotation","name":"ProfilerStep#6"
+// Expect: trace: "cat":"cuda_sync","name":"Stream Wait Event"
+// Expect: trace: "cat":"cuda_sync","name":"Event Sync"
+// Expect: trace: "cat":"cuda_sync","name":"Stream Sync"
+// Expect: trace: "cat":"cuda_sync","name":"Context Sync"
 // Expect: trace valid
 #include "tests/e2e/programs/runtime_program.h"
 
@@ -14,18 +19,19 @@
 
 static void forward_stub() {}
 static void backward_stub() {}
+static void reduce_stub() {}
 
 int main() {
   const void* const forward = runtime_program::kernel(forward_stub, "forward");
   const void* const backward = runtime_program::kernel(backward_stub, "backward");
+  const void* const reduce = runtime_program::kernel(reduce_stub, "ncclKernel_AllReduce");
   static char host[4096];
   void* memory = nullptr;
-  cudaStream_t compute = nullptr, copies = nullptr;
-  cudaEvent_t loaded = nullptr;
+  cudaStream_t compute = nullptr, copies = nullptr, network = nullptr;
+  cudaEvent_t loaded = nullptr, computed = nullptr, reduced = nullptr, done = nullptr;
   RUNTIME_CHECK(cudaMalloc(&memory, sizeof host));
-  RUNTIME_CHECK(cudaStreamCreate(&compute));
-  RUNTIME_CHECK(cudaStreamCreate(&copies));
-  RUNTIME_CHECK(cudaEventCreate(&loaded));
+  for (cudaStream_t* stream : {&compute, &copies, &network}) RUNTIME_CHECK(cudaStreamCreate(stream));
+  for (cudaEvent_t* event : {&loaded, &computed, &reduced, &done}) RUNTIME_CHECK(cudaEventCreate(event));
   void* arguments[] = {&memory};
   for (int step = 1; step <= 6; ++step) {
     nvtxRangePushA(("ProfilerStep#" + std::to_string(step)).c_str());
@@ -38,12 +44,22 @@ int main() {
     for (int layer = 0; layer < 5; ++layer)
       RUNTIME_CHECK(cudaLaunchKernel(backward, dim3(8), dim3(64), arguments, 0, compute));
     nvtxRangePop();
+    RUNTIME_CHECK(cudaEventRecord(computed, compute));
+    RUNTIME_CHECK(cudaStreamWaitEvent(network, computed, 0));
+    RUNTIME_CHECK(cudaLaunchKernel(reduce, dim3(2), dim3(64), arguments, 0, network));
+    RUNTIME_CHECK(cudaEventRecord(reduced, network));
+    RUNTIME_CHECK(cudaStreamWaitEvent(compute, reduced, 0));
     RUNTIME_CHECK(cudaMemsetAsync(memory, 0, sizeof host, compute));
     RUNTIME_CHECK(cudaMemcpyAsync(host, memory, sizeof host, cudaMemcpyDeviceToHost, compute));
-    RUNTIME_CHECK(cudaStreamSynchronize(compute));
+    RUNTIME_CHECK(cudaEventRecord(done, compute));
+    RUNTIME_CHECK(cudaStreamWaitEvent(compute, done, 0));  // what a stream does anyway
+    if (step % 3 == 0) {
+      RUNTIME_CHECK(cudaDeviceSynchronize());
+    } else if (step % 3 == 1) {
+      RUNTIME_CHECK(cudaEventSynchronize(done));
+    } else {
+      RUNTIME_CHECK(cudaStreamSynchronize(compute));
+    }
     nvtxRangePop();
   }
-  nvtxRangePushA(
-      "ProfilerStep#7");  // the last step is left out by who takes steps for what lies between two beginnings
-  nvtxRangePop();
 }
