@@ -2,7 +2,9 @@
 """Runs the libFuzzer programs for long, here or on a machine that has no compiler, none of our libraries and no network.
 
     long_run.py pack BUILD FOLDER [TARGET...]   the programs of a build of the preset asan, the inputs that their tests begin with and every
-                                                library down to the loader, so that another Linux of the same processor runs them
+                                                library down to the loader, in one file of some 25 MB beside this program, so that another
+                                                Linux of the same processor runs them
+    long_run.py self-test BUILD                 packs one target and runs it for five seconds
     FOLDER/run.sh OUT SECONDS CORES             each target in its share of the cores (-fork), all at once; nothing is minimised
 
 OUT gets results.json, the table of fuzzing.md (results.md), and a folder a target: its output, what ended it (crash-, timeout- and oom- files)
@@ -10,13 +12,17 @@ and at most 200 new inputs. A new input is one that reached something no earlier
 """
 import glob
 import json
+import lzma
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
+import tempfile
 import time
 
+ARCHIVE = "programs.tar.xz"
 KEPT = 200
 SECONDS_AN_INPUT = 60
 OPTIONS = [f"-timeout={SECONDS_AN_INPUT}", "-rss_limit_mb=4096", "-max_len=65536"]
@@ -51,26 +57,34 @@ def pack(build, folder, wanted):
     missing = [program for program, _ in chosen.values() if not os.path.exists(program)]
     if missing or not chosen:
         sys.exit(f"not built with PROF_FUZZ=ON: {', '.join(missing) or build}")
-    os.makedirs(os.path.join(folder, "lib"), exist_ok=True)
-    for name, (program, seeds) in chosen.items():
-        os.makedirs(os.path.join(folder, "bin"), exist_ok=True)
-        subprocess.run(["strip", "-g", "-o", os.path.join(folder, "bin", name), program], check=True)
-        for library in libraries_of(program):
-            shutil.copy(os.path.realpath(library), os.path.join(folder, "lib", os.path.basename(library)))
-        into = os.path.join(folder, "seeds", name)
-        os.makedirs(into, exist_ok=True)
-        for number, seed in enumerate(seeds):
-            shutil.copy(seed, os.path.join(into, f"{number:04}-{os.path.basename(seed)}"))
-        # libFuzzer starts its jobs by its own name, so that name has to be one that brings the packed loader along.
-        with open(os.path.join(folder, name), "w", encoding="utf-8") as script:
-            script.write('#!/bin/sh\nhere=$(dirname "$0")\nexec "$here"/lib/ld-linux-*.so.* --library-path "$here/lib" --argv0 "$0" '
-                         f'"$here/bin/{name}" "$@"\n')
-        os.chmod(os.path.join(folder, name), 0o755)
+    os.makedirs(folder, exist_ok=True)
+    with tempfile.TemporaryDirectory() as stage:
+        for name, (program, seeds) in chosen.items():
+            add_target(stage, name, program, seeds)
+        # The programs hold the same analyzer, which only a window wider than one of them sees.
+        wide = [{"id": lzma.FILTER_LZMA2, "preset": 3, "dict_size": 1 << 27}]
+        with lzma.open(os.path.join(folder, ARCHIVE), "wb", filters=wide) as file, tarfile.open(fileobj=file, mode="w") as archive:
+            archive.add(stage, ".")
     shutil.copy(__file__, os.path.join(folder, "long_run.py"))
     with open(os.path.join(folder, "run.sh"), "w", encoding="utf-8") as script:
         script.write('#!/bin/sh\nexec python3 "$(dirname "$0")/long_run.py" run "$@"\n')
     os.chmod(os.path.join(folder, "run.sh"), 0o755)
     print(f"{len(chosen)} targets in {folder}: {' '.join(chosen)}")
+
+
+def add_target(stage, name, program, seeds):
+    for part in ("bin", "lib", f"seeds/{name}"):
+        os.makedirs(os.path.join(stage, part), exist_ok=True)
+    subprocess.run(["strip", "-o", os.path.join(stage, "bin", name), program], check=True)
+    for library in libraries_of(program):
+        shutil.copy(os.path.realpath(library), os.path.join(stage, "lib", os.path.basename(library)))
+    for number, seed in enumerate(seeds):
+        shutil.copy(seed, os.path.join(stage, "seeds", name, f"{number:04}-{os.path.basename(seed)}"))
+    # libFuzzer starts its jobs by its own name, so that name has to be one that brings the packed loader along.
+    with open(os.path.join(stage, name), "w", encoding="utf-8") as script:
+        script.write('#!/bin/sh\nhere=$(dirname "$0")\nexec "$here"/lib/ld-linux-*.so.* --library-path "$here/lib" --argv0 "$0" '
+                     f'"$here/bin/{name}" "$@"\n')
+    os.chmod(os.path.join(stage, name), 0o755)
 
 
 def shares(names, cores):
@@ -144,12 +158,14 @@ def table(results):
 
 
 def run(out, seconds, cores):
-    folder = os.path.dirname(os.path.abspath(__file__))
-    names = sorted(os.listdir(os.path.join(folder, "bin")))
     os.makedirs(out, exist_ok=True)
     out = os.path.abspath(out)
-    started = [Target(folder, name, out, seconds, share) for name, share in shares(names, cores).items()]
-    results = [target.finish() for target in started]
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(os.path.join(os.path.dirname(os.path.abspath(__file__)), ARCHIVE), "r:xz") as archive:
+            archive.extractall(folder)
+        names = sorted(os.listdir(os.path.join(folder, "bin")))
+        started = [Target(folder, name, out, seconds, share) for name, share in shares(names, cores).items()]
+        results = [target.finish() for target in started]
     with open(os.path.join(out, "results.json"), "w", encoding="utf-8") as to:
         json.dump(results, to, indent=1)
     with open(os.path.join(out, "results.md"), "w", encoding="utf-8") as to:
@@ -158,7 +174,23 @@ def run(out, seconds, cores):
     return 1 if any(r["crashes"] + r["timeouts"] + r["ooms"] != 0 or r["executions"] == 0 for r in results) else 0
 
 
+def self_test(build):
+    with tempfile.TemporaryDirectory() as folder:
+        packed, out = os.path.join(folder, "packed"), os.path.join(folder, "out")
+        pack(build, packed, ["undump_text"])
+        status = subprocess.run([os.path.join(packed, "run.sh"), out, "5", "1"], check=False).returncode
+        with open(os.path.join(out, "results.json"), encoding="utf-8") as results:
+            (result,) = json.load(results)
+        print(result)
+        new = len(os.listdir(os.path.join(out, "undump_text", "new")))
+        right = (result["executions"] > 0 and result["cpu_s"] > 0 and 0 < result["coverage_at_start"] <= result["coverage"]
+                 and new == min(result["new_inputs"], KEPT) and result["crashes"] == len(result["kept"]) == 0)
+        return 0 if status == 0 and right else 1
+
+
 def main(words):
+    if len(words) == 2 and words[0] == "self-test":
+        return self_test(words[1])
     if len(words) >= 3 and words[0] == "pack":
         return pack(words[1], words[2], words[3:])
     if len(words) == 4 and words[0] == "run":
