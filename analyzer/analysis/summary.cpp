@@ -111,26 +111,34 @@ std::string gpu_name(const KernelNames& names, uint64_t key, NameForm form) {
   return std::string(operation_name(names, operation, form));
 }
 
+// The section of a stream's operations, in the order that sections have: device, context, stream; 0 for what is not told apart.
+using SectionKey = std::tuple<uint32_t, uint32_t, uint32_t>;
+SectionKey section_key(const Trace& trace, const Stream& stream, GroupBy group) {
+  if (group == GroupBy::Process) return {};
+  const uint32_t device = trace.device(stream.device).ordinal;
+  return group == GroupBy::Device ? SectionKey{device, 0, 0} : SectionKey{device, stream.context, stream.number};
+}
+
+SectionLabel section_label(const Trace& trace, const Stream& stream, GroupBy group) {
+  SectionLabel label;
+  if (group == GroupBy::Process) return label;
+  const Device& device = trace.device(stream.device);
+  label.device = fmt::format("{} ({})", device.name, device.ordinal);
+  if (group == GroupBy::Device) return label;
+  label.stream = fmt::format("Context {}, Stream {}", stream.context, stream.number);
+  if (index(stream.name) != 0) label.stream += fmt::format(" ({})", trace.text(stream.name));
+  return label;
+}
+
 std::vector<SummarySection> gpu_sections(const Trace& trace, const KernelNames& names, ProcessId process,
                                          const SummaryOptions& options) {
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::pair<NamedSums, SummarySection>>
-      groups;  // device, context, stream
+  std::map<SectionKey, std::pair<NamedSums, SectionLabel>> groups;
   for (const Stream& stream : trace.streams) {
     if (stream.operations.size() == 0) continue;
-    const Device& device = trace.device(stream.device);
-    if (device.process != process) continue;
-    const bool per_stream = options.group == GroupBy::Stream,
-               per_device = per_stream || options.group == GroupBy::Device;
-    auto& [sums, section] = groups
-                                .try_emplace({per_device ? device.ordinal : 0, per_stream ? stream.context : 0,
-                                              per_stream ? stream.number : 0},
-                                             NamedSums(options), SummarySection{})
-                                .first->second;
-    if (per_device) section.device = fmt::format("{} ({})", device.name, device.ordinal);
-    if (per_stream) {
-      section.stream = fmt::format("Context {}, Stream {}", stream.context, stream.number);
-      if (index(stream.name) != 0) section.stream += fmt::format(" ({})", trace.text(stream.name));
-    }
+    if (trace.device(stream.device).process != process) continue;
+    auto& [sums, label] =
+        groups.try_emplace(section_key(trace, stream, options.group), NamedSums(options), SectionLabel{}).first->second;
+    label = section_label(trace, stream, options.group);
     for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
       const GpuOperation& operation = trace.operations[row];
       sums.add(gpu_key(names, operation), operation.duration_ns());
@@ -140,8 +148,7 @@ std::vector<SummarySection> gpu_sections(const Trace& trace, const KernelNames& 
   for (auto& [key, group] : groups) {
     SummarySection section =
         group.first.section(SummarySection::Gpu, [&](uint64_t k) { return gpu_name(names, k, options.names); });
-    section.device = group.second.device;
-    section.stream = group.second.stream;
+    section.of = group.second;
     sections.push_back(std::move(section));
   }
   if (sections.empty()) sections.emplace_back();
@@ -186,8 +193,8 @@ std::vector<SummarySection> summarize(const Trace& trace, const KernelNames& nam
 }
 
 std::optional<ExtrapolatedSummary> extrapolate(const Trace& trace, const KernelNames& names, ProcessId process,
-                                               NameForm form) {
-  if (budget_of(trace.processes[index(process)]).empty()) return {};
+                                               const SummaryOptions& options) {
+  if (!options.gpu || budget_of(trace.processes[index(process)]).empty()) return {};
   const Bursts bursts(trace);
   Extrapolation extrapolation(trace, bursts);
   uint64_t launches = 0, timed = 0;
@@ -200,28 +207,44 @@ std::optional<ExtrapolatedSummary> extrapolate(const Trace& trace, const KernelN
     }
   }
   if (launches == 0) return {};
-  std::map<std::string, uint32_t> groups;
-  std::unordered_map<uint64_t, uint32_t> group_of;
-  for (const GpuOperation& operation : trace.operations) {
-    if (trace.device(trace.stream(operation.stream()).device).process != process) continue;
-    const auto [found, added] = group_of.try_emplace(gpu_key(names, operation), 0);
-    if (added) {
-      found->second =
-          groups.try_emplace(gpu_name(names, found->first, form), static_cast<uint32_t>(groups.size())).first->second;
+  struct Section {
+    SectionLabel label;
+    std::map<std::string, uint32_t> groups;  // name -> number
+  };
+  std::map<SectionKey, Section> sections;
+  uint32_t used = 0;
+  for (const Stream& stream : trace.streams) {
+    if (stream.operations.size() == 0 || trace.device(stream.device).process != process) continue;
+    Section& section = sections[section_key(trace, stream, options.group)];
+    section.label = section_label(trace, stream, options.group);
+    std::unordered_map<uint64_t, uint32_t> group_of;
+    for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
+      const GpuOperation& operation = trace.operations[row];
+      const auto [found, added] = group_of.try_emplace(gpu_key(names, operation), 0);
+      if (added) {
+        const auto [group, fresh] = section.groups.try_emplace(gpu_name(names, found->first, options.names), used);
+        used += fresh ? 1 : 0;
+        found->second = group->second;
+      }
+      extrapolation.add(operation, 0, found->second, static_cast<double>(operation.duration_ns()));
     }
-    extrapolation.add(operation, 0, found->second, static_cast<double>(operation.duration_ns()));
   }
   ExtrapolatedSummary summary{
       estimates_text(trace.processes[index(process)], timed, launches, bursts.count(process), extrapolation.not_met(0)),
       {}};
-  if (const Extrapolated all = extrapolation.all(); all.known()) summary.rows.emplace_back("", all);
-  for (const auto& [name, group] : groups) {
-    if (const Extrapolated of_group = extrapolation.of(group); of_group.known())
-      summary.rows.emplace_back(name, of_group);
+  for (const auto& [key, section] : sections) {
+    ExtrapolatedSection of_section{section.label, {}, {}};
+    std::vector<uint32_t> groups;
+    for (const auto& [name, group] : section.groups) {
+      groups.push_back(group);
+      if (const Extrapolated estimate = extrapolation.of(group); estimate.known())
+        of_section.rows.emplace_back(name, estimate);
+    }
+    of_section.all = extrapolation.of(groups);
+    std::stable_sort(of_section.rows.begin(), of_section.rows.end(),
+                     [](const auto& a, const auto& b) { return a.second.total > b.second.total; });
+    if (!of_section.rows.empty()) summary.sections.push_back(std::move(of_section));
   }
-  if (summary.rows.empty()) return summary;
-  std::stable_sort(summary.rows.begin() + 1, summary.rows.end(),
-                   [](const auto& a, const auto& b) { return a.second.total > b.second.total; });
   return summary;
 }
 
@@ -240,9 +263,9 @@ Table summary_table(const Trace& trace, const KernelNames& names, const SummaryO
   if (options.median) table.add_column("Med", "med", CellType::Nanoseconds);
   if (options.stddev) table.add_column("StdDev (ns)", "stddev_ns", CellType::Real, 1);
   table.add_column("Failed", "failed", CellType::Count);
-  const bool any_budget = std::any_of(trace.processes.begin(), trace.processes.end(),
-                                      [](const Process& process) { return !budget_of(process).empty(); });
-  if (any_budget && options.gpu && options.group == GroupBy::Process) {
+  const bool estimated = options.gpu && std::any_of(trace.processes.begin(), trace.processes.end(),
+                                                    [](const Process& process) { return !budget_of(process).empty(); });
+  if (estimated) {
     table.add_column("Estimated Calls", "estimated_calls", CellType::Count);
     table.add_column("Estimated Total", "estimated_total", CellType::Nanoseconds);
     table.add_column("+- (95 %)", "estimated_half_width", CellType::Nanoseconds);
@@ -250,21 +273,22 @@ Table summary_table(const Trace& trace, const KernelNames& names, const SummaryO
   table.add_column("Name", "name", CellType::Text);
   constexpr std::string_view kTypes[] = {"GPU activities", "API calls", "NVTX ranges"};
   for (uint32_t p = 0; p < trace.processes.size(); ++p) {
-    std::map<std::string_view, Extrapolated> estimates;
-    const std::optional<ExtrapolatedSummary> extrapolated =
-        any_budget && options.gpu && options.group == GroupBy::Process
-            ? extrapolate(trace, names, ProcessId{p}, options.names)
-            : std::nullopt;
+    using Key = std::tuple<std::string_view, std::string_view, std::string_view>;  // device, stream, name
+    std::map<Key, Extrapolated> estimates;
+    const std::optional<ExtrapolatedSummary> extrapolated = extrapolate(trace, names, ProcessId{p}, options);
     if (extrapolated.has_value()) {
       table.notes.push_back(extrapolated->text);
-      for (const auto& [name, estimate] : extrapolated->rows) estimates.emplace(name, estimate);
+      for (const ExtrapolatedSection& section : extrapolated->sections) {
+        for (const auto& [name, estimate] : section.rows)
+          estimates.emplace(Key{section.of.device, section.of.stream, name}, estimate);
+      }
     }
     for (const SummarySection& section : summarize(trace, names, ProcessId{p}, options)) {
       for (const SummaryRow& each : section.rows) {
         Table::Row row = table.row();
         row.add(trace.processes[p].pid).add(kTypes[section.kind]);
-        if (options.group != GroupBy::Process) row.add(std::string_view(section.device));
-        if (options.group == GroupBy::Stream) row.add(std::string_view(section.stream));
+        if (options.group != GroupBy::Process) row.add(std::string_view(section.of.device));
+        if (options.group == GroupBy::Stream) row.add(std::string_view(section.of.stream));
         const double total = static_cast<double>(section.total_ns);
         row.add(total > 0 ? 100 * static_cast<double>(each.total_ns) / total : 0.0);
         row.add(each.total_ns).add(each.calls).add(each.average_ns()).add(each.min_ns).add(each.max_ns);
@@ -275,8 +299,10 @@ Table summary_table(const Trace& trace, const KernelNames& names, const SummaryO
         } else {
           row.empty();
         }
-        if (any_budget && options.gpu && options.group == GroupBy::Process) {
-          const auto found = section.kind == SummarySection::Gpu ? estimates.find(each.name) : estimates.end();
+        if (estimated) {
+          const auto found = section.kind == SummarySection::Gpu
+                                 ? estimates.find(Key{section.of.device, section.of.stream, each.name})
+                                 : estimates.end();
           add_estimate(row, found == estimates.end() ? nullptr : &found->second);
         }
         row.add(std::string_view(each.name));

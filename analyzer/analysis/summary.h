@@ -33,10 +33,15 @@ struct SummaryRow {
   }
 };
 
+// Of what a section of GPU operations is, where they are grouped: "NVIDIA H200 (0)", "Context 1, Stream 7".
+struct SectionLabel {
+  std::string device, stream;
+};
+
 // Rows by total time, then calls, both descending, then name.
 struct SummarySection {
   enum Kind { Gpu, Api, Nvtx } kind = Gpu;
-  std::string device, stream;  // of which it is, where grouped
+  SectionLabel of;
   std::vector<SummaryRow> rows;
   int64_t total_ns = 0;
 };
@@ -45,14 +50,19 @@ struct SummarySection {
 std::vector<SummarySection> summarize(const Trace& trace, const KernelNames& names, ProcessId process,
                                       const SummaryOptions& options);
 
-// The GPU activities of a process with PROF_BUDGET, extrapolated to all of its launches: by name, the longest first. The first row is their
-// sum, without a name. Nothing where all launches were timed.
-struct ExtrapolatedSummary {
-  std::string text;
+// The GPU activities of a process with PROF_BUDGET, extrapolated to all of its launches, grouped as the sections are: by name, the longest
+// first, and their sum. Nothing where all launches were timed.
+struct ExtrapolatedSection {
+  SectionLabel of;
+  Extrapolated all;
   std::vector<std::pair<std::string, Extrapolated>> rows;
 };
+struct ExtrapolatedSummary {
+  std::string text;
+  std::vector<ExtrapolatedSection> sections;
+};
 std::optional<ExtrapolatedSummary> extrapolate(const Trace& trace, const KernelNames& names, ProcessId process,
-                                               NameForm form);
+                                               const SummaryOptions& options);
 
 // All processes in one table for csv and json.
 Table summary_table(const Trace& trace, const KernelNames& names, const SummaryOptions& options);

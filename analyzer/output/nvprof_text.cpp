@@ -37,17 +37,30 @@ void write_rows(const SummarySection& section, const SummaryOptions& options, Si
   }
 }
 
-// PROF_BUDGET: the table above has what was timed; here is what that makes of the whole run.
+// Of which device and stream what follows is, where they are told apart; `device`: the one told last.
+void write_label(uint32_t pid, const SectionLabel& of, std::string& device, Sink& sink) {
+  if (!of.device.empty() && of.device != device) {
+    sink.write(fmt::format("=={}== Device \"{}\"\n", pid, of.device));
+    device = of.device;
+  }
+  if (!of.stream.empty()) sink.write(fmt::format("=={}==     {}\n", pid, of.stream));
+}
+
+// PROF_BUDGET: the tables above have what was timed; here is what that makes of the whole run.
 void write_extrapolation(uint32_t pid, const std::optional<ExtrapolatedSummary>& summary, Sink& sink) {
   if (!summary.has_value()) return;
   sink.write(fmt::format("=={}== {}\n", pid, summary->text));
-  const char* label = "Extrapolated:";
-  for (const auto& [name, estimate] : summary->rows) {
-    const std::string half = estimate.half < 0 ? "unknown" : std::string(scaled_time(std::llround(estimate.half)));
-    sink.write(fmt::format("{:>16}  {:>8} +- {:>8}  {:>8} calls  {}\n", label,
-                           scaled_time(std::llround(estimate.total)), half, std::llround(estimate.operations),
-                           name.empty() ? "[all]" : readable_utf8(name)));
-    label = "";
+  std::string device;
+  for (const ExtrapolatedSection& section : summary->sections) {
+    write_label(pid, section.of, device, sink);
+    const auto line = [&](const char* label, const Extrapolated& estimate, std::string_view name) {
+      const std::string half = estimate.half < 0 ? "unknown" : std::string(scaled_time(std::llround(estimate.half)));
+      sink.write(fmt::format("{:>16}  {:>8} +- {:>8}  {:>8} calls  {}\n", label,
+                             scaled_time(std::llround(estimate.total)), half, std::llround(estimate.operations),
+                             readable_utf8(name)));
+    };
+    line("Extrapolated:", section.all, "[all]");
+    for (const auto& [name, estimate] : section.rows) line("", estimate, name);
   }
 }
 
@@ -79,11 +92,7 @@ void write_nvprof_text(const Trace& trace, const KernelNames& names, const Summa
     bool header_written = false;
     std::string device;
     for (const SummarySection& section : sections) {
-      if (!section.device.empty() && section.device != device) {
-        sink.write(fmt::format("=={}== Device \"{}\"\n", process.pid, section.device));
-        device = section.device;
-      }
-      if (!section.stream.empty()) sink.write(fmt::format("=={}==     {}\n", process.pid, section.stream));
+      write_label(process.pid, section.of, device, sink);
       if (section.rows.empty()) {
         sink.write(fmt::format("{}\n", kEmpty[section.kind]));
         continue;
@@ -92,7 +101,7 @@ void write_nvprof_text(const Trace& trace, const KernelNames& names, const Summa
       header_written = true;
       write_rows(section, options, sink);
     }
-    if (options.gpu) write_extrapolation(process.pid, extrapolate(trace, names, ProcessId{p}, options.names), sink);
+    write_extrapolation(process.pid, extrapolate(trace, names, ProcessId{p}, options), sink);
     write_failures(process, sections, sink);
     sink.write(fmt::format("=={}== {}\n", process.pid, coverage_line(process)));
     if (p + 1 < trace.processes.size()) sink.write("\n");

@@ -27,8 +27,10 @@ namespace {
 
 uint64_t g_begin_ns = 0;  // of AwaitsTime, CLOCK_MONOTONIC
 bool g_by_profiler = false;
+std::atomic<bool> g_from_start{true};
 
 bool change(Window from, Window to) {
+  if (to != Window::Open) g_from_start.store(false, std::memory_order_relaxed);
   uint32_t expected = static_cast<uint32_t>(from);
   return g_window.compare_exchange_strong(expected, static_cast<uint32_t>(to), std::memory_order_acq_rel);
 }
@@ -87,6 +89,8 @@ bool control_begins(Window now) {
   allow_another_life();
   return change(now, Window::Open);
 }
+
+bool recorded_from_start() { return g_from_start.load(std::memory_order_relaxed); }
 
 bool begin_window(Window awaited) { return change(awaited, Window::Open); }
 

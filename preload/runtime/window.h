@@ -41,6 +41,9 @@ inline bool window_awaits() {
 // What was waited for has come: the next call records. False: somebody else was faster.
 bool begin_window(Window awaited);
 
+// Nothing was ever waited for and no part has ended: what is turned on now was on before the program made anything on a GPU.
+bool recorded_from_start();
+
 bool window_awaits_time();  // AwaitsTime, and it has not come
 
 bool control_begins(Window now);

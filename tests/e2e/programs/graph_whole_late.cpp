@@ -1,0 +1,26 @@
+// PROF_GRAPHS=whole for a part of the run: a graph that was instantiated before the part would end the program inside a real CUPTI. Each node is
+// timed, and it is said.
+// Env: PROF_GRAPHS=whole PROF_START=profiler
+// Expect: status 0
+// Expect: stderr whole graphs can be timed only where GPU times are taken from the start on
+// Expect: log 1: 0 graph_run, 10 kernel_run, text whole graphs only from the start on, whole, 0 lost
+#include "tests/sim/sim_program.h"
+
+#include <cudaProfiler.h>
+
+int main() {
+  sim_program::make_context();
+  const CUfunction kernel = sim_program::kernel("step");
+  const CUstream stream = sim_program::make_stream();
+  SIM_CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  for (unsigned i = 0; i < 5; ++i) SIM_CHECK(sim_program::launch(kernel, stream, 1 + i % 7));
+  CUgraph graph;
+  SIM_CHECK(cuStreamEndCapture(stream, &graph));
+  CUgraphExec exec;
+  SIM_CHECK(cuGraphInstantiate(&exec, graph, 0));
+  SIM_CHECK(cuGraphLaunch(exec, stream));
+  SIM_CHECK(cuProfilerStart());
+  for (int i = 0; i < 2; ++i) SIM_CHECK(cuGraphLaunch(exec, stream));
+  SIM_CHECK(cuStreamSynchronize(stream));
+  SIM_CHECK(cuProfilerStop());
+}
