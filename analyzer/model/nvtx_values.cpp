@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 namespace prof::analyzer {
@@ -28,12 +29,45 @@ double half(uint16_t bits) {
   return (bits & 0x8000) != 0 ? -value : value;
 }
 
+// Binary128: a sign, 15 bits of exponent, 112 of fraction.
+double quadruple(uint64_t low, uint64_t high) {
+  const int exponent = static_cast<int>(high >> 48 & 0x7fff);
+  const double fraction = static_cast<double>(high & 0xffffffffffff) * 0x1p-48 + static_cast<double>(low) * 0x1p-112;
+  double value = 0;
+  if (exponent == 0x7fff) {
+    value = fraction == 0 ? INFINITY : NAN;
+  } else {
+    value = exponent == 0 ? std::ldexp(fraction, -16382) : std::ldexp(1 + fraction, exponent - 16383);
+  }
+  return high >> 63 != 0 ? -value : value;
+}
+
+std::string decimal(unsigned __int128 value) {
+  std::string digits;
+  for (; value != 0; value /= 10) digits += static_cast<char>('0' + static_cast<int>(value % 10));
+  std::reverse(digits.begin(), digits.end());
+  return digits.empty() ? "0" : digits;
+}
+
+void set_wide(PayloadNumber& n, unsigned __int128 value, bool is_signed) {
+  const bool negative = is_signed && static_cast<__int128>(value) < 0;
+  const unsigned __int128 size = negative ? -value : value;
+  if (!negative && size <= UINT64_MAX) {
+    n.natural = static_cast<uint64_t>(size);
+  } else if (negative && size <= uint64_t{1} << 63) {
+    n.integer = static_cast<int64_t>(-static_cast<uint64_t>(size));
+  } else {
+    n.wide = (negative ? "-" : "") + decimal(size);
+  }
+}
+
 }  // namespace
 
 std::string PayloadNumber::json() const {
   if (hex && natural) return fmt::format("\"0x{:x}\"", *natural);
   if (natural) return fmt::format("{}", *natural);
   if (integer) return fmt::format("{}", *integer);
+  if (!wide.empty()) return wide;
   if (!real) return {};
   return std::isfinite(*real) ? fmt::format("{}", *real) : fmt::format("\"{}\"", *real);
 }
@@ -41,6 +75,7 @@ std::string PayloadNumber::json() const {
 std::optional<double> PayloadNumber::value() const {
   if (natural) return static_cast<double>(*natural);
   if (integer) return static_cast<double>(*integer);
+  if (!wide.empty()) return std::strtod(wide.c_str(), nullptr);
   return real && std::isfinite(*real) ? real : std::nullopt;
 }
 
@@ -98,6 +133,20 @@ PayloadNumber payload_number(std::string_view bytes, uint64_t type) {
       }
 #endif
       break;
+    case nvtx::kInt128:
+    case nvtx::kUint128:
+    case nvtx::kFloat128: {
+      if (bytes.size() < 16) break;
+      uint64_t high = 0;
+      std::memcpy(&high, bytes.data() + 8, 8);
+      if (type == nvtx::kFloat128) {
+        n.real = quadruple(word, high);
+      } else {
+        set_wide(n, static_cast<unsigned __int128>(high) << 64 | word, type == nvtx::kInt128);
+      }
+      break;
+    }
+    case nvtx::kUnionSelector: natural(static_cast<uint8_t>(word)); break;
     case nvtx::kWchar:
     case 25:
     case 26:

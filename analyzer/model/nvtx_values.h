@@ -12,6 +12,7 @@ struct PayloadNumber {
   std::optional<int64_t> integer;
   std::optional<uint64_t> natural;
   std::optional<double> real;
+  std::string wide;  // of 128 bits, in decimal, where it fits neither
   bool hex = false;  // an address, a handle or a colour
 
   std::string json() const;             // empty: no number type

@@ -11,9 +11,15 @@ namespace {
 
 namespace nvtx = format::nvtx;
 
+// Only a pointer or an offset stands in the place of the entry.
+bool is_elsewhere(const format::NvtxSchemaEntry& entry) {
+  return (entry.flags & (nvtx::kFlagPointer | nvtx::kFlagFromBase | nvtx::kFlagFromHere)) != 0 ||
+         nvtx::is_text_pointer(entry.type, entry.flags, entry.detail);
+}
+
 // 0: it depends on values.
 uint64_t fixed_bytes(const format::NvtxSchemaEntry& entry, uint64_t one) {
-  if ((entry.flags & nvtx::kFlagPointer) != 0 || nvtx::is_text_pointer(entry.type, entry.flags, entry.detail)) return 8;
+  if (is_elsewhere(entry)) return 8;
   const uint64_t array = entry.flags & nvtx::kArrayMask;
   if (array == nvtx::kArrayFixed || (array == 0 && nvtx::is_string(entry.type)))
     return entry.detail < UINT32_MAX ? one * entry.detail : 0;
@@ -31,8 +37,7 @@ bool is_payload_union(const DefinedSchema& schema) {
 }
 
 PayloadShape PayloadShapes::of(const format::NvtxSchemaEntry& entry, int depth) {
-  if ((entry.flags & nvtx::kFlagPointer) != 0 || nvtx::is_text_pointer(entry.type, entry.flags, entry.detail))
-    return {8, 8};
+  if (is_elsewhere(entry)) return {8, 8};
   if (const DefinedSchema* const nested = schemas_.find(entry.nested); nested != nullptr && entry.type == 0)
     return of(*nested, depth + 1);
   const uint64_t size = nvtx::type_bytes(entry.type);

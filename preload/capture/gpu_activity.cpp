@@ -34,7 +34,7 @@ std::atomic<uint32_t> g_around_launches{0};
 
 namespace {
 
-std::atomic<const char*> g_taken_by{nullptr};  // the function by which another tool took CUPTI over, whenever that was
+std::atomic<const char*> g_taken_by{nullptr};  // the call by which another tool took CUPTI over, whenever that was
 std::atomic<bool> g_said{false};
 constexpr std::string_view kRefused = ": cuptiActivityEnable: ";
 
@@ -89,9 +89,9 @@ struct CannotOpen {
 };
 std::optional<CannotOpen> open_cupti(int driver_version) {
   // A profiler in the program itself, which would fail beside us. PROF_CUPTI says that it shall all the same.
-  if (const char* program;
-      !cupti_front_open() && options().cupti[0] == 0 && (program = program_with_cupti()) != nullptr)
-    return CannotOpen{may_tell("paths") ? program : "the program",
+  if (const char* object;
+      !cupti_front_open() && options().cupti[0] == 0 && (object = object_with_own_cupti()) != nullptr)
+    return CannotOpen{may_tell("paths") ? object : "the program or a library of it",
                       ": a CUPTI of its own is linked into it, and two cannot share a process"};
   if (!cupti_front_open() && !open_cupti_front(options().cupti, driver_version)) return CannotOpen{g_cupti.reason, {}};
   if (cupti_major(g_cupti.version) <= static_cast<uint32_t>(driver_version / 1000)) return {};
@@ -99,10 +99,10 @@ std::optional<CannotOpen> open_cupti(int driver_version) {
 }
 
 // The end of GPU times, decided by whoever moved the state away from On.
-void tell_taken_away(const char* function) {
+void tell_taken_away(const char* call) {
   count(format::Counter::cupti_taken_away);
-  define_meta("gpu_times_end", function);
-  say(g_said, "the program uses a second libcupti (", function, "): GPU times end here");
+  define_meta("gpu_times_end", call);
+  say(g_said, "the program uses a second libcupti (", call, "): GPU times end here");
 }
 
 GpuActivity collect() {
@@ -126,8 +126,8 @@ GpuActivity take() {
     if (drop_counters("PROF_GPU=off")) say(said, "no hardware counters: PROF_GPU=off");
     return GpuActivity::Off;
   }
-  if (const char* const function = g_taken_by.load(std::memory_order_acquire); function != nullptr) {
-    give_up("another tool uses CUPTI (it called ", function, ")");
+  if (const char* const call = g_taken_by.load(std::memory_order_acquire); call != nullptr) {
+    give_up("another tool uses CUPTI (", call, ")");
     return GpuActivity::Off;
   }
   if (driver_version == 0) {
@@ -219,8 +219,8 @@ void take_gpu_activity_slow() {
     const GpuActivity reached = take();
     g_gpu_activity.store(reached, std::memory_order_release);
     // Another tool came meanwhile: it found the state Taking and left it to us.
-    if (const char* const function = g_taken_by.load(std::memory_order_acquire); function != nullptr) {
-      gpu_activity_taken_away(function);
+    if (const char* const taker = g_taken_by.load(std::memory_order_acquire); taker != nullptr) {
+      gpu_activity_taken_away(taker);
     }
   }
   errno = saved;
@@ -301,13 +301,13 @@ void end_gpu_activity() {
       options().exit_wait);
 }
 
-void gpu_activity_taken_away(const char* function) {
-  g_taken_by.store(function, std::memory_order_release);
+void gpu_activity_taken_away(const char* call) {
+  g_taken_by.store(call, std::memory_order_release);
   if (!leave_for_end(GpuActivity::TakenAway)) return;
   const EventScope scope;
   const OwnCalls own;
   flush_within(parting_flush, options().exit_wait);
-  if (scope.recording()) tell_taken_away(function);
+  if (scope.recording()) tell_taken_away(call);
 }
 
 void restart_gpu_activity() {

@@ -62,8 +62,9 @@ void flush_gpu_activity(bool force);
 void finish_gpu_activity();
 // The same, and CUPTI collects nothing for us any more: the program goes on without being recorded.
 void end_gpu_activity();
-// Noticed by the stand-ins for CUPTI's functions: another tool uses another libcupti, and two of them cannot share the GPU.
-void gpu_activity_taken_away(const char* function);
+// Noticed by the stand-ins for CUPTI's functions: another tool uses another libcupti, and two of them cannot share the GPU. `call`: which
+// function, and whose; stays.
+void gpu_activity_taken_away(const char* call);
 
 // Whether records of CUPTI belong into the log, and whether CUPTI is collecting them now.
 bool gpu_activity_collects();

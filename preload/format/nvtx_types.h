@@ -19,7 +19,8 @@ inline constexpr uint64_t kSchemaStyleMask = 7 << 3, kSchemaPushPop = 2 << 3, kS
 // Types of entries that are read in a way of their own.
 inline constexpr uint64_t kFloat = 19, kDouble = 20, kLongDouble = 21, kSize = 22, kAddress = 23, kWchar = 24,
                           kChar32 = 27;
-inline constexpr uint64_t kByte = 32, kFloat16 = 42, kFloat32 = 43, kFloat64 = 44, kBfloat16 = 50;
+inline constexpr uint64_t kByte = 32, kInt128 = 33, kUint128 = 34, kFloat128 = 45, kFloat16 = 42, kFloat32 = 43,
+                          kFloat64 = 44, kBfloat16 = 50;
 inline constexpr uint64_t kCategory = 68, kColor = 69;
 inline constexpr uint64_t kString = 75, kStringUtf8 = 76, kStringUtf16 = 77, kStringUtf32 = 78, kRegisteredString = 80;
 inline constexpr uint64_t kUnionSelector = 100, kReferenced = 1022, kRaw = 1023;
@@ -36,10 +37,11 @@ constexpr uint32_t type_bytes(uint64_t type) {
   static_assert(sizeof kC == kChar32 + 1);
   if (type <= kChar32) return kC[type];
   switch (type) {
-    case kByte: return 1;
-    case 33:
-    case 34:
-    case 45: return 16;  // 128-bit integers and floats
+    case kByte:
+    case kUnionSelector: return 1;  // how wide a selector is, is nowhere said: at least that
+    case kInt128:
+    case kUint128:
+    case kFloat128: return 16;
     case kFloat16:
     case kBfloat16: return 2;
     case kFloat32:
@@ -53,10 +55,13 @@ constexpr uint32_t type_bytes(uint64_t type) {
     case 72:
     case 74:
     case kRegisteredString: return 8;
-    case kUnionSelector: return 0;
     default: return is_string(type) ? char_bytes(type) : 0;
   }
 }
+
+// An integer that may say a length.
+constexpr bool is_integer(uint64_t type) { return (type >= 1 && type <= 18) || type == kSize; }
+constexpr bool is_signed(uint64_t integer_type) { return integer_type % 2 == 1; }  // they alternate; kSize is even
 
 // A char* (or the like) in the payload itself: strings that are neither an array nor have a length.
 constexpr bool is_text_pointer(uint64_t type, uint64_t flags, uint64_t detail) {

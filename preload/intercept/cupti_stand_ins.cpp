@@ -8,6 +8,7 @@
 #include "preload/runtime/libc.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
+#include "preload/runtime/wanted.h"
 
 #include <array>
 #include <atomic>
@@ -41,27 +42,59 @@ template <Function> struct Row;
 
 std::atomic<CUpti_SubscriberHandle> g_subscriber{nullptr};  // the other profiler's
 
+// A function of a libcupti as the program asked for it.
+struct Asked {
+  const void* real;    // the library's own
+  const void* caller;  // where in the program
+};
+template <class Type> struct CuptiFunction;
+template <class... Args> struct CuptiFunction<CUptiResult(CUPTIAPI*)(Args...)> : Asked {
+  CUptiResult operator()(Args... args) const {
+    return reinterpret_cast<CUptiResult(CUPTIAPI*)(Args...)>(const_cast<void*>(real))(args...);
+  }
+};
+
+// "FUNCTION, called by OBJECT" of the first that was noticed: the loader's own text of the object goes with it.
+const char* who_calls(const char* name, const void* caller) {
+  constexpr size_t kMost = 1024;
+  static char text[kMost];
+  static std::atomic<uint32_t> state{0};  // 1 being written, 2 there
+  uint32_t none = 0;
+  if (!state.compare_exchange_strong(none, 1, std::memory_order_acquire)) return none == 2 ? text : name;
+  Dl_info object{};
+  const bool known = may_tell("paths") && prof_libc_dladdr != nullptr && prof_libc_dladdr(caller, &object) != 0 &&
+                     object.dli_fname != nullptr;
+  size_t used = 0;
+  for (const char* const part : {name, known ? ", called by " : "", known ? object.dli_fname : ""}) {
+    const size_t size = strnlen(part, kMost - 1 - used);
+    std::memcpy(text + used, part, size);
+    used += size;
+  }
+  state.store(2, std::memory_order_release);
+  return text;
+}
+
 // A second libcupti in the process: the two cannot share, so ours is given up.
-void notice_second_library(const void* real, const char* name) {
-  if (!cupti_front_open() || cupti_front_has(real)) return;
+void notice_second_library(const Asked& asked, const char* name) {
+  if (!cupti_front_open() || cupti_front_has(asked.real)) return;
   const int error = errno;
-  gpu_activity_taken_away(name);
+  gpu_activity_taken_away(who_calls(name, asked.caller));
   errno = error;
 }
 
 // Whether a call goes to the library whose one registration is ours. Calls of our own and of CUPTI itself never do; before
 // anything was recorded the first such call opens the front, unless GPU times are off or the library cannot be used.
-bool shared(const void* real, const char* name) {
+bool shared(const Asked& asked, const char* name) {
   if (inside_our_calls()) return false;
   if (!cupti_front_open()) {
     const int error = errno;
     const EventScope scope;
     const bool wanted = scope.recording() && std::strcmp(options().gpu, "off") != 0;
-    if (wanted) open_cupti_front_for(real);
+    if (wanted) open_cupti_front_for(asked.real);
     errno = error;
   }
-  notice_second_library(real, name);
-  return cupti_front_has(real);
+  notice_second_library(asked, name);
+  return cupti_front_has(asked.real);
 }
 
 // What the other profiler turns off may have to stay on for us.
@@ -70,7 +103,7 @@ bool turn_off(CUpti_ActivityKind kind) {
   return calls ? gpu_activity_keeps_calls(kind) : gpu_activity_uses(kind);
 }
 
-// What each function does instead. `real` is the library's own.
+// What each function does instead. `real` is a CuptiFunction.
 template <Function function> struct StandIn {
   template <class Real, class... Args> static CUptiResult call(Real real, Args... args) { return real(args...); }
 };
@@ -79,7 +112,7 @@ template <Function function> struct StandIn {
 template <> struct StandIn<Function::cuptiSubscribe> {
   template <class Real, class... Args>
   static CUptiResult call(Real real, CUpti_SubscriberHandle* handle, Args... args) {
-    notice_second_library(reinterpret_cast<const void*>(real), "cuptiSubscribe");
+    notice_second_library(real, "cuptiSubscribe");
     const CUptiResult result = real(handle, args...);
     if (result == CUPTI_SUCCESS && handle != nullptr) g_subscriber.store(*handle, std::memory_order_release);
     return result;
@@ -98,8 +131,7 @@ template <> struct StandIn<Function::cuptiActivityRegisterCallbacks> {
   template <class Real>
   static CUptiResult call(Real real, CUpti_BuffersCallbackRequestFunc requested,
                           CUpti_BuffersCallbackCompleteFunc completed) {
-    if (requested == nullptr || completed == nullptr ||
-        !shared(reinterpret_cast<const void*>(real), "cuptiActivityRegisterCallbacks"))
+    if (requested == nullptr || completed == nullptr || !shared(real, "cuptiActivityRegisterCallbacks"))
       return real(requested, completed);
     set_cupti_client(requested, completed);
     return CUPTI_SUCCESS;
@@ -107,8 +139,7 @@ template <> struct StandIn<Function::cuptiActivityRegisterCallbacks> {
 };
 template <> struct StandIn<Function::cuptiActivityRegisterTimestampCallback> {
   template <class Real> static CUptiResult call(Real real, CUpti_TimestampCallbackFunc clock) {
-    if (clock == nullptr || !shared(reinterpret_cast<const void*>(real), "cuptiActivityRegisterTimestampCallback"))
-      return real(clock);
+    if (clock == nullptr || !shared(real, "cuptiActivityRegisterTimestampCallback")) return real(clock);
     set_cupti_client_clock(clock);
     return CUPTI_SUCCESS;
   }
@@ -116,7 +147,7 @@ template <> struct StandIn<Function::cuptiActivityRegisterTimestampCallback> {
 
 template <> struct StandIn<Function::cuptiActivityEnable> {
   template <class Real> static CUptiResult call(Real real, CUpti_ActivityKind kind) {
-    if (!shared(reinterpret_cast<const void*>(real), "cuptiActivityEnable")) return real(kind);
+    if (!shared(real, "cuptiActivityEnable")) return real(kind);
     // Kernels one at a time and kernels as they come exclude each other; ours come as they come.
     const bool serial = kind == CUPTI_ACTIVITY_KIND_KERNEL && gpu_activity_uses(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
     const CUptiResult result = serial ? CUPTI_SUCCESS : real(kind);
@@ -132,7 +163,7 @@ template <> struct StandIn<Function::cuptiActivityEnable> {
 template <> struct StandIn<Function::cuptiActivityEnableAndDump> : StandIn<Function::cuptiActivityEnable> {};
 template <> struct StandIn<Function::cuptiActivityDisable> {
   template <class Real> static CUptiResult call(Real real, CUpti_ActivityKind kind) {
-    if (!shared(reinterpret_cast<const void*>(real), "cuptiActivityDisable")) return real(kind);
+    if (!shared(real, "cuptiActivityDisable")) return real(kind);
     disable_for_cupti_client(kind);
     return turn_off(kind) ? CUPTI_SUCCESS : real(kind);
   }
@@ -140,7 +171,7 @@ template <> struct StandIn<Function::cuptiActivityDisable> {
 // For one context; the other profiler gets the kind's records of all contexts.
 template <> struct StandIn<Function::cuptiActivityEnableContext> {
   template <class Real> static CUptiResult call(Real real, CUcontext context, CUpti_ActivityKind kind) {
-    if (!shared(reinterpret_cast<const void*>(real), "cuptiActivityEnableContext")) return real(context, kind);
+    if (!shared(real, "cuptiActivityEnableContext")) return real(context, kind);
     const CUptiResult result = gpu_activity_uses(kind) ? CUPTI_SUCCESS : real(context, kind);
     if (result == CUPTI_SUCCESS) enable_for_cupti_client(kind);
     return result;
@@ -148,14 +179,14 @@ template <> struct StandIn<Function::cuptiActivityEnableContext> {
 };
 template <> struct StandIn<Function::cuptiActivityDisableContext> {
   template <class Real> static CUptiResult call(Real real, CUcontext context, CUpti_ActivityKind kind) {
-    if (!shared(reinterpret_cast<const void*>(real), "cuptiActivityDisableContext")) return real(context, kind);
+    if (!shared(real, "cuptiActivityDisableContext")) return real(context, kind);
     disable_for_cupti_client(kind);
     return gpu_activity_uses(kind) ? CUPTI_SUCCESS : real(context, kind);
   }
 };
 template <Function function, CUpti_ActivityKind kind, bool (*needed)(uint32_t)> struct EnableCall {
   template <class Real> static CUptiResult call(Real real, CUpti_CallbackId cbid, uint8_t enable) {
-    if (!shared(reinterpret_cast<const void*>(real), Row<function>::kName)) return real(cbid, enable);
+    if (!shared(real, Row<function>::kName)) return real(cbid, enable);
     const CUptiResult result = enable == 0 && needed(cbid) ? CUPTI_SUCCESS : real(cbid, enable);
     if (result == CUPTI_SUCCESS) {
       enable_call_for_cupti_client(kind, cbid, enable != 0);
@@ -176,7 +207,7 @@ struct StandIn<Function::cuptiActivityEnableRuntimeApi>
 template <> struct StandIn<Function::cuptiActivityFlushAll> {
   template <class Real, class... Args> static CUptiResult call(Real real, Args... args) {
     const CUptiResult result = real(args...);
-    if (!inside_our_calls() && cupti_front_has(reinterpret_cast<const void*>(real))) return_spare_to_cupti_client();
+    if (!inside_our_calls() && cupti_front_has(real.real)) return_spare_to_cupti_client();
     return result;
   }
 };
@@ -188,15 +219,14 @@ template <> struct StandIn<Function::cuptiActivitySetAttribute> {
     const bool of_buffers =
         attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER || static_cast<int>(attribute) == kPerThreadBuffers;
     // How CUPTI fills its buffers is a matter of ours; changed while it fills them the outcome is undefined.
-    if (of_buffers && shared(reinterpret_cast<const void*>(real), "cuptiActivitySetAttribute")) return CUPTI_SUCCESS;
+    if (of_buffers && shared(real, "cuptiActivitySetAttribute")) return CUPTI_SUCCESS;
     return real(attribute, size, value);
   }
   static constexpr int kPerThreadBuffers = 9;  // CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, younger than CUDA 12.2
 };
 template <> struct StandIn<Function::cuptiActivityGetNumDroppedRecords> {
   template <class Real> static CUptiResult call(Real real, CUcontext context, uint32_t stream, size_t* dropped) {
-    if (dropped == nullptr || inside_our_calls() || !cupti_front_has(reinterpret_cast<const void*>(real)))
-      return real(context, stream, dropped);
+    if (dropped == nullptr || inside_our_calls() || !cupti_front_has(real.real)) return real(context, stream, dropped);
     count_cupti_dropped();
     *dropped = cupti_dropped_for_client();
     return CUPTI_SUCCESS;
@@ -204,8 +234,7 @@ template <> struct StandIn<Function::cuptiActivityGetNumDroppedRecords> {
 };
 template <> struct StandIn<Function::cuptiGetTimestamp> {
   template <class Real> static CUptiResult call(Real real, uint64_t* timestamp) {
-    if (timestamp == nullptr || inside_our_calls() || !cupti_front_has(reinterpret_cast<const void*>(real)))
-      return real(timestamp);
+    if (timestamp == nullptr || inside_our_calls() || !cupti_front_has(real.real)) return real(timestamp);
     *timestamp = cupti_client_now();
     return CUPTI_SUCCESS;
   }
@@ -213,15 +242,14 @@ template <> struct StandIn<Function::cuptiGetTimestamp> {
 template <> struct StandIn<Function::cuptiSetThreadIdType> {
   template <class Real> static CUptiResult call(Real real, CUpti_ActivityThreadIdType type) {
     const bool known = type == CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT || type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM;
-    if (!known || !shared(reinterpret_cast<const void*>(real), "cuptiSetThreadIdType")) return real(type);
+    if (!known || !shared(real, "cuptiSetThreadIdType")) return real(type);
     set_cupti_client_system_thread_ids(type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
     return CUPTI_SUCCESS;
   }
 };
 template <> struct StandIn<Function::cuptiGetThreadIdType> {
   template <class Real> static CUptiResult call(Real real, CUpti_ActivityThreadIdType* type) {
-    if (type == nullptr || inside_our_calls() || !cupti_front_has(reinterpret_cast<const void*>(real)))
-      return real(type);
+    if (type == nullptr || inside_our_calls() || !cupti_front_has(real.real)) return real(type);
     *type = cupti_client_has_system_thread_ids() ? CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
                                                  : CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
     return CUPTI_SUCCESS;
@@ -231,8 +259,8 @@ template <> struct StandIn<Function::cuptiGetThreadIdType> {
 // For the other profiler everything ends here: what it collected is delivered, what only it used is turned off.
 template <> struct StandIn<Function::cuptiFinalize> {
   template <class Real> static CUptiResult call(Real real) {
-    if (inside_our_calls() || !cupti_front_has(reinterpret_cast<const void*>(real))) {
-      notice_second_library(reinterpret_cast<const void*>(real), "cuptiFinalize");
+    if (inside_our_calls() || !cupti_front_has(real.real)) {
+      notice_second_library(real, "cuptiFinalize");
       return real();
     }
     g_cupti.api.cuptiActivityFlushAll(0);
@@ -258,9 +286,10 @@ template <Function function, size_t library, class Type = typename Row<function>
 template <Function function, size_t library, class... Args>
 struct Entry<function, library, CUptiResult(CUPTIAPI*)(Args...)> {
   static CUptiResult call(Args... args) {
-    using Type = typename Row<function>::Type;
-    const void* const real = g_real_cupti[static_cast<size_t>(function)][library].load(std::memory_order_acquire);
-    return StandIn<function>::call(reinterpret_cast<Type>(const_cast<void*>(real)), args...);
+    const CuptiFunction<typename Row<function>::Type> real{
+        {g_real_cupti[static_cast<size_t>(function)][library].load(std::memory_order_acquire),
+         __builtin_return_address(0)}};
+    return StandIn<function>::call(real, args...);
   }
 };
 
@@ -275,9 +304,8 @@ constexpr std::array<void* (*)(), kLibraries> kEntries[] = {
 };
 
 // For calls through the exported symbol: the library that the caller was linked with, or any that is loaded.
-template <Function function> typename Row<function>::Type behind(const void* caller) {
-  return reinterpret_cast<typename Row<function>::Type>(
-      exported_for_caller(caller, "libcupti.so", Row<function>::kName));
+template <Function function> CuptiFunction<typename Row<function>::Type> behind(const void* caller) {
+  return {{exported_for_caller(caller, "libcupti.so", Row<function>::kName), caller}};
 }
 
 }  // namespace
@@ -304,11 +332,12 @@ void* cupti_stand_in(void* handle, const char* name) {
 
 #define PROF_UNPACK(...) __VA_ARGS__
 #define PROF_AFTER(...) __VA_OPT__(, ) __VA_ARGS__
-#define CUPTI_API(name, parameters, arguments)                                                                       \
-  extern "C" __attribute__((visibility("default"))) CUptiResult CUPTIAPI name parameters {                           \
-    using namespace prof::preload;                                                                                   \
-    const auto real = behind<Function::name>(__builtin_return_address(0));                                           \
-    return real == nullptr ? CUPTI_ERROR_NOT_INITIALIZED : StandIn<Function::name>::call(real PROF_AFTER arguments); \
+#define CUPTI_API(name, parameters, arguments)                                              \
+  extern "C" __attribute__((visibility("default"))) CUptiResult CUPTIAPI name parameters {  \
+    using namespace prof::preload;                                                          \
+    const auto real = behind<Function::name>(__builtin_return_address(0));                  \
+    return real.real == nullptr ? CUPTI_ERROR_NOT_INITIALIZED                               \
+                                : StandIn<Function::name>::call(real PROF_AFTER arguments); \
   }
 #include "preload/intercept/cupti_api.def"
 #undef CUPTI_API

@@ -53,6 +53,27 @@ struct Texts {
   }
 };
 
+// What a pointer of the payload leads to: as many bytes as the schema says, as far as there is room.
+std::string_view bytes_at(const void* from, const NvtxField& field, const char* payload, size_t size) {
+  uint64_t elements = field.count;
+  if (field.count == NvtxField::kCounted) {
+    elements = 0;
+    const size_t width = static_cast<size_t>(field.length_bytes < 0 ? -field.length_bytes : field.length_bytes);
+    if (field.length_offset > size || size - field.length_offset < width) return {};
+    std::memcpy(&elements, payload + field.length_offset, width);
+    if (field.length_bytes < 0 && (elements >> (8 * width - 1)) != 0) return {};  // fewer than none
+  }
+  const auto* const begin = static_cast<const char*>(from);
+  const uint64_t most = kMaxPayloadTexts / field.size;
+  if (field.count == 0) {
+    static constexpr char kZeros[kMaxPayloadTexts] = {};
+    while (elements < most && std::memcmp(begin + elements * field.size, kZeros, field.size) != 0) ++elements;
+    return {begin, static_cast<size_t>((elements < most ? elements + 1 : most) * field.size)};
+  }
+  if (elements > most) count(format::Counter::nvtx_payload_cut);
+  return {begin, static_cast<size_t>((elements < most ? elements : most) * field.size)};
+}
+
 // One field of a payload of `size` bytes.
 void read_field(const NvtxField& field, const char* payload, size_t size, Texts& texts, NvtxFound* found) {
   const size_t width = field.what == NvtxField::EmbeddedText                                 ? field.size
@@ -70,6 +91,9 @@ void read_field(const NvtxField& field, const char* payload, size_t size, Texts&
           text_at(reinterpret_cast<const void*>(word), field.char_bytes, kMaxPayloadTexts, converted, sizeof converted);
       texts.add(field.offset, text);
       break;
+    case NvtxField::DataPointer:
+      if (word != 0) texts.add(field.offset, bytes_at(reinterpret_cast<const void*>(word), field, payload, size));
+      return;
     case NvtxField::Registered:
       if (const NvtxObject* const string = nvtx_string_of_number(word); string != nullptr) {
         text = string->view();

@@ -1,9 +1,10 @@
-// See nvtx_schemas.h. What a program registers is taken as it says, within limits: names are cut, entries beyond kMaxEntries and
+// See nvtx_schemas.h. What a program registers is taken as it says, within limits: names are cut, entries beyond kMaxNvtxEntries and
 // schemas that contain themselves are refused, counted.
 #include "preload/intercept/nvtx_schemas.h"
 
 #include "preload/format/nvtx_types.h"
 #include "preload/intercept/handle_map.h"
+#include "preload/intercept/nvtx_layout.h"
 #include "preload/log/intern.h"
 #include "preload/runtime/recorder.h"
 
@@ -15,8 +16,7 @@ namespace {
 
 namespace nvtx = format::nvtx;
 
-constexpr size_t kMaxEntries = 512, kMaxName = 250;
-constexpr uint64_t kMaxOffset = 1u << 20;  // a payload that large is cut long before
+constexpr size_t kMaxName = 250;
 
 HandleMap<4096> g_schemas;        // hash of (domain, number) -> NvtxSchema
 HandleMap<1024> g_nvtx_counters;  // likewise -> NvtxCounter
@@ -62,100 +62,6 @@ format::StampClock clock_of(NvtxObject* domain, uint64_t time_domain) {
   return known != 0 ? static_cast<format::StampClock>(known - 1) : format::StampClock::Unknown;
 }
 
-format::StampClock clock_of(NvtxObject* domain, const NvtxSemantics* semantics) {
-  for (int i = 0; semantics != nullptr && i < 16; ++i, semantics = semantics->next) {
-    if (semantics->id == kSemanticsTime && semantics->struct_size >= sizeof(NvtxSemanticsTime)) {
-      return clock_of(domain, reinterpret_cast<const NvtxSemanticsTime*>(semantics)->time_domain);
-    }
-  }
-  return format::StampClock::Unknown;
-}
-
-void add_field(NvtxSchema& schema, const NvtxField& field) {
-  if (schema.field_count < NvtxSchema::kMaxFields) schema.fields[schema.field_count++] = field;
-}
-
-// The fields of one entry at `offset`; a nested schema's come along.
-void add_fields(NvtxSchema& schema, const NvtxSchemaEntryGiven& entry, uint32_t offset, const NvtxSchema* nested) {
-  NvtxField field;
-  field.offset = offset;
-  field.message = (entry.flags & nvtx::kMeaningMask) == nvtx::kMeaningMessage;
-  if (nvtx::is_text_pointer(entry.type, entry.flags, entry.detail)) {
-    // Without a deep copy a pointer leads into another payload of the event, which the reader follows.
-    if ((entry.flags & nvtx::kFlagPointer) != 0 && (entry.flags & nvtx::kFlagDeepCopy) == 0) return;
-    field.what = NvtxField::TextPointer;
-    field.char_bytes = static_cast<uint8_t>(nvtx::char_bytes(entry.type));
-    add_field(schema, field);
-  } else if (nvtx::is_string(entry.type)) {
-    const uint64_t array = entry.flags & nvtx::kArrayMask;
-    if (field.message && (array == 0 || array == nvtx::kArrayFixed) && entry.detail < kMaxOffset) {
-      field.what = NvtxField::EmbeddedText;
-      field.char_bytes = static_cast<uint8_t>(nvtx::char_bytes(entry.type));
-      field.size = static_cast<uint32_t>(entry.detail) * field.char_bytes;
-      add_field(schema, field);
-    }
-  } else if (entry.type == nvtx::kRegisteredString) {
-    field.what = NvtxField::Registered;
-    add_field(schema, field);
-  } else if (entry.type == nvtx::kCategory || entry.type == nvtx::kColor) {
-    field.what = entry.type == nvtx::kCategory ? NvtxField::Category : NvtxField::Color;
-    add_field(schema, field);
-  } else if ((entry.flags & nvtx::kMeaningMask) == nvtx::kMeaningTime && nvtx::type_bytes(entry.type) == 8) {
-    field.what = (entry.flags & nvtx::kOfMask) == nvtx::kOfEnd ? NvtxField::EndStamp : NvtxField::BeginStamp;
-    field.clock = clock_of(schema.domain, entry.semantics);
-    add_field(schema, field);
-  } else if (nested != nullptr && (entry.flags & (nvtx::kArrayMask | nvtx::kFlagPointer)) == 0) {
-    for (uint32_t i = 0; i < nested->field_count; ++i) {
-      NvtxField inner = nested->fields[i];
-      inner.offset += offset;
-      add_field(schema, inner);
-    }
-  }
-}
-
-// Sizes, and the fields that the recorder reads, as far as the layout does not depend on values.
-void lay_out(NvtxSchema& schema, const NvtxSchemaEntryGiven* given) {
-  uint64_t at = 0, largest = 0;
-  const bool is_union = schema.type == format::kSchemaUnion || schema.type == format::kSchemaUnionInside;
-  bool known = true;
-  for (uint32_t i = 0; i < schema.entry_count; ++i) {
-    const NvtxSchemaEntryGiven& entry = given[i];
-    const NvtxSchema* const nested =
-        entry.type >= nvtx::kFirstSchema ? nvtx_schema(schema.domain, entry.type) : nullptr;
-    const bool pointer =
-        (entry.flags & nvtx::kFlagPointer) != 0 || nvtx::is_text_pointer(entry.type, entry.flags, entry.detail);
-    const uint64_t array = entry.flags & nvtx::kArrayMask;
-    uint64_t size = pointer ? 8 : nested != nullptr ? nested->size : nvtx::type_bytes(entry.type);
-    uint64_t align = pointer ? 8 : nested != nullptr ? nested->align : size < 16 ? size : 16;
-    if (!pointer && (array == nvtx::kArrayFixed || (nvtx::is_string(entry.type) && array == 0))) {
-      size = entry.detail < kMaxOffset ? size * entry.detail : 0;
-    } else if (!pointer && array != 0) {
-      size = 0;
-    }
-    if ((entry.flags & (nvtx::kFlagFromBase | nvtx::kFlagFromHere)) != 0) size = 0;
-    if (schema.pack_align != 0 && align > schema.pack_align) align = schema.pack_align;
-    if (align > schema.align) schema.align = static_cast<uint32_t>(align);
-    if (entry.offset != 0) {
-      at = entry.offset;
-      known = true;
-    } else if (is_union) {
-      at = 0;
-    } else if (align > 1) {
-      at = (at + align - 1) / align * align;
-    }
-    if (at >= kMaxOffset) return;
-    if (known && !is_union) add_fields(schema, entry, static_cast<uint32_t>(at), nested);
-    if (size == 0) known = false;
-    at += size;
-    if (at > largest) largest = at;
-  }
-  if (schema.static_size != 0 && schema.static_size < kMaxOffset) {
-    schema.size = static_cast<uint32_t>(schema.static_size);
-  } else if (known && schema.type != format::kSchemaDynamic) {
-    schema.size = static_cast<uint32_t>((largest + schema.align - 1) / schema.align * schema.align);
-  }
-}
-
 NvtxSchema* new_schema(NvtxObject* domain, uint64_t number, const char* name, size_t entries) {
   void* const memory = nvtx_allocate(sizeof(NvtxSchema) + entries * sizeof(NvtxSchema::Entry));
   if (memory == nullptr) return nullptr;
@@ -193,13 +99,23 @@ bool same(const NvtxSchema* known, const NvtxSchemaGiven& given, size_t entries)
 
 }  // namespace
 
+format::StampClock nvtx_clock_of(NvtxObject* domain, const NvtxSemantics* semantics) {
+  for (int i = 0; semantics != nullptr && i < 16; ++i, semantics = semantics->next) {
+    if (semantics->id == kSemanticsTime && semantics->struct_size >= sizeof(NvtxSemanticsTime)) {
+      return clock_of(domain, reinterpret_cast<const NvtxSemanticsTime*>(semantics)->time_domain);
+    }
+  }
+  return format::StampClock::Unknown;
+}
+
 uint64_t nvtx_new_number() { return nvtx::kFirstDynamic + g_next.fetch_add(1, std::memory_order_relaxed); }
 
 uint64_t nvtx_register_schema(NvtxObject* domain, const NvtxSchemaGiven* given, uint64_t wanted) {
   if (given == nullptr) return refuse();
   const auto has = [&](int bit) { return (given->fields >> bit & 1) != 0; };
   const size_t entries = has(4) && has(5) && given->entries != nullptr ? given->entry_count : 0;
-  if (!has(2) || given->type == 0 || given->type > format::kSchemaUnionInside || entries == 0 || entries > kMaxEntries)
+  if (!has(2) || given->type == 0 || given->type > format::kSchemaUnionInside || entries == 0 ||
+      entries > kMaxNvtxEntries)
     return refuse();
   const uint64_t number = number_of(wanted, has(8), given->id);
   if (NvtxSchema* const known = nvtx_schema(domain, number); same(known, *given, entries)) return number;
@@ -213,7 +129,7 @@ uint64_t nvtx_register_schema(NvtxObject* domain, const NvtxSchemaGiven* given, 
     const NvtxSchemaEntryGiven& entry = given->entries[i];
     schema->entries[i] = {entry.flags, entry.type, entry.detail, entry.offset, copied(entry.name)};
   }
-  lay_out(*schema, given->entries);
+  lay_out_nvtx_schema(*schema, given->entries);
   return show(schema);
 }
 
@@ -221,7 +137,7 @@ uint64_t nvtx_register_enum(NvtxObject* domain, const NvtxEnumGiven* given, uint
   if (given == nullptr) return refuse();
   const auto has = [&](int bit) { return (given->fields >> bit & 1) != 0; };
   const size_t entries = has(2) && has(3) && given->entries != nullptr ? given->entry_count : 0;
-  if (entries == 0 || entries > kMaxEntries) return refuse();
+  if (entries == 0 || entries > kMaxNvtxEntries) return refuse();
   const uint64_t number = number_of(wanted, has(5), given->id);
   const uint64_t size = has(4) ? given->size : 4;
   if (size != 1 && size != 2 && size != 4 && size != 8) return refuse();
@@ -260,7 +176,7 @@ uint64_t nvtx_register_counter(NvtxObject* domain, const NvtxCounterGiven* given
   counter->domain = domain;
   counter->schema = given->schema;
   counter->name = copied(given->name);
-  counter->clock = clock_of(domain, given->semantics);
+  counter->clock = nvtx_clock_of(domain, given->semantics);
   const NvtxSemantics* semantics = given->semantics;
   for (int i = 0; semantics != nullptr && i < 16; ++i, semantics = semantics->next) {
     if (semantics->id != kSemanticsCounter || semantics->struct_size < sizeof(NvtxSemanticsCounter)) continue;

@@ -14,12 +14,16 @@ namespace prof::preload {
 
 // What of a payload the recorder itself reads: found once, at registration, in layouts that do not depend on values.
 struct NvtxField {
-  enum What : uint8_t { TextPointer, Registered, EmbeddedText, BeginStamp, EndStamp, Category, Color };
+  enum What : uint8_t { TextPointer, DataPointer, Registered, EmbeddedText, BeginStamp, EndStamp, Category, Color };
   uint32_t offset = 0;
   What what{};
   bool message = false;        // it is the event's message
   uint8_t char_bytes = 1;      // of texts
-  uint32_t size = 0;           // EmbeddedText: bytes
+  uint32_t size = 0;           // EmbeddedText: bytes; DataPointer: of one element
+  uint32_t count = 1;          // DataPointer: elements, 0: up to one of zeros; kCounted: as many as another entry says
+  uint32_t length_offset = 0;  // kCounted: where that entry is
+  int8_t length_bytes = 0;     //           and its width, negative of a signed one
+  static constexpr uint32_t kCounted = UINT32_MAX;
   format::StampClock clock{};  // stamps
 };
 
@@ -58,6 +62,9 @@ uint64_t nvtx_register_enum(NvtxObject* domain, const NvtxEnumGiven* given, uint
 uint64_t nvtx_register_time_domain(NvtxObject* domain, const NvtxTimeDomainGiven* given, uint64_t wanted);
 uint64_t nvtx_register_counter(NvtxObject* domain, const NvtxCounterGiven* given, uint64_t wanted);
 uint64_t nvtx_new_number();  // for things that are only given a number, such as scopes
+
+// The clock that an entry's or counter's time semantics name.
+format::StampClock nvtx_clock_of(NvtxObject* domain, const NvtxSemantics* semantics);
 
 // Null: nobody registered it.
 NvtxSchema* nvtx_schema(NvtxObject* domain, uint64_t number);

@@ -6,6 +6,8 @@
 // Expect: report nvtx-trace: ,ncclAllReduce,.*"NCCL communicator ID=4660, Message size \[bytes\]=4096, Reduction operation=""Max"""
 // Expect: report nvtx-trace: ,from payload,.*,7,"name=""from payload"", text=""copied"", wide=""w\u00f6rld"", inner\.x=-1, inner\.y=0\.5, list=\[1,2,3\], chars=""abc"", flags=""A\|C"", odd=9"
 // Expect: report nvtx-trace: ,mark,.*payload=""text"", payload=42, payload=""0102"", count=3, values=\[10,20,30\], tail=5, kind=1, one\.second=2\.5, other=\[7,8\]
+// Expect: report nvtx-trace: ,elsewhere,.*"list=\[10,20,30\], pair\.x=-2, pair\.y=0\.25, ended=\[4,5\], none=""0x0"", near=\[6,7\], u\.large=258, wide=18446744073709551617"
+// Expect: report nvtx-trace: ,counted,.*"rows=\[\[1,2,3\],\[4,5,6\]\], shape=\[2,3\]"
 // Expect: report nvtx-trace: ,at its end,.*,done=1$
 // Expect: report collectives: ,ncclAllReduce,4660,1,2,4096,,[0-9.]+,[0-9.]+,,Max,
 // Expect: trace: "name":"ncclDevKernel.*"nccl communicator":"4660","nccl rank":1,"nccl bytes":4096
@@ -181,6 +183,62 @@ void several() {
   nvtxMarkEx(&mark);
 }
 
+// Behind pointers that only a copy can follow, behind an offset, in a union that selects its member itself.
+void elsewhere() {
+  constexpr uint64_t kCopied = NVTX_PAYLOAD_ENTRY_FLAG_POINTER | NVTX_PAYLOAD_ENTRY_FLAG_DEEP_COPY;
+  const nvtxPayloadSchemaEntry_t inner[] = {{0, NVTX_PAYLOAD_ENTRY_TYPE_SHORT, "x"},
+                                            {0, NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE, "y"}};
+  const uint64_t pair = schema(nullptr, inner);
+  const nvtxPayloadSchemaEntry_t members[] = {{0, NVTX_PAYLOAD_ENTRY_TYPE_UNION_SELECTOR, "kind"},
+                                              {0, NVTX_PAYLOAD_ENTRY_TYPE_UINT8, "small", nullptr, 0, 4},
+                                              {0, NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "large", nullptr, 0, 4}};
+  const uint64_t either = schema(nullptr, members, 0, NVTX_PAYLOAD_SCHEMA_TYPE_UNION_WITH_INTERNAL_SELECTOR);
+  struct Value {
+    int count;
+    const uint16_t* list;
+    const Inner* one;
+    const uint32_t* ended;
+    const uint32_t* none;
+    uint64_t near;
+    uint32_t kind, large;
+    unsigned __int128 wide;
+    uint8_t at[2];
+  };
+  const nvtxPayloadSchemaEntry_t entries[] = {
+      {NVTX_PAYLOAD_ENTRY_FLAG_HIDE, NVTX_PAYLOAD_ENTRY_TYPE_INT, "count"},
+      {kCopied | NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_INDEX, NVTX_PAYLOAD_ENTRY_TYPE_UINT16, "list", nullptr, 0},
+      {kCopied, pair, "pair"},
+      {kCopied | NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_ZERO_TERMINATED, NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "ended"},
+      {kCopied, NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "none"},
+      {NVTX_PAYLOAD_ENTRY_FLAG_OFFSET_FROM_BASE | NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE,
+       NVTX_PAYLOAD_ENTRY_TYPE_UINT8, "near", nullptr, 2},
+      {0, either, "u", nullptr, 0, offsetof(Value, kind)},
+      {0, NVTX_PAYLOAD_ENTRY_TYPE_UINT128, "wide", nullptr, 0, offsetof(Value, wide)}};
+  const uint64_t id = schema(nullptr, entries);
+  const uint16_t list[] = {10, 20, 30};
+  const Inner one = {-2, 0.25};
+  const uint32_t ended[] = {4, 5, 0};
+  const Value value = {
+      3,     list, &one, ended, nullptr, offsetof(Value, at), 2, 258, (static_cast<unsigned __int128>(1) << 64) + 1,
+      {6, 7}};
+  const nvtxPayloadData_t data[] = {{id, sizeof value, &value}};
+  nvtxEventAttributes_t mark = event("elsewhere");
+  NVTX_PAYLOAD_EVTATTR_SET_MULTIPLE(mark, data)
+  nvtxMarkEx(&mark);
+
+  const nvtxPayloadSchemaEntry_t rows[] = {
+      {NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_PAYLOAD_INDEX, NVTX_PAYLOAD_ENTRY_TYPE_UINT8, "rows", nullptr, 1}};
+  const uint8_t matrix[] = {1, 2, 3, 4, 5, 6};
+  const nvtxPayloadSchemaEntry_t shape[] = {
+      {NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE, NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "shape", nullptr, 2}};
+  const uint32_t dimensions[] = {2, 3};
+  const nvtxPayloadData_t both[] = {{schema(nullptr, rows, 0, NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC), sizeof matrix, matrix},
+                                    {schema(nullptr, shape), sizeof dimensions, dimensions}};
+  nvtxEventAttributes_t counted = event("counted");
+  NVTX_PAYLOAD_EVTATTR_SET_MULTIPLE(counted, both)
+  nvtxMarkEx(&counted);
+}
+
 void at_the_end() {
   const nvtxPayloadSchemaEntry_t entries[] = {{0, NVTX_PAYLOAD_ENTRY_TYPE_UINT8, "done"}};
   const uint64_t id = schema(nullptr, entries);
@@ -196,6 +254,7 @@ int main() {
   nccl();
   structs();
   several();
+  elsewhere();
   at_the_end();
   if (nvtxDomainIsEnabled(nullptr) != 1) return 2;
   SIM_CHECK(cuCtxSynchronize());

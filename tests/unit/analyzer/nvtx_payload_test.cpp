@@ -151,6 +151,81 @@ TEST(NvtxPayload, APointerLeadsToATextThatWasCopiedOrIntoAnotherPayload) {
   EXPECT_EQ(told(decode_payloads(schemas.all, {&first, &second})), "text=\"hi\" list=[5,6] lost=\"0x1\" ");
 }
 
+TEST(NvtxPayload, NumbersOf128BitsAreReadWhole) {
+  EXPECT_EQ(told_as(nvtx::kUint128, std::string(16, '\xff')), "payload=340282366920938463463374607431768211455 ");
+  EXPECT_EQ(told_as(nvtx::kInt128, std::string(16, '\xff')), "payload=-1 ");
+  EXPECT_EQ(told_as(nvtx::kInt128, bytes({0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0})),
+            "payload=18446744073709551616 ");
+  EXPECT_EQ(told_as(nvtx::kInt128, std::string(15, '\0') + '\x80'),
+            "payload=-170141183460469231731687303715884105728 ");
+  EXPECT_EQ(told_as(nvtx::kFloat128, std::string(13, '\0') + bytes({0x80, 0xff, 0x3f})), "payload=1.5 ");
+  EXPECT_EQ(told_as(nvtx::kUint128, bytes({1, 2, 3})), "unread 1");
+}
+
+TEST(NvtxPayload, AnOffsetLeadsIntoThePayloadItself) {
+  Schemas schemas;
+  const auto id =
+      schemas.add(format::kSchemaStatic, {entry("base", 14, nvtx::kFlagFromBase | nvtx::kArrayFixed, 2),
+                                          entry("here", nvtx::kString, nvtx::kFlagFromHere), entry("end", 12)});
+  const std::string words = bytes({24, 0, 0, 0, 0, 0, 0, 0}) + bytes({12, 0, 0, 0, 0, 0, 0, 0});
+  EXPECT_EQ(told(schemas, id, words + bytes({9, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2, 0, 'o', 'k', 0})),
+            "base=[1,2] here=\"ok\" end=9 ");
+  EXPECT_EQ(told(schemas, id, words + bytes({9})), "end=9 unread 2") << "behind the recorded bytes";
+}
+
+TEST(NvtxPayload, AUnionMaySelectItsMemberItself) {
+  Schemas schemas;
+  const auto inside =
+      schemas.add(format::kSchemaUnionInside,
+                  {entry("kind", nvtx::kUnionSelector), entry("small", 12, 0, 0, 4), entry("large", 16, 0, 0, 4)});
+  const auto id =
+      schemas.add(format::kSchemaStatic, {nested("all", inside, nvtx::kArrayFixed, 2), nested("u", inside)});
+  EXPECT_EQ(told(schemas, id,
+                 bytes({1, 0, 0, 0, 7, 0, 0, 0}) + bytes({2, 0, 0, 0, 0, 1, 0, 0}) + bytes({2, 0, 0, 0, 8, 0, 0, 0})),
+            "all=[{\"small\":7},{\"large\":256}] u.large=8 ");
+  EXPECT_EQ(told(schemas, inside, bytes({3, 0, 0, 0, 8, 0, 0, 0})), "unread 1") << "no such member";
+  EXPECT_EQ(told(schemas, inside, bytes({0, 0, 0, 0, 8, 0, 0, 0})), "unread 1") << "the selector itself";
+}
+
+TEST(NvtxPayload, AnArrayHasTheDimensionsThatItsPayloadOrAnotherSays) {
+  Schemas schemas;
+  const auto own = schemas.add(format::kSchemaDynamic, {entry("shape", 12, nvtx::kArrayFixed, 2),
+                                                        entry("matrix", 12, nvtx::kArrayLengthIndex, 0)});
+  EXPECT_EQ(told(schemas, own, bytes({2, 3, 1, 2, 3, 4, 5, 6})), "shape=[2,3] matrix=[[1,2,3],[4,5,6]] ");
+  EXPECT_EQ(told(schemas, own, bytes({2, 3, 1, 2, 3, 4, 5})), "shape=[2,3] unread 1");
+  const auto other = schemas.add(format::kSchemaDynamic, {entry("list", 14, nvtx::kArrayLengthPayload, 1)});
+  RecordedPayload list, length;
+  list.schema = other;
+  list.data = bytes({7, 0, 8, 0});
+  length.type = 16;
+  length.data = bytes({2, 0, 0, 0});
+  EXPECT_EQ(told(decode_payloads(schemas.all, {&list, &length})), "list=[7,8] payload=2 ");
+  EXPECT_EQ(told(decode_payloads(schemas.all, {&list})), "unread 1") << "there is no such payload";
+}
+
+TEST(NvtxPayload, TextsOfOneLengthMayStandInARow) {
+  Schemas schemas;
+  const auto id =
+      schemas.add(format::kSchemaDynamic, {entry("names", nvtx::kString, nvtx::kArrayZeroEnded, 3), entry("end", 12)});
+  EXPECT_EQ(told(schemas, id, bytes({'a', 'b', 0, 'c', 'd', 'e', 0, 0, 0, 5})), "names=[\"ab\",\"cde\"] end=5 ");
+}
+
+TEST(NvtxPayload, WhatWasCopiedFromBehindAPointerIsReadByItsEntry) {
+  Schemas schemas;
+  const auto inner = schemas.add(format::kSchemaStatic, {entry("x", 12), entry("y", 14)});
+  const uint64_t copied = nvtx::kFlagPointer | nvtx::kFlagDeepCopy;
+  const auto id = schemas.add(
+      format::kSchemaStatic,
+      {entry("n", 12), entry("list", 14, copied | nvtx::kArrayLengthIndex, 0), nested("in", inner, copied)});
+  RecordedPayload payload;
+  payload.schema = id;
+  payload.data = bytes({2, 0, 0, 0, 0, 0, 0, 0}) + std::string(16, '\1');
+  payload.texts = bytes({8, 4, 5, 0, 6, 0}) + bytes({16, 4, 7, 0, 8, 0});
+  EXPECT_EQ(told(decode_payloads(schemas.all, {&payload})), "n=2 list=[5,6] in.x=7 in.y=8 ");
+  payload.texts = bytes({8, 2, 5, 0});
+  EXPECT_EQ(told(decode_payloads(schemas.all, {&payload})), "n=2 in=\"0x101010101010101\" unread 1") << "cut";
+}
+
 TEST(NvtxPayload, NothingBehindTheRecordedBytesIsRead) {
   Schemas schemas;
   const auto id =
