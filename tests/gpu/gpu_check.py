@@ -23,6 +23,7 @@ import steps_peaks  # noqa: E402
 import steps_processes  # noqa: E402
 import steps_profilers  # noqa: E402
 import steps_programs  # noqa: E402
+import steps_residue  # noqa: E402
 import steps_stacks  # noqa: E402
 import steps_waits  # noqa: E402
 import steps_window  # noqa: E402
@@ -40,6 +41,8 @@ STEPS = {
     "doctor": steps_processes.doctor,
     "gaps": steps_overhead.gaps,
     "window": steps_window.window,
+    "parts": steps_residue.parts,
+    "finalize": steps_residue.finalize,
     **{name: steps_programs.app(name) for name in steps_programs.APPS},
     "managed": steps_devices.managed,
     "contexts": steps_devices.contexts,
