@@ -24,7 +24,11 @@ import steps_peaks  # noqa: E402
 import steps_processes  # noqa: E402
 import steps_profilers  # noqa: E402
 import steps_programs  # noqa: E402
+<<<<<<< .merge_file_Stn2ke
 import steps_repeats  # noqa: E402
+=======
+import steps_residue  # noqa: E402
+>>>>>>> .merge_file_FAXuaN
 import steps_stacks  # noqa: E402
 import steps_waits  # noqa: E402
 import steps_window  # noqa: E402
@@ -42,6 +46,8 @@ STEPS = {
     "doctor": steps_processes.doctor,
     "gaps": steps_overhead.gaps,
     "window": steps_window.window,
+    "parts": steps_residue.parts,
+    "finalize": steps_residue.finalize,
     **{name: steps_programs.app(name) for name in steps_programs.APPS},
     "managed": steps_devices.managed,
     "contexts": steps_devices.contexts,

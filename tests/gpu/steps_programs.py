@@ -341,14 +341,17 @@ def build(lab, step):
     cudart = "shared" if lab.sim else "static"  # the real one asks the driver to prove whose it is
     jobs = {name: [lab.nvcc, "-std=c++17", "-O2", "-cudart", cudart, "-gencode", f"arch=compute_{arch},code=sm_{arch}",
                    "-o", lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), "-lpthread", "-ldl"]
-            for name in ("mixed", "launch_loop", "managed", "contexts", "green_contexts", "window", "waits", "repeats", "diff_runs")}
+            for name in ("mixed", "launch_loop", "managed", "contexts", "green_contexts", "window", "parts_threads", "waits", "repeats",
+                         "diff_runs")}
+    includes = [f"-I{folder}" for folder in (f"{lab.cuda}/include", f"{lab.cuda}/extras/CUPTI/include") if os.path.isdir(folder)]
+    jobs["cupti_parts"] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-gencode", f"arch=compute_{arch},code=sm_{arch}", *includes, "-o",
+                           lab.path("bin", "cupti_parts"), os.path.join(HERE, "cupti_parts.cu"), "-lpthread", "-ldl"]
     for name, libraries in (("counters", ["-lcublas"]), ("libraries", ["-lcufft", "-lcusparse", "-lcublas"])):
         jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-gencode", f"arch=compute_{arch},code=sm_{arch}", "-o",
                       lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), *libraries, "-Xlinker", f"-rpath={lab.cuda}/lib64", "-lpthread", "-ldl"]
     # Kernels that launch graphs and set conditions call the device run time.
     jobs["graphs"] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-rdc=true", "-gencode", f"arch=compute_{arch},code=sm_{arch}",
                       "-o", lab.path("bin", "graphs"), os.path.join(HERE, "graphs.cu"), "-lcudadevrt", "-lpthread", "-ldl"]
-    includes = [f"-I{folder}" for folder in (f"{lab.cuda}/include", f"{lab.cuda}/extras/CUPTI/include") if os.path.isdir(folder)]
     jobs["libcupti_baseline.so"] = ["g++", "-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", *includes, "-o",
                                     lab.path("bin", "libcupti_baseline.so"), os.path.join(HERE, "cupti_baseline.cpp"), "-ldl"]
     if not lab.libprof:

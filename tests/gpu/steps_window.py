@@ -6,7 +6,8 @@ from lab import Skipped
 from steps_programs import load
 
 ROUNDS = 15
-PARTS = 100
+PARTS = 1000
+GROWTH = 1.25  # of a launch's cost, from the first part to the last, in one process: more than what it wanders without any
 
 
 def window(lab, step):
@@ -15,8 +16,8 @@ def window(lab, step):
         raise Skipped("needs a GPU")
     command = [lab.program("window")]
 
-    def times(env):
-        words = lab.run(command, env=env).stdout.split()
+    def times(env, *arguments):
+        words = lab.run([*command, *arguments], env=env).stdout.split()
         return dict(zip(words[::2], map(float, words[1::2])))
 
     rounds = {"plain": [], "host side": [], "with GPU times": []}
@@ -40,11 +41,19 @@ def window(lab, step):
                    "95 % interval reaches 1.05")
     step.figure("after the part, with GPU times: ns a launch more than plain", middle["with GPU times"]["after"] - middle["plain"]["after"])
 
-    folder = lab.fresh("window_parts")
-    words = lab.run([*command, str(PARTS)], env=lab.recorded_env(folder, PROF_START="profiler", PROF_PARTS="0")).stdout.split()
-    runs = load(lab, folder)
-    step.check("parts of one process, a log each", len(runs) == PARTS, len(runs), PARTS)
-    coverage = [run.coverage() for run in runs]
-    whole = sum(1 for part in coverage if part["launches"] == 10 and part["timed"] == 10)
-    step.check("parts with ten launches, each with its GPU time", whole == PARTS, whole, PARTS)
-    step.figure(f"after {PARTS} parts: ns a launch more than plain", float(words[1]) - middle["plain"]["after"])
+    rows = []
+    for variant, gpu in (("plain", None), ("host side", "off"), ("with GPU times", "on")):
+        folder = lab.fresh(f"window_parts_{gpu}")
+        env = lab.env() if gpu is None else lab.recorded_env(folder, PROF_START="profiler", PROF_PARTS="0", PROF_GPU=gpu)
+        row = times(env, str(PARTS))
+        rows.append((variant, row))
+        growth = row[f"after_{PARTS}"] / row["after_1"]
+        step.check(f"what a launch takes after {PARTS:,} parts ÷ after the first, {variant}", growth <= GROWTH, f"{growth:.2f}", GROWTH)
+        if gpu is None:
+            continue
+        runs = load(lab, folder)
+        step.check(f"parts of one process, a log each, {variant}", len(runs) == PARTS, len(runs), PARTS)
+        coverage = [run.coverage() for run in runs]
+        whole = sum(1 for part in coverage if part["launches"] == 10 and (part["timed"] == 10 or gpu == "off"))
+        step.check(f"parts with ten launches, each with its GPU time where there are any, {variant}", whole == PARTS, whole, PARTS)
+    step.table("ns a launch outside of parts, one process a row", ["", *rows[0][1]], [(variant, *(f"{ns:.0f}" for ns in row.values())) for variant, row in rows])

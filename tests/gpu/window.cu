@@ -1,6 +1,6 @@
 // A launch loop before, inside and after the part that cudaProfilerStart and cudaProfilerStop mark: nanoseconds a launch in each.
 // Prints "before NS inside NS after NS launches_inside N"; the fastest of ten batches each. With a number: that many parts of
-// ten launches, and then "after NS".
+// ten launches, "before NS" and, after 1, 10, 100 … of them, "after_N NS".
 #include "check.cuh"
 
 #include <cuda_profiler_api.h>
@@ -27,13 +27,18 @@ static double fastest(int batches, int launches) {
 int main(int argc, char** argv) {
   constexpr int kBatches = 10, kLaunches = 1000;  // fewer than a stream's queue holds
   if (argc > 1) {
-    for (int part = 0; part < std::atoi(argv[1]); ++part) {
+    fastest(2, kLaunches);
+    std::printf("before %.1f", fastest(kBatches, kLaunches));
+    for (int part = 1, next = 1; part <= std::atoi(argv[1]); ++part) {
       CHECK(cudaProfilerStart());
       fastest(1, 10);
       CHECK(cudaProfilerStop());
       fastest(1, 10);
+      if (part != next) continue;
+      std::printf(" after_%d %.1f", part, fastest(kBatches, kLaunches));
+      next *= 10;
     }
-    std::printf("after %.1f\n", fastest(kBatches, kLaunches));
+    std::printf("\n");
     return 0;
   }
   fastest(2, kLaunches);
