@@ -24,11 +24,8 @@ import steps_peaks  # noqa: E402
 import steps_processes  # noqa: E402
 import steps_profilers  # noqa: E402
 import steps_programs  # noqa: E402
-<<<<<<< .merge_file_Stn2ke
 import steps_repeats  # noqa: E402
-=======
 import steps_residue  # noqa: E402
->>>>>>> .merge_file_FAXuaN
 import steps_stacks  # noqa: E402
 import steps_waits  # noqa: E402
 import steps_window  # noqa: E402
