@@ -21,11 +21,11 @@ namespace prof::analyzer {
 struct CallSync {
   SyncKind kind{};
   DeviceId device{};
-  uint32_t context = 0;       // CUPTI's number
-  uint32_t stream = kNone;    // row of Trace::streams that waits, or is waited for; kNone: events, contexts
-  uint32_t record_on = kNone; // likewise, on which the event was recorded; kNone: it is about no event
-  uint32_t record = kNone;    // row of Trace::host that recorded it
-  uint32_t event = 0;         // EventWait::event
+  uint32_t context = 0;        // CUPTI's number
+  uint32_t stream = kNone;     // row of Trace::streams that waits, or is waited for; kNone: events, contexts
+  uint32_t record_on = kNone;  // likewise, on which the event was recorded; kNone: it is about no event
+  uint32_t record = kNone;     // row of Trace::host that recorded it
+  uint32_t event = 0;          // EventWait::event
 };
 
 class CallSyncs {
@@ -43,7 +43,7 @@ class CallSyncs {
 
   const Trace& trace_;
   CallTable calls_;
-  std::vector<EventWait> waits_;  // by call
+  std::vector<EventWait> waits_;                                                         // by call
   mutable std::unordered_map<HandleKey, std::optional<CallSync>, HandleHash> contexts_;  // asked about before
 };
 

@@ -82,7 +82,8 @@ class AnnotationWriter {
       return;
     }
     const uint64_t tid = ChromeIds::range_track(id, tracks_.size());
-    write_chrome_thread(context_, pid, tid, fmt::format("{} ranges {}", context_.ids.stream_names[index(id)], tracks_.size()),
+    write_chrome_thread(context_, pid, tid,
+                        fmt::format("{} ranges {}", context_.ids.stream_names[index(id)], tracks_.size()),
                         uint64_t{context_.trace.stream(id).number} * 16 + 15);
     tracks_.push_back({track_piece(pid, tid), {}});
   }
@@ -119,7 +120,8 @@ void write_chrome_annotations(const ChromeContext& context) {
   for (size_t first = 0, last = 0; first < all.size(); first = last) {
     while (last < all.size() && all[last].stream == all[first].stream) ++last;
     const StreamId stream{all[first].stream};
-    if (context.writes(context.trace.stream(stream).device)) writer.stream(stream, StreamRanges(all).subspan(first, last - first));
+    if (context.writes(context.trace.stream(stream).device))
+      writer.stream(stream, StreamRanges(all).subspan(first, last - first));
   }
 }
 

@@ -22,7 +22,9 @@ struct ChromeIds {
 
   // Tracks of a GPU beside its streams: what a host thread waited for, and ranges of a stream that would cross others on its own track.
   static uint64_t sync_track(ThreadId thread) { return 1'500'000'000 + index(thread); }
-  static uint64_t range_track(StreamId stream, uint64_t nth) { return 2'000'000'000 + nth * 10'000'000 + index(stream); }
+  static uint64_t range_track(StreamId stream, uint64_t nth) {
+    return 2'000'000'000 + uint64_t{index(stream)} * 4096 + nth;
+  }
 
   // Correlation id of a call: as recorded or, since CUPTI gives one to every call and readers join by it, one that nothing else in its
   // process has. 0: there is none left.

@@ -9,10 +9,9 @@ namespace prof::analyzer {
 
 namespace {
 
-void add_metadata(const ChromeContext& context, const char* name, uint64_t pid, uint64_t tid,
-                         const std::string& args) {
-  context.events.add(fmt::format("{{\"name\":\"{}\",\"ph\":\"M\",\"ts\":0.000,\"pid\":{},\"tid\":{},\"args\":{{{}}}}}", name,
-                                 pid, tid, args));
+void add_metadata(const ChromeContext& context, const char* name, uint64_t pid, uint64_t tid, const std::string& args) {
+  context.events.add(fmt::format("{{\"name\":\"{}\",\"ph\":\"M\",\"ts\":0.000,\"pid\":{},\"tid\":{},\"args\":{{{}}}}}",
+                                 name, pid, tid, args));
 }
 
 }  // namespace
@@ -43,7 +42,8 @@ void write_chrome_metadata(const ChromeContext& context) {
       const Thread& thread = trace.threads[t];
       if (index(thread.process) != p) continue;
       if (thread.host.size() + thread.ranges.size() + thread.marks.size() == 0 && trace.memory.empty()) continue;
-      write_chrome_thread(context, ids.process[p], ids.thread[t], fmt::format("thread {} ({})", thread.tid, thread.name), t);
+      write_chrome_thread(context, ids.process[p], ids.thread[t],
+                          fmt::format("thread {} ({})", thread.tid, thread.name), t);
     }
     for (size_t d = 0; d < trace.devices.size(); ++d) {
       const Device& device = trace.devices[d];

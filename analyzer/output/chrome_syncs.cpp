@@ -43,7 +43,8 @@ class SyncWriter {
                        context_.ids.call(process, trace.host[sync.record], sync.record));
       to = put_decimal(put_bytes(to, ",\"wait_on_cuda_event_id\":"), sync.event);
     }
-    to = put_signed(put_bytes(to, ",\"stream\":"), sync.stream == kNone ? -1 : int64_t{trace.streams[sync.stream].number});
+    to = put_signed(put_bytes(to, ",\"stream\":"),
+                    sync.stream == kNone ? -1 : int64_t{trace.streams[sync.stream].number});
     to = put_decimal(put_bytes(to, ",\"correlation\":"), context_.ids.call(process, event, row));
     to = put_decimal(put_bytes(to, ",\"device\":"), trace.device(sync.device).ordinal);
     to = put_decimal(put_bytes(to, ",\"context\":"), sync.context);

@@ -66,7 +66,8 @@ inline char* put_frame(char* to, uint32_t frame) {
 }
 
 // The name of a track and its place among those of its process.
-void write_chrome_thread(const ChromeContext& context, uint64_t pid, uint64_t tid, std::string_view name, uint64_t sort);
+void write_chrome_thread(const ChromeContext& context, uint64_t pid, uint64_t tid, std::string_view name,
+                         uint64_t sort);
 // Kineto's name of a synchronisation.
 std::string_view sync_name(SyncKind kind);
 

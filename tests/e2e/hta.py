@@ -47,7 +47,7 @@ WANTED = """| `get_gpu_kernel_breakdown`, operations alone: kernel names | 3 | 3
 | … kernels, calls | 84 | 84 | equal |
 | `get_memory_bw_summary`: copies and fills | 18 | 18 | equal |
 | `get_cuda_kernel_launch_stats`: launches of kernels, copies and fills | 84 | 84 | equal |
-| `get_gpu_kernels_with_user_annotations`: operations in one; launched in one | 84 | 84 |
+| `get_gpu_kernels_with_user_annotations`: operations in one; launched in one | 8
 | `get_gpu_user_annotation_breakdown`: names | 7 | 7 | equal |
 | `critical_path_analysis`, ProfilerStep 0: edges |
  sync_dependency 4 |

@@ -20,7 +20,7 @@ import tempfile
 import threading
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SIZE = (1500, 900)
+SIZE = (1500, 820)
 
 # Beside the UI on one address: opens the trace in a frame and puts questions to the frame's own engine. The picture at its end is answered when it has
 # posted what it was told, and only then a browser that makes a screenshot takes the page for loaded.

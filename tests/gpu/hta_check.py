@@ -194,15 +194,15 @@ def streams_and_launches(page, analysis, operations):
 def sequences(page, analysis, operations, ranges, names):
     """Of the copy without annotations of streams: HTA looks for the range nearest to the root, and takes them for nearer than any. It takes
     a name for part of one, so only names are asked for that are part of no other."""
-    unique = [name for name in dict.fromkeys(ranges) if sum(name in other for other in names) == 1]
-    for name in unique[:8]:
+    unique = [name for name, _ in collections.Counter(ranges).most_common() if sum(name in other for other in names) == 1]
+    for name in unique[:5]:
         with tempfile.TemporaryDirectory() as folder:
             answer = page.run("get_frequent_cuda_kernel_sequences", lambda: analysis.get_frequent_cuda_kernel_sequences(
                 operator_name=name, output_dir=folder, visualize=False, top_k=1000, min_pattern_len=1))
         if answer is not None and len(answer):
             inside = sum(e - b for b, e, _, path in operations.rows if name in path.split("/"))
             got = ns(answer["GPU kernel duration (us)"].sum())
-            page.row(f"`get_frequent_cuda_kernel_sequences`: in NVTX range {name} (ns)", f"{got} in {int(answer['count'].sum())} ranges", inside, got == inside)
+            page.row(f"`get_frequent_cuda_kernel_sequences`: in range {name} (ns)", f"{got} in {int(answer['count'].sum())} ranges", inside, got == inside)
 
 
 def annotations(page, analysis, operations, ranges):

@@ -72,8 +72,9 @@ TEST_F(CallSyncsTest, EachKindIsToldByItsCall) {
   call("cudaEventQuery", 0, 0xe1);
   call("cudaStreamSynchronize", kSecond);
   call("cudaDeviceSynchronize", 0);
-  EXPECT_EQ(syncs(),
-            "1:wait 8 for 7 at 0 event 1; 2:event for 7 at 0 event 1; 3:event for 7 at 0 event 1; 4:stream 8; 5:context; ");
+  EXPECT_EQ(
+      syncs(),
+      "1:wait 8 for 7 at 0 event 1; 2:event for 7 at 0 event 1; 3:event for 7 at 0 event 1; 4:stream 8; 5:context; ");
 }
 
 TEST_F(CallSyncsTest, AWaitIsForTheLatestRecordBeforeIt) {

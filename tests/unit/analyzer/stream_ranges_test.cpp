@@ -92,7 +92,8 @@ TEST(StreamRanges, AgreeWithTheDefinitionHoweverRangesLie) {
       for (const GpuOperation& operation : trace.operations) {
         const int64_t launched = trace.host[operation.launch].begin_ns;
         if (launched < trace.ranges[row].begin_ns || launched >= trace.ranges[row].end_ns) continue;
-        const auto [at, added] = expected.try_emplace({row, operation.stream_index}, operation.start_ns, operation.end_ns);
+        const auto [at, added] =
+            expected.try_emplace({row, operation.stream_index}, operation.start_ns, operation.end_ns);
         at->second = {std::min(at->second.first, operation.start_ns), std::max(at->second.second, operation.end_ns)};
       }
     }
