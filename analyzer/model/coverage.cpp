@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 namespace prof::analyzer {
@@ -117,10 +118,18 @@ std::string budget_text(const Process& process) {
                 "no GPU times, since at this rate of launches CUPTI costs more than that between bursts alone; {}% "
                 "would do",
                 needed);
+  const double all = own + hooks + cupti;
+  const std::string asked = process.fact("budget"), opening_ns = process.fact("budget_opening_ns");
+  std::string over, opening;
+  if (all > std::strtod(asked.c_str(), nullptr)) {
+    over = ", more than was asked for";
+    if (!opening_ns.empty())
+      opening = fmt::format(", of it {:.2f} to open CUPTI", std::strtod(opening_ns.c_str(), nullptr) / elapsed);
+  }
   return fmt::format(
-      "; PROF_BUDGET={}: {}; it cost {:.2f} % of the run (own time measured {:.2f}, hooks estimated {:.2f}, CUPTI "
+      "; PROF_BUDGET={}: {}; it cost {:.2f} % of the run{} (own time measured {:.2f}{}, hooks estimated {:.2f}, CUPTI "
       "estimated {:.2f})",
-      process.fact("budget"), bursts, own + hooks + cupti, own, hooks, cupti);
+      asked, bursts, all, over, own, opening, hooks, cupti);
 }
 
 void add_counters(std::map<std::string, std::pair<uint64_t, uint8_t>>& to, const Process& process) {

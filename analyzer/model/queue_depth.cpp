@@ -17,6 +17,12 @@ uint32_t counts_on(const Trace& trace, const GpuOperation& operation) {
   return operation.stream_index;
 }
 
+// Of a graph some operations may have their times by luck, others not.
+bool without_gpu_times(const HostEvent& launch) {
+  return launch.is_launch() && launch.has(kHostNoGpuTimes) &&
+         (!launch.has(kHostHasGpu) || launch.kind() == HostKind::GraphLaunch);
+}
+
 }  // namespace
 
 QueueDepth::QueueDepth(const Trace& trace) : trace_(trace) {
@@ -69,6 +75,7 @@ QueueDepth::QueueDepth(const Trace& trace) : trace_(trace) {
     if (at_launch_[row].waiting != kNone) launches[fill[at_launch_[row].waiting]++] = row;
   }
 
+  find_starts();
   in_order_.resize(trace.streams.size());
   parallel_for(trace.streams.size(), [&](size_t i) {
     const auto s = static_cast<uint32_t>(i);
@@ -96,18 +103,38 @@ void QueueDepth::find_in_order(uint32_t stream) {
   }
 }
 
+void QueueDepth::find_starts() {
+  const bool untimed = std::any_of(trace_.host.begin(), trace_.host.end(), without_gpu_times);
+  if (!untimed) return;
+  starts_.resize(trace_.host.size());
+  for (int64_t& start : starts_) start = INT64_MAX;
+  for (const GpuOperation& operation : trace_.operations) {
+    if (operation.linked()) starts_[operation.launch] = std::min(starts_[operation.launch], operation.start_ns);
+  }
+}
+
 void QueueDepth::measure_launches(uint32_t stream, const uint32_t* first, const uint32_t* last) {
   if (first == last) return;
   const std::vector<StreamId> only{StreamId{stream}};
   Merged entries(*this, only, Edge::Entry), starts(*this, only, Edge::Start), ends(*this, only, Edge::End);
   Change depth;
+  int64_t returned = INT64_MIN;  // the last launch so far without GPU times
+  int64_t settled = INT64_MIN;   // when the first operation behind it started
   for (const uint32_t* row = first; row != last; ++row) {
-    const int64_t now = trace_.host[*row].begin_ns;
+    const HostEvent& launch = trace_.host[*row];
+    const int64_t now = launch.begin_ns;
     // A start or end at `now` itself belongs to a launch before `now`: intervals are not empty.
     depth.add(entries.pop_before(now));
     depth.subtract(starts.pop_until(now));
     depth.subtract(ends.pop_until(now));
-    at_launch_[*row] = {depth.waiting, depth.outstanding};
+    at_launch_[*row] = settled <= now ? LaunchDepth{depth.waiting, depth.outstanding} : LaunchDepth{};
+    if (starts_.empty()) continue;
+    if (without_gpu_times(launch)) {
+      returned = std::max(returned, launch.end_ns);
+      settled = INT64_MAX;
+    } else if (now >= returned) {
+      settled = std::min(settled, starts_[*row]);
+    }
   }
 }
 

@@ -2,6 +2,9 @@
 // [launch entered, GPU start) and *outstanding* on [launch entered, GPU end); an empty or reversed interval counts nothing.
 // It counts on the stream its launch was made into (for a graph: the stream the graph was launched into), else on the
 // stream it ran on. Operations whose launch is not known have no beginning and count nothing. O(n log n), a sorted sweep.
+//
+// A launch without GPU times (between bursts of PROF_BUDGET) may still be waiting when a later one is entered. A stream works in order: once
+// an operation has started whose launch was entered after that one had returned, it has finished. Until then the depth is not known.
 #pragma once
 
 #include "analyzer/model/front_heap.h"
@@ -21,7 +24,8 @@ struct DepthStep {
 
 // Depth of the launch's stream at the moment the launch was entered, its own operations not counted.
 struct LaunchDepth {
-  uint32_t waiting = kNone;  // kNone: not a launch with a known stream, or captured into a graph
+  uint32_t waiting =
+      kNone;  // kNone: not a launch with a known stream, captured into a graph, or behind launches without GPU times
   uint32_t outstanding = kNone;
   bool known() const { return waiting != kNone; }
 };
@@ -111,6 +115,7 @@ class QueueDepth {
 
   bool read(uint32_t position, Edge edge, At& at) const;  // false: this operation has no such edge
   void find_in_order(uint32_t stream);
+  void find_starts();
   void measure_launches(uint32_t stream, const uint32_t* first, const uint32_t* last);
 
   const GpuOperation& operation_at(uint32_t position) const {
@@ -122,6 +127,7 @@ class QueueDepth {
   std::vector<Rows> of_stream_;  // StreamId -> positions in order_ (or rows of operations)
   std::vector<std::array<bool, 3>> in_order_;  // StreamId, Edge -> its times grow with the positions
   Column<LaunchDepth> at_launch_;
+  Column<int64_t> starts_;  // row of Trace::host -> when its first operation started; empty: every launch has GPU times
 };
 
 }  // namespace prof::analyzer

@@ -1,5 +1,6 @@
 #include "analyzer/output/augment.h"
 
+#include "analyzer/analysis/bursts.h"
 #include "analyzer/analysis/peak_rates.h"
 
 #include <fmt/format.h>
@@ -90,6 +91,8 @@ Augment::Augment(const Trace& trace, const Views& views, const FxMarkers* fx)
       views_(views),
       finding_bounds_(std::async(std::launch::async, [&trace] { return EventBounds(trace); })),
       fx_(fx),
+      gpu_known_(std::all_of(trace.processes.begin(), trace.processes.end(),
+                             [](const Process& process) { return budget_of(process).empty(); })),
       paths_(trace),
       has_operators_(trace.processes.size()),
       collectives_(trace),
@@ -104,8 +107,8 @@ Augment::Augment(const Trace& trace, const Views& views, const FxMarkers* fx)
     python_tree_.emplace(trace, views.event_names(), EventTreeOptions{true, false});
     python_.emplace(trace, *python_tree_);
   }
-  if (!trace.ranges.empty()) prepare_idle();
-  if (!trace.operations.empty()) prepare_gaps();
+  if (!trace.ranges.empty() && gpu_known_) prepare_idle();
+  if (!trace.operations.empty() && gpu_known_) prepare_gaps();
   const auto of_library = [&](const Label& label) { return trace.text(label.domain) == "library"; };
   if (!trace.details.empty() || !trace.counters.launches.empty() ||
       std::any_of(trace.labels.begin(), trace.labels.end(), of_library))
@@ -152,15 +155,14 @@ void Augment::host(uint32_t row, AugmentMembers& members) {
   add_bound(bounds_->of_call(row), members);
   const EventTree& tree = ops_.tree;
   const uint32_t node = tree.of_call(row);
-  const bool own_node = tree[node].source == (EventNode::kCall | row);
-  if (own_node && tree.self_ns(node) != tree.total_ns(node))
+  if (tree[node].source == (EventNode::kCall | row) && tree.self_ns(node) != tree.total_ns(node))
     members.add_micros(AugmentKey::SelfTime, tree.self_ns(node));
   add_path(row, members);
   add_fx(event.thread, event.begin_ns, members);
 }
 
 void Augment::add_bound(const EventBound& bound, AugmentMembers& members) const {
-  if (bound.by == BoundBy::Nothing) return;
+  if (!gpu_known_ || bound.by == BoundBy::Nothing) return;
   members.add_json(AugmentKey::Bound, kBoundJson[static_cast<size_t>(bound.by)]);
   if (bound.has_time) members.add_micros(bound.critical ? AugmentKey::CriticalPath : AugmentKey::Slack, bound.time_ns);
 }
@@ -312,20 +314,21 @@ void Augment::add_times(uint32_t row, AugmentMembers& members) {
   const uint32_t node = times.node(row);
   if (node == kNone) return;
   members.add_micros(AugmentKey::SelfTime, times.tree.self_ns(node));
-  if (times.device_ns[node] > 0) members.add_micros(AugmentKey::DeviceTime, times.device_ns[node]);
+  if (gpu_known_ && times.device_ns[node] > 0) members.add_micros(AugmentKey::DeviceTime, times.device_ns[node]);
 }
 
 void Augment::range(uint32_t row, AugmentMembers& members) {
   const Range& range = trace_.ranges[row];
   add_times(row, members);
   const uint32_t process = index(trace_.thread(range.thread).process);
-  const int64_t idle_ns = idle_[process].overlap_ns(range.begin_ns, range.end_ns);
+  const int64_t idle_ns = gpu_known_ ? idle_[process].overlap_ns(range.begin_ns, range.end_ns) : 0;
   if (idle_ns > 0) {
     members.add_micros(AugmentKey::IdleTime, idle_ns);
     members.add_micros(AugmentKey::StarvedTime, starved_[process].overlap_ns(range.begin_ns, range.end_ns));
   }
-  const int64_t critical_ns =
-      range.style == RangeStyle::PushPop ? bounds_->critical_ns(range.thread, range.begin_ns, range.end_ns) : 0;
+  const int64_t critical_ns = gpu_known_ && range.style == RangeStyle::PushPop
+                                  ? bounds_->critical_ns(range.thread, range.begin_ns, range.end_ns)
+                                  : 0;
   if (critical_ns > 0) members.add_micros(AugmentKey::CriticalPath, critical_ns);
   if (const auto cost = costs_of_op_.find(row); cost != costs_of_op_.end()) {
     // What the trace says itself stays.

@@ -74,6 +74,8 @@ class Augment {
   Augment(const Trace& trace, const Views& views, const FxMarkers* fx = nullptr);
 
   const EventBounds& bounds() const { return *bounds_; }
+  // False: GPU times of a process were taken in bursts. What would take the time between them for idle is left out.
+  bool gpu_known() const { return gpu_known_; }
 
   // Rows of the tables of the model.
   void host(uint32_t row, AugmentMembers& members);
@@ -102,6 +104,7 @@ class Augment {
   std::future<EventBounds> finding_bounds_;  // on a thread of its own while all else is made
   std::optional<EventBounds> bounds_;
   const FxMarkers* fx_;
+  const bool gpu_known_;
   PathTexts paths_;
   std::vector<bool> has_operators_;                   // by ProcessId: it has ranges other than NVTX
   std::unordered_map<uint32_t, PathCursor> cursors_;  // by ThreadId; threads with path changes only

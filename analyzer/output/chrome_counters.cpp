@@ -6,6 +6,7 @@
 //   GPU outstanding {operations}       launched and not finished, over all streams
 //   stream 7 live depth {operations}   what the program knew at each launch
 //   GPU busy {%}                       union of the device's operations, per bucket
+// These but the live depth are left out where GPU times were taken in bursts.
 //   dram__bytes_read.sum {bytes}       hardware counters: the value of each kernel as long as it ran, then 0
 //   GPU memory {bytes}                 live, of the allocations that a log has; "pool 1 memory" of one pool, where there are pools
 #include "analyzer/analysis/memory_timeline.h"
@@ -233,6 +234,11 @@ void program_counters(const ChromeContext& context) {
   }
 }
 
+// What a GPU did between bursts of PROF_BUDGET is not known, and a track would show it as 0.
+bool in_bursts(const ChromeContext& context, DeviceId device) {
+  return context.views.bursts().applies(context.trace.device(device).process);
+}
+
 }  // namespace
 
 void write_program_counters(const ChromeContext& context) { program_counters(context); }
@@ -240,13 +246,15 @@ void write_program_counters(const ChromeContext& context) { program_counters(con
 void write_chrome_counters(const ChromeContext& context) {
   const Trace& trace = context.trace;
   for (uint32_t s = 0; s < trace.streams.size(); ++s) {
-    if (trace.streams[s].operations.size() == 0) continue;
+    if (trace.streams[s].operations.size() == 0 || in_bursts(context, trace.streams[s].device)) continue;
     queue_waiting(context, StreamId{s});
   }
   live_depth(context);
   for (uint32_t d = 0; d < trace.devices.size(); ++d) {
-    device_depth(context, DeviceId{d});
-    gpu_busy(context, DeviceId{d});
+    if (!in_bursts(context, DeviceId{d})) {
+      device_depth(context, DeviceId{d});
+      gpu_busy(context, DeviceId{d});
+    }
     if (!trace.counters.launches.empty()) hardware_counters(context, DeviceId{d});
   }
   gpu_memory(context);

@@ -248,7 +248,7 @@ struct OneTrace {
       : ids(trace), events(sink), context{trace, views, ids, events, nullptr, nullptr, nullptr, {}, {}, {}, 0} {
     if (!options.plain) {
       augment.emplace(trace, views, options.fx);
-      arrows.emplace(trace, augment->bounds(), options.arrows);
+      arrows.emplace(trace, augment->bounds(), augment->gpu_known() ? options.arrows : ArrowKinds::None);
       context.augment = &*augment;
       context.arrows = &*arrows;
       if (options.stacks != ChromeStackForm::None && !trace.stacks.empty())

@@ -214,6 +214,7 @@ void take_gpu_activity_slow() {
   if (options().launches == 0 && !repeats_awaited() && !counters_on())
     pass_gpu_activity();  // else each launch comes by: counted, repeated or measured
   const int saved = errno;
+  const uint64_t begin = now_ticks();
   {
     const DriverCall call;
     const GpuActivity reached = take();
@@ -223,6 +224,7 @@ void take_gpu_activity_slow() {
       gpu_activity_taken_away(taker);
     }
   }
+  if (budget_on()) budget_spend_opening(now_ticks() - begin);
   errno = saved;
 }
 

@@ -81,7 +81,7 @@ class Histogram {
 
 enum Phase : uint32_t { kBefore, kRest, kBurst, kPhases };  // of CUPTI: not attached yet, attached, collecting
 Histogram g_calls[kPhases], g_behind;
-std::atomic<uint64_t> g_launches{0}, g_own_ticks{0};
+std::atomic<uint64_t> g_launches{0}, g_own_ticks{0}, g_opening_ticks{0};  // opening: until it is told
 std::atomic<uint32_t> g_phase{kBefore};
 constinit thread_local uint32_t t_turn __attribute__((tls_model("initial-exec"))) = 0;
 
@@ -152,8 +152,15 @@ void tell(const BudgetController::Totals& now) {
   g_told_elapsed_ns = now.elapsed_ns;
 }
 
+// The first burst turns CUPTI on, which takes longer than ever after.
 void begin_burst() {
+  const uint64_t begin = now_ticks();
   if (!begin_gpu_burst()) return;
+  if (const uint64_t opening = g_opening_ticks.exchange(0, std::memory_order_relaxed); opening != 0) {
+    const EventScope scope;
+    const double ns = ns_of(static_cast<double>(opening + (now_ticks() - begin)));
+    if (scope.recording()) define_meta("budget_opening_ns", Decimal(static_cast<uint64_t>(ns)).text());
+  }
   g_phase.store(kBurst, std::memory_order_relaxed);
   count(format::Counter::budget_bursts);
 }
@@ -189,6 +196,7 @@ void open_budget() {
   g_behind.clear();
   g_launches.store(0, std::memory_order_relaxed);
   g_own_ticks.store(0, std::memory_order_relaxed);
+  g_opening_ticks.store(0, std::memory_order_relaxed);
   g_phase.store(kBefore, std::memory_order_relaxed);
   g_controller = BudgetController(g_share, now_ticks() * 0x9e3779b97f4a7c15);
   g_told = {};
@@ -212,6 +220,11 @@ void budget_launch(const format::KernelLaunch& event) {
 }
 
 void budget_spend(uint64_t ticks) { g_own_ticks.fetch_add(ticks, std::memory_order_relaxed); }
+
+void budget_spend_opening(uint64_t ticks) {
+  budget_spend(ticks);
+  g_opening_ticks.store(ticks, std::memory_order_relaxed);
+}
 
 uint64_t tend_budget() {
   if (!budget_on()) return 0;

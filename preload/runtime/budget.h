@@ -27,6 +27,8 @@ void describe_budget();
 void budget_launch(const format::KernelLaunch& event);
 // Time that the recorder took on a thread that is not the helper.
 void budget_spend(uint64_t ticks);
+// The same, of opening CUPTI: the log says what that alone took, which no burst could have been cheap enough to make up for in a short run.
+void budget_spend_opening(uint64_t ticks);
 // On the helper thread: ns until the next look; 0: no budget.
 uint64_t tend_budget();
 

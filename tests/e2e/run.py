@@ -4,7 +4,7 @@
     // Env: NAME=VALUE …          environment of the program; {sim} and {dir} are replaced
     // Shell: COMMAND             how it is started; {run} is "env LD_PRELOAD=… PROGRAM" (the default)
     // Expect: status 0
-    // Expect: stdout TEXT, stderr TEXT, stderr empty
+    // Expect: stdout TEXT, stderr TEXT, stderr empty, stderr once TEXT
     // Expect: report NAME OPTIONS: REGEX         a line of `prof report NAME OPTIONS --format csv` on all logs; "N x REGEX": in N lines
     // Expect: trace OPTIONS: REGEX               the same of the events that `prof trace OPTIONS` writes, a line each
     // Expect: trace valid                        nothing is wrong with it (tests/golden/validate_trace.py)
@@ -168,7 +168,11 @@ def main():
                 problem = None if status == int(rest) else f"status is {status}"
             elif what in ("stdout", "stderr"):
                 text = getattr(done, what)
-                problem = None if (text == "" if rest == "empty" else rest in text) else "it is not there"
+                times = text.count(rest.removeprefix("once "))
+                if rest.startswith("once "):
+                    problem = None if times == 1 else f"it is there {times} times"
+                else:
+                    problem = None if (text == "" if rest == "empty" else times != 0) else "it is not there"
             elif what == "logs":
                 problem = None if compare(len(logs), rest) else f"{len(logs)} logs"
             elif match := re.match(r"report ([^:]+): (.*)", line):

@@ -1,5 +1,6 @@
 // Launches two kernels and fills of different sizes for argv[1] seconds, pausing argv[2] µs after each; prints how many of each there were and how
-// many bytes were filled. argv[3]: "fork": a child launches too, half way; "threads": two other threads do nothing but launch, each to a stream of its own.
+// many bytes were filled. argv[3]: "fork": a child launches too, half way; "threads": two other threads do nothing but launch, each to a stream of its own;
+// "deep": nothing but forty launches of the small one at a time, which are then waited for.
 #include "tests/sim/sim_program.h"
 
 #include <sys/wait.h>
@@ -17,6 +18,7 @@ int main(int, char** argv) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(std::atof(argv[1]));
   const auto half = until - std::chrono::duration<double>(std::atof(argv[1]) / 2);
   const unsigned pause = static_cast<unsigned>(std::atoi(argv[2]));
+  const bool deep = argv[3] != nullptr && std::strcmp(argv[3], "deep") == 0;
   bool forks = argv[3] != nullptr && std::strcmp(argv[3], "fork") == 0;
   make_context();
   const CUfunction small = kernel("small"), large = kernel("large");
@@ -31,6 +33,13 @@ int main(int, char** argv) {
     others.emplace_back([&, count, own = make_stream()] {
       for (; std::chrono::steady_clock::now() < until; ++*count) SIM_CHECK(launch(small, own));
     });
+  }
+  while (deep && std::chrono::steady_clock::now() < until) {
+    for (int i = 0; i < 40; ++i, ++counts[0]) {
+      SIM_CHECK(launch(small, stream));
+      usleep(pause);
+    }
+    SIM_CHECK(cuStreamSynchronize(stream));
   }
   while (std::chrono::steady_clock::now() < until) {
     const auto which = random() % 4;

@@ -2,6 +2,7 @@
 // Env: PROF_GPU=off
 // Shell: ulimit -f 4200; {run}
 // Expect: status 0
+// Expect: stderr once the log is full (disk, quota, PROF_MAX_SIZE or ulimit -f)
 // Expect: log 1: >=1000 kernel_launch(kernel), whole, size < 4300801, counter records_dropped_full >=1
 #include "tests/sim/sim_program.h"
 

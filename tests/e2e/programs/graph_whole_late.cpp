@@ -2,7 +2,7 @@
 // timed, and it is said.
 // Env: PROF_GRAPHS=whole PROF_START=profiler
 // Expect: status 0
-// Expect: stderr whole graphs can be timed only where GPU times are taken from the start on
+// Expect: stderr once whole graphs can be timed only where GPU times are taken from the start on
 // Expect: log 1: 0 graph_run, 10 kernel_run, text whole graphs only from the start on, whole, 0 lost
 #include "tests/sim/sim_program.h"
 

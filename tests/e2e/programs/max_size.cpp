@@ -1,6 +1,7 @@
 // PROF_MAX_SIZE: recording stops there, counted; the program does not notice.
 // Env: PROF_GPU=off PROF_MAX_SIZE=1M
 // Expect: status 0
+// Expect: stderr once the log is full (disk, quota, PROF_MAX_SIZE or ulimit -f)
 // Expect: log 1: >=1000 kernel_launch(kernel), whole, size < 1048577, counter records_dropped_full >=1
 #include "tests/sim/sim_program.h"
 

@@ -3,7 +3,7 @@
 // Env: PROF_GPU=off PROF_SLAB=64K
 // Expect: status 0
 // Expect: stdout done
-// Expect: stderr the log is full (disk, quota, PROF_MAX_SIZE or ulimit -f)
+// Expect: stderr once the log is full (disk, quota, PROF_MAX_SIZE or ulimit -f)
 // Expect: logs 1
 // Expect: log 1: >=1000 kernel_launch(kernel), whole, counter records_dropped_full >=1, counter log_extend_failed 1
 #include "tests/e2e/seccomp_filter.h"

@@ -2,7 +2,7 @@
 // Env: PROF_GPU=off
 // Expect: status 0
 // Expect: stdout done
-// Expect: stderr cannot write the log (disk, quota or ulimit -f)
+// Expect: stderr once cannot write the log (disk, quota or ulimit -f)
 // Expect: logs 1
 // Expect: log 1: 1000 kernel_launch(kernel)
 #include "tests/e2e/seccomp_filter.h"

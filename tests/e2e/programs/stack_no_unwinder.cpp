@@ -3,7 +3,7 @@
 // Link: cupti shim
 // Env: PROF_GPU=off PROF_STACKS=launch
 // Expect: status 0
-// Expect: stderr libprof: libunwind.so.8 was not found: stacks go on by frame pointers where only it knows the caller
+// Expect: stderr once libprof: libunwind.so.8 was not found: stacks go on by frame pointers where only it knows the caller
 // Expect: stdout 1 line
 // Expect: log 1: 2 stack(^launches < hard_with_frame_pointer < run < main < .*!4$), 2 stack(^launches < hard_without < run < main < .*!4$)
 // Expect: log 1: 2 stack(^launches < hard_without_any !8$), counter stack_unwinder_missing >=3, counter stacks_broken 1, text key="libunwind" value="not found", whole, 0 lost

@@ -2,7 +2,7 @@
 // Env: PROF_OUTPUT=/proc/nowhere
 // Expect: status 0
 // Expect: logs 0
-// Expect: stderr libprof:
+// Expect: stderr once libprof:
 #include "tests/sim/sim_program.h"
 
 int main() {

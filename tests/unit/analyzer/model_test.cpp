@@ -43,10 +43,10 @@ void add_thread(LogBuilder& log, uint32_t thread, uint32_t tid) {
 }
 
 void add_launch(LogBuilder& log, uint32_t thread, uint64_t begin, uint64_t end, uint32_t stream = 1,
-                uint32_t result = 0) {
+                uint32_t result = 0, uint32_t flags = 0) {
   format::KernelLaunch launch;
   launch.end = kBase + end, launch.duration = end - begin, launch.config = format::ConfigId{1};
-  launch.stream = format::StreamId{stream}, launch.result = result;
+  launch.stream = format::StreamId{stream}, launch.result = result, launch.flags = flags;
   log.add(thread, launch);
 }
 
@@ -254,6 +254,35 @@ TEST(Nvtx, NestsPerDomainAndKeepsThePathInOrderOfOpening) {
   EXPECT_TRUE(trace->ranges[0].unfinished);
   EXPECT_EQ(trace->ranges[0].end_ns, trace->processes[0].last_ns);
   EXPECT_EQ(trace->processes[0].nvtx_pops_without_push, 1u);
+}
+
+// Launches at 100, 110, …; the one at 110 was made between two bursts. Behind it the depth is not known until the operation of a launch that
+// was entered after it had returned has started: a stream works in order.
+TEST(QueueDepth, IsNotKnownBehindALaunchWithoutGpuTimesUntilWhatFollowedItStarted) {
+  LogBuilder log = new_log();
+  add_thread(log, 1, 500);
+  const uint64_t starts[] = {105, 0, 160, 170, 180, 190, 200, 210};
+  std::vector<format::CallPair> calls;
+  for (uint32_t i = 0; i < 8; ++i) {
+    const uint64_t entered = 100 + 10 * i;
+    add_launch(log, 1, entered, entered + 2, 1, 0, i == 1 ? format::kLaunchNoGpuTimes : 0);
+    if (i == 1) continue;
+    calls.push_back({entered + 1, i + 1});
+    add_run(log, starts[i], starts[i] + 10, i + 1, 1);
+  }
+  add_calls(log, 500, calls);
+  const auto trace = build(log);
+  const QueueDepth depth(*trace);
+  const auto waiting = [&](uint32_t row) { return depth.at_launch()[row].waiting; };
+  EXPECT_EQ(waiting(0), 0u);
+  EXPECT_EQ(waiting(1), 0u);  // everything before it is known
+  for (const uint32_t row : {2u, 3u, 4u, 5u}) {
+    EXPECT_EQ(waiting(row), kNone) << row;
+    EXPECT_EQ(depth.at_launch()[row].outstanding, kNone) << row;
+  }
+  EXPECT_EQ(waiting(6), 3u);  // at 160 the one of 120 starts; those of 130, 140 and 150 wait
+  EXPECT_EQ(depth.at_launch()[6].outstanding, 4u);
+  EXPECT_EQ(waiting(7), 3u);
 }
 
 // The definition, word for word, for every launch and every stream.

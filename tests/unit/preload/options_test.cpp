@@ -40,7 +40,11 @@ TEST(Options, FallBackToTheDefaultOnNonsense) {
   EXPECT_EQ(options().max_size, 8ull << 30);
   EXPECT_EQ(options().flush, 1'000'000'000u);
   EXPECT_STREQ(options().gpu, "on");
-  EXPECT_NE(said.find("PROF_GPU"), std::string::npos);
+  for (const char* const line : {"PROF_MAX_SIZE is not valid", "PROF_FLUSH is not valid", "PROF_GPU is not valid"}) {
+    const size_t at = said.find(line);
+    EXPECT_NE(at, std::string::npos) << said;
+    EXPECT_EQ(said.find(line, at + 1), std::string::npos) << "said once: " << said;
+  }
   EXPECT_NE(said.find("on|off"), std::string::npos);
 }
 
