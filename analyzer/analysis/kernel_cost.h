@@ -78,7 +78,7 @@ class KernelCosts {
   void mark_enclosing(uint32_t range);
   void add_from_around(uint32_t call, OpNumbers& numbers);
   const NameWords& words_of(const GpuOperation& operation);
-  void share_out(const std::vector<Claim>& claims, size_t first, size_t last);
+  void share_out(const std::vector<Claim>& claims, size_t first, size_t last);  // kernel_cost_share.cpp, as the four below
   void give(const std::vector<Claim>& kernels, const OpNumbers& numbers, std::optional<uint64_t> flops,
             std::optional<uint64_t> useful, std::optional<uint64_t> bytes);
   size_t main_of(const std::vector<Claim>& kernels, bool input_gradient, bool weight_gradient);
