@@ -76,9 +76,10 @@ class KernelCosts {
   uint32_t library_call_of(const GpuOperation& operation) const;
   uint32_t claimed_by(uint32_t range);
   void mark_enclosing(uint32_t range);
-  void add_from_around(uint32_t call, OpNumbers& numbers);
   const NameWords& words_of(const GpuOperation& operation);
+  // kernel_cost_share.cpp, these four
   void share_out(const std::vector<Claim>& claims, size_t first, size_t last);
+  void add_from_around(uint32_t call, OpNumbers& numbers);
   void give(const std::vector<Claim>& kernels, const OpNumbers& numbers, std::optional<uint64_t> flops,
             std::optional<uint64_t> useful, std::optional<uint64_t> bytes);
   size_t main_of(const std::vector<Claim>& kernels, bool input_gradient, bool weight_gradient);

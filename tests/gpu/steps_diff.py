@@ -1,5 +1,5 @@
 """Does `prof diff` find a kernel that is 5 % slower, and nothing where nothing changed? A CUDA program recorded again and again, three runs a side
-and one run a side, ten times with the change and ten times without."""
+and one run a side, ten times with the change and ten times without (the next trial's runs)."""
 import json
 import os
 
@@ -7,7 +7,6 @@ from lab import Skipped
 
 TRIALS, RUNS = 10, 3
 CHANGED = 1050  # per mille of the work of one kernel
-WORK = {"old": 1000, "same": 1000, "slow": CHANGED}
 
 
 def record(lab, folder, per_mille):
@@ -24,7 +23,7 @@ def record(lab, folder, per_mille):
 def verdicts(lab, now, before):
     """(status of --fail-if slower:2%, {name of a kernel: verdict} of all that changed, what the notes say)"""
     answer = lab.run_prof(["diff", *now, "--vs", *before, "--fail-if", "slower:2%", "--format", "json"], timeout=30)
-    if answer.status not in (0, 3):
+    if answer.status not in (0, 1, 3):
         raise RuntimeError(f"prof diff: status {answer.status}: {answer.stderr.strip()[-300:]}")
     page = json.loads(answer.stdout)
     changed = {row["name"].split("(")[0]: row["verdict"] for row in page["rows"] if row["verdict"] not in ("same", "within noise")}
@@ -35,28 +34,32 @@ def diff_runs(lab, step):
     """A change of 5 % is found ten times in ten, alone, and ten unchanged pairs raise no alarm."""
     if not lab.prof:
         raise Skipped("no prof")
-    root, rows = lab.fresh("diff_runs"), []
+    root, wrong = lab.fresh("diff_runs"), []
     trials = 2 if lab.sim else TRIALS
-    made = lambda side, trial, run: os.path.join(root, f"{side}_{trial}_{run}")  # noqa: E731
-    for trial in range(trials):
-        for run in range(RUNS):  # by turns, so that what changes with time changes all sides
-            for side, per_mille in WORK.items():
-                record(lab, made(side, trial, run), per_mille)
+
+    def runs_of(side, trial, count=RUNS):
+        return [os.path.join(root, f"{side}_{trial}_{run}") for run in range(count)]
+
+    for trial in range(trials + 1):
+        for old, slow in zip(runs_of("old", trial), runs_of("slow", trial)):  # by turns: what changes with time changes both
+            record(lab, old, 1000)
+            if trial < trials:
+                record(lab, slow, CHANGED)
     found = {(runs, side): 0 for runs in (RUNS, 1) for side in ("slow", "same")}
     within = 0
     for trial in range(trials):
         for runs, side in found:
-            folders = [[made(each, trial, run) for run in range(runs)] for each in (side, "old")]
-            failed, changed, notes = verdicts(lab, *folders)
+            now = runs_of("slow", trial, runs) if side == "slow" else runs_of("old", trial + 1, runs)
+            failed, changed, notes = verdicts(lab, now, runs_of("old", trial, runs))
             right = failed and changed == {"multiply": "slower"} if side == "slow" else not failed and not changed
             found[runs, side] += right
             within += "within one run only" in notes
             if not right:
-                rows.append((trial, runs, side, failed, ", ".join(f"{name} {verdict}" for name, verdict in changed.items())))
+                wrong.append((trial, runs, side, failed, ", ".join(f"{name} {verdict}" for name, verdict in changed.items())))
     for runs in (RUNS, 1):
         side = f"{runs} run{'s' if runs > 1 else ''} a side"
         step.check(f"{side}: a kernel that is 5 % slower is found, and nothing else", found[runs, "slow"] == trials, found[runs, "slow"], trials)
         step.check(f"{side}: unchanged runs raise no alarm", found[runs, "same"] == trials, found[runs, "same"], trials)
     step.check("one run a side says that its verdicts hold within one run only, three do not", within == 2 * trials, within, 2 * trials)
-    if rows:
-        step.table("Trials that went wrong", ["trial", "runs a side", "side", "status 3", "verdicts"], rows)
+    if wrong:
+        step.table("Trials that went wrong", ["trial", "runs a side", "side", "status 3", "verdicts"], wrong)
