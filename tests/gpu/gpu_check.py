@@ -58,6 +58,7 @@ STEPS = {
     "peaks": steps_peaks.peaks,
     "measured_peaks": steps_peaks.measured_peaks,
     "repeat_kernel": steps_peaks.repeat_kernel,
+    "runtimes": steps_libraries.runtimes,
     "library_calls": steps_libraries.library_calls,
     "library_kinds": steps_libraries.library_kinds,
     "library_convolutions": steps_libraries.library_convolutions,
