@@ -17,18 +17,54 @@ std::string target_text(const CallDetails& said) {
   }
 }
 
-std::string_view advice_text(std::string_view api, const CallDetails& said) {
-  constexpr std::string_view kAdvice[] = {
-      "",  // CUmem_advise begins with 1
-      "set read mostly",
-      "unset read mostly",
-      "set preferred location",
-      "unset preferred location",
-      "set accessed by",
-      "unset accessed by",
-  };
-  const bool advises = api.find("MemAdvise") != std::string_view::npos;
-  return advises && said.flags < std::size(kAdvice) ? kAdvice[said.flags] : std::string_view{};
+namespace {
+
+// By CUDA's numbers; empty where there is none.
+constexpr std::string_view kAdvice[] = {"",
+                                        "set read mostly",
+                                        "unset read mostly",
+                                        "set preferred location",
+                                        "unset preferred location",
+                                        "set accessed by",
+                                        "unset accessed by"};
+constexpr std::string_view kLimits[] = {"stack size",
+                                        "printf FIFO size",
+                                        "malloc heap size",
+                                        "device runtime sync depth",
+                                        "device runtime launches",
+                                        "L2 fetch granularity",
+                                        "persisting L2 cache size"};
+constexpr std::string_view kPoolAttributes[] = {"",
+                                                "reuse after event dependencies",
+                                                "reuse opportunistically",
+                                                "reuse with internal dependencies",
+                                                "release threshold",
+                                                "",
+                                                "highest reserved",
+                                                "",
+                                                "highest used"};
+constexpr std::string_view kCaptureModes[] = {"", "thread local", "relaxed"};  // global: nothing is said
+
+struct Chooser {
+  std::string_view api, key;  // part of the function's name
+  const std::string_view* values;
+  size_t count;
+};
+constexpr Chooser kChoosers[] = {
+    {"MemAdvise", "advice", kAdvice, std::size(kAdvice)},
+    {"CtxSetLimit", "limit", kLimits, std::size(kLimits)},
+    {"MemPoolSetAttribute", "attribute", kPoolAttributes, std::size(kPoolAttributes)},
+    {"StreamBeginCapture", "mode", kCaptureModes, std::size(kCaptureModes)},
+};
+
+}  // namespace
+
+Choice choice_text(std::string_view api, const CallDetails& said) {
+  for (const Chooser& each : kChoosers) {
+    if (api.find(each.api) == std::string_view::npos) continue;
+    return {each.key, said.flags < each.count ? each.values[said.flags] : std::string_view{}};
+  }
+  return {};
 }
 
 std::string arguments_text(const Trace& trace, std::string_view api, const CallDetails& said) {
@@ -39,9 +75,9 @@ std::string arguments_text(const Trace& trace, std::string_view api, const CallD
   };
   if (said.bytes != 0) add(fmt::format("{} B", said.bytes));
   add(target_text(said));
-  const std::string_view advice = advice_text(api, said);
-  add(advice);
-  if (advice.empty() && said.flags != 0) add(fmt::format("flags {:#x}", said.flags));
+  const std::string_view chosen = choice_text(api, said).value;
+  add(chosen);
+  if (chosen.empty() && said.flags != 0) add(fmt::format("flags {:#x}", said.flags));
   add(trace.text(said.file));
   return text;
 }

@@ -88,7 +88,7 @@ class HostWriter {
     const CallDetails* const said = context_.augment == nullptr ? nullptr : trace.arguments_of(row);
     if (said == nullptr) return {};
     const std::string_view inner = trace.inner_api_name(row);
-    const std::string_view advice = advice_text(inner.empty() ? trace.api_name(event) : inner, *said);
+    const Choice choice = choice_text(inner.empty() ? trace.api_name(event) : inner, *said);
     std::string members;
     const auto add = [&members](const char* key, const std::string& value) {
       if (!members.empty()) members += ',';
@@ -96,8 +96,8 @@ class HostWriter {
     };
     if (said->bytes != 0) add("bytes", std::to_string(said->bytes));
     if (const std::string target = target_text(*said); !target.empty()) add("target", json_string(target));
-    if (!advice.empty()) add("advice", json_string(advice));
-    if (advice.empty() && said->flags != 0) add("flags", std::to_string(said->flags));
+    if (!choice.value.empty()) add(choice.key.data(), json_string(choice.value));
+    if (choice.value.empty() && said->flags != 0) add("flags", std::to_string(said->flags));
     if (index(said->file) != 0) add("file", json_string(trace.text(said->file)));
     return members;
   }

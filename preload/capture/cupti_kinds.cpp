@@ -22,6 +22,24 @@ namespace {
 std::atomic<bool> g_driver_calls{false};   // those that put work on a GPU are on for us
 std::atomic<bool> g_runtime_calls{false};  // collected, because another profiler came
 std::atomic<bool> g_unified_memory{false};
+std::atomic<bool> g_device_graphs{false};
+std::atomic<bool> g_context_made{false};
+std::atomic<uint32_t> g_device_graph_calls{0};  // under way
+
+// Also one that was made where nobody could see it.
+bool any_context() {
+  if (g_context_made.load(std::memory_order_relaxed)) return true;
+  int devices = 0;
+  if (g_driver.cuDeviceGetCount == nullptr || g_driver.cuDevicePrimaryCtxGetState == nullptr ||
+      g_driver.cuDeviceGetCount(&devices) != CUDA_SUCCESS)
+    return true;
+  for (int device = 0; device < devices; ++device) {
+    unsigned flags = 0;
+    int active = 0;
+    if (g_driver.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || active != 0) return true;
+  }
+  return false;
+}
 
 struct Kind {
   CUpti_ActivityKind kind;
@@ -66,7 +84,8 @@ void disable(CUpti_ActivityKind kind) {
 
 void disable_operations() {
   for (const Kind& kind : kKinds) disable(kind.kind);
-  if (g_whole_graphs.exchange(false)) disable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  const bool whole = g_whole_graphs.exchange(false);
+  if (g_device_graph_calls.exchange(0) != 0 || whole) disable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 }
 
 }  // namespace
@@ -126,6 +145,39 @@ const char* enable_cupti_graphs() {
   return "nodes: whole graphs were refused";
 }
 
+const char* enable_device_graphs() {
+  static std::atomic<bool> said{false};
+  const auto cannot = [](const char* reason) {
+    say(said, "graphs that kernels launch are not timed: ", reason);
+    return reason;
+  };
+  if (g_cupti.api.cuptiActivityEnableDeviceGraph == nullptr) return cannot("this CUPTI cannot (older than CUDA 12.8)");
+  if (g_device_graphs.load(std::memory_order_relaxed)) return "on";  // another part of the run
+  if (any_context()) return cannot("a context was there before the recording");
+  if (g_cupti.api.cuptiActivityEnableDeviceGraph(1) != CUPTI_SUCCESS) return cannot("CUPTI refused");
+  g_device_graphs.store(true, std::memory_order_release);
+  return "on";
+}
+
+void context_was_made() { g_context_made.store(true, std::memory_order_relaxed); }
+
+void before_device_graph() {
+  if (!g_device_graphs.load(std::memory_order_acquire) || !gpu_activity_collecting()) return;
+  const OwnCalls own;
+  if (g_device_graph_calls.fetch_add(1, std::memory_order_acq_rel) == 0 &&
+      !g_whole_graphs.load(std::memory_order_relaxed))
+    g_cupti.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+}
+
+void after_device_graph() {
+  uint32_t calls = g_device_graph_calls.load(std::memory_order_relaxed);
+  do {
+    if (calls == 0) return;
+  } while (!g_device_graph_calls.compare_exchange_weak(calls, calls - 1, std::memory_order_acq_rel));
+  const OwnCalls own;
+  if (calls == 1 && !g_whole_graphs.load(std::memory_order_relaxed)) disable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+}
+
 // "on" where asked for and possible.
 void enable_unified_memory() {
   if (std::strcmp(options().unified, "on") != 0) return;
@@ -160,7 +212,8 @@ void show_driver_calls() {
 }
 
 void forget_cupti_kinds() {
-  for (std::atomic<bool>* const on : {&g_whole_graphs, &g_driver_calls}) on->store(false, std::memory_order_relaxed);
+  for (std::atomic<bool>* const on : {&g_whole_graphs, &g_driver_calls, &g_device_graphs})
+    on->store(false, std::memory_order_relaxed);
 }
 
 bool gpu_activity_uses(CUpti_ActivityKind kind) {
@@ -168,7 +221,8 @@ bool gpu_activity_uses(CUpti_ActivityKind kind) {
   for (const Kind& ours : kKinds) {
     if (ours.kind == kind) return true;
   }
-  if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE) return g_whole_graphs.load(std::memory_order_relaxed);
+  if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
+    return g_whole_graphs.load(std::memory_order_relaxed) || g_device_graph_calls.load(std::memory_order_relaxed) != 0;
   return kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION && external_ids();
 }
 

@@ -16,6 +16,15 @@ std::string_view enable_cupti_kinds();
 const char* enable_cupti_calls();
 const char* enable_cupti_graphs();
 void enable_unified_memory();
+// What was reached of PROF_DEVICE_GRAPHS: graphs that kernels launch are timed as a whole. Only while there is no context: attached later, it
+// ends the program when a graph is traced (SIGSEGV, measured with CUPTI 13.0 on an H100). To be asked before anything else is turned on.
+const char* enable_device_graphs();
+// Some call has made a context, recorded or not.
+void context_was_made();
+// Around a call that instantiates or uploads a graph that kernels may launch: CUPTI traces those that it sees then as a whole where a kernel
+// launches them, and their nodes where the host does.
+void before_device_graph();
+void after_device_graph();
 void disable_cupti_kinds();
 // Until the next burst: operations are off, calls stay on. A call that is under way when calls are turned off leaves its thread with its
 // correlation id for all later calls (measured, CUPTI 13.0 on an H200).

@@ -6,6 +6,8 @@
 
 #include "preload/intercept/record_call.h"
 
+#include <type_traits>
+
 namespace prof::preload {
 
 struct Arguments {
@@ -69,6 +71,69 @@ inline Arguments said_by(CUresult result, CUmemGenericAllocationHandle*, size_t 
                          unsigned long long flags) {
   const bool known = result == CUDA_SUCCESS && how != nullptr;
   return {static_cast<uint32_t>(flags), bytes, known ? target_of(how->location) : 0, nullptr};
+}
+// cuMemBatchDecompressAsync: what comes out.
+inline Arguments said_by(CUresult result, CUmemDecompressParams* batch, size_t count, unsigned flags, size_t*,
+                         CUstream) {
+  Arguments said;
+  said.flags = flags;
+  for (size_t i = 0; result == CUDA_SUCCESS && batch != nullptr && i < count; ++i) said.bytes += batch[i].dstNumBytes;
+  return said;
+}
+// cuMemSetAccess, cuMemPoolSetAccess: for whom, where it is one, and whether to read or to write as well.
+inline Arguments said_by(CUresult result, CUdeviceptr, size_t bytes, const CUmemAccessDesc* access, size_t count) {
+  if (result != CUDA_SUCCESS || access == nullptr || count != 1) return {0, bytes, 0, nullptr};
+  return {static_cast<uint32_t>(access->flags), bytes, target_of(access->location), nullptr};
+}
+inline Arguments said_by(CUresult result, CUmemoryPool, const CUmemAccessDesc* access, size_t count) {
+  return said_by(result, CUdeviceptr{0}, size_t{0}, access, count);
+}
+// cuMemPoolTrimTo: what may stay.
+inline Arguments said_by(CUresult, CUmemoryPool, size_t bytes) { return {0, bytes, 0, nullptr}; }
+// cuMemPoolSetAttribute: which, and its value: an int of the first three, 64 bits of the others.
+inline Arguments said_by(CUresult result, CUmemoryPool, CUmemPool_attribute which, void* value) {
+  Arguments said{static_cast<uint32_t>(which), 0, 0, nullptr};
+  const size_t size = which <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES ? sizeof(int) : sizeof said.bytes;
+  if (result == CUDA_SUCCESS && value != nullptr) __builtin_memcpy(&said.bytes, value, size);
+  return said;
+}
+// cuCtxSetLimit
+inline Arguments said_by(CUresult, CUlimit which, size_t value) {
+  return {static_cast<uint32_t>(which), value, 0, nullptr};
+}
+// cuCtxSetFlags, cuDevicePrimaryCtxSetFlags
+inline Arguments said_by(CUresult, unsigned flags) { return {flags, 0, 0, nullptr}; }
+inline Arguments said_by(CUresult, CUdevice device, unsigned flags) { return {flags, 0, target_of(device), nullptr}; }
+// cuStreamWaitEvent
+inline Arguments said_by(CUresult, CUstream, CUevent, unsigned flags) { return {flags, 0, 0, nullptr}; }
+// cuStreamSetAttribute: which.
+inline Arguments said_by(CUresult, CUstream, CUstreamAttrID which, const CUstreamAttrValue*) {
+  return {static_cast<uint32_t>(which), 0, 0, nullptr};
+}
+// cuLinkAddData, cuLinkAddFile: what sort of code, how much, its name.
+template <class... Options>
+inline Arguments said_by(CUresult, CUlinkState, CUjitInputType type, void*, size_t bytes, const char* name,
+                         Options...) {
+  return {static_cast<uint32_t>(type), bytes, 0, name};
+}
+template <class... Options>
+inline Arguments said_by(CUresult, CUlinkState, CUjitInputType type, const char* file, Options...) {
+  return {static_cast<uint32_t>(type), 0, 0, file};
+}
+// cuGraphDebugDotPrint
+inline Arguments said_by(CUresult, CUgraph, const char* file, unsigned flags) { return {flags, 0, 0, file}; }
+// cuMemPoolCreate: where its memory is, how much at most (since CUDA 12.2), how it can be shared.
+template <class Props>
+requires std::is_same_v<Props, CUmemPoolProps>
+inline Arguments said_by(CUresult result, CUmemoryPool*, const Props* how) {
+  if (result != CUDA_SUCCESS || how == nullptr) return {};
+  Arguments said{static_cast<uint32_t>(how->handleTypes), 0, target_of(how->location), nullptr};
+  if constexpr (requires { how->maxSize; }) said.bytes = how->maxSize;
+  return said;
+}
+// cuMemPoolImportFromShareableHandle
+inline Arguments said_by(CUresult, CUmemoryPool*, void*, CUmemAllocationHandleType how, unsigned long long) {
+  return {static_cast<uint32_t>(how), 0, 0, nullptr};
 }
 // cuEventCreate
 inline Arguments said_by(CUresult, CUevent*, unsigned flags) { return {flags, 0, 0, nullptr}; }

@@ -2,9 +2,10 @@
 #pragma once
 
 #include "preload/capture/counters.h"
+#include "preload/capture/cupti_kinds.h"
 #include "preload/capture/stream_table.h"
 #include "preload/intercept/functions.h"
-#include "preload/intercept/record_call.h"
+#include "preload/intercept/record_arguments.h"
 
 namespace prof::preload {
 
@@ -21,6 +22,10 @@ namespace topic {
 
 struct ContextCreate {
   static constexpr bool kNeedsGpuActivity = true;
+  static void before_real() {}
+  static void after_real(CUresult result) {
+    if (result == CUDA_SUCCESS) context_was_made();
+  }
   // Whether a success makes a context. A primary one has its handle back after it was reset; what was met under that handle
   // meanwhile, in calls that failed, was nobody's.
   template <class C, class... Args> static bool enter(C, const CallScope&, CUcontext*, Args... args) {
@@ -37,6 +42,7 @@ struct ContextCreate {
     if constexpr (sizeof...(Args) == 1) {  // cuDevicePrimaryCtxRetain
       if (ok) primary_context_retained(args..., *made);
     }
+    record_arguments(scope, {argument<unsigned>(args...), 0, 0, nullptr});  // cuCtxCreate
     record_call(scope, C::kApi, {}, ok ? as_object(*made) : 0, result);
   }
 };

@@ -65,12 +65,13 @@ struct CaptureBegin {
     return state;
   }
   template <class C, class... Args>
-  static void leave(C, const CallScope& scope, StreamState* state, CUresult result, CUstream stream, Args...) {
+  static void leave(C, const CallScope& scope, StreamState* state, CUresult result, CUstream stream, Args... args) {
     if (result != CUDA_SUCCESS) {
       capture_ended();
     } else if constexpr (!kHas<CUgraph, Args...>) {  // a graph of the program's began elsewhere
       record_capture_graph(scope, state, stream);
     }
+    record_arguments(scope, {static_cast<uint32_t>(argument<CUstreamCaptureMode>(args...)), 0, 0, nullptr});
     record_call(scope, C::kApi, stream_id(state), 0, result);
   }
 };
@@ -111,6 +112,7 @@ struct EventRecord {
     // Under capture an external event becomes a node; any other marks a place in the graph and adds nothing.
     if ((argument<unsigned>(flags...) & CU_EVENT_RECORD_EXTERNAL) != 0)
       record_if_captured(scope, state, stream, result);
+    record_arguments(scope, {argument<unsigned>(flags...), 0, 0, nullptr});
     record_call(scope, C::kApi, stream_id(state), as_object(event), result);
   }
 };

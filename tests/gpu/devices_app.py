@@ -23,6 +23,9 @@ def one():
 
 
 def ranks():
+    # With a device given PyTorch makes communicators that do not block, and NCCL may launch their first collective in a thread of its own,
+    # where no NVTX range of a call is open.
+    os.environ.setdefault("TORCH_NCCL_USE_COMM_NONBLOCKING", "0")
     import torch.distributed as dist
     rank = int(os.environ["LOCAL_RANK"])
     torch.cuda.set_device(rank)

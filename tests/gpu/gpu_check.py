@@ -64,6 +64,8 @@ STEPS = {
     "measured_peaks": steps_peaks.measured_peaks,
     "repeat_kernel": steps_repeats.repeat_kernel,
     "diff_runs": steps_diff.diff_runs,
+    "repeat_kernel": steps_peaks.repeat_kernel,
+    "runtimes": steps_libraries.runtimes,
     "library_calls": steps_libraries.library_calls,
     "library_kinds": steps_libraries.library_kinds,
     "library_convolutions": steps_libraries.library_convolutions,

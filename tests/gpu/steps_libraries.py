@@ -1,11 +1,14 @@
 """Library calls (PROF_LIBS=1) of a PyTorch program and of one linked with cuFFT, cuSPARSE and cuBLAS: FLOPs equal the closed form to the last
 one, and the programs' results are what they were."""
 import collections
+import glob
 import json
 import os
 import re
+import shutil
 
 from lab import HERE, Skipped
+from steps_programs import coverage, load, same_behaviour
 
 
 def library_calls(lab, step):
@@ -57,6 +60,30 @@ def library_calls(lab, step):
         rows = [row for row in json.loads(answer.stdout)["rows"] if row.get("from") == "library"]
         above = [row["name"][:60] for row in rows if (row.get("achieved_flops_percent") or 0) > 100]
         step.check("nothing multiplies faster than its peak", bool(rows) and not above, f"{len(rows)} kernels, above: {above}", "none above")
+
+
+def runtimes(lab, step):
+    """Two CUDA run times of one version in one process, one under a name and in a folder of its own as wheels bring it."""
+    folders = [lab.sim] if lab.sim else [f"{lab.cuda}/lib64", f"{lab.cuda}/targets/*/lib"]
+    found = [path for folder in folders for path in sorted(glob.glob(f"{folder}/libcudart.so.1[0-9]"))]
+    if not found:
+        raise Skipped("no shared libcudart in the toolkit")
+    copy = os.path.join(lab.fresh("runtimes_copy"), "libcudart-copy.so.13")
+    shutil.copyfile(os.path.realpath(found[0]), copy)
+    command = [lab.python, os.path.join(HERE, "runtimes_app.py"), found[0], copy]
+    plain, folder = lab.run(command), lab.fresh("runtimes")
+    if plain.status != 0:
+        raise Skipped(f"does not run here without the recorder either: {plain.stderr.strip()[-300:]}")
+    recorded = lab.run(command, env=lab.recorded_env(folder))
+    same_behaviour(step, plain, recorded)
+    runs = load(lab, folder)
+    coverage(step, runs)
+    calls = {name: count for name, count in runs[0].api_calls.items() if name.startswith("cuda")}
+    step.check("calls of both run times", calls.get("cudaMemsetAsync") == 20 and calls.get("cudaMalloc") == 2, calls, "20 fills, 2 allocations")
+    launches = collections.Counter(launch.kind for launch in runs[0].launches)
+    step.check("each fill and copy is one launch", sum(launches.values()) == 22, dict(launches), 22)
+    fills = sum(1 for operation in runs[0].operations if operation[0] == "fill")
+    step.check("fills on the GPU", fills == 20, fills, 20)
 
 
 def library_kinds(lab, step):

@@ -65,6 +65,7 @@ struct OperationRecord {
 struct GraphRun {
   Ns start, end;
   uint32_t device, context_id, stream_id, correlation, graph_id;
+  bool by_kernel = false;
 };
 
 enum class ResourceEvent { ContextCreated = 1, ContextDestroyStarting, StreamCreated, StreamDestroyStarting };
@@ -78,6 +79,7 @@ class ActivitySink {
   virtual void graph_done(const GraphRun&) = 0;             // likewise
   virtual void resource(ResourceEvent, CUcontext, CUstream) = 0;
   virtual bool wants_driver_calls() = 0;
+  virtual bool traces_device_graphs() = 0;  // those that are instantiated now
 };
 
 // The functions that libcupti and libcudart look up in libcuda.so.1 by the names below.

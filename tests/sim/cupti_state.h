@@ -69,6 +69,7 @@ struct State {
   std::bitset<kDriverCallbacks> driver_api;
   std::bitset<kRuntimeCallbacks> runtime_api;
   bool unified_configured = false;
+  std::atomic<bool> device_graphs{false}, device_graphs_late{false};
 
   CUpti_BuffersCallbackRequestFunc request = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;

@@ -174,6 +174,9 @@ Exec* make_exec(Context* context, const Graph& from, unsigned long long flags) {
   one->context = context;
   one->graph = clone_graph(from);
   one->flags = flags;
+  ActivitySink* const sink = activity_sink();
+  one->traced =
+      (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0 && sink != nullptr && sink->traces_device_graphs();
   uint32_t next = one->graph->next_index;
   number_graphs_inside(*one->graph, one->graph->id, next);
   return one;
@@ -233,10 +236,25 @@ Work graph_node_work(const NodeArguments& arguments, Context* context) { return 
 
 }  // namespace sim
 
-// As if a kernel that runs now had launched the graph: CUPTI has no record of any of that, as on an H200 (2026-11-22).
+// As if a kernel that runs now had launched the graph: CUPTI has no record of its nodes, as on an H200 (2026-11-22), and one of the whole only
+// where it was told to in time, as on an H100 (2026-11-25).
 extern "C" SIM_EXPORT void sim_launch_from_device(CUgraphExec exec, CUstream stream) {
   using namespace sim;
   Stream* const on = resolve_stream(stream);
   Lock lock(device_mutex());
-  run_nodes(*object<Exec>(exec)->graph, {on, now_ns(), stream_dependencies_locked(on), false, true});
+  const Exec& launched = *object<Exec>(exec);
+  const Run run{on, now_ns(), stream_dependencies_locked(on), false, true};
+  std::vector<OperationPtr> last = run_nodes(*launched.graph, run);
+  ActivitySink* const sink = activity_sink();
+  if (sink == nullptr || !launched.traced) return;
+  const OperationPtr end = submit_in_graph_locked(on, Work{}, std::move(last), run.ready);
+  GraphRun report{run.ready,          0,   static_cast<uint32_t>(on->context->device->ordinal), on->context->id, 0, 0,
+                  launched.graph->id, true};
+  for (const OperationPtr& before : run.entry) report.start = std::max(report.start, before->end);
+  const auto tell = [sink, report](const Operation& one) {
+    GraphRun now = report;
+    now.end = one.end;
+    if (sink == activity_sink()) sink->graph_done(now);
+  };
+  end->retired ? tell(*end) : static_cast<void>(end->on_retire = tell);
 }

@@ -49,6 +49,7 @@ struct Exec {
   Context* context = nullptr;
   std::unique_ptr<Graph> graph;
   unsigned long long flags = 0;
+  bool traced = false;  // as a whole where a kernel launches it: CUPTI saw it being made
 };
 
 Graph* make_graph();
