@@ -54,6 +54,9 @@ struct Coverage {
   uint64_t counters_again = 0;            // values of what has values already: left out
   uint64_t counters_unreadable = 0;       // values of sets that are lost, or of another length than their set
   uint64_t counters_without_time = 0;     // launches without a time in their values
+  uint64_t samples = 0;                   // of hardware counters
+  uint64_t samples_unreadable = 0;        // of sets that are lost, of another form than their set, or from before the one before
+  int64_t samples_missing_ns = 0;         // between samples of a GPU
   uint64_t operations_before_launch = 0;  // GPU start before the launch was entered: a clock inversion
 
   void add(const Coverage& other);

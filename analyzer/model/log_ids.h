@@ -59,6 +59,8 @@ struct LogIds {
   IdMap stacks;                         // -> StackId
   IdMap counter_sets;                   // -> CounterTable::sets
   std::vector<size_t> counter_metrics;  // by these: how many values
+  IdMap sampled_sets;                   // -> SampleTable::sets
+  std::vector<uint32_t> sampled_metrics;  // by these: how many values a sample has
   uint32_t unknown_stream = kNone;      // GPU stream for records whose definition is lost
 };
 

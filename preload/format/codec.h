@@ -62,12 +62,12 @@ using EventKinds =
     Kinds<KernelLaunch, MemoryLaunch, GraphLaunch, ApiCall, AllocCall, NvtxPush, NvtxPop, KernelRun, CopyRun, FillRun,
           DriverCalls, ExternalCalls, NvtxStart, NvtxEnd, NvtxMark, ClockAnchor, ThreadEnd, GraphNode, GraphMade,
           GraphRun, StackedCall, NvtxPayload, NvtxSync, ResourceName, NvtxSample, NvtxDeferred, UnifiedMemory,
-          RuntimeCalls, StreamMemory, LibraryCall, CounterValues>;
+          RuntimeCalls, StreamMemory, LibraryCall, CounterValues, CounterSamples>;
 using DefinitionKinds =
     Kinds<StringPart, ThreadDef, MetaDef, ApiDef, ModuleDef, FunctionDef, ConfigDef, DeviceDef, DeviceProperty,
           ContextDef, StreamDef, GraphDef, GpuStreamDef, GpuKernelDef, NvtxDomainDef, NvtxLabelDef, GpuClock,
           UnhookedApi, StackDef, PythonFrameDef, ImageDef, ImageGone, NvtxSchemaDef, NvtxSchemaEntry, NvtxCounterDef,
-          NvtxCategoryDef, SymbolDef, MemoryPoolDef, CounterSetDef, CallArguments>;
+          NvtxCategoryDef, SymbolDef, MemoryPoolDef, CounterSetDef, SampledSetDef, CallArguments>;
 template <class... A, class... B> Kinds<A..., B...> operator+(Kinds<A...>, Kinds<B...>);
 using AllKinds = decltype(EventKinds{} + DefinitionKinds{});
 

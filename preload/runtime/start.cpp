@@ -6,6 +6,7 @@
 #include "preload/capture/counters.h"
 #include "preload/capture/devices.h"
 #include "preload/capture/gpu_activity.h"
+#include "preload/capture/sampling.h"
 #include "preload/capture/stacks.h"
 #include "preload/capture/streams.h"
 #include "preload/log/chunks.h"
@@ -117,6 +118,7 @@ bool open_tables(uint64_t ended) {
 void at_exit(void*) {
   if (getpid() != g_pid) return;
   finish_counters();
+  finish_sampling();
   finish_gpu_activity();
 }
 void at_quick_exit(void*) { finish_life(); }
@@ -157,6 +159,7 @@ void leave_parents_life() {
   abandon_ring();
   forget_retired();
   forget_counters();
+  forget_sampling();
   forget_gpu_activity();
 }
 
@@ -231,6 +234,7 @@ bool start_life() {
   open_triggers();
   open_repeats();
   open_counters();
+  open_sampling();
   open_dumps();
   g_pid = getpid();
   ++g_parts;
@@ -344,6 +348,7 @@ void finish_life() {
   {
     const OwnCalls own;
     finish_counters();
+    finish_sampling();
     finish_gpu_activity();
     const ClockReading now = read_clocks();
     if (thread_ready()) emit(format::ClockAnchor{now.tick, now.monotonic_ns, now.realtime_ns});

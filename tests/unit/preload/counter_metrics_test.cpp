@@ -31,7 +31,7 @@ Chosen choose(std::string_view wanted, const Chip& chip = kChip) {
     const auto found = all.find(name);
     return found == all.end() ? MetricKind::Unknown : found->second;
   };
-  const char* const why = choose_metrics(wanted, {kind, &chip}, metrics);
+  const char* const why = choose_metrics(wanted, kLaunchSets, {kind, &chip}, metrics);
   return {why == nullptr ? "" : std::string(metrics.wrong) + ": " + why,
           {metrics.names, metrics.names + metrics.count}};
 }
