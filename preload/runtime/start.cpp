@@ -118,8 +118,8 @@ bool open_tables(uint64_t ended) {
 void at_exit(void*) {
   if (getpid() != g_pid) return;
   finish_counters();
-  finish_sampling();
   finish_gpu_activity();
+  finish_sampling();
 }
 void at_quick_exit(void*) { finish_life(); }
 
@@ -348,8 +348,8 @@ void finish_life() {
   {
     const OwnCalls own;
     finish_counters();
-    finish_sampling();
     finish_gpu_activity();
+    finish_sampling();
     const ClockReading now = read_clocks();
     if (thread_ready()) emit(format::ClockAnchor{now.tick, now.monotonic_ns, now.realtime_ns});
     stop_helper(50'000'000);

@@ -171,8 +171,8 @@ bool end_window(const char* why) {
   }
   explain("the recording ends: ", why);
   end_counters();
-  end_sampling();
   end_gpu_activity();
+  end_sampling();
   close_marks();
   finish_life();
   const Window next = behind_part();

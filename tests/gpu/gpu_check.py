@@ -23,6 +23,7 @@ import steps_peaks  # noqa: E402
 import steps_processes  # noqa: E402
 import steps_profilers  # noqa: E402
 import steps_programs  # noqa: E402
+import steps_sampling  # noqa: E402
 import steps_stacks  # noqa: E402
 import steps_waits  # noqa: E402
 import steps_window  # noqa: E402
@@ -62,6 +63,7 @@ STEPS = {
     "library_kinds": steps_libraries.library_kinds,
     "library_convolutions": steps_libraries.library_convolutions,
     "counters": steps_counters.counters,
+    "sampling": steps_sampling.sampling,
     "launch_loop": steps_overhead.launch_loop,
     "graph_replay": steps_graphs.graph_replay,
     "pytorch_step": steps_overhead.pytorch_step,

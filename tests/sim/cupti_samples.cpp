@@ -16,8 +16,8 @@ struct Busy {
   double threads, copied;
 };
 struct Taken {
-  uint64_t start, end;  // CUPTI's clock
-  double length_ns, active_ns, tensor_ns, threads, copied;
+  uint64_t start, end;  // CUPTI's clock in the end
+  double length_ns, active_ns, threads, copied;
 };
 // The counter data image.
 struct SampleImage {
@@ -44,14 +44,8 @@ double overlap(const Busy& busy, Ns start, Ns end) {
   return last > first ? static_cast<double>(last - first) : 0;
 }
 
-Taken take(Sampling& from, Ns start, Ns end) {
-  State& now = state();
-  Taken taken{};
-  {
-    const std::lock_guard<std::mutex> lock(now.mutex);
-    taken.start = translate(now, start), taken.end = translate(now, end);
-  }
-  taken.length_ns = static_cast<double>(end - start);
+Taken take(const Sampling& from, Ns start, Ns end) {
+  Taken taken{start, end, static_cast<double>(end - start), 0, 0, 0};
   for (const Busy& busy : from.busy) {
     const double inside = overlap(busy, start, end);
     const double share = inside / static_cast<double>(std::max<Ns>(busy.end - busy.start, 1));
@@ -61,6 +55,16 @@ Taken take(Sampling& from, Ns start, Ns end) {
   }
   taken.active_ns = std::min(taken.active_ns, taken.length_ns);
   return taken;
+}
+
+// To CUPTI's clock. Not with the lock above: operations are seen under the state's.
+void translate_all(SampleImage& image, uint64_t first) {
+  State& now = state();
+  const std::lock_guard<std::mutex> lock(now.mutex);
+  for (uint64_t i = first; i < image.count; ++i) {
+    image.samples[i].start = translate(now, image.samples[i].start);
+    image.samples[i].end = translate(now, image.samples[i].end);
+  }
 }
 
 double sampled_value(std::string_view metric, const Taken& sample) {
@@ -158,7 +162,7 @@ SIM_COUNTER_CALL(cuptiPmSamplingStart, CUpti_PmSampling_Start_Params) {
   const std::lock_guard<std::mutex> lock(g_samplings_mutex);
   if (!sampling->configured || sampling->started) return CUPTI_ERROR_INVALID_OPERATION;
   sampling->started = sampling->first = true;
-  sampling->next = sampling->until = now_ns();
+  sampling->next = sampling->until = state().driver.load()->now();
   return CUPTI_SUCCESS;
 }
 
@@ -168,14 +172,15 @@ SIM_COUNTER_CALL(cuptiPmSamplingStop, CUpti_PmSampling_Stop_Params) {
   const std::lock_guard<std::mutex> lock(g_samplings_mutex);
   if (!sampling->started) return CUPTI_ERROR_INVALID_OPERATION;
   sampling->started = false;
-  sampling->until = std::max(sampling->until, now_ns());
+  sampling->until = std::max(sampling->until, state().driver.load()->now());
   return CUPTI_SUCCESS;
 }
 
 SIM_COUNTER_CALL(cuptiPmSamplingDecodeData, CUpti_PmSampling_DecodeData_Params) {
   Sampling* const sampling = sampling_of(p->pPmSamplingObject);
   SampleImage* const image = reinterpret_cast<SampleImage*>(p->pCounterDataImage);
-  const std::lock_guard<std::mutex> lock(g_samplings_mutex);
+  const uint64_t first = image->count;
+  std::unique_lock<std::mutex> lock(g_samplings_mutex);
   p->overflow = 0;
   p->decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
   const uint64_t buffer = script().cupti.samples_buffer;
@@ -197,6 +202,8 @@ SIM_COUNTER_CALL(cuptiPmSamplingDecodeData, CUpti_PmSampling_DecodeData_Params) 
     image->samples[image->count++] = take(*sampling, sampling->next, sampling->next + sampling->interval);
   }
   std::erase_if(sampling->busy, [&](const Busy& busy) { return busy.end <= sampling->next; });
+  lock.unlock();
+  translate_all(*image, first);
   return CUPTI_SUCCESS;
 }
 
