@@ -172,6 +172,7 @@ void open_sampling() {
   g_over.store(false, std::memory_order_relaxed);
   g_sampling_awaited.store(wanted, std::memory_order_relaxed);
   g_sampling.store(wanted, std::memory_order_release);
+  if (wanted) __atomic_store_n(&g_gpu_activity_tried, 0u, __ATOMIC_RELAXED);  // in a forked child it was the parent's
 }
 
 void drop_sampling(std::string_view reason) {

@@ -1,6 +1,6 @@
 // PROF_SAMPLING=overview: the GPU's hardware counters are sampled at the interval while GPU times are recorded as ever, the first kernel included; samples lie
 // on the clock of the kernels and hold what ran in them. What the GPU does not count (a link) is left out of a set.
-// Env: PROF_SAMPLING=overview PROF_SAMPLING_INTERVAL=20us SIM="kernel long 2000000; kernel short 3000"
+// Env: PROF_CLOCK=sim_now_ns PROF_SAMPLING=overview PROF_SAMPLING_INTERVAL=20us SIM="kernel long 2000000; kernel short 3000"
 // Expect: status 0
 // Expect: stderr empty
 // Expect: log 1: 12 kernel_launch, 12 kernel_run, 1 sampled_set, whole, 0 lost
@@ -8,7 +8,7 @@
 // Expect: log 1: text meta key="sampling" value="on", text meta key="gpu_times" value="on", counter sampling_overflows 0, counter samples_unread 0, counter sampling_unavailable 0
 // Expect: report sampling: ^\d+,0,kernel,10,10,9\d\d,
 // Expect: report sampling: ^\d+,0,kernel,2,0,0,.*too short: the longest is 3.000 us
-// Expect: trace : "tensor active"
+// Expect: trace: "ph":"C","name":"tensor active".*"%":100
 // Expect: trace valid
 #include "tests/sim/sim_program.h"
 
