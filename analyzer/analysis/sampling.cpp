@@ -114,14 +114,16 @@ std::vector<SampledWork> kernels_of(const AnalysisInput& input, const SampledDev
     if (stream.device != device || !input.selection.has_stream(trace, stream)) continue;
     for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
       const GpuOperation& operation = trace.operations[row];
-      if (!input.selection.in_window(operation.start_ns, operation.end_ns) ||
-          !input.selection.nvtx.has_operation(row))
+      if (!input.selection.in_window(operation.start_ns, operation.end_ns) || !input.selection.nvtx.has_operation(row))
         continue;
-      if (operation.linked() && !input.selection.has_thread(trace.thread(trace.host[operation.launch].thread))) continue;
+      if (operation.linked() && !input.selection.has_thread(trace.thread(trace.host[operation.launch].thread)))
+        continue;
       const std::string_view name = operation_name(input.views.names(), operation, input.options.names);
       SampledWork& work = found.try_emplace(std::string(name)).first->second;
-      work.what = operation.kind() == GpuKind::Kernel ? "kernel" : operation.kind() == GpuKind::Graph ? "graph"
-                  : operation.kind() == GpuKind::Copy ? "copy" : "fill";
+      work.what = operation.kind() == GpuKind::Kernel  ? "kernel"
+                  : operation.kind() == GpuKind::Graph ? "graph"
+                  : operation.kind() == GpuKind::Copy  ? "copy"
+                                                       : "fill";
       sampled.add_instance(work, {operation.start_ns, operation.end_ns}, true);
     }
   }
@@ -241,10 +243,11 @@ Table report_sampling(const AnalysisInput& input) {
             : fmt::format("GPU {}, {}: a sample every {:.3f} us", device.ordinal, trace.text(set.chip),
                           static_cast<double>(set.interval_ns) / 1e3));
   }
-  table.notes.push_back(any ? "numbers: means of the samples that lie wholly inside, weighted by their length; of everything "
-                              "that the GPU did meanwhile (shared: samples beside other operations)"
-                        : trace.samples.empty() ? "no samples of hardware counters: prof record --sampling overview -- PROGRAM"
-                                                : "no samples of hardware counters in the selection");
+  table.notes.push_back(
+      any ? "numbers: means of the samples that lie wholly inside, weighted by their length; of everything "
+            "that the GPU did meanwhile (shared: samples beside other operations)"
+      : trace.samples.empty() ? "no samples of hardware counters: prof record --sampling overview -- PROGRAM"
+                              : "no samples of hardware counters in the selection");
   return table;
 }
 

@@ -240,14 +240,16 @@ class Importer {
     from_.sampled_sets.for_each([&](format::SampledSetId id, const format::SampledSetDef& def) {
       SampledSet set;
       set.metrics = metrics(def.metrics);
-      if (set.metrics.empty() || set.metrics.size() > format::kMaxSampledMetrics) return;  // no record holds its samples
+      if (set.metrics.empty() || set.metrics.size() > format::kMaxSampledMetrics)
+        return;  // no record holds its samples
       set.device = device(def.device);
       set.chip = to_.strings.intern(def.chip);
       set.interval_ns = static_cast<int64_t>(std::min<uint64_t>(def.interval_ns, INT64_MAX));
       ids_.sampled_sets.set(index(id), static_cast<uint32_t>(to_.samples.sets.size()));
       to_.samples.sets.push_back(std::move(set));
     });
-    for (const SampledSet& set : to_.samples.sets) ids_.sampled_metrics.push_back(static_cast<uint32_t>(set.metrics.size()));
+    for (const SampledSet& set : to_.samples.sets)
+      ids_.sampled_metrics.push_back(static_cast<uint32_t>(set.metrics.size()));
   }
 
   void counter_sets() {

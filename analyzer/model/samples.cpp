@@ -91,7 +91,8 @@ void place_samples(const std::vector<LogInput>& inputs, std::vector<LogTask>& ta
       coverage.samples_missing_ns += std::max<int64_t>(row.begin_ns - last_ns, 0);
       ++coverage.samples;
       to.rows.push_back({std::max(row.begin_ns, last_ns), row.end_ns});
-      for (size_t m = 0; m < set.metrics.size(); ++m) to.values.push_back(tasks[place.task].sampled_values[place.value + m]);
+      for (size_t m = 0; m < set.metrics.size(); ++m)
+        to.values.push_back(tasks[place.task].sampled_values[place.value + m]);
     }
     set.last = to.rows.size();
   }

@@ -31,8 +31,8 @@ struct SampleRow {
 
 struct SampleTable {
   std::vector<SampledSet> sets;
-  Column<SampleRow> rows;      // of a set together, by time; they do not overlap
-  Column<double> values;       // NaN: no number
+  Column<SampleRow> rows;             // of a set together, by time; they do not overlap
+  Column<double> values;              // NaN: no number
   std::vector<size_t> values_of_set;  // where those of its first row begin
 
   bool empty() const { return rows.empty(); }
@@ -49,7 +49,9 @@ struct SampledUnit {
   std::string unit;   // "GB/s", "%", "GHz", "/s"; empty: a number
   double factor = 1;  // of a value, or of a value over ns
   bool per_ns = false;
-  double of(double value, int64_t ns) const { return per_ns ? value / static_cast<double>(ns) * factor : value * factor; }
+  double of(double value, int64_t ns) const {
+    return per_ns ? value / static_cast<double>(ns) * factor : value * factor;
+  }
 };
 // Sums are shown as rates: bytes in GB/s. Percentages and rates are what they are.
 SampledUnit sampled_unit(std::string_view metric);

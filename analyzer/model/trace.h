@@ -10,12 +10,12 @@
 
 #include "analyzer/model/column.h"
 #include "analyzer/model/counters.h"
-#include "analyzer/model/samples.h"
 #include "analyzer/model/coverage.h"
 #include "analyzer/model/gpu_rows.h"
 #include "analyzer/model/host_rows.h"
 #include "analyzer/model/range_rows.h"
 #include "analyzer/model/row_ids.h"
+#include "analyzer/model/samples.h"
 #include "analyzer/model/stacks.h"
 #include "analyzer/model/strings.h"
 

@@ -14,14 +14,13 @@ namespace {
 const char* missing_function(const Cupti& api, CounterHost::By by) {
   const bool samples = by == CounterHost::By::PmSampling;
   const char* missing = nullptr;
-#define PROF_CUPTI_FUNCTION(name, need)                                                                              \
-  if constexpr (constexpr std::string_view text(#name); text.starts_with("cuptiRange") ||                            \
-                                                        text.starts_with("cuptiPmSampling") ||                       \
-                                                        text.starts_with("cuptiProfiler") ||                         \
-                                                        text == "cuptiDeviceGetChipName") {                          \
-    const bool of_other = text.starts_with(samples ? "cuptiRange" : "cuptiPmSampling") ||                            \
-                          (samples && text == "cuptiProfilerGetCounterAvailability");                                \
-    if (!of_other && api.name == nullptr) missing = #name;                                                           \
+#define PROF_CUPTI_FUNCTION(name, need)                                                   \
+  if constexpr (constexpr std::string_view text(#name);                                   \
+                text.starts_with("cuptiRange") || text.starts_with("cuptiPmSampling") ||  \
+                text.starts_with("cuptiProfiler") || text == "cuptiDeviceGetChipName") {  \
+    const bool of_other = text.starts_with(samples ? "cuptiRange" : "cuptiPmSampling") || \
+                          (samples && text == "cuptiProfilerGetCounterAvailability");     \
+    if (!of_other && api.name == nullptr) missing = #name;                                \
   }
 #include "preload/capture/cupti_functions.def"
 #undef PROF_CUPTI_FUNCTION
@@ -124,8 +123,8 @@ bool CounterHost::choose(std::string_view wanted) {
   const char* const why = choose_metrics(wanted, sets, {kind_of, &lists}, metrics_);
   if (why == nullptr) return true;
   join(reason_, sizeof reason_,
-       {metrics_.wrong, metrics_.wrong.empty() ? "" : " is ", why, " (", chip_, "); prof record --counters list:", chip_,
-        " prints its metrics"});
+       {metrics_.wrong, metrics_.wrong.empty() ? "" : " is ", why, " (", chip_,
+        "); prof record --counters list:", chip_, " prints its metrics"});
   return false;
 }
 
@@ -140,7 +139,8 @@ bool CounterHost::check_device(uint32_t device) {
       CUpti_Profiler_Support_Level level;
       const char* why;
     } rows[] = {
-        {support.architecture, by_ == By::PmSampling ? "its architecture has no PM sampling" : "its architecture has no range profiler"},
+        {support.architecture,
+         by_ == By::PmSampling ? "its architecture has no PM sampling" : "its architecture has no range profiler"},
         {support.sli, "it is linked by SLI; turn that off"},
         {support.vGpu,
          "it is a vGPU that may not be profiled; the host allows it by the vGPU's parameter enable_profiling"},
@@ -191,8 +191,7 @@ bool CounterHost::read_availability(CUcontext context, uint32_t device) {
 bool CounterHost::make_object() {
   close_object();
   auto params = PROF_PARAMS(CUpti_Profiler_Host_Initialize_Params);
-  params.profilerType =
-      by_ == By::PmSampling ? CUPTI_PROFILER_TYPE_PM_SAMPLING : CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+  params.profilerType = by_ == By::PmSampling ? CUPTI_PROFILER_TYPE_PM_SAMPLING : CUPTI_PROFILER_TYPE_RANGE_PROFILER;
   params.pChipName = chip_;
   params.pCounterAvailabilityImage = availability_.at;
   const CUptiResult result = api_->cuptiProfilerHostInitialize(&params);
@@ -272,8 +271,9 @@ bool CounterHost::cut_to_one_pass() {
     if ((all.by_name >> i & 1) != 0) {
       if (added == CUPTI_ERROR_INVALID_PARAMETER) return refuse_suffix(all.names[i]);
       if (added != CUPTI_SUCCESS) return refuse("this GPU does not count ", added, all.names[i]);
-      return refuse_in_words(all.names[i], " needs a pass of its own beside the metrics before it, and samples have one: ",
-                             "choose fewer or others");
+      return refuse_in_words(
+          all.names[i],
+          " needs a pass of its own beside the metrics before it, and samples have one: ", "choose fewer or others");
     }
     --metrics_.count;
   }

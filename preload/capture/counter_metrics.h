@@ -31,10 +31,10 @@ struct SetMetric {
   std::string_view name, suffix;
 };
 struct MetricSets {
-  std::string_view names[4];    // bit i of SetMetric::sets is names[i]
-  const SetMetric* metrics;     // the most important first
+  std::string_view names[4];  // bit i of SetMetric::sets is names[i]
+  const SetMetric* metrics;   // the most important first
   uint32_t count;
-  std::string_view first;       // a counter in front of every list; empty: none
+  std::string_view first;  // a counter in front of every list; empty: none
 };
 extern const MetricSets kLaunchSets;   // PROF_COUNTERS
 extern const MetricSets kSampledSets;  // PROF_SAMPLING

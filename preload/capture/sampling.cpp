@@ -38,9 +38,9 @@ struct SampledDevice {
 
 constexpr uint32_t kDevices = 16;
 SampledDevice g_devices[kDevices];
-std::atomic<uint64_t> g_seen{0};       // bit n: a context of device n was seen
+std::atomic<uint64_t> g_seen{0};  // bit n: a context of device n was seen
 std::atomic<uint32_t> g_last_set{0};
-std::atomic<bool> g_over{false};       // the last samples are being taken
+std::atomic<bool> g_over{false};  // the last samples are being taken
 
 // The image is to be half full at most: what comes when it is full is lost.
 uint64_t pause_of(uint64_t interval_ns) {
@@ -166,7 +166,8 @@ void open_sampling() {
   const bool wanted = std::strcmp(options().sampling, "off") != 0;
   for (SampledDevice& sampled : g_devices) {
     const Sampled state = sampled.state.load(std::memory_order_relaxed);
-    if (state == Sampled::Refused || state == Sampled::Over) sampled.state.store(Sampled::No, std::memory_order_relaxed);
+    if (state == Sampled::Refused || state == Sampled::Over)
+      sampled.state.store(Sampled::No, std::memory_order_relaxed);
   }
   g_seen.store(0, std::memory_order_relaxed);
   g_over.store(false, std::memory_order_relaxed);

@@ -93,7 +93,8 @@ int main(int argc, char** argv) {
   if (std::strcmp(mode, "loop") == 0) {
     const int count = argc > 2 ? std::atoi(argv[2]) : 20000;
     const double launch = middle(count, [] { empty_kernel<<<1, 32>>>(); });
-    const double copy = middle(100, [] { copy_kernel<<<8 * g_processors, 512>>>(g_to, g_from, (size_t{64} << 20) / sizeof(float4), 1); });
+    const double copy = middle(
+        100, [] { copy_kernel<<<8 * g_processors, 512>>>(g_to, g_from, (size_t{64} << 20) / sizeof(float4), 1); });
     std::printf("us_per_launch %.3f us_per_copy %.3f\n", launch, copy);
   }
   CHECK(cudaDeviceSynchronize());

@@ -182,8 +182,7 @@ SIM_COUNTER_CALL(cuptiProfilerGetCounterAvailability, CUpti_Profiler_GetCounterA
 SIM_COUNTER_CALL(cuptiProfilerHostInitialize, CUpti_Profiler_Host_Initialize_Params) {
   const auto chip = std::find(std::begin(kChips), std::end(kChips), std::string_view(p->pChipName));
   if (chip == std::end(kChips)) return CUPTI_ERROR_INVALID_CHIP_NAME;
-  p->pHostObject =
-      new CUpti_Profiler_Host_Object{*chip, p->profilerType == CUPTI_PROFILER_TYPE_PM_SAMPLING, {}, false};
+  p->pHostObject = new CUpti_Profiler_Host_Object{*chip, p->profilerType == CUPTI_PROFILER_TYPE_PM_SAMPLING, {}, false};
   return CUPTI_SUCCESS;
 }
 

@@ -191,7 +191,8 @@ SIM_COUNTER_CALL(cuptiPmSamplingDecodeData, CUpti_PmSampling_DecodeData_Params) 
     return CUPTI_ERROR_OUT_OF_MEMORY;
   }
   if (sampling->first && sampling->until > sampling->next && image->count != image->most) {
-    image->samples[image->count++] = take(*sampling, sampling->next - std::min<Ns>(sampling->next, 400'000'000), sampling->next);
+    image->samples[image->count++] =
+        take(*sampling, sampling->next - std::min<Ns>(sampling->next, 400'000'000), sampling->next);
     sampling->first = false;
   }
   for (; sampling->next + sampling->interval <= sampling->until; sampling->next += sampling->interval) {
