@@ -40,6 +40,7 @@ constexpr uint32_t kDevices = 16;
 SampledDevice g_devices[kDevices];
 std::atomic<uint64_t> g_seen{0};  // bit n: a context of device n was seen
 std::atomic<uint32_t> g_last_set{0};
+OwnedLock g_sampling_opening;     // one GPU at a time
 std::atomic<bool> g_over{false};  // the last samples are being taken
 
 // The image is to be half full at most: what comes when it is full is lost.
@@ -98,18 +99,23 @@ void open_device(SampledDevice& sampled, uint32_t device) {
   explain("samples hardware counters of GPU ", Decimal(device).text(), ", a ", sampled.sampler.host().chip());
   sampled.pause_ns = pause_of(interval);
   sampled.due_ns = monotonic_ns() + sampled.pause_ns;
-  sampled.state.store(Sampled::Running, std::memory_order_release);
+  sampled.state.store(Sampled::Running);
+  if (!g_over.load()) return;
+  sampled.sampler.close();  // the recording ended meanwhile, and nobody comes back for it
+  sampled.state.store(Sampled::Over);
 }
 
 void open_if_new(uint32_t device) {
   if (device >= kDevices || !device_wanted(device)) return;
   SampledDevice& sampled = g_devices[device];
   if (sampled.state.load(std::memory_order_acquire) != Sampled::No) return;
+  g_sampling_opening.take();
   sampled.lock.take();
   if (sampled.state.load(std::memory_order_relaxed) == Sampled::No && sampling_on() &&
       !g_over.load(std::memory_order_relaxed))
     open_device(sampled, device);
   sampled.lock.give();
+  g_sampling_opening.give();
 }
 
 // With the lock, inside a scope that records. True: there are others already.
@@ -147,8 +153,7 @@ void finish_with(void (*work)(uint64_t stop_ns)) {
   if (!sampling_on() || g_over.exchange(true)) return;
   g_sampling_awaited.store(false, std::memory_order_relaxed);
   bool any = false;
-  for (const SampledDevice& sampled : g_devices)
-    any |= sampled.state.load(std::memory_order_acquire) == Sampled::Running;
+  for (const SampledDevice& sampled : g_devices) any |= sampled.state.load() == Sampled::Running;
   if (!any) return;
   const int saved = errno;
   const OwnCalls own;
@@ -229,11 +234,14 @@ uint64_t tend_sampling(uint64_t now_ns) {
     if (!scope.recording()) break;
     if ((seen >> device & 1) != 0 && !any_open_capture()) open_if_new(device);
     if (sampled.state.load(std::memory_order_acquire) != Sampled::Running) continue;
-    if (sampled.due_ns <= now_ns && sampled.lock.take(now_ns) != OwnedLock::Taken::No) {
-      worked = true;
-      const bool more = sampled.state.load(std::memory_order_relaxed) == Sampled::Running && take_samples(sampled);
+    if (sampled.due_ns <= now_ns) {
+      bool more = false;
+      if (sampled.lock.take(now_ns) != OwnedLock::Taken::No) {
+        worked = true;
+        more = sampled.state.load(std::memory_order_relaxed) == Sampled::Running && take_samples(sampled);
+        sampled.lock.give();
+      }
       sampled.due_ns = monotonic_ns() + (more ? 0 : sampled.pause_ns);
-      sampled.lock.give();
     }
     if (sampled.due_ns < next) next = sampled.due_ns;
   }
@@ -252,9 +260,10 @@ void end_sampling() {
 void forget_sampling() {
   g_sampling.store(false, std::memory_order_relaxed);
   g_sampling_awaited.store(false, std::memory_order_relaxed);
+  g_sampling_opening.forget();
   for (SampledDevice& sampled : g_devices) {
-    if (sampled.state.load(std::memory_order_relaxed) == Sampled::No) continue;
     sampled.lock.forget();
+    if (sampled.state.load(std::memory_order_relaxed) == Sampled::No) continue;
     sampled.sampler.forget();
     sampled.state.store(Sampled::No, std::memory_order_relaxed);
   }
