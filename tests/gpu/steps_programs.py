@@ -340,7 +340,7 @@ def build(lab, step):
         arch = found[0].replace(".", "") if found else arch
     jobs = {name: [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-gencode", f"arch=compute_{arch},code=sm_{arch}",
                    "-o", lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), "-lpthread", "-ldl"]
-            for name in ("mixed", "launch_loop", "managed", "contexts", "green_contexts", "window", "waits")}
+            for name in ("mixed", "launch_loop", "managed", "contexts", "green_contexts", "window", "waits", "sampling")}
     for name, libraries in (("counters", ["-lcublas"]), ("libraries", ["-lcufft", "-lcusparse", "-lcublas"])):
         jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-gencode", f"arch=compute_{arch},code=sm_{arch}", "-o",
                       lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), *libraries, "-Xlinker", f"-rpath={lab.cuda}/lib64", "-lpthread", "-ldl"]
