@@ -47,21 +47,27 @@ bool is_choice(std::string_view text, std::string_view values) {
 std::span<const RecorderOption> recorder_options() { return kOptions; }
 
 std::string wrong_value(const RecorderOption& option, const std::string& text) {
-  const auto is_number = [&](const char* suffixes) {
+  const auto is_number = [](std::string_view number, const char* suffixes) {
     size_t digits = 0;
     size_t i = 0;
-    for (bool dot = false; i < text.size() && ((text[i] >= '0' && text[i] <= '9') || (text[i] == '.' && !dot)); ++i) {
-      dot |= text[i] == '.';
-      digits += text[i] == '.' ? 0 : 1;
+    for (bool dot = false; i < number.size() && ((number[i] >= '0' && number[i] <= '9') || (number[i] == '.' && !dot));
+         ++i) {
+      dot |= number[i] == '.';
+      digits += number[i] == '.' ? 0 : 1;
     }
-    return digits != 0 && (i == text.size() || (i + 1 == text.size() && std::strchr(suffixes, text[i]) != nullptr));
+    return digits != 0 &&
+           (i == number.size() || (i + 1 == number.size() && std::strchr(suffixes, number[i]) != nullptr));
   };
   bool ok = true;
   switch (option.type) {
     case OptionType::Text: break;
     case OptionType::Bytes:
-    case OptionType::Count: ok = is_number("KMGTkmgt"); break;
-    case OptionType::Seconds: ok = is_number("s"); break;
+    case OptionType::Count: ok = is_number(text, "KMGTkmgt"); break;
+    case OptionType::Seconds: {
+      const bool small = text.ends_with("ms") || text.ends_with("us");
+      ok = small ? is_number(text.substr(0, text.size() - 2), "") : is_number(text, "s");
+      break;
+    }
     case OptionType::Flag:
       ok = CLI::IsMember({"0", "1", "on", "off", "yes", "no", "true", "false"})(text).empty();
       break;

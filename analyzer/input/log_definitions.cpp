@@ -84,6 +84,7 @@ struct Loader {
   void operator()(const format::NvtxSchemaEntry& def, RecordPlace) { schema_entries.push_back(def); }
   void operator()(const format::NvtxCounterDef& def, RecordPlace place) { keep(to.nvtx_counters, def.id, def, place); }
   void operator()(const format::CounterSetDef& def, RecordPlace place) { keep(to.counter_sets, def.id, def, place); }
+  void operator()(const format::SampledSetDef& def, RecordPlace place) { keep(to.sampled_sets, def.id, def, place); }
   void operator()(const format::NvtxCategoryDef& def, RecordPlace) { to.nvtx_categories.push_back(def); }
   void operator()(const format::SymbolDef& def, RecordPlace) { to.symbols.push_back(def); }
   void operator()(const format::UnhookedApi& def, RecordPlace) { to.unhooked_apis.push_back(def.name); }

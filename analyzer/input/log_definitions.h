@@ -94,6 +94,7 @@ struct LogDefinitions {
   ById<format::SchemaId, DefinedSchema> nvtx_schemas;
   ById<format::CounterId, format::NvtxCounterDef> nvtx_counters;
   ById<format::CounterSetId, format::CounterSetDef> counter_sets;
+  ById<format::SampledSetId, format::SampledSetDef> sampled_sets;
   std::vector<format::NvtxCategoryDef> nvtx_categories;  // in the log's order
   std::vector<format::MetaDef> meta;                     // in the log's order
   std::vector<std::string_view> unhooked_apis;

@@ -189,6 +189,7 @@ std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, c
   place_beside(tasks, *trace);
   place_unified(inputs, tasks, *trace);
   place_counters(inputs, tasks, calls, *trace);
+  place_samples(inputs, tasks, *trace);
   correlate(calls, *trace, workers);
   count_launches(*trace, workers);
   std::vector<bool> outer(trace->apis.size());

@@ -58,6 +58,16 @@ std::string counters_text(const Coverage& coverage) {
   return text;
 }
 
+// "; samples of hardware counters 5000, missing for 1.5 ms between them, unreadable 2"
+std::string samples_text(const Coverage& coverage) {
+  if (coverage.samples == 0 && coverage.samples_unreadable == 0) return {};
+  std::string text = fmt::format("; samples of hardware counters {}", coverage.samples);
+  if (coverage.samples_missing_ns != 0)
+    text += fmt::format(", missing for {:.3f} ms between them", static_cast<double>(coverage.samples_missing_ns) / 1e6);
+  if (coverage.samples_unreadable != 0) text += fmt::format(", unreadable {}", coverage.samples_unreadable);
+  return text;
+}
+
 std::string line(const Coverage& coverage, const std::map<std::string, std::pair<uint64_t, uint8_t>>& counters,
                  size_t damage) {
   const std::string reasons = counts_text(coverage.launches_without, kLaunchReasonText);
@@ -83,7 +93,7 @@ std::string line(const Coverage& coverage, const std::map<std::string, std::pair
     const std::string gaps = counts_text(coverage.launches_stack_gap, kStackGapText);
     if (!gaps.empty()) text += fmt::format(" ({})", gaps);
   }
-  text += counters_text(coverage);
+  text += counters_text(coverage) + samples_text(coverage);
   if (coverage.operations_before_launch != 0) {
     text += fmt::format("; GPU start before launch {}", coverage.operations_before_launch);
   }
@@ -165,6 +175,9 @@ void Coverage::add(const Coverage& other) {
   counters_again += other.counters_again;
   counters_unreadable += other.counters_unreadable;
   counters_without_time += other.counters_without_time;
+  samples += other.samples;
+  samples_unreadable += other.samples_unreadable;
+  samples_missing_ns += other.samples_missing_ns;
 }
 
 std::string coverage_line(const Process& process) {

@@ -41,19 +41,23 @@ struct Coverage {
   bool stacks = false;               // call stacks were recorded
   uint64_t launches_with_stack = 0;  // with at least one frame
   uint64_t launches_stack_gap[static_cast<size_t>(StackGap::kCount)] = {};
-  uint64_t overwritten_blocks = 0;        // of a ring, on purpose
-  uint64_t overwritten_records = 0;       // that were in them
-  uint64_t before_horizon = 0;            // calls and GPU operations that are there by chance, and left out
-  uint64_t ranges_begun_before = 0;       // NVTX ranges that end in the window and whose beginning was overwritten
-  uint64_t operations_reversed = 0;       // GPU records whose end lies before their start: kept as they are
-  uint64_t counters_of_launches = 0;      // launches with values of hardware counters
-  uint64_t counters_of_ranges = 0;        // NVTX ranges with such values
-  uint64_t counters_unplaced = 0;         // values that a trace does not give to any launch
-  uint64_t counters_timed = 0;            // GPU operations that were made of such values
-  uint64_t counters_unmatched = 0;        // values whose launch or range is not there
-  uint64_t counters_again = 0;            // values of what has values already: left out
-  uint64_t counters_unreadable = 0;       // values of sets that are lost, or of another length than their set
-  uint64_t counters_without_time = 0;     // launches without a time in their values
+  uint64_t overwritten_blocks = 0;     // of a ring, on purpose
+  uint64_t overwritten_records = 0;    // that were in them
+  uint64_t before_horizon = 0;         // calls and GPU operations that are there by chance, and left out
+  uint64_t ranges_begun_before = 0;    // NVTX ranges that end in the window and whose beginning was overwritten
+  uint64_t operations_reversed = 0;    // GPU records whose end lies before their start: kept as they are
+  uint64_t counters_of_launches = 0;   // launches with values of hardware counters
+  uint64_t counters_of_ranges = 0;     // NVTX ranges with such values
+  uint64_t counters_unplaced = 0;      // values that a trace does not give to any launch
+  uint64_t counters_timed = 0;         // GPU operations that were made of such values
+  uint64_t counters_unmatched = 0;     // values whose launch or range is not there
+  uint64_t counters_again = 0;         // values of what has values already: left out
+  uint64_t counters_unreadable = 0;    // values of sets that are lost, or of another length than their set
+  uint64_t counters_without_time = 0;  // launches without a time in their values
+  uint64_t samples = 0;                // of hardware counters
+  uint64_t samples_unreadable =
+      0;  // of sets that are lost, of another form than their set, or from before the one before
+  int64_t samples_missing_ns = 0;         // between samples of a GPU
   uint64_t operations_before_launch = 0;  // GPU start before the launch was entered: a clock inversion
 
   void add(const Coverage& other);

@@ -3,6 +3,7 @@
 #include "analyzer/input/log_definitions.h"
 #include "analyzer/model/staging.h"
 #include "preload/format/counters.h"
+#include "preload/format/samples.h"
 
 #include <fmt/format.h>
 
@@ -32,6 +33,7 @@ class Importer {
     labels();
     import_stacks(from_, ids_.stacks, to_);
     counter_sets();
+    sampled_sets();
   }
 
  private:
@@ -223,16 +225,39 @@ class Importer {
     });
   }
 
+  // Names one a line.
+  std::vector<StringId> metrics(format::StringId lines) {
+    std::vector<StringId> names;
+    for (std::string_view left = from_.strings[lines]; !left.empty();) {
+      const std::string_view metric = left.substr(0, left.find('\n'));
+      names.push_back(to_.strings.intern(metric));
+      left.remove_prefix(std::min(metric.size() + 1, left.size()));
+    }
+    return names;
+  }
+
+  void sampled_sets() {
+    from_.sampled_sets.for_each([&](format::SampledSetId id, const format::SampledSetDef& def) {
+      SampledSet set;
+      set.metrics = metrics(def.metrics);
+      if (set.metrics.empty() || set.metrics.size() > format::kMaxSampledMetrics)
+        return;  // no record holds its samples
+      set.device = device(def.device);
+      set.chip = to_.strings.intern(def.chip);
+      set.interval_ns = static_cast<int64_t>(std::min<uint64_t>(def.interval_ns, INT64_MAX));
+      ids_.sampled_sets.set(index(id), static_cast<uint32_t>(to_.samples.sets.size()));
+      to_.samples.sets.push_back(std::move(set));
+    });
+    for (const SampledSet& set : to_.samples.sets)
+      ids_.sampled_metrics.push_back(static_cast<uint32_t>(set.metrics.size()));
+  }
+
   void counter_sets() {
     from_.counter_sets.for_each([&](format::CounterSetId id, const format::CounterSetDef& def) {
       CounterSet set;
       set.process = index(input_.process);
       if (const format::ContextDef* const context = from_.contexts.find(def.context)) set.device = context->device;
-      for (std::string_view left = from_.strings[def.metrics]; !left.empty();) {
-        const std::string_view metric = left.substr(0, left.find('\n'));
-        set.metrics.push_back(to_.strings.intern(metric));
-        left.remove_prefix(std::min(metric.size() + 1, left.size()));
-      }
+      set.metrics = metrics(def.metrics);
       if (set.metrics.size() > format::kMaxRecordBytes / sizeof(double)) return;  // no record holds its values
       set.chip = to_.strings.intern(def.chip);
       set.passes = def.passes;

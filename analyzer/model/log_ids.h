@@ -41,25 +41,27 @@ class IdMap {
 
 // What the definitions of one log became.
 struct LogIds {
-  IdMap apis;                           // -> index of Trace::apis
-  std::vector<uint32_t> outer;          // indices of Trace::apis that are of the CUDA run time
-  std::vector<bool> of_handles;         // by index of Trace::apis: the address of an allocation is a handle
-  IdMap configs;                        // -> KernelId
-  IdMap config_apis;                    // ConfigId -> index of Trace::apis
-  IdMap kernels;                        // -> KernelId
-  IdMap graphs;                         // -> GraphId
-  IdMap graph_runs;                     // CUPTI's number of an executable graph -> KernelId that names it
-  IdMap host_streams;                   // -> HostStreamId
-  IdMap contexts;                       // -> HostStreamId that stands for the context
-  IdMap pools;                          // -> row of Trace::memory_pools
-  IdMap streams;                        // -> StreamId
-  IdMap labels;                         // -> LabelId
-  IdMap domains;                        // -> StringId
-  IdMap threads;                        // -> ThreadId
-  IdMap stacks;                         // -> StackId
-  IdMap counter_sets;                   // -> CounterTable::sets
-  std::vector<size_t> counter_metrics;  // by these: how many values
-  uint32_t unknown_stream = kNone;      // GPU stream for records whose definition is lost
+  IdMap apis;                             // -> index of Trace::apis
+  std::vector<uint32_t> outer;            // indices of Trace::apis that are of the CUDA run time
+  std::vector<bool> of_handles;           // by index of Trace::apis: the address of an allocation is a handle
+  IdMap configs;                          // -> KernelId
+  IdMap config_apis;                      // ConfigId -> index of Trace::apis
+  IdMap kernels;                          // -> KernelId
+  IdMap graphs;                           // -> GraphId
+  IdMap graph_runs;                       // CUPTI's number of an executable graph -> KernelId that names it
+  IdMap host_streams;                     // -> HostStreamId
+  IdMap contexts;                         // -> HostStreamId that stands for the context
+  IdMap pools;                            // -> row of Trace::memory_pools
+  IdMap streams;                          // -> StreamId
+  IdMap labels;                           // -> LabelId
+  IdMap domains;                          // -> StringId
+  IdMap threads;                          // -> ThreadId
+  IdMap stacks;                           // -> StackId
+  IdMap counter_sets;                     // -> CounterTable::sets
+  std::vector<size_t> counter_metrics;    // by these: how many values
+  IdMap sampled_sets;                     // -> SampleTable::sets
+  std::vector<uint32_t> sampled_metrics;  // by these: how many values a sample has
+  uint32_t unknown_stream = kNone;        // GPU stream for records whose definition is lost
 };
 
 }  // namespace prof::analyzer

@@ -57,6 +57,9 @@ void place_unified(const std::vector<LogInput>& inputs, std::vector<LogTask>& ta
 void place_counters(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks,
                     const std::vector<ProcessCalls>& calls, Trace& trace);
 
+// Collects samples of hardware counters, by GPU and time.
+void place_samples(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);
+
 // Joins driver calls to launches by containment and GPU operations to launches by correlation id; the operations' part of each
 // process's Coverage. `calls` is freed.
 void correlate(std::vector<ProcessCalls>& calls, Trace& trace, unsigned workers);

@@ -7,6 +7,8 @@
 #include "analyzer/model/memory_key.h"
 #include "analyzer/model/stages.h"
 
+#include "preload/format/samples.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -189,6 +191,22 @@ class Filler {
       std::memcpy(&value, r.values.data() + at, sizeof value);
       to_.counter_values.push_back(value);
     }
+  }
+  void operator()(const format::CounterSamples& r, RecordPlace) {
+    const uint32_t set = ids_.sampled_sets.find(index(r.set));
+    const size_t first = to_.sampled.size(), first_value = to_.sampled_values.size();
+    const uint32_t metrics = set == kNone ? 0 : ids_.sampled_metrics[set];
+    const auto span = [&](format::SampleSpan at) {
+      to_.sampled.push_back({clock_.gpu(at.start) - origin_ns_, clock_.gpu(at.end) - origin_ns_, set});
+      for (uint32_t m = 0; m < metrics; ++m) to_.sampled_values.push_back(0);
+    };
+    const auto value = [&](uint32_t metric, uint32_t sample, double number) {
+      to_.sampled_values[first_value + size_t{sample} * metrics + metric] = number;
+    };
+    if (horizon_.gpu_is_behind(r.start, 0)) return;
+    if (format::read_samples(r.samples, r.start, metrics, span, value)) return;
+    to_.sampled.resize(first), to_.sampled_values.resize(first_value);
+    ++to_.samples_unreadable;
   }
   void operator()(const format::DriverCalls& r, RecordPlace) {
     calls(r.calls, call_group(CallSort::Driver, r.tid), [&](uint64_t time) { return clock_.gpu(time); });

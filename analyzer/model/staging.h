@@ -77,6 +77,12 @@ struct StagedCounters {
   uint32_t of_range : 1 = 0;
 };
 
+// A sample of a counter_samples record; its values are the next of the task's.
+struct StagedSampled {
+  int64_t begin_ns = 0, end_ns = 0;
+  uint32_t set = 0;  // of SampleTable::sets
+};
+
 // A call_arguments record.
 struct StagedArguments {
   CallDetails said;
@@ -134,6 +140,9 @@ struct LogTask {
   std::vector<UnifiedMemoryEvent> unified;
   Column<StagedCounters> counters;
   Column<double> counter_values;
+  Column<StagedSampled> sampled;
+  Column<double> sampled_values;
+  uint64_t samples_unreadable = 0;   // records: of sets that are lost, or of another form than their set
   uint64_t counters_unreadable = 0;  // of sets that are lost, or of another length than their set
   std::vector<std::string> texts;    // inline NVTX names
   std::vector<RecordedPayload> payloads;

@@ -15,6 +15,7 @@
 #include "analyzer/model/host_rows.h"
 #include "analyzer/model/range_rows.h"
 #include "analyzer/model/row_ids.h"
+#include "analyzer/model/samples.h"
 #include "analyzer/model/stacks.h"
 #include "analyzer/model/strings.h"
 
@@ -138,6 +139,7 @@ struct Trace {
   std::vector<CallDetails> call_arguments;  // by call
   std::vector<UnifiedMemoryEvent> unified;  // by start in each process
   CounterTable counters;                    // values of hardware counters
+  SampleTable samples;                      // samples of hardware counters
 
   // Only from traces of other tools.
   Column<OperatorDetail> details;  // row 0: none; empty if no range has details

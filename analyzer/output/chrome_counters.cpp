@@ -8,6 +8,7 @@
 //   GPU busy {%}                       union of the device's operations, per bucket
 // These but the live depth are left out where GPU times were taken in bursts.
 //   dram__bytes_read.sum {bytes}       hardware counters: the value of each kernel as long as it ran, then 0
+//   tensor active {%}                  sampled hardware counters: as long as the sample, then 0 where there is none
 //   GPU memory {bytes}                 live, of the allocations that a log has; "pool 1 memory" of one pool, where there are pools
 #include "analyzer/analysis/memory_timeline.h"
 #include "analyzer/output/chrome_writer.h"
@@ -214,6 +215,28 @@ void hardware_counters(const ChromeContext& context, DeviceId device) {
   }
 }
 
+// A step where the number changes, in units that are read; runs of equal numbers are one.
+void sampled_counters(const ChromeContext& context, uint32_t set) {
+  const SampleTable& samples = context.trace.samples;
+  const SampledSet& of = samples.sets[set];
+  for (size_t m = 0; m < of.metrics.size(); ++m) {
+    const SampledUnit unit = sampled_unit(context.trace.text(of.metrics[m]));
+    CounterTrack track(context, of.device, unit.name, unit.unit.empty() ? "value" : unit.unit.c_str());
+    std::optional<double> shown;
+    const auto show = [&](int64_t time_ns, double value) {
+      if (shown == value) return;
+      shown = value;
+      track.add(time_ns, [&](char* to) { return put_double(to, value); });
+    };
+    for (size_t row = of.first; row < of.last; ++row) {
+      const SampleRow& at = samples.rows[row];
+      const double value = unit.of(samples.values_of(set, row)[m], std::max<int64_t>(at.end_ns - at.begin_ns, 1));
+      show(at.begin_ns, std::isfinite(value) ? std::round(value * 1000) / 1000 : 0);
+      if (row + 1 == of.last || samples.rows[row + 1].begin_ns > at.end_ns) show(at.end_ns, 0);
+    }
+  }
+}
+
 // Counters that the program itself sampled through NVTX, under the process; the unit is the series' name as above.
 void program_counters(const ChromeContext& context) {
   const Trace& trace = context.trace;
@@ -256,6 +279,9 @@ void write_chrome_counters(const ChromeContext& context) {
       gpu_busy(context, DeviceId{d});
     }
     if (!trace.counters.launches.empty()) hardware_counters(context, DeviceId{d});
+  }
+  for (uint32_t s = 0; s < trace.samples.sets.size(); ++s) {
+    if (context.writes(trace.device(trace.samples.sets[s].device).process)) sampled_counters(context, s);
   }
   gpu_memory(context);
 }

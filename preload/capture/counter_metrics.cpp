@@ -1,39 +1,46 @@
 #include "preload/capture/counter_metrics.h"
 
 #include <cstring>
+#include <iterator>
 
 namespace prof::preload {
 
 namespace {
 
+constexpr std::string_view kSum = ".sum";
+
 constexpr uint32_t kMemory = 1, kTensor = 2, kRoofline = 4;
-struct SetMetric {
-  uint32_t sets;
-  std::string_view name;
-};
-constexpr SetMetric kSetMetrics[] = {
-#define PROF_COUNTER_METRIC(sets, metric) {sets, #metric},
+constexpr SetMetric kLaunchMetrics[] = {
+#define PROF_COUNTER_METRIC(sets, metric) {sets, #metric, kSum},
 #include "preload/capture/counter_sets.def"
 #undef PROF_COUNTER_METRIC
 };
-constexpr std::string_view kSum = ".sum";
 
-uint32_t set_named(std::string_view name) {
-  if (name == "memory") return kMemory;
-  if (name == "tensor") return kTensor;
-  return name == "roofline" ? kRoofline : 0;
+constexpr uint32_t kOverview = 1, kTraffic = 2, kLinks = 4;
+constexpr SetMetric kSampledMetrics[] = {
+#define PROF_SAMPLED_METRIC(sets, metric, suffix) {sets, #metric, #suffix},
+#include "preload/capture/sampling_sets.def"
+#undef PROF_SAMPLED_METRIC
+};
+
+uint32_t set_named(const MetricSets& sets, std::string_view name) {
+  for (uint32_t i = 0; i < std::size(sets.names); ++i) {
+    if (!sets.names[i].empty() && name == sets.names[i]) return 1u << i;
+  }
+  return 0;
 }
 
-bool holds(const CounterMetrics& metrics, std::string_view name, std::string_view suffix) {
+// Its index; kMost: it is not there.
+uint32_t find(const CounterMetrics& metrics, std::string_view name, std::string_view suffix) {
   for (uint32_t i = 0; i < metrics.count; ++i) {
     const std::string_view one(metrics.names[i]);
-    if (one.size() == name.size() + suffix.size() && one.starts_with(name) && one.ends_with(suffix)) return true;
+    if (one.size() == name.size() + suffix.size() && one.starts_with(name) && one.ends_with(suffix)) return i;
   }
-  return false;
+  return CounterMetrics::kMost;
 }
 
 bool add(CounterMetrics& to, std::string_view name, std::string_view suffix) {
-  if (holds(to, name, suffix)) return true;
+  if (find(to, name, suffix) != CounterMetrics::kMost) return true;
   const size_t bytes = name.size() + suffix.size() + 1;
   if (to.count == CounterMetrics::kMost || bytes > sizeof to.text - to.used) return false;
   char* const at = to.text + to.used;
@@ -45,10 +52,10 @@ bool add(CounterMetrics& to, std::string_view name, std::string_view suffix) {
   return true;
 }
 
-const char* add_set(uint32_t set, const ChipMetrics& chip, CounterMetrics& into) {
-  for (const SetMetric& metric : kSetMetrics) {
-    if ((metric.sets & set) == 0 || chip.kind(chip.chip, metric.name) != MetricKind::Counter) continue;
-    if (!add(into, metric.name, kSum)) return "more than 64 metrics";
+const char* add_set(uint32_t set, const MetricSets& sets, const ChipMetrics& chip, CounterMetrics& into) {
+  for (const SetMetric* metric = sets.metrics; metric != sets.metrics + sets.count; ++metric) {
+    if ((metric->sets & set) == 0 || chip.kind(chip.chip, metric->name) == MetricKind::Unknown) continue;
+    if (!add(into, metric->name, metric->suffix)) return "more than 64 metrics";
   }
   return nullptr;
 }
@@ -62,26 +69,46 @@ const char* add_one(std::string_view name, const ChipMetrics& chip, CounterMetri
   const bool bare = dot == std::string_view::npos;
   if (bare && kind != MetricKind::Counter)
     return "no counter: it needs a suffix such as .ratio or .avg.pct_of_peak_sustained_elapsed";
-  if (!add(into, name, bare ? kSum : std::string_view())) return "more than 64 metrics";
+  const std::string_view suffix = bare ? kSum : std::string_view();
+  if (!add(into, name, suffix)) return "more than 64 metrics";
+  into.by_name |= uint64_t{1} << find(into, name, suffix);
   into.wrong = {};
   return nullptr;
 }
 
 }  // namespace
 
-const char* choose_metrics(std::string_view wanted, const ChipMetrics& chip, CounterMetrics& into) {
+constexpr MetricSets kLaunchSets{
+    {"memory", "tensor", "roofline"}, kLaunchMetrics, std::size(kLaunchMetrics), "gpu__time_duration"};
+constexpr MetricSets kSampledSets{{"overview", "memory", "links"}, kSampledMetrics, std::size(kSampledMetrics), {}};
+
+std::string_view join_names(const CounterMetrics& metrics, char* to) {
+  size_t used = 0;
+  for (uint32_t i = 0; i < metrics.count; ++i) {
+    const size_t length = std::strlen(metrics.names[i]);
+    if (i != 0) to[used++] = '\n';
+    std::memcpy(to + used, metrics.names[i], length);
+    used += length;
+  }
+  return {to, used};
+}
+
+const char* choose_metrics(std::string_view wanted, const MetricSets& sets, const ChipMetrics& chip,
+                           CounterMetrics& into) {
   into = {};
-  if (const char* const why = add_one("gpu__time_duration", chip, into); why != nullptr) return why;
+  if (!sets.first.empty()) {
+    if (const char* const why = add_one(sets.first, chip, into); why != nullptr) return why;
+  }
   while (!wanted.empty()) {
     const size_t comma = wanted.find(',');
     const std::string_view name(wanted.data(), comma < wanted.size() ? comma : wanted.size());
     wanted.remove_prefix(name.size() < wanted.size() ? name.size() + 1 : name.size());
     if (name.empty()) continue;
-    const uint32_t set = set_named(name);
-    const char* const why = set != 0 ? add_set(set, chip, into) : add_one(name, chip, into);
+    const uint32_t set = set_named(sets, name);
+    const char* const why = set != 0 ? add_set(set, sets, chip, into) : add_one(name, chip, into);
     if (why != nullptr) return why;
   }
-  return nullptr;
+  return into.count != 0 ? nullptr : "the chip has none of these metrics";
 }
 
 }  // namespace prof::preload

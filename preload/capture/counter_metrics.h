@@ -1,4 +1,5 @@
-// What does PROF_COUNTERS mean on one chip? The metrics of a set that the chip has (counter_sets.def), or those of the list. In the program.
+// What does PROF_COUNTERS or PROF_SAMPLING mean on one chip? The metrics of a set that the chip has (counter_sets.def, sampling_sets.def), or
+// those of the list. In the program.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +17,33 @@ struct ChipMetrics {
 
 struct CounterMetrics {
   static constexpr uint32_t kMost = 64;
-  const char* names[kMost] = {};  // with suffix, as CUPTI wants them; the first is gpu__time_duration.sum
+  const char* names[kMost] = {};  // with suffix, as CUPTI wants them
   uint32_t count = 0;
+  uint64_t by_name = 0;  // bit i: names[i] stands in the list itself, not only in a set
   char text[kMost * 96] = {};
   size_t used = 0;
   std::string_view wrong;  // the name that the reason is about
 };
 
-// Null, or why not. `wanted` is what PROF_COUNTERS says and outlives `into`.
-const char* choose_metrics(std::string_view wanted, const ChipMetrics& chip, CounterMetrics& into);
+// Named sets of metrics, as an option offers them.
+struct SetMetric {
+  uint32_t sets;  // bits of MetricSets::names
+  std::string_view name, suffix;
+};
+struct MetricSets {
+  std::string_view names[4];  // bit i of SetMetric::sets is names[i]
+  const SetMetric* metrics;   // the most important first
+  uint32_t count;
+  std::string_view first;  // a counter in front of every list; empty: none
+};
+extern const MetricSets kLaunchSets;   // PROF_COUNTERS
+extern const MetricSets kSampledSets;  // PROF_SAMPLING
+
+// Their names one a line, as the log has them, in `to`, which has room for metrics.text.
+std::string_view join_names(const CounterMetrics& metrics, char* to);
+
+// Null, or why not. `wanted` is what the option says and outlives `into`.
+const char* choose_metrics(std::string_view wanted, const MetricSets& sets, const ChipMetrics& chip,
+                           CounterMetrics& into);
 
 }  // namespace prof::preload

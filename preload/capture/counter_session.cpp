@@ -3,24 +3,7 @@
 #include "preload/capture/counter_params.h"
 #include "preload/capture/decimal.h"
 
-#include <sys/mman.h>
-
 namespace prof::preload {
-
-bool CounterSession::Pages::make(size_t size) {
-  drop();
-  void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  at = static_cast<uint8_t*>(memory);
-  bytes = size;
-  return true;
-}
-
-void CounterSession::Pages::drop() {
-  if (at != nullptr) munmap(at, bytes);
-  at = nullptr;
-  bytes = 0;
-}
 
 #if PROF_RANGE_PROFILER
 
@@ -37,27 +20,36 @@ uint32_t range_of(const char* name) {
 
 }  // namespace
 
+bool CounterSession::open(const Cupti& api, CUcontext context, uint32_t device, std::string_view wanted) {
+  api_ = &api;
+  context_ = context;
+  if (host_.open(api, CounterHost::By::RangeProfiler, context, device, wanted) && open_profiler()) return true;
+  host_.explain_part(device);
+  close();
+  return false;
+}
+
 bool CounterSession::open_profiler() {
   auto enable = PROF_PARAMS(CUpti_RangeProfiler_Enable_Params);
   enable.ctx = context_;
   CUptiResult result = api_->cuptiRangeProfilerEnable(&enable);
-  if (result != CUPTI_SUCCESS) return refuse("cuptiRangeProfilerEnable", result);
+  if (result != CUPTI_SUCCESS) return host_.refuse("cuptiRangeProfilerEnable", result);
   profiler_ = enable.pRangeProfilerObject;
   const uint32_t ranges = replays() ? 16 : kRanges;
   auto size = PROF_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params);
   size.pRangeProfilerObject = profiler_;
-  size.pMetricNames = metrics_.names;
-  size.numMetrics = metrics_.count;
+  size.pMetricNames = const_cast<const char**>(metrics().names);
+  size.numMetrics = metrics().count;
   size.maxNumOfRanges = ranges;
   size.maxNumRangeTreeNodes = ranges;
   result = api_->cuptiRangeProfilerGetCounterDataSize(&size);
-  if (result != CUPTI_SUCCESS) return refuse("cuptiRangeProfilerGetCounterDataSize", result);
-  if (!image_.make(size.counterDataSize)) return refuse("mmap", CUPTI_ERROR_OUT_OF_MEMORY);
+  if (result != CUPTI_SUCCESS) return host_.refuse("cuptiRangeProfilerGetCounterDataSize", result);
+  if (!image_.make(size.counterDataSize)) return host_.refuse("mmap", CUPTI_ERROR_OUT_OF_MEMORY);
   if (!clear_image()) return false;
   auto config = PROF_PARAMS(CUpti_RangeProfiler_SetConfig_Params);
   config.pRangeProfilerObject = profiler_;
-  config.configSize = config_.bytes;
-  config.pConfig = config_.at;
+  config.configSize = host_.config().bytes;
+  config.pConfig = host_.config().at;
   config.counterDataImageSize = image_.bytes;
   config.pCounterDataImage = image_.at;
   config.range = replays() ? CUPTI_AutoRange : CUPTI_UserRange;
@@ -67,7 +59,7 @@ bool CounterSession::open_profiler() {
   config.minNestingLevel = 1;
   config.targetNestingLevel = replays() ? 0 : 1;
   result = api_->cuptiRangeProfilerSetConfig(&config);
-  if (result != CUPTI_SUCCESS) return refuse("cuptiRangeProfilerSetConfig", result);
+  if (result != CUPTI_SUCCESS) return host_.refuse("cuptiRangeProfilerSetConfig", result);
   return replays() || start();
 }
 
@@ -78,16 +70,8 @@ void CounterSession::close() {
     params.pRangeProfilerObject = profiler_;
     api_->cuptiRangeProfilerDisable(&params);
   }
-  close_host();
+  host_.close();
   forget();
-}
-
-void CounterSession::close_host() {
-  if (host_ == nullptr) return;
-  auto params = PROF_PARAMS(CUpti_Profiler_Host_Deinitialize_Params);
-  params.pHostObject = host_;
-  api_->cuptiProfilerHostDeinitialize(&params);
-  host_ = nullptr;
 }
 
 bool CounterSession::clear_image() {
@@ -96,7 +80,7 @@ bool CounterSession::clear_image() {
   params.counterDataSize = image_.bytes;
   params.pCounterData = image_.at;
   const CUptiResult result = api_->cuptiRangeProfilerCounterDataImageInitialize(&params);
-  return result == CUPTI_SUCCESS || refuse("cuptiRangeProfilerCounterDataImageInitialize", result);
+  return result == CUPTI_SUCCESS || host_.refuse("cuptiRangeProfilerCounterDataImageInitialize", result);
 }
 
 bool CounterSession::start() {
@@ -104,7 +88,7 @@ bool CounterSession::start() {
   params.pRangeProfilerObject = profiler_;
   const CUptiResult result = api_->cuptiRangeProfilerStart(&params);
   started_ = result == CUPTI_SUCCESS;
-  return started_ || refuse("cuptiRangeProfilerStart", result);
+  return started_ || host_.refuse("cuptiRangeProfilerStart", result);
 }
 
 bool CounterSession::stop() {
@@ -112,7 +96,7 @@ bool CounterSession::stop() {
   params.pRangeProfilerObject = profiler_;
   const CUptiResult result = api_->cuptiRangeProfilerStop(&params);
   started_ = false;
-  return result == CUPTI_SUCCESS || refuse("cuptiRangeProfilerStop", result);
+  return result == CUPTI_SUCCESS || host_.refuse("cuptiRangeProfilerStop", result);
 }
 
 bool CounterSession::begin(uint32_t range) {
@@ -124,7 +108,7 @@ bool CounterSession::begin(uint32_t range) {
   params.pRangeProfilerObject = profiler_;
   params.pRangeName = name;
   const CUptiResult result = api_->cuptiRangeProfilerPushRange(&params);
-  return result == CUPTI_SUCCESS || refuse("cuptiRangeProfilerPushRange", result);
+  return result == CUPTI_SUCCESS || host_.refuse("cuptiRangeProfilerPushRange", result);
 }
 
 bool CounterSession::end() {
@@ -132,7 +116,7 @@ bool CounterSession::end() {
   auto params = PROF_PARAMS(CUpti_RangeProfiler_PopRange_Params);
   params.pRangeProfilerObject = profiler_;
   const CUptiResult result = api_->cuptiRangeProfilerPopRange(&params);
-  return result == CUPTI_SUCCESS || refuse("cuptiRangeProfilerPopRange", result);
+  return result == CUPTI_SUCCESS || host_.refuse("cuptiRangeProfilerPopRange", result);
 }
 
 CounterSession::Read CounterSession::read(Take take, void* to) {
@@ -142,7 +126,7 @@ CounterSession::Read CounterSession::read(Take take, void* to) {
   decode.pRangeProfilerObject = profiler_;
   const CUptiResult result = api_->cuptiRangeProfilerDecodeData(&decode);
   if (result != CUPTI_SUCCESS) {
-    refuse("cuptiRangeProfilerDecodeData", result);
+    host_.refuse("cuptiRangeProfilerDecodeData", result);
     return read;
   }
   read.dropped = decode.numOfRangeDropped;
@@ -156,7 +140,7 @@ bool CounterSession::evaluate(Take take, void* to, Read& read) {
   info.pCounterDataImage = image_.at;
   info.counterDataImageSize = image_.bytes;
   CUptiResult result = api_->cuptiRangeProfilerGetCounterDataInfo(&info);
-  if (result != CUPTI_SUCCESS) return refuse("cuptiRangeProfilerGetCounterDataInfo", result);
+  if (result != CUPTI_SUCCESS) return host_.refuse("cuptiRangeProfilerGetCounterDataInfo", result);
   for (; read.ranges < info.numTotalRanges; ++read.ranges) {
     auto name = PROF_PARAMS(CUpti_RangeProfiler_CounterData_GetRangeInfo_Params);
     name.pCounterDataImage = image_.at;
@@ -164,25 +148,19 @@ bool CounterSession::evaluate(Take take, void* to, Read& read) {
     name.rangeIndex = read.ranges;
     name.rangeDelimiter = "/";
     result = api_->cuptiRangeProfilerCounterDataGetRangeInfo(&name);
-    if (result != CUPTI_SUCCESS) return refuse("cuptiRangeProfilerCounterDataGetRangeInfo", result);
+    if (result != CUPTI_SUCCESS) return host_.refuse("cuptiRangeProfilerCounterDataGetRangeInfo", result);
     double values[CounterMetrics::kMost] = {};
-    auto params = PROF_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params);
-    params.pHostObject = host_;
-    params.pCounterDataImage = image_.at;
-    params.counterDataImageSize = image_.bytes;
-    params.rangeIndex = read.ranges;
-    params.ppMetricNames = metrics_.names;
-    params.numMetrics = metrics_.count;
-    params.pMetricValues = values;
-    result = api_->cuptiProfilerHostEvaluateToGpuValues(&params);
-    if (result != CUPTI_SUCCESS) return refuse("cuptiProfilerHostEvaluateToGpuValues", result);
-    take(to, range_of(name.rangeName), values, metrics_.count);
+    if (!host_.evaluate(image_, read.ranges, values)) return false;
+    take(to, range_of(name.rangeName), values, metrics().count);
   }
   return true;
 }
 
 #else  // built with headers older than CUDA 12.6
 
+bool CounterSession::open(const Cupti& api, CUcontext context, uint32_t device, std::string_view wanted) {
+  return host_.open(api, CounterHost::By::RangeProfiler, context, device, wanted);
+}
 void CounterSession::close() { forget(); }
 bool CounterSession::begin(uint32_t) { return false; }
 bool CounterSession::end() { return false; }
@@ -192,10 +170,8 @@ CounterSession::Read CounterSession::read(Take, void*) { return {}; }
 
 void CounterSession::forget() {
   profiler_ = nullptr;
-  host_ = nullptr;
   started_ = false;
-  availability_.drop();
-  config_.drop();
+  host_.forget();
   image_.drop();
 }
 

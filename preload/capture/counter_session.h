@@ -7,8 +7,7 @@
 // Values belong to a range by its name or by being alone in the image, never by order.
 #pragma once
 
-#include "preload/capture/counter_metrics.h"
-#include "preload/capture/cupti_library.h"
+#include "preload/capture/counter_host.h"
 
 #include <cstdint>
 
@@ -23,11 +22,11 @@ class CounterSession {
   void close();
   void forget();
 
-  const CounterMetrics& metrics() const { return metrics_; }
-  const char* chip() const { return chip_; }
-  size_t passes() const { return passes_; }
-  bool replays() const { return passes_ > 1; }
-  const char* reason() const { return reason_; }
+  const CounterMetrics& metrics() const { return host_.metrics(); }
+  const char* chip() const { return host_.chip(); }
+  size_t passes() const { return host_.passes(); }
+  bool replays() const { return passes() > 1; }
+  const char* reason() const { return host_.reason(); }
 
   bool begin(uint32_t range);
   bool end();
@@ -42,19 +41,6 @@ class CounterSession {
   Read read(Take take, void* to);
 
  private:
-  struct Pages {
-    uint8_t* at = nullptr;
-    size_t bytes = 0;
-    bool make(size_t size);
-    void drop();
-  };
-  bool refuse(const char* what, CUptiResult result, const char* name = "");
-  bool check_device(uint32_t device);
-  bool open_host(CUcontext context);
-  bool make_host();
-  void close_host();
-  bool add_metrics();
-  bool make_config();
   bool open_profiler();
   bool clear_image();
   bool start();
@@ -63,14 +49,10 @@ class CounterSession {
 
   const Cupti* api_ = nullptr;
   CUcontext context_ = nullptr;
-  struct CUpti_Profiler_Host_Object* host_ = nullptr;
   struct CUpti_RangeProfiler_Object* profiler_ = nullptr;
   bool started_ = false;
-  size_t passes_ = 0;
-  char chip_[32] = "";
-  CounterMetrics metrics_;
-  Pages availability_, config_, image_;
-  char reason_[1024] = "";
+  CounterHost host_;
+  OwnPages image_;
 };
 
 }  // namespace prof::preload

@@ -25,17 +25,10 @@ std::atomic<uint32_t> g_last_set{0};
 void define_set(CounterSlot& slot, CUcontext context) {
   const CounterMetrics& metrics = slot.session.metrics();
   char names[sizeof metrics.text];
-  size_t used = 0;
-  for (uint32_t i = 0; i < metrics.count; ++i) {
-    const size_t length = std::strlen(metrics.names[i]);
-    if (i != 0) names[used++] = '\n';
-    std::memcpy(names + used, metrics.names[i], length);
-    used += length;
-  }
   format::CounterSetDef set;
   set.id = slot.set = static_cast<format::CounterSetId>(g_last_set.fetch_add(1, std::memory_order_relaxed) + 1);
   set.context = context_id(context);
-  set.metrics = intern_string({names, used});
+  set.metrics = intern_string(join_names(metrics, names));
   set.passes = static_cast<uint32_t>(slot.session.passes());
   set.replayed = slot.session.replays() ? 1 : 0;
   set.chip = slot.session.chip();

@@ -17,6 +17,13 @@
 #else
 #define PROF_RANGE_PROFILER 0
 #endif
+// So did PM sampling.
+#if PROF_RANGE_PROFILER && __has_include(<cupti_pmsampling.h>)
+#define PROF_PM_SAMPLING 1
+#include <cupti_pmsampling.h>
+#else
+#define PROF_PM_SAMPLING 0
+#endif
 
 #include <cupti_activity.h>
 #include <cupti_callbacks.h>

@@ -11,6 +11,7 @@
 #include "preload/capture/decimal.h"
 #include "preload/capture/devices.h"
 #include "preload/capture/gpu_bursts.h"
+#include "preload/capture/sampling.h"
 #include "preload/capture/streams.h"
 #include "preload/intercept/driver.h"
 #include "preload/log/log_file.h"
@@ -50,6 +51,7 @@ void give_up(std::string_view a, std::string_view b = {}, std::string_view c = {
   count(format::Counter::cupti_unavailable);
   define_meta("gpu_times", {reason, size});
   const bool counters = drop_counters({reason, size});
+  drop_sampling({reason, size});
   say(g_said, counters ? "no hardware counters and no GPU times: " : "no GPU times: ", {reason, size},
       "; the host side is recorded");
 }
@@ -125,6 +127,7 @@ GpuActivity take() {
     define_meta("gpu_times", "off");
     static std::atomic<bool> said{false};
     if (drop_counters("PROF_GPU=off")) say(said, "no hardware counters: PROF_GPU=off");
+    drop_sampling("PROF_GPU=off");
     return GpuActivity::Off;
   }
   if (const char* const call = g_taken_by.load(std::memory_order_acquire); call != nullptr) {
@@ -144,6 +147,7 @@ GpuActivity take() {
   define_meta("cupti_found", g_cupti.how);
   define_meta("cupti_version", Decimal(g_cupti.version).text());
   if (counters_on()) {
+    drop_sampling("PROF_COUNTERS measures launches by the same hardware");
     show_driver_calls();  // should there be no counters after all
     return GpuActivity::Off;
   }
@@ -212,8 +216,8 @@ void take_gpu_activity_slow() {
   if (!scope.recording()) return;  // asked again by the next launch
   GpuActivity cold = GpuActivity::Cold;
   if (!g_gpu_activity.compare_exchange_strong(cold, GpuActivity::Taking, std::memory_order_acq_rel)) return;
-  if (options().launches == 0 && !repeats_awaited() && !counters_on())
-    pass_gpu_activity();  // else each launch comes by: counted, repeated or measured
+  if (options().launches == 0 && !repeats_awaited() && !counters_on() && !sampling_awaited())
+    pass_gpu_activity();  // else each launch comes by: counted, repeated, measured, or the first that is sampled
   const int saved = errno;
   const uint64_t begin = now_ticks();
   {

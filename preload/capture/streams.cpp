@@ -5,6 +5,7 @@
 #include "preload/capture/event_table.h"
 #include "preload/capture/gpu_ids.h"
 #include "preload/capture/pools.h"
+#include "preload/capture/sampling.h"
 #include "preload/capture/stream_table.h"
 #include "preload/intercept/driver.h"
 #include "preload/log/intern.h"
@@ -78,6 +79,7 @@ ContextState* context_state(CUcontext context) {
   device_of(context, definition.device);
   definition.gpu_context = gpu_context_of(context);
   definition.id = format::ContextId{g_next_context.fetch_add(1, std::memory_order_relaxed)};
+  sampling_sees(definition.device);
   ContextState* const made =
       define(definition) ? add_context(context, definition.id, definition.device, definition.gpu_context) : nullptr;
   errno = saved;

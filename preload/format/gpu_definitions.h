@@ -67,4 +67,19 @@ struct CounterSetDef {
   }
 };
 
+// Hardware counters that are sampled together on one GPU.
+struct SampledSetDef {
+  static constexpr uint32_t kKind = 65;
+  static constexpr std::string_view kName = "sampled_set";
+  SampledSetId id{};
+  uint32_t device = 0;
+  StringId metrics{};        // CUPTI's names, one a line, in the order of the values
+  uint64_t interval_ns = 0;  // as asked for; 0: by clocks of the GPU, so not known beforehand
+  std::string_view chip;     // as CUPTI names it: "GH100"
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.value("device", s.device), v.value("metrics", s.metrics);
+    v.value("interval_ns", s.interval_ns), v.text("chip", s.chip);
+  }
+};
+
 }  // namespace prof::format

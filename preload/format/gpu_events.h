@@ -215,4 +215,16 @@ struct CounterValues {
   }
 };
 
+// Samples of a GPU's hardware counters (PROF_SAMPLING): values of everything that it did meanwhile, whoever launched it.
+struct CounterSamples {
+  static constexpr uint32_t kKind = 64;
+  static constexpr std::string_view kName = "counter_samples";
+  uint64_t start = 0;  // of the first sample: GPU clock, ns
+  SampledSetId set{};
+  std::string_view samples;  // samples.h
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.gpu_time("start", s.start), v.value("set", s.set), v.text("samples", s.samples);
+  }
+};
+
 }  // namespace prof::format

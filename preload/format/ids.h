@@ -25,6 +25,7 @@ enum class ImageId : uint32_t {};        // ImageDef: an ELF file mapped into th
 enum class SchemaId : uint32_t {};       // NvtxSchemaDef: how the bytes of an extended payload are laid out
 enum class CounterId : uint32_t {};      // NvtxCounterDef
 enum class CounterSetId : uint32_t {};   // CounterSetDef: which hardware counters, on which context
+enum class SampledSetId : uint32_t {};   // SampledSetDef: which hardware counters are sampled, of which GPU
 enum class ThreadOrdinal : uint32_t {};  // ThreadDef: 1, 2, … in order of first record; never reused
 
 }  // namespace prof::format

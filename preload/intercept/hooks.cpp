@@ -1,4 +1,5 @@
 // Makes a hook of every row, and the entry behind every exported symbol. The only place that instantiates them all.
+#include "preload/capture/sampling.h"
 #include "preload/intercept/hook.h"
 #include "preload/intercept/nvtx_events.h"
 #include "preload/intercept/proc_address.h"
@@ -68,6 +69,7 @@ void prepare_gpu_activity(bool launch) {
   }
   take_gpu_activity();
   prepare_counters();
+  prepare_sampling(options().launches == 0 && !repeats_awaited() && !counters_on());
   if (launch && options().launches != 0) launch_entered();
 }
 

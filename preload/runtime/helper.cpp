@@ -3,6 +3,7 @@
 #include "preload/capture/clock.h"
 #include "preload/capture/counters.h"
 #include "preload/capture/gpu_activity.h"
+#include "preload/capture/sampling.h"
 #include "preload/log/chunks.h"
 #include "preload/log/ring.h"
 #include "preload/runtime/budget.h"
@@ -82,12 +83,14 @@ void* helper_main(void* epoch_argument) {
       flush_counters();
       next_flush = monotonic_ns() + options().flush;
     }
+    const uint64_t next_samples = tend_sampling(monotonic_ns());
     const uint64_t budget_pause = tend_budget();
     const uint64_t now = monotonic_ns();
     uint64_t until = next_anchor;
     if (budget_pause != 0 && now + budget_pause < until) until = now + budget_pause;
     if (options().flush != 0 && next_flush < until) until = next_flush;
     if (end < until) until = end;
+    if (next_samples < until) until = next_samples;
     if (const uint64_t poll = slow_launch_poll_ns(); poll != 0 && now + poll < until) until = now + poll;
     const timespec pause = timespec_of(until > now ? until - now : 0);
     futex(g_wakes, FUTEX_WAIT, seen, &pause);

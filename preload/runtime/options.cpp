@@ -68,7 +68,10 @@ bool parse_bytes(std::string_view text, uint64_t& out) {
   return parse_decimal(text, scale, out) && text.empty();
 }
 bool parse_seconds(std::string_view text, uint64_t& out) {
-  return parse_decimal(text, 1'000'000'000, out) && (text.empty() || text == "s");
+  if (!parse_decimal(text, 1'000'000'000, out)) return false;
+  if (text == "ms") out /= 1'000;
+  if (text == "us") out /= 1'000'000;
+  return text.empty() || text == "s" || text == "ms" || text == "us";
 }
 // A value that ends in ":N" or ":NAME" stands for any number, any text behind the colon.
 bool is_choice(std::string_view text, std::string_view value) {

@@ -6,6 +6,7 @@
 #include "preload/capture/counters.h"
 #include "preload/capture/devices.h"
 #include "preload/capture/gpu_activity.h"
+#include "preload/capture/sampling.h"
 #include "preload/capture/stacks.h"
 #include "preload/capture/streams.h"
 #include "preload/log/chunks.h"
@@ -118,6 +119,7 @@ void at_exit(void*) {
   if (getpid() != g_pid) return;
   finish_counters();
   finish_gpu_activity();
+  finish_sampling();
 }
 void at_quick_exit(void*) { finish_life(); }
 
@@ -157,6 +159,7 @@ void leave_parents_life() {
   abandon_ring();
   forget_retired();
   forget_counters();
+  forget_sampling();
   forget_gpu_activity();
 }
 
@@ -231,6 +234,7 @@ bool start_life() {
   open_triggers();
   open_repeats();
   open_counters();
+  open_sampling();
   open_dumps();
   g_pid = getpid();
   ++g_parts;
@@ -345,6 +349,7 @@ void finish_life() {
     const OwnCalls own;
     finish_counters();
     finish_gpu_activity();
+    finish_sampling();
     const ClockReading now = read_clocks();
     if (thread_ready()) emit(format::ClockAnchor{now.tick, now.monotonic_ns, now.realtime_ns});
     stop_helper(50'000'000);

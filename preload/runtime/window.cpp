@@ -4,6 +4,7 @@
 #include "preload/capture/counters.h"
 #include "preload/capture/depth_marks.h"
 #include "preload/capture/gpu_activity.h"
+#include "preload/capture/sampling.h"
 #include "preload/runtime/control.h"
 #include "preload/runtime/describe.h"
 #include "preload/runtime/dumps.h"
@@ -175,6 +176,7 @@ bool end_window(const char* why) {
   explain("the recording ends: ", why);
   end_counters();
   end_gpu_activity();
+  end_sampling();
   close_marks();
   finish_life();
   const Window next = behind_part();

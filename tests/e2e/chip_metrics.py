@@ -25,9 +25,9 @@ def listed(chip, status, *wanted, **variables):
     return lines
 
 
-lines = listed("gh100", 0, "GH100, by", "20 counters; suffixes: .sum", "dram__bytes_read byte # of what the memory did", "1 ratios", "2 throughputs",
+lines = listed("gh100", 0, "GH100, by", "23 counters; suffixes: .sum", "dram__bytes_read byte # of what the memory did", "1 ratios", "2 throughputs",
                "sm__throughput")
-if len(lines) != 4 + 20 + 1 + 2:
+if len(lines) != 4 + 23 + 1 + 2:
     problems.append(f"a line is missing or too many: {lines}")
 listed("GA100", 0, "GA100, by", "dram__bytes_read byte # of what the memory did", "dram__throughput # of what the memory did")
 listed("0", 0, "GH100, by", "dram__bytes_read byte")

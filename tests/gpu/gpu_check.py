@@ -26,6 +26,7 @@ import steps_profilers  # noqa: E402
 import steps_programs  # noqa: E402
 import steps_repeats  # noqa: E402
 import steps_residue  # noqa: E402
+import steps_sampling  # noqa: E402
 import steps_stacks  # noqa: E402
 import steps_waits  # noqa: E402
 import steps_window  # noqa: E402
@@ -64,12 +65,12 @@ STEPS = {
     "measured_peaks": steps_peaks.measured_peaks,
     "repeat_kernel": steps_repeats.repeat_kernel,
     "diff_runs": steps_diff.diff_runs,
-    "repeat_kernel": steps_peaks.repeat_kernel,
     "runtimes": steps_libraries.runtimes,
     "library_calls": steps_libraries.library_calls,
     "library_kinds": steps_libraries.library_kinds,
     "library_convolutions": steps_libraries.library_convolutions,
     "counters": steps_counters.counters,
+    "sampling": steps_sampling.sampling,
     "launch_loop": steps_overhead.launch_loop,
     "graph_replay": steps_graphs.graph_replay,
     "pytorch_step": steps_overhead.pytorch_step,

@@ -10,16 +10,7 @@
 #include <atomic>
 #include <string>
 
-#include "cupti_state.h"
-#ifdef SIM_NO_RANGE_PROFILER
-#undef SIM_EXPORT
-#define SIM_EXPORT __attribute__((visibility("hidden")))
-#endif
-
-struct CUpti_Profiler_Host_Object {
-  std::string_view chip;
-  std::vector<std::string> metrics;
-};
+#include "cupti_counters.h"
 
 namespace sim {
 namespace {
@@ -30,6 +21,9 @@ constexpr const char* kCounters[] = {"gpu__time_duration",
                                      "dram__bytes_write",
                                      "lts__t_bytes",
                                      "sm__cycles_active",
+                                     "sm__pipe_tensor_cycles_active_realtime",
+                                     "gpc__cycles_elapsed",
+                                     "nvlrx__bytes",
                                      "sm__ops_path_tensor_src_bf16_dst_fp32",
                                      "sm__ops_path_tensor_src_fp16",
                                      "sm__ops_path_tensor_src_fp64",
@@ -77,25 +71,6 @@ std::mutex g_mutex;
 std::vector<Profiler*> g_profilers;
 std::atomic<uint64_t> g_decoded{0};
 
-// The scripted behaviour of a call; not CUPTI_SUCCESS: it is over.
-CUptiResult enter(const char* name) {
-  static std::map<std::string, uint64_t, std::less<>>* const calls = new std::map<std::string, uint64_t, std::less<>>;
-  if (script().cupti.counters_absent) {
-    constexpr char text[] = "simulated CUPTI: the range profiler was called\n";
-    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
-    _exit(96);
-  }
-  while (script().cupti.counters_hang == name) pause();
-  std::lock_guard<std::mutex> lock(g_mutex);
-  const uint64_t call = ++(*calls)[name];
-  const auto faults = script().faults.find(name);
-  if (faults == script().faults.end()) return CUPTI_SUCCESS;
-  for (const Fault& fault : faults->second) {
-    if (call >= fault.first && call <= fault.last) return static_cast<CUptiResult>(fault.result);
-  }
-  return CUPTI_SUCCESS;
-}
-
 bool is_one_of(const char* const* names, size_t count, std::string_view name) {
   return std::any_of(names, names + count, [&](const char* one) { return name == one; });
 }
@@ -103,7 +78,8 @@ bool is_one_of(const char* const* names, size_t count, std::string_view name) {
 bool is_metric(std::string_view name) {
   const std::string_view base = name.substr(0, name.find('.'));
   const std::string_view suffix = name.substr(base.size());
-  if (is_one_of(kCounters, std::size(kCounters), base)) return suffix == ".sum" || suffix == ".avg";
+  constexpr const char* kSuffixes[] = {".sum", ".avg", ".avg.pct_of_peak_sustained_elapsed", ".avg.per_second"};
+  if (is_one_of(kCounters, std::size(kCounters), base)) return is_one_of(kSuffixes, std::size(kSuffixes), suffix);
   if (is_one_of(kRatios, std::size(kRatios), base)) return suffix == ".ratio" || suffix == ".pct";
   return is_one_of(kThroughputs, std::size(kThroughputs), base) && suffix.starts_with(".avg.pct_of_peak_sustained_");
 }
@@ -134,7 +110,26 @@ const Image* image_of(const uint8_t* bytes) { return reinterpret_cast<const Imag
 
 }  // namespace
 
+CUptiResult enter_counter_call(const char* name) {
+  static std::map<std::string, uint64_t, std::less<>>* const calls = new std::map<std::string, uint64_t, std::less<>>;
+  if (script().cupti.counters_absent) {
+    constexpr char text[] = "simulated CUPTI: the range profiler was called\n";
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(96);
+  }
+  while (script().cupti.counters_hang == name) pause();
+  std::lock_guard<std::mutex> lock(g_mutex);
+  const uint64_t call = ++(*calls)[name];
+  const auto faults = script().faults.find(name);
+  if (faults == script().faults.end()) return CUPTI_SUCCESS;
+  for (const Fault& fault : faults->second) {
+    if (call >= fault.first && call <= fault.last) return static_cast<CUptiResult>(fault.result);
+  }
+  return CUPTI_SUCCESS;
+}
+
 void counters_see(const OperationRecord& record) {
+  samples_see(record);
   if (record.kind != OperationKind::Kernel) return;
   std::lock_guard<std::mutex> lock(g_mutex);
   for (Profiler* const profiler : g_profilers) {
@@ -151,17 +146,6 @@ void counters_see(const OperationRecord& record) {
 }  // namespace sim
 
 using namespace sim;
-
-// A function of CUPTI: its scripted behaviour, then the body that follows.
-#define SIM_COUNTER_CALL(name, Params)                                                   \
-  static CUptiResult do_##name(Params* p);                                               \
-  SIM_EXPORT CUptiResult name(Params* p) {                                               \
-    const CUptiResult told = enter(#name);                                               \
-    if (told != CUPTI_SUCCESS) return told;                                              \
-    if (p->structSize == 0 || p->pPriv != nullptr) return CUPTI_ERROR_INVALID_PARAMETER; \
-    return do_##name(p);                                                                 \
-  }                                                                                      \
-  static CUptiResult do_##name([[maybe_unused]] Params* p)
 
 extern "C" {
 
@@ -198,7 +182,7 @@ SIM_COUNTER_CALL(cuptiProfilerGetCounterAvailability, CUpti_Profiler_GetCounterA
 SIM_COUNTER_CALL(cuptiProfilerHostInitialize, CUpti_Profiler_Host_Initialize_Params) {
   const auto chip = std::find(std::begin(kChips), std::end(kChips), std::string_view(p->pChipName));
   if (chip == std::end(kChips)) return CUPTI_ERROR_INVALID_CHIP_NAME;
-  p->pHostObject = new CUpti_Profiler_Host_Object{*chip, {}};
+  p->pHostObject = new CUpti_Profiler_Host_Object{*chip, p->profilerType == CUPTI_PROFILER_TYPE_PM_SAMPLING, {}, false};
   return CUPTI_SUCCESS;
 }
 
@@ -232,31 +216,38 @@ SIM_COUNTER_CALL(cuptiProfilerHostGetBaseMetrics, CUpti_Profiler_Host_GetBaseMet
 
 SIM_COUNTER_CALL(cuptiProfilerHostConfigAddMetrics, CUpti_Profiler_Host_ConfigAddMetrics_Params) {
   for (size_t i = 0; i < p->numMetrics; ++i) {
-    if (!is_metric(p->ppMetricNames[i])) return CUPTI_ERROR_INVALID_PARAMETER;
+    const std::string_view name = p->ppMetricNames[i];
+    const bool lacks = p->pHostObject->samples && name.starts_with("nvlrx");  // this GPU has no such link
+    if (lacks || !is_metric(name)) p->pHostObject->broken = true;
+    if (p->pHostObject->broken) return lacks ? CUPTI_ERROR_UNKNOWN : CUPTI_ERROR_INVALID_PARAMETER;
   }
   p->pHostObject->metrics.insert(p->pHostObject->metrics.end(), p->ppMetricNames, p->ppMetricNames + p->numMetrics);
   return CUPTI_SUCCESS;
 }
 
 SIM_COUNTER_CALL(cuptiProfilerHostGetConfigImageSize, CUpti_Profiler_Host_GetConfigImageSize_Params) {
-  p->configImageSize = sizeof(uint64_t);
+  p->configImageSize = 2 * sizeof(uint64_t);
   return CUPTI_SUCCESS;
 }
 
 SIM_COUNTER_CALL(cuptiProfilerHostGetConfigImage, CUpti_Profiler_Host_GetConfigImage_Params) {
   const uint64_t count = p->pHostObject->metrics.size();
+  const uint64_t per_pass = p->pHostObject->samples ? kSampledPerPass : kMetricsPerPass;
   memcpy(p->pConfigImage, &count, sizeof count);
+  memcpy(p->pConfigImage + sizeof count, &per_pass, sizeof per_pass);
   return CUPTI_SUCCESS;
 }
 
 SIM_COUNTER_CALL(cuptiProfilerHostGetNumOfPasses, CUpti_Profiler_Host_GetNumOfPasses_Params) {
-  uint64_t count = 0;
+  uint64_t count = 0, per_pass = 1;
   memcpy(&count, p->pConfigImage, sizeof count);
-  p->numOfPasses = (count + kMetricsPerPass - 1) / kMetricsPerPass;
+  memcpy(&per_pass, p->pConfigImage + sizeof count, sizeof per_pass);
+  p->numOfPasses = (count + per_pass - 1) / per_pass;
   return CUPTI_SUCCESS;
 }
 
 SIM_COUNTER_CALL(cuptiProfilerHostEvaluateToGpuValues, CUpti_Profiler_Host_EvaluateToGpuValues_Params) {
+  if (is_sample_image(p->pCounterDataImage)) return evaluate_sample(p);
   const Image* const image = image_of(p->pCounterDataImage);
   if (p->rangeIndex >= image->count) return CUPTI_ERROR_INVALID_PARAMETER;
   for (size_t i = 0; i < p->numMetrics; ++i)

@@ -31,7 +31,7 @@ Chosen choose(std::string_view wanted, const Chip& chip = kChip) {
     const auto found = all.find(name);
     return found == all.end() ? MetricKind::Unknown : found->second;
   };
-  const char* const why = choose_metrics(wanted, {kind, &chip}, metrics);
+  const char* const why = choose_metrics(wanted, kLaunchSets, {kind, &chip}, metrics);
   return {why == nullptr ? "" : std::string(metrics.wrong) + ": " + why,
           {metrics.names, metrics.names + metrics.count}};
 }
@@ -69,6 +69,31 @@ TEST(CounterMetrics, WhatCannotBeMeasuredIsNamed) {
 std::string plain(std::string_view mangled, size_t size = 100) {
   char buffer[100];
   return std::string(plain_name(mangled, buffer, size));
+}
+
+TEST(CounterMetrics, ASampledSetHasItsSuffixesAndWhatTheListItselfNamesIsKnown) {
+  const Chip chip = {{"sm__cycles_active", MetricKind::Counter},
+                     {"dram__bytes_read", MetricKind::Counter},
+                     {"l1tex__t_sector_hit_rate", MetricKind::Other}};
+  const auto kind = [](const void* known, std::string_view name) {
+    const Chip& all = *static_cast<const Chip*>(known);
+    const auto found = all.find(name);
+    return found == all.end() ? MetricKind::Unknown : found->second;
+  };
+  static CounterMetrics metrics;
+  ASSERT_EQ(
+      choose_metrics("overview,l1tex__t_sector_hit_rate.pct,dram__bytes_read", kSampledSets, {kind, &chip}, metrics),
+      nullptr);
+  ASSERT_EQ(metrics.count, 3u);
+  EXPECT_STREQ(metrics.names[0], "sm__cycles_active.avg.pct_of_peak_sustained_elapsed");
+  EXPECT_STREQ(metrics.names[1], "dram__bytes_read.sum");
+  EXPECT_STREQ(metrics.names[2], "l1tex__t_sector_hit_rate.pct");
+  EXPECT_EQ(metrics.by_name, 0b110u);
+  char names[sizeof metrics.text];
+  EXPECT_EQ(join_names(metrics, names),
+            "sm__cycles_active.avg.pct_of_peak_sustained_elapsed\ndram__bytes_read.sum\n"
+            "l1tex__t_sector_hit_rate.pct");
+  EXPECT_STREQ(choose_metrics("links", kSampledSets, {kind, &chip}, metrics), "the chip has none of these metrics");
 }
 
 TEST(PlainName, OfAFunctionIsWhatItWasWrittenWith) {

@@ -31,6 +31,9 @@ TEST(Options, TakeUnits) {
   EXPECT_EQ(options().slab, 64u << 10);
   EXPECT_STREQ(options().depth, "off");
   EXPECT_TRUE(options().quiet);
+  read({"PROF_SAMPLING_INTERVAL=50us", "PROF_FLUSH=20ms"});
+  EXPECT_EQ(options().sampling_interval, 50'000u);
+  EXPECT_EQ(options().flush, 20'000'000u);
 }
 
 TEST(Options, FallBackToTheDefaultOnNonsense) {
