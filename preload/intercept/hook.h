@@ -70,7 +70,7 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
           if constexpr (Repeatable<Topic>) {
             return call_and_repeat(args...);
           } else if constexpr (MadeAgain<Topic>) {
-            return call_and_keep(args...);
+            return call_and_keep<Topic>(args...);
           } else {
             forget_fills();
           }
@@ -172,9 +172,7 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
     if (made < times) repeating_failed(made + 1, times, result);
   }
 
-  __attribute__((noinline, cold)) static CUresult call_and_keep(
-      Args... args) requires MadeAgain<typename Row<api>::Topic> {
-    using Topic = typename Row<api>::Topic;
+  template <class Topic> __attribute__((noinline, cold)) static CUresult call_and_keep(Args... args) {
     begin_fill();
     const CUresult result = call(args...);
     forget_fills_of_others(Topic::stream(args...), static_cast<uint32_t>(Row<api>::kNullStream));
