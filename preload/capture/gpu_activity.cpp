@@ -158,34 +158,52 @@ GpuActivity take() {
   return GpuActivity::Resting;
 }
 
-// After the forced flush: buffers that CUPTI still hands over, as long as they keep coming. Not until all records are there:
+// Buffers that CUPTI still hands over, as long as they keep coming. Not until all records are there:
 // some operations never get one (a copy from host to host), and CUPTI may keep an empty buffer for ever.
-void await_late_buffers(uint64_t stop_ns) {
+template <class Flush> void await_late_buffers(uint64_t stop_ns, Flush flush) {
   constexpr uint64_t kPatienceNs = 300'000'000;
   uint64_t missing = awaited_gpu_records(outstanding_of_noted().unreported);
   uint64_t give_up_ns = monotonic_ns() + kPatienceNs;
   while (missing != 0 && !g_cupti_buffers.all_free() && monotonic_ns() < std::min(stop_ns, give_up_ns)) {
     sleep_ns(2'000'000);
+    flush();
     const uint64_t now_missing = awaited_gpu_records(outstanding_of_noted().unreported);
     if (now_missing != missing) give_up_ns = monotonic_ns() + kPatienceNs;
     missing = now_missing;
   }
 }
 
-// Collects until the GPU has finished what the program launched, as far as anything tells, then takes what there is.
-void last_flush(uint64_t stop_ns) {
-  const Cupti& api = g_cupti.api;
-  api.cuptiActivityFlushAll(0);
+// Collects until the GPU has finished what the program launched, as far as anything tells.
+void collect_until_finished(uint64_t stop_ns) {
+  g_cupti.api.cuptiActivityFlushAll(0);
   const auto awaits_any = [] {
     const Outstanding left = outstanding_of_noted();
     return left.unfinished != 0 && ((around_launches() & kBursts) == 0 || awaited_gpu_records(left.unreported) != 0);
   };
   while (awaits_any() && monotonic_ns() < stop_ns) {
     sleep_ns(2'000'000);
-    api.cuptiActivityFlushAll(0);
+    g_cupti.api.cuptiActivityFlushAll(0);
   }
-  api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-  await_late_buffers(stop_ns);
+}
+
+// The process ends: what there is, finished or not.
+void last_flush(uint64_t stop_ns) {
+  collect_until_finished(stop_ns);
+  g_cupti.api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  await_late_buffers(stop_ns, [] {});
+  count_cupti_dropped();
+  store_gpu_pending();
+}
+
+// The program goes on, and other threads launch meanwhile. Not forced: CUPTI would hand over buffers with records that are not
+// complete, and write into them when the operations end (docs/overhead.md, "How a program is measured").
+void flush_of_part(uint64_t stop_ns) {
+  collect_until_finished(stop_ns);
+  // Else it took so long that another part of the run is being recorded.
+  if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Finished) disable_cupti_kinds();
+  const auto flush = [] { g_cupti.api.cuptiActivityFlushAll(0); };
+  flush();
+  await_late_buffers(stop_ns, flush);
   count_cupti_dropped();
   store_gpu_pending();
 }
@@ -278,10 +296,10 @@ void pop_external_id() {
   g_cupti.api.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &popped);
 }
 
-void flush_gpu_activity(bool force) {
+void flush_gpu_activity() {
   if (!attached()) return;
   const OwnCalls own;
-  g_cupti.api.cuptiActivityFlushAll(force ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+  g_cupti.api.cuptiActivityFlushAll(0);
   count_cupti_dropped();
   store_gpu_pending();
   static std::atomic<bool> counted{false};
@@ -299,13 +317,7 @@ void end_gpu_activity() {
   if (!leave_for_end(GpuActivity::Finished)) return;
   const OwnCalls own;
   note_launched();
-  flush_within(
-      [](uint64_t stop_ns) {
-        last_flush(stop_ns);
-        // Else it took so long that another part of the run is being recorded.
-        if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Finished) disable_cupti_kinds();
-      },
-      options().exit_wait);
+  flush_within(flush_of_part, options().exit_wait);
 }
 
 void gpu_activity_taken_away(const char* call) {

@@ -57,10 +57,10 @@ void push_external_id(uint64_t begin_tick);
 void pop_external_id();
 
 // Helper thread, about once a PROF_FLUSH: collects what is complete. May hang inside CUPTI; nobody waits for it unbounded.
-void flush_gpu_activity(bool force);
+void flush_gpu_activity();
 // At exit: forced flush, bounded by PROF_EXIT_WAIT, counting what is pending. Called on the exiting thread.
 void finish_gpu_activity();
-// The same, and CUPTI collects nothing for us any more: the program goes on without being recorded.
+// Where the program goes on without being recorded: not forced, and CUPTI collects nothing for us any more.
 void end_gpu_activity();
 // Noticed by the stand-ins for CUPTI's functions: another tool uses another libcupti, and two of them cannot share the GPU. `call`: which
 // function, and whose; stays.

@@ -79,7 +79,7 @@ void* helper_main(void* epoch_argument) {
       continue;
     }
     if (options().flush != 0 && monotonic_ns() >= next_flush) {
-      flush_gpu_activity(false);
+      flush_gpu_activity();
       flush_counters();
       next_flush = monotonic_ns() + options().flush;
     }

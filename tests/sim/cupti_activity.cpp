@@ -126,7 +126,14 @@ SIM_EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackReque
   return CUPTI_SUCCESS;
 }
 
-SIM_EXPORT CUptiResult cuptiActivityFlushAll(uint32_t) {
+static bool collects_kernels() {
+  State& now = state();
+  std::lock_guard<std::mutex> lock(now.mutex);
+  return now.enabled[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL];
+}
+
+SIM_EXPORT CUptiResult cuptiActivityFlushAll(uint32_t flag) {
+  if (script().cupti.forced_kills && (flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0 && collects_kernels()) _exit(94);
   while (script().cupti.flush_hangs) pause();
   deliver(true);
   return CUPTI_SUCCESS;

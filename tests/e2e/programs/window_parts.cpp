@@ -1,7 +1,7 @@
 // PROF_PARTS: each cuProfilerStart begins a part of the run in a log of its own, whole by itself: kernels, streams, names and GPU times are known there
 // again; what lies between is in none. Repeated starts and stops change nothing; behind the last part that was asked for nothing is recorded. Threads
 // that were in one part are in the next, those that end between two leave nothing behind.
-// Env: PROF_START=profiler
+// Env: PROF_START=profiler SIM="cupti forced_kills"
 // Shell: PROF_PARTS=3 {run} 5 && ls {dir}/*-2.plog {dir}/*-3.plog | wc -l && mkdir {dir}/all && PROF_PARTS=0 PROF_OUTPUT={dir}/all {run} 2
 // Expect: status 0
 // Expect: stderr empty

@@ -1,6 +1,6 @@
 // Parts begin and end while threads launch, push ranges, make and destroy streams and come and go, and while two threads start and stop against each
-// other: every log is whole, every launch in it has its name; mappings, descriptors and threads of the process do not grow from part to part.
-// Env: PROF_START=profiler PROF_PARTS=0 PROF_STACKS=launch
+// other: every log is whole, every launch in it has its name; mappings, descriptors and threads of the process do not grow from part to part. CUPTI is not forced to hand over what is not complete.
+// Env: PROF_START=profiler PROF_PARTS=0 PROF_STACKS=launch SIM="cupti forced_kills"
 // Expect: status 0
 // Expect: stderr empty
 // Expect: stdout flat
