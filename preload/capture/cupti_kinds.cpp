@@ -11,11 +11,14 @@
 #include "preload/runtime/window.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <ctime>
 
 namespace prof::preload {
 
 std::atomic<bool> g_whole_graphs{false};
+std::atomic<GraphsForKernels> g_graphs_for_kernels{GraphsForKernels::No};
 
 namespace {
 
@@ -24,7 +27,7 @@ std::atomic<bool> g_runtime_calls{false};  // collected, because another profile
 std::atomic<bool> g_unified_memory{false};
 std::atomic<bool> g_device_graphs{false};
 std::atomic<bool> g_context_made{false};
-std::atomic<uint32_t> g_device_graph_calls{0};  // under way
+std::atomic<uint32_t> g_device_graph_calls{0};  // that make or upload graphs, under way
 
 // Also one that was made where nobody could see it.
 bool any_context() {
@@ -39,6 +42,21 @@ bool any_context() {
     if (g_driver.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || active != 0) return true;
   }
   return false;
+}
+
+// True: it is this thread that turns GRAPH_TRACE on or off.
+using Making = GraphsForKernels;
+bool leave_making(Making from) {
+  return g_graphs_for_kernels.compare_exchange_strong(from, Making::Changing, std::memory_order_acq_rel);
+}
+// Bounded: another thread's call to the driver may last.
+template <class Done> void wait_shortly(Done&& done) {
+  const int saved = errno;
+  for (int i = 0; i < 1000 && !done(); ++i) {
+    const timespec pause{0, 100'000};
+    nanosleep(&pause, nullptr);
+  }
+  errno = saved;
 }
 
 struct Kind {
@@ -85,7 +103,7 @@ void disable(CUpti_ActivityKind kind) {
 void disable_operations() {
   for (const Kind& kind : kKinds) disable(kind.kind);
   const bool whole = g_whole_graphs.exchange(false);
-  if (g_device_graph_calls.exchange(0) != 0 || whole) disable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  if (g_graphs_for_kernels.exchange(Making::No) != Making::No || whole) disable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 }
 
 }  // namespace
@@ -145,37 +163,55 @@ const char* enable_cupti_graphs() {
   return "nodes: whole graphs were refused";
 }
 
-const char* enable_device_graphs() {
-  static std::atomic<bool> said{false};
-  const auto cannot = [](const char* reason) {
-    say(said, "graphs that kernels launch are not timed: ", reason);
-    return reason;
-  };
-  if (g_cupti.api.cuptiActivityEnableDeviceGraph == nullptr) return cannot("this CUPTI cannot (older than CUDA 12.8)");
-  if (g_device_graphs.load(std::memory_order_relaxed)) return "on";  // another part of the run
-  if (any_context()) return cannot("a context was there before the recording");
-  if (g_cupti.api.cuptiActivityEnableDeviceGraph(1) != CUPTI_SUCCESS) return cannot("CUPTI refused");
+bool prepare_device_graphs() {
+  if (std::strcmp(options().device_graphs, "on") != 0 || g_cupti.api.cuptiActivityEnableDeviceGraph == nullptr)
+    return false;
+  if (g_device_graphs.load(std::memory_order_relaxed)) return true;  // another part of the run
+  if (any_context() || g_cupti.api.cuptiActivityEnableDeviceGraph(1) != CUPTI_SUCCESS) return false;
   g_device_graphs.store(true, std::memory_order_release);
-  return "on";
+  return true;
+}
+
+const char* enable_device_graphs() {
+  if (prepare_device_graphs()) return "on";
+  static std::atomic<bool> said{false};
+  const char* const reason = g_cupti.api.cuptiActivityEnableDeviceGraph == nullptr
+                                 ? "this CUPTI cannot (older than CUDA 12.8)"
+                             : any_context() ? "a context was there before the recording"
+                                             : "CUPTI refused";
+  say(said, "graphs that kernels launch are not timed: ", reason);
+  return reason;
 }
 
 void context_was_made() { g_context_made.store(true, std::memory_order_relaxed); }
 
 void before_device_graph() {
   if (!g_device_graphs.load(std::memory_order_acquire) || !gpu_activity_collecting()) return;
+  g_device_graph_calls.fetch_add(1, std::memory_order_acq_rel);
+  if (g_whole_graphs.load(std::memory_order_relaxed)) return;
   const OwnCalls own;
-  if (g_device_graph_calls.fetch_add(1, std::memory_order_acq_rel) == 0 &&
-      !g_whole_graphs.load(std::memory_order_relaxed))
-    g_cupti.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  wait_shortly([] {
+    if (!leave_making(Making::No)) return g_graphs_for_kernels.load(std::memory_order_acquire) == Making::Yes;
+    const bool on = g_cupti.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) == CUPTI_SUCCESS;
+    g_graphs_for_kernels.store(on ? Making::Yes : Making::No, std::memory_order_release);
+    return true;
+  });
 }
 
 void after_device_graph() {
   uint32_t calls = g_device_graph_calls.load(std::memory_order_relaxed);
-  do {
-    if (calls == 0) return;
-  } while (!g_device_graph_calls.compare_exchange_weak(calls, calls - 1, std::memory_order_acq_rel));
+  while (calls != 0 && !g_device_graph_calls.compare_exchange_weak(calls, calls - 1, std::memory_order_acq_rel)) {}
+}
+
+void end_device_graphs() {
   const OwnCalls own;
-  if (calls == 1 && !g_whole_graphs.load(std::memory_order_relaxed)) disable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  wait_shortly([] { return g_device_graph_calls.load(std::memory_order_acquire) == 0; });
+  wait_shortly([] {
+    if (!leave_making(Making::Yes)) return g_graphs_for_kernels.load(std::memory_order_acquire) == Making::No;
+    disable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+    g_graphs_for_kernels.store(Making::No, std::memory_order_release);
+    return true;
+  });
 }
 
 // "on" where asked for and possible.
@@ -214,6 +250,7 @@ void show_driver_calls() {
 void forget_cupti_kinds() {
   for (std::atomic<bool>* const on : {&g_whole_graphs, &g_driver_calls, &g_device_graphs})
     on->store(false, std::memory_order_relaxed);
+  g_graphs_for_kernels.store(Making::No, std::memory_order_relaxed);
 }
 
 bool gpu_activity_uses(CUpti_ActivityKind kind) {
@@ -222,7 +259,8 @@ bool gpu_activity_uses(CUpti_ActivityKind kind) {
     if (ours.kind == kind) return true;
   }
   if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
-    return g_whole_graphs.load(std::memory_order_relaxed) || g_device_graph_calls.load(std::memory_order_relaxed) != 0;
+    return g_whole_graphs.load(std::memory_order_relaxed) ||
+           g_graphs_for_kernels.load(std::memory_order_relaxed) != Making::No;
   return kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION && external_ids();
 }
 

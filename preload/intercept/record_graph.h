@@ -36,6 +36,7 @@ struct GraphLaunch {
     GraphFacts graph;
   };
   template <class C> static State enter(C, const CallScope& scope, CUgraphExec exec, CUstream stream) {
+    before_graph_launch();
     return {enter_launch(scope, stream, C::kNullStream), graph_facts(exec)};
   }
   template <class C>

@@ -79,7 +79,8 @@ class ActivitySink {
   virtual void graph_done(const GraphRun&) = 0;             // likewise
   virtual void resource(ResourceEvent, CUcontext, CUstream) = 0;
   virtual bool wants_driver_calls() = 0;
-  virtual bool traces_device_graphs() = 0;  // those that are instantiated now
+  // While graphs that kernels launch are traced: how often graph tracing was turned on so far; else 0.
+  virtual uint64_t device_graph_period() = 0;
 };
 
 // The functions that libcupti and libcudart look up in libcuda.so.1 by the names below.

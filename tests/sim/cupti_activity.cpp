@@ -27,6 +27,7 @@ CUptiResult enable(CUpti_ActivityKind kind, bool on) {
   if (on && kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && now.device_graphs_late) raise(SIGSEGV);
   {
     std::lock_guard<std::mutex> lock(now.mutex);
+    if (on && kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && !now.enabled[kind]) ++now.graph_trace_periods;
     now.enabled[static_cast<size_t>(kind)] = on;
     if (kind == CUPTI_ACTIVITY_KIND_DRIVER) on ? now.driver_api.set() : now.driver_api.reset();
     if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) on ? now.runtime_api.set() : now.runtime_api.reset();

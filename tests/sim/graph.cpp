@@ -175,11 +175,18 @@ Exec* make_exec(Context* context, const Graph& from, unsigned long long flags) {
   one->graph = clone_graph(from);
   one->flags = flags;
   ActivitySink* const sink = activity_sink();
-  one->traced =
-      (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0 && sink != nullptr && sink->traces_device_graphs();
+  if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0 && sink != nullptr)
+    one->made_in = sink->device_graph_period();
   uint32_t next = one->graph->next_index;
   number_graphs_inside(*one->graph, one->graph->id, next);
   return one;
+}
+
+// Seen on an H100: graphs that were made and uploaded while CUPTI traced graphs have records, those made in one period and uploaded in
+// another have none.
+void upload_graph(Exec* exec) {
+  ActivitySink* const sink = activity_sink();
+  exec->traced = sink != nullptr && exec->made_in != 0 && sink->device_graph_period() == exec->made_in;
 }
 
 void remove_node(Node* node) {
