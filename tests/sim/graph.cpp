@@ -182,8 +182,8 @@ Exec* make_exec(Context* context, const Graph& from, unsigned long long flags) {
   return one;
 }
 
-// Seen on an H100: graphs that were made and uploaded while CUPTI traced graphs have records, those made in one period and uploaded in
-// another have none.
+// As strict as what is known: on an H100 graphs that were made and uploaded while CUPTI traced graphs had records. Those made in one period and
+// uploaded in another had none in the one program where that was seen, which differed in other ways as well.
 void upload_graph(Exec* exec) {
   ActivitySink* const sink = activity_sink();
   exec->traced = sink != nullptr && exec->made_in != 0 && sink->device_graph_period() == exec->made_in;
