@@ -1,7 +1,8 @@
 // CUPTI with nothing around it, turned on and off again and again: what is left behind, and does the program live? One process for each answer.
 //   cupti_parts cost PARTS                  ns a launch before, while it collects, after 1, 10, 100 … parts, and after cuptiFinalize
-//   cupti_parts part HOW GRAPHS SECONDS     six threads launch; HOW: "disable" each part, or also finalise: "paused" while all wait, "running" while
-//                                           the others go on. GRAPHS: half of the threads launch graphs that are older than the first part
+//   cupti_parts part HOW GRAPHS SECONDS     six threads launch; HOW: "disable" each part, "forced": a forced flush before that, "kept": that flush and
+//                                           nothing else, or also finalise: "paused" while all wait, "running" while the others go on.
+//                                           GRAPHS: half of the threads launch graphs that are older than the first part
 //   cupti_parts whole SECONDS               the same by "disable", and graphs are timed as a whole
 // Prints words and values, "failed none" or the first call that failed; a crash is the status. CUPTI is CUPTI_BASELINE_LIB or what the loader finds.
 #include "check.cuh"
@@ -73,7 +74,7 @@ constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 
 constexpr CUpti_driver_api_trace_cbid kCalls[] = {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
                                                   CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2,
                                                   CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async};
-static bool g_whole = false;
+static bool g_whole = false, g_forced = false, g_kept = false;
 static void register_with_cupti() {
   g_cupti.cuptiActivityRegisterTimestampCallback(clock_ns);
   g_cupti.cuptiActivityRegisterCallbacks(requested, completed);
@@ -85,10 +86,12 @@ static void begin_part() {
 }
 static void end_part() {
   g_cupti.cuptiActivityFlushAll(0);
-  g_cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  if (g_forced) g_cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  if (g_kept) return;
   for (const CUpti_ActivityKind kind : kKinds) g_cupti.cuptiActivityDisable(kind);
   if (g_whole) g_cupti.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
   for (const CUpti_driver_api_trace_cbid call : kCalls) g_cupti.cuptiActivityEnableDriverApi(call, 0);
+  g_cupti.cuptiActivityFlushAll(0);
 }
 
 __global__ void small_kernel(int* sum) {
@@ -224,5 +227,8 @@ int main(int argc, char** argv) {
   g_whole = std::strcmp(argv[1], "whole") == 0;
   if (g_whole) return parts(false, false, true, std::atof(argv[2]));
   if (argc < 5) return 2;
-  return parts(std::strcmp(argv[2], "disable") != 0, std::strcmp(argv[2], "paused") == 0, std::atoi(argv[3]) != 0, std::atof(argv[4]));
+  const bool pauses = std::strcmp(argv[2], "paused") == 0, finalises = pauses || std::strcmp(argv[2], "running") == 0;
+  g_kept = std::strcmp(argv[2], "kept") == 0;
+  g_forced = std::strcmp(argv[2], "disable") != 0;
+  return parts(finalises, pauses, std::atoi(argv[3]) != 0, std::atof(argv[4]));
 }

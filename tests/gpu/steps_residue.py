@@ -49,6 +49,7 @@ def finalize(lab, step):
     step.table("CUPTI alone: ns a launch, medians of 60 batches of 500", said.keys(), [said.values()])
     rows = []
     for what, arguments in (("disabled, six threads launch", ("part", "disable", "0")), ("disabled, with graphs", ("part", "disable", "1")),
+                            ("a forced flush, then disabled, with graphs", ("part", "forced", "1")), ("a forced flush and nothing else, with graphs", ("part", "kept", "1")),
                             ("finalised while all wait", ("part", "paused", "0")), ("finalised while all wait, with graphs", ("part", "paused", "1")),
                             ("finalised, six threads launch", ("part", "running", "0")), ("finalised, with graphs", ("part", "running", "1")),
                             ("disabled, graphs timed as a whole, older than the first part", ("whole",))):
