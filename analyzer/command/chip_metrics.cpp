@@ -116,8 +116,11 @@ std::string chip_of_device(const Cupti& cupti, size_t device) {
   CudaDriver driver;
   if (!driver.there()) throw std::runtime_error("no CUDA driver here: name the chip (GH100, AD102, …)");
   if (!driver.call("cuInit", 0u)) throw std::runtime_error(driver.error());
+  Arguments start{sizeof start};
+  cupti.call("cuptiProfilerInitialize", start);  // CUPTI's functions of devices may be called behind it only
   GetChipName params{{sizeof params}, device};
   cupti.call("cuptiDeviceGetChipName", params);
+  if (params.chip == nullptr) throw std::runtime_error(fmt::format("{} names no chip of GPU {}", cupti.file(), device));
   return params.chip;
 }
 

@@ -58,12 +58,12 @@ std::string counters_text(const Coverage& coverage) {
   return text;
 }
 
-// "; samples of hardware counters 5000, missing for 1.5 ms between them, unreadable 2"
+// "; samples of hardware counters 5000, missing for 1.500 ms, unreadable 2"
 std::string samples_text(const Coverage& coverage) {
   if (coverage.samples == 0 && coverage.samples_unreadable == 0) return {};
   std::string text = fmt::format("; samples of hardware counters {}", coverage.samples);
   if (coverage.samples_missing_ns != 0)
-    text += fmt::format(", missing for {:.3f} ms between them", static_cast<double>(coverage.samples_missing_ns) / 1e6);
+    text += fmt::format(", missing for {:.3f} ms", static_cast<double>(coverage.samples_missing_ns) / 1e6);
   if (coverage.samples_unreadable != 0) text += fmt::format(", unreadable {}", coverage.samples_unreadable);
   return text;
 }

@@ -57,7 +57,7 @@ struct Coverage {
   uint64_t samples = 0;                // of hardware counters
   uint64_t samples_unreadable =
       0;  // of sets that are lost, of another form than their set, or from before the one before
-  int64_t samples_missing_ns = 0;         // between samples of a GPU
+  int64_t samples_missing_ns = 0;         // between samples of a GPU, and behind the last
   uint64_t operations_before_launch = 0;  // GPU start before the launch was entered: a clock inversion
 
   void add(const Coverage& other);

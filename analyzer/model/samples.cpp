@@ -81,16 +81,20 @@ void place_samples(const std::vector<LogInput>& inputs, std::vector<LogTask>& ta
     });
     set.first = to.rows.size();
     to.values_of_set.push_back(to.values.size());
+    int64_t last_ns = INT64_MIN;
     for (const Place& place : places[s]) {
       const StagedSampled& row = tasks[place.task].sampled[place.index];
-      const int64_t last_ns = to.rows.size() == set.first ? row.begin_ns : to.rows[to.rows.size() - 1].end_ns;
+      if (last_ns == INT64_MIN) last_ns = row.begin_ns;
       if (row.begin_ns < last_ns - 1) {  // two clocks' ns may be one apart
         ++coverage.samples_unreadable;
         continue;
       }
       coverage.samples_missing_ns += std::max<int64_t>(row.begin_ns - last_ns, 0);
+      const int64_t begin_ns = std::max(row.begin_ns, last_ns);
+      last_ns = std::max(row.end_ns, last_ns);
+      if (row.begin_ns == row.end_ns) continue;  // no sample: sampling ended here
       ++coverage.samples;
-      to.rows.push_back({std::max(row.begin_ns, last_ns), row.end_ns});
+      to.rows.push_back({begin_ns, row.end_ns});
       for (size_t m = 0; m < set.metrics.size(); ++m)
         to.values.push_back(tasks[place.task].sampled_values[place.value + m]);
     }

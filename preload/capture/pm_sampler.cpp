@@ -1,5 +1,6 @@
 #include "preload/capture/pm_sampler.h"
 
+#include "preload/capture/clock.h"
 #include "preload/capture/counter_params.h"
 
 namespace prof::preload {
@@ -84,6 +85,7 @@ bool PmSampler::start() {
   params.pPmSamplingObject = sampling_;
   const CUptiResult result = api_->cuptiPmSamplingStart(&params);
   started_ = first_ = result == CUPTI_SUCCESS;
+  if (covered_until_ == 0) covered_until_ = gpu_clock_ns();
   return started_ || host_.refuse("cuptiPmSamplingStart", result);
 }
 
@@ -138,9 +140,11 @@ PmSampler::Read PmSampler::read(Take take, void* to) {
     host_.refuse("cuptiPmSamplingGetCounterDataInfo", told);
     return read;
   }
-  read.more = decode.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
+  const bool full = decode.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL ||
+                    info.numPopulatedSamples >= info.numTotalSamples;
+  read.more = info.numPopulatedSamples != 0 && (full || !started_);
   read.ok = evaluate(info.numCompletedSamples, take, to, read);
-  if (info.numPopulatedSamples != 0 && !clear_image()) read.ok = false;
+  if ((full || info.numPopulatedSamples != 0) && !clear_image()) read.ok = false;
   return read;
 }
 
@@ -174,7 +178,7 @@ bool PmSampler::evaluate(size_t completed, Take take, void* to, Read& read) {
     }
     if (!host_.evaluate(image_, i, values + size_t{kept} * metrics)) return false;
     spans[kept++] = {start, end};
-    last_end = end;
+    last_end = covered_until_ = end;
     ++read.samples;
     if (kept == most) take(to, spans, values, kept), kept = 0;
   }
@@ -198,6 +202,7 @@ PmSampler::Read PmSampler::read(Take, void*) { return {}; }
 void PmSampler::forget() {
   sampling_ = nullptr;
   started_ = false;
+  covered_until_ = 0;
   host_.forget();
   image_.drop();
 }

@@ -31,12 +31,15 @@ class PmSampler {
   struct Read {
     bool ok = false;
     bool overflowed = false;  // the buffer was full: nothing comes any more until begin_again()
-    bool more = false;        // there may be others already
+    bool more = false;        // there may be others already; of a stopped one until a read gives none
     uint64_t samples = 0, without_time = 0;
   };
   using Take = void (*)(void* to, const format::SampleSpan* spans, const double* values, uint32_t count);
   Read read(Take take, void* to);
   bool begin_again();
+  // Until when, by gpu_clock_ns(), there are samples; before the first, when it began.
+  uint64_t covered_until() const { return covered_until_; }
+  uint64_t wanted_ns() const { return wanted_ns_; }
 
  private:
   bool enable();
@@ -48,7 +51,7 @@ class PmSampler {
   const Cupti* api_ = nullptr;
   struct CUpti_PmSampling_Object* sampling_ = nullptr;
   uint32_t device_ = 0;
-  uint64_t wanted_ns_ = 0, interval_ns_ = 0;
+  uint64_t wanted_ns_ = 0, interval_ns_ = 0, covered_until_ = 0;
   bool started_ = false, first_ = false;
   CounterHost host_;
   OwnPages image_;

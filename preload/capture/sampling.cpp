@@ -1,6 +1,7 @@
 #include "preload/capture/sampling.h"
 
 #include "preload/capture/bounded_flush.h"
+#include "preload/capture/clock.h"
 #include "preload/capture/counter_slots.h"
 #include "preload/capture/counters.h"
 #include "preload/capture/cupti_front.h"
@@ -100,6 +101,7 @@ void open_device(SampledDevice& sampled, uint32_t device) {
   sampled.pause_ns = pause_of(interval);
   sampled.due_ns = monotonic_ns() + sampled.pause_ns;
   sampled.state.store(Sampled::Running);
+  wake_helper();  // which sleeps longer than the pause
   if (!g_over.load()) return;
   sampled.sampler.close();  // the recording ended meanwhile, and nobody comes back for it
   sampled.state.store(Sampled::Over);
@@ -133,6 +135,29 @@ bool take_samples(SampledDevice& sampled) {
   return read.more;
 }
 
+// With the lock, inside a scope that records. Time up to the end that no sample covers is counted, and a sample of no length ends it; the last, which was
+// cut, is none.
+void note_missing(SampledDevice& sampled, uint64_t end_ns) {
+  const uint64_t covered = sampled.sampler.covered_until(), interval = sampled.sampler.wanted_ns();
+  if (covered == 0 || end_ns < covered + 2 * interval) return;
+  count(format::Counter::samples_unread, (end_ns - covered) / interval);
+  const format::SampleSpan end{end_ns, end_ns};
+  const double none[CounterMetrics::kMost] = {};
+  emit_samples(&sampled, &end, none, 1);
+}
+
+// With the lock, inside a scope that records. What is there is read before the stop: an H100 gave no more than one image behind it.
+void drain(SampledDevice& sampled, uint64_t stop_ns) {
+  const uint64_t now = monotonic_ns();
+  const uint64_t half_ns = stop_ns > now ? now + (stop_ns - now) / 2 : now;
+  bool more = true;
+  while (more && monotonic_ns() < half_ns) more = take_samples(sampled);
+  const uint64_t end_ns = gpu_clock_ns();
+  more = sampled.sampler.stop();
+  while (more && monotonic_ns() < stop_ns) more = take_samples(sampled);
+  note_missing(sampled, end_ns);
+}
+
 // On a thread of its own, which may be given up.
 void finish_all(uint64_t stop_ns, bool close) {
   for (SampledDevice& sampled : g_devices) {
@@ -140,8 +165,7 @@ void finish_all(uint64_t stop_ns, bool close) {
     if (sampled.lock.take(stop_ns) == OwnedLock::Taken::No) continue;
     const EventScope scope;
     if (sampled.state.load(std::memory_order_relaxed) == Sampled::Running && scope.recording()) {
-      bool more = sampled.sampler.stop();
-      while (more && monotonic_ns() < stop_ns) more = take_samples(sampled);
+      drain(sampled, stop_ns);
       if (close) sampled.sampler.close();
       sampled.state.store(close ? Sampled::Over : Sampled::Finished, std::memory_order_release);
     }

@@ -223,8 +223,10 @@ def refused(lab, step, program):
     done, measured = record(lab, "suffix", [program, "loop", "200"], PROF_COUNTERS="dram__bytes_read.no_such_suffix")
     step.check("an unknown suffix is named", "dram__bytes_read.no_such_suffix has a suffix that is none" in done.stderr, libprof_lines(done.stderr), "said")
     if lab.prof:
-        listed = lab.run_prof(["record", "--counters", "list:0"]).stdout
-        step.check("the metrics of this GPU are listed", "  dram__bytes_read " in listed and len(listed.splitlines()) > 1000, len(listed.splitlines()), "> 1000 lines")
+        answer = lab.run_prof(["record", "--counters", "list:0"])
+        listed = answer.stdout
+        step.check("the metrics of this GPU are listed", "  dram__bytes_read " in listed and len(listed.splitlines()) > 1000 and answer.status == 0,
+                   f"{len(listed.splitlines())}; status {answer.status} {answer.stderr.strip()[-200:]}", "> 1000 lines")
 
 
 def torch(lab, step):

@@ -1,5 +1,6 @@
 // PM sampling of the simulated CUPTI: samples of a fixed grid of the simulated time, whose values follow from the kernels and copies inside. A sample is
-// there once an operation that ended behind it was seen, or sampling was stopped.
+// there once an operation that ended behind it was seen, or sampling was stopped. Once it was stopped, one image is given and no more, which is the
+// most that an H100 was seen to give.
 #include <cupti_pmsampling.h>
 
 #include <algorithm>
@@ -29,6 +30,8 @@ struct Sampling {
   uint32_t device = 0;
   bool configured = false, started = false, overflowed = false;
   Ns interval = 0, next = 0, until = 0;
+  bool drained = false;  // stopped, and an image was filled since
+  uint64_t given = 0;
   bool first = false;  // the sample behind a start, which begins long before it
   std::vector<Busy> busy;
 };
@@ -162,6 +165,7 @@ SIM_COUNTER_CALL(cuptiPmSamplingStart, CUpti_PmSampling_Start_Params) {
   const std::lock_guard<std::mutex> lock(g_samplings_mutex);
   if (!sampling->configured || sampling->started) return CUPTI_ERROR_INVALID_OPERATION;
   sampling->started = sampling->first = true;
+  sampling->drained = false;
   sampling->next = sampling->until = state().driver.load()->now();
   return CUPTI_SUCCESS;
 }
@@ -180,9 +184,11 @@ SIM_COUNTER_CALL(cuptiPmSamplingDecodeData, CUpti_PmSampling_DecodeData_Params) 
   Sampling* const sampling = sampling_of(p->pPmSamplingObject);
   SampleImage* const image = reinterpret_cast<SampleImage*>(p->pCounterDataImage);
   const uint64_t first = image->count;
+  state().driver.load()->finish_all();  // the hardware has sampled what ran, whether or not anybody asked for its end
   std::unique_lock<std::mutex> lock(g_samplings_mutex);
   p->overflow = 0;
-  p->decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
+  p->decodeStopReason = sampling->started ? CUPTI_PM_SAMPLING_DECODE_STOP_REASON_OTHER
+                                          : CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS;
   const uint64_t buffer = script().cupti.samples_buffer;
   const uint64_t undecoded = sampling->interval == 0 ? 0 : (sampling->until - sampling->next) / sampling->interval;
   if (buffer != 0 && undecoded > buffer) sampling->overflowed = true;
@@ -190,6 +196,8 @@ SIM_COUNTER_CALL(cuptiPmSamplingDecodeData, CUpti_PmSampling_DecodeData_Params) 
     p->overflow = 1;
     return CUPTI_ERROR_OUT_OF_MEMORY;
   }
+  const uint64_t most = script().cupti.samples_most;
+  if (sampling->drained || (most != 0 && sampling->given >= most)) return CUPTI_SUCCESS;
   if (sampling->first && sampling->until > sampling->next && image->count != image->most) {
     image->samples[image->count++] =
         take(*sampling, sampling->next - std::min<Ns>(sampling->next, 400'000'000), sampling->next);
@@ -198,10 +206,12 @@ SIM_COUNTER_CALL(cuptiPmSamplingDecodeData, CUpti_PmSampling_DecodeData_Params) 
   for (; sampling->next + sampling->interval <= sampling->until; sampling->next += sampling->interval) {
     if (image->count == image->most) {
       p->decodeStopReason = CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
+      sampling->drained = !sampling->started;
       break;
     }
     image->samples[image->count++] = take(*sampling, sampling->next, sampling->next + sampling->interval);
   }
+  sampling->given += image->count - first;
   std::erase_if(sampling->busy, [&](const Busy& busy) { return busy.end <= sampling->next; });
   lock.unlock();
   translate_all(*image, first);

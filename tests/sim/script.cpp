@@ -144,6 +144,8 @@ void read_cupti(Script& to, const Line& line) {
     to.cupti.counters_unsupported = line.word(2);
   } else if (what == "counters_drop") {
     to.cupti.counters_drop = line.number(2);
+  } else if (what == "samples_most") {
+    to.cupti.samples_most = line.number(2);
   } else if (what == "samples_buffer") {
     to.cupti.samples_buffer = line.number(2);
   } else if (what == "samples_by_clock") {

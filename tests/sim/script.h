@@ -47,6 +47,7 @@ struct CuptiScript {
   std::string counters_hang;         // this function of the range profiler never returns
   std::string counters_unsupported;  // the field of CUpti_Profiler_DeviceSupported_Params that says no
   uint64_t counters_drop = 0;        // every Nth range is dropped and counted
+  uint64_t samples_most = 0;         // decoding gives nothing more after so many samples; 0: never
   uint64_t samples_buffer = 0;       // how many samples the buffer of PM sampling holds; 0: any number
   bool samples_by_clock = false;     // PM sampling has no trigger by time
 };

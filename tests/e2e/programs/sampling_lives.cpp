@@ -1,20 +1,21 @@
 // Samples in the lives of a process: each part has a log with samples of its own and nothing is sampled between two parts; a forked child samples nothing, as its
 // log says, and the parent goes on; what came before a kill is in the log; a buffer that overflowed is counted and sampling begins again; a chip without a trigger by
 // time counts its clock; a second GPU is sampled when its first context is seen; a GPU that PROF_DEVICES leaves out is not; CUPTI that never returns is given up.
+// The simulated time stands still between operations while the clock on the wall goes on, which counts as samples that were not read: no "0 lost" here.
 // Env: PROF_SAMPLING=overview PROF_SAMPLING_INTERVAL=20us PROF_FLUSH=0.02 SIM="kernel long 2000000; cupti child_dies"
 // Shell: PROF_START=profiler PROF_PARTS=2 {run} parts && {run} fork && ({run} kill; true) && SIM="kernel long 2000000; cupti samples_buffer 150" {run} overflow && SIM="kernel long 2000000; cupti samples_by_clock" {run} one && {run} devices && PROF_DEVICES=1 {run} devices && PROF_EXIT_WAIT=0.2 SIM="kernel long 2000000; cupti counters_hang cuptiPmSamplingStop" {run} one
 // Expect: status 0
 // Expect: stderr libprof: CUPTI did not return in time: samples of hardware counters of the last moments are missing
 // Expect: logs 10
-// Expect: log 1: >=4 counter_samples, 1 sampled_set, 3 kernel_launch, 3 kernel_run, whole, 0 lost
-// Expect: log 2: >=4 counter_samples, 1 sampled_set, 3 kernel_launch, 3 kernel_run, whole, 0 lost
-// Expect: log 3: >=4 counter_samples, 1 sampled_set, 6 kernel_launch, whole, 0 lost
+// Expect: log 1: >=4 counter_samples, 1 sampled_set, 3 kernel_launch, 3 kernel_run, whole, counter records_dropped_full 0, counter sampling_overflows 0
+// Expect: log 2: >=4 counter_samples, 1 sampled_set, 3 kernel_launch, 3 kernel_run, whole, counter records_dropped_full 0, counter sampling_overflows 0
+// Expect: log 3: >=4 counter_samples, 1 sampled_set, 6 kernel_launch, whole, counter records_dropped_full 0, counter sampling_overflows 0
 // Expect: log 4: 0 counter_samples, counter sampling_unavailable 1, text meta key="sampling" value="this is a child of a process that used CUPTI"
 // Expect: log 5: >=4 counter_samples, 1 sampled_set
 // Expect: log 6: >=1 counter_samples, counter sampling_unavailable 0
-// Expect: log 7: >=4 counter_samples, 1 sampled_set, text interval_ns=0 chip="GH100", whole, 0 lost
-// Expect: log 8: 2 sampled_set, >=8 counter_samples, whole, 0 lost
-// Expect: log 9: 1 sampled_set, >=4 counter_samples, whole, 0 lost
+// Expect: log 7: >=4 counter_samples, 1 sampled_set, text interval_ns=0 chip="GH100", whole, counter records_dropped_full 0, counter sampling_overflows 0
+// Expect: log 8: 2 sampled_set, >=8 counter_samples, whole, counter records_dropped_full 0, counter sampling_overflows 0
+// Expect: log 9: 1 sampled_set, >=4 counter_samples, whole, counter records_dropped_full 0, counter sampling_overflows 0
 // Expect: log 10: counter cupti_flush_timeouts 1
 #include "tests/sim/sim_program.h"
 
