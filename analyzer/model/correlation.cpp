@@ -273,7 +273,6 @@ OperationReason reason_for(uint32_t found, const GpuOperation& operation, int64_
                            const std::unordered_set<uint32_t>& device_launched, bool in_body) {
   if (operation.graph_node != 0 && device_launched.contains(static_cast<uint32_t>(operation.graph_node >> 32)))
     return OperationReason::DeviceLaunch;
-  if (operation.kind() == GpuKind::Graph && operation.bytes != 0) return OperationReason::DeviceLaunch;
   if (in_body) return OperationReason::Conditional;
   if (found == kRepeatedId) return OperationReason::RepeatedId;
   if (found == kInsideOtherCall) return OperationReason::Internal;

@@ -18,8 +18,7 @@ enum class GpuKind : uint32_t { Kernel = 0, Copy = 1, Fill = 2, Graph = 3 };
 struct GpuOperation {
   int64_t start_ns = 0;
   int64_t end_ns = 0;
-  uint64_t bytes : 48 = 0;       // copies and memsets; kernels: row of Trace::details that has numbers of theirs;
-                                 // graphs: 1 + graph of the kernel that launched it, 1: not known which, 0: the host
+  uint64_t bytes : 48 = 0;       // copies and memsets; kernels: row of Trace::details that has numbers of theirs
   uint64_t peer_source : 8 = 0;  // peer copies: 1 + device
   uint64_t peer_destination : 8 = 0;
   uint64_t graph_node = 0;  // graph id << 32 | node; 0: launched outside graphs

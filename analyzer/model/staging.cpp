@@ -159,7 +159,7 @@ class Filler {
   }
   void operator()(const format::FillRun& r, RecordPlace) { gpu(r, r.bytes, 0, 0, r.memory_kind, GpuKind::Fill); }
   void operator()(const format::GraphRun& r, RecordPlace) {
-    gpu(r, r.by_kernel, 0, 0, ids_.graph_runs.find_or(r.graph, 0), GpuKind::Graph);
+    gpu(r, 0, 0, 0, ids_.graph_runs.find_or(r.graph, 0), GpuKind::Graph);
   }
 
   void operator()(const format::UnifiedMemory& r, RecordPlace) {

@@ -70,8 +70,6 @@ class GpuWriter {
     to = kernel ? put_bytes(to, *tail) : put_memory(to, operation);
     if (operation.graph_node != 0) {
       to = put_decimal(put_bytes(to, ",\"graph id\":"), operation.graph_node >> 32);
-      if (operation.kind() == GpuKind::Graph && operation.bytes > 1)
-        to = put_decimal(put_bytes(to, ",\"launching graph id\":"), operation.bytes - 1);
       if (operation.kind() != GpuKind::Graph)
         to = put_decimal(put_bytes(to, ",\"graph node id\":"), operation.graph_node);
     }

@@ -1,7 +1,5 @@
 #include "analyzer/output/chrome_ids.h"
 
-#include "preload/format/gpu_events.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -72,10 +70,6 @@ ChromeIds::ChromeIds(const Trace& trace) : free_from_(free_correlations(trace)) 
   }
   for (const uint64_t pid : device) counter_tracks.push_back(free_id(kCounterTrack, tids[pid]));
   for (const Stream& each : trace.streams) {
-    if (each.number > format::kDeviceLaunchStream) {
-      stream_names.push_back(fmt::format("graph {}, launched by kernels", each.number - format::kDeviceLaunchStream));
-      continue;
-    }
     const bool shared = each.operations.size() != 0 && uses[{index(each.device), each.number}] > 1;
     stream_names.push_back(shared ? fmt::format("context {} stream {}", each.context, each.number)
                                   : fmt::format("stream {}", each.number));

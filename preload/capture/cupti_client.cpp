@@ -176,8 +176,6 @@ CUpti_ActivityKind kind_for_client(const CUpti_Activity& record, size_t size) {
   if (g_client.calls(kind) != nullptr && !call_wanted(kind, reinterpret_cast<const CUpti_ActivityAPI&>(record).cbid))
     return CUPTI_ACTIVITY_KIND_INVALID;
   if (wanted(kind)) return record.kind;
-  // Nobody can turn this one on by itself.
-  if (kind == CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE && wanted(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) return record.kind;
   if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && wanted(CUPTI_ACTIVITY_KIND_KERNEL))
     return CUPTI_ACTIVITY_KIND_KERNEL;
   // A copy between devices is MEMCPY2 for whoever has that on, and we have.

@@ -1,15 +1,12 @@
 #include "preload/capture/cupti_front.h"
 
 #include "preload/capture/clock.h"
-#include "preload/capture/counters.h"
 #include "preload/capture/cupti_client.h"
-#include "preload/capture/cupti_kinds.h"
 #include "preload/capture/cupti_records.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/runtime/budget.h"
 #include "preload/runtime/libc.h"
 #include "preload/runtime/recorder.h"
-#include "preload/runtime/window.h"
 
 #include <cerrno>
 #include <cstring>
@@ -80,7 +77,6 @@ bool register_with_library() {
     set_reason(g_cupti, {"no memory for buffers"});
     return false;
   }
-  if (recorded_from_start() && !counters_on()) prepare_device_graphs();
   // Once a process: registered twice it corrupts records. Before any kind is enabled, so that all times are of our clock.
   CUptiResult result = api.cuptiActivityRegisterTimestampCallback(gpu_clock_ns);
   if (result != CUPTI_SUCCESS) return refuse("cuptiActivityRegisterTimestampCallback", result);

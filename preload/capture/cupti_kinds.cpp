@@ -11,53 +11,17 @@
 #include "preload/runtime/window.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <ctime>
 
 namespace prof::preload {
 
 std::atomic<bool> g_whole_graphs{false};
-std::atomic<GraphsForKernels> g_graphs_for_kernels{GraphsForKernels::No};
 
 namespace {
 
 std::atomic<bool> g_driver_calls{false};   // those that put work on a GPU are on for us
 std::atomic<bool> g_runtime_calls{false};  // collected, because another profiler came
 std::atomic<bool> g_unified_memory{false};
-std::atomic<bool> g_device_graphs{false};
-std::atomic<bool> g_context_made{false};
-std::atomic<uint32_t> g_device_graph_calls{0};  // that make or upload graphs, under way
-
-// Also one that was made where nobody could see it.
-bool any_context() {
-  if (g_context_made.load(std::memory_order_relaxed)) return true;
-  int devices = 0;
-  if (g_driver.cuDeviceGetCount == nullptr || g_driver.cuDevicePrimaryCtxGetState == nullptr ||
-      g_driver.cuDeviceGetCount(&devices) != CUDA_SUCCESS)
-    return true;
-  for (int device = 0; device < devices; ++device) {
-    unsigned flags = 0;
-    int active = 0;
-    if (g_driver.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || active != 0) return true;
-  }
-  return false;
-}
-
-// True: it is this thread that turns GRAPH_TRACE on or off.
-using Making = GraphsForKernels;
-bool leave_making(Making from) {
-  return g_graphs_for_kernels.compare_exchange_strong(from, Making::Changing, std::memory_order_acq_rel);
-}
-// Bounded: another thread's call to the driver may last.
-template <class Done> void wait_shortly(Done&& done) {
-  const int saved = errno;
-  for (int i = 0; i < 1000 && !done(); ++i) {
-    const timespec pause{0, 100'000};
-    nanosleep(&pause, nullptr);
-  }
-  errno = saved;
-}
 
 struct Kind {
   CUpti_ActivityKind kind;
@@ -102,8 +66,7 @@ void disable(CUpti_ActivityKind kind) {
 
 void disable_operations() {
   for (const Kind& kind : kKinds) disable(kind.kind);
-  const bool whole = g_whole_graphs.exchange(false);
-  if (g_graphs_for_kernels.exchange(Making::No) != Making::No || whole) disable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  if (g_whole_graphs.exchange(false)) disable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 }
 
 }  // namespace
@@ -163,57 +126,6 @@ const char* enable_cupti_graphs() {
   return "nodes: whole graphs were refused";
 }
 
-bool prepare_device_graphs() {
-  if (std::strcmp(options().device_graphs, "on") != 0 || g_cupti.api.cuptiActivityEnableDeviceGraph == nullptr)
-    return false;
-  if (g_device_graphs.load(std::memory_order_relaxed)) return true;  // another part of the run
-  if (any_context() || g_cupti.api.cuptiActivityEnableDeviceGraph(1) != CUPTI_SUCCESS) return false;
-  g_device_graphs.store(true, std::memory_order_release);
-  return true;
-}
-
-const char* enable_device_graphs() {
-  if (prepare_device_graphs()) return "on";
-  static std::atomic<bool> said{false};
-  const char* const reason = g_cupti.api.cuptiActivityEnableDeviceGraph == nullptr
-                                 ? "this CUPTI cannot (older than CUDA 12.8)"
-                             : any_context() ? "a context was there before the recording"
-                                             : "CUPTI refused";
-  say(said, "graphs that kernels launch are not timed: ", reason);
-  return reason;
-}
-
-void context_was_made() { g_context_made.store(true, std::memory_order_relaxed); }
-
-void before_device_graph() {
-  if (!g_device_graphs.load(std::memory_order_acquire) || !gpu_activity_collecting()) return;
-  g_device_graph_calls.fetch_add(1, std::memory_order_acq_rel);
-  if (g_whole_graphs.load(std::memory_order_relaxed)) return;
-  const OwnCalls own;
-  wait_shortly([] {
-    if (!leave_making(Making::No)) return g_graphs_for_kernels.load(std::memory_order_acquire) == Making::Yes;
-    const bool on = g_cupti.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) == CUPTI_SUCCESS;
-    g_graphs_for_kernels.store(on ? Making::Yes : Making::No, std::memory_order_release);
-    return true;
-  });
-}
-
-void after_device_graph() {
-  uint32_t calls = g_device_graph_calls.load(std::memory_order_relaxed);
-  while (calls != 0 && !g_device_graph_calls.compare_exchange_weak(calls, calls - 1, std::memory_order_acq_rel)) {}
-}
-
-void end_device_graphs() {
-  const OwnCalls own;
-  wait_shortly([] { return g_device_graph_calls.load(std::memory_order_acquire) == 0; });
-  wait_shortly([] {
-    if (!leave_making(Making::Yes)) return g_graphs_for_kernels.load(std::memory_order_acquire) == Making::No;
-    disable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
-    g_graphs_for_kernels.store(Making::No, std::memory_order_release);
-    return true;
-  });
-}
-
 // "on" where asked for and possible.
 void enable_unified_memory() {
   if (std::strcmp(options().unified, "on") != 0) return;
@@ -248,9 +160,7 @@ void show_driver_calls() {
 }
 
 void forget_cupti_kinds() {
-  for (std::atomic<bool>* const on : {&g_whole_graphs, &g_driver_calls, &g_device_graphs})
-    on->store(false, std::memory_order_relaxed);
-  g_graphs_for_kernels.store(Making::No, std::memory_order_relaxed);
+  for (std::atomic<bool>* const on : {&g_whole_graphs, &g_driver_calls}) on->store(false, std::memory_order_relaxed);
 }
 
 bool gpu_activity_uses(CUpti_ActivityKind kind) {
@@ -258,9 +168,7 @@ bool gpu_activity_uses(CUpti_ActivityKind kind) {
   for (const Kind& ours : kKinds) {
     if (ours.kind == kind) return true;
   }
-  if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
-    return g_whole_graphs.load(std::memory_order_relaxed) ||
-           g_graphs_for_kernels.load(std::memory_order_relaxed) != Making::No;
+  if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE) return g_whole_graphs.load(std::memory_order_relaxed);
   return kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION && external_ids();
 }
 

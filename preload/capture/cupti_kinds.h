@@ -16,25 +16,6 @@ std::string_view enable_cupti_kinds();
 const char* enable_cupti_calls();
 const char* enable_cupti_graphs();
 void enable_unified_memory();
-// PROF_DEVICE_GRAPHS: graphs that kernels launch are timed as a whole. Only while there is no context: attached later, it ends the program
-// when a graph is traced (SIGSEGV, measured with CUPTI 13.0 on an H100). First of all that is asked of CUPTI, callbacks included. True: it is on.
-bool prepare_device_graphs();
-// The same, said; and what was reached, for the log.
-const char* enable_device_graphs();
-// Some call has made a context, recorded or not.
-void context_was_made();
-// Around a call that instantiates or uploads a graph that kernels may launch. GRAPH_TRACE is on from the first one to the next launch by the
-// host: CUPTI traces the graphs that it sees made and uploaded meanwhile as a whole where a kernel launches them, and their nodes where the host
-// does.
-void before_device_graph();
-void after_device_graph();
-enum class GraphsForKernels : uint32_t { No, Changing, Yes };
-extern std::atomic<GraphsForKernels> g_graphs_for_kernels;  // whether GRAPH_TRACE is on for them
-void end_device_graphs();
-inline void before_graph_launch() {
-  if (g_graphs_for_kernels.load(std::memory_order_relaxed) != GraphsForKernels::No) [[unlikely]]
-    end_device_graphs();
-}
 void disable_cupti_kinds();
 // Until the next burst: operations are off, calls stay on. A call that is under way when calls are turned off leaves its thread with its
 // correlation id for all later calls (measured, CUPTI 13.0 on an H200).

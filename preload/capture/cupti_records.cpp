@@ -57,8 +57,6 @@ class Reader {
       }
       case CUPTI_ACTIVITY_KIND_MEMSET: return fill(*reinterpret_cast<const FillRecord*>(record));
       case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: return graph(*reinterpret_cast<const GraphRecord*>(record));
-      case CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE:
-        return device_graph(*reinterpret_cast<const CUpti_ActivityDeviceGraphTrace*>(record));
       case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER: return unified(*reinterpret_cast<const UnifiedRecord*>(record));
       case CUPTI_ACTIVITY_KIND_DRIVER:
       case CUPTI_ACTIVITY_KIND_RUNTIME: return call(*reinterpret_cast<const CUpti_ActivityAPI*>(record));
@@ -112,21 +110,6 @@ class Reader {
     format::GraphRun run;
     run.graph = record.graphId;
     if (timed(record, run)) emit(run);
-  }
-
-  // The stream that CUPTI names is one of three constants, the way of launching; which, it tells wrong where the launching graph is not timed
-  // as a whole (measured, CUPTI 13.0 on an H100), so it is left out.
-  void device_graph(const CUpti_ActivityDeviceGraphTrace& record) {
-    if (record.start == 0 || record.end < record.start) return count(format::Counter::gpu_clock_errors);
-    ++counts_.operations;
-    if (!device_wanted(record.deviceId)) return count(format::Counter::other_device_operations);
-    format::GraphRun run;
-    run.start = record.start;
-    run.duration = record.end - record.start;
-    run.stream = gpu_stream_id(record.deviceId, record.contextId, format::kDeviceLaunchStream + record.graphId);
-    run.graph = record.graphId;
-    run.by_kernel = 1 + record.launcherGraphId;
-    emit(run);
   }
 
   void kernel(const KernelRecord& record) {

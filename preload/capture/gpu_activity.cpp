@@ -108,7 +108,6 @@ void tell_taken_away(const char* call) {
 }
 
 GpuActivity collect() {
-  if (std::strcmp(options().device_graphs, "on") == 0) define_meta("device_graphs", enable_device_graphs());
   if (const std::string_view reason = enable_cupti_kinds(); !reason.empty()) {
     give_up_refused(reason);
     return GpuActivity::Off;

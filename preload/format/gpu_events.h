@@ -158,21 +158,17 @@ struct GraphMade {
   }
 };
 
-// The GPU's view of one launch of a graph as a whole, and no records of its nodes: PROF_GRAPHS=whole, or launched by a kernel
-// (PROF_DEVICE_GRAPHS). A graph runs once at a time, so its launches by kernels have a stream of their own, kDeviceLaunchStream + graph.
-inline constexpr uint32_t kDeviceLaunchStream = uint32_t{1} << 29;
+// The GPU's view of one launch of a graph as a whole (PROF_GRAPHS=whole): no records of its nodes then.
 struct GraphRun {
   static constexpr uint32_t kKind = 20;
   static constexpr std::string_view kName = "graph_run";
   uint64_t start = 0, duration = 0;
   uint32_t correlation = 0;
   GpuStreamId stream{};
-  uint32_t graph = 0;      // CUPTI's number of the executable graph
-  uint32_t by_kernel = 0;  // launched by a kernel: 1 + CUPTI's number of that kernel's graph; 1: not known which
+  uint32_t graph = 0;  // CUPTI's number of the executable graph
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.gpu_time("start", s.start), v.value("duration", s.duration);
     v.launch_of("correlation", s.correlation, "stream", s.stream), v.value("graph", s.graph);
-    v.optional("by_kernel", s.by_kernel);
   }
 };
 

@@ -45,7 +45,7 @@ constexpr NullStream null_stream_of(std::string_view name) {
 // clang-format off
 #define PROF_TOPICS(X)                                                                                                 \
   X(Launch)                                                                                                            \
-  X(LaunchMany) X(GraphLaunch) X(GraphInstantiate) X(GraphUpload) X(GraphExecDestroy) X(GraphCreate) X(GraphClone) X(GraphAdd) X(GraphNodeChange) X(GraphExecChange) X(GraphUpdate) X(StreamWork) X(WaitValue) X(WriteValue) X(MemoryBatch) X(ContextEvent) X(CopyToHost) X(CopyFromHost) X(CopyNull)       \
+  X(LaunchMany) X(GraphLaunch) X(GraphInstantiate) X(GraphExecDestroy) X(GraphCreate) X(GraphClone) X(GraphAdd) X(GraphNodeChange) X(GraphExecChange) X(GraphUpdate) X(StreamWork) X(WaitValue) X(WriteValue) X(MemoryBatch) X(ContextEvent) X(CopyToHost) X(CopyFromHost) X(CopyNull)       \
       X(CopyAsync) X(FillNull) X(FillAsync) X(Alloc) X(MapExternal) X(Register) X(Free) X(PoolCreate) X(PoolDestroy) X(PoolChoose) X(Create) X(CreateSaying) X(Call) X(CallSaying) X(ArrayCreate) X(ArrayFree) X(StreamCreate)             \
           X(StreamDestroy) X(StreamFinish) X(CaptureBegin) X(CaptureEnd) X(EventRecord) X(EventFinish) X(EventDestroy) \
               X(ContextCreate) X(ContextDestroy) X(ContextFinish) X(PrimaryRelease) X(GreenConvert) X(GreenStreamCreate) X(GreenDestroy) X(Unload) X(FunctionGet)           \

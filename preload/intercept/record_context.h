@@ -2,7 +2,6 @@
 #pragma once
 
 #include "preload/capture/counters.h"
-#include "preload/capture/cupti_kinds.h"
 #include "preload/capture/stream_table.h"
 #include "preload/intercept/functions.h"
 #include "preload/intercept/record_arguments.h"
@@ -22,10 +21,6 @@ namespace topic {
 
 struct ContextCreate {
   static constexpr bool kNeedsGpuActivity = true;
-  static void before_real() {}
-  static void after_real(CUresult result) {
-    if (result == CUDA_SUCCESS) context_was_made();
-  }
   // Whether a success makes a context. A primary one has its handle back after it was reset; what was met under that handle
   // meanwhile, in calls that failed, was nobody's.
   template <class C, class... Args> static bool enter(C, const CallScope&, CUcontext*, Args... args) {

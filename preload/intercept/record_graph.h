@@ -2,7 +2,6 @@
 // are built is in record_graph_build.h. In the program.
 #pragma once
 
-#include "preload/capture/cupti_kinds.h"
 #include "preload/intercept/record_launch.h"
 
 namespace prof::preload {
@@ -21,11 +20,6 @@ GraphFacts graph_facts(CUgraphExec exec);
 
 void record_graph_launch(const CallScope& scope, Api api, const Launching& state, GraphFacts graph, CUresult result);
 
-// Whether kernels may launch the graph that these arguments of cuGraphInstantiate… make.
-inline bool for_kernels(unsigned long long flags) { return (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0; }
-inline bool for_kernels(CUDA_GRAPH_INSTANTIATE_PARAMS* how) { return how != nullptr && for_kernels(how->flags); }
-template <class... Others> bool for_kernels(Others...) { return false; }
-
 namespace topic {
 
 struct GraphLaunch {
@@ -36,7 +30,6 @@ struct GraphLaunch {
     GraphFacts graph;
   };
   template <class C> static State enter(C, const CallScope& scope, CUgraphExec exec, CUstream stream) {
-    before_graph_launch();
     return {enter_launch(scope, stream, C::kNullStream), graph_facts(exec)};
   }
   template <class C>
@@ -50,32 +43,12 @@ struct GraphLaunch {
 
 struct GraphInstantiate {
   static constexpr bool kNeedsGpuActivity = true;
-  template <class C, class... Args> static bool enter(C, const CallScope&, CUgraphExec*, CUgraph, Args... how) {
-    const bool launched_by_kernels = for_kernels(how...);
-    if (launched_by_kernels) before_device_graph();
-    return launched_by_kernels;
-  }
+  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
   template <class C, class... Args>
-  static void leave(C, const CallScope& scope, bool launched_by_kernels, CUresult result, CUgraphExec* made,
-                    CUgraph graph, Args...) {
-    if (launched_by_kernels) after_device_graph();
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgraphExec* made, CUgraph graph, Args...) {
     const bool ok = result == CUDA_SUCCESS && made != nullptr;
     if (ok) graph_instantiated(scope, *made, graph);
     record_call(scope, C::kApi, {}, ok ? as_object(*made) : 0, result);
-  }
-};
-
-// A graph that kernels launch is uploaded before.
-struct GraphUpload {
-  static constexpr bool kNeedsGpuActivity = true;
-  template <class C> static Nothing enter(C, const CallScope&, CUgraphExec, CUstream) {
-    before_device_graph();
-    return {};
-  }
-  template <class C>
-  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgraphExec exec, CUstream stream) {
-    after_device_graph();
-    record_call(scope, C::kApi, stream_id(stream_state(stream, C::kNullStream)), as_object(exec), result);
   }
 };
 

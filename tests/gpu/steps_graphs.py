@@ -167,27 +167,6 @@ def special(lab, step):
     step.check("coverage line: every GPU operation has a launch or a named reason", not {"unlinked", "unknown"} & set(line.unlinked) and
                line.operations == line.linked + sum(line.unlinked.values()), f"{line.linked} of {line.operations}, {line.unlinked or 'none without'}", "none unlinked")
     step.check("coverage line: operations", line.operations == len(run.operations), line.operations, len(run.operations))
-    device_graphs(lab, step, command, plain, said, alone)
-
-
-def device_graphs(lab, step, command, plain, said, alone):
-    """PROF_DEVICE_GRAPHS=on: each launch by a kernel has its time, and nothing else has less than before."""
-    folder = lab.fresh("graphs", "device")
-    recorded = lab.run(command, env=lab.recorded_env(folder, PROF_DEVICE_GRAPHS="on"))
-    step.check("PROF_DEVICE_GRAPHS=on: same standard output", recorded.stdout == plain.stdout and recorded.status == 0, recorded.status, 0)
-    logs = lab.logs(folder)
-    if not logs:
-        raise RuntimeError("PROF_DEVICE_GRAPHS=on: no log")
-    reached = load(lab, folder)[0].meta.get("device_graphs", "?")
-    step.figure("PROF_DEVICE_GRAPHS=on: what was reached", reached)
-    by_kernels = [r for _, r in plog.Log(logs[0]).records() if type(r).__name__ == "graph_run" and r.by_kernel]
-    step.check("PROF_DEVICE_GRAPHS=on: a record for each launch by a kernel", len(by_kernels) == said["device_runs"], f"{len(by_kernels)}, {reached}", said["device_runs"])
-    step.check("PROF_DEVICE_GRAPHS=on: their durations", all(0 < r.duration < 10**9 for r in by_kernels), [r.duration for r in by_kernels], "below a second")
-    line = coverage_line.of_log(lab, logs[0])
-    step.check("PROF_DEVICE_GRAPHS=on: the coverage line counts them", line.unlinked.get("launched by a kernel", 0) == said["device_runs"], line.text, said["device_runs"])
-    runs = {row["name"]: row["runs"] for row in rows_of(lab, "graph-nodes", logs) if row.get("runs")}
-    fewer = [f"{name} {runs.get(name, 0)} instead of {alone[name][0]}" for name in said["kernels"] if name in alone and runs.get(name, 0) != alone[name][0]]
-    step.check("PROF_DEVICE_GRAPHS=on: all else has its nodes", not fewer, "; ".join(fewer) or "all", "as CUPTI alone")
 
 
 def whole(lab, step, command, plain, said):

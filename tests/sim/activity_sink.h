@@ -65,7 +65,6 @@ struct OperationRecord {
 struct GraphRun {
   Ns start, end;
   uint32_t device, context_id, stream_id, correlation, graph_id;
-  bool by_kernel = false;
 };
 
 enum class ResourceEvent { ContextCreated = 1, ContextDestroyStarting, StreamCreated, StreamDestroyStarting };
@@ -79,8 +78,6 @@ class ActivitySink {
   virtual void graph_done(const GraphRun&) = 0;             // likewise
   virtual void resource(ResourceEvent, CUcontext, CUstream) = 0;
   virtual bool wants_driver_calls() = 0;
-  // While graphs that kernels launch are traced: how often graph tracing was turned on so far; else 0.
-  virtual uint64_t device_graph_period() = 0;
 };
 
 // The functions that libcupti and libcudart look up in libcuda.so.1 by the names below.

@@ -1,8 +1,6 @@
 // The activity API of the simulated CUPTI: what is collected, who gets the buffers, flushes and external ids.
 #include <unistd.h>
 
-#include <csignal>
-
 #include "cupti_external.h"
 #include "cupti_state.h"
 #define SIM_EXPORT __attribute__((visibility("default")))
@@ -23,11 +21,8 @@ CUptiResult enable(CUpti_ActivityKind kind, bool on) {
   if (on && script().cupti.enable_result != 0) return static_cast<CUptiResult>(script().cupti.enable_result);
   if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
   State& now = state();
-  // As CUPTI 13.0 on an H100, when a graph comes to be traced.
-  if (on && kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && now.device_graphs_late) raise(SIGSEGV);
   {
     std::lock_guard<std::mutex> lock(now.mutex);
-    if (on && kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && !now.enabled[kind]) ++now.graph_trace_periods;
     now.enabled[static_cast<size_t>(kind)] = on;
     if (kind == CUPTI_ACTIVITY_KIND_DRIVER) on ? now.driver_api.set() : now.driver_api.reset();
     if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) on ? now.runtime_api.set() : now.runtime_api.reset();
@@ -215,13 +210,7 @@ SIM_EXPORT CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorre
 
 SIM_EXPORT CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t) { return CUPTI_SUCCESS; }
 SIM_EXPORT CUptiResult cuptiActivityEnableLaunchAttributes(uint8_t) { return CUPTI_SUCCESS; }
-SIM_EXPORT CUptiResult cuptiActivityEnableDeviceGraph(uint8_t on) {
-  if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
-  State& now = state();
-  now.device_graphs = on != 0;
-  now.device_graphs_late = on != 0 && now.driver.load()->context_id(nullptr) != 0;
-  return CUPTI_SUCCESS;
-}
+SIM_EXPORT CUptiResult cuptiActivityEnableDeviceGraph(uint8_t) { return CUPTI_SUCCESS; }
 SIM_EXPORT CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t) { return CUPTI_SUCCESS; }
 SIM_EXPORT CUptiResult cuptiActivityEnableHWTrace(uint8_t) { return CUPTI_ERROR_NOT_SUPPORTED; }  // Blackwell only
 

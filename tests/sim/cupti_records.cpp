@@ -118,22 +118,7 @@ size_t fill(State& now, const OperationRecord& from, uint8_t* to) {
   return put(record, to);
 }
 
-// As CUPTI 13.0 on an H100: the launching graph is told only where its nodes are not, and the stream is a constant.
-size_t device_graph(State& now, const GraphRun& from, uint8_t* to) {
-  auto record = blank<CUpti_ActivityDeviceGraphTrace>();
-  record.kind = CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE;
-  record.start = translate(now, from.start);
-  record.end = translate(now, from.end);
-  record.deviceId = from.device;
-  record.contextId = from.context_id;
-  record.graphId = from.graph_id;
-  record.deviceLaunchMode = CUPTI_DEVICE_GRAPH_LAUNCH_MODE_FIRE_AND_FORGET;
-  record.streamId = uint64_t{2} << 56;
-  return put(record, to);
-}
-
 size_t graph(State& now, const GraphRun& from, uint8_t* to) {
-  if (from.by_kernel) return device_graph(now, from, to);
   auto record = blank<CUpti_ActivityGraphTrace2>();
   record.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
   record.correlationId = from.correlation;
@@ -208,7 +193,6 @@ size_t record_size(CUpti_ActivityKind kind) {
     case CUPTI_ACTIVITY_KIND_RUNTIME: return sizeof(CUpti_ActivityAPI);
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: return sizeof(CUpti_ActivityExternalCorrelation);
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: return sizeof(CUpti_ActivityGraphTrace2);
-    case CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE: return sizeof(CUpti_ActivityDeviceGraphTrace);
     case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER: return sizeof(CUpti_ActivityUnifiedMemoryCounter3);
     default: return 0;
   }

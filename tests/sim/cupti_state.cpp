@@ -148,16 +148,10 @@ class Sink final : public ActivitySink {
       now.finished.push_back(Migration{record.start, record.end, record.bytes, record.device, false});
   }
 
-  uint64_t device_graph_period() override {
-    State& now = state();
-    std::lock_guard<std::mutex> lock(now.mutex);
-    return now.device_graphs && now.enabled[CUPTI_ACTIVITY_KIND_GRAPH_TRACE] ? now.graph_trace_periods : 0;
-  }
-
   void graph_done(const GraphRun& run) override {
     State& now = state();
     std::lock_guard<std::mutex> lock(now.mutex);
-    if ((run.by_kernel || now.enabled[CUPTI_ACTIVITY_KIND_GRAPH_TRACE]) && !lost(now)) now.finished.push_back(run);
+    if (now.enabled[CUPTI_ACTIVITY_KIND_GRAPH_TRACE] && !lost(now)) now.finished.push_back(run);
   }
 
   void resource(ResourceEvent what, CUcontext context, CUstream stream) override {

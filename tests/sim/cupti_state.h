@@ -69,8 +69,6 @@ struct State {
   std::bitset<kDriverCallbacks> driver_api;
   std::bitset<kRuntimeCallbacks> runtime_api;
   bool unified_configured = false;
-  uint64_t graph_trace_periods = 0;
-  std::atomic<bool> device_graphs{false}, device_graphs_late{false};
 
   CUpti_BuffersCallbackRequestFunc request = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;

@@ -195,11 +195,7 @@ SIM_API(cuGraphExecUpdate)(CUgraphExec exec, CUgraph graph, CUgraphNode* error, 
   if (result != nullptr) *result = info.result;
   return status;
 }
-SIM_API(cuGraphUpload)(CUgraphExec exec, CUstream) {
-  if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  upload_graph(object<Exec>(exec));
-  return CUDA_SUCCESS;
-}
+SIM_API(cuGraphUpload)(CUgraphExec, CUstream) { return CUDA_SUCCESS; }
 SIM_API(cuGraphLaunch)(CUgraphExec exec, CUstream hStream) {
   Stream* stream = resolve_stream(hStream);
   if (stream == nullptr) return why_no_stream();

@@ -174,19 +174,9 @@ Exec* make_exec(Context* context, const Graph& from, unsigned long long flags) {
   one->context = context;
   one->graph = clone_graph(from);
   one->flags = flags;
-  ActivitySink* const sink = activity_sink();
-  if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0 && sink != nullptr)
-    one->made_in = sink->device_graph_period();
   uint32_t next = one->graph->next_index;
   number_graphs_inside(*one->graph, one->graph->id, next);
   return one;
-}
-
-// As strict as what is known: on an H100 graphs that were made and uploaded while CUPTI traced graphs had records. Those made in one period and
-// uploaded in another had none in the one program where that was seen, which differed in other ways as well.
-void upload_graph(Exec* exec) {
-  ActivitySink* const sink = activity_sink();
-  exec->traced = sink != nullptr && exec->made_in != 0 && sink->device_graph_period() == exec->made_in;
 }
 
 void remove_node(Node* node) {
@@ -243,25 +233,10 @@ Work graph_node_work(const NodeArguments& arguments, Context* context) { return 
 
 }  // namespace sim
 
-// As if a kernel that runs now had launched the graph: CUPTI has no record of its nodes, as on an H200 (2026-11-22), and one of the whole only
-// where it was told to in time, as on an H100 (2026-11-25).
+// As if a kernel that runs now had launched the graph: CUPTI has no record of any of that, as on an H200 (2026-11-22).
 extern "C" SIM_EXPORT void sim_launch_from_device(CUgraphExec exec, CUstream stream) {
   using namespace sim;
   Stream* const on = resolve_stream(stream);
   Lock lock(device_mutex());
-  const Exec& launched = *object<Exec>(exec);
-  const Run run{on, now_ns(), stream_dependencies_locked(on), false, true};
-  std::vector<OperationPtr> last = run_nodes(*launched.graph, run);
-  ActivitySink* const sink = activity_sink();
-  if (sink == nullptr || !launched.traced) return;
-  const OperationPtr end = submit_in_graph_locked(on, Work{}, std::move(last), run.ready);
-  GraphRun report{run.ready,          0,   static_cast<uint32_t>(on->context->device->ordinal), on->context->id, 0, 0,
-                  launched.graph->id, true};
-  for (const OperationPtr& before : run.entry) report.start = std::max(report.start, before->end);
-  const auto tell = [sink, report](const Operation& one) {
-    GraphRun now = report;
-    now.end = one.end;
-    if (sink == activity_sink()) sink->graph_done(now);
-  };
-  end->retired ? tell(*end) : static_cast<void>(end->on_retire = tell);
+  run_nodes(*object<Exec>(exec)->graph, {on, now_ns(), stream_dependencies_locked(on), false, true});
 }

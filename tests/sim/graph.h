@@ -49,15 +49,12 @@ struct Exec {
   Context* context = nullptr;
   std::unique_ptr<Graph> graph;
   unsigned long long flags = 0;
-  uint64_t made_in = 0;  // the period of graph tracing (ActivitySink) that saw it being made
-  bool traced = false;   // as a whole where a kernel launches it: the same period saw it uploaded
 };
 
 Graph* make_graph();
 Node* add_node(Graph* graph, const std::vector<Node*>& after, const NodeArguments& arguments, Work work);
 std::unique_ptr<Graph> clone_graph(const Graph& from);
 Exec* make_exec(Context* context, const Graph& from, unsigned long long flags);
-void upload_graph(Exec* exec);
 CUresult launch_graph(Exec* exec, Stream* stream);
 void remove_node(Node* node);
 uint64_t node_id(const Node* node);
