@@ -146,7 +146,7 @@ void note_missing(SampledDevice& sampled, uint64_t end_ns) {
   emit_samples(&sampled, &end, none, 1);
 }
 
-// With the lock, inside a scope that records. What is there is read before the stop: an H100 gave no more than one image behind it.
+// With the lock, inside a scope that records. What is there is read before the stop: one image is all that a run on an H100 had from behind it (one run; why is not known).
 void drain(SampledDevice& sampled, uint64_t stop_ns) {
   const uint64_t now = monotonic_ns();
   const uint64_t half_ns = stop_ns > now ? now + (stop_ns - now) / 2 : now;

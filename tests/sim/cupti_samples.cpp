@@ -1,6 +1,6 @@
 // PM sampling of the simulated CUPTI: samples of a fixed grid of the simulated time, whose values follow from the kernels and copies inside. A sample is
-// there once an operation that ended behind it was seen, or sampling was stopped. Once it was stopped, one image is given and no more, which is the
-// most that an H100 was seen to give.
+// there once an operation that ended behind it was seen, or sampling was stopped. Once it was stopped, one image is given and no more: a guess at the
+// worst, which is all that one run on an H100 had.
 #include <cupti_pmsampling.h>
 
 #include <algorithm>
