@@ -169,6 +169,7 @@ void ChromeCopy::note_damage(const ChromeText& text) {
 void ChromeCopy::whole(ChromeText& text, Sink& sink, EventList& events,
                        const std::function<void(const ChromeCopy&)>& append) {
   bool open = false, in_events = false, closed = false, appended = false;
+  bool none_written = true;  // of the array in hand: a trace may have several
   const auto end_events = [&] {
     in_events = false;
     if (!std::exchange(appended, true)) {
@@ -188,6 +189,7 @@ void ChromeCopy::whole(ChromeText& text, Sink& sink, EventList& events,
       case ChromeText::Piece::Member:
       case ChromeText::Piece::EventsBegin:
         in_events = piece == ChromeText::Piece::EventsBegin;
+        none_written = true;
         sink.write(text.separator());
         sink.write(strict(text, fields));
         break;
@@ -196,8 +198,8 @@ void ChromeCopy::whole(ChromeText& text, Sink& sink, EventList& events,
         last_row_ = {};
         const std::string_view separator = text.separator();
         const std::string_view event = strict(text, fields);
-        const bool first_written = counts_.events == 0 && comma(separator);  // those before it were left out
-        put(first_written ? "\n" : separator, event, fields, sink);
+        const bool others_left_out = std::exchange(none_written, false) && comma(separator);
+        put(others_left_out ? "\n" : separator, event, fields, sink);
         if (fields != nullptr) note_event(*fields, fields->pid);
         break;
       }
