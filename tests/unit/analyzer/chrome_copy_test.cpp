@@ -207,6 +207,26 @@ TEST_F(ChromeCopyTest, WritesEveryKindOfRangeFromTheModel) {
   EXPECT_EQ(again->operations[0].launch, 0u);
 }
 
+// A file may have more than one array of events; each begins without a comma.
+TEST_F(ChromeCopyTest, LeavesOutTheFirstEventOfAnyArrayWithItsComma) {
+  const std::string good = R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":5,"tid":5,"ts":10,"dur":6})";
+  const std::string bad = R"({"ph" "X"})";
+  const fs::path from = folder_ / "in.json", to = folder_ / "out.json";
+  for (const std::string& arrays : {"[" + bad + "," + good + "],\"traceEvents\":[" + good + "]",
+                                    "[" + good + "],\"traceEvents\":[" + bad + "," + good + "]",
+                                    "[" + good + "],\"traceEvents\":[" + bad + "," + bad + "," + good + "]"}) {
+    std::ofstream(from, std::ios::binary) << "{\"traceEvents\":" << arrays << "}";
+    const auto trace = build_trace(std::vector<std::string>{from});
+    for (const bool plain : {true, false}) {
+      const ChromeTraceResult result = write(*trace, to, {from}, plain);
+      const std::string text = text_of(to);
+      rapidjson::Document document;
+      EXPECT_FALSE(document.Parse(text.c_str()).HasParseError()) << arrays << "\n" << text;
+      EXPECT_EQ(result.copied.events, 2u) << arrays;
+    }
+  }
+}
+
 // 0        10       20       30       40       50
 // |== a ==============================|           thread
 //   |= b ====|    |== c ==|                       b in a; c in a
