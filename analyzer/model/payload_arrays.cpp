@@ -23,7 +23,7 @@ uint64_t PayloadDecoder::product(const Integers& dimensions) {
 std::optional<PayloadDecoder::Integers> PayloadDecoder::elements(const format::NvtxSchemaEntry& entry, uint64_t at,
                                                                  uint64_t one,
                                                                  const std::vector<Integers>& integers) const {
-  const Integers unknown = {UINT64_MAX};
+  Integers unknown = {UINT64_MAX};
   switch (entry.flags & nvtx::kArrayMask) {
     case 0: return nvtx::is_string(entry.type) ? std::optional(Integers{entry.detail}) : std::nullopt;
     case nvtx::kArrayFixed: return Integers{entry.detail};

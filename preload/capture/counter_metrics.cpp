@@ -39,23 +39,24 @@ uint32_t find(const CounterMetrics& metrics, std::string_view name, std::string_
   return CounterMetrics::kMost;
 }
 
-bool add(CounterMetrics& to, std::string_view name, std::string_view suffix) {
-  if (find(to, name, suffix) != CounterMetrics::kMost) return true;
+// Its index, new or not; kMost: there is no room for it.
+uint32_t add(CounterMetrics& to, std::string_view name, std::string_view suffix) {
+  if (const uint32_t known = find(to, name, suffix); known != CounterMetrics::kMost) return known;
   const size_t bytes = name.size() + suffix.size() + 1;
-  if (to.count == CounterMetrics::kMost || bytes > sizeof to.text - to.used) return false;
+  if (to.count == CounterMetrics::kMost || bytes > sizeof to.text - to.used) return CounterMetrics::kMost;
   char* const at = to.text + to.used;
   std::memcpy(at, name.data(), name.size());
   if (!suffix.empty()) std::memcpy(at + name.size(), suffix.data(), suffix.size());
   at[bytes - 1] = '\0';
   to.used += bytes;
-  to.names[to.count++] = at;
-  return true;
+  to.names[to.count] = at;
+  return to.count++;
 }
 
 const char* add_set(uint32_t set, const MetricSets& sets, const ChipMetrics& chip, CounterMetrics& into) {
   for (const SetMetric* metric = sets.metrics; metric != sets.metrics + sets.count; ++metric) {
     if ((metric->sets & set) == 0 || chip.kind(chip.chip, metric->name) == MetricKind::Unknown) continue;
-    if (!add(into, metric->name, metric->suffix)) return "more than 64 metrics";
+    if (add(into, metric->name, metric->suffix) == CounterMetrics::kMost) return "more than 64 metrics";
   }
   return nullptr;
 }
@@ -70,8 +71,9 @@ const char* add_one(std::string_view name, const ChipMetrics& chip, CounterMetri
   if (bare && kind != MetricKind::Counter)
     return "no counter: it needs a suffix such as .ratio or .avg.pct_of_peak_sustained_elapsed";
   const std::string_view suffix = bare ? kSum : std::string_view();
-  if (!add(into, name, suffix)) return "more than 64 metrics";
-  into.by_name |= uint64_t{1} << find(into, name, suffix);
+  const uint32_t index = add(into, name, suffix);
+  if (index >= CounterMetrics::kMost) return "more than 64 metrics";
+  into.by_name |= uint64_t{1} << index;
   into.wrong = {};
   return nullptr;
 }

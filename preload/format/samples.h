@@ -47,6 +47,12 @@ inline int exponent_of(double number) {
 inline constexpr double kLeastNumber = 1e-30, kMostNumber = 9e15;  // below it a number is 0, above it is none
 inline bool is_number(double value) { return value >= 0 && value <= kMostNumber; }
 
+// The whole number nearest to one that is_number(); the larger of two. The recorder has no libm.
+inline uint64_t rounded(double number) {
+  const auto below = static_cast<uint64_t>(number);
+  return below + (number - static_cast<double>(below) >= 0.5 ? 1 : 0);
+}
+
 }  // namespace detail
 
 // How many samples of so many metrics fit in one text, whatever they are.
@@ -90,7 +96,7 @@ inline uint8_t* put_samples(uint8_t* to, const SampleSpan* spans, const double* 
     const double scale = power_of_two(-places);
     for (uint32_t i = 0; i < count; ++i) {
       const double value = values[size_t{i} * metrics + m];
-      to = put_varint(to, is_number(value) ? 1 + static_cast<uint64_t>(value * scale + 0.5) : 0);
+      to = put_varint(to, is_number(value) ? 1 + rounded(value * scale) : 0);
     }
   }
   return to;

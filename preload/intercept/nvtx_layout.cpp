@@ -1,6 +1,7 @@
 // See nvtx_layout.h.
 #include "preload/intercept/nvtx_layout.h"
 
+#include "preload/format/nvtx_definitions.h"
 #include "preload/format/nvtx_types.h"
 
 namespace prof::preload {

@@ -34,12 +34,12 @@ template <> struct ForRepeat<const CUlaunchConfig*> {
 template <class T> uint64_t word_of(T argument) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(uint64_t));
   uint64_t word = 0;
-  std::memcpy(&word, &argument, sizeof argument);
+  std::memcpy(&word, &argument, sizeof(T));
   return word;
 }
 template <class T> T from_word(uint64_t word) {
   T argument;
-  std::memcpy(&argument, &word, sizeof argument);
+  std::memcpy(&argument, &word, sizeof(T));
   return argument;
 }
 
