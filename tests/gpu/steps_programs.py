@@ -5,7 +5,7 @@ import os
 import re
 import statistics
 
-import plog
+import recorded_run
 from lab import BASELINE_PRELOADED, HERE, ROOT, Skipped
 
 MAX_TRACE_BYTES = 10_000_000
@@ -19,7 +19,7 @@ def libprof_lines(stderr):
 
 def load(lab, folder):
     """All logs of a folder that hold GPU work or launches, decoded; the largest first."""
-    runs = [plog.Run(path) for path in lab.logs(folder)]
+    runs = [recorded_run.Run(path) for path in lab.logs(folder)]
     runs = [run for run in runs if run.launches or run.operations]
     if not runs:
         raise RuntimeError(f"no log with launches in {folder}")
@@ -138,7 +138,7 @@ def whole(lab, step, folder, killed=False):
         step.note("prof says: " + re.sub(r"^.*?coverage: ", "coverage: ", lines[-1]).strip('"}], '))
     rows = [row for table in tables_of(summary.stdout) for row in table.get("rows", [])
             if row.get("type") == "GPU activities"]
-    run = plog.Run(log)
+    run = recorded_run.Run(log)
     totals = run.totals().values()
     want = (sum(row[0] for row in totals), sum(row[1] for row in totals))
     found = (sum(row["calls"] for row in rows), sum(row["total_time_ns"] for row in rows))
@@ -322,7 +322,7 @@ def trace(lab, step):
         answer = lab.run_prof(["report", report, logs[0], "--format", "csv", "-o", lab.path(f"{report}.csv")])
         step.check(f"prof report {report}", answer.status == 0, f"exit status {answer.status}", 0)
     rows = sum(1 for _ in open(lab.path("gpu-trace.csv"), encoding="utf-8")) - 1 if os.path.exists(lab.path("gpu-trace.csv")) else 0
-    run = plog.Run(logs[0])
+    run = recorded_run.Run(logs[0])
     step.check("rows of gpu-trace: one per GPU operation", rows == len(run.operations), rows, len(run.operations))
 
 
