@@ -8,8 +8,8 @@ import coverage_line
 import plog
 import stats
 from lab import Skipped
+from log_checks import compare_with_cupti, coverage, load, same_behaviour, tables_of
 from steps_overhead import Alternation, cost_table, flat, interval
-from steps_programs import compare_with_cupti, coverage, load, same_behaviour, tables_of
 
 MAX_WHOLE_OVER_PLAIN = 1.03
 MAX_NODES_OVER_CUPTI = 1.05

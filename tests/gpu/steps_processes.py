@@ -8,8 +8,8 @@ import re
 import shutil
 
 import recorded_run
-from lab import HERE, Skipped, first_line
-from steps_programs import coverage, load, prof_libraries, same_behaviour
+from lab import HERE, Skipped, first_line, prof_libraries
+from log_checks import coverage, load, same_behaviour
 
 RANKS, WORKERS, METHODS = 2, 4, ("fork", "spawn")
 # What this machine may really lack; prof doctor is not asked to be wrong about it.

@@ -6,8 +6,9 @@ import shutil
 
 import recorded_run
 from lab import HERE, Skipped
+from log_checks import add, coverage, load, same_behaviour
 from steps_answers import kernels, rows
-from steps_programs import add, app_command, coverage, load, same_behaviour
+from steps_programs import app_command
 
 MAX_OFF_NS = 3
 

@@ -8,9 +8,10 @@ import statistics
 import plog
 import recorded_run
 from lab import HERE, Skipped
+from log_checks import same_behaviour
 from steps_graphs import rows_of
 from steps_overhead import Alternation, cost_table, pick
-from steps_programs import app_command, same_behaviour
+from steps_programs import app_command
 
 EXPECTED = 0.99
 MAX_STACKS_OVER_PLAIN = 1.25
