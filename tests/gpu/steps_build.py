@@ -25,9 +25,10 @@ def build(lab, step):
     for name, libraries in (("counters", ["-lcublas"]), ("libraries", ["-lcufft", "-lcusparse", "-lcublas"])):
         jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-gencode", f"arch=compute_{arch},code=sm_{arch}", "-o",
                       lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), *libraries, "-Xlinker", f"-rpath={lab.cuda}/lib64", "-lpthread", "-ldl"]
-    # Kernels that launch graphs and set conditions call the device run time.
-    jobs["graphs"] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-rdc=true", "-gencode", f"arch=compute_{arch},code=sm_{arch}",
-                      "-o", lab.path("bin", "graphs"), os.path.join(HERE, "graphs.cu"), "-lcudadevrt", "-lpthread", "-ldl"]
+    # Kernels that launch graphs and set conditions call the device run time; the other programs of graphs are built as theirs is.
+    for name in ("graphs", "device_graphs", "graph_replay"):
+        jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-rdc=true", "-gencode", f"arch=compute_{arch},code=sm_{arch}",
+                      "-o", lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), "-lcudadevrt", "-lpthread", "-ldl"]
     jobs["libcupti_baseline.so"] = ["g++", "-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", *includes, "-o",
                                     lab.path("bin", "libcupti_baseline.so"), os.path.join(HERE, "cupti_baseline.cpp"), "-ldl"]
     if not lab.libprof:
