@@ -7,7 +7,6 @@
 #include "preload/capture/cupti_front.h"
 #include "preload/capture/cupti_inside.h"
 #include "preload/capture/cupti_kinds.h"
-#include "preload/capture/cupti_records.h"
 #include "preload/capture/decimal.h"
 #include "preload/capture/devices.h"
 #include "preload/capture/gpu_bursts.h"
