@@ -71,8 +71,6 @@ bool gpu_activity_collects();
 bool gpu_activity_collecting();
 // CUPTI refused to: GPU times end here, or never began.
 void refuse_gpu_activity(std::string_view reason);
-// In the log's counters: how many operations still await their record.
-void store_gpu_pending();
 
 // Another part of the run begins: CUPTI, already open, is asked to collect again by its first launch.
 void restart_gpu_activity();
