@@ -1,11 +1,11 @@
 #include "preload/capture/code_images.h"
 
 #include "preload/capture/cfi.h"
+#include "preload/capture/mapped_file.h"
 #include "preload/capture/rule_table.h"
 #include "preload/log/intern.h"
 #include "preload/runtime/recorder.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -28,15 +28,11 @@ constexpr int kMostTries = 4;  // the loader's list changed while it was read
 
 enum Written : uint32_t { kNotYet = 0, kBeingWritten = 1, kWritten = 2 };
 
-struct Image {
-  uint64_t base, begin, end;  // load bias; executable segments, first to last
-  UnwindTables tables;
+struct Image : MappedFile {
   uint64_t generation, gone_generation;
   const char* path;  // "": the program itself
   uint32_t id;
   uint32_t met, seen;  // number of the passes through the loader's list that met it first and last
-  uint8_t build_id[32];
-  uint32_t build_id_bytes;
   bool gone;
   std::atomic<uint32_t> written, gone_written;  // to the log: Written
 };
@@ -56,10 +52,6 @@ Table g_table;
 
 constexpr const char* kNoRoom = "?";
 
-bool is_vdso(const char* name) {
-  return std::strncmp(name, "linux-vdso", 10) == 0 || std::strncmp(name, "linux-gate", 10) == 0;
-}
-
 const char* keep_path(const char* path) {
   const size_t size = std::strlen(path) + 1;
   if (size > kPathsBytes - g_table.paths_used) {
@@ -70,57 +62,6 @@ const char* keep_path(const char* path) {
   std::memcpy(to, path, size);
   g_table.paths_used += size;
   return to;
-}
-
-void read_build_id(const uint8_t* at, size_t size, Image& image) {
-  while (size >= sizeof(ElfW(Nhdr))) {
-    ElfW(Nhdr) note;
-    std::memcpy(&note, at, sizeof note);
-    const size_t name = (size_t{note.n_namesz} + 3) & ~size_t{3}, contents = (size_t{note.n_descsz} + 3) & ~size_t{3};
-    if (name > size - sizeof note || contents > size - sizeof note - name) return;
-    const uint8_t* const text = at + sizeof note;
-    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(text, "GNU", 4) == 0) {
-      image.build_id_bytes = note.n_descsz < sizeof image.build_id ? note.n_descsz : sizeof image.build_id;
-      std::memcpy(image.build_id, text + name, image.build_id_bytes);
-      return;
-    }
-    at += sizeof note + name + contents;
-    size -= sizeof note + name + contents;
-  }
-}
-
-// Segments of the file; false: it has no code.
-bool describe(const dl_phdr_info& info, Image& image) {
-  image.base = info.dlpi_addr;
-  image.begin = UINT64_MAX;
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
-    const uint64_t from = info.dlpi_addr + segment.p_vaddr, to = from + segment.p_memsz;
-    if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0) {
-      if (from < image.begin) image.begin = from;
-      if (to > image.end) image.end = to;
-    } else if (segment.p_type == PT_GNU_EH_FRAME) {
-      image.tables.header = reinterpret_cast<const uint8_t*>(from);
-    }
-  }
-  if (image.begin >= image.end) return false;
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
-    const auto* const from = reinterpret_cast<const uint8_t*>(info.dlpi_addr + segment.p_vaddr);
-    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_R) == 0) continue;
-    // Of the file's bytes: memory beyond them may end inside the last page.
-    const uint8_t* const to = from + segment.p_filesz;
-    if (image.tables.header >= from && image.tables.header < to) image.tables.begin = from, image.tables.end = to;
-  }
-  return true;
-}
-
-void find_build_id(const dl_phdr_info& info, Image& image) {
-  for (int i = 0; i < info.dlpi_phnum && image.build_id_bytes == 0; ++i) {
-    const ElfW(Phdr)& segment = info.dlpi_phdr[i];
-    if (segment.p_type != PT_NOTE || (segment.p_align != 4 && segment.p_align > 1)) continue;
-    read_build_id(reinterpret_cast<const uint8_t*>(info.dlpi_addr + segment.p_vaddr), segment.p_filesz, image);
-  }
 }
 
 Image* find_image(uint64_t pc) {
@@ -142,7 +83,7 @@ Image* take_slot() {
   return n == kMostImages ? nullptr : &g_table.images[n];
 }
 
-void add_image(const dl_phdr_info& info, const Image& found) {
+void add_image(const dl_phdr_info& info, const MappedFile& found) {
   Image* const slot = take_slot();
   if (slot == nullptr) {
     count(format::Counter::intern_full);
@@ -211,9 +152,9 @@ void sweep() {
 }
 
 // The same file where it was? Another one may be mapped at the very place of one that was closed.
-bool same_image(const Image& known, const Image& found, const dl_phdr_info& info) {
+bool same_image(const Image& known, const MappedFile& found, const dl_phdr_info& info) {
   if (known.gone || known.base != found.base || known.begin != found.begin || known.end != found.end) return false;
-  Image now{};
+  MappedFile now{};
   find_build_id(info, now);
   if (now.build_id_bytes != known.build_id_bytes ||
       std::memcmp(now.build_id, known.build_id, now.build_id_bytes) != 0) {
@@ -238,8 +179,8 @@ int on_image(dl_phdr_info* info, size_t, void* argument) {
     g_table.adds = info->dlpi_adds;
     g_table.subs = info->dlpi_subs;
   }
-  Image found{};
-  if (!describe(*info, found)) return 0;
+  MappedFile found{};
+  if (!find_segments(*info, found)) return 0;
   const uint32_t n = g_table.count.load(std::memory_order_relaxed);
   for (uint32_t i = 0; i < n; ++i) {
     Image& image = g_table.images[i];
