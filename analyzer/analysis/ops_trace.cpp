@@ -2,8 +2,10 @@
 // FunctionEvent says of one. Definitions: docs/reports/ops.md and docs/reports/ops-trace.md.
 #include "analyzer/analysis/merge_runs.h"
 #include "analyzer/analysis/op_averages.h"
+#include "analyzer/analysis/op_flops.h"
 #include "analyzer/analysis/torch_flops.h"
 #include "analyzer/model/forward_backward.h"
+#include "analyzer/model/names.h"
 #include "analyzer/model/op_stacks.h"
 #include "analyzer/model/parallel.h"
 #include "analyzer/model/prefault.h"
