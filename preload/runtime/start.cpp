@@ -7,7 +7,6 @@
 #include "preload/capture/devices.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/capture/sampling.h"
-#include "preload/capture/stacks.h"
 #include "preload/capture/streams.h"
 #include "preload/log/chunks.h"
 #include "preload/log/intern.h"
@@ -28,6 +27,7 @@
 #include "preload/runtime/triggers.h"
 #include "preload/runtime/wanted.h"
 #include "preload/runtime/window.h"
+#include "preload/stacks/stacks.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

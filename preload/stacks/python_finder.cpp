@@ -1,4 +1,4 @@
-#include "preload/capture/python_finder.h"
+#include "preload/stacks/python_finder.h"
 
 #include "preload/capture/decimal.h"
 #include "preload/runtime/elf_dynamic.h"

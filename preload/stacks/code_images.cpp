@@ -1,10 +1,10 @@
-#include "preload/capture/code_images.h"
+#include "preload/stacks/code_images.h"
 
-#include "preload/capture/cfi.h"
-#include "preload/capture/mapped_file.h"
-#include "preload/capture/rule_table.h"
 #include "preload/log/intern.h"
 #include "preload/runtime/recorder.h"
+#include "preload/stacks/cfi.h"
+#include "preload/stacks/mapped_file.h"
+#include "preload/stacks/rule_table.h"
 
 #include <fcntl.h>
 #include <link.h>

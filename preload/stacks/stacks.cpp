@@ -1,13 +1,13 @@
-#include "preload/capture/stacks.h"
+#include "preload/stacks/stacks.h"
 
-#include "preload/capture/code_images.h"
-#include "preload/capture/native_stack.h"
-#include "preload/capture/python_stack.h"
-#include "preload/capture/stack_memo.h"
 #include "preload/format/stack_definitions.h"
 #include "preload/log/intern.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
+#include "preload/stacks/code_images.h"
+#include "preload/stacks/native_stack.h"
+#include "preload/stacks/python_stack.h"
+#include "preload/stacks/stack_memo.h"
 
 #include <cstring>
 #include <string_view>

@@ -2,7 +2,7 @@
 // was checked against this interpreter, or through the kernel, which says no where a load would crash (python_check.cpp).
 #pragma once
 
-#include "preload/capture/python_layouts.h"
+#include "preload/stacks/python_layouts.h"
 
 #include <cstdint>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "preload/capture/mapped_file.h"
+#include "preload/stacks/mapped_file.h"
 
 #include <elf.h>
 #include <link.h>

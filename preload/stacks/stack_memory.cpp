@@ -1,4 +1,4 @@
-#include "preload/capture/stack_memory.h"
+#include "preload/stacks/stack_memory.h"
 
 #include <pthread.h>
 #include <sys/auxv.h>

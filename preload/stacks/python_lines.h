@@ -2,7 +2,7 @@
 // bytes alone: no interpreter needed, any bytes survived. At the first sight of a frame.
 #pragma once
 
-#include "preload/capture/python_layouts.h"
+#include "preload/stacks/python_layouts.h"
 
 #include <cstdint>
 #include <string_view>

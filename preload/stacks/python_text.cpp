@@ -1,8 +1,8 @@
-#include "preload/capture/python_text.h"
+#include "preload/stacks/python_text.h"
 
-#include "preload/capture/python_frames.h"
 #include "preload/format/utf8.h"
 #include "preload/runtime/recorder.h"
+#include "preload/stacks/python_frames.h"
 
 namespace prof::preload {
 

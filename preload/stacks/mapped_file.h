@@ -2,7 +2,7 @@
 // mapped bytes, so it is called inside dl_iterate_phdr()'s callback, where no file can be unmapped. In the program.
 #pragma once
 
-#include "preload/capture/cfi.h"
+#include "preload/stacks/cfi.h"
 
 #include <link.h>
 

@@ -2,7 +2,7 @@
 // never beyond the segment they lie in; bytes that make no sense give Hard or Unknown. No state, no allocation. In the program.
 #pragma once
 
-#include "preload/capture/unwind_rule.h"
+#include "preload/stacks/unwind_rule.h"
 
 #include <cstddef>
 #include <cstdint>

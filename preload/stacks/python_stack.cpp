@@ -9,21 +9,21 @@
 // - Up to 3.11 a thread's registered state is the one it had first, and nothing says which one runs while the GIL is released.
 //   While there is more than one interpreter, frames are therefore read only where the registered state holds the GIL.
 // - A thread state that another thread deletes while this thread is registered with it (PyThreadState_Delete) dangles.
-#include "preload/capture/python_stack.h"
+#include "preload/stacks/python_stack.h"
 
-#include "preload/capture/code_images.h"
-#include "preload/capture/python_check.h"
-#include "preload/capture/python_finder.h"
-#include "preload/capture/python_frames.h"
-#include "preload/capture/python_layouts.h"
-#include "preload/capture/python_lines.h"
-#include "preload/capture/python_memo.h"
-#include "preload/capture/python_text.h"
-#include "preload/capture/stacks.h"
 #include "preload/format/stack_definitions.h"
 #include "preload/log/intern.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
+#include "preload/stacks/code_images.h"
+#include "preload/stacks/python_check.h"
+#include "preload/stacks/python_finder.h"
+#include "preload/stacks/python_frames.h"
+#include "preload/stacks/python_layouts.h"
+#include "preload/stacks/python_lines.h"
+#include "preload/stacks/python_memo.h"
+#include "preload/stacks/python_text.h"
+#include "preload/stacks/stacks.h"
 
 #include <pthread.h>
 

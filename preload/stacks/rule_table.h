@@ -6,7 +6,7 @@
 // A writer takes a slot by making its key kBusy, so that no reader takes the rule of one address for another's.
 #pragma once
 
-#include "preload/capture/unwind_rule.h"
+#include "preload/stacks/unwind_rule.h"
 
 #include <atomic>
 #include <cstdint>

@@ -6,7 +6,7 @@
 // be unmapped while its unwind tables are being read.
 #pragma once
 
-#include "preload/capture/unwind_rule.h"
+#include "preload/stacks/unwind_rule.h"
 
 #include <atomic>
 #include <cstdint>

@@ -8,7 +8,7 @@
 // the program, one per thread.
 #pragma once
 
-#include "preload/capture/python_layouts.h"
+#include "preload/stacks/python_layouts.h"
 
 #include <atomic>
 #include <cstdint>

@@ -1,6 +1,6 @@
-#include "preload/capture/python_check.h"
+#include "preload/stacks/python_check.h"
 
-#include "preload/capture/python_frames.h"
+#include "preload/stacks/python_frames.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -8,8 +8,8 @@
 // Memory for 64 threads at once, touched only where used; more threads go without. In the program.
 #pragma once
 
-#include "preload/capture/python_memo.h"
-#include "preload/capture/unwind_rule.h"
+#include "preload/stacks/python_memo.h"
+#include "preload/stacks/unwind_rule.h"
 
 #include <atomic>
 #include <cstdint>

@@ -1,6 +1,6 @@
-#include "preload/capture/python_layouts.h"
+#include "preload/stacks/python_layouts.h"
 
-#include "preload/capture/python_finder.h"
+#include "preload/stacks/python_finder.h"
 
 #include <cstring>
 
@@ -14,7 +14,7 @@ struct Published {
 constexpr Published kPublished[] = {
 #define PYTHON_LAYOUT(...)
 #define PYTHON_PUBLISHED(...) {__VA_ARGS__},
-#include "preload/capture/python_layouts.def"
+#include "preload/stacks/python_layouts.def"
 #undef PYTHON_LAYOUT
 #undef PYTHON_PUBLISHED
 };

@@ -1,4 +1,4 @@
-#include "preload/capture/python_lines.h"
+#include "preload/stacks/python_lines.h"
 
 namespace prof::preload {
 namespace {

@@ -1,7 +1,7 @@
 // A str of Python as UTF-8, read where it lies: PyUnicode objects in their compact form, which all names in code objects have.
 #pragma once
 
-#include "preload/capture/python_layouts.h"
+#include "preload/stacks/python_layouts.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -9,7 +9,7 @@
 
 namespace prof::preload {
 
-class PythonMemo;  // capture/python_memo.h
+class PythonMemo;  // python_memo.h
 
 // Whose stacks are taken: bits of PROF_STACKS.
 enum class StackUse : uint32_t { Launch = 1, Copy = 2, Alloc = 4, Sync = 8 };

@@ -1,4 +1,4 @@
-#include "preload/capture/stack_memo.h"
+#include "preload/stacks/stack_memo.h"
 
 #include <sys/mman.h>
 

@@ -63,7 +63,7 @@ inline constexpr PythonLayout kPythonLayouts[] = {
    16,           32,                                                                                               \
    ascii,        other},
 #define PYTHON_PUBLISHED(...)
-#include "preload/capture/python_layouts.def"
+#include "preload/stacks/python_layouts.def"
 #undef PYTHON_LAYOUT
 #undef PYTHON_PUBLISHED
 };

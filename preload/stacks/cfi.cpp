@@ -1,8 +1,8 @@
 // The DWARF call frame instructions, as far as compilers emit them: the two base registers, saved words at fixed offsets, and of
 // expressions the two forms in use (the PLT's, and the one of functions that realign their stack).
-#include "preload/capture/cfi.h"
+#include "preload/stacks/cfi.h"
 
-#include "preload/capture/dwarf_bytes.h"
+#include "preload/stacks/dwarf_bytes.h"
 
 #include <cstring>
 

@@ -2,8 +2,8 @@
 // these through the kernel: a wrong offset reads nonsense there, not a crash in the program.
 #pragma once
 
-#include "preload/capture/python_finder.h"
-#include "preload/capture/python_layouts.h"
+#include "preload/stacks/python_finder.h"
+#include "preload/stacks/python_layouts.h"
 
 namespace prof::preload {
 
