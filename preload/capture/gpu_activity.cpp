@@ -1,7 +1,6 @@
 #include "preload/capture/gpu_activity.h"
 
 #include "preload/capture/clock.h"
-#include "preload/capture/counters.h"
 #include "preload/capture/cupti_client.h"
 #include "preload/capture/cupti_front.h"
 #include "preload/capture/cupti_inside.h"
@@ -10,8 +9,9 @@
 #include "preload/capture/devices.h"
 #include "preload/capture/gpu_bursts.h"
 #include "preload/capture/gpu_flushes.h"
-#include "preload/capture/sampling.h"
 #include "preload/capture/streams.h"
+#include "preload/hardware_counters/counters.h"
+#include "preload/hardware_counters/sampling.h"
 #include "preload/intercept/driver.h"
 #include "preload/runtime/budget.h"
 #include "preload/runtime/explain.h"

@@ -2,9 +2,9 @@
 // the shape, one look in a cache, one record. In the program.
 #pragma once
 
-#include "preload/capture/counters.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/capture/gpu_bursts.h"
+#include "preload/hardware_counters/counters.h"
 #include "preload/intercept/captured_node.h"
 #include "preload/intercept/functions.h"
 #include "preload/intercept/record_call.h"

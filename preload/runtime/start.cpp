@@ -3,11 +3,11 @@
 #include "preload/runtime/start.h"
 
 #include "preload/capture/clock.h"
-#include "preload/capture/counters.h"
 #include "preload/capture/devices.h"
 #include "preload/capture/gpu_activity.h"
-#include "preload/capture/sampling.h"
 #include "preload/capture/streams.h"
+#include "preload/hardware_counters/counters.h"
+#include "preload/hardware_counters/sampling.h"
 #include "preload/log/chunks.h"
 #include "preload/log/intern.h"
 #include "preload/log/log_file.h"

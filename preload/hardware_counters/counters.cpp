@@ -1,9 +1,9 @@
-#include "preload/capture/counters.h"
+#include "preload/hardware_counters/counters.h"
 
 #include "preload/capture/bounded_flush.h"
-#include "preload/capture/counter_slots.h"
 #include "preload/capture/cupti_front.h"
 #include "preload/capture/gpu_activity.h"
+#include "preload/hardware_counters/counter_slots.h"
 #include "preload/intercept/driver.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"

@@ -4,8 +4,8 @@
 //   open() start() … read() read() … stop() read() close()
 #pragma once
 
-#include "preload/capture/counter_host.h"
 #include "preload/format/samples.h"
+#include "preload/hardware_counters/counter_host.h"
 
 #include <cstdint>
 #include <string_view>

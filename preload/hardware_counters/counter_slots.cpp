@@ -1,10 +1,10 @@
-#include "preload/capture/counter_slots.h"
+#include "preload/hardware_counters/counter_slots.h"
 
 #include "preload/capture/clock.h"
-#include "preload/capture/counters.h"
 #include "preload/capture/cupti_front.h"
 #include "preload/capture/decimal.h"
 #include "preload/capture/streams.h"
+#include "preload/hardware_counters/counters.h"
 #include "preload/intercept/driver.h"
 #include "preload/runtime/explain.h"
 #include "preload/runtime/options.h"

@@ -1,4 +1,4 @@
-#include "preload/capture/plain_name.h"
+#include "preload/hardware_counters/plain_name.h"
 
 #include <cstring>
 

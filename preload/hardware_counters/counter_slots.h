@@ -1,9 +1,9 @@
 // The contexts that have a session of hardware counters, and the ranges in each whose values were not read yet. Inside capture/ only.
 #pragma once
 
-#include "preload/capture/counter_session.h"
-#include "preload/capture/owned_lock.h"
 #include "preload/format/ids.h"
+#include "preload/hardware_counters/counter_session.h"
+#include "preload/hardware_counters/owned_lock.h"
 
 #include <atomic>
 

@@ -7,7 +7,7 @@
 // Values belong to a range by its name or by being alone in the image, never by order.
 #pragma once
 
-#include "preload/capture/counter_host.h"
+#include "preload/hardware_counters/counter_host.h"
 
 #include <cstdint>
 

@@ -1,10 +1,10 @@
 // Which work has hardware counters, and what happens around it: launches (PROF_COUNTERS_OF=kernels) and NVTX ranges.
-#include "preload/capture/counter_slots.h"
-#include "preload/capture/counters.h"
 #include "preload/capture/devices.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/capture/launch_path.h"
-#include "preload/capture/plain_name.h"
+#include "preload/hardware_counters/counter_slots.h"
+#include "preload/hardware_counters/counters.h"
+#include "preload/hardware_counters/plain_name.h"
 #include "preload/intercept/driver.h"
 #include "preload/intercept/functions.h"
 #include "preload/runtime/options.h"

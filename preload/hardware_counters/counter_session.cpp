@@ -1,7 +1,7 @@
-#include "preload/capture/counter_session.h"
+#include "preload/hardware_counters/counter_session.h"
 
-#include "preload/capture/counter_params.h"
 #include "preload/capture/decimal.h"
+#include "preload/hardware_counters/counter_params.h"
 
 namespace prof::preload {
 

@@ -1,4 +1,4 @@
-#include "preload/capture/counter_metrics.h"
+#include "preload/hardware_counters/counter_metrics.h"
 
 #include <cstring>
 #include <iterator>
@@ -12,14 +12,14 @@ constexpr std::string_view kSum = ".sum";
 constexpr uint32_t kMemory = 1, kTensor = 2, kRoofline = 4;
 constexpr SetMetric kLaunchMetrics[] = {
 #define PROF_COUNTER_METRIC(sets, metric) {sets, #metric, kSum},
-#include "preload/capture/counter_sets.def"
+#include "preload/hardware_counters/counter_sets.def"
 #undef PROF_COUNTER_METRIC
 };
 
 constexpr uint32_t kOverview = 1, kTraffic = 2, kLinks = 4;
 constexpr SetMetric kSampledMetrics[] = {
 #define PROF_SAMPLED_METRIC(sets, metric, suffix) {sets, #metric, #suffix},
-#include "preload/capture/sampling_sets.def"
+#include "preload/hardware_counters/sampling_sets.def"
 #undef PROF_SAMPLED_METRIC
 };
 

@@ -1,7 +1,7 @@
-#include "preload/capture/pm_sampler.h"
+#include "preload/hardware_counters/pm_sampler.h"
 
 #include "preload/capture/clock.h"
-#include "preload/capture/counter_params.h"
+#include "preload/hardware_counters/counter_params.h"
 
 namespace prof::preload {
 

@@ -1,4 +1,4 @@
-#include "preload/capture/owned_lock.h"
+#include "preload/hardware_counters/owned_lock.h"
 
 #include "preload/capture/clock.h"
 

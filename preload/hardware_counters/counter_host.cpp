@@ -1,7 +1,7 @@
-#include "preload/capture/counter_host.h"
+#include "preload/hardware_counters/counter_host.h"
 
-#include "preload/capture/counter_params.h"
 #include "preload/capture/decimal.h"
+#include "preload/hardware_counters/counter_params.h"
 #include "preload/intercept/driver.h"
 
 namespace prof::preload {
