@@ -10,7 +10,7 @@
 
 namespace prof::preload {
 
-// Cut where it is full.
+// The parts one behind the other in `size` bytes (one at least, for the terminating zero); cut where they are full.
 inline void join(char* to, size_t size, std::initializer_list<std::string_view> parts) {
   size_t used = 0;
   for (const std::string_view part : parts) {
@@ -22,7 +22,7 @@ inline void join(char* to, size_t size, std::initializer_list<std::string_view> 
 }
 
 #if PROF_RANGE_PROFILER
-// CUPTI's argument structs say how large they are.
+// CUPTI's argument structs say how large they are, in bytes; everything else in them is zero.
 template <class Params> Params sized(size_t size) {
   Params params{};
   params.structSize = size;
