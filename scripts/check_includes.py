@@ -39,6 +39,8 @@ def violation(path, quote, target):
     if area == "analyzer" and target.startswith("preload/"):
         if not target.startswith("preload/format/") and target not in SHARED_LISTS:
             return "analyzer/ includes of preload/ only preload/format/ and the option list"
+    if path.startswith("analyzer/analysis/") and target.startswith("analyzer/reports/"):
+        return "what several reports share includes no report"
     return None
 
 

@@ -1,7 +1,7 @@
 // A run made by hand that is asked what the host costs and what could be saved, for tests of advise, what-if and the critical path.
 #pragma once
 
-#include "analyzer/analysis/advise_rules.h"
+#include "analyzer/reports/advise_rules.h"
 #include "tests/unit/analyzer/hand_trace.h"
 
 #include <memory>

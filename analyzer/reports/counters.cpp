@@ -3,7 +3,7 @@
 #include "analyzer/analysis/counter_numbers.h"
 #include "analyzer/analysis/counter_rows.h"
 #include "analyzer/analysis/peak_rates.h"
-#include "analyzer/analysis/roofline.h"
+#include "analyzer/reports/roofline.h"
 
 #include <fmt/format.h>
 

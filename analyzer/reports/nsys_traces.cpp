@@ -1,6 +1,6 @@
 // cuda_api_sum, cuda_api_trace and cuda_gpu_trace: the calls and the GPU operations, summed by name or one by one.
 #include "analyzer/analysis/gpu_columns.h"
-#include "analyzer/analysis/nsys_tables.h"
+#include "analyzer/reports/nsys_tables.h"
 
 namespace prof::analyzer {
 

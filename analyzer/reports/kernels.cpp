@@ -1,5 +1,5 @@
 // kernels: which kernels, copies and memsets took the time, how often, and how even were they?
-#include "analyzer/analysis/kernels.h"
+#include "analyzer/reports/kernels.h"
 
 #include "analyzer/analysis/kernel_peaks.h"
 #include "analyzer/analysis/selected_operations.h"

@@ -1,5 +1,5 @@
 // launch-stats: per kernel, what did its launches cost, and was the kernel shorter than its launch?
-#include "analyzer/analysis/launch_stats.h"
+#include "analyzer/reports/launch_stats.h"
 
 #include "analyzer/analysis/statistics.h"
 

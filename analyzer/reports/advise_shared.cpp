@@ -1,6 +1,6 @@
 // What the rules of advise need of the whole input: made once, looked at window by window.
-#include "analyzer/analysis/advise_rules.h"
 #include "analyzer/output/occupancy.h"
+#include "analyzer/reports/advise_rules.h"
 
 #include <algorithm>
 

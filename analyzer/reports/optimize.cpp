@@ -5,9 +5,9 @@
 #include "analyzer/analysis/device_idle.h"
 #include "analyzer/analysis/gap_text.h"
 #include "analyzer/analysis/gaps.h"
-#include "analyzer/analysis/op_idle.h"
 #include "analyzer/analysis/reference_queue.h"
 #include "analyzer/output/json_text.h"
+#include "analyzer/reports/op_idle.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // roofline: arithmetic intensity, attained and attainable rate, what bounds each row, and the time lost to that bound.
-#include "analyzer/analysis/roofline.h"
+#include "analyzer/reports/roofline.h"
 
 #include "analyzer/analysis/selected_operations.h"
 #include "analyzer/analysis/window.h"

@@ -1,4 +1,4 @@
-#include "analyzer/analysis/advise_rules.h"
+#include "analyzer/reports/advise_rules.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // breakdown: what each device did in each window. One row per quantity, each labelled with how it counts; the definitions of
 // Holistic Trace Analysis and TraceLens give their quantities under their names.
-#include "analyzer/analysis/breakdown.h"
+#include "analyzer/reports/breakdown.h"
 
 #include "analyzer/analysis/selected_operations.h"
 #include "analyzer/analysis/window_sums.h"

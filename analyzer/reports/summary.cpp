@@ -1,4 +1,4 @@
-#include "analyzer/analysis/summary.h"
+#include "analyzer/reports/summary.h"
 
 #include "analyzer/analysis/statistics.h"
 #include "analyzer/model/results.h"

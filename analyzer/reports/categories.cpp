@@ -1,6 +1,6 @@
 // categories: which kinds of kernels took the GPU's time? The tables torch.compile's own benchmark prints for each compiled
 // module, made of any trace, with its closing lines.
-#include "analyzer/analysis/kernels.h"
+#include "analyzer/reports/kernels.h"
 
 #include <fmt/format.h>
 #include <rapidjson/document.h>

@@ -1,5 +1,5 @@
 // Rules about copies and memsets: those that hold their caller, touch pageable memory, are many and small, or run alone.
-#include "analyzer/analysis/advise_rules.h"
+#include "analyzer/reports/advise_rules.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // op-idle-trace: the numbers of op-idle for every single op, in order of begin.
 #include "analyzer/analysis/gap_text.h"
-#include "analyzer/analysis/op_idle.h"
+#include "analyzer/reports/op_idle.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // op-idle: how deep was the queue when each op began, and how much of it was the GPU idle or starved? One row a GPU and op name.
-#include "analyzer/analysis/op_idle.h"
+#include "analyzer/reports/op_idle.h"
 
 #include "analyzer/analysis/gap_text.h"
 #include "analyzer/analysis/statistics.h"

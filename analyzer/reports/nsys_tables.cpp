@@ -1,4 +1,4 @@
-#include "analyzer/analysis/nsys_tables.h"
+#include "analyzer/reports/nsys_tables.h"
 
 #include <fmt/format.h>
 

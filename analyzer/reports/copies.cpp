@@ -2,9 +2,9 @@
 // Σ bytes / Σ time. Exposed: the union of the row's operations outside the union of all kernels and memsets of the device.
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/gap_text.h"
-#include "analyzer/analysis/op_idle.h"
 #include "analyzer/analysis/stack_groups.h"
 #include "analyzer/analysis/statistics.h"
+#include "analyzer/reports/op_idle.h"
 
 #include <algorithm>
 #include <map>

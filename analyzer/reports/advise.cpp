@@ -1,9 +1,9 @@
 // advise: what should be changed first? Every rule's findings with the wall time that undoing them saves at most, by replay
 // of the dependency graph; most first.
-#include "analyzer/analysis/advise_rules.h"
 #include "analyzer/analysis/gaps.h"
 #include "analyzer/model/parallel.h"
 #include "analyzer/output/json_text.h"
+#include "analyzer/reports/advise_rules.h"
 
 #include <fmt/format.h>
 

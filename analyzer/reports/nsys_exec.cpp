@@ -1,7 +1,7 @@
 // cuda_kern_exec_sum and cuda_kern_exec_trace: of each kernel the launch call (A), the time from its end to the kernel's start
 // (Q, none if the kernel started before), the kernel (K), and the whole from the call to the later end (T).
 #include "analyzer/analysis/merge_runs.h"
-#include "analyzer/analysis/nsys_tables.h"
+#include "analyzer/reports/nsys_tables.h"
 
 #include <algorithm>
 #include <array>
