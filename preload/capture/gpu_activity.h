@@ -25,7 +25,7 @@ inline void take_gpu_activity() {
 // over, cuInit, which costs a launch nothing.
 void arm_gpu_activity();
 
-// Hardware counters were to be measured instead, and cannot be (counters.h): GPU activity is collected from here on.
+// Hardware counters were to be measured instead, and cannot be (hardware_counters/counters.h): GPU activity is collected from here on.
 void collect_gpu_activity_after_all();
 
 //   Cold -> Taking -> On -> TakenAway (another tool) | Finished (exit)

@@ -7,7 +7,8 @@
 
 namespace prof::preload {
 
-// When a life starts: reads PROF_PYTHON and looks for an interpreter.
+// When a life starts: reads PROF_PYTHON and looks for an interpreter. With one whose layout is not known or fails its check stacks have no
+// Python frames: that is said once, and the fact `python` of the log is "unknown".
 void open_python();
 
 // At the first sight of a stack: an interpreter may have been loaded since. Costs a look at the loader's count of files.
