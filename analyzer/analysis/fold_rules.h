@@ -36,15 +36,16 @@ struct FoldSubject {
   std::string_view module;  // name of the file of code; Python frames: path of their file
   bool python = false;
   std::string_view function;  // without signature
-  const std::string& full;
+  const std::string& full;    // with it
 };
 
 class FoldRules {
  public:
-  // Files, "none"; nothing: the built-in rules. Throws std::runtime_error that names file and line.
+  // `words` as given to --fold: paths of files, or "none"; empty: the built-in rules alone. Throws std::runtime_error that names the file
+  // and, of a line that is no rule, its number.
   static FoldRules read(const std::vector<std::string>& words);
 
-  // Null: shown as it is.
+  // The first rule that fits, owned by this object; null: the frame is shown as it is. Tries every rule.
   const FoldRule* find(const FoldSubject& subject) const;
 
  private:

@@ -26,8 +26,10 @@ using CategoryRules = std::vector<CategoryRule>;
 // The rules of a file, one a line: a category (letters, digits, _ and -), blanks, a pattern to the end of the line. Empty
 // lines and lines that begin with # say nothing. Throws std::runtime_error with file and line.
 CategoryRules parse_category_rules(std::string_view text, const std::string& file);
+// Of several files, one behind the other. Throws as well where one cannot be read.
 CategoryRules read_category_rules(const std::vector<std::string>& files);
 
+// `names` has to outlive it. `rules` come before the built-in ones.
 class KernelCategories {
  public:
   KernelCategories(const Trace& trace, const KernelNames& names, const CategoryRules& rules);

@@ -1,17 +1,16 @@
 #include "analyzer/analysis/op_averages.h"
 
-#include "analyzer/analysis/op_inputs.h"
+#include "analyzer/analysis/op_flops.h"
 #include "analyzer/analysis/stack_groups.h"
 #include "analyzer/analysis/torch_flops.h"
 #include "analyzer/model/forward_backward.h"
+#include "analyzer/model/names.h"
 #include "analyzer/model/op_stacks.h"
 #include "analyzer/model/range_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 #include <stdexcept>
 #include <tuple>
 
@@ -346,33 +345,6 @@ OpGrouping op_grouping(const std::vector<std::string>& words) {
 
 OpAverages op_averages(const AnalysisInput& input, const OpGrouping& grouping, Estimates* estimates) {
   return Averager(input, grouping).run(estimates);
-}
-
-std::string kineto_name(const KernelNames& names, const GpuOperation& operation) {
-  if (operation.kind() == GpuKind::Fill) return fmt::format("Memset ({})", memory_kind_name(operation.detail));
-  if (operation.kind() == GpuKind::Copy)
-    return fmt::format("Memcpy {} ({} -> {})", copy_kind_name(operation.detail & 0xff),
-                       memory_kind_name(operation.detail >> 8 & 0xff), memory_kind_name(operation.detail >> 16 & 0xff));
-  return std::string(names.name(operation, NameForm::Full));
-}
-
-uint64_t OpFlops::of(const Range& range) const {
-  const OperatorDetail* const detail = trace_.detail(range);
-  if (detail == nullptr) return 0;
-  if (detail->flops != 0) return detail->flops;
-  // Kernels that torch.compile made are no operators of PyTorch, which has no formula for them.
-  if (index(detail->other) != 0 && !trace_.range_name(range).starts_with("aten::")) {
-    const std::optional<double> flops = json_member(trace_.text(detail->other), "kernel_flop");
-    if (flops) return static_cast<uint64_t>(std::llround(*flops));
-  }
-  if (index(detail->dims) == 0) return 0;
-  const uint32_t parts[] = {index(range.label), static_cast<uint32_t>(detail->dims),
-                            static_cast<uint32_t>(detail->concrete)};
-  const std::string key(reinterpret_cast<const char*>(parts), sizeof parts);
-  const std::lock_guard lock(mutex_);
-  const auto found = known_.find(key);
-  if (found != known_.end()) return found->second;
-  return known_[key] = torch_flops(trace_.range_name(range), trace_.text(detail->dims), trace_.text(detail->concrete));
 }
 
 }  // namespace prof::analyzer

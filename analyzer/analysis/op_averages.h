@@ -5,9 +5,7 @@
 #include "analyzer/analysis/estimates.h"
 #include "analyzer/model/event_tree.h"
 
-#include <mutex>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace prof::analyzer {
@@ -52,21 +50,5 @@ struct OpAverages {
 
 // GPU times also go to the estimates, whose rows are by launch.
 OpAverages op_averages(const AnalysisInput& input, const OpGrouping& grouping, Estimates* estimates = nullptr);
-
-// The name Kineto gives an operation: the kernel's full name, "Memcpy HtoD (Pageable -> Device)", "Memset (Device)".
-std::string kineto_name(const KernelNames& names, const GpuOperation& operation);
-
-// FLOPs of an operator: as the trace has them, else by PyTorch's formulas. Remembers what it worked out; several threads may
-// ask.
-class OpFlops {
- public:
-  explicit OpFlops(const Trace& trace) : trace_(trace) {}
-  uint64_t of(const Range& range) const;
-
- private:
-  const Trace& trace_;
-  mutable std::mutex mutex_;
-  mutable std::unordered_map<std::string, uint64_t> known_;  // by label, dims, concrete inputs
-};
 
 }  // namespace prof::analyzer

@@ -16,7 +16,7 @@ struct SetMetric {
 };
 constexpr SetMetric kMetrics[] = {
 #define PROF_COUNTER_METRIC(sets, metric) {sets, #metric ".sum"},
-#include "preload/capture/counter_sets.def"
+#include "preload/hardware_counters/counter_sets.def"
 #undef PROF_COUNTER_METRIC
 };
 

@@ -101,4 +101,13 @@ uint32_t fill_memory_kind(std::string_view name) {
   return memory_kind(name.substr(open + 1, close - open - 1));
 }
 
+SyncKind sync_kind(std::string_view name) {
+  if (name.find("Wait") != std::string_view::npos) return SyncKind::StreamWaitEvent;
+  if (name.find("Event") != std::string_view::npos) return SyncKind::Event;
+  if (name.find("Stream") != std::string_view::npos) return SyncKind::Stream;
+  if (name.find("Context") != std::string_view::npos || name.find("Device") != std::string_view::npos)
+    return SyncKind::Context;
+  return SyncKind::Unknown;
+}
+
 }  // namespace prof::analyzer

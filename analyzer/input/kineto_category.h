@@ -1,6 +1,8 @@
 // What an event is, by its "cat" in the spelling of any torch.profiler (1.8 wrote "Kernel", 2.x "kernel").
 #pragma once
 
+#include "analyzer/model/host_rows.h"
+
 #include <cstdint>
 #include <string_view>
 
@@ -34,5 +36,7 @@ struct CopyWords {
 CopyWords copy_words(std::string_view name, std::string_view kind);
 // "Memset (Device)" -> CUPTI's memory kind.
 uint32_t fill_memory_kind(std::string_view name);
+// "Event Sync", "Stream Wait Event", "Context Sync" …
+SyncKind sync_kind(std::string_view name);
 
 }  // namespace prof::analyzer

@@ -2,6 +2,7 @@
 #include "analyzer/input/kineto_rows.h"
 
 #include "analyzer/input/json_decimal.h"
+#include "analyzer/input/kineto_category.h"
 
 #include <fmt/format.h>
 
@@ -22,15 +23,6 @@ bool stream_number(std::string_view text, uint32_t& number) {
   if (to_int64(text, value) != DecimalResult::Ok || value < 0 || value >= UINT32_MAX) return false;
   number = static_cast<uint32_t>(value);
   return true;
-}
-
-SyncKind sync_kind(std::string_view name) {
-  if (name.find("Wait") != std::string_view::npos) return SyncKind::StreamWaitEvent;
-  if (name.find("Event") != std::string_view::npos) return SyncKind::Event;
-  if (name.find("Stream") != std::string_view::npos) return SyncKind::Stream;
-  if (name.find("Context") != std::string_view::npos || name.find("Device") != std::string_view::npos)
-    return SyncKind::Context;
-  return SyncKind::Unknown;
 }
 
 }  // namespace

@@ -41,29 +41,31 @@ struct TreeFrame {
 struct TreeNode {
   uint32_t parent = 0;  // row of nodes(); the root is its own
   uint32_t frame = 0;   // row of frames()
-  int64_t value = 0;    // of itself, without what is below
-  int64_t before = 0;   // of the other input, where two are compared
+  int64_t value = 0;    // of itself, without what is below, in CallTree::unit
+  int64_t before = 0;   // the same of the other input, where two are compared
   uint64_t count = 0;   // events that the value is a sum of
 };
 
 class CallTree {
  public:
-  std::string metric = "gpu-time", unit = "nanoseconds";  // nanoseconds, count or bytes
-  bool compared = false;                                  // `before` means something
+  std::string metric = "gpu-time";   // as `--metric` names it
+  std::string unit = "nanoseconds";  // of values: nanoseconds, count or bytes
+  bool compared = false;             // `before` means something
 
   CallTree() : frames_(1), nodes_(1) {}
 
   StringId text(std::string_view text) { return strings_.intern(text); }
   std::string_view text(StringId id) const { return strings_[id]; }
+  // The row of frames() that holds it, made where there is none.
   uint32_t frame(const TreeFrame& frame);
-  // The node of that frame below another one; 0 is the root.
+  // The row of nodes() of that frame (a row of frames()) below another node, made where there is none; 0 is the root.
   uint32_t child(uint32_t node, uint32_t frame);
-  TreeNode& node(uint32_t row) { return nodes_[row]; }
+  TreeNode& node(uint32_t row) { return nodes_[row]; }  // until the next child()
 
   // A node comes after its parent.
   const std::vector<TreeNode>& nodes() const { return nodes_; }
   const std::vector<TreeFrame>& frames() const { return frames_; }
-  // By node: of itself and everything below.
+  // By row of nodes(): the value of the node and of everything below, in `unit`; `before`: of TreeNode::before instead.
   std::vector<int64_t> totals(bool before = false) const;
 
  private:
@@ -78,7 +80,7 @@ class CallTree {
 };
 
 // The values of `now` beside those of `before`. Frames are the same where name, file and module are: a line moves when a
-// program changes.
+// program changes. Metric and unit are those of `now`.
 CallTree compare_trees(const CallTree& now, const CallTree& before);
 
 // "forward (model.py:57)"; native functions without their file.

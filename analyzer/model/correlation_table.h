@@ -1,4 +1,4 @@
-// Offline, inside correlation.cpp only: which launch has this correlation id? Ids of a run are nearly dense, so the id is the
+// Offline, inside correlate() only (call_join.cpp fills it, correlation.cpp asks it): which launch has this correlation id? Ids of a run are nearly dense, so the id is the
 // index; a log where they are not gets a sorted list.
 #pragma once
 

@@ -1,8 +1,8 @@
 #include "analyzer/model/dependencies.h"
 
+#include "analyzer/model/awaited_events.h"
 #include "analyzer/model/call_class.h"
 #include "analyzer/model/calls_by_time.h"
-#include "analyzer/model/event_marks.h"
 #include "analyzer/model/full_queues.h"
 #include "analyzer/model/prefault.h"
 #include "analyzer/model/value_waits.h"
@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <span>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 namespace prof::analyzer {
@@ -21,18 +20,14 @@ namespace {
 constexpr size_t kStreamsLookedAt = 64;
 constexpr uint32_t kNonBlockingStream = 1;                   // CU_STREAM_NON_BLOCKING
 constexpr uint32_t kLegacyStream = 0, kPerThreadStream = 1;  // format::StreamType
-constexpr uint32_t kEventRecordNode = 7;                     // CUgraphNodeType
-
-uint64_t pair(uint32_t high, uint32_t low) { return uint64_t{high} << 32 | low; }
 
 class Finder {
  public:
-  Finder(const Trace& trace, Dependencies& to) : trace_(trace), to_(to), calls_(trace), values_(trace), full_(trace) {}
+  Finder(const Trace& trace, Dependencies& to)
+      : trace_(trace), to_(to), calls_(trace), values_(trace), events_(trace), full_(trace) {}
 
   void run() {
     find_operations_of_launches();
-    find_reported_waits();
-    find_events_of_graphs();
     memory_ops_.resize(trace_.memory_ops.size());
     streams_.resize(trace_.streams.size() + trace_.host_streams.size());
     recent_.resize(trace_.processes.size());
@@ -65,6 +60,10 @@ class Finder {
     std::vector<uint32_t> dirty;  // blocking streams launched into since then
   };
   int64_t end_of(uint32_t operation) const { return trace_.operations[operation].last_ns(); }
+  // Of a stream: the operation launched into it last.
+  auto latest() const {
+    return [this](uint32_t stream) { return streams_[stream].launched; };
+  }
 
   void find_operations_of_launches() {
     first_.resize(trace_.host.size());
@@ -81,31 +80,13 @@ class Finder {
     }
   }
 
-  // What CUPTI said about waits, by call; and which records of events are asked about.
-  void find_reported_waits() {
-    for (uint32_t row = 0; row < trace_.syncs.size(); ++row) {
-      const SyncEvent& sync = trace_.syncs[row];
-      if (sync.call == kNone) continue;
-      reported_.emplace(sync.call, row);
-      if (sync.record_correlation == 0 || sync.waits_for == kNone) continue;
-      records_.emplace(pair(process_index(trace_.host[sync.call]), sync.record_correlation),
-                       Record{sync.waits_for, kNone, false});
-    }
-  }
-
-  void find_events_of_graphs() {
-    for (const GraphNode& node : trace_.graph_nodes) {
-      if (node.type == kEventRecordNode && node.call != kNone) events_of_graphs_.insert(node.call);
-    }
-  }
-
   void call(uint32_t row) {
     const HostEvent& event = trace_.host[row];
     const CallTraits traits = calls_.of(event);
     if (event.is_launch()) launch(row, event, traits);
     if (uses_value(traits.role)) use_values(row, event);
     if (traits.begins_capture || traits.ends_capture) capture(event, traits.begins_capture);
-    if (traits.records_event) record(row, event);
+    if (traits.records_event) events_.record(row, event, stream_key(event), latest());
     if (traits.orders_stream) order(row, event);
     if (traits.kind == CallClass::Synchronization && event.result() == 0) synchronize(row, event, traits.waits);
   }
@@ -189,32 +170,11 @@ class Finder {
     if (!std::exchange(stream.dirty, true)) context.dirty.push_back(key);
   }
 
-  struct Record {
-    uint32_t stream = kNone;  // where the event was recorded
-    uint32_t operation = kNone;
-    bool made = false;
-  };
-
-  HandleKey event_of(const HostEvent& call) const { return {process_index(call), call.subject}; }
-
-  void record(uint32_t row, const HostEvent& event) {
-    const uint32_t key = stream_key(event);
-    if (event.subject != 0) {
-      const bool known = key != kNone && !events_of_graphs_.contains(row);
-      known ? marks_.record(event_of(event), key, streams_[key].launched) : marks_.record_unknown(event_of(event));
-    }
-    if (event.correlation == 0 || records_.empty()) return;
-    const auto asked = records_.find(pair(process_index(event), event.correlation));
-    if (asked == records_.end()) return;
-    asked->second.operation = streams_[asked->second.stream].launched;
-    asked->second.made = true;
-  }
-
   void capture(const HostEvent& event, bool begins) {
     const uint32_t key = stream_key(event);
     if (key == kNone) return;
-    if (!begins) return marks_.end_capture(key);
-    if (event.result() == 0) marks_.begin_capture(key);
+    if (!begins) return events_.end_capture(key);
+    if (event.result() == 0) events_.begin_capture(key);
   }
 
   void use_values(uint32_t row, const HostEvent& event) {
@@ -249,29 +209,15 @@ class Finder {
     }
   }
 
-  // What an event stood for, by handle (our logs) or as CUPTI reported it; kNone: nothing or not known.
-  uint32_t recorded(uint32_t row, const HostEvent& event) const {
-    if (uint32_t operation = kNone; event.subject != 0 && marks_.find(event_of(event), operation)) return operation;
-    const auto reported = reported_.find(row);
-    if (reported == reported_.end()) return kNone;
-    const SyncEvent& sync = trace_.syncs[reported->second];
-    const auto record = records_.find(pair(process_index(event), sync.record_correlation));
-    if (sync.record_correlation != 0 && record != records_.end() && record->second.made)
-      return record->second.operation;
-    // The record is not in the trace: at the latest it was made now.
-    return sync.waits_for == kNone ? kNone : streams_[sync.waits_for].launched;
-  }
-
   void order(uint32_t row, const HostEvent& event) {
     uint32_t key = stream_key(event);
-    if (const auto reported = reported_.find(row); key == kNone && reported != reported_.end())
-      key = trace_.syncs[reported->second].stream;
+    if (const SyncEvent* const sync = events_.reported(row); key == kNone && sync != nullptr) key = sync->stream;
     if (from_log(event) && event.subject != 0) {
-      const EventMarks::Wait wait = key == kNone ? EventMarks::Wait::Unknown : marks_.wait(event_of(event), key);
+      const EventMarks::Wait wait = key == kNone ? EventMarks::Wait::Unknown : events_.wait(event, key);
       if (wait == EventMarks::Wait::Unknown) ++to_.unknown;
       if (wait != EventMarks::Wait::ForOperation) return;
     }
-    const uint32_t operation = recorded(row, event);
+    const uint32_t operation = events_.operation(row, event, latest());
     if (key == kNone || operation == kNone) return;
     std::vector<uint32_t>& waits = streams_[key].waits;
     if (waits.empty() || waits.back() != operation) waits.push_back(operation);
@@ -279,14 +225,13 @@ class Finder {
 
   void synchronize(uint32_t row, const HostEvent& event, WaitScope scope) {
     uint32_t key = stream_key(event);
-    if (const auto reported = reported_.find(row); reported != reported_.end()) {
-      const SyncEvent& sync = trace_.syncs[reported->second];
-      if (sync.kind == SyncKind::Stream) scope = WaitScope::Stream, key = sync.stream;
-      if (sync.kind == SyncKind::Event) scope = WaitScope::Event;
-      if (sync.kind == SyncKind::Context) scope = WaitScope::Device;
+    if (const SyncEvent* const sync = events_.reported(row); sync != nullptr) {
+      if (sync->kind == SyncKind::Stream) scope = WaitScope::Stream, key = sync->stream;
+      if (sync->kind == SyncKind::Event) scope = WaitScope::Event;
+      if (sync->kind == SyncKind::Context) scope = WaitScope::Device;
     }
     if (scope == WaitScope::Device) return wait_for_all(row, event);
-    const uint32_t operation = scope == WaitScope::Event ? recorded(row, event)
+    const uint32_t operation = scope == WaitScope::Event ? events_.operation(row, event, latest())
                                : key == kNone            ? kNone
                                                          : streams_[key].launched;
     if (operation != kNone) {
@@ -349,12 +294,9 @@ class Finder {
   Dependencies& to_;
   CallTable calls_;
   Column<uint32_t> first_, last_;  // of a launch: operation that started first, that ended last; row + 1
-  std::unordered_map<uint32_t, uint32_t> reported_;  // row of a call -> row of Trace::syncs
-  std::unordered_map<uint64_t, Record> records_;     // process, correlation of the call that recorded an event
   ValueWaits values_;
-  std::vector<MemoryOp> memory_ops_;               // by row of Trace::memory_ops
-  std::unordered_set<uint32_t> events_of_graphs_;  // rows of calls that made a node that records an event
-  EventMarks marks_;
+  std::vector<MemoryOp> memory_ops_;  // by row of Trace::memory_ops
+  AwaitedEvents events_;
   std::unordered_map<HandleKey, Context, HandleHash> contexts_;
   std::vector<StreamNow> streams_;             // GPU streams, then handles whose GPU stream is not known
   std::vector<std::vector<uint32_t>> recent_;  // by process

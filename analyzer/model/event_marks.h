@@ -1,7 +1,7 @@
 // What does an event stand for when something waits for it, and which streams are being captured? By the handles of a log, call after
 // call in the order in which the host made them. Under capture an event marks a place in a graph and orders nothing else; an
 // external one is recorded by each launch of its graph, one of a context stands for all streams in it: what those stand for is
-// not known. Used by dependencies.cpp.
+// not known. Used by awaited_events.h.
 #pragma once
 
 #include "analyzer/model/trace.h"

@@ -1,6 +1,7 @@
 #include "analyzer/model/names.h"
 
 #include <cxxabi.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <cstdlib>
@@ -118,6 +119,14 @@ std::string_view plain_api_name(std::string_view name) {
     name.remove_suffix(name.size() - digits + 1);
   }
   return name;
+}
+
+std::string kineto_name(const KernelNames& names, const GpuOperation& operation) {
+  if (operation.kind() == GpuKind::Fill) return fmt::format("Memset ({})", memory_kind_name(operation.detail));
+  if (operation.kind() == GpuKind::Copy)
+    return fmt::format("Memcpy {} ({} -> {})", copy_kind_name(operation.detail & 0xff),
+                       memory_kind_name(operation.detail >> 8 & 0xff), memory_kind_name(operation.detail >> 16 & 0xff));
+  return std::string(names.name(operation, NameForm::Full));
 }
 
 }  // namespace prof::analyzer

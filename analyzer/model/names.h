@@ -41,6 +41,8 @@ class KernelNames {
 
 // The name of any GPU operation: the kernel's, "[CUDA memcpy HtoD]" or "[CUDA memset]".
 std::string_view operation_name(const KernelNames& names, const GpuOperation& operation, NameForm form);
+// The name Kineto gives it: the kernel's full name, "Memcpy HtoD (Pageable -> Device)", "Memset (Device)".
+std::string kineto_name(const KernelNames& names, const GpuOperation& operation);
 
 // CUPTI's copy kinds: "HtoD", "DtoD", "PtoP" …; "?" for numbers not known. 11, 12 and 13, nsys's numbers for migrations of
 // unified memory, are "HtoD", "DtoH" and "DtoD".

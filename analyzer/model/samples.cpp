@@ -12,7 +12,7 @@ namespace {
 struct Name {
   std::string_view base, text;
 };
-// Of metrics that sets have (preload/capture/sampling_sets.def), and their like.
+// Of metrics that sets have (preload/hardware_counters/sampling_sets.def), and their like.
 constexpr Name kNames[] = {
     {"sm__cycles_active", "SM active"},
     {"sm__warps_active_realtime", "warps active"},

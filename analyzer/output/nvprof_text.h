@@ -2,8 +2,8 @@
 // Median and StdDev columns and an NVTX section when asked for, and the coverage line in nvprof's comment style.
 #pragma once
 
-#include "analyzer/analysis/summary.h"
 #include "analyzer/output/sink.h"
+#include "analyzer/reports/summary.h"
 
 namespace prof::analyzer {
 

@@ -3,8 +3,8 @@
 // FLOPs below. Nothing is fetched and no script runs: names show as the browser's own tips.
 #pragma once
 
-#include "analyzer/analysis/roofline.h"
 #include "analyzer/output/sink.h"
+#include "analyzer/reports/roofline.h"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // The parts of cupti.h that can stand beside cuda.h compiled with __CUDA_API_VERSION_INTERNAL (cupti.h itself declares some of
-// cuda.h's old structs again). Everything in capture/ that needs CUPTI includes this.
+// cuda.h's old structs again). Everything in capture/ and hardware_counters/ that needs CUPTI includes this.
 #pragma once
 
 #include <cuda.h>

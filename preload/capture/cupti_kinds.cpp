@@ -2,8 +2,8 @@
 
 #include "preload/capture/cupti_client.h"
 #include "preload/capture/cupti_front.h"
-#include "preload/capture/cupti_records.h"
 #include "preload/capture/gpu_activity.h"
+#include "preload/capture/launching_calls.h"
 #include "preload/intercept/driver.h"
 #include "preload/runtime/budget.h"
 #include "preload/runtime/options.h"

@@ -1,6 +1,6 @@
 // Records of every CUPTI since CUDA 11.0 begin like today's, up to the last field we read, so that one struct per kind reads
 // them all; fields an older library does not have are not looked at. Checked here, at compile time, against every struct
-// there was. Only cupti_records.cpp includes this.
+// there was. cupti_records.cpp and cupti_client_copy.cpp include this.
 #pragma once
 
 #include "preload/capture/cupti_headers.h"

@@ -1,15 +1,15 @@
 #include "preload/capture/cupti_records.h"
 
 #include "preload/capture/cupti_buffers.h"
+#include "preload/capture/cupti_calls.h"
 #include "preload/capture/cupti_client.h"
 #include "preload/capture/cupti_layouts.h"
 #include "preload/capture/devices.h"
-#include "preload/capture/newer_callbacks.h"
 #include "preload/capture/streams.h"
 #include "preload/log/intern.h"
 #include "preload/runtime/recorder.h"
 
-#include <cstring>
+#include <cstdint>
 #include <new>
 #include <string_view>
 
@@ -17,15 +17,6 @@ namespace prof::preload {
 
 namespace {
 
-// Driver or runtime calls of one thread, waiting to be written together.
-struct CallGroup {
-  uint32_t tid;
-  bool runtime;
-  uint32_t count;
-  uint64_t shortest;  // driver calls: ns of the shortest one
-  format::CallPair pairs[format::kMaxCallPairs];
-};
-inline constexpr uint32_t kRoughestUnit = 12;  // 2^12 ns: more would save nothing
 // Names die with their module, so a name's address means nothing in the next buffer; within one buffer the same address is
 // the same text.
 struct NameSlot {
@@ -37,8 +28,6 @@ struct StreamSlot {
   format::GpuStreamId id;
   uint64_t operations;
 };
-constexpr uint32_t kGroups = 8;
-static_assert(format::kMaxCallPairs % 2 == 0, "a runtime call is two pairs");
 constexpr uint32_t kNames = 256;
 constexpr uint32_t kStreams = 32;
 
@@ -59,17 +48,16 @@ class Reader {
       case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: return graph(*reinterpret_cast<const GraphRecord*>(record));
       case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER: return unified(*reinterpret_cast<const UnifiedRecord*>(record));
       case CUPTI_ACTIVITY_KIND_DRIVER:
-      case CUPTI_ACTIVITY_KIND_RUNTIME: return call(*reinterpret_cast<const CUpti_ActivityAPI*>(record));
+      case CUPTI_ACTIVITY_KIND_RUNTIME: return calls_.call(*reinterpret_cast<const CUpti_ActivityAPI*>(record));
       case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
-        return external(*reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(record));
+        return calls_.external(*reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(record));
       default:
         if (!cupti_client_known()) count(format::Counter::cupti_unknown_records);
     }
   }
 
   ReadCounts finish() {
-    for (uint32_t i = 0; i < used_groups_; ++i) write(groups_[i]);
-    write_external();
+    counts_.calls = calls_.finish();
     for (uint32_t i = 0; i < used_streams_; ++i) report(streams_[i]);
     return counts_;
   }
@@ -185,78 +173,6 @@ class Reader {
     record.start != 0 ? static_cast<void>(emit(event)) : count(format::Counter::gpu_clock_errors);
   }
 
-  void call(const CUpti_ActivityAPI& record) {
-    const bool runtime = record.kind == CUPTI_ACTIVITY_KIND_RUNTIME;
-    // Others are another profiler's.
-    if (runtime ? !is_launching_runtime_call(record.cbid) : !is_launching_driver_call(record.cbid)) return;
-    if (record.start == 0) {
-      count(format::Counter::gpu_clock_errors);
-      return;
-    }
-    CallGroup& group = group_of(record.threadId, runtime);
-    if (runtime) {
-      group.pairs[group.count++] = {record.start, record.correlationId};
-      group.pairs[group.count++] = {record.end, record.correlationId};
-    } else {
-      add_moment(group, record);
-    }
-    ++counts_.calls;
-    if (group.count == format::kMaxCallPairs) write(group);
-  }
-
-  // Keeps the start, and how long the shortest call of the group is: within that, write() may choose another moment.
-  void add_moment(CallGroup& group, const CUpti_ActivityAPI& record) {
-    if (group.count != 0 && record.start < group.pairs[group.count - 1].time) write(group);  // moments only grow
-    const uint64_t length = record.end > record.start ? record.end - record.start : 0;
-    group.shortest = group.count == 0 ? length : std::min(group.shortest, length);
-    group.pairs[group.count++] = {record.start, record.correlationId};
-  }
-
-  // Every call holds a multiple of 2^unit ns: the first one at or after its start.
-  static uint32_t round_up(CallGroup& group) {
-    const uint32_t unit = std::min(kRoughestUnit, 63 - static_cast<uint32_t>(__builtin_clzll(group.shortest + 1)));
-    const uint64_t below = (uint64_t{1} << unit) - 1;
-    for (uint32_t i = 0; i < group.count; ++i) group.pairs[i].time = (group.pairs[i].time + below) & ~below;
-    return unit;
-  }
-
-  void external(const CUpti_ActivityExternalCorrelation& record) {
-    if (record.externalKind != CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0) return;  // another tool's
-    external_[external_count_++] = {record.externalId, record.correlationId};
-    ++counts_.calls;
-    if (external_count_ == format::kMaxCallPairs) write_external();
-  }
-
-  CallGroup& group_of(uint32_t tid, bool runtime) {
-    for (uint32_t i = 0; i < used_groups_; ++i) {
-      if (groups_[i].tid == tid && groups_[i].runtime == runtime) return groups_[i];
-    }
-    if (used_groups_ < kGroups) {
-      groups_[used_groups_].tid = tid;
-      groups_[used_groups_].runtime = runtime;
-      groups_[used_groups_].count = 0;
-      return groups_[used_groups_++];
-    }
-    CallGroup& oldest = groups_[next_group_++ % kGroups];
-    write(oldest);
-    oldest.tid = tid;
-    oldest.runtime = runtime;
-    return oldest;
-  }
-
-  void write(CallGroup& group) {
-    if (group.count != 0 && group.runtime) emit(format::RuntimeCalls{group.tid, {group.pairs, group.count}});
-    if (group.count != 0 && !group.runtime) {
-      const uint32_t unit = round_up(group);
-      emit(format::DriverCalls{group.tid, {group.pairs, group.count, unit}});
-    }
-    group.count = 0;
-  }
-  void write_external() {
-    if (external_count_ != 0) emit(format::ExternalCalls{{external_, external_count_}});
-    external_count_ = 0;
-  }
-
   StreamSlot& stream_of(uint32_t device, uint32_t context, uint32_t stream) {
     for (uint32_t n = 0; n < used_streams_; ++n) {  // the same stream comes again and again: newest first
       StreamSlot& slot = streams_[(last_stream_ + kStreams - n) % kStreams];
@@ -291,88 +207,15 @@ class Reader {
   }
 
   uint32_t version_;
-  uint32_t used_groups_ = 0, next_group_ = 0;
   uint32_t used_streams_ = 0, last_stream_ = 0;
-  uint32_t external_count_ = 0;
   ReadCounts counts_;
-  CallGroup groups_[kGroups];  // [0, used_groups_) are set
-  format::CallPair external_[format::kMaxCallPairs];
+  CallRecords calls_;
   StreamSlot streams_[kStreams];
   NameSlot names_[kNames] = {};
 };
 static_assert(sizeof(Reader) <= CuptiBuffers::kScratchBytes);
 
-constexpr bool can_launch(std::string_view topic) {
-  constexpr std::string_view kTopics[] = {"Launch",   "LaunchMany", "GraphLaunch", "CopyToHost", "CopyFromHost",
-                                          "CopyNull", "CopyAsync",  "FillNull",    "FillAsync"};
-  for (const std::string_view known : kTopics) {
-    if (known == topic) return true;
-  }
-  return false;
-}
-
-constexpr uint32_t kLaunchingCount = 0
-#define CUDA_API(name, topic) +(can_launch(#topic) ? 1 : 0)
-#include "preload/intercept/cuda_api.def"
-#undef CUDA_API
-    ;
-
-struct LaunchingCalls {
-  DriverCallId row[kLaunchingCount] = {};
-};
-constexpr LaunchingCalls launching_calls() {
-  LaunchingCalls calls;
-  uint32_t at = 0;
-#define CUDA_API(name, topic) \
-  if (can_launch(#topic)) calls.row[at++] = {CUPTI_DRIVER_TRACE_CBID_##name, #name};
-#include "preload/intercept/cuda_api.def"
-#undef CUDA_API
-  return calls;
-}
-constexpr LaunchingCalls kLaunchingCalls = launching_calls();
-
-// Sets of callback ids: another profiler may have turned all calls on.
-struct CallbackSet {
-  uint64_t word[32] = {};
-  constexpr void add(uint32_t cbid) {
-    if (cbid < 32 * 64) word[cbid / 64] |= uint64_t{1} << (cbid % 64);
-  }
-  constexpr bool has(uint32_t cbid) const { return cbid < 32 * 64 && (word[cbid / 64] >> (cbid % 64) & 1) != 0; }
-};
-constexpr CallbackSet launching_driver_set() {
-  CallbackSet set;
-  for (const DriverCallId& call : kLaunchingCalls.row) set.add(call.cbid);
-  return set;
-}
-constexpr CallbackSet kLaunchingDriver = launching_driver_set();
-
-constexpr uint32_t kRuntimeCalls[] = {
-#define RUNTIME_CALL(name) CUPTI_RUNTIME_TRACE_CBID_##name,
-#include "preload/capture/runtime_calls.def"
-#undef RUNTIME_CALL
-};
-constexpr CallbackSet launching_runtime_set() {
-  CallbackSet set;
-  for (const uint32_t cbid : kRuntimeCalls) set.add(cbid);
-  return set;
-}
-constexpr CallbackSet kLaunchingRuntime = launching_runtime_set();
-
 }  // namespace
-
-bool is_launching_driver_call(uint32_t cbid) { return kLaunchingDriver.has(cbid); }
-
-bool is_launching_runtime_call(uint32_t cbid) { return kLaunchingRuntime.has(cbid); }
-
-DriverCallIds launching_driver_calls() { return {kLaunchingCalls.row, kLaunchingCount}; }
-
-bool driver_call_known(uint32_t version, uint32_t cbid) {
-  if (cbid >= CUPTI_DRIVER_TRACE_CBID_cuMemcpyWithAttributesAsync) return version >= 130200;
-  if (cbid >= CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync_v2) return version >= 130000;
-  if (cbid >= CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync) return version >= 26;  // CUDA 12.8
-  if (cbid >= CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx) return version >= 18;    // CUDA 11.8
-  return true;
-}
 
 ReadCounts read_cupti_buffer(const Cupti& api, uint32_t version, uint8_t* buffer, size_t valid_bytes, void* scratch) {
   Reader& reader = *new (scratch) Reader(version);

@@ -1,20 +1,18 @@
 #include "preload/capture/gpu_activity.h"
 
-#include "preload/capture/bounded_flush.h"
 #include "preload/capture/clock.h"
-#include "preload/capture/counters.h"
 #include "preload/capture/cupti_client.h"
 #include "preload/capture/cupti_front.h"
 #include "preload/capture/cupti_inside.h"
 #include "preload/capture/cupti_kinds.h"
-#include "preload/capture/cupti_records.h"
 #include "preload/capture/decimal.h"
 #include "preload/capture/devices.h"
 #include "preload/capture/gpu_bursts.h"
-#include "preload/capture/sampling.h"
+#include "preload/capture/gpu_flushes.h"
 #include "preload/capture/streams.h"
+#include "preload/hardware_counters/counters.h"
+#include "preload/hardware_counters/sampling.h"
 #include "preload/intercept/driver.h"
-#include "preload/log/log_file.h"
 #include "preload/runtime/budget.h"
 #include "preload/runtime/explain.h"
 #include "preload/runtime/options.h"
@@ -22,7 +20,6 @@
 #include "preload/runtime/repeats.h"
 #include "preload/runtime/wanted.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -157,75 +154,6 @@ GpuActivity take() {
   return GpuActivity::Resting;
 }
 
-// Buffers that CUPTI still hands over, as long as they keep coming. Not until all records are there:
-// some operations never get one (a copy from host to host), and CUPTI may keep an empty buffer for ever.
-template <class Flush> void await_late_buffers(uint64_t stop_ns, Flush flush) {
-  constexpr uint64_t kPatienceNs = 300'000'000;
-  uint64_t missing = awaited_gpu_records(outstanding_of_noted().unreported);
-  uint64_t give_up_ns = monotonic_ns() + kPatienceNs;
-  while (missing != 0 && !g_cupti_buffers.all_free() && monotonic_ns() < std::min(stop_ns, give_up_ns)) {
-    sleep_ns(2'000'000);
-    flush();
-    const uint64_t now_missing = awaited_gpu_records(outstanding_of_noted().unreported);
-    if (now_missing != missing) give_up_ns = monotonic_ns() + kPatienceNs;
-    missing = now_missing;
-  }
-}
-
-// Collects until the GPU has finished what the program launched, as far as anything tells.
-void collect_until_finished(uint64_t stop_ns) {
-  g_cupti.api.cuptiActivityFlushAll(0);
-  const auto awaits_any = [] {
-    const Outstanding left = outstanding_of_noted();
-    return left.unfinished != 0 && ((around_launches() & kBursts) == 0 || awaited_gpu_records(left.unreported) != 0);
-  };
-  while (awaits_any() && monotonic_ns() < stop_ns) {
-    sleep_ns(2'000'000);
-    g_cupti.api.cuptiActivityFlushAll(0);
-  }
-}
-
-// The process ends: what there is, finished or not.
-void last_flush(uint64_t stop_ns) {
-  collect_until_finished(stop_ns);
-  g_cupti.api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-  await_late_buffers(stop_ns, [] {});
-  count_cupti_dropped();
-  store_gpu_pending();
-}
-
-// The program goes on, and other threads launch meanwhile. Not forced: CUPTI would hand over buffers with records that are not
-// complete, and write into them when the operations end (docs/overhead.md, "How a program is measured").
-void flush_of_part(uint64_t stop_ns) {
-  collect_until_finished(stop_ns);
-  // Else it took so long that another part of the run is being recorded.
-  if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Finished) disable_cupti_kinds();
-  const auto flush = [] { g_cupti.api.cuptiActivityFlushAll(0); };
-  flush();
-  await_late_buffers(stop_ns, flush);
-  count_cupti_dropped();
-  store_gpu_pending();
-}
-
-// The other tool's call waits for this: what is complete now and no more.
-void parting_flush(uint64_t) {
-  g_cupti.api.cuptiActivityFlushAll(0);
-  count_cupti_dropped();
-  store_gpu_pending();
-  disable_cupti_kinds();
-}
-
-void flush_within(void (*work)(uint64_t), uint64_t wait_ns) {
-  static std::atomic<bool> said{false};
-  if (run_bounded(work, wait_ns) == FlushOutcome::Done) {
-    explain("GPU records collected, outstanding ", Decimal(outstanding().unreported).text());
-    return;
-  }
-  count(format::Counter::cupti_flush_timeouts);
-  store_gpu_pending();
-  say(said, "CUPTI did not return from its last flush in time: GPU times of the last moments may be missing");
-}
-
 }  // namespace
 
 void take_gpu_activity_slow() {
@@ -257,12 +185,6 @@ bool gpu_activity_collecting() {
 void refuse_gpu_activity(std::string_view reason) {
   give_up_refused(reason);
   leave_for(GpuActivity::Off);
-}
-
-void store_gpu_pending() {
-  format::CounterPage* const page = g_log.counters();
-  if (page == nullptr) return;
-  std::atomic_ref(page->gpu_pending).store(awaited_gpu_records(outstanding().unreported), std::memory_order_relaxed);
 }
 
 void arm_gpu_activity() {

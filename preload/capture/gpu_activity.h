@@ -25,7 +25,7 @@ inline void take_gpu_activity() {
 // over, cuInit, which costs a launch nothing.
 void arm_gpu_activity();
 
-// Hardware counters were to be measured instead, and cannot be (counters.h): GPU activity is collected from here on.
+// Hardware counters were to be measured instead, and cannot be (hardware_counters/counters.h): GPU activity is collected from here on.
 void collect_gpu_activity_after_all();
 
 //   Cold -> Taking -> On -> TakenAway (another tool) | Finished (exit)
@@ -71,8 +71,6 @@ bool gpu_activity_collects();
 bool gpu_activity_collecting();
 // CUPTI refused to: GPU times end here, or never began.
 void refuse_gpu_activity(std::string_view reason);
-// In the log's counters: how many operations still await their record.
-void store_gpu_pending();
 
 // Another part of the run begins: CUPTI, already open, is asked to collect again by its first launch.
 void restart_gpu_activity();

@@ -4,6 +4,7 @@
 #include "preload/capture/cupti_front.h"
 #include "preload/capture/cupti_kinds.h"
 #include "preload/capture/gpu_activity.h"
+#include "preload/capture/gpu_flushes.h"
 #include "preload/capture/streams.h"
 #include "preload/runtime/recorder.h"
 

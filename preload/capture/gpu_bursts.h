@@ -7,9 +7,11 @@
 namespace prof::preload {
 
 void expect_gpu_bursts();  // a budget governs this life
-void forget_gpu_bursts();
+void forget_gpu_bursts();  // another part of the run, or the child of a fork
 
+// Whether CUPTI is open for bursts: the state of gpu_activity.h is Resting or Burst.
 bool gpu_bursts_possible();
+// False: no burst begins. CUPTI refused, which ends GPU times (counted and said), or it is not resting.
 bool begin_gpu_burst();
 void end_gpu_burst();
 // Behind the end CUPTI collects until what was launched is known to have finished (Late: or not), then it is true.
@@ -20,10 +22,10 @@ bool gpu_burst_drains();
 // The recording ends in the middle of a burst, whose records its last flush awaits.
 void gpu_burst_ends_with_recording();
 
-// Asked by a launch once it has been counted: whether a burst holds all of it.
+// Asked by a launch once it has been counted: whether a burst holds all of it. `begin_tick`: of the log's clock, in front of the call.
 bool gpu_burst_holds(uint64_t begin_tick);
 
-// Of operations without records, those that are waited for: nobody awaits what is launched between bursts.
+// Of `unreported` operations, which have no record yet, those that are waited for: nobody awaits what is launched between bursts.
 uint64_t awaited_gpu_records(uint64_t unreported);
 
 }  // namespace prof::preload

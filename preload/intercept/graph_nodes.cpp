@@ -2,10 +2,10 @@
 
 #include "preload/capture/gpu_activity.h"
 #include "preload/capture/gpu_ids.h"
-#include "preload/capture/stacks.h"
 #include "preload/intercept/captured_node.h"
 #include "preload/intercept/driver.h"
 #include "preload/intercept/node_list.h"
+#include "preload/stacks/stacks.h"
 
 namespace prof::preload {
 

@@ -3,8 +3,8 @@
 // throw, change errno or the result; no destructor runs, so pthread_cancel and longjmp leave through it.
 #pragma once
 
-#include "preload/capture/counters.h"
 #include "preload/capture/gpu_activity.h"
+#include "preload/hardware_counters/counters.h"
 #include "preload/intercept/api.h"
 #include "preload/intercept/record_arguments.h"
 #include "preload/intercept/record_call.h"

@@ -1,5 +1,5 @@
 // Makes a hook of every row, and the entry behind every exported symbol. The only place that instantiates them all.
-#include "preload/capture/sampling.h"
+#include "preload/hardware_counters/sampling.h"
 #include "preload/intercept/hook.h"
 #include "preload/intercept/nvtx_events.h"
 #include "preload/intercept/proc_address.h"

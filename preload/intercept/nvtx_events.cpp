@@ -1,9 +1,9 @@
 #include "preload/intercept/nvtx_events.h"
 
-#include "preload/capture/counters.h"
 #include "preload/capture/launch_path.h"
 #include "preload/capture/streams.h"
 #include "preload/format/nvtx_types.h"
+#include "preload/hardware_counters/counters.h"
 #include "preload/intercept/nvtx_payload.h"
 #include "preload/log/intern.h"
 #include "preload/runtime/dumps.h"

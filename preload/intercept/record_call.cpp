@@ -1,9 +1,9 @@
 #include "preload/intercept/record_call.h"
 
-#include "preload/capture/stacks.h"
 #include "preload/intercept/record_arguments.h"
 #include "preload/intercept/toolkit.h"
 #include "preload/intercept/unhooked.h"
+#include "preload/stacks/stacks.h"
 
 #include <cerrno>
 

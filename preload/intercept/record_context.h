@@ -1,8 +1,8 @@
 // Contexts, modules and functions: ApiCall records; destruction starts a new generation of function handles. In the program.
 #pragma once
 
-#include "preload/capture/counters.h"
 #include "preload/capture/stream_table.h"
+#include "preload/hardware_counters/counters.h"
 #include "preload/intercept/functions.h"
 #include "preload/intercept/record_arguments.h"
 

@@ -2,16 +2,16 @@
 // the shape, one look in a cache, one record. In the program.
 #pragma once
 
-#include "preload/capture/counters.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/capture/gpu_bursts.h"
-#include "preload/capture/stacks.h"
+#include "preload/hardware_counters/counters.h"
 #include "preload/intercept/captured_node.h"
 #include "preload/intercept/functions.h"
 #include "preload/intercept/record_call.h"
 #include "preload/log/intern.h"
 #include "preload/runtime/budget.h"
 #include "preload/runtime/repeats.h"
+#include "preload/stacks/stacks.h"
 
 namespace prof::preload {
 

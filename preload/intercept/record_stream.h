@@ -3,7 +3,7 @@
 // In the program.
 #pragma once
 
-#include "preload/capture/counters.h"
+#include "preload/hardware_counters/counters.h"
 #include "preload/intercept/captured_node.h"
 #include "preload/intercept/record_arguments.h"
 #include "preload/intercept/record_call.h"

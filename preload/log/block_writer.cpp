@@ -10,8 +10,6 @@
 
 namespace prof::preload {
 
-InternTables g_intern;
-
 void BlockWriter::open(format::BlockKind kind, uint32_t thread) {
   abandon();
   kind_ = kind;

@@ -113,11 +113,15 @@ class InternTable {
   std::atomic<uint32_t> used_{0};
 };
 
-// The tables of this life, opened by runtime/start.cpp.
+// The tables of this life.
 struct InternTables {
   InternTable strings, functions, modules, configs, contexts, streams, graphs, gpu_streams, gpu_kernels, nvtx_domains,
       nvtx_labels, nvtx_schemas, nvtx_counters, stacks, python_frames;
 };
 extern InternTables g_intern;
+
+// Empty tables for a new life, by runtime/start.cpp. `ended`: number of the life of this process whose tables threads that it cut off
+// still use (log/retired.h); 0: there is none. False: no memory.
+bool open_intern_tables(uint64_t ended);
 
 }  // namespace prof::preload

@@ -5,11 +5,11 @@
 #include "preload/capture/devices.h"
 #include "preload/capture/gpu_activity.h"
 #include "preload/capture/gpu_bursts.h"
-#include "preload/capture/stacks.h"
 #include "preload/runtime/budget_controller.h"
 #include "preload/runtime/explain.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
+#include "preload/stacks/stacks.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,9 +1,9 @@
 #include "preload/runtime/helper.h"
 
 #include "preload/capture/clock.h"
-#include "preload/capture/counters.h"
 #include "preload/capture/gpu_activity.h"
-#include "preload/capture/sampling.h"
+#include "preload/hardware_counters/counters.h"
+#include "preload/hardware_counters/sampling.h"
 #include "preload/log/chunks.h"
 #include "preload/log/ring.h"
 #include "preload/runtime/budget.h"

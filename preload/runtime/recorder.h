@@ -7,11 +7,11 @@
 #pragma once
 
 #include "preload/capture/clock.h"
-#include "preload/capture/stack_memory.h"
 #include "preload/format/codec.h"
 #include "preload/format/counters.h"
 #include "preload/log/block_writer.h"
 #include "preload/runtime/repeats.h"
+#include "preload/stacks/stack_memory.h"
 
 #include <atomic>
 #include <cerrno>

@@ -1,8 +1,8 @@
 #include "preload/runtime/repeats.h"
 
-#include "preload/capture/counters.h"
 #include "preload/capture/decimal.h"
 #include "preload/capture/gpu_activity.h"
+#include "preload/hardware_counters/counters.h"
 #include "preload/runtime/explain.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"

@@ -3,12 +3,11 @@
 #include "preload/runtime/start.h"
 
 #include "preload/capture/clock.h"
-#include "preload/capture/counters.h"
 #include "preload/capture/devices.h"
 #include "preload/capture/gpu_activity.h"
-#include "preload/capture/sampling.h"
-#include "preload/capture/stacks.h"
 #include "preload/capture/streams.h"
+#include "preload/hardware_counters/counters.h"
+#include "preload/hardware_counters/sampling.h"
 #include "preload/log/chunks.h"
 #include "preload/log/intern.h"
 #include "preload/log/log_file.h"
@@ -28,6 +27,7 @@
 #include "preload/runtime/triggers.h"
 #include "preload/runtime/wanted.h"
 #include "preload/runtime/window.h"
+#include "preload/stacks/stacks.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -75,41 +75,6 @@ LifePage* make_life_page() {
         &__dso_handle);
   }
   return page;
-}
-
-bool open_tables(uint64_t ended) {
-  constexpr uint32_t kLarge = 1u << 16;
-  constexpr uint32_t kSmall = 1u << 12;
-  struct Row {
-    InternTable* table;
-    uint32_t capacity;
-  };
-  const Row rows[] = {
-      {&g_intern.strings, kLarge},       {&g_intern.functions, kLarge},   {&g_intern.modules, kSmall * 4},
-      {&g_intern.configs, kLarge},       {&g_intern.contexts, kSmall},    {&g_intern.streams, kLarge},
-      {&g_intern.graphs, kSmall * 4},    {&g_intern.gpu_streams, kLarge}, {&g_intern.gpu_kernels, kLarge},
-      {&g_intern.nvtx_domains, kSmall},  {&g_intern.nvtx_labels, kLarge}, {&g_intern.nvtx_schemas, kSmall},
-      {&g_intern.nvtx_counters, kSmall}, {&g_intern.stacks, kLarge * 4},  {&g_intern.python_frames, kLarge}};
-  size_t slots = 0;
-  for (const Row& row : rows) slots += row.capacity;
-  static void* memory = nullptr;
-  const size_t bytes = slots * sizeof(InternTable::Slot);
-  if (ended != 0) {
-    retire_memory(memory, bytes, ended);
-  } else if (memory != nullptr) {
-    munmap(memory, bytes);  // the parent's, in a forked child
-  }
-  memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) {
-    memory = nullptr;
-    return false;
-  }
-  auto* at = static_cast<InternTable::Slot*>(memory);
-  for (const Row& row : rows) {
-    row.table->open(at, row.capacity);
-    at += row.capacity;
-  }
-  return true;
 }
 
 // The end comes in two steps. Exit handlers run last-in first-out: here CUPTI and the driver are still whole, so GPU records
@@ -227,7 +192,7 @@ bool start_life() {
   open_control();
   adopt_counters();
   open_wanted_devices();
-  if (!open_blocks() || !open_tables(ended) || !open_streams(ended)) return false;
+  if (!open_blocks() || !open_intern_tables(ended) || !open_streams(ended)) return false;
   open_stacks(ended != 0);
   open_budget();
   open_threads(ended != 0);

@@ -1,7 +1,7 @@
 #include "preload/runtime/thread.h"
 
-#include "preload/capture/stack_memo.h"
 #include "preload/runtime/libc.h"
+#include "preload/stacks/stack_memo.h"
 
 #include <sys/mman.h>
 #include <sys/prctl.h>

@@ -1,10 +1,10 @@
 #include "preload/runtime/window.h"
 
 #include "preload/capture/clock.h"
-#include "preload/capture/counters.h"
 #include "preload/capture/depth_marks.h"
 #include "preload/capture/gpu_activity.h"
-#include "preload/capture/sampling.h"
+#include "preload/hardware_counters/counters.h"
+#include "preload/hardware_counters/sampling.h"
 #include "preload/runtime/control.h"
 #include "preload/runtime/describe.h"
 #include "preload/runtime/dumps.h"

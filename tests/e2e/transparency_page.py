@@ -17,7 +17,7 @@ import transparency
 HEAD = """# Programs that must not notice
 
 By `tests/e2e/transparency_page.py`, {date}, commit {commit}, {system}. Each program runs plain and under `LD_PRELOAD` in an empty folder; output,
-error output, status or signal and every file made must be the same. What the rows run is in `tests/e2e/transparency.py`; what may differ is in its first lines.
+error output, status or signal and every file made must be the same. What the rows run is in `tests/e2e/transparency_corpus.py`; what may differ is in the first lines of `transparency.py`.
 Those without a version of their own are built from `tests/e2e/corpus/` by {compiler}; `scripts/setup --corpus` installs the others.
 
 | program | version | compared | result |

@@ -2,7 +2,7 @@
 import collections
 import re
 
-from steps_programs import tables_of
+from log_checks import tables_of
 
 # without, unlinked: reason -> how many launches have no GPU operation, how many GPU operations no launch
 Coverage = collections.namedtuple("Coverage", "launches timed without operations linked unlinked text")

@@ -5,7 +5,7 @@
 //                                           GRAPHS: half of the threads launch graphs that are older than the first part
 //   cupti_parts whole SECONDS               the same by "disable", and graphs are timed as a whole
 // Prints words and values, "failed none" or the first call that failed; a crash is the status. CUPTI is CUPTI_BASELINE_LIB or what the loader finds.
-#include "check.cuh"
+#include "launcher.cuh"
 
 #include <cupti.h>
 #include <dlfcn.h>
@@ -94,10 +94,6 @@ static void end_part() {
   g_cupti.cuptiActivityFlushAll(0);
 }
 
-__global__ void small_kernel(int* sum) {
-  if (threadIdx.x == 0 && sum != nullptr) atomicAdd(sum, 1);
-}
-
 static double launch_ns() {  // median of 60 batches
   constexpr int kLaunches = 500;
   std::vector<double> ns;
@@ -134,57 +130,28 @@ static int cost(int parts) {
 
 static std::atomic<bool> g_over{false};
 static std::atomic<const char*> g_failed{nullptr};
+// False once a call of any thread has failed.
 static bool good(cudaError_t result, const char* call) {
-  if (result == cudaSuccess) return true;
   const char* none = nullptr;
-  g_failed.compare_exchange_strong(none, call);
-  return false;
+  if (result != cudaSuccess) g_failed.compare_exchange_strong(none, call);
+  return g_failed == nullptr;
 }
-
-struct Worker {
-  cudaStream_t stream;
-  cudaGraphExec_t graph = nullptr;
-  int* device;
-  char* host;
-  explicit Worker(bool graphs) {
-    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    CHECK(cudaMalloc(&device, 4096));
-    CHECK(cudaMallocHost(reinterpret_cast<void**>(&host), 4096));
-    if (!graphs) return;
-    cudaGraph_t captured;
-    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    for (int i = 0; i < 4; ++i) small_kernel<<<1, 32, 0, stream>>>(device);
-    CHECK(cudaMemsetAsync(device + 16, 0, 64, stream));
-    CHECK(cudaStreamEndCapture(stream, &captured));
-    CHECK(cudaGraphInstantiate(&graph, captured, 0));
-  }
-  void round() {
-    for (int i = 0; i < 10 && g_failed == nullptr; ++i) {
-      small_kernel<<<1, 32, 0, stream>>>(device);
-      good(cudaGetLastError(), "launch");
-      if (i == 5) good(cudaMemcpyAsync(device + 64, host, 64, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
-      if (i == 7) good(cudaMemsetAsync(device + 64, 0, 64, stream), "cudaMemsetAsync");
-      if (graph != nullptr && i % 4 == 0) good(cudaGraphLaunch(graph, stream), "cudaGraphLaunch");
-    }
-    good(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  }
-};
 
 static int parts(bool finalises, bool pauses, bool graphs, double limit_s) {
   CHECK(cudaFree(nullptr));
   constexpr int kThreads = 6;
-  std::vector<Worker> workers;
-  for (int i = 0; i < kThreads; ++i) workers.emplace_back(graphs && i % 2 == 0);
+  std::vector<Launcher> launchers;
+  for (int i = 0; i < kThreads; ++i) launchers.emplace_back(graphs && i % 2 == 0);
   pthread_barrier_t begin, end;
   pthread_barrier_init(&begin, nullptr, kThreads + 1);
   pthread_barrier_init(&end, nullptr, kThreads + 1);
   std::vector<std::thread> threads;
-  for (Worker& worker : workers) {
+  for (Launcher& launcher : launchers) {
     threads.emplace_back([&] {
       for (;;) {
         if (pauses) pthread_barrier_wait(&begin);
         if (g_over) return;
-        worker.round();
+        launcher.round(good);
         if (pauses) pthread_barrier_wait(&end);
       }
     });

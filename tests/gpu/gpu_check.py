@@ -13,6 +13,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import steps_answers  # noqa: E402
 import steps_budget  # noqa: E402
+import steps_build  # noqa: E402
 import steps_counters  # noqa: E402
 import steps_devices  # noqa: E402
 import steps_diff  # noqa: E402
@@ -34,7 +35,7 @@ from lab import ROOT, Lab, machine  # noqa: E402
 from results import Results, join  # noqa: E402
 
 STEPS = {
-    "build": steps_programs.build,
+    "build": steps_build.build,
     "static_cudart": steps_programs.static_cudart,
     "graphs": steps_graphs.graphs,
     "killed": steps_killed.killed,

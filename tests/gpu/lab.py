@@ -185,6 +185,12 @@ class Lab:
         return total
 
 
+def prof_libraries(lab):
+    """The environment in which prof finds the libraries that --pack put beside it, and the simulated GPU's."""
+    deps = os.path.abspath(os.path.join(os.path.dirname(lab.prof), "deps"))
+    return {"LD_LIBRARY_PATH": f"{deps}:{lab.sim or ''}"} if os.path.isdir(deps) else {}
+
+
 def machine(lab):
     """What the results file says about where it was measured."""
     cpu = ""

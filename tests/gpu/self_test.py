@@ -14,6 +14,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import coverage_line  # noqa: E402
 import plog  # noqa: E402
+import recorded_run  # noqa: E402
 import stats  # noqa: E402
 import steps_profilers  # noqa: E402
 import steps_stacks  # noqa: E402
@@ -40,7 +41,7 @@ class OnTheSimulatedGpu(unittest.TestCase):
                    CUPTI_BASELINE_NAMES="1", CUPTI_BASELINE_LIB=cupti,
                    CUPTI_BASELINE_OUT=os.path.join(cls.folder, "cupti.%p.json"), PROF_OUTPUT=cls.folder)
         subprocess.run(command, env=env, check=True, timeout=60, stdout=subprocess.DEVNULL)
-        cls.run_of_log = plog.Run(cls.logs[0])
+        cls.run_of_log = recorded_run.Run(cls.logs[0])
 
     @classmethod
     def tearDownClass(cls):

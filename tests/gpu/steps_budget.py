@@ -12,6 +12,7 @@ import statistics
 import time
 
 import plog
+import recorded_run
 import stats
 from lab import HERE, Skipped
 from steps_overhead import Server, interval
@@ -114,13 +115,13 @@ def kernels(lab, log):
 
 def extrapolation(lab, step, percents, folders):
     """Total GPU time of kernels, against their mean in the run that was recorded whole."""
-    truth = {name: row[1] / row[0] for name, row in plog.Run(lab.logs(folders["full"])[0]).kernel_table().items()}
+    truth = {name: row[1] / row[0] for name, row in recorded_run.Run(lab.logs(folders["full"])[0]).kernel_table().items()}
     rows = []
     for percent in percents:
         log = lab.logs(folders[f"{percent} %"])[0]
-        run = plog.Run(log)
+        run = recorded_run.Run(log)
         covered = run.coverage()
-        untimed = sum(1 for launch in run.launches if not launch.operations and launch.result == 0 and launch.flags & 3 == plog.NO_GPU_TIMES)
+        untimed = sum(1 for launch in run.launches if not launch.operations and launch.result == 0 and launch.flags & 3 == recorded_run.NO_GPU_TIMES)
         step.check(f"{percent} %: each launch is timed, or says that it is not", covered["timed"] + untimed == covered["expected"],
                    f"{covered['timed']:,} + {untimed:,}", f"{covered['expected']:,}")
         if covered["timed"] == 0:

@@ -8,7 +8,7 @@ import struct
 
 import plog
 from lab import HERE, Skipped
-from steps_programs import libprof_lines
+from log_checks import libprof_lines
 
 # Why a launch may have no values: counters of the log.
 REASONS = ("captured", "skipped", "failed", "no_session", "dropped", "unread")

@@ -5,8 +5,8 @@ import re
 import subprocess
 
 from lab import HERE, Skipped
+from log_checks import coverage, load, same_behaviour, tables_of
 from steps_processes import in_order, told_apart
-from steps_programs import coverage, load, same_behaviour, tables_of
 
 MOST_APART_US = 200  # the ends of one all-reduce on two GPUs: they wait for each other
 

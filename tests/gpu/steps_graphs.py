@@ -8,8 +8,8 @@ import coverage_line
 import plog
 import stats
 from lab import Skipped
+from log_checks import compare_with_cupti, coverage, load, same_behaviour, tables_of
 from steps_overhead import Alternation, cost_table, flat, interval
-from steps_programs import compare_with_cupti, coverage, load, same_behaviour, tables_of
 
 MAX_WHOLE_OVER_PLAIN = 1.03
 MAX_NODES_OVER_CUPTI = 1.05
@@ -142,7 +142,7 @@ def graphs(lab, step):
 
 def special(lab, step):
     """Conditional nodes and launches by kernels: held against what CUPTI alone reports, not against what the program did."""
-    command = [lab.program("graphs"), "--special"]
+    command = [lab.program("device_graphs")]
     plain = lab.run(command)
     if plain.status != 0:
         step.note(f"Conditional nodes and launches by kernels do not run here: {plain.stderr.strip()[-200:]}")
@@ -227,7 +227,7 @@ def graph_replay(lab, step):
         "CUPTI alone": (lab.cupti_env(lab.fresh("graph_replay", "cupti"), names=False), None),
     }
     sets, rounds, replays = 5, 6, 400
-    command = [lab.program("graphs"), "--serve"]
+    command = [lab.program("graph_replay")]
     samples = Alternation(lab, step, "graph_replay", lambda variant: command, chosen).run(sets, rounds, [str(replays)])[str(replays)]
     wall = cost_table(step, f"Replay of {KERNELS} kernels, {replays} replays a round, until the GPU is done, a replay", samples, "wall_ns", "µs", per=1e3)
     cost_table(step, "The same, GPU time between two events, a replay", samples, "gpu_ns", "µs", per=1e3)

@@ -10,7 +10,7 @@ import time
 
 import coverage_line
 from lab import HERE, Skipped
-from steps_programs import load, whole
+from log_checks import load, whole
 
 MAX_BEHIND_S = 2.5  # GPU times are collected once a second
 

@@ -8,7 +8,7 @@ import re
 import shutil
 
 from lab import HERE, Skipped
-from steps_programs import coverage, load, same_behaviour
+from log_checks import coverage, load, same_behaviour
 
 
 def library_calls(lab, step):

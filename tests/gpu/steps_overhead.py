@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import time
 
-import plog
+import recorded_run
 import stats
 from lab import HERE, Skipped
 
@@ -214,7 +214,7 @@ def gaps(lab, step):
         logs = lab.logs(folder)
         if not logs:
             raise RuntimeError("no log")
-        run = plog.Run(logs[0])
+        run = recorded_run.Run(logs[0])
         runs = sorted((op[1], op[1] + op[2]) for op in run.operations if op[0] == "kernel" and op[2] > 4000)
         found = [max(0, after[0] - before[1]) for before, after in zip(runs, runs[1:])]
         found = [gap for gap in found if gap < 50_000]
@@ -255,7 +255,7 @@ def pytorch_step(lab, step):
         logs = lab.logs(chosen[variant][1])
         if not logs:
             raise RuntimeError(f"{variant}: no log")
-        run = plog.Run(logs[-1])
+        run = recorded_run.Run(logs[-1])
         size = os.path.getsize(logs[-1]) / len(run.launches)
         step.figure(f"launches a step: {variant}", len(run.launches) / (30 + (rounds + 1) * (steps + 1)))
         step.figure(f"log, whole file ÷ launches: {variant}", size, "bytes")

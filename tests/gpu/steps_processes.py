@@ -7,9 +7,9 @@ import os
 import re
 import shutil
 
-import plog
-from lab import HERE, Skipped, first_line
-from steps_programs import coverage, load, prof_libraries, same_behaviour
+import recorded_run
+from lab import HERE, Skipped, first_line, prof_libraries
+from log_checks import coverage, load, same_behaviour
 
 RANKS, WORKERS, METHODS = 2, 4, ("fork", "spawn")
 # What this machine may really lack; prof doctor is not asked to be wrong about it.
@@ -158,7 +158,7 @@ def doctor(lab, step):
     about = [finding["verdict"] for finding in found["no program"] if finding["topic"] == "program"]
     step.check("a program that is not there cannot be recorded", about == ["no"], about, ["no"])
     step.check("the driver's line names the first GPU", gpu in said.get("driver", ""), said.get("driver"), gpu)
-    seen = next((plog.Run(log) for log in lab.logs(recorded(lab))), None)
+    seen = next((recorded_run.Run(log) for log in lab.logs(recorded(lab))), None)
     if seen is None:
         raise RuntimeError("no log")
     path, version = seen.meta.get("cupti_path", "?"), seen.meta.get("cupti_version", "?")

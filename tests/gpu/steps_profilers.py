@@ -4,10 +4,11 @@ import os
 import re
 import shutil
 
-import plog
+import recorded_run
 from lab import HERE, Skipped
+from log_checks import add, coverage, load, same_behaviour
 from steps_answers import kernels, rows
-from steps_programs import add, app_command, coverage, load, same_behaviour
+from steps_programs import app_command
 
 MAX_OFF_NS = 3
 
@@ -144,7 +145,7 @@ def developer_tools(lab, step):
         step.check(f"{tool}: same exit status", recorded.status == plain.status, recorded.status, plain.status)
         found = [re.findall(finding, result.stdout + result.stderr) for result in (plain, recorded)]
         step.check(f"{tool}: it finds the same", found[0] and found[0] == found[1], found[1][:4], found[0][:4])
-        runs = [plog.Run(path) for path in lab.logs(folder)]
+        runs = [recorded_run.Run(path) for path in lab.logs(folder)]
         step.figure(f"{tool}: launches, GPU operations in the log",
                     f"{sum(len(run.launches) for run in runs)}, {sum(len(run.operations) for run in runs)}")
     if tried == 0:

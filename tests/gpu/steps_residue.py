@@ -1,7 +1,7 @@
 """Steps about turning CUPTI on and off in a program that goes on: what stays behind, whether the program lives, and why cuptiFinalize is not called."""
 
 from lab import Skipped
-from steps_programs import load
+from log_checks import load
 
 PARTS = 1000
 STORM_S = 40      # for all parts of six launching threads

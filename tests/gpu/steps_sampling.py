@@ -3,7 +3,7 @@ import statistics
 
 import plog
 from lab import Skipped
-from steps_programs import libprof_lines
+from log_checks import libprof_lines
 
 ACTIVE = "sm__cycles_active.avg.pct_of_peak_sustained_elapsed"
 TENSOR = "sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_elapsed"

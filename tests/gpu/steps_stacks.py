@@ -6,10 +6,12 @@ import re
 import statistics
 
 import plog
+import recorded_run
 from lab import HERE, Skipped
+from log_checks import same_behaviour
 from steps_graphs import rows_of
 from steps_overhead import Alternation, cost_table, pick
-from steps_programs import app_command, same_behaviour
+from steps_programs import app_command
 
 EXPECTED = 0.99
 MAX_STACKS_OVER_PLAIN = 1.25
@@ -207,7 +209,7 @@ def stack_costs(lab, step):
     sizes = {}
     for variant in ("no stacks", "native and Python stacks"):
         log = lab.logs(chosen[variant][1])[-1]
-        launches = len(plog.Run(log).launches)
+        launches = len(recorded_run.Run(log).launches)
         sizes[variant] = os.path.getsize(log) / launches
         step.figure(f"log, whole file ÷ launches: {variant}", sizes[variant], "bytes")
     more = sizes["native and Python stacks"] - sizes["no stacks"]

@@ -3,7 +3,7 @@ import statistics
 
 import stats
 from lab import Skipped
-from steps_programs import load
+from log_checks import load
 
 ROUNDS = 15
 PARTS = 1000

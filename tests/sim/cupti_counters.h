@@ -1,4 +1,5 @@
-// What the files about hardware counters share: the range profiler, the host side (cupti_counters.cpp) and PM sampling (cupti_samples.cpp).
+// What the files about hardware counters share: the range profiler (cupti_counters.cpp), the host side (cupti_counters_host.cpp) and PM
+// sampling (cupti_samples.cpp).
 #pragma once
 #include <cupti_profiler_host.h>
 
@@ -21,7 +22,19 @@ struct CUpti_Profiler_Host_Object {
 
 namespace sim {
 
+constexpr size_t kMetricsPerPass = 4;
 constexpr size_t kSampledPerPass = 6;
+
+// What a range of the counter data image holds. The image is a number of ranges and then these.
+struct RangeValues {
+  char name[16];
+  double nanoseconds, threads;
+};
+struct CounterImage {
+  uint64_t count;
+  RangeValues ranges[1];
+};
+inline const CounterImage* image_of(const uint8_t* bytes) { return reinterpret_cast<const CounterImage*>(bytes); }
 
 // The scripted behaviour of a call; not CUPTI_SUCCESS: it is over.
 CUptiResult enter_counter_call(const char* name);

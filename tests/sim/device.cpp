@@ -2,20 +2,13 @@
 // its name says otherwise. Host functions run on a thread of the driver's own and outside the lock, as the real one's do.
 #include "device.h"
 
-#include <dirent.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <thread>
 
 #include "api_call.h"
+#include "idleness.h"
 #include "script.h"
 
 namespace sim {
@@ -177,36 +170,6 @@ bool next_end(Ns* end) {
     return true;
   }
   return false;
-}
-
-// True when every other thread of the process sleeps. A thread that wants a processor but gets none (a loaded machine) is not
-// asleep: taking it for a sleeper would let the device run ahead and change exact results.
-bool all_others_sleep() {
-  const long self = syscall(SYS_gettid);
-  bool asleep = true;
-  DIR* tasks = opendir("/proc/self/task");
-  if (tasks == nullptr) return false;
-  while (const dirent* entry = readdir(tasks)) {
-    const long id = strtol(entry->d_name, nullptr, 10);
-    if (id == 0 || id == self) continue;
-    char path[64], text[512] = {};
-    snprintf(path, sizeof path, "/proc/self/task/%ld/stat", id);
-    if (FILE* file = fopen(path, "r")) {
-      if (fgets(text, sizeof text, file) != nullptr) {
-        const char* name_end = strrchr(text, ')');
-        asleep = asleep && name_end != nullptr && name_end[1] == ' ' && name_end[2] == 'S';
-      }
-      fclose(file);
-    }
-  }
-  closedir(tasks);
-  return asleep;
-}
-
-Ns processor_time() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<Ns>(time.tv_sec) * 1'000'000'000 + static_cast<Ns>(time.tv_nsec);
 }
 
 void catch_up() {

@@ -1,66 +1,18 @@
-// Every rule of advise on a run of a few calls: what it saves at most is worked out by hand. And for any run: every bound is
-// what a replay of the rule's scenario says, none exceeds the wall time, the largest comes first.
-#include "analyzer/analysis/advise_rules.h"
-#include "tests/unit/analyzer/hand_trace.h"
+// Every rule of advise on a run of a few calls: what it saves at most is worked out by hand.
+#include "tests/unit/analyzer/advised_run.h"
 
 #include <gtest/gtest.h>
 
-#include <map>
-#include <random>
+#include <algorithm>
+#include <memory>
+#include <string>
 
 namespace prof::analyzer {
 namespace {
 
-using tests::HandTrace;
-using tests::row_text;
-
-constexpr uint32_t kPinnedToDevice = 1 | 2 << 8 | 3 << 16, kDeviceToPageable = 2 | 3 << 8 | 1 << 16;
-
-struct AdvisedRun : HandTrace {
-  AdvisedRun() { trace.processes[0].format = "Kineto"; }
-
-  void launched(int64_t begin, int64_t end, int64_t start, int64_t stop, uint32_t stream = 0,
-                std::string_view name = "kernel", uint32_t thread = 0) {
-    launch(begin, end, ++next_id, thread);
-    kernel(start, stop, next_id, stream, name);
-  }
-  void copied(std::string_view api, int64_t begin, int64_t end, int64_t start, int64_t stop,
-              uint32_t kind = kPinnedToDevice) {
-    call(api, begin, end, ++next_id);
-    copy(start, stop, next_id, 64, kind);
-  }
-  const Table& advise() {
-    if (!table) {
-      finish();
-      table = std::make_unique<Table>(report(report_advise));
-    }
-    return *table;
-  }
-  // "saved | count | from | to" of a rule's findings, the largest first; empty if it found nothing.
-  std::string found(std::string_view rule) {
-    std::string text;
-    for (size_t row = 0; row < advise().rows(); ++row) {
-      if (cell(row, "rule") == rule)
-        text += (text.empty() ? "" : "\n") + row_text(*table, row, {"saved", "count", "from", "to"});
-    }
-    return text;
-  }
-  std::string evidence(std::string_view rule) {
-    for (size_t row = 0; row < advise().rows(); ++row) {
-      if (cell(row, "rule") == rule) return cell(row, "finding") + "; " + cell(row, "evidence");
-    }
-    return "";
-  }
-  std::string cell(size_t row, std::string_view key) { return tests::cell_text(advise(), row, key); }
-
-  uint32_t next_id = 0;
-  std::unique_ptr<Table> table;
-};
-
-// Launch calls of 80 ns every 100 ns, kernels of 10 ns 5 behind them: the host is all there is.
-void launch_bound_loop(AdvisedRun& run, int64_t launches) {
-  for (int64_t i = 0; i < launches; ++i) run.launched(100 * i, 100 * i + 80, 100 * i + 85, 100 * i + 95);
-}
+using tests::AdvisedRun;
+using tests::kDeviceToPageable;
+using tests::launch_bound_loop;
 
 TEST(Advise, LaunchCostLeavesTheWorkBetweenLaunchesAndTheLastKernel) {
   AdvisedRun run;
@@ -309,87 +261,6 @@ TEST(Advise, ASelectionAsksOnlyAboutItsPartOfTheRun) {
   EXPECT_EQ(run.found("dominating-kernel"), "70 | 2 | 3 | 50") << "wall 90; then device 1 ends last, at 20";
 }
 
-// Anything: overlapping, nested, reversed, unlinked, shared ids, several processes that communicate.
-void add_junk(AdvisedRun& run, std::mt19937& random, uint32_t events) {
-  const auto number = [&](uint32_t below) { return static_cast<uint32_t>(random() % below); };
-  run.process(200);
-  run.thread(1, 600), run.thread(0, 501);
-  run.device(0, 1), run.device(1, 0);
-  run.stream(1, 8), run.stream(2, 9);
-  static constexpr const char* kApis[] = {
-      "cudaLaunchKernel", "cudaMemcpyAsync", "cudaMemcpy",     "cudaStreamSynchronize", "cudaDeviceSynchronize",
-      "cudaMalloc",       "cudaMemset",      "cudaEventQuery", "cudaFuncGetAttributes"};
-  static constexpr const char* kKernels[] = {"a", "b", "ncclDevKernel_AllGather_RING_LL"};
-  run.call("cudaMalloc", 0, 1);
-  for (uint32_t i = 0; i < events; ++i) {
-    const int64_t begin = number(2000), end = begin + number(90) - (number(20) == 0 ? 30 : 0);
-    switch (number(5)) {
-      case 0:
-      case 1: run.call(kApis[number(9)], begin, end, number(events), number(3)); break;
-      case 2: run.kernel(begin, end, number(events), number(3), kKernels[number(3)]); break;
-      case 3: run.range(number(2) == 0 ? "load" : "step", begin, end, RangeKind::Operator, number(3)); break;
-      default: run.copy(begin, end, number(events), 64, number(2) == 0 ? 1 | 1 << 8 : 2 | 3 << 8, number(3)); break;
-    }
-  }
-}
-
-TEST(Advise, EveryBoundIsAReplaysAndTheyAreSortedAndWithinTheWall) {
-  std::map<std::string, int> seen;
-  for (uint32_t seed = 0; seed < 150; ++seed) {
-    SCOPED_TRACE(seed);
-    std::mt19937 random(seed);
-    AdvisedRun run;
-    add_junk(run, random, 20 + seed % 130);
-    if (seed % 4 == 1) run.selection.devices = {0};
-    if (seed % 4 == 2) run.selection.threads = {500, 600};
-    const Table& table = run.advise();
-    const AnalysisInput input{run.trace, run.views(), run.selection, run.options};
-    const std::vector<Window> windows = graph_windows(input);
-    if (windows.empty()) continue;
-    const DependencyGraph graph = make_graph(input, windows[0]);
-    const NodeSelection selected(input);
-    const std::vector<NamedNodes> named = named_nodes(input, graph, selected);
-    AdviceShared shared(input, windows);
-    std::multimap<std::string, int64_t> replayed;                // one at a time
-    std::vector<std::pair<int64_t, std::string>> asked_in_turn;  // what one thread finds
-    for (const AdviceRule& rule : advice_rules()) {
-      std::vector<Advice> found;
-      rule.find({input, shared, windows[0], graph, selected, named}, found);
-      for (const Advice& advice : found) {
-        const Outcome outcome = Replay(graph, selected.filter()).wall_without(advice.scenario);
-        const int64_t saved = graph.wall_ns() - std::max(outcome.wall_ns, advice.floor_ns);
-        replayed.emplace(rule.name, saved);
-        if (saved > 0 && 200 * saved >= graph.wall_ns())
-          asked_in_turn.emplace_back(saved, std::string(rule.name) + ": " + advice.finding + "; " + advice.evidence);
-        EXPECT_FALSE(advice.see.empty()) << rule.name;
-        EXPECT_FALSE(advice.action.empty()) << rule.name;
-      }
-    }
-    std::stable_sort(asked_in_turn.begin(), asked_in_turn.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
-    ASSERT_EQ(table.rows(), asked_in_turn.size());
-    for (size_t row = 0; row < table.rows(); ++row)
-      EXPECT_EQ(run.cell(row, "rule") + ": " + run.cell(row, "finding") + "; " + run.cell(row, "evidence"),
-                asked_in_turn[row].second);
-    int64_t before = graph.wall_ns();
-    for (size_t row = 0; row < table.rows(); ++row) {
-      const std::string rule = run.cell(row, "rule");
-      ++seen[rule];
-      const int64_t saved = std::stoll(run.cell(row, "saved"));
-      EXPECT_GT(saved, 0) << rule;
-      EXPECT_LE(saved, before) << rule << ": the largest first, none above the wall";
-      before = saved;
-      const auto [first, last] = replayed.equal_range(rule);
-      EXPECT_TRUE(std::any_of(first, last, [&](const auto& each) { return each.second == saved; }))
-          << rule << " says " << saved << ", no replay does";
-    }
-  }
-  for (const char* rule : {"synchronization", "blocking-copy", "pageable-copy", "small-copies", "exposed-copies",
-                           "allocation", "communication", "dominating-kernel", "host-work", "host-work-in",
-                           "idle-device", "low-use", "other-call", "device-imbalance", "late-rank"})
-    EXPECT_GT(seen[rule], 0) << rule << " was never asked about";
-}
-
 TEST(Advise, EachOfSeveralWindowsIsAskedByItself) {
   AdvisedRun run;
   for (int64_t step = 0; step < 3; ++step) {
@@ -411,69 +282,6 @@ TEST(Advise, EachOfSeveralWindowsIsAskedByItself) {
 TEST(Advise, NothingAtAllIsNothingFound) {
   AdvisedRun run;
   EXPECT_EQ(run.advise().rows(), 0u);
-}
-
-// What-if rows as "saved | own_time | count".
-std::string what_if(AdvisedRun& run, std::string_view item, std::string_view name) {
-  const Table table = run.report(report_what_if);
-  for (size_t row = 0; row < table.rows(); ++row) {
-    if (tests::cell_text(table, row, "item") == item && tests::cell_text(table, row, "name") == name)
-      return row_text(table, row, {"saved", "own_time", "count"});
-  }
-  return "";
-}
-
-TEST(WhatIf, RowsAreWhatIsLeftWithoutTheirItem) {
-  AdvisedRun run;
-  launch_bound_loop(run, 3);
-  run.finish();  // wall 295
-  EXPECT_EQ(what_if(run, "launch calls", "all"), "240 | 240 | 3");
-  EXPECT_EQ(what_if(run, "launch latency", "all"), "5 | 15 | 3") << "only the last one's is on the path";
-  EXPECT_EQ(what_if(run, "launch calls, latency and delays", "all (as in one CUDA graph)"), "245 | 255 | 6");
-  EXPECT_EQ(what_if(run, "host work outside CUDA calls", "all"), "40 | 40 | 2");
-  EXPECT_EQ(what_if(run, "kernel", "kernel"), "10 | 30 | 3") << "only the last one's is on the path";
-  EXPECT_EQ(what_if(run, "synchronisation", "all"), "") << "there is none";
-}
-
-TEST(WhatIf, ASelectionChangesOnlyItsPartOfTheRun) {
-  AdvisedRun run;
-  run.device(0, 1);
-  run.stream(1, 8);
-  run.launched(0, 5, 10, 60, 0);
-  run.launched(6, 8, 12, 80, 1);
-  run.finish();
-  EXPECT_EQ(what_if(run, "kernel", "kernel"), "68 | 118 | 2") << "wall 80; the second's latency ends at 12";
-  run.selection.devices = {1};
-  EXPECT_EQ(what_if(run, "kernel", "kernel"), "20 | 68 | 1") << "the other device still ends at 60";
-  EXPECT_EQ(what_if(run, "launch calls", "all"), "2 | 2 | 1") << "the call that launched into that device";
-  run.selection.devices = {};
-  run.selection.threads = {501};
-  EXPECT_EQ(run.report(report_what_if).rows(), 0u) << "a thread that did nothing";
-}
-
-TEST(CriticalPath, ASelectionShowsItsPartAndTheRestInOneRow) {
-  AdvisedRun run;
-  run.device(0, 1);
-  run.stream(1, 8);
-  run.launched(0, 5, 10, 60, 0, "first");
-  run.call("cudaEventRecord", 6, 7, 77);
-  run.call("cudaStreamWaitEvent", 8, 9, 78);
-  run.sync(SyncKind::StreamWaitEvent, 8, 9, 78, 1, 0);
-  run.trace.syncs.back().record_correlation = 77;
-  run.launched(10, 12, 65, 80, 1, "second");
-  run.finish();
-  const auto text = [&] {
-    const Table table = run.report(report_critical_path);
-    std::string rows;
-    for (size_t row = 0; row < table.rows(); ++row) rows += row_text(table, row, {"part", "item", "time"}) + "\n";
-    return rows;
-  };
-  run.selection.devices = {1};
-  EXPECT_EQ(text(),
-            "not selected | all | 60\nkernel | all | 15\nbetween operations | all | 5\nkernel | second | 15\n"
-            "between operations | second | 5\n");
-  run.selection.threads = {501};
-  EXPECT_EQ(text(), "not selected | all | 80\n");
 }
 
 }  // namespace

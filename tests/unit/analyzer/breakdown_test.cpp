@@ -1,5 +1,5 @@
 // Where a device's time went, in every window and by everybody's definition; answers worked out by hand.
-#include "analyzer/analysis/breakdown.h"
+#include "analyzer/reports/breakdown.h"
 #include "analyzer/analysis/window_sums.h"
 #include "tests/unit/analyzer/hand_trace.h"
 

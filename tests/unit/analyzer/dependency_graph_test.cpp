@@ -1,85 +1,19 @@
 // A replay of the unchanged graph is the measured run; what a change saves is worked out by hand.
 #include "analyzer/model/replay.h"
-#include "tests/unit/analyzer/hand_trace.h"
-#include "tests/unit/analyzer/scaling.h"
+#include "tests/unit/analyzer/sample_run.h"
 
 #include <gtest/gtest.h>
 
-#include <random>
+#include <cstdint>
 
 namespace prof::analyzer {
 namespace {
 
-using tests::HandTrace;
-
-constexpr uint32_t kKernels = kind_bit(NodeKind::Kernel), kCopies = kind_bit(NodeKind::Copy);
-constexpr uint32_t kLaunches = kind_bit(NodeKind::KernelCall), kSyncs = kind_bit(NodeKind::SynchronizationCall);
-
-// A trace of another tool, unless a test says otherwise.
-struct SampleRun : HandTrace {
-  SampleRun() { trace.processes[0].format = "Kineto"; }
-
-  // A kernel and the call that launched it, joined by the next free id.
-  void launched(int64_t begin, int64_t end, int64_t start, int64_t stop, uint32_t stream = 0,
-                std::string_view name = "kernel", uint32_t thread = 0) {
-    launch(begin, end, ++next_id, thread);
-    kernel(start, stop, next_id, stream, name);
-  }
-  void copied(std::string_view api, int64_t begin, int64_t end, int64_t start, int64_t stop, uint32_t stream = 0,
-              uint32_t kind = 1 | 2 << 8 | 3 << 16) {
-    call(api, begin, end, ++next_id);
-    copy(start, stop, next_id, 64, kind, stream);
-  }
-  void awaited(std::string_view api, int64_t begin, int64_t end, uint32_t thread = 0) {
-    call(api, begin, end, ++next_id, thread);
-  }
-
-  // Builds the graph of [0, end of the run) and checks that it replays to what was measured.
-  DependencyGraph& graph(int64_t from = 0, int64_t to = 1 << 30) {
-    if (!finished) finish();
-    finished = true;
-    waits = Dependencies(trace);
-    made = std::make_unique<DependencyGraph>(trace, waits, from, to);
-    window_end = to;
-    expect_replay_is_exact();
-    return *made;
-  }
-  Outcome without(const Scenario& scenario) { return Replay(*made).wall_without(scenario); }
-  int64_t saved(const Scenario& scenario) { return made->wall_ns() - without(scenario).wall_ns; }
-  int64_t saved_own(uint32_t kinds) { return saved({{kinds, kPartOwn, 0, 0, {}, {}}}); }
-  int64_t saved_without_syncs() { return saved({{kSyncs, kPartOwn | kPartWait, 0, 0, {}, {}}}); }
-
-  void expect_replay_is_exact() {
-    const Replay replay(*made);
-    EXPECT_EQ(replay.wall_ns(), made->wall_ns());
-    std::vector<int64_t> start, end;
-    replay.times(start, end);
-    const auto clip = [&](int64_t t) { return std::clamp(t, made->begin_ns(), window_end); };
-    for (uint32_t id = 1; id < made->nodes().size(); ++id) {
-      const Node& node = made->nodes()[id];
-      if ((kind_bit(node.kind()) & kOperationNodes) != 0) {
-        const GpuOperation& operation = trace.operations[node.row];
-        ASSERT_EQ(start[id], clip(operation.start_ns)) << "operation " << node.row;
-        ASSERT_EQ(end[id], clip(std::max(operation.start_ns, operation.end_ns))) << "operation " << node.row;
-      } else if (node.has(kNodeReturns) && calls_nest) {
-        ASSERT_EQ(end[id], clip(trace.host[node.row].end_ns)) << "return of " << node.row;
-      }
-    }
-    const std::vector<PathStep> path = replay.critical_path();
-    int64_t at = made->begin_ns();
-    for (const PathStep& step : path) {
-      ASSERT_EQ(step.begin_ns, at);
-      at = step.end_ns;
-    }
-    EXPECT_EQ(path.empty() ? 0 : at - made->begin_ns(), made->wall_ns()) << "the path is the wall";
-  }
-  uint32_t next_id = 0;
-  bool finished = false;
-  bool calls_nest = true;  // as calls of one thread do
-  int64_t window_end = 0;
-  Dependencies waits;
-  std::unique_ptr<DependencyGraph> made;
-};
+using tests::kCopies;
+using tests::kKernels;
+using tests::kLaunches;
+using tests::kSyncs;
+using tests::SampleRun;
 
 TEST(DependencyGraph, OneLaunchIsTheSumOfItsParts) {
   SampleRun run;
@@ -339,113 +273,6 @@ TEST(DependencyGraph, NothingAtAllIsNoTime) {
   EXPECT_TRUE(Replay(*run.made).critical_path().empty());
 }
 
-// Anything: overlapping, nested, reversed, unlinked, shared ids, waits for what is not there.
-void add_junk(SampleRun& run, std::mt19937& random, uint32_t events) {
-  const auto number = [&](uint32_t below) { return static_cast<uint32_t>(random() % below); };
-  for (int i = 0; i < 2; ++i)
-    run.thread(0, 501 + static_cast<uint32_t>(i)), run.stream(0, 8 + static_cast<uint32_t>(i));
-  static constexpr const char* kApis[] = {"cudaLaunchKernel",      "cudaMemcpyAsync",     "cudaMemcpy",
-                                          "cudaStreamSynchronize", "cudaStreamWaitEvent", "cudaEventRecord",
-                                          "cudaDeviceSynchronize", "cudaMalloc",          "cudaEventSynchronize"};
-  run.calls_nest = false;
-  run.trace.processes[0].format = number(2) == 0 ? "prof log" : "Kineto";
-  run.call("cudaMalloc", 0, 1);
-  for (uint32_t i = 0; i < events; ++i) {
-    const int64_t begin = number(1000), end = begin + number(60) - (number(20) == 0 ? 30 : 0);
-    switch (number(4)) {
-      case 0:
-      case 1: run.call(kApis[number(9)], begin, end, number(events), number(3), number(4)); break;
-      case 2: run.kernel(begin, end, number(events), number(3), number(2) == 0 ? "a" : "b"); break;
-      default: run.copy(begin, end, number(events), 64, number(2) == 0 ? 1 | 1 << 8 : 2 | 3 << 8, number(3)); break;
-    }
-    if (number(8) == 0) {
-      run.sync(static_cast<SyncKind>(number(5)), begin, end, number(events), number(3), number(3));
-      run.trace.syncs.back().record_correlation = number(events);
-    }
-  }
-}
-
-TEST(DependencyGraph, AnyRunReplaysExactlyAndEveryChangeIsBounded) {
-  for (uint32_t seed = 0; seed < 300; ++seed) {
-    SCOPED_TRACE(seed);
-    std::mt19937 random(seed);
-    SampleRun run;
-    add_junk(run, random, 5 + seed % 120);
-    if (seed % 3 == 0) {
-      run.graph(100, 700);
-    } else {
-      run.graph();
-    }
-    if (::testing::Test::HasFatalFailure()) return;
-    const Scenario kernels{{kKernels, kPartOwn, 0, 0, {}, {}}}, launches{{kLaunches, kPartOwn, 0, 0, {}, {}}};
-    const Scenario syncs{{kSyncs, kPartOwn | kPartWait, 0, 0, {}, {}}};
-    Scenario both = kernels;
-    both.push_back(launches[0]);
-    Scenario all = both;
-    all.push_back(syncs[0]);
-    const std::vector<Outcome> outcomes = Replay(*run.made).walls_without({kernels, launches, syncs, both, all, {}});
-    for (const Outcome& outcome : outcomes) {
-      EXPECT_LE(outcome.wall_ns, run.made->wall_ns());
-      EXPECT_LE(run.made->wall_ns() - outcome.wall_ns, outcome.own_ns) << "no more than the time that was taken out";
-    }
-    EXPECT_LE(outcomes[3].wall_ns, std::min(outcomes[0].wall_ns, outcomes[1].wall_ns)) << "more taken out, no longer";
-    EXPECT_LE(outcomes[4].wall_ns, std::min(outcomes[3].wall_ns, outcomes[2].wall_ns));
-    EXPECT_EQ(outcomes[5].wall_ns, run.made->wall_ns());
-    // An item without waits saves no more than what it takes of the longest path.
-    int64_t on_path = 0;
-    for (const PathStep& step : Replay(*run.made).critical_path()) {
-      if (run.made->nodes()[step.node].kind() == NodeKind::Kernel)
-        on_path += run.made->time(run.made->nodes()[step.node].own);
-    }
-    EXPECT_LE(run.made->wall_ns() - outcomes[0].wall_ns, on_path);
-  }
-}
-
-TEST(DependencyGraph, BatchesGiveWhatSingleReplaysGive) {
-  std::mt19937 random(7);
-  SampleRun run;
-  add_junk(run, random, 400);
-  run.graph();
-  std::vector<Scenario> scenarios;
-  for (uint32_t kind = 0; kind < kNodeKinds; ++kind) {
-    for (const uint32_t part : {kPartOwn, kPartBefore, kPartOther, kPartWait})
-      scenarios.push_back({{1u << kind, part, 0, 0, {}, {}}});
-  }
-  const std::vector<Outcome> together = Replay(*run.made).walls_without(scenarios);
-  for (size_t i = 0; i < scenarios.size(); ++i) {
-    const Outcome alone = Replay(*run.made).wall_without(scenarios[i]);
-    EXPECT_EQ(together[i].wall_ns, alone.wall_ns) << i;
-    EXPECT_EQ(together[i].own_ns, alone.own_ns) << i;
-    EXPECT_EQ(together[i].count, alone.count) << i;
-  }
-}
-
-TEST(DependencyGraph, VectorsOfEveryWidthGiveTheSameAnswers) {
-  std::mt19937 random(8);
-  SampleRun run;
-  add_junk(run, random, 400);
-  run.graph();
-  const auto third = [](uint32_t row) { return row % 3 == 0; };
-  const auto half = [](uint32_t, int64_t time_ns) { return time_ns / 2; };
-  std::vector<Scenario> scenarios;
-  for (const uint32_t part : {kPartOwn, kPartBefore, kPartOther, kPartWait}) {
-    scenarios.push_back({{kCallNodes | kOperationNodes, part, 0, 0, {}, {}}});
-    scenarios.push_back({{kCallNodes | kOperationNodes, part, 0, 0, {}, third}});
-  }
-  scenarios.push_back({{kOperationNodes, kPartOwn, 0, 0, {}, third, half}});
-  const std::vector<Outcome> expected = Replay(*run.made, {}, Vectors::Baseline).walls_without(scenarios);
-  EXPECT_GT(expected.back().own_ns, 0);
-  for (const Vectors vectors : {Vectors::Avx2, Vectors::Avx512}) {
-    if (vectors > widest_vectors()) continue;
-    const std::vector<Outcome> outcomes = Replay(*run.made, {}, vectors).walls_without(scenarios);
-    for (size_t i = 0; i < scenarios.size(); ++i) {
-      EXPECT_EQ(outcomes[i].wall_ns, expected[i].wall_ns) << i;
-      EXPECT_EQ(outcomes[i].own_ns, expected[i].own_ns) << i;
-      EXPECT_EQ(outcomes[i].count, expected[i].count) << i;
-    }
-  }
-}
-
 TEST(DependencyGraph, TimesOverASecondAndTimesOfNoMeaningAreKept) {
   SampleRun run;
   constexpr int64_t kHour = 3'600'000'000'000;
@@ -461,31 +288,6 @@ TEST(DependencyGraph, TimesOverASecondAndTimesOfNoMeaningAreKept) {
   const Dependencies waits(absurd.trace);
   const DependencyGraph graph(absurd.trace, waits, INT64_MIN, INT64_MAX);
   EXPECT_EQ(Replay(graph).wall_ns(), graph.wall_ns());
-}
-
-int64_t cpu_ns_for(uint32_t launches) {
-  SampleRun run;
-  for (uint32_t i = 0; i < 3; ++i) run.stream(0, 8 + i);
-  for (uint32_t i = 0; i < launches; ++i) {
-    const int64_t t = 100 * static_cast<int64_t>(i);
-    run.launched(t, t + 20, t + 30, t + 90, i % 4);
-    if (i % 16 == 0) run.awaited("cudaDeviceSynchronize", t + 21, t + 95);
-  }
-  run.finish();
-  int64_t best = INT64_MAX;
-  for (int repeat = 0; repeat < 3; ++repeat) {  // the least of three: other programs run, too
-    const int64_t before = tests::process_cpu_ns();
-    const Dependencies waits(run.trace);
-    const DependencyGraph graph(run.trace, waits, 0, INT64_MAX);
-    EXPECT_EQ(Replay(graph).wall_ns(), graph.wall_ns());
-    best = std::min(best, tests::process_cpu_ns() - before);
-  }
-  return best;
-}
-
-TEST(DependencyGraph, FourTimesTheRunTakesAboutFourTimesTheTime) {
-  const int64_t quarter = cpu_ns_for(50'000), whole = cpu_ns_for(200'000);
-  EXPECT_LT(whole, 10 * quarter + 50'000'000);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // The GPU time of recorded traces, to the nanosecond: spans, unions, sums, exposed time and statistics of kernels against answers
 // worked out by an independent program, and against TraceLens's own tables. Skipped where the recordings are not at hand.
-#include "analyzer/analysis/breakdown.h"
-#include "analyzer/analysis/kernels.h"
 #include "analyzer/model/builder.h"
+#include "analyzer/reports/breakdown.h"
+#include "analyzer/reports/kernels.h"
 
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>

@@ -1,8 +1,8 @@
 // Queue length, launch delay and gaps of real traces: no difference to answers that were computed independently.
 #include "analyzer/analysis/gaps.h"
-#include "analyzer/analysis/launch_stats.h"
 #include "analyzer/analysis/queue_length.h"
 #include "analyzer/analysis/statistics.h"
+#include "analyzer/reports/launch_stats.h"
 #include "tests/unit/analyzer/hand_trace.h"
 #include "tests/unit/analyzer/shared_traces.h"
 

@@ -128,5 +128,16 @@ TEST(FunctionName, OfWhatTheCompilerMangles) {
   EXPECT_EQ(short_function_name(demangled_name("_Z1fILi4EEvv")), "f");
 }
 
+TEST(Names, ShortFormDropsSignatureAndTemplateArguments) {
+  EXPECT_EQ(short_function_name("void at::native::kernel<4, at::F<float> >(int, float*)"), "at::native::kernel");
+  EXPECT_EQ(short_function_name("std::enable_if<!(false), void>::type gemv::kernel<int, 1>(P<int>)"), "gemv::kernel");
+  EXPECT_EQ(short_function_name("void (anonymous namespace)::f<int>(int)"), "(anonymous namespace)::f");
+  EXPECT_EQ(short_function_name("X::operator()(int) const"), "X::operator()");
+  EXPECT_EQ(short_function_name("triton_poi_fused_add_0"), "triton_poi_fused_add_0");
+  EXPECT_EQ(demangled_name("_Zbroken"), "_Zbroken");
+  EXPECT_EQ(plain_api_name("cuMemcpyHtoDAsync_v2_ptsz"), "cuMemcpyHtoDAsync");
+  EXPECT_EQ(plain_api_name("cuMemcpy2D_v2"), "cuMemcpy2D");
+}
+
 }  // namespace
 }  // namespace prof::analyzer

@@ -1,5 +1,5 @@
 // Statistics of kernels, their categories, compiled graphs and utilisation over time; answers worked out by hand.
-#include "analyzer/analysis/kernels.h"
+#include "analyzer/reports/kernels.h"
 #include "tests/unit/analyzer/hand_trace.h"
 
 #include <gtest/gtest.h>

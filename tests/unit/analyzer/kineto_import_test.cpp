@@ -1,63 +1,19 @@
-// What becomes of the events of a Kineto or Chrome trace, in any form and however it is cut, and what of bad ones.
+// What becomes of the events of a Kineto or Chrome trace, whoever wrote it, and whose work is whose in a merged one.
 #include "tests/unit/analyzer/kineto_text.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
+#include <string>
+#include <vector>
 
 namespace prof::analyzer {
 namespace {
 
-using tests::describe;
-using tests::gzip;
+using tests::has_line;
 using tests::import_text;
-
-std::string fact(const Trace& trace, std::string_view part) {
-  for (const auto& [key, value] : trace.processes[0].facts) {
-    if (key == "set aside" && value.find(part) != std::string::npos) return value;
-  }
-  return {};
-}
-
-bool has_line(const Trace& trace, const std::string& line) {
-  const bool found = describe(trace).find(line + "\n") != std::string::npos;
-  if (!found) ADD_FAILURE() << "no line '" << line << "' in\n" << describe(trace);
-  return found;
-}
-
-// One of everything torch.profiler writes, with members in unusual order and texts that need care.
-const char* const kEverything = R"json({"schemaVersion": 1, "displayTimeUnit": "ms", "traceEvents": [
-  {"ph": "X", "cat": "cpu_op", "name": "aten::mm \"}, {\"ph\": [", "pid": 10, "tid": 11, "ts": 100.001, "dur": 50,
-   "args": {"External id": 5, "Sequence number": 7, "Fwd thread id": 1, "Input Dims": [[2, 3], [3, 4]],
-            "Input type": ["float", "c10::Half"], "Concrete Inputs": ["", "{[\\"], "Unread": {"a": [{}]},
-            "kernel_file": "/tmp/a \"b\".py", "num_warps": 4, "Call stack": "x.py(1): f;y.py(2): g"}},
-  {"ph": "X", "cat": "python_function", "name": "f", "pid": 10, "tid": 11, "ts": 90, "dur": 70, "args": {"Python id": 1}},
-  {"args": {"correlation": 3, "External id": 5}, "dur": 5, "ts": 110, "tid": "11", "pid": "10", "name": "cudaLaunchKernel",
-   "cat": "cuda_runtime", "ph": "X"},
-  {"ph": "X", "cat": "kernel", "name": "k\u00e9", "pid": 0, "tid": 7, "ts": 120, "dur": 2.5, "args": {"device": 0, "context": 1,
-   "stream": 7, "correlation": 3, "grid": [4, 2, 1], "block": [128, 1, 1], "registers per thread": 32, "shared memory": 64}},
-  {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pinned -> Device)", "pid": 0, "tid": 7, "ts": 130, "dur": 1,
-   "args": {"device": 0, "context": 1, "stream": 7, "correlation": 4, "bytes": 4096}},
-  {"ph": "X", "cat": "gpu_memset", "name": "Memset (Device)", "pid": 0, "tid": 7, "ts": 132, "dur": 1,
-   "args": {"device": 0, "context": 1, "stream": 7, "correlation": 99, "bytes": 8, "graph id": 2, "graph node id": 3}},
-  {"ph": "X", "cat": "cuda_sync", "name": "Event Sync", "pid": 0, "tid": -1, "ts": 140, "dur": 1, "args": {"cuda_sync_kind":
-   "Event Sync", "wait_on_stream": 7, "wait_on_cuda_event_record_corr_id": 2, "wait_on_cuda_event_id": 8, "stream": -1,
-   "correlation": 3, "device": 0, "context": 1}},
-  {"ph": "X", "cat": "gpu_user_annotation", "name": "step", "pid": 0, "tid": 7, "ts": 120, "dur": 13, "args": {"External id": 1}},
-  {"ph": "X", "cat": "user_annotation", "name": "step", "pid": 10, "tid": 11, "ts": 80, "dur": 100, "args": {"External id": 1}},
-  {"ph": "X", "cat": "overhead", "name": "Activity Buffer Request", "pid": -1, "tid": 0, "ts": 95, "dur": 1},
-  {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 10, "tid": 11, "ts": 101, "args": {"Bytes": -512,
-   "Addr": 140024020467712, "Total Allocated": 1024, "Total Reserved": 2048, "Device Id": 0, "Device Type": 1}},
-  {"ph": "s", "id": 3, "pid": 10, "tid": 11, "ts": 110, "cat": "ac2g", "name": "ac2g"},
-  {"ph": "M", "name": "process_name", "pid": 10, "tid": 0, "args": {"name": "python3"}},
-  {"ph": "M", "name": "thread_name", "pid": 10, "tid": 11, "args": {"name": "main"}},
-  {"ph": "M", "name": "process_sort_index", "pid": 10, "tid": 0, "args": {"sort_index": 10}},
-  {"ph": "X", "cat": "Trace", "ts": 0, "dur": 1000, "pid": "Spans", "tid": "PyTorch Profiler", "name": "PyTorch Profiler (0)"},
-  {"name": "Record Window End", "ph": "i", "s": "g", "pid": "", "tid": "", "ts": 1000}
-], "deviceProperties": [{"id": 0, "name": "GPU of a test", "numSms": 132}], "baseTimeNanoseconds": 1700000000000000000,
-"distributedInfo": {"rank": 3, "world_size": 8}})json";
+using tests::kEverything;
+using tests::set_aside;
 
 // prof trace writes the domain of an NVTX range among its arguments.
 TEST(KinetoImport, RangesOfADomainGoOnBeingOfIt) {
@@ -109,47 +65,9 @@ TEST(KinetoImport, MapsEveryKindOfEvent) {
   has_line(*trace, "sync 1 60000..61000 stream none waits for 7 record 2 event 8 call 30000");
   has_line(*trace, "memory 21000 -512 at 140024020467712 of 1024 2048 device 0");
   has_line(*trace, "gpu annotation step 40000..53000 stream 7");
-  EXPECT_EQ(fact(*trace, "flow"), "1 flow events (arrows; GPU work is joined by correlation id instead)");
-  EXPECT_EQ(fact(*trace, "profiler itself"), "2 marks and spans of the profiler itself");
+  EXPECT_EQ(set_aside(*trace, "flow"), "1 flow events (arrows; GPU work is joined by correlation id instead)");
+  EXPECT_EQ(set_aside(*trace, "profiler itself"), "2 marks and spans of the profiler itself");
   EXPECT_EQ(trace->processes.size(), 1u);
-}
-
-TEST(KinetoImport, GivesTheSameModelWhereverTheTextIsCut) {
-  const std::string text = kEverything;
-  const std::string whole = describe(*import_text(text));
-  for (size_t bytes = 1; bytes <= text.size() + 1; ++bytes)
-    ASSERT_EQ(describe(*import_text(text, bytes)), whole) << "stretches of " << bytes;
-  for (const size_t bytes : {size_t{100}, size_t{1000}, size_t{5000}})
-    ASSERT_EQ(describe(*import_text(text, bytes, 4)), whole) << "four workers";
-  ASSERT_EQ(describe(*import_text(gzip(text))), whole);
-  ASSERT_EQ(describe(*import_text("\xef\xbb\xbf  \n" + text, 7)), whole);
-}
-
-TEST(KinetoImport, NeverCrashesOnACutTextAndSaysSo) {
-  const std::string text = kEverything;
-  const size_t first = text.find("\"ph\": \"X\", \"cat\": \"python_function\"");
-  for (size_t size = first; size < text.size(); ++size) {
-    const auto trace = import_text(std::string_view(text).substr(0, size), 200);
-    ASSERT_FALSE(trace->processes[0].damage.empty()) << size;
-    ASSERT_NE(trace->processes[0].damage.back().find("offset"), std::string::npos);
-  }
-  for (size_t size = 0; size < first; ++size) {
-    try {
-      import_text(std::string_view(text).substr(0, size), 200);
-      ASSERT_GT(size, text.find("traceEvents"));
-    } catch (const InputError&) {}
-  }
-  const std::string zipped = gzip(text);
-  size_t refused = 0;
-  for (size_t size = 20; size + 1 < zipped.size(); ++size) {
-    try {
-      const auto trace = import_text(std::string_view(zipped).substr(0, size), 200);
-      ASSERT_NE(describe(*trace).find("gzip data ends early"), std::string::npos) << size;
-    } catch (const InputError&) {
-      ++refused;
-    }
-  }
-  EXPECT_LT(refused, zipped.size() / 2);
 }
 
 TEST(KinetoImport, ReadsTheArrayFormAndOldNames) {
@@ -245,43 +163,11 @@ TEST(KinetoImport, PairsBeginsWithEnds) {
   has_line(*trace, "  start-end o kind 2 4000..6000 level 0 children 0 path ");
   has_line(*trace, "  mark mid kind 2 5000..5000 level 0 children 0 path a");
   has_line(*trace, "  mark instant kind 2 12000..12000 level 0 children 0 path ");
-  EXPECT_EQ(fact(*trace, "no begin"), "1 ends of ranges that have no begin");
-  EXPECT_EQ(fact(*trace, "never closed"), "1 ranges that are never closed, taken to last until the last event");
-  EXPECT_EQ(fact(*trace, "counter"), "1 counter samples");
-  EXPECT_EQ(fact(*trace, "object"), "2 object, sample, memory dump and clock events");
-  EXPECT_EQ(fact(*trace, "unknown phase"), "2 events of an unknown phase");
-}
-
-TEST(KinetoImport, SetsAsideWhatHasNoMeaningAndKeepsTheRest) {
-  const auto trace = import_text(R"json({"traceEvents":[
-{"ph":"X","cat":"cpu_op","name":"good","pid":1,"tid":1,"ts":"5.5","dur":"1.5e0"},
-{"ph":"X","cat":"cpu_op","name":"nan","pid":1,"tid":1,"ts":NaN,"dur":1},
-{"ph":"X","cat":"cpu_op","name":"no time","pid":1,"tid":1},
-{"ph":"X","cat":"cpu_op","name":"far","pid":1,"tid":1,"ts":1,"dur":7566917863418487.639},
-{"ph":"X","cat":"cpu_op","name":"negative","pid":1,"tid":1,"ts":7.5,"dur":-3},
-{"ph":"X","cat":"cpu_op","name":"no dur","pid":1,"tid":1,"ts":8},
-{"ph":"X","cat":"kernel","name":"backwards","pid":0,"tid":7,"ts":9,"dur":-1,"args":{"correlation":99999999999999999999999,
- "est. achieved occupancy %":-Infinity,"grid":[1,2,NaN]}},
-{"ph":"X","cat":"cpu_op" "name":"not JSON","pid":1,"tid":1,"ts":1,"dur":1},
-5,"text",[{"ph":"X"}],null,
-{"ph":"X","cat":"cpu_op","name":"bad )json"
-                                 "\xff"
-                                 R"json( utf-8","pid":1,"tid":1,"ts":9,"dur":1,"args":{"a":[1,],},},
-]})json");
-  has_line(*trace, "  range good kind 1 0..1500 level 0 children 0 path good");
-  has_line(*trace, "  range negative kind 1 2000..2000 level 0 children 0 path negative");
-  has_line(*trace, "  range no dur kind 1 2500..2500 level 0 children 0 path no dur");
-  has_line(*trace, "  range bad \xff utf-8 kind 1 3500..4500 level 0 children 0 path bad \xff utf-8");
-  has_line(*trace, "  backwards 3500..2500 correlation 0 launch -1 bytes 0 graph 0 1x2x1 0x0x0 0 0");
-  EXPECT_EQ(fact(*trace, "can be read"), "2 events without a time that can be read");
-  EXPECT_EQ(fact(*trace, "146"), "1 events at a time, or of a duration, beyond 146 years");
-  EXPECT_EQ(fact(*trace, "negative duration"), "1 events of negative duration, taken as 0");
-  EXPECT_EQ(fact(*trace, "without a duration"), "1 complete events without a duration, taken as 0");
-  EXPECT_EQ(fact(*trace, "64 bits"), "1 arguments that are no numbers of 64 bits");
-  EXPECT_EQ(fact(*trace, "no objects"), "4 elements of the list of events that are no objects");
-  EXPECT_EQ(trace->processes[0].coverage.operations_reversed, 1u);
-  ASSERT_EQ(trace->processes[0].damage.size(), 1u);
-  EXPECT_NE(trace->processes[0].damage[0].find("event set aside, it is no JSON"), std::string::npos);
+  EXPECT_EQ(set_aside(*trace, "no begin"), "1 ends of ranges that have no begin");
+  EXPECT_EQ(set_aside(*trace, "never closed"), "1 ranges that are never closed, taken to last until the last event");
+  EXPECT_EQ(set_aside(*trace, "counter"), "1 counter samples");
+  EXPECT_EQ(set_aside(*trace, "object"), "2 object, sample, memory dump and clock events");
+  EXPECT_EQ(set_aside(*trace, "unknown phase"), "2 events of an unknown phase");
 }
 
 // Two ranks on two GPUs merged into one file: both count correlation ids and devices from the same numbers.
@@ -331,50 +217,15 @@ TEST(KinetoImport, AsksArrowsWhereCorrelationIdsOfMergedTracesCollide) {
     has_line(*told, "stream 7 context 1 device 1  of 200");
     has_line(*told, "  a1 20000..21000 correlation 1 launch 0 bytes 0 graph 0 0x0x0 0x0x0 0 0");
     has_line(*told, "  b1 21000..22000 correlation 1 launch 2000 bytes 0 graph 0 0x0x0 0x0x0 0 0");
-    EXPECT_EQ(fact(*told, "several processes"), "");
+    EXPECT_EQ(set_aside(*told, "several processes"), "");
   }
   // Without arrows, and with arrows whose ids collide as well, the latest launch is taken, and that is said.
   std::string colliding = arrows;
   for (size_t at; (at = colliding.find("\"id\":6")) != std::string::npos;) colliding[at + 5] = '5';
   for (const std::string& without : {std::string(), colliding}) {
     const auto guessed = import_text(events + without + "]}");
-    EXPECT_EQ(fact(*guessed, "several processes").substr(0, 2), "2 ");
+    EXPECT_EQ(set_aside(*guessed, "several processes").substr(0, 2), "2 ");
     has_line(*guessed, "stream 7 context 1 device 0  of 200");
-  }
-}
-
-TEST(KinetoImport, RefusesWhatIsNoTraceWithThePlace) {
-  for (const char* text : {"{\"a\": 1}", "[1, 2]", "[{\"a\": 1}]", "{\"traceEvents\": 5}", "[\"",
-                           "{\"traceEvents\": [{\"ph\"", "{", "{\"schemaVersion\" 1}", "{5}"}) {
-    EXPECT_THROW(import_text(text), InputError) << text;
-  }
-  try {
-    import_text("{\"traceEvents\": [{\"ph\"");
-  } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(),
-                 "t: no event can be read: the text ends inside an event that begins here (at offset 17 of "
-                 "the text)");
-  }
-}
-
-TEST(KinetoImport, SurvivesTwentyMegabytesOfBrackets) {
-  EXPECT_THROW(import_text(std::string(20u << 20, '[')), InputError);
-  EXPECT_THROW(import_text("{\"traceEvents\":" + std::string(20u << 20, '[')), InputError);
-  EXPECT_THROW(import_text("{\"deviceProperties\":" + std::string(20u << 20, '[')), InputError);
-  std::string deep = "[{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1,\"args\":{\"a\":";
-  deep += std::string(1u << 20, '[') + std::string(1u << 20, ']') + "}}]";
-  EXPECT_EQ(import_text(deep)->ranges.size(), 1u);
-  deep = "[{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1,\"odd\":";
-  deep += std::string(1u << 20, '[') + std::string(1u << 20, ']') + "}]";
-  EXPECT_EQ(import_text(deep)->ranges.size(), 1u);
-}
-
-TEST(KinetoImport, TakesAnEmptyTraceForWhatItIs) {
-  for (const char* text : {"{\"traceEvents\": []}", "[]", "{\"traceEvents\": [], \"schemaVersion\": 1}", "[\n"}) {
-    const auto trace = import_text(text);
-    ASSERT_EQ(trace->processes.size(), 1u) << text;
-    EXPECT_TRUE(trace->processes[0].damage.empty()) << text;
-    EXPECT_EQ(trace->last_ns, 0);
   }
 }
 

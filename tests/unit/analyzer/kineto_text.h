@@ -1,10 +1,12 @@
-// Kineto traces in tests: imports a text, and writes a model as lines that do not depend on how rows are numbered.
+// Kineto traces in tests: imports a text, and writes a model as lines that do not depend on how rows are numbered; and one text that
+// holds one of everything.
 #pragma once
 
 #include "analyzer/input/kineto_import.h"
 #include "analyzer/model/trace.h"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 #include <zlib.h>
 
 #include <memory>
@@ -105,5 +107,51 @@ inline std::string describe(const Trace& trace) {
                        a.start_ns, a.end_ns, trace.stream(a.stream).number);
   return out;
 }
+
+// Why events were set aside, of the reasons that contain `part`: "2 events …"; empty if none was.
+inline std::string set_aside(const Trace& trace, std::string_view part) {
+  for (const auto& [key, value] : trace.processes[0].facts) {
+    if (key == "set aside" && value.find(part) != std::string::npos) return value;
+  }
+  return {};
+}
+
+inline bool has_line(const Trace& trace, const std::string& line) {
+  const bool found = describe(trace).find(line + "\n") != std::string::npos;
+  if (!found) ADD_FAILURE() << "no line '" << line << "' in\n" << describe(trace);
+  return found;
+}
+
+// One of everything torch.profiler writes, with members in unusual order and texts that need care.
+inline constexpr const char* kEverything = R"json({"schemaVersion": 1, "displayTimeUnit": "ms", "traceEvents": [
+  {"ph": "X", "cat": "cpu_op", "name": "aten::mm \"}, {\"ph\": [", "pid": 10, "tid": 11, "ts": 100.001, "dur": 50,
+   "args": {"External id": 5, "Sequence number": 7, "Fwd thread id": 1, "Input Dims": [[2, 3], [3, 4]],
+            "Input type": ["float", "c10::Half"], "Concrete Inputs": ["", "{[\\"], "Unread": {"a": [{}]},
+            "kernel_file": "/tmp/a \"b\".py", "num_warps": 4, "Call stack": "x.py(1): f;y.py(2): g"}},
+  {"ph": "X", "cat": "python_function", "name": "f", "pid": 10, "tid": 11, "ts": 90, "dur": 70, "args": {"Python id": 1}},
+  {"args": {"correlation": 3, "External id": 5}, "dur": 5, "ts": 110, "tid": "11", "pid": "10", "name": "cudaLaunchKernel",
+   "cat": "cuda_runtime", "ph": "X"},
+  {"ph": "X", "cat": "kernel", "name": "k\u00e9", "pid": 0, "tid": 7, "ts": 120, "dur": 2.5, "args": {"device": 0, "context": 1,
+   "stream": 7, "correlation": 3, "grid": [4, 2, 1], "block": [128, 1, 1], "registers per thread": 32, "shared memory": 64}},
+  {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pinned -> Device)", "pid": 0, "tid": 7, "ts": 130, "dur": 1,
+   "args": {"device": 0, "context": 1, "stream": 7, "correlation": 4, "bytes": 4096}},
+  {"ph": "X", "cat": "gpu_memset", "name": "Memset (Device)", "pid": 0, "tid": 7, "ts": 132, "dur": 1,
+   "args": {"device": 0, "context": 1, "stream": 7, "correlation": 99, "bytes": 8, "graph id": 2, "graph node id": 3}},
+  {"ph": "X", "cat": "cuda_sync", "name": "Event Sync", "pid": 0, "tid": -1, "ts": 140, "dur": 1, "args": {"cuda_sync_kind":
+   "Event Sync", "wait_on_stream": 7, "wait_on_cuda_event_record_corr_id": 2, "wait_on_cuda_event_id": 8, "stream": -1,
+   "correlation": 3, "device": 0, "context": 1}},
+  {"ph": "X", "cat": "gpu_user_annotation", "name": "step", "pid": 0, "tid": 7, "ts": 120, "dur": 13, "args": {"External id": 1}},
+  {"ph": "X", "cat": "user_annotation", "name": "step", "pid": 10, "tid": 11, "ts": 80, "dur": 100, "args": {"External id": 1}},
+  {"ph": "X", "cat": "overhead", "name": "Activity Buffer Request", "pid": -1, "tid": 0, "ts": 95, "dur": 1},
+  {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 10, "tid": 11, "ts": 101, "args": {"Bytes": -512,
+   "Addr": 140024020467712, "Total Allocated": 1024, "Total Reserved": 2048, "Device Id": 0, "Device Type": 1}},
+  {"ph": "s", "id": 3, "pid": 10, "tid": 11, "ts": 110, "cat": "ac2g", "name": "ac2g"},
+  {"ph": "M", "name": "process_name", "pid": 10, "tid": 0, "args": {"name": "python3"}},
+  {"ph": "M", "name": "thread_name", "pid": 10, "tid": 11, "args": {"name": "main"}},
+  {"ph": "M", "name": "process_sort_index", "pid": 10, "tid": 0, "args": {"sort_index": 10}},
+  {"ph": "X", "cat": "Trace", "ts": 0, "dur": 1000, "pid": "Spans", "tid": "PyTorch Profiler", "name": "PyTorch Profiler (0)"},
+  {"name": "Record Window End", "ph": "i", "s": "g", "pid": "", "tid": "", "ts": 1000}
+], "deviceProperties": [{"id": 0, "name": "GPU of a test", "numSms": 132}], "baseTimeNanoseconds": 1700000000000000000,
+"distributedInfo": {"rank": 3, "world_size": 8}})json";
 
 }  // namespace prof::tests

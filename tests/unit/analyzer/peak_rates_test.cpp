@@ -1,7 +1,7 @@
 // Rates, shares of peaks and bounds of launches together: sums over sums, worked out by hand.
 #include "analyzer/analysis/peak_rates.h"
 
-#include "analyzer/analysis/roofline.h"
+#include "analyzer/reports/roofline.h"
 
 #include <gtest/gtest.h>
 

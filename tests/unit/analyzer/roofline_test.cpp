@@ -1,5 +1,5 @@
 // What of a row's time is lost, and what nobody can say that of: worked out by hand on the peaks of an H200, 4800 bytes a nanosecond.
-#include "analyzer/analysis/roofline.h"
+#include "analyzer/reports/roofline.h"
 
 #include "tests/unit/analyzer/operator_trace.h"
 

@@ -2,6 +2,7 @@
 #include "preload/capture/cupti_buffers.h"
 #include "preload/capture/cupti_layouts.h"
 #include "preload/capture/cupti_records.h"
+#include "preload/capture/launching_calls.h"
 #include "tests/unit/preload/capture_fixture.h"
 #include "tests/unit/preload/capture_log.h"
 

@@ -1,6 +1,6 @@
 // Unwind tables as compilers write them, byte by byte, and tables that make no sense: whatever they hold, nothing outside of them
 // is read and the answer is a rule, Hard or Unknown.
-#include "preload/capture/cfi.h"
+#include "preload/stacks/cfi.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // What PROF_COUNTERS means on a chip, and by which names kernels are known.
-#include "preload/capture/counter_metrics.h"
-#include "preload/capture/plain_name.h"
+#include "preload/hardware_counters/counter_metrics.h"
+#include "preload/hardware_counters/plain_name.h"
 
 #include <gtest/gtest.h>
 

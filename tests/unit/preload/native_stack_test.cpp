@@ -1,13 +1,13 @@
 // Stacks as the recorder walks them, against libgcc's unwinder: both must name the same return addresses, whatever the stack looks
 // like. Where nobody can know the callers the walk ends, says so, and nothing crashes.
-#include "preload/capture/native_stack.h"
+#include "preload/stacks/native_stack.h"
 
-#include "preload/capture/code_images.h"
-#include "preload/capture/rule_table.h"
-#include "preload/capture/stack_memory.h"
-#include "preload/capture/stacks.h"
 #include "preload/format/stack_definitions.h"
 #include "preload/runtime/recorder.h"
+#include "preload/stacks/code_images.h"
+#include "preload/stacks/rule_table.h"
+#include "preload/stacks/stack_memory.h"
+#include "preload/stacks/stacks.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The lock that is held across calls into the driver.
-#include "preload/capture/owned_lock.h"
+#include "preload/hardware_counters/owned_lock.h"
 
 #include <gtest/gtest.h>
 

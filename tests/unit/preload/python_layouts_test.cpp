@@ -1,9 +1,9 @@
 // Which layout is chosen for which CPython: rows of a table up to 3.12, what the interpreter publishes from 3.13 on, and none
 // where either does not say.
-#include "preload/capture/python_layouts.h"
+#include "preload/stacks/python_layouts.h"
 
-#include "preload/capture/python_finder.h"
-#include "preload/capture/python_text.h"
+#include "preload/stacks/python_finder.h"
+#include "preload/stacks/python_text.h"
 
 #include <gtest/gtest.h>
 

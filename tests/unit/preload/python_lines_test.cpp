@@ -10,9 +10,9 @@
 //   11     x = 3
 //   12   return x
 // What is expected was printed by each interpreter (dis.findlinestarts, code.co_lines); 0: an instruction without a line.
-#include "preload/capture/python_lines.h"
-#include "preload/capture/python_text.h"
+#include "preload/stacks/python_lines.h"
 #include "preload/format/utf8.h"
+#include "preload/stacks/python_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Stacks in the log: written once however often they come, cut where asked, and left out where there is no room for them.
-#include "preload/capture/stacks.h"
+#include "preload/stacks/stacks.h"
 
 #include "preload/log/intern.h"
 #include "tests/unit/preload/capture_log.h"

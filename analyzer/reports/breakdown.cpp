@@ -1,0 +1,339 @@
+// breakdown: what each device did in each window. One row per quantity, each labelled with how it counts; the definitions of
+// Holistic Trace Analysis and TraceLens give their quantities under their names.
+#include "analyzer/reports/breakdown.h"
+
+#include "analyzer/analysis/selected_operations.h"
+#include "analyzer/analysis/window_sums.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace prof::analyzer {
+
+namespace {
+
+enum Part { kComputing = 0, kCommunicating = 1, kMemory = 2, kPartCount = 3 };
+
+// By name, as Holistic Trace Analysis types GPU events. A copy is a copy there too, by its name.
+Part hta_part(std::string_view name) {
+  if (name.starts_with("nccl") || name.starts_with("hip") || name.starts_with("hccl") ||
+      name.find("ncclKernel") != std::string_view::npos)
+    return kCommunicating;
+  if (name.starts_with("Memcpy") || name.starts_with("Memset") || name.starts_with("dma")) return kMemory;
+  return kComputing;
+}
+
+// KernelId -> what it counts as.
+std::vector<Part> parts_of_kernels(const AnalysisInput& input, const BreakdownRules& rules) {
+  std::vector<Part> parts(input.trace.kernels.size());
+  for (uint32_t k = 0; k < parts.size(); ++k) {
+    const std::string_view name = input.views.names().name(KernelId{k}, NameForm::Full);
+    switch (rules.communication) {
+      case BreakdownRules::Communication::Categories:
+        parts[k] =
+            input.views.categories().purpose(KernelId{k}) == Purpose::Communication ? kCommunicating : kComputing;
+        break;
+      case BreakdownRules::Communication::NcclInName:
+        parts[k] = name.find("nccl") != std::string_view::npos ? kCommunicating : kComputing;
+        break;
+      case BreakdownRules::Communication::Hta: parts[k] = hta_part(name); break;
+    }
+  }
+  return parts;
+}
+
+// Row of Trace::ranges -> it is an operator of the framework, or inside one.
+std::vector<bool> inside_operators(const Trace& trace) {
+  std::vector<bool> inside(trace.ranges.size());
+  for (uint32_t row = 0; row < inside.size(); ++row) {
+    const Range& range = trace.ranges[row];
+    inside[row] = range.kind == RangeKind::Operator || (range.parent != kNone && inside[range.parent]);
+  }
+  return inside;
+}
+
+// The operations of one scope as they are collected, then measured in every window.
+class BreakdownCollector {
+ public:
+  explicit BreakdownCollector(const std::vector<Window>& windows)
+      : windows_(windows), all_(windows), kernels_(windows), unlinked_(windows) {}
+
+  void add(const GpuOperation& operation, Part part) {
+    const Interval interval{operation.start_ns, operation.end_ns};
+    parts_[part].add(interval.begin_ns, interval.end_ns);
+    all_.add(interval.begin_ns, interval.end_ns);
+    if (operation.has_kernel()) kernels_.add(interval.begin_ns, interval.end_ns);
+    if (operation.linked()) {
+      linked_.add(interval.begin_ns, interval.end_ns);
+    } else {
+      unlinked_.add(interval.begin_ns, interval.end_ns);
+      any_unlinked_ = true;
+    }
+    first_ns_ = std::min(first_ns_, interval.begin_ns);
+    last_ns_ = std::max({last_ns_, interval.begin_ns, interval.end_ns});
+  }
+  bool empty() const { return first_ns_ > last_ns_; }
+
+  void measure(DeviceBreakdown& scope) {
+    scope.first_ns = first_ns_, scope.last_ns = last_ns_;
+    const IntervalSet compute = parts_[kComputing].take(), communication = parts_[kCommunicating].take();
+    const IntervalSet memory = parts_[kMemory].take();
+    const IntervalSet exposed_communication = communication.subtract(compute);
+    const IntervalSet kernels = compute.unite(communication);
+    const IntervalSet exposed_memory = memory.subtract(kernels);
+    const IntervalSet busy = kernels.unite(memory);
+    const IntervalSet linked = any_unlinked_ ? linked_.take() : busy;
+    for (const Window& window : windows_) {
+      const auto in = [&](const IntervalSet& set) { return set.overlap_ns(window.begin_ns, window.end_ns); };
+      Breakdown& result = scope.windows.emplace_back();
+      result.window_ns = window.length_ns();
+      result.busy_ns = in(busy), result.compute_ns = in(compute), result.communication_ns = in(communication);
+      result.memory_ns = in(memory), result.linked_busy_ns = in(linked);
+      result.exposed_communication_ns = in(exposed_communication), result.exposed_memory_ns = in(exposed_memory);
+      const auto [operations, sum_ns] = all_.in(window);
+      const auto [kernel_count, kernel_sum_ns] = kernels_.in(window);
+      const auto [unlinked, unlinked_sum_ns] = unlinked_.in(window);
+      result.operations = operations, result.sum_ns = sum_ns;
+      result.kernels = kernel_count, result.kernel_sum_ns = kernel_sum_ns;
+      result.unlinked = unlinked, result.unlinked_sum_ns = unlinked_sum_ns;
+    }
+  }
+
+ private:
+  const std::vector<Window>& windows_;
+  IntervalCollector parts_[kPartCount];
+  IntervalCollector linked_;
+  bool any_unlinked_ = false;
+  WindowSums all_, kernels_, unlinked_;
+  int64_t first_ns_ = std::numeric_limits<int64_t>::max(), last_ns_ = std::numeric_limits<int64_t>::min();
+};
+
+}  // namespace
+
+Breakdown& Breakdown::operator+=(const Breakdown& other) {
+  window_ns += other.window_ns, busy_ns += other.busy_ns, compute_ns += other.compute_ns;
+  communication_ns += other.communication_ns, memory_ns += other.memory_ns;
+  exposed_communication_ns += other.exposed_communication_ns, exposed_memory_ns += other.exposed_memory_ns;
+  operations += other.operations, kernels += other.kernels, unlinked += other.unlinked;
+  sum_ns += other.sum_ns, kernel_sum_ns += other.kernel_sum_ns, unlinked_sum_ns += other.unlinked_sum_ns;
+  linked_busy_ns += other.linked_busy_ns;
+  return *this;
+}
+
+std::vector<DeviceBreakdown> break_down(const AnalysisInput& input, const std::vector<Window>& windows,
+                                        const BreakdownRules& rules) {
+  const Trace& trace = input.trace;
+  const std::vector<Part> part_of_kernel = parts_of_kernels(input, rules);
+  const std::vector<bool> in_operator = rules.in_operators_only ? inside_operators(trace) : std::vector<bool>();
+  const auto is_wanted = [&](const GpuOperation& operation) {
+    if (!rules.in_operators_only) return true;
+    if (!operation.linked()) return false;
+    const uint32_t range = input.views.range_of_call()[operation.launch];
+    return range != kNone && in_operator[range];
+  };
+  const auto part_of = [&](const GpuOperation& operation) {
+    if (operation.kind() == GpuKind::Fill) return rules.memsets_compute ? kComputing : kMemory;
+    if (operation.kind() == GpuKind::Copy) return kMemory;
+    return part_of_kernel[index(input.views.names().named_by(operation))];
+  };
+
+  std::vector<DeviceBreakdown> scopes;
+  const size_t scope_count = rules.merge_devices ? trace.processes.size() : trace.devices.size();
+  for (uint32_t scope = 0; scope < scope_count; ++scope) {
+    BreakdownCollector collector(windows);
+    const auto is_of_scope = [&](StreamId id) {
+      const DeviceId device = trace.stream(id).device;
+      return scope == (rules.merge_devices ? index(trace.device(device).process) : index(device));
+    };
+    for_each_selected_by_start(input, is_of_scope, [&](uint32_t, const GpuOperation& operation) {
+      if (is_wanted(operation)) collector.add(operation, part_of(operation));
+    });
+    if (collector.empty()) continue;
+    DeviceBreakdown& result = scopes.emplace_back();
+    result.process = rules.merge_devices ? scope : index(trace.devices[scope].process);
+    result.device = rules.merge_devices ? kNone : scope;
+    collector.measure(result);
+  }
+  return scopes;
+}
+
+namespace {
+
+constexpr const char* kUnion = "union";
+constexpr const char* kSum = "sum";
+
+class BreakdownTable {
+ public:
+  explicit BreakdownTable(const AnalysisInput& input) : input_(input) {
+    table_.add_column("Pid", "pid", CellType::Count);
+    table_.add_column("Device", "device", CellType::Text);
+    table_.add_column("Window", "window", CellType::Text);
+    table_.add_column("What", "what", CellType::Text);
+    table_.add_column("Counted", "counted", CellType::Text);
+    table_.add_column("Operations", "operations", CellType::Count);
+    table_.add_column("Time", "time", CellType::Nanoseconds);
+    table_.add_column("Window (%)", "window_percent", CellType::Real, 2);
+    table_.add_column("Busy (%)", "busy_percent", CellType::Real, 2);
+    table_.add_column("Comm (%)", "communication_percent", CellType::Real, 2);
+    table_.add_column("Wall (%)", "wall_percent", CellType::Real, 2);
+  }
+
+  // `pid` 0: of several processes.
+  void begin(uint32_t pid, std::string device, std::string window, const Breakdown& whole, double wall_ns) {
+    pid_ = pid, device_ = std::move(device), window_ = std::move(window), whole_ = whole, wall_ns_ = wall_ns;
+  }
+  void row(std::string_view what, const char* counted, int64_t ns, int64_t operations = kEmptyCell,
+           bool of_communication = false) {
+    Table::Row row = table_.row();
+    pid_ == 0 ? row.empty() : row.add(pid_);
+    row.add(std::string_view(device_)).add(std::string_view(window_)).add(what).add(std::string_view(counted));
+    row.add(operations).add(ns);
+    share(row, ns, static_cast<double>(whole_.window_ns)),
+        share(row, ns, is_of_busy(what) ? static_cast<double>(whole_.busy_ns) : 0);
+    share(row, ns, of_communication ? static_cast<double>(whole_.communication_ns) : 0), share(row, ns, wall_ns_);
+  }
+
+  void rows_of_ours() {
+    const Breakdown& b = whole_;
+    const auto count = [](uint64_t n) { return static_cast<int64_t>(n); };
+    row("window", "length", b.window_ns);
+    row("idle", kUnion, b.idle_ns());
+    row("busy", kUnion, b.busy_ns);
+    row("compute", kUnion, b.compute_ns);
+    row("communication", kUnion, b.communication_ns, kEmptyCell, true);
+    row("communication while computing", kUnion, b.hidden_communication_ns(), kEmptyCell, true);
+    row("exposed communication", kUnion, b.exposed_communication_ns, kEmptyCell, true);
+    row("copies and memsets", kUnion, b.memory_ns);
+    row("exposed copies and memsets", kUnion, b.exposed_memory_ns);
+    row("kernels", kSum, b.kernel_sum_ns, count(b.kernels));
+    row("operations", kSum, b.sum_ns, count(b.operations));
+    if (b.unlinked == 0) return;
+    row("launch not in the input", kSum, b.unlinked_sum_ns, count(b.unlinked));
+    row("busy with known launch", kUnion, b.linked_busy_ns);
+  }
+  void rows_of_reference() {
+    row("window", "length", whole_.window_ns);
+    row("GPU busy", kSum, whole_.kernel_sum_ns, static_cast<int64_t>(whole_.kernels));
+  }
+  void rows_of_hta() {
+    const Breakdown& b = whole_;
+    row("idle_time", kUnion, b.idle_ns());
+    row("compute_time", kUnion, b.compute_ns);
+    row("non_compute_time", kUnion, b.busy_ns - b.compute_ns);
+    row("kernel_time", "length", b.window_ns);
+    row("comm_comp_overlap", kUnion, b.hidden_communication_ns(), kEmptyCell, true);
+  }
+  void rows_of_tracelens() {
+    const Breakdown& b = whole_;
+    row("computation_time", kUnion, b.compute_ns);
+    row("exposed_comm_time", kUnion, b.exposed_communication_ns);
+    row("exposed_memcpy_time", kUnion, b.exposed_memory_ns);
+    row("busy_time", kUnion, b.busy_ns);
+    row("idle_time", kUnion, b.idle_ns());
+    row("total_time", "length", b.window_ns);
+    row("total_comm_time", kUnion, b.communication_ns);
+    row("total_memcpy_time", kUnion, b.memory_ns);
+  }
+  void rows() {
+    switch (input_.options.definitions) {
+      case Definitions::Ours:
+      case Definitions::Nsys: return rows_of_ours();
+      case Definitions::Reference: return rows_of_reference();
+      case Definitions::Hta: return rows_of_hta();
+      case Definitions::TraceLens: return rows_of_tracelens();
+    }
+  }
+  Table& table() { return table_; }
+
+ private:
+  static bool is_of_busy(std::string_view what) {
+    return !what.starts_with("window") && !what.starts_with("idle") && what != "kernel_time" && what != "total_time";
+  }
+  static void share(Table::Row& row, int64_t part, double whole) {
+    whole <= 0 ? row.empty() : row.add(100 * static_cast<double>(part) / whole);
+  }
+
+  const AnalysisInput& input_;
+  Table table_{"breakdown", "GPU time by what it was for"};
+  uint32_t pid_ = 0;
+  std::string device_, window_;
+  Breakdown whole_;
+  double wall_ns_ = 0;
+};
+
+BreakdownRules rules_of(Definitions definitions) {
+  BreakdownRules rules;
+  if (definitions == Definitions::Hta) {
+    rules.communication = BreakdownRules::Communication::Hta;
+    rules.merge_devices = true;
+  } else if (definitions == Definitions::TraceLens) {
+    rules.communication = BreakdownRules::Communication::NcclInName;
+    rules.memsets_compute = rules.merge_devices = rules.in_operators_only = true;
+  }
+  return rules;
+}
+
+std::string_view definition_note(Definitions definitions) {
+  switch (definitions) {
+    case Definitions::Reference:
+      return "definitions: torch.compile's profile: busy is the sum of kernel times, over the wall time";
+    case Definitions::Hta:
+      return "definitions: Holistic Trace Analysis, without rounding times to us; all devices of a process as one; the "
+             "window is from its own first start to its last end";
+    case Definitions::TraceLens:
+      return "definitions: TraceLens: only operations launched inside an operator, memsets compute, all devices of a "
+             "process as one; the window is from its own first start to its last end";
+    case Definitions::Ours:
+    case Definitions::Nsys: break;
+  }
+  return "union: time in which at least one such operation runs; sum: of each operation's time, more than the window "
+         "where "
+         "they overlap";
+}
+
+}  // namespace
+
+Table report_breakdown(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  const Definitions definitions = input.options.definitions;
+  const BreakdownRules rules = rules_of(definitions);
+  const double wall_ns = input.options.wall_ms * 1e6;
+  const std::vector<Window> windows = report_windows(input);
+  std::vector<DeviceBreakdown> scopes = break_down(input, windows, rules);
+  BreakdownTable out(input);
+  out.table().notes.emplace_back(definition_note(definitions));
+  const bool own_window = rules.merge_devices && input.options.window == "gpu";
+  for (size_t w = 0; w < windows.size(); ++w) {
+    if (windows.size() <= 20) out.table().notes.push_back(window_note(windows[w]));
+    Breakdown all;
+    const auto wall_of = [&](const Breakdown& scope) {
+      return wall_ns > 0 ? wall_ns : definitions == Definitions::Reference ? static_cast<double>(scope.window_ns) : 0.0;
+    };
+    for (DeviceBreakdown& scope : scopes) {
+      Breakdown& part = scope.windows[w];
+      if (own_window) {
+        part.window_ns = std::min(scope.last_ns, windows[w].end_ns) - std::max(scope.first_ns, windows[w].begin_ns);
+      }
+      out.begin(trace.processes[scope.process].pid,
+                scope.device == kNone ? "all" : std::to_string(trace.devices[scope.device].ordinal), windows[w].label,
+                part, wall_of(part));
+      out.rows();
+      all += part;
+    }
+    if (scopes.size() < 2 || rules.merge_devices) continue;
+    const auto devices = static_cast<double>(scopes.size());
+    out.begin(0, "all", windows[w].label, all, wall_ns > 0 ? wall_ns * devices : wall_of(all));
+    out.rows();
+  }
+  if (scopes.empty()) {
+    out.table().notes.emplace_back(rules.in_operators_only ? "no GPU operation launched inside an operator"
+                                                           : "no GPU operation");
+  }
+  if (scopes.size() > 1 && !rules.merge_devices)
+    out.table().notes.emplace_back("all devices: each number summed over the devices, the window too");
+  return std::move(out.table());
+}
+
+}  // namespace prof::analyzer

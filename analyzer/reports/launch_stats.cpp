@@ -1,0 +1,293 @@
+// launch-stats: per kernel, what did its launches cost, and was the kernel shorter than its launch?
+#include "analyzer/reports/launch_stats.h"
+
+#include "analyzer/analysis/statistics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+#include <unordered_map>
+
+namespace prof::analyzer {
+
+namespace {
+
+// A number for the name of an operation, its API and the group of its stack, so that names are made once a group.
+struct GroupKey {
+  uint64_t operation = 0;
+  uint32_t api = 0, stack = 0;
+  bool operator==(const GroupKey&) const = default;
+};
+struct GroupHash {
+  size_t operator()(const GroupKey& key) const {
+    return std::hash<uint64_t>()((key.operation * 0x9e3779b97f4a7c15u ^ key.stack) * 0x9e3779b97f4a7c15u ^ key.api);
+  }
+};
+
+uint64_t operation_key(const KernelNames& names, const GpuOperation& operation) {
+  const uint64_t kind = static_cast<uint64_t>(operation.kind()) << 32;
+  if (operation.has_kernel()) return kind | index(names.named_by(operation));
+  return operation.kind() == GpuKind::Copy ? kind | (operation.detail & 0xff) : kind;
+}
+
+}  // namespace
+
+std::vector<LaunchGroup> launch_groups(const AnalysisInput& input, const EventNames& names, LaunchesBy by,
+                                       StackGroups& stacks, Estimates* estimates) {
+  const Trace& trace = input.trace;
+  const KernelNames& kernels = input.views.names();
+  std::unordered_map<GroupKey, size_t, GroupHash> by_key;
+  std::map<std::tuple<std::string_view, std::string_view, uint32_t>, size_t> by_name;  // several kernels have one name
+  std::vector<LaunchGroup> groups;
+  std::vector<bool> counted(trace.host.size());
+  for_each_launched(input, [&](const GpuOperation& operation, const HostEvent& launch) {
+    const GroupKey key{by == LaunchesBy::Kernel ? operation_key(kernels, operation) : 0, launch.api(),
+                       stacks.of_operation(operation)};
+    const auto [found, added] = by_key.try_emplace(key, 0);
+    if (added) {
+      const std::string_view api = names.text(names.of(launch));
+      const std::string_view name =
+          by == LaunchesBy::Kernel ? operation_name(kernels, operation, input.options.names) : std::string_view();
+      const auto [group, is_new] = by_name.try_emplace({api, name, key.stack}, groups.size());
+      if (is_new) {
+        LaunchGroup& fresh = groups.emplace_back();
+        fresh.api = api, fresh.name = name, fresh.stack = key.stack,
+        fresh.number = static_cast<uint32_t>(group->second);
+      }
+      found->second = group->second;
+    }
+    LaunchGroup& group = groups[found->second];
+    if (estimates != nullptr) estimates->add(operation, group.number);
+    const int64_t api_ns = std::max<int64_t>(0, launch.duration_ns());
+    const int64_t gpu_ns = std::max<int64_t>(0, operation.duration_ns());
+    const int64_t delay_ns = operation.start_ns - launch.end_ns;
+    ++group.operations;
+    group.gpu_ns = add_saturated(group.gpu_ns, gpu_ns);
+    group.delays_ns.push_back(delay_ns);
+    group.negative += delay_ns < 0 ? 1 : 0;
+    if (operation.has_kernel()) {
+      ++group.kernels;
+      if (gpu_ns < kShortKernelNs && gpu_ns < api_ns)
+        ++group.shorts, group.short_api_ns = add_saturated(group.short_api_ns, api_ns);
+    }
+    if (counted[operation.launch]) return;
+    counted[operation.launch] = true;
+    ++group.launches;
+    group.api_ns = add_saturated(group.api_ns, api_ns);
+    group.api_max_ns = std::max(group.api_max_ns, api_ns);
+  });
+  std::sort(groups.begin(), groups.end(), [](const LaunchGroup& a, const LaunchGroup& b) {
+    return std::tuple(-a.gpu_ns, a.name, a.api, a.stack) < std::tuple(-b.gpu_ns, b.name, b.api, b.stack);
+  });
+  return groups;
+}
+
+std::string launch_delay_note(const std::vector<LaunchGroup>& groups) {
+  std::vector<int64_t> all;
+  uint64_t negative = 0;
+  for (const LaunchGroup& group : groups) {
+    all.insert(all.end(), group.delays_ns.begin(), group.delays_ns.end());
+    negative += group.negative;
+  }
+  if (all.empty()) return "no operation with a known launch";
+  const Statistics delays = statistics_of(all);
+  return fmt::format(
+      "launch delay (GPU start - end of the call) of {} operations: min {}, median {}, max {}, sum {}, below zero {}",
+      delays.count, scaled_time(delays.min), scaled_time(whole_ns(delays.median)), scaled_time(delays.max),
+      scaled_time(delays.total), negative);
+}
+
+namespace {
+
+Table by_kernel(const AnalysisInput& input) {
+  StackGroups stacks(input.views, StackGroups::parse_only("launch-stats", input.options.group_by));
+  Table table("launch-stats", "Launch, delay and GPU time by kernel");
+  table.add_column("API", "api", CellType::Text);
+  table.add_column("Launches", "launches", CellType::Count);
+  table.add_column("API time", "api_time", CellType::Nanoseconds);
+  table.add_column("API avg", "api_avg", CellType::Nanoseconds);
+  table.add_column("Operations", "operations", CellType::Count);
+  for (const auto& [title, key] : {std::pair{"min", "min"}, {"med", "med"}, {"avg", "avg"}, {"max", "max"}})
+    table.add_column(fmt::format("Delay {}", title), fmt::format("delay_{}", key), CellType::Nanoseconds);
+  table.add_column("Below 0", "delay_negative", CellType::Count);
+  table.add_column("GPU time", "gpu_time", CellType::Nanoseconds);
+  table.add_column("GPU avg", "gpu_avg", CellType::Nanoseconds);
+  Estimates estimates(input, RowsAre::ByWork);
+  estimates.add_columns(table);
+  table.add_column("Short", "short", CellType::Count);
+  table.add_column("Launch-bound (%)", "launch_bound_percent", CellType::Real, 1);
+  table.add_column("Name", "name", CellType::Text);
+  stacks.add_column(table);
+  const EventNames& names = input.views.event_names();
+  std::vector<LaunchGroup> groups = launch_groups(input, names, LaunchesBy::Kernel, stacks, &estimates);
+  table.notes.push_back(launch_delay_note(groups));
+  table.notes.push_back(
+      "short: kernels below 10us and shorter than their launch call; launch-bound: their share of the kernels");
+  estimates.add_notes(table);
+  for (LaunchGroup& group : groups) {
+    const Statistics delays = statistics_of(group.delays_ns);
+    Table::Row row = table.row();
+    row.add(group.api).add(group.launches).add(group.api_ns);
+    if (group.launches > 0) {
+      row.add(group.api_ns / static_cast<int64_t>(group.launches));
+    } else {
+      row.empty();
+    }
+    row.add(group.operations).add(delays.min).add(whole_ns(delays.median)).add(whole_ns(delays.mean)).add(delays.max);
+    row.add(group.negative).add(group.gpu_ns).add(group.gpu_ns / static_cast<int64_t>(group.operations));
+    estimates.add_cells(row, group.number);
+    if (group.kernels > 0) {
+      row.add(group.shorts).add(100 * static_cast<double>(group.shorts) / static_cast<double>(group.kernels));
+    } else {
+      row.empty().empty();
+    }
+    row.add(group.name);
+    stacks.add_cell(row, group.stack);
+  }
+  return table;
+}
+
+// Holistic Trace Analysis: the delay is clipped at 0; a kernel is short if it is shorter than its launch call; a call above
+// 50 us and a delay above 100 us are outliers. It looks at launches by name, leaving out graphs and cooperative launches.
+Table by_hta(const AnalysisInput& input) {
+  struct Sum {
+    uint32_t number = 0;  // of its group in the estimates
+    uint64_t operations = 0, shorts = 0, slow_calls = 0, late = 0;
+    int64_t api_ns = 0, gpu_ns = 0, delay_ns = 0, delay_max_ns = 0;
+  };
+  Table table("launch-stats", "Launch statistics by the definitions of Holistic Trace Analysis");
+  table.add_column("Operations", "operations", CellType::Count);
+  table.add_column("CPU time", "cpu_time", CellType::Nanoseconds);
+  table.add_column("GPU time", "gpu_time", CellType::Nanoseconds);
+  Estimates estimates(input, RowsAre::ByWork);
+  estimates.add_columns(table);
+  table.add_column("Delay", "delay", CellType::Nanoseconds);
+  table.add_column("Delay max", "delay_max", CellType::Nanoseconds);
+  table.add_column("Short", "short", CellType::Count);
+  table.add_column("Slow calls", "runtime_outliers", CellType::Count);
+  table.add_column("Late starts", "delay_outliers", CellType::Count);
+  table.add_column("Name", "name", CellType::Text);
+  table.notes.push_back(
+      "delay clipped at 0; short: shorter than its launch call; slow call: above 50us; late start: above 100us");
+  std::map<std::string_view, Sum> sums;
+  uint64_t left_out = 0;
+  for_each_launched(input, [&](const GpuOperation& operation, const HostEvent& launch) {
+    const std::string_view api = input.trace.api_name(launch);
+    if (launch.kind() == HostKind::GraphLaunch || api.find("Cooperative") != std::string_view::npos) {
+      ++left_out;
+      return;
+    }
+    const std::string_view name = operation_name(input.views.names(), operation, input.options.names);
+    Sum& sum = sums.try_emplace(name, Sum{static_cast<uint32_t>(sums.size())}).first->second;
+    estimates.add(operation, sum.number);
+    const int64_t delay_ns = std::max<int64_t>(0, operation.start_ns - launch.end_ns);
+    ++sum.operations;
+    sum.api_ns = add_saturated(sum.api_ns, launch.duration_ns());
+    sum.gpu_ns = add_saturated(sum.gpu_ns, operation.duration_ns());
+    sum.delay_ns = add_saturated(sum.delay_ns, delay_ns);
+    sum.delay_max_ns = std::max(sum.delay_max_ns, delay_ns);
+    sum.shorts += operation.duration_ns() < launch.duration_ns() ? 1 : 0;
+    sum.slow_calls += launch.duration_ns() > 50'000 ? 1 : 0;
+    sum.late += delay_ns > 100'000 ? 1 : 0;
+  });
+  if (left_out > 0)
+    table.notes.push_back(fmt::format("{} operations of graphs and cooperative launches left out", left_out));
+  estimates.add_notes(table);
+  std::vector<std::pair<std::string_view, Sum>> rows(sums.begin(), sums.end());
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.second.gpu_ns > b.second.gpu_ns; });
+  for (const auto& [name, sum] : rows) {
+    Table::Row row = table.row();
+    row.add(sum.operations).add(sum.api_ns).add(sum.gpu_ns);
+    estimates.add_cells(row, sum.number);
+    row.add(sum.delay_ns).add(sum.delay_max_ns);
+    row.add(sum.shorts).add(sum.slow_calls).add(sum.late).add(name);
+  }
+  return table;
+}
+
+// nsys: A the call, Q = kernel start − end of the call where that is not negative, K the kernel, T from the begin of the call to
+// the end of the kernel or the call, whichever is later; kernels only, by process, thread, device and API.
+Table by_nsys(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  Table table("launch-stats", "Launch statistics by the definitions of nsys");
+  table.add_column("PID", "pid", CellType::Count);
+  table.add_column("TID", "tid", CellType::Count);
+  table.add_column("DevId", "device", CellType::Count);
+  table.add_column("Count", "count", CellType::Count);
+  table.add_column("QCount", "qcount", CellType::Count);
+  for (const char* part : {"T", "A", "Q", "K"}) {
+    for (const auto& [title, key] :
+         {std::pair{"Avg", "avg"}, {"Med", "med"}, {"Min", "min"}, {"Max", "max"}, {"StdDev", "stddev"}})
+      table.add_column(fmt::format("{}{} (ns)", part, title),
+                       fmt::format("{}_{}_ns", static_cast<char>(part[0] - 'A' + 'a'), key), CellType::Real, 1);
+  }
+  Estimates estimates(input, RowsAre::ByWork);
+  estimates.add_columns(table);
+  table.add_column("API Name", "api", CellType::Text);
+  table.add_column("Kernel Name", "name", CellType::Text);
+  using Key = std::tuple<uint32_t, uint32_t, std::string_view, std::string_view>;
+  struct Group {
+    uint32_t number = 0;  // in the estimates
+    std::array<std::vector<int64_t>, 4> times;
+  };
+  std::map<Key, Group> groups;
+  for_each_launched(input, [&](const GpuOperation& operation, const HostEvent& launch) {
+    if (!operation.has_kernel()) return;
+    const Key key{index(launch.thread), index(trace.stream(operation.stream()).device), trace.api_name(launch),
+                  operation_name(input.views.names(), operation, input.options.names)};
+    auto& [number, times] = groups.try_emplace(key, Group{static_cast<uint32_t>(groups.size()), {}}).first->second;
+    auto& [t, a, q, k] = times;
+    estimates.add(operation, number);
+    t.push_back(std::max(launch.end_ns, operation.end_ns) - launch.begin_ns);
+    a.push_back(launch.duration_ns());
+    if (operation.start_ns >= launch.end_ns) q.push_back(operation.start_ns - launch.end_ns);
+    k.push_back(operation.duration_ns());
+  });
+  std::vector<std::pair<int64_t, decltype(groups)::iterator>> order;
+  for (auto each = groups.begin(); each != groups.end(); ++each) {
+    int64_t total = 0;
+    for (const int64_t ns : each->second.times[0]) total = add_saturated(total, -std::max<int64_t>(0, ns));
+    order.emplace_back(total, each);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [total, group] : order) {
+    const auto& [thread, device, api, name] = group->first;
+    Table::Row row = table.row();
+    row.add(trace.processes[index(trace.threads[thread].process)].pid).add(trace.threads[thread].tid);
+    row.add(trace.devices[device].ordinal).add(group->second.times[0].size()).add(group->second.times[2].size());
+    for (std::vector<int64_t>& values : group->second.times) {
+      const Statistics all = statistics_of(values);
+      if (all.count == 0) {
+        row.empty().empty().empty().empty().empty();
+      } else {
+        row.add(all.mean)
+            .add(all.median)
+            .add(static_cast<double>(all.min))
+            .add(static_cast<double>(all.max))
+            .add(all.stddev);
+      }
+    }
+    estimates.add_cells(row, group->second.number);
+    row.add(api).add(name);
+  }
+  estimates.add_notes(table);
+  return table;
+}
+
+}  // namespace
+
+Table report_launch_stats(const AnalysisInput& input) {
+  if (input.options.definitions != Definitions::Ours && !input.options.group_by.empty())
+    throw std::runtime_error("--group-by: only launch-stats by prof's own definitions is grouped by stacks");
+  switch (input.options.definitions) {
+    case Definitions::Hta: return by_hta(input);
+    case Definitions::Nsys: return by_nsys(input);
+    default: return by_kernel(input);
+  }
+}
+
+}  // namespace prof::analyzer

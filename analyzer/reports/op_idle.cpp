@@ -1,0 +1,113 @@
+// op-idle: how deep was the queue when each op began, and how much of it was the GPU idle or starved? One row a GPU and op name.
+#include "analyzer/reports/op_idle.h"
+
+#include "analyzer/analysis/gap_text.h"
+#include "analyzer/analysis/statistics.h"
+#include "analyzer/analysis/window.h"
+#include "analyzer/model/event_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace prof::analyzer {
+
+namespace {
+
+struct Sum {
+  uint64_t calls = 0, waiting = 0;
+  uint32_t waiting_min = UINT32_MAX, waiting_max = 0;
+  int64_t inside_ns = 0, idle_ns = 0, starved_ns = 0, self_ns = 0;
+};
+
+double percent(int64_t part, int64_t whole) { return 100 * static_cast<double>(part) / static_cast<double>(whole); }
+
+}  // namespace
+
+OpWindows op_windows(const AnalysisInput& input) {
+  const std::vector<Window> windows = report_windows(input);
+  std::vector<Interval> parts;
+  for (const Window& window : windows) parts.push_back({window.begin_ns, window.end_ns});
+  const std::string note = windows.empty()       ? "no GPU operation in the window"
+                           : windows.size() == 1 ? window_note(windows[0])
+                                                 : fmt::format("{} windows", windows.size());
+  return {IntervalSet(std::move(parts)), note};
+}
+
+Table report_op_idle(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  const bool reference = input.options.definitions == Definitions::Reference;
+  Table table("op-idle", "Queue depth, idle and starved time of ops by name");
+  table.add_column("PID", "pid", CellType::Count);
+  table.add_column("Device", "device", CellType::Text);
+  table.add_column("Calls", "calls", CellType::Count);
+  table.add_column("Time", "time", CellType::Nanoseconds);
+  table.add_column("Self", "self", CellType::Nanoseconds);
+  table.add_column("Idle", "idle", CellType::Nanoseconds);
+  table.add_column("Idle (%)", "idle_percent", CellType::Real, 1);
+  table.add_column("Starved", "starved", CellType::Nanoseconds);
+  table.add_column("Starved (%)", "starved_percent", CellType::Real, 1);
+  table.add_column("Waiting avg", "waiting_avg", CellType::Real, 2);
+  table.add_column("Min", "waiting_min", CellType::Count);
+  table.add_column("Max", "waiting_max", CellType::Count);
+  table.add_column("Name", "name", CellType::Text);
+
+  const EventNames& names = input.views.event_names();
+  const Column<int64_t> self = self_times(trace);
+  std::map<std::tuple<uint32_t, uint32_t, StringId>, Sum> sums;  // (GPU, process, name)
+  std::vector<std::string> gpus;
+  table.notes.push_back(for_each_op(input, [&](const OpIdle& op, const DeviceIdle* device) {
+    const Range& range = trace.ranges[op.range];
+    if (device != nullptr && op.gpu >= gpus.size()) gpus.resize(op.gpu + 1);
+    if (device != nullptr && gpus[op.gpu].empty()) gpus[op.gpu] = device_text(trace.device(device->device()));
+    Sum& sum = sums[{op.gpu, index(trace.thread(range.thread).process), names.of(range)}];
+    ++sum.calls;
+    sum.waiting += op.waiting;
+    sum.waiting_min = std::min(sum.waiting_min, op.waiting), sum.waiting_max = std::max(sum.waiting_max, op.waiting);
+    sum.inside_ns = add_saturated(sum.inside_ns, op.inside_ns);
+    sum.idle_ns = add_saturated(sum.idle_ns, op.idle_ns);
+    sum.starved_ns = add_saturated(sum.starved_ns, op.starved_ns);
+    sum.self_ns = add_saturated(sum.self_ns, self[op.range]);
+  }));
+  if (!reference) {
+    table.notes.push_back(
+        "Time, Idle, Starved: inside the window; idle: nothing ran on the device; starved: nor waited");
+  }
+  std::vector<decltype(sums)::const_iterator> rows;
+  for (auto each = sums.cbegin(); each != sums.cend(); ++each) rows.push_back(each);
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return std::tuple(-a->second.idle_ns, -a->second.starved_ns) <
+           std::tuple(-b->second.idle_ns, -b->second.starved_ns);
+  });
+  for (const auto& each : rows) {
+    const auto& [gpu, process, name] = each->first;
+    const Sum& sum = each->second;
+    Table::Row row = table.row();
+    row.add(trace.processes[process].pid);
+    if (gpu == kNone) {
+      row.empty();
+    } else {
+      row.add(std::string_view(gpus[gpu]));
+    }
+    row.add(sum.calls).add(sum.inside_ns).add(sum.self_ns).add(sum.idle_ns);
+    if (sum.inside_ns > 0) {
+      row.add(percent(sum.idle_ns, sum.inside_ns));
+    } else {
+      row.empty();
+    }
+    if (reference || sum.inside_ns == 0) {
+      row.empty().empty();
+    } else {
+      row.add(sum.starved_ns).add(percent(sum.starved_ns, sum.inside_ns));
+    }
+    row.add(static_cast<double>(sum.waiting) / static_cast<double>(sum.calls))
+        .add(sum.waiting_min)
+        .add(sum.waiting_max);
+    row.add(names.text(name));
+  }
+  return table;
+}
+
+}  // namespace prof::analyzer

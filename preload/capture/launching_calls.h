@@ -1,0 +1,25 @@
+// Which calls can put work on a GPU, by CUPTI's callback ids: the rows of cuda_api.def and runtime_calls.def that CUPTI is asked to
+// name. Tables made at compile time, read on any thread.
+#pragma once
+
+#include <cstdint>
+
+namespace prof::preload {
+
+struct DriverCallId {
+  uint32_t cbid;     // CUPTI_DRIVER_TRACE_CBID_…
+  const char* name;  // as exported, with version and _ptsz
+};
+struct DriverCallIds {
+  const DriverCallId* data;
+  uint32_t count;
+};
+// In the order of cuda_api.def.
+DriverCallIds launching_driver_calls();
+bool is_launching_driver_call(uint32_t cbid);
+// The same of the runtime (runtime_calls.def).
+bool is_launching_runtime_call(uint32_t cbid);
+// Whether a CUPTI of this API version (cuptiGetVersion(), 18 or 130000) knows the call: ids are only ever appended.
+bool driver_call_known(uint32_t version, uint32_t cbid);
+
+}  // namespace prof::preload

@@ -1,0 +1,34 @@
+// What the two halves of CounterSession share: CUPTI's argument structs, and texts put together. Included by them alone.
+#pragma once
+
+#include "preload/capture/cupti_headers.h"
+
+#include <cstddef>
+#include <cstring>
+#include <initializer_list>
+#include <string_view>
+
+namespace prof::preload {
+
+// The parts one behind the other in `size` bytes (one at least, for the terminating zero); cut where they are full.
+inline void join(char* to, size_t size, std::initializer_list<std::string_view> parts) {
+  size_t used = 0;
+  for (const std::string_view part : parts) {
+    const size_t n = part.size() < size - 1 - used ? part.size() : size - 1 - used;
+    if (n != 0) std::memcpy(to + used, part.data(), n);
+    used += n;
+  }
+  to[used] = '\0';
+}
+
+#if PROF_RANGE_PROFILER
+// CUPTI's argument structs say how large they are, in bytes; everything else in them is zero.
+template <class Params> Params sized(size_t size) {
+  Params params{};
+  params.structSize = size;
+  return params;
+}
+#define PROF_PARAMS(type) sized<type>(type##_STRUCT_SIZE)
+#endif
+
+}  // namespace prof::preload

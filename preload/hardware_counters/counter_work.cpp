@@ -1,0 +1,222 @@
+// Which work has hardware counters, and what happens around it: launches (PROF_COUNTERS_OF=kernels) and NVTX ranges.
+#include "preload/capture/devices.h"
+#include "preload/capture/gpu_activity.h"
+#include "preload/capture/launch_path.h"
+#include "preload/hardware_counters/counter_slots.h"
+#include "preload/hardware_counters/counters.h"
+#include "preload/hardware_counters/plain_name.h"
+#include "preload/intercept/driver.h"
+#include "preload/intercept/functions.h"
+#include "preload/runtime/options.h"
+#include "preload/runtime/recorder.h"
+#include "preload/runtime/triggers.h"
+#include "preload/runtime/wanted.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace prof::preload {
+
+std::atomic<bool> g_counter_ranges{false};
+
+namespace {
+
+std::string_view g_range_name, g_range_domain;   // of PROF_COUNTERS_OF
+std::atomic<bool> g_captured_left_alone{false};  // a graph may hold a kernel that must not run alone
+
+bool is_left_alone(CUfunction function) {
+  const char* const name = driver_name_of(function);
+  if (name == nullptr) return false;
+  char plain[1024];
+  return name_in_list(options().counters_skip, name) ||
+         name_in_list(options().counters_skip, plain_name(name, plain, sizeof plain));
+}
+
+CUcontext context_of(CUstream stream) {
+  CUcontext context = nullptr;
+  if (is_created_stream(stream) && g_driver.cuStreamGetCtx != nullptr &&
+      g_driver.cuStreamGetCtx(stream, &context) == CUDA_SUCCESS) {
+    return context;
+  }
+  return current_context_of_thread();
+}
+
+// Of a launch that was just entered, on a device that PROF_DEVICES leaves out. The driver is asked nothing about the stream, which may
+// capture.
+bool on_other_device(CUstream stream) {
+  if (every_device_wanted()) return false;
+  if (is_created_stream(stream)) {
+    const StreamState* const last = t_local.state->last_stream;
+    return last != nullptr && last->handle.load(std::memory_order_relaxed) == stream && last->left_out;
+  }
+  const ContextState* const known = find_context(current_context_of_thread());
+  return known != nullptr && !device_wanted(known->device);
+}
+
+// The slot, locked, its context idle and a range of it open; or why not.
+MeasuredLaunch begin_on(CUcontext context, bool graph = false) {
+  using format::Counter;
+  CounterSlot* const slot = counter_slot(context);
+  if (slot == nullptr && !counters_on()) return {};  // given up: there are GPU times instead, from here on
+  if (slot == nullptr) return {nullptr, Counter::counters_no_session};
+  take_counter_lock(*slot);
+  Counter why = Counter::counters_failed;
+  if (any_open_capture()) {
+    why = Counter::counters_captured;
+  } else if (counters_over() || !slot->usable.load(std::memory_order_relaxed)) {
+    why = Counter::counters_no_session;
+  } else if (graph && slot->session.replays()) {
+    why = Counter::counters_skipped;  // CUPTI makes no range of it, nor of the kernels behind it (measured, CUPTI 13.0)
+  } else if (slot->range_tid.load(std::memory_order_relaxed) != 0) {
+    why = Counter::counters_overlapped;
+  } else if (slot->context.load(std::memory_order_relaxed) == context) {
+    const InContext in(context);
+    if (make_idle(*slot) && begin_counter_range(*slot)) return {slot, {}};
+  }
+  slot->lock.give();
+  return {nullptr, why};
+}
+
+CounterSlot* range_slot_of(uint32_t tid) {
+  for (CounterSlot& slot : g_counter_slots) {
+    if (slot.range_tid.load(std::memory_order_relaxed) == tid) return &slot;
+  }
+  return nullptr;
+}
+
+// A range whose thread ended before it popped it.
+void end_orphaned_range(CUcontext context) {
+  CounterSlot* const slot = find_counter_slot(context);
+  if (slot == nullptr) return;
+  const uint32_t tid = slot->range_tid.load(std::memory_order_relaxed);
+  if (tid == 0 || thread_lives(tid)) return;
+  take_counter_lock(*slot);
+  if (slot->range_tid.load(std::memory_order_relaxed) == tid) {
+    const InContext in(context);
+    if (slot->open) end_counter_range(*slot);
+    slot->range_tid.store(0, std::memory_order_relaxed);
+    count(format::Counter::counters_failed);
+  }
+  slot->lock.give();
+}
+
+// With the lock. False: the range's values would not be all of it.
+bool end_range(CounterSlot& slot) {
+  const InContext in(slot.context.load(std::memory_order_relaxed));
+  const bool idle = !any_open_capture() && make_idle(slot);
+  end_counter_range(slot);
+  return idle;
+}
+
+}  // namespace
+
+void open_counters() {
+  constexpr std::string_view kRange = "nvtx:";
+  const std::string_view of(options().counters_of);
+  const bool ranges = of.starts_with(kRange);
+  if (ranges) split_range_name(of.data() + kRange.size(), g_range_name, g_range_domain);
+  g_captured_left_alone.store(false, std::memory_order_relaxed);
+  g_counters_over.store(false, std::memory_order_relaxed);
+  const bool wanted = std::strcmp(options().counters, "off") != 0;
+  g_counter_ranges.store(wanted && ranges, std::memory_order_relaxed);
+  g_counters.store(wanted, std::memory_order_relaxed);
+}
+
+MeasuredLaunch begin_measured_launch(const LaunchedWork& work) {
+  using format::Counter;
+  if (!counters_on() || counters_of_ranges()) return {};
+  if (counters_over()) return {nullptr, Counter::counters_no_session};
+  const CuptiCall call;
+  if (on_other_device(work.stream)) return {};
+  const bool kernel = work.kind == LaunchedWork::Kind::Kernel;
+  const bool left_alone = kernel && is_left_alone(work.function);
+  if (any_open_capture()) {
+    if (left_alone) g_captured_left_alone.store(true, std::memory_order_relaxed);
+    return {nullptr, Counter::counters_captured};
+  }
+  const bool graph = work.kind == LaunchedWork::Kind::Graph;
+  if (left_alone || (!kernel && !graph) || (graph && g_captured_left_alone.load(std::memory_order_relaxed)))
+    return {nullptr, Counter::counters_skipped};
+  return begin_on(context_of(work.stream), graph);
+}
+
+void end_measured_launch(const MeasuredLaunch& launch) {
+  if (launch.slot == nullptr) return;
+  const InContext in(launch.slot->context.load(std::memory_order_relaxed));
+  end_counter_range(*launch.slot);
+}
+
+// The wait stands behind the record: until it returns nobody else's work comes to the context with a range of its own.
+void keep_measured_launch(const MeasuredLaunch& launch, bool launched, uint64_t end_tick) {
+  if (launch.slot == nullptr) {
+    if (launched && launch.why.has_value()) count(*launch.why);
+    return;
+  }
+  CounterSlot& slot = *launch.slot;
+  const InContext in(slot.context.load(std::memory_order_relaxed));
+  if (!launched) {
+    slot.begun -= slot.session.replays() ? 1 : 0;
+  } else if (!slot.usable.load(std::memory_order_relaxed)) {
+    count(format::Counter::counters_failed);
+  } else {
+    want_last_range(slot, {end_tick, t_local.state->tid, true});
+    if (make_idle(slot) && slot.session.replays()) read_counter_slot(slot);
+  }
+  slot.lock.give();
+}
+
+void drop_measured_launch(const MeasuredLaunch& launch) {
+  if (launch.slot != nullptr) launch.slot->lock.give();
+}
+
+void counter_range_pushed(const void* domain, std::string_view domain_name, std::string_view name, uint64_t tick) {
+  const uint32_t tid = t_local.state->tid;
+  if (CounterSlot* const open = range_slot_of(tid); open != nullptr) {
+    if (domain == open->range_domain) ++open->range_depth;
+    return;
+  }
+  if (!name_in_list(g_range_name, name) || (g_range_domain != "*" && domain_name != g_range_domain)) return;
+  const int saved = errno;
+  {
+    take_gpu_activity();  // a part of the run may begin with this range
+    prepare_counters();
+    const CuptiCall call;
+    const CUcontext context = current_context_of_thread();
+    end_orphaned_range(context);
+    const MeasuredLaunch begun = begin_on(context);
+    if (begun.why.has_value()) count(*begun.why);
+    if (CounterSlot* const slot = begun.slot; slot != nullptr) {
+      slot->work[slot->begun - 1] = {tick, tid, false};
+      slot->range_domain = domain;
+      slot->range_depth = 1;
+      slot->range_tid.store(tid, std::memory_order_relaxed);
+      slot->lock.give();
+    }
+  }
+  errno = saved;
+}
+
+void counter_range_popped(const void* domain) {
+  CounterSlot* const slot = range_slot_of(t_local.state->tid);
+  if (slot == nullptr || domain != slot->range_domain || --slot->range_depth != 0) return;
+  const int saved = errno;
+  {
+    const CuptiCall call;
+    take_counter_lock(*slot);
+    // Else the recording ended meanwhile, and with it the range.
+    if (slot->range_tid.load(std::memory_order_relaxed) == t_local.state->tid) {
+      CounterSlot::Work work = slot->work[slot->begun - 1];
+      work.wanted = end_range(*slot);
+      if (work.wanted) {
+        want_last_range(*slot, work);
+      } else {
+        count(format::Counter::counters_failed);
+      }
+      slot->range_tid.store(0, std::memory_order_relaxed);
+    }
+    slot->lock.give();
+  }
+  errno = saved;
+}
+
+}  // namespace prof::preload

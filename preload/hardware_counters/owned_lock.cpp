@@ -1,0 +1,50 @@
+#include "preload/hardware_counters/owned_lock.h"
+
+#include "preload/capture/clock.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+
+namespace prof::preload {
+
+bool thread_lives(uint32_t tid) {
+  const int saved = errno;
+  const bool lives = syscall(SYS_tgkill, getpid(), static_cast<pid_t>(tid), 0) == 0 || errno != ESRCH;
+  errno = saved;
+  return lives;
+}
+
+uint32_t system_thread_id() { return static_cast<uint32_t>(syscall(SYS_gettid)); }
+
+OwnedLock::Taken OwnedLock::take(uint64_t until_ns) {
+  const uint32_t self = system_thread_id();
+  uint32_t owner = 0;
+  while (!owner_.compare_exchange_strong(owner, self, std::memory_order_acquire)) {
+    if (owner == self) return Taken::Inherited;
+    if (!thread_lives(owner)) {
+      if (owner_.compare_exchange_strong(owner, self, std::memory_order_acquire)) return Taken::Inherited;
+      owner = 0;
+      continue;
+    }
+    if (monotonic_ns() >= until_ns) return Taken::No;
+    const int saved = errno;
+    const timespec look_again{0, 20'000'000};
+    syscall(SYS_futex, &owner_, FUTEX_WAIT_PRIVATE, owner, &look_again, nullptr, 0);
+    errno = saved;
+    owner = 0;
+  }
+  return Taken::Yes;
+}
+
+void OwnedLock::give() {
+  owner_.store(0, std::memory_order_release);
+  const int saved = errno;
+  syscall(SYS_futex, &owner_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  errno = saved;
+}
+
+}  // namespace prof::preload

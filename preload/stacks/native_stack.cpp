@@ -1,0 +1,314 @@
+#include "preload/stacks/native_stack.h"
+
+#include "preload/format/stack_definitions.h"
+#include "preload/log/intern.h"
+#include "preload/runtime/recorder.h"
+#include "preload/stacks/code_images.h"
+#include "preload/stacks/rule_table.h"
+#include "preload/stacks/stack_memo.h"
+#include "preload/stacks/stack_memory.h"
+
+#include <cstring>
+
+namespace prof::preload {
+
+uint32_t backtrace_by_libunwind(uint64_t* frames, uint32_t most);
+
+namespace {
+
+constexpr uint64_t kNeededStack = 16384;
+constexpr uint32_t kMostGuesses = 32;  // frames without unwind information, one after the other
+
+#if defined(__aarch64__)
+// Without the signature of pointer authentication.
+uint64_t plain_address(uint64_t address) { return address & 0x00ffffffffffffff; }
+// Of the kernel's frame behind a signal handler: where the interrupted registers lie.
+constexpr uint64_t kContext = 128 + 176 + 8;
+constexpr uint64_t kSavedFp = kContext + 29 * 8, kSavedSp = kContext + 31 * 8, kSavedPc = kContext + 32 * 8;
+#else
+uint64_t plain_address(uint64_t address) { return address; }
+constexpr uint64_t kContext = 40;  // ucontext_t: general registers r8 …
+constexpr uint64_t kSavedFp = kContext + 10 * 8, kSavedSp = kContext + 15 * 8, kSavedPc = kContext + 16 * 8;
+#endif
+
+bool is_code_address(uint64_t address) { return address >= 4096 && address < uint64_t{1} << 56; }
+
+class Walk {
+ public:
+  Walk(ThreadState& thread, StackMemory& memory, FrameRegisters from, NativeStack& to, MemoEntry* memo)
+      : thread_(thread), memory_(memory), at_(from), to_(to), memo_(memo), begin_sp_(from.sp) {
+    if (memo == nullptr) return;
+    memo->uses_fp = false;
+    memo->words = memo->reach = 0;
+  }
+
+  bool is_repeatable() const { return memo_ != nullptr; }
+
+  // False: a signal handler interrupted what it needs.
+  bool run() {
+    for (;;) {
+      if (to_.count == to_.most) {
+        if (rule().kind() != RuleKind::Outermost) to_.flags |= format::kStackNativeCut;
+        return true;
+      }
+      to_.frames[to_.count++] = interrupted_ ? at_.pc + 1 : at_.pc;
+      const UnwindRule here = rule();
+      if (here.kind() == RuleKind::Plain) [[likely]] {
+        if (!step(here)) return broken();
+        continue;
+      }
+      switch (here.kind()) {
+        case RuleKind::Outermost: return true;
+        case RuleKind::None: return false;
+        case RuleKind::Signal:
+          forget();
+          if (!leave_signal()) return broken();
+          break;
+        case RuleKind::Hard:
+          forget();
+          if (libunwind_path()[0] != '\0') return ask_libunwind() || broken();
+          do_without_libunwind();
+          if (!follow_frame_pointers()) return broken();
+          break;
+        default:
+          forget();
+          if (!follow_frame_pointers()) return broken();
+          break;
+      }
+    }
+  }
+
+#if defined(__aarch64__)
+  // From a function of ours to the caller of the hook.
+  bool leave_hook(uintptr_t hook_frame) {
+    interrupted_ = true;  // the place is exact
+    for (int i = 0; i < 16; ++i) {
+      const UnwindRule here = rule();
+      const bool in_hook = at_.fp == hook_frame;
+      if (here.kind() != RuleKind::Plain || !step(here)) return false;
+      if (in_hook) return true;
+    }
+    return false;
+  }
+#endif
+
+ private:
+  // The result depends on more than the words that were read one after the other.
+  void forget() { memo_ = nullptr; }
+
+  bool read(uint64_t address, uint64_t& value) {
+    if (!memory_.read(address, value)) return false;
+    if (memo_ != nullptr) note(address, value);
+    return true;
+  }
+  void note(uint64_t address, uint64_t value) {
+    const uint64_t offset = address - begin_sp_;
+    if (memo_->words == MemoEntry::kWords || offset > UINT32_MAX - 8) return forget();
+    memo_->offset[memo_->words] = static_cast<uint32_t>(offset);
+    memo_->value[memo_->words++] = value;
+    if (offset + 8 > memo_->reach) memo_->reach = static_cast<uint32_t>(offset + 8);
+  }
+  // The frame pointer is read when a frame needs it; most do not, and then its value says nothing about the stack.
+  bool need_fp() {
+    if (fp_at_ == kInRegister) {
+      if (memo_ != nullptr) memo_->uses_fp = true;
+      return true;
+    }
+    if (fp_at_ != kLoaded && !read(fp_at_, at_.fp)) return false;
+    fp_at_ = kLoaded;
+    return true;
+  }
+
+  bool broken() {
+    to_.flags |= format::kStackBroken;
+    return true;
+  }
+
+  UnwindRule rule() { return rule_of(at_.pc, interrupted_); }
+  // An address that is the same as return address and as interrupted one has two rules.
+  UnwindRule rule_of(uint64_t pc, bool interrupted) {
+    const uint64_t key = pc << 1 | (interrupted ? 1u : 0u);
+    const UnwindRule known = g_rules.find(key, static_cast<uint8_t>(code_generation()));
+    if (known.kind() != RuleKind::None && (known.kind() != RuleKind::Unknown || !is_outdated(known))) [[likely]]
+      return known;
+    if (thread_.learning != 0) return UnwindRule::of(RuleKind::None);
+    const uint64_t begin = now_ticks();
+    const UnwindRule learnt = learn_rule(interrupted ? pc : pc - 1, key);
+    count_first_sight(now_ticks() - begin);
+    return learnt;
+  }
+  static void count_first_sight(uint64_t ticks) {
+    count(format::Counter::stack_first_sights);
+    count(format::Counter::stack_first_sight_ns,
+          static_cast<uint64_t>(static_cast<unsigned __int128>(ticks) * 1'000'000'000 / g_clock.ticks_per_second));
+  }
+
+  bool step(UnwindRule rule) {
+    const bool by_fp = (static_cast<uint8_t>(rule.base()) & 1) != 0;
+    if (by_fp && !need_fp()) return false;
+    uint64_t cfa = (by_fp ? at_.fp : at_.sp) + static_cast<uint64_t>(rule.cfa());
+    if (rule.base() >= CfaBase::AtSp && !read(cfa, cfa)) return false;
+    // The stack of the caller begins above; only a frame of a function that pushed nothing on aarch64 has it in the same place.
+    if (cfa <= at_.sp) return false;
+    uint64_t pc = 0;
+    if (!read(cfa + static_cast<uint64_t>(rule.ra()), pc)) return false;
+    if (rule.fp_rule() == FpRule::FromCfa) {
+      fp_at_ = cfa + static_cast<uint64_t>(rule.fp());
+    } else if (rule.fp_rule() == FpRule::FromFp) {
+      if (!need_fp()) return false;
+      fp_at_ = at_.fp + static_cast<uint64_t>(rule.fp());
+    }
+    at_.sp = cfa;
+    return go_to(pc);
+  }
+
+  bool go_to(uint64_t pc) {
+    at_.pc = plain_address(pc);
+    interrupted_ = false;
+    return is_code_address(at_.pc);
+  }
+
+  bool leave_signal() {
+    FrameRegisters before;
+    if (!memory_.read(at_.sp + kSavedPc, before.pc) || !memory_.read(at_.sp + kSavedSp, before.sp) ||
+        !memory_.read(at_.sp + kSavedFp, before.fp) || !is_code_address(before.pc) || !memory_.jump(before.sp)) {
+      return false;
+    }
+    at_ = before;
+    fp_at_ = kLoaded;
+    interrupted_ = true;
+    return true;
+  }
+
+  static void do_without_libunwind() {
+    static std::atomic<bool> said{false};
+    count(format::Counter::stack_unwinder_missing);
+    say(said, "libunwind.so.8 was not found: stacks go on by frame pointers where only it knows the caller");
+  }
+
+  // From code whose unwind information is missing, or more than is understood here, to the next caller that has some; the frames
+  // in between are kept only if there is one.
+  bool follow_frame_pointers() {
+    const uint32_t count_before = to_.count;
+    if (!need_fp()) return false;
+    FrameRegisters guess = at_;
+    for (uint32_t i = 0; i < kMostGuesses; ++i) {
+      uint64_t pc = 0, fp = 0;
+      if (guess.fp < guess.sp || !memory_.read(guess.fp, fp) || !memory_.read(guess.fp + 8, pc)) break;
+      guess.sp = guess.fp + 16;
+      guess.fp = fp;
+      guess.pc = plain_address(pc);
+      if (!is_code_address(guess.pc)) break;
+      const RuleKind kind = rule_of(guess.pc, false).kind();
+      if (kind == RuleKind::None) break;
+      if (kind != RuleKind::Unknown) {
+        at_ = guess;
+        fp_at_ = kLoaded;
+        interrupted_ = false;
+        to_.flags |= format::kStackFramePointers;
+        return true;
+      }
+      if (to_.count == to_.most) break;
+      to_.frames[to_.count++] = guess.pc;
+    }
+    to_.count = count_before;
+    return false;
+  }
+
+  // All of the stack again, by libunwind, which knows the registers that this walk does not keep.
+  bool ask_libunwind() {
+    constexpr uint32_t kOwnFrames = 12;
+    uint64_t frames[format::kMaxStackFrames + kOwnFrames];
+    const uint32_t n = backtrace_by_libunwind(frames, to_.most + kOwnFrames);
+    uint32_t first = 0;
+    while (first < n && frames[first] != to_.frames[0]) ++first;
+    if (n - first <= to_.count) return false;  // it came no further
+    to_.count = n - first < to_.most ? n - first : to_.most;
+    std::memcpy(to_.frames, frames + first, to_.count * sizeof frames[0]);
+    if (n == to_.most + kOwnFrames || n - first > to_.most) to_.flags |= format::kStackNativeCut;
+    return true;
+  }
+
+  ThreadState& thread_;
+  StackMemory& memory_;
+  FrameRegisters at_;
+  NativeStack& to_;
+  MemoEntry* memo_;
+  const uint64_t begin_sp_;
+  static constexpr uint64_t kInRegister = 0, kLoaded = 1;
+  uint64_t fp_at_ = kInRegister;  // or the address where at_.fp is to be read
+  bool interrupted_ = false;
+};
+
+}  // namespace
+
+namespace {
+
+#if !defined(__aarch64__)
+FrameRegisters caller_of(uintptr_t hook_frame) {
+  const auto* const saved = reinterpret_cast<const uint64_t*>(hook_frame);  // frame pointer, return address
+  return {saved[1], hook_frame + 16, saved[0]};
+}
+#endif
+
+uint64_t hash_of(const NativeStack& stack, uint64_t generation) {
+  Hash hash;
+  hash.add(generation << 32 | uint64_t{stack.flags} << 16 | stack.count);
+  for (uint32_t i = 0; i < stack.count; ++i) hash.add(stack.frames[i]);
+  return hash.done();
+}
+
+}  // namespace
+
+bool recall_native([[maybe_unused]] ThreadState& thread, [[maybe_unused]] uintptr_t hook_frame,
+                   [[maybe_unused]] NativeStack& to) {
+#if !defined(__aarch64__)
+  if (thread.memo == nullptr) return false;
+  const FrameRegisters from = caller_of(hook_frame);
+  if (from.sp < thread.own_stack.low || from.sp >= thread.own_stack.high) return false;
+  const MemoEntry* const known = thread.memo->find(from, code_generation(), thread.own_stack.high);
+  if (known == nullptr) return false;
+  to.flags = known->flags;
+  to.hash = known->hash;
+  return true;
+#else
+  return false;
+#endif
+}
+
+__attribute__((noinline)) bool walk_native(ThreadState& thread, uintptr_t hook_frame, NativeStack& to) {
+  const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  const uint64_t generation = code_generation();
+#if defined(__aarch64__)
+  // A frame record does not tell where the frame ends: the walk begins here and leaves our own functions first.
+  FrameRegisters from{reinterpret_cast<uint64_t>(&&start), 0, here};
+  __asm__ volatile("mov %0, sp" : "=r"(from.sp));
+start:
+  StackMemory memory(thread.own_stack, from.sp);
+  Walk walk(thread, memory, from, to, nullptr);
+  const bool ok = memory.has_room(here, kNeededStack) && walk.leave_hook(hook_frame) && walk.run();
+  if (ok) to.hash = hash_of(to, generation);
+#else
+  const FrameRegisters from = caller_of(hook_frame);
+  StackMemory memory(thread.own_stack, from.sp);
+  bool ok = memory.has_room(here, kNeededStack);
+  if (ok) {
+    MemoEntry* memo = nullptr;
+    if (thread.memo == nullptr) thread.memo = take_memo();
+    if (thread.memo != nullptr && memory.on_own()) memo = thread.memo->begin(from);
+    Walk walk(thread, memory, from, to, memo);
+    ok = walk.run();
+    if (ok) to.hash = hash_of(to, generation);
+    if (ok && memo != nullptr && walk.is_repeatable() && generation == code_generation()) {
+      memo->generation = generation;
+      memo->flags = to.flags;
+      memo->hash = to.hash;
+    }
+    if (memo != nullptr) thread.memo->finish();
+  }
+#endif
+  if (!ok) count(format::Counter::stacks_skipped);
+  return ok;
+}
+
+}  // namespace prof::preload

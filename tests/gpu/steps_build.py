@@ -1,0 +1,52 @@
+"""The step that comes first: the programs, the CUPTI-only baseline, and libprof.so where none was brought."""
+import concurrent.futures
+import os
+
+from lab import BASELINE_PRELOADED, HERE, ROOT
+
+
+def build(lab, step):
+    os.makedirs(lab.path("bin"), exist_ok=True)
+    if os.path.exists(lab.path("bin", BASELINE_PRELOADED)):
+        os.remove(lab.path("bin", BASELINE_PRELOADED))
+    lab.inject = not lab.sim
+    arch = "90"
+    if not lab.sim:
+        found = lab.run(["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]).stdout.split()
+        arch = found[0].replace(".", "") if found else arch
+    cudart = "shared" if lab.sim else "static"  # the real one asks the driver to prove whose it is
+    jobs = {name: [lab.nvcc, "-std=c++17", "-O2", "-cudart", cudart, "-gencode", f"arch=compute_{arch},code=sm_{arch}",
+                   "-o", lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), "-lpthread", "-ldl"]
+            for name in ("mixed", "launch_loop", "managed", "contexts", "green_contexts", "window", "parts_threads", "waits", "repeats",
+                         "diff_runs", "sampling")}
+    includes = [f"-I{folder}" for folder in (f"{lab.cuda}/include", f"{lab.cuda}/extras/CUPTI/include") if os.path.isdir(folder)]
+    jobs["cupti_parts"] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-gencode", f"arch=compute_{arch},code=sm_{arch}", *includes, "-o",
+                           lab.path("bin", "cupti_parts"), os.path.join(HERE, "cupti_parts.cu"), "-lpthread", "-ldl"]
+    for name, libraries in (("counters", ["-lcublas"]), ("libraries", ["-lcufft", "-lcusparse", "-lcublas"])):
+        jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-gencode", f"arch=compute_{arch},code=sm_{arch}", "-o",
+                      lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), *libraries, "-Xlinker", f"-rpath={lab.cuda}/lib64", "-lpthread", "-ldl"]
+    # Kernels that launch graphs and set conditions call the device run time; the other programs of graphs are built as theirs is.
+    for name in ("graphs", "device_graphs", "graph_replay"):
+        jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-rdc=true", "-gencode", f"arch=compute_{arch},code=sm_{arch}",
+                      "-o", lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), "-lcudadevrt", "-lpthread", "-ldl"]
+    jobs["libcupti_baseline.so"] = ["g++", "-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", *includes, "-o",
+                                    lab.path("bin", "libcupti_baseline.so"), os.path.join(HERE, "cupti_baseline.cpp"), "-ldl"]
+    if not lab.libprof:
+        build_dir = lab.path("libprof")
+        jobs["libprof.so"] = ["sh", "-c", f"cmake -S '{ROOT}' -B '{build_dir}' -G Ninja -DCMAKE_BUILD_TYPE=Release "
+                              f"-DPROF_ANALYZER=OFF -DPROF_TESTS=OFF && ninja -C '{build_dir}'"]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        for name, answer in zip(jobs, pool.map(lambda c: lab.run(c, timeout=200), jobs.values())):
+            step.check(f"{name} builds", answer.status == 0, (answer.stderr or answer.stdout).strip()[-300:] if answer.status else "built")
+    lab.libprof = lab.libprof or lab._find_bin("libprof.so")
+    step.check("libprof.so is at hand", lab.libprof, lab.libprof and os.path.relpath(lab.libprof, lab.bin or lab.work), "")
+    folder = lab.fresh("smoke")
+    lab.run([lab.program("launch_loop")], env=lab.cupti_env(folder), timeout=60)
+    if not os.listdir(folder):
+        lab.inject = False
+        open(lab.path("bin", BASELINE_PRELOADED), "w", encoding="utf-8").close()
+        lab.run([lab.program("launch_loop")], env=lab.cupti_env(folder), timeout=60)
+    count = lab.cupti_count(folder)
+    step.check("CUPTI alone counts a loop of 1,000 kernels", count["kernels"] == 1000, count["kernels"], 1000)
+    step.figure("how the CUPTI baseline is loaded", "CUDA_INJECTION64_PATH" if lab.inject else "LD_PRELOAD")
+    step.figure("CUPTI of the baseline", f"{count['path']}, version {count['version']}")
