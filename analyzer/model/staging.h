@@ -181,6 +181,9 @@ struct LogDefinitions;
 
 std::string damage_text(const LogFile& log, const Damage& damage);
 
+// What the log says of its process as a whole.
+void describe_process(const LogInput& input, const LogDefinitions& definitions, Process& process);
+
 // Adds process, threads, devices, streams, kernels, labels … of a log to the model. Definitions twice under two ids
 // become one row where the contents are equal.
 void import_definitions(LogInput& input, Trace& trace);
