@@ -228,6 +228,9 @@ void import_definitions(LogInput& input, Trace& trace) {
   input.gpu_clock = definitions.gpu_clock;
   input.schemas = definitions.nvtx_schemas;
   input.counters = definitions.nvtx_counters;
+  input.semantics = CounterSemantics(definitions.nvtx_semantics);
+  input.scopes = NvtxScopes(definitions.nvtx_scopes);
+  input.clock_definitions = definitions.nvtx_clocks;
   Importer(input, definitions, trace).run();
   // GPU records whose stream definition is lost go to a stream of their own; without any it stays empty and unseen.
   input.ids.unknown_stream = static_cast<uint32_t>(trace.streams.size());

@@ -27,12 +27,12 @@ std::string damage_text(const LogFile& log, const Damage& damage) {
                      damage.bytes_lost);
 }
 
-void describe_process(const LogInput& input, const LogDefinitions& from, Process& process) {
+void describe_process(const LogInput& input, const LogDefinitions& definitions, Process& process) {
   const LogFile& log = *input.file;
   process.pid = log.header().pid;
   process.source = log.path();
   uint32_t requested = 0;  // written again when it has grown
-  for (const format::MetaDef& fact : from.meta) {
+  for (const format::MetaDef& fact : definitions.meta) {
     if (fact.key == "cuda_toolkit_at_least") {
       uint32_t version = 0;
       std::from_chars(fact.value.data(), fact.value.data() + fact.value.size(), version);
@@ -63,7 +63,7 @@ void describe_process(const LogInput& input, const LogDefinitions& from, Process
     process.counters.push_back({std::string(counter.name), counter.value, static_cast<uint8_t>(severity)});
   }
   for (const Damage& damage : log.damage()) process.damage.push_back(damage_text(log, damage));
-  for (const Damage& damage : from.damage) process.damage.push_back(damage_text(log, damage));
+  for (const Damage& damage : definitions.damage) process.damage.push_back(damage_text(log, damage));
 }
 
 }  // namespace prof::analyzer
