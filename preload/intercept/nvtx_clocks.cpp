@@ -2,13 +2,14 @@
 #include "preload/intercept/nvtx_clocks.h"
 
 #include "preload/capture/clock.h"
-#include "preload/capture/code_images.h"
 #include "preload/format/nvtx_definitions.h"
 #include "preload/format/nvtx_types.h"
 #include "preload/intercept/handle_map.h"
 #include "preload/intercept/nvtx_registry.h"
 #include "preload/intercept/nvtx_scopes.h"
 #include "preload/runtime/recorder.h"
+
+#include <link.h>
 
 #include <atomic>
 #include <cstring>
@@ -23,9 +24,9 @@ using format::StampClock;
 
 struct ProgramTimer {
   NvtxTimer timer;
-  uint64_t generation = 0;  // of the loaded code: once some was taken away, the function may be gone
+  uint64_t unloads = 0;  // when it was registered: once code was taken away, the function may be gone
 };
-constexpr uint64_t kEveryGeneration = UINT64_MAX;  // a function of ours
+constexpr uint64_t kAlwaysThere = UINT64_MAX;  // a function of ours
 
 // Clocks of the machine that the log keeps no readings of: they are asked as a program's are.
 template <clockid_t clock> int64_t machine_ns() {
@@ -34,9 +35,22 @@ template <clockid_t clock> int64_t machine_ns() {
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 constexpr uint64_t kMonotonicType = 14, kRawType = 15, kBootType = 17;  // NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_…
-constexpr ProgramTimer kRawTimer = {{machine_ns<CLOCK_MONOTONIC_RAW>, nullptr, nullptr}, kEveryGeneration};
-constexpr ProgramTimer kBootTimer = {{machine_ns<CLOCK_BOOTTIME>, nullptr, nullptr}, kEveryGeneration};
+constexpr ProgramTimer kRawTimer = {{machine_ns<CLOCK_MONOTONIC_RAW>, nullptr, nullptr}, kAlwaysThere};
+constexpr ProgramTimer kBootTimer = {{machine_ns<CLOCK_BOOTTIME>, nullptr, nullptr}, kAlwaysThere};
 bool is_machine_type(uint64_t type) { return type == kRawType || type == kBootType; }
+
+// How often code was taken out of the process, by the loader's own count: code_generation() counts only while stacks are taken. The
+// list's lock is not held while constructors run.
+uint64_t unloads() {
+  uint64_t count = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* to) {
+        *static_cast<uint64_t*>(to) = info->dlpi_subs;
+        return 1;
+      },
+      &count);
+  return count;
+}
 
 struct ProgramClock {
   NvtxObject* domain = nullptr;  // null also of NVTX's own numbers
@@ -178,12 +192,12 @@ NvtxAgreement ask(const ProgramClock& clock, const NvtxTimer& timer) {
 void ask_source(ProgramClock& clock) {
   const ProgramTimer* const source = clock.source.load(std::memory_order_acquire);
   if (source == nullptr) return;
-  if (source->generation != kEveryGeneration && source->generation != code_generation()) return;
   constexpr uint64_t kAskEveryNs = 10'000'000;
   const uint64_t now_ns = monotonic_ns();
   if (clock.asked_in.exchange(t_local.epoch, std::memory_order_relaxed) == t_local.epoch &&
       now_ns - clock.asked_ns.load(std::memory_order_relaxed) < kAskEveryNs)
     return;
+  if (source->unloads != kAlwaysThere && source->unloads != unloads()) return;
   clock.asked_ns.store(now_ns, std::memory_order_relaxed);
   const NvtxAgreement answer = ask(clock, source->timer);
   preload::keep(format::NvtxSyncPoint{now_ticks(), clock.id, StampClock::Monotonic,
@@ -243,7 +257,7 @@ void nvtx_timer_source(NvtxObject* domain, uint64_t number, const NvtxTimer& tim
   ProgramClock* const clock = program_clock(domain, number);
   void* const memory = clock != nullptr ? nvtx_allocate(sizeof(ProgramTimer)) : nullptr;
   if (memory == nullptr) return;
-  clock->source.store(new (memory) ProgramTimer{timer, code_generation()}, std::memory_order_release);
+  clock->source.store(new (memory) ProgramTimer{timer, unloads()}, std::memory_order_release);
   // Its first answer is kept for all lives: with what is asked when stamps come it makes a line.
   clock->asked_ns.store(monotonic_ns(), std::memory_order_relaxed);
   Agreement* const slot = keep_agreement(domain, ask(*clock, timer));
