@@ -86,6 +86,9 @@ struct Loader {
   void operator()(const format::CounterSetDef& def, RecordPlace place) { keep(to.counter_sets, def.id, def, place); }
   void operator()(const format::SampledSetDef& def, RecordPlace place) { keep(to.sampled_sets, def.id, def, place); }
   void operator()(const format::NvtxCategoryDef& def, RecordPlace) { to.nvtx_categories.push_back(def); }
+  void operator()(const format::NvtxScopeDef& def, RecordPlace) { to.nvtx_scopes.push_back(def); }
+  void operator()(const format::NvtxSemanticsDef& def, RecordPlace) { to.nvtx_semantics.push_back(def); }
+  void operator()(const format::NvtxClockDef& def, RecordPlace) { to.nvtx_clocks.push_back(def); }
   void operator()(const format::SymbolDef& def, RecordPlace) { to.symbols.push_back(def); }
   void operator()(const format::UnhookedApi& def, RecordPlace) { to.unhooked_apis.push_back(def.name); }
   void operator()(const format::GpuClock& def, RecordPlace) {

@@ -18,8 +18,8 @@ namespace prof::analyzer {
 
 // Events that stand among the definitions of a ring: what remains needs them.
 template <class T>
-concept KeptEvent =
-    std::same_as<T, format::ResourceName> || std::same_as<T, format::GraphNode> || std::same_as<T, format::GraphMade>;
+concept KeptEvent = std::same_as<T, format::ResourceName> || std::same_as<T, format::GraphNode> ||
+    std::same_as<T, format::GraphMade> || std::same_as<T, format::NvtxSyncPoint>;
 
 // Definitions of one kind by their id. Ids of a log are dense from 1 (device ordinals from 0).
 template <class Id, class T> class ById {
@@ -95,8 +95,11 @@ struct LogDefinitions {
   ById<format::CounterId, format::NvtxCounterDef> nvtx_counters;
   ById<format::CounterSetId, format::CounterSetDef> counter_sets;
   ById<format::SampledSetId, format::SampledSetDef> sampled_sets;
-  std::vector<format::NvtxCategoryDef> nvtx_categories;  // in the log's order
-  std::vector<format::MetaDef> meta;                     // in the log's order
+  std::vector<format::NvtxCategoryDef> nvtx_categories;  // in the log's order, as those that follow
+  std::vector<format::NvtxScopeDef> nvtx_scopes;
+  std::vector<format::NvtxSemanticsDef> nvtx_semantics;
+  std::vector<format::NvtxClockDef> nvtx_clocks;
+  std::vector<format::MetaDef> meta;  // in the log's order
   std::vector<std::string_view> unhooked_apis;
   std::optional<format::GpuClock> gpu_clock;
   std::vector<format::ClockAnchor> clock_anchors;  // of all threads, by tick

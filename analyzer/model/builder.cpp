@@ -184,8 +184,10 @@ std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, c
     tasks.back().log = i;
   }
   take_names(inputs, tasks, *trace);
+  read_clocks(inputs, tasks);
   take_samples(inputs, tasks, *trace);
   nest_nvtx(inputs, tasks, *trace);
+  count_unknown_times(*trace);
   place_beside(tasks, *trace);
   place_unified(inputs, tasks, *trace);
   place_counters(inputs, tasks, calls, *trace);

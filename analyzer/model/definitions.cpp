@@ -1,17 +1,20 @@
 // The definition side of the builder: what the ids of one log mean -> rows of the model. Strings and definitions may come
 // in any order and from any thread, so they are collected first and resolved after.
 #include "analyzer/input/log_definitions.h"
+#include "analyzer/model/device_definitions.h"
 #include "analyzer/model/staging.h"
-#include "preload/format/counters.h"
 #include "preload/format/samples.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
-#include <set>
+#include <string>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace prof::analyzer {
 
@@ -26,8 +29,7 @@ class Importer {
 
   void run() {
     names();
-    devices();
-    streams();
+    devices_.run();
     pools();
     kernels();
     labels();
@@ -58,93 +60,6 @@ class Importer {
       ids_.graphs.set(index(id), static_cast<uint32_t>(to_.graphs.size()));
       to_.graphs.push_back({input_.process, graph.handle, graph.gpu_graph, graph.kernels, graph.copies, graph.fills,
                             graph.host_nodes, graph.other_nodes, (graph.flags & kDeviceLaunch) != 0});
-    });
-  }
-
-  DeviceId device(uint32_t ordinal) {
-    const auto [found, added] = devices_.try_emplace(ordinal, static_cast<uint32_t>(to_.devices.size()));
-    if (added) {
-      to_.devices.emplace_back();
-      to_.devices.back().process = input_.process;
-      to_.devices.back().ordinal = ordinal;
-    }
-    return DeviceId{found->second};
-  }
-
-  void devices() {
-    std::set<uint32_t> ordinals;  // rows in the order of ordinals
-    from_.devices.for_each([&](uint32_t ordinal, const DefinedDevice&) { ordinals.insert(ordinal); });
-    from_.gpu_streams.for_each([&](format::GpuStreamId, const format::GpuStreamDef& s) { ordinals.insert(s.device); });
-    for (const uint32_t ordinal : ordinals) device(ordinal);
-    from_.devices.for_each([&](uint32_t ordinal, const DefinedDevice& defined) {
-      Device& row = to_.devices[index(device(ordinal))];
-      row.name = std::string(defined.def.name);
-      row.uuid = std::string(defined.def.uuid);
-      for (const auto& [key, value] : defined.properties) row.properties.emplace_back(std::string(key), value);
-    });
-  }
-
-  StreamId stream(uint32_t device_ordinal, uint32_t context, uint32_t number) {
-    const auto [found, added] =
-        streams_.try_emplace({device_ordinal, context, number}, static_cast<uint32_t>(to_.streams.size()));
-    if (added) {
-      Stream row;
-      row.device = device(device_ordinal);
-      row.context = context;
-      row.number = number;
-      to_.streams.push_back(row);
-    }
-    return StreamId{found->second};
-  }
-
-  void streams() {
-    std::set<std::tuple<uint32_t, uint32_t, uint32_t>> in_order;
-    from_.gpu_streams.for_each([&](format::GpuStreamId, const format::GpuStreamDef& s) {
-      in_order.insert({s.device, s.context, s.stream});
-    });
-    for (const auto& [device_ordinal, context, number] : in_order) stream(device_ordinal, context, number);
-    from_.gpu_streams.for_each([&](format::GpuStreamId id, const format::GpuStreamDef& s) {
-      ids_.streams.set(index(id), index(stream(s.device, s.context, s.stream)));
-    });
-    const bool counters = from_.counter_sets.id_limit() != 0;
-    if (counters) {  // the known numbers before free ones are given
-      from_.streams.for_each([&](format::StreamId, const format::StreamDef& s) {
-        const format::ContextDef* const context = from_.contexts.find(s.context);
-        if (context != nullptr && s.gpu_stream != 0) unseen_stream(*context, s.gpu_stream);
-      });
-    }
-    from_.streams.for_each([&](format::StreamId id, const format::StreamDef& s) {
-      HostStream row;
-      row.process = input_.process;
-      row.handle = s.handle;
-      row.type = static_cast<uint32_t>(s.type);
-      row.flags = s.flags;
-      row.priority = s.priority;
-      if (const format::ContextDef* const context = from_.contexts.find(s.context)) {
-        row.context_handle = context->handle;
-        row.device = context->device;
-        if (s.gpu_stream != 0 && context->gpu_context != 0) {
-          const auto known = streams_.find({row.device, context->gpu_context, s.gpu_stream - 1});
-          if (known != streams_.end()) {
-            row.stream = known->second;
-            to_.streams[row.stream].priority = s.priority;
-            to_.streams[row.stream].priority_known = true;
-          }
-        } else if (counters && s.gpu_stream == 0) {
-          row.stream = unseen_stream(*context, 0);
-        }
-      }
-      ids_.host_streams.set(index(id), static_cast<uint32_t>(to_.host_streams.size()));
-      to_.host_streams.push_back(row);
-    });
-    from_.contexts.for_each([&](format::ContextId id, const format::ContextDef& context) {
-      HostStream row;
-      row.process = input_.process;
-      row.context_handle = context.handle;
-      row.device = context.device;
-      row.whole_context = true;
-      ids_.contexts.set(index(id), static_cast<uint32_t>(to_.host_streams.size()));
-      to_.host_streams.push_back(row);
     });
   }
 
@@ -242,7 +157,7 @@ class Importer {
       set.metrics = metrics(def.metrics);
       if (set.metrics.empty() || set.metrics.size() > format::kMaxSampledMetrics)
         return;  // no record holds its samples
-      set.device = device(def.device);
+      set.device = devices_.device(def.device);
       set.chip = to_.strings.intern(def.chip);
       set.interval_ns = static_cast<int64_t>(std::min<uint64_t>(def.interval_ns, INT64_MAX));
       ids_.sampled_sets.set(index(id), static_cast<uint32_t>(to_.samples.sets.size()));
@@ -268,68 +183,12 @@ class Importer {
     for (const CounterSet& set : to_.counters.sets) ids_.counter_metrics.push_back(set.metrics.size());
   }
 
-  // Where counters are measured no GPU record names a stream: launches tell which there are. One whose number the recorder could
-  // not learn gets the next that is free in its context.
-  uint32_t unseen_stream(const format::ContextDef& context, uint32_t gpu_stream) {
-    if (gpu_stream != 0) return index(stream(context.device, context.gpu_context, gpu_stream - 1));
-    uint32_t number = free_number_[{context.device, context.gpu_context}];
-    while (streams_.contains({context.device, context.gpu_context, number})) ++number;
-    free_number_[{context.device, context.gpu_context}] = number + 1;
-    return index(stream(context.device, context.gpu_context, number));
-  }
-
   LogInput& input_;
   LogIds& ids_;
   const LogDefinitions& from_;
   Trace& to_;
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> free_number_;         // device, context
-  std::unordered_map<uint32_t, uint32_t> devices_;                        // ordinal -> DeviceId
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> streams_;  // device, context, stream -> StreamId
+  DeviceImporter devices_{input_, from_, to_};
 };
-
-std::string base_name(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
-}
-
-void describe_process(const LogInput& input, const LogDefinitions& from, Process& process) {
-  const LogFile& log = *input.file;
-  process.pid = log.header().pid;
-  process.source = log.path();
-  uint32_t requested = 0;  // written again when it has grown
-  for (const format::MetaDef& fact : from.meta) {
-    if (fact.key == "cuda_toolkit_at_least") {
-      uint32_t version = 0;
-      std::from_chars(fact.value.data(), fact.value.data() + fact.value.size(), version);
-      requested = std::max(requested, version);
-      continue;
-    }
-    if (process.fact(fact.key).empty()) process.facts.emplace_back(std::string(fact.key), std::string(fact.value));
-  }
-  if (requested != 0) process.facts.emplace_back("cuda_toolkit_at_least", std::to_string(requested));
-  process.host = process.fact("host");
-  process.command_line = process.fact("command_line");
-  process.executable = base_name(process.fact("executable"));
-  process.coverage.stacks = !process.fact("stacks").empty();
-  process.finished = log.finished();
-  process.copied = log.counter_page().ring.copied_ns != 0;
-  if (log.is_ring()) {
-    process.ring = log.horizon_tick() != 0;
-    process.coverage.overwritten_blocks = log.counter_page().ring.blocks;
-    process.coverage.overwritten_records = log.counter_page().ring.records;
-  }
-  process.gpu_pending = log.counter_page().gpu_pending;
-  for (const LogCounter& counter : log.counters()) {
-    if (counter.value == 0) continue;
-    const auto known = std::find_if(std::begin(format::kCounters), std::end(format::kCounters),
-                                    [&](const format::CounterInfo& info) { return info.name == counter.name; });
-    const format::Severity severity =
-        known == std::end(format::kCounters) ? format::Severity::Partial : known->severity;
-    process.counters.push_back({std::string(counter.name), counter.value, static_cast<uint8_t>(severity)});
-  }
-  for (const Damage& damage : log.damage()) process.damage.push_back(damage_text(log, damage));
-  for (const Damage& damage : from.damage) process.damage.push_back(damage_text(log, damage));
-}
 
 // On the GPU's clock it is the first time that is not before it: the clock is monotone. False: a damaged log, it is no time.
 bool set_horizon(LogInput& input, const LogClock& clock) {
@@ -351,11 +210,6 @@ bool set_horizon(LogInput& input, const LogClock& clock) {
 
 }  // namespace
 
-std::string damage_text(const LogFile& log, const Damage& damage) {
-  return fmt::format("{}: {} (at offset {}, up to {} bytes lost)", log.path(), damage.what, damage.offset,
-                     damage.bytes_lost);
-}
-
 void import_definitions(LogInput& input, Trace& trace) {
   const LogFile& log = *input.file;
   const bool cut = log.horizon_tick() != 0;  // its moment on the GPU's clock needs the anchors
@@ -374,6 +228,9 @@ void import_definitions(LogInput& input, Trace& trace) {
   input.gpu_clock = definitions.gpu_clock;
   input.schemas = definitions.nvtx_schemas;
   input.counters = definitions.nvtx_counters;
+  input.semantics = CounterSemantics(definitions.nvtx_semantics);
+  input.scopes = NvtxScopes(definitions.nvtx_scopes);
+  input.clock_definitions = definitions.nvtx_clocks;
   Importer(input, definitions, trace).run();
   // GPU records whose stream definition is lost go to a stream of their own; without any it stays empty and unseen.
   input.ids.unknown_stream = static_cast<uint32_t>(trace.streams.size());

@@ -57,7 +57,7 @@ class Nesting {
           range.payload = row.value;
         }
         if (row.step != NvtxStep::Pop && row.step != NvtxStep::End) range.label = label_of(task, row);
-        const uint32_t values = payloads_.take(row.tick, *input_);
+        const uint32_t values = payloads_.take(row.tick, *input_, ThreadId{thread_});
         if (values != 0) {
           range.payload_type = kExtendedPayload;
           range.payload = values;
@@ -139,13 +139,17 @@ class Nesting {
 
   void deferred(Range range, const StagedDeferred& times, uint8_t style) {
     const int64_t submitted_ns = range.begin_ns;
-    range.begin_ns = range.end_ns = stamp_ns(*input_, times.clock, times.begin, submitted_ns);
+    const std::optional<int64_t> begin_ns = stamp_ns(*input_, times.clock, times.begin);
+    if (!begin_ns && times.clock >= format::StampClock::kFirstProgramClock)
+      ++trace_.processes[index(input_->process)].nvtx_times_unknown;
+    range.begin_ns = range.end_ns = begin_ns.value_or(submitted_ns);
     range.deferred = true;
+    if (times.scope != 0) payloads_.add_scope(range, *input_, times.domain, times.scope);
     if (style == 2) {
       mark(range);
       marks_unsorted_ = true;
     } else {
-      range.end_ns = std::max(range.begin_ns, stamp_ns(*input_, times.clock, times.end, submitted_ns));
+      range.end_ns = std::max(range.begin_ns, stamp_ns(*input_, times.clock, times.end).value_or(submitted_ns));
       start_end_.add_whole(range);
     }
     trace_.last_ns = std::max(trace_.last_ns, range.end_ns);

@@ -2,12 +2,15 @@
 #include "analyzer/model/nvtx_payload.h"
 
 #include "analyzer/model/payload_decoder.h"
+#include "preload/format/nvtx_types.h"
 
 #include <charconv>
 #include <cmath>
 #include <optional>
 
 namespace prof::analyzer {
+
+namespace nvtx = format::nvtx;
 
 namespace {
 
@@ -26,18 +29,29 @@ DecodedPayload decode_payloads(const PayloadSchemas& schemas, const std::vector<
   return decoded;
 }
 
-std::vector<NamedNumber> decode_numbers(const PayloadSchemas& schemas, format::SchemaId schema, uint64_t type,
-                                        const std::string& data) {
+DecodedSample decode_sample(const PayloadSchemas& schemas, format::SchemaId schema, uint64_t type,
+                            const std::string& data) {
   RecordedPayload payload;
   payload.schema = schema;
   payload.type = type;
   payload.data = data;
-  std::vector<NamedNumber> numbers;
+  DecodedSample sample;
   for (NamedValue& each : decode_payloads(schemas, {&payload}).values) {
     const std::optional<double> value = number_of(each.json);
-    if (value) numbers.push_back({schema == format::SchemaId{} ? std::string() : std::move(each.name), *value});
+    if (!value) continue;
+    const uint64_t of_type = each.entry != nullptr ? each.entry->type : 0;
+    if (of_type == nvtx::kScope) {
+      std::from_chars(each.json.data(), each.json.data() + each.json.size(), sample.scope);
+    } else if (of_type == nvtx::kPid32 || of_type == nvtx::kPid64) {
+      sample.holder = "CURRENT_SW_PROCESS[" + each.json + "]";
+    } else if (of_type == nvtx::kTid32 || of_type == nvtx::kTid64) {
+      sample.holder = "CURRENT_SW_THREAD[" + each.json + "]";
+    } else if (each.entry == nullptr || (each.entry->flags & nvtx::kMeaningMask) != nvtx::kMeaningTime) {
+      std::string name = schema == format::SchemaId{} ? std::string() : std::move(each.name);
+      sample.numbers.push_back({std::move(name), *value, each.entry, each.scope});
+    }
   }
-  return numbers;
+  return sample;
 }
 
 }  // namespace prof::analyzer

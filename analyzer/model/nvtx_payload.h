@@ -28,6 +28,8 @@ struct RecordedPayload {
 struct NamedValue {
   std::string name;  // members of nested schemas as outer.inner
   std::string json;
+  const format::NvtxSchemaEntry* entry = nullptr;  // that it was read by; null: without a schema
+  uint64_t scope = 0;  // number of the scope that the entry, or one around it, names; 0: none
 };
 
 struct DecodedPayload {
@@ -38,12 +40,20 @@ struct DecodedPayload {
 // All payloads of one event: a pointer in one may lead into another.
 DecodedPayload decode_payloads(const PayloadSchemas& schemas, const std::vector<const RecordedPayload*>& payloads);
 
-// Numbers of a counter's sample. `type`: where there is no schema.
+// A counter's sample: its numbers, and what of it says whose they are. Time stamps are no numbers of it.
 struct NamedNumber {
   std::string name;
   double value = 0;
+  const format::NvtxSchemaEntry* entry = nullptr;  // as above
+  uint64_t scope = 0;
 };
-std::vector<NamedNumber> decode_numbers(const PayloadSchemas& schemas, format::SchemaId schema, uint64_t type,
-                                        const std::string& data);
+struct DecodedSample {
+  std::vector<NamedNumber> numbers;
+  uint64_t scope = 0;  // number of the scope that an entry of the sample holds; 0: none
+  std::string holder;  // the path of the process or thread that an entry holds the id of
+};
+// `type`: where there is no schema.
+DecodedSample decode_sample(const PayloadSchemas& schemas, format::SchemaId schema, uint64_t type,
+                            const std::string& data);
 
 }  // namespace prof::analyzer

@@ -100,8 +100,8 @@ PayloadNumber payload_number(std::string_view bytes, uint64_t type) {
     case 6:
     case 16:
     case nvtx::kCategory:
-    case 71:
-    case 73: natural(static_cast<uint32_t>(word)); break;
+    case nvtx::kPid32:
+    case nvtx::kTid32: natural(static_cast<uint32_t>(word)); break;
     case 7:
     case 9:
     case 17: integer(static_cast<int64_t>(word)); break;
@@ -109,9 +109,9 @@ PayloadNumber payload_number(std::string_view bytes, uint64_t type) {
     case 10:
     case 18:
     case nvtx::kSize:
-    case 70:
-    case 72:
-    case 74: natural(word); break;
+    case nvtx::kScope:
+    case nvtx::kPid64:
+    case nvtx::kTid64: natural(word); break;
     case nvtx::kAddress:
     case nvtx::kRegisteredString: natural(word), n.hex = true; break;
     case nvtx::kColor: natural(static_cast<uint32_t>(word)), n.hex = true; break;

@@ -44,7 +44,7 @@ void PayloadDecoder::add(std::string name, std::string json) {
   if (json.empty() || to_.values.size() >= kMaxPayloadValues) {
     ++to_.unread;
   } else {
-    to_.values.push_back({std::move(name), std::move(json)});
+    to_.values.push_back({std::move(name), std::move(json), entry_, scope_});
   }
 }
 
@@ -131,7 +131,13 @@ std::optional<uint64_t> PayloadDecoder::entries(const DefinedSchema& schema, uin
       continue;
     }
     std::string name = prefix + (entry.name.empty() ? fmt::format("[{}]", i) : std::string(entry.name));
+    const uint64_t scope_around = scope_;
+    const format::NvtxSchemaEntry* const entry_around = entry_;
+    if (entry.scope != 0) scope_ = entry.scope;
+    entry_ = &entry;
     at = value(entry, *at, one.size, std::move(name), depth, integers, i);
+    scope_ = scope_around;
+    entry_ = entry_around;
   }
   return at;
 }

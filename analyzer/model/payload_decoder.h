@@ -83,6 +83,8 @@ class PayloadDecoder {
   uint64_t work_ = 0;                         // values read: schemas within schemas can ask for more than anyone can do
   const RecordedPayload* payload_ = nullptr;  // that is being read
   std::string_view bytes_;                    // of it, or of what was copied from behind a pointer in it
+  const format::NvtxSchemaEntry* entry_ = nullptr;  // whose value is being read
+  uint64_t scope_ = 0;                              // that it or an entry around it names
 };
 
 }  // namespace prof::analyzer

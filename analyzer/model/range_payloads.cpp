@@ -1,8 +1,17 @@
 #include "analyzer/model/range_payloads.h"
 
+#include "analyzer/output/json_text.h"
+#include "preload/format/nvtx_types.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string>
+#include <string_view>
+
 namespace prof::analyzer {
 
-uint32_t RangePayloads::take(uint64_t tick, const LogInput& input) {
+uint32_t RangePayloads::take(uint64_t tick, const LogInput& input, ThreadId thread) {
   if (pending_.empty()) return 0;
   if (pending_.back()->tick != tick) {
     leave_unread(input);
@@ -13,9 +22,27 @@ uint32_t RangePayloads::take(uint64_t tick, const LogInput& input) {
   trace_.processes[index(input.process)].nvtx_payloads_unread += decoded.unread;
   if (decoded.values.empty()) return 0;
   const auto first = static_cast<uint32_t>(trace_.payload_values.size());
-  for (const NamedValue& value : decoded.values)
-    trace_.payload_values.push_back({trace_.strings.intern(value.name), trace_.strings.intern(value.json)});
+  for (const NamedValue& value : decoded.values) {
+    std::string name = value.name, json = value.json;
+    if (value.entry != nullptr) {
+      const format::DomainId domain = input.schemas[value.entry->schema].def.domain;
+      const auto path = [&](uint64_t scope) { return trace_.text(scopes_.of(input, domain, scope, thread)); };
+      uint64_t held = 0;
+      if (value.entry->type == format::nvtx::kScope) std::from_chars(json.data(), json.data() + json.size(), held);
+      if (const std::string_view of = path(held); !of.empty()) json = json_string(of);
+      if (const std::string_view of = path(value.scope); !of.empty()) name = fmt::format("{}/{}", of, name);
+    }
+    trace_.payload_values.push_back({trace_.strings.intern(name), trace_.strings.intern(json)});
+  }
   return add_row(first);
+}
+
+void RangePayloads::add_scope(Range& range, const LogInput& input, format::DomainId domain, uint64_t scope) {
+  const std::string_view path = trace_.text(scopes_.of(input, domain, scope, range.thread));
+  if (path.empty()) return;
+  const auto first = static_cast<uint32_t>(trace_.payload_values.size());
+  trace_.payload_values.push_back({trace_.strings.intern("scope"), trace_.strings.intern(json_string(path))});
+  extend(range, add_row(first));
 }
 
 void RangePayloads::leave_unread(const LogInput& input) {

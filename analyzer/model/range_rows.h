@@ -9,6 +9,7 @@
 #include "analyzer/model/strings.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace prof::analyzer {
 
@@ -85,11 +86,14 @@ struct GivenName {
 struct ProgramCounter {
   ProcessId process{};
   StringId domain{}, name{}, unit{};
-  uint64_t without_value = 0;  // samples that said only why there is no number
+  StringId scope{};                // the path of where it was counted; row 0: nothing was said
+  uint64_t flags = 0;              // kCounter… of program_counters.h
+  std::optional<double> min, max;  // limits, in its unit
+  uint64_t without_value = 0;      // samples that said only why there is no number
 };
 struct CounterSample {
   int64_t time_ns = 0;
-  double value = 0;
+  double value = 0;      // in the counter's unit; deltas are added up
   uint32_t counter = 0;  // of Trace::program_counters
 };
 

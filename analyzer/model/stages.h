@@ -3,6 +3,7 @@
 
 #include "analyzer/model/staging.h"
 
+#include <optional>
 #include <vector>
 
 namespace prof::analyzer {
@@ -39,8 +40,14 @@ void take_names(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks
 // Samples of the program's counters, by counter and time.
 void take_samples(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);
 
-// A time stamp of the program's own on the model's time line; `submitted_ns` where its clock cannot be converted.
-int64_t stamp_ns(const LogInput& input, format::StampClock clock, uint64_t stamp, int64_t submitted_ns);
+// How the program's own clocks run (LogInput::clocks). Before anything below reads a time stamp of them.
+void read_clocks(std::vector<LogInput>& inputs, const std::vector<LogTask>& tasks);
+
+// A time stamp of the program's own on the model's time line; nullopt: its clock cannot be converted.
+std::optional<int64_t> stamp_ns(const LogInput& input, format::StampClock clock, uint64_t stamp);
+
+// For the line about coverage: Process::nvtx_times_unknown. When all stamps have been read.
+void count_unknown_times(Trace& trace);
 
 // Collects the records of all tasks about graphs and words of memory and finds the call that each was made by. After
 // place_events().

@@ -88,7 +88,7 @@ class Filler {
     nvtx({r.time, r.object, label(r.label), text(r.text), NvtxStep::Sync, static_cast<uint8_t>(r.action)});
   }
   void operator()(const format::NvtxDeferred& r, RecordPlace) {
-    to_.deferred.push_back({r.clock, r.begin, r.end});
+    to_.deferred.push_back({r.clock, r.begin, r.end, r.scope, r.domain});
     nvtx({r.time, to_.deferred.size() - 1, label(r.label), text(r.text), NvtxStep::Deferred,
           static_cast<uint8_t>(r.style)});
   }
@@ -104,8 +104,10 @@ class Filler {
   }
   void operator()(const format::NvtxSample& r, RecordPlace) {
     if (horizon_.is_behind(r.time)) return;
-    to_.samples.push_back({r.time, index(r.counter), r.form, r.value, r.clock, r.stamp, std::string(r.data)});
+    to_.samples.push_back(
+        {r.time, index(r.counter), r.form, r.value, r.clock, r.stamp, index(thread_), std::string(r.data)});
   }
+  void operator()(const format::NvtxSyncPoint& r, RecordPlace) { to_.sync_points.push_back(r); }
 
   void operator()(const format::GraphNode& r, RecordPlace) {
     GraphNode node;

@@ -8,6 +8,9 @@
 #include "analyzer/input/log_file.h"
 #include "analyzer/model/log_ids.h"
 #include "analyzer/model/nvtx_payload.h"
+#include "analyzer/model/nvtx_scopes.h"
+#include "analyzer/model/program_clocks.h"
+#include "analyzer/model/program_counters.h"
 #include "analyzer/model/trace.h"
 
 #include <memory>
@@ -32,10 +35,12 @@ struct StagedNvtx {
 };
 static_assert(sizeof(StagedNvtx) == 24);
 
-// Time stamps of the program's own.
+// Time stamps of the program's own, and the scope of the batch that they came in.
 struct StagedDeferred {
   format::StampClock clock{};
   uint64_t begin = 0, end = 0;
+  uint64_t scope = 0;
+  format::DomainId domain{};
 };
 
 // A library_call record.
@@ -66,6 +71,7 @@ struct StagedSample {
   uint64_t value = 0;
   format::StampClock clock{};
   uint64_t stamp = 0;
+  uint32_t thread = 0;  // ThreadId
   std::string data;
 };
 
@@ -149,6 +155,7 @@ struct LogTask {
   std::vector<StagedDeferred> deferred;
   std::vector<StagedName> names;
   std::vector<StagedSample> samples;
+  std::vector<format::NvtxSyncPoint> sync_points;
   std::vector<StagedLibraryCall> library;
   std::vector<std::string> library_texts;
   std::vector<std::pair<uint32_t, std::pair<uint32_t, std::string>>> threads;  // ThreadId -> tid, name
@@ -169,6 +176,10 @@ struct LogInput {
   std::optional<format::GpuClock> gpu_clock;
   PayloadSchemas schemas;  // their texts are views into the file
   ById<format::CounterId, format::NvtxCounterDef> counters;
+  CounterSemantics semantics;
+  NvtxScopes scopes;
+  std::vector<format::NvtxClockDef> clock_definitions;
+  ProgramClocks clocks;  // once all blocks are decoded
   std::vector<format::ClockAnchor> anchors;
   std::optional<LogClock> clock;  // once all blocks are decoded
   // Of a ring that was written over: what ended before it is left out. 0: all is there.
@@ -180,6 +191,9 @@ struct LogInput {
 struct LogDefinitions;
 
 std::string damage_text(const LogFile& log, const Damage& damage);
+
+// What the log says of its process as a whole.
+void describe_process(const LogInput& input, const LogDefinitions& definitions, Process& process);
 
 // Adds process, threads, devices, streams, kernels, labels … of a log to the model. Definitions twice under two ids
 // become one row where the contents are equal.

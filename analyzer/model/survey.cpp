@@ -23,7 +23,8 @@ concept NvtxRow = std::same_as<T, format::NvtxPush> || std::same_as<T, format::N
     std::same_as<T, format::NvtxStart> || std::same_as<T, format::NvtxEnd> || std::same_as<T, format::NvtxMark> ||
     std::same_as<T, format::NvtxPayload> || std::same_as<T, format::NvtxSync> || std::same_as<T, format::NvtxDeferred>;
 template <class T>
-concept NvtxAside = std::same_as<T, format::ResourceName> || std::same_as<T, format::NvtxSample>;
+concept NvtxAside = std::same_as<T, format::ResourceName> || std::same_as<T, format::NvtxSample> ||
+    std::same_as<T, format::NvtxSyncPoint>;
 
 class Surveyor {
  public:

@@ -72,10 +72,11 @@ struct Process {
   uint64_t nvtx_ends_without_start = 0;  // of ranges that nobody started, as far as the log knows
   uint64_t nvtx_ended_again = 0;         // ends of ranges that had ended
   uint64_t nvtx_payloads_unread = 0;     // extended payloads, or entries of them, whose layout the log does not tell
-  uint64_t nvtx_sync_unmatched = 0;      // releases and results of acquiring without their beginning
-  Rows start_end_ranges;                 // in Trace::ranges, sorted by begin
-  int64_t last_ns = 0;                   // its last record
-  int64_t zero_realtime_ns = 0;          // other tools' traces: when the trace's own time 0 was
+  uint64_t nvtx_times_unknown = 0;   // events with stamps of a clock of the program's that nothing ties to the log's
+  uint64_t nvtx_sync_unmatched = 0;  // releases and results of acquiring without their beginning
+  Rows start_end_ranges;             // in Trace::ranges, sorted by begin
+  int64_t last_ns = 0;               // its last record
+  int64_t zero_realtime_ns = 0;      // other tools' traces: when the trace's own time 0 was
   Coverage coverage;
 
   // Killed, copied, or closed before CUPTI had delivered everything.

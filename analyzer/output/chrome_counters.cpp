@@ -11,6 +11,7 @@
 //   tensor active {%}                  sampled hardware counters: as long as the sample, then 0 where there is none
 //   GPU memory {bytes}                 live, of the allocations that a log has; "pool 1 memory" of one pool, where there are pools
 #include "analyzer/analysis/memory_timeline.h"
+#include "analyzer/model/program_counters.h"
 #include "analyzer/output/chrome_writer.h"
 
 #include <fmt/format.h>
@@ -237,23 +238,38 @@ void sampled_counters(const ChromeContext& context, uint32_t set) {
   }
 }
 
-// Counters that the program itself sampled through NVTX, under the process; the unit is the series' name as above.
+// The series' name: the unit, with the limits that the program gave.
+std::string series_of(const Trace& trace, const ProgramCounter& counter) {
+  std::string series(trace.text(counter.unit));
+  if (series.empty()) series = "value";
+  if (counter.min && counter.max) return fmt::format("{} ({} to {})", series, *counter.min, *counter.max);
+  if (counter.min) return fmt::format("{} (at least {})", series, *counter.min);
+  return counter.max ? fmt::format("{} (at most {})", series, *counter.max) : series;
+}
+
+// Counters that the program itself sampled through NVTX, under the process; named by where they were counted, if that was told. A number
+// that holds since the sample before stands there.
 void program_counters(const ChromeContext& context) {
   const Trace& trace = context.trace;
+  const CounterSample* before = nullptr;
   for (const CounterSample& sample : trace.counter_samples) {
     const ProgramCounter& counter = trace.program_counters[sample.counter];
     if (!context.writes(counter.process)) continue;
-    const std::string_view domain = trace.text(counter.domain), unit = trace.text(counter.unit);
+    const bool since_last = (counter.flags & kCounterBetweenMask) == kCounterSinceLast;
+    const bool has_before = before != nullptr && before->counter == sample.counter;
+    const int64_t time_ns = since_last && has_before ? before->time_ns : sample.time_ns;
+    before = &sample;
+    const std::string_view domain = trace.text(counter.domain), scope = trace.text(counter.scope);
     std::string name(trace.text(counter.name));
+    if (!scope.empty()) name = fmt::format("{}/{}", scope, name);
     if (!domain.empty()) name = fmt::format("{}: {}", domain, name);
     char number[32];
     const std::string value =
         std::isfinite(sample.value) ? std::string(number, put_double(number, sample.value)) : std::string("0");
     std::string event = fmt::format("{{\"ph\":\"C\",\"name\":{},\"pid\":{},\"tid\":0,\"ts\":", json_string(name),
                                     context.ids.process[index(counter.process)]);
-    event.append(number, put_micros(number, sample.time_ns + context.offset_ns));
-    context.events.add(event + fmt::format(",\"args\":{{{}:{}}}}}",
-                                           json_string(unit.empty() ? std::string_view("value") : unit), value));
+    event.append(number, put_micros(number, time_ns + context.offset_ns));
+    context.events.add(event + fmt::format(",\"args\":{{{}:{}}}}}", json_string(series_of(trace, counter)), value));
   }
 }
 

@@ -1,15 +1,46 @@
 // nvtx-counters: one row per counter that the program sampled through NVTX's counter extension; groups have a row for each of their
 // numbers. Definitions: docs/reports/nvtx-counters.md.
 #include "analyzer/analysis/analysis.h"
+#include "analyzer/model/program_counters.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
 namespace prof::analyzer {
+
+namespace {
+
+// What the program said of the numbers: what one is, and where it holds.
+std::string kind_of(const ProgramCounter& counter) {
+  std::string kind;
+  switch (counter.flags & kCounterValueMask) {
+    case kCounterAbsolute: kind = "absolute"; break;
+    case kCounterDelta: kind = "deltas"; break;
+    case kCounterSinceStart: kind = "since start"; break;
+    default: break;
+  }
+  const auto add = [&](std::string_view more) {
+    if (!kind.empty()) kind += ", ";
+    kind += more;
+  };
+  if ((counter.flags & kCounterNormalized) != 0) add("normalised");
+  switch (counter.flags & kCounterBetweenMask) {
+    case kCounterPoint: add("at the moment"); break;
+    case kCounterSinceLast: add("since the last"); break;
+    case kCounterUntilNext: add("until the next"); break;
+    case kCounterLinear: add("linear between"); break;
+    default: break;
+  }
+  return kind;
+}
+
+}  // namespace
 
 Table report_nvtx_counters(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   struct Sums {
-    uint64_t samples = 0;
+    uint64_t samples = 0, outside = 0;
     double sum = 0, least = 0, most = 0, last = 0;
     int64_t first_ns = 0, last_ns = 0;
   };
@@ -17,10 +48,13 @@ Table report_nvtx_counters(const AnalysisInput& input) {
   for (const CounterSample& sample : trace.counter_samples) {  // by counter, then by time
     if (!input.selection.in_window(sample.time_ns, sample.time_ns)) continue;
     Sums& to = sums[sample.counter];
+    const ProgramCounter& counter = trace.program_counters[sample.counter];
     if (to.samples++ == 0) {
       to.least = to.most = sample.value;
       to.first_ns = sample.time_ns;
     }
+    if (sample.value < counter.min.value_or(sample.value) || sample.value > counter.max.value_or(sample.value))
+      ++to.outside;
     to.sum += sample.value;
     to.least = std::min(to.least, sample.value);
     to.most = std::max(to.most, sample.value);
@@ -31,6 +65,7 @@ Table report_nvtx_counters(const AnalysisInput& input) {
   table.add_column("Counter", "counter", CellType::Text);
   table.add_column("Unit", "unit", CellType::Text);
   table.add_column("Domain", "domain", CellType::Text);
+  table.add_column("Scope", "scope", CellType::Text);
   table.add_column("PID", "pid", CellType::Count);
   table.add_column("Samples", "samples", CellType::Count);
   table.add_column("No value", "without_value", CellType::Count);
@@ -40,17 +75,41 @@ Table report_nvtx_counters(const AnalysisInput& input) {
   table.add_column("Last", "last", CellType::Real, 3);
   table.add_column("First at", "first_at", CellType::Nanoseconds);
   table.add_column("Last at", "last_at", CellType::Nanoseconds);
+  table.add_column("At least", "limit_min", CellType::Real, 3);
+  table.add_column("At most", "limit_max", CellType::Real, 3);
+  table.add_column("Outside", "outside_limits", CellType::Count);
+  table.add_column("Kind", "kind", CellType::Text);
+  bool any_delta = false;
   for (size_t i = 0; i < sums.size(); ++i) {
     const ProgramCounter& counter = trace.program_counters[i];
     if (!input.selection.has_process(counter.process)) continue;
     Table::Row row = table.row();
     row.add(trace.text(counter.name)).add(trace.text(counter.unit)).add(trace.text(counter.domain));
+    row.add(trace.text(counter.scope));
     row.add(trace.processes[index(counter.process)].pid).add(sums[i].samples).add(counter.without_value);
-    if (sums[i].samples == 0) continue;
-    row.add(sums[i].least).add(sums[i].sum / static_cast<double>(sums[i].samples)).add(sums[i].most).add(sums[i].last);
-    row.add(sums[i].first_ns).add(sums[i].last_ns);
+    if (const Sums& of = sums[i]; of.samples != 0) {
+      row.add(of.least).add(of.sum / static_cast<double>(of.samples)).add(of.most).add(of.last);
+      row.add(of.first_ns).add(of.last_ns);
+    } else {
+      for (int empty = 0; empty < 6; ++empty) row.empty();
+    }
+    for (const std::optional<double>& limit : {counter.min, counter.max}) {
+      if (limit) {
+        row.add(*limit);
+      } else {
+        row.empty();
+      }
+    }
+    if (counter.min || counter.max) {
+      row.add(sums[i].outside);
+    } else {
+      row.empty();
+    }
+    row.add(kind_of(counter));
+    any_delta = any_delta || (counter.flags & kCounterValueMask) == kCounterDelta;
   }
   table.notes.push_back("mean: of the samples, however far apart they are");
+  if (any_delta) table.notes.push_back("deltas are added up, from 0 before a counter's first sample");
   return table;
 }
 

@@ -1,8 +1,9 @@
-// Definitions of what the program named through NVTX (see definitions.h): domains, labels, categories, how extended payloads are
-// laid out, counters.
+// Definitions of what the program named through NVTX (see definitions.h): domains, labels, categories, scopes, how extended payloads
+// are laid out, counters.
 #pragma once
 
 #include "preload/format/ids.h"
+#include "preload/format/nvtx_events.h"
 
 #include <cstdint>
 #include <string_view>
@@ -65,9 +66,11 @@ struct NvtxSchemaEntry {
   uint64_t detail = 0;  // length of an array, index of the entry that has it, selector; enumerations: the number
   uint64_t offset = 0;  // 0: behind the entry before, aligned
   std::string_view name;
+  uint64_t scope = 0;  // number of the scope that its values belong to
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("schema", s.schema), v.value("index", s.index), v.value("flags", s.flags), v.value("type", s.type);
     v.value("detail", s.detail), v.value("offset", s.offset), v.text("name", s.name), v.optional("nested", s.nested);
+    v.optional("scope", s.scope);
   }
 };
 
@@ -81,9 +84,10 @@ struct NvtxCounterDef {
   uint64_t type = 0;
   uint64_t flags = 0;  // NVTX_COUNTER_FLAG_…
   std::string_view name, unit;
+  uint64_t scope = 0;  // number of the scope that it belongs to
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("id", s.id), v.value("domain", s.domain), v.value("schema", s.schema), v.value("type", s.type);
-    v.value("flags", s.flags), v.text("name", s.name), v.text("unit", s.unit);
+    v.value("flags", s.flags), v.text("name", s.name), v.text("unit", s.unit), v.optional("scope", s.scope);
   }
 };
 
@@ -96,6 +100,58 @@ struct NvtxCategoryDef {
   std::string_view name;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("domain", s.domain), v.value("category", s.category), v.text("name", s.name);
+  }
+};
+
+// Where events and counters belong, if not to the thread that announces them: a path below another scope. Others name it by (domain,
+// number); numbers below nvtx::kFirstSchema are NVTX's own (NVTX_SCOPE_…).
+struct NvtxScopeDef {
+  static constexpr uint32_t kKind = 66;
+  static constexpr std::string_view kName = "nvtx_scope";
+  DomainId domain{};
+  uint64_t number = 0;
+  uint64_t parent = 0;    // number of the scope that the path begins at; 0: none
+  std::string_view path;  // nodes separated by '/', as the program wrote them
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("domain", s.domain), v.value("number", s.number), v.value("parent", s.parent), v.text("path", s.path);
+  }
+};
+
+// How the numbers of a counter (`counter`), or those of one entry of a schema, are to be read.
+struct NvtxSemanticsDef {
+  static constexpr uint32_t kKind = 67;
+  static constexpr std::string_view kName = "nvtx_semantics";
+  CounterId counter{};  // 0: of the entry
+  SchemaId schema{};
+  uint32_t entry = 0;                       // its index
+  uint64_t flags = 0;                       // NVTX_COUNTER_FLAG_…
+  uint64_t numerator = 1, denominator = 1;  // a number times this fraction is one in `unit`
+  uint64_t limit_type = 0;                  // NVTX_COUNTER_LIMIT_…
+  uint64_t min = 0, max = 0;                // their 64 bits
+  std::string_view unit;
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("counter", s.counter), v.value("schema", s.schema), v.value("entry", s.entry), v.value("flags", s.flags);
+    v.value("numerator", s.numerator), v.value("denominator", s.denominator), v.value("limit_type", s.limit_type);
+    v.value("min", s.min), v.value("max", s.max), v.text("unit", s.unit);
+  }
+};
+
+// A clock of the program's own, of which it gives time stamps.
+struct NvtxClockDef {
+  static constexpr uint32_t kKind = 68;
+  static constexpr std::string_view kName = "nvtx_clock";
+  StampClock id{};  // kFirstProgramClock and more
+  DomainId domain{};
+  uint64_t number = 0;  // as the program knows it in this domain; below nvtx::kFirstSchema: NVTX's type, in all domains
+  uint64_t type = 0;    // NVTX_TIMESTAMP_TYPE_…; 0: not known
+  uint64_t scope = 0;   // number of the scope that it belongs to
+  uint64_t flags = 0;   // NVTX_TIMER_FLAG_…
+  uint64_t resolution = 0;  // ticks a second; 0: not known
+  uint64_t start = 0;       // NVTX_TIMER_START_…: when it was 0
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id), v.value("domain", s.domain), v.value("number", s.number), v.value("type", s.type);
+    v.value("scope", s.scope), v.value("flags", s.flags), v.value("resolution", s.resolution),
+        v.value("start", s.start);
   }
 };
 

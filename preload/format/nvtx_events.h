@@ -147,7 +147,23 @@ enum class StampClock : uint32_t {
   Tick = 1,       // this log's ticks
   Realtime = 2,   // ns of CLOCK_REALTIME
   Monotonic = 3,  // ns of CLOCK_MONOTONIC
-  Unknown = 4     // a clock that nobody can convert: `time`, when it was submitted, is the best there is
+  Unknown = 4,    // a clock that nobody can convert: `time`, when it was submitted, is the best there is
+  // Any number from here on is the id of an NvtxClockDef.
+  kFirstProgramClock = 8
+};
+
+// Two clocks showed these numbers at one moment. Among the definitions of a ring: what remains needs it.
+struct NvtxSyncPoint {
+  static constexpr uint32_t kKind = 69;
+  static constexpr std::string_view kName = "nvtx_sync_point";
+  uint64_t time = 0;  // when it was told
+  StampClock clock{}, other{};
+  uint64_t source = 0, destination = 0;  // their 64 bits
+  uint64_t slope = 0;  // bits of a double, units of `other` in one of `clock`, from then on; 0: not told
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.time("time", s.time), v.value("clock", s.clock), v.value("other", s.other), v.value("source", s.source);
+    v.value("destination", s.destination), v.optional("slope", s.slope);
+  }
 };
 
 // A sample of a counter of the program's.
@@ -178,9 +194,12 @@ struct NvtxDeferred {
   StampClock clock{};
   uint64_t begin = 0, end = 0;
   std::string_view text;
+  uint64_t scope = 0;  // number of the scope of the batch that it came in
+  DomainId domain{};   //   of this domain
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.time("time", s.time), v.value("style", s.style), v.value("label", s.label), v.value("clock", s.clock);
     v.value("begin", s.begin), v.value("end", s.end), v.optional_text("text", s.text);
+    v.optional("scope", s.scope), v.optional("domain", s.domain);
   }
 };
 

@@ -21,7 +21,8 @@ inline constexpr uint64_t kFloat = 19, kDouble = 20, kLongDouble = 21, kSize = 2
                           kChar32 = 27;
 inline constexpr uint64_t kByte = 32, kInt128 = 33, kUint128 = 34, kFloat128 = 45, kFloat16 = 42, kFloat32 = 43,
                           kFloat64 = 44, kBfloat16 = 50;
-inline constexpr uint64_t kCategory = 68, kColor = 69;
+inline constexpr uint64_t kCategory = 68, kColor = 69, kScope = 70;
+inline constexpr uint64_t kPid32 = 71, kPid64 = 72, kTid32 = 73, kTid64 = 74;
 inline constexpr uint64_t kString = 75, kStringUtf8 = 76, kStringUtf16 = 77, kStringUtf32 = 78, kRegisteredString = 80;
 inline constexpr uint64_t kUnionSelector = 100, kReferenced = 1022, kRaw = 1023;
 inline constexpr uint64_t kFirstSchema = uint64_t{1} << 24, kFirstDynamic = uint64_t{1} << 32;
@@ -48,12 +49,12 @@ constexpr uint32_t type_bytes(uint64_t type) {
     case 52:  // TF32
     case kCategory:
     case kColor:
-    case 71:  // PID, 32 bits
-    case 73: return 4;
+    case kPid32:
+    case kTid32: return 4;
     case kFloat64:
-    case 70:  // scope
-    case 72:
-    case 74:
+    case kScope:
+    case kPid64:
+    case kTid64:
     case kRegisteredString: return 8;
     default: return is_string(type) ? char_bytes(type) : 0;
   }

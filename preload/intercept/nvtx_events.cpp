@@ -1,10 +1,11 @@
 #include "preload/intercept/nvtx_events.h"
 
 #include "preload/capture/launch_path.h"
-#include "preload/capture/streams.h"
 #include "preload/format/nvtx_types.h"
 #include "preload/hardware_counters/counters.h"
+#include "preload/intercept/nvtx_clocks.h"
 #include "preload/intercept/nvtx_payload.h"
+#include "preload/intercept/nvtx_scopes.h"
 #include "preload/log/intern.h"
 #include "preload/runtime/dumps.h"
 #include "preload/runtime/recorder.h"
@@ -38,13 +39,6 @@ int level_after_pop(const NvtxObject* domain) {
   const uint32_t slot = domain->level_slot - 1;
   if (slot >= kLevelDomains) return NVTX_NO_PUSH_POP_TRACKING;
   return t_levels.of_domain[slot] > 0 ? --t_levels.of_domain[slot] : -1;
-}
-
-std::string_view short_text(std::string_view text) {
-  constexpr size_t kMost = format::kMaxTextBytes - 100;
-  if (text.size() <= kMost) return text;
-  count(format::Counter::text_cut);
-  return text.substr(0, kMost);
 }
 
 struct Label {
@@ -115,7 +109,7 @@ __attribute__((noinline)) void emit_extended(Event event, NvtxObject* domain, co
   event.time = now_ticks();
   NvtxMessage whole = message;
   char text[kMaxPayloadTexts];
-  NvtxFound found{whole, text, {}, 0, 0};
+  NvtxFound found{whole, text, 0, {}, 0, 0};
   record_payloads(event.time, domain, reinterpret_cast<const NvtxPayloadData*>(message.payload),
                   message.payload_type - kNvtxExtended, found);
   whole.payload_type = format::kNvtxPayloadExtended;
@@ -283,12 +277,12 @@ void nvtx_end(NvtxObject* domain, uint64_t range, const NvtxPayloadData* payload
   if (is_awaited_start(range)) range_ended();
 }
 
-void nvtx_deferred(NvtxObject* domain, const NvtxPayloadData* payloads, size_t payload_count) {
+void nvtx_deferred(NvtxObject* domain, const NvtxPayloadData* payloads, size_t payload_count, uint64_t scope_number) {
   const EventScope scope;
   if (!scope.recording() || payloads == nullptr || payload_count == 0) return;
   NvtxMessage message;
   char text[kMaxPayloadTexts];
-  NvtxFound found{message, text, {}, 0, 0};
+  NvtxFound found{message, text, scope_number, {}, 0, 0};
   format::NvtxDeferred event;
   event.time = now_ticks();
   const NvtxSchema* const schema = nvtx_schema(domain, payloads[0].schema);
@@ -298,29 +292,15 @@ void nvtx_deferred(NvtxObject* domain, const NvtxPayloadData* payloads, size_t p
   event.clock = found.clock;
   event.begin = found.begin;
   event.end = found.end;
+  event.scope = scope_number;
+  if (scope_number != 0) {
+    event.domain = nvtx_domain_id(domain);
+    nvtx_define_scope(domain, scope_number);
+  }
   if (event.clock == format::StampClock::Unknown) count(format::Counter::nvtx_times_unknown);
   const Label label = label_of(domain, message);
   event.label = label.id;
   event.text = label.inline_text;
-  emit(event);
-}
-
-void nvtx_sample(NvtxCounter* counter, const NvtxSampled& sampled) {
-  const EventScope scope;
-  if (!scope.recording()) return;
-  if (sampled.clock == format::StampClock::Unknown) count(format::Counter::nvtx_times_unknown);
-  format::NvtxSample event;
-  event.counter = nvtx_counter_id(counter);
-  event.time = now_ticks();
-  event.form = sampled.form;
-  event.value = sampled.value;
-  event.data = sampled.data;
-  if (event.data.size() > kMaxPayloadBytes) {
-    event.data = event.data.substr(0, kMaxPayloadBytes);
-    count(format::Counter::nvtx_payload_cut);
-  }
-  event.clock = sampled.clock;
-  event.stamp = sampled.stamp;
   emit(event);
 }
 
@@ -338,35 +318,6 @@ void nvtx_sync(const NvtxObject* object, format::SyncAction action) {
   event.label = label.id;
   event.text = label.inline_text;
   emit(event);
-}
-
-void nvtx_name_category(NvtxObject* domain, uint32_t category, std::string_view name) {
-  const EventScope scope;
-  if (scope.recording()) define(format::NvtxCategoryDef{nvtx_domain_id(domain), category, short_text(name)});
-}
-
-void nvtx_name(const NvtxNamed& named, std::string_view name) {
-  const EventScope scope;
-  if (!scope.recording()) return;
-  format::ResourceName event;
-  event.what = named.what;
-  event.object = named.object;
-  switch (named.what) {
-    case format::NamedKind::Context:
-      event.object = static_cast<uint64_t>(context_id(reinterpret_cast<CUcontext>(named.object)));
-      break;
-    case format::NamedKind::Stream:
-      event.object =
-          static_cast<uint64_t>(stream_id(stream_state(reinterpret_cast<CUstream>(named.object), NullStream::Legacy)));
-      break;
-    default: break;
-  }
-  event.time = now_ticks();
-  event.domain = nvtx_domain_id(named.domain);
-  event.type = named.type;
-  event.gone = named.gone ? 1 : 0;
-  event.name = short_text(name);
-  keep(event);
 }
 
 }  // namespace prof::preload

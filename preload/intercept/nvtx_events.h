@@ -44,18 +44,20 @@ void nvtx_mark(NvtxObject* domain, const NvtxMessage& message);
 int nvtx_pop(NvtxObject* domain, const NvtxPayloadData* payloads, size_t payload_count);
 void nvtx_end(NvtxObject* domain, uint64_t range, const NvtxPayloadData* payloads, size_t payload_count);
 
-// Ranges and marks with time stamps of the program's own, in payloads.
-void nvtx_deferred(NvtxObject* domain, const NvtxPayloadData* payloads, size_t payload_count);
+// Ranges and marks with time stamps of the program's own, in payloads. `scope`: of the batch, 0: none.
+void nvtx_deferred(NvtxObject* domain, const NvtxPayloadData* payloads, size_t payload_count, uint64_t scope);
 
-// Samples of counters. `stamp`: with a clock, when the sample was taken.
+// Samples of counters.
 struct NvtxSampled {
   format::SampleForm form{};
   uint64_t value = 0;
   std::string_view data;
-  format::StampClock clock{};
+  bool stamped = false;  // the program says when it was taken
   uint64_t stamp = 0;
+  uint64_t time_domain = 0;  // of which clock (nvtx_clocks.h)
 };
 void nvtx_sample(NvtxCounter* counter, const NvtxSampled& sampled);
+void nvtx_sample_batch(NvtxObject* domain, const NvtxCounterBatchGiven* batch);
 
 // What happened to a synchronisation object.
 void nvtx_sync(const NvtxObject* object, format::SyncAction action);

@@ -1,11 +1,12 @@
 // NVTX's payload and counter extensions: InitializeInjectionNvtxExtension, by which each shared object of the program that uses one
 // finds our functions, and these functions. As in nvtx_functions.h: ours, then the chained tool's, whose numbers of schemas and counters
 // the program gets, so that it need not be told apart what is whose.
-#include "preload/format/nvtx_types.h"
 #include "preload/intercept/nvtx_chain.h"
+#include "preload/intercept/nvtx_clocks.h"
 #include "preload/intercept/nvtx_events.h"
 #include "preload/intercept/nvtx_extension_api.h"
 #include "preload/intercept/nvtx_schemas.h"
+#include "preload/intercept/nvtx_scopes.h"
 #include "preload/runtime/recorder.h"
 #include "preload/runtime/start.h"
 
@@ -95,32 +96,42 @@ uint64_t TimeDomainRegister(nvtxDomainHandle_t domain, const NvtxTimeDomainGiven
   return nvtx_register_time_domain(nvtx_domain_of(domain), given,
                                    theirs(g_their_payload[9], uint64_t{0}, domain, given));
 }
-// Sources of times and pairs of clocks are not recorded: clocks that can be converted are known without them.
 void TimerSource(nvtxDomainHandle_t domain, uint64_t clock, uint64_t flags, int64_t (*source)()) {
+  const KeepErrno keep;
+  nvtx_timer_source(nvtx_domain_of(domain), clock, {source, nullptr, nullptr});
   tell(g_their_payload[10], domain, clock, flags, source);
 }
 void TimerSourceWithData(nvtxDomainHandle_t domain, uint64_t clock, uint64_t flags, int64_t (*source)(void*),
                          void* data) {
+  const KeepErrno keep;
+  nvtx_timer_source(nvtx_domain_of(domain), clock, {nullptr, source, data});
   tell(g_their_payload[11], domain, clock, flags, source, data);
 }
 uint64_t ScopeRegister(nvtxDomainHandle_t domain, const NvtxScopeGiven* given) {
-  const uint64_t number = theirs(g_their_payload[12], uint64_t{0}, domain, given);
-  if (number != 0 || given == nullptr) return number;
-  return given->struct_size >= sizeof *given && given->id != 0 ? given->id : nvtx_new_number();
+  const KeepErrno keep;
+  return nvtx_register_scope(nvtx_domain_of(domain), given, theirs(g_their_payload[12], uint64_t{0}, domain, given));
 }
 void TimeSyncPoint(nvtxDomainHandle_t domain, uint64_t one, uint64_t other, int64_t first, int64_t second) {
+  const KeepErrno keep;
+  nvtx_sync_clocks(nvtx_domain_of(domain), {one, other, first, second, 0});
   tell(g_their_payload[13], domain, one, other, first, second);
 }
-void TimeSyncPointTable(nvtxDomainHandle_t domain, uint64_t from, uint64_t to, const void* points, size_t point_count) {
+void TimeSyncPointTable(nvtxDomainHandle_t domain, uint64_t from, uint64_t to, const NvtxSyncPointGiven* points,
+                        size_t point_count) {
+  const KeepErrno keep;
+  for (size_t i = 0; points != nullptr && i < point_count; ++i)
+    nvtx_sync_clocks(nvtx_domain_of(domain), {from, to, points[i].source, points[i].destination, 0});
   tell(g_their_payload[14], domain, from, to, points, point_count);
 }
 void TimestampConversionFactor(nvtxDomainHandle_t domain, uint64_t from, uint64_t to, double slope, int64_t source,
                                int64_t destination) {
+  const KeepErrno keep;
+  nvtx_sync_clocks(nvtx_domain_of(domain), {from, to, source, destination, slope});
   tell(g_their_payload[15], domain, from, to, slope, source, destination);
 }
 void EventSubmit(nvtxDomainHandle_t domain, const NvtxPayloadData* payloads, size_t payload_count) {
   const KeepErrno keep;
-  nvtx_deferred(nvtx_domain_of(domain), payloads, payload_count);
+  nvtx_deferred(nvtx_domain_of(domain), payloads, payload_count, 0);
   tell(g_their_payload[16], domain, payloads, payload_count);
 }
 void EventBatchSubmit(nvtxDomainHandle_t domain, const NvtxEventBatchGiven* batch) {
@@ -130,7 +141,7 @@ void EventBatchSubmit(nvtxDomainHandle_t domain, const NvtxEventBatchGiven* batc
   if (schema != nullptr && schema->size != 0 && batch->events != nullptr) {
     for (size_t at = 0; at + schema->size <= batch->size; at += schema->size) {
       const NvtxPayloadData one = {batch->schema, schema->size, static_cast<const char*>(batch->events) + at};
-      nvtx_deferred(object, &one, 1);
+      nvtx_deferred(object, &one, 1, batch->scope);
     }
   } else {
     count(format::Counter::nvtx_schema_refused);
@@ -152,7 +163,7 @@ void sample(nvtxDomainHandle_t domain, uint64_t counter, const NvtxSampled& samp
 }
 void CounterSampleInt64(nvtxDomainHandle_t domain, uint64_t counter, int64_t value) {
   const KeepErrno keep;
-  sample(domain, counter, {format::SampleForm::Int64, static_cast<uint64_t>(value), {}, {}, 0});
+  sample(domain, counter, {format::SampleForm::Int64, static_cast<uint64_t>(value), {}, false, 0, 0});
   tell(g_their_counters[1], domain, counter, value);
 }
 void CounterSampleFloat64(nvtxDomainHandle_t domain, uint64_t counter, double value) {
@@ -181,46 +192,9 @@ void CounterSampleNoValue(nvtxDomainHandle_t domain, uint64_t counter, uint8_t r
   tell(g_their_counters[4], domain, counter, reason);
 }
 
-// One time stamp a sample, or the first (or last) and the distance between two.
 void CounterBatchSubmit(nvtxDomainHandle_t domain, const NvtxCounterBatchGiven* batch) {
   const KeepErrno keep;
-  NvtxObject* const object = nvtx_domain_of(domain);
-  NvtxCounter* const counter = batch != nullptr ? nvtx_counter(object, batch->counter) : nullptr;
-  if (counter != nullptr && batch->samples != nullptr) {
-    const NvtxSchema* const schema = nvtx_schema(object, counter->schema);
-    const size_t size = schema != nullptr ? schema->size : format::nvtx::type_bytes(counter->schema);
-    const size_t samples = size != 0 ? batch->samples_size / size : 0;
-    if (samples == 0) count(format::Counter::nvtx_schema_refused);
-    const size_t stamps = batch->stamps != nullptr ? batch->stamps_size / sizeof(int64_t) : 0;
-    const bool from_end = (batch->flags >> 32 & 3) == 2;
-    const bool paired = stamps == 2 && samples != 2;
-    NvtxField stamp_field;
-    bool stamped_inside = false;
-    for (uint32_t i = 0; schema != nullptr && i < schema->field_count; ++i) {
-      if (schema->fields[i].what != NvtxField::BeginStamp) continue;
-      stamp_field = schema->fields[i];
-      stamped_inside = true;
-    }
-    for (size_t i = 0; i < samples; ++i) {
-      NvtxSampled sampled;
-      sampled.form = format::SampleForm::Bytes;
-      sampled.data = {static_cast<const char*>(batch->samples) + i * size, size};
-      if (paired) {
-        const auto steps = static_cast<int64_t>(from_end ? i + 1 - samples : i);
-        sampled.stamp = static_cast<uint64_t>(batch->stamps[0]) + static_cast<uint64_t>(batch->stamps[1] * steps);
-        sampled.clock = counter->clock;
-      } else if (i < stamps) {
-        sampled.stamp = static_cast<uint64_t>(batch->stamps[i]);
-        sampled.clock = counter->clock;
-      } else if (stamped_inside && stamp_field.offset + 8 <= size) {
-        std::memcpy(&sampled.stamp, sampled.data.data() + stamp_field.offset, 8);
-        sampled.clock = stamp_field.clock;
-      }
-      nvtx_sample(counter, sampled);
-    }
-  } else {
-    count(format::Counter::nvtx_handles_unknown);
-  }
+  nvtx_sample_batch(nvtx_domain_of(domain), batch);
   tell(g_their_counters[5], domain, batch);
 }
 

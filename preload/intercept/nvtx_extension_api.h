@@ -37,7 +37,11 @@ struct NvtxSemantics {  // head of a list; what follows depends on `id`
   uint16_t id, version;
   const NvtxSemantics* next;
 };
-inline constexpr uint16_t kSemanticsTime = 2, kSemanticsCounter = 5;
+inline constexpr uint16_t kSemanticsScope = 1, kSemanticsTime = 2, kSemanticsCounter = 5;
+struct NvtxSemanticsScope {
+  NvtxSemantics head;
+  uint64_t scope;
+};
 struct NvtxSemanticsTime {
   NvtxSemantics head;
   uint64_t time_domain;
@@ -46,6 +50,9 @@ struct NvtxSemanticsCounter {
   NvtxSemantics head;
   uint64_t flags;
   const char* unit;
+  uint64_t numerator, denominator;
+  int64_t limit_type;
+  uint64_t min, max;  // the 64 bits
 };
 
 struct NvtxSchemaEntryGiven {
@@ -81,6 +88,9 @@ struct NvtxTimeDomainGiven {
   uint64_t scope, timestamp_type, id, flags;
   int64_t resolution;
   uint64_t start;
+};
+struct NvtxSyncPointGiven {
+  int64_t source, destination;
 };
 struct NvtxScopeGiven {
   size_t struct_size;

@@ -3,6 +3,8 @@
 
 #include "preload/format/nvtx_definitions.h"
 #include "preload/format/nvtx_types.h"
+#include "preload/intercept/nvtx_clocks.h"
+#include "preload/intercept/nvtx_scopes.h"
 
 namespace prof::preload {
 namespace {
@@ -73,9 +75,13 @@ void add_fields(NvtxSchema& schema, const NvtxSchemaEntryGiven& entry, uint32_t 
   } else if (entry.type == nvtx::kCategory || entry.type == nvtx::kColor) {
     field.what = entry.type == nvtx::kCategory ? NvtxField::Category : NvtxField::Color;
     add_field(schema, field);
+  } else if (entry.type == nvtx::kScope && (entry.flags & nvtx::kArrayMask) == 0) {
+    field.what = NvtxField::Scope;
+    add_field(schema, field);
   } else if ((entry.flags & nvtx::kMeaningMask) == nvtx::kMeaningTime && nvtx::type_bytes(entry.type) == 8) {
     field.what = (entry.flags & nvtx::kOfMask) == nvtx::kOfEnd ? NvtxField::EndStamp : NvtxField::BeginStamp;
-    field.clock = nvtx_clock_of(schema.domain, entry.semantics);
+    field.time_domain = nvtx_time_domain_of(entry.semantics);
+    field.scope = nvtx_scope_of(entry.semantics);
     add_field(schema, field);
   } else if (nested != nullptr && (entry.flags & (nvtx::kArrayMask | nvtx::kFlagPointer)) == 0) {
     for (uint32_t i = 0; i < nested->field_count; ++i) {

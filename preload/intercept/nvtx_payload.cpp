@@ -5,6 +5,8 @@
 #include "preload/format/nvtx_types.h"
 #include "preload/format/utf8.h"
 #include "preload/format/wire.h"
+#include "preload/intercept/nvtx_clocks.h"
+#include "preload/intercept/nvtx_scopes.h"
 #include "preload/runtime/recorder.h"
 
 #include <cstring>
@@ -75,7 +77,8 @@ std::string_view bytes_at(const void* from, const NvtxField& field, const char* 
 }
 
 // One field of a payload of `size` bytes.
-void read_field(const NvtxField& field, const char* payload, size_t size, Texts& texts, NvtxFound* found) {
+void read_field(NvtxObject* domain, const NvtxField& field, const char* payload, size_t size, Texts& texts,
+                NvtxFound* found) {
   const size_t width = field.what == NvtxField::EmbeddedText                                 ? field.size
                        : field.what == NvtxField::Category || field.what == NvtxField::Color ? 4
                                                                                              : 8;
@@ -117,8 +120,9 @@ void read_field(const NvtxField& field, const char* payload, size_t size, Texts&
     case NvtxField::EndStamp:
       if (found == nullptr) return;
       (field.what == NvtxField::BeginStamp ? found->begin : found->end) = word;
-      found->clock = field.clock;
+      found->clock = nvtx_stamp_clock(domain, field.time_domain, field.scope != 0 ? field.scope : found->scope);
       return;
+    case NvtxField::Scope: nvtx_define_scope(domain, word); return;
     case NvtxField::Category:
       if (found != nullptr) found->message.category = static_cast<uint32_t>(word);
       return;
@@ -151,11 +155,12 @@ void record_payload(uint64_t time, NvtxObject* domain, const NvtxPayloadData& gi
   const auto* const payload = static_cast<const char*>(given.payload);
   Texts texts;
   if (schema != nullptr) {
-    for (uint32_t i = 0; i < schema->field_count; ++i) read_field(schema->fields[i], payload, size, texts, found);
+    for (uint32_t i = 0; i < schema->field_count; ++i)
+      read_field(domain, schema->fields[i], payload, size, texts, found);
   } else if (given.schema == nvtx::kRegisteredString && size >= 8) {
     NvtxField field;
     field.what = NvtxField::Registered;
-    read_field(field, payload, size, texts, nullptr);
+    read_field(domain, field, payload, size, texts, nullptr);
   }
   format::NvtxPayload record;
   record.time = time;

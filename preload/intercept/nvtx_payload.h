@@ -11,7 +11,8 @@ inline constexpr size_t kMaxPayloadTexts = 512;   // of what one points to
 // What the payloads of an event say of the event itself.
 struct NvtxFound {
   NvtxMessage& message;
-  char* text;  // kMaxPayloadTexts bytes, where a message is put that has to be converted
+  char* text;          // kMaxPayloadTexts bytes, where a message is put that has to be converted
+  uint64_t scope = 0;  // of a batch
   format::StampClock clock{};
   uint64_t begin = 0, end = 0;  // time stamps; end 0: there is none
 };

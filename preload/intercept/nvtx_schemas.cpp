@@ -4,7 +4,10 @@
 
 #include "preload/format/nvtx_types.h"
 #include "preload/intercept/handle_map.h"
+#include "preload/intercept/nvtx_clocks.h"
 #include "preload/intercept/nvtx_layout.h"
+#include "preload/intercept/nvtx_registry.h"
+#include "preload/intercept/nvtx_scopes.h"
 #include "preload/log/intern.h"
 #include "preload/runtime/recorder.h"
 
@@ -20,46 +23,43 @@ constexpr size_t kMaxName = 250;
 
 HandleMap<4096> g_schemas;        // hash of (domain, number) -> NvtxSchema
 HandleMap<1024> g_nvtx_counters;  // likewise -> NvtxCounter
-HandleMap<256> g_time_domains;    // likewise -> 1 + StampClock
 std::atomic<uint64_t> g_next{0};
 
-void* key_of(const NvtxObject* domain, uint64_t number) {
-  const uint64_t key = Hash().add(reinterpret_cast<uint64_t>(domain)).add(number).done();
-  return reinterpret_cast<void*>(key < 16 ? key + 16 : key);
-}
+const char* copied(const char* text) { return nvtx_copied(text, kMaxName); }
 
-uint64_t refuse() {
-  count(format::Counter::nvtx_schema_refused);
-  return 0;
-}
-
-const char* copied(const char* text) {
-  if (text == nullptr || text[0] == '\0') return "";
-  const size_t size = strnlen(text, kMaxName);
-  auto* const copy = static_cast<char*>(nvtx_allocate(size + 1));
-  if (copy == nullptr) return "";
-  std::memcpy(copy, text, size);
-  copy[size] = '\0';
-  return copy;
-}
-
-format::StampClock clock_of(NvtxObject* domain, uint64_t time_domain) {
-  switch (time_domain) {
-    case 1:  // given by nvtxTimestampGet()
-      return format::StampClock::Tick;
-    case 10:  // TSC
-      return g_clock.source == format::ClockSource::Tsc ? format::StampClock::Tick : format::StampClock::Unknown;
-    case 12:  // CLOCK_REALTIME
-    case 13:
-    case 42:                                       // timespec_get
-    case 52: return format::StampClock::Realtime;  // std::chrono::system_clock
-    case 14:                                       // CLOCK_MONOTONIC
-    case 16:
-    case 50: return format::StampClock::Monotonic;  // std::chrono::steady_clock
-    default: break;
+// What an entry's or counter's semantics say of its numbers. Nothing is left of a text that was there before.
+NvtxNumbers numbers_of(const NvtxSemantics* semantics) {
+  NvtxNumbers numbers;
+  for (int i = 0; semantics != nullptr && i < 16; ++i, semantics = semantics->next) {
+    if (semantics->id != kSemanticsCounter || semantics->struct_size < offsetof(NvtxSemanticsCounter, numerator))
+      continue;
+    NvtxSemanticsCounter given{};  // older headers end earlier
+    std::memcpy(&given, semantics, semantics->struct_size < sizeof given ? semantics->struct_size : sizeof given);
+    numbers.given = true;
+    numbers.flags = given.flags;
+    numbers.unit = given.unit != nullptr ? given.unit : "";
+    numbers.numerator = given.numerator != 0 ? given.numerator : 1;
+    numbers.denominator = given.denominator != 0 ? given.denominator : 1;
+    numbers.limit_type = static_cast<uint64_t>(given.limit_type);
+    numbers.min = given.min;
+    numbers.max = given.max;
   }
-  const uint64_t known = g_time_domains.find(key_of(domain, time_domain));
-  return known != 0 ? static_cast<format::StampClock>(known - 1) : format::StampClock::Unknown;
+  return numbers;
+}
+NvtxNumbers* kept_numbers(const NvtxSemantics* semantics) {
+  const NvtxNumbers given = numbers_of(semantics);
+  void* const memory = given.given ? nvtx_allocate(sizeof given) : nullptr;
+  if (memory == nullptr) return nullptr;
+  auto* const numbers = new (memory) NvtxNumbers(given);
+  numbers->unit = copied(given.unit);
+  return numbers;
+}
+bool same(const NvtxNumbers* known, const NvtxSemantics* semantics) {
+  const NvtxNumbers given = numbers_of(semantics);
+  if (known == nullptr || !given.given) return known == nullptr && !given.given;
+  return known->flags == given.flags && known->numerator == given.numerator && known->min == given.min &&
+         known->denominator == given.denominator && known->limit_type == given.limit_type && known->max == given.max &&
+         std::strncmp(known->unit, given.unit, kMaxName) == 0;
 }
 
 NvtxSchema* new_schema(NvtxObject* domain, uint64_t number, const char* name, size_t entries) {
@@ -76,13 +76,9 @@ NvtxSchema* new_schema(NvtxObject* domain, uint64_t number, const char* name, si
 }
 
 uint64_t show(NvtxSchema* schema) {
-  if (!g_schemas.put(key_of(schema->domain, schema->number), reinterpret_cast<uint64_t>(schema))) return refuse();
+  if (!g_schemas.put(nvtx_key(schema->domain, schema->number), reinterpret_cast<uint64_t>(schema)))
+    return nvtx_refuse();
   return schema->number;
-}
-
-uint64_t number_of(uint64_t wanted, bool given, uint64_t id) {
-  if (wanted != 0) return wanted;
-  return given && id != 0 ? id : nvtx_new_number();
 }
 
 // Programs register a schema of their own number again and again (each translation unit of NCCL does): one is enough.
@@ -92,6 +88,7 @@ bool same(const NvtxSchema* known, const NvtxSchemaGiven& given, size_t entries)
     const NvtxSchemaEntryGiven& a = given.entries[i];
     const NvtxSchema::Entry& b = known->entries[i];
     if (a.flags != b.flags || a.type != b.type || a.detail != b.detail || a.offset != b.offset) return false;
+    if (nvtx_scope_of(a.semantics) != b.scope || !same(b.numbers, a.semantics)) return false;
     if (std::strncmp(a.name != nullptr ? a.name : "", b.name, kMaxName) != 0) return false;
   }
   return true;
@@ -99,103 +96,91 @@ bool same(const NvtxSchema* known, const NvtxSchemaGiven& given, size_t entries)
 
 }  // namespace
 
-format::StampClock nvtx_clock_of(NvtxObject* domain, const NvtxSemantics* semantics) {
-  for (int i = 0; semantics != nullptr && i < 16; ++i, semantics = semantics->next) {
-    if (semantics->id == kSemanticsTime && semantics->struct_size >= sizeof(NvtxSemanticsTime)) {
-      return clock_of(domain, reinterpret_cast<const NvtxSemanticsTime*>(semantics)->time_domain);
-    }
-  }
-  return format::StampClock::Unknown;
-}
-
 uint64_t nvtx_new_number() { return nvtx::kFirstDynamic + g_next.fetch_add(1, std::memory_order_relaxed); }
 
 uint64_t nvtx_register_schema(NvtxObject* domain, const NvtxSchemaGiven* given, uint64_t wanted) {
-  if (given == nullptr) return refuse();
+  if (given == nullptr) return nvtx_refuse();
   const auto has = [&](int bit) { return (given->fields >> bit & 1) != 0; };
   const size_t entries = has(4) && has(5) && given->entries != nullptr ? given->entry_count : 0;
   if (!has(2) || given->type == 0 || given->type > format::kSchemaUnionInside || entries == 0 ||
       entries > kMaxNvtxEntries)
-    return refuse();
-  const uint64_t number = number_of(wanted, has(8), given->id);
+    return nvtx_refuse();
+  const uint64_t number = nvtx_number_of(wanted, has(8) ? given->id : 0);
   if (NvtxSchema* const known = nvtx_schema(domain, number); same(known, *given, entries)) return number;
   NvtxSchema* const schema = new_schema(domain, number, has(1) ? given->name : nullptr, entries);
-  if (schema == nullptr) return refuse();
+  if (schema == nullptr) return nvtx_refuse();
   schema->type = static_cast<uint32_t>(given->type);
   schema->flags = has(3) ? static_cast<uint32_t>(given->flags) : 0;
   schema->static_size = has(6) ? given->static_size : 0;
   schema->pack_align = has(7) ? given->pack_align : 0;
   for (size_t i = 0; i < entries; ++i) {
     const NvtxSchemaEntryGiven& entry = given->entries[i];
-    schema->entries[i] = {entry.flags, entry.type, entry.detail, entry.offset, copied(entry.name)};
+    schema->entries[i] = {entry.flags,
+                          entry.type,
+                          entry.detail,
+                          entry.offset,
+                          copied(entry.name),
+                          nvtx_scope_of(entry.semantics),
+                          kept_numbers(entry.semantics)};
   }
   lay_out_nvtx_schema(*schema, given->entries);
   return show(schema);
 }
 
 uint64_t nvtx_register_enum(NvtxObject* domain, const NvtxEnumGiven* given, uint64_t wanted) {
-  if (given == nullptr) return refuse();
+  if (given == nullptr) return nvtx_refuse();
   const auto has = [&](int bit) { return (given->fields >> bit & 1) != 0; };
   const size_t entries = has(2) && has(3) && given->entries != nullptr ? given->entry_count : 0;
-  if (entries == 0 || entries > kMaxNvtxEntries) return refuse();
-  const uint64_t number = number_of(wanted, has(5), given->id);
+  if (entries == 0 || entries > kMaxNvtxEntries) return nvtx_refuse();
+  const uint64_t number = nvtx_number_of(wanted, has(5) ? given->id : 0);
   const uint64_t size = has(4) ? given->size : 4;
-  if (size != 1 && size != 2 && size != 4 && size != 8) return refuse();
+  if (size != 1 && size != 2 && size != 4 && size != 8) return nvtx_refuse();
   if (const NvtxSchema* const known = nvtx_schema(domain, number); known != nullptr && known->entry_count == entries)
     return number;
   NvtxSchema* const schema = new_schema(domain, number, has(1) ? given->name : nullptr, entries);
-  if (schema == nullptr) return refuse();
+  if (schema == nullptr) return nvtx_refuse();
   schema->type = format::kSchemaEnum;
   schema->static_size = size;
   schema->size = schema->align = static_cast<uint32_t>(size);
   for (size_t i = 0; i < entries; ++i) {
     const NvtxEnumEntryGiven& entry = given->entries[i];
-    schema->entries[i] = {entry.is_flag != 0 ? uint64_t{1} : 0, 0, entry.value, 0, copied(entry.name)};
+    schema->entries[i] = {entry.is_flag != 0 ? uint64_t{1} : 0, 0, entry.value, 0, copied(entry.name), 0, nullptr};
   }
   return show(schema);
 }
 
-uint64_t nvtx_register_time_domain(NvtxObject* domain, const NvtxTimeDomainGiven* given, uint64_t wanted) {
-  if (given == nullptr) return refuse();
-  const uint64_t number = number_of(wanted, true, given->id);
-  const format::StampClock clock = given->timestamp_type < nvtx::kFirstSchema ? clock_of(domain, given->timestamp_type)
-                                                                              : format::StampClock::Unknown;
-  g_time_domains.put(key_of(domain, number), 1 + static_cast<uint64_t>(clock));
-  return number;
-}
-
 uint64_t nvtx_register_counter(NvtxObject* domain, const NvtxCounterGiven* given, uint64_t wanted) {
-  if (given == nullptr || given->struct_size < offsetof(NvtxCounterGiven, id)) return refuse();
+  if (given == nullptr || given->struct_size < offsetof(NvtxCounterGiven, id)) return nvtx_refuse();
   const bool has_id = given->struct_size >= sizeof(NvtxCounterGiven);
-  const uint64_t number = number_of(wanted, has_id, has_id ? given->id : 0);
+  const uint64_t number = nvtx_number_of(wanted, has_id ? given->id : 0);
   if (nvtx_counter(domain, number) != nullptr) return number;
   void* const memory = nvtx_allocate(sizeof(NvtxCounter));
-  if (memory == nullptr) return refuse();
+  if (memory == nullptr) return nvtx_refuse();
   auto* const counter = new (memory) NvtxCounter{};
   counter->number = number;
   counter->domain = domain;
   counter->schema = given->schema;
+  counter->scope = given->scope;
   counter->name = copied(given->name);
-  counter->clock = nvtx_clock_of(domain, given->semantics);
-  const NvtxSemantics* semantics = given->semantics;
-  for (int i = 0; semantics != nullptr && i < 16; ++i, semantics = semantics->next) {
-    if (semantics->id != kSemanticsCounter || semantics->struct_size < sizeof(NvtxSemanticsCounter)) continue;
-    const auto* const details = reinterpret_cast<const NvtxSemanticsCounter*>(semantics);
-    counter->flags = details->flags;
-    counter->unit = copied(details->unit);
-  }
-  if (!g_nvtx_counters.put(key_of(domain, number), reinterpret_cast<uint64_t>(counter))) return refuse();
+  counter->time_domain = nvtx_time_domain_of(given->semantics);
+  counter->numbers = kept_numbers(given->semantics);
+  if (!g_nvtx_counters.put(nvtx_key(domain, number), reinterpret_cast<uint64_t>(counter))) return nvtx_refuse();
   return number;
 }
 
 NvtxSchema* nvtx_schema(NvtxObject* domain, uint64_t number) {
-  return reinterpret_cast<NvtxSchema*>(g_schemas.find(key_of(domain, number)));
+  return reinterpret_cast<NvtxSchema*>(g_schemas.find(nvtx_key(domain, number)));
 }
 NvtxCounter* nvtx_counter(NvtxObject* domain, uint64_t number) {
-  return reinterpret_cast<NvtxCounter*>(g_nvtx_counters.find(key_of(domain, number)));
+  return reinterpret_cast<NvtxCounter*>(g_nvtx_counters.find(nvtx_key(domain, number)));
 }
 
 namespace {
+
+void define_numbers(const NvtxNumbers& numbers, format::CounterId counter, format::SchemaId schema, uint32_t entry) {
+  define(format::NvtxSemanticsDef{counter, schema, entry, numbers.flags, numbers.numerator, numbers.denominator,
+                                  numbers.limit_type, numbers.min, numbers.max, numbers.unit});
+}
 
 // Nested schemas come along. `budget`: a program can make circles of schemas with numbers of its own.
 format::SchemaId define_schema(NvtxSchema* schema, int& budget) {
@@ -228,7 +213,10 @@ format::SchemaId define_schema(NvtxSchema* schema, int& budget) {
       entry.detail = given.detail;
       entry.offset = given.offset;
       entry.name = given.name;
+      entry.scope = given.scope;
+      nvtx_define_scope(schema->domain, given.scope);
       ok = define(entry);
+      if (given.numbers != nullptr) define_numbers(*given.numbers, {}, definition.id, i);
     }
     return ok;
   });
@@ -253,9 +241,14 @@ format::CounterId nvtx_counter_id(NvtxCounter* counter) {
     definition.domain = nvtx_domain_id(counter->domain);
     definition.type = counter->schema < nvtx::kFirstSchema ? counter->schema : 0;
     if (definition.type == 0) definition.schema = nvtx_schema_id(nvtx_schema(counter->domain, counter->schema));
-    definition.flags = counter->flags;
+    definition.scope = counter->scope;
+    nvtx_define_scope(counter->domain, counter->scope);
     definition.name = counter->name;
-    definition.unit = counter->unit;
+    if (counter->numbers != nullptr) {
+      definition.flags = counter->numbers->flags;
+      definition.unit = counter->numbers->unit;
+      define_numbers(*counter->numbers, definition.id, {}, 0);
+    }
     return define(definition);
   });
   if (id != 0) counter->defined.store(t_local.epoch << 32 | id, std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// Schemas of extended NVTX payloads, enumerations, time domains and counters as the program registered them: copied into memory
+// Schemas of extended NVTX payloads, enumerations and counters as the program registered them: copied into memory
 // of ours (nvtx_objects.h), defined in the log when a life first needs them. In the program.
 #pragma once
 
@@ -14,7 +14,17 @@ namespace prof::preload {
 
 // What of a payload the recorder itself reads: found once, at registration, in layouts that do not depend on values.
 struct NvtxField {
-  enum What : uint8_t { TextPointer, DataPointer, Registered, EmbeddedText, BeginStamp, EndStamp, Category, Color };
+  enum What : uint8_t {
+    TextPointer,
+    DataPointer,
+    Registered,
+    EmbeddedText,
+    BeginStamp,
+    EndStamp,
+    Category,
+    Color,
+    Scope
+  };
   uint32_t offset = 0;
   What what{};
   bool message = false;        // it is the event's message
@@ -24,7 +34,15 @@ struct NvtxField {
   uint32_t length_offset = 0;  // kCounted: where that entry is
   int8_t length_bytes = 0;     //           and its width, negative of a signed one
   static constexpr uint32_t kCounted = UINT32_MAX;
-  format::StampClock clock{};  // stamps
+  uint64_t time_domain = 0;  // stamps: number of their clock (nvtx_clocks.h)
+  uint64_t scope = 0;        //   and of the scope, if it names none
+};
+
+// How the numbers of a counter or of an entry are to be read (format::NvtxSemanticsDef).
+struct NvtxNumbers {
+  bool given = false;
+  uint64_t flags = 0, numerator = 1, denominator = 1, limit_type = 0, min = 0, max = 0;
+  const char* unit = "";
 };
 
 struct NvtxSchema {
@@ -32,6 +50,8 @@ struct NvtxSchema {
   struct Entry {
     uint64_t flags, type, detail, offset;
     const char* name;
+    uint64_t scope;        // number of the one that its values belong to
+    NvtxNumbers* numbers;  // null: nothing is said
   };
   uint64_t key = 0;  // of the contents and the place where it was registered
   uint64_t number = 0;
@@ -50,21 +70,17 @@ struct NvtxCounter {
   uint64_t number = 0;
   NvtxObject* domain = nullptr;
   std::atomic<uint64_t> defined{0};
-  uint64_t schema = 0, flags = 0;
-  format::StampClock clock{};  // of stamps given beside the samples
+  uint64_t schema = 0, scope = 0;
+  uint64_t time_domain = 0;  // of stamps given beside the samples
+  NvtxNumbers* numbers = nullptr;
   const char* name = "";
-  const char* unit = "";
 };
 
 // `wanted`: the id that a chained tool gave; 0: the program's own, or a new one. Returns the id for the program; 0: refused.
 uint64_t nvtx_register_schema(NvtxObject* domain, const NvtxSchemaGiven* given, uint64_t wanted);
 uint64_t nvtx_register_enum(NvtxObject* domain, const NvtxEnumGiven* given, uint64_t wanted);
-uint64_t nvtx_register_time_domain(NvtxObject* domain, const NvtxTimeDomainGiven* given, uint64_t wanted);
 uint64_t nvtx_register_counter(NvtxObject* domain, const NvtxCounterGiven* given, uint64_t wanted);
-uint64_t nvtx_new_number();  // for things that are only given a number, such as scopes
-
-// The clock that an entry's or counter's time semantics name.
-format::StampClock nvtx_clock_of(NvtxObject* domain, const NvtxSemantics* semantics);
+uint64_t nvtx_new_number();  // for things whose number the program leaves to us
 
 // Null: nobody registered it.
 NvtxSchema* nvtx_schema(NvtxObject* domain, uint64_t number);

@@ -39,10 +39,18 @@ with nvtx.annotate("in default domain", payload=0.5):
 token = nvtx.start_range("started", domain="of python")
 nvtx.end_range(token)
 nvtx.push_range("pushed", domain="of python")
+if hasattr(nvtx, "CounterSemantics"):
+    power = nvtx.CounterSemantics(unit="W", min=0, max=100, unit_scale_denominator=10, value_type=nvtx.CounterValueType.DELTA)
+    counter = nvtx.get_domain("of python").get_counter("power", int, scope="GPU[CUDAID:0]", semantics=power)
+    counter.sample(25)
+    counter.sample(-5)
+else:
+    print("old")
 nvtx.pop_range(domain="of python")
 """
 PYTHON_LINES = [r"2 x ,decorated,.*,PushPop,of python,,of python:decorated,steps,3$", r"2 x ,inside,.*,Mark,of python,", r",in default domain,.*,0\.5$",
                 r",started,.*,StartEnd,of python,", r",pushed,.*,PushPop,of python,"]
+PYTHON_COUNTER = r"^power,W,of python,GPU\[CUDAID:0\],[0-9]+,2,0,2\.000,2\.250,2\.500,2\.000,.*,0\.000,10\.000,0,.deltas, at the moment.$"
 
 
 def ask(interpreter, program):
@@ -74,7 +82,9 @@ def main():
         environment = dict(os.environ, LD_PRELOAD=options.libprof, PROF_OUTPUT=folder)
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         logs = list(pathlib.Path(folder).glob("*.plog"))
-        said = subprocess.run([options.prof, "report", "nvtx-trace", "--format", "csv", *logs], capture_output=True, text=True).stdout
+        said = subprocess.run([options.prof, "report", "nvtx-trace", "nvtx-counters", "--format", "csv", *logs], capture_output=True, text=True).stdout
+    if options.what == "python" and "old" not in done.stdout:
+        wanted = [*wanted, PYTHON_COUNTER]
     wrong = [] if done.returncode == 0 else [f"status {done.returncode}: {done.stderr}"]
     if len(logs) != 1:
         wrong.append(f"{len(logs)} logs")

@@ -250,11 +250,11 @@ TEST(NvtxPayload, OfACounterOnlyNumbersCount) {
   Schemas schemas;
   const auto id =
       schemas.add(format::kSchemaStatic, {entry("used", 12), entry("state", nvtx::kString, 0, 2), entry("free", 12)});
-  const auto numbers = decode_numbers(schemas.all, id, 0, bytes({5, 'a', 0, 6}));
+  const auto numbers = decode_sample(schemas.all, id, 0, bytes({5, 'a', 0, 6})).numbers;
   ASSERT_EQ(numbers.size(), 2u);
   EXPECT_EQ(numbers[0].name, "used");
   EXPECT_EQ(numbers[1].value, 6);
-  const auto one = decode_numbers(schemas.all, {}, 13, bytes({-1, -1}));
+  const auto one = decode_sample(schemas.all, {}, 13, bytes({-1, -1})).numbers;
   ASSERT_EQ(one.size(), 1u);
   EXPECT_EQ(one[0].name, "");
   EXPECT_EQ(one[0].value, -1);

@@ -201,6 +201,28 @@ TEST(RingLog, KeepsNamesAndOriginsOfGraphsAmongItsDefinitions) {
   EXPECT_TRUE(trace->processes[0].damage.empty());
 }
 
+TEST(RingLog, KeepsWhatTiesClocksOfTheProgramToItsOwnAmongItsDefinitions) {
+  LogBuilder log = ring_of(1, 5, 2000);
+  const auto own = format::StampClock::kFirstProgramClock;
+  format::NvtxDeferred mark;
+  mark.time = 4700;
+  mark.style = 2;
+  mark.clock = own;
+  mark.begin = 1500;
+  mark.text = "by a clock of its own";
+  log.add(1, mark);
+  log.blocks.erase(log.blocks.begin(), log.blocks.begin() + 2);
+  log.define(format::NvtxClockDef{own, {}, 1 << 24, 0, 0, 0, 0, 0});
+  log.define(format::NvtxSyncPoint{10, own, format::StampClock::Tick, 0, 1000, 0});
+  log.define(format::NvtxSyncPoint{20, own, format::StampClock::Tick, 1000, 3000, 0});
+  std::vector<std::unique_ptr<LogFile>> logs;
+  logs.push_back(log.open_log());
+  const auto trace = analyzer::build_trace(std::move(logs), {});
+  ASSERT_EQ(trace->marks.size(), 1u);
+  EXPECT_EQ(trace->marks[0].begin_ns, 4000 - 2000) << "from the horizon on";
+  EXPECT_EQ(trace->processes[0].nvtx_times_unknown, 0u);
+}
+
 TEST(RingLog, ACopyIsAWholeLogMarkedAsOne) {
   const TempFile file(ring_of(1, 5, 0).bytes());
   std::vector<uint8_t> copy;

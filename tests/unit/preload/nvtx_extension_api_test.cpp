@@ -9,6 +9,7 @@
 #if __has_include(<nvtx3/nvToolsExtSemanticsCounters.h>)
 #include <nvtx3/nvToolsExtCounters.h>
 #include <nvtx3/nvToolsExtSemanticsCounters.h>
+#include <nvtx3/nvToolsExtSemanticsScope.h>
 #include <nvtx3/nvToolsExtSemanticsTime.h>
 
 namespace prof::preload {
@@ -44,6 +45,15 @@ TEST(NvtxExtensionApi, StructsAreLaidOutAsInTheToolkit) {
   SAME_FIELD(NvtxCounterBatchGiven, stamps, nvtxCounterBatch_t, timestamps);
   SAME_FIELD(NvtxSemanticsTime, time_domain, nvtxSemanticsTime_t, timeDomainId);
   SAME_FIELD(NvtxSemanticsCounter, unit, nvtxSemanticsCounter_t, unit);
+  EXPECT_EQ(sizeof(NvtxSemanticsCounter), sizeof(nvtxSemanticsCounter_t));
+  SAME_FIELD(NvtxSemanticsCounter, numerator, nvtxSemanticsCounter_t, unitScaleNumerator);
+  SAME_FIELD(NvtxSemanticsCounter, limit_type, nvtxSemanticsCounter_t, limitType);
+  SAME_FIELD(NvtxSemanticsCounter, max, nvtxSemanticsCounter_t, max);
+  EXPECT_EQ(sizeof(NvtxSemanticsScope), sizeof(nvtxSemanticsScope_t));
+  SAME_FIELD(NvtxSemanticsScope, scope, nvtxSemanticsScope_t, scopeId);
+  SAME_FIELD(NvtxScopeGiven, parent, nvtxScopeAttr_t, parentScope);
+  EXPECT_EQ(sizeof(NvtxSyncPointGiven), sizeof(nvtxSyncPoint_t));
+  SAME_FIELD(NvtxSyncPointGiven, destination, nvtxSyncPoint_t, dst);
 }
 
 TEST(NvtxExtensionApi, NumbersAreThoseOfTheToolkit) {
@@ -52,6 +62,7 @@ TEST(NvtxExtensionApi, NumbersAreThoseOfTheToolkit) {
   EXPECT_EQ(kNvtxPayloadTypeExtended, NVTX_PAYLOAD_TYPE_EXT);
   EXPECT_EQ(kSemanticsTime, NVTX_SEMANTIC_ID_TIME_V1);
   EXPECT_EQ(kSemanticsCounter, NVTX_SEMANTIC_ID_COUNTERS_V1);
+  EXPECT_EQ(kSemanticsScope, NVTX_SEMANTIC_ID_SCOPE_V1);
   namespace nvtx = format::nvtx;
   EXPECT_EQ(nvtx::kFlagPointer, NVTX_PAYLOAD_ENTRY_FLAG_POINTER);
   EXPECT_EQ(nvtx::kArrayLengthIndex, NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_LENGTH_INDEX);
@@ -62,6 +73,11 @@ TEST(NvtxExtensionApi, NumbersAreThoseOfTheToolkit) {
   EXPECT_EQ(nvtx::kStringUtf32, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF32);
   EXPECT_EQ(nvtx::kRegisteredString, NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE);
   EXPECT_EQ(nvtx::kRaw, NVTX_TYPE_PAYLOAD_SCHEMA_RAW);
+  EXPECT_EQ(nvtx::kScope, NVTX_PAYLOAD_ENTRY_TYPE_SCOPE_ID);
+  EXPECT_EQ(nvtx::kPid64, NVTX_PAYLOAD_ENTRY_TYPE_PID_UINT64);
+  EXPECT_EQ(nvtx::kTid32, NVTX_PAYLOAD_ENTRY_TYPE_TID_UINT32);
+  EXPECT_EQ(nvtx::kFirstSchema, NVTX_SCOPE_ID_STATIC_START);
+  EXPECT_EQ(nvtx::kFirstSchema, NVTX_TIME_DOMAIN_ID_STATIC_START);
   EXPECT_EQ(nvtx::kFirstDynamic, NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START);
 }
 

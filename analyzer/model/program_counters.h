@@ -1,0 +1,46 @@
+// Which numbers did the program sample as counters through NVTX, and how are they to be read? Offline, inside the builder only.
+#pragma once
+
+#include "preload/format/nvtx_definitions.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace prof::analyzer {
+
+// NVTX_COUNTER_FLAG_…
+inline constexpr uint64_t kCounterNormalized = 1 << 1, kCounterLimitMin = 1 << 2, kCounterLimitMax = 1 << 3;
+inline constexpr uint64_t kCounterValueMask = 15 << 4, kCounterAbsolute = 1 << 4, kCounterDelta = 2 << 4,
+                          kCounterSinceStart = 3 << 4;
+inline constexpr uint64_t kCounterBetweenMask = 15 << 8, kCounterPoint = 1 << 8, kCounterSinceLast = 2 << 8,
+                          kCounterUntilNext = 3 << 8, kCounterLinear = 4 << 8;
+
+// nvtx_semantics records: of entries of schemas, and of counters, which apply where the entry has none.
+class CounterSemantics {
+ public:
+  CounterSemantics() = default;
+  explicit CounterSemantics(const std::vector<format::NvtxSemanticsDef>& definitions);
+
+  // `entry` null: the counter is one number.
+  format::NvtxSemanticsDef of(const format::NvtxCounterDef& counter, const format::NvtxSchemaEntry* entry) const;
+
+ private:
+  std::map<format::CounterId, format::NvtxSemanticsDef> counters_;
+  std::map<std::pair<format::SchemaId, uint32_t>, format::NvtxSemanticsDef> entries_;
+};
+
+// A number as it was sampled, in the counter's unit: times numerator / denominator. If it is to be normalised and is an integer of b bits,
+// before that c / (2^b − 1), and of a signed type max(c / (2^(b−1) − 1), −1): NVTX gives the ranges, [0, 1] and [−1, 1]; the formulas
+// are those of normalised fixed-point numbers in OpenGL 4.6 (section 2.3.5).
+double counter_number(const format::NvtxSemanticsDef& semantics, uint64_t type, double sampled);
+
+// Limits in the counter's unit; nullopt: it has none.
+struct CounterLimits {
+  std::optional<double> min, max;
+};
+CounterLimits counter_limits(const format::NvtxSemanticsDef& semantics);
+
+}  // namespace prof::analyzer
