@@ -1,6 +1,8 @@
 // See collective_calls.h. The names of the values are those that NCCL registers, and PyTorch's of arguments.
 #include "analyzer/analysis/collective_calls.h"
 
+#include "analyzer/analysis/library_call_text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +12,8 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr std::string_view kCommunicator = "NCCL communicator ID", kOperator = "record_param_comms";
+constexpr std::string_view kCommunicator = "NCCL communicator ID", kOperator = "record_param_comms",
+                           kNoNumber = "0";  // of a communicator that is still being made
 
 std::optional<int64_t> number(std::string_view text) {
   int64_t value = 0;
@@ -52,22 +55,75 @@ std::string_view CollectiveCalls::value(const Range& range, std::string_view nam
 }
 
 CollectiveCalls::CollectiveCalls(const Trace& trace)
-    : trace_(trace), operator_label_(trace.labels.size()), calls_(trace.threads.size()) {
+    : trace_(trace),
+      operator_label_(trace.labels.size()),
+      calls_(trace.threads.size()),
+      library_(trace.threads.size()) {
   if (!trace.payload_values.empty()) take_payloads();
   if (!trace.details.empty()) take_operators();
   for (std::vector<uint32_t>& calls : calls_) std::sort(calls.begin(), calls.end());  // of one thread: by begin
 }
 
 void CollectiveCalls::take_payloads() {
+  take_library_calls();
   for (uint32_t row = 0; row < trace_.ranges.size(); ++row) {
     const Range& range = trace_.ranges[row];
     const std::string_view communicator = value(range, kCommunicator);
     if (communicator.empty()) continue;
+    const std::optional<int64_t> rank = number(value(range, "Rank")), ranks = number(value(range, "No. of ranks"));
+    const ProcessId process = trace_.thread(range.thread).process;
     any_ = true;
     if (range.style == RangeStyle::PushPop) calls_[index(range.thread)].push_back(row);
-    const std::optional<int64_t> rank = number(value(range, "Rank")), ranks = number(value(range, "No. of ranks"));
-    if (rank) ranks_.try_emplace({trace_.thread(range.thread).process, communicator}, *rank, ranks.value_or(-1));
+    if (communicator == kNoNumber) {
+      unnumbered_.insert(process);
+    } else if (rank) {
+      join({process, communicator}, Membership{rank, ranks, "payload"});
+      made_.insert({process, communicator});
+    }
   }
+  for (const std::vector<uint32_t>& calls : calls_) {
+    for (const uint32_t row : calls) {
+      const Range& range = trace_.ranges[row];
+      const std::pair key{trace_.thread(range.thread).process, value(range, kCommunicator)};
+      if (const std::optional<Membership> said = said_by_library(range); said && !made_.contains(key)) join(key, *said);
+    }
+  }
+}
+
+// A process may have several ranks of one communicator, one a GPU.
+void CollectiveCalls::join(const std::pair<ProcessId, std::string_view>& communicator, const Membership& one) {
+  const auto [known, first] = ranks_.try_emplace(communicator, one);
+  if (first || known->second.rank == one.rank) return;
+  known->second.rank = std::nullopt;
+  known->second.source = "rank unknown: several in this process";
+}
+
+void CollectiveCalls::take_library_calls() {
+  std::vector<bool> of_nccl(trace_.labels.size());
+  for (size_t label = 0; label < trace_.labels.size(); ++label) {
+    of_nccl[label] = trace_.text(trace_.labels[label].domain) == "library" &&
+                     trace_.text(trace_.labels[label].text).starts_with("nccl");
+  }
+  for (uint32_t row = 0; row < trace_.ranges.size(); ++row) {
+    const Range& range = trace_.ranges[row];
+    if (of_nccl[index(range.label)]) library_[index(range.thread)].push_back(row);
+  }
+  const auto begins_before = [this](uint32_t a, uint32_t b) {
+    return trace_.ranges[a].begin_ns < trace_.ranges[b].begin_ns;
+  };
+  for (std::vector<uint32_t>& calls : library_) std::sort(calls.begin(), calls.end(), begins_before);
+}
+
+// What the recorded call of the library around a range of NCCL's says (by time: nesting is within a domain): its getters were asked at that call.
+std::optional<CollectiveCalls::Membership> CollectiveCalls::said_by_library(const Range& range) const {
+  const std::vector<uint32_t>& calls = library_[index(range.thread)];
+  const auto after = std::partition_point(calls.begin(), calls.end(),
+                                          [&](uint32_t row) { return trace_.ranges[row].begin_ns <= range.begin_ns; });
+  if (after == calls.begin() || trace_.ranges[*(after - 1)].end_ns < range.end_ns) return std::nullopt;
+  const CallArguments said(trace_.text(trace_.labels[index(trace_.ranges[*(after - 1)].label)].text));
+  const std::optional<uint64_t> rank = said.number("rank"), ranks = said.number("ranks");
+  if (!rank || !ranks) return std::nullopt;
+  return Membership{static_cast<int64_t>(*rank), static_cast<int64_t>(*ranks), "library call"};
 }
 
 void CollectiveCalls::take_operators() {
@@ -101,9 +157,18 @@ void CollectiveCalls::read_payload(const Range& range, CollectiveCall& call) con
   if (!call.peer) call.peer = number(value(range, "Root"));
   call.reduction = value(range, "Reduction operation");
   const auto known = ranks_.find({trace_.thread(range.thread).process, call.communicator});
-  if (known != ranks_.end()) {
-    call.rank = known->second.first;
-    if (known->second.second >= 0) call.ranks = known->second.second;
+  if (const std::optional<Membership> said = call.grouped ? std::nullopt : said_by_library(range)) {
+    call.rank = said->rank;
+    call.ranks = said->ranks;
+    call.rank_source = said->source;
+  } else if (known != ranks_.end()) {
+    call.rank = known->second.rank;
+    call.ranks = known->second.ranks;
+    call.rank_source = known->second.source;
+  } else if (unnumbered_.contains(trace_.thread(range.thread).process)) {
+    call.rank_source = "unknown: made without a number";
+  } else {
+    call.rank_source = "unknown: its making is not recorded";
   }
   call.kind = collective_kind(call.name);
   if (call.bytes && *call.bytes >= 0)
@@ -116,6 +181,7 @@ void CollectiveCalls::read_arguments(const OperatorDetail& detail, CollectiveCal
   call.communicator = member(members, "Process Group Name");
   call.rank = number(member(members, "Rank"));
   call.ranks = number(member(members, "Group size"));
+  call.rank_source = call.rank || call.ranks ? std::string_view("operator") : "unknown: not among the arguments";
   call.type = member(members, "dtype");
   call.kind = collective_kind(call.name);
   if (call.kind == CollectiveKind::PointToPoint)

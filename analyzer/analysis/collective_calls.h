@@ -1,5 +1,7 @@
 // Which communicator, rank and size does an NCCL kernel belong to? NCCL attaches a payload to the NVTX range of each of its calls, with its
-// number of the communicator, and to those that make a communicator also the rank. torch.profiler's traces have it as arguments of
+// number of the communicator, and to those that make a communicator also the rank. A communicator that is made non-blocking, or inside a group,
+// has no number yet when that payload is attached (NCCL says 0): then the rank is what NCCL itself said when a collective was called, where
+// library calls were recorded (PROF_LIBS=1). torch.profiler's traces have it as arguments of
 // the operator "record_param_comms" around the call.
 #pragma once
 
@@ -9,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -20,6 +23,7 @@ struct CollectiveCall {
   bool grouped = false;           // launched at the end of a group: the last call before it on that thread
   std::string_view name;          // "ncclAllReduce", "allreduce"
   std::string_view communicator;  // NCCL's number, as the payload has it; the name of PyTorch's process group
+  std::string_view rank_source;   // who says rank and ranks; where they are empty: why
   std::optional<int64_t> rank, ranks, bytes, peer;  // not in the trace: empty. bytes: that the call names, on this rank
   std::string_view reduction;                       // "Sum", …
   std::string_view type;                            // of the elements, as PyTorch names it
@@ -38,9 +42,16 @@ class CollectiveCalls {
   std::optional<CollectiveCall> of(const GpuOperation& operation) const;
 
  private:
+  struct Membership {
+    std::optional<int64_t> rank, ranks;
+    std::string_view source;
+  };
   void take_payloads();
   void take_operators();
+  void take_library_calls();
   bool is_call(const Range& range) const;
+  void join(const std::pair<ProcessId, std::string_view>& communicator, const Membership& one);
+  std::optional<Membership> said_by_library(const Range& range) const;
   CollectiveCall call(uint32_t row, bool grouped) const;
   void read_payload(const Range& range, CollectiveCall& call) const;
   void read_arguments(const OperatorDetail& detail, CollectiveCall& call) const;
@@ -48,9 +59,12 @@ class CollectiveCalls {
 
   const Trace& trace_;
   bool any_ = false;
-  std::vector<bool> operator_label_;          // by LabelId
-  std::vector<std::vector<uint32_t>> calls_;  // by ThreadId: rows of Trace::ranges, by begin
-  std::map<std::pair<ProcessId, std::string_view>, std::pair<int64_t, int64_t>> ranks_;  // -> rank, ranks
+  std::vector<bool> operator_label_;                                    // by LabelId
+  std::vector<std::vector<uint32_t>> calls_;                            // by ThreadId: rows of Trace::ranges, by begin
+  std::vector<std::vector<uint32_t>> library_;                          // by ThreadId: recorded calls of NCCL, by begin
+  std::map<std::pair<ProcessId, std::string_view>, Membership> ranks_;  // by communicator
+  std::set<std::pair<ProcessId, std::string_view>> made_;               // whose payload has the rank
+  std::set<ProcessId> unnumbered_;                                      // made communicators without a number
 };
 
 }  // namespace prof::analyzer

@@ -73,6 +73,7 @@ std::string arguments_text(const Trace& trace, std::string_view api, const CallD
     if (!text.empty() && !part.empty()) text += ", ";
     text += part;
   };
+  if (said.count != 0) add(fmt::format("batch of {}", said.count));
   if (said.bytes != 0) add(fmt::format("{} B", said.bytes));
   add(target_text(said));
   const std::string_view chosen = choice_text(api, said).value;

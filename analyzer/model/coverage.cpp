@@ -74,6 +74,9 @@ std::string line(const Coverage& coverage, const std::map<std::string, std::pair
   std::string text =
       fmt::format("coverage: launches {}, with GPU time {}", coverage.launches, coverage.launches_with_gpu_time);
   if (!reasons.empty()) text += fmt::format(" ({})", reasons);
+  if (coverage.batch_copies_missing != 0)
+    text += fmt::format("; copies of batches without GPU time {} of {}", coverage.batch_copies_missing,
+                        coverage.batch_copies);
   text += fmt::format("; GPU operations {}, with launch {}", coverage.operations, coverage.operations_linked);
   const std::string unlinked = counts_text(coverage.operations_without, kOperationReasonText);
   if (!unlinked.empty()) text += ", " + unlinked;
@@ -155,6 +158,8 @@ void Coverage::add(const Coverage& other) {
   launches += other.launches;
   launches_with_gpu_time += other.launches_with_gpu_time;
   for (size_t i = 0; i < std::size(launches_without); ++i) launches_without[i] += other.launches_without[i];
+  batch_copies += other.batch_copies;
+  batch_copies_missing += other.batch_copies_missing;
   operations += other.operations;
   operations_linked += other.operations_linked;
   for (size_t i = 0; i < std::size(operations_without); ++i) operations_without[i] += other.operations_without[i];

@@ -106,6 +106,7 @@ static_assert(sizeof(GraphMade) <= 48);
 // What else a call said, where that is more than nothing. Only logs have them.
 struct CallDetails {
   int64_t time_ns = 0;  // end of the call
+  uint64_t count = 0;   // parts of a batch; 0: it is none
   uint64_t bytes = 0;
   uint32_t call = kNone;  // row of Trace::host; kNone: its record is lost
   ThreadId thread{};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -127,8 +128,37 @@ class LaunchCount {
   std::vector<int64_t> last_delivered_ns_;  // by HostStreamId: begin of the last launch with GPU work
 };
 
+// A batch of copies is one launch with many operations. Launches without any are counted with their reason.
+void count_batches(Trace& trace) {
+  std::unordered_map<uint32_t, uint64_t> found;  // row of the launch -> its GPU operations
+  const auto is_batch = [&trace](const CallDetails& said) {
+    if (said.count == 0 || said.call == kNone) return false;
+    const HostEvent& launch = trace.host[said.call];
+    return launch.kind() == HostKind::MemoryLaunch && launch.has(kHostHasGpu);
+  };
+  for (const CallDetails& said : trace.call_arguments) {
+    if (is_batch(said)) found.emplace(said.call, 0);
+  }
+  if (found.empty()) return;
+  for (const GpuOperation& operation : trace.operations) {
+    if (!operation.linked()) continue;
+    if (const auto launch = found.find(operation.launch); launch != found.end()) ++launch->second;
+  }
+  for (const CallDetails& said : trace.call_arguments) {
+    if (!is_batch(said)) continue;
+    const ThreadId thread = trace.host[said.call].thread;
+    Coverage& coverage = trace.processes[index(trace.thread(thread).process)].coverage;
+    const uint64_t seen = found.find(said.call)->second;
+    coverage.batch_copies += said.count;
+    coverage.batch_copies_missing += said.count > seen ? said.count - seen : 0;
+  }
+}
+
 }  // namespace
 
-void count_launches(Trace& trace, unsigned workers) { LaunchCount(trace).run(workers); }
+void count_launches(Trace& trace, unsigned workers) {
+  LaunchCount(trace).run(workers);
+  count_batches(trace);
+}
 
 }  // namespace prof::analyzer

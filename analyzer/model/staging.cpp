@@ -147,6 +147,7 @@ class Filler {
     staged.file = r.file;
     CallDetails& said = staged.said;
     said.time_ns = clock_.tick(r.time) - origin_ns_;
+    said.count = r.count;
     said.bytes = r.bytes;
     said.thread = thread_;
     said.flags = r.flags;

@@ -94,6 +94,7 @@ class HostWriter {
       if (!members.empty()) members += ',';
       members += std::string("\"") + key + "\":" + value;
     };
+    if (said->count != 0) add("count", std::to_string(said->count));
     if (said->bytes != 0) add("bytes", std::to_string(said->bytes));
     if (const std::string target = target_text(*said); !target.empty()) add("target", json_string(target));
     if (!choice.value.empty()) add(choice.key.data(), json_string(choice.value));

@@ -29,6 +29,7 @@ void add_collective_columns(Table& table) {
   table.add_column("Stream", "stream", CellType::Count);
   table.add_column("PID", "pid", CellType::Count);
   table.add_column("Name", "name", CellType::Text);
+  table.add_column("Rank from", "rank_from", CellType::Text);
   table.add_column("Note", "note", CellType::Text);
 }
 
@@ -61,7 +62,9 @@ Table report_collectives(const AnalysisInput& input) {
     row.add(call.type).add(call.reduction);
     row.add(std::string_view(device.name + " (" + std::to_string(device.ordinal) + ")"));
     row.add(stream.number).add(trace.processes[index(device.process)].pid);
-    row.add(operation_name(input.views.names(), operation, input.options.names)).add(rate.missing);
+    row.add(operation_name(input.views.names(), operation, input.options.names))
+        .add(call.rank_source)
+        .add(rate.missing);
   }
   if (!calls.any()) {
     table.notes.push_back("no NVTX range has a payload of NCCL's, and no operator the arguments of a collective");

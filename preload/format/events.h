@@ -115,11 +115,12 @@ struct CallArguments {
   static constexpr std::string_view kName = "call_arguments";
   uint64_t time = 0;
   uint32_t flags = 0;   // cuMemAdvise: the advice
+  uint64_t count = 0;   // parts of a batch: copies, pieces of memory; 0: the call is no batch
   uint64_t bytes = 0;   // of memory that is no allocation of this call
   uint32_t target = 0;  // where that memory goes or belongs: number << 3 | CUmemLocationType; 0: nowhere in particular
   std::string_view file;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("time", s.time), v.value("flags", s.flags);
+    v.time("time", s.time), v.value("flags", s.flags), v.value("count", s.count);
     v.optional("bytes", s.bytes), v.optional("target", s.target), v.optional_text("file", s.file);
   }
 };

@@ -14,9 +14,10 @@ __attribute__((noinline)) void record_arguments(const CallScope& scope, const Ar
     if (event.file.size() != size) count(format::Counter::text_cut);
   }
   event.flags = said.flags;
+  event.count = said.count;
   event.bytes = said.bytes;
   event.target = said.target;
-  if (event.flags == 0 && event.bytes == 0 && event.target == 0 && event.file.empty()) return;
+  if (event.flags == 0 && event.count == 0 && event.bytes == 0 && event.target == 0 && event.file.empty()) return;
   event.time = scope.end_tick();
   emit(event);
 }

@@ -15,6 +15,7 @@ struct Arguments {
   uint64_t bytes = 0;
   uint32_t target = 0;
   const char* file = nullptr;
+  uint64_t count = 0;
 };
 
 void record_arguments(const CallScope& scope, const Arguments& said);
@@ -52,6 +53,7 @@ inline Arguments said_by(CUresult result, CUdeviceptr*, const size_t* sizes, siz
                          CUstream) {
   Arguments said;
   said.flags = static_cast<uint32_t>(flags);
+  said.count = count;
   for (size_t i = 0; result == CUDA_SUCCESS && sizes != nullptr && i < count; ++i) said.bytes += sizes[i];
   return said;
 }
@@ -77,6 +79,7 @@ inline Arguments said_by(CUresult result, CUmemDecompressParams* batch, size_t c
                          CUstream) {
   Arguments said;
   said.flags = flags;
+  said.count = count;
   for (size_t i = 0; result == CUDA_SUCCESS && batch != nullptr && i < count; ++i) said.bytes += batch[i].dstNumBytes;
   return said;
 }

@@ -42,6 +42,19 @@ template <class First, class Second, class... Rest> inline uint64_t copy_bytes(F
   }
 }
 
+// How many copies a batch asks for: cuMemcpyBatchAsync, cuMemcpy3DBatchAsync. No other call has such arguments.
+template <class... Args>
+constexpr uint64_t copies_in_batch(CUdeviceptr*, CUdeviceptr*, size_t*, size_t count, Args...) {
+  return count;
+}
+template <class... Args> constexpr uint64_t copies_in_batch(size_t count, CUDA_MEMCPY3D_BATCH_OP*, Args...) {
+  return count;
+}
+template <class... Args>
+concept IsCopyBatch = requires(Args... args) {
+  copies_in_batch(args...);
+};
+
 // (address, value, count) or (address, pitch, value, width, height); the value's type is the width of an element.
 template <class A, class V, class N> inline uint64_t fill_bytes(A, V, N count) { return sizeof(V) * uint64_t{count}; }
 template <class A, class V, class N> inline uint64_t fill_bytes(A, V, N count, CUstream) {
@@ -98,6 +111,11 @@ template <bool kFill, Returns kReturns> struct Memory {
       bytes = fill_bytes(args...);
     } else {
       bytes = result == CUDA_SUCCESS ? copy_bytes(args...) : 0;
+    }
+    if constexpr (IsCopyBatch<Args...>) {
+      Arguments said;
+      said.count = copies_in_batch(args...);
+      if (!is_left_out(state.launch.stream)) record_arguments(scope, said);
     }
     record_memory(scope, C::kApi, state.launch, bytes, result);
   }

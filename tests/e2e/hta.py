@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Does Holistic Trace Analysis load our traces of a training loop without a word of warning, run every analysis, and find in them what prof
-finds? Records profiler_steps on the simulated GPU, twice as two ranks, and gives the logs to tests/gpu/hta_check.py. Usage: hta.py --prof PROF --libprof LIBPROF --sim FOLDER --program PROGRAM --root ROOT. Needs
+finds? And the same of a program without steps, but for what HTA says of any trace that has none? Records profiler_steps on the simulated GPU, twice as two ranks, and gives the logs to tests/gpu/hta_check.py. Usage: hta.py --prof PROF --libprof LIBPROF --sim FOLDER --program PROGRAM --root ROOT. Needs
 `pip install HolisticTraceAnalysis 'pandas<3'` for this Python or into build/hta (python3 -m venv build/hta); status 77: it is nowhere."""
 import argparse
 import os
@@ -26,18 +26,22 @@ if python is None:
     print("Holistic Trace Analysis is not installed")
     sys.exit(77)
 
-with tempfile.TemporaryDirectory(prefix="prof-hta-") as folder:
-    logs = []
-    for rank in range(2):  # the search for stragglers compares ranks
-        output = pathlib.Path(folder, str(rank))
-        output.mkdir()
-        # Operations take the time that the script says, so that kernels are longer than the microsecond in which HTA sorts them.
-        environment = dict(os.environ, PROF_OUTPUT=str(output), LD_LIBRARY_PATH=str(options.sim), PROF_CUPTI=str(options.sim / "libcupti.so.13"),
-                           SIM_SCRIPT="/dev/null", SIM_CLOCK="real", SIM="timed; kernel * 5000; kernel ncclKernel_AllReduce 300000")
-        subprocess.run(["env", f"LD_PRELOAD={options.libprof}", options.program], env=environment, check=True)
-        logs += output.glob("*.plog")
-    checked = subprocess.run([python, options.root / "tests/gpu/hta_check.py", "--prof", options.prof, "--strict", *logs], capture_output=True, text=True)
+def check(*strict, program_arguments=()):
+    """hta_check.py's answer about two recorded ranks of the program."""
+    with tempfile.TemporaryDirectory(prefix="prof-hta-") as folder:
+        logs = []
+        for rank in range(2):  # the search for stragglers compares ranks
+            output = pathlib.Path(folder, str(rank))
+            output.mkdir()
+            # Operations take the time that the script says, so that kernels are longer than the microsecond in which HTA sorts them.
+            environment = dict(os.environ, PROF_OUTPUT=str(output), LD_LIBRARY_PATH=str(options.sim), PROF_CUPTI=str(options.sim / "libcupti.so.13"),
+                               SIM_SCRIPT="/dev/null", SIM_CLOCK="real", SIM="timed; kernel * 5000; kernel ncclKernel_AllReduce 300000")
+            subprocess.run(["env", f"LD_PRELOAD={options.libprof}", options.program, *program_arguments], env=environment, check=True)
+            logs += output.glob("*.plog")
+        return subprocess.run([python, options.root / "tests/gpu/hta_check.py", "--prof", options.prof, *strict, *logs], capture_output=True, text=True)
 
+
+checked = check("--strict")
 print(checked.stdout)
 problems = [f"hta_check.py ended with {checked.returncode}: {checked.stderr[-2000:]}"] if checked.returncode else []
 problems += [f"it prints {line}" for line in checked.stderr.splitlines() if re.search("warning|error", line, re.I) and not re.match(PROGRESS, line)]
@@ -53,5 +57,16 @@ WANTED = """| `get_gpu_kernel_breakdown`, operations alone: kernel names | 3 | 3
  sync_dependency 4 |
 | `get_potential_stragglers`: ranks | """
 problems += [f"no row {wanted}" for wanted in WANTED.splitlines() if wanted not in checked.stdout]
+
+# The same program with its ranges named otherwise: the same numbers, and of steps what HTA says of any trace without them.
+checked = check(program_arguments=["epoch "])
+print(checked.stdout)
+if checked.returncode:
+    problems.append(f"without steps: hta_check.py ended with {checked.returncode}: {checked.stderr[-2000:]}")
+without = WANTED.replace("ProfilerStep 0", "epoch 1 0").splitlines()[:-1] + [
+    "says | ProfilerStep not found in the trace. The analysis result may not be accurate. |", "| `get_potential_stragglers` | ValueError: invalid value for argument: profiler_steps=None; available profiler steps=[] |"]
+problems += [f"without steps: no row {wanted}" for wanted in without if wanted not in checked.stdout]
+said = {row for row in checked.stdout.splitlines() if "` says |" in row or "Error: " in row}
+problems += [f"without steps it also says {row}" for row in said if not any(known in row for known in without)]
 if problems:
     sys.exit("\n".join(problems))

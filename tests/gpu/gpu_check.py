@@ -124,6 +124,7 @@ def main():
     parser.add_argument("--work", default=os.path.join(ROOT, "build", "gpu-check", "work"), help="folder for programs and logs")
     parser.add_argument("--built", default="", metavar="WORK", help="run the programs that an earlier run built in its --work, and build nothing")
     parser.add_argument("--budget", type=float, default=480, help="seconds; steps that do not fit are skipped")
+    parser.add_argument("--pytorch-seconds", type=float, default=330, help="of --budget, for step pytorch_step: more processes, a narrower interval")
     parser.add_argument("--python", default="", help="the interpreter that has PyTorch; this one by default")
     parser.add_argument("--commit", default="", help="what to call the sources where git cannot tell")
     parser.add_argument("--sim", default="", help="rehearse on the simulated GPU in this folder; measures nothing")

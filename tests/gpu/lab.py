@@ -52,6 +52,7 @@ class Lab:
         self.bin = os.path.abspath(options.bin) if options.bin else None
         self.options = options
         self.deadline = time.monotonic() + options.budget
+        self.pytorch_seconds = options.pytorch_seconds
         self.claims = [claim(folder) for folder in dict.fromkeys((self.work, self.out))]
         self.journal = open(os.path.join(self.out, "gpu-check.log"), "w", encoding="utf-8", errors="replace")
         self.cuda = next((p for p in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda")

@@ -3,19 +3,23 @@ and that a failing step is shown and stops nothing. Run by ctest."""
 import argparse
 import glob
 import json
+import math
 import os
+import random
 import shutil
 import subprocess
 import sys
 import tempfile
 import types
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import coverage_line  # noqa: E402
 import plog  # noqa: E402
 import recorded_run  # noqa: E402
 import stats  # noqa: E402
+import steps_overhead  # noqa: E402
 import steps_profilers  # noqa: E402
 import steps_stacks  # noqa: E402
 from lab import ROOT, Lab, Skipped, claim  # noqa: E402
@@ -95,6 +99,79 @@ class Statistics(unittest.TestCase):
         ratio, low, high = stats.ratio_of_means(rare, plain)
         self.assertAlmostEqual(ratio, 1.1)
         self.assertTrue(1.0 <= low < 1.1 < high < 1.3)
+
+
+def processes(ratio, count, luck, rounds=2, noise=0.01, seed=3):
+    """Times of `count` processes of each side, (over, under), that differ by `luck` from each other and by `noise` inside."""
+    draw = random.Random(seed)
+
+    def side(true):
+        sets = []
+        for _ in range(count):
+            own = true * math.exp(draw.gauss(0, luck))
+            sets.append([own * math.exp(draw.gauss(0, noise)) for _ in range(rounds)])
+        return sets
+    return side(100.0 * ratio), side(100.0)
+
+
+class BetweenProcesses(unittest.TestCase):
+    LIMIT = 1.05
+
+    def verdict(self, *arguments, **more):
+        return stats.verdict(stats.ratio_of_processes(*processes(*arguments, **more)), self.LIMIT)
+
+    def test_a_true_1_10_fails_and_a_true_1_00_passes(self):
+        for seed in range(30):
+            self.assertEqual(self.verdict(1.10, 20, 0.03, seed=seed), "fail", seed)
+            self.assertEqual(self.verdict(1.00, 20, 0.03, seed=seed), "pass", seed)
+
+    def test_a_wide_interval_is_no_pass_whatever_its_middle(self):
+        ratio, low, high = stats.ratio_of_processes(*processes(1.0, 12, 0.3))
+        self.assertGreater(high - low, 0.2)
+        self.assertEqual(stats.verdict((1.0, 0.9, 1.1), self.LIMIT), "undecided")
+        self.assertTrue(low <= ratio <= high)
+
+    def test_equal_ratios_have_an_interval_of_one_point(self):
+        for value in stats.ratio_of_processes([[22, 22], [44, 44], [11, 11]], [[20, 20], [40, 40], [10, 10]]):
+            self.assertAlmostEqual(value, 1.1)
+
+    def test_more_rounds_of_a_process_do_not_make_it_surer(self):
+        over, under = processes(1.0, 12, 0.05)
+        repeated = [[2 * list(rounds) for rounds in side] for side in (over, under)]
+        self.assertEqual(stats.ratio_of_processes(over, under), stats.ratio_of_processes(*repeated))
+
+    def test_four_times_the_processes_halve_the_interval(self):
+        def width(count):
+            widths = []
+            for seed in range(20):
+                _, low, high = stats.ratio_of_processes(*processes(1.0, count, 0.05, seed=seed), resamples=500)
+                widths.append(high - low)
+            return sum(widths) / len(widths)
+        self.assertAlmostEqual(width(12) / width(48), 2.0, delta=0.25)
+
+    def test_the_interval_holds_the_truth_about_as_often_as_it_says(self):
+        held = 0
+        for seed in range(200):
+            _, low, high = stats.ratio_of_processes(*processes(1.03, 16, 0.04, seed=seed), resamples=400)
+            held += low <= 1.03 <= high
+        self.assertTrue(176 <= held <= 199, held)
+
+    def test_sets_that_do_not_fit_into_the_time_are_not_begun(self):
+        step, now = Step("x"), [0.0]
+        lab = types.SimpleNamespace(left=lambda: 1000)
+        turns = steps_overhead.Alternation(lab, step, "x", None, {"plain": None})
+        turns.one_set = lambda rounds, loops: (now.__setitem__(0, now[0] + 10), {"1": {"plain": [{}]}})[1]
+        with unittest.mock.patch.object(steps_overhead.time, "monotonic", lambda: now[0]):
+            self.assertEqual(len(turns.run(50, 2, ["1"], 45)["1"]["plain"]), 4)
+        self.assertEqual(now[0], 40)
+
+    def test_the_gate_says_what_the_interval_says(self):
+        for full, count, states in (((1.0, 0.98, 1.02), 12, [True, True, True]), ((1.1, 1.08, 1.12), 12, [True, True, False]),
+                                    ((1.0, 0.9, 1.1), 12, [True, True, False]), ((1.0, 0.98, 1.02), 11, [False, True, True])):
+            step = Step("x")
+            ratios = {"host side only": ((1.0, 0.99, 1.01), None), "full": (None, full), "plain spread": 1.02}
+            steps_overhead.gate_of_processes(step, ratios, count)
+            self.assertEqual([check["pass"] for check in step.checks], states)
 
 
 class WhatProfSays(unittest.TestCase):

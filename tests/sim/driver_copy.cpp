@@ -244,6 +244,14 @@ SIM_API(cuMemcpy)(CUdeviceptr dst, CUdeviceptr src, size_t n) {
 SIM_API(cuMemcpyAsync)(CUdeviceptr dst, CUdeviceptr src, size_t n, CUstream s) {
   return copy(line(kUnified, nullptr, src, kUnified, nullptr, dst, n), s, true);
 }
+SIM_API(cuMemcpyBatchAsync_v2)
+(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count, CUmemcpyAttributes*, size_t*, size_t, CUstream s) {
+  for (size_t i = 0; i < count; ++i) {
+    const CUresult result = copy(line(kUnified, nullptr, srcs[i], kUnified, nullptr, dsts[i], sizes[i]), s, true);
+    if (result != CUDA_SUCCESS) return result;
+  }
+  return CUDA_SUCCESS;
+}
 SIM_API(cuMemcpyHtoD_v2)(CUdeviceptr dst, const void* src, size_t n) {
   return copy(line(kHost, src, 0, kOnDevice, nullptr, dst, n), nullptr, false);
 }

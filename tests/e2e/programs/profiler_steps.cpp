@@ -21,7 +21,8 @@ static void forward_stub() {}
 static void backward_stub() {}
 static void reduce_stub() {}
 
-int main() {
+int main(int count, char** given) {
+  const std::string name = count > 1 ? given[1] : "ProfilerStep#";  // of its steps
   const void* const forward = runtime_program::kernel(forward_stub, "forward");
   const void* const backward = runtime_program::kernel(backward_stub, "backward");
   const void* const reduce = runtime_program::kernel(reduce_stub, "ncclKernel_AllReduce");
@@ -34,7 +35,7 @@ int main() {
   for (cudaEvent_t* event : {&loaded, &computed, &reduced, &done}) RUNTIME_CHECK(cudaEventCreate(event));
   void* arguments[] = {&memory};
   for (int step = 1; step <= 6; ++step) {
-    nvtxRangePushA(("ProfilerStep#" + std::to_string(step)).c_str());
+    nvtxRangePushA((name + std::to_string(step)).c_str());
     RUNTIME_CHECK(cudaMemcpyAsync(memory, host, sizeof host, cudaMemcpyHostToDevice, copies));
     RUNTIME_CHECK(cudaEventRecord(loaded, copies));
     RUNTIME_CHECK(cudaStreamWaitEvent(compute, loaded, 0));
