@@ -46,17 +46,17 @@ def run(options, place, command, preload, logs):
     return seen
 
 
-def normal(text, outside):
+def normal(text, outside, most):
     text = OURS.sub("", text)
-    return re.sub(outside, "", text, flags=re.M) if outside else text
+    return re.sub(outside, "", text, count=most, flags=re.M) if outside else text
 
 
-def compare(plain, loaded, ignore, outside, errors):
+def compare(plain, loaded, ignore, outside, errors, most):
     """lines that say what differs"""
     for name in sorted(plain.keys() | loaded.keys()):
         before, after = plain.get(name, "absent"), loaded.get(name, "absent")
         if name in ("output", "error output"):
-            before, after = normal(before, outside), normal(after, outside)
+            before, after = normal(before, outside, most), normal(after, outside, most)
         if name == "error output" and not errors:
             continue
         if name.startswith("file ") and ignore.search(name) and name in plain and name in loaded:
@@ -66,7 +66,7 @@ def compare(plain, loaded, ignore, outside, errors):
 
 
 def judge(options, name):
-    function, needs, wanted_logs, ignore, outside, errors = CASES[name]
+    function, needs, wanted_logs, ignore, outside, errors, most = CASES[name]
     need(*needs)
     with tempfile.TemporaryDirectory(prefix="prof-transparency-") as folder:
         folder = pathlib.Path(folder)
@@ -80,7 +80,7 @@ def judge(options, name):
         times = [cwd / "TIME"]
         plain_time = float(times[0].read_text()) if times[0].exists() else None
         loaded = run(options, place, command, True, logs)
-        problems = list(compare(plain, loaded, ignore, outside, errors))
+        problems = list(compare(plain, loaded, ignore, outside, errors, most))
         found = sorted(logs.rglob("*"))
         if len(found) != wanted_logs:
             problems.append(f"{len(found)} logs, expected {wanted_logs}: {[path.name for path in found]}")

@@ -13,10 +13,11 @@ class Skip(Exception):
     """this machine lacks something"""
 
 
-def case(needs=(), logs=0, ignore=(), outside=None, errors=True):
-    """logs: how many logs the preloaded run leaves; ignore: files whose contents hold times; outside: text of the output that may differ"""
+def case(needs=(), logs=0, ignore=(), outside=None, errors=True, most=0):
+    """logs: how many logs the preloaded run leaves; ignore: files whose contents hold times; outside: text of the output that may differ, at
+    so many places at most (0: everywhere)"""
     def keep(function):
-        CASES[function.__name__.strip("_")] = (function, needs, logs, re.compile("|".join(ignore) or "$^"), outside, errors)
+        CASES[function.__name__.strip("_")] = (function, needs, logs, re.compile("|".join(ignore) or "$^"), outside, errors, most)
         return function
     return keep
 
@@ -200,6 +201,22 @@ def chromium(place):
     return ["bash", "-c", f"chromium --headless --no-sandbox --disable-gpu --user-data-dir=$(mktemp -d -p {place.made}) --dump-dom file://{page}"]
 
 
+# The loader keeps a preloaded library of a path out of secure execution; one that the program is linked with comes in, and must do nothing.
+def check_linked_setuid(place):
+    need("g++")
+    library, program = place.made / "libprof.so", place.made / "linked"
+    shutil.copy(place.options.libprof, library)
+    library.chmod(0o755)
+    place.build("g++", str(place.source / "privileged.cpp"), "-o", "linked", "-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{place.made}")
+    as_other = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", str(program), "linked"]
+    for mode, effective, active in ((0o755, 65534, "yes"), (0o4755, 0, "no")):
+        program.chmod(mode)
+        said = subprocess.run(as_other, capture_output=True, text=True, cwd=place.cwd).stdout
+        wanted = f"effective {effective}\nrecorder inside: yes\nNVTX tool named: {active}\n"
+        if not said.endswith(wanted):
+            raise SystemExit(f"linked, mode {mode:o}: expected {wanted}, found {said}")
+
+
 @case(needs=["setpriv", "cc"])
 def setuid(place):
     if os.geteuid() != 0:
@@ -214,6 +231,7 @@ def setuid(place):
     done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program], capture_output=True, text=True)
     if "effective 0" not in done.stdout:
         raise Skip("set-user-ID has no effect in this folder: " + (done.stdout + done.stderr).strip())
+    check_linked_setuid(place)
     return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", program]
 
 
@@ -257,10 +275,22 @@ def process_state(place):
     return [place.bin / "process_state"]
 
 
-# One descriptor, of the log, at 512 or above, and one thread, until the end.
-@case(logs=1, outside=r"^descriptor 5\d\d .*\.plog\n|(?<=^Threads:\t)\d+")
+# The same waiting for prof ctl, which makes nothing before the first CUDA or NVTX call.
+@case()
+def process_state_ctl(place):
+    return ["env", "PROF_START=ctl", place.bin / "process_state"]
+
+
+# One descriptor, of the log, at 512 or above, which a started program does not get, and threads until the end: ours, and CUPTI's.
+@case(logs=1, outside=r"^descriptor 5\d\d .*\.plog\n|(?<=^Threads:\t)\d+$", most=3)
 def process_state_cuda(place):
     return [place.bin / "process_state", "cuda"]
+
+
+# Without CUPTI one thread: at the end 3 beside the simulated driver's, which has 2 by itself.
+@case(logs=1, outside=r"^descriptor 5\d\d .*\.plog\n|(?<=^Threads:\t)[23]$", most=2)
+def process_state_host(place):
+    return ["env", "PROF_GPU=off", place.bin / "process_state", "cuda"]
 
 
 @case()

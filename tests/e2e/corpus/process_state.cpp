@@ -1,10 +1,12 @@
 // All that a process can see of itself and that a library could change: descriptors, signals, threads, environment, limits,
-// errno. With "cuda" it launches in between.
+// errno. With "cuda" it launches in between. Last, which descriptors a program has
+// that it starts.
 #include "tests/sim/sim_program.h"
 
 #include <dirent.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,8 +19,7 @@
 
 extern char** environ;
 
-static void show(const char* when) {
-  std::printf("-- %s, errno %d\n", when, errno);
+static std::vector<std::string> descriptors() {
   std::vector<std::string> lines;
   DIR* const folder = opendir("/proc/self/fd");
   while (const dirent* const entry = readdir(folder)) {
@@ -31,6 +32,12 @@ static void show(const char* when) {
     lines.push_back(std::string("descriptor ") + entry->d_name + " " + text);
   }
   closedir(folder);
+  return lines;
+}
+
+static void show(const char* when) {
+  std::printf("-- %s, errno %d\n", when, errno);
+  std::vector<std::string> lines = descriptors();
   std::FILE* const status = std::fopen("/proc/self/status", "r");
   char line[512];
   while (std::fgets(line, sizeof line, status) != nullptr) {
@@ -57,6 +64,10 @@ static void show(const char* when) {
 }
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::strcmp(argv[1], "descriptors") == 0) {
+    for (const std::string& text : descriptors()) std::printf("started with %s\n", text.c_str());
+    return 0;
+  }
   errno = 77;
   show("at the beginning");
   if (argc > 1 && std::strcmp(argv[1], "cuda") == 0) {
@@ -67,4 +78,11 @@ int main(int argc, char** argv) {
     SIM_CHECK(cuCtxSynchronize());
   }
   show("at the end");
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    execl(argv[0], argv[0], "descriptors", nullptr);
+    _exit(9);
+  }
+  waitpid(child, nullptr, 0);
 }

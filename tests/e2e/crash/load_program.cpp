@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -42,13 +43,17 @@ Returned* map_counters(const char* path) {
   mark.version = NVTX_VERSION;
   mark.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
   mark.messageType = NVTX_MESSAGE_TYPE_ASCII;
-  mark.message.ascii = "load";
+  char text[32];
+  mark.message.ascii = text;
   mark.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
   for (uint64_t number = 0;; ++number) {
+    // Names and shapes of launches are new ones all along, and of all threads: the one that uses one may not be who defined it.
+    const unsigned fresh = static_cast<unsigned>(number / 64 % 8192);
+    if (number % 64 == 0) std::snprintf(text, sizeof text, "load %u", fresh);
     mark.payload.ullValue = prof::test::payload_of(thread, number);
     nvtxMarkEx(&mark);
     returned.marks.store(number + 1, std::memory_order_release);
-    SIM_CHECK(sim_program::launch(function, stream));
+    SIM_CHECK(sim_program::launch(function, stream, 1 + fresh));
     returned.launches.store(number + 1, std::memory_order_release);
     if (number % 256 == 255) SIM_CHECK(cuStreamSynchronize(stream));
   }

@@ -2,7 +2,7 @@
 // Env: PROF_GPU=off
 // Link: none
 // Expect: status 0
-// Expect: log 1: 2 api_call(cuInit), counter guard_resets 1, whole
+// Expect: log 1: 3 api_call(cuInit), counter guard_resets 2, whole
 #include <cuda.h>
 #include <dlfcn.h>
 
@@ -24,5 +24,11 @@ int main() {
     wait(nullptr);
     return 3;
   } catch (const std::runtime_error&) {}
-  return init(0) == CUDA_SUCCESS ? 0 : 4;
+  if (init(0) != CUDA_SUCCESS) return 4;
+  const auto launch = reinterpret_cast<decltype(&cuLaunchKernel)>(dlsym(driver, "cuLaunchKernel"));
+  try {
+    launch(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
+    return 5;
+  } catch (const std::runtime_error&) {}
+  return init(0) == CUDA_SUCCESS ? 0 : 6;
 }

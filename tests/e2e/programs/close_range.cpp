@@ -1,7 +1,7 @@
 // The program closes every descriptor and reuses the numbers: its own file stays as it is, and launches go on being recorded.
-// Env: PROF_GPU=off
+// Env: PROF_GPU=off PROF_SLAB=64K
 // Expect: status 0
-// Expect: log 1: >=1000 kernel_launch(kernel), whole
+// Expect: log 1: 201000 kernel_launch(kernel), whole
 #include "tests/sim/sim_program.h"
 
 #include <fcntl.h>

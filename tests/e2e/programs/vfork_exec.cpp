@@ -1,4 +1,5 @@
-// A vfork child shares the parent's memory: nothing of it may end up in the parent's log, and exec starts a clean process.
+// A vfork child shares the parent's memory: nothing of it may end up in the parent's log, and exec starts a clean
+// process. One that calls exit runs the exit handlers in the parent's memory: the recording goes on.
 // Env: PROF_GPU=off
 // Expect: status 0
 // Expect: logs 1
@@ -8,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 int main() {
   sim_program::make_context();
   const CUfunction function = sim_program::kernel("parent");
@@ -15,6 +18,7 @@ int main() {
     SIM_CHECK(sim_program::launch(function));
     const pid_t child = vfork();
     if (child == 0) {
+      if (i == 10) quick_exit(0);
       execl("/bin/true", "true", nullptr);
       _exit(9);
     }

@@ -1,4 +1,5 @@
 // What the log promises whatever happens to the program: kill, fork, threads, limits, closed descriptors, signals, longjmp.
+#include "preload/log/intern.h"
 #include "preload/log/log_file.h"
 #include "tests/unit/preload/recording_child.h"
 
@@ -14,6 +15,10 @@
 #include <atomic>
 #include <csetjmp>
 #include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
 #include <numeric>
 #include <thread>
 
@@ -278,6 +283,47 @@ TEST(Log, CallsInsideARecordedCallAreCountedNotRecorded) {
   const ScannedLog log = scan(only_log(folder));
   EXPECT_EQ(log.objects, (std::vector<uint64_t>{1}));
   EXPECT_EQ(log.counters.at("nested_calls"), 1u);
+}
+
+// Else a signal to the process that the program's threads block would run its handler on ours.
+TEST(Log, IsTendedByAThreadThatBlocksEverySignal) {
+  const TempFolder folder;
+  auto* const helpers = shared_value<uint64_t>();
+  auto* const blocking = shared_value<uint64_t>();
+  run_child(folder.path(), {}, [&] {
+    record_call(1);
+    usleep(100'000);  // it names itself
+    for (const fs::directory_entry& task : fs::directory_iterator("/proc/self/task")) {
+      std::ifstream file(task.path() / "status");
+      const std::string status((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+      if (!status.starts_with("Name:\tlibprof\n")) continue;
+      ++*helpers;
+      // SIGKILL and SIGSTOP cannot be blocked; 32 and 33 are libc's own.
+      constexpr uint64_t kNotTheProgram = 1ull << 8 | 1ull << 18 | 1ull << 31 | 1ull << 32;
+      const size_t at = status.find("SigBlk:\t");
+      if (at == std::string::npos) continue;
+      const uint64_t blocked = std::strtoull(status.c_str() + at + std::strlen("SigBlk:\t"), nullptr, 16);
+      if ((blocked | kNotTheProgram) == ~0ull) ++*blocking;
+    }
+  });
+  EXPECT_EQ(*helpers, 1u);
+  EXPECT_EQ(*blocking, 1u);
+}
+
+TEST(Log, CountsWhatATableOfNamesHasNoRoomFor) {
+  const TempFolder folder;
+  auto* const refused = shared_value<uint64_t>();
+  run_child(folder.path(), {}, [&] {
+    record_call(1);
+    preload::InternTable::Slot slots[64] = {};
+    preload::InternTable table;
+    table.open(slots, 64);
+    for (uint64_t hash = 1; hash <= 1000; ++hash) {
+      if (table.intern(hash, [](uint32_t) { return true; }) == 0) ++*refused;
+    }
+  });
+  EXPECT_GT(*refused, 900u);
+  EXPECT_EQ(scan(only_log(folder)).counters.at("intern_full"), *refused);
 }
 
 TEST(Log, AFolderThatCannotBeWrittenLeavesTheProgramRunning) {
