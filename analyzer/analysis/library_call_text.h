@@ -67,6 +67,12 @@ struct ElementType {
   uint64_t bits;
   bool complex = false;
 };
+// Of so many elements that lie side by side, a half byte rounded up; UINT64_MAX: does not fit.
+inline uint64_t bytes_of(const ElementType& type, uint64_t elements) {
+  const uint64_t bits = times(elements, type.bits);
+  return bits == UINT64_MAX ? UINT64_MAX : bits / 8 + (bits % 8 != 0 ? 1 : 0);
+}
+
 // Null: a type that is not known.
 const ElementType* element_type(std::string_view name);
 

@@ -89,17 +89,17 @@ LibraryCost collective(const CallArguments& call) {
   const std::optional<uint64_t> count = call.number("count"), ranks = call.number("ranks");
   const ElementType* const type = element_type(call.value("type"));
   if (!count || !ranks || *ranks == 0 || type == nullptr) return result;
-  const uint64_t bytes = times(*count, type->bits / 8);
-  const auto part = [&](uint64_t numerator, uint64_t denominator) {
-    return static_cast<uint64_t>(static_cast<unsigned __int128>(bytes) * numerator / denominator);
-  };
+  const uint64_t bytes = bytes_of(*type, *count), others = *ranks - 1;
   if (call.name == "ncclAllReduce") {
-    result.wire_bytes = part(2 * (*ranks - 1), *ranks);
+    result.wire_bytes = times(2, bytes) == UINT64_MAX
+                            ? UINT64_MAX
+                            : static_cast<uint64_t>(static_cast<unsigned __int128>(2 * bytes) * others / *ranks);
   } else if (call.name == "ncclAllGather" || call.name == "ncclReduceScatter") {
-    result.wire_bytes = times(bytes, *ranks - 1);  // `count` is one rank's share of the whole
+    result.wire_bytes = times(bytes, others);  // `count` is one rank's share of the whole
   } else {
     result.wire_bytes = bytes;
   }
+  if (result.wire_bytes == UINT64_MAX) result.wire_bytes.reset();
   return result;
 }
 

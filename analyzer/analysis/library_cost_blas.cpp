@@ -49,14 +49,11 @@ LibraryCost gemm_cost(const CallArguments& call) {
   result.cost.no_bytes = NoCost::NoType;
   result.peak = peak_type(a->type, call.value("compute"), call.value("math"));
   if (b != nullptr && c != nullptr) {
-    const auto bytes = [](const ElementType& type, uint64_t elements) {
-      return plus(times(elements, type.bits), 7) / 8;
-    };
     const uint64_t of_a = call.value("strideA") == "0" ? 1 : *batch, of_b = call.value("strideB") == "0" ? 1 : *batch;
     // What is added is read unless its factor is 0; where nobody knows the factor it is not counted.
     const uint64_t of_c = times(*batch, call.value("beta") == "other" ? 2 : 1);
-    result.cost.bytes = plus(bytes(*a, times(of_a, times(*m, *k))),
-                             plus(bytes(*b, times(of_b, times(*k, *n))), bytes(*c, times(of_c, times(*m, *n)))));
+    result.cost.bytes = plus(bytes_of(*a, times(of_a, times(*m, *k))),
+                             plus(bytes_of(*b, times(of_b, times(*k, *n))), bytes_of(*c, times(of_c, times(*m, *n)))));
     result.cost.no_bytes = NoCost::None;
   }
   if (result.cost.flops == UINT64_MAX || result.cost.bytes == UINT64_MAX) {

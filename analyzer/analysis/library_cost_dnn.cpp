@@ -26,8 +26,8 @@ LibraryCost product_cost(const CallArguments& product) {
   set_matrix_cost(result.cost, times(2, times(elements_of(*y), each)), 0);
   result.peak = peak_type(a->type, {}, {});
   result.math_unknown = a->type == DataType::Fp32;
-  result.cost.bytes = plus(times(elements_of(*x), a->bits / 8),
-                           plus(times(elements_of(*w), b->bits / 8), times(elements_of(*y), c->bits / 8)));
+  result.cost.bytes =
+      plus(bytes_of(*a, elements_of(*x)), plus(bytes_of(*b, elements_of(*w)), bytes_of(*c, elements_of(*y))));
   result.cost.no_bytes = NoCost::None;
   return result;
 }

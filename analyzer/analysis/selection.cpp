@@ -51,7 +51,36 @@ std::string process_list(const Trace& trace) {
   return text;
 }
 
+// A number that nothing in the input has would make an empty table, which says that there is nothing.
+void need(const char* what, const std::vector<uint32_t>& wanted, std::vector<uint32_t> there) {
+  std::sort(there.begin(), there.end());
+  while (!there.empty() && there.back() == kNone) there.pop_back();
+  there.erase(std::unique(there.begin(), there.end()), there.end());
+  for (const uint32_t number : wanted) {
+    if (std::binary_search(there.begin(), there.end(), number)) continue;
+    throw std::runtime_error(fmt::format("no {} {} in the input; there are: {}", what, number,
+                                         there.empty() ? "none" : fmt::format("{}", fmt::join(there, ", "))));
+  }
+}
+
 }  // namespace
+
+void Selection::find_places(const Trace& trace) const {
+  std::vector<uint32_t> of_devices, of_streams, of_threads;
+  for (const Device& device : trace.devices) of_devices.push_back(device.ordinal);
+  // Some have memory, counters or streams and no work.
+  for (const HostStream& stream : trace.host_streams) of_devices.push_back(stream.device);
+  for (const MemoryEvent& event : trace.memory) of_devices.push_back(event.device);
+  for (const MemoryPool& pool : trace.memory_pools) of_devices.push_back(pool.location == 1 ? pool.place : kNone);
+  for (const CounterSet& set : trace.counters.sets) of_devices.push_back(set.device);
+  for (const UnifiedMemoryEvent& event : trace.unified)
+    of_devices.insert(of_devices.end(), {event.source - 1, event.destination - 1});  // the CPU: kNone
+  for (const Stream& stream : trace.streams) of_streams.push_back(stream.number);
+  for (const Thread& thread : trace.threads) of_threads.push_back(thread.tid);
+  need("device", devices, std::move(of_devices));
+  need("stream", streams, std::move(of_streams));
+  need("thread", threads, std::move(of_threads));
+}
 
 void Selection::find_processes(const Trace& trace) {
   if (process_words.empty() && ranks.empty()) return;

@@ -53,6 +53,8 @@ struct Selection {
   }
   // Throws std::runtime_error that says which processes there are if one asked for is not among them.
   void find_processes(const Trace& trace);
+  // Throws likewise for devices, streams and threads.
+  void find_places(const Trace& trace) const;
   // Throws likewise. `captured`: --captured.
   void find_ranges(const Trace& trace, const Views& views, bool captured) {
     nvtx = NvtxSelection(nvtx_words, trace, views, captured);

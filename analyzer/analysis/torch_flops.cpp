@@ -39,11 +39,14 @@ class Inputs {
   std::vector<std::string_view> dims_, concrete_;
 };
 
+// 0, nothing known, instead of what does not fit into 64 bits: a damaged shape.
+uint64_t that_fits(uint64_t flops) { return flops == UINT64_MAX ? 0 : flops; }
+
 // 2·M·N·K: all elements of the first matrix but its last dimension, times all of the second, times two.
 uint64_t gemm(const Inputs& inputs, size_t first) {
   const std::optional<Shape> a = inputs.tensor(first), b = inputs.tensor(first + 1);
   if (!a || !b || a->empty() || a->back() == 0) return 0;
-  return times(times(elements_of(*a) / a->back(), elements_of(*b)), 2);
+  return that_fits(times(times(that_fits(elements_of(*a)) / a->back(), elements_of(*b)), 2));
 }
 
 // 2·B·M·N·K: as above, the batch counted once.
@@ -52,7 +55,7 @@ uint64_t batched_gemm(const Inputs& inputs, size_t first) {
   if (!a || !b || a->empty() || a->back() == 0 || b->size() < 3) return 0;
   const uint64_t batch = (*b)[b->size() - 3];
   if (batch == 0) return 0;
-  return times(times(elements_of(*a) / a->back() / batch, elements_of(*b)), 2);
+  return that_fits(times(times(that_fits(elements_of(*a)) / a->back() / batch, elements_of(*b)), 2));
 }
 
 // 2·N·Cin·Cout·Kh·Kw·Hout·Wout / groups, Hout = (H + 2·padding − dilation·(Kh − 1) − 1) / stride + 1.
@@ -62,17 +65,17 @@ uint64_t conv2d(const Inputs& inputs) {
   const std::optional<uint64_t> groups = inputs.number(6);
   if (!input || !weight || !stride || !padding || !dilation || !groups || *groups == 0) return 0;
   if (input->size() != 4 || weight->size() != 4) return 0;
-  uint64_t flops =
-      times(2, times((*input)[0], times((*input)[1], elements_of(*weight) / std::max<uint64_t>(1, (*weight)[1]))));
+  uint64_t flops = times(
+      2, times((*input)[0], times((*input)[1], that_fits(elements_of(*weight)) / std::max<uint64_t>(1, (*weight)[1]))));
   for (size_t axis = 0; axis < 2; ++axis) {
     if (stride->size() <= axis || padding->size() <= axis || dilation->size() <= axis || (*stride)[axis] == 0) return 0;
     const uint64_t kernel = (*weight)[2 + axis];
     const uint64_t span = times((*dilation)[axis], kernel == 0 ? 0 : kernel - 1);
-    const uint64_t padded = (*input)[2 + axis] + times(2, (*padding)[axis]);
-    if (padded < span || padded - span < 1) return 0;
+    const uint64_t padded = plus((*input)[2 + axis], times(2, (*padding)[axis]));
+    if (padded == UINT64_MAX || padded < span || padded - span < 1) return 0;
     flops = times(flops, (padded - span - 1) / (*stride)[axis] + 1);
   }
-  return flops / *groups;
+  return that_fits(flops) / *groups;
 }
 
 }  // namespace
@@ -87,7 +90,7 @@ uint64_t torch_flops(std::string_view op, std::string_view dims, std::string_vie
   if (op == "conv2d") return conv2d(Inputs(dims, concrete));
   if (op == "mul" || op == "add") {
     const std::optional<Shape> first = Inputs(dims, concrete).tensor(0);
-    return first ? elements_of(*first) : 0;
+    return first ? that_fits(elements_of(*first)) : 0;
   }
   return 0;
 }

@@ -11,7 +11,7 @@
 namespace prof::analyzer {
 
 // `dims` and `concrete`: "Input Dims" and "Concrete Inputs" as JSON. 0: no formula for the operator, or the shapes are not
-// what it expects. Saturates at UINT64_MAX.
+// what it expects, or the number does not fit into 64 bits.
 uint64_t torch_flops(std::string_view op, std::string_view dims, std::string_view concrete);
 
 // The dims as torch.autograd.profiler shows them: as Python prints lists ("[[2, 3], []]"), a list of tensors as "[]". What is

@@ -60,7 +60,7 @@ int doctor(const std::vector<std::string>& command, const std::string& format, b
   try {
     library = find_recorder();
   } catch (const std::exception& error) {
-    findings.push_back({FindingVerdict::No, "recorder", error.what(), ""});
+    findings.push_back({FindingVerdict::No, "recorder", error.what(), "install prof and libprof.so together"});
   }
   const char* const output = std::getenv("PROF_OUTPUT");
   if (!library.empty()) {

@@ -216,7 +216,7 @@ std::vector<Finding> examine_program(const std::string& command) {
     return std::vector<Finding>{{FindingVerdict::No, "program", std::move(text), std::move(remedy)}};
   };
   if (facts.path.empty() || access(facts.path.c_str(), F_OK) != 0)
-    return no(command + ": there is no such program", "");
+    return no(command + ": there is no such program", "give the path of the program, or a name that PATH has");
   if (facts.setuid)
     return no(facts.path + " is set-user-ID or set-group-ID: the loader ignores preloaded libraries there",
               "run a copy without these bits, as the user it needs");

@@ -81,7 +81,8 @@ std::string find_recorder() {
   const char* const given = std::getenv("PROF_LIBRARY");
   if (given != nullptr && *given != '\0') {
     if (access(given, R_OK) != 0)
-      throw std::runtime_error(fmt::format("PROF_LIBRARY={}: {}", given, std::strerror(errno)));
+      throw std::runtime_error(fmt::format("PROF_LIBRARY={}: {}; set it to the path of libprof.so, or unset it", given,
+                                           std::strerror(errno)));
     return fs::absolute(given);
   }
   const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();

@@ -116,6 +116,7 @@ int run_report(ReportArguments& options) {
   CategoryRules rules = read_category_rules(options.report.rules);
   const std::unique_ptr<Trace> trace = read_inputs(inputs);
   options.selection.find_processes(*trace);
+  options.selection.find_places(*trace);
   if (!options.from.empty()) options.selection.from_ns = parse_moment(*trace, options.from, false);
   if (!options.to.empty()) options.selection.to_ns = parse_moment(*trace, options.to, true);
   if (options.selection.from_ns > options.selection.to_ns) throw std::runtime_error("--from is later than --to");

@@ -5,6 +5,7 @@ import argparse
 import json
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import sys
@@ -17,12 +18,13 @@ options = parser.parse_args()
 problems = []
 
 
-def doctor(status, wanted, *arguments, **variables):
-    """wanted: the only findings that are not ok, (topic, verdict, part of the text)"""
+def doctor(status, wanted, *arguments, limit=None, **variables):
+    """wanted: the only findings that are not ok, (topic, verdict, part of the text); limit: called in the process before it is prof"""
     environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13")}
     environment |= {name: str(value) for name, value in variables.items()}
     environment = {name: value for name, value in environment.items() if value != "None"}
-    done = subprocess.run([options.prof, "doctor", "--format", "json", *arguments], capture_output=True, text=True, env=environment, cwd=folder, timeout=240)
+    done = subprocess.run([options.prof, "doctor", "--format", "json", *arguments], capture_output=True, text=True, env=environment, cwd=folder, timeout=240,
+                          preexec_fn=limit)
     what = f"{' '.join(map(str, arguments))} {variables}"
     try:
         findings = json.loads(done.stdout)
@@ -34,6 +36,7 @@ def doctor(status, wanted, *arguments, **variables):
                                           for finding, (topic, verdict, text) in zip(bad, wanted))
     if not met or done.returncode != status:
         problems.append(f"{what}: status {done.returncode}, expected {status}; expected {wanted}, found {json.dumps(bad, indent=1)}")
+    problems.extend(f"{what}: no remedy: {finding}" for finding in bad if not finding["remedy"])
     print(f"status {done.returncode}, {len(findings)} findings, {len(bad)} not ok:{what}")
     return findings
 
@@ -64,6 +67,12 @@ with tempfile.TemporaryDirectory(prefix="prof-doctor-test-") as folder:
     doctor(1, [("GPU times", "less", "have one"), ("self-test", "less", "with GPU time")], SIM="cupti drop 3")
     doctor(2, [("recorder", "no", "nothing.so")], PROF_LIBRARY=f"{folder}/nothing.so")
     doctor(2, [("output", "no", "is not a folder")], "--no-self-test", PROF_OUTPUT="/etc/passwd/logs")
+    doctor(1, [("space", "less", "ulimit -f ends the log at 1.0 MiB")], "--no-self-test",
+           limit=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)))
+    spaced = pathlib.Path(folder) / "with space"
+    spaced.mkdir()
+    (spaced / "libprof.so").touch()
+    doctor(2, [("recorder", "no", "cannot hold a space")], "--no-self-test", PROF_LIBRARY=spaced / "libprof.so")
     doctor(1, [("variables", "less", "PROF_OUTPT")], "--no-self-test", PROF_OUTPT="x")
     doctor(1, [("variables", "less", "PROF_GPU: 'maybe'")], "--no-self-test", PROF_GPU="maybe")
     doctor(1, [("other tools", "less", "CUDA_INJECTION64_PATH")], "--no-self-test", CUDA_INJECTION64_PATH="/opt/tool.so")

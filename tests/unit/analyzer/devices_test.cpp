@@ -231,6 +231,21 @@ TEST(Devices, UnknownGpusAreComputedFromWhatTheTraceSays) {
              {{"numSms", 10}, {"computeMajor", 8}, {"computeMinor", 9}, {"clockRateHz", 1'000'000'000}}));
   EXPECT_DOUBLE_EQ(geforce.peak(PeakType::Bf16), 5.12);
   EXPECT_DOUBLE_EQ(geforce.bandwidth_gbs, 0);
+  // Before 8.0 tensor cores have fp16 only.
+  const DevicePeaks older = DeviceTable().of(device(
+      "NVIDIA T777", {{"numSms", 10}, {"computeMajor", 7}, {"computeMinor", 5}, {"clockRateHz", 1'000'000'000}}));
+  EXPECT_DOUBLE_EQ(older.peak(PeakType::Fp16), 10.24);
+  EXPECT_DOUBLE_EQ(older.peak(PeakType::Bf16), 0);
+  EXPECT_DOUBLE_EQ(older.peak(PeakType::Tf32), 0);
+  // What another vendor calls 9.0 says nothing of operations a clock.
+  const DevicePeaks other =
+      DeviceTable().of(device("AMD X777", {{"numSms", 100},
+                                           {"computeMajor", 9},
+                                           {"computeMinor", 0},
+                                           {"clockRateHz", 1'000'000'000},
+                                           {"memoryBandwidthBytesPerSecond", 2'000'000'000'000}}));
+  EXPECT_DOUBLE_EQ(other.peak(PeakType::Fp16), 0);
+  EXPECT_DOUBLE_EQ(other.bandwidth_gbs, 2000);
   // No clock: nothing.
   EXPECT_FALSE(DeviceTable().of(device("NVIDIA H777", {{"numSms", 100}, {"computeMajor", 9}})).known());
 }

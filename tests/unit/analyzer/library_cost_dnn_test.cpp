@@ -26,6 +26,24 @@ TEST(LibraryCostDnn, AConvolutionIsItsOutputTimesItsKernel) {
   EXPECT_EQ(fused->cost.bytes, std::nullopt);
 }
 
+TEST(LibraryCostDnn, AnElementOfFp4IsHalfAByte) {
+  const auto found = library_cost(
+      "cudnnBackendExecute(op=matmul, x=1x5x7, w=1x7x3, y=1x5x3, A=fp4_e2m1, B=fp4_e2m1, C=bf16, operations=1)");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cost.flops, 210u);
+  EXPECT_EQ(found->cost.bytes, 59u);  // 35 halves, 21 halves, 15 pairs: 18 + 11 + 30
+  EXPECT_EQ(found->peak, PeakType::Fp4);
+}
+
+TEST(LibraryCostDnn, BytesThatDoNotFitIntoANumberAreNone) {
+  const auto found = library_cost(
+      "cudnnBackendExecute(op=matmul, x=1x2147483648x1, w=1x1x1073741824, y=1x2147483648x1073741824, A=fp64, B=fp64, "
+      "C=fp64, operations=1)");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->cost.flops, std::nullopt);
+  EXPECT_EQ(found->cost.bytes, std::nullopt);
+}
+
 TEST(LibraryCostDnn, AProductOfCudnnIsOneOfAnyBatch) {
   const auto found = library_cost(
       "cudnnBackendExecute(op=matmul, x=4x5x6x7, w=4x5x7x8, y=4x5x6x8, A=fp32, B=fp32, C=fp32, operations=1)");

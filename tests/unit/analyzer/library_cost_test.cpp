@@ -77,7 +77,8 @@ TEST(LibraryCost, WhatIsNotKnownHasNoNumber) {
        {"cublasLtMatmul()", "cublasSgemm_v2(transa=N, transb=N, m=?, n=5, k=7, A=fp32, B=fp32, C=fp32, compute=32f)",
         "cublasSgemm_v2(transa=N, transb=N, m=3, n=5, k=7, A=99, B=fp32, C=fp32, compute=32f)",
         "cublasSgemm_v2(transa=N, transb=N, m=9999999999999, n=9999999999999, k=7, A=fp32, B=fp32, C=fp32)",
-        "ncclGroupEnd()", "ncclAllReduce(count=1000, type=fp32, op=sum, ranks=4, rank=1)"}) {
+        "cublasSgemm_v2(transa=N, transb=N, m=2147483648, n=1073741824, k=1, A=fp32, B=fp32, C=fp32)", "ncclGroupEnd()",
+        "ncclAllReduce(count=1000, type=fp32, op=sum, ranks=4, rank=1)"}) {
     const auto found = library_cost(text);
     ASSERT_TRUE(found) << text;
     EXPECT_FALSE(found->cost.known) << text;
@@ -273,6 +274,11 @@ TEST(LibraryCost, CollectivesMoveWhatTheBusBandwidthCounts) {
   EXPECT_EQ(wire("ncclSend(count=10, type=fp64, peer=1, ranks=2, rank=0)"), 80u);
   EXPECT_EQ(wire("ncclAllReduce(count=1000, type=bf16, op=sum, ranks=1, rank=0)"), 0u);
   EXPECT_EQ(wire("ncclAllReduce(count=1000, type=bf16, op=sum)"), std::nullopt);
+  EXPECT_EQ(wire("ncclSend(count=7, type=fp4_e2m1, peer=1, ranks=2, rank=0)"), 4u);
+  for (const std::string_view text : {"ncclSend(count=18446744073709551615, type=fp64, peer=1, ranks=2, rank=0)",
+                                      "ncclAllReduce(count=9223372036854775807, type=int8, op=sum, ranks=4)",
+                                      "ncclAllGather(count=1000, type=bf16, ranks=18446744073709551615)"})
+    EXPECT_EQ(wire(text), std::nullopt) << text;
 }
 
 }  // namespace

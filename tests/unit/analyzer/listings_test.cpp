@@ -217,6 +217,37 @@ TEST(Listing, ProcessesAndRanksLeaveTheirRows) {
   }
 }
 
+TEST(Listing, DevicesStreamsAndThreadsThatAreNotInTheInputAreNamedWithThoseThatAre) {
+  HandTrace hand;
+  steps(hand, 10);
+  hand.finish();
+  MemoryEvent allocation;
+  allocation.device = 7, allocation.bytes = 1;
+  hand.trace.memory.push_back(allocation);
+  const Trace empty;
+  const Trace* trace = &hand.trace;
+  const auto error_of = [&](std::vector<uint32_t> devices, std::vector<uint32_t> streams,
+                            std::vector<uint32_t> threads) {
+    Selection selection;
+    selection.devices = std::move(devices), selection.streams = std::move(streams);
+    selection.threads = std::move(threads);
+    try {
+      selection.find_places(*trace);
+    } catch (const std::runtime_error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const auto ordinal = hand.trace.devices[0].ordinal, number = hand.trace.streams[0].number;
+  EXPECT_EQ(error_of({ordinal, 7}, {number}, {hand.trace.threads[0].tid}), "");
+  EXPECT_TRUE(error_of({99}, {}, {}).starts_with("no device 99 in the input; there are: 0")) << error_of({99}, {}, {});
+  EXPECT_TRUE(error_of({99}, {}, {}).ends_with(", 7"));  // of which only an allocation is known
+  EXPECT_TRUE(error_of({}, {number, 9999}, {}).starts_with("no stream 9999 in the input; there are: "));
+  EXPECT_TRUE(error_of({}, {}, {9999}).starts_with("no thread 9999 in the input; there are: "));
+  trace = &empty;
+  EXPECT_EQ(error_of({0}, {}, {}), "no device 0 in the input; there are: none");
+}
+
 TEST(Listing, AStreamWithoutADeviceBelongsToNoProcess) {
   HandTrace hand;
   steps(hand, 10);

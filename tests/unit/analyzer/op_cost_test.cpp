@@ -232,6 +232,18 @@ TEST(OpCost, OddInputHasNoNumberAndAReason) {
   EXPECT_FALSE(cost("mine::mm", "[[2,3],[3,5]]", types).known);
 }
 
+// 2⁶³ for each gradient is no number of both, nor one of either.
+TEST(OpCost, GradientsThatDoNotFitTogetherHaveNoNumberEach) {
+  const OpCost backward =
+      cost("aten::convolution_backward", "[[1,1,1],[1,4194304,1],[1,4194304,1099511627776]]", types_of(kFloat, 3),
+           R"(["","","","","[1]","[0]","[1]","False","[0]","1","[True, True, False]"])");
+  EXPECT_EQ(backward.flops, std::nullopt);
+  EXPECT_EQ(backward.useful_flops, std::nullopt);
+  EXPECT_EQ(backward.no_flops, NoCost::Misfit);
+  EXPECT_EQ(backward.input_gradient, 0u);
+  EXPECT_EQ(backward.weight_gradient, 0u);
+}
+
 TEST(OpCost, NothingToDoIsZeroAndNotUnknown) {
   expect(cost("aten::mm", "[[0,3],[3,5]]", types_of(kFloat, 2)), 0, 0, 60);
 }

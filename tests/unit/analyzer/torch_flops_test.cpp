@@ -42,8 +42,15 @@ TEST(TorchFlops, SaysNothingWhereThereIsNoFormulaOrNoShape) {
   EXPECT_EQ(torch_flops("aten::conv2d", "[[1,3,9,9],[1,3,3,3],[]]", R"(["","","","[0, 0]","same","[1, 1]","0"])"), 0u);
 }
 
-TEST(TorchFlops, StaysAtTheEndOfTheScale) {
-  EXPECT_EQ(torch_flops("aten::mul", "[[4294967296,4294967296,2]]", ""), UINT64_MAX);
+TEST(TorchFlops, SaysNothingWhereTheNumberDoesNotFit) {
+  EXPECT_EQ(torch_flops("aten::mul", "[[4294967296,4294967296,2]]", ""), 0u);
+  EXPECT_EQ(torch_flops("aten::mm", "[[4294967296,4294967296],[4294967296,4]]", ""), 0u);
+  EXPECT_EQ(torch_flops("aten::mm", "[[4294967296,4294967296,4],[4,1]]", ""), 0u);
+  EXPECT_EQ(torch_flops("aten::bmm", "[[4294967296,4294967296,4],[4294967296,4,1]]", ""), 0u);
+  const char* const wide = "[[4294967296,4294967296,4,4],[4294967296,1,1,1],[],[],[],[],[]]";
+  EXPECT_EQ(torch_flops("aten::conv2d", wide, R"(["","","","[1, 1]","[0, 0]","[1, 1]","64"])"), 0u);
+  const char* const small = "[[1,1,4,4],[1,1,1,1],[],[],[],[],[]]";
+  EXPECT_EQ(torch_flops("aten::conv2d", small, R"(["","","","[1, 1]","[9223372036854775807, 0]","[1, 1]","1"])"), 0u);
 }
 
 TEST(TorchFlops, ShowsShapesAsPythonPrintsThem) {
