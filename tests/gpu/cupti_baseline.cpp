@@ -6,6 +6,7 @@
 //   LD_PRELOAD=… CUPTI_BASELINE_PRELOAD=1        the same from a constructor, where the driver does not inject
 //   CUPTI_BASELINE_OUT=FILE    %p becomes the process id; without it nothing is written
 //   CUPTI_BASELINE_NAMES=1     also per kernel name (a hash lookup a record, on CUPTI's thread); off when measuring cost
+//   CUPTI_BASELINE_CALLS=1     a record of each driver call that launches, too: what joins launches with their GPU work
 //   CUPTI_BASELINE_LIB=FILE    the libcupti to open when the process has none loaded
 #include <cupti.h>
 #include <dlfcn.h>
@@ -59,6 +60,7 @@ State& state() {
 #define CUPTI_FUNCTIONS(F)          \
   F(cuptiActivityRegisterCallbacks) \
   F(cuptiActivityEnable)            \
+  F(cuptiActivityEnableDriverApi)   \
   F(cuptiActivityFlushAll) F(cuptiActivityGetNextRecord) F(cuptiActivityGetNumDroppedRecords) F(cuptiGetVersion)
 struct Cupti {
 #define F(name) decltype(&::name) name = nullptr;
@@ -230,6 +232,15 @@ int start() {
                                         CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET}) {
     if (const CUptiResult result = g_cupti.cuptiActivityEnable(kind); result != CUPTI_SUCCESS) {
       fprintf(stderr, "cupti_baseline: cuptiActivityEnable(%d) gives %d\n", static_cast<int>(kind), result);
+    }
+  }
+  if (getenv("CUPTI_BASELINE_CALLS") != nullptr) {
+    for (const CUpti_CallbackId call : {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+                                        CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2,
+                                        CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2, CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync,
+                                        CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch}) {
+      if (const CUptiResult result = g_cupti.cuptiActivityEnableDriverApi(call, 1); result != CUPTI_SUCCESS)
+        fprintf(stderr, "cupti_baseline: cuptiActivityEnableDriverApi(%u) gives %d\n", call, static_cast<int>(result));
     }
   }
   atexit(write_result);

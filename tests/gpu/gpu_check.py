@@ -37,6 +37,7 @@ from results import Results, join  # noqa: E402
 STEPS = {
     "build": steps_build.build,
     "static_cudart": steps_programs.static_cudart,
+    "batch_copies": steps_programs.batch_copies,
     "graphs": steps_graphs.graphs,
     "killed": steps_killed.killed,
     "torch_killed": steps_killed.torch_killed,

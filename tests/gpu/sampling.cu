@@ -1,6 +1,6 @@
 // Work whose traffic and use of tensor cores are known, for the step `sampling` of scripts/gpu-check.
 //
-//   sampling cases    five times: idle for 5 ms, a kernel that copies 1 GiB eight times, idle, a kernel of nothing but tensor cores, idle; in NVTX ranges "copy"
+//   sampling cases [DEVICE]   five times: idle for 5 ms, a kernel that copies 1 GiB eight times, idle, a kernel of nothing but tensor cores, idle; in NVTX ranges "copy"
 //                     and "tensor"; then 200 launches of an empty kernel. Prints a checksum
 //   sampling loop N   N launches of an empty kernel, then 100 copies of 64 MiB: prints "us_per_launch X us_per_copy Y", the middle of 20 batches each
 #include "check.cuh"
@@ -84,7 +84,9 @@ template <class Work> static double middle(int count, const Work& work) {
 
 int main(int argc, char** argv) {
   const char* const mode = argc > 1 ? argv[1] : "cases";
-  CHECK(cudaDeviceGetAttribute(&g_processors, cudaDevAttrMultiProcessorCount, 0));
+  const int device = argc > 2 && std::strcmp(mode, "cases") == 0 ? std::atoi(argv[2]) : 0;
+  CHECK(cudaSetDevice(device));
+  CHECK(cudaDeviceGetAttribute(&g_processors, cudaDevAttrMultiProcessorCount, device));
   CHECK(cudaMalloc(&g_from, kBytes));
   CHECK(cudaMalloc(&g_to, kBytes));
   CHECK(cudaMemset(g_from, 1, kBytes));

@@ -160,10 +160,30 @@ class BetweenProcesses(unittest.TestCase):
         step, now = Step("x"), [0.0]
         lab = types.SimpleNamespace(left=lambda: 1000)
         turns = steps_overhead.Alternation(lab, step, "x", None, {"plain": None})
-        turns.one_set = lambda rounds, loops: (now.__setitem__(0, now[0] + 10), {"1": {"plain": [{}]}})[1]
+        turns.one_set = lambda rounds, loops, copies: (now.__setitem__(0, now[0] + 10), [{"1": {"plain": [{}]}}] * copies)[1]
         with unittest.mock.patch.object(steps_overhead.time, "monotonic", lambda: now[0]):
             self.assertEqual(len(turns.run(50, 2, ["1"], 45)["1"]["plain"]), 4)
-        self.assertEqual(now[0], 40)
+            self.assertEqual(now[0], 40)
+            self.assertEqual(len(turns.run(50, 2, ["1"], 45, copies=3)["1"]["plain"]), 12)
+
+    def test_every_process_of_a_set_takes_its_turn_and_counts_by_itself(self):
+        class Answers:
+            def __init__(self, _lab, name, _command, _env):
+                self.name = name
+
+            def ready(self):
+                pass
+
+            def loop(self, _arguments):
+                return {"ns": self.name}
+
+            def stop(self):
+                pass
+        turns = steps_overhead.Alternation(types.SimpleNamespace(left=lambda: 1000), Step("x"), "x", lambda variant: [], {"a b": ({}, None), "c": ({}, None)})
+        with unittest.mock.patch.object(steps_overhead, "Server", Answers):
+            found = turns.run(2, 3, ["1"], copies=2)["1"]
+        self.assertEqual({variant: steps_overhead.pick(processes, "ns") for variant, processes in found.items()},
+                         {"a b": [["x-a-b-0"] * 3, ["x-a-b-1"] * 3] * 2, "c": [["x-c-0"] * 3, ["x-c-1"] * 3] * 2})
 
     def test_the_gate_says_what_the_interval_says(self):
         for full, count, states in (((1.0, 0.98, 1.02), 12, [True, True, True]), ((1.1, 1.08, 1.12), 12, [True, True, False]),

@@ -1,5 +1,6 @@
 """Steps that measure cost. Processes of all variants are started together, warm up, and then run short timed loops in
-turn, in a new random order each round; nobody else runs meanwhile. Several sets of processes, several rounds a set."""
+turn, in a new random order each round; nobody else runs meanwhile. Several sets of processes, of one or more copies of each
+variant, several rounds a set."""
 import json
 import math
 import os
@@ -25,10 +26,8 @@ class Server:
     def __init__(self, lab, name, command, env):
         self.lab, self.name = lab, name
         self.errors = open(lab.path(f"{name}.stderr"), "w", encoding="utf-8")
-        cores = sorted(os.sched_getaffinity(0))[-CORES:]  # the same for all: they take turns, and cores of a shared host differ
         self.process = subprocess.Popen(command, env=env, cwd=lab.work, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=self.errors, start_new_session=True,
-                                        preexec_fn=lambda: os.sched_setaffinity(0, cores))
+                                        stderr=self.errors, start_new_session=True)
         self.buffer = b""
 
     def line(self, timeout):
@@ -45,8 +44,16 @@ class Server:
         return line.decode()
 
     def ready(self, timeout=90):
+        """Waits until the program has started, on all cores, and keeps it on the few that all share: they take turns, and cores of a shared
+        host differ."""
         while self.line(timeout).strip() != "ready":
             pass
+        cores = sorted(os.sched_getaffinity(0))[-CORES:]
+        for thread in os.listdir(f"/proc/{self.process.pid}/task"):
+            try:
+                os.sched_setaffinity(int(thread), cores)
+            except ProcessLookupError:
+                pass  # it ended meanwhile
 
     def command(self, words, timeout=60):
         self.process.stdin.write(f"{words}\n".encode())
@@ -77,6 +84,7 @@ def variants(lab, name, profilers):
         "full": recorded(),
         "full, counts": recorded(PROF_DEPTH="counts"),
         "CUPTI alone": (lab.cupti_env(lab.fresh(name, "cupti"), names=False), None),
+        "CUPTI alone, launching calls too": (lab.cupti_env(lab.fresh(name, "cupti_calls"), names=False, CUPTI_BASELINE_CALLS="1"), None),
     }
     for profiler in profilers:
         result[f"torch.profiler {profiler}"] = (lab.env(), None)
@@ -100,30 +108,37 @@ class Alternation:
             self.step.check(f"{variant} runs to the end", False, error)
             return None
 
-    def one_set(self, rounds, loops):
-        """{loop: {variant: answers}}; the first round warms up."""
+    def one_set(self, rounds, loops, copies):
+        """[{loop: {variant: answers}}], one for each of `copies` processes of every variant; the first round warms up."""
         servers = {}
-        answers = {loop: {variant: [] for variant in self.chosen} for loop in loops}
+        answers = [{loop: {variant: [] for variant in self.chosen} for loop in loops} for _ in range(copies)]
+
+        def everyone():
+            of_all = [(variant, copy) for variant in self.chosen for copy in range(copies)]
+            return self.order.sample(of_all, len(of_all))
         try:
             # In a new order each set: of equal processes on one GPU those that started later were 5 to 10 % slower or faster.
-            for variant, (env, _) in self.order.sample(list(self.chosen.items()), len(self.chosen)):
-                servers[variant] = Server(self.lab, f"{self.name}-{variant.replace(' ', '-')}", self.make_command(variant), env)
-            for variant in list(self.chosen):
-                self.attempt(variant, servers[variant].ready)
+            for variant, copy in everyone():
+                servers[variant, copy] = Server(self.lab, f"{self.name}-{variant.replace(' ', '-')}-{copy}", self.make_command(variant),
+                                                self.chosen[variant][0])
+            for variant, copy in everyone():
+                self.attempt(variant, servers[variant, copy].ready)
             for loop in loops:
                 for turn in range(rounds + 1):
-                    for variant in self.order.sample(list(self.chosen), len(self.chosen)):
-                        answer = self.attempt(variant, lambda: servers[variant].loop(loop))
+                    for variant, copy in everyone():
+                        if variant not in self.chosen:
+                            continue  # another of its processes failed in this round
+                        answer = self.attempt(variant, lambda: servers[variant, copy].loop(loop))
                         if turn and answer:
-                            answers[loop][variant].append(answer)
+                            answers[copy][loop][variant].append(answer)
         finally:
             for server in servers.values():
                 server.stop()
         return answers
 
-    def run(self, sets, rounds, loops, seconds=math.inf):
-        """{loop: {variant: one list of answers per set}} of the variants that never failed. At most `sets`, and none that would not fit
-        into `seconds` or into what is left of the whole run."""
+    def run(self, sets, rounds, loops, seconds=math.inf, copies=1):
+        """{loop: {variant: one list of answers per process}} of the variants that never failed. At most `sets` of `copies` processes a
+        variant, and no set that would not fit into `seconds` or into what is left of the whole run."""
         found = []
         began = time.monotonic()
         for number in range(sets):
@@ -133,7 +148,7 @@ class Alternation:
             if number and self.lab.left() < 1.3 * spent / number + 20:
                 self.step.note(f"Stopped after {number} of {sets} sets: no time left.")
                 break
-            found.append(self.one_set(rounds, loops))
+            found += self.one_set(rounds, loops, copies)
         return {loop: {variant: [answers[loop][variant] for answers in found] for variant in self.chosen} for loop in loops}
 
 
@@ -258,19 +273,20 @@ def pytorch_step(lab, step):
     profilers = {"torch.profiler cpu+cuda": "cpu+cuda", "torch.profiler cuda": "cuda"}
     chosen = variants(lab, "pytorch_step", profilers.values())
     script = os.path.join(HERE, "torch_app.py")
-    rounds, steps = 2, 20
+    rounds, steps, copies = 4, 20, 3
 
     def command(variant):
         return [lab.python, script, "serve", "--profile", profilers.get(variant, "none")]
 
-    def measure(names, sets, share):
+    def measure(names, sets, share, copies):
         part = {name: chosen[name] for name in names}
-        return Alternation(lab, step, "pytorch_step", command, part).run(sets, rounds, [str(steps)], share * lab.pytorch_seconds)[str(steps)]
-    samples = measure(["plain", "host side only", "full", "CUPTI alone"], 200, 0.8)
+        turns = Alternation(lab, step, "pytorch_step", command, part)
+        return turns.run(sets, rounds, [str(steps)], share * lab.pytorch_seconds, copies)[str(steps)]
+    samples = measure(["plain", "host side only", "full", "full, counts", "CUPTI alone", "CUPTI alone, launching calls too"], 200, 0.85, copies)
     ratios = cost_table(step, f"PyTorch MLP training step, {steps} steps a round, {rounds} rounds a process; the intervals are between processes",
                         samples, "wall_ns", "ms", per=1e6, ratio=stats.ratio_of_processes)
     gate_of_processes(step, ratios, len(samples["plain"]))
-    others = measure(["plain", "full", "full, counts", *profilers], 2, 0.2)
+    others = measure(["plain", "full", *profilers], 2, 0.15, 1)
     cost_table(step, "The same beside torch.profiler", others, "wall_ns", "ms", per=1e6)
     for variant in ("full", "full, counts"):
         logs = lab.logs(chosen[variant][1])

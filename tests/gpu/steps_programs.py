@@ -71,6 +71,39 @@ def status(lab, step):
         step.check("prof record leaves a log", len(lab.logs(folder)) == 1, len(lab.logs(folder)), 1)
 
 
+def batch_copies(lab, step):
+    """Batches of copies: one launch each, and every copy that CUPTI has a record of belongs to one."""
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    command = [lab.program("batches")]
+    plain = lab.run(command)
+    if plain.status != 0:
+        raise Skipped(f"the program fails without the recorder: {plain.stderr.strip()[-200:]}")
+    said = json.loads(plain.stdout)
+    if not said["batches"]:
+        raise Skipped("needs CUDA 13")
+    counted, folder = lab.fresh("batches", "cupti"), lab.fresh("batches", "log")
+    lab.run(command, env=lab.cupti_env(counted))
+    same_behaviour(step, plain, lab.run(command, env=lab.recorded_env(folder)))
+    runs = load(lab, folder)
+    coverage(step, runs)
+    compare_with_cupti(step, runs, lab.cupti_count(counted))
+    launches = [launch for run in runs for launch in run.launches if "Batch" in run.apis.get(launch.what, "")]
+    step.check("batches as the program counts them", len(launches) == said["batches"], len(launches), said["batches"])
+    routes = [said[name] for name in ("to device", "on device", "to host")]
+    found = [operation for launch in launches for operation in launch.operations]
+    asked, seen = sum(copies for copies, _ in routes), len(found)
+    step.figure("copies that the batches ask for", asked)
+    step.figure("… of them with a record of CUPTI", seen)
+    step.check("bytes on the GPU, where every copy has a record", seen < asked or sum(operation[7] for operation in found) == sum(b for _, b in routes),
+               sum(operation[7] for operation in found), sum(b for _, b in routes))
+    whole(lab, step, folder)
+    if lab.prof:
+        line = lab.run_prof(["summary", *lab.logs(folder)]).stdout.strip().splitlines()[-1]
+        missing = f"copies of batches without GPU time {asked - seen:,} of {asked:,}".replace(",", "")
+        step.check("the coverage line has the copies without a record", (missing in line.replace(",", "")) == (seen < asked), line, missing if seen < asked else "none")
+
+
 # --- Python programs ---------------------------------------------------------------------------------------------------
 
 APPS = {

@@ -4,6 +4,7 @@ import statistics
 import plog
 from lab import Skipped
 from log_checks import libprof_lines
+from steps_devices import needs_two_gpus
 
 ACTIVE = "sm__cycles_active.avg.pct_of_peak_sustained_elapsed"
 TENSOR = "sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_elapsed"
@@ -97,23 +98,38 @@ def sampling(lab, step):
     contents(step, measured)
     clock(step, measured)
     report(lab, step, measured)
+    second_gpu(lab, step, program)
     overflow(lab, step, program)
     costs(lab, step, program)
 
 
-def contents(step, measured):
+def second_gpu(lab, step, program):
+    """The same work on another GPU of the machine, named in both ways; the samples are of the GPU that worked."""
+    try:
+        needs_two_gpus(lab)
+    except Skipped as reason:
+        return step.note(f"A second GPU: {reason}.")
+    for name, number, visible in (("device 1", "1", {}), ("device 0 of CUDA_VISIBLE_DEVICES=1", "0", {"CUDA_VISIBLE_DEVICES": "1"})):
+        done, measured = record(lab, "second", [program, "cases", number], PROF_SAMPLING="overview", PROF_SAMPLING_INTERVAL="200us", **visible)
+        state = measured.meta.get("sampling") if measured else "no log"
+        step.check(f"{name}: samples are taken", state == "on" and done.status == 0, f"{state}, status {done.status}", "on, status 0")
+        if state == "on":
+            contents(step, measured, f"{name}: ")
+
+
+def contents(step, measured, where=""):
     """Bytes of each copy by the samples that touch it, each with the share that lies inside; tensor cores in the middle of the other kernel."""
     for metric in (READ, WRITTEN):
         shares = []
         for begin, end in measured.runs("copy_kernel"):
             touched = [sample for sample in measured.samples if sample[1] > begin - 300_000 and sample[0] < end + 300_000]
             shares.append(sum(sample[2][metric] for sample in touched) / COPIED)
-        step.check(f"{metric} of each copy of 8 GiB, known = 1", len(shares) == 5 and all(abs(share - 1) < 0.03 for share in shares),
+        step.check(f"{where}{metric} of each copy of 8 GiB, known = 1", len(shares) == 5 and all(abs(share - 1) < 0.03 for share in shares),
                    [f"{share:.4f}" for share in shares], "within 3 %")
     tensor = [sample[2][TENSOR] for begin, end in measured.runs("tensor_kernel") for sample in measured.inside(begin + 500_000, end - 1_500_000)]
-    step.check("tensor cores are active in a kernel of nothing else", len(tensor) > 50 and min(tensor) > 85, f"{len(tensor)} samples, least {min(tensor, default=0):.1f} %", "> 85 %")
+    step.check(f"{where}tensor cores are active in a kernel of nothing else", len(tensor) > 50 and min(tensor) > 85, f"{len(tensor)} samples, least {min(tensor, default=0):.1f} %", "> 85 %")
     copying = [sample[2][TENSOR] for begin, end in measured.runs("copy_kernel") for sample in measured.inside(begin, end)]
-    step.check("and are not in a copy", copying and max(copying) < 1, f"most {max(copying, default=-1):.2f} %", "< 1 %")
+    step.check(f"{where}and are not in a copy", copying and max(copying) < 1, f"most {max(copying, default=-1):.2f} %", "< 1 %")
 
 
 def clock(step, measured):
