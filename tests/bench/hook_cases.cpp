@@ -5,6 +5,7 @@
 
 #include <nvtx3/nvToolsExt.h>
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -92,6 +93,59 @@ void bench_launch(const Case& which) {
   Comparison all;
   for (const Comparison& one : results) all.merge(one);
   print_comparison(plan, all);
+}
+
+// What a program does between two launches: code and data that take the place of everyone else's in the caches of the core.
+class OtherWork {
+ public:
+  OtherWork() {
+    void* const code = mmap(nullptr, kCode, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (code == MAP_FAILED) fail("mmap");
+#if defined(__x86_64__)
+    std::memset(code, 0x90, kCode);  // nop
+    static_cast<unsigned char*>(code)[kCode - 1] = 0xc3;
+#else
+    std::fill_n(static_cast<uint32_t*>(code), kCode / 4 - 1, 0xd503201f);
+    static_cast<uint32_t*>(code)[kCode / 4 - 1] = 0xd65f03c0;
+#endif
+    if (mprotect(code, kCode, PROT_READ | PROT_EXEC) != 0) fail("mprotect");
+    __builtin___clear_cache(static_cast<char*>(code), static_cast<char*>(code) + kCode);
+    std::memcpy(&run_, &code, sizeof run_);
+  }
+  void operator()() {
+    run_();
+    for (size_t i = 0; i < data_.size(); i += 64) ++data_[i];
+    asm volatile("" ::: "memory");
+  }
+
+ private:
+  static constexpr size_t kCode = size_t{256} << 10, kData = size_t{2} << 20;
+  void (*run_)() = nullptr;
+  std::vector<unsigned char> data_ = std::vector<unsigned char>(kData);
+};
+
+void bench_cold() {
+  Gpu gpu;
+  const CUstream stream = gpu.stream();
+  OtherWork other;
+  Comparison result;
+  constexpr int kCalls = 10'000;
+  const auto timed = [&](Gpu::Launch function, Histogram& into) {
+    other();
+    const uint64_t begin = ticks();
+    Gpu::check(function(gpu.function, 1, 1, 1, 32, 1, 1, 0, stream, nullptr, nullptr));
+    into.add(ticks() - begin);
+  };
+  for (int i = 0; i < kCalls; ++i) {
+    timed(gpu.direct, result.direct);
+    timed(gpu.hooked, result.hooked);
+  }
+  print_singles(result);
+  const double ns = ns_per_tick();
+  std::printf(
+      "  %-34s %8.0f ns\n", "the hook adds, median",
+      (static_cast<double>(result.hooked.quantile(0.5)) - static_cast<double>(result.direct.quantile(0.5))) * ns);
+  std::printf("#calls %d\n", kCalls);
 }
 
 // Nothing to call directly: without a tool, NVTX is a test of a pointer. The empty loop is the baseline.
@@ -203,6 +257,7 @@ int run_case(const Case& which) {
   wake_processor();
   switch (which.what) {
     case Case::Launch: bench_launch(which); break;
+    case Case::Cold: bench_cold(); break;
     case Case::Nvtx: bench_nvtx(); break;
     case Case::Library: bench_library(which); break;
     case Case::Everything: bench_everything(); break;

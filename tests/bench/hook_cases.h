@@ -15,7 +15,7 @@ struct Case {
   std::string_view name, title;
   int threads;
   bool one_stream, disk_writer;
-  enum What { Launch, Nvtx, Everything, Threads, Library, FirstSights } what;
+  enum What { Launch, Cold, Nvtx, Everything, Threads, Library, FirstSights } what;
   bool gates;
   const char* depth = "counts";  // PROF_DEPTH: a completion mark is two calls of the driver's own, no part of a hook
   const char* stacks = "off";    // PROF_STACKS
@@ -29,6 +29,8 @@ constexpr Case kCases[] = {
     {"launch_shared", "cuLaunchKernel, 4 threads on one stream", 4, true, false, Case::Launch, false},
     {"launch_1_marks", "cuLaunchKernel, 1 thread, with completion marks (the default)", 1, false, false, Case::Launch,
      false, "marks"},
+    {"launch_cold", "cuLaunchKernel, 1 thread, between other work of the program that fills the caches", 1, false,
+     false, Case::Cold, false},
     {"stack_10", "cuLaunchKernel with its stack, 10 frames", 1, false, false, Case::Launch, false, "counts", "launch",
      1},
     {"stack_31", "cuLaunchKernel with its stack, 31 frames", 1, false, false, Case::Launch, true, "counts", "launch",

@@ -235,10 +235,11 @@ int start() {
     }
   }
   if (getenv("CUPTI_BASELINE_CALLS") != nullptr) {
-    for (const CUpti_CallbackId call : {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
-                                        CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2,
-                                        CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2, CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync,
-                                        CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch}) {
+    for (const CUpti_CallbackId call :
+         {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+          CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2,
+          CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2, CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync,
+          CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch}) {
       if (const CUptiResult result = g_cupti.cuptiActivityEnableDriverApi(call, 1); result != CUPTI_SUCCESS)
         fprintf(stderr, "cupti_baseline: cuptiActivityEnableDriverApi(%u) gives %d\n", call, static_cast<int>(result));
     }

@@ -48,6 +48,7 @@ STEPS = {
     "window": steps_window.window,
     "parts": steps_residue.parts,
     "finalize": steps_residue.finalize,
+    "call_costs": steps_residue.call_costs,
     **{name: steps_programs.app(name) for name in steps_programs.APPS},
     "managed": steps_devices.managed,
     "contexts": steps_devices.contexts,

@@ -177,6 +177,9 @@ class BetweenProcesses(unittest.TestCase):
             def loop(self, _arguments):
                 return {"ns": self.name}
 
+            def end(self):
+                pass
+
             def stop(self):
                 pass
         turns = steps_overhead.Alternation(types.SimpleNamespace(left=lambda: 1000), Step("x"), "x", lambda variant: [], {"a b": ({}, None), "c": ({}, None)})

@@ -20,8 +20,9 @@ def build(lab, step):
             for name in ("mixed", "launch_loop", "managed", "contexts", "green_contexts", "window", "parts_threads", "waits", "repeats",
                          "diff_runs", "sampling", "batches")}
     includes = [f"-I{folder}" for folder in (f"{lab.cuda}/include", f"{lab.cuda}/extras/CUPTI/include") if os.path.isdir(folder)]
-    jobs["cupti_parts"] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-gencode", f"arch=compute_{arch},code=sm_{arch}", *includes, "-o",
-                           lab.path("bin", "cupti_parts"), os.path.join(HERE, "cupti_parts.cu"), "-lpthread", "-ldl"]
+    for name in ("cupti_parts", "cupti_calls"):
+        jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-gencode", f"arch=compute_{arch},code=sm_{arch}", *includes, "-o",
+                      lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), "-lpthread", "-ldl"]
     for name, libraries in (("counters", ["-lcublas"]), ("libraries", ["-lcufft", "-lcusparse", "-lcublas"])):
         jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-gencode", f"arch=compute_{arch},code=sm_{arch}", "-o",
                       lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), *libraries, "-Xlinker", f"-rpath={lab.cuda}/lib64", "-lpthread", "-ldl"]

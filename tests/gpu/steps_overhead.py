@@ -63,11 +63,18 @@ class Server:
     def loop(self, arguments, timeout=60):
         return self.command(f"loop {arguments}", timeout)
 
-    def stop(self):
+    def end(self):
+        """Tells the program to end, and does not wait for it."""
         try:
             self.process.stdin.close()
+        except OSError:
+            pass  # it has ended
+
+    def stop(self):
+        self.end()
+        try:
             self.process.wait(timeout=30)
-        except (OSError, subprocess.TimeoutExpired):
+        except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
         self.errors.close()
@@ -132,6 +139,8 @@ class Alternation:
                         if turn and answer:
                             answers[copy][loop][variant].append(answer)
         finally:
+            for server in servers.values():
+                server.end()
             for server in servers.values():
                 server.stop()
         return answers
@@ -273,7 +282,7 @@ def pytorch_step(lab, step):
     profilers = {"torch.profiler cpu+cuda": "cpu+cuda", "torch.profiler cuda": "cuda"}
     chosen = variants(lab, "pytorch_step", profilers.values())
     script = os.path.join(HERE, "torch_app.py")
-    rounds, steps, copies = 4, 20, 3
+    rounds, steps, copies = 6, 20, 3
 
     def command(variant):
         return [lab.python, script, "serve", "--profile", profilers.get(variant, "none")]
@@ -282,11 +291,11 @@ def pytorch_step(lab, step):
         part = {name: chosen[name] for name in names}
         turns = Alternation(lab, step, "pytorch_step", command, part)
         return turns.run(sets, rounds, [str(steps)], share * lab.pytorch_seconds, copies)[str(steps)]
-    samples = measure(["plain", "host side only", "full", "full, counts", "CUPTI alone", "CUPTI alone, launching calls too"], 200, 0.85, copies)
+    samples = measure(["plain", "host side only", "full", "CUPTI alone", "CUPTI alone, launching calls too"], 200, 0.85, copies)
     ratios = cost_table(step, f"PyTorch MLP training step, {steps} steps a round, {rounds} rounds a process; the intervals are between processes",
                         samples, "wall_ns", "ms", per=1e6, ratio=stats.ratio_of_processes)
     gate_of_processes(step, ratios, len(samples["plain"]))
-    others = measure(["plain", "full", *profilers], 2, 0.15, 1)
+    others = measure(["plain", "full", "full, counts", *profilers], 2, 0.15, 1)
     cost_table(step, "The same beside torch.profiler", others, "wall_ns", "ms", per=1e6)
     for variant in ("full", "full, counts"):
         logs = lab.logs(chosen[variant][1])

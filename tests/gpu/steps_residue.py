@@ -64,3 +64,20 @@ def finalize(lab, step):
         if what.startswith("disabled, six") or what == "disabled, with graphs":
             step.check(f"{what}: the program lives", lived, outcome, "unharmed")
     step.table("CUPTI alone, on and off in a program of six threads", ["at the end of a part", "program", "parts", "kernels with their call, first part", "later parts"], rows)
+
+
+def call_costs(lab, step):
+    """CUPTI alone: what it costs to learn which launch a kernel is from, each way beside none in one process, and how ids go on where nobody asks."""
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    program = lab.program("cupti_calls")
+    env = lab.env(**({"CUPTI_BASELINE_LIB": lab.cupti} if lab.cupti else {}))
+    rows = []
+    for name, more in (("CUPTI's own", []), ("a callback of the tool", ["own"]), ("CUPTI's own, again", []), ("a callback of the tool, again", ["own"])):
+        said = values_of(lab.run([program, "cost", *more], env=env, timeout=60).stdout)
+        if not said:
+            raise Skipped("the program does not run here")
+        alone = float(said["kernels_alone"])
+        rows.append((name, *(f"{value} ({float(value) / alone:.3f})" for value in said.values())))
+    step.table("ns a launch, medians of 60 batches of 500 in turn (÷ kernels alone)", ["clock", *(way.replace("_", " ") for way in said)], rows)
+    step.figure("ids of a kernel (k), copy (c) or fill (f) each, in their order on one stream", lab.run([program, "ids"], env=env, timeout=60).stdout.strip())
