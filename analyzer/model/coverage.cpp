@@ -75,7 +75,7 @@ std::string line(const Coverage& coverage, const std::map<std::string, std::pair
       fmt::format("coverage: launches {}, with GPU time {}", coverage.launches, coverage.launches_with_gpu_time);
   if (!reasons.empty()) text += fmt::format(" ({})", reasons);
   if (coverage.batch_copies_missing != 0)
-    text += fmt::format("; copies of batches without GPU time {} of {}", coverage.batch_copies_missing,
+    text += fmt::format("; copies of batches without GPU time at most {} of {}", coverage.batch_copies_missing,
                         coverage.batch_copies);
   text += fmt::format("; GPU operations {}, with launch {}", coverage.operations, coverage.operations_linked);
   const std::string unlinked = counts_text(coverage.operations_without, kOperationReasonText);

@@ -36,7 +36,7 @@ struct Coverage {
   uint64_t launches_with_gpu_time = 0;
   uint64_t launches_without[static_cast<size_t>(LaunchReason::kCount)] = {};
   uint64_t batch_copies = 0;          // that batches asked for whose launch has GPU time
-  uint64_t batch_copies_missing = 0;  // of these without a GPU copy
+  uint64_t batch_copies_missing = 0;  // of these without a GPU copy, where bytes are missing too: at most so many
   uint64_t operations = 0;
   uint64_t operations_linked = 0;
   uint64_t operations_without[static_cast<size_t>(OperationReason::kCount)] = {};
