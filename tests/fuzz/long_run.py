@@ -109,14 +109,15 @@ class Target:
         os.makedirs(self.corpus)
         os.makedirs(os.path.join(self.out, "tmp"))
         self.environment = {**os.environ, **SANITIZERS, "TMPDIR": os.path.join(self.out, "tmp")}
-        begin = subprocess.run([self.program, "-runs=0", *OPTIONS, self.seeds], env=self.environment, stdout=subprocess.PIPE,
+        artifacts = f"-artifact_prefix={self.out}/"
+        begin = subprocess.run([self.program, "-runs=0", *OPTIONS, artifacts, self.seeds], env=self.environment, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
         self.at_start = last_status(begin.stdout.replace("\tINITED ", " ").replace("\tDONE ", " "))
         self.log = open(os.path.join(self.out, "output.txt"), "w+", encoding="utf-8", errors="replace")
         self.log.write(begin.stdout)
         self.log.flush()
         command = [self.program, f"-fork={cores}", *FORK_OPTIONS, *OPTIONS, f"-max_total_time={seconds}",
-                   f"-artifact_prefix={self.out}/", self.corpus, self.seeds]
+                   artifacts, self.corpus, self.seeds]
         self.began = time.monotonic()
         self.process = subprocess.Popen(command, env=self.environment, stdout=self.log, stderr=subprocess.STDOUT)
 
@@ -129,9 +130,11 @@ class Target:
         self.log.close()
         executions, coverage, features = last_status(text)
         found = FOUND.findall(text)
-        ooms, timeouts, crashes = map(int, found[-1]) if found else (0, 0, 0)
         new = self._keep_newest()
         kept = [os.path.basename(path) for kind in ("crash", "timeout", "oom", "leak") for path in glob.glob(f"{self.out}/{kind}-*")]
+        # libFuzzer's own count lacks what ended it while it read the inputs it began with, and what a job was killed over.
+        ooms, timeouts, crashes = (max(int(number), sum(name.startswith(kind) for name in kept)) for kind, number in
+                                   zip(("oom-", "timeout-", ("crash-", "leak-")), found[-1] if found else (0, 0, 0)))
         shutil.rmtree(os.path.join(self.out, "tmp"), ignore_errors=True)
         return {"target": self.name, "cores": self.cores, "wall_s": round(wall, 1), "cpu_s": round(usage.ru_utime + usage.ru_stime, 1),
                 "executions": executions, "executions_per_s": round(executions / wall, 1), "status": status,
