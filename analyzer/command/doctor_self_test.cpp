@@ -46,8 +46,22 @@ struct Ran {
   bool timed_out = false;
 };
 
-// prof doctor --self-test-program under the recorder. `counters`: of PROF_COUNTERS.
-Ran run_under(const std::string& library, const std::string& folder, const std::string& counters) {
+// What measures hardware counters, and is tried in a run of its own: of launches, and in samples.
+struct Measuring {
+  const char* topic;     // the log's fact that says how it went
+  const char* variable;  // that asks for it
+  const char* usual;     // what is tried where nobody asks
+  const char* none;      // begins a finding that there are none
+  const char* some;
+};
+constexpr Measuring kMeasuring[] = {
+    {"counters", "PROF_COUNTERS", "memory", "no hardware counters", "hardware counters can be measured"},
+    {"sampling", "PROF_SAMPLING", "overview", "no samples of hardware counters", "hardware counters can be sampled"},
+};
+
+// prof doctor --self-test-program under the recorder. `measuring`: what it measures with `set`; null: nothing.
+Ran run_under(const std::string& library, const std::string& folder, const Measuring* measuring = nullptr,
+              const std::string& set = "") {
   int out[2], err[2];
   Ran ran;
   if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) return ran;
@@ -57,7 +71,7 @@ Ran run_under(const std::string& library, const std::string& folder, const std::
     dup2(err[1], STDERR_FILENO);
     setenv("LD_PRELOAD", library.c_str(), 1);
     setenv("PROF_OUTPUT", folder.c_str(), 1);
-    setenv("PROF_COUNTERS", counters.c_str(), 1);
+    for (const Measuring& one : kMeasuring) setenv(one.variable, &one == measuring ? set.c_str() : "off", 1);
     unsetenv("PROF_COUNTERS_OF");
     unsetenv("PROF_QUIET");
     execl("/proc/self/exe", "prof", "doctor", "--self-test-program", nullptr);
@@ -134,21 +148,22 @@ Finding judge_gpu_times(const LogHealth& health, const Coverage& coverage) {
   return {FindingVerdict::Ok, "GPU times", cupti, ""};
 }
 
-// Of a second run, which asked for them. Nobody who does not ask for them misses them.
-Finding judge_counters(const std::string& folder, const std::string& wanted, bool asked) {
+// Of a run that asked for them. Nobody who does not ask for them misses them.
+Finding judge_measuring(const Measuring& measuring, const std::string& folder, const std::string& set, bool asked) {
   std::string state = "the self-test with them has no log";
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".plog") continue;
     const LogOpenResult opened = LogFile::open(entry.path());
     if (!opened) continue;
-    state = examine_log(*opened.log).definitions.meta_value("counters");
+    state = examine_log(*opened.log).definitions.meta_value(measuring.topic);
     if (state.empty()) state = "CUPTI was not asked";
   }
-  if (state == "on")
-    return {FindingVerdict::Ok, "counters", fmt::format("hardware counters can be measured ({})", wanted), ""};
-  const std::string text = fmt::format("no hardware counters, which PROF_COUNTERS asks for: {}", state);
-  if (asked) return {FindingVerdict::Less, "counters", text, "see docs/counters.md, or unset PROF_COUNTERS"};
-  return {FindingVerdict::Ok, "counters", text, ""};
+  if (state == "on") return {FindingVerdict::Ok, measuring.topic, fmt::format("{} ({})", measuring.some, set), ""};
+  const std::string text = fmt::format("{}, which {} asks for: {}", measuring.none, measuring.variable, state);
+  if (asked)
+    return {FindingVerdict::Less, measuring.topic, text,
+            fmt::format("see docs/counters.md, or unset {}", measuring.variable)};
+  return {FindingVerdict::Ok, measuring.topic, text, ""};
 }
 
 // What the recorder said, in one line.
@@ -241,17 +256,22 @@ int self_test_program() {
 }
 
 std::vector<Finding> run_self_test(const std::string& library) {
-  const TestFolder folder, counters_folder;
-  if (!folder.made() || !counters_folder.made())
-    return {{FindingVerdict::Less, "self-test", "no folder could be made in " + fs::temp_directory_path().string(),
-             "set TMPDIR"}};
-  std::vector<Finding> findings = judge(run_under(library, folder.path(), "off"), folder.path());
+  const TestFolder folder;
+  const std::vector<Finding> no_folder = {
+      {FindingVerdict::Less, "self-test", "no folder could be made in " + fs::temp_directory_path().string(),
+       "set TMPDIR"}};
+  if (!folder.made()) return no_folder;
+  std::vector<Finding> findings = judge(run_under(library, folder.path()), folder.path());
   if (findings[0].verdict != FindingVerdict::Ok) return findings;
-  const char* const variable = std::getenv("PROF_COUNTERS");
-  const bool asked = variable != nullptr && *variable != '\0' && std::strcmp(variable, "off") != 0;
-  const std::string wanted = asked ? variable : "memory";
-  run_under(library, counters_folder.path(), wanted);
-  findings.push_back(judge_counters(counters_folder.path(), wanted, asked));
+  for (const Measuring& measuring : kMeasuring) {
+    const TestFolder own;
+    if (!own.made()) return no_folder;
+    const char* const variable = std::getenv(measuring.variable);
+    const bool asked = variable != nullptr && *variable != '\0' && std::strcmp(variable, "off") != 0;
+    const std::string set = asked ? variable : measuring.usual;
+    run_under(library, own.path(), &measuring, set);
+    findings.push_back(judge_measuring(measuring, own.path(), set, asked));
+  }
   return findings;
 }
 

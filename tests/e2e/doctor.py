@@ -46,18 +46,25 @@ with tempfile.TemporaryDirectory(prefix="prof-doctor-test-") as folder:
     findings = doctor(0, [], "--", options.programs / "launches") or []
     topics = [finding["topic"] for finding in findings]
     if topics != ["recorder", "glibc", "clock", "fork", "libunwind", "output", "space", "permissions", "other tools", "variables", "program",
-                  "driver", "GPU times", "self-test", "counters"]:
+                  "driver", "GPU times", "self-test", "counters", "sampling"]:
         problems.append(f"topics are {topics}")
     if not any("100 with GPU time" in finding["finding"] for finding in findings):
         problems.append(f"the self-test says {findings[-2:]}")
 
-    said = [finding["finding"] for finding in findings if finding["topic"] == "counters"]
-    if said != ["hardware counters can be measured (memory)"]:
-        problems.append(f"of counters it says {said}")
+    for topic, wanted in (("counters", "hardware counters can be measured (memory)"), ("sampling", "hardware counters can be sampled (overview)")):
+        said = [finding["finding"] for finding in findings if finding["topic"] == topic]
+        if said != [wanted]:
+            problems.append(f"of {topic} it says {said}")
     doctor(0, [], SIM="fault cuptiProfilerGetCounterAvailability * 35")
     doctor(0, [], PROF_COUNTERS="roofline")
     doctor(1, [("counters", "less", "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES: run as root")], SIM="fault cuptiProfilerGetCounterAvailability * 35", PROF_COUNTERS="memory")
     doctor(1, [("counters", "less", "nonsense is not a metric of this chip")], PROF_COUNTERS="nonsense")
+    findings = doctor(0, [], SIM="fault cuptiPmSamplingEnable * 35") or []
+    if not any(finding["topic"] == "sampling" and "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" in finding["finding"] for finding in findings):
+        problems.append("it does not say that there can be no samples")
+    doctor(0, [], PROF_SAMPLING="memory")
+    doctor(1, [("sampling", "less", "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES: run as root")], SIM="fault cuptiPmSamplingEnable * 35", PROF_SAMPLING="overview")
+    doctor(1, [("sampling", "less", "no_such_metric is not a metric of this chip")], PROF_SAMPLING="no_such_metric")
 
     doctor(2, [("driver", "no", "libcuda.so.1 was not found")], LD_LIBRARY_PATH=folder)
     doctor(2, [("driver", "no", "cuInit: CUDA_ERROR_NO_DEVICE")], SIM="fault cuInit * 100")

@@ -1,7 +1,7 @@
 // A program that launches in every common way and prints what it did as one JSON object: the recorder's log and CUPTI's
 // count must tell the same. Built with the static cudart. Nothing printed depends on time, so that runs can be compared.
 //
-//   mixed [--divide N] [--exit STATUS]     N: fewer repetitions, for the simulated GPU
+//   mixed [--divide N] [--exit STATUS]     N: fewer repetitions
 #include "check.cuh"
 
 #include <cooperative_groups.h>

@@ -13,7 +13,9 @@ MAX_TRACE_BYTES = 10_000_000
 # --- a static-cudart program -------------------------------------------------------------------------------------------
 
 def static_cudart(lab, step):
-    command = [lab.program("mixed")] + (["--divide", "10"] if lab.sim else [])
+    if lab.sim:
+        raise Skipped("needs a GPU: the simulated run time has not all that the program calls")
+    command = [lab.program("mixed")]
     plain = lab.run(command)
     if plain.status != 0:
         raise RuntimeError(f"the program fails without the recorder: {plain.stderr.strip()[-200:]}")
@@ -49,7 +51,7 @@ def static_cudart(lab, step):
     for name in sorted(n for n in first["by_name"] if "spin_" in n):
         a, b, c = ours.get(name, [0, 0])[1], first["by_name"][name][1], second["by_name"].get(name, [0, 0])[1]
         rows.append((name, a, b, f"{a / b - 1:+.4%}", f"{c / b - 1:+.4%}"))
-        if "long" in name and not lab.sim:
+        if "long" in name:
             step.check("total time of the 500 µs kernels as in CUPTI's own run", abs(a / b - 1) <= 0.001, f"{a / b - 1:+.4%}",
                        "0.1 %")
     step.table("Kernels of fixed length, total ns of separate runs",
