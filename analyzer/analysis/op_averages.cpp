@@ -48,7 +48,8 @@ class Averager {
   OpAverages run(Estimates* estimates) {
     if (estimates != nullptr && estimates->any()) row_of_node_.assign(tree_.size(), kNone);
     const bool reference = input_.options.definitions == Definitions::Reference;
-    device_ = device_times(trace_, tree_, !reference, [&](const GpuOperation& o) { return selected(o); });
+    device_ =
+        device_times(trace_, tree_, !reference, [&](const GpuOperation& o) { return input_.selection.has(trace_, o); });
     memory_ = node_memory(trace_, tree_, reference);
     for (uint32_t node = 0; node < tree_.size(); ++node) add_node(node);
     for (const Process& process : trace_.processes) {
@@ -56,7 +57,7 @@ class Averager {
     }
     if (!row_of_node_.empty()) extrapolate_launches(*estimates);
     for (const GpuOperation& operation : trace_.operations) {
-      if (!selected(operation)) continue;
+      if (!input_.selection.has(trace_, operation)) continue;
       const uint32_t row = add_operation(operation);
       if (!row_of_node_.empty()) extrapolate(operation, row, *estimates);
     }
@@ -72,15 +73,6 @@ class Averager {
   }
 
  private:
-  bool selected(const GpuOperation& operation) const {
-    return input_.selection.has_stream(trace_, trace_.stream(operation.stream())) &&
-           input_.selection.nvtx.has_operation(static_cast<uint32_t>(&operation - trace_.operations.data())) &&
-           input_.selection.in_window(operation.start_ns, operation.end_ns);
-  }
-  bool selected(ThreadId thread, int64_t begin_ns, int64_t end_ns) const {
-    return input_.selection.has_thread(trace_.thread(thread)) && input_.selection.in_window(begin_ns, end_ns);
-  }
-
   // The range or call of a node belongs to the ranges asked for.
   bool of_ranges(uint32_t node) const {
     const uint32_t row = tree_[node].row();
@@ -177,7 +169,7 @@ class Averager {
   void add_node(uint32_t node) {
     const ThreadId thread = tree_.thread(node);
     const int64_t begin_ns = tree_.begin_ns(node), end_ns = tree_.end_ns(node), total_ns = tree_.total_ns(node);
-    if (!of_ranges(node) || !selected(thread, begin_ns, end_ns)) return;
+    if (!of_ranges(node) || !input_.selection.has(trace_, thread, begin_ns, end_ns)) return;
     const Range* const range = tree_.range(node);
     const StringId name = tree_.name(node);
     const Key key = host_key(thread, 0, name, range, tree_[node].row());
@@ -201,7 +193,9 @@ class Averager {
 
   void add_async(uint32_t range_row) {
     const Range& range = trace_.ranges[range_row];
-    if (!input_.selection.nvtx.has_range(range_row) || !selected(range.thread, range.begin_ns, range.end_ns)) return;
+    if (!input_.selection.nvtx.has_range(range_row) ||
+        !input_.selection.has(trace_, range.thread, range.begin_ns, range.end_ns))
+      return;
     const StringId name = names_.of(range);
     const Key key = host_key(range.thread, 3, name, &range, range_row);
     OpAverage& row = row_of(key, [&](OpAverage& fresh) {
@@ -285,7 +279,7 @@ class Averager {
 
   void add_memory(const MemoryEvent& event) {
     if (!input_.selection.nvtx.has_moment(event.thread, event.time_ns)) return;
-    if (!selected(event.thread, event.time_ns, event.time_ns)) return;
+    if (!input_.selection.has(trace_, event.thread, event.time_ns, event.time_ns)) return;
     Key key;
     key.what = 4;
     if (grouping_.thread) key.thread = index(event.thread);

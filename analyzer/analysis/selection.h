@@ -41,6 +41,16 @@ struct Selection {
     const Device& device = trace.device(stream.device);
     return has_process(device.process) && (devices.empty() || contains(devices, device.ordinal));
   }
+  // An operation of the GPU, with the ranges asked for.
+  bool has(const Trace& trace, const GpuOperation& operation) const {
+    return has_stream(trace, trace.stream(operation.stream())) &&
+           nvtx.has_operation(static_cast<uint32_t>(&operation - trace.operations.data())) &&
+           in_window(operation.start_ns, operation.end_ns);
+  }
+  // What a thread did meanwhile.
+  bool has(const Trace& trace, ThreadId thread, int64_t begin_ns, int64_t end_ns) const {
+    return has_thread(trace.thread(thread)) && in_window(begin_ns, end_ns);
+  }
   // Of managed memory: what no device is told of, as a fault on the CPU, is of none.
   bool has_unified(const UnifiedMemoryEvent& event) const {
     const auto is_selected = [&](uint32_t place) { return place != 0 && contains(devices, place - 1); };

@@ -71,7 +71,8 @@ class Instances {
     const std::array<std::function<void()>, 4> passes{
         [this] { events_ = collect(); },
         [this] {
-          device_ = device_times(trace_, tree_, at_calls_, [this](const GpuOperation& o) { return selected(o); });
+          device_ = device_times(trace_, tree_, at_calls_,
+                                 [this](const GpuOperation& o) { return input_.selection.has(trace_, o); });
         },
         [this] { count_kernels(); },
         [this] { memory_ = node_memory(trace_, tree_, !at_calls_); },
@@ -102,15 +103,6 @@ class Instances {
   }
 
  private:
-  bool selected(const GpuOperation& operation) const {
-    return input_.selection.has_stream(trace_, trace_.stream(operation.stream())) &&
-           input_.selection.nvtx.has_operation(static_cast<uint32_t>(&operation - trace_.operations.data())) &&
-           input_.selection.in_window(operation.start_ns, operation.end_ns);
-  }
-  bool selected(ThreadId thread, int64_t begin_ns, int64_t end_ns) const {
-    return input_.selection.has_thread(trace_.thread(thread)) && input_.selection.in_window(begin_ns, end_ns);
-  }
-
   // The range or call of a node belongs to the ranges asked for.
   bool of_ranges(uint32_t node) const {
     const uint32_t row = tree_[node].row();
@@ -121,7 +113,8 @@ class Instances {
     kernels_.resize(tree_.size());
     write_pages(kernels_);
     for (const GpuOperation& operation : trace_.operations) {
-      const uint32_t node = selected(operation) ? node_of_operation(tree_, operation, at_calls_) : kNone;
+      const uint32_t node =
+          input_.selection.has(trace_, operation) ? node_of_operation(tree_, operation, at_calls_) : kNone;
       if (node != kNone) ++kernels_[node];
     }
   }
@@ -140,17 +133,19 @@ class Instances {
     events.reserve(tree_.size() + trace_.operations.size());
     for (uint32_t node = 0; node < tree_.size(); ++node) {
       const int64_t begin_ns = tree_.begin_ns(node), end_ns = tree_.end_ns(node);
-      if (of_ranges(node) && selected(tree_.thread(node), begin_ns, end_ns)) events.push_back({What::Node, node});
+      if (of_ranges(node) && input_.selection.has(trace_, tree_.thread(node), begin_ns, end_ns))
+        events.push_back({What::Node, node});
     }
     for (const Process& process : trace_.processes) {
       for (uint32_t row = process.start_end_ranges.first; row < process.start_end_ranges.last; ++row) {
         const Range& range = trace_.ranges[row];
         if (!input_.selection.nvtx.has_range(row)) continue;
-        if (selected(range.thread, range.begin_ns, range.end_ns)) events.push_back({What::Async, row});
+        if (input_.selection.has(trace_, range.thread, range.begin_ns, range.end_ns))
+          events.push_back({What::Async, row});
       }
     }
     for (uint32_t row = 0; row < trace_.operations.size(); ++row) {
-      if (selected(trace_.operations[row])) events.push_back({What::Operation, row});
+      if (input_.selection.has(trace_, trace_.operations[row])) events.push_back({What::Operation, row});
     }
     return events;
   }

@@ -5,14 +5,10 @@
 // Prints words and values. CUPTI is CUPTI_BASELINE_LIB or what the loader finds.
 #include "check.cuh"
 
-#include <cupti.h>
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <mutex>
 #include <vector>
 
 #define CUPTI_FUNCTIONS(F)                                                                                                                   \
@@ -23,20 +19,7 @@
   F(cuptiActivityEnableDriverApi)                                                                                                           \
   F(cuptiActivityEnableRuntimeApi) F(cuptiActivityPushExternalCorrelationId) F(cuptiActivityPopExternalCorrelationId) F(cuptiActivityFlushAll) \
       F(cuptiActivityGetNextRecord)
-static struct {
-#define F(name) decltype(&::name) name = nullptr;
-  CUPTI_FUNCTIONS(F)
-#undef F
-} g_cupti;
-
-static void open_cupti() {
-  const char* const path = getenv("CUPTI_BASELINE_LIB");
-  void* const library = dlopen(path != nullptr ? path : "libcupti.so.13", RTLD_NOW);
-  if (library == nullptr) std::fprintf(stderr, "%s\n", dlerror()), std::exit(101);
-#define F(name) g_cupti.name = reinterpret_cast<decltype(g_cupti.name)>(dlsym(library, #name));
-  CUPTI_FUNCTIONS(F)
-#undef F
-}
+#include "cupti_alone.cuh"
 
 __global__ void empty_kernel() {}
 
@@ -45,19 +28,9 @@ struct Operation {
   uint32_t id;
   char what;  // k, c, f: kernel, copy, fill
 };
-static std::mutex g_mutex;
-static std::vector<uint8_t*> g_free;
 static std::vector<Operation> g_operations;
 static bool g_keep = false;
-constexpr size_t kBufferBytes = 1 << 20;
 
-static void CUPTIAPI requested(uint8_t** buffer, size_t* size, size_t* most) {
-  *size = kBufferBytes, *most = 0;
-  const std::lock_guard<std::mutex> lock(g_mutex);
-  if (g_free.empty()) g_free.push_back(static_cast<uint8_t*>(aligned_alloc(4096, kBufferBytes)));
-  *buffer = g_free.back();
-  g_free.pop_back();
-}
 template <class Record> static void keep(const CUpti_Activity* record, char what) {
   const auto& r = *reinterpret_cast<const Record*>(record);
   g_operations.push_back({r.start, r.correlationId, what});
@@ -72,10 +45,6 @@ static void CUPTIAPI completed(CUcontext, uint32_t, uint8_t* buffer, size_t, siz
   }
   g_free.push_back(buffer);
 }
-static uint64_t CUPTIAPI clock_ns() {
-  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-}
-
 static void runtime_calls(bool on) {
   for (const CUpti_CallbackId call : {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060,
 #if CUDART_VERSION >= 13000

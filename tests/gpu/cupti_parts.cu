@@ -7,8 +7,6 @@
 // Prints words and values, "failed none" or the first call that failed; a crash is the status. CUPTI is CUPTI_BASELINE_LIB or what the loader finds.
 #include "launcher.cuh"
 
-#include <cupti.h>
-#include <dlfcn.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -26,38 +24,14 @@
   F(cuptiActivityEnable)                                                                                              \
   F(cuptiActivityDisable)                                                                                             \
   F(cuptiActivityEnableDriverApi) F(cuptiActivityFlushAll) F(cuptiActivityGetNextRecord) F(cuptiFinalize)
-static struct {
-#define F(name) decltype(&::name) name = nullptr;
-  CUPTI_FUNCTIONS(F)
-#undef F
-} g_cupti;
-
-static void open_cupti() {
-  const char* const path = getenv("CUPTI_BASELINE_LIB");
-  void* const library = dlopen(path != nullptr ? path : "libcupti.so.13", RTLD_NOW);
-  if (library == nullptr) std::fprintf(stderr, "%s\n", dlerror()), std::exit(101);
-#define F(name) g_cupti.name = reinterpret_cast<decltype(g_cupti.name)>(dlsym(library, #name));
-  CUPTI_FUNCTIONS(F)
-#undef F
-}
+#include "cupti_alone.cuh"
 
 using Clock = std::chrono::steady_clock;
 static double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-static std::mutex g_mutex;
-static std::vector<uint8_t*> g_free;
 static std::vector<uint32_t> g_kernels;         // correlation ids since the last count
 static std::unordered_set<uint32_t> g_calls;
-constexpr size_t kBufferBytes = 1 << 20;
 
-static uint64_t CUPTIAPI clock_ns() { return static_cast<uint64_t>(Clock::now().time_since_epoch().count()); }
-static void CUPTIAPI requested(uint8_t** buffer, size_t* size, size_t* most) {
-  *size = kBufferBytes, *most = 0;
-  const std::lock_guard<std::mutex> lock(g_mutex);
-  if (g_free.empty()) g_free.push_back(static_cast<uint8_t*>(aligned_alloc(4096, kBufferBytes)));
-  *buffer = g_free.back();
-  g_free.pop_back();
-}
 static void CUPTIAPI completed(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid) {
   const std::lock_guard<std::mutex> lock(g_mutex);
   CUpti_Activity* record = nullptr;
