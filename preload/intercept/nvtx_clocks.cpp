@@ -117,7 +117,8 @@ bool define_clock(ProgramClock& clock) {
   return true;
 }
 
-// The last agreements that the program told, for lives that begin later. A slot's sequence is odd while it is filled.
+// The last agreements that the program told, for lives that begin later. A slot's sequence is odd while it is filled; a reader that saw a
+// value of the next filling (release, acquire) sees its sequence too.
 struct Agreement {
   std::atomic<uint64_t> sequence{0};
   std::atomic<ProgramClock*> from_clock{nullptr},
@@ -135,15 +136,14 @@ void write_agreement(Agreement& slot) {
   uint64_t written = slot.written.load(std::memory_order_relaxed);
   const uint64_t sequence = slot.sequence.load(std::memory_order_acquire);
   if (sequence == 0 || sequence % 2 != 0 || written == life) return;
-  ProgramClock* const from = slot.from_clock.load(std::memory_order_relaxed);
-  ProgramClock* const to = slot.to_clock.load(std::memory_order_relaxed);
+  ProgramClock* const from = slot.from_clock.load(std::memory_order_acquire);
+  ProgramClock* const to = slot.to_clock.load(std::memory_order_acquire);
   format::NvtxSyncPoint point;
-  point.clock = slot.from.load(std::memory_order_relaxed);
-  point.other = slot.to.load(std::memory_order_relaxed);
-  point.source = slot.source.load(std::memory_order_relaxed);
-  point.destination = slot.destination.load(std::memory_order_relaxed);
-  point.slope = slot.slope.load(std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_acquire);
+  point.clock = slot.from.load(std::memory_order_acquire);
+  point.other = slot.to.load(std::memory_order_acquire);
+  point.source = slot.source.load(std::memory_order_acquire);
+  point.destination = slot.destination.load(std::memory_order_acquire);
+  point.slope = slot.slope.load(std::memory_order_acquire);
   if (slot.sequence.load(std::memory_order_relaxed) != sequence) return;  // another one by now: its teller writes it
   if (!slot.written.compare_exchange_strong(written, life, std::memory_order_relaxed)) return;
   if (from != nullptr) define_clock(*from);
@@ -167,16 +167,16 @@ Agreement* keep_agreement(NvtxObject* domain, const NvtxAgreement& told) {
   uint64_t sequence = slot.sequence.load(std::memory_order_relaxed);
   if (sequence % 2 != 0 || !slot.sequence.compare_exchange_strong(sequence, sequence + 1, std::memory_order_acq_rel))
     return nullptr;
-  slot.from_clock.store(from_clock, std::memory_order_relaxed);
-  slot.to_clock.store(to_clock, std::memory_order_relaxed);
-  slot.from.store(from_clock != nullptr ? from_clock->id : from, std::memory_order_relaxed);
-  slot.to.store(to_clock != nullptr ? to_clock->id : to, std::memory_order_relaxed);
-  slot.source.store(static_cast<uint64_t>(told.source), std::memory_order_relaxed);
-  slot.destination.store(static_cast<uint64_t>(told.destination), std::memory_order_relaxed);
+  slot.from_clock.store(from_clock, std::memory_order_release);
+  slot.to_clock.store(to_clock, std::memory_order_release);
+  slot.from.store(from_clock != nullptr ? from_clock->id : from, std::memory_order_release);
+  slot.to.store(to_clock != nullptr ? to_clock->id : to, std::memory_order_release);
+  slot.source.store(static_cast<uint64_t>(told.source), std::memory_order_release);
+  slot.destination.store(static_cast<uint64_t>(told.destination), std::memory_order_release);
   uint64_t slope = 0;
   std::memcpy(&slope, &told.slope, sizeof slope);
-  slot.slope.store(slope, std::memory_order_relaxed);
-  slot.written.store(0, std::memory_order_relaxed);
+  slot.slope.store(slope, std::memory_order_release);
+  slot.written.store(0, std::memory_order_release);
   slot.sequence.store(sequence + 2, std::memory_order_release);
   return &slot;
 }
