@@ -13,7 +13,9 @@ namespace prof::analyzer {
 namespace {
 
 constexpr std::string_view kCommunicator = "NCCL communicator ID", kOperator = "record_param_comms",
-                           kNoNumber = "0";  // of a communicator that is still being made
+                           kNoNumber = "0",  // of a communicator that is still being made
+    kSeveral = "rank unknown: several in this process", kUnnumbered = "unknown: made without a number",
+                           kSplit = "unknown: split from another communicator";
 
 std::optional<int64_t> number(std::string_view text) {
   int64_t value = 0;
@@ -66,36 +68,73 @@ CollectiveCalls::CollectiveCalls(const Trace& trace)
 
 void CollectiveCalls::take_payloads() {
   take_library_calls();
+  std::vector<uint32_t> numbered;  // rows of ranges that tell a communicator
   for (uint32_t row = 0; row < trace_.ranges.size(); ++row) {
     const Range& range = trace_.ranges[row];
     const std::string_view communicator = value(range, kCommunicator);
     if (communicator.empty()) continue;
-    const std::optional<int64_t> rank = number(value(range, "Rank")), ranks = number(value(range, "No. of ranks"));
-    const ProcessId process = trace_.thread(range.thread).process;
     any_ = true;
     if (range.style == RangeStyle::PushPop) calls_[index(range.thread)].push_back(row);
     if (communicator == kNoNumber) {
-      unnumbered_.insert(process);
-    } else if (rank) {
-      join({process, communicator}, Membership{rank, ranks, "payload"});
-      made_.insert({process, communicator});
+      unnumbered_[trace_.thread(range.thread).process].push_back(said_by_payload(range));
+    } else {
+      numbered.push_back(row);
+    }
+  }
+  for (const uint32_t row : numbered) {
+    const Range& range = trace_.ranges[row];
+    const std::pair key{trace_.thread(range.thread).process, value(range, kCommunicator)};
+    const Membership said = said_by_payload(range);
+    if (said.rank && may_be_another(key.first, said)) {
+      join(key, {std::nullopt, said.ranks, kUnnumbered});
+    } else if (!said.source.empty()) {
+      join(key, said);
     }
   }
   for (const std::vector<uint32_t>& calls : calls_) {
     for (const uint32_t row : calls) {
       const Range& range = trace_.ranges[row];
-      const std::pair key{trace_.thread(range.thread).process, value(range, kCommunicator)};
-      if (const std::optional<Membership> said = said_by_library(range); said && !made_.contains(key)) join(key, *said);
+      if (const std::optional<Membership> said = said_by_library(range))
+        join({trace_.thread(range.thread).process, value(range, kCommunicator)}, *said);
     }
   }
 }
 
-// A process may have several ranks of one communicator, one a GPU.
+// What a call that makes or ends a communicator says of the rank that calls; a source that is empty: nothing.
+CollectiveCalls::Membership CollectiveCalls::said_by_payload(const Range& range) const {
+  // ncclCommSplit() tells rank and size of the communicator that it splits.
+  if (!value(range, "Parent NCCL communicator ID").empty()) return {std::nullopt, std::nullopt, kSplit};
+  if (const std::optional<int64_t> rank = number(value(range, "Rank")))
+    return {rank, number(value(range, "No. of ranks")), "payload"};
+  const std::optional<int64_t> devices = number(value(range, "No. of devices"));  // ncclCommInitAll(): a rank for each
+  if (!devices) return {};
+  if (*devices == 1) return {0, 1, "payload"};
+  return {std::nullopt, devices, kSeveral};
+}
+
+// Whether this process made communicators of that size without a number and as another rank: the one that is told may be any of them, and
+// the process may have other ranks of it too.
+bool CollectiveCalls::may_be_another(ProcessId process, const Membership& said) const {
+  const auto made = unnumbered_.find(process);
+  if (made == unnumbered_.end()) return false;
+  return std::any_of(made->second.begin(), made->second.end(), [&](const Membership& one) {
+    return one.rank && one.ranks == said.ranks && one.rank != said.rank;
+  });
+}
+
+// A process may have several ranks of one communicator, one a GPU. Who knows a rank is believed before who knows of none.
 void CollectiveCalls::join(const std::pair<ProcessId, std::string_view>& communicator, const Membership& one) {
-  const auto [known, first] = ranks_.try_emplace(communicator, one);
-  if (first || known->second.rank == one.rank) return;
-  known->second.rank = std::nullopt;
-  known->second.source = "rank unknown: several in this process";
+  const auto [found, first] = ranks_.try_emplace(communicator, one);
+  Membership& known = found->second;
+  if (first || known.source == kSeveral || (known.rank && !one.rank)) return;
+  if (!known.rank || !one.rank) {
+    if (one.rank) known = one;
+    return;
+  }
+  if (known.ranks != one.ranks) known.ranks = std::nullopt;
+  if (known.rank == one.rank && known.ranks == one.ranks) return;
+  known.rank = std::nullopt;
+  known.source = kSeveral;
 }
 
 void CollectiveCalls::take_library_calls() {
@@ -114,7 +153,8 @@ void CollectiveCalls::take_library_calls() {
   for (std::vector<uint32_t>& calls : library_) std::sort(calls.begin(), calls.end(), begins_before);
 }
 
-// What the recorded call of the library around a range of NCCL's says (by time: nesting is within a domain): its getters were asked at that call.
+// What the recorded call of the library around a range of NCCL's says: libprof.so asked ncclCommUserRank and ncclCommCount of the very
+// communicator of that call. The two ranges are matched by time on their thread, because they are in different domains of NVTX.
 std::optional<CollectiveCalls::Membership> CollectiveCalls::said_by_library(const Range& range) const {
   const std::vector<uint32_t>& calls = library_[index(range.thread)];
   const auto after = std::partition_point(calls.begin(), calls.end(),
@@ -166,7 +206,7 @@ void CollectiveCalls::read_payload(const Range& range, CollectiveCall& call) con
     call.ranks = known->second.ranks;
     call.rank_source = known->second.source;
   } else if (unnumbered_.contains(trace_.thread(range.thread).process)) {
-    call.rank_source = "unknown: made without a number";
+    call.rank_source = kUnnumbered;
   } else {
     call.rank_source = "unknown: its making is not recorded";
   }

@@ -1,8 +1,8 @@
 // Which communicator, rank and size does an NCCL kernel belong to? NCCL attaches a payload to the NVTX range of each of its calls, with its
-// number of the communicator, and to those that make a communicator also the rank. A communicator that is made non-blocking, or inside a group,
-// has no number yet when that payload is attached (NCCL says 0): then the rank is what NCCL itself said when a collective was called, where
-// library calls were recorded (PROF_LIBS=1). torch.profiler's traces have it as arguments of
-// the operator "record_param_comms" around the call.
+// number of the communicator, and to those that make or end a communicator also the rank. A communicator that is made non-blocking, or inside a
+// group, has no number yet when that payload is attached (NCCL says 0): then the rank is what NCCL itself said when a collective was called,
+// where library calls were recorded (PROF_LIBS=1), or when it was ended. torch.profiler's traces have it as arguments of the operator
+// "record_param_comms" around the call.
 #pragma once
 
 #include "analyzer/analysis/collective_traffic.h"
@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -51,6 +50,8 @@ class CollectiveCalls {
   void take_library_calls();
   bool is_call(const Range& range) const;
   void join(const std::pair<ProcessId, std::string_view>& communicator, const Membership& one);
+  Membership said_by_payload(const Range& range) const;
+  bool may_be_another(ProcessId process, const Membership& said) const;
   std::optional<Membership> said_by_library(const Range& range) const;
   CollectiveCall call(uint32_t row, bool grouped) const;
   void read_payload(const Range& range, CollectiveCall& call) const;
@@ -63,8 +64,8 @@ class CollectiveCalls {
   std::vector<std::vector<uint32_t>> calls_;                            // by ThreadId: rows of Trace::ranges, by begin
   std::vector<std::vector<uint32_t>> library_;                          // by ThreadId: recorded calls of NCCL, by begin
   std::map<std::pair<ProcessId, std::string_view>, Membership> ranks_;  // by communicator
-  std::set<std::pair<ProcessId, std::string_view>> made_;               // whose payload has the rank
-  std::set<ProcessId> unnumbered_;                                      // made communicators without a number
+  // Of processes that made communicators whose payload said 0, as NCCL had not numbered them yet: what else it said.
+  std::map<ProcessId, std::vector<Membership>> unnumbered_;
 };
 
 }  // namespace prof::analyzer

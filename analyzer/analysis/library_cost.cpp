@@ -82,24 +82,10 @@ LibraryCost sparse_product(const CallArguments& call) {
   return result;
 }
 
-// The factors of nccl-tests: what each rank sends over its links for a collective of `bytes`.
-LibraryCost collective(const CallArguments& call) {
+// What a collective moves is a question of all its ranks: prof report collectives.
+LibraryCost collective() {
   LibraryCost result;
   result.cost.no_flops = result.cost.no_bytes = NoCost::NotCounted;
-  const std::optional<uint64_t> count = call.number("count"), ranks = call.number("ranks");
-  const ElementType* const type = element_type(call.value("type"));
-  if (!count || !ranks || *ranks == 0 || type == nullptr) return result;
-  const uint64_t bytes = bytes_of(*type, *count), others = *ranks - 1;
-  if (call.name == "ncclAllReduce") {
-    result.wire_bytes = times(2, bytes) == UINT64_MAX
-                            ? UINT64_MAX
-                            : static_cast<uint64_t>(static_cast<unsigned __int128>(2 * bytes) * others / *ranks);
-  } else if (call.name == "ncclAllGather" || call.name == "ncclReduceScatter") {
-    result.wire_bytes = times(bytes, others);  // `count` is one rank's share of the whole
-  } else {
-    result.wire_bytes = bytes;
-  }
-  if (result.wire_bytes == UINT64_MAX) result.wire_bytes.reset();
   return result;
 }
 
@@ -116,7 +102,7 @@ std::optional<LibraryCost> library_cost(std::string_view text) {
   if (!call.value("trans").empty()) return vector_product_cost(call);
   if (!call.value("w").empty()) return plan_cost(call);
   if (!call.value("points").empty()) return transform(call);
-  if (!call.value("count").empty()) return collective(call);
+  if (!call.value("count").empty()) return collective();
   return LibraryCost{};
 }
 

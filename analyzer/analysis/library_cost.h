@@ -13,12 +13,11 @@
 namespace prof::analyzer {
 
 struct LibraryCost {
-  OpCost cost;                         // known only if FLOPs are
-  std::optional<PeakType> peak;        // what the call allows the library to multiply in
-  bool math_unknown = false;           // fp32 or TF32: the kernel's name says
-  bool nominal = false;                // FLOPs by a convention: algorithms differ in how many they take
-  bool spread = false;                 // each of its kernels does a part of it, none the whole
-  std::optional<uint64_t> wire_bytes;  // collectives: what a rank moves, by the usual bus bandwidth factor
+  OpCost cost;                   // known only if FLOPs are
+  std::optional<PeakType> peak;  // what the call allows the library to multiply in
+  bool math_unknown = false;     // fp32 or TF32: the kernel's name says
+  bool nominal = false;          // FLOPs by a convention: algorithms differ in how many they take
+  bool spread = false;           // each of its kernels does a part of it, none the whole
 };
 
 // `text`: a range's name. Nothing: it is no call, or one that failed.

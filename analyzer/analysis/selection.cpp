@@ -54,32 +54,43 @@ std::string process_list(const Trace& trace) {
 // A number that nothing in the input has would make an empty table, which says that there is nothing.
 void need(const char* what, const std::vector<uint32_t>& wanted, std::vector<uint32_t> there) {
   std::sort(there.begin(), there.end());
-  while (!there.empty() && there.back() == kNone) there.pop_back();
+  while (!there.empty() && there.back() == kNone) there.pop_back();  // sorted: "not known" is the greatest number
   there.erase(std::unique(there.begin(), there.end()), there.end());
   for (const uint32_t number : wanted) {
     if (std::binary_search(there.begin(), there.end(), number)) continue;
-    throw std::runtime_error(fmt::format("no {} {} in the input; there are: {}", what, number,
-                                         there.empty() ? "none" : fmt::format("{}", fmt::join(there, ", "))));
+    constexpr size_t kMost = 50;
+    const auto shown = there.begin() + static_cast<ptrdiff_t>(std::min(there.size(), kMost));
+    std::string list = there.empty() ? "none" : fmt::format("{}", fmt::join(there.begin(), shown, ", "));
+    if (there.size() > kMost) list += fmt::format(" and {} more", there.size() - kMost);
+    throw std::runtime_error(fmt::format("no {} {} in the input; there are: {}", what, number, list));
   }
 }
 
 }  // namespace
 
 void Selection::find_places(const Trace& trace) const {
-  std::vector<uint32_t> of_devices, of_streams, of_threads;
-  for (const Device& device : trace.devices) of_devices.push_back(device.ordinal);
-  // Some have memory, counters or streams and no work.
-  for (const HostStream& stream : trace.host_streams) of_devices.push_back(stream.device);
-  for (const MemoryEvent& event : trace.memory) of_devices.push_back(event.device);
-  for (const MemoryPool& pool : trace.memory_pools) of_devices.push_back(pool.location == 1 ? pool.place : kNone);
-  for (const CounterSet& set : trace.counters.sets) of_devices.push_back(set.device);
-  for (const UnifiedMemoryEvent& event : trace.unified)
-    of_devices.insert(of_devices.end(), {event.source - 1, event.destination - 1});  // the CPU: kNone
-  for (const Stream& stream : trace.streams) of_streams.push_back(stream.number);
-  for (const Thread& thread : trace.threads) of_threads.push_back(thread.tid);
-  need("device", devices, std::move(of_devices));
-  need("stream", streams, std::move(of_streams));
-  need("thread", threads, std::move(of_threads));
+  if (!devices.empty()) {
+    std::vector<uint32_t> there;
+    for (const Device& device : trace.devices) there.push_back(device.ordinal);
+    // Some have memory, counters or streams and no work.
+    for (const HostStream& stream : trace.host_streams) there.push_back(stream.device);
+    for (const MemoryEvent& event : trace.memory) there.push_back(event.device);
+    for (const MemoryPool& pool : trace.memory_pools) there.push_back(pool.location == 1 ? pool.place : kNone);
+    for (const CounterSet& set : trace.counters.sets) there.push_back(set.device);
+    for (const UnifiedMemoryEvent& event : trace.unified)
+      there.insert(there.end(), {event.source - 1, event.destination - 1});  // the CPU: kNone
+    need("device", devices, std::move(there));
+  }
+  if (!streams.empty()) {
+    std::vector<uint32_t> there;
+    for (const Stream& stream : trace.streams) there.push_back(stream.number);
+    need("stream", streams, std::move(there));
+  }
+  if (!threads.empty()) {
+    std::vector<uint32_t> there;
+    for (const Thread& thread : trace.threads) there.push_back(thread.tid);
+    need("thread", threads, std::move(there));
+  }
 }
 
 void Selection::find_processes(const Trace& trace) {

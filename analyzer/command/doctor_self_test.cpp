@@ -148,8 +148,24 @@ Finding judge_gpu_times(const LogHealth& health, const Coverage& coverage) {
   return {FindingVerdict::Ok, "GPU times", cupti, ""};
 }
 
+// What the recorder said, in one line.
+std::string messages_of(const Ran& ran) {
+  std::string text = ran.messages.substr(0, 300);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  for (char& c : text) c = c == '\n' ? ' ' : c;
+  return text.empty() ? "" : ": " + text;
+}
+
 // Of a run that asked for them. Nobody who does not ask for them misses them.
-Finding judge_measuring(const Measuring& measuring, const std::string& folder, const std::string& set, bool asked) {
+Finding judge_measuring(const Measuring& measuring, const Ran& ran, const std::string& folder, const std::string& set,
+                        bool asked) {
+  if (ran.timed_out || ran.status != 0)
+    return {FindingVerdict::Less, measuring.topic,
+            fmt::format("with {}={} the self-test {}{}", measuring.variable, set,
+                        ran.timed_out ? fmt::format("did not end within {} s", kPatience.count())
+                                      : fmt::format("ended with wait status {:#x}", ran.status),
+                        messages_of(ran)),
+            fmt::format("do not use {} here", measuring.variable)};
   std::string state = "the self-test with them has no log";
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".plog") continue;
@@ -166,14 +182,6 @@ Finding judge_measuring(const Measuring& measuring, const std::string& folder, c
   return {FindingVerdict::Ok, measuring.topic, text, ""};
 }
 
-// What the recorder said, in one line.
-std::string messages_of(const Ran& ran) {
-  std::string text = ran.messages.substr(0, 300);
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  for (char& c : text) c = c == '\n' ? ' ' : c;
-  return text.empty() ? "" : ": " + text;
-}
-
 std::vector<Finding> judge(const Ran& ran, const std::string& folder) {
   const std::map<std::string, std::string> facts = facts_of(ran.output);
   if (ran.timed_out)
@@ -181,7 +189,8 @@ std::vector<Finding> judge(const Ran& ran, const std::string& folder) {
              "see whether nvidia-smi answers"}};
   if (WIFSIGNALED(ran.status) || !facts.contains("driver"))
     return {{FindingVerdict::No, "self-test",
-             fmt::format("ended with wait status {:#x}{}", ran.status, messages_of(ran)), ""}};
+             fmt::format("ended with wait status {:#x}{}", ran.status, messages_of(ran)),
+             "run prof doctor --no-self-test, and a program with PROF_LOG=debug, to see which step it is"}};
   std::vector<Finding> findings{judge_driver(facts)};
   if (findings[0].verdict != FindingVerdict::Ok) return findings;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
@@ -200,7 +209,8 @@ std::vector<Finding> judge(const Ran& ran, const std::string& folder) {
                         all ? "" : "prof check names what was lost in a log"});
     return findings;
   }
-  findings.push_back({FindingVerdict::No, "self-test", "no log was made" + messages_of(ran), ""});
+  findings.push_back({FindingVerdict::No, "self-test", "no log was made" + messages_of(ran),
+                      "see whether PROF_LIBRARY, or libprof.so beside prof, is the recorder of this prof"});
   return findings;
 }
 
@@ -265,12 +275,15 @@ std::vector<Finding> run_self_test(const std::string& library) {
   if (findings[0].verdict != FindingVerdict::Ok) return findings;
   for (const Measuring& measuring : kMeasuring) {
     const TestFolder own;
-    if (!own.made()) return no_folder;
+    if (!own.made()) {
+      findings.push_back(no_folder[0]);
+      return findings;
+    }
     const char* const variable = std::getenv(measuring.variable);
     const bool asked = variable != nullptr && *variable != '\0' && std::strcmp(variable, "off") != 0;
     const std::string set = asked ? variable : measuring.usual;
-    run_under(library, own.path(), &measuring, set);
-    findings.push_back(judge_measuring(measuring, own.path(), set, asked));
+    const Ran ran = run_under(library, own.path(), &measuring, set);
+    findings.push_back(judge_measuring(measuring, ran, own.path(), set, asked));
   }
   return findings;
 }

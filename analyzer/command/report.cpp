@@ -78,6 +78,7 @@ void write_stacks_of(const ReportArguments& options, const Analysis& analysis, c
     const Views views(*trace, {}, options.stacks);
     Selection selection = options.selection;  // rows and processes are those of this input
     selection.find_processes(*trace);
+    selection.find_places(*trace);
     selection.find_ranges(*trace, views, options.report.captured);
     check_gpu_times(analysis, *trace, selection, options.report);
     const AnalysisInput before{*trace, views, selection, options.report};

@@ -158,8 +158,8 @@ void Coverage::add(const Coverage& other) {
   launches += other.launches;
   launches_with_gpu_time += other.launches_with_gpu_time;
   for (size_t i = 0; i < std::size(launches_without); ++i) launches_without[i] += other.launches_without[i];
-  batch_copies += other.batch_copies;
-  batch_copies_missing += other.batch_copies_missing;
+  add_up_to_most(batch_copies, other.batch_copies);
+  add_up_to_most(batch_copies_missing, other.batch_copies_missing);
   operations += other.operations;
   operations_linked += other.operations_linked;
   for (size_t i = 0; i < std::size(operations_without); ++i) operations_without[i] += other.operations_without[i];

@@ -31,6 +31,11 @@ enum class StackGap : uint8_t {
   kCount  // it is whole
 };
 
+// Of numbers that a log only says.
+inline void add_up_to_most(uint64_t& sum, uint64_t more) {
+  if (__builtin_add_overflow(sum, more, &sum)) sum = UINT64_MAX;
+}
+
 struct Coverage {
   uint64_t launches = 0;
   uint64_t launches_with_gpu_time = 0;

@@ -151,12 +151,16 @@ void count_batches(Trace& trace) {
   }
   for (const CallDetails& said : trace.call_arguments) {
     if (!is_batch(said)) continue;
+    const auto seen = found.find(said.call);
+    if (seen == found.end()) continue;  // said twice
     const HostEvent& launch = trace.host[said.call];
     Coverage& coverage = trace.processes[index(trace.thread(launch.thread).process)].coverage;
-    const OnGpu& seen = found.find(said.call)->second;
-    const bool whole = seen.copies >= said.count || (launch.bytes() != 0 && seen.bytes >= launch.bytes());
-    coverage.batch_copies += said.count;
-    coverage.batch_copies_missing += whole ? 0 : said.count - seen.copies;
+    // All are there: a record for each copy, or fewer that together have the bytes asked for. (Of copies from or to arrays a call says elements, not
+    // bytes: then only records count.)
+    const bool whole = seen->second.copies >= said.count || seen->second.bytes == launch.bytes();
+    add_up_to_most(coverage.batch_copies, said.count);
+    add_up_to_most(coverage.batch_copies_missing, whole ? 0 : said.count - seen->second.copies);
+    found.erase(seen);
   }
 }
 

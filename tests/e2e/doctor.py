@@ -63,6 +63,7 @@ with tempfile.TemporaryDirectory(prefix="prof-doctor-test-") as folder:
     if not any(finding["topic"] == "sampling" and "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" in finding["finding"] for finding in findings):
         problems.append("it does not say that there can be no samples")
     doctor(0, [], PROF_SAMPLING="memory")
+    doctor(2, [("self-test", "no", "no log was made")], PROF_LIBRARY="/etc/hostname")
     doctor(1, [("sampling", "less", "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES: run as root")], SIM="fault cuptiPmSamplingEnable * 35", PROF_SAMPLING="overview")
     doctor(1, [("sampling", "less", "no_such_metric is not a metric of this chip")], PROF_SAMPLING="no_such_metric")
 

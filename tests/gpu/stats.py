@@ -50,8 +50,8 @@ def ratio_of_means(over, under, resamples=2000, seed=1):
 def ratio_of_processes(over, under, resamples=2000, seed=1):
     """Geometric mean of the ratios of processes, with a 95 % bootstrap interval over processes: (ratio, low, high).
 
-    `over` and `under` are lists of sets as in ratio(): one process of each side, started together. A process counts once, as the median of
-    its rounds, because processes of one variant differ by more than their rounds do: more rounds do not make the interval narrower, more
+    `over` and `under` are lists of processes, each a list of rounds; those of the same place were started in one set. A process counts once, as
+    the median of its rounds, because processes of one variant differ by more than their rounds do: more rounds do not make the interval narrower, more
     processes do (with the square root of their number).
     """
     if len(over) != len(under) or not over:

@@ -74,10 +74,14 @@ def call_costs(lab, step):
     env = lab.env(**({"CUPTI_BASELINE_LIB": lab.cupti} if lab.cupti else {}))
     rows = []
     for name, more in (("CUPTI's own", []), ("a callback of the tool", ["own"]), ("CUPTI's own, again", []), ("a callback of the tool, again", ["own"])):
-        said = values_of(lab.run([program, "cost", *more], env=env, timeout=60).stdout)
-        if not said:
-            raise Skipped("the program does not run here")
+        done = lab.run([program, "cost", *more], env=env, timeout=60)
+        step.check(f"cost {' '.join(more)}: the program runs to its end", done.status == 0, f"status {done.status} {done.stderr.strip()[-200:]}", 0)
+        said = values_of(done.stdout)
+        if done.status != 0:
+            return
         alone = float(said["kernels_alone"])
         rows.append((name, *(f"{value} ({float(value) / alone:.3f})" for value in said.values())))
     step.table("ns a launch, medians of 60 batches of 500 in turn (÷ kernels alone)", ["clock", *(way.replace("_", " ") for way in said)], rows)
-    step.figure("ids of a kernel (k), copy (c) or fill (f) each, in their order on one stream", lab.run([program, "ids"], env=env, timeout=60).stdout.strip())
+    done = lab.run([program, "ids"], env=env, timeout=60)
+    step.check("ids: the program runs to its end", done.status == 0 and "k" in done.stdout, f"status {done.status} {done.stderr.strip()[-200:]}", 0)
+    step.figure("ids of a kernel (k), copy (c) or fill (f) each, in their order on one stream", done.stdout.strip())
