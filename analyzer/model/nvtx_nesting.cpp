@@ -140,7 +140,7 @@ class Nesting {
   void deferred(Range range, const StagedDeferred& times, uint8_t style) {
     const int64_t submitted_ns = range.begin_ns;
     const std::optional<int64_t> begin_ns = stamp_ns(*input_, times.clock, times.begin);
-    if (!begin_ns && times.clock >= format::StampClock::kFirstProgramClock)
+    if (!begin_ns && times.clock != format::StampClock::None && times.clock != format::StampClock::Unknown)
       ++trace_.processes[index(input_->process)].nvtx_times_unknown;
     range.begin_ns = range.end_ns = begin_ns.value_or(submitted_ns);
     range.deferred = true;

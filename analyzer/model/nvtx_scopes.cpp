@@ -17,6 +17,7 @@ namespace prof::analyzer {
 namespace {
 
 constexpr size_t kMaxScopeDepth = 32;  // as the recorder follows them
+constexpr size_t kMaxPath = 2000;      // shown, in bytes: beyond, the outer part is cut
 
 enum class ScopeKey : uint8_t { None, Host, Process, Thread };
 struct PredefinedScope {
@@ -76,16 +77,21 @@ const Device* device_of(const Trace& trace, ProcessId process, std::string_view 
 }
 
 // GPU[…] as the number and name of that device, which NVTX recommends to show.
-std::string with_device_names(const Trace& trace, ProcessId process, std::string path) {
+std::string with_device_names(const Trace& trace, ProcessId process, std::string_view path) {
   constexpr std::string_view kNode = "GPU[";
-  for (size_t at = path.find(kNode); at != std::string::npos; at = path.find(kNode, at + 1)) {
+  std::string shown;
+  size_t taken = 0;  // of the path, into `shown`
+  for (size_t at = path.find(kNode); at != std::string_view::npos; at = path.find(kNode, at + 1)) {
     const size_t key = at + kNode.size(), end = path.find(']', key);
-    if (end == std::string::npos) break;
+    if (end == std::string_view::npos) break;
     if (at != 0 && path[at - 1] != '/') continue;
-    const Device* const device = device_of(trace, process, std::string_view(path).substr(key, end - key));
-    if (device != nullptr) path.replace(at, end + 1 - at, fmt::format("GPU {} ({})", device->ordinal, device->name));
+    const Device* const device = device_of(trace, process, path.substr(key, end - key));
+    if (device == nullptr) continue;
+    shown += path.substr(taken, at - taken);
+    shown += fmt::format("GPU {} ({})", device->ordinal, device->name);
+    taken = end + 1;
   }
-  return path;
+  return shown += path.substr(taken);
 }
 
 }  // namespace
@@ -102,12 +108,14 @@ std::string NvtxScopes::path(format::DomainId domain, uint64_t number, const Sco
   std::vector<std::string_view> nodes;  // innermost first
   std::vector<uint64_t> inside;         // the numbers of these scopes and of those without a path
   std::string outermost;
+  size_t bytes = 0;
   while (number != 0) {
     if (number < format::nvtx::kFirstSchema) {
       outermost = predefined_path(number, holder);
       break;
     }
-    if (inside.size() == kMaxScopeDepth || std::find(inside.begin(), inside.end(), number) != inside.end()) {
+    if (bytes > kMaxPath || inside.size() == kMaxScopeDepth ||
+        std::find(inside.begin(), inside.end(), number) != inside.end()) {
       outermost = "…";
       break;
     }
@@ -119,6 +127,7 @@ std::string NvtxScopes::path(format::DomainId domain, uint64_t number, const Sco
     inside.push_back(number);
     number = found->second.first;
     if (!found->second.second.empty()) nodes.push_back(found->second.second);
+    bytes += found->second.second.size();
   }
   std::string path = std::move(outermost);
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
@@ -134,8 +143,8 @@ StringId ScopePaths::of(const LogInput& input, format::DomainId domain, uint64_t
   if (added) {
     const Process& process = trace_.processes[index(input.process)];
     const uint32_t tid = index(thread) < trace_.threads.size() ? trace_.threads[index(thread)].tid : 0;
-    std::string path = input.scopes.path(domain, number, {process.host, process.pid, tid});
-    found->second = trace_.strings.intern(with_device_names(trace_, input.process, std::move(path)));
+    const std::string path = input.scopes.path(domain, number, {process.host, process.pid, tid});
+    found->second = trace_.strings.intern(with_device_names(trace_, input.process, path));
   }
   return found->second;
 }

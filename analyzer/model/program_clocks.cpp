@@ -32,11 +32,13 @@ struct Agreement {
   double rate = 0;
 };
 
+using Lines = std::map<StampClock, std::shared_ptr<const ClockLine>>;
+
 // Finds the lines of all clocks that points lead to.
 class Solver {
  public:
   Solver(const std::vector<format::NvtxClockDef>& clocks, const std::vector<format::NvtxSyncPoint>& points,
-         const ProgramClocks::KnownNs& known, std::map<StampClock, ClockLine>& to)
+         const ProgramClocks::KnownNs& known, Lines& to)
       : known_(known), lines_(to) {
     for (const format::NvtxClockDef& clock : clocks) defined_.try_emplace(clock.id, clock);
     for (const format::NvtxSyncPoint& point : points) {
@@ -63,14 +65,18 @@ class Solver {
     }
     spread(std::move(frontier));
     // A time domain of a type that something is known of.
+    std::map<uint64_t, std::shared_ptr<const ClockLine>> of_types;
     for (const auto& [id, clock] : defined_) {
-      if (clock.number < format::nvtx::kFirstSchema || clock.type == 0 || lines_.contains(id)) continue;
-      for (const auto& [other, of_type] : defined_) {
-        if (of_type.number != clock.type || !lines_.contains(other)) continue;
-        lines_.emplace(id, lines_.at(other));
-        break;
-      }
+      if (clock.number >= format::nvtx::kFirstSchema) continue;
+      if (const auto line = lines_.find(id); line != lines_.end()) of_types.try_emplace(clock.number, line->second);
     }
+    frontier.clear();
+    for (const auto& [id, clock] : defined_) {
+      if (clock.number < format::nvtx::kFirstSchema || clock.type == 0) continue;
+      const auto line = of_types.find(clock.type);
+      if (line != of_types.end() && lines_.emplace(id, line->second).second) frontier.push_back(id);
+    }
+    spread(std::move(frontier));
   }
 
  private:
@@ -81,7 +87,7 @@ class Solver {
       return known ? near(*known) : std::nullopt;
     }
     const auto line = lines_.find(clock);
-    return line == lines_.end() ? std::nullopt : line->second.ns(static_cast<int64_t>(at));
+    return line == lines_.end() ? std::nullopt : line->second->ns(static_cast<int64_t>(at));
   }
 
   // Each clock is tried with the partners that were found last, the one with the most points first.
@@ -110,8 +116,8 @@ class Solver {
   }
 
   bool keep(StampClock clock, std::vector<ClockLine::Point> points) {
-    ClockLine line(std::move(points));
-    return line.is_line() && lines_.emplace(clock, std::move(line)).second;
+    auto line = std::make_shared<const ClockLine>(std::move(points));
+    return line->is_line() && lines_.emplace(clock, std::move(line)).second;
   }
 
   std::vector<ClockLine::Point> points_of(StampClock clock, StampClock partner, std::vector<Agreement> agreements) {
@@ -127,7 +133,8 @@ class Solver {
     return points;
   }
 
-  // A second point where the rate says that it is, some 2^40 of the partner's units away: they are far from being rounded there.
+  // A rate is turned into a second point 2^40 units of the partner away (18 minutes of ns): so far that rounding it to whole units changes the
+  // rate by less than 1e-12. Nothing is added where that lies beyond the times that can be shown.
   void add_beyond(const Agreement& from, StampClock partner, int side, std::vector<ClockLine::Point>& points) const {
     if (from.rate == 0) return;
     const auto own = static_cast<int64_t>(std::clamp(0x1p40 / from.rate, 1.0, 0x1p60));
@@ -141,14 +148,17 @@ class Solver {
   // A clock that has one point: 1,000 seconds later by its resolution.
   void add_by_resolution(StampClock clock, std::vector<ClockLine::Point>& points) const {
     const auto defined = defined_.find(clock);
-    if (points.size() != 1 || defined == defined_.end() || defined->second.resolution == 0) return;
+    const bool one = !points.empty() && std::all_of(points.begin(), points.end(), [&](const ClockLine::Point& point) {
+      return point.x == points[0].x;
+    });
+    if (!one || defined == defined_.end() || defined->second.resolution == 0) return;
     constexpr int64_t kSeconds = 1000;
     const Wide x = points[0].x + static_cast<Wide>(defined->second.resolution) * kSeconds;
     if (fits(x)) points.push_back({static_cast<int64_t>(x), points[0].y_ns + kSeconds * kSecond});
   }
 
   const ProgramClocks::KnownNs& known_;
-  std::map<StampClock, ClockLine>& lines_;
+  Lines& lines_;
   std::map<StampClock, format::NvtxClockDef> defined_;
   std::map<StampClock, std::map<StampClock, std::vector<Agreement>>> agreements_;  // by clock and partner
 };
@@ -178,11 +188,22 @@ std::optional<int64_t> ClockLine::ns(int64_t x) const {
   if (!is_line()) return std::nullopt;
   const auto behind =
       std::upper_bound(points_.begin(), points_.end(), x, [](int64_t at, const Point& point) { return at < point.x; });
-  const auto end = std::clamp(behind - points_.begin(), std::ptrdiff_t{1}, std::ssize(points_) - 1);
-  const Point& from = points_[static_cast<size_t>(end) - 1];
-  const Point& to = points_[static_cast<size_t>(end)];
+  // Beyond an end the rate is that of ten seconds there: of the last two points, which may be 10 ms apart, half a millisecond's error is 5 %.
+  constexpr int64_t kBase = 10 * kSecond;
+  size_t from = 0, to = 0;
+  if (behind == points_.begin()) {
+    for (to = 1; to + 1 < points_.size() && points_[to + 1].y_ns - points_[0].y_ns <= kBase;) ++to;
+  } else if (behind == points_.end()) {
+    to = points_.size() - 1;
+    for (from = to - 1; from > 0 && points_[to].y_ns - points_[from - 1].y_ns <= kBase;) --from;
+  } else {
+    to = static_cast<size_t>(behind - points_.begin());
+    from = to - 1;
+  }
+  const Point& anchor = points_[behind == points_.end() ? to : from];
   // |x − x0| < 2^64 and y1 − y0 ≤ 2^61: the product fits 128 bits.
-  return near(Wide{from.y_ns} + (Wide{x} - from.x) * (Wide{to.y_ns} - from.y_ns) / (Wide{to.x} - from.x));
+  return near(Wide{anchor.y_ns} + (Wide{x} - anchor.x) * (Wide{points_[to].y_ns} - points_[from].y_ns) /
+                                      (Wide{points_[to].x} - points_[from].x));
 }
 
 ProgramClocks::ProgramClocks(const std::vector<format::NvtxClockDef>& clocks,
@@ -193,7 +214,7 @@ ProgramClocks::ProgramClocks(const std::vector<format::NvtxClockDef>& clocks,
 
 std::optional<int64_t> ProgramClocks::ns(StampClock clock, int64_t stamp) const {
   const auto line = lines_.find(clock);
-  return line == lines_.end() ? std::nullopt : line->second.ns(stamp);
+  return line == lines_.end() ? std::nullopt : line->second->ns(stamp);
 }
 
 void read_clocks(std::vector<LogInput>& inputs, const std::vector<LogTask>& tasks) {

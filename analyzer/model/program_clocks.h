@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -55,7 +56,7 @@ class ProgramClocks {
   std::optional<int64_t> ns(format::StampClock clock, int64_t stamp) const;
 
  private:
-  std::map<format::StampClock, ClockLine> lines_;
+  std::map<format::StampClock, std::shared_ptr<const ClockLine>> lines_;  // time domains of one type share theirs
 };
 
 }  // namespace prof::analyzer

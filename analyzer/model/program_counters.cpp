@@ -49,7 +49,7 @@ class Sampler {
       int64_t time_ns = submitted_ns;
       if (sample.clock != format::StampClock::None) {
         const std::optional<int64_t> stamped_ns = stamp_ns(input, sample.clock, sample.stamp);
-        if (!stamped_ns && sample.clock >= format::StampClock::kFirstProgramClock)
+        if (!stamped_ns && sample.clock != format::StampClock::Unknown)  // which the recorder counts
           ++trace_.processes[index(input.process)].nvtx_times_unknown;
         time_ns = stamped_ns.value_or(submitted_ns);
       }
@@ -61,16 +61,18 @@ class Sampler {
 
   void finish() {
     const size_t most = values_.size() + kMaxRepeated;
+    std::map<Counter, uint64_t> without;
     for (const Missing& missing : missing_) {
       std::vector<uint32_t>& rows = rows_of_[missing.of];
       if (rows.empty()) row(missing.of, nullptr, "", missing.of.scope);
-      for (const uint32_t each : rows) {
-        if (missing.form == SampleForm::Unavailable || values_.size() >= most) {
-          ++trace_.program_counters[each].without_value;
-        } else {
-          values_.push_back({missing.time_ns, 0, each, missing.form});
-        }
+      if (missing.form == SampleForm::Unavailable || values_.size() + rows.size() > most) {
+        ++without[missing.of];
+        continue;
       }
+      for (const uint32_t each : rows) values_.push_back({missing.time_ns, 0, each, missing.form});
+    }
+    for (const auto& [of, count] : without) {
+      for (const uint32_t each : rows_of_[of]) trace_.program_counters[each].without_value += count;
     }
     std::stable_sort(values_.begin(), values_.end(), [](const SampledValue& a, const SampledValue& b) {
       return std::tuple(a.counter, a.time_ns) < std::tuple(b.counter, b.time_ns);
@@ -107,7 +109,8 @@ class Sampler {
     }
   };
 
-  // A sample without a value is one of all numbers that the counter has in its own scope, as far as this many come of it.
+  // A sample without a value does not say which numbers or which scope it is about: it counts for every row that samples of its counter made, as
+  // far as this many come of it.
   static constexpr size_t kMaxRepeated = size_t{1} << 22;
   struct Missing {
     Counter of;
@@ -134,7 +137,7 @@ class Sampler {
     const DecodedSample decoded = decode_sample(input.schemas, def.schema, def.type, sample.data);
     if (decoded.numbers.empty()) ++trace_.processes[index(input.process)].nvtx_payloads_unread;
     StringId of_sample = scope;
-    if (decoded.scope != 0) of_sample = paths_.of(input, def.domain, decoded.scope, thread);
+    if (const StringId told = paths_.of(input, def.domain, decoded.scope, thread); told != StringId{}) of_sample = told;
     if (!decoded.holder.empty()) of_sample = trace_.strings.intern(decoded.holder);
     for (const NamedNumber& number : decoded.numbers) {
       const StringId of_number = number.scope != 0 ? paths_.of(input, def.domain, number.scope, thread) : of_sample;

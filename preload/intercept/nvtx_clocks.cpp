@@ -34,7 +34,8 @@ template <clockid_t clock> int64_t machine_ns() {
   clock_gettime(clock, &now);
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
-constexpr uint64_t kMonotonicType = 14, kRawType = 15, kBootType = 17;  // NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_…
+constexpr uint64_t kToolType = 1, kMonotonicType = 14, kRawType = 15,
+                   kBootType = 17;  // NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_…
 constexpr ProgramTimer kRawTimer = {{machine_ns<CLOCK_MONOTONIC_RAW>, nullptr, nullptr}, kAlwaysThere};
 constexpr ProgramTimer kBootTimer = {{machine_ns<CLOCK_BOOTTIME>, nullptr, nullptr}, kAlwaysThere};
 bool is_machine_type(uint64_t type) { return type == kRawType || type == kBootType; }
@@ -70,8 +71,8 @@ std::atomic<uint32_t> g_next_clock{static_cast<uint32_t>(StampClock::kFirstProgr
 // The clocks that a reader converts without being told anything.
 StampClock known_clock(uint64_t type) {
   switch (type) {
-    case 1: return StampClock::Tick;  // given by nvtxTimestampGet()
-    case 10:                          // TSC
+    case kToolType: return StampClock::Tick;
+    case 10:  // TSC
       return g_clock.source == format::ClockSource::Tsc ? StampClock::Tick : StampClock::Unknown;
     case 12:  // CLOCK_REALTIME
     case 13:
@@ -84,13 +85,19 @@ StampClock known_clock(uint64_t type) {
   }
 }
 
+// Null: nobody has told of it.
+ProgramClock* told_clock(NvtxObject* domain, uint64_t number) {
+  if (number < nvtx::kFirstSchema) domain = nullptr;
+  return reinterpret_cast<ProgramClock*>(g_program_clocks.find(nvtx_key(domain, number)));
+}
+
 // Null: 0, or there is no room.
 ProgramClock* program_clock(NvtxObject* domain, uint64_t number) {
+  static std::atomic<bool> full{false};  // nothing is allocated for what finds no place
   if (number == 0) return nullptr;
+  if (ProgramClock* const known = told_clock(domain, number); known != nullptr) return known;
   if (number < nvtx::kFirstSchema) domain = nullptr;
-  void* const key = nvtx_key(domain, number);
-  if (const uint64_t known = g_program_clocks.find(key); known != 0) return reinterpret_cast<ProgramClock*>(known);
-  void* const memory = nvtx_allocate(sizeof(ProgramClock));
+  void* const memory = full.load(std::memory_order_relaxed) ? nullptr : nvtx_allocate(sizeof(ProgramClock));
   if (memory == nullptr) return nullptr;
   auto* const clock = new (memory) ProgramClock{};
   clock->domain = domain;
@@ -101,7 +108,22 @@ ProgramClock* program_clock(NvtxObject* domain, uint64_t number) {
     clock->resolution = 1'000'000'000;
   }
   clock->id = static_cast<StampClock>(g_next_clock.fetch_add(1, std::memory_order_relaxed));
-  return g_program_clocks.put(key, reinterpret_cast<uint64_t>(clock)) ? clock : nullptr;
+  if (g_program_clocks.put(nvtx_key(domain, number), reinterpret_cast<uint64_t>(clock))) return clock;
+  full.store(true, std::memory_order_relaxed);
+  return nullptr;
+}
+
+// What a number means: a clock that the reader knows, by its own or its type's number, or a clock of the program; neither: there is no room.
+struct Meaning {
+  StampClock known = StampClock::Unknown;
+  ProgramClock* program = nullptr;  // also where `known` is of its type
+};
+Meaning meaning_of(NvtxObject* domain, uint64_t number) {
+  if (const StampClock known = known_clock(number); known != StampClock::Unknown) return {known, nullptr};
+  ProgramClock* clock = program_clock(domain, number);
+  if (clock != nullptr && is_machine_type(clock->type)) clock = program_clock(nullptr, clock->type);
+  if (clock == nullptr) return {};
+  return {known_clock(clock->type), clock};
 }
 
 // True: this was its first definition in this life.
@@ -152,21 +174,36 @@ void write_agreement(Agreement& slot) {
   preload::keep(point);
 }
 
+// Points stay when a recording ends: the log of the next one gets them once something of a clock of the program comes.
 void write_agreements() {
+  static std::atomic<uint64_t> written_in{0};
+  const uint64_t life = t_local.epoch;
+  if (written_in.load(std::memory_order_relaxed) == life || written_in.exchange(life) == life) return;
   for (Agreement& slot : g_agreements) write_agreement(slot);
 }
 
-Agreement* keep_agreement(NvtxObject* domain, const NvtxAgreement& told) {
-  const StampClock from = known_clock(told.from), to = known_clock(told.to);
-  ProgramClock* const from_clock = from == StampClock::Unknown ? program_clock(domain, told.from) : nullptr;
-  ProgramClock* const to_clock = to == StampClock::Unknown ? program_clock(domain, told.to) : nullptr;
+// A number in an agreement. nvtxTimestampGet() answers ns of CLOCK_MONOTONIC while nothing is recorded.
+Meaning agreed(NvtxObject* domain, uint64_t number, bool recording) {
+  if (number == kToolType && !recording) return {StampClock::Monotonic, nullptr};
+  Meaning meaning = meaning_of(domain, number);
+  if (meaning.known != StampClock::Unknown) meaning.program = nullptr;
+  return meaning;
+}
+
+Agreement* keep_agreement(NvtxObject* domain, const NvtxAgreement& told, bool recording) {
+  const auto [from, from_clock] = agreed(domain, told.from, recording);
+  const auto [to, to_clock] = agreed(domain, told.to, recording);
   if (from_clock == nullptr && to_clock == nullptr) return nullptr;  // both known, or both unknown for ever
-  if ((from == StampClock::Unknown && from_clock == nullptr) || (to == StampClock::Unknown && to_clock == nullptr))
+  if ((from == StampClock::Unknown && from_clock == nullptr) || (to == StampClock::Unknown && to_clock == nullptr)) {
+    nvtx_refuse();
     return nullptr;
+  }
   Agreement& slot = g_agreements[g_next_agreement.fetch_add(1, std::memory_order_relaxed) % kAgreements];
   uint64_t sequence = slot.sequence.load(std::memory_order_relaxed);
-  if (sequence % 2 != 0 || !slot.sequence.compare_exchange_strong(sequence, sequence + 1, std::memory_order_acq_rel))
+  if (sequence % 2 != 0 || !slot.sequence.compare_exchange_strong(sequence, sequence + 1, std::memory_order_acq_rel)) {
+    nvtx_refuse();  // a thousand others came since another thread began to fill it
     return nullptr;
+  }
   slot.from_clock.store(from_clock, std::memory_order_release);
   slot.to_clock.store(to_clock, std::memory_order_release);
   slot.from.store(from_clock != nullptr ? from_clock->id : from, std::memory_order_release);
@@ -181,12 +218,19 @@ Agreement* keep_agreement(NvtxObject* domain, const NvtxAgreement& told) {
   return &slot;
 }
 
-// Asks the program's own function, between two readings of CLOCK_MONOTONIC, the middle of which counts.
+// Asks the program's own function, between two readings of CLOCK_MONOTONIC, the middle of which counts; of three times the quickest.
 NvtxAgreement ask(const ProgramClock& clock, const NvtxTimer& timer) {
-  const uint64_t before = monotonic_ns();
-  const int64_t answer = timer.plain != nullptr ? timer.plain() : timer.with_data(timer.data);
-  const uint64_t middle = before + (monotonic_ns() - before) / 2;
-  return {clock.number, kMonotonicType, answer, static_cast<int64_t>(middle), 0};
+  NvtxAgreement best{};
+  uint64_t least = UINT64_MAX;
+  for (int i = 0; i < 3; ++i) {
+    const uint64_t before = monotonic_ns();
+    const int64_t answer = timer.plain != nullptr ? timer.plain() : timer.with_data(timer.data);
+    const uint64_t took = monotonic_ns() - before;
+    if (took >= least) continue;
+    least = took;
+    best = {clock.number, kMonotonicType, answer, static_cast<int64_t>(before + took / 2), 0};
+  }
+  return best;
 }
 
 void ask_source(ProgramClock& clock) {
@@ -200,9 +244,8 @@ void ask_source(ProgramClock& clock) {
   if (source->unloads != kAlwaysThere && source->unloads != unloads()) return;
   clock.asked_ns.store(now_ns, std::memory_order_relaxed);
   const NvtxAgreement answer = ask(clock, source->timer);
-  preload::keep(format::NvtxSyncPoint{now_ticks(), clock.id, StampClock::Monotonic,
-                                      static_cast<uint64_t>(answer.source), static_cast<uint64_t>(answer.destination),
-                                      0});
+  emit(format::NvtxSyncPoint{now_ticks(), clock.id, StampClock::Monotonic, static_cast<uint64_t>(answer.source),
+                             static_cast<uint64_t>(answer.destination), 0});
 }
 
 }  // namespace
@@ -232,22 +275,28 @@ uint64_t nvtx_time_domain_of(const NvtxSemantics* semantics) {
 
 format::StampClock nvtx_stamp_clock(NvtxObject* domain, uint64_t number, uint64_t scope) {
   if (number == 0 && scope != 0) number = g_clocks_of_scopes.find(nvtx_key(domain, scope));
-  const StampClock known = known_clock(number);
+  const auto [known, clock] = meaning_of(domain, number);
   if (known != StampClock::Unknown) return known;
-  ProgramClock* clock = program_clock(domain, number);
-  if (clock != nullptr && is_machine_type(clock->type)) clock = program_clock(nullptr, clock->type);
   if (clock == nullptr) return StampClock::Unknown;
-  const StampClock of_type = known_clock(clock->type);
-  if (of_type != StampClock::Unknown) return of_type;
-  if (define_clock(*clock)) write_agreements();
+  define_clock(*clock);
+  write_agreements();
   ask_source(*clock);
+  // A function that was given for the type answers for its time domains.
+  const uint64_t type = clock->type;
+  ProgramClock* const of_type = type != 0 && type != clock->number ? told_clock(nullptr, type) : nullptr;
+  if (of_type != nullptr && of_type->source.load(std::memory_order_relaxed) != nullptr) {
+    define_clock(*of_type);
+    ask_source(*of_type);
+  }
   return clock->id;
 }
 
 void nvtx_sync_clocks(NvtxObject* domain, const NvtxAgreement& agreement) {
   const EventScope scope;
-  Agreement* const slot = keep_agreement(domain, agreement);
-  if (slot != nullptr && scope.recording()) write_agreement(*slot);
+  Agreement* const slot = keep_agreement(domain, agreement, scope.recording());
+  if (slot == nullptr || !scope.recording()) return;
+  write_agreement(*slot);
+  write_agreements();
 }
 
 void nvtx_timer_source(NvtxObject* domain, uint64_t number, const NvtxTimer& timer) {
@@ -255,12 +304,20 @@ void nvtx_timer_source(NvtxObject* domain, uint64_t number, const NvtxTimer& tim
   const EventScope scope;
   if (known_clock(number) != StampClock::Unknown || is_machine_type(number)) return;
   ProgramClock* const clock = program_clock(domain, number);
-  void* const memory = clock != nullptr ? nvtx_allocate(sizeof(ProgramTimer)) : nullptr;
-  if (memory == nullptr) return;
-  clock->source.store(new (memory) ProgramTimer{timer, unloads()}, std::memory_order_release);
+  if (clock == nullptr) {
+    nvtx_refuse();
+    return;
+  }
+  const ProgramTimer* const there = clock->source.load(std::memory_order_acquire);
+  const uint64_t unloaded = unloads();
+  const bool same = there != nullptr && there->unloads == unloaded && there->timer.plain == timer.plain &&
+                    there->timer.with_data == timer.with_data && there->timer.data == timer.data;
+  void* const memory = same ? nullptr : nvtx_allocate(sizeof(ProgramTimer));
+  if (!same && memory == nullptr) return;
+  if (!same) clock->source.store(new (memory) ProgramTimer{timer, unloaded}, std::memory_order_release);
   // Its first answer is kept for all lives: with what is asked when stamps come it makes a line.
   clock->asked_ns.store(monotonic_ns(), std::memory_order_relaxed);
-  Agreement* const slot = keep_agreement(domain, ask(*clock, timer));
+  Agreement* const slot = keep_agreement(domain, ask(*clock, timer), scope.recording());
   if (slot != nullptr && scope.recording()) write_agreement(*slot);
 }
 

@@ -55,6 +55,7 @@ struct NvtxSampled {
   bool stamped = false;  // the program says when it was taken
   uint64_t stamp = 0;
   uint64_t time_domain = 0;  // of which clock (nvtx_clocks.h)
+  uint64_t scope = 0;        // 0: the counter's
 };
 void nvtx_sample(NvtxCounter* counter, const NvtxSampled& sampled);
 void nvtx_sample_batch(NvtxObject* domain, const NvtxCounterBatchGiven* batch);

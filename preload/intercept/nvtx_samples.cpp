@@ -4,6 +4,7 @@
 #include "preload/format/nvtx_types.h"
 #include "preload/intercept/nvtx_clocks.h"
 #include "preload/intercept/nvtx_payload.h"
+#include "preload/intercept/nvtx_scopes.h"
 #include "preload/runtime/recorder.h"
 
 #include <cstddef>
@@ -11,6 +12,22 @@
 #include <cstring>
 
 namespace prof::preload {
+
+namespace {
+
+// The log must have the scopes that a sample names.
+void define_scopes_of(const NvtxCounter& counter, std::string_view data) {
+  const NvtxSchema* const schema = nvtx_schema(counter.domain, counter.schema);
+  for (uint32_t i = 0; schema != nullptr && i < schema->field_count; ++i) {
+    const NvtxField& field = schema->fields[i];
+    uint64_t number = 0;
+    if (field.what != NvtxField::Scope || field.offset + sizeof number > data.size()) continue;
+    std::memcpy(&number, data.data() + field.offset, sizeof number);
+    nvtx_define_scope(counter.domain, number);
+  }
+}
+
+}  // namespace
 
 void nvtx_sample(NvtxCounter* counter, const NvtxSampled& sampled) {
   const EventScope scope;
@@ -25,7 +42,11 @@ void nvtx_sample(NvtxCounter* counter, const NvtxSampled& sampled) {
     event.data = event.data.substr(0, kMaxPayloadBytes);
     count(format::Counter::nvtx_payload_cut);
   }
-  if (sampled.stamped) event.clock = nvtx_stamp_clock(counter->domain, sampled.time_domain, counter->scope);
+  if (sampled.form == format::SampleForm::Bytes) define_scopes_of(*counter, event.data);
+  if (sampled.stamped) {
+    const uint64_t where = sampled.scope != 0 ? sampled.scope : counter->scope;
+    event.clock = nvtx_stamp_clock(counter->domain, sampled.time_domain, where);
+  }
   if (event.clock == format::StampClock::Unknown) count(format::Counter::nvtx_times_unknown);
   event.stamp = sampled.stamp;
   emit(event);
@@ -55,7 +76,8 @@ void nvtx_sample_batch(NvtxObject* domain, const NvtxCounterBatchGiven* batch) {
       sampled.data = {static_cast<const char*>(batch->samples) + i * size, size};
       if (paired) {
         const auto steps = static_cast<int64_t>(from_end ? i + 1 - samples : i);
-        sampled.stamp = static_cast<uint64_t>(batch->stamps[0]) + static_cast<uint64_t>(batch->stamps[1] * steps);
+        sampled.stamp = static_cast<uint64_t>(batch->stamps[0]) +
+                        static_cast<uint64_t>(batch->stamps[1]) * static_cast<uint64_t>(steps);
         sampled.stamped = true;
         sampled.time_domain = counter->time_domain;
       } else if (i < stamps) {
@@ -66,6 +88,7 @@ void nvtx_sample_batch(NvtxObject* domain, const NvtxCounterBatchGiven* batch) {
         std::memcpy(&sampled.stamp, sampled.data.data() + stamp_field.offset, 8);
         sampled.stamped = true;
         sampled.time_domain = stamp_field.time_domain != 0 ? stamp_field.time_domain : counter->time_domain;
+        sampled.scope = stamp_field.scope;
       }
       nvtx_sample(counter, sampled);
     }

@@ -42,16 +42,18 @@ bool same_scope(const NvtxScope& known, uint64_t parent, std::string_view path) 
 
 // The scope of this number, made unless it is there. Null: no room.
 NvtxScope* registered_scope(NvtxObject* domain, uint64_t number, uint64_t parent, std::string_view path) {
+  static std::atomic<bool> full{false};  // nothing is allocated for what finds no place
   if (NvtxScope* const known = find_scope(domain, number); known != nullptr) return known;
-  void* const memory = nvtx_allocate(sizeof(NvtxScope));
+  void* const memory = full.load(std::memory_order_relaxed) ? nullptr : nvtx_allocate(sizeof(NvtxScope));
   if (memory == nullptr) return nullptr;
   auto* const scope = new (memory) NvtxScope{};
   scope->domain = domain;
   scope->number = number;
   scope->parent = parent;
   scope->path = nvtx_copied(path.data(), path.size());
-  if (!g_scopes.put(nvtx_key(domain, number), reinterpret_cast<uint64_t>(scope))) return nullptr;
-  return scope;
+  if (g_scopes.put(nvtx_key(domain, number), reinterpret_cast<uint64_t>(scope))) return scope;
+  full.store(true, std::memory_order_relaxed);
+  return nullptr;
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 // Link: none
 // Shell: PROF_START=nvtx:step {run}
 // Expect: status 0
-// Expect: log 1: whole, 0 lost, 11 nvtx_deferred, >=10 nvtx_clock, >=11 nvtx_sync_point, counter nvtx_times_unknown 0
+// Expect: log 1: whole, 0 lost, 13 nvtx_deferred, >=10 nvtx_clock, >=15 nvtx_sync_point, counter nvtx_times_unknown 0
 // Expect: report nvtx-trace: ^-?[0-9]+,-?[0-9]+,2000000,0,2000000,by points,
 // Expect: report nvtx-trace: ^-?[0-9]+,-?[0-9]+,2000000,0,2000000,by table,
 // Expect: report nvtx-trace: ^-?[0-9]+,-?[0-9]+,2000000,0,2000000,by factor,
@@ -15,6 +15,8 @@
 // Expect: report nvtx-trace: ^-?[0-9]+,-?[0-9]+,2000000,0,2000000,by epoch,
 // Expect: report nvtx-trace: ^-?[0-9]+,-?[0-9]+,2000000,0,2000000,raw,
 // Expect: report nvtx-trace: ^-?[0-9]+,-?[0-9]+,2000000,0,2000000,since boot,
+// Expect: report nvtx-trace: ^-?[0-9]+,-?[0-9]+,2000000,0,2000000,by a domain of a known type,
+// Expect: report nvtx-trace: ^-?[0-9]+,-?[0-9]+,2000000,0,2000000,by points on both sides of the begin,
 // Expect: report nvtx-trace: ^-?[0-9]+,-?[0-9]+,0,0,0,by nothing,
 // Expect: report nvtx-trace: coverage: .*nvtx_times_unknown 1
 #include <nvtx3/nvToolsExtCounters.h>
@@ -97,6 +99,9 @@ int main() {
   const uint64_t asked = clock_of(NVTX_TIMESTAMP_TYPE_NONE), with_data = clock_of(NVTX_TIMESTAMP_TYPE_NONE);
   nvtxTimerSource(domain, asked, NVTX_TIMER_SOURCE_SAFE_CALL_AFTER_PROCESS_TEARDOWN, half_now);
 
+  const uint64_t both_sides = clock_of(NVTX_TIMESTAMP_TYPE_NONE);
+  nvtxTimeSyncPoint(domain, both_sides, kMonotonic, half(start), start);
+
   nvtxRangePushA("step");
   nvtxTimerSourceWithData(domain, with_data, NVTX_TIMER_SOURCE_UNSAFE_CALL_AFTER_PROCESS_TEARDOWN, half_with_data,
                           &asked_data);
@@ -129,6 +134,12 @@ int main() {
   const int64_t raw_ns = now(CLOCK_MONOTONIC_RAW), boot_ns = now(CLOCK_BOOTTIME);
   submit("raw", clock_of(NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_MONOTONIC_RAW), raw_ns - kStep, raw_ns);
   submit("since boot", NVTX_TIMESTAMP_TYPE_CPU_CLOCK_GETTIME_BOOTTIME, boot_ns - kStep, boot_ns);
+  const uint64_t cpu = clock_of(kMonotonic), gpu = clock_of(NVTX_TIMESTAMP_TYPE_NONE);
+  nvtxTimeSyncPoint(domain, gpu, cpu, half(start), start);
+  nvtxTimeSyncPoint(domain, cpu, gpu, start + kStep, half(start + kStep));
+  submit("by a domain of a known type", gpu, half(start), half(start + kStep));
+  nvtxTimeSyncPoint(domain, both_sides, kMonotonic, half(start + kStep), start + kStep);
+  submit("by points on both sides of the begin", both_sides, half(start), half(start + kStep));
   submit("by nothing", clock_of(NVTX_TIMESTAMP_TYPE_NONE), 5, 6);
   nvtxRangePop();
   return asked_data >= 2 ? 0 : 2;

@@ -4,10 +4,10 @@
 // Shell: PROF_START=nvtx:step PROF_PARTS=2 {run}
 // Expect: status 0
 // Expect: logs 2
-// Expect: log 1: whole, 0 lost, 7 nvtx_scope, 6 nvtx_counter, text path="/SM[3]", text path="GPU[CUDAID:0]", no nvtx_scope(path="unused")
-// Expect: log 2: whole, 0 lost, 7 nvtx_scope, 6 nvtx_counter
+// Expect: log 1: whole, 0 lost, 8 nvtx_scope, 6 nvtx_counter, text path="/SM[3]", text path="GPU[CUDAID:0]", no nvtx_scope(path="unused")
+// Expect: log 2: whole, 0 lost, 8 nvtx_scope, 6 nvtx_counter
 // Expect: report nvtx-counters: 2 x ^temperature,,app,CURRENT_HW_MACHINE\[[^]]+\]/GPU\[CUDAID:0\],
-// Expect: report nvtx-counters: 2 x ^occupancy,,app,CURRENT_HW_MACHINE\[[^]]+\]/GPU\[CUDAID:0\]/SM\[3\],
+// Expect: report nvtx-counters: 2 x ^occupancy,,app,CURRENT_HW_MACHINE\[[^]]+\]/GPU\[CUDAID:0\]/SM\[4\],
 // Expect: report nvtx-counters: 2 x ^load,,app,CURRENT_SW_THREAD\[[0-9]+\],
 // Expect: report nvtx-counters: 2 x ^early,,app,ROOT/rack/switch,
 // Expect: report nvtx-counters: 2 x ^circle,,app,\u2026/one/other,
@@ -96,7 +96,7 @@ int main() {
       {NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP | NVTX_PAYLOAD_ENTRY_FLAG_HIDE, NVTX_PAYLOAD_ENTRY_TYPE_INT64, "at", nullptr,
        0, 0, &tool.header}};
   const uint64_t marks = schema(mark), laters = schema(later, NVTX_PAYLOAD_SCHEMA_FLAG_MARK);
-  const uint64_t temperature = counter("temperature", gpu), occupancy = counter("occupancy", sm);
+  const uint64_t temperature = counter("temperature", gpu), occupancy = counter("occupancy", scope("/SM[4]", gpu));
   const uint64_t load = counter("load", NVTX_SCOPE_CURRENT_SW_THREAD), early = counter("early", child);
   const uint64_t circle = counter("circle", kStatic + 3);
   const uint64_t memory = counter("memory", gpu, schema(group, NVTX_PAYLOAD_SCHEMA_FLAG_COUNTER_GROUP));

@@ -49,12 +49,36 @@ TEST(ProgramClocks, BetweenTwoPointsTimeGrowsInALine) {
   EXPECT_EQ(made.ns(kOwn, 200), 1300);
 }
 
-TEST(ProgramClocks, BeyondThePointsTheNearestTwoSayTheRate) {
+TEST(ProgramClocks, BeyondThePointsThoseOfTenSecondsSayTheRate) {
   const ProgramClocks made =
       clocks({point(kOwn, StampClock::Monotonic, 0, 0), point(kOwn, StampClock::Monotonic, 100, 100),
               point(kOwn, StampClock::Monotonic, 200, 400)});
-  EXPECT_EQ(made.ns(kOwn, -50), -50);
-  EXPECT_EQ(made.ns(kOwn, 300), 700);
+  EXPECT_EQ(made.ns(kOwn, -50), -100);
+  EXPECT_EQ(made.ns(kOwn, 300), 600);
+  const ProgramClocks far =
+      clocks({point(kOwn, StampClock::Monotonic, 0, 0), point(kOwn, StampClock::Monotonic, 10'000, 20'000'000'000),
+              point(kOwn, StampClock::Monotonic, 10'100, 20'000'000'200)});
+  EXPECT_EQ(far.ns(kOwn, 10'200), 20'000'000'400);
+}
+
+TEST(ProgramClocks, APointToldTwiceAndAResolutionMakeALine) {
+  const ProgramClocks made =
+      clocks({point(kOwn, StampClock::Monotonic, 100, 1000), point(kOwn, StampClock::Monotonic, 100, 1000)}, 1'000'000);
+  EXPECT_EQ(made.ns(kOwn, 101), 2000);
+}
+
+TEST(ProgramClocks, ManyTimeDomainsOfOneTypeShareItsPoints) {
+  constexpr uint32_t kDomains = 20'000;
+  constexpr uint64_t kType = 80;
+  std::vector<format::NvtxClockDef> defined{clock_of(kOwn, kType)};
+  for (uint32_t i = 0; i < kDomains; ++i) {
+    defined.push_back(clock_of(static_cast<StampClock>(1000 + i), (uint64_t{1} << 24) + i));
+    defined.back().type = kType;
+  }
+  std::vector<format::NvtxSyncPoint> points;
+  for (int i = 0; i < 20'000; ++i) points.push_back(point(kOwn, StampClock::Monotonic, 2 * i, i));
+  const ProgramClocks made{defined, points, 0, monotonic};  // copies would take six gigabytes
+  EXPECT_EQ(made.ns(static_cast<StampClock>(1000 + kDomains - 1), 10'000), 5000);
 }
 
 TEST(ProgramClocks, PointsMayBeToldEitherWayRoundAndInAnyOrder) {
