@@ -267,16 +267,15 @@ int self_test_program() {
 
 std::vector<Finding> run_self_test(const std::string& library) {
   const TestFolder folder;
-  const std::vector<Finding> no_folder = {{FindingVerdict::Less, "self-test",
-                                           "no folder could be made in " + fs::temp_directory_path().string(),
-                                           "set TMPDIR"}};
-  if (!folder.made()) return no_folder;
+  const Finding no_folder = {FindingVerdict::Less, "self-test",
+                             "no folder could be made in " + fs::temp_directory_path().string(), "set TMPDIR"};
+  if (!folder.made()) return {no_folder};
   std::vector<Finding> findings = judge(run_under(library, folder.path()), folder.path());
   if (findings[0].verdict != FindingVerdict::Ok) return findings;
   for (const Measuring& measuring : kMeasuring) {
     const TestFolder own;
     if (!own.made()) {
-      findings.push_back(no_folder[0]);
+      findings.push_back(no_folder);
       return findings;
     }
     const char* const variable = std::getenv(measuring.variable);
