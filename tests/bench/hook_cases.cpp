@@ -98,7 +98,7 @@ void bench_launch(const Case& which) {
 // What a program does between two launches: code and data that take the place of everyone else's in the caches of the core.
 class OtherWork {
  public:
-  OtherWork() {
+  explicit OtherWork(size_t bytes) : data_(bytes) {
     void* const code = mmap(nullptr, kCode, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (code == MAP_FAILED) fail("mmap");
 #if defined(__x86_64__)
@@ -110,7 +110,7 @@ class OtherWork {
 #endif
     if (mprotect(code, kCode, PROT_READ | PROT_EXEC) != 0) fail("mprotect");
     __builtin___clear_cache(static_cast<char*>(code), static_cast<char*>(code) + kCode);
-    std::memcpy(&run_, &code, sizeof run_);
+    run_ = reinterpret_cast<void (*)()>(code);
   }
   void operator()() {
     run_();
@@ -119,17 +119,17 @@ class OtherWork {
   }
 
  private:
-  static constexpr size_t kCode = size_t{256} << 10, kData = size_t{2} << 20;
+  static constexpr size_t kCode = size_t{256} << 10;
   void (*run_)() = nullptr;
-  std::vector<unsigned char> data_ = std::vector<unsigned char>(kData);
+  std::vector<unsigned char> data_;
 };
 
-void bench_cold() {
+void bench_cold(const Case& which) {
   Gpu gpu;
   const CUstream stream = gpu.stream();
-  OtherWork other;
+  OtherWork other(which.other_bytes);
   Comparison result;
-  constexpr int kCalls = 10'000;
+  constexpr int kCalls = 4000;
   const auto timed = [&](Gpu::Launch function, Histogram& into) {
     other();
     const uint64_t begin = ticks();
@@ -257,7 +257,7 @@ int run_case(const Case& which) {
   wake_processor();
   switch (which.what) {
     case Case::Launch: bench_launch(which); break;
-    case Case::Cold: bench_cold(); break;
+    case Case::Cold: bench_cold(which); break;
     case Case::Nvtx: bench_nvtx(); break;
     case Case::Library: bench_library(which); break;
     case Case::Everything: bench_everything(); break;

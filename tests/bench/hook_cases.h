@@ -4,6 +4,7 @@
 
 #include "tests/bench/measure.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -21,6 +22,7 @@ struct Case {
   const char* stacks = "off";    // PROF_STACKS
   int frames = 0;                // more than there are of the benchmark's own, below which it launches
   int places = 1;                // so many different stacks in turn
+  size_t other_bytes = 0;        // Cold: of data that the program writes between two launches
 };
 constexpr Case kCases[] = {
     {"launch_1", "cuLaunchKernel, 1 thread", 1, false, false, Case::Launch, true},
@@ -29,8 +31,10 @@ constexpr Case kCases[] = {
     {"launch_shared", "cuLaunchKernel, 4 threads on one stream", 4, true, false, Case::Launch, false},
     {"launch_1_marks", "cuLaunchKernel, 1 thread, with completion marks (the default)", 1, false, false, Case::Launch,
      false, "marks"},
-    {"launch_cold", "cuLaunchKernel, 1 thread, between other work of the program that fills the caches", 1, false,
-     false, Case::Cold, false},
+    {"launch_cold", "cuLaunchKernel, 1 thread, behind 256 KiB of other code and 2 MiB of other data", 1, false, false,
+     Case::Cold, false, "counts", "off", 0, 1, size_t{2} << 20},
+    {"launch_colder", "cuLaunchKernel, 1 thread, behind 256 KiB of other code and 12 MiB of other data", 1, false,
+     false, Case::Cold, false, "counts", "off", 0, 1, size_t{12} << 20},
     {"stack_10", "cuLaunchKernel with its stack, 10 frames", 1, false, false, Case::Launch, false, "counts", "launch",
      1},
     {"stack_31", "cuLaunchKernel with its stack, 31 frames", 1, false, false, Case::Launch, true, "counts", "launch",
