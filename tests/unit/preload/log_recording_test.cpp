@@ -1,13 +1,9 @@
-// What the log promises whatever happens to the program: kill, fork, threads, limits, closed descriptors, signals, longjmp.
-#include "preload/log/intern.h"
+// What the log promises whatever happens to the program: kill, fork, threads, signals, longjmp. Where it finds no room or no file: log_limits_test.cpp.
 #include "preload/log/log_file.h"
 #include "tests/unit/preload/recording_child.h"
 
 #include <gtest/gtest.h>
 
-#include <fcntl.h>
-#include <sys/mount.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 
@@ -27,12 +23,6 @@ namespace {
 
 using format::ApiCall;
 using format::ThreadEnd;
-
-std::string only_log(const TempFolder& folder) {
-  const std::vector<std::string> logs = folder.logs();
-  EXPECT_EQ(logs.size(), 1u);
-  return logs.empty() ? std::string() : logs.front();
-}
 
 TEST(Log, HoldsEveryRecordAndIsCutBehindTheLastBlock) {
   const TempFolder folder;
@@ -171,58 +161,6 @@ TEST(Log, TenThousandShortThreadsCostMegabytesNotGigabytes) {
   EXPECT_LT(log.size, 60u << 20);
 }
 
-TEST(Log, StopsAtTheFileSizeLimitWhileTheProgramGoesOn) {
-  const TempFolder folder;
-  auto* const refused = shared_value<std::atomic<uint64_t>>();
-  const int status = run_child(folder.path(), {"PROF_QUIET=1"}, [&] {
-    const rlimit limit{1 << 20, 1 << 20};
-    setrlimit(RLIMIT_FSIZE, &limit);
-    for (uint64_t i = 1; i <= 300'000; ++i) {
-      if (!record_call(i)) refused->fetch_add(1);
-    }
-  });
-  ASSERT_EQ(status, 0);
-  const ScannedLog log = scan(only_log(folder));
-  EXPECT_TRUE(log.whole);
-  EXPECT_LE(log.size, 1u << 20);
-  EXPECT_GT(refused->load(), 0u);
-  EXPECT_EQ(log.objects.size() + refused->load(), 300'000u);
-  // Beside the calls at most a clock anchor or two and the thread's definition found no room.
-  EXPECT_GE(log.counters.at("records_dropped_full"), refused->load());
-  EXPECT_LE(log.counters.at("records_dropped_full"), refused->load() + 4);
-}
-
-TEST(Log, StopsAtItsOwnSizeLimitAndCounts) {
-  const TempFolder folder;
-  run_child(folder.path(), {"PROF_QUIET=1", "PROF_MAX_SIZE=512K"}, [] {
-    for (uint64_t i = 1; i <= 200'000; ++i) record_call(i);
-  });
-  const ScannedLog log = scan(only_log(folder));
-  EXPECT_LE(log.size, 512u << 10);
-  const uint64_t seen = log.objects.size() + log.counters.at("records_dropped_full");
-  EXPECT_GE(seen, 200'000u);
-  EXPECT_LE(seen, 200'004u) << "beside the calls only clock anchors may be dropped";
-}
-
-TEST(Log, NeverTouchesAFileThatGotItsDescriptorsNumber) {
-  const TempFolder folder;
-  const std::string victim = folder.path() + "/victim";
-  run_child(folder.path(), {"PROF_SLAB=64K"}, [&] {
-    for (uint64_t i = 1; i <= 100; ++i) record_call(i);
-    syscall(SYS_close_range, 3, ~0u, 0);
-    for (int i = 0; i < 1000; ++i) {  // somebody else's file now has every number up to 1000
-      const int fd = open(victim.c_str(), O_RDWR | O_CREAT, 0600);
-      if (fd < 0) break;
-    }
-    for (uint64_t i = 101; i <= 100'000; ++i) record_call(i);
-  });
-  EXPECT_EQ(fs::file_size(victim), 0u);
-  const ScannedLog log = scan(only_log(folder));
-  EXPECT_TRUE(log.whole);
-  EXPECT_EQ(log.objects.size() + log.counters.at("records_dropped_full"), 100'000u);
-  EXPECT_EQ(log.objects.size(), 100'000u) << "the log found its file again by name";
-}
-
 std::atomic<uint64_t> g_from_handler{0};
 
 TEST(Log, ASignalHandlerThatRecordsNeverBreaksIt) {
@@ -310,31 +248,6 @@ TEST(Log, IsTendedByAThreadThatBlocksEverySignal) {
   EXPECT_EQ(*blocking, 1u);
 }
 
-TEST(Log, CountsWhatATableOfNamesHasNoRoomFor) {
-  const TempFolder folder;
-  auto* const refused = shared_value<uint64_t>();
-  run_child(folder.path(), {}, [&] {
-    record_call(1);
-    preload::InternTable::Slot slots[64] = {};
-    preload::InternTable table;
-    table.open(slots, 64);
-    for (uint64_t hash = 1; hash <= 1000; ++hash) {
-      if (table.intern(hash, [](uint32_t) { return true; }) == 0) ++*refused;
-    }
-  });
-  EXPECT_GT(*refused, 900u);
-  EXPECT_EQ(scan(only_log(folder)).counters.at("intern_full"), *refused);
-}
-
-TEST(Log, AFolderThatCannotBeWrittenLeavesTheProgramRunning) {
-  const TempFolder folder;
-  const int status = run_child(folder.path(), {"PROF_OUTPUT=/proc/nowhere", "PROF_QUIET=1"}, [] {
-    if (record_call(1)) exit(1);
-    if (record_call(2)) exit(2);
-  });
-  EXPECT_EQ(status, 0);
-}
-
 TEST(Log, KeepsErrno) {
   const TempFolder folder;
   const int status = run_child(folder.path(), {"PROF_SLAB=64K"}, [] {
@@ -350,19 +263,6 @@ TEST(Log, KeepsErrno) {
     }).join();
   });
   EXPECT_EQ(status, 0);
-}
-
-TEST(Log, IsWrittenByWritesWhereMappingsAreNotTrusted) {
-  const TempFolder folder;
-  if (mount("none", folder.path().c_str(), "ramfs", 0, nullptr) != 0) GTEST_SKIP() << "cannot mount ramfs here";
-  run_child(folder.path(), {"PROF_SLAB=64K"}, [] {
-    for (uint64_t i = 1; i <= 20'000; ++i) record_call(i);
-  });
-  const ScannedLog log = scan(only_log(folder));
-  umount(folder.path().c_str());
-  EXPECT_EQ(log.header.backing, format::Backing::Written);
-  EXPECT_TRUE(log.whole);
-  EXPECT_EQ(log.objects.size(), 20'000u);
 }
 
 TEST(Log, EightThreadsLoseNothing) {

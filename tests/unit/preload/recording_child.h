@@ -7,6 +7,8 @@
 #include "preload/format/crc.h"
 #include "preload/runtime/recorder.h"
 
+#include <gtest/gtest.h>
+
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -161,6 +163,13 @@ inline ScannedLog scan(const std::string& path) {
     if (!from.ok) log.whole = false, log.damage = "block at " + std::to_string(at) + " does not decode to its end";
   }
   return log;
+}
+
+// The one log of a folder; that there is one is checked.
+inline std::string only_log(const TempFolder& folder) {
+  const std::vector<std::string> logs = folder.logs();
+  EXPECT_EQ(logs.size(), 1u);
+  return logs.empty() ? std::string() : logs.front();
 }
 
 // Memory that a child writes and the parent reads.
