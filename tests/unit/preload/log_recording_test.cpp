@@ -21,7 +21,6 @@
 namespace prof::test {
 namespace {
 
-using format::ApiCall;
 using format::ThreadEnd;
 
 TEST(Log, HoldsEveryRecordAndIsCutBehindTheLastBlock) {
