@@ -16,18 +16,13 @@ constexpr int64_t kToleranceNs = 2;
 // in parallel.
 class GroupJoin {
  public:
-  GroupJoin(Trace& trace, ProcessId process, const ProcessThreads& threads)
-      : trace_(trace), process_(process), threads_(threads) {}
+  GroupJoin(Trace& trace, const ProcessThreads& threads) : trace_(trace), threads_(threads) {}
 
   // Afterwards each call's `row` holds the launch's row or a reason.
   void run(uint64_t group, DriverCall* first, DriverCall* last) const {
     const auto sort = static_cast<CallSort>(group >> 32);
     const auto by_time = [](const DriverCall& a, const DriverCall& b) { return a.time_ns < b.time_ns; };
     if (!std::is_sorted(first, last, by_time)) std::sort(first, last, by_time);
-    if (sort == CallSort::External) {
-      place_external(first, last);
-      return;
-    }
     for (DriverCall* call = first; call != last; ++call) call->row = without_call(*call);
     const auto threads = threads_.of_tid.find(static_cast<uint32_t>(group));
     if (threads == threads_.of_tid.end()) return;
@@ -121,29 +116,7 @@ class GroupJoin {
     return in_other ? kInsideOtherCall : kNone;
   }
 
-  // The recorder pushed the launch's begin itself: equal times, not containment.
-  void place_external(DriverCall* first, DriverCall* last) const {
-    std::unordered_multimap<int64_t, uint32_t> launches;
-    for (const Thread& thread : trace_.threads) {
-      if (thread.process != process_) continue;
-      for (uint32_t row = thread.host.first; row < thread.host.last; ++row) {
-        if (trace_.host[row].is_launch()) launches.emplace(trace_.host[row].begin_ns, row);
-      }
-    }
-    for (DriverCall* call = first; call != last; ++call) {
-      call->row = without_call(*call);
-      const auto [begin, end] = launches.equal_range(call->time_ns);
-      for (auto at = begin; at != end; ++at) {
-        if (trace_.host[at->second].correlation != 0 && std::next(at) != end)
-          continue;  // two launches in one nanosecond
-        found(*call, at->second);
-        break;
-      }
-    }
-  }
-
   Trace& trace_;
-  ProcessId process_;
   const ProcessThreads& threads_;
 };
 
@@ -172,27 +145,25 @@ std::vector<CorrelationTable> join_calls(std::vector<ProcessCalls>& calls, const
     tables.emplace_back(calls[p].rows);
     for (const CallGroup& group : calls[p].groups) groups.push_back({p, group});
   }
-  // Driver calls first: what they lead to is certain. External calls may lead to any thread of their process.
-  const auto is = [](CallSort sort) {
-    return [sort](const auto& g) { return static_cast<CallSort>(g.second.key >> 32) == sort; };
+  // Driver calls first: what they lead to is certain.
+  const auto is_driver = [](const auto& group) {
+    return static_cast<CallSort>(group.second.key >> 32) == CallSort::Driver;
   };
-  const auto runtime = std::stable_partition(groups.begin(), groups.end(), is(CallSort::Driver));
-  const auto external = std::stable_partition(runtime, groups.end(), is(CallSort::Runtime));
+  const auto runtime = std::stable_partition(groups.begin(), groups.end(), is_driver);
   const auto join = [&](const std::pair<uint32_t, CallGroup>& of) {
     const auto& [process, group] = of;
     DriverCall* const first = calls[process].rows.data() + group.first;
     DriverCall* const last = calls[process].rows.data() + group.last;
-    GroupJoin(trace, ProcessId{process}, threads[process]).run(group.key, first, last);
+    GroupJoin(trace, threads[process]).run(group.key, first, last);
     if (!tables[process].is_dense()) return;
     for (const DriverCall* call = first; call != last; ++call) tables[process].keep(call->correlation, call->row);
   };
   auto done = groups.begin();
-  for (const auto until : {runtime, external}) {
+  for (const auto until : {runtime, groups.end()}) {
     parallel_for(
         static_cast<size_t>(until - done), [&](size_t g) { join(done[static_cast<ptrdiff_t>(g)]); }, workers);
     done = until;
   }
-  for (; done != groups.end(); ++done) join(*done);
   for (uint32_t p = 0; p < calls.size(); ++p) {
     if (!tables[p].is_dense()) tables[p].keep_sorted(calls[p].rows);
     calls[p].rows.free();

@@ -2,10 +2,9 @@
 //
 //   DriverCalls   (tid, GPU-clock start, correlation)  --inside [begin, end] of a launch of a thread with that tid-->  launch
 //   RuntimeCalls  (tid, start, end, correlation)       --around exactly one launch of a thread with that tid-->         launch
-//   ExternalCalls (begin tick of the launch, correlation)                                                         -->  launch
 //   GPU operation (correlation)  --the table of its process-->  launch, or the reason why there is none
 //
-// The first three are call_join.cpp's.
+// The first two are call_join.cpp's.
 #include "analyzer/model/call_join.h"
 #include "analyzer/model/graph_origins.h"
 #include "analyzer/model/parallel.h"

@@ -217,9 +217,6 @@ class Filler {
   void operator()(const format::RuntimeCalls& r, RecordPlace) {
     calls(r.calls, call_group(CallSort::Runtime, r.tid), [&](uint64_t time) { return clock_.gpu(time); });
   }
-  void operator()(const format::ExternalCalls& r, RecordPlace) {
-    calls(r.calls, call_group(CallSort::External, 0), [&](uint64_t time) { return clock_.tick(time); });
-  }
 
  private:
   uint32_t api(format::ApiId id) const { return ids_.apis.find_or(index(id), 0); }

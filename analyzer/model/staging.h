@@ -128,8 +128,8 @@ template <class Row> struct Room {
   Row next{}, end{};
 };
 
-// Calls as CUPTI saw them are joined with launches by sort and system thread (external ones by process).
-enum class CallSort : uint32_t { Driver, Runtime, External };
+// Calls as CUPTI saw them are joined with launches by sort and system thread.
+enum class CallSort : uint32_t { Driver, Runtime };
 constexpr uint64_t call_group(CallSort sort, uint32_t tid) { return static_cast<uint64_t>(sort) << 32 | tid; }
 
 struct LogTask {

@@ -67,9 +67,6 @@ class Surveyor {
   void operator()(const format::RuntimeCalls& r, RecordPlace) {
     to_.calls[call_group(CallSort::Runtime, r.tid)].count += r.calls.count;
   }
-  void operator()(const format::ExternalCalls& r, RecordPlace) {
-    to_.calls[call_group(CallSort::External, 0)].count += r.calls.count;
-  }
   void operator()(const format::ClockAnchor& r, RecordPlace) { to_.anchors.push_back(r); }
   void operator()(const format::ThreadDef& r, RecordPlace place) {
     const uint32_t thread = ids_.threads.find(place.block->thread);

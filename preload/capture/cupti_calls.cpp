@@ -48,13 +48,6 @@ uint32_t CallRecords::round_up(Group& group) {
   return unit;
 }
 
-void CallRecords::external(const CUpti_ActivityExternalCorrelation& record) {
-  if (record.externalKind != CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0) return;  // another tool's
-  external_[external_count_++] = {record.externalId, record.correlationId};
-  ++calls_;
-  if (external_count_ == format::kMaxCallPairs) write_external();
-}
-
 CallRecords::Group& CallRecords::group_of(uint32_t tid, bool runtime) {
   for (uint32_t i = 0; i < used_groups_; ++i) {
     if (groups_[i].tid == tid && groups_[i].runtime == runtime) return groups_[i];
@@ -81,14 +74,8 @@ void CallRecords::write(Group& group) {
   group.count = 0;
 }
 
-void CallRecords::write_external() {
-  if (external_count_ != 0) emit(format::ExternalCalls{{external_, external_count_}});
-  external_count_ = 0;
-}
-
 uint64_t CallRecords::finish() {
   for (uint32_t i = 0; i < used_groups_; ++i) write(groups_[i]);
-  write_external();
   return calls_;
 }
 

@@ -1,5 +1,5 @@
-// CUPTI's records of driver and runtime calls, and of external ids, on their way into the log: (time, correlation id) pairs of one
-// thread are collected and written together as DriverCalls, RuntimeCalls and ExternalCalls. Part of reading a completed buffer
+// CUPTI's records of driver and runtime calls on their way into the log: (time, correlation id) pairs of one
+// thread are collected and written together as DriverCalls and RuntimeCalls. Part of reading a completed buffer
 // (cupti_records.h): the same thread, the same rules.
 #pragma once
 
@@ -13,8 +13,7 @@ namespace prof::preload {
 class CallRecords {
  public:
   void call(const CUpti_ActivityAPI& record);
-  void external(const CUpti_ActivityExternalCorrelation& record);
-  // Writes what still waits. How many calls and external ids there were.
+  // Writes what still waits. How many calls there were.
   uint64_t finish();
 
  private:
@@ -33,13 +32,10 @@ class CallRecords {
   static uint32_t round_up(Group& group);
   Group& group_of(uint32_t tid, bool runtime);
   static void write(Group& group);
-  void write_external();
 
   uint64_t calls_ = 0;
   uint32_t used_groups_ = 0, next_group_ = 0;
-  uint32_t external_count_ = 0;
   Group groups_[kGroups];  // [0, used_groups_) are set
-  format::CallPair external_[format::kMaxCallPairs];
 };
 
 }  // namespace prof::preload

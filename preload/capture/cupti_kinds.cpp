@@ -19,8 +19,9 @@ std::atomic<bool> g_whole_graphs{false};
 
 namespace {
 
-std::atomic<bool> g_driver_calls{false};   // those that put work on a GPU are on for us
-std::atomic<bool> g_runtime_calls{false};  // collected, because another profiler came
+std::atomic<bool> g_driver_calls{false};       // those that put work on a GPU are on for us
+std::atomic<bool> g_every_driver_call{false};  // and all others, because this CUPTI cannot name single ones
+std::atomic<bool> g_runtime_calls{false};      // collected, because another profiler came
 std::atomic<bool> g_unified_memory{false};
 
 struct Kind {
@@ -43,14 +44,25 @@ std::string_view result_name(CUptiResult result) {
   return "an error";
 }
 
-bool external_ids() { return (around_launches() & kExternalIds) != 0; }
+// False: CUPTI of a CUDA before 12.5.
+bool enable_driver_call(uint32_t cbid) {
+  const auto enable = g_cupti.api.cuptiActivityEnableDriverApi;
+  return enable != nullptr && enable(cbid, 1) == CUPTI_SUCCESS;
+}
+
+bool enable_every_driver_call() {
+  if (g_every_driver_call.load(std::memory_order_relaxed)) return true;
+  if (g_cupti.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DRIVER) != CUPTI_SUCCESS) return false;
+  g_every_driver_call.store(true, std::memory_order_relaxed);
+  return true;
+}
 
 bool enable_driver_calls() {
   if (g_driver_calls.load(std::memory_order_relaxed)) return true;
   const Cupti& api = g_cupti.api;
-  if (api.cuptiActivityEnableDriverApi == nullptr ||
-      api.cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 1) != CUPTI_SUCCESS) {
-    return false;
+  if (!enable_driver_call(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel)) {
+    g_driver_calls.store(enable_every_driver_call(), std::memory_order_relaxed);
+    return g_driver_calls.load(std::memory_order_relaxed);
   }
   for (uint32_t i = 0; i < launching_driver_calls().count; ++i) {
     const uint32_t cbid = launching_driver_calls().data[i].cbid;
@@ -88,10 +100,10 @@ void rest_cupti_kinds() {
 void disable_cupti_kinds() {
   disable_operations();
   if (g_unified_memory.exchange(false)) disable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
-  if ((g_around_launches.fetch_and(~uint32_t{kExternalIds}) & kExternalIds) != 0)
-    disable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
   if (g_runtime_calls.exchange(false)) disable(CUPTI_ACTIVITY_KIND_RUNTIME);
-  if (!g_driver_calls.exchange(false) || cupti_client_uses(CUPTI_ACTIVITY_KIND_DRIVER)) return;
+  const bool driver_calls = g_driver_calls.exchange(false);
+  if (g_every_driver_call.exchange(false)) return disable(CUPTI_ACTIVITY_KIND_DRIVER);
+  if (!driver_calls || cupti_client_uses(CUPTI_ACTIVITY_KIND_DRIVER)) return;
   for (uint32_t i = 0; i < launching_driver_calls().count; ++i) {
     const uint32_t cbid = launching_driver_calls().data[i].cbid;
     if (driver_call_known(g_cupti.version, cbid)) g_cupti.api.cuptiActivityEnableDriverApi(cbid, 0);
@@ -99,14 +111,8 @@ void disable_cupti_kinds() {
 }
 
 const char* enable_cupti_calls() {
-  if (enable_driver_calls()) return "driver calls";
-  const Cupti& api = g_cupti.api;
-  if (api.cuptiActivityPushExternalCorrelationId != nullptr && api.cuptiActivityPopExternalCorrelationId != nullptr &&
-      api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) == CUPTI_SUCCESS) {
-    g_around_launches.fetch_or(kExternalIds, std::memory_order_release);
-    return "external ids";
-  }
-  return "none";
+  if (!enable_driver_calls()) return "none";
+  return g_every_driver_call.load(std::memory_order_relaxed) ? "every driver call" : "driver calls";
 }
 
 // "whole" where asked for and possible: CUPTI then leaves out the records of a graph's nodes. A graph that was instantiated before ends the
@@ -155,12 +161,12 @@ void enable_unified_memory() {
 }
 
 void show_driver_calls() {
-  if (g_cupti.api.cuptiActivityEnableDriverApi != nullptr)
-    g_cupti.api.cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuInit, 1);
+  if (!enable_driver_call(CUPTI_DRIVER_TRACE_CBID_cuInit)) enable_every_driver_call();
 }
 
 void forget_cupti_kinds() {
-  for (std::atomic<bool>* const on : {&g_whole_graphs, &g_driver_calls}) on->store(false, std::memory_order_relaxed);
+  for (std::atomic<bool>* const on : {&g_whole_graphs, &g_driver_calls, &g_every_driver_call})
+    on->store(false, std::memory_order_relaxed);
 }
 
 bool gpu_activity_uses(CUpti_ActivityKind kind) {
@@ -168,8 +174,7 @@ bool gpu_activity_uses(CUpti_ActivityKind kind) {
   for (const Kind& ours : kKinds) {
     if (ours.kind == kind) return true;
   }
-  if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE) return g_whole_graphs.load(std::memory_order_relaxed);
-  return kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION && external_ids();
+  return kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && g_whole_graphs.load(std::memory_order_relaxed);
 }
 
 void gpu_activity_times_nodes() {
@@ -202,7 +207,7 @@ bool gpu_activity_keeps_calls(CUpti_ActivityKind kind) {
                            : gpu_activity_collecting() && g_runtime_calls.load(std::memory_order_relaxed);
   if (!ours) return false;
   const auto set = driver ? api.cuptiActivityEnableDriverApi : api.cuptiActivityEnableRuntimeApi;
-  if (set == nullptr) return false;
+  if (set == nullptr || (driver && g_every_driver_call.load(std::memory_order_relaxed))) return true;
   const OwnCalls own;
   const bool known = g_cupti.version >= CUPTI_API_VERSION;  // ids are only ever appended; those of CUDA 11.8 all have
   const uint32_t driver_end = known ? +CUPTI_DRIVER_TRACE_CBID_SIZE : +CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx;

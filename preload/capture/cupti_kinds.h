@@ -12,7 +12,8 @@ namespace prof::preload {
 
 // Empty: they are on; else the reason, and nothing is.
 std::string_view enable_cupti_kinds();
-// What was reached, for the log.
+// What was reached, for the log: "driver calls", the launching ones; "every driver call", of which the others are left out when they are
+// read, where CUPTI cannot name single ones (before CUDA 12.5); "none".
 const char* enable_cupti_calls();
 const char* enable_cupti_graphs();
 void enable_unified_memory();
@@ -20,7 +21,8 @@ void disable_cupti_kinds();
 // Until the next burst: operations are off, calls stay on. A call that is under way when calls are turned off leaves its thread with its
 // correlation id for all later calls (measured, CUPTI 13.0 on an H200).
 void rest_cupti_kinds();
-// Some driver call is recorded while the first context is made, else none ever is; cuInit is over and costs a launch nothing.
+// Some driver call is recorded while the first context is made, else none ever is; cuInit is over and costs a launch nothing. (Before CUDA
+// 12.5 it is every call, until the recording ends.)
 void show_driver_calls();
 // The child of a fork.
 void forget_cupti_kinds();
@@ -38,7 +40,7 @@ void gpu_activity_times_nodes();
 // turned off again (measured, CUPTI 13.0), so runtime calls tell where those operations came from.
 void gpu_activity_meets_runtime_calls();
 // Another profiler turns KIND_DRIVER or KIND_RUNTIME off: true if it stays on for us, now without the calls that put no work on a
-// GPU. (Turned off as a kind and on again call by call, CUPTI 13.0 records none.)
+// GPU where CUPTI can tell them apart. (Turned off as a kind and on again call by call, CUPTI 13.0 records none.)
 bool gpu_activity_keeps_calls(CUpti_ActivityKind kind);
 
 }  // namespace prof::preload

@@ -49,8 +49,6 @@ class Reader {
       case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER: return unified(*reinterpret_cast<const UnifiedRecord*>(record));
       case CUPTI_ACTIVITY_KIND_DRIVER:
       case CUPTI_ACTIVITY_KIND_RUNTIME: return calls_.call(*reinterpret_cast<const CUpti_ActivityAPI*>(record));
-      case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
-        return calls_.external(*reinterpret_cast<const CUpti_ActivityExternalCorrelation*>(record));
       default:
         if (!cupti_client_known()) count(format::Counter::cupti_unknown_records);
     }

@@ -8,7 +8,7 @@ namespace prof::preload {
 
 struct ReadCounts {
   uint64_t operations = 0;  // kernels, copies, fills and whole graphs with valid times
-  uint64_t calls = 0;       // driver calls and external ids
+  uint64_t calls = 0;       // driver and runtime calls
 };
 
 // `scratch` is CuptiBuffers::kScratchBytes of memory for this call alone. The caller is inside an EventScope that records.

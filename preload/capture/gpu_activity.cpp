@@ -28,7 +28,6 @@ namespace prof::preload {
 
 uint32_t g_gpu_activity_tried = 0;
 std::atomic<GpuActivity> g_gpu_activity{GpuActivity::Cold};
-std::atomic<uint32_t> g_around_launches{0};
 
 namespace {
 
@@ -206,17 +205,6 @@ bool launch_before_gpu_times(GpuActivity state) {
   return false;
 }
 
-void push_external_id(uint64_t begin_tick) {
-  const OwnCalls own;
-  g_cupti.api.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, begin_tick);
-}
-
-void pop_external_id() {
-  const OwnCalls own;
-  uint64_t popped = 0;
-  g_cupti.api.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &popped);
-}
-
 void flush_gpu_activity() {
   if (!attached()) return;
   const OwnCalls own;
@@ -258,7 +246,6 @@ void restart_gpu_activity() {
 
 void forget_gpu_activity() {
   forget_gpu_bursts();
-  g_around_launches.store(0, std::memory_order_relaxed);
   forget_cupti_kinds();
   g_said.store(false, std::memory_order_relaxed);
   forget_cupti_client();

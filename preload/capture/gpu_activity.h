@@ -47,15 +47,6 @@ inline bool gpu_activity_on() {
   return state <= GpuActivity::Burst;
 }
 
-// What is done around every launch, in bits: nearly always nothing.
-//   kExternalIds  CUPTI cannot name single driver calls: the tick at which a launch begins is pushed as its external id
-//   kBursts       GPU times are taken in bursts: a launch that no burst holds from its begin to its end may have lost its GPU record
-enum AroundLaunch : uint32_t { kExternalIds = 1, kBursts = 2 };
-extern std::atomic<uint32_t> g_around_launches;
-inline uint32_t around_launches() { return g_around_launches.load(std::memory_order_relaxed); }
-void push_external_id(uint64_t begin_tick);
-void pop_external_id();
-
 // Helper thread, about once a PROF_FLUSH: collects what is complete. May hang inside CUPTI; nobody waits for it unbounded.
 void flush_gpu_activity();
 // At exit: forced flush, bounded by PROF_EXIT_WAIT, counting what is pending. Called on the exiting thread.

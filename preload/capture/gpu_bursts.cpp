@@ -20,21 +20,21 @@ std::atomic<bool> g_draining{false};          // a burst is over, CUPTI still co
 std::atomic<bool> g_drain_noted{false};
 std::atomic<bool> g_bursts_described{false};
 
-bool in_bursts() { return (around_launches() & kBursts) != 0; }
-
 }  // namespace
 
-void expect_gpu_bursts() { g_around_launches.fetch_or(kBursts, std::memory_order_relaxed); }
+std::atomic<bool> g_in_bursts{false};
+
+void expect_gpu_bursts() { g_in_bursts.store(true, std::memory_order_relaxed); }
 
 void forget_gpu_bursts() {
-  g_around_launches.fetch_and(~uint32_t{kBursts}, std::memory_order_relaxed);
+  g_in_bursts.store(false, std::memory_order_relaxed);
   for (std::atomic<bool>* const flag : {&g_bursts_described, &g_draining, &g_drain_noted})
     flag->store(false, std::memory_order_relaxed);
   g_bursts_miss.store(0, std::memory_order_relaxed);
 }
 
 uint64_t awaited_gpu_records(uint64_t unreported) {
-  if (!in_bursts()) return unreported;
+  if (!gpu_in_bursts()) return unreported;
   const bool in_burst = gpu_burst_drains() || g_gpu_activity.load(std::memory_order_relaxed) == GpuActivity::Burst;
   return g_bursts_miss.load(std::memory_order_relaxed) + (in_burst ? unreported : 0);
 }

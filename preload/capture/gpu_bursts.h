@@ -2,12 +2,16 @@
 // have come. budget.h says when. On the helper thread, but for gpu_burst_holds().
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace prof::preload {
 
 void expect_gpu_bursts();  // a budget governs this life
 void forget_gpu_bursts();  // another part of the run, or the child of a fork
+// Between the two. Asked by every launch.
+extern std::atomic<bool> g_in_bursts;
+inline bool gpu_in_bursts() { return g_in_bursts.load(std::memory_order_relaxed); }
 
 // Whether CUPTI is open for bursts: the state of gpu_activity.h is Resting or Burst.
 bool gpu_bursts_possible();
@@ -22,7 +26,8 @@ bool gpu_burst_drains();
 // The recording ends in the middle of a burst, whose records its last flush awaits.
 void gpu_burst_ends_with_recording();
 
-// Asked by a launch once it has been counted: whether a burst holds all of it. `begin_tick`: of the log's clock, in front of the call.
+// Asked by a launch once it has been counted: whether a burst holds all of it, or it may have lost its GPU record. `begin_tick`: of the log's
+// clock, in front of the call.
 bool gpu_burst_holds(uint64_t begin_tick);
 
 // Of `unreported` operations, which have no record yet, those that are waited for: nobody awaits what is launched between bursts.

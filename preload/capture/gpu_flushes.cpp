@@ -39,7 +39,7 @@ void collect_until_finished(uint64_t stop_ns) {
   g_cupti.api.cuptiActivityFlushAll(0);
   const auto awaits_any = [] {
     const Outstanding left = outstanding_of_noted();
-    return left.unfinished != 0 && ((around_launches() & kBursts) == 0 || awaited_gpu_records(left.unreported) != 0);
+    return left.unfinished != 0 && (!gpu_in_bursts() || awaited_gpu_records(left.unreported) != 0);
   };
   while (awaits_any() && monotonic_ns() < stop_ns) {
     sleep_ns(2'000'000);

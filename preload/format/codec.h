@@ -58,11 +58,10 @@ template <class... T> struct Kinds {
 };
 
 // Every kind there is, by number: dumps list them so. CallArguments, CounterSamples and NvtxSyncPoint are events; the numbers of the others were used up.
-using EventKinds =
-    Kinds<KernelLaunch, MemoryLaunch, GraphLaunch, ApiCall, AllocCall, NvtxPush, NvtxPop, KernelRun, CopyRun, FillRun,
-          DriverCalls, ExternalCalls, NvtxStart, NvtxEnd, NvtxMark, ClockAnchor, ThreadEnd, GraphNode, GraphMade,
-          GraphRun, StackedCall, NvtxPayload, NvtxSync, ResourceName, NvtxSample, NvtxDeferred, UnifiedMemory,
-          RuntimeCalls, StreamMemory, LibraryCall, CounterValues>;
+using EventKinds = Kinds<KernelLaunch, MemoryLaunch, GraphLaunch, ApiCall, AllocCall, NvtxPush, NvtxPop, KernelRun,
+                         CopyRun, FillRun, DriverCalls, NvtxStart, NvtxEnd, NvtxMark, ClockAnchor, ThreadEnd, GraphNode,
+                         GraphMade, GraphRun, StackedCall, NvtxPayload, NvtxSync, ResourceName, NvtxSample,
+                         NvtxDeferred, UnifiedMemory, RuntimeCalls, StreamMemory, LibraryCall, CounterValues>;
 using DefinitionKinds =
     Kinds<StringPart, ThreadDef, MetaDef, ApiDef, ModuleDef, FunctionDef, ConfigDef, DeviceDef, DeviceProperty,
           ContextDef, StreamDef, GraphDef, GpuStreamDef, GpuKernelDef, NvtxDomainDef, NvtxLabelDef, GpuClock,
@@ -103,7 +102,6 @@ struct MaskVisitor {
   constexpr void launch_of(const char*, uint32_t correlation, const char*, GpuStreamId stream) {
     add(!state.follows(correlation, static_cast<uint32_t>(stream)));
   }
-  constexpr void pairs(const char*, const CallPairs&) {}
   constexpr void gpu_pairs(const char*, const CallPairs&) {}
   constexpr void numbers(const char*, const Numbers&) {}
   constexpr void moments(const char*, const CallPairs&) {}
@@ -302,7 +300,6 @@ struct SignatureVisitor {
   template <class T> void optional(const char* name, const T&) { field(name, "?v"); }
   void optional_node(const char* name, uint64_t) { field(name, "?n"); }
   void optional_text(const char* name, std::string_view) { field(name, "?x"); }
-  void pairs(const char* name, const CallPairs&) { field(name, "p"); }
   void gpu_pairs(const char* name, const CallPairs&) { field(name, "q"); }
   void numbers(const char* name, const Numbers&) { field(name, "a"); }
   void moments(const char* name, const CallPairs&) { field(name, "w"); }

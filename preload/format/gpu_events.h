@@ -91,14 +91,6 @@ struct DriverCalls {
   }
 };
 
-// Where CUPTI cannot name single driver calls: the begin tick of our launch, pushed as external id, and CUPTI's id.
-struct ExternalCalls {
-  static constexpr uint32_t kKind = 12;
-  static constexpr std::string_view kName = "external_calls";
-  CallPairs calls;
-  template <class S, class V> static constexpr void visit(S& s, V&& v) { v.pairs("calls", s.calls); }
-};
-
 // Runtime calls (cudaLaunchKernel …) of one thread, for when CUPTI names no driver call inside them: two pairs a call, its start and
 // its end, with the same correlation id. Each encloses one launch of ours or more.
 struct RuntimeCalls {

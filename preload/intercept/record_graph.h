@@ -29,8 +29,8 @@ struct GraphLaunch {
     Launching launch;
     GraphFacts graph;
   };
-  template <class C> static State enter(C, const CallScope& scope, CUgraphExec exec, CUstream stream) {
-    return {enter_launch(scope, stream, C::kNullStream), graph_facts(exec)};
+  template <class C> static State enter(C, const CallScope&, CUgraphExec exec, CUstream stream) {
+    return {enter_launch(stream, C::kNullStream), graph_facts(exec)};
   }
   template <class C>
   static void leave(C, const CallScope& scope, State& state, CUresult result, CUgraphExec exec, CUstream stream) {

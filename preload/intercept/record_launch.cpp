@@ -87,7 +87,6 @@ namespace topic {
 
 void LaunchMany::leave_many(const CallScope& scope, Api api, NullStream null_stream, CUresult result,
                             const CUDA_LAUNCH_PARAMS* list, unsigned count) {
-  if ((around_launches() & kExternalIds) != 0) pop_external_id();
   if (list == nullptr) return;
   for (unsigned i = 0; i < count; ++i) {
     const CUDA_LAUNCH_PARAMS& one = list[i];
@@ -98,7 +97,6 @@ void LaunchMany::leave_many(const CallScope& scope, Api api, NullStream null_str
     state.stream = stream_state(shape.stream, null_stream);
     state.depth = depth_before(state.stream);
     state.flags = gpu_activity_on() ? 0 : format::kLaunchNoGpuTimes;
-    state.around = around_launches() & kBursts;
     count_launch(scope, state, shape.stream, result, 1, false);
     emit_launch(scope, state, shape, api, result);
   }

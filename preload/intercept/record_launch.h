@@ -79,25 +79,19 @@ struct Launching {
   StreamState* stream;
   uint64_t depth;
   uint32_t flags;
-  uint32_t around;
 };
 
-inline Launching enter_launch(const CallScope& scope, CUstream stream, NullStream null_stream) {
+inline Launching enter_launch(CUstream stream, NullStream null_stream) {
   Launching state;
   state.stream = stream_state(stream, null_stream);
   state.depth = depth_before(state.stream);
   state.flags = gpu_activity_on() ? 0 : format::kLaunchNoGpuTimes;
-  state.around = around_launches();
-  if ((state.around & kExternalIds) != 0) [[unlikely]]
-    push_external_id(scope.begin_tick());
   return state;
 }
 
 // Behind the real call: the launch counts unless it failed or only became a node of a graph.
 inline void count_launch(const CallScope& scope, Launching& state, CUstream stream, CUresult result,
                          uint64_t operations, bool programmatic) {
-  if ((state.around & kExternalIds) != 0) [[unlikely]]
-    pop_external_id();
   if (result != CUDA_SUCCESS) [[unlikely]]
     return;
   if (is_captured(state.stream, stream)) [[unlikely]] {
@@ -106,7 +100,7 @@ inline void count_launch(const CallScope& scope, Launching& state, CUstream stre
     return;
   }
   launched(state.stream, operations, scope.end_tick());
-  if ((state.around & kBursts) != 0 && !gpu_burst_holds(scope.begin_tick())) [[unlikely]]
+  if (gpu_in_bursts() && !gpu_burst_holds(scope.begin_tick())) [[unlikely]]
     state.flags |= format::kLaunchNoGpuTimes;
   mark_if_due(state.stream, programmatic);
 }
@@ -150,8 +144,8 @@ struct Launch {
     const LaunchShape shape = launch_shape(args...);
     return {LaunchedWork::Kind::Kernel, shape.function, shape.stream};
   }
-  template <class C, class... Args> static Launching enter(C, const CallScope& scope, Args... args) {
-    return enter_launch(scope, launch_shape(args...).stream, C::kNullStream);
+  template <class C, class... Args> static Launching enter(C, const CallScope&, Args... args) {
+    return enter_launch(launch_shape(args...).stream, C::kNullStream);
   }
   template <class C, class... Args>
   static void leave(C, const CallScope& scope, Launching& state, CUresult result, Args... args) {
@@ -165,10 +159,7 @@ struct Launch {
 struct LaunchMany {
   static constexpr bool kNeedsGpuActivity = true, kLaunch = true;
   template <class... Args> static LaunchedWork work(Args...) { return {LaunchedWork::Kind::Kernels, nullptr, nullptr}; }
-  template <class C> static Nothing enter(C, const CallScope& scope, CUDA_LAUNCH_PARAMS*, unsigned, unsigned) {
-    if ((around_launches() & kExternalIds) != 0) push_external_id(scope.begin_tick());
-    return {};
-  }
+  template <class C> static Nothing enter(C, const CallScope&, CUDA_LAUNCH_PARAMS*, unsigned, unsigned) { return {}; }
   template <class C>
   static void leave(C, const CallScope& scope, Nothing, CUresult result, CUDA_LAUNCH_PARAMS* list, unsigned count,
                     unsigned) {

@@ -94,9 +94,9 @@ template <bool kFill, Returns kReturns> struct Memory {
   template <NullStream null_stream, class... Args> static bool is_queued(Args... args) {
     return !captured(stream(args...), null_stream);
   }
-  template <class C, class... Args> static MemoryState enter(C, const CallScope& scope, Args... args) {
+  template <class C, class... Args> static MemoryState enter(C, const CallScope&, Args... args) {
     MemoryState state;
-    state.launch = enter_launch(scope, argument<CUstream>(args...), C::kNullStream);
+    state.launch = enter_launch(argument<CUstream>(args...), C::kNullStream);
     state.before = kReturns == Returns::Queued ? 0 : launches_so_far(state.launch.stream);
     return state;
   }

@@ -35,7 +35,6 @@ struct BoundVisitor {
   constexpr void optional_node(const char*, uint64_t) { bytes += 10; }
   constexpr void text(const char*, std::string_view) { open = true; }
   constexpr void optional_text(const char*, std::string_view) { open = true; }
-  constexpr void pairs(const char*, const format::CallPairs&) { open = true; }
   constexpr void gpu_pairs(const char*, const format::CallPairs&) { open = true; }
   constexpr void numbers(const char*, const format::Numbers&) { open = true; }
   constexpr void moments(const char*, const format::CallPairs&) { open = true; }

@@ -38,6 +38,7 @@ STEPS = {
     "build": steps_build.build,
     "static_cudart": steps_programs.static_cudart,
     "batch_copies": steps_programs.batch_copies,
+    "older_cupti": steps_programs.older_cupti,
     "graphs": steps_graphs.graphs,
     "killed": steps_killed.killed,
     "torch_killed": steps_killed.torch_killed,

@@ -73,6 +73,32 @@ def status(lab, step):
         step.check("prof record leaves a log", len(lab.logs(folder)) == 1, len(lab.logs(folder)), 1)
 
 
+def older_cupti(lab, step):
+    """CUPTI as before CUDA 12.5, which names no single driver calls: each operation has its launch all the same, from the start and in a part."""
+    if lab.sim:
+        raise Skipped("needs a GPU")
+    command = [lab.program("mixed")]
+    counted = lab.fresh("older_cupti", "cupti")
+    plain = lab.run(command, env=lab.cupti_env(counted))
+    count = lab.cupti_count(counted)
+    library = lab.path("bin", "libcupti_before_12_5.so")
+    includes = [f"-I{folder}" for folder in (f"{lab.cuda}/include", f"{lab.cuda}/extras/CUPTI/include") if os.path.isdir(folder)]
+    built = lab.run(["g++", "-std=c++20", "-O2", "-fPIC", "-shared", *includes, "-o", library, os.path.join(HERE, "cupti_before_12_5.cpp"),
+                     "-Wl,--no-as-needed", count["path"], f"-Wl,-rpath,{os.path.dirname(count['path'])}"])
+    step.check("the library builds", built.status == 0, built.stderr.strip()[-300:] or "built")
+    for name, options in (("from the start", {}), ("from the 100th launch on", {"PROF_START": "launches:100"})):
+        folder = lab.fresh("older_cupti", name.replace(" ", "_"))
+        recorded = lab.run(command, env=lab.recorded_env(folder, PROF_CUPTI=library, **options))
+        same_behaviour(step, plain, recorded)
+        runs = load(lab, folder)
+        step.check(f"{name}: what tells launches", runs[0].meta.get("gpu_correlation") == "every driver call", runs[0].meta.get("gpu_correlation"),
+                   "every driver call")
+        coverage(step, runs)
+        if not options:
+            compare_with_cupti(step, runs, count)
+    whole(lab, step, folder)
+
+
 def batch_copies(lab, step):
     """Batches of copies: one launch each, and every copy that CUPTI has a record of belongs to one."""
     if lab.sim:

@@ -117,8 +117,7 @@ class Sink final : public ActivitySink {
     }
     const bool driver = event.domain == ApiDomain::Driver, wanted = records_call(now, event);
     if (event.watched && !wanted) tl_kept_correlation = event.correlation;
-    if (now.enabled[CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION] &&
-        (wanted || now.enabled.test(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))) {
+    if (now.enabled[CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION] && wanted) {
       for (const auto& [kind, id] : external_ids()) {
         if (!lost(now)) now.finished.push_back(ExternalRecord{kind, id, event.correlation});
       }

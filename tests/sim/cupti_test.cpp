@@ -230,8 +230,8 @@ SIM_TEST(Cupti, LostRecordsAreCounted, "kernel k 100; cupti drop 3") {
 }
 
 SIM_TEST(Cupti, ExternalIdsPrecedeTheirCalls, "kernel k 100") {
-  make_context();
   start();
+  make_context();
   EXPECT_EQ(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION), CUPTI_SUCCESS);
   EXPECT_EQ(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, 77), CUPTI_SUCCESS);
   SIM_CHECK(launch(kernel("k")));
@@ -246,6 +246,18 @@ SIM_TEST(Cupti, ExternalIdsPrecedeTheirCalls, "kernel k 100") {
                                  [](const auto& one) { return one.correlationId == seen.kernels[0].correlationId; });
   ASSERT_NE(mine, seen.external.end());
   EXPECT_EQ(mine->externalId, 77u);
+}
+
+SIM_TEST(Cupti, ExternalIdsAreOfRecordedCallsAlone, "kernel k 100") {
+  start(false);
+  make_context();
+  EXPECT_EQ(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION), CUPTI_SUCCESS);
+  EXPECT_EQ(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, 77), CUPTI_SUCCESS);
+  SIM_CHECK(launch(kernel("k")));
+  SIM_CHECK(cuCtxSynchronize());
+  cuptiActivityFlushAll(0);
+  EXPECT_EQ(seen.kernels.size(), 1u);
+  EXPECT_TRUE(seen.external.empty()) << "as an H100 was seen to do with CUPTI 13.0";
 }
 
 SIM_TEST(Cupti, OneSubscriberAtATime, "") {

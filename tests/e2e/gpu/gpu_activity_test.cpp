@@ -141,24 +141,11 @@ TEST(GpuActivity, LostBuffersShowAsPending) {
   EXPECT_EQ(run.lines("kernel_launch").size(), 8000u);
 }
 
-TEST(GpuActivity, WithoutNamedDriverCallsExternalIdsCorrelate) {
-  const Ended run({"work", "200"}, {"SIM=cupti no_driver_api"});
-  EXPECT_EQ(run.meta("gpu_correlation"), "external ids");
+TEST(GpuActivity, WithoutNamedDriverCallsThoseThatLaunchAreKeptOfAll) {
+  const Ended run({"work", "200"}, {kSimClock, "SIM=cupti no_driver_api"});
+  EXPECT_EQ(run.meta("gpu_correlation"), "every driver call");
   EXPECT_EQ(run.lines("kernel_run").size(), 400u);
-  std::map<uint64_t, uint64_t> begin_of_id;
-  for (const std::string& line : run.lines("external_calls")) {
-    std::istringstream pairs(line.substr(line.find("calls=") + 6));
-    for (std::string pair; std::getline(pairs, pair, ';');) {
-      begin_of_id[std::stoull(pair.substr(pair.find(':') + 1))] = std::stoull(pair);
-    }
-  }
-  std::map<uint64_t, int> launches;  // begin tick → how many
-  for (const std::string& line : run.lines("kernel_launch")) ++launches[field(line, "end") - field(line, "duration")];
-  for (const std::string& line : run.lines("kernel_run")) {
-    const auto begin = begin_of_id.find(field(line, "correlation"));
-    ASSERT_NE(begin, begin_of_id.end()) << line;
-    EXPECT_EQ(launches[begin->second], 1) << line;
-  }
+  expect_every_record_has_its_launch(run);
 }
 
 TEST(GpuActivity, RefusedByCuptiTheHostSideGoesOn) {

@@ -123,20 +123,6 @@ TEST(Correlation, GivesNoLaunchToOperationsWhoseCorrelationIdCallsOfSeveralLaunc
   EXPECT_EQ(trace->processes[0].coverage.launches_with_gpu_time, 2u);
 }
 
-TEST(Correlation, UsesExternalIdsByTheLaunchsBegin) {
-  LogBuilder log = new_launch_log();
-  add_thread(log, 1, 500);
-  add_launch(log, 1, 0, 100);
-  add_launch(log, 1, 200, 300);
-  std::vector<format::CallPair> pairs{{kLogStart + 200, 7}, {kLogStart, 8}};
-  log.add(9, format::ExternalCalls{{pairs.data(), 2}});
-  add_run(log, 400, 500, 7);
-  add_run(log, 500, 600, 8);
-  const auto trace = model_of(log);
-  EXPECT_EQ(launch_of(*trace, 7), 200);
-  EXPECT_EQ(launch_of(*trace, 8), 0);
-}
-
 TEST(Correlation, UsesRuntimeCallsAroundExactlyOneLaunchWhereNoDriverCallIsNamed) {
   LogBuilder log = new_launch_log();
   add_thread(log, 1, 101);

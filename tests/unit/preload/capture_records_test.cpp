@@ -68,8 +68,8 @@ class Records : public CaptureTest {
   struct alignas(8) Bytes {
     uint8_t bytes[256];
   };
-  static constexpr const char* kKinds[] = {"kernel_run",    "copy_run",       "fill_run",   "graph_run", "driver_calls",
-                                           "runtime_calls", "external_calls", "gpu_kernel", "string",    "gpu_stream"};
+  static constexpr const char* kKinds[] = {"kernel_run",    "copy_run",   "fill_run", "graph_run", "driver_calls",
+                                           "runtime_calls", "gpu_kernel", "string",   "gpu_stream"};
   std::deque<Bytes> records_;
   static inline std::deque<Bytes>::iterator next_, end_;
   std::map<std::string, size_t> before_;
@@ -211,16 +211,6 @@ TEST_F(Records, FullBatchesOfOneThreadTakeOneRecordEach) {
   for (uint32_t i = 0; i < 256; ++i) call(42, i, 1000 + i);
   read();
   EXPECT_EQ(lines("driver_calls").size(), 2u);
-}
-
-TEST_F(Records, OnlyOurOwnExternalIdsAreKept) {
-  auto& ours = add<CUpti_ActivityExternalCorrelation>(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
-  ours.externalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, ours.externalId = 777, ours.correlationId = 5;
-  auto& theirs = add<CUpti_ActivityExternalCorrelation>(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
-  theirs.externalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, theirs.externalId = 888, theirs.correlationId = 6;
-  read();
-  ASSERT_EQ(lines("external_calls").size(), 1u);
-  EXPECT_EQ(lines("external_calls")[0], "external_calls calls=777:5;");
 }
 
 TEST_F(Records, UnknownKindsAreCounted) {
