@@ -79,6 +79,12 @@ TEST_P(SharedCupti, KernelsOneAtATimeAreMadeOfConcurrentOnes) {
   expect_whole_log(run, 2);
 }
 
+TEST_P(SharedCupti, WhereDriverCallsCannotBeNamedBothGetEverything) {
+  const Ended run = this->run({"200", "work", "start", "work", "stop", "work"}, {"SIM=cupti no_driver_api"});
+  EXPECT_EQ(run.output, kNothing + kAll + kNothing);
+  expect_whole_log(run, 3);
+}
+
 TEST_P(SharedCupti, FinalizedByTheProgramTheRecordingGoesOn) {
   const Ended run = this->run({"200", "subscribe", "start", "work", "finalize", "work", "subscribe", "start", "work"});
   EXPECT_EQ(run.status, 0);
