@@ -1,5 +1,6 @@
 #include "preload/capture/depth_marks.h"
 
+#include "preload/capture/clock.h"
 #include "preload/capture/cupti_client.h"
 #include "preload/capture/mark_events.h"
 #include "preload/intercept/driver.h"
@@ -13,12 +14,13 @@
 namespace prof::preload {
 
 std::atomic<bool> g_marks_on{false};
-uint64_t g_mark_pause = 0;
+std::atomic<uint64_t> g_mark_pause{0};
 std::atomic<uint32_t> g_captures{0};
 
 namespace {
 
 bool g_write_values = false;
+uint64_t g_least_pause = 0;  // ticks
 std::atomic<uint32_t> g_placing{0};
 
 // Longest wait of a capture for a mark being placed. Placing one takes about a microsecond; longer means that its stream is
@@ -73,6 +75,7 @@ bool write_value(StreamState& state, uint64_t number) {
 
 void place(StreamState& state, uint64_t number) {
   const int saved = errno;
+  const uint64_t begin = now_ticks();
   const DriverCall call;
   const MarkWay way = decide(*state.context.load(std::memory_order_relaxed));
   const bool placed =
@@ -83,13 +86,16 @@ void place(StreamState& state, uint64_t number) {
     state.marks_off.store(true, std::memory_order_relaxed);
     count(format::Counter::depth_marks_skipped);
   }
+  const uint64_t pause = g_mark_pause.load(std::memory_order_relaxed);
+  g_mark_pause.store(next_mark_pause(pause, g_least_pause, now_ticks() - begin), std::memory_order_relaxed);
   errno = saved;
 }
 
 }  // namespace
 
-void open_marks(Marks marks, uint64_t pause_ticks) {
-  g_mark_pause = pause_ticks;
+void open_marks(Marks marks, uint64_t least_pause) {
+  g_least_pause = least_pause;
+  g_mark_pause.store(least_pause, std::memory_order_relaxed);
   g_marks_on.store(marks != Marks::None, std::memory_order_relaxed);
   g_write_values = marks == Marks::Values;
   g_captures.store(0, std::memory_order_relaxed);

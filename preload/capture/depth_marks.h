@@ -1,5 +1,5 @@
-// Completion marks: behind every 32nd operation of a stream, at most once in half a millisecond, something that tells when the GPU got
-// there, so that a program that never synchronises still has a live depth. PROF_DEPTH=marks records events without timing (mark_events.h), PROF_DEPTH=values
+// Completion marks: behind every 32nd operation of a stream, at most once in half a millisecond and for at most a 256th of the time, something
+// that tells when the GPU got there, so that a program that never synchronises still has a live depth. PROF_DEPTH=marks records events without timing (mark_events.h), PROF_DEPTH=values
 // lets the GPU write the launch number into a word of pinned memory; each takes the other's way where the driver refuses its own.
 //
 // A mark is placed right behind an operation of the program on the same stream and nowhere else. Never while anybody
@@ -9,22 +9,32 @@
 
 #include "preload/capture/stream_table.h"
 
+#include <algorithm>
+
 namespace prof::preload {
 
 inline constexpr uint64_t kMarkEvery = 32;
 // With an event every 32nd launch a loop of empty kernels with GPU times took 3 % longer than without: 4 us each, the driver's two calls
-// under CUPTI (an H200, 2026-11-24, in turn in one process). Once in half a millisecond that is below 1 % of any program.
-inline constexpr uint64_t kMarksPerSecond = 2000;
+// under CUPTI (an H200, 2026-11-24, in turn in one process). In a program that fills the caches between two launches they take longer.
+inline constexpr uint64_t kMarksPerSecond = 2000;  // at most
+inline constexpr uint64_t kMarkShare = 256, kMostPauses = 8;
 
 enum class Marks { None, Events, Values };
-void open_marks(Marks marks, uint64_t pause_ticks);  // at least so long between two marks of a stream
+void open_marks(Marks marks, uint64_t least_pause);  // in ticks, between two marks of a stream
 extern std::atomic<bool> g_marks_on;                 // set when a life opens
-extern uint64_t g_mark_pause;                        // ticks
+extern std::atomic<uint64_t> g_mark_pause;           // ticks, as what marks take allows now
+
+// The pause behind a mark that took so many ticks: 256 times that, from `least` to 8 times `least`. It goes an eighth of the way, so that
+// one mark that met a full queue or lost its processor counts little.
+constexpr uint64_t next_mark_pause(uint64_t pause, uint64_t least, uint64_t took) {
+  const uint64_t wanted = std::clamp(std::min(took, least) * kMarkShare, least, kMostPauses * least);
+  return wanted > pause ? pause + (wanted - pause) / 8 : pause - (pause - wanted) / 8;
+}
 
 // Launches, but not time, have passed since the stream's last mark.
 inline bool marked_just_now(const StreamState& state) {
   return state.last_launch_tick.load(std::memory_order_relaxed) - state.mark_tick.load(std::memory_order_relaxed) <
-         g_mark_pause;
+         g_mark_pause.load(std::memory_order_relaxed);
 }
 
 // A part of the run ends and the program goes on: no marks any more, and their events are given back to the driver.
