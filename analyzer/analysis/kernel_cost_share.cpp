@@ -8,11 +8,12 @@ namespace prof::analyzer {
 
 namespace {
 
+using TimeSum = unsigned __int128;  // of any number of kernels
+
 // Part of a whole by time; the parts of all add up to the whole if each gets what is left of the one before.
-uint64_t share_of(uint64_t whole, int64_t part_ns, int64_t all_ns) {
-  if (all_ns <= 0) return whole;
-  return static_cast<uint64_t>(static_cast<unsigned __int128>(whole) * static_cast<uint64_t>(part_ns) /
-                               static_cast<uint64_t>(all_ns));
+uint64_t share_of(uint64_t whole, int64_t part_ns, TimeSum all_ns) {
+  if (all_ns == 0) return whole;
+  return static_cast<uint64_t>(static_cast<TimeSum>(whole) * static_cast<uint64_t>(part_ns) / all_ns);
 }
 
 }  // namespace
@@ -38,8 +39,11 @@ size_t KernelCosts::main_of(const std::vector<Claim>& kernels, bool input_gradie
 // To all launches of one kernel, each its part by time.
 void KernelCosts::give(const std::vector<Claim>& kernels, const OpNumbers& numbers, std::optional<uint64_t> flops,
                        std::optional<uint64_t> useful, std::optional<uint64_t> bytes) {
-  int64_t left_ns = 0;
-  for (const Claim& each : kernels) left_ns += trace_.operations[each.operation].duration_ns();
+  TimeSum left_ns = 0;
+  const auto duration_ns = [&](const Claim& each) {
+    return static_cast<uint64_t>(trace_.operations[each.operation].duration_ns());
+  };
+  for (const Claim& each : kernels) left_ns += duration_ns(each);
   for (const Claim& each : kernels) {
     const GpuOperation& operation = trace_.operations[each.operation];
     KernelCost& cost = cost_for(each.operation);
@@ -51,7 +55,7 @@ void KernelCosts::give(const std::vector<Claim>& kernels, const OpNumbers& numbe
       *whole -= part;
     };
     take(flops, cost.flops), take(useful, cost.useful_flops), take(bytes, cost.bytes);
-    left_ns -= operation.duration_ns();
+    left_ns -= duration_ns(each);
     cost.op = each.op;
     cost.type = numbers.cost.type, cost.assumed = numbers.assumed;
     if (cost.flops)

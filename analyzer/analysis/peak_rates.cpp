@@ -1,5 +1,7 @@
 #include "analyzer/analysis/peak_rates.h"
 
+#include "analyzer/analysis/statistics.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -80,19 +82,19 @@ IdealTime ideal_time(const KernelCost& cost, const DevicePeaks& device) {
 
 void PeakSums::add(const KernelCost& cost, int64_t duration_ns, const DevicePeaks& device) {
   ++count;
-  total_ns += duration_ns;
+  grow(total_ns, duration_ns);
   const auto ns = static_cast<double>(duration_ns);
   const IdealTime ideal = ideal_time(cost, device);
   const auto& [compute_ns, memory_ns, has_ideal] = ideal;
   if (cost.flops) {
     ++with_flops;
     flops += static_cast<double>(*cost.flops);
-    flops_ns += duration_ns;
+    grow(flops_ns, duration_ns);
     sources |= 1u << static_cast<unsigned>(cost.flops_source);
     if (cost.peak) peaks |= 1u << static_cast<unsigned>(*cost.peak);
     if (cost.peak && peak_flops(device, *cost.peak) > 0) {
       flops_at_peak_ns += compute_ns;
-      flops_with_peak_ns += duration_ns, flops_with_peak += static_cast<double>(*cost.flops);
+      grow(flops_with_peak_ns, duration_ns), flops_with_peak += static_cast<double>(*cost.flops);
     } else if (device.known() && *cost.flops != 0) {
       ++without_peak;
     }
@@ -101,7 +103,7 @@ void PeakSums::add(const KernelCost& cost, int64_t duration_ns, const DevicePeak
   }
   if (cost.useful_flops) {
     ++with_useful;
-    useful_flops += static_cast<double>(*cost.useful_flops), useful_ns += duration_ns;
+    useful_flops += static_cast<double>(*cost.useful_flops), grow(useful_ns, duration_ns);
   } else if (cost.flops) {
     ++missing_useful[static_cast<size_t>(cost.no_useful)];
   }
@@ -109,11 +111,11 @@ void PeakSums::add(const KernelCost& cost, int64_t duration_ns, const DevicePeak
   if (cost.bytes) {
     ++with_bytes;
     bytes += static_cast<double>(*cost.bytes);
-    bytes_ns += duration_ns;
+    grow(bytes_ns, duration_ns);
     sources |= 1u << static_cast<unsigned>(cost.bytes_source);
     if (device.bandwidth_gbs > 0) {
       bytes_at_peak_ns += memory_ns;
-      bytes_with_peak_ns += duration_ns;
+      grow(bytes_with_peak_ns, duration_ns);
     }
   } else {
     ++missing_bytes[static_cast<size_t>(cost.no_bytes)];
@@ -122,8 +124,8 @@ void PeakSums::add(const KernelCost& cost, int64_t duration_ns, const DevicePeak
   if (has_ideal) {
     const double longer_ns = ideal.longer_ns();
     ideal_ns += longer_ns;
-    with_ideal_ns += duration_ns, judged_ns += duration_ns;
-    if (is_launch_bound(longer_ns, ns)) launch_bound_ns += duration_ns;
+    grow(with_ideal_ns, duration_ns), grow(judged_ns, duration_ns);
+    if (is_launch_bound(longer_ns, ns)) grow(launch_bound_ns, duration_ns);
     if (compute_ns >= memory_ns) compute_bound_ns += longer_ns;
   }
   above_peak = above_peak || compute_ns > ns || memory_ns > ns;
@@ -132,14 +134,14 @@ void PeakSums::add(const KernelCost& cost, int64_t duration_ns, const DevicePeak
 void PeakSums::add_all(const PeakSums& other) {
   count += other.count, with_flops += other.with_flops, with_useful += other.with_useful;
   with_bytes += other.with_bytes, causal += other.causal, without_peak += other.without_peak;
-  total_ns += other.total_ns;
+  grow(total_ns, other.total_ns);
   flops += other.flops, useful_flops += other.useful_flops, bytes += other.bytes;
-  flops_ns += other.flops_ns, useful_ns += other.useful_ns, bytes_ns += other.bytes_ns;
+  grow(flops_ns, other.flops_ns), grow(useful_ns, other.useful_ns), grow(bytes_ns, other.bytes_ns);
   flops_at_peak_ns += other.flops_at_peak_ns, bytes_at_peak_ns += other.bytes_at_peak_ns;
   flops_with_peak += other.flops_with_peak;
-  flops_with_peak_ns += other.flops_with_peak_ns, bytes_with_peak_ns += other.bytes_with_peak_ns;
-  ideal_ns += other.ideal_ns, with_ideal_ns += other.with_ideal_ns, compute_bound_ns += other.compute_bound_ns;
-  judged_ns += other.judged_ns, launch_bound_ns += other.launch_bound_ns;
+  grow(flops_with_peak_ns, other.flops_with_peak_ns), grow(bytes_with_peak_ns, other.bytes_with_peak_ns);
+  ideal_ns += other.ideal_ns, grow(with_ideal_ns, other.with_ideal_ns), compute_bound_ns += other.compute_bound_ns;
+  grow(judged_ns, other.judged_ns), grow(launch_bound_ns, other.launch_bound_ns);
   above_peak = above_peak || other.above_peak, assumed = assumed || other.assumed;
   sources |= other.sources, types |= other.types, peaks |= other.peaks;
   for (size_t reason = 0; reason < missing_flops.size(); ++reason) {

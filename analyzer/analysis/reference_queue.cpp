@@ -1,6 +1,7 @@
 #include "analyzer/analysis/reference_queue.h"
 
 #include "analyzer/analysis/gpu_order.h"
+#include "analyzer/analysis/statistics.h"
 
 #include <algorithm>
 #include <numeric>
@@ -217,7 +218,7 @@ int64_t reference_overlap_ns(const Interval& event, std::vector<Interval>& inter
   int64_t sum = 0;
   reference_pass(intervals, [&](const Interval& interval) {
     const int64_t begin = std::max(event.begin_ns, interval.begin_ns), end = std::min(event.end_ns, interval.end_ns);
-    if (begin < end) sum += end - begin;
+    if (begin < end) grow(sum, end - begin);
   });
   return sum;
 }

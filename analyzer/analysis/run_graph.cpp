@@ -1,5 +1,6 @@
 #include "analyzer/analysis/run_graph.h"
 
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/model/parallel.h"
 
 #include <fmt/format.h>
@@ -159,7 +160,7 @@ std::vector<NamedNodes> named_nodes(const AnalysisInput& input, const Dependency
     const uint32_t subject = node.subject();
     if (subject < kDense && dense[kind].empty()) dense[kind].resize(kDense);
     Sum& sum = subject < kDense ? dense[kind][subject] : sums[kind][subject];
-    sum.own_ns += graph.time(node.own);
+    grow(sum.own_ns, graph.time(node.own));
     node.has(kNodeReturns) ? ++sum.returns : ++sum.count;
   });
   for (uint32_t kind = 0; kind < kNodeKinds; ++kind) {
@@ -176,7 +177,8 @@ std::vector<NamedNodes> named_nodes(const AnalysisInput& input, const Dependency
       nodes.name = name;
       if (nodes.subjects.size() <= subject) nodes.subjects.resize(subject + 1);
       nodes.subjects[subject] = true;
-      nodes.count += sum.count, nodes.own_ns += sum.own_ns, nodes.returns += sum.returns;
+      nodes.count += sum.count, nodes.returns += sum.returns;
+      grow(nodes.own_ns, sum.own_ns);
     }
   }
   std::vector<NamedNodes> all;
@@ -236,7 +238,8 @@ int64_t longest_copies_ns(const DependencyGraph& graph, const NodeSelection& sel
     if (node.kind() != NodeKind::Copy || !selected.has(node)) continue;
     const StreamId stream = graph.trace().operations[node.row].stream();
     int64_t& sum = sums[{index(graph.trace().stream(stream).device), node.subject() & 255}];
-    longest = std::max(longest, sum += graph.time(node.own));
+    grow(sum, graph.time(node.own));
+    longest = std::max(longest, sum);
   }
   return longest;
 }

@@ -45,7 +45,7 @@ class StackSums {
       last_ = &sums_[key];
       last_key_ = key;
     }
-    last_->value += value, ++last_->count;
+    grow(last_->value, value), ++last_->count;
   }
   void add(StackId stack, uint32_t leaf, const GpuOperation& operation, int64_t value, Estimates& estimates) {
     add(stack, leaf, value);
@@ -79,8 +79,8 @@ class StackSums {
         answer_.groups[at].push_back(sum.group);
       }
       TreeNode& leaf = tree.node(at);
-      leaf.value += sum.value, leaf.count += sum.count;
-      if (last_stack == 0) answer_.without_stack += sum.value;
+      grow(leaf.value, sum.value), leaf.count += sum.count;
+      if (last_stack == 0) grow(answer_.without_stack, sum.value);
     }
     if (estimated) {
       answer_.groups.resize(tree.nodes().size());

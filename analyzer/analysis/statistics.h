@@ -16,6 +16,8 @@ inline int64_t add_saturated(int64_t a, int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? (a < 0 ? INT64_MIN : INT64_MAX) : sum;
 }
 
+inline void grow(int64_t& sum, int64_t by) { sum = add_saturated(sum, by); }
+
 // All 0 for no values. Exact in ns but for mean and stddev; median and quartiles may be half or quarter nanoseconds.
 struct Statistics {
   uint64_t count = 0;
@@ -35,7 +37,7 @@ inline double quantile(std::span<int64_t> values, double q) {
   const double share = rank - static_cast<double>(below);
   if (share == 0) return static_cast<double>(*at);
   const int64_t next = *std::min_element(at + 1, values.end());
-  return static_cast<double>(*at) + share * static_cast<double>(next - *at);
+  return static_cast<double>(*at) + share * (static_cast<double>(next) - static_cast<double>(*at));
 }
 
 // O(N). Reorders.

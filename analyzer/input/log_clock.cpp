@@ -101,7 +101,8 @@ LogClock::LogClock(const format::FileHeader& header, const std::vector<format::C
     for (const format::ClockAnchor& anchor : anchors) add(anchor.tick, anchor.monotonic_ns);
   }
   ticks_.build(points, static_cast<Int128>(ticks_per_second) << 16, kSecond);
-  realtime_offset_ns_ = static_cast<int64_t>(header.start_realtime_ns - ns(header.start_tick));
+  const uint64_t realtime_ns = std::min<uint64_t>(header.start_realtime_ns, INT64_MAX / 2);  // the year 2116
+  realtime_offset_ns_ = static_cast<int64_t>(realtime_ns) - static_cast<int64_t>(ns(header.start_tick));
 
   gpu_clock_known_ = gpu_clock && gpu_clock->multiplier != 0 && gpu_clock->shift <= 100;
   if (!gpu_clock_known_) {

@@ -94,6 +94,12 @@ class LogClock {
     Hint hint = 0;
     return gpu_ns(cupti_ns, hint);
   }
+  // The end of what started at `start_ns` and took so long by CUPTI's clock, which is negative if its end lies before its start. As far as any
+  // other time may be, whatever the duration: [0, kLatestNs].
+  static uint64_t gpu_end_ns(uint64_t start_ns, uint64_t duration) {
+    const Int128 end = static_cast<Int128>(start_ns) + static_cast<int64_t>(duration);
+    return end < 0 ? 0 : end > static_cast<Int128>(kLatestNs) ? kLatestNs : static_cast<uint64_t>(end);
+  }
   // A span of ticks that ended at `end`, e.g. of a call.
   uint64_t begin_ns(uint64_t end, uint64_t duration, Hint& hint) const { return ns(end - duration, hint); }
 

@@ -85,7 +85,7 @@ void set_origins(std::vector<LogInput>& inputs, const std::vector<LogTask>& task
       last[i] = std::max(last[i], first[i]);
     }
     if (first[i] == INT64_MAX) {  // an empty log
-      first[i] = last[i] = static_cast<int64_t>(inputs[i].file->header().start_monotonic_ns);
+      first[i] = last[i] = static_cast<int64_t>(inputs[i].clock->ns(inputs[i].file->header().start_tick));
     }
     if (first[i] + offset < start) {
       start = first[i] + offset;
@@ -95,7 +95,8 @@ void set_origins(std::vector<LogInput>& inputs, const std::vector<LogTask>& task
   trace.start_realtime_ns = inputs.empty() ? 0 : static_cast<uint64_t>(start);
   for (size_t i = 0; i < inputs.size(); ++i) {
     Process& process = trace.processes[index(inputs[i].process)];
-    inputs[i].origin_ns = start - realtime_offset[process.host];
+    // No log begins later than kLatestNs after another: all times of the model lie between -kLatestNs and 2 kLatestNs, so differences fit.
+    inputs[i].origin_ns = std::max(start - realtime_offset[process.host], -static_cast<int64_t>(kLatestNs));
     process.last_ns = last[i] - inputs[i].origin_ns;
     if (inputs[i].horizon_tick != 0) process.horizon_ns = first[i] - inputs[i].origin_ns;
     trace.last_ns = std::max(trace.last_ns, process.last_ns);

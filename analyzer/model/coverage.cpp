@@ -182,7 +182,7 @@ void Coverage::add(const Coverage& other) {
   counters_without_time += other.counters_without_time;
   samples += other.samples;
   samples_unreadable += other.samples_unreadable;
-  samples_missing_ns += other.samples_missing_ns;
+  add_up_to_most(samples_missing_ns, other.samples_missing_ns);
 }
 
 std::string coverage_line(const Process& process) {

@@ -29,11 +29,12 @@ int64_t first_moment(const Trace& trace, const ImportMark& mark) {
   return first;
 }
 
-// Times of no meaning (beyond 292 years) stay at the end of the scale instead of wrapping.
+// Times of no meaning (beyond 146 years) stay where the difference of any two still fits.
 int64_t shifted(int64_t time_ns, int64_t by_ns) {
+  constexpr int64_t kFarthest = (int64_t{1} << 62) - 1;
   int64_t sum = 0;
-  if (__builtin_add_overflow(time_ns, by_ns, &sum)) return by_ns < 0 ? INT64_MIN : INT64_MAX;
-  return sum;
+  if (__builtin_add_overflow(time_ns, by_ns, &sum)) return by_ns < 0 ? -kFarthest : kFarthest;
+  return std::clamp(sum, -kFarthest, kFarthest);
 }
 
 // Moves all rows from the mark on.
@@ -69,8 +70,8 @@ int64_t set_zero(Trace& trace, const ImportMark& mark, int64_t zero_realtime_ns)
   ImportMark all = mark;
   all.host = all.operations = all.ranges = all.marks = all.memory = all.syncs = all.gpu_annotations = 0;
   shift_rows(trace, all, -earliest);
-  for (PathChange& change : trace.path_changes) change.time_ns -= earliest;
-  for (Process& process : trace.processes) process.last_ns -= earliest;
+  for (PathChange& change : trace.path_changes) change.time_ns = shifted(change.time_ns, -earliest);
+  for (Process& process : trace.processes) process.last_ns = shifted(process.last_ns, -earliest);
   trace.start_realtime_ns += static_cast<uint64_t>(earliest);
   trace.start_monotonic_ns += static_cast<uint64_t>(earliest);
   return shifted(by_ns, -earliest);

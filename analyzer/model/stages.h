@@ -14,6 +14,9 @@ struct ClockReader {
   LogClock::Hint tick_hint = 0, gpu_hint = 0;
   int64_t tick(uint64_t tick) { return static_cast<int64_t>(clock.ns(tick, tick_hint)); }
   int64_t gpu(uint64_t cupti_ns) { return static_cast<int64_t>(clock.gpu_ns(cupti_ns, gpu_hint)); }
+  static int64_t gpu_end(int64_t start_ns, uint64_t duration) {
+    return static_cast<int64_t>(LogClock::gpu_end_ns(static_cast<uint64_t>(start_ns), duration));
+  }
 };
 
 // Calls of one process as CUPTI saw them, grouped by sort and system thread id.

@@ -168,8 +168,9 @@ class Filler {
   void operator()(const format::UnifiedMemory& r, RecordPlace) {
     if (horizon_.gpu_is_behind(r.start, r.duration)) return;
     UnifiedMemoryEvent event;
-    event.start_ns = clock_.gpu(r.start) - origin_ns_;
-    event.end_ns = static_cast<int64_t>(static_cast<uint64_t>(event.start_ns) + r.duration);
+    const int64_t start_ns = clock_.gpu(r.start);
+    event.start_ns = start_ns - origin_ns_;
+    event.end_ns = clock_.gpu_end(start_ns, r.duration) - origin_ns_;
     event.value = r.value;
     event.address = r.address;
     event.what = static_cast<UnifiedWhat>(r.what);
@@ -262,8 +263,9 @@ class Filler {
       return;
     }
     GpuOperation operation;
-    operation.start_ns = clock_.gpu(r.start) - origin_ns_;
-    operation.end_ns = static_cast<int64_t>(static_cast<uint64_t>(operation.start_ns) + r.duration);
+    const int64_t start_ns = clock_.gpu(r.start);
+    operation.start_ns = start_ns - origin_ns_;
+    operation.end_ns = clock_.gpu_end(start_ns, r.duration) - origin_ns_;
     if (operation.start_ns < horizon_ns_) operation.start_ns = std::min(horizon_ns_, operation.end_ns);
     operation.bytes = bytes & ((uint64_t{1} << 48) - 1);
     operation.peer_source = peer_source & 0xff;

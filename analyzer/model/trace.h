@@ -5,7 +5,8 @@
 // The rows are in host_rows.h, gpu_rows.h and range_rows.h, their tables here: plain structs of at most 48 bytes in Columns. All
 // times are signed nanoseconds since `start_realtime_ns`, the first record of all inputs, on one clock. Host events and nested
 // ranges are grouped by thread and sorted by begin (an enclosing one first), start/end ranges follow those of their process;
-// GPU operations are grouped by stream and sorted by start.
+// GPU operations are grouped by stream and sorted by start. The difference of any two times fits 64 bits, whatever the input says: those
+// of logs are between -kLatestNs and 2 kLatestNs (log_clock.h, builder.cpp), those of importers within 2^62. A sum of a few need not fit.
 #pragma once
 
 #include "analyzer/model/column.h"

@@ -120,7 +120,9 @@ void gpu_busy(const ChromeContext& context, DeviceId device) {
   int64_t shown = -1;
   for (int64_t begin = first_ns; begin <= last_ns; begin += width) {
     const int64_t length = std::min(width, last_ns - begin);
-    const int64_t per_mille = length > 0 ? (busy.overlap_ns(begin, begin + length) * 1000 + length / 2) / length : 0;
+    const auto covered = static_cast<unsigned __int128>(busy.overlap_ns(begin, begin + length));
+    const auto whole = static_cast<uint64_t>(length);
+    const int64_t per_mille = length > 0 ? static_cast<int64_t>((covered * 1000 + whole / 2) / whole) : 0;
     if (per_mille != shown && length > 0) {
       track.add(begin, [&](char* to) {
         to = put_decimal(to, static_cast<uint64_t>(per_mille / 10));

@@ -1,5 +1,6 @@
 #include "analyzer/output/chrome_match.h"
 
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/input/json_decimal.h"
 #include "analyzer/input/kineto_category.h"
 #include "analyzer/model/names.h"
@@ -119,7 +120,8 @@ ChromeRow ChromeMatch::find(const EventFields& event, bool& expected) {
   int64_t duration_ns = 0;
   if (complete && micros_to_ns(without_quotes(event.duration), duration_ns) != DecimalResult::Ok) duration_ns = 0;
   // Only operations keep an end before their begin.
-  wanted.end_ns = wanted.begin_ns + (kind == EventKind::Operation ? duration_ns : std::max<int64_t>(duration_ns, 0));
+  wanted.end_ns =
+      add_saturated(wanted.begin_ns, kind == EventKind::Operation ? duration_ns : std::max<int64_t>(duration_ns, 0));
   uint64_t correlation = 0;
   if (to_uint64(without_quotes(event.correlation), correlation) != DecimalResult::Ok) correlation = 0;
   wanted.has_correlation = !event.correlation.empty();

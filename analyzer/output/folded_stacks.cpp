@@ -1,4 +1,5 @@
 // Lines in the order of the tree; frames that read the same are one.
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/output/json_text.h"
 #include "analyzer/output/stack_formats.h"
 
@@ -29,7 +30,7 @@ void write_folded(const CallTree& tree, Sink& sink) {
   for (uint32_t n = 1; n < tree.nodes().size(); ++n) {
     const TreeNode& node = tree.nodes()[n];
     rows[n] = merged.child(rows[node.parent], same[node.frame]);
-    merged.node(rows[n]).value += node.value, merged.node(rows[n]).before += node.before;
+    grow(merged.node(rows[n]).value, node.value), grow(merged.node(rows[n]).before, node.before);
   }
   std::string line;
   std::vector<std::string_view> path;

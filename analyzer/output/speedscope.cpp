@@ -1,5 +1,6 @@
 // speedscope's file format: frames once, then one "sampled" profile, a sample a node with its value as weight. speedscope draws
 // samples in their order, so they go in the order of the tree: equal callers stand side by side.
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/output/json_text.h"
 #include "analyzer/output/stack_formats.h"
 
@@ -30,7 +31,7 @@ void write_profile(const CallTree& tree, const std::vector<uint32_t>& order, boo
                    Sink& sink) {
   const auto value = [&](uint32_t n) { return before ? tree.nodes()[n].before : tree.nodes()[n].value; };
   int64_t sum = 0;
-  for (uint32_t n = 1; n < tree.nodes().size(); ++n) sum += std::max<int64_t>(value(n), 0);
+  for (uint32_t n = 1; n < tree.nodes().size(); ++n) grow(sum, std::max<int64_t>(value(n), 0));
   const std::string unit = tree.unit == "count" ? "none" : tree.unit;
   sink.write(
       fmt::format("{{\"type\":\"sampled\",\"name\":{},\"unit\":\"{}\",\"startValue\":0,\"endValue\":{},\"samples\":[",

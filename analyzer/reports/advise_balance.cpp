@@ -1,6 +1,7 @@
 // Rules about work that is spread unevenly: over the SMs of a device, over the devices of a process, over processes that meet
 // in communication kernels.
 #include "analyzer/analysis/gap_text.h"
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/reports/advise_rules.h"
 
 #include <fmt/format.h>
@@ -77,7 +78,7 @@ void device_imbalance(const AdviceInput& in, std::vector<Advice>& found) {
     int64_t sum_ns = 0;
     IntervalSet all_work({window});  // the other devices, all at once
     for (const auto& [gpu, of_gpu] : busy) {
-      sum_ns += of_gpu.length_ns();
+      grow(sum_ns, of_gpu.length_ns());
       if (gpu != busiest->first) all_work = all_work.intersect(of_gpu);
     }
     const int64_t mean_ns = sum_ns / static_cast<int64_t>(busy.size()), most_ns = busiest->second.length_ns();
@@ -188,12 +189,12 @@ void late_rank(const AdviceInput& in, std::vector<Advice>& found) {
     const int64_t last_ns = trace.operations[last].start_ns;
     int64_t waited_ns = 0;
     for (const uint32_t row : meeting.operations) {
-      waited_ns += last_ns - trace.operations[row].start_ns;
+      grow(waited_ns, last_ns - trace.operations[row].start_ns);
       waits->emplace(row, trace.operations[row].end_ns - last_ns);
     }
     Late& late = by_process[index(trace.process_of(trace.operations[last].stream()))];
     ++late.times;
-    late.waited_ns += waited_ns;
+    grow(late.waited_ns, waited_ns);
     const int64_t first_ns = trace.operations[meeting.operations.front()].start_ns;
     if (last_ns - first_ns <= late.longest_ns) continue;
     late.longest_ns = last_ns - first_ns;

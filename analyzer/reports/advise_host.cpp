@@ -1,6 +1,7 @@
 // Rules about the host: what it does while a device has nothing to do, where its own time goes, and calls that are slow.
 #include "analyzer/analysis/gap_text.h"
 #include "analyzer/analysis/selected_operations.h"
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/model/event_names.h"
 #include "analyzer/reports/advise_rules.h"
 
@@ -242,7 +243,7 @@ void host_work_in(const AdviceInput& in, std::vector<Advice>& found) {
         .walk(begin_ns - ns, begin_ns, [&](int64_t from, int64_t to, uint32_t, uint32_t range) {
           if (range == kNone) return;
           Work& work = works[names.of(trace.ranges[range])];
-          work.time_ns += to - from;
+          grow(work.time_ns, to - from);
           if (to - from > work.longest.length_ns()) work.longest = {from, to};
           if (work.pieces.empty()) work.pieces.resize(trace.threads.size());
           Column<Piece>& pieces = work.pieces[index(call.thread)];

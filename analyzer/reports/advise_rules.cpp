@@ -1,5 +1,7 @@
 #include "analyzer/reports/advise_rules.h"
 
+#include "analyzer/analysis/statistics.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +44,7 @@ void launch_cost(const AdviceInput& in, std::vector<Advice>& found) {
   std::string_view most;
   for (const NamedNodes& nodes : in.named) {
     if (nodes.kind != NodeKind::KernelCall) continue;
-    count += nodes.count, time_ns += nodes.own_ns;
+    count += nodes.count, grow(time_ns, nodes.own_ns);
     if (nodes.count > most_count) most_count = nodes.count, most = nodes.name;
   }
   if (count < kManyKernels) return;
@@ -176,7 +178,7 @@ void dominating_kernel(const AdviceInput& in, std::vector<Advice>& found) {
   const NamedNodes* most = nullptr;
   for (const NamedNodes& nodes : in.named) {
     if ((kind_bit(nodes.kind) & kOperationNodes) == 0) continue;
-    all_ns += nodes.own_ns;
+    grow(all_ns, nodes.own_ns);
     if (nodes.kind == NodeKind::Kernel && (most == nullptr || nodes.own_ns > most->own_ns)) most = &nodes;
   }
   if (most == nullptr || static_cast<double>(most->own_ns) < kDominating * static_cast<double>(all_ns)) return;
@@ -215,7 +217,7 @@ void host_work(const AdviceInput& in, std::vector<Advice>& found) {
   int64_t time_ns = 0;
   each_node(in, kHostNodes, [&](const Node& node) {
     if (node.has(kNodeReturns) || node.has(kNodeUnexplained)) return;
-    time_ns += in.graph.time(node.after_before);
+    grow(time_ns, in.graph.time(node.after_before));
     if (node.kind() != NodeKind::Point) before.add(node.row, in.graph.time(node.after_before));
   });
   if (time_ns == 0) return;

@@ -5,6 +5,7 @@
 #include "analyzer/analysis/gaps.h"
 #include "analyzer/analysis/host_cursor.h"
 #include "analyzer/analysis/run_graph.h"
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/analysis/window.h"
 
 #include <functional>
@@ -90,7 +91,7 @@ struct FoundNodes {
     if (rows[row]) return;
     rows[row] = true;
     ++count;
-    time_ns += ns;
+    grow(time_ns, ns);
     if (ns > longest_ns) longest_ns = ns, longest = row;
   }
 };

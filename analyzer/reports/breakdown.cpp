@@ -3,6 +3,7 @@
 #include "analyzer/reports/breakdown.h"
 
 #include "analyzer/analysis/selected_operations.h"
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/analysis/window_sums.h"
 
 #include <fmt/format.h>
@@ -113,12 +114,12 @@ class BreakdownCollector {
 }  // namespace
 
 Breakdown& Breakdown::operator+=(const Breakdown& other) {
-  window_ns += other.window_ns, busy_ns += other.busy_ns, compute_ns += other.compute_ns;
-  communication_ns += other.communication_ns, memory_ns += other.memory_ns;
-  exposed_communication_ns += other.exposed_communication_ns, exposed_memory_ns += other.exposed_memory_ns;
+  grow(window_ns, other.window_ns), grow(busy_ns, other.busy_ns), grow(compute_ns, other.compute_ns);
+  grow(communication_ns, other.communication_ns), grow(memory_ns, other.memory_ns);
+  grow(exposed_communication_ns, other.exposed_communication_ns), grow(exposed_memory_ns, other.exposed_memory_ns);
   operations += other.operations, kernels += other.kernels, unlinked += other.unlinked;
-  sum_ns += other.sum_ns, kernel_sum_ns += other.kernel_sum_ns, unlinked_sum_ns += other.unlinked_sum_ns;
-  linked_busy_ns += other.linked_busy_ns;
+  grow(sum_ns, other.sum_ns), grow(kernel_sum_ns, other.kernel_sum_ns), grow(unlinked_sum_ns, other.unlinked_sum_ns);
+  grow(linked_busy_ns, other.linked_busy_ns);
   return *this;
 }
 

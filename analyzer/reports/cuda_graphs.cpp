@@ -4,6 +4,7 @@
 #include "analyzer/analysis/estimates.h"
 #include "analyzer/analysis/graph_launches.h"
 #include "analyzer/analysis/selected_operations.h"
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/analysis/window.h"
 
 #include <fmt/format.h>
@@ -59,7 +60,7 @@ Found find_launches(const AnalysisInput& input, const std::vector<Window>& windo
     if (!input.selection.in_window(event.begin_ns, event.end_ns)) continue;
     Launches& launches = of(row);
     ++launches.count;
-    launches.call_ns += std::max<int64_t>(event.duration_ns(), 0);
+    grow(launches.call_ns, event.duration_ns());
     estimates.launch(row, launches.number);
   }
   for_each_selected(
@@ -75,7 +76,7 @@ Found find_launches(const AnalysisInput& input, const std::vector<Window>& windo
         Launches& launches = of(operation.launch);
         ++launches.operations;
         estimates.add(operation, launches.number);
-        launches.sum_ns += std::max<int64_t>(operation.duration_ns(), 0);
+        grow(launches.sum_ns, operation.duration_ns());
         launches.intervals.push_back({operation.start_ns, operation.end_ns});
         ++launches.by_origin[static_cast<size_t>(origin)];
       });

@@ -5,6 +5,7 @@
 #include "analyzer/analysis/estimates.h"
 #include "analyzer/analysis/graph_launches.h"
 #include "analyzer/analysis/selected_operations.h"
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/analysis/window.h"
 
 #include <fmt/format.h>
@@ -102,7 +103,7 @@ class Nodes {
     const int64_t ns = std::max<int64_t>(operation.duration_ns(), 0);
     ++node.runs;
     estimates_.add(operation, node.number);
-    node.sum_ns += ns;
+    grow(node.sum_ns, ns);
     node.longest_ns = std::max(node.longest_ns, ns), node.shortest_ns = std::min(node.shortest_ns, ns);
   }
 

@@ -4,6 +4,7 @@
 #include "analyzer/analysis/estimates.h"
 #include "analyzer/analysis/name_pattern.h"
 #include "analyzer/analysis/selected_operations.h"
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/analysis/window.h"
 
 #include <fmt/format.h>
@@ -81,7 +82,7 @@ void count_calls(const AnalysisInput& input, const Wanted& wanted, const Interva
     Graph& graph =
         graphs[{trace.labels[index(range.label)].text, wanted.backward(index(range.path)), index(thread.process)}];
     ++graph.calls;
-    graph.host_ns += std::max<int64_t>(range.end_ns - range.begin_ns, 0);
+    grow(graph.host_ns, std::max<int64_t>(range.end_ns - range.begin_ns, 0));
   }
 }
 
@@ -123,7 +124,7 @@ void collect_operations(const AnalysisInput& input, const Wanted& wanted, const 
           estimates.add_of(stratum(key), operation, on.number, static_cast<double>(operation.duration_ns()));
           ++on.operations;
           on.kernels += operation.has_kernel() ? 1 : 0;
-          on.sum_ns += std::max<int64_t>(operation.duration_ns(), 0);
+          grow(on.sum_ns, operation.duration_ns());
           on.intervals.push_back({operation.start_ns, operation.end_ns});
         });
       });
@@ -194,7 +195,7 @@ Table report_graphs(const AnalysisInput& input) {
   }
   estimates.add_notes(table);
   int64_t window_ns = 0;
-  for (const Window& window : windows) window_ns += window.length_ns();
+  for (const Window& window : windows) grow(window_ns, window.length_ns());
   for (const GraphRow& graph : rows_of(graphs)) {
     const auto& [text, backward, process] = graph.key;
     Table::Row row = table.row();
@@ -213,7 +214,8 @@ Table report_graphs(const AnalysisInput& input) {
     row.add(graph.union_ns);
     int64_t busy_ns = 0;
     for (const Window& window : windows) {
-      if (graph.device != kNone) busy_ns += input.views.busy()[graph.device].overlap_ns(window.begin_ns, window.end_ns);
+      if (graph.device != kNone)
+        grow(busy_ns, input.views.busy()[graph.device].overlap_ns(window.begin_ns, window.end_ns));
     }
     share(static_cast<double>(busy_ns)), share(static_cast<double>(window_ns)), share(input.options.wall_ms * 1e6);
     row.add(graph.span_ns).add(graph.graph->host_ns).add(trace.text(text));

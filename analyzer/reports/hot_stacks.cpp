@@ -3,6 +3,7 @@
 // for by backward operators, on threads of their own, whose forward operator it called.
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/stack_tree.h"
+#include "analyzer/analysis/statistics.h"
 
 #include <fmt/format.h>
 
@@ -42,9 +43,9 @@ std::vector<Hot> hot_frames(const StackTree& answer) {
     for (uint32_t at = n; at != 0; at = nodes[at].parent) {
       const uint32_t frame = nodes[at].frame;
       if (!is_code(tree.frames()[frame])) continue;
-      if (innermost) hot[frame].self += nodes[n].value, add_groups(hot[frame].self_groups, n);
+      if (innermost) grow(hot[frame].self, nodes[n].value), add_groups(hot[frame].self_groups, n);
       innermost = false;
-      if (seen[frame] != n) (forward ? hot[frame].backward : hot[frame].total) += nodes[n].value;
+      if (seen[frame] != n) grow(forward ? hot[frame].backward : hot[frame].total, nodes[n].value);
       if (seen[frame] != n && !forward) add_groups(hot[frame].total_groups, n);
       if (seen[frame] != n) hot[frame].count += nodes[n].count;
       seen[frame] = n;
@@ -84,7 +85,7 @@ Table report_hot_stacks(const AnalysisInput& input) {
   table.add_column("Source", "source", CellType::Text);
   table.add_column("Module", "module", CellType::Text);
   int64_t all = 0;
-  for (const TreeNode& node : tree.nodes()) all += node.value;
+  for (const TreeNode& node : tree.nodes()) grow(all, node.value);
   for (const Hot& each : hot_frames(answer)) {
     const TreeFrame& frame = tree.frames()[each.frame];
     const std::string_view file = tree.text(frame.file);

@@ -3,6 +3,7 @@
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/gap_text.h"
 #include "analyzer/analysis/gaps.h"
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/analysis/window.h"
 
 #include <fmt/format.h>
@@ -146,7 +147,8 @@ Table by_hta(const AnalysisInput& input) {
       if (!input.selection.in_window(before.end_ns, operation.start_ns)) continue;
       const bool host = operation.linked() && trace.host[operation.launch].begin_ns > before.end_ns;
       const size_t category = host ? 0 : gap_ns < 30'000 ? 1 : 2;
-      ++gaps[category], times_ns[category] += gap_ns, idle_ns += gap_ns;
+      ++gaps[category];
+      grow(times_ns[category], gap_ns), grow(idle_ns, gap_ns);
     }
     const Device& device = trace.device(stream.device);
     constexpr std::string_view kCategories[] = {"host_wait", "kernel_wait", "other"};

@@ -4,6 +4,7 @@
 #include "analyzer/analysis/kernel_peaks.h"
 #include "analyzer/analysis/selected_operations.h"
 #include "analyzer/analysis/stack_groups.h"
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/model/parallel.h"
 
 #include <fmt/format.h>
@@ -221,16 +222,16 @@ void add_columns(Table& table, const KernelGrouping& grouping, const Estimates& 
 
 std::string shape_text(const uint32_t (&shape)[3]) { return fmt::format("{}x{}x{}", shape[0], shape[1], shape[2]); }
 
-void add_row(const AnalysisInput& input, const KernelGrouping& grouping, const KernelGroup& group, int64_t busy_ns,
-             int64_t window_ns, const Estimates& estimates, Table& table) {
+void add_row(const AnalysisInput& input, const KernelGrouping& grouping, const KernelGroup& group, double busy_ns,
+             double window_ns, const Estimates& estimates, Table& table) {
   const Trace& trace = input.trace;
   const Stream& stream = trace.streams[group.stream];
   const GpuOperation& example = trace.operations[group.example];
   const bool is_graph = group.kind == GpuKind::Graph, is_kernel = group.kind == GpuKind::Kernel || is_graph;
   const Statistics& all = group.durations;
   Table::Row row = table.row();
-  const auto share = [&](int64_t whole_ns) {
-    whole_ns <= 0 ? row.empty() : row.add(100 * static_cast<double>(all.total) / static_cast<double>(whole_ns));
+  const auto share = [&](double whole_ns) {
+    whole_ns <= 0 ? row.empty() : row.add(100 * static_cast<double>(all.total) / whole_ns);
   };
   if (grouping.device) {
     const Device& device = trace.device(stream.device);
@@ -275,13 +276,13 @@ void add_row(const AnalysisInput& input, const KernelGrouping& grouping, const K
 
 DeviceTime device_time(const AnalysisInput& input, const std::vector<Window>& windows) {
   DeviceTime time;
-  for (const Window& window : windows) time.window_ns += window.length_ns();
+  for (const Window& window : windows) grow(time.window_ns, window.length_ns());
   const std::vector<bool> selected = selected_devices(input);
   for (size_t device = 0; device < selected.size(); ++device) {
     const IntervalSet& busy = input.views.busy()[device];
     if (!selected[device] || busy.empty()) continue;
     ++time.devices;
-    for (const Window& window : windows) time.busy_ns += busy.overlap_ns(window.begin_ns, window.end_ns);
+    for (const Window& window : windows) grow(time.busy_ns, busy.overlap_ns(window.begin_ns, window.end_ns));
   }
   return time;
 }
@@ -293,7 +294,8 @@ Table report_kernels(const AnalysisInput& input) {
   Estimates estimates(input, RowsAre::ByWork);
   const std::vector<KernelGroup> groups = kernel_groups(input, windows, grouping, &estimates);
   const DeviceTime time = device_time(input, windows);
-  const int64_t window_ns = time.window_ns * time.devices;
+  const auto busy_ns = static_cast<double>(time.busy_ns);
+  const double window_ns = static_cast<double>(time.window_ns) * static_cast<double>(time.devices);
 
   Table table("kernels", "Kernels, copies and memsets by name");
   add_columns(table, grouping, estimates);
@@ -302,7 +304,7 @@ Table report_kernels(const AnalysisInput& input) {
   }
   table.notes.push_back(fmt::format("total: sum of durations; busy: {} in which a device ran anything; devices: {}",
                                     scaled_time(time.busy_ns), time.devices));
-  for (const KernelGroup& group : groups) add_row(input, grouping, group, time.busy_ns, window_ns, estimates, table);
+  for (const KernelGroup& group : groups) add_row(input, grouping, group, busy_ns, window_ns, estimates, table);
   estimates.add_notes(table);
   return table;
 }

@@ -1,5 +1,7 @@
 // nvtx_sum, nvtx_pushpop_sum, nvtx_startend_sum and nvtx_pushpop_trace: how long were the ranges on the host? Texts are taken
 // as they are, as nsys does: ranges of emit_nvtx() have a number each, so each is a line of its own.
+#include "analyzer/analysis/statistics.h"
+#include "analyzer/model/event_tree.h"
 #include "analyzer/reports/nsys_tables.h"
 
 #include <fmt/format.h>
@@ -58,7 +60,8 @@ Table report_nsys_nvtx_pushpop_trace(const AnalysisInput& input) {
   table.add_column("NameTree", "name_tree", CellType::Text);
   std::vector<int64_t> child_ns(trace.ranges.size());
   for (const Range& range : trace.ranges) {
-    if (range.parent != kNone && is_nsys_range(range)) child_ns[range.parent] += range.end_ns - range.begin_ns;
+    if (range.parent != kNone && is_nsys_range(range))
+      grow(child_ns[range.parent], time_between(range.begin_ns, range.end_ns));
   }
   std::vector<uint32_t> rows = selected_ranges(input, Order::Start);
   std::erase_if(rows, [&](uint32_t row) { return trace.ranges[row].style != RangeStyle::PushPop; });
@@ -66,7 +69,8 @@ Table report_nsys_nvtx_pushpop_trace(const AnalysisInput& input) {
     const Range& range = trace.ranges[at];
     const std::string name = nsys_range_name(trace, range);
     const int64_t duration_ns = range.end_ns - range.begin_ns;
-    row.add(range.begin_ns).add(range.end_ns).add(duration_ns).add(child_ns[at]).add(duration_ns - child_ns[at]);
+    row.add(range.begin_ns).add(range.end_ns).add(duration_ns).add(child_ns[at]);
+    row.add(add_saturated(duration_ns, -child_ns[at]));
     row.add(std::string_view(name));
     add_range_place(row, trace, range);
     add_range_cells(row, trace, at);

@@ -2,6 +2,7 @@
 // to every range of the launching thread that contains the whole launch call. A range's projection is from the first start to
 // the last end of its operations, with the gaps between them, as nsys has it.
 #include "analyzer/analysis/merge_runs.h"
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/reports/nsys_tables.h"
 
 #include <algorithm>
@@ -127,7 +128,7 @@ Table report_nsys_nvtx_gpu_proj_sum(const AnalysisInput& input) {
     });
     line.values.add(each.work.last_ns - each.work.first_ns);
     Sums& sum = sums[line.texts];
-    sum.range_ns += range.end_ns - range.begin_ns;
+    grow(sum.range_ns, range.end_ns - range.begin_ns);
     sum.operations += each.work.operations;
     sum.levels += range.level;
     sum.children += range.children;

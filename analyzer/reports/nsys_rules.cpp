@@ -1,5 +1,6 @@
 // The rules of `nsys analyze`: gpu_gaps, gpu_time_util, cuda_api_sync, cuda_memcpy_async, cuda_memcpy_sync and
 // cuda_memset_sync. Thresholds are nsys's: docs/reports/nsys.md.
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/reports/nsys_tables.h"
 
 #include <algorithm>
@@ -120,7 +121,7 @@ Table report_nsys_gpu_time_util(const AnalysisInput& input) {
       for (int64_t chunk = started; chunk < kChunks && begin_of(chunk) < operation.end_ns; ++chunk) {
         const int64_t from = std::max(operation.start_ns, begin_of(chunk));
         const int64_t to = std::min(operation.end_ns, begin_of(chunk + 1));
-        if (from < to) used_ns[chunk] += to - from;
+        if (from < to) grow(used_ns[chunk], to - from);
       }
     }
     for (int64_t chunk = 0; chunk < kChunks; ++chunk) {

@@ -1,4 +1,5 @@
 // um_sum, um_total_sum and um_cpu_page_faults_sum: managed memory with nsys's columns. docs/reports/nsys.md.
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/reports/nsys_tables.h"
 
 #include <fmt/format.h>
@@ -21,7 +22,7 @@ struct UnifiedSum {
       case UnifiedWhat::GpuFaults: gpu_faults += event.value; break;
       default: return;
     }
-    if (event.moves()) time_ns += std::max<int64_t>(event.end_ns - event.start_ns, 0);
+    if (event.moves()) grow(time_ns, std::max<int64_t>(event.end_ns - event.start_ns, 0));
   }
 };
 

@@ -1,6 +1,8 @@
 // nvtx-trace: one row per NVTX range in order of begin; nsys's nvtx_pushpop_trace with start/end ranges and marks added.
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/range_state.h"
+#include "analyzer/analysis/statistics.h"
+#include "analyzer/model/event_tree.h"
 
 #include <fmt/format.h>
 
@@ -40,7 +42,7 @@ Table report_nvtx_trace(const AnalysisInput& input) {
   std::vector<Entry> entries;
   for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
     const Range& range = trace.ranges[row];
-    if (range.parent != kNone) child_ns[range.parent] += range.end_ns - range.begin_ns;
+    if (range.parent != kNone) grow(child_ns[range.parent], time_between(range.begin_ns, range.end_ns));
     entries.push_back({&range, row});
   }
   for (const Range& mark : trace.marks) entries.push_back({&mark, kNone});
@@ -60,7 +62,7 @@ Table report_nvtx_trace(const AnalysisInput& input) {
     const Thread& thread = trace.thread(range.thread);
     const int64_t duration = range.end_ns - range.begin_ns;
     const int64_t in_children = entry.id == kNone ? 0 : child_ns[entry.id];
-    row.add(range.begin_ns).add(range.end_ns).add(duration).add(in_children).add(duration - in_children);
+    row.add(range.begin_ns).add(range.end_ns).add(duration).add(in_children).add(add_saturated(duration, -in_children));
     row.add(trace.text(label.text)).add(trace.processes[index(thread.process)].pid).add(thread.tid);
     if (range.style == RangeStyle::PushPop) {
       row.add(uint32_t{range.level}).add(uint32_t{range.children});

@@ -108,7 +108,7 @@ void add_row(Table& table, const AnalysisInput& input, const OpAverage& op, cons
     }
   };
   const auto average = [&](int64_t ns) {
-    return (ns + static_cast<int64_t>(op.count / 2)) / static_cast<int64_t>(op.count);
+    return add_times(ns, static_cast<int64_t>(op.count / 2)) / static_cast<int64_t>(op.count);
   };
   Table::Row row = table.row();
   row.add(std::string_view(op.name));

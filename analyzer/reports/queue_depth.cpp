@@ -24,7 +24,7 @@ class WeightedDepth {
   void hold(uint32_t value, int64_t ns) {
     if (ns <= 0) return;
     if (value >= held_ns_.size()) held_ns_.resize(value + size_t{1});
-    held_ns_[value] += ns, total_ns_ += ns;
+    grow(held_ns_[value], ns), grow(total_ns_, ns);
   }
   int64_t total_ns() const { return total_ns_; }
   double mean() const {
@@ -86,6 +86,7 @@ std::vector<LiveError> live_errors(const AnalysisInput& input) {
 struct HeldLaunches {
   uint64_t launches = 0;
   int64_t time_ns = 0;
+  void add(const HeldLaunches& other) { launches += other.launches, grow(time_ns, other.time_ns); }
 };
 
 class HeldByStream {
@@ -99,15 +100,15 @@ class HeldByStream {
       const uint32_t stream = trace.host_streams[index(event.stream)].stream;
       if (stream == kNone || !input.selection.in_window(event.begin_ns, event.end_ns)) continue;
       if (!input.selection.has_thread(trace.thread(event.thread))) continue;
-      ++of_stream_[stream].launches, of_stream_[stream].time_ns += event.duration_ns();
-      ++all_.launches, all_.time_ns += event.duration_ns();
+      of_stream_[stream].add({1, event.duration_ns()});
+      all_.add({1, event.duration_ns()});
       ++found_at_[input.views.depth().at_launch()[row].outstanding];
     }
   }
   HeldLaunches of(const std::vector<StreamId>& streams) const {
     HeldLaunches sum;
     for (const StreamId stream : streams) {
-      sum.launches += of_stream_[index(stream)].launches, sum.time_ns += of_stream_[index(stream)].time_ns;
+      sum.add(of_stream_[index(stream)]);
     }
     return sum;
   }

@@ -156,7 +156,7 @@ std::string_view roof_bound_name(RoofBound bound) {
 
 RoofBound roof_bound(const PeakSums& sums) {
   if (sums.ideal_ns <= 0 || sums.with_ideal_ns <= 0) return RoofBound::Unknown;
-  if (sums.launch_bound_ns * 2 >= sums.judged_ns) return RoofBound::Launch;
+  if (sums.launch_bound_ns >= sums.judged_ns - sums.launch_bound_ns) return RoofBound::Launch;
   return sums.compute_bound_ns * 2 >= sums.ideal_ns ? RoofBound::Compute : RoofBound::Memory;
 }
 

@@ -2,6 +2,7 @@
 // inside of; numbers are means weighted by the samples' lengths. Definitions: docs/reports/sampling.md.
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/range_projection.h"
+#include "analyzer/analysis/statistics.h"
 
 #include <fmt/format.h>
 
@@ -66,7 +67,7 @@ class SampledDevice {
   // One instance more of `work`; `alone`: whether another operation of the GPU beside it is worth counting.
   void add_instance(SampledWork& work, Stretch at, bool alone) const {
     ++work.count;
-    work.time_ns += at.end_ns - at.begin_ns;
+    grow(work.time_ns, at.end_ns - at.begin_ns);
     work.longest_ns = std::max(work.longest_ns, at.end_ns - at.begin_ns);
     const SampleRow* const rows = table_.rows.data();
     const SampleRow* row = std::lower_bound(rows + of_.first, rows + of_.last, at.begin_ns,
@@ -82,12 +83,12 @@ class SampledDevice {
     const int64_t ns = table_.rows[row].end_ns - table_.rows[row].begin_ns;
     if (ns <= 0) return;
     to.weighted.resize(units_.size()), to.number_ns.resize(units_.size());
-    ++to.samples, to.shared += shared ? 1 : 0, to.ns += ns;
+    ++to.samples, to.shared += shared ? 1 : 0, grow(to.ns, ns);
     const auto values = table_.values_of(set_, row);
     for (size_t m = 0; m < values.size(); ++m) {
       if (!std::isfinite(values[m])) continue;
       to.weighted[m] += units_[m].of(values[m], ns) * static_cast<double>(ns);
-      to.number_ns[m] += ns;
+      grow(to.number_ns[m], ns);
     }
   }
 

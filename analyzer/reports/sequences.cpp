@@ -1,6 +1,7 @@
 // sequences: which short runs of kernels repeat, and how much time is lost between their kernels?
 #include "analyzer/analysis/repeated_sequences.h"
 #include "analyzer/analysis/sequence_counts.h"
+#include "analyzer/analysis/statistics.h"
 
 #include <fmt/format.h>
 
@@ -43,7 +44,7 @@ Table report_sequences(const AnalysisInput& input) {
   table.add_column("Sequence", "sequence", CellType::Text);
   int64_t window_ns = 0;
   for (const Window& window : windows) {
-    window_ns += window.length_ns();
+    grow(window_ns, window.length_ns());
     if (windows.size() <= 20) table.notes.push_back(window_note(window));
   }
   table.notes.push_back(

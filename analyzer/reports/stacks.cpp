@@ -3,6 +3,7 @@
 // export_stacks() has it.
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/stack_tree.h"
+#include "analyzer/analysis/statistics.h"
 
 #include <fmt/format.h>
 
@@ -47,7 +48,7 @@ Table report_stacks(const AnalysisInput& input) {
   for (uint32_t n = 1; n < tree.nodes().size(); ++n) {
     if (tree.nodes()[n].count == 0) continue;
     rows.push_back(n);
-    all += tree.nodes()[n].value;
+    grow(all, tree.nodes()[n].value);
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [&](uint32_t a, uint32_t b) { return tree.nodes()[a].value > tree.nodes()[b].value; });

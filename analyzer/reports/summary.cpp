@@ -1,6 +1,5 @@
 #include "analyzer/reports/summary.h"
 
-#include "analyzer/analysis/statistics.h"
 #include "analyzer/model/results.h"
 
 #include <fmt/format.h>
@@ -8,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <unordered_map>
 
@@ -36,7 +36,7 @@ class NamedSums {
     section.kind = kind;
     for (auto& [name, sum] : by_name) {
       section.rows.push_back(sum.row(name));
-      section.total_ns += sum.total;
+      grow(section.total_ns, sum.total);
     }
     std::stable_sort(section.rows.begin(), section.rows.end(), [](const SummaryRow& a, const SummaryRow& b) {
       return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : a.calls > b.calls;
@@ -52,13 +52,14 @@ class NamedSums {
     std::vector<int64_t> all;
     void add(int64_t ns, bool keep) {
       ++calls;
-      total += ns;
+      grow(total, ns);
       least = std::min(least, ns), most = std::max(most, ns);
       squares += static_cast<double>(ns) * static_cast<double>(ns);
       if (keep) all.push_back(ns);
     }
     void join(Sum&& other) {
-      calls += other.calls, failed += other.failed, total += other.total, squares += other.squares;
+      calls += other.calls, failed += other.failed, squares += other.squares;
+      grow(total, other.total);
       least = std::min(least, other.least), most = std::max(most, other.most);
       all.insert(all.end(), other.all.begin(), other.all.end());
     }
@@ -73,8 +74,8 @@ class NamedSums {
         std::nth_element(all.begin(), all.begin() + static_cast<ptrdiff_t>(middle), all.end());
         row.median_ns = all[middle];
         if (all.size() % 2 == 0) {
-          row.median_ns =
-              (row.median_ns + *std::max_element(all.begin(), all.begin() + static_cast<ptrdiff_t>(middle))) / 2;
+          const auto below = std::max_element(all.begin(), all.begin() + static_cast<ptrdiff_t>(middle));
+          row.median_ns = std::midpoint(*below, row.median_ns);
         }
       }
       return row;

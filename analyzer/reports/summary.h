@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analyzer/analysis/estimates.h"
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/model/names.h"
 #include "analyzer/model/trace.h"
 #include "analyzer/output/table.h"
@@ -29,7 +30,7 @@ struct SummaryRow {
   int64_t median_ns = 0;
   double stddev_ns = 0;  // sample (N − 1), 0 for one call
   int64_t average_ns() const {
-    return calls == 0 ? 0 : (total_ns + static_cast<int64_t>(calls) / 2) / static_cast<int64_t>(calls);
+    return calls == 0 ? 0 : add_saturated(total_ns, static_cast<int64_t>(calls) / 2) / static_cast<int64_t>(calls);
   }
 };
 

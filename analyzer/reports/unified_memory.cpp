@@ -2,6 +2,7 @@
 // Σ bytes / Σ time of the migrations. Migrations are no copies of the program's: the reports about copies do not have them.
 #include "analyzer/model/unified_memory.h"
 #include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/statistics.h"
 
 #include <algorithm>
 #include <map>
@@ -39,7 +40,7 @@ Table report_unified_memory(const AnalysisInput& input) {
     const int64_t duration = std::max<int64_t>(event.end_ns - event.start_ns, 0);
     ++sum.count;
     sum.value += event.value;
-    sum.time_ns += duration;
+    grow(sum.time_ns, duration);
     sum.longest_ns = std::max(sum.longest_ns, duration);
   }
   for (const auto& [key, sum] : sums) {
