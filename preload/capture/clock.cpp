@@ -12,8 +12,6 @@
 
 namespace prof::preload {
 
-Clock g_clock;
-
 namespace {
 
 uint64_t clock_ns(clockid_t id) {

@@ -21,7 +21,15 @@ struct Clock {
   // GPU clock (gpu_definitions.h: GpuClock): ns = base_ns + ((tick − base_tick) × multiplier >> shift)
   uint64_t base_tick = 0, base_ns = 0, multiplier = 1, shift = 0;
 };
-extern Clock g_clock;
+
+// What every hook reads, in one line of the cache: behind other work of the program a hook waits for each line that it touches.
+struct LifePage;  // runtime/recorder.h
+struct alignas(64) EveryHook {
+  std::atomic<LifePage*> life;
+  Clock clock;
+};
+extern EveryHook g_every_hook;
+inline constexpr Clock& g_clock = g_every_hook.clock;
 
 // Chooses the clock once per life: `choice` is PROF_CLOCK. Takes up to 10 ms to measure the TSC's rate unless CPUID tells it.
 void start_clock(const char* choice);

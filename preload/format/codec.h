@@ -42,9 +42,9 @@ namespace prof::format {
 struct CodecState {
   uint64_t tick = 0;  // starts as the block's base_tick
   uint64_t gpu_ns = 0;
-  uint32_t correlation = 0;
   uint64_t graph_node = 0;
   uint64_t depth = 0;
+  uint32_t correlation = 0;
   uint32_t gpu_stream = 0;
 
   // What a k and an r that are not stored stand for.
@@ -132,7 +132,8 @@ struct EncodeVisitor {
   void text(const char*, std::string_view x) { to = put_text(to, x); }
   void numbers(const char*, const Numbers& x) { to = put_numbers(to, x); }
   template <class T> void optional(const char*, const T& x) {
-    if (as_u64(x) != 0) to = put_varint(to, as_u64(x));
+    if (as_u64(x) != 0) [[unlikely]]
+      to = put_varint(to, as_u64(x));
   }
   void optional_node(const char*, uint64_t x) {
     if (x == 0) return;
@@ -315,7 +316,7 @@ struct SignatureVisitor {
 template <class T> uint8_t* encode(uint8_t* to, const T& record, CodecState& state) {
   detail::MaskVisitor mask{state};
   T::visit(record, mask);
-  detail::EncodeVisitor v{put_varint(to, T::kKind << 3 | mask.mask), state};
+  detail::EncodeVisitor v{put_tag<T::kKind>(to, mask.mask), state};
   T::visit(record, v);
   return v.to;
 }

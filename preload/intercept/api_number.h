@@ -11,7 +11,7 @@ namespace prof::preload {
 
 using ApiNumber = std::atomic<uint16_t>;  // 0: not called yet
 
-format::ApiId give_api_number(ApiNumber& number);
+__attribute__((cold)) format::ApiId give_api_number(ApiNumber& number);
 
 inline format::ApiId api_id(ApiNumber& number) {
   const uint16_t given = number.load(std::memory_order_relaxed);

@@ -6,12 +6,10 @@
 #include "preload/intercept/image.h"
 #include "preload/intercept/thunk_call.h"
 #include "preload/runtime/libc.h"
-#include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
 
 #include <array>
 #include <atomic>
-#include <cerrno>
 #include <cstring>
 #include <string_view>
 
@@ -33,15 +31,30 @@ constexpr const char* kVersions[] = {"libcudart.so.11.0", "libcudart.so.12", "li
 constexpr uint64_t kInsufficientDriver = 35;  // cudaErrorInsufficientDriver
 
 struct Bank {
-  std::atomic<uintptr_t> base;   // of the library that most of `real` is of; 0: none yet
-  std::atomic<uint64_t> copies;  // exported banks: loaded libraries of the version, when that was last counted
-  std::atomic<void*> real[kRowCount];
+  std::atomic<uintptr_t> base;            // of the library that most of `real` is of; 0: none yet
+  std::atomic<uint64_t> copies;           // exported banks: loaded libraries of the version, when that was last counted
   std::atomic<void*> version;             // its cudaRuntimeGetVersion
   std::atomic<uint64_t> version_defined;  // the life whose log has it
 };
 Bank g_banks[kBanks];
 ApiNumber g_numbers[kRowCount];
-std::atomic<uint64_t> g_defined[kBanks * kRowCount];  // by slot: the life in which a call of it first came to the log
+
+// A function of a bank: all that a call of it needs, in one line of the cache, for which it waits behind other work of the program.
+struct alignas(32) Slot {
+  std::atomic<void*> real;        // null: not known yet
+  std::atomic<uint64_t> defined;  // the life in which a call of it first came to the log
+  std::atomic<uint16_t> number;   // of its row, once that is given
+  First first;
+};
+struct Slots {
+  Slot of[kBanks][kRowCount];
+  constexpr Slots() : of{} {
+    for (auto& bank : of) {
+      for (uint32_t row = 0; row < kRowCount; ++row) bank[row].first = kRows[row].first;
+    }
+  }
+};
+constinit Slots g_slots;
 
 // Its library went away, or there never was one: what the run time says on a machine without a driver.
 uint64_t no_runtime() { return kInsufficientDriver; }
@@ -101,7 +114,7 @@ void* resolve(uint32_t bank, uint32_t row, uint64_t caller) {
   if (void* const next = versioned(RTLD_NEXT, kRows[row].name, kVersions[bank]); next != nullptr) {
     const LoadedLibrary library = library_around(next, kVersions, kExportedBanks, defines);
     adopt(of, library);
-    of.real[row].store(next, std::memory_order_release);
+    g_slots.of[bank][row].real.store(next, std::memory_order_release);
     return next;
   }
   LoadedLibrary library;
@@ -115,7 +128,7 @@ void* resolve(uint32_t bank, uint32_t row, uint64_t caller) {
     return found;
   }
   adopt(of, library);
-  of.real[row].store(found, std::memory_order_release);
+  g_slots.of[bank][row].real.store(found, std::memory_order_release);
   return found;
 }
 
@@ -130,7 +143,7 @@ void look_again(uint32_t bank, uint64_t caller) {
   if (copies < 2) return;
   g_callers_generation.fetch_add(1, std::memory_order_acq_rel);
   if (of.copies.exchange(copies) == copies) return;
-  for (std::atomic<void*>& real : of.real) real.store(nullptr, std::memory_order_release);
+  for (Slot& slot : g_slots.of[bank]) slot.real.store(nullptr, std::memory_order_release);
 }
 
 // Once a life and library, behind a call of the program's own: the run time is as ready as it will ever be, and only says a constant.
@@ -144,20 +157,25 @@ void define_version(Bank& bank) {
     define_meta("cuda_runtime_version", Decimal(static_cast<uint64_t>(version)).text());
 }
 
-__attribute__((noinline)) void define_slot(uint32_t slot) {
-  const uint32_t row = slot % kRowCount;
-  define_version(g_banks[slot / kRowCount]);
-  for (uint32_t other = row; other < kBanks * kRowCount; other += kRowCount) {
-    if (g_defined[other].load(std::memory_order_relaxed) != t_local.epoch) continue;
-    g_defined[slot].store(t_local.epoch, std::memory_order_relaxed);  // by the same function of another library
+// Keeps errno.
+__attribute__((cold, noinline)) void define_slot(Slot& slot) {
+  const KeepErrno keep;
+  const auto number = static_cast<uint32_t>(&slot - g_slots.of[0]);
+  const uint32_t bank = number / kRowCount, row = number % kRowCount;
+  define_version(g_banks[bank]);
+  const format::ApiId id = api_id(g_numbers[row]);
+  slot.number.store(static_cast<uint16_t>(id), std::memory_order_relaxed);
+  for (const auto& other : g_slots.of) {
+    if (other[row].defined.load(std::memory_order_relaxed) != t_local.epoch) continue;
+    slot.defined.store(t_local.epoch, std::memory_order_release);  // by the same function of another library
     return;
   }
   format::ApiDef definition;
-  definition.id = api_id(g_numbers[row]);
+  definition.id = id;
   definition.name = kRows[row].name;
   while (definition.name[0] == '_') definition.name.remove_prefix(1);
   definition.level = 1;
-  if (define(definition)) g_defined[slot].store(t_local.epoch, std::memory_order_relaxed);
+  if (define(definition)) slot.defined.store(t_local.epoch, std::memory_order_release);
 }
 
 constexpr std::array<uint16_t, kRowCount> kByName = rows_by_name(kRows);
@@ -167,8 +185,9 @@ constexpr std::array<uint16_t, kRowCount> kByName = rows_by_name(kRows);
 
 extern "C" {
 __attribute__((visibility("hidden"))) extern const char prof_cudart_thunks[], prof_cudart_thunks_end[];
-__attribute__((visibility("hidden"))) prof::preload::ThunkAnswer prof_cudart_begin(prof::preload::ThunkCall* call);
-__attribute__((visibility("hidden"))) void prof_cudart_end(prof::preload::ThunkCall* call);
+__attribute__((visibility("hidden"), hot, aligned(64))) prof::preload::ThunkAnswer prof_cudart_begin(
+    prof::preload::ThunkCall* call);
+__attribute__((visibility("hidden"), hot, aligned(64), flatten)) void prof_cudart_end(prof::preload::ThunkCall* call);
 }
 
 namespace prof::preload {
@@ -179,7 +198,8 @@ void* thunk(uint32_t bank, uint32_t row) {
 }
 
 // Whether the bank's thunk of this row may stand for `real`: it does already, or it stood for nothing.
-bool take(Bank& bank, uint32_t row, void* real, const LoadedLibrary& library) {
+bool take(uint32_t number, uint32_t row, void* real, const LoadedLibrary& library) {
+  Bank& bank = g_banks[number];
   uintptr_t nobody = 0;
   if (!bank.base.compare_exchange_strong(nobody, library.base) && nobody != library.base) return false;
   if (nobody == 0) {
@@ -187,7 +207,30 @@ bool take(Bank& bank, uint32_t row, void* real, const LoadedLibrary& library) {
     bank.version.store(in_library(library, "cudaRuntimeGetVersion", nullptr), std::memory_order_release);
   }
   void* nothing = nullptr;
-  return bank.real[row].compare_exchange_strong(nothing, real) || nothing == real;
+  return g_slots.of[number][row].real.compare_exchange_strong(nothing, real) || nothing == real;
+}
+
+inline ThunkAnswer begin(ThunkCall& call, Slot& slot, void* real) {
+  if (inside_our_calls() || !thread_ready() || !life().runtime_calls.load(std::memory_order_relaxed)) return {real, 0};
+  call.known = &slot;
+  call.epoch = t_local.epoch;
+  call.begin = now_ticks();
+  return {real, 1};
+}
+
+// Of a function that the slot does not say, or that is to be watched.
+__attribute__((cold, noinline)) ThunkAnswer begin_slow(ThunkCall& call) {
+  const uint32_t number = static_cast<uint32_t>(call.slot), bank = number / kRowCount, row = number % kRowCount;
+  Slot& slot = g_slots.of[bank][row];
+  void* real = nullptr;
+  {
+    const KeepErrno keep;
+    if (slot.first == First::Watch) look_again(bank, call.caller);
+    real = slot.real.load(std::memory_order_acquire);
+    if (real == nullptr) real = resolve(bank, row, call.caller);
+  }
+  if (real == nullptr) return {reinterpret_cast<void*>(no_runtime), 0};
+  return slot.first == First::Watch ? ThunkAnswer{real, 0} : begin(call, slot, real);
 }
 
 }  // namespace
@@ -199,7 +242,7 @@ void* runtime_hook(const char* name, void* found) {
   if (found >= prof_cudart_thunks && found < prof_cudart_thunks_end) return found;
   const auto row = static_cast<uint32_t>(at);
   for (uint32_t bank = 0; bank < kBanks; ++bank) {
-    if (g_banks[bank].real[row].load(std::memory_order_acquire) == found) return thunk(bank, row);
+    if (g_slots.of[bank][row].real.load(std::memory_order_acquire) == found) return thunk(bank, row);
   }
   const OwnCalls own;
   bool defines[kExportedBanks];
@@ -207,7 +250,7 @@ void* runtime_hook(const char* name, void* found) {
   if (library.base == 0) return nullptr;
   for (uint32_t bank = 0; bank < kBanks; ++bank) {
     if (bank < kExportedBanks && !defines[bank]) continue;
-    if (take(g_banks[bank], row, found, library)) return thunk(bank, row);
+    if (take(bank, row, found, library)) return thunk(bank, row);
   }
   return nullptr;
 }
@@ -218,38 +261,25 @@ using namespace prof::preload;
 
 // Before the real function: which one it is, and whether the call is recorded. Keeps errno.
 ThunkAnswer prof_cudart_begin(ThunkCall* call) {
-  const uint32_t slot = static_cast<uint32_t>(call->slot), bank = slot / kRowCount, row = slot % kRowCount;
-  const int saved = errno;
-  if (kRows[row].first == First::Watch) [[unlikely]]
-    look_again(bank, call->caller);
-  void* real = g_banks[bank].real[row].load(std::memory_order_acquire);
-  if (real == nullptr) [[unlikely]] {
-    real = resolve(bank, row, call->caller);
-    errno = saved;
-    if (real == nullptr) return {reinterpret_cast<void*>(no_runtime), 0};
-  }
-  if (kRows[row].first == First::Watch || inside_our_calls()) return {real, 0};
-  const bool ready = thread_ready();
-  errno = saved;
-  if (!ready || options().runtime[1] == 'f') return {real, 0};  // "off"
-  call->epoch = t_local.epoch;
-  call->begin = now_ticks();
-  return {real, 1};
+  Slot& slot = g_slots.of[0][static_cast<uint32_t>(call->slot)];
+  void* const real = slot.real.load(std::memory_order_acquire);
+  if (real == nullptr || slot.first == First::Watch) [[unlikely]]
+    return begin_slow(*call);
+  return begin(*call, slot, real);
 }
 
-// Behind it: the record. Launches and copies among the driver calls inside have records of their own, written before this one.
+// Behind it: the record. Launches and copies among the driver calls inside have records of their own, written before this one. Keeps errno.
 void prof_cudart_end(ThunkCall* call) {
   prof::format::ApiCall event;
   event.end = now_ticks();
   if (t_local.epoch != call->epoch || life().epoch.load(std::memory_order_relaxed) != call->epoch) return;
-  const int saved = errno;
-  const uint32_t slot = static_cast<uint32_t>(call->slot), row = slot % kRowCount;
-  if (g_defined[slot].load(std::memory_order_relaxed) != call->epoch) [[unlikely]]
+  Slot& slot = *static_cast<Slot*>(call->known);
+  if (slot.defined.load(std::memory_order_acquire) != call->epoch) [[unlikely]]
     define_slot(slot);
   event.duration = event.end - call->begin;
-  event.api = api_id(g_numbers[row]);
-  if (kRows[row].first == First::Number) event.object = call->words[0] & UINT32_MAX;
+  event.api = prof::format::ApiId{slot.number.load(std::memory_order_relaxed)};
+  if (slot.first == First::Number) [[unlikely]]
+    event.object = call->words[0] & UINT32_MAX;
   event.result = static_cast<uint32_t>(call->result);
   emit(event);
-  errno = saved;
 }

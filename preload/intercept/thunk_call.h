@@ -31,7 +31,7 @@ struct ThunkCall {
   uint64_t begin;
   uint64_t epoch;
   uint64_t slot;  // bank × rows + row; only the low half is written
-  uint64_t unused;
+  void* known;    // kept by BEGIN for END
 };
 static_assert(sizeof(ThunkCall) == 112 && offsetof(ThunkCall, caller) == 64 && offsetof(ThunkCall, result) == 72 &&
               offsetof(ThunkCall, slot) == 96);

@@ -13,9 +13,12 @@
 
 #if defined(__x86_64__)
 
+// Where a field of ThunkCall is: one byte of distance from the frame pointer.
+#define CALL_AT(offset) (offset - CALL_BYTES)(%rbp)
+
 .macro entry name, begin, end, stack, direct
-	.text
-	.p2align 4
+	.section .text.hot, "ax", @progbits
+	.p2align 6
 	.type	\name, @function
 	.globl	\name
 	.hidden	\name
@@ -35,25 +38,25 @@
 	movq	%rsp, %rbp
 	.cfi_def_cfa_register %rbp
 	subq	$(\stack + CALL_BYTES), %rsp
-	movq	%rdi, \stack(%rsp)
-	movq	%rsi, \stack+8(%rsp)
-	movq	%rdx, \stack+16(%rsp)
-	movq	%rcx, \stack+24(%rsp)
-	movq	%r8, \stack+32(%rsp)
-	movq	%r9, \stack+40(%rsp)
+	movq	%rdi, CALL_AT(0)
+	movq	%rsi, CALL_AT(8)
+	movq	%rdx, CALL_AT(16)
+	movq	%rcx, CALL_AT(24)
+	movq	%r8, CALL_AT(32)
+	movq	%r9, CALL_AT(40)
 	movq	8(%rbp), %rax
-	movq	%rax, \stack+CALLER(%rsp)
-	movl	%r11d, \stack+SLOT(%rsp)
-	leaq	\stack(%rsp), %rdi
+	movq	%rax, CALL_AT(CALLER)
+	movl	%r11d, CALL_AT(SLOT)
+	leaq	CALL_AT(0), %rdi
 	call	\begin
 	movq	%rax, %r11
 	movq	%rdx, %r10
-	movq	\stack(%rsp), %rdi
-	movq	\stack+8(%rsp), %rsi
-	movq	\stack+16(%rsp), %rdx
-	movq	\stack+24(%rsp), %rcx
-	movq	\stack+32(%rsp), %r8
-	movq	\stack+40(%rsp), %r9
+	movq	CALL_AT(0), %rdi
+	movq	CALL_AT(8), %rsi
+	movq	CALL_AT(16), %rdx
+	movq	CALL_AT(24), %rcx
+	movq	CALL_AT(32), %r8
+	movq	CALL_AT(40), %r9
 	testq	%r10, %r10
 	je	2f
 	.set	at, 0
@@ -63,10 +66,10 @@
 	.set	at, at + 16
 	.endr
 	call	*%r11
-	movq	%rax, \stack+RESULT(%rsp)
-	leaq	\stack(%rsp), %rdi
+	movq	%rax, CALL_AT(RESULT)
+	leaq	CALL_AT(0), %rdi
 	call	\end
-	movq	\stack+RESULT(%rsp), %rax
+	movq	CALL_AT(RESULT), %rax
 	.cfi_remember_state
 	leave
 	.cfi_def_cfa %rsp, 8
@@ -91,8 +94,8 @@
 .endm
 
 .macro entry name, begin, end, stack, direct
-	.text
-	.p2align 4
+	.section .text.hot, "ax", %progbits
+	.p2align 6
 	.type	\name, %function
 	.globl	\name
 	.hidden	\name

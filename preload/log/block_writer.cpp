@@ -104,6 +104,7 @@ __attribute__((no_sanitize("thread"))) uint32_t BlockWriter::in_call_since(uint6
 }
 
 bool BlockWriter::next_block() {
+  const KeepErrno keep;
   if (is_cut_off()) {
     count(format::Counter::after_exit);
     return false;

@@ -89,7 +89,8 @@ class BlockWriter {
   }
 
  private:
-  template <class T> bool append_near_end(const T& record) {
+  // By value: a record whose address is given away could not stay in registers.
+  template <class T> __attribute__((cold, noinline)) bool append_near_end(T record) {
     uint8_t bytes[detail::bound_of<T>()];
     if (block_ != nullptr) {
       format::CodecState state = state_;
@@ -102,21 +103,25 @@ class BlockWriter {
   }
   bool copy_in(const uint8_t* bytes, size_t size, const format::CodecState& state);
   void commit(size_t size) {
-    used_ += size;
+    const uint32_t used = used_ + static_cast<uint32_t>(size);
     ++records_;
-    std::atomic_ref(block_->header.committed).store(static_cast<uint32_t>(used_), std::memory_order_release);
+    std::atomic_ref(block_->header.committed).store(used, std::memory_order_release);
+    used_ = used;
   }
-  // Seals the full block and opens the next one; false (counted) where the log has no room.
+  // Seals the full block and opens the next one; false (counted) where the log has no room. Keeps errno.
   bool next_block();
   void seal();
   void define_thread();
 
+  // What every record touches, 56 bytes of one line of the cache (ThreadState).
   format::Block* block_ = nullptr;
+  uint32_t used_ = 0;
+  uint32_t records_ = 0;
+  format::CodecState state_;
+
   format::Block* chunk_ = nullptr;  // blocks behind block_ that are ours too
   uint32_t chunk_left_ = 0;
   uint32_t chunk_size_ = 1;  // of the next chunk: 1, 2, 4 blocks
-  size_t used_ = 0;
-  uint32_t records_ = 0;
   uint32_t thread_ = 0;
   uint64_t sequence_ = 0;
   format::BlockKind kind_ = format::BlockKind::Events;
@@ -128,7 +133,6 @@ class BlockWriter {
   char name_[16] = {};  // of the thread, if it is repeated
   uint32_t tid_ = 0;
   uint64_t first_tick_ = 0;
-  format::CodecState state_;
 };
 
 }  // namespace prof::preload

@@ -26,11 +26,12 @@ struct StackMemo;               // capture/stack_memo.h
 bool ring_keeps(size_t bytes);  // log/ring.h
 
 // One recorded thread. Slots live in memory of ours and are reused after the thread ended.
-struct ThreadState {
+struct alignas(64) ThreadState {
+  StreamState* last_stream =
+      nullptr;  // where its last launch on a created stream went; in one line with what a record touches
   BlockWriter events;
   BlockWriter definitions;
-  StreamState* last_stream = nullptr;  // where its last launch on a created stream went
-  uint32_t ordinal = 0;                // format::ThreadOrdinal
+  uint32_t ordinal = 0;  // format::ThreadOrdinal
   uint32_t tid = 0;
   uint32_t handle = 0;  // low half of pthread_self(), by which CUPTI names threads to those who ask for nothing else
   OwnStack own_stack;
@@ -41,8 +42,8 @@ struct ThreadState {
   std::atomic<uint64_t> life{0};  // the epoch that it was opened in
 };
 
-// Everything of ours in TLS: at most 64 bytes, initial-exec, zero-initialised.
-struct ThreadLocal {
+// Everything of ours in TLS: half a line of the cache, initial-exec, zero-initialised.
+struct alignas(32) ThreadLocal {
   uint64_t epoch;  // of the life `state` belongs to
   ThreadState* state;
   uintptr_t guard_frame;  // frame of the outermost hook this thread is inside; 0: none
@@ -50,7 +51,7 @@ struct ThreadLocal {
   uint16_t opening;       // while its state is being opened: 0x100 and the low byte of the life
   int32_t errno_offset;   // where the thread's errno lies from here, known since its first record; 0: not yet
 };
-static_assert(sizeof(ThreadLocal) <= 64);
+static_assert(sizeof(ThreadLocal) == 32);
 constexpr uint16_t kPassingOwn = 1;  // counts what we call that may come back through our hooks, and our own threads
 constexpr uint16_t kPassingDirect = 0x100;  // counts what we call that enters no hook
 constexpr uint16_t kPassingBusy =
@@ -74,20 +75,22 @@ struct KeepErrno {
 
 // The page that fork wipes.
 struct LifePage {
-  std::atomic<uint64_t> epoch;  // of the recording life; 0: not recording
-  std::atomic<uint32_t> phase;  // Phase
+  std::atomic<uint64_t> epoch;      // of the recording life; 0: not recording
+  std::atomic<uint32_t> phase;      // Phase
+  std::atomic<bool> runtime_calls;  // of the life: PROF_RUNTIME
 };
 enum class Phase : uint32_t { Cold = 0, Starting, Recording, Stopped };
-extern std::atomic<LifePage*> g_life;  // never null: a static page until the first start
-inline LifePage& life() { return *g_life.load(std::memory_order_acquire); }
+inline LifePage& life() {
+  return *g_every_hook.life.load(std::memory_order_acquire);
+}  // a static page until the first start
 
 // False: pass through. Starts the recorder, opens the thread's state, or counts why not. Keeps errno.
-bool enter_slow();
+__attribute__((cold)) bool enter_slow();
 // The same inside our own calls or inside the packing of a record, where a signal handler may call.
-bool enter_interrupted();
-void count_nested();
-void count_guard_reset();
-void count_cut_off();  // a call that had begun returns when its life is over
+__attribute__((cold)) bool enter_interrupted();
+__attribute__((cold)) void count_nested();
+__attribute__((cold)) void count_guard_reset();
+__attribute__((cold)) void count_cut_off();  // a call that had begun returns when its life is over
 
 // Adds to a loss counter of the log (also before the log exists: kept and written when it does).
 // Safe anywhere, also in the child of a fork and in signal handlers.

@@ -144,11 +144,11 @@ bool prepare_process() {
 }
 
 void use_wiped_page() {
-  if (g_life.load(std::memory_order_relaxed) != &g_first_page) return;
+  if (g_every_hook.life.load(std::memory_order_relaxed) != &g_first_page) return;
   LifePage* const page = make_life_page();
   if (page == nullptr) return;
   page->phase.store(static_cast<uint32_t>(Phase::Starting), std::memory_order_relaxed);
-  g_life.store(page, std::memory_order_release);
+  g_every_hook.life.store(page, std::memory_order_release);
 }
 
 // A ring grows by sixteenths of itself, so that the file is not much larger.
@@ -203,6 +203,7 @@ bool start_life() {
   open_dumps();
   g_pid = getpid();
   ++g_parts;
+  life().runtime_calls.store(std::strcmp(options().runtime, "off") != 0, std::memory_order_relaxed);
   // From here this thread records; the others go on passing through until the phase says so.
   life().epoch.store(epoch, std::memory_order_release);
   if (!open_thread()) {
@@ -220,7 +221,7 @@ bool start_life() {
 
 }  // namespace
 
-std::atomic<LifePage*> g_life{&g_first_page};
+constinit EveryHook g_every_hook{&g_first_page, {}};
 
 bool enter_slow() {
   const uint64_t epoch = life().epoch.load(std::memory_order_acquire);

@@ -145,6 +145,7 @@ bool bench(const Case& which, const std::filesystem::path& folder, double fault_
     case Case::Library: ok &= at_most(kMaxLibraryNs, "mean added to a library call", out.mean, "ns"); break;
     case Case::Threads: ok &= bench_first_stack(which, logs, out.first); break;
     case Case::Cold:
+    case Case::Runtime:
     case Case::FirstSights: break;
     case Case::Everything: ok &= at_most(kMaxBytes, "bytes a launch with everything on", each, "bytes"); break;
   }

@@ -124,21 +124,19 @@ class OtherWork {
   std::vector<unsigned char> data_;
 };
 
-void bench_cold(const Case& which) {
-  Gpu gpu;
-  const CUstream stream = gpu.stream();
-  OtherWork other(which.other_bytes);
+template <class Direct, class Hooked> void compare_cold(size_t other_bytes, Direct&& direct, Hooked&& hooked) {
+  OtherWork other(other_bytes);
   Comparison result;
   constexpr int kCalls = 4000;
-  const auto timed = [&](Gpu::Launch function, Histogram& into) {
+  const auto timed = [&](auto&& call, Histogram& into) {
     other();
     const uint64_t begin = ticks();
-    Gpu::check(function(gpu.function, 1, 1, 1, 32, 1, 1, 0, stream, nullptr, nullptr));
+    call();
     into.add(ticks() - begin);
   };
   for (int i = 0; i < kCalls; ++i) {
-    timed(gpu.direct, result.direct);
-    timed(gpu.hooked, result.hooked);
+    timed(direct, result.direct);
+    timed(hooked, result.hooked);
   }
   print_singles(result);
   const double ns = ns_per_tick();
@@ -146,6 +144,41 @@ void bench_cold(const Case& which) {
       "  %-34s %8.0f ns\n", "the hook adds, median",
       (static_cast<double>(result.hooked.quantile(0.5)) - static_cast<double>(result.direct.quantile(0.5))) * ns);
   std::printf("#calls %d\n", kCalls);
+}
+
+void bench_cold(const Case& which) {
+  Gpu gpu;
+  const CUstream stream = gpu.stream();
+  const auto launch = [&](Gpu::Launch function) {
+    Gpu::check(function(gpu.function, 1, 1, 1, 32, 1, 1, 0, stream, nullptr, nullptr));
+  };
+  compare_cold(
+      which.other_bytes, [&] { launch(gpu.direct); }, [&] { launch(gpu.hooked); });
+}
+
+// A call that makes none of the driver's that is recorded.
+void bench_runtime(const Case& which) {
+  Gpu gpu;
+  using Function = int (*)(int*);
+  constexpr const char* kName = "cudaGetDeviceCount";
+  void* const library = dlopen("libcudart.so.13", RTLD_NOW);
+  if (library == nullptr) fail("no simulated run time");
+  const auto hooked = reinterpret_cast<Function>(dlsym(library, kName)),
+             direct = reinterpret_cast<Function>(direct_symbol(library, kName));
+  if (hooked == nullptr || direct == nullptr || direct == hooked)
+    fail("the run time is not hooked: nothing to measure");
+  const auto call = [](Function function) {
+    int devices = 0;
+    if (function(&devices) != 0) fail("a call of the simulated run time failed");
+  };
+  if (which.other_bytes != 0)
+    return compare_cold(
+        which.other_bytes, [&] { call(direct); }, [&] { call(hooked); });
+  Plan plan;
+  Comparison result;
+  compare(
+      plan, result, [&] { call(direct); }, [&] { call(hooked); });
+  print_comparison(plan, result);
 }
 
 // Nothing to call directly: without a tool, NVTX is a test of a pointer. The empty loop is the baseline.
@@ -258,6 +291,7 @@ int run_case(const Case& which) {
   switch (which.what) {
     case Case::Launch: bench_launch(which); break;
     case Case::Cold: bench_cold(which); break;
+    case Case::Runtime: bench_runtime(which); break;
     case Case::Nvtx: bench_nvtx(); break;
     case Case::Library: bench_library(which); break;
     case Case::Everything: bench_everything(); break;

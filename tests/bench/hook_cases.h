@@ -16,13 +16,13 @@ struct Case {
   std::string_view name, title;
   int threads;
   bool one_stream, disk_writer;
-  enum What { Launch, Cold, Nvtx, Everything, Threads, Library, FirstSights } what;
+  enum What { Launch, Cold, Runtime, Nvtx, Everything, Threads, Library, FirstSights } what;
   bool gates;
   const char* depth = "counts";  // PROF_DEPTH: a completion mark is two calls of the driver's own, no part of a hook
   const char* stacks = "off";    // PROF_STACKS
   int frames = 0;                // more than there are of the benchmark's own, below which it launches
   int places = 1;                // so many different stacks in turn
-  size_t other_bytes = 0;        // Cold: of data that the program writes between two launches
+  size_t other_bytes = 0;        // that the program writes between two calls
 };
 constexpr Case kCases[] = {
     {"launch_1", "cuLaunchKernel, 1 thread", 1, false, false, Case::Launch, true},
@@ -35,6 +35,11 @@ constexpr Case kCases[] = {
      Case::Cold, false, "counts", "off", 0, 1, size_t{2} << 20},
     {"launch_colder", "cuLaunchKernel, 1 thread, behind 256 KiB of other code and 12 MiB of other data", 1, false,
      false, Case::Cold, false, "counts", "off", 0, 1, size_t{12} << 20},
+    {"runtime", "cudaGetDeviceCount, 1 thread", 1, false, false, Case::Runtime, false},
+    {"runtime_cold", "cudaGetDeviceCount, behind 256 KiB of other code and 2 MiB of other data", 1, false, false,
+     Case::Runtime, false, "counts", "off", 0, 1, size_t{2} << 20},
+    {"runtime_colder", "cudaGetDeviceCount, behind 256 KiB of other code and 12 MiB of other data", 1, false, false,
+     Case::Runtime, false, "counts", "off", 0, 1, size_t{12} << 20},
     {"stack_10", "cuLaunchKernel with its stack, 10 frames", 1, false, false, Case::Launch, false, "counts", "launch",
      1},
     {"stack_31", "cuLaunchKernel with its stack, 31 frames", 1, false, false, Case::Launch, true, "counts", "launch",

@@ -242,6 +242,16 @@ TEST(Codec, AVarintHasTheSameBytesWithAndWithoutBranches) {
   }
 }
 
+TEST(Codec, ATagIsTheVarintOfKindAndMask) {
+  AllKinds::for_each([]<class T>() {
+    for (uint32_t mask = 0; mask < 8; ++mask) {
+      uint8_t tag[2], varint[kMaxVarintBytes];
+      const std::string bytes(tag, put_tag<T::kKind>(tag, mask));
+      EXPECT_EQ(bytes, std::string(varint, put_varint(varint, T::kKind << 3 | mask))) << T::kName;
+    }
+  });
+}
+
 TEST(Codec, AVarintOfMoreThanSixtyFourBitsIsRefused) {
   const uint8_t bytes[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02};
   Cursor from{bytes, bytes + sizeof bytes};
