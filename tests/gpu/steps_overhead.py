@@ -276,7 +276,7 @@ def gaps(lab, step):
 
 def pytorch_step(lab, step):
     """The MLP training step, bound by the host: what gates in as many processes of few rounds as --pytorch-seconds allows, then
-    torch.profiler beside it in two sets (a fifth of that time)."""
+    torch.profiler beside it in two sets (a tenth of that time)."""
     if lab.sim:
         raise Skipped("needs a GPU")
     profilers = {"torch.profiler cpu+cuda": "cpu+cuda", "torch.profiler cuda": "cuda"}
@@ -291,11 +291,11 @@ def pytorch_step(lab, step):
         part = {name: chosen[name] for name in names}
         turns = Alternation(lab, step, "pytorch_step", command, part)
         return turns.run(sets, rounds, [str(steps)], share * lab.pytorch_seconds, copies)[str(steps)]
-    samples = measure(["plain", "host side only", "full", "CUPTI alone", "CUPTI alone, launching calls too"], 200, 0.85, copies)
+    samples = measure(["plain", "host side only", "full", "CUPTI alone", "CUPTI alone, launching calls too"], 200, 0.9, copies)
     ratios = cost_table(step, f"PyTorch MLP training step, {steps} steps a round, {rounds} rounds a process; the intervals are between processes",
                         samples, "wall_ns", "ms", per=1e6, ratio=stats.ratio_of_processes)
     gate_of_processes(step, ratios, len(samples["plain"]))
-    others = measure(["plain", "full", "full, counts", *profilers], 2, 0.15, 1)
+    others = measure(["plain", "full", "full, counts", *profilers], 2, 0.1, 1)
     cost_table(step, "The same beside torch.profiler", others, "wall_ns", "ms", per=1e6)
     for variant in ("full", "full, counts"):
         logs = lab.logs(chosen[variant][1])
