@@ -19,9 +19,9 @@ std::atomic<bool> g_whole_graphs{false};
 
 namespace {
 
-std::atomic<bool> g_driver_calls{false};       // those that put work on a GPU are on for us
-std::atomic<bool> g_every_driver_call{false};  // and all others, because this CUPTI cannot name single ones
-std::atomic<bool> g_runtime_calls{false};      // collected, because another profiler came
+std::atomic<bool> g_driver_calls{false};   // those that put work on a GPU are on for us
+std::atomic<bool> g_every_call{false};     // and all others, because this CUPTI cannot name single ones
+std::atomic<bool> g_runtime_calls{false};  // collected, because another profiler came or every call is
 std::atomic<bool> g_unified_memory{false};
 
 struct Kind {
@@ -50,10 +50,13 @@ bool enable_driver_call(uint32_t cbid) {
   return enable != nullptr && enable(cbid, 1) == CUPTI_SUCCESS;
 }
 
-bool enable_every_driver_call() {
-  if (g_every_driver_call.load(std::memory_order_relaxed)) return true;
+// Driver calls as a kind are those that the program makes itself, without those inside a runtime call (measured, CUPTI 13.0): runtime calls tell
+// of these.
+bool enable_every_call() {
+  if (g_every_call.load(std::memory_order_relaxed)) return true;
   if (g_cupti.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DRIVER) != CUPTI_SUCCESS) return false;
-  g_every_driver_call.store(true, std::memory_order_relaxed);
+  if (g_cupti.api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME) == CUPTI_SUCCESS) gpu_activity_meets_runtime_calls();
+  g_every_call.store(true, std::memory_order_relaxed);
   return true;
 }
 
@@ -61,7 +64,7 @@ bool enable_driver_calls() {
   if (g_driver_calls.load(std::memory_order_relaxed)) return true;
   const Cupti& api = g_cupti.api;
   if (!enable_driver_call(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel)) {
-    g_driver_calls.store(enable_every_driver_call(), std::memory_order_relaxed);
+    g_driver_calls.store(enable_every_call(), std::memory_order_relaxed);
     return g_driver_calls.load(std::memory_order_relaxed);
   }
   for (uint32_t i = 0; i < launching_driver_calls().count; ++i) {
@@ -102,7 +105,7 @@ void disable_cupti_kinds() {
   if (g_unified_memory.exchange(false)) disable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
   if (g_runtime_calls.exchange(false)) disable(CUPTI_ACTIVITY_KIND_RUNTIME);
   const bool driver_calls = g_driver_calls.exchange(false);
-  if (g_every_driver_call.exchange(false)) return disable(CUPTI_ACTIVITY_KIND_DRIVER);
+  if (g_every_call.exchange(false)) return disable(CUPTI_ACTIVITY_KIND_DRIVER);
   if (!driver_calls || cupti_client_uses(CUPTI_ACTIVITY_KIND_DRIVER)) return;
   for (uint32_t i = 0; i < launching_driver_calls().count; ++i) {
     const uint32_t cbid = launching_driver_calls().data[i].cbid;
@@ -112,7 +115,7 @@ void disable_cupti_kinds() {
 
 const char* enable_cupti_calls() {
   if (!enable_driver_calls()) return "none";
-  return g_every_driver_call.load(std::memory_order_relaxed) ? "every driver call" : "driver calls";
+  return g_every_call.load(std::memory_order_relaxed) ? "every call" : "driver calls";
 }
 
 // "whole" where asked for and possible: CUPTI then leaves out the records of a graph's nodes. A graph that was instantiated before ends the
@@ -161,11 +164,11 @@ void enable_unified_memory() {
 }
 
 void show_driver_calls() {
-  if (!enable_driver_call(CUPTI_DRIVER_TRACE_CBID_cuInit)) enable_every_driver_call();
+  if (!enable_driver_call(CUPTI_DRIVER_TRACE_CBID_cuInit)) enable_every_call();
 }
 
 void forget_cupti_kinds() {
-  for (std::atomic<bool>* const on : {&g_whole_graphs, &g_driver_calls, &g_every_driver_call})
+  for (std::atomic<bool>* const on : {&g_whole_graphs, &g_driver_calls, &g_every_call})
     on->store(false, std::memory_order_relaxed);
 }
 
@@ -207,7 +210,7 @@ bool gpu_activity_keeps_calls(CUpti_ActivityKind kind) {
                            : gpu_activity_collecting() && g_runtime_calls.load(std::memory_order_relaxed);
   if (!ours) return false;
   const auto set = driver ? api.cuptiActivityEnableDriverApi : api.cuptiActivityEnableRuntimeApi;
-  if (set == nullptr || (driver && g_every_driver_call.load(std::memory_order_relaxed))) return true;
+  if (set == nullptr || (driver && g_every_call.load(std::memory_order_relaxed))) return true;
   const OwnCalls own;
   const bool known = g_cupti.version >= CUPTI_API_VERSION;  // ids are only ever appended; those of CUDA 11.8 all have
   const uint32_t driver_end = known ? +CUPTI_DRIVER_TRACE_CBID_SIZE : +CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx;

@@ -12,8 +12,8 @@ namespace prof::preload {
 
 // Empty: they are on; else the reason, and nothing is.
 std::string_view enable_cupti_kinds();
-// What was reached, for the log: "driver calls", the launching ones; "every driver call", of which the others are left out when they are
-// read, where CUPTI cannot name single ones (before CUDA 12.5); "none".
+// What was reached, for the log: "driver calls", the launching ones; "every call" of driver and run time, of which the others are left out
+// when they are read, where CUPTI cannot name single ones (before CUDA 12.5); "none".
 const char* enable_cupti_calls();
 const char* enable_cupti_graphs();
 void enable_unified_memory();

@@ -25,6 +25,7 @@ struct ApiEvent {
   int result;
   uint64_t correlation_data;  // the subscriber's, from enter to exit
   bool watched;               // CUPTI was to record it when it was entered
+  bool inside_runtime;        // a driver call of the CUDA run time's
 };
 
 enum class OperationKind : uint8_t {

@@ -107,6 +107,7 @@ ApiScope::ApiScope(ApiId id, const void* params) : id_(id) {
     event_.correlation = tl_correlation;
     event_.context = current_context_handle();
     event_.context_id = current_context_id();
+    event_.inside_runtime = tl_runtime != nullptr;
     sink_->api_enter(event_);
     tl_correlation = event_.correlation;
   }

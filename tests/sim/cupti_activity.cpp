@@ -24,7 +24,10 @@ CUptiResult enable(CUpti_ActivityKind kind, bool on) {
   {
     std::lock_guard<std::mutex> lock(now.mutex);
     now.enabled[static_cast<size_t>(kind)] = on;
-    if (kind == CUPTI_ACTIVITY_KIND_DRIVER) on ? now.driver_api.set() : now.driver_api.reset();
+    if (kind == CUPTI_ACTIVITY_KIND_DRIVER) {
+      now.driver_kind_alone = on && (now.driver_kind_alone || now.driver_api.none());
+      on ? now.driver_api.set() : now.driver_api.reset();
+    }
     if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) on ? now.runtime_api.set() : now.runtime_api.reset();
   }
   if (on) start_worker();
@@ -90,6 +93,7 @@ SIM_EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId cbid, uint8
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
   now.driver_api[cbid] = enable != 0;
+  now.driver_kind_alone = false;
   return CUPTI_SUCCESS;
 }
 
@@ -222,6 +226,7 @@ SIM_EXPORT CUptiResult cuptiFinalize() {
   now.enabled.reset();
   now.enabled_in.clear();
   now.driver_api.reset();
+  now.driver_kind_alone = false;
   now.runtime_api.reset();
   now.request = nullptr;
   now.complete = nullptr;

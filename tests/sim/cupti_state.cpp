@@ -90,6 +90,8 @@ thread_local uint32_t tl_kept_correlation = 0;
 
 bool records_call(State& now, const ApiEvent& event) {
   if (event.domain == ApiDomain::Runtime) return event.cbid < kRuntimeCallbacks && now.runtime_api[event.cbid];
+  // As CUPTI 13.0 was seen to do: all calls of the kind, none of them named, are those that the program makes itself.
+  if (now.driver_kind_alone && event.inside_runtime) return false;
   return now.driver.load()->shows_driver_calls() && event.cbid < kDriverCallbacks && now.driver_api[event.cbid];
 }
 

@@ -68,6 +68,7 @@ struct State {
   std::map<CUpti_ActivityKind, std::set<uint32_t>> enabled_in;  // by context id
   std::bitset<kDriverCallbacks> driver_api;
   std::bitset<kRuntimeCallbacks> runtime_api;
+  bool driver_kind_alone = false;  // KIND_DRIVER is on and no driver call was asked for by name
   bool unified_configured = false;
 
   CUpti_BuffersCallbackRequestFunc request = nullptr;

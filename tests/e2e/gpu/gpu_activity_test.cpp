@@ -143,7 +143,7 @@ TEST(GpuActivity, LostBuffersShowAsPending) {
 
 TEST(GpuActivity, WithoutNamedDriverCallsThoseThatLaunchAreKeptOfAll) {
   const Ended run({"work", "200"}, {kSimClock, "SIM=cupti no_driver_api"});
-  EXPECT_EQ(run.meta("gpu_correlation"), "every driver call");
+  EXPECT_EQ(run.meta("gpu_correlation"), "every call");
   EXPECT_EQ(run.lines("kernel_run").size(), 400u);
   expect_every_record_has_its_launch(run);
 }

@@ -1,14 +1,14 @@
-// A CUPTI from before CUDA 12.5 cannot be asked for single driver calls: every driver call is collected, and those that put work on a GPU tell
+// A CUPTI from before CUDA 12.5 cannot be asked for single driver calls: every call is collected, and those that put work on a GPU tell
 // what each operation came from; also where a part of the run is recorded, and in bursts. Nothing of the other calls comes into the log.
 // Env: SIM="cupti no_driver_api"
 // Shell: {run} && PROF_START=profiler PROF_PARTS=2 {run} && PROF_BUDGET=50% {run} long
 // Expect: status 0
 // Expect: stderr empty
 // Expect: logs 4
-// Expect: log 1: 22 kernel_launch, 24 kernel_run, 2 copy_run, 2 fill_run, text "every driver call", whole, 0 lost
-// Expect: log 2: 10 kernel_launch, 12 kernel_run, 1 copy_run, 1 fill_run, text "every driver call", whole, 0 lost
-// Expect: log 3: 10 kernel_launch, 12 kernel_run, 1 copy_run, 1 fill_run, text "every driver call", whole, 0 lost
-// Expect: log 4: >=14 kernel_run, text "every driver call", whole, 0 lost
+// Expect: log 1: 22 kernel_launch, 24 kernel_run, 2 copy_run, 2 fill_run, text "every call", whole, 0 lost
+// Expect: log 2: 10 kernel_launch, 12 kernel_run, 1 copy_run, 1 fill_run, text "every call", whole, 0 lost
+// Expect: log 3: 10 kernel_launch, 12 kernel_run, 1 copy_run, 1 fill_run, text "every call", whole, 0 lost
+// Expect: log 4: >=14 kernel_run, text "every call", whole, 0 lost
 // Expect: report gpu-trace: coverage: .*GPU operations (\d+), with launch \1;.* lost records 0
 #include "tests/sim/sim_program.h"
 
