@@ -3,7 +3,6 @@
 #include "analyzer/model/parallel.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace prof::analyzer {
