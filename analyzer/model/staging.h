@@ -105,7 +105,7 @@ struct StagedBeside {
 
 // A driver call as CUPTI saw it, on the model's time line.
 struct DriverCall {
-  int64_t time_ns = 0;  // an external call: begin of the launch
+  int64_t time_ns = 0;
   uint32_t correlation = 0;
   uint32_t row = 0;  // correlate(): the launch's row of Trace::host, or why there is none
 };

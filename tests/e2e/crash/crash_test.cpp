@@ -53,7 +53,8 @@ struct Reading {
 
   void operator()(const format::NvtxMark& mark, RecordPlace place) {
     ThreadRecords& of = threads[place.block->thread];
-    used_labels.insert(format::as_u64(mark.label));
+    // A definition that comes while the log is closed is refused and counted; the mark then has its text itself.
+    if (mark.label != format::LabelId{} || mark.text.empty()) used_labels.insert(format::as_u64(mark.label));
     if (of.thread == ~0ull) {
       of.thread = thread_of(mark.payload);
       if (ring) of.marks = of.launches = number_of(mark.payload);
@@ -187,14 +188,15 @@ void judge(const std::string& path, const std::string& way, const Counters& coun
   totals.rounds += opened.log->counter_page().ring.blocks != 0 ? 1 : 0;
   for (const analyzer::Damage& damage : health.damage) reading.wrong.push_back(damage.what);
   for (const analyzer::BlockRef& block : opened.log->blocks()) decode_block(*opened.log, block, reading);
+  uint64_t counted = opened.log->counter("after_exit").value_or(0);
   for (const uint64_t config : reading.used_configs) {
+    if (config == 0 && counted != 0) continue;  // its definition was refused while the log was closed
     if (!reading.configs.contains(config)) reading.wrong.push_back(fmt::format("config {} is not defined", config));
   }
   for (const uint64_t label : reading.used_labels) {
     if (!reading.labels.contains(label)) reading.wrong.push_back(fmt::format("label {} is not defined", label));
   }
   // Calls that the recorder itself says it refused: those of threads that run on while the process exits.
-  uint64_t counted = opened.log->counter("after_exit").value_or(0);
   totals.counted += counted;
   ThreadRecords recorded[kLoadThreads];
   for (const auto& [ordinal, records] : reading.threads) {
