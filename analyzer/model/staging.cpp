@@ -170,7 +170,7 @@ class Filler {
     UnifiedMemoryEvent event;
     const int64_t start_ns = clock_.gpu(r.start);
     event.start_ns = start_ns - origin_ns_;
-    event.end_ns = clock_.gpu_end(start_ns, r.duration) - origin_ns_;
+    event.end_ns = ClockReader::gpu_end(start_ns, r.duration) - origin_ns_;
     event.value = r.value;
     event.address = r.address;
     event.what = static_cast<UnifiedWhat>(r.what);
@@ -265,7 +265,7 @@ class Filler {
     GpuOperation operation;
     const int64_t start_ns = clock_.gpu(r.start);
     operation.start_ns = start_ns - origin_ns_;
-    operation.end_ns = clock_.gpu_end(start_ns, r.duration) - origin_ns_;
+    operation.end_ns = ClockReader::gpu_end(start_ns, r.duration) - origin_ns_;
     if (operation.start_ns < horizon_ns_) operation.start_ns = std::min(horizon_ns_, operation.end_ns);
     operation.bytes = bytes & ((uint64_t{1} << 48) - 1);
     operation.peer_source = peer_source & 0xff;
