@@ -15,8 +15,11 @@ constexpr uint32_t kRoughestUnit = 12;  // 2^12 ns: more would save nothing
 
 void CallRecords::call(const CUpti_ActivityAPI& record) {
   const bool runtime = record.kind == CUPTI_ACTIVITY_KIND_RUNTIME;
-  // Others are another profiler's.
-  if (runtime ? !is_launching_runtime_call(record.cbid) : !is_launching_driver_call(record.cbid)) return;
+  // Others are another profiler's, or there because every call is asked for.
+  const bool launching = runtime
+                             ? is_launching_runtime_call(record.cbid) || is_newer_launching_runtime_call(record.cbid)
+                             : is_launching_driver_call(record.cbid);
+  if (!launching) return;
   if (record.start == 0) {
     count(format::Counter::gpu_clock_errors);
     return;

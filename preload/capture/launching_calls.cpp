@@ -71,6 +71,14 @@ bool is_launching_driver_call(uint32_t cbid) { return kLaunchingDriver.has(cbid)
 
 bool is_launching_runtime_call(uint32_t cbid) { return kLaunchingRuntime.has(cbid); }
 
+// By number: the header at hand need not have their names, and CUPTI gives no number anew.
+bool is_newer_launching_runtime_call(uint32_t cbid) {
+  const bool batch_12_8 = cbid >= 482 && cbid <= 485;   // cudaMemcpyBatchAsync, cudaMemcpy3DBatchAsync
+  const bool batch_13_0 = cbid >= 509 && cbid <= 512;   // again, with other arguments
+  const bool launch_13_0 = cbid == 505 || cbid == 506;  // __cudaLaunchKernel, which is what <<<>>> calls
+  return batch_12_8 || batch_13_0 || launch_13_0;
+}
+
 DriverCallIds launching_driver_calls() { return {kLaunchingCalls.row, kLaunchingCount}; }
 
 bool driver_call_known(uint32_t version, uint32_t cbid) {

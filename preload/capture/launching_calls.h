@@ -19,6 +19,8 @@ DriverCallIds launching_driver_calls();
 bool is_launching_driver_call(uint32_t cbid);
 // The same of the runtime (runtime_calls.def).
 bool is_launching_runtime_call(uint32_t cbid);
+// Of those that came after CUDA 11.8.
+bool is_newer_launching_runtime_call(uint32_t cbid);
 // Whether a CUPTI of this API version (cuptiGetVersion(), 18 or 130000) knows the call: ids are only ever appended.
 bool driver_call_known(uint32_t version, uint32_t cbid);
 
