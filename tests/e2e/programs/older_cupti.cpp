@@ -35,7 +35,7 @@ static void work(CUgraphExec exec) {
   SIM_CHECK(cuStreamSynchronize(g_stream));
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char**) {
   sim_program::make_context();
   g_kernel = sim_program::kernel("step");
   g_stream = sim_program::make_stream();
