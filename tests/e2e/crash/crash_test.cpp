@@ -39,8 +39,7 @@ using analyzer::RecordPlace;
 
 struct ThreadRecords {
   uint64_t thread = ~0ull;  // of the load, known from its first mark
-  uint64_t marks = 0;
-  uint64_t launches = 0;
+  uint64_t marks = 0, launches = 0;
 };
 
 // What the log says, and what in it cannot be.
@@ -51,6 +50,11 @@ struct Reading {
   std::set<uint64_t> configs, labels, used_configs, used_labels;
   std::vector<std::string> wrong;
 
+  void expect_defined(const char* what, const std::set<uint64_t>& used, const std::set<uint64_t>& defined) {
+    for (const uint64_t id : used) {
+      if (!defined.contains(id)) wrong.push_back(fmt::format("{} {} is not defined", what, id));
+    }
+  }
   void operator()(const format::NvtxMark& mark, RecordPlace place) {
     ThreadRecords& of = threads[place.block->thread];
     // A definition that comes while the log is closed is refused and counted; the mark then has its text itself.
@@ -189,13 +193,9 @@ void judge(const std::string& path, const std::string& way, const Counters& coun
   for (const analyzer::Damage& damage : health.damage) reading.wrong.push_back(damage.what);
   for (const analyzer::BlockRef& block : opened.log->blocks()) decode_block(*opened.log, block, reading);
   uint64_t counted = opened.log->counter("after_exit").value_or(0);
-  for (const uint64_t config : reading.used_configs) {
-    if (config == 0 && counted != 0) continue;  // its definition was refused while the log was closed
-    if (!reading.configs.contains(config)) reading.wrong.push_back(fmt::format("config {} is not defined", config));
-  }
-  for (const uint64_t label : reading.used_labels) {
-    if (!reading.labels.contains(label)) reading.wrong.push_back(fmt::format("label {} is not defined", label));
-  }
+  if (counted != 0) reading.used_configs.erase(0);  // its definition was refused while the log was closed
+  reading.expect_defined("config", reading.used_configs, reading.configs);
+  reading.expect_defined("label", reading.used_labels, reading.labels);
   // Calls that the recorder itself says it refused: those of threads that run on while the process exits.
   totals.counted += counted;
   ThreadRecords recorded[kLoadThreads];
@@ -241,9 +241,7 @@ void judge_live(const std::string& path, const Counters& counters, Totals& total
   reading.ring = true;
   for (const analyzer::Damage& damage : analyzer::examine_log(*opened.log).damage) reading.wrong.push_back(damage.what);
   for (const analyzer::BlockRef& block : opened.log->blocks()) decode_block(*opened.log, block, reading);
-  for (const uint64_t config : reading.used_configs) {
-    if (!reading.configs.contains(config)) reading.wrong.push_back(fmt::format("config {} is not defined", config));
-  }
+  reading.expect_defined("config", reading.used_configs, reading.configs);
   for (const auto& [ordinal, records] : reading.threads) {
     if (records.thread >= kLoadThreads) continue;
     totals.recorded += records.marks + records.launches;
