@@ -12,6 +12,8 @@
 
 namespace prof::preload {
 
+Clock g_clock;
+
 namespace {
 
 uint64_t clock_ns(clockid_t id) {
@@ -93,11 +95,11 @@ void start_clock(const char* choice) {
   if (!named && std::strcmp(choice, "monotonic") != 0 && tsc_is_invariant()) {
     tsc = true;
     g_clock.source = format::ClockSource::Tsc;
-    g_clock.tsc.store(true, std::memory_order_relaxed);
+    g_every_launch.tsc.store(true, std::memory_order_relaxed);
     g_clock.ticks_per_second = measure_tsc_rate();
   }
 #endif
-  g_clock.tsc.store(tsc, std::memory_order_release);
+  g_every_launch.tsc.store(tsc, std::memory_order_release);
   const ClockReading now = read_clocks();
   g_clock.base_tick = now.tick;
   g_clock.base_ns = now.monotonic_ns;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "preload/format/block.h"
+#include "preload/runtime/every_launch.h"
 
 #include <atomic>
 #include <cstdint>
@@ -14,29 +15,21 @@
 namespace prof::preload {
 
 struct Clock {
-  std::atomic<bool> tsc{false};
-  uint64_t (*read)() = nullptr;  // used where tsc is false; set before the first record
+  uint64_t (*read)() = nullptr;  // used where ticks are not the TSC's; set before the first record
   format::ClockSource source = format::ClockSource::Monotonic;
   uint64_t ticks_per_second = 1'000'000'000;
   // GPU clock (gpu_definitions.h: GpuClock): ns = base_ns + ((tick − base_tick) × multiplier >> shift)
   uint64_t base_tick = 0, base_ns = 0, multiplier = 1, shift = 0;
 };
 
-// What every hook reads, in one line of the cache: behind other work of the program a hook waits for each line that it touches.
-struct LifePage;  // runtime/recorder.h
-struct alignas(64) EveryHook {
-  std::atomic<LifePage*> life;
-  Clock clock;
-};
-extern EveryHook g_every_hook;
-inline constexpr Clock& g_clock = g_every_hook.clock;
+extern Clock g_clock;
 
 // Chooses the clock once per life: `choice` is PROF_CLOCK. Takes up to 10 ms to measure the TSC's rate unless CPUID tells it.
 void start_clock(const char* choice);
 
 inline uint64_t now_ticks() {
 #if defined(__x86_64__)
-  if (g_clock.tsc.load(std::memory_order_relaxed)) [[likely]]
+  if (g_every_launch.tsc.load(std::memory_order_relaxed)) [[likely]]
     return __rdtsc();
 #endif
   return g_clock.read();

@@ -13,10 +13,6 @@
 
 namespace prof::preload {
 
-std::atomic<bool> g_marks_on{false};
-std::atomic<uint64_t> g_mark_pause{0};
-std::atomic<uint32_t> g_captures{0};
-
 namespace {
 
 bool g_write_values = false;

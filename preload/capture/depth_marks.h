@@ -8,6 +8,7 @@
 #pragma once
 
 #include "preload/capture/stream_table.h"
+#include "preload/runtime/every_launch.h"
 
 #include <algorithm>
 
@@ -20,9 +21,10 @@ inline constexpr uint64_t kMarksPerSecond = 2000;  // at most
 inline constexpr uint64_t kMarkShare = 256, kMostPauses = 8;
 
 enum class Marks { None, Events, Values };
-void open_marks(Marks marks, uint64_t least_pause);  // in ticks, between two marks of a stream
-extern std::atomic<bool> g_marks_on;                 // set when a life opens
-extern std::atomic<uint64_t> g_mark_pause;           // ticks, as what marks take allows now
+void open_marks(Marks marks, uint64_t least_pause);                        // in ticks, between two marks of a stream
+inline constexpr std::atomic<bool>& g_marks_on = g_every_launch.marks_on;  // set when a life opens
+inline constexpr std::atomic<uint64_t>& g_mark_pause =
+    g_every_launch.mark_pause;  // ticks, as what marks take allows now
 
 // The pause behind a mark that took so many ticks: 256 times that, from `least` to 8 times `least`. It goes an eighth of the way, so that
 // one mark that met a full queue or lost its processor counts little.
@@ -52,7 +54,7 @@ inline uint64_t marked_completed(const StreamState& state, uint64_t launched) {
 
 void marks_begin_capture();
 void marks_end_capture();
-extern std::atomic<uint32_t> g_captures;  // begun and not ended
+inline constexpr std::atomic<uint32_t>& g_captures = g_every_launch.captures;  // begun and not ended
 inline bool anybody_captures() { return g_captures.load(std::memory_order_relaxed) != 0; }
 
 }  // namespace prof::preload

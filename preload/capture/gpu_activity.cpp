@@ -26,9 +26,6 @@
 
 namespace prof::preload {
 
-uint32_t g_gpu_activity_tried = 0;
-std::atomic<GpuActivity> g_gpu_activity{GpuActivity::Cold};
-
 namespace {
 
 std::atomic<const char*> g_taken_by{nullptr};  // the call by which another tool took CUPTI over, whenever that was

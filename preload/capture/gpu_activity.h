@@ -2,6 +2,7 @@
 #pragma once
 
 #include "preload/capture/cupti_headers.h"
+#include "preload/runtime/every_launch.h"
 
 #include <atomic>
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace prof::preload {
 // Finds and opens CUPTI (see gpu_activity.cpp for the order), registers the buffers, enables the kinds, defines what was
 // found in the log. Never waits: one thread does it, others pass.
 void take_gpu_activity_slow();
-extern uint32_t g_gpu_activity_tried;  // 0: not yet
+inline constexpr uint32_t& g_gpu_activity_tried = g_every_launch.gpu_activity_tried;  // 0: not yet
 inline void pass_gpu_activity() { __atomic_store_n(&g_gpu_activity_tried, 1u, __ATOMIC_RELAXED); }
 inline void take_gpu_activity() {
   if (__builtin_expect(__atomic_load_n(&g_gpu_activity_tried, __ATOMIC_RELAXED) == 0, 0)) take_gpu_activity_slow();
@@ -32,7 +33,7 @@ void collect_gpu_activity_after_all();
 //                  |-> Off (PROF_GPU=off, no CUPTI, refused, in use, forked, PROF_COUNTERS)
 //                  \-> Resting <-> Burst (PROF_BUDGET), from both as from On
 enum class GpuActivity : uint32_t { Cold, Taking, Resting, On, Burst, Off, TakenAway, Finished };
-extern std::atomic<GpuActivity> g_gpu_activity;
+inline constexpr std::atomic<GpuActivity>& g_gpu_activity = g_every_launch.gpu_activity;
 
 // CUPTI's functions while GPU activity is collected; null otherwise. Calls of ours only.
 struct Cupti;

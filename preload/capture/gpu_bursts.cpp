@@ -22,8 +22,6 @@ std::atomic<bool> g_bursts_described{false};
 
 }  // namespace
 
-std::atomic<bool> g_in_bursts{false};
-
 void expect_gpu_bursts() { g_in_bursts.store(true, std::memory_order_relaxed); }
 
 void forget_gpu_bursts() {

@@ -2,6 +2,8 @@
 // have come. budget.h says when. On the helper thread, but for gpu_burst_holds().
 #pragma once
 
+#include "preload/runtime/every_launch.h"
+
 #include <atomic>
 #include <cstdint>
 
@@ -10,7 +12,7 @@ namespace prof::preload {
 void expect_gpu_bursts();  // a budget governs this life
 void forget_gpu_bursts();  // another part of the run, or the child of a fork
 // Between the two. Asked by every launch.
-extern std::atomic<bool> g_in_bursts;
+inline constexpr std::atomic<bool>& g_in_bursts = g_every_launch.in_bursts;
 inline bool gpu_in_bursts() { return g_in_bursts.load(std::memory_order_relaxed); }
 
 // Whether CUPTI is open for bursts: the state of gpu_activity.h is Resting or Burst.

@@ -4,6 +4,7 @@
 
 #include "preload/capture/depth_marks.h"
 #include "preload/capture/stream_table.h"
+#include "preload/runtime/every_launch.h"
 #include "preload/runtime/recorder.h"
 
 #include <cuda.h>
@@ -13,7 +14,7 @@ namespace prof::preload {
 // What a hook knows about the stream argument of a call: which null-stream meaning it has.
 enum class NullStream : uint8_t { Legacy, PerThread };
 
-extern bool g_depth_on;  // PROF_DEPTH is not off; set when a life opens
+inline constexpr bool& g_depth_on = g_every_launch.depth_on;  // PROF_DEPTH is not off; set when a life opens
 
 // 0, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD mean a stream by context or thread.
 inline bool is_created_stream(CUstream stream) {

@@ -17,8 +17,6 @@
 
 namespace prof::preload {
 
-bool g_depth_on = false;
-
 namespace {
 
 std::atomic<uint32_t> g_next_stream{1};

@@ -70,19 +70,24 @@ template <Api> struct Row;
 #undef CUDA_API
 #pragma GCC diagnostic pop
 
-// The driver's own functions, by row; null where this driver has no such symbol or there is no driver. Set by resolve.cpp
-// before any hook can be reached, and again when the driver was unloaded and came back elsewhere.
-extern void* g_real[kApiCount];
+// What each call of a row reads, in one line of the cache.
+struct alignas(32) DriverRow {
+  // The driver's own function; null where this driver has no such symbol or there is no driver. Set by resolve.cpp before any hook can
+  // be reached, and again when the driver was unloaded and came back elsewhere.
+  std::atomic<void*> real;
+  std::atomic<uint64_t> defined;  // the life in which its name was written to the log
+  ApiNumber number;               // in the log
+};
+extern DriverRow g_driver_rows[kApiCount];
 
 // The hooks, by row (hooks.cpp).
 extern void* const g_hooks[kApiCount];
 
-// The functions' numbers in the log, by row.
-extern ApiNumber g_api_numbers[kApiCount];
-inline format::ApiId api_id(Api api) { return api_id(g_api_numbers[index_of(api)]); }
+inline format::ApiId api_id(Api api) { return api_id(g_driver_rows[index_of(api)].number); }
 
 template <Api api> inline typename Row<api>::Function real_of() {
-  return reinterpret_cast<typename Row<api>::Function>(__atomic_load_n(&g_real[index_of(api)], __ATOMIC_RELAXED));
+  return reinterpret_cast<typename Row<api>::Function>(
+      g_driver_rows[index_of(api)].real.load(std::memory_order_relaxed));
 }
 
 }  // namespace prof::preload

@@ -52,7 +52,7 @@ ProfDlsymAnswer answer_row(void* handle, const char* name, Api row) {
     return {found, handle == RTLD_NEXT ? uint64_t{1} : 0};
   }
   // A driver opened with RTLD_LOCAL may well be in the caller's own scope, where we cannot look.
-  if (scope && resolve_driver() && __atomic_load_n(&g_real[index_of(row)], __ATOMIC_RELAXED) != nullptr) {
+  if (scope && resolve_driver() && g_driver_rows[index_of(row)].real.load(std::memory_order_relaxed) != nullptr) {
     return {g_hooks[index_of(row)], 0};
   }
   return {nullptr, 0};

@@ -6,8 +6,6 @@
 
 namespace prof::preload {
 
-std::atomic<uint64_t> g_function_generation{0};
-
 namespace {
 
 // handle → [31 bits life | 1 bit "is a CUkernel" | 32 bits StringId]. A name is only kept where the driver cannot be asked

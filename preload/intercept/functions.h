@@ -4,6 +4,7 @@
 #pragma once
 
 #include "preload/format/ids.h"
+#include "preload/runtime/every_launch.h"
 #include "preload/runtime/recorder.h"
 
 #include <cuda.h>
@@ -12,7 +13,7 @@
 
 namespace prof::preload {
 
-extern std::atomic<uint64_t> g_function_generation;
+inline constexpr std::atomic<uint64_t>& g_function_generation = g_every_launch.function_generation;
 
 // Changes whenever a known handle may mean another function: with each unload and each life.
 inline uint64_t function_key() { return g_function_generation.load(std::memory_order_relaxed) << 16 ^ t_local.epoch; }

@@ -15,7 +15,7 @@ bool is_launch_number(uint32_t api) {
 #undef CUDA_API
   };
   for (size_t row = 0; row < kApiCount; ++row) {
-    if (kLaunches[row] && api != 0 && g_api_numbers[row].load(std::memory_order_relaxed) == api) return true;
+    if (kLaunches[row] && api != 0 && g_driver_rows[row].number.load(std::memory_order_relaxed) == api) return true;
   }
   return false;
 }

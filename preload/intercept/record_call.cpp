@@ -9,9 +9,6 @@
 
 namespace prof::preload {
 
-ApiNumber g_api_numbers[kApiCount];
-std::atomic<uint64_t> g_api_defined[kApiCount];
-
 __attribute__((noinline)) format::ApiId give_api_number(ApiNumber& number) {
   static std::atomic<uint16_t> last;
   uint16_t given = 0;
@@ -23,7 +20,7 @@ __attribute__((noinline)) void define_api_slow(Api api) {
   format::ApiDef row;
   row.id = api_id(api);
   row.name = kApiNames[index_of(api)];
-  if (define(row)) g_api_defined[index_of(api)].store(t_local.epoch, std::memory_order_relaxed);
+  if (define(row)) g_driver_rows[index_of(api)].defined.store(t_local.epoch, std::memory_order_relaxed);
   define_unhooked();  // what was noticed while names were resolved, before there was a log
   define_requested_version();
 }

@@ -21,11 +21,9 @@ template <Api api> struct Caller {
   static constexpr NullStream kNullStream = Row<api>::kNullStream;
 };
 
-// The life in which a row's name was written to the log.
-extern std::atomic<uint64_t> g_api_defined[kApiCount];
 void define_api_slow(Api api);
 inline void define_api(Api api) {
-  if (g_api_defined[index_of(api)].load(std::memory_order_relaxed) != t_local.epoch) [[unlikely]]
+  if (g_driver_rows[index_of(api)].defined.load(std::memory_order_relaxed) != t_local.epoch) [[unlikely]]
     define_api_slow(api);
 }
 

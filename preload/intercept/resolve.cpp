@@ -11,7 +11,7 @@
 
 namespace prof::preload {
 
-void* g_real[kApiCount];
+DriverRow g_driver_rows[kApiCount];
 Driver g_driver;
 
 namespace {
@@ -43,7 +43,7 @@ constexpr OwnFunction kOwnFunctions[] = {
 
 void take_symbol(void*, const char* name, void* address) {
   if (const Api* const row = row_of_name(name); row != nullptr) {
-    __atomic_store_n(&g_real[index_of(*row)], address, __ATOMIC_RELAXED);
+    g_driver_rows[index_of(*row)].real.store(address, std::memory_order_relaxed);
   }
   for (const OwnFunction& own : kOwnFunctions) {
     if (std::strcmp(own.name, name) != 0) continue;
@@ -70,7 +70,7 @@ void* search(void* real, const char* asked, bool per_thread) {
   void* hook = nullptr;
   int best = 0;
   for (size_t i = 0; i < kApiCount; ++i) {
-    if (__atomic_load_n(&g_real[i], __ATOMIC_RELAXED) != real) continue;
+    if (g_driver_rows[i].real.load(std::memory_order_relaxed) != real) continue;
     const int fit = fitness(kApiNames[i], asked, per_thread);
     if (fit > best) best = fit, hook = g_hooks[i];
   }
@@ -97,12 +97,11 @@ void* hook_of_pointer(void* real, const char* asked, bool per_thread) {
 }
 
 void* hook_of_symbol(void* real, Api row) {
-  void** const slot = &g_real[index_of(row)];
-  if (__atomic_load_n(slot, __ATOMIC_RELAXED) == real) return g_hooks[index_of(row)];
+  std::atomic<void*>& known = g_driver_rows[index_of(row)].real;
+  if (known.load(std::memory_order_relaxed) == real) return g_hooks[index_of(row)];
   read_driver();
   void* expected = nullptr;
-  if (__atomic_compare_exchange_n(slot, &expected, real, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
-      expected == real) {
+  if (known.compare_exchange_strong(expected, real, std::memory_order_relaxed) || expected == real) {
     return g_hooks[index_of(row)];
   }
   return nullptr;

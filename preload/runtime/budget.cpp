@@ -17,8 +17,6 @@
 
 namespace prof::preload {
 
-std::atomic<uint32_t> g_launch_extras{0};
-
 namespace {
 
 // Every such launch of a thread is measured. A prime: completion marks come every 32nd where launches are not too fast for that, and every

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "preload/format/events.h"
+#include "preload/runtime/every_launch.h"
 
 #include <atomic>
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace prof::preload {
 
 // What a launch does beside its record: bits; all of it is one load and one branch while there is nothing.
 enum LaunchExtra : uint32_t { kLaunchStack = 1, kLaunchBudget = 2, kLaunchDevices = 4 };
-extern std::atomic<uint32_t> g_launch_extras;
+inline constexpr std::atomic<uint32_t>& g_launch_extras = g_every_launch.launch_extras;
 
 inline bool budget_on() { return (g_launch_extras.load(std::memory_order_relaxed) & kLaunchBudget) != 0; }
 

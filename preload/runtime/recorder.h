@@ -10,6 +10,7 @@
 #include "preload/format/codec.h"
 #include "preload/format/counters.h"
 #include "preload/log/block_writer.h"
+#include "preload/runtime/every_launch.h"
 #include "preload/runtime/repeats.h"
 #include "preload/stacks/stack_memory.h"
 
@@ -81,7 +82,7 @@ struct LifePage {
 };
 enum class Phase : uint32_t { Cold = 0, Starting, Recording, Stopped };
 inline LifePage& life() {
-  return *g_every_hook.life.load(std::memory_order_acquire);
+  return *g_every_launch.life.load(std::memory_order_acquire);
 }  // a static page until the first start
 
 // False: pass through. Starts the recorder, opens the thread's state, or counts why not. Keeps errno.

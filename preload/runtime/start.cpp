@@ -144,11 +144,11 @@ bool prepare_process() {
 }
 
 void use_wiped_page() {
-  if (g_every_hook.life.load(std::memory_order_relaxed) != &g_first_page) return;
+  if (g_every_launch.life.load(std::memory_order_relaxed) != &g_first_page) return;
   LifePage* const page = make_life_page();
   if (page == nullptr) return;
   page->phase.store(static_cast<uint32_t>(Phase::Starting), std::memory_order_relaxed);
-  g_every_hook.life.store(page, std::memory_order_release);
+  g_every_launch.life.store(page, std::memory_order_release);
 }
 
 // A ring grows by sixteenths of itself, so that the file is not much larger.
@@ -221,7 +221,7 @@ bool start_life() {
 
 }  // namespace
 
-constinit EveryHook g_every_hook{&g_first_page, {}};
+constinit EveryLaunch g_every_launch{.life = &g_first_page};
 
 bool enter_slow() {
   const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
