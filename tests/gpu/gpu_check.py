@@ -18,6 +18,7 @@ import steps_counters  # noqa: E402
 import steps_devices  # noqa: E402
 import steps_diff  # noqa: E402
 import steps_graphs  # noqa: E402
+import steps_hook
 import steps_killed  # noqa: E402
 import steps_libraries  # noqa: E402
 import steps_overhead  # noqa: E402
@@ -75,6 +76,7 @@ STEPS = {
     "library_convolutions": steps_libraries.library_convolutions,
     "counters": steps_counters.counters,
     "sampling": steps_sampling.sampling,
+    "hook_cost": steps_hook.hook_cost,
     "launch_loop": steps_overhead.launch_loop,
     "graph_replay": steps_graphs.graph_replay,
     "pytorch_step": steps_overhead.pytorch_step,
