@@ -18,7 +18,7 @@ import steps_counters  # noqa: E402
 import steps_devices  # noqa: E402
 import steps_diff  # noqa: E402
 import steps_graphs  # noqa: E402
-import steps_hook
+import steps_hook  # noqa: E402
 import steps_killed  # noqa: E402
 import steps_libraries  # noqa: E402
 import steps_overhead  # noqa: E402
