@@ -88,13 +88,19 @@ void at_exit(void*) {
 }
 void at_quick_exit(void*) { finish_life(); }
 
-// Destructors of libraries run after all exit handlers.
-__attribute__((destructor)) void unloaded() {
-  close_control();
+void behind_destructors(void*) {
   finish_life();
   uint32_t cold = static_cast<uint32_t>(Phase::Cold);
   if (g_parts != 0 && getpid() == g_pid)  // nobody would close another part's log
     life().phase.compare_exchange_strong(cold, static_cast<uint32_t>(Phase::Stopped), std::memory_order_acq_rel);
+}
+
+// Destructors of libraries run after all exit handlers, and those of the libraries that the program was linked with after this one: a shared
+// libcudart cleans up there. glibc calls what is registered while they run behind the last of them. (-z nodelete: this is never a dlclose.)
+__attribute__((destructor)) void unloaded() {
+  close_control();
+  if (g_pid != 0 && getpid() != g_pid) return;  // a vfork child, whose exit handlers are its parent's
+  if (__cxa_atexit(behind_destructors, nullptr, nullptr) != 0) behind_destructors(nullptr);
 }
 
 // Threads that the end of the last part cut off in the middle of a record go on with it in memory that is kept for them (retired.h). It

@@ -30,6 +30,7 @@ import steps_repeats  # noqa: E402
 import steps_residue  # noqa: E402
 import steps_sampling  # noqa: E402
 import steps_stacks  # noqa: E402
+import steps_toolkits  # noqa: E402
 import steps_waits  # noqa: E402
 import steps_window  # noqa: E402
 from lab import ROOT, Lab, machine  # noqa: E402
@@ -40,6 +41,8 @@ STEPS = {
     "static_cudart": steps_programs.static_cudart,
     "batch_copies": steps_programs.batch_copies,
     "older_cupti": steps_programs.older_cupti,
+    "other_cuptis": steps_toolkits.other_cuptis,
+    "other_runtimes": steps_toolkits.other_runtimes,
     "graphs": steps_graphs.graphs,
     "killed": steps_killed.killed,
     "torch_killed": steps_killed.torch_killed,
@@ -89,9 +92,9 @@ STEPS = {
 }
 
 
-def pack(build, folder):
-    """prof and libprof.so of a build, with the libraries prof needs beyond the C and C++ run times, in one folder that
-    another machine can run from."""
+def pack(build, folder, wheels):
+    """prof and libprof.so of a build, with the libraries prof needs beyond the C and C++ run times and those of other toolkits, in one folder
+    that another machine can run from."""
     def find(name):
         return next((path for path in (os.path.join(build, folder, name) for folder in ("bin", "lib"))
                      if os.path.isfile(path)), None)
@@ -114,6 +117,9 @@ def pack(build, folder):
     if os.path.isfile(bench) and os.path.isdir(driver):  # of step native_stack
         shutil.copy(bench, folder)
         shutil.copytree(driver, os.path.join(folder, "sim"), dirs_exist_ok=True)
+    shutil.rmtree(os.path.join(folder, "toolkits"), ignore_errors=True)
+    if wheels and not steps_toolkits.unpack(wheels, os.path.join(folder, "toolkits")):
+        sys.exit(f"gpu-check: no wheel of CUPTI or of a CUDA run time in {wheels}")
     commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True).stdout
     with open(os.path.join(folder, "COMMIT"), "w", encoding="utf-8") as file:
         file.write(commit)
@@ -134,11 +140,12 @@ def main():
     parser.add_argument("--commit", default="", help="what to call the sources where git cannot tell")
     parser.add_argument("--sim", default="", help="rehearse on the simulated GPU in this folder; measures nothing")
     parser.add_argument("--pack", default="", metavar="DIR", help="put prof and libprof.so of --build into DIR and stop")
+    parser.add_argument("--wheels", default="", metavar="FOLDER", help="of --pack: with the CUPTI and the CUDA run time of NVIDIA's wheels in FOLDER")
     parser.add_argument("--join", nargs="+", default=[], metavar="OUT", help="make one page in --out of what several runs left in theirs, and stop")
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="build folder for --pack")
     options = parser.parse_args()
     if options.pack:
-        pack(options.build, options.pack)
+        pack(options.build, options.pack, options.wheels)
         return 0
     if options.join:
         join(options.join, options.out)

@@ -94,6 +94,12 @@ class Lab:
             raise Skipped(f"{name} was not built")
         return found
 
+    def gencode(self):
+        """nvcc's option for this machine's GPU."""
+        found = [] if self.sim else self.run(["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]).stdout.split()
+        arch = found[0].replace(".", "") if found else "90"
+        return ["-gencode", f"arch=compute_{arch},code=sm_{arch}"]
+
     # --- environments ----------------------------------------------------------------------------------------------
     def env(self, **more):
         env = {k: v for k, v in os.environ.items() if not k.startswith("PROF_") and k != "LD_PRELOAD"}

@@ -25,6 +25,9 @@ class Step:
     def note(self, text):
         self.notes.append(text)
 
+    def named(self, name):
+        return Part(self, name)
+
     @classmethod
     def of_json(cls, data):
         step = cls(data["name"])
@@ -44,6 +47,25 @@ class Step:
         return {"name": self.name, "state": self.state, "seconds": round(self.seconds, 1), "checks": self.checks,
                 "figures": self.figures, "tables": self.tables, "notes": self.notes, "skipped": self.skipped,
                 "error": self.error}
+
+
+class Part:
+    """One of several things that a step looks at in the same way: what is found of it begins with its name."""
+
+    def __init__(self, step, name):
+        self.step, self.name = step, name
+
+    def check(self, what, ok, found="", limit=""):
+        return self.step.check(f"{self.name}: {what}", ok, found, limit)
+
+    def figure(self, what, value, unit=""):
+        self.step.figure(f"{self.name}: {what}", value, unit)
+
+    def table(self, title, header, rows):
+        self.step.table(f"{self.name}: {title}", header, rows)
+
+    def note(self, text):
+        self.step.note(f"{self.name}: {text}")
 
 
 class Results:

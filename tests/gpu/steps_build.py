@@ -10,25 +10,22 @@ def build(lab, step):
     if os.path.exists(lab.path("bin", BASELINE_PRELOADED)):
         os.remove(lab.path("bin", BASELINE_PRELOADED))
     lab.inject = not lab.sim
-    arch = "90"
-    if not lab.sim:
-        found = lab.run(["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]).stdout.split()
-        arch = found[0].replace(".", "") if found else arch
+    gencode = lab.gencode()
     cudart = "shared" if lab.sim else "static"  # the real one asks the driver to prove whose it is
-    jobs = {name: [lab.nvcc, "-std=c++17", "-O2", "-cudart", cudart, "-gencode", f"arch=compute_{arch},code=sm_{arch}",
+    jobs = {name: [lab.nvcc, "-std=c++17", "-O2", "-cudart", cudart, *gencode,
                    "-o", lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), "-lpthread", "-ldl"]
             for name in ("mixed", "launch_loop", "managed", "contexts", "green_contexts", "window", "parts_threads", "waits", "repeats",
                          "diff_runs", "sampling", "batches", "hook_cost")}
     includes = [f"-I{folder}" for folder in (f"{lab.cuda}/include", f"{lab.cuda}/extras/CUPTI/include") if os.path.isdir(folder)]
     for name in ("cupti_parts", "cupti_calls"):
-        jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-gencode", f"arch=compute_{arch},code=sm_{arch}", *includes, "-o",
+        jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", *gencode, *includes, "-o",
                       lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), "-lpthread", "-ldl"]
     for name, libraries in (("counters", ["-lcublas"]), ("libraries", ["-lcufft", "-lcusparse", "-lcublas"])):
-        jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-gencode", f"arch=compute_{arch},code=sm_{arch}", "-o",
+        jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", *gencode, "-o",
                       lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), *libraries, "-Xlinker", f"-rpath={lab.cuda}/lib64", "-lpthread", "-ldl"]
     # Kernels that launch graphs and set conditions call the device run time; the other programs of graphs are built as theirs is.
     for name in ("graphs", "device_graphs", "graph_replay"):
-        jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-rdc=true", "-gencode", f"arch=compute_{arch},code=sm_{arch}",
+        jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-rdc=true", *gencode,
                       "-o", lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), "-lcudadevrt", "-lpthread", "-ldl"]
     jobs["libcupti_baseline.so"] = ["g++", "-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", *includes, "-o",
                                     lab.path("bin", "libcupti_baseline.so"), os.path.join(HERE, "cupti_baseline.cpp"), "-ldl"]
