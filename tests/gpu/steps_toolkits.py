@@ -90,7 +90,7 @@ def other_runtimes(lab, step):
         search = {"LD_LIBRARY_PATH": ":".join(filter(None, [os.path.dirname(runtime), os.environ.get("LD_LIBRARY_PATH")]))}
         plain = lab.run([program], env=lab.env(**search))
         if plain.status != 0:
-            of_this.note(f"{version}: the program does not run on this driver without the recorder either: {plain.stderr.strip()[-200:]}")
+            of_this.note(f"the program does not run on this driver without the recorder either: {plain.stderr.strip()[-200:]}")
             continue
         said = json.loads(plain.stdout)
         recorded = lab.run([program], env=lab.recorded_env(folder, **search))
@@ -102,9 +102,15 @@ def other_runtimes(lab, step):
         totals = {what: sum(run.totals()[what][0] for run in runs) for what in ("copy", "fill")}
         of_this.check("copies and fills as the program counts them", (totals["copy"], totals["fill"]) == (said["copies"], said["fills"]),
                       totals, f"{said['copies']}, {said['fills']}")
+        graphs = sum(1 for run in runs for launch in run.launches if launch.kind == "graph_launch")
+        of_this.check("graph launches as the program counts them", graphs == said["graph_launches"], graphs, said["graph_launches"])
         outer = sum(run.api_calls.get("cudaLaunchKernel", 0) for run in runs)
         wanted = said["kernel_launches"] + said["captured_launches"] if shared else 0
         of_this.check("calls of cudaLaunchKernel around the driver's", outer == wanted, outer, wanted)
+        near = glob.glob(os.path.join(os.path.dirname(runtime), "..", "..", "cuda_cupti", "lib", "libcupti.so.*"))
+        if shared and near:
+            of_this.check("the CUPTI near it was found", os.path.samefile(runs[0].meta.get("cupti_path", os.devnull), near[0]),
+                          runs[0].meta.get("cupti_path"), near[0])
         whole(lab, of_this, folder)
         rows.append((version, "shared" if shared else "static", said["runtime"], runs[0].meta.get("cupti_version"), runs[0].meta.get("cupti_found")))
     step.table("Run times and the CUPTI found for each", ["CUDA", "linked", "its version", "CUPTI's version", "found"], rows)
