@@ -60,17 +60,17 @@ TEST_F(Marks, AreNotPlacedOftenerThanThePauseAllows) {
   EXPECT_EQ(FakeDriver::writes, 3u);
 }
 
-TEST(MarkPause, GrowsUntilMarksTakeA256thOfTheTimeAndShrinksWithThem) {
+TEST(MarkPause, GrowsUntilMarksTakeA512thOfTheTimeAndShrinksWithThem) {
   constexpr uint64_t kLeast = 1'000'000;
   const auto after = [](uint64_t pause, uint64_t took, int marks) {
     while (marks-- != 0) pause = next_mark_pause(pause, kLeast, took);
     return static_cast<double>(pause);
   };
-  EXPECT_EQ(after(kLeast, 1000, 100), kLeast) << "a 256th of the least pause is longer";
-  EXPECT_NEAR(after(kLeast, 8000, 100), 256 * 8000, 100);
-  EXPECT_NEAR(after(256 * 8000, 5000, 100), 256 * 5000, 100);
-  EXPECT_NEAR(after(kLeast, 50'000, 100), 8 * kLeast, 100) << "however long they take";
-  EXPECT_LT(after(256 * 8000, UINT64_MAX, 1), 256 * 8000 * 1.4) << "one that waited for the GPU";
+  EXPECT_EQ(after(kLeast, 1000, 100), kLeast) << "a 512th of the least pause is longer";
+  EXPECT_NEAR(after(kLeast, 8000, 100), 512 * 8000, 100);
+  EXPECT_NEAR(after(512 * 8000, 5000, 100), 512 * 5000, 100);
+  EXPECT_NEAR(after(kLeast, 50'000, 100), 16 * kLeast, 100) << "however long they take";
+  EXPECT_LT(after(512 * 8000, UINT64_MAX, 1), 512 * 8000 * 1.4) << "one that waited for the GPU";
   EXPECT_EQ(next_mark_pause(0, 0, 5), 0u);
 }
 
