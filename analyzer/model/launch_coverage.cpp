@@ -116,7 +116,7 @@ class LaunchCount {
     if (process.ended_early() && (call_pending || launch.begin_ns > last_delivered_ns_[index(launch.stream)]))
       return LaunchReason::Pending;
     const bool dropped = process.counter("cupti_dropped") + process.counter("cupti_buffers_exhausted") +
-                             process.counter("cupti_flush_timeouts") + process.counter("cupti_taken_away") !=
+                             process.counter("cupti_flush_timeouts") !=
                          0;
     if (dropped) return LaunchReason::Dropped;
     const bool repeated = process.coverage.operations_without[static_cast<size_t>(OperationReason::RepeatedId)] != 0;

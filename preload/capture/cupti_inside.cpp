@@ -7,6 +7,7 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
@@ -208,6 +209,7 @@ bool has_cupti(const MappedObject& object, const char* path, size_t& left) {
 
 struct InsideSearch {
   bool (*found)(const MappedObject&, const char* path, size_t& left);
+  const void* code = nullptr;  // in the one object to look into; null: all
   size_t left = kMostOfAll;
   bool program_seen = false;
 };
@@ -215,6 +217,7 @@ struct InsideSearch {
 int look_inside(dl_phdr_info* info, size_t, void* argument) {
   auto& search = *static_cast<InsideSearch*>(argument);
   if (contains(*info, reinterpret_cast<uintptr_t>(kText))) return 0;  // we stand in for its functions
+  const bool meant = search.code == nullptr || contains(*info, reinterpret_cast<uintptr_t>(search.code));
   const char* path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
   const bool program = path[0] == 0;
   if (program) {
@@ -227,17 +230,23 @@ int look_inside(dl_phdr_info* info, size_t, void* argument) {
     if (std::strncmp(slash == nullptr ? path : slash + 1, "libcupti", 8) == 0) return 0;
     std::strncpy(g_path, path, sizeof g_path - 1);
   }
-  return search.found({*info, program}, g_path, search.left) ? 1 : 0;
+  return meant && search.found({*info, program}, g_path, search.left) ? 1 : 0;
 }
 
-const char* first_object(bool (*found)(const MappedObject&, const char*, size_t&)) {
-  InsideSearch search{found};
-  return dl_iterate_phdr(look_inside, &search) != 0 ? g_path : nullptr;
+const char* first_object(bool (*found)(const MappedObject&, const char*, size_t&), const void* code = nullptr) {
+  static std::atomic<bool> busy{false};  // the buffers here are for one thread
+  if (busy.exchange(true, std::memory_order_acquire)) return nullptr;
+  InsideSearch search{found, code};
+  const bool any = dl_iterate_phdr(look_inside, &search) != 0;
+  busy.store(false, std::memory_order_release);
+  return any ? g_path : nullptr;
 }
 
 }  // namespace
 
 const char* object_with_own_cupti() { return first_object(has_cupti); }
+
+bool has_own_cupti(const void* code) { return first_object(has_cupti, code) != nullptr; }
 
 const char* object_with_cupti() {
   return first_object([](const MappedObject& object, const char*, size_t&) { return has_texts_anywhere(object.info); });

@@ -229,16 +229,4 @@ bool find_cupti(const char* named, int driver_version, CuptiLibrary& into) {
   return found;
 }
 
-uint32_t loaded_cuptis() {
-  uint32_t count = 0;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* counter) {
-        const bool cupti = info->dlpi_name != nullptr && starts_with(file_name(info->dlpi_name), "libcupti.so");
-        if (cupti) ++*static_cast<uint32_t*>(counter);
-        return 0;
-      },
-      &count);
-  return count;
-}
-
 }  // namespace prof::preload

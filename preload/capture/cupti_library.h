@@ -45,7 +45,4 @@ bool adopt_cupti_around(const void* function, CuptiLibrary& into);
 // Puts the parts together as `into.reason`, cut where it is full.
 void set_reason(CuptiLibrary& into, std::initializer_list<const char*> parts);
 
-// How many different libcupti files are mapped.
-uint32_t loaded_cuptis();
-
 }  // namespace prof::preload

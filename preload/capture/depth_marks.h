@@ -18,7 +18,7 @@ inline constexpr uint64_t kMarkEvery = 32;
 // With an event every 32nd launch a loop of empty kernels with GPU times took 3 % longer than without: 4 us each, the driver's two calls
 // under CUPTI (an H200, 2026-11-24, in turn in one process). In a program that fills the caches between two launches they take longer.
 inline constexpr uint64_t kMarksPerSecond = 2000;  // at most
-inline constexpr uint64_t kMarkShare = 512, kMostPauses = 16;
+inline constexpr uint64_t kMarkShare = 512, kMostPauses = 8;
 
 enum class Marks { None, Events, Values };
 void open_marks(Marks marks, uint64_t least_pause);                        // in ticks, between two marks of a stream
@@ -26,7 +26,7 @@ inline constexpr std::atomic<bool>& g_marks_on = g_every_launch.marks_on;  // se
 inline constexpr std::atomic<uint64_t>& g_mark_pause =
     g_every_launch.mark_pause;  // ticks, as what marks take allows now
 
-// The pause behind a mark that took so many ticks: 512 times that, from `least` to 16 times `least`. It goes an eighth of the way, so that
+// The pause behind a mark that took so many ticks: 512 times that, from `least` to 8 times `least`. It goes an eighth of the way, so that
 // one mark that met a full queue or lost its processor counts little.
 constexpr uint64_t next_mark_pause(uint64_t pause, uint64_t least, uint64_t took) {
   const uint64_t wanted = std::clamp(std::min(took, least) * kMarkShare, least, kMostPauses * least);

@@ -28,7 +28,6 @@ namespace prof::preload {
 
 namespace {
 
-std::atomic<const char*> g_taken_by{nullptr};  // the call by which another tool took CUPTI over, whenever that was
 std::atomic<bool> g_said{false};
 constexpr std::string_view kRefused = ": cuptiActivityEnable: ";
 
@@ -71,9 +70,9 @@ bool leave_for(GpuActivity next) {
 }
 
 // The same, and a burst that is under way or being drained is drained by the flush that follows.
-bool leave_for_end(GpuActivity next) {
+bool leave_for_end() {
   const bool in_burst = g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Burst;
-  if (!leave_for(next)) return false;
+  if (!leave_for(GpuActivity::Finished)) return false;
   if (in_burst) gpu_burst_ends_with_recording();
   return true;
 }
@@ -91,13 +90,6 @@ std::optional<CannotOpen> open_cupti(int driver_version) {
   if (!cupti_front_open() && !open_cupti_front(options().cupti, driver_version)) return CannotOpen{g_cupti.reason, {}};
   if (cupti_major(g_cupti.version) <= static_cast<uint32_t>(driver_version / 1000)) return {};
   return CannotOpen{g_cupti.path, ": a newer CUDA than the driver's"};
-}
-
-// The end of GPU times, decided by whoever moved the state away from On.
-void tell_taken_away(const char* call) {
-  count(format::Counter::cupti_taken_away);
-  define_meta("gpu_times_end", call);
-  say(g_said, "the program uses a second libcupti (", call, "): GPU times end here");
 }
 
 GpuActivity collect() {
@@ -120,10 +112,6 @@ GpuActivity take() {
     static std::atomic<bool> said{false};
     if (drop_counters("PROF_GPU=off")) say(said, "no hardware counters: PROF_GPU=off");
     drop_sampling("PROF_GPU=off");
-    return GpuActivity::Off;
-  }
-  if (const char* const call = g_taken_by.load(std::memory_order_acquire); call != nullptr) {
-    give_up("another tool uses CUPTI (", call, ")");
     return GpuActivity::Off;
   }
   if (driver_version == 0) {
@@ -163,12 +151,7 @@ void take_gpu_activity_slow() {
   const uint64_t begin = now_ticks();
   {
     const DriverCall call;
-    const GpuActivity reached = take();
-    g_gpu_activity.store(reached, std::memory_order_release);
-    // Another tool came meanwhile: it found the state Taking and left it to us.
-    if (const char* const taker = g_taken_by.load(std::memory_order_acquire); taker != nullptr) {
-      gpu_activity_taken_away(taker);
-    }
+    g_gpu_activity.store(take(), std::memory_order_release);
   }
   if (budget_on()) budget_spend_opening(now_ticks() - begin);
   errno = saved;
@@ -184,7 +167,7 @@ void refuse_gpu_activity(std::string_view reason) {
 }
 
 void arm_gpu_activity() {
-  if (std::strcmp(options().gpu, "off") == 0 || g_taken_by.load(std::memory_order_acquire) != nullptr) return;
+  if (std::strcmp(options().gpu, "off") == 0) return;
   const CuptiCall call;
   if (open_cupti(read_driver_version()).has_value()) return;  // said, if it is still so, where the recording begins
   show_driver_calls();
@@ -208,31 +191,20 @@ void flush_gpu_activity() {
   g_cupti.api.cuptiActivityFlushAll(0);
   count_cupti_dropped();
   store_gpu_pending();
-  static std::atomic<bool> counted{false};
-  if (loaded_cuptis() > 1 && !counted.exchange(true)) count(format::Counter::second_cupti);
 }
 
 void finish_gpu_activity() {
-  if (!leave_for_end(GpuActivity::Finished)) return;
+  if (!leave_for_end()) return;
   const OwnCalls own;
   note_launched();
   flush_within(last_flush, options().exit_wait);
 }
 
 void end_gpu_activity() {
-  if (!leave_for_end(GpuActivity::Finished)) return;
+  if (!leave_for_end()) return;
   const OwnCalls own;
   note_launched();
   flush_within(flush_of_part, options().exit_wait);
-}
-
-void gpu_activity_taken_away(const char* call) {
-  g_taken_by.store(call, std::memory_order_release);
-  if (!leave_for_end(GpuActivity::TakenAway)) return;
-  const EventScope scope;
-  const OwnCalls own;
-  flush_within(parting_flush, options().exit_wait);
-  if (scope.recording()) tell_taken_away(call);
 }
 
 void restart_gpu_activity() {
@@ -255,7 +227,7 @@ const Cupti* cupti_in_use() { return attached() ? &g_cupti.api : nullptr; }
 
 bool gpu_activity_collects() {
   const GpuActivity state = g_gpu_activity.load(std::memory_order_acquire);
-  return is_attached(state) || state == GpuActivity::TakenAway || state == GpuActivity::Finished;
+  return is_attached(state) || state == GpuActivity::Finished;
 }
 
 }  // namespace prof::preload

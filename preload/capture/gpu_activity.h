@@ -1,4 +1,4 @@
-// GPU times through CUPTI's activity API, without a subscriber. Taken late, given up when another tool takes CUPTI over.
+// GPU times through CUPTI's activity API, without a subscriber. Taken late.
 #pragma once
 
 #include "preload/capture/cupti_headers.h"
@@ -29,10 +29,10 @@ void arm_gpu_activity();
 // Hardware counters were to be measured instead, and cannot be (hardware_counters/counters.h): GPU activity is collected from here on.
 void collect_gpu_activity_after_all();
 
-//   Cold -> Taking -> On -> TakenAway (another tool) | Finished (exit)
+//   Cold -> Taking -> On -> Finished (exit)
 //                  |-> Off (PROF_GPU=off, no CUPTI, refused, in use, forked, PROF_COUNTERS)
 //                  \-> Resting <-> Burst (PROF_BUDGET), from both as from On
-enum class GpuActivity : uint32_t { Cold, Taking, Resting, On, Burst, Off, TakenAway, Finished };
+enum class GpuActivity : uint32_t { Cold, Taking, Resting, On, Burst, Off, Finished };
 inline constexpr std::atomic<GpuActivity>& g_gpu_activity = g_every_launch.gpu_activity;
 
 // CUPTI's functions while GPU activity is collected; null otherwise. Calls of ours only.
@@ -54,9 +54,6 @@ void flush_gpu_activity();
 void finish_gpu_activity();
 // Where the program goes on without being recorded: not forced, and CUPTI collects nothing for us any more.
 void end_gpu_activity();
-// Noticed by the stand-ins for CUPTI's functions: another tool uses another libcupti, and two of them cannot share the GPU. `call`: which
-// function, and whose; stays.
-void gpu_activity_taken_away(const char* call);
 
 // Whether records of CUPTI belong into the log, and whether CUPTI is collecting them now.
 bool gpu_activity_collects();

@@ -68,13 +68,6 @@ void flush_of_part(uint64_t stop_ns) {
   store_gpu_pending();
 }
 
-void parting_flush(uint64_t) {
-  g_cupti.api.cuptiActivityFlushAll(0);
-  count_cupti_dropped();
-  store_gpu_pending();
-  disable_cupti_kinds();
-}
-
 void flush_within(void (*work)(uint64_t), uint64_t wait_ns) {
   static std::atomic<bool> said{false};
   if (run_bounded(work, wait_ns) == FlushOutcome::Done) {

@@ -1,4 +1,4 @@
-// Collecting the GPU records of what ends: the process, a part of the run, or our use of CUPTI. Each is a flush of CUPTI on a thread of
+// Collecting the GPU records of what ends: the process, or a part of the run. Each is a flush of CUPTI on a thread of
 // its own (bounded_flush.h) that waits for the GPU as long as that is worth it. The times to stop are of CLOCK_MONOTONIC, in ns.
 #pragma once
 
@@ -12,9 +12,6 @@ void last_flush(uint64_t stop_ns);
 // The program goes on, and other threads launch meanwhile. Not forced: CUPTI would hand over buffers with records that are not
 // complete, and write into them when the operations end (docs/overhead.md, "How a program is measured").
 void flush_of_part(uint64_t stop_ns);
-
-// The other tool's call waits for this: what is complete now and no more.
-void parting_flush(uint64_t);
 
 // Runs one of these for at most `wait_ns`; that it took longer is counted and said.
 void flush_within(void (*work)(uint64_t stop_ns), uint64_t wait_ns);

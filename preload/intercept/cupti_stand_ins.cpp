@@ -4,11 +4,10 @@
 #include "preload/capture/cupti_front.h"
 #include "preload/capture/cupti_kinds.h"
 #include "preload/capture/gpu_activity.h"
+#include "preload/capture/second_cupti.h"
 #include "preload/intercept/image.h"
-#include "preload/runtime/libc.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
-#include "preload/runtime/wanted.h"
 
 #include <array>
 #include <atomic>
@@ -54,34 +53,6 @@ template <class... Args> struct CuptiFunction<CUptiResult(CUPTIAPI*)(Args...)> :
   }
 };
 
-// "FUNCTION, called by OBJECT" of the first that was noticed: the loader's own text of the object goes with it.
-const char* who_calls(const char* name, const void* caller) {
-  constexpr size_t kMost = 1024;
-  static char text[kMost];
-  static std::atomic<uint32_t> state{0};  // 1 being written, 2 there
-  uint32_t none = 0;
-  if (!state.compare_exchange_strong(none, 1, std::memory_order_acquire)) return none == 2 ? text : name;
-  Dl_info object{};
-  const bool known = may_tell("paths") && prof_libc_dladdr != nullptr && prof_libc_dladdr(caller, &object) != 0 &&
-                     object.dli_fname != nullptr;
-  size_t used = 0;
-  for (const char* const part : {name, known ? ", called by " : "", known ? object.dli_fname : ""}) {
-    const size_t size = strnlen(part, kMost - 1 - used);
-    std::memcpy(text + used, part, size);
-    used += size;
-  }
-  state.store(2, std::memory_order_release);
-  return text;
-}
-
-// A second libcupti in the process: the two cannot share, so ours is given up.
-void notice_second_library(const Asked& asked, const char* name) {
-  if (!cupti_front_open() || cupti_front_has(asked.real)) return;
-  const int error = errno;
-  gpu_activity_taken_away(who_calls(name, asked.caller));
-  errno = error;
-}
-
 // Whether a call goes to the library whose one registration is ours. Calls of our own and of CUPTI itself never do; before
 // anything was recorded the first such call opens the front, unless GPU times are off or the library cannot be used.
 bool shared(const Asked& asked, const char* name) {
@@ -93,7 +64,7 @@ bool shared(const Asked& asked, const char* name) {
     if (wanted) open_cupti_front_for(asked.real);
     errno = error;
   }
-  notice_second_library(asked, name);
+  notice_second_library(asked.real, name, asked.caller);
   return cupti_front_has(asked.real);
 }
 
@@ -112,7 +83,7 @@ template <Function function> struct StandIn {
 template <> struct StandIn<Function::cuptiSubscribe> {
   template <class Real, class... Args>
   static CUptiResult call(Real real, CUpti_SubscriberHandle* handle, Args... args) {
-    notice_second_library(real, "cuptiSubscribe");
+    notice_second_library(real.real, "cuptiSubscribe", real.caller);
     const CUptiResult result = real(handle, args...);
     if (result == CUPTI_SUCCESS && handle != nullptr) g_subscriber.store(*handle, std::memory_order_release);
     return result;
@@ -260,7 +231,7 @@ template <> struct StandIn<Function::cuptiGetThreadIdType> {
 template <> struct StandIn<Function::cuptiFinalize> {
   template <class Real> static CUptiResult call(Real real) {
     if (inside_our_calls() || !cupti_front_has(real.real)) {
-      notice_second_library(real, "cuptiFinalize");
+      notice_second_library(real.real, "cuptiFinalize", real.caller);
       return real();
     }
     g_cupti.api.cuptiActivityFlushAll(0);

@@ -1,5 +1,6 @@
 // What does our dlsym answer for names that may be ours (cu[A-Z], cuda[A-Z], cupti[A-Z], nvtx, cub, cudn, cuf, cus, nccl)? Everything else never gets
 // here (dlsym.S). The answer is what the loader would have given without us, replaced by our hook if it is a row's function.
+#include "preload/capture/second_cupti.h"
 #include "preload/intercept/cudart.h"
 #include "preload/intercept/cupti_stand_ins.h"
 #include "preload/intercept/library.h"
@@ -9,6 +10,8 @@
 #include "preload/runtime/recorder.h"
 
 #include <dlfcn.h>
+
+#include <cstring>
 
 extern "C" {
 
@@ -98,6 +101,7 @@ ProfDlsymAnswer prof_dlsym_answer(void* handle, const char* name, const void* ca
   if (may_be_library(name)) return answer_library(handle, name, caller);
   if (const Api* const row = row_of_name(name); row != nullptr) return answer_row(handle, name, *row);
   if (name[2] == 'd') return answer_runtime(handle, name);
+  if (std::strcmp(name, kDriverTables) == 0) look_for_second_cupti(caller);
   if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) return {nullptr, 1};
   if (void* const stand_in = cupti_stand_in(handle, name); stand_in != nullptr) return {stand_in, 0};
   if (name[2] >= 'A' && name[2] <= 'Z') {

@@ -29,6 +29,7 @@ import steps_programs  # noqa: E402
 import steps_repeats  # noqa: E402
 import steps_residue  # noqa: E402
 import steps_sampling  # noqa: E402
+import steps_second_cupti  # noqa: E402
 import steps_stacks  # noqa: E402
 import steps_toolkits  # noqa: E402
 import steps_waits  # noqa: E402
@@ -67,6 +68,7 @@ STEPS = {
     "jax_profiler": steps_profilers.jax_profiler,
     "injected_tool": steps_profilers.injected_tool,
     "developer_tools": steps_profilers.developer_tools,
+    "second_cupti": steps_second_cupti.second_cupti,
     "trace": steps_programs.trace,
     "torch_answers": steps_answers.torch_answers,
     "peaks": steps_peaks.peaks,

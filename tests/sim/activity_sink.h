@@ -82,7 +82,8 @@ class ActivitySink {
 };
 
 // The functions that libcupti and libcudart look up in libcuda.so.1 by the names below.
-using AttachSink = void (*)(ActivitySink*);  // NULL detaches
+// NULL detaches. As the driver was seen to do (580, CUPTI 12.1 to 13.0): false for any but the first that ever came, also when that one is gone.
+using AttachSink = bool (*)(ActivitySink*);
 
 struct RuntimeCall {  // a runtime API call in progress; lives on the caller's stack
   ApiEvent event;

@@ -137,11 +137,18 @@ Ns rest_of_call_ns() {
   return script().early_start ? 0 : script().api_cost - half(script().api_cost);
 }
 
-void attach_sink(ActivitySink* sink) {
-  if (sink == nullptr) g_shows_calls.store(false);
+bool attach_sink(ActivitySink* sink) {
+  static std::atomic<ActivitySink*> first{nullptr};
+  ActivitySink* none = nullptr;
+  if (sink == nullptr) {
+    g_shows_calls.store(false);
+  } else if (!first.compare_exchange_strong(none, sink) && none != sink) {
+    return false;
+  }
   g_sink.store(sink, std::memory_order_release);
   rules();
   update_plain();
+  return true;
 }
 
 // As CUDA 13 was seen to do: driver calls are recorded for ever if some were to be while the first context was made, else never; and

@@ -19,7 +19,7 @@ CUptiResult enable(CUpti_ActivityKind kind, bool on) {
   if (!valid(kind)) return CUPTI_ERROR_INVALID_KIND;
   if (on && kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && script().cupti.no_graph_trace) return CUPTI_ERROR_NOT_SUPPORTED;
   if (on && script().cupti.enable_result != 0) return static_cast<CUptiResult>(script().cupti.enable_result);
-  if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   {
     std::lock_guard<std::mutex> lock(now.mutex);
@@ -67,7 +67,7 @@ SIM_EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) { return en
 
 SIM_EXPORT CUptiResult cuptiActivityEnableContext(CUcontext context, CUpti_ActivityKind kind) {
   if (!valid(kind)) return CUPTI_ERROR_INVALID_KIND;
-  if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   {
     std::lock_guard<std::mutex> lock(now.mutex);
@@ -79,7 +79,7 @@ SIM_EXPORT CUptiResult cuptiActivityEnableContext(CUcontext context, CUpti_Activ
 
 SIM_EXPORT CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_ActivityKind kind) {
   if (!valid(kind)) return CUPTI_ERROR_INVALID_KIND;
-  if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
   now.enabled_in[kind].erase(now.driver.load()->context_id(context));
@@ -89,7 +89,7 @@ SIM_EXPORT CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_Acti
 SIM_EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId cbid, uint8_t enable) {
   if (script().cupti.absent_driver_api) return CUPTI_ERROR_NOT_SUPPORTED;
   if (cbid == 0 || cbid >= kDriverCallbacks) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
   now.driver_api[cbid] = enable != 0;
@@ -99,7 +99,7 @@ SIM_EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId cbid, uint8
 
 SIM_EXPORT CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId cbid, uint8_t enable) {
   if (cbid == 0 || cbid >= kRuntimeCallbacks) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
   now.runtime_api[cbid] = enable != 0;
@@ -109,7 +109,7 @@ SIM_EXPORT CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId cbid, uint
 SIM_EXPORT CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig* config,
                                                                   uint32_t count) {
   if (config == nullptr || count == 0) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
   now.unified_configured = true;
@@ -119,6 +119,7 @@ SIM_EXPORT CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(CUpti_Activity
 SIM_EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc funcBufferRequested,
                                                       CUpti_BuffersCallbackCompleteFunc funcBufferCompleted) {
   if (funcBufferRequested == nullptr || funcBufferCompleted == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
   now.request = funcBufferRequested;
@@ -188,7 +189,7 @@ SIM_EXPORT CUptiResult cuptiActivityGetAttribute(CUpti_ActivityAttribute attr, s
 
 SIM_EXPORT CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc funcTimestamp) {
   if (funcTimestamp == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   {
     std::lock_guard<std::mutex> lock(now.mutex);

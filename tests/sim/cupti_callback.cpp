@@ -54,7 +54,7 @@ extern "C" {
 
 SIM_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, void* userdata) {
   if (subscriber == nullptr || callback == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();
   std::lock_guard<std::mutex> lock(now.mutex);
   if (now.subscriber != nullptr) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
@@ -141,7 +141,7 @@ SIM_EXPORT CUptiResult cuptiGetVersion(uint32_t* version) {
 
 SIM_EXPORT CUptiResult cuptiGetTimestamp(uint64_t* timestamp) {
   if (timestamp == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   *timestamp = clock_now(state());
   return CUPTI_SUCCESS;
 }
@@ -165,20 +165,20 @@ SIM_EXPORT CUptiResult cuptiGetThreadIdType(CUpti_ActivityThreadIdType* type) {
 
 SIM_EXPORT CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t* deviceId) {
   if (deviceId == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   *deviceId = state().driver.load()->device_of(context);
   return CUPTI_SUCCESS;
 }
 SIM_EXPORT CUptiResult cuptiGetContextId(CUcontext context, uint32_t* contextId) {
   if (contextId == nullptr || context == nullptr) return CUPTI_ERROR_INVALID_CONTEXT;
-  if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   *contextId = state().driver.load()->context_id(context);
   return CUPTI_SUCCESS;
 }
 SIM_EXPORT CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t perThreadStream,
                                           uint32_t* streamId) {
   if (streamId == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   *streamId = state().driver.load()->stream_id(context, stream, perThreadStream != 0);
   return *streamId != 0 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_STREAM;
 }
@@ -188,21 +188,21 @@ SIM_EXPORT CUptiResult cuptiGetStreamId(CUcontext context, CUstream stream, uint
 SIM_EXPORT CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t* nodeId) {
   if (node == nullptr || nodeId == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   if (script().cupti.no_graph_ids) return CUPTI_ERROR_NOT_SUPPORTED;
-  if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   *nodeId = state().driver.load()->node_id(node);
   return CUPTI_SUCCESS;
 }
 SIM_EXPORT CUptiResult cuptiGetGraphId(CUgraph graph, uint32_t* pId) {
   if (graph == nullptr || pId == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   if (script().cupti.no_graph_ids) return CUPTI_ERROR_NOT_SUPPORTED;
-  if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   *pId = state().driver.load()->graph_id(graph);
   return CUPTI_SUCCESS;
 }
 SIM_EXPORT CUptiResult cuptiGetGraphExecId(CUgraphExec graphExec, uint32_t* pId) {
   if (graphExec == nullptr || pId == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   if (script().cupti.no_graph_ids) return CUPTI_ERROR_NOT_SUPPORTED;
-  if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   *pId = state().driver.load()->exec_id(graphExec);
   return CUPTI_SUCCESS;
 }

@@ -90,7 +90,7 @@ using namespace sim;
 extern "C" {
 
 SIM_COUNTER_CALL(cuptiProfilerInitialize, CUpti_Profiler_Initialize_Params) {
-  if (!attach()) return CUPTI_ERROR_UNKNOWN;
+  if (attach() != CUPTI_SUCCESS) return CUPTI_ERROR_UNKNOWN;
   return CUPTI_SUCCESS;
 }
 
@@ -115,7 +115,7 @@ SIM_COUNTER_CALL(cuptiProfilerGetCounterAvailability, CUpti_Profiler_GetCounterA
 }
 
 SIM_COUNTER_CALL(cuptiRangeProfilerEnable, CUpti_RangeProfiler_Enable_Params) {
-  if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   const uint32_t id = state().driver.load()->context_id(p->ctx);
   std::lock_guard<std::mutex> lock(g_mutex);
   for (const Profiler* const one : g_profilers) {

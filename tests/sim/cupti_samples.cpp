@@ -115,7 +115,7 @@ SIM_COUNTER_CALL(cuptiPmSamplingGetCounterAvailability, CUpti_PmSampling_GetCoun
 }
 
 SIM_COUNTER_CALL(cuptiPmSamplingEnable, CUpti_PmSampling_Enable_Params) {
-  if (!attach()) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   const std::lock_guard<std::mutex> lock(g_samplings_mutex);
   for (const Sampling* const one : g_samplings) {
     if (one->device == p->deviceIndex) return CUPTI_ERROR_INVALID_OPERATION;

@@ -254,21 +254,21 @@ uint64_t clock_now(State& now) {
   return stamp;
 }
 
-bool attach() {
+CUptiResult attach() {
   State& now = state();
   {
     std::lock_guard<std::mutex> lock(now.mutex);
-    if (now.attached) return true;
+    if (now.attached) return CUPTI_SUCCESS;
   }
   void* driver = dlopen("libcuda.so.1", RTLD_NOW);
-  if (driver == nullptr) return false;
+  if (driver == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;
   const auto find = reinterpret_cast<const DriverInternals* (*)()>(dlsym(driver, "sim_driver_internals"));
-  if (find == nullptr) return false;
+  if (find == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;
   std::lock_guard<std::mutex> lock(now.mutex);
   now.driver = find();
+  if (!now.driver.load()->attach(&sink())) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   now.attached = true;
-  now.driver.load()->attach(&sink());
-  return true;
+  return CUPTI_SUCCESS;
 }
 
 void detach() {

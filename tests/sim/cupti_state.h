@@ -93,7 +93,7 @@ struct State {
 };
 
 State& state();
-bool attach();  // finds the driver, becomes its sink
+CUptiResult attach();  // finds the driver, becomes its sink
 void detach();
 uint64_t clock_now(State& now);             // CUPTI's clock; takes an anchor when a callback gives the time
 uint64_t translate(State& now, Ns moment);  // with the mutex

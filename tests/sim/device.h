@@ -55,7 +55,7 @@ void settle_device();  // retires what has ended by now
 CUcontext current_context_handle();
 uint32_t current_context_id();
 Ns rest_of_call_ns();
-void attach_sink(ActivitySink* sink);
+bool attach_sink(ActivitySink* sink);
 bool shows_driver_calls();
 void decide_on_driver_calls();  // a context is about to be made
 void runtime_enter(RuntimeCall* call, uint32_t cbid, const char* name, const void* params);

@@ -29,7 +29,7 @@ void expect_whole_log(const Ended& run, size_t works) {
     calls += static_cast<size_t>(std::count(line.begin(), line.end(), ';'));
   EXPECT_EQ(calls, 202 * works) << "launching calls, and no others";
   EXPECT_EQ(run.pending(), 0u);
-  EXPECT_EQ(run.counter(format::Counter::cupti_taken_away), 0u);
+  EXPECT_EQ(run.counter(format::Counter::second_cupti), 0u);
 }
 
 TEST_P(SharedCupti, StartedAndStoppedWhileRecordingBothGetEverything) {
@@ -107,23 +107,50 @@ TEST_P(SharedCupti, NoCompletionMarksShowInItsRecords) {
   EXPECT_GT(alone.counter(format::Counter::depth_marks), 0u);
 }
 
-// Two CUPTIs cannot share the GPU: the program's own tool wins.
-TEST(CuptiSharing, AnotherLibraryThanOursIsLeftToTheProgram) {
-  const fs::path folder = fs::temp_directory_path() / ("prof-second-cupti-" + std::to_string(getpid()));
-  fs::create_directories(folder);
-  const std::string second = (folder / "libcupti.so.13").string();
-  fs::copy_file(fs::canonical(kBuild + "/sim/libcupti.so.13"), second, fs::copy_options::overwrite_existing);
-  const Ended run({"200", "work_alone", "start", "work", "stop"}, {"TOOL_CUPTI=" + second}, {}, PROF_DLSYM_PROGRAM);
-  fs::remove_all(folder);
+// The driver lets in one CUPTI of a process, the first one.
+class SecondLibrary : public testing::Test {
+ protected:
+  SecondLibrary() {
+    fs::create_directories(folder_);
+    fs::copy_file(fs::canonical(kBuild + "/sim/libcupti.so.13"), path_, fs::copy_options::overwrite_existing);
+  }
+  ~SecondLibrary() override { fs::remove_all(folder_); }
+  Ended run(Lines settings) {
+    settings.push_back("TOOL_CUPTI=" + path_);
+    return Ended({"200", "work_alone", "try", "work_alone"}, settings, {}, PROF_DLSYM_PROGRAM);
+  }
+
+  const fs::path folder_ = fs::temp_directory_path() / ("prof-second-cupti-" + std::to_string(getpid()));
+  const std::string path_ = (folder_ / "libcupti.so.13").string();
+};
+
+TEST_F(SecondLibrary, IsRefusedByTheDriverAndTheLineSaysWhoseItIsAndHowToShare) {
+  const Ended run = this->run({});
   EXPECT_EQ(run.status, 0);
-  EXPECT_EQ(run.output.substr(0, kAll.find("early")), kAll.substr(0, kAll.find("early")));
+  EXPECT_EQ(run.output, "start: 39\n");
   EXPECT_EQ(run.lines("kernel_launch").size(), 400u);
-  EXPECT_EQ(run.lines("kernel_run").size(), 200u) << "what was complete before is kept, and nothing afterwards";
-  EXPECT_EQ(run.counter(format::Counter::cupti_taken_away), 1u);
+  EXPECT_EQ(run.lines("kernel_run").size(), 400u) << "ours go on";
+  EXPECT_EQ(run.counter(format::Counter::second_cupti), 1u);
   ASSERT_EQ(run.messages.size(), 1u);
-  EXPECT_NE(run.messages[0].find("(cuptiActivityRegisterCallbacks, called by " PROF_DLSYM_PROGRAM ")"),
-            std::string::npos)
+  EXPECT_NE(
+      run.messages[0].find("(" + path_ + ", by cuptiActivityRegisterCallbacks, called by " PROF_DLSYM_PROGRAM ")"),
+      std::string::npos)
       << run.messages[0];
+  EXPECT_NE(run.messages[0].find("PROF_CUPTI"), std::string::npos) << run.messages[0];
+}
+
+TEST_F(SecondLibrary, IsSharedWherePROF_CUPTINamesIt) {
+  const Ended run = this->run({"PROF_CUPTI=" + path_});
+  EXPECT_EQ(run.output, "start: 0\n");
+  EXPECT_EQ(run.lines("kernel_run").size(), 400u);
+  EXPECT_TRUE(run.messages.empty()) << run.messages[0];
+}
+
+TEST_F(SecondLibrary, HasCuptiToItselfWithGpuTimesOff) {
+  const Ended run = this->run({"PROF_GPU=off"});
+  EXPECT_EQ(run.output, "start: 0\n");
+  EXPECT_EQ(run.records(), 0u);
+  EXPECT_TRUE(run.messages.empty()) << run.messages[0];
 }
 
 INSTANTIATE_TEST_SUITE_P(By, SharedCupti, testing::Values(PROF_DLSYM_PROGRAM, PROF_LINKED_PROGRAM),

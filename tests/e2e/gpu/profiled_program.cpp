@@ -3,6 +3,7 @@
 //   system      asks for system thread ids instead of pthread's
 //   register    registers its buffers               subscribe   subscribes to callbacks of cuLaunchKernel
 //   start       enables kernels, copies, fills and driver calls, registering first       stop   disables them and flushes
+//   try         registers its buffers and says what CUPTI answered
 //   serial      enables kernels one at a time instead
 //   work        N kernels on a stream, a copy and a fill, waited for, and says what CUPTI gave it since the last work
 //   work_alone  the same without touching CUPTI              say   what CUPTI gave it
@@ -157,6 +158,9 @@ void step(const std::string& what, int count) {
     MUST(cuptiSetThreadIdType, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   } else if (what == "register") {
     MUST(cuptiActivityRegisterCallbacks, requested, completed);
+  } else if (what == "try") {
+    printf("start: %d\n", static_cast<int>(TOOL(cuptiActivityRegisterCallbacks)(requested, completed)));
+    fflush(stdout);
   } else if (what == "subscribe") {
     MUST(cuptiSubscribe, &subscriber, reinterpret_cast<CUpti_CallbackFunc>(callback), nullptr);
     MUST(cuptiEnableCallback, 1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel);

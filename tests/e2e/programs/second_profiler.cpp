@@ -1,7 +1,7 @@
 // Another profiler subscribes to CUPTI in the middle: it works, and GPU times go on without a word.
 // Link: cupti
 // Expect: status 0
-// Expect: log 1: 20 kernel_launch(kernel), 20 kernel_run, counter cupti_taken_away 0
+// Expect: log 1: 20 kernel_launch(kernel), 20 kernel_run, counter second_cupti 0
 // Expect: stderr empty
 #include "tests/sim/sim_program.h"
 

@@ -69,7 +69,7 @@ TEST(MarkPause, GrowsUntilMarksTakeA512thOfTheTimeAndShrinksWithThem) {
   EXPECT_EQ(after(kLeast, 1000, 100), kLeast) << "a 512th of the least pause is longer";
   EXPECT_NEAR(after(kLeast, 8000, 100), 512 * 8000, 100);
   EXPECT_NEAR(after(512 * 8000, 5000, 100), 512 * 5000, 100);
-  EXPECT_NEAR(after(kLeast, 50'000, 100), 16 * kLeast, 100) << "however long they take";
+  EXPECT_NEAR(after(kLeast, 50'000, 100), 8 * kLeast, 100) << "however long they take";
   EXPECT_LT(after(512 * 8000, UINT64_MAX, 1), 512 * 8000 * 1.4) << "one that waited for the GPU";
   EXPECT_EQ(next_mark_pause(0, 0, 5), 0u);
 }
