@@ -192,8 +192,8 @@ class BetweenProcesses(unittest.TestCase):
         for full, count, states in (((1.0, 0.98, 1.02), 12, [True, True, True]), ((1.1, 1.08, 1.12), 12, [True, True, False]),
                                     ((1.0, 0.9, 1.1), 12, [True, True, False]), ((1.0, 0.98, 1.02), 11, [False, True, True])):
             step = Step("x")
-            ratios = {"host side only": ((1.0, 0.99, 1.01), None), "full": (None, full), "plain spread": 1.02}
-            steps_overhead.gate_of_processes(step, ratios, count)
+            ratios = {"host side only": ((1.0, 0.99, 1.01), None), "plain spread": 1.02}
+            steps_overhead.gate_of_processes(step, ratios, full, count, count)
             self.assertEqual([check["pass"] for check in step.checks], states)
 
 
