@@ -35,6 +35,11 @@ inline uint64_t now_ticks() {
   return g_clock.read();
 }
 
+// How long so many ticks are, as far as the first estimate of their rate goes.
+inline uint64_t ns_of(uint64_t ticks) {
+  return static_cast<uint64_t>(static_cast<unsigned __int128>(ticks) * 1'000'000'000 / g_clock.ticks_per_second);
+}
+
 // CUPTI's timestamp: nanoseconds of the same clock.
 uint64_t gpu_clock_ns();
 

@@ -82,8 +82,9 @@ void place(StreamState& state, uint64_t number) {
     state.marks_off.store(true, std::memory_order_relaxed);
     count(format::Counter::depth_marks_skipped);
   }
-  const uint64_t pause = g_mark_pause.load(std::memory_order_relaxed);
-  g_mark_pause.store(next_mark_pause(pause, g_least_pause, now_ticks() - begin), std::memory_order_relaxed);
+  const uint64_t pause = g_mark_pause.load(std::memory_order_relaxed), took = now_ticks() - begin;
+  g_mark_pause.store(next_mark_pause(pause, g_least_pause, took), std::memory_order_relaxed);
+  count(format::Counter::depth_mark_ns, ns_of(took));
   errno = saved;
 }
 

@@ -19,6 +19,7 @@
 #include "preload/runtime/recorder.h"
 #include "preload/runtime/repeats.h"
 #include "preload/runtime/wanted.h"
+#include "preload/runtime/window.h"
 
 #include <cerrno>
 #include <cstring>
@@ -62,7 +63,7 @@ bool attached() { return is_attached(g_gpu_activity.load(std::memory_order_acqui
 
 // False: there is nothing to leave.
 bool leave_for(GpuActivity next) {
-  GpuActivity state = g_gpu_activity.load(std::memory_order_acquire);
+  GpuActivity state = g_gpu_activity.load(std::memory_order_seq_cst);
   while (is_attached(state)) {
     if (g_gpu_activity.compare_exchange_weak(state, next, std::memory_order_acq_rel)) return true;
   }
@@ -90,6 +91,14 @@ std::optional<CannotOpen> open_cupti(int driver_version) {
   if (!cupti_front_open() && !open_cupti_front(options().cupti, driver_version)) return CannotOpen{g_cupti.reason, {}};
   if (cupti_major(g_cupti.version) <= static_cast<uint32_t>(driver_version / 1000)) return {};
   return CannotOpen{g_cupti.path, ": a newer CUDA than the driver's"};
+}
+
+// The end of what Taking began. A part of the run that ended meanwhile found nothing to end, so its taker does; where the next one has begun,
+// that one takes anew. (Dekker: the part ends first and then asks for the state, all sequentially consistent.)
+void reach(GpuActivity reached) {
+  GpuActivity taking = GpuActivity::Taking;
+  if (!g_gpu_activity.compare_exchange_strong(taking, reached)) return;
+  if (g_window.load() != static_cast<uint32_t>(Window::Open)) end_gpu_activity();
 }
 
 GpuActivity collect() {
@@ -151,7 +160,7 @@ void take_gpu_activity_slow() {
   const uint64_t begin = now_ticks();
   {
     const DriverCall call;
-    g_gpu_activity.store(take(), std::memory_order_release);
+    reach(take());
   }
   if (budget_on()) budget_spend_opening(now_ticks() - begin);
   errno = saved;
@@ -176,7 +185,7 @@ void arm_gpu_activity() {
 void collect_gpu_activity_after_all() {
   GpuActivity off = GpuActivity::Off;
   if (!g_gpu_activity.compare_exchange_strong(off, GpuActivity::Taking, std::memory_order_acq_rel)) return;
-  g_gpu_activity.store(collect(), std::memory_order_release);
+  reach(collect());
   if (options().launches == 0) pass_gpu_activity();
 }
 

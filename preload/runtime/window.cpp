@@ -30,10 +30,11 @@ uint64_t g_begin_ns = 0;  // of AwaitsTime, CLOCK_MONOTONIC
 bool g_by_profiler = false;
 std::atomic<bool> g_from_start{true};
 
+// Sequentially consistent, which reach() in gpu_activity.cpp counts on.
 bool change(Window from, Window to) {
   if (to != Window::Open) g_from_start.store(false, std::memory_order_relaxed);
   uint32_t expected = static_cast<uint32_t>(from);
-  return g_window.compare_exchange_strong(expected, static_cast<uint32_t>(to), std::memory_order_acq_rel);
+  return g_window.compare_exchange_strong(expected, static_cast<uint32_t>(to));
 }
 
 Window g_again = Window::Over;           // what is waited for behind a part

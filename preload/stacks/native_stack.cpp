@@ -139,8 +139,7 @@ class Walk {
   }
   static void count_first_sight(uint64_t ticks) {
     count(format::Counter::stack_first_sights);
-    count(format::Counter::stack_first_sight_ns,
-          static_cast<uint64_t>(static_cast<unsigned __int128>(ticks) * 1'000'000'000 / g_clock.ticks_per_second));
+    count(format::Counter::stack_first_sight_ns, ns_of(ticks));
   }
 
   bool step(UnwindRule rule) {

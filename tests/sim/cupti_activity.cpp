@@ -1,6 +1,9 @@
 // The activity API of the simulated CUPTI: what is collected, who gets the buffers, flushes and external ids.
 #include <unistd.h>
 
+#include <chrono>
+#include <thread>
+
 #include "cupti_external.h"
 #include "cupti_state.h"
 #define SIM_EXPORT __attribute__((visibility("default")))
@@ -18,6 +21,7 @@ bool valid(CUpti_ActivityKind kind) { return kind > CUPTI_ACTIVITY_KIND_INVALID 
 CUptiResult enable(CUpti_ActivityKind kind, bool on) {
   if (!valid(kind)) return CUPTI_ERROR_INVALID_KIND;
   if (on && kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && script().cupti.no_graph_trace) return CUPTI_ERROR_NOT_SUPPORTED;
+  if (on) std::this_thread::sleep_for(std::chrono::milliseconds(script().cupti.enable_ms));
   if (on && script().cupti.enable_result != 0) return static_cast<CUptiResult>(script().cupti.enable_result);
   if (const CUptiResult result = attach(); result != CUPTI_SUCCESS) return result;
   State& now = state();

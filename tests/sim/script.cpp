@@ -120,6 +120,8 @@ void read_cupti(Script& to, const Line& line) {
     to.cupti.child_dies = true;
   } else if (what == "flush_hangs") {
     to.cupti.flush_hangs = true;
+  } else if (what == "enable_takes") {
+    to.cupti.enable_ms = line.number(2);
   } else if (what == "forced_kills") {
     to.cupti.forced_kills = true;
   } else if (what == "enable_fails") {

@@ -34,6 +34,7 @@ struct CuptiScript {
   uint64_t late_ms = 0;            // a buffer is handed over this much later (wall time)
   uint64_t lose_buffer_every = 0;  // every Nth buffer never comes back
   bool flush_hangs = false;
+  uint64_t enable_ms = 0;     // cuptiActivityEnable takes so long (wall time)
   bool forced_kills = false;  // a forced flush while kernels are collected ends the process
   bool child_dies = false;
   int enable_result = 0;             // CUptiResult of cuptiActivityEnable

@@ -207,6 +207,8 @@ TEST(GpuActivity, CompletionMarksBoundTheDepthOfAProgramThatNeverWaits) {
   };
   EXPECT_EQ(marks.status, 0);
   EXPECT_GT(marks.counter(format::Counter::depth_marks), 8u) << "from half a millisecond to four apart";
+  EXPECT_GT(marks.counter(format::Counter::depth_mark_ns), 100 * marks.counter(format::Counter::depth_marks));
+  EXPECT_LT(static_cast<double>(marks.counter(format::Counter::depth_mark_ns)), 1e9 * marks.seconds / 10);
   EXPECT_EQ(counts.counter(format::Counter::depth_marks), 0u);
   EXPECT_LT(median(marks), median(counts) / 2);
   EXPECT_EQ(marks.lines("kernel_run").size(), 40000u);
