@@ -158,9 +158,9 @@ class Run:
                 "operations_without_launch": len(self.unmatched), "without_launch": dict(unmatched.most_common(10)),
                 "driver_calls_outside_launches": self.call_without_launch}
 
-    def depths(self):
+    def depths(self, when=lambda launch: launch.begin):
         """How far the live depth was off: (live, exact) per timed launch; exact = operations on the same stream launched
-        earlier whose GPU work had not ended when this launch was entered."""
+        earlier whose GPU work had not ended then: when this launch was entered."""
         pairs = []
         by_stream = collections.defaultdict(list)
         for launch in self.launches:
@@ -170,7 +170,7 @@ class Run:
             launches.sort(key=lambda launch: launch.begin)
             ends = []            # GPU end times of everything launched so far on this stream, sorted
             for launch in launches:
-                now = self.gpu_ns(launch.begin)
+                now = self.gpu_ns(when(launch))
                 pairs.append((launch.depth, len(ends) - bisect.bisect_right(ends, now)))
                 for op in launch.operations:
                     bisect.insort(ends, op[1] + op[2])

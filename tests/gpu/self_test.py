@@ -58,7 +58,7 @@ class OnTheSimulatedGpu(unittest.TestCase):
         self.assertEqual(self.run_of_log.inversions(), 0)
 
     def test_live_depth_is_an_upper_bound(self):
-        pairs = self.run_of_log.depths()
+        pairs = self.run_of_log.depths(lambda launch: launch.end)  # a thread may wait for its processor between its entry and the reading
         self.assertEqual(len(pairs), LAUNCHES)
         self.assertEqual([p for p in pairs if p[0] < p[1]], [])
         self.assertGreater(max(p[0] for p in pairs), 100)
