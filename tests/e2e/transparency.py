@@ -16,6 +16,7 @@ import tempfile
 from transparency_corpus import CASES, Place, Skip, need
 
 SKIP = 77
+SLOWEST = 1.25  # with libprof.so ÷ plain
 OURS = re.compile(r"^(?:environment )?(LD_PRELOAD|PROF_\w+|NVTX_INJECTION64_PATH)=.*\n?", re.M)
 
 
@@ -26,9 +27,6 @@ def environment_of(options, logs, preload):
     if preload:
         environment |= {"LD_PRELOAD": str(options.libprof), "PROF_OUTPUT": str(logs), "PROF_CUPTI": f"{options.sim}/libcupti.so.13"}
     return environment
-
-SLOWEST = 1.25  # with libprof.so ÷ plain
-
 
 def run(options, place, command, preload, logs):
     """everything that is compared: a name and a value each"""
