@@ -6,6 +6,7 @@
 #include "preload/runtime/recorder.h"
 #include "preload/runtime/wanted.h"
 
+#include <atomic>
 #include <cstring>
 #include <initializer_list>
 
@@ -45,9 +46,9 @@ void tell(std::string_view who, std::string_view remedy) {
 // The file around an address; "": unknown, or not to be told.
 std::string_view file_around(const void* address) {
   Dl_info object{};
-  const bool known = may_tell("paths") && prof_libc_dladdr != nullptr && prof_libc_dladdr(address, &object) != 0 &&
-                     object.dli_fname != nullptr;
-  return known ? std::string_view(object.dli_fname) : std::string_view{};
+  if (!may_tell("paths") || prof_libc_dladdr == nullptr || prof_libc_dladdr(address, &object) == 0) return {};
+  if (object.dli_fname == nullptr) return {};
+  return object.dli_fname;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "preload/capture/gpu_activity.h"
 #include "preload/capture/second_cupti.h"
 #include "preload/intercept/image.h"
+#include "preload/runtime/libc.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
 

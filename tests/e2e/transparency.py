@@ -28,6 +28,7 @@ def environment_of(options, logs, preload):
         environment |= {"LD_PRELOAD": str(options.libprof), "PROF_OUTPUT": str(logs), "PROF_CUPTI": f"{options.sim}/libcupti.so.13"}
     return environment
 
+
 def run(options, place, command, preload, logs):
     """everything that is compared: a name and a value each"""
     for entry in place.cwd.iterdir():
