@@ -1,5 +1,5 @@
-// Does the program or a library of it have a CUPTI of its own, linked statically? It cannot be stepped in front of, and two in one process
-// take each other's GPU times away. Looked for in files and in mapped code, never on the record path. A thread
+// Does the program or a library of it have a CUPTI of its own, linked statically? It cannot be stepped in front of, and the driver
+// lets in one of a process (second_cupti.h). Looked for in files and in mapped code, never on the record path. A thread
 // that comes while another one looks is told that there is none. In the program.
 #pragma once
 

@@ -15,6 +15,7 @@
 #include "preload/intercept/driver.h"
 #include "preload/runtime/budget.h"
 #include "preload/runtime/explain.h"
+#include "preload/runtime/joined_text.h"
 #include "preload/runtime/options.h"
 #include "preload/runtime/recorder.h"
 #include "preload/runtime/repeats.h"
@@ -34,18 +35,13 @@ constexpr std::string_view kRefused = ": cuptiActivityEnable: ";
 
 void give_up(std::string_view a, std::string_view b = {}, std::string_view c = {}, std::string_view d = {},
              std::string_view e = {}) {
-  char reason[kPathBytes];
-  size_t size = 0;
-  for (const std::string_view part : {a, b, c, d, e}) {
-    const size_t n = part.size() < sizeof reason - size ? part.size() : sizeof reason - size;
-    if (n != 0) std::memcpy(reason + size, part.data(), n);
-    size += n;
-  }
+  const JoinedText joined{a, b, c, d, e};
+  const std::string_view reason = joined.view();
   count(format::Counter::cupti_unavailable);
-  define_meta("gpu_times", {reason, size});
-  const bool counters = drop_counters({reason, size});
-  drop_sampling({reason, size});
-  say(g_said, counters ? "no hardware counters and no GPU times: " : "no GPU times: ", {reason, size},
+  define_meta("gpu_times", reason);
+  const bool counters = drop_counters(reason);
+  drop_sampling(reason);
+  say(g_said, counters ? "no hardware counters and no GPU times: " : "no GPU times: ", reason,
       "; the host side is recorded");
 }
 

@@ -2,35 +2,18 @@
 
 #include "preload/capture/cupti_front.h"
 #include "preload/capture/cupti_inside.h"
+#include "preload/runtime/joined_text.h"
 #include "preload/runtime/libc.h"
 #include "preload/runtime/recorder.h"
 #include "preload/runtime/wanted.h"
 
 #include <atomic>
-#include <cstring>
-#include <initializer_list>
+#include <string_view>
 
 namespace prof::preload {
 namespace {
 
 std::atomic<bool> g_noticed{false};
-
-// Parts one after the other, cut where it is full.
-class Text {
- public:
-  Text(std::initializer_list<std::string_view> parts) {
-    for (const std::string_view part : parts) {
-      const size_t size = part.size() < sizeof text_ - size_ ? part.size() : sizeof text_ - size_;
-      if (size != 0) std::memcpy(text_ + size_, part.data(), size);
-      size_ += size;
-    }
-  }
-  std::string_view view() const { return {text_, size_}; }
-
- private:
-  char text_[2048];
-  size_t size_ = 0;
-};
 
 void tell(std::string_view who, std::string_view remedy) {
   const EventScope scope;
@@ -58,9 +41,10 @@ void notice_second_library(const void* function, const char* name, const void* c
   const KeepErrno keep;
   const std::string_view library = file_around(function), user = file_around(caller);
   const bool known = !library.empty() && !user.empty();
-  const Text who = known ? Text{library, ", by ", name, ", called by ", user} : Text{"a second libcupti, by ", name};
-  const Text remedy = known ? Text{"PROF_CUPTI=", library, " makes both use that one"}
-                            : Text{"PROF_CUPTI with its path makes both use that one"};
+  const JoinedText who =
+      known ? JoinedText{library, ", by ", name, ", called by ", user} : JoinedText{"a second libcupti, by ", name};
+  const JoinedText remedy = known ? JoinedText{"PROF_CUPTI=", library, " makes both use that one"}
+                                  : JoinedText{"PROF_CUPTI with its path makes both use that one"};
   tell(who.view(), remedy.view());
 }
 
@@ -73,7 +57,8 @@ void look_for_second_cupti(const void* caller) {
   const KeepErrno keep;
   if (!has_own_cupti(caller) || g_noticed.exchange(true)) return;
   const std::string_view path = file_around(caller);
-  const Text who = path.empty() ? Text{"linked into a library of it"} : Text{path, ", linked into it"};
+  const JoinedText who =
+      path.empty() ? JoinedText{"linked into a library of it"} : JoinedText{path, ", linked into it"};
   tell(who.view(), "PROF_GPU=off leaves CUPTI to it");
 }
 

@@ -320,7 +320,8 @@ void finish_life() {
   {
     const OwnCalls own;
     finish_counters();
-    window_is(Window::Ending) ? end_gpu_activity() : finish_gpu_activity();
+    window_is(Window::Ending) ? end_gpu_activity()
+                              : finish_gpu_activity();  // of a part, should its taker have come late
     finish_sampling();
     const ClockReading now = read_clocks();
     if (thread_ready()) emit(format::ClockAnchor{now.tick, now.monotonic_ns, now.realtime_ns});
