@@ -11,6 +11,19 @@ steps_failed=()
 say() { printf '%s\n' "$*"; }
 die() { printf '%s\n' "$*" >&2; exit 1; }
 
+# help_if_asked "$@": the comment that the script opens with, where its first argument asks for that.
+help_if_asked() {
+  case ${1:-} in
+    -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;;
+  esac
+}
+# refuse_option "$@": where a first argument that looks like an option is none that the script has.
+refuse_option() {
+  case ${1:-} in
+    -*) die "$(basename "$0"): no option '$1'; scripts/$(basename "$0") --help shows what there is." ;;
+  esac
+}
+
 # step NAME COMMAND... : on a terminal the last line of the log is shown while the command runs; without one, a line a
 # minute, so that nobody takes a long build for a hang.
 step() {
