@@ -60,11 +60,14 @@ inline void print_singles(const Comparison& c) {
   const double ns = ns_per_tick();
   const auto at = [ns](const Histogram& h, double share) { return static_cast<double>(h.quantile(share)) * ns; };
   std::printf("  single calls, ns %19s %8s %8s %8s %10s\n", "p50", "p99", "p99.9", "p99.99", "largest");
-  for (const auto& [name, h] : {std::pair<const char*, const Histogram*>{"direct", &c.direct}, {"hooked", &c.hooked}}) {
+  for (const auto& [name, h] : {std::pair<const char*, const Histogram*>{"direct", &c.direct},
+                                {"hooked", &c.hooked},
+                                {"nothing, as long as hooked", &c.nothing}}) {
+    if (h->total() == 0) continue;
     std::printf("    %-30s %8.0f %8.0f %8.0f %8.0f %10.0f\n", name, at(*h, 0.5), at(*h, 0.99), at(*h, 0.999),
                 at(*h, 0.9999), static_cast<double>(h->largest()) * ns);
   }
-  std::printf("#tail %.1f\n", at(c.hooked, 0.999) - at(c.direct, 0.5));
+  std::printf("#tail %.1f\n#interrupted %.1f\n", at(c.hooked, 0.999) - at(c.direct, 0.5), at(c.nothing, 0.999));
 }
 
 // Single calls, and for hook_bench the mean that the hook adds and how many calls there were.

@@ -59,6 +59,7 @@ inline Spread spread(std::vector<double> values) {
 struct Comparison {
   std::vector<double> direct_ns, hooked_ns, added_ns;  // per call, one value a round
   Histogram direct, hooked;                            // ticks of single calls
+  Histogram nothing;                                   // of a wait as long as a hooked call: what the machine interrupts
   uint64_t hooked_calls = 0, direct_calls = 0;
   uint64_t hooked_faults = 0;  // page faults of the hooked batches
 
@@ -68,6 +69,7 @@ struct Comparison {
     added_ns.insert(added_ns.end(), other.added_ns.begin(), other.added_ns.end());
     direct.merge(other.direct);
     hooked.merge(other.hooked);
+    nothing.merge(other.nothing);
     hooked_calls += other.hooked_calls;
     direct_calls += other.direct_calls;
     hooked_faults += other.hooked_faults;
@@ -116,13 +118,20 @@ void compare(const Plan& plan, Comparison& result, Direct&& direct, Hooked&& hoo
     if (round % 2 != 0) d = batch_ns(plan.batch, direct);
     result.direct_ns.push_back(d), result.hooked_ns.push_back(h), result.added_ns.push_back(h - d);
   }
+  Histogram first;
+  single_calls(plan.single_batch, first, hooked);
+  const auto wait = [length = first.quantile(0.5)] {
+    for (const uint64_t begin = ticks(); ticks() - begin < length;) {}
+  };
   for (int i = 0; i < plan.single_batches; ++i) {
     single_calls(plan.single_batch, result.direct, direct);
     single_calls(plan.single_batch, result.hooked, hooked);
+    single_calls(plan.single_batch, result.nothing, wait);
   }
   const uint64_t singles = static_cast<uint64_t>(plan.single_batches) * static_cast<uint64_t>(plan.single_batch);
   const uint64_t batches = static_cast<uint64_t>(plan.rounds + 1) * static_cast<uint64_t>(plan.batch);
-  result.hooked_calls = result.direct_calls = batches + singles;
+  result.direct_calls = batches + singles;
+  result.hooked_calls = result.direct_calls + static_cast<uint64_t>(plan.single_batch);
 }
 
 }  // namespace prof::bench
