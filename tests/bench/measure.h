@@ -59,7 +59,7 @@ inline Spread spread(std::vector<double> values) {
 struct Comparison {
   std::vector<double> direct_ns, hooked_ns, added_ns;  // per call, one value a round
   Histogram direct, hooked;                            // ticks of single calls
-  Histogram nothing;                                   // of a wait as long as a hooked call: what the machine interrupts
+  Histogram nothing;  // of a wait as long as a hooked call: what the machine interrupts
   uint64_t hooked_calls = 0, direct_calls = 0;
   uint64_t hooked_faults = 0;  // page faults of the hooked batches
 

@@ -44,15 +44,23 @@ class Server:
         return line.decode()
 
     def ready(self, timeout=90):
-        """Waits until the program has started, on all cores, and keeps it on the few that all share: they take turns, and cores of a shared
-        host differ."""
+        """Waits until the program has started, on all cores."""
         while self.line(timeout).strip() != "ready":
             pass
+
+    def take_cores(self):
+        """Keeps the program on the few cores that all share, since cores of a shared host differ and they take turns: a core for the main thread, one for
+        PyTorch's thread of backward, the rest for all others. Else it is luck that a process keeps whether its two busy threads sit together."""
         cores = sorted(os.sched_getaffinity(0))[-CORES:]
+        if len(cores) < CORES:
+            return
+        first, second, *rest = cores
         for thread in os.listdir(f"/proc/{self.process.pid}/task"):
             try:
-                os.sched_setaffinity(int(thread), cores)
-            except ProcessLookupError:
+                with open(f"/proc/{self.process.pid}/task/{thread}/comm", encoding="utf-8") as name:
+                    backward = name.read().startswith("pt_autograd")
+                os.sched_setaffinity(int(thread), {first} if int(thread) == self.process.pid else {second} if backward else rest)
+            except (FileNotFoundError, ProcessLookupError):
                 pass  # it ended meanwhile
 
     def command(self, words, timeout=60):
@@ -106,6 +114,7 @@ class Alternation:
         self.lab, self.step, self.name, self.make_command = lab, step, name, make_command
         self.chosen = dict(chosen)
         self.order = random.Random(7)
+        self.processes = 0  # of each variant, so far
 
     def attempt(self, variant, action):
         try:
@@ -126,8 +135,10 @@ class Alternation:
         try:
             # In a new order each set: of equal processes on one GPU those that started later were 5 to 10 % slower or faster.
             for variant, copy in everyone():
-                servers[variant, copy] = Server(self.lab, f"{self.name}-{variant.replace(' ', '-')}-{copy}", self.make_command(variant),
-                                                self.chosen[variant][0])
+                # Python's tables lie alike in all that are compared with each other.
+                env = dict(self.chosen[variant][0], PYTHONHASHSEED=str(self.processes + copy))
+                servers[variant, copy] = Server(self.lab, f"{self.name}-{variant.replace(' ', '-')}-{copy}", self.make_command(variant), env)
+            self.processes += copies
             for variant, copy in everyone():
                 self.attempt(variant, servers[variant, copy].ready)
             for loop in loops:
@@ -135,6 +146,7 @@ class Alternation:
                     for variant, copy in everyone():
                         if variant not in self.chosen:
                             continue  # another of its processes failed in this round
+                        servers[variant, copy].take_cores()  # threads may have come
                         answer = self.attempt(variant, lambda: servers[variant, copy].loop(loop))
                         if turn and answer:
                             answers[copy][loop][variant].append(answer)
