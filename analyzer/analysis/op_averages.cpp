@@ -7,6 +7,7 @@
 #include "analyzer/model/names.h"
 #include "analyzer/model/op_stacks.h"
 #include "analyzer/model/range_text.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 
@@ -180,12 +181,12 @@ class Averager {
       row.thread = index(thread);
       row.process = index(trace_.thread(thread).process);
     }
-    row.cpu_ns = add_times(row.cpu_ns, total_ns);
-    row.self_cpu_ns = add_times(row.self_cpu_ns, tree_.self_ns(node));
-    row.self_device_ns = add_times(row.self_device_ns, device_.self_ns[node]);
-    row.device_ns = add_times(row.device_ns, device_.total_ns[node]);
+    row.cpu_ns = add_saturated(row.cpu_ns, total_ns);
+    row.self_cpu_ns = add_saturated(row.self_cpu_ns, tree_.self_ns(node));
+    row.self_device_ns = add_saturated(row.self_device_ns, device_.self_ns[node]);
+    row.device_ns = add_saturated(row.device_ns, device_.total_ns[node]);
     const bool overhead = range != nullptr && range->kind == RangeKind::Overhead;
-    if (!overhead) answer_.self_cpu_ns = add_times(answer_.self_cpu_ns, tree_.self_ns(node));
+    if (!overhead) answer_.self_cpu_ns = add_saturated(answer_.self_cpu_ns, tree_.self_ns(node));
     answer_.overhead_events += overhead ? 1 : 0;
     if (!memory_.self.empty()) row.self_memory += memory_.self[node], row.memory += memory_.total[node];
     if (range != nullptr && range->kind == RangeKind::Operator) row.flops += flops_.of(*range);
@@ -207,7 +208,7 @@ class Averager {
       row.thread = index(range.thread);
       row.process = index(trace_.thread(range.thread).process);
     }
-    row.cpu_ns = add_times(row.cpu_ns, total_ns);
+    row.cpu_ns = add_saturated(row.cpu_ns, total_ns);
   }
 
   // The number of the row.
@@ -223,9 +224,9 @@ class Averager {
     });
     const int64_t length_ns = time_between(start_ns, end_ns);
     if (count(row, start_ns, std::max(start_ns, end_ns), length_ns)) row.process = index(process);
-    row.device_ns = add_times(row.device_ns, length_ns);
+    row.device_ns = add_saturated(row.device_ns, length_ns);
     row.self_device_ns = row.device_ns;
-    if (what == 1) answer_.self_device_ns = add_times(answer_.self_device_ns, length_ns);
+    if (what == 1) answer_.self_device_ns = add_saturated(answer_.self_device_ns, length_ns);
     return last_row_;
   }
 

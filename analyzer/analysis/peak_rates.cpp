@@ -1,6 +1,6 @@
 #include "analyzer/analysis/peak_rates.h"
 
-#include "analyzer/analysis/statistics.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

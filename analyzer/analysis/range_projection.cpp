@@ -2,6 +2,7 @@
 
 #include "analyzer/analysis/graph_launches.h"
 #include "analyzer/model/parallel.h"
+#include "analyzer/model/saturated.h"
 
 #include <algorithm>
 #include <map>
@@ -220,7 +221,7 @@ class Projector {
     paint_.put(row.start_ns, end_ns, color);
     first_.push(at, row.start_ns);
     last_.push(at, end_ns);
-    sums_.push_back(add_times(sums_.back(), time_between(row.start_ns, end_ns)));
+    sums_.push_back(add_saturated(sums_.back(), time_between(row.start_ns, end_ns)));
   }
 
   const Trace& trace_;

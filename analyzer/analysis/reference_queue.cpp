@@ -1,7 +1,7 @@
 #include "analyzer/analysis/reference_queue.h"
 
 #include "analyzer/analysis/gpu_order.h"
-#include "analyzer/analysis/statistics.h"
+#include "analyzer/model/saturated.h"
 
 #include <algorithm>
 #include <numeric>

@@ -2,6 +2,7 @@
 
 #include "analyzer/analysis/rank_test.h"
 #include "analyzer/analysis/statistics.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "analyzer/analysis/run_graph.h"
 
-#include "analyzer/analysis/statistics.h"
 #include "analyzer/model/parallel.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

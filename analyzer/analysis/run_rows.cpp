@@ -2,6 +2,7 @@
 
 #include "analyzer/analysis/selected_operations.h"
 #include "analyzer/model/event_tree.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 
@@ -28,15 +29,15 @@ class RunReader {
           RunRow& group = run_.rows[row_of(operation)];
           const int64_t ns = operation.duration_ns();
           group.durations_ns.push_back(ns);
-          run_.sum_ns = add_times(run_.sum_ns, ns);
+          run_.sum_ns = add_saturated(run_.sum_ns, ns);
           if (costs_) group.sums.add(costs_->of(row), ns, peaks_[index(trace_.stream(operation.stream()).device)]);
         });
     const int64_t wall_ns = time_between(0, trace_.last_ns);
     for (uint32_t d = 0; d < trace_.devices.size(); ++d) {
       const int64_t busy_ns = input_.views.busy()[d].length_ns();
       if (input_.views.busy()[d].empty()) continue;
-      run_.busy_ns = add_times(run_.busy_ns, busy_ns);
-      run_.wall_ns = add_times(run_.wall_ns, wall_ns);
+      run_.busy_ns = add_saturated(run_.busy_ns, busy_ns);
+      run_.wall_ns = add_saturated(run_.wall_ns, wall_ns);
       run_.devices.push_back(trace_.devices[d].name);
     }
   }

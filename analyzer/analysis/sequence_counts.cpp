@@ -2,7 +2,7 @@
 #include "analyzer/analysis/sequence_counts.h"
 
 #include "analyzer/analysis/selected_operations.h"
-#include "analyzer/analysis/statistics.h"
+#include "analyzer/model/saturated.h"
 
 #include <algorithm>
 #include <array>

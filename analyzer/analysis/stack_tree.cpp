@@ -6,6 +6,7 @@
 #include "analyzer/analysis/window.h"
 #include "analyzer/model/event_tree.h"
 #include "analyzer/model/op_stacks.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

@@ -2,6 +2,8 @@
 // every report with such columns, so that they all mean the same.
 #pragma once
 
+#include "analyzer/model/saturated.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -9,14 +11,6 @@
 #include <span>
 
 namespace prof::analyzer {
-
-// Sums of recorded times: they stay at the end of the scale instead of wrapping.
-inline int64_t add_saturated(int64_t a, int64_t b) {
-  int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? (a < 0 ? INT64_MIN : INT64_MAX) : sum;
-}
-
-inline void grow(int64_t& sum, int64_t by) { sum = add_saturated(sum, by); }
 
 // All 0 for no values. Exact in ns but for mean and stddev; median and quartiles may be half or quarter nanoseconds.
 struct Statistics {

@@ -1,6 +1,7 @@
 #include "analyzer/model/call_tree.h"
 
 #include "analyzer/model/event_tree.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 
@@ -41,10 +42,10 @@ uint32_t CallTree::child(uint32_t node, uint32_t frame) {
 std::vector<int64_t> CallTree::totals(bool before) const {
   std::vector<int64_t> totals(nodes_.size());
   for (size_t row = nodes_.size(); row-- > 0;) {
-    totals[row] = add_times(totals[row], before ? nodes_[row].before : nodes_[row].value);
+    totals[row] = add_saturated(totals[row], before ? nodes_[row].before : nodes_[row].value);
     if (row == 0) continue;
     int64_t& parent = totals[nodes_[row].parent];
-    parent = add_times(parent, totals[row]);
+    parent = add_saturated(parent, totals[row]);
   }
   return totals;
 }
@@ -81,7 +82,7 @@ CallTree compare_trees(const CallTree& now, const CallTree& before_tree) {
       const uint32_t row = n == 0 ? 0 : merged.child(row_of_node[node.parent], row_of_frame[node.frame]);
       row_of_node[n] = row;
       int64_t& value = before ? merged.node(row).before : merged.node(row).value;
-      value = add_times(value, node.value);
+      value = add_saturated(value, node.value);
       merged.node(row).count += before ? 0 : node.count;
     }
   }

@@ -1,5 +1,6 @@
 #include "analyzer/model/coverage.h"
 
+#include "analyzer/model/saturated.h"
 #include "analyzer/model/trace.h"
 #include "preload/format/counters.h"
 
@@ -158,8 +159,8 @@ void Coverage::add(const Coverage& other) {
   launches += other.launches;
   launches_with_gpu_time += other.launches_with_gpu_time;
   for (size_t i = 0; i < std::size(launches_without); ++i) launches_without[i] += other.launches_without[i];
-  add_up_to_most(batch_copies, other.batch_copies);
-  add_up_to_most(batch_copies_missing, other.batch_copies_missing);
+  grow(batch_copies, other.batch_copies);
+  grow(batch_copies_missing, other.batch_copies_missing);
   operations += other.operations;
   operations_linked += other.operations_linked;
   for (size_t i = 0; i < std::size(operations_without); ++i) operations_without[i] += other.operations_without[i];
@@ -182,7 +183,7 @@ void Coverage::add(const Coverage& other) {
   counters_without_time += other.counters_without_time;
   samples += other.samples;
   samples_unreadable += other.samples_unreadable;
-  add_up_to_most(samples_missing_ns, other.samples_missing_ns);
+  grow(samples_missing_ns, other.samples_missing_ns);
 }
 
 std::string coverage_line(const Process& process) {

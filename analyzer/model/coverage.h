@@ -31,14 +31,6 @@ enum class StackGap : uint8_t {
   kCount  // it is whole
 };
 
-// Of numbers that a log only says.
-inline void add_up_to_most(uint64_t& sum, uint64_t more) {
-  if (__builtin_add_overflow(sum, more, &sum)) sum = UINT64_MAX;
-}
-inline void add_up_to_most(int64_t& sum_ns, int64_t more_ns) {  // of times, none negative
-  if (__builtin_add_overflow(sum_ns, more_ns, &sum_ns)) sum_ns = INT64_MAX;
-}
-
 struct Coverage {
   uint64_t launches = 0;
   uint64_t launches_with_gpu_time = 0;

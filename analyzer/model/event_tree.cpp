@@ -1,5 +1,7 @@
 #include "analyzer/model/event_tree.h"
 
+#include "analyzer/model/saturated.h"
+
 #include <algorithm>
 
 namespace prof::analyzer {
@@ -167,7 +169,7 @@ uint32_t node_of_launch(const EventTree& tree, uint32_t host_row, bool at_calls)
 void add_up(const EventTree& tree, Column<int64_t>& total) {
   for (uint32_t node = tree.size(); node-- > 0;) {
     const uint32_t parent = tree[node].parent;
-    if (parent != kNone) total[parent] = add_times(total[parent], total[node]);
+    if (parent != kNone) total[parent] = add_saturated(total[parent], total[node]);
   }
 }
 

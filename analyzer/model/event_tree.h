@@ -10,6 +10,7 @@
 #include "analyzer/model/column.h"
 #include "analyzer/model/event_names.h"
 #include "analyzer/model/prefault.h"
+#include "analyzer/model/saturated.h"
 #include "analyzer/model/trace.h"
 
 #include <cstdint>
@@ -36,12 +37,6 @@ constexpr int64_t time_between(int64_t begin_ns, int64_t end_ns) {
   if (end_ns <= begin_ns) return 0;
   const uint64_t length = static_cast<uint64_t>(end_ns) - static_cast<uint64_t>(begin_ns);
   return length > INT64_MAX ? INT64_MAX : static_cast<int64_t>(length);
-}
-// A sum that stays at the end of the scale instead of wrapping: times of a damaged trace add up to anything.
-constexpr int64_t add_times(int64_t a, int64_t b) {
-  int64_t sum = 0;
-  if (__builtin_add_overflow(a, b, &sum)) return a < 0 ? INT64_MIN : INT64_MAX;
-  return sum;
 }
 
 class EventTree {
@@ -123,8 +118,8 @@ DeviceTimes device_times(const Trace& trace, const EventTree& tree, bool at_call
     const uint32_t node = node_of_operation(tree, operation, at_calls);
     if (node == kNone) continue;
     const int64_t ns = time_between(operation.start_ns, operation.end_ns);
-    times.self_ns[node] = add_times(times.self_ns[node], ns);
-    times.total_ns[node] = add_times(times.total_ns[node], ns);
+    times.self_ns[node] = add_saturated(times.self_ns[node], ns);
+    times.total_ns[node] = add_saturated(times.total_ns[node], ns);
   }
   add_up(tree, times.total_ns);
   return times;

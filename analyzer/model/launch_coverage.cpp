@@ -1,6 +1,7 @@
 // In the builder, after correlate(): how many launches have GPU times and stacks, and why each other has none.
 #include "analyzer/model/graph_origins.h"
 #include "analyzer/model/parallel.h"
+#include "analyzer/model/saturated.h"
 #include "analyzer/model/stages.h"
 #include "preload/format/stack_definitions.h"
 
@@ -158,8 +159,8 @@ void count_batches(Trace& trace) {
     // All are there: a record for each copy, or fewer that together have the bytes asked for. (Of copies from or to arrays a call says elements, not
     // bytes: then only records count.)
     const bool whole = seen->second.copies >= said.count || seen->second.bytes == launch.bytes();
-    add_up_to_most(coverage.batch_copies, said.count);
-    add_up_to_most(coverage.batch_copies_missing, whole ? 0 : said.count - seen->second.copies);
+    grow(coverage.batch_copies, said.count);
+    grow(coverage.batch_copies_missing, whole ? 0 : said.count - seen->second.copies);
     found.erase(seen);
   }
 }

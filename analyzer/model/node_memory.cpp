@@ -1,12 +1,13 @@
 // node_memory(): which node of the event tree allocated and released what.
 #include "analyzer/model/event_tree.h"
+#include "analyzer/model/saturated.h"
 
 #include <algorithm>
 
 namespace prof::analyzer {
 
 MemoryUse& MemoryUse::operator+=(const MemoryUse& other) {
-  host = add_times(host, other.host), device = add_times(device, other.device);
+  host = add_saturated(host, other.host), device = add_saturated(device, other.device);
   return *this;
 }
 

@@ -1,6 +1,7 @@
 // A step of the builder, and words: samples of hardware counters in the order of time, by GPU.
 #include "analyzer/model/samples.h"
 
+#include "analyzer/model/saturated.h"
 #include "analyzer/model/stages.h"
 
 #include <algorithm>
@@ -89,7 +90,7 @@ void place_samples(const std::vector<LogInput>& inputs, std::vector<LogTask>& ta
         ++coverage.samples_unreadable;
         continue;
       }
-      add_up_to_most(coverage.samples_missing_ns, std::max<int64_t>(row.begin_ns - last_ns, 0));
+      grow(coverage.samples_missing_ns, std::max<int64_t>(row.begin_ns - last_ns, 0));
       const int64_t begin_ns = std::max(row.begin_ns, last_ns);
       last_ns = std::max(row.end_ns, last_ns);
       if (row.begin_ns == row.end_ns) continue;  // no sample: sampling ended here

@@ -1,9 +1,9 @@
 #include "analyzer/output/chrome_match.h"
 
-#include "analyzer/analysis/statistics.h"
 #include "analyzer/input/json_decimal.h"
 #include "analyzer/input/kineto_category.h"
 #include "analyzer/model/names.h"
+#include "analyzer/model/saturated.h"
 
 #include <rapidjson/document.h>
 

@@ -1,5 +1,5 @@
 // Lines in the order of the tree; frames that read the same are one.
-#include "analyzer/analysis/statistics.h"
+#include "analyzer/model/saturated.h"
 #include "analyzer/output/json_text.h"
 #include "analyzer/output/stack_formats.h"
 

@@ -1,5 +1,6 @@
 #include "analyzer/output/roofline_page.h"
 
+#include "analyzer/model/saturated.h"
 #include "analyzer/output/html_text.h"
 #include "analyzer/output/table.h"
 
@@ -180,7 +181,7 @@ std::vector<Picture> pictures_of(const Roofline& roofline) {
   for (uint32_t d = 0; d < pictures.size(); ++d) pictures[d].device = d;
   for (const RoofPoint& point : roofline.points) {
     Picture& picture = pictures[point.device];
-    picture.time_ns = add_times(picture.time_ns, point.sums.total_ns);
+    picture.time_ns = add_saturated(picture.time_ns, point.sums.total_ns);
     (is_drawn(point) ? picture.drawn : picture.others).push_back(&point);
   }
   std::erase_if(pictures, [](const Picture& p) { return p.drawn.empty() && p.others.empty(); });

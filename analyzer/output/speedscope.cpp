@@ -1,6 +1,6 @@
 // speedscope's file format: frames once, then one "sampled" profile, a sample a node with its value as weight. speedscope draws
 // samples in their order, so they go in the order of the tree: equal callers stand side by side.
-#include "analyzer/analysis/statistics.h"
+#include "analyzer/model/saturated.h"
 #include "analyzer/output/json_text.h"
 #include "analyzer/output/stack_formats.h"
 

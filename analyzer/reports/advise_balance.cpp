@@ -1,7 +1,7 @@
 // Rules about work that is spread unevenly: over the SMs of a device, over the devices of a process, over processes that meet
 // in communication kernels.
 #include "analyzer/analysis/gap_text.h"
-#include "analyzer/analysis/statistics.h"
+#include "analyzer/model/saturated.h"
 #include "analyzer/reports/advise_rules.h"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // Rules about the host: what it does while a device has nothing to do, where its own time goes, and calls that are slow.
 #include "analyzer/analysis/gap_text.h"
 #include "analyzer/analysis/selected_operations.h"
-#include "analyzer/analysis/statistics.h"
 #include "analyzer/model/event_names.h"
+#include "analyzer/model/saturated.h"
 #include "analyzer/reports/advise_rules.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "analyzer/reports/advise_rules.h"
 
-#include "analyzer/analysis/statistics.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

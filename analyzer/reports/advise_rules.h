@@ -5,8 +5,8 @@
 #include "analyzer/analysis/gaps.h"
 #include "analyzer/analysis/host_cursor.h"
 #include "analyzer/analysis/run_graph.h"
-#include "analyzer/analysis/statistics.h"
 #include "analyzer/analysis/window.h"
+#include "analyzer/model/saturated.h"
 
 #include <functional>
 #include <limits>

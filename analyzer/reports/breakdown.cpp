@@ -3,8 +3,8 @@
 #include "analyzer/reports/breakdown.h"
 
 #include "analyzer/analysis/selected_operations.h"
-#include "analyzer/analysis/statistics.h"
 #include "analyzer/analysis/window_sums.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/gap_text.h"
 #include "analyzer/analysis/stack_groups.h"
-#include "analyzer/analysis/statistics.h"
+#include "analyzer/model/saturated.h"
 #include "analyzer/reports/op_idle.h"
 
 #include <algorithm>

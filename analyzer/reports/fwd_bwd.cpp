@@ -3,6 +3,7 @@
 #include "analyzer/analysis/estimates.h"
 #include "analyzer/model/event_tree.h"
 #include "analyzer/model/forward_backward.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 
@@ -65,10 +66,10 @@ class Pairs {
     ++pair.backward_count;
     pair.several += link.others != 0 ? 1 : 0;
     pair.higher_order += link.order > 1 ? 1 : 0;
-    pair.backward_cpu_ns = add_times(pair.backward_cpu_ns, time_between(backward.begin_ns, backward.end_ns));
+    pair.backward_cpu_ns = add_saturated(pair.backward_cpu_ns, time_between(backward.begin_ns, backward.end_ns));
     const uint32_t at = node(link.outer_backward);
     if (at == kNone) return;
-    pair.backward_gpu_ns = add_times(pair.backward_gpu_ns, gpu_.total_ns[at]);
+    pair.backward_gpu_ns = add_saturated(pair.backward_gpu_ns, gpu_.total_ns[at]);
     count_node(at, 2 * pair.number + 1);
   }
 
@@ -82,9 +83,9 @@ class Pairs {
       const Range& range = trace_.ranges[row];
       if (counted != nullptr && counted->thread == range.thread && range.end_ns <= counted->end_ns) continue;
       counted = &range;
-      pair.forward_cpu_ns = add_times(pair.forward_cpu_ns, time_between(range.begin_ns, range.end_ns));
+      pair.forward_cpu_ns = add_saturated(pair.forward_cpu_ns, time_between(range.begin_ns, range.end_ns));
       if (node(row) == kNone) continue;
-      pair.forward_gpu_ns = add_times(pair.forward_gpu_ns, gpu_.total_ns[node(row)]);
+      pair.forward_gpu_ns = add_saturated(pair.forward_gpu_ns, gpu_.total_ns[node(row)]);
       count_node(node(row), 2 * pair.number);
     }
   }
@@ -155,7 +156,7 @@ Table report_fwd_bwd(const AnalysisInput& input) {
   for (const auto& each : pairs.pairs()) order.push_back(&each);
   std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
     const auto key = [](const Pair& p) {
-      return std::pair(-add_times(p.forward_gpu_ns, p.backward_gpu_ns), -p.backward_cpu_ns);
+      return std::pair(-add_saturated(p.forward_gpu_ns, p.backward_gpu_ns), -p.backward_cpu_ns);
     };
     return key(a->second) < key(b->second);
   });

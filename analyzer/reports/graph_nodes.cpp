@@ -5,8 +5,8 @@
 #include "analyzer/analysis/estimates.h"
 #include "analyzer/analysis/graph_launches.h"
 #include "analyzer/analysis/selected_operations.h"
-#include "analyzer/analysis/statistics.h"
 #include "analyzer/analysis/window.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

@@ -6,6 +6,7 @@
 #include "analyzer/analysis/selected_operations.h"
 #include "analyzer/analysis/statistics.h"
 #include "analyzer/analysis/window.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

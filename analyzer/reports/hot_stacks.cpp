@@ -3,7 +3,7 @@
 // for by backward operators, on threads of their own, whose forward operator it called.
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/stack_tree.h"
-#include "analyzer/analysis/statistics.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

@@ -4,8 +4,8 @@
 #include "analyzer/analysis/gap_text.h"
 #include "analyzer/analysis/gaps.h"
 #include "analyzer/analysis/stack_groups.h"
-#include "analyzer/analysis/statistics.h"
 #include "analyzer/analysis/window.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

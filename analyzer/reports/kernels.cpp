@@ -6,6 +6,7 @@
 #include "analyzer/analysis/stack_groups.h"
 #include "analyzer/analysis/statistics.h"
 #include "analyzer/model/parallel.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

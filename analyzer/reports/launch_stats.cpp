@@ -2,6 +2,7 @@
 #include "analyzer/reports/launch_stats.h"
 
 #include "analyzer/analysis/statistics.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include "analyzer/analysis/gap_text.h"
 #include "analyzer/analysis/gaps.h"
 #include "analyzer/analysis/memory_timeline.h"
-#include "analyzer/analysis/statistics.h"
+#include "analyzer/model/saturated.h"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 // NVTX path, stack, thread.
 #include "analyzer/analysis/memory_timeline.h"
 #include "analyzer/analysis/stack_groups.h"
-#include "analyzer/analysis/statistics.h"
 #include "analyzer/model/event_names.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // nvtx_sum, nvtx_pushpop_sum, nvtx_startend_sum and nvtx_pushpop_trace: how long were the ranges on the host? Texts are taken
 // as they are, as nsys does: ranges of emit_nvtx() have a number each, so each is a line of its own.
-#include "analyzer/analysis/statistics.h"
 #include "analyzer/model/event_tree.h"
+#include "analyzer/model/saturated.h"
 #include "analyzer/reports/nsys_tables.h"
 
 #include <fmt/format.h>

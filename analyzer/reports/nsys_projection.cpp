@@ -2,7 +2,7 @@
 // to every range of the launching thread that contains the whole launch call. A range's projection is from the first start to
 // the last end of its operations, with the gaps between them, as nsys has it.
 #include "analyzer/analysis/merge_runs.h"
-#include "analyzer/analysis/statistics.h"
+#include "analyzer/model/saturated.h"
 #include "analyzer/reports/nsys_tables.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The rules of `nsys analyze`: gpu_gaps, gpu_time_util, cuda_api_sync, cuda_memcpy_async, cuda_memcpy_sync and
 // cuda_memset_sync. Thresholds are nsys's: docs/reports/nsys.md.
-#include "analyzer/analysis/statistics.h"
+#include "analyzer/model/saturated.h"
 #include "analyzer/reports/nsys_tables.h"
 
 #include <algorithm>

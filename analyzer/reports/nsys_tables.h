@@ -6,6 +6,7 @@
 #include "analyzer/analysis/estimates.h"
 #include "analyzer/analysis/selected_operations.h"
 #include "analyzer/analysis/statistics.h"
+#include "analyzer/model/saturated.h"
 
 #include <cstdint>
 #include <map>

@@ -1,5 +1,5 @@
 // um_sum, um_total_sum and um_cpu_page_faults_sum: managed memory with nsys's columns. docs/reports/nsys.md.
-#include "analyzer/analysis/statistics.h"
+#include "analyzer/model/saturated.h"
 #include "analyzer/reports/nsys_tables.h"
 
 #include <fmt/format.h>

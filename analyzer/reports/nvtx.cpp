@@ -5,6 +5,7 @@
 #include "analyzer/analysis/range_projection.h"
 #include "analyzer/model/event_names.h"
 #include "analyzer/model/event_tree.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 
@@ -67,13 +68,13 @@ void add(Sums& sums, const Range& range, const Projection& projection) {
   ++sums.count;
   sums.levels += range.level;
   sums.first_ns = std::min(sums.first_ns, range.begin_ns);
-  sums.cpu_ns = add_times(sums.cpu_ns, time_between(range.begin_ns, range.end_ns));
+  sums.cpu_ns = add_saturated(sums.cpu_ns, time_between(range.begin_ns, range.end_ns));
   if (projection.operations == 0) return;
   ++sums.with_gpu;
   sums.operations += projection.operations;
-  sums.span_ns = add_times(sums.span_ns, projection.span_ns());
-  sums.busy_ns = add_times(sums.busy_ns, projection.busy_ns);
-  sums.sum_ns = add_times(sums.sum_ns, projection.sum_ns);
+  sums.span_ns = add_saturated(sums.span_ns, projection.span_ns());
+  sums.busy_ns = add_saturated(sums.busy_ns, projection.busy_ns);
+  sums.sum_ns = add_saturated(sums.sum_ns, projection.sum_ns);
 }
 
 // A launch belongs to every range around it, and so do its operations; with --captured operations to those around the call that captured

@@ -2,9 +2,9 @@
 #include "analyzer/reports/op_idle.h"
 
 #include "analyzer/analysis/gap_text.h"
-#include "analyzer/analysis/statistics.h"
 #include "analyzer/analysis/window.h"
 #include "analyzer/model/event_names.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 // ops: operators, calls and GPU operations averaged by name, as torch.autograd.profiler's key_averages().table() shows them.
 // Text has that table's layout; CSV and JSON have more columns and whole nanoseconds. Definitions: docs/reports/ops.md.
 #include "analyzer/analysis/op_averages.h"
+#include "analyzer/model/saturated.h"
 #include "analyzer/output/json_text.h"
 #include "analyzer/output/torch_table.h"
 
@@ -108,7 +109,7 @@ void add_row(Table& table, const AnalysisInput& input, const OpAverage& op, cons
     }
   };
   const auto average = [&](int64_t ns) {
-    return add_times(ns, static_cast<int64_t>(op.count / 2)) / static_cast<int64_t>(op.count);
+    return add_saturated(ns, static_cast<int64_t>(op.count / 2)) / static_cast<int64_t>(op.count);
   };
   Table::Row row = table.row();
   row.add(std::string_view(op.name));
@@ -154,7 +155,7 @@ std::string total_note(const OpAverages& all, bool with_memory) {
   for (const OpAverage& row : all.rows) {
     if (row.annotation) continue;
     events += row.count;
-    cpu_ns = add_times(cpu_ns, row.cpu_ns);
+    cpu_ns = add_saturated(cpu_ns, row.cpu_ns);
     memory += row.self_memory;
   }
   const int64_t mean_ns = events == 0 ? 0 : cpu_ns / static_cast<int64_t>(events);

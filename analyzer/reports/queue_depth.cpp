@@ -8,6 +8,7 @@
 #include "analyzer/analysis/reference_queue.h"
 #include "analyzer/analysis/statistics.h"
 #include "analyzer/analysis/window.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 #include <algorithm>

@@ -3,6 +3,7 @@
 
 #include "analyzer/analysis/selected_operations.h"
 #include "analyzer/analysis/window.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 
@@ -241,8 +242,8 @@ Table report_roofline(const AnalysisInput& input) {
   table.add_column("Name", "name", CellType::Text);
   int64_t lost_ns = 0, judged_ns = 0, total_ns = 0;
   const auto add = [&](const PeakSums& sums, std::optional<int64_t> lost) {
-    total_ns = add_times(total_ns, sums.total_ns);
-    if (lost) lost_ns = add_times(lost_ns, *lost), judged_ns = add_times(judged_ns, sums.with_ideal_ns);
+    total_ns = add_saturated(total_ns, sums.total_ns);
+    if (lost) lost_ns = add_saturated(lost_ns, *lost), judged_ns = add_saturated(judged_ns, sums.with_ideal_ns);
   };
   for (const RoofPoint& point : answer.points) {
     const PeakSums& sums = point.sums;

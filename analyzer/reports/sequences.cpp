@@ -1,7 +1,7 @@
 // sequences: which short runs of kernels repeat, and how much time is lost between their kernels?
 #include "analyzer/analysis/repeated_sequences.h"
 #include "analyzer/analysis/sequence_counts.h"
-#include "analyzer/analysis/statistics.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 // export_stacks() has it.
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/stack_tree.h"
-#include "analyzer/analysis/statistics.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

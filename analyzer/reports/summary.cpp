@@ -1,6 +1,8 @@
 #include "analyzer/reports/summary.h"
 
+#include "analyzer/analysis/statistics.h"
 #include "analyzer/model/results.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "analyzer/analysis/estimates.h"
-#include "analyzer/analysis/statistics.h"
 #include "analyzer/model/names.h"
+#include "analyzer/model/saturated.h"
 #include "analyzer/model/trace.h"
 #include "analyzer/output/table.h"
 

@@ -2,9 +2,9 @@
 // that returned only after they were done. Definitions: docs/reports/syncs.md.
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/stack_groups.h"
-#include "analyzer/analysis/statistics.h"
 #include "analyzer/model/event_names.h"
 #include "analyzer/model/recorded_events.h"
+#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

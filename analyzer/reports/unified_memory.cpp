@@ -2,7 +2,7 @@
 // Σ bytes / Σ time of the migrations. Migrations are no copies of the program's: the reports about copies do not have them.
 #include "analyzer/model/unified_memory.h"
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/analysis/statistics.h"
+#include "analyzer/model/saturated.h"
 
 #include <algorithm>
 #include <map>

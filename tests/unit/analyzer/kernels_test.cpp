@@ -1,5 +1,6 @@
 // Statistics of kernels, their categories, compiled graphs and utilisation over time; answers worked out by hand.
 #include "analyzer/reports/kernels.h"
+#include "analyzer/analysis/statistics.h"
 #include "tests/unit/analyzer/hand_trace.h"
 
 #include <gtest/gtest.h>
