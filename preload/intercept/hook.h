@@ -61,6 +61,9 @@ template <Api api, class Function = typename Row<api>::Function> struct Hook;
 template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> {
   PROF_HOOK_ATTRIBUTE static CUresult call(Args... args) {  // not noexcept: a cancelled thread unwinds through here
     using Topic = typename Row<api>::Topic;
+    if (!window_is(Window::Open)) [[unlikely]] {
+      if (passes_by()) return real(args...);
+    }
     int& error = thread_errno();
     const int error_before = error;
     if constexpr (Topic::kNeedsGpuActivity) {

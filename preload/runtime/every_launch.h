@@ -18,6 +18,7 @@ struct alignas(64) EveryLaunch {
   std::atomic<bool> in_bursts{};  // capture/gpu_bursts.h
   std::atomic<GpuActivity> gpu_activity{};
   uint32_t gpu_activity_tried = 0;
+  std::atomic<uint32_t> window{};               // window.h
   std::atomic<uint32_t> captures{};             // capture/depth_marks.h
   std::atomic<uint32_t> launch_extras{};        // budget.h
   std::atomic<uint64_t> mark_pause{};           // capture/depth_marks.h

@@ -79,6 +79,7 @@ struct LifePage {
   std::atomic<uint64_t> epoch;      // of the recording life; 0: not recording
   std::atomic<uint32_t> phase;      // Phase
   std::atomic<bool> runtime_calls;  // of the life: PROF_RUNTIME
+  std::atomic<bool> prepared;       // what precedes the first part is done (passes_by() in window.h)
 };
 enum class Phase : uint32_t { Cold = 0, Starting, Recording, Stopped };
 inline LifePage& life() {

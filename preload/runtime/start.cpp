@@ -233,6 +233,7 @@ bool enter_slow() {
   const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
   if (epoch != 0)
     return open_thread();  // a new thread, or a thread of the parent's life in a child that records already
+  if (!window_is(Window::Open) && passes_by()) return false;
   if (inert() || !in_window()) return false;
   uint32_t phase = life().phase.load(std::memory_order_acquire);
   if (phase == static_cast<uint32_t>(Phase::Starting)) {
@@ -254,6 +255,7 @@ bool enter_slow() {
   const int saved = errno;
   use_wiped_page();
   const bool ok = start_life();
+  life().prepared.store(true, std::memory_order_relaxed);
   life().phase.store(static_cast<uint32_t>(ok ? Phase::Recording : Phase::Stopped), std::memory_order_release);
   if (ok) adopt_counters();  // what was counted while starting
   errno = saved;
@@ -286,6 +288,7 @@ void prepare_for_a_later_part() {
   g_child_possible = true;
   const bool wanted = prepare_process();
   if (wanted) arm_gpu_activity();
+  life().prepared.store(true, std::memory_order_relaxed);
   life().phase.store(static_cast<uint32_t>(wanted ? Phase::Cold : Phase::Stopped), std::memory_order_release);
   errno = saved;
 }

@@ -22,8 +22,6 @@
 
 namespace prof::preload {
 
-std::atomic<uint32_t> g_window{static_cast<uint32_t>(Window::Open)};
-
 namespace {
 
 uint64_t g_begin_ns = 0;  // of AwaitsTime, CLOCK_MONOTONIC
@@ -93,6 +91,16 @@ bool control_begins(Window now) {
 }
 
 bool recorded_from_start() { return g_from_start.load(std::memory_order_relaxed); }
+
+bool passes_by() {
+  const LifePage& page = life();
+  const Window window = static_cast<Window>(g_window.load(std::memory_order_relaxed));
+  if (page.epoch.load(std::memory_order_relaxed) != 0 || window == Window::Open) return false;
+  if (window == Window::Ending || window == Window::Over) return !control_has_news(false);
+  if (!page.prepared.load(std::memory_order_relaxed) || window == Window::AwaitsLaunch) return false;
+  if (window == Window::AwaitsTime) return window_awaits_time();
+  return !control_has_news(window == Window::AwaitsControl);
+}
 
 bool begin_window(Window awaited) { return change(awaited, Window::Open); }
 

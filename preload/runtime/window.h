@@ -6,6 +6,7 @@
 #pragma once
 
 #include "preload/runtime/control.h"
+#include "preload/runtime/every_launch.h"
 
 #include <atomic>
 #include <cstdint>
@@ -23,7 +24,7 @@ enum class Window : uint32_t {
   Ending,
   Over
 };
-extern std::atomic<uint32_t> g_window;
+inline constexpr std::atomic<uint32_t>& g_window = g_every_launch.window;
 inline bool window_is(Window window) {
   return g_window.load(std::memory_order_relaxed) == static_cast<uint32_t>(window);
 }
@@ -47,6 +48,10 @@ bool recorded_from_start();
 bool window_awaits_time();  // AwaitsTime, and it has not come
 
 bool control_begins(Window now);
+
+// Nothing is recorded here and nothing says that it begins with this call: it goes straight to the driver. Asked where the window is not open.
+// False where there is more to do than that: a part begins, launches are counted, or what precedes the first part is yet to be done.
+bool passes_by();
 
 // Asked by enter_slow() while the process does not record.
 inline bool in_window() {
