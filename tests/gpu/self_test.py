@@ -204,7 +204,7 @@ class BetweenProcesses(unittest.TestCase):
                                     ((1.0, 0.9, 1.1), 12, [True, True, False]), ((1.0, 0.98, 1.02), 5, [False, True, True])):
             step = Step("x")
             ratios = {"host side only": ((1.0, 0.99, 1.01), None), "plain spread": 1.02}
-            steps_overhead.gate_of_processes(step, ratios, full, count, count)
+            steps_overhead.gate_of_processes(types.SimpleNamespace(sim=None), step, ratios, full, count, count)
             self.assertEqual([check["pass"] for check in step.checks], states)
 
 

@@ -48,6 +48,7 @@ def one_process(lab, name, variant, command, env, loop, count, key, seconds):
     server = Server(lab, f"{name}-{variant.replace(' ', '-')}", command, env)
     try:
         server.ready()
+        server.take_cores()
         before = mean_loop(server, loop, seconds[0] / share, count, key)
         server.command("start")
         return mean_loop(server, loop, seconds[1] / share, count, key) / before
