@@ -74,7 +74,7 @@ build() {
 run_tests() {
   local preset=$1 out=$PROF_LOGS/ctest-$1.txt status
   shift
-  ctest --preset "$preset" -j "$PROF_JOBS" -LE 'bench|gpu' "$@" 2>&1 | tee "$out"
+  ctest --preset "$preset" -j "${PROF_TEST_JOBS:-$PROF_JOBS}" -LE 'bench|gpu' "$@" 2>&1 | tee "$out"
   status=${PIPESTATUS[0]}
   [ "$status" = 0 ] || said_by_failed_tests "$out"
   printf 'RESULT %s\n' "$(grep -E 'tests passed' "$out" | tail -n 1)"
