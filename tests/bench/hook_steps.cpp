@@ -117,6 +117,13 @@ bool step_to_next_trap(pid_t pid, const Code& code, Steps& steps) {
 
 // The cheapest of a few calls: one in many begins a new block of the log.
 bool count_steps(const Way& which, const std::filesystem::path& logs, Steps& least) {
+  struct Child {
+    pid_t pid;
+    ~Child() {
+      kill(pid, SIGKILL);
+      waitpid(pid, nullptr, 0);
+    }
+  };
   std::fflush(stdout);
   const pid_t pid = fork();
   if (pid == 0) {
@@ -129,7 +136,8 @@ bool count_steps(const Way& which, const std::filesystem::path& logs, Steps& lea
     execl("/proc/self/exe", "hook_steps", "--case", std::string(which.name).c_str(), nullptr);
     _exit(127);
   }
-  if (!stopped(pid)) return false;
+  if (!stopped(pid)) return false;  // it has ended
+  const Child child{pid};
   const Code code = code_of(pid, "libprof.so");
   if (code.end == 0) fail("libprof.so is not in the program");
   for (int i = 0; i < kStepped; ++i) {
@@ -137,8 +145,6 @@ bool count_steps(const Way& which, const std::filesystem::path& logs, Steps& lea
     if (!step_to_next_trap(pid, code, steps)) return false;
     if (i == 0 || steps.instructions < least.instructions) least = steps;
   }
-  kill(pid, SIGKILL);
-  waitpid(pid, nullptr, 0);
   return true;
 }
 
@@ -151,6 +157,7 @@ int run_all() {
   for (const Way& which : kWays) {
     Steps found;
     if (!count_steps(which, logs, found)) {
+      std::filesystem::remove_all(logs);
       std::printf("this machine does not let a process step through another\n");
       return 77;
     }
