@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every function of the CUDA toolkit: is it recorded, and if not, why? Compares the functions that cuda.h, cudaProfiler.h,
 cuda_runtime_api.h and cuda_profiler_api.h declare and the names of CUPTI's callback-id lists with the tables in
-preload/intercept (cuda_api.def, cudart_api.def) and with left_alone.txt beside them. A name of none of them fails; so does a
+preload/ (cuda_api.def, cudart_api.def) and with left_alone.txt. A name of none of them fails; so does a
 table in docs/api_coverage.md that is not what --write would make of it.
 
 The table is of one toolkit (its first line says which). With another one, names that it adds are told as a note and nothing
@@ -79,12 +79,11 @@ class Classes:
     """name -> how it is recorded, or why not"""
 
     def __init__(self, folder):
-        self.reasons, self.left, self.problems = read_left_alone(folder / "left_alone.txt")
+        self.reasons, self.left, self.problems = read_left_alone(next(folder.rglob("left_alone.txt")))
         self.patterns = [name for name in self.left if "*" in name]
         self.rows = {level: {} for level in ROW}
         for level, file in (("driver", "cuda_api.def"), ("runtime", "cudart_api.def")):
-            path = folder / file
-            for name, topic in ROW[level].findall(path.read_text()) if path.exists() else ():
+            for name, topic in ROW[level].findall(next(folder.rglob(file)).read_text()):
                 if name in self.rows[level]:
                     self.problems.append(f"{file}: {name} has two rows")
                 if name in self.left or TWIN.sub("", name) in self.left:
@@ -130,7 +129,7 @@ def section(level, classes, names, in_header):
 def document(version, classes, names, in_header):
     lines = [f"# Every CUDA function, and what is recorded of it (toolkit {version})", "",
              "Made by `scripts/check_api.py --write` from the toolkit's headers, CUPTI's callback-id lists and the tables in",
-             "`preload/intercept/`; `scripts/check api` compares. *Recorded* means a record of its own kind (launch, copy, memory), *plain*",
+             "`preload/`; `scripts/check api` compares. *Recorded* means a record of its own kind (launch, copy, memory), *plain*",
              "one with the function, its times, its stream, the handle it is about and its result. Why the others are left alone:", ""]
     used = {classes.of(level, name, name in in_header[level]) for level in names for name in names[level]}
     for reason, text in classes.reasons.items():
@@ -175,7 +174,7 @@ def look_up(options, classes):
         for name in sorted(names[level]):
             if classes.of(level, name, name in in_header[level]) is None:
                 where = "declared by the toolkit's headers" if name in in_header[level] else "in CUPTI's list"
-                unknown.append(f"{name} ({where}) is neither in a table of preload/intercept nor in left_alone.txt")
+                unknown.append(f"{name} ({where}) is neither in a table of preload/ nor in left_alone.txt")
     return names, in_header, unknown
 
 
@@ -221,7 +220,7 @@ def main():
     options = arguments()
     page = options.root / "docs/api_coverage.md"
     written, _, rest = (page.read_text() if page.exists() else "").partition(OTHERS)
-    classes = Classes(options.root / "preload/intercept")
+    classes = Classes(options.root / "preload")
     if options.wheels:
         rows, problems = check_wheels(options, classes)
         if options.write and rows and not problems:

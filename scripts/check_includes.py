@@ -14,7 +14,7 @@ iostream istream list locale map memory memory_resource mutex ostream queue rege
 stack stdexcept streambuf string strstream syncstream thread unordered_map unordered_set valarray vector""".split())
 
 # What prof may read of preload/ beside the format: lists, not code.
-SHARED_LISTS = {"preload/runtime/options.def", "preload/hardware_counters/counter_sets.def"}
+SHARED_LISTS = {"preload/format/options.def", "preload/format/counter_sets.def"}
 
 
 def violation(path, quote, target):

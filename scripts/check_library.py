@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What libprof.so shows to the programs it is preloaded into. Usage: check_library.py LIBRARY INTERCEPT_FOLDER [GLIBC], or
+"""What libprof.so shows to the programs it is preloaded into. Usage: check_library.py LIBRARY FOLDER [GLIBC], or
 check_library.py --hardened PROGRAM, which looks only at the last of these:
-Exports exactly the rows of the folder's .def files, dlsym, dlclose and the NVTX entry points, those of the CUDA run time and of the libraries on
+Exports exactly the rows of the .def files in FOLDER, dlsym, dlclose and the NVTX entry points, those of the CUDA run time and of the libraries on
 top under the version names of each of their releases and never as the default (a program without them must not find them); needs libc and the loader alone; asks for
 no glibc symbol newer than GLIBC (2.28): a preload that needs more kills every process it is put into. Initialises no object at start but
 by its loader's image: every process would pay for it, GPU or not. Hardened: nothing that is both writable
@@ -27,11 +27,12 @@ def readelf(*options):
 def rows(folder):
     """exported names, those of the run time and of libraries with versions as NAME@VERSION"""
     names = set()
-    with open(os.path.join(folder, "library_versions.h"), encoding="utf-8") as source:
+    paths = [os.path.join(inside, name) for inside, _, found in sorted(os.walk(folder)) for name in sorted(found)]
+    with open(next(path for path in paths if os.path.basename(path) == "library_versions.h"), encoding="utf-8") as source:
         versions = {library: [v for v in re.findall(r'"([^"]*)"', text) if v] for library, text in LIBRARY_VERSIONS.findall(source.read())}
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".def"):
-            with open(os.path.join(folder, name), encoding="utf-8") as source:
+    for path in paths:
+        if path.endswith(".def"):
+            with open(path, encoding="utf-8") as source:
                 text = source.read()
             names |= set(ROW.findall(text))
             names |= {f"{name}@{version}" for name in RUNTIME_ROW.findall(text) for version in RUNTIME_VERSIONS}

@@ -10,7 +10,7 @@ HOSTS = {
     "ui.perfetto.dev",          # where a trace is opened
     "www.apache.org",           # the licence
     "json.schemastore.org", "www.w3.org", "www.speedscope.app", "docs.nvidia.com", "developer.nvidia.com", "perfetto.dev",
-    # where the numbers of analyzer/model/devices.def were read: printed, never fetched
+    # where the numbers of analyzer/analysis/cost/device_peaks.def were read: printed, never fetched
     "github.com", "glennklockwood.com", "hmc-tech.com", "rocm.docs.amd.com", "www.mullet.se",
 }
 URL = re.compile(r"\b(?:https?|ftp)://([A-Za-z0-9.-]+)")

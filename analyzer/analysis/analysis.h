@@ -1,11 +1,11 @@
 // Offline. One analysis answers one question about a model with one Table and prints nothing. The list is registry.def.
 #pragma once
 
-#include "analyzer/analysis/options.h"
+#include "analyzer/analysis/analysis_options.h"
 #include "analyzer/analysis/selection.h"
 #include "analyzer/analysis/views.h"
 #include "analyzer/model/trace.h"
-#include "analyzer/output/table.h"
+#include "analyzer/table/table.h"
 
 #include <stdexcept>
 #include <string>

@@ -7,7 +7,7 @@
 // A launch under way when a burst began or ended may have GPU times by luck, short kernels rather than long ones: it counts as not timed.
 #pragma once
 
-#include "analyzer/model/column.h"
+#include "analyzer/base/column.h"
 #include "analyzer/model/trace.h"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyzer/model/trace.h"
-#include "analyzer/output/table.h"
+#include "analyzer/table/table.h"
 
 #include <string>
 #include <string_view>

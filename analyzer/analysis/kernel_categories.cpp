@@ -1,6 +1,6 @@
 #include "analyzer/analysis/kernel_categories.h"
 
-#include "analyzer/model/rule_lines.h"
+#include "analyzer/base/rule_lines.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 // Names say nothing about what is a kernel: copies and memsets have a kind of their own and never get here.
 #pragma once
 
-#include "analyzer/analysis/name_pattern.h"
+#include "analyzer/base/name_pattern.h"
 #include "analyzer/model/names.h"
 #include "analyzer/model/trace.h"
 

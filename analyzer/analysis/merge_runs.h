@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyzer/analysis/gpu_order.h"
-#include "analyzer/model/parallel.h"
+#include "analyzer/base/parallel.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #include "analyzer/analysis/range_projection.h"
 
 #include "analyzer/analysis/graph_launches.h"
-#include "analyzer/model/parallel.h"
-#include "analyzer/model/saturated.h"
+#include "analyzer/base/parallel.h"
+#include "analyzer/base/saturated.h"
 
 #include <algorithm>
 #include <map>

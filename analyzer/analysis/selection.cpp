@@ -1,7 +1,7 @@
 #include "analyzer/analysis/selection.h"
 
-#include "analyzer/output/json_text.h"
-#include "analyzer/output/table.h"
+#include "analyzer/base/json/json_text.h"
+#include "analyzer/table/table.h"
 
 #include <fmt/format.h>
 

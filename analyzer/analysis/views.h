@@ -3,16 +3,16 @@
 #pragma once
 
 #include "analyzer/analysis/bursts.h"
-#include "analyzer/analysis/call_stacks.h"
 #include "analyzer/analysis/kernel_categories.h"
-#include "analyzer/model/dependencies.h"
+#include "analyzer/analysis/stacks/call_stacks.h"
+#include "analyzer/base/intervals.h"
+#include "analyzer/dependencies/dependencies.h"
 #include "analyzer/model/event_tree.h"
 #include "analyzer/model/forward_backward.h"
 #include "analyzer/model/graph_origins.h"
-#include "analyzer/model/intervals.h"
 #include "analyzer/model/names.h"
-#include "analyzer/model/queue_depth.h"
 #include "analyzer/model/trace.h"
+#include "analyzer/model/waiting_operations.h"
 
 #include <memory>
 #include <mutex>

@@ -1,10 +1,10 @@
 // prof check: what is this file, is it whole, and what was every thread doing when it ended?
+#include "analyzer/base/json/json_text.h"
 #include "analyzer/command/check_trace.h"
 #include "analyzer/command/command.h"
-#include "analyzer/input/log_health.h"
-#include "analyzer/input/log_sniff.h"
-#include "analyzer/output/json_text.h"
-#include "analyzer/output/log_text.h"
+#include "analyzer/input/log/log_health.h"
+#include "analyzer/input/log/log_sniff.h"
+#include "analyzer/input/log/log_text.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "analyzer/command/check_trace.h"
 
+#include "analyzer/base/json/json_text.h"
 #include "analyzer/command/command.h"
-#include "analyzer/output/json_text.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -16,7 +16,7 @@ struct SetMetric {
 };
 constexpr SetMetric kMetrics[] = {
 #define PROF_COUNTER_METRIC(sets, metric) {sets, #metric ".sum"},
-#include "preload/hardware_counters/counter_sets.def"
+#include "preload/format/counter_sets.def"
 #undef PROF_COUNTER_METRIC
 };
 

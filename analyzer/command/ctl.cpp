@@ -1,10 +1,10 @@
 // prof ctl: begins or ends a part of the run of a process from outside, and says what it is doing. The words by which the two talk are in
-// preload/format/control.h; only the process's own user (and root) can open them.
+// preload/format/control_words.h; only the process's own user (and root) can open them.
 #include "analyzer/command/command.h"
-#include "analyzer/input/log_file.h"
-#include "analyzer/input/log_health.h"
-#include "analyzer/input/ring_copy.h"
-#include "preload/format/control.h"
+#include "analyzer/input/log/log_file.h"
+#include "analyzer/input/log/log_health.h"
+#include "analyzer/input/log/ring_copy.h"
+#include "preload/format/control_words.h"
 
 #include <fcntl.h>
 #include <fmt/chrono.h>

@@ -2,7 +2,7 @@
 // can really reach there, under the clocks and the power that this GPU has.
 #pragma once
 
-#include "analyzer/model/devices.h"
+#include "analyzer/analysis/cost/device_peaks.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,12 +1,12 @@
 // prof devices [INPUT…]: the table of peaks that reports compare with; with inputs, what is known of each of their devices; with
 // --measure, what the GPUs of this machine reach.
-#include "analyzer/model/devices.h"
+#include "analyzer/analysis/cost/device_peaks.h"
 
+#include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/device_rates.h"
 #include "analyzer/command/inputs.h"
 #include "analyzer/command/table_options.h"
-#include "analyzer/output/sink.h"
 
 #include <fmt/format.h>
 

@@ -1,15 +1,15 @@
 // prof diff NEW… --vs OLD…: what changed between two sides of runs, by how much, and is it real? Each input is a run; they are
 // read one after the other, so that recordings that do not fit into memory together can be compared.
-#include "analyzer/analysis/gpu_times.h"
-#include "analyzer/analysis/run_diff.h"
-#include "analyzer/analysis/stack_tree.h"
+#include "analyzer/analysis/diff/run_diff.h"
+#include "analyzer/analysis/stacks/stack_tree.h"
+#include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/inputs.h"
 #include "analyzer/command/symbol_options.h"
 #include "analyzer/command/table_options.h"
 #include "analyzer/output/diff_page.h"
 #include "analyzer/output/diff_table.h"
-#include "analyzer/output/sink.h"
+#include "analyzer/reports/gpu_times.h"
 
 #include <fmt/format.h>
 

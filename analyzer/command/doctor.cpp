@@ -1,8 +1,8 @@
 // prof doctor: what of a recording will work here, what will not, and why?
+#include "analyzer/base/json/json_text.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/doctor_finding.h"
-#include "analyzer/command/recorder.h"
-#include "analyzer/output/json_text.h"
+#include "analyzer/command/recorder_library.h"
 
 #include <fmt/format.h>
 #include <rapidjson/stringbuffer.h>

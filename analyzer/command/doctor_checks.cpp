@@ -1,7 +1,7 @@
 // See doctor_finding.h. What files, limits and variables tell about a recording before there is one.
 #include "analyzer/command/doctor_finding.h"
 #include "analyzer/command/record_program.h"
-#include "analyzer/command/recorder.h"
+#include "analyzer/command/recorder_library.h"
 
 #include <fmt/format.h>
 #include <gnu/libc-version.h>

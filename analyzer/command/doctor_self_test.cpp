@@ -3,8 +3,8 @@
 #include "analyzer/command/command.h"
 #include "analyzer/command/cuda_driver.h"
 #include "analyzer/command/doctor_finding.h"
-#include "analyzer/input/log_health.h"
-#include "analyzer/model/builder.h"
+#include "analyzer/input/log/build/builder.h"
+#include "analyzer/input/log/log_health.h"
 #include "analyzer/model/coverage.h"
 
 #include <fcntl.h>

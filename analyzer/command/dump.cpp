@@ -1,6 +1,6 @@
 // prof dump: a log as text, line by line. For people who look for one record, and for tests, which turn text into logs.
 #include "analyzer/command/command.h"
-#include "analyzer/output/log_text.h"
+#include "analyzer/input/log/log_text.h"
 
 #include <unistd.h>
 #include <CLI/CLI.hpp>

@@ -1,7 +1,7 @@
 #include "analyzer/command/inputs.h"
 
 #include "analyzer/command/command.h"
-#include "analyzer/model/builder.h"
+#include "analyzer/input/log/build/builder.h"
 
 #include <unistd.h>
 

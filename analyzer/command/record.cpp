@@ -1,11 +1,11 @@
 // prof record: runs a program with libprof.so preloaded, ends as the program ended, and names the logs that were made.
-// Its flags are the recorder's options: preload/runtime/options.def.
+// Its flags are the recorder's options: preload/format/options.def.
 #include "analyzer/command/chip_metrics.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/counter_list.h"
 #include "analyzer/command/record_child.h"
 #include "analyzer/command/record_program.h"
-#include "analyzer/command/recorder.h"
+#include "analyzer/command/recorder_library.h"
 #include "preload/format/block.h"
 
 #include <fmt/format.h>

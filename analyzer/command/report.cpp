@@ -1,7 +1,7 @@
 // prof report NAME… LOG…: tables, one for each name. The names are in registry.def.
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/analysis/estimates.h"
-#include "analyzer/analysis/gpu_times.h"
+#include "analyzer/analysis/bursts/estimates.h"
+#include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/inputs.h"
 #include "analyzer/command/report_options.h"
@@ -9,7 +9,7 @@
 #include "analyzer/command/symbol_options.h"
 #include "analyzer/command/table_options.h"
 #include "analyzer/output/roofline_page.h"
-#include "analyzer/output/sink.h"
+#include "analyzer/reports/gpu_times.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

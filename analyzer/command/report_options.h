@@ -1,7 +1,7 @@
-// The flags behind analysis/options.h. Used by `prof report`.
+// The flags behind analysis/analysis_options.h. Used by `prof report`.
 #pragma once
 
-#include "analyzer/analysis/options.h"
+#include "analyzer/analysis/analysis_options.h"
 
 #include <CLI/CLI.hpp>
 

@@ -1,6 +1,6 @@
 #include "analyzer/command/report_stacks.h"
 
-#include "analyzer/analysis/stack_tree.h"
+#include "analyzer/analysis/stacks/stack_tree.h"
 
 #include <fmt/format.h>
 

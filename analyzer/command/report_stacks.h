@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/output/stack_formats.h"
+#include "analyzer/output/stacks/stack_formats.h"
 
 #include <optional>
 #include <string>

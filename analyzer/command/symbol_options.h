@@ -1,7 +1,7 @@
 // The options of every verb that shows call stacks: where symbols are looked for, and what of a stack is shown.
 #pragma once
 
-#include "analyzer/analysis/call_stacks.h"
+#include "analyzer/analysis/stacks/call_stacks.h"
 
 #include <CLI/CLI.hpp>
 

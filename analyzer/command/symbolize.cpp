@@ -1,12 +1,12 @@
 // prof symbolize LOG…: which native frames of a log's stacks have names here, module by module; with --embed the names become part
 // of the log.
+#include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/inputs.h"
 #include "analyzer/command/symbol_options.h"
 #include "analyzer/command/table_options.h"
-#include "analyzer/model/builder.h"
-#include "analyzer/output/log_embed.h"
-#include "analyzer/output/sink.h"
+#include "analyzer/input/log/build/builder.h"
+#include "analyzer/input/log/log_embed.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyzer/model/names.h"
-#include "analyzer/output/table.h"
+#include "analyzer/table/table.h"
 
 #include <CLI/CLI.hpp>
 

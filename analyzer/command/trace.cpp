@@ -3,7 +3,7 @@
 #include "analyzer/command/inputs.h"
 #include "analyzer/command/symbol_options.h"
 #include "analyzer/model/fx_markers.h"
-#include "analyzer/output/chrome_trace.h"
+#include "analyzer/output/chrome/chrome_trace.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>

@@ -1,10 +1,10 @@
 // Formats of other tools. An importer appends what a file holds to a model as unsorted rows and calls finish_import()
-// (model/import.h), which puts rows in order, nests ranges, joins host and GPU and counts. The list is registry.def.
+// (input/import.h), which puts rows in order, nests ranges, joins host and GPU and counts. The list is registry.def.
 #pragma once
 
-#include "analyzer/input/file_head.h"
-#include "analyzer/input/input_error.h"
-#include "analyzer/model/import.h"
+#include "analyzer/base/file_head.h"
+#include "analyzer/base/input_error.h"
+#include "analyzer/input/import.h"
 #include "analyzer/model/trace.h"
 
 #include <functional>

@@ -1,6 +1,6 @@
 #include "analyzer/model/call_class.h"
 
-#include "analyzer/model/import.h"
+#include "analyzer/input/import.h"
 
 namespace prof::analyzer {
 

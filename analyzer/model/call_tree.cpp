@@ -1,7 +1,7 @@
 #include "analyzer/model/call_tree.h"
 
+#include "analyzer/base/saturated.h"
 #include "analyzer/model/event_tree.h"
-#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // A value by call stack: a tree of frames from the outermost inwards, each node with the value of what was asked for right
-// there. Made by analysis/stack_tree.cpp, written by output/folded_stacks, pprof, speedscope and flame_page, which know nothing of
+// there. Made by analysis/stacks/stack_tree.cpp, written by output/folded_stacks, pprof, speedscope and flame_page, which know nothing of
 // where it comes from.
 #pragma once
 
-#include "analyzer/model/strings.h"
+#include "analyzer/base/strings.h"
 
 #include <cstdint>
 #include <string>

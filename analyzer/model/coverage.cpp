@@ -1,8 +1,8 @@
 #include "analyzer/model/coverage.h"
 
-#include "analyzer/model/saturated.h"
+#include "analyzer/base/saturated.h"
 #include "analyzer/model/trace.h"
-#include "preload/format/counters.h"
+#include "preload/format/loss_counters.h"
 
 #include <fmt/format.h>
 

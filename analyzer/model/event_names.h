@@ -3,7 +3,7 @@
 // range or a call has them. Used by the event tree and every table of operators.
 #pragma once
 
-#include "analyzer/model/strings.h"
+#include "analyzer/base/strings.h"
 #include "analyzer/model/trace.h"
 
 #include <string_view>

@@ -1,6 +1,6 @@
 #include "analyzer/model/event_tree.h"
 
-#include "analyzer/model/saturated.h"
+#include "analyzer/base/saturated.h"
 
 #include <algorithm>
 

@@ -7,10 +7,10 @@
 // nodes: they end on any thread. Nodes of a thread are in preorder; 8 bytes a node and 16 for what is known of it.
 #pragma once
 
-#include "analyzer/model/column.h"
+#include "analyzer/base/column.h"
+#include "analyzer/base/prefault.h"
+#include "analyzer/base/saturated.h"
 #include "analyzer/model/event_names.h"
-#include "analyzer/model/prefault.h"
-#include "analyzer/model/saturated.h"
 #include "analyzer/model/trace.h"
 
 #include <cstdint>

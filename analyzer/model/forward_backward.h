@@ -8,7 +8,7 @@
 // says how many.
 #pragma once
 
-#include "analyzer/model/column.h"
+#include "analyzer/base/column.h"
 #include "analyzer/model/trace.h"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "analyzer/model/fx_markers.h"
 
-#include "analyzer/input/input_error.h"
-#include "analyzer/output/json_text.h"
+#include "analyzer/base/input_error.h"
+#include "analyzer/base/json/json_text.h"
 
 #include <fmt/format.h>
 #include <rapidjson/document.h>

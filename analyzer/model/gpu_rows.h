@@ -1,8 +1,8 @@
 // What the GPU did, and what it is: operations, kernels, graphs, streams, devices. Tables of Trace (trace.h).
 #pragma once
 
+#include "analyzer/base/strings.h"
 #include "analyzer/model/row_ids.h"
-#include "analyzer/model/strings.h"
 
 #include <cstdint>
 #include <string>

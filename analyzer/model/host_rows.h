@@ -1,8 +1,8 @@
 // What the host did: calls, memory that it asked for, graphs that it built, synchronisations. Tables of Trace (trace.h).
 #pragma once
 
+#include "analyzer/base/strings.h"
 #include "analyzer/model/row_ids.h"
-#include "analyzer/model/strings.h"
 
 #include <cstdint>
 

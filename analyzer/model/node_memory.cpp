@@ -1,6 +1,6 @@
 // node_memory(): which node of the event tree allocated and released what.
+#include "analyzer/base/saturated.h"
 #include "analyzer/model/event_tree.h"
-#include "analyzer/model/saturated.h"
 
 #include <algorithm>
 

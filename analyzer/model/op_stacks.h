@@ -3,7 +3,7 @@
 // made it, or none if that is not known. Frames of the profiler and of autograd's entry are left out and counted.
 #pragma once
 
-#include "analyzer/model/column.h"
+#include "analyzer/base/column.h"
 #include "analyzer/model/forward_backward.h"
 #include "analyzer/model/trace.h"
 

@@ -5,8 +5,8 @@
 // is asked about all of them.
 #pragma once
 
+#include "analyzer/base/strings.h"
 #include "analyzer/model/row_ids.h"
-#include "analyzer/model/strings.h"
 
 #include <cstdint>
 #include <optional>

@@ -9,16 +9,16 @@
 // of logs are between -kLatestNs and 2 kLatestNs (log_clock.h, builder.cpp), those of importers within 2^62. A sum of a few need not fit.
 #pragma once
 
-#include "analyzer/model/column.h"
-#include "analyzer/model/counters.h"
+#include "analyzer/base/column.h"
+#include "analyzer/base/strings.h"
 #include "analyzer/model/coverage.h"
 #include "analyzer/model/gpu_rows.h"
+#include "analyzer/model/hardware_counters.h"
+#include "analyzer/model/hardware_samples.h"
 #include "analyzer/model/host_rows.h"
 #include "analyzer/model/range_rows.h"
 #include "analyzer/model/row_ids.h"
-#include "analyzer/model/samples.h"
-#include "analyzer/model/stacks.h"
-#include "analyzer/model/strings.h"
+#include "analyzer/model/stack_table.h"
 
 #include <cstdint>
 #include <string>

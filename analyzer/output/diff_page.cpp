@@ -1,7 +1,7 @@
 #include "analyzer/output/diff_page.h"
 
-#include "analyzer/output/html_text.h"
-#include "analyzer/output/stack_formats.h"
+#include "analyzer/base/html_text.h"
+#include "analyzer/output/stacks/stack_formats.h"
 
 #include <fmt/format.h>
 

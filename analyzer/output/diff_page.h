@@ -2,9 +2,9 @@
 // difference where there is one.
 #pragma once
 
+#include "analyzer/base/sink.h"
 #include "analyzer/model/call_tree.h"
 #include "analyzer/output/diff_table.h"
-#include "analyzer/output/sink.h"
 
 namespace prof::analyzer {
 

@@ -2,9 +2,9 @@
 // shows two traces.
 #pragma once
 
-#include "analyzer/analysis/run_diff.h"
+#include "analyzer/analysis/diff/run_diff.h"
 #include "analyzer/model/names.h"
-#include "analyzer/output/table.h"
+#include "analyzer/table/table.h"
 
 #include <string>
 

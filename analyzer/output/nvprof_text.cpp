@@ -1,6 +1,6 @@
 #include "analyzer/output/nvprof_text.h"
 
-#include "analyzer/output/json_text.h"
+#include "analyzer/base/json/json_text.h"
 
 #include <fmt/format.h>
 

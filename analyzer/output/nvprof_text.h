@@ -2,8 +2,8 @@
 // Median and StdDev columns and an NVTX section when asked for, and the coverage line in nvprof's comment style.
 #pragma once
 
-#include "analyzer/output/sink.h"
-#include "analyzer/reports/summary.h"
+#include "analyzer/base/sink.h"
+#include "analyzer/reports/nvprof_summary.h"
 
 namespace prof::analyzer {
 

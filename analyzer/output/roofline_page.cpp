@@ -1,8 +1,8 @@
 #include "analyzer/output/roofline_page.h"
 
-#include "analyzer/model/saturated.h"
-#include "analyzer/output/html_text.h"
-#include "analyzer/output/table.h"
+#include "analyzer/base/html_text.h"
+#include "analyzer/base/saturated.h"
+#include "analyzer/table/table.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 // FLOPs below. Nothing is fetched and no script runs: names show as the browser's own tips.
 #pragma once
 
-#include "analyzer/output/sink.h"
+#include "analyzer/base/sink.h"
 #include "analyzer/reports/roofline.h"
 
 #include <string>

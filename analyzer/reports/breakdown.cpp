@@ -2,9 +2,9 @@
 // Holistic Trace Analysis and TraceLens give their quantities under their names.
 #include "analyzer/reports/breakdown.h"
 
-#include "analyzer/analysis/selected_operations.h"
-#include "analyzer/analysis/window_sums.h"
-#include "analyzer/model/saturated.h"
+#include "analyzer/analysis/select/selected_operations.h"
+#include "analyzer/analysis/select/window_sums.h"
+#include "analyzer/base/saturated.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // what is measured is here for tests and other reports.
 #pragma once
 
-#include "analyzer/analysis/window.h"
+#include "analyzer/analysis/select/time_window.h"
 
 #include <cstdint>
 #include <vector>

@@ -1,6 +1,6 @@
 // categories: which kinds of kernels took the GPU's time? The tables torch.compile's own benchmark prints for each compiled
 // module, made of any trace, with its closing lines.
-#include "analyzer/model/saturated.h"
+#include "analyzer/base/saturated.h"
 #include "analyzer/reports/kernels.h"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // collectives: one row per kernel launched inside a call of NCCL, with the communicator, rank, size and bandwidth by what NCCL's NVTX
 // payloads or PyTorch's operators say. Definitions: docs/reports/collectives.md.
-#include "analyzer/analysis/collective_kernels.h"
+#include "analyzer/analysis/collectives/collective_kernels.h"
 #include "analyzer/analysis/gpu_columns.h"
-#include "analyzer/analysis/selected_operations.h"
+#include "analyzer/analysis/select/selected_operations.h"
 
 #include <algorithm>
 #include <optional>

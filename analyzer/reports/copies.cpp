@@ -1,9 +1,9 @@
 // copies: what was copied and set, in which direction, how fast, and how much of it kept the GPU from computing? Bandwidth is
 // Σ bytes / Σ time. Exposed: the union of the row's operations outside the union of all kernels and memsets of the device.
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/analysis/gap_text.h"
-#include "analyzer/analysis/stack_groups.h"
-#include "analyzer/model/saturated.h"
+#include "analyzer/analysis/idle/gap_text.h"
+#include "analyzer/analysis/stacks/stack_groups.h"
+#include "analyzer/base/saturated.h"
 #include "analyzer/reports/op_idle.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // counters: what did the GPU's hardware counters say of each kernel, graph or NVTX range, and what follows: FLOPs, bytes, how close to the
 // device's peaks, and how much of what was computed the operator had to compute?
-#include "analyzer/analysis/counter_numbers.h"
-#include "analyzer/analysis/counter_rows.h"
-#include "analyzer/analysis/peak_rates.h"
+#include "analyzer/analysis/cost/counter_numbers.h"
+#include "analyzer/analysis/cost/counter_rows.h"
+#include "analyzer/analysis/cost/peak_rates.h"
 #include "analyzer/reports/roofline.h"
 
 #include <fmt/format.h>

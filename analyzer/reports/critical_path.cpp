@@ -1,7 +1,7 @@
 // critical-path: which chain of host work, launches, operations and waits made the window as long as it was? The longest
 // path of the dependency graph, summed by part and by item; the parts add up to the wall time.
-#include "analyzer/analysis/host_cursor.h"
-#include "analyzer/analysis/run_graph.h"
+#include "analyzer/analysis/critical/run_graph.h"
+#include "analyzer/analysis/idle/host_cursor.h"
 #include "analyzer/model/range_text.h"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // fwd-bwd: what the forward and the backward of each operator took, on the CPU and on the GPU. One row per name of the
 // outermost forward operator a backward operator belongs to. Definitions: docs/reports/fwd-bwd.md.
-#include "analyzer/analysis/estimates.h"
+#include "analyzer/analysis/bursts/estimates.h"
+#include "analyzer/base/saturated.h"
 #include "analyzer/model/event_tree.h"
 #include "analyzer/model/forward_backward.h"
-#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

@@ -2,11 +2,11 @@
 // executable graph as GPU records number it; nodes that were never timed (host functions, graphs timed as a whole or never
 // launched) follow under the graph that they would have run in.
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/analysis/estimates.h"
+#include "analyzer/analysis/bursts/estimates.h"
 #include "analyzer/analysis/graph_launches.h"
-#include "analyzer/analysis/selected_operations.h"
-#include "analyzer/analysis/window.h"
-#include "analyzer/model/saturated.h"
+#include "analyzer/analysis/select/selected_operations.h"
+#include "analyzer/analysis/select/time_window.h"
+#include "analyzer/base/saturated.h"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 // `total` everything asked for in what it called, once for each stack it is in, however often (recursion). `backward`: what was asked
 // for by backward operators, on threads of their own, whose forward operator it called.
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/analysis/stack_tree.h"
-#include "analyzer/model/saturated.h"
+#include "analyzer/analysis/stacks/stack_tree.h"
+#include "analyzer/base/saturated.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
-// idle: how long was each device idle, and why? The gaps of analysis/gaps.h by device, window and cause. With the definitions
+// idle: how long was each device idle, and why? The gaps of analysis/idle/gaps.h by device, window and cause. With the definitions
 // of Holistic Trace Analysis: gaps between the operations of one stream after the other, whatever the other streams did.
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/analysis/gap_text.h"
-#include "analyzer/analysis/gaps.h"
-#include "analyzer/analysis/window.h"
-#include "analyzer/model/saturated.h"
+#include "analyzer/analysis/idle/gap_text.h"
+#include "analyzer/analysis/idle/gaps.h"
+#include "analyzer/analysis/select/time_window.h"
+#include "analyzer/base/saturated.h"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 // idle-gaps: which single gaps cost the most, and what would have had to come sooner? One row a gap, the longest first; or, grouped by
 // stacks, one row for all gaps of a device that have the same cause and the same code.
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/analysis/gap_text.h"
-#include "analyzer/analysis/gaps.h"
-#include "analyzer/analysis/stack_groups.h"
-#include "analyzer/analysis/window.h"
-#include "analyzer/model/saturated.h"
+#include "analyzer/analysis/idle/gap_text.h"
+#include "analyzer/analysis/idle/gaps.h"
+#include "analyzer/analysis/select/time_window.h"
+#include "analyzer/analysis/stacks/stack_groups.h"
+#include "analyzer/base/saturated.h"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,12 @@
 // kernels: which kernels, copies and memsets took the time, how often, and how even were they?
 #include "analyzer/reports/kernels.h"
 
-#include "analyzer/analysis/kernel_peaks.h"
-#include "analyzer/analysis/selected_operations.h"
-#include "analyzer/analysis/stack_groups.h"
-#include "analyzer/analysis/statistics.h"
-#include "analyzer/model/parallel.h"
-#include "analyzer/model/saturated.h"
+#include "analyzer/analysis/cost/kernel_peaks.h"
+#include "analyzer/analysis/select/selected_operations.h"
+#include "analyzer/analysis/stacks/stack_groups.h"
+#include "analyzer/base/parallel.h"
+#include "analyzer/base/saturated.h"
+#include "analyzer/base/statistics.h"
 
 #include <fmt/format.h>
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/analysis/estimates.h"
-#include "analyzer/analysis/statistics.h"
-#include "analyzer/analysis/window.h"
+#include "analyzer/analysis/bursts/estimates.h"
+#include "analyzer/analysis/select/time_window.h"
+#include "analyzer/base/statistics.h"
 
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
 // launch-apis: which launch calls took the host's time, and what did they bring to the GPU? launch-stats by API.
-#include "analyzer/analysis/statistics.h"
+#include "analyzer/base/statistics.h"
 #include "analyzer/reports/launch_stats.h"
 
 namespace prof::analyzer {

@@ -1,8 +1,8 @@
 // launch-stats: per kernel, what did its launches cost, and was the kernel shorter than its launch?
 #include "analyzer/reports/launch_stats.h"
 
-#include "analyzer/analysis/statistics.h"
-#include "analyzer/model/saturated.h"
+#include "analyzer/base/saturated.h"
+#include "analyzer/base/statistics.h"
 
 #include <fmt/format.h>
 

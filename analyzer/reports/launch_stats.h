@@ -5,8 +5,8 @@
 //   GPU                         <- delay ->|<--- GPU --->|      delay = GPU start − end of the call, signed, never clipped
 #pragma once
 
-#include "analyzer/analysis/estimates.h"
-#include "analyzer/analysis/stack_groups.h"
+#include "analyzer/analysis/bursts/estimates.h"
+#include "analyzer/analysis/stacks/stack_groups.h"
 #include "analyzer/model/event_names.h"
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // memory: how much memory was live at most, when and in which op, and what was left at the end? One row a process and device, and
 // one for each pool that memory of it came from.
-#include "analyzer/analysis/gap_text.h"
-#include "analyzer/analysis/gaps.h"
+#include "analyzer/analysis/idle/gap_text.h"
+#include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/analysis/memory_timeline.h"
-#include "analyzer/model/saturated.h"
+#include "analyzer/base/saturated.h"
 
 #include <algorithm>
 

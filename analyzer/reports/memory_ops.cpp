@@ -1,9 +1,9 @@
 // memory-ops: what allocated the most, and whose memory was live at the peak? By op, or what --group-by asks for: call, pool,
 // NVTX path, stack, thread.
 #include "analyzer/analysis/memory_timeline.h"
-#include "analyzer/analysis/stack_groups.h"
+#include "analyzer/analysis/stacks/stack_groups.h"
+#include "analyzer/base/saturated.h"
 #include "analyzer/model/event_names.h"
-#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

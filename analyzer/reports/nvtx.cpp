@@ -1,11 +1,11 @@
 // nvtx: the GPU time that belongs to each NVTX range and annotation, by text or (--group-by path) by chain of open ranges.
 // Definitions: docs/reports/nvtx.md.
-#include "analyzer/analysis/estimates.h"
+#include "analyzer/analysis/bursts/estimates.h"
 #include "analyzer/analysis/graph_launches.h"
 #include "analyzer/analysis/range_projection.h"
+#include "analyzer/base/saturated.h"
 #include "analyzer/model/event_names.h"
 #include "analyzer/model/event_tree.h"
-#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

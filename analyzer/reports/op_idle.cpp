@@ -1,10 +1,10 @@
 // op-idle: how deep was the queue when each op began, and how much of it was the GPU idle or starved? One row a GPU and op name.
 #include "analyzer/reports/op_idle.h"
 
-#include "analyzer/analysis/gap_text.h"
-#include "analyzer/analysis/window.h"
+#include "analyzer/analysis/idle/gap_text.h"
+#include "analyzer/analysis/select/time_window.h"
+#include "analyzer/base/saturated.h"
 #include "analyzer/model/event_names.h"
-#include "analyzer/model/saturated.h"
 
 #include <fmt/format.h>
 

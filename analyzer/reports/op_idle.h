@@ -2,8 +2,8 @@
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/analysis/device_idle.h"
-#include "analyzer/analysis/reference_queue.h"
+#include "analyzer/analysis/idle/device_idle.h"
+#include "analyzer/analysis/idle/torch_queue_depth.h"
 
 #include <cstdint>
 

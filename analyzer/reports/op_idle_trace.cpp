@@ -1,5 +1,5 @@
 // op-idle-trace: the numbers of op-idle for every single op, in order of begin.
-#include "analyzer/analysis/gap_text.h"
+#include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/reports/op_idle.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // ops: operators, calls and GPU operations averaged by name, as torch.autograd.profiler's key_averages().table() shows them.
 // Text has that table's layout; CSV and JSON have more columns and whole nanoseconds. Definitions: docs/reports/ops.md.
-#include "analyzer/analysis/op_averages.h"
-#include "analyzer/model/saturated.h"
-#include "analyzer/output/json_text.h"
-#include "analyzer/output/torch_table.h"
+#include "analyzer/analysis/cost/op_averages.h"
+#include "analyzer/base/json/json_text.h"
+#include "analyzer/base/saturated.h"
+#include "analyzer/table/torch_table.h"
 
 #include <fmt/format.h>
 

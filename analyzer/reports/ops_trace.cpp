@@ -1,14 +1,14 @@
 // ops-trace: one row per range, call and GPU operation in order of begin, with everything torch.autograd.profiler's
 // FunctionEvent says of one. Definitions: docs/reports/ops.md and docs/reports/ops-trace.md.
+#include "analyzer/analysis/cost/op_averages.h"
+#include "analyzer/analysis/cost/op_flops.h"
+#include "analyzer/analysis/cost/torch_flops.h"
 #include "analyzer/analysis/merge_runs.h"
-#include "analyzer/analysis/op_averages.h"
-#include "analyzer/analysis/op_flops.h"
-#include "analyzer/analysis/torch_flops.h"
+#include "analyzer/base/parallel.h"
+#include "analyzer/base/prefault.h"
 #include "analyzer/model/forward_backward.h"
 #include "analyzer/model/names.h"
 #include "analyzer/model/op_stacks.h"
-#include "analyzer/model/parallel.h"
-#include "analyzer/model/prefault.h"
 #include "analyzer/model/range_text.h"
 
 #include <fmt/format.h>

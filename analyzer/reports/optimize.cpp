@@ -2,11 +2,11 @@
 // much of them the GPU was idle and how much time is their own: score = z(idle share) + 0.6 · z(self time), the score of
 // torch.profiler._utils. `--definitions reference` gives that heuristic as it is published.
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/analysis/device_idle.h"
-#include "analyzer/analysis/gap_text.h"
-#include "analyzer/analysis/gaps.h"
-#include "analyzer/analysis/reference_queue.h"
-#include "analyzer/output/json_text.h"
+#include "analyzer/analysis/idle/device_idle.h"
+#include "analyzer/analysis/idle/gap_text.h"
+#include "analyzer/analysis/idle/gaps.h"
+#include "analyzer/analysis/idle/torch_queue_depth.h"
+#include "analyzer/base/json/json_text.h"
 #include "analyzer/reports/op_idle.h"
 
 #include <fmt/format.h>

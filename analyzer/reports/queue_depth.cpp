@@ -1,14 +1,14 @@
 // queue-depth: time-weighted statistics of the exact depth per stream, device and process, launches held by a full queue, and
 // how far the live value of the launch records was from it. A depth holds from one change to the next; the weight of a value
-// is the time it held, from the first launch to the last GPU end of the row's streams. Definitions: model/queue_depth.h;
-// others' definitions (`--definitions hta`, `reference`): queue_length.h and reference_queue.h.
+// is the time it held, from the first launch to the last GPU end of the row's streams. Definitions: model/waiting_operations.h;
+// others' definitions (`--definitions hta`, `reference`): hta_queue_length.h and torch_queue_depth.h.
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/analysis/queue_full.h"
-#include "analyzer/analysis/queue_length.h"
-#include "analyzer/analysis/reference_queue.h"
-#include "analyzer/analysis/statistics.h"
-#include "analyzer/analysis/window.h"
-#include "analyzer/model/saturated.h"
+#include "analyzer/analysis/idle/full_queue_launches.h"
+#include "analyzer/analysis/idle/hta_queue_length.h"
+#include "analyzer/analysis/idle/torch_queue_depth.h"
+#include "analyzer/analysis/select/time_window.h"
+#include "analyzer/base/saturated.h"
+#include "analyzer/base/statistics.h"
 
 #include <fmt/format.h>
 #include <algorithm>

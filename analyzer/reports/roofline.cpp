@@ -1,9 +1,9 @@
 // roofline: arithmetic intensity, attained and attainable rate, what bounds each row, and the time lost to that bound.
 #include "analyzer/reports/roofline.h"
 
-#include "analyzer/analysis/selected_operations.h"
-#include "analyzer/analysis/window.h"
-#include "analyzer/model/saturated.h"
+#include "analyzer/analysis/select/selected_operations.h"
+#include "analyzer/analysis/select/time_window.h"
+#include "analyzer/base/saturated.h"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 // and for tests.
 #pragma once
 
-#include "analyzer/analysis/estimates.h"
-#include "analyzer/analysis/peak_rates.h"
+#include "analyzer/analysis/bursts/estimates.h"
+#include "analyzer/analysis/cost/peak_rates.h"
 
 #include <cstdint>
 #include <optional>

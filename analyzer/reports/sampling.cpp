@@ -2,7 +2,7 @@
 // inside of; numbers are means weighted by the samples' lengths. Definitions: docs/reports/sampling.md.
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/range_projection.h"
-#include "analyzer/model/saturated.h"
+#include "analyzer/base/saturated.h"
 
 #include <fmt/format.h>
 

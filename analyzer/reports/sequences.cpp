@@ -1,7 +1,7 @@
 // sequences: which short runs of kernels repeat, and how much time is lost between their kernels?
-#include "analyzer/analysis/repeated_sequences.h"
-#include "analyzer/analysis/sequence_counts.h"
-#include "analyzer/model/saturated.h"
+#include "analyzer/analysis/sequences/repeated_sequences.h"
+#include "analyzer/analysis/sequences/sequence_counts.h"
+#include "analyzer/base/saturated.h"
 
 #include <fmt/format.h>
 

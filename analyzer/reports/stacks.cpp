@@ -2,8 +2,8 @@
 // html write the same tree in the forms of other tools. With torch.autograd.profiler's metrics one row is one operator, as its
 // export_stacks() has it.
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/analysis/stack_tree.h"
-#include "analyzer/model/saturated.h"
+#include "analyzer/analysis/stacks/stack_tree.h"
+#include "analyzer/base/saturated.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // fill_lists < page.in > page. A line `.\" LIST WHAT` becomes the list; WHAT is flags, variables, counters, reports, or the
 // name of a verb for the options that its parser knows.
 #include "analyzer/command/command.h"
-#include "preload/format/counters.h"
+#include "preload/format/loss_counters.h"
 
 #include <CLI/CLI.hpp>
 #include <iostream>
@@ -18,7 +18,7 @@ struct Option {
 
 constexpr Option kOptions[] = {
 #define PROF_OPTION(member, variable, type, initial, flag, values, help) {variable, #type, initial, flag, values, help},
-#include "preload/runtime/options.def"
+#include "preload/format/options.def"
 #undef PROF_OPTION
 };
 

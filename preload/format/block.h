@@ -9,7 +9,7 @@
 // of events are used again, the one that was sealed first before all others.
 #pragma once
 
-#include "preload/format/control.h"
+#include "preload/format/control_words.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -60,7 +60,7 @@ struct CounterPage {
   uint64_t finished;         // 0 while recording; monotonic ns when the log was closed in order
   uint64_t blocks_reserved;  // blocks the file had room for when last extended
   uint64_t gpu_pending;      // launches whose GPU record had not arrived at the last flush
-  ControlWords control;      // format/control.h
+  ControlWords control;      // format/control_words.h
   RingWords ring;
   uint64_t reserved[1];
   uint64_t counter[kMaxCounters];

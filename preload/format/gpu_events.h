@@ -209,7 +209,7 @@ struct CounterSamples {
   static constexpr std::string_view kName = "counter_samples";
   uint64_t start = 0;  // of the first sample: GPU clock, ns
   SampledSetId set{};
-  std::string_view samples;  // samples.h
+  std::string_view samples;  // sample_codec.h
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.gpu_time("start", s.start), v.value("set", s.set), v.text("samples", s.samples);
   }

@@ -10,7 +10,7 @@
 namespace prof::format {
 
 // A call stack, innermost frame first. The two halves belong together: the frame of Python that a native frame runs is
-// found offline, where the interpreter's evaluation loops are in `native` and the entry bits in `python` (stacks.h of the model).
+// found offline, where the interpreter's evaluation loops are in `native` and the entry bits in `python` (call_stack.h of the model).
 inline constexpr uint32_t kMaxStackFrames = 128;  // of each half: both and the rest fit kMaxRecordBytes
 inline constexpr uint32_t kStackNativeCut = 1;    // flags: there were more native frames, towards main()
 inline constexpr uint32_t kStackPythonCut = 2;    // there were more Python frames

@@ -1,8 +1,8 @@
 #include "preload/hardware_counters/counter_host.h"
 
-#include "preload/capture/decimal.h"
+#include "preload/base/decimal.h"
+#include "preload/driver/driver.h"
 #include "preload/hardware_counters/counter_params.h"
-#include "preload/intercept/driver.h"
 
 namespace prof::preload {
 
@@ -22,7 +22,7 @@ const char* missing_function(const Cupti& api, CounterHost::By by) {
                           (samples && text == "cuptiProfilerGetCounterAvailability");     \
     if (!of_other && api.name == nullptr) missing = #name;                                \
   }
-#include "preload/capture/cupti_functions.def"
+#include "preload/capture/cupti/cupti_functions.def"
 #undef PROF_CUPTI_FUNCTION
   return missing;
 }

@@ -3,7 +3,7 @@
 // program. One caller at a time; functions answer false where CUPTI refused, and `reason` says what.
 #pragma once
 
-#include "preload/capture/cupti_library.h"
+#include "preload/capture/cupti/cupti_library.h"
 #include "preload/hardware_counters/counter_metrics.h"
 #include "preload/hardware_counters/own_pages.h"
 

@@ -12,7 +12,7 @@ constexpr std::string_view kSum = ".sum";
 constexpr uint32_t kMemory = 1, kTensor = 2, kRoofline = 4;
 constexpr SetMetric kLaunchMetrics[] = {
 #define PROF_COUNTER_METRIC(sets, metric) {sets, #metric, kSum},
-#include "preload/hardware_counters/counter_sets.def"
+#include "preload/format/counter_sets.def"
 #undef PROF_COUNTER_METRIC
 };
 

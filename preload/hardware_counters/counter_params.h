@@ -1,7 +1,7 @@
 // What the two halves of CounterSession share: CUPTI's argument structs, and texts put together. Included by them alone.
 #pragma once
 
-#include "preload/capture/cupti_headers.h"
+#include "preload/capture/cupti/cupti_headers.h"
 
 #include <cstddef>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include "preload/hardware_counters/counter_session.h"
 
-#include "preload/capture/decimal.h"
+#include "preload/base/decimal.h"
 #include "preload/hardware_counters/counter_params.h"
 
 namespace prof::preload {

@@ -1,15 +1,15 @@
 #include "preload/hardware_counters/counter_slots.h"
 
-#include "preload/capture/clock.h"
-#include "preload/capture/cupti_front.h"
-#include "preload/capture/decimal.h"
-#include "preload/capture/streams.h"
-#include "preload/hardware_counters/counters.h"
-#include "preload/intercept/driver.h"
-#include "preload/runtime/explain.h"
-#include "preload/runtime/options.h"
-#include "preload/runtime/recorder.h"
-#include "preload/runtime/start.h"
+#include "preload/base/clock.h"
+#include "preload/base/decimal.h"
+#include "preload/base/explain.h"
+#include "preload/base/options.h"
+#include "preload/capture/cupti/cupti_front.h"
+#include "preload/capture/streams/streams.h"
+#include "preload/driver/driver.h"
+#include "preload/hardware_counters/counter_recording.h"
+#include "preload/lifecycle/start.h"
+#include "preload/record/recorder.h"
 
 #include <cstring>
 

@@ -1,16 +1,16 @@
 // Which work has hardware counters, and what happens around it: launches (PROF_COUNTERS_OF=kernels) and NVTX ranges.
-#include "preload/capture/devices.h"
-#include "preload/capture/gpu_activity.h"
-#include "preload/capture/launch_path.h"
+#include "preload/base/options.h"
+#include "preload/capture/cupti/gpu_activity.h"
+#include "preload/capture/gpu_devices.h"
+#include "preload/capture/streams/launch_path.h"
+#include "preload/control/triggers.h"
+#include "preload/control/wanted.h"
+#include "preload/driver/driver.h"
+#include "preload/driver/functions.h"
+#include "preload/hardware_counters/counter_recording.h"
 #include "preload/hardware_counters/counter_slots.h"
-#include "preload/hardware_counters/counters.h"
 #include "preload/hardware_counters/plain_name.h"
-#include "preload/intercept/driver.h"
-#include "preload/intercept/functions.h"
-#include "preload/runtime/options.h"
-#include "preload/runtime/recorder.h"
-#include "preload/runtime/triggers.h"
-#include "preload/runtime/wanted.h"
+#include "preload/record/recorder.h"
 
 #include <cerrno>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include "preload/hardware_counters/owned_lock.h"
 
-#include "preload/capture/clock.h"
+#include "preload/base/clock.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -1,6 +1,6 @@
 #include "preload/hardware_counters/pm_sampler.h"
 
-#include "preload/capture/clock.h"
+#include "preload/base/clock.h"
 #include "preload/hardware_counters/counter_params.h"
 
 namespace prof::preload {

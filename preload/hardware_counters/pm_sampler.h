@@ -4,7 +4,7 @@
 //   open() start() … read() read() … stop() read() close()
 #pragma once
 
-#include "preload/format/samples.h"
+#include "preload/format/sample_codec.h"
 #include "preload/hardware_counters/counter_host.h"
 
 #include <cstdint>

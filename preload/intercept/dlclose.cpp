@@ -1,9 +1,9 @@
 // dlclose(): libc's, and behind it a look whether code went away, because another library may be mapped at the same addresses
 // next. Only while call stacks are recorded. Two symbol versions like libc's own, as for dlsym (dlsym.S).
-#include "preload/runtime/libc.h"
-#include "preload/runtime/recorder.h"
+#include "preload/base/libc.h"
+#include "preload/record/recorder.h"
+#include "preload/stacks/call_stack.h"
 #include "preload/stacks/code_images.h"
-#include "preload/stacks/stacks.h"
 
 namespace prof::preload {
 namespace {

@@ -16,7 +16,7 @@ __asm__(
 #define CUDA_API(name, topic)                                                                                      \
   ".balign 16\n.globl " #name "\n.type " #name ", %function\n" #name ":\n" PROF_JUMP ".size " #name ", . - " #name \
   "\n.set prof_row, prof_row + 1\n"
-#include "preload/intercept/cuda_api.def"
+#include "preload/driver/cuda_api.def"
 #undef CUDA_API
     ".globl prof_exports_end\n.hidden prof_exports_end\nprof_exports_end:\n"
     ".popsection\n");

@@ -3,15 +3,15 @@
 // throw, change errno or the result; no destructor runs, so pthread_cancel and longjmp leave through it.
 #pragma once
 
-#include "preload/capture/gpu_activity.h"
-#include "preload/hardware_counters/counters.h"
-#include "preload/intercept/api.h"
-#include "preload/intercept/record_arguments.h"
-#include "preload/intercept/record_call.h"
-#include "preload/intercept/repeated_call.h"
-#include "preload/runtime/recorder.h"
-#include "preload/runtime/repeats.h"
-#include "preload/runtime/triggers.h"
+#include "preload/capture/cupti/gpu_activity.h"
+#include "preload/control/repeats.h"
+#include "preload/control/triggers.h"
+#include "preload/driver/api.h"
+#include "preload/hardware_counters/counter_recording.h"
+#include "preload/intercept/records/record_arguments.h"
+#include "preload/intercept/records/record_call.h"
+#include "preload/intercept/records/repeated_call.h"
+#include "preload/record/recorder.h"
 
 #include <cerrno>
 #include <utility>

@@ -1,21 +1,21 @@
 // Makes a hook of every row, and the entry behind every exported symbol. The only place that instantiates them all.
-#include "preload/hardware_counters/sampling.h"
+#include "preload/base/options.h"
+#include "preload/control/triggers.h"
+#include "preload/hardware_counters/hardware_sampling.h"
 #include "preload/intercept/hook.h"
-#include "preload/intercept/nvtx_events.h"
+#include "preload/intercept/nvtx/nvtx_record.h"
 #include "preload/intercept/proc_address.h"
-#include "preload/intercept/record_context.h"
-#include "preload/intercept/record_graph.h"
-#include "preload/intercept/record_graph_build.h"
-#include "preload/intercept/record_launch.h"
-#include "preload/intercept/record_memory.h"
-#include "preload/intercept/record_pool.h"
-#include "preload/intercept/record_stream.h"
-#include "preload/intercept/record_stream_memory.h"
+#include "preload/intercept/records/record_context.h"
+#include "preload/intercept/records/record_graph.h"
+#include "preload/intercept/records/record_graph_build.h"
+#include "preload/intercept/records/record_launch.h"
+#include "preload/intercept/records/record_memory.h"
+#include "preload/intercept/records/record_pool.h"
+#include "preload/intercept/records/record_stream.h"
+#include "preload/intercept/records/record_stream_memory.h"
 #include "preload/intercept/resolve.h"
-#include "preload/runtime/options.h"
-#include "preload/runtime/start.h"
-#include "preload/runtime/triggers.h"
-#include "preload/runtime/window.h"
+#include "preload/lifecycle/recording_period.h"
+#include "preload/lifecycle/start.h"
 
 extern "C" {
 // What the exported symbol of a row jumps to (exports.cpp): at first to Export::first, then to the hook itself.
@@ -99,7 +99,7 @@ template <Api api, class... Args> struct Export<api, CUresult(CUDAAPI*)(Args...)
 // Casts in place: by way of a function both tables would be filled at every start.
 void* const g_hooks[kApiCount] = {
 #define CUDA_API(name, topic) reinterpret_cast<void*>(Hook<Api::name>::call),
-#include "preload/intercept/cuda_api.def"
+#include "preload/driver/cuda_api.def"
 #undef CUDA_API
 };
 
@@ -107,6 +107,6 @@ void* const g_hooks[kApiCount] = {
 
 void* prof_exported[prof::preload::kApiCount] = {
 #define CUDA_API(name, topic) reinterpret_cast<void*>(prof::preload::Export<prof::preload::Api::name>::first),
-#include "preload/intercept/cuda_api.def"
+#include "preload/driver/cuda_api.def"
 #undef CUDA_API
 };

@@ -1,6 +1,6 @@
 #include "preload/intercept/image.h"
 
-#include "preload/runtime/elf_dynamic.h"
+#include "preload/base/elf_dynamic.h"
 
 #include <cstring>
 

@@ -5,7 +5,7 @@
 #include "preload/intercept/resolve.h"
 #include "preload/intercept/toolkit.h"
 #include "preload/intercept/unhooked.h"
-#include "preload/runtime/recorder.h"
+#include "preload/record/recorder.h"
 
 namespace prof::preload {
 namespace {

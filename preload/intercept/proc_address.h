@@ -1,7 +1,7 @@
 // The hooks of cuGetProcAddress (see proc_address.cpp).
 #pragma once
 
-#include "preload/intercept/api.h"
+#include "preload/driver/api.h"
 
 namespace prof::preload {
 

@@ -1,6 +1,6 @@
 #include "preload/intercept/resolve.h"
 
-#include "preload/intercept/driver.h"
+#include "preload/driver/driver.h"
 #include "preload/intercept/image.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ struct OwnFunction {
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 constexpr OwnFunction kOwnFunctions[] = {
 #define PROF_DRIVER_FUNCTION(name) {#name, offsetof(Driver, name)},
-#include "preload/intercept/driver_functions.def"
+#include "preload/driver/driver_functions.def"
 #undef PROF_DRIVER_FUNCTION
 };
 #pragma GCC diagnostic pop

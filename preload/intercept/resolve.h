@@ -3,7 +3,7 @@
 // CUDA version asked for). Called while the program resolves symbols, on any thread; takes no lock, stores are idempotent.
 #pragma once
 
-#include "preload/intercept/api.h"
+#include "preload/driver/api.h"
 
 namespace prof::preload {
 

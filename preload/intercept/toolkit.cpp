@@ -1,7 +1,7 @@
 #include "preload/intercept/toolkit.h"
 
-#include "preload/capture/decimal.h"
-#include "preload/runtime/recorder.h"
+#include "preload/base/decimal.h"
+#include "preload/record/recorder.h"
 
 #include <atomic>
 

@@ -1,6 +1,6 @@
 #include "preload/intercept/unhooked.h"
 
-#include "preload/runtime/recorder.h"
+#include "preload/record/recorder.h"
 
 #include <atomic>
 #include <cstring>

@@ -4,7 +4,7 @@
 #include "preload/log/chunks.h"
 #include "preload/log/intern.h"
 #include "preload/log/ring.h"
-#include "preload/runtime/recorder.h"
+#include "preload/record/recorder.h"
 
 #include <cstring>
 

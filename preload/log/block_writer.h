@@ -9,7 +9,7 @@
 #pragma once
 
 #include "preload/format/codec.h"
-#include "preload/format/counters.h"
+#include "preload/format/loss_counters.h"
 
 #include <atomic>
 #include <cstddef>

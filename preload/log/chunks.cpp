@@ -1,10 +1,10 @@
 #include "preload/log/chunks.h"
 
-#include "preload/log/log_file.h"
+#include "preload/lifecycle/helper.h"
+#include "preload/log/log_storage.h"
 #include "preload/log/retired.h"
 #include "preload/log/ring.h"
-#include "preload/runtime/helper.h"
-#include "preload/runtime/recorder.h"
+#include "preload/record/recorder.h"
 
 #include <sys/mman.h>
 

@@ -3,7 +3,7 @@
 // Two threads that meet at a new entry may both define it: harmless, readers join by contents.
 #pragma once
 
-#include "preload/format/counters.h"
+#include "preload/format/loss_counters.h"
 
 #include <atomic>
 #include <cstdint>
@@ -120,7 +120,7 @@ struct InternTables {
 };
 extern InternTables g_intern;
 
-// Empty tables for a new life, by runtime/start.cpp. `ended`: number of the life of this process whose tables threads that it cut off
+// Empty tables for a new life, by lifecycle/start.cpp. `ended`: number of the life of this process whose tables threads that it cut off
 // still use (log/retired.h); 0: there is none. False: no memory.
 bool open_intern_tables(uint64_t ended);
 

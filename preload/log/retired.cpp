@@ -1,6 +1,6 @@
 #include "preload/log/retired.h"
 
-#include "preload/runtime/thread.h"
+#include "preload/record/thread.h"
 
 #include <sys/mman.h>
 

@@ -1,10 +1,10 @@
 #include "preload/log/ring.h"
 
-#include "preload/capture/clock.h"
-#include "preload/log/log_file.h"
-#include "preload/runtime/helper.h"
-#include "preload/runtime/options.h"
-#include "preload/runtime/recorder.h"
+#include "preload/base/clock.h"
+#include "preload/base/options.h"
+#include "preload/lifecycle/helper.h"
+#include "preload/log/log_storage.h"
+#include "preload/record/recorder.h"
 
 #include <sys/mman.h>
 

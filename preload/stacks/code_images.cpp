@@ -1,7 +1,7 @@
 #include "preload/stacks/code_images.h"
 
 #include "preload/log/intern.h"
-#include "preload/runtime/recorder.h"
+#include "preload/record/recorder.h"
 #include "preload/stacks/cfi.h"
 #include "preload/stacks/mapped_file.h"
 #include "preload/stacks/rule_table.h"

@@ -1,7 +1,7 @@
 // libunwind as a second opinion, for unwind rules of rare forms. Never linked: its _Unwind_* functions would stand before
 // libgcc's for the whole program and change how exceptions are thrown. Opened with local scope, called by pointer.
-#include "preload/runtime/libc.h"
-#include "preload/runtime/start.h"
+#include "preload/base/libc.h"
+#include "preload/lifecycle/start.h"
 #include "preload/stacks/native_stack.h"
 
 #include <cstring>

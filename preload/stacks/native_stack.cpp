@@ -1,12 +1,12 @@
 #include "preload/stacks/native_stack.h"
 
+#include "preload/base/stack_memory.h"
 #include "preload/format/stack_definitions.h"
 #include "preload/log/intern.h"
-#include "preload/runtime/recorder.h"
+#include "preload/record/recorder.h"
 #include "preload/stacks/code_images.h"
 #include "preload/stacks/rule_table.h"
 #include "preload/stacks/stack_memo.h"
-#include "preload/stacks/stack_memory.h"
 
 #include <cstring>
 

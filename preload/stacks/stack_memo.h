@@ -8,7 +8,7 @@
 // Memory for 64 threads at once, touched only where used; more threads go without. In the program.
 #pragma once
 
-#include "preload/stacks/python_memo.h"
+#include "preload/stacks/python/python_memo.h"
 #include "preload/stacks/unwind_rule.h"
 
 #include <atomic>

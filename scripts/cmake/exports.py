@@ -17,20 +17,24 @@ FIXED = ["InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"]
 LIBC_VERSIONS = {"aarch64": ["GLIBC_2.17", "GLIBC_2.34"], "x86_64": ["GLIBC_2.2.5", "GLIBC_2.34"]}
 
 
+def table(options, name):
+    """the path of a list of the recorder, wherever in preload/ it is"""
+    return next((options.include / "preload").rglob(name))
+
+
 def rows(options, name, macro):
     """names of a .def file's rows, its #if lines decided by the compiler with the toolkit's CUDA_VERSION"""
     version = re.search(r"#define\s+CUDA_VERSION\s+(\d+)", (options.cuda / "cuda.h").read_text()).group(1)
-    command = [options.compiler, "-E", "-P", "-x", "c++", f"-DCUDA_VERSION={version}", options.include / "preload/intercept" / name]
+    command = [options.compiler, "-E", "-P", "-x", "c++", f"-DCUDA_VERSION={version}", table(options, name)]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return re.findall(macro + r"\((\w+)", text)
 
 
 def library_rows(options):
     """exported names of library_api.def's rows, as NAME@VERSION where their library has versions"""
-    folder = options.include / "preload/intercept"
-    versions = dict(re.findall(r"PROF_LIBRARY_(\w+)\(X\) X\((.*)\)", (folder / "library_versions.h").read_text()))
+    versions = dict(re.findall(r"PROF_LIBRARY_(\w+)\(X\) X\((.*)\)", table(options, "library_versions.h").read_text()))
     names = []
-    for library, name in re.findall(r"^LIBRARY_API\((\w+), (\w+)", (folder / "library_api.def").read_text(), re.M):
+    for library, name in re.findall(r"^LIBRARY_API\((\w+), (\w+)", table(options, "library_api.def").read_text(), re.M):
         known = [version for version in re.findall(r'"([^"]*)"', versions[library]) if version]
         names += [f"{name}@{version}" for version in known] or [name]
     return names

@@ -5,11 +5,11 @@
 //                                       each beside its limit on two cores; ends with status 1 where one is missed
 //   analyzer_model_bench --make FILE LAUNCHES [STACKS]    only makes the log; with so many different call stacks in turn
 //   analyzer_model_bench --model FILE [ROUNDS]   decode and model only, of a log made before: for profilers
-#include "analyzer/input/log_decode.h"
-#include "analyzer/input/log_file.h"
-#include "analyzer/model/builder.h"
-#include "analyzer/model/parallel.h"
-#include "analyzer/output/chrome_trace.h"
+#include "analyzer/base/parallel.h"
+#include "analyzer/input/log/build/builder.h"
+#include "analyzer/input/log/log_decode.h"
+#include "analyzer/input/log/log_file.h"
+#include "analyzer/output/chrome/chrome_trace.h"
 #include "tests/bench/limits.h"
 #include "tests/unit/analyzer/log_builder.h"
 

@@ -6,8 +6,8 @@
 //                                            status 1 where the plain one is read slower by two than the limit
 //   kineto_import_bench --make FILE MEGABYTES
 //   kineto_import_bench --run FILE WORKERS TEXT_BYTES
+#include "analyzer/base/sink.h"
 #include "analyzer/input/importer.h"
-#include "analyzer/output/sink.h"
 #include "tests/bench/limits.h"
 
 #include <fmt/format.h>

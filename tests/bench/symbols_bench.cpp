@@ -1,9 +1,9 @@
 // How long do the names of a million distinct addresses take? Of a library made here as large C++ ones are: units of many functions in
 // sections of their own, each with inlined ones. With one process, with all cores, and from the cache.
 //   symbols_bench [ADDRESSES]
-#include "analyzer/input/debug_lines.h"
-#include "analyzer/input/elf_file.h"
-#include "analyzer/model/symbol_cache.h"
+#include "analyzer/symbols/debug_lines.h"
+#include "analyzer/symbols/elf_file.h"
+#include "analyzer/symbols/symbol_cache.h"
 
 #include <fmt/format.h>
 

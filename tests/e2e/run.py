@@ -135,7 +135,7 @@ def main():
     parser.add_argument("--sim", required=True)
     parser.add_argument("--program", required=True)
     parser.add_argument("--source", type=pathlib.Path, required=True)
-    parser.add_argument("--counters", type=pathlib.Path, required=True, help="preload/format/counters.def")
+    parser.add_argument("--counters", type=pathlib.Path, required=True, help="preload/format/loss_counters.def")
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
 

@@ -2,9 +2,9 @@
 // analyses know added. Nothing may crash, hang or read outside; without additions a whole strict trace comes out byte for byte; with
 // them it is JSON to a strict reader, has every event the plain copy has, and a second copy changes no event.
 #include "analyzer/analysis/views.h"
-#include "analyzer/input/chrome_text.h"
-#include "analyzer/input/kineto_import.h"
-#include "analyzer/output/chrome_trace.h"
+#include "analyzer/input/kineto/chrome_text.h"
+#include "analyzer/input/kineto/kineto_import.h"
+#include "analyzer/output/chrome/chrome_trace.h"
 #include "tests/fuzz/strict_json.h"
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Any bytes as a Chrome trace: cut in small stretches, read, put together, nested, joined. Nothing may crash, hang or read
 // outside, and the model must keep its promises.
-#include "analyzer/input/kineto_import.h"
+#include "analyzer/input/kineto/kineto_import.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // See log_lines.h. Most changes are behind the header, whose many lines say little.
 #include "tests/fuzz/log_lines.h"
 
-#include "analyzer/input/log_file.h"
-#include "analyzer/output/log_text.h"
+#include "analyzer/input/log/log_file.h"
+#include "analyzer/input/log/log_text.h"
 
 #include <algorithm>
 #include <cctype>

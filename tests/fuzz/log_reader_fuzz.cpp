@@ -1,6 +1,6 @@
 // Any bytes as a log: open, definitions, clock, every record, check and dump. Nothing may crash, hang or read outside.
-#include "analyzer/input/log_health.h"
-#include "analyzer/output/log_text.h"
+#include "analyzer/input/log/log_health.h"
+#include "analyzer/input/log/log_text.h"
 
 #include <cstddef>
 #include <cstdint>

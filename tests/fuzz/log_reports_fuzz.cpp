@@ -2,12 +2,12 @@
 // other tools. Nothing may crash, hang or read outside; what is written as JSON is read by a strict reader. What a report says
 // it cannot do is an answer. The input also chooses the options, so that each finding comes again from its bytes.
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/analysis/stack_tree.h"
+#include "analyzer/analysis/stacks/stack_tree.h"
 #include "analyzer/command/report_stacks.h"
-#include "analyzer/input/log_file.h"
-#include "analyzer/model/builder.h"
+#include "analyzer/input/log/build/builder.h"
+#include "analyzer/input/log/log_file.h"
 #include "analyzer/model/coverage.h"
-#include "analyzer/output/chrome_trace.h"
+#include "analyzer/output/chrome/chrome_trace.h"
 #include "analyzer/output/nvprof_text.h"
 #include "tests/fuzz/strict_json.h"
 

@@ -1,9 +1,9 @@
 // Any bytes as a database of nsys or nvprof: sniffing, import, joining and names. Nothing may crash, hang or read outside.
-#include "analyzer/input/input_error.h"
-#include "analyzer/model/builder.h"
+#include "analyzer/base/input_error.h"
+#include "analyzer/input/log/build/builder.h"
 #include "analyzer/model/coverage.h"
 #include "analyzer/model/names.h"
-#include "analyzer/model/queue_depth.h"
+#include "analyzer/model/waiting_operations.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """symbol_files.py CASE --prof PROF --undump UNDUMP --fixture FOLDER: which names do the addresses of a log get, from files that are whole,
 elsewhere, of another build, damaged or not there? The log is made here: six launches from addresses of a library of
-tests/unit/analyzer/symbols_fixture. What is expected is each address's text, and each note once a module."""
+tests/unit/analyzer/symbols/symbols_fixture. What is expected is each address's text, and each note once a module."""
 import argparse
 import csv
 import ctypes.util
@@ -64,7 +64,7 @@ class Case:
         self.fixture = pathlib.Path(options.fixture)
         self.whole = self.fixture / "libwhole.so"
         self.build_id, self.symbols, self.sections = elf(self.whole)
-        source = (pathlib.Path(__file__).parent.parent / "unit/analyzer/symbols_fixture/code.cpp").read_text().splitlines()
+        source = (pathlib.Path(__file__).parent.parent / "unit/analyzer/symbols/symbols_fixture/code.cpp").read_text().splitlines()
         self.lines = {line.split("// @ ")[1]: number for number, line in enumerate(source, 1) if "// @ " in line}
         # A return address inside of each function, and the two of one of them that have two.
         self.addresses = []

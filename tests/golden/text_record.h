@@ -1,7 +1,7 @@
 // The bytes of one record, from its line of text and the signature of its kind.
 #pragma once
 
-#include "analyzer/input/log_kinds.h"
+#include "analyzer/input/log/log_kinds.h"
 #include "preload/format/codec.h"
 #include "tests/golden/text_line.h"
 

@@ -1,9 +1,9 @@
 // See undump_log.h. Here: what the lines make of header, page and blocks; text_record.cpp has the bytes of a record.
 #include "tests/golden/undump_log.h"
 
-#include "analyzer/input/log_kinds.h"
-#include "preload/format/counters.h"
+#include "analyzer/input/log/log_kinds.h"
 #include "preload/format/crc.h"
+#include "preload/format/loss_counters.h"
 #include "tests/golden/text_line.h"
 #include "tests/golden/text_record.h"
 

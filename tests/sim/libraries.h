@@ -1,5 +1,5 @@
 // Prototypes of the stand-ins for libraries on top of CUDA, as far as tests call them: their ABI, without NVIDIA's headers, which not
-// every machine has (tests/unit/preload/library_forms_test.cpp compares where they are).
+// every machine has (tests/unit/preload/intercept/libraries/library_forms_test.cpp compares where they are).
 #pragma once
 
 #include <cuda.h>

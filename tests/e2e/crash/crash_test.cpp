@@ -6,9 +6,9 @@
 // live: that ring is read while it goes round, before it is killed: as it was when reading began, or later.
 // oom: killed by the kernel, because its control group has no memory left; status 77 where no such group can be made.
 // Half of the runs collect GPU times; there every launch must have its GPU record or be counted as pending.
-#include "analyzer/input/log_decode.h"
-#include "analyzer/input/log_health.h"
-#include "analyzer/model/builder.h"
+#include "analyzer/input/log/build/builder.h"
+#include "analyzer/input/log/log_decode.h"
+#include "analyzer/input/log/log_health.h"
 #include "analyzer/model/coverage.h"
 #include "tests/e2e/crash/load.h"
 #include "tests/e2e/crash/memory_group.h"

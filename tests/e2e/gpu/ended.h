@@ -1,7 +1,7 @@
 // A program of this folder that ran under libprof.so on the simulated GPU, and what its log holds.
 #pragma once
 
-#include "preload/format/counters.h"
+#include "preload/format/loss_counters.h"
 #include "tests/unit/preload/capture_log.h"
 
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/model/import.h"
+#include "analyzer/input/import.h"
 
 #include <cstdint>
 #include <cstdio>

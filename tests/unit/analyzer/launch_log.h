@@ -1,7 +1,7 @@
 // Logs of launches and of the GPU operations that they made, and the model of such a log, for tests of the model.
 #pragma once
 
-#include "analyzer/model/builder.h"
+#include "analyzer/input/log/build/builder.h"
 #include "tests/unit/analyzer/log_builder.h"
 
 #include <cstdint>

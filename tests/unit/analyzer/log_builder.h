@@ -1,11 +1,11 @@
 // A log made in memory, block by block, through the recorder's own codec. Used by tests of everything that reads logs.
 #pragma once
 
-#include "analyzer/input/log_file.h"
-#include "analyzer/input/log_kinds.h"
+#include "analyzer/input/log/log_file.h"
+#include "analyzer/input/log/log_kinds.h"
 #include "preload/format/codec.h"
-#include "preload/format/counters.h"
 #include "preload/format/crc.h"
+#include "preload/format/loss_counters.h"
 
 #include <cstring>
 #include <deque>

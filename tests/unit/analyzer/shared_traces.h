@@ -2,7 +2,7 @@
 // PROF_SHARED_DATA points. Tests that need them are skipped, and say so, where the folder is absent.
 #pragma once
 
-#include "analyzer/model/builder.h"
+#include "analyzer/input/log/build/builder.h"
 
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "preload/format/codec.h"
-#include "preload/format/counters.h"
 #include "preload/format/crc.h"
-#include "preload/runtime/recorder.h"
+#include "preload/format/loss_counters.h"
+#include "preload/record/recorder.h"
 
 #include <gtest/gtest.h>
 

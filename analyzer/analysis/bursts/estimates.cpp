@@ -1,0 +1,110 @@
+#include "analyzer/analysis/bursts/estimates.h"
+
+#include "analyzer/base/statistics.h"
+
+#include <fmt/format.h>
+
+namespace prof::analyzer {
+
+Estimates::Estimates(const AnalysisInput& input, RowsAre rows)
+    : input_(input),
+      bursts_(input.views.bursts()),
+      rows_(rows),
+      numbers_(input.trace, bursts_),
+      counts_(input.trace.processes.size()) {
+  for (uint32_t p = 0; p < counts_.size(); ++p)
+    any_ |= bursts_.applies(ProcessId{p}) && input.selection.has_process(ProcessId{p});
+  for_each_launch([&](uint32_t row) {
+    Count& count = counts_[index(input_.trace.thread(input_.trace.host[row].thread).process)];
+    ++count.launches;
+    count.timed += bursts_.burst_of(row) == kNone ? 0 : 1;
+    if (rows_ == RowsAre::ByWork) numbers_.launch(row, 0);
+  });
+}
+
+// --captured: ranges have operations whose launch is outside of them. They are told apart by what ran.
+bool Estimates::selects(uint32_t row) const {
+  return bursts_.kind_of(row) != kNone &&
+         input_.selection.has_thread(input_.trace.thread(input_.trace.host[row].thread)) &&
+         (input_.options.captured || input_.selection.nvtx.has_call(row));
+}
+
+void Estimates::add_columns(Table& table, std::string_view title, std::string_view key) const {
+  if (!any_) return;
+  const std::string titles = fmt::format("Est {}{}", title, title.empty() ? "" : " "),
+                    keys = fmt::format("estimated_{}{}", key, key.empty() ? "" : "_");
+  table.add_column(titles + "Count", keys + "count", CellType::Count);
+  table.add_column(titles + "Total", keys + "total", CellType::Nanoseconds);
+  table.add_column("+- (95 %)", keys + "half_width", CellType::Nanoseconds);
+  if (rows_ == RowsAre::ByLaunch)
+    table.add_column("Not met", fmt::format("{}{}not_met", key, key.empty() ? "" : "_"), CellType::Count);
+}
+
+void Estimates::add_megabyte_columns(Table& table) const {
+  if (!any_) return;
+  table.add_column("Est Count", "estimated_count", CellType::Count);
+  table.add_column("Est Total (MB)", "estimated_total_mb", CellType::Real, 3);
+  table.add_column("+- (95 %, MB)", "estimated_half_width_mb", CellType::Real, 3);
+}
+
+void Estimates::add_cells(Table::Row& row, uint32_t group, double scale) const {
+  if (any_) add_cells(row, of(group), numbers_.not_met(group), scale);
+}
+
+void Estimates::add_cells(Table::Row& row, const Extrapolated& estimate, std::optional<uint64_t> not_met,
+                          double scale) const {
+  if (!any_) return;
+  const auto value = [&](double number) { scale == 1 ? row.add(whole_ns(number)) : row.add(number * scale); };
+  if (estimate.known()) {
+    row.add(whole_ns(estimate.operations));
+    value(estimate.total);
+    if (estimate.half < 0) {
+      row.empty();
+    } else {
+      value(estimate.half);
+    }
+  } else {
+    row.empty().empty().empty();
+  }
+  if (rows_ == RowsAre::ByLaunch) not_met ? row.add(*not_met) : row.empty();
+}
+
+void Estimates::add_no_cells(Table::Row& row) const {
+  if (!any_) return;
+  row.empty().empty().empty();
+  if (rows_ == RowsAre::ByLaunch) row.empty();
+}
+
+std::vector<std::string> Estimates::notes() const {
+  std::vector<std::string> lines;
+  for (uint32_t p = 0; p < counts_.size(); ++p) {
+    if (!bursts_.applies(ProcessId{p}) || !input_.selection.has_process(ProcessId{p})) continue;
+    lines.push_back(estimates_text(input_.trace.processes[p], counts_[p].timed, counts_[p].launches,
+                                   bursts_.count(ProcessId{p}),
+                                   rows_ == RowsAre::ByWork ? numbers_.not_met(0, ProcessId{p}) : 0));
+  }
+  if (!lines.empty() && rows_ == RowsAre::ByLaunch)
+    lines.back() += "; not met: launches of a row that are in no estimate of it, as no burst met their kind there";
+  return lines;
+}
+
+void Estimates::add_notes(Table& table) const {
+  std::vector<std::string> lines = notes();
+  if (!lines.empty()) lines.back() += "; numbers that are not marked as estimated are of what was timed";
+  table.notes.insert(table.notes.end(), lines.begin(), lines.end());
+}
+
+std::string bursts_text(const Process& process, uint64_t timed, uint64_t launches, uint64_t bursts) {
+  return fmt::format("PROF_BUDGET={}: GPU times of {} of {} launches, in {} bursts", budget_of(process), timed,
+                     launches, bursts);
+}
+
+std::string estimates_text(const Process& process, uint64_t timed, uint64_t launches, uint64_t bursts,
+                           uint64_t not_met) {
+  std::string text =
+      bursts_text(process, timed, launches, bursts) + "; extrapolated to all of them, with 95 % intervals";
+  if (not_met != 0) text += fmt::format("; {} launches of what no burst met are in no sum", not_met);
+  return text;
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,102 @@
+#include "analyzer/analysis/collectives/collective_kernels.h"
+
+#include "analyzer/analysis/bursts.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace prof::analyzer {
+
+namespace {
+
+using OfProcesses = std::map<ProcessId, std::vector<CollectiveKernel*>>;  // by start
+
+int64_t start_of(const Trace& trace, const CollectiveKernel& kernel) {
+  return trace.operations[kernel.operation].start_ns;
+}
+
+bool alike(const CollectiveKernel& a, const CollectiveKernel& b) {
+  return a.call.kind == b.call.kind && a.call.size == b.call.size;
+}
+
+// The n-th of every process; empty: they are not sure to be one operation.
+void meet(const Trace& trace, const std::vector<CollectiveKernel*>& kernels) {
+  int64_t latest_ns = INT64_MIN, first_end_ns = INT64_MAX;
+  for (const CollectiveKernel* each : kernels) {
+    latest_ns = std::max(latest_ns, start_of(trace, *each));
+    first_end_ns = std::min(first_end_ns, trace.operations[each->operation].end_ns);
+  }
+  if (latest_ns >= first_end_ns) return;
+  for (CollectiveKernel* each : kernels) each->latest_start_ns = latest_ns;
+}
+
+void meet_all(const Trace& trace, OfProcesses& processes) {
+  const std::vector<CollectiveKernel*>& first = processes.begin()->second;
+  const uint64_t ranks = first.front()->call.known_ranks();
+  if (processes.size() < 2 || (ranks != 0 && processes.size() > ranks)) return;
+  for (auto& [process, kernels] : processes) {
+    if (kernels.size() != first.size()) return;
+    std::stable_sort(kernels.begin(), kernels.end(), [&](const CollectiveKernel* a, const CollectiveKernel* b) {
+      return start_of(trace, *a) < start_of(trace, *b);
+    });
+    if (!std::equal(kernels.begin(), kernels.end(), first.begin(),
+                    [](const CollectiveKernel* a, const CollectiveKernel* b) { return alike(*a, *b); }))
+      return;
+  }
+  for (size_t i = 0; i < first.size(); ++i) {
+    std::vector<CollectiveKernel*> together;
+    for (const auto& [process, kernels] : processes) together.push_back(kernels[i]);
+    meet(trace, together);
+  }
+}
+
+}  // namespace
+
+std::vector<CollectiveKernel> collective_kernels(const Trace& trace, const CollectiveCalls& calls,
+                                                 const Selection& selection) {
+  std::vector<CollectiveKernel> found;
+  std::unordered_map<uint32_t, uint32_t> kernels_of_call;  // by its range
+  for (uint32_t row = 0; calls.any() && row < trace.operations.size(); ++row) {
+    const GpuOperation& operation = trace.operations[row];
+    const std::optional<CollectiveCall> call = calls.of(operation);
+    if (!call || !selection.has_process(trace.process_of(operation.stream()))) continue;
+    if (!call->grouped) ++kernels_of_call[call->range];
+    found.push_back({row, *call, 1, std::nullopt});
+  }
+  std::map<std::string_view, OfProcesses> by_communicator;
+  for (CollectiveKernel& each : found) {
+    if (!each.call.grouped) each.kernels = kernels_of_call[each.call.range];
+    if (each.call.grouped || each.kernels != 1 || each.call.kind == CollectiveKind::PointToPoint) continue;
+    const ProcessId process = trace.process_of(trace.operations[each.operation].stream());
+    // The n-th of each process, of those that bursts met, are not one operation.
+    if (!budget_of(trace.processes[index(process)]).empty()) continue;
+    by_communicator[each.call.communicator][process].push_back(&each);
+  }
+  for (auto& [communicator, processes] : by_communicator) meet_all(trace, processes);
+  return found;
+}
+
+CollectiveRate collective_rate(const Trace& trace, const CollectiveKernel& kernel) {
+  const CollectiveCall& call = kernel.call;
+  const GpuOperation& operation = trace.operations[kernel.operation];
+  const int64_t time_ns = operation.end_ns - kernel.latest_start_ns.value_or(operation.start_ns);
+  CollectiveRate rate;
+  if (call.grouped) {
+    rate.missing = "group";
+  } else if (kernel.kernels > 1) {
+    rate.missing = "several kernels";
+  } else if (call.kind != CollectiveKind::Other && !call.type.empty() && element_bytes(call.type) == 0) {
+    rate.missing = "size of the type is not known";
+  } else if (call.kind != CollectiveKind::Other && !bus_factor(call.kind, call.known_ranks())) {
+    rate.missing = "number of ranks is not known";
+  } else if (!call.size || time_ns <= 0) {
+    rate.missing = "no size";
+  } else {
+    rate.algorithm = static_cast<double>(*call.size) / static_cast<double>(time_ns);
+    rate.bus = rate.algorithm * *bus_factor(call.kind, call.known_ranks());
+  }
+  return rate;
+}
+
+}  // namespace prof::analyzer

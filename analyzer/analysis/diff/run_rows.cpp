@@ -1,0 +1,135 @@
+#include "analyzer/analysis/diff/run_rows.h"
+
+#include "analyzer/analysis/select/selected_operations.h"
+#include "analyzer/base/saturated.h"
+#include "analyzer/model/event_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+namespace prof::analyzer {
+
+namespace {
+
+class RunReader {
+ public:
+  RunReader(const AnalysisInput& input, RunWork& run, bool with_peaks) : input_(input), trace_(input.trace), run_(run) {
+    if (!with_peaks) return;
+    costs_.emplace(trace_, input.views, data_type(input.options.dtype));
+    peaks_ = peaks_of_devices(input).of_device;
+  }
+
+  void read() {
+    for_each_selected(
+        input_, [](StreamId) { return true; },
+        [&](uint32_t row, const GpuOperation& operation) {
+          RunRow& group = run_.rows[row_of(operation)];
+          const int64_t ns = operation.duration_ns();
+          group.durations_ns.push_back(ns);
+          run_.sum_ns = add_saturated(run_.sum_ns, ns);
+          if (costs_) group.sums.add(costs_->of(row), ns, peaks_[index(trace_.stream(operation.stream()).device)]);
+        });
+    const int64_t wall_ns = time_between(0, trace_.last_ns);
+    for (uint32_t d = 0; d < trace_.devices.size(); ++d) {
+      const int64_t busy_ns = input_.views.busy()[d].length_ns();
+      if (input_.views.busy()[d].empty()) continue;
+      run_.busy_ns = add_saturated(run_.busy_ns, busy_ns);
+      run_.wall_ns = add_saturated(run_.wall_ns, wall_ns);
+      run_.devices.push_back(trace_.devices[d].name);
+    }
+  }
+
+ private:
+  struct Key {
+    uint32_t path = 0, what = 0, kind = 0, dims = 0;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    size_t operator()(const Key& key) const {
+      uint64_t hash = 0;
+      for (const uint32_t part : {key.path, key.what, key.kind, key.dims})
+        hash = (hash ^ part) * 0x9e3779b97f4a7c15u, hash ^= hash >> 32;
+      return hash;
+    }
+  };
+
+  uint32_t row_of(const GpuOperation& operation) {
+    Key key;
+    key.kind = static_cast<uint32_t>(operation.kind());
+    key.what = operation.has_kernel() ? operation.detail : operation.detail & 0xffffff;
+    if (operation.linked()) {
+      key.path = index(input_.views.path_of_call()[operation.launch]);
+      key.dims = dims_of(input_.views.range_of_call()[operation.launch]);
+    }
+    const auto [found, added] = local_.try_emplace(key, 0);
+    if (added) found->second = named_row(operation, key);
+    return found->second;
+  }
+
+  // Texts decide: numbers that make a path unique are off, so two paths may be one.
+  uint32_t named_row(const GpuOperation& operation, const Key& key) {
+    RunRow row;
+    row.path = path(PathId{key.path});
+    row.op_shape = trace_.text(StringId{key.dims});
+    row.name = operation_name(input_.views.names(), operation, NameForm::Full);
+    const KernelCategories& categories = input_.views.categories();
+    row.category = categories.category_names()[categories.category_index(operation)];
+    if (operation.has_kernel()) {
+      const Kernel& kernel = trace_.kernels[operation.detail];
+      row.launch_shape = fmt::format("{}x{}x{} {}x{}x{}", kernel.grid[0], kernel.grid[1], kernel.grid[2],
+                                     kernel.block[0], kernel.block[1], kernel.block[2]);
+    }
+    const std::string text =
+        fmt::format("{}\n{}\n{}\n{}\n{}", row.path, row.category, row.name, row.launch_shape, row.op_shape);
+    const auto [found, added] = by_text_.try_emplace(text, static_cast<uint32_t>(run_.rows.size()));
+    if (added) run_.rows.push_back(std::move(row));
+    return found->second;
+  }
+
+  // "step/forward/aten::mm".
+  std::string path(PathId id) {
+    std::vector<std::string_view> names;
+    const EventNames& events = input_.views.event_names();
+    for (; index(id) != 0; id = trace_.paths[index(id)].parent)
+      names.push_back(events.text(events.of(trace_.paths[index(id)].label)));
+    std::string text;
+    for (size_t i = names.size(); i-- > 0;) text.append(text.empty() ? "" : "/").append(names[i]);
+    return text;
+  }
+
+  // Shapes of the innermost operator around that has any.
+  uint32_t dims_of(uint32_t range) {
+    if (range == kNone || trace_.details.empty()) return 0;
+    const auto [found, added] = dims_.try_emplace(range, 0);
+    if (!added) return found->second;
+    uint32_t answer = 0;
+    for (uint32_t at = range; at != kNone && answer == 0; at = trace_.ranges[at].parent) {
+      if (const OperatorDetail* const detail = trace_.detail(trace_.ranges[at]))
+        answer = static_cast<uint32_t>(detail->dims);
+    }
+    return dims_[range] = answer;
+  }
+
+  const AnalysisInput& input_;
+  const Trace& trace_;
+  RunWork& run_;
+  std::optional<KernelCosts> costs_;
+  std::vector<DevicePeaks> peaks_;
+  std::unordered_map<Key, uint32_t, KeyHash> local_;
+  std::unordered_map<std::string, uint32_t> by_text_;
+  std::unordered_map<uint32_t, uint32_t> dims_;
+};
+
+}  // namespace
+
+RunWork run_rows(const AnalysisInput& input, std::string file, bool with_peaks) {
+  RunWork run;
+  run.file = std::move(file);
+  RunReader(input, run, with_peaks).read();
+  return run;
+}
+
+}  // namespace prof::analyzer

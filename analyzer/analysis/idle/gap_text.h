@@ -1,0 +1,33 @@
+// How a gap's culprit and surroundings read in tables. Called by idle and idle-gaps.
+#pragma once
+
+#include "analyzer/analysis/idle/gaps.h"
+#include "analyzer/model/event_names.h"
+
+#include <string>
+#include <string_view>
+
+namespace prof::analyzer {
+
+// What made the launch late, in one word to group by: the call where a call did, else the range without the numbers that
+// make its text unique; empty where nothing is known.
+inline std::string_view culprit_name(const Trace& trace, const EventNames& names, const Gap& gap) {
+  switch (gap.cause) {
+    case GapCause::Python:
+    case GapCause::Operator: return gap.range == kNone ? "" : names.text(names.of(trace.ranges[gap.range]));
+    case GapCause::OtherThread:
+    case GapCause::Outside:
+    case GapCause::Profiler:
+    case GapCause::Unlinked:
+    case GapCause::NoMoreWork: return {};
+    default: return gap.call == kNone ? "" : names.text(names.of(trace.host[gap.call]));
+  }
+}
+
+// "NVIDIA H200 (0)"; "0" where the device has no name.
+inline std::string device_text(const Device& device) {
+  if (device.name.empty()) return std::to_string(device.ordinal);
+  return device.name + " (" + std::to_string(device.ordinal) + ")";
+}
+
+}  // namespace prof::analyzer

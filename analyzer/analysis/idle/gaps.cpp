@@ -1,0 +1,273 @@
+#include "analyzer/analysis/idle/gaps.h"
+
+#include "analyzer/analysis/gpu_order.h"
+#include "analyzer/analysis/idle/full_queue_launches.h"
+#include "analyzer/analysis/idle/host_cursor.h"
+#include "analyzer/analysis/idle/stream_waits.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr int64_t kShortBelowNs = 30'000;
+
+// The profiler's own work by file: a trace has it on threads of its own, so only the file says whose it is.
+class ProfilerWork {
+ public:
+  explicit ProfilerWork(const Trace& trace) {
+    std::map<std::string_view, std::vector<Interval>> of_file;
+    for (const Range& range : trace.ranges) {
+      if (range.kind == RangeKind::Overhead)
+        of_file[source(trace, range.thread)].push_back({range.begin_ns, range.end_ns});
+    }
+    for (auto& [file, intervals] : of_file) of_file_.emplace(file, std::move(intervals));
+  }
+  int64_t inside(const Trace& trace, DeviceId device, const Gap& gap) const {
+    if (of_file_.empty()) return 0;
+    const auto found = of_file_.find(trace.processes[index(trace.device(device).process)].source);
+    return found == of_file_.end() ? 0 : found->second.overlap_ns(gap.begin_ns, gap.end_ns);
+  }
+
+ private:
+  static std::string_view source(const Trace& trace, ThreadId thread) {
+    return trace.processes[index(trace.thread(thread).process)].source;
+  }
+  std::map<std::string_view, IntervalSet> of_file_;
+};
+
+class Classifier {
+ public:
+  Classifier(const Trace& trace, const Views& views)
+      : trace_(trace), views_(views), calls_(trace), waits_(trace, calls_), full_(trace, views), profiler_(trace) {}
+
+  // Gaps of one GPU come in order of time: the cursors only go forward.
+  void next_gpu() {
+    cursors_.clear();
+    cursors_.resize(trace_.threads.size());
+  }
+
+  void classify(Gap& gap) {
+    if (gap.operation == kNone) {
+      gap.cause = GapCause::NoMoreWork;
+      return;
+    }
+    const GpuOperation& operation = trace_.operations[gap.operation];
+    gap.launch = operation.launch;
+    if (gap.launch != kNone) {
+      const HostEvent& launch = trace_.host[gap.launch];
+      gap.thread = index(launch.thread);
+      gap.call = gap.launch;
+      gap.range = views_.range_of_call()[gap.launch];
+      gap.host_ns = std::clamp<int64_t>(launch.begin_ns, gap.begin_ns, gap.end_ns) - gap.begin_ns;
+    }
+    const DeviceId device = trace_.stream(operation.stream()).device;
+    const int64_t profiler_ns = profiler_.inside(trace_, device, gap);
+    if (profiler_ns >= gap.duration_ns() - profiler_ns) {
+      gap.cause = GapCause::Profiler;
+    } else if (gap.launch == kNone) {
+      gap.cause = GapCause::Unlinked;
+    } else if (gap.host_ns >= gap.duration_ns() - gap.host_ns) {
+      late_host(gap);
+    } else {
+      late_start(gap);
+    }
+  }
+
+ private:
+  GapCause cause_of_call(uint32_t call) const {
+    switch (calls_.role(trace_.host[call])) {
+      case CallRole::Synchronize: return GapCause::Synchronize;
+      case CallRole::Copy: return GapCause::BlockingCopy;
+      case CallRole::Allocate:
+      case CallRole::Free: return GapCause::Allocation;
+      case CallRole::Launch: return full_.held(call) ? GapCause::QueueFull : GapCause::OtherCall;
+      default: return GapCause::OtherCall;
+    }
+  }
+  GapCause cause_of_segment(uint32_t call, uint32_t range) const {
+    if (call != kNone) return cause_of_call(call);
+    if (range == kNone) return GapCause::Outside;
+    const RangeKind kind = trace_.ranges[range].kind;
+    return kind == RangeKind::Python     ? GapCause::Python
+           : kind == RangeKind::Overhead ? GapCause::Profiler
+                                         : GapCause::Operator;
+  }
+
+  // What the thread did until it entered the launch. A call that held it when the GPU ran dry is why it could not run ahead;
+  // else what took the most time.
+  void late_host(Gap& gap) {
+    std::unique_ptr<HostCursor>& cursor = cursors_[gap.thread];
+    if (cursor == nullptr) cursor = std::make_unique<HostCursor>(trace_, ThreadId{gap.thread});
+    struct Share {
+      int64_t ns = 0, longest_ns = 0;
+      uint32_t call = kNone, range = kNone;
+    };
+    std::array<Share, kGapCauses> shares;
+    const uint32_t holding = cursor->call_at(gap.begin_ns);
+    cursor->walk(gap.begin_ns, gap.begin_ns + gap.host_ns,
+                 [&](int64_t from, int64_t to, uint32_t call, uint32_t range) {
+                   Share& share = shares[static_cast<size_t>(cause_of_segment(call, range))];
+                   share.ns += to - from;
+                   if (to - from <= share.longest_ns) return;
+                   share.longest_ns = to - from;
+                   share.call = call, share.range = range;
+                 });
+    size_t most = 0;
+    for (size_t i = 1; i < shares.size(); ++i) {
+      if (shares[i].ns > shares[most].ns) most = i;
+    }
+    if (gap.previous != kNone && holding != kNone && holding != gap.launch) {
+      const GapCause held = cause_of_call(holding);
+      if (held == GapCause::Synchronize || held == GapCause::BlockingCopy || held == GapCause::QueueFull) {
+        gap.cause = held;
+        gap.call = holding;
+        gap.range = shares[most].range;
+        return;
+      }
+    }
+    gap.cause = static_cast<GapCause>(most);
+    gap.call = shares[most].call;
+    gap.range = shares[most].range;
+    if (gap.cause == GapCause::Outside && gap.previous != kNone) {
+      const GpuOperation& previous = trace_.operations[gap.previous];
+      if (previous.linked() && index(trace_.host[previous.launch].thread) != gap.thread)
+        gap.cause = GapCause::OtherThread;
+    }
+  }
+
+  // The launch was made in time. What its stream was told between the operation before and this one comes first.
+  void late_start(Gap& gap) {
+    const HostEvent& launch = trace_.host[gap.launch];
+    const GpuOperation& operation = trace_.operations[gap.operation];
+    const GpuOperation* const before =
+        gap.operation > trace_.stream(operation.stream()).operations.first ? &operation - 1 : nullptr;
+    const int64_t after_ns = before != nullptr && before->linked() ? trace_.host[before->launch].begin_ns
+                                                                   : std::numeric_limits<int64_t>::min();
+    const StreamWaits::Wait* const wait = waits_.last(operation.stream(), after_ns, launch.begin_ns);
+    const StreamWaits::Wait* const function = waits_.last_function(operation.stream(), after_ns, launch.begin_ns);
+    const bool held = gap.end_ns - std::max(gap.begin_ns, launch.end_ns) >= kShortBelowNs;
+    const auto blame = [&](GapCause cause, uint32_t call) {
+      gap.cause = cause;
+      if (call != kNone) gap.call = call;
+    };
+    if (wait != nullptr && ended_with(gap, *wait)) {
+      blame(wait->value ? GapCause::ValueWait : GapCause::StreamWait, wait->call);
+    } else if (full_.held(gap.launch)) {
+      gap.cause = GapCause::QueueFull;
+    } else if (function != nullptr && (held || began_inside(gap, *function, before))) {
+      blame(GapCause::HostFunction, function->call);
+    } else if (held && wait != nullptr && wait->value && wait->other == kNone) {
+      blame(GapCause::ValueWait, wait->call);  // the program wrote it, or a kernel
+    } else if (held) {
+      gap.cause = GapCause::Held;
+    } else {
+      gap.cause = launch.end_ns <= gap.begin_ns ? GapCause::Queued : GapCause::LaunchLatency;
+    }
+  }
+
+  // When a function ended is not recorded. It began no earlier than its call and the end of the operation before it.
+  bool began_inside(const Gap& gap, const StreamWaits::Wait& function, const GpuOperation* before) const {
+    const int64_t begin_ns = std::max(function.time_ns, before == nullptr ? function.time_ns : before->end_ns);
+    return begin_ns >= gap.begin_ns && begin_ns < gap.end_ns;
+  }
+
+  // Whether work of the other stream ended no earlier than the gap began.
+  bool ended_with(const Gap& gap, const StreamWaits::Wait& wait) const {
+    const uint32_t own = trace_.operations[gap.operation].stream_index;
+    if (wait.other == own) return false;
+    const uint32_t previous = gap.previous == kNone ? kNone : trace_.operations[gap.previous].stream_index;
+    if (wait.other == kNone) return !wait.value && previous != own;
+    if (previous == wait.other) return true;
+    const Rows rows = trace_.streams[wait.other].operations;
+    const GpuOperation* const first = trace_.operations.data() + rows.first;
+    const GpuOperation* const last = trace_.operations.data() + rows.last;
+    const GpuOperation* const behind =
+        std::partition_point(first, last, [&](const GpuOperation& o) { return o.start_ns < gap.end_ns; });
+    return behind != first && behind[-1].end_ns > gap.begin_ns;
+  }
+
+  const Trace& trace_;
+  const Views& views_;
+  CallTable calls_;
+  StreamWaits waits_;
+  QueueFull full_;
+  ProfilerWork profiler_;
+  std::vector<std::unique_ptr<HostCursor>> cursors_;  // by thread
+};
+
+}  // namespace
+
+std::string_view gap_cause_text(GapCause cause) {
+  static constexpr std::string_view kTexts[] = {
+#define PROF_GAP_CAUSE(name, text, meaning) text,
+#include "analyzer/analysis/idle/gap_causes.def"
+#undef PROF_GAP_CAUSE
+  };
+  return kTexts[static_cast<size_t>(cause)];
+}
+
+std::string_view gap_cause_meaning(GapCause cause) {
+  static constexpr std::string_view kTexts[] = {
+#define PROF_GAP_CAUSE(name, text, meaning) meaning,
+#include "analyzer/analysis/idle/gap_causes.def"
+#undef PROF_GAP_CAUSE
+  };
+  return kTexts[static_cast<size_t>(cause)];
+}
+
+std::vector<Gap> find_gaps(const Trace& trace, const Views& views, const Selection& selection, const Interval& window) {
+  std::vector<Gap> gaps;
+  if (window.end_ns <= window.begin_ns) return gaps;
+  Classifier classifier(trace, views);
+  const auto selected = [&](const Stream& stream) { return selection.has_stream(trace, stream); };
+  for (const auto& of_gpu : streams_by_gpu(trace, selected)) {
+    const auto& device = of_gpu.first;
+    const auto& streams = of_gpu.second;
+    classifier.next_gpu();
+    int64_t covered_ns = std::numeric_limits<int64_t>::min();
+    uint32_t previous = kNone;
+    const auto add = [&](int64_t end_ns, uint32_t operation) {
+      Gap gap;
+      gap.begin_ns = previous == kNone ? window.begin_ns : covered_ns;
+      gap.end_ns = end_ns;
+      if (gap.end_ns <= gap.begin_ns || gap.end_ns <= window.begin_ns || gap.begin_ns >= window.end_ns) return;
+      gap.device = device, gap.operation = operation, gap.previous = previous;
+      classifier.classify(gap);
+      const bool wanted =
+          selection.threads.empty() || (gap.thread != kNone && selection.has_thread(trace.threads[gap.thread]));
+      if (wanted && (operation == kNone ? !selection.nvtx.given() : selection.nvtx.has_operation(operation)))
+        gaps.push_back(gap);
+    };
+    in_order_of_start(trace, streams, [&](uint32_t row) {
+      const GpuOperation& operation = trace.operations[row];
+      if (operation.start_ns > covered_ns) add(operation.start_ns, row);
+      const int64_t end_ns = std::max(operation.start_ns, operation.end_ns);  // a reversed one ran for no time
+      if (previous == kNone || end_ns > covered_ns) {
+        covered_ns = end_ns;
+        previous = row;
+      }
+    });
+    add(window.end_ns, kNone);
+  }
+  return gaps;
+}
+
+GapClass gap_class(const Trace& trace, const Gap& gap) {
+  if (gap.launch == kNone) return GapClass::Unlinked;
+  if (trace.host[gap.launch].begin_ns >= gap.begin_ns) return GapClass::HostWait;
+  return gap.duration_ns() < kShortBelowNs ? GapClass::Short : GapClass::Other;
+}
+
+std::string range_text(const Trace& trace, uint32_t range) {
+  if (range == kNone) return {};
+  const Range& row = trace.ranges[range];
+  if (index(row.path) != 0) return path_text(trace, row.path);
+  return std::string(trace.range_name(row));
+}
+
+}  // namespace prof::analyzer

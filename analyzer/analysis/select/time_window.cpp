@@ -1,0 +1,87 @@
+#include "analyzer/analysis/select/time_window.h"
+
+#include "analyzer/table/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace prof::analyzer {
+
+namespace {
+
+std::vector<Window> gpu_window(const Trace& trace) {
+  int64_t first = std::numeric_limits<int64_t>::max(), last = std::numeric_limits<int64_t>::min();
+  for (const GpuOperation& operation : trace.operations) {
+    first = std::min(first, operation.start_ns);
+    last = std::max({last, operation.start_ns, operation.end_ns});
+  }
+  if (first > last) return {};
+  return {{"gpu", first, last}};
+}
+
+template <class Take> std::vector<Window> range_windows(const Trace& trace, Take take) {
+  std::vector<Window> windows;
+  for (const Range& range : trace.ranges) {
+    const std::string_view name = trace.range_name(range);
+    if (range.kind != RangeKind::Python && range.kind != RangeKind::Overhead && take(name))
+      windows.push_back({std::string(name), range.begin_ns, range.end_ns});
+  }
+  std::stable_sort(windows.begin(), windows.end(),
+                   [](const Window& a, const Window& b) { return a.begin_ns < b.begin_ns; });
+  return windows;
+}
+
+// Several of one name are told apart: "forward#2".
+void number(std::vector<Window>& windows) {
+  if (windows.size() < 2) return;
+  for (size_t i = 0; i < windows.size(); ++i) windows[i].label += fmt::format("#{}", i + 1);
+}
+
+}  // namespace
+
+std::vector<Window> report_windows(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  const std::string& words = input.options.window;
+  std::vector<Window> windows;
+  if (words == "gpu") {
+    windows = gpu_window(trace);
+  } else if (words == "run") {
+    windows = {{"run", 0, trace.last_ns}};
+  } else if (words == "step") {
+    windows = range_windows(trace, [](std::string_view name) { return name.starts_with("ProfilerStep#"); });
+    if (windows.empty()) throw std::runtime_error("--window step: the input has no range ProfilerStep#N");
+  } else if (words.starts_with("nvtx:")) {
+    const std::string_view wanted = std::string_view(words).substr(5);
+    windows = range_windows(trace, [&](std::string_view name) { return name == wanted; });
+    if (windows.empty()) throw std::runtime_error(fmt::format("--window: no range '{}' in the input", wanted));
+    number(windows);
+  } else if (const size_t dots = words.find(".."); dots != std::string::npos) {
+    windows = {{words, parse_moment(trace, std::string_view(words).substr(0, dots), false),
+                parse_moment(trace, std::string_view(words).substr(dots + 2), true)}};
+  } else {
+    throw std::runtime_error(fmt::format("--window '{}': write gpu, run, step, nvtx:NAME or A..B", words));
+  }
+  for (Window& window : windows) {
+    window.begin_ns = std::max(window.begin_ns, input.selection.from_ns);
+    window.end_ns = std::min(window.end_ns, input.selection.to_ns);
+  }
+  std::erase_if(windows, [](const Window& window) { return window.end_ns <= window.begin_ns; });
+  return windows;
+}
+
+IntervalSet union_of(const std::vector<Window>& windows) {
+  std::vector<Interval> stretches(windows.size());
+  std::transform(windows.begin(), windows.end(), stretches.begin(), [](const Window& window) {
+    return Interval{window.begin_ns, window.end_ns};
+  });
+  return IntervalSet(std::move(stretches));
+}
+
+std::string window_note(const Window& window) {
+  return fmt::format("window: {}, {} to {} ({})", window.label, scaled_time(window.begin_ns),
+                     scaled_time(window.end_ns), scaled_time(window.length_ns()));
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,48 @@
+// The innermost frames of call stacks as something to group by: `--group-by stack:N` of every report whose rows are made of launches or
+// calls, as torch.profiler's group_by_stack_n; `stack` takes all frames. Equal texts are one group, so frames of different lines are not.
+#pragma once
+
+#include "analyzer/analysis/views.h"
+#include "analyzer/table/table.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace prof::analyzer {
+
+class StackGroups {
+ public:
+  // Is it `stack` or `stack:N`, N of 1 or more? `most` is then how many frames.
+  static bool parse(std::string_view word, uint32_t& most);
+  // Of a report that knows no other words. 0: none is given. Throws std::runtime_error for another word.
+  static uint32_t parse_only(std::string_view report, const std::vector<std::string>& words);
+
+  // most == 0: everything is one group, without a column.
+  StackGroups(const Views& views, uint32_t most) : views_(views), most_(most) {}
+  bool wanted() const { return most_ != 0; }
+
+  // The group of a row of Trace::host, of an operation by its launch or, of a graph's node, by the call that captured it. 0: no stack.
+  uint32_t of_call(uint32_t host_row) { return wanted() ? of(views_.stacks().of_call(host_row)) : 0; }
+  uint32_t of_operation(const GpuOperation& operation) {
+    return wanted() ? of(views_.stacks().of_operation(operation)) : 0;
+  }
+  // Frames joined by ";", innermost first.
+  std::string_view text(uint32_t group) const { return texts_[StringId{group}]; }
+
+  // The column `Stack`, and a row's cell of it; nothing where it is not wanted.
+  void add_column(Table& table) const;
+  void add_cell(Table::Row& row, uint32_t group) const;
+
+ private:
+  uint32_t of(StackId stack);
+
+  const Views& views_;
+  uint32_t most_;
+  std::unordered_map<uint32_t, uint32_t> group_of_;  // by StackId
+  StringTable texts_;
+};
+
+}  // namespace prof::analyzer

@@ -1,0 +1,63 @@
+// What a table says of many durations: how many, how much in all, mean, median, quartiles, least, most, deviation. Used by
+// every report with such columns, so that they all mean the same.
+#pragma once
+
+#include "analyzer/base/saturated.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace prof::analyzer {
+
+// All 0 for no values. Exact in ns but for mean and stddev; median and quartiles may be half or quarter nanoseconds.
+struct Statistics {
+  uint64_t count = 0;
+  int64_t total = 0, min = 0, max = 0;
+  double mean = 0;
+  double q1 = 0, median = 0, q3 = 0;  // linear between the closest ranks, as NumPy and pandas do it
+  double stddev = 0;                  // of a sample (N − 1); 0 for one value
+};
+
+// Of the values sorted: the one at rank q · (N − 1), between two ranks linearly. Reorders.
+inline double quantile(std::span<int64_t> values, double q) {
+  if (values.empty()) return 0;
+  const double rank = q * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<size_t>(rank);
+  const auto at = values.begin() + static_cast<ptrdiff_t>(below);
+  std::nth_element(values.begin(), at, values.end());
+  const double share = rank - static_cast<double>(below);
+  if (share == 0) return static_cast<double>(*at);
+  const int64_t next = *std::min_element(at + 1, values.end());
+  return static_cast<double>(*at) + share * (static_cast<double>(next) - static_cast<double>(*at));
+}
+
+// O(N). Reorders.
+inline Statistics statistics_of(std::span<int64_t> values) {
+  Statistics all;
+  all.count = values.size();
+  if (values.empty()) return all;
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  all.min = *least, all.max = *most;
+  double sum = 0;
+  for (const int64_t value : values) all.total = add_saturated(all.total, value), sum += static_cast<double>(value);
+  const auto count = static_cast<double>(values.size());
+  all.mean = sum / count;
+  double squares = 0;
+  for (const int64_t value : values) {
+    const double off = static_cast<double>(value) - all.mean;
+    squares += off * off;
+  }
+  if (values.size() > 1) all.stddev = std::sqrt(squares / (count - 1));
+  all.q1 = quantile(values, 0.25);
+  all.median = quantile(values, 0.5);
+  all.q3 = quantile(values, 0.75);
+  return all;
+}
+
+// Half away from zero: what a cell of whole ns shows of a mean.
+inline int64_t whole_ns(double ns) { return static_cast<int64_t>(std::llround(ns)); }
+
+}  // namespace prof::analyzer

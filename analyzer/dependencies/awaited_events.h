@@ -1,0 +1,76 @@
+// Which operation does an event stand for when something waits for it: by the event's handle (our logs) or as CUPTI reported the wait
+// (other tools' traces). Told of all calls in the order in which the host made them. Used by dependencies.cpp, which knows what each
+// stream ran last: `latest(stream)` is the row of its latest launched operation, kNone if it has run none.
+#pragma once
+
+#include "analyzer/dependencies/event_marks.h"
+#include "analyzer/model/trace.h"
+
+#include <cstdint>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace prof::analyzer {
+
+class AwaitedEvents {
+ public:
+  explicit AwaitedEvents(const Trace& trace);
+
+  // What CUPTI said about the wait of the call in that row of Trace::host; null: nothing.
+  const SyncEvent* reported(uint32_t call) const {
+    const auto found = reported_.find(call);
+    return found == reported_.end() ? nullptr : &trace_.syncs[found->second];
+  }
+
+  // A call that records an event into `stream` (any number that names one; kNone: not known which).
+  template <class Latest> void record(uint32_t row, const HostEvent& call, uint32_t stream, const Latest& latest) {
+    if (call.subject != 0) {
+      const bool known = stream != kNone && !events_of_graphs_.contains(row);
+      known ? marks_.record(event_of(call), stream, latest(stream)) : marks_.record_unknown(event_of(call));
+    }
+    if (call.correlation == 0 || records_.empty()) return;
+    const auto asked = records_.find(record_key(call, call.correlation));
+    if (asked == records_.end()) return;
+    asked->second.operation = latest(asked->second.stream);
+    asked->second.made = true;
+  }
+
+  void begin_capture(uint32_t stream) { marks_.begin_capture(stream); }
+  void end_capture(uint32_t stream) { marks_.end_capture(stream); }
+
+  // A call of a log makes `stream` wait for an event.
+  EventMarks::Wait wait(const HostEvent& call, uint32_t stream) { return marks_.wait(event_of(call), stream); }
+
+  // What the event that a call waits for stands for; kNone: nothing, or that is not known.
+  template <class Latest> uint32_t operation(uint32_t row, const HostEvent& call, const Latest& latest) const {
+    if (uint32_t operation = kNone; call.subject != 0 && marks_.find(event_of(call), operation)) return operation;
+    const SyncEvent* const sync = reported(row);
+    if (sync == nullptr) return kNone;
+    const auto record = records_.find(record_key(call, sync->record_correlation));
+    if (sync->record_correlation != 0 && record != records_.end() && record->second.made)
+      return record->second.operation;
+    // The record is not in the trace: at the latest it was made now.
+    return sync->waits_for == kNone ? kNone : latest(sync->waits_for);
+  }
+
+ private:
+  struct Record {
+    uint32_t stream = kNone;  // where the event was recorded
+    uint32_t operation = kNone;
+    bool made = false;
+  };
+
+  uint32_t process_of(const HostEvent& call) const { return index(trace_.thread(call.thread).process); }
+  HandleKey event_of(const HostEvent& call) const { return {process_of(call), call.subject}; }
+  uint64_t record_key(const HostEvent& call, uint32_t correlation) const {
+    return uint64_t{process_of(call)} << 32 | correlation;
+  }
+
+  const Trace& trace_;
+  std::unordered_map<uint32_t, uint32_t> reported_;  // row of a call -> row of Trace::syncs
+  std::unordered_map<uint64_t, Record> records_;     // process, correlation of the call that recorded an event
+  std::unordered_set<uint32_t> events_of_graphs_;    // rows of calls that made a node that records an event
+  EventMarks marks_;
+};
+
+}  // namespace prof::analyzer

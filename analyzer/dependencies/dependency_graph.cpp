@@ -1,0 +1,339 @@
+#include "analyzer/dependencies/dependency_graph.h"
+
+#include "analyzer/base/front_heap.h"
+#include "analyzer/dependencies/graph_sources.h"
+#include "analyzer/dependencies/node_pool.h"
+#include "analyzer/model/call_class.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace prof::analyzer {
+
+namespace {
+
+NodeKind node_kind(CallClass kind) {
+  switch (kind) {
+    case CallClass::KernelLaunch: return NodeKind::KernelCall;
+    case CallClass::GraphLaunch: return NodeKind::GraphCall;
+    case CallClass::MemoryLaunch: return NodeKind::MemoryCall;
+    case CallClass::Synchronization: return NodeKind::SynchronizationCall;
+    case CallClass::Allocation: return NodeKind::AllocationCall;
+    case CallClass::Other: break;
+  }
+  return NodeKind::OtherCall;
+}
+
+NodeKind node_kind(const GpuOperation& operation) {
+  if (operation.has_kernel()) return NodeKind::Kernel;
+  return operation.kind() == GpuKind::Copy ? NodeKind::Copy : NodeKind::Fill;
+}
+
+// Nodes that become possible at the same moment come in this order.
+enum class Rank : uint32_t { Entry = 0, Operation = 1, Return = 2 };
+
+struct Head {
+  int64_t time_ns;
+  Rank rank;
+  uint32_t source;  // threads, then streams
+};
+struct LaterHead {
+  bool operator()(const Head& a, const Head& b) const {
+    if (a.time_ns != b.time_ns) return a.time_ns > b.time_ns;
+    return a.rank != b.rank ? a.rank > b.rank : a.source > b.source;
+  }
+};
+
+struct LaterEnd {
+  bool operator()(const Running& a, const Running& b) const { return a.end_ns > b.end_ns; }
+};
+
+size_t events_in(const GraphSources& sources) {
+  size_t events = 0;
+  for (const ThreadNow& thread : sources.threads) events += thread.calls.size() + thread.moments.size();
+  for (const StreamNow& stream : sources.streams) events += stream.operations.size();
+  return events;
+}
+
+// Takes calls of all threads and operations of all streams in order of time, each list in its own order, and makes a node
+// of each.
+class GraphBuilder {
+ public:
+  GraphBuilder(DependencyGraph& graph, GraphSources& sources, GraphNodes& nodes)
+      : trace_(graph.trace()),
+        waits_(graph.dependencies()),
+        calls_(graph.trace()),
+        sources_(sources),
+        nodes_(nodes),
+        launches_(nodes, trace_.host.size()),
+        operations_(nodes, waits_.of_calls.empty() && waits_.of_operations.empty() ? 0 : trace_.operations.size()),
+        handoff_node_(waits_.handoffs.size()) {}
+
+  void run() {
+    count_expected();
+    FrontHeap<Head, LaterHead> heap{LaterHead()};
+    Head next;
+    const auto threads = static_cast<uint32_t>(sources_.threads.size());
+    for (uint32_t source = 0; source < threads + sources_.streams.size(); ++source) {
+      if (head(source, next)) heap.push(next);
+    }
+    while (!heap.empty()) {
+      const uint32_t source = heap.front().source;
+      if (source < threads) {
+        take_of_thread(sources_.threads[source]);
+      } else {
+        take_operation(sources_.streams[source - threads]);
+      }
+      head(source, next) ? heap.replace_front(next) : heap.pop();
+    }
+    nodes_.finish();
+  }
+
+ private:
+  void count_expected() {
+    for (const StreamNow& stream : sources_.streams) {
+      for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
+        if (trace_.operations[row].linked()) launches_.expect(trace_.operations[row].launch);
+      }
+      for (const Wait* wait = stream.wait; !past(waits_.of_operations, wait, stream.operations.last); ++wait)
+        operations_.expect(wait->operation);
+    }
+    for (const ThreadNow& thread : sources_.threads) {
+      for (const Wait* wait = thread.wait; !past(waits_.of_calls, wait, thread.calls.last); ++wait)
+        operations_.expect(wait->operation);
+    }
+  }
+
+  // No wait of a row before `row` is left.
+  static bool past(const std::vector<Wait>& waits, const Wait* wait, uint32_t row) {
+    return wait == waits.data() + waits.size() || wait->waiter >= row;
+  }
+
+  // The next node of a thread or stream; false: no more.
+  bool head(uint32_t source, Head& head) const {
+    head.source = source;
+    if (source >= sources_.threads.size()) {
+      const StreamNow& now = sources_.streams[source - sources_.threads.size()];
+      if (now.operations.size() == 0) return false;
+      head.time_ns = sources_.start_of(trace_.operations[now.operations.first]);
+      head.rank = Rank::Operation;
+      return true;
+    }
+    const ThreadNow& now = sources_.threads[source];
+    head.rank = now.inside ? Rank::Return : Rank::Entry;
+    if (now.inside) {
+      head.time_ns = now.return_ns;
+      return true;
+    }
+    if (now.calls.size() == 0 && now.moments.empty()) return false;
+    head.time_ns = INT64_MAX;
+    if (now.calls.size() != 0) head.time_ns = sources_.begin_of(trace_.host[now.calls.first]);
+    if (!now.moments.empty()) head.time_ns = std::min(head.time_ns, now.moments.back().time_ns);
+    head.time_ns = std::max(head.time_ns, nodes_.end_ns(now.last));
+    return true;
+  }
+
+  void take_of_thread(ThreadNow& now) {
+    if (now.inside) return leave_call(now);
+    const int64_t call_ns = now.calls.size() == 0 ? INT64_MAX : sources_.begin_of(trace_.host[now.calls.first]);
+    if (!now.moments.empty() && now.moments.back().time_ns <= call_ns) return take_moment(now);
+    enter_call(now);
+  }
+
+  // The new last node of a thread, which holds it.
+  void go_on(uint32_t& last, uint32_t slot) { nodes_.release(std::exchange(last, slot)); }
+
+  void take_moment(ThreadNow& now) {
+    const Moment moment = now.moments.back();
+    now.moments.pop_back();
+    NewNode node{NodeKind::Point, now.thread};
+    node.before = now.last;
+    node.end_ns = std::max(moment.time_ns, nodes_.end_ns(now.last));
+    node.after_before = node.end_ns - nodes_.end_ns(now.last);
+    if (!std::exchange(now.known, true)) node.flags |= kNodeUnexplained;
+    uint32_t other = 0;
+    if (moment.receives != 0) {
+      other = std::exchange(handoff_node_[moment.handoff], 0);
+      if (other != 0 && nodes_.end_ns(other) <= node.end_ns) {
+        node.other = other;
+        node.after_other = node.end_ns - nodes_.end_ns(other);
+        node.after_before = 0;
+        node.flags = kNodeBoundByOther;
+      }
+    }
+    go_on(now.last, nodes_.add(node));
+    nodes_.release(other);
+    if (moment.handoff == kNone || moment.receives != 0) return;
+    nodes_.hold(now.last);
+    handoff_node_[moment.handoff] = now.last;
+  }
+
+  // The outermost call at the front and those inside it.
+  Rows outermost(const ThreadNow& now, CallTraits& traits) const {
+    Rows rows{now.calls.first, now.calls.first + 1};
+    const int64_t end_ns = sources_.end_of(trace_.host[rows.first]);
+    traits = calls_.of(trace_.host[rows.first]);
+    while (rows.last < now.calls.last) {
+      const HostEvent& event = trace_.host[rows.last];
+      if (sources_.begin_of(event) >= end_ns || sources_.end_of(event) > end_ns) break;
+      if (traits.kind == CallClass::Other) traits = calls_.of(event);
+      ++rows.last;
+    }
+    return rows;
+  }
+
+  void enter_call(ThreadNow& now) {
+    CallTraits traits;
+    const Rows rows = outermost(now, traits);
+    now.calls.first = rows.last;
+    const HostEvent& event = trace_.host[rows.first];
+    NewNode node{node_kind(traits.kind), rows.first};
+    node.subject = node.kind == NodeKind::KernelCall && event.kind() == HostKind::KernelLaunch
+                       ? static_cast<uint32_t>(event.subject)
+                       : event.api();
+    if (node.kind == NodeKind::KernelCall && event.kind() != HostKind::KernelLaunch) node.subject = 0;
+    const int64_t before_ns = nodes_.end_ns(now.last), begin_ns = std::max(sources_.begin_of(event), before_ns);
+    node.end_ns = std::max(sources_.end_of(event), begin_ns);
+    node.before = now.last;
+    node.after_before = begin_ns - before_ns;
+    if (!std::exchange(now.known, true)) node.flags |= kNodeUnexplained;
+    for (; !past(waits_.of_calls, now.wait, rows.first); ++now.wait)
+      nodes_.release(operations_.take(now.wait->operation));
+    if (!past(waits_.of_calls, now.wait, rows.last)) {
+      now.inside = true;
+      now.call = rows;
+      now.return_ns = node.end_ns;
+      node.end_ns = begin_ns;
+    }
+    node.own = node.end_ns - begin_ns;
+    go_on(now.last, nodes_.add(node));
+    for (uint32_t row = rows.first; row < rows.last; ++row) launches_.arrive(row, now.last);
+  }
+
+  void leave_call(ThreadNow& now) {
+    now.inside = false;
+    uint32_t awaited = 0;
+    for (; !past(waits_.of_calls, now.wait, now.call.last); ++now.wait) {
+      const uint32_t operation = operations_.take(now.wait->operation);
+      if (operation != 0 && nodes_.end_ns(operation) <= now.return_ns) awaited = nodes_.join(awaited, operation);
+      nodes_.release(operation);
+    }
+    const Node entry = nodes_.node(now.last);
+    NewNode node{entry.kind(), entry.row, entry.subject(), kNodeReturns};
+    node.before = now.last;
+    node.other = awaited;
+    const int64_t before_ns = nodes_.end_ns(now.last), awaited_ns = nodes_.end_ns(awaited);
+    if (awaited != 0 && awaited_ns > before_ns) node.flags |= kNodeBoundByOther;
+    node.end_ns = now.return_ns;
+    node.own = now.return_ns - std::max(before_ns, awaited_ns);
+    const uint32_t returned = nodes_.add(node);
+    nodes_.set_returned(now.last, returned);
+    go_on(now.last, returned);
+    nodes_.release(awaited);
+  }
+
+  // Everything of the stream that had ended at that moment goes before what comes.
+  void settle(StreamNow& now, int64_t time_ns) {
+    while (!now.running.empty() && now.running.front().end_ns <= time_ns) {
+      std::pop_heap(now.running.begin(), now.running.end(), LaterEnd());
+      const Running ended = now.running.back();
+      now.running.pop_back();
+      if (ended.behind == nodes_[now.last].node) {
+        go_on(now.last, ended.slot);
+      } else {
+        now.last = nodes_.join(now.last, ended.slot);
+        nodes_.release(ended.slot);
+      }
+    }
+  }
+
+  // What a launch had reached when its operation started: its return if it had returned by then.
+  uint32_t reached(uint32_t launch, int64_t start_ns) const {
+    if (launch == 0) return 0;
+    const uint32_t returned = nodes_[launch].returned;
+    if (returned != 0 && nodes_.end_ns(returned) <= start_ns) launch = returned;
+    return nodes_[launch].start_ns <= start_ns ? launch : 0;
+  }
+
+  void take_operation(StreamNow& now) {
+    const uint32_t row = now.operations.first++;
+    const GpuOperation& operation = trace_.operations[row];
+    const int64_t start_ns = sources_.start_of(operation);
+    settle(now, start_ns);
+    for (; !past(waits_.of_operations, now.wait, row + 1); ++now.wait) {
+      const uint32_t awaited = operations_.take(now.wait->operation);
+      if (now.wait->waiter == row && awaited != 0 && nodes_.end_ns(awaited) <= start_ns)
+        now.last = nodes_.join(now.last, awaited, now.wait->legacy != 0 ? kLegacyJoin : 0);
+      nodes_.release(awaited);
+    }
+    NewNode node{node_kind(operation), row, subject_of(operation)};
+    node.end_ns = sources_.end_of(operation);
+    node.own = node.end_ns - start_ns;
+    node.before = now.last;
+    // Overlap in one stream: a kernel that was allowed to start early, or branches of one graph.
+    if (now.latest != 0 && nodes_.end_ns(now.latest) > start_ns &&
+        !same_graph_launch(operation, nodes_.node(now.latest).row))
+      node.before = now.latest;
+    const uint32_t launch = operation.linked() ? launches_.take(operation.launch) : 0;
+    bind(node, reached(launch, start_ns), start_ns);
+    const uint32_t slot = nodes_.add(node);
+    if (!waits_.of_calls.empty() || !waits_.of_operations.empty()) operations_.arrive(row, slot);
+    now.running.push_back({node.end_ns, slot, nodes_[node.before].node});
+    std::push_heap(now.running.begin(), now.running.end(), LaterEnd());
+    nodes_.hold(slot);
+    go_on(now.latest, slot);
+    nodes_.release(launch);
+  }
+
+  // The later of the stream and the launch bound the operation: that edge has the measured time, the other one none.
+  void bind(NewNode& node, uint32_t launch, int64_t start_ns) const {
+    const int64_t since_before = start_ns - nodes_.end_ns(node.before);
+    node.other = launch;
+    if (launch == 0) {
+      node.after_before = since_before;
+      node.flags |= kNodeUnexplained;
+      return;
+    }
+    const int64_t since_launch = start_ns - nodes_.end_ns(launch);
+    if (node.before == 0 || since_launch < since_before) {
+      node.flags |= kNodeBoundByOther;
+      node.after_other = since_launch;
+      node.after_before = std::min<int64_t>(since_before, 0);
+    } else {
+      node.after_before = since_before;
+      node.after_other = std::min<int64_t>(since_launch, 0);
+    }
+  }
+
+  bool same_graph_launch(const GpuOperation& a, uint32_t row_b) const {
+    const GpuOperation& b = trace_.operations[row_b];
+    return a.graph_node != 0 && b.graph_node != 0 && a.launch == b.launch && a.correlation == b.correlation;
+  }
+
+  uint32_t subject_of(const GpuOperation& operation) const {
+    if (!operation.has_kernel() || !operation.linked()) return operation.detail;
+    const bool named = operation.detail < trace_.kernels.size() && index(trace_.kernels[operation.detail].name) != 0;
+    const HostEvent& launch = trace_.host[operation.launch];
+    return named || launch.kind() != HostKind::KernelLaunch ? operation.detail : static_cast<uint32_t>(launch.subject);
+  }
+
+  const Trace& trace_;
+  const Dependencies& waits_;
+  CallTable calls_;
+  GraphSources& sources_;
+  GraphNodes& nodes_;
+  ExpectedNodes launches_;              // by row of Trace::host, for their operations
+  ExpectedNodes operations_;            // by row of Trace::operations, for what waits for them
+  std::vector<uint32_t> handoff_node_;  // slots, held; 0: not there
+};
+
+}  // namespace
+
+DependencyGraph::DependencyGraph(const Trace& trace, const Dependencies& dependencies, int64_t begin_ns, int64_t end_ns)
+    : trace_(trace), dependencies_(dependencies), begin_ns_(sane(begin_ns)) {
+  GraphSources sources(trace, dependencies, begin_ns_, std::max(sane(end_ns), begin_ns_));
+  GraphNodes nodes(*this, events_in(sources));
+  GraphBuilder(*this, sources, nodes).run();
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,137 @@
+// The run as a graph of what had to end before what could begin, made so that a replay of it gives the measured times back:
+// critical paths and what-ifs are answered by replay.h on this graph and by nothing else.
+//
+//   host thread   [call]--work-->[launch]--work-->[synchronise . . . . . return]--work-->[call]      one chain a thread
+//                                   | latency                             ^
+//   stream                          +-->[operation]--delay-->[operation]--+                          one chain a stream
+//                                                        ^ another stream's event
+//
+// A node starts when both nodes before it have ended and the times written on the two edges have passed, then takes its own
+// time. Of the two edges the one that bound the node in the measured run has the measured time; the other one has 0: the
+// node would have started no earlier without it. So a replay without changes is the measured run, to the nanosecond, and
+// what a change saves is an upper bound. Edges lead from earlier to later moments only: there are no cycles.
+//
+// 32 bytes a node; a launch and its operation are two nodes. Nodes are stored in an order in which all that precedes a node
+// comes before it. Instead of nodes, edges name *slots*: places where a replay keeps the times that some later node still
+// asks for. O(n log n) to make, O(n) to replay.
+#pragma once
+
+#include "analyzer/dependencies/dependencies.h"
+#include "analyzer/model/trace.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace prof::analyzer {
+
+enum class NodeKind : uint8_t {
+  Point,  // a moment of a host thread: its first and last, where it let another one go on, where it went on
+  Join,   // several operations are waited for
+  KernelCall,
+  GraphCall,
+  MemoryCall,
+  SynchronizationCall,
+  AllocationCall,
+  OtherCall,
+  Kernel,
+  Copy,
+  Fill,
+};
+inline constexpr uint32_t kNodeKinds = 11;
+static_assert(kNodeKinds <= 16);
+constexpr uint32_t kind_bit(NodeKind kind) { return 1u << static_cast<uint32_t>(kind); }
+inline constexpr uint32_t kCallNodes = kind_bit(NodeKind::KernelCall) | kind_bit(NodeKind::GraphCall) |
+                                       kind_bit(NodeKind::MemoryCall) | kind_bit(NodeKind::SynchronizationCall) |
+                                       kind_bit(NodeKind::AllocationCall) | kind_bit(NodeKind::OtherCall);
+inline constexpr uint32_t kHostNodes = kCallNodes | kind_bit(NodeKind::Point);
+inline constexpr uint32_t kOperationNodes =
+    kind_bit(NodeKind::Kernel) | kind_bit(NodeKind::Copy) | kind_bit(NodeKind::Fill);
+
+// Flags of a node.
+inline constexpr uint32_t kNodeReturns = 1;       // the return of a call that waited; its entry is the node before
+inline constexpr uint32_t kNodeBoundByOther = 2;  // the second edge bound it in the measured run
+inline constexpr uint32_t kNodeLast = 4;          // nothing follows
+inline constexpr uint32_t kNodeUnexplained = 8;   // began when it began: no launch, no earlier work of its thread
+
+// Node::row of a join that only the legacy default stream asks for; of other joins it is 0.
+inline constexpr uint32_t kLegacyJoin = 1;
+
+struct Node {
+  uint32_t row = 0;   // calls: Trace::host; operations: Trace::operations; points: ThreadId
+  uint32_t slot = 0;  // where a replay keeps its times
+  // Host: what the thread did before; operations: what its stream ran before.
+  uint32_t before = 0;  // slot
+  // Returns: what was waited for; operations: the launch; points: the other thread. Slot 0 (the window's begin): nothing.
+  uint32_t other = 0;
+  int32_t after_before = 0, after_other = 0, own = 0;  // times, packed: DependencyGraph::time()
+  uint32_t word = 0;                                   // kind (4 bits) | flags (4) | subject (24)
+
+  static constexpr uint32_t kSubjects = 1u << 24;
+  NodeKind kind() const { return static_cast<NodeKind>(word & 15); }
+  uint32_t flags() const { return word >> 4 & 15; }
+  bool has(uint32_t flag) const { return (flags() & flag) != 0; }
+  // Kernels and their launches: KernelId; copies and fills: GpuOperation::detail; other calls: index of Trace::apis.
+  uint32_t subject() const { return word >> 8; }
+};
+static_assert(sizeof(Node) == 32);
+
+class DependencyGraph {
+ public:
+  // Of the part of the run inside [begin, end): what crosses its edges is cut there.
+  DependencyGraph(const Trace& trace, const Dependencies& dependencies, int64_t begin_ns, int64_t end_ns);
+
+  const Trace& trace() const { return trace_; }
+  const Dependencies& dependencies() const { return dependencies_; }
+  int64_t begin_ns() const { return begin_ns_; }
+  int64_t wall_ns() const { return wall_ns_; }  // from the window's begin to the end of the last node
+  const Column<Node>& nodes() const { return nodes_; }
+  uint32_t slots() const { return slots_; }
+
+  // A time written on a node. What does not fit 31 bits (over 1 s) is kept aside.
+  int64_t time(int32_t packed) const {
+    return packed > kAside ? packed : aside_[static_cast<size_t>(static_cast<int64_t>(packed) - INT32_MIN)];
+  }
+  // Whether there may be a node of these kinds that has, and lacks, these flags.
+  bool has_nodes(uint32_t kinds, uint32_t with_flags, uint32_t without_flags) const {
+    for (uint32_t word = 0; word < words_.size(); ++word) {
+      const uint32_t flags = word >> 4;
+      if (words_[word] && (kinds >> (word & 15) & 1) != 0 && (flags & with_flags) == with_flags &&
+          (flags & without_flags) == 0)
+        return true;
+    }
+    return false;
+  }
+  // visit(id, node): all nodes of these kinds, in order. Stretches without any are skipped.
+  template <class Visit> void each_node(uint32_t kinds, Visit&& visit) const {
+    for (size_t stretch = 0; stretch < kinds_of_stretch_.size(); ++stretch) {
+      if ((kinds_of_stretch_[stretch] & kinds) == 0) continue;
+      const size_t first = std::max<size_t>(stretch * kStretch, 1),
+                   last = std::min((stretch + 1) * kStretch, nodes_.size());
+      for (size_t id = first; id < last; ++id) {
+        if ((kinds & kind_bit(nodes_[id].kind())) != 0) visit(static_cast<uint32_t>(id), nodes_[id]);
+      }
+    }
+  }
+  // The node that ended last; kNone if there is none.
+  uint32_t last() const { return last_; }
+
+ private:
+  friend class GraphNodes;
+  static constexpr int32_t kAside = -(1 << 30);
+  static constexpr size_t kStretch = 512;  // nodes
+
+  const Trace& trace_;
+  const Dependencies& dependencies_;
+  int64_t begin_ns_;
+  int64_t wall_ns_ = 0;
+  uint32_t last_ = kNone;
+  uint32_t slots_ = 1;
+  Column<Node> nodes_;
+  std::vector<uint16_t> kinds_of_stretch_;  // kind_bit()s
+  std::vector<int64_t> aside_;
+  std::array<bool, 256> words_{};  // kinds and flags that nodes have, or had before they were known to be the last
+};
+
+}  // namespace prof::analyzer

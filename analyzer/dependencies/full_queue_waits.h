@@ -1,0 +1,30 @@
+// Which launches waited because the queue of their stream was full, and for which operation? Used by dependencies.cpp.
+#pragma once
+
+#include "analyzer/dependencies/dependencies.h"
+#include "analyzer/model/trace.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace prof::analyzer {
+
+class FullQueues {
+ public:
+  explicit FullQueues(const Trace& trace);
+
+  // Launches (rows of Trace::host) into a GPU stream in the order in which they were made. `launched`: the stream's latest operation
+  // before; kNone: it has run none.
+  void launch(uint32_t row, uint32_t stream, uint32_t launched);
+  // Of those that met a full queue and took long (long_launches.h), after the last: into blocked_launches, sorted, and of_calls.
+  void find_waits(Dependencies& to) const;
+
+ private:
+  int64_t end_of(uint32_t operation) const { return trace_.operations[operation].last_ns(); }
+
+  const Trace& trace_;
+  std::vector<uint32_t> finished_;  // by GPU stream: operations before this row have ended
+  std::vector<Wait> met_;
+};
+
+}  // namespace prof::analyzer

@@ -1,0 +1,166 @@
+// The nodes of a dependency graph while it is made, each with its times as long as something may still ask for it. Who may ask
+// holds it: a thread or a stream the last node it has reached, a launch its operations that are yet to come, an operation
+// the calls that wait for it. What nobody holds gives its slot back. So what is kept beside the graph itself is as large as
+// what is in flight, not as the run. Used by dependency_graph.cpp alone.
+#pragma once
+
+#include "analyzer/base/prefault.h"
+#include "analyzer/dependencies/dependency_graph.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace prof::analyzer {
+
+struct NewNode {
+  NodeKind kind;
+  uint32_t row;
+  uint32_t subject = 0;
+  uint32_t flags = 0;
+  uint32_t before = 0, other = 0;  // slots
+  int64_t after_before = 0, after_other = 0;
+  int64_t end_ns = 0, own = 0;
+};
+
+class GraphNodes {
+ public:
+  // A node that may be asked for, by slot. Slot 0 is the window's begin and always there.
+  struct Live {
+    int64_t start_ns = 0, end_ns = 0;
+    uint32_t node = 0;
+    uint32_t holders = 0;
+    uint32_t returned = 0;  // a call that waited: its return, held by its entry
+    bool outlived = false;  // something ends no earlier
+  };
+
+  // Nodes are at least about `expected`.
+  GraphNodes(DependencyGraph& graph, size_t expected)
+      : graph_(graph), prefault_(reserved(graph.nodes_, expected + expected / 16 + 1024), expected) {
+    graph_.nodes_.push_back({});
+    live_.push_back({graph.begin_ns_, graph.begin_ns_, 0, 1, 0, true});
+  }
+
+  const Live& operator[](uint32_t slot) const { return live_[slot]; }
+  int64_t end_ns(uint32_t slot) const { return live_[slot].end_ns; }
+  const Node& node(uint32_t slot) const { return graph_.nodes_[live_[slot].node]; }
+
+  void hold(uint32_t slot, uint32_t times = 1) { live_[slot].holders += times; }
+  void release(uint32_t slot) {
+    if (slot == 0 || --live_[slot].holders != 0) return;
+    mark_if_last(live_[slot]);
+    free_.push_back(slot);
+    if (const uint32_t returned = live_[slot].returned; returned != 0) release(returned);
+  }
+
+  // Its slot, held once.
+  uint32_t add(const NewNode& from) {
+    if (from.after_before >= 0) live_[from.before].outlived = true;
+    if (from.after_other >= 0) live_[from.other].outlived = true;
+    if (free_.empty()) {
+      free_.push_back(static_cast<uint32_t>(live_.size()));
+      live_.emplace_back();
+    }
+    const uint32_t slot = free_.back();
+    free_.pop_back();
+    const auto id = static_cast<uint32_t>(graph_.nodes_.size());
+    Node node;
+    node.row = from.row;
+    node.slot = slot;
+    node.before = from.before;
+    node.other = from.other;
+    node.after_before = pack(from.after_before);
+    node.after_other = pack(from.after_other);
+    node.own = pack(from.own);
+    node.word = static_cast<uint32_t>(from.kind) | from.flags << 4 | std::min(from.subject, Node::kSubjects - 1) << 8;
+    // Work may be the last although something waits for it: a what-if may drop the wait.
+    if ((kind_bit(from.kind) & kOperationNodes) != 0) node.word |= kNodeLast << 4;
+    graph_.nodes_.push_back(node);
+    if (id / DependencyGraph::kStretch >= graph_.kinds_of_stretch_.size()) graph_.kinds_of_stretch_.push_back(0);
+    graph_.kinds_of_stretch_.back() |= static_cast<uint16_t>(kind_bit(from.kind));
+    graph_.words_[node.word & 255] = true;
+    live_[slot] = {from.end_ns - from.own, from.end_ns, id, 1, 0, false};
+    if (graph_.last_ == kNone || from.end_ns > last_ns_) graph_.last_ = id, last_ns_ = from.end_ns;
+    return slot;
+  }
+
+  // When both have ended; takes over the caller's hold of a. Slot 0 (nothing) is neutral.
+  uint32_t join(uint32_t a, uint32_t b, uint32_t row = 0) {
+    if (b == 0 || a == b) return a;
+    if (a == 0) {
+      hold(b);
+      return b;
+    }
+    NewNode node{NodeKind::Join, row};
+    node.before = a, node.other = b;
+    node.end_ns = std::max(end_ns(a), end_ns(b));
+    if (end_ns(b) > end_ns(a)) node.flags = kNodeBoundByOther;
+    const uint32_t joined = add(node);
+    release(a);
+    return joined;
+  }
+
+  // The return of a call whose entry others still hold.
+  void set_returned(uint32_t entry, uint32_t returned) {
+    live_[entry].returned = returned;
+    hold(returned);
+  }
+
+  void finish() {
+    for (const Live& live : live_) {
+      if (live.holders != 0 && live.node != 0) mark_if_last(live);
+    }
+    graph_.wall_ns_ = graph_.last_ == kNone ? 0 : last_ns_ - graph_.begin_ns_;
+    graph_.slots_ = static_cast<uint32_t>(live_.size());
+  }
+
+ private:
+  static const Column<Node>& reserved(Column<Node>& nodes, size_t rows) {
+    nodes.reserve(rows);
+    return nodes;
+  }
+  void mark_if_last(const Live& live) {
+    if (live.outlived) return;
+    Node& node = graph_.nodes_[live.node];
+    node.word |= kNodeLast << 4;
+    graph_.words_[node.word & 255] = true;
+  }
+  int32_t pack(int64_t time_ns) {
+    if (time_ns > DependencyGraph::kAside && time_ns <= INT32_MAX) return static_cast<int32_t>(time_ns);
+    graph_.aside_.push_back(time_ns);
+    return static_cast<int32_t>(INT32_MIN + static_cast<int64_t>(graph_.aside_.size() - 1));
+  }
+
+  DependencyGraph& graph_;
+  Prefault prefault_;
+  std::vector<Live> live_;      // by slot
+  std::vector<uint32_t> free_;  // slots
+  int64_t last_ns_ = 0;
+};
+
+// Who will ask for the node of a row: first counted, then asked.
+class ExpectedNodes {
+ public:
+  ExpectedNodes(GraphNodes& nodes, size_t rows) : nodes_(nodes) { of_row_.resize(rows); }
+
+  void expect(uint32_t row) { ++of_row_[row]; }
+  // The row's node is there. All that still expect it hold it.
+  void arrive(uint32_t row, uint32_t slot) {
+    if (of_row_[row] == 0) return;
+    nodes_.hold(slot, of_row_[row]);
+    of_row_[row] = kThere | slot;
+  }
+  // One that expected the row asks: its slot, to be released; 0 if it is not there yet.
+  uint32_t take(uint32_t row) {
+    if ((of_row_[row] & kThere) != 0) return of_row_[row] & ~kThere;
+    --of_row_[row];
+    return 0;
+  }
+
+ private:
+  static constexpr uint32_t kThere = 1u << 31;
+  GraphNodes& nodes_;
+  Column<uint32_t> of_row_;
+};
+
+}  // namespace prof::analyzer

@@ -1,0 +1,294 @@
+#include "analyzer/input/kineto/json_cutter.h"
+
+#include "analyzer/input/kineto/json_recover.h"
+
+#include <fmt/format.h>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr size_t kMostEvent = size_t{64} << 20;   // an event longer than this is set aside
+constexpr size_t kMostMember = size_t{16} << 20;  // so is a member beside the events
+constexpr size_t kMostWord = 4096;                // and a text or number of more than this
+constexpr size_t kLongEvent = size_t{16} << 10;   // an event longer than this may have swallowed others
+constexpr ptrdiff_t kLookBack = 256;              // kept of what is set aside: the comma before an event
+
+bool is_blank(char c) { return is_json_space(c) || c == ','; }
+
+}  // namespace
+
+class JsonCutter::Stretch {
+ public:
+  Stretch(std::string_view text, uint64_t at, bool is_last)
+      : begin(text.data()), p(text.data()), end(text.data() + text.size()), last(is_last), offset_(at) {}
+  uint64_t offset_of(const char* at) const { return offset_ + static_cast<uint64_t>(at - begin); }
+  JsonPlace place(const char* from, const char* to) const {
+    return {static_cast<uint32_t>(from - begin), static_cast<uint32_t>(to - begin)};
+  }
+  void skip_blanks() {
+    while (p != end && is_blank(*p)) ++p;
+  }
+
+  const char* const begin;
+  const char* p;  // everything before it is done
+  const char* const end;
+  const bool last;
+
+ private:
+  const uint64_t offset_;
+};
+
+void JsonCutter::tell(uint64_t offset, std::string what) { damage_.push_back({offset, std::move(what)}); }
+
+void JsonCutter::ended_inside(const Stretch& s, const char* of_what) {
+  tell(s.offset_of(s.p), fmt::format("the text ends inside {} that begins here", of_what));
+}
+
+// Each step returns false when it needs more text, or at the end.
+void JsonCutter::cut(std::string_view stretch, uint64_t offset, bool last, Cut& cut) {
+  Stretch s(stretch, offset, last);
+  for (bool more = true; more;) {
+    switch (at_) {
+      case At::Start: more = start(s); break;
+      case At::Members: more = member(s, cut); break;
+      case At::FindEvents: more = find_events(s); break;
+      case At::Events: more = events(s, cut); break;
+      case At::Resync: more = resync(s); break;
+      case At::Skip: more = skip(s); break;
+      case At::End:
+        s.skip_blanks();
+        if (s.p != s.end && !told_trailing_) {
+          told_trailing_ = true;
+          tell(s.offset_of(s.p), "something follows the end of the JSON text; it is not read");
+        }
+        s.p = s.end;
+        more = false;
+        break;
+    }
+  }
+  if (last) s.p = s.end;
+  cut.consumed = static_cast<size_t>(s.p - s.begin);
+}
+
+bool JsonCutter::start(Stretch& s) {
+  if (s.end - s.p < 3 && !s.last) return false;
+  if (std::string_view(s.p, static_cast<size_t>(s.end - s.p)).starts_with("\xef\xbb\xbf")) s.p += 3;
+  s.skip_blanks();
+  if (s.p == s.end) return false;
+  const char c = *s.p++;
+  array_form_ = found_events_ = c == '[';
+  if (c != '[' && c != '{') {
+    tell(s.offset_of(s.p - 1), "is neither a JSON object nor an array");
+    at_ = At::End;
+    told_trailing_ = true;
+    return true;
+  }
+  at_ = array_form_ ? At::Events : At::Members;
+  return true;
+}
+
+bool JsonCutter::member(Stretch& s, Cut& cut) {
+  s.skip_blanks();
+  if (s.p == s.end) {
+    if (s.last) tell(s.offset_of(s.p), "the text ends before the } of the outermost object");
+    return false;
+  }
+  if (*s.p == '}') {
+    ++s.p;
+    at_ = At::End;
+    return true;
+  }
+  if (*s.p != '"') return leave_members(s, s.p, "here should be a member of the outermost object");
+  const char* const key_end = json_value_end(s.p, s.end);
+  const char* value = key_end;
+  while (value != nullptr && value != s.end && is_json_space(*value)) ++value;
+  const bool colon = value != nullptr && value != s.end && *value == ':';
+  if (colon) ++value;
+  while (colon && value != s.end && is_json_space(*value)) ++value;
+  if (value == nullptr || value == s.end) {
+    if (s.last) ended_inside(s, "a member of the outermost object");
+    if (!s.last && static_cast<size_t>(s.end - s.p) < kMostMember) return false;
+    return s.last ? false : leave_members(s, s.p, "a name longer than 16 MiB");
+  }
+  if (!colon) return leave_members(s, value, "here should be a ':'");
+  const std::string_view key(s.p + 1, static_cast<size_t>(key_end - s.p) - 2);
+  if (key == "traceEvents" && *value == '[') {
+    found_events_ = true;
+    at_ = At::Events;
+    s.p = value + 1;
+    return true;
+  }
+  const char* const value_end = json_value_end(value, s.end);
+  if (!found_events_ && find_trace_events(value, value_end == nullptr ? s.end : value_end) != nullptr)
+    return leave_members(s, value, "this value has no end before \"traceEvents\"");
+  if (value_end != nullptr) {
+    cut.members.push_back({std::string(key), s.place(value, value_end)});
+    s.p = value_end == value ? value + 1 : value_end;
+    return true;
+  }
+  if (s.last) {
+    ended_inside(s, "a member of the outermost object");
+    return false;
+  }
+  // Only these are read; others of any length pass by.
+  const size_t so_far = static_cast<size_t>(s.end - s.p);
+  const bool table = key == "deviceProperties" || key == "distributedInfo";
+  if (so_far < (table ? kMostMember : kMostWord) && (table || (*value != '{' && *value != '['))) return false;
+  s.p = value;
+  return start_skip(s, At::Members);
+}
+
+// What is wrong with a member is wrong with all that follows; but the events can be found by their name.
+bool JsonCutter::leave_members(Stretch& s, const char* at, const char* what) {
+  tell(s.offset_of(at),
+       fmt::format("{}; {}", what, found_events_ ? "the rest is not read" : "all up to \"traceEvents\" is not read"));
+  at_ = found_events_ ? At::End : At::FindEvents;
+  told_trailing_ = true;
+  return true;
+}
+
+bool JsonCutter::find_events(Stretch& s) {
+  if (const char* const first = find_trace_events(s.p, s.end); first != nullptr) {
+    found_events_ = true;
+    at_ = At::Events;
+    s.p = first;
+    return true;
+  }
+  if (s.last) {
+    at_ = At::End;
+    return true;
+  }
+  if (s.end - s.p > kLookBack) s.p = s.end - kLookBack;
+  return false;
+}
+
+namespace {
+
+// The byte behind the event at the next bracket; null: it does not end here. Also its objects and arrays inside "args".
+const char* event_end(JsonBrackets& brackets, const char* origin, std::vector<JsonPlace>& nested) {
+  constexpr uint64_t kInArgs = 3;  // the event, its "args", a value
+  uint64_t depth = 0;
+  uint32_t begin = 0;
+  while (const char* const at = brackets.next()) {
+    if (*at == '{' || *at == '[') {
+      if (++depth == kInArgs) begin = static_cast<uint32_t>(at - origin);
+      continue;
+    }
+    if (depth == kInArgs) nested.push_back({begin, static_cast<uint32_t>(at + 1 - origin)});
+    if (--depth == 0) return at + 1;
+  }
+  return nullptr;
+}
+
+// A word, a string or a list between two commas, as far as can be seen.
+bool is_element(const char* p, const char* end) {
+  if (*p == '[' || *p == '}' || *p == ':') return true;
+  const char* behind = json_value_end(p, end);
+  while (behind != nullptr && behind != end && is_json_space(*behind)) ++behind;
+  return behind == nullptr || behind == end || *behind == ',' || *behind == ']';
+}
+
+// An event that is this long and no JSON may hold the next ones: two quotes are missing, an even number of events apart.
+bool swallows_events(const char* p, const char* end) {
+  return static_cast<size_t>(end - p) > kLongEvent && next_event_start(p + 1, end) != nullptr &&
+         !is_well_formed({p, static_cast<size_t>(end - p)});
+}
+
+}  // namespace
+
+bool JsonCutter::events(Stretch& s, Cut& cut) {
+  JsonBrackets brackets(s.p, s.end);
+  size_t nested = cut.nested.size();
+  while (true) {
+    s.skip_blanks();
+    if (s.p == s.end) {
+      // The closing bracket of an array of events may be left out.
+      if (s.last && !array_form_) tell(s.offset_of(s.p), "the text ends inside \"traceEvents\"");
+      return false;
+    }
+    if (*s.p == ']') {
+      ++s.p;
+      at_ = array_form_ ? At::End : At::Members;
+      return true;
+    }
+    if (*s.p != '{') return is_element(s.p, s.end) ? start_skip(s, At::Events) : start_resync(s);
+    const char* const behind = event_end(brackets, s.begin, cut.nested);
+    const bool broken = brackets.broken() != nullptr && (behind == nullptr || brackets.broken() < behind);
+    if (broken || (behind != nullptr && swallows_events(s.p, behind))) {
+      cut.nested.resize(nested);
+      return start_resync(s);
+    }
+    if (behind == nullptr) break;
+    nested = cut.nested.size();
+    cut.events.push_back({s.place(s.p, behind), static_cast<uint32_t>(nested)});
+    s.p = behind;
+  }
+  cut.nested.resize(nested);
+  if (!s.last && static_cast<size_t>(s.end - s.p) < kMostEvent) return false;
+  // Without line breaks only its length, or the end of the text, shows that something is wrong.
+  if (next_event_start(s.p + 1, s.end) != nullptr) return start_resync(s);
+  if (s.last) {
+    ended_inside(s, "an event");
+    return false;
+  }
+  tell(s.offset_of(s.p), "an event longer than 64 MiB: set aside");
+  return start_skip(s, At::Events);
+}
+
+bool JsonCutter::start_resync(Stretch& s) {
+  skip_begin_ = s.offset_of(s.p);
+  ++s.p;  // an event may begin here: the next one is looked for
+  at_ = At::Resync;
+  return true;
+}
+
+bool JsonCutter::resync(Stretch& s) {
+  const char* const found = next_event_start(s.p, s.end);
+  if (found != nullptr) {
+    tell(skip_begin_, fmt::format("no well-formed event; {} bytes are set aside, up to what begins the next one",
+                                  s.offset_of(found) - skip_begin_));
+    at_ = At::Events;
+    s.p = found;
+    return true;
+  }
+  if (s.last) {
+    tell(skip_begin_, fmt::format("no well-formed event, and none behind it: the last {} bytes are set aside",
+                                  s.offset_of(s.end) - skip_begin_));
+    return false;
+  }
+  if (s.end - s.p > kLookBack) s.p = s.end - kLookBack;
+  return false;
+}
+
+// Passes by the value at `s.p`, of whatever length.
+bool JsonCutter::start_skip(Stretch& s, At then) {
+  const bool nothing = *s.p == '}' || *s.p == ':';  // belongs to no value
+  if (then == At::Events && *s.p != '{') ++not_events_;
+  extent_.start();
+  skip_begin_ = s.offset_of(s.p);
+  skip_word_ = *s.p != '{' && *s.p != '[' && *s.p != '"';
+  if (nothing) ++s.p;
+  at_ = At::Skip;
+  after_skip_ = then;
+  return true;
+}
+
+bool JsonCutter::skip(Stretch& s) {
+  if (skip_word_) {
+    while (s.p != s.end && *s.p != ',' && *s.p != '}' && *s.p != ']' && !is_json_space(*s.p)) ++s.p;
+  } else {
+    const char* const value_end = extent_.find_end(s.p, s.end);
+    s.p = value_end == nullptr ? s.end : value_end;
+    if (value_end != nullptr) at_ = after_skip_;
+  }
+  if (skip_word_ && s.p != s.end) at_ = after_skip_;
+  if (at_ != At::Skip) return true;
+  if (s.last) {
+    tell(skip_begin_, fmt::format("the text ends inside a value that begins here and is {} brackets deep at its end",
+                                  extent_.depth()));
+  }
+  return false;
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,77 @@
+// Cuts the text of a Chrome trace into its events without reading them, stretch by stretch: an object with "traceEvents"
+// anywhere among its members, or an array of events. What is cut out begins with { and ends with the } that belongs to it;
+// only RapidJSON decides whether it is JSON. Brackets of any depth cost one counter. Where a quote is missing, or there is one too
+// many, it goes on at the next text that begins like an event (json_recover.h) and tells what it set aside.
+#pragma once
+
+#include "analyzer/base/json/json_brackets.h"
+#include "analyzer/base/json/json_extent.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace prof::analyzer {
+
+// A member of the outermost object: its value's text is still in the stretch.
+struct JsonMember {
+  std::string key;
+  JsonPlace value;
+};
+
+struct JsonDamage {
+  uint64_t offset = 0;  // in the text
+  std::string what;
+};
+
+class JsonCutter {
+ public:
+  // What one call found. `consumed`: the rest must be at the front of the next stretch.
+  struct Cut {
+    struct Event {
+      JsonPlace place;
+      uint32_t nested_end = 0;  // its objects and arrays inside "args": up to here in `nested`
+    };
+    std::vector<Event> events;
+    std::vector<JsonPlace> nested;
+    std::vector<JsonMember> members;
+    size_t consumed = 0;
+  };
+
+  // `offset`: of the stretch in the text. `last`: no text follows.
+  void cut(std::string_view stretch, uint64_t offset, bool last, Cut& cut);
+
+  bool array_form() const { return array_form_; }
+  bool found_events() const { return found_events_; }  // "traceEvents", or the array
+  uint64_t not_events() const { return not_events_; }  // elements that are no objects
+  const std::vector<JsonDamage>& damage() const { return damage_; }
+
+ private:
+  enum class At { Start, Members, FindEvents, Events, Skip, Resync, End };
+  class Stretch;
+  bool start(Stretch& s);
+  bool member(Stretch& s, Cut& cut);
+  bool find_events(Stretch& s);
+  bool events(Stretch& s, Cut& cut);
+  bool start_resync(Stretch& s);
+  bool resync(Stretch& s);
+  bool leave_members(Stretch& s, const char* at, const char* what);
+  bool start_skip(Stretch& s, At then);
+  bool skip(Stretch& s);
+  void ended_inside(const Stretch& s, const char* of_what);
+  void tell(uint64_t offset, std::string what);
+
+  At at_ = At::Start;
+  At after_skip_ = At::Members;
+  JsonExtent extent_;        // of the value being skipped
+  uint64_t skip_begin_ = 0;  // offset of the value being skipped, or of what is set aside
+  bool skip_word_ = false;   // it is a number or word
+  bool array_form_ = false;
+  bool found_events_ = false;
+  bool told_trailing_ = false;
+  uint64_t not_events_ = 0;
+  std::vector<JsonDamage> damage_;
+};
+
+}  // namespace prof::analyzer

@@ -1,0 +1,134 @@
+// One event of a Chrome trace as text: what of it an importer may ask for. RapidJSON reads it in place (strings are
+// unescaped where they stand) and numbers stay text. Objects and arrays inside "args" are taken as text or not at all.
+#pragma once
+
+#include "analyzer/base/json/json_extent.h"
+#include "analyzer/base/text_arena.h"
+
+#include <rapidjson/reader.h>
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace prof::analyzer {
+
+enum class KinetoArgument : uint8_t {
+  Name,
+  Labels,
+  Domain,
+  ExternalId,
+  Correlation,
+  DeviceOrdinal,
+  Context,
+  StreamNumber,
+  Registers,
+  SharedMemory,
+  Grid,
+  Block,
+  Bytes,
+  CopyKind,
+  GraphId,
+  GraphNode,
+  Priority,
+  CountedKernel,
+  FromDevice,
+  ToDevice,
+  Sequence,
+  ForwardThread,
+  InputDims,
+  InputTypes,
+  ConcreteInputs,
+  CallStack,
+  Flops,
+  KernelFile,
+  KernelHash,
+  KernelBackend,
+  NumWarps,
+  NumStages,
+  KernelGb,
+  KernelFlop,
+  KernelDetails,
+  HloOp,
+  HloModule,
+  CollectiveName,
+  InElements,
+  OutElements,
+  ElementType,
+  GroupName,
+  GroupSize,
+  GroupRank,
+  SourceRank,
+  DestinationRank,
+  MemoryBytes,
+  MemoryAddress,
+  MemoryAllocated,
+  MemoryReserved,
+  MemoryDevice,
+  MemoryDeviceType,
+  SyncKindName,
+  OfStream,
+  WaitOnStream,
+  WaitOnRecord,
+  WaitOnEvent,
+  kCount
+};
+
+// Texts point into the event. A text that was a JSON string is unescaped; a number, true and null are as written.
+struct KinetoEvent {
+  std::string_view ph, cat, name, pid, tid, ts, dur, id, scope;
+  bool has_ts = false, has_dur = false, has_pid = false;
+  // Arguments that are values of hardware counters, by their names. Empty text: no number.
+  struct Metric {
+    std::string_view name, value;
+  };
+  std::vector<Metric> metrics;
+
+  bool has(KinetoArgument argument) const { return (present_ >> static_cast<unsigned>(argument) & 1) != 0; }
+  // Empty if the event has no such argument.
+  std::string_view operator[](KinetoArgument argument) const {
+    return has(argument) ? arguments_[static_cast<size_t>(argument)] : std::string_view();
+  }
+  void set(KinetoArgument argument, std::string_view text) {
+    arguments_[static_cast<size_t>(argument)] = text;
+    present_ |= uint64_t{1} << static_cast<unsigned>(argument);
+  }
+  void clear();
+
+ private:
+  uint64_t present_ = 0;
+  std::string_view arguments_[static_cast<size_t>(KinetoArgument::kCount)];
+};
+static_assert(static_cast<size_t>(KinetoArgument::kCount) <= 64);
+
+class KinetoEventReader {
+ public:
+  struct Error {
+    size_t offset = 0;  // from the begin of the event
+    const char* what = nullptr;
+  };
+  // Texts made by the reader are put into `made`.
+  explicit KinetoEventReader(TextArena& made) : made_(made) {}
+
+  // The event is the object at `place` of `origin`; `nested` are the objects and arrays inside its "args". It is written
+  // over; a few bytes behind it must exist.
+  bool read(char* origin, JsonPlace place, std::span<const JsonPlace> nested, KinetoEvent& event, Error& error);
+
+ private:
+  void keep_nested(char* origin, JsonPlace event_place, JsonPlace place, KinetoEvent& event);
+
+  TextArena& made_;
+  rapidjson::Reader reader_;
+};
+
+// "[1024, 1, 1]", "grid(100,)" or "2x3x4" -> up to three numbers, the rest 1; false: not such a text.
+bool read_shape(std::string_view text, uint32_t (&shape)[3]);
+
+// Whether an argument is named as metrics of hardware counters are: "dram__bytes_read.sum".
+bool is_metric_name(std::string_view key);
+
+// The text without the quotes of a JSON string, if it is one.
+std::string_view unquoted(std::string_view json);
+
+}  // namespace prof::analyzer

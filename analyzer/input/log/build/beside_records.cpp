@@ -1,0 +1,64 @@
+// A step of the builder: the records of all tasks that stand beside a call, each with its call: about graphs, about words of
+// memory that streams wait for, and with arguments of the call. A record carries the tick at which its call was
+// left, which went through the same clock as that call's own end: times are equal, not close.
+#include "analyzer/input/log/build/stages.h"
+
+#include <algorithm>
+
+namespace prof::analyzer {
+
+namespace {
+
+// The latest row of the thread that ended at that moment and had begun by then: calls that enclose it end later.
+uint32_t call_that_ended(const Trace& trace, ThreadId thread, int64_t end_ns) {
+  const Rows rows = trace.thread(thread).host;
+  const HostEvent* const first = trace.host.data() + rows.first;
+  const HostEvent* at = std::upper_bound(first, trace.host.data() + rows.last, end_ns,
+                                         [](int64_t t, const HostEvent& event) { return t < event.begin_ns; });
+  constexpr int kNested = 64;  // calls inside calls that may lie between
+  for (int steps = 0; at != first && steps < kNested; ++steps) {
+    if ((--at)->end_ns == end_ns) return static_cast<uint32_t>(at - trace.host.data());
+  }
+  return kNone;
+}
+
+template <class Row> void place(std::vector<Row>& from, std::vector<Row>& to, const Trace& trace) {
+  for (Row& row : from) {
+    row.call = call_that_ended(trace, row.thread, row.time_ns);
+    to.push_back(row);
+  }
+}
+
+template <class Row> void sort_rows(std::vector<Row>& rows, const Trace& trace) {
+  const auto process = [&](const Row& row) { return index(trace.thread(row.thread).process); };
+  std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+    return process(a) != process(b) ? process(a) < process(b) : a.time_ns < b.time_ns;
+  });
+}
+
+}  // namespace
+
+void sort_by_call(std::vector<CallDetails>& rows) {
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const CallDetails& a, const CallDetails& b) { return a.call < b.call; });
+}
+
+void place_beside(std::vector<LogTask>& tasks, Trace& trace) {
+  for (LogTask& task : tasks) {
+    place(task.beside.nodes, trace.graph_nodes, trace);
+    place(task.beside.made, trace.graphs_made, trace);
+    place(task.beside.memory_ops, trace.memory_ops, trace);
+    for (StagedArguments& staged : task.beside.arguments) {
+      staged.said.call = call_that_ended(trace, staged.said.thread, staged.said.time_ns);
+      if (!staged.file.empty()) staged.said.file = trace.strings.intern(staged.file);
+      trace.call_arguments.push_back(staged.said);
+    }
+    task.beside = {};
+  }
+  sort_rows(trace.graph_nodes, trace);
+  sort_rows(trace.graphs_made, trace);
+  sort_rows(trace.memory_ops, trace);
+  sort_by_call(trace.call_arguments);
+}
+
+}  // namespace prof::analyzer

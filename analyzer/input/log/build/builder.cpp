@@ -1,0 +1,233 @@
+#include "analyzer/input/log/build/builder.h"
+
+#include "analyzer/base/parallel.h"
+#include "analyzer/input/importer.h"
+#include "analyzer/input/log/build/stages.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr size_t kBlocksPerTask = 128;  // half a MiB of log
+
+// Event blocks of all logs in (log, thread, sequence) order, cut into tasks.
+std::vector<LogTask> make_tasks(const std::vector<LogInput>& inputs) {
+  std::vector<LogTask> tasks;
+  for (uint32_t log = 0; log < inputs.size(); ++log) {
+    bool open = false;
+    for (const BlockRef& block : inputs[log].file->blocks()) {
+      if (block.kind != format::BlockKind::Events) continue;
+      if (!open || tasks.back().blocks.size() == kBlocksPerTask) {
+        tasks.emplace_back();
+        tasks.back().log = log;
+        open = true;
+      }
+      tasks.back().blocks.push_back(&block);
+    }
+  }
+  return tasks;
+}
+
+// A thread that was inside a call when the log ended: the call goes on to the last tick of the log.
+void add_unfinished_calls(const LogInput& input, std::vector<LogTask>& tasks, uint32_t log) {
+  uint64_t last_tick = 0;
+  for (const LogTask& task : tasks) {
+    if (task.log == log) last_tick = std::max(last_tick, task.last_tick);
+  }
+  for (size_t t = 0; t < tasks.size(); ++t) {
+    LogTask& task = tasks[t];
+    if (task.log != log) continue;
+    for (size_t b = 0; b < task.blocks.size(); ++b) {
+      const BlockRef& block = *task.blocks[b];
+      const BlockRef* const next = b + 1 < task.blocks.size()                        ? task.blocks[b + 1]
+                                   : t + 1 < tasks.size() && tasks[t + 1].log == log ? tasks[t + 1].blocks.front()
+                                                                                     : nullptr;
+      const bool last_of_thread = next == nullptr || next->thread != block.thread;
+      if (!last_of_thread || block.in_call_api == 0) continue;
+      const uint32_t thread = input.ids.threads.find(block.thread);
+      const auto span =
+          std::find_if(task.spans.begin(), task.spans.end(), [&](const TaskSpan& s) { return s.thread == thread; });
+      if (span == task.spans.end()) continue;
+      task.unfinished.push_back({&block, std::max({last_tick, block.in_call_tick, input.horizon_tick})});
+      ++task.host.count;
+      for (auto later = span + 1; later != task.spans.end(); ++later) ++later->host;
+      task.first_tick = std::min(task.first_tick, block.in_call_tick);
+      task.last_tick = std::max({task.last_tick, last_tick, block.in_call_tick});
+    }
+  }
+}
+
+// One time line: CLOCK_MONOTONIC among logs of one host, CLOCK_REALTIME between hosts. Zero is the first record.
+void set_origins(std::vector<LogInput>& inputs, const std::vector<LogTask>& tasks, Trace& trace) {
+  std::map<std::string, int64_t> realtime_offset;  // of each host: its first log's
+  std::vector<int64_t> first(inputs.size(), INT64_MAX), last(inputs.size(), INT64_MIN);
+  for (const LogTask& task : tasks) {
+    const LogClock& clock = *inputs[task.log].clock;
+    const auto seen = [&](uint64_t low, uint64_t high) {
+      first[task.log] = std::min(first[task.log], static_cast<int64_t>(low));
+      last[task.log] = std::max(last[task.log], static_cast<int64_t>(high));
+    };
+    if (task.first_tick <= task.last_tick) seen(clock.ns(task.first_tick), clock.ns(task.last_tick));
+    if (task.first_gpu_ns <= task.last_gpu_ns) seen(clock.gpu_ns(task.first_gpu_ns), clock.gpu_ns(task.last_gpu_ns));
+  }
+  int64_t start = INT64_MAX;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::string& host = trace.processes[index(inputs[i].process)].host;
+    const int64_t offset = realtime_offset.try_emplace(host, inputs[i].clock->realtime_offset_ns()).first->second;
+    if (inputs[i].horizon_tick != 0) {
+      first[i] = static_cast<int64_t>(inputs[i].clock->ns(inputs[i].horizon_tick));
+      last[i] = std::max(last[i], first[i]);
+    }
+    if (first[i] == INT64_MAX) {  // an empty log
+      first[i] = last[i] = static_cast<int64_t>(inputs[i].clock->ns(inputs[i].file->header().start_tick));
+    }
+    if (first[i] + offset < start) {
+      start = first[i] + offset;
+      trace.start_monotonic_ns = static_cast<uint64_t>(first[i]);
+    }
+  }
+  trace.start_realtime_ns = inputs.empty() ? 0 : static_cast<uint64_t>(start);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Process& process = trace.processes[index(inputs[i].process)];
+    // No log begins later than kLatestNs after another: all times of the model lie between -kLatestNs and 2 kLatestNs, so differences fit.
+    inputs[i].origin_ns = std::max(start - realtime_offset[process.host], -static_cast<int64_t>(kLatestNs));
+    process.last_ns = last[i] - inputs[i].origin_ns;
+    if (inputs[i].horizon_tick != 0) process.horizon_ns = first[i] - inputs[i].origin_ns;
+    trace.last_ns = std::max(trace.last_ns, process.last_ns);
+  }
+}
+
+void name_threads(std::vector<LogTask>& tasks, Trace& trace) {
+  for (LogTask& task : tasks) {
+    for (auto& [thread, def] : task.threads) {
+      trace.threads[thread].tid = def.first;
+      trace.threads[thread].name = std::move(def.second);
+    }
+  }
+}
+
+// Operations whose stream definition is lost need a device; the same GPU in two processes is one piece of hardware.
+void finish_devices(const std::vector<LogInput>& inputs, Trace& trace) {
+  for (const LogInput& input : inputs) {
+    Stream& unknown = trace.streams[input.ids.unknown_stream];
+    const auto device = std::find_if(trace.devices.begin(), trace.devices.end(),
+                                     [&](const Device& d) { return d.process == input.process; });
+    unknown.device = DeviceId{static_cast<uint32_t>(device - trace.devices.begin())};
+    if (device != trace.devices.end() || unknown.operations.size() == 0) continue;
+    trace.devices.emplace_back();
+    trace.devices.back().process = input.process;
+  }
+  std::map<std::pair<std::string, std::string>, uint32_t> known;
+  for (uint32_t d = 0; d < trace.devices.size(); ++d) {
+    Device& device = trace.devices[d];
+    device.physical = d;
+    if (device.uuid.empty()) continue;
+    device.physical = known.try_emplace({trace.processes[index(device.process)].host, device.uuid}, d).first->second;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, const BuildOptions& options,
+                                   BuildStatistics* statistics) {
+  const unsigned workers = options.workers != 0 ? options.workers : worker_count();
+  auto trace = std::make_unique<Trace>();
+  std::vector<LogInput> inputs(logs.size());
+  for (size_t i = 0; i < logs.size(); ++i) {
+    inputs[i].file = std::move(logs[i]);
+    import_definitions(inputs[i], *trace);
+  }
+  std::vector<LogTask> tasks = make_tasks(inputs);
+  std::atomic<size_t> done{0};
+  std::mutex progress_mutex;
+  parallel_for(
+      tasks.size(),
+      [&](size_t t) {
+        survey(inputs[tasks[t].log], tasks[t]);
+        const size_t so_far = done.fetch_add(1) + 1;
+        if (!options.progress) return;
+        const std::lock_guard lock(progress_mutex);
+        options.progress(static_cast<double>(so_far) / static_cast<double>(tasks.size()));
+      },
+      workers);
+
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    std::vector<format::ClockAnchor> anchors;
+    for (const LogTask& task : tasks) {
+      if (task.log == i) anchors.insert(anchors.end(), task.anchors.begin(), task.anchors.end());
+    }
+    std::stable_sort(anchors.begin(), anchors.end(), [](const auto& a, const auto& b) { return a.tick < b.tick; });
+    inputs[i].clock.emplace(inputs[i].file->header(), anchors, inputs[i].gpu_clock);
+    add_unfinished_calls(inputs[i], tasks, i);
+  }
+  for (const LogTask& task : tasks) {
+    const LogInput& input = inputs[task.log];
+    for (const Damage& damage : task.damage) {
+      trace->processes[index(input.process)].damage.push_back(damage_text(*input.file, damage));
+    }
+    trace->processes[index(input.process)].coverage.before_horizon += task.before_horizon;
+    if (statistics != nullptr) statistics->records += task.records;
+  }
+  set_origins(inputs, tasks, *trace);
+  name_threads(tasks, *trace);
+  std::vector<ProcessCalls> calls;
+  place_events(inputs, tasks, *trace, calls, workers);
+  finish_devices(inputs, *trace);
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].file->is_ring()) continue;
+    tasks.push_back(kept_events(inputs[i]));
+    tasks.back().log = i;
+  }
+  take_names(inputs, tasks, *trace);
+  read_clocks(inputs, tasks);
+  take_samples(inputs, tasks, *trace);
+  nest_nvtx(inputs, tasks, *trace);
+  count_unknown_times(*trace);
+  place_beside(tasks, *trace);
+  place_unified(inputs, tasks, *trace);
+  place_counters(inputs, tasks, calls, *trace);
+  place_samples(inputs, tasks, *trace);
+  correlate(calls, *trace, workers);
+  count_launches(*trace, workers);
+  std::vector<bool> outer(trace->apis.size());
+  for (const LogInput& input : inputs) {
+    for (const uint32_t api : input.ids.outer) outer[api] = true;
+  }
+  join_runtime_calls(outer, *trace, workers);
+  return trace;
+}
+
+std::unique_ptr<Trace> build_trace(const std::vector<std::string>& paths, const BuildOptions& options) {
+  // Logs first: they share a clock and are placed without sorting; other tools' traces are appended one by one.
+  std::vector<std::unique_ptr<LogFile>> logs;
+  std::vector<std::pair<FileHead, const Importer*>> foreign;
+  for (const std::string& path : paths) {
+    LogOpenResult opened = LogFile::open(path);
+    if (opened) {
+      logs.push_back(std::move(opened.log));
+      continue;
+    }
+    FileHead head = opened.error.kind == LogErrorKind::NotALog ? read_head(path) : FileHead{};
+    const Importer* const importer = head.bytes.empty() ? nullptr : find_importer(head);
+    if (importer == nullptr) throw InputError(opened.error.text(path));
+    foreign.emplace_back(std::move(head), importer);
+  }
+  std::unique_ptr<Trace> trace = logs.empty() ? std::make_unique<Trace>() : build_trace(std::move(logs), options);
+  for (const auto& [head, importer] : foreign) {
+    const auto first_process = static_cast<uint32_t>(trace->processes.size());
+    importer->import(head, *trace, {options.workers, options.progress});
+    for (uint32_t p = first_process; p < trace->processes.size(); ++p) {
+      trace->processes[p].source = head.path;
+      trace->processes[p].format = importer->name;
+    }
+  }
+  return trace;
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,175 @@
+// In the builder: which launch made which GPU operation, by containment and correlation id, never by order.
+//
+//   DriverCalls   (tid, GPU-clock start, correlation)  --inside [begin, end] of a launch of a thread with that tid-->  launch
+//   RuntimeCalls  (tid, start, end, correlation)       --around exactly one launch of a thread with that tid-->         launch
+//   GPU operation (correlation)  --the table of its process-->  launch, or the reason why there is none
+//
+// The first two are call_join.cpp's.
+#include "analyzer/base/parallel.h"
+#include "analyzer/input/log/build/call_join.h"
+#include "analyzer/input/log/build/stages.h"
+#include "analyzer/model/graph_origins.h"
+
+#include <algorithm>
+#include <atomic>
+#include <unordered_set>
+#include <vector>
+
+namespace prof::analyzer {
+
+namespace {
+
+bool lost_host_records(const Process& process) {
+  for (const char* name :
+       {"records_dropped_busy", "records_dropped_full", "records_dropped_large", "before_ready", "after_exit",
+        "no_thread_state", "log_extend_failed", "log_replaced", "unhooked_launch_api"}) {
+    if (process.counter(name) != 0) return true;
+  }
+  return !process.damage.empty();
+}
+
+// Of rings: every smaller correlation id was given before the horizon, so its call may have been overwritten. Ids grow with the time at which
+// the driver was entered; a launch that was under way at the horizon has an older id than many that had returned by then.
+std::vector<uint32_t> first_kept_correlations(const Trace& trace) {
+  std::vector<uint32_t> first(trace.processes.size(), 0);
+  for (uint32_t p = 0; p < first.size(); ++p) {
+    if (!trace.processes[p].ring) continue;
+    first[p] = UINT32_MAX;
+    for (const Thread& thread : trace.threads) {
+      if (index(thread.process) != p) continue;
+      for (uint32_t row = thread.host.first; row < thread.host.last; ++row) {
+        const HostEvent& event = trace.host[row];
+        if (event.correlation != 0 && event.begin_ns > trace.processes[p].horizon_ns)
+          first[p] = std::min(first[p], event.correlation);
+      }
+    }
+  }
+  return first;
+}
+
+// Of recordings that ended early: since when calls may have been on their way to the log. Those of a system thread arrive in order, so that
+// is the first launch of any thread behind the last one of which CUPTI's call is there.
+void find_calls_under_way(Trace& trace) {
+  for (const Thread& thread : trace.threads) {
+    Process& process = trace.processes[index(thread.process)];
+    if (!process.ended_early()) continue;
+    for (uint32_t row = thread.host.last; row-- > thread.host.first;) {
+      const HostEvent& event = trace.host[row];
+      if (!event.is_launch() || event.has(kHostCaptured) || event.result() != 0) continue;
+      if (event.correlation != 0) break;
+      process.calls_under_way_ns = std::min(process.calls_under_way_ns, event.begin_ns);
+    }
+  }
+}
+
+// Why an operation whose correlation id leads to `found` (not a launch) has none.
+OperationReason reason_for(uint32_t found, const GpuOperation& operation, int64_t first_record_ns, bool any_calls,
+                           bool lost, bool ring, bool bursts, uint32_t first_kept, int64_t calls_under_way_ns,
+                           const std::unordered_set<uint32_t>& device_launched, bool in_body) {
+  if (operation.graph_node != 0 && device_launched.contains(static_cast<uint32_t>(operation.graph_node >> 32)))
+    return OperationReason::DeviceLaunch;
+  if (in_body) return OperationReason::Conditional;
+  if (found == kRepeatedId) return OperationReason::RepeatedId;
+  if (found == kInsideOtherCall) return OperationReason::Internal;
+  const bool before = found == kInsideNoCallEarly || operation.start_ns < first_record_ns ||
+                      (ring && operation.start_ns == first_record_ns);
+  if (ring && (before || (found > kInsideOtherCall && operation.correlation < first_kept)))
+    return OperationReason::Overwritten;
+  if (before) return OperationReason::BeforeRecording;
+  if (found == kNone && operation.start_ns >= calls_under_way_ns) return OperationReason::CallPending;
+  if (found == kInsideNoCall) return lost ? OperationReason::LaunchLost : OperationReason::Unlinked;
+  if (!any_calls) return OperationReason::Unlinked;
+  return bursts ? OperationReason::OutsideBursts : OperationReason::Internal;  // in no known call
+}
+
+void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
+                     const std::vector<ProcessThreads>& threads, unsigned workers) {
+  struct Chunk {
+    uint32_t process;
+    Rows rows;
+    Coverage coverage;
+  };
+  std::vector<std::unordered_set<uint32_t>> device_launched(trace.processes.size());  // graphs that kernels may launch
+  for (const Graph& graph : trace.graphs) {
+    if (graph.device_launch && graph.number != 0) device_launched[index(graph.process)].insert(graph.number);
+  }
+  const GraphOrigins origins(trace);
+  // Only there an operation of a graph has no correlation id (seen with CUPTI 13 on an H200); a graph that was seen being made without a
+  // conditional node is believed.
+  const auto in_body = [&origins](uint32_t process, const GpuOperation& operation) {
+    if (operation.correlation != 0 || operation.graph_node == 0) return false;
+    const auto graph = static_cast<uint32_t>(operation.graph_node >> 32);
+    return !origins.knows(ProcessId{process}, graph) || origins.has_bodies(ProcessId{process}, graph);
+  };
+  const std::vector<uint32_t> first_kept = first_kept_correlations(trace);
+  std::vector<Chunk> chunks;
+  constexpr uint32_t kChunk = 1u << 18;
+  for (const Stream& stream : trace.streams) {
+    if (stream.operations.size() == 0) continue;
+    const uint32_t process = index(trace.device(stream.device).process);
+    for (uint32_t first = stream.operations.first; first < stream.operations.last;
+         first += std::min(kChunk, stream.operations.last - first)) {
+      chunks.push_back({process, {first, first + std::min(kChunk, stream.operations.last - first)}, {}});
+    }
+  }
+  parallel_for(
+      chunks.size(),
+      [&](size_t c) {
+        Chunk& chunk = chunks[c];
+        const CorrelationTable& table = tables[chunk.process];
+        const Process& process = trace.processes[chunk.process];
+        const bool lost = lost_host_records(process), bursts = process.fact("gpu_times") == "in bursts";
+        chunk.coverage.operations = chunk.rows.size();
+        for (uint32_t row = chunk.rows.first; row < chunk.rows.last; ++row) {
+          GpuOperation& operation = trace.operations[row];
+          if (operation.end_ns < operation.start_ns) ++chunk.coverage.operations_reversed;
+          const uint32_t found = operation.linked() ? operation.launch : table.find(operation.correlation);
+          if (found > kLastRow) {
+            const OperationReason reason =
+                reason_for(found, operation, threads[chunk.process].first_record_ns, table.any_calls(), lost,
+                           process.ring, bursts, first_kept[chunk.process], process.calls_under_way_ns,
+                           device_launched[chunk.process], in_body(chunk.process, operation));
+            ++chunk.coverage.operations_without[static_cast<size_t>(reason)];
+            continue;
+          }
+          operation.launch = found;
+          ++chunk.coverage.operations_linked;
+          HostEvent& launch = trace.host[found];
+          if (operation.start_ns < launch.begin_ns) ++chunk.coverage.operations_before_launch;
+          std::atomic_ref<uint32_t> word(launch.word);  // operations of one launch may be on several streams
+          constexpr uint32_t kHasGpu = kHostHasGpu << HostEvent::kFlagShift;
+          if ((word.load(std::memory_order_relaxed) & kHasGpu) == 0) word.fetch_or(kHasGpu, std::memory_order_relaxed);
+        }
+      },
+      workers);
+  for (const Chunk& chunk : chunks) trace.processes[chunk.process].coverage.add(chunk.coverage);
+}
+
+// Host streams whose GPU number the recorder did not know: what their launches ran on tells it.
+void learn_streams(Trace& trace) {
+  size_t unknown = 0;
+  for (const HostStream& stream : trace.host_streams)
+    unknown += stream.stream == kNone && !stream.whole_context ? 1 : 0;
+  if (unknown <= 1) return;  // row 0 is "none"
+  for (const GpuOperation& operation : trace.operations) {
+    if (!operation.linked() || operation.graph_node != 0) continue;
+    HostStream& stream = trace.host_streams[index(trace.host[operation.launch].stream)];
+    if (&stream == trace.host_streams.data() || stream.stream != kNone) continue;
+    stream.stream = operation.stream_index;
+    trace.streams[stream.stream].priority = stream.priority;
+    trace.streams[stream.stream].priority_known = true;
+    if (--unknown <= 1) return;
+  }
+}
+
+}  // namespace
+
+void correlate(std::vector<ProcessCalls>& calls, Trace& trace, unsigned workers) {
+  const std::vector<ProcessThreads> threads = threads_by_process(trace);
+  const std::vector<CorrelationTable> tables = join_calls(calls, threads, trace, workers);
+  find_calls_under_way(trace);
+  link_operations(trace, tables, threads, workers);
+  learn_streams(trace);
+}
+
+}  // namespace prof::analyzer

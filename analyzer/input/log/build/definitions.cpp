@@ -1,0 +1,257 @@
+// The definition side of the builder: what the ids of one log mean -> rows of the model. Strings and definitions may come
+// in any order and from any thread, so they are collected first and resolved after.
+#include "analyzer/input/log/build/device_definitions.h"
+#include "analyzer/input/log/build/staging.h"
+#include "analyzer/input/log/log_definitions.h"
+#include "preload/format/sample_codec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr uint64_t kDeviceLaunch = 4;  // CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
+
+class Importer {
+ public:
+  Importer(LogInput& input, const LogDefinitions& from, Trace& to)
+      : input_(input), ids_(input.ids), from_(from), to_(to) {}
+
+  void run() {
+    names();
+    devices_.run();
+    pools();
+    kernels();
+    labels();
+    import_stacks(from_, ids_.stacks, to_);
+    counter_sets();
+    sampled_sets();
+  }
+
+ private:
+  StringId intern(format::StringId id) { return to_.strings.intern(from_.strings[id]); }
+
+  void names() {
+    std::unordered_map<uint32_t, uint32_t> by_name;  // StringId -> index of Trace::apis
+    for (uint32_t i = 1; i < to_.apis.size(); ++i) by_name[index(to_.apis[i])] = i;
+    from_.apis.for_each([&](format::ApiId id, const format::ApiDef& api) {
+      const StringId name = to_.strings.intern(api.name);
+      const auto [found, added] = by_name.try_emplace(index(name), static_cast<uint32_t>(to_.apis.size()));
+      if (added && to_.apis.size() < (1u << HostEvent::kApiBits)) to_.apis.push_back(name);
+      const uint32_t place = found->second < to_.apis.size() ? found->second : 0;
+      ids_.apis.set(index(id), place);
+      if (api.level == 1 && place != 0) ids_.outer.push_back(place);
+      if (api.name.find("Array") != std::string_view::npos) {
+        if (ids_.of_handles.size() <= place) ids_.of_handles.resize(place + 1);
+        ids_.of_handles[place] = true;
+      }
+    });
+    from_.graphs.for_each([&](format::GraphId id, const format::GraphDef& graph) {
+      ids_.graphs.set(index(id), static_cast<uint32_t>(to_.graphs.size()));
+      to_.graphs.push_back({input_.process, graph.handle, graph.gpu_graph, graph.kernels, graph.copies, graph.fills,
+                            graph.host_nodes, graph.other_nodes, (graph.flags & kDeviceLaunch) != 0});
+    });
+  }
+
+  // Two threads that meet a default pool at once define it twice; a pool's handle may be another's later.
+  void pools() {
+    uint32_t numbered = 0;
+    std::map<std::tuple<uint64_t, uint32_t, uint32_t>, uint32_t> met;  // handle, origin, place -> row
+    from_.pools.for_each([&](format::PoolId id, const format::MemoryPoolDef& pool) {
+      const bool own = pool.origin == format::PoolOrigin::Created || pool.origin == format::PoolOrigin::Imported;
+      const auto next = static_cast<uint32_t>(to_.memory_pools.size());
+      const auto origin = static_cast<uint32_t>(pool.origin);
+      const auto [found, added] = met.try_emplace({pool.handle, origin, pool.place}, next);
+      if (own) found->second = next;
+      if (added || own) {
+        const bool standard = pool.origin == format::PoolOrigin::Default;
+        to_.memory_pools.push_back(
+            {input_.process, pool.handle, origin, pool.location, pool.place, standard ? 0 : ++numbered});
+      }
+      ids_.pools.set(index(id), found->second);
+    });
+  }
+
+  void kernels() {
+    from_.configs.for_each([&](format::ConfigId id, const format::ConfigDef& config) {
+      Kernel row;
+      row.name = intern(from_.functions[config.function].name);
+      std::copy(config.grid, config.grid + 3, row.grid);
+      std::copy(config.block, config.block + 3, row.block);
+      row.dynamic_shared_bytes = config.shared_bytes;
+      ids_.configs.set(index(id), static_cast<uint32_t>(to_.kernels.size()));
+      ids_.config_apis.set(index(id), ids_.apis.find_or(index(config.api), 0));
+      to_.kernels.push_back(row);
+    });
+    from_.gpu_kernels.for_each([&](format::GpuKernelId id, const format::GpuKernelDef& kernel) {
+      Kernel row;
+      row.name = intern(kernel.name);
+      std::copy(kernel.grid, kernel.grid + 3, row.grid);
+      std::copy(kernel.block, kernel.block + 3, row.block);
+      row.registers = kernel.registers;
+      row.static_shared_bytes = kernel.static_shared_bytes;
+      row.dynamic_shared_bytes = kernel.dynamic_shared_bytes;
+      row.local_bytes = kernel.local_bytes;
+      row.launch_type = kernel.launch_type;
+      row.from_gpu = true;
+      ids_.kernels.set(index(id), static_cast<uint32_t>(to_.kernels.size()));
+      to_.kernels.push_back(row);
+    });
+    from_.graphs.for_each([&](format::GraphId, const format::GraphDef& graph) {
+      if (graph.gpu_graph == 0 || ids_.graph_runs.find(graph.gpu_graph) != kNone) return;
+      Kernel row;
+      row.name = to_.strings.intern(fmt::format("[CUDA graph {}]", graph.gpu_graph));
+      row.from_gpu = true;
+      ids_.graph_runs.set(graph.gpu_graph, static_cast<uint32_t>(to_.kernels.size()));
+      to_.kernels.push_back(row);
+    });
+  }
+
+  void labels() {
+    from_.nvtx_domains.for_each([&](format::DomainId id, const format::NvtxDomainDef& domain) {
+      ids_.domains.set(index(id), index(intern(domain.name)));
+    });
+    std::map<std::pair<format::DomainId, uint32_t>, StringId> categories;  // a name given later counts
+    for (const format::NvtxCategoryDef& category : from_.nvtx_categories)
+      categories[{category.domain, category.category}] = to_.strings.intern(category.name);
+    std::map<std::tuple<StringId, StringId, uint32_t, bool, uint32_t, StringId>, uint32_t> known;
+    const auto key = [](const Label& l) {
+      return std::tuple(l.domain, l.text, l.category, l.has_color, l.color, l.category_name);
+    };
+    for (uint32_t i = 1; i < to_.labels.size(); ++i) known[key(to_.labels[i])] = i;
+    from_.nvtx_labels.for_each([&](format::LabelId id, const format::NvtxLabelDef& label) {
+      Label row{StringId{ids_.domains.find_or(index(label.domain), 0)}, intern(label.text), label.category,
+                label.has_color != 0, label.color};
+      const auto named = categories.find({label.domain, label.category});
+      if (named != categories.end()) row.category_name = named->second;
+      const auto [found, added] = known.try_emplace(key(row), static_cast<uint32_t>(to_.labels.size()));
+      if (added) to_.labels.push_back(row);
+      ids_.labels.set(index(id), found->second);
+    });
+  }
+
+  // Names one a line.
+  std::vector<StringId> metrics(format::StringId lines) {
+    std::vector<StringId> names;
+    for (std::string_view left = from_.strings[lines]; !left.empty();) {
+      const std::string_view metric = left.substr(0, left.find('\n'));
+      names.push_back(to_.strings.intern(metric));
+      left.remove_prefix(std::min(metric.size() + 1, left.size()));
+    }
+    return names;
+  }
+
+  void sampled_sets() {
+    from_.sampled_sets.for_each([&](format::SampledSetId id, const format::SampledSetDef& def) {
+      SampledSet set;
+      set.metrics = metrics(def.metrics);
+      if (set.metrics.empty() || set.metrics.size() > format::kMaxSampledMetrics)
+        return;  // no record holds its samples
+      set.device = devices_.device(def.device);
+      set.chip = to_.strings.intern(def.chip);
+      set.interval_ns = static_cast<int64_t>(std::min<uint64_t>(def.interval_ns, INT64_MAX));
+      ids_.sampled_sets.set(index(id), static_cast<uint32_t>(to_.samples.sets.size()));
+      to_.samples.sets.push_back(std::move(set));
+    });
+    for (const SampledSet& set : to_.samples.sets)
+      ids_.sampled_metrics.push_back(static_cast<uint32_t>(set.metrics.size()));
+  }
+
+  void counter_sets() {
+    from_.counter_sets.for_each([&](format::CounterSetId id, const format::CounterSetDef& def) {
+      CounterSet set;
+      set.process = index(input_.process);
+      if (const format::ContextDef* const context = from_.contexts.find(def.context)) set.device = context->device;
+      set.metrics = metrics(def.metrics);
+      if (set.metrics.size() > format::kMaxRecordBytes / sizeof(double)) return;  // no record holds its values
+      set.chip = to_.strings.intern(def.chip);
+      set.passes = def.passes;
+      set.replayed = def.replayed != 0;
+      ids_.counter_sets.set(index(id), static_cast<uint32_t>(to_.counters.sets.size()));
+      to_.counters.sets.push_back(std::move(set));
+    });
+    for (const CounterSet& set : to_.counters.sets) ids_.counter_metrics.push_back(set.metrics.size());
+  }
+
+  LogInput& input_;
+  LogIds& ids_;
+  const LogDefinitions& from_;
+  Trace& to_;
+  DeviceImporter devices_{input_, from_, to_};
+};
+
+// On the GPU's clock it is the first time that is not before it: the clock is monotone. False: a damaged log, it is no time.
+bool set_horizon(LogInput& input, const LogClock& clock) {
+  const uint64_t horizon_ns = clock.ns(input.file->horizon_tick());
+  if (horizon_ns == kLatestNs) return false;
+  input.horizon_tick = input.file->horizon_tick();
+  uint64_t low = 0, high = UINT64_MAX;
+  while (low < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    if (clock.gpu_ns(middle) < horizon_ns) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  input.horizon_gpu_ns = low;
+  return true;
+}
+
+}  // namespace
+
+void import_definitions(LogInput& input, Trace& trace) {
+  const LogFile& log = *input.file;
+  const bool cut = log.horizon_tick() != 0;  // its moment on the GPU's clock needs the anchors
+  const LogDefinitions definitions = load_definitions(log, cut ? ReadFrom::AllBlocks : ReadFrom::DefinitionBlocks);
+  const bool known = !cut || set_horizon(input, make_clock(log, definitions));
+  input.process = ProcessId{static_cast<uint32_t>(trace.processes.size())};
+  trace.processes.emplace_back();
+  describe_process(input, definitions, trace.processes.back());
+  if (!known) {
+    trace.processes.back().ring = false;
+    trace.processes.back().damage.push_back(fmt::format(
+        "{}: counter page: until when the ring was written over is no time; from an unknown moment back, calls are "
+        "missing",
+        log.path()));
+  }
+  input.gpu_clock = definitions.gpu_clock;
+  input.schemas = definitions.nvtx_schemas;
+  input.counters = definitions.nvtx_counters;
+  input.semantics = CounterSemantics(definitions.nvtx_semantics);
+  input.scopes = NvtxScopes(definitions.nvtx_scopes);
+  input.clock_definitions = definitions.nvtx_clocks;
+  Importer(input, definitions, trace).run();
+  // GPU records whose stream definition is lost go to a stream of their own; without any it stays empty and unseen.
+  input.ids.unknown_stream = static_cast<uint32_t>(trace.streams.size());
+  trace.streams.emplace_back();
+  for (const BlockRef& block : input.file->blocks()) {
+    if (block.kind != format::BlockKind::Events || input.ids.threads.find(block.thread) != kNone) continue;
+    input.ids.threads.set(block.thread, static_cast<uint32_t>(trace.threads.size()));
+    trace.threads.emplace_back();
+    trace.threads.back().process = input.process;
+  }
+  for (const uint32_t thread : definitions.kept_by) {  // all else that it did was overwritten
+    if (input.ids.threads.find(thread) != kNone) continue;
+    input.ids.threads.set(thread, static_cast<uint32_t>(trace.threads.size()));
+    trace.threads.emplace_back();
+    Thread& row = trace.threads.back();
+    row.process = input.process;
+    if (const format::ThreadDef* const def = definitions.threads.find(format::ThreadOrdinal{thread})) {
+      row.tid = def->tid;
+      row.name = std::string(def->name);
+    }
+  }
+}
+
+}  // namespace prof::analyzer

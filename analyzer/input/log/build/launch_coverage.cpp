@@ -1,0 +1,175 @@
+// In the builder, after correlate(): how many launches have GPU times and stacks, and why each other has none.
+#include "analyzer/base/parallel.h"
+#include "analyzer/base/saturated.h"
+#include "analyzer/input/log/build/stages.h"
+#include "analyzer/model/graph_origins.h"
+#include "preload/format/stack_definitions.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace prof::analyzer {
+
+namespace {
+
+StackGap gap_of(uint32_t flags) {
+  constexpr struct {
+    StackGap gap;
+    uint32_t flags;
+  } kGaps[] = {
+#define PROF_STACK_GAP(name, flags, text) {StackGap::name, format::flags},
+#include "analyzer/model/coverage.def"
+#undef PROF_STACK_GAP
+  };
+  for (const auto& row : kGaps) {
+    if ((flags & row.flags) != 0) return row.gap;
+  }
+  return StackGap::kCount;
+}
+
+class LaunchCount {
+ public:
+  explicit LaunchCount(Trace& trace)
+      : trace_(trace), origins_(trace), last_delivered_ns_(trace.host_streams.size(), INT64_MIN) {}
+
+  void run(unsigned workers) {
+    struct Chunk {
+      Process* process;
+      Rows rows;
+      uint64_t launches = 0, stacks = 0;
+      uint64_t stack_gaps[static_cast<size_t>(StackGap::kCount) + 1] = {};
+      std::vector<uint32_t> without;  // rows of launches without GPU work
+    };
+    std::vector<Chunk> chunks;
+    for (const Thread& thread : trace_.threads) {
+      constexpr uint32_t kChunk = 1u << 18;
+      for (uint32_t first = thread.host.first, last; first < thread.host.last; first = last) {
+        last = first + std::min(kChunk, thread.host.last - first);
+        chunks.push_back({&trace_.processes[index(thread.process)], {first, last}, 0, 0, {}, {}});
+      }
+    }
+    parallel_for(
+        chunks.size(),
+        [&](size_t c) {
+          Chunk& chunk = chunks[c];
+          HostStreamId stream{};
+          int64_t last_ns = INT64_MIN;
+          for (uint32_t row = chunk.rows.first; row < chunk.rows.last; ++row) {
+            const HostEvent& event = trace_.host[row];
+            if (!event.is_launch()) continue;
+            ++chunk.launches;
+            if (event.stack != 0) count_stack(StackId{event.stack}, chunk);
+            if (event.has(kHostHasGpu)) {
+              if (event.stream != stream) delivered(std::exchange(stream, event.stream), last_ns);
+              last_ns = event.begin_ns;
+            } else {
+              chunk.without.push_back(row);
+            }
+          }
+          delivered(stream, last_ns);
+        },
+        workers);
+    for (const Chunk& chunk : chunks) {
+      chunk.process->coverage.launches += chunk.launches;
+      chunk.process->coverage.launches_with_gpu_time += chunk.launches - chunk.without.size();
+      chunk.process->coverage.launches_with_stack += chunk.stacks;
+      for (size_t i = 0; i < static_cast<size_t>(StackGap::kCount); ++i)
+        chunk.process->coverage.launches_stack_gap[i] += chunk.stack_gaps[i];
+    }
+    for (const Chunk& chunk : chunks) {
+      for (const uint32_t row : chunk.without) {
+        ++chunk.process->coverage.launches_without[static_cast<size_t>(reason(*chunk.process, trace_.host[row]))];
+      }
+    }
+  }
+
+ private:
+  template <class Chunk> void count_stack(StackId id, Chunk& chunk) const {
+    const Stack& stack = trace_.stacks[id];
+    chunk.stacks += stack.native + stack.python != 0 ? 1 : 0;
+    ++chunk.stack_gaps[static_cast<size_t>(gap_of(stack.flags))];
+  }
+  // Called by several threads. Rows of a thread are sorted: its last on a stream is the latest.
+  void delivered(HostStreamId stream, int64_t begin_ns) {
+    std::atomic_ref<int64_t> last(last_delivered_ns_[index(stream)]);
+    int64_t old = last.load(std::memory_order_relaxed);
+    while (old < begin_ns && !last.compare_exchange_weak(old, begin_ns, std::memory_order_relaxed)) {}
+  }
+
+  LaunchReason reason(const Process& process, const HostEvent& launch) const {
+    if (launch.has(kHostCaptured)) return LaunchReason::Captured;
+    if (launch.result() != 0) return LaunchReason::Failed;
+    if (launch.has(kHostNoGpuTimes) || process.counter("cupti_unavailable") != 0) return LaunchReason::NotCollected;
+    if (launch.kind() == HostKind::MemoryLaunch && launch.subject == 0) return LaunchReason::NothingToDo;
+    if (launch.kind() == HostKind::GraphLaunch && launch.subject != 0) {
+      const Graph& graph = trace_.graphs[launch.subject];
+      const bool none = graph.kernels + graph.copies + graph.fills == 0;  // outside of conditional bodies
+      if (none && graph.other_nodes == 0) return LaunchReason::NothingToDo;
+      if (none && origins_.has_bodies(graph.process, graph.number)) return LaunchReason::Conditional;
+    }
+    if (process.ring && launch.begin_ns <= process.horizon_ns) return LaunchReason::Overwritten;
+    // GPU records of one stream arrive in order: what came after the last one was on its way when the recording ended.
+    const bool call_pending = launch.correlation == 0 && launch.begin_ns >= process.calls_under_way_ns;
+    if (process.ended_early() && (call_pending || launch.begin_ns > last_delivered_ns_[index(launch.stream)]))
+      return LaunchReason::Pending;
+    const bool dropped = process.counter("cupti_dropped") + process.counter("cupti_buffers_exhausted") +
+                             process.counter("cupti_flush_timeouts") !=
+                         0;
+    if (dropped) return LaunchReason::Dropped;
+    const bool repeated = process.coverage.operations_without[static_cast<size_t>(OperationReason::RepeatedId)] != 0;
+    return repeated ? LaunchReason::RepeatedId : LaunchReason::Unknown;
+  }
+
+  Trace& trace_;
+  const GraphOrigins origins_;
+  std::vector<int64_t> last_delivered_ns_;  // by HostStreamId: begin of the last launch with GPU work
+};
+
+// A batch of copies is one launch with many operations, or with few: the driver joins copies, and CUPTI then has one record with the bytes of
+// all (measured: CUPTI 13.0, an H100, between pinned memory and the device). Launches without any are counted with their reason.
+void count_batches(Trace& trace) {
+  struct OnGpu {
+    uint64_t copies = 0, bytes = 0;
+  };
+  std::unordered_map<uint32_t, OnGpu> found;  // row of the launch -> its GPU operations
+  const auto is_batch = [&trace](const CallDetails& said) {
+    if (said.count == 0 || said.call == kNone) return false;
+    const HostEvent& launch = trace.host[said.call];
+    return launch.kind() == HostKind::MemoryLaunch && launch.has(kHostHasGpu);
+  };
+  for (const CallDetails& said : trace.call_arguments) {
+    if (is_batch(said)) found.emplace(said.call, OnGpu{});
+  }
+  if (found.empty()) return;
+  for (const GpuOperation& operation : trace.operations) {
+    if (!operation.linked()) continue;
+    if (const auto launch = found.find(operation.launch); launch != found.end())
+      ++launch->second.copies, launch->second.bytes += operation.bytes;
+  }
+  for (const CallDetails& said : trace.call_arguments) {
+    if (!is_batch(said)) continue;
+    const auto seen = found.find(said.call);
+    if (seen == found.end()) continue;  // said twice
+    const HostEvent& launch = trace.host[said.call];
+    Coverage& coverage = trace.processes[index(trace.thread(launch.thread).process)].coverage;
+    // All are there: a record for each copy, or fewer that together have the bytes asked for. (Of copies from or to arrays a call says elements, not
+    // bytes: then only records count.)
+    const bool whole = seen->second.copies >= said.count || seen->second.bytes == launch.bytes();
+    grow(coverage.batch_copies, said.count);
+    grow(coverage.batch_copies_missing, whole ? 0 : said.count - seen->second.copies);
+    found.erase(seen);
+  }
+}
+
+}  // namespace
+
+void count_launches(Trace& trace, unsigned workers) {
+  LaunchCount(trace).run(workers);
+  count_batches(trace);
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,68 @@
+// What a program called its threads, devices, streams and other things: records of logs -> rows of the model, after every event has
+// its place.
+#include "analyzer/input/log/build/stages.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace prof::analyzer {
+
+namespace {
+
+void give_name(const LogInput& input, const StagedName& staged, GivenName& given, Trace& trace) {
+  const StringId name = staged.gone ? StringId{} : given.name;
+  switch (static_cast<format::NamedKind>(staged.what)) {
+    case format::NamedKind::Thread:
+      for (Thread& thread : trace.threads) {
+        if (thread.process == input.process && thread.tid == staged.object && !staged.gone) thread.name = staged.name;
+      }
+      break;
+    case format::NamedKind::Device:
+      for (Device& device : trace.devices) {
+        if (device.process == input.process && device.ordinal == staged.object) device.given_name = name;
+      }
+      break;
+    case format::NamedKind::Stream: {
+      const uint32_t row =
+          staged.object <= UINT32_MAX ? input.ids.host_streams.find(static_cast<uint32_t>(staged.object)) : kNone;
+      if (row == kNone) break;
+      HostStream& stream = trace.host_streams[row];
+      stream.name = name;
+      given.object = stream.handle;
+      if (stream.stream != kNone) trace.streams[stream.stream].name = name;
+      break;
+    }
+    default: break;
+  }
+}
+
+}  // namespace
+
+void take_names(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    std::vector<StagedName> names;
+    for (LogTask& task : tasks) {
+      if (task.log != i) continue;
+      std::move(task.names.begin(), task.names.end(), std::back_inserter(names));
+      task.names.clear();
+    }
+    std::stable_sort(names.begin(), names.end(),
+                     [](const StagedName& a, const StagedName& b) { return a.tick < b.tick; });
+    ClockReader ns{*inputs[i].clock};
+    for (const StagedName& staged : names) {
+      GivenName given;
+      given.process = inputs[i].process;
+      given.time_ns = ns.tick(staged.tick) - inputs[i].origin_ns;
+      given.what = staged.what;
+      given.object = staged.object;
+      given.type = staged.type;
+      given.gone = staged.gone;
+      given.domain = StringId{staged.domain};
+      given.name = trace.strings.intern(staged.name);
+      give_name(inputs[i], staged, given, trace);
+      trace.given_names.push_back(given);
+    }
+  }
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,178 @@
+// See log_definitions.h.
+#include "analyzer/input/log/log_definitions.h"
+
+#include "analyzer/input/log/log_decode.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace prof::analyzer {
+
+namespace {
+
+// A string of which some parts have been read. Parts of one id follow each other in one thread's blocks.
+struct PartialString {
+  uint64_t total = 0;
+  std::string text;
+};
+
+struct Loader {
+  static constexpr bool kSeldom = true;
+  const LogFile& log;
+  LogDefinitions& to;
+  std::unordered_map<uint32_t, PartialString> parts{};
+
+  // Every definition takes bytes of the log, so that no honest id is larger than the log. A damaged one must not make us
+  // allocate gigabytes.
+  template <class Id> bool possible(Id id, RecordPlace place) {
+    if (static_cast<uint64_t>(id) < log.log_bytes()) return true;
+    to.damage.push_back(
+        {DamageKind::BadRecord, place.file_offset(), 0,
+         fmt::format("a definition has id {}, more than the log could define", static_cast<uint64_t>(id))});
+    return false;
+  }
+  template <class Id, class T> void keep(ById<Id, T>& table, Id id, const T& def, RecordPlace place) {
+    if (possible(id, place)) table.set(id, def);
+  }
+
+  void operator()(const format::StringPart& part, RecordPlace place) {
+    if (!possible(part.id, place)) return;
+    if (part.offset == 0 && part.text.size() >= part.total_bytes) {
+      to.strings.set(part.id, part.text);
+      return;
+    }
+    PartialString& partial = parts[static_cast<uint32_t>(part.id)];
+    partial.total = part.total_bytes;
+    if (part.offset != partial.text.size()) return;  // a part before it is missing: the text stays cut there
+    partial.text += part.text;
+    if (partial.text.size() < partial.total) return;
+    to.long_strings.push_back(std::move(partial.text));
+    to.strings.set(part.id, to.long_strings.back());
+    parts.erase(static_cast<uint32_t>(part.id));
+  }
+  void operator()(const format::ThreadDef& def, RecordPlace place) { keep(to.threads, def.thread, def, place); }
+  template <KeptEvent T> void operator()(const T&, RecordPlace place) {
+    if (to.kept_by.empty() || to.kept_by.back() != place.block->thread) to.kept_by.push_back(place.block->thread);
+  }
+  void operator()(const format::MetaDef& def, RecordPlace) { to.meta.push_back(def); }
+  void operator()(const format::ApiDef& def, RecordPlace place) { keep(to.apis, def.id, def, place); }
+  void operator()(const format::ModuleDef& def, RecordPlace place) { keep(to.modules, def.id, def, place); }
+  void operator()(const format::FunctionDef& def, RecordPlace place) { keep(to.functions, def.id, def, place); }
+  void operator()(const format::ConfigDef& def, RecordPlace place) { keep(to.configs, def.id, def, place); }
+  void operator()(const format::DeviceDef& def, RecordPlace place) {
+    keep(to.devices, def.ordinal, DefinedDevice{def, {}}, place);
+  }
+  void operator()(const format::DeviceProperty& def, RecordPlace) { properties.push_back(def); }
+  void operator()(const format::ContextDef& def, RecordPlace place) { keep(to.contexts, def.id, def, place); }
+  void operator()(const format::StreamDef& def, RecordPlace place) { keep(to.streams, def.id, def, place); }
+  void operator()(const format::MemoryPoolDef& def, RecordPlace place) { keep(to.pools, def.id, def, place); }
+  void operator()(const format::GraphDef& def, RecordPlace place) { keep(to.graphs, def.id, def, place); }
+  void operator()(const format::GpuStreamDef& def, RecordPlace place) { keep(to.gpu_streams, def.id, def, place); }
+  void operator()(const format::GpuKernelDef& def, RecordPlace place) { keep(to.gpu_kernels, def.id, def, place); }
+  void operator()(const format::NvtxDomainDef& def, RecordPlace place) { keep(to.nvtx_domains, def.id, def, place); }
+  void operator()(const format::NvtxLabelDef& def, RecordPlace place) { keep(to.nvtx_labels, def.id, def, place); }
+  void operator()(const format::StackDef& def, RecordPlace place) { keep(to.stacks, def.id, def, place); }
+  void operator()(const format::PythonFrameDef& def, RecordPlace place) { keep(to.python_frames, def.id, def, place); }
+  void operator()(const format::ImageDef& def, RecordPlace place) { keep(to.images, def.id, def, place); }
+  void operator()(const format::ImageGone& def, RecordPlace) { to.images_gone.push_back(def); }
+  void operator()(const format::NvtxSchemaDef& def, RecordPlace place) {
+    keep(to.nvtx_schemas, def.id, DefinedSchema{def, {}}, place);
+  }
+  void operator()(const format::NvtxSchemaEntry& def, RecordPlace) { schema_entries.push_back(def); }
+  void operator()(const format::NvtxCounterDef& def, RecordPlace place) { keep(to.nvtx_counters, def.id, def, place); }
+  void operator()(const format::CounterSetDef& def, RecordPlace place) { keep(to.counter_sets, def.id, def, place); }
+  void operator()(const format::SampledSetDef& def, RecordPlace place) { keep(to.sampled_sets, def.id, def, place); }
+  void operator()(const format::NvtxCategoryDef& def, RecordPlace) { to.nvtx_categories.push_back(def); }
+  void operator()(const format::NvtxScopeDef& def, RecordPlace) { to.nvtx_scopes.push_back(def); }
+  void operator()(const format::NvtxSemanticsDef& def, RecordPlace) { to.nvtx_semantics.push_back(def); }
+  void operator()(const format::NvtxClockDef& def, RecordPlace) { to.nvtx_clocks.push_back(def); }
+  void operator()(const format::SymbolDef& def, RecordPlace) { to.symbols.push_back(def); }
+  void operator()(const format::UnhookedApi& def, RecordPlace) { to.unhooked_apis.push_back(def.name); }
+  void operator()(const format::GpuClock& def, RecordPlace) {
+    if (!to.gpu_clock) to.gpu_clock = def;
+  }
+  void operator()(const format::ClockAnchor& anchor, RecordPlace) { to.clock_anchors.push_back(anchor); }
+
+  std::vector<format::DeviceProperty> properties{};
+  std::vector<format::NvtxSchemaEntry> schema_entries{};
+
+  // Entries whose schema is lost are nobody's.
+  void finish_schemas() {
+    for (const format::NvtxSchemaEntry& entry : schema_entries) {
+      DefinedSchema* const schema = to.nvtx_schemas.find(entry.schema);
+      if (schema != nullptr && entry.index == schema->entries.size()) schema->entries.push_back(entry);
+    }
+  }
+
+  void finish() {
+    finish_schemas();
+    for (auto& [id, partial] : parts) {
+      ++to.incomplete_strings;
+      to.long_strings.push_back(std::move(partial.text));
+      to.strings.set(static_cast<format::StringId>(id), to.long_strings.back());
+    }
+    ById<uint32_t, DefinedDevice> devices_with_properties;
+    to.devices.for_each([&](uint32_t ordinal, const DefinedDevice& device) {
+      DefinedDevice whole = device;
+      for (const format::DeviceProperty& property : properties) {
+        if (property.ordinal == ordinal) whole.properties.emplace_back(property.key, property.value);
+      }
+      devices_with_properties.set(ordinal, whole);
+    });
+    to.devices = std::move(devices_with_properties);
+    std::stable_sort(to.clock_anchors.begin(), to.clock_anchors.end(),
+                     [](const format::ClockAnchor& a, const format::ClockAnchor& b) { return a.tick < b.tick; });
+  }
+};
+
+// What of an event block concerns definitions.
+struct AnchorsAndThreads {
+  static constexpr bool kSeldom = true;
+  Loader& loader;
+  void operator()(const format::ClockAnchor& anchor, RecordPlace place) { loader(anchor, place); }
+  void operator()(const format::ThreadDef& def, RecordPlace place) { loader(def, place); }
+};
+
+// Clock anchors are rare and may be in any thread's blocks. Their tag is two bytes; a block without these two bytes in a
+// row holds none and need not be decoded. False also where the log numbers its kinds differently.
+bool surely_without_anchors(const LogFile& log, const BlockRef& block) {
+  constexpr uint32_t kTag = format::ClockAnchor::kKind << 3;
+  static_assert(kTag >= 0x80 && kTag < 0x4000);
+  const KindSignature* const kind = log.kinds().find(format::ClockAnchor::kKind);
+  if (kind == nullptr || kind->plan != KindPlan::Same) return false;
+  const uint8_t tag[2] = {static_cast<uint8_t>(kTag | 0x80), static_cast<uint8_t>(kTag >> 7)};
+  return memmem(log.payload(block), block.readable, tag, sizeof tag) == nullptr;
+}
+
+}  // namespace
+
+std::string_view LogDefinitions::meta_value(std::string_view key) const {
+  for (const format::MetaDef& def : meta) {
+    if (def.key == key) return def.value;
+  }
+  return {};
+}
+
+LogDefinitions load_definitions(const LogFile& log, ReadFrom from) {
+  LogDefinitions definitions;
+  Loader loader{log, definitions};
+  AnchorsAndThreads from_events{loader};
+  uint32_t last_thread = 0;  // its definition is in the first of its event blocks that there are
+  for (const BlockRef& block : log.blocks()) {
+    if (block.kind == format::BlockKind::Definitions) {
+      const DecodeResult result = decode_block(log, block, loader);
+      if (result.bad_record) definitions.damage.push_back(record_damage(block, result));
+    } else if (from == ReadFrom::DefinitionBlocks) {
+      continue;
+    } else if (std::exchange(last_thread, block.thread) != block.thread || !surely_without_anchors(log, block)) {
+      decode_block(log, block, from_events);  // damage of event blocks is told by whoever decodes them for their events
+    }
+  }
+  loader.finish();
+  return definitions;
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,268 @@
+// See log_file.h. This file: opening, decompressing and the header; log_index.cpp: the blocks.
+#include "analyzer/input/log/log_file.h"
+
+#include "analyzer/input/log/log_liveness.h"
+#include "analyzer/input/log/ring_copy.h"
+#include "preload/format/loss_counters.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr uint64_t kFirstBlock = format::kBlocksOffset;
+
+LogError make_error(LogErrorKind kind, std::string what, uint64_t offset = 0, std::string advice = {}) {
+  return {kind, std::move(what), offset, std::move(advice)};
+}
+
+LogError open_error(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR: return make_error(LogErrorKind::NotFound, "there is no such file");
+    case EACCES:
+    case EPERM:
+      return make_error(LogErrorKind::NoPermission, "no permission to read it", 0,
+                        "logs are made readable for their owner alone: read it as that user");
+    default: return make_error(LogErrorKind::CannotRead, fmt::format("cannot be read: {}", std::strerror(error)));
+  }
+}
+
+bool is_gzip(const uint8_t* data, uint64_t size) { return size >= 2 && data[0] == 0x1f && data[1] == 0x8b; }
+
+}  // namespace
+
+std::string LogError::text(std::string_view path) const {
+  std::string out = fmt::format("{}: {}", path, what);
+  if (offset != 0) out += fmt::format(" (at offset {})", offset);
+  if (!advice.empty()) out += "; " + advice;
+  return out;
+}
+
+LogFile::~LogFile() {
+  if (mapped_) munmap(const_cast<uint8_t*>(data_), size_);
+  if (fd_ >= 0) close(fd_);
+}
+
+LogOpenResult LogFile::open(const std::string& path) {
+  std::unique_ptr<LogFile> log(new LogFile);
+  LogError error;
+  log->path_ = path;
+  if (!log->map(path, error)) return {nullptr, error};
+  return finish(std::move(log));
+}
+
+LogOpenResult LogFile::from_memory(std::vector<uint8_t> bytes, std::string name) {
+  std::unique_ptr<LogFile> log(new LogFile);
+  log->path_ = std::move(name);
+  log->memory_ = std::move(bytes);
+  log->data_ = log->memory_.data();
+  log->size_ = log->file_bytes_ = log->memory_.size();
+  return finish(std::move(log));
+}
+
+LogOpenResult LogFile::finish(std::unique_ptr<LogFile> log) {
+  LogError error;
+  if (is_gzip(log->data_, log->size_) && !log->inflate_all(error)) return {nullptr, error};
+  if (!log->read_header(error)) return {nullptr, error};
+  if (log->still_written() && log->is_ring() && !log->copy_of_ring(error)) return {nullptr, error};
+  log->index_blocks();
+  return {std::move(log), {}};
+}
+
+bool LogFile::map(const std::string& path, LogError& error) {
+  // O_NONBLOCK: opening a FIFO must not wait for a writer.
+  fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd_ < 0) {
+    error = open_error(errno);
+    return false;
+  }
+  struct stat info {};
+  if (fstat(fd_, &info) != 0) {
+    error = open_error(errno);
+    return false;
+  }
+  if (S_ISDIR(info.st_mode)) {
+    error = make_error(LogErrorKind::Directory, "is a directory", 0, "name the logs in it: " + path + "/prof.*.plog");
+    return false;
+  }
+  if (!S_ISREG(info.st_mode)) {
+    error = make_error(LogErrorKind::CannotRead, "is not a regular file", 0, "a log is read at several places at once");
+    return false;
+  }
+  size_ = file_bytes_ = static_cast<uint64_t>(info.st_size);
+  if (size_ == 0) return true;
+  void* const data = mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd_, 0);
+  if (data == MAP_FAILED) {
+    error = make_error(LogErrorKind::CannotRead, fmt::format("cannot be mapped: {}", std::strerror(errno)));
+    size_ = 0;
+    return false;
+  }
+  mapped_ = true;
+  data_ = static_cast<const uint8_t*>(data);
+  madvise(data, size_, MADV_WILLNEED);
+  return true;
+}
+
+bool LogFile::inflate_all(LogError& error) {
+  z_stream stream{};
+  if (inflateInit2(&stream, 15 + 16) != Z_OK) {
+    error = make_error(LogErrorKind::CannotRead, "zlib could not be started");
+    return false;
+  }
+  std::vector<uint8_t> out;
+  uint64_t used = 0;
+  int status = Z_OK;
+  uint64_t at = 0;
+  while (true) {
+    if (stream.avail_in == 0 && at < size_) {
+      const uint64_t piece = std::min<uint64_t>(size_ - at, 1u << 30);
+      stream.next_in = const_cast<Bytef*>(data_ + at);
+      stream.avail_in = static_cast<uInt>(piece);
+      at += piece;
+    }
+    if (used == out.size()) out.resize(std::max<size_t>(1 << 16, out.size() * 2));
+    const uint64_t room = std::min<uint64_t>(out.size() - used, 1u << 30);
+    stream.next_out = out.data() + used;
+    stream.avail_out = static_cast<uInt>(room);
+    status = inflate(&stream, Z_NO_FLUSH);
+    used += room - stream.avail_out;
+    if (status == Z_STREAM_END && (stream.avail_in != 0 || at < size_)) {
+      if (inflateReset(&stream) != Z_OK) break;  // gzip files may be joined
+      continue;
+    }
+    if (status == Z_BUF_ERROR && stream.avail_out == 0) continue;
+    if (status != Z_OK) break;
+  }
+  const uint64_t consumed = at - stream.avail_in;
+  const std::string why = stream.msg != nullptr ? stream.msg : "it ends early";
+  inflateEnd(&stream);
+  if (status != Z_STREAM_END && used < kFirstBlock) {
+    error = make_error(LogErrorKind::NotALog, fmt::format("is a damaged gzip file: {}", why), consumed);
+    return false;
+  }
+  if (status != Z_STREAM_END) {
+    add_damage(DamageKind::BadCompression, used, 0,
+               fmt::format("the gzip stream is damaged at offset {} of the file ({}); what follows is missing",
+                           consumed, why));
+  }
+  out.resize(used);
+  if (mapped_) munmap(const_cast<uint8_t*>(data_), size_);
+  mapped_ = false;
+  memory_ = std::move(out);
+  data_ = memory_.data();
+  size_ = used;
+  compressed_ = true;
+  return true;
+}
+
+// A ring changes everywhere while it is read.
+bool LogFile::copy_of_ring(LogError& error) {
+  std::vector<uint8_t> copy;
+  std::string why;
+  if (!copy_ring(fd_, copy, why)) {
+    error = make_error(LogErrorKind::CannotRead, "is a ring that is being written, and " + why);
+    return false;
+  }
+  if (mapped_) munmap(const_cast<uint8_t*>(data_), size_);
+  mapped_ = false;
+  memory_ = std::move(copy);
+  data_ = memory_.data();
+  size_ = memory_.size();
+  kinds_ = {};
+  counters_.clear();
+  if (!read_header(error)) return false;
+  changes_ = false;
+  return true;
+}
+
+bool LogFile::read_header(LogError& error) {
+  if (size_ == 0) {
+    error = make_error(LogErrorKind::Empty, "is empty", 0,
+                       "the program ended before its log had a header, or the file was cut: record again");
+    return false;
+  }
+  const uint64_t magic = format::kFileMagic;
+  if (std::memcmp(data_, &magic, std::min<uint64_t>(size_, sizeof magic)) != 0) {
+    error = make_error(LogErrorKind::NotALog, "is not a prof log: it does not start with \\x89PRFLOG\\n", 0,
+                       "`prof check` says what kind of file it is");
+    return false;
+  }
+  if (size_ < kFirstBlock) {
+    error =
+        make_error(LogErrorKind::TruncatedHeader,
+                   fmt::format("is cut inside its header: {} bytes, a log has at least {}", size_, kFirstBlock), size_);
+    return false;
+  }
+  std::memcpy(&header_, data_, sizeof header_);
+  if (header_.version > format::kFormatVersion) {
+    error = make_error(
+        LogErrorKind::NewerVersion,
+        fmt::format("has log version {}; this prof reads versions up to {}", header_.version, format::kFormatVersion),
+        offsetof(format::FileHeader, version), "use the prof that came with the recorder, or a newer one");
+    return false;
+  }
+  const auto bad = [&](size_t offset, const std::string& what) {
+    error = make_error(LogErrorKind::BadHeader, "has a damaged header: " + what, offset);
+    return false;
+  };
+  if (header_.version == 0) return bad(offsetof(format::FileHeader, version), "version 0 never existed");
+  if (header_.header_bytes != format::kHeaderBytes || header_.block_bytes != format::kBlockBytes) {
+    return bad(offsetof(format::FileHeader, header_bytes),
+               fmt::format("header of {} and blocks of {} bytes; version {} has {} and {}", header_.header_bytes,
+                           header_.block_bytes, header_.version, format::kHeaderBytes, format::kBlockBytes));
+  }
+  const uint64_t text_room = format::kHeaderBytes - sizeof header_;
+  if (static_cast<uint64_t>(header_.kind_table_bytes) + header_.counter_names_bytes > text_room) {
+    return bad(offsetof(format::FileHeader, kind_table_bytes),
+               fmt::format("texts of {} and {} bytes; there is room for {}", header_.kind_table_bytes,
+                           header_.counter_names_bytes, text_room));
+  }
+  const char* const text = reinterpret_cast<const char*>(data_) + sizeof header_;
+  kind_text_ = {text, header_.kind_table_bytes};
+  counter_text_ = {text + header_.kind_table_bytes, header_.counter_names_bytes};
+  size_t bad_at = 0;
+  if (!kinds_.parse(kind_text_, bad_at))
+    return bad(sizeof header_ + bad_at, "the kind table has a line that is no signature");
+
+  page_ = std::make_unique<format::CounterPage>();
+  std::memcpy(page_.get(), data_ + format::kCounterPageOffset, sizeof *page_);
+  if (page_->magic != format::kFileMagic) {
+    return bad(format::kCounterPageOffset, "the counter page does not start with the log's magic");
+  }
+  std::string_view names = counter_text_;
+  for (size_t i = 0; !names.empty(); ++i) {
+    const size_t newline = names.find('\n');
+    if (newline == std::string_view::npos || newline == 0 || i == format::kMaxCounters) {
+      return bad(sizeof header_ + header_.kind_table_bytes, "the list of counter names cannot be read");
+    }
+    counters_.push_back({names.substr(0, newline), page_->counter[i]});
+    names.remove_prefix(newline + 1);
+  }
+  still_written_ = fd_ >= 0 && !compressed_ && !finished() && writer_is_alive(header_);
+  changes_ = still_written_;
+  return true;
+}
+
+std::optional<uint64_t> LogFile::counter(std::string_view name) const {
+  for (const LogCounter& counter : counters_) {
+    if (counter.name == name) return counter.value;
+  }
+  return std::nullopt;
+}
+
+void LogFile::add_damage(DamageKind kind, uint64_t offset, uint64_t bytes_lost, std::string what) {
+  damage_.push_back({kind, offset, bytes_lost, std::move(what)});
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,191 @@
+#include "analyzer/input/sqlite/nsys_names.h"
+
+#include "analyzer/base/input_error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace prof::analyzer {
+
+namespace {
+
+// What this importer reads, and tables that only describe others.
+constexpr std::string_view kRead[] = {"CUPTI_ACTIVITY_KIND_RUNTIME",
+                                      "CUPTI_ACTIVITY_KIND_KERNEL",
+                                      "CUPTI_ACTIVITY_KIND_MEMCPY",
+                                      "CUPTI_ACTIVITY_KIND_MEMSET",
+                                      "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+                                      "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+                                      "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
+                                      "CUPTI_ACTIVITY_KIND_OVERHEAD",
+                                      "PROFILER_OVERHEAD",
+                                      "NVTX_EVENTS",
+                                      "DIAGNOSTIC_EVENT"};
+
+// Columns of TARGET_INFO_GPU and what Kineto calls them, with units in the name where Kineto has no such number.
+struct GpuProperty {
+  std::string_view column, name;
+};
+constexpr std::array<GpuProperty, 13> kGpuProperties = {{{"totalMemory", "totalGlobalMem"},
+                                                         {"computeMajor", "computeMajor"},
+                                                         {"computeMinor", "computeMinor"},
+                                                         {"maxThreadsPerBlock", "maxThreadsPerBlock"},
+                                                         {"maxRegistersPerBlock", "regsPerBlock"},
+                                                         {"threadsPerWarp", "warpSize"},
+                                                         {"maxShmemPerBlock", "sharedMemPerBlock"},
+                                                         {"smCount", "numSms"},
+                                                         {"maxRegistersPerSm", "regsPerMultiprocessor"},
+                                                         {"maxShmemPerBlockOptin", "sharedMemPerBlockOptin"},
+                                                         {"maxShmemPerSm", "sharedMemPerMultiprocessor"},
+                                                         {"clockRate", "clockRateHz"},
+                                                         {"memoryBandwidth", "memoryBandwidthBytesPerSecond"}}};
+
+struct Gpu {
+  std::string name, uuid;
+  std::vector<std::pair<std::string, uint64_t>> properties;
+};
+
+std::map<int64_t, Gpu> read_gpus(const SqliteFile& file) {
+  std::map<int64_t, Gpu> gpus;
+  constexpr size_t kFirst = 4;
+  SqliteRows in(file, "TARGET_INFO_GPU",
+                {"id", "name", "uuid", "maxWarpsPerSm", kGpuProperties[0].column, kGpuProperties[1].column,
+                 kGpuProperties[2].column, kGpuProperties[3].column, kGpuProperties[4].column, kGpuProperties[5].column,
+                 kGpuProperties[6].column, kGpuProperties[7].column, kGpuProperties[8].column, kGpuProperties[9].column,
+                 kGpuProperties[10].column, kGpuProperties[11].column, kGpuProperties[12].column});
+  while (in.next()) {
+    Gpu gpu;
+    gpu.name = in.text(1);
+    gpu.uuid = in.text(2);
+    const int64_t warps = in.integer_or(3, 0);
+    for (size_t i = 0; i < kGpuProperties.size(); ++i) {
+      const std::optional<int64_t> value = in.integer(kFirst + i);
+      if (!value || *value < 0) continue;
+      const std::string name(kGpuProperties[i].name);
+      gpu.properties.emplace_back(name, static_cast<uint64_t>(*value));
+      if (name == "warpSize" && warps > 0 && warps <= UINT16_MAX && *value <= UINT16_MAX)
+        gpu.properties.emplace_back("maxThreadsPerMultiprocessor", static_cast<uint64_t>(warps * *value));
+    }
+    gpus.emplace(in.integer_or(0, 0), std::move(gpu));
+  }
+  return gpus;
+}
+
+}  // namespace
+
+NsysNames::NsysNames(const SqliteFile& file) {
+  const std::vector<std::string> tables = file.tables();
+  const bool known = std::any_of(tables.begin(), tables.end(), [](const std::string& table) {
+    return table.starts_with("CUPTI_ACTIVITY_KIND_") || table.starts_with("TARGET_INFO_") || table == "NVTX_EVENTS" ||
+           table == "PROFILER_OVERHEAD";
+  });
+  if (!known || !file.has_table("StringIds")) {
+    std::string some;
+    for (size_t i = 0; i < tables.size() && i < 8; ++i) some += (i == 0 ? "" : ", ") + tables[i];
+    throw InputError(fmt::format(
+        "{}: a SQLite database, but neither an export of Nsight Systems nor a profile of nvprof: {}", file.path(),
+        tables.empty() ? "it has no tables"
+                       : fmt::format("its tables are {}{}", some, tables.size() > 8 ? ", …" : "")));
+  }
+  SqliteRows in(file, "StringIds", {"id", "value"});
+  while (in.next()) {
+    const std::optional<int64_t> id = in.integer(0);
+    if (id) texts_.emplace(*id, in.text(1));
+  }
+  problems_ = in.problems();
+}
+
+void describe_nsys_session(const SqliteFile& file, const NsysNames& names, ActivityRows& rows) {
+  Trace& trace = rows.trace();
+  SqliteRows processes(file, "PROCESSES", {"globalPid", "pid", "name"});
+  std::unordered_map<uint64_t, std::string> executables;  // by pid
+  while (processes.next()) {
+    const uint64_t pid = static_cast<uint64_t>(processes.integer_or(0, 0)) >> kNsysTidBits & kNsysIdMask;
+    executables[pid] = processes.text(2);
+  }
+  for (uint32_t p = rows.mark().processes; p < trace.processes.size(); ++p) {
+    const auto found = executables.find(trace.processes[p].pid);
+    if (found != executables.end()) trace.processes[p].executable = found->second;
+  }
+  std::unordered_map<uint64_t, std::string_view> thread_names;
+  SqliteRows threads(file, "ThreadNames", {"globalTid", "nameId"});
+  while (threads.next())
+    thread_names[static_cast<uint64_t>(threads.integer_or(0, 0)) & ((uint64_t{1} << 2 * kNsysTidBits) - 1)] =
+        names[threads.integer_or(1, -1)];
+  for (uint32_t t = rows.mark().threads; t < trace.threads.size(); ++t) {
+    Thread& thread = trace.threads[t];
+    const auto found =
+        thread_names.find(uint64_t{trace.processes[index(thread.process)].pid} << kNsysTidBits | thread.tid);
+    if (found != thread_names.end()) thread.name = found->second;
+  }
+  SqliteRows environment(file, "TARGET_INFO_SYSTEM_ENV", {"name", "value"});
+  while (environment.next()) {
+    const std::string_view name = environment.text(0);
+    if (name == "Hostname") {
+      for (uint32_t p = rows.mark().processes; p < trace.processes.size(); ++p)
+        trace.processes[p].host = environment.text(1);
+    } else if (name == "NvDriverVersion" || name == "CudaDriverVersion" || name == "OsDescription") {
+      rows.fact(std::string(name), std::string(environment.text(1)));
+    }
+  }
+  SqliteRows exported(file, "META_DATA_EXPORT", {"name", "value"});
+  while (exported.next()) {
+    const std::string_view name = exported.text(0);
+    if (name == "EXPORT_PRODUCT_NAME" || name == "EXPORT_PRODUCT_VERSION" || name == "EXPORT_SCHEMA_VERSION")
+      rows.fact(std::string(name), std::string(exported.text(1)));
+  }
+  rows.note_unread(file, kRead);
+  for (const std::string& problem : names.problems()) rows.note_problem(problem);
+  for (const SqliteRows* each : {&processes, &threads, &environment, &exported}) rows.note_problems(*each);
+}
+
+std::optional<int64_t> nsys_session_start(const SqliteFile& file) {
+  constexpr int64_t kLatest = int64_t{1} << 62;  // the year 2116
+  SqliteRows in(file, "TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"});
+  const std::optional<int64_t> start = in.next() ? in.integer(0) : std::nullopt;
+  return start && *start >= 0 && *start < kLatest ? start : std::nullopt;
+}
+
+void name_nsys_devices(const SqliteFile& file, const ImportMark& mark, Trace& trace) {
+  const std::map<int64_t, Gpu> gpus = read_gpus(file);
+  std::map<std::pair<uint32_t, uint32_t>, int64_t> gpu_of;  // pid, ordinal
+  SqliteRows cuda(file, "TARGET_INFO_CUDA_DEVICE", {"pid", "cudaId", "gpuId"});
+  while (cuda.next()) {
+    if (const std::optional<int64_t> gpu = cuda.integer(2)) gpu_of[{cuda.number(0), cuda.number(1)}] = *gpu;
+  }
+  std::map<int64_t, uint32_t> first_with;  // GPU -> device
+  for (uint32_t d = mark.devices; d < trace.devices.size(); ++d) {
+    Device& device = trace.devices[d];
+    const auto known = gpu_of.find({trace.processes[index(device.process)].pid, device.ordinal});
+    const int64_t id = known != gpu_of.end() ? known->second : device.ordinal;
+    if (known != gpu_of.end()) device.physical = first_with.try_emplace(id, d).first->second;
+    const auto gpu = gpus.find(id);
+    if (gpu == gpus.end()) continue;
+    device.name = gpu->second.name;
+    device.uuid = gpu->second.uuid;
+    device.properties = gpu->second.properties;
+  }
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, int64_t> priorities;  // pid, context, stream
+  SqliteRows streams(file, "TARGET_INFO_CUDA_STREAM", {"processId", "contextId", "streamId", "priority"});
+  while (streams.next()) {
+    // nsys writes the int as an unsigned number: 4294967291 is -5.
+    if (const std::optional<int64_t> priority = streams.integer(3))
+      priorities[{streams.number(0), streams.number(1), streams.number(2)}] = static_cast<int32_t>(*priority);
+  }
+  for (uint32_t s = mark.streams; s < trace.streams.size(); ++s) {
+    Stream& stream = trace.streams[s];
+    const auto known = priorities.find(
+        {trace.processes[index(trace.device(stream.device).process)].pid, stream.context, stream.number});
+    if (known == priorities.end()) continue;
+    stream.priority = known->second;
+    stream.priority_known = true;
+  }
+  for (uint32_t h = mark.host_streams; h < trace.host_streams.size(); ++h) {
+    HostStream& stream = trace.host_streams[h];
+    if (stream.stream != kNone) stream.priority = trace.streams[stream.stream].priority;
+  }
+}
+
+}  // namespace prof::analyzer

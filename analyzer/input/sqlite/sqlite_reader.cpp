@@ -1,0 +1,192 @@
+#include "analyzer/input/sqlite/sqlite_reader.h"
+
+#include "analyzer/base/input_error.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace prof::analyzer {
+
+namespace {
+
+// A file name as a URI: everything that has a meaning there is written as %XX.
+std::string uri_of(const std::string& path) {
+  std::string uri = path.starts_with('/') ? "file://" : "file:";
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
+                       byte == '/' || byte == '.' || byte == '_' || byte == '-';
+    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  return uri + "?mode=ro&immutable=1";
+}
+
+std::string quoted(std::string_view name) {
+  std::string text = "\"";
+  for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return text + '"';
+}
+
+std::string_view column_text(sqlite3_stmt* statement, int column) {
+  const unsigned char* const text = sqlite3_column_text(statement, column);
+  const int bytes = sqlite3_column_bytes(statement, column);
+  return text == nullptr ? std::string_view()
+                         : std::string_view(reinterpret_cast<const char*>(text), static_cast<size_t>(bytes));
+}
+
+}  // namespace
+
+SqliteFile::SqliteFile(const std::string& path) : path_(path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) == 0) file_bytes_ = static_cast<uint64_t>(info.st_size);
+  sqlite3* database = nullptr;
+  const int opened = sqlite3_open_v2(uri_of(path).c_str(), &database, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+  database_.reset(database);
+  if (opened != SQLITE_OK) {
+    throw InputError(fmt::format("{}: the database cannot be opened: {}", path,
+                                 database == nullptr ? "out of memory" : sqlite3_errmsg(database)));
+  }
+  // The schema is part of the input: it must not make SQLite run functions, nor use memory without bound. A schema that is
+  // "writable" lets SQLite read what is left of a file that was cut, and of a list of tables that is partly damaged.
+  constexpr int kLongestCell = 64 << 20;
+  sqlite3_db_config(database, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestCell);
+  sqlite3_stmt* statement = nullptr;
+  const char* const query =
+      "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c "
+      "WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL%'";
+  int step = sqlite3_prepare_v2(database, query, -1, &statement, nullptr);
+  while (step == SQLITE_OK || step == SQLITE_ROW) {
+    step = sqlite3_step(statement);
+    if (step == SQLITE_ROW) columns_[std::string(column_text(statement, 0))].emplace_back(column_text(statement, 1));
+  }
+  const std::string problem = step == SQLITE_DONE ? "" : sqlite3_errmsg(database);
+  sqlite3_finalize(statement);
+  if (step != SQLITE_DONE)
+    throw InputError(fmt::format("{}: the database's list of tables cannot be read: {}", path, problem));
+}
+
+bool SqliteFile::has_column(std::string_view table, std::string_view column) const {
+  const auto found = columns_.find(table);
+  return found != columns_.end() &&
+         std::find(found->second.begin(), found->second.end(), column) != found->second.end();
+}
+
+std::vector<std::string> SqliteFile::tables() const {
+  std::vector<std::string> names;
+  for (const auto& [name, columns] : columns_) names.push_back(name);
+  return names;
+}
+
+SqliteRows::SqliteRows(const SqliteFile& file, std::string table, std::initializer_list<std::string_view> columns)
+    : file_(file), table_(std::move(table)), names_(columns.begin(), columns.end()), misread_(columns.size()) {
+  if (!file.has_table(table_)) return;
+  std::string list;
+  for (const std::string& name : names_) {
+    if (!list.empty()) list += ", ";
+    list += file.has_column(table_, name) ? quoted(name) : "NULL";
+  }
+  sqlite3_stmt* statement = nullptr;
+  const std::string query = fmt::format("SELECT {} FROM {}", list, quoted(table_));
+  if (sqlite3_prepare_v2(file.handle(), query.c_str(), -1, &statement, nullptr) != SQLITE_OK) broken_ = file.error();
+  statement_.reset(statement);
+}
+
+bool SqliteRows::next() {
+  if (statement_ == nullptr || !broken_.empty()) return false;
+  const int step = sqlite3_step(statement_.get());
+  if (step == SQLITE_ROW) {
+    // Pages of a damaged file may point at each other in circles.
+    if (++rows_ <= file_.file_bytes()) return true;
+    broken_ = "it has more rows than the file has bytes";
+  } else if (step != SQLITE_DONE) {
+    broken_ = file_.error();
+  }
+  return false;
+}
+
+bool SqliteRows::is_null(size_t column) {
+  return sqlite3_column_type(statement_.get(), static_cast<int>(column)) == SQLITE_NULL;
+}
+
+std::optional<int64_t> SqliteRows::integer(size_t column) {
+  const std::optional<int64_t> value = wanted(column);
+  if (!value && !is_null(column)) ++misread_[column];
+  return value;
+}
+
+std::optional<int64_t> SqliteRows::wanted(size_t column) {
+  const int at = static_cast<int>(column);
+  switch (sqlite3_column_type(statement_.get(), at)) {
+    case SQLITE_INTEGER: return sqlite3_column_int64(statement_.get(), at);
+    case SQLITE_NULL: return std::nullopt;
+    case SQLITE_FLOAT: {
+      constexpr double kExact = 9007199254740992.0;  // whole numbers are exact up to 2^53
+      const double value = sqlite3_column_double(statement_.get(), at);
+      if (std::fabs(value) <= kExact && std::floor(value) == value) return static_cast<int64_t>(value);
+      break;
+    }
+    case SQLITE_TEXT: {
+      const std::string_view text = column_text(statement_.get(), at);
+      int64_t value = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+      if (error == std::errc() && end == text.data() + text.size() && !text.empty()) return value;
+      break;
+    }
+    default: break;
+  }
+  return std::nullopt;
+}
+
+uint32_t SqliteRows::number(size_t column, uint32_t otherwise) {
+  const std::optional<int64_t> value = integer(column);
+  if (!value) return otherwise;
+  if (*value >= 0 && *value <= UINT32_MAX) return static_cast<uint32_t>(*value);
+  ++misread_[column];
+  return otherwise;
+}
+
+double SqliteRows::real(size_t column) { return sqlite3_column_double(statement_.get(), static_cast<int>(column)); }
+
+std::string_view SqliteRows::text(size_t column) { return column_text(statement_.get(), static_cast<int>(column)); }
+
+std::vector<std::string> SqliteRows::problems() const {
+  std::vector<std::string> lines;
+  const auto rows = [](uint64_t count) { return fmt::format("{} row{}", count, count == 1 ? "" : "s"); };
+  if (!broken_.empty())
+    lines.push_back(fmt::format("{}: damaged after {}: {}; the rest of the table is not read", table_,
+                                rows(std::min(rows_, file_.file_bytes())), broken_));
+  for (const auto& [why, count] : aside_)
+    lines.push_back(fmt::format("{}: {} set aside: {}", table_, rows(count), why));
+  for (size_t i = 0; i < names_.size(); ++i) {
+    if (misread_[i] != 0)
+      lines.push_back(fmt::format("{}: {} with a '{}' that is no number in range, read as not known", table_,
+                                  rows(misread_[i]), names_[i]));
+  }
+  return lines;
+}
+
+bool is_sqlite(std::string_view first_bytes) { return first_bytes.starts_with("SQLite format 3"); }
+
+bool sqlite_has(const std::string& path, std::string_view first_bytes, std::initializer_list<std::string_view> tables,
+                std::initializer_list<std::string_view> prefixes) {
+  if (!is_sqlite(first_bytes)) return false;
+  try {
+    const SqliteFile file(path);
+    const std::vector<std::string> names = file.tables();
+    return std::all_of(tables.begin(), tables.end(), [&](std::string_view table) { return file.has_table(table); }) &&
+           std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+             return std::any_of(prefixes.begin(), prefixes.end(),
+                                [&](std::string_view prefix) { return name.starts_with(prefix); });
+           });
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,77 @@
+// Values of hardware counters as torch.profiler writes them, for tools that know no other form: an event "cuda_profiler_range" for
+// each kernel that has values, in the order of the launches, on a track of its own under the GPU. Such tools join them with the
+// launches in order, so there is none of a graph, which no launch of a kernel stands for. They have the kernel's time, cut where
+// the next one begins. "kernel correlation" says whose they are: no tool joins by it, and we read the kernel's own values.
+#include "analyzer/output/chrome/chrome_writer.h"
+#include "analyzer/output/chrome/counter_members.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace prof::analyzer {
+
+namespace {
+
+struct Counted {
+  uint32_t operation;
+  const CounterRow* values;
+};
+
+std::vector<Counted> counted_kernels(const Trace& trace, DeviceId device) {
+  std::vector<Counted> kernels;
+  for (const Stream& stream : trace.streams) {
+    if (stream.device != device) continue;
+    for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
+      const GpuOperation& operation = trace.operations[row];
+      if (operation.kind() != GpuKind::Kernel || !operation.linked()) continue;
+      if (trace.host[operation.launch].kind() == HostKind::GraphLaunch) continue;
+      if (const CounterRow* const values = trace.counters.of_operation(trace, row)) kernels.push_back({row, values});
+    }
+  }
+  std::stable_sort(kernels.begin(), kernels.end(), [&](const Counted& a, const Counted& b) {
+    return trace.operations[a.operation].start_ns < trace.operations[b.operation].start_ns;
+  });
+  return kernels;
+}
+
+void write_device(const ChromeContext& context, DeviceId device) {
+  const Trace& trace = context.trace;
+  const std::vector<Counted> kernels = counted_kernels(trace, device);
+  if (kernels.empty()) return;
+  const uint64_t pid = context.ids.device[index(device)], tid = context.ids.counter_tracks[index(device)];
+  context.events.add(
+      fmt::format("{{\"name\":\"thread_name\",\"ph\":\"M\",\"ts\":0.000,\"pid\":{},\"tid\":{},\"args\":{{\"name\":"
+                  "\"hardware counters \"}}}}",
+                  pid, tid));
+  const std::string track = track_piece(pid, tid);
+  std::string event;
+  char number[32];
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    const GpuOperation& operation = trace.operations[kernels[i].operation];
+    int64_t end_ns = std::max(operation.start_ns, operation.end_ns);
+    if (i + 1 != kernels.size()) end_ns = std::min(end_ns, trace.operations[kernels[i + 1].operation].start_ns);
+    event = "{\"ph\":\"X\",\"cat\":\"cuda_profiler_range\",\"name\":";
+    event += json_string(context.views.names().name(context.views.names().named_by(operation), NameForm::Full));
+    (event += ',') += track;
+    event.append(number, put_micros(number, operation.start_ns));
+    event += ",\"dur\":";
+    event.append(number, put_micros(number, end_ns - operation.start_ns));
+    event +=
+        fmt::format(",\"args\":{{\"device\":{},\"kernel correlation\":{}", trace.device(device).ordinal,
+                    ChromeIds::correlation(trace.device(device).process, trace.host[operation.launch].correlation));
+    append_counter_members(trace, kernels[i].values, event);
+    context.events.add(event += "}}");
+  }
+}
+
+}  // namespace
+
+void write_chrome_counter_ranges(const ChromeContext& context) {
+  if (context.trace.counters.launches.empty()) return;
+  for (uint32_t d = 0; d < context.trace.devices.size(); ++d) {
+    if (context.writes(DeviceId{d})) write_device(context, DeviceId{d});
+  }
+}
+
+}  // namespace prof::analyzer

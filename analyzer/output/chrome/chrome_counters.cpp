@@ -1,0 +1,307 @@
+// Counter tracks of the Chrome trace, under the GPU they are about. The unit is the name of the series: Perfetto writes it
+// behind the counter's name ("GPU busy %"), chrome://tracing beside the value, so it must not be in the name as well;
+// and Perfetto cuts long names in the middle, so they are short.
+//   stream 7 waiting {operations}      exact, a step at every change
+//   GPU waiting {operations}           the same over all streams, where there are several
+//   GPU outstanding {operations}       launched and not finished, over all streams
+//   stream 7 live depth {operations}   what the program knew at each launch
+//   GPU busy {%}                       union of the device's operations, per bucket
+// These but the live depth are left out where GPU times were taken in bursts.
+//   dram__bytes_read.sum {bytes}       hardware counters: the value of each kernel as long as it ran, then 0
+//   tensor active {%}                  sampled hardware counters: as long as the sample, then 0 where there is none
+//   GPU memory {bytes}                 live, of the allocations that a log has; "pool 1 memory" of one pool, where there are pools
+#include "analyzer/analysis/memory_timeline.h"
+#include "analyzer/input/log/nvtx/program_counters.h"
+#include "analyzer/output/chrome/chrome_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace prof::analyzer {
+
+namespace {
+
+class CounterTrack {
+ public:
+  CounterTrack(const ChromeContext& context, DeviceId device, const std::string& name, const char* unit)
+      : events_(context.events),
+        offset_ns_(context.offset_ns),
+        in_file_(context.counters[index(context.trace.device(device).process)].contains(
+            fmt::format("{} {}", json_string(name), context.device_pids[index(device)]))),
+        head_(fmt::format("{{\"ph\":\"C\",\"name\":{},\"pid\":{},\"tid\":0,\"ts\":", json_string(name),
+                          context.device_pids[index(device)])),
+        value_(fmt::format(",\"args\":{{\"{}\":", unit)) {}
+
+  template <class PutValue> void add(int64_t time_ns, PutValue&& put_value) {
+    if (in_file_) return;
+    char* to = events_.begin(head_.size() + value_.size() + 96);
+    to = put_bytes(to, head_);
+    to = put_micros(to, time_ns + offset_ns_);
+    to = put_bytes(to, value_);
+    to = put_value(to);
+    events_.end(put_bytes(to, "}}"));
+  }
+  void count(int64_t time_ns, uint64_t value) {
+    add(time_ns, [&](char* to) { return put_decimal(to, value); });
+  }
+
+ private:
+  EventList& events_;
+  int64_t offset_ns_;
+  bool in_file_;  // copied with the other events: a trace we made before
+  std::string head_, value_;
+};
+
+void queue_waiting(const ChromeContext& context, StreamId stream) {
+  CounterTrack track(context, context.trace.stream(stream).device,
+                     fmt::format("{} waiting", context.ids.stream_names[index(stream)]), "operations");
+  uint32_t last = 0;
+  context.views.depth().for_each_step({stream}, [&](const DepthStep& step) {
+    if (step.waiting != last) track.count(step.time_ns, step.waiting);
+    last = step.waiting;
+  });
+}
+
+void device_depth(const ChromeContext& context, DeviceId device) {
+  std::vector<StreamId> streams;
+  for (uint32_t s = 0; s < context.trace.streams.size(); ++s) {
+    const Stream& stream = context.trace.streams[s];
+    if (stream.device == device && stream.operations.size() != 0) streams.push_back(StreamId{s});
+  }
+  if (streams.empty()) return;
+  CounterTrack waiting(context, device, "GPU waiting", "operations");
+  CounterTrack outstanding(context, device, "GPU outstanding", "operations");
+  DepthStep last;
+  context.views.depth().for_each_step(streams, [&](const DepthStep& step) {
+    if (streams.size() > 1 && step.waiting != last.waiting) waiting.count(step.time_ns, step.waiting);
+    if (step.outstanding != last.outstanding) outstanding.count(step.time_ns, step.outstanding);
+    last = step;
+  });
+}
+
+// Launches by the stream behind their handle.
+void live_depth(const ChromeContext& context) {
+  const Trace& trace = context.trace;
+  const bool recorded = std::any_of(trace.host.begin(), trace.host.end(),
+                                    [](const HostEvent& e) { return e.is_launch() && e.live_depth != 0; });
+  if (!recorded) return;
+  std::vector<std::optional<CounterTrack>> tracks(trace.streams.size());
+  for (const HostEvent& event : trace.host) {
+    if (!event.is_launch() || event.has(kHostCaptured)) continue;
+    const uint32_t stream = trace.host_streams[index(event.stream)].stream;
+    if (stream == kNone || trace.streams[stream].operations.size() == 0) continue;
+    if (!tracks[stream]) {
+      tracks[stream].emplace(context, trace.streams[stream].device,
+                             fmt::format("{} live depth", context.ids.stream_names[stream]), "operations");
+    }
+    tracks[stream]->count(event.begin_ns, event.live_depth);
+  }
+}
+
+// At most 1,000 buckets of 1, 2 or 5 times a power of ten, at least 10 us wide.
+int64_t bucket_width(int64_t window_ns) {
+  int64_t width = 10'000;
+  for (int step = 0; window_ns / width >= 1000; ++step) width = step % 3 == 1 ? width / 2 * 5 : width * 2;
+  return width;
+}
+
+void gpu_busy(const ChromeContext& context, DeviceId device) {
+  const IntervalSet& busy = context.views.busy()[index(device)];
+  if (busy.empty()) return;
+  const int64_t first_ns = busy.parts().front().begin_ns, last_ns = busy.parts().back().end_ns;
+  const int64_t width = bucket_width(last_ns - first_ns);
+  CounterTrack track(context, device, "GPU busy", "%");
+  int64_t shown = -1;
+  for (int64_t begin = first_ns; begin <= last_ns; begin += width) {
+    const int64_t length = std::min(width, last_ns - begin);
+    const auto covered = static_cast<unsigned __int128>(busy.overlap_ns(begin, begin + length));
+    const auto whole = static_cast<uint64_t>(length);
+    const int64_t per_mille = length > 0 ? static_cast<int64_t>((covered * 1000 + whole / 2) / whole) : 0;
+    if (per_mille != shown && length > 0) {
+      track.add(begin, [&](char* to) {
+        to = put_decimal(to, static_cast<uint64_t>(per_mille / 10));
+        *to++ = '.';
+        *to++ = static_cast<char>('0' + per_mille % 10);
+        return to;
+      });
+    }
+    shown = length > 0 ? per_mille : shown;
+  }
+  track.count(last_ns, 0);
+}
+
+void write_live(const ChromeContext& context, DeviceId device, const std::string& name,
+                const MemoryTimeline& timeline) {
+  CounterTrack track(context, device, name, "bytes");
+  for (const MemoryChange& change : timeline.changes)
+    track.count(change.time_ns, static_cast<uint64_t>(std::max<int64_t>(change.live, 0)));
+}
+
+// What frameworks say of their allocators is in the trace as they said it.
+void gpu_memory(const ChromeContext& context) {
+  const Selection all;
+  const ReportOptions options;
+  for (const MemoryTimeline& timeline : memory_timelines({context.trace, context.views, all, options})) {
+    if (timeline.from_allocator || timeline.place != MemoryTimeline::OnDevice) continue;
+    for (uint32_t d = 0; d < context.trace.devices.size(); ++d) {
+      const Device& device = context.trace.devices[d];
+      if (index(device.process) != timeline.process || device.ordinal != timeline.device) continue;
+      write_live(context, DeviceId{d}, "GPU memory", timeline);
+      for (const PoolTimeline& part : timelines_of_pools(context.trace, timeline)) {
+        if (part.pool != 0)
+          write_live(context, DeviceId{d}, pool_text(context.trace, part.pool) + " memory", part.timeline);
+      }
+    }
+  }
+}
+
+std::string_view unit_of(std::string_view metric) {
+  constexpr std::pair<std::string_view, std::string_view> kUnits[] = {
+      {".pct", "%"},           {"per_second", "1/s"}, {"bytes", "bytes"},    {"inst", "instructions"},
+      {"_ops_", "operations"}, {"cycles", "cycles"},  {"sector", "sectors"}, {"request", "requests"}};
+  for (const auto& [part, unit] : kUnits) {
+    if (metric.find(part) != std::string_view::npos) return unit;
+  }
+  return "value";
+}
+
+// The first of its metrics with a value other than 0; times are seen without a track.
+std::vector<StringId> tracked_metrics(const Trace& trace, const std::vector<uint32_t>& operations) {
+  constexpr size_t kMostTracks = 8;
+  std::vector<StringId> metrics;
+  std::vector<bool> done(trace.strings.size());
+  for (const uint32_t row : operations) {
+    const CounterRow& counted = *trace.counters.of_operation(trace, row);
+    const CounterSet& set = trace.counters.sets[counted.set];
+    for (size_t i = 0; i < set.metrics.size(); ++i) {
+      const double value = trace.counters.values_of(counted)[i];
+      const StringId metric = set.metrics[i];
+      if (done[index(metric)] || !std::isfinite(value) || value == 0 || trace.text(metric) == kCounterTime) continue;
+      done[index(metric)] = true;
+      metrics.push_back(metric);
+    }
+  }
+  std::sort(metrics.begin(), metrics.end(), [&](StringId a, StringId b) { return trace.text(a) < trace.text(b); });
+  if (metrics.size() > kMostTracks) metrics.resize(kMostTracks);
+  return metrics;
+}
+
+void hardware_counters(const ChromeContext& context, DeviceId device) {
+  const Trace& trace = context.trace;
+  std::vector<uint32_t> operations;
+  for (const Stream& stream : trace.streams) {
+    if (stream.device != device) continue;
+    for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
+      if (trace.counters.of_operation(trace, row) != nullptr) operations.push_back(row);
+    }
+  }
+  std::stable_sort(operations.begin(), operations.end(),
+                   [&](uint32_t a, uint32_t b) { return trace.operations[a].start_ns < trace.operations[b].start_ns; });
+  for (const StringId metric : tracked_metrics(trace, operations)) {
+    const std::string name(trace.text(metric));
+    CounterTrack track(context, device, name, unit_of(name).data());
+    for (size_t i = 0; i < operations.size(); ++i) {
+      const GpuOperation& operation = trace.operations[operations[i]];
+      const CounterRow& counted = *trace.counters.of_operation(trace, operations[i]);
+      const uint32_t at = metric_index(trace, trace.counters.sets[counted.set], name);
+      const double value = at == kNone ? 0 : trace.counters.values_of(counted)[at];
+      track.add(operation.start_ns, [&](char* to) { return put_double(to, std::isfinite(value) ? value : 0); });
+      const bool last = i + 1 == operations.size();
+      if (last || trace.operations[operations[i + 1]].start_ns > operation.end_ns) track.count(operation.end_ns, 0);
+    }
+  }
+}
+
+// A step where the number changes, in units that are read; runs of equal numbers are one.
+void sampled_counters(const ChromeContext& context, uint32_t set) {
+  const SampleTable& samples = context.trace.samples;
+  const SampledSet& of = samples.sets[set];
+  for (size_t m = 0; m < of.metrics.size(); ++m) {
+    const SampledUnit unit = sampled_unit(context.trace.text(of.metrics[m]));
+    CounterTrack track(context, of.device, unit.name, unit.unit.empty() ? "value" : unit.unit.c_str());
+    std::optional<double> shown;
+    const auto show = [&](int64_t time_ns, double value) {
+      if (shown == value) return;
+      shown = value;
+      track.add(time_ns, [&](char* to) { return put_double(to, value); });
+    };
+    for (size_t row = of.first; row < of.last; ++row) {
+      const SampleRow& at = samples.rows[row];
+      const double value = unit.of(samples.values_of(set, row)[m], std::max<int64_t>(at.end_ns - at.begin_ns, 1));
+      show(at.begin_ns, std::isfinite(value) ? std::round(value * 1000) / 1000 : 0);
+      if (row + 1 == of.last || samples.rows[row + 1].begin_ns > at.end_ns) show(at.end_ns, 0);
+    }
+  }
+}
+
+// The series' name: the unit, with the limits that the program gave.
+std::string series_of(const Trace& trace, const ProgramCounter& counter) {
+  std::string series(trace.text(counter.unit));
+  if (series.empty()) series = "value";
+  if (counter.min && counter.max) return fmt::format("{} ({} to {})", series, *counter.min, *counter.max);
+  if (counter.min) return fmt::format("{} (at least {})", series, *counter.min);
+  return counter.max ? fmt::format("{} (at most {})", series, *counter.max) : series;
+}
+
+// Counters that the program itself sampled through NVTX, under the process; named by where they were counted, if that was told. A number
+// that holds since the sample before stands there.
+void program_counters(const ChromeContext& context) {
+  const Trace& trace = context.trace;
+  const CounterSample* before = nullptr;
+  for (const CounterSample& sample : trace.counter_samples) {
+    const ProgramCounter& counter = trace.program_counters[sample.counter];
+    if (!context.writes(counter.process)) continue;
+    const bool since_last = (counter.flags & kCounterBetweenMask) == kCounterSinceLast;
+    const bool has_before = before != nullptr && before->counter == sample.counter;
+    const int64_t time_ns = since_last && has_before ? before->time_ns : sample.time_ns;
+    before = &sample;
+    const std::string_view domain = trace.text(counter.domain), scope = trace.text(counter.scope);
+    std::string name(trace.text(counter.name));
+    if (!scope.empty()) name = fmt::format("{}/{}", scope, name);
+    if (!domain.empty()) name = fmt::format("{}: {}", domain, name);
+    char number[32];
+    const std::string value =
+        std::isfinite(sample.value) ? std::string(number, put_double(number, sample.value)) : std::string("0");
+    std::string event = fmt::format("{{\"ph\":\"C\",\"name\":{},\"pid\":{},\"tid\":0,\"ts\":", json_string(name),
+                                    context.ids.process[index(counter.process)]);
+    event.append(number, put_micros(number, time_ns + context.offset_ns));
+    context.events.add(event + fmt::format(",\"args\":{{{}:{}}}}}", json_string(series_of(trace, counter)), value));
+  }
+}
+
+// What a GPU did between bursts of PROF_BUDGET is not known, and a track would show it as 0.
+bool in_bursts(const ChromeContext& context, DeviceId device) {
+  return context.views.bursts().applies(context.trace.device(device).process);
+}
+
+}  // namespace
+
+void write_program_counters(const ChromeContext& context) { program_counters(context); }
+
+void write_chrome_counters(const ChromeContext& context) {
+  const Trace& trace = context.trace;
+  for (uint32_t s = 0; s < trace.streams.size(); ++s) {
+    if (trace.streams[s].operations.size() == 0 || in_bursts(context, trace.streams[s].device)) continue;
+    queue_waiting(context, StreamId{s});
+  }
+  live_depth(context);
+  for (uint32_t d = 0; d < trace.devices.size(); ++d) {
+    if (!in_bursts(context, DeviceId{d})) {
+      device_depth(context, DeviceId{d});
+      gpu_busy(context, DeviceId{d});
+    }
+    if (!trace.counters.launches.empty()) hardware_counters(context, DeviceId{d});
+  }
+  for (uint32_t s = 0; s < trace.samples.sets.size(); ++s) {
+    if (context.writes(trace.device(trace.samples.sets[s].device).process)) sampled_counters(context, s);
+  }
+  gpu_memory(context);
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,288 @@
+// Rules about the host: what it does while a device has nothing to do, where its own time goes, and calls that are slow.
+#include "analyzer/analysis/idle/gap_text.h"
+#include "analyzer/analysis/select/selected_operations.h"
+#include "analyzer/base/saturated.h"
+#include "analyzer/model/event_names.h"
+#include "analyzer/reports/advise/advise_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr size_t kMostFindings = 3;  // of one rule
+constexpr int64_t kSlowLaunchNs = 50'000, kSlowTimesMedian = 5;
+constexpr double kLowUse = 0.5;
+constexpr int64_t kParts = 30;
+
+// Of the work before a call, what was inside one range.
+struct Piece {
+  uint32_t call;
+  int64_t ns;
+};
+
+// The piece before this call: there is one. Calls differ and grow, so it is no further back than calls are, and close to there
+// where most calls have one.
+const Piece& piece_before(const Column<Piece>& pieces, uint32_t call) {
+  size_t high = std::min<size_t>(call - pieces[0].call, pieces.size() - 1), step = 1;
+  while (step <= high && pieces[high - step].call >= call) high -= step, step *= 2;
+  const Piece* const first = pieces.data() + (step <= high ? high - step : 0);
+  return *std::partition_point(first, pieces.data() + high, [&](const Piece& piece) { return piece.call < call; });
+}
+
+bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+// Gaps of one device with one cause and one culprit, and the host's calls that made the launches behind them late.
+struct Lateness {
+  DeviceId device{};
+  GapCause cause{};
+  uint64_t gaps = 0;
+  int64_t time_ns = 0;
+  const Gap* longest = nullptr;
+  FoundNodes calls, launches;
+};
+
+// Rows of the thread's calls in (gap begin, launch begin), with those that were running when the gap began.
+void add_late_calls(const Trace& trace, const Gap& gap, Lateness& to) {
+  const Rows rows = trace.threads[gap.thread].host;
+  const int64_t launch_ns = trace.host[gap.launch].begin_ns;
+  const HostEvent* const first = trace.host.data() + rows.first;
+  auto row = static_cast<uint32_t>(std::partition_point(first, trace.host.data() + rows.last,
+                                                        [&](const HostEvent& e) { return e.begin_ns < gap.begin_ns; }) -
+                                   trace.host.data());
+  constexpr uint32_t kReach = 64;
+  uint32_t begin = row;
+  for (uint32_t back = row; back > rows.first && row - back < kReach;) {
+    if (trace.host[--back].end_ns > gap.begin_ns) begin = back;
+  }
+  for (row = begin; row < rows.last && trace.host[row].begin_ns < launch_ns; ++row)
+    to.calls.add(row, trace.host[row].duration_ns());
+  to.launches.add(gap.launch, 0);
+}
+
+std::string_view action_for(GapCause cause) {
+  switch (cause) {
+    case GapCause::Synchronize: return "launch the next work before waiting, and wait less often";
+    case GapCause::BlockingCopy: return "copy asynchronously, from pinned memory, and launch the next work first";
+    case GapCause::Allocation: return "keep buffers, or use a caching allocator or cudaMallocAsync";
+    case GapCause::Profiler: return "not the program's: record less (no stacks, no shapes), or in fewer steps";
+    default:
+      return "let the host run ahead: less work between launches, larger operations, CUDA graphs, other threads "
+             "or processes for what is no launch";
+  }
+}
+
+std::string_view action_for_range(std::string_view name) {
+  if (has(name, "DataLoader")) return "more workers, persistent_workers=True, a larger prefetch_factor, pinned memory";
+  if (has(name, "ptimizer")) return "an optimiser with foreach=True or fused=True";
+  return "make it cheaper or take it out of the loop: torch.compile, CUDA graphs, another thread";
+}
+
+std::string_view action_for_call(std::string_view name) {
+  if (has(name, "Query")) return "wait on an event instead of asking again and again";
+  if (has(name, "Module") || has(name, "Library") || has(name, "Link"))
+    return "load code before the part that matters: a warm-up run, CUDA_MODULE_LOADING=EAGER";
+  if (has(name, "Create") || has(name, "Destroy") || has(name, "Instantiate")) return "make it once and keep it";
+  return "call it less often, or outside the part that matters";
+}
+
+}  // namespace
+
+void idle_device(const AdviceInput& in, std::vector<Advice>& found) {
+  const Trace& trace = in.input.trace;
+  const int64_t begin_ns = in.window.begin_ns, end_ns = in.window.end_ns;
+  const std::vector<Gap> gaps = in.shared.gaps(in.window);
+  const EventNames names(trace);
+  std::map<std::tuple<uint32_t, GapCause, std::string_view>, Lateness> groups;
+  std::map<uint32_t, int64_t> idle_ns;
+  for (const Gap& gap : gaps) {
+    const int64_t ns = std::min(gap.end_ns, end_ns) - std::max(gap.begin_ns, begin_ns);
+    idle_ns[index(gap.device)] += ns;
+    if (gap.launch == kNone || gap.thread == kNone) continue;
+    if (!host_late(gap.cause) && gap.cause != GapCause::Profiler) continue;
+    Lateness& group = groups[{index(gap.device), gap.cause, culprit_name(trace, names, gap)}];
+    group.device = gap.device, group.cause = gap.cause;
+    ++group.gaps;
+    group.time_ns += ns;
+    if (group.longest == nullptr || gap.duration_ns() > group.longest->duration_ns()) group.longest = &gap;
+    add_late_calls(trace, gap, group);
+  }
+  std::vector<std::pair<std::string_view, Lateness*>> most;
+  for (auto& [key, group] : groups) most.emplace_back(std::get<2>(key), &group);
+  std::stable_sort(most.begin(), most.end(),
+                   [](const auto& a, const auto& b) { return a.second->time_ns > b.second->time_ns; });
+  if (most.size() > kMostFindings) most.resize(kMostFindings);
+  for (const auto& [culprit, group] : most) {
+    const Device& device = trace.device(group->device);
+    Advice advice;
+    advice.finding = fmt::format("device {} is idle because the host is late: {}", device_text(device),
+                                 gap_cause_text(group->cause));
+    if (!culprit.empty()) advice.finding += fmt::format(", {}", culprit);
+    advice.evidence = fmt::format("{} gaps, {} of {} idle", group->gaps, scaled_time(group->time_ns),
+                                  scaled_time(idle_ns[index(group->device)]));
+    advice.action = action_for(group->cause);
+    advice.see = "idle-gaps";
+    advice.shown = {std::max(group->longest->begin_ns, begin_ns), std::min(group->longest->end_ns, end_ns)};
+    advice.call = group->longest->launch;
+    advice.culprit = group->longest->call;
+    const auto late = only(std::move(group->calls)), launch = only(std::move(group->launches));
+    // The host is late for the device, whether or not its calls are selected.
+    advice.scenario = {{kCallNodes, kPartOwn, 0, 0, {}, late, {}, true},
+                       {kCallNodes, kPartBefore, 0, kNodeUnexplained | kNodeReturns, {}, late, {}, true},
+                       {kCallNodes, kPartBefore, 0, kNodeUnexplained | kNodeReturns, {}, launch, {}, true}};
+    found.push_back(std::move(advice));
+  }
+}
+
+// A device that is used for less than half of the window: everything but its operations takes no time.
+void low_use(const AdviceInput& in, std::vector<Advice>& found) {
+  const Trace& trace = in.input.trace;
+  const std::vector<IntervalSet>& busy = in.input.views.busy();
+  const int64_t begin_ns = in.window.begin_ns, length_ns = in.window.length_ns();
+  uint32_t least = kNone;
+  const std::vector<bool> selected = selected_devices(in.input);
+  const auto busy_ns = [&](uint32_t device) { return busy[device].overlap_ns(begin_ns, begin_ns + length_ns); };
+  for (uint32_t d = 0; d < trace.devices.size(); ++d) {
+    if (selected[d] && busy_ns(d) != 0 && (least == kNone || busy_ns(d) < busy_ns(least))) least = d;
+  }
+  if (least == kNone || static_cast<double>(busy_ns(least)) >= kLowUse * static_cast<double>(length_ns)) return;
+  Advice advice;
+  int64_t low = 0, lowest_ns = -1;
+  for (int64_t part = 0; part < kParts && length_ns >= kParts; ++part) {
+    const Interval time{begin_ns + length_ns / kParts * part, begin_ns + length_ns / kParts * (part + 1)};
+    const int64_t used_ns = busy[least].overlap_ns(time.begin_ns, time.end_ns);
+    low += static_cast<double>(used_ns) < kLowUse * static_cast<double>(time.length_ns()) ? 1 : 0;
+    if (lowest_ns < 0 || used_ns < lowest_ns) lowest_ns = used_ns, advice.shown = time;
+  }
+  advice.finding = fmt::format("device {} works for less than half of the time", device_text(trace.devices[least]));
+  advice.evidence = fmt::format("busy {} of {}; in {} of {} equal parts of the window for less than half",
+                                scaled_time(busy_ns(least)), scaled_time(length_ns), low, kParts);
+  advice.action =
+      "give it larger pieces of work (batches, fused kernels), and let the host run ahead: see the other findings";
+  advice.see = "idle";
+  advice.scenario = {{kCallNodes, kPartOwn | kPartWait, 0, 0, {}, {}, {}, true},
+                     {kHostNodes, kPartBefore, 0, kNodeUnexplained | kNodeReturns, {}, {}, {}, true},
+                     {kOperationNodes, kPartOther, kNodeBoundByOther, 0, {}, {}, {}, true},
+                     {kOperationNodes, kPartBefore, 0, kNodeBoundByOther | kNodeUnexplained, {}, {}, {}, true}};
+  found.push_back(std::move(advice));
+}
+
+void slow_launches(const AdviceInput& in, std::vector<Advice>& found) {
+  constexpr uint32_t kLaunches = kind_bit(NodeKind::KernelCall) | kind_bit(NodeKind::GraphCall);
+  std::vector<int64_t> durations;
+  bool any_slow = false;
+  each_node(in, kLaunches,
+            [&](const Node& node) { any_slow |= !node.has(kNodeReturns) && in.graph.time(node.own) > kSlowLaunchNs; });
+  if (!any_slow) return;
+  each_node(in, kLaunches, [&](const Node& node) {
+    if (!node.has(kNodeReturns)) durations.push_back(in.graph.time(node.own));
+  });
+  const auto middle = durations.begin() + static_cast<ptrdiff_t>(durations.size() / 2);
+  std::nth_element(durations.begin(), middle, durations.end());
+  const int64_t median_ns = *middle;
+  FoundNodes slow;
+  each_node(in, kLaunches, [&](const Node& node) {
+    const int64_t ns = in.graph.time(node.own);
+    if (!node.has(kNodeReturns) && ns > kSlowLaunchNs && ns / kSlowTimesMedian > median_ns) slow.add(node.row, ns);
+  });
+  if (slow.count == 0) return;
+  Advice advice;
+  advice.finding = "a few launch calls are far slower than the others";
+  advice.evidence =
+      fmt::format("{} of {} calls above {} and {} times the median ({}), {}", slow.count, durations.size(),
+                  scaled_time(kSlowLaunchNs), kSlowTimesMedian, scaled_time(median_ns), scaled_time(slow.time_ns));
+  advice.action = "first launches load code: warm up, CUDA_MODULE_LOADING=EAGER; else look for locks and page faults";
+  advice.see = "launch-apis";
+  advice.call = slow.longest;
+  advice.scenario = {{kLaunches, kPartOwn, 0, kNodeReturns, {}, only(std::move(slow)), {}}};
+  found.push_back(std::move(advice));
+}
+
+void other_calls(const AdviceInput& in, std::vector<Advice>& found) {
+  size_t findings = 0;
+  for (const NamedNodes& nodes : in.named) {  // most time first
+    if (nodes.kind != NodeKind::OtherCall || findings == kMostFindings) continue;
+    ++findings;
+    Advice advice;
+    advice.finding = fmt::format("the host's time in {}", nodes.name);
+    advice.evidence = fmt::format("{} calls, {}", nodes.count, scaled_time(nodes.own_ns));
+    advice.action = action_for_call(nodes.name);
+    advice.see = "api-trace";
+    advice.scenario = without_own(nodes);
+    FoundNodes calls;
+    each_node(in, kind_bit(NodeKind::OtherCall), [&](const Node& node) {
+      if (advice.scenario.front().concerns(node)) calls.add(node.row, in.graph.time(node.own));
+    });
+    advice.call = calls.longest;
+    found.push_back(std::move(advice));
+  }
+}
+
+// The host's work before its calls, by the innermost range, operator or Python function it was in.
+void host_work_in(const AdviceInput& in, std::vector<Advice>& found) {
+  const Trace& trace = in.input.trace;
+  const EventNames names(trace);
+  struct Work {
+    int64_t time_ns = 0;
+    Interval longest{};
+    std::vector<Column<Piece>> pieces;  // by thread: rows grow, and those of a thread come before the next one's
+  };
+  std::map<StringId, Work> works;
+  in.shared.enter(in.window);
+  each_node(in, kCallNodes, [&](const Node& node) {
+    if (node.has(kNodeReturns) || node.has(kNodeUnexplained)) return;
+    const HostEvent& call = trace.host[node.row];
+    const int64_t ns = in.graph.time(node.after_before);
+    if (ns <= 0) return;
+    const int64_t begin_ns = std::clamp(call.begin_ns, in.window.begin_ns, in.window.end_ns);
+    in.shared.cursor(call.thread)
+        .walk(begin_ns - ns, begin_ns, [&](int64_t from, int64_t to, uint32_t, uint32_t range) {
+          if (range == kNone) return;
+          Work& work = works[names.of(trace.ranges[range])];
+          grow(work.time_ns, to - from);
+          if (to - from > work.longest.length_ns()) work.longest = {from, to};
+          if (work.pieces.empty()) work.pieces.resize(trace.threads.size());
+          Column<Piece>& pieces = work.pieces[index(call.thread)];
+          if (pieces.empty() || pieces.back().call != node.row) pieces.push_back({node.row, 0});
+          pieces.back().ns += to - from;
+        });
+  });
+  std::vector<std::pair<StringId, Work*>> most;
+  for (auto& [name, work] : works) most.emplace_back(name, &work);
+  std::stable_sort(most.begin(), most.end(),
+                   [](const auto& a, const auto& b) { return a.second->time_ns > b.second->time_ns; });
+  if (most.size() > kMostFindings) most.resize(kMostFindings);
+  for (const auto& [name, work] : most) {
+    const std::string_view text = names.text(name);
+    const auto pieces = std::make_shared<Column<Piece>>();
+    FoundNodes calls;
+    for (Column<Piece>& of_thread : work->pieces) {
+      for (const Piece& piece : of_thread) calls.add(piece.call, piece.ns);
+      if (pieces->empty()) {
+        pieces->swap(of_thread);
+      } else {
+        for (const Piece& piece : of_thread) pieces->push_back(piece);
+      }
+      of_thread.free();
+    }
+    Advice advice;
+    advice.finding = fmt::format("the host's own work in {}", text);
+    advice.evidence = fmt::format("{} outside CUDA calls, before {} calls", scaled_time(work->time_ns), calls.count);
+    advice.action = action_for_range(text);
+    advice.see = "critical-path";
+    advice.shown = work->longest;
+    advice.call = calls.longest;
+    const auto without_piece = [pieces](uint32_t row, int64_t time_ns) {
+      return time_ns - piece_before(*pieces, row).ns;
+    };
+    advice.scenario = {
+        {kCallNodes, kPartBefore, 0, kNodeUnexplained | kNodeReturns, {}, only(std::move(calls)), without_piece}};
+    found.push_back(std::move(advice));
+  }
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,84 @@
+// nvtx_sum, nvtx_pushpop_sum, nvtx_startend_sum and nvtx_pushpop_trace: how long were the ranges on the host? Texts are taken
+// as they are, as nsys does: ranges of emit_nvtx() have a number each, so each is a line of its own.
+#include "analyzer/base/saturated.h"
+#include "analyzer/model/event_tree.h"
+#include "analyzer/reports/nsys/nsys_tables.h"
+
+#include <fmt/format.h>
+
+namespace prof::analyzer {
+
+namespace {
+
+enum class Styles { Both, PushPop, StartEnd };
+
+Table range_sum(const AnalysisInput& input, std::string name, std::string title, Styles styles) {
+  const Trace& trace = input.trace;
+  Table table = nsys_table(std::move(name), std::move(title));
+  add_sum_columns(table, "Instances");
+  if (styles == Styles::Both) table.add_column("Style", "style", CellType::Text);
+  table.add_column("Range", "range", CellType::Text);
+  NsysLines lines;
+  for (const uint32_t row : selected_ranges(input, Order::Model)) {
+    const Range& range = trace.ranges[row];
+    const bool nested = range.style == RangeStyle::PushPop;
+    if ((styles == Styles::PushPop && !nested) || (styles == Styles::StartEnd && nested)) continue;
+    lines.add(uint64_t{index(range.label)} << 1 | (nested ? 1 : 0), range.end_ns - range.begin_ns, [&] {
+      std::vector<std::string> texts{nsys_range_name(trace, range)};
+      if (styles == Styles::Both) texts.insert(texts.begin(), std::string(nsys_style(range)));
+      return texts;
+    });
+  }
+  add_lines(table, lines.lines);
+  if (table.rows() == 0) table.notes.push_back("no such ranges in the input");
+  return table;
+}
+
+}  // namespace
+
+Table report_nsys_nvtx_sum(const AnalysisInput& input) {
+  return range_sum(input, "nvtx_sum", "NVTX Range Summary", Styles::Both);
+}
+Table report_nsys_nvtx_pushpop_sum(const AnalysisInput& input) {
+  return range_sum(input, "nvtx_pushpop_sum", "NVTX Push/Pop Range Summary", Styles::PushPop);
+}
+Table report_nsys_nvtx_startend_sum(const AnalysisInput& input) {
+  return range_sum(input, "nvtx_startend_sum", "NVTX Start/End Range Summary", Styles::StartEnd);
+}
+
+Table report_nsys_nvtx_pushpop_trace(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  Table table = nsys_table("nvtx_pushpop_trace", "NVTX Push/Pop Range Trace");
+  for (const auto& [title, key] : {std::pair{"Start", "start"},
+                                   {"End", "end"},
+                                   {"Duration", "duration"},
+                                   {"DurChild", "children_duration"},
+                                   {"DurNonChild", "self_duration"}})
+    table.add_column(title, key, CellType::Nanoseconds);
+  table.add_column("Name", "name", CellType::Text);
+  add_range_columns(table);
+  table.add_column("NameTree", "name_tree", CellType::Text);
+  std::vector<int64_t> child_ns(trace.ranges.size());
+  for (const Range& range : trace.ranges) {
+    if (range.parent != kNone && is_nsys_range(range))
+      grow(child_ns[range.parent], time_between(range.begin_ns, range.end_ns));
+  }
+  std::vector<uint32_t> rows = selected_ranges(input, Order::Start);
+  std::erase_if(rows, [&](uint32_t row) { return trace.ranges[row].style != RangeStyle::PushPop; });
+  auto add = [&trace, child_ns = std::move(child_ns)](uint32_t at, Table::Row& row) {
+    const Range& range = trace.ranges[at];
+    const std::string name = nsys_range_name(trace, range);
+    const int64_t duration_ns = range.end_ns - range.begin_ns;
+    row.add(range.begin_ns).add(range.end_ns).add(duration_ns).add(child_ns[at]);
+    row.add(add_saturated(duration_ns, -child_ns[at]));
+    row.add(std::string_view(name));
+    add_range_place(row, trace, range);
+    add_range_cells(row, trace, at);
+    row.add(std::string_view(std::string(range.level, '-') + name));
+  };
+  table.list(std::move(rows), std::move(add));
+  if (table.rows() == 0) table.notes.push_back("no such ranges in the input");
+  return table;
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,299 @@
+// nvtx_gpu_proj_sum, nvtx_gpu_proj_trace and nvtx_kern_sum: the GPU work that ranges of the host launched. An operation belongs
+// to every range of the launching thread that contains the whole launch call. A range's projection is from the first start to
+// the last end of its operations, with the gaps between them, as nsys has it.
+#include "analyzer/analysis/merge_runs.h"
+#include "analyzer/base/saturated.h"
+#include "analyzer/reports/nsys/nsys_tables.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <tuple>
+
+namespace prof::analyzer {
+
+namespace {
+
+// What one launch call made the GPU do, or what a stretch of calls did.
+struct Work {
+  int64_t first_ns = std::numeric_limits<int64_t>::max();
+  int64_t last_ns = std::numeric_limits<int64_t>::min();
+  uint64_t operations = 0;
+  void add(const Work& other) {
+    first_ns = std::min(first_ns, other.first_ns);
+    last_ns = std::max(last_ns, other.last_ns);
+    operations += other.operations;
+  }
+};
+
+// The launches of one thread in order of begin; any stretch of them summed in O(log n): a tree over blocks of calls, because one
+// over the calls themselves would be twice as large as all that is known of them.
+class ThreadWork {
+ public:
+  ThreadWork(const Trace& trace, Rows host, const std::vector<Work>& of_call) : trace_(trace), of_call_(of_call) {
+    for (uint32_t row = host.first; row < host.last; ++row) {
+      if (of_call[row].operations != 0) calls_.push_back(row);
+    }
+    const size_t blocks = calls_.size() / kInBlock;
+    tree_.resize(2 * blocks);
+    for (size_t i = 0; i < blocks * kInBlock; ++i) tree_[blocks + i / kInBlock].add(of_call[calls_[i]]);
+    for (size_t i = blocks; i-- > 1;) {
+      tree_[i] = tree_[2 * i];
+      tree_[i].add(tree_[2 * i + 1]);
+    }
+  }
+
+  // Of the calls that lie wholly inside the range.
+  Work inside(const Range& range) const {
+    const auto begins_before = [&](uint32_t row, int64_t time) { return trace_.host[row].begin_ns < time; };
+    const auto from = std::lower_bound(calls_.begin(), calls_.end(), range.begin_ns, begins_before);
+    auto to = std::lower_bound(from, calls_.end(), range.end_ns, begins_before);
+    // A call that goes on behind the end is the last one that began.
+    while (to != from && trace_.host[to[-1]].end_ns > range.end_ns) --to;
+    auto first = static_cast<size_t>(from - calls_.begin()), last = static_cast<size_t>(to - calls_.begin());
+    Work sum;
+    while (first < last && first % kInBlock != 0) sum.add(of_call_[calls_[first++]]);
+    while (first < last && last % kInBlock != 0) sum.add(of_call_[calls_[--last]]);
+    const size_t blocks = tree_.size() / 2;
+    for (first = first / kInBlock + blocks, last = last / kInBlock + blocks; first < last; first /= 2, last /= 2) {
+      if (first % 2 == 1) sum.add(tree_[first++]);
+      if (last % 2 == 1) sum.add(tree_[--last]);
+    }
+    return sum;
+  }
+
+ private:
+  static constexpr size_t kInBlock = 16;
+
+  const Trace& trace_;
+  const std::vector<Work>& of_call_;
+  std::vector<uint32_t> calls_;
+  std::vector<Work> tree_;  // its leaves are the whole blocks
+};
+
+struct ProjectedRange {
+  uint32_t range;
+  Work work;
+};
+
+// Of every selected range that launched anything, in order of the projected start.
+std::vector<ProjectedRange> projections(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  std::vector<Work> of_call(trace.host.size());
+  for (uint32_t row = 0; row < trace.operations.size(); ++row) {
+    const GpuOperation& operation = trace.operations[row];
+    if (operation.linked() && input.selection.nvtx.has_operation(row) &&
+        input.selection.has_stream(trace, trace.stream(operation.stream())))
+      of_call[operation.launch].add({operation.start_ns, operation.end_ns, 1});
+  }
+  std::vector<ThreadWork> of_thread;
+  for (const Thread& thread : trace.threads) of_thread.emplace_back(trace, thread.host, of_call);
+  std::vector<ProjectedRange> found;
+  for (const uint32_t row : selected_ranges(input, Order::Model)) {
+    const Work work = of_thread[index(trace.ranges[row].thread)].inside(trace.ranges[row]);
+    if (work.operations != 0) found.push_back({row, work});
+  }
+  return merge_runs(std::move(found), [](const ProjectedRange& each) { return each.work.first_ns; });
+}
+
+void note_if_empty(Table& table) {
+  if (table.rows() == 0) table.notes.push_back("no range in the input launched GPU work");
+}
+
+}  // namespace
+
+Table report_nsys_nvtx_gpu_proj_sum(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  Table table = nsys_table("nvtx_gpu_proj_sum", "NVTX GPU Projection Summary");
+  table.add_column("Range", "range", CellType::Text);
+  table.add_column("Style", "style", CellType::Text);
+  table.add_column("Total Proj Time", "total_projected", CellType::Nanoseconds);
+  table.add_column("Total Range Time", "total_range", CellType::Nanoseconds);
+  table.add_column("Range Instances", "instances", CellType::Count);
+  add_statistics_columns(table, "Proj ", "projected_");
+  table.add_column("Total GPU Ops", "total_operations", CellType::Count);
+  for (const auto& [title, key] :
+       {std::pair{"Avg GPU Ops", "avg_operations"}, {"Avg Range Lvl", "avg_level"}, {"Avg Num Child", "avg_children"}})
+    table.add_column(title, key, CellType::Real, 1);
+  struct Sums {
+    int64_t range_ns = 0;
+    uint64_t operations = 0, levels = 0, children = 0;
+  };
+  std::map<std::vector<std::string>, Sums> sums;
+  NsysLines lines;
+  for (const ProjectedRange& each : projections(input)) {
+    const Range& range = trace.ranges[each.range];
+    NsysLine& line = lines.line(uint64_t{index(range.label)} << 2 | static_cast<uint64_t>(range.style), [&] {
+      return std::vector<std::string>{nsys_range_name(trace, range), std::string(nsys_style(range))};
+    });
+    line.values.add(each.work.last_ns - each.work.first_ns);
+    Sums& sum = sums[line.texts];
+    grow(sum.range_ns, range.end_ns - range.begin_ns);
+    sum.operations += each.work.operations;
+    sum.levels += range.level;
+    sum.children += range.children;
+  }
+  sort_lines(lines.lines);
+  for (NsysLine& line : lines.lines) {
+    const Sums& sum = sums[line.texts];
+    const double count = static_cast<double>(line.values.count());
+    Table::Row row = table.row();
+    row.add(std::string_view(line.texts[0])).add(std::string_view(line.texts[1])).add(line.values.total());
+    row.add(sum.range_ns).add(line.values.count());
+    add_statistics(row, line.values);
+    row.add(sum.operations).add(static_cast<double>(sum.operations) / count);
+    row.add(static_cast<double>(sum.levels) / count).add(static_cast<double>(sum.children) / count);
+  }
+  note_if_empty(table);
+  return table;
+}
+
+Table report_nsys_nvtx_gpu_proj_trace(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  Table table = nsys_table("nvtx_gpu_proj_trace", "NVTX GPU Projection Trace");
+  table.add_column("Name", "name", CellType::Text);
+  for (const auto& [title, key] : {std::pair{"Projected Start", "projected_start"},
+                                   {"Projected Duration", "projected_duration"},
+                                   {"Orig Start", "start"},
+                                   {"Orig Duration", "duration"}})
+    table.add_column(title, key, CellType::Nanoseconds);
+  table.add_column("Style", "style", CellType::Text);
+  add_range_columns(table, {{"NumGPUOps", "operations"}});
+  table.list(projections(input), [&trace](const ProjectedRange& each, Table::Row& row) {
+    const Range& range = trace.ranges[each.range];
+    row.add(std::string_view(nsys_range_name(trace, range))).add(each.work.first_ns);
+    row.add(each.work.last_ns - each.work.first_ns).add(range.begin_ns).add(range.end_ns - range.begin_ns);
+    row.add(nsys_style(range));
+    add_range_place(row, trace, range);
+    row.add(each.work.operations);
+    add_range_cells(row, trace, each.range);
+  });
+  note_if_empty(table);
+  return table;
+}
+
+namespace {
+
+// The ranges open at growing times: push/pop and start/end of one thread, by begin.
+class OpenRanges {
+ public:
+  OpenRanges(const Trace& trace, std::vector<uint32_t> rows) : trace_(trace), rows_(std::move(rows)) {}
+  // Those that contain the call.
+  const std::vector<uint32_t>& around(const HostEvent& call) {
+    for (; next_ < rows_.size() && trace_.ranges[rows_[next_]].begin_ns <= call.begin_ns; ++next_)
+      open_.push_back(rows_[next_]);
+    std::erase_if(open_, [&](uint32_t row) { return trace_.ranges[row].end_ns < call.begin_ns; });
+    around_.clear();
+    for (const uint32_t row : open_) {
+      if (trace_.ranges[row].end_ns >= call.end_ns) around_.push_back(row);
+    }
+    return around_;
+  }
+
+ private:
+  const Trace& trace_;
+  std::vector<uint32_t> rows_;
+  size_t next_ = 0;
+  std::vector<uint32_t> open_, around_;
+};
+
+}  // namespace
+
+Table report_nsys_nvtx_kern_sum(const AnalysisInput& input) {
+  const Trace& trace = input.trace;
+  Table table = nsys_table("nvtx_kern_sum", "NVTX Range Kernel Summary");
+  table.add_column("NVTX Range", "range", CellType::Text);
+  table.add_column("Style", "style", CellType::Text);
+  for (const auto& [title, key] :
+       {std::pair{"PID", "pid"}, {"TID", "tid"}, {"NVTX Inst", "range_instances"}, {"Kern Inst", "kernel_instances"}})
+    table.add_column(title, key, CellType::Count);
+  table.add_column("Total Time", "total_time", CellType::Nanoseconds);
+  add_statistics_columns(table);
+  Estimates estimates(input, RowsAre::ByWork);
+  estimates.add_columns(table);
+  table.add_column("Kernel Name", "kernel_name", CellType::Text);
+
+  std::vector<std::vector<uint32_t>> ranges_of(trace.threads.size());
+  for (const uint32_t row : selected_ranges(input, Order::Start))
+    ranges_of[index(trace.ranges[row].thread)].push_back(row);
+  std::vector<OpenRanges> open;
+  for (const std::vector<uint32_t>& rows : ranges_of) open.emplace_back(trace, rows);
+  // What launches of one range are: those of its thread, text and style.
+  std::map<std::array<uint32_t, 4>, uint32_t> strata;
+  const auto stratum = [&](const Range& range) {
+    const Label& label = trace.labels[index(range.label)];
+    return strata
+        .try_emplace({index(range.thread), index(label.domain), index(label.text), static_cast<uint32_t>(range.style)},
+                     static_cast<uint32_t>(strata.size() + 1))
+        .first->second;
+  };
+  {
+    std::vector<OpenRanges> at_launches = open;  // which go forward only, as each thread's rows of Trace::host do
+    estimates.for_each_launch([&](uint32_t row) {
+      const HostEvent& launch = trace.host[row];
+      for (const uint32_t each : at_launches[index(launch.thread)].around(launch))
+        estimates.launch(row, stratum(trace.ranges[each]));
+    });
+  }
+  std::vector<uint32_t> kernels;
+  for (const uint32_t row : selected_operations(input, Order::Model)) {
+    if (trace.operations[row].has_kernel() && trace.operations[row].linked()) kernels.push_back(row);
+  }
+  kernels =
+      merge_runs(std::move(kernels), [&](uint32_t row) { return trace.host[trace.operations[row].launch].begin_ns; });
+
+  struct Line {
+    uint32_t number = 0;
+    Values kernels;
+    std::vector<uint32_t> ranges;  // of each kernel
+  };
+  using Key = std::tuple<uint32_t, std::string, RangeStyle, std::string_view>;  // thread, range, style, kernel
+  std::map<Key, Line> lines;
+  std::map<std::array<uint32_t, 4>, Line*> of_ids;  // texts are only made for new combinations
+  uint64_t outside = 0;
+  for (const uint32_t row : kernels) {
+    const GpuOperation& operation = trace.operations[row];
+    const HostEvent& launch = trace.host[operation.launch];
+    const std::vector<uint32_t>& around = open[index(launch.thread)].around(launch);
+    outside += around.empty() ? 1 : 0;
+    for (const uint32_t each : around) {
+      const Range& range = trace.ranges[each];
+      Line*& line = of_ids[{index(launch.thread), index(range.label), static_cast<uint32_t>(range.style),
+                            index(input.views.names().named_by(operation))}];
+      if (line == nullptr)
+        line = &lines[{index(launch.thread), nsys_range_name(trace, range), range.style,
+                       input.views.names().name(operation, nsys_names(input))}];
+      if (line->kernels.empty()) line->number = static_cast<uint32_t>(lines.size());
+      line->kernels.add(operation.duration_ns());
+      estimates.add_of(stratum(range), operation, line->number, static_cast<double>(operation.duration_ns()));
+      line->ranges.push_back(each);
+    }
+  }
+  std::vector<std::pair<const Key*, Line*>> order;
+  for (auto& [key, line] : lines) order.emplace_back(&key, &line);
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return a.second->kernels.total() != b.second->kernels.total()
+               ? a.second->kernels.total() > b.second->kernels.total()
+               : a.second->kernels.count() > b.second->kernels.count();
+  });
+  for (const auto& [key, line] : order) {
+    const Thread& thread = trace.threads[std::get<0>(*key)];
+    std::sort(line->ranges.begin(), line->ranges.end());
+    const auto instances = std::unique(line->ranges.begin(), line->ranges.end()) - line->ranges.begin();
+    Table::Row row = table.row();
+    row.add(std::string_view(std::get<1>(*key)));
+    row.add(std::string_view(std::get<2>(*key) == RangeStyle::PushPop ? "PushPop" : "StartEnd"));
+    row.add(trace.processes[index(thread.process)].pid).add(thread.tid).add(int64_t{instances});
+    row.add(line->kernels.count()).add(line->kernels.total());
+    add_statistics(row, line->kernels);
+    estimates.add_cells(row, line->number);
+    row.add(std::get<3>(*key));
+  }
+  estimates.add_notes(table);
+  if (outside != 0)
+    table.notes.push_back(std::to_string(outside) + " kernels launched outside all ranges are left out");
+  note_if_empty(table);
+  return table;
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,167 @@
+#include "analyzer/reports/nsys/nsys_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace prof::analyzer {
+
+Table nsys_table(std::string name, std::string title) {
+  Table table(std::move(name), std::move(title));
+  table.nsys_look = true;
+  return table;
+}
+
+void add_statistics_columns(Table& table, std::string_view title_prefix, std::string_view key_prefix) {
+  const auto add = [&](const char* title, const char* key, CellType type) {
+    table.add_column(fmt::format("{}{}", title_prefix, title), fmt::format("{}{}", key_prefix, key), type);
+  };
+  add("Avg", "avg", CellType::MeanNanoseconds);
+  add("Med", "med", CellType::MeanNanoseconds);
+  add("Min", "min", CellType::Nanoseconds);
+  add("Max", "max", CellType::Nanoseconds);
+  add("StdDev", "stddev", CellType::MeanNanoseconds);
+}
+
+void add_statistics(Table::Row& row, Values& values) {
+  if (values.empty()) {
+    row.empty().empty().empty().empty().empty();
+    return;
+  }
+  const Statistics statistics = values.statistics();
+  row.add(statistics.mean).add(statistics.median).add(statistics.min).add(statistics.max).add(statistics.stddev);
+}
+
+void add_sum_columns(Table& table, std::string_view count_title, const Estimates* estimates) {
+  table.add_column("Time (%)", "time_percent", CellType::Real, 1);
+  table.add_column("Total Time", "total_time", CellType::Nanoseconds);
+  std::string key(count_title);
+  std::transform(key.begin(), key.end(), key.begin(),
+                 [](char c) { return c == ' ' ? '_' : static_cast<char>(c | 32); });
+  table.add_column(std::string(count_title), key, CellType::Count);
+  add_statistics_columns(table);
+  if (estimates != nullptr) estimates->add_columns(table);
+}
+
+void add_sum(Table::Row& row, Values& values, double all) {
+  if (all > 0) {
+    row.add(100 * static_cast<double>(values.total()) / all);
+  } else {
+    row.empty();
+  }
+  row.add(values.total()).add(values.count());
+  add_statistics(row, values);
+}
+
+double total_of(const std::vector<NsysLine>& lines) {
+  double total = 0;
+  for (const NsysLine& line : lines) total += static_cast<double>(line.values.total());
+  return total;
+}
+
+void sort_lines(std::vector<NsysLine>& lines) {
+  std::stable_sort(lines.begin(), lines.end(), [](const NsysLine& a, const NsysLine& b) {
+    if (a.values.total() != b.values.total()) return a.values.total() > b.values.total();
+    if (a.values.count() != b.values.count()) return a.values.count() > b.values.count();
+    return std::lexicographical_compare(a.texts.rbegin(), a.texts.rend(), b.texts.rbegin(), b.texts.rend());
+  });
+}
+
+void add_lines(Table& table, std::vector<NsysLine>& lines, const Estimates* estimates) {
+  sort_lines(lines);
+  const double all = total_of(lines);
+  for (NsysLine& line : lines) {
+    Table::Row row = table.row();
+    add_sum(row, line.values, all);
+    if (estimates != nullptr) estimates->add_cells(row, line.number);
+    for (const std::string& text : line.texts) row.add(std::string_view(text));
+  }
+  if (estimates != nullptr) estimates->add_notes(table);
+}
+
+NameForm nsys_names(const AnalysisInput& input) {
+  return input.options.names_given ? input.options.names : NameForm::Full;
+}
+
+std::string nsys_memory_operation(const GpuOperation& operation) {
+  static constexpr std::array<std::string_view, 14> kCopies = {
+      "Unknown",        "Host-to-Device",         "Device-to-Host",         "Host-to-Array",           "Array-to-Host",
+      "Array-to-Array", "Array-to-Device",        "Device-to-Array",        "Device-to-Device",        "Host-to-Host",
+      "Peer-to-Peer",   "Unified Host-to-Device", "Unified Device-to-Host", "Unified Device-to-Device"};
+  if (operation.kind() == GpuKind::Fill) return "[CUDA memset]";
+  const uint32_t kind = operation.detail & 0xff;
+  return fmt::format("[CUDA memcpy {}]", kCopies[kind < kCopies.size() ? kind : 0]);
+}
+
+std::string_view nsys_api_name(std::string_view name) {
+  constexpr size_t kSuffix = 6;  // "_v7000"
+  if (name.size() > kSuffix && name.substr(name.size() - kSuffix, 2) == "_v") name.remove_suffix(kSuffix);
+  return name.empty() ? "[unknown call]" : name;
+}
+
+std::string nsys_range_name(const Trace& trace, const Range& range) {
+  return fmt::format("{}:{}", trace.text(trace.labels[index(range.label)].domain), trace.range_name(range));
+}
+
+std::string_view nsys_style(const Range& range) {
+  return range.style == RangeStyle::PushPop ? "PushPop" : range.style == RangeStyle::StartEnd ? "StartEnd" : "Mark";
+}
+
+std::string nsys_range_stack(const Trace& trace, uint32_t row) {
+  std::vector<uint32_t> chain;
+  for (; row != kNone; row = trace.ranges[row].parent) chain.push_back(row);
+  std::string text;
+  for (size_t i = chain.size(); i-- > 0;) text += fmt::format(":{}", chain[i] + 1);
+  return text;
+}
+
+void add_range_columns(Table& table, std::initializer_list<std::pair<const char*, const char*>> more) {
+  const auto add = [&](const char* title, const char* key) { table.add_column(title, key, CellType::Count); };
+  add("PID", "pid");
+  add("TID", "tid");
+  for (const auto& [title, key] : more) add(title, key);
+  add("Lvl", "level");
+  add("NumChild", "children");
+  add("RangeId", "range");
+  add("ParentId", "parent");
+  table.add_column("RangeStack", "range_stack", CellType::Text);
+}
+
+void add_range_place(Table::Row& row, const Trace& trace, const Range& range) {
+  const Thread& thread = trace.thread(range.thread);
+  row.add(trace.processes[index(thread.process)].pid).add(thread.tid);
+}
+
+void add_range_cells(Table::Row& row, const Trace& trace, uint32_t range_row) {
+  const Range& range = trace.ranges[range_row];
+  row.add(uint32_t{range.level}).add(uint32_t{range.children}).add(range_row + 1);
+  range.parent != kNone ? row.add(range.parent + 1) : row.empty();
+  row.add(std::string_view(nsys_range_stack(trace, range_row)));
+}
+
+bool is_nsys_range(const Range& range) { return range.kind != RangeKind::Python && range.kind != RangeKind::Overhead; }
+
+std::string nsys_shape(const uint32_t (&shape)[3]) {
+  return fmt::format("{:4d} {:4d} {:4d}", shape[0], shape[1], shape[2]);
+}
+
+double megabytes(uint64_t bytes) { return static_cast<double>(bytes) / 1e6; }
+
+std::vector<uint32_t> selected_ranges(const AnalysisInput& input, Order order) {
+  const Trace& trace = input.trace;
+  std::vector<uint32_t> rows;
+  for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
+    const Range& range = trace.ranges[row];
+    if (is_nsys_range(range) && input.selection.nvtx.has_range(row) &&
+        input.selection.has_thread(trace.thread(range.thread)) &&
+        input.selection.in_window(range.begin_ns, range.end_ns))
+      rows.push_back(row);
+  }
+  if (order == Order::Start)
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](uint32_t a, uint32_t b) { return trace.ranges[a].begin_ns < trace.ranges[b].begin_ns; });
+  return rows;
+}
+
+}  // namespace prof::analyzer

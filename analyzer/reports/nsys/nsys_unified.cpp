@@ -1,0 +1,104 @@
+// um_sum, um_total_sum and um_cpu_page_faults_sum: managed memory with nsys's columns. docs/reports/nsys.md.
+#include "analyzer/base/saturated.h"
+#include "analyzer/reports/nsys/nsys_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace prof::analyzer {
+
+namespace {
+
+struct UnifiedSum {
+  uint64_t to_device = 0, to_host = 0, cpu_faults = 0, gpu_faults = 0;
+  int64_t time_ns = 0;
+  void add(const UnifiedMemoryEvent& event) {
+    switch (event.what) {
+      case UnifiedWhat::ToDevice: to_device += event.value; break;
+      case UnifiedWhat::ToHost: to_host += event.value; break;
+      case UnifiedWhat::CpuFault: ++cpu_faults; break;
+      case UnifiedWhat::GpuFaults: gpu_faults += event.value; break;
+      default: return;
+    }
+    if (event.moves()) grow(time_ns, std::max<int64_t>(event.end_ns - event.start_ns, 0));
+  }
+};
+
+std::string address_text(uint64_t address) { return fmt::format("0x{:x}", address); }
+
+template <class Visit> void each_selected(const AnalysisInput& input, Table& table, Visit&& visit) {
+  for (const UnifiedMemoryEvent& event : input.trace.unified) {
+    if (input.selection.has_unified(event)) visit(event);
+  }
+  if (input.trace.unified.empty())
+    table.notes.push_back("nothing about managed memory in the input: record with PROF_UNIFIED=on (--unified on)");
+}
+
+}  // namespace
+
+Table report_nsys_um_sum(const AnalysisInput& input) {
+  Table table = nsys_table("um_sum", "Unified Memory Analysis Summary");
+  table.add_column("Virtual Address", "virtual_address", CellType::Text);
+  table.add_column("HtoD Migration Size (MB)", "htod_mb", CellType::Real, 3);
+  table.add_column("DtoH Migration Size (MB)", "dtoh_mb", CellType::Real, 3);
+  table.add_column("CPU Page Faults", "cpu_page_faults", CellType::Count);
+  table.add_column("GPU Page Faults", "gpu_page_faults", CellType::Count);
+  table.add_column("Migration Throughput (MB/s)", "migration_mb_per_s", CellType::Real, 3);
+  std::map<uint64_t, UnifiedSum> sums;
+  each_selected(input, table, [&](const UnifiedMemoryEvent& event) { sums[event.address].add(event); });
+  std::vector<std::pair<uint64_t, UnifiedSum>> rows(sums.begin(), sums.end());
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return a.second.to_device + a.second.to_host > b.second.to_device + b.second.to_host;
+  });
+  for (const auto& [address, sum] : rows) {
+    Table::Row row = table.row();
+    row.add(std::string_view(address_text(address))).add(megabytes(sum.to_device)).add(megabytes(sum.to_host));
+    row.add(sum.cpu_faults).add(sum.gpu_faults);
+    sum.time_ns > 0 ? row.add(megabytes(sum.to_device + sum.to_host) * 1e9 / static_cast<double>(sum.time_ns))
+                    : row.empty();
+  }
+  return table;
+}
+
+Table report_nsys_um_total_sum(const AnalysisInput& input) {
+  Table table = nsys_table("um_total_sum", "Unified Memory Totals Summary");
+  table.add_column("Total HtoD Migration Size (MB)", "total_htod_mb", CellType::Real, 3);
+  table.add_column("Total DtoH Migration Size (MB)", "total_dtoh_mb", CellType::Real, 3);
+  table.add_column("Total CPU Page Faults", "total_cpu_page_faults", CellType::Count);
+  table.add_column("Total GPU PageFaults", "total_gpu_page_faults", CellType::Count);
+  table.add_column("Minimum Virtual Address", "minimum_virtual_address", CellType::Text);
+  table.add_column("Maximum Virtual Address", "maximum_virtual_address", CellType::Text);
+  UnifiedSum all;
+  uint64_t lowest = UINT64_MAX, highest = 0;
+  each_selected(input, table, [&](const UnifiedMemoryEvent& event) {
+    all.add(event);
+    lowest = std::min(lowest, event.address), highest = std::max(highest, event.address);
+  });
+  if (lowest > highest) return table;
+  table.row()
+      .add(megabytes(all.to_device))
+      .add(megabytes(all.to_host))
+      .add(all.cpu_faults)
+      .add(all.gpu_faults)
+      .add(std::string_view(address_text(lowest)))
+      .add(std::string_view(address_text(highest)));
+  return table;
+}
+
+Table report_nsys_um_cpu_page_faults_sum(const AnalysisInput& input) {
+  Table table = nsys_table("um_cpu_page_faults_sum", "Unified Memory CPU Page Faults Summary");
+  table.add_column("CPU Page Faults", "cpu_page_faults", CellType::Count);
+  table.add_column("Address", "address", CellType::Text);
+  std::map<uint64_t, uint64_t> faults;
+  each_selected(input, table, [&](const UnifiedMemoryEvent& event) {
+    if (event.what == UnifiedWhat::CpuFault) ++faults[event.address];
+  });
+  std::vector<std::pair<uint64_t, uint64_t>> rows(faults.begin(), faults.end());
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  for (const auto& [address, count] : rows) table.row().add(count).add(std::string_view(address_text(address)));
+  return table;
+}
+
+}  // namespace prof::analyzer

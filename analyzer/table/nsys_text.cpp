@@ -1,0 +1,61 @@
+#include "analyzer/table/nsys_text.h"
+
+#include "analyzer/base/sink.h"
+#include "analyzer/table/aligned_rows.h"
+#include "analyzer/table/cell_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr std::string_view kUnitNames[] = {"ns", "ns", "us", "ms", "s"};
+constexpr size_t kLongestText = 100;
+
+bool begins_character(char c) { return (c & 0xc0) != 0x80; }
+
+std::string cut_text(std::string&& text) {
+  if (display_width(text) <= kLongestText) return std::move(text);
+  size_t at = 0;
+  for (size_t seen = 0; at < text.size(); ++at) {
+    if (begins_character(text[at]) && ++seen == kLongestText) break;
+  }
+  return text.substr(0, at) + "…";
+}
+
+}  // namespace
+
+void write_nsys_text(const Table& table, TimeUnit unit, Sink& sink) {
+  if (unit == TimeUnit::Auto) unit = TimeUnit::Ns;
+  sink.write(fmt::format(" ** {} ({}):\n\n", table.title(), table.name()));
+  const std::vector<TableColumn>& columns = table.columns();
+  std::vector<std::string> titles;
+  for (const TableColumn& column : columns) {
+    titles.push_back(is_time(column.type) ? fmt::format("{} ({})", column.title, kUnitNames[static_cast<size_t>(unit)])
+                                          : column.title);
+  }
+  const RowWriter rows(table, unit, {cut_text, true});
+  const std::vector<size_t> widths = rows.widths(titles);
+  LineBuffer head;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const size_t padding = widths[i] - display_width(titles[i]);
+    (head.spaces((i == 0 ? 1 : 2) + padding / 2) += titles[i]).spaces(padding - padding / 2);
+  }
+  head.trim_spaces();
+  head += '\n';
+  for (size_t i = 0; i < columns.size(); ++i) (head += i == 0 ? " " : "  ") += std::string(widths[i], '-');
+  head += '\n';
+  sink.write(head.view());
+  const AlignedRows lines(columns, widths, 1);
+  rows.write(sink, [&](const CellTexts& texts, size_t first, size_t last, LineBuffer& into) {
+    lines.put(texts, first, last, into);
+  });
+  if (!table.notes.empty()) sink.write("\n");
+  for (const std::string& note : table.notes) sink.write(fmt::format("{}\n", note));
+  sink.write(fmt::format("\n{}\n", table.coverage));
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,133 @@
+#include "analyzer/table/table.h"
+
+#include "analyzer/base/parallel.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr size_t kInBlock = 4096;
+
+}  // namespace
+
+Table::Row::~Row() {
+  while (column_ < table_.columns_.size()) table_.columns_[column_++].cells.push_back(kEmptyCell);
+}
+
+Table::Row& Table::Row::add(double value) { return add(std::bit_cast<int64_t>(value)); }
+
+Table::Row& Table::Row::add(std::string_view text) {
+  // Often the text of the row before.
+  const std::vector<int64_t>& above = table_.columns_.at(column_).cells;
+  if (!above.empty() && above.back() != kEmptyCell && table_.text(above.back()) == text) return add(above.back());
+  return add(static_cast<int64_t>(table_.texts_.intern(text)));
+}
+
+double Table::real(int64_t cell) { return std::bit_cast<double>(cell); }
+
+void Table::list(size_t count, MakeRows make) {
+  make_ = std::move(make);
+  listed_ = count;
+}
+
+Table Table::blank() const {
+  Table empty(name_, title_);
+  for (const TableColumn& column : columns_) empty.add_column(column.title, column.key, column.type, column.decimals);
+  return empty;
+}
+
+void Table::make_rows(size_t first, size_t last, Table& into) const {
+  if (!order_.empty()) return make_({order_.data() + first, last - first}, into);
+  std::vector<uint32_t> numbers(last - first);
+  std::iota(numbers.begin(), numbers.end(), static_cast<uint32_t>(first));
+  make_(numbers, into);
+}
+
+void Table::clear_rows() {
+  for (TableColumn& column : columns_) column.cells.clear();
+}
+
+void Table::store() {
+  if (!make_) return;
+  make_rows(0, listed_, *this);
+  make_ = nullptr;
+  order_.clear();
+}
+
+// Of all rows of a listing. What is made for the other columns is thrown away.
+std::vector<int64_t> Table::listed_cells(const TableColumn& column) {
+  const auto at = static_cast<size_t>(&column - columns_.data());
+  std::vector<int64_t> cells;
+  cells.reserve(listed_);
+  parallel_in_order((listed_ + kInBlock - 1) / kInBlock, [&] { return blank(); },
+                    [&](Table& block, size_t i) {
+                      block.clear_rows();
+                      make_rows(i * kInBlock, std::min(listed_, (i + 1) * kInBlock), block);
+                    },
+                    [&](Table& block, size_t) {
+                      for (const int64_t cell : block.columns_[at].cells) {
+                        const bool is_text = column.type == CellType::Text && cell != kEmptyCell;
+                        cells.push_back(is_text ? static_cast<int64_t>(texts_.intern(block.text(cell))) : cell);
+                      }
+                    });
+  return cells;
+}
+
+bool Table::sort_by(std::string_view key, size_t limit) {
+  for (const auto& [spelling, meaning] : sort_spellings) {
+    if (spelling != key) continue;
+    key = meaning;
+    break;
+  }
+  const bool descending = !key.empty() && key.front() == '-';
+  if (descending) key.remove_prefix(1);
+  const auto column = std::find_if(columns_.begin(), columns_.end(), [&](const TableColumn& c) {
+    return c.key == key || c.title == key || (is_time(c.type) && c.key + "_ns" == key);
+  });
+  if (column == columns_.end()) return false;
+  std::vector<int64_t> made;
+  if (make_) made = listed_cells(*column);
+  const std::vector<int64_t>& cells = make_ ? made : column->cells;
+  const auto less = [&](int64_t a, int64_t b) {
+    if (a == kEmptyCell || b == kEmptyCell) return a == kEmptyCell && b != kEmptyCell;
+    if (column->type == CellType::Text) return text(a) < text(b);
+    if (is_real(column->type)) return real(a) < real(b);
+    return a < b;
+  };
+  const auto before = [&](uint32_t a, uint32_t b) {
+    const int64_t first = cells[descending ? b : a], second = cells[descending ? a : b];
+    return less(first, second) || (a < b && !less(second, first));
+  };
+  std::vector<uint32_t> order(rows());
+  std::iota(order.begin(), order.end(), 0u);
+  if (limit != 0 && limit < order.size()) {
+    std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(limit), order.end(), before);
+    order.resize(limit);
+  } else {
+    std::sort(order.begin(), order.end(), before);
+  }
+  if (make_) {
+    for (uint32_t& number : order) number = order_.empty() ? number : order_[number];
+    order_ = std::move(order);
+    listed_ = order_.size();
+    return true;
+  }
+  for (TableColumn& each : columns_) {
+    std::vector<int64_t> sorted(order.size());
+    for (size_t i = 0; i < order.size(); ++i) sorted[i] = each.cells[order[i]];
+    each.cells.swap(sorted);
+  }
+  return true;
+}
+
+void Table::limit(size_t rows) {
+  if (rows == 0 || rows >= this->rows()) return;
+  listed_ = rows;
+  for (TableColumn& column : columns_) column.cells.resize(std::min(rows, column.cells.size()));
+}
+
+}  // namespace prof::analyzer

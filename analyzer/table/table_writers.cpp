@@ -1,0 +1,185 @@
+// The three forms of a table.
+#include "analyzer/base/json/json_text.h"
+#include "analyzer/base/sink.h"
+#include "analyzer/table/aligned_rows.h"
+#include "analyzer/table/cell_text.h"
+#include "analyzer/table/nsys_text.h"
+#include "analyzer/table/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr std::string_view kUnitNames[] = {"", "ns", "us", "ms", "s"};
+
+void write_end(const Table& table, Sink& sink) {
+  if (!table.footers.empty()) sink.write("\n");
+  for (const std::string& footer : table.footers) sink.write(fmt::format("{}\n", footer));
+  sink.write(fmt::format("\n{}\n", table.coverage));
+}
+
+void write_text(const Table& table, TimeUnit unit, Sink& sink) {
+  if (table.nsys_look) return write_nsys_text(table, unit, sink);
+  sink.write(fmt::format("{} ({})\n", table.title(), table.name()));
+  for (const std::string& note : table.notes) sink.write(fmt::format("{}\n", note));
+  sink.write("\n");
+  if (table.text_form) {
+    sink.write(table.text_form(table));
+    write_end(table, sink);
+    return;
+  }
+  const std::vector<TableColumn>& columns = table.columns();
+  std::vector<std::string> titles;
+  for (const TableColumn& column : columns) {
+    const bool with_unit = is_time(column.type) && unit != TimeUnit::Auto;
+    titles.push_back(with_unit ? fmt::format("{} ({})", column.title, kUnitNames[static_cast<int>(unit)])
+                               : column.title);
+  }
+  const RowWriter rows(table, unit);
+  const std::vector<size_t> widths = rows.widths(titles);
+  LineBuffer head;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const size_t padding = widths[i] - display_width(titles[i]);
+    const bool left = columns[i].type == CellType::Text;
+    (head.spaces((i == 0 ? 0 : 2) + (left ? 0 : padding)) += titles[i]).spaces(left ? padding : 0);
+  }
+  head.trim_spaces();
+  head += '\n';
+  for (size_t i = 0; i < columns.size(); ++i) (head += i == 0 ? "" : "  ") += std::string(widths[i], '-');
+  head += '\n';
+  sink.write(head.view());
+  const AlignedRows lines(columns, widths, 0);
+  rows.write(sink, [&](const CellTexts& texts, size_t first, size_t last, LineBuffer& into) {
+    lines.put(texts, first, last, into);
+  });
+  write_end(table, sink);
+}
+
+std::string csv_text(std::string&& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return std::move(text);
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+void write_csv(const Table& table, TimeUnit unit, Sink& sink) {
+  if (unit == TimeUnit::Auto) unit = TimeUnit::Ns;
+  const std::vector<TableColumn>& columns = table.columns();
+  for (size_t i = 0; i < columns.size(); ++i) {
+    sink.write(i == 0 ? "" : ",");
+    sink.write(csv_text(is_time(columns[i].type)
+                            ? fmt::format("{} ({})", columns[i].title, kUnitNames[static_cast<int>(unit)])
+                            : std::string(columns[i].title)));
+  }
+  sink.write("\n");
+  const RowWriter rows(table, unit, {csv_text});
+  rows.write(sink, [&](const CellTexts& texts, size_t first, size_t last, LineBuffer& lines) {
+    CellTexts::Buffer buffer;
+    for (size_t row = first; row < last; ++row) {
+      for (size_t i = 0; i < columns.size(); ++i) {
+        if (i != 0) lines += ',';
+        texts.put(texts.of(row, i, buffer), buffer, lines);
+      }
+      lines += '\n';
+    }
+  });
+}
+
+void write_json(const Table& table, Sink& sink) {
+  sink.write(
+      fmt::format("{{\"report\":{},\"title\":{},\"notes\":[", json_string(table.name()), json_string(table.title())));
+  for (size_t i = 0; i < table.notes.size(); ++i) {
+    sink.write(i == 0 ? "" : ",");
+    sink.write(json_string(table.notes[i]));
+  }
+  sink.write("],\"rows\":[");
+  std::vector<std::string> keys;
+  for (const TableColumn& column : table.columns()) {
+    keys.push_back(json_string(is_time(column.type) ? column.key + "_ns" : column.key) + ":");
+  }
+  if (table.rows() != 0) sink.write("\n");
+  const RowWriter rows(table, TimeUnit::Ns, {[](std::string&& text) { return json_string(text); }});
+  const auto put = [&](const CellTexts& texts, size_t row, LineBuffer& line) {
+    CellTexts::Buffer buffer;
+    line += '{';
+    for (size_t i = 0; i < keys.size(); ++i) {
+      const TableColumn& column = texts.table().columns()[i];
+      const int64_t cell = column.cells[row];
+      if (i != 0) line += ',';
+      line += keys[i];
+      if (cell == kEmptyCell) {
+        line += "null";
+      } else if (is_real(column.type)) {
+        line += std::string_view(buffer, static_cast<size_t>(put_double(buffer, Table::real(cell)) - buffer));
+      } else {
+        texts.put(texts.of(row, i, buffer), buffer, line);
+      }
+    }
+    line += '}';
+  };
+  constexpr std::string_view kBetween = ",\n";
+  rows.write(
+      sink,
+      [&](const CellTexts& texts, size_t first, size_t last, LineBuffer& lines) {
+        for (size_t row = first; row < last; ++row) {
+          if (row != first) lines += kBetween;
+          put(texts, row, lines);
+        }
+      },
+      kBetween);
+  sink.write("\n],");
+  if (!table.footers.empty()) {
+    sink.write("\"footers\":[");
+    for (size_t i = 0; i < table.footers.size(); ++i) {
+      sink.write(i == 0 ? "" : ",");
+      sink.write(json_string(table.footers[i]));
+    }
+    sink.write("],");
+  }
+  sink.write(fmt::format("\"coverage\":{}}}\n", json_string(table.coverage)));
+}
+
+}  // namespace
+
+std::string time_in(int64_t ns, TimeUnit unit) {
+  switch (unit) {
+    case TimeUnit::Auto: return scaled_time(ns);
+    case TimeUnit::Ns: return fmt::format("{}", ns);
+    case TimeUnit::Us: return fmt::format("{:.3f}", static_cast<double>(ns) / 1e3);
+    case TimeUnit::Ms: return fmt::format("{:.3f}", static_cast<double>(ns) / 1e6);
+    case TimeUnit::S: return fmt::format("{:.6f}", static_cast<double>(ns) / 1e9);
+  }
+  return {};
+}
+
+std::string mean_time_in(double ns, TimeUnit unit) {
+  constexpr double kMost = 9e18;  // what does not fit whole ns keeps its digits
+  switch (unit) {
+    case TimeUnit::Auto:
+      if (std::fabs(ns) < kMost) return scaled_time(std::llround(ns));
+      return fmt::format("{:.4g}s", ns / 1e9);
+    case TimeUnit::Ns: return fmt::format("{:.1f}", ns);
+    case TimeUnit::Us: return fmt::format("{:.3f}", ns / 1e3);
+    case TimeUnit::Ms: return fmt::format("{:.3f}", ns / 1e6);
+    case TimeUnit::S: return fmt::format("{:.6f}", ns / 1e9);
+  }
+  return {};
+}
+
+void write_table(const Table& table, TableFormat format, TimeUnit unit, Sink& sink) {
+  switch (format) {
+    case TableFormat::Text: write_text(table, unit, sink); break;
+    case TableFormat::Csv: write_csv(table, unit, sink); break;
+    case TableFormat::Json: write_json(table, sink); break;
+  }
+}
+
+}  // namespace prof::analyzer

@@ -1,0 +1,118 @@
+#include "preload/base/clock.h"
+
+#include "preload/base/libc.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace prof::preload {
+
+Clock g_clock;
+
+namespace {
+
+uint64_t clock_ns(clockid_t id) {
+  timespec t{};
+  clock_gettime(id, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
+}
+
+#if defined(__x86_64__)
+// CPUID says "invariant TSC": constant rate, running in all power states. The kernel may still distrust it (sockets out of
+// step); it then drops the vDSO clock, which shows as another clocksource, and we follow the kernel.
+bool tsc_is_invariant() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & (1u << 8)) != 0;
+}
+
+uint64_t measure_tsc_rate() {
+  // 5 ms give about 10 ppm. The rate only labels GPU times; anchors in the log carry the exact relation.
+  const ClockReading from = read_clocks();
+  ClockReading to = from;
+  while (to.monotonic_ns - from.monotonic_ns < 5'000'000) {
+    sleep_ns(1'000'000);
+    to = read_clocks();
+  }
+  return static_cast<uint64_t>(static_cast<unsigned __int128>(to.tick - from.tick) * 1'000'000'000 /
+                               (to.monotonic_ns - from.monotonic_ns));
+}
+#endif
+
+}  // namespace
+
+uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
+
+timespec timespec_of(uint64_t ns) {
+  return {static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+}
+
+void sleep_ns(uint64_t ns) {
+  const timespec pause = timespec_of(ns);
+  syscall(SYS_nanosleep, &pause, nullptr);  // the libc function would be a cancellation point
+}
+
+ClockReading read_clocks() {
+  // The tick is taken in the middle of two monotonic readings; of a few tries the tightest bracket wins.
+  ClockReading best{};
+  uint64_t best_width = UINT64_MAX;
+  for (int i = 0; i < 4; ++i) {
+    const uint64_t before = monotonic_ns();
+    const uint64_t tick = now_ticks();
+    const uint64_t after = monotonic_ns();
+    if (after - before >= best_width) continue;
+    best_width = after - before;
+    best.tick = tick;
+    best.monotonic_ns = before + (after - before) / 2;
+  }
+  const uint64_t mono = monotonic_ns();
+  const uint64_t real = clock_ns(CLOCK_REALTIME);
+  best.realtime_ns = real - (mono - best.monotonic_ns);
+  if (g_clock.source != format::ClockSource::Tsc) best.monotonic_ns = best.tick;  // ticks are the nanoseconds
+  return best;
+}
+
+void start_clock(const char* choice) {
+  g_clock.read = monotonic_ns;
+  g_clock.source = format::ClockSource::Monotonic;
+  g_clock.ticks_per_second = 1'000'000'000;
+  bool tsc = false;
+  const bool named =
+      std::strcmp(choice, "auto") != 0 && std::strcmp(choice, "tsc") != 0 && std::strcmp(choice, "monotonic") != 0;
+  if (named) {
+    if (DlsymFunction lookup = real_dlsym(); lookup != nullptr) {
+      if (void* const function = lookup(RTLD_DEFAULT, choice); function != nullptr) {
+        g_clock.read = reinterpret_cast<uint64_t (*)()>(function);
+        g_clock.source = format::ClockSource::Named;
+      }
+    }
+  }
+#if defined(__x86_64__)
+  if (!named && std::strcmp(choice, "monotonic") != 0 && tsc_is_invariant()) {
+    tsc = true;
+    g_clock.source = format::ClockSource::Tsc;
+    g_every_launch.tsc.store(true, std::memory_order_relaxed);
+    g_clock.ticks_per_second = measure_tsc_rate();
+  }
+#endif
+  g_every_launch.tsc.store(tsc, std::memory_order_release);
+  const ClockReading now = read_clocks();
+  g_clock.base_tick = now.tick;
+  g_clock.base_ns = now.monotonic_ns;
+  // For 64-bit ticks over centuries the product needs 128 bits; 32 fraction bits keep the rate exact to 1e-9.
+  g_clock.shift = tsc ? 32 : 0;
+  g_clock.multiplier =
+      tsc ? static_cast<uint64_t>((static_cast<unsigned __int128>(1'000'000'000) << 32) / g_clock.ticks_per_second) : 1;
+}
+
+uint64_t gpu_clock_ns() {
+  const int64_t ticks = static_cast<int64_t>(now_ticks() - g_clock.base_tick);
+  const __int128 ns = (static_cast<__int128>(ticks) * static_cast<__int128>(g_clock.multiplier)) >> g_clock.shift;
+  return g_clock.base_ns + static_cast<uint64_t>(ns);
+}
+
+}  // namespace prof::preload

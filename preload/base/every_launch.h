@@ -1,0 +1,30 @@
+// The globals that every launch reads, in one line of the cache: behind other work of the program a hook waits for each line that it touches.
+// Each belongs to the header that names it. In the program.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace prof::preload {
+
+struct LifePage;                    // recorder.h
+enum class GpuActivity : uint32_t;  // capture/cupti/gpu_activity.h
+
+struct alignas(64) EveryLaunch {
+  std::atomic<LifePage*> life{};  // recorder.h
+  std::atomic<bool> tsc{};        // base/clock.h: ticks are the TSC's
+  bool depth_on = false;          // capture/streams/launch_path.h
+  std::atomic<bool> marks_on{};   // capture/streams/depth_marks.h
+  std::atomic<bool> in_bursts{};  // capture/cupti/gpu_bursts.h
+  std::atomic<GpuActivity> gpu_activity{};
+  uint32_t gpu_activity_tried = 0;
+  std::atomic<uint32_t> window{};               // recording_period.h
+  std::atomic<uint32_t> captures{};             // capture/streams/depth_marks.h
+  std::atomic<uint32_t> launch_extras{};        // budget.h
+  std::atomic<uint64_t> mark_pause{};           // capture/streams/depth_marks.h
+  std::atomic<uint64_t> function_generation{};  // driver/functions.h
+};
+static_assert(sizeof(EveryLaunch) == 64);
+extern EveryLaunch g_every_launch;
+
+}  // namespace prof::preload

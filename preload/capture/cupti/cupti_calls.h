@@ -1,0 +1,41 @@
+// CUPTI's records of driver and runtime calls on their way into the log: (time, correlation id) pairs of one
+// thread are collected and written together as DriverCalls and RuntimeCalls. Part of reading a completed buffer
+// (cupti_records.h): the same thread, the same rules.
+#pragma once
+
+#include "preload/capture/cupti/cupti_headers.h"
+#include "preload/format/gpu_events.h"
+
+#include <cstdint>
+
+namespace prof::preload {
+
+class CallRecords {
+ public:
+  void call(const CUpti_ActivityAPI& record);
+  // Writes what still waits. How many calls there were.
+  uint64_t finish();
+
+ private:
+  // Driver or runtime calls of one thread, waiting to be written together.
+  struct Group {
+    uint32_t tid;
+    bool runtime;
+    uint32_t count;
+    uint64_t shortest;  // driver calls: ns of the shortest one
+    format::CallPair pairs[format::kMaxCallPairs];
+  };
+  static constexpr uint32_t kGroups = 8;
+  static_assert(format::kMaxCallPairs % 2 == 0, "a runtime call is two pairs");
+
+  static void add_moment(Group& group, const CUpti_ActivityAPI& record);
+  static uint32_t round_up(Group& group);
+  Group& group_of(uint32_t tid, bool runtime);
+  static void write(Group& group);
+
+  uint64_t calls_ = 0;
+  uint32_t used_groups_ = 0, next_group_ = 0;
+  Group groups_[kGroups];  // [0, used_groups_) are set
+};
+
+}  // namespace prof::preload

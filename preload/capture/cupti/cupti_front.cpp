@@ -1,0 +1,148 @@
+#include "preload/capture/cupti/cupti_front.h"
+
+#include "preload/base/clock.h"
+#include "preload/base/libc.h"
+#include "preload/capture/cupti/cupti_client.h"
+#include "preload/capture/cupti/cupti_records.h"
+#include "preload/capture/cupti/gpu_activity.h"
+#include "preload/control/budget.h"
+#include "preload/record/recorder.h"
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+namespace prof::preload {
+
+CuptiLibrary g_cupti;
+CuptiBuffers g_cupti_buffers;
+
+namespace {
+
+enum class Front : uint32_t { Closed, Opening, Open, Abandoned };
+std::atomic<Front> g_front{Front::Closed};
+std::atomic<const void*> g_base{nullptr};  // where the library is loaded
+std::atomic<uint64_t> g_dropped_for_client{0};
+
+// On a program thread, inside its launch.
+void CUPTIAPI buffer_requested(uint8_t** buffer, size_t* size, size_t* max_records) {
+  *max_records = 0;
+  *size = 0;
+  *buffer = g_cupti_buffers.take(*size);
+  if (*buffer == nullptr) count(format::Counter::cupti_buffers_exhausted);
+}
+
+// On CUPTI's thread, or on one that flushes.
+void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t* buffer, size_t, size_t valid_bytes) {
+  void* const scratch = g_cupti_buffers.scratch(buffer);
+  if (scratch == nullptr) return;
+  const int saved = errno;
+  const uint64_t begin = now_ticks();
+  ThreadLocal& local = t_local;
+  const uint16_t passing = local.passing;
+  if (valid_bytes != 0) {
+    local.passing = 0;  // our own threads' records are welcome here
+    const EventScope scope;
+    local.passing = static_cast<uint16_t>(passing + kPassingOwn);  // and hooks pass through
+    if (scope.recording() && gpu_activity_collects())
+      read_cupti_buffer(g_cupti.api, g_cupti.version, buffer, valid_bytes, scratch);
+    local.passing = passing;  // what the other profiler calls is its own
+    hand_to_cupti_client(context, stream, buffer, valid_bytes);
+  }
+  local.passing = static_cast<uint16_t>(passing + kPassingOwn);
+  g_cupti_buffers.give_back(buffer, valid_bytes);
+  count_cupti_dropped();
+  if (passing == 0) budget_spend(now_ticks() - begin);  // else it is inside a flush, which is measured
+  local.passing = passing;
+  errno = saved;
+}
+
+const void* base_of(const void* function) {
+  Dl_info info{};
+  return prof_libc_dladdr != nullptr && prof_libc_dladdr(function, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+bool refuse(const char* what, CUptiResult result) {
+  const char* text = nullptr;
+  if (g_cupti.api.cuptiGetResultString == nullptr || g_cupti.api.cuptiGetResultString(result, &text) != CUPTI_SUCCESS) {
+    text = nullptr;
+  }
+  set_reason(g_cupti, {g_cupti.path, ": ", what, ": ", text != nullptr ? text : "an error"});
+  return false;
+}
+
+bool register_with_library() {
+  const Cupti& api = g_cupti.api;
+  if (!g_cupti_buffers.open()) {
+    set_reason(g_cupti, {"no memory for buffers"});
+    return false;
+  }
+  // Once a process: registered twice it corrupts records. Before any kind is enabled, so that all times are of our clock.
+  CUptiResult result = api.cuptiActivityRegisterTimestampCallback(gpu_clock_ns);
+  if (result != CUPTI_SUCCESS) return refuse("cuptiActivityRegisterTimestampCallback", result);
+  if (api.cuptiSetThreadIdType != nullptr) api.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+  if (api.cuptiActivitySetAttribute != nullptr) {
+    uint8_t zeroed = 1;  // our buffers come zeroed; else CUPTI does it inside the program's launches
+    size_t size = sizeof zeroed;
+    api.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed);
+  }
+  result = api.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
+  return result == CUPTI_SUCCESS || refuse("cuptiActivityRegisterCallbacks", result);
+}
+
+// One thread opens; another one that comes meanwhile waits for it, bounded: half a registration is of no use to it.
+template <class Find> bool open_with(Find&& find) {
+  Front closed = Front::Closed;
+  if (!g_front.compare_exchange_strong(closed, Front::Opening, std::memory_order_acq_rel)) {
+    const int saved = errno;
+    for (int i = 0; i < 500 && g_front.load(std::memory_order_acquire) == Front::Opening; ++i) {
+      const timespec pause{0, 1'000'000};
+      nanosleep(&pause, nullptr);
+    }
+    errno = saved;
+    return cupti_front_open();
+  }
+  const OwnCalls own;
+  const bool open = find() && register_with_library();
+  if (open)
+    g_base.store(base_of(reinterpret_cast<const void*>(g_cupti.api.cuptiGetVersion)), std::memory_order_release);
+  g_front.store(open ? Front::Open : Front::Closed, std::memory_order_release);
+  return open;
+}
+
+}  // namespace
+
+bool cupti_front_open() { return g_front.load(std::memory_order_acquire) == Front::Open; }
+
+bool open_cupti_front(const char* named, int driver_version) {
+  return open_with([&] { return find_cupti(named, driver_version, g_cupti); });
+}
+
+bool open_cupti_front_for(const void* function) {
+  return open_with([&] { return adopt_cupti_around(function, g_cupti); });
+}
+
+bool cupti_front_has(const void* function) {
+  if (!cupti_front_open()) return false;
+  const void* const base = g_base.load(std::memory_order_acquire);
+  return base != nullptr && base == base_of(function);
+}
+
+void count_cupti_dropped() {
+  if (g_cupti.api.cuptiActivityGetNumDroppedRecords == nullptr) return;
+  size_t dropped = 0;
+  if (g_cupti.api.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) != CUPTI_SUCCESS || dropped == 0) return;
+  count(format::Counter::cupti_dropped, dropped);
+  g_dropped_for_client.fetch_add(dropped, std::memory_order_relaxed);
+}
+
+uint64_t cupti_dropped_for_client() { return g_dropped_for_client.exchange(0, std::memory_order_relaxed); }
+
+void abandon_cupti_front() {
+  if (g_front.load(std::memory_order_relaxed) == Front::Closed) return;
+  g_front.store(Front::Abandoned, std::memory_order_relaxed);
+  set_reason(g_cupti, {"this is a child of a process that used CUPTI"});
+  g_cupti_buffers.forget();
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,143 @@
+#include "preload/capture/streams/depth_marks.h"
+
+#include "preload/base/clock.h"
+#include "preload/capture/cupti/cupti_client.h"
+#include "preload/capture/streams/mark_events.h"
+#include "preload/driver/driver.h"
+#include "preload/record/recorder.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <ctime>
+
+namespace prof::preload {
+
+namespace {
+
+bool g_write_values = false;
+uint64_t g_least_pause = 0;  // ticks
+std::atomic<uint32_t> g_placing{0};
+
+// Longest wait of a capture for a mark being placed. Placing one takes about a microsecond; longer means that its stream is
+// full and the driver waits for the GPU. The mark is in another stream then and harmless, since DriverCall relaxed the mode.
+constexpr uint32_t kGateWaits = 1000;
+constexpr long kGateWaitNs = 10'000;
+
+constexpr size_t kWordBytes = kMaxStreams * sizeof(uint32_t);
+
+// The words of a context, shown to its GPU. The memory is ours and stays mapped, so that reading a word is safe whatever
+// the program does to its contexts; memory of cuMemHostAlloc goes away with the context.
+bool show_words(ContextState& context) {
+  if (g_driver.cuStreamWriteValue32_v2 == nullptr || g_driver.cuMemHostRegister_v2 == nullptr ||
+      g_driver.cuMemHostGetDevicePointer_v2 == nullptr) {
+    return false;
+  }
+  if (context.mark_words == nullptr) {
+    void* const memory = mmap(nullptr, kWordBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return false;
+    context.mark_words = static_cast<uint32_t*>(memory);
+  }
+  if (g_driver.cuMemHostRegister_v2(context.mark_words, kWordBytes, CU_MEMHOSTREGISTER_DEVICEMAP) != CUDA_SUCCESS) {
+    return false;
+  }
+  return g_driver.cuMemHostGetDevicePointer_v2(&context.mark_address, context.mark_words, 0) == CUDA_SUCCESS;
+}
+
+MarkWay decide(ContextState& context) {
+  const MarkWay decided = context.mark_way.load(std::memory_order_acquire);
+  if (decided != MarkWay::Undecided) return decided;
+  // One thread decides; the others go without until then.
+  MarkWay undecided = MarkWay::Undecided;
+  if (!context.mark_way.compare_exchange_strong(undecided, MarkWay::Off, std::memory_order_acq_rel)) return undecided;
+  const bool events =
+      g_driver.cuEventCreate != nullptr && g_driver.cuEventRecord != nullptr && g_driver.cuEventQuery != nullptr;
+  MarkWay way = events ? MarkWay::Event : MarkWay::Off;
+  if ((g_write_values || !events) && show_words(context)) way = MarkWay::Value;
+  context.mark_way.store(way, std::memory_order_release);
+  return way;
+}
+
+bool write_value(StreamState& state, uint64_t number) {
+  const uint32_t slot = slot_of(state);
+  const ContextState& context = *state.context.load(std::memory_order_relaxed);
+  const CUdeviceptr address = context.mark_address + slot * sizeof(uint32_t);
+  if (state.mark_word.load(std::memory_order_relaxed) == nullptr) {
+    // A word that an old stream of this slot left behind may be far below: numbers only grow, so it claims too little.
+    state.mark_word.store(context.mark_words + slot, std::memory_order_relaxed);
+  }
+  return g_driver.cuStreamWriteValue32_v2(state.handle, address, static_cast<cuuint32_t>(number), 0) == CUDA_SUCCESS;
+}
+
+void place(StreamState& state, uint64_t number) {
+  const int saved = errno;
+  const uint64_t begin = now_ticks();
+  const DriverCall call;
+  const MarkWay way = decide(*state.context.load(std::memory_order_relaxed));
+  const bool placed =
+      way == MarkWay::Value ? write_value(state, number) : way == MarkWay::Event && move_events(state, number);
+  if (placed) {
+    count(format::Counter::depth_marks);
+  } else {
+    state.marks_off.store(true, std::memory_order_relaxed);
+    count(format::Counter::depth_marks_skipped);
+  }
+  const uint64_t pause = g_mark_pause.load(std::memory_order_relaxed), took = now_ticks() - begin;
+  g_mark_pause.store(next_mark_pause(pause, g_least_pause, took), std::memory_order_relaxed);
+  count(format::Counter::depth_mark_ns, ns_of(took));
+  errno = saved;
+}
+
+}  // namespace
+
+void open_marks(Marks marks, uint64_t least_pause) {
+  g_least_pause = least_pause;
+  g_mark_pause.store(least_pause, std::memory_order_relaxed);
+  g_marks_on.store(marks != Marks::None, std::memory_order_relaxed);
+  g_write_values = marks == Marks::Values;
+  g_captures.store(0, std::memory_order_relaxed);
+  g_placing.store(0, std::memory_order_relaxed);
+}
+
+void close_marks() {
+  if (!g_marks_on.exchange(false)) return;
+  const int saved = errno;
+  const DriverCall call;
+  drop_mark_events();
+  errno = saved;
+}
+
+void place_mark_if_due(StreamState& state, bool programmatic) {
+  if (!g_marks_on.load(std::memory_order_relaxed)) return;
+  if (programmatic) state.programmatic.store(true, std::memory_order_relaxed);
+  const uint64_t number = state.launched.load();
+  uint64_t last = state.marked.load(std::memory_order_relaxed);
+  if (number - last < kMarkEvery || marked_just_now(state) || state.marks_off.load(std::memory_order_relaxed)) return;
+  if (cupti_client_active()) return;  // our calls would be in another profiler's records
+  if (!state.marked.compare_exchange_strong(last, number, std::memory_order_relaxed)) return;
+  state.mark_tick.store(state.last_launch_tick.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  g_placing.fetch_add(1, std::memory_order_seq_cst);
+  if (g_captures.load(std::memory_order_seq_cst) != 0 || state.programmatic.load(std::memory_order_relaxed)) {
+    count(format::Counter::depth_marks_skipped);
+  } else {
+    place(state, number);
+  }
+  g_placing.fetch_sub(1, std::memory_order_release);
+}
+
+void marks_begin_capture() {
+  g_captures.fetch_add(1, std::memory_order_seq_cst);
+  const int saved = errno;
+  for (uint32_t waits = 0; g_placing.load(std::memory_order_seq_cst) != 0 && waits < kGateWaits; ++waits) {
+    const timespec pause{0, kGateWaitNs};
+    nanosleep(&pause, nullptr);
+  }
+  errno = saved;
+}
+
+void marks_end_capture() {
+  uint32_t captures = g_captures.load(std::memory_order_relaxed);
+  while (captures != 0 && !g_captures.compare_exchange_weak(captures, captures - 1, std::memory_order_seq_cst)) {}
+}
+
+}  // namespace prof::preload

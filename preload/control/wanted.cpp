@@ -1,0 +1,126 @@
+#include "preload/control/wanted.h"
+
+#include "preload/base/options.h"
+#include "preload/format/number_list.h"
+#include "preload/log/log_name.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+namespace prof::preload {
+
+namespace {
+
+pid_t g_only_process = 0;  // of PROF_CHILDREN=0; 0: every process
+
+bool matches(const char* pattern, const char* pattern_end, const char* text, const char* text_end) {
+  for (; pattern != pattern_end; ++pattern, ++text) {
+    if (*pattern == '*') {
+      for (const char* at = text;; ++at) {
+        if (matches(pattern + 1, pattern_end, at, text_end)) return true;
+        if (at == text_end) return false;
+      }
+    }
+    if (text == text_end || *text != *pattern) return false;
+  }
+  return text == text_end;
+}
+
+std::string_view base_name(std::string_view path) {
+  for (size_t i = path.size(); i != 0; --i) {
+    if (path[i - 1] == '/') return {path.data() + i, path.size() - i};
+  }
+  return path;
+}
+
+// A program is known by its file, by the name it was called by, and by the name it gave itself.
+bool process_in_list(std::string_view list) {
+  char text[4096];
+  const ssize_t size = readlink("/proc/self/exe", text, sizeof text);
+  if (size > 0 && name_in_list(list, base_name({text, static_cast<size_t>(size)}))) return true;
+  const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  const ssize_t read_bytes = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+  if (fd >= 0) close(fd);
+  if (read_bytes > 0) {
+    text[read_bytes] = '\0';
+    if (name_in_list(list, base_name(text))) return true;
+  }
+  char name[16] = {};
+  return prctl(PR_GET_NAME, name, 0, 0, 0) == 0 && name_in_list(list, name);
+}
+
+// LD_PRELOAD without `path`.
+void drop_from_preload(const char* path) {
+  const char* const variable = getenv("LD_PRELOAD");
+  static char kept[16384];
+  if (variable == nullptr || std::strlen(variable) >= sizeof kept) return;
+  size_t size = 0;
+  const size_t own = std::strlen(path);
+  for (const char* at = variable; *at != '\0';) {
+    const size_t length = std::strcspn(at, ": ");
+    if (length != 0 && (length != own || std::strncmp(at, path, own) != 0)) {
+      if (size != 0) kept[size++] = ':';
+      std::memcpy(kept + size, at, length);
+      size += length;
+    }
+    at += length + (at[length] != '\0' ? 1 : 0);
+  }
+  kept[size] = '\0';
+  if (size == 0) {
+    unsetenv("LD_PRELOAD");
+  } else {
+    setenv("LD_PRELOAD", kept, 1);
+  }
+}
+
+}  // namespace
+
+bool rank_in_list(std::string_view list, std::string_view rank) {
+  uint64_t number = 0;
+  return !format::read_number(rank, number) || format::number_in_list(list, number);
+}
+
+bool name_in_list(std::string_view list, std::string_view name) {
+  while (!list.empty()) {
+    const std::string_view pattern = format::next_part(list, ',');
+    if (matches(pattern.data(), pattern.data() + pattern.size(), name.data(), name.data() + name.size())) return true;
+  }
+  return false;
+}
+
+const char* why_not_wanted() {
+  if (is_unwanted_child()) return "PROF_CHILDREN=0 and this is a forked child";
+  if (std::strcmp(options().processes, "*") != 0 && !process_in_list(options().processes))
+    return "PROF_PROCESSES does not name this program";
+  if (!rank_in_list(options().ranks, launcher_rank())) return "PROF_RANKS does not have this rank";
+  return nullptr;
+}
+
+void leave_children_alone(const char* library_path) {
+  const char* const value = getenv("PROF_CHILDREN");
+  if (value == nullptr) return;
+  for (const char* const no : {"0", "off", "no", "false"}) {
+    if (std::strcmp(value, no) != 0) continue;
+    g_only_process = getpid();
+    drop_from_preload(library_path);
+    return;
+  }
+}
+
+bool is_unwanted_child() { return g_only_process != 0 && getpid() != g_only_process; }
+
+bool may_tell(std::string_view what) {
+  std::string_view list(options().about);
+  if (list == "all") return true;
+  while (!list.empty()) {
+    if (format::next_part(list, ',') == what) return true;
+  }
+  return false;
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,198 @@
+#include "preload/hardware_counters/counter_recording.h"
+
+#include "preload/base/options.h"
+#include "preload/capture/cupti/bounded_flush.h"
+#include "preload/capture/cupti/cupti_front.h"
+#include "preload/capture/cupti/gpu_activity.h"
+#include "preload/driver/driver.h"
+#include "preload/hardware_counters/counter_slots.h"
+#include "preload/record/recorder.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace prof::preload {
+
+std::atomic<bool> g_counters{false};
+std::atomic<bool> g_counters_over{false};
+std::atomic<uint32_t> g_open_captures{0};
+
+bool drop_counters(std::string_view reason) {
+  if (!g_counters.exchange(false)) return false;
+  g_counter_ranges.store(false, std::memory_order_relaxed);
+  count(format::Counter::counters_unavailable);
+  define_meta("counters", reason);
+  return true;
+}
+
+void give_up_counters(std::string_view reason) {
+  static std::atomic<bool> said{false};
+  if (!drop_counters(reason)) return;
+  say(said, "no hardware counters: ", reason, "; GPU times are recorded instead");
+  collect_gpu_activity_after_all();
+}
+
+void prepare_counters() {
+  if (!counters_on() || counters_over() || any_open_capture()) return;
+  if (!cupti_front_open()) {
+    if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Off)
+      drop_counters("this is a child of a process that used CUPTI");
+    return;  // another thread is opening it
+  }
+  const int saved = errno;
+  const CUcontext context = current_context_of_thread();
+  if (context != nullptr && find_counter_slot(context) == nullptr) {
+    const CuptiCall call;
+    counter_slot(context);
+  }
+  errno = saved;
+}
+
+void capture_opens() {
+  g_open_captures.fetch_add(1, std::memory_order_seq_cst);
+  if (!counters_on()) return;
+  for (CounterSlot& slot : g_counter_slots) {
+    if (!slot.usable.load(std::memory_order_acquire)) continue;
+    if (take_counter_lock(slot)) slot.lock.give();
+  }
+}
+
+void capture_closes() {
+  uint32_t open = g_open_captures.load(std::memory_order_relaxed);
+  while (open != 0 && !g_open_captures.compare_exchange_weak(open, open - 1, std::memory_order_seq_cst)) {}
+}
+
+namespace {
+
+std::atomic<bool> g_exiting{false};  // CUPTI may be gone by the time that contexts are: they end without it
+
+// Reads what there is. With the lock.
+void read_in_context(CounterSlot& slot) {
+  if (slot.open || slot.unread.load(std::memory_order_relaxed) == 0) return;
+  if (!slot.usable.load(std::memory_order_relaxed)) return;
+  const InContext in(slot.context.load(std::memory_order_relaxed));
+  read_counter_slot(slot);
+}
+
+// The last read: a range that is still open is none.
+void finish_slot(CounterSlot& slot) {
+  if (slot.open) {
+    const InContext in(slot.context.load(std::memory_order_relaxed));
+    end_counter_range(slot);
+    slot.range_tid.store(0, std::memory_order_relaxed);
+    count(format::Counter::counters_failed);
+  }
+  read_in_context(slot);
+}
+
+// What is unread now nobody comes back for.
+void free_slot(CounterSlot& slot) {
+  const uint32_t unread = slot.unread.exchange(0, std::memory_order_acq_rel);
+  if (unread != 0) count(format::Counter::counters_unread, unread);
+  slot.open = false;
+  slot.usable.store(false, std::memory_order_relaxed);
+  slot.range_tid.store(0, std::memory_order_relaxed);
+  slot.context.store(nullptr, std::memory_order_release);
+}
+
+void close_slot(CounterSlot& slot) {
+  finish_slot(slot);
+  {
+    const InContext in(slot.context.load(std::memory_order_relaxed));
+    slot.session.close();
+  }
+  free_slot(slot);
+}
+
+void for_each_open(uint64_t stop_ns, void (*what)(CounterSlot&)) {
+  await_counter_opening(stop_ns);
+  for (CounterSlot& slot : g_counter_slots) {
+    if (slot.context.load(std::memory_order_acquire) == nullptr) continue;
+    if (!take_counter_lock(slot, stop_ns)) continue;
+    if (slot.context.load(std::memory_order_relaxed) != nullptr) what(slot);
+    slot.lock.give();
+  }
+}
+
+// What is still unread when nobody will come back for it.
+void count_unread() {
+  uint64_t unread = 0;
+  for (CounterSlot& slot : g_counter_slots) unread += slot.unread.exchange(0, std::memory_order_acq_rel);
+  if (unread != 0) count(format::Counter::counters_unread, unread);
+}
+
+void finish_with(void (*work)(uint64_t stop_ns)) {
+  if (!counters_on() || g_counters_over.exchange(true)) return;
+  g_counter_ranges.store(false, std::memory_order_relaxed);
+  bool any = false;
+  for (const CounterSlot& slot : g_counter_slots) any |= slot.context.load(std::memory_order_relaxed) != nullptr;
+  if (!any) return;
+  const int saved = errno;
+  const OwnCalls own;
+  if (run_bounded(work, options().exit_wait) != FlushOutcome::Done) {
+    count(format::Counter::cupti_flush_timeouts);
+    for (CounterSlot& slot : g_counter_slots) slot.usable.store(false, std::memory_order_release);
+    static std::atomic<bool> said{false};
+    say(said, "CUPTI did not return in time: hardware counters of the last launches are missing");
+  }
+  count_unread();
+  errno = saved;
+}
+
+}  // namespace
+
+void counters_before_context_end(CUcontext context, bool ends) {
+  if (!counters_on() || g_exiting.load(std::memory_order_acquire) || context == nullptr) return;
+  CounterSlot* const slot = find_counter_slot(context);
+  if (slot == nullptr || !take_counter_lock(*slot)) return;
+  const CuptiCall call;
+  if (slot->context.load(std::memory_order_relaxed) == context) ends ? close_slot(*slot) : read_in_context(*slot);
+  slot->lock.give();
+}
+
+void counters_after_context_end(CUcontext context) {
+  if (!counters_on() || g_exiting.load(std::memory_order_acquire) || context == nullptr) return;
+  CounterSlot* const slot = find_counter_slot(context);
+  if (slot == nullptr || !take_counter_lock(*slot)) return;
+  slot->session.forget();
+  free_slot(*slot);
+  slot->lock.give();
+}
+
+// A launch that is being measured is not waited for: its values come with the next round.
+void flush_counters() {
+  if (!counters_on() || counters_over()) return;
+  for (CounterSlot& slot : g_counter_slots) {
+    if (slot.unread.load(std::memory_order_relaxed) == 0 || !slot.usable.load(std::memory_order_acquire)) continue;
+    if (any_open_capture() || !take_counter_lock(slot, 0)) continue;
+    if (!any_open_capture()) read_in_context(slot);
+    slot.lock.give();
+  }
+}
+
+void finish_counters() {
+  if (!counters_over()) g_exiting.store(true, std::memory_order_release);
+  finish_with([](uint64_t stop_ns) { for_each_open(stop_ns, finish_slot); });
+}
+
+void end_counters() {
+  finish_with([](uint64_t stop_ns) { for_each_open(stop_ns, close_slot); });
+}
+
+void forget_counters() {
+  g_open_captures.store(0, std::memory_order_relaxed);
+  g_exiting.store(false, std::memory_order_relaxed);
+  g_counters.store(false, std::memory_order_relaxed);
+  g_counter_ranges.store(false, std::memory_order_relaxed);
+  for (CounterSlot& slot : g_counter_slots) {
+    if (slot.context.load(std::memory_order_relaxed) == nullptr) continue;
+    slot.lock.forget();
+    slot.session.forget();
+    slot.usable.store(false, std::memory_order_relaxed);
+    slot.unread.store(0, std::memory_order_relaxed);
+    slot.range_tid.store(0, std::memory_order_relaxed);
+    slot.context.store(nullptr, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace prof::preload

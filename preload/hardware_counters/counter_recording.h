@@ -1,0 +1,78 @@
+// Hardware counters (PROF_COUNTERS): values of each launch, or of NVTX ranges, instead of GPU times of everything. In the program; these
+// calls wait, lock and map memory, which was asked for. Without the option none of them is reached: launches come by only while
+// g_gpu_activity_tried stays 0, everything else asks counters_on() first.
+//
+//   launch    hook -> wait until the context is idle -> begin -> real call -> end -> wait -> record -> note whose range it was
+//   values    CUPTI's image full, the helper thread's rounds, the context's end, the recording's end -> counter_values events
+//
+// A context has a session of its own (counter_slots.h), opened by the first call that may put work on it. If the first of all cannot be
+// opened the reason is said and GPU activity is collected as without the option.
+#pragma once
+
+#include "preload/format/loss_counters.h"
+
+#include <cuda.h>
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace prof::preload {
+
+extern std::atomic<bool> g_counters;
+inline bool counters_on() { return g_counters.load(std::memory_order_relaxed); }
+extern std::atomic<bool> g_counters_over;  // the last values are being read: no launch is measured any more
+inline bool counters_over() { return g_counters_over.load(std::memory_order_relaxed); }
+
+// The start of a life reads the options.
+void open_counters();
+// A call that may put work on the current context is about to be made.
+void prepare_counters();
+// There are none in this life. drop_counters() tells the log; false: there were none to be. give_up_counters() also says it, and GPU activity
+// is collected instead.
+bool drop_counters(std::string_view reason);
+void give_up_counters(std::string_view reason);
+
+// What a launch launches.
+struct LaunchedWork {
+  enum class Kind { Kernel, Graph, Kernels } kind;  // Kernels: on several devices at once
+  CUfunction function;
+  CUstream stream;
+};
+
+// One launch; `slot` is null where it is not measured, and then there is a reason, counted if it succeeds.
+struct CounterSlot;
+struct MeasuredLaunch {
+  CounterSlot* slot = nullptr;
+  std::optional<format::Counter> why;
+};
+MeasuredLaunch begin_measured_launch(const LaunchedWork& work);  // right before the real call
+void end_measured_launch(const MeasuredLaunch& launch);          // right behind it
+void keep_measured_launch(const MeasuredLaunch& launch, bool launched, uint64_t end_tick);  // behind its record
+// The same where nothing may be recorded any more.
+void drop_measured_launch(const MeasuredLaunch& launch);
+
+// PROF_COUNTERS_OF=nvtx:NAME. Behind the record of a push, in front of that of a pop.
+extern std::atomic<bool> g_counter_ranges;
+inline bool counters_of_ranges() { return g_counter_ranges.load(std::memory_order_relaxed); }
+void counter_range_pushed(const void* domain, std::string_view domain_name, std::string_view name, uint64_t tick);
+void counter_range_popped(const void* domain);
+
+// Captures that are open in the process, recorded or not: a wait for a context would invalidate them. Told around the real calls that begin
+// and end one; when capture_opens() returns no wait of ours is in flight.
+extern std::atomic<uint32_t> g_open_captures;
+inline bool any_open_capture() { return g_open_captures.load(std::memory_order_relaxed) != 0; }
+void capture_opens();
+void capture_closes();
+
+// Before a context ends, or might. `ends`: it does.
+void counters_before_context_end(CUcontext context, bool ends);
+void counters_after_context_end(CUcontext context);
+
+void flush_counters();   // the helper thread's rounds
+void finish_counters();  // at exit, bounded by PROF_EXIT_WAIT
+void end_counters();     // the same, and the program goes on unmeasured
+void forget_counters();  // the child of a fork: without a call of CUPTI
+
+}  // namespace prof::preload

@@ -1,0 +1,296 @@
+#include "preload/hardware_counters/hardware_sampling.h"
+
+#include "preload/base/clock.h"
+#include "preload/base/decimal.h"
+#include "preload/base/explain.h"
+#include "preload/base/options.h"
+#include "preload/capture/cupti/bounded_flush.h"
+#include "preload/capture/cupti/cupti_front.h"
+#include "preload/capture/cupti/gpu_activity.h"
+#include "preload/capture/gpu_devices.h"
+#include "preload/control/budget.h"
+#include "preload/driver/driver.h"
+#include "preload/hardware_counters/counter_recording.h"
+#include "preload/hardware_counters/counter_slots.h"
+#include "preload/hardware_counters/pm_sampler.h"
+#include "preload/lifecycle/helper.h"
+#include "preload/lifecycle/start.h"
+#include "preload/record/recorder.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace prof::preload {
+
+std::atomic<bool> g_sampling{false};
+std::atomic<bool> g_sampling_awaited{false};
+
+namespace {
+
+enum class Sampled : uint32_t { No, Refused, Running, Over, Finished };  // Finished: stopped, not closed
+
+struct SampledDevice {
+  std::atomic<Sampled> state{Sampled::No};
+  OwnedLock lock;  // of all below
+  PmSampler sampler;
+  format::SampledSetId set{};
+  uint64_t due_ns = 0, pause_ns = 0;
+};
+
+constexpr uint32_t kDevices = 16;
+SampledDevice g_devices[kDevices];
+std::atomic<uint64_t> g_seen{0};  // bit n: a context of device n was seen
+std::atomic<uint32_t> g_last_set{0};
+OwnedLock g_sampling_opening;     // one GPU at a time
+std::atomic<bool> g_over{false};  // the last samples are being taken
+
+// The image is to be half full at most: what comes when it is full is lost.
+uint64_t pause_of(uint64_t interval_ns) {
+  constexpr uint64_t kLeast = 2'000'000, kMost = 100'000'000;
+  const uint64_t half = interval_ns * (PmSampler::kMostSamples / 2);
+  return half < kLeast ? kLeast : half > kMost ? kMost : half;
+}
+
+void define_set(SampledDevice& sampled, uint32_t device) {
+  const CounterMetrics& metrics = sampled.sampler.host().metrics();
+  char names[sizeof metrics.text];
+  format::SampledSetDef set;
+  set.id = sampled.set = static_cast<format::SampledSetId>(g_last_set.fetch_add(1, std::memory_order_relaxed) + 1);
+  set.device = device;
+  set.metrics = intern_string(join_names(metrics, names));
+  set.interval_ns = sampled.sampler.interval_ns();
+  set.chip = sampled.sampler.host().chip();
+  define(set);
+}
+
+void emit_samples(void* to, const format::SampleSpan* spans, const double* values, uint32_t count) {
+  const SampledDevice& sampled = *static_cast<const SampledDevice*>(to);
+  uint8_t text[format::kMaxTextBytes + 16];
+  const uint8_t* const end = format::put_samples(text, spans, values, count, sampled.sampler.host().metrics().count);
+  format::CounterSamples event;
+  event.start = spans[0].start;
+  event.set = sampled.set;
+  event.samples = {reinterpret_cast<const char*>(text), static_cast<size_t>(end - text)};
+  emit(event);
+}
+
+void give_up(SampledDevice& sampled, std::string_view what) {
+  static std::atomic<bool> said{false};
+  say(said, what, sampled.sampler.reason());
+  define_meta("sampling", sampled.sampler.reason());
+}
+
+// With the lock, inside a scope that records.
+void open_device(SampledDevice& sampled, uint32_t device) {
+  uint64_t interval = options().sampling_interval;
+  constexpr uint64_t kShortest = 5'000, kLongest = 1'000'000'000;
+  interval = interval < kShortest ? kShortest : interval > kLongest ? kLongest : interval;
+  if (!sampled.sampler.open(g_cupti.api, device, options().sampling, interval) || !sampled.sampler.start()) {
+    sampled.state.store(Sampled::Refused, std::memory_order_release);
+    count(format::Counter::sampling_unavailable);
+    give_up(sampled, "no samples of hardware counters: ");
+    sampled.sampler.close();
+    return;
+  }
+  // What CUPTI loaded for it has exit handlers of its own, which are to run behind ours.
+  static std::atomic<bool> registered{false};
+  if (!registered.exchange(true)) register_exit_handler();
+  define_set(sampled, device);
+  define_meta("sampling", "on");
+  explain("samples hardware counters of GPU ", Decimal(device).text(), ", a ", sampled.sampler.host().chip());
+  sampled.pause_ns = pause_of(interval);
+  sampled.due_ns = monotonic_ns() + sampled.pause_ns;
+  sampled.state.store(Sampled::Running);
+  wake_helper();  // which sleeps longer than the pause
+  if (!g_over.load()) return;
+  sampled.sampler.close();  // the recording ended meanwhile, and nobody comes back for it
+  sampled.state.store(Sampled::Over);
+}
+
+void open_if_new(uint32_t device) {
+  if (device >= kDevices || !device_wanted(device)) return;
+  SampledDevice& sampled = g_devices[device];
+  if (sampled.state.load(std::memory_order_acquire) != Sampled::No) return;
+  g_sampling_opening.take();
+  sampled.lock.take();
+  if (sampled.state.load(std::memory_order_relaxed) == Sampled::No && sampling_on() &&
+      !g_over.load(std::memory_order_relaxed))
+    open_device(sampled, device);
+  sampled.lock.give();
+  g_sampling_opening.give();
+}
+
+// With the lock, inside a scope that records. True: there are others already.
+bool take_samples(SampledDevice& sampled) {
+  const PmSampler::Read read = sampled.sampler.read(emit_samples, &sampled);
+  if (read.without_time != 0) count(format::Counter::samples_unread, read.without_time);
+  if (read.overflowed) count(format::Counter::sampling_overflows);
+  const bool again = read.overflowed && !g_over.load(std::memory_order_relaxed);
+  if ((!read.ok && !read.overflowed) || (again && !sampled.sampler.begin_again())) {
+    sampled.state.store(Sampled::Over, std::memory_order_release);
+    count(format::Counter::sampling_unavailable);
+    give_up(sampled, "samples of hardware counters end: ");
+    return false;
+  }
+  return read.more;
+}
+
+// With the lock, inside a scope that records. Time up to the end that no sample covers is counted, and a sample of no length ends it; the last, which was
+// cut, is none.
+void note_missing(SampledDevice& sampled, uint64_t end_ns) {
+  const uint64_t covered = sampled.sampler.covered_until(), interval = sampled.sampler.wanted_ns();
+  if (covered == 0 || end_ns < covered + 2 * interval) return;
+  count(format::Counter::samples_unread, (end_ns - covered) / interval);
+  const format::SampleSpan end{end_ns, end_ns};
+  const double none[CounterMetrics::kMost] = {};
+  emit_samples(&sampled, &end, none, 1);
+}
+
+// With the lock, inside a scope that records. What is there is read before the stop: one image is all that a run on an H100 had from behind it (one run; why is not known).
+void drain(SampledDevice& sampled, uint64_t stop_ns) {
+  const uint64_t now = monotonic_ns();
+  const uint64_t half_ns = stop_ns > now ? now + (stop_ns - now) / 2 : now;
+  bool more = true;
+  while (more && monotonic_ns() < half_ns) more = take_samples(sampled);
+  const uint64_t end_ns = gpu_clock_ns();
+  more = sampled.sampler.stop();
+  while (more && monotonic_ns() < stop_ns) more = take_samples(sampled);
+  note_missing(sampled, end_ns);
+}
+
+// On a thread of its own, which may be given up.
+void finish_all(uint64_t stop_ns, bool close) {
+  for (SampledDevice& sampled : g_devices) {
+    if (sampled.state.load(std::memory_order_acquire) != Sampled::Running) continue;
+    if (sampled.lock.take(stop_ns) == OwnedLock::Taken::No) continue;
+    const EventScope scope;
+    if (sampled.state.load(std::memory_order_relaxed) == Sampled::Running && scope.recording()) {
+      drain(sampled, stop_ns);
+      if (close) sampled.sampler.close();
+      sampled.state.store(close ? Sampled::Over : Sampled::Finished, std::memory_order_release);
+    }
+    sampled.lock.give();
+  }
+}
+
+void finish_with(void (*work)(uint64_t stop_ns)) {
+  if (!sampling_on() || g_over.exchange(true)) return;
+  g_sampling_awaited.store(false, std::memory_order_relaxed);
+  bool any = false;
+  for (const SampledDevice& sampled : g_devices) any |= sampled.state.load() == Sampled::Running;
+  if (!any) return;
+  const int saved = errno;
+  const OwnCalls own;
+  if (run_bounded(work, options().exit_wait) != FlushOutcome::Done) {
+    count(format::Counter::cupti_flush_timeouts);
+    static std::atomic<bool> said{false};
+    say(said, "CUPTI did not return in time: samples of hardware counters of the last moments are missing");
+  }
+  errno = saved;
+}
+
+}  // namespace
+
+void open_sampling() {
+  const bool wanted = std::strcmp(options().sampling, "off") != 0;
+  for (SampledDevice& sampled : g_devices) {
+    const Sampled state = sampled.state.load(std::memory_order_relaxed);
+    if (state == Sampled::Refused || state == Sampled::Over)
+      sampled.state.store(Sampled::No, std::memory_order_relaxed);
+  }
+  g_seen.store(0, std::memory_order_relaxed);
+  g_over.store(false, std::memory_order_relaxed);
+  g_sampling_awaited.store(wanted, std::memory_order_relaxed);
+  g_sampling.store(wanted, std::memory_order_release);
+  if (wanted) __atomic_store_n(&g_gpu_activity_tried, 0u, __ATOMIC_RELAXED);  // in a forked child it was the parent's
+}
+
+void drop_sampling(std::string_view reason) {
+  g_sampling_awaited.store(false, std::memory_order_relaxed);
+  if (!g_sampling.exchange(false)) return;
+  count(format::Counter::sampling_unavailable);
+  define_meta("sampling", reason);
+  static std::atomic<bool> said{false};
+  say(said, "no samples of hardware counters: ", reason);
+}
+
+void prepare_sampling(bool pass) {
+  if (!sampling_awaited()) {
+    if (pass) pass_gpu_activity();  // it may have been dropped a moment ago
+    return;
+  }
+  if (any_open_capture()) return;
+  if (!cupti_front_open()) {
+    if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Off)
+      drop_sampling("this is a child of a process that used CUPTI");
+    if (pass && !sampling_awaited()) pass_gpu_activity();
+    return;  // another thread is opening it
+  }
+  const int saved = errno;
+  if (current_context_of_thread() != nullptr) {
+    const CuptiCall call;
+    CUdevice device = 0;
+    if (g_driver.cuCtxGetDevice != nullptr && g_driver.cuCtxGetDevice(&device) == CUDA_SUCCESS)
+      open_if_new(static_cast<uint32_t>(device));
+    g_sampling_awaited.store(false, std::memory_order_relaxed);
+    if (pass) pass_gpu_activity();
+  }
+  errno = saved;
+}
+
+void sampling_sees(uint32_t device) {
+  if (!sampling_on() || device >= kDevices) return;
+  const uint64_t bit = uint64_t{1} << device;
+  if ((g_seen.fetch_or(bit, std::memory_order_acq_rel) & bit) == 0 &&
+      g_devices[device].state.load(std::memory_order_acquire) == Sampled::No)
+    wake_helper();
+}
+
+uint64_t tend_sampling(uint64_t now_ns) {
+  if (!sampling_on() || g_over.load(std::memory_order_acquire) || !cupti_front_open()) return ~0ull;
+  const uint64_t begin = now_ticks();
+  uint64_t next = ~0ull;
+  bool worked = false;
+  const uint64_t seen = g_seen.load(std::memory_order_acquire);
+  for (uint32_t device = 0; device < kDevices; ++device) {
+    SampledDevice& sampled = g_devices[device];
+    const EventScope scope;
+    if (!scope.recording()) break;
+    if ((seen >> device & 1) != 0 && !any_open_capture()) open_if_new(device);
+    if (sampled.state.load(std::memory_order_acquire) != Sampled::Running) continue;
+    if (sampled.due_ns <= now_ns) {
+      bool more = false;
+      if (sampled.lock.take(now_ns) != OwnedLock::Taken::No) {
+        worked = true;
+        more = sampled.state.load(std::memory_order_relaxed) == Sampled::Running && take_samples(sampled);
+        sampled.lock.give();
+      }
+      sampled.due_ns = monotonic_ns() + (more ? 0 : sampled.pause_ns);
+    }
+    if (sampled.due_ns < next) next = sampled.due_ns;
+  }
+  if (worked) budget_spend(now_ticks() - begin);
+  return next;
+}
+
+void finish_sampling() {
+  finish_with([](uint64_t stop_ns) { finish_all(stop_ns, false); });
+}
+
+void end_sampling() {
+  finish_with([](uint64_t stop_ns) { finish_all(stop_ns, true); });
+}
+
+void forget_sampling() {
+  g_sampling.store(false, std::memory_order_relaxed);
+  g_sampling_awaited.store(false, std::memory_order_relaxed);
+  g_sampling_opening.forget();
+  for (SampledDevice& sampled : g_devices) {
+    sampled.lock.forget();
+    if (sampled.state.load(std::memory_order_relaxed) == Sampled::No) continue;
+    sampled.sampler.forget();
+    sampled.state.store(Sampled::No, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,318 @@
+#include "preload/intercept/libraries/library.h"
+
+#include "preload/base/libc.h"
+#include "preload/base/options.h"
+#include "preload/intercept/cudart/thunk_call.h"
+#include "preload/intercept/image.h"
+#include "preload/intercept/libraries/library_fft.h"
+#include "preload/intercept/libraries/library_plans.h"
+#include "preload/intercept/libraries/library_tensors.h"
+#include "preload/intercept/libraries/library_versions.h"
+#include "preload/lifecycle/start.h"
+#include "preload/record/recorder.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+extern char** environ;
+
+namespace prof::preload {
+
+namespace {
+
+// As library_api.def has them. Types: cudaDataType_t.
+constexpr Library kCUBLAS = Library::Cublas, kCUBLASLT = Library::CublasLt, kCUDNN = Library::Cudnn,
+                  kCUFFT = Library::Cufft, kCUSPARSE = Library::Cusparse, kNCCL = Library::Nccl;
+constexpr int16_t kFp32 = 0, kFp64 = 1, kFp16 = 2, kComplex64 = 4, kComplex128 = 5, kBf16 = 14, kGiven = kGivenType;
+
+}  // namespace
+
+constexpr LibraryRow kLibraryRows[] = {
+#define LIBRARY_API(library, name, which, type) {#name, k##library, form::k##which, k##type},
+#include "preload/intercept/libraries/library_api.def"
+#undef LIBRARY_API
+};
+
+namespace {
+
+constexpr uint32_t kRowCount = sizeof(kLibraryRows) / sizeof(kLibraryRows[0]);
+constexpr uint64_t kFailed = 1;  // an error in each of the libraries
+
+struct LibraryFiles {
+  const char* versions[kExportedBanks];
+  const char* file;
+};
+#define PROF_LIBRARY_VERSIONS(a, b, c) \
+  { a, b, c }
+constexpr LibraryFiles kFiles[kLibraries] = {{PROF_LIBRARY_CUBLAS(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_CUBLAS},
+                                             {PROF_LIBRARY_CUBLASLT(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_CUBLASLT},
+                                             {PROF_LIBRARY_CUDNN(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_CUDNN},
+                                             {PROF_LIBRARY_CUFFT(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_CUFFT},
+                                             {PROF_LIBRARY_CUSPARSE(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_CUSPARSE},
+                                             {PROF_LIBRARY_NCCL(PROF_LIBRARY_VERSIONS), PROF_LIBRARY_FILE_NCCL}};
+
+struct Bank {
+  std::atomic<uintptr_t> base[kLibraries];  // of the library that `real` is of; 0: none yet
+  LibraryGetters getters[kLibraries];
+  std::atomic<void*> real[kRowCount];
+};
+Bank g_banks[kBanks];
+
+const LibraryFiles& files_of(uint32_t row) { return kFiles[static_cast<uint32_t>(kLibraryRows[row].library)]; }
+uint32_t library_of(uint32_t row) { return static_cast<uint32_t>(kLibraryRows[row].library); }
+
+// Asked before the options are read: a call may come before a life, and dlsym before any constructor of ours.
+bool libraries_wanted() {
+  static std::atomic<uint8_t> known{0};  // 1: no, 2: yes
+  uint8_t answer = known.load(std::memory_order_relaxed);
+  if (answer == 0) {
+    constexpr std::string_view kVariable = "PROF_LIBS=";
+    answer = 1;
+    for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
+      if (std::strncmp(*at, kVariable.data(), kVariable.size()) != 0) continue;
+      const char* const value = *at + kVariable.size();
+      for (const char* const yes : {"1", "on", "yes", "true"}) answer = std::strcmp(value, yes) == 0 ? 2 : answer;
+      break;
+    }
+    known.store(answer, std::memory_order_relaxed);
+  }
+  return answer == 2 && !inert();
+}
+
+// Nobody can say which function was meant.
+uint64_t no_library() { return kFailed; }
+
+void* open_again(const LoadedLibrary& library, int flags) {
+  if (library.path[0] == '\0' || prof_libc_dlopen == nullptr) return nullptr;
+  return prof_libc_dlopen(library.path, RTLD_LAZY | RTLD_NOLOAD | flags);
+}
+
+// A library that is closed would leave our callers with dead addresses.
+void keep(Bank& bank, uint32_t row, const LoadedLibrary& library) {
+  if (bank.base[library_of(row)].exchange(library.base) == library.base) return;
+  open_again(library, RTLD_NODELETE);
+}
+
+void* versioned(void* handle, const char* name, const char* version) {
+  if (prof_libc_dlvsym == nullptr) return nullptr;
+  void* const found = prof_libc_dlvsym(handle, name, version);
+  if (found == nullptr && prof_libc_dlerror != nullptr) prof_libc_dlerror();  // the program never asked
+  return found;
+}
+
+void* plain(void* handle, const char* name) {
+  const DlsymFunction look = real_dlsym();
+  void* const found = look != nullptr ? look(handle, name) : nullptr;
+  if (found == nullptr && prof_libc_dlerror != nullptr) prof_libc_dlerror();
+  return found;
+}
+
+// A library without versions: behind us in the program's global scope; else in the one that the caller was linked with; else where
+// the caller itself is, which then has a copy inside.
+void* find_plain(uint32_t row, const void* caller) {
+  const char* const name = kLibraryRows[row].name;
+  void* found = plain(RTLD_NEXT, name);
+  if (found == nullptr) found = exported_for_caller(caller, files_of(row).file, name);
+  if (found == nullptr && caller != nullptr) found = exported_around(caller, name);
+  return is_library_thunk(found) ? nullptr : found;
+}
+
+// The function that a caller linked with this bank's version would have reached without us.
+void* resolve(uint32_t bank, uint32_t row, const void* caller) {
+  if (bank >= kExportedBanks) return nullptr;
+  const OwnCalls own;
+  const char* const version = files_of(row).versions[bank];
+  const char* const name = kLibraryRows[row].name;
+  void* found = nullptr;
+  if (version[0] == '\0') {
+    found = find_plain(row, caller);
+  } else if (found = versioned(RTLD_NEXT, name, version); found == nullptr) {
+    LoadedLibrary library;
+    if (libraries_with_version(version, caller, files_of(row).file, library) == 0) return nullptr;
+    void* const handle = open_again(library, 0);
+    if (handle == nullptr) return nullptr;
+    found = versioned(handle, name, version);
+    real_dlclose(handle);
+  }
+  if (found == nullptr) return nullptr;
+  keep(g_banks[bank], row, library_around(found, nullptr, 0, nullptr));
+  g_banks[bank].real[row].store(found, std::memory_order_release);
+  return found;
+}
+
+template <class Function> void take(std::atomic<Function>& to, void* handle, const char* name) {
+  void* const found = handle != nullptr ? plain(handle, name) : nullptr;
+  to.store(reinterpret_cast<Function>(found), std::memory_order_relaxed);
+}
+
+__attribute__((noinline)) void find_getters(LibraryGetters& getters, const void* real) {
+  const OwnCalls own;
+  void* const handle = open_again(library_around(real, nullptr, 0, nullptr), 0);
+  take(getters.cublas_math_mode, handle, "cublasGetMathMode");
+  take(getters.cublas_pointer_mode, handle, "cublasGetPointerMode_v2");
+  take(getters.lt_operation, handle, "cublasLtMatmulDescGetAttribute");
+  take(getters.lt_layout, handle, "cublasLtMatrixLayoutGetAttribute");
+  take(getters.lt_algorithm, handle, "cublasLtMatmulAlgoConfigGetAttribute");
+  take(getters.tensor, handle, "cudnnGetTensorNdDescriptor");
+  take(getters.filter, handle, "cudnnGetFilterNdDescriptor");
+  take(getters.nccl_ranks, handle, "ncclCommCount");
+  take(getters.nccl_rank, handle, "ncclCommUserRank");
+  take(getters.sparse_pointer_mode, handle, "cusparseGetPointerMode");
+  take(getters.sparse_format, handle, "cusparseSpMatGetFormat");
+  take(getters.sparse_batch, handle, "cusparseSpMatGetStridedBatch");
+  take(getters.sparse_csr, handle, "cusparseCsrGet");
+  take(getters.sparse_csc, handle, "cusparseCscGet");
+  take(getters.sparse_coo, handle, "cusparseCooGet");
+  take(getters.dense_matrix, handle, "cusparseDnMatGet");
+  take(getters.dense_batch, handle, "cusparseDnMatGetStridedBatch");
+  take(getters.dense_vector, handle, "cusparseDnVecGet");
+  if (handle != nullptr) real_dlclose(handle);
+  getters.ready.store(true, std::memory_order_release);
+}
+
+constexpr std::array<uint16_t, kRowCount> kByName = rows_by_name(kLibraryRows);
+
+}  // namespace
+}  // namespace prof::preload
+
+extern "C" {
+__attribute__((visibility("hidden"))) extern const char prof_library_thunks[], prof_library_thunks_end[];
+// Where calls go that nobody asked to record; by slot. Null: prof_library_begin says.
+__attribute__((visibility("hidden"))) extern std::atomic<void*> prof_library_direct[];
+__attribute__((visibility("hidden"))) prof::preload::ThunkAnswer prof_library_begin(prof::preload::ThunkCall* call);
+__attribute__((visibility("hidden"))) void prof_library_end(prof::preload::ThunkCall* call);
+}
+
+using namespace prof::preload;
+
+std::atomic<void*> prof_library_direct[kBanks * kRowCount];
+
+namespace prof::preload {
+namespace {
+
+void* thunk(uint32_t bank, uint32_t row) {
+  return const_cast<char*>(prof_library_thunks + (size_t{bank} * kRowCount + row) * kThunkBytes);
+}
+
+// Whether the bank's thunk of this row may stand for `real`: it does already, or it stood for nothing.
+bool stands_for(Bank& bank, uint32_t row, void* real, const LoadedLibrary& library) {
+  uintptr_t nobody = 0;
+  if (!bank.base[library_of(row)].compare_exchange_strong(nobody, library.base) && nobody != library.base) return false;
+  if (nobody == 0) open_again(library, RTLD_NODELETE);
+  void* nothing = nullptr;
+  return bank.real[row].compare_exchange_strong(nothing, real) || nothing == real;
+}
+
+// Whether the caller is in a library whose own function of that row is recorded: libcudnn.so.9 has each function twice, one that looks
+// up the other in a part of the library when it is first called.
+bool forwards(uint32_t row, const void* caller) {
+  const uintptr_t base = library_around(caller, nullptr, 0, nullptr).base;
+  return std::ranges::any_of(g_banks, [&](const Bank& bank) {
+    return base != 0 && bank.base[library_of(row)].load(std::memory_order_relaxed) == base &&
+           bank.real[row].load(std::memory_order_acquire) != nullptr;
+  });
+}
+
+// Objects are noted from the beginning: a plan that runs while something is recorded may be made long before.
+ThunkAnswer note(Family family, const ThunkCall& call, uintptr_t library, void* real) {
+  const auto pointer = [&](int n) { return reinterpret_cast<const void*>(call.words[n]); };
+  const auto name = static_cast<uint32_t>(call.words[1]);
+  const auto count = static_cast<int64_t>(call.words[3]);
+  switch (family) {
+    case Family::DescriptorSet: plan_attribute_set(pointer(0), name, count, pointer(4)); break;
+    case Family::DescriptorAsked: plan_attribute_asked(pointer(0), name, count, pointer(5)); break;
+    case Family::DescriptorGone: plan_descriptor_gone(pointer(0)); break;
+    case Family::FftGone: fft_plan_gone(call.words[0], library); break;
+    case Family::TensorSet:                  // whether it succeeded,
+    case Family::TensorsChanged:             // its arguments on the stack,
+    case Family::FftPlan: return {real, 1};  // its number is known behind it
+    default: break;
+  }
+  return {real, 0};
+}
+
+}  // namespace
+
+int library_row(const char* name) { return find_row(kLibraryRows, kByName, name); }
+
+bool is_library_thunk(const void* pointer) {
+  return pointer >= prof_library_thunks && pointer < prof_library_thunks_end;
+}
+
+bool library_has(uint32_t row) {
+  const OwnCalls own;
+  return find_plain(row, nullptr) != nullptr;
+}
+
+void* library_hook(uint32_t row, void* found, const void* caller) {
+  if (found == nullptr || !libraries_wanted()) return nullptr;
+  if (is_library_thunk(found)) return found;
+  for (uint32_t bank = 0; bank < kBanks; ++bank) {
+    if (g_banks[bank].real[row].load(std::memory_order_acquire) == found) return thunk(bank, row);
+  }
+  const OwnCalls own;
+  if (forwards(row, caller)) return nullptr;
+  bool defines[kExportedBanks];
+  const LibraryFiles& files = files_of(row);
+  const LoadedLibrary library = library_around(found, files.versions, kExportedBanks, defines);
+  if (library.base == 0) return nullptr;
+  for (uint32_t bank = 0; bank < kBanks; ++bank) {
+    const bool unversioned = bank == 0 && files.versions[0][0] == '\0';
+    if (bank < kExportedBanks && !defines[bank] && !unversioned) continue;
+    if (stands_for(g_banks[bank], row, found, library)) return thunk(bank, row);
+  }
+  return nullptr;
+}
+
+}  // namespace prof::preload
+
+// Before the real function: which one it is, and whether the call is recorded. Keeps errno.
+ThunkAnswer prof_library_begin(ThunkCall* call) {
+  const uint32_t slot = static_cast<uint32_t>(call->slot), bank = slot / kRowCount, row = slot % kRowCount;
+  const int saved = errno;
+  void* real = g_banks[bank].real[row].load(std::memory_order_acquire);
+  if (real == nullptr) [[unlikely]] {
+    real = resolve(bank, row, reinterpret_cast<const void*>(call->caller));
+    errno = saved;
+    if (real == nullptr) return {reinterpret_cast<void*>(no_library), 0};
+  }
+  if (!libraries_wanted()) [[unlikely]] {
+    prof_library_direct[slot].store(real, std::memory_order_release);
+    return {real, 0};
+  }
+  if (inside_our_calls()) return {real, 0};
+  if (const Family family = kLibraryRows[row].form.family; only_noted(family)) [[unlikely]]
+    return note(family, *call, g_banks[bank].base[library_of(row)].load(std::memory_order_relaxed), real);
+  const bool ready = thread_ready();
+  errno = saved;
+  if (!ready || !options().libs) return {real, 0};
+  call->epoch = t_local.epoch;
+  call->begin = now_ticks();
+  return {real, 1};
+}
+
+// Behind it: the record. What the call launched has records of its own, written before this one.
+void prof_library_end(ThunkCall* call) {
+  const uint32_t slot = static_cast<uint32_t>(call->slot), bank = slot / kRowCount, row = slot % kRowCount;
+  const uintptr_t library = g_banks[bank].base[library_of(row)].load(std::memory_order_relaxed);
+  // The caller's stack arguments lie behind the saved frame pointer and the return address, which the frame ends before.
+  const LibraryArguments arguments = {call->words, reinterpret_cast<const uint64_t*>(call + 1) + 2};
+  const auto status = static_cast<uint32_t>(call->result);
+  // Objects may be made before anything is recorded: there is no clock then.
+  switch (const LibraryForm& form = kLibraryRows[row].form; form.family) {
+    case Family::FftPlan: return fft_plan_made(row, arguments, library, status);
+    case Family::TensorSet: return tensor_set(form, arguments, status);
+    case Family::TensorsChanged: return tensors_changed(form, arguments);
+    default: break;
+  }
+  const uint64_t end = now_ticks();
+  if (t_local.epoch != call->epoch || life().epoch.load(std::memory_order_relaxed) != call->epoch) return;
+  const int saved = errno;
+  LibraryGetters& getters = g_banks[bank].getters[library_of(row)];
+  if (!getters.ready.load(std::memory_order_acquire)) [[unlikely]]
+    find_getters(getters, g_banks[bank].real[row].load(std::memory_order_relaxed));
+  record_library_call(row, arguments, getters, library, {call->begin, end}, status);
+  errno = saved;
+}

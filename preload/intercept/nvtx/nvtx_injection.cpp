@@ -1,0 +1,70 @@
+// InitializeInjectionNvtx2, by which each shared object of the program that uses NVTX (it is header-only, so each has its own
+// copy) finds the functions of nvtx_functions.h through NVTX_INJECTION64_PATH on its first use.
+#include "preload/control/triggers.h"
+#include "preload/intercept/nvtx/nvtx_chain.h"
+#include "preload/intercept/nvtx/nvtx_functions.h"
+#include "preload/lifecycle/start.h"
+#include "preload/record/recorder.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace prof::preload {
+
+namespace nvtx_functions {
+
+void Initialize(const void* reserved) {
+  if (g_nvtx_chain.Initialize != nullptr) g_nvtx_chain.Initialize(reserved);
+}
+
+}  // namespace nvtx_functions
+
+namespace {
+
+struct NvtxRow {
+  NvtxCallbackModule module;
+  unsigned id;
+  NvtxFunctionPointer function;
+};
+const NvtxRow kNvtxRows[] = {
+#define NVTX_FUNCTION(module, name, kind)                \
+  {NVTX_CB_MODULE_##module, NVTX_CBID_##module##_##name, \
+   reinterpret_cast<NvtxFunctionPointer>(static_cast<nvtx##name##_##kind##_fntype>(nvtx_functions::name))},
+#include "preload/intercept/nvtx/nvtx_functions.def"
+#undef NVTX_FUNCTION
+};
+
+// The options are read with the first event, which may come later than this; the variable itself is as good.
+bool switched_off() {
+  const char* const value = std::getenv("PROF_NVTX");
+  return value != nullptr && std::strcmp(value, "off") == 0 && !begins_with_range();
+}
+
+int install(NvtxGetExportTableFunc_t get_table) {
+  const auto* const callbacks = static_cast<const NvtxExportTableCallbacks*>(get_table(NVTX_ETID_CALLBACKS));
+  if (callbacks == nullptr || callbacks->struct_size < sizeof(NvtxExportTableCallbacks)) return 0;
+  for (const NvtxRow& row : kNvtxRows) {
+    NvtxFunctionTable table = nullptr;
+    unsigned size = 0;
+    // An older NVTX has smaller tables, down to none.
+    if (callbacks->GetModuleFunctionTable(row.module, &table, &size) == 0 || table == nullptr) continue;
+    if (row.id < size && table[row.id] != nullptr) *table[row.id] = row.function;
+  }
+  const auto* const version = static_cast<const NvtxExportTableVersionInfo*>(get_table(NVTX_ETID_VERSIONINFO));
+  if (version != nullptr && version->struct_size >= sizeof(NvtxExportTableVersionInfo)) {
+    version->SetInjectionNvtxVersion(NVTX_VERSION);
+  }
+  return 1;
+}
+
+}  // namespace
+}  // namespace prof::preload
+
+// 0 means "no tool": NVTX then makes every function of that object a no-op.
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
+  using namespace prof::preload;
+  if (get_table == nullptr || inert() || switched_off()) return 0;
+  const KeepErrno keep;
+  nvtx_chain_object(get_table);
+  return install(get_table);
+}

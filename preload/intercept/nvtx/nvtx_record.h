@@ -1,0 +1,77 @@
+// NVTX events into the log: what each of nvtx_functions.h records. Push and pop are the hot ones. In the program.
+#pragma once
+
+#include "preload/intercept/nvtx/nvtx_api.h"
+#include "preload/intercept/nvtx/nvtx_objects.h"
+#include "preload/intercept/nvtx/nvtx_schemas.h"
+
+#include <string_view>
+
+namespace prof::preload {
+
+// What the program said about an event, in any of NVTX's forms.
+struct NvtxMessage {
+  std::string_view text;
+  uint64_t text_hash = 0;  // 0: not hashed yet
+  uint32_t category = 0;
+  uint32_t color = 0;
+  bool has_color = false;
+  uint32_t payload_type = 0;  // NVTX's, or kNvtxExtended and more
+  uint64_t payload = 0;       // or where the NvtxPayloadData of an extended payload are
+};
+
+// A message in any of NVTX's forms; `buffer` as above.
+std::string_view nvtx_text(int32_t type, nvtxMessageValue_t message, char* buffer);
+
+// payload_type of extended payloads: this plus how many there are.
+inline constexpr uint32_t kNvtxExtended = 0x100, kMaxNvtxPayloads = 16;
+inline uint32_t nvtx_extended(size_t payloads) {
+  return kNvtxExtended + static_cast<uint32_t>(payloads < 0xffff ? payloads : 0xffff);
+}
+
+// `buffer` holds kMaxTextBytes and is only written for wide text.
+NvtxMessage nvtx_message(const nvtxEventAttributes_t* attributes, char* buffer);
+
+// The nesting level of the range that is pushed or popped, per thread and domain; negative where there is none to pop or the
+// program has more domains than a thread keeps levels for (NVTX_NO_PUSH_POP_TRACKING).
+int nvtx_push(NvtxObject* domain, const NvtxMessage& message);
+int nvtx_pop(NvtxObject* domain);
+uint64_t nvtx_start(NvtxObject* domain, const NvtxMessage& message);
+void nvtx_end(uint64_t range);
+void nvtx_mark(NvtxObject* domain, const NvtxMessage& message);
+
+// The same with extended payloads, which may hold the message and are recorded right before the event.
+int nvtx_pop(NvtxObject* domain, const NvtxPayloadData* payloads, size_t payload_count);
+void nvtx_end(NvtxObject* domain, uint64_t range, const NvtxPayloadData* payloads, size_t payload_count);
+
+// Ranges and marks with time stamps of the program's own, in payloads. `scope`: of the batch, 0: none.
+void nvtx_deferred(NvtxObject* domain, const NvtxPayloadData* payloads, size_t payload_count, uint64_t scope);
+
+// Samples of counters.
+struct NvtxSampled {
+  format::SampleForm form{};
+  uint64_t value = 0;
+  std::string_view data;
+  bool stamped = false;  // the program says when it was taken
+  uint64_t stamp = 0;
+  uint64_t time_domain = 0;  // of which clock (nvtx_clocks.h)
+  uint64_t scope = 0;        // 0: the counter's
+};
+void nvtx_sample(NvtxCounter* counter, const NvtxSampled& sampled);
+void nvtx_sample_batch(NvtxObject* domain, const NvtxCounterBatchGiven* batch);
+
+// What happened to a synchronisation object.
+void nvtx_sync(const NvtxObject* object, format::SyncAction action);
+
+// Names of categories are definitions; those of threads, devices, streams and so on are events, because handles come again.
+void nvtx_name_category(NvtxObject* domain, uint32_t category, std::string_view name);
+struct NvtxNamed {
+  format::NamedKind what{};
+  uint64_t object = 0;
+  NvtxObject* domain = nullptr;
+  uint32_t type = 0;
+  bool gone = false;
+};
+void nvtx_name(const NvtxNamed& named, std::string_view name);
+
+}  // namespace prof::preload

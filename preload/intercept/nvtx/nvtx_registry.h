@@ -1,0 +1,43 @@
+// What registrations of NVTX's extensions share: the number of a thing in its domain, the key of both in a table, copies of texts, and
+// how it is refused. In the program.
+#pragma once
+
+#include "preload/intercept/nvtx/nvtx_objects.h"
+#include "preload/intercept/nvtx/nvtx_schemas.h"
+#include "preload/log/intern.h"
+#include "preload/record/recorder.h"
+
+#include <cstdint>
+#include <cstring>
+
+namespace prof::preload {
+
+// Of (domain, number) in a HandleMap.
+inline void* nvtx_key(const NvtxObject* domain, uint64_t number) {
+  const uint64_t key = Hash().add(reinterpret_cast<uint64_t>(domain)).add(number).done();
+  return reinterpret_cast<void*>(key < 16 ? key + 16 : key);
+}
+
+inline uint64_t nvtx_refuse() {
+  count(format::Counter::nvtx_schema_refused);
+  return 0;
+}
+
+// `wanted`: what a chained tool gave; 0: the program's own, if it has one (0: no), or a new one.
+inline uint64_t nvtx_number_of(uint64_t wanted, uint64_t own) {
+  if (wanted != 0) return wanted;
+  return own != 0 ? own : nvtx_new_number();
+}
+
+// The first `most` bytes of a text, in memory that stays; never null.
+inline const char* nvtx_copied(const char* text, size_t most) {
+  if (text == nullptr || text[0] == '\0') return "";
+  const size_t size = strnlen(text, most);
+  auto* const copy = static_cast<char*>(nvtx_allocate(size + 1));
+  if (copy == nullptr) return "";
+  std::memcpy(copy, text, size);
+  copy[size] = '\0';
+  return copy;
+}
+
+}  // namespace prof::preload

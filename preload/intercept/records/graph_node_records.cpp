@@ -1,0 +1,122 @@
+#include "preload/intercept/records/graph_node_records.h"
+
+#include "preload/capture/cupti/gpu_activity.h"
+#include "preload/capture/cupti/gpu_ids.h"
+#include "preload/driver/driver.h"
+#include "preload/intercept/records/captured_node.h"
+#include "preload/intercept/records/node_list.h"
+#include "preload/stacks/call_stack.h"
+
+namespace prof::preload {
+
+namespace {
+
+uint32_t type_of(CUgraphNode node) {
+  CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+  if (g_driver.cuGraphNodeGetType == nullptr) return format::kNodeTypes;
+  const DriverCall own;
+  return g_driver.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS ? static_cast<uint32_t>(type) : format::kNodeTypes;
+}
+
+// Without GPU records there is nothing that a node's number could be compared with.
+void count_unidentified() {
+  if (cupti_in_use() != nullptr) count(format::Counter::graph_nodes_unidentified);
+}
+
+// Whether the copy gave every node another index than its original has. Where the driver cannot pair nodes (a copy inside a
+// child graph node), the order in which it lists them does.
+bool renumbered(CUgraph copy, CUgraph original) {
+  const NodeList from(original), to(copy);
+  if (from.size() != to.size()) return true;
+  for (size_t i = 0; i < from.size(); ++i) {
+    CUgraphNode twin = nullptr;
+    const DriverCall own;
+    if (g_driver.cuGraphNodeFindInClone == nullptr ||
+        g_driver.cuGraphNodeFindInClone(&twin, from[i], copy) != CUDA_SUCCESS) {
+      twin = to[i];
+    }
+    if (static_cast<uint32_t>(gpu_node_of(from[i])) != static_cast<uint32_t>(gpu_node_of(twin))) return true;
+  }
+  return false;
+}
+
+CUresult ask_capture(CUstream stream, CUstreamCaptureStatus* status, CUgraph* graph, const CUgraphNode** nodes,
+                     size_t* count) {
+  const DriverCall own;
+#if CUDA_VERSION >= 12030
+  // The older question is refused where edges carry something (programmatic dependent launch).
+  const CUgraphEdgeData* edges = nullptr;
+  if (g_driver.cuStreamGetCaptureInfo_v3 != nullptr)
+    return g_driver.cuStreamGetCaptureInfo_v3(stream, status, nullptr, graph, nodes, &edges, count);
+#endif
+  if (g_driver.cuStreamGetCaptureInfo_v2 == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  return g_driver.cuStreamGetCaptureInfo_v2(stream, status, nullptr, graph, nodes, count);
+}
+
+// What a capturing stream's next node comes after: behind a call that added work, what it added.
+struct CaptureInfo {
+  bool active = false;
+  CUgraph graph = nullptr;
+  const CUgraphNode* last = nullptr;  // the driver's memory, until the next call on this capture
+  size_t count = 0;
+
+  explicit CaptureInfo(CUstream stream) {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    const CUresult result = ask_capture(stream, &status, &graph, &last, &count);
+    active = result == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    if (!active) count = 0;
+  }
+};
+
+}  // namespace
+
+void record_node(const CallScope& scope, CUgraphNode node, uint32_t flags, format::ConfigId config, CUgraphExec exec) {
+  format::GraphNode event;
+  event.time = scope.end_tick();
+  event.what = type_of(node) | flags;
+  event.node = gpu_node_of(node);
+  event.config = config;
+  event.stack = stack_for(StackUse::Launch);
+  if (exec != nullptr) event.node = uint64_t{gpu_graph_of(exec)} << 32 | (event.node & UINT32_MAX);
+  if (event.node >> 32 == 0) count_unidentified();
+  keep(event);
+}
+
+void record_graph(const CallScope& scope, format::GraphOrigin origin, uint32_t graph, uint32_t from, uint64_t node,
+                  bool renumbered) {
+  if (graph == 0) return;  // its nodes are counted
+  keep(format::GraphMade{scope.end_tick(), origin, graph, from, node, renumbered ? 1u : 0u});
+}
+
+void record_clone(const CallScope& scope, CUgraph clone, CUgraph original) {
+  record_graph(scope, format::GraphOrigin::Clone, gpu_graph_of(clone), gpu_graph_of(original), 0,
+               renumbered(clone, original));
+}
+
+void record_child(const CallScope& scope, CUgraphNode node, uint32_t from, CUgraph original) {
+  CUgraph inside = nullptr;
+  if (g_driver.cuGraphChildGraphNodeGetGraph != nullptr) {
+    const DriverCall own;
+    if (g_driver.cuGraphChildGraphNodeGetGraph(node, &inside) != CUDA_SUCCESS) inside = nullptr;
+  }
+  record_graph(scope, format::GraphOrigin::Child, gpu_graph_of(inside), from, gpu_node_of(node),
+               original != nullptr && inside != nullptr && renumbered(inside, original));
+}
+
+__attribute__((noinline)) void record_captured_node(const CallScope& scope, const StreamState* state, CUstream stream) {
+  const CaptureInfo info(named_stream(state, stream));
+  if (info.count == 0) count_unidentified();
+  for (size_t i = 0; i < info.count; ++i) record_node(scope, info.last[i], 0);
+}
+
+void record_capture_graph(const CallScope& scope, const StreamState* state, CUstream stream) {
+  const CaptureInfo info(named_stream(state, stream));
+  if (info.active) record_graph(scope, format::GraphOrigin::Empty, gpu_graph_of(info.graph), 0);
+}
+
+void record_captured_graph(const CallScope& scope, const StreamState* state, CUstream stream, CUgraphExec exec) {
+  const CaptureInfo info(named_stream(state, stream));
+  if (info.count == 1) record_child(scope, info.last[0], gpu_graph_of(exec), nullptr);
+}
+
+}  // namespace prof::preload

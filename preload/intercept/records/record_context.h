@@ -1,0 +1,150 @@
+// Contexts, modules and functions: ApiCall records; destruction starts a new generation of function handles. In the program.
+#pragma once
+
+#include "preload/capture/streams/stream_table.h"
+#include "preload/driver/functions.h"
+#include "preload/hardware_counters/counter_recording.h"
+#include "preload/intercept/records/record_arguments.h"
+
+namespace prof::preload {
+
+// The primary context of a device, as cuDevicePrimaryCtxRetain told: its destruction names only the device.
+void primary_context_retained(CUdevice device, CUcontext context);
+CUcontext primary_context(CUdevice device);
+bool primary_context_active(CUdevice device);
+void context_gone(CUcontext context);
+// The context that a green one converts to goes with it.
+void green_context_known(CUgreenCtx green, CUcontext context);
+void green_context_gone(CUgreenCtx green);
+
+namespace topic {
+
+struct ContextCreate {
+  static constexpr bool kNeedsGpuActivity = true;
+  // Whether a success makes a context. A primary one has its handle back after it was reset; what was met under that handle
+  // meanwhile, in calls that failed, was nobody's.
+  template <class C, class... Args> static bool enter(C, const CallScope&, CUcontext*, Args... args) {
+    if constexpr (sizeof...(Args) == 1) {
+      return !primary_context_active(args...);
+    } else {
+      return true;
+    }
+  }
+  template <class C, class... Args>
+  static void leave(C, const CallScope& scope, bool fresh, CUresult result, CUcontext* made, Args... args) {
+    const bool ok = result == CUDA_SUCCESS && made != nullptr;
+    if (ok && fresh) context_destroyed(*made);
+    if constexpr (sizeof...(Args) == 1) {  // cuDevicePrimaryCtxRetain
+      if (ok) primary_context_retained(args..., *made);
+    }
+    record_arguments(scope, {argument<unsigned>(args...), 0, 0, nullptr});  // cuCtxCreate
+    record_call(scope, C::kApi, {}, ok ? as_object(*made) : 0, result);
+  }
+};
+
+struct ContextDestroy {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C> static Nothing enter(C, const CallScope&, CUcontext context) {
+    counters_before_context_end(context, true);
+    context_gone(context);
+    return {};
+  }
+  template <class C> static void leave(C, const CallScope& scope, Nothing, CUresult result, CUcontext context) {
+    record_call(scope, C::kApi, {}, as_object(context), result);
+  }
+};
+
+// cuCtxFromGreenCtx(context, green)
+struct GreenConvert {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C> static Nothing enter(C, const CallScope&, CUcontext*, CUgreenCtx) { return {}; }
+  template <class C>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUcontext* made, CUgreenCtx green) {
+    const bool ok = result == CUDA_SUCCESS && made != nullptr;
+    if (ok) green_context_known(green, *made);
+    record_call(scope, C::kApi, {}, ok ? as_object(*made) : 0, result);
+  }
+};
+
+// cuGreenCtxStreamCreate(stream, green, flags, priority)
+struct GreenStreamCreate {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C> static Nothing enter(C, const CallScope&, CUstream*, CUgreenCtx, unsigned, int) { return {}; }
+  template <class C>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUstream* made, CUgreenCtx green, unsigned,
+                    int) {
+    const bool ok = result == CUDA_SUCCESS && made != nullptr;
+    const StreamState* const stream = ok ? stream_state(*made, C::kNullStream) : nullptr;
+    const ContextState* const context = stream != nullptr ? stream->context.load(std::memory_order_relaxed) : nullptr;
+    if (context != nullptr) green_context_known(green, context->handle.load(std::memory_order_relaxed));
+    record_call(scope, C::kApi, stream_id(stream), ok ? as_object(*made) : 0, result);
+  }
+};
+
+struct GreenDestroy {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C> static Nothing enter(C, const CallScope&, CUgreenCtx green) {
+    green_context_gone(green);
+    return {};
+  }
+  template <class C> static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgreenCtx green) {
+    record_call(scope, C::kApi, {}, as_object(green), result);
+  }
+};
+
+// cuDevicePrimaryCtxRelease and …Reset: the context goes with the last release. Other threads that still use it are wrong.
+struct PrimaryRelease {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C> static CUcontext enter(C, const CallScope&, CUdevice device) {
+    const CUcontext context = primary_context(device);
+    counters_before_context_end(context,
+                                C::kApi == Api::cuDevicePrimaryCtxReset || C::kApi == Api::cuDevicePrimaryCtxReset_v2);
+    return context;
+  }
+  template <class C> static void leave(C, const CallScope& scope, CUcontext context, CUresult result, CUdevice device) {
+    if (result == CUDA_SUCCESS && !primary_context_active(device)) {
+      counters_after_context_end(context);
+      context_gone(context);
+    }
+    record_call(scope, C::kApi, {}, as_object(context), result);
+  }
+};
+
+// cuCtxSynchronize(), cuCtxSynchronize_v2(context)
+struct ContextFinish {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
+  template <class C, class... Args>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, Args... args) {
+    if (result == CUDA_SUCCESS) context_synchronized(argument<CUcontext>(args...), scope.begin_tick());
+    record_wait(scope, C::kApi, {}, object_of(args...), result);
+  }
+};
+
+struct Unload {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C, class Handle> static Nothing enter(C, const CallScope&, Handle) {
+    functions_unloaded();
+    return {};
+  }
+  template <class C, class Handle>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, Handle handle) {
+    record_call(scope, C::kApi, {}, as_object(handle), result);
+  }
+};
+
+struct FunctionGet {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
+  template <class C, class Made, class From, class... Name>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, Made* made, From, Name... name) {
+    const bool ok = result == CUDA_SUCCESS && made != nullptr;
+    if (ok) learn(*made, argument<const char*>(name...));
+    record_call(scope, C::kApi, {}, 0, result);  // a handle is 7 bytes, and libraries ask at every launch
+  }
+  static void learn(CUfunction function, const char* name) { learn_function(function, name); }
+  static void learn(CUkernel kernel, const char* name) { learn_kernel(kernel, name); }
+};
+
+}  // namespace topic
+}  // namespace prof::preload

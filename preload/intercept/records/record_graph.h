@@ -1,0 +1,67 @@
+// Executable graphs: what one launch of each adds to the GPU, counted once when it is instantiated, and the launches. How graphs
+// are built is in record_graph_build.h. In the program.
+#pragma once
+
+#include "preload/intercept/records/record_launch.h"
+
+namespace prof::preload {
+
+struct GraphFacts {
+  format::GraphId id;
+  uint64_t operations;  // kernels + copies + fills of one launch; 1 where whole graphs are timed
+};
+
+// Behind a successful instantiation: counts the nodes of `graph` (child graphs included) and defines the GraphDef.
+void graph_instantiated(const CallScope& scope, CUgraphExec exec, CUgraph graph);
+// Before the real cuGraphExecDestroy.
+void graph_destroyed(CUgraphExec exec);
+// A graph that was instantiated unseen counts as one operation and has an empty GraphDef.
+GraphFacts graph_facts(CUgraphExec exec);
+
+void record_graph_launch(const CallScope& scope, Api api, const Launching& state, GraphFacts graph, CUresult result);
+
+namespace topic {
+
+struct GraphLaunch {
+  static constexpr bool kNeedsGpuActivity = true, kLaunch = true;
+  static LaunchedWork work(CUgraphExec, CUstream stream) { return {LaunchedWork::Kind::Graph, nullptr, stream}; }
+  struct State {
+    Launching launch;
+    GraphFacts graph;
+  };
+  template <class C> static State enter(C, const CallScope&, CUgraphExec exec, CUstream stream) {
+    return {enter_launch(stream, C::kNullStream), graph_facts(exec)};
+  }
+  template <class C>
+  static void leave(C, const CallScope& scope, State& state, CUresult result, CUgraphExec exec, CUstream stream) {
+    count_launch(scope, state.launch, stream, result, state.graph.operations, false);
+    if ((state.launch.flags & format::kLaunchCaptured) != 0) [[unlikely]]
+      record_captured_graph(scope, state.launch.stream, stream, exec);
+    record_graph_launch(scope, C::kApi, state.launch, state.graph, result);
+  }
+};
+
+struct GraphInstantiate {
+  static constexpr bool kNeedsGpuActivity = true;
+  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
+  template <class C, class... Args>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgraphExec* made, CUgraph graph, Args...) {
+    const bool ok = result == CUDA_SUCCESS && made != nullptr;
+    if (ok) graph_instantiated(scope, *made, graph);
+    record_call(scope, C::kApi, {}, ok ? as_object(*made) : 0, result);
+  }
+};
+
+struct GraphExecDestroy {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C> static Nothing enter(C, const CallScope&, CUgraphExec exec) {
+    graph_destroyed(exec);
+    return {};
+  }
+  template <class C> static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgraphExec exec) {
+    record_call(scope, C::kApi, {}, as_object(exec), result);
+  }
+};
+
+}  // namespace topic
+}  // namespace prof::preload

@@ -1,0 +1,133 @@
+// How graphs are built and changed: created, cloned, nodes added, parameters set, executable graphs updated. Each call is a plain
+// ApiCall, and beside it what it did to which node (graph_node_records.h). Whatever a stream captures is in captured_node.h.
+// In the program.
+#pragma once
+
+#include "preload/intercept/records/captured_node.h"
+#include "preload/intercept/records/graph_node_records.h"
+#include "preload/intercept/records/record_launch.h"
+
+namespace prof::preload {
+
+// The parameters of a kernel node: v1 has no CUkernel.
+template <class Params> inline LaunchShape kernel_shape(const Params& p) {
+  LaunchShape shape = shape_of(p.func, nullptr, p.gridDimX, p.gridDimY, p.gridDimZ, p.blockDimX, p.blockDimY,
+                               p.blockDimZ, p.sharedMemBytes, 0);
+  if constexpr (requires { p.kern; }) {
+    if (shape.function == nullptr) shape.function = reinterpret_cast<CUfunction>(p.kern);
+  }
+  return shape;
+}
+
+// What a kernel node will launch; 0 for other nodes.
+template <class... Args> inline format::ConfigId node_config(Api api, Args... args) {
+  const auto of = [api](const auto* params) {
+    return params != nullptr ? config_id(kernel_shape(*params), api, true) : format::ConfigId{};
+  };
+  if constexpr (kHas<const CUDA_KERNEL_NODE_PARAMS_v1*, Args...>) {
+    return of(argument<const CUDA_KERNEL_NODE_PARAMS_v1*>(args...));
+  } else if constexpr (kHas<const CUDA_KERNEL_NODE_PARAMS_v2*, Args...>) {
+    return of(argument<const CUDA_KERNEL_NODE_PARAMS_v2*>(args...));
+  } else if constexpr (kHas<CUgraphNodeParams*, Args...>) {
+    const CUgraphNodeParams* const params = argument<CUgraphNodeParams*>(args...);
+    return params != nullptr && params->type == CU_GRAPH_NODE_TYPE_KERNEL ? of(&params->kernel) : format::ConfigId{};
+  } else {
+    return {};
+  }
+}
+
+void record_added_graphs(const CallScope& scope, CUgraphNode node, CUgraph child);
+void record_added_graphs(const CallScope& scope, CUgraphNode node, const CUgraphNodeParams* params);
+// Which graph the executable one was updated from.
+void record_update(const CallScope& scope, CUgraphExec exec, CUgraph from);
+void record_created(const CallScope& scope, CUgraph graph);
+
+namespace topic {
+
+struct GraphCreate {
+  static constexpr bool kNeedsGpuActivity = true;
+  template <class C> static Nothing enter(C, const CallScope&, CUgraph*, unsigned) { return {}; }
+  template <class C> static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgraph* made, unsigned) {
+    const bool ok = result == CUDA_SUCCESS && made != nullptr;
+    if (ok) record_created(scope, *made);
+    record_call(scope, C::kApi, {}, ok ? as_object(*made) : 0, result);
+  }
+};
+
+struct GraphClone {
+  static constexpr bool kNeedsGpuActivity = true;
+  template <class C> static Nothing enter(C, const CallScope&, CUgraph*, CUgraph) { return {}; }
+  template <class C>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgraph* made, CUgraph original) {
+    const bool ok = result == CUDA_SUCCESS && made != nullptr;
+    if (ok) record_clone(scope, *made, original);
+    record_call(scope, C::kApi, {}, ok ? as_object(*made) : 0, result);
+  }
+};
+
+// First argument: where the node goes; the second is the graph, the last says what the node does.
+struct GraphAdd {
+  static constexpr bool kNeedsGpuActivity = true;
+  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
+  template <class C, class... Rest>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgraphNode* made, CUgraph, Rest... rest) {
+    if (result == CUDA_SUCCESS && made != nullptr) {
+      record_node(scope, *made, 0, node_config(C::kApi, rest...));
+      if constexpr (kHas<CUgraph, Rest...>) {
+        record_added_graphs(scope, *made, argument<CUgraph>(rest...));
+      } else if constexpr (kHas<CUgraphNodeParams*, Rest...>) {
+        record_added_graphs(scope, *made, argument<CUgraphNodeParams*>(rest...));
+      }
+    }
+    record_call(scope, C::kApi, {}, result == CUDA_SUCCESS && made != nullptr ? as_object(*made) : 0, result);
+  }
+};
+
+// New parameters for a node of a graph that can still change.
+struct GraphNodeChange {
+  static constexpr bool kNeedsGpuActivity = true;
+  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
+  template <class C, class... Rest>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgraphNode node, Rest... rest) {
+    if (result == CUDA_SUCCESS) record_node(scope, node, format::kNodeChanged, node_config(C::kApi, rest...));
+    record_call(scope, C::kApi, {}, as_object(node), result);
+  }
+};
+
+// The same for one executable graph; the node is named by its original.
+struct GraphExecChange {
+  static constexpr bool kNeedsGpuActivity = true;
+  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
+  template <class C, class... Rest>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgraphExec exec, CUgraphNode node,
+                    Rest... rest) {
+    if (result == CUDA_SUCCESS) record_node(scope, node, format::kNodeChanged, node_config(C::kApi, rest...), exec);
+    record_call(scope, C::kApi, {}, as_object(exec), result);
+  }
+};
+
+struct GraphUpdate {
+  static constexpr bool kNeedsGpuActivity = true;
+  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
+  template <class C, class... Rest>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgraphExec exec, CUgraph from, Rest...) {
+    if (result == CUDA_SUCCESS) record_update(scope, exec, from);
+    record_call(scope, C::kApi, {}, as_object(exec), result);
+  }
+};
+
+// A host function or a semaphore in a stream: no GPU work of its own, but a node where the stream captures.
+struct StreamWork {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C, class... Args> static StreamState* enter(C c, const CallScope&, Args... args) {
+    return stream_argument(c, args...);
+  }
+  template <class C, class... Args>
+  static void leave(C, const CallScope& scope, StreamState* stream, CUresult result, Args... args) {
+    record_if_captured(scope, stream, argument<CUstream>(args...), result);
+    record_call(scope, C::kApi, stream_id(stream), object_of(args...), result);
+  }
+};
+
+}  // namespace topic
+}  // namespace prof::preload

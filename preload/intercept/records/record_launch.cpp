@@ -1,0 +1,106 @@
+#include "preload/intercept/records/record_launch.h"
+
+#include "preload/intercept/records/repeated_call.h"
+#include "preload/log/intern.h"
+
+namespace prof::preload {
+
+std::atomic<uint64_t> g_config_cache[8192];
+
+__attribute__((noinline)) LaunchShape launch_shape(const CUlaunchConfig* config, CUfunction f, void**, void**) {
+  if (config == nullptr)
+    return shape_of(f, nullptr, 0, 0, 0, 0, 0, 0, 0, 0);  // the driver will say what it thinks of that
+  uint32_t attributes = 0;
+  for (unsigned i = 0; config->attrs != nullptr && i < config->numAttrs; ++i) {
+    const CUlaunchAttribute& attribute = config->attrs[i];
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && attribute.value.cooperative != 0) {
+      attributes |= format::kConfigCooperative;
+    } else if ((attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
+                attribute.value.programmaticStreamSerializationAllowed != 0) ||
+               attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT) {
+      attributes |= format::kConfigProgrammatic;
+    }
+  }
+  return shape_of(f, config->hStream, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
+                  config->blockDimY, config->blockDimZ, config->sharedMemBytes, attributes);
+}
+
+ForRepeat<const CUlaunchConfig*>::ForRepeat(const CUlaunchConfig* given) : given_(given) {
+  if (given == nullptr || given->attrs == nullptr) return;
+  unsigned kept = 0;
+  for (unsigned i = 0; i < given->numAttrs; ++i) {
+    const CUlaunchAttribute& attribute = given->attrs[i];
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION ||
+        attribute.id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ||
+        attribute.id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+      continue;
+    if (kept == kMostAttributes) return;
+    attributes_[kept++] = attribute;
+  }
+  if (kept == given->numAttrs) return;
+  config_ = *given;
+  config_.attrs = attributes_, config_.numAttrs = kept;
+  changed_ = true;
+}
+
+__attribute__((noinline)) format::ConfigId config_id_slow(LaunchShape s, Api api, bool succeeded, uint64_t key) {
+  const format::FunctionId function = succeeded ? function_id(s.function) : format::FunctionId{};
+  Hash hash;
+  hash.add(static_cast<uint64_t>(function) << 32 | static_cast<uint32_t>(api));
+  hash.add(s.grid_xy).add(s.grid_z_block_x).add(s.block_yz).add(s.shared_attributes);
+  const uint32_t id = g_intern.configs.intern(hash.done(), [&](uint32_t fresh) {
+    format::ConfigDef config;
+    config.id = static_cast<format::ConfigId>(fresh);
+    config.api = api_id(api);
+    config.function = function;
+    config.grid[0] = LaunchShape::low(s.grid_xy);
+    config.grid[1] = LaunchShape::high(s.grid_xy);
+    config.grid[2] = LaunchShape::low(s.grid_z_block_x);
+    config.block[0] = LaunchShape::high(s.grid_z_block_x);
+    config.block[1] = LaunchShape::low(s.block_yz);
+    config.block[2] = LaunchShape::high(s.block_yz);
+    config.shared_bytes = LaunchShape::low(s.shared_attributes);
+    config.attributes = s.attributes();
+    return define(config);
+  });
+  if (id != 0 && id <= 0xffffff && succeeded && function != format::FunctionId{}) {
+    g_config_cache[key & 8191].store((key & ~uint64_t{0xffffff}) | id, std::memory_order_relaxed);
+  }
+  return static_cast<format::ConfigId>(id);
+}
+
+__attribute__((noinline)) bool is_left_out(const StreamState* stream) {
+  if (stream == nullptr || !stream->left_out) return false;
+  count(format::Counter::other_device_launches);
+  return true;
+}
+
+__attribute__((noinline)) void emit_with_extras(format::KernelLaunch event, const StreamState* stream) {
+  if (!is_left_out(stream)) {
+    event.stack = stack_for(StackUse::Launch);
+    emit(event);
+  }
+  if (budget_on()) budget_launch(event);
+}
+
+namespace topic {
+
+void LaunchMany::leave_many(const CallScope& scope, Api api, NullStream null_stream, CUresult result,
+                            const CUDA_LAUNCH_PARAMS* list, unsigned count) {
+  if (list == nullptr) return;
+  for (unsigned i = 0; i < count; ++i) {
+    const CUDA_LAUNCH_PARAMS& one = list[i];
+    const LaunchShape shape =
+        shape_of(one.function, one.hStream, one.gridDimX, one.gridDimY, one.gridDimZ, one.blockDimX, one.blockDimY,
+                 one.blockDimZ, one.sharedMemBytes, format::kConfigCooperative);
+    Launching state;
+    state.stream = stream_state(shape.stream, null_stream);
+    state.depth = depth_before(state.stream);
+    state.flags = gpu_activity_on() ? 0 : format::kLaunchNoGpuTimes;
+    count_launch(scope, state, shape.stream, result, 1, false);
+    emit_launch(scope, state, shape, api, result);
+  }
+}
+
+}  // namespace topic
+}  // namespace prof::preload

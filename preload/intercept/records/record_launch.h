@@ -1,0 +1,173 @@
+// Kernel launches: one KernelLaunch event each, its shape interned as a ConfigId. The hottest path of libprof.so: one hash of
+// the shape, one look in a cache, one record. In the program.
+#pragma once
+
+#include "preload/capture/cupti/gpu_activity.h"
+#include "preload/capture/cupti/gpu_bursts.h"
+#include "preload/control/budget.h"
+#include "preload/control/repeats.h"
+#include "preload/driver/functions.h"
+#include "preload/hardware_counters/counter_recording.h"
+#include "preload/intercept/records/captured_node.h"
+#include "preload/intercept/records/record_call.h"
+#include "preload/log/intern.h"
+#include "preload/stacks/call_stack.h"
+
+namespace prof::preload {
+
+// Pairs of 32-bit numbers in one word each: written and read whole. As single numbers they were stored by halves and loaded by
+// words for the hash, which waits until the stores have left the store buffer: 5 ns a launch.
+struct LaunchShape {
+  static constexpr uint64_t pair(uint32_t low, uint32_t high) { return static_cast<uint64_t>(high) << 32 | low; }
+  static constexpr uint32_t low(uint64_t word) { return static_cast<uint32_t>(word); }
+  static constexpr uint32_t high(uint64_t word) { return static_cast<uint32_t>(word >> 32); }
+
+  CUfunction function = nullptr;
+  CUstream stream = nullptr;
+  uint64_t grid_xy = 0;
+  uint64_t grid_z_block_x = 0;
+  uint64_t block_yz = 0;           // a block of 0: set earlier by cuFuncSetBlockShape
+  uint64_t shared_attributes = 0;  // dynamic shared memory in bytes, format::kConfig…
+
+  uint32_t attributes() const { return high(shared_attributes); }
+};
+constexpr LaunchShape shape_of(CUfunction function, CUstream stream, uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx,
+                               uint32_t by, uint32_t bz, uint32_t shared_bytes, uint32_t attributes) {
+  return {function,
+          stream,
+          LaunchShape::pair(gx, gy),
+          LaunchShape::pair(gz, bx),
+          LaunchShape::pair(by, bz),
+          LaunchShape::pair(shared_bytes, attributes)};
+}
+
+// cuLaunchKernel and cuLaunchCooperativeKernel
+template <class... Rest>
+inline LaunchShape launch_shape(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                                unsigned bz, unsigned shared, CUstream stream, void**, Rest...) {
+  return shape_of(f, stream, gx, gy, gz, bx, by, bz, shared, sizeof...(Rest) == 0 ? format::kConfigCooperative : 0);
+}
+LaunchShape launch_shape(const CUlaunchConfig* config, CUfunction f, void**, void**);
+inline LaunchShape launch_shape(CUfunction f) { return shape_of(f, nullptr, 1, 1, 1, 0, 0, 0, 0, 0); }
+inline LaunchShape launch_shape(CUfunction f, int width, int height, CUstream stream = nullptr) {
+  return shape_of(f, stream, static_cast<uint32_t>(width), static_cast<uint32_t>(height), 1, 0, 0, 0, 0, 0);
+}
+
+// The id of a shape, defined at first sight. 0: the log is full. A launch that failed never asks the driver about its
+// function: the handle may be garbage.
+format::ConfigId config_id_slow(LaunchShape shape, Api api, bool succeeded, uint64_t key);
+
+// 2^13 entries of [40-bit tag | 24-bit id], overwritten freely: a miss costs a look in the interned tables, never a second id.
+extern std::atomic<uint64_t> g_config_cache[8192];
+
+inline format::ConfigId config_id(const LaunchShape& s, Api api, bool succeeded) {
+  // Three independent products instead of a chain of six: 4 ns instead of 12.
+  const uint64_t a =
+      Hash::fold(reinterpret_cast<uint64_t>(s.function) ^ 0xa0761d6478bd642f, function_key() ^ 0xe7037ed1a0b428db);
+  const uint64_t b = Hash::fold(s.grid_xy ^ 0x8ebc6af09c88c6e3, s.grid_z_block_x ^ 0x589965cc75374cc3);
+  const uint64_t c = Hash::fold(s.block_yz ^ 0x1d8e4e27c47d124f,
+                                (s.shared_attributes | static_cast<uint64_t>(api) << 48) ^ 0xeb44accab455d165);
+  const uint64_t key = Hash::fold(a ^ b, c + 0x9e3779b97f4a7c15);
+  const uint64_t entry = g_config_cache[key & 8191].load(std::memory_order_relaxed);
+  if ((entry ^ key) >> 24 == 0) [[likely]]
+    return static_cast<format::ConfigId>(entry & 0xffffff);
+  return config_id_slow(s, api, succeeded, key);
+}
+
+// State of a launch between its entry and its return: any operation that the queue depth counts.
+struct Launching {
+  StreamState* stream;
+  uint64_t depth;
+  uint32_t flags;
+};
+
+inline Launching enter_launch(CUstream stream, NullStream null_stream) {
+  Launching state;
+  state.stream = stream_state(stream, null_stream);
+  state.depth = depth_before(state.stream);
+  state.flags = gpu_activity_on() ? 0 : format::kLaunchNoGpuTimes;
+  return state;
+}
+
+// Behind the real call: the launch counts unless it failed or only became a node of a graph.
+inline void count_launch(const CallScope& scope, Launching& state, CUstream stream, CUresult result,
+                         uint64_t operations, bool programmatic) {
+  if (result != CUDA_SUCCESS) [[unlikely]]
+    return;
+  if (is_captured(state.stream, stream)) [[unlikely]] {
+    state.flags |= format::kLaunchCaptured;
+    record_captured_node(scope, state.stream, stream);
+    return;
+  }
+  launched(state.stream, operations, scope.end_tick());
+  if (gpu_in_bursts() && !gpu_burst_holds(scope.begin_tick())) [[unlikely]]
+    state.flags |= format::kLaunchNoGpuTimes;
+  mark_if_due(state.stream, programmatic);
+}
+
+// On a device that PROF_DEVICES leaves out: not to be recorded, but counted here.
+bool is_left_out(const StreamState* stream);
+
+// With its call stack, measured for PROF_BUDGET, unless its device is left out.
+void emit_with_extras(format::KernelLaunch event, const StreamState* stream);
+
+inline void emit_launch(const CallScope& scope, const Launching& state, const LaunchShape& shape, Api api,
+                        CUresult result) {
+  format::KernelLaunch event;
+  event.end = scope.end_tick();
+  event.duration = scope.duration();
+  event.config = config_id(shape, api, result == CUDA_SUCCESS);
+  event.stream = stream_id(state.stream);
+  event.depth = state.depth;
+  event.result = static_cast<uint32_t>(result);
+  event.flags = state.flags;
+  if (g_launch_extras.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+    const format::KernelLaunch copy = event;  // one whose address is given away cannot stay in registers
+    emit_with_extras(copy, state.stream);
+    return;
+  }
+  emit(event);
+}
+
+namespace topic {
+
+struct Launch {
+  static constexpr bool kNeedsGpuActivity = true, kLaunch = true, kRepeatable = true;
+  // How many times more this launch is to be made (PROF_REPEAT_KERNEL).
+  template <NullStream null_stream, class... Args> static uint32_t repeats(Args... args) {
+    const LaunchShape shape = launch_shape(args...);
+    const uint32_t times = repeats_of(captured(shape.stream, null_stream) ? nullptr : driver_name_of(shape.function));
+    forget_fills_of_others(shape.stream, static_cast<uint32_t>(null_stream));
+    return times;
+  }
+  template <class... Args> static LaunchedWork work(Args... args) {
+    const LaunchShape shape = launch_shape(args...);
+    return {LaunchedWork::Kind::Kernel, shape.function, shape.stream};
+  }
+  template <class C, class... Args> static Launching enter(C, const CallScope&, Args... args) {
+    return enter_launch(launch_shape(args...).stream, C::kNullStream);
+  }
+  template <class C, class... Args>
+  static void leave(C, const CallScope& scope, Launching& state, CUresult result, Args... args) {
+    const LaunchShape shape = launch_shape(args...);
+    count_launch(scope, state, shape.stream, result, 1, (shape.attributes() & format::kConfigProgrammatic) != 0);
+    emit_launch(scope, state, shape, C::kApi, result);
+  }
+};
+
+// cuLaunchCooperativeKernelMultiDevice: one event a device, all with the times of the one call.
+struct LaunchMany {
+  static constexpr bool kNeedsGpuActivity = true, kLaunch = true;
+  template <class... Args> static LaunchedWork work(Args...) { return {LaunchedWork::Kind::Kernels, nullptr, nullptr}; }
+  template <class C> static Nothing enter(C, const CallScope&, CUDA_LAUNCH_PARAMS*, unsigned, unsigned) { return {}; }
+  template <class C>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUDA_LAUNCH_PARAMS* list, unsigned count,
+                    unsigned) {
+    leave_many(scope, C::kApi, C::kNullStream, result, list, count);
+  }
+  static void leave_many(const CallScope& scope, Api api, NullStream null_stream, CUresult result,
+                         const CUDA_LAUNCH_PARAMS* list, unsigned count);
+};
+
+}  // namespace topic
+}  // namespace prof::preload

@@ -1,0 +1,147 @@
+// Streams, events and capture: plain ApiCall records, and what their returns tell the queue depth. Order matters where handles
+// are reused: a destruction is told before the real call, because another thread may get the handle again right after it.
+// In the program.
+#pragma once
+
+#include "preload/hardware_counters/counter_recording.h"
+#include "preload/intercept/records/captured_node.h"
+#include "preload/intercept/records/record_arguments.h"
+#include "preload/intercept/records/record_call.h"
+
+namespace prof::preload::topic {
+
+struct StreamCreate {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
+  template <class C, class... Args>
+  static void leave(C, const CallScope& scope, Nothing, CUresult result, CUstream* made, Args... args) {
+    const bool ok = result == CUDA_SUCCESS && made != nullptr;
+    record_arguments(scope, said_by(result, made, args...));
+    const StreamState* stream = ok ? stream_state(*made, C::kNullStream) : nullptr;
+    record_call(scope, C::kApi, stream_id(stream), ok ? as_object(*made) : 0, result);
+  }
+};
+
+struct StreamDestroy {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C> static format::StreamId enter(C, const CallScope&, CUstream stream) {
+    const format::StreamId id = stream_id(stream_state(stream, C::kNullStream));
+    stream_destroyed(stream);
+    return id;
+  }
+  template <class C>
+  static void leave(C, const CallScope& scope, format::StreamId id, CUresult result, CUstream stream) {
+    record_call(scope, C::kApi, id, as_object(stream), result);
+  }
+};
+
+// cuStreamSynchronize, and cuStreamQuery where it answers CUDA_SUCCESS: everything launched before it has finished.
+struct StreamFinish {
+  static constexpr bool kNeedsGpuActivity = false;
+  struct State {
+    StreamState* stream;
+    uint64_t before;
+  };
+  template <class C> static State enter(C, const CallScope&, CUstream stream) {
+    StreamState* const state = stream_state(stream, C::kNullStream);
+    return {state, launches_so_far(state)};
+  }
+  template <class C> static void leave(C, const CallScope& scope, State state, CUresult result, CUstream) {
+    if (result == CUDA_SUCCESS) completed(state.stream, state.before);
+    record_wait(scope, C::kApi, stream_id(state.stream), 0, result);
+  }
+};
+
+struct CaptureBegin {
+  static constexpr bool kNeedsGpuActivity = true;
+  // Around the real call, recorded or not.
+  static void before_real() { capture_opens(); }
+  static void after_real(CUresult result) {
+    if (result != CUDA_SUCCESS) capture_closes();
+  }
+  template <class C, class... Args> static StreamState* enter(C, const CallScope&, CUstream stream, Args...) {
+    StreamState* const state = stream_state(stream, C::kNullStream);  // now: nothing may be asked about it later
+    capture_begins(stream);
+    return state;
+  }
+  template <class C, class... Args>
+  static void leave(C, const CallScope& scope, StreamState* state, CUresult result, CUstream stream, Args... args) {
+    if (result != CUDA_SUCCESS) {
+      capture_ended();
+    } else if constexpr (!kHas<CUgraph, Args...>) {  // a graph of the program's began elsewhere
+      record_capture_graph(scope, state, stream);
+    }
+    record_arguments(scope, {static_cast<uint32_t>(argument<CUstreamCaptureMode>(args...)), 0, 0, nullptr});
+    record_call(scope, C::kApi, stream_id(state), 0, result);
+  }
+};
+
+struct CaptureEnd {
+  static constexpr bool kNeedsGpuActivity = false;
+  static void before_real() {}
+  static void after_real(CUresult result) {
+    if (ended(result)) capture_closes();
+  }
+  // A capture that was invalidated ends with an error, too; the end of none at all (ILLEGAL_STATE) ends nothing.
+  static bool ended(CUresult result) {
+    return result != CUDA_ERROR_ILLEGAL_STATE && result != CUDA_ERROR_INVALID_VALUE;
+  }
+  template <class C> static StreamState* enter(C, const CallScope&, CUstream stream, CUgraph*) {
+    return stream_state(stream, C::kNullStream);
+  }
+  template <class C>
+  static void leave(C, const CallScope& scope, StreamState* state, CUresult result, CUstream, CUgraph* graph) {
+    if (ended(result)) capture_ended();
+    record_call(scope, C::kApi, stream_id(state), result == CUDA_SUCCESS && graph != nullptr ? as_object(*graph) : 0,
+                result);
+  }
+};
+
+// Told before the real call: launches that other threads make meanwhile must not count as behind the event.
+struct EventRecord {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C, class... Args>
+  static StreamState* enter(C, const CallScope&, CUevent event, CUstream stream, Args...) {
+    StreamState* const state = stream_state(stream, C::kNullStream);
+    event_recorded(event, state);
+    return state;
+  }
+  template <class C, class... Flags>
+  static void leave(C, const CallScope& scope, StreamState* state, CUresult result, CUevent event, CUstream stream,
+                    Flags... flags) {
+    // Under capture an external event becomes a node; any other marks a place in the graph and adds nothing.
+    if ((argument<unsigned>(flags...) & CU_EVENT_RECORD_EXTERNAL) != 0)
+      record_if_captured(scope, state, stream, result);
+    record_arguments(scope, {argument<unsigned>(flags...), 0, 0, nullptr});
+    record_call(scope, C::kApi, stream_id(state), as_object(event), result);
+  }
+};
+
+struct EventFinish {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C> static Nothing enter(C, const CallScope&, CUevent) { return {}; }
+  template <class C> static void leave(C, const CallScope& scope, Nothing, CUresult result, CUevent event) {
+    if (result == CUDA_SUCCESS) event_finished(event);
+    record_wait(scope, C::kApi, {}, as_object(event), result);
+  }
+};
+
+// All work of a context as an event, or all of it made to wait for one: no stream is named, and the event is the telling handle.
+struct ContextEvent {
+  static constexpr bool kNeedsGpuActivity = false;
+  static constexpr bool kPlain = true;
+  template <class Context> static uint64_t object(CUresult, Context, CUevent event) { return as_object(event); }
+};
+
+struct EventDestroy {
+  static constexpr bool kNeedsGpuActivity = false;
+  template <class C> static Nothing enter(C, const CallScope&, CUevent event) {
+    event_destroyed(event);
+    return {};
+  }
+  template <class C> static void leave(C, const CallScope& scope, Nothing, CUresult result, CUevent event) {
+    record_call(scope, C::kApi, {}, as_object(event), result);
+  }
+};
+
+}  // namespace prof::preload::topic

@@ -1,0 +1,135 @@
+#include "preload/lifecycle/describe.h"
+
+#include "preload/base/decimal.h"
+#include "preload/base/options.h"
+#include "preload/base/processor.h"
+#include "preload/control/wanted.h"
+#include "preload/lifecycle/start.h"
+#include "preload/log/intern.h"
+#include "preload/log/log_name.h"
+#include "preload/log/log_storage.h"
+#include "preload/record/recorder.h"
+
+#include <fcntl.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstring>
+
+extern char** environ;
+
+namespace prof::preload {
+
+void describe_header() {
+  format::FileHeader& header = *g_log.header();
+  const ClockReading now = read_clocks();
+  header.version = format::kFormatVersion;
+  header.header_bytes = format::kHeaderBytes;
+  header.block_bytes = format::kBlockBytes;
+  header.pid = static_cast<uint32_t>(getpid());
+  header.clock = g_clock.source;
+  header.backing = g_log.backing();
+  header.start_tick = now.tick;
+  header.start_monotonic_ns = now.monotonic_ns;
+  header.start_realtime_ns = now.realtime_ns;
+  header.ticks_per_second = g_clock.ticks_per_second;
+  char* const text = reinterpret_cast<char*>(&header + 1);
+  char* const end = reinterpret_cast<char*>(&header) + format::kHeaderBytes;
+  char* at = text;
+  format::AllKinds::for_each([&]<class T>() { at = format::put_signature<T>(at, end); });
+  header.kind_table_bytes = static_cast<uint32_t>(at - text);
+  const char* const names = at;
+  for (const format::CounterInfo& info : format::kCounters) {
+    if (static_cast<size_t>(end - at) <= info.name.size()) break;
+    std::memcpy(at, info.name.data(), info.name.size());
+    at += info.name.size();
+    *at++ = '\n';
+  }
+  header.counter_names_bytes = static_cast<uint32_t>(at - names);
+  g_log.counters()->magic = format::kFileMagic;
+  std::atomic_ref(header.magic).store(format::kFileMagic, std::memory_order_release);
+}
+
+void define_meta(std::string_view key, std::string_view value) {
+  if (value.size() > format::kMaxTextBytes - 100) {
+    value = std::string_view(value.data(), format::kMaxTextBytes - 100);
+    count(format::Counter::text_cut);
+  }
+  define(format::MetaDef{key, value});
+}
+
+namespace {
+
+// The contents of a small /proc file, NUL bytes as spaces.
+std::string_view read_small(const char* path, char* buffer, size_t capacity) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return {};
+  const ssize_t size = read(fd, buffer, capacity);
+  close(fd);
+  if (size <= 0) return {};
+  size_t length = static_cast<size_t>(size);
+  while (length != 0 && (buffer[length - 1] == '\0' || buffer[length - 1] == '\n')) --length;
+  for (size_t i = 0; i < length; ++i) {
+    if (buffer[i] == '\0') buffer[i] = ' ';
+  }
+  return {buffer, length};
+}
+
+bool worth_keeping(std::string_view entry) {
+  for (const std::string_view prefix :
+       {"PROF_", "CUDA_VISIBLE_DEVICES=", "CUDA_DEVICE_ORDER=", "RANK=", "WORLD_SIZE=", "LOCAL_RANK=",
+        "OMPI_COMM_WORLD_", "SLURM_PROCID=", "SLURM_NTASKS=", "CUDA_LAUNCH_BLOCKING=", "CUDA_MODULE_LOADING="}) {
+    if (entry.starts_with(prefix)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void describe_process() {
+  static char buffer[4096];
+  define_meta("libprof", PROF_VERSION);
+  if (may_tell("command")) define_meta("command_line", read_small("/proc/self/cmdline", buffer, sizeof buffer));
+  const ssize_t size = may_tell("paths") ? readlink("/proc/self/exe", buffer, sizeof buffer) : 0;
+  if (size > 0) define_meta("executable", {buffer, static_cast<size_t>(size)});
+  utsname names{};
+  if (uname(&names) == 0) {
+    if (may_tell("host")) define_meta("host", names.nodename);
+    define_meta("kernel", names.release);
+  }
+  const ProcessorModel processor;
+  if (!processor.text().empty()) define_meta("cpu_model", processor.text());
+  if (const uint64_t count = online_processors(); count != 0) define_meta("cpu_count", Decimal(count).text());
+  define_meta("boot_id", read_small("/proc/sys/kernel/random/boot_id", buffer, sizeof buffer));
+  if (may_tell("paths") && getcwd(buffer, sizeof buffer) != nullptr) define_meta("working_directory", buffer);
+  if (!launcher_rank().empty()) define_meta("rank", launcher_rank());
+  if (!launcher_size().empty()) define_meta("world_size", launcher_size());
+  for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
+    if (may_tell("environment") && worth_keeping(*at)) define_meta("environment", *at);
+  }
+  format::GpuClock clock;
+  clock.base_tick = g_clock.base_tick;
+  clock.base_ns = g_clock.base_ns;
+  clock.multiplier = g_clock.multiplier;
+  clock.shift = g_clock.shift;
+  define(clock);
+}
+
+format::StringId intern_string(std::string_view text) {
+  if (text.empty()) return {};
+  const uint32_t id = g_intern.strings.intern(Hash{}.add(text).done(), [&](uint32_t new_id) {
+    for (size_t offset = 0; offset < text.size(); offset += format::kMaxTextBytes) {
+      format::StringPart part;
+      part.id = format::StringId{new_id};
+      part.total_bytes = text.size();
+      part.offset = offset;
+      const size_t left = text.size() - offset;  // substr() could throw, which needs the C++ library
+      part.text = {text.data() + offset, left < format::kMaxTextBytes ? left : format::kMaxTextBytes};
+      if (!define(part)) return false;
+    }
+    return true;
+  });
+  return format::StringId{id};
+}
+
+}  // namespace prof::preload

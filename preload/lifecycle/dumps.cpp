@@ -1,0 +1,75 @@
+#include "preload/lifecycle/dumps.h"
+
+#include "preload/base/clock.h"
+#include "preload/base/options.h"
+#include "preload/lifecycle/helper.h"
+#include "preload/lifecycle/recording_period.h"
+#include "preload/log/ring.h"
+#include "preload/record/recorder.h"
+#include "preload/record/thread.h"
+
+#include <cstring>
+
+namespace prof::preload {
+
+std::atomic<bool> g_dump_at_marker{false};
+
+namespace {
+
+constexpr uint64_t kMostOften = 1'000'000, kLeastOften = 250'000'000;
+
+const char* g_marker = "";
+bool g_at_profiler = false;
+uint64_t g_slow_ns = 0;
+
+}  // namespace
+
+void open_dumps() {
+  constexpr std::string_view kMarker = "nvtx:", kSlow = "slow:";
+  const char* const text = options().dump;
+  const std::string_view dump(text);
+  const bool ring = in_ring();
+  g_at_profiler = ring && dump == "profiler";
+  g_slow_ns = 0;
+  if (!ring && dump != "off") {
+    static std::atomic<bool> said{false};
+    say(said, "PROF_DUMP is about a ring, and PROF_RING is not set: nothing ends the recording");
+  }
+  if (ring && dump.starts_with(kSlow) && (!read_seconds(text + kSlow.size(), g_slow_ns) || g_slow_ns == 0)) {
+    static std::atomic<bool> said{false};
+    say(said, "PROF_DUMP is not valid, expected slow:SECONDS with SECONDS above 0; nothing ends the recording");
+    g_slow_ns = 0;
+  }
+  const bool marker = ring && dump.starts_with(kMarker);
+  if (marker) g_marker = text + kMarker.size();
+  g_dump_at_marker.store(marker, std::memory_order_relaxed);
+}
+
+void ask_dump(const char* why) {
+  ask_part_end(why);
+  wake_helper();
+}
+
+void profiler_dumps() {
+  if (g_at_profiler) ask_dump("cudaProfilerStop");
+}
+
+void marker_dumps(std::string_view name) {
+  if (name == g_marker) ask_dump("NVTX marker");
+}
+
+uint64_t slow_launch_poll_ns() {
+  if (g_slow_ns == 0) return 0;
+  const uint64_t quarter = g_slow_ns / 4;
+  return quarter < kMostOften ? kMostOften : quarter > kLeastOften ? kLeastOften : quarter;
+}
+
+void look_for_slow_launch(uint64_t life) {
+  if (g_slow_ns == 0) return;
+  const auto ticks = static_cast<unsigned __int128>(g_slow_ns) * g_clock.ticks_per_second / 1'000'000'000;
+  const uint64_t now = now_ticks();
+  if (ticks >= now) return;
+  if (life_has_call_since(life, now - static_cast<uint64_t>(ticks), is_launch_number)) ask_dump("slow launch");
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,138 @@
+#include "preload/lifecycle/helper.h"
+
+#include "preload/base/clock.h"
+#include "preload/base/libc.h"
+#include "preload/base/options.h"
+#include "preload/base/signals.h"
+#include "preload/capture/cupti/gpu_activity.h"
+#include "preload/control/budget.h"
+#include "preload/control/prof_ctl.h"
+#include "preload/hardware_counters/counter_recording.h"
+#include "preload/hardware_counters/hardware_sampling.h"
+#include "preload/lifecycle/dumps.h"
+#include "preload/lifecycle/recording_period.h"
+#include "preload/log/chunks.h"
+#include "preload/log/ring.h"
+#include "preload/record/recorder.h"
+
+#include <linux/futex.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+
+namespace prof::preload {
+
+namespace {
+
+constexpr uint64_t kAnchorEvery = 1'000'000'000;
+
+std::atomic<uint32_t> g_wakes{0};  // futex word
+std::atomic<uint32_t> g_stop{0};
+std::atomic<uint32_t> g_idle{1};  // futex word: 1 while the helper touches nothing of the log
+
+long futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
+  return syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, timeout, nullptr, 0);
+}
+
+void emit_anchor() {
+  const EventScope scope;
+  if (!scope.recording()) return;
+  const ClockReading now = read_clocks();
+  emit(format::ClockAnchor{now.tick, now.monotonic_ns, now.realtime_ns});
+}
+
+void* helper_main(void* epoch_argument) {
+  const uint64_t epoch = reinterpret_cast<uint64_t>(epoch_argument);
+  OwnCalls own;
+  prctl(PR_SET_NAME, "libprof", 0, 0, 0);
+  uint64_t next_anchor = monotonic_ns();
+  uint64_t next_flush = next_anchor + options().flush;
+  const uint64_t end = options().duration != 0 ? next_anchor + options().duration : ~0ull;
+  uint32_t seen = g_wakes.load(std::memory_order_acquire);
+  for (;;) {
+    g_idle.store(0, std::memory_order_seq_cst);
+    const bool over =
+        g_stop.load(std::memory_order_seq_cst) != 0 || life().epoch.load(std::memory_order_acquire) != epoch;
+    if (!over) {
+      tend_chunks();
+      tend_ring();
+      const uint64_t now = monotonic_ns();
+      if (now >= next_anchor) {
+        emit_anchor();
+        write_back_chunks();
+        next_anchor = now + kAnchorEvery;
+      }
+    }
+    g_idle.store(1, std::memory_order_seq_cst);
+    futex(g_idle, FUTEX_WAKE, 1, nullptr);
+    if (over) return nullptr;
+    look_for_slow_launch(epoch);
+    if (control_asks_stop()) ask_end("prof ctl");
+    const char* const asked = end_asked();
+    if (asked != nullptr || monotonic_ns() >= end) {
+      if (end_window(asked != nullptr ? asked : "PROF_DURATION")) return nullptr;
+      sleep_ns(1'000'000);
+      continue;
+    }
+    if (options().flush != 0 && monotonic_ns() >= next_flush) {
+      flush_gpu_activity();
+      flush_counters();
+      next_flush = monotonic_ns() + options().flush;
+    }
+    const uint64_t next_samples = tend_sampling(monotonic_ns());
+    const uint64_t budget_pause = tend_budget();
+    const uint64_t now = monotonic_ns();
+    uint64_t until = next_anchor;
+    if (budget_pause != 0 && now + budget_pause < until) until = now + budget_pause;
+    if (options().flush != 0 && next_flush < until) until = next_flush;
+    if (end < until) until = end;
+    if (next_samples < until) until = next_samples;
+    if (const uint64_t poll = slow_launch_poll_ns(); poll != 0 && now + poll < until) until = now + poll;
+    const timespec pause = timespec_of(until > now ? until - now : 0);
+    futex(g_wakes, FUTEX_WAIT, seen, &pause);
+    seen = g_wakes.load(std::memory_order_acquire);
+  }
+}
+
+}  // namespace
+
+bool start_helper() {
+  g_stop.store(0, std::memory_order_relaxed);
+  g_idle.store(1, std::memory_order_relaxed);
+  if (prof_libc_pthread_create == nullptr) return false;
+  const SignalsBlocked blocked;  // the program's handlers never run on our thread
+  pthread_t thread{};
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  if (prof_libc_pthread_attr_setstacksize != nullptr) prof_libc_pthread_attr_setstacksize(&attributes, 1 << 20);
+  void* const epoch = reinterpret_cast<void*>(life().epoch.load(std::memory_order_relaxed));
+  const bool ok = prof_libc_pthread_create(&thread, &attributes, helper_main, epoch) == 0;
+  pthread_attr_destroy(&attributes);
+  return ok;
+}
+
+void wake_helper() {
+  const int saved = errno;
+  g_wakes.fetch_add(1, std::memory_order_release);
+  futex(g_wakes, FUTEX_WAKE, 1, nullptr);
+  errno = saved;
+}
+
+void stop_helper(uint64_t ns) {
+  g_stop.store(1, std::memory_order_seq_cst);
+  wake_helper();
+  const uint64_t until = monotonic_ns() + ns;
+  while (g_idle.load(std::memory_order_seq_cst) == 0) {
+    const uint64_t now = monotonic_ns();
+    if (now >= until) return;
+    const timespec pause = timespec_of(until - now);
+    futex(g_idle, FUTEX_WAIT, 0, &pause);
+  }
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,282 @@
+#include "preload/log/log_storage.h"
+
+#include "preload/log/log_name.h"
+#include "preload/log/retired.h"
+#include "preload/log/sigbus.h"
+#include "preload/record/recorder.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace prof::preload {
+
+LogFile g_log;
+
+namespace {
+
+constexpr int kLowestDescriptor = 512;  // out of the way of programs that expect small numbers
+constexpr unsigned kMaxAttempts = 1000;
+constexpr long kXfsMagic = 0x58465342;
+constexpr long kOverlayMagic = 0x794c7630;
+
+// fstat by system call: glibc < 2.33 has no such symbol, later ones give it a new version.
+bool stat_descriptor(int fd, struct stat& out) {
+#if defined(SYS_newfstatat)
+  return syscall(SYS_newfstatat, fd, "", &out, AT_EMPTY_PATH) == 0;
+#else
+  return syscall(SYS_fstat, fd, &out) == 0;
+#endif
+}
+
+// SIGXFSZ would kill a program that goes past `ulimit -f`; our own writes must not.
+class XfszBlocked {
+ public:
+  XfszBlocked() {
+    uint64_t set = 1ull << (SIGXFSZ - 1);
+    syscall(SYS_rt_sigprocmask, SIG_BLOCK, &set, &old_, sizeof set);
+  }
+  ~XfszBlocked() {
+    if ((old_ & (1ull << (SIGXFSZ - 1))) == 0) drop_pending();
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &old_, nullptr, sizeof old_);
+  }
+  XfszBlocked(const XfszBlocked&) = delete;
+  XfszBlocked& operator=(const XfszBlocked&) = delete;
+
+ private:
+  static void drop_pending() {
+    uint64_t set = 1ull << (SIGXFSZ - 1);
+    const timespec none{0, 0};
+    syscall(SYS_rt_sigtimedwait, &set, nullptr, &none, sizeof set);
+  }
+  uint64_t old_ = 0;
+};
+
+// Shared mappings keep their promise (readable after a kill, no stale pages) on these.
+bool mapping_trusted(int fd) {
+  struct statfs fs {};
+  if (fstatfs(fd, &fs) != 0) return false;
+  const long type = static_cast<long>(fs.f_type);
+  return type == EXT4_SUPER_MAGIC || type == kXfsMagic || type == TMPFS_MAGIC || type == kOverlayMagic ||
+         type == BTRFS_SUPER_MAGIC;
+}
+
+int move_up(int fd) {
+  const int high = fcntl(fd, F_DUPFD_CLOEXEC, kLowestDescriptor);
+  if (high < 0) return fd;
+  close(fd);
+  return high;
+}
+
+}  // namespace
+
+bool LogFile::open_new(const char* output, unsigned part) {
+  static std::atomic<bool> said{false};
+  for (unsigned attempt = part; attempt < part + kMaxAttempts; ++attempt) {
+    if (!make_log_name(path_, sizeof path_, output, attempt)) {
+      say(said, "PROF_OUTPUT gives a file name that is too long; nothing is recorded");
+      return false;
+    }
+    const int fd = open(path_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd >= 0) {
+      fd_ = move_up(fd);
+      struct stat s {};
+      if (!stat_descriptor(fd_, s)) return false;
+      device_ = s.st_dev;
+      inode_ = s.st_ino;
+      return true;
+    }
+    if (errno != EEXIST) break;
+  }
+  say(said, "cannot create ", path_, ": ",
+      errno == ENOENT   ? "no such folder"
+      : errno == EACCES ? "no permission"
+      : errno == EROFS  ? "read-only file system"
+      : errno == ENOSPC ? "disk full"
+      : errno == EMFILE ? "too many open files"
+                        : "open failed");
+  return false;
+}
+
+bool LogFile::create(const char* output, const LogLimits& limits, unsigned part) {
+  static std::atomic<bool> said{false};
+  max_bytes_ = limits.max_bytes;
+  if (!open_new(output, part)) return false;
+  backing_ = mapping_trusted(fd_) ? format::Backing::Mapped : format::Backing::Written;
+  end_.store(0, std::memory_order_relaxed);
+  blocks_at_end_.store(kNotClosed, std::memory_order_relaxed);
+  uint64_t bytes = format::kBlocksOffset;
+  uint64_t offset = 0;
+  void* const pages = extend(bytes, offset);
+  if (pages == nullptr || bytes < format::kBlocksOffset) {
+    say(said, "no room for a log in ", path_, "; nothing is recorded");
+    unlink(path_);
+    close(fd_);
+    fd_ = -1;
+    return false;
+  }
+  header_ = static_cast<format::FileHeader*>(pages);
+  counters_.store(reinterpret_cast<format::CounterPage*>(static_cast<char*>(pages) + format::kCounterPageOffset),
+                  std::memory_order_release);
+  return true;
+}
+
+bool LogFile::ours() {
+  struct stat s {};
+  if (fd_ >= 0 && stat_descriptor(fd_, s) && s.st_dev == device_ && s.st_ino == inode_) return true;
+  count(format::Counter::log_replaced);
+  fd_ = -1;  // somebody else's now: never to be closed by us
+  const int fd = open(path_, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return false;
+  if (!stat_descriptor(fd, s) || s.st_dev != device_ || s.st_ino != inode_) {
+    close(fd);
+    return false;
+  }
+  fd_ = move_up(fd);
+  return true;
+}
+
+// How much of [end, end + bytes) the limits allow.
+bool LogFile::room_for(uint64_t end, uint64_t bytes, uint64_t& allowed) {
+  allowed = bytes;
+  const auto cap = [&](uint64_t limit) {
+    const uint64_t left = limit > end ? (limit - end) / format::kBlockBytes * format::kBlockBytes : 0;
+    if (left < allowed) allowed = left;
+  };
+  cap(max_bytes_);
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) cap(limit.rlim_cur);
+  struct statfs fs {};
+  if (fstatfs(fd_, &fs) == 0 && fs.f_blocks != 0) {
+    // Leave 5 % of the disk, to a program that needs it more than we do.
+    const uint64_t keep = static_cast<uint64_t>(fs.f_blocks) / 20;
+    const uint64_t spare =
+        fs.f_bavail > keep ? (static_cast<uint64_t>(fs.f_bavail) - keep) * static_cast<uint64_t>(fs.f_bsize) : 0;
+    cap(end + spare);
+  }
+  return allowed != 0;
+}
+
+bool LogFile::reserve(uint64_t offset, uint64_t bytes) {
+  const XfszBlocked guard;
+  if (backing_ == format::Backing::Written) return true;
+  int result = 0;
+  do result = fallocate(fd_, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  while (result != 0 && errno == EINTR);
+  if (result == 0) return true;
+  if (errno != EOPNOTSUPP && errno != ENOSYS) return false;
+  // No fallocate here: write zeros, so that a full disk shows now and not as SIGBUS at a later store.
+  static const char zeros[format::kBlockBytes] = {};
+  for (uint64_t at = offset; at < offset + bytes; at += sizeof zeros) {
+    if (pwrite(fd_, zeros, sizeof zeros, static_cast<off_t>(at)) != static_cast<ssize_t>(sizeof zeros)) return false;
+  }
+  return true;
+}
+
+format::Block* LogFile::extend(uint64_t& bytes, uint64_t& offset) {
+  const int saved = errno;
+  void* memory = MAP_FAILED;
+  if (ours()) {
+    while (bytes != 0) {
+      uint64_t end = end_.load(std::memory_order_relaxed);
+      uint64_t allowed = 0;
+      if (!room_for(end, bytes, allowed)) break;
+      if (!end_.compare_exchange_strong(end, end + allowed, std::memory_order_acq_rel)) continue;
+      bytes = allowed;
+      offset = end;
+      if (reserve(offset, bytes)) {
+        const int flags = backing_ == format::Backing::Mapped ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+        const int fd = backing_ == format::Backing::Mapped ? fd_ : -1;
+        memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, fd,
+                      backing_ == format::Backing::Mapped ? static_cast<off_t>(offset) : 0);
+        if (memory != MAP_FAILED && backing_ == format::Backing::Mapped) guard_mapping(memory, bytes);
+        break;
+      }
+      // Not that much: give the stretch back if nobody went on behind it, and try a smaller one.
+      uint64_t expected = offset + bytes;
+      end_.compare_exchange_strong(expected, offset, std::memory_order_acq_rel);
+      bytes = bytes / 4 / format::kBlockBytes * format::kBlockBytes;
+    }
+  }
+  errno = saved;
+  if (memory == MAP_FAILED) {
+    bytes = 0;
+    return nullptr;
+  }
+  if (format::CounterPage* const page = counters(); page != nullptr) {
+    const uint64_t blocks = (end_.load(std::memory_order_relaxed) - format::kBlocksOffset) / format::kBlockBytes;
+    std::atomic_ref(page->blocks_reserved).store(blocks, std::memory_order_seq_cst);
+    // The log was closed meanwhile: what closing wrote holds, whichever of the two came last.
+    if (const uint64_t last = blocks_at_end_.load(std::memory_order_seq_cst); last != kNotClosed)
+      std::atomic_ref(page->blocks_reserved).store(last, std::memory_order_seq_cst);
+  }
+  return static_cast<format::Block*>(memory);
+}
+
+void LogFile::write_back(const void* from, uint64_t bytes, uint64_t offset) {
+  if (backing_ != format::Backing::Written || !ours()) return;
+  const XfszBlocked guard;
+  const char* at = static_cast<const char*>(from);
+  while (bytes != 0) {
+    // By system call: libc's is a cancellation point. The pages change meanwhile; the kernel copies a block from its header
+    // on, so that `committed` is never ahead of its records, and the next copy brings what came later.
+    const long done = syscall(SYS_pwrite64, fd_, at, bytes, static_cast<off_t>(offset));
+    if (done <= 0) {
+      if (done < 0 && errno == EINTR) continue;
+      count(format::Counter::log_extend_failed);
+      static std::atomic<bool> said{false};
+      say(said, "cannot write the log (disk, quota or ulimit -f); it is tried again every second: ", path_);
+      return;
+    }
+    at += done, offset += static_cast<uint64_t>(done), bytes -= static_cast<uint64_t>(done);
+  }
+}
+
+void LogFile::write_back_header() { write_back(header_, format::kBlocksOffset, 0); }
+
+void LogFile::finish(uint64_t end, uint64_t monotonic_ns) {
+  format::CounterPage* const page = counters();
+  page->finished = monotonic_ns;
+  const uint64_t blocks = (end - format::kBlocksOffset) / format::kBlockBytes;
+  blocks_at_end_.store(blocks, std::memory_order_seq_cst);
+  std::atomic_ref(page->blocks_reserved).store(blocks, std::memory_order_seq_cst);
+  write_back_header();
+  if (backing_ == format::Backing::Mapped && ours()) {
+    const int done = ftruncate(fd_, static_cast<off_t>(end));
+    static_cast<void>(done);  // the tail stays: zeros, which a reader takes for unused blocks
+  }
+}
+
+void LogFile::abandon() {
+  struct stat s {};
+  if (fd_ >= 0 && stat_descriptor(fd_, s) && s.st_dev == device_ && s.st_ino == inode_) close(fd_);
+  fd_ = -1;
+  header_ = nullptr;
+  counters_.store(nullptr, std::memory_order_relaxed);
+}
+
+void LogFile::retire(uint64_t life) {
+  // Counted in and read for prof ctl by threads that are not recorded, which nobody can wait for: kept for as many parts as no thread
+  // sleeps through between two instructions.
+  constexpr uint32_t kKept = 64;
+  static void* kept[kKept];
+  static uint32_t next = 0;
+  if (header_ != nullptr) {
+    empty_log_pages(header_, format::kBlocksOffset);
+    void*& oldest = kept[next++ % kKept];
+    retire_memory(oldest, format::kBlocksOffset, life);
+    oldest = header_;
+  }
+  abandon();
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,242 @@
+#include "preload/record/thread.h"
+
+#include "preload/base/libc.h"
+#include "preload/stacks/stack_memo.h"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <new>
+
+namespace prof::preload {
+
+constinit thread_local ThreadLocal t_local __attribute__((tls_model("initial-exec"))) = {};
+
+std::atomic<uint64_t> g_newest_life{0};
+
+namespace {
+
+constexpr uint32_t kStatesPerPage = 64;
+constexpr uint32_t kPages = 1024;  // 65,536 threads at once
+
+std::atomic<ThreadState*> g_pages[kPages];
+std::atomic<uint32_t> g_hint{0};
+std::atomic<uint32_t> g_next_ordinal{1};
+pthread_key_t g_key;
+bool g_key_made = false;
+
+ThreadState* page(uint32_t index) {
+  ThreadState* there = g_pages[index].load(std::memory_order_acquire);
+  if (there != nullptr) return there;
+  void* const memory =
+      mmap(nullptr, kStatesPerPage * sizeof(ThreadState), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  auto* const made = static_cast<ThreadState*>(memory);
+  for (uint32_t i = 0; i < kStatesPerPage; ++i) new (made + i) ThreadState;
+  if (g_pages[index].compare_exchange_strong(there, made, std::memory_order_acq_rel)) return made;
+  munmap(memory, kStatesPerPage * sizeof(ThreadState));
+  return there;
+}
+
+ThreadState* take_slot() {
+  const uint32_t from = g_hint.load(std::memory_order_relaxed);
+  for (uint32_t n = 0; n < kPages; ++n) {
+    const uint32_t index = (from + n) % kPages;
+    ThreadState* const states = page(index);
+    if (states == nullptr) return nullptr;
+    for (uint32_t i = 0; i < kStatesPerPage; ++i) {
+      uint32_t unused = 0;
+      if (states[i].in_use.load(std::memory_order_relaxed) != 0) continue;
+      if (!states[i].in_use.compare_exchange_strong(unused, 1, std::memory_order_acq_rel)) continue;
+      g_hint.store(index, std::memory_order_relaxed);
+      return states + i;
+    }
+  }
+  return nullptr;
+}
+
+void release(ThreadState& state) {
+  state.events.close();
+  state.definitions.close();
+  if (state.memo != nullptr) give_memo(state.memo);
+  state.memo = nullptr;
+  state.in_use.store(0, std::memory_order_release);
+  g_hint.store(0, std::memory_order_relaxed);
+}
+
+// The state of an earlier part of this process; in a forked child it is nobody's any more.
+bool is_of_earlier_part(const ThreadLocal& local) {
+  return local.state != nullptr && local.epoch != 0 && local.epoch != life().epoch.load(std::memory_order_relaxed) &&
+         local.state->life.load(std::memory_order_relaxed) == local.epoch;
+}
+
+template <class Visit> void for_each_state_of(uint64_t life, Visit&& visit) {
+  for (const std::atomic<ThreadState*>& entry : g_pages) {
+    ThreadState* const states = entry.load(std::memory_order_acquire);
+    if (states == nullptr) continue;
+    for (uint32_t i = 0; i < kStatesPerPage; ++i) {
+      if (states[i].in_use.load(std::memory_order_acquire) != 0 &&
+          states[i].life.load(std::memory_order_relaxed) == life)
+        visit(states[i]);
+    }
+  }
+}
+
+// pthread calls this when a recorded thread ends. Destructors that run later may launch again: the thread then simply gets
+// a new state (and this is called again, up to PTHREAD_DESTRUCTOR_ITERATIONS times).
+void thread_ended(void* state_argument) {
+  auto* const state = static_cast<ThreadState*>(state_argument);
+  ThreadLocal& local = t_local;
+  const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
+  if (state == nullptr) return;
+  if (local.state == state && (local.passing & kPassingBusy) == 0 && is_of_earlier_part(local)) {
+    state->events.abandon();
+    state->definitions.abandon();
+    release(*state);
+    local.epoch = 0;
+    local.state = nullptr;
+    return;
+  }
+  if (epoch == 0 || local.epoch != epoch || local.state != state) return;
+  emit(format::ThreadEnd{now_ticks()});
+  local.epoch = 0;
+  local.state = nullptr;
+  local.guard_frame = 0;
+  release(*state);
+}
+
+}  // namespace
+
+void open_threads(bool another_part) {
+  if (!g_key_made && prof_libc_pthread_key_create != nullptr) {
+    g_key_made = prof_libc_pthread_key_create(&g_key, thread_ended) == 0;
+  }
+  g_next_ordinal.store(1, std::memory_order_relaxed);
+  if (another_part) return;
+  for (std::atomic<ThreadState*>& entry : g_pages) {
+    ThreadState* const states = entry.load(std::memory_order_acquire);
+    if (states == nullptr) continue;
+    for (uint32_t i = 0; i < kStatesPerPage; ++i) {
+      states[i].events.abandon();
+      states[i].definitions.abandon();
+      states[i].life.store(0, std::memory_order_relaxed);
+      states[i].in_use.store(0, std::memory_order_relaxed);
+    }
+  }
+  g_hint.store(0, std::memory_order_relaxed);
+}
+
+bool life_has_threads(uint64_t life) {
+  bool any = false;
+  for_each_state_of(life, [&](const ThreadState&) { any = true; });
+  return any;
+}
+
+bool life_has_calls_inside(uint64_t life) {
+  bool any = false;
+  for_each_state_of(life, [&](const ThreadState& state) { any |= state.events.in_call(); });
+  return any;
+}
+
+bool life_has_call_since(uint64_t life, uint64_t tick, bool (*wanted)(uint32_t api)) {
+  bool any = false;
+  for_each_state_of(life, [&](const ThreadState& state) {
+    uint64_t since = 0;
+    const uint32_t api = state.events.in_call_since(since);
+    any |= api != 0 && since <= tick && since != 0 && wanted(api);
+  });
+  return any;
+}
+
+bool is_cut_off() {
+  return is_of_earlier_part(t_local) && t_local.epoch != g_newest_life.load(std::memory_order_acquire);
+}
+
+uint32_t thread_handle(uint32_t tid) {
+  for (const std::atomic<ThreadState*>& entry : g_pages) {
+    const ThreadState* const states = entry.load(std::memory_order_acquire);
+    if (states == nullptr) return 0;
+    for (uint32_t i = 0; i < kStatesPerPage; ++i) {
+      if (states[i].tid == tid) return states[i].handle;
+    }
+  }
+  return 0;
+}
+
+bool open_thread() {
+  const int saved = errno;
+  ThreadLocal& local = t_local;
+  const uint64_t epoch = life().epoch.load(std::memory_order_relaxed);
+  // A signal handler inside the opening; inside a record of the part that ended, which goes on with that; or inside one of the life
+  // before a fork.
+  const auto opening = static_cast<uint16_t>(0x100 | (epoch & 0xff));
+  if ((local.passing & kPassingBusy) != 0) {
+    if (local.opening == opening || local.epoch == epoch || is_of_earlier_part(local)) {
+      count(format::Counter::records_dropped_busy);
+      return false;
+    }
+    count(format::Counter::fork_discards);
+    local.passing &= static_cast<uint16_t>(~kPassingBusy);
+  }
+  local.opening = opening;
+  local.passing |= kPassingBusy;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (local.epoch == epoch && local.state != nullptr) {  // a signal handler was quicker
+    local.passing &= static_cast<uint16_t>(~kPassingBusy);
+    local.opening = 0;
+    return true;
+  }
+  if (is_of_earlier_part(local)) {
+    local.state->events.abandon();  // its blocks are not the log's any more
+    local.state->definitions.abandon();
+    release(*local.state);
+    local.state = nullptr;
+    local.epoch = 0;
+  }
+  ThreadState* const state = take_slot();
+  bool ok = false;
+  if (state == nullptr) {
+    count(format::Counter::no_thread_state);
+  } else {
+    state->last_stream = nullptr;
+    state->own_stack = {};
+    state->life.store(life().epoch.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    state->learning = 0;
+    state->memo = nullptr;
+    state->fills.count = 0;
+    state->ordinal = g_next_ordinal.fetch_add(1, std::memory_order_relaxed);
+    state->tid = static_cast<uint32_t>(syscall(SYS_gettid));
+    state->handle = static_cast<uint32_t>(pthread_self());
+    state->events.open(format::BlockKind::Events, state->ordinal);
+    state->definitions.open(format::BlockKind::Definitions, state->ordinal);
+    char name[16] = {};
+    prctl(PR_GET_NAME, name, 0, 0, 0);
+    format::ThreadDef definition;
+    definition.thread = format::ThreadOrdinal{state->ordinal};
+    definition.tid = state->tid;
+    definition.first_tick = now_ticks();
+    definition.name = name;
+    ok = state->events.append(definition);
+    state->events.repeat(definition);
+    state->definitions.repeat(definition);
+    if (!ok) {
+      state->in_use.store(0, std::memory_order_release);
+    } else {
+      if (g_key_made && prof_libc_pthread_setspecific != nullptr) prof_libc_pthread_setspecific(g_key, state);
+      local.state = state;
+      const ptrdiff_t offset = reinterpret_cast<char*>(&errno) - reinterpret_cast<char*>(&local);
+      local.errno_offset = offset == static_cast<int32_t>(offset) ? static_cast<int32_t>(offset) : 0;
+      local.epoch = life().epoch.load(std::memory_order_relaxed);
+    }
+  }
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  local.passing &= static_cast<uint16_t>(~kPassingBusy);
+  local.opening = 0;
+  errno = saved;
+  return ok;
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,151 @@
+#include "preload/stacks/call_stack.h"
+
+#include "preload/base/options.h"
+#include "preload/format/stack_definitions.h"
+#include "preload/log/intern.h"
+#include "preload/record/recorder.h"
+#include "preload/stacks/code_images.h"
+#include "preload/stacks/native_stack.h"
+#include "preload/stacks/python/python_stack.h"
+#include "preload/stacks/stack_memo.h"
+
+#include <cstring>
+#include <string_view>
+
+namespace prof::preload {
+
+std::atomic<uint32_t> g_stack_uses{0};
+std::atomic<PythonWalker> g_python_walker{nullptr};
+
+namespace {
+
+struct UseName {
+  std::string_view name;
+  uint32_t bits;
+};
+constexpr UseName kUses[] = {{"launch", 1}, {"copy", 2}, {"alloc", 4}, {"sync", 8}, {"all", 15}, {"off", 0}};
+
+uint32_t g_depth = format::kMaxStackFrames;
+
+// Names separated by commas. False: one of them is no name.
+bool parse_uses(std::string_view text, uint32_t& uses) {
+  uses = 0;
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    const size_t size = comma == std::string_view::npos ? text.size() : comma;
+    const std::string_view word(text.data(), size);
+    bool known = word.empty();
+    for (const UseName& use : kUses) {
+      if (use.name != word) continue;
+      uses |= use.bits;
+      known = true;
+    }
+    if (!known) return false;
+    text.remove_prefix(comma == std::string_view::npos ? size : size + 1);
+  }
+  return true;
+}
+
+// Depends on what the frames are and where, and is a sum so that no product waits for the one before it.
+uint64_t sum_of(const PythonStack& stack) {
+  uint64_t sum = 0, place = 0x9e3779b97f4a7c15;
+  for (uint32_t i = 0; i < stack.count; ++i) {
+    sum += Hash::fold(stack.frames[i] ^ place, 0xe7037ed1a0b428db);
+    place += 0xa0761d6478bd642f;
+  }
+  return sum;
+}
+
+// Once for each stack that the log has: what calls lack is counted offline, by the flags of theirs.
+void count_gaps(uint32_t flags) {
+  if ((flags & format::kStackCut) != 0) count(format::Counter::stacks_cut);
+  if ((flags & format::kStackBroken) != 0) count(format::Counter::stacks_broken);
+  if ((flags & format::kStackNoPython) != 0) count(format::Counter::stacks_without_python);
+}
+
+// At first sight: `native` was recalled or walked, with the frames or without.
+__attribute__((noinline)) uint32_t define_stack(uint64_t hash, ThreadState& thread, NativeStack& native,
+                                                const PythonStack& python) {
+  if (native.count == 0 && (native.flags & format::kStackNoNative) == 0 &&
+      !walk_native(thread, t_local.guard_frame, native)) {
+    return 0;
+  }
+  look_for_python();
+  define_images();
+  const uint32_t id = g_intern.stacks.intern(hash, [&](uint32_t fresh) {
+    format::StackDef stack;
+    stack.id = format::StackId{fresh};
+    stack.generation = code_generation();
+    stack.native = {native.frames, nullptr, native.count};
+    stack.python = {python.frames, nullptr, python.count};
+    stack.flags = native.flags | python.flags;
+    if (!define(stack)) return false;
+    count_gaps(stack.flags);
+    return true;
+  });
+  if (id == 0) count(format::Counter::stack_table_full);
+  return id;
+}
+
+}  // namespace
+
+__attribute__((noinline)) format::StackId take_stack() {
+  ThreadLocal& local = t_local;
+  uint64_t frames[format::kMaxStackFrames], python_frames[format::kMaxStackFrames];
+  NativeStack native{frames, g_depth, 0, 0, 0};
+  PythonStack python{python_frames, g_depth, 0, 0};
+  if (!recall_native(*local.state, local.guard_frame, native) &&
+      !walk_native(*local.state, local.guard_frame, native)) {
+    native = {frames, g_depth, 0, format::kStackNoNative, 0};
+  }
+  uint64_t key = native.hash;
+  if (const PythonWalker walk = g_python_walker.load(std::memory_order_acquire); walk != nullptr) {
+    if (local.state->memo != nullptr) python.memo = &local.state->memo->python;
+    walk(python);
+    Hash hash;
+    hash.add(native.hash).add(uint64_t{python.flags} << 32 | python.count).add(sum_of(python));
+    key = hash.done();
+  }
+  if (key == 0) key = 1;  // no native frames, and no Python
+  uint32_t id = g_intern.stacks.find(key);
+  if (id == 0) [[unlikely]]
+    id = define_stack(key, *local.state, native, python);
+  return format::StackId{id};
+}
+
+void open_stacks(bool another_part) {
+  uint32_t uses = 0;
+  static std::atomic<bool> complained{false};
+  if (!parse_uses(options().stacks, uses)) {
+    say(complained, "PROF_STACKS is not valid, expected launch,copy,alloc,sync or all or off; no stacks are taken");
+    uses = 0;
+  }
+  const uint64_t depth = options().stack_depth;
+  g_depth = depth == 0 ? 1 : depth < format::kMaxStackFrames ? static_cast<uint32_t>(depth) : format::kMaxStackFrames;
+  if (another_part) {
+    if (uses != 0) write_images_again();  // memory and memos stay: threads may be inside
+    open_python();
+    return;
+  }
+  if (uses != 0 && (!open_images() || !open_memos())) uses = 0;
+  if (uses != 0) open_libunwind();
+  g_stack_uses.store(uses, std::memory_order_release);
+  open_python();
+}
+
+void describe_stacks() {
+  const uint32_t uses = g_stack_uses.load(std::memory_order_relaxed);
+  if (uses == 0) return;
+  char text[64];
+  size_t size = 0;
+  for (const UseName& use : kUses) {
+    if (use.bits == 0 || (use.bits & (use.bits - 1)) != 0 || (uses & use.bits) == 0) continue;
+    if (size != 0) text[size++] = ',';
+    std::memcpy(text + size, use.name.data(), use.name.size());
+    size += use.name.size();
+  }
+  define_meta("stacks", {text, size});
+  define_meta("libunwind", libunwind_path()[0] != '\0' ? libunwind_path() : "not found");
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,67 @@
+// One step along a thread's chain of Python frames, by a PythonLayout. `Memory` says how bytes are read: plainly, once the layout
+// was checked against this interpreter, or through the kernel, which says no where a load would crash (python_check.cpp).
+#pragma once
+
+#include "preload/stacks/python/python_layouts.h"
+
+#include <cstdint>
+#include <cstring>
+
+namespace prof::preload {
+
+struct PlainMemory {
+  template <class T> bool read(uintptr_t at, T& to) const {
+    std::memcpy(&to, reinterpret_cast<const void*>(at), sizeof to);
+    return true;
+  }
+};
+
+struct PythonFrame {
+  uintptr_t previous = 0;
+  uintptr_t code = 0;     // 0: no frame of code but of a run of the evaluation loop
+  uint64_t position = 0;  // as the frame keeps it: PythonLayout::position
+  uint8_t owner = 0;
+  bool entry =
+      false;  // known to be the first of its loop; 3.12 and newer: when the frame before it is a run of the loop
+};
+
+// The innermost frame of a thread state; 0: it runs no Python code.
+template <class Memory>
+bool top_frame(const PythonLayout& layout, const Memory& memory, uintptr_t thread, uintptr_t& frame) {
+  if (!memory.read(thread + layout.thread_frame, frame)) return false;
+  return layout.cframe == kNone || frame == 0 || memory.read(frame + layout.cframe, frame);
+}
+
+template <class Memory>
+__attribute__((always_inline)) inline bool read_frame(const PythonLayout& layout, const Memory& memory, uintptr_t at,
+                                                      PythonFrame& frame) {
+  if (!memory.read(at + layout.frame_previous, frame.previous)) return false;
+  if (layout.frame_owner != kNone && !memory.read(at + layout.frame_owner, frame.owner)) return false;
+  if (frame.owner >= kOwnedByLoop) {
+    frame.code = 0;
+    return true;
+  }
+  if (!memory.read(at + layout.frame_code, frame.code)) return false;
+  if (layout.minor >= 14) frame.code &= ~uintptr_t{7};  // tags
+  if (layout.position == Position::Pointer) {
+    if (!memory.read(at + layout.frame_position, frame.position)) return false;
+  } else {
+    int32_t index = 0;
+    if (!memory.read(at + layout.frame_position, index)) return false;
+    frame.position = static_cast<uint64_t>(int64_t{index});
+  }
+  frame.entry = layout.minor <= 10;
+  return layout.frame_entry == kNone || memory.read(at + layout.frame_entry, frame.entry);
+}
+
+// In bytes from the start of the code; negative: before its first instruction.
+inline int64_t offset_of(const PythonLayout& layout, const PythonFrame& frame) {
+  switch (layout.position) {
+    case Position::Bytes: return static_cast<int64_t>(frame.position);
+    case Position::Units: return static_cast<int64_t>(frame.position) * 2;
+    case Position::Pointer: break;
+  }
+  return static_cast<int64_t>(frame.position - frame.code - layout.code_start);
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,61 @@
+// A program by hand whose calls have stacks: native addresses, which may be named, and lines of Python.
+#pragma once
+
+#include "analyzer/analysis/stacks/call_stacks.h"
+#include "analyzer/analysis/views.h"
+#include "tests/unit/analyzer/hand_trace.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace prof::tests {
+
+struct StackProgram : HandTrace {
+  StackProgram() { thread(0, 501); }
+  analyzer::FrameId native_frame(uint64_t address) {
+    analyzer::Frame frame;
+    frame.kind = analyzer::FrameKind::Native, frame.address = address;
+    return trace.stacks.intern(frame);
+  }
+  // Python frames as "function (file.py:line)". Innermost first.
+  uint32_t stack(const std::vector<uint64_t>& native, const std::vector<std::string>& python) {
+    std::vector<analyzer::StackFrame> addresses, frames;
+    for (const uint64_t address : native) addresses.push_back(analyzer::StackFrame::of(native_frame(address)));
+    for (const std::string& text : python) {
+      const size_t open = text.find(" ("), colon = text.rfind(':');
+      analyzer::Frame frame;
+      frame.kind = analyzer::FrameKind::Python, frame.function = trace.strings.intern(text.substr(0, open));
+      frame.file = trace.strings.intern(text.substr(open + 2, colon - open - 2));
+      frame.line = static_cast<uint32_t>(std::stoul(text.substr(colon + 1)));
+      frames.push_back(analyzer::StackFrame::of(trace.stacks.intern(frame), true));
+    }
+    return static_cast<uint32_t>(trace.stacks.intern(addresses, frames, 0));
+  }
+  // The log brings the (mangled) function at an address.
+  void name(uint64_t address, std::string_view function) {
+    trace.symbols.push_back({native_frame(address), trace.strings.intern(function), {}, 0, false});
+  }
+  // A launch of 10 ns and its kernel, which runs `gpu_ns`.
+  void launch_with(int64_t begin, uint32_t stack, uint32_t thread = 0, int64_t gpu_ns = 10) {
+    launch(begin, begin + 10, ++correlation, thread);
+    trace.host.back().stack = stack;
+    kernel(1000 * correlation, 1000 * correlation + gpu_ns, correlation);
+  }
+  uint32_t row_of(int64_t begin) const {
+    for (uint32_t row = 0; row < trace.host.size(); ++row) {
+      if (trace.host[row].begin_ns == begin) return row;
+    }
+    return analyzer::kNone;
+  }
+  // The stack of the launch that begins at that time.
+  std::string text(int64_t begin, const analyzer::StackOptions& how = {}) {
+    const analyzer::Views views(trace, {}, how);
+    return views.stacks().text(views.stacks().of_call(row_of(begin)));
+  }
+
+  uint32_t correlation = 0;
+};
+
+}  // namespace prof::tests

@@ -1,0 +1,140 @@
+// What calls of a log make wait for what, for readers that look for CUPTI's records of synchronisations.
+#include "analyzer/dependencies/call_syncs.h"
+#include "tests/unit/analyzer/hand_trace.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace prof::analyzer {
+namespace {
+
+constexpr uint32_t kFirst = 1, kSecond = 2;  // rows of Trace::host_streams: of the streams 7 and 8
+
+// Two streams with a kernel each, whose handles are known, and calls about them.
+class CallSyncsTest : public testing::Test {
+ protected:
+  CallSyncsTest() {
+    hand_.trace.processes[0].format = "prof log";
+    hand_.stream(0, 8);
+    hand_.launch(0, 1, 1);
+    hand_.launch(1, 2, 2);
+    hand_.kernel(10, 20, 1, 0);
+    hand_.kernel(10, 20, 2, 1);
+  }
+
+  void call(std::string_view api, uint32_t host_stream, uint64_t subject = 0, uint32_t result = 0, uint32_t flags = 0) {
+    const int64_t begin = 100 + 10 * static_cast<int64_t>(calls_.size());
+    hand_.call(api, begin, begin + 5, 0, 0, subject);
+    calls_.push_back({host_stream, result, flags});
+  }
+
+  // The kinds of all calls, with streams by their numbers, records by the number of the call.
+  std::string syncs() {
+    hand_.finish();
+    Trace& trace = hand_.trace;
+    while (trace.host_streams.size() <= kSecond) trace.host_streams.emplace_back();
+    trace.host_streams[kFirst].stream = 0, trace.host_streams[kSecond].stream = 1;
+    constexpr uint32_t kLaunches = 2;
+    for (uint32_t i = 0; i < calls_.size(); ++i) {
+      HostEvent& event = trace.host[kLaunches + i];
+      event.stream = HostStreamId{calls_[i].stream};
+      event.word = HostEvent::pack(event.api(), event.kind(), calls_[i].flags, calls_[i].result);
+    }
+    const CallSyncs syncs(trace);
+    constexpr const char* kKinds[] = {"?", "event", "wait", "stream", "context"};
+    std::string text;
+    for (uint32_t i = 0; i < calls_.size(); ++i) {
+      const std::optional<CallSync> sync = syncs.of(kLaunches + i);
+      if (!sync) continue;
+      text += std::to_string(i) + ":" + kKinds[static_cast<int>(sync->kind)];
+      if (sync->stream != kNone) text += " " + std::to_string(trace.streams[sync->stream].number);
+      if (sync->record != kNone)
+        text += " for " + std::to_string(trace.streams[sync->record_on].number) + " at " +
+                std::to_string(sync->record - kLaunches) + " event " + std::to_string(sync->event);
+      text += "; ";
+    }
+    return text;
+  }
+
+ private:
+  struct Call {
+    uint32_t stream, result, flags;
+  };
+  tests::HandTrace hand_;
+  std::vector<Call> calls_;
+};
+
+TEST_F(CallSyncsTest, EachKindIsToldByItsCall) {
+  call("cudaEventRecord", kFirst, 0xe1);
+  call("cudaStreamWaitEvent", kSecond, 0xe1);
+  call("cudaEventSynchronize", 0, 0xe1);
+  call("cudaEventQuery", 0, 0xe1);
+  call("cudaStreamSynchronize", kSecond);
+  call("cudaDeviceSynchronize", 0);
+  EXPECT_EQ(
+      syncs(),
+      "1:wait 8 for 7 at 0 event 1; 2:event for 7 at 0 event 1; 3:event for 7 at 0 event 1; 4:stream 8; 5:context; ");
+}
+
+TEST_F(CallSyncsTest, AWaitIsForTheLatestRecordBeforeIt) {
+  call("cuEventRecord", kFirst, 0xe1);
+  call("cuEventRecord", kFirst, 0xe2);
+  call("cuEventRecord", kFirst, 0xe1);
+  call("cuEventSynchronize", 0, 0xe1);
+  call("cuEventRecord", kSecond, 0xe1);
+  call("cuEventSynchronize", 0, 0xe2);
+  call("cuEventSynchronize", 0, 0xe1);
+  EXPECT_EQ(syncs(), "3:event for 7 at 2 event 1; 5:event for 7 at 1 event 2; 6:event for 8 at 4 event 1; ");
+}
+
+TEST_F(CallSyncsTest, NothingWaitsWhereTheCallFailedOrNeverReturnedOrIsPartOfAnother) {
+  call("cudaStreamSynchronize", kFirst, 0, 700);
+  call("cudaStreamSynchronize", kFirst, 0, 0, kHostUnfinished);
+  call("cudaStreamSynchronize", kFirst, 0, 0, kHostNested);
+  call("cudaStreamQuery", kFirst);
+  EXPECT_EQ(syncs(), "");
+}
+
+TEST_F(CallSyncsTest, NothingWaitsForARecordThatTheLogDoesNotHave) {
+  call("cudaStreamWaitEvent", kFirst, 0xe1);
+  call("cudaEventSynchronize", 0, 0xe1);
+  EXPECT_EQ(syncs(), "");
+}
+
+TEST_F(CallSyncsTest, AStreamDoesNotWaitForItself) {
+  call("cudaEventRecord", kFirst, 0xe1);
+  call("cudaStreamWaitEvent", kFirst, 0xe1);
+  EXPECT_EQ(syncs(), "");
+}
+
+TEST_F(CallSyncsTest, NothingWaitsUnderCapture) {
+  call("cudaEventRecord", kFirst, 0xe0);
+  call("cudaStreamBeginCapture", kFirst);
+  call("cudaEventRecord", kFirst, 0xe1);
+  call("cudaStreamWaitEvent", kSecond, 0xe1);  // takes part from here on
+  call("cudaStreamWaitEvent", kSecond, 0xe0);
+  call("cudaStreamEndCapture", kFirst);
+  call("cudaStreamWaitEvent", kSecond, 0xe1);  // marks a place in a graph and nothing else
+  call("cudaStreamWaitEvent", kSecond, 0xe0);
+  EXPECT_EQ(syncs(), "7:wait 8 for 7 at 0 event 2; ");
+}
+
+TEST(CallSyncs, ADeviceThatNobodyNamesIsTheOnlyOneThatWorked) {
+  for (const uint32_t on : {0u, 1u}) {
+    tests::HandTrace hand;
+    hand.device(0, 1);
+    hand.stream(1, 7);
+    hand.launch(0, 1, 1);
+    hand.launch(1, 2, 2);
+    hand.kernel(10, 20, 1, 0);
+    hand.kernel(10, 20, 2, on);
+    hand.call("cudaDeviceSynchronize", 3, 30);
+    hand.finish();
+    hand.trace.processes[0].format = "prof log";
+    EXPECT_EQ(CallSyncs(hand.trace).of(2).has_value(), on == 0) << "which of two is not known";
+  }
+}
+
+}  // namespace
+}  // namespace prof::analyzer

@@ -1,0 +1,55 @@
+// Rows of what-if on runs of a few calls, worked out by hand.
+#include "tests/unit/analyzer/reports/advise/advised_run.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace prof::analyzer {
+namespace {
+
+using tests::AdvisedRun;
+using tests::launch_bound_loop;
+using tests::row_text;
+
+// What-if rows as "saved | own_time | count".
+std::string what_if(AdvisedRun& run, std::string_view item, std::string_view name) {
+  const Table table = run.report(report_what_if);
+  for (size_t row = 0; row < table.rows(); ++row) {
+    if (tests::cell_text(table, row, "item") == item && tests::cell_text(table, row, "name") == name)
+      return row_text(table, row, {"saved", "own_time", "count"});
+  }
+  return "";
+}
+
+TEST(WhatIf, RowsAreWhatIsLeftWithoutTheirItem) {
+  AdvisedRun run;
+  launch_bound_loop(run, 3);
+  run.finish();  // wall 295
+  EXPECT_EQ(what_if(run, "launch calls", "all"), "240 | 240 | 3");
+  EXPECT_EQ(what_if(run, "launch latency", "all"), "5 | 15 | 3") << "only the last one's is on the path";
+  EXPECT_EQ(what_if(run, "launch calls, latency and delays", "all (as in one CUDA graph)"), "245 | 255 | 6");
+  EXPECT_EQ(what_if(run, "host work outside CUDA calls", "all"), "40 | 40 | 2");
+  EXPECT_EQ(what_if(run, "kernel", "kernel"), "10 | 30 | 3") << "only the last one's is on the path";
+  EXPECT_EQ(what_if(run, "synchronisation", "all"), "") << "there is none";
+}
+
+TEST(WhatIf, ASelectionChangesOnlyItsPartOfTheRun) {
+  AdvisedRun run;
+  run.device(0, 1);
+  run.stream(1, 8);
+  run.launched(0, 5, 10, 60, 0);
+  run.launched(6, 8, 12, 80, 1);
+  run.finish();
+  EXPECT_EQ(what_if(run, "kernel", "kernel"), "68 | 118 | 2") << "wall 80; the second's latency ends at 12";
+  run.selection.devices = {1};
+  EXPECT_EQ(what_if(run, "kernel", "kernel"), "20 | 68 | 1") << "the other device still ends at 60";
+  EXPECT_EQ(what_if(run, "launch calls", "all"), "2 | 2 | 1") << "the call that launched into that device";
+  run.selection.devices = {};
+  run.selection.threads = {501};
+  EXPECT_EQ(run.report(report_what_if).rows(), 0u) << "a thread that did nothing";
+}
+
+}  // namespace
+}  // namespace prof::analyzer

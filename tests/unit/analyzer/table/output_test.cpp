@@ -1,0 +1,233 @@
+// Tables, JSON texts and sinks: exact numbers, valid JSON for any bytes, no half-written file.
+#include "analyzer/base/json/json_text.h"
+#include "analyzer/base/sink.h"
+#include "analyzer/table/cell_text.h"
+#include "analyzer/table/table.h"
+
+#include <gtest/gtest.h>
+#include <rapidjson/document.h>
+#include <zlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+namespace prof::analyzer {
+namespace {
+
+std::string micros(int64_t ns) {
+  char text[32];
+  return std::string(text, put_micros(text, ns));
+}
+
+TEST(JsonText, WritesNanosecondsAsMicrosecondsExactly) {
+  EXPECT_EQ(micros(0), "0.000");
+  EXPECT_EQ(micros(1), "0.001");
+  EXPECT_EQ(micros(1'234'567), "1234.567");
+  EXPECT_EQ(micros(-1'050), "-1.050");
+  EXPECT_EQ(micros(INT64_MAX), "9223372036854775.807");
+}
+
+// Around every power of ten, both signs.
+std::vector<int64_t> telling_numbers() {
+  std::vector<int64_t> numbers{0, INT64_MAX, INT64_MIN + 1};
+  for (int64_t power = 1; power <= INT64_MAX / 10; power *= 10) {
+    for (const int64_t off : {0, 1, 4, 5, 6, 44, 50, 55, 499, 5000, 49'999, 50'000}) {
+      for (const int64_t number : {power - off, power + off, 5 * power + off}) {
+        numbers.push_back(number);
+        numbers.push_back(-number);
+      }
+    }
+  }
+  return numbers;
+}
+
+TEST(JsonText, WritesDecimalsOfEveryLength) {
+  char text[24];
+  for (const int64_t number : telling_numbers()) {
+    ASSERT_EQ(std::string(text, put_signed(text, number)), std::to_string(number));
+    const auto magnitude = static_cast<uint64_t>(number);
+    ASSERT_EQ(std::string(text, put_decimal(text, magnitude)), std::to_string(magnitude));
+    ASSERT_EQ(decimal_digits(magnitude), std::to_string(magnitude).size());
+  }
+}
+
+TEST(JsonText, IsValidForAnyBytesAndKeepsWhatIsReadable) {
+  EXPECT_EQ(json_string("a\"b\\\x01\xff"), R"("a\"b\\\\x01\\xff")");
+  EXPECT_EQ(json_string("µs 漢"), "\"µs 漢\"");
+  EXPECT_EQ(json_string("\xed\xa0\x80"), R"("\\xed\\xa0\\x80")");  // a surrogate is not UTF-8
+  std::mt19937 random(3);
+  for (int i = 0; i < 2000; ++i) {
+    std::string text;
+    for (auto j = random() % 20; j > 0; --j) text += static_cast<char>(random());
+    rapidjson::Document document;
+    ASSERT_FALSE(document.Parse<rapidjson::kParseValidateEncodingFlag>(json_string(text)).HasParseError());
+  }
+}
+
+TEST(Table, ScalesTimesToFiveDigits) {
+  EXPECT_EQ(scaled_time(300), "300ns");
+  EXPECT_EQ(scaled_time(207'040), "207.04us");
+  EXPECT_EQ(scaled_time(35'919'000), "35.919ms");
+  EXPECT_EQ(scaled_time(604'780'000), "604.78ms");
+  EXPECT_EQ(scaled_time(1'395'610'000), "1.3956s");
+}
+
+// Widths of numbers are found without their texts: each cell by itself, and all together.
+TEST(Table, KnowsHowWideCellsAreAsTheyAreWritten) {
+  const std::vector<int64_t> numbers = telling_numbers();
+  for (const auto& [unit, commas] : {std::pair{TimeUnit::Auto, false},
+                                     {TimeUnit::Ns, false},
+                                     {TimeUnit::Us, false},
+                                     {TimeUnit::S, false},
+                                     {TimeUnit::Auto, true},
+                                     {TimeUnit::Ns, true}}) {
+    Table table("name", "title");
+    table.add_column("A time", "time", CellType::Nanoseconds);
+    table.add_column("A count", "count", CellType::Count);
+    table.add_column("A text", "text", CellType::Text);
+    table.add_column("A ratio", "ratio", CellType::Real, 2);
+    table.row();
+    for (const int64_t number : numbers) {
+      table.row()
+          .add(number)
+          .add(number)
+          .add(std::string_view(std::to_string(number) + "µ"))
+          .add(static_cast<double>(number));
+    }
+    const CellTexts texts(table, unit, {{}, commas});
+    for (size_t column = 0; column < table.columns().size(); ++column) {
+      size_t widest = 0;
+      for (size_t row = 0; row < table.rows(); ++row) {
+        CellTexts::Buffer buffer;
+        const size_t width = texts.of(row, column, buffer).width;
+        widest = std::max(widest, width);
+        ASSERT_EQ(texts.widest(column, row, row + 1), width) << "column " << column << ", row " << row;
+      }
+      EXPECT_EQ(texts.widest(column, 0, table.rows()), widest) << "column " << column;
+      EXPECT_EQ(texts.widest(column, 0, 0), 0u);
+    }
+  }
+}
+
+TEST(Table, MakesLinesOfPiecesOfEveryLength) {
+  const std::string source(100, 'x');
+  LineBuffer line;
+  std::string expected;
+  for (size_t length = 0; length <= 64; ++length) {
+    ((line += std::string_view(source).substr(0, length)) += '|').spaces(length).block_copy({source.data(), length});
+    expected += source.substr(0, length) + '|' + std::string(length, ' ') + source.substr(0, length);
+  }
+  EXPECT_EQ(line.view(), expected);
+  line.spaces(40).trim_spaces();
+  EXPECT_EQ(line.view(), expected);
+  line.clear();
+  EXPECT_EQ(line.view(), "");
+}
+
+TEST(Table, SortsStablyWithEmptyCellsFirst) {
+  Table table("t", "T");
+  table.add_column("A", "a", CellType::Count);
+  table.add_column("N", "n", CellType::Text);
+  table.row().add(int64_t{2}).add(std::string_view("x"));
+  table.row().empty().add(std::string_view("y"));
+  table.row().add(int64_t{2}).add(std::string_view("z"));
+  table.row().add(int64_t{1});
+  ASSERT_TRUE(table.sort_by("a"));
+  EXPECT_EQ(table.columns()[0].cells, (std::vector<int64_t>{kEmptyCell, 1, 2, 2}));
+  EXPECT_EQ(table.text(table.columns()[1].cells[2]), "x");
+  ASSERT_TRUE(table.sort_by("-A"));
+  EXPECT_EQ(table.text(table.columns()[1].cells[0]), "x");
+  EXPECT_FALSE(table.sort_by("b"));
+}
+
+TEST(Table, SortsBySpellingsOfAnotherTool) {
+  Table table("t", "T");
+  table.add_column("A", "a", CellType::Count);
+  table.sort_spellings = {{"theirs", "-a"}};
+  for (const int64_t value : {1, 3, 2}) table.row().add(value);
+  ASSERT_TRUE(table.sort_by("theirs"));
+  EXPECT_EQ(table.columns()[0].cells, (std::vector<int64_t>{3, 2, 1}));
+  EXPECT_FALSE(table.sort_by("-theirs"));
+}
+
+class SinkTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("sink_test." + std::to_string(getpid()));
+    std::filesystem::create_directory(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  size_t files() const {
+    return static_cast<size_t>(
+        std::distance(std::filesystem::directory_iterator(folder_), std::filesystem::directory_iterator()));
+  }
+  std::filesystem::path folder_;
+};
+
+TEST_F(SinkTest, PutsATextFormInPlaceOfTheColumnsAndLeavesOtherFormats) {
+  Table table("t", "T");
+  table.add_column("A", "a", CellType::Count);
+  for (const int64_t value : {1, 2, 3}) table.row().add(value);
+  table.notes.push_back("note");
+  table.coverage = "whole";
+  table.text_form = [](const Table& cut) { return "rows: " + std::to_string(cut.rows()) + "\n"; };
+  table.limit(2);
+  const auto written = [&](TableFormat format) {
+    const std::string path = folder_ / "table";
+    Sink sink(path);
+    write_table(table, format, TimeUnit::Auto, sink);
+    sink.close();
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  };
+  EXPECT_EQ(written(TableFormat::Text), "T (t)\nnote\n\nrows: 2\n\nwhole\n");
+  EXPECT_EQ(written(TableFormat::Csv), "A\n1\n2\n");
+}
+
+TEST_F(SinkTest, CompressesOnAnotherThreadWithoutChangingAByte) {
+  const std::string path = folder_ / "out.gz";
+  std::string all;
+  {
+    Sink sink(path, 1);
+    for (int64_t i = 0; i < 400'000; ++i) {
+      const std::string line = "line " + std::to_string(i * 7919) + "\n";
+      sink.write(line);
+      all += line;
+    }
+    sink.close();
+  }
+  std::string read;
+  const gzFile file = gzopen(path.c_str(), "rb");
+  char buffer[65536];
+  for (int n; (n = gzread(file, buffer, sizeof buffer)) > 0;) read.append(buffer, static_cast<size_t>(n));
+  gzclose(file);
+  EXPECT_EQ(read, all);
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(SinkTest, LeavesTheOldFileWhenTheAnswerIsNotFinished) {
+  const std::string path = folder_ / "out.json";
+  std::ofstream(path) << "old";
+  {
+    Sink sink(path);
+    sink.write("new");
+  }
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  EXPECT_EQ(text.str(), "old");
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(SinkTest, SaysWhatFailed) {
+  EXPECT_THROW(Sink((folder_ / "no" / "such").string()), OutputError);
+  EXPECT_THROW(Sink(folder_.string()), OutputError);
+  Sink full("/dev/full");
+  full.write("x");
+  EXPECT_THROW(full.close(), OutputError);
+}
+
+}  // namespace
+}  // namespace prof::analyzer
