@@ -2,7 +2,7 @@
 // it overlaps the window and matches every list that is not empty. Called by every analysis; made from the command line's words.
 #pragma once
 
-#include "analyzer/analysis/select/nvtx_selection.h"
+#include "analyzer/analysis/nvtx_selection.h"
 #include "analyzer/model/trace.h"
 
 #include <cstdint>

@@ -73,10 +73,6 @@ const ForwardBackward& Views::forward_backward() const {
 const Symbols& Views::symbols() const {
   return symbols_.get([&] { return Symbols(trace_, stack_options_.symbols); });
 }
-CallStacks& Views::stacks() const {
-  std::call_once(stacks_once_, [&] { stacks_ = std::make_unique<CallStacks>(trace_, *this, stack_options_); });
-  return *stacks_;
-}
 const GraphOrigins& Views::graph_origins() const {
   return graph_origins_.get([&] { return GraphOrigins(trace_); });
 }

@@ -4,7 +4,7 @@
 
 #include "analyzer/analysis/bursts.h"
 #include "analyzer/analysis/kernel_categories.h"
-#include "analyzer/analysis/stacks/call_stacks.h"
+#include "analyzer/analysis/stack_options.h"
 #include "analyzer/base/intervals.h"
 #include "analyzer/dependencies/dependencies.h"
 #include "analyzer/model/event_tree.h"
@@ -14,8 +14,10 @@
 #include "analyzer/model/trace.h"
 #include "analyzer/model/waiting_operations.h"
 
+#include <map>
 #include <memory>
 #include <mutex>
+#include <typeindex>
 #include <utility>
 #include <vector>
 
@@ -61,8 +63,16 @@ class Views {
   const GraphOrigins& graph_origins() const;
   // Names of native frames: reads the files of the program when first asked for.
   const Symbols& symbols() const;
-  // Which code asked for a call or an operation. Makes stacks as they are asked for: one thread at a time may use it.
-  CallStacks& stacks() const;
+  const StackOptions& stack_options() const { return stack_options_; }
+
+  // The one T of this model, made by T(trace, views) when first asked for: for what layers above this one derive and share, which
+  // this header does not know. T itself says whether several threads may use it.
+  template <class T> T& derived() const {
+    const std::lock_guard lock(derived_mutex_);
+    std::shared_ptr<void>& kept = derived_[typeid(T)];
+    if (!kept) kept = std::make_shared<T>(trace_, *this);
+    return *static_cast<T*>(kept.get());
+  }
 
  private:
   const Trace& trace_;
@@ -80,9 +90,9 @@ class Views {
   Lazy<ForwardBackward> forward_backward_;
   Lazy<GraphOrigins> graph_origins_;
   Lazy<Symbols> symbols_;
-  mutable std::once_flag stacks_once_;
-  mutable std::unique_ptr<CallStacks> stacks_;
   StackOptions stack_options_;
+  mutable std::recursive_mutex derived_mutex_;  // a T may ask for another one
+  mutable std::map<std::type_index, std::shared_ptr<void>> derived_;
 };
 
 }  // namespace prof::analyzer

@@ -259,7 +259,7 @@ uint64_t monotonic_ns() {
 }
 
 // What the ring of a process holds now, as a log of its own. The process is not asked and notices nothing.
-int dump(const std::string& process, const std::string& output) {
+int dump_ring(const std::string& process, const std::string& output) {
   const Channel channel = channel_of(process);
   const std::string pid = process.substr(6);
   if (channel.path.empty()) throw std::runtime_error(fmt::format("process {} is not being recorded yet", pid));
@@ -332,7 +332,7 @@ void add_ctl(CLI::App& app, Run& run) {
       const std::string process = fmt::format("/proc/{}", options->pid);
       if (!fs::exists(process)) throw std::runtime_error(fmt::format("there is no process {}", options->pid));
       if (options->command == "status") return status(process);
-      if (options->command == "dump") return dump(process, options->output);
+      if (options->command == "dump") return dump_ring(process, options->output);
       return options->command == "start" ? start(process, options->wait) : stop(process, options->wait);
     };
   });

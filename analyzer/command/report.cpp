@@ -1,5 +1,4 @@
 // prof report NAME… LOG…: tables, one for each name. The names are in registry.def.
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/bursts/estimates.h"
 #include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
@@ -10,6 +9,7 @@
 #include "analyzer/command/table_options.h"
 #include "analyzer/output/roofline_page.h"
 #include "analyzer/reports/gpu_times.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
 // prof trace INPUT…: a Chrome trace of everything recorded, with what the analyses know beside each event.
+#include "analyzer/analysis/stacks/call_stacks.h"
 #include "analyzer/command/command.h"
 #include "analyzer/command/inputs.h"
 #include "analyzer/command/symbol_options.h"
@@ -81,7 +82,8 @@ int run_trace(const TraceArguments& options) {
                  static_cast<unsigned long long>(result.events));
   }
   if (!options.plain && options.stacks != "none" && !trace->stacks.empty()) {
-    for (const std::string& note : views.stacks().merged().notes()) std::fprintf(stderr, "prof: %s\n", note.c_str());
+    for (const std::string& note : call_stacks(views).merged().notes())
+      std::fprintf(stderr, "prof: %s\n", note.c_str());
   }
   std::fprintf(stderr, "prof: %s\n", coverage_line(*trace).c_str());
   return tell_copied(result.copied, tell_damage(*trace));

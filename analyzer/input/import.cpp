@@ -316,19 +316,6 @@ int64_t finish_import(Trace& trace, const ImportMark& mark, int64_t zero_realtim
   return moved_ns;
 }
 
-HostKind call_kind(std::string_view api) {
-  const auto has = [&](std::string_view part) { return api.find(part) != std::string_view::npos; };
-  if (has("GraphLaunch")) return HostKind::GraphLaunch;
-  if (has("LaunchKernel") || has("LaunchCooperativeKernel") || has("ModuleLaunch") || api == "cudaLaunch" ||
-      api == "cuLaunch" || api == "cuLaunchGrid" || api == "cuLaunchGridAsync")
-    return HostKind::KernelLaunch;
-  // "cudaGraphAddMemcpyNode" copies nothing.
-  if ((has("Memcpy") || has("Memset")) && !has("Graph") && !has("GetAttribute")) return HostKind::MemoryLaunch;
-  if (!has("Graph") && (has("Malloc") || has("MemAlloc") || has("HostAlloc") || has("ArrayCreate")))
-    return HostKind::Allocation;
-  return HostKind::Call;
-}
-
 ApiNames::ApiNames(Trace& trace) : trace_(trace) {
   of_string_.resize(trace.strings.size());
   for (uint32_t i = 0; i < trace.apis.size(); ++i) of_string_[index(trace.apis[i])] = i;

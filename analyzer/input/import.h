@@ -2,6 +2,7 @@
 // them. Logs do not pass through here: their builder places rows without sorting.
 #pragma once
 
+#include "analyzer/model/call_class.h"
 #include "analyzer/model/trace.h"
 
 #include <string_view>
@@ -30,10 +31,6 @@ struct ImportMark {
 // syncs their call, and each new process its Coverage. O(n log n), in place.
 // Returns what was added to the times of the new rows.
 int64_t finish_import(Trace& trace, const ImportMark& mark, int64_t zero_realtime_ns);
-
-// What a call does, by its name as CUDA, HIP or a tool spells it: "cudaLaunchKernel", "cuMemcpyHtoDAsync_v2",
-// "cudaLaunchKernel_v7000", "hipMemcpyWithStream".
-HostKind call_kind(std::string_view api);
 
 // Index into Trace::apis for the name; interned through the string table, linear in nothing.
 class ApiNames {

@@ -12,7 +12,7 @@ struct Row {
 // The last row only keeps the list from being empty.
 constexpr Row kImporters[] = {
 #define PROF_IMPORTER(function, name, description) {{name, description, sniff_##function, import_##function}, true},
-#include "analyzer/registry.def"
+#include "analyzer/input/importers.def"
 #undef PROF_IMPORTER
     {{}, false},
 };

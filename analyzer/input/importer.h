@@ -1,5 +1,5 @@
 // Formats of other tools. An importer appends what a file holds to a model as unsorted rows and calls finish_import()
-// (input/import.h), which puts rows in order, nests ranges, joins host and GPU and counts. The list is registry.def.
+// (input/import.h), which puts rows in order, nests ranges, joins host and GPU and counts. The list is importers.def.
 #pragma once
 
 #include "analyzer/base/file_head.h"
@@ -30,7 +30,7 @@ struct Importer {
 #define PROF_IMPORTER(function, name, description) \
   bool sniff_##function(const FileHead& head);     \
   void import_##function(const FileHead& head, Trace& trace, const ImportOptions& options);
-#include "analyzer/registry.def"
+#include "analyzer/input/importers.def"
 #undef PROF_IMPORTER
 
 // The format of a file; null: none of the list. Logs are not in it.

@@ -1,7 +1,5 @@
 #include "analyzer/model/call_class.h"
 
-#include "analyzer/input/import.h"
-
 namespace prof::analyzer {
 
 namespace {
@@ -37,6 +35,19 @@ WaitScope scope_of(std::string_view api) {
 }
 
 }  // namespace
+
+HostKind call_kind(std::string_view api) {
+  const auto has = [&](std::string_view part) { return api.find(part) != std::string_view::npos; };
+  if (has("GraphLaunch")) return HostKind::GraphLaunch;
+  if (has("LaunchKernel") || has("LaunchCooperativeKernel") || has("ModuleLaunch") || api == "cudaLaunch" ||
+      api == "cuLaunch" || api == "cuLaunchGrid" || api == "cuLaunchGridAsync")
+    return HostKind::KernelLaunch;
+  // "cudaGraphAddMemcpyNode" copies nothing.
+  if ((has("Memcpy") || has("Memset")) && !has("Graph") && !has("GetAttribute")) return HostKind::MemoryLaunch;
+  if (!has("Graph") && (has("Malloc") || has("MemAlloc") || has("HostAlloc") || has("ArrayCreate")))
+    return HostKind::Allocation;
+  return HostKind::Call;
+}
 
 CallTraits call_traits(std::string_view api) {
   CallTraits traits;

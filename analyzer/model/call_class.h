@@ -44,6 +44,10 @@ constexpr bool uses_value(CallRole role) {
   return role == CallRole::ValueWait || role == CallRole::ValueWrite || role == CallRole::ValueBatch;
 }
 
+// The HostKind of a call, by its name as CUDA, HIP or a tool spells it: "cudaLaunchKernel", "cuMemcpyHtoDAsync_v2",
+// "cudaLaunchKernel_v7000", "hipMemcpyWithStream".
+HostKind call_kind(std::string_view api);
+
 // "cudaStreamSynchronize", "cuMemFree_v2", "hipStreamWaitEvent" …
 CallTraits call_traits(std::string_view api);
 

@@ -82,12 +82,19 @@ struct GivenName {
   StringId domain{}, name{};
 };
 
+// NVTX_COUNTER_FLAG_…
+inline constexpr uint64_t kCounterNormalized = 1 << 1, kCounterLimitMin = 1 << 2, kCounterLimitMax = 1 << 3;
+inline constexpr uint64_t kCounterValueMask = 15 << 4, kCounterAbsolute = 1 << 4, kCounterDelta = 2 << 4,
+                          kCounterSinceStart = 3 << 4;
+inline constexpr uint64_t kCounterBetweenMask = 15 << 8, kCounterPoint = 1 << 8, kCounterSinceLast = 2 << 8,
+                          kCounterUntilNext = 3 << 8, kCounterLinear = 4 << 8;
+
 // A counter that a program samples through NVTX; groups have one for each of their numbers.
 struct ProgramCounter {
   ProcessId process{};
   StringId domain{}, name{}, unit{};
   StringId scope{};                // the path of where it was counted; row 0: nothing was said
-  uint64_t flags = 0;              // kCounter… of program_counters.h
+  uint64_t flags = 0;              // kCounter…
   std::optional<double> min, max;  // limits, in its unit
   uint64_t without_value = 0;      // samples that said only why there is no number
 };

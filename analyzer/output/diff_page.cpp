@@ -1,7 +1,7 @@
 #include "analyzer/output/diff_page.h"
 
-#include "analyzer/base/html_text.h"
 #include "analyzer/output/stacks/stack_formats.h"
+#include "analyzer/table/html_text.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "analyzer/output/roofline_page.h"
 
-#include "analyzer/base/html_text.h"
 #include "analyzer/base/saturated.h"
+#include "analyzer/table/html_text.h"
 #include "analyzer/table/table.h"
 
 #include <fmt/format.h>

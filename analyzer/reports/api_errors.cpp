@@ -1,8 +1,8 @@
 // api-errors: which CUDA calls failed, with what, how often, and where first? Definitions: docs/reports/api-errors.md.
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/stacks/stack_groups.h"
 #include "analyzer/model/event_names.h"
 #include "analyzer/model/results.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 

@@ -2,6 +2,7 @@
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/model/call_arguments.h"
 #include "analyzer/model/memory_key.h"
+#include "analyzer/reports/reports.h"
 
 namespace prof::analyzer {
 

@@ -5,6 +5,7 @@
 #include "analyzer/analysis/sequences/repeated_launches.h"
 #include "analyzer/base/statistics.h"
 #include "analyzer/model/results.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 

@@ -5,6 +5,7 @@
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/analysis/select/window_sums.h"
 #include "analyzer/base/saturated.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 

@@ -2,6 +2,7 @@
 // module, made of any trace, with its closing lines.
 #include "analyzer/base/saturated.h"
 #include "analyzer/reports/kernels.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 #include <rapidjson/document.h>

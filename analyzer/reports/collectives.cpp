@@ -3,6 +3,7 @@
 #include "analyzer/analysis/collectives/collective_kernels.h"
 #include "analyzer/analysis/gpu_columns.h"
 #include "analyzer/analysis/select/selected_operations.h"
+#include "analyzer/reports/reports.h"
 
 #include <algorithm>
 #include <optional>

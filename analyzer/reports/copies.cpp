@@ -1,10 +1,10 @@
 // copies: what was copied and set, in which direction, how fast, and how much of it kept the GPU from computing? Bandwidth is
 // Σ bytes / Σ time. Exposed: the union of the row's operations outside the union of all kernels and memsets of the device.
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/stacks/stack_groups.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/reports/op_idle.h"
+#include "analyzer/reports/reports.h"
 
 #include <algorithm>
 #include <map>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kSmallBytes = 64 << 10;
 
-struct Sum {
+struct CopySum {
   uint64_t count = 0, bytes = 0, small = 0;
   int64_t time_ns = 0, small_ns = 0, longest_ns = 0;
   std::vector<Interval> times;
@@ -59,7 +59,7 @@ Table report_copies(const AnalysisInput& input) {
 
   const OpWindows windows = op_windows(input);
   table.notes.push_back(windows.note);
-  std::map<CopyKey, Sum> sums;
+  std::map<CopyKey, CopySum> sums;
   std::vector<std::vector<Interval>> computing(trace.devices.size());  // by physical GPU, whatever streams are selected
   for (const Stream& stream : trace.streams) {
     if (stream.operations.size() == 0) continue;  // its device may not exist
@@ -72,7 +72,7 @@ Table report_copies(const AnalysisInput& input) {
       const bool inside = windows.inside.overlap_ns(operation.start_ns, operation.end_ns) > 0 ||
                           (operation.end_ns <= operation.start_ns && windows.inside.contains(operation.start_ns));
       if (!inside) continue;
-      Sum& sum = sums[key_of(index(stream.device), operation, stacks.of_operation(operation))];
+      CopySum& sum = sums[key_of(index(stream.device), operation, stacks.of_operation(operation))];
       const int64_t ns = std::max<int64_t>(0, operation.duration_ns());
       ++sum.count;
       sum.bytes += operation.bytes, sum.longest_ns = std::max(sum.longest_ns, ns);
@@ -83,7 +83,7 @@ Table report_copies(const AnalysisInput& input) {
   }
   std::vector<IntervalSet> busy;
   for (std::vector<Interval>& intervals : computing) busy.emplace_back(std::move(intervals));
-  std::vector<std::pair<CopyKey, Sum*>> rows;
+  std::vector<std::pair<CopyKey, CopySum*>> rows;
   for (auto& [key, sum] : sums) rows.emplace_back(key, &sum);
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.second->time_ns > b.second->time_ns; });

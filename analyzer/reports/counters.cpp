@@ -3,6 +3,7 @@
 #include "analyzer/analysis/cost/counter_numbers.h"
 #include "analyzer/analysis/cost/counter_rows.h"
 #include "analyzer/analysis/cost/peak_rates.h"
+#include "analyzer/reports/reports.h"
 #include "analyzer/reports/roofline.h"
 
 #include <fmt/format.h>

@@ -3,6 +3,7 @@
 #include "analyzer/analysis/critical/run_graph.h"
 #include "analyzer/analysis/idle/host_cursor.h"
 #include "analyzer/model/range_text.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 

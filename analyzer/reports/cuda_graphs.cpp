@@ -1,11 +1,11 @@
 // cuda-graphs: how often was each executable CUDA graph launched, from where, and what did its launches cost? A row is a graph
 // and a place: process, thread and chain of ranges of the launch calls. A launch is one launch, however many operations it has.
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/bursts/estimates.h"
 #include "analyzer/analysis/graph_launches.h"
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/analysis/select/time_window.h"
 #include "analyzer/base/saturated.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 

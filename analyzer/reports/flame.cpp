@@ -1,7 +1,7 @@
 // flame: the tree of call stacks with a metric's share of each branch. As a table the branches of half a percent and more, each
 // indented below its caller; with `-o FILE.html` all of it as a page to look at (output/stacks/flame_page.cpp).
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/stacks/stack_tree.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 

@@ -4,6 +4,7 @@
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/event_tree.h"
 #include "analyzer/model/forward_backward.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 

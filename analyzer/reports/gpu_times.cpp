@@ -2,6 +2,7 @@
 
 #include "analyzer/analysis/bursts/estimates.h"
 #include "analyzer/analysis/stacks/stack_tree.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 

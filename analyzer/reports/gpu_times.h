@@ -2,7 +2,7 @@
 // printed without it.
 #pragma once
 
-#include "analyzer/analysis/analysis.h"
+#include "analyzer/reports/reports.h"
 
 #include <string_view>
 

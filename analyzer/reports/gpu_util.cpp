@@ -1,9 +1,9 @@
 // gpu-util: how busy was each device over time? The window in at most 100 equal pieces (several windows: one piece each), with
 // the part of it in which the device ran anything and, where the device's properties are known, how full its SMs can have been.
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/cost/occupancy.h"
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/analysis/select/time_window.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,13 @@
 // graph-nodes: what each node of a CUDA graph cost in all launches, and which call captured or added it. A row is a node of one
 // executable graph as GPU records number it; nodes that were never timed (host functions, graphs timed as a whole or never
 // launched) follow under the graph that they would have run in.
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/bursts/estimates.h"
 #include "analyzer/analysis/graph_launches.h"
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/analysis/select/time_window.h"
+#include "analyzer/analysis/stacks/call_stacks.h"
 #include "analyzer/base/saturated.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 
@@ -42,7 +43,7 @@ struct NodeRow {
 };
 
 // (process, node, record that made it, name): a node that was updated to launch something else is two rows.
-using Key = std::tuple<uint32_t, uint64_t, uint32_t, std::string_view>;
+using NodeKey = std::tuple<uint32_t, uint64_t, uint32_t, std::string_view>;
 
 class Nodes {
  public:
@@ -92,7 +93,7 @@ class Nodes {
     const uint32_t process = index(input_.trace.process_of(operation.stream()));
     const NodeFound found = origins_.of(operation);
     const std::string_view name = operation_name(input_.views.names(), operation, input_.options.names);
-    const auto [at, added] = rows_.try_emplace(Key{process, operation.graph_node, found.row, name}, nodes_.size());
+    const auto [at, added] = rows_.try_emplace(NodeKey{process, operation.graph_node, found.row, name}, nodes_.size());
     if (added) {
       NodeRow& node = nodes_.emplace_back();
       node.process = process, node.id = operation.graph_node, node.number = static_cast<uint32_t>(at->second);
@@ -110,7 +111,7 @@ class Nodes {
   const AnalysisInput& input_;
   Estimates& estimates_;
   const GraphOrigins& origins_;
-  std::map<Key, size_t> rows_;
+  std::map<NodeKey, size_t> rows_;
   std::set<std::tuple<uint32_t, uint32_t, uint32_t>> ran_;  // process, executable graph, row of Trace::graph_nodes
   std::vector<NodeRow> nodes_;
 };
@@ -119,7 +120,7 @@ void add_capture(const AnalysisInput& input, const NodeFound& found, PathsOfCall
   const Trace& trace = input.trace;
   if (found.origin != NodeOrigin::Known) {
     row.add(node_origin_text(found.origin)).empty().empty().empty();
-    if (input.views.stacks().any()) row.empty();
+    if (call_stacks(input.views).any()) row.empty();
     return;
   }
   const GraphNode& node = trace.graph_nodes[found.row];
@@ -127,7 +128,7 @@ void add_capture(const AnalysisInput& input, const NodeFound& found, PathsOfCall
   row.add(call == nullptr ? "call lost" : plain_api_name(trace.api_name(*call)));
   row.add(trace.thread(node.thread).tid).add(call == nullptr ? node.time_ns : call->begin_ns);
   row.add(std::string_view(call == nullptr ? std::string() : paths.text(node.call)));
-  CallStacks& stacks = input.views.stacks();
+  CallStacks& stacks = call_stacks(input.views);
   if (stacks.any()) row.add(std::string_view(stacks.best(stacks.of_node(found.row))));
 }
 
@@ -151,7 +152,7 @@ Table report_graph_nodes(const AnalysisInput& input) {
   table.add_column("Thread", "captured_thread", CellType::Count);
   table.add_column("Captured at", "captured_at", CellType::Nanoseconds);
   table.add_column("Captured in", "captured_path", CellType::Text);
-  if (input.views.stacks().any()) table.add_column("Captured by code", "captured_code", CellType::Text);
+  if (call_stacks(input.views).any()) table.add_column("Captured by code", "captured_code", CellType::Text);
   table.add_column("Name", "name", CellType::Text);
   table.notes.emplace_back(
       "captured by, at, in: the call that captured or added the node, when, and the ranges around it");

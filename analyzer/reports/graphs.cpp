@@ -1,12 +1,12 @@
 // graphs: how much GPU time did each compiled graph cost? A graph is a range torch.compile opens around its code ("Torch-Compiled
 // Region: …", "## Call CompiledFxGraph … ##"), or any range --range asks for. An operation is inside when its launch is.
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/bursts/estimates.h"
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/analysis/select/time_window.h"
 #include "analyzer/base/name_pattern.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/base/statistics.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 

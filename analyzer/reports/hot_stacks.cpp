@@ -1,9 +1,9 @@
 // hot-stacks: which lines of source a metric belongs to. A row is a function at a line: `self` counts what it asked for itself,
 // `total` everything asked for in what it called, once for each stack it is in, however often (recursion). `backward`: what was asked
 // for by backward operators, on threads of their own, whose forward operator it called.
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/stacks/stack_tree.h"
 #include "analyzer/base/saturated.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 // idle: how long was each device idle, and why? The gaps of analysis/idle/gaps.h by device, window and cause. With the definitions
 // of Holistic Trace Analysis: gaps between the operations of one stream after the other, whatever the other streams did.
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/analysis/select/time_window.h"
 #include "analyzer/base/saturated.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 
@@ -124,7 +124,7 @@ Table by_cause(const AnalysisInput& input) {
 // Holistic Trace Analysis: gap = start − end of the operation before on the same stream. host wait: the launch call began
 // after that end; kernel wait: else, and the gap is shorter than 30 us; other: else. Operations that overlap have a negative
 // gap, which counts.
-Table by_hta(const AnalysisInput& input) {
+Table idle_by_hta(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table("idle", "Idle time of streams by the categories of Holistic Trace Analysis");
   table.add_column("PID", "pid", CellType::Count);
@@ -165,7 +165,7 @@ Table by_hta(const AnalysisInput& input) {
 }  // namespace
 
 Table report_idle(const AnalysisInput& input) {
-  return input.options.definitions == Definitions::Hta ? by_hta(input) : by_cause(input);
+  return input.options.definitions == Definitions::Hta ? idle_by_hta(input) : by_cause(input);
 }
 
 }  // namespace prof::analyzer

@@ -1,11 +1,12 @@
 // idle-gaps: which single gaps cost the most, and what would have had to come sooner? One row a gap, the longest first; or, grouped by
 // stacks, one row for all gaps of a device that have the same cause and the same code.
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/analysis/select/time_window.h"
+#include "analyzer/analysis/stacks/call_stacks.h"
 #include "analyzer/analysis/stacks/stack_groups.h"
 #include "analyzer/base/saturated.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 
@@ -146,14 +147,14 @@ Table report_idle_gaps(const AnalysisInput& input) {
   table.add_column("Culprit call", "culprit_call", CellType::Text);
   table.add_column("Call time", "culprit_call_time", CellType::Nanoseconds);
   table.add_column("Culprit range", "culprit_range", CellType::Text);
-  if (input.views.stacks().any()) table.add_column("Culprit code", "culprit_code", CellType::Text);
+  if (call_stacks(input.views).any()) table.add_column("Culprit code", "culprit_code", CellType::Text);
   table.add_column("TID", "tid", CellType::Count);
   table.add_column("Before", "before", CellType::Text);
   table.add_column("Before strm", "before_stream", CellType::Count);
   table.add_column("After", "after", CellType::Text);
   table.add_column("After strm", "after_stream", CellType::Count);
   std::vector<Gap> gaps = selected_gaps(input, table);
-  CallStacks& stacks = input.views.stacks();
+  CallStacks& stacks = call_stacks(input.views);
   const auto codes = std::make_shared<StringTable>();
   std::vector<ListedGap> listed;
   for (const Gap& gap : gaps)

@@ -7,6 +7,7 @@
 #include "analyzer/base/parallel.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/base/statistics.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 // launch-apis: which launch calls took the host's time, and what did they bring to the GPU? launch-stats by API.
 #include "analyzer/base/statistics.h"
 #include "analyzer/reports/launch_stats.h"
+#include "analyzer/reports/reports.h"
 
 namespace prof::analyzer {
 

@@ -3,6 +3,7 @@
 
 #include "analyzer/base/saturated.h"
 #include "analyzer/base/statistics.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 
@@ -153,7 +154,7 @@ Table by_kernel(const AnalysisInput& input) {
 
 // Holistic Trace Analysis: the delay is clipped at 0; a kernel is short if it is shorter than its launch call; a call above
 // 50 us and a delay above 100 us are outliers. It looks at launches by name, leaving out graphs and cooperative launches.
-Table by_hta(const AnalysisInput& input) {
+Table launches_by_hta(const AnalysisInput& input) {
   struct Sum {
     uint32_t number = 0;  // of its group in the estimates
     uint64_t operations = 0, shorts = 0, slow_calls = 0, late = 0;
@@ -285,7 +286,7 @@ Table report_launch_stats(const AnalysisInput& input) {
   if (input.options.definitions != Definitions::Ours && !input.options.group_by.empty())
     throw std::runtime_error("--group-by: only launch-stats by prof's own definitions is grouped by stacks");
   switch (input.options.definitions) {
-    case Definitions::Hta: return by_hta(input);
+    case Definitions::Hta: return launches_by_hta(input);
     case Definitions::Nsys: return by_nsys(input);
     default: return by_kernel(input);
   }

@@ -4,6 +4,7 @@
 #include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/analysis/memory_timeline.h"
 #include "analyzer/base/saturated.h"
+#include "analyzer/reports/reports.h"
 
 #include <algorithm>
 

@@ -4,6 +4,7 @@
 #include "analyzer/analysis/stacks/stack_groups.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/event_names.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,9 @@
 // memory-trace: when was which memory allocated and released, from which pool, by whom, and how much was live then? One row an
 // allocation or release, in order.
 #include "analyzer/analysis/memory_timeline.h"
+#include "analyzer/analysis/stacks/call_stacks.h"
 #include "analyzer/model/event_names.h"
+#include "analyzer/reports/reports.h"
 
 #include <algorithm>
 
@@ -19,7 +21,7 @@ struct Change {
 
 Table report_memory_trace(const AnalysisInput& input) {
   const Trace& trace = input.trace;
-  CallStacks& stacks = input.views.stacks();
+  CallStacks& stacks = call_stacks(input.views);
   Table table("memory-trace", "Allocations and releases in order");
   table.add_column("Time", "time", CellType::Nanoseconds);
   table.add_column("PID", "pid", CellType::Count);

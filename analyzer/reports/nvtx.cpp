@@ -6,6 +6,7 @@
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/event_names.h"
 #include "analyzer/model/event_tree.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 
@@ -52,7 +53,7 @@ class NamedPaths {
   std::vector<Named> named_{Named{}};
 };
 
-struct Sums {
+struct RangeSums {
   uint32_t number = 0;  // of its group in the estimates
   uint64_t count = 0, with_gpu = 0, levels = 0, operations = 0;
   int64_t cpu_ns = 0, span_ns = 0, busy_ns = 0, sum_ns = 0;
@@ -61,9 +62,9 @@ struct Sums {
 };
 
 // (name or path, domain, style)
-using Key = std::tuple<uint32_t, uint32_t, RangeStyle>;
+using RangeKey = std::tuple<uint32_t, uint32_t, RangeStyle>;
 
-void add(Sums& sums, const Range& range, const Projection& projection) {
+void add(RangeSums& sums, const Range& range, const Projection& projection) {
   sums.kind = range.kind == RangeKind::Nvtx ? "nvtx" : "annotation";
   ++sums.count;
   sums.levels += range.level;
@@ -121,11 +122,11 @@ Table report_nvtx(const AnalysisInput& input) {
     (range.style == RangeStyle::PushPop ? nested : rows).push_back(row);
   }
   const std::vector<Projection> projections = project_ranges(input, nested);
-  std::map<Key, Sums> groups;
-  const auto group = [&](const Range& range) -> Sums& {
+  std::map<RangeKey, RangeSums> groups;
+  const auto group = [&](const Range& range) -> RangeSums& {
     const bool path = by_path && range.style == RangeStyle::PushPop;
-    const Key key{path ? paths.of(range.path) : static_cast<uint32_t>(names.of(range)),
-                  index(trace.labels[index(range.label)].domain), range.style};
+    const RangeKey key{path ? paths.of(range.path) : static_cast<uint32_t>(names.of(range)),
+                       index(trace.labels[index(range.label)].domain), range.style};
     const auto [found, added] = groups.try_emplace(key);
     if (added) found->second.number = static_cast<uint32_t>(groups.size());
     return found->second;
@@ -155,7 +156,7 @@ Table report_nvtx(const AnalysisInput& input) {
   table.add_column("GPU sum", "gpu_sum", CellType::Nanoseconds);
   table.add_column("GPU ops", "gpu_operations", CellType::Count);
   estimates.add_columns(table);
-  std::vector<const std::pair<const Key, Sums>*> order;
+  std::vector<const std::pair<const RangeKey, RangeSums>*> order;
   for (const auto& each : groups) order.push_back(&each);
   std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
     if (by_path) return a->second.first_ns < b->second.first_ns;
@@ -163,7 +164,7 @@ Table report_nvtx(const AnalysisInput& input) {
   });
   for (const auto* each : order) {
     const auto& [name, domain, style] = each->first;
-    const Sums& sums = each->second;
+    const RangeSums& sums = each->second;
     const bool nests = style == RangeStyle::PushPop;
     Table::Row row = table.row();
     by_path&& nests ? row.add(std::string_view(paths.text(name))) : row.add(names.text(StringId{name}));

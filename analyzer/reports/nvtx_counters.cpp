@@ -1,7 +1,6 @@
 // nvtx-counters: one row per counter that the program sampled through NVTX's counter extension; groups have a row for each of their
 // numbers. Definitions: docs/reports/nvtx-counters.md.
-#include "analyzer/analysis/analysis.h"
-#include "analyzer/input/log/nvtx/program_counters.h"
+#include "analyzer/reports/reports.h"
 
 #include <algorithm>
 #include <optional>

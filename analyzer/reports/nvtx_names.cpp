@@ -1,6 +1,6 @@
 // nvtx-names: everything the program gave a name to through NVTX: threads, devices, contexts, streams, events, other things by
 // handle, and categories of ranges. Definitions: docs/reports/nvtx-names.md.
-#include "analyzer/analysis/analysis.h"
+#include "analyzer/reports/reports.h"
 #include "preload/format/events.h"
 
 #include <fmt/format.h>

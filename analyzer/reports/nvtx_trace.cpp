@@ -1,8 +1,8 @@
 // nvtx-trace: one row per NVTX range in order of begin; nsys's nvtx_pushpop_trace with start/end ranges and marks added.
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/range_state.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/event_tree.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 

@@ -5,6 +5,7 @@
 #include "analyzer/analysis/select/time_window.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/event_names.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 
@@ -16,13 +17,13 @@ namespace prof::analyzer {
 
 namespace {
 
-struct Sum {
+struct OpIdleSum {
   uint64_t calls = 0, waiting = 0;
   uint32_t waiting_min = UINT32_MAX, waiting_max = 0;
   int64_t inside_ns = 0, idle_ns = 0, starved_ns = 0, self_ns = 0;
 };
 
-double percent(int64_t part, int64_t whole) { return 100 * static_cast<double>(part) / static_cast<double>(whole); }
+double percent_of(int64_t part, int64_t whole) { return 100 * static_cast<double>(part) / static_cast<double>(whole); }
 
 }  // namespace
 
@@ -56,13 +57,13 @@ Table report_op_idle(const AnalysisInput& input) {
 
   const EventNames& names = input.views.event_names();
   const Column<int64_t> self = self_times(trace);
-  std::map<std::tuple<uint32_t, uint32_t, StringId>, Sum> sums;  // (GPU, process, name)
+  std::map<std::tuple<uint32_t, uint32_t, StringId>, OpIdleSum> sums;  // (GPU, process, name)
   std::vector<std::string> gpus;
   table.notes.push_back(for_each_op(input, [&](const OpIdle& op, const DeviceIdle* device) {
     const Range& range = trace.ranges[op.range];
     if (device != nullptr && op.gpu >= gpus.size()) gpus.resize(op.gpu + 1);
     if (device != nullptr && gpus[op.gpu].empty()) gpus[op.gpu] = device_text(trace.device(device->device()));
-    Sum& sum = sums[{op.gpu, index(trace.thread(range.thread).process), names.of(range)}];
+    OpIdleSum& sum = sums[{op.gpu, index(trace.thread(range.thread).process), names.of(range)}];
     ++sum.calls;
     sum.waiting += op.waiting;
     sum.waiting_min = std::min(sum.waiting_min, op.waiting), sum.waiting_max = std::max(sum.waiting_max, op.waiting);
@@ -83,7 +84,7 @@ Table report_op_idle(const AnalysisInput& input) {
   });
   for (const auto& each : rows) {
     const auto& [gpu, process, name] = each->first;
-    const Sum& sum = each->second;
+    const OpIdleSum& sum = each->second;
     Table::Row row = table.row();
     row.add(trace.processes[process].pid);
     if (gpu == kNone) {
@@ -93,14 +94,14 @@ Table report_op_idle(const AnalysisInput& input) {
     }
     row.add(sum.calls).add(sum.inside_ns).add(sum.self_ns).add(sum.idle_ns);
     if (sum.inside_ns > 0) {
-      row.add(percent(sum.idle_ns, sum.inside_ns));
+      row.add(percent_of(sum.idle_ns, sum.inside_ns));
     } else {
       row.empty();
     }
     if (reference || sum.inside_ns == 0) {
       row.empty().empty();
     } else {
-      row.add(sum.starved_ns).add(percent(sum.starved_ns, sum.inside_ns));
+      row.add(sum.starved_ns).add(percent_of(sum.starved_ns, sum.inside_ns));
     }
     row.add(static_cast<double>(sum.waiting) / static_cast<double>(sum.calls))
         .add(sum.waiting_min)

@@ -1,6 +1,7 @@
 // op-idle-trace: the numbers of op-idle for every single op, in order of begin.
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/reports/op_idle.h"
+#include "analyzer/reports/reports.h"
 
 #include <algorithm>
 

@@ -3,6 +3,7 @@
 #include "analyzer/analysis/cost/op_averages.h"
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/base/saturated.h"
+#include "analyzer/reports/reports.h"
 #include "analyzer/table/torch_table.h"
 
 #include <fmt/format.h>

@@ -10,6 +10,7 @@
 #include "analyzer/model/names.h"
 #include "analyzer/model/op_stacks.h"
 #include "analyzer/model/range_text.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 

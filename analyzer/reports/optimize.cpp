@@ -1,13 +1,13 @@
 // optimize: which ops are worth making faster? Ops that were running while the queue fell from a peak to nothing, ranked by how
 // much of them the GPU was idle and how much time is their own: score = z(idle share) + 0.6 · z(self time), the score of
 // torch.profiler._utils. `--definitions reference` gives that heuristic as it is published.
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/idle/device_idle.h"
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/analysis/idle/torch_queue_depth.h"
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/reports/op_idle.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 
@@ -62,7 +62,7 @@ void rank(std::vector<Candidate>& candidates, const Column<int64_t>& self_ns, bo
                    [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
 }
 
-std::vector<Candidate> by_reference(const AnalysisInput& input, Table& table) {
+std::vector<Candidate> candidates_by_reference(const AnalysisInput& input, Table& table) {
   const Trace& trace = input.trace;
   const ReferenceQueue queue(trace, input.views);
   const IntervalSet falling = reference_counted(queue.falling());
@@ -188,7 +188,7 @@ Table report_optimize(const AnalysisInput& input) {
   table.text_form = as_blocks;
   table.text_limit = reference ? 1 : 10;
 
-  std::vector<Candidate> candidates = reference ? by_reference(input, table) : by_exact_depth(input, table);
+  std::vector<Candidate> candidates = reference ? candidates_by_reference(input, table) : by_exact_depth(input, table);
   const Column<int64_t> self = self_times(trace);
   rank(candidates, self, reference);
   const Column<uint32_t> sources = source_ranges(trace);

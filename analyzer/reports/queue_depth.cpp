@@ -2,13 +2,13 @@
 // how far the live value of the launch records was from it. A depth holds from one change to the next; the weight of a value
 // is the time it held, from the first launch to the last GPU end of the row's streams. Definitions: model/waiting_operations.h;
 // others' definitions (`--definitions hta`, `reference`): hta_queue_length.h and torch_queue_depth.h.
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/idle/full_queue_launches.h"
 #include "analyzer/analysis/idle/hta_queue_length.h"
 #include "analyzer/analysis/idle/torch_queue_depth.h"
 #include "analyzer/analysis/select/time_window.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/base/statistics.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -167,7 +167,7 @@ void add_description_columns(Table& table) {
 // Every stream with operations, every device and the total: visit(process, device, context, stream, streams).
 template <class Visit> void for_each_group(const AnalysisInput& input, Visit visit);
 
-Table by_hta(const AnalysisInput& input) {
+Table depth_by_hta(const AnalysisInput& input) {
   Table table("queue-depth", "Queue length by the definition of Holistic Trace Analysis");
   table.add_column("Pid", "pid", CellType::Count);
   table.add_column("Device", "device", CellType::Text);
@@ -241,7 +241,7 @@ template <class Visit> void for_each_group(const AnalysisInput& input, Visit vis
 }  // namespace
 
 Table report_queue_depth(const AnalysisInput& input) {
-  if (input.options.definitions == Definitions::Hta) return by_hta(input);
+  if (input.options.definitions == Definitions::Hta) return depth_by_hta(input);
   if (input.options.definitions == Definitions::Reference) return by_reference(input);
   Table table("queue-depth", "Queue depth by stream, device and process");
   table.add_column("Pid", "pid", CellType::Count);

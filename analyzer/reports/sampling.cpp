@@ -1,8 +1,8 @@
 // sampling: what did the sampled hardware counters say while each kernel, or each NVTX range's GPU work, ran? A sample belongs to what it lies wholly
 // inside of; numbers are means weighted by the samples' lengths. Definitions: docs/reports/sampling.md.
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/range_projection.h"
 #include "analyzer/base/saturated.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ struct Stretch {
 };
 
 // Samples of one set, added up.
-struct Sums {
+struct SampleSums {
   uint64_t samples = 0, shared = 0;
   int64_t ns = 0;
   std::vector<double> weighted;    // by metric: shown value times ns
@@ -33,7 +33,7 @@ struct SampledWork {
   std::string name;
   uint64_t count = 0, with_samples = 0;  // instances
   int64_t time_ns = 0, longest_ns = 0;
-  Sums sums;
+  SampleSums sums;
 };
 
 // The samples of one GPU, and how much of its work stands at each moment.
@@ -79,7 +79,7 @@ class SampledDevice {
   }
 
  private:
-  void add(Sums& to, size_t row, bool shared) const {
+  void add(SampleSums& to, size_t row, bool shared) const {
     const int64_t ns = table_.rows[row].end_ns - table_.rows[row].begin_ns;
     if (ns <= 0) return;
     to.weighted.resize(units_.size()), to.number_ns.resize(units_.size());

@@ -2,6 +2,7 @@
 #include "analyzer/analysis/sequences/repeated_sequences.h"
 #include "analyzer/analysis/sequences/sequence_counts.h"
 #include "analyzer/base/saturated.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // stacks: a metric by call stack, one row a stack with what it asked for, the largest first. `--format folded`, pprof, speedscope and
 // html write the same tree in the forms of other tools. With torch.autograd.profiler's metrics one row is one operator, as its
 // export_stacks() has it.
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/stacks/stack_tree.h"
 #include "analyzer/base/saturated.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 

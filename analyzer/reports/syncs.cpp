@@ -1,10 +1,10 @@
 // syncs: which calls made a thread wait for the GPU, on what, and was the GPU busy meanwhile? Synchronising calls, and copies
 // that returned only after they were done. Definitions: docs/reports/syncs.md.
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/stacks/stack_groups.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/dependencies/recorded_events.h"
 #include "analyzer/model/event_names.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 

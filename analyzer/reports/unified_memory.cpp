@@ -1,8 +1,8 @@
 // unified-memory: how much managed memory moved between the CPU and each GPU, how fast, and how many faults it took. Bandwidth is
 // Σ bytes / Σ time of the migrations. Migrations are no copies of the program's: the reports about copies do not have them.
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/base/saturated.h"
-#include "analyzer/input/log/build/unified_memory_events.h"
+#include "analyzer/model/unified_memory_text.h"
+#include "analyzer/reports/reports.h"
 
 #include <algorithm>
 #include <map>

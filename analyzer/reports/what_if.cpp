@@ -1,6 +1,7 @@
 // what-if: how much wall time would be saved at most if an item took no time? Each row is a replay of the window's
 // dependency graph (dependencies/replay.h) with that item's times at 0; rows do not add up.
 #include "analyzer/analysis/critical/run_graph.h"
+#include "analyzer/reports/reports.h"
 
 #include <algorithm>
 #include <string>

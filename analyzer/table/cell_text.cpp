@@ -15,7 +15,7 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr size_t kInBlock = 512;  // rows: their cells and lines fit a core's own cache
+constexpr size_t kTextsInBlock = 512;  // rows: their cells and lines fit a core's own cache
 
 bool is_plain(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
@@ -220,12 +220,12 @@ RowWriter::RowWriter(const Table& table, TimeUnit unit, CellLook look)
 
 // visit(block, texts, first, last): rows of texts.table(); use(block): block by block. Of `step` blocks one, and the last.
 template <class Visit, class Use> void RowWriter::each_block(size_t step, Visit&& visit, Use&& use) const {
-  const size_t rows = table_.rows(), blocks = (rows + kInBlock - 1) / kInBlock;
+  const size_t rows = table_.rows(), blocks = (rows + kTextsInBlock - 1) / kTextsInBlock;
   if (blocks == 0) return;
   parallel_in_order((blocks - 1 + step - 1) / step + 1, [this] { return Block(*this); },
                     [&](Block& block, size_t i) {
-                      const size_t first = std::min(i * step, blocks - 1) * kInBlock;
-                      const size_t last = std::min(rows, first + kInBlock);
+                      const size_t first = std::min(i * step, blocks - 1) * kTextsInBlock;
+                      const size_t last = std::min(rows, first + kTextsInBlock);
                       stored_ ? visit(block, *stored_, first, last)
                               : visit(block, block.rows(first, last), size_t{0}, last - first);
                     },
@@ -237,7 +237,7 @@ std::vector<size_t> RowWriter::widths(const std::vector<std::string>& titles) co
   for (const std::string& title : titles) widths.push_back(display_width(title));
   // Of a long listing, whose rows are made once more for their text, some from its begin to its end decide.
   constexpr size_t kAllUntil = 1 << 20, kSampledBlocks = 512;
-  const size_t step = stored_ || table_.rows() <= kAllUntil ? 1 : (table_.rows() / kInBlock) / kSampledBlocks;
+  const size_t step = stored_ || table_.rows() <= kAllUntil ? 1 : (table_.rows() / kTextsInBlock) / kSampledBlocks;
   each_block(
       step,
       [&](Block& block, const CellTexts& texts, size_t first, size_t last) {

@@ -12,7 +12,7 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr std::string_view kUnitNames[] = {"ns", "ns", "us", "ms", "s"};
+constexpr std::string_view kNsysUnitNames[] = {"ns", "ns", "us", "ms", "s"};
 constexpr size_t kLongestText = 100;
 
 bool begins_character(char c) { return (c & 0xc0) != 0x80; }
@@ -34,8 +34,9 @@ void write_nsys_text(const Table& table, TimeUnit unit, Sink& sink) {
   const std::vector<TableColumn>& columns = table.columns();
   std::vector<std::string> titles;
   for (const TableColumn& column : columns) {
-    titles.push_back(is_time(column.type) ? fmt::format("{} ({})", column.title, kUnitNames[static_cast<size_t>(unit)])
-                                          : column.title);
+    titles.push_back(is_time(column.type)
+                         ? fmt::format("{} ({})", column.title, kNsysUnitNames[static_cast<size_t>(unit)])
+                         : column.title);
   }
   const RowWriter rows(table, unit, {cut_text, true});
   const std::vector<size_t> widths = rows.widths(titles);

@@ -12,12 +12,12 @@ std::atomic<uint64_t> g_started_range{~0ull};  // a number that no range has
 
 namespace {
 
-uint64_t g_first_launch = 0;              // of PROF_START=launches:N
-std::atomic<uint64_t> g_passed_launches;  // that entered while one was waited for
-std::atomic<uint64_t> g_launches;         // that entered since the recording began
+uint64_t g_first_launch = 0;               // of PROF_START=launches:N
+std::atomic<uint64_t> g_passed_launches;   // that entered while one was waited for
+std::atomic<uint64_t> g_trigger_launches;  // that entered since the recording began
 
 char g_wanted[512];
-std::string_view g_name, g_domain;
+std::string_view g_range_name, g_domain;
 
 // Of a pushed range, used by its thread alone: its domain, and how many ranges there are on that stack from it on.
 const void* g_range_domain = nullptr;
@@ -35,7 +35,7 @@ bool read_first_launch(const char* text) {
 
 void read_range(const char* text) {
   std::strcpy(g_wanted, text);
-  split_range_name(g_wanted, g_name, g_domain);
+  split_range_name(g_wanted, g_range_name, g_domain);
 }
 
 void end_range() {
@@ -67,10 +67,10 @@ Window read_trigger(const char* start) {
   return Window::Open;
 }
 
-bool begins_with_range() { return !g_name.empty(); }
+bool begins_with_range() { return !g_range_name.empty(); }
 
 void open_triggers() {
-  g_launches.store(0, std::memory_order_relaxed);
+  g_trigger_launches.store(0, std::memory_order_relaxed);
   if (options().launches != 0) __atomic_store_n(&g_gpu_activity_tried, 0u, __ATOMIC_RELAXED);
 }
 
@@ -80,13 +80,13 @@ bool is_awaited_launch() {
 }
 
 void launch_entered() {
-  if (g_launches.fetch_add(1, std::memory_order_relaxed) != options().launches) return;
+  if (g_trigger_launches.fetch_add(1, std::memory_order_relaxed) != options().launches) return;
   pass_gpu_activity();
   end_window("PROF_LAUNCHES");
 }
 
 bool is_awaited_range(std::string_view domain, std::string_view name) {
-  if (name != g_name || (g_domain != "*" && domain != g_domain)) return false;
+  if (name != g_range_name || (g_domain != "*" && domain != g_domain)) return false;
   return begin_window(Window::AwaitsRange);
 }
 

@@ -40,7 +40,7 @@ struct SampledDevice {
 constexpr uint32_t kDevices = 16;
 SampledDevice g_devices[kDevices];
 std::atomic<uint64_t> g_seen{0};  // bit n: a context of device n was seen
-std::atomic<uint32_t> g_last_set{0};
+std::atomic<uint32_t> g_last_sampled_set{0};
 OwnedLock g_sampling_opening;     // one GPU at a time
 std::atomic<bool> g_over{false};  // the last samples are being taken
 
@@ -55,7 +55,8 @@ void define_set(SampledDevice& sampled, uint32_t device) {
   const CounterMetrics& metrics = sampled.sampler.host().metrics();
   char names[sizeof metrics.text];
   format::SampledSetDef set;
-  set.id = sampled.set = static_cast<format::SampledSetId>(g_last_set.fetch_add(1, std::memory_order_relaxed) + 1);
+  set.id = sampled.set =
+      static_cast<format::SampledSetId>(g_last_sampled_set.fetch_add(1, std::memory_order_relaxed) + 1);
   set.device = device;
   set.metrics = intern_string(join_names(metrics, names));
   set.interval_ns = sampled.sampler.interval_ns();
@@ -173,7 +174,7 @@ void finish_all(uint64_t stop_ns, bool close) {
   }
 }
 
-void finish_with(void (*work)(uint64_t stop_ns)) {
+void finish_sampling_with(void (*work)(uint64_t stop_ns)) {
   if (!sampling_on() || g_over.exchange(true)) return;
   g_sampling_awaited.store(false, std::memory_order_relaxed);
   bool any = false;
@@ -274,11 +275,11 @@ uint64_t tend_sampling(uint64_t now_ns) {
 }
 
 void finish_sampling() {
-  finish_with([](uint64_t stop_ns) { finish_all(stop_ns, false); });
+  finish_sampling_with([](uint64_t stop_ns) { finish_all(stop_ns, false); });
 }
 
 void end_sampling() {
-  finish_with([](uint64_t stop_ns) { finish_all(stop_ns, true); });
+  finish_sampling_with([](uint64_t stop_ns) { finish_all(stop_ns, true); });
 }
 
 void forget_sampling() {

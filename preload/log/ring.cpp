@@ -26,7 +26,7 @@ constexpr uint64_t kFewestCells = 1u << 16, kCellsForSeconds = 1u << 20;
 constexpr uint64_t kLook =
     256;  // cells, for the first block: one may be missing where a thread was stopped while it gave it
 constexpr int64_t kKeptOfSeconds = 8 << 20;
-constexpr uint64_t kAheadBlocks = 256, kWakeEveryBlocks = 64;
+constexpr uint64_t kRingAheadBlocks = 256, kRingWakeEveryBlocks = 64;
 
 struct Ring {
   std::atomic<uint64_t>* cells = nullptr;
@@ -89,7 +89,7 @@ void note_overwritten(const format::BlockHeader& header) {
   const uint32_t repeated = header.sequence != 0 ? 1 : 0;  // its thread's definition
   const uint32_t records = header.records > repeated ? header.records - repeated : 0;
   std::atomic_ref(words.records).fetch_add(records, std::memory_order_relaxed);
-  if (std::atomic_ref(words.blocks).fetch_add(1, std::memory_order_release) % kWakeEveryBlocks == 0) wake_helper();
+  if (std::atomic_ref(words.blocks).fetch_add(1, std::memory_order_release) % kRingWakeEveryBlocks == 0) wake_helper();
 }
 
 // Empties a block that nobody else has. The horizon comes first, then the block says that it holds nothing, then its records
@@ -233,7 +233,7 @@ void tend_ring() {
   const uint64_t head = g_ring.head.load(std::memory_order_acquire);
   const uint64_t tail = g_ring.tail.load(std::memory_order_acquire);
   if (g_ring.touched < head) g_ring.touched = head;
-  const uint64_t until = tail < head + kAheadBlocks ? tail : head + kAheadBlocks;
+  const uint64_t until = tail < head + kRingAheadBlocks ? tail : head + kRingAheadBlocks;
   for (; g_ring.touched < until; ++g_ring.touched) {
     const uint64_t entry = g_ring.cells[g_ring.touched & g_ring.mask].load(std::memory_order_acquire);
     if (!is_block(entry) || generation_of(entry) != ring_generation()) continue;

@@ -1,7 +1,7 @@
 // How long does each report take over ten million launches, reading the log included? Every report by itself, as a user starts it,
 // its text to /dev/null. A report over the limit gets a second run, of which the faster one counts.
 //   report_bench [LAUNCHES]
-#include "analyzer/analysis/analysis.h"
+#include "analyzer/reports/reports.h"
 #include "tests/bench/child.h"
 
 #include <fmt/format.h>

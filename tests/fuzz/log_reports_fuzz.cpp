@@ -1,7 +1,6 @@
 // Any bytes as a log, to the end: the model, every report as text and as JSON, the summary, the trace and the stacks in the forms of
 // other tools. Nothing may crash, hang or read outside; what is written as JSON is read by a strict reader. What a report says
 // it cannot do is an answer. The input also chooses the options, so that each finding comes again from its bytes.
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/stacks/stack_tree.h"
 #include "analyzer/command/report_stacks.h"
 #include "analyzer/input/log/build/builder.h"
@@ -9,6 +8,7 @@
 #include "analyzer/model/coverage.h"
 #include "analyzer/output/chrome/chrome_trace.h"
 #include "analyzer/output/nvprof_text.h"
+#include "analyzer/reports/reports.h"
 #include "tests/fuzz/strict_json.h"
 
 #include <cstdio>

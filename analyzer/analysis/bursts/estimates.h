@@ -10,6 +10,7 @@
 
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/bursts/extrapolation.h"
+#include "analyzer/table/table.h"
 
 #include <cstdint>
 #include <optional>

@@ -16,8 +16,8 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr std::string_view kTypeNames[kPeakTypes] = {"fp64", "fp64_matrix", "fp32", "tf32", "fp16",
-                                                     "bf16", "fp8",         "int8", "fp4"};
+constexpr std::string_view kPeakTypeNames[kPeakTypes] = {"fp64", "fp64_matrix", "fp32", "tf32", "fp16",
+                                                         "bf16", "fp8",         "int8", "fp4"};
 
 struct BuiltIn {
   std::string_view name, keys;
@@ -117,9 +117,9 @@ double number_of(std::string_view key, const std::string& text) {
 }
 
 void set_value(DevicePeaks& row, std::string_view key, const std::string& text) {
-  const auto type = std::find(std::begin(kTypeNames), std::end(kTypeNames), key);
-  if (type != std::end(kTypeNames)) {
-    row.tera[static_cast<size_t>(type - std::begin(kTypeNames))] = number_of(key, text);
+  const auto type = std::find(std::begin(kPeakTypeNames), std::end(kPeakTypeNames), key);
+  if (type != std::end(kPeakTypeNames)) {
+    row.tera[static_cast<size_t>(type - std::begin(kPeakTypeNames))] = number_of(key, text);
   } else if (key == "bandwidth") {
     row.bandwidth_gbs = number_of(key, text);
   } else if (key == "memory") {
@@ -131,8 +131,8 @@ void set_value(DevicePeaks& row, std::string_view key, const std::string& text) 
   } else if (key == "tensor_mhz") {
     row.tensor_mhz = static_cast<uint32_t>(number_of(key, text));
   } else {
-    throw std::runtime_error(
-        fmt::format("'{}' is none of {}, bandwidth, memory, units, mhz, tensor_mhz", key, fmt::join(kTypeNames, ", ")));
+    throw std::runtime_error(fmt::format("'{}' is none of {}, bandwidth, memory, units, mhz, tensor_mhz", key,
+                                         fmt::join(kPeakTypeNames, ", ")));
   }
 }
 
@@ -165,7 +165,7 @@ void fill_from(const DevicePeaks& base, DevicePeaks& row) {
     value = other;
     filled.push_back(name);
   };
-  for (size_t type = 0; type < kPeakTypes; ++type) fill(row.tera[type], base.tera[type], kTypeNames[type]);
+  for (size_t type = 0; type < kPeakTypes; ++type) fill(row.tera[type], base.tera[type], kPeakTypeNames[type]);
   fill(row.bandwidth_gbs, base.bandwidth_gbs, "bandwidth");
   if (row.memory_gb <= 0) row.memory_gb = base.memory_gb;
   if (row.units == 0) row.units = base.units;
@@ -187,7 +187,7 @@ std::vector<std::string> split_keys(std::string_view keys) {
 
 }  // namespace
 
-std::string_view peak_type_name(PeakType type) { return kTypeNames[static_cast<size_t>(type)]; }
+std::string_view peak_type_name(PeakType type) { return kPeakTypeNames[static_cast<size_t>(type)]; }
 
 std::string_view peak_origin_name(PeakOrigin origin) {
   switch (origin) {

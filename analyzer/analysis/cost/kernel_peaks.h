@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
+#include "analyzer/table/table.h"
 
 namespace prof::analyzer {
 

@@ -2,6 +2,7 @@
 
 #include "analyzer/analysis/cost/op_flops.h"
 #include "analyzer/analysis/cost/torch_flops.h"
+#include "analyzer/analysis/stacks/call_stacks.h"
 #include "analyzer/analysis/stacks/stack_groups.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/forward_backward.h"
@@ -141,7 +142,7 @@ class Averager {
   }
 
   uint32_t stack_of_call(uint32_t host_row) {
-    CallStacks& stacks = input_.views.stacks();
+    CallStacks& stacks = call_stacks(input_.views);
     const StackId stack = stacks.of_call(host_row);
     const auto [found, added] = call_stack_ids_.try_emplace(static_cast<uint32_t>(stack), 0);
     if (!added) return found->second;

@@ -4,6 +4,7 @@
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/select/time_window.h"
 #include "analyzer/dependencies/replay.h"
+#include "analyzer/table/table.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,6 +1,5 @@
 #include "analyzer/analysis/stacks/call_stacks.h"
 
-#include "analyzer/analysis/views.h"
 #include "analyzer/model/forward_backward.h"
 #include "analyzer/model/op_stacks.h"
 #include "analyzer/model/range_text.h"
@@ -9,11 +8,12 @@
 
 namespace prof::analyzer {
 
-CallStacks::CallStacks(const Trace& trace, const Views& views, const StackOptions& options)
+CallStacks::CallStacks(const Trace& trace, const Views& views)
     : trace_(trace),
       views_(views),
-      merged_(trace, views.symbols(), FoldRules::read(options.fold), options.names),
+      merged_(trace, views.symbols(), FoldRules::read(views.stack_options().fold), views.stack_options().names),
       any_(!trace.stacks.empty()) {
+  const StackOptions& options = views.stack_options();
   const bool operators = std::any_of(trace.ranges.begin(), trace.ranges.end(), [&](const Range& range) {
     const OperatorDetail* const detail = trace.detail(range);
     return range.kind == RangeKind::Python || (detail != nullptr && index(detail->stack) != 0);

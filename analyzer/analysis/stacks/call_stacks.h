@@ -11,6 +11,7 @@
 
 #include "analyzer/analysis/stacks/backward_calls.h"
 #include "analyzer/analysis/stacks/merged_stacks.h"
+#include "analyzer/analysis/views.h"
 #include "analyzer/model/trace.h"
 
 #include <cstdint>
@@ -26,18 +27,11 @@ namespace prof::analyzer {
 
 class ForwardBackward;
 class OpStacks;
-class Views;
 
-struct StackOptions {
-  SymbolOptions symbols;
-  std::vector<std::string> fold;  // words of --fold
-  NameForm names = NameForm::Short;
-  bool no_forward = false;  // backward operators and autograd's threads keep to their own stacks
-};
-
+// Which code asked for a call or an operation. Makes stacks as they are asked for: one thread at a time may use it.
 class CallStacks {
  public:
-  CallStacks(const Trace& trace, const Views& views, const StackOptions& options);
+  CallStacks(const Trace& trace, const Views& views);
   ~CallStacks();
 
   // 0: none is known. Rows of Trace::host, of Trace::graph_nodes.
@@ -78,5 +72,8 @@ class CallStacks {
   uint32_t chain_ = 0;                                                // backward operators of backward operators
   bool any_ = false;
 };
+
+// Those of a model (Views::derived).
+inline CallStacks& call_stacks(const Views& views) { return views.derived<CallStacks>(); }
 
 }  // namespace prof::analyzer

@@ -1,5 +1,7 @@
 #include "analyzer/analysis/stacks/stack_groups.h"
 
+#include "analyzer/analysis/stacks/call_stacks.h"
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -34,7 +36,7 @@ uint32_t StackGroups::parse_only(std::string_view report, const std::vector<std:
 
 uint32_t StackGroups::of(StackId stack) {
   const auto [found, added] = group_of_.try_emplace(static_cast<uint32_t>(stack), 0);
-  if (added) found->second = static_cast<uint32_t>(texts_.intern(views_.stacks().text(stack, most_)));
+  if (added) found->second = static_cast<uint32_t>(texts_.intern(stacks().text(stack, most_)));
   return found->second;
 }
 

@@ -2,6 +2,7 @@
 // calls, as torch.profiler's group_by_stack_n; `stack` takes all frames. Equal texts are one group, so frames of different lines are not.
 #pragma once
 
+#include "analyzer/analysis/stacks/call_stacks.h"
 #include "analyzer/analysis/views.h"
 #include "analyzer/table/table.h"
 
@@ -25,10 +26,8 @@ class StackGroups {
   bool wanted() const { return most_ != 0; }
 
   // The group of a row of Trace::host, of an operation by its launch or, of a graph's node, by the call that captured it. 0: no stack.
-  uint32_t of_call(uint32_t host_row) { return wanted() ? of(views_.stacks().of_call(host_row)) : 0; }
-  uint32_t of_operation(const GpuOperation& operation) {
-    return wanted() ? of(views_.stacks().of_operation(operation)) : 0;
-  }
+  uint32_t of_call(uint32_t host_row) { return wanted() ? of(stacks().of_call(host_row)) : 0; }
+  uint32_t of_operation(const GpuOperation& operation) { return wanted() ? of(stacks().of_operation(operation)) : 0; }
   // Frames joined by ";", innermost first.
   std::string_view text(uint32_t group) const { return texts_[StringId{group}]; }
 
@@ -38,8 +37,13 @@ class StackGroups {
 
  private:
   uint32_t of(StackId stack);
+  CallStacks& stacks() {
+    if (stacks_ == nullptr) stacks_ = &call_stacks(views_);
+    return *stacks_;
+  }
 
   const Views& views_;
+  CallStacks* stacks_ = nullptr;  // once they are needed: making them reads symbols
   uint32_t most_;
   std::unordered_map<uint32_t, uint32_t> group_of_;  // by StackId
   StringTable texts_;

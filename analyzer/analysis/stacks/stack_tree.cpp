@@ -3,6 +3,7 @@
 #include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/analysis/select/time_window.h"
+#include "analyzer/analysis/stacks/call_stacks.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/base/statistics.h"
 #include "analyzer/model/event_tree.h"
@@ -35,7 +36,7 @@ std::string_view metric_name(StackMetric metric) {
 // StackSums by (stack, what was asked for) first: there are far fewer pairs than events.
 class StackSums {
  public:
-  explicit StackSums(const AnalysisInput& input) : stacks_(input.views.stacks()) {}
+  explicit StackSums(const AnalysisInput& input) : stacks_(call_stacks(input.views)) {}
 
   uint32_t leaf(std::string_view name, TreeFrameKind kind) {
     return answer_.tree.frame({answer_.tree.text(name), {}, {}, 0, kind});
@@ -157,6 +158,7 @@ class Taker {
   explicit Taker(const AnalysisInput& input)
       : input_(input),
         trace_(input.trace),
+        stacks_(call_stacks(input.views)),
         sums_(input),
         leaves_(input, sums_),
         everything_(input.options.window == "gpu" && input.selection.all()) {
@@ -192,7 +194,7 @@ class Taker {
     for (const Window& window : windows_) {
       if (windows_.size() <= 20) answer.notes.push_back(window_note(window));
     }
-    if (!input_.views.stacks().any()) answer.notes.emplace_back("the input has no call stacks");
+    if (!stacks_.any()) answer.notes.emplace_back("the input has no call stacks");
     return answer;
   }
 
@@ -205,8 +207,7 @@ class Taker {
           if (!everything_ && !wanted_.contains(operation.start_ns)) return;
           if (bytes && operation.has_kernel()) return;
           const int64_t value = bytes ? static_cast<int64_t>(operation.bytes) : operation.duration_ns();
-          sums_.add(input_.views.stacks().of_operation(operation), leaves_.of(operation), operation, value,
-                    *estimates_);
+          sums_.add(stacks_.of_operation(operation), leaves_.of(operation), operation, value, *estimates_);
         });
   }
 
@@ -220,7 +221,7 @@ class Taker {
       if (in_windows && !wanted_.contains(event.begin_ns)) continue;
       const bool kernel = event.kind() == HostKind::KernelLaunch && event.subject != 0;
       const uint32_t leaf = kernel ? leaves_.of(KernelId{static_cast<uint32_t>(event.subject)}) : leaves_.call(event);
-      sums_.add(input_.views.stacks().of_call(row), leaf, value(event));
+      sums_.add(stacks_.of_call(row), leaf, value(event));
     }
     if (!in_windows) windows_.clear();
   }
@@ -236,7 +237,7 @@ class Taker {
       if (idle_ns <= 0) continue;
       StackId stack{};
       for (const uint32_t call : {gap.call, gap.launch}) {
-        if (stack == StackId{} && call != kNone) stack = input_.views.stacks().of_call(call);
+        if (stack == StackId{} && call != kNone) stack = stacks_.of_call(call);
       }
       sums_.add(stack, sums_.leaf(gap_cause_text(gap.cause), TreeFrameKind::Call), idle_ns);
     }
@@ -244,6 +245,7 @@ class Taker {
 
   const AnalysisInput& input_;
   const Trace& trace_;
+  CallStacks& stacks_;
   StackSums sums_;
   std::shared_ptr<Estimates> estimates_;
   Leaves leaves_;

@@ -4,6 +4,7 @@
 
 #include "analyzer/analysis/bursts/estimates.h"
 #include "analyzer/model/call_tree.h"
+#include "analyzer/table/table.h"
 
 #include <cstdint>
 #include <memory>

@@ -11,7 +11,6 @@
 //   tensor active {%}                  sampled hardware counters: as long as the sample, then 0 where there is none
 //   GPU memory {bytes}                 live, of the allocations that a log has; "pool 1 memory" of one pool, where there are pools
 #include "analyzer/analysis/memory_timeline.h"
-#include "analyzer/input/log/nvtx/program_counters.h"
 #include "analyzer/output/chrome/chrome_writer.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // What the Chrome trace has beside calls, ranges and operations: allocations as Kineto's "[memory]" instants, what a stream was
 // synchronised with and ranges projected on a stream (other tools' traces), and what happened to managed memory (our logs).
-#include "analyzer/input/log/build/unified_memory_events.h"
+#include "analyzer/model/unified_memory_text.h"
 #include "analyzer/output/chrome/chrome_writer.h"
 
 #include <fmt/format.h>

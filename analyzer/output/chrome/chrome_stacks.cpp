@@ -1,5 +1,6 @@
 #include "analyzer/output/chrome/chrome_stacks.h"
 
+#include "analyzer/analysis/stacks/call_stacks.h"
 #include "analyzer/base/json/json_text.h"
 
 #include <fmt/format.h>
@@ -7,7 +8,7 @@
 namespace prof::analyzer {
 
 ChromeStacks::ChromeStacks(const Trace& trace, const Views& views, ChromeStackForm form, uint64_t most_text)
-    : stacks_(views.stacks()), form_(form) {
+    : stacks_(call_stacks(views)), form_(form) {
   if (form != ChromeStackForm::Both) return;
   uint64_t bytes = 0;
   for (uint32_t row = 0; row < trace.host.size() && whole_; ++row) {

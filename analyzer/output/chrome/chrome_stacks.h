@@ -3,6 +3,7 @@
 // shows; or both, the text on calls alone, and of large traces only its most telling line.
 #pragma once
 
+#include "analyzer/analysis/stacks/call_stacks.h"
 #include "analyzer/analysis/views.h"
 #include "analyzer/base/sink.h"
 

@@ -1,8 +1,8 @@
 // A flame graph as one HTML file that needs nothing else: the page is flame_page.inc, the tree follows as JSON in columns. Nodes
 // whose share of the whole is too small to be seen at any zoom stay in: what is drawn is decided in the browser.
-#include "analyzer/base/html_text.h"
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/output/stacks/stack_formats.h"
+#include "analyzer/table/html_text.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,11 @@
 // advise: what should be changed first? Every rule's findings with the wall time that undoing them saves at most, by replay
 // of the dependency graph; most first.
 #include "analyzer/analysis/idle/gaps.h"
+#include "analyzer/analysis/stacks/call_stacks.h"
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/base/parallel.h"
 #include "analyzer/reports/advise/advise_rules.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 
@@ -103,7 +105,7 @@ void add_row(Table& table, const AnalysisInput& input, const Window& window, boo
     row.add(begin).add(end);
   }
   row.add(finding.advice.action).add(finding.advice.see);
-  CallStacks& stacks = input.views.stacks();
+  CallStacks& stacks = call_stacks(input.views);
   if (!stacks.any()) return;
   const uint32_t culprit = finding.advice.culprit;
   StackId stack = culprit != kNone ? stacks.of_call(culprit) : StackId{};
@@ -164,7 +166,7 @@ Table report_advise(const AnalysisInput& input) {
   table.add_column("To", "to", CellType::Nanoseconds);
   table.add_column("What to do", "action", CellType::Text);
   table.add_column("Rows in", "see", CellType::Text);
-  if (input.views.stacks().any()) table.add_column("Code", "code", CellType::Text);
+  if (call_stacks(input.views).any()) table.add_column("Code", "code", CellType::Text);
   if (const std::string warning = coverage_warning(input.trace); !warning.empty()) table.notes.push_back(warning);
   const NodeSelection selected(input);
   std::unique_ptr<AdviceShared> shared;

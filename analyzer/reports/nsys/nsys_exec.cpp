@@ -2,6 +2,7 @@
 // (Q, none if the kernel started before), the kernel (K), and the whole from the call to the later end (T).
 #include "analyzer/analysis/merge_runs.h"
 #include "analyzer/reports/nsys/nsys_tables.h"
+#include "analyzer/reports/reports.h"
 
 #include <algorithm>
 #include <array>

@@ -3,6 +3,7 @@
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/event_tree.h"
 #include "analyzer/reports/nsys/nsys_tables.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 

@@ -4,6 +4,7 @@
 #include "analyzer/analysis/merge_runs.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/reports/nsys/nsys_tables.h"
+#include "analyzer/reports/reports.h"
 
 #include <algorithm>
 #include <array>

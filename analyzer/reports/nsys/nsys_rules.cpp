@@ -2,6 +2,7 @@
 // cuda_memset_sync. Thresholds are nsys's: docs/reports/nsys.md.
 #include "analyzer/base/saturated.h"
 #include "analyzer/reports/nsys/nsys_tables.h"
+#include "analyzer/reports/reports.h"
 
 #include <algorithm>
 #include <limits>

@@ -7,6 +7,7 @@
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/base/statistics.h"
+#include "analyzer/table/table.h"
 
 #include <cstdint>
 #include <map>

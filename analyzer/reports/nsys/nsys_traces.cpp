@@ -1,6 +1,7 @@
 // cuda_api_sum, cuda_api_trace and cuda_gpu_trace: the calls and the GPU operations, summed by name or one by one.
 #include "analyzer/analysis/gpu_columns.h"
 #include "analyzer/reports/nsys/nsys_tables.h"
+#include "analyzer/reports/reports.h"
 
 namespace prof::analyzer {
 

@@ -1,6 +1,7 @@
 // um_sum, um_total_sum and um_cpu_page_faults_sum: managed memory with nsys's columns. docs/reports/nsys.md.
 #include "analyzer/base/saturated.h"
 #include "analyzer/reports/nsys/nsys_tables.h"
+#include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
 

@@ -16,9 +16,9 @@ struct EventSlot {
   std::atomic<uint64_t> standing;
 };
 constexpr uint32_t kEvents = 1u << 14;
-constexpr uint32_t kMaxProbes = 32;
+constexpr uint32_t kMaxEventProbes = 32;
 constexpr uint32_t kNumberBits = 48;
-constexpr uint64_t kRemoved = 1;
+constexpr uint64_t kRemovedEvent = 1;
 static_assert(kMaxStreams <= 1u << (64 - kNumberBits));
 
 EventSlot* g_events = nullptr;
@@ -30,7 +30,7 @@ EventSlot& at(CUevent event, uint32_t probe) {
 
 EventSlot* find(CUevent event) {
   if (g_events == nullptr || event == nullptr) return nullptr;
-  for (uint32_t probe = 0; probe < kMaxProbes; ++probe) {
+  for (uint32_t probe = 0; probe < kMaxEventProbes; ++probe) {
     EventSlot& slot = at(event, probe);
     const uint64_t there = slot.event.load(std::memory_order_acquire);
     if (there == reinterpret_cast<uint64_t>(event)) return &slot;
@@ -62,10 +62,10 @@ void remember_event(CUevent event, uint32_t stream_slot, uint64_t launched) {
     slot->standing.store(standing, std::memory_order_release);
     return;
   }
-  for (uint32_t probe = 0; probe < kMaxProbes; ++probe) {
+  for (uint32_t probe = 0; probe < kMaxEventProbes; ++probe) {
     EventSlot& slot = at(event, probe);
     uint64_t there = slot.event.load(std::memory_order_relaxed);
-    if (there > kRemoved) continue;
+    if (there > kRemovedEvent) continue;
     // Stands behind nothing until its own standing is stored.
     if (!slot.event.compare_exchange_strong(there, reinterpret_cast<uint64_t>(event), std::memory_order_acq_rel))
       continue;
@@ -87,7 +87,7 @@ void forget_event(CUevent event) {
   EventSlot* const slot = find(event);
   if (slot == nullptr) return;
   slot->standing.store(0, std::memory_order_relaxed);
-  slot->event.store(kRemoved, std::memory_order_release);
+  slot->event.store(kRemovedEvent, std::memory_order_release);
 }
 
 }  // namespace prof::preload

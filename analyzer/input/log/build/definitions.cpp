@@ -22,9 +22,9 @@ namespace {
 
 constexpr uint64_t kDeviceLaunch = 4;  // CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
 
-class Importer {
+class DefinitionImporter {
  public:
-  Importer(LogInput& input, const LogDefinitions& from, Trace& to)
+  DefinitionImporter(LogInput& input, const LogDefinitions& from, Trace& to)
       : input_(input), ids_(input.ids), from_(from), to_(to) {}
 
   void run() {
@@ -231,7 +231,7 @@ void import_definitions(LogInput& input, Trace& trace) {
   input.semantics = CounterSemantics(definitions.nvtx_semantics);
   input.scopes = NvtxScopes(definitions.nvtx_scopes);
   input.clock_definitions = definitions.nvtx_clocks;
-  Importer(input, definitions, trace).run();
+  DefinitionImporter(input, definitions, trace).run();
   // GPU records whose stream definition is lost go to a stream of their own; without any it stays empty and unseen.
   input.ids.unknown_stream = static_cast<uint32_t>(trace.streams.size());
   trace.streams.emplace_back();

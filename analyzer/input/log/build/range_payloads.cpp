@@ -26,7 +26,9 @@ uint32_t RangePayloads::take(uint64_t tick, const LogInput& input, ThreadId thre
     std::string name = value.name, json = value.json;
     if (value.entry != nullptr) {
       const format::DomainId domain = input.schemas[value.entry->schema].def.domain;
-      const auto path = [&](uint64_t scope) { return trace_.text(scopes_.of(input, domain, scope, thread)); };
+      const auto path = [&](uint64_t scope) {
+        return trace_.text(scopes_.of(input.scopes, input.process, domain, scope, thread));
+      };
       uint64_t held = 0;
       if (value.entry->type == format::nvtx::kScope) std::from_chars(json.data(), json.data() + json.size(), held);
       if (const std::string_view of = path(held); !of.empty()) json = json_string(of);
@@ -38,7 +40,7 @@ uint32_t RangePayloads::take(uint64_t tick, const LogInput& input, ThreadId thre
 }
 
 void RangePayloads::add_scope(Range& range, const LogInput& input, format::DomainId domain, uint64_t scope) {
-  const std::string_view path = trace_.text(scopes_.of(input, domain, scope, range.thread));
+  const std::string_view path = trace_.text(scopes_.of(input.scopes, input.process, domain, scope, range.thread));
   if (path.empty()) return;
   const auto first = static_cast<uint32_t>(trace_.payload_values.size());
   trace_.payload_values.push_back({trace_.strings.intern("scope"), trace_.strings.intern(json_string(path))});

@@ -1,8 +1,6 @@
 // See program_clocks.h.
 #include "analyzer/input/log/nvtx/program_clocks.h"
 
-#include "analyzer/input/log/build/stages.h"
-#include "preload/format/loss_counters.h"
 #include "preload/format/nvtx_types.h"
 
 #include <algorithm>
@@ -15,15 +13,11 @@ namespace prof::analyzer {
 namespace {
 
 using format::StampClock;
-__extension__ using Wide = __int128;
+using Wide = WideNs;
 
-constexpr int64_t kFarNs = int64_t{1} << 60;  // 36 years
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr uint64_t kStartUnixEpoch = 3;  // NVTX_TIMER_START_UNIX_EPOCH
 
-std::optional<int64_t> near(Wide ns) {
-  return ns > kFarNs || ns < -kFarNs ? std::nullopt : std::optional(static_cast<int64_t>(ns));
-}
 bool fits(Wide number) { return number <= INT64_MAX && number >= INT64_MIN; }
 
 // A clock and its partner showed these numbers at one moment; `rate`: the partner's units in one of the clock's, 0: not told.
@@ -84,7 +78,7 @@ class Solver {
     if (!fits(at)) return std::nullopt;
     if (clock < StampClock::kFirstProgramClock) {
       const std::optional<int64_t> known = known_(clock, static_cast<int64_t>(at));
-      return known ? near(*known) : std::nullopt;
+      return known ? near_ns(*known) : std::nullopt;
     }
     const auto line = lines_.find(clock);
     return line == lines_.end() ? std::nullopt : line->second->ns(static_cast<int64_t>(at));
@@ -163,23 +157,17 @@ class Solver {
   std::map<StampClock, std::map<StampClock, std::vector<Agreement>>> agreements_;  // by clock and partner
 };
 
-// Of a clock that the log itself can convert.
-std::optional<int64_t> known_ns(const LogInput& input, StampClock clock, int64_t stamp) {
-  switch (clock) {
-    case StampClock::Tick:
-      return near(Wide{static_cast<int64_t>(input.clock->ns(static_cast<uint64_t>(stamp)))} - input.origin_ns);
-    case StampClock::Monotonic: return near(Wide{stamp} - input.origin_ns);
-    case StampClock::Realtime: return near(Wide{stamp} - input.clock->realtime_offset_ns() - input.origin_ns);
-    default: return std::nullopt;
-  }
-}
-
 }  // namespace
+
+std::optional<int64_t> near_ns(WideNs ns) {
+  constexpr int64_t kFarNs = int64_t{1} << 60;
+  return ns > kFarNs || ns < -kFarNs ? std::nullopt : std::optional(static_cast<int64_t>(ns));
+}
 
 ClockLine::ClockLine(std::vector<Point> points) {
   std::stable_sort(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.x < b.x; });
   for (const Point& point : points) {
-    if (!near(point.y_ns)) continue;
+    if (!near_ns(point.y_ns)) continue;
     if (points_.empty() || (point.x > points_.back().x && point.y_ns > points_.back().y_ns)) points_.push_back(point);
   }
 }
@@ -202,8 +190,8 @@ std::optional<int64_t> ClockLine::ns(int64_t x) const {
   }
   const Point& anchor = points_[behind == points_.end() ? to : from];
   // |x − x0| < 2^64 and y1 − y0 ≤ 2^61: the product fits 128 bits.
-  return near(Wide{anchor.y_ns} + (Wide{x} - anchor.x) * (Wide{points_[to].y_ns} - points_[from].y_ns) /
-                                      (Wide{points_[to].x} - points_[from].x));
+  return near_ns(Wide{anchor.y_ns} + (Wide{x} - anchor.x) * (Wide{points_[to].y_ns} - points_[from].y_ns) /
+                                         (Wide{points_[to].x} - points_[from].x));
 }
 
 ProgramClocks::ProgramClocks(const std::vector<format::NvtxClockDef>& clocks,
@@ -215,39 +203,6 @@ ProgramClocks::ProgramClocks(const std::vector<format::NvtxClockDef>& clocks,
 std::optional<int64_t> ProgramClocks::ns(StampClock clock, int64_t stamp) const {
   const auto line = lines_.find(clock);
   return line == lines_.end() ? std::nullopt : line->second->ns(stamp);
-}
-
-void read_clocks(std::vector<LogInput>& inputs, const std::vector<LogTask>& tasks) {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    LogInput& input = inputs[i];
-    if (input.clock_definitions.empty()) continue;
-    std::vector<format::NvtxSyncPoint> points;
-    for (const LogTask& task : tasks) {
-      if (task.log == i) points.insert(points.end(), task.sync_points.begin(), task.sync_points.end());
-    }
-    const auto realtime_ns = static_cast<int64_t>(input.file->header().start_realtime_ns);
-    const auto known = [&input](StampClock clock, int64_t stamp) { return known_ns(input, clock, stamp); };
-    input.clocks = ProgramClocks(input.clock_definitions, points, realtime_ns, known);
-  }
-}
-
-std::optional<int64_t> stamp_ns(const LogInput& input, StampClock clock, uint64_t stamp) {
-  const auto at = static_cast<int64_t>(stamp);
-  return clock < StampClock::kFirstProgramClock ? known_ns(input, clock, at) : input.clocks.ns(clock, at);
-}
-
-void count_unknown_times(Trace& trace) {
-  constexpr const char* kName = "nvtx_times_unknown";  // the recorder counts some itself
-  for (Process& process : trace.processes) {
-    if (process.nvtx_times_unknown == 0) continue;
-    const auto known = std::find_if(process.counters.begin(), process.counters.end(),
-                                    [](const CounterValue& counter) { return counter.name == kName; });
-    if (known != process.counters.end()) {
-      known->value += process.nvtx_times_unknown;
-    } else {
-      process.counters.push_back({kName, process.nvtx_times_unknown, static_cast<uint8_t>(format::Severity::Partial)});
-    }
-  }
 }
 
 }  // namespace prof::analyzer

@@ -24,6 +24,11 @@
 
 namespace prof::analyzer {
 
+// A time that may lie outside of int64_t.
+__extension__ using WideNs = __int128;
+// Nullopt: more than 36 years (2^60 ns) away from 0.
+std::optional<int64_t> near_ns(WideNs ns);
+
 // Points of a clock and its line.
 class ClockLine {
  public:

@@ -1,6 +1,7 @@
 // Which numbers did the program sample as counters through NVTX, and how are they to be read? Offline, inside the builder only.
 #pragma once
 
+#include "analyzer/model/range_rows.h"
 #include "preload/format/nvtx_definitions.h"
 
 #include <cstdint>
@@ -10,13 +11,6 @@
 #include <vector>
 
 namespace prof::analyzer {
-
-// NVTX_COUNTER_FLAG_…
-inline constexpr uint64_t kCounterNormalized = 1 << 1, kCounterLimitMin = 1 << 2, kCounterLimitMax = 1 << 3;
-inline constexpr uint64_t kCounterValueMask = 15 << 4, kCounterAbsolute = 1 << 4, kCounterDelta = 2 << 4,
-                          kCounterSinceStart = 3 << 4;
-inline constexpr uint64_t kCounterBetweenMask = 15 << 8, kCounterPoint = 1 << 8, kCounterSinceLast = 2 << 8,
-                          kCounterUntilNext = 3 << 8, kCounterLinear = 4 << 8;
 
 // nvtx_semantics records: of entries of schemas, and of counters, which apply where the entry has none.
 class CounterSemantics {

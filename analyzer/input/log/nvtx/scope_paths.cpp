@@ -1,7 +1,6 @@
 // See scope_paths.h.
 #include "analyzer/input/log/nvtx/scope_paths.h"
 
-#include "analyzer/input/log/build/staging.h"
 #include "preload/format/nvtx_types.h"
 
 #include <fmt/format.h>
@@ -137,14 +136,15 @@ std::string NvtxScopes::path(format::DomainId domain, uint64_t number, const Sco
   return path;
 }
 
-StringId ScopePaths::of(const LogInput& input, format::DomainId domain, uint64_t number, ThreadId thread) {
+StringId ScopePaths::of(const NvtxScopes& scopes, ProcessId process, format::DomainId domain, uint64_t number,
+                        ThreadId thread) {
   if (number == 0) return {};
-  const auto [found, added] = made_.try_emplace({&input, domain, number, thread});
+  const auto [found, added] = made_.try_emplace({&scopes, domain, number, thread});
   if (added) {
-    const Process& process = trace_.processes[index(input.process)];
+    const Process& announced_by = trace_.processes[index(process)];
     const uint32_t tid = index(thread) < trace_.threads.size() ? trace_.threads[index(thread)].tid : 0;
-    const std::string path = input.scopes.path(domain, number, {process.host, process.pid, tid});
-    found->second = trace_.strings.intern(with_device_names(trace_, input.process, path));
+    const std::string path = scopes.path(domain, number, {announced_by.host, announced_by.pid, tid});
+    found->second = trace_.strings.intern(with_device_names(trace_, process, path));
   }
   return found->second;
 }

@@ -39,19 +39,17 @@ class NvtxScopes {
   std::map<std::pair<format::DomainId, uint64_t>, std::pair<uint64_t, std::string_view>> known_;  // parent, path
 };
 
-struct LogInput;
-
 // Paths as strings of the model, GPU[CUDAID:0] and GPU[UUID:…] as the device's number and name; each is made once.
 class ScopePaths {
  public:
   explicit ScopePaths(Trace& trace) : trace_(trace) {}
 
-  // Row 0: none. `thread` announced it.
-  StringId of(const LogInput& input, format::DomainId domain, uint64_t number, ThreadId thread);
+  // The path of a scope that `scopes`, which a log of `process` defines, know by `number`; `thread` announced it. Row 0: none.
+  StringId of(const NvtxScopes& scopes, ProcessId process, format::DomainId domain, uint64_t number, ThreadId thread);
 
  private:
   Trace& trace_;
-  std::map<std::tuple<const LogInput*, format::DomainId, uint64_t, ThreadId>, StringId> made_;
+  std::map<std::tuple<const NvtxScopes*, format::DomainId, uint64_t, ThreadId>, StringId> made_;
 };
 
 }  // namespace prof::analyzer

@@ -3,6 +3,7 @@
 #include "analyzer/analysis/range_projection.h"
 #include "analyzer/dependencies/replay.h"
 #include "analyzer/model/forward_backward.h"
+#include "analyzer/reports/reports.h"
 #include "tests/unit/analyzer/analysis/scaling.h"
 
 #include <algorithm>

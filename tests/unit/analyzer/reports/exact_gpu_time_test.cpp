@@ -3,6 +3,7 @@
 #include "analyzer/input/log/build/builder.h"
 #include "analyzer/reports/breakdown.h"
 #include "analyzer/reports/kernels.h"
+#include "analyzer/reports/reports.h"
 
 #include <gtest/gtest.h>
 #include <rapidjson/document.h>

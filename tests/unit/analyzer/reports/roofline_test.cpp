@@ -1,5 +1,6 @@
 // What of a row's time is lost, and what nobody can say that of: worked out by hand on the peaks of an H200, 4800 bytes a nanosecond.
 #include "analyzer/reports/roofline.h"
+#include "analyzer/reports/reports.h"
 
 #include "tests/unit/analyzer/analysis/cost/operator_trace.h"
 

@@ -1,6 +1,7 @@
 // Which sequences of kernels repeat: exact counts, loops once and in step, nothing across streams and pauses.
 #include "analyzer/analysis/sequences/repeated_sequences.h"
 #include "analyzer/analysis/sequences/sequence_counts.h"
+#include "analyzer/reports/reports.h"
 #include "tests/unit/analyzer/hand_trace.h"
 
 #include <gtest/gtest.h>

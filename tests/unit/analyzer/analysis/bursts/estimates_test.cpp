@@ -2,6 +2,7 @@
 // the run, and does every report say what it makes of such a run?
 #include "analyzer/analysis/bursts/estimates.h"
 #include "analyzer/reports/gpu_times.h"
+#include "analyzer/reports/reports.h"
 #include "tests/unit/analyzer/hand_trace.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // Twice the input, twice the work: the cost of gaps, of op-idle and of the queue depth grows as n log n.
 #include "analyzer/analysis/idle/gaps.h"
+#include "analyzer/reports/reports.h"
 #include "tests/unit/analyzer/analysis/scaling.h"
 
 namespace prof::analyzer {

@@ -1,6 +1,7 @@
 // A launch on autograd's thread goes on where backward() was called, as far as that is known: not where several threads may have called
 // it, where it was over, where the thread is not the engine's, where a sequence number says more.
 #include "analyzer/analysis/analysis.h"
+#include "analyzer/analysis/stacks/call_stacks.h"
 #include "tests/unit/analyzer/analysis/stacks/stack_program.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +43,7 @@ TEST(BackwardCalls, ALaunchOnTheEnginesThreadGoesOnWhereBackwardWasCalled) {
   EXPECT_EQ(program.text(50), kOwn);
   EXPECT_EQ(program.text(120), joined("step (train.py:20);main (train.py:3)"));
   EXPECT_EQ(program.text(220), kOwn) << "it was over";
-  CallStacks& stacks = program.views().stacks();
+  CallStacks& stacks = call_stacks(program.views());
   EXPECT_EQ(stacks.best(stacks.of_call(program.row_of(120))), "step (train.py:20) [run by backward()]");
 }
 

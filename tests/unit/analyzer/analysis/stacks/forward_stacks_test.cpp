@@ -47,7 +47,7 @@ TEST(ForwardStacks, ALaunchOnAutogradsThreadGoesOnInTheForwardOperators) {
   EXPECT_EQ(program.text(20), kForward);
   EXPECT_EQ(program.text(220), kJoined);
   EXPECT_EQ(program.text(400), "0x4001;0x5001");
-  CallStacks& stacks = program.views().stacks();
+  CallStacks& stacks = call_stacks(program.views());
   EXPECT_EQ(stacks.best(stacks.of_call(program.row_of(220))), "forward (model.py:7) [forward of MmBackward0]");
   EXPECT_EQ(stacks.best(stacks.of_call(program.row_of(20))), "forward (model.py:7)");
   EXPECT_EQ(stacks.of_call(program.row_of(220)), stacks.of_operation(program.trace.operations[1]));
@@ -184,7 +184,7 @@ TEST(ForwardStacks, TracesOfTorchProfilerHaveTheSameSeam) {
   hand.launch(240, 250, 3, 1);
   for (uint32_t i = 1; i <= 3; ++i) hand.kernel(1000 * i, 1000 * i + 10, i);
   hand.finish();
-  CallStacks& stacks = hand.views().stacks();
+  CallStacks& stacks = call_stacks(hand.views());
   std::vector<std::string> texts;
   for (uint32_t row = 0; row < hand.trace.host.size(); ++row) texts.push_back(stacks.text(stacks.of_call(row)));
   EXPECT_EQ(texts, (std::vector<std::string>{

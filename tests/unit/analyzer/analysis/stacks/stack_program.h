@@ -52,7 +52,7 @@ struct StackProgram : HandTrace {
   // The stack of the launch that begins at that time.
   std::string text(int64_t begin, const analyzer::StackOptions& how = {}) {
     const analyzer::Views views(trace, {}, how);
-    return views.stacks().text(views.stacks().of_call(row_of(begin)));
+    return call_stacks(views).text(call_stacks(views).of_call(row_of(begin)));
   }
 
   uint32_t correlation = 0;

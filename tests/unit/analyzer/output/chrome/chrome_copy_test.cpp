@@ -1,10 +1,10 @@
 // Chrome traces written again: recorded traces come out byte for byte where nothing is added, are the same trace to every reader
 // where it is, and are written from the model with Kineto's kinds where they are not copied.
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/input/log/build/builder.h"
 #include "analyzer/output/chrome/augment.h"
 #include "analyzer/output/chrome/chrome_trace.h"
 #include "analyzer/reports/nvprof_summary.h"
+#include "analyzer/reports/reports.h"
 #include "tests/unit/analyzer/hand_trace.h"
 #include "tests/unit/analyzer/shared_traces.h"
 

@@ -1,5 +1,5 @@
 // The reports with nsys's names: numbers worked out by hand from the rows, and layout.
-#include "analyzer/analysis/analysis.h"
+#include "analyzer/reports/reports.h"
 #include "analyzer/table/cell_text.h"
 #include "tests/unit/analyzer/input/sqlite/sqlite_database.h"
 

@@ -1,7 +1,7 @@
 // Times and durations that no program has, as a damaged or hostile log gives them: what the model promises of them, and that reports add
 // them up without leaving 64 bits. (Under the sanitizers an overflow is a failure of its own.)
-#include "analyzer/analysis/analysis.h"
 #include "analyzer/input/log/log_clock.h"
+#include "analyzer/reports/reports.h"
 #include "tests/unit/analyzer/hand_trace.h"
 #include "tests/unit/analyzer/launch_log.h"
 

@@ -1,6 +1,7 @@
 // --nvtx: what belongs to ranges of a name, worked out by hand, and that every report obeys it or says why it does not.
-#include "analyzer/analysis/select/nvtx_selection.h"
+#include "analyzer/analysis/nvtx_selection.h"
 #include "analyzer/base/sink.h"
+#include "analyzer/reports/reports.h"
 #include "tests/unit/analyzer/hand_trace.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "analyzer/analysis/select/nvtx_selection.h"
+#include "analyzer/analysis/nvtx_selection.h"
 
 #include "analyzer/analysis/graph_launches.h"
 #include "analyzer/base/json/json_text.h"

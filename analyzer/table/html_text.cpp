@@ -1,4 +1,4 @@
-#include "analyzer/base/html_text.h"
+#include "analyzer/table/html_text.h"
 
 #include "analyzer/base/json/json_text.h"
 

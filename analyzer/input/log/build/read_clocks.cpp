@@ -1,0 +1,60 @@
+// A step of the builder: ties the program's own clocks to the log's, and reads their time stamps.
+#include "analyzer/input/log/build/stages.h"
+#include "preload/format/loss_counters.h"
+#include "preload/format/nvtx_types.h"
+
+#include <algorithm>
+
+namespace prof::analyzer {
+
+namespace {
+
+using format::StampClock;
+
+// Of a clock that the log itself can convert.
+std::optional<int64_t> known_ns(const LogInput& input, StampClock clock, int64_t stamp) {
+  switch (clock) {
+    case StampClock::Tick:
+      return near_ns(WideNs{static_cast<int64_t>(input.clock->ns(static_cast<uint64_t>(stamp)))} - input.origin_ns);
+    case StampClock::Monotonic: return near_ns(WideNs{stamp} - input.origin_ns);
+    case StampClock::Realtime: return near_ns(WideNs{stamp} - input.clock->realtime_offset_ns() - input.origin_ns);
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+void read_clocks(std::vector<LogInput>& inputs, const std::vector<LogTask>& tasks) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    LogInput& input = inputs[i];
+    if (input.clock_definitions.empty()) continue;
+    std::vector<format::NvtxSyncPoint> points;
+    for (const LogTask& task : tasks) {
+      if (task.log == i) points.insert(points.end(), task.sync_points.begin(), task.sync_points.end());
+    }
+    const auto realtime_ns = static_cast<int64_t>(input.file->header().start_realtime_ns);
+    const auto known = [&input](StampClock clock, int64_t stamp) { return known_ns(input, clock, stamp); };
+    input.clocks = ProgramClocks(input.clock_definitions, points, realtime_ns, known);
+  }
+}
+
+std::optional<int64_t> stamp_ns(const LogInput& input, StampClock clock, uint64_t stamp) {
+  const auto at = static_cast<int64_t>(stamp);
+  return clock < StampClock::kFirstProgramClock ? known_ns(input, clock, at) : input.clocks.ns(clock, at);
+}
+
+void count_unknown_times(Trace& trace) {
+  constexpr const char* kName = "nvtx_times_unknown";  // the recorder counts some itself
+  for (Process& process : trace.processes) {
+    if (process.nvtx_times_unknown == 0) continue;
+    const auto known = std::find_if(process.counters.begin(), process.counters.end(),
+                                    [](const CounterValue& counter) { return counter.name == kName; });
+    if (known != process.counters.end()) {
+      known->value += process.nvtx_times_unknown;
+    } else {
+      process.counters.push_back({kName, process.nvtx_times_unknown, static_cast<uint8_t>(format::Severity::Partial)});
+    }
+  }
+}
+
+}  // namespace prof::analyzer
