@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Every function of the CUDA toolkit: is it recorded, and if not, why? Compares the functions that cuda.h, cudaProfiler.h,
-cuda_runtime_api.h and cuda_profiler_api.h declare and the names of CUPTI's callback-id lists with the tables in
-preload/ (cuda_api.def, cudart_api.def) and with left_alone.txt. A name of none of them fails; so does a
-table in docs/api_coverage.md that is not what --write would make of it.
+"""Checks that every function of the CUDA toolkit is recorded or has a reason why not. It compares two sets of names
+with the tables in preload/ (cuda_api.def, cudart_api.def) and with left_alone.txt: the functions that cuda.h,
+cudaProfiler.h, cuda_runtime_api.h and cuda_profiler_api.h declare, and the names in CUPTI's callback-id lists. The
+check fails if a name is in none of them, or if docs/api_coverage.md differs from what --write would generate.
 
-The table is of one toolkit (its first line says which). With another one, names that it adds are told as a note and nothing
-is compared with the table: an older or newer toolkit must not fail a build.
+The page is for one toolkit; its first line names it. With another toolkit, additional names are printed as a note and
+the page is not compared, because an older or newer toolkit must not fail a build.
 
---wheels checks the names of other toolkits, whose headers are in NVIDIA's wheels (nvidia-cuda-runtime, nvidia-cuda-cupti, from CUDA 13
-on also nvidia-cuda-crt) in FOLDER; with --write their numbers become the last section of the page, which --write alone leaves as it is.
+--wheels checks the names of other toolkits. Their headers are in NVIDIA's wheels (nvidia-cuda-runtime, nvidia-cuda-
+cupti, from CUDA 13 on also nvidia-cuda-crt) in FOLDER. With --write, their numbers become the last section of the page.
+--write without --wheels does not change that section.
 
 Usage: check_api.py [--cache CMakeCache.txt | --cuda FOLDER --cupti FOLDER] [--write | --names-only] [--compiler CXX] [ROOT]
        check_api.py --wheels FOLDER [--write] [--compiler CXX] [ROOT]
@@ -26,10 +27,10 @@ import zipfile
 ROW = {"driver": re.compile(r"^CUDA_API\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.M), "runtime": re.compile(r"^CUDART_API\(\s*(\w+)\s*,\s*(\w+)", re.M)}
 PLAIN = {"Call", "CallSaying", "Create", "CreateSaying", "Nothing", "Number"}
 ROUTED = {"ProcAddress", "Watch"}
-MEANING = {"Call": "with its handle", "Create": "with the handle it makes", "CallSaying": "with its handle and other arguments",
-           "CreateSaying": "with the handle it makes and other arguments", "Nothing": "around the driver calls inside",
-           "Number": "around the driver calls inside, with its first argument", "ProcAddress": "hands out the others",
-           "Watch": "tells that an object with kernels has come"}
+MEANING = {"Call": "with its handle", "Create": "with the handle it creates", "CallSaying": "with its handle and other arguments",
+           "CreateSaying": "with the handle it creates and other arguments", "Nothing": "around the driver calls inside",
+           "Number": "around the driver calls inside, with its first argument", "ProcAddress": "returns addresses of driver functions",
+           "Watch": "reports that an object with kernels was loaded"}
 TWIN = re.compile(r"_(ptsz|ptds)$")
 HEADERS = {"driver": ("cuda.h", "cudaProfiler.h"), "runtime": ("cuda_runtime_api.h", "cuda_profiler_api.h")}
 DECLARED = {"driver": re.compile(r"\bCUresult (cu\w+) ?\([^;{]*\) ?;"),
@@ -68,7 +69,7 @@ def read_left_alone(path):
         elif line.startswith("  ") and reason:
             for name in line.split():
                 if name in names:
-                    problems.append(f"{path.name}:{number}: {name} stands there twice")
+                    problems.append(f"{path.name}:{number}: {name} is listed twice")
                 names[name] = reason
         elif line and not line.startswith("#"):
             problems.append(f"{path.name}:{number}: neither a reason nor names below one")
@@ -76,7 +77,7 @@ def read_left_alone(path):
 
 
 class Classes:
-    """name -> how it is recorded, or why not"""
+    """Maps a name to how it is recorded, or why it is not."""
 
     def __init__(self, folder):
         self.reasons, self.left, self.problems = read_left_alone(next(folder.rglob("left_alone.txt")))
@@ -114,27 +115,32 @@ def section(level, classes, names, in_header):
     count = lambda *kinds: sum(len(group) for (kind, _), group in groups.items() if kind in kinds)
     total = sum(map(len, groups.values()))
     lines = [f"## {TITLE[level]}", "",
-             f"{total} names: {count('recorded')} recorded with what they do, {count('plain')} recorded as plain calls, "
+             f"{total} names: {count('recorded')} recorded, {count('plain')} recorded as plain calls, "
              f"{count('routed')} passed on and not recorded, {count('left')} left alone.", ""]
-    lines += ["| how | names | which |", "|---|---|---|"]
+    lines += ["| how | names | functions |", "|---|---|---|"]
     for (kind, what), group in sorted(groups.items(), key=lambda item: (["recorded", "routed", "plain", "left"].index(item[0][0]), item[0][1])):
         how = f"{ {'recorded': 'recorded', 'plain': 'plain call', 'routed': 'passed on', 'left': 'left alone'}[kind]}: {MEANING.get(what, what)}"
         lines.append(f"| {how} | {len(group)} | {wrapped(group)} |")
     beyond = sorted(set(classes.rows[level]) - set(names))
     if beyond:
-        lines += ["", f"Rows for other toolkits, older or newer ({len(beyond)}): {wrapped(beyond)}"]
+        lines += ["", f"Rows for functions of older or newer toolkits ({len(beyond)}): {wrapped(beyond)}"]
     return lines
 
 
 def document(version, classes, names, in_header):
-    lines = [f"# Every CUDA function, and what is recorded of it (toolkit {version})", "",
-             "Made by `scripts/check_api.py --write` from the toolkit's headers, CUPTI's callback-id lists and the tables in",
-             "`preload/`; `scripts/check api` compares. *Recorded* means a record of its own kind (launch, copy, memory), *plain*",
-             "one with the function, its times, its stream, the handle it is about and its result. Why the others are left alone:", ""]
+    lines = [f"# Every CUDA function, and how it is recorded (toolkit {version})", "",
+             "This page lists every function of the CUDA driver and run time. It is for users who look for a function in a log, and",
+             "for maintainers who add one.", "",
+             "`scripts/check_api.py --write` generates the page from the toolkit's headers, CUPTI's callback-id lists and the tables in",
+             "`preload/`. `scripts/check api` compares it with them.", "",
+             "* *recorded*: the function has a record of its own kind (launch, copy, memory).",
+             "* *plain call*: the record has the function, its times, its stream, the handle of its object and its result.",
+             "* *passed on*: the call goes through libprof without a record.",
+             "* *left alone*: libprof does not intercept the function. The reasons are:", ""]
     used = {classes.of(level, name, name in in_header[level]) for level in names for name in names[level]}
     for reason, text in classes.reasons.items():
         if ("left", reason) in used:
-            lines += textwrap.wrap(f"* *{reason}*: {text}", 126, subsequent_indent="  ")
+            lines += textwrap.wrap(f"  * *{reason}*: {text}", 118, subsequent_indent="    ")
     for level in names:
         lines += [""] + section(level, classes, names[level], in_header[level])
     return "\n".join(lines) + "\n"
@@ -210,7 +216,8 @@ def check_wheels(options, classes):
 
 def others(rows):
     """the last section of the page"""
-    lines = [OTHERS, "Made by `scripts/check_api.py --wheels FOLDER --write` from the headers in NVIDIA's wheels. No name of any of them is", "unclassified.", "",
+    lines = [OTHERS, "`scripts/check_api.py --wheels FOLDER --write` generates this table from the headers in NVIDIA's wheels. Every name of",
+             "these toolkits is in a table or in `left_alone.txt`.", "",
              "| toolkit | driver names | recorded | plain | passed on | left alone | runtime names | recorded | plain | passed on | left alone |",
              "|---|" + "---|" * 10]
     return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows]) + "\n"
