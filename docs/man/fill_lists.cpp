@@ -1,6 +1,6 @@
-// Fills a man page's lists from the lists in the code, so that each exists once. The build runs it on every page:
-// fill_lists < page.in > page. A line `.\" LIST WHAT` becomes the list; WHAT is flags, variables, counters, reports, or the
-// name of a verb for the options that its parser knows.
+// Fills the lists of a man page from the lists in the code, so that each list exists once. The build runs it on every page:
+// fill_lists < page.in > page. A line `.\" LIST WHAT` becomes the list. WHAT is flags, variables, counters, reports, or the
+// name of a verb, for the options of its parser.
 #include "analyzer/command/command.h"
 #include "preload/format/loss_counters.h"
 
@@ -22,7 +22,7 @@ constexpr Option kOptions[] = {
 #undef PROF_OPTION
 };
 
-// roff reads '-' as a hyphen, '\' as an escape, and a leading '.' or ''' as a request.
+// roff reads '-' as a hyphen, '\' as an escape character, and a leading '.' or ''' as a request.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -32,7 +32,7 @@ std::string escaped(std::string_view text) {
   return out.starts_with('.') || out.starts_with('\'') ? "\\&" + out : out;
 }
 
-// on|off becomes "on or off"; FOLDER|PATTERN stays what it stands for.
+// Values such as on|off are printed in bold, placeholders such as FOLDER|PATTERN in italics.
 void print_values(std::string_view values) {
   while (!values.empty()) {
     const size_t bar = values.find('|');
@@ -67,7 +67,7 @@ void print_verb(const Verb& verb) {
   prof::analyzer::Run run;
   verb.add(app, run);
   for (const CLI::Option* option : app.get_subcommands({}).front()->get_options()) {
-    // Releases of CLI11 differ: the older ones take such a name, and prof would not start with the newer ones.
+    // Older releases of CLI11 accept a name with a blank. With newer releases prof would not start.
     if (option->get_positional() && option->get_single_name().find(' ') != std::string::npos)
       throw std::logic_error("a blank in the name of the argument " + option->get_single_name());
     if (option->get_positional() || option->check_name("--help")) continue;
