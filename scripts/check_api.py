@@ -7,9 +7,9 @@ check fails if a name is in none of them, or if docs/api_coverage.md differs fro
 The page is for one toolkit; its first line names it. With another toolkit, additional names are printed as a note and
 the page is not compared, because an older or newer toolkit must not fail a build.
 
---wheels checks the names of other toolkits. Their headers are in NVIDIA's wheels (nvidia-cuda-runtime, nvidia-cuda-
-cupti, from CUDA 13 on also nvidia-cuda-crt) in FOLDER. With --write, their numbers become the last section of the page.
---write without --wheels does not change that section.
+--wheels checks the names of other toolkits. Their headers are in NVIDIA's wheels (nvidia-cuda-runtime,
+nvidia-cuda-cupti, from CUDA 13 on also nvidia-cuda-crt) in FOLDER. With --write, their numbers become the last section
+of the page. --write without --wheels does not change that section.
 
 Usage: check_api.py [--cache CMakeCache.txt | --cuda FOLDER --cupti FOLDER] [--write | --names-only] [--compiler CXX] [ROOT]
        check_api.py --wheels FOLDER [--write] [--compiler CXX] [ROOT]
