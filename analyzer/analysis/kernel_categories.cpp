@@ -23,7 +23,7 @@ const CategoryRules& built_in_rules() {
   static const CategoryRules kRules = [] {
     CategoryRules rules;
 #define PROF_KERNEL_RULE(category, pattern) rules.push_back({#category, NamePattern(pattern)});
-#include "analyzer/analysis/categories.def"
+#include "analyzer/analysis/kernel_categories.def"
 #undef PROF_KERNEL_RULE
     return rules;
   }();

@@ -1,6 +1,6 @@
 // What is a kernel for, and where does it come from? Two classifications by rules over names, each decided by itself:
 // purpose (compute or communication) and category (torch.compile's pointwise, reduction …; cublas, cudnn, nccl, pytorch …).
-// Built-in rules are in categories.def; `--rules FILE` puts the user's before them. Rules are tested once per distinct name.
+// Built-in rules are in kernel_categories.def; `--rules FILE` puts the user's before them. Rules are tested once per distinct name.
 //
 // Names say nothing about what is a kernel: copies and memsets have a kind of their own and never get here.
 #pragma once

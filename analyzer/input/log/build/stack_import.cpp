@@ -1,5 +1,5 @@
 // The stacks of a log -> rows of the model: every address becomes a place in the file that was mapped there when the stack was
-// taken. Called by definitions.cpp.
+// taken. Called by import_definitions.cpp.
 #include "analyzer/input/log/build/staging.h"
 #include "analyzer/input/log/log_definitions.h"
 #include "analyzer/model/trace.h"
