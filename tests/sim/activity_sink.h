@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "clock.h"
-#include "cuda_headers.h"
+#include "tests/sim/clock.h"
+#include "tests/sim/cuda_headers.h"
 
 namespace sim {
 

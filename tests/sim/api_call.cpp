@@ -1,12 +1,12 @@
 // The slow side of every driver call. See api_call.h.
-#include "api_call.h"
+#include "tests/sim/api_call.h"
 
 #include <pthread.h>
 
 #include <memory>
 
-#include "device.h"
-#include "script.h"
+#include "tests/sim/device.h"
+#include "tests/sim/script.h"
 
 namespace sim {
 

@@ -5,9 +5,9 @@
 #include <atomic>
 #include <cstdint>
 
-#include "activity_sink.h"
 #include "api_generated.h"
-#include "cuda_headers.h"
+#include "tests/sim/activity_sink.h"
+#include "tests/sim/cuda_headers.h"
 
 #define SIM_API(name) CUresult sim::impl_##name
 

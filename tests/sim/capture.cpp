@@ -1,10 +1,10 @@
 // Stream capture: begin, end, info, mode exchange, and what invalidates a capture. Rules in capture.h.
-#include "capture.h"
+#include "tests/sim/capture.h"
 
 #include <algorithm>
 #include <list>
 
-#include "api_call.h"
+#include "tests/sim/api_call.h"
 
 namespace sim {
 namespace {

@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-#include "graph.h"
+#include "tests/sim/graph.h"
 
 namespace sim {
 

@@ -1,5 +1,5 @@
 // Keeps the virtual clock. Called by every API call and by the device timeline; takes no lock.
-#include "clock.h"
+#include "tests/sim/clock.h"
 
 #include <time.h>
 
@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cuda_headers.h"
+#include "tests/sim/cuda_headers.h"
 
 namespace sim {
 namespace {

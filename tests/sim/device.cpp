@@ -1,15 +1,15 @@
 // Moves operations through time. See device.h for the states; every function here is called with the device locked unless
 // its name says otherwise. Host functions run on a thread of the driver's own and outside the lock, as the real one's do.
-#include "device.h"
+#include "tests/sim/device.h"
 
 #include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <thread>
 
-#include "api_call.h"
-#include "idleness.h"
-#include "script.h"
+#include "tests/sim/api_call.h"
+#include "tests/sim/idleness.h"
+#include "tests/sim/script.h"
 
 namespace sim {
 namespace {

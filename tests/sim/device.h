@@ -11,8 +11,8 @@
 #include <mutex>
 #include <vector>
 
-#include "activity_sink.h"
-#include "objects.h"
+#include "tests/sim/activity_sink.h"
+#include "tests/sim/objects.h"
 
 namespace sim {
 

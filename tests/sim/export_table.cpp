@@ -5,8 +5,8 @@
 // cudaErrorSymbolNotFound. Programs that need a runtime use the stand-in (cudart.cpp), shared or static.
 #include <cstdio>
 
-#include "api_call.h"
-#include "script.h"
+#include "tests/sim/api_call.h"
+#include "tests/sim/script.h"
 
 SIM_API(cuGetExportTable)(const void** ppExportTable, const CUuuid* pExportTableId) {
   if (ppExportTable == nullptr) return CUDA_ERROR_INVALID_VALUE;

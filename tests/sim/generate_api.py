@@ -75,13 +75,13 @@ def main():
         raise SystemExit(f"SIM_API of functions that cuda.h does not declare: {sorted(unknown)}")
 
     names = sorted(functions)
-    header = ["// Written by generate_api.py.", "#pragma once", '#include "cuda_headers.h"', "namespace sim {", "enum class ApiId : unsigned {"]
+    header = ["// Written by generate_api.py.", "#pragma once", '#include "tests/sim/cuda_headers.h"', "namespace sim {", "enum class ApiId : unsigned {"]
     header += [f"  {name}," for name in names] + ["};", f"constexpr unsigned kApiCount = {len(names)};"]
     for name in sorted(done):
         header.append(f"CUresult impl_{name}({', '.join(declaration for declaration, _ in functions[name])});")
     header.append("}  // namespace sim")
 
-    source = ["// Written by generate_api.py.", '#include "api_call.h"', "namespace sim {",
+    source = ["// Written by generate_api.py.", '#include "tests/sim/api_call.h"', "namespace sim {",
               "const ApiInfo kApiTable[kApiCount] = {"]
     for name in names:
         per_thread = str(bool(re.search(r"_pts[z]$|_ptds$", name))).lower()

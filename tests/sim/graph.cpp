@@ -1,11 +1,11 @@
 // What a graph is and how it runs: nodes, clones, instances, launches. See graph.h for ids.
-#include "graph.h"
+#include "tests/sim/graph.h"
 
 #include <algorithm>
 #include <map>
 
-#include "api_call.h"
-#include "capture.h"
+#include "tests/sim/api_call.h"
+#include "tests/sim/capture.h"
 
 namespace sim {
 namespace {

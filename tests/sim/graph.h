@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "device.h"
+#include "tests/sim/device.h"
 
 namespace sim {
 

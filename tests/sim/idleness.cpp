@@ -1,4 +1,4 @@
-#include "idleness.h"
+#include "tests/sim/idleness.h"
 
 #include <dirent.h>
 #include <sys/syscall.h>

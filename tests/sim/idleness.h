@@ -1,7 +1,7 @@
 // Does the program still run? Asked by the device while nobody calls the driver (device.cpp).
 #pragma once
 
-#include "clock.h"
+#include "tests/sim/clock.h"
 
 namespace sim {
 

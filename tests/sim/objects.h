@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "activity_sink.h"
-#include "object_pool.h"
-#include "script.h"
+#include "tests/sim/activity_sink.h"
+#include "tests/sim/object_pool.h"
+#include "tests/sim/script.h"
 
 namespace sim {
 

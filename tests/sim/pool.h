@@ -1,6 +1,6 @@
 // Memory pools: what stream-ordered allocations come from, and how much each has given out.
 #pragma once
-#include "objects.h"
+#include "tests/sim/objects.h"
 
 namespace sim {
 

@@ -2,9 +2,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "api_call.h"
-#include "device.h"
-#include "script.h"
+#include "tests/sim/api_call.h"
+#include "tests/sim/device.h"
+#include "tests/sim/script.h"
 
 namespace sim {
 namespace {

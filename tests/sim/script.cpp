@@ -1,5 +1,5 @@
 // Reads the script lines. A wrong line stops the program at once: a test that runs with half its script proves nothing.
-#include "script.h"
+#include "tests/sim/script.h"
 
 #include <charconv>
 #include <cstdio>

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "clock.h"
+#include "tests/sim/clock.h"
 
 namespace sim {
 

@@ -1,0 +1,13 @@
+// Which kernel is behind a stub? nvcc's code registers images and kernels as a program starts; here they are library kernels (CUkernel),
+// loaded at their first use.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "tests/sim/cuda_headers.h"
+
+namespace sim {
+
+cudaError_t kernel_of(const void* stub, CUfunction* out);
+
+}  // namespace sim

@@ -1,0 +1,340 @@
+// CUPTI's side of the driver: what is noted when calls and operations happen, and how buffers reach the program.
+#include "tests/sim/cupti/cupti_state.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "tests/sim/cupti/cupti_external.h"
+
+namespace sim {
+namespace {
+
+uint32_t thread_id(CUpti_ActivityThreadIdType type) {
+  if (type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM) {
+    static thread_local const uint32_t id = static_cast<uint32_t>(syscall(SYS_gettid));
+    return id;
+  }
+  return static_cast<uint32_t>(pthread_self());
+}
+
+void add_anchor(State& now, Ns moment, uint64_t stamp) {
+  constexpr size_t kMost = size_t{1} << 20;
+  auto& anchors = now.anchors;
+  if (!anchors.empty() && (moment < anchors.back().first || stamp < anchors.back().second)) return;
+  if (!anchors.empty() && anchors.back().first == moment) {
+    anchors.back().second = stamp;
+    return;
+  }
+  if (anchors.size() >= kMost) anchors.erase(anchors.begin(), anchors.begin() + kMost / 2);
+  anchors.emplace_back(moment, stamp);
+}
+
+bool wants_operation(const State& now, const OperationRecord& record) {
+  CUpti_ActivityKind kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+  // Whole-graph tracing replaces the records of a graph's operations.
+  if (record.graph_id != 0 && now.enabled[CUPTI_ACTIVITY_KIND_GRAPH_TRACE]) return false;
+  if (record.kind == OperationKind::Kernel) {
+    kind = now.enabled[CUPTI_ACTIVITY_KIND_KERNEL] ? CUPTI_ACTIVITY_KIND_KERNEL : CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  } else if (record.kind == OperationKind::Memset) {
+    kind = CUPTI_ACTIVITY_KIND_MEMSET;
+  } else if (record.peer) {
+    kind = CUPTI_ACTIVITY_KIND_MEMCPY2;
+  }
+  if (now.enabled[kind] || (record.peer && now.enabled[CUPTI_ACTIVITY_KIND_MEMCPY])) return true;
+  const auto some = now.enabled_in.find(kind);
+  return some != now.enabled_in.end() && some->second.count(record.context_id) != 0;
+}
+
+// One record made; true when the script says that this one is lost.
+bool lost(State& now) {
+  ++now.seen;
+  const uint64_t every = script().cupti.drop_every;
+  if (every == 0 || now.seen % every != 0) return false;
+  ++now.dropped;
+  return true;
+}
+
+void call_subscriber(ApiEvent& event, CUpti_ApiCallbackSite site) {
+  State& now = state();
+  CUpti_CallbackFunc callback = nullptr;
+  void* user = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(now.mutex);
+    if (now.subscriber == nullptr) return;
+    const bool driver = event.domain == ApiDomain::Driver;
+    const bool wanted = driver ? event.cbid < kDriverCallbacks && now.subscriber->driver[event.cbid]
+                               : event.cbid < kRuntimeCallbacks && now.subscriber->runtime[event.cbid];
+    if (!wanted) return;
+    callback = now.subscriber->callback;
+    user = now.subscriber->user;
+  }
+  CUpti_CallbackData data{};
+  data.callbackSite = site;
+  data.functionName = event.name;
+  data.functionParams = event.params;
+  data.functionReturnValue = site == CUPTI_API_EXIT ? &event.result : nullptr;
+  data.symbolName = event.symbol;
+  data.context = event.context;
+  data.contextUid = event.context_id;
+  data.correlationData = &event.correlation_data;
+  data.correlationId = event.correlation;
+  callback(user, static_cast<CUpti_CallbackDomain>(event.domain), event.cbid, &data);
+}
+
+// As CUDA 13 was seen to do: where a driver call stops being recorded while a thread is inside, that thread's later calls have the id of that one.
+thread_local uint32_t tl_kept_correlation = 0;
+
+bool records_call(State& now, const ApiEvent& event) {
+  if (event.domain == ApiDomain::Runtime) return event.cbid < kRuntimeCallbacks && now.runtime_api[event.cbid];
+  // As CUPTI 13.0 was seen to do: all calls of the kind, none of them named, are those that the program makes itself.
+  if (now.driver_kind_alone && event.inside_runtime) return false;
+  return now.driver.load()->shows_driver_calls() && event.cbid < kDriverCallbacks && now.driver_api[event.cbid];
+}
+
+class Sink final : public ActivitySink {
+ public:
+  void api_enter(ApiEvent& event) override {
+    State& now = state();
+    event.begin = clock_now(now);
+    if (event.domain == ApiDomain::Driver) {
+      const std::lock_guard<std::mutex> lock(now.mutex);
+      event.watched = records_call(now, event);
+      if (tl_kept_correlation != 0) event.correlation = tl_kept_correlation;
+    }
+    call_subscriber(event, CUPTI_API_ENTER);
+  }
+
+  void api_exit(ApiEvent& event) override {
+    State& now = state();
+    call_subscriber(event, CUPTI_API_EXIT);
+    const uint64_t end = clock_now(now);
+    std::unique_lock<std::mutex> lock(now.mutex);
+    if (const uint64_t most = script().cupti.backlog; most != 0 && now.finished.size() > most) {
+      now.worker_wake.notify_all();
+      now.drained.wait_for(lock, std::chrono::seconds(1), [&] { return now.finished.size() <= most; });
+    }
+    const bool driver = event.domain == ApiDomain::Driver, wanted = records_call(now, event);
+    if (event.watched && !wanted) tl_kept_correlation = event.correlation;
+    if (now.enabled[CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION] && wanted) {
+      for (const auto& [kind, id] : external_ids()) {
+        if (!lost(now)) now.finished.push_back(ExternalRecord{kind, id, event.correlation});
+      }
+    }
+    if (!wanted || lost(now)) return;
+    now.finished.push_back(ApiRecord{driver ? CUPTI_ACTIVITY_KIND_DRIVER : CUPTI_ACTIVITY_KIND_RUNTIME, event.cbid,
+                                     thread_id(now.thread_id_type), event.correlation, event.begin, end, event.result});
+  }
+
+  bool wants_driver_calls() override {
+    State& now = state();
+    std::lock_guard<std::mutex> lock(now.mutex);
+    return now.driver_api.any();
+  }
+
+  void operation_done(const OperationRecord& record) override {
+    State& now = state();
+    std::lock_guard<std::mutex> lock(now.mutex);
+    if (wants_operation(now, record) && !lost(now)) now.finished.push_back(record);
+    counters_see(record);
+    if (record.kind != OperationKind::Memcpy || !now.unified_configured ||
+        !now.enabled[CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER])
+      return;
+    if (record.target_kind == CUPTI_ACTIVITY_MEMORY_KIND_MANAGED)
+      now.finished.push_back(Migration{record.start, record.end, record.bytes, record.device, true});
+    if (record.source_kind == CUPTI_ACTIVITY_MEMORY_KIND_MANAGED)
+      now.finished.push_back(Migration{record.start, record.end, record.bytes, record.device, false});
+  }
+
+  void graph_done(const GraphRun& run) override {
+    State& now = state();
+    std::lock_guard<std::mutex> lock(now.mutex);
+    if (now.enabled[CUPTI_ACTIVITY_KIND_GRAPH_TRACE] && !lost(now)) now.finished.push_back(run);
+  }
+
+  void resource(ResourceEvent what, CUcontext context, CUstream stream) override {
+    State& now = state();
+    CUpti_CallbackFunc callback = nullptr;
+    void* user = nullptr;
+    const auto cbid = static_cast<CUpti_CallbackId>(what);
+    {
+      std::lock_guard<std::mutex> lock(now.mutex);
+      if (now.subscriber == nullptr || !now.subscriber->resource[cbid]) return;
+      callback = now.subscriber->callback;
+      user = now.subscriber->user;
+    }
+    CUpti_ResourceData data{};
+    data.context = context;
+    data.resourceHandle.stream = stream;
+    callback(user, CUPTI_CB_DOMAIN_RESOURCE, cbid, &data);
+  }
+};
+
+Sink& sink() {
+  static Sink* const one = new Sink;
+  return *one;
+}
+
+void hand_over(State& now, const Buffer& buffer) {
+  CUpti_BuffersCallbackCompleteFunc complete = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(now.mutex);
+    const uint64_t every = script().cupti.lose_buffer_every;
+    if (++now.buffers; every != 0 && now.buffers % every == 0) return;
+    complete = now.complete;
+  }
+  if (complete != nullptr) complete(nullptr, 0, buffer.memory, buffer.size, buffer.used);
+}
+
+void hand_over_due(State& now) {
+  while (!now.full.empty() && now.full.front().due <= std::chrono::steady_clock::now()) {
+    const Buffer buffer = now.full.front();
+    now.full.pop_front();
+    hand_over(now, buffer);
+  }
+}
+
+void close_buffer(State& now) {
+  if (now.open.memory == nullptr) return;
+  now.open.due = std::chrono::steady_clock::now() + std::chrono::milliseconds(script().cupti.late_ms);
+  now.full.push_back(now.open);
+  now.open = Buffer{};
+}
+
+bool open_buffer(State& now) {
+  CUpti_BuffersCallbackRequestFunc request = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(now.mutex);
+    request = now.request;
+  }
+  if (request == nullptr) return false;
+  Buffer made;
+  request(&made.memory, &made.size, &made.max_records);
+  if (made.memory == nullptr || made.size == 0) return false;
+  now.open = made;
+  return true;
+}
+
+}  // namespace
+
+// A child of a process that used CUPTI has none: its worker is gone, and its locks may be held for ever.
+State& state() {
+  static bool in_child = false;
+  static State* const one = [] {
+    pthread_atfork(nullptr, nullptr, [] { in_child = true; });
+    return new State;
+  }();
+  if (in_child && script().cupti.child_dies) {
+    constexpr char text[] = "simulated CUPTI: called in a child of a process that used it\n";
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(98);
+  }
+  return *one;
+}
+
+uint64_t clock_now(State& now) {
+  const CUpti_TimestampCallbackFunc callback = now.timestamp;
+  if (now.driver == nullptr) return callback != nullptr ? callback() : 0;
+  Ns moment = now.driver.load()->now();
+  if (callback == nullptr) return moment;
+  uint64_t stamp = callback();
+  // A thread interrupted between the two readings would bend every time nearby: such a pair is read again.
+  constexpr Ns kClose = 2000;
+  for (int tries = 0; tries < 4; ++tries) {
+    const Ns after = now.driver.load()->now();
+    if (after - moment <= kClose) break;
+    moment = after;
+    stamp = callback();
+  }
+  std::lock_guard<std::mutex> lock(now.mutex);
+  add_anchor(now, moment, stamp);
+  return stamp;
+}
+
+CUptiResult attach() {
+  State& now = state();
+  {
+    std::lock_guard<std::mutex> lock(now.mutex);
+    if (now.attached) return CUPTI_SUCCESS;
+  }
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW);
+  if (driver == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;
+  const auto find = reinterpret_cast<const DriverInternals* (*)()>(dlsym(driver, "sim_driver_internals"));
+  if (find == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;
+  std::lock_guard<std::mutex> lock(now.mutex);
+  now.driver = find();
+  if (!now.driver.load()->attach(&sink())) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  now.attached = true;
+  return CUPTI_SUCCESS;
+}
+
+void detach() {
+  State& now = state();
+  std::lock_guard<std::mutex> lock(now.mutex);
+  if (!now.attached) return;
+  now.driver.load()->attach(nullptr);
+  now.attached = false;
+}
+
+void deliver(bool partly_filled) {
+  State& now = state();
+  if (now.driver != nullptr) {
+    now.driver.load()->settle();
+    clock_now(now);  // an anchor not older than anything settled
+  }
+  std::lock_guard<std::recursive_mutex> delivery(now.delivery);
+  for (;;) {
+    Finished next;
+    size_t need = 0;
+    alignas(8) uint8_t bytes[512];
+    {
+      std::lock_guard<std::mutex> lock(now.mutex);
+      if (now.finished.empty()) break;
+      next = now.finished.front();
+      now.finished.pop_front();
+      need = write_record(now, next, bytes);
+    }
+    const bool room = now.open.memory != nullptr && now.open.used + need <= now.open.size &&
+                      (now.open.max_records == 0 || now.open.records < now.open.max_records);
+    if (!room) {
+      close_buffer(now);
+      hand_over_due(now);
+      if (!open_buffer(now) || now.open.size < need) {
+        std::lock_guard<std::mutex> lock(now.mutex);
+        ++now.dropped;
+        continue;
+      }
+    }
+    memcpy(now.open.memory + now.open.used, bytes, need);
+    now.open.used += need;
+    ++now.open.records;
+  }
+  if (partly_filled && now.open.records != 0) close_buffer(now);
+  hand_over_due(now);
+  now.drained.notify_all();
+}
+
+void start_worker() {
+  State& now = state();
+  std::lock_guard<std::mutex> lock(now.mutex);
+  if (now.worker_running) return;
+  now.worker_running = true;
+  const uint64_t generation = ++now.worker_generation;
+  std::thread([generation] {
+    pthread_setname_np(pthread_self(), "cupti-worker");
+    State& mine = state();
+    for (;;) {
+      {
+        std::unique_lock<std::mutex> wait(mine.mutex);
+        mine.worker_wake.wait_for(wait, std::chrono::milliseconds(script().cupti.worker_ms));
+        if (!mine.worker_running || mine.worker_generation != generation) return;
+      }
+      deliver(false);
+    }
+  }).detach();
+}
+
+}  // namespace sim

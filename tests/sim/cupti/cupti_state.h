@@ -1,0 +1,106 @@
+// The simulated CUPTI's state, shared by its files. Lock order: device (libcuda) -> State::mutex. No callback of the program
+// runs under State::mutex; State::delivery serialises those that hand over buffers.
+#pragma once
+#include <cupti.h>
+
+#include <atomic>
+#include <bitset>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "tests/sim/activity_sink.h"
+#include "tests/sim/script.h"
+
+namespace sim {
+
+constexpr size_t kDriverCallbacks = CUPTI_DRIVER_TRACE_CBID_SIZE;
+constexpr size_t kRuntimeCallbacks = CUPTI_RUNTIME_TRACE_CBID_SIZE;
+
+struct ApiRecord {
+  CUpti_ActivityKind kind;
+  uint32_t cbid, thread, correlation;
+  uint64_t begin, end;  // already on CUPTI's clock
+  int result;
+};
+struct ExternalRecord {
+  CUpti_ExternalCorrelationKind kind;
+  uint64_t id;
+  uint32_t correlation;
+};
+// Pages of managed memory that a copy moved: to the GPU where it wrote them, to the CPU where it read them.
+struct Migration {
+  Ns start, end;
+  uint64_t bytes;
+  uint32_t device;
+  bool to_device;
+};
+using Finished = std::variant<OperationRecord, GraphRun, ApiRecord, ExternalRecord, Migration>;
+
+struct Buffer {
+  uint8_t* memory = nullptr;
+  size_t size = 0, used = 0, records = 0, max_records = 0;
+  std::chrono::steady_clock::time_point due;
+};
+
+struct Subscriber {
+  CUpti_CallbackFunc callback = nullptr;
+  void* user = nullptr;
+  std::bitset<kDriverCallbacks> driver;
+  std::bitset<kRuntimeCallbacks> runtime;
+  std::bitset<CUPTI_CBID_RESOURCE_SIZE> resource;
+};
+
+struct State {
+  std::mutex mutex;
+  std::atomic<const DriverInternals*> driver{nullptr};
+  bool attached = false;
+
+  std::bitset<CUPTI_ACTIVITY_KIND_COUNT> enabled;
+  std::map<CUpti_ActivityKind, std::set<uint32_t>> enabled_in;  // by context id
+  std::bitset<kDriverCallbacks> driver_api;
+  std::bitset<kRuntimeCallbacks> runtime_api;
+  bool driver_kind_alone = false;  // KIND_DRIVER is on and no driver call was asked for by name
+  bool unified_configured = false;
+
+  CUpti_BuffersCallbackRequestFunc request = nullptr;
+  CUpti_BuffersCallbackCompleteFunc complete = nullptr;
+  std::deque<Finished> finished;  // complete, not yet in a buffer
+  uint64_t seen = 0, dropped = 0, buffers = 0;
+
+  std::recursive_mutex delivery;  // guards the next two; recursive: a callback of the program may flush
+  Buffer open;
+  std::deque<Buffer> full;
+
+  std::atomic<CUpti_TimestampCallbackFunc> timestamp{nullptr};
+  std::vector<std::pair<Ns, uint64_t>> anchors;  // (simulator's clock, callback's clock), both ascending
+
+  CUpti_ActivityThreadIdType thread_id_type = CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
+  std::map<CUpti_ActivityAttribute, std::vector<uint8_t>> attributes;
+
+  std::unique_ptr<Subscriber> subscriber;
+  bool worker_running = false;
+  uint64_t worker_generation = 0;
+  std::condition_variable worker_wake, drained;
+};
+
+State& state();
+CUptiResult attach();  // finds the driver, becomes its sink
+void detach();
+uint64_t clock_now(State& now);             // CUPTI's clock; takes an anchor when a callback gives the time
+uint64_t translate(State& now, Ns moment);  // with the mutex
+void deliver(bool partly_filled);           // moves finished records into buffers and hands complete ones over
+void start_worker();
+void counters_see(const OperationRecord& record);  // cupti_counters.cpp: it may only queue
+size_t record_size(CUpti_ActivityKind kind);
+size_t write_record(State& now, const Finished& from, uint8_t* to);  // with the mutex
+
+}  // namespace sim
