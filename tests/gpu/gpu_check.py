@@ -10,7 +10,8 @@ import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "steps")]
 import steps_answers  # noqa: E402
 import steps_budget  # noqa: E402
 import steps_build  # noqa: E402

@@ -15,6 +15,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+APPS_FOLDER = os.path.join(HERE, "apps")  # programs in Python
+PROGRAMS_FOLDER = os.path.join(HERE, "programs")  # sources of programs and libraries that steps build
 
 BASELINE_PRELOADED = "baseline_preloaded"  # a file beside the programs: CUDA does not load the baseline by itself here
 

@@ -14,7 +14,8 @@ import types
 import unittest
 import unittest.mock
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "steps")]
 import coverage_line  # noqa: E402
 import plog  # noqa: E402
 import recorded_run  # noqa: E402

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 
-from lab import HERE, Skipped
+from lab import APPS_FOLDER, Skipped
 from log_checks import coverage, load, same_behaviour
 
 
@@ -16,7 +16,7 @@ def library_calls(lab, step):
         raise Skipped("needs a GPU")
     if not lab.prof:
         raise Skipped("no prof")
-    script = [lab.python, os.path.join(HERE, "libraries_app.py")]
+    script = [lab.python, os.path.join(APPS_FOLDER, "libraries_app.py")]
     plain = lab.run(script, timeout=120)
     if plain.status != 0:
         raise Skipped(f"PyTorch does not run here: {plain.stderr.strip()[-300:]}")
@@ -70,7 +70,7 @@ def runtimes(lab, step):
         raise Skipped("no shared libcudart in the toolkit")
     copy = os.path.join(lab.fresh("runtimes_copy"), "libcudart-copy.so.13")
     shutil.copyfile(os.path.realpath(found[0]), copy)
-    command = [lab.python, os.path.join(HERE, "runtimes_app.py"), found[0], copy]
+    command = [lab.python, os.path.join(APPS_FOLDER, "runtimes_app.py"), found[0], copy]
     plain, folder = lab.run(command), lab.fresh("runtimes")
     if plain.status != 0:
         raise Skipped(f"does not run here without the recorder either: {plain.stderr.strip()[-300:]}")
@@ -93,7 +93,7 @@ def library_kinds(lab, step):
 
 def library_convolutions(lab, step):
     """cuDNN's functions from before its graphs, through ctypes: FLOPs and bytes equal the closed forms."""
-    compare_program(lab, step, "library_convolutions", lambda: [lab.python, os.path.join(HERE, "convolutions_app.py")], 11)
+    compare_program(lab, step, "library_convolutions", lambda: [lab.python, os.path.join(APPS_FOLDER, "convolutions_app.py")], 11)
 
 
 def compare_program(lab, step, name, command, cases):

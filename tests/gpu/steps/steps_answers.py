@@ -2,7 +2,7 @@
 import json
 import os
 
-from lab import HERE, Skipped
+from lab import APPS_FOLDER, Skipped
 
 MAX_TIME_RATIO = 1.05  # kernels of two runs of one program differ by clocks and cache contents
 
@@ -34,7 +34,7 @@ def torch_answers(lab, step):
         raise Skipped("needs a GPU")
     if not lab.prof:
         raise Skipped("no prof")
-    script = os.path.join(HERE, "resnet_app.py")
+    script = os.path.join(APPS_FOLDER, "resnet_app.py")
     trace = lab.path("resnet18.torch.json")
     inside = lab.run([lab.python, script, "--profile", trace], timeout=120)
     if inside.status != 0 or not os.path.exists(trace):

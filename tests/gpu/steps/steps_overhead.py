@@ -12,7 +12,7 @@ import time
 
 import recorded_run
 import stats
-from lab import HERE, Skipped
+from lab import APPS_FOLDER, Skipped
 
 MAX_FULL_OVER_CUPTI = 1.05
 MAX_BYTES_PER_LAUNCH = 24
@@ -283,7 +283,7 @@ def pytorch_step(lab, step):
         raise Skipped("needs a GPU")
     profilers = {"torch.profiler cpu+cuda": "cpu+cuda", "torch.profiler cuda": "cuda"}
     chosen = variants(lab, "pytorch_step", profilers.values())
-    script = os.path.join(HERE, "torch_app.py")
+    script = os.path.join(APPS_FOLDER, "torch_app.py")
     short, long = (40, 5), (6, 20)  # rounds, steps a round
 
     def command(variant):

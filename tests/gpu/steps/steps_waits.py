@@ -4,9 +4,9 @@ import os
 import subprocess
 import sys
 
-from lab import HERE, Skipped
+from lab import ROOT, Skipped
 
-VALIDATE = os.path.join(HERE, "..", "golden", "validate_trace.py")
+VALIDATE = os.path.join(ROOT, "tests", "golden", "validate_trace.py")
 
 
 def waits(lab, step):

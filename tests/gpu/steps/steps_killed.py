@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import coverage_line
-from lab import HERE, Skipped
+from lab import APPS_FOLDER, Skipped
 from log_checks import load, whole
 
 MAX_BEHIND_S = 2.5  # GPU times are collected once a second
@@ -58,7 +58,7 @@ def torch_killed(lab, step):
     def returned():
         with open(counters, "rb") as file, mmap.mmap(file.fileno(), 16, access=mmap.ACCESS_READ) as memory:
             return struct.unpack("<QQ", memory[:])
-    command = [lab.python, os.path.join(HERE, "processes_app.py"), "train", counters]
+    command = [lab.python, os.path.join(APPS_FOLDER, "processes_app.py"), "train", counters]
     try:
         kill_later(command, lab.recorded_env(folder), lab.path("torch_killed", "stdout"), lambda: returned()[0] > 0, random.uniform(3, 3.5))
     except RuntimeError:

@@ -8,7 +8,7 @@ import re
 import shutil
 
 import recorded_run
-from lab import HERE, Skipped, first_line, prof_libraries
+from lab import APPS_FOLDER, Skipped, first_line, prof_libraries
 from log_checks import coverage, load, same_behaviour
 
 RANKS, WORKERS, METHODS = 2, 4, ("fork", "spawn")
@@ -34,7 +34,7 @@ def dataloader(lab, step):
     """Workers are started by fork (of a process that uses the GPU) and by spawn: they must be as without the recorder, and leave nothing."""
     if lab.sim:
         raise Skipped("needs a GPU")
-    found = side_by_side(lambda method: both_ways(lab, [lab.python, os.path.join(HERE, "processes_app.py"), "loader", method], "dataloader", method), METHODS)
+    found = side_by_side(lambda method: both_ways(lab, [lab.python, os.path.join(APPS_FOLDER, "processes_app.py"), "loader", method], "dataloader", method), METHODS)
     for method, (plain, recorded, folder) in found.items():
         if plain.status != 0:
             step.note(f"A DataLoader with {method} does not run here without the recorder either: {plain.stderr.strip()[-300:]}")
@@ -76,7 +76,7 @@ def ranks_one_gpu(lab, step):
     """torchrun with two processes on one GPU, which talk through gloo: a whole log a rank."""
     if lab.sim:
         raise Skipped("needs a GPU")
-    command = [lab.python, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={RANKS}", os.path.join(HERE, "processes_app.py"), "ranks"]
+    command = [lab.python, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={RANKS}", os.path.join(APPS_FOLDER, "processes_app.py"), "ranks"]
     plain, recorded, folder = both_ways(lab, command, "ranks_one_gpu", OMP_NUM_THREADS=1)
     if plain.status != 0:
         raise Skipped(f"does not run here without the recorder either: {plain.stderr.strip()[-300:]}")

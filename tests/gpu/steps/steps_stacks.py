@@ -7,7 +7,7 @@ import statistics
 
 import plog
 import recorded_run
-from lab import HERE, Skipped
+from lab import APPS_FOLDER, Skipped
 from log_checks import same_behaviour
 from steps_graphs import rows_of
 from steps_overhead import Alternation, cost_table, pick
@@ -73,7 +73,7 @@ def call_stacks(lab, step):
 def traced(lab, name):
     """The program without and with the recorder."""
     script, *arguments = PROGRAMS[name]
-    command = [lab.python, os.path.join(HERE, script), *arguments]
+    command = [lab.python, os.path.join(APPS_FOLDER, script), *arguments]
     _, env = app_command(lab, "jax" if name == "JAX" else "pytorch_eager")
     plain = lab.run(command, env=lab.env(**env), timeout=150)
     if plain.status != 0 and env.pop("XLA_FLAGS", None):  # flags come and go between versions
@@ -177,7 +177,7 @@ def stack_costs(lab, step):
               "native stacks": recorded(PROF_STACKS="all", PROF_PYTHON="off"),
               "native and Python stacks": recorded(PROF_STACKS="all", PROF_PYTHON="auto"),
               "torch.profiler with_stack": (lab.env(), None)}
-    script = os.path.join(HERE, "torch_app.py")
+    script = os.path.join(APPS_FOLDER, "torch_app.py")
 
     def command(variant):
         return [lab.python, script, "serve", "--profile", "with_stack" if variant.startswith("torch.profiler") else "none"]

@@ -6,7 +6,7 @@
 // A round is a batch of LAUNCHES direct and one of hooked launches, which comes first alternates; the GPU is done before each. The kernel is as short as
 // can be and the batches fit into the driver's queue, so that no launch waits for the GPU. TOUCHED_KIB of other data are read in front of each launch,
 // outside of its time, as a program does that works between its launches. Prints one line of JSON: ns a launch, a number a round.
-#include "../bench/direct_symbol.h"
+#include "../../bench/direct_symbol.h"
 #include "check.cuh"
 
 #include <cuda.h>

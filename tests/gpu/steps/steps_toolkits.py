@@ -6,7 +6,7 @@ import re
 import shutil
 import zipfile
 
-from lab import HERE, Skipped
+from lab import PROGRAMS_FOLDER, Skipped
 from log_checks import add, compare_with_cupti, coverage, load, same_behaviour, whole
 
 WHEEL = re.compile(r"nvidia_cuda_(runtime|cupti)(?:_cu\d+)?-(\d+\.\d+)\..*\.whl$")
@@ -65,9 +65,9 @@ def other_cuptis(lab, step):
 def build_for(lab, runtime, to):
     """any_runtime, linked with this run time; the reason why it was not, or nothing."""
     kernels = lab.path("any_runtime.fatbin")
-    built = lab.run([lab.nvcc, "-fatbin", *lab.gencode(), "-o", kernels, os.path.join(HERE, "any_runtime_kernels.cu")])
+    built = lab.run([lab.nvcc, "-fatbin", *lab.gencode(), "-o", kernels, os.path.join(PROGRAMS_FOLDER, "any_runtime_kernels.cu")])
     if built.status == 0:
-        built = lab.run(["g++", "-std=c++17", "-O2", f'-DKERNELS="{kernels}"', "-o", to, os.path.join(HERE, "any_runtime.cpp"), runtime,
+        built = lab.run(["g++", "-std=c++17", "-O2", f'-DKERNELS="{kernels}"', "-o", to, os.path.join(PROGRAMS_FOLDER, "any_runtime.cpp"), runtime,
                          "-lpthread", "-ldl", "-lrt"])
     return built.stderr.strip()[-300:] if built.status else ""
 

@@ -7,7 +7,7 @@ import shutil
 import struct
 
 import plog
-from lab import HERE, Skipped
+from lab import APPS_FOLDER, Skipped
 from log_checks import libprof_lines
 
 # Why a launch may have no values: counters of the log.
@@ -230,7 +230,7 @@ def refused(lab, step, program):
 
 
 def torch(lab, step):
-    script = [lab.python, os.path.join(HERE, "torch_app.py"), "eager", "--steps", "1"]
+    script = [lab.python, os.path.join(APPS_FOLDER, "torch_app.py"), "eager", "--steps", "1"]
     plain = lab.run(script, timeout=120)
     if plain.status != 0:
         step.note("PyTorch does not run here")

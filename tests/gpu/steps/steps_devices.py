@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 
-from lab import HERE, Skipped
+from lab import APPS_FOLDER, Skipped
 from log_checks import coverage, load, same_behaviour, tables_of
 from steps_processes import in_order, told_apart
 
@@ -38,7 +38,7 @@ def defined(run, kind):
 def two_gpus(lab, step):
     """One process, kernels and copies on two GPUs."""
     uuids = needs_two_gpus(lab)
-    plain, recorded, folder = compared(lab, "two_gpus", [lab.python, os.path.join(HERE, "devices_app.py"), "one"])
+    plain, recorded, folder = compared(lab, "two_gpus", [lab.python, os.path.join(APPS_FOLDER, "devices_app.py"), "one"])
     same_behaviour(step, plain, recorded)
     runs = load(lab, folder)
     coverage(step, runs)
@@ -135,7 +135,7 @@ def nccl(lab, step):
     """torchrun with a process a GPU: a log a rank, one trace of both on one time axis."""
     needs_two_gpus(lab)
     command = [lab.python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",
-               os.path.join(HERE, "devices_app.py"), "ranks"]
+               os.path.join(APPS_FOLDER, "devices_app.py"), "ranks"]
     plain, recorded, folder = compared(lab, "nccl", command)
     plain, recorded = in_order(plain), in_order(recorded)
     same_behaviour(step, plain, recorded)

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 
-from lab import HERE, Skipped
+from lab import PROGRAMS_FOLDER, Skipped
 from log_checks import load
 
 REFUSED = 39  # CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
@@ -23,7 +23,7 @@ def build_profilers(lab, step, folder):
             continue
         paths.append(os.path.join(folder, f"lib{name}.so"))
         built = lab.run(["g++", "-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", *includes, "-o", paths[-1],
-                         os.path.join(HERE, "late_profiler.cpp"), *options, "-ldl"])
+                         os.path.join(PROGRAMS_FOLDER, "late_profiler.cpp"), *options, "-ldl"])
         step.check(f"lib{name}.so builds", built.status == 0, built.stderr.strip()[-300:] or "built")
     return paths
 

@@ -4,7 +4,7 @@ import json
 import os
 
 import recorded_run
-from lab import HERE, Skipped, prof_libraries
+from lab import APPS_FOLDER, PROGRAMS_FOLDER, Skipped, prof_libraries
 from log_checks import add, compare_with_cupti, coverage, depths, load, same_behaviour, whole
 
 MAX_TRACE_BYTES = 10_000_000
@@ -83,7 +83,7 @@ def older_cupti(lab, step):
     count = lab.cupti_count(counted)
     library = os.path.join(lab.fresh("older_cupti", "bin"), "libcupti_before_12_5.so")
     includes = [f"-I{folder}" for folder in (f"{lab.cuda}/include", f"{lab.cuda}/extras/CUPTI/include") if os.path.isdir(folder)]
-    built = lab.run(["g++", "-std=c++20", "-O2", "-fPIC", "-shared", *includes, "-o", library, os.path.join(HERE, "cupti_before_12_5.cpp"),
+    built = lab.run(["g++", "-std=c++20", "-O2", "-fPIC", "-shared", *includes, "-o", library, os.path.join(PROGRAMS_FOLDER, "cupti_before_12_5.cpp"),
                      "-Wl,--no-as-needed", count["path"], f"-Wl,-rpath,{os.path.dirname(count['path'])}"])
     step.check("the library builds", built.status == 0, built.stderr.strip()[-300:] or "built")
     for name, options in (("from the start", {}), ("from the 100th launch on", {"PROF_START": "launches:100"})):
@@ -149,7 +149,7 @@ def app_command(lab, name):
     script, env = APPS[name]
     caches = {"TORCHINDUCTOR_CACHE_DIR": lab.path("inductor"), "TRITON_CACHE_DIR": lab.path("triton"),
               "CUPY_CACHE_DIR": lab.path("cupy")}
-    return [lab.python, os.path.join(HERE, script[0]), *script[1:]], {**caches, **env}
+    return [lab.python, os.path.join(APPS_FOLDER, script[0]), *script[1:]], {**caches, **env}
 
 
 def start_plain(lab, names):

@@ -2,7 +2,7 @@
 import concurrent.futures
 import os
 
-from lab import BASELINE_PRELOADED, HERE, ROOT
+from lab import BASELINE_PRELOADED, PROGRAMS_FOLDER, ROOT
 
 
 def build(lab, step):
@@ -13,22 +13,22 @@ def build(lab, step):
     gencode = lab.gencode()
     cudart = "shared" if lab.sim else "static"  # the real one asks the driver to prove whose it is
     jobs = {name: [lab.nvcc, "-std=c++17", "-O2", "-cudart", cudart, *gencode,
-                   "-o", lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), "-lpthread", "-ldl"]
+                   "-o", lab.path("bin", name), os.path.join(PROGRAMS_FOLDER, f"{name}.cu"), "-lpthread", "-ldl"]
             for name in ("mixed", "launch_loop", "managed", "contexts", "green_contexts", "window", "parts_threads", "waits", "repeats",
                          "diff_runs", "sampling", "batches", "hook_cost", "plugged_profiler")}
     includes = [f"-I{folder}" for folder in (f"{lab.cuda}/include", f"{lab.cuda}/extras/CUPTI/include") if os.path.isdir(folder)]
     for name in ("cupti_parts", "cupti_calls"):
         jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", *gencode, *includes, "-o",
-                      lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), "-lpthread", "-ldl"]
+                      lab.path("bin", name), os.path.join(PROGRAMS_FOLDER, f"{name}.cu"), "-lpthread", "-ldl"]
     for name, libraries in (("counters", ["-lcublas"]), ("libraries", ["-lcufft", "-lcusparse", "-lcublas"])):
         jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", *gencode, "-o",
-                      lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), *libraries, "-Xlinker", f"-rpath={lab.cuda}/lib64", "-lpthread", "-ldl"]
+                      lab.path("bin", name), os.path.join(PROGRAMS_FOLDER, f"{name}.cu"), *libraries, "-Xlinker", f"-rpath={lab.cuda}/lib64", "-lpthread", "-ldl"]
     # Kernels that launch graphs and set conditions call the device run time; the other programs of graphs are built as theirs is.
     for name in ("graphs", "device_graphs", "graph_replay"):
         jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-rdc=true", *gencode,
-                      "-o", lab.path("bin", name), os.path.join(HERE, f"{name}.cu"), "-lcudadevrt", "-lpthread", "-ldl"]
+                      "-o", lab.path("bin", name), os.path.join(PROGRAMS_FOLDER, f"{name}.cu"), "-lcudadevrt", "-lpthread", "-ldl"]
     jobs["libcupti_baseline.so"] = ["g++", "-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", *includes, "-o",
-                                    lab.path("bin", "libcupti_baseline.so"), os.path.join(HERE, "cupti_baseline.cpp"), "-ldl"]
+                                    lab.path("bin", "libcupti_baseline.so"), os.path.join(PROGRAMS_FOLDER, "cupti_baseline.cpp"), "-ldl"]
     if not lab.libprof:
         build_dir = lab.path("libprof")
         jobs["libprof.so"] = ["sh", "-c", f"cmake -S '{ROOT}' -B '{build_dir}' -G Ninja -DCMAKE_BUILD_TYPE=Release "

@@ -14,7 +14,7 @@ import time
 import plog
 import recorded_run
 import stats
-from lab import HERE, Skipped
+from lab import APPS_FOLDER, Skipped
 from steps_overhead import Server, interval
 
 SECONDS, SPARSE_SECONDS = (2, 8), (0.4, 2)  # before cudaProfilerStart and behind it
@@ -199,5 +199,5 @@ def budget_pytorch(lab, step):
     """The MLP training step, bound by the host."""
     if lab.sim:
         raise Skipped("needs a GPU")
-    command = [lab.python, os.path.join(HERE, "torch_app.py"), "serve", "--profile", "none"]
+    command = [lab.python, os.path.join(APPS_FOLDER, "torch_app.py"), "serve", "--profile", "none"]
     budget_step(lab, step, "budget_pytorch", "PyTorch MLP training step: time a step", (5, 20), command, "20", "steps", "wall_ns", 3)

@@ -2,7 +2,7 @@
 import json
 import os
 
-from lab import HERE, Skipped
+from lab import APPS_FOLDER, Skipped
 
 # Of the datasheet: what large products and copies reach, with room for clocks; and nothing may be above it.
 LEAST_PRODUCT, LEAST_BANDWIDTH = 50, 75
@@ -30,7 +30,7 @@ def peaks(lab, step):
         raise Skipped("no prof")
     folder = lab.fresh("peaks")
     os.makedirs(folder, exist_ok=True)
-    done = lab.run([lab.python, os.path.join(HERE, "peaks_app.py"), folder], timeout=400)
+    done = lab.run([lab.python, os.path.join(APPS_FOLDER, "peaks_app.py"), folder], timeout=400)
     if done.status != 0:
         raise Skipped(f"torch.profiler makes no trace here: {done.stderr.strip()[-300:]}")
     trace = os.path.join(folder, "peaks.json")

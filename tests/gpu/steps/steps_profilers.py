@@ -5,7 +5,7 @@ import re
 import shutil
 
 import recorded_run
-from lab import HERE, Skipped
+from lab import APPS_FOLDER, Skipped
 from log_checks import add, coverage, load, same_behaviour
 from steps_answers import kernels, rows
 from steps_programs import app_command
@@ -18,7 +18,7 @@ def torch_profiler(lab, step):
     if lab.sim:
         raise Skipped("needs a GPU")
     trace = lab.path("profiler.torch.json")
-    command = [lab.python, os.path.join(HERE, "torch_app.py"), "profiler", "--steps", "5", "--trace", trace]
+    command = [lab.python, os.path.join(APPS_FOLDER, "torch_app.py"), "profiler", "--steps", "5", "--trace", trace]
     plain = lab.run(command)
     if plain.status != 0:
         raise Skipped(f"does not run here without the recorder either: {plain.stderr.strip()[-300:]}")
