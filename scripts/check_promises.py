@@ -30,7 +30,7 @@ def expanded(name, lists):
 
 def tests(root):
     names = {f"unit.{name}" for name in gtests(root, "tests/unit")} | {f"e2e.{name}" for name in gtests(root, "tests/e2e")}
-    names |= {f"e2e.{path.stem}" for path in (root / "tests/e2e/programs").glob("*.cpp") if "// Expect:" in path.read_text()}
+    names |= {f"e2e.{path.stem}" for path in (root / "tests/e2e/programs").rglob("*.cpp") if "// Expect:" in path.read_text()}
     names |= {f"golden.{path.parent.relative_to(root / 'tests/golden')}" for path in (root / "tests/golden").rglob("cmd")}
     names |= {f"fuzz.{path.stem}" for path in (root / "tests/fuzz").glob("*_fuzz.cpp")}
     listed = root / "tests/e2e/transparency.py"

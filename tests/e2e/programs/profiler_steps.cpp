@@ -12,7 +12,7 @@
 // Expect: trace: "cat":"cuda_sync","name":"Stream Sync"
 // Expect: trace: "cat":"cuda_sync","name":"Context Sync"
 // Expect: trace valid
-#include "tests/e2e/programs/runtime_program.h"
+#include "tests/e2e/programs/linking/runtime_program.h"
 
 #include <nvtx3/nvToolsExt.h>
 #include <string>

@@ -8,7 +8,7 @@
 // Expect: log 1: text device_property ordinal=0 key="memoryClockRateHz" value=3201000000
 // Expect: log 1: text device_property ordinal=0 key="memoryBusWidthBits" value=6144
 // Expect: report kernels --peaks: ,51.35,0.100663,100.7,2.05,fp32,library,,gemm$
-#include "tests/e2e/programs/library_program.h"
+#include "tests/e2e/programs/libraries/library_program.h"
 
 int main() {
   sim_program::make_context();

@@ -1,5 +1,5 @@
 // A plugin of runtime_two.cpp: it has one kernel, known to the run time it was linked with and to no other.
-#include "tests/e2e/programs/runtime_program.h"
+#include "tests/e2e/programs/linking/runtime_program.h"
 
 static void stub() {}
 

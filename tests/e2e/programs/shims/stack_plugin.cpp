@@ -1,4 +1,4 @@
-// A library that is loaded, calls back, and is closed again: programs/stack_reload.cpp.
+// A library that is loaded, calls back, and is closed again: programs/stacks/stack_reload.cpp.
 extern "C" __attribute__((noinline)) void LAUNCH_NAME(void (*callback)()) {
   callback();
   __asm__ volatile("" ::: "memory");

@@ -8,7 +8,7 @@
 // Expect: trace: 0 x "name":"expand",.*"kernel_flop"
 // Expect: trace: 1 x "name":"alone",.*"kernel_flop":65536[,}].*"flops from":"shapes"
 // Expect: report kernels --peaks: counted at an operator inside,expand$
-#include "tests/e2e/programs/library_program.h"
+#include "tests/e2e/programs/libraries/library_program.h"
 
 #include <nvtx3/nvToolsExt.h>
 

@@ -12,7 +12,7 @@
 // Expect: log 1: 1 library_call(cudnnConvolutionForward(op=conv_forward, x=2x11x10x10, w=6x9x3x3, y=2x6x8x8, A=fp16, B=bf16, C=fp32, operations=1, algorithm=4))
 // Expect: log 1: 1 library_call(cudnnConvolutionForward(op=conv_forward, x=2x777x10x10, w=6x9x3x3, y=2x6x8x8, A=fp32, B=bf16, C=fp32, operations=1, algorithm=5))
 // Expect: log 1: 1 library_call(cudnnConvolutionForward(op=conv_forward, x=2x1x10x10, w=6x9x3x3, y=2x6x8x8, A=fp32, B=bf16, C=fp32, operations=1, algorithm=6))
-#include "tests/e2e/programs/library_program.h"
+#include "tests/e2e/programs/libraries/library_program.h"
 
 #include <dlfcn.h>
 

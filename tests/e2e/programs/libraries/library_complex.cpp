@@ -13,7 +13,7 @@
 // Expect: log 1: 1 library_call(cublasGemmEx(transa=N, transb=N, m=4, n=5, k=6, A=complex64, B=complex64, C=complex64, compute=99, math=default))
 // Expect: trace: 2 x "name":"gemm_lt",.*"kernel_flop":960,.*"kernel_num_gb":7.52e-07,
 // Expect: trace: 3 x "name":"gemm_lt",.*"kernel_flop":960,.*"kernel_num_gb":5.92e-07,
-#include "tests/e2e/programs/library_program.h"
+#include "tests/e2e/programs/libraries/library_program.h"
 
 #include <initializer_list>
 

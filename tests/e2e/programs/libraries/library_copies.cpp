@@ -5,7 +5,7 @@
 // Expect: log 1: 4 library_call, 7 kernel_launch(vector_fft), 4 api_call(cudaMallocHost), 7 alloc_call(cuMemAllocHost_v2), 0 lost, whole
 // Expect: log 1: 1 library_call(cufftExecC2C(points=64, A=complex64, C=complex64, direction=forward))
 // Expect: log 1: 1 library_call(cufftExecC2C(points=512, A=complex64, C=complex64, direction=forward))
-#include "tests/e2e/programs/library_program.h"
+#include "tests/e2e/programs/libraries/library_program.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -8,7 +8,7 @@
 // Expect: log 1: counter fork_discards 0, 22 thread, whole
 // Expect: stdout 70000 launches
 // Expect: stdout 0 steps left
-#include "shims/reentrant_driver.h"
+#include "tests/e2e/programs/shims/reentrant_driver.h"
 
 #include <signal.h>
 #include <ucontext.h>

@@ -3,7 +3,7 @@
 // Link: runtime
 // Expect: status 0
 // Expect: log 1: 2 kernel_launch(add), no api_call(cudaLaunchKernel), no api_call(cudaStreamCreate), 1 api_call(cuStreamCreate), 0 lost, whole
-#include "tests/e2e/programs/runtime_program.h"
+#include "tests/e2e/programs/linking/runtime_program.h"
 
 static void add_stub() {}
 

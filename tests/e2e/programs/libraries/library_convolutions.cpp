@@ -16,7 +16,7 @@
 // Expect: trace: 1 x "name":"fprop",.*"kernel_flop":55296,
 // Expect: trace: 1 x "name":"[dw]grad",.*"kernel_flop":110592,.*BackwardData
 // Expect: trace: 1 x "name":"[dw]grad",.*"kernel_flop":110592,.*BackwardFilter
-#include "tests/e2e/programs/library_program.h"
+#include "tests/e2e/programs/libraries/library_program.h"
 
 constexpr int kFp32 = 0, kFp16 = 2, kVectors = 5;
 

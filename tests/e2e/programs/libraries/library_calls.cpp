@@ -22,7 +22,7 @@
 // Expect: trace: 3 x "name":"gemm",.*"kernel_flop":65536[,}]
 // Expect: trace: 1 x "name":"gemm_lt",.*"kernel_flop":33554432[,}]
 // Expect: trace: 1 x "name":"gemm_lt",.*"kernel_flop":100663296[,}]
-#include "tests/e2e/programs/library_program.h"
+#include "tests/e2e/programs/libraries/library_program.h"
 
 #include <cerrno>
 

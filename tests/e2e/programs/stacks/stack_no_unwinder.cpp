@@ -9,7 +9,7 @@
 // Expect: log 1: 2 stack(^launches < hard_without_any !8$), counter stack_unwinder_missing >=3, counter stacks_broken 1, text key="libunwind" value="not found", whole, 0 lost
 // Expect: report launch-apis: stack_unwinder_missing
 // Shell: {run} 2> lines; cat lines >&2; echo $(wc -l < lines) line
-#include "tests/e2e/programs/hard_frames.h"
+#include "tests/e2e/programs/stacks/hard_frames.h"
 
 #include <dlfcn.h>
 

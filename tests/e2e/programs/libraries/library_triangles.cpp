@@ -23,7 +23,7 @@
 // Expect: trace: 1 x "name":"trmm",.*"kernel_flop":320,.*"kernel_num_gb":4.32e-07,
 // Expect: trace: 1 x "name":"trsm",.*"kernel_flop":320,.*"kernel_num_gb":4.64e-07,
 // Expect: trace: 1 x "name":"trsm",.*"kernel_flop":600,.*"kernel_num_gb":1.14e-06,
-#include "tests/e2e/programs/library_program.h"
+#include "tests/e2e/programs/libraries/library_program.h"
 
 int main() {
   sim_program::make_context();

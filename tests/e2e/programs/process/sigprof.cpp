@@ -6,7 +6,7 @@
 // Expect: log 1: >=50000 kernel_launch(main), >=1 kernel_launch(handler), counter nested_calls >=100, counter depth_marks >=1
 // Expect: log 1: 100000 kernel_launch + nested_calls, 0 lost, counter guard_resets 0, whole
 // Expect: stdout 100000 launches
-#include "shims/reentrant_driver.h"
+#include "tests/e2e/programs/shims/reentrant_driver.h"
 
 #include <signal.h>
 #include <sys/syscall.h>

@@ -6,7 +6,7 @@
 // Expect: stderr empty
 // Expect: log 1: 11 kernel_launch, 12 kernel_run, 2 copy_run, 1 fill_run, 2 graph_launch, text "every call", whole, 0 lost
 // Expect: report gpu-trace: coverage: launches 16, with GPU time 15 .*GPU operations 15, with launch 15;.* lost records 0
-#include "tests/e2e/programs/runtime_program.h"
+#include "tests/e2e/programs/linking/runtime_program.h"
 
 static void add_stub() {}
 

@@ -6,7 +6,7 @@
 // Expect: trace: 4 x "name":"gemm",.*"kernel_flop":65536[,}].*"flops from":"library"
 // Expect: trace: 1 x "name":"own",
 // Expect: report kernels --peaks: ,library,.*,gemm$
-#include "tests/e2e/programs/library_program.h"
+#include "tests/e2e/programs/libraries/library_program.h"
 
 int main() {
   sim_program::make_context();

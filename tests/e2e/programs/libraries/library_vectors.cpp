@@ -12,7 +12,7 @@
 // Expect: trace: 1 x "name":"gemm",.*"kernel_flop":3072,.*"kernel_num_gb":6.592e-06,
 // Expect: trace: 1 x "name":"gemm",.*"kernel_flop":15360,.*"kernel_num_gb":4.192e-06,
 // Expect: trace: 1 x "name":"gemm",.*"kernel_flop":960,
-#include "tests/e2e/programs/library_program.h"
+#include "tests/e2e/programs/libraries/library_program.h"
 
 int main() {
   sim_program::make_context();

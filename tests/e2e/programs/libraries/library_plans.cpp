@@ -21,7 +21,7 @@
 // Expect: trace: 1 x "name":"fprop",.*"kernel_flop":83886080[,}].*"flops from":"library"
 // Expect: trace: 1 x "name":"fprop",.*"kernel_flop":377487360[,}].*"flops from":"library"
 // Expect: trace: 0 x "name":"nchwToNhwc",.*"kernel_flop"
-#include "tests/e2e/programs/library_program.h"
+#include "tests/e2e/programs/libraries/library_program.h"
 
 #include <cudaProfiler.h>
 

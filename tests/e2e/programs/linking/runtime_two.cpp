@@ -6,7 +6,7 @@
 // Expect: status 0
 // Expect: log 1: 1 kernel_launch(own), 2 kernel_launch(first), 3 kernel_launch(second), 4 kernel_launch(third), 10 api_call(cudaLaunchKernel), 0 lost, whole
 // Expect: log 1: 3 api_call(cudaMalloc), 2 api_call(cudaMallocHost), 2 alloc_call(cuMemAllocHost_v2), counter unhooked_launch_api 0
-#include "tests/e2e/programs/runtime_program.h"
+#include "tests/e2e/programs/linking/runtime_program.h"
 
 #include <dlfcn.h>
 

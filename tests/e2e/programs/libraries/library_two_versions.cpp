@@ -6,7 +6,7 @@
 // Expect: log 1: 1 library_call(cufftExecC2C(points=512, A=complex64, C=complex64, direction=forward))
 // Expect: log 1: 1 library_call(cufftExecC2C(points=64, batch=3, A=complex64, C=complex64, direction=forward))
 // Expect: log 1: 1 library_call(cufftExecC2C(points=64, batch=3, A=complex64, C=complex64, direction=inverse))
-#include "tests/e2e/programs/library_program.h"
+#include "tests/e2e/programs/libraries/library_program.h"
 
 #include <dlfcn.h>
 

@@ -20,7 +20,7 @@
 // Expect: trace: 1 x "name":"csrmm",.*"kernel_flop":192000,
 // Expect: trace: 2 x "name":"csrmv",.*"kernel_flop":600,
 // Expect: trace: 1 x "name":"sddmm",.*"kernel_flop":19200,
-#include "tests/e2e/programs/library_program.h"
+#include "tests/e2e/programs/libraries/library_program.h"
 
 constexpr int kFp32 = 0, kFp16 = 2, kComplex = 4, kInt32 = 2, kInt64 = 3;
 

@@ -9,7 +9,7 @@
 // Expect: log 1: no api_call(cudaGetDevice), no api_call(cudaGetLastError), text name="cudaMalloc" level=1, text result=2
 // Expect: log 1: text meta key="cuda_runtime_version" value="13000"
 // Expect: trace: "cuda_runtime_version":13000,.*"cpu_model":"[^ "].*","cpu_count":[0-9]+
-#include "tests/e2e/programs/runtime_program.h"
+#include "tests/e2e/programs/linking/runtime_program.h"
 
 #include <cuda_profiler_api.h>
 #include <cerrno>

@@ -19,7 +19,7 @@
 // Expect: trace: 1 x "name":"vector_fft",.*"kernel_flop":24914,
 // Expect: trace: 1 x "name":"vector_fft",.*"kernel_flop":10240,
 // Expect: trace: 21 x "name":"(vector|scale)_fft",.*"kernel_flop":[1-9]
-#include "tests/e2e/programs/library_program.h"
+#include "tests/e2e/programs/libraries/library_program.h"
 
 #include <cudaProfiler.h>
 

@@ -3,7 +3,7 @@
 // Link: libraries
 // Expect: status 0
 // Expect: log 1: no library_call, 3 kernel_launch(gemm), 1 kernel_launch(ncclDevKernel), 1 kernel_launch(vector_fft), 0 lost, whole
-#include "tests/e2e/programs/library_program.h"
+#include "tests/e2e/programs/libraries/library_program.h"
 
 #include <dlfcn.h>
 

@@ -7,7 +7,7 @@
 // Expect: log 1: 1 library_call(cublasLtMatmul(transa=N, transb=N, m=16, n=32, k=64, A=fp32, B=fp32, C=fp32, compute=32f, beta=0))
 // Expect: log 1: 1 library_call(cufftExecC2C(points=512, batch=2, A=complex64, C=complex64, direction=forward))
 // Expect: log 1: 1 library_call(ncclAllReduce(count=5, type=fp32, op=max, ranks=2, rank=0))
-#include "tests/e2e/programs/library_program.h"
+#include "tests/e2e/programs/libraries/library_program.h"
 
 #include <dlfcn.h>
 
