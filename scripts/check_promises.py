@@ -33,7 +33,7 @@ def tests(root):
     names |= {f"e2e.{path.stem}" for path in (root / "tests/e2e/programs").rglob("*.cpp") if "// Expect:" in path.read_text()}
     names |= {f"golden.{path.parent.relative_to(root / 'tests/golden')}" for path in (root / "tests/golden").rglob("cmd")}
     names |= {f"fuzz.{path.stem}" for path in (root / "tests/fuzz").glob("*_fuzz.cpp")}
-    listed = root / "tests/e2e/transparency.py"
+    listed = root / "tests/e2e/drivers/transparency.py"
     if listed.exists():
         cases = subprocess.run([sys.executable, listed, "--list"], capture_output=True, text=True, check=True).stdout.split()
         names |= {f"e2e.transparency.{case}" for case in cases}

@@ -25,7 +25,7 @@ import tempfile
 from counters import Counters
 from stacks import Stacks
 
-VALIDATE = pathlib.Path(__file__).parent.parent / "golden/validate_trace.py"
+VALIDATE = pathlib.Path(__file__).parents[2] / "golden/validate_trace.py"
 FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\[[^\]]*\]|\S+)')
 
 

@@ -112,7 +112,7 @@ def main():
     parser.add_argument("--libprof", type=pathlib.Path)
     parser.add_argument("--sim", type=pathlib.Path)
     parser.add_argument("--programs", type=pathlib.Path, help="folder of the built programs of corpus/")
-    parser.add_argument("--source", type=pathlib.Path, default=pathlib.Path(__file__).parent / "corpus")
+    parser.add_argument("--source", type=pathlib.Path, default=pathlib.Path(__file__).parents[1] / "corpus")
     options = parser.parse_args()
     for name in ("libprof", "sim", "programs"):
         if path := getattr(options, name):

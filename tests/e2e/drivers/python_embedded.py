@@ -14,7 +14,7 @@ import tempfile
 
 from python_stacks import VERSIONS, interpreters, read_log
 
-HERE = pathlib.Path(__file__).parent / "python"
+HERE = pathlib.Path(__file__).parents[1] / "python"
 WITHOUT = {7000, 7001, 7002, 7003, 7004}  # launches of C++ alone
 BUILD = "import sysconfig; print(sysconfig.get_path('include'), sysconfig.get_config_var('LIBDIR'), sysconfig.get_config_var('LDLIBRARY'))"
 

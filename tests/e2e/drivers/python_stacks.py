@@ -62,7 +62,7 @@ def read_log(prof, path):
 
 def run_script(options, path, environment, folder, **more):
     run = dict(environment, PROF_OUTPUT=folder, FRAMES_OUT=f"{folder}/frames.json", LD_PRELOAD=options.libprof, **more)
-    script = pathlib.Path(__file__).parent / "python/frames.py"
+    script = pathlib.Path(__file__).parents[1] / "python/frames.py"
     return subprocess.run([path, "-X", "utf8", script], capture_output=True, text=True, env=run, cwd=folder, timeout=240)
 
 

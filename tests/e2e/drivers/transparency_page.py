@@ -16,8 +16,8 @@ import transparency
 
 HEAD = """# Programs that must not notice
 
-By `tests/e2e/transparency_page.py`, {date}, commit {commit}, {system}. Each program runs plain and under `LD_PRELOAD` in an empty folder; output,
-error output, status or signal and every file made must be the same. What the rows run is in `tests/e2e/transparency_corpus.py`; what may differ is in the first lines of `transparency.py`.
+By `tests/e2e/drivers/transparency_page.py`, {date}, commit {commit}, {system}. Each program runs plain and under `LD_PRELOAD` in an empty folder; output,
+error output, status or signal and every file made must be the same. What the rows run is in `tests/e2e/drivers/transparency_corpus.py`; what may differ is in the first lines of `transparency.py`.
 Those without a version of their own are built from `tests/e2e/corpus/` by {compiler}; `scripts/setup --corpus` installs the others.
 
 | program | version | compared | result |
@@ -59,7 +59,7 @@ def main():
     parser = argparse.ArgumentParser()
     for name in ("libprof", "sim", "programs", "output"):
         parser.add_argument("--" + name, type=lambda word: pathlib.Path(word).resolve(), required=True)
-    parser.add_argument("--source", type=pathlib.Path, default=pathlib.Path(__file__).parent / "corpus")
+    parser.add_argument("--source", type=pathlib.Path, default=pathlib.Path(__file__).parents[1] / "corpus")
     options = parser.parse_args()
     system = re.search(r'PRETTY_NAME="(.*)"', pathlib.Path("/etc/os-release").read_text()).group(1)
     page = HEAD.format(date=datetime.date.today(), commit=said(["git", "-C", str(options.source), "rev-parse", "--short", "HEAD"]),
