@@ -39,7 +39,7 @@ CALLBACKS = {"driver": ("cupti_driver_cbid.h", re.compile(r"CUPTI_DRIVER_TRACE_C
              "runtime": ("cupti_runtime_cbid.h", re.compile(r"CUPTI_RUNTIME_TRACE_CBID_(cuda[A-Z]\w+?)_v\d+\s*="))}
 WHEEL = re.compile(r"nvidia_cuda_(runtime|cupti|crt)(?:_cu\d+)?-(\d+)\.(\d+)\..*\.whl$")
 OTHERS = "\n## Other toolkits\n"
-TITLE = {"driver": "Driver functions", "runtime": "Functions of the CUDA run time"}
+TITLE = {"driver": "Driver functions", "runtime": "Functions of the CUDA runtime"}
 
 
 def declared(options, level):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Rules on the text of files. Usage: check_text.py ROOT FILE... (paths below ROOT). Prints violations, exits 1 if any.
-Words that must not be there, sources that do not open with a comment, lint checks that are off without a reason."""
+Words that must not be there, phrases that a reader must read twice, sources that do not open with a comment, lint checks that are off
+without a reason."""
 import os
 import re
 import sys
@@ -24,6 +25,44 @@ WORDS = [
     (re.compile(r"/[w]ork/|/tmp/(?:issue|common)|/r[o]ot/|/home/\w+/"), "names a folder of one machine"),
     (re.compile(r"\b(?:T" r"ODO|F" r"IXME|X" r"XX)\b"), "unfinished work: do it, or say the limit in the docs"),
 ]
+# What a user reads: pages, man pages, lists whose rows have sentences, and the texts of verbs and reports.
+READ_BY_USERS = re.compile(r"^(README\.md|docs/(?!measurements/h\d).*\.(md|in)|preload/format/.*\.def|analyzer/.*\.def|analyzer/(command|reports)/.*\.(cpp|h)|"
+                           r"analyzer/command/.*\.inc)$")
+# Phrases, not bare words: many words are also identifiers. (phrase, what to write instead)
+PHRASES = [(re.compile(rf"\b(?:{phrase})", re.I), instead) for phrase, instead in [
+    (r"stands? for\b", "represents"),
+    (r"sorts? of\b", "kind of, type of"),
+    (r"(?:is|are|was|were) set aside\b", "is lost, is skipped"),
+    (r"(?:is|are|was|were|been) (?:told|asked)\b", "is reported, is requested"),
+    (r"asks? (?:CUPTI|the driver|for)\b", "queries, requests"),
+    (r"behind (?:it|its|the|an?(?! pointer)|this|that|one|each|them|ours|all)\b", "after"),
+    (r"the begin\b", "the start"),
+    (r"gives? up\b", "stops, abandons"),
+    (r"left behind\b", "remains"),
+    (r"(?:by|with) luck\b|lucky\b", "say how often"),
+    (r"(?:is|are) gone\b", "is lost, no longer exists"),
+    (r"CUDA run time\b", "CUDA runtime"),
+    (r"(?:a|the|its|one) life (?:of|begins|ends)\b", "recording"),
+]]
+TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"|//.*')  # of a source: its texts and comments
+
+
+def phrases(path, text):
+    """(line, why) of each phrase of PHRASES in what a user reads; of sources only texts in quotes"""
+    source = not path.endswith((".md", ".in"))
+    code = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.lstrip().startswith("```"):
+            code = not code
+        if code and not source or ALLOWED.search(line):
+            continue
+        read = " ".join(part for part in TEXTS.findall(line) if part.startswith('"')) if source else line
+        for pattern, instead in PHRASES:
+            match = pattern.search(read)
+            if match:
+                yield number, f"'{match.group(0)}': write '{instead}' (language rules in docs/adding.md)"
+
+
 # Data is what programs and other tools wrote; it may say anything.
 DATA = re.compile(r"^(tests/(data|golden|fuzz/corpus)/|LICENSE$|docs/.*\.(png|svg)$)")
 ALLOWED = re.compile(r"PROF_CHECK_TEXT_OK")  # beside a line that is right although it matches
@@ -67,6 +106,8 @@ def main():
         with open(os.path.join(root, path), encoding="utf-8", errors="replace") as source:
             text = source.read()
         problems = list(of_file(path, text))
+        if READ_BY_USERS.match(path):
+            problems += phrases(path, text)
         if os.path.basename(path) == ".clang-tidy":
             problems += lint_reasons(path, text)
         for number, why in problems:

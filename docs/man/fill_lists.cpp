@@ -93,7 +93,7 @@ bool print_list(std::string_view name) {
   if (name == "reports") {
 #define PROF_REPORT(function, name, question, nvtx, times) \
   std::cout << ".TP\n\\fB" << escaped(name) << "\\fR\n" << escaped(question) << '\n';
-#include "analyzer/registry.def"
+#include "analyzer/reports/reports.def"
 #undef PROF_REPORT
     return true;
   }
