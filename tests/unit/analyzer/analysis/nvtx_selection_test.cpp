@@ -229,7 +229,7 @@ void steps(HandTrace& hand) {
   hand.finish();
 }
 
-// A new row of registry.def comes here by itself.
+// A new row of reports.def comes here by itself.
 TEST(NvtxSelection, EveryReportObeysItOrSaysWhyNot) {
   HandTrace hand;
   steps(hand);

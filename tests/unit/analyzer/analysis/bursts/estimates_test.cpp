@@ -187,7 +187,7 @@ TEST(Estimates, OfBranchesOfAFlameGraphAreThatOfTheirSum) {
   EXPECT_EQ(cell_text(flame, 0, "total_half_width"), cell_text(kernels, 0, "estimated_half_width"));
 }
 
-// A new row of registry.def comes here by itself.
+// A new row of reports.def comes here by itself.
 TEST(Estimates, EveryReportExtrapolatesOrRefusesOrSaysThatItListsWhatWasTimed) {
   Training training(7, 20);
   std::map<Times, int> met;
