@@ -4,6 +4,7 @@
 
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/input/import.h"
+#include "analyzer/reports/reports.h"
 
 #include <cstdint>
 #include <cstdio>

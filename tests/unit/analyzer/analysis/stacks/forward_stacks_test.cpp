@@ -16,8 +16,8 @@ namespace {
 
 using tests::HandTrace;
 
-struct Program : tests::StackProgram {
-  Program() {
+struct ForwardProgram : tests::StackProgram {
+  ForwardProgram() {
     forward = stack({0x2001, 0x3001}, {"forward (model.py:7)", "main (model.py:3)"});
     own = stack({0x4001, 0x5001}, {});
     own_python = stack({0x4001}, {"backward (model.py:21)"});
@@ -34,7 +34,7 @@ constexpr const char* kForward = "0x2001;0x3001;forward (model.py:7);main (model
 constexpr const char* kJoined = "0x4001;0x5001;[forward of MmBackward0];forward (model.py:7);main (model.py:3)";
 
 TEST(ForwardStacks, ALaunchOnAutogradsThreadGoesOnInTheForwardOperators) {
-  Program program;
+  ForwardProgram program;
   program.nvtx("aten::linear, seq = 5, op_id = 1", 0, 100);
   program.nvtx("aten::mm, seq = 5, op_id = 2", 10, 90);
   program.launch_with(20, program.forward);
@@ -54,7 +54,7 @@ TEST(ForwardStacks, ALaunchOnAutogradsThreadGoesOnInTheForwardOperators) {
 }
 
 TEST(ForwardStacks, TheOptionLeavesItOut) {
-  Program program;
+  ForwardProgram program;
   program.nvtx("aten::mm, seq = 5", 0, 100);
   program.launch_with(20, program.forward);
   program.nvtx("MmBackward0, stashed seq = 5", 210, 290, 1);
@@ -67,7 +67,7 @@ TEST(ForwardStacks, TheOptionLeavesItOut) {
 }
 
 TEST(ForwardStacks, PythonOnAutogradsThreadKeepsItsPlaceInside) {
-  Program program;
+  ForwardProgram program;
   program.nvtx("aten::mm, seq = 5", 0, 100);
   program.launch_with(20, program.forward);
   program.nvtx("MmBackward0, stashed seq = 5", 210, 290, 1);
@@ -78,7 +78,7 @@ TEST(ForwardStacks, PythonOnAutogradsThreadKeepsItsPlaceInside) {
 }
 
 TEST(ForwardStacks, OnTheForwardThreadItselfPythonFramesSayEnough) {
-  Program program;
+  ForwardProgram program;
   program.nvtx("aten::mm, seq = 5", 0, 100);
   program.launch_with(20, program.forward);
   program.nvtx("MmBackward0, stashed seq = 5", 210, 290);
@@ -90,7 +90,7 @@ TEST(ForwardStacks, OnTheForwardThreadItselfPythonFramesSayEnough) {
 }
 
 TEST(ForwardStacks, WhatIsNotKnownIsLeftOut) {
-  Program program;
+  ForwardProgram program;
   program.nvtx("aten::view, seq = 4", 0, 5);  // launches nothing
   program.nvtx("aten::mm, seq = 5", 10, 100);
   program.launch_with(20, 0);  // its stack was not recorded
@@ -103,7 +103,7 @@ TEST(ForwardStacks, WhatIsNotKnownIsLeftOut) {
 }
 
 TEST(ForwardStacks, BackwardOfBackwardHasBothSeams) {
-  Program program;
+  ForwardProgram program;
   program.nvtx("aten::mm, seq = 5", 0, 100);
   program.launch_with(20, program.forward);
   program.nvtx("MmBackward0, stashed seq = 5", 200, 290, 1);
@@ -118,7 +118,7 @@ TEST(ForwardStacks, BackwardOfBackwardHasBothSeams) {
 }
 
 TEST(ForwardStacks, WithoutPythonTheForwardOperatorsNativeFramesStay) {
-  Program program;
+  ForwardProgram program;
   program.nvtx("aten::mm, seq = 5", 0, 100);
   program.launch_with(20, program.stack({0x2001, 0x3001}, {}));
   program.nvtx("MmBackward0, stashed seq = 5", 210, 290, 1);
@@ -128,7 +128,7 @@ TEST(ForwardStacks, WithoutPythonTheForwardOperatorsNativeFramesStay) {
 }
 
 TEST(ForwardStacks, TablesCountTheTwoSidesApart) {
-  Program program;
+  ForwardProgram program;
   program.nvtx("aten::mm, seq = 5", 0, 100);
   program.launch_with(20, program.forward, 0, 30);
   program.nvtx("MmBackward0, stashed seq = 5", 210, 290, 1);
@@ -154,7 +154,7 @@ TEST(ForwardStacks, TablesCountTheTwoSidesApart) {
 }
 
 TEST(ForwardStacks, TablesWithoutBackwardOperatorsAreAsBefore) {
-  Program program;
+  ForwardProgram program;
   program.launch_with(20, program.forward);
   program.finish();
   program.options.metric = "gpu-time";
