@@ -15,7 +15,7 @@ struct TensorType {
   PeakType peak;
   DataType type;
 };
-// What is a mixture of narrow types is compared with the peak of the widest.
+// A mixture of narrow types is compared with the peak of the widest.
 constexpr TensorType kTensorTypes[] = {
     {"fp64", PeakType::Fp64Matrix, DataType::Fp64}, {"tf32", PeakType::Tf32, DataType::Fp32},
     {"bf16", PeakType::Bf16, DataType::Bf16},       {"fp16", PeakType::Fp16, DataType::Fp16},
@@ -28,12 +28,12 @@ struct VectorType {
   PeakType peak;
   DataType type;
 };
-// No vector peak of fp16 is known: it is that of fp32 or twice that.
+// The vector peak of fp16 is not known: it equals that of fp32 or is twice as high.
 constexpr VectorType kVectorTypes[] = {{'f', PeakType::Fp32, DataType::Fp32},
                                        {'d', PeakType::Fp64, DataType::Fp64},
                                        {'h', PeakType::Fp32, DataType::Fp16}};
 
-// "bf16" of "sm__ops_path_tensor_src_bf16_dst_fp32.sum"; empty: another metric, or a part of one.
+// "bf16" of "sm__ops_path_tensor_src_bf16_dst_fp32.sum". Empty: another metric, or a metric that counts a part of one.
 std::string_view tensor_source(std::string_view metric) {
   constexpr std::string_view kHead = "sm__ops_path_tensor_src_", kTail = ".sum";
   if (!metric.starts_with(kHead) || !metric.ends_with(kTail)) return {};
@@ -72,7 +72,7 @@ CounterMeaning::CounterMeaning(const Trace& trace, const CounterSet& set)
   }
   for (uint32_t i = 0; i < set.metrics.size(); ++i) {
     const std::string_view source = tensor_source(trace.text(set.metrics[i]));
-    if (metric_index(trace, set, trace.text(set.metrics[i])) != i) continue;  // named twice
+    if (metric_index(trace, set, trace.text(set.metrics[i])) != i) continue;  // a duplicate name
     for (const TensorType& type : kTensorTypes) {
       if (source == type.source) terms_.push_back({i, 1, type.peak, type.type, true}), tensor_ = true;
     }
@@ -81,7 +81,7 @@ CounterMeaning::CounterMeaning(const Trace& trace, const CounterSet& set)
   one_tensor_pipe_ = tensor_instructions_ != kNone && is_older(trace, set);
 }
 
-// A type counts with all three of its instructions, of SMs or of their partitions.
+// A type is counted if all three of its instructions are in the set, either per SM (sm) or per SM partition (smsp).
 void CounterMeaning::add_vector_terms(const Trace& trace, const CounterSet& set) {
   for (const VectorType& type : kVectorTypes) {
     for (const std::string_view unit : {"sm", "smsp"}) {
@@ -106,7 +106,7 @@ CounterNumbers CounterMeaning::of(std::span<const double> values) const {
   for (const uint32_t metric : bytes_) bytes += is_number(values[metric]) ? values[metric] : NAN;
   if (!bytes_.empty() && is_number(bytes)) numbers.bytes = bytes;
   double flops = 0, most = 0;
-  std::array<double, 32> of_type{};  // tensor cores apart
+  std::array<double, 32> of_type{};  // without tensor cores
   for (const Term& term : terms_) {
     const double part = is_number(values[term.metric]) ? term.weight * values[term.metric] : NAN;
     double& sum = of_type[static_cast<size_t>(term.type) + (term.tensor ? 16 : 0)];
@@ -115,7 +115,7 @@ CounterNumbers CounterMeaning::of(std::span<const double> values) const {
     if (sum > most) most = sum, numbers.type = term.type, numbers.peak = term.peak;
   }
   const bool instructions = tensor_instructions_ != kNone && !tensor_;
-  numbers.tensor_unknown = instructions && values[tensor_instructions_] != 0;  // or no number
+  numbers.tensor_unknown = instructions && values[tensor_instructions_] != 0;  // or NaN
   if (!terms_.empty() && is_number(flops) && !numbers.tensor_unknown) {
     numbers.flops = flops;
     numbers.tensor_only = !vector_, numbers.vector_only = !tensor_ && !one_tensor_pipe_;

@@ -100,7 +100,7 @@ class CounterCollector {
     }
   }
 
-  // What has no launch has no time, thread, stream nor range around it to be chosen by.
+  // Work without a launch has no time, thread, stream or enclosing range. A selection by one of these excludes it.
   void unplaced() {
     const Selection& selection = input_.selection;
     Selection by_place = selection;
@@ -120,7 +120,7 @@ class CounterCollector {
     }
   }
 
-  // In full where several kernels are alike in short.
+  // The full name if several kernels have the same short name.
   std::string unplaced_name(const UnplacedWork& work) {
     const std::string_view name = trace_.text(work.name);
     if (!work.kernel || input_.options.names != NameForm::Short) return std::string(name);
@@ -171,7 +171,7 @@ class CounterCollector {
     const std::span<const double> values = trace_.counters.values_of(row);
     ++to.count;
     for (size_t i = 0; i < values.size(); ++i) {
-      if (!(std::abs(values[i]) <= kMostCounted)) continue;  // nor a NaN
+      if (!(std::abs(values[i]) <= kMostCounted)) continue;  // also skips NaN
       to.sums[i] += values[i];
       ++to.numbers[i];
     }
@@ -180,7 +180,7 @@ class CounterCollector {
     KernelCost cost;
     if (operation != kNone) cost = costs_.of(operation);
     constexpr double kMost = 9e18;
-    if (!cost.flops && numbers.flops && *numbers.flops < kMost) {  // a part of what the kernel did
+    if (!cost.flops && numbers.flops && *numbers.flops < kMost) {  // may be only a part of the kernel's FLOPs
       cost.flops = static_cast<uint64_t>(std::llround(*numbers.flops));
       cost.type = numbers.type, cost.peak = numbers.peak, cost.flops_source = CostSource::Counters;
     }
@@ -206,7 +206,7 @@ class CounterCollector {
   const std::vector<CounterMeaning> meanings_;
   const KernelCosts costs_;
   std::vector<Measured> rows_;
-  std::map<std::string, StringId> first_of_short_;  // of unplaced kernels; empty: of several
+  std::map<std::string, StringId> first_of_short_;  // full name by short name; empty: several
   std::map<std::tuple<std::string_view, std::string, uint32_t, std::vector<StringId>, uint32_t, uint32_t>, size_t>
       known_;
 };

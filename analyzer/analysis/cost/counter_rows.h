@@ -1,4 +1,5 @@
-// What the report `counters` has a row for: kernels, graphs, ranges and what has no launch, by name, with the sums of their values.
+// What are the rows of the report `counters`? Kernels, graphs, ranges and work without a launch, by name, with sums of
+// their hardware counters.
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
@@ -16,15 +17,15 @@ struct Measured {
   uint32_t set = 0;
   std::string name;
   std::vector<StringId> path;  // names of the ranges around it, the outermost first
-  uint32_t paths = 1;          // different ones
+  uint32_t paths = 1;          // number of different paths
   uint64_t count = 0, timed = 0;
   double time_ns = 0;
   std::vector<double> sums;       // by metric of the set
-  std::vector<uint64_t> numbers;  // how many of these were numbers
+  std::vector<uint64_t> numbers;  // by metric: how many values are finite numbers
   PeakSums peaks;
-  double counted_flops = 0, nominal_flops = 0;  // of launches with both
+  double counted_flops = 0, nominal_flops = 0;  // of launches that have both
   bool vector_only = false, tensor_only = false, tensor_unknown = false;
-  StringId why{};  // it has no launch
+  StringId why{};  // reason why there is no launch
 };
 
 // Throws std::runtime_error for a word of --group-by that is not name, op or launch.

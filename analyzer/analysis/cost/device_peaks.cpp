@@ -47,7 +47,8 @@ uint64_t property(const Device& device, std::string_view key) {
   return 0;
 }
 
-// Operations a clock and SM by compute capability: dense fp16 with the full accumulator, and fp32 of the ordinary units.
+// Operations per clock and SM by compute capability: dense fp16 with the full accumulator, and fp32 of the vector
+// units.
 struct Capability {
   uint64_t major, minor;
   double fp16, fp16_geforce, fp32;
@@ -58,7 +59,7 @@ constexpr Capability kCapabilities[] = {{7, 0, 1024, 1024, 128, false}, {7, 5, 1
                                         {8, 9, 1024, 512, 256, true},   {9, 0, 4096, 4096, 256, true},
                                         {10, 0, 8192, 8192, 256, true}, {12, 0, 1024, 512, 256, true}};
 
-// Logs have the clock and the width of the bus, which moves two words a clock.
+// Logs have the memory clock and the bus width; the bus transfers two words per clock.
 double bandwidth_gbs(const Device& device) {
   if (const uint64_t whole = property(device, "memoryBandwidthBytesPerSecond")) return static_cast<double>(whole) / 1e9;
   return 2 * static_cast<double>(property(device, "memoryClockRateHz")) *
@@ -76,7 +77,7 @@ DevicePeaks computed(const Device& device, std::string reason) {
   const auto capability = std::find_if(std::begin(kCapabilities), std::end(kCapabilities), [&](const Capability& c) {
     return c.major == property(device, "computeMajor") && c.minor == property(device, "computeMinor");
   });
-  const bool amd = device.name.find("AMD") != std::string::npos;  // their capability numbers mean something else
+  const bool amd = device.name.find("AMD") != std::string::npos;  // AMD's capability numbers mean something else
   if (hz > 0 && peaks.units != 0 && capability != std::end(kCapabilities) && !amd) {
     const bool geforce = device.name.find("GeForce") != std::string::npos;
     const double clocks = hz * peaks.units / 1e12;
@@ -97,7 +98,7 @@ DevicePeaks computed(const Device& device, std::string reason) {
   return peaks;
 }
 
-// Names that several GPUs have: the row that units and memory point to; empty: none.
+// For a name that several GPUs share: the row that matches the units and the memory size. Empty: none does.
 std::string_view guessed_row(std::string_view key, uint64_t units, uint64_t memory_bytes) {
   constexpr uint64_t kGiga = 1'000'000'000;
   if (units == 0 || memory_bytes == 0) return {};
@@ -156,7 +157,8 @@ DevicePeaks parse_row(std::string_view line, PeakOrigin origin) {
   return row;
 }
 
-// What a row of the user's own does not say is that of `base`, the same GPU without it, and the reason says so.
+// Values missing in a row of the user are copied from `base`, the peaks of the same GPU without that row. The reason
+// names them.
 void fill_from(const DevicePeaks& base, DevicePeaks& row) {
   if (!base.known()) return;
   std::vector<std::string_view> filled;
@@ -291,7 +293,7 @@ DevicePeaks DeviceTable::of(const Device& device, const std::string& as) const {
 DevicePeaks DeviceTable::by_name(const Device& device, size_t from) const {
   const uint64_t units = property(device, "numSms");
   if (const DevicePeaks* const row = find(device.name, from)) {
-    // A part of a GPU (MIG) has the name of the whole and fewer SMs.
+    // A MIG slice has the name of the whole GPU and fewer SMs.
     if (units != 0 && row->units != 0 && units != row->units && !row->approximate)
       return computed(device, fmt::format("'{}' with {} SMs is not the GPU of the table, which has {}", device.name,
                                           units, row->units));

@@ -16,7 +16,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// One name of kernel on one device.
+// One kernel name on one device.
 struct PeakRow {
   uint32_t device = 0;
   uint32_t example = kNone;  // row of Trace::operations

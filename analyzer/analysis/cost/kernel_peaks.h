@@ -1,4 +1,5 @@
-// `kernels --peaks`: how close is each kernel to what its device can reach? The table of torch.compile's profile analysis.
+// `kernels --peaks`: how close is each kernel to the peaks of its device? The table of torch.compile's profile
+// analysis.
 #pragma once
 
 #include "analyzer/analysis/analysis.h"

@@ -1,4 +1,5 @@
-// What a library call's text says: "cublasSgemm_v2(transa=N, transb=N, m=512, …)" by keys, and what its words for types mean.
+// What does the text of a library call state? "cublasSgemm_v2(transa=N, transb=N, m=512, …)" by keys, and the meaning
+// of its type names. Used by library_cost*.cpp and the collectives.
 #pragma once
 
 #include "analyzer/analysis/cost/library_cost.h"
@@ -38,7 +39,7 @@ class CallArguments {
     return number;
   }
 
-  // From each `key=` up to the next: "op=a, x=1, op=b, x=2" is two by "op".
+  // Splits the arguments before each `key=`: "op=a, x=1, op=b, x=2" has two parts by "op".
   std::vector<CallArguments> split(std::string_view key) const {
     std::vector<CallArguments> parts;
     for (std::string_view left = inside_; !left.empty();) {
@@ -67,21 +68,21 @@ struct ElementType {
   uint64_t bits;
   bool complex = false;
 };
-// Of so many elements that lie side by side, a half byte rounded up; UINT64_MAX: does not fit.
+// Bytes of that many contiguous elements, a half byte rounded up. UINT64_MAX: does not fit.
 inline uint64_t bytes_of(const ElementType& type, uint64_t elements) {
   const uint64_t bits = times(elements, type.bits);
   return bits == UINT64_MAX ? UINT64_MAX : bits / 8 + (bits % 8 != 0 ? 1 : 0);
 }
 
-// Null: a type that is not known.
+// Null: unknown type.
 const ElementType* element_type(std::string_view name);
 
-// "8x16x32x32"; nothing if anything in it is no number.
+// "8x16x32x32". nullopt if a part is no number.
 std::optional<Shape> sizes_of(std::string_view text);
 
-// What the tensor cores may multiply in, by the type of the elements and by what the call or the handle allows.
+// The tensor core type that may be used, by the type of the elements and by the modes of the call or the handle.
 std::optional<PeakType> peak_type(DataType elements, std::string_view compute, std::string_view math);
-// Vector units, by the type of the elements.
+// The peak of vector units, by the type of the elements.
 std::optional<PeakType> vector_peak(DataType type);
 
 LibraryCost without_cost(NoCost reason);
@@ -92,7 +93,7 @@ LibraryCost vector_product_cost(const CallArguments& call);
 LibraryCost symmetric_cost(const CallArguments& call);    // one operand is symmetric or triangular
 LibraryCost rank_update_cost(const CallArguments& call);  // the result is symmetric
 
-// Convolutions, products and attentions of cuDNN, one or all those of a plan: library_cost_dnn.cpp.
+// Convolutions, products and attention of cuDNN, for one operation or all operations of a plan: library_cost_dnn.cpp.
 LibraryCost plan_cost(const CallArguments& call);
 
 }  // namespace prof::analyzer

@@ -8,8 +8,9 @@ namespace prof::analyzer {
 
 namespace {
 
-// A Fourier transform of N points: 5·N·log2(N), of real numbers half of it, the convention of FFTW's benchmark for comparing algorithms
-// that take different numbers. Between real and complex numbers about half of the last dimension is stored.
+// A Fourier transform of N points: 5·N·log2(N) FLOPs, half of it for real numbers. This is the convention of FFTW's
+// benchmark, which compares algorithms of different real costs. Between real and complex numbers, about half of the
+// last dimension is stored.
 LibraryCost transform(const CallArguments& call) {
   const std::optional<Shape> points = sizes_of(call.value("points"));
   const bool batched = !call.value("batch").empty();
@@ -36,8 +37,9 @@ LibraryCost transform(const CallArguments& call) {
   return result;
 }
 
-// A sparse matrix times a dense one, or two dense ones where a sparse result has places (sparse=C): two for each non-zero and column, or
-// each non-zero and inner place. Bytes: each operand once, of a sparse one its values, indices and offsets.
+// A sparse matrix times a dense one: 2 FLOPs per non-zero and column. Or two dense matrices with a sparse result
+// (sparse=C): 2 FLOPs per non-zero and element of the inner dimension. Bytes: each operand once; a sparse operand has
+// values, indices and offsets.
 LibraryCost sparse_product(const CallArguments& call) {
   const std::optional<uint64_t> m = call.number("m"), n = call.number("n"), k = call.number("k"),
                                 nonzeros = call.number("nnz");
@@ -82,7 +84,7 @@ LibraryCost sparse_product(const CallArguments& call) {
   return result;
 }
 
-// What a collective moves is a question of all its ranks: prof report collectives.
+// The bytes that a collective moves depend on all its ranks: see `prof report collectives`.
 LibraryCost collective() {
   LibraryCost result;
   result.cost.no_flops = result.cost.no_bytes = NoCost::NotCounted;

@@ -1,6 +1,6 @@
-// How many floating point operations and bytes does a library call stand for, by what it was asked for? Library calls are ranges
-// of the domain "library" in logs recorded with PROF_LIBS=1, named "cublasSgemm_v2(transa=N, transb=N, m=512, …)".
-// docs/library_calls.md has every formula. Called by KernelCosts, which gives a call's cost to its kernels.
+// How many floating point operations and bytes does a library call need, by its arguments? Library calls are ranges of
+// the domain "library" in logs recorded with PROF_LIBS=1, named "cublasSgemm_v2(transa=N, transb=N, m=512, …)".
+// docs/library_calls.md has every formula. Called by KernelCosts, which assigns the cost of a call to its kernels.
 #pragma once
 
 #include "analyzer/analysis/cost/device_peaks.h"
@@ -13,14 +13,14 @@
 namespace prof::analyzer {
 
 struct LibraryCost {
-  OpCost cost;                   // known only if FLOPs are
-  std::optional<PeakType> peak;  // what the call allows the library to multiply in
-  bool math_unknown = false;     // fp32 or TF32: the kernel's name says
-  bool nominal = false;          // FLOPs by a convention: algorithms differ in how many they take
-  bool spread = false;           // each of its kernels does a part of it, none the whole
+  OpCost cost;                   // `known` only if the FLOPs are known
+  std::optional<PeakType> peak;  // the type that the call allows for the multiplication
+  bool math_unknown = false;     // fp32 or TF32: the name of the kernel decides
+  bool nominal = false;          // FLOPs are a convention: algorithms need different numbers
+  bool spread = false;           // each kernel of the call does a part of it, none all of it
 };
 
-// `text`: a range's name. Nothing: it is no call, or one that failed.
+// `text`: the name of a range. nullopt: the range is no library call, or the call failed.
 std::optional<LibraryCost> library_cost(std::string_view text);
 
 }  // namespace prof::analyzer

@@ -1,17 +1,19 @@
-// Dense products. The counts are those of LAPACK Working Note 41 (Blackford and Dongarra, Installation Guide for LAPACK, table of
-// operation counts of the level 3 BLAS), where a triangle's zeros and mirrored elements are not counted.
+// What do dense products of cuBLAS cost? The counts are those of LAPACK Working Note 41 (Blackford and Dongarra,
+// Installation Guide for LAPACK, table of operation counts of the level 3 BLAS): zeros of a triangle and mirrored
+// elements are not counted.
 #include "analyzer/analysis/cost/library_call_text.h"
 
 namespace prof::analyzer {
 
 namespace {
 
-// n·(n+1)/2, of a matrix that is symmetric or triangular.
+// n·(n+1)/2: the elements of a symmetric or triangular matrix that are stored.
 uint64_t triangle(uint64_t n) { return n % 2 == 0 ? times(n / 2, plus(n, 1)) : times(n, n / 2 + 1); }
-// What is added is read unless its factor is 0; where nobody knows the factor it is not counted.
+// C is read only if beta is not 0. If beta is unknown, the read is not counted.
 uint64_t times_moved(const CallArguments& call) { return call.value("beta") == "other" ? 2 : 1; }
 
-// `flops`, `bits`: of one of the batch. The library works in panels and blocks, a kernel each, so all that it launches shares.
+// `flops`, `bits`: of one element of the batch. The library works in panels and blocks with a kernel for each, so the
+// cost is spread over all kernels of the call.
 LibraryCost of_batch(const CallArguments& call, const ElementType& type, uint64_t flops, uint64_t bits) {
   const bool batched = !call.value("batch").empty();
   const std::optional<uint64_t> batch = batched ? call.number("batch") : std::optional<uint64_t>(1);
@@ -30,7 +32,8 @@ LibraryCost of_batch(const CallArguments& call, const ElementType& type, uint64_
 
 }  // namespace
 
-// 2·m·n·k for each of the batch, 8·m·n·k of complex numbers: a product of two is four products and two sums, and one sum of two more.
+// 2·m·n·k per batch element, 8·m·n·k for complex numbers: a complex multiply-add has four real products and four real
+// sums.
 LibraryCost gemm_cost(const CallArguments& call) {
   LibraryCost result;
   const std::optional<uint64_t> m = call.number("m"), n = call.number("n"), k = call.number("k");
@@ -50,7 +53,7 @@ LibraryCost gemm_cost(const CallArguments& call) {
   result.peak = peak_type(a->type, call.value("compute"), call.value("math"));
   if (b != nullptr && c != nullptr) {
     const uint64_t of_a = call.value("strideA") == "0" ? 1 : *batch, of_b = call.value("strideB") == "0" ? 1 : *batch;
-    // What is added is read unless its factor is 0; where nobody knows the factor it is not counted.
+    // C is read only if beta is not 0. If beta is unknown, the read is not counted.
     const uint64_t of_c = times(*batch, call.value("beta") == "other" ? 2 : 1);
     result.cost.bytes = plus(bytes_of(*a, times(of_a, times(*m, *k))),
                              plus(bytes_of(*b, times(of_b, times(*k, *n))), bytes_of(*c, times(of_c, times(*m, *n)))));
@@ -63,7 +66,7 @@ LibraryCost gemm_cost(const CallArguments& call) {
   return result;
 }
 
-// A matrix of m × n times a vector: 2·m·n for each of the batch, 8·m·n of complex numbers.
+// An m × n matrix times a vector: 2·m·n per batch element, 8·m·n for complex numbers.
 LibraryCost vector_product_cost(const CallArguments& call) {
   const std::optional<uint64_t> m = call.number("m"), n = call.number("n");
   const bool batched = !call.value("batch").empty();
@@ -87,8 +90,8 @@ LibraryCost vector_product_cost(const CallArguments& call) {
   return result.cost.flops == UINT64_MAX || bits == UINT64_MAX ? without_cost(NoCost::Misfit) : result;
 }
 
-// A is symmetric (2·m·m·n on the left, 2·m·n·n on the right) or triangular, for multiplying and for solving (m·m·n, m·n·n; `diag`). All
-// matrices of these have one type. B is read and C, or B itself, written.
+// A is symmetric (2·m·m·n on the left, 2·m·n·n on the right) or triangular (m·m·n, m·n·n, for multiplying and for
+// solving; the call has `diag`). All matrices have one type. B is read; C, or B itself, is written.
 LibraryCost symmetric_cost(const CallArguments& call) {
   const std::optional<uint64_t> m = call.number("m"), n = call.number("n");
   const ElementType* const a = element_type(call.value("A"));
@@ -96,12 +99,12 @@ LibraryCost symmetric_cost(const CallArguments& call) {
   if (!m || !n || a == nullptr || (side != "L" && side != "R")) return without_cost(NoCost::NoShapes);
   const uint64_t order = side == "L" ? *m : *n;
   const uint64_t flops = times(diagonal.empty() ? 2 : 1, times(order, times(*m, *n)));
-  const uint64_t of_a = triangle(order) - (diagonal == "U" ? order : 0);  // ones that nobody reads
+  const uint64_t of_a = triangle(order) - (diagonal == "U" ? order : 0);  // a unit diagonal is not read
   const uint64_t moved = plus(of_a, times(1 + times_moved(call), times(*m, *n)));
   return of_batch(call, *a, flops, times(moved, a->bits));
 }
 
-// C, of which half is written, is n × n: k·n·(n+1), and as much again where a second product is added, as `products` says.
+// C is n × n and half of it is written: k·n·(n+1) FLOPs per product. `products` is 2 if the call adds a second product.
 LibraryCost rank_update_cost(const CallArguments& call) {
   const std::optional<uint64_t> n = call.number("n"), k = call.number("k");
   const ElementType* const a = element_type(call.value("A"));

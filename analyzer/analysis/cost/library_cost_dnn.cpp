@@ -1,12 +1,12 @@
-// What cuDNN was asked for: convolutions and their gradients, products of matrices, attentions.
+// What do calls of cuDNN cost: convolutions and their gradients, products of matrices, attention?
 #include "analyzer/analysis/cost/library_call_text.h"
 
 namespace prof::analyzer {
 
 namespace {
 
-// A convolution and its gradients: 2·∏y·∏w without the first of w's sizes, the output channels; the second is the input channels of one
-// group. matmul: 2·∏y·k, k the last size of x. Bytes: of its three tensors.
+// A convolution and its gradients: 2·∏y·∏w, without w's first size (the output channels); its second size is the input
+// channels of one group. matmul: 2·∏y·k, where k is the last size of x. Bytes: the three tensors.
 LibraryCost product_cost(const CallArguments& product) {
   LibraryCost result;
   result.cost.no_flops = result.cost.no_bytes = NoCost::NoShapes;
@@ -32,10 +32,11 @@ LibraryCost product_cost(const CallArguments& product) {
   return result;
 }
 
-// Queries x are [b, h, sq, d], keys w [b, hk, sk, d] in this order or transposed, values v [b, hv, sk, dv], the output y [b, h, sq, dv]. Scores are
-// queries times keys, the output scores times values: 2·b·h·sq·sk·(d + dv). The gradient makes the scores again, their gradient and those of
-// queries, keys and values: 2·b·h·sq·sk·(3·d + 2·dv). As torch.utils.flop_counter counts. Bytes: the four tensors, of a gradient each one's
-// gradient too.
+// The queries x are [b, h, sq, d], the keys w [b, hk, sk, d] in this order or transposed, the values v [b, hv, sk, dv]
+// and the output y [b, h, sq, dv]. Scores are queries times keys, the output is scores times values: 2·b·h·sq·sk·(d +
+// dv). The gradient computes the scores again, their gradient and the gradients of queries, keys and values:
+// 2·b·h·sq·sk·(3·d + 2·dv). These counts are those of torch.utils.flop_counter. Bytes: the four tensors, and for a
+// gradient also the gradient of each.
 LibraryCost attention_call_cost(const CallArguments& call, bool gradient) {
   const std::optional<Shape> q = sizes_of(call.value("x")), k = sizes_of(call.value("w")),
                              v = sizes_of(call.value("v")), o = sizes_of(call.value("y"));
@@ -72,7 +73,8 @@ LibraryCost one_cost(const CallArguments& product) {
   return product_cost(product);
 }
 
-// Whether a mask may stand between its products: which of the scores of an attention are worked out a plan does not tell.
+// Whether a plan may apply a mask between its products. The plan does not show which scores of an attention are
+// computed.
 bool may_mask(const CallArguments& call) {
   const std::vector<CallArguments> products = call.split("op");
   bool convolves = false, attends = false;
@@ -85,7 +87,7 @@ bool may_mask(const CallArguments& call) {
 
 }  // namespace
 
-// The products of a plan, as those of an attention: their sum, or nothing where one of them has no number.
+// The cost of a plan is the sum over its products. If one of them has no FLOPs, the plan has none.
 LibraryCost plan_cost(const CallArguments& call) {
   LibraryCost result;
   for (const CallArguments& product : call.split("op")) {
@@ -96,10 +98,10 @@ LibraryCost plan_cost(const CallArguments& call) {
       continue;
     }
     result.cost.flops = result.cost.useful_flops = plus(*result.cost.flops, *each.cost.flops);
-    if (each.peak != result.peak) result.peak.reset();  // a part of them in another type
+    if (each.peak != result.peak) result.peak.reset();  // the products use different types
     result.math_unknown = result.math_unknown || each.math_unknown;
   }
-  if (call.value("operations") != "1") {  // of what is fused some stays on the chip
+  if (call.value("operations") != "1") {  // a fused plan keeps some tensors on the chip
     result.cost.bytes.reset();
     result.cost.no_bytes = NoCost::NoFormula;
   }

@@ -16,7 +16,7 @@ uint64_t property(const Device& device, std::string_view key, uint64_t otherwise
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
-// Resident blocks of an SM by compute capability.
+// Maximum number of resident blocks per SM, by compute capability.
 uint64_t most_blocks(uint64_t major, uint64_t minor) {
   if (major == 7 && minor == 5) return 16;
   if (major == 8 && minor == 9) return 24;

@@ -1,5 +1,6 @@
-// How full a kernel can make the SMs of its device, from its launch shape and the device's limits: the numbers Kineto puts
-// beside every kernel. Limits by compute capability are in the CUDA C++ Programming Guide, "Technical Specifications".
+// How full can a kernel make the SMs of its device? Computed from the launch shape and the device's limits: the numbers
+// that Kineto adds to every kernel. Limits by compute capability: CUDA C++ Programming Guide, "Technical
+// Specifications".
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -9,12 +10,12 @@
 namespace prof::analyzer {
 
 struct KernelFill {
-  double blocks_per_sm = 0;  // of the whole grid, not at one time
+  double blocks_per_sm = 0;  // of the whole grid, not at the same time
   double warps_per_sm = 0;
-  int occupancy_percent = 0;  // resident threads / most threads, estimated from the shape
+  int occupancy_percent = 0;  // resident threads / maximum threads, estimated from the shape
 };
 
-// Nothing: the recording does not say how many SMs the device has, or the shape is empty.
+// nullopt: the recording has no number of SMs of the device, or the shape is empty.
 std::optional<KernelFill> kernel_fill(const Device& device, const Kernel& kernel);
 
 }  // namespace prof::analyzer

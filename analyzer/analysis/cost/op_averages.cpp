@@ -20,7 +20,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// What makes two events one row. Unused parts stay 0.
+// Events with equal keys are one row. Fields that do not group are 0.
 struct Key {
   uint32_t name = 0;
   uint32_t what = 0;  // 0: host, 1: GPU operation, 2: annotation on the GPU, 3: start/end range, 4: memory
@@ -75,13 +75,13 @@ class Averager {
   }
 
  private:
-  // The range or call of a node belongs to the ranges asked for.
+  // Whether the selection by --nvtx contains the range or call of a node.
   bool of_ranges(uint32_t node) const {
     const uint32_t row = tree_[node].row();
     return tree_[node].is_call() ? input_.selection.nvtx.has_call(row) : input_.selection.nvtx.has_range(row);
   }
 
-  // The row of a key; `first` says what the row is when it is new.
+  // The row of a key. `describe` fills in a new row.
   template <class Describe> OpAverage& row_of(const Key& key, Describe describe) {
     if (!(key == last_key_) || last_row_ == kNone) {
       const auto [found, added] = rows_.try_emplace(key, static_cast<uint32_t>(answer_.rows.size()));
@@ -94,7 +94,8 @@ class Averager {
     return answer_.rows[last_row_];
   }
 
-  // True if the event is the row's first so far: then it says what is the first's.
+  // Counts an event. True if it is the earliest event of the row so far: then the caller sets the fields of the first
+  // event.
   static bool count(OpAverage& row, int64_t begin_ns, int64_t end_ns, int64_t length_ns) {
     ++row.count;
     row.min_ns = std::min(row.min_ns, length_ns);
@@ -108,7 +109,7 @@ class Averager {
     Key key{static_cast<uint32_t>(name), what, 0, 0, 0, 0, 0};
     if (grouping_.thread) key.thread = index(thread);
     if (grouping_.node) key.process = index(trace_.thread(thread).process);
-    if (range == nullptr) {  // a call: only logs know the stack of one
+    if (range == nullptr) {  // a call; only logs have its stack
       if (grouping_.stack != 0 && trace_.host[row].stack != 0) key.stack = stack_of_call(row);
       return key;
     }
@@ -127,7 +128,7 @@ class Averager {
     return shape_ids_[dims] = static_cast<uint32_t>(texts_.intern(torch_shapes(dims)));
   }
 
-  // Frames joined by newlines, which no frame contains.
+  // Frames joined by newlines; no frame contains one.
   uint32_t stack_of(uint32_t row) {
     const uint64_t key = stacks_.key(row);
     if (key == 0) return 0;
@@ -212,7 +213,7 @@ class Averager {
     row.cpu_ns = add_saturated(row.cpu_ns, total_ns);
   }
 
-  // The number of the row.
+  // Returns the number of the row.
   uint32_t add_on_device(uint32_t what, ProcessId process, int64_t start_ns, int64_t end_ns, uint32_t name,
                          std::string_view text) {
     Key key{name, what, 0, 0, 0, 0, 0};
@@ -244,7 +245,7 @@ class Averager {
                          static_cast<uint32_t>(found->second), texts_[found->second]);
   }
 
-  // take(group) for each that has part in what a launch call does: that of its node, and those of the nodes around it.
+  // Calls take(group) for each group that a launch call belongs to: of its node and of the enclosing nodes.
   template <class Take> void for_each_group(uint32_t call, Take&& take) const {
     const bool at_calls = input_.options.definitions != Definitions::Reference;
     uint32_t node = node_of_launch(tree_, call, at_calls);
@@ -254,7 +255,7 @@ class Averager {
     }
   }
 
-  // Rows of operations are by work: any launch may belong to them.
+  // Rows of operations are by work: every launch may belong to them.
   static constexpr uint32_t kAnyLaunch = kNone;
   void extrapolate_launches(Estimates& estimates) const {
     estimates.for_each_launch([&](uint32_t row) {
@@ -308,13 +309,13 @@ class Averager {
   DeviceTimes device_;
   NodeMemory memory_;
   OpAverages answer_;
-  StringTable texts_;  // shapes, stacks, names of operations
+  StringTable texts_;  // texts of shapes, stacks and operation names
   std::unordered_map<std::string_view, uint32_t> shape_ids_;
   std::unordered_map<uint64_t, uint32_t> stack_ids_;
   std::unordered_map<uint32_t, uint32_t> call_stack_ids_;  // StackId -> text
   std::unordered_map<uint64_t, StringId> operation_ids_;
   std::unordered_map<Key, uint32_t, KeyHash> rows_;
-  std::vector<uint32_t> row_of_node_;  // kNone: not selected; empty where there is nothing to extrapolate
+  std::vector<uint32_t> row_of_node_;  // kNone: not selected; empty: nothing is extrapolated
   Key last_key_;
   uint32_t last_row_ = kNone;
 };

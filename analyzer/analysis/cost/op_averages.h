@@ -1,5 +1,5 @@
-// Events averaged by name: what torch.autograd.profiler's key_averages() makes of its events, of the event tree
-// (model/event_tree.h), GPU operations and allocations. Called by the report `ops`; prints nothing.
+// What does torch.autograd.profiler's key_averages() show for the events of the event tree (model/event_tree.h), GPU
+// operations and allocations? Events averaged by name. Called by the report `ops`; prints nothing.
 #pragma once
 
 #include "analyzer/analysis/bursts/estimates.h"
@@ -10,22 +10,22 @@
 
 namespace prof::analyzer {
 
-// What rows are kept apart beside name and device (`--group-by`).
+// What separates rows besides name and device (`--group-by`).
 struct OpGrouping {
   bool shape = false, thread = false, domain = false, node = false;
-  uint32_t stack = 0;  // so many innermost frames
+  uint32_t stack = 0;  // number of innermost frames
 };
 
-// Throws std::runtime_error for a word that means nothing.
+// Throws std::runtime_error for an unknown word.
 OpGrouping op_grouping(const std::vector<std::string>& words);
 
 struct OpAverage {
-  uint32_t number = 0;  // of its groups in the estimates: OpAverages says which they are
+  uint32_t number = 0;  // of its groups in the estimates: see OpAverages
   std::string name;
-  bool on_device = false;   // a kernel, copy, memset, or an annotation as the GPU's side shows it
-  bool annotation = false;  // the latter: its time is that of operations which have rows of their own
-  bool is_async = false;    // start/end ranges: only a total
-  bool top_level = true;    // the first of its events is in no other
+  bool on_device = false;   // a kernel, copy or memset, or an annotation on the GPU side
+  bool annotation = false;  // an annotation: its time is the time of operations with rows of their own
+  bool is_async = false;    // a start/end range: it has only a total
+  bool top_level = true;    // the first event is in no other event
   std::string shapes, domain;
   std::vector<std::string> stack;
   uint32_t process = 0, thread = kNone;  // of the first event
@@ -37,18 +37,19 @@ struct OpAverage {
 };
 
 struct OpAverages {
-  // Of the row with that number: the GPU time of what it launched itself, of what was launched inside it, of a row on the device.
+  // Groups of the row with that number: GPU time that it launched itself, that was launched inside it, and of a row on
+  // the device.
   static uint32_t self_group(uint32_t number) { return 3 * number; }
   static uint32_t total_group(uint32_t number) { return 3 * number + 1; }
   static uint32_t device_group(uint32_t number) { return 3 * number + 2; }
 
-  std::vector<OpAverage> rows;  // by first event
-  int64_t self_cpu_ns = 0;      // of all rows but the profiler's own work, which is inside others' time already
-  int64_t self_device_ns = 0;   // of GPU operations, each once
+  std::vector<OpAverage> rows;  // ordered by first event
+  int64_t self_cpu_ns = 0;      // of all rows except profiler overhead, which other rows contain
+  int64_t self_device_ns = 0;   // of GPU operations, each counted once
   uint64_t filtered = 0, merged = 0, frames_left_out = 0, overhead_events = 0, annotations = 0;
 };
 
-// GPU times also go to the estimates, whose rows are by launch.
+// If `estimates` is given, GPU times are also added to it. Its rows are by launch.
 OpAverages op_averages(const AnalysisInput& input, const OpGrouping& grouping, Estimates* estimates = nullptr);
 
 }  // namespace prof::analyzer

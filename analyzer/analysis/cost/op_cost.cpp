@@ -42,13 +42,14 @@ OpCost op_cost(std::string_view op, const OpInputs& inputs) {
   for (const auto family : {gemm_cost, conv_cost, attention_cost, memory_cost, norm_cost, list_cost, pool_cost}) {
     std::optional<OpCost> cost = family(op, inputs);
     if (!cost) continue;
-    // A multiply-add of complex numbers: four products and two sums, and one sum of two more. Library calls and counters count so too.
+    // A complex multiply-add has four real products and four real sums. Library calls and hardware counters count the
+    // same way.
     if (is_complex(cost->type) && cost->flops) {
       for (uint64_t* const number : {&*cost->flops, &cost->input_gradient, &cost->weight_gradient})
         *number = times(4, *number);
       if (cost->useful_flops) cost->useful_flops = times(4, *cost->useful_flops);
     }
-    // What does not fit into 64 bits is a damaged shape.
+    // A number that does not fit 64 bits comes from a damaged shape.
     for (std::optional<uint64_t>* number : {&cost->flops, &cost->useful_flops, &cost->bytes}) {
       if (*number != UINT64_MAX) continue;
       number->reset();

@@ -1,7 +1,7 @@
-// Attention: scores are q·kᵀ and the result scores·v, so 2·b·h·sq·sk·(d + dv); the backward makes the scores again, their
-// gradient and those of q, k and v: 2·b·h·sq·sk·(3·d + 2·dv). A causal mask leaves a part of the scores to be worked out: that is
-// what useful FLOPs count. Bytes: q, k, v and the output once, the backward also each gradient; scores are never
-// written by the kernels these operators stand for.
+// What does attention cost? Scores are q·kᵀ and the result is scores·v: 2·b·h·sq·sk·(d + dv) FLOPs. The backward
+// computes the scores again, their gradient and the gradients of q, k and v: 2·b·h·sq·sk·(3·d + 2·dv). With a causal
+// mask only some scores need computing; useful FLOPs count those. Bytes: q, k, v and the output once, for the backward
+// also each gradient. The kernels of these operators never write the scores to memory.
 #include "analyzer/analysis/cost/op_cost.h"
 
 #include <algorithm>
@@ -10,15 +10,17 @@ namespace prof::analyzer {
 
 namespace {
 
-// HeadsFirst: [b, h, s, d]. PlacesFirst: [b, s, h, d]; sequences that lie one behind the other are [s of all, h, d] or [1, s of all, h, d].
+// HeadsFirst: [b, h, s, d]. PlacesFirst: [b, s, h, d]; concatenated sequences are [s of all, h, d] or [1, s of all, h,
+// d].
 enum class AxisOrder : uint8_t { HeadsFirst, PlacesFirst };
-// Which end of the diagonal a causal mask holds on to where queries are not as many as keys.
-//   UpperLeft   query i sees the first i + 1 keys: torch.nn.functional.scaled_dot_product_attention, cuDNN's causal mask
+// Which end of the diagonal a causal mask is aligned to if the numbers of queries and keys differ.
+//   UpperLeft   query i sees the first i + 1 keys: torch.nn.functional.scaled_dot_product_attention, cuDNN's causal
+//               mask
 //   LowerRight  the last query sees all keys: FlashAttention since 2.1
-//   Number      the argument is 0 for none, 1 and 2 for these two (CustomMaskType)
+//   Number      the argument is 0 for no mask, 1 and 2 for these two (CustomMaskType)
 enum class Mask : uint8_t { UpperLeft, LowerRight, Number };
 
-// Neighbouring arguments; none: count 0.
+// Adjacent arguments; count 0: none.
 struct Arguments {
   size_t first = 0, count = 0;
 };
@@ -28,10 +30,10 @@ struct Attention {
   bool backward;  // argument 0 is the gradient of the output
   size_t causal;  // argument
   Mask mask;
-  Arguments ends;    // ends of sequences that lie one behind the other, of queries and of keys
-  size_t longest;    // the length of the longest, that of the keys behind it
-  Arguments window;  // how many keys beside its own a query sees, if it does not see all
-  Arguments pages;   // tensors that say which keys are used
+  Arguments ends;    // ends of concatenated sequences, of queries and of keys
+  size_t longest;    // length of the longest sequence of queries; that of keys follows it
+  Arguments window;  // number of neighbouring keys that a query sees, if not all
+  Arguments pages;   // tensors that select the keys in use
 };
 constexpr Attention kAttentions[] = {
     {"scaled_dot_product_attention", AxisOrder::HeadsFirst, false, 5, Mask::UpperLeft, {}, 0, {}, {}},
@@ -71,18 +73,18 @@ constexpr Attention kAttentions[] = {
      {},
      {}},
     {"_cudnn_attention_backward", AxisOrder::HeadsFirst, true, 14, Mask::UpperLeft, {9, 2}, 11, {}, {}},
-    // The package flash_attn, from 2.7 on.
+    // The package flash_attn, version 2.7 and later.
     {"_flash_attn_forward", AxisOrder::PlacesFirst, false, 5, Mask::LowerRight, {}, 0, {6, 2}, {}},
     {"_flash_attn_backward", AxisOrder::PlacesFirst, true, 11, Mask::LowerRight, {}, 0, {12, 2}, {}},
     {"_flash_attn_varlen_forward", AxisOrder::PlacesFirst, false, 9, Mask::LowerRight, {3, 2}, 5, {10, 2}, {15, 3}},
     {"_flash_attn_varlen_backward", AxisOrder::PlacesFirst, true, 15, Mask::LowerRight, {9, 2}, 11, {16, 2}, {}}};
 
-// Sizes of one attention, all its sequences as long.
+// Sizes of an attention whose sequences are equally long.
 struct AttentionSizes {
   uint64_t batch = 0, heads = 0, key_heads = 0, queries = 0, keys = 0, depth = 0, value_depth = 0;
 };
 
-// [b, h, s, d], whatever the order of the tensor; what is further in front belongs to the batch.
+// [b, h, s, d] for a tensor of either order. Further leading dimensions are multiplied into the batch.
 std::optional<Shape> in_order(const Shape& shape, AxisOrder order) {
   if (shape.size() < 3) return std::nullopt;
   Shape four{1, shape.end()[-3], shape.end()[-2], shape.end()[-1]};
@@ -91,7 +93,7 @@ std::optional<Shape> in_order(const Shape& shape, AxisOrder order) {
   return four;
 }
 
-// Nothing: they do not fit each other.
+// nullopt: the shapes do not fit each other.
 std::optional<AttentionSizes> attention_sizes(const Shape& q, const Shape& k, const Shape& v) {
   const AttentionSizes sizes{q[0], q[1], k[1], q[2], k[2], q[3], v[3]};
   const bool fits = k[0] == sizes.batch && v[0] == sizes.batch && v[2] == sizes.keys && k[3] == sizes.depth &&
@@ -99,8 +101,8 @@ std::optional<AttentionSizes> attention_sizes(const Shape& q, const Shape& k, co
   return fits ? std::optional(sizes) : std::nullopt;
 }
 
-// Sequences one behind the other: how long each is, only tensors know, but all are equal where there is one, or where
-// the longest, times their number, is the sum. Nothing: they may differ.
+// Splits concatenated sequences. Only tensors in GPU memory have their lengths. The lengths are known to be equal if
+// there is one sequence, or if the longest length times their number is the sum. nullopt: they may differ.
 std::optional<AttentionSizes> cut(AttentionSizes sizes, const Attention& form, const OpInputs& inputs) {
   const std::optional<Shape> ends = inputs.tensor(form.ends.first), of_keys = inputs.tensor(form.ends.first + 1);
   if (!ends || ends != of_keys || ends->size() != 1 || ends->front() < 2) return std::nullopt;
@@ -116,7 +118,8 @@ std::optional<AttentionSizes> cut(AttentionSizes sizes, const Attention& form, c
   return sizes;
 }
 
-// What a causal mask leaves of `flops`. `corner`: half of the square that is as wide as there are queries or keys, the fewer.
+// The part of `flops` that a causal mask leaves. `corner`: half of the square whose side is the smaller of queries and
+// keys.
 uint64_t causal_flops(uint64_t flops, const AttentionSizes& sizes, uint64_t a_score, bool lower_right) {
   const uint64_t least = std::min(sizes.queries, sizes.keys);
   const uint64_t corner = times(times(sizes.batch, sizes.heads), times(times(least, least), a_score));
@@ -141,7 +144,7 @@ void set_useful(OpCost& cost, const Attention& form, const AttentionSizes& sizes
     const std::optional<int64_t> seen = inputs.integer(i);
     if (!seen) {
       reason = NoCost::NoArguments;
-    } else if (*seen > 0 || (*seen == 0 && form.mask != Mask::Number)) {  // there 0 stands for all
+    } else if (*seen > 0 || (*seen == 0 && form.mask != Mask::Number)) {  // there 0 means all keys
       reason = NoCost::Windowed;
     }
   }

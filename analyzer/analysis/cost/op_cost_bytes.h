@@ -1,4 +1,5 @@
-// What the formulas of operators that are limited by memory share: op_cost_memory.cpp, op_cost_norm.cpp, op_cost_lists.cpp, op_cost_pool.cpp.
+// Functions shared by the formulas of operators that are limited by memory: op_cost_memory.cpp, op_cost_norm.cpp,
+// op_cost_lists.cpp, op_cost_pool.cpp.
 #pragma once
 
 #include "analyzer/analysis/cost/op_cost.h"
@@ -7,7 +8,7 @@
 
 namespace prof::analyzer {
 
-// No FLOPs; the reason is that of the bytes, if there are none.
+// A cost without FLOPs. `reason`: why there are no bytes, if there are none.
 inline OpCost bytes_only(DataType type, std::optional<uint64_t> bytes, NoCost reason = NoCost::NoType) {
   OpCost cost;
   cost.known = true;
@@ -19,7 +20,7 @@ inline OpCost bytes_only(DataType type, std::optional<uint64_t> bytes, NoCost re
 }
 inline OpCost without_bytes(NoCost reason) { return bytes_only(DataType::Unknown, std::nullopt, reason); }
 
-// Bytes of a tensor; nothing if its shape or type is not known.
+// Bytes of a tensor; nullopt if its shape or type is unknown.
 inline std::optional<uint64_t> bytes_of_tensor(const OpInputs& inputs, size_t i) {
   const std::optional<Shape> shape = inputs.tensor(i);
   const uint64_t size = bytes_of(inputs.type(i));
@@ -27,11 +28,12 @@ inline std::optional<uint64_t> bytes_of_tensor(const OpInputs& inputs, size_t i)
   return times(elements_of(*shape), size);
 }
 
-// Operators that compute each element from those at its place, and how many arguments they compute it from: a tensor further behind is
-// where the result goes ("out="). 0: it is none of them. op_cost_memory.cpp
+// The number of operands of an operator that computes each element from the elements at the same position. A later
+// tensor argument is the destination of the result ("out="). 0: not such an operator. Defined in op_cost_memory.cpp.
 size_t elementwise_operands(std::string_view op);
 
-// Argument 0 in; out: as large, `times_out` times, and `more_bytes`. Other tensors of the arguments in too. op_cost_memory.cpp
+// Reads argument 0 and all other tensor arguments. Writes `times_out` results as large as argument 0, and `more_bytes`.
+// Defined in op_cost_memory.cpp.
 OpCost as_large_out(const OpInputs& inputs, uint64_t times_out, uint64_t more_bytes = 0);
 
 }  // namespace prof::analyzer

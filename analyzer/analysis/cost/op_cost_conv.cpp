@@ -1,5 +1,6 @@
-// Convolutions: 2·N·∏(places of the kernel)·∏(kernel)·Cin·Cout/groups, where the places are those of the output, or of the input
-// when transposed. A gradient has as many as the forward. Bytes: input, weight, bias and output once.
+// What do convolutions cost? 2·N·∏(positions of the kernel)·∏(kernel)·Cin·Cout/groups FLOPs. The positions are those of
+// the output, or of the input if the convolution is transposed. Each gradient has as many. Bytes: input, weight, bias
+// and output once.
 #include "analyzer/analysis/cost/op_cost.h"
 
 #include <algorithm>
@@ -10,7 +11,8 @@ namespace {
 
 constexpr size_t kAbsent = SIZE_MAX;
 
-// Where the arguments are. Absent: as the default says (stride 1, padding 0, dilation 1, groups 1, not transposed).
+// Indices of the arguments. Absent arguments have their defaults (stride 1, padding 0, dilation 1, groups 1, not
+// transposed).
 struct Signature {
   std::string_view op;
   size_t bias, stride, padding, dilation, transposed, output_padding, groups;
@@ -36,7 +38,7 @@ constexpr Signature kSignatures[] = {{"convolution", 2, 3, 4, 5, 6, 7, 8, false}
                                      {"_conv_depthwise2d", 3, 4, 5, 6, kAbsent, kAbsent, kAbsent, false},
                                      {"conv_depthwise3d", 3, 4, 5, 6, kAbsent, kAbsent, kAbsent, false}};
 
-// One number stands for all dimensions.
+// A single number applies to all dimensions.
 std::optional<Shape> per_axis(const OpInputs& inputs, size_t argument, size_t axes, uint64_t otherwise) {
   if (argument == kAbsent) return Shape(axes, otherwise);
   std::optional<Shape> given = inputs.list(argument);
@@ -50,7 +52,7 @@ std::optional<Shape> per_axis(const OpInputs& inputs, size_t argument, size_t ax
   return given->size() == axes ? given : std::nullopt;
 }
 
-// Places of the output along one axis; nothing where the kernel does not fit.
+// Size of the output along one axis; nullopt if the kernel does not fit.
 std::optional<uint64_t> output_size(uint64_t input, uint64_t kernel, uint64_t stride, uint64_t padding,
                                     uint64_t dilation, uint64_t output_padding, bool transposed) {
   constexpr uint64_t kLargest = uint64_t{1} << 31;
@@ -78,7 +80,7 @@ OpCost forward(const Signature& signature, const OpInputs& inputs) {
                              output_padding = per_axis(inputs, signature.output_padding, axes, 0);
   const std::optional<bool> transposed =
       signature.transposed == kAbsent ? signature.is_transposed : inputs.flag(signature.transposed);
-  // Depthwise convolutions have a group per channel and say so in their name.
+  // Depthwise convolutions have one group per channel. Their names contain "conv_depthwise".
   const bool depthwise = signature.op.find("conv_depthwise") != std::string_view::npos;
   const std::optional<uint64_t> groups = depthwise                     ? (*input)[1]
                                          : signature.groups == kAbsent ? uint64_t{1}
@@ -107,9 +109,9 @@ OpCost forward(const Signature& signature, const OpInputs& inputs) {
   return cost;
 }
 
-// convolution_backward(grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups,
-// output_mask). torch.utils.flop_counter counts the weight's gradient without dividing by the groups; here both gradients
-// have what the forward has.
+// convolution_backward(grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding,
+// groups, output_mask). torch.utils.flop_counter does not divide the weight's gradient by the groups. Here each
+// gradient has the FLOPs of the forward.
 OpCost backward(const OpInputs& inputs) {
   const std::optional<Shape> gradient = inputs.tensor(0), input = inputs.tensor(1), weight = inputs.tensor(2);
   if (!gradient || !input || !weight) return no_cost(NoCost::NoShapes);
@@ -127,7 +129,8 @@ OpCost backward(const OpInputs& inputs) {
   cost.type = inputs.type(1);
   cost.input_gradient = (*mask)[0] ? one : 0;
   cost.weight_gradient = (*mask)[1] ? one : 0;
-  // The output's gradient is read; input and weight for each other's gradient; each gradient asked for is written.
+  // The gradient of the output is read. The gradient of the input needs the weight and vice versa. Each requested
+  // gradient is written.
   uint64_t elements = elements_of(*gradient);
   if ((*mask)[0]) elements = plus(elements, plus(elements_of(*weight), elements_of(*input)));
   if ((*mask)[1]) elements = plus(elements, plus(elements_of(*input), elements_of(*weight)));

@@ -1,5 +1,6 @@
-// Products of matrices: 2·m·n·k, b times for a batch; of vectors 2·m·n and 2·n, which tensor cores do not do. Bytes: both operands and the
-// result once, and the matrix or bias that is added, once; scales of narrow types too.
+// What do products of matrices cost? 2·m·n·k FLOPs, times b for a batch. Products with vectors have 2·m·n and 2·n and
+// do not use tensor cores. Bytes: both operands, the result and the added matrix or bias once; for narrow types also
+// the scales.
 #include "analyzer/analysis/cost/op_cost.h"
 
 #include <algorithm>
@@ -8,22 +9,23 @@ namespace prof::analyzer {
 
 namespace {
 
-// Which argument is the added matrix (or none) and which the first factor.
+// Which argument is the first factor, and whether argument 0 is added.
 struct Product {
   std::string_view op;
   size_t first;
-  bool added;    // argument 0 is added
-  size_t batch;  // dimensions in front of the matrices
+  bool added;    // argument 0 is the added matrix
+  size_t batch;  // number of dimensions before the matrices
 };
 constexpr Product kProducts[] = {
     {"mm", 0, false, 0},     {"addmm", 1, true, 0},    {"addmm_", 1, true, 0},   {"bmm", 0, false, 1},
     {"baddbmm", 1, true, 1}, {"baddbmm_", 1, true, 1}, {"_int_mm", 0, false, 0}, {"_addmm_activation", 1, true, 0}};
 
-// Products whose result has a type of its own, which argument `out_type` says; None: `otherwise`, or that of the first factor.
+// Products whose result type is the argument `out_type`. If it is None, the type is `otherwise`, or that of the first
+// factor.
 struct ScaledProduct {
   std::string_view op;
-  size_t scales, ends;  // tensors between them are operands too: scales, and a bias
-  size_t groups;        // argument with the ends of groups along a dimension; SIZE_MAX: it is one product
+  size_t scales, ends;  // tensors between these are operands too: scales, and a bias
+  size_t groups;        // argument with the ends of groups along a dimension; SIZE_MAX: one product
   size_t out_type;
   DataType otherwise;
 };
@@ -35,7 +37,7 @@ constexpr ScaledProduct kScaledProducts[] = {{"_scaled_mm", 2, 6, SIZE_MAX, 6, D
 struct ProductSizes {
   uint64_t count = 1, m = 0, n = 0, k = 0;
 };
-// Of two factors with `batch` dimensions in front. Nothing: they do not fit each other.
+// Sizes of two factors with `batch` leading dimensions. nullopt: they do not fit each other.
 std::optional<ProductSizes> product_sizes(const Shape& a, const Shape& b, size_t batch) {
   if (a.size() != 2 + batch || b.size() != 2 + batch) return std::nullopt;
   if (a[batch + 1] != b[batch] || (batch == 1 && a.front() != b.front())) return std::nullopt;
@@ -52,7 +54,7 @@ OpCost product(const Product& form, const OpInputs& inputs) {
   if (!sizes) return no_cost(NoCost::Misfit);
   const uint64_t result = times(sizes->count, times(sizes->m, sizes->n));
   uint64_t elements = plus(elements_of(*a), elements_of(*b));
-  // beta = 0: what would be added is not read.
+  // With beta = 0 the added matrix is not read.
   if (form.added && inputs.number(3) != uint64_t{0}) {
     const std::optional<Shape> added = inputs.tensor(0);
     if (!added) return no_cost(NoCost::NoShapes);
@@ -65,7 +67,7 @@ OpCost product(const Product& form, const OpInputs& inputs) {
   return cost;
 }
 
-// The type of the result; Unknown: the trace does not say.
+// The type of the result. Unknown: not in the trace.
 DataType result_type(const ScaledProduct& form, const OpInputs& inputs) {
   if (const std::optional<uint64_t> number = inputs.number(form.out_type)) return scalar_type(*number);
   if (inputs.is_none(form.out_type) != true) return DataType::Unknown;
@@ -76,7 +78,8 @@ OpCost scaled_product(const ScaledProduct& form, const OpInputs& inputs) {
   const std::optional<Shape> a = inputs.tensor(0), b = inputs.tensor(1);
   if (!a || !b) return no_cost(NoCost::NoShapes);
   const bool grouped = form.groups != SIZE_MAX;
-  // Two dimensions of which one is cut into groups: where, only the tensor of their ends knows.
+  // A two-dimensional factor is split into groups along one dimension. Only a tensor in GPU memory has the ends of the
+  // groups.
   if (grouped && (a->size() == 2 || b->size() == 2)) return no_cost(NoCost::Varying);
   std::optional<ProductSizes> sizes = product_sizes(*a, *b, grouped ? 1 : 0);
   if (!sizes || values_in(inputs.type(0)) != values_in(inputs.type(1))) return no_cost(NoCost::Misfit);
@@ -89,7 +92,7 @@ OpCost scaled_product(const ScaledProduct& form, const OpInputs& inputs) {
   cost.no_bytes = size_a == 0 || size_b == 0 ? NoCost::NoType : NoCost::NoArguments;
   const DataType result = result_type(form, inputs);
   if (size_a == 0 || size_b == 0 || bytes_of(result) == 0) return cost;
-  // A result of fp4 would be half as wide.
+  // Two values of fp4 are in one byte.
   uint64_t bytes = times(times(sizes->count, times(sizes->m, sizes->n)), bytes_of(result)) / values_in(result);
   bytes = plus(bytes, plus(times(elements_of(*a), size_a), times(elements_of(*b), size_b)));
   for (size_t i = form.scales; i < form.ends; ++i) {
@@ -101,7 +104,7 @@ OpCost scaled_product(const ScaledProduct& form, const OpInputs& inputs) {
   return cost;
 }
 
-// input[…, k] · weight[n, k], and a bias.
+// input[…, k] · weight[n, k] and a bias.
 OpCost linear(const OpInputs& inputs) {
   const std::optional<Shape> input = inputs.tensor(0), weight = inputs.tensor(1);
   if (!input || !weight) return no_cost(NoCost::NoShapes);
@@ -117,7 +120,7 @@ OpCost linear(const OpInputs& inputs) {
   return cost;
 }
 
-// matrix[m, n] · vector[n], and a vector that is added unless beta is 0.
+// matrix[m, n] · vector[n], and an added vector that is read unless beta is 0.
 OpCost vector_product(const OpInputs& inputs, bool added) {
   const size_t first = added ? 1 : 0;
   const std::optional<Shape> matrix = inputs.tensor(first), vector = inputs.tensor(first + 1);

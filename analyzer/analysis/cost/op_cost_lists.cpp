@@ -1,5 +1,6 @@
-// Operators on lists of tensors: cat, the elementwise ones of `_foreach_…`, and optimizers that update all parameters at once. A trace has
-// the shapes of a list but not the type of what is in it: there are bytes only where one is assumed.
+// What do operators on lists of tensors cost: cat, the elementwise operators of `_foreach_…`, and optimizers that
+// update all parameters in one call? A trace has the shapes in a list but not the types, so bytes are known only if the
+// user gives a type (--dtype).
 #include "analyzer/analysis/cost/op_cost_bytes.h"
 
 #include <array>
@@ -8,7 +9,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// Elements of all tensors of a list; nothing: a shape that is not known, or no list.
+// Number of elements of all tensors of a list; nullopt: an unknown shape, or no list.
 std::optional<uint64_t> elements_of_list(const OpInputs& inputs, size_t i) {
   if (!inputs.is_tensor_list(i)) return std::nullopt;
   uint64_t elements = 0;
@@ -17,7 +18,7 @@ std::optional<uint64_t> elements_of_list(const OpInputs& inputs, size_t i) {
     if (!shape) return std::nullopt;
     elements = plus(elements, elements_of(*shape));
   }
-  // Older traces leave a list empty.
+  // Older traces have an empty list here.
   return shapes.empty() ? std::nullopt : std::optional(elements);
 }
 
@@ -34,7 +35,7 @@ OpCost cat(const OpInputs& inputs) {
   return elements ? of_lists(inputs, times(2, *elements)) : without_bytes(NoCost::NoShapes);
 }
 
-// Every list and tensor of the operands in, one as large as the first list out.
+// Reads all lists and tensors of the operands and writes a result as large as the first list.
 OpCost foreach_elementwise(const OpInputs& inputs, size_t operands) {
   const std::optional<uint64_t> first = elements_of_list(inputs, 0);
   if (!first) return without_bytes(NoCost::NoShapes);
@@ -49,7 +50,7 @@ OpCost foreach_elementwise(const OpInputs& inputs, size_t operands) {
   return of_lists(inputs, elements, bytes);
 }
 
-// _foreach_copy_(to, from), _foreach_zero_(to), _foreach_norm(from): what is read, and what is written.
+// _foreach_copy_(to, from), _foreach_zero_(to), _foreach_norm(from): the elements that are read and written.
 OpCost foreach_moved(const OpInputs& inputs, std::string_view op) {
   const std::optional<uint64_t> first = elements_of_list(inputs, 0), second = elements_of_list(inputs, 1);
   if (!first || (op == "copy_" && !second)) return without_bytes(NoCost::NoShapes);
@@ -57,12 +58,12 @@ OpCost foreach_moved(const OpInputs& inputs, std::string_view op) {
   return of_lists(inputs, plus(*first, more));
 }
 
-// Optimizers: how often the elements of each list are moved. A list that is empty is not in use.
+// Optimizers: how often the elements of each list are moved. An empty list is not in use.
 struct Optimizer {
   std::string_view op;
   std::array<uint8_t, 6> moved;  // 1: read, 2: read and written
-  size_t steps;                  // a list of one float each, read: the others are updated by another kernel
-  size_t scale;                  // a tensor; where it is given, gradients are written too
+  size_t steps;                  // a list of one float each, read; another kernel updates them
+  size_t scale;                  // a tensor; if it is given, gradients are written too
 };
 constexpr Optimizer kOptimizers[] = {{"_fused_adam_", {2, 1, 2, 2, 2, 0}, 5, 13},
                                      {"_fused_adamw_", {2, 1, 2, 2, 2, 0}, 5, 13},

@@ -1,13 +1,14 @@
-// Operators that are limited by memory: elementwise, copies, softmax, embedding, sums. They have bytes, each operand
-// read once and each result written once; their FLOPs are not counted, as torch.utils.flop_counter does not.
+// What do operators cost that are limited by memory: elementwise operators, copies, softmax, embedding, sums? They have
+// bytes: each operand is read once and each result is written once. Their FLOPs are not counted, as in
+// torch.utils.flop_counter.
 #include "analyzer/analysis/cost/op_cost_bytes.h"
 
 namespace prof::analyzer {
 
 namespace {
 
-// All tensors in, one out as large as they are together (broadcast), in the type they are promoted to. "_" at the end: the
-// first is written in place.
+// All tensors are read. One result of the broadcast shape is written, in the promoted type. With "_" at the end of the
+// name, the first tensor is written in place.
 struct Elementwise {
   std::string_view name;
   size_t operands;
@@ -78,7 +79,7 @@ template <size_t N> size_t operands_of(const Elementwise (&list)[N], std::string
   return found == std::end(list) ? 0 : found->operands;
 }
 
-// The larger kind wins, in a kind the larger type; half and bfloat16 together are float.
+// The larger category decides, within a category the larger type. Half and bfloat16 together become float.
 DataType promoted(DataType a, DataType b) {
   if (a == b || b == DataType::Unknown) return a;
   if (a == DataType::Unknown) return b;
@@ -116,7 +117,8 @@ OpCost elementwise(const OpInputs& inputs, size_t operands, bool in_place, bool 
     const std::optional<Shape> both = broadcast(shape, *one);
     if (!both) return without_bytes(NoCost::Misfit);
     shape = *both;
-    // A tensor without dimensions gives its type only to others like it; where()'s condition is bool and so the least.
+    // A tensor without dimensions affects the result type only if all tensors are such. The condition of where() is
+    // bool, the lowest type.
     DataType& kind = one->empty() ? of_scalars : type;
     kind = promoted(kind, inputs.type(i));
     read = plus(read, *bytes);
@@ -129,7 +131,7 @@ OpCost elementwise(const OpInputs& inputs, size_t operands, bool in_place, bool 
   return bytes_only(type, plus(read, times(elements_of(shape), bytes_of(written))));
 }
 
-// Reads the second, writes the first.
+// Reads argument 1, writes argument 0.
 OpCost copy(const OpInputs& inputs) {
   const std::optional<uint64_t> to = bytes_of_tensor(inputs, 0), from = bytes_of_tensor(inputs, 1);
   if (!to || !from) return without_bytes(NoCost::NoShapes);
@@ -141,7 +143,7 @@ OpCost fill(const OpInputs& inputs) {
   return bytes ? bytes_only(inputs.type(0), bytes) : without_bytes(NoCost::NoShapes);
 }
 
-// embedding(weight[rows, d], indices): the rows asked for are read and written.
+// embedding(weight[rows, d], indices): the rows at the indices are read and written.
 OpCost embedding(const OpInputs& inputs) {
   const std::optional<Shape> weight = inputs.tensor(0), indices = inputs.tensor(1);
   const std::optional<uint64_t> of_indices = bytes_of_tensor(inputs, 1);
@@ -164,13 +166,13 @@ OpCost embedding_backward(const OpInputs& inputs) {
   return bytes_only(inputs.type(0), plus(plus(*read, *indices), table));
 }
 
-// sum(input, dims, keep): what is left are the dimensions not summed over; no dims: one element.
+// sum(input, dims, keep): the result has the dimensions that are not summed over; without dims it has one element.
 OpCost reduction(const OpInputs& inputs) {
   const std::optional<Shape> input = inputs.tensor(0);
   const std::optional<uint64_t> read = bytes_of_tensor(inputs, 0);
   if (!input || !read) return without_bytes(NoCost::NoShapes);
   uint64_t left = 1;
-  if (inputs.has_value(1)) {  // else over all of it
+  if (inputs.has_value(1)) {  // otherwise the sum is over all dimensions
     const std::optional<Shape> axes = inputs.axes(1, input->size());
     if (!axes) return without_bytes(NoCost::NoArguments);
     for (size_t axis = 0; !axes->empty() && axis < input->size(); ++axis) {
@@ -184,7 +186,7 @@ OpCost reduction(const OpInputs& inputs) {
 
 OpCost dropout(const OpInputs& inputs) {
   const std::optional<Shape> input = inputs.tensor(0);
-  return as_large_out(inputs, 1, input ? elements_of(*input) : 0);  // and a mask of a byte an element
+  return as_large_out(inputs, 1, input ? elements_of(*input) : 0);  // and a mask of one byte per element
 }
 
 }  // namespace

@@ -1,15 +1,15 @@
-// Normalisations: bytes of the input, what scales and shifts it, the result, and the mean and 1/deviation that the backward needs.
-// A backward reads the gradient, the input and those, and writes the gradients that are asked for.
+// What do normalisations cost? Bytes of the input, scale and shift, the result, and the mean and 1/deviation that the
+// backward needs. A backward reads the gradient, the input and these, and writes the requested gradients.
 #include "analyzer/analysis/cost/op_cost_bytes.h"
 
 namespace prof::analyzer {
 
 namespace {
 
-// Statistics are kept as float unless the input is double.
+// Statistics are float unless the input is double.
 uint64_t statistic_bytes(DataType type) { return type == DataType::Fp64 ? 8 : 4; }
 
-// input, normalized shape, …: `statistics` numbers of each row are written too.
+// Arguments: input, normalized shape, …. `statistics` numbers per row are written too.
 OpCost row_norm(const OpInputs& inputs, uint64_t statistics) {
   const std::optional<Shape> input = inputs.tensor(0), normalized = inputs.list(1);
   if (!input) return without_bytes(NoCost::NoShapes);
@@ -19,8 +19,8 @@ OpCost row_norm(const OpInputs& inputs, uint64_t statistics) {
   return as_large_out(inputs, 1, times(rows, statistics * statistic_bytes(inputs.type(0))));
 }
 
-// native_group_norm(input, weight, bias, N, C, HxW, groups, eps): mean and 1/deviation of each of N × groups, in the weight's type or,
-// without one, the input's.
+// native_group_norm(input, weight, bias, N, C, HxW, groups, eps): writes mean and 1/deviation of each of N × groups, in
+// the type of the weight or, without a weight, of the input.
 OpCost group_norm(const OpInputs& inputs) {
   const std::optional<uint64_t> batch = inputs.number(3), groups = inputs.number(6);
   if (!inputs.tensor(0)) return without_bytes(NoCost::NoShapes);
@@ -29,18 +29,19 @@ OpCost group_norm(const OpInputs& inputs) {
   return as_large_out(inputs, 1, times(times(*batch, *groups), 2 * size));
 }
 
-// Gradient and input in, the input's gradient out, and those of weight and bias (of two channels' worth).
+// Reads the gradient and the input. Writes the gradient of the input, and those of weight and bias (one value per
+// channel each).
 OpCost norm_backward(const OpInputs& inputs, size_t weight) {
   const std::optional<uint64_t> of_weight = bytes_of_tensor(inputs, weight);
   return as_large_out(inputs, 1, of_weight ? times(2, *of_weight) : 0);
 }
 
-// Where the arguments of a backward with a mask are.
+// Indices of the arguments of a backward with an output mask.
 struct MaskedBackward {
   std::string_view op;
   size_t input, weight, mask;
-  size_t gradients;  // of input, weight and perhaps bias
-  size_t training;   // batch norm: the argument that says which statistics are read; 0: none
+  size_t gradients;  // number of gradients: of input, weight and perhaps bias
+  size_t training;   // batch norm: argument that selects the statistics; 0: none
 };
 constexpr MaskedBackward kMaskedBackwards[] = {{"native_group_norm_backward", 1, 4, 9, 3, 0},
                                                {"_fused_rms_norm_backward", 1, 4, 5, 2, 0},
@@ -55,13 +56,13 @@ OpCost masked_backward(const MaskedBackward& form, const OpInputs& inputs) {
   uint64_t bytes = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs.is_tensor(i)) continue;
-    // Batch norm: running mean and variance are 3 and 4, those of the batch 5 and 6.
+    // Batch norm: arguments 3 and 4 are the running mean and variance, 5 and 6 those of the batch.
     if (form.training != 0 && (*training ? i == 3 || i == 4 : i == 5 || i == 6)) continue;
     const std::optional<uint64_t> one = bytes_of_tensor(inputs, i);
     if (!one) return without_bytes(NoCost::NoType);
     bytes = plus(bytes, *one);
   }
-  // Each channel has a weight, where there are weights at all; without them there are no gradients of them either.
+  // If there is a weight, each channel has one. Without a weight, there are no gradients of weight and bias either.
   const uint64_t of_weight = bytes_of_tensor(inputs, form.weight).value_or(0);
   const uint64_t of_input = bytes_of_tensor(inputs, form.input).value_or(0);
   for (size_t i = 0; i < mask->size(); ++i) {

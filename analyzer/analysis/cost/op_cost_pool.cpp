@@ -1,5 +1,5 @@
-// Pooling: the input in, the result out, of the largest also where each was (an int64 each). A backward reads the gradient, and where the
-// largest were, and writes a gradient as large as the input.
+// What does pooling cost? The forward reads the input and writes the result; max pooling also writes the position of
+// each maximum (int64). A backward reads the gradient and these positions, and writes a gradient as large as the input.
 #include "analyzer/analysis/cost/op_cost_bytes.h"
 
 namespace prof::analyzer {
@@ -9,15 +9,15 @@ namespace {
 struct Pool {
   std::string_view op;
   size_t axes;
-  bool largest;                    // with indices, and a dilation
-  size_t padding, dilation, ceil;  // arguments; kernel and stride are 1 and 2
+  bool largest;                    // with indices and a dilation
+  size_t padding, dilation, ceil;  // indices of arguments; kernel and stride are 1 and 2
 };
 constexpr Pool kPools[] = {{"max_pool2d_with_indices", 2, true, 3, 4, 5},
                            {"max_pool3d_with_indices", 3, true, 3, 4, 5},
                            {"avg_pool2d", 2, false, 3, 0, 4},
                            {"avg_pool3d", 3, false, 3, 0, 4}};
 
-// One number stands for all axes; an empty list for `otherwise`.
+// A single number applies to all axes. For an empty list the result is `otherwise`.
 std::optional<Shape> pool_sizes(const OpInputs& inputs, size_t argument, size_t axes, const Shape& otherwise) {
   std::optional<Shape> given = inputs.list(argument);
   if (!given) {
@@ -30,7 +30,7 @@ std::optional<Shape> pool_sizes(const OpInputs& inputs, size_t argument, size_t 
   return given->size() == axes ? given : std::nullopt;
 }
 
-// As torch.nn.MaxPool2d says: the last window begins inside of the input or of what pads it on the left.
+// As torch.nn.MaxPool2d defines it: the last window begins inside the input or inside its left padding.
 std::optional<uint64_t> pooled_size(uint64_t input, uint64_t kernel, uint64_t stride, uint64_t padding,
                                     uint64_t dilation, bool ceil) {
   constexpr uint64_t kLargest = uint64_t{1} << 31;
@@ -82,7 +82,7 @@ OpCost adaptive_pool(const OpInputs& inputs, bool largest) {
   return bytes_only(inputs.type(0), plus(*read, times(times(in_front, elements_of(*sizes)), each)));
 }
 
-// (gradient, input, …): of the input only its size is needed. `indices`: argument; 0: none.
+// (gradient, input, …): only the size of the input is needed. `indices`: argument; 0: none.
 OpCost pool_backward(const OpInputs& inputs, size_t indices) {
   const std::optional<uint64_t> gradient = bytes_of_tensor(inputs, 0), input = bytes_of_tensor(inputs, 1);
   const std::optional<uint64_t> places = indices == 0 ? std::optional<uint64_t>(0) : bytes_of_tensor(inputs, indices);

@@ -12,7 +12,7 @@ uint64_t OpFlops::of(const Range& range) const {
   const OperatorDetail* const detail = trace_.detail(range);
   if (detail == nullptr) return 0;
   if (detail->flops != 0) return detail->flops;
-  // Kernels that torch.compile made are no operators of PyTorch, which has no formula for them.
+  // Kernels that torch.compile generated are not operators of PyTorch, so torch_flops() has no formula for them.
   if (index(detail->other) != 0 && !trace_.range_name(range).starts_with("aten::")) {
     const std::optional<double> flops = json_member(trace_.text(detail->other), "kernel_flop");
     if (flops) return static_cast<uint64_t>(std::llround(*flops));

@@ -1,4 +1,4 @@
-// FLOPs of the operators of a trace as PyTorch counts them. Asked by the report `ops` and its trace.
+// FLOPs of the operators of a trace as PyTorch counts them. Used by the report `ops` and its trace.
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -10,8 +10,7 @@
 
 namespace prof::analyzer {
 
-// FLOPs of an operator: as the trace has them, else by PyTorch's formulas. Remembers what it worked out; several threads may
-// ask.
+// FLOPs of an operator: as the trace has them, else by PyTorch's formulas. Results are cached; of() is thread-safe.
 class OpFlops {
  public:
   explicit OpFlops(const Trace& trace) : trace_(trace) {}

@@ -58,11 +58,12 @@ DataType data_type(std::string_view text) {
   const auto found = std::find_if(std::begin(kTypeNames), std::end(kTypeNames),
                                   [&](const TypeName& name) { return name.text == text; });
   if (found != std::end(kTypeNames)) return found->type;
-  // Float8_e8m0fnu is a type of scales, of which nothing is computed; it has the size of the others.
+  // Float8_e8m0fnu is a type of scales and not used in computations. It has the size of the other types.
   return text.starts_with("c10::Float8_") ? DataType::Fp8 : DataType::Unknown;
 }
 
-// The order of c10/core/ScalarType.h (AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS), which is never changed: numbers are stored.
+// The order of c10/core/ScalarType.h (AT_FORALL_SCALAR_TYPES_WITH_COMPLEX_AND_QINTS). It never changes, because files
+// store the numbers.
 DataType scalar_type(uint64_t number) {
   switch (number) {
     case 0:
@@ -185,13 +186,13 @@ std::optional<bool> OpInputs::is_none(size_t i) const {
   return unquoted_text(types_[i]).empty() && !value(i);
 }
 
-// A tensor of no dimensions has the dims "[]", as what is no tensor has: its type tells.
+// A tensor without dimensions has the dims "[]", and so has an argument that is no tensor. The type distinguishes them.
 bool OpInputs::is_tensor(size_t i) const {
   if (i >= dims_.size()) return false;
   return types_.empty() ? dims_[i].size() > 2 : type(i) != DataType::Unknown;
 }
 
-// Without types: dims that hold dims.
+// If the trace has no types, a list is recognised by dims that contain dims.
 bool OpInputs::is_tensor_list(size_t i) const {
   if (i >= dims_.size()) return false;
   return types_.empty() ? dims_[i].find('[', 1) != std::string_view::npos

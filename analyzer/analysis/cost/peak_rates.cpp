@@ -26,7 +26,7 @@ NoCost most_frequent(const std::array<uint64_t, 16>& missing) {
   return *most == 0 ? NoCost::None : static_cast<NoCost>(most - missing.begin());
 }
 
-// Launches that ought to have a number.
+// The number of launches that should have a number but have none.
 uint64_t really_missing(const std::array<uint64_t, 16>& missing) {
   uint64_t sum = 0;
   for (size_t reason = 0; reason < missing.size(); ++reason) {
@@ -36,8 +36,8 @@ uint64_t really_missing(const std::array<uint64_t, 16>& missing) {
   return sum;
 }
 
-// The shortest kernels of current GPUs take one to two microseconds whatever they do. That is what bounds a launch if its work would
-// take less, and if it is at least half of the time taken: what takes longer has that time from somewhere else.
+// The shortest kernels of current GPUs take one to two microseconds whatever they do. A launch is bound by this if its
+// own cost would take less time, and if this is at least half of its duration. A longer duration has another cause.
 constexpr double kShortestKernelNs = 2000;
 bool is_launch_bound(double ideal_ns, double taken_ns) {
   return ideal_ns < kShortestKernelNs && taken_ns <= 2 * kShortestKernelNs;
@@ -74,7 +74,7 @@ IdealTime ideal_time(const KernelCost& cost, const DevicePeaks& device) {
   const double peak = cost.flops && cost.peak ? peak_flops(device, *cost.peak) : 0;
   if (peak > 0) ideal.compute_ns = static_cast<double>(*cost.flops) / peak * 1e9;
   if (cost.bytes && device.bandwidth_gbs > 0)
-    ideal.memory_ns = static_cast<double>(*cost.bytes) / device.bandwidth_gbs;  // 10^9 bytes a second are bytes a ns
+    ideal.memory_ns = static_cast<double>(*cost.bytes) / device.bandwidth_gbs;  // 10^9 bytes/s = bytes/ns
   // FLOPs without a peak may take longer than the bytes.
   ideal.known = ideal.longer_ns() > 0 && (cost.flops.value_or(0) == 0 || ideal.compute_ns > 0);
   return ideal;
@@ -158,7 +158,7 @@ void PeakSums::over(int64_t ns, int64_t with_ideal) {
   total_ns = ns, with_ideal_ns = with_ideal;
 }
 
-// FLOPs a nanosecond are 10^9 a second.
+// FLOPs per ns are 10^9 FLOPs per second.
 std::optional<double> PeakSums::tera_flops() const { return ratio(flops, static_cast<double>(flops_ns), 1e-3); }
 std::optional<double> PeakSums::useful_tera_flops() const {
   return ratio(useful_flops, static_cast<double>(useful_ns), 1e-3);

@@ -17,7 +17,7 @@ class Inputs {
       : dims_(json_elements(dims)), concrete_(json_elements(concrete)) {}
 
   std::optional<Shape> tensor(size_t i) const { return i < dims_.size() ? json_shape(dims_[i]) : std::nullopt; }
-  // A list of numbers given as such: "\"[2, 2]\"".
+  // A concrete list of numbers: "\"[2, 2]\"".
   std::optional<Shape> list(size_t i) const {
     const std::optional<std::string_view> text = value(i);
     return text ? json_shape(*text) : std::nullopt;
@@ -39,17 +39,17 @@ class Inputs {
   std::vector<std::string_view> dims_, concrete_;
 };
 
-// 0, nothing known, instead of what does not fit into 64 bits: a damaged shape.
+// 0 (unknown) for a number that does not fit 64 bits, which comes from a damaged shape.
 uint64_t that_fits(uint64_t flops) { return flops == UINT64_MAX ? 0 : flops; }
 
-// 2·M·N·K: all elements of the first matrix but its last dimension, times all of the second, times two.
+// 2·M·N·K: 2 times all elements of the first matrix without its last dimension, times all elements of the second.
 uint64_t gemm(const Inputs& inputs, size_t first) {
   const std::optional<Shape> a = inputs.tensor(first), b = inputs.tensor(first + 1);
   if (!a || !b || a->empty() || a->back() == 0) return 0;
   return that_fits(times(times(that_fits(elements_of(*a)) / a->back(), elements_of(*b)), 2));
 }
 
-// 2·B·M·N·K: as above, the batch counted once.
+// 2·B·M·N·K: as gemm(), with the batch counted once.
 uint64_t batched_gemm(const Inputs& inputs, size_t first) {
   const std::optional<Shape> a = inputs.tensor(first), b = inputs.tensor(first + 1);
   if (!a || !b || a->empty() || a->back() == 0 || b->size() < 3) return 0;
