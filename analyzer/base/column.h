@@ -1,6 +1,6 @@
-// Column<T>: a growing array of plain rows that leaves memory untouched until it is written and gives it back at once.
-// Used by the model for everything counted in events; std::vector would zero rows before they are filled and, while it
-// grows, hold them twice.
+// Column<T>: a growing array of plain rows. It leaves memory untouched until rows are written, and free() returns
+// memory to the system at once. Used by the model for everything that has one row per event. std::vector would zero
+// rows before they are filled, and would hold them twice while it grows.
 #pragma once
 
 #include <sys/mman.h>
@@ -43,7 +43,7 @@ template <class T> class Column {
     rows_[size_++] = row;
   }
 
-  // New rows hold zero bytes.
+  // New rows are zero bytes.
   void resize(size_t size) {
     reserve(size);
     size_ = size;
@@ -56,7 +56,7 @@ template <class T> class Column {
     void* moved = rows_ == nullptr ? mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
                                    : mremap(static_cast<void*>(rows_), mapped_bytes_, bytes, MREMAP_MAYMOVE);
     if (moved == MAP_FAILED) throw std::bad_alloc();
-    // Huge pages are not asked for: beside a full page cache making them takes longer than they save.
+    // Huge pages are not requested: while the page cache is full, creating them takes longer than they save.
     rows_ = static_cast<T*>(moved);
     mapped_bytes_ = bytes;
     capacity_ = bytes / sizeof(T);

@@ -12,7 +12,7 @@ FileHead read_head(const std::string& path) {
   FileHead head{path, {}, false};
   struct stat info {};
   if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return head;
-  // gzread passes plain files through.
+  // gzread also reads uncompressed files.
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
   if (!file) return head;
   head.bytes.resize(kLookAt);

@@ -1,4 +1,4 @@
-// The first bytes of a file, by which its format is known: contents decide, never the name.
+// The first bytes of a file. Importers recognise their format by them, never by the name of the file.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct FileHead {
   bool compressed = false;
 };
 
-// Empty bytes if the file cannot be read; opening it for real then says why.
+// Empty bytes if the file cannot be read; the importer that opens the file then reports the error.
 FileHead read_head(const std::string& path);
 
 }  // namespace prof::analyzer

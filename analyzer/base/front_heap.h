@@ -1,5 +1,5 @@
-// A heap that is mostly read by replacing its front: lists in order of time are merged so, each with its next entry in the
-// heap. One walk down instead of a pop and a push, none at all where a list has several entries in a row.
+// A heap for merging lists that are ordered in time: it has the next entry of each list. replace_front() is one walk
+// down instead of a pop and a push; it stops at once if the same list has the next entry again.
 #pragma once
 
 #include <algorithm>

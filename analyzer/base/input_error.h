@@ -1,11 +1,11 @@
-// An input that cannot be used at all.
+// The error for an input that cannot be used at all.
 #pragma once
 
 #include <stdexcept>
 
 namespace prof::analyzer {
 
-// what() names the file, the place if there is one, and what to do.
+// what() has the name of the file, the position if there is one, and what to do.
 struct InputError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

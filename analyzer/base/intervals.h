@@ -1,6 +1,6 @@
-// The interval engine: sorted, disjoint, half-open [begin, end) stretches of time with prefix sums. Every union,
-// intersection, difference and overlap of the analyses is made here. Times in ns. Empty and reversed intervals count
-// nothing and are dropped when added.
+// The interval engine: sorted, disjoint, half-open intervals [begin, end) with prefix sums. All unions, intersections,
+// differences and overlaps of the analyses are computed here. Times in ns. Empty and reversed intervals have no length
+// and are not stored.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Interval {
 class IntervalSet {
  public:
   IntervalSet() = default;
-  // In any order, overlapping as they like; touching ones become one. O(n log n), O(n) if sorted by begin.
+  // The intervals may be in any order and may overlap; touching ones are joined. O(n log n), O(n) if sorted by start.
   explicit IntervalSet(std::vector<Interval> intervals) : parts_(std::move(intervals)) {
     std::erase_if(parts_, [](const Interval& i) { return i.end_ns <= i.begin_ns; });
     const auto by_begin = [](const Interval& a, const Interval& b) { return a.begin_ns < b.begin_ns; };
@@ -41,7 +41,7 @@ class IntervalSet {
   bool empty() const { return parts_.empty(); }
   int64_t length_ns() const { return before_.empty() ? 0 : before_.back(); }
 
-  // Length of the part inside [begin, end). O(log n).
+  // Total length inside [begin, end). O(log n).
   int64_t overlap_ns(int64_t begin_ns, int64_t end_ns) const {
     return begin_ns < end_ns ? covered_before(end_ns) - covered_before(begin_ns) : 0;
   }
@@ -68,7 +68,7 @@ class IntervalSet {
     common.sum_up();
     return common;
   }
-  // What is in this set and not in the other.
+  // The times that are in this set and not in the other.
   IntervalSet subtract(const IntervalSet& other) const {
     IntervalSet rest;
     size_t j = 0;
@@ -87,13 +87,13 @@ class IntervalSet {
   IntervalSet clip(int64_t begin_ns, int64_t end_ns) const {
     return begin_ns < end_ns ? intersect(IntervalSet({{begin_ns, end_ns}})) : IntervalSet();
   }
-  // What of [begin, end) is not in this set.
+  // The times in [begin, end) that are not in this set.
   IntervalSet gaps(int64_t begin_ns, int64_t end_ns) const {
     return begin_ns < end_ns ? IntervalSet({{begin_ns, end_ns}}).subtract(*this) : IntervalSet();
   }
 
  private:
-  // Index of the first part that ends after the moment.
+  // Index of the first interval that ends after the moment.
   size_t first_ending_after(int64_t time_ns) const {
     const auto found = std::partition_point(parts_.begin(), parts_.end(),
                                             [&](const Interval& part) { return part.end_ns <= time_ns; });
@@ -111,11 +111,11 @@ class IntervalSet {
   }
 
   std::vector<Interval> parts_;
-  std::vector<int64_t> before_;  // length of parts 0 … i
+  std::vector<int64_t> before_;  // total length of parts 0 … i
 };
 
-// Collects intervals that come mostly by begin: what touches the one before becomes one with it at once, so that the union of
-// millions of operations takes the room of its parts.
+// Collects intervals that come mostly in order of start. An interval that touches the previous one is joined with it at
+// once. So memory is proportional to the union of millions of operations, not to their number.
 class IntervalCollector {
  public:
   void add(int64_t begin_ns, int64_t end_ns) {

@@ -1,5 +1,5 @@
-// Lines of a table as they are made: like a std::string, but short pieces, of which a listing has hundreds of millions, are
-// stored in blocks of 16 bytes instead of by calls.
+// A buffer for the lines of a table. Like a std::string, but short texts, of which a listing has hundreds of millions,
+// are stored in blocks of 16 bytes instead of by function calls.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class LineBuffer {
     used_ += count;
     return *this;
   }
-  // Of a text that 15 readable bytes follow.
+  // Appends a text that is followed by 15 readable bytes.
   LineBuffer& block_copy(std::string_view text) {
     char* const to = room(text.size());
     for (size_t at = 0; at < text.size(); at += kBlock) std::memcpy(to + at, text.data() + at, kBlock);
@@ -45,7 +45,7 @@ class LineBuffer {
   static constexpr size_t kBlock = 16;
 
  private:
-  // For so many bytes and what the last block writes behind them.
+  // Room for that many bytes and for what the last block writes after them.
   char* room(size_t bytes) {
     if (capacity_ - used_ < bytes + kBlock) grow(bytes + kBlock);
     return bytes_.get() + used_;

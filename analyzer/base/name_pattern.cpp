@@ -10,7 +10,8 @@ namespace {
 constexpr size_t kMostBytes = 4096;
 }
 
-// glibc's matcher is an automaton: no recursion over the length of a hostile name, as std::regex has.
+// glibc's matcher is an automaton. Unlike std::regex it does not recurse over the length of a name, which may be
+// hostile.
 struct NamePattern::Expression {
   explicit Expression(const std::string& text) {
     const int error = regcomp(&compiled, text.c_str(), REG_EXTENDED | REG_NOSUB);

@@ -1,4 +1,4 @@
-// A pattern for names, as rules files and options take it: a prefix of the function's name, or a regular expression.
+// A pattern for names in rule files and options: a prefix of the function's name, or a regular expression.
 #pragma once
 
 #include <memory>
@@ -7,12 +7,12 @@
 
 namespace prof::analyzer {
 
-// Without any of ^ $ . * + ? ( ) [ ] { } | \ it is a prefix of the qualified function name ("at::native::" matches
-// "void at::native::reduce_kernel<…>(…)"); else an extended regular expression of POSIX, found anywhere in the full name
-// unless it says ^ or $. Case counts. Of names beyond 4,096 bytes only those are looked at.
+// A text without any of ^ $ . * + ? ( ) [ ] { } | \ is a prefix of the qualified function name ("at::native::" matches
+// "void at::native::reduce_kernel<…>(…)"). Any other text is a POSIX extended regular expression, which matches
+// anywhere in the full name unless it has ^ or $. Case-sensitive. Only the first 4,096 bytes of a name are matched.
 class NamePattern {
  public:
-  // Throws std::runtime_error that says what is wrong with the expression.
+  // Throws std::runtime_error that describes the error of the expression.
   explicit NamePattern(std::string_view text);
   NamePattern(NamePattern&&) noexcept;
   NamePattern& operator=(NamePattern&&) noexcept;

@@ -1,4 +1,4 @@
-// Memory of large columns before it is used: a page that is met one at a time costs more than all that is stored in it.
+// Maps memory of large columns before it is used: a page fault costs more than everything that is stored in the page.
 #pragma once
 
 #include "analyzer/base/column.h"
@@ -13,16 +13,16 @@
 
 namespace prof::analyzer {
 
-// Writes to each page of a column that has not been written yet. Where rows are read before they are written, a page would be
-// mapped twice, and each second time interrupts the other threads.
+// Writes to each page of a column that is not written yet. If rows were read before they are written, each page would
+// be mapped twice, and every second mapping interrupts the other threads.
 template <class T> void write_pages(Column<T>& column) {
   constexpr size_t kPage = 4096;
   auto* const bytes = reinterpret_cast<volatile std::byte*>(column.data());
   for (size_t at = 0; at < column.size() * sizeof(T); at += kPage) bytes[at] = std::byte{0};
 }
 
-// Has the system provide what a column has reserved on a thread of its own, in front of the one that fills it. Where the system
-// cannot (before Linux 5.14), nothing happens.
+// Maps the reserved memory of a column on a thread of its own, ahead of the thread that fills it. Does nothing if the
+// system does not support it (before Linux 5.14).
 class Prefault {
  public:
   template <class T> Prefault(const Column<T>& column, size_t rows) {

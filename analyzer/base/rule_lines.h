@@ -1,4 +1,4 @@
-// The lines of a file that a user writes for us: rules of categories and of folding, peaks of devices.
+// Reads the lines of a file that a user writes: rules of categories and of folding, peaks of devices.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,8 +18,8 @@ inline std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// take(line, "file:number"), trimmed; without empty lines and comments (#). What it throws is thrown again as
-// "FILE:NUMBER: what; form".
+// Calls take(line, "file:number") for each trimmed line that is neither empty nor a comment (#). Its exceptions are
+// rethrown as "FILE:NUMBER: what; form".
 template <class Take>
 void each_rule_line(std::string_view text, const std::string& file, std::string_view form, Take&& take) {
   for (size_t number = 1; !text.empty(); ++number) {

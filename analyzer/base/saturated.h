@@ -1,5 +1,5 @@
-// Sums of what a log or a trace says, which may be anything where it is damaged: they stay at the end of the scale instead
-// of wrapping.
+// Sums of numbers from a log or a trace. Numbers of a damaged input may be anything, so sums saturate at the end of the
+// range instead of wrapping.
 #pragma once
 
 #include <concepts>

@@ -21,7 +21,7 @@ constexpr size_t kBufferBytes = size_t{1} << 20;
 constexpr size_t kBuffersInFlight = 4;
 }  // namespace
 
-// The open file: the bytes as they are.
+// The open file, which receives bytes as they are.
 class Sink::Target {
  public:
   explicit Target(const std::string& path) : path_(path) {
@@ -80,7 +80,8 @@ class Sink::Target {
   int fd_ = -1;
 };
 
-// Compresses buffers in the order they come and writes them to the target; the first error is kept for the caller.
+// Compresses buffers in the order in which they come and writes them to the target. The first error is kept for the
+// caller.
 class Sink::GzipThread {
  public:
   GzipThread(Target& target, int level) : target_(target) {
@@ -94,7 +95,7 @@ class Sink::GzipThread {
     deflateEnd(&stream_);
   }
 
-  // Takes the bytes and gives back an empty buffer.
+  // Takes the bytes and returns an empty buffer.
   std::vector<char> give(std::vector<char> bytes, size_t used) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return waiting_.size() < kBuffersInFlight || error_ != nullptr; });

@@ -1,6 +1,6 @@
-// Where answers go: a file, "-" (stdout) or a device, plain or gzip. A file is written under a temporary name beside it
-// and takes its own only in close(), so that a full disk or a kill never leaves half an answer that looks whole. gzip
-// runs on a second thread. Every failure is an OutputError that names the file and what the system said.
+// Writes output: to a file, to "-" (stdout) or to a device, plain or gzip. A file is written under a temporary name in
+// the same folder and renamed in close(). A full disk or a kill thus never leaves half an output that looks complete.
+// gzip runs on a second thread. Every failure is an OutputError with the name of the file and the system's message.
 #pragma once
 
 #include <cstddef>
@@ -18,17 +18,17 @@ struct OutputError : std::runtime_error {
 
 class Sink {
  public:
-  // Compressed when the name ends in ".gz". Level: 1 (fast) to 9.
+  // Compressed if the name ends in ".gz". Level: 1 (fast) to 9.
   explicit Sink(const std::string& path, int level = 1);
-  // Appends to a text in memory, complete after close(): for tests.
+  // Appends to a text in memory, which is complete after close(). For tests.
   explicit Sink(std::string* text);
-  ~Sink();  // without close(): the temporary file is removed
+  ~Sink();  // removes the temporary file if close() was not called
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
 
   void write(std::string_view bytes);
 
-  // A buffer to fill in place: room for at least `bytes`; say with filled() how far.
+  // A buffer to fill in place, with room for at least `bytes`. Call filled() with the end of what was written.
   char* room(size_t bytes) {
     if (buffer_.size() - used_ < bytes) flush(bytes);
     return buffer_.data() + used_;

@@ -1,5 +1,5 @@
-// What a table says of many durations: how many, how much in all, mean, median, quartiles, least, most, deviation. Used by
-// every report with such columns, so that they all mean the same.
+// Statistics of durations in a table: count, total, mean, median, quartiles, minimum, maximum, deviation. Used by every
+// report with such columns, so that they have the same meaning everywhere.
 #pragma once
 
 #include "analyzer/base/saturated.h"
@@ -12,16 +12,17 @@
 
 namespace prof::analyzer {
 
-// All 0 for no values. Exact in ns but for mean and stddev; median and quartiles may be half or quarter nanoseconds.
+// All 0 if there are no values. Exact in ns except mean and stddev; median and quartiles may be halves or quarters of a
+// nanosecond.
 struct Statistics {
   uint64_t count = 0;
   int64_t total = 0, min = 0, max = 0;
   double mean = 0;
-  double q1 = 0, median = 0, q3 = 0;  // linear between the closest ranks, as NumPy and pandas do it
+  double q1 = 0, median = 0, q3 = 0;  // linear between the closest ranks, as in NumPy and pandas
   double stddev = 0;                  // of a sample (N − 1); 0 for one value
 };
 
-// Of the values sorted: the one at rank q · (N − 1), between two ranks linearly. Reorders.
+// The value at rank q · (N − 1) of the sorted values, interpolated linearly between two ranks. Reorders the values.
 inline double quantile(std::span<int64_t> values, double q) {
   if (values.empty()) return 0;
   const double rank = q * static_cast<double>(values.size() - 1);
@@ -34,7 +35,7 @@ inline double quantile(std::span<int64_t> values, double q) {
   return static_cast<double>(*at) + share * (static_cast<double>(next) - static_cast<double>(*at));
 }
 
-// O(N). Reorders.
+// O(N). Reorders the values.
 inline Statistics statistics_of(std::span<int64_t> values) {
   Statistics all;
   all.count = values.size();
@@ -57,7 +58,7 @@ inline Statistics statistics_of(std::span<int64_t> values) {
   return all;
 }
 
-// Half away from zero: what a cell of whole ns shows of a mean.
+// Rounds half away from zero: a mean in a cell of integer ns.
 inline int64_t whole_ns(double ns) { return static_cast<int64_t>(std::llround(ns)); }
 
 }  // namespace prof::analyzer

@@ -1,5 +1,5 @@
-// Interned texts of a model: one id per distinct text, 0 is the empty one. Texts are bytes as recorded, not always UTF-8;
-// the writers make them printable.
+// Interned texts of a model: one id per distinct text; 0 is the empty text. Texts are bytes as recorded, not always
+// UTF-8; writers make them printable.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class StringTable {
   size_t size() const { return texts_.size(); }
 
  private:
-  std::deque<std::string> texts_;  // a deque: the views in ids_ stay valid
+  std::deque<std::string> texts_;  // a deque, so that the views in ids_ remain valid
   std::unordered_map<std::string_view, StringId> ids_;
 };
 

@@ -1,4 +1,5 @@
-// Texts made while reading, in a few large pieces of memory that are used again: no allocation a text.
+// Memory for texts that are created while reading: a few large blocks that are reused, instead of one allocation per
+// text.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace prof::analyzer {
 
 class TextArena {
  public:
-  // A copy that lives until clear().
+  // A copy that is valid until clear().
   std::string_view keep(std::string_view text) {
     if (left_ < text.size()) more(text.size());
     char* const at = next_;

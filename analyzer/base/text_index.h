@@ -1,4 +1,4 @@
-// Texts seen in one stretch of input, numbered in order of appearance. Keeps views, not bytes: the input must outlive it.
+// Texts of one block of input, numbered in order of appearance. It keeps views, not bytes: the input must outlive it.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class TextIndex {
     uint32_t number = 0;  // 1 + index; 0: free
   };
 
-  // Multiply and fold, 8 bytes at a time.
+  // Multiplies and folds 8 bytes at a time.
   static uint64_t hash_of(std::string_view text) {
     constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;
     uint64_t hash = text.size() * kOdd;

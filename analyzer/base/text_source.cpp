@@ -39,7 +39,7 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  // Less than `room` only at the end.
+  // Returns less than `room` only at the end.
   size_t read(char* to, size_t room) {
     size_t done = 0;
     if (descriptor_ < 0) {
@@ -75,7 +75,7 @@ class File {
   std::string error_;
 };
 
-// Inflates one block after another; members of a gzip file that follow each other are one text.
+// Inflates one block after another. Consecutive members of a gzip file are one text.
 class Inflater {
  public:
   explicit Inflater(File& file) : file_(file), input_(kCompressedBlock) {
@@ -86,7 +86,7 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  // Less than `room` only at the end.
+  // Returns less than `room` only at the end.
   size_t read(char* to, size_t room) {
     stream_.next_out = reinterpret_cast<Bytef*>(to);
     stream_.avail_out = static_cast<uInt>(room);
@@ -96,7 +96,7 @@ class Inflater {
         break;
       }
       if (!inside_member_) {
-        // What follows a member is another one, or padding.
+        // A member is followed by another one or by padding.
         if (stream_.next_in[0] == 0) {
           ++stream_.next_in, --stream_.avail_in;
           continue;
@@ -135,7 +135,7 @@ class Inflater {
   std::string damage_;
 };
 
-// Inflated blocks, made ahead by a thread.
+// Inflates blocks ahead on a thread.
 class InflateThread {
  public:
   explicit InflateThread(File& file) : inflater_(file), thread_([this] { run(); }) {}
@@ -160,7 +160,7 @@ class InflateThread {
     }
     return done;
   }
-  const std::string& damage() const { return inflater_.damage(); }  // after the last read()
+  const std::string& damage() const { return inflater_.damage(); }  // valid after the last read()
 
  private:
   // False at the end of the text.

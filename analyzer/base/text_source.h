@@ -1,5 +1,5 @@
-// The text of a file, plain or gzip, in stretches of any length, in order and once: gzip is inflated on a thread of its own,
-// a few blocks ahead, so files larger than memory are read.
+// Reads the text of a file, plain or gzip, once and in order, in pieces of any length. gzip is inflated on a thread of
+// its own a few blocks ahead, so files larger than memory can be read.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@ class TextSource {
  public:
   // Throws InputError if the file cannot be opened.
   explicit TextSource(const std::string& path);
-  // A text in memory, plain or gzip, as if it were a file; it is not copied.
+  // Reads a text in memory, plain or gzip, like a file. The text is not copied.
   static TextSource of_memory(std::string_view bytes);
   TextSource(TextSource&&) noexcept;
   ~TextSource();
   TextSource(const TextSource&) = delete;
   TextSource& operator=(const TextSource&) = delete;
 
-  // Fills `to` as far as there is text; less than `room` only at the end.
+  // Fills `to`; returns less than `room` only at the end of the text.
   size_t read(char* to, size_t room);
 
   bool compressed() const;
-  double share_read() const;  // of the file, 0 … 1
-  // Why the text ends before its time: "gzip data ends early at byte 812 of the file"; empty: it does not. After the last
+  double share_read() const;  // share of the file, 0 … 1
+  // Why the text ends early: "gzip data ends early at byte 812 of the file". Empty: it does not. Valid after the last
   // read().
   const std::string& damage() const;
 

@@ -1,6 +1,7 @@
-// The brackets { } [ ] of a JSON text that stand outside strings, one after another. 64 bytes at a time become bit masks;
-// what is inside a string follows from the parity of quotes, so texts cost a tenth of a nanosecond a byte. A line break inside a
-// string is no JSON: a quote is missing, or there is one too many, and what is inside and outside is the wrong way round.
+// Finds the brackets { } [ ] of a JSON text that are outside strings, one after another. 64 bytes at a time become bit
+// masks. The parity of quotes shows what is inside a string, so the cost is a tenth of a nanosecond per byte. A line
+// break inside a string is invalid JSON: a quote is missing or superfluous, and inside and outside are swapped from
+// there on.
 #pragma once
 
 #if defined(__SSE2__)
@@ -16,12 +17,12 @@ namespace prof::analyzer {
 
 class JsonBrackets {
  public:
-  // [p, end) begins outside a string.
+  // [p, end) must begin outside a string.
   JsonBrackets(const char* p, const char* end) : block_(p), end_(end) {
     if (p < end) load();
   }
 
-  // Null at the end of the text.
+  // The next bracket; null at the end of the text.
   const char* next() {
     while (brackets_ == 0) {
       if (end_ - block_ <= static_cast<ptrdiff_t>(kBlock)) return nullptr;
@@ -32,7 +33,8 @@ class JsonBrackets {
     brackets_ &= brackets_ - 1;
     return at;
   }
-  // The first line break inside a string in what was looked at, which may be up to 63 bytes behind the last bracket; null: none.
+  // The first line break inside a string in the bytes read, which may extend up to 63 bytes after the last bracket.
+  // Null: none.
   const char* broken() const { return broken_; }
 
  private:
@@ -61,7 +63,7 @@ class JsonBrackets {
       broken_ = block_ + std::countr_zero(masks.line_breaks & inside);
   }
 
-  // The bytes behind a backslash that is not itself behind one.
+  // The bytes after each backslash that is not itself escaped.
   uint64_t escaped_bytes(uint64_t backslashes) {
     uint64_t escaped = escaped_;
     escaped_ = 0;
@@ -114,7 +116,7 @@ class JsonBrackets {
   const char* end_;
   uint64_t brackets_ = 0;
   uint64_t in_string_ = 0;  // all ones: the block begins inside a string
-  uint64_t escaped_ = 0;    // 1: its first byte is behind a backslash
+  uint64_t escaped_ = 0;    // 1: the first byte of the block is escaped
   const char* broken_ = nullptr;
 };
 

@@ -6,14 +6,14 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr int kMostDigits = 19;  // any 19 digits fit 64 bits, and some 20
+constexpr int kMostDigits = 19;  // any 19 digits fit 64 bits, and some 20 do
 
-// value * 10^exponent, rounded or cut to a whole number elsewhere.
+// value * 10^exponent; the callers round or truncate it to an integer.
 struct Decimal {
   uint64_t value = 0;
   int exponent = 0;
   bool negative = false;
-  bool cut = false;  // digits other than 0 that did not fit were left out
+  bool cut = false;  // non-zero digits that did not fit were omitted
 };
 
 bool read_exponent(const char*& p, const char* end, int& exponent) {
@@ -30,7 +30,7 @@ bool read(std::string_view text, Decimal& decimal) {
   const char* p = text.data();
   const char* const end = p + text.size();
   if (p != end && (*p == '-' || *p == '+')) decimal.negative = *p++ == '-';
-  int digits = 0;  // from the first that is not 0
+  int digits = 0;  // from the first non-zero digit on
   bool any = false, fraction = false;
   for (; p != end; ++p) {
     if (*p == '.' && !fraction) {
@@ -88,7 +88,7 @@ bool read_hex(std::string_view text, uint64_t& value) {
   return true;
 }
 
-// The whole number a text stands for, without its sign.
+// The absolute value of the integer that a text represents.
 DecimalResult whole(std::string_view text, uint64_t& value, bool& negative) {
   negative = false;
   if (read_hex(text, value)) return DecimalResult::Ok;
@@ -107,7 +107,7 @@ DecimalResult whole(std::string_view text, uint64_t& value, bool& negative) {
   return DecimalResult::Ok;
 }
 
-// "1234567.891" of at most 18 digits, the form nearly every time has.
+// "1234567.891" with at most 18 digits: the form of nearly all times.
 bool micros_fast(std::string_view text, int64_t& ns) {
   if (text.empty() || text.size() > 19) return false;
   const char* p = text.data();

@@ -27,7 +27,7 @@ const char* string_stop(const char* p, const char* end) {
 
 }  // namespace
 
-// Behind the closing quote; null: it is not before `end`.
+// The byte after the closing quote; null: it is not before `end`.
 const char* JsonExtent::end_string(const char* p, const char* end) {
   if (escaped_ && p != end) {
     ++p;

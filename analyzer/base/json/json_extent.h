@@ -1,5 +1,5 @@
-// Where does a JSON value end? Counts brackets outside strings and reads nothing else: so a value of any
-// length and depth is passed by. Knows how to go on in the next stretch of a text.
+// Where does a JSON value end? Counts brackets outside strings and reads nothing else, so values of any length and
+// depth can be skipped. The scan can continue in the next block of the text.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 namespace prof::analyzer {
 
 struct JsonPlace {
-  uint32_t begin = 0, end = 0;  // bytes of a stretch of text
+  uint32_t begin = 0, end = 0;  // byte offsets in a block of text
 };
 
-// A value that begins with { or [ or ".
+// Finds the end of a value that begins with { or [ or ".
 class JsonExtent {
  public:
   void start() { *this = JsonExtent(); }
-  // The byte after the value, which began at or before `p`; null: it goes on behind `end`.
+  // The byte after the value, which began at or before `p`; null: the value continues after `end`.
   const char* find_end(const char* p, const char* end);
   uint64_t depth() const { return depth_; }
 
@@ -27,8 +27,8 @@ class JsonExtent {
   bool escaped_ = false;
 };
 
-// The byte after the value at `p`, of any kind; null: it does not end before `end`. A number or word ends at the first byte
-// that cannot belong to it.
+// The byte after the value of any kind at `p`; null: it does not end before `end`. A number or word ends at the first
+// byte that cannot belong to it.
 const char* json_value_end(const char* p, const char* end);
 
 inline bool is_json_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }

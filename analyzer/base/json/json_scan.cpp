@@ -25,7 +25,7 @@ const char* JsonScan::string(const char* at) {
       const __m128i stops = _mm_or_si128(
           _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'))),
           _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes));
-      // Bytes of 0x80 and more are looked at again by strict_json(), which tells UTF-8 from the rest.
+      // Bytes of 0x80 and more are checked again by strict_json(), which distinguishes UTF-8 from other bytes.
       const auto found = static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(stops, bytes)));
       if (found == 0) {
         at += 16;
@@ -81,7 +81,7 @@ const char* JsonScan::number(const char* at) {
     if (!is_digit(*at)) return fail(at);
     while (is_digit(*at)) ++at;
   }
-  // A number at the end of what is read so far may go on.
+  // A number at the end of the bytes read so far may continue.
   return at == end_ ? fail(at) : at;
 }
 
@@ -117,11 +117,11 @@ const char* JsonScan::value(const char* at) {
         if (open_.back()) goto key;
         continue;
       }
-      // Empty: closed below like any other.
+      // An empty container is closed below like any other.
     } else {
       if ((at = scalar(at)) == nullptr) return nullptr;
     }
-    for (;;) {  // behind a value, or at the bracket that closes an empty container
+    for (;;) {  // after a value, or at the bracket that closes an empty container
       at = skip_json_space(at);
       if (*at == (open_.back() ? '}' : ']')) {
         open_.pop_back();
@@ -156,7 +156,7 @@ std::string strict_json(std::string_view value) {
       const size_t begin = i++;
       while (value[i] != '"') i += value[i] == '\\' ? 2 : 1;
       ++i;
-      // Only text between escapes can be anything but ASCII.
+      // Only text between escapes can contain bytes that are not ASCII.
       for (size_t at = begin; at < i;) {
         const size_t length = utf8_length(value.substr(at, 4));
         if (length == 0) {

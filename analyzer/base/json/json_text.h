@@ -1,6 +1,6 @@
-// JSON at full speed where events are counted in millions: numbers by own routines, everything with quotes or escapes made
-// once by RapidJSON and copied after that. Used by the Chrome trace and JSON tables. Strings of the recorded program may
-// hold any bytes: what is not UTF-8 comes out as the text \xNN, so the JSON stays valid and the name readable.
+// Writes JSON for millions of events: numbers with own routines; every text with quotes or escapes is created once by
+// RapidJSON and then copied. Used by the Chrome trace and JSON tables. Strings of the recorded program may contain any
+// bytes. Bytes that are not UTF-8 become the text \xNN, so the JSON is valid and names stay readable.
 #pragma once
 
 #include <array>
@@ -12,20 +12,20 @@
 
 namespace prof::analyzer {
 
-// Bytes of the well-formed UTF-8 character at the front (Unicode 15, table 3-7), 0 if there is none.
+// Bytes of the well-formed UTF-8 character at the front (Unicode 15, table 3-7); 0 if there is none.
 size_t utf8_length(std::string_view text);
 
-// The same text in valid UTF-8: every byte that is part of no character becomes the four characters \xNN, and so do
-// control characters.
+// The same text in valid UTF-8: every byte that belongs to no character, and every control character, becomes the four
+// characters \xNN.
 std::string readable_utf8(std::string_view text);
 
 // The text as a JSON string with its quotes.
 std::string json_string(std::string_view text);
 
-// 1 to 20.
+// Number of decimal digits, 1 to 20.
 inline size_t decimal_digits(uint64_t value) {
   static constexpr std::array<uint64_t, 20> kPowers = [] {
-    std::array<uint64_t, 20> powers{};  // 0 has a digit as well
+    std::array<uint64_t, 20> powers{};  // 0 has one digit, too
     for (uint64_t i = 1, power = 10; i < 20; ++i, power *= 10) powers[i] = power;
     return powers;
   }();
@@ -63,7 +63,7 @@ inline char* put_bytes(char* to, std::string_view bytes) {
   return to + bytes.size();
 }
 
-// A finite number in the shortest form that reads back the same; at most 32 bytes.
+// A finite number in the shortest form that reads back as the same number; at most 32 bytes.
 char* put_double(char* to, double value);
 
 }  // namespace prof::analyzer
