@@ -57,9 +57,10 @@ std::optional<CallSync> CallSyncs::of_event(uint32_t call) const {
   return sync;
 }
 
-// The context that the call names, else the only device on which the process worked: which is current on a thread is not known.
+// The context that the call names, else the only device that the process used: the trace does not have a thread's
+// current device.
 std::optional<CallSync> CallSyncs::of_context(HandleKey context) const {
-  uint32_t named = kNone;  // the ordinal of its device
+  uint32_t named = kNone;  // ordinal of its device
   for (const HostStream& stream : trace_.host_streams) {
     if (context.handle != 0 && index(stream.process) == context.process && stream.context_handle == context.handle)
       named = stream.device;

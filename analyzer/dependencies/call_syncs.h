@@ -1,9 +1,10 @@
-// What did a call of a log make wait for what? The kinds are those of CUPTI's record of synchronisations, which a log has none of: it has
-// the calls themselves, with their streams and the handles of events. Used by the Chrome trace, whose readers look for such
-// records (Kineto's cuda_sync).
+// What did a call of a log make wait, and for what? The kinds are those of CUPTI's synchronisation records. A log has
+// no such records: it has the calls, with their streams and the handles of events. Used by the Chrome trace, whose
+// readers expect such records (Kineto's cuda_sync).
 //
-// Of no kind are calls that failed or never returned, calls inside another one, waits under capture, waits for a
-// record that the log does not have, of a stream for its own work, and of what has done no work that the log saw.
+// These calls have no kind: calls that failed or never returned, calls inside other calls, waits during capture, waits
+// for a record that the log does not have, waits of a stream for itself, and waits for streams or contexts without
+// operations in the log.
 #pragma once
 
 #include "analyzer/dependencies/event_marks.h"
@@ -22,9 +23,9 @@ struct CallSync {
   SyncKind kind{};
   DeviceId device{};
   uint32_t context = 0;        // CUPTI's number
-  uint32_t stream = kNone;     // row of Trace::streams that waits, or is waited for; kNone: events, contexts
-  uint32_t record_on = kNone;  // likewise, on which the event was recorded; kNone: it is about no event
-  uint32_t record = kNone;     // row of Trace::host that recorded it
+  uint32_t stream = kNone;     // row of Trace::streams that waits or is waited for; kNone: events, contexts
+  uint32_t record_on = kNone;  // row of Trace::streams where the event was recorded; kNone: no event
+  uint32_t record = kNone;     // row of Trace::host that recorded the event
   uint32_t event = 0;          // EventWait::event
 };
 
@@ -44,7 +45,7 @@ class CallSyncs {
   const Trace& trace_;
   CallTable calls_;
   std::vector<EventWait> waits_;                                                         // by call
-  mutable std::unordered_map<HandleKey, std::optional<CallSync>, HandleHash> contexts_;  // asked about before
+  mutable std::unordered_map<HandleKey, std::optional<CallSync>, HandleHash> contexts_;  // results of earlier queries
 };
 
 }  // namespace prof::analyzer

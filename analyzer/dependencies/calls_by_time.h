@@ -1,4 +1,4 @@
-// Rows of all threads' calls in the order of their begin. O(log threads) a call.
+// Visits the rows of all threads' calls in order of their start. O(log threads) per call.
 #pragma once
 
 #include "analyzer/base/front_heap.h"

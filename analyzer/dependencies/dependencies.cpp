@@ -16,7 +16,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// Where a trace does not say which stream was waited for, so many are looked at.
+// If a trace does not name the awaited stream, at most this many streams are checked.
 constexpr size_t kStreamsLookedAt = 64;
 constexpr uint32_t kNonBlockingStream = 1;                   // CU_STREAM_NON_BLOCKING
 constexpr uint32_t kLegacyStream = 0, kPerThreadStream = 1;  // format::StreamType
@@ -44,23 +44,23 @@ class Finder {
  private:
   struct StreamNow {
     uint32_t launched = kNone;     // its latest launched operation
-    uint32_t seen_legacy = kNone;  // the legacy stream's operation it was last ordered behind
+    uint32_t seen_legacy = kNone;  // the legacy stream's operation after which it was last ordered
     bool recent = false;           // in recent_
     bool dirty = false;            // in Context::dirty
     std::vector<uint32_t> waits;   // for the next operation launched into it
-    std::vector<uint32_t> values;  // rows of Trace::memory_ops that it waits for likewise
+    std::vector<uint32_t> values;  // rows of Trace::memory_ops for which that operation waits
   };
-  // Of a write: the operation that its stream ran before; of a wait: the one that it ran behind it.
+  // For a write: the operation that its stream ran before it. For a wait: the operation that its stream ran after it.
   struct MemoryOp {
     uint32_t operation = kNone;
-    bool wanted = false;  // a wait that an operation came behind
+    bool wanted = false;  // a wait that is followed by an operation
   };
   struct Context {
     uint32_t legacy = kNone;      // latest operation of the legacy stream
-    std::vector<uint32_t> dirty;  // blocking streams launched into since then
+    std::vector<uint32_t> dirty;  // blocking streams with launches since then
   };
   int64_t end_of(uint32_t operation) const { return trace_.operations[operation].last_ns(); }
-  // Of a stream: the operation launched into it last.
+  // Returns the operation launched last into a stream.
   auto latest() const {
     return [this](uint32_t stream) { return streams_[stream].launched; };
   }
@@ -73,7 +73,7 @@ class Finder {
     for (uint32_t row = 0; row < trace_.operations.size(); ++row) {
       const GpuOperation& operation = trace_.operations[row];
       if (!operation.linked()) continue;
-      // 0 is "none": rows are kept plus one.
+      // 0 is "none", so row + 1 is stored.
       uint32_t &first = first_[operation.launch], &last = last_[operation.launch];
       if (first == 0 || operation.start_ns < trace_.operations[first - 1].start_ns) first = row + 1;
       if (last == 0 || end_of(row) > end_of(last - 1)) last = row + 1;
@@ -94,7 +94,7 @@ class Finder {
   uint32_t process_index(const HostEvent& event) const { return index(trace_.thread(event.thread).process); }
   bool from_log(const HostEvent& event) const { return trace_.process_of(event).format == "prof log"; }
 
-  // Index into streams_: the GPU's stream where it is known, else the handle's own. kNone: nothing known.
+  // Index into streams_: the GPU's stream if it is known, else the handle's own entry. kNone: unknown.
   uint32_t stream_key(const HostEvent& event) const {
     const uint32_t handle = index(event.stream);
     if (handle == 0 || handle >= trace_.host_streams.size()) return kNone;
@@ -119,7 +119,7 @@ class Finder {
       streams_[gpu_stream].launched = operation;
       touch(process_index(event), gpu_stream);
     }
-    // A copy that is finished when its call returns was waited for, if it is one of those that may be.
+    // If the call may wait for its own copy, and the copy had ended when the call returned, the call waited for it.
     if (may_wait_for(traits, trace_.operations[operation]) && end_of(operation) <= event.end_ns)
       to_.of_calls.push_back({row, operation});
   }
@@ -129,7 +129,7 @@ class Finder {
            (traits.waits == WaitScope::OwnFill && operation.kind() == GpuKind::Fill && host_sees(operation.detail));
   }
 
-  // Memsets of device memory return at once whatever they are called.
+  // Memsets of device memory return at once, even if their function is documented as synchronous.
   static bool host_sees(uint32_t memory_kind) {
     constexpr uint32_t kPinned = 2, kManaged = 5, kManagedStatic = 7;  // CUPTI's memory kinds
     return memory_kind == kPinned || memory_kind == kManaged || memory_kind == kManagedStatic;
@@ -150,7 +150,8 @@ class Finder {
     }
   }
 
-  // The legacy default stream waits for what was launched into all blocking streams of its context, and they for it.
+  // The legacy default stream waits for earlier launches into all blocking streams of its context, and these streams
+  // wait for it.
   void order_behind_legacy(const HostEvent& event, uint32_t key, uint32_t first, uint32_t operation) {
     const HostStream& handle = trace_.host_streams[index(event.stream)];
     if (index(event.stream) == 0) return;
@@ -189,13 +190,13 @@ class Finder {
     }
   }
 
-  // What came behind a wait waited at least for what ran before the earliest of the writes that may have ended it.
+  // An operation after a wait waited at least for the operation before the earliest write that may have ended the wait.
   void find_waits_for_values() {
     for (uint32_t wait = 0; wait < memory_ops_.size(); ++wait) {
       if (!trace_.memory_ops[wait].waits() || !memory_ops_[wait].wanted) continue;
       const std::span<const uint32_t> writes = values_.writes_for(wait);
       uint32_t first = kNone;
-      bool at_once = false;  // nothing ran before one of them
+      bool at_once = false;  // one of the writes had no operation before it
       for (const uint32_t write : writes) {
         const uint32_t operation = memory_ops_[write].operation;
         if (operation == kNone) {
@@ -250,12 +251,13 @@ class Finder {
     return true;
   }
 
-  // Streams of the process with work that a later synchronisation may wait for, each once.
+  // Streams of the process with operations that a later synchronisation may wait for, without duplicates.
   void touch(uint32_t process, uint32_t key) {
     if (!std::exchange(streams_[key].recent, true)) recent_[process].push_back(key);
   }
 
-  // What had ended when the call began, or had not when it returned, concerns no later call of this kind.
+  // If a stream's operations had ended before the call began, or had not ended when it returned, later calls of this
+  // kind ignore them.
   void wait_for_all(uint32_t row, const HostEvent& event) {
     std::vector<uint32_t>& recent = recent_[process_index(event)];
     std::erase_if(recent, [&](uint32_t key) {
@@ -269,13 +271,13 @@ class Finder {
     });
   }
 
-  // Logs name the context that was synchronised, where the call did.
+  // Logs have the context that was synchronised if the call names it.
   bool same_context(const HostEvent& event, uint32_t key) const {
     if (!from_log(event) || event.subject == 0 || key < trace_.streams.size()) return true;
     return trace_.host_streams[key - trace_.streams.size()].context_handle == event.subject;
   }
 
-  // The trace does not say what was waited for: the work that ended last while the call waited.
+  // The trace does not show what the call waited for: assumes the operation that ended last during the call.
   void infer(uint32_t row, const HostEvent& event) {
     const std::vector<uint32_t>& recent = recent_[process_index(event)];
     uint32_t best = kNone;
@@ -293,12 +295,12 @@ class Finder {
   const Trace& trace_;
   Dependencies& to_;
   CallTable calls_;
-  Column<uint32_t> first_, last_;  // of a launch: operation that started first, that ended last; row + 1
+  Column<uint32_t> first_, last_;  // by launch: the operation that started first, that ended last; row + 1
   ValueWaits values_;
   std::vector<MemoryOp> memory_ops_;  // by row of Trace::memory_ops
   AwaitedEvents events_;
   std::unordered_map<HandleKey, Context, HandleHash> contexts_;
-  std::vector<StreamNow> streams_;             // GPU streams, then handles whose GPU stream is not known
+  std::vector<StreamNow> streams_;             // GPU streams, then handles whose GPU stream is unknown
   std::vector<std::vector<uint32_t>> recent_;  // by process
   FullQueues full_;
 };

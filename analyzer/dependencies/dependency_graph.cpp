@@ -29,7 +29,7 @@ NodeKind node_kind(const GpuOperation& operation) {
   return operation.kind() == GpuKind::Copy ? NodeKind::Copy : NodeKind::Fill;
 }
 
-// Nodes that become possible at the same moment come in this order.
+// Order of nodes that become possible at the same moment.
 enum class Rank : uint32_t { Entry = 0, Operation = 1, Return = 2 };
 
 struct Head {
@@ -55,8 +55,8 @@ size_t events_in(const GraphSources& sources) {
   return events;
 }
 
-// Takes calls of all threads and operations of all streams in order of time, each list in its own order, and makes a node
-// of each.
+// Takes the calls of all threads and the operations of all streams in order of time, each list in its own order, and
+// makes a node of each.
 class GraphBuilder {
  public:
   GraphBuilder(DependencyGraph& graph, GraphSources& sources, GraphNodes& nodes)
@@ -104,12 +104,12 @@ class GraphBuilder {
     }
   }
 
-  // No wait of a row before `row` is left.
+  // Whether no wait of a row before `row` is left.
   static bool past(const std::vector<Wait>& waits, const Wait* wait, uint32_t row) {
     return wait == waits.data() + waits.size() || wait->waiter >= row;
   }
 
-  // The next node of a thread or stream; false: no more.
+  // The next node of a thread or stream; false: there is none.
   bool head(uint32_t source, Head& head) const {
     head.source = source;
     if (source >= sources_.threads.size()) {
@@ -140,7 +140,7 @@ class GraphBuilder {
     enter_call(now);
   }
 
-  // The new last node of a thread, which holds it.
+  // Replaces the last node of a thread or stream, and its reference.
   void go_on(uint32_t& last, uint32_t slot) { nodes_.release(std::exchange(last, slot)); }
 
   void take_moment(ThreadNow& now) {
@@ -168,7 +168,7 @@ class GraphBuilder {
     handoff_node_[moment.handoff] = now.last;
   }
 
-  // The outermost call at the front and those inside it.
+  // The outermost call at the front and the calls inside it.
   Rows outermost(const ThreadNow& now, CallTraits& traits) const {
     Rows rows{now.calls.first, now.calls.first + 1};
     const int64_t end_ns = sources_.end_of(trace_.host[rows.first]);
@@ -232,7 +232,7 @@ class GraphBuilder {
     nodes_.release(awaited);
   }
 
-  // Everything of the stream that had ended at that moment goes before what comes.
+  // Operations of the stream that had ended by that moment precede what comes next.
   void settle(StreamNow& now, int64_t time_ns) {
     while (!now.running.empty() && now.running.front().end_ns <= time_ns) {
       std::pop_heap(now.running.begin(), now.running.end(), LaterEnd());
@@ -247,7 +247,8 @@ class GraphBuilder {
     }
   }
 
-  // What a launch had reached when its operation started: its return if it had returned by then.
+  // The node of the launch that the operation follows: the return of the call if it had returned by then, else its
+  // entry.
   uint32_t reached(uint32_t launch, int64_t start_ns) const {
     if (launch == 0) return 0;
     const uint32_t returned = nodes_[launch].returned;
@@ -270,7 +271,7 @@ class GraphBuilder {
     node.end_ns = sources_.end_of(operation);
     node.own = node.end_ns - start_ns;
     node.before = now.last;
-    // Overlap in one stream: a kernel that was allowed to start early, or branches of one graph.
+    // Overlap within a stream: a kernel with programmatic dependent launch, or branches of one graph.
     if (now.latest != 0 && nodes_.end_ns(now.latest) > start_ns &&
         !same_graph_launch(operation, nodes_.node(now.latest).row))
       node.before = now.latest;
@@ -285,7 +286,8 @@ class GraphBuilder {
     nodes_.release(launch);
   }
 
-  // The later of the stream and the launch bound the operation: that edge has the measured time, the other one none.
+  // Either the stream or the launch bound the operation, whichever was later. Its edge has the measured time; the other
+  // edge has none.
   void bind(NewNode& node, uint32_t launch, int64_t start_ns) const {
     const int64_t since_before = start_ns - nodes_.end_ns(node.before);
     node.other = launch;
@@ -324,7 +326,7 @@ class GraphBuilder {
   GraphNodes& nodes_;
   ExpectedNodes launches_;              // by row of Trace::host, for their operations
   ExpectedNodes operations_;            // by row of Trace::operations, for what waits for them
-  std::vector<uint32_t> handoff_node_;  // slots, held; 0: not there
+  std::vector<uint32_t> handoff_node_;  // slots, each with a reference; 0: not reached yet
 };
 
 }  // namespace

@@ -1,19 +1,19 @@
-// The run as a graph of what had to end before what could begin, made so that a replay of it gives the measured times back:
-// critical paths and what-ifs are answered by replay.h on this graph and by nothing else.
+// The run as a graph of what had to end before what could begin. A replay of the unchanged graph gives the measured
+// times. Critical paths and what-ifs are computed only by replay.h on this graph.
 //
 //   host thread   [call]--work-->[launch]--work-->[synchronise . . . . . return]--work-->[call]      one chain a thread
 //                                   | latency                             ^
 //   stream                          +-->[operation]--delay-->[operation]--+                          one chain a stream
 //                                                        ^ another stream's event
 //
-// A node starts when both nodes before it have ended and the times written on the two edges have passed, then takes its own
-// time. Of the two edges the one that bound the node in the measured run has the measured time; the other one has 0: the
-// node would have started no earlier without it. So a replay without changes is the measured run, to the nanosecond, and
-// what a change saves is an upper bound. Edges lead from earlier to later moments only: there are no cycles.
+// A node starts when both preceding nodes have ended and the times of the two edges have passed. Then it takes its own
+// time. The edge that bound the node in the measured run has the measured time. The other edge has 0: without it the
+// node would not have started earlier. So a replay without changes equals the measured run to the nanosecond, and the
+// savings of a change are an upper bound. Edges lead only from earlier to later moments, so there are no cycles.
 //
-// 32 bytes a node; a launch and its operation are two nodes. Nodes are stored in an order in which all that precedes a node
-// comes before it. Instead of nodes, edges name *slots*: places where a replay keeps the times that some later node still
-// asks for. O(n log n) to make, O(n) to replay.
+// 32 bytes per node; a launch and its operation are two nodes. Every node is stored after all nodes that precede it in
+// the graph. Edges refer to *slots* instead of nodes. A slot is a place in which a replay keeps the times that a later
+// node still needs. O(n log n) to construct, O(n) to replay.
 #pragma once
 
 #include "analyzer/dependencies/dependencies.h"
@@ -27,8 +27,8 @@
 namespace prof::analyzer {
 
 enum class NodeKind : uint8_t {
-  Point,  // a moment of a host thread: its first and last, where it let another one go on, where it went on
-  Join,   // several operations are waited for
+  Point,  // a moment of a host thread: its first and last, and where it releases or waits for another
+  Join,   // several awaited operations
   KernelCall,
   GraphCall,
   MemoryCall,
@@ -50,20 +50,21 @@ inline constexpr uint32_t kOperationNodes =
     kind_bit(NodeKind::Kernel) | kind_bit(NodeKind::Copy) | kind_bit(NodeKind::Fill);
 
 // Flags of a node.
-inline constexpr uint32_t kNodeReturns = 1;       // the return of a call that waited; its entry is the node before
-inline constexpr uint32_t kNodeBoundByOther = 2;  // the second edge bound it in the measured run
+inline constexpr uint32_t kNodeReturns = 1;       // the return of a call that waited; the node before is its entry
+inline constexpr uint32_t kNodeBoundByOther = 2;  // the second edge bound the node in the measured run
 inline constexpr uint32_t kNodeLast = 4;          // nothing follows
-inline constexpr uint32_t kNodeUnexplained = 8;   // began when it began: no launch, no earlier work of its thread
+inline constexpr uint32_t kNodeUnexplained = 8;   // no known cause: no launch, no earlier event of its thread
 
-// Node::row of a join that only the legacy default stream asks for; of other joins it is 0.
+// Node::row of a join that only the legacy default stream needs; for other joins it is 0.
 inline constexpr uint32_t kLegacyJoin = 1;
 
 struct Node {
   uint32_t row = 0;   // calls: Trace::host; operations: Trace::operations; points: ThreadId
   uint32_t slot = 0;  // where a replay keeps its times
-  // Host: what the thread did before; operations: what its stream ran before.
+  // Host: the previous node of the thread. Operations: the previous node of the stream.
   uint32_t before = 0;  // slot
-  // Returns: what was waited for; operations: the launch; points: the other thread. Slot 0 (the window's begin): nothing.
+  // Returns: the awaited node. Operations: the launch. Points: the other thread's node. Slot 0 (the start of the
+  // window): none.
   uint32_t other = 0;
   int32_t after_before = 0, after_other = 0, own = 0;  // times, packed: DependencyGraph::time()
   uint32_t word = 0;                                   // kind (4 bits) | flags (4) | subject (24)
@@ -72,28 +73,29 @@ struct Node {
   NodeKind kind() const { return static_cast<NodeKind>(word & 15); }
   uint32_t flags() const { return word >> 4 & 15; }
   bool has(uint32_t flag) const { return (flags() & flag) != 0; }
-  // Kernels and their launches: KernelId; copies and fills: GpuOperation::detail; other calls: index of Trace::apis.
+  // Kernels and their launches: KernelId; copies and memsets: GpuOperation::detail; other calls: index into
+  // Trace::apis.
   uint32_t subject() const { return word >> 8; }
 };
 static_assert(sizeof(Node) == 32);
 
 class DependencyGraph {
  public:
-  // Of the part of the run inside [begin, end): what crosses its edges is cut there.
+  // The graph of the run inside [begin, end). Events that cross an edge of the window are cut there.
   DependencyGraph(const Trace& trace, const Dependencies& dependencies, int64_t begin_ns, int64_t end_ns);
 
   const Trace& trace() const { return trace_; }
   const Dependencies& dependencies() const { return dependencies_; }
   int64_t begin_ns() const { return begin_ns_; }
-  int64_t wall_ns() const { return wall_ns_; }  // from the window's begin to the end of the last node
+  int64_t wall_ns() const { return wall_ns_; }  // from the window's start to the end of the last node
   const Column<Node>& nodes() const { return nodes_; }
   uint32_t slots() const { return slots_; }
 
-  // A time written on a node. What does not fit 31 bits (over 1 s) is kept aside.
+  // A time stored in a node. Times that do not fit 31 bits (over 1 s) are stored in aside_.
   int64_t time(int32_t packed) const {
     return packed > kAside ? packed : aside_[static_cast<size_t>(static_cast<int64_t>(packed) - INT32_MIN)];
   }
-  // Whether there may be a node of these kinds that has, and lacks, these flags.
+  // Whether a node of these kinds may exist that has with_flags and lacks without_flags.
   bool has_nodes(uint32_t kinds, uint32_t with_flags, uint32_t without_flags) const {
     for (uint32_t word = 0; word < words_.size(); ++word) {
       const uint32_t flags = word >> 4;
@@ -103,7 +105,7 @@ class DependencyGraph {
     }
     return false;
   }
-  // visit(id, node): all nodes of these kinds, in order. Stretches without any are skipped.
+  // Calls visit(id, node) for all nodes of these kinds in order. Stretches without such nodes are skipped.
   template <class Visit> void each_node(uint32_t kinds, Visit&& visit) const {
     for (size_t stretch = 0; stretch < kinds_of_stretch_.size(); ++stretch) {
       if ((kinds_of_stretch_[stretch] & kinds) == 0) continue;
@@ -131,7 +133,7 @@ class DependencyGraph {
   Column<Node> nodes_;
   std::vector<uint16_t> kinds_of_stretch_;  // kind_bit()s
   std::vector<int64_t> aside_;
-  std::array<bool, 256> words_{};  // kinds and flags that nodes have, or had before they were known to be the last
+  std::array<bool, 256> words_{};  // kinds and flags that nodes have, or had before kNodeLast was set
 };
 
 }  // namespace prof::analyzer

@@ -7,7 +7,7 @@ void EventMarks::begin_capture(uint32_t stream) {
   capture_of_[stream] = static_cast<uint32_t>(captures_.size());
 }
 
-// A capture that was invalidated ends with an error, and ends all the same.
+// The call that ends an invalidated capture returns an error, but it ends the capture.
 void EventMarks::end_capture(uint32_t stream) {
   const auto capture = capture_of_.find(stream);
   if (capture == capture_of_.end()) return;
@@ -23,7 +23,7 @@ EventMarks::Wait EventMarks::wait(HandleKey event, uint32_t stream) {
   const auto found = events_.find(event);
   if (found == events_.end() || !found->second.known) return Wait::Unknown;
   const uint32_t capture = found->second.capture;
-  if (capture == 0) return captures(stream) ? Wait::Unknown : Wait::ForOperation;  // a graph's: at each of its launches
+  if (capture == 0) return captures(stream) ? Wait::Unknown : Wait::ForOperation;  // at each launch of a graph
   if (captures_[capture - 1].empty()) return Wait::Unknown;
   if (capture_of_.emplace(stream, capture).second) captures_[capture - 1].push_back(stream);
   return Wait::OfCapture;

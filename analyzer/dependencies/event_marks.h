@@ -1,7 +1,7 @@
-// What does an event stand for when something waits for it, and which streams are being captured? By the handles of a log, call after
-// call in the order in which the host made them. Under capture an event marks a place in a graph and orders nothing else; an
-// external one is recorded by each launch of its graph, one of a context stands for all streams in it: what those stand for is
-// not known. Used by awaited_events.h.
+// What must end before an event is complete, when something waits for it, and which streams are being captured? Found
+// by the handles of a log, call by call in the order in which the host made them. During capture an event is a position
+// in a graph and orders nothing else. An external event is recorded by each launch of its graph, and an event of a
+// context covers all streams in it: what these two wait for is unknown. Used by awaited_events.h.
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -29,18 +29,18 @@ class EventMarks {
  public:
   enum class Wait : uint8_t { ForOperation, OfCapture, Unknown };
 
-  // `stream` is any number that names one stream.
+  // `stream` is any number that identifies a stream.
   void begin_capture(uint32_t stream);
   void end_capture(uint32_t stream);
   bool captures(uint32_t stream) const { return capture_of_.contains(stream); }
 
-  // The stream's latest operation is `operation`; kNone: it has run none.
+  // `operation` is the stream's latest operation; kNone: it has none.
   void record(HandleKey event, uint32_t stream, uint32_t operation);
   void record_unknown(HandleKey event) { events_[event] = {kNone, 0, false}; }
 
-  // A stream that waits for an event of a capture takes part in it.
+  // A stream that waits for an event of a capture joins the capture.
   Wait wait(HandleKey event, uint32_t stream);
-  // False: the event's record is not in the log. kNone: it stands for nothing, or that is not known.
+  // False: the event's record is not in the log. kNone: no operation must end, or it is unknown.
   bool find(HandleKey event, uint32_t& operation) const;
 
  private:
@@ -50,8 +50,8 @@ class EventMarks {
     bool known = true;
   };
   std::unordered_map<HandleKey, Mark, HandleHash> events_;
-  std::unordered_map<uint32_t, uint32_t> capture_of_;  // streams that take part in one
-  std::vector<std::vector<uint32_t>> captures_;        // streams of each; empty: it has ended
+  std::unordered_map<uint32_t, uint32_t> capture_of_;  // streams that take part in a capture
+  std::vector<std::vector<uint32_t>> captures_;        // streams of each capture; empty: it has ended
 };
 
 }  // namespace prof::analyzer

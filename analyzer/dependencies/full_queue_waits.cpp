@@ -11,7 +11,7 @@ FullQueues::FullQueues(const Trace& trace) : trace_(trace) {
   for (const Stream& stream : trace.streams) finished_.push_back(stream.operations.first);
 }
 
-// Such a launch waits for the last operation that finished before it returned.
+// A launch into a full queue waits for the last operation that ended before the launch returned.
 void FullQueues::launch(uint32_t row, uint32_t stream, uint32_t launched) {
   const HostEvent& event = trace_.host[row];
   const Rows rows = trace_.streams[stream].operations;
@@ -20,7 +20,7 @@ void FullQueues::launch(uint32_t row, uint32_t stream, uint32_t launched) {
   if (launched == kNone || launched < finished) return;
   if (launched + 1 - finished < kQueueFullFrom) return;
   uint32_t last = finished;
-  for (uint32_t step = 1u << 12; step != 0; step >>= 1) {  // ends grow: no further than 8,191 ahead
+  for (uint32_t step = 1u << 12; step != 0; step >>= 1) {  // ends increase: at most 8,191 rows ahead
     if (step < rows.last - last && end_of(last + step) <= event.end_ns) last += step;
   }
   if (last < rows.last && end_of(last) > event.begin_ns && end_of(last) <= event.end_ns) met_.push_back({row, last});

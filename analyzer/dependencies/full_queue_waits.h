@@ -13,17 +13,18 @@ class FullQueues {
  public:
   explicit FullQueues(const Trace& trace);
 
-  // Launches (rows of Trace::host) into a GPU stream in the order in which they were made. `launched`: the stream's latest operation
-  // before; kNone: it has run none.
+  // Must be called for launches (rows of Trace::host) into a GPU stream in the order in which they were made.
+  // `launched`: the stream's latest operation before; kNone: it has none.
   void launch(uint32_t row, uint32_t stream, uint32_t launched);
-  // Of those that met a full queue and took long (long_launches.h), after the last: into blocked_launches, sorted, and of_calls.
+  // After the last launch: adds the launches that met a full queue and were long (long_launches.h) to blocked_launches,
+  // sorted, and to of_calls.
   void find_waits(Dependencies& to) const;
 
  private:
   int64_t end_of(uint32_t operation) const { return trace_.operations[operation].last_ns(); }
 
   const Trace& trace_;
-  std::vector<uint32_t> finished_;  // by GPU stream: operations before this row have ended
+  std::vector<uint32_t> finished_;  // by GPU stream: all operations before this row have ended
   std::vector<Wait> met_;
 };
 

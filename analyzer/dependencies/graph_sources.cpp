@@ -26,7 +26,8 @@ GraphSources::GraphSources(const Trace& trace, const Dependencies& waits, int64_
   for (uint32_t s = 0; s < trace_.streams.size(); ++s) open_stream(s);
 }
 
-// Rows whose [begin, end) meets the window; `kReach` rows before the first that begins in it are looked at.
+// Rows whose [begin, end) overlaps the window. At most `kReach` rows before the first row that begins in the window are
+// checked.
 template <class Begin, class End> Rows GraphSources::in_window(Rows rows, Begin begin, End end) const {
   const auto first_from = [&](int64_t time_ns) {
     uint32_t low = rows.first, high = rows.last;
@@ -59,7 +60,7 @@ void GraphSources::open_thread(uint32_t t, std::vector<Moment> moments) {
   now.moments = std::move(moments);
   if (first_ns < last_ns) {
     now.moments.push_back({first_ns, kNone, 0});
-    // Before a call it would only cut the work in front of the call in two.
+    // Before a call, this moment would only split the host time before the call in two.
     const bool calls_follow = now.calls.size() != 0 && sane(trace_.host[now.calls.last - 1].begin_ns) >= last_ns;
     if (!calls_follow) now.moments.push_back({last_ns, kNone, 0});
   }

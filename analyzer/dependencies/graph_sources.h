@@ -1,5 +1,5 @@
-// What of a run goes into a dependency graph of a window: of every host thread its calls and moments, of every stream its
-// operations, each list in its own order of time. Used by dependency_graph.cpp, which merges them.
+// Which events go into the dependency graph of a window? For every host thread its calls and moments, for every stream
+// its operations, each list in order of time. Used by dependency_graph.cpp, which merges them.
 #pragma once
 
 #include "analyzer/dependencies/dependencies.h"
@@ -11,26 +11,26 @@
 
 namespace prof::analyzer {
 
-// Times of no meaning stay where sums of a few of them still fit.
+// Meaningless times are limited so that sums of a few of them do not overflow.
 inline constexpr int64_t kFarthest = int64_t{1} << 60;
 inline int64_t sane(int64_t time_ns) { return std::clamp(time_ns, -kFarthest, kFarthest); }
 
-// A moment at which a host thread lets another one go on, or waits for one, or its first or last.
+// A moment at which a host thread releases another one or waits for one, or its first or last moment.
 struct Moment {
   int64_t time_ns;
   uint32_t handoff;   // kNone: the thread's first or last moment
   uint32_t receives;  // 1: waits for another thread
 };
 
-// A host thread: its calls, of calls inside each other the outermost, and its moments.
+// A host thread: its calls (the outermost of nested calls) and its moments.
 struct ThreadNow {
   uint32_t thread;
-  Rows calls;                   // not yet taken
-  std::vector<Moment> moments;  // not yet taken, the next one last
-  const Wait* wait;             // first wait of its calls that are not yet taken
+  Rows calls;                   // not taken yet
+  std::vector<Moment> moments;  // not taken yet, the next one last
+  const Wait* wait;             // first wait of the calls that are not taken yet
   uint32_t last = 0;            // slot of its last node
-  bool known = false;           // it did something before
-  // A call that has been entered and waits.
+  bool known = false;           // it has an earlier event
+  // A call that has begun and waits.
   bool inside = false;
   Rows call;
   int64_t return_ns = 0;
@@ -40,15 +40,15 @@ struct ThreadNow {
 struct Running {
   int64_t end_ns;
   uint32_t slot;
-  uint32_t behind;  // the node that was the stream's last when it started
+  uint32_t behind;  // the last node of the stream when the operation started
 };
 
 struct StreamNow {
-  Rows operations;  // not yet taken
+  Rows operations;  // not taken yet
   const Wait* wait;
-  uint32_t last = 0;             // slot of the node after which all that has ended had ended
-  uint32_t latest = 0;           // slot of the operation taken last
-  std::vector<Running> running;  // a heap, the earliest end in front
+  uint32_t last = 0;             // slot of the node that follows all operations that have ended
+  uint32_t latest = 0;           // slot of the latest operation
+  std::vector<Running> running;  // a heap, the earliest end at the front
 };
 
 class GraphSources {
@@ -58,7 +58,7 @@ class GraphSources {
   std::vector<ThreadNow> threads;
   std::vector<StreamNow> streams;
 
-  // Cut at the window's edges.
+  // Times are cut to the window.
   int64_t begin_of(const HostEvent& event) const { return inside_window(event.begin_ns); }
   int64_t end_of(const HostEvent& event) const { return inside_window(std::max(event.begin_ns, event.end_ns)); }
   int64_t start_of(const GpuOperation& operation) const { return inside_window(operation.start_ns); }

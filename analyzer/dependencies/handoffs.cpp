@@ -1,4 +1,4 @@
-// Which host thread continued when another had finished: dependencies.h says by what evidence.
+// Which host thread continued after another thread had finished? dependencies.h describes the evidence.
 #include "analyzer/base/intervals.h"
 #include "analyzer/dependencies/dependencies.h"
 #include "analyzer/model/autograd_numbers.h"
@@ -11,7 +11,8 @@ namespace prof::analyzer {
 
 namespace {
 
-// Two threads that are both active for more than this share of the second one's time do not wait for each other.
+// If two threads are active at the same time for more than 1/20 of the second one's time, they do not wait for each
+// other.
 constexpr int64_t kMostOverlap = 20;
 
 // Backward thread -> the thread whose forward operators have most of its sequence numbers.
@@ -42,7 +43,7 @@ std::map<uint32_t, uint32_t> forward_threads(const Trace& trace) {
   return of_thread;
 }
 
-// When a thread was inside an operator (for logs: a range that autograd numbered) or a CUDA call.
+// The times at which a thread was inside an operator (in logs: a range with an autograd number) or a CUDA call.
 IntervalSet activity(const Trace& trace, const AutogradNumbers& numbers, const Thread& thread) {
   std::vector<Interval> spans;
   for (uint32_t row = thread.ranges.first; row < thread.ranges.last; ++row) {
@@ -67,7 +68,8 @@ std::vector<Handoff> find_handoffs(const Trace& trace) {
                                    activity(trace, numbers, trace.threads[backward])};
     if (active[0].intersect(active[1]).length_ns() > active[1].length_ns() / kMostOverlap) continue;
     const ThreadId threads[2] = {ThreadId{forward}, ThreadId{backward}};
-    // One after the other by begin; where the owner changes and the first has ended, the second waited.
+    // Visits the intervals of both threads by start. Where the thread changes and the first one has ended, the second
+    // one waited.
     size_t next[2] = {0, 0};
     int last_owner = -1;
     int64_t last_end = 0;

@@ -16,7 +16,7 @@ LongLaunches::LongLaunches(const Trace& trace, const std::vector<bool>& wanted)
     if (all.empty()) continue;
     const auto middle = all.begin() + static_cast<ptrdiff_t>((all.size() - 1) / 2);
     std::nth_element(all.begin(), middle, all.end());
-    // A median that no program lasts long enough for is damage; it must not overflow.
+    // Limits the median: a huge median comes from a damaged trace and would overflow.
     limit_ns_[api] =
         std::clamp<int64_t>(*middle, 0, std::numeric_limits<int64_t>::max() / kLongLaunchMedians) * kLongLaunchMedians;
   }

@@ -1,5 +1,6 @@
-// When did a launch call take so long that something held it? One rule for the depth report, the gap model and the dependency
-// graph: it was entered with a full queue and took longer than five times the median launch call of its name.
+// When did a launch call take so long that something blocked it? The depth report, the gap model and the dependency
+// graph use one rule: the launch began with a full queue and took longer than five times the median launch call of its
+// name.
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -9,15 +10,15 @@
 
 namespace prof::analyzer {
 
-// A stream with so many operations outstanding when a launch is entered may be full. The drivers' limit is 1,024; what is reached
-// is 1,021 to 1,023. Where several streams are deep at once the driver may stop at some 995 each: those launches do not count
-// as held by the queue, since a stream of that depth is not full by itself.
+// A stream with that many outstanding operations at the start of a launch may be full. The driver's limit is 1,024;
+// measured maxima are 1,021 to 1,023. If several streams are deep at once, the driver may block at about 995 each. Such
+// launches do not count as blocked by the queue, because a stream of that depth alone is not full.
 inline constexpr uint32_t kQueueFullFrom = 1000;
 inline constexpr int64_t kLongLaunchMedians = 5;
 
 class LongLaunches {
  public:
-  // `wanted`, by api: whose medians are asked for. O(launches).
+  // `wanted`, by api: which medians are computed. O(launches).
   LongLaunches(const Trace& trace, const std::vector<bool>& wanted);
   // False for calls of other names.
   bool is_long(const HostEvent& event) const {

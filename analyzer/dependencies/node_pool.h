@@ -1,7 +1,7 @@
-// The nodes of a dependency graph while it is made, each with its times as long as something may still ask for it. Who may ask
-// holds it: a thread or a stream the last node it has reached, a launch its operations that are yet to come, an operation
-// the calls that wait for it. What nobody holds gives its slot back. So what is kept beside the graph itself is as large as
-// what is in flight, not as the run. Used by dependency_graph.cpp alone.
+// The nodes of a dependency graph under construction, each with its times while something may still need it. Nodes are
+// reference-counted. A thread or a stream holds its last node. A launch is held for its outstanding operations, and an
+// operation for the calls that wait for it. A slot is reused when its last reference is dropped. Memory beside the
+// graph is therefore proportional to what is outstanding, not to the run. Used only by dependency_graph.cpp.
 #pragma once
 
 #include "analyzer/base/prefault.h"
@@ -25,16 +25,16 @@ struct NewNode {
 
 class GraphNodes {
  public:
-  // A node that may be asked for, by slot. Slot 0 is the window's begin and always there.
+  // A node that may still be referenced, by slot. Slot 0 is the start of the window and always valid.
   struct Live {
     int64_t start_ns = 0, end_ns = 0;
     uint32_t node = 0;
     uint32_t holders = 0;
-    uint32_t returned = 0;  // a call that waited: its return, held by its entry
-    bool outlived = false;  // something ends no earlier
+    uint32_t returned = 0;  // for the entry of a call that waited: its return, held by the entry
+    bool outlived = false;  // another node ends no earlier
   };
 
-  // Nodes are at least about `expected`.
+  // `expected`: approximate number of nodes.
   GraphNodes(DependencyGraph& graph, size_t expected)
       : graph_(graph), prefault_(reserved(graph.nodes_, expected + expected / 16 + 1024), expected) {
     graph_.nodes_.push_back({});
@@ -53,7 +53,7 @@ class GraphNodes {
     if (const uint32_t returned = live_[slot].returned; returned != 0) release(returned);
   }
 
-  // Its slot, held once.
+  // Returns the slot of the new node with one reference.
   uint32_t add(const NewNode& from) {
     if (from.after_before >= 0) live_[from.before].outlived = true;
     if (from.after_other >= 0) live_[from.other].outlived = true;
@@ -73,7 +73,7 @@ class GraphNodes {
     node.after_other = pack(from.after_other);
     node.own = pack(from.own);
     node.word = static_cast<uint32_t>(from.kind) | from.flags << 4 | std::min(from.subject, Node::kSubjects - 1) << 8;
-    // Work may be the last although something waits for it: a what-if may drop the wait.
+    // An operation may be last although something waits for it, because a what-if may remove the wait.
     if ((kind_bit(from.kind) & kOperationNodes) != 0) node.word |= kNodeLast << 4;
     graph_.nodes_.push_back(node);
     if (id / DependencyGraph::kStretch >= graph_.kinds_of_stretch_.size()) graph_.kinds_of_stretch_.push_back(0);
@@ -84,7 +84,7 @@ class GraphNodes {
     return slot;
   }
 
-  // When both have ended; takes over the caller's hold of a. Slot 0 (nothing) is neutral.
+  // The node at which both have ended. Takes over the caller's reference to `a`. Slot 0 (nothing) is neutral.
   uint32_t join(uint32_t a, uint32_t b, uint32_t row = 0) {
     if (b == 0 || a == b) return a;
     if (a == 0) {
@@ -100,7 +100,7 @@ class GraphNodes {
     return joined;
   }
 
-  // The return of a call whose entry others still hold.
+  // Sets the return of a call whose entry is still referenced.
   void set_returned(uint32_t entry, uint32_t returned) {
     live_[entry].returned = returned;
     hold(returned);
@@ -138,19 +138,19 @@ class GraphNodes {
   int64_t last_ns_ = 0;
 };
 
-// Who will ask for the node of a row: first counted, then asked.
+// Counts how many references to the node of a row will be taken, before the node exists.
 class ExpectedNodes {
  public:
   ExpectedNodes(GraphNodes& nodes, size_t rows) : nodes_(nodes) { of_row_.resize(rows); }
 
   void expect(uint32_t row) { ++of_row_[row]; }
-  // The row's node is there. All that still expect it hold it.
+  // The node of the row exists. Each expected reference is added to it.
   void arrive(uint32_t row, uint32_t slot) {
     if (of_row_[row] == 0) return;
     nodes_.hold(slot, of_row_[row]);
     of_row_[row] = kThere | slot;
   }
-  // One that expected the row asks: its slot, to be released; 0 if it is not there yet.
+  // Takes one expected reference: the slot, which the caller must release; 0 if the node does not exist yet.
   uint32_t take(uint32_t row) {
     if ((of_row_[row] & kThere) != 0) return of_row_[row] & ~kThere;
     --of_row_[row];

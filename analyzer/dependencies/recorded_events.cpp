@@ -33,7 +33,7 @@ class EventCalls {
                                   traits.role == CallRole::Synchronize || traits.asks_event);
   }
 
-  // A number for each stream: the GPU's where it is known, else the handle's own.
+  // A number for each stream: the GPU's stream if it is known, else the handle's own number.
   uint32_t stream_number(const HostEvent& event) const {
     const uint32_t stream = trace_.host_streams[index(event.stream)].stream;
     return stream != kNone ? stream : static_cast<uint32_t>(trace_.streams.size()) + index(event.stream);
@@ -68,7 +68,7 @@ class EventCalls {
 
   const Trace& trace_;
   const CallTable& calls_;
-  EventMarks marks_;  // of an event's record: the row of the call
+  EventMarks marks_;  // of the record of an event: the row of the call
   std::unordered_map<HandleKey, uint32_t, HandleHash> recorded_on_;
   std::unordered_map<HandleKey, uint32_t, HandleHash> numbers_;
   std::unordered_map<uint32_t, uint32_t> last_;  // by process: the latest number

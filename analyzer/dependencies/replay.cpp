@@ -11,19 +11,19 @@ namespace prof::analyzer {
 
 namespace {
 
-// Start and end of the node in a slot, from the window's begin.
+// Start and end of the node in a slot, from the start of the window.
 struct Times {
   int64_t start = 0, end = 0;
 };
 
-// Nodes in order through one lane. visit(id, node, start, end), from the window's begin.
+// Runs the nodes in order through one lane. Calls visit(id, node, start, end) with times from the start of the window.
 template <class Visit> void run_unchanged(const DependencyGraph& graph, Visit&& visit) {
   std::vector<Times> slots(graph.slots());
   for (uint32_t id = 1; id < graph.nodes().size(); ++id) {
     const Node& node = graph.nodes()[id];
     Times now;
     const Times &before = slots[node.before], &other = slots[node.other];
-    // What overlapped the node before it started no earlier than that did, however short it becomes.
+    // A node that overlapped the preceding node starts no earlier than that node, however short that node becomes.
     now.start = std::max({before.end + graph.time(node.after_before), before.start,
                           other.end + graph.time(node.after_other), other.start});
     now.end = now.start + graph.time(node.own);
@@ -42,7 +42,7 @@ struct LaneSums {
   Lanes own_ns{}, count{}, wall{};
 };
 
-// A pass for each generation of processors: with wider vectors it takes a third of the time.
+// One pass per generation of processors: with wider vectors a pass takes a third of the time.
 namespace baseline {
 #define LANES_TARGET
 #include "analyzer/dependencies/replay_lanes.inc"
@@ -89,7 +89,7 @@ int64_t Replay::wall_ns() const {
 }
 
 std::vector<Outcome> Replay::walls_without(const std::vector<Scenario>& scenarios) const {
-  // What concerns no node leaves the run as it is.
+  // A scenario that concerns no node does not change the run.
   std::vector<Outcome> outcomes(scenarios.size(), Outcome{graph_.wall_ns(), 0, 0});
   std::vector<size_t> asked;
   for (size_t i = 0; i < scenarios.size(); ++i) {
@@ -98,7 +98,7 @@ std::vector<Outcome> Replay::walls_without(const std::vector<Scenario>& scenario
         }))
       asked.push_back(i);
   }
-  // As many passes as there are cores, if that is enough: what a pass asks of every node is then divided among them.
+  // Uses as many passes as there are cores, if that is enough. The work per node is then divided among them.
   const size_t batches =
       std::max((asked.size() + kLanes - 2) / (kLanes - 1), std::min<size_t>(asked.size(), worker_count()));
   parallel_for(batches, [&](size_t batch) {
@@ -147,7 +147,8 @@ std::vector<PathStep> Replay::critical_path() const {
   return path;
 }
 
-// Backwards, a slot holds until when its node may end: what reads a slot comes after the node that filled it and before the next.
+// Going backwards, a slot has the latest end of its node: every reader of a slot is stored after the node that filled
+// it and before the node that fills it next.
 Column<int64_t> Replay::slacks() const {
   Column<int64_t> slack;
   slack.resize(graph_.nodes().size());

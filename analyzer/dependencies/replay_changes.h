@@ -1,5 +1,5 @@
-// What the scenarios of one pass over a dependency graph change at a node: each scenario has a lane, and of every part of a
-// node it is known in which lanes it is set to 0 or cut. Used by replay.cpp alone; all of it runs once a node.
+// What do the scenarios of one pass change at a node? Each scenario has a lane. For every part of a node there is a
+// mask of the lanes in which it is set to 0 or cut. Used only by replay.cpp, once per node.
 #pragma once
 
 #include "analyzer/dependencies/replay.h"
@@ -16,14 +16,14 @@ namespace prof::analyzer {
 inline constexpr size_t kLanes = 8;  // lane 0 is the unchanged run
 inline constexpr size_t kParts = 4;
 
-// One register where the processor has such wide ones, several where it has not.
+// One register if the processor has registers of this width, otherwise several.
 using Lanes [[gnu::vector_size(kLanes * sizeof(int64_t)), gnu::aligned(kLanes * sizeof(int64_t))]] = int64_t;
 static_assert(kLanes == 8, "a bit of a byte for each lane");
 
 // For each part, the lanes in which it is changed.
 struct Masks {
   std::array<uint8_t, kParts> of_part{};
-  uint8_t partly = 0;  // lanes in which something of a part may stay
+  uint8_t partly = 0;  // lanes in which a part may keep some time
   bool any() const { return (of_part[0] | of_part[1] | of_part[2] | of_part[3]) != 0; }
   void add(uint32_t parts, size_t lane) {
     for (size_t part = 0; part < kParts; ++part) {
@@ -80,7 +80,7 @@ class Changes {
     return masks;
   }
 
-  // Puts back what stays of parts that are cut.
+  // Restores the remaining time of parts that are cut.
   void cut(const Node& node, const Masks& masks, const NodeTimes& measured, NodeTimes& times) const {
     for (uint32_t lanes = masks.partly; lanes != 0; lanes &= lanes - 1) {
       const auto lane = static_cast<size_t>(std::countr_zero(lanes));
@@ -102,14 +102,14 @@ class Changes {
   bool concerns(const Change& change, const Node& node) const {
     return change.concerns(node) && (!selected_ || change.everywhere || selected_(node));
   }
-  // Changes that ask for nothing but kind and flags, or kind and subject.
+  // Changes that depend only on kind and flags, or on kind and subject.
   Masks in_full(const Node& node) const {
     Masks masks = of_word_[node.word & 255];
     const std::vector<Masks>& by_subject = kinds_[static_cast<size_t>(node.kind())].by_subject;
     if (node.subject() < by_subject.size()) masks.add(by_subject[node.subject()]);
     return masks;
   }
-  // What stays of a part of `time_ns` that is changed in this lane: the least of what its changes leave.
+  // The remaining time of a changed part in this lane: the minimum over its changes.
   int64_t stays(const Node& node, uint32_t part, size_t lane, int64_t time_ns) const {
     if ((in_full(node).of_part[part] >> lane & 1) != 0) return std::min<int64_t>(time_ns, 0);
     int64_t left_ns = time_ns;

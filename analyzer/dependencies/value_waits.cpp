@@ -9,7 +9,7 @@ namespace prof::analyzer {
 namespace {
 
 constexpr uint32_t kGeq = 0, kEq = 1, kAnd = 2, kConditions = 3;  // CUstreamWaitValue_flags
-// Writes in a row that fit one wait: more of them say nothing about which it was.
+// Maximum number of consecutive writes that fit one wait. With more of them it is unknown which write ended the wait.
 constexpr size_t kMostCandidates = 64;
 
 }  // namespace
@@ -34,7 +34,7 @@ ValueWaits::ValueWaits(const Trace& trace) : trace_(trace) {
     if (ops[row].writes()) writes_.push_back(row);
   }
   std::stable_sort(by_call_.begin(), by_call_.end(), [&](uint32_t a, uint32_t b) { return ops[a].call < ops[b].call; });
-  // Rows of a process are by time: a row's number says which of two came first.
+  // Rows of a process are in order of time, so row numbers order two of them.
   std::sort(writes_.begin(), writes_.end(), [&](uint32_t a, uint32_t b) {
     return std::tuple(process(a), ops[a].address, ops[a].wide(), a) <
            std::tuple(process(b), ops[b].address, ops[b].wide(), b);

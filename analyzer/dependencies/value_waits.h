@@ -1,7 +1,8 @@
-// Which writes of a word of memory may have ended a stream's wait for it? By address, width, value and the wait's condition, in the
-// order in which the host gave them: the writes that fit and that no other write has come between. If the last write before the wait
-// fits, these are it and what fits right before it; else the first that fits behind the wait and what fits right behind that. A word
-// that the program, a kernel or another device wrote has none. Only logs have memory operations. O(n log n).
+// Which writes to an address may have ended a stream's wait for its value? Matched by address, width, value and the
+// wait's condition, in the order in which the host made the calls. Candidates are consecutive fitting writes without
+// another write between them. If the last write before the wait fits, it and the fitting writes right before it are the
+// candidates. Otherwise they are the first fitting write after the wait and those right after it. A value that the
+// program, a kernel or another device wrote has none. Only logs have memory operations. O(n log n).
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -12,16 +13,16 @@
 
 namespace prof::analyzer {
 
-// Whether a word with this value ends the wait: CU_STREAM_WAIT_VALUE_GEQ (signed difference), EQ, AND, NOR.
+// Whether this value ends the wait: CU_STREAM_WAIT_VALUE_GEQ (signed difference), EQ, AND, NOR.
 bool ends_wait(const StreamMemoryOp& wait, uint64_t value);
 
 class ValueWaits {
  public:
   explicit ValueWaits(const Trace& trace);
 
-  // What the call told its stream, rows of Trace::memory_ops in their order; empty: nothing of the kind.
+  // The memory operations of the call: rows of Trace::memory_ops in their order. Empty: none.
   std::span<const uint32_t> of_call(uint32_t call) const;
-  // Rows of Trace::memory_ops. Empty: none fits, or too many to tell.
+  // Rows of Trace::memory_ops. Empty: no write fits, or too many do.
   std::span<const uint32_t> writes_for(uint32_t wait) const;
 
  private:
@@ -30,7 +31,7 @@ class ValueWaits {
 
   const Trace& trace_;
   std::vector<uint32_t> by_call_;
-  std::vector<uint32_t> writes_;  // by word, then by time
+  std::vector<uint32_t> writes_;  // by address, then by time
 };
 
 }  // namespace prof::analyzer
