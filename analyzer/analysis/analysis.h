@@ -1,4 +1,5 @@
-// What every analysis gets: the model, what is derived from it once, the selection and the options. Offline.
+// The input of every analysis: the model, the views that are derived from it once, the selection and the options.
+// Offline.
 #pragma once
 
 #include "analyzer/analysis/analysis_options.h"

@@ -43,7 +43,7 @@ uint64_t Bursts::count(ProcessId process) const {
   return static_cast<uint64_t>(std::count(process_of_.begin(), process_of_.end(), index(process)));
 }
 
-// A burst is a run of timed launches between others.
+// A burst is a run of timed launches between launches without GPU times.
 void Bursts::find(const Trace& trace, ProcessId process) {
   std::vector<uint32_t> rows;
   for (const Thread& thread : trace.threads) {

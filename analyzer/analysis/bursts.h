@@ -1,10 +1,11 @@
-// PROF_BUDGET: GPU times are taken in bursts. Which launches were timed, in which burst, and what launches of one kind are: found once a
-// model (Views::bursts) and the base of every extrapolation.
+// Which launches have GPU times if these were taken in bursts (PROF_BUDGET), which burst each belongs to, and which
+// launches are of the same kind. Built once per model (Views::bursts); every extrapolation is based on it.
 //
-//   launches of a process by begin   - - - T T T T - - - - - T T T - - -        T: a burst held all of it
+//   launches of a process by start   - - - T T T T - - - - - T T T - - -        T: inside a burst
 //                                          |burst|           |  2  |            -: flagged as being without GPU times
 //
-// A launch under way when a burst began or ended may have GPU times by luck, short kernels rather than long ones: it counts as not timed.
+// A launch that was under way when a burst began or ended may have GPU times. Short kernels have them more often than
+// long ones, so such a launch counts as not timed: including it would bias the sums.
 #pragma once
 
 #include "analyzer/base/column.h"
@@ -16,20 +17,21 @@
 
 namespace prof::analyzer {
 
-// PROF_BUDGET of the process; empty: all of it was timed, or nothing.
+// The value of PROF_BUDGET of the process. Empty if GPU times were not taken in bursts.
 std::string budget_of(const Process& process);
 
 class Bursts {
  public:
   explicit Bursts(const Trace& trace);
 
-  // GPU times of the process were taken in bursts.
+  // Whether GPU times of the process were taken in bursts.
   bool applies(ProcessId process) const { return applies_[index(process)]; }
 
-  // Of a row of Trace::host. Launches are told apart by what they launch: kernels by name, graphs each for itself, copies and fills by
-  // their call; numbers are those of one process. kNone: it launches nothing, or all of its process was timed.
+  // The kind of a row of Trace::host. The kind of a kernel launch is the kernel's name, of a graph launch the graph,
+  // and of a copy or memset the call. Kinds of different processes have different numbers. kNone: the row launches
+  // nothing, or GPU times of its process were not taken in bursts.
   uint32_t kind_of(uint32_t launch) const { return launches_.empty() ? kNone : launches_[launch].kind - 1; }
-  // The burst that held it from its begin to its end; kNone: none did.
+  // The burst that contains the launch from its start to its end; kNone: no burst does.
   uint32_t burst_of(uint32_t launch) const { return launches_.empty() ? kNone : launches_[launch].burst - 1; }
 
   size_t count() const { return process_of_.size(); }
@@ -38,7 +40,7 @@ class Bursts {
 
  private:
   struct Launch {
-    uint32_t kind = 0, burst = 0;  // one more than what is said; 0: kNone
+    uint32_t kind = 0, burst = 0;  // one more than the value that is returned; 0: kNone
   };
   void find(const Trace& trace, ProcessId process);
 

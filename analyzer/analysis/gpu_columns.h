@@ -1,4 +1,5 @@
-// Columns that every table of single GPU operations has, ours and nsys's: how a kernel was launched, and where an operation ran.
+// Columns of every table of single GPU operations, prof's and nsys's: how a kernel was launched, and where an operation
+// ran.
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -11,7 +12,7 @@
 
 namespace prof::analyzer {
 
-// "CorrId", the grid, the block and "Reg/Trd"; of add_shape_cells() all but the first.
+// "CorrId", the grid, the block and "Reg/Trd". add_shape_cells() adds the cells of all but the first.
 inline void add_shape_columns(Table& table) {
   for (const auto& [title, key] : {std::pair{"CorrId", "correlation"},
                                    {"GrdX", "grid_x"},
@@ -29,7 +30,7 @@ inline void add_shape_cells(Table::Row& row, const Kernel& kernel) {
   row.add(kernel.registers);
 }
 
-// The kinds of memory, then the device and the stream; of add_place_cells() the latter.
+// The memory kinds, the device and the stream. add_place_cells() adds the cells of the device and the stream.
 inline void add_place_columns(Table& table) {
   table.add_column("SrcMemKd", "source_memory", CellType::Text);
   table.add_column("DstMemKd", "destination_memory", CellType::Text);

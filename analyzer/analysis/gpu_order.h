@@ -1,5 +1,5 @@
-// The operations of several streams, or the calls of several threads, in order of start, without copying them: a heap of one
-// cursor a stream. O(n log streams).
+// How to visit the operations of several streams, or the calls of several threads, in order of start without copying
+// them? With a heap of one cursor per stream. O(n log streams).
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -11,10 +11,11 @@
 
 namespace prof::analyzer {
 
-// visit(row) of all groups of rows, each in the order of key(row), in that order; equal ones by row.
+// Calls visit(row) for all groups of rows in order of key(row), equal keys by row. Each group must be in that order
+// already.
 template <class Key, class Visit> void merge_rows(const std::vector<Rows>& groups, Key&& key, Visit&& visit) {
   struct Head {
-    decltype(key(0U)) begin;  // of the next row: asked once
+    decltype(key(0U)) begin;  // key of the next row, computed once
     uint32_t next, last;
   };
   const auto later = [](const Head& a, const Head& b) {
@@ -28,7 +29,7 @@ template <class Key, class Visit> void merge_rows(const std::vector<Rows>& group
   while (!heads.empty()) {
     if (heads.size() > 1) std::pop_heap(heads.begin(), heads.end(), later);
     Head& head = heads.back();
-    // The one in front stays in front until another group's next row begins before its own.
+    // The front group is visited until its next row begins after another group's next row.
     do {
       visit(head.next);
       if (++head.next < head.last) head.begin = key(head.next);
@@ -41,7 +42,7 @@ template <class Key, class Visit> void merge_rows(const std::vector<Rows>& group
   }
 }
 
-// visit(row of Trace::operations), by start, then by stream.
+// Calls visit(row of Trace::operations) in order of start, then of stream.
 template <class Visit> void in_order_of_start(const Trace& trace, const std::vector<StreamId>& streams, Visit&& visit) {
   std::vector<Rows> rows;
   for (const StreamId stream : streams) rows.push_back(trace.stream(stream).operations);
@@ -49,7 +50,7 @@ template <class Visit> void in_order_of_start(const Trace& trace, const std::vec
       rows, [&](uint32_t row) { return trace.operations[row].start_ns; }, visit);
 }
 
-// The selected streams of each physical GPU that has operations, in order of its first DeviceId.
+// The selected streams of each physical GPU with operations, in order of its first DeviceId.
 inline std::vector<std::pair<DeviceId, std::vector<StreamId>>> streams_by_gpu(const Trace& trace, auto&& selected) {
   std::vector<std::vector<StreamId>> of_gpu(trace.devices.size());
   for (uint32_t s = 0; s < trace.streams.size(); ++s) {

@@ -32,7 +32,7 @@ const CategoryRules& built_in_rules() {
 
 bool is_purpose(std::string_view category) { return category == kCompute || category == kCommunication; }
 
-// What the rules say of one name; null: nothing.
+// The result of the rules for one name; null: no rule matched.
 struct Verdict {
   const std::string* purpose = nullptr;
   const std::string* category = nullptr;
@@ -46,7 +46,7 @@ void judge(const CategoryRules& rules, std::string_view function, const std::str
   }
 }
 
-// Names under which torch.profiler shows the launch of a Triton kernel: an operator with Triton's arguments.
+// Names under which torch.profiler records the launch of a Triton kernel: operators with Triton's arguments.
 std::unordered_set<uint32_t> triton_names(const Trace& trace) {
   std::unordered_set<uint32_t> names;
   if (trace.details.empty()) return names;

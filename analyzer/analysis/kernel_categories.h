@@ -1,8 +1,9 @@
-// What is a kernel for, and where does it come from? Two classifications by rules over names, each decided by itself:
-// purpose (compute or communication) and category (torch.compile's pointwise, reduction …; cublas, cudnn, nccl, pytorch …).
-// Built-in rules are in kernel_categories.def; `--rules FILE` puts the user's before them. Rules are tested once per distinct name.
+// What is the purpose of a kernel, and what is its origin? Two independent classifications by rules over names: purpose
+// (compute or communication) and category (torch.compile's pointwise, reduction …; cublas, cudnn, nccl, pytorch …).
+// kernel_categories.def has the built-in rules; rules of `--rules FILE` come before them. Rules are applied once per
+// distinct name. Used by reports and prof diff.
 //
-// Names say nothing about what is a kernel: copies and memsets have a kind of their own and never get here.
+// Only kernels are classified by name: copies and memsets have kinds of their own.
 #pragma once
 
 #include "analyzer/base/name_pattern.h"
@@ -23,23 +24,23 @@ struct CategoryRule {
 };
 using CategoryRules = std::vector<CategoryRule>;
 
-// The rules of a file, one a line: a category (letters, digits, _ and -), blanks, a pattern to the end of the line. Empty
-// lines and lines that begin with # say nothing. Throws std::runtime_error with file and line.
+// Parses the rules of a file, one per line: a category (letters, digits, _ and -), blanks, a pattern to the end of the
+// line. Empty lines and lines that begin with # are ignored. Throws std::runtime_error with file and line.
 CategoryRules parse_category_rules(std::string_view text, const std::string& file);
-// Of several files, one behind the other. Throws as well where one cannot be read.
+// The rules of several files in order. Throws std::runtime_error also if a file cannot be read.
 CategoryRules read_category_rules(const std::vector<std::string>& files);
 
-// `names` has to outlive it. `rules` come before the built-in ones.
+// `names` must outlive this object. `rules` come before the built-in ones.
 class KernelCategories {
  public:
   KernelCategories(const Trace& trace, const KernelNames& names, const CategoryRules& rules);
 
-  // Of kernels only.
+  // For kernels only.
   Purpose purpose(const GpuOperation& kernel) const { return of(kernel).purpose; }
   std::string_view category(const GpuOperation& kernel) const { return categories_[of(kernel).category]; }
   Purpose purpose(KernelId kernel) const { return of_kernel_[index(kernel)].purpose; }
   std::string_view category(KernelId kernel) const { return categories_[of_kernel_[index(kernel)].category]; }
-  // Of any operation, as an index into category_names(): copies are "memcpy" (0), memsets "memset" (1).
+  // For any operation, an index into category_names(): copies are "memcpy" (0), memsets "memset" (1).
   uint32_t category_index(const GpuOperation& operation) const;
   const std::vector<std::string>& category_names() const { return categories_; }
 
@@ -53,7 +54,7 @@ class KernelCategories {
 
   const KernelNames& names_;
   std::vector<std::string> categories_{"memcpy", "memset"};
-  std::vector<Entry> of_kernel_;  // KernelId -> its name's
+  std::vector<Entry> of_kernel_;  // by KernelId
 };
 
 }  // namespace prof::analyzer

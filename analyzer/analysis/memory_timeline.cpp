@@ -19,7 +19,7 @@ class Timelines {
  public:
   explicit Timelines(const Trace& trace) : trace_(trace), cursors_(trace.threads.size()) {}
 
-  // `key` tells addresses apart; size of a release 0: as much as was allocated there.
+  // `key` identifies the address. A release of size 0 has the size of the allocation at its address.
   void change(Place place, uint32_t process, uint32_t device, ThreadId thread, int64_t time_ns, int64_t bytes,
               bool release, uint64_t key, bool from_allocator, uint64_t allocated, uint32_t call = kNone,
               uint32_t pool = 0) {
@@ -52,7 +52,7 @@ class Timelines {
       }
     } else {
       live[key] = bytes == 0 ? kNone : static_cast<uint32_t>(timeline.changes.size());
-      if (bytes == 0) return;  // an array without memory of its own: known, and no change
+      if (bytes == 0) return;  // an array without memory of its own: known, but no change
     }
     const int64_t before = timeline.changes.empty() ? timeline.at_start : timeline.changes.back().live;
     if (__builtin_add_overflow(before, row.bytes, &row.live)) row.live = before;
@@ -63,12 +63,12 @@ class Timelines {
     }
     timeline.changes.push_back(row);
   }
-  // A context ends: what was allocated in it, and came from no pool, goes with it.
+  // The context ends: memory that was allocated in it and not from a pool is released.
   void end_context(uint32_t process, uint64_t context, ThreadId thread, int64_t time_ns, uint32_t call) {
     for (auto place = of_place_.lower_bound({process, Place::OnDevice, 0});
          place != of_place_.end() && std::get<0>(place->first) == process; ++place) {
       const MemoryTimeline& timeline = timelines_[place->second];
-      std::vector<std::pair<uint32_t, uint64_t>> gone;  // in the order in which they were made
+      std::vector<std::pair<uint32_t, uint64_t>> gone;  // in order of allocation
       for (const auto& [key, made] : live_[place->second]) {
         if (made == kNone) continue;
         const MemoryChange& change = timeline.changes[made];
@@ -81,7 +81,7 @@ class Timelines {
         change(timeline.place, process, timeline.device, thread, time_ns, 0, true, key, false, 0, call);
     }
   }
-  // Where the address was allocated and is live; null: nowhere.
+  // The timeline in which the address is currently allocated; null: none.
   const MemoryTimeline* holder(uint32_t process, uint64_t key) const {
     for (auto place = of_place_.lower_bound({process, Place::OnDevice, 0});
          place != of_place_.end() && std::get<0>(place->first) == process; ++place) {
@@ -96,12 +96,12 @@ class Timelines {
   std::vector<std::unique_ptr<RangeCursor>> cursors_;
   std::map<std::tuple<uint32_t, Place, uint32_t>, size_t> of_place_;
   std::vector<MemoryTimeline> timelines_;
-  std::vector<std::unordered_map<uint64_t, uint32_t>> live_;  // address -> change; kNone: of no bytes
+  std::vector<std::unordered_map<uint64_t, uint32_t>> live_;  // address -> change; kNone: allocation of no bytes
 };
 
-constexpr uint32_t kOnDevice = 1;  // CU_MEM_LOCATION_TYPE_DEVICE; those above are of the host
+constexpr uint32_t kOnDevice = 1;  // CU_MEM_LOCATION_TYPE_DEVICE; higher numbers are host locations
 
-// Reserved address space holds no memory; registered host memory was there before.
+// A reservation of address space has no memory, and registered host memory existed before.
 bool moves_memory(std::string_view api) {
   for (const char* part : {"Address", "HostRegister", "HostUnregister"}) {
     if (api.find(part) != std::string_view::npos) return false;
@@ -109,7 +109,8 @@ bool moves_memory(std::string_view api) {
   return true;
 }
 
-// Its subject is the context. A release of a primary context may not be the last one.
+// The subject of the call is the context. The release of a primary context is not included, because it may not be the
+// last one.
 bool ends_context(const Trace& trace, uint32_t row) {
   for (const std::string_view api : {trace.api_name(trace.host[row]), trace.inner_api_name(row)}) {
     if (api.starts_with("cuCtxDestroy") || api.starts_with("cuDevicePrimaryCtxReset")) return true;
@@ -133,7 +134,7 @@ void add_calls(const Trace& trace, const std::vector<bool>& has_allocator, Timel
     if (!has_allocator[index(trace.thread(event.thread).process)] && moves_memory(trace.api_name(event)))
       calls.push_back(row);
   }
-  // Memory can be used from the end of the call that made it; released from the begin of the call that takes it.
+  // An allocation is usable from the end of its call. A release counts from the start of its call.
   const auto releases = [&](const HostEvent& event) {
     return calls_by_name.role(event) == CallRole::Free || trace.api_name(event).find("Unmap") != std::string_view::npos;
   };
@@ -152,7 +153,7 @@ void add_calls(const Trace& trace, const std::vector<bool>& has_allocator, Timel
     const MemoryPool& pool = trace.memory_pools[event.pool()];
     bool host = trace.api_name(event).find("Host") != std::string_view::npos || pool.location > kOnDevice;
     uint32_t device = kNone;
-    // A pool says where its memory is, else the call's stream or context; what was allocated is released there, too.
+    // The pool determines the location, else the stream or context of the call. A release is where the allocation was.
     if (const MemoryTimeline* const holder = release ? timelines.holder(process, event.live_depth) : nullptr) {
       host = holder->place == Place::OnHost;
       if (holder->place == Place::OnDevice) device = holder->device;
@@ -214,8 +215,8 @@ std::vector<MemoryTimeline> memory_timelines(const AnalysisInput& input) {
 }
 
 std::vector<PoolTimeline> timelines_of_pools(const Trace& trace, const MemoryTimeline& timeline) {
-  std::map<std::pair<uint32_t, uint32_t>, PoolTimeline> parts;  // number in the process and row
-  std::vector<uint32_t> place(timeline.changes.size());         // of a change in its part
+  std::map<std::pair<uint32_t, uint32_t>, PoolTimeline> parts;  // by number in the process and row
+  std::vector<uint32_t> place(timeline.changes.size());         // index of each change in its part
   for (size_t i = 0; i < timeline.changes.size(); ++i) {
     const MemoryChange& change = timeline.changes[i];
     PoolTimeline& part = parts[{trace.memory_pools[change.pool].number, change.pool}];

@@ -1,6 +1,7 @@
-// Memory over time: every allocation and release that the input knows, per process and device, joined by address. From the
-// allocator's events of torch.profiler where a process has them, else from the allocation calls of our logs. For memory,
-// memory-ops, memory-trace and the trace's counters. Definitions: docs/reports/memory.md. O(n log n).
+// How much memory is in use over time? All allocations and releases in the input, per process and device, matched by
+// address. The source is torch.profiler's allocator events if a process has them, else the allocation calls of prof's
+// logs. Used by memory, memory-ops, memory-trace and the trace's counters. Definitions: docs/reports/memory.md. O(n log
+// n).
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
@@ -12,13 +13,13 @@ namespace prof::analyzer {
 
 struct MemoryChange {
   int64_t time_ns = 0;
-  int64_t bytes = 0;            // released: < 0
-  int64_t live = 0;             // afterwards
+  int64_t bytes = 0;            // negative: released
+  int64_t live = 0;             // bytes in use after the change
   uint32_t thread = kNone;      // row of Trace::threads
-  uint32_t range = kNone;       // row of Trace::ranges: the innermost (but Python's) then
-  uint32_t allocation = kNone;  // of a release: index of the change that it undoes; kNone: made before the recording
-  uint32_t call = kNone;        // row of Trace::host; kNone: the framework's allocator said so
-  uint32_t pool = 0;            // row of Trace::memory_pools: where it came from
+  uint32_t range = kNone;       // row of Trace::ranges: the innermost range at that time, without Python's
+  uint32_t allocation = kNone;  // of a release: index of the allocation; kNone: it was before the recording
+  uint32_t call = kNone;        // row of Trace::host; kNone: reported by the framework's allocator
+  uint32_t pool = 0;            // row of Trace::memory_pools
   bool release() const { return bytes < 0 || allocation != kNone; }
 };
 
@@ -30,23 +31,24 @@ struct MemoryTimeline {
   } place = OnDevice;  // SomeDevice: the calls name neither device nor stream
   uint32_t process = 0;
   uint32_t device = 0;                // ordinal, OnDevice
-  bool from_allocator = false;        // the framework's allocator, not CUDA's calls
-  int64_t at_start = 0;               // live before the first change, where the allocator said so
-  uint64_t unknown_releases = 0;      // of memory allocated before the recording: their size may not be known
-  std::vector<MemoryChange> changes;  // by time
+  bool from_allocator = false;        // of the framework's allocator, not of CUDA calls
+  int64_t at_start = 0;               // in use before the first change, if the allocator reported it
+  uint64_t unknown_releases = 0;      // of memory allocated before the recording; their size may be unknown
+  std::vector<MemoryChange> changes;  // ordered by time
 
-  // Index of the change after which most was live inside the selection, kNone if nothing changed.
+  // Index of the selected change after which the most memory was in use; kNone if there is no selected change.
   uint32_t peak(const Selection& selection) const;
 };
 
-// By a call, or at a moment, of the ranges asked for; that, and in the window. Threads are not asked about.
+// of_ranges: whether the change's call, or its moment on its thread, is in the ranges of --nvtx. selects_change: also
+// whether it is in the window. Selected threads are not considered.
 bool of_ranges(const Selection& selection, const MemoryChange& change);
 bool selects_change(const Selection& selection, const MemoryChange& change);
 
 std::vector<MemoryTimeline> memory_timelines(const AnalysisInput& input);
 
-// The same by pool, each with its own `live`: memory of no pool first, then default pools, then the program's. Empty: no
-// allocation came from a pool.
+// The timeline split by pool, each with its own `live`: memory of no pool first, then default pools, then the program's
+// pools. Empty if no allocation came from a pool.
 struct PoolTimeline {
   uint32_t pool = 0;  // row of Trace::memory_pools
   MemoryTimeline timeline;

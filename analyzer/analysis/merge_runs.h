@@ -1,4 +1,4 @@
-// Sorts what consists of runs that are in order already, as the operations of one stream after those of another are.
+// How to sort a list that consists of sorted runs, such as the operations of several streams one after another?
 #pragma once
 
 #include "analyzer/analysis/gpu_order.h"
@@ -11,8 +11,9 @@
 
 namespace prof::analyzer {
 
-// The items by key(item), equal ones as they come. O(n log runs), on all cores: the keys of the longest run's quantiles cut every
-// run, and what lies between two of them is merged by itself. Several threads ask for keys.
+// Returns the items ordered by key(item); items with equal keys keep their order. O(n log runs), on all cores:
+// quantiles of the longest run's keys split every run, and each part between two of them is merged on its own. `key` is
+// called by several threads.
 template <class Item, class Key> std::vector<Item> merge_runs(std::vector<Item> items, Key&& key) {
   std::vector<Rows> runs;
   for (uint32_t at = 0; at < items.size(); ++at) {

@@ -67,7 +67,7 @@ void NvtxSelection::find_labels(const std::vector<std::string>& words, const Tra
 void NvtxSelection::find_ranges(const Trace& trace, Found& found) {
   found.of_thread.resize(trace.threads.size());
   for (const Range& range : trace.ranges) {
-    // One that was never closed is open for all that its thread did afterwards.
+    // A range that was never closed contains everything that its thread did later.
     if (has_name(range) && found.labels[index(range.label)])
       found.of_thread[index(range.thread)].push_back({range.begin_ns, range.unfinished ? kForever : range.end_ns});
   }

@@ -11,8 +11,9 @@ namespace prof::analyzer {
 
 namespace {
 
-// Time covered by the operations [i, j) in launch order, asked for at growing j: each moment has the color of the last
-// operation that covers it, colors grow with launch order, and what is covered by [i, j) has a color of at least i's.
+// Time covered by the operations [i, j) in launch order, queried at increasing j. Each moment has the color of the last
+// operation that covers it. Colors increase with launch order, so [i, j) covers exactly the moments whose color is at
+// least that of i.
 class Painted {
  public:
   void clear(size_t colors) {
@@ -21,7 +22,7 @@ class Painted {
     whole_ = 0;
   }
 
-  // Nothing that is put later begins before this moment: what ended by then keeps its color and need not be kept.
+  // No later put() begins before this moment. Intervals that ended by then keep their colors and are removed.
   void settle(int64_t time_ns) {
     while (!painted_.empty() && painted_.begin()->second.end_ns <= time_ns) painted_.erase(painted_.begin());
   }
@@ -49,7 +50,7 @@ class Painted {
     add(color, length(begin_ns, end_ns));
   }
 
-  // Length of what has a color of at least that.
+  // Total length with at least that color.
   int64_t covered_from(uint32_t color) const {
     uint64_t below = 0;
     for (size_t i = color; i > 0; i -= i & (~i + 1)) below += sums_[i];
@@ -61,7 +62,7 @@ class Painted {
     int64_t end_ns;
     uint32_t color;
   };
-  // Modulo 2^64, so that times of a damaged trace do no harm; negative where the second moment is earlier.
+  // Modulo 2^64, so that times of a damaged trace cause no overflow; negative if the second moment is earlier.
   static uint64_t length(int64_t from_ns, int64_t to_ns) {
     return static_cast<uint64_t>(to_ns) - static_cast<uint64_t>(from_ns);
   }
@@ -74,7 +75,7 @@ class Painted {
   uint64_t whole_ = 0;
 };
 
-// The best value of the operations [i, j), asked for at growing j: candidates nothing later beats.
+// The best value of the operations [i, j), queried at increasing j. Keeps candidates that no later value beats.
 template <class Better> class Best {
  public:
   void clear() { kept_.clear(); }
@@ -94,7 +95,7 @@ template <class Better> class Best {
   std::vector<Entry> kept_;
 };
 
-// Selected operations with a call, in the order of their calls; how many of them are launched before each call.
+// Selected operations with a call, in order of their calls; for each call the number of operations launched before it.
 struct LaunchOrder {
   Column<uint32_t> rows;
   Column<uint32_t> before_call;
@@ -109,7 +110,8 @@ struct LaunchOrder {
                           input.selection.in_window(operation.start_ns, operation.end_ns);
       return wanted ? call_of(trace, input.views, operation, input.options.captured) : kNone;
     };
-    // While rows are placed, entry c + 1 is the place of the next operation of call c; afterwards where those of c + 1 begin.
+    // While rows are placed, entry c + 1 is the place of the next operation of call c. Afterwards it is the first place
+    // of call c + 1.
     before_call.resize(trace.host.size() + 2);
     for (uint32_t row = 0; row < trace.operations.size(); ++row) {
       if (const uint32_t by = call(row); by != kNone) ++before_call[by + size_t{2}];
@@ -127,7 +129,7 @@ struct Query {
   uint32_t answer;
 };
 
-// Where the calls of a thread begin that were entered at a moment or later: looked for around the answer before, as ranges
+// Finds the first call of a thread at or after a moment. The search begins at the previous result, because ranges
 // mostly come in order of time.
 class CallFinder {
  public:
@@ -135,7 +137,7 @@ class CallFinder {
 
   uint32_t first_from(const Rows& calls, int64_t time_ns) {
     const auto is_before = [&](uint32_t call) { return trace_.host[call].begin_ns < time_ns; };
-    uint32_t low = calls.first, high = calls.last;  // everything below low is before, nothing from high on
+    uint32_t low = calls.first, high = calls.last;  // calls below low begin before, calls from high on do not
     uint32_t step = 1;
     if (const uint32_t near = std::clamp(near_, low, high); near < high && is_before(near)) {
       for (low = near + 1; high - low > step && is_before(low + step); step *= 2) low += step + 1;
@@ -156,7 +158,7 @@ class CallFinder {
   uint32_t near_ = 0;
 };
 
-// Of the ranges that launched something; those that share operations stand together, by first operation.
+// Queries of the ranges that launched operations, by first operation: ranges that share operations are adjacent.
 std::vector<Query> queries_of(const Trace& trace, const LaunchOrder& order, const std::vector<uint32_t>& ranges) {
   std::vector<Query> queries;
   CallFinder calls(trace);
@@ -173,13 +175,13 @@ std::vector<Query> queries_of(const Trace& trace, const LaunchOrder& order, cons
   return queries;
 }
 
-// Answers queries group by group; what it keeps is of one group.
+// Answers queries group by group. Its memory is proportional to one group.
 class Projector {
  public:
   Projector(const Trace& trace, const LaunchOrder& order, std::vector<Projection>& to)
       : trace_(trace), order_(order), to_(to) {}
 
-  // [query, end) share operations with each other, directly or through others, and are sorted by first.
+  // [query, end) share operations with each other, directly or through others, and are sorted by first operation.
   void run(const Query* query, const Query* end) {
     const uint32_t base = query->first;
     firsts_.clear(), by_last_.assign(query, end);
@@ -231,7 +233,7 @@ class Projector {
   Best<std::less<int64_t>> first_;
   Best<std::greater<int64_t>> last_;
   std::vector<int64_t> sums_, earliest_;
-  std::vector<uint32_t> firsts_;  // where queries begin, each once: the colors
+  std::vector<uint32_t> firsts_;  // first operations of queries, without duplicates: the colors
   std::vector<Query> by_last_;
 };
 
@@ -242,7 +244,7 @@ std::vector<Projection> project_ranges(const AnalysisInput& input, const std::ve
   if (ranges.empty()) return projections;
   const LaunchOrder order(input);
   const std::vector<Query> queries = queries_of(input.trace, order, ranges);
-  // Where a query shares no operation with any before it: a task is some thousand queries from one such to another.
+  // Groups share no operation with each other. A task is some thousand queries, in whole groups.
   constexpr size_t kPerTask = 4096;
   std::vector<size_t> groups, tasks;
   uint32_t until = 0;

@@ -1,4 +1,5 @@
-// What is unusual about how a range was opened and closed, and how many closings had no range: said in tables of ranges.
+// What is unusual about how a range was opened and closed, and how many closings had no range? Printed in tables of
+// ranges.
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -11,7 +12,7 @@
 
 namespace prof::analyzer {
 
-// "unfinished", "closed by thread 43, closed again" …; empty: opened and closed in order on one thread.
+// "unfinished", "closed by thread 43, closed again" …. Empty if the range was opened and closed in order on one thread.
 inline std::string range_state(const Trace& trace, const Range& range) {
   std::string state;
   const auto add = [&](std::string_view text) { (state += state.empty() ? "" : ", ") += text; };
@@ -26,14 +27,14 @@ inline std::string range_state(const Trace& trace, const Range& range) {
   return state;
 }
 
-// The category's name, or its number where it has none; empty: no category.
+// The name of the category, or its number if it has no name; empty: no category.
 inline std::string category_text(const Trace& trace, const Label& label) {
   if (label.category == 0) return {};
   return index(label.category_name) != 0 ? std::string(trace.text(label.category_name))
                                          : fmt::format("{}", label.category);
 }
 
-// The values of an extended payload as "name=value, …", or the plain number; empty: none.
+// The values of an extended payload as "name=value, …", or the plain number; empty: no payload.
 inline std::string payload_text(const Trace& trace, const Range& range) {
   if (range.kind != RangeKind::Nvtx || range.payload_type == 0) return {};
   std::string text;
@@ -56,7 +57,7 @@ inline std::string payload_text(const Trace& trace, const Range& range) {
   }
 }
 
-// One note for each sort of closing that fits no range, and of payload that could not be read.
+// Adds one note per kind of closing that fits no range, and one for payloads that could not be read.
 inline void note_nvtx_oddities(const Trace& trace, std::vector<std::string>& notes) {
   uint64_t pops = 0, ends = 0, again = 0, unread = 0, sync = 0;
   for (const Process& process : trace.processes) {

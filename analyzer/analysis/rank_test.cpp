@@ -38,7 +38,7 @@ double beta_fraction(double x, double a, double b) {
   return result;
 }
 
-// Regularised incomplete beta function.
+// The regularised incomplete beta function.
 double incomplete_beta(double x, double a, double b) {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
@@ -55,7 +55,7 @@ std::optional<double> mann_whitney(std::span<int64_t> a, std::span<int64_t> b) {
   std::sort(a.begin(), a.end());
   std::sort(b.begin(), b.end());
   const auto na = static_cast<double>(a.size()), nb = static_cast<double>(b.size()), n = na + nb;
-  double rank_sum = 0, ties = 0, before = 0;  // ranks of a; sum of t³ − t; values below
+  double rank_sum = 0, ties = 0, before = 0;  // ranks of a; sum of t³ − t; number of values below
   size_t i = 0, j = 0;
   while (i < a.size() || j < b.size()) {
     const int64_t value = j == b.size() || (i < a.size() && a[i] <= b[j]) ? a[i] : b[j];

@@ -20,7 +20,8 @@ int64_t moment_of_range(const Trace& trace, std::string_view name, bool is_end) 
   if (hash != std::string_view::npos) {
     const std::string_view number = name.substr(hash + 1);
     const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), wanted);
-    // "ProfilerStep#5" alone is the range of that name; "#2" after a name that exists counts.
+    // A range may have the whole text as its name ("ProfilerStep#5"). Otherwise "#2" after a name selects the second
+    // range of that name.
     if (error != std::errc() || end != number.data() + number.size() || wanted == 0) wanted = 1;
   }
   const auto find = [&](std::string_view text, uint32_t which) -> const Range* {
@@ -51,10 +52,10 @@ std::string process_list(const Trace& trace) {
   return text;
 }
 
-// A number that nothing in the input has would make an empty table, which says that there is nothing.
+// A number that the input does not have is an error: an empty table would mean that nothing happened.
 void need(const char* what, const std::vector<uint32_t>& wanted, std::vector<uint32_t> there) {
   std::sort(there.begin(), there.end());
-  while (!there.empty() && there.back() == kNone) there.pop_back();  // sorted: "not known" is the greatest number
+  while (!there.empty() && there.back() == kNone) there.pop_back();  // sorted: kNone is the greatest number
   there.erase(std::unique(there.begin(), there.end()), there.end());
   for (const uint32_t number : wanted) {
     if (std::binary_search(there.begin(), there.end(), number)) continue;
@@ -72,7 +73,7 @@ void Selection::find_places(const Trace& trace) const {
   if (!devices.empty()) {
     std::vector<uint32_t> there;
     for (const Device& device : trace.devices) there.push_back(device.ordinal);
-    // Some have memory, counters or streams and no work.
+    // Some devices have memory, counters or streams, but no operations.
     for (const HostStream& stream : trace.host_streams) there.push_back(stream.device);
     for (const MemoryEvent& event : trace.memory) there.push_back(event.device);
     for (const MemoryPool& pool : trace.memory_pools) there.push_back(pool.location == 1 ? pool.place : kNone);
@@ -96,7 +97,7 @@ void Selection::find_places(const Trace& trace) const {
 void Selection::find_processes(const Trace& trace) {
   if (process_words.empty() && ranks.empty()) return;
   processes.assign(trace.processes.size(), true);
-  // Leaves those of which `is` says so of one of the words.
+  // Keeps the processes for which `is` is true for one of the words.
   const auto keep = [&](const auto& words, const char* what, auto is) {
     std::vector<bool> kept(processes.size());
     for (const auto& word : words) {

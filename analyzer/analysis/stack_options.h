@@ -1,4 +1,4 @@
-// How call stacks are named, folded and joined: what the command line says of them.
+// How are call stacks named, folded and joined? Set from command line options.
 #pragma once
 
 #include "analyzer/model/names.h"
@@ -11,9 +11,9 @@ namespace prof::analyzer {
 
 struct StackOptions {
   SymbolOptions symbols;
-  std::vector<std::string> fold;  // words of --fold
+  std::vector<std::string> fold;  // arguments of --fold
   NameForm names = NameForm::Short;
-  bool no_forward = false;  // backward operators and autograd's threads keep to their own stacks
+  bool no_forward = false;  // do not join stacks of backward operators and autograd's threads to others
 };
 
 }  // namespace prof::analyzer

@@ -8,12 +8,12 @@ namespace prof::analyzer {
 
 namespace {
 
-// Operations by the call that launched them: those of call c are rows[first[c], first[c + 1]).
+// Operations by launch call: those of call c are rows[first[c], first[c + 1]).
 struct OperationsOfCalls {
   Column<uint32_t> first, rows;
 
   explicit OperationsOfCalls(const Trace& trace) {
-    first.resize(trace.host.size() + 2);  // while rows are placed, entry c + 1 is the place of the next one of call c
+    first.resize(trace.host.size() + 2);  // while rows are placed, entry c + 1 is the next place of call c
     for (const GpuOperation& operation : trace.operations) {
       if (operation.linked()) ++first[operation.launch + size_t{2}];
     }
@@ -26,8 +26,8 @@ struct OperationsOfCalls {
   }
 };
 
-// Goes through a thread's ranges and launches together. An operation is noted at the innermost open range; a range that ends hands
-// what it saw to the one around it, so the work does not grow with the depth of nesting.
+// Walks a thread's ranges and launches together. An operation is stored in the innermost open range. A range that ends
+// passes its operations to the enclosing range, so the cost does not depend on the nesting depth.
 class ThreadSweep {
  public:
   ThreadSweep(const Trace& trace, const OperationsOfCalls& operations, std::vector<StreamRange>& to)
@@ -60,7 +60,7 @@ class ThreadSweep {
   struct Open {
     uint32_t range = 0;
     int64_t end_ns = 0;
-    std::vector<Seen> seen;  // by stream, what was launched in it and not in a range inside that is still open
+    std::vector<Seen> seen;  // by stream: launched in it and not in an open range inside
   };
 
   static void note(std::vector<Seen>& seen, const Seen& one) {
@@ -72,7 +72,7 @@ class ThreadSweep {
     seen.push_back(one);
   }
 
-  // Ranges that have ended by then are closed, those that contain the moment opened.
+  // Closes the ranges that ended by then, and opens those that contain the moment.
   void go_to(int64_t time_ns) {
     while (depth_ != 0 && open_[depth_ - 1].end_ns <= time_ns) close(depth_ - 1);
     if (hidden_end_ns_ <= time_ns) close_hidden(time_ns);
@@ -92,7 +92,7 @@ class ThreadSweep {
       hidden_end_ns_ = std::min(hidden_end_ns_, open_[i].end_ns);
   }
 
-  // Ranges that end while others, opened after them, go on: of other domains.
+  // Closes ranges that end while ranges of other domains, opened after them, are still open.
   void close_hidden(int64_t time_ns) {
     hidden_end_ns_ = INT64_MAX;
     for (size_t i = depth_; i-- != 0;) {
@@ -123,8 +123,8 @@ class ThreadSweep {
   std::vector<bool> wanted_;  // by LabelId
   std::vector<Open> open_;    // the first depth_ are open, the outermost first
   size_t depth_ = 0;
-  int64_t hidden_end_ns_ = INT64_MAX;  // no open range below the last one ends before
-  uint32_t next_ = 0, last_ = 0;       // ranges not opened yet
+  int64_t hidden_end_ns_ = INT64_MAX;  // no open range below the last one ends before this
+  uint32_t next_ = 0, last_ = 0;       // ranges that are not opened yet
 };
 
 }  // namespace

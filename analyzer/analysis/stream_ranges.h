@@ -1,5 +1,6 @@
-// A range as each stream saw it: from the start of the first to the end of the last operation on that stream whose launch was entered
-// on the range's thread while it was open. For the Chrome trace; reports ask range_projection.h, which takes all streams together.
+// When did each stream run the operations of a range? From the start of the first to the end of the last operation on
+// the stream whose launch began on the range's thread while the range was open. Used by the Chrome trace;
+// range_projection.h joins all streams.
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -15,9 +16,9 @@ struct StreamRange {
   uint32_t stream = 0;  // row of Trace::streams
 };
 
-// Of push/pop ranges that the program made for itself: NVTX, but calls of libraries that the recorder saw, and annotations. By stream,
-// then start, the longest first, then row: so that of several ranges those around others come first. Beside the answer 4 bytes a
-// call and an operation; O((calls + operations + ranges) * streams in a range) and the sorting.
+// For push/pop ranges of the program: NVTX, without library calls that the recorder recorded, and annotations. Ordered
+// by stream, start, the longest first, then row, so that enclosing ranges come first. Memory beside the result: 4 bytes
+// per call and operation. Time: O((calls + operations + ranges) * streams in a range) and sorting.
 std::vector<StreamRange> ranges_on_streams(const Trace& trace);
 
 }  // namespace prof::analyzer

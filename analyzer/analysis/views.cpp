@@ -9,7 +9,7 @@ namespace {
 std::vector<IntervalSet> busy_of_devices(const Trace& trace) {
   std::vector<std::vector<StreamId>> of_device(trace.devices.size());
   for (uint32_t s = 0; s < trace.streams.size(); ++s) {
-    // A stream whose definition was not readable has no device, and nothing ran on it.
+    // A stream with an unreadable definition has no device, and it has no operations.
     const Stream& stream = trace.streams[s];
     if (stream.operations.size() != 0) of_device[index(stream.device)].push_back(StreamId{s});
   }
@@ -23,7 +23,7 @@ std::vector<IntervalSet> busy_of_devices(const Trace& trace) {
   return all;
 }
 
-// Where each call's thread was when the call was entered.
+// For each call the cursor's value at the start of the call.
 template <class Cursor> auto at_calls(const Trace& trace) {
   Column<decltype(Cursor(trace, ThreadId{}).at(0))> found;
   found.resize(trace.host.size());

@@ -1,5 +1,5 @@
-// What several analyses need of one model, made when first asked for and kept: names, categories of kernels, queue depth,
-// busy time of devices, nesting. Several threads may ask.
+// What do several analyses derive from one model? Names, categories of kernels, queue depth, busy time of devices,
+// nesting: created on first use and kept. Thread-safe.
 #pragma once
 
 #include "analyzer/analysis/bursts.h"
@@ -23,7 +23,7 @@
 
 namespace prof::analyzer {
 
-// A value that is made when first asked for; who asks meanwhile waits.
+// A value that is created on first use. Concurrent callers wait for it.
 template <class T> class Lazy {
  public:
   template <class Make> const T& get(Make&& make) const {
@@ -38,7 +38,7 @@ template <class T> class Lazy {
 
 class Views {
  public:
-  // `rules`: categories of kernels, tested before the built-in ones.
+  // `rules`: categories of kernels, matched before the built-in ones.
   explicit Views(const Trace& trace, CategoryRules rules = {}, StackOptions stacks = {})
       : trace_(trace), rules_(std::move(rules)), stack_options_(std::move(stacks)) {}
 
@@ -47,26 +47,27 @@ class Views {
   const QueueDepth& depth() const;
   // Union of the operations of each DeviceId.
   const std::vector<IntervalSet>& busy() const;
-  // HostEvent row -> row of the innermost range (but Python's) its thread was in when it was entered, kNone if in none.
+  // HostEvent row -> row of the innermost range (without Python's) around the start of the call; kNone if there is
+  // none.
   const Column<uint32_t>& range_of_call() const;
-  // HostEvent row -> the chain of ranges its thread was in when it was entered.
+  // HostEvent row -> the chain of ranges around the start of the call.
   const Column<PathId>& path_of_call() const;
-  // Which launches were timed, where GPU times were taken in bursts.
+  // Which launches were timed, if GPU times were taken in bursts.
   const Bursts& bursts() const;
-  // Which work waited for which.
+  // Which operations and calls waited for which.
   const Dependencies& dependencies() const;
   const EventNames& event_names() const;
-  // Without Python's functions, only children of their parent's name merged: what every answer about operators is about.
+  // Without Python's functions; only children with their parent's name are merged. All reports about operators use it.
   const EventTree& tree() const;
   const ForwardBackward& forward_backward() const;
-  // Which call captured or added what a CUDA graph replays.
+  // Which call captured or added the nodes that a CUDA graph replays.
   const GraphOrigins& graph_origins() const;
-  // Names of native frames: reads the files of the program when first asked for.
+  // Names of native frames. Reads the program's files on first use.
   const Symbols& symbols() const;
   const StackOptions& stack_options() const { return stack_options_; }
 
-  // The one T of this model, made by T(trace, views) when first asked for: for what layers above this one derive and share, which
-  // this header does not know. T itself says whether several threads may use it.
+  // The single T of this model, created by T(trace, views) on first use. For what higher layers derive and share; this
+  // header does not know them. Each T documents whether it is thread-safe.
   template <class T> T& derived() const {
     const std::lock_guard lock(derived_mutex_);
     std::shared_ptr<void>& kept = derived_[typeid(T)];
@@ -91,7 +92,7 @@ class Views {
   Lazy<GraphOrigins> graph_origins_;
   Lazy<Symbols> symbols_;
   StackOptions stack_options_;
-  mutable std::recursive_mutex derived_mutex_;  // a T may ask for another one
+  mutable std::recursive_mutex derived_mutex_;  // creating a T may require another one
   mutable std::map<std::type_index, std::shared_ptr<void>> derived_;
 };
 

@@ -22,7 +22,7 @@ Estimates::Estimates(const AnalysisInput& input, RowsAre rows)
   });
 }
 
-// --captured: ranges have operations whose launch is outside of them. They are told apart by what ran.
+// With --captured, a range has operations whose launch is outside the range, so every launch of the thread is selected.
 bool Estimates::selects(uint32_t row) const {
   return bursts_.kind_of(row) != kNone &&
          input_.selection.has_thread(input_.trace.thread(input_.trace.host[row].thread)) &&

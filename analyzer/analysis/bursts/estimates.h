@@ -1,11 +1,12 @@
-// What the rows of a report would be for all of the run, where GPU times were taken in bursts (PROF_BUDGET): the columns, cells and notes
-// that every report which sums GPU time adds by the formula of extrapolation.h. Does nothing where all of the selection was timed.
+// What would the rows of a report be for the whole run, if GPU times were taken in bursts (PROF_BUDGET)? Every report
+// that sums GPU time adds these columns, cells and notes; extrapolation.h has the formula. Nothing is added if no
+// selected process took GPU times in bursts.
 //
-// A report says which launches a row is about, as far as the host side tells:
-//   by work     rows are told apart by what ran (a kernel's name): every launch selected may belong to each of them
-//   by launch   launches themselves belong to rows (of a range, a call stack, a thread), to several where rows enclose each other
-// Parts of the run that launches belong to, --nvtx, --thread, --process and --rank, are extrapolated from their own launches; of --device and
-// --stream only operations are left out.
+// A report states which launches a row is about, as far as the host side shows it:
+//   by work     a row is what ran (a kernel's name): every selected launch may belong to every row
+//   by launch   a row has launches (of a range, a call stack, a thread); a launch is in several rows if rows are nested
+// --nvtx, --thread, --process and --rank select launches, and the estimate is made from the selected launches alone.
+// --device and --stream only leave out operations.
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
@@ -27,23 +28,24 @@ class Estimates {
 
   bool any() const { return any_; }
 
-  // take(row of Trace::host) for each launch selected.
+  // Calls take(row of Trace::host) for each selected launch.
   template <class Take> void for_each_launch(Take&& take) const {
     for (uint32_t row = 0; any_ && row < input_.trace.host.size(); ++row) {
       if (selects(row)) take(row);
     }
   }
-  // By launch: it is one of those of the group, or of whatever else a number stands for.
+  // By launch: the launch is one of the stratum's. A stratum is a group, or whatever else the report estimates a number
+  // for.
   void launch(uint32_t row, uint32_t stratum) { numbers_.launch(row, stratum); }
 
-  // An operation that the row counts. By launch: of the group's own launches.
+  // Adds an operation that the row counts. By launch: to the stratum that has the group's number.
   void add(const GpuOperation& operation, uint32_t group) {
     add(operation, group, static_cast<double>(operation.duration_ns()));
   }
   void add(const GpuOperation& operation, uint32_t group, double value) {
     add_of(rows_ == RowsAre::ByWork ? 0 : group, operation, group, value);
   }
-  // Of launches that have a number of their own, from 1 on where rows are by work.
+  // Adds an operation to an explicit stratum. By work, stratum 0 is all selected launches, so other strata begin at 1.
   void add_of(uint32_t stratum, const GpuOperation& operation, uint32_t group, double value) {
     if (any_ && counts(operation)) numbers_.add(operation, stratum, group, value);
   }
@@ -51,8 +53,9 @@ class Estimates {
   Extrapolated of(uint32_t group) const { return numbers_.of(group); }
   Extrapolated all() const { return numbers_.all(); }
 
-  // "Est Count" (of operations), "Est Total" and "+- (95 %)"; by launch also "Not met". `title` and `key` tell several of them in one table
-  // apart: "Self CUDA" and "self_device" make "Est Self CUDA Total" and estimated_self_device_total.
+  // "Est Count" (of operations), "Est Total" and "+- (95 %)"; by launch also "Not met". `title` and `key` distinguish
+  // several estimates in one table: "Self CUDA" and "self_device" make "Est Self CUDA Total" and
+  // estimated_self_device_total.
   void add_columns(Table& table, std::string_view title = "", std::string_view key = "") const;
   // Totals in MB: cells of bytes have the scale 1e-6.
   void add_megabyte_columns(Table& table) const;
@@ -60,13 +63,13 @@ class Estimates {
   void add_cells(Table::Row& row, const Extrapolated& estimate, std::optional<uint64_t> not_met = {},
                  double scale = 1) const;
   void add_no_cells(Table::Row& row) const;
-  // A line for each process: how much was timed, and what was made of it.
+  // One line per process: how many launches were timed, and that the rest is extrapolated.
   void add_notes(Table& table) const;
   std::vector<std::string> notes() const;
 
  private:
   bool selects(uint32_t row) const;
-  // What an unselected launch put on a GPU is no part of the selection's sample.
+  // An operation of an unselected launch is not part of the selection's sample.
   bool counts(const GpuOperation& operation) const {
     return !bursts_.applies(input_.trace.process_of(operation.stream())) ||
            (operation.linked() && selects(operation.launch));
@@ -85,7 +88,7 @@ class Estimates {
 
 // "PROF_BUDGET=2%: GPU times of 40 of 1000 launches, in 3 bursts"
 std::string bursts_text(const Process& process, uint64_t timed, uint64_t launches, uint64_t bursts);
-// The same and that it was extrapolated; `not_met`: how many launches are in no sum.
+// The same, and that the numbers are extrapolated. `not_met`: how many launches are in no sum.
 std::string estimates_text(const Process& process, uint64_t timed, uint64_t launches, uint64_t bursts,
                            uint64_t not_met);
 

@@ -8,7 +8,7 @@ namespace prof::analyzer {
 double student_t_975(size_t degrees) {
   constexpr double kExact[] = {0, 12.7062, 4.3027, 3.1824, 2.7764, 2.5706};
   if (degrees < std::size(kExact)) return kExact[degrees];
-  // Abramowitz and Stegun, 26.7.5, to the third order: within 0.1 % from six on.
+  // Abramowitz and Stegun, 26.7.5, to the third order: within 0.1 % from six degrees on.
   constexpr double z = 1.959964;
   const double v = static_cast<double>(degrees), z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
   return z + (z3 + z) / (4 * v) + (5 * z5 + 16 * z3 + 3 * z) / (96 * v * v) +
@@ -74,7 +74,7 @@ void Extrapolation::over(const Group& group, Extrapolated& total, std::vector<Of
 double Extrapolation::half_of(const std::vector<Off>& off) const {
   double variance = 0;
   size_t degrees = 0;
-  for (size_t b = 0; b < off.size();) {  // bursts of one process stand together
+  for (size_t b = 0; b < off.size();) {  // bursts of one process are adjacent
     const uint32_t process = bursts_.process_of_burst(static_cast<uint32_t>(b));
     double squares = 0;
     size_t met = 0;

@@ -1,4 +1,4 @@
-// See collective_calls.h. The names of the values are those that NCCL registers, and PyTorch's of arguments.
+// See collective_calls.h. Names of payload values are those that NCCL registers; names of arguments are PyTorch's.
 #include "analyzer/analysis/collectives/collective_calls.h"
 
 #include "analyzer/analysis/cost/library_call_text.h"
@@ -13,7 +13,7 @@ namespace prof::analyzer {
 namespace {
 
 constexpr std::string_view kCommunicator = "NCCL communicator ID", kOperator = "record_param_comms",
-                           kNoNumber = "0",  // of a communicator that is still being made
+                           kNoNumber = "0",  // of a communicator that is not initialized yet
     kSeveral = "rank unknown: several in this process", kUnnumbered = "unknown: made without a number",
                            kSplit = "unknown: split from another communicator";
 
@@ -28,7 +28,7 @@ std::string_view unquoted(std::string_view json) {
   return json.size() >= 2 && json.front() == '"' ? json.substr(1, json.size() - 2) : json;
 }
 
-// The value of a member of `"key":value,"key":value`; empty: there is none.
+// The value of a member of `"key":value,"key":value`. Empty if there is none.
 std::string_view member(std::string_view members, std::string_view key) {
   const std::string wanted = fmt::format("\"{}\":", key);
   const size_t at = members.find(wanted);
@@ -63,12 +63,12 @@ CollectiveCalls::CollectiveCalls(const Trace& trace)
       library_(trace.threads.size()) {
   if (!trace.payload_values.empty()) take_payloads();
   if (!trace.details.empty()) take_operators();
-  for (std::vector<uint32_t>& calls : calls_) std::sort(calls.begin(), calls.end());  // of one thread: by begin
+  for (std::vector<uint32_t>& calls : calls_) std::sort(calls.begin(), calls.end());  // of one thread: by start
 }
 
 void CollectiveCalls::take_payloads() {
   take_library_calls();
-  std::vector<uint32_t> numbered;  // rows of ranges that tell a communicator
+  std::vector<uint32_t> numbered;  // rows of ranges whose communicator has a number
   for (uint32_t row = 0; row < trace_.ranges.size(); ++row) {
     const Range& range = trace_.ranges[row];
     const std::string_view communicator = value(range, kCommunicator);
@@ -100,9 +100,10 @@ void CollectiveCalls::take_payloads() {
   }
 }
 
-// What a call that makes or ends a communicator says of the rank that calls; a source that is empty: nothing.
+// The rank and size in the payload of a call that creates or ends a communicator. An empty source: the payload has
+// neither.
 CollectiveCalls::Membership CollectiveCalls::said_by_payload(const Range& range) const {
-  // ncclCommSplit() tells rank and size of the communicator that it splits.
+  // The payload of ncclCommSplit() has the rank and size in the parent communicator, not in the new one.
   if (!value(range, "Parent NCCL communicator ID").empty()) return {std::nullopt, std::nullopt, kSplit};
   if (const std::optional<int64_t> rank = number(value(range, "Rank")))
     return {rank, number(value(range, "No. of ranks")), "payload"};
@@ -112,8 +113,8 @@ CollectiveCalls::Membership CollectiveCalls::said_by_payload(const Range& range)
   return {std::nullopt, devices, kSeveral};
 }
 
-// Whether this process made communicators of that size without a number and as another rank: the one that is told may be any of them, and
-// the process may have other ranks of it too.
+// Whether this process created communicators of the same size without a number and as another rank. Any of them may be
+// the communicator of `said`, so the process may have other ranks of it too.
 bool CollectiveCalls::may_be_another(ProcessId process, const Membership& said) const {
   const auto made = unnumbered_.find(process);
   if (made == unnumbered_.end()) return false;
@@ -122,7 +123,8 @@ bool CollectiveCalls::may_be_another(ProcessId process, const Membership& said) 
   });
 }
 
-// A process may have several ranks of one communicator, one a GPU. Who knows a rank is believed before who knows of none.
+// Merges what one call shows about a communicator. A process may have several ranks of one communicator, one per GPU. A
+// source with a rank takes precedence over one without.
 void CollectiveCalls::join(const std::pair<ProcessId, std::string_view>& communicator, const Membership& one) {
   const auto [found, first] = ranks_.try_emplace(communicator, one);
   Membership& known = found->second;
@@ -153,8 +155,9 @@ void CollectiveCalls::take_library_calls() {
   for (std::vector<uint32_t>& calls : library_) std::sort(calls.begin(), calls.end(), begins_before);
 }
 
-// What the recorded call of the library around a range of NCCL's says: libprof.so asked ncclCommUserRank and ncclCommCount of the very
-// communicator of that call. The two ranges are matched by time on their thread, because they are in different domains of NVTX.
+// The rank and size from the recorded library call around a range of NCCL. libprof.so called ncclCommUserRank and
+// ncclCommCount for the communicator of that call. The two ranges are matched by time on their thread, because their
+// NVTX domains differ.
 std::optional<CollectiveCalls::Membership> CollectiveCalls::said_by_library(const Range& range) const {
   const std::vector<uint32_t>& calls = library_[index(range.thread)];
   const auto after = std::partition_point(calls.begin(), calls.end(),
@@ -180,7 +183,7 @@ void CollectiveCalls::take_operators() {
   }
 }
 
-// Of PyTorch's operators those that launch something: it records the wait for a collective by the same name.
+// Only operators that launch something: PyTorch records the wait for a collective under the same operator name.
 bool CollectiveCalls::is_call(const Range& range) const {
   if (range.kind == RangeKind::Nvtx) return !value(range, kCommunicator).empty();
   const OperatorDetail* const detail = operator_label_[index(range.label)] ? trace_.detail(range) : nullptr;
@@ -235,7 +238,7 @@ void CollectiveCalls::read_arguments(const OperatorDetail& detail, CollectiveCal
     return product;
   };
   if (in) call.bytes = bytes(*in);
-  // The larger of both is the part of all ranks where there is one.
+  // If one of the two is the data of all ranks, it is the larger one.
   const std::optional<int64_t> size = in && out && *in >= 0 ? bytes(std::max(*in, *out)) : std::nullopt;
   if (size && call.kind != CollectiveKind::Other) call.size = static_cast<uint64_t>(*size);
 }
@@ -265,10 +268,10 @@ std::optional<CollectiveCall> CollectiveCalls::of(const GpuOperation& operation)
   for (uint32_t row = last; row != kNone; row = trace_.ranges[row].parent) {
     const Range& range = trace_.ranges[row];
     if (range.end_ns < launch.end_ns || !is_call(range)) continue;
-    // What PyTorch launches beside it, such as copies of its arguments, is not NCCL's.
+    // Other kernels that PyTorch launches in the operator, such as copies of its arguments, are not NCCL's.
     return nccl || range.kind == RangeKind::Nvtx ? std::optional(call(row, false)) : std::nullopt;
   }
-  // Calls within a group return before anything is launched, by ncclGroupEnd().
+  // Calls within a group return before their kernels are launched by ncclGroupEnd().
   return nccl ? std::optional(call(last, true)) : std::nullopt;
 }
 

@@ -1,8 +1,10 @@
-// Which communicator, rank and size does an NCCL kernel belong to? NCCL attaches a payload to the NVTX range of each of its calls, with its
-// number of the communicator, and to those that make or end a communicator also the rank. A communicator that is made non-blocking, or inside a
-// group, has no number yet when that payload is attached (NCCL says 0): then the rank is what NCCL itself said when a collective was called,
-// where library calls were recorded (PROF_LIBS=1), or when it was ended. torch.profiler's traces have it as arguments of the operator
-// "record_param_comms" around the call.
+// Which communicator, rank and size does an NCCL kernel belong to? Used by collective_kernels.h.
+//
+// NCCL attaches a payload to the NVTX range of each of its calls. It has the number of the communicator and, for calls
+// that create or end a communicator, also the rank. A communicator that is created non-blocking, or inside a group, has
+// no number yet when its payload is attached (NCCL writes 0). Then the rank comes from a later call: a collective, if
+// library calls were recorded (PROF_LIBS=1), or the call that ends the communicator. Traces of torch.profiler have
+// these values as arguments of the operator "record_param_comms" around the call.
 #pragma once
 
 #include "analyzer/analysis/collectives/collective_traffic.h"
@@ -18,12 +20,12 @@
 namespace prof::analyzer {
 
 struct CollectiveCall {
-  uint32_t range = kNone;         // row of Trace::ranges: the call of NCCL, or the operator
-  bool grouped = false;           // launched at the end of a group: the last call before it on that thread
+  uint32_t range = kNone;         // row of Trace::ranges: the NCCL call, or the operator
+  bool grouped = false;           // launched at the end of a group; `range` is the thread's last call before the launch
   std::string_view name;          // "ncclAllReduce", "allreduce"
-  std::string_view communicator;  // NCCL's number, as the payload has it; the name of PyTorch's process group
-  std::string_view rank_source;   // who says rank and ranks; where they are empty: why
-  std::optional<int64_t> rank, ranks, bytes, peer;  // not in the trace: empty. bytes: that the call names, on this rank
+  std::string_view communicator;  // NCCL's number, as in the payload; the name of PyTorch's process group
+  std::string_view rank_source;   // the source of rank and ranks; if they are empty, the reason
+  std::optional<int64_t> rank, ranks, bytes, peer;  // empty: not in the trace. bytes: message size of this rank's call
   std::string_view reduction;                       // "Sum", …
   std::string_view type;                            // of the elements, as PyTorch names it
   CollectiveKind kind = CollectiveKind::Other;
@@ -35,7 +37,7 @@ class CollectiveCalls {
  public:
   explicit CollectiveCalls(const Trace& trace);
 
-  // False: no range says anything about NCCL, and of() need not be asked.
+  // False: no range is an NCCL call, and of() always returns nullopt.
   bool any() const { return any_; }
   // The call that launched this GPU operation; nullopt: none is known.
   std::optional<CollectiveCall> of(const GpuOperation& operation) const;
@@ -61,10 +63,10 @@ class CollectiveCalls {
   const Trace& trace_;
   bool any_ = false;
   std::vector<bool> operator_label_;                                    // by LabelId
-  std::vector<std::vector<uint32_t>> calls_;                            // by ThreadId: rows of Trace::ranges, by begin
-  std::vector<std::vector<uint32_t>> library_;                          // by ThreadId: recorded calls of NCCL, by begin
+  std::vector<std::vector<uint32_t>> calls_;                            // by ThreadId: rows of Trace::ranges, by start
+  std::vector<std::vector<uint32_t>> library_;                          // by ThreadId: recorded calls of NCCL, by start
   std::map<std::pair<ProcessId, std::string_view>, Membership> ranks_;  // by communicator
-  // Of processes that made communicators whose payload said 0, as NCCL had not numbered them yet: what else it said.
+  // By process: ranks and sizes in payloads of communicators that NCCL had not numbered yet (number 0).
   std::map<ProcessId, std::vector<Membership>> unnumbered_;
 };
 

@@ -20,7 +20,8 @@ bool alike(const CollectiveKernel& a, const CollectiveKernel& b) {
   return a.call.kind == b.call.kind && a.call.size == b.call.size;
 }
 
-// The n-th of every process; empty: they are not sure to be one operation.
+// Sets the latest start in the n-th kernels of all processes. If they do not overlap, they may not be one operation:
+// nothing is set.
 void meet(const Trace& trace, const std::vector<CollectiveKernel*>& kernels) {
   int64_t latest_ns = INT64_MIN, first_end_ns = INT64_MAX;
   for (const CollectiveKernel* each : kernels) {
@@ -69,7 +70,8 @@ std::vector<CollectiveKernel> collective_kernels(const Trace& trace, const Colle
     if (!each.call.grouped) each.kernels = kernels_of_call[each.call.range];
     if (each.call.grouped || each.kernels != 1 || each.call.kind == CollectiveKind::PointToPoint) continue;
     const ProcessId process = trace.process_of(trace.operations[each.operation].stream());
-    // The n-th of each process, of those that bursts met, are not one operation.
+    // Kernels recorded in bursts are incomplete, so the n-th kernels of two processes may belong to different
+    // operations.
     if (!budget_of(trace.processes[index(process)]).empty()) continue;
     by_communicator[each.call.communicator][process].push_back(&each);
   }

@@ -11,7 +11,7 @@ CollectiveKind collective_kind(std::string_view name) {
     if (c >= 'A' && c <= 'Z') plain += static_cast<char>(c - 'A' + 'a');
     if (c >= 'a' && c <= 'z') plain += c;
   }
-  // A name that holds another's stands before it.
+  // A name that contains another name comes before it.
   constexpr std::pair<std::string_view, CollectiveKind> kNames[] = {
       {"allreduce", CollectiveKind::AllReduce}, {"reducescatter", CollectiveKind::ReduceScatter},
       {"allgather", CollectiveKind::AllGather}, {"alltoall", CollectiveKind::AllToAll},

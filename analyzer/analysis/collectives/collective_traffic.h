@@ -1,6 +1,7 @@
-// How much does a collective move? Sizes and bandwidths as nccl-tests defines them (NVIDIA/nccl-tests, doc/PERFORMANCE.md): the
-// "algorithm bandwidth" is the size S of the operation over its time, the "bus bandwidth" that times a factor which makes it the
-// rate at which each rank sends, whatever the operation and the number of ranks: it compares with the peak of a link.
+// How many bytes does a collective move? Sizes and bandwidths as nccl-tests defines them (NVIDIA/nccl-tests,
+// doc/PERFORMANCE.md). The "algorithm bandwidth" is the size S of the operation divided by its time. The "bus
+// bandwidth" multiplies it by a factor that makes it the rate at which each rank sends, for any operation and number of
+// ranks. It is comparable to the peak of a link.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 namespace prof::analyzer {
 
 enum class CollectiveKind : uint8_t {
-  Other,  // none of those below: no size is known
+  Other,  // none of the kinds below: the size is unknown
   AllReduce,
   AllGather,
   ReduceScatter,
@@ -22,17 +23,18 @@ enum class CollectiveKind : uint8_t {
   PointToPoint
 };
 
-// Of a function of NCCL ("ncclAllGather") or a name of PyTorch's ("_allgather_base", "send 0->1").
+// The kind of an NCCL function ("ncclAllGather") or of a PyTorch name ("_allgather_base", "send 0->1").
 CollectiveKind collective_kind(std::string_view name);
 
-// Bytes of an element, by the name of a type of PyTorch's tensors ("Float", "BFloat16"); 0: not known.
+// Bytes of an element of a PyTorch tensor type ("Float", "BFloat16"); 0: unknown type.
 uint64_t element_bytes(std::string_view type);
 
-// S in bytes, of what one rank's call of NCCL names: of those that gather, scatter or exchange it names the part of one rank, and S
-// is that of all. Nothing: `ranks` is missing (0) and matters, or there is no S.
+// S in bytes, from the message size of one rank's NCCL call. For collectives that gather, scatter or exchange, the
+// message is the part of one rank and S is the sum over all ranks. nullopt: the kind has no S, or `ranks` is needed and
+// unknown (0).
 std::optional<uint64_t> collective_size(CollectiveKind kind, uint64_t message_bytes, uint64_t ranks);
 
-// Nothing: `ranks` is missing (0) and matters, or there is none.
+// nullopt: the kind has no factor, or `ranks` is needed and unknown (0).
 std::optional<double> bus_factor(CollectiveKind kind, uint64_t ranks);
 
 }  // namespace prof::analyzer

@@ -13,7 +13,7 @@ constexpr int64_t kLongest = int64_t{1} << 56;
 bool is_event(const Node& node) { return node.kind() != NodeKind::Point && node.kind() != NodeKind::Join; }
 bool is_operation(const Node& node) { return (kind_bit(node.kind()) & kOperationNodes) != 0; }
 
-// The thread's own work or call; not what another thread, the GPU or nobody knows gave it.
+// Whether the time is the thread's own: not a wait for another thread or the GPU, and not unexplained.
 bool is_host_time(const Node& node) {
   return !is_operation(node) && node.kind() != NodeKind::Join && !node.has(kNodeUnexplained) &&
          (!node.has(kNodeBoundByOther) || node.has(kNodeReturns));
@@ -34,7 +34,8 @@ EventBounds::EventBounds(const Trace& trace) : trace_(trace) {
   add_dependencies(dependencies);
 }
 
-// `bound`: the node that bound it, in place of a join the one that bound that; 0: the window's begin.
+// `bound`: the node that bounds this node. If that is a join, the node that bounds the join. 0: the start of the
+// window.
 BoundBy EventBounds::bound_of(const DependencyGraph& graph, uint32_t id, uint32_t bound) const {
   const Node& node = graph.nodes()[id];
   if (node.has(kNodeUnexplained)) return BoundBy::Unexplained;
@@ -56,7 +57,7 @@ BoundBy EventBounds::bound_of(const DependencyGraph& graph, uint32_t id, uint32_
 void EventBounds::add_nodes(const DependencyGraph& graph) {
   const Column<int64_t> slack = Replay(graph).slacks();
   const Column<uint32_t> bound_by = Replay(graph).bound_by();
-  Column<uint32_t> source;  // of joins the node that bound them, of others themselves
+  Column<uint32_t> source;  // of a join the node that bounds it; of another node itself
   source.resize(graph.nodes().size());
   for (uint32_t id = 1; id < graph.nodes().size(); ++id) {
     const Node& node = graph.nodes()[id];
@@ -64,7 +65,7 @@ void EventBounds::add_nodes(const DependencyGraph& graph) {
     if (!is_event(node)) continue;
     EventBound bound{bound_of(graph, id, source[bound_by[id]]), false, true, std::min(slack[id], kLongest)};
     int64_t& row = is_operation(node) ? operations_[node.row] : calls_[node.row];
-    // A call that waited for nothing is bound as its entry is.
+    // A call that waited for nothing has the bound of its entry.
     if (node.has(kNodeReturns) && !node.has(kNodeBoundByOther)) bound.by = unpack(calls_, node.row).by;
     row = pack(bound);
   }
@@ -99,7 +100,7 @@ void EventBounds::add_path(const DependencyGraph& graph) {
   for (std::vector<Interval>& parts : of_thread) of_thread_.emplace_back(std::move(parts));
 }
 
-// Calls inside another one are bound as that one is.
+// A call inside another call has the bound of the outer call.
 void EventBounds::add_calls_inside() {
   for (const Thread& thread : trace_.threads) {
     uint32_t outer = kNone;

@@ -1,6 +1,6 @@
-// What held each call and GPU operation back, how much of it is on the critical path, and how much later it could have ended: what
-// the reports critical-path and what-if know of single events, for the augmented trace. Of the window the report
-// critical-path has without options: the first launch to the last event. O(n log n); 8 bytes an event remain.
+// What bounds each call and GPU operation, how much of it is on the critical path, and what is its slack? Used by the
+// augmented trace. The values are those of the reports critical-path and what-if, in the default window of
+// critical-path: from the first launch to the last event. O(n log n) time; 8 bytes per event are kept.
 #pragma once
 
 #include "analyzer/base/intervals.h"
@@ -13,23 +13,23 @@
 
 namespace prof::analyzer {
 
-// What bound an event in the measured run: without it the event would have come earlier.
+// What bounds an event in the measured run: without it the event would begin earlier.
 enum class BoundBy : uint8_t {
   Nothing,      // outside the window
-  Host,         // a call: what its thread did before
+  Host,         // a call: earlier work of its thread
   OtherThread,  // a call: another thread had to finish first
-  Gpu,          // a call: it returned when the GPU work it waited for had finished
-  QueueFull,    // a launch: likewise, for room in the queue
-  Launch,       // an operation: it started when its launch allowed, the GPU was free before
-  Stream,       // an operation: the one before it in its stream
-  OtherStream,  // an operation: one of another stream it had to wait for
-  Unexplained,  // nothing in the trace
+  Gpu,          // a call: it returned when the operations that it waited for ended
+  QueueFull,    // a launch: it returned when the queue had room
+  Launch,       // an operation: its launch; the stream was idle before
+  Stream,       // an operation: the previous operation of its stream
+  OtherStream,  // an operation: an operation of another stream
+  Unexplained,  // nothing in the trace explains it
 };
 struct EventBound {
   BoundBy by = BoundBy::Nothing;
-  bool critical = false;  // on the critical path, with time_ns of its own time
-  bool has_time = false;  // calls inside other calls have neither
-  int64_t time_ns = 0;    // not critical: its slack
+  bool critical = false;  // on the critical path, for time_ns
+  bool has_time = false;  // false for calls inside other calls: they have no time_ns
+  int64_t time_ns = 0;    // critical: time on the path; else the slack
 };
 
 // A row of Trace::host or Trace::operations.
@@ -47,14 +47,14 @@ class EventBounds {
 
   EventBound of_call(uint32_t row) const { return unpack(calls_, row); }
   EventBound of_operation(uint32_t row) const { return unpack(operations_, row); }
-  // How much of [begin, end) the critical path spends on the thread.
+  // The part of [begin, end) that the critical path spends on the thread.
   int64_t critical_ns(ThreadId thread, int64_t begin_ns, int64_t end_ns) const {
     return of_thread_.empty() ? 0 : of_thread_[index(thread)].overlap_ns(begin_ns, end_ns);
   }
-  // Where the critical path goes from one thread or stream to another, by time.
+  // The places where the critical path changes its thread or stream, in order of time.
   const std::vector<EventLink>& path_links() const { return path_links_; }
-  // Operations that waited for operations of another stream, and calls that waited for operations. Orders that need no
-  // evidence (launch, stream, legacy default stream) are not among them.
+  // Operations that waited for operations of another stream, and calls that waited for operations. Orders that follow
+  // without evidence (launch, stream, legacy default stream) are not included.
   const std::vector<EventLink>& dependencies() const { return dependencies_; }
 
  private:
@@ -76,7 +76,7 @@ class EventBounds {
   }
 
   const Trace& trace_;
-  Column<int64_t> calls_, operations_;  // by row, packed; empty: there is no GPU work
+  Column<int64_t> calls_, operations_;  // by row, packed; empty: no GPU operations
   std::vector<IntervalSet> of_thread_;  // by ThreadId
   std::vector<EventLink> path_links_, dependencies_;
 };

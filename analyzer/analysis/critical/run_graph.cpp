@@ -150,7 +150,7 @@ std::vector<NamedNodes> named_nodes(const AnalysisInput& input, const Dependency
     uint64_t count = 0, returns = 0;
     int64_t own_ns = 0;
   };
-  // Subjects are few, but those of copies may be any numbers.
+  // There are few subjects, but subjects of copies may be any numbers.
   constexpr uint32_t kDense = 1 << 12;
   std::vector<Sum> dense[kNodeKinds];
   std::unordered_map<uint32_t, Sum> sums[kNodeKinds];

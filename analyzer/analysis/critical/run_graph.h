@@ -1,4 +1,5 @@
-// What critical-path, what-if and advise share: the windows they are about, and what a window's graph consists of.
+// What do critical-path, what-if and advise share? Their windows, the graph of a window, its nodes by name, and the
+// scenarios.
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
@@ -14,19 +15,19 @@
 
 namespace prof::analyzer {
 
-// From the first launch of GPU work to the last call or operation; empty without GPU operations.
+// From the first launch to the last call or operation; empty without GPU operations.
 Interval launched_span(const Trace& trace);
 
-// As report_windows(), but `gpu` is launched_span(): the host's share of a run lies before its first operation and behind its
-// last one.
+// Like report_windows(), but `gpu` is launched_span(), because host time before the first operation and after the last
+// one belongs to the run.
 std::vector<Window> graph_windows(const AnalysisInput& input);
 
 DependencyGraph make_graph(const AnalysisInput& input, const Window& window);
 
-// visit(window, its graph) for each of the windows, with the header lines of each.
+// Calls visit(window, its graph) for each window, after its header lines are added.
 template <class Visit>
 void for_each_graph(const AnalysisInput& input, const std::vector<Window>& windows, Table& table, Visit&& visit);
-// Where there are several windows, rows begin with their own.
+// If there are several windows, each row begins with its window.
 inline void add_window_column(Table& table, const std::vector<Window>& windows) {
   if (windows.size() > 1) table.add_column("Window", "window", CellType::Text);
 }
@@ -35,18 +36,19 @@ inline double wall_percent(int64_t part_ns, int64_t wall_ns) {
   return wall_ns > 0 ? 100 * static_cast<double>(part_ns) / static_cast<double>(wall_ns) : 0.0;
 }
 
-// The header lines every one of these tables has: window, wall time, that the replay was exact, what was inferred.
+// The header lines of all these tables: the window, its wall time, that the replay was exact, and what was inferred.
 void add_graph_notes(Table& table, const AnalysisInput& input, const Window& window, const DependencyGraph& graph);
 
-// Which nodes --process, --rank, --device, --stream, --thread and --nvtx take. The graph is that of the whole input: a selection says which of its nodes
-// are shown or changed. Operations: of these devices and streams, launched by these threads. Calls, with the work before
-// them: of these threads; where devices or streams are asked for, calls that concern one of their streams.
+// Which nodes do --process, --rank, --device, --stream, --thread and --nvtx select? The graph is always of the whole
+// input; the selection decides which nodes are shown or changed. Operations: of these devices and streams, launched by
+// these threads. Calls and the host time before them: of these threads; if devices or streams are given, only calls
+// that concern one of their streams.
 class NodeSelection {
  public:
   explicit NodeSelection(const AnalysisInput& input);
   bool all() const { return threads_.empty() && streams_.empty() && !nvtx_.given(); }
   bool has(const Node& node) const { return all() || picks(node); }
-  // For a Replay; empty if everything is selected. Not valid longer than this object.
+  // For a Replay; empty if everything is selected. It refers to this object.
   std::function<bool(const Node&)> filter() const;
 
  private:
@@ -54,11 +56,11 @@ class NodeSelection {
   bool has_thread(ThreadId thread) const { return threads_.empty() || threads_[index(thread)]; }
   const Trace& trace_;
   const NvtxSelection nvtx_;
-  bool by_launch_ = false;               // operations: only those that such a thread launched
-  bool of_streams_ = false;              // calls: only those that concern such a stream
+  bool by_launch_ = false;               // operations: only those launched by selected threads
+  bool of_streams_ = false;              // calls: only those that concern selected streams
   std::vector<bool> threads_, streams_;  // empty: all
   std::vector<uint32_t>
-      stream_of_call_;  // by row of Trace::host, kNone: of no stream; empty if all streams are selected
+      stream_of_call_;  // by row of Trace::host; kNone: the call has no stream; empty if all streams are selected
 };
 
 // Nodes of one kind and one name, over all subjects that have the name.
@@ -71,27 +73,28 @@ struct NamedNodes {
   uint64_t returns = 0;  // calls that waited
 };
 
-// Every kind and name of the selected nodes, most time first. Names of kernels and copies as --names says, calls by their plain name.
+// Every kind and name of the selected nodes, longest time first. Names of kernels and copies follow --names; calls have
+// plain names.
 std::vector<NamedNodes> named_nodes(const AnalysisInput& input, const DependencyGraph& graph,
                                     const NodeSelection& selected);
 std::string_view node_name(const AnalysisInput& input, NodeKind kind, uint32_t subject);
 
-// The questions of what-if and advise. Each sets to 0 what its name says.
+// The scenarios of what-if and advise. Each sets the named times to 0.
 Scenario without_launch_calls();        // kernels, graphs, copies that do not wait
 Scenario without_launch_latency();      // from the launch's return to the start, where nothing else was waited for
-Scenario without_delays();              // between operations of a stream that were queued
-Scenario without_launch_cost();         // the three together, as one graph launch would
-Scenario without_host_work();           // of threads, between their calls
+Scenario without_delays();              // between queued operations of a stream
+Scenario without_launch_cost();         // the three above together, as in one graph launch
+Scenario without_host_work();           // host time of threads between their calls
 Scenario without_calls(NodeKind kind);  // allocations, other calls
 Scenario without_synchronizations();
 Scenario without_blocked_copies(const Dependencies& dependencies);
 Scenario without_full_queue(const Dependencies& dependencies);
 Scenario without_own(const NamedNodes& nodes);
-Scenario without_waits(const NamedNodes& nodes);  // calls that wait: neither their time nor what they wait for
+Scenario without_waits(const NamedNodes& nodes);  // calls that wait: their own time and their wait
 Scenario without_copies();
 
-// The most a stretch of copies needs: the longest sum of selected ones over one direction of one device. Copies that overlap everything else
-// still take that.
+// The minimum time that copies need even if everything else overlaps them: the longest sum of the selected copies in
+// one direction of one device.
 int64_t longest_copies_ns(const DependencyGraph& graph, const NodeSelection& selected);
 
 template <class Visit>

@@ -16,7 +16,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// A row of one side while it is put together: durations by run.
+// A row of one side under construction: durations by run.
 struct SideRows {
   std::vector<std::vector<int64_t>> by_run;
   PeakSums sums;
@@ -75,8 +75,8 @@ class Matcher {
     }
   }
 
-  // A kernel may have been replaced by another of its class: what is on one side only is put together with what is on the
-  // other only in the same place, class and shape, if each side has one such kernel.
+  // A kernel may have been replaced by another of its class. If each side has exactly one unmatched kernel of the same
+  // path, class and shape, the two become one row.
   std::vector<Matched> take() {
     struct Alone {
       std::vector<size_t> now, before;
@@ -130,7 +130,8 @@ DiffRow diff_row(Matched& matched, bool between_runs) {
   row.launch_shape = std::move(matched.launch_shape), row.op_shape = std::move(matched.op_shape);
   row.now = side_of(matched.now), row.before = side_of(matched.before);
   row.delta_ns = row.now.ns_a_run() - row.before.ns_a_run();
-  // More launches at the old speed; the rest is speed. What has one side only has no speed to compare.
+  // The count effect is the change in launches at the old mean duration; the rest is speed. A row of one side has no
+  // speed to compare.
   const std::optional<double> mean = row.before.mean_ns();
   row.count_effect_ns = row.now.launches == 0 || !mean
                             ? row.delta_ns

@@ -1,5 +1,6 @@
-// What changed between two sides of runs, by how much, and is it real? Rows of both sides are matched, each difference is split
-// into launches and speed, and speed is tested. The verb is `prof diff`; docs/diff.md has the definitions.
+// What changed between two sides of runs, by how much, and is the difference real? Rows of both sides are matched. Each
+// difference is split into launches and speed, and speed is tested. Called by `prof diff`; docs/diff.md has the
+// definitions.
 #pragma once
 
 #include "analyzer/analysis/diff/run_rows.h"
@@ -13,19 +14,19 @@
 namespace prof::analyzer {
 
 enum class Verdict : uint8_t {
-  Same,  // no difference that is both real and large enough
+  Same,  // no difference that is both significant and large enough
   Slower,
   Faster,
-  MoreWork,  // more launches of the same speed
+  MoreWork,  // more launches at the same speed
   LessWork,
   Added,
   Vanished,
-  Noise,    // large enough, but not told from chance by the test
-  Untested  // large enough, but too few launches or runs to tell it from chance
+  Noise,    // large enough, but not significant
+  Untested  // large enough, but too few launches or runs for the test
 };
 std::string_view verdict_name(Verdict verdict);
 
-// One side of a row, summed over the side's runs. Means over runs are of all runs, also of those without the row.
+// One side of a row, summed over the side's runs. Means over runs include runs without the row.
 struct DiffSide {
   uint64_t launches = 0;
   int64_t total_ns = 0;
@@ -39,17 +40,17 @@ struct DiffSide {
 };
 
 struct DiffRow {
-  std::string path, name, launch_shape, op_shape;  // "old -> new" where a kernel was replaced by another of its class
+  std::string path, name, launch_shape, op_shape;  // "old -> new" if a kernel was replaced by another of its class
   DiffSide now, before;
-  double delta_ns = 0;  // a run: now less before = count effect + speed effect
+  double delta_ns = 0;  // per run: now minus before = count effect + speed effect
   double count_effect_ns = 0, speed_effect_ns = 0;
   std::optional<double> p, false_discovery;
   Verdict verdict = Verdict::Same;
-  // Of the mean, where there is one on both sides.
+  // Change of the mean duration, if both sides have one.
   std::optional<double> speed_percent() const;
 };
 
-// A quantity of both sides, a run.
+// A quantity of both sides, per run.
 struct DiffTotal {
   std::string name;
   double now_ns = 0, before_ns = 0;
@@ -58,19 +59,20 @@ struct DiffTotal {
 
 struct DiffLimits {
   double false_discovery = 0.05;
-  double of_row = 0.02;    // of the row's own time before
-  double of_busy = 0.001;  // of the busy time before
+  double of_row = 0.02;    // share of the row's own time before
+  double of_busy = 0.001;  // share of the busy time before
 };
 
 struct RunDiff {
   std::vector<DiffRow> rows;      // by |Δ|, the largest first
-  std::vector<DiffTotal> totals;  // kernels and copies, less their overlap is busy, and idle is wall
+  std::vector<DiffTotal> totals;  // operations minus overlap = busy; busy plus idle = wall
   std::vector<std::string> devices_now, devices_before;
   size_t runs_now = 0, runs_before = 0;
-  bool between_runs = false;  // tested on medians of runs, else on launches of one run a side
+  bool between_runs = false;  // the test is on medians of runs, else on launches
 };
 
-// Runs are used up. With kFewestRuns and more a side medians of runs are tested, else launches, all runs of a side together.
+// The runs are consumed. If each side has kFewestRuns or more runs, the medians of runs are tested, else all launches
+// of a side.
 RunDiff run_diff(std::vector<RunWork> now, std::vector<RunWork> before, const DiffLimits& limits = {});
 
 }  // namespace prof::analyzer

@@ -69,7 +69,7 @@ class RunReader {
     return found->second;
   }
 
-  // Texts decide: numbers that make a path unique are off, so two paths may be one.
+  // Rows are matched by text. Numbers that make a path unique are removed, so two paths may become one row.
   uint32_t named_row(const GpuOperation& operation, const Key& key) {
     RunRow row;
     row.path = path(PathId{key.path});
@@ -100,7 +100,7 @@ class RunReader {
     return text;
   }
 
-  // Shapes of the innermost operator around that has any.
+  // Shapes of the innermost enclosing operator that has shapes.
   uint32_t dims_of(uint32_t range) {
     if (range == kNone || trace_.details.empty()) return 0;
     const auto [found, added] = dims_.try_emplace(range, 0);

@@ -1,6 +1,7 @@
-// The GPU work of one run, by what makes two runs comparable: where in the program it was launched (operators and NVTX ranges),
-// what ran (kernel and its class, grid and block, or kind of copy) and on which shapes. Made of one model at a time, so that two
-// recordings that do not fit into memory together can be compared. Used by `prof diff`.
+// What GPU operations did one run have, by the properties that make two runs comparable? These are the place of the
+// launch (operators and NVTX ranges), what ran (kernel, its class, grid and block, or the kind of copy) and the shapes.
+// Only one model is in memory at a time, so two recordings can be compared that do not fit into memory together. Used
+// by `prof diff`.
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
@@ -21,13 +22,13 @@ struct RunRow {
 struct RunWork {
   std::string file;
   std::vector<RunRow> rows;
-  std::vector<std::string> devices;  // their names
+  std::vector<std::string> devices;  // names of the devices
   int64_t sum_ns = 0;                // of all durations: Σ of the rows
-  int64_t busy_ns = 0;               // Σ over devices of the union
-  int64_t wall_ns = 0;               // first to last event, once for each device that ran anything
+  int64_t busy_ns = 0;               // Σ over devices of the union of operations
+  int64_t wall_ns = 0;               // first to last event, once per device with operations
 };
 
-// `with_peaks`: FLOPs and bytes of the rows too. O(n log n) for n operations.
+// `with_peaks`: include FLOPs and bytes of the rows. O(n log n) for n operations.
 RunWork run_rows(const AnalysisInput& input, std::string file, bool with_peaks);
 
 }  // namespace prof::analyzer

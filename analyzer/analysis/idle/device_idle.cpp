@@ -14,7 +14,7 @@ DeviceIdle::DeviceIdle(const AnalysisInput& input, DeviceId device, const std::v
   std::vector<Interval> running;
   in_order_of_start(trace, streams, [&](uint32_t row) {
     const GpuOperation& operation = trace.operations[row];
-    // Sorted by start: what is covered already needs no interval of its own.
+    // Operations come in order of start, so one that begins inside the last interval only extends it.
     if (!running.empty() && operation.start_ns <= running.back().end_ns) {
       running.back().end_ns = std::max(running.back().end_ns, operation.end_ns);
     } else if (operation.end_ns > operation.start_ns) {
@@ -96,7 +96,7 @@ Column<int64_t> self_times(const Trace& trace) {
   return self;
 }
 
-// "model.py(12): forward": ".py(" and a closing bracket behind it.
+// "model.py(12): forward": the text contains ".py(" and a later closing bracket.
 bool names_source(std::string_view text) {
   const size_t at = text.find(".py(");
   return at != std::string_view::npos && text.find(')', at) != std::string_view::npos;
@@ -105,12 +105,12 @@ bool names_source(std::string_view text) {
 Column<uint32_t> source_ranges(const Trace& trace) {
   Column<uint32_t> source;
   source.resize(trace.ranges.size());
-  std::vector<int8_t> names(trace.labels.size(), -1);  // every text is looked at once
+  std::vector<int8_t> names(trace.labels.size(), -1);  // by label, -1: not checked yet
   for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
     const Range& range = trace.ranges[row];
     int8_t& is_source = names[index(range.label)];
     if (is_source < 0) is_source = names_source(trace.range_name(range)) ? 1 : 0;
-    // Rows of a thread are sorted by begin: a parent comes first.
+    // Rows of a thread are sorted by start, so a parent comes first.
     source[row] = is_source == 1 ? row : range.parent == kNone || range.parent >= row ? kNone : source[range.parent];
   }
   return source;

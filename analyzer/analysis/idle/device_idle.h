@@ -1,6 +1,6 @@
-// When was a GPU idle, and when was it starved? Sets of time to ask for any range of a thread: idle, starved (idle and nothing
-// waiting on any of its streams), the depth at a moment, and where the queue fell from a peak to nothing. For op-idle and
-// optimize. Definitions: docs/reports/op-idle.md. O(n log n) to make, O(log n) to ask.
+// When was a GPU idle, and when was it starved? Starved means idle with nothing waiting on any stream of the GPU. Also:
+// the depth at a moment, and the intervals in which the queue ran empty after a peak. Used by op-idle and optimize.
+// Definitions: docs/reports/op-idle.md. O(n log n) to construct, O(log n) per query.
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
@@ -16,7 +16,7 @@ namespace prof::analyzer {
 
 class DeviceIdle {
  public:
-  static constexpr uint32_t kPeakFrom = 4;  // a queue that was never that deep does not fall
+  static constexpr uint32_t kPeakFrom = 4;  // a peak has at least this depth
 
   // The selected streams of one physical GPU; `inside`: the windows of the report.
   DeviceIdle(const AnalysisInput& input, DeviceId device, const std::vector<StreamId>& streams,
@@ -25,18 +25,18 @@ class DeviceIdle {
   DeviceId device() const { return device_; }
   const IntervalSet& inside() const { return inside_; }
   const IntervalSet& idle() const { return idle_; }        // inside the windows
-  const IntervalSet& starved() const { return starved_; }  // part of idle
-  // Waiting and outstanding operations at a moment, those launched at it counted.
+  const IntervalSet& starved() const { return starved_; }  // subset of idle
+  // Waiting and outstanding operations at a moment, including those launched at that moment.
   DepthStep depth_at(int64_t time_ns) const;
 
   struct Fall {
-    Interval time;  // from the latest moment of the peak to the first moment with nothing waiting
+    Interval time;  // from the last moment of the peak to the first moment with nothing waiting
     uint32_t peak = 0;
   };
-  const std::vector<Fall>& falls() const { return falls_; }  // by time, disjoint
+  const std::vector<Fall>& falls() const { return falls_; }  // in order of time, disjoint
 
-  // Whether the ranges of a thread are asked about this GPU: its process uses it, or, where a trace has the GPU in a process
-  // of its own, comes from the same file.
+  // Whether this GPU concerns the ranges of a thread: the thread's process uses it or, if the trace has the GPU in a
+  // process of its own, the process comes from the same file.
   bool serves(ThreadId thread) const { return serves_[index(thread)]; }
 
  private:
@@ -51,19 +51,21 @@ class DeviceIdle {
   std::vector<bool> serves_;
 };
 
-// One for each GPU with selected operations.
+// One per GPU with selected operations.
 std::vector<std::unique_ptr<DeviceIdle>> idle_of_devices(const AnalysisInput& input, const IntervalSet& inside);
 
-// The ranges that count as ops: operators, annotations and NVTX ranges, not Python's functions nor the profiler's own work.
+// Whether a range counts as an op: operators, annotations and NVTX ranges do, Python functions and profiler overhead do
+// not.
 inline bool is_op(const Range& range) {
   return range.kind != RangeKind::Python && range.kind != RangeKind::Overhead && range.style != RangeStyle::Mark;
 }
 
-// Time of every range outside the ranges and calls inside it on its thread; of start/end ranges the whole. By row.
+// By row: the time of a range without the ranges and calls inside it on its thread. For start/end ranges the whole
+// time.
 Column<int64_t> self_times(const Trace& trace);
 
-// Row of the innermost range around each range, itself included, whose text names a place in Python source: "file.py(12): f".
-// kNone where there is none. By row.
+// By row: the innermost range that encloses the range, itself included, whose text names a place in Python source
+// ("file.py(12): f"). kNone if there is none.
 Column<uint32_t> source_ranges(const Trace& trace);
 bool names_source(std::string_view text);
 

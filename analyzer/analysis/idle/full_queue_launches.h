@@ -1,5 +1,5 @@
-// Which launches were held because the queue was full? The driver takes about a thousand operations a stream; a launch
-// into a full queue returns when one has finished. Called by queue-depth and the gap model.
+// Which launches were blocked because the queue was full? The driver accepts about a thousand operations per stream. A
+// launch into a full queue returns when an operation has ended. Called by queue-depth and the gap model.
 #pragma once
 
 #include "analyzer/analysis/views.h"
@@ -15,7 +15,7 @@ class QueueFull {
  public:
   QueueFull(const Trace& trace, const Views& views);
 
-  // The launch was entered with 1,000 or more operations outstanding on its stream and took longer than five times the
+  // The launch began with 1,000 or more operations outstanding on its stream, and took longer than five times the
   // median of the launch calls of its name.
   bool held(uint32_t host_row) const { return long_ && long_->is_long(trace_.host[host_row]) && deep(host_row); }
 
@@ -27,7 +27,7 @@ class QueueFull {
 
   const Trace& trace_;
   const Views& views_;
-  std::optional<LongLaunches> long_;  // none: no queue was ever that deep
+  std::optional<LongLaunches> long_;  // empty: no queue was that deep
 };
 
 }  // namespace prof::analyzer

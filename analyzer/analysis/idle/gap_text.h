@@ -1,4 +1,4 @@
-// How a gap's culprit and surroundings read in tables. Called by idle and idle-gaps.
+// How do tables name the culprit of a gap and its surroundings? Called by idle and idle-gaps.
 #pragma once
 
 #include "analyzer/analysis/idle/gaps.h"
@@ -9,8 +9,8 @@
 
 namespace prof::analyzer {
 
-// What made the launch late, in one word to group by: the call where a call did, else the range without the numbers that
-// make its text unique; empty where nothing is known.
+// The culprit as one name to group by: the call if a call made the launch late, else the range without the numbers that
+// make its text unique. Empty if nothing is known.
 inline std::string_view culprit_name(const Trace& trace, const EventNames& names, const Gap& gap) {
   switch (gap.cause) {
     case GapCause::Python:
@@ -24,7 +24,7 @@ inline std::string_view culprit_name(const Trace& trace, const EventNames& names
   }
 }
 
-// "NVIDIA H200 (0)"; "0" where the device has no name.
+// "NVIDIA H200 (0)"; "0" if the device has no name.
 inline std::string device_text(const Device& device) {
   if (device.name.empty()) return std::to_string(device.ordinal);
   return device.name + " (" + std::to_string(device.ordinal) + ")";

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kShortBelowNs = 30'000;
 
-// The profiler's own work by file: a trace has it on threads of its own, so only the file says whose it is.
+// The profiler's own time by file. A trace has it on threads of its own, so only the file relates it to a device.
 class ProfilerWork {
  public:
   explicit ProfilerWork(const Trace& trace) {
@@ -45,7 +45,7 @@ class Classifier {
   Classifier(const Trace& trace, const Views& views)
       : trace_(trace), views_(views), calls_(trace), waits_(trace, calls_), full_(trace, views), profiler_(trace) {}
 
-  // Gaps of one GPU come in order of time: the cursors only go forward.
+  // The gaps of one GPU come in order of time, so the cursors only advance.
   void next_gpu() {
     cursors_.clear();
     cursors_.resize(trace_.threads.size());
@@ -98,8 +98,8 @@ class Classifier {
                                          : GapCause::Operator;
   }
 
-  // What the thread did until it entered the launch. A call that held it when the GPU ran dry is why it could not run ahead;
-  // else what took the most time.
+  // What did the thread do until it began the launch? If a call blocked it when the GPU became idle, that call is the
+  // cause; else the cause is what took the most time.
   void late_host(Gap& gap) {
     std::unique_ptr<HostCursor>& cursor = cursors_[gap.thread];
     if (cursor == nullptr) cursor = std::make_unique<HostCursor>(trace_, ThreadId{gap.thread});
@@ -140,7 +140,7 @@ class Classifier {
     }
   }
 
-  // The launch was made in time. What its stream was told between the operation before and this one comes first.
+  // The launch was in time. Waits that were put on the stream after the previous operation's launch are checked first.
   void late_start(Gap& gap) {
     const HostEvent& launch = trace_.host[gap.launch];
     const GpuOperation& operation = trace_.operations[gap.operation];
@@ -170,13 +170,14 @@ class Classifier {
     }
   }
 
-  // When a function ended is not recorded. It began no earlier than its call and the end of the operation before it.
+  // The end of a host function is not recorded. It began no earlier than its call and the end of the previous
+  // operation.
   bool began_inside(const Gap& gap, const StreamWaits::Wait& function, const GpuOperation* before) const {
     const int64_t begin_ns = std::max(function.time_ns, before == nullptr ? function.time_ns : before->end_ns);
     return begin_ns >= gap.begin_ns && begin_ns < gap.end_ns;
   }
 
-  // Whether work of the other stream ended no earlier than the gap began.
+  // Whether an operation of the other stream ended at or after the start of the gap.
   bool ended_with(const Gap& gap, const StreamWaits::Wait& wait) const {
     const uint32_t own = trace_.operations[gap.operation].stream_index;
     if (wait.other == own) return false;
@@ -246,7 +247,7 @@ std::vector<Gap> find_gaps(const Trace& trace, const Views& views, const Selecti
     in_order_of_start(trace, streams, [&](uint32_t row) {
       const GpuOperation& operation = trace.operations[row];
       if (operation.start_ns > covered_ns) add(operation.start_ns, row);
-      const int64_t end_ns = std::max(operation.start_ns, operation.end_ns);  // a reversed one ran for no time
+      const int64_t end_ns = std::max(operation.start_ns, operation.end_ns);  // a reversed operation has no duration
       if (previous == kNone || end_ns > covered_ns) {
         covered_ns = end_ns;
         previous = row;

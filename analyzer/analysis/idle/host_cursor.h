@@ -1,5 +1,5 @@
-// What was a thread doing? Walks a thread's calls and ranges at growing times and says for each moment which outermost call it
-// was in and which range was the innermost. Used to name the culprit of a late launch. O(1) a step, amortised.
+// What was a thread doing? Walks a thread's calls and ranges forward in time. For each moment it has the outermost call
+// and the innermost range. Used to find the culprit of a late launch. O(1) per step, amortised.
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -19,14 +19,14 @@ class HostCursor {
         next_range_(trace.thread(thread).ranges.first),
         last_range_(trace.thread(thread).ranges.last) {}
 
-  // Row of the outermost call that contains the moment, kNone if there is none. Moments must not go back.
+  // Row of the outermost call that contains the moment; kNone if there is none. Moments must not decrease.
   uint32_t call_at(int64_t time_ns) {
     move_to(time_ns);
     return call_;
   }
 
-  // Cuts [begin, end) where the thread enters or leaves something: visit(from, to, call, range), kNone where it is in none.
-  // Ranges are not followed inside a call.
+  // Splits [begin, end) wherever the thread enters or leaves a call or range, and calls visit(from, to, call, range);
+  // kNone: in none. Inside a call the range does not change.
   template <class Visit> void walk(int64_t begin_ns, int64_t end_ns, Visit&& visit) {
     for (int64_t now = begin_ns; now < end_ns;) {
       move_to(now);

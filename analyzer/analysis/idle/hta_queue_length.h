@@ -1,6 +1,7 @@
-// The queue length of Holistic Trace Analysis: over operations whose launch is known, +1 when the launch call begins and −1 when
-// the operation starts on the GPU, summed up in order of time; at one moment +1 comes first. Signed: an operation that
-// starts before its launch takes it below zero. A step series; HTA describes it unweighted by time. O(n log n).
+// What is the queue length of Holistic Trace Analysis? Over operations whose launch is known: +1 when the launch call
+// begins and −1 when the operation starts on the GPU, summed in order of time; at equal moments +1 comes first. The
+// length is signed: an operation that starts before its launch makes it negative. It is a step series; HTA's statistics
+// are not weighted by time. O(n log n).
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -15,11 +16,11 @@ namespace prof::analyzer {
 struct QueueLength {
   struct Step {
     int64_t time_ns = 0;
-    int64_t length = 0;  // from here to the next step
+    int64_t length = 0;  // from this step to the next
   };
   std::vector<Step> steps;
 
-  // Operations count on the stream they ran on.
+  // Operations count on the stream on which they ran.
   QueueLength(const Trace& trace, const std::vector<StreamId>& streams) {
     std::vector<std::pair<int64_t, int>> changes;  // (time, 0: one more, 1: one less)
     for (const StreamId stream : streams) {
@@ -48,7 +49,7 @@ struct QueueLength {
     return least;
   }
   int64_t last() const { return steps.empty() ? 0 : steps.back().length; }
-  // Weighted by time from the first step to the last; 0 where that is no time.
+  // Mean weighted by time from the first step to the last; 0 if that time is 0.
   double weighted_mean() const {
     double sum = 0, time = 0;
     for (size_t i = 1; i < steps.size(); ++i) {

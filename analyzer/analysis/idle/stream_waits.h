@@ -1,6 +1,7 @@
-// Which streams were made to wait for an event of another one, for a word of memory or for a function of the program, and when?
-// From the synchronisations that CUPTI reported, from the event calls of our logs (a record of the event, later a wait for the same
-// handle), from the calls that name a word of memory (value_waits.h) and from those that name a function. O(n log n).
+// Which streams had to wait for an event of another stream, for a value in memory, or for a host function, and since
+// when? Sources: the synchronisations that CUPTI reported; the event calls of prof's logs (a record of an event, later
+// a wait for the same handle); calls that name an address of memory (value_waits.h); calls that name a host function.
+// Used by gaps.cpp. O(n log n).
 #pragma once
 
 #include "analyzer/model/call_class.h"
@@ -14,19 +15,19 @@ namespace prof::analyzer {
 class StreamWaits {
  public:
   struct Wait {
-    int64_t time_ns = 0;     // the call was entered
-    uint32_t other = kNone;  // row of Trace::streams that recorded the event or wrote the word; kNone: not known
+    int64_t time_ns = 0;     // begin of the call
+    uint32_t other = kNone;  // row of Trace::streams that recorded the event or wrote the value; kNone: unknown
     uint32_t call = kNone;   // row of Trace::host
-    bool value = false;      // for a word of memory
+    bool value = false;      // wait for a value in memory
   };
 
   StreamWaits(const Trace& trace, const CallTable& calls);
 
-  // The last wait for an event or a word that the stream was given in (after, until]; null if there is none.
+  // The last wait for an event or a value that was put on the stream in (after, until]; null if there is none.
   const Wait* last(StreamId stream, int64_t after_ns, int64_t until_ns) const {
     return last_of(waits_[index(stream)], after_ns, until_ns);
   }
-  // The last function of the program that it was given.
+  // The last host function that was put on the stream in (after, until]; null if there is none.
   const Wait* last_function(StreamId stream, int64_t after_ns, int64_t until_ns) const {
     return last_of(functions_[index(stream)], after_ns, until_ns);
   }

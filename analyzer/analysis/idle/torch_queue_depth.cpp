@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kPeakFrom = 4;
 
-// Logs have driver calls only: there the runtime's launch is the driver's.
+// Logs have driver calls only, so the driver's launch counts as the runtime's.
 bool is_launch(const Trace& trace, const HostEvent& event) {
   const std::string_view name = trace.api_name(event);
   for (const std::string_view start : {"cudaLaunchKernel", "__cudaLaunchKernel", "cudaLaunchCooperativeKernel"}) {
@@ -34,7 +34,7 @@ bool is_kernel_name(std::string_view name) {
 }
 
 std::vector<uint32_t> kernels_by_start(const Trace& trace, const Views& views) {
-  std::vector<int8_t> taken(trace.kernels.size(), -1);  // names are looked at once
+  std::vector<int8_t> taken(trace.kernels.size(), -1);  // by KernelId: each name is checked once
   std::vector<uint32_t> kernels;
   std::vector<StreamId> streams;
   for (uint32_t s = 0; s < trace.streams.size(); ++s) streams.push_back(StreamId{s});
@@ -48,7 +48,7 @@ std::vector<uint32_t> kernels_by_start(const Trace& trace, const Views& views) {
   return kernels;
 }
 
-// The operator a launch belongs to; a launch in no operator is known by its own id.
+// The operator that a launch belongs to. A launch outside operators is identified by its correlation id.
 uint64_t operator_of(const Trace& trace, const Views& views, uint32_t launch) {
   const uint32_t range = views.range_of_call()[launch];
   if (range != kNone) return range;
@@ -56,7 +56,7 @@ uint64_t operator_of(const Trace& trace, const Views& views, uint32_t launch) {
   return uint64_t{1} << 32 | (correlation != 0 ? correlation : uint64_t{1} << 33 | launch);
 }
 
-// Launch -> index of its kernel, kNone if none was found; in order of begin.
+// A launch call and the index of its kernel, kNone if none was found. Ordered by start.
 struct Launch {
   uint32_t row;
   uint32_t kernel;
@@ -101,7 +101,7 @@ ReferenceQueue::ReferenceQueue(const Trace& trace, const Views& views) : depth_o
   const std::vector<uint32_t> kernels = kernels_by_start(trace, views);
   const std::vector<Launch> launches = match_launches(trace, views, kernels);
   const std::vector<uint32_t> events = events_by_begin(trace);
-  // Three lists in order of start; at one moment launches come first, then kernels, then events.
+  // Merges three lists in order of start. At equal moments launches come first, then kernels, then events.
   int64_t spawned = -1, started = 0;
   size_t l = 0, k = 0;
   const auto depth = [&](int64_t now) {
@@ -146,20 +146,22 @@ ReferenceQueue::ReferenceQueue(const Trace& trace, const Views& views) : depth_o
     if (point.depth == 0 && !is_idle) since_ns = point.end_ns, is_idle = true;
     if (point.depth > 0 && is_idle) idle.push_back({since_ns, point.start_ns}), is_idle = false;
   }
-  // Disjoint by construction, so that a set gives the heuristic's sums; a reversed first one may still hide its successor.
+  // The intervals are disjoint, so a set gives the heuristic's sums. A reversed first one may still hide the second
+  // one.
   idle_ = reference_counted(std::move(idle));
 }
 
 std::vector<Interval> ReferenceQueue::falling() const {
-  // From the last point to the first. Between two zeros lies a stretch with one peak: of equal ones the latest point.
+  // Points are visited from the last to the first. Between two zeros there is one peak; of equally high points it is
+  // the latest.
   std::vector<Interval> found;
   const size_t n = points_.size();
   const auto point = [&](size_t i) -> const Point& { return points_[n - 1 - i]; };
   struct Stretch {
-    size_t next_zero = 0;  // behind it; n: none
+    size_t next_zero = 0;  // index of the zero after the peak; n: none
     size_t peak = SIZE_MAX;
   };
-  // For every i: the first stretch with a high peak that begins behind i.
+  // For every zero: the first stretch after it whose peak is high enough.
   std::vector<size_t> zeros;
   for (size_t i = 0; i < n; ++i) {
     if (point(i).depth == 0) zeros.push_back(i);
@@ -180,7 +182,7 @@ std::vector<Interval> ReferenceQueue::falling() const {
     if (stretch.peak == SIZE_MAX) continue;
     found.push_back({point(stretch.peak).start_ns, point(zeros[z]).start_ns});
     if (stretch.next_zero == n) continue;
-    // It goes on behind the zero at which the stretch ended.
+    // The search goes on after the zero at which the stretch ended.
     while (z + 1 < zeros.size() && zeros[z + 1] <= stretch.next_zero) ++z;
   }
   return found;
@@ -188,7 +190,7 @@ std::vector<Interval> ReferenceQueue::falling() const {
 
 namespace {
 
-// One call: counts(interval) for each that is counted, begins moved in place.
+// One pass of the heuristic: calls counts(interval) for each interval that it counts, and moves starts in place.
 template <class Counts> void reference_pass(std::vector<Interval>& shared, Counts counts) {
   std::vector<size_t> order(shared.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -206,7 +208,7 @@ template <class Counts> void reference_pass(std::vector<Interval>& shared, Count
         continue;
       }
       now.begin_ns = before.end_ns;
-      i = j;  // the one behind: it is compared with itself next
+      i = j;  // the next iteration compares this interval with the one after it
     }
     counts(now);
   }

@@ -1,12 +1,14 @@
-// The queue depth and idle time of PyTorch's profiler heuristics (torch.profiler._utils), reproduced as published, defects and
-// all, for `--definitions reference`: one depth over all streams, devices and threads, from the order of launches and kernels.
+// What queue depth and idle time do PyTorch's profiler heuristics (torch.profiler._utils) compute? Reproduced as
+// published, including their defects, for `--definitions reference`: one depth for all streams, devices and threads,
+// from the order of launches and kernels.
 //
-//   depth(t) = max(0, i − n + 1): i the index of the kernel that belongs to the latest launch at or before t, n how many
-//   kernels have started. Launches find their kernel by the *operator* both belong to: the first kernel of that operator
-//   that is not before the kernel found last. Launches are calls named cudaLaunchKernel…, kernels are operations whose name
-//   has no "mem", "cpy", "alloc" or "free". idle: from the end of a point with depth 0 to the next point above 0.
+//   depth(t) = max(0, i − n + 1): i is the index of the kernel of the latest launch at or before t, n the number of
+//   kernels that have started. A launch and a kernel are matched by the *operator* that both belong to: it is the first
+//   kernel of that operator that is not before the kernel found last. Launches are calls named cudaLaunchKernel…,
+//   kernels are operations whose name has no "mem", "cpy", "alloc" or "free". idle: from the end of a point with
+//   depth 0 to the next point above 0.
 //
-// Known defects, all kept: docs/reports/definitions.md lists them. O(n log n).
+// Known defects are kept; docs/reports/definitions.md lists them. O(n log n).
 #pragma once
 
 #include "analyzer/analysis/views.h"
@@ -28,11 +30,12 @@ class ReferenceQueue {
   ReferenceQueue(const Trace& trace, const Views& views);
 
   const std::vector<Point>& points() const { return points_; }  // by start
-  // Depth when the range began; 0 for ranges that are no events of the heuristic (start/end ranges, the profiler's own).
+  // Depth at the start of the range; 0 for ranges that the heuristic does not count (start/end ranges, profiler
+  // overhead).
   uint32_t depth_at(uint32_t range) const { return depth_of_range_[range]; }
   const IntervalSet& idle() const { return idle_; }
-  // [start of the peak, start of the zero behind it], the latest first, as its loop finds them: past zeros that have no peak
-  // of 4 before them it goes on searching, and behind a peak it leaves one zero out.
+  // [start of the peak, start of the zero after it], the latest first, in the order of the heuristic's loop. The loop
+  // passes over zeros that have no peak of at least 4 before them, and leaves out one zero after a peak.
   std::vector<Interval> falling() const;
 
   static bool is_event(const Range& range) {
@@ -45,12 +48,13 @@ class ReferenceQueue {
   IntervalSet idle_;
 };
 
-// How much of an event lies in the intervals, as the heuristic counts it: behind an interval that lies inside the one before
-// it, it skips one more; behind a partial overlap it empties all that follow; and both change the list for later calls.
+// The time of an event inside the intervals, as the heuristic counts it. After an interval inside the previous one, it
+// skips one more interval. After a partial overlap, it moves the start of the later interval. It changes the list that
+// later calls use.
 int64_t reference_overlap_ns(const Interval& event, std::vector<Interval>& intervals);
 
-// The intervals that such a call counts, where no two overlap partially (none that the heuristic makes do: then calls change
-// nothing, and a set answers for all events).
+// The intervals that such a call counts if no two overlap partially. Those of the heuristic never do, so calls do not
+// change the list, and one set is valid for all events.
 IntervalSet reference_counted(std::vector<Interval> intervals);
 
 }  // namespace prof::analyzer

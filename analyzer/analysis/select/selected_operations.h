@@ -1,5 +1,5 @@
-// The GPU operations and calls a selection leaves: by device, stream, the thread that launched or made them and its ranges. What walks them
-// does not look at moments, what lists them does.
+// Which GPU operations and calls does a selection contain, by device, stream, thread of the launch or call, and ranges?
+// The for_each functions ignore the time window; the functions that return rows apply it.
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
@@ -18,8 +18,8 @@ inline bool selects_launch(const AnalysisInput& input, uint32_t row) {
   return of_thread && input.selection.nvtx.has_operation(row);
 }
 
-// take(row of Trace::operations, the operation), stream by stream, by start within each. `stream_wanted` sees each stream
-// before its operations and may refuse it.
+// Calls take(row of Trace::operations, operation) stream by stream, by start within a stream. `stream_wanted` is called
+// for each stream before its operations and may reject it.
 template <class StreamWanted, class Take>
 void for_each_selected(const AnalysisInput& input, StreamWanted&& stream_wanted, Take&& take) {
   const Trace& trace = input.trace;
@@ -33,7 +33,7 @@ void for_each_selected(const AnalysisInput& input, StreamWanted&& stream_wanted,
   }
 }
 
-// The same by start over all streams wanted.
+// The same, ordered by start over all accepted streams.
 template <class StreamWanted, class Take>
 void for_each_selected_by_start(const AnalysisInput& input, StreamWanted&& stream_wanted, Take&& take) {
   const Trace& trace = input.trace;
@@ -48,11 +48,11 @@ void for_each_selected_by_start(const AnalysisInput& input, StreamWanted&& strea
   });
 }
 
-// By DeviceId: a selected stream of it has operations, of the ranges asked for if there are any.
+// By DeviceId: whether a selected stream of the device has operations that the selection by --nvtx contains.
 std::vector<bool> selected_devices(const AnalysisInput& input);
 
-// Rows of Trace::operations and Trace::host that are selected: as the model has them, or by start (equal ones as the model has
-// them).
+// Selected rows of Trace::operations and Trace::host: in the order of the model, or by start (equal starts in the order
+// of the model).
 enum class Order { Model, Start };
 std::vector<uint32_t> selected_operations(const AnalysisInput& input, Order order);
 std::vector<uint32_t> selected_calls(const AnalysisInput& input, Order order);

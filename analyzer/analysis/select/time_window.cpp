@@ -33,7 +33,7 @@ template <class Take> std::vector<Window> range_windows(const Trace& trace, Take
   return windows;
 }
 
-// Several of one name are told apart: "forward#2".
+// Numbers the windows of one name: "forward#2".
 void number(std::vector<Window>& windows) {
   if (windows.size() < 2) return;
   for (size_t i = 0; i < windows.size(); ++i) windows[i].label += fmt::format("#{}", i + 1);

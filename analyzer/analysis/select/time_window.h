@@ -1,4 +1,5 @@
-// The stretches of time a report is about (`--window`), cut to the selection. Every report that gives a share says of which.
+// Which time windows is a report about (`--window`), cut to the selection? Every report that gives a share names its
+// window.
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
@@ -18,16 +19,16 @@ struct Window {
 
 //   gpu        first start to last end of the GPU operations of all devices of the input: one window
 //   run        first to last event: one window
-//   step       each range "ProfilerStep#N", by begin; nvtx:NAME: each range (NVTX or annotation) of that text
-//   A..B       moments as --from and --to take them
-// --from and --to cut each window; empty ones are left out. Throws std::runtime_error if the words mean nothing or no range
-// has that name. No GPU operation: `gpu` is no window at all.
+//   step       each range "ProfilerStep#N", by start; nvtx:NAME: each range (NVTX or annotation) with that text
+//   A..B       moments in the syntax of --from and --to
+// --from and --to cut each window, and empty windows are left out. Without GPU operations `gpu` has no window. Throws
+// std::runtime_error if the words are unknown or no range has that name.
 std::vector<Window> report_windows(const AnalysisInput& input);
 
-// The time in any of the windows.
+// The union of the windows.
 IntervalSet union_of(const std::vector<Window>& windows);
 
-// "window: gpu, 1.5ms to 2ms (500us)": a header line.
+// A header line: "window: gpu, 1.5ms to 2ms (500us)".
 std::string window_note(const Window& window);
 
 }  // namespace prof::analyzer

@@ -1,5 +1,6 @@
-// How much of many intervals lies in each of some windows, every interval counted for itself (a sum, not a union) and windows
-// overlapping as they like. O(log windows) an interval, memory only for the windows. Beside IntervalSet, which does unions.
+// How much of many intervals lies in each of some windows? Every interval counts on its own (a sum, not a union), and
+// windows may overlap. O(log windows) per interval; memory is proportional to the number of windows. IntervalSet
+// computes unions instead.
 #pragma once
 
 #include "analyzer/analysis/select/time_window.h"
@@ -14,7 +15,7 @@ namespace prof::analyzer {
 class WindowSums {
  public:
   struct Sum {
-    uint64_t count = 0;  // intervals with a part in the window; an empty one counts where it begins
+    uint64_t count = 0;  // intervals that overlap the window; an empty one counts where it begins
     int64_t ns = 0;
   };
 
@@ -37,10 +38,10 @@ class WindowSums {
     ++steps_[begin_ns == end_ns ? first_after(end_ns) : static_cast<size_t>(at - edges_.begin())].over;
   }
 
-  // After the last add().
+  // Must not be called before the last add().
   Sum in(const Window& window) const {
     const Step begin = until(window.begin_ns), end = until(window.end_ns);
-    // Sums of moments wrap; their differences are right.
+    // Sums of moments may wrap, but their differences are correct.
     const auto covered = [](const Step& s, int64_t at) {
       return (s.begun - s.ended) * static_cast<uint64_t>(at) - s.begins + s.ends;
     };
@@ -56,7 +57,7 @@ class WindowSums {
   size_t first_after(int64_t time_ns) const {
     return static_cast<size_t>(std::upper_bound(edges_.begin(), edges_.end(), time_ns) - edges_.begin());
   }
-  // Everything that began before, or ended until, an edge.
+  // Totals of the intervals that began before, or ended at or before, an edge.
   Step until(int64_t edge_ns) const {
     if (sums_.empty()) {
       sums_ = steps_;
@@ -69,8 +70,8 @@ class WindowSums {
   }
 
   std::vector<int64_t> edges_;
-  std::vector<Step> steps_;         // between edges; the last behind all of them
-  mutable std::vector<Step> sums_;  // of steps 0 … i
+  std::vector<Step> steps_;         // between edges; the last is after all of them
+  mutable std::vector<Step> sums_;  // prefix sums of steps 0 … i
 };
 
 }  // namespace prof::analyzer

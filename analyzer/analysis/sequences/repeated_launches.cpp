@@ -19,7 +19,7 @@ RepeatedLaunches::RepeatedLaunches(const Trace& trace) : trace_(trace) {
 }
 
 uint32_t RepeatedLaunches::range_at_or_behind(const HostEvent& launch) const {
-  for (const uint32_t row : ranges_) {  // one a process, or one a part of a recording
+  for (const uint32_t row : ranges_) {  // one range per process or per part of a recording
     const Range& range = trace_.ranges[row];
     if (range.thread == launch.thread && launch.begin_ns < range.end_ns) return row;
   }

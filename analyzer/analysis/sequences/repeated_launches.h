@@ -1,4 +1,4 @@
-// Which launches did the recorder make itself (PROF_REPEAT_KERNEL)? Those in its ranges, of the domain "prof".
+// Which launches did the recorder make itself (PROF_REPEAT_KERNEL)? Those inside its ranges of the domain "prof".
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -12,11 +12,11 @@ class RepeatedLaunches {
  public:
   explicit RepeatedLaunches(const Trace& trace);
 
-  // Rows of Trace::ranges, thread by thread, by begin; each is around the repeats of one launch.
+  // Rows of Trace::ranges by thread and start; each range contains the repeats of one launch.
   const std::vector<uint32_t>& ranges() const { return ranges_; }
-  // The range that a launch lies in; kNone: it is the program's own.
+  // The range that contains a launch; kNone: the launch is the program's own.
   uint32_t range_around(const HostEvent& launch) const;
-  // The first range of the launch's thread that ends behind it; kNone: there is none.
+  // The first range of the launch's thread that ends after it; kNone: there is none.
   uint32_t range_at_or_behind(const HostEvent& launch) const;
 
  private:

@@ -29,7 +29,7 @@ struct NamesHash {
   }
 };
 
-// The rotation that comes first: equal for all rotations of a loop's body.
+// The smallest rotation in lexicographic order. It is equal for all rotations of the body of a loop.
 Names least_rotation(const Names& names, uint32_t length) {
   Names least = names, rotated = names;
   for (uint32_t turn = 1; turn < length; ++turn) {
@@ -39,15 +39,15 @@ Names least_rotation(const Names& names, uint32_t length) {
   return least;
 }
 
-// The shortest p such that every operation is the one p before it.
+// The shortest p such that every operation equals the operation p positions before it.
 uint32_t period_of(const Names& names, uint32_t length) {
   uint32_t period = 1;
   while (period < length && !std::equal(names.begin() + period, names.begin() + length, names.begin())) ++period;
   return period;
 }
 
-// Puts last what may only show a loop out of step, a rotation of one that occurs more often or a body and a part of the next:
-// these get only the positions that the loop itself leaves.
+// Moves candidates last that may only be a shifted loop: a rotation of one that occurs more often, or a body and a part
+// of the next. They get only the positions that the loop itself leaves.
 void put_echoes_last(const SequencePositions& at, std::vector<SequenceCandidate>& candidates) {
   std::unordered_map<Names, uint32_t, NamesHash> counts, most_of_rotations;
   for (const SequenceCandidate& each : candidates) {
@@ -66,12 +66,13 @@ void put_echoes_last(const SequencePositions& at, std::vector<SequenceCandidate>
   });
 }
 
-// How many occurrences of each candidate lie outside those of better ones, when every position is given to one.
+// Assigns every position to at most one candidate. Returns the number of occurrences that each gets outside those of
+// better ones.
 std::vector<uint32_t> share_positions(const SequencePositions& at, const std::vector<SequenceCandidate>& candidates) {
   std::unordered_map<Names, uint32_t, NamesHash> rank_of;
   for (uint32_t rank = 0; rank < candidates.size(); ++rank)
     rank_of[names_at(at, candidates[rank].counted.first, candidates[rank].length)] = rank;
-  // Which lengths the candidates have that begin with a name, a bit each: looking up costs.
+  // One bit per length of the candidates that begin with a name. It avoids most of the expensive lookups.
   std::vector<uint16_t> lengths_from(at.is_kernel.size());
   for (const SequenceCandidate& each : candidates) {
     uint16_t& lengths = lengths_from[at.name[each.counted.first]];

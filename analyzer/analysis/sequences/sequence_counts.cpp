@@ -14,9 +14,9 @@ namespace prof::analyzer {
 namespace {
 
 constexpr uint32_t kMostDistinct = 1u << 20;
-constexpr size_t kMostCandidates = 512;  // of each length
+constexpr size_t kMostCandidates = 512;  // per length
 
-// Numbers the names of operations: kernels by name, copies by kind, memsets.
+// Numbers for the names of operations: kernels by name, copies by kind, memsets.
 class NameNumbers {
  public:
   explicit NameNumbers(const AnalysisInput& input) : input_(input), of_string_(input.trace.strings.size(), kNone) {}
@@ -81,10 +81,10 @@ SequencePositions positions_of(const AnalysisInput& input, const std::vector<Win
   return all;
 }
 
-// Sequences of one length, by key: open addressing over a table that grows with what is in it.
+// Counts sequences of one length by key: a growing hash table with open addressing.
 class CountedTable {
  public:
-  // kNone: there are too many.
+  // kNone: there are too many distinct keys.
   uint32_t find_or_add(uint64_t key) {
     if (2 * (entries_.size() + 1) > slots_.size()) grow();
     for (size_t at = slot(key);; at = (at + 1) & (slots_.size() - 1)) {
@@ -145,7 +145,8 @@ class Search {
   }
 
  private:
-  // ids: of the sequence of length − 1 at each position, kNone if that is not frequent; afterwards of `length`.
+  // ids: the sequence of `length` − 1 at each position, kNone if it is not frequent. On return the sequence of
+  // `length`.
   std::vector<CountedSequence> count(std::vector<uint32_t>& ids, uint32_t length) {
     CountedTable table;
     for (size_t i = 0; i < ids.size(); ++i) {
@@ -166,7 +167,7 @@ class Search {
       entry.end = static_cast<uint32_t>(i + length);
       const SequencePositions::Sums &before = at_.before[i], &after = at_.before[i + length];
       entry.gpu_ns = add_saturated(entry.gpu_ns, after.gpu_ns - before.gpu_ns);
-      entry.gap_ns += after.gap_ns - at_.before[i + 1].gap_ns;  // not the gap before the first
+      entry.gap_ns += after.gap_ns - at_.before[i + 1].gap_ns;  // without the gap before the first operation
       entry.launch_ns = add_saturated(entry.launch_ns, after.launch_ns - before.launch_ns);
       entry.short_kernels += after.short_kernels - before.short_kernels;
     }

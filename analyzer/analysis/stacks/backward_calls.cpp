@@ -6,7 +6,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// How the engine's threads begin (torch/csrc/autograd/engine.cpp, python_engine.cpp), as their symbols are spelled.
+// The mangled names in which the engine's threads begin (torch/csrc/autograd/engine.cpp, python_engine.cpp).
 bool begins_engine_thread(std::string_view symbol) {
   return (symbol.starts_with("_ZN5torch8autograd6Engine") ||
           symbol.starts_with("_ZN5torch8autograd6python12PythonEngine")) &&
@@ -17,7 +17,7 @@ bool is_backward_call(std::string_view file, std::string_view function) {
   return file.ends_with("torch/autograd/__init__.py") && (function == "backward" || function == "grad");
 }
 
-// PyTorch's own functions around it, which say nothing about the program.
+// PyTorch's own functions around backward(), which do not identify code of the program.
 bool is_around_backward(std::string_view file) {
   return file.ends_with("torch/_tensor.py") || file.find("torch/autograd/") != std::string_view::npos;
 }

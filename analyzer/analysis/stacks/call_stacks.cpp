@@ -72,7 +72,8 @@ StackId CallStacks::of_range(uint32_t range_row) {
   return found->second;
 }
 
-// A thread that came to the backward operator through Python code of its own says enough: that is the program's backward().
+// If the own stack has Python frames and the forward operator ran on the same thread, the own stack already has the
+// backward() call.
 StackId CallStacks::with_forward(uint32_t host_row, StackId own) {
   const BackwardLink* const link = links_->around(range_of_call_[host_row]);
   if (link == nullptr || link->forward == kNone) return own;
@@ -87,7 +88,7 @@ StackId CallStacks::with_forward(uint32_t host_row, StackId own) {
   return joined->second;
 }
 
-// What the forward operator itself was called from: its Python functions and "Call stack", else the stack of the first call in it.
+// The stack of the forward operator: its Python functions and "Call stack", else the stack of the first call inside it.
 StackId CallStacks::forward_stack(uint32_t link_row) {
   constexpr uint32_t kLongestChain = 8;
   ForwardPart& part = forward_of_link_[link_row];
@@ -104,7 +105,7 @@ StackId CallStacks::forward_stack(uint32_t link_row) {
   return stack;
 }
 
-// Of the first call inside a range that has a stack.
+// The stack of the first call inside a range that has one.
 StackId CallStacks::first_in(uint32_t range_row) {
   constexpr uint32_t kMostCalls = 1000;
   const Range& range = trace_.ranges[range_row];

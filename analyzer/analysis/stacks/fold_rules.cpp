@@ -19,7 +19,7 @@ constexpr std::string_view kBuiltIn[] = {
 #undef PROF_FOLD_RULE
 };
 
-// Takes the first word off.
+// Removes the first word from `text` and returns it.
 std::string_view next_word(std::string_view& text) {
   const size_t begin = std::min(text.find_first_not_of(" \t\r"), text.size());
   text.remove_prefix(begin);

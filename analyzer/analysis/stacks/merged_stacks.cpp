@@ -16,15 +16,16 @@ std::string_view file_name(std::string_view path) {
   return path;
 }
 
-// The function that runs Python code; parts of it that the compiler moved elsewhere have its name and a suffix. The interpreter
-// of 3.14 and newer may be made of one function an instruction, which call each other as their last act.
+// The function that evaluates Python code. Parts of it that the compiler split off have its name and a suffix. From
+// Python 3.14 on the interpreter may consist of one function per instruction; these call each other by tail calls.
 bool is_loop(std::string_view function) {
   return function.starts_with("_PyEval_EvalFrameDefault") || function.starts_with("_TAIL_CALL_");
 }
 
 bool is_interpreter(std::string_view module) { return module.starts_with("python") || module.starts_with("libpython"); }
 
-// "model.py(57): forward", as torch.profiler writes a frame. What reads otherwise ("nn.Module: Linear_0") is all function.
+// "model.py(57): forward", as torch.profiler writes a frame. A text of another form ("nn.Module: Linear_0") is the
+// function's name.
 void parse_python(std::string_view text, std::string_view& file, uint32_t& line, std::string_view& function) {
   const size_t colon = text.find("): ");
   if (colon == std::string_view::npos) return;
@@ -122,11 +123,11 @@ std::span<const uint32_t> MergedStacks::rows(FrameId frame) {
 void MergedStacks::merge(StackId stack, std::vector<uint32_t>& to) {
   const std::span<const StackFrame> native = trace_.stacks.native(stack), python = trace_.stacks.python(stack);
   const uint32_t flags = trace_.stacks[stack].flags;
-  size_t next = 0;                      // of python
-  size_t after_loop = SIZE_MAX;         // in `to`: behind the last loop that was replaced
-  size_t first_interpreter = SIZE_MAX;  // in `to`
+  size_t next = 0;                      // index into `python`
+  size_t after_loop = SIZE_MAX;         // index into `to`: after the last loop that was replaced
+  size_t first_interpreter = SIZE_MAX;  // index into `to`
   size_t loops_left = 0;
-  bool tail_call = false;  // the frame before was one of a loop that is made of many functions
+  bool tail_call = false;  // the previous frame belongs to a loop of several functions
   for (const StackFrame each : native) {
     const std::span<const uint32_t> rows = this->rows(each.frame());
     const Row& function = frames_[rows.back()];
@@ -151,7 +152,8 @@ void MergedStacks::merge(StackId stack, std::vector<uint32_t>& to) {
   const bool python_cut = (flags & format::kStackPythonCut) != 0;
   if (loops_left != 0 && !python.empty() && !python_cut) ++guessed_;
   if (next == python.size()) return;
-  // The rest goes where the native stack was cut; else behind the last loop, where the interpreter begins, or to the end.
+  // The remaining Python frames go where the native stack was cut. Otherwise they go after the last loop, else before
+  // the first frame of the interpreter, else to the end.
   size_t at = to.size();
   if (!native_cut && !native.empty()) {
     ++guessed_;

@@ -1,8 +1,9 @@
-// One stack out of two: Python frames stand where the interpreter's evaluation loops are among the native frames, functions that
-// were inlined are frames of their own, and what fold_rules.h says is left out or drawn together. Made when first asked for, once
-// per stack of the model.
+// How do the native and the Python stack of a call become one? Python frames replace the interpreter's evaluation loops
+// among the native frames. Inlined functions are frames of their own. Frames that fold_rules.h selects are left out or
+// folded. Each stack of the model is merged once, on first use.
 //
-//   native, innermost first    cuLaunch… < at::native::add < _PyEval_EvalFrameDefault < method_call < _PyEval_EvalFrameDefault < main
+//   native, innermost first    cuLaunch… < at::native::add < _PyEval_EvalFrameDefault < method_call
+//                              < _PyEval_EvalFrameDefault < main
 //   Python, innermost first    forward*  <  step < train*       (* a loop began with this frame)
 //   merged                     at::native::add < forward < step < train < main
 #pragma once
@@ -27,14 +28,14 @@ class MergedStacks {
  public:
   MergedStacks(const Trace& trace, const Symbols& symbols, FoldRules rules, NameForm names);
 
-  // Rows of frames, innermost first. Views stay valid.
+  // Rows of frames, innermost first. Views remain valid.
   std::span<const uint32_t> of(StackId stack);
-  // A stack of frames as another tool writes them, "model.py(57): forward", innermost first: under an id of its own.
+  // Adds a stack of frames in another tool's form, "model.py(57): forward", innermost first. It gets a new id.
   StackId add(const std::vector<std::string_view>& texts);
-  // `own` continued outwards by `[forward of OPERATOR]` and the stack of the forward operator, from its innermost Python frame on
-  // if it has one. Under an id of its own.
+  // `own` continued outwards by `[forward of OPERATOR]` and the stack of the forward operator, from its innermost
+  // Python frame on if it has one. It gets a new id.
   StackId with_forward(StackId own, StackId forward, std::string_view backward_operator);
-  // `own` continued outwards by `[run by backward()]` and rows of the stack of the thread that waits for it. Under an id of its own.
+  // `own` continued outwards by `[run by backward()]` and rows of the stack of the waiting thread. It gets a new id.
   StackId with_caller(StackId own, std::span<const uint32_t> caller);
   const TreeFrame& frame(uint32_t row) const { return frames_[row].shown; }
   std::string_view text(StringId id) const { return strings_[id]; }
@@ -42,19 +43,19 @@ class MergedStacks {
   bool has_python(StackId stack);
   // "forward (model.py:57)", "at::native::add (Loops.cuh:123)", "libfoo.so+0x1a2b".
   std::string frame_text(uint32_t row) const;
-  // The innermost frame that is worth a line: the first Python frame, else the first with a source file, else the first. One
-  // beyond a seam says so: "forward (model.py:57) [forward of MmBackward0]". Empty: no stack.
+  // The most informative frame: the first Python frame, else the first with a source line, else the first. If it is
+  // after a seam, the text has the seam: "forward (model.py:57) [forward of MmBackward0]". Empty: no stack.
   std::string best_text(StackId stack);
 
-  // Of the stacks made so far.
-  uint64_t guessed() const { return guessed_; }        // evaluation loops and Python frames did not fit each other
+  // Counts over the stacks merged so far.
+  uint64_t guessed() const { return guessed_; }        // evaluation loops and Python frames do not match
   uint64_t incomplete() const { return incomplete_; }  // deeper than recorded, or broken off
   std::vector<std::string> notes() const;
 
  private:
   struct Row {
     TreeFrame shown;
-    const FoldRule* rule = nullptr;  // null: shown as it is
+    const FoldRule* rule = nullptr;  // null: shown unchanged
     bool loop = false;               // an evaluation loop of the interpreter
     bool interpreter = false;        // code of the interpreter
   };
@@ -73,11 +74,11 @@ class MergedStacks {
   const NameForm names_;
   StringTable strings_;
   std::vector<Row> frames_;
-  std::unordered_map<std::string, uint32_t> known_;   // by everything that is shown
-  std::unordered_map<uint32_t, uint32_t> of_symbol_;  // function of symbols_ -> name in strings_
+  std::unordered_map<std::string, uint32_t> known_;   // key: all shown fields
+  std::unordered_map<uint32_t, uint32_t> of_symbol_;  // function in symbols_ -> name in strings_
   std::vector<std::vector<uint32_t>> rows_;           // by FrameId
   struct Span {
-    uint32_t at = 0;  // in pool_
+    uint32_t at = 0;  // index into pool_
     bool made = false;
   };
   std::vector<Span> stacks_;  // by StackId

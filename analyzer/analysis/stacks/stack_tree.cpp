@@ -33,7 +33,7 @@ std::string_view metric_name(StackMetric metric) {
   return {};
 }
 
-// StackSums by (stack, what was asked for) first: there are far fewer pairs than events.
+// Sums values by (stack, leaf) first, because there are far fewer pairs than events.
 class StackSums {
  public:
   explicit StackSums(const AnalysisInput& input) : stacks_(call_stacks(input.views)) {}
@@ -64,7 +64,7 @@ class StackSums {
     std::vector<std::pair<uint64_t, Sum>> sums(sums_.begin(), sums_.end());
     std::sort(sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     MergedStacks& merged = stacks_.merged();
-    std::vector<uint32_t> frames;  // row of merged -> row of tree
+    std::vector<uint32_t> frames;  // row of merged -> row of the tree
     uint64_t last_stack = UINT64_MAX;
     uint32_t node = 0;
     for (auto& [key, sum] : sums) {
@@ -99,7 +99,7 @@ class StackSums {
   struct Sum {
     int64_t value = 0;
     uint64_t count = 0;
-    uint32_t group = kNone;  // in the estimates
+    uint32_t group = kNone;  // of the estimates
   };
   uint32_t frame(const MergedStacks& merged, uint32_t row, std::vector<uint32_t>& frames) {
     if (row >= frames.size()) frames.resize(row + size_t{1});
@@ -121,7 +121,7 @@ class StackSums {
   Sum* last_ = nullptr;
 };
 
-// What ran, by name.
+// Leaves of the tree: what ran, by name.
 class Leaves {
  public:
   Leaves(const AnalysisInput& input, StackSums& sums)
@@ -211,7 +211,8 @@ class Taker {
         });
   }
 
-  // A window of GPU work would leave out what the host did before: calls count in the selection unless another is asked for.
+  // The window of GPU operations would exclude earlier host calls. Calls in the selection count, unless another window
+  // is given.
   template <class Want, class Value> void calls(Want&& want, Value&& value) {
     const bool in_windows = input_.options.window != "gpu";
     for (uint32_t row = 0; row < trace_.host.size(); ++row) {
@@ -226,7 +227,7 @@ class Taker {
     if (!in_windows) windows_.clear();
   }
 
-  // A gap belongs to the call that held the thread, else to the launch that came too late.
+  // The idle time belongs to the call that blocked the thread, else to the launch that was late.
   void gaps() {
     if (windows_.empty()) windows_ = report_windows(input_);
     if (windows_.empty()) return;
@@ -281,7 +282,7 @@ void StackTree::add_half_cell(Table::Row& row, const std::vector<uint32_t>& of_g
 
 std::vector<std::vector<uint32_t>> StackTree::groups_below() const {
   std::vector<std::vector<uint32_t>> below = groups;
-  for (size_t n = below.size(); n-- > 1;) {  // children behind their parents
+  for (size_t n = below.size(); n-- > 1;) {  // children come after their parents
     std::vector<uint32_t>& above = below[tree.nodes()[n].parent];
     above.insert(above.end(), below[n].begin(), below[n].end());
   }

@@ -1,5 +1,5 @@
-// Which code does a quantity belong to? The values of a metric by call stack, as a tree. Called by the reports stacks, hot-stacks and
-// flame. Definitions: docs/reports/stacks.md.
+// Which code does a quantity belong to? The values of a metric as a tree of call stacks. Called by the reports stacks,
+// hot-stacks and flame. Definitions: docs/reports/stacks.md.
 #pragma once
 
 #include "analyzer/analysis/bursts/estimates.h"
@@ -16,22 +16,23 @@ namespace prof::analyzer {
 
 enum class StackMetric { GpuTime, CpuTime, Launches, Bytes, AllocatedBytes, Idle };
 
-// Throws std::runtime_error for a word that is no metric.
+// Throws std::runtime_error if the word is no metric.
 StackMetric stack_metric(std::string_view word);
 
 struct StackTree {
   CallTree tree;
-  int64_t without_stack = 0;  // part of the value whose stack is not known: directly below the root
+  int64_t without_stack = 0;  // part of the value without a known stack: directly below the root
   std::vector<std::string> notes;
 
-  // Where GPU times were taken in bursts, values of GPU operations are extrapolated to all of the run: each node's groups.
+  // If GPU times were taken in bursts, values of GPU operations are extrapolated to the whole run. The groups of each
+  // node:
   std::shared_ptr<const Estimates> estimates;
-  std::vector<std::vector<uint32_t>> groups;  // by node; empty where nothing is extrapolated
+  std::vector<std::vector<uint32_t>> groups;  // by node; empty: nothing is extrapolated
   bool estimated() const { return !groups.empty(); }
-  // "+- (95 %)", behind the column of a value, and its cell: of the sum of groups.
+  // The column "+- (95 %)" after the column of a value, and its cell: of the sum of groups.
   void add_half_column(Table& table, const std::string& key) const;
   void add_half_cell(Table::Row& row, const std::vector<uint32_t>& of_groups) const;
-  // By node: its own groups and those of all below.
+  // By node: its own groups and those of all its descendants.
   std::vector<std::vector<uint32_t>> groups_below() const;
 };
 
@@ -43,9 +44,9 @@ struct ExportedStack {
   int64_t time_ns = 0;
 };
 
-// Its metrics: self_cpu_time_total, self_cuda_time_total and self_device_time_total, its newer name.
+// The metrics of torch.profiler: self_cpu_time_total, self_cuda_time_total and its newer name self_device_time_total.
 bool is_torch_metric(std::string_view word);
-// In order of begin, those with a stack and at least a microsecond.
+// Operators in order of start that have a stack and at least a microsecond.
 std::vector<ExportedStack> exported_stacks(const AnalysisInput& input, std::string_view metric);
 
 }  // namespace prof::analyzer
