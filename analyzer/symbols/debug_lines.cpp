@@ -1,5 +1,6 @@
-// Costs what the units cost that hold an asked address, each once, however scattered its code is: their list of lines, and of their
-// functions only the subtrees of those that hold one. A search from the top for every address (dwarf_getscopes) would be a thousand times that.
+// The cost is that of the units that contain a requested address, each read once, however scattered its code is: their
+// line tables, and of their functions only the subtrees that contain an address. A search from the top for every
+// address (dwarf_getscopes) would cost a thousand times as much.
 #include "analyzer/symbols/debug_lines.h"
 
 #if PROF_HAVE_LIBDW
@@ -22,9 +23,9 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr int kDeepest = 256;  // levels of a tree of entries; deeper ones are damage
+constexpr int kDeepest = 256;  // levels of a tree of entries; deeper trees are damage
 
-// A stretch of code, of a unit or of a function.
+// An address range of a unit or function.
 struct Stretch {
   uint64_t begin = 0, end = 0;
   uint32_t of = 0;  // index of the unit or function
@@ -32,26 +33,26 @@ struct Stretch {
 
 struct Unit {
   Dwarf_Die die{};
-  Dwarf_Die split{};  // where its entries are if they are in a file of their own
+  Dwarf_Die split{};  // where its entries are, if they are in a separate file
 };
 
 struct Function {
   Dwarf_Die die{};
-  uint32_t parent = UINT32_MAX;  // it is inlined into that one
+  uint32_t parent = UINT32_MAX;  // function into which it is inlined
   int depth = 0;
 };
 
-// The stretches of an entry, each given to take(begin, end).
+// Calls take(begin, end) for each address range of an entry.
 template <class Take> void each_stretch(Dwarf_Die* die, Take&& take) {
   Dwarf_Addr base = 0, begin = 0, end = 0;
   for (ptrdiff_t offset = 0; (offset = dwarf_ranges(die, offset, &base, &begin, &end)) > 0;) {
-    if (begin < end && begin != 0) take(begin, end);  // 0: code that the linker dropped
+    if (begin < end && begin != 0) take(begin, end);  // 0: code that the linker removed
   }
 }
 
 std::string_view text(const char* chars) { return chars == nullptr ? std::string_view() : std::string_view(chars); }
 
-// The name the linker knows it by, else the one in the source; found through what it is an instance of.
+// The linker's name, else the name in the source; also searched in the entry's abstract origin.
 std::string_view function_name(Dwarf_Die* die, bool& linker_name) {
   Dwarf_Attribute attribute{};
   linker_name = true;
@@ -70,7 +71,7 @@ uint32_t number(Dwarf_Die* die, unsigned name) {
   return value > UINT32_MAX ? 0 : static_cast<uint32_t>(value);
 }
 
-// What the entry is an instance of, and where that was declared: where its scope is known.
+// Visits the entry, its abstract origin and its declaration. One of them has a known scope.
 template <class Visit> void each_origin(Dwarf_Die die, Visit&& visit) {
   constexpr int kMostSteps = 8;
   for (int step = 0; step < kMostSteps; ++step) {
@@ -84,7 +85,7 @@ template <class Visit> void each_origin(Dwarf_Die die, Visit&& visit) {
   }
 }
 
-// The functions of one unit that hold an asked address, and the scopes of all its functions.
+// The functions of one unit that contain a requested address, and the scopes of all its functions.
 class UnitFunctions {
  public:
   UnitFunctions(Unit& unit, std::span<const uint64_t> addresses) : addresses_(addresses) {
@@ -94,7 +95,7 @@ class UnitFunctions {
                      [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; });
   }
 
-  // The innermost function at the address, which is no lower than the one before; null: none.
+  // The innermost function at the address, which must not be lower than the previous one; null: none.
   Function* at(uint64_t address) {
     for (; next_ < stretches_.size() && stretches_[next_].begin <= address; ++next_) open_.push_back(stretches_[next_]);
     std::erase_if(open_, [&](const Stretch& stretch) { return stretch.end <= address; });
@@ -105,7 +106,8 @@ class UnitFunctions {
     }
     return innermost;
   }
-  // "at::native::" of a function that has no name for the linker; empty: not known. Sets `place` to what tells functions apart.
+  // The scope ("at::native::") of a function without a linker name; empty: unknown. Sets `place` to an identifier of
+  // the function.
   std::string_view scope(const Function& function, uint64_t& place) const {
     std::string_view scope;
     each_origin(function.die, [&](Dwarf_Die& die) {
@@ -173,7 +175,7 @@ class UnitFunctions {
   std::vector<Stretch> stretches_, open_;
   size_t next_ = 0;
   std::deque<std::string> texts_;
-  std::unordered_map<uint64_t, std::string_view> scopes_;  // by place of the entry
+  std::unordered_map<uint64_t, std::string_view> scopes_;  // by offset of the entry
 };
 
 class Reader {
@@ -184,7 +186,8 @@ class Reader {
 
   void run() {
     find_units();
-    // Functions that several units have (templates, inline ones) lie in sections of their own, so a unit may have thousands of stretches.
+    // Functions that are in several units (templates, inline functions) have sections of their own, so a unit may have
+    // thousands of ranges.
     std::vector<std::vector<size_t>> rows(units_.size());
     for (size_t i = 0, next = 0; i < addresses_.size(); ++i) {
       while (next < stretches_.size() && stretches_[next].end <= addresses_[i]) ++next;
@@ -252,7 +255,7 @@ class Reader {
     }
   }
 
-  // Texts given out stay where they are.
+  // Returned texts remain valid.
   std::string_view qualified(const UnitFunctions& functions, const Function& function, std::string_view name) {
     uint64_t place = 0;
     const std::string_view scope = functions.scope(function, place);
@@ -269,7 +272,7 @@ class Reader {
   std::vector<Stretch> stretches_;
   std::vector<DebugFrame> frames_;
   std::unordered_map<uint64_t, std::string>
-      qualified_;  // by place of the function's first entry; nodes stay where they are
+      qualified_;  // by offset of the function's first entry; nodes of the map do not move
 };
 
 }  // namespace

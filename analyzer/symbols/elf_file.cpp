@@ -22,7 +22,7 @@ template <class T> bool load(std::span<const uint8_t> from, uint64_t offset, T& 
   return true;
 }
 
-// A text that ends with a zero byte inside the bytes; empty otherwise.
+// A text that ends with a zero byte inside the bytes; otherwise empty.
 std::string_view text_at(std::span<const uint8_t> from, uint64_t offset) {
   if (offset >= from.size()) return {};
   const uint8_t* const begin = from.data() + offset;
@@ -56,7 +56,7 @@ std::span<const uint8_t> find_build_id(std::span<const uint8_t> notes) {
   return {};
 }
 
-// Which of two symbols of one address names it: a global one, then the one with a size, then the shorter name.
+// Which of several symbols at one address names it: global ones first, then those with a size, then the shorter name.
 int rank(const Elf64_Sym& symbol) {
   const unsigned binding = ELF64_ST_BIND(symbol.st_info);
   const int bound = binding == STB_GLOBAL ? 4 : binding == STB_WEAK ? 2 : 0;
@@ -204,7 +204,7 @@ std::vector<ElfSymbol> ElfFile::functions() const {
   std::vector<ElfSymbol> functions;
   for (const Found& each : found) {
     if (!functions.empty() && functions.back().begin == each.symbol.begin) continue;
-    // A symbol without a size reaches to the next one; a size that reaches beyond the next one is wrong.
+    // A symbol without a size extends to the next one. A size that extends beyond the next symbol is wrong.
     if (!functions.empty() &&
         (functions.back().end == functions.back().begin || functions.back().end > each.symbol.begin))
       functions.back().end = each.symbol.begin;

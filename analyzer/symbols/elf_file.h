@@ -1,6 +1,6 @@
-// Offline. What does an ELF file say of itself: its build-id, where its debug information may lie, the functions of its symbol
-// table? Used by the search for a module's files and by the symboliser. Reads the file as bytes that anyone may have damaged:
-// every offset is checked, nothing is followed twice, what does not fit is left out. 64-bit little-endian files only.
+// Offline. What does an ELF file contain: its build-id, the place of its debug information, the functions of its symbol
+// table? Used by the search for a module's files and by the symboliser. The file may be damaged: every offset is
+// checked, nothing is followed twice, and what does not fit is ignored. 64-bit little-endian files only.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace prof::analyzer {
 
-// A function of a symbol table; the name is a view of the file.
+// A function of a symbol table; the name is a view into the file.
 struct ElfSymbol {
   uint64_t begin = 0, end = 0;  // addresses of the file
   std::string_view name;        // mangled
@@ -20,21 +20,22 @@ struct ElfSymbol {
 
 class ElfFile {
  public:
-  // Null: no such file, or no ELF file; `why` says which.
+  // Null: the file does not exist or is no ELF file; `why` has the reason.
   static std::unique_ptr<ElfFile> open(const std::string& path, std::string& why);
-  // The bytes must outlive it: for tests and fuzzing.
+  // The bytes must outlive the object. For tests and fuzzing.
   static std::unique_ptr<ElfFile> from_memory(std::span<const uint8_t> bytes, std::string& why);
   ~ElfFile();
   ElfFile(const ElfFile&) = delete;
   ElfFile& operator=(const ElfFile&) = delete;
 
   const std::string& path() const { return path_; }
-  std::string build_id() const;                           // hex digits; empty: it has none
+  std::string build_id() const;                           // hex digits; empty: none
   std::string debug_link(uint32_t* crc = nullptr) const;  // name in .gnu_debuglink; empty: none
   bool has_debug_info() const { return has_debug_info_; }
   bool has_symbol_table() const;  // .symtab, not only the dynamic one
 
-  // Functions by address, without overlaps: of several names of one place a global one. From .symtab, else .dynsym.
+  // Functions by address, without overlaps. Of several names of one address a global one is used. From .symtab, else
+  // .dynsym.
   std::vector<ElfSymbol> functions() const;
 
  private:
@@ -58,7 +59,7 @@ class ElfFile {
   bool has_debug_info_ = false;
 };
 
-// CRC-32 of a whole file, as .gnu_debuglink has it; false: it cannot be read.
+// CRC-32 of a whole file, as in .gnu_debuglink; false: the file is unreadable.
 bool file_crc(const std::string& path, uint32_t& crc);
 
 }  // namespace prof::analyzer

@@ -73,7 +73,7 @@ class Search {
     by_build_id(root + options_.debug_folder);
   }
 
-  // Uses the file for what it has if it is the module's. `recorded`: it lies where the module lay.
+  // Uses the file if it is the module's. `recorded`: the file has the module's recorded path.
   void take(const std::string& path, bool recorded = false, const uint32_t* crc = nullptr) {
     if (complete() || path.empty()) return;
     std::string why;
@@ -150,8 +150,8 @@ class Search {
   const SymbolSearch& options_;
   ModuleFiles files_;
   bool has_symbol_table_ = false;
-  std::string root_;  // below which it looks at the moment
-  std::string said_;  // about the last file that was the module's by name but could not be used
+  std::string root_;  // the folder below which it searches now
+  std::string said_;  // why the last file with the module's name could not be used
 };
 
 }  // namespace
@@ -161,7 +161,7 @@ ModuleFiles find_module_files(const ModuleName& module, const SymbolSearch& sear
 }
 
 std::string ask_debuginfod(const std::string& build_id, std::string& why) {
-  // Loaded only when asked for: the client brings an HTTP library along.
+  // Loaded only on demand, because the client loads an HTTP library.
   static void* const library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     why = "libdebuginfod.so.1 is not installed";

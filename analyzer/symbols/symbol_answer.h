@@ -1,5 +1,5 @@
-// Offline. The names of many addresses, and the bytes as which they travel from process to process and lie in a cache: numbers
-// of this machine, checked whenever they are read.
+// Offline. The names of many addresses, and their serialised form between processes and in the cache. Numbers are in
+// this machine's byte order and checked whenever they are read.
 #pragma once
 
 #include "analyzer/base/strings.h"
@@ -15,27 +15,27 @@ namespace prof::analyzer {
 
 // One function at an address.
 struct SymbolFrame {
-  StringId function{};  // mangled, where it has such a name; empty: not known
+  StringId function{};  // mangled, if it has such a name; empty: unknown
   StringId file{};
   uint32_t line = 0;
-  bool inlined = false;  // into the frame that follows
+  bool inlined = false;  // into the next frame
 };
 
 struct SymbolAnswer {
-  std::vector<uint32_t> first;  // of each address its first frame, innermost function first; one more than addresses
-  std::vector<SymbolFrame> frames;  // an address without frames is not known
-  std::string problem;              // what of the files could not be read
+  std::vector<uint32_t> first;  // first frame of each address, innermost function first; one entry more than addresses
+  std::vector<SymbolFrame> frames;  // an address without frames is unknown
+  std::string problem;              // what could not be read
 };
 
 class SymbolAnswerWriter {
  public:
   struct Frame {
-    uint32_t function = 0, file = 0, line = 0, inlined = 0;  // texts by number
+    uint32_t function = 0, file = 0, line = 0, inlined = 0;  // indices of texts
   };
   explicit SymbolAnswerWriter(size_t addresses) : first_(addresses + 1) { text({}); }
 
   uint32_t text(std::string_view text);
-  // Addresses in order, each with its frames.
+  // Called for addresses in order; add() is called for each frame of the address.
   void begin(size_t address) { first_[address] = static_cast<uint32_t>(frames_.size()); }
   void add(const Frame& frame) { frames_.push_back(frame); }
   std::string problem;
@@ -50,7 +50,7 @@ class SymbolAnswerWriter {
   std::unordered_map<std::string_view, uint32_t> known_;
 };
 
-// Adds an answer to that for the addresses [first, last) of `to`. False, and nothing added: these are not its bytes.
+// Adds an answer for the addresses [first, last) of `to`. False: the bytes are invalid, and nothing is added.
 bool add_symbol_answer(std::string_view bytes, uint32_t first, uint32_t last, StringTable& strings, SymbolAnswer& to);
 
 }  // namespace prof::analyzer

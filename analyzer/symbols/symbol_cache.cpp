@@ -24,16 +24,16 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".names";
-constexpr int kRules = 1;  // by which names are chosen; other rules, other files
+constexpr int kRules = 1;  // version of the rules that choose names; other versions use other files
 
 // file:  | CacheHead | identity | addresses | bytes of the answer |
 struct CacheHead {
   char magic[8] = {'p', 'r', 'o', 'f', 's', 'y', 'm', '1'};
   uint64_t identity_bytes = 0, addresses = 0, answer_bytes = 0;
-  uint64_t crc = 0;  // of all behind the head
+  uint64_t crc = 0;  // of everything after the head
 };
 
-// Which file this is, down to its last change; empty: there is none.
+// Identifies a file and its last change; empty: there is no file.
 std::string state_of(const std::string& path) {
   struct stat facts {};
   if (path.empty()) return "-";
@@ -52,9 +52,9 @@ uint64_t crc_of(std::string_view bytes) {
   return crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
 }
 
-// Addresses whose names are known, or known not to be.
+// Addresses whose names are known, or known not to exist.
 struct Names {
-  std::vector<uint64_t> addresses;  // sorted, each once
+  std::vector<uint64_t> addresses;  // sorted, without duplicates
   SymbolAnswer answer{{0}, {}, {}};
 };
 
@@ -108,7 +108,7 @@ std::string to_bytes(const Names& names, std::string_view identity, const String
   return std::string(reinterpret_cast<const char*>(&head), sizeof head) + body;
 }
 
-// The addresses of either, with their names.
+// The addresses of both, with their names.
 Names merged(const Names& a, const Names& b) {
   Names all;
   all.answer.first.clear();
@@ -127,7 +127,7 @@ Names merged(const Names& a, const Names& b) {
   return all;
 }
 
-// The answer for addresses that `names` has, which may come several times.
+// The answer for addresses that are all in `names`; `addresses` may have duplicates.
 SymbolAnswer pick(const Names& names, const std::vector<uint64_t>& addresses) {
   SymbolAnswer answer;
   size_t at = 0;
@@ -141,7 +141,7 @@ SymbolAnswer pick(const Names& names, const std::vector<uint64_t>& addresses) {
   return answer;
 }
 
-// Whole or not at all: two processes may do this at once.
+// Writes all or nothing: two processes may write at the same time.
 void write_file(const std::string& path, std::string_view bytes) {
   const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
   std::error_code ignored;
@@ -181,9 +181,9 @@ void remove_oldest(const std::string& folder, uint64_t most_bytes) {
   }
 }
 
-// One module's part of the folder.
+// The cached state of one module.
 struct Entry {
-  std::string identity, path;  // empty: not to be cached
+  std::string identity, path;  // empty: not cached
   Names known;
   std::vector<uint64_t> missing;
 };

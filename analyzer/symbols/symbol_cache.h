@@ -1,6 +1,6 @@
-// Offline. Names that were found once, in a folder of the user's: reading the debug information of a large library again takes
-// seconds a report, reading this takes none. One file for each pair of files that names come from; a file that was changed since
-// is another pair. What cannot be read, is damaged or cannot be written is as if it were not there.
+// Offline. A cache of names in a folder of the user. Reading the debug information of a large library again takes
+// seconds per report; reading the cache takes almost none. There is one file per pair of files that names come from; a
+// changed file makes another pair. A cache file that is unreadable, damaged or cannot be written is ignored.
 #pragma once
 
 #include "analyzer/symbols/symbol_workers.h"
@@ -12,16 +12,17 @@
 namespace prof::analyzer {
 
 struct SymbolCacheLimits {
-  uint64_t file_bytes = uint64_t{64} << 20;     // a larger one is not written
-  uint64_t folder_bytes = uint64_t{256} << 20;  // then the files that were not used for longest go
+  uint64_t file_bytes = uint64_t{64} << 20;     // a larger file is not written
+  uint64_t folder_bytes = uint64_t{256} << 20;  // above it the least recently used files are removed
 };
 
-// What find_symbols() gives; asks it only for what is not in the folder yet. Empty folder: for everything.
+// The result of find_symbols(), which is called only for what is not in the folder. If `folder` is empty, it is called
+// for everything.
 std::vector<SymbolAnswer> find_symbols_cached(const std::vector<SymbolRequest>& requests, StringTable& strings,
                                               const WorkerLimits& limits, const std::string& folder,
                                               const SymbolCacheLimits& cache_limits = {});
 
-// $XDG_CACHE_HOME/prof/symbols, else ~/.cache/prof/symbols; empty where neither variable is set.
+// $XDG_CACHE_HOME/prof/symbols, else ~/.cache/prof/symbols; empty if neither variable is set.
 std::string default_symbol_cache();
 
 }  // namespace prof::analyzer

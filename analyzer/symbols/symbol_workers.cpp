@@ -31,22 +31,22 @@ namespace prof::analyzer {
 namespace {
 
 constexpr uint32_t kIdle = UINT32_MAX;
-constexpr size_t kSmallestJob = 16384;  // below, opening the file again costs more than the addresses
+constexpr size_t kSmallestJob = 16384;  // with fewer addresses, opening the file again costs more than they do
 
 struct Job {
   uint32_t request = 0;
   uint32_t first = 0, last = 0;  // of its addresses
 };
 
-// What parent and children share.
+// Memory that parent and children share.
 struct Shared {
   std::atomic<uint32_t> next;
-  std::atomic<uint32_t> current[64];  // by worker: the job it is at
+  std::atomic<uint32_t> current[64];  // by worker: its current job
 };
 
 // ---- In a child.
 
-// The function of the symbol table at growing addresses.
+// The function of the symbol table at increasing addresses.
 class SymbolCursor {
  public:
   explicit SymbolCursor(const std::string& path) {
@@ -68,7 +68,7 @@ class SymbolCursor {
   size_t next_ = 0;
 };
 
-// What libdw says of addresses. It goes unit by unit, which is not always the order of addresses.
+// What libdw has for addresses. It reads unit by unit, which is not always the order of addresses.
 class Lines {
  public:
   Lines(const std::string& path, std::span<const uint64_t> addresses, SymbolAnswerWriter& texts)
@@ -99,7 +99,7 @@ class Lines {
     SymbolAnswerWriter::Frame frame;
     bool plain;
   };
-  // libdw gives the same text at the same place, as long as the file is open.
+  // libdw returns the same pointer for the same text while the file is open.
   uint32_t text(std::string_view text) {
     const auto [found, added] = places_.try_emplace(text.data(), 0);
     if (added) found->second = to_.text(text);
@@ -141,7 +141,7 @@ bool write_all(int fd, std::string_view bytes) {
 struct Worker {
   pid_t pid = -1;
   int fd = -1;
-  std::string bytes;  // read and not yet a whole answer
+  std::string bytes;  // read, but not yet a complete answer
   uint32_t seen = kIdle;
   std::chrono::steady_clock::time_point since;
 };
@@ -152,7 +152,7 @@ class Round {
         const std::vector<bool>& without_lines, const WorkerLimits& limits, std::vector<std::string>& answers)
       : requests_(requests), jobs_(jobs), without_lines_(without_lines), limits_(limits), answers_(answers) {}
 
-  // Does the jobs with these numbers; gives back those during which a child was lost.
+  // Does the jobs with these numbers. Returns those during which a child was lost.
   std::vector<uint32_t> run(const std::vector<uint32_t>& todo) {
     void* const page = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) throw std::bad_alloc();
@@ -191,7 +191,7 @@ class Round {
 
   void child(uint32_t w, const std::vector<uint32_t>& todo, int to) const {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    prctl(PR_SET_DUMPABLE, 0);  // its death is expected: no core file
+    prctl(PR_SET_DUMPABLE, 0);  // its crash is expected: no core file
     for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) std::signal(signal, SIG_DFL);
     if (const int null = open("/dev/null", O_WRONLY | O_CLOEXEC); null >= 0) dup2(null, STDERR_FILENO);
     try {
@@ -204,7 +204,7 @@ class Round {
         shared_->current[w] = kIdle;
       }
     } catch (const std::exception&) {
-      _exit(1);  // as if it had crashed there
+      _exit(1);  // as after a crash
     }
   }
 
@@ -288,7 +288,7 @@ std::vector<SymbolAnswer> find_symbols(const std::vector<SymbolRequest>& request
     for (size_t first = 0; first < count; first += step)
       jobs.push_back({r, static_cast<uint32_t>(first), static_cast<uint32_t>(std::min(first + step, count))});
   }
-  // Large ones first: the last to end is then a small one.
+  // Large jobs first, so that the last job to end is a small one.
   std::vector<uint32_t> todo(jobs.size());
   for (uint32_t i = 0; i < todo.size(); ++i) todo[i] = i;
   std::stable_sort(todo.begin(), todo.end(),

@@ -37,7 +37,7 @@ Symbols::Symbols(const Trace& trace, const SymbolOptions& options) : of_frame_(t
     if (of_frame_[f].count != 0) {
       ++module.embedded;
     } else if (frame.module != ModuleId{} && frame.address != 0) {
-      // The call lies before the address it returns to.
+      // The call instruction is before the address to which it returns.
       wanted[static_cast<uint32_t>(frame.module)].calls.emplace_back(frame.address - 1, static_cast<FrameId>(f));
     }
   }
