@@ -10,9 +10,9 @@ namespace prof::analyzer {
 namespace {
 
 constexpr size_t kGap = 2;
-constexpr size_t kRows = 64;  // of a stretch: its lines fit a core's nearest cache
+constexpr size_t kRows = 64;  // rows per stretch: their lines fit the L1 cache
 
-// Exactly `size` bytes, of which most texts of numbers have between 4 and 16: two overlapping blocks instead of a call.
+// Copies exactly `size` bytes. Most texts of numbers have 4 to 16: two overlapping blocks replace a call.
 void copy_short(char* to, const char* from, size_t size) {
   if (size > 16 || size < 4) {
     std::memcpy(to, from, size);
@@ -31,7 +31,7 @@ void copy_short(char* to, const char* from, size_t size) {
   }
 }
 
-// In front of `end`, with a comma before every third digit.
+// Writes the number before `end`, with a comma before every third digit.
 void put_with_commas(char* end, uint64_t value) {
   for (; value >= 1000; value /= 1000) {
     const auto three = static_cast<uint32_t>(value % 1000);
@@ -45,12 +45,12 @@ void put_with_commas(char* end, uint64_t value) {
 
 }  // namespace
 
-// Lines that are being made: `count` rows from `first` on, each with the end of what is written in it.
+// Lines under construction: `count` rows from `first` on, each with the end of its text.
 struct AlignedRows::Stretch {
   size_t first = 0, count = 0;
   std::vector<char> bytes;
   size_t ends[kRows];
-  bool wide[kRows];  // has a cell that does not fit its column, or not one byte a character
+  bool wide[kRows];  // has a cell wider than its column, or characters of several bytes
 };
 
 AlignedRows::AlignedRows(const std::vector<TableColumn>& columns, std::vector<size_t> widths, size_t indent)
@@ -121,7 +121,7 @@ void AlignedRows::put(const CellTexts& texts, size_t first, size_t last, LineBuf
         continue;
       }
       lines += std::string_view(stretch.bytes.data() + i * pitch_, stretch.ends[i]);
-      lines.trim_spaces();  // a text may end in some
+      lines.trim_spaces();  // a text may end in spaces
       lines += '\n';
     }
   }

@@ -1,5 +1,6 @@
-// Rows of cells as lines with aligned columns. A listing of a long run has hundreds of millions of cells, half of them blank: a few
-// lines at a time are laid out as blanks, and one column after the other is written into them.
+// How do rows of cells become lines with aligned columns? A listing of a long run has hundreds of millions of cells,
+// half of them blank. A few lines at a time are filled with blanks, and the columns are written into them one after
+// another. Used by the text forms of tables.
 #pragma once
 
 #include "analyzer/table/cell_text.h"
@@ -14,8 +15,8 @@ class AlignedRows {
   // Columns of these widths, two spaces between them, `indent` before the first.
   AlignedRows(const std::vector<TableColumn>& columns, std::vector<size_t> widths, size_t indent);
 
-  // Appends the lines of rows [first, last): texts to the left, numbers to the right of their column, no spaces at the end of a
-  // line. A cell wider than its column moves the rest of its line to the right. Called on several threads.
+  // Appends the lines of rows [first, last): texts left-aligned, numbers right-aligned, no spaces at the end of a line.
+  // A cell wider than its column moves the rest of its line to the right. Called on several threads.
   void put(const CellTexts& texts, size_t first, size_t last, LineBuffer& lines) const;
 
  private:
@@ -23,7 +24,7 @@ class AlignedRows {
   void put_column(const CellTexts& texts, size_t column, Stretch& stretch) const;
   void put_wide_row(const CellTexts& texts, size_t row, LineBuffer& lines) const;
 
-  std::vector<size_t> widths_, begins_;  // begins_: where in a line
+  std::vector<size_t> widths_, begins_;  // begins_: offset in a line
   std::vector<bool> left_;
   size_t indent_, pitch_;  // pitch_: bytes of a whole line
 };

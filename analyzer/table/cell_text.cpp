@@ -33,7 +33,7 @@ char* put_text(char* to, std::string_view text) {
   return to + text.size();
 }
 
-// scaled_time() in integers: rounds as the text of the double does but where that lies in the middle of two texts.
+// scaled_time() with integers. It rounds as the text of the double does, except for a value exactly between two texts.
 char* put_scaled_time(char* to, int64_t ns) {
   const uint64_t magnitude = ns < 0 ? 0 - static_cast<uint64_t>(ns) : static_cast<uint64_t>(ns);
   if (magnitude < 1000) return put_text(put_signed(to, ns), "ns");
@@ -41,7 +41,7 @@ char* put_scaled_time(char* to, int64_t ns) {
   const uint64_t unit_ns = seconds ? 1'000'000'000 : milliseconds ? 1'000'000 : 1000;
   const char* const unit = seconds ? "s" : milliseconds ? "ms" : "us";
   constexpr uint64_t kPowers[] = {1, 10, 100, 1000, 10'000};
-  constexpr uint64_t kExact = 1'000'000'000'000'000;  // far from where doubles skip integers
+  constexpr uint64_t kExact = 1'000'000'000'000'000;  // far below the range where doubles skip integers
   const uint64_t whole = magnitude / unit_ns;
   const size_t decimals = whole < 10 ? 4 : whole < 100 ? 3 : whole < 1000 ? 2 : whole < 10000 ? 1 : 0;
   const uint64_t power = kPowers[decimals], step = std::max<uint64_t>(1, unit_ns / power);
@@ -61,7 +61,7 @@ char* put_scaled_time(char* to, int64_t ns) {
   return put_text(to, unit);
 }
 
-// Characters of put_scaled_time(): five digits, a point and the unit, but where rounding gives a sixth.
+// Number of characters of put_scaled_time(): five digits, a point and the unit; rounding may give a sixth digit.
 size_t scaled_width(int64_t ns) {
   constexpr uint64_t kSecond = 1'000'000'000, kPlainUntil = 10'000 * kSecond;
   const auto magnitude = static_cast<uint64_t>(ns);
@@ -161,7 +161,7 @@ size_t CellTexts::widest(size_t column, size_t first, size_t last) const {
       if (cell != kEmptyCell) widest = std::max(widest, of_text_[static_cast<size_t>(cell)].width);
     }
   } else if (is_whole(column)) {
-    // Empty cells, the least of all numbers, as zeros.
+    // Empty cells, which are the smallest number, count as zeros.
     int64_t least = 0, most = 0;
     bool any = false;
     for (const int64_t cell : some) {
@@ -186,7 +186,7 @@ size_t CellTexts::widest(size_t column, size_t first, size_t last) const {
   return widest;
 }
 
-// What one thread keeps: the rows of its block, and texts of blocks before, which come again.
+// The state of one thread: the rows of its block, and texts of earlier blocks, which often repeat.
 class RowWriter::Block {
  public:
   explicit Block(const RowWriter& writer) : writer_(writer) {}
@@ -218,7 +218,8 @@ RowWriter::RowWriter(const Table& table, TimeUnit unit, CellLook look)
   if (!table.is_listing()) stored_ = std::make_unique<CellTexts>(table, unit_, look_);
 }
 
-// visit(block, texts, first, last): rows of texts.table(); use(block): block by block. Of `step` blocks one, and the last.
+// Calls visit(block, texts, first, last) with rows of texts.table(), then use(block) block by block. Visits one block
+// out of `step`, and the last one.
 template <class Visit, class Use> void RowWriter::each_block(size_t step, Visit&& visit, Use&& use) const {
   const size_t rows = table_.rows(), blocks = (rows + kTextsInBlock - 1) / kTextsInBlock;
   if (blocks == 0) return;
@@ -235,7 +236,7 @@ template <class Visit, class Use> void RowWriter::each_block(size_t step, Visit&
 std::vector<size_t> RowWriter::widths(const std::vector<std::string>& titles) const {
   std::vector<size_t> widths;
   for (const std::string& title : titles) widths.push_back(display_width(title));
-  // Of a long listing, whose rows are made once more for their text, some from its begin to its end decide.
+  // A long listing is created again for its text, so a sample of its rows from start to end determines the widths.
   constexpr size_t kAllUntil = 1 << 20, kSampledBlocks = 512;
   const size_t step = stored_ || table_.rows() <= kAllUntil ? 1 : (table_.rows() / kTextsInBlock) / kSampledBlocks;
   each_block(

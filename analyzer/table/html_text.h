@@ -6,10 +6,10 @@
 
 namespace prof::analyzer {
 
-// Readable UTF-8 in which nothing is markup, also as the value of an attribute in double quotes.
+// Readable UTF-8 without markup. Also valid inside an attribute in double quotes.
 std::string in_html(std::string_view text);
 
-// The same of a text that is ours already, a page within a page: its line ends stay.
+// The same for a page inside a page, which prof wrote itself: line breaks remain.
 std::string in_attribute(std::string_view page);
 
 }  // namespace prof::analyzer

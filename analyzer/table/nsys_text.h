@@ -1,4 +1,4 @@
-// The layout of `nsys stats` for tables that have nsys's names: a centred header, dashes, thousands with commas.
+// The layout of `nsys stats` for tables with nsys's names: a centred header, dashes, thousands with commas.
 #pragma once
 
 #include "analyzer/table/table.h"
@@ -11,7 +11,7 @@ namespace prof::analyzer {
 //   --------  ---------------  ---------     ----------------
 //       90.0           12,345          3     cudaLaunchKernel
 //
-// Times in ns unless a unit is given; texts cut to 100 characters. Notes and the rest of the table's lines follow.
+// Times are in ns unless a unit is given; texts are cut to 100 characters. Notes and the table's other lines follow.
 void write_nsys_text(const Table& table, TimeUnit unit, Sink& sink);
 
 }  // namespace prof::analyzer

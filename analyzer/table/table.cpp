@@ -21,7 +21,7 @@ Table::Row::~Row() {
 Table::Row& Table::Row::add(double value) { return add(std::bit_cast<int64_t>(value)); }
 
 Table::Row& Table::Row::add(std::string_view text) {
-  // Often the text of the row before.
+  // Often the text is that of the previous row.
   const std::vector<int64_t>& above = table_.columns_.at(column_).cells;
   if (!above.empty() && above.back() != kEmptyCell && table_.text(above.back()) == text) return add(above.back());
   return add(static_cast<int64_t>(table_.texts_.intern(text)));
@@ -58,7 +58,7 @@ void Table::store() {
   order_.clear();
 }
 
-// Of all rows of a listing. What is made for the other columns is thrown away.
+// The cells of all rows of a listing. Cells of other columns are discarded.
 std::vector<int64_t> Table::listed_cells(const TableColumn& column) {
   const auto at = static_cast<size_t>(&column - columns_.data());
   std::vector<int64_t> cells;

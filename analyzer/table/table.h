@@ -1,5 +1,5 @@
-// What an analysis answers with: typed columns, no printing. Times are integer nanoseconds; the writers scale them. The rows
-// are stored, or made when they are read: a listing of every event of a long run would not fit.
+// The result of an analysis: typed columns, without printing. Times are integer nanoseconds; writers scale them. Rows
+// are stored, or created when they are read, because a listing of every event of a long run would not fit in memory.
 #pragma once
 
 #include "analyzer/base/strings.h"
@@ -16,7 +16,7 @@
 
 namespace prof::analyzer {
 
-// MeanNanoseconds: a time with parts of ns, as means have them; a double like Real.
+// MeanNanoseconds: a time with fractions of ns, as means have them; a double like Real.
 enum class CellType { Text, Count, Nanoseconds, Real, MeanNanoseconds };
 
 inline bool is_time(CellType type) { return type == CellType::Nanoseconds || type == CellType::MeanNanoseconds; }
@@ -39,7 +39,7 @@ class Table {
   void add_column(std::string title, std::string key, CellType type, int decimals = 1) {
     columns_.push_back({std::move(title), std::move(key), type, decimals, {}});
   }
-  // Cells of one row, left to right; what is left out at the end is empty.
+  // Cells of one row, left to right. Cells that are omitted at the end are empty.
   class Row {
    public:
     explicit Row(Table& table) : table_(table) {}
@@ -62,11 +62,11 @@ class Table {
   };
   Row row() { return Row(*this); }
 
-  // Rows that are made when they are read. `make` appends those of these numbers, all below `count`, to a table with the same
-  // columns, in the order of the numbers. Several threads call it, as long as this object lives.
+  // Rows that are created when they are read. `make` appends the rows with these numbers, all below `count`, in this
+  // order to a table with the same columns. Several threads call it while this object exists.
   using MakeRows = std::function<void(std::span<const uint32_t> numbers, Table& into)>;
   void list(size_t count, MakeRows make);
-  // One row for each item: add(item, row) adds its cells.
+  // One row per item: add(item, row) adds its cells.
   template <class Item, class Add> void list(std::vector<Item> items, Add add) {
     const auto kept = std::make_shared<const std::vector<Item>>(std::move(items));
     list(kept->size(), [kept, add = std::move(add)](std::span<const uint32_t> numbers, Table& into) {
@@ -77,11 +77,12 @@ class Table {
     });
   }
   bool is_listing() const { return make_ != nullptr; }
-  // Of a listing: an empty table with its columns, and rows [first, last) appended to such a table.
+  // For a listing: an empty table with the same columns, and a function that appends rows [first, last) to such a
+  // table.
   Table blank() const;
   void make_rows(size_t first, size_t last, Table& into) const;
-  void clear_rows();  // texts stay
-  // Makes the rows of a listing and keeps them.
+  void clear_rows();  // texts remain
+  // Creates the rows of a listing and stores them.
   void store();
 
   const std::string& name() const { return name_; }
@@ -89,25 +90,25 @@ class Table {
   const std::vector<TableColumn>& columns() const { return columns_; }
   size_t rows() const { return make_ ? listed_ : columns_.empty() ? 0 : columns_[0].cells.size(); }
   std::string_view text(int64_t cell) const { return texts_[StringId{static_cast<uint32_t>(cell)}]; }
-  size_t texts() const { return texts_.size(); }  // cells of texts are smaller
+  size_t texts() const { return texts_.size(); }  // text cells are ids below it
   static double real(int64_t cell);
 
-  // Sorts by the column of that key or title ("-key": descending) and cuts to `limit` rows (0: all). Equal rows keep their
-  // order. False: there is no such column.
+  // Sorts by the column with that key or title ("-key": descending) and cuts to `limit` rows (0: all). Equal rows keep
+  // their order. False: no such column.
   bool sort_by(std::string_view key, size_t limit = 0);
   void limit(size_t rows);
 
-  bool nsys_look = false;            // the text form is laid out as `nsys stats` does, notes below the rows
+  bool nsys_look = false;            // text form in the layout of `nsys stats`, notes below the rows
   std::vector<std::string> notes;    // header lines: window, selection, definitions
   std::vector<std::string> footers;  // lines below the rows: totals, a summary
   std::string coverage;              // last line
 
-  // Where another tool prints this table in a layout of its own: makes that text of the table as sorted and cut. The text
+  // If another tool prints this table in a layout of its own: returns that text of the sorted and cut table. The text
   // form prints it between notes and coverage instead of the columns.
   std::function<std::string(const Table&)> text_form;
-  // That tool's spellings of sort keys and what they mean here: {"cuda_time_total", "-device_time"}.
+  // That tool's names of sort keys and their equivalents here: {"cuda_time_total", "-device_time"}.
   std::vector<std::pair<std::string, std::string>> sort_spellings;
-  size_t text_limit = 0;  // most rows of the text form unless --limit says otherwise; 0: all
+  size_t text_limit = 0;  // maximum number of rows of the text form without --limit; 0: all
 
  private:
   std::vector<int64_t> listed_cells(const TableColumn& column);
@@ -117,8 +118,8 @@ class Table {
   std::vector<TableColumn> columns_;
   StringTable texts_;
   MakeRows make_;                // of a listing
-  size_t listed_ = 0;            // its rows
-  std::vector<uint32_t> order_;  // their numbers as sorted; empty: 0, 1, 2 …
+  size_t listed_ = 0;            // number of rows of a listing
+  std::vector<uint32_t> order_;  // row numbers in sorted order; empty: 0, 1, 2 …
 };
 
 enum class TimeUnit { Auto, Ns, Us, Ms, S };
@@ -126,15 +127,15 @@ enum class TableFormat { Text, Csv, Json };
 
 class Sink;
 
-// Text: aligned, with title, notes and coverage. CSV: titles and rows only, times in ns unless a unit is given.
-// JSON: one object with the rows as objects, times in ns.
+// Text: aligned, with title, notes and coverage. CSV: titles and rows only, times in ns unless a unit is given. JSON:
+// one object with the rows as objects, times in ns.
 void write_table(const Table& table, TableFormat format, TimeUnit unit, Sink& sink);
 
-// 1234567 -> "1.2346ms": five significant digits, whole ns below 1 us: nvprof's rule.
+// 1234567 -> "1.2346ms": five significant digits, integer ns below 1 us. This is nvprof's rule.
 std::string scaled_time(int64_t ns);
-// The value in that unit with three decimals (ns: none); Auto is scaled_time.
+// The value in that unit with three decimals (ns: none). Auto is scaled_time().
 std::string time_in(int64_t ns, TimeUnit unit);
-// The same of a time with parts of ns: one decimal in ns.
+// The same for a time with fractions of ns: one decimal in ns.
 std::string mean_time_in(double ns, TimeUnit unit);
 
 }  // namespace prof::analyzer

@@ -1,4 +1,4 @@
-// The three forms of a table.
+// How is a table written as text, as CSV and as JSON?
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/base/sink.h"
 #include "analyzer/table/aligned_rows.h"
@@ -161,7 +161,7 @@ std::string time_in(int64_t ns, TimeUnit unit) {
 }
 
 std::string mean_time_in(double ns, TimeUnit unit) {
-  constexpr double kMost = 9e18;  // what does not fit whole ns keeps its digits
+  constexpr double kMost = 9e18;  // numbers that do not fit integer ns keep their digits
   switch (unit) {
     case TimeUnit::Auto:
       if (std::fabs(ns) < kMost) return scaled_time(std::llround(ns));

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kColumnWidth = 12;
 
-// Python counts code points.
+// Number of code points, as in Python.
 size_t length(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
@@ -32,7 +32,7 @@ std::string cut_name(const std::string& name, size_t width) {
   return name.substr(0, bytes_of(name, width - 3)) + "...";
 }
 
-// The end of a path says more than its beginning.
+// The end of a path is more informative than its start.
 std::string cut_path(const std::string& path, size_t width) {
   const size_t size = length(path);
   if (size <= width) return path;
