@@ -19,7 +19,7 @@ std::string target_text(const CallDetails& said) {
 
 namespace {
 
-// By CUDA's numbers; empty where there is none.
+// Indexed by CUDA's numbers; empty: no such number.
 constexpr std::string_view kAdvice[] = {"",
                                         "set read mostly",
                                         "unset read mostly",
@@ -43,10 +43,10 @@ constexpr std::string_view kPoolAttributes[] = {"",
                                                 "highest reserved",
                                                 "",
                                                 "highest used"};
-constexpr std::string_view kCaptureModes[] = {"", "thread local", "relaxed"};  // global: nothing is said
+constexpr std::string_view kCaptureModes[] = {"", "thread local", "relaxed"};  // global: no text
 
 struct Chooser {
-  std::string_view api, key;  // part of the function's name
+  std::string_view api, key;  // a part of the function's name
   const std::string_view* values;
   size_t count;
 };

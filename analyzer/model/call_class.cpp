@@ -14,7 +14,7 @@ CallRole role_of(std::string_view api) {
   if (has(api, "LaunchHostFunc") || has(api, "StreamAddCallback")) return CallRole::HostFunction;
   if (has(api, "StreamWait") || has(api, "CtxWaitEvent")) return CallRole::StreamWait;
   if (has(api, "EventRecord") || has(api, "CtxRecordEvent")) return CallRole::EventRecord;
-  // A free node of a graph frees nothing when it is added.
+  // Adding a free node to a graph frees nothing.
   if ((has(api, "Free") && !has(api, "Graph")) || has(api, "ArrayDestroy")) return CallRole::Free;
   switch (call_kind(api)) {
     case HostKind::KernelLaunch:
@@ -68,14 +68,14 @@ CallTraits call_traits(std::string_view api) {
     case CallRole::ValueBatch:
     case CallRole::HostFunction: break;
     case CallRole::Copy:
-      // Asynchronous copies of pageable memory block, too: seen by their times, not by the name.
+      // Asynchronous copies of pageable memory block, too. Their times show it, not their name.
       if (has(api, "Async") && !has(api, "Memcpy")) break;
       traits.kind = CallClass::MemoryLaunch;
       traits.waits = has(api, "Memcpy") ? WaitScope::OwnCopy : WaitScope::OwnFill;
       break;
     case CallRole::Allocate:
     case CallRole::Free: traits.kind = CallClass::Allocation; break;
-    case CallRole::Launch: break;  // by what it launched
+    case CallRole::Launch: break;  // depends on what it launched
     case CallRole::Other:
       if (has(api, "HostRegister") || has(api, "HostUnregister")) traits.kind = CallClass::Allocation;
       break;

@@ -1,5 +1,5 @@
-// What a CUDA or HIP call means for the thread that makes it and for the flow of time: does it launch, copy, wait, allocate, order
-// streams? By its name as CUDA, HIP or a tool spells it, since calls have no other kind; decided once per name.
+// What does a CUDA or HIP call do: launch, copy, wait, allocate, order streams? The name of the call decides, as CUDA,
+// HIP or a tool spells it, because calls have no other property. Each name is classified once.
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -12,39 +12,39 @@ namespace prof::analyzer {
 
 enum class CallRole : uint8_t {
   Other,
-  Launch,       // kernel or graph
+  Launch,       // of a kernel or graph
   Copy,         // copy or memset
-  Allocate,     // of device or pinned memory
-  Free,         // of the same
+  Allocate,     // device or pinned memory
+  Free,         // device or pinned memory
   Synchronize,  // waits for a stream, an event, a context or a device
   StreamWait,   // makes a stream wait for an event
   EventRecord,
-  ValueWait,     // makes a stream wait for a word of memory
-  ValueWrite,    // makes a stream write one
+  ValueWait,     // makes a stream wait for a value in memory
+  ValueWrite,    // makes a stream write a value to memory
   ValueBatch,    // both, any number of times
-  HostFunction,  // makes a stream wait for a function of the program
+  HostFunction,  // makes a stream run a function of the program
 };
 
-// What a dependency graph has nodes of.
+// The classes of calls that a dependency graph distinguishes.
 enum class CallClass : uint8_t { Other, KernelLaunch, GraphLaunch, MemoryLaunch, Synchronization, Allocation };
 enum class WaitScope : uint8_t { None, Stream, Event, Device, OwnCopy, OwnFill };
 
 struct CallTraits {
   CallRole role = CallRole::Other;
   CallClass kind = CallClass::Other;
-  WaitScope waits = WaitScope::None;  // what has finished when the call returns
+  WaitScope waits = WaitScope::None;  // what has ended when the call returns
   bool records_event = false;
-  bool orders_stream = false;  // later work of its stream waits for an event
-  bool asks_event = false;     // whether it has come
+  bool orders_stream = false;  // later operations of its stream wait for an event
+  bool asks_event = false;     // queries whether an event is complete
   bool begins_capture = false, ends_capture = false;
 };
 
-// The stream is told to wait for a word of memory, to write one, or both.
+// Whether the call makes its stream wait for a value in memory, write one, or both.
 constexpr bool uses_value(CallRole role) {
   return role == CallRole::ValueWait || role == CallRole::ValueWrite || role == CallRole::ValueBatch;
 }
 
-// The HostKind of a call, by its name as CUDA, HIP or a tool spells it: "cudaLaunchKernel", "cuMemcpyHtoDAsync_v2",
+// The HostKind of a call by its name, as CUDA, HIP or a tool spells it: "cudaLaunchKernel", "cuMemcpyHtoDAsync_v2",
 // "cudaLaunchKernel_v7000", "hipMemcpyWithStream".
 HostKind call_kind(std::string_view api);
 
@@ -65,7 +65,7 @@ class CallTable {
     }
     return traits;
   }
-  // What has GPU work is a launch, whatever its name.
+  // A call that launched GPU operations is a launch, whatever its name.
   CallRole role(const HostEvent& call) const {
     if (call.is_launch()) return call.kind() == HostKind::MemoryLaunch ? CallRole::Copy : CallRole::Launch;
     const CallRole role = by_api_[call.api() < by_api_.size() ? call.api() : 0].role;

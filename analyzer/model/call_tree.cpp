@@ -61,7 +61,7 @@ CallTree compare_trees(const CallTree& now, const CallTree& before_tree) {
   const auto name = [](const CallTree& tree, const TreeFrame& frame) {
     return Name(tree.text(frame.name), tree.text(frame.file), tree.text(frame.module), frame.kind);
   };
-  // One frame for all lines of a function: in both trees, so that equal code meets.
+  // All lines of a function are one frame in both trees, so that equal code matches.
   CallTree merged;
   merged.metric = now.metric, merged.unit = now.unit, merged.compared = true;
   std::unordered_map<Name, uint32_t, NameHash> frames;

@@ -1,6 +1,6 @@
-// A value by call stack: a tree of frames from the outermost inwards, each node with the value of what was asked for right
-// there. Made by analysis/stacks/stack_tree.cpp, written by output/folded_stacks, pprof, speedscope and flame_page, which know nothing of
-// where it comes from.
+// A value by call stack: a tree of frames from the outermost inwards, each node with its own value. Created by
+// analysis/stacks/stack_tree.cpp. Written by output/folded_stacks, pprof, speedscope and flame_page, which do not
+// depend on the origin of the values.
 #pragma once
 
 #include "analyzer/base/strings.h"
@@ -13,9 +13,9 @@
 
 namespace prof::analyzer {
 
-// What sort of frame; flame graphs colour by it. Two are no functions but seams, with what autograd's thread did inside: outside of
-// Forward, "[forward of MmBackward0]", is the stack of the forward operator; outside of Caller, "[run by backward()]", that of the thread
-// which called backward() and waits.
+// The kind of a frame; flame graphs colour by it. Two kinds are no functions but seams between stacks, with the frames
+// of autograd's thread inside. Outside of Forward, "[forward of MmBackward0]", is the stack of the forward operator.
+// Outside of Caller, "[run by backward()]", is the stack of the thread that called backward() and waits.
 enum class TreeFrameKind : uint8_t {
   Native = 0,
   Inlined = 1,
@@ -31,41 +31,42 @@ constexpr bool is_seam(TreeFrameKind kind) { return kind == TreeFrameKind::Forwa
 
 struct TreeFrame {
   StringId name{};    // of the function, as shown
-  StringId file{};    // empty: not known
-  StringId module{};  // name of the file of code; empty: none, or not known
-  uint32_t line = 0;  // where in `file` it was; 0: not known
+  StringId file{};    // empty: unknown
+  StringId module{};  // name of the module file; empty: none, or unknown
+  uint32_t line = 0;  // line in `file`; 0: unknown
   TreeFrameKind kind{};
   bool operator==(const TreeFrame&) const = default;
 };
 
 struct TreeNode {
-  uint32_t parent = 0;  // row of nodes(); the root is its own
+  uint32_t parent = 0;  // row of nodes(); the root is its own parent
   uint32_t frame = 0;   // row of frames()
-  int64_t value = 0;    // of itself, without what is below, in CallTree::unit
-  int64_t before = 0;   // the same of the other input, where two are compared
-  uint64_t count = 0;   // events that the value is a sum of
+  int64_t value = 0;    // of the node without its descendants, in CallTree::unit
+  int64_t before = 0;   // the same in the other input, if two are compared
+  uint64_t count = 0;   // number of events in the value
 };
 
 class CallTree {
  public:
   std::string metric = "gpu-time";   // as `--metric` names it
   std::string unit = "nanoseconds";  // of values: nanoseconds, count or bytes
-  bool compared = false;             // `before` means something
+  bool compared = false;             // `before` is valid
 
   CallTree() : frames_(1), nodes_(1) {}
 
   StringId text(std::string_view text) { return strings_.intern(text); }
   std::string_view text(StringId id) const { return strings_[id]; }
-  // The row of frames() that holds it, made where there is none.
+  // The row of frames() with this frame. It is added if there is none.
   uint32_t frame(const TreeFrame& frame);
-  // The row of nodes() of that frame (a row of frames()) below another node, made where there is none; 0 is the root.
+  // The row of nodes() with that frame (a row of frames()) below another node. It is added if there is none; 0 is the
+  // root.
   uint32_t child(uint32_t node, uint32_t frame);
-  TreeNode& node(uint32_t row) { return nodes_[row]; }  // until the next child()
+  TreeNode& node(uint32_t row) { return nodes_[row]; }  // valid until the next child()
 
   // A node comes after its parent.
   const std::vector<TreeNode>& nodes() const { return nodes_; }
   const std::vector<TreeFrame>& frames() const { return frames_; }
-  // By row of nodes(): the value of the node and of everything below, in `unit`; `before`: of TreeNode::before instead.
+  // By row of nodes(): the sum over the node and its descendants, in `unit`. `before`: of TreeNode::before instead.
   std::vector<int64_t> totals(bool before = false) const;
 
  private:
@@ -79,8 +80,8 @@ class CallTree {
   std::unordered_map<uint64_t, uint32_t> children_;
 };
 
-// The values of `now` beside those of `before`. Frames are the same where name, file and module are: a line moves when a
-// program changes. Metric and unit are those of `now`.
+// The values of `now` next to those of `before`. Frames are equal if name, file and module are equal; lines may differ,
+// because a program changes. Metric and unit are those of `now`.
 CallTree compare_trees(const CallTree& now, const CallTree& before);
 
 // "forward (model.py:57)"; native functions without their file.

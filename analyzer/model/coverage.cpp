@@ -30,7 +30,7 @@ constexpr const char* kStackGapText[] = {
 #undef PROF_STACK_GAP
 };
 
-// "launch 3, pending 2": those that are not 0.
+// "launch 3, pending 2": the counts that are not 0.
 template <size_t n> std::string counts_text(const uint64_t (&counts)[n], const char* const (&texts)[n]) {
   std::string text;
   for (size_t i = 0; i < n; ++i) {
@@ -39,7 +39,8 @@ template <size_t n> std::string counts_text(const uint64_t (&counts)[n], const c
   return text;
 }
 
-// "; hardware counters: launches 3, NVTX ranges 1, values whose launch or range is missing 2; times of 3 GPU operations are …"
+// "; hardware counters: launches 3, NVTX ranges 1, values whose launch or range is missing 2; times of 3 GPU operations
+// are …"
 std::string counters_text(const Coverage& coverage) {
   std::string text;
   const auto part = [&](uint64_t count, std::string_view words) {
@@ -117,7 +118,7 @@ std::string other_devices_text(const Process& process) {
                      process.counter("other_device_launches"), process.counter("other_device_operations"));
 }
 
-// What is said of GPU times ends every report; what each makes of them is in its notes.
+// Every report ends with this text about GPU times; how a report uses them is in its notes.
 std::string budget_text(const Process& process) {
   if (process.fact("gpu_times") != "in bursts") return {};
   const auto value = [&](std::string_view name) { return static_cast<double>(process.counter(name)); };

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kFiltered[] = {"profiler::_record_function_enter", "profiler::_record_function_exit",
                                           "aten::is_leaf", "aten::output_nr", "aten::_version"};
 
-// torch.autograd.profiler's rewrite_name() and what emit_nvtx() put behind the name.
+// torch.autograd.profiler's rewrite_name(). Also removes what emit_nvtx() appends to the name.
 std::string_view table_name(std::string_view text) {
   return text.starts_with("ProfilerStep#") ? "ProfilerStep*" : plain_range_text(text);
 }

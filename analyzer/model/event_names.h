@@ -1,6 +1,6 @@
-// What ranges and calls are called in tables that group by name: numbers that make a text unique taken off ("ProfilerStep#7"
-// becomes "ProfilerStep*", ", seq = 12" goes), the suffix of a driver function too. Equal names have equal ids, whether a
-// range or a call has them. Used by the event tree and every table of operators.
+// What are the names of ranges and calls in tables that group by name? Numbers that make a text unique are removed
+// ("ProfilerStep#7" becomes "ProfilerStep*", ", seq = 12" is removed), and so is the suffix of a driver function. Equal
+// names have equal ids, whether of a range or of a call. Used by the event tree and every table of operators.
 #pragma once
 
 #include "analyzer/base/strings.h"
@@ -20,7 +20,7 @@ class EventNames {
   StringId of(const HostEvent& call) const { return of_api_[call.api()]; }
   std::string_view text(StringId id) const { return names_[id]; }
   size_t size() const { return names_.size(); }
-  // Operators that are only bookkeeping of PyTorch ("aten::is_leaf"): torch.autograd.profiler leaves them out of its trees.
+  // Bookkeeping operators of PyTorch ("aten::is_leaf"), which torch.autograd.profiler leaves out of its trees.
   bool is_filtered(StringId id) const { return filtered_[static_cast<uint32_t>(id)]; }
 
  private:

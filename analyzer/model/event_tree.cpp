@@ -27,7 +27,8 @@ bool EventTree::takes(const Range& range) {
   return false;
 }
 
-// Ranges and calls of a thread are each sorted by begin, the longer first; a range encloses a call of the same time.
+// Ranges and calls of a thread are each sorted by start, longer ones first. A range encloses a call with the same
+// times.
 void EventTree::add_thread(ThreadId thread) {
   const Rows ranges = trace_.thread(thread).ranges, calls = trace_.thread(thread).host;
   Rows& rows = threads_[index(thread)];
@@ -83,7 +84,7 @@ void EventTree::close() {
   open_.pop_back();
 }
 
-// torch.autograd.profiler's _remove_dup_nodes(). Parents stand before their children, so one pass settles chains too.
+// torch.autograd.profiler's _remove_dup_nodes(). Parents come before their children, so one pass also merges chains.
 void EventTree::merge_only_children() {
   Column<uint32_t> children, into;
   children.resize(size());
@@ -104,7 +105,7 @@ void EventTree::merge_only_children() {
   }
   if (merged_ == 0) return;
   children.free();
-  Column<uint32_t> place;  // of what stays
+  Column<uint32_t> place;  // new index of each remaining node
   place.resize(size());
   uint32_t kept = 0;
   for (Rows& rows : threads_) {

@@ -11,7 +11,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// A forward operator that carries a number.
+// A forward operator with a sequence number.
 struct Forward {
   uint32_t process;
   int64_t sequence;
@@ -19,11 +19,11 @@ struct Forward {
   int64_t begin_ns;
   uint32_t row;
   uint32_t outer = kNone;  // the outermost operator around it with the same number
-  uint32_t nests = 0;      // different `outer` among those of the key up to this one
+  uint32_t nests = 0;      // number of different `outer` of this key up to this operator
   auto key() const { return std::tuple(process, sequence, thread); }
 };
 
-// Forward operators by (process, number, thread, begin), and which thread PyTorch's number of a thread means.
+// Forward operators by (process, number, thread, start), and the thread of each of PyTorch's thread numbers.
 class Forwards {
  public:
   std::vector<Forward> all;
@@ -39,12 +39,13 @@ class Forwards {
     }
   }
 
-  // A backward operator of that thread number has that sequence number: threads with a forward operator of it may be meant.
+  // A backward operator with that thread number has that sequence number: votes for each thread with a forward operator
+  // of it.
   void vote(uint32_t process, uint32_t number, int64_t sequence) {
     for_each_thread(process, sequence, [&](uint32_t head) { ++votes_[{process, number}][all[head].thread]; });
   }
 
-  // Fills in the forward side.
+  // Sets the forward side of a link.
   void find(uint32_t process, uint32_t number, int64_t begin_ns, BackwardLink& link) const {
     const uint32_t thread = thread_of(process, number);
     const Forward* best = nullptr;
@@ -66,7 +67,7 @@ class Forwards {
   }
 
  private:
-  // The first forward operator of each thread with that number.
+  // Calls f for the first forward operator of each thread with that number.
   template <class F> void for_each_thread(uint32_t process, int64_t sequence, F f) const {
     const auto wanted = std::tuple(process, sequence);
     const auto of = [&](uint32_t head) { return std::tuple(all[head].process, all[head].sequence); };
@@ -74,7 +75,7 @@ class Forwards {
     for (; at != heads_.end() && of(*at) == wanted; ++at) f(*at);
   }
 
-  // kNone: it may be any.
+  // kNone: undecided.
   uint32_t thread_of(uint32_t process, uint32_t number) const {
     const auto found = votes_.find({process, number});
     if (number == 0 || found == votes_.end()) return kNone;
@@ -91,7 +92,7 @@ class Forwards {
   std::map<std::pair<uint32_t, uint32_t>, std::map<uint32_t, uint64_t>> votes_;
 };
 
-// Walks the ranges in order, parents first: chains of operators with one number become one.
+// Walks the ranges in order, parents first. Nested operators with one number become one link.
 class Collector {
  public:
   Collector(const Trace& trace, Column<uint32_t>& link_of, std::vector<BackwardLink>& links, Forwards& forwards)
@@ -101,7 +102,8 @@ class Collector {
     const size_t ranges = trace_.ranges.size();
     carrier_.resize(ranges), outer_.resize(ranges), link_of_.resize(ranges);
     for (uint32_t row = 0; row < ranges; ++row) take(row);
-    // emit_nvtx calls the engine's wrapper around a backward operator a forward one; what became part of a link is none.
+    // emit_nvtx marks the engine's wrapper around a backward operator as a forward operator. A wrapper that belongs to
+    // a link is removed.
     std::erase_if(forwards_.all, [&](const Forward& f) {
       return link_of_[f.row] != kNone && links_[link_of_[f.row]].outer_backward == f.row;
     });
@@ -109,7 +111,7 @@ class Collector {
   uint32_t forward_thread(uint32_t link) const { return threads_[link]; }
 
  private:
-  // carrier_: the innermost range around (or it itself) that carries a number.
+  // carrier_: the innermost range with a number that is this range or encloses it.
   void take(uint32_t row) {
     const Range& range = trace_.ranges[row];
     const uint32_t around = range.parent == kNone ? kNone : carrier_[range.parent];
@@ -169,7 +171,7 @@ ForwardBackward::ForwardBackward(const Trace& trace) {
     unmatched_ += link.forward == kNone ? 1 : 0;
     ambiguous_ += link.others != 0 ? 1 : 0;
   }
-  // By begin: a link's forward operator ran before it, and so did the backward operator around that.
+  // By start: the forward operator of a link ran earlier, and so did the backward operator around it.
   std::vector<uint32_t> order(links_.size()), place(links_.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {

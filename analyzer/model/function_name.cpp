@@ -1,6 +1,6 @@
-// What is the function's own name in the text that a demangler made of it? Reads such texts from left to right: what stands before
-// a blank was the return type, `<…>` are template arguments, the first `(…)` that no `::` follows is the signature. Names of
-// operators break all of these rules and are taken whole.
+// What is the function's own name in a demangled text? Reads the text from left to right: the text before a blank was
+// the return type, `<…>` are template arguments, and the first `(…)` without a following `::` is the signature. Names
+// of operators break all of these rules and are read as a whole.
 //
 //   std::ostream& ns::operator<< <char>(std::ostream&, X<char>)            ns::operator<<
 //   f(int) const::{lambda(int)#1}::operator()(int) const                   f::{lambda(int)#1}::operator()
@@ -18,10 +18,10 @@ constexpr std::string_view kAnonymous = "(anonymous namespace)";
 
 char closing(char open) { return open == '<' ? '>' : open == '(' ? ')' : open == '{' ? '}' : ']'; }
 
-// The place behind the bracket that closes the one at `at`, or npos. Between round ones, which the demangler puts around every
-// comparison and shift, angles are not brackets unless they match.
+// The position after the bracket that closes the one at `at`, or npos. Inside round brackets, which the demangler puts
+// around every comparison and shift, angle brackets count only if they match.
 size_t skip_brackets(std::string_view text, size_t at) {
-  std::string open;  // what closes the brackets that are open
+  std::string open;  // closing brackets of those that are open
   for (; at < text.size(); ++at) {
     const char c = text[at];
     const bool arrow = c == '>' && at > 0 && text[at - 1] == '-';
@@ -41,7 +41,7 @@ class Reader {
  public:
   explicit Reader(std::string_view text, int depth = 0) : text_(text), depth_(depth) {}
 
-  // Empty: this is no function.
+  // Empty: the text is no function.
   std::string name() {
     while (at_ < text_.size()) {
       const char c = text_[at_];
@@ -88,7 +88,7 @@ class Reader {
     const size_t begin = at_;
     if (!skip()) return false;
     if (name_ == "decltype") return true;
-    if (name_.empty()) {  // of a return type; or "(*f(int))(char)", a function that returns the address of one
+    if (name_.empty()) {  // part of a return type; or "(*f(int))(char)", a function that returns the address of one
       const std::string_view inside = text_.substr(begin + 1, at_ - begin - 2);
       if (depth_ == 8 || (!inside.starts_with('*') && !inside.starts_with('&'))) return true;
       name_ = Reader(inside.substr(1), depth_ + 1).name();
@@ -105,7 +105,7 @@ class Reader {
     return starts(text_, at_, "::");
   }
 
-  // The word, not the end of another one.
+  // Whether the keyword is here, not the end of another word.
   bool is_operator() const {
     constexpr std::string_view kWord = "operator";
     if (!starts(text_, at_, kWord) || (!name_.empty() && name_.back() != ':')) return false;
@@ -127,7 +127,8 @@ class Reader {
       if (starts(text_, at_, " <")) ++at_;
       return;
     }
-    // "operator new[]", "operator unsigned long", "operator\"\" _kb", "operator std::vector<int>": up to the signature.
+    // "operator new[]", "operator unsigned long", "operator\"\" _kb", "operator std::vector<int>": everything before
+    // the signature.
     while (at_ < text_.size() && text_[at_] != '(') {
       if (text_[at_] == '<') {
         if (!skip()) return;
@@ -139,7 +140,7 @@ class Reader {
   }
 
   const std::string_view text_;
-  const int depth_;  // functions that return addresses of functions
+  const int depth_;  // nesting of functions that return addresses of functions
   size_t at_ = 0;
   std::string name_;
 };

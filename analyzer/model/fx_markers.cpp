@@ -23,7 +23,7 @@ namespace {
 
 std::string_view text_of(const rapidjson::Value& value) { return {value.GetString(), value.GetStringLength()}; }
 
-// Like Python's int(): blanks around it do not matter.
+// Like Python's int(): ignores blanks around the number.
 std::optional<int64_t> whole_number(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
@@ -34,14 +34,14 @@ std::optional<int64_t> whole_number(std::string_view text) {
   return number;
 }
 
-// What stands between "## " and " ##"; empty: no marker.
+// The text between "## " and " ##"; empty: no marker.
 std::string_view marker_text(std::string_view name) {
   constexpr size_t kAround = 6;
   if (name.size() <= kAround || !name.starts_with("## ") || !name.ends_with(" ##")) return {};
   return name.substr(3, name.size() - kAround);
 }
 
-// Line ends of a stack stay what they are.
+// Line breaks of a stack remain in the JSON string.
 std::string as_json(const rapidjson::Value& text) {
   rapidjson::StringBuffer buffer;
   rapidjson::Writer<rapidjson::StringBuffer> writer(buffer);
@@ -145,9 +145,9 @@ std::vector<FxMarkers::Marker> FxMarkers::markers_of(const Trace& trace, Rows ra
       ++not_numbers_;
       continue;
     }
-    if (marker.end_ns > marker.begin_ns) markers.push_back(marker);  // one that takes no time contains nothing
+    if (marker.end_ns > marker.begin_ns) markers.push_back(marker);  // a marker without duration contains nothing
   }
-  // Of two with the same begin the longer is outside; of two of the same time the file is.
+  // Of two markers with the same start, the longer is outside. Of two with the same times, the file is outside.
   std::stable_sort(markers.begin(), markers.end(), [](const Marker& a, const Marker& b) {
     if (a.begin_ns != b.begin_ns) return a.begin_ns < b.begin_ns;
     if (a.end_ns != b.end_ns) return a.end_ns > b.end_ns;
@@ -176,7 +176,7 @@ void FxMarkers::follow(const std::vector<Marker>& markers, const FxMetadata& met
     const Marker& marker = markers[edge.marker];
     if (!edge.opens) {
       closed[edge.marker] = true;
-      // One that crosses its neighbours stays below them until they have closed too.
+      // A marker that crosses other markers stays on the stack until they have closed too.
       while (!files.empty() && closed[files.back()]) files.pop_back();
       while (!nodes.empty() && closed[nodes.back().marker]) nodes.pop_back();
     } else if (!marker.file.empty()) {

@@ -1,9 +1,9 @@
-// Which node of an FX graph was a thread running? Graph code compiled with markers opens an operator named "## FILE.py ##" around
-// each generated file and "## NUMBER ##" around each node; what node NUMBER of FILE is stands in a file that is written
-// beside the trace. Called by `prof trace --fx-metadata`.
+// Which node of an FX graph was a thread running? Graph code compiled with markers opens an operator named "## FILE.py
+// ##" around each generated file and "## NUMBER ##" around each node. A file that is written next to the trace
+// describes node NUMBER of FILE. Called by `prof trace --fx-metadata`.
 //
-// Markers count on their own thread, as [begin, end): at equal times one ends before the next begins. A node belongs to the innermost
-// file that is open when it begins. Where nodes are inside each other, the innermost that the file knows is the answer.
+// Markers count on their own thread as [begin, end): at equal times one ends before the next begins. A node belongs to
+// the innermost file that is open when it begins. Of nested nodes the innermost node that the metadata has is returned.
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -17,18 +17,19 @@ namespace prof::analyzer {
 // Texts as JSON strings.
 struct FxNode {
   std::string name;         // empty: not in the file
-  std::string stack_trace;  // "No model stack trace available" where the file has none, as torch.profiler says
+  std::string stack_trace;  // "No model stack trace available" if the file has none, as in torch.profiler
 };
 
 // {"FILE.py": {"node_metadata": {"NUMBER": {"name": …, "stack_trace": …}}}}
 class FxMetadata {
  public:
-  // Throws InputError: the file cannot be read, is no JSON (with the offset) or has another shape (with the member).
+  // Throws InputError if the file cannot be read, is no JSON (with the offset) or has another structure (with the
+  // member).
   static FxMetadata read(const std::string& path);
   static FxMetadata parse(const std::string& text, const std::string& source);
 
   bool has_file(std::string_view file) const { return files_.contains(file); }
-  const FxNode* find(std::string_view file, int64_t node) const;  // null: not known
+  const FxNode* find(std::string_view file, int64_t node) const;  // null: unknown
 
  private:
   std::map<std::string, std::map<int64_t, FxNode>, std::less<>> files_;
@@ -36,10 +37,10 @@ class FxMetadata {
 
 class FxMarkers {
  public:
-  // The metadata must live as long.
+  // The metadata must outlive this object.
   FxMarkers(const Trace& trace, const FxMetadata& metadata);
 
-  // The node the thread was in; null: none.
+  // The node that the thread was in; null: none.
   const FxNode* at(ThreadId thread, int64_t time_ns) const;
   static bool is_marker(const Trace& trace, const Range& range);
 

@@ -1,4 +1,5 @@
-// What the GPU did, and what it is: operations, kernels, graphs, streams, devices. Tables of Trace (trace.h).
+// What did the GPU do, and what are its properties? Operations, kernels, graphs, streams, devices: tables of Trace
+// (trace.h).
 #pragma once
 
 #include "analyzer/base/strings.h"
@@ -11,14 +12,14 @@
 
 namespace prof::analyzer {
 
-// Graph: one launch of a CUDA graph, timed as a whole; its operations are not in the input then.
+// Graph: one launch of a CUDA graph, timed as a whole. Its operations are not in the input then.
 enum class GpuKind : uint32_t { Kernel = 0, Copy = 1, Fill = 2, Graph = 3 };
 
 // One kernel, copy, memset or whole graph on a GPU. 48 bytes.
 struct GpuOperation {
   int64_t start_ns = 0;
   int64_t end_ns = 0;
-  uint64_t bytes : 48 = 0;       // copies and memsets; kernels: row of Trace::details that has numbers of theirs
+  uint64_t bytes : 48 = 0;       // copies and memsets; kernels: row of Trace::details with the kernel's numbers
   uint64_t peer_source : 8 = 0;  // peer copies: 1 + device
   uint64_t peer_destination : 8 = 0;
   uint64_t graph_node = 0;  // graph id << 32 | node; 0: launched outside graphs
@@ -31,17 +32,17 @@ struct GpuOperation {
 
   StreamId stream() const { return StreamId{stream_index}; }
   GpuKind kind() const { return static_cast<GpuKind>(kind_bits); }
-  // `detail` is a KernelId. A whole graph counts where kernels count: what it is made of cannot be told apart.
+  // Whether `detail` is a KernelId. A whole graph counts as a kernel: its operations cannot be distinguished.
   bool has_kernel() const { return kind() == GpuKind::Kernel || kind() == GpuKind::Graph; }
   bool linked() const { return launch != kNone; }
-  int64_t duration_ns() const { return end_ns > start_ns ? end_ns - start_ns : 0; }  // reversed: counted in Coverage
+  int64_t duration_ns() const { return end_ns > start_ns ? end_ns - start_ns : 0; }  // reversed: 0 (see Coverage)
   int64_t last_ns() const { return end_ns > start_ns ? end_ns : start_ns; }
 };
 static_assert(sizeof(GpuOperation) == 48);
 
-// What is launched: from the GPU's record (registers known) or from the launch call (function name and shape).
+// What a launch runs: from the GPU's record (registers known) or from the launch call (function name and shape).
 struct Kernel {
-  StringId name{};  // mangled, as recorded; empty: not known
+  StringId name{};  // mangled, as recorded; empty: unknown
   uint32_t grid[3] = {};
   uint32_t block[3] = {};
   uint32_t registers = 0;
@@ -56,7 +57,7 @@ struct Kernel {
 struct Graph {
   ProcessId process{};
   uint64_t handle = 0;
-  uint32_t number = 0;  // as GPU records have it
+  uint32_t number = 0;  // as in GPU records
   uint64_t kernels = 0, copies = 0, fills = 0, host_nodes = 0, other_nodes = 0;
   bool device_launch = false;  // a kernel may launch it
 };
@@ -66,11 +67,11 @@ struct Stream {
   DeviceId device{};
   uint32_t context = 0;
   uint32_t number = 0;
-  uint32_t green_context = kNone;  // kNone: none, or not known
+  uint32_t green_context = kNone;  // kNone: none, or unknown
   int64_t priority = 0;
   bool priority_known = false;
   Rows operations;
-  StringId name{};  // that the program gave it
+  StringId name{};  // given by the program
 };
 
 // A GPU as one process saw it.
@@ -81,10 +82,10 @@ struct Device {
   std::string uuid;
   std::vector<std::pair<std::string, uint64_t>> properties;  // Kineto's names
   uint32_t physical = 0;  // equal for the same GPU seen by several processes of one host
-  StringId given_name{};  // by the program
+  StringId given_name{};  // given by the program
 };
 
-// Something that happened to managed memory; only logs recorded with PROF_UNIFIED=on have them. Values are CUPTI's.
+// An event of managed memory. Only logs recorded with PROF_UNIFIED=on have them. Values are CUPTI's.
 enum class UnifiedWhat : uint32_t {
   ToDevice = 1,
   ToHost = 2,
@@ -102,7 +103,7 @@ constexpr bool moves_memory(UnifiedWhat what) {
 
 struct UnifiedMemoryEvent {
   int64_t start_ns = 0, end_ns = 0;
-  uint64_t value = 0;  // moved: bytes; faults: how many
+  uint64_t value = 0;  // migrations: bytes; faults: number of faults
   uint64_t address = 0;
   ProcessId process{};
   UnifiedWhat what{};
@@ -111,7 +112,8 @@ struct UnifiedMemoryEvent {
   bool moves() const { return moves_memory(what); }
 };
 
-// A range projected on a stream by the tool that wrote the trace (Kineto's gpu_user_annotation): never counted as GPU work.
+// A range that the tool that wrote the trace projected on a stream (Kineto's gpu_user_annotation). It never counts as
+// GPU time.
 struct GpuAnnotation {
   int64_t start_ns = 0, end_ns = 0;
   StreamId stream{};

@@ -95,7 +95,7 @@ uint32_t GraphOrigins::made(ProcessId process, uint64_t node, int64_t time_ns) c
   return kNone;
 }
 
-// Of the operation's kind, and made or changed to launch its function.
+// Whether the node is of the operation's kind and was created or changed to launch the operation's function.
 bool GraphOrigins::fits(ProcessId process, uint64_t node, int64_t time_ns, uint32_t row,
                         const GpuOperation& operation) const {
   if (row == kNone || trace_.graph_nodes[row].type != node_type(operation)) return false;
@@ -116,7 +116,7 @@ bool GraphOrigins::fits(ProcessId process, uint64_t node, int64_t time_ns, uint3
   return !any_known || index(name) == 0;
 }
 
-// Graphs inside the nodes of a graph, at every level; a copy has inside what its original has.
+// Visits the graphs inside the nodes of a graph, at every level. A copy has the child graphs of its original.
 template <class Visit>
 void GraphOrigins::each_inside(ProcessId process, uint32_t graph, int64_t time_ns, int level, Visit&& visit) const {
   for (int copies = 0; copies < kDeepest && graph != 0 && level < kDeepest; ++copies) {
@@ -130,7 +130,7 @@ void GraphOrigins::each_inside(ProcessId process, uint32_t graph, int64_t time_n
   }
 }
 
-// No update changes which nodes are conditional: the time does not matter.
+// Updates do not change which nodes are conditional, so the time does not matter.
 bool GraphOrigins::has_bodies(ProcessId process, uint32_t graph, int level) const {
   for (int copies = 0; copies < kDeepest && graph != 0 && level < kDeepest; ++copies) {
     if (const Info* const known = info(process, graph)) {
@@ -153,8 +153,9 @@ uint32_t GraphOrigins::node_count(ProcessId process, uint32_t graph, int64_t tim
   return count;
 }
 
-// Appends the nodes of the graphs inside `graph` in the order of their numbers. False: from there on the numbers are not known. A
-// body begins empty, so all its nodes were recorded; a child graph without any is a copy of one that was filled before that.
+// Appends the nodes of the graphs inside `graph` in the order of their numbers. False: later numbers are unknown. A
+// body begins empty, so all its nodes were recorded. A child graph without recorded nodes is a copy of one that was
+// filled before the recording.
 bool GraphOrigins::number_inside(ProcessId process, uint32_t graph, int64_t time_ns, int level,
                                  std::vector<uint64_t>& nodes) const {
   if (level == kDeepest) return false;
@@ -190,7 +191,8 @@ uint64_t GraphOrigins::node_inside(ProcessId process, uint32_t executable, uint3
 NodeOrigin GraphOrigins::reason(ProcessId process, uint32_t graph, int64_t time_ns) const {
   if (!recorded_[index(process)]) return NodeOrigin::NotRecorded;
   if (unidentified_[index(process)]) return NodeOrigin::Unknown;
-  // To the graph in which nodes are made: without the record of its beginning, they may be older than the recording.
+  // Follows copies to the graph in which nodes were created. If its creation is not recorded, its nodes may be older
+  // than the recording.
   for (int level = 0; level < kDeepest; ++level) {
     const Info* const known = info(process, graph);
     if (known == nullptr || known->made.empty()) return NodeOrigin::BeforeRecording;
@@ -212,7 +214,7 @@ NodeFound GraphOrigins::search(ProcessId process, const GpuOperation& operation,
     const uint32_t inside = node == 0 ? kNone : made(process, node, time_ns);
     if (node != 0 && fits(process, node, time_ns, inside, operation)) return {NodeOrigin::Known, inside};
   }
-  if (row == kNone && graph != top) {  // a child graph with a number of its own, perhaps
+  if (row == kNone && graph != top) {  // a child graph may have a number of its own
     uint32_t only = kNone;
     bool several = false;
     each_inside(process, top, time_ns, 0, [&](uint32_t child) {

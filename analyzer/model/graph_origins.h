@@ -1,15 +1,16 @@
-// Where the operations of CUDA graphs came from: the call that captured or added the node which a replayed kernel, copy or memset
-// is a run of. Offline; made from Trace::graph_nodes and Trace::graphs_made, which only logs have.
+// Where do the operations of CUDA graphs come from? Finds the call that captured or added the node of a replayed
+// kernel, copy or memset. Offline. Uses Trace::graph_nodes and Trace::graphs_made, which only logs have.
 //
 //   operation (executable graph E, index I)
 //     E  --instantiated from, updated from-->  graph T       (a copy keeps indices)
 //     T  --cloned from, child of node-->       graph …       until a graph in which node I was captured or added
-//   Nodes of child graphs and of the bodies of conditional nodes are numbered behind those of E itself (seen with CUDA 13): first those of
-//   the graph in the first such node, then those of the graphs inside that one, then the next. Another driver may give a child graph a number
-//   of its own, which nothing tells: the graphs inside T are tried, and it must be the same node in whichever of them fits.
+//   Nodes of child graphs and of the bodies of conditional nodes have numbers after those of E itself (seen with CUDA
+//   13): first those of the graph in the first such node, then those of the graphs inside that one, then the next.
+//   Another driver may give a child graph a number of its own, which is not recorded. Then all graphs inside T are
+//   tried, and those that fit must have the same node.
 //
-// Nothing is guessed: a node must be of the operation's kind and, where both are known, launch its function. What does not fit
-// has no origin, and a reason.
+// Nothing is guessed: a node must be of the operation's kind and, if both are known, launch its function. An operation
+// that fits no node has no origin, but a reason.
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -26,8 +27,8 @@ namespace prof::analyzer {
 enum class NodeOrigin : uint8_t {
   NoGraph,  // not launched by a graph
   Known,
-  BeforeRecording,  // captured, or its graph made executable, before anything was recorded
-  NotRecorded,      // another tool's trace, or a log without records about graphs
+  BeforeRecording,  // captured, or its graph instantiated, before the recording
+  NotRecorded,      // another tool's trace, or a log without records of graphs
   Whole,            // the graph was timed as a whole
   Unknown
 };
@@ -35,7 +36,7 @@ std::string_view node_origin_text(NodeOrigin origin);  // "captured before recor
 
 struct NodeFound {
   NodeOrigin origin = NodeOrigin::NoGraph;
-  uint32_t row = kNone;  // Known: of Trace::graph_nodes, the record that made the node
+  uint32_t row = kNone;  // Known: row of Trace::graph_nodes, the record that created the node
 };
 
 class GraphOrigins {
@@ -44,15 +45,17 @@ class GraphOrigins {
 
   NodeFound of(const GpuOperation& operation) const;
 
-  // The record that made the node, following copies; kNone: none. `time_ns`: when the executable graph was launched.
+  // The record that created the node, following copies; kNone: none. `time_ns`: time of the launch of the executable
+  // graph.
   uint32_t made(ProcessId process, uint64_t node, int64_t time_ns) const;
-  // The graph that an executable graph was made of or last updated from by then; 0: not known.
+  // The graph from which an executable graph was instantiated or last updated by that time; 0: unknown.
   uint32_t source(ProcessId process, uint32_t graph, int64_t time_ns) const;
-  // Nodes of a graph as they were captured or added, through all copies, in order of index. Those inside child graphs follow.
+  // Nodes of a graph as they were captured or added, through all copies, ordered by index. Nodes of child graphs
+  // follow.
   std::vector<uint32_t> nodes_of(ProcessId process, uint32_t graph, int64_t time_ns) const;
-  // It was seen being made.
+  // Whether the creation of the graph was recorded.
   bool knows(ProcessId process, uint32_t graph) const { return info(process, graph) != nullptr; }
-  // A conditional node with a body is in it, or in a graph inside it.
+  // Whether the graph, or a graph inside it, has a conditional node with a body.
   bool has_bodies(ProcessId process, uint32_t graph) const { return has_bodies(process, graph, 0); }
 
  private:
@@ -68,26 +71,26 @@ class GraphOrigins {
   };
   struct Records {
     uint32_t made = kNone;          // row of Trace::graph_nodes
-    std::vector<uint32_t> kernels;  // KernelIds it was made or changed to launch
+    std::vector<uint32_t> kernels;  // KernelIds that it was created or changed to launch
   };
   struct Inside {
     uint32_t index = 0, graph = 0;  // of the node, and of the graph inside it
     bool body = false;              // of a conditional node
   };
   struct Info {
-    std::vector<uint32_t> made;     // rows of Trace::graphs_made about this graph, by time
+    std::vector<uint32_t> made;     // rows of Trace::graphs_made of this graph, ordered by time
     std::vector<uint32_t> indices;  // of nodes recorded in it
-    std::vector<Inside> children;   // by time
+    std::vector<Inside> children;   // ordered by time
   };
   static uint64_t graph_key(ProcessId process, uint32_t graph) { return uint64_t{index(process)} << 32 | graph; }
   const Info* info(ProcessId process, uint32_t graph) const;
-  // The record by which the graph got what another one has, by then; null: none.
+  // The latest record by that time that copied the contents of another graph into this one; null: none.
   const GraphMade* contents(ProcessId process, uint32_t graph, int64_t time_ns) const;
   bool fits(ProcessId process, uint64_t node, int64_t time_ns, uint32_t row, const GpuOperation& operation) const;
   bool has_bodies(ProcessId process, uint32_t graph, int level) const;
   template <class Visit>
   void each_inside(ProcessId process, uint32_t graph, int64_t time_ns, int level, Visit&& visit) const;
-  // The node of a child graph that an executable graph numbers `index`; 0: none.
+  // The node of a child graph that has the number `index` in an executable graph; 0: none.
   uint64_t node_inside(ProcessId process, uint32_t executable, uint32_t index, int64_t time_ns) const;
   bool number_inside(ProcessId process, uint32_t graph, int64_t time_ns, int level, std::vector<uint64_t>& nodes) const;
   uint32_t node_count(ProcessId process, uint32_t graph, int64_t time_ns) const;

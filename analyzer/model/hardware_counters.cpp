@@ -14,7 +14,7 @@ const CounterRow* find_row(const Column<CounterRow>& rows, uint32_t of) {
   return at != rows.end() && at->of == of ? at : nullptr;
 }
 
-// By row of what they are about; the first of several stays.
+// Sorts by `of`. Of several rows with the same `of` the first remains.
 template <class Count> void sort_rows(Column<CounterRow>& rows, size_t first, Count&& count) {
   const auto before = [](const CounterRow& a, const CounterRow& b) {
     return a.of != b.of ? a.of < b.of : a.first < b.first;

@@ -1,10 +1,11 @@
-// Hardware counters: values of launches and of ranges, and what they are about. From logs (PROF_COUNTERS) and from traces: those of
-// torch.profiler with `profiler_metrics`, and our own.
+// Hardware counters: the values of launches and ranges. From logs (PROF_COUNTERS) and from traces: those of
+// torch.profiler with `profiler_metrics`, and prof's own.
 //
-// A launch whose GPU times were not collected because its counters were gets a GPU operation of its own: as long as
-// gpu__time_duration.sum says, and placed where it may have run. The recorder waits before the launch and behind it, so it
-// began after its launch did and ended before the next one began: it is put at the end of its launch call, or at the call's begin
-// where it is longer than the call. A graph has one value for all that it holds: it becomes one operation, a graph as a whole.
+// A launch without GPU times, because its hardware counters were collected, gets a GPU operation. Its duration is
+// gpu__time_duration.sum, and its position is where it may have run. The recorder waits before and after the launch, so
+// the operation began after its launch and ended before the next launch. It is placed at the end of its launch call, or
+// at the call's start if it is longer than the call. A graph has one value for all its nodes and becomes one operation,
+// a graph as a whole.
 #pragma once
 
 #include "analyzer/base/column.h"
@@ -21,36 +22,36 @@ namespace prof::analyzer {
 struct Trace;
 
 inline constexpr std::string_view kCounterTime = "gpu__time_duration.sum";  // ns
-inline constexpr double kLongestKernelNs = 1e15;                            // eleven days: more is no time of a kernel
+inline constexpr double kLongestKernelNs = 1e15;                            // eleven days: no kernel takes longer
 
 // Metrics that were measured together on the GPU of one context.
 struct CounterSet {
-  uint32_t process = 0;          // ProcessId; UINT32_MAX: not known
-  uint32_t device = UINT32_MAX;  // ordinal; UINT32_MAX: not known
+  uint32_t process = 0;          // ProcessId; UINT32_MAX: unknown
+  uint32_t device = UINT32_MAX;  // ordinal; UINT32_MAX: unknown
   std::vector<StringId> metrics;
   StringId chip{};
-  uint32_t passes = 0;    // how often the work was run for all of them; 0: not known
+  uint32_t passes = 0;    // number of passes needed for all metrics; 0: unknown
   bool replayed = false;  // by CUPTI, kernel by kernel
 };
 
 struct CounterRow {
   uint32_t of = 0;     // row of Trace::host, of Trace::ranges or of CounterTable::unplaced
-  uint32_t set = 0;    // of CounterTable::sets
-  uint64_t first = 0;  // of CounterTable::values: as many as the set has metrics
+  uint32_t set = 0;    // index into CounterTable::sets
+  uint64_t first = 0;  // index into CounterTable::values: one value per metric of the set
 };
 static_assert(sizeof(CounterRow) == 16);
 
-// What was measured and belongs to no row of the trace. It has no time: those that a trace writes are made up.
+// A measurement that belongs to no row of the trace. It has no time: times in a trace are made up.
 struct UnplacedWork {
   StringId name{};
-  StringId why{};       // it has no launch
-  bool kernel = false;  // else a part of the program
+  StringId why{};       // reason why there is no launch
+  bool kernel = false;  // false: a section of the program
 };
 
 struct CounterTable {
   std::vector<CounterSet> sets;
-  Column<CounterRow> launches, ranges;  // by `of`, each once
-  Column<CounterRow> of_unplaced;       // likewise
+  Column<CounterRow> launches, ranges;  // sorted by `of`, without duplicates
+  Column<CounterRow> of_unplaced;       // sorted by `of`, without duplicates
   std::vector<UnplacedWork> unplaced;
   Column<double> values;  // as recorded: any double
 
@@ -58,20 +59,22 @@ struct CounterTable {
   std::span<const double> values_of(const CounterRow& row) const {
     return {values.data() + row.first, sets[row.set].metrics.size()};
   }
-  // Null: it has none. O(log n).
+  // Null: there is none. O(log n).
   const CounterRow* of_launch(uint32_t host_row) const;
   const CounterRow* of_range(uint32_t range_row) const;
-  // Of a row of Trace::operations: a kernel launched by itself, or a whole graph (in a trace of ours a kernel without a node).
+  // For a row of Trace::operations: a kernel launched on its own, or a whole graph (in a trace of prof a kernel without
+  // a node).
   const CounterRow* of_operation(const Trace& trace, uint32_t operation) const;
 };
 
-// Rows as CounterTable promises them, of several about the same the first; counts those behind `before`, the rows of earlier inputs.
+// Brings rows into CounterTable's order and removes duplicates, keeping the first. Counts the rows after `before`, the
+// rows of earlier inputs, in Coverage.
 struct CounterMark {
   size_t launches = 0, ranges = 0;
 };
 void order_counters(Trace& trace, CounterMark before);
 
-// Index of a metric in its set; UINT32_MAX: it is not in it.
+// Index of a metric in its set; UINT32_MAX: not in the set.
 uint32_t metric_index(const Trace& trace, const CounterSet& set, std::string_view name);
 
 }  // namespace prof::analyzer

@@ -7,7 +7,7 @@ namespace {
 struct Name {
   std::string_view base, text;
 };
-// Of metrics that sets have (preload/hardware_counters/sampling_sets.def), and their like.
+// Metrics of the sampling sets (preload/hardware_counters/sampling_sets.def), and similar ones.
 constexpr Name kNames[] = {
     {"sm__cycles_active", "SM active"},
     {"sm__warps_active_realtime", "warps active"},

@@ -1,4 +1,4 @@
-// What the host did: calls, memory that it asked for, graphs that it built, synchronisations. Tables of Trace (trace.h).
+// What did the host do? Calls, allocations, construction of graphs, synchronisations: tables of Trace (trace.h).
 #pragma once
 
 #include "analyzer/base/strings.h"
@@ -11,13 +11,13 @@ namespace prof::analyzer {
 enum class HostKind : uint32_t { KernelLaunch = 0, MemoryLaunch = 1, GraphLaunch = 2, Call = 3, Allocation = 4 };
 
 // Flags of a host event.
-inline constexpr uint32_t kHostCaptured = 1;     // recorded into a graph: no GPU work of its own
-inline constexpr uint32_t kHostNoGpuTimes = 2;   // GPU activity was not collected then
+inline constexpr uint32_t kHostCaptured = 1;     // captured into a graph: no GPU operation of its own
+inline constexpr uint32_t kHostNoGpuTimes = 2;   // GPU activity was not collected at that time
 inline constexpr uint32_t kHostNested = 4;       // made inside another recorded call
 inline constexpr uint32_t kHostHasGpu = 8;       // at least one GPU operation belongs to it
-inline constexpr uint32_t kHostUnfinished = 16;  // the thread was still inside it at the end of the log
+inline constexpr uint32_t kHostUnfinished = 16;  // the call had not returned at the end of the log
 
-// One call the host made. 48 bytes.
+// One call of the host. 48 bytes.
 struct HostEvent {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
@@ -25,9 +25,9 @@ struct HostEvent {
       0;  // KernelLaunch: KernelId; GraphLaunch: GraphId; MemoryLaunch: bytes; Allocation: allocated(); Call: handle
   ThreadId thread{};
   HostStreamId stream{};
-  uint32_t live_depth = 0;   // launches: outstanding on the stream as the program knew it; Allocation: see memory_key.h
+  uint32_t live_depth = 0;   // launches: outstanding on the stream, as the recorder counted; Allocation: memory_key.h
   uint32_t stack = 0;        // StackId
-  uint32_t correlation = 0;  // 0: not known
+  uint32_t correlation = 0;  // 0: unknown
   uint32_t word = 0;         // api (StringId of `apis`, 14 bits) | kind (3) | flags (5) | result (10)
 
   static constexpr uint32_t kApiBits = 14, kKindShift = 14, kFlagShift = 17, kResultShift = 22;
@@ -41,7 +41,7 @@ struct HostEvent {
   uint32_t result() const { return word >> kResultShift; }
   bool has(uint32_t flag) const { return (flags() & flag) != 0; }
   bool is_launch() const { return kind() <= HostKind::GraphLaunch; }
-  // Allocation: pool (row of Trace::memory_pools, 16 bits; more are not told apart from none) | bytes (48)
+  // Allocation: pool (row of Trace::memory_pools, 16 bits; a pool with a higher row is stored as none) | bytes (48)
   static constexpr uint64_t kMostBytes = (uint64_t{1} << 48) - 1;
   static constexpr uint64_t allocated(uint64_t bytes, uint32_t pool) {
     return uint64_t{pool > UINT16_MAX ? 0 : pool} << 48 | (bytes > kMostBytes ? kMostBytes : bytes);
@@ -49,64 +49,64 @@ struct HostEvent {
   // MemoryLaunch, Allocation
   uint64_t bytes() const { return kind() == HostKind::Allocation ? subject & kMostBytes : subject; }
   uint32_t pool() const { return kind() == HostKind::Allocation ? static_cast<uint32_t>(subject >> 48) : 0; }
-  int64_t duration_ns() const { return end_ns > begin_ns ? end_ns - begin_ns : 0; }  // reversed times are no time
+  int64_t duration_ns() const { return end_ns > begin_ns ? end_ns - begin_ns : 0; }  // reversed: 0
 };
 static_assert(sizeof(HostEvent) == 48);
 
-// A stream as calls named it.
+// A stream as calls name it.
 struct HostStream {
   ProcessId process{};
   uint64_t handle = 0;
   uint64_t context_handle = 0;
-  uint32_t device = kNone;  // ordinal; kNone: not known
+  uint32_t device = kNone;  // ordinal; kNone: unknown
   uint32_t type = 0;        // format::StreamType
   uint32_t flags = 0;
   int64_t priority = 0;
-  uint32_t stream = kNone;     // the GPU stream behind it, row of Trace::streams, where known
-  bool whole_context = false;  // no stream at all: stands for the context of calls that name no stream
-  StringId name{};             // that the program gave it
+  uint32_t stream = kNone;     // row of Trace::streams: the GPU stream of the handle, if known
+  bool whole_context = false;  // not a stream: represents the context of calls without a stream
+  StringId name{};             // given by the program
 };
 
-// A pool that stream-ordered allocations came from. Only logs have them.
+// A pool of stream-ordered allocations. Only logs have them.
 struct MemoryPool {
   ProcessId process{};
   uint64_t handle = 0;
   uint32_t origin = 0;    // format::PoolOrigin
-  uint32_t location = 0;  // CUmemLocationType; 0: not known
-  uint32_t place = 0;     // device's ordinal, NUMA node
-  uint32_t number = 0;    // 1, 2 … of those of its process that are no device's default pool
+  uint32_t location = 0;  // CUmemLocationType; 0: unknown
+  uint32_t place = 0;     // ordinal of the device, NUMA node
+  uint32_t number = 0;    // 1, 2 … among the pools of its process that are no device's default pool
 };
 
 // A node of a graph, as a call captured, added or changed it. Only logs have them.
 struct GraphNode {
-  uint64_t node = 0;      // graph << 32 | index, as in GpuOperation; upper half 0: not known
+  uint64_t node = 0;      // graph << 32 | index, as in GpuOperation; upper half 0: unknown
   int64_t time_ns = 0;    // end of the call
   uint32_t call = kNone;  // row of Trace::host; kNone: its record is lost
-  uint32_t kernel = 0;    // KernelId: what a kernel node launches
-  ThreadId thread{};      // that made the call
+  uint32_t kernel = 0;    // KernelId that a kernel node launches
+  ThreadId thread{};      // thread of the call
   uint32_t stack = 0;     // StackId of the call, whose own row may have none
   uint32_t type = 0;      // CUgraphNodeType
-  bool changed = false;   // it was there already and got new parameters
+  bool changed = false;   // an existing node got new parameters
 };
 static_assert(sizeof(GraphNode) <= 48);
 
 // A graph that was created, copied, instantiated or updated; graphs by their numbers. Only logs have them.
 struct GraphMade {
   int64_t time_ns = 0;
-  uint64_t node = 0;      // child graphs and bodies: the node they are in
+  uint64_t node = 0;      // child graphs and bodies: the node that contains them
   uint32_t call = kNone;  // row of Trace::host
   ThreadId thread{};
   uint32_t origin = 0;  // format::GraphOrigin
   uint32_t graph = 0;
-  uint32_t from = 0;        // 0: none, or not known
-  bool renumbered = false;  // indices of its nodes are not those of `from`
+  uint32_t from = 0;        // 0: none, or unknown
+  bool renumbered = false;  // its nodes do not have the indices of `from`
 };
 static_assert(sizeof(GraphMade) <= 48);
 
-// What else a call said, where that is more than nothing. Only logs have them.
+// Further arguments of a call, if there are any. Only logs have them.
 struct CallDetails {
   int64_t time_ns = 0;  // end of the call
-  uint64_t count = 0;   // parts of a batch; 0: it is none
+  uint64_t count = 0;   // entries of a batch; 0: no batch
   uint64_t bytes = 0;
   uint32_t call = kNone;  // row of Trace::host; kNone: its record is lost
   ThreadId thread{};
@@ -116,7 +116,7 @@ struct CallDetails {
 };
 static_assert(sizeof(CallDetails) <= 48);
 
-// What a call told a stream to do with a word of memory. Only logs have them.
+// An operation on a value in memory that a call put on a stream. Only logs have them.
 struct StreamMemoryOp {
   int64_t time_ns = 0;  // end of the call
   uint64_t address = 0, value = 0;
@@ -135,14 +135,14 @@ struct MemoryEvent {
   int64_t time_ns = 0;
   int64_t bytes = 0;
   uint64_t address = 0;
-  uint64_t allocated = 0;  // of the allocator, afterwards; 0: not known
+  uint64_t allocated = 0;  // total of the allocator after the event; 0: unknown
   uint64_t reserved = 0;
   ThreadId thread{};
   uint32_t device = kNone;  // ordinal; kNone: host memory
 };
 static_assert(sizeof(MemoryEvent) == 48);
 
-// What a synchronisation waited for, as CUPTI reported it (Kineto's cuda_sync, nsys's SYNCHRONIZATION). 48 bytes.
+// A synchronisation as CUPTI reported it (Kineto's cuda_sync, nsys's SYNCHRONIZATION). 48 bytes.
 enum class SyncKind : uint8_t {
   Unknown = 0,
   Event = 1,
@@ -156,7 +156,7 @@ struct SyncEvent {
   uint32_t call = kNone;            // row of Trace::host: the call with that correlation
   uint32_t stream = kNone;          // row of Trace::streams that waits or is waited for
   uint32_t waits_for = kNone;       // StreamWaitEvent, Event: the stream on which the event was recorded
-  uint32_t record_correlation = 0;  // the call that recorded the event; 0: not known
+  uint32_t record_correlation = 0;  // correlation of the call that recorded the event; 0: unknown
   uint32_t event_id = 0;
   uint32_t process = kNone;  // row of Trace::processes, for synchronisations without a stream
   SyncKind kind{};

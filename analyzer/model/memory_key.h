@@ -1,5 +1,5 @@
-// Tells the addresses of one process apart in 32 bits, where a row has no room for more. Allocations are aligned to 256 bytes at
-// least, and 32 bits of such steps are 1 TiB; the bits above are folded in. 0 is no address.
+// Distinguishes the addresses of one process in 32 bits, for rows without room for 64. Allocations are aligned to at
+// least 256 bytes, and 32 bits of such units are 1 TiB; the higher bits are folded in. 0 is no address.
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -14,11 +14,11 @@ constexpr uint32_t memory_key(uint64_t address) {
   return key == 0 && address != 0 ? 1 : key;
 }
 
-// Of a handle, which is no address of the GPU's and may be aligned to anything.
+// For a handle, which is no GPU address and may have any alignment.
 constexpr uint32_t handle_key(uint64_t handle) { return memory_key(handle << 8); }
 
-// Bytes that a copy, fill or allocation was asked for. An allocation that failed came from no pool, and may have asked for more than
-// the 48 bits that are left beside one.
+// Requested bytes of a copy, memset or allocation. A failed allocation has no pool, so it may have requested more than
+// the 48 bits that fit next to a pool.
 inline uint64_t asked_bytes(const HostEvent& event) { return event.result() != 0 ? event.subject : event.bytes(); }
 
 }  // namespace prof::analyzer

@@ -1,4 +1,4 @@
-// node_memory(): which node of the event tree allocated and released what.
+// node_memory(): how much memory did each node of the event tree allocate and release?
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/event_tree.h"
 
@@ -23,7 +23,7 @@ MemoryUse use_of(const MemoryEvent& event) {
   return event.device == kNone ? MemoryUse{event.bytes, 0} : MemoryUse{0, event.bytes};
 }
 
-// Each event to the innermost node of its thread that contains its moment, both ends included.
+// Adds each event to the innermost node of its thread that contains its moment, both ends included.
 void add_own(const Trace& trace, const EventTree& tree, NodeMemory& memory) {
   std::vector<std::vector<uint32_t>> of_thread(trace.threads.size());
   for (uint32_t row = 0; row < trace.memory.size(); ++row) of_thread[index(trace.memory[row].thread)].push_back(row);
@@ -55,11 +55,11 @@ void add_own(const Trace& trace, const EventTree& tree, NodeMemory& memory) {
   }
 }
 
-// The memory events of one process by time, with sums up to each.
+// The memory events of one process in order of time, with sums up to each.
 struct Timeline {
   std::vector<uint32_t> rows;
   std::vector<MemoryUse> sums{MemoryUse{}};  // of the first i events
-  std::vector<int> opened{0};                // nodes that begin with event i, less nodes that ended before it
+  std::vector<int> opened{0};                // nodes that begin with event i minus nodes that ended before it
 };
 
 void add_of_any_thread(const Trace& trace, const EventTree& tree, NodeMemory& memory) {

@@ -7,7 +7,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// torch.autograd.profiler's filter_stack_entry(): a frame with both parts is left out.
+// torch.autograd.profiler's filter_stack_entry(): a frame that contains both texts is left out.
 constexpr std::pair<std::string_view, std::string_view> kFilteredFrames[] = {
     {"autograd/__init__", "_make_grads"},
     {"autograd/__init__", "backward"},

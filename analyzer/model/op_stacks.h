@@ -1,6 +1,7 @@
-// The Python stack of a range, innermost frame first, as torch.autograd.profiler shows it: the Python functions around it in
-// the trace, else the text of "Call stack". A range inside a backward operator has the stack of the forward operator that
-// made it, or none if that is not known. Frames of the profiler and of autograd's entry are left out and counted.
+// What is the Python stack of a range, innermost frame first, as torch.autograd.profiler shows it? The Python functions
+// around it in the trace, else the text of "Call stack". A range inside a backward operator has the stack of the
+// forward operator that created it, or none if that is unknown. Frames of the profiler and of autograd's entry are left
+// out and counted.
 #pragma once
 
 #include "analyzer/base/column.h"
@@ -17,17 +18,17 @@ class OpStacks {
  public:
   OpStacks(const Trace& trace, const ForwardBackward& links);
 
-  // At most `most` frames. They are views into the trace's strings.
+  // At most `most` frames, as views into the trace's strings.
   std::vector<std::string_view> stack(uint32_t range_row, size_t most = SIZE_MAX) const;
-  // Equal for ranges with the same stack for sure; 0 for those without one.
+  // Equal keys: the ranges certainly have the same stack. 0: the range has no stack.
   uint64_t key(uint32_t range_row) const;
-  // The same of the range alone, also where it is part of a backward operator.
+  // The same for the range itself, even if it is part of a backward operator.
   std::vector<std::string_view> own_stack(uint32_t range_row, size_t most = SIZE_MAX) const;
   uint64_t own_key(uint32_t range_row) const;
-  uint64_t frames_left_out() const { return left_out_; }  // of the stacks made so far
+  uint64_t frames_left_out() const { return left_out_; }  // of the stacks returned so far
 
  private:
-  uint32_t source(uint32_t range_row) const;  // the range whose own stack it is; kNone: no stack
+  uint32_t source(uint32_t range_row) const;  // the range whose own stack is used; kNone: no stack
 
   const Trace& trace_;
   const ForwardBackward& links_;

@@ -23,7 +23,7 @@ void RangeNesting::run(Rows rows) {
   }
 }
 
-// 0: everything but NVTX; else the domain.
+// 0: everything except NVTX; else the domain.
 uint64_t RangeNesting::nest(const Range& range) const {
   constexpr uint64_t kNvtx = uint64_t{1} << 32;
   return range.kind == RangeKind::Nvtx ? kNvtx | index(trace_.labels[index(range.label)].domain) : 0;
@@ -33,7 +33,7 @@ void RangeNesting::drop_ended(std::vector<uint32_t>& stack, int64_t end_ns) cons
   while (!stack.empty() && trace_.ranges[stack.back()].end_ns < end_ns) stack.pop_back();
 }
 
-// Python's functions have the path of what is around them and are in no path themselves.
+// A Python function has the path of the ranges around it. It is not part of any path.
 void RangeNesting::set_path(Range& range, uint32_t row) {
   if (range.kind == RangeKind::Python) {
     const auto shorter = std::partition_point(path_stack_.begin(), path_stack_.end(), [&](uint32_t outer) {

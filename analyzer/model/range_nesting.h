@@ -1,9 +1,9 @@
-// Which range encloses which, where begin and end of each are known: parent, level, children and path of nested ranges.
-// NVTX nests within its domain, the rest within the thread; a partial overlap is no child.
+// Which range encloses which, if start and end of each are known? Sets parent, level, children and path of nested
+// ranges. NVTX ranges nest within their domain, other ranges within the thread. A partial overlap is no nesting.
 //
-// Each nest has a stack of ranges that may enclose the next one. A range that ends before the new one does never encloses
-// anything again that the new one does not enclose more closely, so it goes: ends never grow towards the top, and what
-// encloses a range is the top. O(1) a range, amortised, whatever crosses or nests.
+// Each nest has a stack of ranges that may enclose the next one. A range that ends before the new one is removed: it
+// cannot enclose a later range that the new one does not enclose more closely. So ends never increase towards the top,
+// and the top encloses the new range. O(1) per range, amortised, for any crossing and nesting.
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -18,7 +18,7 @@ class RangeNesting {
  public:
   explicit RangeNesting(Trace& trace) : trace_(trace) {}
 
-  // The push/pop ranges of one thread, sorted by begin, an enclosing one first.
+  // The push/pop ranges of one thread, sorted by start, enclosing ones first.
   void run(Rows rows);
 
  private:

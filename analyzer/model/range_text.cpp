@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 
-// Where the list that ends with the text begins; npos if its brackets do not match.
+// The start of the list that ends with the text; npos if its brackets do not match.
 size_t list_begin(std::string_view text) {
   size_t depth = 0;
   for (size_t at = text.size(); at-- > 0;) {
@@ -18,7 +18,7 @@ size_t list_begin(std::string_view text) {
   return std::string_view::npos;
 }
 
-// Takes ", KEY = " off the end of `text`.
+// Removes ", KEY = " from the end of `text`.
 bool take_key(std::string_view& text, std::string_view key) {
   constexpr std::string_view kComma = ", ", kEquals = " = ";
   if (text.size() < kComma.size() + key.size() + kEquals.size() || !text.ends_with(kEquals)) return false;
@@ -34,7 +34,7 @@ int64_t number(std::string_view digits) {
   return error == std::errc() ? value : -1;
 }
 
-// Takes one part off the end of parts.name.
+// Removes one part from the end of parts.name.
 bool take_part(RangeText& parts) {
   std::string_view& rest = parts.name;
   if (rest.ends_with(']')) {

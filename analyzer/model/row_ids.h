@@ -1,4 +1,4 @@
-// Numbers of the rows of Trace's tables, a type for each: ids are indices into the table of their kind and never shared between processes.
+// Typed row numbers of Trace's tables. An id is an index into the table of its kind; processes never share rows.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@ enum class ProcessId : uint32_t {};
 enum class ThreadId : uint32_t {};
 enum class DeviceId : uint32_t {};      // one device as one process sees it
 enum class StreamId : uint32_t {};      // one (process, device, context, stream)
-enum class HostStreamId : uint32_t {};  // one stream handle as the host used it; 0 is "none"
-enum class KernelId : uint32_t {};      // name and launch shape of kernels; 0 is "not known"
-enum class GraphId : uint32_t {};       // executable graph; 0 is "not known"
+enum class HostStreamId : uint32_t {};  // one stream handle as the host used it; 0: none
+enum class KernelId : uint32_t {};      // name and launch shape of kernels; 0: unknown
+enum class GraphId : uint32_t {};       // executable graph; 0: unknown
 enum class LabelId : uint32_t {};       // domain, text, colour and category of a range or mark
-enum class PathId : uint32_t {};        // a chain of open ranges; 0 is "in no range"
+enum class PathId : uint32_t {};        // a chain of open ranges; 0: in no range
 
 template <class Id> constexpr uint32_t index(Id id) { return static_cast<uint32_t>(id); }
 inline constexpr uint32_t kNone = UINT32_MAX;

@@ -1,10 +1,11 @@
-// Call stacks: what code asked for a launch, a copy, an allocation or a wait. One notion for every input: our logs bring native
-// and Python frames, traces of torch.profiler bring Python frames as texts (call_stacks.h). Filled by stack_import.cpp.
+// Call stacks: which code made a launch, a copy, an allocation or a wait? One table for every input. Logs have native
+// and Python frames, traces of torch.profiler have Python frames as texts (call_stacks.h). Filled by stack_import.cpp.
 //
 //   StackId -> Stack -> FrameId... -> Frame -> ModuleId -> Module
 //
-// Equal stacks have one id, equal frames too, also across processes: a library is known by its build-id and path, an address
-// in it by its place in the file. So "the same line of code" is an equality of numbers before anybody asks for its name.
+// Equal stacks have one id, and so have equal frames, also across processes. A library is identified by build-id and
+// path, an address in it by its offset in the file. So the same line of code has the same number before its name is
+// known.
 #pragma once
 
 #include "analyzer/base/strings.h"
@@ -21,35 +22,35 @@ namespace prof::analyzer {
 
 enum class StackId : uint32_t {};   // row of StackTable; 0: no stack
 enum class FrameId : uint32_t {};   // row of StackTable
-enum class ModuleId : uint32_t {};  // row of StackTable; 0: none is known
+enum class ModuleId : uint32_t {};  // row of StackTable; 0: unknown
 
 // An ELF file: the program or a shared library.
 struct Module {
-  StringId path{};      // where it lay on the machine that recorded
-  StringId build_id{};  // hex digits; empty: it has none
+  StringId path{};      // path on the machine that recorded
+  StringId build_id{};  // hex digits; empty: none
   uint64_t file_bytes = 0;
-  uint64_t file_time = 0;  // seconds since 1970; 0: not known
+  uint64_t file_time = 0;  // seconds since 1970; 0: unknown
   bool operator==(const Module&) const = default;
 };
 
-// Text: one line of another tool's stack that names neither file nor line.
+// Text: one line of another tool's stack that has neither file nor line.
 enum class FrameKind : uint8_t { Native = 0, Python = 1, Text = 2 };
 
-// One place in code.
+// One location in code.
 struct Frame {
   FrameKind kind{};
   ModuleId module{};  // native
   uint64_t address =
-      0;  // native: return address as an address of the module's file; in the process where no module is known
-  StringId function{};  // Python, Text; native frames are named by symbols
+      0;  // native: return address as an address of the module's file; of the process if the module is unknown
+  StringId function{};  // Python, Text; symbols name native frames
   StringId file{};      // Python
-  uint32_t line = 0;    // Python; 0: not known
+  uint32_t line = 0;    // Python; 0: unknown
   uint32_t first_line = 0;
   bool operator==(const Frame&) const = default;
 };
 
-// A frame as a stack has it. `entry`: an evaluation loop of the interpreter began with this Python frame; those before it,
-// up to the last entry, run in the same loop.
+// A frame of a stack. `entry`: an evaluation loop of the interpreter began with this Python frame. The frames before
+// it, up to the last entry, run in the same loop.
 struct StackFrame {
   uint32_t word = 0;
   static constexpr StackFrame of(FrameId frame, bool entry = false) {
@@ -60,9 +61,9 @@ struct StackFrame {
   bool operator==(const StackFrame&) const = default;
 };
 
-// Innermost frame first in both halves. Flags: format::kStack….
+// Both parts have the innermost frame first. Flags: format::kStack….
 struct Stack {
-  uint32_t first = 0;  // in StackTable's frames: native, then Python
+  uint32_t first = 0;  // index into StackTable's frames: native, then Python
   uint16_t native = 0;
   uint16_t python = 0;  // Python or Text
   uint32_t flags = 0;
@@ -88,10 +89,10 @@ class StackTable {
     return {pool_.data() + stack.first + stack.native, stack.python};
   }
   bool empty() const { return stacks_.size() == 1; }
-  size_t size() const { return stacks_.size(); }  // rows, row 0 included
+  size_t size() const { return stacks_.size(); }  // number of rows, including row 0
   size_t frames() const { return frames_.size(); }
   size_t modules() const { return modules_.size(); }
-  // Deeper than what was recorded, or broken off, or one half missing.
+  // Whether the stack is deeper than recorded, broken off, or one part is missing.
   bool incomplete(StackId id) const;
 
  private:
@@ -105,10 +106,10 @@ class StackTable {
   std::vector<StackFrame> pool_;
   std::unordered_map<Module, ModuleId, Hash> module_rows_;
   std::unordered_map<Frame, FrameId, Hash> frame_rows_;
-  std::unordered_multimap<uint64_t, StackId> stack_rows_;  // by hash of contents
+  std::unordered_multimap<uint64_t, StackId> stack_rows_;  // by hash of the contents
 };
 
-// As it reads without symbols: "libtorch_cuda.so+0x1a2b", "0x7f0012345678", "model.py(57): forward" (Kineto's form).
+// The text without symbols: "libtorch_cuda.so+0x1a2b", "0x7f0012345678", "model.py(57): forward" (Kineto's form).
 std::string frame_text(const StackTable& stacks, const StringTable& strings, const Frame& frame);
 
 }  // namespace prof::analyzer

@@ -1,12 +1,13 @@
-// The model every table and picture is made from: who (processes, threads, devices, streams), what the host did (calls,
-// launches, NVTX ranges) and what the GPU did. Filled by builder.cpp from our logs and by other importers; nothing after
-// them knows a file format.
+// The model from which every table and picture is made: processes, threads, devices, streams, what the host did (calls,
+// launches, NVTX ranges) and what the GPU did. Filled by builder.cpp from prof's logs and by other importers.
+// Everything above it is independent of file formats.
 //
-// The rows are in host_rows.h, gpu_rows.h and range_rows.h, their tables here: plain structs of at most 48 bytes in Columns. All
-// times are signed nanoseconds since `start_realtime_ns`, the first record of all inputs, on one clock. Host events and nested
-// ranges are grouped by thread and sorted by begin (an enclosing one first), start/end ranges follow those of their process;
-// GPU operations are grouped by stream and sorted by start. The difference of any two times fits 64 bits, whatever the input says: those
-// of logs are between -kLatestNs and 2 kLatestNs (log_clock.h, builder.cpp), those of importers within 2^62. A sum of a few need not fit.
+// host_rows.h, gpu_rows.h and range_rows.h define the rows, this file the tables: plain structs of at most 48 bytes in
+// Columns. All times are signed nanoseconds since `start_realtime_ns`, the first record of all inputs, on one clock.
+// Host events and nested ranges are grouped by thread and sorted by start (enclosing ones first). Start/end ranges
+// follow those of their process. GPU operations are grouped by stream and sorted by start. The difference of any two
+// times fits 64 bits for any input: times of logs are between -kLatestNs and 2 kLatestNs (log_clock.h, builder.cpp),
+// times of other inputs within 2^62. A sum of several times may overflow.
 #pragma once
 
 #include "analyzer/base/column.h"
@@ -28,10 +29,10 @@
 
 namespace prof::analyzer {
 
-// What a log itself calls a native frame. Of one frame's rows the innermost function is first.
+// A name of a native frame in the log itself. The innermost function of a frame is its first row.
 struct KnownSymbol {
   FrameId frame{};
-  StringId function{};  // mangled, where it has such a name
+  StringId function{};  // mangled, if it has such a name
   StringId file{};
   uint32_t line = 0;
   bool inlined = false;  // into the function of the next row
@@ -44,7 +45,7 @@ struct Thread {
   Rows host;
   Rows ranges;  // its push/pop ranges in order of opening
   Rows path_changes;
-  Rows marks;  // in Trace::marks
+  Rows marks;  // rows of Trace::marks
 };
 
 struct CounterValue {
@@ -58,32 +59,32 @@ struct Process {
   std::string host;
   std::string executable;
   std::string command_line;
-  std::string source;                                      // the file it was read from
-  std::string_view format = "prof log";                    // name of the importer that read it
-  std::vector<std::pair<std::string, std::string>> facts;  // everything the recorder said about the run
-  std::vector<CounterValue> counters;                      // only those that are not 0
-  std::vector<std::string> damage;                         // what of the file could not be read
-  bool finished = true;                                    // the recording was closed in order
-  bool copied = false;                                     // and went on: this is a copy of its log
-  bool ring = false;                                       // its blocks were used again: complete from horizon_ns on
+  std::string source;                                      // file from which it was read
+  std::string_view format = "prof log";                    // name of its importer
+  std::vector<std::pair<std::string, std::string>> facts;  // everything that the recorder wrote about the run
+  std::vector<CounterValue> counters;                      // only counters that are not 0
+  std::vector<std::string> damage;                         // unreadable places of the file
+  bool finished = true;                                    // the recording was finished in order
+  bool copied = false;                                     // the recording went on: this is a copy of its log
+  bool ring = false;                                       // its blocks were overwritten: complete from horizon_ns on
   int64_t horizon_ns = 0;
   uint64_t gpu_pending = 0;
-  int64_t calls_under_way_ns = INT64_MAX;  // since when CUPTI's records of calls may be missing, if it ended early
+  int64_t calls_under_way_ns = INT64_MAX;  // if it ended early: since then CUPTI's records of calls may be missing
   uint64_t nvtx_pops_without_push = 0;
-  uint64_t nvtx_ends_without_start = 0;  // of ranges that nobody started, as far as the log knows
-  uint64_t nvtx_ended_again = 0;         // ends of ranges that had ended
-  uint64_t nvtx_payloads_unread = 0;     // extended payloads, or entries of them, whose layout the log does not tell
-  uint64_t nvtx_times_unknown = 0;   // events with stamps of a clock of the program's that nothing ties to the log's
-  uint64_t nvtx_sync_unmatched = 0;  // releases and results of acquiring without their beginning
-  Rows start_end_ranges;             // in Trace::ranges, sorted by begin
-  int64_t last_ns = 0;               // its last record
-  int64_t zero_realtime_ns = 0;      // other tools' traces: when the trace's own time 0 was
+  uint64_t nvtx_ends_without_start = 0;  // of ranges whose start is not in the log
+  uint64_t nvtx_ended_again = 0;         // ends of ranges that had ended before
+  uint64_t nvtx_payloads_unread = 0;     // extended payloads, or entries of them, whose layout is not in the log
+  uint64_t nvtx_times_unknown = 0;   // events with time stamps of a program's clock that cannot be mapped to the log's
+  uint64_t nvtx_sync_unmatched = 0;  // releases and results of acquiring without their start
+  Rows start_end_ranges;             // rows of Trace::ranges, sorted by start
+  int64_t last_ns = 0;               // time of its last record
+  int64_t zero_realtime_ns = 0;      // other tools' traces: time of the trace's own 0
   Coverage coverage;
 
-  // Killed, copied, or closed before CUPTI had delivered everything.
+  // Killed, copied, or finished before CUPTI had delivered everything.
   bool ended_early() const { return !finished || copied || gpu_pending != 0; }
 
-  // Only our recorder knows the depth of a queue while the program runs.
+  // Only prof's recorder knows the depth of a queue while the program runs.
   bool has_live_depth() const { return format == "prof log"; }
 
   std::string fact(std::string_view key) const {
@@ -107,13 +108,13 @@ struct Trace {
   int64_t last_ns = 0;              // end of the last event
 
   StringTable strings;
-  std::vector<StringId> apis{StringId{}};  // names of calls: HostEvent::api() is an index into it; 0: not known
+  std::vector<StringId> apis{StringId{}};  // names of calls, indexed by HostEvent::api(); 0: unknown
   std::vector<Process> processes;
   std::vector<Thread> threads;
   std::vector<Device> devices;
   std::vector<Stream> streams;
   std::vector<HostStream> host_streams{HostStream{}};
-  std::vector<MemoryPool> memory_pools{MemoryPool{}};  // row 0: none, or not known
+  std::vector<MemoryPool> memory_pools{MemoryPool{}};  // row 0: none, or unknown
   std::vector<Kernel> kernels{Kernel{}};
   std::vector<Graph> graphs{Graph{}};
   std::vector<Label> labels{Label{}};
@@ -122,34 +123,34 @@ struct Trace {
   std::vector<Rows> payloads{Rows{}};  // rows of payload_values; 0: none
   std::vector<PayloadValue> payload_values;
   std::unordered_map<uint32_t, ThreadId>
-      ended_by;                        // row of `ranges` -> who closed it, where Range::other_thread says so
+      ended_by;                        // row of `ranges` -> thread that closed it, if Range::other_thread is set
   std::vector<GivenName> given_names;  // in the order in which they were given
   std::vector<ProgramCounter> program_counters;
   std::vector<CounterSample> counter_samples;  // by counter, then by time
 
   Column<HostEvent> host;
-  // By row of `host`, where a log has calls of the CUDA run time (empty otherwise): the driver function inside, as an index
-  // of `apis`; 0: there was none, or the row is the driver's call itself.
+  // By row of `host`, if a log has calls of the CUDA runtime (otherwise empty): the driver function inside the call,
+  // as an index into `apis`. 0: there was none, or the row is the driver's call itself.
   Column<uint16_t> inner_apis;
   Column<GpuOperation> operations;
   Column<Range> ranges;  // push/pop and start/end ranges
   Column<Range> marks;
   Column<PathChange> path_changes;
   std::vector<GraphNode> graph_nodes;       // by time in each process
-  std::vector<GraphMade> graphs_made;       // likewise
-  std::vector<StreamMemoryOp> memory_ops;   // likewise
+  std::vector<GraphMade> graphs_made;       // by time in each process
+  std::vector<StreamMemoryOp> memory_ops;   // by time in each process
   std::vector<CallDetails> call_arguments;  // by call
   std::vector<UnifiedMemoryEvent> unified;  // by start in each process
   CounterTable counters;                    // values of hardware counters
-  SampleTable samples;                      // samples of hardware counters
+  SampleTable samples;                      // hardware samples
 
-  // Only from traces of other tools.
+  // Only in traces of other tools.
   Column<OperatorDetail> details;  // row 0: none; empty if no range has details
   Column<MemoryEvent> memory;      // by time
-  Column<SyncEvent> syncs;         // by begin
+  Column<SyncEvent> syncs;         // by start
   Column<GpuAnnotation> gpu_annotations;
 
-  // Only from logs that were made self-contained.
+  // Only in logs with embedded symbols.
   std::vector<KnownSymbol> symbols;
 
   const Thread& thread(ThreadId id) const { return threads[index(id)]; }
@@ -159,11 +160,11 @@ struct Trace {
   ProcessId process_of(StreamId id) const { return device(stream(id).device).process; }
   std::string_view text(StringId id) const { return strings[id]; }
   std::string_view api_name(const HostEvent& event) const { return strings[apis[event.api()]]; }
-  // "cuLaunchKernel" of a row cudaLaunchKernel; empty where there is nothing inside.
+  // "cuLaunchKernel" of a row cudaLaunchKernel; empty if there is no call inside.
   std::string_view inner_api_name(uint32_t host_row) const {
     return host_row < inner_apis.size() ? strings[apis[inner_apis[host_row]]] : std::string_view{};
   }
-  // Null: there is no more to say.
+  // Null: there are no further arguments.
   const CallDetails* arguments_of(uint32_t host_row) const;
   std::string_view range_name(const Range& range) const { return strings[labels[index(range.label)].text]; }
   // The values of an extended payload; empty: it has none, or a plain one.
@@ -171,21 +172,21 @@ struct Trace {
     const bool extended = range.kind == RangeKind::Nvtx && range.payload_type == kExtendedPayload;
     return extended && range.payload < payloads.size() ? payloads[range.payload] : Rows{};
   }
-  // Null: NVTX, or nothing known.
+  // Null: an NVTX range, or no details.
   const OperatorDetail* detail(const Range& range) const {
     return range.kind == RangeKind::Nvtx || range.payload == 0 ? nullptr : &details[range.payload];
   }
 };
 
-// The chain of ranges a thread is in at a moment: "train/step/forward"; ranges of named domains as "domain:text".
+// The chain of ranges around a thread at a moment: "train/step/forward"; ranges of named domains as "domain:text".
 std::string path_text(const Trace& trace, PathId path);
 
-// Which ranges a thread is in, at growing times (starts again when time goes back). O(1) a step, amortised.
+// Finds the ranges around a thread at increasing times (starts over if a time decreases). O(1) per step, amortised.
 class RangeCursor {
  public:
   RangeCursor(const Trace& trace, ThreadId thread);
-  // Row of the innermost open push/pop range that contains the moment, kNone if there is none. Python's ranges only if
-  // asked for.
+  // Row of the innermost open push/pop range that contains the moment; kNone if there is none. Python's ranges count
+  // only with `with_python`.
   uint32_t at(int64_t time_ns, bool with_python = false);
 
  private:
@@ -196,7 +197,7 @@ class RangeCursor {
   std::vector<uint32_t> open_;
 };
 
-// Looks up the path of a thread at growing times (falls back to a search when time goes back).
+// Finds the path of a thread at increasing times (searches if a time decreases).
 class PathCursor {
  public:
   PathCursor(const Trace& trace, ThreadId thread);

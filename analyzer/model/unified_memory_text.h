@@ -1,4 +1,4 @@
-// What happened to managed memory (Trace::unified), in words.
+// The names of events of managed memory (Trace::unified).
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -10,7 +10,7 @@ namespace prof::analyzer {
 
 // "migration", "CPU page fault", …
 std::string_view unified_what_text(UnifiedWhat what);
-// "CPU", "GPU 0": of UnifiedMemoryEvent::source and ::destination.
+// "CPU", "GPU 0": for UnifiedMemoryEvent::source and ::destination.
 std::string unified_place_text(uint32_t place);
 
 }  // namespace prof::analyzer

@@ -8,7 +8,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// The stream the operation counts on.
+// The stream on which the operation counts.
 uint32_t counts_on(const Trace& trace, const GpuOperation& operation) {
   if (operation.linked()) {
     const uint32_t launched_into = trace.host_streams[index(trace.host[operation.launch].stream)].stream;
@@ -17,7 +17,7 @@ uint32_t counts_on(const Trace& trace, const GpuOperation& operation) {
   return operation.stream_index;
 }
 
-// Of a graph some operations may have their times by luck, others not.
+// A graph launch may have GPU times of some operations and lack those of others.
 bool without_gpu_times(const HostEvent& launch) {
   return launch.is_launch() && launch.has(kHostNoGpuTimes) &&
          (!launch.has(kHostHasGpu) || launch.kind() == HostKind::GraphLaunch);
@@ -46,7 +46,7 @@ QueueDepth::QueueDepth(const Trace& trace) : trace_(trace) {
     }
   }
 
-  // Launches without a host stream that is known belong to the stream their first operation ran on.
+  // A launch whose host stream is unknown belongs to the stream on which its first operation ran.
   at_launch_.resize(trace.host.size());
   for (LaunchDepth& depth : at_launch_) depth = {};
   for (uint32_t s = 0; s < trace.streams.size(); ++s) {
@@ -118,12 +118,12 @@ void QueueDepth::measure_launches(uint32_t stream, const uint32_t* first, const 
   const std::vector<StreamId> only{StreamId{stream}};
   Merged entries(*this, only, Edge::Entry), starts(*this, only, Edge::Start), ends(*this, only, Edge::End);
   Change depth;
-  int64_t returned = INT64_MIN;  // the last launch so far without GPU times
-  int64_t settled = INT64_MIN;   // when the first operation behind it started
+  int64_t returned = INT64_MIN;  // end of the last launch without GPU times so far
+  int64_t settled = INT64_MIN;   // start of the first operation that was launched after it
   for (const uint32_t* row = first; row != last; ++row) {
     const HostEvent& launch = trace_.host[*row];
     const int64_t now = launch.begin_ns;
-    // A start or end at `now` itself belongs to a launch before `now`: intervals are not empty.
+    // A start or end at `now` belongs to an earlier launch, because intervals are not empty.
     depth.add(entries.pop_before(now));
     depth.subtract(starts.pop_until(now));
     depth.subtract(ends.pop_until(now));
@@ -142,7 +142,7 @@ bool QueueDepth::read(uint32_t position, Edge edge, At& at) const {
   const GpuOperation& operation = operation_at(position);
   if (!operation.linked()) return false;
   const int64_t entered = trace_.host[operation.launch].begin_ns;
-  // Empty or reversed: it does not wait, it is not outstanding.
+  // An empty or reversed interval counts neither as waiting nor as outstanding.
   const uint32_t waits = operation.start_ns > entered ? 1 : 0, runs = operation.end_ns > entered ? 1 : 0;
   switch (edge) {
     case Edge::Entry: at = {entered, {waits, runs}}; break;

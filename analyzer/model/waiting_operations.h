@@ -1,10 +1,12 @@
-// Exact queue depth from GPU times, by the definitions of docs/reports/queue-depth.md. A linked operation is *waiting* on
-// [launch entered, GPU start) and *outstanding* on [launch entered, GPU end); an empty or reversed interval counts nothing.
-// It counts on the stream its launch was made into (for a graph: the stream the graph was launched into), else on the
-// stream it ran on. Operations whose launch is not known have no beginning and count nothing. O(n log n), a sorted sweep.
+// What is the exact queue depth, computed from GPU times by the definitions of docs/reports/queue-depth.md? A linked
+// operation is *waiting* in [launch start, GPU start) and *outstanding* in [launch start, GPU end). Empty and reversed
+// intervals do not count. An operation counts on the stream of its launch (for a graph the stream into which the graph
+// was launched), else on the stream on which it ran. Operations without a known launch do not count. O(n log n), a
+// sorted sweep.
 //
-// A launch without GPU times (between bursts of PROF_BUDGET) may still be waiting when a later one is entered. A stream works in order: once
-// an operation has started whose launch was entered after that one had returned, it has finished. Until then the depth is not known.
+// A launch without GPU times (between bursts of PROF_BUDGET) may still be waiting when a later launch begins. A stream
+// works in order. So it has ended once an operation has started whose launch began after that launch had returned.
+// Until then the depth is unknown.
 #pragma once
 
 #include "analyzer/base/front_heap.h"
@@ -22,10 +24,10 @@ struct DepthStep {
   uint32_t outstanding = 0;
 };
 
-// Depth of the launch's stream at the moment the launch was entered, its own operations not counted.
+// Depth of the launch's stream at the start of the launch, without its own operations.
 struct LaunchDepth {
   uint32_t waiting =
-      kNone;  // kNone: not a launch with a known stream, captured into a graph, or behind launches without GPU times
+      kNone;  // kNone: no launch with a known stream, captured into a graph, or after launches without GPU times
   uint32_t outstanding = kNone;
   bool known() const { return waiting != kNone; }
 };
@@ -37,7 +39,7 @@ class QueueDepth {
   // One entry per row of Trace::host.
   const Column<LaunchDepth>& at_launch() const { return at_launch_; }
 
-  // Calls visit(DepthStep) for each moment at which a depth of the stream, or the sum over several, changes.
+  // Calls visit(DepthStep) for each moment at which a depth of the stream, or the sum over several streams, changes.
   template <class Visit> void for_each_step(const std::vector<StreamId>& streams, Visit&& visit) const {
     Merged entries(*this, streams, Edge::Entry), starts(*this, streams, Edge::Start), ends(*this, streams, Edge::End);
     Change depth;
@@ -54,10 +56,10 @@ class QueueDepth {
   }
 
  private:
-  // Where an operation counts from, where it stops waiting, where it stops being outstanding.
+  // Where an operation begins to count, stops waiting, and stops being outstanding.
   enum class Edge { Entry, Start, End };
 
-  // By how much the depths change; also what they are.
+  // A change of the depths, or the depths themselves.
   struct Change {
     uint32_t waiting = 0, outstanding = 0;
     void add(const Change& other) { waiting += other.waiting, outstanding += other.outstanding; }
@@ -68,7 +70,8 @@ class QueueDepth {
     Change change;
   };
 
-  // One edge of a stream's operations in growing order of time: read in place where they already are, else sorted.
+  // One edge of a stream's operations in order of time. Read in place if the operations are in that order, else from a
+  // sorted copy.
   class Times {
    public:
     Times(const QueueDepth& depth, StreamId stream, Edge edge);
@@ -96,7 +99,7 @@ class QueueDepth {
     Merged(const QueueDepth& depth, const std::vector<StreamId>& streams, Edge edge);
     bool done() const { return heads_.empty(); }
     int64_t peek() const { return heads_.front().time_ns; }
-    Change pop_until(int64_t time);  // pops all <= time and adds them up
+    Change pop_until(int64_t time);  // pops all <= time and returns their sum
     Change pop_before(int64_t time) { return pop_until(time - 1); }
 
    private:
@@ -113,7 +116,7 @@ class QueueDepth {
     FrontHeap<Head, Later> heads_{Later()};
   };
 
-  bool read(uint32_t position, Edge edge, At& at) const;  // false: this operation has no such edge
+  bool read(uint32_t position, Edge edge, At& at) const;  // false: the operation has no such edge
   void find_in_order(uint32_t stream);
   void find_starts();
   void measure_launches(uint32_t stream, const uint32_t* first, const uint32_t* last);
@@ -123,11 +126,11 @@ class QueueDepth {
   }
 
   const Trace& trace_;
-  Column<uint32_t> order_;       // rows of Trace::operations grouped by the stream they count on; empty: as they are
+  Column<uint32_t> order_;       // rows of Trace::operations grouped by the stream they count on; empty: unchanged
   std::vector<Rows> of_stream_;  // StreamId -> positions in order_ (or rows of operations)
-  std::vector<std::array<bool, 3>> in_order_;  // StreamId, Edge -> its times grow with the positions
+  std::vector<std::array<bool, 3>> in_order_;  // StreamId, Edge -> whether its times increase with the positions
   Column<LaunchDepth> at_launch_;
-  Column<int64_t> starts_;  // row of Trace::host -> when its first operation started; empty: every launch has GPU times
+  Column<int64_t> starts_;  // row of Trace::host -> start of its first operation; empty: every launch has GPU times
 };
 
 }  // namespace prof::analyzer
