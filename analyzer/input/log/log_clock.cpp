@@ -16,7 +16,7 @@ uint64_t floor_units(Int128 x) { return static_cast<uint64_t>(x >> 16); }
 
 }  // namespace
 
-// multiplier / 2^shift = dy / dx with 46 significant bits: an error below 1 ns in 19 hours.
+// multiplier / 2^shift = dy / dx with 46 significant bits: the error is below 1 ns in 19 hours.
 void PiecewiseMap::set_rate(Segment& segment, Int128 dx, uint64_t dy) {
   const auto divisor = static_cast<Uint128>(dx);
   const auto rate = [&](uint32_t shift) { return (static_cast<Uint128>(dy) << shift) / divisor; };
@@ -26,7 +26,7 @@ void PiecewiseMap::set_rate(Segment& segment, Int128 dx, uint64_t dy) {
   segment.multiplier = static_cast<uint64_t>(std::min<Uint128>(rate(shift), (Uint128{1} << 46) - 1));
 }
 
-// The fast path is exact where nothing overflows: product < 2^109, so what is added to y < 2^62.
+// The fast path is exact if nothing overflows: product < 2^109, so the number added to y is < 2^62.
 void PiecewiseMap::add_segment(Segment segment) {
   segment.fast_from = floor_units(segment.x) + (segment.x & 0xffff ? 1 : 0);
   if (segment.shift >= 47 && segment.y < uint64_t{1} << 63) segment.fast_span = uint64_t{1} << 46;
@@ -44,7 +44,8 @@ void PiecewiseMap::build(std::vector<Point> points, Int128 dx, uint64_t dy) {
   if (kept.empty()) kept.push_back({});
   if (dx <= 0 || dy == 0) dx = static_cast<Int128>(kSecond) << 16, dy = kSecond;
 
-  // Rates beyond the ends: of the nearest 100 ms, or of as much as there is; below 1 ms two readings of clocks say nothing.
+  // Rates beyond the ends are those of the nearest 100 ms, or of the whole map if it is shorter. Below 1 ms two clock
+  // readings are too inexact.
   const auto rate_between = [&](const Point& a, const Point& b, Segment& segment) {
     if (b.y - a.y >= kMillisecond) {
       set_rate(segment, b.x - a.x, b.y - a.y);
@@ -112,9 +113,9 @@ LogClock::LogClock(const format::FileHeader& header, const std::vector<format::C
     gpu_clock_known_ = is_ns && !gpu_clock;  // the same clock
     return;
   }
-  // Both maps are linear between anchors: go through the CUPTI times of the anchors' ticks.
+  // Both maps are linear between anchors, so they are joined at the CUPTI times of the anchors' ticks.
   const auto cupti_span = [&](Int128 ticks) -> Int128 {                    // in 1/65536 ns
-    if (ticks > Int128{1} << 62 || ticks < -(Int128{1} << 62)) return -1;  // no real log: point is left out below
+    if (ticks > Int128{1} << 62 || ticks < -(Int128{1} << 62)) return -1;  // no real log: the point is left out below
     const Int128 product = ticks * static_cast<Int128>(gpu_clock->multiplier);
     if (gpu_clock->shift >= 16) return product >> (gpu_clock->shift - 16);
     constexpr Int128 kMost = Int128{1} << 110;

@@ -1,14 +1,17 @@
-// Offline. The records of a block, one call of the handler each:
+// Offline. Decodes the records of a block and calls the handler once per record:
 //
 //   struct Handler {
-//     void operator()(const format::KernelLaunch& launch, RecordPlace place);   // kinds without an overload are stepped over
-//     void unknown(const KindSignature& kind, RecordPlace place);               // optional: kinds this prof does not know
-//     static constexpr bool kSeldom = true;  // optional: for few blocks; compiles in a fraction of the time, some ns a record slower
+//     // kinds without an overload are skipped
+//     void operator()(const format::KernelLaunch& launch, RecordPlace place);
+//     // optional: kinds that this prof does not know
+//     void unknown(const KindSignature& kind, RecordPlace place);
+//     // optional, for few blocks: compiles in a fraction of the time, some ns per record slower
+//     static constexpr bool kSeldom = true;
 //   };
 //   DecodeResult result = decode_block(log, block, handler);
 //
-// Texts are views into the log, valid as long as it; CallPairs are valid during the call only. A handler that takes a kind
-// by template or conversion gets every kind it can be called with.
+// Texts are views into the log and valid as long as it; CallPairs are valid only during the call. A handler that
+// accepts kinds by template or conversion gets every kind with which it can be called.
 #pragma once
 
 #include "analyzer/input/log/log_file.h"
@@ -18,7 +21,7 @@
 
 namespace prof::analyzer {
 
-// Where a record is, for messages and for order inside a thread.
+// The position of a record, for messages and for the order inside a thread.
 struct RecordPlace {
   const BlockRef* block = nullptr;
   uint32_t payload_offset = 0;
@@ -26,8 +29,8 @@ struct RecordPlace {
 };
 
 struct DecodeResult {
-  uint32_t records = 0;     // given to the handler or stepped over
-  uint32_t unknown = 0;     // of them, of kinds this prof does not know
+  uint32_t records = 0;     // passed to the handler or skipped
+  uint32_t unknown = 0;     // of these, records of kinds that this prof does not know
   uint32_t stopped_at = 0;  // payload offset of the first byte that was not decoded
   bool bad_record = false;  // the bytes there are no record; the rest of the block is lost
 };
@@ -38,7 +41,8 @@ template <class T, class Handler> inline void give(Handler& handler, const T& re
   if constexpr (std::is_invocable_v<Handler&, const T&, RecordPlace>) handler(record, place);
 }
 
-// Kinds whose signature differs from ours, and kinds we do not know. Out of line: it must not slow the usual path down.
+// Decodes kinds whose signature differs from this prof's, and unknown kinds. Out of line, because it must not slow down
+// the usual path.
 template <class Handler>
 __attribute__((noinline)) bool decode_other(const KindSignature& kind, format::Cursor& from, format::CodecState& state,
                                             uint32_t mask, format::CallPair* scratch, Handler& handler,
@@ -68,7 +72,7 @@ __attribute__((always_inline)) inline bool decode_same(format::Cursor& from, for
   return true;
 }
 
-// Whether the kind is one of T; `ok` then says whether the bytes are such a record.
+// Whether the kind is one of T. If so, `ok` is whether the bytes are such a record.
 template <class Handler, class... T>
 __attribute__((always_inline)) inline bool dispatch(format::Kinds<T...>, uint64_t kind, format::Cursor& from,
                                                     format::CodecState& state, uint32_t mask, format::CallPair* scratch,
@@ -81,7 +85,7 @@ constexpr bool dispatch(format::Kinds<>, uint64_t, format::Cursor&, format::Code
   return false;
 }
 
-// The same for kinds that are rare beside others. Not flattened: what is done with them is long.
+// The same for kinds that are rare. Not flattened, because their handlers are long.
 template <class Handler, class Kinds>
 __attribute__((noinline)) bool decode_rare(Kinds kinds, uint64_t kind, format::Cursor& from, format::CodecState& state,
                                            uint32_t mask, format::CallPair* scratch, Handler& handler,
@@ -98,7 +102,8 @@ template <class Handler> constexpr bool is_seldom() {
 
 }  // namespace detail
 
-// Flattened: compilers call the fields' readers one by one otherwise, 12 to 16 ns a record instead of 6.5 (measured 2026-11-21).
+// Flattened: otherwise compilers call the fields' readers one by one, and a record takes 12 to 16 ns instead of 6.5
+// (measured 2026-11-21).
 template <class Handler>
 __attribute__((flatten)) DecodeResult decode_block(const LogFile& log, const BlockRef& block, Handler&& handler) {
   using Plain = std::remove_reference_t<Handler>;
@@ -142,7 +147,7 @@ __attribute__((flatten)) DecodeResult decode_block(const LogFile& log, const Blo
   return result;
 }
 
-// What decode_block found wrong, as a row of the damage list.
+// The error that decode_block found, as a row of the damage list.
 inline Damage record_damage(const BlockRef& block, const DecodeResult& result) {
   return {DamageKind::BadRecord, block.offset + format::kBlockHeaderBytes + result.stopped_at,
           block.readable - result.stopped_at,

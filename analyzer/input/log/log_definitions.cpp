@@ -13,7 +13,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// A string of which some parts have been read. Parts of one id follow each other in one thread's blocks.
+// A string of which some parts were read. The parts of one id are consecutive in one thread's blocks.
 struct PartialString {
   uint64_t total = 0;
   std::string text;
@@ -25,8 +25,8 @@ struct Loader {
   LogDefinitions& to;
   std::unordered_map<uint32_t, PartialString> parts{};
 
-  // Every definition takes bytes of the log, so that no honest id is larger than the log. A damaged one must not make us
-  // allocate gigabytes.
+  // Every definition takes bytes of the log, so a valid id is smaller than the size of the log. A damaged id must not
+  // make prof allocate gigabytes.
   template <class Id> bool possible(Id id, RecordPlace place) {
     if (static_cast<uint64_t>(id) < log.log_bytes()) return true;
     to.damage.push_back(
@@ -46,7 +46,7 @@ struct Loader {
     }
     PartialString& partial = parts[static_cast<uint32_t>(part.id)];
     partial.total = part.total_bytes;
-    if (part.offset != partial.text.size()) return;  // a part before it is missing: the text stays cut there
+    if (part.offset != partial.text.size()) return;  // an earlier part is missing: the text is cut there
     partial.text += part.text;
     if (partial.text.size() < partial.total) return;
     to.long_strings.push_back(std::move(partial.text));
@@ -99,7 +99,7 @@ struct Loader {
   std::vector<format::DeviceProperty> properties{};
   std::vector<format::NvtxSchemaEntry> schema_entries{};
 
-  // Entries whose schema is lost are nobody's.
+  // Entries whose schema is lost are ignored.
   void finish_schemas() {
     for (const format::NvtxSchemaEntry& entry : schema_entries) {
       DefinedSchema* const schema = to.nvtx_schemas.find(entry.schema);
@@ -128,7 +128,7 @@ struct Loader {
   }
 };
 
-// What of an event block concerns definitions.
+// The definitions in event blocks.
 struct AnchorsAndThreads {
   static constexpr bool kSeldom = true;
   Loader& loader;
@@ -136,8 +136,8 @@ struct AnchorsAndThreads {
   void operator()(const format::ThreadDef& def, RecordPlace place) { loader(def, place); }
 };
 
-// Clock anchors are rare and may be in any thread's blocks. Their tag is two bytes; a block without these two bytes in a
-// row holds none and need not be decoded. False also where the log numbers its kinds differently.
+// Clock anchors are rare and may be in any thread's blocks. Their tag has two bytes. A block without these two
+// consecutive bytes has no anchor and need not be decoded. Returns false also if the log numbers its kinds differently.
 bool surely_without_anchors(const LogFile& log, const BlockRef& block) {
   constexpr uint32_t kTag = format::ClockAnchor::kKind << 3;
   static_assert(kTag >= 0x80 && kTag < 0x4000);
@@ -160,7 +160,7 @@ LogDefinitions load_definitions(const LogFile& log, ReadFrom from) {
   LogDefinitions definitions;
   Loader loader{log, definitions};
   AnchorsAndThreads from_events{loader};
-  uint32_t last_thread = 0;  // its definition is in the first of its event blocks that there are
+  uint32_t last_thread = 0;  // its definition is in the first event block that exists
   for (const BlockRef& block : log.blocks()) {
     if (block.kind == format::BlockKind::Definitions) {
       const DecodeResult result = decode_block(log, block, loader);
@@ -168,7 +168,7 @@ LogDefinitions load_definitions(const LogFile& log, ReadFrom from) {
     } else if (from == ReadFrom::DefinitionBlocks) {
       continue;
     } else if (std::exchange(last_thread, block.thread) != block.thread || !surely_without_anchors(log, block)) {
-      decode_block(log, block, from_events);  // damage of event blocks is told by whoever decodes them for their events
+      decode_block(log, block, from_events);  // damage of event blocks is reported where they are decoded for events
     }
   }
   loader.finish();

@@ -1,5 +1,6 @@
-// Offline. What do the ids of a log mean? Reads every definition block of a log, and from the event blocks what is needed
-// to place them: threads and clock anchors. Texts are views into the log or into the LogDefinitions, which must outlive them.
+// Offline. What do the ids of a log mean? Reads every definition block of a log, and threads and clock anchors from the
+// event blocks, which are needed to place events. Texts are views into the log or into the LogDefinitions, which must
+// outlive them.
 #pragma once
 
 #include "analyzer/input/log/log_clock.h"
@@ -16,7 +17,7 @@
 
 namespace prof::analyzer {
 
-// Events that stand among the definitions of a ring: what remains needs them.
+// Events that are stored among the definitions of a ring, because the remaining events need them.
 template <class T>
 concept KeptEvent = std::same_as<T, format::ResourceName> || std::same_as<T, format::GraphNode> ||
     std::same_as<T, format::GraphMade> || std::same_as<T, format::NvtxSyncPoint>;
@@ -24,7 +25,7 @@ concept KeptEvent = std::same_as<T, format::ResourceName> || std::same_as<T, for
 // Definitions of one kind by their id. Ids of a log are dense from 1 (device ordinals from 0).
 template <class Id, class T> class ById {
  public:
-  // Null: the log holds no such definition (0 means "none", others were lost).
+  // Null: the log has no such definition (0 means "none", others are lost).
   const T* find(Id id) const {
     const auto index = static_cast<size_t>(id);
     return index < known_.size() && known_[index] ? &rows_[index] : nullptr;
@@ -33,19 +34,19 @@ template <class Id, class T> class ById {
     const auto index = static_cast<size_t>(id);
     return index < known_.size() && known_[index] ? &rows_[index] : nullptr;
   }
-  // The definition, or one with every field 0 or empty.
+  // The definition, or one whose fields are all 0 or empty.
   const T& operator[](Id id) const {
     static const T none{};
     const T* const found = find(id);
     return found != nullptr ? *found : none;
   }
-  size_t id_limit() const { return rows_.size(); }  // ids are below
+  size_t id_limit() const { return rows_.size(); }  // ids are below this
   template <class F> void for_each(F&& f) const {
     for (size_t i = 0; i < rows_.size(); ++i) {
       if (known_[i]) f(static_cast<Id>(i), rows_[i]);
     }
   }
-  // False: already defined (the first one stays).
+  // False: the id is already defined; the first definition stays.
   bool set(Id id, const T& row) {
     const auto index = static_cast<size_t>(id);
     if (index >= rows_.size()) rows_.resize(index + 1), known_.resize(index + 1);
@@ -73,7 +74,7 @@ struct DefinedSchema {
 struct LogDefinitions {
   ById<format::StringId, std::string_view> strings;
   ById<format::ThreadOrdinal, format::ThreadDef> threads;
-  std::vector<uint32_t> kept_by;  // threads of kept events; some several times
+  std::vector<uint32_t> kept_by;  // threads of kept events, may have duplicates
   ById<format::ApiId, format::ApiDef> apis;
   ById<format::ModuleId, format::ModuleDef> modules;
   ById<format::FunctionId, format::FunctionDef> functions;
@@ -87,7 +88,7 @@ struct LogDefinitions {
   ById<format::GpuKernelId, format::GpuKernelDef> gpu_kernels;
   ById<format::DomainId, format::NvtxDomainDef> nvtx_domains;
   ById<format::LabelId, format::NvtxLabelDef> nvtx_labels;
-  ById<format::StackId, format::StackDef> stacks;  // their frames are views of the log
+  ById<format::StackId, format::StackDef> stacks;  // their frames are views into the log
   ById<format::PythonFrameId, format::PythonFrameDef> python_frames;
   ById<format::ImageId, format::ImageDef> images;
   std::vector<format::ImageGone> images_gone;
@@ -95,7 +96,7 @@ struct LogDefinitions {
   ById<format::CounterId, format::NvtxCounterDef> nvtx_counters;
   ById<format::CounterSetId, format::CounterSetDef> counter_sets;
   ById<format::SampledSetId, format::SampledSetDef> sampled_sets;
-  std::vector<format::NvtxCategoryDef> nvtx_categories;  // in the log's order, as those that follow
+  std::vector<format::NvtxCategoryDef> nvtx_categories;  // in the log's order, like the following ones
   std::vector<format::NvtxScopeDef> nvtx_scopes;
   std::vector<format::NvtxSemanticsDef> nvtx_semantics;
   std::vector<format::NvtxClockDef> nvtx_clocks;
@@ -104,7 +105,7 @@ struct LogDefinitions {
   std::optional<format::GpuClock> gpu_clock;
   std::vector<format::ClockAnchor> clock_anchors;  // of all threads, by tick
   std::vector<Damage> damage;                      // of definition blocks: undecodable records, impossible ids
-  uint64_t incomplete_strings = 0;                 // parts are missing: cut where the first one is missing
+  uint64_t incomplete_strings = 0;                 // strings cut at the first missing part
   std::deque<std::string> long_strings;            // storage of strings that came in parts
   std::vector<format::SymbolDef> symbols;          // in the log's order
 
@@ -114,11 +115,12 @@ struct LogDefinitions {
   LogDefinitions(const LogDefinitions&) = delete;  // views point into long_strings
   LogDefinitions& operator=(const LogDefinitions&) = delete;
 
-  // The first value under a key; empty: none.
+  // The first value of a key; empty: none.
   std::string_view meta_value(std::string_view key) const;
 };
 
-// Who decodes the event blocks anyway (the model's builder) takes threads and clock anchors from there: DefinitionBlocks.
+// DefinitionBlocks: for callers that decode the event blocks anyway (the model's builder) and take threads and clock
+// anchors from there.
 enum class ReadFrom { AllBlocks, DefinitionBlocks };
 LogDefinitions load_definitions(const LogFile& log, ReadFrom from = ReadFrom::AllBlocks);
 

@@ -21,14 +21,14 @@ namespace prof::analyzer {
 
 namespace {
 
-// Definition blocks of one thread, each sealed when it is full.
+// Definition blocks of one thread; each is sealed when it is full.
 class DefinitionBlocks {
  public:
   DefinitionBlocks(uint32_t thread, uint64_t base_tick) : thread_(thread), base_tick_(base_tick) {}
 
   template <class T> void add(const T& record) {
     uint8_t bytes[2 * format::kMaxRecordBytes];
-    format::CodecState state{base_tick_};  // definitions hold no differences but those of times
+    format::CodecState state{base_tick_};  // definitions have no differences except those of times
     const auto size = static_cast<uint32_t>(format::encode(bytes, record, state) - bytes);
     if (blocks_.empty() || size > format::kPayloadBytes - blocks_.back().header.committed) open();
     format::Block& block = blocks_.back();
@@ -74,7 +74,7 @@ class Embedder {
     definitions_.strings.for_each([&](format::StringId id, std::string_view) {
       next_string_ = std::max(next_string_, static_cast<uint32_t>(id) + 1);
     });
-    // Any image of a module will do.
+    // Any image of a module can be used.
     definitions_.images.for_each([&](format::ImageId id, const format::ImageDef& image) {
       images_.try_emplace(std::pair(definitions_.strings[image.path], image.build_id), id);
     });
@@ -145,7 +145,7 @@ class Embedder {
     return found->second;
   }
 
-  // The header with the kind `symbol` in its table, and the page of counters with room for the new blocks.
+  // The header with the kind `symbol` in its table, and the page of loss counters with room for the new blocks.
   void write_header(Sink& sink, uint64_t blocks) const {
     format::FileHeader header = log_.header();
     std::string kinds(log_.kind_table_text());

@@ -1,4 +1,4 @@
-// See log_file.h. This file: opening, decompressing and the header; log_index.cpp: the blocks.
+// See log_file.h. This file: opening, decompression and the header. log_index.cpp: the blocks.
 #include "analyzer/input/log/log_file.h"
 
 #include "analyzer/input/log/log_liveness.h"
@@ -138,7 +138,7 @@ bool LogFile::inflate_all(LogError& error) {
     status = inflate(&stream, Z_NO_FLUSH);
     used += room - stream.avail_out;
     if (status == Z_STREAM_END && (stream.avail_in != 0 || at < size_)) {
-      if (inflateReset(&stream) != Z_OK) break;  // gzip files may be joined
+      if (inflateReset(&stream) != Z_OK) break;  // gzip files may be concatenated
       continue;
     }
     if (status == Z_BUF_ERROR && stream.avail_out == 0) continue;
@@ -166,7 +166,7 @@ bool LogFile::inflate_all(LogError& error) {
   return true;
 }
 
-// A ring changes everywhere while it is read.
+// A ring changes anywhere while it is read, so it is copied.
 bool LogFile::copy_of_ring(LogError& error) {
   std::vector<uint8_t> copy;
   std::string why;

@@ -1,6 +1,7 @@
-// Offline. What does this log hold, and which of it can be trusted? Opens a log (plain, gzip, or still being written),
-// checks its header and every sealed block's checksum, and lists its blocks and its damage. Used by every reader of logs;
-// log_decode.h turns the blocks into records. Never crashes on any bytes and never guesses: what is not given is in damage().
+// Offline. What does a log contain, and which of it can be trusted? Opens a log (plain, gzip, or still being written),
+// checks its header and every sealed block's checksum, and lists its blocks and its damage. Used by every reader of
+// logs; log_decode.h converts the blocks to records. It never crashes on any bytes and never guesses: everything that
+// is not delivered is in damage().
 #pragma once
 
 #include "analyzer/input/log/log_kinds.h"
@@ -39,37 +40,37 @@ struct LogError {
 };
 
 enum class DamageKind {
-  BadMagic,        // a block that is neither ours nor empty
-  BadBlockHeader,  // fields of a block header that cannot be
+  BadMagic,        // a block that is neither a block of a log nor empty
+  BadBlockHeader,  // impossible fields in a block header
   BadChecksum,     // a KiB of a sealed block changed after it was sealed
   BadRecord,       // bytes that are no record (found by decoding)
   MissingBlocks,   // sequence numbers of a thread that no block has
   DuplicateBlock,  // two blocks with one sequence number
   TruncatedBlock,  // the file ends inside a block
-  TruncatedFile,   // the file ends before the blocks it had
+  TruncatedFile,   // the file ends before blocks that it had
   BadCompression,  // the gzip stream is damaged or ends early
 };
 
 struct Damage {
   DamageKind kind{};
   uint64_t offset = 0;      // in the (decompressed) file
-  uint64_t bytes_lost = 0;  // payload bytes whose records are not given; at most that
+  uint64_t bytes_lost = 0;  // maximum number of payload bytes whose records are not delivered
   std::string what;
 };
 
-// A used block whose header can be trusted.
+// A used block whose header is valid.
 struct BlockRef {
   uint64_t offset = 0;  // of the block in the file
   format::BlockKind kind{};
   uint32_t thread = 0;
   uint64_t sequence = 0;
   uint64_t base_tick = 0;
-  uint32_t committed = 0;  // payload bytes the block claims
-  uint32_t readable = 0;   // payload bytes to decode: less than committed where a checksum failed or the file ends
-  uint32_t records = 0;    // as the header of a sealed block counts them
+  uint32_t committed = 0;  // payload bytes according to the header
+  uint32_t readable = 0;   // payload bytes to decode: less than committed if a checksum is wrong or the file ends
+  uint32_t records = 0;    // according to the header of a sealed block
   bool sealed = false;
   uint32_t in_call_api = 0;   // format::ApiId
-  uint64_t in_call_tick = 0;  // of a sealed block of a ring: when it was sealed
+  uint64_t in_call_tick = 0;  // of a sealed block of a ring: time of sealing
 };
 
 struct LogCounter {
@@ -87,25 +88,25 @@ struct LogOpenResult {
 class LogFile {
  public:
   static LogOpenResult open(const std::string& path);
-  // The bytes of a plain or gzip log, for tests and fuzzing.
+  // Opens the bytes of a plain or gzip log. For tests and fuzzing.
   static LogOpenResult from_memory(std::vector<uint8_t> bytes, std::string name);
   ~LogFile();
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
 
   const std::string& path() const { return path_; }
-  uint64_t file_bytes() const { return file_bytes_; }  // as on disk
+  uint64_t file_bytes() const { return file_bytes_; }  // size on disk
   uint64_t log_bytes() const { return size_; }         // decompressed
   bool compressed() const { return compressed_; }
 
   const format::FileHeader& header() const { return header_; }
   const format::CounterPage& counter_page() const { return *page_; }  // a copy made when the log was opened
   bool finished() const { return page_->finished != 0; }
-  // Its process is alive and has not closed it: what is here is consistent, more will come.
+  // Its process is alive and has not finished it: the content is consistent and will grow.
   bool still_written() const { return still_written_; }
-  bool changes() const { return changes_; }  // and its bytes are those of the file, not of a copy
+  bool changes() const { return changes_; }  // and the bytes are those of the file, not of a copy
 
-  // A flight recorder's log: blocks were used again, and what lies before the horizon is there by chance.
+  // A flight recorder's log: blocks were overwritten, and records before the horizon remain only by chance.
   bool is_ring() const { return page_->ring.bytes != 0; }
   uint64_t horizon_tick() const { return is_ring() ? page_->ring.horizon_tick : 0; }
 
@@ -117,13 +118,13 @@ class LogFile {
 
   const std::vector<BlockRef>& blocks() const { return blocks_; }  // sorted by thread, kind, sequence
   const std::vector<Damage>& damage() const { return damage_; }
-  uint64_t whole_blocks() const;  // blocks the file has room for, used or not
+  uint64_t whole_blocks() const;  // blocks for which the file has room, used or not
   uint64_t unused_blocks() const { return unused_blocks_; }
 
-  // Valid as long as the log. `offset` of a block; its payload may be shorter where the file ends.
+  // Valid as long as the log. `offset` of a block; its payload may be shorter if the file ends.
   const uint8_t* bytes_at(uint64_t offset) const { return data_ + offset; }
   const uint8_t* payload(const BlockRef& block) const { return data_ + block.offset + format::kBlockHeaderBytes; }
-  // True: every byte of the block at `offset` is zero.
+  // Whether every byte of the block at `offset` is zero.
   bool block_is_zero(uint64_t offset) const;
 
  private:
@@ -158,7 +159,7 @@ class LogFile {
   KindTable kinds_;
   std::vector<LogCounter> counters_;
   std::vector<BlockRef> blocks_;
-  std::vector<uint64_t> lost_blocks_;  // offsets of used blocks that cannot be read
+  std::vector<uint64_t> lost_blocks_;  // offsets of used blocks that are unreadable
   std::vector<Damage> damage_;
   uint64_t unused_blocks_ = 0;
 };

@@ -13,7 +13,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// What one worker counts in its share of the blocks.
+// Counts of one worker over its share of the blocks.
 struct Tally {
   std::vector<uint64_t> by_kind = std::vector<uint64_t>(kMaxKind + 1);          // by this prof's numbers
   std::vector<uint64_t> unknown_by_kind = std::vector<uint64_t>(kMaxKind + 1);  // by the log's numbers
@@ -41,7 +41,7 @@ struct Tally {
   void count(const LogFile& log, const BlockRef& block);
 };
 
-// decode_block's handler: everything, and unknown kinds by their number.
+// The handler of decode_block: accepts every kind, and unknown kinds by their number.
 struct Counting {
   Tally& tally;
   template <class T> void operator()(const T& record, RecordPlace place) { tally(record, place); }
@@ -152,7 +152,7 @@ LogHealth examine_log(const LogFile& log) {
   health.damage = log.damage();
   health.damage.insert(health.damage.end(), tally.damage.begin(), tally.damage.end());
   for (const Damage& damage : health.definitions.damage) {
-    if (damage.bytes_lost == 0) health.damage.push_back(damage);  // the others were met again while counting
+    if (damage.bytes_lost == 0) health.damage.push_back(damage);  // the others were found again while counting
   }
   std::stable_sort(health.damage.begin(), health.damage.end(),
                    [](const Damage& a, const Damage& b) { return a.offset < b.offset; });

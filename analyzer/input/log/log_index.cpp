@@ -1,8 +1,9 @@
-// See log_file.h. This file: which blocks of the file are used, which of them can be trusted, and what is missing.
+// See log_file.h. This file: which blocks of the file are used, which of them can be trusted, and what is missing?
 //
-// A log that is still written grows while it is read, and its unused end is cut off when it is closed. So its block headers
-// are read with pread (a mapping would fault behind a cut end), everything a header promises was committed before it, and
-// a block of a thread that was missed because it was opened behind our back is looked for once more.
+// A log that is still being written grows while it is read, and its unused end is cut off when it is closed. Therefore
+// block headers are read with pread, because a mapping would fault after a cut end. Everything that a header promises
+// was committed before the header. If a block of a thread is missing, because it was opened during the scan, it is
+// searched once more.
 #include "analyzer/input/log/log_file.h"
 
 #include "preload/format/crc.h"
@@ -34,7 +35,7 @@ bool all_zero(const uint8_t* data, uint64_t size) {
   return size == 0 || (data[0] == 0 && std::memcmp(data, data + 1, size - 1) == 0);
 }
 
-// Offset in a sealed block of the first KiB whose checksum is wrong or whose bytes are not all there; kBlockBytes: none.
+// Offset in a sealed block of the first KiB whose checksum is wrong or whose bytes are incomplete; kBlockBytes: none.
 uint64_t first_bad_byte(const uint8_t* bytes, uint64_t available_payload) {
   const uint64_t available = kBlockHeaderBytes + available_payload;
   Block copy{};
@@ -98,12 +99,12 @@ void LogFile::look_at_block(uint64_t offset, uint64_t bytes) {
     return;
   }
   const BlockHeader header = load_header(offset);
-  // A kill while a block is opened leaves header fields without magic; records without magic are damage.
+  // A kill while a block is opened leaves header fields without magic. Records without magic are damage.
   if (header.magic == 0 && (changes_ || all_zero(data_ + offset + kBlockHeaderBytes, bytes - kBlockHeaderBytes))) {
     ++unused_blocks_;
     return;
   }
-  if (header.magic == format::kBlockGoneMagic && is_ring()) {  // a kill while it was taken to be used again
+  if (header.magic == format::kBlockGoneMagic && is_ring()) {  // killed while the block was being reused
     ++unused_blocks_;
     return;
   }
@@ -118,7 +119,8 @@ void LogFile::look_at_block(uint64_t offset, uint64_t bytes) {
 }
 
 void LogFile::add_block(uint64_t offset, const BlockHeader& header, uint64_t available) {
-  // The writer sets the flag, computes the checksums over it and stores them: all zero means it is (or was killed) at that.
+  // The writer sets the flag, computes the checksums over it and stores them. If all are zero, the writer is (or was
+  // killed) in between.
   const bool has_checksums = (header.crc[0] | header.crc[1] | header.crc[2] | header.crc[3]) != 0;
   const bool sealed = (header.flags & format::kBlockSealed) != 0 && has_checksums;
   const auto kind = static_cast<uint16_t>(header.kind);
@@ -150,7 +152,7 @@ void LogFile::add_block(uint64_t offset, const BlockHeader& header, uint64_t ava
     const uint64_t checked = sealed ? first_bad_byte(data_ + offset, available) : kBlockHeaderBytes + available;
     block.readable = static_cast<uint32_t>(
         std::min<uint64_t>(block.committed, checked < kBlockHeaderBytes ? 0 : checked - kBlockHeaderBytes));
-    block.sealed = false;  // its checksums have been used up here
+    block.sealed = false;  // its checksums were checked here
     if (block.readable < block.committed) {
       add_damage(DamageKind::TruncatedBlock, offset + kBlockHeaderBytes + available, block.committed - block.readable,
                  fmt::format("the file ends inside a block: {} of {} bytes of records are there", block.readable,
@@ -175,8 +177,8 @@ void LogFile::add_block(uint64_t offset, const BlockHeader& header, uint64_t ava
 }
 
 void LogFile::find_late_blocks() {
-  // Sequence numbers seen per (thread, kind): how many, and the largest. A thread opens block n + 1 after block n, so that
-  // a block missing below the largest one has been opened by now.
+  // Sequence numbers per (thread, kind): their count and the largest. A thread opens block n + 1 after block n, so a
+  // missing block below the largest one has been opened by now.
   std::map<std::pair<uint32_t, format::BlockKind>, uint64_t> largest;
   for (const BlockRef& block : blocks_) {
     uint64_t& at = largest[{block.thread, block.kind}];
@@ -247,7 +249,7 @@ void LogFile::sort_and_check_sequences() {
   std::vector<BlockRef> kept;
   kept.reserve(blocks_.size());
   uint64_t unexplained =
-      lost_blocks_.size();  // blocks that were there but cannot be read explain as many missing numbers
+      lost_blocks_.size();  // blocks that exist but are unreadable explain as many missing sequence numbers
   const BlockRef* last = nullptr;
   size_t row_begin = 0;
   for (const BlockRef& block : blocks_) {
@@ -258,8 +260,8 @@ void LogFile::sort_and_check_sequences() {
                              block.sequence, last->offset));
       continue;
     }
-    // Of a ring: a thread's first blocks were used again, and so were those behind one that was sealed before the horizon. That one was taken
-    // too, by a thread that the kill kept from emptying it.
+    // In a ring, the first blocks of a thread were reused, and so were the blocks after one that was sealed before the
+    // horizon. That one was taken, too, by a thread that was killed before it emptied the block.
     const bool used_again = is_ring() && block.kind == format::BlockKind::Events &&
                             (!same_row || (last->sealed && last->in_call_tick <= horizon_tick()));
     const uint64_t expected = used_again ? block.sequence : same_row ? last->sequence + 1 : 0;
@@ -279,7 +281,7 @@ void LogFile::sort_and_check_sequences() {
                       block.thread, block.kind == format::BlockKind::Events ? "events" : "definitions"));
     }
     kept.push_back(block);
-    last = &kept.back();  // kept never grows beyond its reserve: the pointer stays
+    last = &kept.back();  // kept never exceeds its reserve, so the pointer remains valid
   }
   blocks_ = std::move(kept);
 }

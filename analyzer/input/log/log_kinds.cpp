@@ -1,4 +1,4 @@
-// See log_kinds.h: the kind table of a log's header and records decoded by it.
+// See log_kinds.h: the kind table of a log's header, and records decoded by it.
 #include "analyzer/input/log/log_kinds.h"
 
 #include <charconv>
@@ -92,7 +92,7 @@ bool KindTable::parse(std::string_view text, size_t& bad_at) {
       kind.plan = ours == kind.kind && compiled_signature(ours) == kind.line ? KindPlan::Same : KindPlan::ByName;
     }
     if (by_kind_.size() <= kind.kind) by_kind_.resize(kind.kind + 1);
-    if (by_kind_[kind.kind].plan != KindPlan::Absent) return false;  // the same number twice
+    if (by_kind_[kind.kind].plan != KindPlan::Absent) return false;  // a duplicate number
     by_kind_[kind.kind] = std::move(kind);
     text.remove_prefix(newline + 1);
   }
@@ -115,7 +115,7 @@ void decode_list(char encoding, Cursor& from, format::CodecState& state, FieldVa
 bool decode_by_signature(const KindSignature& kind, Cursor& from, format::CodecState& state, uint32_t mask,
                          FieldValue* values, format::CallPair* scratch) {
   bool present = true;
-  uint32_t next_correlation = 0;  // what a k would stand for
+  uint32_t next_correlation = 0;  // the value that a k represents
   for (size_t i = 0; i < kind.fields.size(); ++i) {
     const FieldSignature& field = kind.fields[i];
     FieldValue& value = values[i] = {};

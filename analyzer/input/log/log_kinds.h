@@ -1,6 +1,7 @@
-// Offline. Which kinds of records does this log hold, and how are their fields stored? Read from the text in the log's own
-// header, so that a log of another version of the recorder is still understood: the same signature decodes at full speed,
-// another signature field by field by name, an unknown kind is stepped over. Used by log_file and log_decode.
+// Offline. Which kinds of records does a log have, and how are their fields stored? Read from the text in the log's own
+// header, so that logs of other versions of the recorder can be read. A record with the same signature is decoded at
+// full speed, with another signature field by field by name; an unknown kind is skipped. Used by log_file and
+// log_decode.
 #pragma once
 
 #include "preload/format/codec.h"
@@ -16,15 +17,15 @@ struct FieldSignature {
   std::string_view name;
   char encoding = 0;  // a letter of preload/format/codec.h
   bool optional = false;
-  bool joined = false;  // '&': stored where the field before it is
+  bool joined = false;  // '&': stored where the previous field is
 };
 
-// How records of one kind number of a log are read.
+// How the records of one kind number of a log are read.
 enum class KindPlan : uint8_t {
   Absent,   // the log's table has no such kind: a record of it is damage
-  Same,     // exactly as this prof was built: decode by compiled code
-  ByName,   // known name, other fields or number: decode field by field
-  Unknown,  // a name this prof does not know: step over
+  Same,     // exactly as this prof was built: decoded by compiled code
+  ByName,   // known name, other fields or number: decoded field by field
+  Unknown,  // a name that this prof does not know: skipped
 };
 
 struct KindSignature {
@@ -40,7 +41,7 @@ inline constexpr size_t kMaxFields = 64;
 
 // One line of `prof`'s own kind table, as put_signature() writes it, without the line end.
 std::string compiled_signature(uint32_t kind);
-// The kind number this prof uses for a name; 0: no such kind.
+// The kind number that this prof uses for a name; 0: no such kind.
 uint32_t compiled_kind(std::string_view name);
 
 class KindTable {
@@ -64,15 +65,15 @@ struct FieldValue {
   std::string_view text;
   format::CallPairs pairs;
   format::Numbers numbers;
-  bool present = true;  // false: an optional field that takes no byte, and is 0 or empty
+  bool present = true;  // false: an optional field that takes no byte and is 0 or empty
 };
 
-// Decodes the fields of one record by its signature. `values` has room for kMaxFields, `scratch` for kMaxCallPairs.
-// False: the bytes are no such record.
+// Decodes the fields of one record by its signature. `values` must have room for kMaxFields, `scratch` for
+// kMaxCallPairs. False: the bytes are no such record.
 bool decode_by_signature(const KindSignature& kind, format::Cursor& from, format::CodecState& state, uint32_t mask,
                          FieldValue* values, format::CallPair* scratch);
 
-// Gives a compiled record the values of the fields that have the same name; the others keep their defaults.
+// Sets the fields of a compiled record from the values with the same names; the others keep their defaults.
 struct AssignByName {
   const KindSignature& kind;
   const FieldValue* values;

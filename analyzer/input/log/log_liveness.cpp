@@ -1,4 +1,4 @@
-// See log_liveness.h. A pid alone proves nothing: it may have been reused, or belong to another machine.
+// See log_liveness.h. A pid alone is no proof: it may have been reused, or belong to another machine.
 #include "analyzer/input/log/log_liveness.h"
 
 #include <signal.h>
@@ -24,7 +24,7 @@ int64_t clock_ns(clockid_t clock) {
   return static_cast<int64_t>(now.tv_sec) * kSecondNs + now.tv_nsec;
 }
 
-// State and start time of a process, from /proc/PID/stat; the name in parentheses may hold anything.
+// State and start time of a process, from /proc/PID/stat. The name in parentheses may contain any characters.
 bool process_start(uint32_t pid, char& state, int64_t& start_since_boot_ns) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text((std::istreambuf_iterator<char>(file)), {});
@@ -44,14 +44,14 @@ bool process_start(uint32_t pid, char& state, int64_t& start_since_boot_ns) {
 bool writer_is_alive(const format::FileHeader& header) {
   const auto pid = static_cast<pid_t>(header.pid);
   if (pid <= 0 || (kill(pid, 0) != 0 && errno != EPERM)) return false;
-  // Realtime minus monotonic is the moment of boot: another value, another boot or another machine. One minute of slack
-  // for corrections of the clock.
+  // Realtime minus monotonic is the time of boot. Another value means another boot or another machine. One minute of
+  // tolerance allows for corrections of the clock.
   const int64_t boot_now = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
   const auto boot_then = static_cast<int64_t>(header.start_realtime_ns - header.start_monotonic_ns);
   if (std::llabs(boot_now - boot_then) > 60 * kSecondNs) return false;
   char state = 0;
   int64_t started = 0;
-  if (!process_start(header.pid, state, started)) return true;  // /proc hidden: believe the pid
+  if (!process_start(header.pid, state, started)) return true;  // /proc is hidden: trust the pid
   const int64_t suspended = clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC);
   return state != 'Z' && state != 'X' &&
          started - suspended <= static_cast<int64_t>(header.start_monotonic_ns) + kSecondNs;

@@ -1,11 +1,11 @@
-// Offline. Is the process that writes this log still there? Decides between "killed" and "still recording".
+// Offline. Does the process that writes a log still exist? Distinguishes "killed" from "still recording".
 #pragma once
 
 #include "preload/format/block.h"
 
 namespace prof::analyzer {
 
-// True if a process with the log's pid lives, started before the log, and the machine has not been booted since.
+// True if a process with the log's pid exists and started before the log, and the machine has not been booted since.
 bool writer_is_alive(const format::FileHeader& header);
 
 }  // namespace prof::analyzer

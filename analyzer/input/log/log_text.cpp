@@ -48,7 +48,7 @@ class Writer {
     uint64_t free = 0;
     for (uint64_t offset = kBlocksOffset; offset < log_.log_bytes(); offset += kBlockBytes) {
       const bool known = ref != refs.end() && (*ref)->offset == offset;
-      // Bytes of a log that grows are only touched where a header has promised them.
+      // Bytes of a growing log are read only where a header has promised them.
       if (!known && (log_.changes() || log_.block_is_zero(offset))) {
         ++free;
         continue;
@@ -117,7 +117,7 @@ class Writer {
     }
   }
 
-  // Can the block be made again from its header's fields and its records?
+  // Whether the block can be recreated from its header's fields and its records.
   bool canonical(const BlockRef& block, const BlockHeader& header) const {
     static constexpr uint32_t kNone[4] = {};
     const bool plain = header.flags == (block.sealed ? format::kBlockSealed : 0) &&
@@ -129,7 +129,7 @@ class Writer {
   void write_block(const BlockRef& block) {
     BlockHeader header;
     std::memcpy(&header, log_.bytes_at(block.offset), sizeof header);
-    if (log_.changes()) {  // as it was when it was looked at; what followed it may be half a record
+    if (log_.changes()) {  // as it was when it was checked; bytes after that may be half a record
       header.committed = block.committed;
       header.flags = block.sealed ? format::kBlockSealed : 0;
       std::memset(header.crc, 0, sizeof header.crc);
@@ -153,7 +153,7 @@ class Writer {
     }
   }
 
-  // Bytes behind the last record: zero, unless the program was killed while it packed a record.
+  // Bytes after the last record: zero, unless the program was killed while it packed a record.
   void write_tail(const BlockRef& block) {
     const uint8_t* const tail = log_.payload(block) + block.committed;
     const uint8_t* end = log_.payload(block) + format::kPayloadBytes;
@@ -178,7 +178,7 @@ class Writer {
     for (size_t i = 0; i < size; ++i) text_ += kDigits[bytes[i] >> 4], text_ += kDigits[bytes[i] & 15];
   }
 
-  // True: every byte was a record.
+  // True: every byte belongs to a record.
   bool write_records(const BlockRef& block) {
     const uint8_t* const payload = log_.payload(block);
     format::Cursor cursor{payload, payload + block.readable};

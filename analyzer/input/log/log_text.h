@@ -1,5 +1,5 @@
-// Offline. Any log as text, losslessly: what `prof dump` prints and what tests/golden/undump turns into a log again.
-// One line each; '#' starts a comment; docs/log_format.md has the grammar.
+// Offline. Any log as text without loss: `prof dump` prints it, and tests/golden/undump converts it to a log again. One
+// item per line; '#' begins a comment; docs/log_format.md has the grammar.
 //
 //   prof-log-text 1
 //   header version=1 header_bytes=8192 block_bytes=4096 pid=42 clock=1 backing=0 start_tick=… …
@@ -22,12 +22,12 @@
 
 namespace prof::analyzer {
 
-// Called now and then with how much of the log is written, 0 to 1.
+// Called now and then with the written share of the log, from 0 to 1.
 using Progress = std::function<void(double)>;
 
 void write_log_text(const LogFile& log, Sink& sink, const Progress& progress);
 
-// "…" with C escapes: \" \\ \n \r \t, and \xNN (two digits) for control bytes and what is not UTF-8.
+// "…" with C escapes: \" \\ \n \r \t, and \xNN (two digits) for control bytes and bytes that are not UTF-8.
 void append_quoted(std::string& to, std::string_view text);
 
 }  // namespace prof::analyzer

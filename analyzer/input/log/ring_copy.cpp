@@ -1,9 +1,9 @@
 // See ring_copy.h.
 //
-// A block is used again only when it was sealed before all others, and (thread, kind, sequence) is never given twice. So a block
-// that shows the same three before and after it was copied was not changed meanwhile but by records at its end, which stand
-// behind what its header promised. The file is looked over again until little changes, then the horizon is read: what was
-// sealed after it cannot be missing, but for blocks opened after the last look, which are left out.
+// A block is reused only when it was sealed before all others, and a (thread, kind, sequence) is never used twice. So a
+// block with the same three values before and after its copy changed only by records at its end, after what its header
+// promised. The file is scanned again until little changes, then the horizon is read. Records sealed after the horizon
+// cannot be missing, except in blocks opened after the last scan, which are left out.
 #include "analyzer/input/log/ring_copy.h"
 
 #include "preload/format/block.h"
@@ -48,7 +48,7 @@ class Copier {
       why = "is no log that can be read";
       return false;
     }
-    uint64_t recycled = UINT64_MAX;  // during the last look
+    uint64_t recycled = UINT64_MAX;  // during the last scan
     for (int look = 0; look < kMostLooks; ++look) {
       const uint64_t before = page().ring.blocks;
       if (!grow()) break;
@@ -57,7 +57,7 @@ class Copier {
       recycled = page().ring.blocks - before;
       if (changed <= blocks() / 256) break;
     }
-    // What the copied events need was defined before them.
+    // The definitions that the copied events need were written before them.
     const format::RingWords words = page().ring;
     if (!grow()) {
       why = "was cut off while it was copied";
@@ -86,7 +86,7 @@ class Copier {
     return pread(fd_, to, size, static_cast<off_t>(offset)) == static_cast<ssize_t>(size);
   }
 
-  // The file as long as it is now, and its first pages.
+  // Reads the current size of the file and its first pages.
   bool grow() {
     struct stat info {};
     if (fstat(fd_, &info) != 0 || static_cast<uint64_t>(info.st_size) < kBlocksOffset) return false;
@@ -96,7 +96,7 @@ class Copier {
     return read(0, kBlocksOffset, bytes_.data());
   }
 
-  // Takes every block that is not the one we have. Returns how many were another one.
+  // Copies every block that differs from the copy. Returns the number of blocks that were replaced by another block.
   uint64_t look_over(Wanted wanted) {
     uint64_t changed = 0;
     for (uint64_t i = 0; i < blocks(); ++i) {
@@ -128,7 +128,7 @@ class Copier {
     std::memset(&ours, 0, sizeof ours);
   }
 
-  // As it was sealed, or as an open block of what had been committed.
+  // Stores the block as sealed, or as an open block with the committed bytes.
   static void keep(Block& ours, const Block& there, const BlockHeader& header) {
     uint32_t crc[4];
     format::block_crc(there, crc);
@@ -145,8 +145,9 @@ class Copier {
     std::memcpy(ours.payload, there.payload, committed);
   }
 
-  // Of each thread's event blocks those in a row. A gap behind a block that was sealed before the horizon: it and what is before it have
-  // been overwritten since. Any other gap, and what follows a block that was open when it was copied: opened after the last look.
+  // Keeps consecutive event blocks of each thread. If there is a gap after a block that was sealed before the horizon,
+  // that block and the earlier ones have been overwritten since. After any other gap, or after a block that was open
+  // when it was copied, blocks were opened after the last scan.
   void leave_one_run_each(uint64_t horizon) {
     std::vector<uint64_t> events;
     for (uint64_t i = 0; i < blocks(); ++i) {

@@ -1,6 +1,6 @@
-// A step of the builder: the records of all tasks that stand beside a call, each with its call: about graphs, about words of
-// memory that streams wait for, and with arguments of the call. A record carries the tick at which its call was
-// left, which went through the same clock as that call's own end: times are equal, not close.
+// A step of the builder: finds the call of each record that was written about a call. These records are about graphs,
+// about values in memory that streams wait for, and with arguments of the call. Such a record has the tick of the end
+// of its call. Both ticks went through the same clock, so the times are equal, not approximately equal.
 #include "analyzer/input/log/build/stages.h"
 
 #include <algorithm>
@@ -9,13 +9,13 @@ namespace prof::analyzer {
 
 namespace {
 
-// The latest row of the thread that ended at that moment and had begun by then: calls that enclose it end later.
+// The last row of the thread that ended at that moment and had begun by then. Calls that enclose it end later.
 uint32_t call_that_ended(const Trace& trace, ThreadId thread, int64_t end_ns) {
   const Rows rows = trace.thread(thread).host;
   const HostEvent* const first = trace.host.data() + rows.first;
   const HostEvent* at = std::upper_bound(first, trace.host.data() + rows.last, end_ns,
                                          [](int64_t t, const HostEvent& event) { return t < event.begin_ns; });
-  constexpr int kNested = 64;  // calls inside calls that may lie between
+  constexpr int kNested = 64;  // maximum number of nested calls between
   for (int steps = 0; at != first && steps < kNested; ++steps) {
     if ((--at)->end_ns == end_ns) return static_cast<uint32_t>(at - trace.host.data());
   }

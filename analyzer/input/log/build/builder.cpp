@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kBlocksPerTask = 128;  // half a MiB of log
 
-// Event blocks of all logs in (log, thread, sequence) order, cut into tasks.
+// Event blocks of all logs in (log, thread, sequence) order, split into tasks.
 std::vector<LogTask> make_tasks(const std::vector<LogInput>& inputs) {
   std::vector<LogTask> tasks;
   for (uint32_t log = 0; log < inputs.size(); ++log) {
@@ -34,7 +34,7 @@ std::vector<LogTask> make_tasks(const std::vector<LogInput>& inputs) {
   return tasks;
 }
 
-// A thread that was inside a call when the log ended: the call goes on to the last tick of the log.
+// If a thread was inside a call at the end of the log, the call ends at the last tick of the log.
 void add_unfinished_calls(const LogInput& input, std::vector<LogTask>& tasks, uint32_t log) {
   uint64_t last_tick = 0;
   for (const LogTask& task : tasks) {
@@ -65,7 +65,7 @@ void add_unfinished_calls(const LogInput& input, std::vector<LogTask>& tasks, ui
 
 // One time line: CLOCK_MONOTONIC among logs of one host, CLOCK_REALTIME between hosts. Zero is the first record.
 void set_origins(std::vector<LogInput>& inputs, const std::vector<LogTask>& tasks, Trace& trace) {
-  std::map<std::string, int64_t> realtime_offset;  // of each host: its first log's
+  std::map<std::string, int64_t> realtime_offset;  // of each host: that of its first log
   std::vector<int64_t> first(inputs.size(), INT64_MAX), last(inputs.size(), INT64_MIN);
   for (const LogTask& task : tasks) {
     const LogClock& clock = *inputs[task.log].clock;
@@ -95,7 +95,8 @@ void set_origins(std::vector<LogInput>& inputs, const std::vector<LogTask>& task
   trace.start_realtime_ns = inputs.empty() ? 0 : static_cast<uint64_t>(start);
   for (size_t i = 0; i < inputs.size(); ++i) {
     Process& process = trace.processes[index(inputs[i].process)];
-    // No log begins later than kLatestNs after another: all times of the model lie between -kLatestNs and 2 kLatestNs, so differences fit.
+    // No log starts later than kLatestNs after another. So all times of the model are between -kLatestNs and 2
+    // kLatestNs, and differences fit 64 bits.
     inputs[i].origin_ns = std::max(start - realtime_offset[process.host], -static_cast<int64_t>(kLatestNs));
     process.last_ns = last[i] - inputs[i].origin_ns;
     if (inputs[i].horizon_tick != 0) process.horizon_ns = first[i] - inputs[i].origin_ns;
@@ -112,7 +113,7 @@ void name_threads(std::vector<LogTask>& tasks, Trace& trace) {
   }
 }
 
-// Operations whose stream definition is lost need a device; the same GPU in two processes is one piece of hardware.
+// Operations whose stream definition is lost need a device. The same GPU in two processes is one physical GPU.
 void finish_devices(const std::vector<LogInput>& inputs, Trace& trace) {
   for (const LogInput& input : inputs) {
     Stream& unknown = trace.streams[input.ids.unknown_stream];
@@ -204,7 +205,7 @@ std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, c
 }
 
 std::unique_ptr<Trace> build_trace(const std::vector<std::string>& paths, const BuildOptions& options) {
-  // Logs first: they share a clock and are placed without sorting; other tools' traces are appended one by one.
+  // Logs come first: they share a clock and are placed without sorting. Other tools' traces are appended one by one.
   std::vector<std::unique_ptr<LogFile>> logs;
   std::vector<std::pair<FileHead, const Importer*>> foreign;
   for (const std::string& path : paths) {

@@ -1,7 +1,8 @@
-// Logs -> model. Decodes all blocks twice on all cores: to count rows and find the clocks, then to write every row where it
-// belongs; joins host and GPU, nests NVTX and counts what does not fit. Called by every verb that answers a question.
+// How do logs become the model? All blocks are decoded twice on all cores: first to count rows and find the clocks,
+// then to write every row to its place. The builder joins host and GPU, nests NVTX ranges and counts what does not fit.
+// Called by every verb that reads a log.
 //
-// Peak memory is below 64 bytes an event: the rows themselves and 20 bytes a driver call until it has found its launch.
+// Peak memory is below 64 bytes per event: the rows themselves, and 20 bytes per driver call until its launch is found.
 #pragma once
 
 #include "analyzer/base/input_error.h"
@@ -18,7 +19,7 @@ class LogFile;
 
 struct BuildOptions {
   unsigned workers = 0;  // 0: all cores
-  // Told now and then how far it is: a share of 1.
+  // Called now and then with the progress, from 0 to 1.
   std::function<void(double)> progress;
 };
 

@@ -11,13 +11,13 @@ namespace {
 
 constexpr int64_t kToleranceNs = 2;
 
-// Finds the launches of the driver calls of one system thread. Threads of a process share no launch, so groups are joined
-// in parallel.
+// Finds the launches of the driver calls of one system thread. Threads of a process share no launch, so groups are
+// joined in parallel.
 class GroupJoin {
  public:
   GroupJoin(Trace& trace, const ProcessThreads& threads) : trace_(trace), threads_(threads) {}
 
-  // Afterwards each call's `row` holds the launch's row or a reason.
+  // On return each call's `row` is the launch's row or a reason.
   void run(uint64_t group, DriverCall* first, DriverCall* last) const {
     const auto sort = static_cast<CallSort>(group >> 32);
     const auto by_time = [](const DriverCall& a, const DriverCall& b) { return a.time_ns < b.time_ns; };
@@ -41,7 +41,7 @@ class GroupJoin {
     return call.time_ns < threads_.first_record_ns - kToleranceNs ? kInsideNoCallEarly : kInsideNoCall;
   }
 
-  // Both are sorted by time: one pass, with the calls of ours that are open at the moment on a small stack.
+  // Both lists are sorted by time. One pass, with the open calls of the recorder on a small stack.
   void place_in_thread(DriverCall* first, DriverCall* last, Rows rows) const {
     const Column<HostEvent>& host = trace_.host;
     const int64_t thread_begin = host[rows.first].begin_ns - kToleranceNs;
@@ -65,8 +65,9 @@ class GroupJoin {
     }
   }
 
-  // Sorted by time. A thread that was inside a call when CUPTI was told to name calls no more has that call's id in all later ones: of
-  // such an id nobody can say which launch an operation came from.
+  // The calls are sorted by time. If the activity kind is disabled while a thread is inside a driver call, CUPTI
+  // reports that call's correlation id for all later calls of the thread. For such an id the launch of an operation is
+  // unknown.
   void give_up_repeated(DriverCall* first, DriverCall* last) const {
     for (DriverCall *call = first, *end = first; call != last; call = end) {
       const auto differs = [&](const DriverCall& other) { return other.correlation != call->correlation; };
@@ -79,14 +80,14 @@ class GroupJoin {
     }
   }
 
-  // Runtime calls of a thread follow each other: start and end are neighbours with one correlation id. One with several launches
-  // inside cannot tell which of them an operation came from.
+  // Runtime calls of a thread do not overlap: start and end are adjacent and have one correlation id. For a call with
+  // several launches the launch of an operation is unknown.
   void place_around(DriverCall* first, DriverCall* last, Rows rows) const {
     const Column<HostEvent>& host = trace_.host;
     uint32_t next = rows.first;
     for (DriverCall* call = first; last - call >= 2; ++call) {
       DriverCall* const end = call + 1;
-      if (end->correlation != call->correlation) continue;  // the other one of the pair was lost
+      if (end->correlation != call->correlation) continue;  // the other record of the pair is lost
       while (next < rows.last && host[next].begin_ns < call->time_ns - kToleranceNs) ++next;
       uint32_t only = kNone;
       bool several = false;
@@ -101,7 +102,7 @@ class GroupJoin {
     }
   }
 
-  // The innermost open launch around the moment; exact containment before containment within the tolerance.
+  // The innermost open launch around the moment. Exact containment is tried before containment within the tolerance.
   uint32_t innermost(const std::vector<uint32_t>& open, int64_t time_ns) const {
     bool in_other = false;
     for (const int64_t tolerance : {int64_t{0}, kToleranceNs}) {
@@ -144,7 +145,7 @@ std::vector<CorrelationTable> join_calls(std::vector<ProcessCalls>& calls, const
     tables.emplace_back(calls[p].rows);
     for (const CallGroup& group : calls[p].groups) groups.push_back({p, group});
   }
-  // Driver calls first: what they lead to is certain.
+  // Driver calls come first, because their results are certain.
   const auto is_driver = [](const auto& group) {
     return static_cast<CallSort>(group.second.key >> 32) == CallSort::Driver;
   };

@@ -1,5 +1,5 @@
-// Offline, inside correlate() only (call_join.cpp fills it, correlation.cpp asks it): which launch has this correlation id? Ids of a run are nearly dense, so the id is the
-// index; a log where they are not gets a sorted list.
+// Which launch has a correlation id? Offline, inside correlate() only: call_join.cpp fills the table, correlation.cpp
+// reads it. Ids of a run are nearly dense, so the id is the index. A log whose ids are not dense gets a sorted list.
 #pragma once
 
 #include "analyzer/base/prefault.h"
@@ -10,10 +10,10 @@
 
 namespace prof::analyzer {
 
-// Correlation id -> row, of one process.
+// Correlation id -> row, for one process.
 class CorrelationTable {
  public:
-  // Rows come later, with keep().
+  // keep() adds the rows later.
   explicit CorrelationTable(const Column<DriverCall>& calls) : any_calls_(!calls.empty()) {
     if (calls.empty()) return;
     uint32_t low = UINT32_MAX, high = 0;
@@ -27,7 +27,7 @@ class CorrelationTable {
   bool is_dense() const { return !dense_.empty(); }
   bool any_calls() const { return any_calls_; }
 
-  // Called by several threads. A launch is better than a reason; of two calls with one id the first launch counts.
+  // Called by several threads. A launch has precedence over a reason. Of two calls with one id the first launch counts.
   void keep(uint32_t correlation, uint32_t row) {
     std::atomic_ref<uint32_t> slot(dense_[correlation - base_]);
     uint32_t old = slot.load(std::memory_order_relaxed);

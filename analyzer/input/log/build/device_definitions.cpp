@@ -17,7 +17,7 @@ DeviceId DeviceImporter::device(uint32_t ordinal) {
 }
 
 void DeviceImporter::devices() {
-  std::set<uint32_t> ordinals;  // rows in the order of ordinals
+  std::set<uint32_t> ordinals;  // rows are in order of ordinals
   from_.devices.for_each([&](uint32_t ordinal, const DefinedDevice&) { ordinals.insert(ordinal); });
   from_.gpu_streams.for_each([&](format::GpuStreamId, const format::GpuStreamDef& s) { ordinals.insert(s.device); });
   for (const uint32_t ordinal : ordinals) device(ordinal);
@@ -52,7 +52,7 @@ void DeviceImporter::streams() {
     ids_.streams.set(index(id), index(stream(s.device, s.context, s.stream)));
   });
   const bool counters = from_.counter_sets.id_limit() != 0;
-  if (counters) {  // the known numbers before free ones are given
+  if (counters) {  // known numbers first, then free ones are assigned
     from_.streams.for_each([&](format::StreamId, const format::StreamDef& s) {
       const format::ContextDef* const context = from_.contexts.find(s.context);
       if (context != nullptr && s.gpu_stream != 0) unseen_stream(*context, s.gpu_stream);

@@ -1,4 +1,5 @@
-// Which devices, contexts and streams does a log define? Rows of the model by their numbers. Offline, inside the builder only.
+// Which devices, contexts and streams does a log define? Maps their numbers to rows of the model. Offline, inside the
+// builder only.
 #pragma once
 
 #include "analyzer/input/log/build/staging.h"
@@ -22,15 +23,15 @@ class DeviceImporter {
     streams();
   }
 
-  // The row of a device, made unless it is there.
+  // The row of a device. It is added if there is none.
   DeviceId device(uint32_t ordinal);
 
  private:
   void devices();
   void streams();
   StreamId stream(uint32_t device_ordinal, uint32_t context, uint32_t number);
-  // Where counters are measured no GPU record names a stream: launches tell which there are. One whose number the recorder could
-  // not learn gets the next that is free in its context.
+  // If hardware counters are measured, no GPU record names a stream; only launches do. A stream whose number the
+  // recorder could not query gets the next free number in its context.
   uint32_t unseen_stream(const format::ContextDef& context, uint32_t gpu_stream);
 
   LogInput& input_;

@@ -1,4 +1,4 @@
-// Offline, inside the builder only: what of the log of a ring is left out.
+// Which records in the log of a ring are left out? Offline, inside the builder only.
 #pragma once
 
 #include "analyzer/input/log/build/staging.h"
@@ -7,7 +7,8 @@
 
 namespace prof::analyzer {
 
-// Before a ring's horizon things are there by chance: counted, not shown. What was under way at that moment begins with it.
+// Records before the horizon of a ring remain only by chance: they are counted, but not shown. Events that cross the
+// horizon start there.
 struct Horizon {
   explicit Horizon(const LogInput& input) : tick(input.horizon_tick), gpu_ns(input.horizon_gpu_ns) {}
   bool is_behind(uint64_t end_tick) const { return end_tick < tick; }

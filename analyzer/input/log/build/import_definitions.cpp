@@ -1,5 +1,5 @@
-// The definition side of the builder: what the ids of one log mean -> rows of the model. Strings and definitions may come
-// in any order and from any thread, so they are collected first and resolved after.
+// What do the ids of one log mean? A step of the builder: definitions become rows of the model. Strings and definitions
+// may come in any order and from any thread, so they are collected first and resolved afterwards.
 #include "analyzer/input/log/build/device_definitions.h"
 #include "analyzer/input/log/build/staging.h"
 #include "analyzer/input/log/log_definitions.h"
@@ -63,7 +63,8 @@ class DefinitionImporter {
     });
   }
 
-  // Two threads that meet a default pool at once define it twice; a pool's handle may be another's later.
+  // Two threads that first use a default pool at the same time both define it. A pool's handle may be reused by a later
+  // pool.
   void pools() {
     uint32_t numbered = 0;
     std::map<std::tuple<uint64_t, uint32_t, uint32_t>, uint32_t> met;  // handle, origin, place -> row
@@ -121,7 +122,7 @@ class DefinitionImporter {
     from_.nvtx_domains.for_each([&](format::DomainId id, const format::NvtxDomainDef& domain) {
       ids_.domains.set(index(id), index(intern(domain.name)));
     });
-    std::map<std::pair<format::DomainId, uint32_t>, StringId> categories;  // a name given later counts
+    std::map<std::pair<format::DomainId, uint32_t>, StringId> categories;  // the last name counts
     for (const format::NvtxCategoryDef& category : from_.nvtx_categories)
       categories[{category.domain, category.category}] = to_.strings.intern(category.name);
     std::map<std::tuple<StringId, StringId, uint32_t, bool, uint32_t, StringId>, uint32_t> known;
@@ -140,7 +141,7 @@ class DefinitionImporter {
     });
   }
 
-  // Names one a line.
+  // Names, one per line.
   std::vector<StringId> metrics(format::StringId lines) {
     std::vector<StringId> names;
     for (std::string_view left = from_.strings[lines]; !left.empty();) {
@@ -156,7 +157,7 @@ class DefinitionImporter {
       SampledSet set;
       set.metrics = metrics(def.metrics);
       if (set.metrics.empty() || set.metrics.size() > format::kMaxSampledMetrics)
-        return;  // no record holds its samples
+        return;  // no record can have its samples
       set.device = devices_.device(def.device);
       set.chip = to_.strings.intern(def.chip);
       set.interval_ns = static_cast<int64_t>(std::min<uint64_t>(def.interval_ns, INT64_MAX));
@@ -173,7 +174,7 @@ class DefinitionImporter {
       set.process = index(input_.process);
       if (const format::ContextDef* const context = from_.contexts.find(def.context)) set.device = context->device;
       set.metrics = metrics(def.metrics);
-      if (set.metrics.size() > format::kMaxRecordBytes / sizeof(double)) return;  // no record holds its values
+      if (set.metrics.size() > format::kMaxRecordBytes / sizeof(double)) return;  // no record can have its values
       set.chip = to_.strings.intern(def.chip);
       set.passes = def.passes;
       set.replayed = def.replayed != 0;
@@ -190,7 +191,8 @@ class DefinitionImporter {
   DeviceImporter devices_{input_, from_, to_};
 };
 
-// On the GPU's clock it is the first time that is not before it: the clock is monotone. False: a damaged log, it is no time.
+// Finds the horizon on the GPU's clock: the first time that is not before it, because the clock is monotone. False: the
+// log is damaged and the horizon is no time.
 bool set_horizon(LogInput& input, const LogClock& clock) {
   const uint64_t horizon_ns = clock.ns(input.file->horizon_tick());
   if (horizon_ns == kLatestNs) return false;
@@ -212,7 +214,7 @@ bool set_horizon(LogInput& input, const LogClock& clock) {
 
 void import_definitions(LogInput& input, Trace& trace) {
   const LogFile& log = *input.file;
-  const bool cut = log.horizon_tick() != 0;  // its moment on the GPU's clock needs the anchors
+  const bool cut = log.horizon_tick() != 0;  // the anchors are needed to convert the horizon to the GPU's clock
   const LogDefinitions definitions = load_definitions(log, cut ? ReadFrom::AllBlocks : ReadFrom::DefinitionBlocks);
   const bool known = !cut || set_horizon(input, make_clock(log, definitions));
   input.process = ProcessId{static_cast<uint32_t>(trace.processes.size())};
@@ -232,7 +234,8 @@ void import_definitions(LogInput& input, Trace& trace) {
   input.scopes = NvtxScopes(definitions.nvtx_scopes);
   input.clock_definitions = definitions.nvtx_clocks;
   DefinitionImporter(input, definitions, trace).run();
-  // GPU records whose stream definition is lost go to a stream of their own; without any it stays empty and unseen.
+  // GPU records whose stream definition is lost get a stream of their own. If there are none, that stream is empty and
+  // not shown.
   input.ids.unknown_stream = static_cast<uint32_t>(trace.streams.size());
   trace.streams.emplace_back();
   for (const BlockRef& block : input.file->blocks()) {
@@ -241,7 +244,7 @@ void import_definitions(LogInput& input, Trace& trace) {
     trace.threads.emplace_back();
     trace.threads.back().process = input.process;
   }
-  for (const uint32_t thread : definitions.kept_by) {  // all else that it did was overwritten
+  for (const uint32_t thread : definitions.kept_by) {  // everything else of the thread was overwritten
     if (input.ids.threads.find(thread) != kNone) continue;
     input.ids.threads.set(thread, static_cast<uint32_t>(trace.threads.size()));
     trace.threads.emplace_back();

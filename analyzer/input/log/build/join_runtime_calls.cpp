@@ -1,11 +1,14 @@
-// Last step of the builder: a call of the CUDA run time and the driver call inside it become one row. Without this a launch
-// through the run time would be a launch and a call, and a wait two waits. The row has the run time's name, times and result
-// (nvprof, nsys and Kineto show that level), and what the driver call tells: subject, stream, depth, stack, flags, GPU work.
+// The last step of the builder: a call of the CUDA runtime and the driver call inside it become one row. Otherwise a
+// launch through the runtime would be a launch and a call, and a wait would be two waits. The row has the runtime's
+// name, times and result, because nvprof, nsys and Kineto show that level. From the driver call it has subject, stream,
+// depth, stack, flags and GPU operations.
 //
-//   cudaMalloc [ cuDevicePrimaryCtxRetain … cuMemAlloc_v2 ]   one row cudaMalloc (an allocation), one cuDevicePrimaryCtxRetain
+//   cudaMalloc [ cuDevicePrimaryCtxRetain … cuMemAlloc_v2 ]   one row cudaMalloc (an allocation),
+//                                                             one cuDevicePrimaryCtxRetain
 //
-// Which driver call a row takes in: the launch, where there is one; else the last allocation; else the last call, because what
-// the run time has to do first (contexts, modules) comes before what it was called for. Several launches keep their times.
+// Which driver call is joined to the row? The launch, if there is one; else the last allocation; else the last call,
+// because calls that the runtime needs first (contexts, modules) come before the one that it was called for. If there
+// are several launches, each keeps its row and times and gets the runtime's name.
 #include "analyzer/base/parallel.h"
 #include "analyzer/input/log/build/stages.h"
 
@@ -47,7 +50,7 @@ class ThreadJoin {
            trace_.host[row].end_ns <= trace_.host[outer].end_ns;
   }
 
-  // Calls that take no time at all are in the order in which they ended.
+  // Calls without duration are in the order in which they ended.
   std::vector<uint32_t> same_times_before(uint32_t first, uint32_t outer) {
     std::vector<uint32_t> inside;
     for (uint32_t row = outer; row > first && holds(outer, row - 1) && holds(row - 1, outer); --row) {
@@ -105,7 +108,7 @@ class ThreadJoin {
   const std::vector<bool>& outer_;
   Trace& trace_;
   Column<uint8_t>& marks_;
-  std::vector<uint32_t>& into_;  // row -> the row that took it in
+  std::vector<uint32_t>& into_;  // row -> the row that it was joined to
   std::vector<Open> open_;
 };
 
@@ -123,8 +126,8 @@ void join_runtime_calls(const std::vector<bool>& outer, Trace& trace, unsigned w
       trace.threads.size(), [&](size_t t) { ThreadJoin(of_api, trace, marks, moved).run(trace.threads[t].host); },
       workers);
 
-  // Rows close up, thread by thread in the order in which they lie. A row that was taken in leads where the other went; that
-  // one may have been taken in itself, and lies before it: no deeper than run time calls nest.
+  // Removes the joined rows, thread by thread in their order. A joined row gets the place of its target. The target may
+  // have been joined to another row, which comes before it; the depth is limited by the nesting of runtime calls.
   std::vector<Thread*> order;
   for (Thread& thread : trace.threads) order.push_back(&thread);
   std::sort(order.begin(), order.end(), [](const Thread* a, const Thread* b) { return a->host.first < b->host.first; });

@@ -1,4 +1,5 @@
-// In the builder, after correlate(): how many launches have GPU times and stacks, and why each other has none.
+// How many launches have GPU times and stacks, and why do the others have none? A step of the builder after
+// correlate().
 #include "analyzer/base/parallel.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/input/log/build/stages.h"
@@ -42,7 +43,7 @@ class LaunchCount {
       Rows rows;
       uint64_t launches = 0, stacks = 0;
       uint64_t stack_gaps[static_cast<size_t>(StackGap::kCount) + 1] = {};
-      std::vector<uint32_t> without;  // rows of launches without GPU work
+      std::vector<uint32_t> without;  // rows of launches without GPU operations
     };
     std::vector<Chunk> chunks;
     for (const Thread& thread : trace_.threads) {
@@ -93,7 +94,7 @@ class LaunchCount {
     chunk.stacks += stack.native + stack.python != 0 ? 1 : 0;
     ++chunk.stack_gaps[static_cast<size_t>(gap_of(stack.flags))];
   }
-  // Called by several threads. Rows of a thread are sorted: its last on a stream is the latest.
+  // Called by several threads. Rows of a thread are sorted, so its last row on a stream is the latest.
   void delivered(HostStreamId stream, int64_t begin_ns) {
     std::atomic_ref<int64_t> last(last_delivered_ns_[index(stream)]);
     int64_t old = last.load(std::memory_order_relaxed);
@@ -107,12 +108,13 @@ class LaunchCount {
     if (launch.kind() == HostKind::MemoryLaunch && launch.subject == 0) return LaunchReason::NothingToDo;
     if (launch.kind() == HostKind::GraphLaunch && launch.subject != 0) {
       const Graph& graph = trace_.graphs[launch.subject];
-      const bool none = graph.kernels + graph.copies + graph.fills == 0;  // outside of conditional bodies
+      const bool none = graph.kernels + graph.copies + graph.fills == 0;  // outside conditional bodies
       if (none && graph.other_nodes == 0) return LaunchReason::NothingToDo;
       if (none && origins_.has_bodies(graph.process, graph.number)) return LaunchReason::Conditional;
     }
     if (process.ring && launch.begin_ns <= process.horizon_ns) return LaunchReason::Overwritten;
-    // GPU records of one stream arrive in order: what came after the last one was on its way when the recording ended.
+    // GPU records of one stream arrive in order. Launches after the last record were not delivered yet when the
+    // recording ended.
     const bool call_pending = launch.correlation == 0 && launch.begin_ns >= process.calls_under_way_ns;
     if (process.ended_early() && (call_pending || launch.begin_ns > last_delivered_ns_[index(launch.stream)]))
       return LaunchReason::Pending;
@@ -126,11 +128,12 @@ class LaunchCount {
 
   Trace& trace_;
   const GraphOrigins origins_;
-  std::vector<int64_t> last_delivered_ns_;  // by HostStreamId: begin of the last launch with GPU work
+  std::vector<int64_t> last_delivered_ns_;  // by HostStreamId: start of the last launch with GPU operations
 };
 
-// A batch of copies is one launch with many operations, or with few: the driver joins copies, and CUPTI then has one record with the bytes of
-// all (measured: CUPTI 13.0, an H100, between pinned memory and the device). Launches without any are counted with their reason.
+// A batch of copies is one launch with several operations. The driver may join copies, and CUPTI then has one record
+// with the bytes of all (measured: CUPTI 13.0, an H100, between pinned memory and the device). Launches without any
+// operation are counted with their reason.
 void count_batches(Trace& trace) {
   struct OnGpu {
     uint64_t copies = 0, bytes = 0;
@@ -153,11 +156,11 @@ void count_batches(Trace& trace) {
   for (const CallDetails& said : trace.call_arguments) {
     if (!is_batch(said)) continue;
     const auto seen = found.find(said.call);
-    if (seen == found.end()) continue;  // said twice
+    if (seen == found.end()) continue;  // a second record of the same launch
     const HostEvent& launch = trace.host[said.call];
     Coverage& coverage = trace.processes[index(trace.thread(launch.thread).process)].coverage;
-    // All are there: a record for each copy, or fewer that together have the bytes asked for. (Of copies from or to arrays a call says elements, not
-    // bytes: then only records count.)
+    // All copies are there if there is a record for each, or if fewer records have the requested bytes in total.
+    // (Copies from or to arrays have elements instead of bytes in the call: then only the number of records counts.)
     const bool whole = seen->second.copies >= said.count || seen->second.bytes == launch.bytes();
     grow(coverage.batch_copies, said.count);
     grow(coverage.batch_copies_missing, whole ? 0 : said.count - seen->second.copies);

@@ -49,7 +49,7 @@ std::optional<LibraryRanges::Step> LibraryRanges::next_until(int64_t now) {
   }
   if (!begins) return {};
   Range range = (*calls_)[next_++];
-  // Calls lie inside each other: none outlives the one around it.
+  // Calls are nested: no call ends after the one around it.
   if (!open_.empty()) range.end_ns = std::min(range.end_ns, open_.back().end_ns);
   open_.push_back(range);
   return Step{range, true};

@@ -1,4 +1,4 @@
-// Offline, inside the builder only: which id of the model has what one log defined?
+// Which id in the model has what one log defined? Offline, inside the builder only.
 #pragma once
 
 #include "analyzer/model/row_ids.h"
@@ -21,7 +21,7 @@ class IdMap {
       sparse_[from] = to;
     }
   }
-  // kNone: not defined in what is left of the log.
+  // kNone: not defined in the remaining part of the log.
   uint32_t find(uint32_t from) const {
     if (from < dense_.size()) return dense_[from];
     if (from < kDense || sparse_.empty()) return kNone;
@@ -39,18 +39,18 @@ class IdMap {
   std::unordered_map<uint32_t, uint32_t> sparse_;
 };
 
-// What the definitions of one log became.
+// The ids of everything that one log defines.
 struct LogIds {
   IdMap apis;                             // -> index of Trace::apis
-  std::vector<uint32_t> outer;            // indices of Trace::apis that are of the CUDA run time
+  std::vector<uint32_t> outer;            // indices of Trace::apis that are of the CUDA runtime
   std::vector<bool> of_handles;           // by index of Trace::apis: the address of an allocation is a handle
   IdMap configs;                          // -> KernelId
   IdMap config_apis;                      // ConfigId -> index of Trace::apis
   IdMap kernels;                          // -> KernelId
   IdMap graphs;                           // -> GraphId
-  IdMap graph_runs;                       // CUPTI's number of an executable graph -> KernelId that names it
+  IdMap graph_runs;                       // CUPTI's number of an executable graph -> KernelId with its name
   IdMap host_streams;                     // -> HostStreamId
-  IdMap contexts;                         // -> HostStreamId that stands for the context
+  IdMap contexts;                         // -> HostStreamId that represents the context
   IdMap pools;                            // -> row of Trace::memory_pools
   IdMap streams;                          // -> StreamId
   IdMap labels;                           // -> LabelId
@@ -58,9 +58,9 @@ struct LogIds {
   IdMap threads;                          // -> ThreadId
   IdMap stacks;                           // -> StackId
   IdMap counter_sets;                     // -> CounterTable::sets
-  std::vector<size_t> counter_metrics;    // by these: how many values
+  std::vector<size_t> counter_metrics;    // by counter set: number of values
   IdMap sampled_sets;                     // -> SampleTable::sets
-  std::vector<uint32_t> sampled_metrics;  // by these: how many values a sample has
+  std::vector<uint32_t> sampled_metrics;  // by sampled set: number of values of a sample
   uint32_t unknown_stream = kNone;        // GPU stream for records whose definition is lost
 };
 

@@ -1,4 +1,5 @@
-// Labels of texts that no definition of a log holds: written with a record, or made of another label's. Third step of the builder.
+// Labels whose texts are not defined in the log: written with a record, or derived from another label. Part of the
+// third step of the builder.
 #pragma once
 
 #include "analyzer/model/trace.h"
@@ -12,7 +13,7 @@ class MadeLabels {
  public:
   explicit MadeLabels(Trace& trace) : trace_(trace) {}
 
-  // Not interned in the program: the domain (or another one) and the colour of `like`, with the text of the record.
+  // The name was not interned: the domain (or `of_domain`) and the colour of `like`, with the text of the record.
   LabelId with_text(LabelId like, std::string_view text, std::string_view of_domain = {});
 
   // The text of `from` between two others.

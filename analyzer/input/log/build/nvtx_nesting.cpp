@@ -1,8 +1,9 @@
-// Third step of the builder: NVTX records -> ranges, marks and paths.
+// How do NVTX records become ranges, marks and paths? The third step of the builder.
 //
-// Push and pop are matched per (thread, domain), as NVTX does. The path of a thread is the list of its open push/pop ranges
-// of all domains in order of opening; a domain may close a range below another domain's. What crosses threads is matched in
-// start_end_ranges.h; calls of libraries come from library_ranges.h between the pushes and pops, as ranges of a domain of their own.
+// Push and pop are matched per (thread, domain), as in NVTX. The path of a thread is the list of its open push/pop
+// ranges of all domains in order of opening; a domain may close a range below another domain's range.
+// start_end_ranges.h matches what crosses threads. library_ranges.h supplies library calls between the pushes and pops,
+// as ranges of a domain of their own.
 #include "analyzer/input/log/build/library_ranges.h"
 #include "analyzer/input/log/build/stages.h"
 #include "analyzer/input/log/build/start_end_ranges.h"
@@ -100,7 +101,8 @@ class Nesting {
 
   int64_t horizon_ns() const { return trace_.processes[index(input_->process)].horizon_ns; }
 
-  // What of a ring lies before its horizon is there by chance: only the ranges that were open at that moment are kept, from then on.
+  // Records of a ring before its horizon remain only by chance. Only the ranges that were open at the horizon are kept;
+  // they start there.
   void pop_before(StringId of_domain) {
     const auto last =
         std::find_if(before_.rbegin(), before_.rend(), [&](const Range& range) { return domain(range) == of_domain; });
@@ -121,7 +123,7 @@ class Nesting {
     trace_.threads[thread_].marks.last = static_cast<uint32_t>(trace_.marks.size());
   }
 
-  // Waiting for a synchronisation object and holding it are ranges of their own; the rest are marks.
+  // Waiting for a synchronisation object and holding it are separate ranges; other actions are marks.
   void sync(Range range, uint64_t object, format::SyncAction action) {
     const LabelId name = range.label;
     if (action == format::SyncAction::Create || action == format::SyncAction::Destroy) {
@@ -195,7 +197,7 @@ class Nesting {
 
   StringId domain(const Range& range) const { return trace_.labels[index(range.label)].domain; }
 
-  // `of_any`: the range around is its parent, of whichever domain.
+  // `of_any`: the parent is the innermost range of any domain.
   void push(Range range, bool of_any = false) {
     for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
       Range& outer = trace_.ranges[*open];
@@ -258,7 +260,7 @@ class Nesting {
     input_ = nullptr;
   }
 
-  // For the line about coverage.
+  // Adds a loss counter for the coverage line.
   void count(const char* name, uint64_t value) {
     if (value == 0) return;
     trace_.processes[index(input_->process)].counters.push_back(

@@ -1,4 +1,4 @@
-// Second step of the builder: where every row belongs.
+// Where does every row belong? The second step of the builder.
 #include "analyzer/base/parallel.h"
 #include "analyzer/input/log/build/builder.h"
 #include "analyzer/input/log/build/stages.h"
@@ -11,7 +11,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// Enclosing events before the ones they enclose; then as recorded.
+// Enclosing events come before the enclosed ones; then the recorded order applies.
 bool host_order(const HostEvent& a, const HostEvent& b) {
   return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
 }
@@ -21,8 +21,8 @@ bool gpu_order(const GpuOperation& a, const GpuOperation& b) {
   return a.end_ns != b.end_ns ? a.end_ns < b.end_ns : a.correlation < b.correlation;
 }
 
-// Calls are recorded when they end: only nested ones are out of order, by a few rows. Stable for host events, which have no
-// key of their own; needs memory only when they lie far from their place.
+// Calls are recorded when they end, so only nested ones are out of order, by a few rows. Stable for host events, which
+// have no unique key. Needs memory only if rows are far from their places.
 template <class Row, class Order> void sort_nearly_sorted(Row* first, Row* last, Order order) {
   auto moves = 8 * (last - first);
   for (Row* row = first; row != last; ++row) {
@@ -37,7 +37,7 @@ template <class Row, class Order> void sort_nearly_sorted(Row* first, Row* last,
   }
 }
 
-// Rows of every thread. Tasks are in thread order, so a thread's rows stay together and in order.
+// Assigns rows to every thread. Tasks are in thread order, so the rows of a thread are adjacent and in order.
 void give_host_rows(std::vector<LogTask>& tasks, Trace& trace) {
   uint64_t rows = 0;
   for (const LogTask& task : tasks) {

@@ -1,5 +1,6 @@
-// A step of the builder: whose are the values of hardware counters? By (thread, moment), never by order: they carry the tick of their
-// launch's end or of their push, which went through the same clock as that record's own, so the times are equal, not close.
+// Which launch or range do values of hardware counters belong to? A step of the builder. Matched by (thread, moment),
+// never by order: values have the tick of their launch's end or of their push. Both ticks went through the same clock,
+// so the times are equal, not approximately equal.
 #include "analyzer/input/log/build/stages.h"
 #include "analyzer/model/hardware_counters.h"
 
@@ -13,7 +14,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// Launches that lie inside each other are few; no search goes further back.
+// Few launches are nested; no search goes further back.
 constexpr int kNested = 64;
 
 uint32_t launch_that_ended(const Trace& trace, const Thread& thread, int64_t end_ns) {
@@ -80,7 +81,7 @@ void place_values(const std::vector<LogInput>& inputs, std::vector<LogTask>& tas
   }
 }
 
-// GPU operations of launches whose only times are those of their counters.
+// GPU operations of launches whose only times are those of their hardware counters.
 class TimedByCounters {
  public:
   TimedByCounters(const std::vector<LogInput>& inputs, const std::vector<ProcessCalls>& calls, Trace& trace)
@@ -108,7 +109,7 @@ class TimedByCounters {
       Process& process = trace_.processes[index(trace_.thread(launch.thread).process)];
       const uint32_t time = time_of_set[row.set];
       const double ns = time == UINT32_MAX ? -1 : trace_.counters.values_of(row)[time];
-      if (!(ns >= 0 && ns <= kLongestKernelNs)) {  // nor a NaN
+      if (!(ns >= 0 && ns <= kLongestKernelNs)) {  // also rejects NaN
         ++process.coverage.counters_without_time;
         continue;
       }
@@ -165,7 +166,7 @@ class TimedByCounters {
     return input.ids.unknown_stream;
   }
 
-  // Rows of a stream stay together.
+  // Inserts the operations so that rows of a stream stay adjacent.
   void add(const Column<Timed>& made) {
     std::vector<uint32_t> next(trace_.streams.size() + 1);
     for (const GpuOperation& operation : trace_.operations) ++next[operation.stream_index + 1];
@@ -192,7 +193,7 @@ class TimedByCounters {
   const std::vector<LogInput>& inputs_;
   Trace& trace_;
   std::vector<uint32_t> input_of_;     // by ProcessId
-  std::vector<uint32_t> correlation_;  // by ProcessId: the greatest that is taken
+  std::vector<uint32_t> correlation_;  // by ProcessId: the greatest correlation id in use
 };
 
 }  // namespace

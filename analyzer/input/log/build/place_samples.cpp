@@ -1,4 +1,4 @@
-// A step of the builder: puts hardware samples in the order of GPU and time.
+// A step of the builder: orders hardware samples by GPU and time.
 #include "analyzer/base/saturated.h"
 #include "analyzer/input/log/build/stages.h"
 
@@ -35,7 +35,7 @@ void place_samples(const std::vector<LogInput>& inputs, std::vector<LogTask>& ta
     for (const Place& place : places[s]) {
       const StagedSampled& row = tasks[place.task].sampled[place.index];
       if (last_ns == INT64_MIN) last_ns = row.begin_ns;
-      if (row.begin_ns < last_ns - 1) {  // two clocks' ns may be one apart
+      if (row.begin_ns < last_ns - 1) {  // times of two clocks may differ by one ns
         ++coverage.samples_unreadable;
         continue;
       }

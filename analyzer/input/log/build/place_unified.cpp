@@ -1,4 +1,4 @@
-// A step of the builder: collects what happened to managed memory. No launch caused it, and it is no operation of a stream.
+// A step of the builder: collects events of managed memory. They have no launch and are no operations of a stream.
 #include "analyzer/input/log/build/stages.h"
 
 #include <algorithm>

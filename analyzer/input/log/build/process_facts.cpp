@@ -1,4 +1,4 @@
-// What a log says of its process as a whole: who it was, what was recorded of it and what is missing.
+// What does a log contain about its process as a whole: identity, what was recorded, and what is missing?
 #include "analyzer/input/log/build/staging.h"
 #include "analyzer/input/log/log_definitions.h"
 #include "preload/format/loss_counters.h"
@@ -31,7 +31,7 @@ void describe_process(const LogInput& input, const LogDefinitions& definitions, 
   const LogFile& log = *input.file;
   process.pid = log.header().pid;
   process.source = log.path();
-  uint32_t requested = 0;  // written again when it has grown
+  uint32_t requested = 0;  // written again when it increases
   for (const format::MetaDef& fact : definitions.meta) {
     if (fact.key == "cuda_toolkit_at_least") {
       uint32_t version = 0;

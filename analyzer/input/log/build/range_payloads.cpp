@@ -65,7 +65,7 @@ void RangePayloads::extend(Range& range, uint32_t values) {
     }
     values = add_row(first);
   }
-  range.payload_type = kExtendedPayload;  // a plain number from its beginning gives way
+  range.payload_type = kExtendedPayload;  // replaces a plain number of its start
   range.payload = values;
 }
 

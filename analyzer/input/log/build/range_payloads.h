@@ -1,4 +1,5 @@
-// Payloads that stand before the NVTX event they belong to, as values of that event's range. Third step of the builder.
+// Payloads that are recorded before their NVTX event become values of that event's range. Part of the third step of the
+// builder.
 #pragma once
 
 #include "analyzer/input/log/build/stages.h"
@@ -13,13 +14,14 @@ class RangePayloads {
 
   void add(const RecordedPayload& payload) { pending_.push_back(&payload); }
 
-  // The payloads that stood before the event of `thread` at `tick`, as a row of Trace::payloads; 0: none. Those of an event that is lost are unread.
+  // The payloads that were recorded before the event of `thread` at `tick`, as a row of Trace::payloads; 0: none.
+  // Payloads of a lost event are unread.
   uint32_t take(uint64_t tick, const LogInput& input, ThreadId thread);
   void leave_unread(const LogInput& input);
 
-  // A range gets more values at its end (0: none).
+  // Adds values to a range at its end (0: none).
   void extend(Range& range, uint32_t values);
-  // The path of its scope as one more value, if the log tells it.
+  // Adds the path of the range's scope as a value, if the log has it.
   void add_scope(Range& range, const LogInput& input, format::DomainId domain, uint64_t scope);
 
  private:
@@ -27,7 +29,7 @@ class RangePayloads {
 
   Trace& trace_;
   ScopePaths scopes_{trace_};
-  std::vector<const RecordedPayload*> pending_;  // of the event that comes next
+  std::vector<const RecordedPayload*> pending_;  // of the next event
 };
 
 }  // namespace prof::analyzer

@@ -1,5 +1,5 @@
-// What a program called its threads, devices, streams and other things: records of logs -> rows of the model, after every event has
-// its place.
+// Which names did a program give to its threads, devices, streams and other objects? Records of logs become rows of the
+// model after every event has its place.
 #include "analyzer/input/log/build/stages.h"
 
 #include <algorithm>

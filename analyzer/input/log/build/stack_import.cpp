@@ -1,5 +1,5 @@
-// The stacks of a log -> rows of the model: every address becomes a place in the file that was mapped there when the stack was
-// taken. Called by import_definitions.cpp.
+// How do the stacks of a log become rows of the model? Every address becomes an offset in the file that was mapped
+// there when the stack was captured. Called by import_definitions.cpp.
 #include "analyzer/input/log/build/staging.h"
 #include "analyzer/input/log/log_definitions.h"
 #include "analyzer/model/trace.h"
@@ -75,7 +75,7 @@ class StackImporter {
     }
   }
 
-  // `alive_` becomes what was mapped in that generation, which is no earlier than the one before.
+  // Updates `alive_` to the files that are mapped in that generation, which must not decrease.
   void advance(uint64_t generation) {
     bool changed = false;
     for (; next_ < mapped_.size() && mapped_[next_].first <= generation; ++next_, changed = true)
@@ -88,7 +88,7 @@ class StackImporter {
     if (changed) known_.clear();
   }
 
-  // The image that holds the call before a return address.
+  // The image that contains the call before a return address.
   const Mapped* find(uint64_t address) const {
     const uint64_t call = address - 1;
     const auto after = alive_.upper_bound({call, UINT32_MAX});
@@ -132,7 +132,7 @@ class StackImporter {
   uint32_t next_ = 0;                              // in mapped_: the first one that is not mapped yet
   std::set<std::pair<uint64_t, uint32_t>> alive_;  // begin, row of mapped_
   std::multimap<uint64_t, uint32_t> leaving_;      // generation, row of mapped_
-  std::unordered_map<uint64_t, FrameId> known_;    // addresses of the present images
+  std::unordered_map<uint64_t, FrameId> known_;    // addresses of the current images
   std::vector<StackFrame> native_, python_;
 };
 

@@ -1,4 +1,4 @@
-// Offline, inside the builder only: the steps after decoding, in the order in which build_trace() calls them.
+// The steps after decoding, in the order in which build_trace() calls them. Offline, inside the builder only.
 #pragma once
 
 #include "analyzer/input/log/build/staging.h"
@@ -8,7 +8,7 @@
 
 namespace prof::analyzer {
 
-// Keeps where in the clock's map it was last. One per task.
+// Converts times and remembers its position in the clock's map. One per task.
 struct ClockReader {
   const LogClock& clock;
   LogClock::Hint tick_hint = 0, gpu_hint = 0;
@@ -19,7 +19,7 @@ struct ClockReader {
   }
 };
 
-// Calls of one process as CUPTI saw them, grouped by sort and system thread id.
+// Calls of one process as CUPTI recorded them, grouped by kind and system thread id.
 struct CallGroup {
   uint64_t key = 0;  // call_group()
   size_t first = 0, last = 0;
@@ -29,56 +29,59 @@ struct ProcessCalls {
   std::vector<CallGroup> groups;
 };
 
-// Gives every row its place and decodes all blocks into them: host events by thread, GPU operations by stream, both sorted,
-// times in ns. `calls` gets one entry per input. Throws InputError if a log changed since the survey.
+// Assigns places to all rows and decodes all blocks into them: host events by thread, GPU operations by stream, both
+// sorted, times in ns. `calls` gets one entry per input. Throws InputError if a log has changed since the survey.
 void place_events(std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace,
                   std::vector<ProcessCalls>& calls, unsigned workers);
 
-// Pairs pushes with pops and starts with ends, builds the tree of paths and each thread's path changes. Frees the tasks' NVTX rows.
+// Pairs pushes with pops and starts with ends. Builds the tree of paths and each thread's path changes. Frees the
+// tasks' NVTX rows.
 void nest_nvtx(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);
 
-// Gives threads, devices and streams the names that the program gave them, and keeps all such names. After name_threads().
+// Gives threads, devices and streams the program's names, and keeps all such names. After name_threads().
 void take_names(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);
 
-// Samples of the program's counters, by counter and time.
+// Collects NVTX samples of the program's counters, by counter and time.
 void take_samples(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);
 
-// How the program's own clocks run (LogInput::clocks). Before anything below reads a time stamp of them.
+// Determines the rate of the program's own clocks (LogInput::clocks). Before any step below that reads their time
+// stamps.
 void read_clocks(std::vector<LogInput>& inputs, const std::vector<LogTask>& tasks);
 
-// A time stamp of the program's own on the model's time line; nullopt: its clock cannot be converted.
+// Converts a time stamp of the program to the model's time line; nullopt: its clock cannot be converted.
 std::optional<int64_t> stamp_ns(const LogInput& input, format::StampClock clock, uint64_t stamp);
 
-// For the line about coverage: Process::nvtx_times_unknown. When all stamps have been read.
+// Sets Process::nvtx_times_unknown for the coverage line. After all stamps are read.
 void count_unknown_times(Trace& trace);
 
-// Collects the records of all tasks about graphs and words of memory and finds the call that each was made by. After
+// Collects the records of all tasks about graphs and values in memory, and finds the call of each. After
 // place_events().
 void place_beside(std::vector<LogTask>& tasks, Trace& trace);
 
-// The order in which arguments_of() finds them.
+// The order that arguments_of() needs.
 void sort_by_call(std::vector<CallDetails>& rows);
 
-// Collects what happened to managed memory.
+// Collects events of managed memory.
 void place_unified(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);
 
-// Joins values of hardware counters with their launch or range, and makes GPU operations of launches that have no other times. After
-// nest_nvtx(), before correlate(), whose correlation ids theirs come behind.
+// Joins values of hardware counters to their launch or range, and makes GPU operations of launches without other times.
+// After nest_nvtx() and before correlate(), because their correlation ids follow those of CUPTI.
 void place_counters(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks,
                     const std::vector<ProcessCalls>& calls, Trace& trace);
 
-// Collects samples of hardware counters, by GPU and time.
+// Collects hardware samples, by GPU and time.
 void place_samples(const std::vector<LogInput>& inputs, std::vector<LogTask>& tasks, Trace& trace);
 
-// Joins driver calls to launches by containment and GPU operations to launches by correlation id; the operations' part of each
-// process's Coverage. `calls` is freed.
+// Joins driver calls to launches by containment, and GPU operations to launches by correlation id. Sets the part of
+// each process's Coverage about operations. `calls` is freed.
 void correlate(std::vector<ProcessCalls>& calls, Trace& trace, unsigned workers);
 
-// The launches' part of each process's Coverage. After correlate().
+// Sets the part of each process's Coverage about launches. After correlate().
 void count_launches(Trace& trace, unsigned workers);
 
-// Makes one row of each call of the CUDA run time and the driver call inside it; Trace::inner_apis then has the latter's name.
-// `outer` tells by index of Trace::apis which calls are of the run time. GPU operations and nodes of graphs follow their call's row.
+// Makes one row of each call of the CUDA runtime and the driver call inside it. Trace::inner_apis then has the driver
+// call's name. `outer`, by index of Trace::apis, marks runtime calls. GPU operations and nodes of graphs follow their
+// call's row.
 void join_runtime_calls(const std::vector<bool>& outer, Trace& trace, unsigned workers);
 
 }  // namespace prof::analyzer

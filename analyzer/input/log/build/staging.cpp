@@ -1,4 +1,4 @@
-// The second decoding: the record side of the builder, from event structs to rows.
+// The second decoding: how do event structs become rows? Part of the builder.
 #include "analyzer/input/log/build/staging.h"
 
 #include "analyzer/input/log/build/horizon.h"
@@ -16,8 +16,8 @@ namespace prof::analyzer {
 
 namespace {
 
-// Both ends of a call go through the same monotone map, so calls keep the order of their ticks. Of a GPU operation only the
-// start does: its end is the start plus the nanoseconds that CUPTI measured.
+// Start and end of a call go through the same monotone map, so calls keep the order of their ticks. Of a GPU operation
+// only the start does: its end is the start plus the nanoseconds that CUPTI measured.
 class Filler {
  public:
   Filler(const LogInput& input, LogTask& task)
@@ -191,7 +191,7 @@ class Filler {
     row.of_range = r.scope == format::CounterScope::Range ? 1 : 0;
     to_.counters.push_back(row);
     for (size_t at = 0; at < r.values.size(); at += sizeof(double)) {
-      double value;  // the log's bytes lie anywhere
+      double value;  // the log's bytes are not aligned
       std::memcpy(&value, r.values.data() + at, sizeof value);
       to_.counter_values.push_back(value);
     }
@@ -303,7 +303,7 @@ class Filler {
   bool ok_ = true;
 };
 
-// The records of definition blocks that are no definitions.
+// Records in definition blocks that are no definitions.
 struct KeptFiller {
   static constexpr bool kSeldom = true;
   Filler& filler;
@@ -319,7 +319,7 @@ LogTask kept_events(const LogInput& input) {
   for (const BlockRef& block : input.file->blocks()) {
     if (block.kind != format::BlockKind::Definitions) continue;
     filler.begin_block(input.ids.threads.find(block.thread));
-    decode_block(*input.file, block, kept);  // its damage was told when its definitions were read
+    decode_block(*input.file, block, kept);  // its damage was reported when its definitions were read
   }
   return task;
 }

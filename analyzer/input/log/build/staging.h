@@ -1,7 +1,7 @@
-// Offline, inside the builder only: one run of blocks of one log. Every block is decoded twice, because decoding (7 ns a
-// record) is cheaper than keeping rows that cannot be placed yet: to count rows and to find clock anchors (survey.cpp), then to
-// write each row where it belongs, with its final time (staging.cpp). Tasks run in parallel and share nothing. NVTX rows are
-// kept for nvtx_nesting.cpp.
+// One run of blocks of one log between decoding and placing. Offline, inside the builder only. Every block is decoded
+// twice, because decoding (7 ns per record) is cheaper than storing rows that cannot be placed yet: first to count rows
+// and to find clock anchors (survey.cpp), then to write each row to its place with its final time (staging.cpp). Tasks
+// run in parallel and share nothing. NVTX rows are stored for nvtx_nesting.cpp.
 #pragma once
 
 #include "analyzer/input/log/build/log_ids.h"
@@ -21,7 +21,7 @@
 
 namespace prof::analyzer {
 
-// Extended: a payload of the next row that has the same tick.
+// Extended: a payload of the next row with the same tick.
 enum class NvtxStep : uint8_t { Push, Pop, Start, End, Mark, Payload, Extended, Sync, Deferred };
 
 struct StagedNvtx {
@@ -29,13 +29,13 @@ struct StagedNvtx {
   uint64_t value =
       0;  // Push, Mark: payload; Start, End: range id; Sync: object; Extended, Deferred: index of the task's
   uint32_t label = 0;  // LabelId; Pop: StringId of the domain
-  uint16_t text = 0;   // 1 + index of LogTask::texts where the name was not interned
+  uint16_t text = 0;   // 1 + index of LogTask::texts if the name was not interned
   NvtxStep step{};
   uint8_t payload_type = 0;  // Sync: format::SyncAction; Deferred: style
 };
 static_assert(sizeof(StagedNvtx) == 24);
 
-// Time stamps of the program's own, and the scope of the batch that they came in.
+// Time stamps of the program, and the scope of their batch.
 struct StagedDeferred {
   format::StampClock clock{};
   uint64_t begin = 0, end = 0;
@@ -48,7 +48,7 @@ struct StagedLibraryCall {
   uint64_t begin = 0, end = 0;  // ticks
   uint32_t thread = 0;          // ThreadId
   uint32_t label = 0;           // LabelId
-  uint32_t text = 0;            // 1 + index of LogTask::library_texts where the name was not interned
+  uint32_t text = 0;            // 1 + index of LogTask::library_texts if the name was not interned
   uint32_t status = 0;          // 0: success
 };
 
@@ -75,18 +75,18 @@ struct StagedSample {
   std::string data;
 };
 
-// A counter_values record; its values are the next of the task's.
+// A counter_values record. Its values are the next ones of the task.
 struct StagedCounters {
   uint64_t tick = 0;
   uint32_t tid = 0;
-  uint32_t set : 31 = 0;  // of CounterTable::sets
+  uint32_t set : 31 = 0;  // index into CounterTable::sets
   uint32_t of_range : 1 = 0;
 };
 
-// A sample of a counter_samples record; its values are the next of the task's.
+// A sample of a counter_samples record. Its values are the next ones of the task.
 struct StagedSampled {
   int64_t begin_ns = 0, end_ns = 0;
-  uint32_t set = 0;  // of SampleTable::sets
+  uint32_t set = 0;  // index into SampleTable::sets
 };
 
 // A call_arguments record.
@@ -95,7 +95,7 @@ struct StagedArguments {
   std::string file;
 };
 
-// Records that stand beside a call: it is found when all rows have their place.
+// Records about a call, which is found when all rows have their places.
 struct StagedBeside {
   std::vector<GraphNode> nodes;
   std::vector<GraphMade> made;
@@ -103,38 +103,38 @@ struct StagedBeside {
   std::vector<StagedArguments> arguments;
 };
 
-// A driver call as CUPTI saw it, on the model's time line.
+// A driver call as CUPTI recorded it, on the model's time line.
 struct DriverCall {
   int64_t time_ns = 0;
   uint32_t correlation = 0;
-  uint32_t row = 0;  // correlate(): the launch's row of Trace::host, or why there is none
+  uint32_t row = 0;  // correlate(): the launch's row of Trace::host, or the reason why there is none
 };
 
-// Blocks of one thread in a task, up to the next span's.
+// Blocks of one thread in a task, up to the next span.
 struct TaskSpan {
   uint32_t thread = 0;          // ThreadId
-  uint32_t host = 0, nvtx = 0;  // rows of the task before it
+  uint32_t host = 0, nvtx = 0;  // number of rows of the task before this span
 };
 
-// A thread was inside this call when the log ended.
+// The call that a thread was in when the log ended.
 struct UnfinishedCall {
-  const BlockRef* block = nullptr;  // its thread's last
+  const BlockRef* block = nullptr;  // last block of its thread
   uint64_t end_tick = 0;
 };
 
-// What a task writes in the model, filled up from `next`.
+// The rows that a task writes to the model, filled from `next` on.
 template <class Row> struct Room {
   uint64_t count = 0;  // rows found by the survey
   Row next{}, end{};
 };
 
-// Calls as CUPTI saw them are joined with launches by sort and system thread.
+// CUPTI's calls are joined to launches by kind and system thread.
 enum class CallSort : uint32_t { Driver, Runtime };
 constexpr uint64_t call_group(CallSort sort, uint32_t tid) { return static_cast<uint64_t>(sort) << 32 | tid; }
 
 struct LogTask {
   uint32_t log = 0;                     // index of the input
-  std::vector<const BlockRef*> blocks;  // what to decode
+  std::vector<const BlockRef*> blocks;  // blocks to decode
   std::vector<TaskSpan> spans;
   std::vector<UnfinishedCall> unfinished;  // in the order of the blocks
   Room<HostEvent*> host;
@@ -148,8 +148,8 @@ struct LogTask {
   Column<double> counter_values;
   Column<StagedSampled> sampled;
   Column<double> sampled_values;
-  uint64_t samples_unreadable = 0;   // records: of sets that are lost, or of another form than their set
-  uint64_t counters_unreadable = 0;  // of sets that are lost, or of another length than their set
+  uint64_t samples_unreadable = 0;   // records: of lost sets, or of another form than their set
+  uint64_t counters_unreadable = 0;  // of lost sets, or of another length than their set
   std::vector<std::string> texts;    // inline NVTX names
   std::vector<RecordedPayload> payloads;
   std::vector<StagedDeferred> deferred;
@@ -162,13 +162,13 @@ struct LogTask {
   std::vector<format::ClockAnchor> anchors;
   std::vector<Damage> damage;
   uint64_t records = 0;
-  uint64_t before_horizon = 0;  // calls and GPU operations that are left out
+  uint64_t before_horizon = 0;  // calls and GPU operations that are not imported
   uint64_t first_tick = UINT64_MAX, last_tick = 0;
   uint64_t first_gpu_ns = UINT64_MAX, last_gpu_ns = 0;
   int64_t last_ns = INT64_MIN;  // after filling: end of the last GPU operation
 };
 
-// One input while the model is being built.
+// One input while the model is built.
 struct LogInput {
   std::unique_ptr<LogFile> file;
   ProcessId process{};
@@ -179,12 +179,12 @@ struct LogInput {
   CounterSemantics semantics;
   NvtxScopes scopes;
   std::vector<format::NvtxClockDef> clock_definitions;
-  ProgramClocks clocks;  // once all blocks are decoded
+  ProgramClocks clocks;  // set when all blocks are decoded
   std::vector<format::ClockAnchor> anchors;
-  std::optional<LogClock> clock;  // once all blocks are decoded
-  // Of a ring that was written over: what ended before it is left out. 0: all is there.
+  std::optional<LogClock> clock;  // set when all blocks are decoded
+  // For a ring that was overwritten: events that ended before it are left out. 0: the log is complete.
   uint64_t horizon_tick = 0;
-  uint64_t horizon_gpu_ns = 0;  // the same moment, CUPTI's
+  uint64_t horizon_gpu_ns = 0;  // the same moment on CUPTI's clock
   int64_t origin_ns = 0;        // model time = monotonic ns of this log - origin
 };
 
@@ -192,23 +192,24 @@ struct LogDefinitions;
 
 std::string damage_text(const LogFile& log, const Damage& damage);
 
-// What the log says of its process as a whole.
+// Sets what the log has about its process as a whole.
 void describe_process(const LogInput& input, const LogDefinitions& definitions, Process& process);
 
-// Adds process, threads, devices, streams, kernels, labels … of a log to the model. Definitions twice under two ids
-// become one row where the contents are equal.
+// Adds process, threads, devices, streams, kernels, labels … of a log to the model. Definitions with two ids and equal
+// contents become one row.
 void import_definitions(LogInput& input, Trace& trace);
 
-// Its stacks: `ids` gets the log's StackIds.
+// Imports the stacks of a log: `ids` maps the log's StackIds.
 void import_stacks(const LogDefinitions& definitions, IdMap& ids, Trace& trace);
 
-// What the definition blocks of a ring hold besides definitions.
+// Events in the definition blocks of a ring.
 LogTask kept_events(const LogInput& input);
 
 // First decoding: counts, anchors, thread names, damage.
 void survey(const LogInput& input, LogTask& task);
 
-// Second decoding: rows into the room that place_events() gave the task. False: the log does not hold what it held before.
+// Second decoding: writes rows to the places that place_events() assigned to the task. False: the log has changed since
+// the survey.
 bool fill(const LogInput& input, LogTask& task);
 
 }  // namespace prof::analyzer

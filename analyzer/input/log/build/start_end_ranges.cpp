@@ -13,10 +13,10 @@ void StartEndRanges::finish(Started& started, int64_t end_ns, ThreadId by) {
   started.ended_by = by;
 }
 
-// By id over all threads: an end closes the latest one of its id that is open.
+// Matches by id over all threads: an end closes the latest open range with its id.
 void StartEndRanges::match_ends(Process& process) {
   std::unordered_map<uint64_t, std::vector<uint32_t>> open;  // range id -> entries of started_, latest last
-  std::unordered_map<uint64_t, uint32_t> closed;             // range id -> the one closed last
+  std::unordered_map<uint64_t, uint32_t> closed;             // range id -> the range closed last
   std::stable_sort(started_.begin(), started_.end(),
                    [](const Started& a, const Started& b) { return a.range.begin_ns < b.range.begin_ns; });
   std::stable_sort(ended_.begin(), ended_.end(), [](const Ended& a, const Ended& b) { return a.time_ns < b.time_ns; });
@@ -47,11 +47,11 @@ void StartEndRanges::match_ends(Process& process) {
   }
 }
 
-// By time, over all threads: one waits or holds on one thread, another may release.
+// Matches in order of time over all threads: one thread waits or holds, another thread may release.
 void StartEndRanges::match_sync(Process& process) {
   std::stable_sort(synced_.begin(), synced_.end(),
                    [](const Synced& a, const Synced& b) { return a.time_ns < b.time_ns; });
-  std::unordered_map<uint64_t, std::vector<size_t>> waiting, holding;  // object -> entries of started_, by begin
+  std::unordered_map<uint64_t, std::vector<size_t>> waiting, holding;  // object -> entries of started_, by start
   const auto begin = [&](std::vector<size_t>& of, const Synced& each, std::string_view verb) {
     Range range = each.range;
     range.label = labels_.around(range.label, verb, "");

@@ -1,5 +1,6 @@
-// Ranges that may begin on one thread and end on another: NVTX start/end by id, waiting for and holding synchronisation objects, and
-// ranges whose times were told later. They are part of no path. Third step of the builder.
+// Ranges that may start on one thread and end on another: NVTX start/end by id, waiting for and holding synchronisation
+// objects, and ranges whose times were submitted later. They are part of no path. Part of the third step of the
+// builder.
 #pragma once
 
 #include "analyzer/input/log/build/made_labels.h"
@@ -23,7 +24,8 @@ class StartEndRanges {
     synced_.push_back({at.begin_ns, object, action, at});
   }
 
-  // All records of the process are here: its ranges are matched and written behind its push/pop ranges, sorted by begin.
+  // Called when all records of the process were passed: matches its ranges and writes them after its push/pop ranges,
+  // sorted by start.
   void end_process(Process& process);
 
  private:

@@ -1,4 +1,4 @@
-// The first decoding: how many rows of each sort do a task's blocks hold, and between which times?
+// The first decoding: how many rows of each kind do a task's blocks have, and in which time span?
 #include "analyzer/input/log/build/horizon.h"
 #include "analyzer/input/log/build/staging.h"
 #include "analyzer/input/log/log_decode.h"

@@ -1,5 +1,5 @@
-// A step of the builder: NVTX samples of logs become rows of the model, after every event has its place. First each number as its record
-// has it, then, by counter and time, what depends on the sample before.
+// How do NVTX samples of logs become rows of the model? A step of the builder after every event has its place. First
+// each number as recorded; then, by counter and time, what depends on the previous sample.
 #include "analyzer/input/log/build/stages.h"
 #include "preload/format/nvtx_types.h"
 
@@ -21,11 +21,11 @@ namespace {
 
 using format::SampleForm;
 
-// A sample before it is known what the one before was.
+// A sample whose predecessor is not known yet.
 struct SampledValue {
   int64_t time_ns = 0;
   double value = 0;
-  uint32_t counter = 0;                  // of Trace::program_counters
+  uint32_t counter = 0;                  // index into Trace::program_counters
   SampleForm form = SampleForm::Double;  // Double: there is a value
 };
 
@@ -41,7 +41,7 @@ class Sampler {
       int64_t time_ns = submitted_ns;
       if (sample.clock != format::StampClock::None) {
         const std::optional<int64_t> stamped_ns = stamp_ns(input, sample.clock, sample.stamp);
-        if (!stamped_ns && sample.clock != format::StampClock::Unknown)  // which the recorder counts
+        if (!stamped_ns && sample.clock != format::StampClock::Unknown)  // the recorder counts those
           ++trace_.processes[index(input.process)].nvtx_times_unknown;
         time_ns = stamped_ns.value_or(submitted_ns);
       }
@@ -92,7 +92,7 @@ class Sampler {
   }
 
  private:
-  // A counter of a log in the scope that it was registered for.
+  // A counter of a log in the scope for which it was registered.
   struct Counter {
     uint32_t log = 0, counter = 0;
     StringId scope{};
@@ -101,8 +101,8 @@ class Sampler {
     }
   };
 
-  // A sample without a value does not say which numbers or which scope it is about: it counts for every row that samples of its counter made, as
-  // far as this many come of it.
+  // A sample without a value does not name its numbers or its scope. It counts for every row that samples of its
+  // counter created, up to this number of additional rows.
   static constexpr size_t kMaxRepeated = size_t{1} << 22;
   struct Missing {
     Counter of;

@@ -1,4 +1,5 @@
-// Numbers and characters inside the bytes of NVTX payloads, by the entry types of nvToolsExtPayload.h. Offline.
+// What are the numbers and characters in the bytes of NVTX payloads, by the entry types of nvToolsExtPayload.h?
+// Offline.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ struct PayloadNumber {
   std::optional<int64_t> integer;
   std::optional<uint64_t> natural;
   std::optional<double> real;
-  std::string wide;  // of 128 bits, in decimal, where it fits neither
+  std::string wide;  // a 128-bit number in decimal, if it fits neither
   bool hex = false;  // an address, a handle or a colour
 
   std::string json() const;             // empty: no number type

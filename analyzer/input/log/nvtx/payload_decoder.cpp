@@ -1,4 +1,4 @@
-// Values of payloads: see payload_decoder.h.
+// The values of payloads: see payload_decoder.h.
 #include "analyzer/input/log/nvtx/payload_decoder.h"
 
 #include "analyzer/base/json/json_text.h"
@@ -182,7 +182,7 @@ std::optional<uint64_t> PayloadDecoder::value(const format::NvtxSchemaEntry& ent
     elsewhere(entry, at, std::move(name), depth, integers, index);
     return at + 8;
   }
-  // Texts of one length in a row, up to an empty one.
+  // Consecutive texts of one length, up to an empty one.
   if (nvtx::is_string(entry.type) && (entry.flags & nvtx::kArrayMask) == nvtx::kArrayZeroEnded && entry.detail != 0)
     one = entry.detail <= bytes_.size() ? one * entry.detail : 0;
   const std::optional<Integers> dimensions = elements(entry, at, one, integers);

@@ -1,4 +1,5 @@
-// Reads the payloads of one event by their schemas (see payload_values.h): values, and with them the arrays (payload_arrays.cpp). Offline.
+// Reads the payloads of one event by their schemas (see payload_values.h): values, and also arrays
+// (payload_arrays.cpp). Offline.
 #pragma once
 
 #include "analyzer/input/log/nvtx/nvtx_values.h"
@@ -16,7 +17,7 @@ namespace prof::analyzer {
 inline constexpr size_t kMaxPayloadValues = 512;       // of one event
 inline constexpr uint64_t kMaxPayloadElements = 4096;  // of one array
 inline constexpr uint64_t kMaxPayloadDimensions = 8;   // of one array
-inline constexpr uint64_t kMaxPayloadWork = 20'000;    // values read of one event
+inline constexpr uint64_t kMaxPayloadWork = 20'000;    // values read for one event
 
 class PayloadDecoder {
  public:
@@ -26,7 +27,8 @@ class PayloadDecoder {
   void run();
 
  private:
-  // The integers of an entry, which others name for a length, for dimensions or for the member of a union; empty: it has none.
+  // The integers of an entry. Other entries refer to them for a length, dimensions or the member of a union. Empty: it
+  // has none.
   using Integers = std::vector<uint64_t>;
   static std::optional<uint64_t> natural_of(const PayloadNumber& number);
   static uint64_t product(const Integers& dimensions);  // UINT64_MAX: too many
@@ -40,15 +42,15 @@ class PayloadDecoder {
   // A payload of one value, without a schema.
   void predefined(const RecordedPayload& payload);
   static std::string hex(std::string_view bytes);
-  // A text that the recorder copied from behind the pointer at this place of the payload.
+  // A text that the recorder copied from the pointer at this offset of the payload.
   std::string copied_text(uint64_t offset) const;
   std::string enum_json(const DefinedSchema& schema, uint64_t at) const;
-  // The entries of a schema whose first byte is at `base`. Returns the byte behind the last one read; nullopt: not known.
-  // `selected`: of a union, the member that counts.
+  // The entries of a schema whose first byte is at `base`. Returns the byte after the last one read; nullopt: unknown.
+  // `selected`: for a union, the valid member.
   std::optional<uint64_t> entries(const DefinedSchema& schema, uint64_t base, const std::string& prefix, int depth,
                                   std::optional<uint64_t> selected);
-  // The member that a union's own selector names by its index. The width of a selector is nowhere said: its lowest byte is read, which is
-  // enough for as many members as it can name; little-endian.
+  // The member that a union's own selector names by its index. The width of a selector is not specified. Its lowest
+  // byte is read, which is enough for as many members as it can name; little-endian.
   std::optional<uint64_t> selected_inside(const DefinedSchema& schema, uint64_t base) const;
   std::optional<uint64_t> value(const format::NvtxSchemaEntry& entry, uint64_t at, uint64_t one, std::string name,
                                 int depth, std::vector<Integers>& integers, size_t index);
@@ -56,22 +58,22 @@ class PayloadDecoder {
     return entry.type == 0 ? schemas_.find(entry.nested) : nullptr;
   }
 
-  // How many elements an embedded array or text has, in each dimension; nullopt: it is none.
+  // Number of elements of an embedded array or text in each dimension; nullopt: it is none.
   std::optional<Integers> elements(const format::NvtxSchemaEntry& entry, uint64_t at, uint64_t one,
                                    const std::vector<Integers>& integers) const;
-  // A payload that holds nothing but the dimensions of an array of another: one entry, or numbers of a predefined type.
+  // A payload with only the dimensions of an array of another payload: one entry, or numbers of a predefined type.
   Integers dimensions_in(const RecordedPayload* payload) const;
   std::string array_json(const format::NvtxSchemaEntry& entry, uint64_t at, uint64_t one, const Integers& dimensions,
                          int depth);
-  // Row-major: the elements of the last dimension lie side by side.
+  // Row-major: the elements of the last dimension are adjacent.
   std::string rows_json(const format::NvtxSchemaEntry& entry, uint64_t at, uint64_t one, const Integers& dimensions,
                         size_t dimension, int depth);
   std::string element_json(const format::NvtxSchemaEntry& entry, uint64_t at, uint64_t one, int depth);
   // One element of an array of nested schemas.
   std::string object_json(const DefinedSchema& schema, uint64_t at, int depth);
   std::string text_behind(uint64_t at, uint64_t type) const;
-  // A value that lies behind an offset into the payload, behind a pointer into another of the same event, or that was copied from behind a
-  // pointer. Offsets are as wide as pointers; those from here count from the end of the offset.
+  // A value at an offset into the payload, at a pointer into another payload of the same event, or copied from a
+  // pointer. Offsets are as wide as pointers. An offset relative to its own place counts from its end.
   void elsewhere(const format::NvtxSchemaEntry& entry, uint64_t at, std::string name, int depth,
                  std::vector<Integers>& integers, size_t index);
 
@@ -80,11 +82,11 @@ class PayloadDecoder {
   PayloadPlaces places_;
   DecodedPayload& to_;
   PayloadShapes shapes_;
-  uint64_t work_ = 0;                         // values read: schemas within schemas can ask for more than anyone can do
-  const RecordedPayload* payload_ = nullptr;  // that is being read
-  std::string_view bytes_;                    // of it, or of what was copied from behind a pointer in it
+  uint64_t work_ = 0;                         // values read: nested schemas can require more work than anyone can do
+  const RecordedPayload* payload_ = nullptr;  // the payload that is being read
+  std::string_view bytes_;                    // of it, or of what was copied from a pointer in it
   const format::NvtxSchemaEntry* entry_ = nullptr;  // whose value is being read
-  uint64_t scope_ = 0;                              // that it or an entry around it names
+  uint64_t scope_ = 0;                              // the scope that it or an enclosing entry names
 };
 
 }  // namespace prof::analyzer

@@ -1,5 +1,5 @@
-// Where do the pointers of an NVTX payload lead? To bytes that were copied when the event was recorded, or into another payload of the same
-// event. Offline.
+// Where do the pointers of an NVTX payload point? To bytes that were copied when the event was recorded, or into
+// another payload of the same event. Offline.
 #pragma once
 
 #include "analyzer/input/log/nvtx/payload_values.h"
@@ -19,11 +19,11 @@ class PayloadPlaces {
  public:
   explicit PayloadPlaces(const std::vector<const RecordedPayload*>& payloads) : payloads_(payloads) {}
 
-  // What was copied from behind the pointer at this place of a payload; nullopt: nothing.
+  // The bytes that were copied from the pointer at this offset of a payload; nullopt: none.
   static std::optional<std::string_view> copied(const RecordedPayload& payload, uint64_t offset);
-  // The payload of the event that holds this address.
+  // The payload of the event that contains this address.
   std::optional<PayloadPlace> at(uint64_t address) const;
-  // The `index`-th payload of the event; null: there are not so many.
+  // The `index`-th payload of the event; null: there are fewer.
   const RecordedPayload* of(uint64_t index) const { return index < payloads_.size() ? payloads_[index] : nullptr; }
 
  private:

@@ -11,13 +11,13 @@ namespace {
 
 namespace nvtx = format::nvtx;
 
-// Only a pointer or an offset stands in the place of the entry.
+// Whether the entry itself is only a pointer or an offset.
 bool is_elsewhere(const format::NvtxSchemaEntry& entry) {
   return (entry.flags & (nvtx::kFlagPointer | nvtx::kFlagFromBase | nvtx::kFlagFromHere)) != 0 ||
          nvtx::is_text_pointer(entry.type, entry.flags, entry.detail);
 }
 
-// 0: it depends on values.
+// 0: depends on values.
 uint64_t fixed_bytes(const format::NvtxSchemaEntry& entry, uint64_t one) {
   if (is_elsewhere(entry)) return 8;
   const uint64_t array = entry.flags & nvtx::kArrayMask;
@@ -45,7 +45,7 @@ PayloadShape PayloadShapes::of(const format::NvtxSchemaEntry& entry, int depth) 
 }
 
 PayloadShape PayloadShapes::of(const DefinedSchema& schema, int depth) {
-  const auto [known, added] = known_.try_emplace(&schema);  // one that contains itself has no size
+  const auto [known, added] = known_.try_emplace(&schema);  // a schema that contains itself has no size
   if (!added) return known->second;
   const PayloadShape shape = computed(schema, depth);
   return known_[&schema] = shape;

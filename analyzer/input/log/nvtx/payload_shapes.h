@@ -1,5 +1,5 @@
-// How large is what the entries of an NVTX payload's schema describe, and how is it aligned? As the recorder computes it. The schema is a
-// program's word: it may contain itself. Offline.
+// What are the size and alignment of the entries of an NVTX payload's schema? Computed like in the recorder. The schema
+// comes from the program and may contain itself. Offline.
 #pragma once
 
 #include "analyzer/input/log/nvtx/payload_values.h"
@@ -9,14 +9,14 @@
 
 namespace prof::analyzer {
 
-inline constexpr int kMaxPayloadDepth = 8;  // of schemas within schemas
+inline constexpr int kMaxPayloadDepth = 8;  // of nested schemas
 
 struct PayloadShape {
-  uint64_t size = 0;  // 0: depends on values, or not known
+  uint64_t size = 0;  // 0: depends on values, or unknown
   uint64_t align = 1;
 };
 
-// The alignment of an entry that by itself has `align`.
+// The alignment of an entry whose own alignment is `align`.
 uint64_t packed_align(const DefinedSchema& schema, uint64_t align);
 
 bool is_payload_union(const DefinedSchema& schema);

@@ -20,7 +20,7 @@ constexpr uint64_t kStartUnixEpoch = 3;  // NVTX_TIMER_START_UNIX_EPOCH
 
 bool fits(Wide number) { return number <= INT64_MAX && number >= INT64_MIN; }
 
-// A clock and its partner showed these numbers at one moment; `rate`: the partner's units in one of the clock's, 0: not told.
+// Simultaneous readings of a clock and its partner. `rate`: units of the partner per unit of the clock, 0: unknown.
 struct Agreement {
   int64_t own = 0, partner = 0;
   double rate = 0;
@@ -28,7 +28,7 @@ struct Agreement {
 
 using Lines = std::map<StampClock, std::shared_ptr<const ClockLine>>;
 
-// Finds the lines of all clocks that points lead to.
+// Finds the lines of all clocks that can be reached through points.
 class Solver {
  public:
   Solver(const std::vector<format::NvtxClockDef>& clocks, const std::vector<format::NvtxSyncPoint>& points,
@@ -58,7 +58,7 @@ class Solver {
       if (keep(id, std::move(points))) frontier.push_back(id);
     }
     spread(std::move(frontier));
-    // A time domain of a type that something is known of.
+    // A time domain whose type has a known line.
     std::map<uint64_t, std::shared_ptr<const ClockLine>> of_types;
     for (const auto& [id, clock] : defined_) {
       if (clock.number >= format::nvtx::kFirstSchema) continue;
@@ -84,10 +84,10 @@ class Solver {
     return line == lines_.end() ? std::nullopt : line->second->ns(static_cast<int64_t>(at));
   }
 
-  // Each clock is tried with the partners that were found last, the one with the most points first.
+  // Tries each clock with the partners found last, the one with the most points first.
   void spread(std::vector<StampClock> frontier) {
     while (!frontier.empty()) {
-      std::map<StampClock, std::vector<std::pair<size_t, StampClock>>> candidates;  // points, partner
+      std::map<StampClock, std::vector<std::pair<size_t, StampClock>>> candidates;  // number of points, partner
       for (const StampClock partner : frontier) {
         const auto known = agreements_.find(partner);
         if (known == agreements_.end()) continue;
@@ -127,8 +127,8 @@ class Solver {
     return points;
   }
 
-  // A rate is turned into a second point 2^40 units of the partner away (18 minutes of ns): so far that rounding it to whole units changes the
-  // rate by less than 1e-12. Nothing is added where that lies beyond the times that can be shown.
+  // Converts a rate to a second point 2^40 units of the partner away (18 minutes of ns). At this distance, rounding to
+  // integer units changes the rate by less than 1e-12. Adds nothing if that is beyond the representable times.
   void add_beyond(const Agreement& from, StampClock partner, int side, std::vector<ClockLine::Point>& points) const {
     if (from.rate == 0) return;
     const auto own = static_cast<int64_t>(std::clamp(0x1p40 / from.rate, 1.0, 0x1p60));
@@ -139,7 +139,7 @@ class Solver {
     if (at_ns) points.push_back({static_cast<int64_t>(x), *at_ns});
   }
 
-  // A clock that has one point: 1,000 seconds later by its resolution.
+  // For a clock with one point: adds a point 1,000 seconds later by its resolution.
   void add_by_resolution(StampClock clock, std::vector<ClockLine::Point>& points) const {
     const auto defined = defined_.find(clock);
     const bool one = !points.empty() && std::all_of(points.begin(), points.end(), [&](const ClockLine::Point& point) {
@@ -176,7 +176,8 @@ std::optional<int64_t> ClockLine::ns(int64_t x) const {
   if (!is_line()) return std::nullopt;
   const auto behind =
       std::upper_bound(points_.begin(), points_.end(), x, [](int64_t at, const Point& point) { return at < point.x; });
-  // Beyond an end the rate is that of ten seconds there: of the last two points, which may be 10 ms apart, half a millisecond's error is 5 %.
+  // Beyond an end the rate is that of ten seconds there. If only the last two points were used, which may be 10 ms
+  // apart, half a millisecond's error would be 5 %.
   constexpr int64_t kBase = 10 * kSecond;
   size_t from = 0, to = 0;
   if (behind == points_.begin()) {
@@ -189,7 +190,7 @@ std::optional<int64_t> ClockLine::ns(int64_t x) const {
     from = to - 1;
   }
   const Point& anchor = points_[behind == points_.end() ? to : from];
-  // |x − x0| < 2^64 and y1 − y0 ≤ 2^61: the product fits 128 bits.
+  // x − x0| < 2^64 and y1 − y0 ≤ 2^61: the product fits 128 bits.
   return near_ns(Wide{anchor.y_ns} + (Wide{x} - anchor.x) * (Wide{points_[to].y_ns} - points_[from].y_ns) /
                                          (Wide{points_[to].x} - points_[from].x));
 }

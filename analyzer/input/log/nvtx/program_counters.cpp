@@ -17,7 +17,7 @@ namespace {
 namespace nvtx = format::nvtx;
 
 double scaled(const format::NvtxSemanticsDef& semantics, double value) {
-  if (semantics.numerator == 0 || semantics.denominator == 0) return value;  // no fraction: it was not told
+  if (semantics.numerator == 0 || semantics.denominator == 0) return value;  // no fraction: none was given
   return value * static_cast<double>(semantics.numerator) / static_cast<double>(semantics.denominator);
 }
 
@@ -39,7 +39,7 @@ format::NvtxSemanticsDef CounterSemantics::of(const format::NvtxCounterDef& coun
     if (const auto own = entries_.find({entry->schema, entry->index}); own != entries_.end()) return own->second;
   }
   if (const auto whole = counters_.find(counter.id); whole != counters_.end()) return whole->second;
-  format::NvtxSemanticsDef plain;  // logs that have no such records have these two
+  format::NvtxSemanticsDef plain;  // logs without such records have these two
   plain.flags = counter.flags;
   plain.unit = counter.unit;
   return plain;

@@ -1,4 +1,4 @@
-// Which numbers did the program sample as counters through NVTX, and how are they to be read? Offline, inside the builder only.
+// How are the numbers read that the program sampled as counters through NVTX? Offline, inside the builder only.
 #pragma once
 
 #include "analyzer/model/range_rows.h"
@@ -12,7 +12,7 @@
 
 namespace prof::analyzer {
 
-// nvtx_semantics records: of entries of schemas, and of counters, which apply where the entry has none.
+// nvtx_semantics records: of entries of schemas, and of counters, which apply if the entry has none.
 class CounterSemantics {
  public:
   CounterSemantics() = default;
@@ -26,12 +26,12 @@ class CounterSemantics {
   std::map<std::pair<format::SchemaId, uint32_t>, format::NvtxSemanticsDef> entries_;
 };
 
-// A number as it was sampled, in the counter's unit: times numerator / denominator. If it is to be normalised and is an integer of b bits,
-// before that c / (2^b − 1), and of a signed type max(c / (2^(b−1) − 1), −1): NVTX gives the ranges, [0, 1] and [−1, 1]; the formulas
-// are those of normalised fixed-point numbers in OpenGL 4.6 (section 2.3.5).
+// A sampled number in the counter's unit: times numerator / denominator. A number that is to be normalised, and is an
+// integer of b bits, first becomes c / (2^b − 1), or for a signed type max(c / (2^(b−1) − 1), −1). NVTX defines the
+// ranges, [0, 1] and [−1, 1]; the formulas are those of normalised fixed-point numbers in OpenGL 4.6 (section 2.3.5).
 double counter_number(const format::NvtxSemanticsDef& semantics, uint64_t type, double sampled);
 
-// Limits in the counter's unit; nullopt: it has none.
+// Limits in the counter's unit; nullopt: none.
 struct CounterLimits {
   std::optional<double> min, max;
 };

@@ -15,8 +15,8 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr size_t kMaxScopeDepth = 32;  // as the recorder follows them
-constexpr size_t kMaxPath = 2000;      // shown, in bytes: beyond, the outer part is cut
+constexpr size_t kMaxScopeDepth = 32;  // the recorder's limit
+constexpr size_t kMaxPath = 2000;      // bytes shown; the outer part of a longer path is cut
 
 enum class ScopeKey : uint8_t { None, Host, Process, Thread };
 struct PredefinedScope {
@@ -54,7 +54,7 @@ std::string predefined_path(uint64_t number, const ScopeHolder& holder) {
   return std::string(found->name);
 }
 
-// `key` of a node GPU[key], as the headers spell it: CUDAID:0, UUID:0011-…; null: it names no device that the log tells the name of.
+// `key` of a node GPU[key], as the headers spell it: CUDAID:0, UUID:0011-…; null: no device whose name is in the log.
 const Device* device_of(const Trace& trace, ProcessId process, std::string_view key) {
   constexpr std::string_view kOrdinal = "CUDAID:", kUuid = "UUID:";
   uint32_t ordinal = UINT32_MAX;
@@ -75,11 +75,11 @@ const Device* device_of(const Trace& trace, ProcessId process, std::string_view 
   return nullptr;
 }
 
-// GPU[…] as the number and name of that device, which NVTX recommends to show.
+// Replaces GPU[…] by the number and name of that device, as NVTX recommends.
 std::string with_device_names(const Trace& trace, ProcessId process, std::string_view path) {
   constexpr std::string_view kNode = "GPU[";
   std::string shown;
-  size_t taken = 0;  // of the path, into `shown`
+  size_t taken = 0;  // bytes of the path that are already in `shown`
   for (size_t at = path.find(kNode); at != std::string_view::npos; at = path.find(kNode, at + 1)) {
     const size_t key = at + kNode.size(), end = path.find(']', key);
     if (end == std::string_view::npos) break;
@@ -97,7 +97,7 @@ std::string with_device_names(const Trace& trace, ProcessId process, std::string
 
 NvtxScopes::NvtxScopes(const std::vector<format::NvtxScopeDef>& definitions) {
   for (const format::NvtxScopeDef& def : definitions) {
-    std::string_view path = def.path;  // leading slashes mean nothing
+    std::string_view path = def.path;  // leading slashes have no meaning
     path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
     known_.try_emplace({def.domain, def.number}, def.parent, path);
   }
