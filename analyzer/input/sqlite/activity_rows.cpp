@@ -16,7 +16,7 @@ template <class T> void append(std::string& key, T value) {
   key.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// Where each of `rows` rows from `first` on goes when they are sorted: new position of old row `first + i`.
+// The new position of each of `rows` rows from `first` on after sorting: entry i is that of old row `first + i`.
 template <class Less> std::vector<uint32_t> new_places(uint32_t first, uint32_t rows, Less less) {
   std::vector<uint32_t> order(rows), places(rows);
   std::iota(order.begin(), order.end(), first);
@@ -113,7 +113,7 @@ LabelId ActivityRows::label(const Label& label) {
 
 bool ActivityRows::good_span(SqliteRows& rows, std::optional<int64_t> begin_ns, std::optional<int64_t> end_ns,
                              Reversed reversed) {
-  // 73 years and 104 days: sums and differences of what is left fit 64 bits.
+  // 73 years and 104 days: sums and differences of the remaining times fit 64 bits.
   constexpr int64_t kFarthest = int64_t{1} << 61, kLongest = int64_t{1} << 53;
   if (!begin_ns) {
     rows.set_aside("its begin is no number");

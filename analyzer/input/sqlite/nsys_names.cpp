@@ -11,7 +11,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// What this importer reads, and tables that only describe others.
+// Tables that this importer reads, and tables that only describe others.
 constexpr std::string_view kRead[] = {"CUPTI_ACTIVITY_KIND_RUNTIME",
                                       "CUPTI_ACTIVITY_KIND_KERNEL",
                                       "CUPTI_ACTIVITY_KIND_MEMCPY",
@@ -24,7 +24,7 @@ constexpr std::string_view kRead[] = {"CUPTI_ACTIVITY_KIND_RUNTIME",
                                       "NVTX_EVENTS",
                                       "DIAGNOSTIC_EVENT"};
 
-// Columns of TARGET_INFO_GPU and what Kineto calls them, with units in the name where Kineto has no such number.
+// Columns of TARGET_INFO_GPU and Kineto's names for them. A name has a unit if Kineto has no such number.
 struct GpuProperty {
   std::string_view column, name;
 };

@@ -1,4 +1,4 @@
-// What an nsys export says about the run as a whole: strings, the session, hosts, processes, threads and GPUs.
+// What does an nsys export have about the run as a whole? Strings, the session, hosts, processes, threads and GPUs.
 #pragma once
 
 #include "analyzer/input/sqlite/activity_rows.h"
@@ -28,7 +28,7 @@ class NsysNames {
  public:
   // Throws InputError if the file is no export of nsys.
   explicit NsysNames(const SqliteFile& file);
-  // Empty for numbers not known.
+  // Empty for unknown numbers.
   std::string_view operator[](int64_t id) const {
     const auto found = texts_.find(id);
     return found == texts_.end() ? std::string_view() : std::string_view(found->second);
@@ -43,13 +43,14 @@ class NsysNames {
 // The rows of NVTX_EVENTS. In nsys_ranges.cpp.
 void read_nsys_ranges(const SqliteFile& file, const NsysNames& names, ActivityRows& rows);
 
-// Names of processes and threads, facts about the run, and which tables with events are not read.
+// Names of processes and threads, facts about the run, and the tables with events that are not read.
 void describe_nsys_session(const SqliteFile& file, const NsysNames& names, ActivityRows& rows);
 
-// CLOCK_REALTIME of the session's time 0; none: not in the file.
+// CLOCK_REALTIME of the session's time 0; nullopt: not in the file.
 std::optional<int64_t> nsys_session_start(const SqliteFile& file);
 
-// Names, properties and priorities of the new devices and streams; equal GPUs of several processes. After finish().
+// Sets names, properties and priorities of the new devices and streams, and finds equal GPUs of several processes.
+// After finish().
 void name_nsys_devices(const SqliteFile& file, const ImportMark& mark, Trace& trace);
 
 }  // namespace prof::analyzer

@@ -1,4 +1,4 @@
-// NVTX ranges and marks of an nsys export, with their domains.
+// How are NVTX ranges and marks of an nsys export read, with their domains?
 #include "analyzer/input/sqlite/nsys_names.h"
 
 #include <fmt/format.h>
@@ -30,10 +30,10 @@ std::map<DomainKey, StringId> read_domains(const SqliteFile& file, const NsysNam
     const uint64_t process = static_cast<uint64_t>(in.integer_or(2, 0)) >> kNsysTidBits;
     domains[{process, in.integer_or(1, 0)}] = rows.text(in.is_null(3) ? names[in.integer_or(4, -1)] : in.text(3));
   }
-  return domains;  // the second reading of the table tells its problems
+  return domains;  // the second reading of the table reports its problems
 }
 
-// The payload's bits as NVTX has them, and its type.
+// The payload's bits in NVTX's representation, and its type.
 void read_payload(SqliteRows& in, size_t first, Range& range) {
   constexpr uint8_t kTypes = 6, kDouble = 3, kFloat = 6;
   for (uint8_t type = 1; type <= kTypes; ++type) {

@@ -1,6 +1,6 @@
-// SQLite exports of Nsight Systems (`nsys export --type sqlite`), of any schema version: tables and columns that are missing
-// are not an error. Times are ns since the start of the session. globalTid is (host and VM) << 48 | pid << 24 | tid, and
-// correlation ids are unique within a process only.
+// Imports SQLite exports of Nsight Systems (`nsys export --type sqlite`) of any schema version: missing tables and
+// columns are no error. Times are ns since the start of the session. globalTid is (host and VM) << 48 | pid << 24 |
+// tid. Correlation ids are unique only within a process.
 #include "analyzer/input/importer.h"
 #include "analyzer/input/sqlite/activity_rows.h"
 #include "analyzer/input/sqlite/nsys_names.h"
@@ -63,13 +63,13 @@ class NsysImport {
     rows_.note_problems(in);
   }
 
-  // Exports of old versions do not say whose GPU work is.
+  // Exports of old versions do not have the process of a GPU operation.
   ProcessId process_of_row(SqliteRows& in, size_t column, uint32_t correlation) {
     if (const std::optional<int64_t> global = in.integer(column)) return process(*global);
     return rows_.process_of(correlation);
   }
 
-  // The columns every table of GPU work has, in this order; false: the row is set aside.
+  // The columns of every table of GPU operations, in this order; false: the row is skipped.
 #define PROF_NSYS_GPU_COLUMNS \
   "start", "end", "deviceId", "contextId", "greenContextId", "streamId", "correlationId", "globalPid", "graphNodeId"
   static constexpr size_t kOwnColumns = 9;
@@ -83,7 +83,7 @@ class NsysImport {
     operation.graph_node = static_cast<uint64_t>(in.integer_or(8, 0));
     return true;
   }
-  // nsys counts memory kinds from pageable = 0 and ends with 7 = unknown; CUPTI from unknown = 0, pageable = 1.
+  // nsys counts memory kinds from pageable = 0 and ends with 7 = unknown; CUPTI counts from unknown = 0, pageable = 1.
   static uint32_t memory_kind(SqliteRows& in, size_t column) {
     const uint32_t kind = in.number(column, kNone);
     return kind < 7 ? kind + 1 : 0;
@@ -166,7 +166,7 @@ class NsysImport {
   }
 #undef PROF_NSYS_GPU_COLUMNS
 
-  // The stream on which an event was recorded, and by which call.
+  // The stream on which an event was recorded, and the call that recorded it.
   struct Recorded {
     uint32_t stream = kNone;
     uint32_t correlation = 0;
@@ -224,7 +224,7 @@ class NsysImport {
     rows_.note_problems(in);
   }
 
-  // What the profiler and the driver did inside the program for their own sake.
+  // Overhead of the profiler and of the driver inside the program.
   void overheads() {
     for (const char* const table : {"PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD"}) {
       SqliteRows in(file_, table, {"start", "end", "globalTid", "nameId"});
@@ -254,7 +254,7 @@ class NsysImport {
 
 }  // namespace
 
-// Every other SQLite file as well: the import says what is wrong with it.
+// Also accepts every other SQLite file: the import reports the error.
 bool sniff_nsys_sqlite(const FileHead& head) { return is_sqlite(head.bytes); }
 
 void import_nsys_sqlite(const FileHead& head, Trace& trace, const ImportOptions& options) {

@@ -1,5 +1,6 @@
-// Profiles of nvprof (`nvprof --export-profile`), SQLite as well: CUPTI's activities, one table each, names in StringTable.
-// Times are ns since 1970. A range is two rows of MARKER with one id, of which only the first has a name.
+// Imports profiles of nvprof (`nvprof --export-profile`), which are SQLite as well: CUPTI's activities, one table each,
+// names in StringTable. Times are ns since 1970. A range is two rows of MARKER with one id, of which only the first has
+// a name.
 #include "analyzer/input/importer.h"
 #include "analyzer/input/sqlite/activity_rows.h"
 

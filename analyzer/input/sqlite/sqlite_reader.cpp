@@ -13,7 +13,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// A file name as a URI: everything that has a meaning there is written as %XX.
+// A file name as a URI: characters with a meaning in URIs are written as %XX.
 std::string uri_of(const std::string& path) {
   std::string uri = path.starts_with('/') ? "file://" : "file:";
   for (const char c : path) {
@@ -50,8 +50,8 @@ SqliteFile::SqliteFile(const std::string& path) : path_(path) {
     throw InputError(fmt::format("{}: the database cannot be opened: {}", path,
                                  database == nullptr ? "out of memory" : sqlite3_errmsg(database)));
   }
-  // The schema is part of the input: it must not make SQLite run functions, nor use memory without bound. A schema that is
-  // "writable" lets SQLite read what is left of a file that was cut, and of a list of tables that is partly damaged.
+  // The schema is part of the input: it must not make SQLite run functions or use unlimited memory. With a "writable"
+  // schema SQLite reads what remains of a truncated file, and of a partly damaged list of tables.
   constexpr int kLongestCell = 64 << 20;
   sqlite3_db_config(database, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -101,7 +101,7 @@ bool SqliteRows::next() {
   if (statement_ == nullptr || !broken_.empty()) return false;
   const int step = sqlite3_step(statement_.get());
   if (step == SQLITE_ROW) {
-    // Pages of a damaged file may point at each other in circles.
+    // Pages of a damaged file may point to each other in cycles.
     if (++rows_ <= file_.file_bytes()) return true;
     broken_ = "it has more rows than the file has bytes";
   } else if (step != SQLITE_DONE) {
@@ -126,7 +126,7 @@ std::optional<int64_t> SqliteRows::wanted(size_t column) {
     case SQLITE_INTEGER: return sqlite3_column_int64(statement_.get(), at);
     case SQLITE_NULL: return std::nullopt;
     case SQLITE_FLOAT: {
-      constexpr double kExact = 9007199254740992.0;  // whole numbers are exact up to 2^53
+      constexpr double kExact = 9007199254740992.0;  // integers are exact up to 2^53
       const double value = sqlite3_column_double(statement_.get(), at);
       if (std::fabs(value) <= kExact && std::floor(value) == value) return static_cast<int64_t>(value);
       break;

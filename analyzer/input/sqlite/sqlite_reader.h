@@ -1,6 +1,6 @@
-// Tables of a SQLite file that another program wrote, maybe of another version, maybe damaged. The file is opened read-only
-// and immutable: nothing is locked, created or repaired beside it. Columns are asked from the database; one that is missing
-// reads as NULL. Used by the importers of nsys and nvprof.
+// Reads tables of a SQLite file that another program wrote, possibly of another version, possibly damaged. The file is
+// opened read-only and immutable: nothing is locked, created or repaired. Columns are queried from the database; a
+// missing column reads as NULL. Used by the importers of nsys and nvprof.
 #pragma once
 
 #include <sqlite3.h>
@@ -18,7 +18,7 @@ namespace prof::analyzer {
 
 class SqliteFile {
  public:
-  // Throws InputError if the file cannot be opened or its list of tables cannot be read.
+  // Throws InputError if the file cannot be opened or its list of tables is unreadable.
   explicit SqliteFile(const std::string& path);
 
   bool has_table(std::string_view table) const { return columns_.contains(table); }
@@ -26,7 +26,7 @@ class SqliteFile {
   std::vector<std::string> tables() const;
   const std::string& path() const { return path_; }
   uint64_t file_bytes() const { return file_bytes_; }
-  // What SQLite said about the last step that failed.
+  // SQLite's message for the last step that failed.
   std::string error() const { return sqlite3_errmsg(database_.get()); }
   sqlite3* handle() const { return database_.get(); }
 
@@ -38,28 +38,28 @@ class SqliteFile {
   uint64_t file_bytes_ = 0;
   std::unique_ptr<sqlite3, Close> database_;
   std::map<std::string, std::vector<std::string>, std::less<>>
-      columns_;  // of each table; views and virtual tables left out
+      columns_;  // of each table, without views and virtual tables
 };
 
-// The rows of one table, in the order of the file, and an account of what of them could not be used.
+// The rows of one table in the order of the file, and counts of what could not be used.
 class SqliteRows {
  public:
-  // `columns`: what value() counts by. A table that does not exist has no rows.
+  // `columns`: the functions below refer to them by index. A table that does not exist has no rows.
   SqliteRows(const SqliteFile& file, std::string table, std::initializer_list<std::string_view> columns);
 
-  // The next row; false at the end, or where the database is damaged: problems() says so.
+  // The next row; false at the end, or if the database is damaged: then problems() reports it.
   bool next();
   uint64_t rows() const { return rows_; }
 
-  // None for NULL. What is no whole number of 64 bits is none as well, and counted.
+  // nullopt for NULL. A value that is no 64-bit integer is nullopt, too, and counted.
   std::optional<int64_t> integer(size_t column);
-  // The same without counting: for what set_aside() tells anyway.
+  // The same without counting, for values that set_aside() reports anyway.
   std::optional<int64_t> wanted(size_t column);
   int64_t integer_or(size_t column, int64_t otherwise) { return integer(column).value_or(otherwise); }
-  // As integer(), with what does not fit 32 bits counted too.
+  // Like integer(); values that do not fit 32 bits are counted, too.
   uint32_t number(size_t column, uint32_t otherwise = 0);
   double real(size_t column);
-  // Valid until next(). Numbers become their text, NULL is empty.
+  // Valid until next(). Numbers are converted to text, NULL is empty.
   std::string_view text(size_t column);
   bool is_null(size_t column);
 
@@ -68,7 +68,7 @@ class SqliteRows {
     constexpr size_t kMostReasons = 32;
     ++aside_[std::string(aside_.size() < kMostReasons || aside_.contains(why) ? why : "other reasons")];
   }
-  // "TABLE: 3 rows set aside: start is no number" …: one line for each kind of problem. Empty if there is none.
+  // "TABLE: 3 rows set aside: start is no number" …: one line per kind of problem. Empty if there is none.
   std::vector<std::string> problems() const;
 
  private:
@@ -85,11 +85,11 @@ class SqliteRows {
   std::string broken_;
 };
 
-// Whether the file's first bytes and list of tables are those of a database with all of `tables` and one that starts with
-// `prefix`. False for what cannot be read.
+// Whether the file is a database with all of `tables` and at least one table whose name starts with one of `prefixes`.
+// False for unreadable files.
 bool sqlite_has(const std::string& path, std::string_view first_bytes, std::initializer_list<std::string_view> tables,
                 std::initializer_list<std::string_view> prefixes);
-// The first bytes are those of any SQLite database.
+// Whether the bytes are those of any SQLite database.
 bool is_sqlite(std::string_view first_bytes);
 
 }  // namespace prof::analyzer
