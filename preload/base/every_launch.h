@@ -7,20 +7,20 @@
 
 namespace prof::preload {
 
-struct LifePage;                    // recorder.h
-enum class GpuActivity : uint32_t;  // capture/cupti/gpu_activity.h
+struct LifePage;                    // base/life_page.h
+enum class GpuActivity : uint32_t;  // capture/cupti/gpu_state.h
 
 struct alignas(64) EveryLaunch {
-  std::atomic<LifePage*> life{};  // recorder.h
+  std::atomic<LifePage*> life{};  // base/life_page.h
   std::atomic<bool> tsc{};        // base/clock.h: ticks are the TSC's
   bool depth_on = false;          // capture/streams/launch_path.h
   std::atomic<bool> marks_on{};   // capture/streams/depth_marks.h
-  std::atomic<bool> in_bursts{};  // capture/cupti/gpu_bursts.h
+  std::atomic<bool> in_bursts{};  // capture/gpu_bursts.h
   std::atomic<GpuActivity> gpu_activity{};
   uint32_t gpu_activity_tried = 0;
-  std::atomic<uint32_t> window{};               // recording_period.h
+  std::atomic<uint32_t> window{};               // record/recording_window.h
   std::atomic<uint32_t> captures{};             // capture/streams/depth_marks.h
-  std::atomic<uint32_t> launch_extras{};        // budget.h
+  std::atomic<uint32_t> launch_extras{};        // record/launch_extras.h
   std::atomic<uint64_t> mark_pause{};           // capture/streams/depth_marks.h
   std::atomic<uint64_t> function_generation{};  // driver/functions.h
 };

@@ -1,8 +1,7 @@
 #include "preload/base/options.h"
 
-#include "preload/base/explain.h"
+#include "preload/base/messages.h"
 #include "preload/format/number_list.h"
-#include "preload/record/recorder.h"
 
 #include <cstring>
 

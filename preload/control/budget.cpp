@@ -2,14 +2,16 @@
 
 #include "preload/base/clock.h"
 #include "preload/base/decimal.h"
-#include "preload/base/explain.h"
+#include "preload/base/messages.h"
 #include "preload/base/options.h"
-#include "preload/capture/cupti/gpu_activity.h"
-#include "preload/capture/cupti/gpu_bursts.h"
-#include "preload/capture/gpu_devices.h"
+#include "preload/capture/gpu_activity.h"
+#include "preload/capture/gpu_bursts.h"
 #include "preload/control/budget_controller.h"
-#include "preload/record/recorder.h"
-#include "preload/stacks/call_stack.h"
+#include "preload/log/count.h"
+#include "preload/record/launch_extras.h"
+#include "preload/record/own_time.h"
+#include "preload/record/texts.h"
+#include "preload/record/thread_scope.h"
 
 #include <algorithm>
 #include <bit>
@@ -79,7 +81,7 @@ class Histogram {
 
 enum Phase : uint32_t { kBefore, kRest, kBurst, kPhases };  // of CUPTI: not attached yet, attached, collecting
 Histogram g_calls[kPhases], g_behind;
-std::atomic<uint64_t> g_launches{0}, g_own_ticks{0}, g_opening_ticks{0};  // opening: until it is told
+std::atomic<uint64_t> g_launches{0};
 std::atomic<uint32_t> g_phase{kBefore};
 constinit thread_local uint32_t t_turn __attribute__((tls_model("initial-exec"))) = 0;
 
@@ -112,7 +114,7 @@ void time_guard() {
   uint64_t sum = 0;
   const uint64_t begin = now_ticks();
   for (uint32_t i = 0; i < kRounds; ++i) {
-    const EventScope scope;
+    const ThreadScope scope;
     sum += now_ticks() + now_ticks();
   }
   const uint64_t end = now_ticks();
@@ -155,7 +157,7 @@ void begin_burst() {
   const uint64_t begin = now_ticks();
   if (!begin_gpu_burst()) return;
   if (const uint64_t opening = g_opening_ticks.exchange(0, std::memory_order_relaxed); opening != 0) {
-    const EventScope scope;
+    const ThreadScope scope;
     const double ns = ns_of(static_cast<double>(opening + (now_ticks() - begin)));
     if (scope.recording()) define_meta("budget_opening_ns", Decimal(static_cast<uint64_t>(ns)).text());
   }
@@ -177,9 +179,7 @@ BurstDrain drain_now() {
 }  // namespace
 
 void open_budget() {
-  g_launch_extras.store(
-      (stacks_wanted(StackUse::Launch) ? kLaunchStack : 0u) | (every_device_wanted() ? 0u : kLaunchDevices),
-      std::memory_order_relaxed);
+  set_launch_extra(kLaunchBudget, false);
   const char* const text = options().budget;
   if (std::strcmp(text, "off") == 0) return;
   g_share = read_share(text);
@@ -202,7 +202,7 @@ void open_budget() {
   g_refusal_told = false;
   g_guard_ns = 0;
   g_begin_ns = monotonic_ns();
-  g_launch_extras.fetch_or(kLaunchBudget, std::memory_order_relaxed);
+  set_launch_extra(kLaunchBudget, true);
 }
 
 void describe_budget() {
@@ -215,13 +215,6 @@ void budget_launch(const format::KernelLaunch& event) {
   g_calls[phase].add(event.duration);
   g_launches.fetch_add(kSampled, std::memory_order_relaxed);
   g_behind.add(now_ticks() - event.end);
-}
-
-void budget_spend(uint64_t ticks) { g_own_ticks.fetch_add(ticks, std::memory_order_relaxed); }
-
-void budget_spend_opening(uint64_t ticks) {
-  budget_spend(ticks);
-  g_opening_ticks.store(ticks, std::memory_order_relaxed);
 }
 
 uint64_t tend_budget() {
@@ -244,7 +237,7 @@ uint64_t tend_budget() {
   now = totals_now();
   if (drained) g_controller.drained(now, costs);
   if (g_controller.refused() && !g_refusal_told && now.elapsed_ns > kTellNs) {
-    const EventScope scope;
+    const ThreadScope scope;
     g_refusal_told = scope.recording();
     const auto percent = static_cast<uint64_t>(100 * g_controller.share_needed(costs)) + 1;
     if (scope.recording()) define_meta("budget_needed", Decimal(percent).text());

@@ -1,6 +1,6 @@
 #include "preload/control/prof_ctl.h"
 
-#include "preload/base/explain.h"
+#include "preload/base/messages.h"
 #include "preload/format/control_words.h"
 #include "preload/log/log_storage.h"
 

@@ -1,12 +1,14 @@
 #include "preload/control/repeats.h"
 
 #include "preload/base/decimal.h"
-#include "preload/base/explain.h"
+#include "preload/base/life_page.h"
+#include "preload/base/messages.h"
+#include "preload/base/name_list.h"
 #include "preload/base/options.h"
-#include "preload/capture/cupti/gpu_activity.h"
-#include "preload/control/wanted.h"
+#include "preload/capture/cupti/gpu_state.h"
 #include "preload/hardware_counters/counter_recording.h"
-#include "preload/record/recorder.h"
+#include "preload/record/thread.h"
+#include "preload/record/thread_local.h"
 
 #include <atomic>
 #include <cstdio>
@@ -98,7 +100,7 @@ void open_repeats() {
   }
   g_seen.store(0, std::memory_order_relaxed);
   g_awaited.store(true, std::memory_order_relaxed);
-  __atomic_store_n(&g_gpu_activity_tried, 0u, __ATOMIC_RELAXED);
+  await_launches();
 }
 
 bool awaits_repeated_kernel() {

@@ -2,25 +2,11 @@
 // how evenly? Which launch that is is decided here; hooks come by only while it is awaited, by the path that opens CUPTI. In the program.
 #pragma once
 
+#include "preload/record/kept_fills.h"
+
 #include <cstdint>
 
 namespace prof::preload {
-
-// A fill of memory and how it is made again. A library may put back for each launch what a kernel left changed: cuBLAS clears a counter of tiles,
-// 4 bytes, in front of nvjet kernels, which would find nothing to do when launched twice. So fills that a thread made directly before the
-// launch, on its stream, are part of what is repeated.
-struct KeptFill {
-  int (*again)(const uint64_t* words);  // a CUresult
-  uint64_t words[6];                    // its arguments
-};
-// Of a thread, on one stream, with nothing else of that thread behind them. The stream as the program named it.
-struct KeptFills {
-  static constexpr uint32_t kMost = 2;
-  uint32_t count = 0;
-  uint32_t null_stream = 0;
-  const void* stream = nullptr;
-  KeptFill fills[kMost];
-};
 
 // At the start of a life: reads the option, and lets launches come by where it names a kernel.
 void open_repeats();

@@ -1,7 +1,8 @@
 #include "preload/control/triggers.h"
 
+#include "preload/base/name_list.h"
 #include "preload/base/options.h"
-#include "preload/capture/cupti/gpu_activity.h"
+#include "preload/capture/cupti/gpu_state.h"
 
 #include <cstring>
 
@@ -38,22 +39,7 @@ void read_range(const char* text) {
   split_range_name(g_wanted, g_range_name, g_domain);
 }
 
-void end_range() {
-  g_range_thread.store(nullptr, std::memory_order_relaxed);
-  g_started_range.store(~0ull, std::memory_order_relaxed);
-  end_window("NVTX range");
-}
-
 }  // namespace
-
-void split_range_name(const char* text, std::string_view& name, std::string_view& domain) {
-  name = text;
-  domain = "*";
-  const char* const at = std::strrchr(text, '@');
-  if (at == nullptr) return;
-  name = {text, static_cast<size_t>(at - text)};
-  domain = at + 1;
-}
 
 Window read_trigger(const char* start) {
   constexpr std::string_view kLaunches = "launches:", kRange = "nvtx:";
@@ -71,7 +57,7 @@ bool begins_with_range() { return !g_range_name.empty(); }
 
 void open_triggers() {
   g_trigger_launches.store(0, std::memory_order_relaxed);
-  if (options().launches != 0) __atomic_store_n(&g_gpu_activity_tried, 0u, __ATOMIC_RELAXED);
+  if (options().launches != 0) await_launches();
 }
 
 bool is_awaited_launch() {
@@ -79,10 +65,10 @@ bool is_awaited_launch() {
   return number == g_first_launch && begin_window(Window::AwaitsLaunch);
 }
 
-void launch_entered() {
-  if (g_trigger_launches.fetch_add(1, std::memory_order_relaxed) != options().launches) return;
+bool ends_with_launch() {
+  if (g_trigger_launches.fetch_add(1, std::memory_order_relaxed) != options().launches) return false;
   pass_gpu_activity();
-  end_window("PROF_LAUNCHES");
+  return true;
 }
 
 bool is_awaited_range(std::string_view domain, std::string_view name) {
@@ -97,12 +83,18 @@ void awaited_range_is_pushed(const void* domain) {
 }
 void awaited_range_is_started(uint64_t range) { g_started_range.store(range, std::memory_order_relaxed); }
 
+void forget_awaited_range() {
+  g_range_thread.store(nullptr, std::memory_order_relaxed);
+  g_started_range.store(~0ull, std::memory_order_relaxed);
+}
+
 void range_pushed(const void* domain) {
   if (domain == g_range_domain) ++g_depth;
 }
-void range_popped(const void* domain) {
-  if (domain == g_range_domain && (g_depth == 0 || --g_depth == 0)) end_range();
+bool ends_with_pop(const void* domain) {
+  if (domain != g_range_domain || (g_depth != 0 && --g_depth != 0)) return false;
+  forget_awaited_range();
+  return true;
 }
-void range_ended() { end_range(); }
 
 }  // namespace prof::preload

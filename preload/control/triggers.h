@@ -1,18 +1,16 @@
 // Recording that begins with launch number N of the process (PROF_START=launches:N) or with an NVTX range (PROF_START=nvtx:NAME), and that
 // ends with that range, or behind PROF_LAUNCHES launches. A hook that waits asks window_is() and goes on; while recording the launch
-// path asks nothing of this: a launch that must be counted comes by prepare_gpu_activity(). In the program.
+// path asks nothing of this: a launch that must be counted comes by prepare_gpu_activity(). What ends a recording is said here and done
+// by the caller. In the program.
 #pragma once
 
-#include "preload/lifecycle/recording_period.h"
-#include "preload/record/recorder.h"
+#include "preload/record/recording_window.h"
+#include "preload/record/thread_local.h"
 
 #include <atomic>
 #include <string_view>
 
 namespace prof::preload {
-
-// NAME@DOMAIN. Behind the last '@' a domain, empty for the default one, '*' for all, which none at all means too.
-void split_range_name(const char* text, std::string_view& name, std::string_view& domain);
 
 // What PROF_START says, launches:N or nvtx:NAME; Window::Open: neither. Called by the constructor.
 Window read_trigger(const char* start);
@@ -22,8 +20,8 @@ void open_triggers();
 
 // A launch enters while one is waited for: true if this is the one, and then the window is open.
 bool is_awaited_launch();
-// A launch enters while launches are counted: the one behind PROF_LAUNCHES ends the recording and is not recorded.
-void launch_entered();
+// A launch enters while launches are counted. True: it is the one after PROF_LAUNCHES, so the caller ends the recording without it.
+bool ends_with_launch();
 
 // A range begins while one is waited for; the default domain's name is empty. True: the window is open, record the range and say how
 // it was begun.
@@ -38,10 +36,10 @@ inline bool in_awaited_range() {
   return thread != nullptr && thread == &t_local;  // the usual path is one load
 }
 void range_pushed(const void* domain);
-void range_popped(const void* domain);
+bool ends_with_pop(const void* domain);  // true: the caller ends the recording
 // The same of a range that was started.
 extern std::atomic<uint64_t> g_started_range;
 inline bool is_awaited_start(uint64_t range) { return g_started_range.load(std::memory_order_relaxed) == range; }
-void range_ended();
+void forget_awaited_range();  // it has ended
 
 }  // namespace prof::preload

@@ -1,5 +1,6 @@
 #include "preload/control/wanted.h"
 
+#include "preload/base/name_list.h"
 #include "preload/base/options.h"
 #include "preload/format/number_list.h"
 #include "preload/log/log_name.h"
@@ -17,19 +18,6 @@ namespace prof::preload {
 namespace {
 
 pid_t g_only_process = 0;  // of PROF_CHILDREN=0; 0: every process
-
-bool matches(const char* pattern, const char* pattern_end, const char* text, const char* text_end) {
-  for (; pattern != pattern_end; ++pattern, ++text) {
-    if (*pattern == '*') {
-      for (const char* at = text;; ++at) {
-        if (matches(pattern + 1, pattern_end, at, text_end)) return true;
-        if (at == text_end) return false;
-      }
-    }
-    if (text == text_end || *text != *pattern) return false;
-  }
-  return text == text_end;
-}
 
 std::string_view base_name(std::string_view path) {
   for (size_t i = path.size(); i != 0; --i) {
@@ -85,14 +73,6 @@ bool rank_in_list(std::string_view list, std::string_view rank) {
   return !format::read_number(rank, number) || format::number_in_list(list, number);
 }
 
-bool name_in_list(std::string_view list, std::string_view name) {
-  while (!list.empty()) {
-    const std::string_view pattern = format::next_part(list, ',');
-    if (matches(pattern.data(), pattern.data() + pattern.size(), name.data(), name.data() + name.size())) return true;
-  }
-  return false;
-}
-
 const char* why_not_wanted() {
   if (is_unwanted_child()) return "PROF_CHILDREN=0 and this is a forked child";
   if (std::strcmp(options().processes, "*") != 0 && !process_in_list(options().processes))
@@ -113,14 +93,5 @@ void leave_children_alone(const char* library_path) {
 }
 
 bool is_unwanted_child() { return g_only_process != 0 && getpid() != g_only_process; }
-
-bool may_tell(std::string_view what) {
-  std::string_view list(options().about);
-  if (list == "all") return true;
-  while (!list.empty()) {
-    if (format::next_part(list, ',') == what) return true;
-  }
-  return false;
-}
 
 }  // namespace prof::preload

@@ -11,15 +11,9 @@ const char* why_not_wanted();
 // The list is "all" or one such as "0,2-3". A text that is no number is no rank, which is in every list.
 bool rank_in_list(std::string_view list, std::string_view rank);
 
-// "train*,app": one of the names between the commas is `name`; * stands for any characters.
-bool name_in_list(std::string_view list, std::string_view name);
-
 // PROF_CHILDREN=0, read from the environment as it was when the library was loaded: the environment no longer names the library,
 // and a forked child is not wanted. Called by the constructor.
 void leave_children_alone(const char* library_path);
 bool is_unwanted_child();
-
-// PROF_ABOUT: may `what` (command, environment, paths, host) be written into the log?
-bool may_tell(std::string_view what);
 
 }  // namespace prof::preload

@@ -2,14 +2,15 @@
 // Included by the hooks, the resolver and the exports; adding a function to the .def is all it takes to appear here.
 #pragma once
 
-#include "preload/capture/streams/streams.h"
 #include "preload/driver/api_number.h"
 #include "preload/driver/newer_api.h"
+#include "preload/driver/null_stream.h"
 #include "preload/format/ids.h"
 
 #include <cuda.h>
 #include <cudaProfiler.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -79,9 +80,6 @@ struct alignas(32) DriverRow {
   ApiNumber number;               // in the log
 };
 extern DriverRow g_driver_rows[kApiCount];
-
-// The hooks, by row (hooks.cpp).
-extern void* const g_hooks[kApiCount];
 
 inline format::ApiId api_id(Api api) { return api_id(g_driver_rows[index_of(api)].number); }
 

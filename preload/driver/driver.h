@@ -3,7 +3,7 @@
 // disturb a capture is bracketed by DriverCall.
 #pragma once
 
-#include "preload/record/recorder.h"
+#include "preload/record/thread_local.h"
 
 #include <cuda.h>
 

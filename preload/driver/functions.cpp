@@ -2,7 +2,11 @@
 
 #include "preload/driver/driver.h"
 #include "preload/driver/handle_map.h"
-#include "preload/log/intern.h"
+#include "preload/log/count.h"
+#include "preload/record/append.h"
+#include "preload/record/intern.h"
+#include "preload/record/texts.h"
+#include "preload/record/thread_local.h"
 
 namespace prof::preload {
 

@@ -5,7 +5,7 @@
 
 #include "preload/base/every_launch.h"
 #include "preload/format/ids.h"
-#include "preload/record/recorder.h"
+#include "preload/record/thread_local.h"
 
 #include <cuda.h>
 

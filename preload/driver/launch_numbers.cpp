@@ -1,6 +1,6 @@
-// Which of the log's functions launch: asked by lifecycle/dumps.cpp, a few times a second.
+#include "preload/driver/launch_numbers.h"
+
 #include "preload/driver/api.h"
-#include "preload/lifecycle/dumps.h"
 
 #include <type_traits>
 

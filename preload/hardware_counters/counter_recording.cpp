@@ -1,12 +1,16 @@
 #include "preload/hardware_counters/counter_recording.h"
 
+#include "preload/base/messages.h"
 #include "preload/base/options.h"
 #include "preload/capture/cupti/bounded_flush.h"
 #include "preload/capture/cupti/cupti_front.h"
-#include "preload/capture/cupti/gpu_activity.h"
+#include "preload/capture/cupti/gpu_state.h"
 #include "preload/driver/driver.h"
 #include "preload/hardware_counters/counter_slots.h"
-#include "preload/record/recorder.h"
+#include "preload/hardware_counters/counter_work.h"
+#include "preload/log/count.h"
+#include "preload/record/texts.h"
+#include "preload/record/thread_local.h"
 
 #include <cerrno>
 #include <cstring>
@@ -16,6 +20,7 @@ namespace prof::preload {
 std::atomic<bool> g_counters{false};
 std::atomic<bool> g_counters_over{false};
 std::atomic<uint32_t> g_open_captures{0};
+GpuActivityCalls g_gpu_activity_calls{};
 
 bool drop_counters(std::string_view reason) {
   if (!g_counters.exchange(false)) return false;
@@ -29,7 +34,7 @@ void give_up_counters(std::string_view reason) {
   static std::atomic<bool> said{false};
   if (!drop_counters(reason)) return;
   say(said, "no hardware counters: ", reason, "; GPU times are recorded instead");
-  collect_gpu_activity_after_all();
+  g_gpu_activity_calls.collect_after_all();
 }
 
 void prepare_counters() {

@@ -9,13 +9,10 @@
 // opened the reason is said and GPU activity is collected as without the option.
 #pragma once
 
-#include "preload/format/loss_counters.h"
-
 #include <cuda.h>
 
 #include <atomic>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 namespace prof::preload {
@@ -25,39 +22,19 @@ inline bool counters_on() { return g_counters.load(std::memory_order_relaxed); }
 extern std::atomic<bool> g_counters_over;  // the last values are being read: no launch is measured any more
 inline bool counters_over() { return g_counters_over.load(std::memory_order_relaxed); }
 
-// The start of a life reads the options.
-void open_counters();
+// What the counters have done about GPU activity, a layer above them.
+struct GpuActivityCalls {
+  void (*take)();               // before a range that is measured: a recording may begin with it
+  void (*collect_after_all)();  // there are no counters, so there are GPU times
+};
+extern GpuActivityCalls g_gpu_activity_calls;  // set by open_counters()
+
 // A call that may put work on the current context is about to be made.
 void prepare_counters();
 // There are none in this life. drop_counters() tells the log; false: there were none to be. give_up_counters() also says it, and GPU activity
 // is collected instead.
 bool drop_counters(std::string_view reason);
 void give_up_counters(std::string_view reason);
-
-// What a launch launches.
-struct LaunchedWork {
-  enum class Kind { Kernel, Graph, Kernels } kind;  // Kernels: on several devices at once
-  CUfunction function;
-  CUstream stream;
-};
-
-// One launch; `slot` is null where it is not measured, and then there is a reason, counted if it succeeds.
-struct CounterSlot;
-struct MeasuredLaunch {
-  CounterSlot* slot = nullptr;
-  std::optional<format::Counter> why;
-};
-MeasuredLaunch begin_measured_launch(const LaunchedWork& work);  // right before the real call
-void end_measured_launch(const MeasuredLaunch& launch);          // right behind it
-void keep_measured_launch(const MeasuredLaunch& launch, bool launched, uint64_t end_tick);  // behind its record
-// The same where nothing may be recorded any more.
-void drop_measured_launch(const MeasuredLaunch& launch);
-
-// PROF_COUNTERS_OF=nvtx:NAME. Behind the record of a push, in front of that of a pop.
-extern std::atomic<bool> g_counter_ranges;
-inline bool counters_of_ranges() { return g_counter_ranges.load(std::memory_order_relaxed); }
-void counter_range_pushed(const void* domain, std::string_view domain_name, std::string_view name, uint64_t tick);
-void counter_range_popped(const void* domain);
 
 // Captures that are open in the process, recorded or not: a wait for a context would invalidate them. Told around the real calls that begin
 // and end one; when capture_opens() returns no wait of ours is in flight.

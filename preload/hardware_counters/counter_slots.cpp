@@ -2,14 +2,18 @@
 
 #include "preload/base/clock.h"
 #include "preload/base/decimal.h"
-#include "preload/base/explain.h"
+#include "preload/base/exit_handler.h"
+#include "preload/base/messages.h"
 #include "preload/base/options.h"
 #include "preload/capture/cupti/cupti_front.h"
 #include "preload/capture/streams/streams.h"
 #include "preload/driver/driver.h"
-#include "preload/hardware_counters/counter_recording.h"
-#include "preload/lifecycle/start.h"
-#include "preload/record/recorder.h"
+#include "preload/hardware_counters/counter_work.h"
+#include "preload/log/count.h"
+#include "preload/record/append.h"
+#include "preload/record/texts.h"
+#include "preload/record/thread_local.h"
+#include "preload/record/thread_scope.h"
 
 #include <cstring>
 
@@ -84,7 +88,7 @@ CounterSlot* open_counter_slot(CUcontext context) {
   } else {
     // What CUPTI loaded for it has exit handlers of its own, which are to run behind ours.
     static std::atomic<bool> registered{false};
-    if (!registered.exchange(true)) register_exit_handler();
+    if (!registered.exchange(true)) register_exit_handlers();
     define_meta("counters", "on");
     define_meta("gpu_times", "off: hardware counters are measured");
   }
@@ -214,7 +218,7 @@ void want_last_range(CounterSlot& slot, CounterSlot::Work work) {
 
 void read_counter_slot(CounterSlot& slot) {
   Delivery delivery{&slot};
-  const EventScope scope;  // the helper thread comes here too
+  const ThreadScope scope;  // the helper thread comes here too
   const CounterSession::Read read = slot.session.read(take_values, &delivery);
   if (!read.ok) {
     static std::atomic<bool> said{false};

@@ -1,16 +1,16 @@
-// Which work has hardware counters, and what happens around it: launches (PROF_COUNTERS_OF=kernels) and NVTX ranges.
+#include "preload/hardware_counters/counter_work.h"
+
+#include "preload/base/name_list.h"
 #include "preload/base/options.h"
-#include "preload/capture/cupti/gpu_activity.h"
-#include "preload/capture/gpu_devices.h"
 #include "preload/capture/streams/launch_path.h"
-#include "preload/control/triggers.h"
-#include "preload/control/wanted.h"
 #include "preload/driver/driver.h"
 #include "preload/driver/functions.h"
-#include "preload/hardware_counters/counter_recording.h"
+#include "preload/driver/gpu_devices.h"
 #include "preload/hardware_counters/counter_slots.h"
 #include "preload/hardware_counters/plain_name.h"
-#include "preload/record/recorder.h"
+#include "preload/log/count.h"
+#include "preload/record/thread.h"
+#include "preload/record/thread_local.h"
 
 #include <cerrno>
 #include <cstring>
@@ -110,7 +110,8 @@ bool end_range(CounterSlot& slot) {
 
 }  // namespace
 
-void open_counters() {
+void open_counters(const GpuActivityCalls& gpu_activity) {
+  g_gpu_activity_calls = gpu_activity;
   constexpr std::string_view kRange = "nvtx:";
   const std::string_view of(options().counters_of);
   const bool ranges = of.starts_with(kRange);
@@ -178,7 +179,7 @@ void counter_range_pushed(const void* domain, std::string_view domain_name, std:
   if (!name_in_list(g_range_name, name) || (g_range_domain != "*" && domain_name != g_range_domain)) return;
   const int saved = errno;
   {
-    take_gpu_activity();  // a part of the run may begin with this range
+    g_gpu_activity_calls.take();  // a part of the run may begin with this range
     prepare_counters();
     const CuptiCall call;
     const CUcontext context = current_context_of_thread();

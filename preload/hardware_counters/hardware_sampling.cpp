@@ -2,20 +2,24 @@
 
 #include "preload/base/clock.h"
 #include "preload/base/decimal.h"
-#include "preload/base/explain.h"
+#include "preload/base/exit_handler.h"
+#include "preload/base/helper_wake.h"
+#include "preload/base/messages.h"
 #include "preload/base/options.h"
 #include "preload/capture/cupti/bounded_flush.h"
 #include "preload/capture/cupti/cupti_front.h"
-#include "preload/capture/cupti/gpu_activity.h"
-#include "preload/capture/gpu_devices.h"
-#include "preload/control/budget.h"
+#include "preload/capture/cupti/gpu_state.h"
 #include "preload/driver/driver.h"
+#include "preload/driver/gpu_devices.h"
 #include "preload/hardware_counters/counter_recording.h"
 #include "preload/hardware_counters/counter_slots.h"
 #include "preload/hardware_counters/pm_sampler.h"
-#include "preload/lifecycle/helper.h"
-#include "preload/lifecycle/start.h"
-#include "preload/record/recorder.h"
+#include "preload/log/count.h"
+#include "preload/record/append.h"
+#include "preload/record/own_time.h"
+#include "preload/record/texts.h"
+#include "preload/record/thread_local.h"
+#include "preload/record/thread_scope.h"
 
 #include <cerrno>
 #include <cstring>
@@ -39,7 +43,6 @@ struct SampledDevice {
 
 constexpr uint32_t kDevices = 16;
 SampledDevice g_devices[kDevices];
-std::atomic<uint64_t> g_seen{0};  // bit n: a context of device n was seen
 std::atomic<uint32_t> g_last_sampled_set{0};
 OwnedLock g_sampling_opening;     // one GPU at a time
 std::atomic<bool> g_over{false};  // the last samples are being taken
@@ -83,6 +86,7 @@ void give_up(SampledDevice& sampled, std::string_view what) {
 
 // With the lock, inside a scope that records.
 void open_device(SampledDevice& sampled, uint32_t device) {
+  await_device_no_more(device);
   uint64_t interval = options().sampling_interval;
   constexpr uint64_t kShortest = 5'000, kLongest = 1'000'000'000;
   interval = interval < kShortest ? kShortest : interval > kLongest ? kLongest : interval;
@@ -95,7 +99,7 @@ void open_device(SampledDevice& sampled, uint32_t device) {
   }
   // What CUPTI loaded for it has exit handlers of its own, which are to run behind ours.
   static std::atomic<bool> registered{false};
-  if (!registered.exchange(true)) register_exit_handler();
+  if (!registered.exchange(true)) register_exit_handlers();
   define_set(sampled, device);
   define_meta("sampling", "on");
   explain("samples hardware counters of GPU ", Decimal(device).text(), ", a ", sampled.sampler.host().chip());
@@ -164,7 +168,7 @@ void finish_all(uint64_t stop_ns, bool close) {
   for (SampledDevice& sampled : g_devices) {
     if (sampled.state.load(std::memory_order_acquire) != Sampled::Running) continue;
     if (sampled.lock.take(stop_ns) == OwnedLock::Taken::No) continue;
-    const EventScope scope;
+    const ThreadScope scope;
     if (sampled.state.load(std::memory_order_relaxed) == Sampled::Running && scope.recording()) {
       drain(sampled, stop_ns);
       if (close) sampled.sampler.close();
@@ -199,16 +203,17 @@ void open_sampling() {
     if (state == Sampled::Refused || state == Sampled::Over)
       sampled.state.store(Sampled::No, std::memory_order_relaxed);
   }
-  g_seen.store(0, std::memory_order_relaxed);
+  await_devices(wanted ? (uint64_t{1} << kDevices) - 1 : 0);
   g_over.store(false, std::memory_order_relaxed);
   g_sampling_awaited.store(wanted, std::memory_order_relaxed);
   g_sampling.store(wanted, std::memory_order_release);
-  if (wanted) __atomic_store_n(&g_gpu_activity_tried, 0u, __ATOMIC_RELAXED);  // in a forked child it was the parent's
+  if (wanted) await_launches();  // in a forked child it was the parent's
 }
 
 void drop_sampling(std::string_view reason) {
   g_sampling_awaited.store(false, std::memory_order_relaxed);
   if (!g_sampling.exchange(false)) return;
+  await_devices(0);
   count(format::Counter::sampling_unavailable);
   define_meta("sampling", reason);
   static std::atomic<bool> said{false};
@@ -239,23 +244,15 @@ void prepare_sampling(bool pass) {
   errno = saved;
 }
 
-void sampling_sees(uint32_t device) {
-  if (!sampling_on() || device >= kDevices) return;
-  const uint64_t bit = uint64_t{1} << device;
-  if ((g_seen.fetch_or(bit, std::memory_order_acq_rel) & bit) == 0 &&
-      g_devices[device].state.load(std::memory_order_acquire) == Sampled::No)
-    wake_helper();
-}
-
 uint64_t tend_sampling(uint64_t now_ns) {
   if (!sampling_on() || g_over.load(std::memory_order_acquire) || !cupti_front_open()) return ~0ull;
   const uint64_t begin = now_ticks();
   uint64_t next = ~0ull;
   bool worked = false;
-  const uint64_t seen = g_seen.load(std::memory_order_acquire);
+  const uint64_t seen = g_seen_devices.load(std::memory_order_acquire);
   for (uint32_t device = 0; device < kDevices; ++device) {
     SampledDevice& sampled = g_devices[device];
-    const EventScope scope;
+    const ThreadScope scope;
     if (!scope.recording()) break;
     if ((seen >> device & 1) != 0 && !any_open_capture()) open_if_new(device);
     if (sampled.state.load(std::memory_order_acquire) != Sampled::Running) continue;
@@ -283,6 +280,7 @@ void end_sampling() {
 }
 
 void forget_sampling() {
+  await_devices(0);
   g_sampling.store(false, std::memory_order_relaxed);
   g_sampling_awaited.store(false, std::memory_order_relaxed);
   g_sampling_opening.forget();

@@ -22,8 +22,6 @@ inline bool sampling_awaited() { return g_sampling_awaited.load(std::memory_orde
 void open_sampling();
 // A call that may put work on the current context is about to be made; `pass`: nobody else wants launches to come by.
 void prepare_sampling(bool pass);
-// A context of the device was seen for the first time.
-void sampling_sees(uint32_t device);
 // There are no samples in this life; says so.
 void drop_sampling(std::string_view reason);
 

@@ -1,7 +1,9 @@
 // dlclose(): libc's, and behind it a look whether code went away, because another library may be mapped at the same addresses
 // next. Only while call stacks are recorded. Two symbol versions like libc's own, as for dlsym (dlsym.S).
 #include "preload/base/libc.h"
-#include "preload/record/recorder.h"
+#include "preload/base/life_page.h"
+#include "preload/lifecycle/call_scope.h"
+#include "preload/record/thread_local.h"
 #include "preload/stacks/call_stack.h"
 #include "preload/stacks/code_images.h"
 

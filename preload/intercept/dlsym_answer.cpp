@@ -1,13 +1,14 @@
 // What does our dlsym answer for names that may be ours (cu[A-Z], cuda[A-Z], cupti[A-Z], nvtx, cub, cudn, cuf, cus, nccl)? Everything else never gets
 // here (dlsym.S). The answer is what the loader would have given without us, replaced by our hook if it is a row's function.
 #include "preload/base/libc.h"
-#include "preload/capture/cupti/second_cupti.h"
 #include "preload/intercept/cudart/cudart.h"
 #include "preload/intercept/cupti/cupti_stand_ins.h"
+#include "preload/intercept/cupti/second_cupti.h"
+#include "preload/intercept/hooks.h"
 #include "preload/intercept/libraries/library.h"
+#include "preload/intercept/records/unhooked.h"
 #include "preload/intercept/resolve.h"
-#include "preload/intercept/unhooked.h"
-#include "preload/record/recorder.h"
+#include "preload/record/thread_local.h"
 
 #include <dlfcn.h>
 

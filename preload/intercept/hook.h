@@ -3,15 +3,21 @@
 // throw, change errno or the result; no destructor runs, so pthread_cancel and longjmp leave through it.
 #pragma once
 
-#include "preload/capture/cupti/gpu_activity.h"
+#include "preload/capture/cupti/gpu_state.h"
+#include "preload/capture/gpu_activity.h"
 #include "preload/control/repeats.h"
 #include "preload/control/triggers.h"
 #include "preload/driver/api.h"
 #include "preload/hardware_counters/counter_recording.h"
+#include "preload/hardware_counters/counter_work.h"
 #include "preload/intercept/records/record_arguments.h"
 #include "preload/intercept/records/record_call.h"
 #include "preload/intercept/records/repeated_call.h"
-#include "preload/record/recorder.h"
+#include "preload/lifecycle/call_scope.h"
+#include "preload/lifecycle/recording_period.h"
+#include "preload/log/count.h"
+#include "preload/record/recording_window.h"
+#include "preload/record/thread_local.h"
 
 #include <cerrno>
 #include <utility>

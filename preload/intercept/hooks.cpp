@@ -1,9 +1,7 @@
 // Makes a hook of every row, and the entry behind every exported symbol. The only place that instantiates them all.
-#include "preload/base/options.h"
-#include "preload/control/triggers.h"
-#include "preload/hardware_counters/hardware_sampling.h"
+#include "preload/intercept/hooks.h"
+
 #include "preload/intercept/hook.h"
-#include "preload/intercept/nvtx/nvtx_record.h"
 #include "preload/intercept/proc_address.h"
 #include "preload/intercept/records/record_context.h"
 #include "preload/intercept/records/record_graph.h"
@@ -15,7 +13,6 @@
 #include "preload/intercept/records/record_stream_memory.h"
 #include "preload/intercept/resolve.h"
 #include "preload/lifecycle/recording_period.h"
-#include "preload/lifecycle/start.h"
 
 extern "C" {
 // What the exported symbol of a row jumps to (exports.cpp): at first to Export::first, then to the hook itself.
@@ -50,28 +47,6 @@ template <> struct Hook<Api::cuProfilerStop> {
     return result;
   }
 };
-
-RepeatRange::RepeatRange() {
-  char text[600];
-  describe_repeats(text, sizeof text);
-  NvtxMessage message;
-  message.text = text;
-  nvtx_push(nvtx_domain("prof"), message);
-}
-RepeatRange::~RepeatRange() { nvtx_pop(nvtx_domain("prof")); }
-
-void prepare_gpu_activity(bool launch) {
-  if (t_local.guard_frame != 0 || inside_our_calls()) return;  // inside another call: its turn comes with the next one
-  const EventScope scope;
-  if (!scope.recording()) {
-    if (!launch) prepare_for_a_later_part();
-    return;
-  }
-  take_gpu_activity();
-  prepare_counters();
-  prepare_sampling(options().launches == 0 && !repeats_awaited() && !counters_on());
-  if (launch && options().launches != 0) launch_entered();
-}
 
 namespace {
 

@@ -2,10 +2,10 @@
 // cuGetProcAddress itself, and then uses that answer: it must be ours, too. Never recorded.
 #include "preload/intercept/proc_address.h"
 
+#include "preload/intercept/records/toolkit.h"
+#include "preload/intercept/records/unhooked.h"
 #include "preload/intercept/resolve.h"
-#include "preload/intercept/toolkit.h"
-#include "preload/intercept/unhooked.h"
-#include "preload/record/recorder.h"
+#include "preload/record/thread_local.h"
 
 namespace prof::preload {
 namespace {

@@ -1,7 +1,9 @@
 #include "preload/intercept/resolve.h"
 
+#include "preload/base/image.h"
 #include "preload/driver/driver.h"
-#include "preload/intercept/image.h"
+#include "preload/driver/null_stream.h"
+#include "preload/intercept/hooks.h"
 
 #include <algorithm>
 #include <array>
@@ -10,9 +12,6 @@
 #include <string_view>
 
 namespace prof::preload {
-
-DriverRow g_driver_rows[kApiCount];
-Driver g_driver;
 
 namespace {
 

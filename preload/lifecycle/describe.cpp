@@ -1,14 +1,15 @@
 #include "preload/lifecycle/describe.h"
 
+#include "preload/base/about.h"
+#include "preload/base/clock.h"
 #include "preload/base/decimal.h"
 #include "preload/base/options.h"
 #include "preload/base/processor.h"
-#include "preload/control/wanted.h"
-#include "preload/lifecycle/start.h"
-#include "preload/log/intern.h"
 #include "preload/log/log_name.h"
 #include "preload/log/log_storage.h"
-#include "preload/record/recorder.h"
+#include "preload/record/append.h"
+#include "preload/record/intern.h"
+#include "preload/record/texts.h"
 
 #include <fcntl.h>
 #include <sys/utsname.h>
@@ -48,14 +49,6 @@ void describe_header() {
   header.counter_names_bytes = static_cast<uint32_t>(at - names);
   g_log.counters()->magic = format::kFileMagic;
   std::atomic_ref(header.magic).store(format::kFileMagic, std::memory_order_release);
-}
-
-void define_meta(std::string_view key, std::string_view value) {
-  if (value.size() > format::kMaxTextBytes - 100) {
-    value = std::string_view(value.data(), format::kMaxTextBytes - 100);
-    count(format::Counter::text_cut);
-  }
-  define(format::MetaDef{key, value});
 }
 
 namespace {
@@ -113,23 +106,6 @@ void describe_process() {
   clock.multiplier = g_clock.multiplier;
   clock.shift = g_clock.shift;
   define(clock);
-}
-
-format::StringId intern_string(std::string_view text) {
-  if (text.empty()) return {};
-  const uint32_t id = g_intern.strings.intern(Hash{}.add(text).done(), [&](uint32_t new_id) {
-    for (size_t offset = 0; offset < text.size(); offset += format::kMaxTextBytes) {
-      format::StringPart part;
-      part.id = format::StringId{new_id};
-      part.total_bytes = text.size();
-      part.offset = offset;
-      const size_t left = text.size() - offset;  // substr() could throw, which needs the C++ library
-      part.text = {text.data() + offset, left < format::kMaxTextBytes ? left : format::kMaxTextBytes};
-      if (!define(part)) return false;
-    }
-    return true;
-  });
-  return format::StringId{id};
 }
 
 }  // namespace prof::preload

@@ -1,11 +1,12 @@
 #include "preload/lifecycle/dumps.h"
 
 #include "preload/base/clock.h"
+#include "preload/base/helper_wake.h"
+#include "preload/base/messages.h"
 #include "preload/base/options.h"
-#include "preload/lifecycle/helper.h"
+#include "preload/driver/launch_numbers.h"
 #include "preload/lifecycle/recording_period.h"
 #include "preload/log/ring.h"
-#include "preload/record/recorder.h"
 #include "preload/record/thread.h"
 
 #include <cstring>

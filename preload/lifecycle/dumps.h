@@ -29,7 +29,5 @@ void marker_dumps(std::string_view name);
 // never returns, and no launch is slower for it. How often it must look; 0: never.
 uint64_t slow_launch_poll_ns();
 void look_for_slow_launch(uint64_t life);
-// Whether the function of that number launches kernels or a graph (driver/launch_numbers.cpp).
-bool is_launch_number(uint32_t api);
 
 }  // namespace prof::preload

@@ -1,26 +1,23 @@
 #include "preload/lifecycle/helper.h"
 
 #include "preload/base/clock.h"
+#include "preload/base/helper_wake.h"
 #include "preload/base/libc.h"
+#include "preload/base/life_page.h"
 #include "preload/base/options.h"
 #include "preload/base/signals.h"
-#include "preload/capture/cupti/gpu_activity.h"
-#include "preload/control/budget.h"
-#include "preload/control/prof_ctl.h"
-#include "preload/hardware_counters/counter_recording.h"
-#include "preload/hardware_counters/hardware_sampling.h"
-#include "preload/lifecycle/dumps.h"
 #include "preload/lifecycle/recording_period.h"
-#include "preload/log/chunks.h"
-#include "preload/log/ring.h"
-#include "preload/record/recorder.h"
+#include "preload/lifecycle/subsystems.h"
+#include "preload/record/append.h"
+#include "preload/record/thread_local.h"
+#include "preload/record/thread_scope.h"
 
 #include <linux/futex.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <csignal>
 #include <ctime>
 
@@ -30,16 +27,11 @@ namespace {
 
 constexpr uint64_t kAnchorEvery = 1'000'000'000;
 
-std::atomic<uint32_t> g_wakes{0};  // futex word
 std::atomic<uint32_t> g_stop{0};
 std::atomic<uint32_t> g_idle{1};  // futex word: 1 while the helper touches nothing of the log
 
-long futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
-  return syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, timeout, nullptr, 0);
-}
-
 void emit_anchor() {
-  const EventScope scope;
+  const ThreadScope scope;
   if (!scope.recording()) return;
   const ClockReading now = read_clocks();
   emit(format::ClockAnchor{now.tick, now.monotonic_ns, now.realtime_ns});
@@ -52,26 +44,24 @@ void* helper_main(void* epoch_argument) {
   uint64_t next_anchor = monotonic_ns();
   uint64_t next_flush = next_anchor + options().flush;
   const uint64_t end = options().duration != 0 ? next_anchor + options().duration : ~0ull;
-  uint32_t seen = g_wakes.load(std::memory_order_acquire);
+  uint32_t seen = helper_wakes();
   for (;;) {
     g_idle.store(0, std::memory_order_seq_cst);
     const bool over =
         g_stop.load(std::memory_order_seq_cst) != 0 || life().epoch.load(std::memory_order_acquire) != epoch;
     if (!over) {
-      tend_chunks();
-      tend_ring();
+      for_each_subsystem(&Subsystem::tend);
       const uint64_t now = monotonic_ns();
       if (now >= next_anchor) {
         emit_anchor();
-        write_back_chunks();
+        for_each_subsystem(&Subsystem::write_back);
         next_anchor = now + kAnchorEvery;
       }
     }
     g_idle.store(1, std::memory_order_seq_cst);
     futex(g_idle, FUTEX_WAKE, 1, nullptr);
     if (over) return nullptr;
-    look_for_slow_launch(epoch);
-    if (control_asks_stop()) ask_end("prof ctl");
+    for_each_subsystem_backwards(&Subsystem::watch, epoch);
     const char* const asked = end_asked();
     if (asked != nullptr || monotonic_ns() >= end) {
       if (end_window(asked != nullptr ? asked : "PROF_DURATION")) return nullptr;
@@ -79,22 +69,17 @@ void* helper_main(void* epoch_argument) {
       continue;
     }
     if (options().flush != 0 && monotonic_ns() >= next_flush) {
-      flush_gpu_activity();
-      flush_counters();
+      for_each_subsystem(&Subsystem::flush);
       next_flush = monotonic_ns() + options().flush;
     }
-    const uint64_t next_samples = tend_sampling(monotonic_ns());
-    const uint64_t budget_pause = tend_budget();
+    uint64_t until = std::min(next_anchor, end);
+    if (options().flush != 0) until = std::min(until, next_flush);
+    for (const Subsystem& subsystem : subsystems()) {
+      if (subsystem.tick != nullptr) until = std::min(until, subsystem.tick(monotonic_ns()));
+    }
     const uint64_t now = monotonic_ns();
-    uint64_t until = next_anchor;
-    if (budget_pause != 0 && now + budget_pause < until) until = now + budget_pause;
-    if (options().flush != 0 && next_flush < until) until = next_flush;
-    if (end < until) until = end;
-    if (next_samples < until) until = next_samples;
-    if (const uint64_t poll = slow_launch_poll_ns(); poll != 0 && now + poll < until) until = now + poll;
-    const timespec pause = timespec_of(until > now ? until - now : 0);
-    futex(g_wakes, FUTEX_WAIT, seen, &pause);
-    seen = g_wakes.load(std::memory_order_acquire);
+    await_helper_wake(seen, timespec_of(until > now ? until - now : 0));
+    seen = helper_wakes();
   }
 }
 
@@ -114,13 +99,6 @@ bool start_helper() {
   const bool ok = prof_libc_pthread_create(&thread, &attributes, helper_main, epoch) == 0;
   pthread_attr_destroy(&attributes);
   return ok;
-}
-
-void wake_helper() {
-  const int saved = errno;
-  g_wakes.fetch_add(1, std::memory_order_release);
-  futex(g_wakes, FUTEX_WAKE, 1, nullptr);
-  errno = saved;
 }
 
 void stop_helper(uint64_t ns) {

@@ -7,8 +7,6 @@
 namespace prof::preload {
 
 bool start_helper();
-// From any thread, also in a signal handler: something for the helper to do. One futex call, once in 25,000 records.
-void wake_helper();
 // At exit: asks it to stop and waits at most `ns` for it to be outside of the log.
 void stop_helper(uint64_t ns);
 

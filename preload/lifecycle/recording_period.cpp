@@ -1,19 +1,17 @@
 #include "preload/lifecycle/recording_period.h"
 
 #include "preload/base/clock.h"
-#include "preload/base/explain.h"
+#include "preload/base/helper_wake.h"
+#include "preload/base/life_page.h"
+#include "preload/base/messages.h"
 #include "preload/base/options.h"
-#include "preload/capture/cupti/gpu_activity.h"
-#include "preload/capture/streams/depth_marks.h"
 #include "preload/control/prof_ctl.h"
 #include "preload/control/triggers.h"
-#include "preload/hardware_counters/counter_recording.h"
-#include "preload/hardware_counters/hardware_sampling.h"
-#include "preload/lifecycle/describe.h"
 #include "preload/lifecycle/dumps.h"
-#include "preload/lifecycle/helper.h"
 #include "preload/lifecycle/start.h"
-#include "preload/record/recorder.h"
+#include "preload/lifecycle/subsystems.h"
+#include "preload/record/texts.h"
+#include "preload/record/thread_scope.h"
 
 #include <cerrno>
 #include <csignal>
@@ -26,14 +24,6 @@ namespace {
 
 uint64_t g_begin_ns = 0;  // of AwaitsTime, CLOCK_MONOTONIC
 bool g_by_profiler = false;
-std::atomic<bool> g_from_start{true};
-
-// Sequentially consistent, which reach() in gpu_activity.cpp counts on.
-bool change(Window from, Window to) {
-  if (to != Window::Open) g_from_start.store(false, std::memory_order_relaxed);
-  uint32_t expected = static_cast<uint32_t>(from);
-  return g_window.compare_exchange_strong(expected, static_cast<uint32_t>(to));
-}
 
 Window g_again = Window::Over;           // what is waited for behind a part
 std::atomic<bool> g_start_asked{false};  // by cuProfilerStart, while the part before was ending
@@ -54,12 +44,12 @@ struct sigaction g_before;
 // A signal begins the recording where it waits for one, the next ends it.
 void on_signal(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
-  if (!change(Window::AwaitsSignal, Window::Open) && window_is(Window::Open)) {
+  if (!change_window(Window::AwaitsSignal, Window::Open) && window_is(Window::Open)) {
     if (life().epoch.load(std::memory_order_acquire) != 0) {
       g_ring ? ask_part_end("signal") : ask_end("signal");
       wake_helper();
     } else if (!g_ring || g_again != Window::Over) {
-      change(Window::Open, g_again);  // nothing happened since it began
+      change_window(Window::Open, g_again);  // nothing happened since it began
     }
   }
   errno = saved;
@@ -87,10 +77,8 @@ bool control_begins(Window now) {
   if (!control_asks_start(now == Window::AwaitsControl)) return false;
   explain("prof ctl begins the recording");
   allow_another_life();
-  return change(now, Window::Open);
+  return change_window(now, Window::Open);
 }
-
-bool recorded_from_start() { return g_from_start.load(std::memory_order_relaxed); }
 
 bool passes_by() {
   const LifePage& page = life();
@@ -101,8 +89,6 @@ bool passes_by() {
   if (window == Window::AwaitsTime) return window_awaits_time();
   return !control_has_news(window == Window::AwaitsControl);
 }
-
-bool begin_window(Window awaited) { return change(awaited, Window::Open); }
 
 void ask_end(const char* why) { g_end_asked.store(why, std::memory_order_release); }
 void ask_part_end(const char* why) {
@@ -118,23 +104,23 @@ void open_window() {
   install_handler(getenv("PROF_SIGNAL"));
   if (start != nullptr && std::strcmp(start, "signal") == 0 && g_signal != 0) {
     g_again = Window::AwaitsSignal;
-    change(Window::Open, g_again);
+    change_window(Window::Open, g_again);
     return;
   }
   if (start != nullptr && std::strcmp(start, "ctl") == 0) {
-    change(Window::Open, Window::AwaitsControl);
+    change_window(Window::Open, Window::AwaitsControl);
     return;
   }
   if (start != nullptr && std::strcmp(start, "profiler") == 0) {
     g_by_profiler = true;
     g_again = Window::AwaitsProfiler;
-    change(Window::Open, g_again);
+    change_window(Window::Open, g_again);
     return;
   }
   if (start != nullptr) {
     if (const Window awaited = read_trigger(start); awaited != Window::Open) {
       if (awaited == Window::AwaitsRange) g_again = awaited;
-      change(Window::Open, awaited);
+      change_window(Window::Open, awaited);
       return;
     }
   }
@@ -142,20 +128,20 @@ void open_window() {
   const char* const delay = getenv("PROF_DELAY");
   if (delay == nullptr || !read_seconds(delay, delay_ns) || delay_ns == 0) return;
   g_begin_ns = monotonic_ns() + delay_ns;
-  change(Window::Open, Window::AwaitsTime);
+  change_window(Window::Open, Window::AwaitsTime);
 }
 
 bool window_awaits_time() {
   if (monotonic_ns() < g_begin_ns) return true;
-  change(Window::AwaitsTime, Window::Open);
+  change_window(Window::AwaitsTime, Window::Open);
   return false;
 }
 
 void profiler_started() {
-  if (!g_by_profiler || change(Window::AwaitsProfiler, Window::Open)) return;
+  if (!g_by_profiler || change_window(Window::AwaitsProfiler, Window::Open)) return;
   if (!window_is(Window::Ending) && end_asked() == nullptr) return;
   g_start_asked.store(true);
-  if (change(Window::AwaitsProfiler, Window::Open)) g_start_asked.store(false);  // it has just ended
+  if (change_window(Window::AwaitsProfiler, Window::Open)) g_start_asked.store(false);  // it has just ended
 }
 
 void profiler_stopped() {
@@ -173,26 +159,23 @@ bool end_window(const char* why) {
     g_end_asked.store(why, std::memory_order_release);
     return false;
   }
-  if (life().epoch.load(std::memory_order_acquire) == 0 || !change(Window::Open, Window::Ending)) return true;
+  if (life().epoch.load(std::memory_order_acquire) == 0 || !change_window(Window::Open, Window::Ending)) return true;
   const int saved = errno;
   {
-    const EventScope scope;
+    const ThreadScope scope;
     if (scope.recording()) {
       define_meta("recording_ended", why);
-      if (cupti_in_use() != nullptr) define_meta("cupti_residual", "CUPTI collects nothing, but stays attached");
+      for_each_subsystem(&Subsystem::describe_stop);
     }
   }
   explain("the recording ends: ", why);
-  end_counters();
-  end_gpu_activity();
-  end_sampling();
-  close_marks();
+  for_each_subsystem(&Subsystem::stop);
   finish_life();
   const Window next = behind_part();
   g_end_asked.store(nullptr, std::memory_order_relaxed);
   if (next != Window::Over) allow_another_life();
-  change(Window::Ending, next);
-  if (g_start_asked.exchange(false)) change(Window::AwaitsProfiler, Window::Open);
+  change_window(Window::Ending, next);
+  if (g_start_asked.exchange(false)) change_window(Window::AwaitsProfiler, Window::Open);
   errno = saved;
   return true;
 }

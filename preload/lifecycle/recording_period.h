@@ -1,49 +1,18 @@
 // Which part of the run is recorded: all of it, from cudaProfilerStart to cudaProfilerStop, from one time to another, from one signal to the
 // next, from one launch to another, or as long as an NVTX range lasts (triggers.h). When a part ends its log is closed, CUPTI's collecting is
 // turned off, and every hook passes through; with PROF_PARTS the next one is waited for.
-//
-//   Awaits… --begin--> Open --end_window()--> Ending --> Awaits… (another part may come) | Over
 #pragma once
 
-#include "preload/base/every_launch.h"
 #include "preload/control/prof_ctl.h"
+#include "preload/record/recording_window.h"
 
 #include <atomic>
 #include <cstdint>
 
 namespace prof::preload {
 
-enum class Window : uint32_t {
-  Open = 0,
-  AwaitsProfiler,
-  AwaitsTime,
-  AwaitsSignal,
-  AwaitsLaunch,
-  AwaitsRange,
-  AwaitsControl,
-  Ending,
-  Over
-};
-inline constexpr std::atomic<uint32_t>& g_window = g_every_launch.window;
-inline bool window_is(Window window) {
-  return g_window.load(std::memory_order_relaxed) == static_cast<uint32_t>(window);
-}
-
 // Called by the constructor: PROF_START, PROF_DELAY and PROF_SIGNAL, read where a hook that waits need not read anything.
 void open_window();
-
-// Nothing is recorded yet, or behind a part, and the recording may begin.
-inline bool window_awaits() {
-  const uint32_t window = g_window.load(std::memory_order_relaxed);
-  return window >= static_cast<uint32_t>(Window::AwaitsProfiler) &&
-         window <= static_cast<uint32_t>(Window::AwaitsControl);
-}
-
-// What was waited for has come: the next call records. False: somebody else was faster.
-bool begin_window(Window awaited);
-
-// Nothing was ever waited for and no part has ended: what is turned on now was on before the program made anything on a GPU.
-bool recorded_from_start();
 
 bool window_awaits_time();  // AwaitsTime, and it has not come
 

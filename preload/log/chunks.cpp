@@ -1,10 +1,12 @@
 #include "preload/log/chunks.h"
 
-#include "preload/lifecycle/helper.h"
+#include "preload/base/clock.h"
+#include "preload/base/helper_wake.h"
+#include "preload/base/messages.h"
+#include "preload/log/count.h"
 #include "preload/log/log_storage.h"
 #include "preload/log/retired.h"
 #include "preload/log/ring.h"
-#include "preload/record/recorder.h"
 
 #include <sys/mman.h>
 

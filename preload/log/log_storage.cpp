@@ -1,9 +1,11 @@
 #include "preload/log/log_storage.h"
 
+#include "preload/base/clock.h"
+#include "preload/base/messages.h"
+#include "preload/log/count.h"
 #include "preload/log/log_name.h"
 #include "preload/log/retired.h"
 #include "preload/log/sigbus.h"
-#include "preload/record/recorder.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>

@@ -1,7 +1,5 @@
 #include "preload/log/retired.h"
 
-#include "preload/record/thread.h"
-
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -43,7 +41,7 @@ void retire_log_pages(void* memory, size_t bytes, uint64_t life) {
   keep(memory, bytes, life);
 }
 
-void free_retired() {
+void free_retired(bool (*has_threads)(uint64_t life)) {
   uint32_t kept = 0;
   uint64_t last_asked = 0;
   bool last_used = false;
@@ -51,7 +49,7 @@ void free_retired() {
     const Retired retired = g_retired[i];
     if (retired.life != last_asked) {
       last_asked = retired.life;
-      last_used = life_has_threads(retired.life);
+      last_used = has_threads(retired.life);
     }
     if (last_used) {
       g_retired[kept++] = retired;

@@ -14,8 +14,8 @@ void retire_memory(void* memory, size_t bytes, uint64_t life);
 void empty_log_pages(void* memory, size_t bytes);  // and no more: the caller keeps them
 void retire_log_pages(void* memory, size_t bytes, uint64_t life);
 
-// Unmaps what no thread can be inside.
-void free_retired();
+// Unmaps what no thread can be inside: `has_threads` says whether a life has threads that have not come by since it ended.
+void free_retired(bool (*has_threads)(uint64_t life));
 // In the child of a fork: nobody of them is here.
 void forget_retired();
 

@@ -1,10 +1,10 @@
 #include "preload/log/ring.h"
 
 #include "preload/base/clock.h"
+#include "preload/base/helper_wake.h"
 #include "preload/base/options.h"
-#include "preload/lifecycle/helper.h"
+#include "preload/log/count.h"
 #include "preload/log/log_storage.h"
-#include "preload/record/recorder.h"
 
 #include <sys/mman.h>
 

@@ -1,7 +1,7 @@
 #include "preload/log/sigbus.h"
 
+#include "preload/base/messages.h"
 #include "preload/log/log_storage.h"
-#include "preload/record/recorder.h"
 
 #include <sys/mman.h>
 #include <sys/syscall.h>

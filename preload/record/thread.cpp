@@ -1,7 +1,11 @@
 #include "preload/record/thread.h"
 
+#include "preload/base/clock.h"
 #include "preload/base/libc.h"
-#include "preload/stacks/stack_memo.h"
+#include "preload/base/life_page.h"
+#include "preload/format/codec.h"
+#include "preload/log/count.h"
+#include "preload/record/append.h"
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -13,10 +17,6 @@
 
 namespace prof::preload {
 
-constinit thread_local ThreadLocal t_local __attribute__((tls_model("initial-exec"))) = {};
-
-std::atomic<uint64_t> g_newest_life{0};
-
 namespace {
 
 constexpr uint32_t kStatesPerPage = 64;
@@ -25,6 +25,7 @@ constexpr uint32_t kPages = 1024;  // 65,536 threads at once
 std::atomic<ThreadState*> g_pages[kPages];
 std::atomic<uint32_t> g_hint{0};
 std::atomic<uint32_t> g_next_ordinal{1};
+void (*g_on_end)(ThreadState&) = nullptr;
 pthread_key_t g_key;
 bool g_key_made = false;
 
@@ -61,8 +62,7 @@ ThreadState* take_slot() {
 void release(ThreadState& state) {
   state.events.close();
   state.definitions.close();
-  if (state.memo != nullptr) give_memo(state.memo);
-  state.memo = nullptr;
+  if (g_on_end != nullptr) g_on_end(state);
   state.in_use.store(0, std::memory_order_release);
   g_hint.store(0, std::memory_order_relaxed);
 }
@@ -110,7 +110,8 @@ void thread_ended(void* state_argument) {
 
 }  // namespace
 
-void open_threads(bool another_part) {
+void open_threads(bool another_part, void (*ended)(ThreadState& state)) {
+  g_on_end = ended;
   if (!g_key_made && prof_libc_pthread_key_create != nullptr) {
     g_key_made = prof_libc_pthread_key_create(&g_key, thread_ended) == 0;
   }

@@ -1,10 +1,18 @@
 #include "preload/stacks/call_stack.h"
 
+#include "preload/base/code_generation.h"
+#include "preload/base/messages.h"
 #include "preload/base/options.h"
 #include "preload/format/stack_definitions.h"
-#include "preload/log/intern.h"
-#include "preload/record/recorder.h"
+#include "preload/log/count.h"
+#include "preload/record/append.h"
+#include "preload/record/intern.h"
+#include "preload/record/launch_extras.h"
+#include "preload/record/texts.h"
+#include "preload/record/thread.h"
+#include "preload/record/thread_local.h"
 #include "preload/stacks/code_images.h"
+#include "preload/stacks/libunwind.h"
 #include "preload/stacks/native_stack.h"
 #include "preload/stacks/python/python_stack.h"
 #include "preload/stacks/stack_memo.h"
@@ -15,7 +23,6 @@
 namespace prof::preload {
 
 std::atomic<uint32_t> g_stack_uses{0};
-std::atomic<PythonWalker> g_python_walker{nullptr};
 
 namespace {
 
@@ -113,7 +120,10 @@ __attribute__((noinline)) format::StackId take_stack() {
   return format::StackId{id};
 }
 
-void open_stacks(bool another_part) {
+namespace {
+
+// Reads the options and prepares what the walks need.
+void open_native_stacks(bool another_part) {
   uint32_t uses = 0;
   static std::atomic<bool> complained{false};
   if (!parse_uses(options().stacks, uses)) {
@@ -124,13 +134,19 @@ void open_stacks(bool another_part) {
   g_depth = depth == 0 ? 1 : depth < format::kMaxStackFrames ? static_cast<uint32_t>(depth) : format::kMaxStackFrames;
   if (another_part) {
     if (uses != 0) write_images_again();  // memory and memos stay: threads may be inside
-    open_python();
     return;
   }
   if (uses != 0 && (!open_images() || !open_memos())) uses = 0;
   if (uses != 0) open_libunwind();
   g_stack_uses.store(uses, std::memory_order_release);
-  open_python();
+}
+
+}  // namespace
+
+void open_stacks(bool another_part) {
+  open_native_stacks(another_part);
+  set_launch_extra(kLaunchStack, stacks_wanted(StackUse::Launch));
+  open_python(g_stack_uses.load(std::memory_order_relaxed) != 0);
 }
 
 void describe_stacks() {

@@ -9,8 +9,6 @@
 
 namespace prof::preload {
 
-class PythonMemo;  // python_memo.h
-
 // Whose stacks are taken: bits of PROF_STACKS.
 enum class StackUse : uint32_t { Launch = 1, Copy = 2, Alloc = 4, Sync = 8 };
 extern std::atomic<uint32_t> g_stack_uses;
@@ -21,19 +19,6 @@ inline bool stacks_wanted(StackUse use) {
   return (g_stack_uses.load(std::memory_order_relaxed) & static_cast<uint32_t>(use)) != 0;
 }
 inline format::StackId stack_for(StackUse use) { return stacks_wanted(use) ? take_stack() : format::StackId{}; }
-
-// What a stack is made of; on the program's stack while it is taken. The frames are innermost first.
-struct PythonStack {
-  uint64_t* frames = nullptr;  // format::PythonFrameId << 1 | format::kPythonEntry
-  uint32_t most = 0;
-  uint32_t count = 0;
-  uint32_t flags = 0;  // format::kStackPythonCut, kStackNoPython
-  PythonMemo* memo = nullptr;
-};
-// Fills in the calling thread's Python frames, their definitions written. Null: no Python here. Set while a life starts, or
-// when the interpreter is found.
-using PythonWalker = void (*)(PythonStack& to);
-extern std::atomic<PythonWalker> g_python_walker;
 
 // When a life starts: reads PROF_STACKS and PROF_STACK_DEPTH, prepares tables. Without memory for them stacks are off.
 void open_stacks(bool another_part = false);

@@ -1,7 +1,11 @@
 #include "preload/stacks/code_images.h"
 
-#include "preload/log/intern.h"
-#include "preload/record/recorder.h"
+#include "preload/log/count.h"
+#include "preload/record/append.h"
+#include "preload/record/intern.h"
+#include "preload/record/texts.h"
+#include "preload/record/thread.h"
+#include "preload/record/thread_local.h"
 #include "preload/stacks/cfi.h"
 #include "preload/stacks/mapped_file.h"
 #include "preload/stacks/rule_table.h"
@@ -16,9 +20,6 @@
 #include <cstring>
 
 namespace prof::preload {
-
-RuleTable g_rules;
-std::atomic<uint64_t> g_code_generation{0};
 
 namespace {
 

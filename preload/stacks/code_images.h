@@ -6,16 +6,12 @@
 // be unmapped while its unwind tables are being read.
 #pragma once
 
+#include "preload/base/code_generation.h"
 #include "preload/stacks/unwind_rule.h"
 
-#include <atomic>
 #include <cstdint>
 
 namespace prof::preload {
-
-// Grows by one when code was taken away.
-extern std::atomic<uint64_t> g_code_generation;
-inline uint64_t code_generation() { return g_code_generation.load(std::memory_order_acquire); }
 
 // The rule of the code at `pc` (inside the instruction being executed), read from the loader's list and kept in g_rules under
 // `key`. Not for a signal handler that came in between (ThreadState::learning).

@@ -1,14 +1,11 @@
-// libunwind as a second opinion, for unwind rules of rare forms. Never linked: its _Unwind_* functions would stand before
-// libgcc's for the whole program and change how exceptions are thrown. Opened with local scope, called by pointer.
+#include "preload/stacks/libunwind.h"
+
 #include "preload/base/libc.h"
-#include "preload/lifecycle/start.h"
-#include "preload/stacks/native_stack.h"
+#include "preload/base/own_library.h"
 
 #include <cstring>
 
 namespace prof::preload {
-
-uint32_t backtrace_by_libunwind(uint64_t* frames, uint32_t most);
 
 namespace {
 

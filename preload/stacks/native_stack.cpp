@@ -1,10 +1,15 @@
 #include "preload/stacks/native_stack.h"
 
+#include "preload/base/clock.h"
+#include "preload/base/code_generation.h"
+#include "preload/base/messages.h"
 #include "preload/base/stack_memory.h"
 #include "preload/format/stack_definitions.h"
-#include "preload/log/intern.h"
-#include "preload/record/recorder.h"
+#include "preload/log/count.h"
+#include "preload/record/intern.h"
+#include "preload/record/thread.h"
 #include "preload/stacks/code_images.h"
+#include "preload/stacks/libunwind.h"
 #include "preload/stacks/rule_table.h"
 #include "preload/stacks/stack_memo.h"
 

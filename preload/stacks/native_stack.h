@@ -28,8 +28,4 @@ bool recall_native(ThreadState& thread, uintptr_t hook_frame, NativeStack& to);
 // taken (too little stack left, or a signal handler interrupted the reading of unwind tables); counted.
 bool walk_native(ThreadState& thread, uintptr_t hook_frame, NativeStack& to);
 
-// libunwind, for the rules that are Hard: the shipped copy, else the loader's. Called when a life starts.
-void open_libunwind();
-const char* libunwind_path();  // empty: none
-
 }  // namespace prof::preload

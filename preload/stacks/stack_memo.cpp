@@ -1,5 +1,7 @@
 #include "preload/stacks/stack_memo.h"
 
+#include "preload/record/thread.h"
+
 #include <sys/mman.h>
 
 namespace prof::preload {
@@ -37,9 +39,11 @@ StackMemo* take_memo() {
   return nullptr;
 }
 
-void give_memo(StackMemo* memo) {
-  memo->in_use.store(0, std::memory_order_release);
+void give_memo_back(ThreadState& thread) {
+  if (thread.memo == nullptr) return;
+  thread.memo->in_use.store(0, std::memory_order_release);
   g_taken.fetch_sub(1, std::memory_order_relaxed);
+  thread.memo = nullptr;
 }
 
 }  // namespace prof::preload

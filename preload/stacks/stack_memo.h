@@ -16,6 +16,8 @@
 
 namespace prof::preload {
 
+struct ThreadState;  // record/thread.h
+
 struct MemoEntry {
   static constexpr uint32_t kWords = 160;
   FrameRegisters begin;
@@ -110,7 +112,7 @@ struct StackMemo {
 
 // A memo for a thread; null: there is none left. Given back when the thread ends.
 StackMemo* take_memo();
-void give_memo(StackMemo* memo);
+void give_memo_back(ThreadState& thread);
 // When a life starts. False: no memory.
 bool open_memos();
 

@@ -3,7 +3,7 @@
 #include "preload/base/clock.h"
 #include "preload/base/libc.h"
 #include "preload/base/signals.h"
-#include "preload/record/recorder.h"
+#include "preload/record/thread_local.h"
 
 #include <linux/futex.h>
 #include <sys/prctl.h>

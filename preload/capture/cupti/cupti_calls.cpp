@@ -1,7 +1,8 @@
 #include "preload/capture/cupti/cupti_calls.h"
 
 #include "preload/capture/cupti/launching_calls.h"
-#include "preload/record/recorder.h"
+#include "preload/log/count.h"
+#include "preload/record/append.h"
 
 #include <algorithm>
 

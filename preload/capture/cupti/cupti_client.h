@@ -46,9 +46,6 @@ bool cupti_client_known();
 // Gives the buffer back that it was asked for ahead of any record, once it collects nothing: behind a flush.
 void return_spare_to_cupti_client();
 
-// Copies what it wants of a completed buffer. It may be called back from within.
-void hand_to_cupti_client(CUcontext context, uint32_t stream, uint8_t* buffer, size_t valid_bytes);
-
 // cuptiFinalize: it wants nothing any more and everything is as if it had never been there.
 void forget_cupti_client();
 

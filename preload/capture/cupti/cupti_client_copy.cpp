@@ -1,9 +1,11 @@
 // How the other profiler gets its records: which of a completed buffer, with which times, in whose memory.
+#include "preload/capture/cupti/cupti_client_copy.h"
+
 #include "preload/base/clock.h"
 #include "preload/capture/cupti/cupti_client_state.h"
 #include "preload/capture/cupti/cupti_front.h"
 #include "preload/capture/cupti/cupti_layouts.h"
-#include "preload/record/recorder.h"
+#include "preload/log/count.h"
 #include "preload/record/thread.h"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// What is known of another profiler in the process: what cupti_client.cpp is told and cupti_client_copy.cpp goes by. Only these two include this.
+// What is known of another profiler in the process: what cupti_client.cpp is told and cupti_client_copy.cpp goes by. Only these include this.
 #pragma once
 
 #include "preload/capture/cupti/cupti_client.h"

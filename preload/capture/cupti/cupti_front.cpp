@@ -2,11 +2,12 @@
 
 #include "preload/base/clock.h"
 #include "preload/base/libc.h"
-#include "preload/capture/cupti/cupti_client.h"
-#include "preload/capture/cupti/cupti_records.h"
-#include "preload/capture/cupti/gpu_activity.h"
-#include "preload/control/budget.h"
-#include "preload/record/recorder.h"
+#include "preload/capture/cupti/cupti_client_copy.h"
+#include "preload/capture/cupti/gpu_state.h"
+#include "preload/log/count.h"
+#include "preload/record/own_time.h"
+#include "preload/record/thread_local.h"
+#include "preload/record/thread_scope.h"
 
 #include <cerrno>
 #include <cstring>
@@ -23,6 +24,7 @@ enum class Front : uint32_t { Closed, Opening, Open, Abandoned };
 std::atomic<Front> g_front{Front::Closed};
 std::atomic<const void*> g_base{nullptr};  // where the library is loaded
 std::atomic<uint64_t> g_dropped_for_client{0};
+ReadCuptiBuffer g_read = nullptr;  // set before the buffers are registered
 
 // On a program thread, inside its launch.
 void CUPTIAPI buffer_requested(uint8_t** buffer, size_t* size, size_t* max_records) {
@@ -42,10 +44,10 @@ void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t* buff
   const uint16_t passing = local.passing;
   if (valid_bytes != 0) {
     local.passing = 0;  // our own threads' records are welcome here
-    const EventScope scope;
+    const ThreadScope scope;
     local.passing = static_cast<uint16_t>(passing + kPassingOwn);  // and hooks pass through
     if (scope.recording() && gpu_activity_collects())
-      read_cupti_buffer(g_cupti.api, g_cupti.version, buffer, valid_bytes, scratch);
+      g_read(g_cupti.api, g_cupti.version, buffer, valid_bytes, scratch);
     local.passing = passing;  // what the other profiler calls is its own
     hand_to_cupti_client(context, stream, buffer, valid_bytes);
   }
@@ -91,7 +93,7 @@ bool register_with_library() {
 }
 
 // One thread opens; another one that comes meanwhile waits for it, bounded: half a registration is of no use to it.
-template <class Find> bool open_with(Find&& find) {
+template <class Find> bool open_with(ReadCuptiBuffer read, Find&& find) {
   Front closed = Front::Closed;
   if (!g_front.compare_exchange_strong(closed, Front::Opening, std::memory_order_acq_rel)) {
     const int saved = errno;
@@ -103,6 +105,7 @@ template <class Find> bool open_with(Find&& find) {
     return cupti_front_open();
   }
   const OwnCalls own;
+  g_read = read;
   const bool open = find() && register_with_library();
   if (open)
     g_base.store(base_of(reinterpret_cast<const void*>(g_cupti.api.cuptiGetVersion)), std::memory_order_release);
@@ -114,12 +117,12 @@ template <class Find> bool open_with(Find&& find) {
 
 bool cupti_front_open() { return g_front.load(std::memory_order_acquire) == Front::Open; }
 
-bool open_cupti_front(const char* named, int driver_version) {
-  return open_with([&] { return find_cupti(named, driver_version, g_cupti); });
+bool open_cupti_front(const char* named, int driver_version, ReadCuptiBuffer read) {
+  return open_with(read, [&] { return find_cupti(named, driver_version, g_cupti); });
 }
 
-bool open_cupti_front_for(const void* function) {
-  return open_with([&] { return adopt_cupti_around(function, g_cupti); });
+bool open_cupti_front_for(const void* function, ReadCuptiBuffer read) {
+  return open_with(read, [&] { return adopt_cupti_around(function, g_cupti); });
 }
 
 bool cupti_front_has(const void* function) {

@@ -1,14 +1,17 @@
 #include "preload/capture/cupti/cupti_kinds.h"
 
+#include "preload/base/messages.h"
 #include "preload/base/options.h"
 #include "preload/capture/cupti/cupti_client.h"
 #include "preload/capture/cupti/cupti_front.h"
-#include "preload/capture/cupti/gpu_activity.h"
+#include "preload/capture/cupti/gpu_state.h"
 #include "preload/capture/cupti/launching_calls.h"
-#include "preload/control/budget.h"
 #include "preload/driver/driver.h"
-#include "preload/lifecycle/recording_period.h"
-#include "preload/record/recorder.h"
+#include "preload/record/launch_extras.h"
+#include "preload/record/recording_window.h"
+#include "preload/record/texts.h"
+#include "preload/record/thread_local.h"
+#include "preload/record/thread_scope.h"
 
 #include <algorithm>
 #include <cstring>
@@ -188,7 +191,7 @@ void gpu_activity_times_nodes() {
       g_cupti.api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
     }
   }
-  const EventScope scope;
+  const ThreadScope scope;
   if (scope.recording()) define_meta("graphs", "nodes: another profiler in the program collects kernels");
 }
 

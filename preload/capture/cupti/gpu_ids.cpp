@@ -1,7 +1,7 @@
 #include "preload/capture/cupti/gpu_ids.h"
 
 #include "preload/capture/cupti/cupti_library.h"
-#include "preload/capture/cupti/gpu_activity.h"
+#include "preload/capture/cupti/gpu_state.h"
 #include "preload/driver/driver.h"
 
 namespace prof::preload {

@@ -4,7 +4,7 @@
 #include "preload/capture/cupti/cupti_client.h"
 #include "preload/capture/streams/mark_events.h"
 #include "preload/driver/driver.h"
-#include "preload/record/recorder.h"
+#include "preload/log/count.h"
 
 #include <sys/mman.h>
 

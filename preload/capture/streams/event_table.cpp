@@ -1,8 +1,8 @@
 #include "preload/capture/streams/event_table.h"
 
 #include "preload/capture/streams/stream_table.h"
-#include "preload/log/intern.h"
 #include "preload/log/retired.h"
+#include "preload/record/intern.h"
 
 #include <sys/mman.h>
 

@@ -1,18 +1,18 @@
 // What every launch runs through between its entry and its record: the state of its stream, its depth, its count. Inline, since
-// nine calls into other files were a third of a hook's time. In the program; the rare cases are in streams.cpp and depth_marks.cpp.
+// nine calls into other files were a third of a hook's time. In the program; the rare cases are in stream_lookup.cpp and depth_marks.cpp.
 #pragma once
 
 #include "preload/base/every_launch.h"
 #include "preload/capture/streams/depth_marks.h"
+#include "preload/capture/streams/stream_lookup.h"
 #include "preload/capture/streams/stream_table.h"
-#include "preload/record/recorder.h"
+#include "preload/driver/null_stream.h"
+#include "preload/record/thread.h"
+#include "preload/record/thread_local.h"
 
 #include <cuda.h>
 
 namespace prof::preload {
-
-// What a hook knows about the stream argument of a call: which null-stream meaning it has.
-enum class NullStream : uint8_t { Legacy, PerThread };
 
 inline constexpr bool& g_depth_on = g_every_launch.depth_on;  // PROF_DEPTH is not off; set when a life opens
 
@@ -21,9 +21,7 @@ inline bool is_created_stream(CUstream stream) {
   return reinterpret_cast<uintptr_t>(stream) > reinterpret_cast<uintptr_t>(CU_STREAM_PER_THREAD);
 }
 
-// The state of `stream` (null streams resolved with the current context and thread), defined in the log at first sight.
-// Null: table full, counted. Driver calls it makes are bracketed and do not touch the stream's work.
-StreamState* find_or_define_stream(CUstream stream, NullStream null_stream);
+// The state of `stream`; see find_or_define_stream().
 inline StreamState* stream_state(CUstream stream, NullStream null_stream) {
   if (is_created_stream(stream) && t_local.state != nullptr) [[likely]] {
     // Most launches go where the thread's last one went. A slot in use again has another handle or is this stream.
@@ -78,7 +76,6 @@ inline void mark_if_due(StreamState* state, bool programmatic) {
 }
 
 // Whether the launch just made on `stream` was recorded into a graph. One atomic load while nobody captures.
-bool ask_captured(CUstream stream, NullStream null_stream);
 inline bool captured(CUstream stream, NullStream null_stream = NullStream::Legacy) {
   return anybody_captures() && ask_captured(stream, null_stream);
 }

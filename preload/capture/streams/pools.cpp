@@ -3,7 +3,9 @@
 #include "preload/capture/streams/stream_table.h"
 #include "preload/driver/driver.h"
 #include "preload/driver/handle_map.h"
-#include "preload/record/recorder.h"
+#include "preload/log/count.h"
+#include "preload/record/append.h"
+#include "preload/record/thread_local.h"
 
 #include <cerrno>
 

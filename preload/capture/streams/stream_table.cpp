@@ -2,10 +2,11 @@
 
 #include "preload/base/clock.h"
 #include "preload/base/signals.h"
-#include "preload/capture/gpu_devices.h"
 #include "preload/capture/streams/mark_events.h"
+#include "preload/driver/gpu_devices.h"
+#include "preload/log/count.h"
 #include "preload/log/retired.h"
-#include "preload/record/recorder.h"
+#include "preload/record/thread_local.h"
 
 #include <linux/futex.h>
 #include <sys/mman.h>

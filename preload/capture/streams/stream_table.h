@@ -8,7 +8,7 @@
 #pragma once
 
 #include "preload/format/ids.h"
-#include "preload/log/intern.h"
+#include "preload/record/intern.h"
 
 #include <cuda.h>
 

@@ -2,135 +2,16 @@
 
 #include "preload/base/clock.h"
 #include "preload/base/options.h"
-#include "preload/capture/cupti/gpu_ids.h"
 #include "preload/capture/streams/depth_marks.h"
 #include "preload/capture/streams/event_table.h"
 #include "preload/capture/streams/pools.h"
 #include "preload/capture/streams/stream_table.h"
-#include "preload/driver/driver.h"
-#include "preload/hardware_counters/hardware_sampling.h"
-#include "preload/log/intern.h"
-#include "preload/record/recorder.h"
 
-#include <cerrno>
 #include <cstring>
 
 namespace prof::preload {
 
 namespace {
-
-std::atomic<uint32_t> g_next_stream{1};
-std::atomic<uint32_t> g_next_context{1};
-
-// What the program means by a stream argument.
-struct Meant {
-  format::StreamType type;
-  CUstream handle;  // that names the same stream in calls of ours, whatever the default stream of the caller is
-};
-
-Meant meant(CUstream stream, NullStream null_stream) {
-  if (stream == CU_STREAM_PER_THREAD || (stream == nullptr && null_stream == NullStream::PerThread)) {
-    return {format::StreamType::PerThread, CU_STREAM_PER_THREAD};
-  }
-  if (stream == nullptr || stream == CU_STREAM_LEGACY) return {format::StreamType::Legacy, CU_STREAM_LEGACY};
-  return {format::StreamType::Created, stream};
-}
-
-CUcontext current_context() {
-  CUcontext context = nullptr;
-  if (g_driver.cuCtxGetCurrent != nullptr) g_driver.cuCtxGetCurrent(&context);
-  return context;
-}
-
-// A created stream's handle is its own in the process; a null stream is told apart by its context and, where every thread has
-// one, by the thread: the address of its thread-local storage.
-uint64_t key_of(const Meant& stream, CUcontext context) {
-  if (stream.type == format::StreamType::Created) return stream_key(reinterpret_cast<uint64_t>(stream.handle), 0);
-  const bool per_thread = stream.type == format::StreamType::PerThread;
-  return stream_key(reinterpret_cast<uint64_t>(context), per_thread ? reinterpret_cast<uint64_t>(&t_local) : 1);
-}
-
-uint32_t thread_ordinal() { return t_local.state != nullptr ? t_local.state->ordinal : 0; }
-
-bool device_of(CUcontext context, uint32_t& device) {
-  if (gpu_device_of(context, device)) return true;
-  CUdevice ordinal = 0;
-  bool known = false;
-  if (context == current_context()) {
-    known = g_driver.cuCtxGetDevice != nullptr && g_driver.cuCtxGetDevice(&ordinal) == CUDA_SUCCESS;
-  } else if (g_driver.cuCtxPushCurrent_v2 != nullptr && g_driver.cuCtxPopCurrent_v2 != nullptr &&
-             g_driver.cuCtxPushCurrent_v2(context) == CUDA_SUCCESS) {
-    known = g_driver.cuCtxGetDevice != nullptr && g_driver.cuCtxGetDevice(&ordinal) == CUDA_SUCCESS;
-    g_driver.cuCtxPopCurrent_v2(&context);
-  }
-  device = static_cast<uint32_t>(ordinal);
-  return known;
-}
-
-ContextState* context_state(CUcontext context) {
-  if (context == nullptr) return nullptr;
-  if (ContextState* const there = find_context(context); there != nullptr) return there;
-  const int saved = errno;
-  const DriverCall call;
-  format::ContextDef definition;
-  definition.handle = reinterpret_cast<uint64_t>(context);
-  device_of(context, definition.device);
-  definition.gpu_context = gpu_context_of(context);
-  definition.id = format::ContextId{g_next_context.fetch_add(1, std::memory_order_relaxed)};
-  sampling_sees(definition.device);
-  ContextState* const made =
-      define(definition) ? add_context(context, definition.id, definition.device, definition.gpu_context) : nullptr;
-  errno = saved;
-  return made;
-}
-
-// At first sight of a stream: asks the driver about it and defines it in the log.
-StreamFacts look_at(const Meant& stream, CUcontext context, uint64_t key) {
-  StreamFacts facts;
-  facts.key = key;
-  facts.handle = stream.handle;
-  facts.per_thread = stream.type == format::StreamType::PerThread;
-  facts.thread = thread_ordinal();
-  const DriverCall call;
-  const bool created = stream.type == format::StreamType::Created;
-  if (created && g_driver.cuStreamGetCtx != nullptr) {
-    CUcontext owner = nullptr;
-    if (g_driver.cuStreamGetCtx(stream.handle, &owner) == CUDA_SUCCESS && owner != nullptr) context = owner;
-  }
-  facts.context = context_state(context);
-  format::StreamDef definition;
-  definition.handle = created ? reinterpret_cast<uint64_t>(stream.handle) : 0;
-  definition.type = stream.type;
-  if (facts.context != nullptr) definition.context = facts.context->id;
-  int priority = 0;
-  unsigned flags = 0;
-  if (created && g_driver.cuStreamGetPriority != nullptr) g_driver.cuStreamGetPriority(stream.handle, &priority);
-  if (created && g_driver.cuStreamGetFlags != nullptr) g_driver.cuStreamGetFlags(stream.handle, &flags);
-  definition.priority = priority;
-  definition.flags = flags;
-  uint32_t gpu_stream = 0;
-  if (facts.context != nullptr && facts.context->gpu_context != 0 &&
-      gpu_stream_of(context, created ? stream.handle : nullptr, facts.per_thread, gpu_stream)) {
-    definition.gpu_stream = gpu_stream + 1;
-    facts.gpu_key = gpu_stream_key(facts.context->gpu_context, gpu_stream);
-  }
-  definition.id = format::StreamId{g_next_stream.fetch_add(1, std::memory_order_relaxed)};
-  if (define(definition)) facts.id = definition.id;
-  return facts;
-}
-
-__attribute__((noinline)) StreamState* new_stream(const Meant& stream, CUcontext context, uint64_t key,
-                                                  StreamState* old) {
-  const int saved = errno;
-  const StreamFacts facts = look_at(stream, context, key);
-  StreamState* state = nullptr;
-  if (facts.id != format::StreamId{}) {
-    if (old != nullptr) renew_stream(*old, facts);
-    state = old != nullptr ? old : add_stream(facts);
-  }
-  errno = saved;
-  return state;
-}
 
 void raise(std::atomic<uint64_t>& value, uint64_t to) {
   uint64_t there = value.load(std::memory_order_relaxed);
@@ -143,37 +24,6 @@ void lower(std::atomic<uint64_t>& value, uint64_t by) {
 }
 
 }  // namespace
-
-StreamState* find_or_define_stream(CUstream stream, NullStream null_stream) {
-  const Meant what = meant(stream, null_stream);
-  const CUcontext context = what.type == format::StreamType::Created ? nullptr : current_context();
-  const uint64_t key = key_of(what, context);
-  StreamState* state = find_stream(key);
-  if (state == nullptr) [[unlikely]] {
-    state = new_stream(what, context != nullptr ? context : current_context(), key, nullptr);
-  } else if (state->per_thread && state->thread != thread_ordinal()) [[unlikely]] {
-    // Thread-local storage is reused by the next thread, which has a per-thread default stream of its own.
-    state = new_stream(what, context, key, state);
-  }
-  if (t_local.state != nullptr && what.type == format::StreamType::Created) t_local.state->last_stream = state;
-  return state;
-}
-
-format::ContextId context_id(CUcontext context) {
-  const ContextState* const state = context_state(context != nullptr ? context : current_context());
-  return state != nullptr ? state->id : format::ContextId{};
-}
-
-bool ask_captured(CUstream stream, NullStream null_stream) {
-  if (g_driver.cuStreamIsCapturing == nullptr) return false;
-  const int saved = errno;
-  const DriverCall call;
-  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  // The legacy stream answers with an error while another stream captures: it cannot itself.
-  const CUresult result = g_driver.cuStreamIsCapturing(meant(stream, null_stream).handle, &status);
-  errno = saved;
-  return result == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
 
 void capture_begins(CUstream) { marks_begin_capture(); }
 void capture_ended() { marks_end_capture(); }
@@ -208,9 +58,7 @@ void event_finished(CUevent event) {
 void event_destroyed(CUevent event) { forget_event(event); }
 
 void stream_destroyed(CUstream stream) {
-  const Meant what = meant(stream, NullStream::Legacy);
-  if (what.type != format::StreamType::Created) return;
-  if (StreamState* const state = find_stream(key_of(what, nullptr)); state != nullptr) remove_stream(*state);
+  if (StreamState* const state = find_created_stream(stream); state != nullptr) remove_stream(*state);
 }
 
 void context_destroyed(CUcontext context) {
@@ -301,8 +149,7 @@ bool open_streams(uint64_t ended) {
              : std::strcmp(depth, "values") == 0 ? Marks::Values
                                                  : Marks::None,
              g_clock.ticks_per_second / kMarksPerSecond);
-  g_next_stream.store(1, std::memory_order_relaxed);
-  g_next_context.store(1, std::memory_order_relaxed);
+  restart_stream_ids();
   open_pools();
   return open_stream_table(ended) && open_event_table(ended);
 }

@@ -19,7 +19,6 @@
 namespace prof::preload {
 
 // What every launch does (the state of its stream, its depth, counting it) is inline in launch_path.h.
-format::ContextId context_id(CUcontext context);  // defined at first sight; null: the current context
 
 void capture_begins(CUstream stream);  // before the real cuStreamBeginCapture…: no mark of ours is in flight afterwards
 void capture_ended();                  // after the real cuStreamEndCapture, or when begin failed

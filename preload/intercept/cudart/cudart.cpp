@@ -1,12 +1,17 @@
 #include "preload/intercept/cudart/cudart.h"
 
+#include "preload/base/clock.h"
 #include "preload/base/decimal.h"
+#include "preload/base/image.h"
 #include "preload/base/libc.h"
+#include "preload/base/life_page.h"
 #include "preload/driver/api.h"
 #include "preload/driver/handle_map.h"
 #include "preload/intercept/cudart/thunk_call.h"
-#include "preload/intercept/image.h"
-#include "preload/record/recorder.h"
+#include "preload/lifecycle/call_scope.h"
+#include "preload/record/append.h"
+#include "preload/record/texts.h"
+#include "preload/record/thread_local.h"
 
 #include <array>
 #include <atomic>

@@ -1,14 +1,16 @@
 #include "preload/intercept/cupti/cupti_stand_ins.h"
 
+#include "preload/base/image.h"
 #include "preload/base/libc.h"
 #include "preload/base/options.h"
 #include "preload/capture/cupti/cupti_client.h"
 #include "preload/capture/cupti/cupti_front.h"
 #include "preload/capture/cupti/cupti_kinds.h"
-#include "preload/capture/cupti/gpu_activity.h"
-#include "preload/capture/cupti/second_cupti.h"
-#include "preload/intercept/image.h"
-#include "preload/record/recorder.h"
+#include "preload/capture/cupti_records.h"
+#include "preload/capture/gpu_activity.h"
+#include "preload/intercept/cupti/second_cupti.h"
+#include "preload/lifecycle/call_scope.h"
+#include "preload/record/thread_local.h"
 
 #include <array>
 #include <atomic>
@@ -62,7 +64,7 @@ bool shared(const Asked& asked, const char* name) {
     const int error = errno;
     const EventScope scope;
     const bool wanted = scope.recording() && std::strcmp(options().gpu, "off") != 0;
-    if (wanted) open_cupti_front_for(asked.real);
+    if (wanted) open_cupti_front_for(asked.real, read_cupti_buffer);
     errno = error;
   }
   notice_second_library(asked.real, name, asked.caller);
@@ -105,6 +107,7 @@ template <> struct StandIn<Function::cuptiActivityRegisterCallbacks> {
                           CUpti_BuffersCallbackCompleteFunc completed) {
     if (requested == nullptr || completed == nullptr || !shared(real, "cuptiActivityRegisterCallbacks"))
       return real(requested, completed);
+    const EventScope scope;  // what the client is told in the log
     set_cupti_client(requested, completed);
     return CUPTI_SUCCESS;
   }

@@ -1,15 +1,20 @@
 #include "preload/intercept/libraries/library.h"
 
+#include "preload/base/clock.h"
+#include "preload/base/image.h"
 #include "preload/base/libc.h"
+#include "preload/base/life_page.h"
 #include "preload/base/options.h"
+#include "preload/base/own_library.h"
 #include "preload/intercept/cudart/thunk_call.h"
-#include "preload/intercept/image.h"
 #include "preload/intercept/libraries/library_fft.h"
 #include "preload/intercept/libraries/library_plans.h"
+#include "preload/intercept/libraries/library_record.h"
 #include "preload/intercept/libraries/library_tensors.h"
 #include "preload/intercept/libraries/library_versions.h"
-#include "preload/lifecycle/start.h"
-#include "preload/record/recorder.h"
+#include "preload/lifecycle/call_scope.h"
+#include "preload/record/append.h"
+#include "preload/record/thread_local.h"
 
 #include <algorithm>
 #include <array>

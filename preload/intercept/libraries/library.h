@@ -60,10 +60,6 @@ struct LibraryTimes {
   uint64_t begin, end;  // ticks
 };
 
-// Writes the record of a call that returned `status`; `library`: where the function's library begins. Keeps errno. The thread records.
-void record_library_call(uint32_t row, const LibraryArguments& arguments, const LibraryGetters& getters,
-                         uintptr_t library, LibraryTimes times, uint32_t status);
-
 // The row of a name; -1: it is none.
 int library_row(const char* name);
 // What stands for `found`, a function of that row that `caller` asked for; null: nothing does, or nothing is asked for.

@@ -1,6 +1,5 @@
 #include "preload/intercept/libraries/library_fft.h"
 
-#include "preload/intercept/libraries/library_record.h"
 #include "preload/intercept/libraries/noted.h"
 
 namespace prof::preload {

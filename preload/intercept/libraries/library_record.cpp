@@ -3,6 +3,11 @@
 // looked up by its 64 bytes, and asked about when they are new.
 #include "preload/intercept/libraries/library_record.h"
 
+#include "preload/intercept/libraries/library_fft.h"
+#include "preload/intercept/libraries/library_record_dnn.h"
+#include "preload/intercept/libraries/library_record_sparse.h"
+#include "preload/intercept/libraries/library_text.h"
+
 namespace prof::preload {
 
 namespace {

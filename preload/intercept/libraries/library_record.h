@@ -1,16 +1,14 @@
-// What the calls of one library are recorded as: a function for each family of forms (library_forms.h). In the program.
+// The record of a library call: which words of its arguments say what it computes and moves. In the program.
 #pragma once
 
-#include "preload/intercept/libraries/library_text.h"
+#include "preload/intercept/libraries/library.h"
+
+#include <cstdint>
 
 namespace prof::preload {
 
-void record_convolution(const Recorded& call, const LibraryArguments& arguments,
-                        const LibraryGetters& getters);                                       // library_record_dnn.cpp
-void record_plan(const Recorded& call, const LibraryArguments& arguments);                    // library_record_dnn.cpp
-void record_fft(const Recorded& call, const LibraryArguments& arguments, uintptr_t library);  // library_fft.cpp
-
-void record_sparse(const Recorded& call, const LibraryArguments& arguments,
-                   const LibraryGetters& getters);  // library_record_sparse.cpp
+// Writes the record of a call that returned `status`; `library`: where the function's library begins. Keeps errno. The thread records.
+void record_library_call(uint32_t row, const LibraryArguments& arguments, const LibraryGetters& getters,
+                         uintptr_t library, LibraryTimes times, uint32_t status);
 
 }  // namespace prof::preload

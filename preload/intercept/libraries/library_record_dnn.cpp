@@ -1,6 +1,7 @@
 // Calls of cuDNN. Plans of its graphs are noted as they are made (library_plans.h), descriptors of the functions before them as they are
 // set (library_tensors.h); what is not is read by cuDNN's own getters.
-#include "preload/intercept/libraries/library_record.h"
+#include "preload/intercept/libraries/library_record_dnn.h"
+
 #include "preload/intercept/libraries/library_tensors.h"
 
 namespace prof::preload {

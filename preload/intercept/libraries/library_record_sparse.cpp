@@ -1,7 +1,7 @@
 // Products of cuSPARSE, one of whose matrices is sparse. Descriptors are read by the library's own getters, about 15 ns each, so only those
 // are asked each time whose answer decides. They complain on stderr about what they are not made for: of a matrix first the format, and
 // nothing about a call that failed.
-#include "preload/intercept/libraries/library_record.h"
+#include "preload/intercept/libraries/library_record_sparse.h"
 
 namespace prof::preload {
 

@@ -1,5 +1,8 @@
 #include "preload/intercept/libraries/library_text.h"
 
+#include "preload/record/append.h"
+#include "preload/record/texts.h"
+
 namespace prof::preload {
 
 namespace {

@@ -4,8 +4,9 @@
 
 #include "preload/base/decimal.h"
 #include "preload/intercept/libraries/library.h"
-#include "preload/log/intern.h"
-#include "preload/record/recorder.h"
+#include "preload/record/append.h"
+#include "preload/record/intern.h"
+#include "preload/record/thread_local.h"
 
 #include <cstring>
 #include <string_view>

@@ -1,9 +1,9 @@
 #include "preload/intercept/nvtx/nvtx_chain.h"
 
 #include "preload/base/libc.h"
+#include "preload/base/messages.h"
 #include "preload/driver/handle_map.h"
-#include "preload/lifecycle/start.h"
-#include "preload/record/recorder.h"
+#include "preload/lifecycle/load.h"
 
 #include <atomic>
 #include <cstring>

@@ -7,7 +7,9 @@
 #include "preload/format/nvtx_types.h"
 #include "preload/intercept/nvtx/nvtx_registry.h"
 #include "preload/intercept/nvtx/nvtx_scopes.h"
-#include "preload/record/recorder.h"
+#include "preload/lifecycle/call_scope.h"
+#include "preload/record/append.h"
+#include "preload/record/thread_local.h"
 
 #include <link.h>
 

@@ -1,14 +1,18 @@
 // NVTX's payload and counter extensions: InitializeInjectionNvtxExtension, by which each shared object of the program that uses one
 // finds our functions, and these functions. As in nvtx_functions.h: ours, then the chained tool's, whose numbers of schemas and counters
 // the program gets, so that it need not be told apart what is whose.
+#include "preload/base/clock.h"
+#include "preload/base/own_library.h"
 #include "preload/intercept/nvtx/nvtx_chain.h"
 #include "preload/intercept/nvtx/nvtx_clocks.h"
 #include "preload/intercept/nvtx/nvtx_extension_api.h"
 #include "preload/intercept/nvtx/nvtx_record.h"
+#include "preload/intercept/nvtx/nvtx_samples.h"
 #include "preload/intercept/nvtx/nvtx_schemas.h"
 #include "preload/intercept/nvtx/nvtx_scopes.h"
-#include "preload/lifecycle/start.h"
-#include "preload/record/recorder.h"
+#include "preload/lifecycle/call_scope.h"
+#include "preload/log/count.h"
+#include "preload/record/thread_local.h"
 
 #include <cerrno>
 #include <cstdlib>

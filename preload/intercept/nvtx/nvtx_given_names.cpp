@@ -1,8 +1,12 @@
-// Names that the program gives to categories, threads and CUDA's objects into the log (see nvtx_events.h).
-#include "preload/intercept/nvtx/nvtx_record.h"
+#include "preload/intercept/nvtx/nvtx_given_names.h"
 
+#include "preload/base/clock.h"
 #include "preload/capture/streams/streams.h"
-#include "preload/record/recorder.h"
+#include "preload/driver/null_stream.h"
+#include "preload/intercept/nvtx/nvtx_record.h"
+#include "preload/lifecycle/call_scope.h"
+#include "preload/log/count.h"
+#include "preload/record/append.h"
 
 #include <cstdint>
 #include <string_view>

@@ -1,9 +1,9 @@
 // What the program gets a handle of (see nvtx_functions.h): domains, registered strings, resources, synchronisation objects.
-#include "preload/intercept/nvtx/nvtx_functions.h"
-
 #include "preload/intercept/nvtx/nvtx_chain.h"
+#include "preload/intercept/nvtx/nvtx_functions.h"
+#include "preload/intercept/nvtx/nvtx_given_names.h"
 #include "preload/intercept/nvtx/nvtx_record.h"
-#include "preload/record/recorder.h"
+#include "preload/record/thread_local.h"
 
 #include <pthread.h>
 #include <sys/syscall.h>

@@ -1,10 +1,10 @@
 // InitializeInjectionNvtx2, by which each shared object of the program that uses NVTX (it is header-only, so each has its own
 // copy) finds the functions of nvtx_functions.h through NVTX_INJECTION64_PATH on its first use.
+#include "preload/base/own_library.h"
 #include "preload/control/triggers.h"
 #include "preload/intercept/nvtx/nvtx_chain.h"
 #include "preload/intercept/nvtx/nvtx_functions.h"
-#include "preload/lifecycle/start.h"
-#include "preload/record/recorder.h"
+#include "preload/record/thread_local.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -1,9 +1,9 @@
 // Names of categories, of threads and of CUDA's objects (see nvtx_functions.h).
-#include "preload/intercept/nvtx/nvtx_functions.h"
-
 #include "preload/intercept/nvtx/nvtx_chain.h"
+#include "preload/intercept/nvtx/nvtx_functions.h"
+#include "preload/intercept/nvtx/nvtx_given_names.h"
 #include "preload/intercept/nvtx/nvtx_record.h"
-#include "preload/record/recorder.h"
+#include "preload/record/thread_local.h"
 
 namespace prof::preload::nvtx_functions {
 

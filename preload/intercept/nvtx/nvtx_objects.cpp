@@ -3,8 +3,11 @@
 #include "preload/driver/handle_map.h"
 #include "preload/format/block.h"
 #include "preload/format/utf8.h"
-#include "preload/log/intern.h"
-#include "preload/record/recorder.h"
+#include "preload/log/count.h"
+#include "preload/record/append.h"
+#include "preload/record/intern.h"
+#include "preload/record/texts.h"
+#include "preload/record/thread_local.h"
 
 #include <sys/mman.h>
 
@@ -20,19 +23,19 @@ constexpr uint64_t kDomain = 0x6e6961646f646e76, kString = 0x676e697274736e76, k
                    kResource = 0x6372756f73657276, kGone = 0x656e6f6778746e76;
 
 // Chunks of mapped memory; what is left of one when a larger object comes is lost.
-struct Chunk {
+struct ObjectChunk {
   std::atomic<size_t> used;
   size_t size;
-  const Chunk* before;
+  const ObjectChunk* before;
 };
-std::atomic<Chunk*> g_chunk{nullptr};
+std::atomic<ObjectChunk*> g_chunk{nullptr};
 std::atomic<uint32_t> g_domains{0};
 HandleMap<16384> g_objects;  // hash of (kind, domain, text) → object
 
 void* allocate(size_t bytes) {
   bytes = (bytes + 15) & ~size_t{15};
   for (;;) {
-    Chunk* const chunk = g_chunk.load(std::memory_order_acquire);
+    ObjectChunk* const chunk = g_chunk.load(std::memory_order_acquire);
     if (chunk != nullptr) {
       const size_t at = chunk->used.fetch_add(bytes, std::memory_order_relaxed);
       if (at + bytes <= chunk->size) return reinterpret_cast<char*>(chunk) + at;
@@ -43,8 +46,8 @@ void* allocate(size_t bytes) {
     void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     errno = error;
     if (memory == MAP_FAILED) return nullptr;
-    auto* const fresh = new (memory) Chunk{{kHead}, size, chunk};
-    Chunk* expected = chunk;
+    auto* const fresh = new (memory) ObjectChunk{{kHead}, size, chunk};
+    ObjectChunk* expected = chunk;
     if (!g_chunk.compare_exchange_strong(expected, fresh, std::memory_order_acq_rel)) munmap(memory, size);
   }
 }
@@ -134,7 +137,7 @@ NvtxObject* nvtx_domain_of(const void* handle) { return checked(handle, kDomain)
 NvtxObject* nvtx_string_of(const void* handle) { return checked(handle, kString); }
 
 NvtxObject* nvtx_string_of_number(uint64_t number) {
-  for (const Chunk* chunk = g_chunk.load(std::memory_order_acquire); chunk != nullptr; chunk = chunk->before) {
+  for (const ObjectChunk* chunk = g_chunk.load(std::memory_order_acquire); chunk != nullptr; chunk = chunk->before) {
     const auto from = reinterpret_cast<uint64_t>(chunk);
     if (number > from && number - from < chunk->size - sizeof(NvtxObject))
       return nvtx_string_of(reinterpret_cast<const void*>(number));

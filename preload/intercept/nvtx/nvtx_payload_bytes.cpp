@@ -7,7 +7,8 @@
 #include "preload/format/wire.h"
 #include "preload/intercept/nvtx/nvtx_clocks.h"
 #include "preload/intercept/nvtx/nvtx_scopes.h"
-#include "preload/record/recorder.h"
+#include "preload/log/count.h"
+#include "preload/record/append.h"
 
 #include <cstring>
 

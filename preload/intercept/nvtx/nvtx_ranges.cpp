@@ -1,9 +1,8 @@
 // Marks and ranges (see nvtx_functions.h). Push and pop are the hot ones.
-#include "preload/intercept/nvtx/nvtx_functions.h"
-
 #include "preload/intercept/nvtx/nvtx_chain.h"
+#include "preload/intercept/nvtx/nvtx_functions.h"
 #include "preload/intercept/nvtx/nvtx_record.h"
-#include "preload/record/recorder.h"
+#include "preload/record/thread_local.h"
 
 namespace prof::preload::nvtx_functions {
 

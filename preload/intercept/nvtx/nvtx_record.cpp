@@ -1,15 +1,23 @@
 #include "preload/intercept/nvtx/nvtx_record.h"
 
+#include "preload/base/clock.h"
 #include "preload/capture/streams/launch_path.h"
 #include "preload/control/triggers.h"
 #include "preload/format/nvtx_types.h"
 #include "preload/hardware_counters/counter_recording.h"
+#include "preload/hardware_counters/counter_work.h"
 #include "preload/intercept/nvtx/nvtx_clocks.h"
 #include "preload/intercept/nvtx/nvtx_payload_bytes.h"
 #include "preload/intercept/nvtx/nvtx_scopes.h"
+#include "preload/lifecycle/call_scope.h"
 #include "preload/lifecycle/dumps.h"
-#include "preload/log/intern.h"
-#include "preload/record/recorder.h"
+#include "preload/lifecycle/recording_period.h"
+#include "preload/log/count.h"
+#include "preload/record/append.h"
+#include "preload/record/intern.h"
+#include "preload/record/recording_window.h"
+#include "preload/record/texts.h"
+#include "preload/record/thread_local.h"
 
 #include <cstddef>
 #include <cstring>
@@ -117,6 +125,7 @@ __attribute__((noinline)) void emit_extended(Event event, NvtxObject* domain, co
   emit_message(event, domain, whole);
 }
 
+constexpr char kRangeEnds[] = "NVTX range";  // why the recording ends
 std::atomic<uint64_t> g_next_range{1};
 
 // Whether the recording begins with this range, which is then pushed or started once more, and recorded.
@@ -210,8 +219,8 @@ __attribute__((flatten)) int nvtx_pop(NvtxObject* domain) {
     event.domain = nvtx_domain_id(domain);
     emit(event);
   }
-  if (in_awaited_range()) [[unlikely]]
-    range_popped(domain);
+  if (in_awaited_range() && ends_with_pop(domain)) [[unlikely]]
+    end_window(kRangeEnds);
   return level_after_pop(domain);
 }
 
@@ -238,7 +247,10 @@ uint64_t nvtx_start(NvtxObject* domain, const NvtxMessage& message) {
 void nvtx_end(uint64_t range) {
   const EventScope scope;
   if (scope.recording()) emit(format::NvtxEnd{now_ticks(), range});
-  if (is_awaited_start(range)) range_ended();
+  if (is_awaited_start(range)) {
+    forget_awaited_range();
+    end_window(kRangeEnds);
+  }
 }
 
 void nvtx_mark(NvtxObject* domain, const NvtxMessage& message) {
@@ -263,8 +275,8 @@ int nvtx_pop(NvtxObject* domain, const NvtxPayloadData* payloads, size_t payload
     record_payloads(event.time, domain, payloads, payload_count);
     emit(event);
   }
-  if (in_awaited_range()) [[unlikely]]
-    range_popped(domain);
+  if (in_awaited_range() && ends_with_pop(domain)) [[unlikely]]
+    end_window(kRangeEnds);
   return level_after_pop(domain);
 }
 
@@ -274,7 +286,10 @@ void nvtx_end(NvtxObject* domain, uint64_t range, const NvtxPayloadData* payload
   const format::NvtxEnd event{now_ticks(), range};
   record_payloads(event.time, domain, payloads, payload_count);
   emit(event);
-  if (is_awaited_start(range)) range_ended();
+  if (is_awaited_start(range)) {
+    forget_awaited_range();
+    end_window(kRangeEnds);
+  }
 }
 
 void nvtx_deferred(NvtxObject* domain, const NvtxPayloadData* payloads, size_t payload_count, uint64_t scope_number) {

@@ -47,31 +47,7 @@ void nvtx_end(NvtxObject* domain, uint64_t range, const NvtxPayloadData* payload
 // Ranges and marks with time stamps of the program's own, in payloads. `scope`: of the batch, 0: none.
 void nvtx_deferred(NvtxObject* domain, const NvtxPayloadData* payloads, size_t payload_count, uint64_t scope);
 
-// Samples of counters.
-struct NvtxSampled {
-  format::SampleForm form{};
-  uint64_t value = 0;
-  std::string_view data;
-  bool stamped = false;  // the program says when it was taken
-  uint64_t stamp = 0;
-  uint64_t time_domain = 0;  // of which clock (nvtx_clocks.h)
-  uint64_t scope = 0;        // 0: the counter's
-};
-void nvtx_sample(NvtxCounter* counter, const NvtxSampled& sampled);
-void nvtx_sample_batch(NvtxObject* domain, const NvtxCounterBatchGiven* batch);
-
 // What happened to a synchronisation object.
 void nvtx_sync(const NvtxObject* object, format::SyncAction action);
-
-// Names of categories are definitions; those of threads, devices, streams and so on are events, because handles come again.
-void nvtx_name_category(NvtxObject* domain, uint32_t category, std::string_view name);
-struct NvtxNamed {
-  format::NamedKind what{};
-  uint64_t object = 0;
-  NvtxObject* domain = nullptr;
-  uint32_t type = 0;
-  bool gone = false;
-};
-void nvtx_name(const NvtxNamed& named, std::string_view name);
 
 }  // namespace prof::preload

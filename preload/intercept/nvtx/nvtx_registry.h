@@ -4,8 +4,8 @@
 
 #include "preload/intercept/nvtx/nvtx_objects.h"
 #include "preload/intercept/nvtx/nvtx_schemas.h"
-#include "preload/log/intern.h"
-#include "preload/record/recorder.h"
+#include "preload/log/count.h"
+#include "preload/record/intern.h"
 
 #include <cstdint>
 #include <cstring>

@@ -1,11 +1,14 @@
-// Samples of the program's counters into the log (see nvtx_events.h), one or many at once.
-#include "preload/intercept/nvtx/nvtx_record.h"
+#include "preload/intercept/nvtx/nvtx_samples.h"
 
+#include "preload/base/clock.h"
 #include "preload/format/nvtx_types.h"
 #include "preload/intercept/nvtx/nvtx_clocks.h"
 #include "preload/intercept/nvtx/nvtx_payload_bytes.h"
+#include "preload/intercept/nvtx/nvtx_record.h"
 #include "preload/intercept/nvtx/nvtx_scopes.h"
-#include "preload/record/recorder.h"
+#include "preload/lifecycle/call_scope.h"
+#include "preload/log/count.h"
+#include "preload/record/append.h"
 
 #include <cstddef>
 #include <cstdint>

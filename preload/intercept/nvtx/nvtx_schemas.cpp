@@ -8,8 +8,9 @@
 #include "preload/intercept/nvtx/nvtx_layout.h"
 #include "preload/intercept/nvtx/nvtx_registry.h"
 #include "preload/intercept/nvtx/nvtx_scopes.h"
-#include "preload/log/intern.h"
-#include "preload/record/recorder.h"
+#include "preload/record/append.h"
+#include "preload/record/intern.h"
+#include "preload/record/thread_local.h"
 
 #include <cstring>
 #include <new>

@@ -5,8 +5,11 @@
 #include "preload/format/nvtx_definitions.h"
 #include "preload/format/nvtx_types.h"
 #include "preload/intercept/nvtx/nvtx_registry.h"
-#include "preload/log/intern.h"
-#include "preload/record/recorder.h"
+#include "preload/lifecycle/call_scope.h"
+#include "preload/log/count.h"
+#include "preload/record/append.h"
+#include "preload/record/intern.h"
+#include "preload/record/thread_local.h"
 
 #include <atomic>
 #include <cstddef>

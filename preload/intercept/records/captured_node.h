@@ -3,7 +3,7 @@
 #pragma once
 
 #include "preload/capture/streams/streams.h"
-#include "preload/record/recorder.h"
+#include "preload/lifecycle/call_scope.h"
 
 namespace prof::preload {
 

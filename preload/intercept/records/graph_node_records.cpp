@@ -1,10 +1,13 @@
 #include "preload/intercept/records/graph_node_records.h"
 
-#include "preload/capture/cupti/gpu_activity.h"
 #include "preload/capture/cupti/gpu_ids.h"
+#include "preload/capture/cupti/gpu_state.h"
+#include "preload/capture/gpu_activity.h"
 #include "preload/driver/driver.h"
-#include "preload/intercept/records/captured_node.h"
 #include "preload/intercept/records/node_list.h"
+#include "preload/lifecycle/call_scope.h"
+#include "preload/log/count.h"
+#include "preload/record/append.h"
 #include "preload/stacks/call_stack.h"
 
 namespace prof::preload {
@@ -16,11 +19,6 @@ uint32_t type_of(CUgraphNode node) {
   if (g_driver.cuGraphNodeGetType == nullptr) return format::kNodeTypes;
   const DriverCall own;
   return g_driver.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS ? static_cast<uint32_t>(type) : format::kNodeTypes;
-}
-
-// Without GPU records there is nothing that a node's number could be compared with.
-void count_unidentified() {
-  if (cupti_in_use() != nullptr) count(format::Counter::graph_nodes_unidentified);
 }
 
 // Whether the copy gave every node another index than its original has. Where the driver cannot pair nodes (a copy inside a
@@ -40,35 +38,11 @@ bool renumbered(CUgraph copy, CUgraph original) {
   return false;
 }
 
-CUresult ask_capture(CUstream stream, CUstreamCaptureStatus* status, CUgraph* graph, const CUgraphNode** nodes,
-                     size_t* count) {
-  const DriverCall own;
-#if CUDA_VERSION >= 12030
-  // The older question is refused where edges carry something (programmatic dependent launch).
-  const CUgraphEdgeData* edges = nullptr;
-  if (g_driver.cuStreamGetCaptureInfo_v3 != nullptr)
-    return g_driver.cuStreamGetCaptureInfo_v3(stream, status, nullptr, graph, nodes, &edges, count);
-#endif
-  if (g_driver.cuStreamGetCaptureInfo_v2 == nullptr) return CUDA_ERROR_NOT_SUPPORTED;
-  return g_driver.cuStreamGetCaptureInfo_v2(stream, status, nullptr, graph, nodes, count);
-}
-
-// What a capturing stream's next node comes after: behind a call that added work, what it added.
-struct CaptureInfo {
-  bool active = false;
-  CUgraph graph = nullptr;
-  const CUgraphNode* last = nullptr;  // the driver's memory, until the next call on this capture
-  size_t count = 0;
-
-  explicit CaptureInfo(CUstream stream) {
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    const CUresult result = ask_capture(stream, &status, &graph, &last, &count);
-    active = result == CUDA_SUCCESS && status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
-    if (!active) count = 0;
-  }
-};
-
 }  // namespace
+
+void count_unidentified() {
+  if (cupti_in_use() != nullptr) count(format::Counter::graph_nodes_unidentified);
+}
 
 void record_node(const CallScope& scope, CUgraphNode node, uint32_t flags, format::ConfigId config, CUgraphExec exec) {
   format::GraphNode event;
@@ -101,22 +75,6 @@ void record_child(const CallScope& scope, CUgraphNode node, uint32_t from, CUgra
   }
   record_graph(scope, format::GraphOrigin::Child, gpu_graph_of(inside), from, gpu_node_of(node),
                original != nullptr && inside != nullptr && renumbered(inside, original));
-}
-
-__attribute__((noinline)) void record_captured_node(const CallScope& scope, const StreamState* state, CUstream stream) {
-  const CaptureInfo info(named_stream(state, stream));
-  if (info.count == 0) count_unidentified();
-  for (size_t i = 0; i < info.count; ++i) record_node(scope, info.last[i], 0);
-}
-
-void record_capture_graph(const CallScope& scope, const StreamState* state, CUstream stream) {
-  const CaptureInfo info(named_stream(state, stream));
-  if (info.active) record_graph(scope, format::GraphOrigin::Empty, gpu_graph_of(info.graph), 0);
-}
-
-void record_captured_graph(const CallScope& scope, const StreamState* state, CUstream stream, CUgraphExec exec) {
-  const CaptureInfo info(named_stream(state, stream));
-  if (info.count == 1) record_child(scope, info.last[0], gpu_graph_of(exec), nullptr);
 }
 
 }  // namespace prof::preload

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "preload/format/events.h"
-#include "preload/record/recorder.h"
+#include "preload/lifecycle/call_scope.h"
 
 #include <cuda.h>
 
@@ -20,5 +20,8 @@ void record_graph(const CallScope& scope, format::GraphOrigin origin, uint32_t g
 void record_clone(const CallScope& scope, CUgraph clone, CUgraph original);
 // `from`: CUPTI's number of the graph that was put into the child graph node.
 void record_child(const CallScope& scope, CUgraphNode node, uint32_t from, CUgraph original);
+
+// A node's number is not known. Counted where GPU records would need it: without them there is nothing that it could be compared with.
+void count_unidentified();
 
 }  // namespace prof::preload

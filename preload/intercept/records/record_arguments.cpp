@@ -1,6 +1,9 @@
 #include "preload/intercept/records/record_arguments.h"
 
-#include "preload/control/wanted.h"
+#include "preload/base/about.h"
+#include "preload/lifecycle/call_scope.h"
+#include "preload/log/count.h"
+#include "preload/record/append.h"
 
 #include <cstring>
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "preload/intercept/records/record_call.h"
+#include "preload/lifecycle/call_scope.h"
 
 #include <type_traits>
 

@@ -1,20 +1,17 @@
 #include "preload/intercept/records/record_call.h"
 
+#include "preload/driver/null_stream.h"
 #include "preload/intercept/records/record_arguments.h"
-#include "preload/intercept/toolkit.h"
-#include "preload/intercept/unhooked.h"
+#include "preload/intercept/records/toolkit.h"
+#include "preload/intercept/records/unhooked.h"
+#include "preload/lifecycle/call_scope.h"
+#include "preload/record/append.h"
+#include "preload/record/thread_local.h"
 #include "preload/stacks/call_stack.h"
 
 #include <cerrno>
 
 namespace prof::preload {
-
-__attribute__((noinline)) format::ApiId give_api_number(ApiNumber& number) {
-  static std::atomic<uint16_t> last;
-  uint16_t given = 0;
-  const auto next = static_cast<uint16_t>(last.fetch_add(1, std::memory_order_relaxed) + 1);
-  return format::ApiId{number.compare_exchange_strong(given, next, std::memory_order_relaxed) ? next : given};
-}
 
 __attribute__((noinline)) void define_api_slow(Api api) {
   format::ApiDef row;

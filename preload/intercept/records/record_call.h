@@ -5,7 +5,9 @@
 
 #include "preload/capture/streams/streams.h"
 #include "preload/driver/api.h"
-#include "preload/record/recorder.h"
+#include "preload/driver/null_stream.h"
+#include "preload/lifecycle/call_scope.h"
+#include "preload/record/thread_local.h"
 
 #include <cuda.h>
 

@@ -5,6 +5,7 @@
 #include "preload/driver/functions.h"
 #include "preload/hardware_counters/counter_recording.h"
 #include "preload/intercept/records/record_arguments.h"
+#include "preload/lifecycle/call_scope.h"
 
 namespace prof::preload {
 

@@ -6,6 +6,10 @@
 #include "preload/driver/handle_map.h"
 #include "preload/intercept/records/graph_node_records.h"
 #include "preload/intercept/records/node_list.h"
+#include "preload/lifecycle/call_scope.h"
+#include "preload/log/count.h"
+#include "preload/record/append.h"
+#include "preload/record/thread_local.h"
 
 namespace prof::preload {
 namespace {

@@ -2,7 +2,9 @@
 // are built is in record_graph_build.h. In the program.
 #pragma once
 
+#include "preload/hardware_counters/counter_work.h"
 #include "preload/intercept/records/record_launch.h"
+#include "preload/lifecycle/call_scope.h"
 
 namespace prof::preload {
 

@@ -1,6 +1,7 @@
 #include "preload/intercept/records/record_graph_build.h"
 
 #include "preload/capture/cupti/gpu_ids.h"
+#include "preload/lifecycle/call_scope.h"
 
 namespace prof::preload {
 

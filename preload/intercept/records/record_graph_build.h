@@ -6,6 +6,7 @@
 #include "preload/intercept/records/captured_node.h"
 #include "preload/intercept/records/graph_node_records.h"
 #include "preload/intercept/records/record_launch.h"
+#include "preload/lifecycle/call_scope.h"
 
 namespace prof::preload {
 

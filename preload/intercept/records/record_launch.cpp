@@ -1,7 +1,12 @@
 #include "preload/intercept/records/record_launch.h"
 
+#include "preload/driver/null_stream.h"
 #include "preload/intercept/records/repeated_call.h"
-#include "preload/log/intern.h"
+#include "preload/lifecycle/call_scope.h"
+#include "preload/log/count.h"
+#include "preload/record/append.h"
+#include "preload/record/intern.h"
+#include "preload/record/launch_extras.h"
 
 namespace prof::preload {
 

@@ -2,15 +2,20 @@
 // the shape, one look in a cache, one record. In the program.
 #pragma once
 
-#include "preload/capture/cupti/gpu_activity.h"
-#include "preload/capture/cupti/gpu_bursts.h"
+#include "preload/capture/gpu_activity.h"
+#include "preload/capture/gpu_bursts.h"
 #include "preload/control/budget.h"
 #include "preload/control/repeats.h"
 #include "preload/driver/functions.h"
+#include "preload/driver/null_stream.h"
 #include "preload/hardware_counters/counter_recording.h"
+#include "preload/hardware_counters/counter_work.h"
 #include "preload/intercept/records/captured_node.h"
 #include "preload/intercept/records/record_call.h"
-#include "preload/log/intern.h"
+#include "preload/lifecycle/call_scope.h"
+#include "preload/record/append.h"
+#include "preload/record/intern.h"
+#include "preload/record/launch_extras.h"
 #include "preload/stacks/call_stack.h"
 
 namespace prof::preload {

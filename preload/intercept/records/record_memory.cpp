@@ -1,5 +1,8 @@
 #include "preload/intercept/records/record_memory.h"
 
+#include "preload/lifecycle/call_scope.h"
+#include "preload/record/append.h"
+
 namespace prof::preload {
 
 __attribute__((noinline)) void record_memory(const CallScope& scope, Api api, const Launching& state, uint64_t bytes,

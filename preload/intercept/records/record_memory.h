@@ -3,9 +3,11 @@
 #pragma once
 
 #include "preload/capture/streams/pools.h"
+#include "preload/driver/null_stream.h"
 #include "preload/intercept/records/array_bytes.h"
 #include "preload/intercept/records/record_arguments.h"
 #include "preload/intercept/records/record_launch.h"
+#include "preload/lifecycle/call_scope.h"
 
 namespace prof::preload {
 

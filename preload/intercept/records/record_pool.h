@@ -4,6 +4,7 @@
 
 #include "preload/capture/streams/pools.h"
 #include "preload/intercept/records/record_arguments.h"
+#include "preload/lifecycle/call_scope.h"
 
 namespace prof::preload::topic {
 

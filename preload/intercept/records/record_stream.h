@@ -7,6 +7,7 @@
 #include "preload/intercept/records/captured_node.h"
 #include "preload/intercept/records/record_arguments.h"
 #include "preload/intercept/records/record_call.h"
+#include "preload/lifecycle/call_scope.h"
 
 namespace prof::preload::topic {
 

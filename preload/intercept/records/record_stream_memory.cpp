@@ -1,5 +1,8 @@
 #include "preload/intercept/records/record_stream_memory.h"
 
+#include "preload/lifecycle/call_scope.h"
+#include "preload/record/append.h"
+
 namespace prof::preload {
 
 void record_stream_memory(const CallScope& scope, const StreamState* state, CUstream stream, CUresult result,

@@ -5,6 +5,7 @@
 
 #include "preload/intercept/records/captured_node.h"
 #include "preload/intercept/records/record_call.h"
+#include "preload/lifecycle/call_scope.h"
 
 namespace prof::preload {
 

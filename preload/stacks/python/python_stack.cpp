@@ -11,12 +11,14 @@
 // - A thread state that another thread deletes while this thread is registered with it (PyThreadState_Delete) dangles.
 #include "preload/stacks/python/python_stack.h"
 
+#include "preload/base/code_generation.h"
+#include "preload/base/messages.h"
 #include "preload/base/options.h"
 #include "preload/format/stack_definitions.h"
-#include "preload/log/intern.h"
-#include "preload/record/recorder.h"
-#include "preload/stacks/call_stack.h"
-#include "preload/stacks/code_images.h"
+#include "preload/record/append.h"
+#include "preload/record/intern.h"
+#include "preload/record/texts.h"
+#include "preload/record/thread_local.h"
 #include "preload/stacks/python/python_check.h"
 #include "preload/stacks/python/python_finder.h"
 #include "preload/stacks/python/python_frames.h"
@@ -32,6 +34,9 @@
 #include <utility>
 
 namespace prof::preload {
+
+std::atomic<PythonWalker> g_python_walker{nullptr};
+
 namespace {
 
 enum class Finding : uint32_t { Off, Open, Found };
@@ -282,11 +287,11 @@ void search() {
 
 }  // namespace
 
-void open_python() {
+void open_python(bool stacks) {
   g_python_walker.store(nullptr, std::memory_order_release);
   g_checking.store(0, std::memory_order_relaxed);
   if (g_places_used.exchange(true)) std::memset(static_cast<void*>(g_places), 0, sizeof g_places);
-  const bool wanted = g_stack_uses.load(std::memory_order_relaxed) != 0 && std::strcmp(options().python, "off") != 0;
+  const bool wanted = stacks && std::strcmp(options().python, "off") != 0;
   g_finding.store(wanted ? Finding::Open : Finding::Off, std::memory_order_relaxed);
   if (wanted) search();
 }

@@ -1,7 +1,7 @@
 #include "preload/stacks/python/python_text.h"
 
 #include "preload/format/utf8.h"
-#include "preload/record/recorder.h"
+#include "preload/log/count.h"
 #include "preload/stacks/python/python_frames.h"
 
 namespace prof::preload {

@@ -5,7 +5,8 @@
 #include "preload/format/codec.h"
 #include "preload/format/crc.h"
 #include "preload/format/loss_counters.h"
-#include "preload/record/recorder.h"
+#include "preload/lifecycle/call_scope.h"
+#include "preload/record/append.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Lists of ranks and of program names, as PROF_RANKS and PROF_PROCESSES take them.
+// Lists of ranks, as PROF_RANKS takes them.
 #include "preload/control/wanted.h"
 
 #include "preload/format/number_list.h"
@@ -26,16 +26,6 @@ TEST(Wanted, OnlyNumbersAndRisingRangesAreAList) {
   for (const char* const list :
        {"", "first", "1-x", "x-1", "3-2", "1,", ",1", "1,,2", "1-", "-1", "1-2-3", "1 ", "1000000000"})
     EXPECT_FALSE(format::is_number_list(list)) << list;
-}
-
-TEST(Wanted, NamesMayHaveStars) {
-  EXPECT_TRUE(name_in_list("python*", "python3.11"));
-  EXPECT_TRUE(name_in_list("other,train", "train"));
-  EXPECT_TRUE(name_in_list("*rai*", "train"));
-  EXPECT_TRUE(name_in_list("*", ""));
-  EXPECT_FALSE(name_in_list("python*", "ipython"));
-  EXPECT_FALSE(name_in_list("train", "trainer"));
-  EXPECT_FALSE(name_in_list("", "train"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // What becomes of the log where it finds no room or no file: limits of size, full tables, descriptors and folders that are not its own.
-#include "preload/log/intern.h"
+#include "preload/record/intern.h"
 #include "tests/unit/preload/recording_child.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // The flight recorder: PROF_RING keeps the last events and every definition in a file that does not grow.
+#include "preload/record/texts.h"
 #include "tests/unit/preload/recording_child.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Stacks in the log: written once however often they come, cut where asked, and left out where there is no room for them.
 #include "preload/stacks/call_stack.h"
 
-#include "preload/log/intern.h"
+#include "preload/record/intern.h"
 #include "tests/unit/preload/capture_log.h"
 #include "tests/unit/preload/recording_child.h"
 

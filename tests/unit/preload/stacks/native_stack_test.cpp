@@ -1,10 +1,13 @@
 // Stacks as the recorder walks them, against libgcc's unwinder: both must name the same return addresses, whatever the stack looks
 // like. Where nobody can know the callers the walk ends, says so, and nothing crashes.
 #include "preload/stacks/native_stack.h"
+#include "preload/base/clock.h"
+#include "preload/base/code_generation.h"
+#include "preload/record/thread.h"
+#include "preload/record/thread_local.h"
 
 #include "preload/base/stack_memory.h"
 #include "preload/format/stack_definitions.h"
-#include "preload/record/recorder.h"
 #include "preload/stacks/call_stack.h"
 #include "preload/stacks/code_images.h"
 #include "preload/stacks/rule_table.h"

@@ -6,8 +6,9 @@
 #include "preload/capture/streams/stream_table.h"
 #include "preload/capture/streams/streams.h"
 #include "preload/driver/driver.h"
+#include "preload/driver/null_stream.h"
+#include "preload/lifecycle/call_scope.h"
 #include "preload/log/log_storage.h"
-#include "preload/record/recorder.h"
 #include "tests/unit/preload/recording_child.h"
 
 #include <gtest/gtest.h>

@@ -1,0 +1,52 @@
+#include "preload/base/own_library.h"
+
+#include <link.h>
+#include <sys/auxv.h>
+
+#include <cstdint>
+#include <cstring>
+
+namespace prof::preload {
+
+namespace {
+
+char g_path[4096];
+bool g_inert = false;
+
+struct LoadOrder {
+  bool seen_us = false;
+  bool before_libc = false;
+};
+
+// dl_iterate_phdr goes in load order: a preload comes before libc, a library opened by NVTX or dlopen after it.
+int look(dl_phdr_info* info, size_t, void* order_argument) {
+  auto* const order = static_cast<LoadOrder*>(order_argument);
+  const auto here = reinterpret_cast<uintptr_t>(&look);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& segment = info->dlpi_phdr[i];
+    const uintptr_t from = info->dlpi_addr + segment.p_vaddr;
+    if (segment.p_type != PT_LOAD || here < from || here >= from + segment.p_memsz) continue;
+    order->seen_us = true;
+    order->before_libc = true;
+    if (info->dlpi_name != nullptr && std::strlen(info->dlpi_name) < sizeof g_path)
+      std::strcpy(g_path, info->dlpi_name);
+    return 1;
+  }
+  const char* const name = info->dlpi_name;
+  const char* const slash = name != nullptr ? std::strrchr(name, '/') : nullptr;
+  if (slash != nullptr && std::strncmp(slash + 1, "libc.so", 7) == 0) return 1;
+  return 0;
+}
+
+}  // namespace
+
+void find_own_library() {
+  LoadOrder order;
+  dl_iterate_phdr(look, &order);
+  g_inert = getauxval(AT_SECURE) != 0 || !order.before_libc;
+}
+
+bool inert() { return g_inert; }
+const char* library_path() { return g_path; }
+
+}  // namespace prof::preload

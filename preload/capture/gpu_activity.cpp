@@ -1,0 +1,230 @@
+#include "preload/capture/gpu_activity.h"
+
+#include "preload/base/about.h"
+#include "preload/base/clock.h"
+#include "preload/base/decimal.h"
+#include "preload/base/joined_text.h"
+#include "preload/base/messages.h"
+#include "preload/base/options.h"
+#include "preload/capture/cupti/cupti_client.h"
+#include "preload/capture/cupti/cupti_front.h"
+#include "preload/capture/cupti/cupti_inside.h"
+#include "preload/capture/cupti/cupti_kinds.h"
+#include "preload/capture/cupti_records.h"
+#include "preload/capture/gpu_bursts.h"
+#include "preload/capture/gpu_flushes.h"
+#include "preload/capture/streams/streams.h"
+#include "preload/driver/driver.h"
+#include "preload/driver/gpu_devices.h"
+#include "preload/hardware_counters/counter_recording.h"
+#include "preload/hardware_counters/hardware_sampling.h"
+#include "preload/log/count.h"
+#include "preload/record/launch_extras.h"
+#include "preload/record/own_time.h"
+#include "preload/record/recording_window.h"
+#include "preload/record/texts.h"
+#include "preload/record/thread_local.h"
+#include "preload/record/thread_scope.h"
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+namespace prof::preload {
+
+namespace {
+
+std::atomic<bool> g_said{false};
+constexpr std::string_view kRefused = ": cuptiActivityEnable: ";
+
+void give_up(std::string_view a, std::string_view b = {}, std::string_view c = {}, std::string_view d = {},
+             std::string_view e = {}) {
+  const JoinedText joined{a, b, c, d, e};
+  const std::string_view reason = joined.view();
+  count(format::Counter::cupti_unavailable);
+  define_meta("gpu_times", reason);
+  const bool counters = drop_counters(reason);
+  drop_sampling(reason);
+  say(g_said, counters ? "no hardware counters and no GPU times: " : "no GPU times: ", reason,
+      "; the host side is recorded");
+}
+
+// CUPTI refused; mostly because another one, which nobody can see being called, was there first.
+void give_up_refused(std::string_view reason) {
+  const char* const other = object_with_cupti();
+  if (other == nullptr) return give_up(g_cupti.path, kRefused, reason);
+  give_up(g_cupti.path, kRefused, reason, "; another CUPTI is linked into ",
+          may_tell("paths") ? other : "the program or a library of it");
+}
+
+bool attached() { return is_attached(g_gpu_activity.load(std::memory_order_acquire)); }
+
+// False: there is nothing to leave.
+bool leave_for(GpuActivity next) {
+  GpuActivity state = g_gpu_activity.load(std::memory_order_seq_cst);
+  while (is_attached(state)) {
+    if (g_gpu_activity.compare_exchange_weak(state, next, std::memory_order_acq_rel)) return true;
+  }
+  return false;
+}
+
+// The same, and a burst that is under way or being drained is drained by the flush that follows.
+bool leave_for_end() {
+  const bool in_burst = g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Burst;
+  if (!leave_for(GpuActivity::Finished)) return false;
+  if (in_burst) gpu_burst_ends_with_recording();
+  return true;
+}
+
+// Finds and opens CUPTI, if nobody has. Another profiler's first call may have done so before the first launch did. The reason if not.
+struct CannotOpen {
+  std::string_view what, why;
+};
+std::optional<CannotOpen> open_cupti(int driver_version) {
+  // A profiler in the program itself, which would fail beside us. PROF_CUPTI says that it shall all the same.
+  if (const char* object;
+      !cupti_front_open() && options().cupti[0] == 0 && (object = object_with_own_cupti()) != nullptr)
+    return CannotOpen{may_tell("paths") ? object : "the program or a library of it",
+                      ": a CUPTI of its own is linked into it, and two cannot share a process"};
+  if (!cupti_front_open() && !open_cupti_front(options().cupti, driver_version, read_cupti_buffer))
+    return CannotOpen{g_cupti.reason, {}};
+  if (cupti_major(g_cupti.version) <= static_cast<uint32_t>(driver_version / 1000)) return {};
+  return CannotOpen{g_cupti.path, ": a newer CUDA than the driver's"};
+}
+
+// The end of what Taking began. A part of the run that ended meanwhile found nothing to end, so its taker does; where the next one has begun,
+// that one takes anew. (Dekker: the part ends first and then asks for the state, all sequentially consistent.)
+void reach(GpuActivity reached) {
+  GpuActivity taking = GpuActivity::Taking;
+  if (!g_gpu_activity.compare_exchange_strong(taking, reached)) return;
+  if (g_window.load() != static_cast<uint32_t>(Window::Open)) end_gpu_activity();
+}
+
+GpuActivity collect() {
+  if (const std::string_view reason = enable_cupti_kinds(); !reason.empty()) {
+    give_up_refused(reason);
+    return GpuActivity::Off;
+  }
+  define_meta("graphs", enable_cupti_graphs());
+  enable_unified_memory();
+  define_meta("gpu_correlation", enable_cupti_calls());
+  define_meta("gpu_times", "on");
+  explain("GPU times by ", g_cupti.path, ", found ", g_cupti.how);
+  return GpuActivity::On;
+}
+
+GpuActivity take() {
+  const int driver_version = define_devices();
+  if (std::strcmp(options().gpu, "off") == 0) {
+    define_meta("gpu_times", "off");
+    static std::atomic<bool> said{false};
+    if (drop_counters("PROF_GPU=off")) say(said, "no hardware counters: PROF_GPU=off");
+    drop_sampling("PROF_GPU=off");
+    return GpuActivity::Off;
+  }
+  if (driver_version == 0) {
+    give_up("the driver does not tell its version");
+    return GpuActivity::Off;
+  }
+  const OwnCalls own;
+  if (const auto reason = open_cupti(driver_version); reason.has_value()) {
+    give_up(reason->what, reason->why);
+    return GpuActivity::Off;
+  }
+  define_meta("cupti_path", g_cupti.path);
+  define_meta("cupti_found", g_cupti.how);
+  define_meta("cupti_version", Decimal(g_cupti.version).text());
+  if (counters_on()) {
+    drop_sampling("PROF_COUNTERS measures launches by the same hardware");
+    show_driver_calls();  // should there be no counters after all
+    return GpuActivity::Off;
+  }
+  if (!budget_on()) return collect();
+  show_driver_calls();
+  define_meta("gpu_times", "in bursts");
+  expect_gpu_bursts();
+  return GpuActivity::Resting;
+}
+
+}  // namespace
+
+void take_gpu_activity_slow(bool pass) {
+  const ThreadScope scope;
+  if (!scope.recording()) return;  // asked again by the next launch
+  GpuActivity cold = GpuActivity::Cold;
+  if (!g_gpu_activity.compare_exchange_strong(cold, GpuActivity::Taking, std::memory_order_acq_rel)) return;
+  if (pass && !sampling_awaited())
+    pass_gpu_activity();  // else each launch comes by: counted, repeated, measured, or the first that is sampled
+  const int saved = errno;
+  const uint64_t begin = now_ticks();
+  {
+    const DriverCall call;
+    reach(take());
+  }
+  if (budget_on()) budget_spend_opening(now_ticks() - begin);
+  errno = saved;
+}
+
+void refuse_gpu_activity(std::string_view reason) {
+  give_up_refused(reason);
+  leave_for(GpuActivity::Off);
+}
+
+void arm_gpu_activity() {
+  if (std::strcmp(options().gpu, "off") == 0) return;
+  const CuptiCall call;
+  if (open_cupti(read_driver_version()).has_value()) return;  // said, if it is still so, where the recording begins
+  show_driver_calls();
+}
+
+void collect_gpu_activity_after_all() {
+  GpuActivity off = GpuActivity::Off;
+  if (!g_gpu_activity.compare_exchange_strong(off, GpuActivity::Taking, std::memory_order_acq_rel)) return;
+  reach(collect());
+  if (options().launches == 0) pass_gpu_activity();
+}
+
+bool launch_before_gpu_times(GpuActivity state) {
+  if (state != GpuActivity::Resting) count(format::Counter::launches_before_gpu_times);
+  return false;
+}
+
+void flush_gpu_activity() {
+  if (!attached()) return;
+  const OwnCalls own;
+  g_cupti.api.cuptiActivityFlushAll(0);
+  count_cupti_dropped();
+  store_gpu_pending();
+}
+
+void finish_gpu_activity() {
+  if (!leave_for_end()) return;
+  const OwnCalls own;
+  note_launched();
+  flush_within(last_flush, options().exit_wait);
+}
+
+void end_gpu_activity() {
+  if (!leave_for_end()) return;
+  const OwnCalls own;
+  note_launched();
+  flush_within(flush_of_part, options().exit_wait);
+}
+
+void restart_gpu_activity() {
+  forget_gpu_bursts();
+  g_gpu_activity.store(GpuActivity::Cold, std::memory_order_release);
+  await_launches();
+}
+
+void forget_gpu_activity() {
+  forget_gpu_bursts();
+  forget_cupti_kinds();
+  g_said.store(false, std::memory_order_relaxed);
+  forget_cupti_client();
+  abandon_cupti_front();
+  if (g_gpu_activity.load(std::memory_order_relaxed) == GpuActivity::Cold) return;  // the parent had not come that far
+  g_gpu_activity.store(GpuActivity::Off, std::memory_order_relaxed);
+}
+
+}  // namespace prof::preload

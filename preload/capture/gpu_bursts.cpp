@@ -1,0 +1,110 @@
+#include "preload/capture/gpu_bursts.h"
+
+#include "preload/base/clock.h"
+#include "preload/capture/cupti/cupti_front.h"
+#include "preload/capture/cupti/cupti_kinds.h"
+#include "preload/capture/cupti/gpu_state.h"
+#include "preload/capture/gpu_activity.h"
+#include "preload/capture/gpu_flushes.h"
+#include "preload/capture/streams/streams.h"
+#include "preload/record/texts.h"
+#include "preload/record/thread_local.h"
+#include "preload/record/thread_scope.h"
+
+#include <atomic>
+
+namespace prof::preload {
+
+namespace {
+
+std::atomic<uint64_t> g_bursts_miss{0};       // operations of bursts that were over before CUPTI had reported them
+std::atomic<uint64_t> g_burst_begin_tick{0};  // everything had been turned on
+std::atomic<bool> g_drain_noted{false};
+std::atomic<bool> g_bursts_described{false};
+
+}  // namespace
+
+void expect_gpu_bursts() { g_in_bursts.store(true, std::memory_order_relaxed); }
+
+void forget_gpu_bursts() {
+  g_in_bursts.store(false, std::memory_order_relaxed);
+  for (std::atomic<bool>* const flag : {&g_bursts_described, &g_gpu_burst_drains, &g_drain_noted})
+    flag->store(false, std::memory_order_relaxed);
+  g_bursts_miss.store(0, std::memory_order_relaxed);
+}
+
+uint64_t awaited_gpu_records(uint64_t unreported) {
+  if (!gpu_in_bursts()) return unreported;
+  const bool in_burst = gpu_burst_drains() || g_gpu_activity.load(std::memory_order_relaxed) == GpuActivity::Burst;
+  return g_bursts_miss.load(std::memory_order_relaxed) + (in_burst ? unreported : 0);
+}
+
+bool gpu_burst_drains() { return g_gpu_burst_drains.load(std::memory_order_relaxed); }
+
+void gpu_burst_ends_with_recording() { g_gpu_burst_drains.store(true, std::memory_order_relaxed); }
+
+bool gpu_bursts_possible() {
+  const GpuActivity state = g_gpu_activity.load(std::memory_order_acquire);
+  return state == GpuActivity::Resting || state == GpuActivity::Burst;
+}
+
+// The calls first and last, so that no kernel's record lacks the one that names its launch.
+bool begin_gpu_burst() {
+  if (g_gpu_activity.load(std::memory_order_acquire) != GpuActivity::Resting) return false;
+  const ThreadScope scope;
+  const OwnCalls own;
+  const char* const calls = enable_cupti_calls();
+  const char* const graphs = enable_cupti_graphs();
+  if (const std::string_view reason = enable_cupti_kinds(); !reason.empty()) {
+    refuse_gpu_activity(reason);
+    return false;
+  }
+  give_up_unreported();
+  g_burst_begin_tick.store(now_ticks(), std::memory_order_relaxed);
+  GpuActivity resting = GpuActivity::Resting;
+  if (!g_gpu_activity.compare_exchange_strong(resting, GpuActivity::Burst, std::memory_order_acq_rel)) {
+    disable_cupti_kinds();
+    return false;
+  }
+  if (!g_bursts_described.exchange(true) && scope.recording()) {
+    define_meta("gpu_correlation", calls);
+    define_meta("graphs", graphs);
+  }
+  return true;
+}
+
+// A launch counts itself before it asks: once some time has passed, every launch that the burst holds has been counted.
+bool gpu_burst_holds(uint64_t begin_tick) {
+  return g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Burst &&
+         begin_tick >= g_burst_begin_tick.load(std::memory_order_relaxed);
+}
+
+void end_gpu_burst() {
+  g_drain_noted.store(false, std::memory_order_relaxed);
+  g_gpu_burst_drains.store(true, std::memory_order_relaxed);
+  GpuActivity burst = GpuActivity::Burst;
+  if (!g_gpu_activity.compare_exchange_strong(burst, GpuActivity::Resting, std::memory_order_acq_rel)) {
+    g_gpu_burst_drains.store(false, std::memory_order_relaxed);
+  }
+}
+
+// All is there when all of it is known to have finished. Completion marks tell that while a stream is used; of one that is not, the number of
+// records does, which may count some of work from before the burst: hence not at once.
+bool gpu_burst_drained(BurstDrain how) {
+  if (!g_gpu_burst_drains.load(std::memory_order_relaxed)) return true;
+  const OwnCalls own;
+  if (!g_drain_noted.exchange(true, std::memory_order_relaxed)) note_launched();
+  g_cupti.api.cuptiActivityFlushAll(0);
+  const Outstanding left = outstanding_of_noted();
+  const bool reported = left.unreported == 0 && how != BurstDrain::Early;
+  if (left.unfinished != 0 && !reported && how != BurstDrain::Late) return false;
+  g_gpu_burst_drains.store(false, std::memory_order_relaxed);
+  if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Resting) rest_cupti_kinds();
+  g_cupti.api.cuptiActivityFlushAll(0);
+  g_bursts_miss.fetch_add(outstanding_of_noted().unreported, std::memory_order_relaxed);
+  count_cupti_dropped();
+  store_gpu_pending();
+  return true;
+}
+
+}  // namespace prof::preload

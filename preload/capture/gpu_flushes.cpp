@@ -1,0 +1,89 @@
+#include "preload/capture/gpu_flushes.h"
+
+#include "preload/base/clock.h"
+#include "preload/base/decimal.h"
+#include "preload/base/messages.h"
+#include "preload/capture/cupti/bounded_flush.h"
+#include "preload/capture/cupti/cupti_front.h"
+#include "preload/capture/cupti/cupti_kinds.h"
+#include "preload/capture/cupti/gpu_state.h"
+#include "preload/capture/gpu_activity.h"
+#include "preload/capture/gpu_bursts.h"
+#include "preload/capture/streams/streams.h"
+#include "preload/log/count.h"
+#include "preload/log/log_storage.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace prof::preload {
+
+namespace {
+
+// Buffers that CUPTI still hands over, as long as they keep coming. Not until all records are there:
+// some operations never get one (a copy from host to host), and CUPTI may keep an empty buffer for ever.
+template <class Flush> void await_late_buffers(uint64_t stop_ns, Flush flush) {
+  constexpr uint64_t kPatienceNs = 300'000'000;
+  uint64_t missing = awaited_gpu_records(outstanding_of_noted().unreported);
+  uint64_t give_up_ns = monotonic_ns() + kPatienceNs;
+  while (missing != 0 && !g_cupti_buffers.all_free() && monotonic_ns() < std::min(stop_ns, give_up_ns)) {
+    sleep_ns(2'000'000);
+    flush();
+    const uint64_t now_missing = awaited_gpu_records(outstanding_of_noted().unreported);
+    if (now_missing != missing) give_up_ns = monotonic_ns() + kPatienceNs;
+    missing = now_missing;
+  }
+}
+
+// Collects until the GPU has finished what the program launched, as far as anything tells.
+void collect_until_finished(uint64_t stop_ns) {
+  g_cupti.api.cuptiActivityFlushAll(0);
+  const auto awaits_any = [] {
+    const Outstanding left = outstanding_of_noted();
+    return left.unfinished != 0 && (!gpu_in_bursts() || awaited_gpu_records(left.unreported) != 0);
+  };
+  while (awaits_any() && monotonic_ns() < stop_ns) {
+    sleep_ns(2'000'000);
+    g_cupti.api.cuptiActivityFlushAll(0);
+  }
+}
+
+}  // namespace
+
+void last_flush(uint64_t stop_ns) {
+  collect_until_finished(stop_ns);
+  g_cupti.api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  await_late_buffers(stop_ns, [] {});
+  count_cupti_dropped();
+  store_gpu_pending();
+}
+
+void flush_of_part(uint64_t stop_ns) {
+  collect_until_finished(stop_ns);
+  // Else it took so long that another part of the run is being recorded.
+  if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Finished) disable_cupti_kinds();
+  const auto flush = [] { g_cupti.api.cuptiActivityFlushAll(0); };
+  flush();
+  await_late_buffers(stop_ns, flush);
+  count_cupti_dropped();
+  store_gpu_pending();
+}
+
+void flush_within(void (*work)(uint64_t), uint64_t wait_ns) {
+  static std::atomic<bool> said{false};
+  if (run_bounded(work, wait_ns) == FlushOutcome::Done) {
+    explain("GPU records collected, outstanding ", Decimal(outstanding().unreported).text());
+    return;
+  }
+  count(format::Counter::cupti_flush_timeouts);
+  store_gpu_pending();
+  say(said, "CUPTI did not return from its last flush in time: GPU times of the last moments may be missing");
+}
+
+void store_gpu_pending() {
+  format::CounterPage* const page = g_log.counters();
+  if (page == nullptr) return;
+  std::atomic_ref(page->gpu_pending).store(awaited_gpu_records(outstanding().unreported), std::memory_order_relaxed);
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,28 @@
+// Which stream, and which context, does an argument of the program mean? Found in the tables; asked about and defined in the log at first
+// sight. Driver calls made here are bracketed and do not touch the stream's work. In the program; called for what launch_path.h does not know.
+#pragma once
+
+#include "preload/capture/streams/stream_table.h"
+#include "preload/driver/null_stream.h"
+#include "preload/format/ids.h"
+
+#include <cuda.h>
+
+namespace prof::preload {
+
+// The state of `stream` (null streams resolved with the current context and thread), defined in the log at first sight.
+// Null: table full, counted.
+StreamState* find_or_define_stream(CUstream stream, NullStream null_stream);
+// Null: it is a null stream, or was never seen.
+StreamState* find_created_stream(CUstream stream);
+
+format::ContextId context_id(CUcontext context);  // defined at first sight; null: the current context
+CUcontext current_context();                      // null: none, or it is not known
+
+// Whether the driver says that the stream captures.
+bool ask_captured(CUstream stream, NullStream null_stream);
+
+// A recording starts: streams and contexts are numbered from 1.
+void restart_stream_ids();
+
+}  // namespace prof::preload

@@ -1,0 +1,10 @@
+// The hook behind every row of cuda_api.def.
+#pragma once
+
+#include "preload/driver/api.h"
+
+namespace prof::preload {
+
+extern void* const g_hooks[kApiCount];
+
+}  // namespace prof::preload

@@ -1,0 +1,11 @@
+// What calls of cuDNN are recorded as (library_forms.h). In the program.
+#pragma once
+
+#include "preload/intercept/libraries/library_text.h"
+
+namespace prof::preload {
+
+void record_convolution(const Recorded& call, const LibraryArguments& arguments, const LibraryGetters& getters);
+void record_plan(const Recorded& call, const LibraryArguments& arguments);
+
+}  // namespace prof::preload

@@ -1,0 +1,96 @@
+// A call of the program that reached us, while it is recorded. The first one of a process starts the recorder on its thread; others pass
+// through meanwhile. Nothing here allocates, locks, throws or makes a system call on the usual path; the slow paths (the start, a
+// thread's first record) keep errno. In the program.
+#pragma once
+
+#include "preload/base/clock.h"
+#include "preload/base/life_page.h"
+#include "preload/format/ids.h"
+#include "preload/lifecycle/start.h"
+#include "preload/record/thread.h"
+#include "preload/record/thread_local.h"
+
+#include <cstdint>
+
+namespace prof::preload {
+
+__attribute__((cold)) void count_nested();
+__attribute__((cold)) void count_guard_reset();
+__attribute__((cold)) void count_cut_off();  // a call that had begun returns when its recording is over
+
+inline bool thread_ready() {
+  const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
+  if (epoch != 0 && t_local.epoch == epoch) [[likely]]
+    return true;
+  return enter_slow();
+}
+
+// A call of the program that is no driver function: NVTX, libraries, another profiler. The first one starts the recording.
+class EventScope {
+ public:
+  EventScope() : recording_(thread_ready()) {}
+  bool recording() const { return recording_; }
+
+ private:
+  bool recording_;
+};
+
+// One intercepted call. While it lives, hooks entered deeper on the same stack pass through (they are part of this call).
+//
+//   CallScope scope(api_id, __builtin_frame_address(0));
+//   if (!scope.recording()) return real(args...);
+//   result = real(args...);
+//   scope.end();                 // end tick
+//   emit(…scope.begin_tick(), scope.end_tick()…);
+//   scope.leave();
+//
+// No destructor: a call left by pthread_cancel or longjmp leaves the guard set, and the next hook at or above that frame
+// notices and resets it.
+class CallScope {
+ public:
+  CallScope(format::ApiId api, void* frame) {
+    ThreadLocal& local = t_local;
+    const uintptr_t here = reinterpret_cast<uintptr_t>(frame);
+    if (local.guard_frame != 0) [[unlikely]] {
+      if (here < local.guard_frame) {
+        count_nested();
+        return;
+      }
+      local.guard_frame = 0;
+      count_guard_reset();
+    }
+    if (local.passing != 0) [[unlikely]] {
+      if (!enter_interrupted()) return;
+    } else if (!thread_ready()) [[unlikely]] {
+      return;
+    }
+    local.guard_frame = here;
+    recording_ = true;
+    begin_ = now_ticks();
+    local.state->events.enter_call(static_cast<uint32_t>(api), begin_);
+  }
+  bool recording() const { return recording_; }
+  uint64_t begin_tick() const { return begin_; }
+  uint64_t end_tick() const { return end_; }
+  uint64_t duration() const { return end_ - begin_; }
+  void end() { end_ = now_ticks(); }
+  void begin_again() { begin_ = now_ticks(); }  // what was done since it began is not the call's
+  // A signal handler, or a fork inside the call, may have changed the thread's state: false then, and nothing may be emitted.
+  bool still_recording() const {
+    return t_local.epoch == life().epoch.load(std::memory_order_relaxed) && t_local.epoch != 0;
+  }
+  void leave() {
+    t_local.guard_frame = 0;
+    if (still_recording()) [[likely]]
+      t_local.state->events.leave_call();
+    else
+      count_cut_off();
+  }
+
+ private:
+  uint64_t begin_ = 0;
+  uint64_t end_ = 0;
+  bool recording_ = false;
+};
+
+}  // namespace prof::preload

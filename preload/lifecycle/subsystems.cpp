@@ -1,0 +1,185 @@
+// The order of the rows is the order of a start: the log's file before what is written into it, tables before the threads that use them.
+// The other walks go through the same order, and it matters to them as follows.
+//
+//   describe, start   "budget" and "devices" come after "stacks": the definitions at the beginning of a log keep their order
+//   stop, finish      "hardware counters", "GPU activity", "hardware samples", "completion marks": CUPTI's ranges end before its last flush, and
+//                     marks go last, because until then they tell which launches have finished
+//   before_restart    "put-aside memory" first: what is put aside after it must stay for one recording at least
+//   tick              "hardware samples" before "budget", which counts the time that they took
+//   watch             backwards: a stop by prof ctl replaces the reason of a slow launch that was noticed in the same round
+//   finish_log        backwards: the blocks, whose end the file is cut at, then the file
+//
+// The order of the other columns, and of rows not named here, makes no difference: flush() of "hardware counters" and of "GPU activity" do
+// nothing in the same recording, and abandon() of a row changes memory of its own.
+#include "preload/lifecycle/subsystems.h"
+
+#include "preload/base/clock.h"
+#include "preload/base/messages.h"
+#include "preload/base/options.h"
+#include "preload/capture/cupti/gpu_state.h"
+#include "preload/capture/gpu_activity.h"
+#include "preload/capture/streams/depth_marks.h"
+#include "preload/capture/streams/streams.h"
+#include "preload/control/budget.h"
+#include "preload/control/prof_ctl.h"
+#include "preload/control/repeats.h"
+#include "preload/control/triggers.h"
+#include "preload/control/wanted.h"
+#include "preload/driver/gpu_devices.h"
+#include "preload/hardware_counters/counter_recording.h"
+#include "preload/hardware_counters/counter_work.h"
+#include "preload/hardware_counters/hardware_sampling.h"
+#include "preload/lifecycle/describe.h"
+#include "preload/lifecycle/dumps.h"
+#include "preload/lifecycle/recording_period.h"
+#include "preload/log/blocks.h"
+#include "preload/log/count.h"
+#include "preload/log/log_storage.h"
+#include "preload/log/retired.h"
+#include "preload/log/sigbus.h"
+#include "preload/record/intern.h"
+#include "preload/record/recording_window.h"
+#include "preload/record/texts.h"
+#include "preload/record/thread.h"
+#include "preload/stacks/call_stack.h"
+#include "preload/stacks/stack_memo.h"
+
+namespace prof::preload {
+
+namespace {
+
+bool start_sigbus_handler(const StartFacts& facts) {
+  if (facts.ended == 0 && options().sigbus) survive_truncation();
+  return true;
+}
+
+bool start_log_file(const StartFacts& facts) {
+  if (!g_log.create(options().output, {options().max_size}, facts.part)) return false;
+  explain("log ", g_log.path(),
+          g_log.backing() == format::Backing::Mapped
+              ? ", mapped"
+              : ", copied once a second: mapping is not trusted on this file system",
+          g_clock.source == format::ClockSource::Tsc ? ", clock TSC" : ", clock of the system or the program");
+  describe_header();
+  adopt_counters();
+  return true;
+}
+void finish_log_file(LogEnd& end) {
+  g_log.finish(end.offset, end.monotonic_ns);
+  explain("log closed: ", g_log.path());
+}
+
+void finish_blocks(LogEnd& end) {
+  end.offset = close_blocks();
+  adopt_counters();  // a thread that saw the start late may have counted after it
+  write_back_blocks();
+}
+
+bool start_counters(const StartFacts&) {
+  open_counters({[] { take_gpu_activity(false); }, collect_gpu_activity_after_all});
+  return true;
+}
+
+// A part that ends may find its taker late: the next part's launches go on being collected.
+void finish_gpu(bool at_exit) {
+  if (!at_exit && window_is(Window::Ending)) {
+    end_gpu_activity();
+  } else {
+    finish_gpu_activity();
+  }
+}
+
+void watch_for_ctl(uint64_t) {
+  if (control_asks_stop()) ask_end("prof ctl");
+}
+
+uint64_t tick_budget(uint64_t) {
+  const uint64_t pause = tend_budget();
+  return pause != 0 ? monotonic_ns() + pause : kNever;
+}
+
+uint64_t tick_dumps(uint64_t) {
+  const uint64_t poll = slow_launch_poll_ns();
+  return poll != 0 ? monotonic_ns() + poll : kNever;
+}
+
+// A start that cannot fail.
+template <void (*kStart)()> bool start_with(const StartFacts&) {
+  kStart();
+  return true;
+}
+template <void (*kFinish)()> void finish_with(bool) { kFinish(); }
+
+constexpr Subsystem kSubsystems[] = {
+    {.name = "process", .why_not = why_not_wanted, .describe = describe_process},
+    {.name = "put-aside memory",
+     .before_restart = [](uint64_t) { free_retired(life_has_threads); },
+     .abandon = forget_retired},
+    {.name = "SIGBUS handler",
+     .before_restart = [](uint64_t) { forget_guarded_mappings(); },
+     .start = start_sigbus_handler,
+     .abandon = forget_guarded_mappings},
+    {.name = "log file",
+     .before_restart = [](uint64_t ended) { g_log.retire(ended); },
+     .start = start_log_file,
+     .finish_log = finish_log_file,
+     .abandon = [] { g_log.abandon(); }},
+    {.name = "prof ctl", .start = start_with<open_control>, .watch = watch_for_ctl, .unload = close_control},
+    {.name = "blocks of the log",
+     .before_restart = retire_blocks,
+     .start = [](const StartFacts&) { return open_blocks(); },
+     .tend = tend_blocks,
+     .write_back = write_back_blocks,
+     .finish_log = finish_blocks,
+     .abandon = abandon_blocks},
+    {.name = "tables of definitions", .start = [](const StartFacts& facts) { return open_intern_tables(facts.ended); }},
+    {.name = "streams", .start = [](const StartFacts& facts) { return open_streams(facts.ended); }},
+    {.name = "stacks",
+     .start =
+         [](const StartFacts& facts) {
+           open_stacks(facts.ended != 0);
+           return true;
+         },
+     .describe = describe_stacks},
+    {.name = "threads",
+     .start =
+         [](const StartFacts& facts) {
+           open_threads(facts.ended != 0, give_memo_back);
+           return true;
+         }},
+    {.name = "triggers", .start = start_with<open_triggers>},
+    {.name = "repeated launch", .start = start_with<open_repeats>},
+    {.name = "hardware counters",
+     .start = start_counters,
+     .flush = flush_counters,
+     .stop = end_counters,
+     .finish = finish_with<finish_counters>,
+     .abandon = forget_counters},
+    {.name = "GPU activity",
+     .prepare = arm_gpu_activity,
+     .before_restart = [](uint64_t) { restart_gpu_activity(); },
+     .flush = flush_gpu_activity,
+     .describe_stop =
+         [] {
+           if (cupti_in_use() != nullptr) define_meta("cupti_residual", "CUPTI collects nothing, but stays attached");
+         },
+     .stop = end_gpu_activity,
+     .finish = finish_gpu,
+     .abandon = forget_gpu_activity},
+    {.name = "hardware samples",
+     .start = start_with<open_sampling>,
+     .tick = tend_sampling,
+     .stop = end_sampling,
+     .finish = finish_with<finish_sampling>,
+     .abandon = forget_sampling},
+    {.name = "completion marks", .stop = close_marks},
+    {.name = "budget", .start = start_with<open_budget>, .describe = describe_budget, .tick = tick_budget},
+    {.name = "devices", .start = start_with<open_wanted_devices>, .describe = describe_wanted_devices},
+    {.name = "dumps of a ring", .start = start_with<open_dumps>, .watch = look_for_slow_launch, .tick = tick_dumps},
+};
+
+}  // namespace
+
+Subsystems subsystems() { return {kSubsystems, sizeof kSubsystems / sizeof kSubsystems[0]}; }
+
+}  // namespace prof::preload

@@ -1,0 +1,47 @@
+#include "preload/log/blocks.h"
+
+#include "preload/base/messages.h"
+#include "preload/base/options.h"
+#include "preload/log/chunks.h"
+#include "preload/log/ring.h"
+
+#include <atomic>
+
+namespace prof::preload {
+
+// A ring grows by sixteenths of itself, so that the file is not much larger.
+bool open_blocks() {
+  RingSize size;
+  if (!read_ring(options().ring, size)) {
+    static std::atomic<bool> said{false};
+    say(said, "PROF_RING is not valid, expected BYTES, SECONDS followed by s, or off; the log keeps everything");
+    size = {};
+  }
+  if (!open_ring(size)) return false;
+  if (size.bytes == 0) return open_chunks(options().slab);
+  constexpr uint64_t kSmallest = 64u << 10;
+  uint64_t slab = size.bytes / 16 < kSmallest ? kSmallest : size.bytes / 16;
+  if (slab > options().slab) slab = options().slab;
+  return open_chunks(slab, slab);
+}
+
+void tend_blocks() {
+  tend_chunks();
+  tend_ring();
+}
+
+void write_back_blocks() { write_back_chunks(); }
+
+uint64_t close_blocks() {
+  close_ring();
+  return close_chunks();
+}
+
+void retire_blocks(uint64_t life) { retire_chunks(life); }
+
+void abandon_blocks() {
+  abandon_chunks();
+  abandon_ring();
+}
+
+}  // namespace prof::preload

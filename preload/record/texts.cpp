@@ -1,0 +1,34 @@
+#include "preload/record/texts.h"
+
+#include "preload/log/count.h"
+#include "preload/record/append.h"
+#include "preload/record/intern.h"
+
+namespace prof::preload {
+
+void define_meta(std::string_view key, std::string_view value) {
+  if (value.size() > format::kMaxTextBytes - 100) {
+    value = std::string_view(value.data(), format::kMaxTextBytes - 100);
+    count(format::Counter::text_cut);
+  }
+  define(format::MetaDef{key, value});
+}
+
+format::StringId intern_string(std::string_view text) {
+  if (text.empty()) return {};
+  const uint32_t id = g_intern.strings.intern(Hash{}.add(text).done(), [&](uint32_t new_id) {
+    for (size_t offset = 0; offset < text.size(); offset += format::kMaxTextBytes) {
+      format::StringPart part;
+      part.id = format::StringId{new_id};
+      part.total_bytes = text.size();
+      part.offset = offset;
+      const size_t left = text.size() - offset;  // substr() could throw, which needs the C++ library
+      part.text = {text.data() + offset, left < format::kMaxTextBytes ? left : format::kMaxTextBytes};
+      if (!define(part)) return false;
+    }
+    return true;
+  });
+  return format::StringId{id};
+}
+
+}  // namespace prof::preload

@@ -1,0 +1,29 @@
+#include "preload/record/thread_scope.h"
+
+#include "preload/base/own_library.h"
+#include "preload/log/count.h"
+#include "preload/log/log_storage.h"
+#include "preload/record/recording_window.h"
+#include "preload/record/thread.h"
+
+namespace prof::preload {
+
+bool enter_recording() {
+  if (life().epoch.load(std::memory_order_acquire) != 0) return open_thread();
+  if (!window_is(Window::Open) || inert()) return false;
+  return enter_phase(life().phase.load(std::memory_order_acquire));
+}
+
+bool enter_phase(uint32_t phase) {
+  if (phase == static_cast<uint32_t>(Phase::Starting)) {
+    if (!inside_own_calls()) count(format::Counter::before_ready);
+    return false;
+  }
+  // The start ended between the reading of the epoch and that of the phase: this thread records, from this call on.
+  if (phase == static_cast<uint32_t>(Phase::Recording) && life().epoch.load(std::memory_order_acquire) != 0)
+    return open_thread();
+  if (phase != static_cast<uint32_t>(Phase::Cold) && g_log.is_open()) count(format::Counter::after_exit);
+  return false;
+}
+
+}  // namespace prof::preload
