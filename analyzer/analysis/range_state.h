@@ -59,22 +59,14 @@ inline std::string payload_text(const Trace& trace, const Range& range) {
 
 // Adds one note per kind of closing that fits no range, and one for payloads that could not be read.
 inline void note_nvtx_oddities(const Trace& trace, std::vector<std::string>& notes) {
-  uint64_t pops = 0, ends = 0, again = 0, unread = 0, sync = 0;
-  for (const Process& process : trace.processes) {
-    pops += process.nvtx_pops_without_push;
-    ends += process.nvtx_ends_without_start;
-    again += process.nvtx_ended_again;
-    unread += process.nvtx_payloads_unread;
-    sync += process.nvtx_sync_unmatched;
-  }
-  const auto note = [&](uint64_t count, std::string_view what) {
+  const auto note = [&](uint64_t Process::*counter, std::string_view what) {
+    uint64_t count = 0;
+    for (const Process& process : trace.processes) count += process.*counter;
     if (count != 0) notes.push_back(fmt::format("{}: {}", what, count));
   };
-  note(pops, "pops without a range to close");
-  note(ends, "ends of ranges whose start was not recorded");
-  note(again, "ranges closed again after their end");
-  note(unread, "extended payloads, or parts of them, whose layout is not known");
-  note(sync, "synchronisation objects acquired or released without the event before");
+#define PROF_NVTX_COUNTER(name, text) note(&Process::name, text);
+#include "analyzer/model/coverage.def"
+#undef PROF_NVTX_COUNTER
 }
 
 }  // namespace prof::analyzer

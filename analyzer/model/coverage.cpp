@@ -70,8 +70,9 @@ std::string samples_text(const Coverage& coverage) {
   return text;
 }
 
-std::string line(const Coverage& coverage, const std::map<std::string, std::pair<uint64_t, uint8_t>>& counters,
-                 size_t damage) {
+using CounterSums = std::map<std::string, std::pair<uint64_t, format::Severity>>;  // by name
+
+std::string line(const Coverage& coverage, const CounterSums& counters, size_t damage) {
   const std::string reasons = counts_text(coverage.launches_without, kLaunchReasonText);
   std::string text =
       fmt::format("coverage: launches {}, with GPU time {}", coverage.launches, coverage.launches_with_gpu_time);
@@ -84,7 +85,7 @@ std::string line(const Coverage& coverage, const std::map<std::string, std::pair
   if (!unlinked.empty()) text += ", " + unlinked;
   uint64_t lost = 0;
   for (const auto& [name, counter] : counters) {
-    if (counter.second == static_cast<uint8_t>(format::Severity::Loss)) lost += counter.first;
+    if (counter.second == format::Severity::Loss) lost += counter.first;
   }
   text += fmt::format("; lost records {}", lost);
   if (coverage.overwritten_blocks != 0) {
@@ -104,7 +105,7 @@ std::string line(const Coverage& coverage, const std::map<std::string, std::pair
   }
   if (coverage.operations_reversed != 0) text += fmt::format("; GPU end before start {}", coverage.operations_reversed);
   for (const auto& [name, counter] : counters) {
-    if (counter.second != static_cast<uint8_t>(format::Severity::Info))
+    if (counter.second != format::Severity::Info)
       text += fmt::format("; {} {}", name, counter.first);
   }
   if (damage != 0) text += fmt::format("; damaged places in the input {}", damage);
@@ -115,20 +116,23 @@ std::string other_devices_text(const Process& process) {
   const std::string devices = process.fact("devices");
   if (devices.empty()) return {};
   return fmt::format("; not recorded by PROF_DEVICES={}: launches {}, GPU operations {}", devices,
-                     process.counter("other_device_launches"), process.counter("other_device_operations"));
+                     process.counter(format::Counter::other_device_launches),
+                     process.counter(format::Counter::other_device_operations));
 }
 
 // Every report ends with this text about GPU times; how a report uses them is in its notes.
 std::string budget_text(const Process& process) {
   if (process.fact("gpu_times") != "in bursts") return {};
-  const auto value = [&](std::string_view name) { return static_cast<double>(process.counter(name)); };
-  const double elapsed = std::max(value("budget_elapsed_ns"), 1.0) / 100;
-  const double own = value("budget_own_ns") / elapsed, hooks = value("budget_hooks_ns") / elapsed,
-               cupti = value("budget_cupti_ns") / elapsed;
+  using format::Counter;
+  const auto value = [&](Counter counter) { return static_cast<double>(process.counter(counter)); };
+  const double elapsed = std::max(value(Counter::budget_elapsed_ns), 1.0) / 100;
+  const double own = value(Counter::budget_own_ns) / elapsed;
+  const double hooks = value(Counter::budget_hooks_ns) / elapsed;
+  const double cupti = value(Counter::budget_cupti_ns) / elapsed;
   const std::string needed = process.fact("budget_needed");
   const std::string bursts =
-      value("budget_bursts") != 0 || needed.empty()
-          ? fmt::format("GPU times in {:.0f} bursts only", value("budget_bursts"))
+      value(Counter::budget_bursts) != 0 || needed.empty()
+          ? fmt::format("GPU times in {:.0f} bursts only", value(Counter::budget_bursts))
           : fmt::format(
                 "no GPU times, since at this rate of launches CUPTI costs more than that between bursts alone; {}% "
                 "would do",
@@ -147,7 +151,7 @@ std::string budget_text(const Process& process) {
       asked, bursts, all, over, own, opening, hooks, cupti);
 }
 
-void add_counters(std::map<std::string, std::pair<uint64_t, uint8_t>>& to, const Process& process) {
+void add_counters(CounterSums& to, const Process& process) {
   for (const CounterValue& counter : process.counters) {
     to[counter.name].first += counter.value;
     to[counter.name].second = counter.severity;
@@ -188,14 +192,14 @@ void Coverage::add(const Coverage& other) {
 }
 
 std::string coverage_line(const Process& process) {
-  std::map<std::string, std::pair<uint64_t, uint8_t>> counters;
+  CounterSums counters;
   add_counters(counters, process);
   return line(process.coverage, counters, process.damage.size()) + other_devices_text(process) + budget_text(process);
 }
 
 std::string coverage_line(const Trace& trace) {
   Coverage sum;
-  std::map<std::string, std::pair<uint64_t, uint8_t>> counters;
+  CounterSums counters;
   size_t damage = 0;
   for (const Process& process : trace.processes) {
     sum.add(process.coverage);

@@ -35,8 +35,7 @@ GraphOrigins::GraphOrigins(const Trace& trace)
     : trace_(trace), recorded_(trace.processes.size()), unidentified_(trace.processes.size()) {
   for (uint32_t p = 0; p < trace.processes.size(); ++p) {
     recorded_[p] = trace.processes[p].format == "prof log" && !trace.processes[p].fact("graphs").empty();
-    for (const CounterValue& counter : trace.processes[p].counters)
-      unidentified_[p] = unidentified_[p] || counter.name == "graph_nodes_unidentified";
+    unidentified_[p] = trace.processes[p].counter(format::Counter::graph_nodes_unidentified) != 0;
   }
   for (uint32_t row = 0; row < trace.graph_nodes.size(); ++row) {
     const GraphNode& node = trace.graph_nodes[row];

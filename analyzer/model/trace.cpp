@@ -4,6 +4,33 @@
 
 namespace prof::analyzer {
 
+uint64_t Process::counter(format::Counter counter) const {
+  const std::string_view name = format::counter_info(counter).name;
+  for (const CounterValue& each : counters) {
+    if (each.name == name) return each.value;
+  }
+  return 0;
+}
+
+void Process::count(format::Counter counter, uint64_t value) {
+  if (value == 0) return;
+  const format::CounterInfo& info = format::counter_info(counter);
+  for (CounterValue& each : counters) {
+    if (each.name == info.name) {
+      each.value += value;
+      return;
+    }
+  }
+  counters.push_back({std::string(info.name), value, info.severity});
+}
+
+bool Process::lost(format::Missing missing) const {
+  return std::any_of(counters.begin(), counters.end(), [missing](const CounterValue& each) {
+    const format::CounterInfo* const info = format::find_counter(each.name);
+    return info != nullptr && info->missing == missing;
+  });
+}
+
 const CallDetails* Trace::arguments_of(uint32_t host_row) const {
   const auto found = std::lower_bound(call_arguments.begin(), call_arguments.end(), host_row,
                                       [](const CallDetails& said, uint32_t row) { return said.call < row; });

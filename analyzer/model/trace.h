@@ -20,6 +20,7 @@
 #include "analyzer/model/range_rows.h"
 #include "analyzer/model/row_ids.h"
 #include "analyzer/model/stack_table.h"
+#include "preload/format/loss_counters.h"
 
 #include <cstdint>
 #include <string>
@@ -48,10 +49,11 @@ struct Thread {
   Rows marks;  // rows of Trace::marks
 };
 
+// A loss counter of a log, or one of coverage.def that the importer counted.
 struct CounterValue {
   std::string name;
   uint64_t value = 0;
-  uint8_t severity = 0;  // format::Severity
+  format::Severity severity = format::Severity::Info;
 };
 
 struct Process {
@@ -70,15 +72,13 @@ struct Process {
   int64_t horizon_ns = 0;
   uint64_t gpu_pending = 0;
   int64_t calls_under_way_ns = INT64_MAX;  // if it ended early: since then CUPTI's records of calls may be missing
-  uint64_t nvtx_pops_without_push = 0;
-  uint64_t nvtx_ends_without_start = 0;  // of ranges whose start is not in the log
-  uint64_t nvtx_ended_again = 0;         // ends of ranges that had ended before
-  uint64_t nvtx_payloads_unread = 0;     // extended payloads, or entries of them, whose layout is not in the log
-  uint64_t nvtx_times_unknown = 0;   // events with time stamps of a program's clock that cannot be mapped to the log's
-  uint64_t nvtx_sync_unmatched = 0;  // releases and results of acquiring without their start
-  Rows start_end_ranges;             // rows of Trace::ranges, sorted by start
-  int64_t last_ns = 0;               // time of its last record
-  int64_t zero_realtime_ns = 0;      // other tools' traces: time of the trace's own 0
+#define PROF_NVTX_COUNTER(name, note) uint64_t name = 0;
+#include "analyzer/model/coverage.def"
+#undef PROF_NVTX_COUNTER
+  uint64_t nvtx_times_unknown = 0;  // events with time stamps of a program's clock that cannot be mapped to the log's
+  Rows start_end_ranges;            // rows of Trace::ranges, sorted by start
+  int64_t last_ns = 0;              // time of its last record
+  int64_t zero_realtime_ns = 0;     // other tools' traces: time of the trace's own 0
   Coverage coverage;
 
   // Killed, copied, or finished before CUPTI had delivered everything.
@@ -94,12 +94,11 @@ struct Process {
     return {};
   }
   // 0: the log has no such counter.
-  uint64_t counter(std::string_view name) const {
-    for (const CounterValue& each : counters) {
-      if (each.name == name) return each.value;
-    }
-    return 0;
-  }
+  uint64_t counter(format::Counter counter) const;
+  // Adds to a counter of the log.
+  void count(format::Counter counter, uint64_t value);
+  // Records of that kind were lost while recording.
+  bool lost(format::Missing missing) const;
 };
 
 struct Trace {

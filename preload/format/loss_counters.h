@@ -1,4 +1,4 @@
-// Names of the counters in the counter page; the list is loss_counters.def.
+// The counters in the counter page: names, severities and meanings; the list is loss_counters.def.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,10 @@
 namespace prof::format {
 
 enum class Severity : uint8_t { Info, Partial, Loss };
+enum class Missing : uint8_t { Nothing, Calls, GpuRecords, Other };
 
 enum class Counter : uint32_t {
-#define PROF_COUNTER(name, severity, help) name,
+#define PROF_COUNTER(name, severity, missing, help) name,
 #include "preload/format/loss_counters.def"
 #undef PROF_COUNTER
 };
@@ -18,14 +19,25 @@ enum class Counter : uint32_t {
 struct CounterInfo {
   std::string_view name;
   Severity severity;
+  Missing missing;
   std::string_view help;
 };
 
 inline constexpr CounterInfo kCounters[] = {
-#define PROF_COUNTER(name, severity, help) {#name, Severity::severity, help},
+#define PROF_COUNTER(name, severity, missing, help) {#name, Severity::severity, Missing::missing, help},
 #include "preload/format/loss_counters.def"
 #undef PROF_COUNTER
 };
 inline constexpr size_t kCounterCount = sizeof(kCounters) / sizeof(kCounters[0]);
+
+constexpr const CounterInfo& counter_info(Counter counter) { return kCounters[static_cast<uint32_t>(counter)]; }
+
+// Null: a counter of another release.
+constexpr const CounterInfo* find_counter(std::string_view name) {
+  for (const CounterInfo& info : kCounters) {
+    if (info.name == name) return &info;
+  }
+  return nullptr;
+}
 
 }  // namespace prof::format

@@ -155,7 +155,7 @@ class Undump {
     }
     std::map<std::string, uint64_t, std::less<>> given(counters_.begin(), counters_.end());
     bool all_known = by_hand;
-    for (const auto& [name, value] : counters_) all_known &= known_counter(name);
+    for (const auto& [name, value] : counters_) all_known &= format::find_counter(name) != nullptr;
     if (all_known) {  // the others are 0
       counters_.clear();
       for (const format::CounterInfo& info : format::kCounters)
@@ -167,13 +167,6 @@ class Undump {
       if (kind.plan != analyzer::KindPlan::Absent) by_name_[kind.name] = &kind;
     }
   }
-  static bool known_counter(std::string_view name) {
-    for (const format::CounterInfo& info : format::kCounters) {
-      if (info.name == name) return true;
-    }
-    return false;
-  }
-
   void body_line(std::string_view word, TextLine& line) {
     if (word == "block") {
       end_block();

@@ -111,11 +111,10 @@ void list_threads(const LogFile& log, const Tally& tally, const LogClock& clock,
 void list_counters(const LogFile& log, LogHealth& health) {
   for (const LogCounter& counter : log.counters()) {
     if (counter.value == 0) continue;
-    CounterHealth row{counter.name, counter.value, format::Severity::Info, {}};
-    for (const format::CounterInfo& info : format::kCounters) {
-      if (info.name == counter.name) row.severity = info.severity, row.help = info.help;
-    }
-    health.counters.push_back(row);
+    const format::CounterInfo* const known = format::find_counter(counter.name);
+    health.counters.push_back({counter.name, counter.value,
+                               known == nullptr ? format::Severity::Info : known->severity,
+                               known == nullptr ? std::string_view{} : known->help});
   }
 }
 

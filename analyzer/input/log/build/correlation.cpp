@@ -20,12 +20,7 @@ namespace prof::analyzer {
 namespace {
 
 bool lost_host_records(const Process& process) {
-  for (const char* name :
-       {"records_dropped_busy", "records_dropped_full", "records_dropped_large", "before_ready", "after_exit",
-        "no_thread_state", "log_extend_failed", "log_replaced", "unhooked_launch_api"}) {
-    if (process.counter(name) != 0) return true;
-  }
-  return !process.damage.empty();
+  return process.lost(format::Missing::Calls) || !process.damage.empty();
 }
 
 // Of rings: every smaller correlation id was given before the horizon, so its call may have been overwritten. Ids grow with the time at which

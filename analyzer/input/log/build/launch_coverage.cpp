@@ -82,8 +82,10 @@ class LaunchCount {
         chunk.process->coverage.launches_stack_gap[i] += chunk.stack_gaps[i];
     }
     for (const Chunk& chunk : chunks) {
+      const bool lost = chunk.process->lost(format::Missing::GpuRecords);
       for (const uint32_t row : chunk.without) {
-        ++chunk.process->coverage.launches_without[static_cast<size_t>(reason(*chunk.process, trace_.host[row]))];
+        const LaunchReason why = reason(*chunk.process, trace_.host[row], lost);
+        ++chunk.process->coverage.launches_without[static_cast<size_t>(why)];
       }
     }
   }
@@ -101,10 +103,11 @@ class LaunchCount {
     while (old < begin_ns && !last.compare_exchange_weak(old, begin_ns, std::memory_order_relaxed)) {}
   }
 
-  LaunchReason reason(const Process& process, const HostEvent& launch) const {
+  // `gpu_records_lost`: CUPTI dropped some of the process.
+  LaunchReason reason(const Process& process, const HostEvent& launch, bool gpu_records_lost) const {
     if (launch.has(kHostCaptured)) return LaunchReason::Captured;
     if (launch.result() != 0) return LaunchReason::Failed;
-    if (launch.has(kHostNoGpuTimes) || process.counter("cupti_unavailable") != 0) return LaunchReason::NotCollected;
+    if (launch.has(kHostNoGpuTimes) || process.counter(format::Counter::cupti_unavailable) != 0) return LaunchReason::NotCollected;
     if (launch.kind() == HostKind::MemoryLaunch && launch.subject == 0) return LaunchReason::NothingToDo;
     if (launch.kind() == HostKind::GraphLaunch && launch.subject != 0) {
       const Graph& graph = trace_.graphs[launch.subject];
@@ -118,10 +121,7 @@ class LaunchCount {
     const bool call_pending = launch.correlation == 0 && launch.begin_ns >= process.calls_under_way_ns;
     if (process.ended_early() && (call_pending || launch.begin_ns > last_delivered_ns_[index(launch.stream)]))
       return LaunchReason::Pending;
-    const bool dropped = process.counter("cupti_dropped") + process.counter("cupti_buffers_exhausted") +
-                             process.counter("cupti_flush_timeouts") !=
-                         0;
-    if (dropped) return LaunchReason::Dropped;
+    if (gpu_records_lost) return LaunchReason::Dropped;
     const bool repeated = process.coverage.operations_without[static_cast<size_t>(OperationReason::RepeatedId)] != 0;
     return repeated ? LaunchReason::RepeatedId : LaunchReason::Unknown;
   }

@@ -7,7 +7,6 @@
 #include "analyzer/input/log/build/library_ranges.h"
 #include "analyzer/input/log/build/stages.h"
 #include "analyzer/input/log/build/start_end_ranges.h"
-#include "preload/format/loss_counters.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -252,19 +251,11 @@ class Nesting {
     if (input_ == nullptr) return;
     Process& process = trace_.processes[index(input_->process)];
     start_end_.end_process(process);
-    count("nvtx_pops_without_push", process.nvtx_pops_without_push);
-    count("nvtx_ends_without_start", process.nvtx_ends_without_start);
-    count("nvtx_ended_again", process.nvtx_ended_again);
-    count("nvtx_payloads_unread", process.nvtx_payloads_unread);
-    count("nvtx_sync_unmatched", process.nvtx_sync_unmatched);
+#define PROF_NVTX_COUNTER(name, note) \
+  if (process.name != 0) process.counters.push_back({#name, process.name, format::Severity::Partial});
+#include "analyzer/model/coverage.def"
+#undef PROF_NVTX_COUNTER
     input_ = nullptr;
-  }
-
-  // Adds a loss counter for the coverage line.
-  void count(const char* name, uint64_t value) {
-    if (value == 0) return;
-    trace_.processes[index(input_->process)].counters.push_back(
-        {name, value, static_cast<uint8_t>(format::Severity::Partial)});
   }
 
   const std::vector<LogInput>& inputs_;

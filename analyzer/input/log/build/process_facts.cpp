@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -56,11 +55,9 @@ void describe_process(const LogInput& input, const LogDefinitions& definitions, 
   process.gpu_pending = log.counter_page().gpu_pending;
   for (const LogCounter& counter : log.counters()) {
     if (counter.value == 0) continue;
-    const auto known = std::find_if(std::begin(format::kCounters), std::end(format::kCounters),
-                                    [&](const format::CounterInfo& info) { return info.name == counter.name; });
-    const format::Severity severity =
-        known == std::end(format::kCounters) ? format::Severity::Partial : known->severity;
-    process.counters.push_back({std::string(counter.name), counter.value, static_cast<uint8_t>(severity)});
+    const format::CounterInfo* const known = format::find_counter(counter.name);
+    const format::Severity severity = known == nullptr ? format::Severity::Partial : known->severity;
+    process.counters.push_back({std::string(counter.name), counter.value, severity});
   }
   for (const Damage& damage : log.damage()) process.damage.push_back(damage_text(log, damage));
   for (const Damage& damage : definitions.damage) process.damage.push_back(damage_text(log, damage));

@@ -1,9 +1,6 @@
 // A step of the builder: ties the program's own clocks to the log's, and reads their time stamps.
 #include "analyzer/input/log/build/stages.h"
-#include "preload/format/loss_counters.h"
 #include "preload/format/nvtx_types.h"
-
-#include <algorithm>
 
 namespace prof::analyzer {
 
@@ -44,17 +41,8 @@ std::optional<int64_t> stamp_ns(const LogInput& input, StampClock clock, uint64_
 }
 
 void count_unknown_times(Trace& trace) {
-  constexpr const char* kName = "nvtx_times_unknown";  // the recorder counts some itself
-  for (Process& process : trace.processes) {
-    if (process.nvtx_times_unknown == 0) continue;
-    const auto known = std::find_if(process.counters.begin(), process.counters.end(),
-                                    [](const CounterValue& counter) { return counter.name == kName; });
-    if (known != process.counters.end()) {
-      known->value += process.nvtx_times_unknown;
-    } else {
-      process.counters.push_back({kName, process.nvtx_times_unknown, static_cast<uint8_t>(format::Severity::Partial)});
-    }
-  }
+  for (Process& process : trace.processes)  // the recorder counts some itself
+    process.count(format::Counter::nvtx_times_unknown, process.nvtx_times_unknown);
 }
 
 }  // namespace prof::analyzer
