@@ -122,8 +122,9 @@ class Words {
   bool recording() const { return is_log_ && __atomic_load_n(&page().finished, __ATOMIC_ACQUIRE) == 0; }
   bool listens() { return __atomic_load_n(&words().version, __ATOMIC_ACQUIRE) != 0; }
   void ask(format::ControlCommand command) {
-    const uint32_t number = __atomic_load_n(&words().request, __ATOMIC_RELAXED) >> 8;
-    __atomic_store_n(&words().request, (number + 1) << 8 | static_cast<uint32_t>(command), __ATOMIC_RELEASE);
+    const uint32_t last = __atomic_load_n(&words().request, __ATOMIC_RELAXED);
+    const uint32_t request = format::control_request(format::number_of_request(last) + 1, command);
+    __atomic_store_n(&words().request, request, __ATOMIC_RELEASE);
   }
   void take_back() {
     __atomic_store_n(&words().request, __atomic_load_n(&words().answer, __ATOMIC_RELAXED), __ATOMIC_RELEASE);

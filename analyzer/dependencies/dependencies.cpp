@@ -126,7 +126,8 @@ class Finder {
 
   static bool may_wait_for(const CallTraits& traits, const GpuOperation& operation) {
     return traits.waits == WaitScope::OwnCopy || touches_pageable(operation) ||
-           (traits.waits == WaitScope::OwnFill && operation.kind() == GpuKind::Fill && host_sees(operation.detail));
+           (traits.waits == WaitScope::OwnFill && operation.kind() == GpuKind::Fill &&
+            host_sees(operation.memory_kind()));
   }
 
   // Memsets of device memory return at once, even if their function is documented as synchronous.
@@ -137,8 +138,7 @@ class Finder {
 
   static bool touches_pageable(const GpuOperation& operation) {
     constexpr uint32_t kPageable = 1;  // CUPTI's memory kind
-    return operation.kind() == GpuKind::Copy &&
-           ((operation.detail >> 8 & 255) == kPageable || (operation.detail >> 16 & 255) == kPageable);
+    return operation.kind() == GpuKind::Copy && operation.touches_memory(kPageable);
   }
 
   void operation_waits(uint32_t waiter, uint32_t dependency, uint32_t legacy = 0) {

@@ -70,8 +70,20 @@ struct Node {
   uint32_t word = 0;                                   // kind (4 bits) | flags (4) | subject (24)
 
   static constexpr uint32_t kSubjects = 1u << 24;
+  static constexpr uint32_t kKindsAndFlags = 1u << 8;
+  void set(NodeKind kind, uint32_t flags, uint32_t subject) {
+    word = static_cast<uint32_t>(kind) | flags << 4 | (subject < kSubjects ? subject : kSubjects - 1) << 8;
+  }
+  void add_flag(uint32_t flag) { word |= flag << 4; }
   NodeKind kind() const { return static_cast<NodeKind>(word & 15); }
   uint32_t flags() const { return word >> 4 & 15; }
+  // Kind and flags together, for tables of kKindsAndFlags rows; the subject is 0 in the node made from it.
+  uint32_t kind_and_flags() const { return word & (kKindsAndFlags - 1); }
+  static Node of_kind_and_flags(uint32_t kind_and_flags) {
+    Node node;
+    node.word = kind_and_flags;
+    return node;
+  }
   bool has(uint32_t flag) const { return (flags() & flag) != 0; }
   // Kernels and their launches: KernelId; copies and memsets: GpuOperation::detail; other calls: index into
   // Trace::apis.
@@ -98,9 +110,9 @@ class DependencyGraph {
   // Whether a node of these kinds may exist that has with_flags and lacks without_flags.
   bool has_nodes(uint32_t kinds, uint32_t with_flags, uint32_t without_flags) const {
     for (uint32_t word = 0; word < words_.size(); ++word) {
-      const uint32_t flags = word >> 4;
-      if (words_[word] && (kinds >> (word & 15) & 1) != 0 && (flags & with_flags) == with_flags &&
-          (flags & without_flags) == 0)
+      const Node node = Node::of_kind_and_flags(word);
+      if (words_[word] && (kinds & kind_bit(node.kind())) != 0 && (node.flags() & with_flags) == with_flags &&
+          (node.flags() & without_flags) == 0)
         return true;
     }
     return false;

@@ -72,13 +72,13 @@ class GraphNodes {
     node.after_before = pack(from.after_before);
     node.after_other = pack(from.after_other);
     node.own = pack(from.own);
-    node.word = static_cast<uint32_t>(from.kind) | from.flags << 4 | std::min(from.subject, Node::kSubjects - 1) << 8;
+    node.set(from.kind, from.flags, from.subject);
     // An operation may be last although something waits for it, because a what-if may remove the wait.
-    if ((kind_bit(from.kind) & kOperationNodes) != 0) node.word |= kNodeLast << 4;
+    if ((kind_bit(from.kind) & kOperationNodes) != 0) node.add_flag(kNodeLast);
     graph_.nodes_.push_back(node);
     if (id / DependencyGraph::kStretch >= graph_.kinds_of_stretch_.size()) graph_.kinds_of_stretch_.push_back(0);
     graph_.kinds_of_stretch_.back() |= static_cast<uint16_t>(kind_bit(from.kind));
-    graph_.words_[node.word & 255] = true;
+    graph_.words_[node.kind_and_flags()] = true;
     live_[slot] = {from.end_ns - from.own, from.end_ns, id, 1, 0, false};
     if (graph_.last_ == kNone || from.end_ns > last_ns_) graph_.last_ = id, last_ns_ = from.end_ns;
     return slot;
@@ -122,8 +122,8 @@ class GraphNodes {
   void mark_if_last(const Live& live) {
     if (live.outlived) return;
     Node& node = graph_.nodes_[live.node];
-    node.word |= kNodeLast << 4;
-    graph_.words_[node.word & 255] = true;
+    node.add_flag(kNodeLast);
+    graph_.words_[node.kind_and_flags()] = true;
   }
   int32_t pack(int64_t time_ns) {
     if (time_ns > DependencyGraph::kAside && time_ns <= INT32_MAX) return static_cast<int32_t>(time_ns);

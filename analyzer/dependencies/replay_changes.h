@@ -49,9 +49,7 @@ class Changes {
     const bool of_all = !change.only && !change.stays && (!selected_ || change.everywhere);
     if (of_all && change.subjects.empty()) {
       for (uint32_t word = 0; word < of_word_.size(); ++word) {
-        Node node;
-        node.word = word;
-        if (change.concerns(node)) of_word_[word].add(change.parts, lane);
+        if (change.concerns(Node::of_kind_and_flags(word))) of_word_[word].add(change.parts, lane);
       }
       return;
     }
@@ -104,7 +102,7 @@ class Changes {
   }
   // Changes that depend only on kind and flags, or on kind and subject.
   Masks in_full(const Node& node) const {
-    Masks masks = of_word_[node.word & 255];
+    Masks masks = of_word_[node.kind_and_flags()];
     const std::vector<Masks>& by_subject = kinds_[static_cast<size_t>(node.kind())].by_subject;
     if (node.subject() < by_subject.size()) masks.add(by_subject[node.subject()]);
     return masks;

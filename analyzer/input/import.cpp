@@ -324,7 +324,7 @@ ApiNames::ApiNames(Trace& trace) : trace_(trace) {
 uint32_t ApiNames::intern(std::string_view name) {
   const uint32_t string = index(trace_.strings.intern(name));
   if (string >= of_string_.size()) of_string_.resize(std::bit_ceil(string + 1u));
-  if (of_string_[string] == 0 && trace_.apis.size() < (1u << HostEvent::kApiBits)) {
+  if (of_string_[string] == 0 && trace_.apis.size() < HostEvent::kMostApis) {
     of_string_[string] = length(trace_.apis);
     trace_.apis.push_back(StringId{string});
   }

@@ -7,8 +7,8 @@
 namespace prof::analyzer {
 
 std::string target_text(const CallDetails& said) {
-  const uint32_t number = said.target >> 3;
-  switch (said.target & 7) {  // CUmemLocationType
+  const uint32_t number = said.location_number();
+  switch (said.location_type()) {  // CUmemLocationType
     case 1: return fmt::format("device {}", number);
     case 2: return "host";
     case 3: return fmt::format("NUMA node {}", number);

@@ -4,6 +4,7 @@
 
 #include "analyzer/base/strings.h"
 #include "analyzer/model/row_ids.h"
+#include "preload/format/gpu_events.h"
 
 #include <cstdint>
 #include <string>
@@ -22,16 +23,43 @@ struct GpuOperation {
   uint64_t bytes : 48 = 0;       // copies and memsets; kernels: row of Trace::details with the kernel's numbers
   uint64_t peer_source : 8 = 0;  // peer copies: 1 + device
   uint64_t peer_destination : 8 = 0;
-  uint64_t graph_node = 0;  // graph id << 32 | node; 0: launched outside graphs
+  uint64_t graph_node = 0;  // graph_node_id(); 0: launched outside graphs
   uint32_t launch = kNone;  // row of Trace::host
   uint32_t correlation = 0;
-  uint32_t detail = 0;  // kernel, graph: KernelId; copy: kind | source kind << 8 | destination kind << 16 (CUPTI's
-                        // numbers); memset: memory kind
+  uint32_t detail = 0;  // kernel, graph: KernelId; copy: copy_detail(); memset: kind of memory (CUPTI's number)
   uint32_t stream_index : 29 = 0;
   uint32_t kind_bits : 3 = 0;
 
+  static constexpr uint64_t kMostBytes = (uint64_t{1} << 48) - 1;
+  static constexpr uint32_t kMostStreams = 1u << 29;
+
   StreamId stream() const { return StreamId{stream_index}; }
   GpuKind kind() const { return static_cast<GpuKind>(kind_bits); }
+  void set_stream(uint32_t row) { stream_index = row & (kMostStreams - 1); }
+  void set_kind(GpuKind kind) { kind_bits = static_cast<uint32_t>(kind) & 7; }
+  void set_bytes(uint64_t count) { bytes = count & kMostBytes; }
+  // 1 + ordinal of the device; 0: not a peer copy.
+  void set_peers(uint32_t source, uint32_t destination) {
+    peer_source = source & 0xff;
+    peer_destination = destination & 0xff;
+  }
+
+  // Kernels and whole graphs.
+  KernelId kernel() const { return KernelId{detail}; }
+  // Copies: `detail` is kind of copy | kind of the source's memory << 8 | kind of the destination's << 16, CUPTI's numbers,
+  // as in a log's format::CopyRun.
+  static constexpr uint32_t copy_detail(uint32_t copy_kind, uint32_t source_memory, uint32_t destination_memory) {
+    return format::CopyRun::kinds(copy_kind, source_memory, destination_memory);
+  }
+  static constexpr uint32_t copy_kind_of(uint32_t detail) { return detail & 0xff; }
+  uint32_t copy_kind() const { return copy_kind_of(detail); }
+  uint32_t source_memory() const { return detail >> 8 & 0xff; }
+  uint32_t destination_memory() const { return detail >> 16 & 0xff; }
+  bool touches_memory(uint32_t memory_kind) const {
+    return source_memory() == memory_kind || destination_memory() == memory_kind;
+  }
+  // Memsets.
+  uint32_t memory_kind() const { return detail; }
   // Whether `detail` is a KernelId. A whole graph counts as a kernel: its operations cannot be distinguished.
   bool has_kernel() const { return kind() == GpuKind::Kernel || kind() == GpuKind::Graph; }
   bool linked() const { return launch != kNone; }

@@ -11,8 +11,6 @@ constexpr size_t kMostNumbered = size_t{1} << 22;
 constexpr uint32_t kBody = 3;                                      // format::GraphOrigin
 constexpr uint32_t kKernelNode = 0, kCopyNode = 1, kFillNode = 2;  // CUgraphNodeType
 
-uint32_t graph_of(uint64_t node) { return static_cast<uint32_t>(node >> 32); }
-
 uint32_t node_type(const GpuOperation& operation) {
   return operation.kind() == GpuKind::Kernel ? kKernelNode : operation.kind() == GpuKind::Copy ? kCopyNode : kFillNode;
 }
@@ -49,7 +47,7 @@ GraphOrigins::GraphOrigins(const Trace& trace)
     if (kernel != 0) records.kernels.push_back(kernel);
     if (node.changed || records.made != kNone) continue;  // a node belongs to its first record
     records.made = row;
-    graphs_[graph_key(process, graph_of(node.node))].indices.push_back(static_cast<uint32_t>(node.node));
+    graphs_[graph_key(process, graph_of(node.node))].indices.push_back(index_in_graph(node.node));
   }
   for (uint32_t row = 0; row < trace.graphs_made.size(); ++row) {
     const GraphMade& made = trace.graphs_made[row];
@@ -87,7 +85,7 @@ uint32_t GraphOrigins::source(ProcessId process, uint32_t graph, int64_t time_ns
 uint32_t GraphOrigins::made(ProcessId process, uint64_t node, int64_t time_ns) const {
   uint32_t graph = graph_of(node);
   for (int level = 0; level < kDeepest && graph != 0; ++level) {
-    const auto found = nodes_.find({index(process), uint64_t{graph} << 32 | (node & UINT32_MAX)});
+    const auto found = nodes_.find({index(process), graph_node_id(graph, index_in_graph(node))});
     if (found != nodes_.end() && found->second.made != kNone) return found->second.made;
     graph = source(process, graph, time_ns);
   }
@@ -103,7 +101,7 @@ bool GraphOrigins::fits(ProcessId process, uint64_t node, int64_t time_ns, uint3
   bool any_known = false;
   uint32_t graph = graph_of(node);
   for (int level = 0; level < kDeepest && graph != 0; ++level) {
-    const auto found = nodes_.find({index(process), uint64_t{graph} << 32 | (node & UINT32_MAX)});
+    const auto found = nodes_.find({index(process), graph_node_id(graph, index_in_graph(node))});
     if (found != nodes_.end()) {
       for (const uint32_t kernel : found->second.kernels) {
         if (trace_.kernels[kernel].name == name) return true;
@@ -209,7 +207,7 @@ NodeFound GraphOrigins::search(ProcessId process, const GpuOperation& operation,
   if (fits(process, operation.graph_node, time_ns, row, operation)) return {NodeOrigin::Known, row};
   const uint32_t top = launched != 0 ? launched : graph;
   if (row == kNone && graph == top) {
-    const uint64_t node = node_inside(process, top, static_cast<uint32_t>(operation.graph_node), time_ns);
+    const uint64_t node = node_inside(process, top, index_in_graph(operation.graph_node), time_ns);
     const uint32_t inside = node == 0 ? kNone : made(process, node, time_ns);
     if (node != 0 && fits(process, node, time_ns, inside, operation)) return {NodeOrigin::Known, inside};
   }
@@ -217,7 +215,7 @@ NodeFound GraphOrigins::search(ProcessId process, const GpuOperation& operation,
     uint32_t only = kNone;
     bool several = false;
     each_inside(process, top, time_ns, 0, [&](uint32_t child) {
-      const uint64_t node = uint64_t{child} << 32 | (operation.graph_node & UINT32_MAX);
+      const uint64_t node = graph_node_id(child, index_in_graph(operation.graph_node));
       const uint32_t inside = made(process, node, time_ns);
       if (inside == only || !fits(process, node, time_ns, inside, operation)) return;
       several = only != kNone;

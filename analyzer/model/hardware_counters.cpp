@@ -54,10 +54,10 @@ const CounterRow* CounterTable::of_operation(const Trace& trace, uint32_t operat
   const GpuOperation& each = trace.operations[operation];
   if (!each.linked()) return nullptr;
   const HostKind launch = trace.host[each.launch].kind();
-  const bool whole = (each.kind() == GpuKind::Kernel && launch == HostKind::KernelLaunch) ||
-                     (launch == HostKind::GraphLaunch &&
-                      (each.kind() == GpuKind::Graph ||
-                       (each.kind() == GpuKind::Kernel && static_cast<uint32_t>(each.graph_node) == 0)));
+  const bool whole =
+      (each.kind() == GpuKind::Kernel && launch == HostKind::KernelLaunch) ||
+      (launch == HostKind::GraphLaunch &&
+       (each.kind() == GpuKind::Graph || (each.kind() == GpuKind::Kernel && index_in_graph(each.graph_node) == 0)));
   return whole ? of_launch(each.launch) : nullptr;
 }
 

@@ -4,6 +4,7 @@
 #include "analyzer/base/strings.h"
 #include "analyzer/model/row_ids.h"
 
+#include <atomic>
 #include <cstdint>
 
 namespace prof::analyzer {
@@ -31,15 +32,23 @@ struct HostEvent {
   uint32_t word = 0;         // api (StringId of `apis`, 14 bits) | kind (3) | flags (5) | result (10)
 
   static constexpr uint32_t kApiBits = 14, kKindShift = 14, kFlagShift = 17, kResultShift = 22;
+  static constexpr uint32_t kMostApis = 1u << kApiBits;  // rows of Trace::apis
   static constexpr uint32_t pack(uint32_t api, HostKind kind, uint32_t flags, uint32_t result) {
-    return (api & ((1u << kApiBits) - 1)) | static_cast<uint32_t>(kind) << kKindShift | (flags & 31) << kFlagShift |
+    return (api & (kMostApis - 1)) | static_cast<uint32_t>(kind) << kKindShift | (flags & 31) << kFlagShift |
            (result > 1023 ? 1023 : result) << kResultShift;
   }
-  uint32_t api() const { return word & ((1u << kApiBits) - 1); }
+  uint32_t api() const { return word & (kMostApis - 1); }
   HostKind kind() const { return static_cast<HostKind>(word >> kKindShift & 7); }
   uint32_t flags() const { return word >> kFlagShift & 31; }
   uint32_t result() const { return word >> kResultShift; }
   bool has(uint32_t flag) const { return (flags() & flag) != 0; }
+  void remove_flag(uint32_t flag) { word &= ~(flag << kFlagShift); }
+  // For threads that set flags of one row at once.
+  void add_flag_atomically(uint32_t flag) {
+    std::atomic_ref<uint32_t> shared(word);
+    const uint32_t bit = flag << kFlagShift;
+    if ((shared.load(std::memory_order_relaxed) & bit) == 0) shared.fetch_or(bit, std::memory_order_relaxed);
+  }
   bool is_launch() const { return kind() <= HostKind::GraphLaunch; }
   // Allocation: pool (row of Trace::memory_pools, 16 bits; a pool with a higher row is stored as none) | bytes (48)
   static constexpr uint64_t kMostBytes = (uint64_t{1} << 48) - 1;
@@ -79,7 +88,7 @@ struct MemoryPool {
 
 // A node of a graph, as a call captured, added or changed it. Only logs have them.
 struct GraphNode {
-  uint64_t node = 0;      // graph << 32 | index, as in GpuOperation; upper half 0: unknown
+  uint64_t node = 0;      // graph_node_id(), as in GpuOperation
   int64_t time_ns = 0;    // end of the call
   uint32_t call = kNone;  // row of Trace::host; kNone: its record is lost
   uint32_t kernel = 0;    // KernelId that a kernel node launches
@@ -111,8 +120,11 @@ struct CallDetails {
   uint32_t call = kNone;  // row of Trace::host; kNone: its record is lost
   ThreadId thread{};
   uint32_t flags = 0;
-  uint32_t target = 0;  // format::CallArguments
+  uint32_t target = 0;  // format::CallArguments::target: number << 3 | CUmemLocationType
   StringId file{};
+
+  uint32_t location_type() const { return target & 7; }
+  uint32_t location_number() const { return target >> 3; }  // device's ordinal, NUMA node
 };
 static_assert(sizeof(CallDetails) <= 48);
 

@@ -93,7 +93,7 @@ std::string_view operation_name(const KernelNames& names, const GpuOperation& op
   switch (operation.kind()) {
     case GpuKind::Kernel:
     case GpuKind::Graph: return names.name(operation, form);
-    case GpuKind::Copy: return kCopyNames[(operation.detail & 0xff) < kCopyNames.size() ? operation.detail & 0xff : 0];
+    case GpuKind::Copy: return kCopyNames[operation.copy_kind() < kCopyNames.size() ? operation.copy_kind() : 0];
     case GpuKind::Fill: break;
   }
   return "[CUDA memset]";
@@ -122,10 +122,10 @@ std::string_view plain_api_name(std::string_view name) {
 }
 
 std::string kineto_name(const KernelNames& names, const GpuOperation& operation) {
-  if (operation.kind() == GpuKind::Fill) return fmt::format("Memset ({})", memory_kind_name(operation.detail));
+  if (operation.kind() == GpuKind::Fill) return fmt::format("Memset ({})", memory_kind_name(operation.memory_kind()));
   if (operation.kind() == GpuKind::Copy)
-    return fmt::format("Memcpy {} ({} -> {})", copy_kind_name(operation.detail & 0xff),
-                       memory_kind_name(operation.detail >> 8 & 0xff), memory_kind_name(operation.detail >> 16 & 0xff));
+    return fmt::format("Memcpy {} ({} -> {})", copy_kind_name(operation.copy_kind()),
+                       memory_kind_name(operation.source_memory()), memory_kind_name(operation.destination_memory()));
   return std::string(names.name(operation, NameForm::Full));
 }
 

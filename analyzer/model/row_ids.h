@@ -18,6 +18,13 @@ enum class PathId : uint32_t {};        // a chain of open ranges; 0: in no rang
 template <class Id> constexpr uint32_t index(Id id) { return static_cast<uint32_t>(id); }
 inline constexpr uint32_t kNone = UINT32_MAX;
 
+// A node of a graph by CUPTI's number: the graph in the upper half, the node's index in it in the lower. Graph 0: not known.
+constexpr uint64_t graph_node_id(uint32_t graph, uint32_t index_in_graph) {
+  return uint64_t{graph} << 32 | index_in_graph;
+}
+constexpr uint32_t graph_of(uint64_t node_id) { return static_cast<uint32_t>(node_id >> 32); }
+constexpr uint32_t index_in_graph(uint64_t node_id) { return static_cast<uint32_t>(node_id); }
+
 // Rows [first, last) of a table.
 struct Rows {
   uint32_t first = 0;

@@ -44,7 +44,7 @@ class Reader {
       case CUPTI_ACTIVITY_KIND_MEMCPY: return copy(*reinterpret_cast<const CopyRecord*>(record), 0);
       case CUPTI_ACTIVITY_KIND_MEMCPY2: {
         const auto& peer = *reinterpret_cast<const PeerRecord*>(record);
-        return copy(peer, (1 + peer.srcDeviceId) | (1 + peer.dstDeviceId) << 16);
+        return copy(peer, format::CopyRun::peers(peer.srcDeviceId, peer.dstDeviceId));
       }
       case CUPTI_ACTIVITY_KIND_MEMSET: return fill(*reinterpret_cast<const FillRecord*>(record));
       case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: return graph(*reinterpret_cast<const GraphRecord*>(record));
@@ -136,8 +136,7 @@ class Reader {
     format::CopyRun run;
     if (!common(record, run)) return;
     run.bytes = record.bytes;
-    run.kind =
-        record.copyKind | static_cast<uint32_t>(record.srcKind) << 8 | static_cast<uint32_t>(record.dstKind) << 16;
+    run.kind = format::CopyRun::kinds(record.copyKind, record.srcKind, record.dstKind);
     run.peer = peer;
     emit(run);
   }

@@ -89,7 +89,7 @@ bool take(ControlCommand wanted) {
     return false;
   if (words->pid != static_cast<uint32_t>(getpid())) return false;
   if (!std::atomic_ref(words->answer).compare_exchange_strong(answer, request, std::memory_order_acq_rel)) return false;
-  return (request & 0xff) == static_cast<uint32_t>(wanted);
+  return format::command_of_request(request) == wanted;
 }
 
 }  // namespace

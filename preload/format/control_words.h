@@ -15,9 +15,15 @@ enum class ControlCommand : uint32_t { None = 0, Start = 1, Stop = 2 };
 struct ControlWords {
   uint32_t version;  // kControlVersion, written by the process; 0: it does not listen
   uint32_t pid;      // as the process sees itself
-  uint32_t request;  // by prof ctl: a number that differs from the last, << 8 | ControlCommand
+  uint32_t request;  // by prof ctl: control_request() with a number that differs from the last
   uint32_t answer;   // by the process: the request that it saw last
 };
 static_assert(sizeof(ControlWords) == 16);
+
+constexpr uint32_t control_request(uint32_t number, ControlCommand command) {
+  return number << 8 | static_cast<uint32_t>(command);
+}
+constexpr uint32_t number_of_request(uint32_t request) { return request >> 8; }
+constexpr ControlCommand command_of_request(uint32_t request) { return static_cast<ControlCommand>(request & 0xff); }
 
 }  // namespace prof::format

@@ -26,7 +26,7 @@ struct KernelRun {
   }
 };
 
-// The GPU's view of one copy. kind = copyKind | srcKind << 8 | dstKind << 16, CUPTI's numbers.
+// The GPU's view of one copy.
 struct CopyRun {
   static constexpr uint32_t kKind = 9;
   static constexpr std::string_view kName = "copy_run";
@@ -34,10 +34,21 @@ struct CopyRun {
   uint32_t correlation = 0;
   GpuStreamId stream{};
   uint64_t bytes = 0;
-  uint32_t kind = 0;
+  uint32_t kind = 0;  // kinds()
   uint64_t graph_node = 0;
   uint32_t graph = 0;
-  uint32_t peer = 0;  // peer copies: 1 + source device | (1 + destination device) << 16
+  uint32_t peer = 0;  // peer copies: peers()
+
+  // CUPTI's numbers: copyKind | srcKind << 8 | dstKind << 16.
+  static constexpr uint32_t kinds(uint32_t copy, uint32_t source_memory, uint32_t destination_memory) {
+    return copy | source_memory << 8 | destination_memory << 16;
+  }
+  // 1 + source device | (1 + destination device) << 16.
+  static constexpr uint32_t peers(uint32_t source_device, uint32_t destination_device) {
+    return (1 + source_device) | (1 + destination_device) << 16;
+  }
+  constexpr uint32_t peer_source() const { return peer & 0xffff; }  // 1 + device; 0: not a peer copy
+  constexpr uint32_t peer_destination() const { return peer >> 16; }
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.gpu_time("start", s.start), v.value("duration", s.duration), v.correlation("correlation", s.correlation);
     v.value("stream", s.stream), v.value("bytes", s.bytes), v.value("kind", s.kind);

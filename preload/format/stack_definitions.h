@@ -19,7 +19,11 @@ inline constexpr uint32_t kStackFramePointers = 4;  // found by frame pointers: 
 inline constexpr uint32_t kStackBroken = 8;         // ended at code that says nothing about its caller
 inline constexpr uint32_t kStackNoNative = 16;      // native frames were asked for and could not be taken
 inline constexpr uint32_t kStackNoPython = 32;      // the same for Python
-inline constexpr uint64_t kPythonEntry = 1;  // in `python`, beside the id << 1: the frame an evaluation loop began with
+// A frame of StackDef::python: the frame's id << 1 | kPythonEntry where an evaluation loop began with it.
+inline constexpr uint64_t kPythonEntry = 1;
+constexpr uint64_t python_frame_word(uint64_t frame, bool entry) { return frame << 1 | (entry ? kPythonEntry : 0); }
+constexpr PythonFrameId python_frame_of(uint64_t word) { return static_cast<PythonFrameId>(word >> 1); }
+constexpr bool is_python_entry(uint64_t word) { return (word & kPythonEntry) != 0; }
 
 struct StackDef {
   static constexpr uint32_t kKind = 50;
@@ -27,7 +31,7 @@ struct StackDef {
   StackId id{};
   uint64_t generation = 0;  // of the images (ImageDef) by which its addresses are to be read
   Numbers native;           // return addresses in the process; the first is that of the recorded call
-  Numbers python;           // PythonFrameId << 1 | kPythonEntry
+  Numbers python;           // python_frame_word()
   uint32_t flags = 0;       // kStack…
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
     v.value("id", s.id), v.value("generation", s.generation), v.numbers("native", s.native);

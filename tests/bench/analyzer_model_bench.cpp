@@ -77,7 +77,7 @@ void define_stacks(tests::LogBuilder& log, uint32_t stacks) {
       native.push_back(kBase + 16 * (f < kNative / 2 ? 1 + (uint64_t{i} * 31 + f * 977) % 50'000 : 60'000 + f));
     for (uint32_t f = 0; f < kPython; ++f) {
       const uint32_t frame = f < kPython / 2 ? 1 + (i * 7 + f * 131) % 4000 : 4001 + f;
-      python.push_back(uint64_t{frame} << 1 | (f + 1 == kPython ? format::kPythonEntry : 0));
+      python.push_back(format::python_frame_word(frame, f + 1 == kPython));
     }
     format::StackDef stack;
     stack.id = format::StackId{i};

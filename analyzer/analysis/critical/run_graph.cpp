@@ -93,7 +93,7 @@ std::string_view node_name(const AnalysisInput& input, NodeKind kind, uint32_t s
       return input.views.names().name(KernelId{subject < trace.kernels.size() ? subject : 0}, input.options.names);
     case NodeKind::Copy:
     case NodeKind::Fill:
-      operation.kind_bits = static_cast<uint32_t>(kind == NodeKind::Copy ? GpuKind::Copy : GpuKind::Fill) & 7;
+      operation.set_kind(kind == NodeKind::Copy ? GpuKind::Copy : GpuKind::Fill);
       return operation_name(input.views.names(), operation, input.options.names);
     case NodeKind::Point:
     case NodeKind::Join: return "";
@@ -237,7 +237,7 @@ int64_t longest_copies_ns(const DependencyGraph& graph, const NodeSelection& sel
   for (const Node& node : graph.nodes()) {
     if (node.kind() != NodeKind::Copy || !selected.has(node)) continue;
     const StreamId stream = graph.trace().operations[node.row].stream();
-    int64_t& sum = sums[{index(graph.trace().stream(stream).device), node.subject() & 255}];
+    int64_t& sum = sums[{index(graph.trace().stream(stream).device), GpuOperation::copy_kind_of(node.subject())}];
     grow(sum, graph.time(node.own));
     longest = std::max(longest, sum);
   }

@@ -59,7 +59,7 @@ class RunReader {
   uint32_t row_of(const GpuOperation& operation) {
     Key key;
     key.kind = static_cast<uint32_t>(operation.kind());
-    key.what = operation.has_kernel() ? operation.detail : operation.detail & 0xffffff;
+    key.what = operation.detail;
     if (operation.linked()) {
       key.path = index(input_.views.path_of_call()[operation.launch]);
       key.dims = dims_of(input_.views.range_of_call()[operation.launch]);

@@ -27,7 +27,7 @@ class NameNumbers {
     if (is_kernel) {
       number = &of_string_[index(input_.trace.kernels[index(input_.views.names().named_by(operation))].name)];
     } else if (operation.kind() == GpuKind::Copy) {
-      number = &of_copy_[operation.detail & 0xff];
+      number = &of_copy_[operation.copy_kind()];
     }
     if (*number == kNone) {
       *number = static_cast<uint32_t>(positions.is_kernel.size());

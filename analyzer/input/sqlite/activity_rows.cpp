@@ -142,7 +142,7 @@ bool ActivityRows::read_times(SqliteRows& rows, size_t start_column, size_t end_
   }
   operation.start_ns = *start;
   operation.end_ns = *end;
-  operation.kind_bits = static_cast<uint32_t>(kind) & 7;
+  operation.set_kind(kind);
   return true;
 }
 
@@ -156,14 +156,13 @@ bool ActivityRows::read_call(SqliteRows& rows, size_t begin_column, size_t end_c
 }
 
 uint64_t ActivityRows::bytes(SqliteRows& rows, size_t column) {
-  constexpr int64_t kMost = (int64_t{1} << 48) - 1;
+  constexpr auto kMost = static_cast<int64_t>(GpuOperation::kMostBytes);
   return static_cast<uint64_t>(std::clamp<int64_t>(rows.integer_or(column, 0), 0, kMost));
 }
 
 void ActivityRows::read_peers(SqliteRows& rows, size_t column, GpuOperation& operation) {
   const uint32_t source = rows.number(column, kNone), destination = rows.number(column + 1, kNone);
-  operation.peer_source = source < 255 ? (source + 1) & 255 : 0;
-  operation.peer_destination = destination < 255 ? (destination + 1) & 255 : 0;
+  operation.set_peers(source < 255 ? source + 1 : 0, destination < 255 ? destination + 1 : 0);
 }
 
 void ActivityRows::read_shape(SqliteRows& rows, size_t column, Kernel& kernel) {
@@ -254,7 +253,7 @@ void ActivityRows::sort_streams() {
   const auto moved = [&](uint32_t row) { return row == kNone ? kNone : streams[row - mark_.streams]; };
   for (uint32_t row = mark_.operations; row < trace_.operations.size(); ++row) {
     GpuOperation& operation = trace_.operations[row];
-    operation.stream_index = moved(operation.stream_index) & ((1u << 29) - 1);
+    operation.set_stream(moved(operation.stream_index));
   }
   for (uint32_t row = mark_.syncs; row < trace_.syncs.size(); ++row) {
     SyncEvent& sync = trace_.syncs[row];

@@ -79,7 +79,7 @@ class NsysImport {
     const ProcessId process = process_of_row(in, 7, operation.correlation);
     const uint32_t green = in.number(4, kNone);
     const StreamId stream = rows_.stream(process, in.number(2), in.number(3), in.number(5), green == 0 ? kNone : green);
-    operation.stream_index = index(stream) & ((1u << 29) - 1);
+    operation.set_stream(index(stream));
     operation.graph_node = static_cast<uint64_t>(in.integer_or(8, 0));
     return true;
   }
@@ -104,7 +104,8 @@ class NsysImport {
         if (!name.empty()) kernel.name = rows_.text(name);
       }
       const uint32_t graph = in.number(kOwnColumns + 3);
-      if (operation.graph_node != 0 && operation.graph_node >> 32 == 0) operation.graph_node |= uint64_t{graph} << 32;
+      if (operation.graph_node != 0 && graph_of(operation.graph_node) == 0)
+        operation.graph_node = graph_node_id(graph, index_in_graph(operation.graph_node));
       const uint32_t type = in.number(kOwnColumns + 4);
       kernel.launch_type = type == 0 ? 0 : type - 1;  // nsys: 1 is regular; CUPTI: 0
       ActivityRows::read_shape(in, kOwnColumns + 5, kernel);
@@ -123,9 +124,9 @@ class NsysImport {
       if (!read_operation(in, GpuKind::Copy, operation)) continue;
       constexpr uint32_t kPeer = 10, kLast = 13;
       const uint32_t kind = in.number(kOwnColumns);
-      operation.bytes = ActivityRows::bytes(in, kOwnColumns + 1) & ((uint64_t{1} << 48) - 1);
-      operation.detail =
-          (kind <= kLast ? kind : 0) | memory_kind(in, kOwnColumns + 2) << 8 | memory_kind(in, kOwnColumns + 3) << 16;
+      operation.set_bytes(ActivityRows::bytes(in, kOwnColumns + 1));
+      operation.detail = GpuOperation::copy_detail(kind <= kLast ? kind : 0, memory_kind(in, kOwnColumns + 2),
+                                                   memory_kind(in, kOwnColumns + 3));
       if (kind == kPeer) ActivityRows::read_peers(in, kOwnColumns + 4, operation);
       rows_.add(operation);
     }
@@ -137,7 +138,7 @@ class NsysImport {
     while (in.next()) {
       GpuOperation operation;
       if (!read_operation(in, GpuKind::Fill, operation)) continue;
-      operation.bytes = ActivityRows::bytes(in, kOwnColumns) & ((uint64_t{1} << 48) - 1);
+      operation.set_bytes(ActivityRows::bytes(in, kOwnColumns));
       operation.detail = memory_kind(in, kOwnColumns + 1);
       rows_.add(operation);
     }
@@ -152,7 +153,7 @@ class NsysImport {
       GpuOperation operation;
       if (!read_operation(in, GpuKind::Graph, operation)) continue;
       const uint32_t graph = in.number(kOwnColumns), executable = in.number(kOwnColumns + 1, graph);
-      operation.graph_node = uint64_t{executable} << 32;
+      operation.graph_node = graph_node_id(executable, 0);
       Kernel kernel;
       kernel.from_gpu = true;
       kernel.name = rows_.text(fmt::format("[CUDA graph {}]", graph));

@@ -116,7 +116,7 @@ class NvprofImport {
     operation.correlation = in.number(5);
     const StreamId stream =
         rows_.stream(rows_.process_of(operation.correlation), in.number(2), in.number(3), in.number(4));
-    operation.stream_index = index(stream) & ((1u << 29) - 1);
+    operation.set_stream(index(stream));
     return true;
   }
   static uint32_t small(SqliteRows& in, size_t column, uint32_t most) {
@@ -152,9 +152,9 @@ class NvprofImport {
         if (!read_operation(in, GpuKind::Copy, operation)) continue;
         constexpr uint32_t kPeer = 10, kLastMemory = 7;
         const uint32_t kind = small(in, kOwnColumns, kPeer);
-        operation.bytes = ActivityRows::bytes(in, kOwnColumns + 1) & ((uint64_t{1} << 48) - 1);
-        operation.detail =
-            kind | small(in, kOwnColumns + 2, kLastMemory) << 8 | small(in, kOwnColumns + 3, kLastMemory) << 16;
+        operation.set_bytes(ActivityRows::bytes(in, kOwnColumns + 1));
+        operation.detail = GpuOperation::copy_detail(kind, small(in, kOwnColumns + 2, kLastMemory),
+                                                     small(in, kOwnColumns + 3, kLastMemory));
         if (kind == kPeer) ActivityRows::read_peers(in, kOwnColumns + 4, operation);
         rows_.add(operation);
       }
@@ -167,7 +167,7 @@ class NvprofImport {
     while (in.next()) {
       GpuOperation operation;
       if (!read_operation(in, GpuKind::Fill, operation)) continue;
-      operation.bytes = ActivityRows::bytes(in, kOwnColumns) & ((uint64_t{1} << 48) - 1);
+      operation.set_bytes(ActivityRows::bytes(in, kOwnColumns));
       operation.detail = small(in, kOwnColumns + 1, 7);
       rows_.add(operation);
     }

@@ -69,7 +69,7 @@ class GpuWriter {
                      ChromeIds::correlation(process_, launch != nullptr ? launch->correlation : operation.correlation));
     to = kernel ? put_bytes(to, *tail) : put_memory(to, operation);
     if (operation.graph_node != 0) {
-      to = put_decimal(put_bytes(to, ",\"graph id\":"), operation.graph_node >> 32);
+      to = put_decimal(put_bytes(to, ",\"graph id\":"), graph_of(operation.graph_node));
       if (operation.kind() != GpuKind::Graph)
         to = put_decimal(put_bytes(to, ",\"graph node id\":"), operation.graph_node);
     }
@@ -123,10 +123,10 @@ class GpuWriter {
     std::string& head = memory_heads_[key];
     if (!head.empty()) return head;
     const bool copy = operation.kind() == GpuKind::Copy;
-    const std::string name = copy ? fmt::format("Memcpy {} ({} -> {})", copy_kind_name(operation.detail & 0xff),
-                                                memory_kind_name(operation.detail >> 8 & 0xff),
-                                                memory_kind_name(operation.detail >> 16 & 0xff))
-                                  : fmt::format("Memset ({})", memory_kind_name(operation.detail));
+    const std::string name = copy ? fmt::format("Memcpy {} ({} -> {})", copy_kind_name(operation.copy_kind()),
+                                                memory_kind_name(operation.source_memory()),
+                                                memory_kind_name(operation.destination_memory()))
+                                  : fmt::format("Memset ({})", memory_kind_name(operation.memory_kind()));
     return head = fmt::format("{{\"ph\":\"X\",\"cat\":\"{}\",\"name\":{},", copy ? "gpu_memcpy" : "gpu_memset",
                               json_string(name));
   }

@@ -193,7 +193,7 @@ __attribute__((always_inline)) inline void walk_frames(const PythonLayout& layou
       if (count == most) break;
       continue;
     }
-    frames[count++] = uint64_t{id} << 1 | (frame.entry ? format::kPythonEntry : 0);
+    frames[count++] = format::python_frame_word(id, frame.entry);
     in_loop = !frame.entry;
   }
   to.count = count;

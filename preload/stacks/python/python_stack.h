@@ -14,7 +14,7 @@ class PythonMemo;  // python_memo.h
 
 // What a stack is made of; on the program's stack while it is taken. The frames are innermost first.
 struct PythonStack {
-  uint64_t* frames = nullptr;  // format::PythonFrameId << 1 | format::kPythonEntry
+  uint64_t* frames = nullptr;  // format::python_frame_word()
   uint32_t most = 0;
   uint32_t count = 0;
   uint32_t flags = 0;  // format::kStackPythonCut, kStackNoPython

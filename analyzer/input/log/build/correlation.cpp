@@ -11,17 +11,12 @@
 #include "analyzer/model/graph_origins.h"
 
 #include <algorithm>
-#include <atomic>
 #include <unordered_set>
 #include <vector>
 
 namespace prof::analyzer {
 
 namespace {
-
-bool lost_host_records(const Process& process) {
-  return process.lost(format::Missing::Calls) || !process.damage.empty();
-}
 
 // Of rings: every smaller correlation id was given before the horizon, so its call may have been overwritten. Ids grow with the time at which
 // the driver was entered; a launch that was under way at the horizon has an older id than many that had returned by then.
@@ -57,24 +52,57 @@ void find_calls_under_way(Trace& trace) {
   }
 }
 
+enum class LogForm : uint8_t { Whole, OverwrittenRing };
+enum class HostRecords : uint8_t { Complete, Lost };
+enum class GpuTimes : uint8_t { Throughout, InBursts };
+enum class CallRecords : uint8_t { None, Some };  // CUPTI's of calls, which have the correlation ids
+
+// What of a process's records says why an operation has no launch.
+struct RecordsOfProcess {
+  LogForm log{};
+  HostRecords host{};
+  GpuTimes gpu_times{};
+  CallRecords calls{};
+  int64_t first_record_ns = 0;
+  int64_t calls_under_way_ns = INT64_MAX;
+  uint32_t first_kept_correlation = 0;  // of rings
+};
+
+RecordsOfProcess records_of(const Process& process, int64_t first_record_ns, bool any_calls,
+                            uint32_t first_kept_correlation) {
+  RecordsOfProcess records;
+  if (process.ring) records.log = LogForm::OverwrittenRing;
+  if (process.lost(format::Missing::Calls) || !process.damage.empty()) records.host = HostRecords::Lost;
+  if (process.fact("gpu_times") == "in bursts") records.gpu_times = GpuTimes::InBursts;
+  if (any_calls) records.calls = CallRecords::Some;
+  records.first_record_ns = first_record_ns;
+  records.calls_under_way_ns = process.calls_under_way_ns;
+  records.first_kept_correlation = first_kept_correlation;
+  return records;
+}
+
+// Where an operation of a graph was launched from, if not by a call of the host with its correlation id.
+enum class LaunchedFrom : uint8_t { Host, Kernel, ConditionalNode };
+
 // Why an operation whose correlation id leads to `found` (not a launch) has none.
-OperationReason reason_for(uint32_t found, const GpuOperation& operation, int64_t first_record_ns, bool any_calls,
-                           bool lost, bool ring, bool bursts, uint32_t first_kept, int64_t calls_under_way_ns,
-                           const std::unordered_set<uint32_t>& device_launched, bool in_body) {
-  if (operation.graph_node != 0 && device_launched.contains(static_cast<uint32_t>(operation.graph_node >> 32)))
-    return OperationReason::DeviceLaunch;
-  if (in_body) return OperationReason::Conditional;
+OperationReason reason_for(uint32_t found, const GpuOperation& operation, LaunchedFrom from,
+                           const RecordsOfProcess& records) {
+  if (from == LaunchedFrom::Kernel) return OperationReason::DeviceLaunch;
+  if (from == LaunchedFrom::ConditionalNode) return OperationReason::Conditional;
   if (found == kRepeatedId) return OperationReason::RepeatedId;
   if (found == kInsideOtherCall) return OperationReason::Internal;
-  const bool before = found == kInsideNoCallEarly || operation.start_ns < first_record_ns ||
-                      (ring && operation.start_ns == first_record_ns);
-  if (ring && (before || (found > kInsideOtherCall && operation.correlation < first_kept)))
+  const bool ring = records.log == LogForm::OverwrittenRing;
+  const bool before = found == kInsideNoCallEarly || operation.start_ns < records.first_record_ns ||
+                      (ring && operation.start_ns == records.first_record_ns);
+  if (ring && (before || (found > kInsideOtherCall && operation.correlation < records.first_kept_correlation)))
     return OperationReason::Overwritten;
   if (before) return OperationReason::BeforeRecording;
-  if (found == kNone && operation.start_ns >= calls_under_way_ns) return OperationReason::CallPending;
-  if (found == kInsideNoCall) return lost ? OperationReason::LaunchLost : OperationReason::Unlinked;
-  if (!any_calls) return OperationReason::Unlinked;
-  return bursts ? OperationReason::OutsideBursts : OperationReason::Internal;  // in no known call
+  if (found == kNone && operation.start_ns >= records.calls_under_way_ns) return OperationReason::CallPending;
+  if (found == kInsideNoCall)
+    return records.host == HostRecords::Lost ? OperationReason::LaunchLost : OperationReason::Unlinked;
+  if (records.calls == CallRecords::None) return OperationReason::Unlinked;
+  return records.gpu_times == GpuTimes::InBursts ? OperationReason::OutsideBursts
+                                                 : OperationReason::Internal;  // in no known call
 }
 
 void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
@@ -89,12 +117,15 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
     if (graph.device_launch && graph.number != 0) device_launched[index(graph.process)].insert(graph.number);
   }
   const GraphOrigins origins(trace);
-  // Only there an operation of a graph has no correlation id (seen with CUPTI 13 on an H200); a graph that was seen being made without a
-  // conditional node is believed.
-  const auto in_body = [&origins](uint32_t process, const GpuOperation& operation) {
-    if (operation.correlation != 0 || operation.graph_node == 0) return false;
-    const auto graph = static_cast<uint32_t>(operation.graph_node >> 32);
-    return !origins.knows(ProcessId{process}, graph) || origins.has_bodies(ProcessId{process}, graph);
+  // Only in a conditional body an operation of a graph has no correlation id (seen with CUPTI 13 on an H200). A graph whose making was
+  // recorded without a conditional node has no such body.
+  const auto launched_from = [&](uint32_t process, const GpuOperation& operation) {
+    if (operation.graph_node == 0) return LaunchedFrom::Host;
+    const uint32_t graph = graph_of(operation.graph_node);
+    if (device_launched[process].contains(graph)) return LaunchedFrom::Kernel;
+    if (operation.correlation != 0) return LaunchedFrom::Host;
+    const bool may_be_body = !origins.knows(ProcessId{process}, graph) || origins.has_bodies(ProcessId{process}, graph);
+    return may_be_body ? LaunchedFrom::ConditionalNode : LaunchedFrom::Host;
   };
   const std::vector<uint32_t> first_kept = first_kept_correlations(trace);
   std::vector<Chunk> chunks;
@@ -112,8 +143,9 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
       [&](size_t c) {
         Chunk& chunk = chunks[c];
         const CorrelationTable& table = tables[chunk.process];
-        const Process& process = trace.processes[chunk.process];
-        const bool lost = lost_host_records(process), bursts = process.fact("gpu_times") == "in bursts";
+        const RecordsOfProcess records =
+            records_of(trace.processes[chunk.process], threads[chunk.process].first_record_ns, table.any_calls(),
+                       first_kept[chunk.process]);
         chunk.coverage.operations = chunk.rows.size();
         for (uint32_t row = chunk.rows.first; row < chunk.rows.last; ++row) {
           GpuOperation& operation = trace.operations[row];
@@ -121,9 +153,7 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
           const uint32_t found = operation.linked() ? operation.launch : table.find(operation.correlation);
           if (found > kLastRow) {
             const OperationReason reason =
-                reason_for(found, operation, threads[chunk.process].first_record_ns, table.any_calls(), lost,
-                           process.ring, bursts, first_kept[chunk.process], process.calls_under_way_ns,
-                           device_launched[chunk.process], in_body(chunk.process, operation));
+                reason_for(found, operation, launched_from(chunk.process, operation), records);
             ++chunk.coverage.operations_without[static_cast<size_t>(reason)];
             continue;
           }
@@ -131,9 +161,7 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
           ++chunk.coverage.operations_linked;
           HostEvent& launch = trace.host[found];
           if (operation.start_ns < launch.begin_ns) ++chunk.coverage.operations_before_launch;
-          std::atomic_ref<uint32_t> word(launch.word);  // operations of one launch may be on several streams
-          constexpr uint32_t kHasGpu = kHostHasGpu << HostEvent::kFlagShift;
-          if ((word.load(std::memory_order_relaxed) & kHasGpu) == 0) word.fetch_or(kHasGpu, std::memory_order_relaxed);
+          launch.add_flag_atomically(kHostHasGpu);  // operations of one launch may be on several streams
         }
       },
       workers);

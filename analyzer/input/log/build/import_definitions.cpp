@@ -47,7 +47,7 @@ class DefinitionImporter {
     from_.apis.for_each([&](format::ApiId id, const format::ApiDef& api) {
       const StringId name = to_.strings.intern(api.name);
       const auto [found, added] = by_name.try_emplace(index(name), static_cast<uint32_t>(to_.apis.size()));
-      if (added && to_.apis.size() < (1u << HostEvent::kApiBits)) to_.apis.push_back(name);
+      if (added && to_.apis.size() < HostEvent::kMostApis) to_.apis.push_back(name);
       const uint32_t place = found->second < to_.apis.size() ? found->second : 0;
       ids_.apis.set(index(id), place);
       if (api.level == 1 && place != 0) ids_.outer.push_back(place);

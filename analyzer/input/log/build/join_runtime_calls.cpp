@@ -117,7 +117,7 @@ class ThreadJoin {
 void join_runtime_calls(const std::vector<bool>& outer, Trace& trace, unsigned workers) {
   if (std::find(outer.begin(), outer.end(), true) == outer.end()) return;
   std::vector<bool> of_api = outer;
-  of_api.resize(1u << HostEvent::kApiBits);
+  of_api.resize(HostEvent::kMostApis);
   trace.inner_apis.resize(trace.host.size());
   Column<uint8_t> marks;
   marks.resize(trace.host.size());

@@ -127,7 +127,7 @@ class TimedByCounters {
 
   GpuOperation operation_of(const Timed& timed) {
     HostEvent& launch = trace_.host[timed.launch];
-    launch.word &= ~(kHostNoGpuTimes << HostEvent::kFlagShift);
+    launch.remove_flag(kHostNoGpuTimes);
     const uint32_t process = index(trace_.thread(launch.thread).process);
     const LogInput& input = inputs_[input_of_[process]];
     GpuOperation operation;
@@ -139,13 +139,13 @@ class TimedByCounters {
     const bool graph = launch.kind() == HostKind::GraphLaunch;
     if (graph) {
       const uint32_t number = trace_.graphs[launch.subject].number;
-      operation.graph_node = uint64_t{number} << 32;
+      operation.graph_node = graph_node_id(number, 0);
       operation.detail = input.ids.graph_runs.find_or(number, 0);
     } else {
       operation.detail = static_cast<uint32_t>(launch.subject);
     }
-    operation.kind_bits = static_cast<uint32_t>(graph ? GpuKind::Graph : GpuKind::Kernel) & 7;
-    operation.stream_index = timed.stream & ((1u << 29) - 1);
+    operation.set_kind(graph ? GpuKind::Graph : GpuKind::Kernel);
+    operation.set_stream(timed.stream);
     int64_t& last_ns = trace_.processes[process].last_ns;
     last_ns = std::max(last_ns, operation.end_ns);
     trace_.last_ns = std::max(trace_.last_ns, last_ns);

@@ -113,15 +113,14 @@ class StackImporter {
   }
 
   StackFrame python(uint64_t word) {
-    const uint64_t id = word >> 1;
-    const format::PythonFrameDef& def = from_.python_frames[static_cast<format::PythonFrameId>(id)];
+    const format::PythonFrameDef& def = from_.python_frames[format::python_frame_of(word)];
     Frame frame;
     frame.kind = FrameKind::Python;
     frame.function = to_.strings.intern(from_.strings[def.function]);
     frame.file = to_.strings.intern(from_.strings[def.file]);
     frame.line = def.line;
     frame.first_line = def.first_line;
-    return StackFrame::of(to_.stacks.intern(frame), (word & format::kPythonEntry) != 0);
+    return StackFrame::of(to_.stacks.intern(frame), format::is_python_entry(word));
   }
 
   const LogDefinitions& from_;

@@ -158,7 +158,7 @@ class Filler {
     gpu(r, 0, 0, 0, ids_.kernels.find_or(index(r.kernel), 0), GpuKind::Kernel);
   }
   void operator()(const format::CopyRun& r, RecordPlace) {
-    gpu(r, r.bytes, r.peer & 0xffff, r.peer >> 16, r.kind, GpuKind::Copy);
+    gpu(r, r.bytes, r.peer_source(), r.peer_destination(), r.kind, GpuKind::Copy);
   }
   void operator()(const format::FillRun& r, RecordPlace) { gpu(r, r.bytes, 0, 0, r.memory_kind, GpuKind::Fill); }
   void operator()(const format::GraphRun& r, RecordPlace) {
@@ -267,17 +267,16 @@ class Filler {
     operation.start_ns = start_ns - origin_ns_;
     operation.end_ns = ClockReader::gpu_end(start_ns, r.duration) - origin_ns_;
     if (operation.start_ns < horizon_ns_) operation.start_ns = std::min(horizon_ns_, operation.end_ns);
-    operation.bytes = bytes & ((uint64_t{1} << 48) - 1);
-    operation.peer_source = peer_source & 0xff;
-    operation.peer_destination = peer_destination & 0xff;
-    operation.graph_node = uint64_t{r.graph} << 32;
+    operation.set_bytes(bytes);
+    operation.set_peers(peer_source, peer_destination);
+    operation.graph_node = graph_node_id(r.graph, 0);
     if constexpr (requires { r.graph_node; }) {
       if (r.graph_node != 0) operation.graph_node = r.graph_node;
     }
     operation.correlation = r.correlation;
     operation.detail = detail;
-    operation.stream_index = stream & ((1u << 29) - 1);
-    operation.kind_bits = static_cast<uint32_t>(kind) & 7;
+    operation.set_stream(stream);
+    operation.set_kind(kind);
     *to_.operations[stream].next++ = operation;
     to_.last_ns = std::max(to_.last_ns, operation.end_ns);
   }

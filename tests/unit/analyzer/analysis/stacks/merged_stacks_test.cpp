@@ -62,7 +62,7 @@ class StackLog {
   void launch(std::vector<uint64_t> native, std::vector<int> python, uint32_t flags = 0) {
     std::vector<uint64_t>& frames = lists.emplace_back();
     for (const int frame : python)
-      frames.push_back(static_cast<uint64_t>(std::abs(frame)) << 1 | (frame < 0 ? format::kPythonEntry : 0));
+      frames.push_back(format::python_frame_word(static_cast<uint64_t>(std::abs(frame)), frame < 0));
     const std::vector<uint64_t>& addresses = lists.emplace_back(std::move(native));
     format::StackDef stack;
     stack.id = format::StackId{++stacks}, stack.flags = flags;
