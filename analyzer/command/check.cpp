@@ -3,7 +3,6 @@
 #include "analyzer/command/check_trace.h"
 #include "analyzer/command/command.h"
 #include "analyzer/input/log/log_health.h"
-#include "analyzer/input/log/log_sniff.h"
 #include "analyzer/input/log/log_text.h"
 
 #include <fmt/chrono.h>
@@ -147,7 +146,7 @@ void put_field(Json& json, const char* key, std::string_view value) {
 
 void put_log(Json& json, const LogFile& log, const LogHealth& health) {
   static constexpr const char* kStates[] = {"closed", "killed", "still_written"};
-  put_field(json, "type", "prof log");
+  put_field(json, "type", importer_of(InputFormat::prof_log).name);
   put_field(json, "version", uint64_t{log.header().version});
   json.Key("whole"), json.Bool(health.whole());
   put_field(json, "verdict", verdict(health));
@@ -221,6 +220,9 @@ void put_log(Json& json, const LogFile& log, const LogHealth& health) {
 
 // One file; a null `json` means text.
 int check_one(const std::string& path, Json* json) {
+  const FileHead head = read_head(path);
+  const Importer* const importer = find_importer(head);
+  if (importer != nullptr && importer != &importer_of(InputFormat::prof_log)) return check_trace(head, *importer, json);
   LogOpenResult opened = LogFile::open(path);
   if (opened) {
     const LogHealth health = examine_log(*opened.log);
@@ -231,12 +233,7 @@ int check_one(const std::string& path, Json* json) {
     }
     return health.whole() ? kComplete : kPartial;
   }
-  if (opened.error.kind == LogErrorKind::NotALog) {
-    const FileHead head = read_head(path);
-    const Importer* const importer = head.bytes.empty() ? nullptr : find_importer(head);
-    if (importer != nullptr) return check_trace(head, *importer, json);
-  }
-  const std::string foreign = opened.error.kind == LogErrorKind::NotALog ? sniff_foreign_file(path) : std::string();
+  const std::string foreign = opened.error.kind == LogErrorKind::NotALog ? describe_other_file(head) : std::string();
   if (opened.error.kind == LogErrorKind::NotALog) opened.error.advice = "nor is it a trace of a tool known here";
   if (json == nullptr) {
     if (foreign.empty()) {

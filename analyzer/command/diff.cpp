@@ -7,8 +7,8 @@
 #include "analyzer/command/inputs.h"
 #include "analyzer/command/symbol_options.h"
 #include "analyzer/command/table_options.h"
-#include "analyzer/output/diff_page.h"
 #include "analyzer/output/diff_table.h"
+#include "analyzer/output/exporters.h"
 #include "analyzer/reports/gpu_times.h"
 
 #include <fmt/format.h>
@@ -140,15 +140,15 @@ int run_diff_verb(const DiffArguments& options) {
   DiffLabels labels;
   if (!options.labels.empty() && options.labels.size() != 2) throw std::runtime_error("--label: two names, NEW,OLD");
   if (options.labels.size() == 2) labels = {options.labels[0], options.labels[1]};
-  const bool page = options.table.output.ends_with(".html");
+  const auto* const page = exporter_of_file(kDiffExporters, options.table.output);
   int status = kComplete;
-  Side before = read_side(options, options.before, page, status);
-  Side now = read_side(options, options.now, page, status);
+  Side before = read_side(options, options.before, page != nullptr, status);
+  Side now = read_side(options, options.now, page != nullptr, status);
   const RunDiff diff = run_diff(std::move(now.runs), std::move(before.runs));
   Sink sink(options.table.output);
-  if (page) {
+  if (page != nullptr) {
     const CallTree both = compare_trees(now.stacks->tree, before.stacks->tree);
-    write_diff_page(diff, labels, options.names, both.nodes().size() > 1 ? &both : nullptr, sink);
+    page->write(diff, labels, options.names, both.nodes().size() > 1 ? &both : nullptr, sink);
   } else {
     write_rows(options, diff, labels, sink);
   }

@@ -3,7 +3,7 @@
 #include "analyzer/command/command.h"
 #include "analyzer/command/cuda_driver.h"
 #include "analyzer/command/doctor_finding.h"
-#include "analyzer/input/log/build/builder.h"
+#include "analyzer/input/importer.h"
 #include "analyzer/input/log/log_health.h"
 #include "analyzer/model/coverage.h"
 
@@ -198,7 +198,7 @@ std::vector<Finding> judge(const Ran& ran, const std::string& folder) {
     const LogOpenResult opened = LogFile::open(entry.path());
     if (!opened) break;
     const LogHealth health = examine_log(*opened.log);
-    const auto trace = build_trace({entry.path()});
+    const auto trace = read_trace({entry.path()});
     Coverage coverage;
     for (const Process& process : trace->processes) coverage.add(process.coverage);
     findings.push_back(judge_gpu_times(health, coverage));

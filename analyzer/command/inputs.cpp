@@ -1,7 +1,7 @@
 #include "analyzer/command/inputs.h"
 
 #include "analyzer/command/command.h"
-#include "analyzer/input/log/build/builder.h"
+#include "analyzer/input/importer.h"
 
 #include <unistd.h>
 
@@ -12,7 +12,7 @@
 namespace prof::analyzer {
 
 std::unique_ptr<Trace> read_inputs(const std::vector<std::string>& paths) {
-  BuildOptions options;
+  ImportOptions options;
   const auto begin = std::chrono::steady_clock::now();
   auto last_told = begin;
   bool told = false;
@@ -27,7 +27,7 @@ std::unique_ptr<Trace> read_inputs(const std::vector<std::string>& paths) {
       told = true;
     };
   }
-  std::unique_ptr<Trace> trace = build_trace(paths, options);
+  std::unique_ptr<Trace> trace = read_trace(paths, options);
   if (told) std::fprintf(stderr, "\r\033[K");
   return trace;
 }

@@ -7,7 +7,7 @@
 #include "analyzer/command/report_stacks.h"
 #include "analyzer/command/symbol_options.h"
 #include "analyzer/command/table_options.h"
-#include "analyzer/output/roofline_page.h"
+#include "analyzer/output/exporters.h"
 #include "analyzer/reports/gpu_times.h"
 #include "analyzer/reports/reports.h"
 
@@ -132,11 +132,11 @@ int run_report(ReportArguments& options) {
 
   std::unique_ptr<Sink> sink;
   for (const Analysis* analysis : analyses) {
-    if (analysis->name == "roofline" && options.table.other_format.empty() &&
-        is_roofline_picture(options.table.output)) {
+    const auto* const picture_form = exporter_of_file(kRooflineExporters, options.table.output);
+    if (analysis->name == "roofline" && options.table.other_format.empty() && picture_form != nullptr) {
       Sink picture(options.table.output);
       Estimates estimates(input, RowsAre::ByWork);
-      write_roofline(*trace, roofline(input, estimates), picture);
+      picture_form->write(*trace, roofline(input, estimates), picture);
       picture.close();
       for (const std::string& note : estimates.notes()) std::fprintf(stderr, "prof: %s\n", note.c_str());
       std::fprintf(stderr, "prof: %s\n", coverage_line(*trace).c_str());
@@ -185,7 +185,7 @@ void add_report(CLI::App& app, Run& run) {
   verb->add_option("NAMES-AND-FILES", options->words, "report names, then logs or traces of other tools");
   verb->add_flag("--list", options->list, "list the reports");
   add_names_option(*verb, options->names_given);
-  options->table.add_to(*verb, kStackFormats);
+  options->table.add_to(*verb, stack_format_names());
   verb->add_option("--from", options->from,
                    "begin of the window: 1.5s, 300ms, 20us or @NVTX-name#k, from the trace's zero");
   verb->add_option("--to", options->to, "end of the window");

@@ -39,16 +39,22 @@ void write_exported(const std::vector<ExportedStack>& stacks, Sink& sink) {
 
 }  // namespace
 
+std::vector<std::string> stack_format_names() {
+  std::vector<std::string> names;
+  for (const auto& exporter : kStackExporters) names.emplace_back(exporter.name);
+  return names;
+}
+
 std::optional<StackFormat> stack_format(std::string_view report, const std::string& word, const std::string& output) {
   if (word.empty()) {
-    if (report == "flame" && output.ends_with(".html")) return StackFormat::Html;
-    return std::nullopt;
+    const auto* const by_file = report == "flame" ? exporter_of_file(kStackExporters, output) : nullptr;
+    if (by_file == nullptr) return std::nullopt;
+    return static_cast<StackFormat>(by_file - kStackExporters.data());
   }
   if (!is_about_stacks(report))
     throw std::runtime_error(
         fmt::format("--format {}: only the reports stacks, hot-stacks and flame have that form, not {}", word, report));
-  const auto at = std::find(kStackFormats.begin(), kStackFormats.end(), word);
-  return static_cast<StackFormat>(at - kStackFormats.begin());
+  return static_cast<StackFormat>(exporter_named(kStackExporters, word) - kStackExporters.data());
 }
 
 std::vector<std::string> write_stack_report(const AnalysisInput& input, const AnalysisInput* before, StackFormat format,

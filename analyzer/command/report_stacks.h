@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
-#include "analyzer/output/stacks/stack_formats.h"
+#include "analyzer/output/exporters.h"
 
 #include <optional>
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace prof::analyzer {
 
-inline const std::vector<std::string> kStackFormats{"folded", "pprof", "speedscope", "html"};
+std::vector<std::string> stack_format_names();  // words for --format
 
-// The form asked for: by --format, or by a name that ends in .html for the report flame; nothing: a table. Throws
+// The form asked for: by --format, or for the report flame by the end of the file's name; nothing: a table. Throws
 // std::runtime_error where a report has no such form.
 std::optional<StackFormat> stack_format(std::string_view report, const std::string& word, const std::string& output);
 

@@ -4,7 +4,7 @@
 #include "analyzer/command/inputs.h"
 #include "analyzer/command/symbol_options.h"
 #include "analyzer/model/fx_markers.h"
-#include "analyzer/output/chrome/chrome_trace.h"
+#include "analyzer/output/exporters.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -53,7 +53,9 @@ int tell_copied(const ChromeCopyCounts& copied, int status) {
 int run_trace(const TraceArguments& options) {
   ignore_broken_pipes();
   const std::unique_ptr<Trace> trace = read_inputs(options.inputs);
-  const std::string path = options.output.empty() ? options.inputs.front() + ".trace.json.gz" : options.output;
+  constexpr const auto& kExporter = kTraceExporters.front();
+  const std::string path =
+      options.output.empty() ? options.inputs.front() + std::string(kExporter.extension) : options.output;
   const Views views(*trace, {}, options.stack);
   const std::optional<FxMetadata> metadata =
       options.fx_metadata.empty() ? std::nullopt : std::optional(FxMetadata::read(options.fx_metadata));
@@ -75,7 +77,7 @@ int run_trace(const TraceArguments& options) {
   chrome.name = path;
   chrome.inputs = options.inputs;
   chrome.fx = fx ? &*fx : nullptr;
-  const ChromeTraceResult result = write_chrome_trace(*trace, views, chrome, sink);
+  const ChromeTraceResult result = kExporter.write(*trace, views, chrome, sink);
   sink.close();
   if (path != "-") {
     std::fprintf(stderr, "prof: %s: %llu events; open it in ui.perfetto.dev or chrome://tracing\n", path.c_str(),
@@ -97,7 +99,8 @@ void add_trace(CLI::App& app, Run& run) {
   const auto options = std::make_shared<TraceArguments>();
   verb->add_option("INPUT", options->inputs, "logs and other tools' traces; several become one trace")->required();
   verb->add_option("-o,--output", options->output,
-                   "file, - for stdout; .gz compresses (default: FIRST-INPUT.trace.json.gz)");
+                   "file, - for stdout; .gz compresses (default: FIRST-INPUT" +
+                       std::string(kTraceExporters.front().extension) + ")");
   verb->add_flag("--plain", options->plain,
                  "only what was recorded: no queue depth, paths, times, arrows or counters added");
   verb->add_option("--arrows", options->arrows,

@@ -92,7 +92,7 @@ class Finder {
   }
 
   uint32_t process_index(const HostEvent& event) const { return index(trace_.thread(event.thread).process); }
-  bool from_log(const HostEvent& event) const { return trace_.process_of(event).format == "prof log"; }
+  bool from_log(const HostEvent& event) const { return trace_.process_of(event).is_prof_log(); }
 
   // Index into streams_: the GPU's stream if it is known, else the handle's own entry. kNone: unknown.
   uint32_t stream_key(const HostEvent& event) const {

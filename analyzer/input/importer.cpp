@@ -1,29 +1,75 @@
 #include "analyzer/input/importer.h"
 
+#include "analyzer/base/json/json_extent.h"
+
+#include <algorithm>
+#include <utility>
+
 namespace prof::analyzer {
 
 namespace {
 
-struct Row {
-  Importer importer;
-  bool present;
+// Formats that prof recognises and does not read.
+struct OtherFormat {
+  bool (*sniff)(std::string_view bytes);
+  std::string_view plain, compressed;
 };
 
-// The last row only keeps the list from being empty.
-constexpr Row kImporters[] = {
-#define PROF_IMPORTER(function, name, description) {{name, description, sniff_##function, import_##function}, true},
-#include "analyzer/input/importers.def"
-#undef PROF_IMPORTER
-    {{}, false},
+constexpr OtherFormat kOtherFormats[] = {
+    {[](std::string_view bytes) { return bytes.starts_with("prof-log-text "); },
+     "the text of a log, made by `prof dump`", "the text of a log, made by `prof dump`, gzip"},
+    {[](std::string_view bytes) {
+       return bytes.starts_with(
+           "\x7f"
+           "ELF");
+     },
+     "a program or library (ELF)", "a program or library (ELF), gzip"},
+    {[](std::string_view bytes) { return is_json_document(bytes); }, "something else than a trace, JSON",
+     "something else than a trace, gzip JSON"},
 };
 
 }  // namespace
 
 const Importer* find_importer(const FileHead& head) {
-  for (const Row& row : kImporters) {
-    if (row.present && row.importer.sniff(head)) return &row.importer;
+  const auto found = std::find_if(kImporters.begin(), kImporters.end(),
+                                  [&head](const Importer& importer) { return importer.sniff(head); });
+  return found == kImporters.end() ? nullptr : &*found;
+}
+
+std::string describe_other_file(const FileHead& head) {
+  for (const OtherFormat& format : kOtherFormats) {
+    if (format.sniff(head.bytes)) return std::string(head.compressed ? format.compressed : format.plain);
   }
-  return nullptr;
+  return head.compressed ? "gzip of something unknown" : "";
+}
+
+std::unique_ptr<Trace> read_trace(const std::vector<std::string>& paths, const ImportOptions& options) {
+  std::array<std::vector<std::string>, kImporters.size()> together;
+  std::vector<std::pair<FileHead, const Importer*>> one_by_one;
+  for (const std::string& path : paths) {
+    FileHead head = read_head(path);
+    const Importer* importer = find_importer(head);
+    // What no row recognises is opened as a log: that error says what was found.
+    if (importer == nullptr) importer = &importer_of(InputFormat::prof_log);
+    if (importer->import_together != nullptr) {
+      together[static_cast<size_t>(importer - kImporters.data())].push_back(path);
+    } else {
+      one_by_one.emplace_back(std::move(head), importer);
+    }
+  }
+  auto trace = std::make_unique<Trace>();
+  for (size_t i = 0; i < kImporters.size(); ++i) {
+    if (!together[i].empty()) kImporters[i].import_together(together[i], *trace, options);
+  }
+  for (const auto& [head, importer] : one_by_one) {
+    const auto first_process = static_cast<uint32_t>(trace->processes.size());
+    importer->import(head, *trace, options);
+    for (uint32_t p = first_process; p < trace->processes.size(); ++p) {
+      trace->processes[p].source = head.path;
+      trace->processes[p].format = importer->name;
+    }
+  }
+  return trace;
 }
 
 }  // namespace prof::analyzer

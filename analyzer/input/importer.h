@@ -1,5 +1,6 @@
-// Formats of other tools. An importer appends what a file holds to a model as unsorted rows and calls finish_import()
-// (input/import.h), which puts rows in order, nests ranges, joins host and GPU and counts. The list is importers.def.
+// Which file formats are there, what format is this file, and the model of a list of files. The formats are the rows of
+// importers.def: our own logs and the traces of other tools. An importer of another tool's format appends what a file holds
+// as unsorted rows and calls finish_import() (input/import.h), which sorts, nests ranges, joins host and GPU and counts.
 #pragma once
 
 #include "analyzer/base/file_head.h"
@@ -7,9 +8,12 @@
 #include "analyzer/input/import.h"
 #include "analyzer/model/trace.h"
 
+#include <array>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace prof::analyzer {
 
@@ -18,22 +22,47 @@ struct ImportOptions {
   std::function<void(double)> progress;  // share of the file read; may be empty
 };
 
-// One file format. `sniff` looks at the head only; `import` throws InputError if nothing of the file can be used, and
-// puts what it had to set aside into Process::damage (with the place) and Process::facts.
+// One file format. `sniff` reads the head only. `import` appends the file to the model; it throws InputError if nothing of the
+// file can be used, and counts what it skipped in Process::damage (with the place) and Process::facts.
 struct Importer {
-  std::string_view name;         // "kineto-json"
+  std::string_view name;         // "kineto-json"; Process::format of what it read
   std::string_view description;  // "a torch.profiler (Kineto) or Chrome trace"
   bool (*sniff)(const FileHead& head) = nullptr;
   void (*import)(const FileHead& head, Trace& trace, const ImportOptions& options) = nullptr;
+  // All files of the format into an empty model, before any other file; null: they are imported one by one.
+  void (*import_together)(const std::vector<std::string>& paths, Trace& trace, const ImportOptions& options) = nullptr;
 };
 
-#define PROF_IMPORTER(function, name, description) \
-  bool sniff_##function(const FileHead& head);     \
+void import_prof_logs(const std::vector<std::string>& paths, Trace& trace, const ImportOptions& options);
+
+#define PROF_IMPORTER(function, name, description, together) \
+  bool sniff_##function(const FileHead& head);               \
   void import_##function(const FileHead& head, Trace& trace, const ImportOptions& options);
 #include "analyzer/input/importers.def"
 #undef PROF_IMPORTER
 
-// The format of a file; null: none of the list. Logs are not in it.
+enum class InputFormat : uint8_t {
+#define PROF_IMPORTER(function, name, description, together) function,
+#include "analyzer/input/importers.def"
+#undef PROF_IMPORTER
+};
+
+inline constexpr auto kImporters = std::to_array<Importer>({
+#define PROF_IMPORTER(function, name, description, together) \
+  {name, description, sniff_##function, import_##function, together},
+#include "analyzer/input/importers.def"
+#undef PROF_IMPORTER
+});
+
+constexpr const Importer& importer_of(InputFormat format) { return kImporters[static_cast<size_t>(format)]; }
+
+// The format of a file by its contents, never by its name; null: none of the list.
 const Importer* find_importer(const FileHead& head);
+
+// What a file is that no importer reads: "a program or library (ELF), gzip"; empty: not known.
+std::string describe_other_file(const FileHead& head);
+
+// The model of all files, in one time line. Throws InputError for the first file that cannot be used at all.
+std::unique_ptr<Trace> read_trace(const std::vector<std::string>& paths, const ImportOptions& options = {});
 
 }  // namespace prof::analyzer

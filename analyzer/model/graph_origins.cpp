@@ -32,7 +32,7 @@ std::string_view node_origin_text(NodeOrigin origin) {
 GraphOrigins::GraphOrigins(const Trace& trace)
     : trace_(trace), recorded_(trace.processes.size()), unidentified_(trace.processes.size()) {
   for (uint32_t p = 0; p < trace.processes.size(); ++p) {
-    recorded_[p] = trace.processes[p].format == "prof log" && !trace.processes[p].fact("graphs").empty();
+    recorded_[p] = trace.processes[p].is_prof_log() && !trace.processes[p].fact("graphs").empty();
     unidentified_[p] = trace.processes[p].counter(format::Counter::graph_nodes_unidentified) != 0;
   }
   for (uint32_t row = 0; row < trace.graph_nodes.size(); ++row) {

@@ -56,13 +56,16 @@ struct CounterValue {
   format::Severity severity = format::Severity::Info;
 };
 
+// Process::format of our own logs.
+inline constexpr std::string_view kProfLogFormat = "prof log";
+
 struct Process {
   uint32_t pid = 0;
   std::string host;
   std::string executable;
   std::string command_line;
   std::string source;                                      // file from which it was read
-  std::string_view format = "prof log";                    // name of its importer
+  std::string_view format = kProfLogFormat;                // name of its importer
   std::vector<std::pair<std::string, std::string>> facts;  // everything that the recorder wrote about the run
   std::vector<CounterValue> counters;                      // only counters that are not 0
   std::vector<std::string> damage;                         // unreadable places of the file
@@ -84,8 +87,9 @@ struct Process {
   // Killed, copied, or finished before CUPTI had delivered everything.
   bool ended_early() const { return !finished || copied || gpu_pending != 0; }
 
+  bool is_prof_log() const { return format == kProfLogFormat; }
   // Only prof's recorder knows the depth of a queue while the program runs.
-  bool has_live_depth() const { return format == "prof log"; }
+  bool has_live_depth() const { return is_prof_log(); }
 
   std::string fact(std::string_view key) const {
     for (const auto& [name, value] : facts) {

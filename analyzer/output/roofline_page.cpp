@@ -211,16 +211,15 @@ std::string rows_of(const std::vector<const RoofPoint*>& points) {
 
 }  // namespace
 
-bool is_roofline_picture(const std::string& output) { return output.ends_with(".html") || output.ends_with(".svg"); }
-
-void write_roofline(const Trace& trace, const Roofline& roofline, Sink& sink) {
+void write_roofline_picture(const Trace&, const Roofline& roofline, Sink& sink) {
   const std::vector<Picture> pictures = pictures_of(roofline);
-  if (sink.path().ends_with(".svg")) {
-    const DevicePeaks none;
-    sink.write(pictures.empty() ? svg_of(none, {})
-                                : svg_of(roofline.peaks.of_device[pictures[0].device], pictures[0].drawn));
-    return;
-  }
+  const DevicePeaks none;
+  sink.write(pictures.empty() ? svg_of(none, {})
+                              : svg_of(roofline.peaks.of_device[pictures[0].device], pictures[0].drawn));
+}
+
+void write_roofline_page(const Trace& trace, const Roofline& roofline, Sink& sink) {
+  const std::vector<Picture> pictures = pictures_of(roofline);
   sink.write(
       "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Roofline</title><style>"
       "body{font:14px sans-serif;margin:16px}table{border-collapse:collapse}td,th{padding:2px 8px;text-align:left;"

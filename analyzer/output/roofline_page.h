@@ -6,13 +6,11 @@
 #include "analyzer/base/sink.h"
 #include "analyzer/reports/roofline.h"
 
-#include <string>
-
 namespace prof::analyzer {
 
-bool is_roofline_picture(const std::string& output);  // ends in .html or .svg
-
-// To a file whose name ends in .svg the picture of the device with the most time; else a page.
-void write_roofline(const Trace& trace, const Roofline& roofline, Sink& sink);
+// A page with all devices.
+void write_roofline_page(const Trace& trace, const Roofline& roofline, Sink& sink);
+// SVG: the picture of the device with the most time.
+void write_roofline_picture(const Trace& trace, const Roofline& roofline, Sink& sink);
 
 }  // namespace prof::analyzer

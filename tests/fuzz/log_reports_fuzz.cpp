@@ -46,7 +46,7 @@ std::unique_ptr<Trace> trace_of(const uint8_t* data, size_t size, size_t copies)
     if (!opened) return nullptr;
     logs.push_back(std::move(opened.log));
   }
-  BuildOptions options;
+  ImportOptions options;
   options.workers = 1;
   return build_trace(std::move(logs), options);
 }

@@ -1,6 +1,6 @@
 // Any bytes as a database of nsys or nvprof: sniffing, import, joining and names. Nothing may crash, hang or read outside.
 #include "analyzer/base/input_error.h"
-#include "analyzer/input/log/build/builder.h"
+#include "analyzer/input/importer.h"
 #include "analyzer/model/coverage.h"
 #include "analyzer/model/names.h"
 #include "analyzer/model/waiting_operations.h"
@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (file < 0 || removed != 0 || ftruncate(file, 0) != 0 || pwrite(file, data, size, 0) != static_cast<ssize_t>(size))
     std::abort();
   try {
-    const auto trace = build_trace(std::vector<std::string>{path}, {});
+    const auto trace = read_trace(std::vector<std::string>{path}, {});
     const KernelNames names(*trace);
     const QueueDepth depth(*trace);
     coverage_line(*trace);

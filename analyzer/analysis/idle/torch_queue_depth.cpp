@@ -20,8 +20,7 @@ bool is_launch(const Trace& trace, const HostEvent& event) {
   for (const std::string_view start : {"cudaLaunchKernel", "__cudaLaunchKernel", "cudaLaunchCooperativeKernel"}) {
     if (name.starts_with(start)) return true;
   }
-  return trace.process_of(event).format == "prof log" && event.kind() == HostKind::KernelLaunch &&
-         !event.has(kHostCaptured);
+  return trace.process_of(event).is_prof_log() && event.kind() == HostKind::KernelLaunch && !event.has(kHostCaptured);
 }
 
 bool is_kernel_name(std::string_view name) {

@@ -73,4 +73,15 @@ const char* json_value_end(const char* p, const char* end) {
   return p == end ? nullptr : p;
 }
 
+std::string_view json_document(std::string_view text) {
+  text.remove_prefix(byte_order_mark_bytes(text));
+  while (!text.empty() && is_json_space(text.front())) text.remove_prefix(1);
+  return text;
+}
+
+bool is_json_document(std::string_view text) {
+  const std::string_view document = json_document(text);
+  return document.starts_with('{') || document.starts_with('[');
+}
+
 }  // namespace prof::analyzer

@@ -197,8 +197,7 @@ ChromeText::Piece ChromeText::take(Piece piece, const char* separator_begin, con
 }
 
 ChromeText::Piece ChromeText::open_piece() {
-  const char* at = at_;
-  if (std::memcmp(at, "\xef\xbb\xbf", 3) == 0) at += 3;  // the padding makes three bytes readable
+  const char* at = at_ + byte_order_mark_bytes({at_, 3});  // the padding makes three bytes readable
   at = skip_json_space(at);
   if (*at != '{' && *at != '[') return failed(at);
   only_events_ = *at == '[';

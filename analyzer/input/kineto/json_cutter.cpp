@@ -73,7 +73,7 @@ void JsonCutter::cut(std::string_view stretch, uint64_t offset, bool last, Cut& 
 
 bool JsonCutter::start(Stretch& s) {
   if (s.end - s.p < 3 && !s.last) return false;
-  if (std::string_view(s.p, static_cast<size_t>(s.end - s.p)).starts_with("\xef\xbb\xbf")) s.p += 3;
+  s.p += byte_order_mark_bytes({s.p, static_cast<size_t>(s.end - s.p)});
   s.skip_blanks();
   if (s.p == s.end) return false;
   const char c = *s.p++;

@@ -148,15 +148,11 @@ class KinetoImport {
 }  // namespace
 
 bool sniff_kineto_json(const FileHead& head) {
-  std::string_view text = head.bytes;
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  const size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return false;
-  text.remove_prefix(begin);
+  const std::string_view text = json_document(head.bytes);
   const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
-  if (text.front() == '[') return true;
-  return text.front() == '{' && (has("\"traceEvents\"") || has("\"deviceProperties\"") || has("\"schemaVersion\"") ||
-                                 has("\"displayTimeUnit\"") || has("\"ph\""));
+  if (text.starts_with('[')) return true;
+  return text.starts_with('{') && (has("\"traceEvents\"") || has("\"deviceProperties\"") || has("\"schemaVersion\"") ||
+                                   has("\"displayTimeUnit\"") || has("\"ph\""));
 }
 
 void import_kineto(TextSource source, const std::string& path, Trace& trace, const ImportOptions& options,

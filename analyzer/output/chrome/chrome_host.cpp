@@ -38,7 +38,7 @@ class HostWriter {
     const Trace& trace = context_.trace;
     const Thread& thread = trace.thread(id);
     process_ = thread.process;
-    from_log_ = trace.processes[index(process_)].format == "prof log";
+    from_log_ = trace.processes[index(process_)].is_prof_log();
     track_ = track_piece(context_.ids.process[index(process_)], context_.ids.thread[index(id)]);
     for (uint32_t row = thread.host.first; row < thread.host.last; ++row) {
       call(trace.host[row], row);

@@ -72,7 +72,7 @@ void write_chrome_syncs(const ChromeContext& context) {
   SyncWriter writer(context);
   for (uint32_t t = 0; t < trace.threads.size(); ++t) {
     const Process& process = trace.processes[index(trace.threads[t].process)];
-    if (context.writes(trace.threads[t].process) && process.format == "prof log") writer.thread(ThreadId{t});
+    if (context.writes(trace.threads[t].process) && process.is_prof_log()) writer.thread(ThreadId{t});
   }
 }
 

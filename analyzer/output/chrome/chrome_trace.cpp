@@ -1,6 +1,6 @@
 #include "analyzer/output/chrome/chrome_trace.h"
 
-#include "analyzer/base/file_head.h"
+#include "analyzer/input/importer.h"
 #include "analyzer/output/chrome/chrome_copy.h"
 #include "analyzer/output/chrome/chrome_writer.h"
 
@@ -111,25 +111,17 @@ struct CopiedFile {
   Rows processes;
 };
 
-bool is_json_text(const std::string& path) {
-  std::string_view head;
-  const FileHead read = read_head(path);
-  head = read.bytes;
-  if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
-  const size_t first = head.find_first_not_of(" \n\r\t");
-  return first != std::string_view::npos && (head[first] == '{' || head[first] == '[');
-}
-
 std::vector<CopiedFile> files_to_copy(const Trace& trace, const std::vector<std::string>& inputs) {
   std::vector<CopiedFile> files;
   for (size_t i = 0; i < inputs.size(); ++i) {
     CopiedFile file{inputs[i], {}};
     for (uint32_t p = 0; p < trace.processes.size(); ++p) {
-      if (trace.processes[p].source != file.path || trace.processes[p].format == "prof log") continue;
+      const Process& process = trace.processes[p];
+      if (process.source != file.path || process.format != importer_of(InputFormat::kineto_json).name) continue;
       if (file.processes.size() == 0) file.processes.first = p;
       file.processes.last = p + 1;
     }
-    if (file.processes.size() == 0 || !is_json_text(file.path)) continue;
+    if (file.processes.size() == 0) continue;
     // A file given several times became as many rows of processes each time.
     const auto times = static_cast<uint32_t>(std::count(inputs.begin(), inputs.end(), file.path));
     const auto before =

@@ -18,7 +18,7 @@ std::string folded_frame(std::string_view text) {
   return folded;
 }
 
-void write_folded(const CallTree& tree, Sink& sink) {
+void write_folded(const CallTree& tree, const StackFileInfo&, Sink& sink) {
   std::vector<std::string> frames;
   for (const TreeFrame& frame : tree.frames())
     frames.push_back(folded_frame(readable_utf8(tree_frame_text(tree, frame))));
@@ -44,15 +44,6 @@ void write_folded(const CallTree& tree, Sink& sink) {
     if (tree.compared) line += fmt::format("{} ", node.before);
     line += fmt::format("{}\n", node.value);
     sink.write(line);
-  }
-}
-
-void write_stacks(const CallTree& tree, StackFormat format, const StackFileInfo& info, Sink& sink) {
-  switch (format) {
-    case StackFormat::Folded: return write_folded(tree, sink);
-    case StackFormat::Pprof: return write_pprof(tree, info, sink);
-    case StackFormat::Speedscope: return write_speedscope(tree, info, sink);
-    case StackFormat::Html: return write_flame_page(tree, info, sink);
   }
 }
 

@@ -6,7 +6,7 @@
 // live: that ring is read while it goes round, before it is killed: as it was when reading began, or later.
 // oom: killed by the kernel, because its control group has no memory left; status 77 where no such group can be made.
 // Half of the runs collect GPU times; there every launch must have its GPU record or be counted as pending.
-#include "analyzer/input/log/build/builder.h"
+#include "analyzer/input/importer.h"
 #include "analyzer/input/log/log_decode.h"
 #include "analyzer/input/log/log_health.h"
 #include "analyzer/model/coverage.h"
@@ -166,7 +166,7 @@ void wait_for_ring(const std::string& folder) {
 // GPU times: every launch has its own, or is pending. Where the process exits in order while its threads go on, each of them may be
 // inside a launch in the moment when collecting ends.
 void judge_gpu_times(const std::string& path, bool in_order, Totals& totals, Reading& reading) {
-  const auto trace = analyzer::build_trace({path}, {.workers = 1, .progress = {}});
+  const auto trace = analyzer::read_trace({path}, {.workers = 1, .progress = {}});
   analyzer::Coverage all;
   for (const analyzer::Process& process : trace->processes) all.add(process.coverage);
   const uint64_t pending = all.launches_without[static_cast<size_t>(analyzer::LaunchReason::Pending)];

@@ -1,7 +1,6 @@
 #include "analyzer/input/log/build/builder.h"
 
 #include "analyzer/base/parallel.h"
-#include "analyzer/input/importer.h"
 #include "analyzer/input/log/build/stages.h"
 
 #include <algorithm>
@@ -135,14 +134,20 @@ void finish_devices(const std::vector<LogInput>& inputs, Trace& trace) {
 
 }  // namespace
 
-std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, const BuildOptions& options,
+std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, const ImportOptions& options,
                                    BuildStatistics* statistics) {
-  const unsigned workers = options.workers != 0 ? options.workers : worker_count();
   auto trace = std::make_unique<Trace>();
+  build_trace(std::move(logs), *trace, options, statistics);
+  return trace;
+}
+
+void build_trace(std::vector<std::unique_ptr<LogFile>> logs, Trace& trace, const ImportOptions& options,
+                 BuildStatistics* statistics) {
+  const unsigned workers = options.workers != 0 ? options.workers : worker_count();
   std::vector<LogInput> inputs(logs.size());
   for (size_t i = 0; i < logs.size(); ++i) {
     inputs[i].file = std::move(logs[i]);
-    import_definitions(inputs[i], *trace);
+    import_definitions(inputs[i], trace);
   }
   std::vector<LogTask> tasks = make_tasks(inputs);
   std::atomic<size_t> done{0};
@@ -170,65 +175,37 @@ std::unique_ptr<Trace> build_trace(std::vector<std::unique_ptr<LogFile>> logs, c
   for (const LogTask& task : tasks) {
     const LogInput& input = inputs[task.log];
     for (const Damage& damage : task.damage) {
-      trace->processes[index(input.process)].damage.push_back(damage_text(*input.file, damage));
+      trace.processes[index(input.process)].damage.push_back(damage_text(*input.file, damage));
     }
-    trace->processes[index(input.process)].coverage.before_horizon += task.before_horizon;
+    trace.processes[index(input.process)].coverage.before_horizon += task.before_horizon;
     if (statistics != nullptr) statistics->records += task.records;
   }
-  set_origins(inputs, tasks, *trace);
-  name_threads(tasks, *trace);
+  set_origins(inputs, tasks, trace);
+  name_threads(tasks, trace);
   std::vector<ProcessCalls> calls;
-  place_events(inputs, tasks, *trace, calls, workers);
-  finish_devices(inputs, *trace);
+  place_events(inputs, tasks, trace, calls, workers);
+  finish_devices(inputs, trace);
   for (uint32_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i].file->is_ring()) continue;
     tasks.push_back(kept_events(inputs[i]));
     tasks.back().log = i;
   }
-  take_names(inputs, tasks, *trace);
+  take_names(inputs, tasks, trace);
   read_clocks(inputs, tasks);
-  take_samples(inputs, tasks, *trace);
-  nest_nvtx(inputs, tasks, *trace);
-  count_unknown_times(*trace);
-  place_beside(tasks, *trace);
-  place_unified(inputs, tasks, *trace);
-  place_counters(inputs, tasks, calls, *trace);
-  place_samples(inputs, tasks, *trace);
-  correlate(calls, *trace, workers);
-  count_launches(*trace, workers);
-  std::vector<bool> outer(trace->apis.size());
+  take_samples(inputs, tasks, trace);
+  nest_nvtx(inputs, tasks, trace);
+  count_unknown_times(trace);
+  place_beside(tasks, trace);
+  place_unified(inputs, tasks, trace);
+  place_counters(inputs, tasks, calls, trace);
+  place_samples(inputs, tasks, trace);
+  correlate(calls, trace, workers);
+  count_launches(trace, workers);
+  std::vector<bool> outer(trace.apis.size());
   for (const LogInput& input : inputs) {
     for (const uint32_t api : input.ids.outer) outer[api] = true;
   }
-  join_runtime_calls(outer, *trace, workers);
-  return trace;
-}
-
-std::unique_ptr<Trace> build_trace(const std::vector<std::string>& paths, const BuildOptions& options) {
-  // Logs come first: they share a clock and are placed without sorting. Other tools' traces are appended one by one.
-  std::vector<std::unique_ptr<LogFile>> logs;
-  std::vector<std::pair<FileHead, const Importer*>> foreign;
-  for (const std::string& path : paths) {
-    LogOpenResult opened = LogFile::open(path);
-    if (opened) {
-      logs.push_back(std::move(opened.log));
-      continue;
-    }
-    FileHead head = opened.error.kind == LogErrorKind::NotALog ? read_head(path) : FileHead{};
-    const Importer* const importer = head.bytes.empty() ? nullptr : find_importer(head);
-    if (importer == nullptr) throw InputError(opened.error.text(path));
-    foreign.emplace_back(std::move(head), importer);
-  }
-  std::unique_ptr<Trace> trace = logs.empty() ? std::make_unique<Trace>() : build_trace(std::move(logs), options);
-  for (const auto& [head, importer] : foreign) {
-    const auto first_process = static_cast<uint32_t>(trace->processes.size());
-    importer->import(head, *trace, {options.workers, options.progress});
-    for (uint32_t p = first_process; p < trace->processes.size(); ++p) {
-      trace->processes[p].source = head.path;
-      trace->processes[p].format = importer->name;
-    }
-  }
-  return trace;
+  join_runtime_calls(outer, trace, workers);
 }
 
 }  // namespace prof::analyzer

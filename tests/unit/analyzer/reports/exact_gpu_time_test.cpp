@@ -1,6 +1,6 @@
 // The GPU time of recorded traces, to the nanosecond: spans, unions, sums, exposed time and statistics of kernels against answers
 // worked out by an independent program, and against TraceLens's own tables. Skipped where the recordings are not at hand.
-#include "analyzer/input/log/build/builder.h"
+#include "analyzer/input/importer.h"
 #include "analyzer/reports/breakdown.h"
 #include "analyzer/reports/kernels.h"
 #include "analyzer/reports/reports.h"
@@ -58,8 +58,7 @@ std::vector<fs::path> traces_with_answers() {
 
 // A trace and everything its analyses need.
 struct Recorded {
-  explicit Recorded(const fs::path& path)
-      : trace(build_trace(std::vector<std::string>{path.string()})), views(*trace) {}
+  explicit Recorded(const fs::path& path) : trace(read_trace(std::vector<std::string>{path.string()})), views(*trace) {}
   AnalysisInput input() const { return {*trace, views, selection, options}; }
   std::unique_ptr<Trace> trace;
   Views views;

@@ -2,7 +2,7 @@
 #include "analyzer/analysis/critical/event_bounds.h"
 #include "analyzer/analysis/cost/op_averages.h"
 #include "analyzer/analysis/critical/run_graph.h"
-#include "analyzer/input/log/build/builder.h"
+#include "analyzer/input/importer.h"
 #include "analyzer/output/chrome/augment.h"
 #include "tests/unit/analyzer/hand_trace.h"
 #include "tests/unit/analyzer/shared_traces.h"
@@ -242,7 +242,7 @@ TEST(EventBounds, RangesSayWhatOpsSays) {
 TEST(EventBounds, RecordedTracesSayWhatTheReportsSay) {
   PROF_NEEDS_SHARED_DATA();
   for (const std::filesystem::path& path : tests::recorded_traces()) {
-    const auto trace = build_trace(std::vector<std::string>{path});
+    const auto trace = read_trace(std::vector<std::string>{path});
     if (!trace->ranges.empty() || !trace->host.empty()) expect_what_ops_says(*trace, path);
     if (!trace->operations.empty()) expect_the_path_of_the_report(*trace, path);
   }

@@ -21,7 +21,7 @@ struct Loaded {
   Selection selection;
   ReportOptions options;
   explicit Loaded(const AnsweredTrace& each)
-      : trace(build_trace({each.trace.string()}, {})), views(std::make_unique<Views>(*trace)) {}
+      : trace(read_trace({each.trace.string()}, {})), views(std::make_unique<Views>(*trace)) {}
   AnalysisInput input() const { return {*trace, *views, selection, options}; }
 };
 

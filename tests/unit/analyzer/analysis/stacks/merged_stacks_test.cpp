@@ -220,7 +220,7 @@ CallTree small_tree(int64_t left, int64_t right, uint32_t line) {
 std::string folded(const CallTree& tree) {
   std::string text;
   Sink sink(&text);
-  write_folded(tree, sink);
+  write_folded(tree, {}, sink);
   sink.close();
   return text;
 }

@@ -101,7 +101,7 @@ TEST(NsysImport, SharedTracesHaveTheirKnownFigures) {
   const std::string mock = shared_file("nsys/mock.sqlite"), two = shared_file("nsys/mfu_2gpu_before.sqlite"),
                     small = shared_file("nsys/healthy_1pct.sqlite");
   if (mock.empty() || two.empty() || small.empty()) GTEST_SKIP() << "the shared traces are not there";
-  const auto read = [](const std::string& path) { return build_trace(std::vector<std::string>{path}, {}); };
+  const auto read = [](const std::string& path) { return read_trace(std::vector<std::string>{path}, {}); };
   int64_t kernel_ns = 0, copy_ns = 0;
   for (const auto trace = read(mock); const GpuOperation& operation : trace->operations)
     (operation.kind() == GpuKind::Kernel ? kernel_ns : copy_ns) += operation.duration_ns();

@@ -1,7 +1,7 @@
 // Small databases for tests of the SQLite importers: a file in the temporary folder, removed at the end.
 #pragma once
 
-#include "analyzer/input/log/build/builder.h"
+#include "analyzer/input/importer.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -52,7 +52,7 @@ class Database {
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
 
-  std::unique_ptr<Trace> read() const { return build_trace(std::vector<std::string>{path_}, {}); }
+  std::unique_ptr<Trace> read() const { return read_trace(std::vector<std::string>{path_}, {}); }
 
  private:
   std::string path_;

@@ -1,6 +1,6 @@
 // Chrome traces written again: recorded traces come out byte for byte where nothing is added, are the same trace to every reader
 // where it is, and are written from the model with Kineto's kinds where they are not copied.
-#include "analyzer/input/log/build/builder.h"
+#include "analyzer/input/importer.h"
 #include "analyzer/output/chrome/augment.h"
 #include "analyzer/output/chrome/chrome_trace.h"
 #include "analyzer/reports/nvprof_summary.h"
@@ -85,7 +85,7 @@ class RecordedCopyTest : public ChromeCopyTest {
 
 TEST_F(RecordedCopyTest, IsTheFileByteForByteWhereNothingIsAdded) {
   for (const fs::path& path : tests::recorded_traces()) {
-    const auto trace = build_trace(std::vector<std::string>{path});
+    const auto trace = read_trace(std::vector<std::string>{path});
     const ChromeTraceResult result = write(*trace, folder_ / "plain.json", {path}, true);
     EXPECT_TRUE(text_of(folder_ / "plain.json") == text_of(path)) << path;
     EXPECT_EQ(result.copied.repaired + result.copied.damaged + result.copied.augmented, 0u) << path;
@@ -95,12 +95,12 @@ TEST_F(RecordedCopyTest, IsTheFileByteForByteWhereNothingIsAdded) {
 
 TEST_F(RecordedCopyTest, IsTheSameTraceToOurselvesWithEveryEventFoundInTheModel) {
   for (const fs::path& path : tests::recorded_traces()) {
-    const auto trace = build_trace(std::vector<std::string>{path});
+    const auto trace = read_trace(std::vector<std::string>{path});
     const fs::path copy = folder_ / "more.json";
     const ChromeTraceResult result = write(*trace, copy, {path}, false);
     EXPECT_EQ(result.copied.unmatched, 0u) << path;
     EXPECT_GT(result.copied.augmented, 0u) << path;
-    const auto again = build_trace(std::vector<std::string>{copy});
+    const auto again = read_trace(std::vector<std::string>{copy});
     EXPECT_EQ(answers(*again), answers(*trace)) << path;
     // The copy says of kernels what they computed; these are details too.
     EXPECT_EQ(again->details.size() - kernels_with_details(*again),
@@ -127,7 +127,7 @@ TEST_F(RecordedCopyTest, HasNoProblemThatTheFileDoesNotHave) {
       continue;
     // A cut-out without names for its processes: our counters are on one of these.
     if (path.filename().string().starts_with("call_stack")) continue;
-    const auto trace = build_trace(std::vector<std::string>{path});
+    const auto trace = read_trace(std::vector<std::string>{path});
     write(*trace, folder_ / "more.json", {path}, false);
     std::ofstream(folder_ / "original.json", std::ios::binary) << text_of(path);
     const std::string expected = problems(folder_ / "original.json");
@@ -140,10 +140,10 @@ TEST_F(RecordedCopyTest, HasNoProblemThatTheFileDoesNotHave) {
 TEST_F(RecordedCopyTest, MergesTwoTracesSoThatTheyCanBeReadAgain) {
   const std::vector<std::string> paths = {tests::shared_data() / "h200/gpt2.plain.trace.json.gz",
                                           tests::shared_data() / "h200/resnet18.plain.trace.json.gz"};
-  const auto trace = build_trace(paths);
+  const auto trace = read_trace(paths);
   const ChromeTraceResult result = write(*trace, folder_ / "both.json", paths, false);
   EXPECT_EQ(result.copied.unmatched, 0u);
-  const auto again = build_trace(std::vector<std::string>{folder_ / "both.json"});
+  const auto again = read_trace(std::vector<std::string>{folder_ / "both.json"});
   EXPECT_EQ(again->host.size(), trace->host.size());
   EXPECT_EQ(again->ranges.size(), trace->ranges.size());
   ASSERT_EQ(again->operations.size(), trace->operations.size());
@@ -201,7 +201,7 @@ TEST_F(ChromeCopyTest, WritesEveryKindOfRangeFromTheModel) {
   }
   rapidjson::Document document;
   EXPECT_FALSE(document.Parse(text.c_str()).HasParseError());
-  const auto again = build_trace(std::vector<std::string>{folder_ / "out.json"});
+  const auto again = read_trace(std::vector<std::string>{folder_ / "out.json"});
   EXPECT_EQ(again->ranges.size(), 5u);
   EXPECT_EQ(again->memory.size(), 1u);
   EXPECT_EQ(again->operations[0].launch, 0u);
@@ -216,7 +216,7 @@ TEST_F(ChromeCopyTest, LeavesOutTheFirstEventOfAnyArrayWithItsComma) {
                                     "[" + good + "],\"traceEvents\":[" + bad + "," + good + "]",
                                     "[" + good + "],\"traceEvents\":[" + bad + "," + bad + "," + good + "]"}) {
     std::ofstream(from, std::ios::binary) << "{\"traceEvents\":" << arrays << "}";
-    const auto trace = build_trace(std::vector<std::string>{from});
+    const auto trace = read_trace(std::vector<std::string>{from});
     for (const bool plain : {true, false}) {
       const ChromeTraceResult result = write(*trace, to, {from}, plain);
       const std::string text = text_of(to);

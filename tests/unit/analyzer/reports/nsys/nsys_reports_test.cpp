@@ -209,7 +209,7 @@ TEST(NsysReports, AnEmptyTraceGivesEveryTableWithoutRows) {
 TEST(NsysReports, SharedTracesGiveTheKnownSums) {
   const std::string two = shared_file("nsys/mfu_2gpu_before.sqlite");
   if (two.empty()) GTEST_SKIP() << "the shared traces are not there";
-  const auto trace = build_trace(std::vector<std::string>{two}, {});
+  const auto trace = read_trace(std::vector<std::string>{two}, {});
   // SELECT sum("end" - start), count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL, and the same of RUNTIME and NVTX_EVENTS.
   const auto sum = [&](std::string_view report, std::string_view column, std::string_view count) {
     const Table table = run_report(*trace, report);
