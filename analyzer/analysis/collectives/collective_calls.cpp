@@ -2,6 +2,7 @@
 #include "analyzer/analysis/collectives/collective_calls.h"
 
 #include "analyzer/analysis/cost/library_call_text.h"
+#include "analyzer/base/json/json_text.h"
 
 #include <fmt/format.h>
 
@@ -22,10 +23,6 @@ std::optional<int64_t> number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
-}
-
-std::string_view unquoted(std::string_view json) {
-  return json.size() >= 2 && json.front() == '"' ? json.substr(1, json.size() - 2) : json;
 }
 
 // The value of a member of `"key":value,"key":value`. Empty if there is none.

@@ -1,5 +1,7 @@
 #include "analyzer/analysis/cost/op_inputs.h"
 
+#include "analyzer/base/json/json_text.h"
+
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -41,10 +43,6 @@ constexpr TypeName kTypeNames[] = {{"float", DataType::Fp32},
                                    {"float32", DataType::Fp32},
                                    {"float16", DataType::Fp16},
                                    {"bfloat16", DataType::Bf16}};
-
-std::string_view unquoted_text(std::string_view text) {
-  return text.size() >= 2 && text.front() == '"' && text.back() == '"' ? text.substr(1, text.size() - 2) : text;
-}
 
 std::optional<bool> truth(std::string_view text) {
   if (text == "True" || text == "true") return true;
@@ -178,12 +176,12 @@ OpInputs::OpInputs(std::string_view dims, std::string_view types, std::string_vi
 
 DataType OpInputs::type(size_t i) const {
   if (types_.empty()) return i < dims_.size() && dims_[i].size() > 2 ? otherwise_ : DataType::Unknown;
-  return i < types_.size() ? data_type(unquoted_text(types_[i])) : DataType::Unknown;
+  return i < types_.size() ? data_type(unquoted(types_[i])) : DataType::Unknown;
 }
 
 std::optional<bool> OpInputs::is_none(size_t i) const {
   if (i >= types_.size() || i >= dims_.size()) return std::nullopt;
-  return unquoted_text(types_[i]).empty() && !value(i);
+  return unquoted(types_[i]).empty() && !value(i);
 }
 
 // A tensor without dimensions has the dims "[]", and so has an argument that is no tensor. The type distinguishes them.
@@ -196,7 +194,7 @@ bool OpInputs::is_tensor(size_t i) const {
 bool OpInputs::is_tensor_list(size_t i) const {
   if (i >= dims_.size()) return false;
   return types_.empty() ? dims_[i].find('[', 1) != std::string_view::npos
-                        : i < types_.size() && unquoted_text(types_[i]) == "TensorList";
+                        : i < types_.size() && unquoted(types_[i]) == "TensorList";
 }
 
 std::optional<Shape> OpInputs::tensor(size_t i) const {
@@ -214,7 +212,7 @@ std::vector<std::optional<Shape>> OpInputs::tensors(size_t i) const {
 
 std::optional<std::string_view> OpInputs::value(size_t i) const {
   if (i >= concrete_.size()) return std::nullopt;
-  const std::string_view text = unquoted_text(concrete_[i]);
+  const std::string_view text = unquoted(concrete_[i]);
   return text.empty() ? std::nullopt : std::optional(text);
 }
 

@@ -1,6 +1,7 @@
 #include "analyzer/analysis/cost/torch_flops.h"
 
 #include "analyzer/analysis/cost/op_inputs.h"
+#include "analyzer/base/json/json_text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -32,9 +33,7 @@ class Inputs {
  private:
   std::optional<std::string_view> value(size_t i) const {
     if (i >= concrete_.size()) return std::nullopt;
-    std::string_view text = concrete_[i];
-    if (text.size() >= 2 && text.front() == '"') text = text.substr(1, text.size() - 2);
-    return text;
+    return unquoted(concrete_[i]);
   }
   std::vector<std::string_view> dims_, concrete_;
 };

@@ -22,6 +22,11 @@ std::string readable_utf8(std::string_view text);
 // The text as a JSON string with its quotes.
 std::string json_string(std::string_view text);
 
+// What is between the quotes of a JSON string, escapes as they are; other values as they are.
+inline std::string_view unquoted(std::string_view json) {
+  return json.size() >= 2 && json.front() == '"' && json.back() == '"' ? json.substr(1, json.size() - 2) : json;
+}
+
 // Number of decimal digits, 1 to 20.
 inline size_t decimal_digits(uint64_t value) {
   static constexpr std::array<uint64_t, 20> kPowers = [] {

@@ -253,8 +253,4 @@ bool is_metric_name(std::string_view key) {
              std::string_view::npos;
 }
 
-std::string_view unquoted(std::string_view json) {
-  return json.size() >= 2 && json.front() == '"' && json.back() == '"' ? json.substr(1, json.size() - 2) : json;
-}
-
 }  // namespace prof::analyzer

@@ -128,7 +128,4 @@ bool read_shape(std::string_view text, uint32_t (&shape)[3]);
 // Whether an argument is named as metrics of hardware counters are: "dram__bytes_read.sum".
 bool is_metric_name(std::string_view key);
 
-// The text without the quotes of a JSON string, if it is one.
-std::string_view unquoted(std::string_view json);
-
 }  // namespace prof::analyzer

@@ -1,6 +1,7 @@
 #include "analyzer/input/kineto/kineto_header.h"
 
 #include "analyzer/base/json/json_decimal.h"
+#include "analyzer/base/json/json_text.h"
 #include "analyzer/input/kineto/kineto_event.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
 #include "analyzer/output/chrome/chrome_copy.h"
 
 #include "analyzer/base/json/json_decimal.h"
+#include "analyzer/base/json/json_text.h"
 
 #include <fmt/format.h>
 
@@ -12,10 +13,6 @@ namespace prof::analyzer {
 namespace {
 
 constexpr uint64_t kPidStep = 10'000'000;
-
-std::string_view bare(std::string_view json) {
-  return json.size() >= 2 && json.front() == '"' ? json.substr(1, json.size() - 2) : json;
-}
 
 bool comma(std::string_view separator) { return separator.find(',') != std::string_view::npos; }
 
@@ -30,11 +27,11 @@ const std::string& ChromePids::of(size_t file, std::string_view pid) {
   if (found != of_file_[file].end()) return found->second;
   std::string text = key;
   uint64_t number = 0;
-  const bool whole = to_uint64(bare(pid), number) == DecimalResult::Ok;
-  for (uint64_t step = 1; !used_.insert(std::string(bare(text))).second; ++step) {
+  const bool whole = to_uint64(unquoted(pid), number) == DecimalResult::Ok;
+  for (uint64_t step = 1; !used_.insert(std::string(unquoted(text))).second; ++step) {
     text = whole       ? fmt::format("{}", number + step * kPidStep)
-           : step == 1 ? fmt::format("\"{} ({})\"", bare(pid), file)
-                       : fmt::format("\"{} ({}.{})\"", bare(pid), file, step);
+           : step == 1 ? fmt::format("\"{} ({})\"", unquoted(pid), file)
+                       : fmt::format("\"{} ({}.{})\"", unquoted(pid), file, step);
   }
   return of_file_[file].emplace(std::move(key), std::move(text)).first->second;
 }
@@ -70,9 +67,9 @@ std::string_view ChromeCopy::additions(const EventFields& fields) {
 }
 
 void ChromeCopy::note_event(const EventFields& fields, std::string_view pid) {
-  const std::string_view phase = bare(fields.phase);
+  const std::string_view phase = unquoted(fields.phase);
   if (phase == "C") counters_.insert(fmt::format("{} {}", fields.name, pid));
-  if (arrows_ != nullptr && phase == "s") arrows_->keep(bare(fields.category), processes_);
+  if (arrows_ != nullptr && phase == "s") arrows_->keep(unquoted(fields.category), processes_);
   const bool operation = last_row_.table == ChromeRow::Table::Operations;
   if (operation) {
     std::string& of_device = device_pids_[index(trace_.stream(trace_.operations[last_row_.row].stream()).device)];
@@ -95,7 +92,8 @@ void ChromeCopy::edit(std::string_view text, std::string_view old_part, std::str
 // Made unique as the ids of our own logs are: the number of the process in the upper half.
 void ChromeCopy::edit_number(std::string_view text, std::string_view number) {
   int64_t value = 0;
-  if (number.empty() || to_int64(bare(number), value) != DecimalResult::Ok || value <= 0 || value > UINT32_MAX) return;
+  if (number.empty() || to_int64(unquoted(number), value) != DecimalResult::Ok || value <= 0 || value > UINT32_MAX)
+    return;
   edit(text, number, fmt::format("{}", ChromeIds::correlation(process_, static_cast<uint32_t>(value))));
 }
 
@@ -105,7 +103,7 @@ void ChromeCopy::edit_ids(std::string_view text, const EventFields& fields, size
     if (pid != fields.pid) edit(text, fields.pid, pid);
   }
   int64_t time_ns = 0;
-  if (match_.offset_ns() != 0 && bare(fields.phase) != "M" && match_.time_ns(fields.ts, time_ns)) {
+  if (match_.offset_ns() != 0 && unquoted(fields.phase) != "M" && match_.time_ns(fields.ts, time_ns)) {
     char digits[32];
     edit(text, fields.ts, std::string(digits, put_micros(digits, time_ns)));
   }

@@ -1,6 +1,7 @@
 #include "analyzer/output/chrome/chrome_match.h"
 
 #include "analyzer/base/json/json_decimal.h"
+#include "analyzer/base/json/json_text.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/input/kineto/kineto_category.h"
 #include "analyzer/model/names.h"
@@ -12,10 +13,6 @@
 namespace prof::analyzer {
 
 namespace {
-
-std::string_view without_quotes(std::string_view text) {
-  return text.size() >= 2 && text.front() == '"' ? text.substr(1, text.size() - 2) : text;
-}
 
 enum class EventKind { Other, Host, Operation, Range, NoRow };
 
@@ -40,7 +37,7 @@ EventKind kind_of(std::string_view category) {
 std::string unescaped(std::string_view json) {
   rapidjson::Document document;
   document.Parse<rapidjson::kParseIterativeFlag>(json.data(), json.size());
-  if (document.HasParseError() || !document.IsString()) return std::string(without_quotes(json));
+  if (document.HasParseError() || !document.IsString()) return std::string(unquoted(json));
   return {document.GetString(), document.GetStringLength()};
 }
 
@@ -95,7 +92,7 @@ ChromeMatch::ChromeMatch(const Trace& trace, Rows processes)
 }
 
 bool ChromeMatch::time_ns(std::string_view ts, int64_t& ns) const {
-  if (micros_to_ns(without_quotes(ts), ns) != DecimalResult::Ok) return false;
+  if (micros_to_ns(unquoted(ts), ns) != DecimalResult::Ok) return false;
   return !__builtin_sub_overflow(ns, offset_ns_, &ns);
 }
 
@@ -108,25 +105,25 @@ ChromeMatch::Track& ChromeMatch::track_of(const EventFields& event) {
 
 ChromeRow ChromeMatch::find(const EventFields& event, bool& expected) {
   expected = false;
-  const std::string_view phase = without_quotes(event.phase);
+  const std::string_view phase = unquoted(event.phase);
   const bool complete = phase == "X", begin = phase == "B", mark = phase == "i" || phase == "I";
   if (!complete && !begin && !mark) return {};
-  const EventKind kind = kind_of(without_quotes(event.category));
+  const EventKind kind = kind_of(unquoted(event.category));
   if (kind == EventKind::NoRow && !mark) return {};
   expected = complete && kind != EventKind::Other;
   Wanted wanted;
   if (!time_ns(event.ts, wanted.begin_ns)) return {};
   wanted.has_end = complete;
   int64_t duration_ns = 0;
-  if (complete && micros_to_ns(without_quotes(event.duration), duration_ns) != DecimalResult::Ok) duration_ns = 0;
+  if (complete && micros_to_ns(unquoted(event.duration), duration_ns) != DecimalResult::Ok) duration_ns = 0;
   // Only operations keep an end before their begin.
   wanted.end_ns =
       add_saturated(wanted.begin_ns, kind == EventKind::Operation ? duration_ns : std::max<int64_t>(duration_ns, 0));
   uint64_t correlation = 0;
-  if (to_uint64(without_quotes(event.correlation), correlation) != DecimalResult::Ok) correlation = 0;
+  if (to_uint64(unquoted(event.correlation), correlation) != DecimalResult::Ok) correlation = 0;
   wanted.has_correlation = !event.correlation.empty();
   wanted.correlation = static_cast<uint32_t>(correlation);
-  wanted.name = without_quotes(event.name);
+  wanted.name = unquoted(event.name);
   std::string plain;
   if (wanted.name.find('\\') != std::string_view::npos) wanted.name = plain = unescaped(event.name);
 

@@ -5,6 +5,7 @@
 #include "analyzer/output/chrome/chrome_writer.h"
 
 #include <fmt/format.h>
+#include <rapidjson/document.h>
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
@@ -150,10 +151,27 @@ void note_copy(const ChromeCopy& copy, Rows processes, ChromeContext& context) {
   for (uint32_t p = processes.first; p < processes.last; ++p) context.counters[p] = copy.counters();
 }
 
+std::string unescaped(std::string_view name) {
+  rapidjson::Document text;
+  text.Parse(fmt::format("\"{}\"", name));
+  return text.IsString() ? std::string(text.GetString(), text.GetStringLength()) : std::string(name);
+}
+
+// Names of the members of an object whose closing brace is missing.
+std::set<std::string> member_names(const std::string& open_object) {
+  rapidjson::Document object;
+  object.Parse(open_object + "}");
+  std::set<std::string> names;
+  for (auto member = object.MemberBegin(); member != object.MemberEnd(); ++member)
+    names.emplace(member->name.GetString(), member->name.GetStringLength());
+  return names;
+}
+
 // Members of the outer objects of merged files: at the end of ours where all files agree, else below "inputs".
 std::string merged_members(
     const std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>>& files,
     const std::string& header) {
+  const std::set<std::string> ours = member_names(header);
   std::map<std::string, std::set<std::string>> values;
   for (const auto& [path, members] : files) {
     for (const auto& [name, value] : members) values[name].insert(value);
@@ -164,8 +182,7 @@ std::string merged_members(
     std::string own;
     for (const auto& [name, value] : members) {
       if (name == "traceName" || name == "deviceProperties" || name == "traceEvents") continue;
-      const bool ours = header.find(fmt::format("\"{}\":", name)) != std::string::npos;
-      if (values[name].size() > 1 || ours) {
+      if (values[name].size() > 1 || ours.contains(unescaped(name))) {
         own += fmt::format(",\"{}\":{}", name, value);
       } else if (written.insert(name).second) {
         common += fmt::format(",\"{}\":{}", name, value);

@@ -160,6 +160,33 @@ TEST_F(RecordedCopyTest, MergesTwoTracesSoThatTheyCanBeReadAgain) {
   EXPECT_EQ(busy(*again), busy(*trace));
 }
 
+// The merged header has "deviceProperties":[{"id":…,"name":…}]; the members "id" and "name" of the files are others.
+TEST_F(ChromeCopyTest, AMemberOfTheFilesIsOursOnlyIfTheHeaderItselfHasIt) {
+  std::vector<std::string> paths;
+  for (const int pid : {5, 6}) {
+    paths.push_back(folder_ / ("rank" + std::to_string(pid) + ".json"));
+    std::ofstream(paths.back())
+        << R"({"id":7,"n\u0061me":"both","schemaVersion":3,"deviceProperties":[{"id":0,"name":"GPU"}],"traceEvents":[)"
+        << R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":1,"args":{"device":0,"stream":7}},)"
+        << R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":)" << pid << R"(,"tid":1,"ts":1,"dur":2}]})";
+  }
+  const auto trace = read_trace(paths);
+  write(*trace, folder_ / "both.json", paths, true);
+  rapidjson::Document document;
+  const std::string text = text_of(folder_ / "both.json");
+  ASSERT_FALSE(document.Parse(text.c_str()).HasParseError()) << text;
+  ASSERT_TRUE(document.HasMember("deviceProperties") && document["deviceProperties"].Size() != 0) << text;
+  ASSERT_TRUE(document.HasMember("id") && document.HasMember("name")) << text;
+  EXPECT_EQ(document["id"].GetInt(), 7);
+  EXPECT_STREQ(document["name"].GetString(), "both");
+  EXPECT_EQ(document["schemaVersion"].GetInt(), 1);
+  ASSERT_EQ(document["inputs"].Size(), 2u);
+  for (const auto& input : document["inputs"].GetArray()) {
+    EXPECT_FALSE(input.HasMember("id")) << text;
+    EXPECT_EQ(input["schemaVersion"].GetInt(), 3) << "the header has that member";
+  }
+}
+
 // Not copied: as from a tool whose files are no text.
 TEST_F(ChromeCopyTest, WritesEveryKindOfRangeFromTheModel) {
   tests::HandTrace hand;
