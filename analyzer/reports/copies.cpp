@@ -26,8 +26,8 @@ struct CopySum {
 using CopyKey = std::tuple<uint32_t, bool, uint32_t, uint32_t, uint32_t, uint32_t>;
 
 CopyKey key_of(uint32_t device, const GpuOperation& operation, uint32_t stack) {
-  if (operation.kind() == GpuKind::Fill) return {device, true, 0, 0, operation.detail & 0xff, stack};
-  return {device, false, operation.detail & 0xff, operation.detail >> 8 & 0xff, operation.detail >> 16 & 0xff, stack};
+  if (operation.kind() == GpuKind::Fill) return {device, true, 0, 0, operation.memory_kind(), stack};
+  return {device, false, operation.copy_kind(), operation.source_memory(), operation.destination_memory(), stack};
 }
 
 }  // namespace

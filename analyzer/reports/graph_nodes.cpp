@@ -34,7 +34,7 @@ std::string_view kind_text(GpuKind kind) {
 struct NodeRow {
   uint32_t number = 0;  // of its group in the estimates
   uint32_t process = 0;
-  uint64_t id = 0;  // executable graph << 32 | index
+  uint64_t id = 0;  // graph_node_id() in the executable graph
   uint64_t runs = 0;
   int64_t sum_ns = 0, longest_ns = 0, shortest_ns = INT64_MAX;
   GpuKind kind{};
@@ -72,7 +72,7 @@ class Nodes {
         if (!ran_.insert({index(graph.process), graph.number, row}).second) continue;
         NodeRow& node = nodes_.emplace_back();
         node.process = index(graph.process);
-        node.id = uint64_t{graph.number} << 32 | (trace.graph_nodes[row].node & UINT32_MAX);
+        node.id = graph_node_id(graph.number, index_in_graph(trace.graph_nodes[row].node));
         node.found = {NodeOrigin::Known, row};
       }
     }
@@ -86,7 +86,7 @@ class Nodes {
     const HostEvent* const launch = operation.linked() ? &input_.trace.host[operation.launch] : nullptr;
     const bool by_host = launch != nullptr && launch->kind() == HostKind::GraphLaunch;
     const uint32_t number = by_host ? input_.trace.graphs[launch->subject].number : 0;
-    return number != 0 ? number : static_cast<uint32_t>(operation.graph_node >> 32);
+    return number != 0 ? number : graph_of(operation.graph_node);
   }
 
   void add(const GpuOperation& operation) {
@@ -172,7 +172,7 @@ Table report_graph_nodes(const AnalysisInput& input) {
     by_origin[static_cast<size_t>(node.found.origin)] += node.runs;
     const bool timed = node.runs != 0;
     Table::Row row = table.row();
-    row.add(trace.processes[node.process].pid).add(node.id >> 32).add(node.id & UINT32_MAX);
+    row.add(trace.processes[node.process].pid).add(graph_of(node.id)).add(index_in_graph(node.id));
     row.add(timed ? kind_text(node.kind) : type_text(trace.graph_nodes[node.found.row].type));
     if (timed) {
       row.add(node.runs).add(node.sum_ns);

@@ -4,6 +4,7 @@
 #include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/analysis/select/time_window.h"
 #include "analyzer/base/saturated.h"
+#include "analyzer/base/statistics.h"
 #include "analyzer/reports/reports.h"
 
 #include <fmt/format.h>
@@ -29,10 +30,6 @@ std::pair<std::string_view, int64_t> most_of(const CauseSum& sum) {
     if (!name.empty() && (ns > most.second || (ns == most.second && name < most.first))) most = {name, ns};
   }
   return most;
-}
-
-double percent(int64_t part, int64_t whole) {
-  return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
 void add_device(Table& table, const AnalysisInput& input, const EventNames& names, const Window& window,

@@ -266,11 +266,11 @@ void add_row(const AnalysisInput& input, const KernelGrouping& grouping, const K
   if (is_kernel) {
     row.add(operation_name(input.views.names(), example, input.options.names));
   } else if (group.kind == GpuKind::Copy) {
-    row.add(std::string_view(fmt::format("[CUDA memcpy {}] {} -> {}", copy_kind_name(example.detail & 0xff),
-                                         memory_kind_name(example.detail >> 8 & 0xff),
-                                         memory_kind_name(example.detail >> 16 & 0xff))));
+    row.add(std::string_view(fmt::format("[CUDA memcpy {}] {} -> {}", copy_kind_name(example.copy_kind()),
+                                         memory_kind_name(example.source_memory()),
+                                         memory_kind_name(example.destination_memory()))));
   } else {
-    row.add(std::string_view(fmt::format("[CUDA memset] {}", memory_kind_name(example.detail & 0xff))));
+    row.add(std::string_view(fmt::format("[CUDA memset] {}", memory_kind_name(example.memory_kind()))));
   }
 }
 

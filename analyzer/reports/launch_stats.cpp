@@ -29,12 +29,6 @@ struct GroupHash {
   }
 };
 
-uint64_t operation_key(const KernelNames& names, const GpuOperation& operation) {
-  const uint64_t kind = static_cast<uint64_t>(operation.kind()) << 32;
-  if (operation.has_kernel()) return kind | index(names.named_by(operation));
-  return operation.kind() == GpuKind::Copy ? kind | (operation.detail & 0xff) : kind;
-}
-
 }  // namespace
 
 std::vector<LaunchGroup> launch_groups(const AnalysisInput& input, const EventNames& names, LaunchesBy by,
@@ -46,7 +40,7 @@ std::vector<LaunchGroup> launch_groups(const AnalysisInput& input, const EventNa
   std::vector<LaunchGroup> groups;
   std::vector<bool> counted(trace.host.size());
   for_each_launched(input, [&](const GpuOperation& operation, const HostEvent& launch) {
-    const GroupKey key{by == LaunchesBy::Kernel ? operation_key(kernels, operation) : 0, launch.api(),
+    const GroupKey key{by == LaunchesBy::Kernel ? operation_name_key(kernels, operation) : 0, launch.api(),
                        stacks.of_operation(operation)};
     const auto [found, added] = by_key.try_emplace(key, 0);
     if (added) {

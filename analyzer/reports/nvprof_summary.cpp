@@ -90,13 +90,6 @@ class NamedSums {
   Sum* last_ = nullptr;
 };
 
-// Kernels by the kernel that names them, copies by kind, memsets together.
-uint64_t gpu_key(const KernelNames& names, const GpuOperation& operation) {
-  const uint64_t kind = static_cast<uint64_t>(operation.kind()) << 32;
-  if (operation.has_kernel()) return kind | index(names.named_by(operation));
-  return operation.kind() == GpuKind::Copy ? kind | (operation.detail & 0xff) : kind;
-}
-
 // Cells of calls, total and half width; empty where there is none.
 void add_estimate(Table::Row& row, const Extrapolated* estimate) {
   if (estimate == nullptr) {
@@ -108,10 +101,7 @@ void add_estimate(Table::Row& row, const Extrapolated* estimate) {
 }
 
 std::string gpu_name(const KernelNames& names, uint64_t key, NameForm form) {
-  GpuOperation operation;
-  operation.kind_bits = static_cast<uint32_t>(key >> 32) & 7;
-  operation.detail = static_cast<uint32_t>(key);
-  return std::string(operation_name(names, operation, form));
+  return std::string(name_of_key(names, key, form));
 }
 
 // The section of a stream's operations, in the order that sections have: device, context, stream; 0 for what is not told apart.
@@ -144,7 +134,7 @@ std::vector<SummarySection> gpu_sections(const Trace& trace, const KernelNames& 
     label = section_label(trace, stream, options.group);
     for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
       const GpuOperation& operation = trace.operations[row];
-      sums.add(gpu_key(names, operation), operation.duration_ns());
+      sums.add(operation_name_key(names, operation), operation.duration_ns());
     }
   }
   std::vector<SummarySection> sections;
@@ -223,7 +213,7 @@ std::optional<ExtrapolatedSummary> extrapolate(const Trace& trace, const KernelN
     std::unordered_map<uint64_t, uint32_t> group_of;
     for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
       const GpuOperation& operation = trace.operations[row];
-      const auto [found, added] = group_of.try_emplace(gpu_key(names, operation), 0);
+      const auto [found, added] = group_of.try_emplace(operation_name_key(names, operation), 0);
       if (added) {
         const auto [group, fresh] = section.groups.try_emplace(gpu_name(names, found->first, options.names), used);
         used += fresh ? 1 : 0;

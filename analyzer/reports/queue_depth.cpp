@@ -75,7 +75,7 @@ std::vector<LiveError> live_errors(const AnalysisInput& input) {
     const HostEvent& event = trace.host[row];
     const LaunchDepth depth = input.views.depth().at_launch()[row];
     const uint32_t stream = trace.host_streams[index(event.stream)].stream;
-    if (trace.process_of(event).format != "prof log") continue;  // others have no live value
+    if (!trace.process_of(event).is_prof_log()) continue;  // others have no live value
     if (!depth.known() || stream == kNone || !input.selection.in_window(event.begin_ns, event.begin_ns)) continue;
     if (!input.selection.has_thread(trace.thread(event.thread)) || !trace.process_of(event).has_live_depth()) continue;
     errors[stream].add(static_cast<int64_t>(event.live_depth) - static_cast<int64_t>(depth.outstanding));

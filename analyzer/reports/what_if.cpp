@@ -1,6 +1,7 @@
 // what-if: how much wall time would be saved at most if an item took no time? Each row is a replay of the window's
 // dependency graph (dependencies/replay.h) with that item's times at 0; rows do not add up.
 #include "analyzer/analysis/critical/run_graph.h"
+#include "analyzer/base/statistics.h"
 #include "analyzer/reports/reports.h"
 
 #include <algorithm>
@@ -98,7 +99,7 @@ Table report_what_if(const AnalysisInput& input) {
           .add(outcome.count)
           .add(outcome.own_ns)
           .add(saved)
-          .add(wall_percent(saved, graph.wall_ns()))
+          .add(percent(saved, graph.wall_ns()))
           .add(outcome.wall_ns);
     }
   });

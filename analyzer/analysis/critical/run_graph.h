@@ -31,10 +31,6 @@ void for_each_graph(const AnalysisInput& input, const std::vector<Window>& windo
 inline void add_window_column(Table& table, const std::vector<Window>& windows) {
   if (windows.size() > 1) table.add_column("Window", "window", CellType::Text);
 }
-// `part` of the wall time.
-inline double wall_percent(int64_t part_ns, int64_t wall_ns) {
-  return wall_ns > 0 ? 100 * static_cast<double>(part_ns) / static_cast<double>(wall_ns) : 0.0;
-}
 
 // The header lines of all these tables: the window, its wall time, that the replay was exact, and what was inferred.
 void add_graph_notes(Table& table, const AnalysisInput& input, const Window& window, const DependencyGraph& graph);

@@ -4,6 +4,7 @@
 #include "analyzer/analysis/stacks/call_stacks.h"
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/base/parallel.h"
+#include "analyzer/base/statistics.h"
 #include "analyzer/reports/advise/advise_rules.h"
 #include "analyzer/reports/reports.h"
 
@@ -20,10 +21,6 @@ namespace {
 // Below this share of the wall time a finding is not worth a line.
 constexpr double kWorthPercent = 0.5;
 constexpr double kTrustedCoverage = 0.99;
-
-double percent(int64_t part_ns, int64_t of_ns) {
-  return of_ns > 0 ? 100 * static_cast<double>(part_ns) / static_cast<double>(of_ns) : 0;
-}
 
 // Empty if nearly everything is known.
 std::string coverage_warning(const Trace& trace) {

@@ -72,9 +72,7 @@ void pageable_copies(const AdviceInput& in, std::vector<Advice>& found) {
   advice.see = "cuda_memcpy_async";
   advice.finding = "copies of pageable memory";
   advice.action = "allocate with cudaHostAlloc, or pin_memory=True in the DataLoader: faster and asynchronous";
-  some_copies(in, 1, std::move(advice), found, [](const GpuOperation& copy) {
-    return (copy.detail >> 8 & 255) == kPageable || (copy.detail >> 16 & 255) == kPageable;
-  });
+  some_copies(in, 1, std::move(advice), found, [](const GpuOperation& copy) { return copy.touches_memory(kPageable); });
 }
 
 void small_copies(const AdviceInput& in, std::vector<Advice>& found) {

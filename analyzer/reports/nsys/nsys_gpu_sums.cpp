@@ -13,13 +13,6 @@ std::string kernel_name(const AnalysisInput& input, const GpuOperation& operatio
   return std::string(input.views.names().name(operation, nsys_names(input)));
 }
 
-// A number that stands for the name of an operation.
-uint64_t name_key(const AnalysisInput& input, const GpuOperation& operation) {
-  const uint64_t kind = static_cast<uint64_t>(operation.kind()) << 32;
-  if (operation.has_kernel()) return kind | index(input.views.names().named_by(operation));
-  return operation.kind() == GpuKind::Copy ? kind | (operation.detail & 0xff) : kind;
-}
-
 void note_if_empty(Table& table, const char* what) {
   if (table.rows() == 0) table.notes.push_back(what);
 }
@@ -30,7 +23,7 @@ constexpr const char* kNoMemory = "no copies or memsets in the input";
 void add_gpu_lines(const AnalysisInput& input, NsysLines& lines, Estimates& estimates) {
   for (const uint32_t row : selected_operations(input, Order::Model)) {
     const GpuOperation& operation = input.trace.operations[row];
-    const uint32_t line = lines.add(name_key(input, operation), operation.duration_ns(), [&] {
+    const uint32_t line = lines.add(operation_name_key(input.views.names(), operation), operation.duration_ns(), [&] {
       return operation.has_kernel() ? Texts{"CUDA_KERNEL", kernel_name(input, operation)}
                                     : Texts{"MEMORY_OPER", nsys_memory_operation(operation)};
     });
@@ -59,7 +52,7 @@ Table report_nsys_cuda_gpu_kern_sum(const AnalysisInput& input) {
   for (const uint32_t row : selected_operations(input, Order::Model)) {
     const GpuOperation& operation = input.trace.operations[row];
     if (!operation.has_kernel()) continue;
-    estimates.add(operation, lines.add(name_key(input, operation), operation.duration_ns(),
+    estimates.add(operation, lines.add(operation_name_key(input.views.names(), operation), operation.duration_ns(),
                                        [&] { return Texts{kernel_name(input, operation)}; }));
   }
   add_lines(table, lines.lines, &estimates);
@@ -99,7 +92,7 @@ Table report_nsys_cuda_gpu_mem_time_sum(const AnalysisInput& input) {
   for (const uint32_t row : selected_operations(input, Order::Model)) {
     const GpuOperation& operation = input.trace.operations[row];
     if (operation.has_kernel()) continue;
-    estimates.add(operation, lines.add(name_key(input, operation), operation.duration_ns(),
+    estimates.add(operation, lines.add(operation_name_key(input.views.names(), operation), operation.duration_ns(),
                                        [&] { return Texts{nsys_memory_operation(operation)}; }));
   }
   add_lines(table, lines.lines, &estimates);
@@ -125,8 +118,9 @@ Table report_nsys_cuda_gpu_mem_size_sum(const AnalysisInput& input) {
   for (const uint32_t row : selected_operations(input, Order::Model)) {
     const GpuOperation& operation = input.trace.operations[row];
     if (operation.has_kernel()) continue;
-    const uint32_t line = lines.add(name_key(input, operation), static_cast<int64_t>(operation.bytes),
-                                    [&] { return Texts{nsys_memory_operation(operation)}; });
+    const uint32_t line =
+        lines.add(operation_name_key(input.views.names(), operation), static_cast<int64_t>(operation.bytes),
+                  [&] { return Texts{nsys_memory_operation(operation)}; });
     estimates.add(operation, line, static_cast<double>(operation.bytes));
   }
   sort_lines(lines.lines);

@@ -218,9 +218,9 @@ template <class Take> Table memory_rule(const AnalysisInput& input, Table table,
     Table::Row row = table.row();
     row.add(operation.duration_ns()).add(operation.start_ns);
     if (kind == GpuKind::Copy) {
-      row.add(memory_kind_name(operation.detail >> 8 & 0xff)).add(memory_kind_name(operation.detail >> 16 & 0xff));
+      row.add(memory_kind_name(operation.source_memory())).add(memory_kind_name(operation.destination_memory()));
     } else {
-      row.add(memory_kind_name(operation.detail));
+      row.add(memory_kind_name(operation.memory_kind()));
     }
     row.add(megabytes(operation.bytes)).add(trace.processes[index(device.process)].pid).add(device.ordinal);
     row.add(stream.context);
@@ -243,7 +243,7 @@ Table report_nsys_cuda_memcpy_async(const AnalysisInput& input) {
                            "which asynchronous copies blocked because their host memory is pageable?");
   constexpr uint32_t kPageable = 1;
   return memory_rule(input, std::move(table), GpuKind::Copy, [](const GpuOperation& copy, std::string_view api) {
-    return has(api, "Async") && ((copy.detail >> 8 & 0xff) == kPageable || (copy.detail >> 16 & 0xff) == kPageable);
+    return has(api, "Async") && copy.touches_memory(kPageable);
   });
 }
 
@@ -254,7 +254,7 @@ Table report_nsys_cuda_memcpy_sync(const AnalysisInput& input) {
   constexpr uint32_t kHostToDevice = 1, kDeviceToDevice = 8;
   constexpr uint64_t kStaged = 64 << 10;
   return memory_rule(input, std::move(table), GpuKind::Copy, [](const GpuOperation& copy, std::string_view api) {
-    const uint32_t kind = copy.detail & 0xff;
+    const uint32_t kind = copy.copy_kind();
     return has(api, "Memcpy") && !has(api, "Async") && kind != kDeviceToDevice &&
            (kind != kHostToDevice || copy.bytes > kStaged);
   });

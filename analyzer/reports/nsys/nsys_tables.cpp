@@ -90,7 +90,7 @@ std::string nsys_memory_operation(const GpuOperation& operation) {
       "Array-to-Array", "Array-to-Device",        "Device-to-Array",        "Device-to-Device",        "Host-to-Host",
       "Peer-to-Peer",   "Unified Host-to-Device", "Unified Device-to-Host", "Unified Device-to-Device"};
   if (operation.kind() == GpuKind::Fill) return "[CUDA memset]";
-  const uint32_t kind = operation.detail & 0xff;
+  const uint32_t kind = operation.copy_kind();
   return fmt::format("[CUDA memcpy {}]", kCopies[kind < kCopies.size() ? kind : 0]);
 }
 

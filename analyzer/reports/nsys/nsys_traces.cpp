@@ -63,9 +63,9 @@ void add_memory_cells(Table::Row& row, const GpuOperation& operation) {
     row.empty();
   }
   if (operation.kind() == GpuKind::Copy) {
-    row.add(memory_kind_name(operation.detail >> 8 & 0xff)).add(memory_kind_name(operation.detail >> 16 & 0xff));
+    row.add(memory_kind_name(operation.source_memory())).add(memory_kind_name(operation.destination_memory()));
   } else {
-    row.add(memory_kind_name(operation.detail)).empty();
+    row.add(memory_kind_name(operation.memory_kind())).empty();
   }
 }
 
