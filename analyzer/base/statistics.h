@@ -12,6 +12,11 @@
 
 namespace prof::analyzer {
 
+// `part` of the whole in percent; 0 where the whole is 0 or less.
+inline double percent(int64_t part, int64_t whole) {
+  return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
 // All 0 if there are no values. Exact in ns except mean and stddev; median and quartiles may be halves or quarters of a
 // nanosecond.
 struct Statistics {

@@ -99,6 +99,19 @@ std::string_view operation_name(const KernelNames& names, const GpuOperation& op
   return "[CUDA memset]";
 }
 
+uint64_t operation_name_key(const KernelNames& names, const GpuOperation& operation) {
+  const uint64_t kind = static_cast<uint64_t>(operation.kind()) << 32;
+  if (operation.has_kernel()) return kind | index(names.named_by(operation));
+  return operation.kind() == GpuKind::Copy ? kind | operation.copy_kind() : kind;
+}
+
+std::string_view name_of_key(const KernelNames& names, uint64_t key, NameForm form) {
+  GpuOperation operation;
+  operation.set_kind(static_cast<GpuKind>(key >> 32));
+  operation.detail = static_cast<uint32_t>(key);
+  return operation_name(names, operation, form);
+}
+
 std::string_view copy_kind_name(uint32_t copy_kind) {
   return copy_kind < kCopyKinds.size() ? kCopyKinds[copy_kind] : "?";
 }

@@ -41,6 +41,10 @@ class KernelNames {
 
 // The name of any GPU operation: the kernel's name, "[CUDA memcpy HtoD]" or "[CUDA memset]".
 std::string_view operation_name(const KernelNames& names, const GpuOperation& operation, NameForm form);
+// Equal for operations with one name: by the kernel that names kernels, by the kind of copies, one for all memsets.
+uint64_t operation_name_key(const KernelNames& names, const GpuOperation& operation);
+// operation_name() of every operation with that key.
+std::string_view name_of_key(const KernelNames& names, uint64_t key, NameForm form);
 // The name that Kineto uses: the kernel's full name, "Memcpy HtoD (Pageable -> Device)", "Memset (Device)".
 std::string kineto_name(const KernelNames& names, const GpuOperation& operation);
 

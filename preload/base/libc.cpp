@@ -19,6 +19,13 @@ DlsymFunction real_dlsym() {
   return function;
 }
 
+void* real_dlvsym(void* handle, const char* name, const char* version) {
+  if (prof_libc_dlvsym == nullptr) return nullptr;
+  void* const found = prof_libc_dlvsym(handle, name, version);
+  if (found == nullptr && prof_libc_dlerror != nullptr) prof_libc_dlerror();
+  return found;
+}
+
 int real_dlclose(void* handle) {
   static std::atomic<int (*)(void*)> found{nullptr};
   int (*function)(void*) = found.load(std::memory_order_acquire);

@@ -43,6 +43,9 @@ using DlsymFunction = void* (*)(void*, const char*);
 // libprof.so as their caller: RTLD_NEXT then means "after libprof.so".
 DlsymFunction real_dlsym();
 
+// The symbol of that version; null: the handle has none. Clears dlerror(), since the program did not make the call.
+void* real_dlvsym(void* handle, const char* name, const char* version);
+
 // libc's own dlclose, never ours. -1 where there is none.
 int real_dlclose(void* handle);
 

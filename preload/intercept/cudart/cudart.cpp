@@ -71,20 +71,13 @@ void keep_loaded(const LoadedLibrary& library) {
   prof_libc_dlopen(library.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-void* versioned(void* handle, const char* name, const char* version) {
-  if (prof_libc_dlvsym == nullptr) return nullptr;
-  void* const found = prof_libc_dlvsym(handle, name, version);
-  if (found == nullptr && prof_libc_dlerror != nullptr) prof_libc_dlerror();  // the program never asked
-  return found;
-}
-
 // `version` null: whichever it has.
 void* in_library(const LoadedLibrary& library, const char* name, const char* version) {
   if (library.path[0] == '\0' || prof_libc_dlopen == nullptr) return nullptr;
   void* const handle = prof_libc_dlopen(library.path, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return nullptr;
   const DlsymFunction find = real_dlsym();
-  void* const found = version != nullptr ? versioned(handle, name, version)
+  void* const found = version != nullptr ? real_dlvsym(handle, name, version)
                       : find != nullptr  ? find(handle, name)
                                          : nullptr;
   real_dlclose(handle);
@@ -116,7 +109,7 @@ void* resolve(uint32_t bank, uint32_t row, uint64_t caller) {
   if (const uint64_t known = g_callers.find(key); known != 0) return reinterpret_cast<void*>(known);
   const OwnCalls own;
   bool defines[kExportedBanks];
-  if (void* const next = versioned(RTLD_NEXT, kRows[row].name, kVersions[bank]); next != nullptr) {
+  if (void* const next = real_dlvsym(RTLD_NEXT, kRows[row].name, kVersions[bank]); next != nullptr) {
     const LoadedLibrary library = library_around(next, kVersions, kExportedBanks, defines);
     adopt(of, library);
     g_slots.of[bank][row].real.store(next, std::memory_order_release);

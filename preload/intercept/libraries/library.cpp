@@ -100,13 +100,6 @@ void keep(Bank& bank, uint32_t row, const LoadedLibrary& library) {
   open_again(library, RTLD_NODELETE);
 }
 
-void* versioned(void* handle, const char* name, const char* version) {
-  if (prof_libc_dlvsym == nullptr) return nullptr;
-  void* const found = prof_libc_dlvsym(handle, name, version);
-  if (found == nullptr && prof_libc_dlerror != nullptr) prof_libc_dlerror();  // the program never asked
-  return found;
-}
-
 void* plain(void* handle, const char* name) {
   const DlsymFunction look = real_dlsym();
   void* const found = look != nullptr ? look(handle, name) : nullptr;
@@ -133,12 +126,12 @@ void* resolve(uint32_t bank, uint32_t row, const void* caller) {
   void* found = nullptr;
   if (version[0] == '\0') {
     found = find_plain(row, caller);
-  } else if (found = versioned(RTLD_NEXT, name, version); found == nullptr) {
+  } else if (found = real_dlvsym(RTLD_NEXT, name, version); found == nullptr) {
     LoadedLibrary library;
     if (libraries_with_version(version, caller, files_of(row).file, library) == 0) return nullptr;
     void* const handle = open_again(library, 0);
     if (handle == nullptr) return nullptr;
-    found = versioned(handle, name, version);
+    found = real_dlvsym(handle, name, version);
     real_dlclose(handle);
   }
   if (found == nullptr) return nullptr;

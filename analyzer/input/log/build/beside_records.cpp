@@ -1,6 +1,6 @@
 // A step of the builder: finds the call of each record that was written about a call. These records are about graphs,
-// about values in memory that streams wait for, and with arguments of the call. Such a record has the tick of the end
-// of its call. Both ticks went through the same clock, so the times are equal, not approximately equal.
+// about values in memory that streams wait for, and with arguments of the call.
+#include "analyzer/input/log/build/ended_calls.h"
 #include "analyzer/input/log/build/stages.h"
 
 #include <algorithm>
@@ -9,22 +9,9 @@ namespace prof::analyzer {
 
 namespace {
 
-// The last row of the thread that ended at that moment and had begun by then. Calls that enclose it end later.
-uint32_t call_that_ended(const Trace& trace, ThreadId thread, int64_t end_ns) {
-  const Rows rows = trace.thread(thread).host;
-  const HostEvent* const first = trace.host.data() + rows.first;
-  const HostEvent* at = std::upper_bound(first, trace.host.data() + rows.last, end_ns,
-                                         [](int64_t t, const HostEvent& event) { return t < event.begin_ns; });
-  constexpr int kNested = 64;  // maximum number of nested calls between
-  for (int steps = 0; at != first && steps < kNested; ++steps) {
-    if ((--at)->end_ns == end_ns) return static_cast<uint32_t>(at - trace.host.data());
-  }
-  return kNone;
-}
-
 template <class Row> void place(std::vector<Row>& from, std::vector<Row>& to, const Trace& trace) {
   for (Row& row : from) {
-    row.call = call_that_ended(trace, row.thread, row.time_ns);
+    row.call = call_that_ended(trace, trace.thread(row.thread), row.time_ns);
     to.push_back(row);
   }
 }
@@ -49,7 +36,7 @@ void place_beside(std::vector<LogTask>& tasks, Trace& trace) {
     place(task.beside.made, trace.graphs_made, trace);
     place(task.beside.memory_ops, trace.memory_ops, trace);
     for (StagedArguments& staged : task.beside.arguments) {
-      staged.said.call = call_that_ended(trace, staged.said.thread, staged.said.time_ns);
+      staged.said.call = call_that_ended(trace, trace.thread(staged.said.thread), staged.said.time_ns);
       if (!staged.file.empty()) staged.said.file = trace.strings.intern(staged.file);
       trace.call_arguments.push_back(staged.said);
     }

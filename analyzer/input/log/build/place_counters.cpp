@@ -1,6 +1,7 @@
 // Which launch or range do values of hardware counters belong to? A step of the builder. Matched by (thread, moment),
 // never by order: values have the tick of their launch's end or of their push. Both ticks went through the same clock,
 // so the times are equal, not approximately equal.
+#include "analyzer/input/log/build/ended_calls.h"
 #include "analyzer/input/log/build/stages.h"
 #include "analyzer/model/hardware_counters.h"
 
@@ -14,19 +15,10 @@ namespace prof::analyzer {
 
 namespace {
 
-// Few launches are nested; no search goes further back.
-constexpr int kNested = 64;
-
 uint32_t launch_that_ended(const Trace& trace, const Thread& thread, int64_t end_ns) {
-  const HostEvent* const first = trace.host.data() + thread.host.first;
-  const HostEvent* at = std::upper_bound(first, trace.host.data() + thread.host.last, end_ns,
-                                         [](int64_t t, const HostEvent& event) { return t < event.begin_ns; });
-  for (int steps = 0; at != first && steps < kNested; ++steps) {
-    --at;
-    const bool counted = at->kind() == HostKind::KernelLaunch || at->kind() == HostKind::GraphLaunch;
-    if (counted && at->end_ns == end_ns) return static_cast<uint32_t>(at - trace.host.data());
-  }
-  return kNone;
+  return call_that_ended(trace, thread, end_ns, [](const HostEvent& event) {
+    return event.kind() == HostKind::KernelLaunch || event.kind() == HostKind::GraphLaunch;
+  });
 }
 
 uint32_t range_that_began(const Trace& trace, const Thread& thread, int64_t begin_ns) {

@@ -14,6 +14,8 @@
 // Expect: report nvtx-trace: 2 x ,batched,.*,StartEnd,app,submitted later,
 // Expect: trace: "ph":"C","name":"app: queue length".*"args":\{"requests":3\}
 // Expect: trace: "name":"later range".*"submitted later":true
+#include "tests/e2e/programs/nvtx/payload_schema.h"
+
 #include <nvtx3/nvToolsExtCounters.h>
 #include <nvtx3/nvToolsExtSemanticsCounters.h>
 #include <nvtx3/nvToolsExtSemanticsTime.h>
@@ -38,18 +40,6 @@ uint64_t counter(nvtxDomainHandle_t domain, const char* name, uint64_t schema, c
   return nvtxCounterRegister(domain, &given);
 }
 
-template <size_t n>
-uint64_t schema(nvtxDomainHandle_t domain, const nvtxPayloadSchemaEntry_t (&entries)[n], uint64_t flags = 0) {
-  nvtxPayloadSchemaAttr_t given{};
-  given.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
-                    NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS;
-  given.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
-  given.flags = flags;
-  given.entries = entries;
-  given.numEntries = n;
-  return nvtxPayloadSchemaRegister(domain, &given);
-}
-
 }  // namespace
 
 int main() {
@@ -69,7 +59,8 @@ int main() {
 
   const nvtxPayloadSchemaEntry_t group[] = {{0, NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "used"},
                                             {0, NVTX_PAYLOAD_ENTRY_TYPE_FLOAT, "free"}};
-  const uint64_t memory = counter(domain, "memory", schema(domain, group, NVTX_PAYLOAD_SCHEMA_FLAG_COUNTER_GROUP));
+  const uint64_t memory =
+      counter(domain, "memory", static_schema(domain, group, NVTX_PAYLOAD_SCHEMA_FLAG_COUNTER_GROUP));
   const struct {
     uint32_t used;
     float free;
@@ -113,7 +104,7 @@ int main() {
        nullptr, 0, 0, &own.header},
       {NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP | NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END, NVTX_PAYLOAD_ENTRY_TYPE_INT64, "end",
        nullptr, 0, 0, &own.header}};
-  const uint64_t ranges = schema(domain, range, NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_PUSHPOP);
+  const uint64_t ranges = static_schema(domain, range, NVTX_PAYLOAD_SCHEMA_FLAG_RANGE_PUSHPOP);
   const int64_t now = monotonic();
   const Event later = {"later range", now - 1000, now};
   const nvtxPayloadData_t data = {ranges, sizeof later, &later};
@@ -129,7 +120,7 @@ int main() {
       {NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP | NVTX_PAYLOAD_ENTRY_FLAG_MARK, NVTX_PAYLOAD_ENTRY_TYPE_INT64, "at", nullptr,
        0, 0, &strange.header}};
   const Event at = {"later mark", 5, 0};
-  const nvtxPayloadData_t unplaced = {schema(domain, mark, NVTX_PAYLOAD_SCHEMA_FLAG_MARK), 16, &at};
+  const nvtxPayloadData_t unplaced = {static_schema(domain, mark, NVTX_PAYLOAD_SCHEMA_FLAG_MARK), 16, &at};
   nvtxEventSubmit(domain, &unplaced, 1);
   return 0;
 }

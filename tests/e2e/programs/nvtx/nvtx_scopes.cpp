@@ -17,6 +17,8 @@
 // Expect: report nvtx-trace: 2 x ,in a batch,.*,submitted later,step,,"name=""in a batch"", scope=""ROOT/rack"""
 // Expect: trace: "ph":"C","name":"app: ROOT/rack/switch/early"
 // Expect: trace: "name":"marked".*"ROOT/rack/switch/weight":7
+#include "tests/e2e/programs/nvtx/payload_schema.h"
+
 #include <nvtx3/nvToolsExtCounters.h>
 #include <nvtx3/nvToolsExtSemanticsScope.h>
 #include <nvtx3/nvToolsExtSemanticsTime.h>
@@ -44,17 +46,6 @@ uint64_t counter(const char* name, uint64_t of_scope, uint64_t schema = NVTX_PAY
   given.name = name;
   given.scopeId = of_scope;
   return nvtxCounterRegister(domain, &given);
-}
-
-template <size_t n> uint64_t schema(const nvtxPayloadSchemaEntry_t (&entries)[n], uint64_t flags = 0) {
-  nvtxPayloadSchemaAttr_t given{};
-  given.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
-                    NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_FLAGS;
-  given.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC;
-  given.flags = flags;
-  given.entries = entries;
-  given.numEntries = n;
-  return nvtxPayloadSchemaRegister(domain, &given);
 }
 
 }  // namespace
@@ -95,11 +86,12 @@ int main() {
       {NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE, NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, "name"},
       {NVTX_PAYLOAD_ENTRY_FLAG_TIMESTAMP | NVTX_PAYLOAD_ENTRY_FLAG_HIDE, NVTX_PAYLOAD_ENTRY_TYPE_INT64, "at", nullptr,
        0, 0, &tool.header}};
-  const uint64_t marks = schema(mark), laters = schema(later, NVTX_PAYLOAD_SCHEMA_FLAG_MARK);
+  const uint64_t marks = static_schema(domain, mark),
+                 laters = static_schema(domain, later, NVTX_PAYLOAD_SCHEMA_FLAG_MARK);
   const uint64_t temperature = counter("temperature", gpu), occupancy = counter("occupancy", scope("/SM[4]", gpu));
   const uint64_t load = counter("load", NVTX_SCOPE_CURRENT_SW_THREAD), early = counter("early", child);
   const uint64_t circle = counter("circle", kStatic + 3);
-  const uint64_t memory = counter("memory", gpu, schema(group, NVTX_PAYLOAD_SCHEMA_FLAG_COUNTER_GROUP));
+  const uint64_t memory = counter("memory", gpu, static_schema(domain, group, NVTX_PAYLOAD_SCHEMA_FLAG_COUNTER_GROUP));
 
   for (int part = 0; part < 2; ++part) {
     nvtxRangePushA("step");
