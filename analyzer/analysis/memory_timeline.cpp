@@ -26,7 +26,10 @@ class Timelines {
     const auto [found, added] = of_place_.try_emplace({process, place, device}, timelines_.size());
     if (added) {
       MemoryTimeline& fresh = timelines_.emplace_back();
-      fresh.place = place, fresh.process = process, fresh.device = device, fresh.from_allocator = from_allocator;
+      fresh.place = place;
+      fresh.process = process;
+      fresh.device = device;
+      fresh.from_allocator = from_allocator;
       if (allocated == 0 || allocated > INT64_MAX ||
           __builtin_sub_overflow(static_cast<int64_t>(allocated), bytes, &fresh.at_start))
         fresh.at_start = 0;
@@ -35,7 +38,11 @@ class Timelines {
     MemoryTimeline& timeline = timelines_[found->second];
     auto& live = live_[found->second];
     MemoryChange row;
-    row.time_ns = time_ns, row.bytes = bytes, row.thread = index(thread), row.call = call, row.pool = pool;
+    row.time_ns = time_ns;
+    row.bytes = bytes;
+    row.thread = index(thread);
+    row.call = call;
+    row.pool = pool;
     if (release) {
       const auto made = live.find(key);
       if (made == live.end()) {

@@ -148,7 +148,11 @@ class CallFinder {
     }
     while (low < high) {
       const uint32_t middle = low + (high - low) / 2;
-      is_before(middle) ? low = middle + 1 : high = middle;
+      if (is_before(middle)) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
     }
     return near_ = low;
   }
@@ -184,13 +188,15 @@ class Projector {
   // [query, end) share operations with each other, directly or through others, and are sorted by first operation.
   void run(const Query* query, const Query* end) {
     const uint32_t base = query->first;
-    firsts_.clear(), by_last_.assign(query, end);
+    firsts_.clear();
+    by_last_.assign(query, end);
     for (const Query* each = query; each != end; ++each) {
       if (firsts_.empty() || firsts_.back() != each->first) firsts_.push_back(each->first);
     }
     std::sort(by_last_.begin(), by_last_.end(), [](const Query& a, const Query& b) { return a.last < b.last; });
     paint_.clear(firsts_.size());
-    first_.clear(), last_.clear();
+    first_.clear();
+    last_.clear();
     sums_.assign(1, 0);
     find_earliest(base, by_last_.back().last);
     uint32_t done = base, color = 0;

@@ -28,9 +28,12 @@ double beta_fraction(double x, double a, double b) {
   double c = 1, d = 1 / away_from_zero(1 - (a + b) * x / (a + 1)), result = d;
   for (int m = 1; m <= 300; ++m) {
     const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-    d = 1 / away_from_zero(1 + even * d), c = away_from_zero(1 + even / c), result *= d * c;
+    d = 1 / away_from_zero(1 + even * d);
+    c = away_from_zero(1 + even / c);
+    result *= d * c;
     const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-    d = 1 / away_from_zero(1 + odd * d), c = away_from_zero(1 + odd / c);
+    d = 1 / away_from_zero(1 + odd * d);
+    c = away_from_zero(1 + odd / c);
     const double step = d * c;
     result *= step;
     if (std::abs(step - 1) < 1e-14) break;
@@ -60,8 +63,14 @@ std::optional<double> mann_whitney(std::span<int64_t> a, std::span<int64_t> b) {
   while (i < a.size() || j < b.size()) {
     const int64_t value = j == b.size() || (i < a.size() && a[i] <= b[j]) ? a[i] : b[j];
     double of_a = 0, of_b = 0;
-    while (i < a.size() && a[i] == value) ++i, ++of_a;
-    while (j < b.size() && b[j] == value) ++j, ++of_b;
+    while (i < a.size() && a[i] == value) {
+      ++i;
+      ++of_a;
+    }
+    while (j < b.size() && b[j] == value) {
+      ++j;
+      ++of_b;
+    }
     const double t = of_a + of_b;
     rank_sum += of_a * (before + (t + 1) / 2);
     ties += t * t * t - t;

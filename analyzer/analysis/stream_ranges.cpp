@@ -37,7 +37,8 @@ class ThreadSweep {
   }
 
   void run(const Thread& thread) {
-    next_ = thread.ranges.first, last_ = thread.ranges.last;
+    next_ = thread.ranges.first;
+    last_ = thread.ranges.last;
     hidden_end_ns_ = INT64_MAX;
     for (uint32_t call = thread.host.first; call < thread.host.last; ++call) {
       const uint32_t first = operations_.first[call], last = operations_.first[call + size_t{1}];
@@ -66,7 +67,8 @@ class ThreadSweep {
   static void note(std::vector<Seen>& seen, const Seen& one) {
     for (Seen& known : seen) {
       if (known.stream != one.stream) continue;
-      known.start_ns = std::min(known.start_ns, one.start_ns), known.end_ns = std::max(known.end_ns, one.end_ns);
+      known.start_ns = std::min(known.start_ns, one.start_ns);
+      known.end_ns = std::max(known.end_ns, one.end_ns);
       return;
     }
     seen.push_back(one);
@@ -86,7 +88,8 @@ class ThreadSweep {
 
   void open(uint32_t range, int64_t end_ns) {
     if (depth_ == open_.size()) open_.emplace_back();
-    open_[depth_].range = range, open_[depth_].end_ns = end_ns;
+    open_[depth_].range = range;
+    open_[depth_].end_ns = end_ns;
     open_[depth_++].seen.clear();
     for (size_t i = depth_ - 1; i-- != 0 && open_[i].end_ns < end_ns;)
       hidden_end_ns_ = std::min(hidden_end_ns_, open_[i].end_ns);

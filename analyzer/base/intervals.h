@@ -63,7 +63,11 @@ class IntervalSet {
       const int64_t begin = std::max(parts_[i].begin_ns, other.parts_[j].begin_ns);
       const int64_t end = std::min(parts_[i].end_ns, other.parts_[j].end_ns);
       if (begin < end) common.parts_.push_back({begin, end});
-      parts_[i].end_ns < other.parts_[j].end_ns ? ++i : ++j;
+      if (parts_[i].end_ns < other.parts_[j].end_ns) {
+        ++i;
+      } else {
+        ++j;
+      }
     }
     common.sum_up();
     return common;

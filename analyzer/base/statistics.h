@@ -46,9 +46,13 @@ inline Statistics statistics_of(std::span<int64_t> values) {
   all.count = values.size();
   if (values.empty()) return all;
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  all.min = *least, all.max = *most;
+  all.min = *least;
+  all.max = *most;
   double sum = 0;
-  for (const int64_t value : values) all.total = add_saturated(all.total, value), sum += static_cast<double>(value);
+  for (const int64_t value : values) {
+    all.total = add_saturated(all.total, value);
+    sum += static_cast<double>(value);
+  }
   const auto count = static_cast<double>(values.size());
   all.mean = sum / count;
   double squares = 0;

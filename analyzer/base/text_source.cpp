@@ -98,7 +98,8 @@ class Inflater {
       if (!inside_member_) {
         // A member is followed by another one or by padding.
         if (stream_.next_in[0] == 0) {
-          ++stream_.next_in, --stream_.avail_in;
+          ++stream_.next_in;
+          --stream_.avail_in;
           continue;
         }
         inflateReset(&stream_);

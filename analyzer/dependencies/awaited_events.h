@@ -27,7 +27,11 @@ class AwaitedEvents {
   template <class Latest> void record(uint32_t row, const HostEvent& call, uint32_t stream, const Latest& latest) {
     if (call.subject != 0) {
       const bool known = stream != kNone && !events_of_graphs_.contains(row);
-      known ? marks_.record(event_of(call), stream, latest(stream)) : marks_.record_unknown(event_of(call));
+      if (known) {
+        marks_.record(event_of(call), stream, latest(stream));
+      } else {
+        marks_.record_unknown(event_of(call));
+      }
     }
     if (call.correlation == 0 || records_.empty()) return;
     const auto asked = records_.find(record_key(call, call.correlation));

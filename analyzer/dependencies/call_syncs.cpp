@@ -32,7 +32,11 @@ std::optional<CallSync> CallSyncs::of(uint32_t call) const {
   std::optional<CallSync> of_record = of_event(call);
   if (!of_record || of_record->record_on == stream) return {};
   std::optional<CallSync> sync = of_stream(SyncKind::StreamWaitEvent, stream);
-  if (sync) sync->record_on = of_record->record_on, sync->record = of_record->record, sync->event = of_record->event;
+  if (sync) {
+    sync->record_on = of_record->record_on;
+    sync->record = of_record->record;
+    sync->event = of_record->event;
+  }
   return sync;
 }
 
@@ -51,7 +55,8 @@ std::optional<CallSync> CallSyncs::of_event(uint32_t call) const {
   if (wait == nullptr || wait->captured || wait->record == kNone) return {};
   std::optional<CallSync> sync = of_stream(SyncKind::Event, wait->stream);
   if (!sync) return {};
-  sync->record_on = sync->stream, sync->stream = kNone;
+  sync->record_on = sync->stream;
+  sync->stream = kNone;
   sync->record = wait->record;
   sync->event = wait->event;
   return sync;

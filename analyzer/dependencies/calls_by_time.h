@@ -17,7 +17,11 @@ class CallsByTime {
   uint32_t next() {
     Rows rows = heap_.front().rows;
     const uint32_t row = rows.first++;
-    rows.size() == 0 ? heap_.pop() : heap_.replace_front(head(rows));
+    if (rows.size() == 0) {
+      heap_.pop();
+    } else {
+      heap_.replace_front(head(rows));
+    }
     return row;
   }
 

@@ -227,7 +227,10 @@ class Finder {
   void synchronize(uint32_t row, const HostEvent& event, WaitScope scope) {
     uint32_t key = stream_key(event);
     if (const SyncEvent* const sync = events_.reported(row); sync != nullptr) {
-      if (sync->kind == SyncKind::Stream) scope = WaitScope::Stream, key = sync->stream;
+      if (sync->kind == SyncKind::Stream) {
+        scope = WaitScope::Stream;
+        key = sync->stream;
+      }
       if (sync->kind == SyncKind::Event) scope = WaitScope::Event;
       if (sync->kind == SyncKind::Context) scope = WaitScope::Device;
     }

@@ -84,7 +84,11 @@ class GraphBuilder {
       } else {
         take_operation(sources_.streams[source - threads]);
       }
-      head(source, next) ? heap.replace_front(next) : heap.pop();
+      if (head(source, next)) {
+        heap.replace_front(next);
+      } else {
+        heap.pop();
+      }
     }
     nodes_.finish();
   }

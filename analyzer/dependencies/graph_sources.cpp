@@ -33,7 +33,11 @@ template <class Begin, class End> Rows GraphSources::in_window(Rows rows, Begin 
     uint32_t low = rows.first, high = rows.last;
     while (low < high) {
       const uint32_t middle = low + (high - low) / 2;
-      begin(middle) < time_ns ? low = middle + 1 : high = middle;
+      if (begin(middle) < time_ns) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
     }
     return low;
   };

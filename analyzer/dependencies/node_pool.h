@@ -80,7 +80,10 @@ class GraphNodes {
     graph_.kinds_of_stretch_.back() |= static_cast<uint16_t>(kind_bit(from.kind));
     graph_.words_[node.kind_and_flags()] = true;
     live_[slot] = {from.end_ns - from.own, from.end_ns, id, 1, 0, false};
-    if (graph_.last_ == kNone || from.end_ns > last_ns_) graph_.last_ = id, last_ns_ = from.end_ns;
+    if (graph_.last_ == kNone || from.end_ns > last_ns_) {
+      graph_.last_ = id;
+      last_ns_ = from.end_ns;
+    }
     return slot;
   }
 
@@ -92,7 +95,8 @@ class GraphNodes {
       return b;
     }
     NewNode node{NodeKind::Join, row};
-    node.before = a, node.other = b;
+    node.before = a;
+    node.other = b;
     node.end_ns = std::max(end_ns(a), end_ns(b));
     if (end_ns(b) > end_ns(a)) node.flags = kNodeBoundByOther;
     const uint32_t joined = add(node);

@@ -56,8 +56,10 @@ class EventCalls {
     }
     EventWait& wait = waits_.emplace_back();
     wait.call = row;
-    if (const auto on = recorded_on_.find(key); on != recorded_on_.end())
-      wait.recorded = true, wait.stream = on->second;
+    if (const auto on = recorded_on_.find(key); on != recorded_on_.end()) {
+      wait.recorded = true;
+      wait.stream = on->second;
+    }
     marks_.find(key, wait.record);
     if (traits.role == CallRole::StreamWait)
       wait.captured = marks_.wait(key, stream) == EventMarks::Wait::OfCapture || marks_.captures(stream);

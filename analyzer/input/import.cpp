@@ -40,16 +40,31 @@ int64_t shifted(int64_t time_ns, int64_t by_ns) {
 // Moves all rows from the mark on.
 void shift_rows(Trace& trace, const ImportMark& mark, int64_t by_ns) {
   const auto move = [by_ns](int64_t& time_ns) { time_ns = shifted(time_ns, by_ns); };
-  for (uint32_t i = mark.host; i < trace.host.size(); ++i) move(trace.host[i].begin_ns), move(trace.host[i].end_ns);
-  for (uint32_t i = mark.operations; i < trace.operations.size(); ++i)
-    move(trace.operations[i].start_ns), move(trace.operations[i].end_ns);
-  for (uint32_t i = mark.ranges; i < trace.ranges.size(); ++i)
-    move(trace.ranges[i].begin_ns), move(trace.ranges[i].end_ns);
-  for (uint32_t i = mark.marks; i < trace.marks.size(); ++i) move(trace.marks[i].begin_ns), move(trace.marks[i].end_ns);
+  for (uint32_t i = mark.host; i < trace.host.size(); ++i) {
+    move(trace.host[i].begin_ns);
+    move(trace.host[i].end_ns);
+  }
+  for (uint32_t i = mark.operations; i < trace.operations.size(); ++i) {
+    move(trace.operations[i].start_ns);
+    move(trace.operations[i].end_ns);
+  }
+  for (uint32_t i = mark.ranges; i < trace.ranges.size(); ++i) {
+    move(trace.ranges[i].begin_ns);
+    move(trace.ranges[i].end_ns);
+  }
+  for (uint32_t i = mark.marks; i < trace.marks.size(); ++i) {
+    move(trace.marks[i].begin_ns);
+    move(trace.marks[i].end_ns);
+  }
   for (uint32_t i = mark.memory; i < trace.memory.size(); ++i) move(trace.memory[i].time_ns);
-  for (uint32_t i = mark.syncs; i < trace.syncs.size(); ++i) move(trace.syncs[i].begin_ns), move(trace.syncs[i].end_ns);
-  for (uint32_t i = mark.gpu_annotations; i < trace.gpu_annotations.size(); ++i)
-    move(trace.gpu_annotations[i].start_ns), move(trace.gpu_annotations[i].end_ns);
+  for (uint32_t i = mark.syncs; i < trace.syncs.size(); ++i) {
+    move(trace.syncs[i].begin_ns);
+    move(trace.syncs[i].end_ns);
+  }
+  for (uint32_t i = mark.gpu_annotations; i < trace.gpu_annotations.size(); ++i) {
+    move(trace.gpu_annotations[i].start_ns);
+    move(trace.gpu_annotations[i].end_ns);
+  }
 }
 
 // One time line for all inputs: the zero is the first event of all.

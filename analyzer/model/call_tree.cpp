@@ -63,7 +63,9 @@ CallTree compare_trees(const CallTree& now, const CallTree& before_tree) {
   };
   // All lines of a function are one frame in both trees, so that equal code matches.
   CallTree merged;
-  merged.metric = now.metric, merged.unit = now.unit, merged.compared = true;
+  merged.metric = now.metric;
+  merged.unit = now.unit;
+  merged.compared = true;
   std::unordered_map<Name, uint32_t, NameHash> frames;
   for (const bool before : {false, true}) {
     const CallTree& from = before ? before_tree : now;

@@ -83,7 +83,10 @@ class Forwards {
     uint64_t most = 0;
     for (const auto& [candidate, votes] : found->second) {
       if (votes == most) thread = kNone;
-      if (votes > most) thread = candidate, most = votes;
+      if (votes > most) {
+        thread = candidate;
+        most = votes;
+      }
     }
     return thread;
   }
@@ -100,7 +103,9 @@ class Collector {
 
   void run() {
     const size_t ranges = trace_.ranges.size();
-    carrier_.resize(ranges), outer_.resize(ranges), link_of_.resize(ranges);
+    carrier_.resize(ranges);
+    outer_.resize(ranges);
+    link_of_.resize(ranges);
     for (uint32_t row = 0; row < ranges; ++row) take(row);
     // emit_nvtx marks the engine's wrapper around a backward operator as a forward operator. A wrapper that belongs to
     // a link is removed.
@@ -134,7 +139,10 @@ class Collector {
       link.backward = link.outer_backward = row;
       link.sequence = number.sequence;
       const uint32_t engine = chained && !outside.backward ? around : number.engine;
-      if (engine != kNone) link.outer_backward = engine, link_of_[engine] = link_of_[row];
+      if (engine != kNone) {
+        link.outer_backward = engine;
+        link_of_[engine] = link_of_[row];
+      }
       threads_.push_back(number.forward_thread);
       return;
     }
@@ -179,7 +187,10 @@ ForwardBackward::ForwardBackward(const Trace& trace) {
     return std::tuple(x.begin_ns, links_[a].backward) < std::tuple(y.begin_ns, links_[b].backward);
   });
   std::vector<BackwardLink> sorted;
-  for (uint32_t i = 0; i < order.size(); ++i) sorted.push_back(links_[order[i]]), place[order[i]] = i;
+  for (uint32_t i = 0; i < order.size(); ++i) {
+    sorted.push_back(links_[order[i]]);
+    place[order[i]] = i;
+  }
   links_ = std::move(sorted);
   if (links_.empty()) link_of_.free();
   for (uint32_t& link : link_of_) link = link == kNone ? kNone : place[link];

@@ -42,9 +42,12 @@ SampledUnit sampled_unit(std::string_view metric) {
     unit.unit = clock ? "GHz" : base.find("bytes") != std::string_view::npos ? "GB/s" : "/s";
     unit.factor = unit.unit == "/s" ? 1 : 1e-9;
   } else if (suffix == ".sum" && base.find("bytes") != std::string_view::npos) {
-    unit.unit = "GB/s", unit.per_ns = true;
+    unit.unit = "GB/s";
+    unit.per_ns = true;
   } else if (suffix == ".sum") {
-    unit.unit = "/s", unit.per_ns = true, unit.factor = 1e9;
+    unit.unit = "/s";
+    unit.per_ns = true;
+    unit.factor = 1e9;
   } else {
     unit.name = metric;
   }

@@ -7,7 +7,8 @@
 namespace prof::analyzer {
 
 MemoryUse& MemoryUse::operator+=(const MemoryUse& other) {
-  host = add_saturated(host, other.host), device = add_saturated(device, other.device);
+  host = add_saturated(host, other.host);
+  device = add_saturated(device, other.device);
   return *this;
 }
 
@@ -81,7 +82,8 @@ void add_of_any_thread(const Trace& trace, const EventTree& tree, NodeMemory& me
       const auto first = std::lower_bound(rows.begin(), rows.end(), tree.begin_ns(node), before) - rows.begin();
       const auto last = std::upper_bound(rows.begin(), rows.end(), tree.end_ns(node), after) - rows.begin();
       if (first >= last) continue;
-      ++timeline.opened[static_cast<size_t>(first)], --timeline.opened[static_cast<size_t>(last)];
+      ++timeline.opened[static_cast<size_t>(first)];
+      --timeline.opened[static_cast<size_t>(last)];
       memory.total[node] += timeline.sums[static_cast<size_t>(last)];
       memory.total[node] -= timeline.sums[static_cast<size_t>(first)];
     }
@@ -106,7 +108,11 @@ NodeMemory node_memory(const Trace& trace, const EventTree& tree, bool any_threa
   if (trace.memory.empty()) return memory;
   memory.self.resize(tree.size());
   memory.total.resize(tree.size());
-  any_thread ? add_of_any_thread(trace, tree, memory) : add_own(trace, tree, memory);
+  if (any_thread) {
+    add_of_any_thread(trace, tree, memory);
+  } else {
+    add_own(trace, tree, memory);
+  }
   return memory;
 }
 

@@ -57,7 +57,11 @@ std::vector<std::string_view> OpStacks::own_stack(uint32_t row, size_t most) con
   std::vector<std::string_view> frames;
   const auto take = [&](std::string_view frame) {
     if (frame.empty()) return;
-    is_filtered(frame) ? void(++left_out_) : frames.push_back(frame);
+    if (is_filtered(frame)) {
+      ++left_out_;
+    } else {
+      frames.push_back(frame);
+    }
   };
   for (uint32_t python = python_[row]; python != kNone && frames.size() < most; python = python_[python])
     take(trace_.range_name(trace_.ranges[python]));

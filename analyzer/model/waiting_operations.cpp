@@ -194,7 +194,11 @@ QueueDepth::Change QueueDepth::Merged::pop_until(int64_t time) {
     Times& earliest = lists_[list];
     popped.add(earliest.peek().change);
     earliest.pop();
-    earliest.done() ? heads_.pop() : heads_.replace_front({earliest.peek().time_ns, list});
+    if (earliest.done()) {
+      heads_.pop();
+    } else {
+      heads_.replace_front({earliest.peek().time_ns, list});
+    }
   }
   return popped;
 }

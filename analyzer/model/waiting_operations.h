@@ -62,8 +62,14 @@ class QueueDepth {
   // A change of the depths, or the depths themselves.
   struct Change {
     uint32_t waiting = 0, outstanding = 0;
-    void add(const Change& other) { waiting += other.waiting, outstanding += other.outstanding; }
-    void subtract(const Change& other) { waiting -= other.waiting, outstanding -= other.outstanding; }
+    void add(const Change& other) {
+      waiting += other.waiting;
+      outstanding += other.outstanding;
+    }
+    void subtract(const Change& other) {
+      waiting -= other.waiting;
+      outstanding -= other.outstanding;
+    }
   };
   struct At {
     int64_t time_ns = 0;

@@ -39,9 +39,19 @@ class DiffCells {
   explicit DiffCells(const RunDiff& diff) : whole_(diff.runs_now == 1 && diff.runs_before == 1) {}
   CellType time() const { return whole_ ? CellType::Nanoseconds : CellType::MeanNanoseconds; }
   CellType count() const { return whole_ ? CellType::Count : CellType::Real; }
-  void add_time(Table::Row& row, double ns) const { whole_ ? row.add(int64_t{std::llround(ns)}) : row.add(ns); }
+  void add_time(Table::Row& row, double ns) const {
+    if (whole_) {
+      row.add(int64_t{std::llround(ns)});
+    } else {
+      row.add(ns);
+    }
+  }
   void add_count(Table::Row& row, double count) const {
-    whole_ ? row.add(int64_t{std::llround(count)}) : row.add(count);
+    if (whole_) {
+      row.add(int64_t{std::llround(count)});
+    } else {
+      row.add(count);
+    }
   }
 
  private:
@@ -100,16 +110,37 @@ Table diff_table(const RunDiff& diff, const DiffLabels& labels, NameForm names) 
   table.add_column("Shapes", "shapes", CellType::Text);
   for (const DiffRow& each : diff.rows) {
     Table::Row row = table.row();
-    const auto real = [&](std::optional<double> value) { value ? row.add(*value) : row.empty(); };
-    const auto text = [&](const std::string& value) { value.empty() ? row.empty() : row.add(std::string_view(value)); };
+    const auto real = [&](std::optional<double> value) {
+      if (value) {
+        row.add(*value);
+      } else {
+        row.empty();
+      }
+    };
+    const auto text = [&](const std::string& value) {
+      if (value.empty()) {
+        row.empty();
+      } else {
+        row.add(std::string_view(value));
+      }
+    };
     row.add(verdict_name(each.verdict));
-    cells.add_count(row, each.before.launches_a_run()), cells.add_count(row, each.now.launches_a_run());
-    cells.add_time(row, each.before.ns_a_run()), cells.add_time(row, each.now.ns_a_run());
-    real(each.before.mean_ns()), real(each.now.mean_ns());
-    cells.add_time(row, each.delta_ns), cells.add_time(row, each.count_effect_ns);
+    cells.add_count(row, each.before.launches_a_run());
+    cells.add_count(row, each.now.launches_a_run());
+    cells.add_time(row, each.before.ns_a_run());
+    cells.add_time(row, each.now.ns_a_run());
+    real(each.before.mean_ns());
+    real(each.now.mean_ns());
+    cells.add_time(row, each.delta_ns);
+    cells.add_time(row, each.count_effect_ns);
     cells.add_time(row, each.speed_effect_ns);
-    real(each.speed_percent()), real(each.p), real(each.false_discovery);
-    text(diff_name(each.name, names)), text(each.launch_shape), text(each.path), text(each.op_shape);
+    real(each.speed_percent());
+    real(each.p);
+    real(each.false_discovery);
+    text(diff_name(each.name, names));
+    text(each.launch_shape);
+    text(each.path);
+    text(each.op_shape);
   }
   add_notes(diff, labels, table);
   return table;
@@ -130,14 +161,31 @@ Table side_by_side_table(const RunDiff& diff, const DiffLabels& labels, NameForm
   table.add_column("Path", "path", CellType::Text);
   for (const DiffRow& each : diff.rows) {
     Table::Row row = table.row();
-    const auto real = [&](std::optional<double> value) { value ? row.add(*value) : row.empty(); };
+    const auto real = [&](std::optional<double> value) {
+      if (value) {
+        row.add(*value);
+      } else {
+        row.empty();
+      }
+    };
     row.add(std::string_view(diff_name(each.name, names)));
     for (const DiffSide* const side : {&each.before, &each.now}) {
-      side->launches == 0 ? row.empty() : row.add(side->launches);
-      real(side->sums.tera_flops()), real(side->sums.giga_bytes()), real(side->mean_ns());
-      real(side->sums.flops_percent()), real(side->sums.bytes_percent());
+      if (side->launches == 0) {
+        row.empty();
+      } else {
+        row.add(side->launches);
+      }
+      real(side->sums.tera_flops());
+      real(side->sums.giga_bytes());
+      real(side->mean_ns());
+      real(side->sums.flops_percent());
+      real(side->sums.bytes_percent());
     }
-    each.path.empty() ? row.empty() : row.add(std::string_view(each.path));
+    if (each.path.empty()) {
+      row.empty();
+    } else {
+      row.add(std::string_view(each.path));
+    }
   }
   add_notes(diff, labels, table);
   return table;

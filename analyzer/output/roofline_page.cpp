@@ -32,7 +32,8 @@ struct Spread {
   double least = HUGE_VAL, most = 0;
   void add(double value) {
     if (!(value > 0) || !std::isfinite(value)) return;
-    least = std::min(least, value), most = std::max(most, value);
+    least = std::min(least, value);
+    most = std::max(most, value);
   }
   Axis axis(double from, double to) const {
     Axis axis{0, 1, from, to};
@@ -135,7 +136,8 @@ std::string svg_of(const DevicePeaks& device, const std::vector<const RoofPoint*
   uint32_t used = 0;
   int64_t longest_ns = 1;
   for (const RoofPoint* point : points) {
-    intensities.add(*point->sums.intensity()), rates.add(*point->sums.tera_flops());
+    intensities.add(*point->sums.intensity());
+    rates.add(*point->sums.tera_flops());
     used |= point->sums.peaks;
     longest_ns = std::max(longest_ns, point->sums.total_ns);
   }

@@ -37,7 +37,11 @@ class Search {
   ModuleFiles run() {
     for (const std::string& each : options_.symbol_path) {
       if (complete()) break;
-      is_folder(each) ? in_folder(each) : take(each);
+      if (is_folder(each)) {
+        in_folder(each);
+      } else {
+        take(each);
+      }
     }
     if (!module_.path.starts_with('[')) below("");  // "[vdso]" is no file
     if (!options_.sysroot.empty() && !complete()) below(options_.sysroot);

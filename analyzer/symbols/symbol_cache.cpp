@@ -103,7 +103,9 @@ std::string to_bytes(const Names& names, std::string_view identity, const String
   body.append(reinterpret_cast<const char*>(names.addresses.data()), names.addresses.size() * sizeof(uint64_t));
   body += answer;
   CacheHead head;
-  head.identity_bytes = identity.size(), head.addresses = names.addresses.size(), head.answer_bytes = answer.size();
+  head.identity_bytes = identity.size();
+  head.addresses = names.addresses.size();
+  head.answer_bytes = answer.size();
   head.crc = crc_of(body);
   return std::string(reinterpret_cast<const char*>(&head), sizeof head) + body;
 }
@@ -121,7 +123,11 @@ Names merged(const Names& a, const Names& b) {
   size_t i = 0, j = 0;
   while (i < a.addresses.size() || j < b.addresses.size()) {
     const bool of_a = j == b.addresses.size() || (i < a.addresses.size() && a.addresses[i] <= b.addresses[j]);
-    of_a ? take(a, i++) : take(b, j++);
+    if (of_a) {
+      take(a, i++);
+    } else {
+      take(b, j++);
+    }
   }
   all.answer.first.push_back(static_cast<uint32_t>(all.answer.frames.size()));
   return all;
@@ -236,7 +242,10 @@ std::vector<SymbolAnswer> find_symbols_cached(const std::vector<SymbolRequest>& 
       entry.known = merged(entry.known, {entry.missing, std::move(answer)});
       if (problem.empty() && !entry.path.empty()) {
         const std::string bytes = to_bytes(entry.known, entry.identity, strings);
-        if (bytes.size() <= cache_limits.file_bytes) write_file(entry.path, bytes), wrote = true;
+        if (bytes.size() <= cache_limits.file_bytes) {
+          write_file(entry.path, bytes);
+          wrote = true;
+        }
       }
     }
     answers.push_back(pick(entry.known, requests[r].addresses));

@@ -261,7 +261,10 @@ class Round {
     Worker& worker = workers_[w];
     const auto now = std::chrono::steady_clock::now();
     const uint32_t job = shared_->current[slots_[w]];
-    if (job != worker.seen || job == kIdle) worker.seen = job, worker.since = now;
+    if (job != worker.seen || job == kIdle) {
+      worker.seen = job;
+      worker.since = now;
+    }
     if (std::chrono::duration<double>(now - worker.since).count() > limits_.seconds_a_job) kill(worker.pid, SIGKILL);
   }
 

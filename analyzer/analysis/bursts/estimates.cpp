@@ -54,7 +54,13 @@ void Estimates::add_cells(Table::Row& row, uint32_t group, double scale) const {
 void Estimates::add_cells(Table::Row& row, const Extrapolated& estimate, std::optional<uint64_t> not_met,
                           double scale) const {
   if (!any_) return;
-  const auto value = [&](double number) { scale == 1 ? row.add(whole_ns(number)) : row.add(number * scale); };
+  const auto value = [&](double number) {
+    if (scale == 1) {
+      row.add(whole_ns(number));
+    } else {
+      row.add(number * scale);
+    }
+  };
   if (estimate.known()) {
     row.add(whole_ns(estimate.operations));
     value(estimate.total);
@@ -66,7 +72,13 @@ void Estimates::add_cells(Table::Row& row, const Extrapolated& estimate, std::op
   } else {
     row.empty().empty().empty();
   }
-  if (rows_ == RowsAre::ByLaunch) not_met ? row.add(*not_met) : row.empty();
+  if (rows_ == RowsAre::ByLaunch) {
+    if (not_met) {
+      row.add(*not_met);
+    } else {
+      row.empty();
+    }
+  }
 }
 
 void Estimates::add_no_cells(Table::Row& row) const {

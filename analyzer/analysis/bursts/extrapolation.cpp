@@ -37,7 +37,8 @@ void Extrapolation::launch(uint32_t row, uint32_t stratum) {
 void Extrapolation::add(const GpuOperation& operation, uint32_t stratum, uint32_t group, double value) {
   if (!bursts_.applies(trace_.process_of(operation.stream()))) {
     Group& of = groups_[group];
-    ++of.operations, of.total += value;
+    ++of.operations;
+    of.total += value;
     return;
   }
   if (!operation.linked()) return;
@@ -52,7 +53,8 @@ void Extrapolation::add(const GpuOperation& operation, uint32_t stratum, uint32_
 }
 
 void Extrapolation::over(const Group& group, Extrapolated& total, std::vector<Off>& off) const {
-  total.operations += group.operations, total.total += group.total;
+  total.operations += group.operations;
+  total.total += group.total;
   for (const auto& [number, sum] : group.of_cell) {
     const Cell& cell = cells_[number];
     const double scale = cell.weight() * std::sqrt(std::max(0.0, 1 - 1 / cell.weight()));

@@ -37,7 +37,8 @@ constexpr VectorType kVectorTypes[] = {{'f', PeakType::Fp32, DataType::Fp32},
 std::string_view tensor_source(std::string_view metric) {
   constexpr std::string_view kHead = "sm__ops_path_tensor_src_", kTail = ".sum";
   if (!metric.starts_with(kHead) || !metric.ends_with(kTail)) return {};
-  metric.remove_prefix(kHead.size()), metric.remove_suffix(kTail.size());
+  metric.remove_prefix(kHead.size());
+  metric.remove_suffix(kTail.size());
   const size_t to = metric.find("_dst_");
   if (to == std::string_view::npos) return metric;
   const std::string_view destination = metric.substr(to + 5);
@@ -74,7 +75,10 @@ CounterMeaning::CounterMeaning(const Trace& trace, const CounterSet& set)
     const std::string_view source = tensor_source(trace.text(set.metrics[i]));
     if (metric_index(trace, set, trace.text(set.metrics[i])) != i) continue;  // a duplicate name
     for (const TensorType& type : kTensorTypes) {
-      if (source == type.source) terms_.push_back({i, 1, type.peak, type.type, true}), tensor_ = true;
+      if (source == type.source) {
+        terms_.push_back({i, 1, type.peak, type.type, true});
+        tensor_ = true;
+      }
     }
   }
   add_vector_terms(trace, set);
@@ -112,15 +116,21 @@ CounterNumbers CounterMeaning::of(std::span<const double> values) const {
     double& sum = of_type[static_cast<size_t>(term.type) + (term.tensor ? 16 : 0)];
     sum += part;
     flops += part;
-    if (sum > most) most = sum, numbers.type = term.type, numbers.peak = term.peak;
+    if (sum > most) {
+      most = sum;
+      numbers.type = term.type;
+      numbers.peak = term.peak;
+    }
   }
   const bool instructions = tensor_instructions_ != kNone && !tensor_;
   numbers.tensor_unknown = instructions && values[tensor_instructions_] != 0;  // or NaN
   if (!terms_.empty() && is_number(flops) && !numbers.tensor_unknown) {
     numbers.flops = flops;
-    numbers.tensor_only = !vector_, numbers.vector_only = !tensor_ && !one_tensor_pipe_;
+    numbers.tensor_only = !vector_;
+    numbers.vector_only = !tensor_ && !one_tensor_pipe_;
   } else {
-    numbers.type = DataType::Unknown, numbers.peak.reset();
+    numbers.type = DataType::Unknown;
+    numbers.peak.reset();
   }
   return numbers;
 }

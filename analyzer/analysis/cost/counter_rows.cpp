@@ -104,7 +104,8 @@ class CounterCollector {
   void unplaced() {
     const Selection& selection = input_.selection;
     Selection by_place = selection;
-    by_place.devices.clear(), by_place.processes.clear();
+    by_place.devices.clear();
+    by_place.processes.clear();
     if (!by_place.all()) return;
     for (const CounterRow& row : trace_.counters.of_unplaced) {
       const CounterSet& set = trace_.counters.sets[row.set];
@@ -157,9 +158,14 @@ class CounterCollector {
       return known;
     }
     Measured& fresh = rows_.emplace_back();
-    fresh.what = what, fresh.process = process, fresh.set = row.set, fresh.name = name, fresh.path = path;
+    fresh.what = what;
+    fresh.process = process;
+    fresh.set = row.set;
+    fresh.name = name;
+    fresh.path = path;
     const CounterSet& set = trace_.counters.sets[row.set];
-    fresh.sums.resize(set.metrics.size()), fresh.numbers.resize(set.metrics.size());
+    fresh.sums.resize(set.metrics.size());
+    fresh.numbers.resize(set.metrics.size());
     for (uint32_t d = 0; d < trace_.devices.size(); ++d) {
       const Device& device = trace_.devices[d];
       if (index(device.process) == set.process && device.ordinal == set.device) fresh.device = d;
@@ -176,20 +182,27 @@ class CounterCollector {
       ++to.numbers[i];
     }
     const CounterNumbers numbers = meanings_[row.set].of(values);
-    if (numbers.time_ns) to.time_ns += *numbers.time_ns, ++to.timed;
+    if (numbers.time_ns) {
+      to.time_ns += *numbers.time_ns;
+      ++to.timed;
+    }
     KernelCost cost;
     if (operation != kNone) cost = costs_.of(operation);
     constexpr double kMost = 9e18;
     if (!cost.flops && numbers.flops && *numbers.flops < kMost) {  // may be only a part of the kernel's FLOPs
       cost.flops = static_cast<uint64_t>(std::llround(*numbers.flops));
-      cost.type = numbers.type, cost.peak = numbers.peak, cost.flops_source = CostSource::Counters;
+      cost.type = numbers.type;
+      cost.peak = numbers.peak;
+      cost.flops_source = CostSource::Counters;
     }
     const bool counted = cost.flops_source == CostSource::Counters;
     to.vector_only = to.vector_only || (counted && numbers.vector_only);
     to.tensor_unknown = to.tensor_unknown || numbers.tensor_unknown;
     to.tensor_only = to.tensor_only || (counted && numbers.tensor_only);
-    if (!cost.bytes && numbers.bytes && *numbers.bytes < kMost)
-      cost.bytes = static_cast<uint64_t>(std::llround(*numbers.bytes)), cost.bytes_source = CostSource::Counters;
+    if (!cost.bytes && numbers.bytes && *numbers.bytes < kMost) {
+      cost.bytes = static_cast<uint64_t>(std::llround(*numbers.bytes));
+      cost.bytes_source = CostSource::Counters;
+    }
     static const DevicePeaks kNoPeaks;
     const bool known = to.device != kNone;
     const double ns = numbers.time_ns.value_or(0);

@@ -85,7 +85,10 @@ DevicePeaks computed(const Device& device, std::string reason) {
     const auto set = [&](PeakType type, double tera) { peaks.tera[static_cast<size_t>(type)] = tera; };
     set(PeakType::Fp32, clocks * capability->fp32);
     set(PeakType::Fp16, fp16);
-    if (capability->has_bf16) set(PeakType::Bf16, fp16), set(PeakType::Tf32, fp16 / 2);
+    if (capability->has_bf16) {
+      set(PeakType::Bf16, fp16);
+      set(PeakType::Tf32, fp16 / 2);
+    }
     peaks.reason = reason + "; computed from SMs, clock and compute capability";
   } else if (peaks.bandwidth_gbs > 0) {
     peaks.reason = reason + (hz > 0 ? "; the operations a clock of its SMs are not known, only its bandwidth is"
@@ -171,7 +174,10 @@ void fill_from(const DevicePeaks& base, DevicePeaks& row) {
   fill(row.bandwidth_gbs, base.bandwidth_gbs, "bandwidth");
   if (row.memory_gb <= 0) row.memory_gb = base.memory_gb;
   if (row.units == 0) row.units = base.units;
-  if (row.mhz == 0 && row.tensor_mhz == 0) row.mhz = base.mhz, row.tensor_mhz = base.tensor_mhz;
+  if (row.mhz == 0 && row.tensor_mhz == 0) {
+    row.mhz = base.mhz;
+    row.tensor_mhz = base.tensor_mhz;
+  }
   if (filled.empty()) return;
   row.reason = fmt::format("{}: of {} ({})", fmt::join(filled, ", "), base.name, peak_origin_name(base.origin));
   if (!base.reason.empty()) row.reason += "; " + base.reason;
@@ -222,10 +228,16 @@ std::string device_key(std::string_view name) {
 DeviceTable::DeviceTable() {
   for (const BuiltIn& each : kBuiltIn) {
     DevicePeaks& row = rows_.emplace_back();
-    row.name = each.name, row.tera = each.tera;
-    row.bandwidth_gbs = each.bandwidth_gbs, row.memory_gb = each.memory_gb;
-    row.units = each.units, row.mhz = each.mhz, row.tensor_mhz = each.tensor_mhz;
-    row.approximate = each.approximate, row.link = each.link, row.date = each.date;
+    row.name = each.name;
+    row.tera = each.tera;
+    row.bandwidth_gbs = each.bandwidth_gbs;
+    row.memory_gb = each.memory_gb;
+    row.units = each.units;
+    row.mhz = each.mhz;
+    row.tensor_mhz = each.tensor_mhz;
+    row.approximate = each.approximate;
+    row.link = each.link;
+    row.date = each.date;
     row.origin = PeakOrigin::Table;
     if (each.approximate) row.reason = "public tables differ by up to 3 %";
     keys_.push_back(split_keys(each.keys));

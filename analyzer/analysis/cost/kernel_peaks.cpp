@@ -90,8 +90,20 @@ Table kernel_peaks(const AnalysisInput& input) {
     const PeakSums& sums = each.sums;
     const Device& device = trace.devices[each.device];
     Table::Row row = table.row();
-    const auto real = [&](std::optional<double> value) { value ? row.add(*value) : row.empty(); };
-    const auto text = [&](const std::string& value) { value.empty() ? row.empty() : row.add(std::string_view(value)); };
+    const auto real = [&](std::optional<double> value) {
+      if (value) {
+        row.add(*value);
+      } else {
+        row.empty();
+      }
+    };
+    const auto text = [&](const std::string& value) {
+      if (value.empty()) {
+        row.empty();
+      } else {
+        row.add(std::string_view(value));
+      }
+    };
     row.add(trace.processes[index(device.process)].pid).add(device.ordinal).add(sums.count).add(sums.total_ns);
     row.add(static_cast<double>(sums.total_ns) / static_cast<double>(sums.count));
     real(sums.with_flops == 0 ? std::nullopt : std::optional(sums.flops / 1e9));
@@ -102,7 +114,9 @@ Table kernel_peaks(const AnalysisInput& input) {
     real(sums.giga_bytes());
     real(sums.bytes_percent());
     estimates.add_cells(row, each.number);
-    text(sums.type_text()), text(sums.source_text()), text(note_of(sums));
+    text(sums.type_text());
+    text(sums.source_text());
+    text(note_of(sums));
     row.add(operation_name(input.views.names(), trace.operations[each.example], input.options.names));
     above += sums.above_peak ? 1 : 0;
   }

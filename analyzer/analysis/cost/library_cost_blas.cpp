@@ -18,7 +18,8 @@ LibraryCost of_batch(const CallArguments& call, const ElementType& type, uint64_
   const bool batched = !call.value("batch").empty();
   const std::optional<uint64_t> batch = batched ? call.number("batch") : std::optional<uint64_t>(1);
   if (!batch) return without_cost(NoCost::NoShapes);
-  flops = times(*batch, times(type.complex ? 4 : 1, flops)), bits = times(*batch, bits);
+  flops = times(*batch, times(type.complex ? 4 : 1, flops));
+  bits = times(*batch, bits);
   if (flops == UINT64_MAX || bits == UINT64_MAX) return without_cost(NoCost::Misfit);
   LibraryCost result;
   result.cost.known = result.spread = true;

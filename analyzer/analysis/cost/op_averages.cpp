@@ -30,8 +30,10 @@ struct Key {
 struct KeyHash {
   size_t operator()(const Key& key) const {
     uint64_t hash = 0;
-    for (const uint32_t part : {key.name, key.what, key.shape, key.stack, key.thread, key.domain, key.process})
-      hash = (hash ^ part) * 0x9e3779b97f4a7c15u, hash ^= hash >> 32;
+    for (const uint32_t part : {key.name, key.what, key.shape, key.stack, key.thread, key.domain, key.process}) {
+      hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
+      hash ^= hash >> 32;
+    }
     return hash;
   }
 };
@@ -89,7 +91,8 @@ class Averager {
         describe(answer_.rows.emplace_back());
         answer_.rows.back().number = found->second;
       }
-      last_key_ = key, last_row_ = found->second;
+      last_key_ = key;
+      last_row_ = found->second;
     }
     return answer_.rows[last_row_];
   }
@@ -101,7 +104,8 @@ class Averager {
     row.min_ns = std::min(row.min_ns, length_ns);
     row.max_ns = std::max(row.max_ns, length_ns);
     if (std::tuple(row.first_begin_ns, -row.first_end_ns) <= std::tuple(begin_ns, -end_ns)) return false;
-    row.first_begin_ns = begin_ns, row.first_end_ns = end_ns;
+    row.first_begin_ns = begin_ns;
+    row.first_end_ns = end_ns;
     return true;
   }
 
@@ -190,7 +194,10 @@ class Averager {
     const bool overhead = range != nullptr && range->kind == RangeKind::Overhead;
     if (!overhead) answer_.self_cpu_ns = add_saturated(answer_.self_cpu_ns, tree_.self_ns(node));
     answer_.overhead_events += overhead ? 1 : 0;
-    if (!memory_.self.empty()) row.self_memory += memory_.self[node], row.memory += memory_.total[node];
+    if (!memory_.self.empty()) {
+      row.self_memory += memory_.self[node];
+      row.memory += memory_.total[node];
+    }
     if (range != nullptr && range->kind == RangeKind::Operator) row.flops += flops_.of(*range);
   }
 
@@ -296,7 +303,8 @@ class Averager {
       row.process = index(trace_.thread(event.thread).process);
     }
     const MemoryUse use = event.device == kNone ? MemoryUse{event.bytes, 0} : MemoryUse{0, event.bytes};
-    row.self_memory += use, row.memory += use;
+    row.self_memory += use;
+    row.memory += use;
   }
 
   const AnalysisInput& input_;

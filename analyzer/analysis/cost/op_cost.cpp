@@ -55,7 +55,10 @@ OpCost op_cost(std::string_view op, const OpInputs& inputs) {
       number->reset();
       (number == &cost->bytes ? cost->no_bytes : cost->no_flops) = NoCost::Misfit;
     }
-    if (!cost->flops) cost->useful_flops.reset(), cost->input_gradient = cost->weight_gradient = 0;
+    if (!cost->flops) {
+      cost->useful_flops.reset();
+      cost->input_gradient = cost->weight_gradient = 0;
+    }
     return *cost;
   }
   return {};

@@ -133,7 +133,10 @@ void set_useful(OpCost& cost, const Attention& form, const AttentionSizes& sizes
   bool lower_right = form.mask == Mask::LowerRight;
   if (form.mask == Mask::Number) {
     const std::optional<uint64_t> kind = inputs.number(form.causal);
-    if (kind && *kind <= 2) causal = *kind != 0, lower_right = *kind == 2;
+    if (kind && *kind <= 2) {
+      causal = *kind != 0;
+      lower_right = *kind == 2;
+    }
   } else {
     causal = inputs.flag(form.causal);
   }

@@ -96,11 +96,15 @@ OpCost scaled_product(const ScaledProduct& form, const OpInputs& inputs) {
   uint64_t bytes = times(times(sizes->count, times(sizes->m, sizes->n)), bytes_of(result)) / values_in(result);
   bytes = plus(bytes, plus(times(elements_of(*a), size_a), times(elements_of(*b), size_b)));
   for (size_t i = form.scales; i < form.ends; ++i) {
-    if (inputs.is_tensor_list(i)) return cost.no_bytes = NoCost::NoType, cost;
+    if (inputs.is_tensor_list(i)) {
+      cost.no_bytes = NoCost::NoType;
+      return cost;
+    }
     const std::optional<Shape> operand = inputs.is_tensor(i) ? inputs.tensor(i) : std::nullopt;
     if (operand && i != form.groups) bytes = plus(bytes, times(elements_of(*operand), bytes_of(inputs.type(i))));
   }
-  cost.bytes = bytes, cost.no_bytes = NoCost::None;
+  cost.bytes = bytes;
+  cost.no_bytes = NoCost::None;
   return cost;
 }
 

@@ -94,7 +94,8 @@ void PeakSums::add(const KernelCost& cost, int64_t duration_ns, const DevicePeak
     if (cost.peak) peaks |= 1u << static_cast<unsigned>(*cost.peak);
     if (cost.peak && peak_flops(device, *cost.peak) > 0) {
       flops_at_peak_ns += compute_ns;
-      grow(flops_with_peak_ns, duration_ns), flops_with_peak += static_cast<double>(*cost.flops);
+      grow(flops_with_peak_ns, duration_ns);
+      flops_with_peak += static_cast<double>(*cost.flops);
     } else if (device.known() && *cost.flops != 0) {
       ++without_peak;
     }
@@ -103,7 +104,8 @@ void PeakSums::add(const KernelCost& cost, int64_t duration_ns, const DevicePeak
   }
   if (cost.useful_flops) {
     ++with_useful;
-    useful_flops += static_cast<double>(*cost.useful_flops), grow(useful_ns, duration_ns);
+    useful_flops += static_cast<double>(*cost.useful_flops);
+    grow(useful_ns, duration_ns);
   } else if (cost.flops) {
     ++missing_useful[static_cast<size_t>(cost.no_useful)];
   }
@@ -120,11 +122,15 @@ void PeakSums::add(const KernelCost& cost, int64_t duration_ns, const DevicePeak
   } else {
     ++missing_bytes[static_cast<size_t>(cost.no_bytes)];
   }
-  if (cost.flops || cost.bytes) types |= 1u << static_cast<unsigned>(cost.type), assumed = assumed || cost.assumed;
+  if (cost.flops || cost.bytes) {
+    types |= 1u << static_cast<unsigned>(cost.type);
+    assumed = assumed || cost.assumed;
+  }
   if (has_ideal) {
     const double longer_ns = ideal.longer_ns();
     ideal_ns += longer_ns;
-    grow(with_ideal_ns, duration_ns), grow(judged_ns, duration_ns);
+    grow(with_ideal_ns, duration_ns);
+    grow(judged_ns, duration_ns);
     if (is_launch_bound(longer_ns, ns)) grow(launch_bound_ns, duration_ns);
     if (compute_ns >= memory_ns) compute_bound_ns += longer_ns;
   }
@@ -132,18 +138,34 @@ void PeakSums::add(const KernelCost& cost, int64_t duration_ns, const DevicePeak
 }
 
 void PeakSums::add_all(const PeakSums& other) {
-  count += other.count, with_flops += other.with_flops, with_useful += other.with_useful;
-  with_bytes += other.with_bytes, causal += other.causal, without_peak += other.without_peak;
+  count += other.count;
+  with_flops += other.with_flops;
+  with_useful += other.with_useful;
+  with_bytes += other.with_bytes;
+  causal += other.causal;
+  without_peak += other.without_peak;
   grow(total_ns, other.total_ns);
-  flops += other.flops, useful_flops += other.useful_flops, bytes += other.bytes;
-  grow(flops_ns, other.flops_ns), grow(useful_ns, other.useful_ns), grow(bytes_ns, other.bytes_ns);
-  flops_at_peak_ns += other.flops_at_peak_ns, bytes_at_peak_ns += other.bytes_at_peak_ns;
+  flops += other.flops;
+  useful_flops += other.useful_flops;
+  bytes += other.bytes;
+  grow(flops_ns, other.flops_ns);
+  grow(useful_ns, other.useful_ns);
+  grow(bytes_ns, other.bytes_ns);
+  flops_at_peak_ns += other.flops_at_peak_ns;
+  bytes_at_peak_ns += other.bytes_at_peak_ns;
   flops_with_peak += other.flops_with_peak;
-  grow(flops_with_peak_ns, other.flops_with_peak_ns), grow(bytes_with_peak_ns, other.bytes_with_peak_ns);
-  ideal_ns += other.ideal_ns, grow(with_ideal_ns, other.with_ideal_ns), compute_bound_ns += other.compute_bound_ns;
-  grow(judged_ns, other.judged_ns), grow(launch_bound_ns, other.launch_bound_ns);
-  above_peak = above_peak || other.above_peak, assumed = assumed || other.assumed;
-  sources |= other.sources, types |= other.types, peaks |= other.peaks;
+  grow(flops_with_peak_ns, other.flops_with_peak_ns);
+  grow(bytes_with_peak_ns, other.bytes_with_peak_ns);
+  ideal_ns += other.ideal_ns;
+  grow(with_ideal_ns, other.with_ideal_ns);
+  compute_bound_ns += other.compute_bound_ns;
+  grow(judged_ns, other.judged_ns);
+  grow(launch_bound_ns, other.launch_bound_ns);
+  above_peak = above_peak || other.above_peak;
+  assumed = assumed || other.assumed;
+  sources |= other.sources;
+  types |= other.types;
+  peaks |= other.peaks;
   for (size_t reason = 0; reason < missing_flops.size(); ++reason) {
     missing_flops[reason] += other.missing_flops[reason];
     missing_useful[reason] += other.missing_useful[reason];
@@ -155,7 +177,8 @@ void PeakSums::over(int64_t ns, int64_t with_ideal) {
   for (int64_t* const time : {&flops_ns, &useful_ns, &bytes_ns, &flops_with_peak_ns, &bytes_with_peak_ns}) {
     if (*time != 0) *time = ns;
   }
-  total_ns = ns, with_ideal_ns = with_ideal;
+  total_ns = ns;
+  with_ideal_ns = with_ideal;
 }
 
 // FLOPs per ns are 10^9 FLOPs per second.

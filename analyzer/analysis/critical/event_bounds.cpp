@@ -95,7 +95,8 @@ void EventBounds::add_path(const DependencyGraph& graph) {
     const uint64_t track = operation ? uint64_t{1} << 32 | index(trace_.operations[node.row].stream()) : thread;
     const EventRef event{!operation, node.row};
     if (track != last_track && last_track != UINT64_MAX) path_links_.push_back({last, event});
-    last = event, last_track = track;
+    last = event;
+    last_track = track;
   }
   for (std::vector<Interval>& parts : of_thread) of_thread_.emplace_back(std::move(parts));
 }

@@ -161,7 +161,11 @@ std::vector<NamedNodes> named_nodes(const AnalysisInput& input, const Dependency
     if (subject < kDense && dense[kind].empty()) dense[kind].resize(kDense);
     Sum& sum = subject < kDense ? dense[kind][subject] : sums[kind][subject];
     grow(sum.own_ns, graph.time(node.own));
-    node.has(kNodeReturns) ? ++sum.returns : ++sum.count;
+    if (node.has(kNodeReturns)) {
+      ++sum.returns;
+    } else {
+      ++sum.count;
+    }
   });
   for (uint32_t kind = 0; kind < kNodeKinds; ++kind) {
     for (uint32_t subject = 0; subject < dense[kind].size(); ++subject) {
@@ -177,7 +181,8 @@ std::vector<NamedNodes> named_nodes(const AnalysisInput& input, const Dependency
       nodes.name = name;
       if (nodes.subjects.size() <= subject) nodes.subjects.resize(subject + 1);
       nodes.subjects[subject] = true;
-      nodes.count += sum.count, nodes.returns += sum.returns;
+      nodes.count += sum.count;
+      nodes.returns += sum.returns;
       grow(nodes.own_ns, sum.own_ns);
     }
   }

@@ -63,9 +63,13 @@ class Matcher {
       const auto [found, added] = rows_of_.try_emplace(key, rows_.size());
       if (added) {
         Matched& fresh = rows_.emplace_back();
-        fresh.path = row.path, fresh.category = row.category, fresh.name = row.name;
-        fresh.launch_shape = row.launch_shape, fresh.op_shape = row.op_shape;
-        fresh.now.by_run.resize(runs_now_), fresh.before.by_run.resize(runs_before_);
+        fresh.path = row.path;
+        fresh.category = row.category;
+        fresh.name = row.name;
+        fresh.launch_shape = row.launch_shape;
+        fresh.op_shape = row.op_shape;
+        fresh.now.by_run.resize(runs_now_);
+        fresh.before.by_run.resize(runs_before_);
       }
       SideRows& side = is_now ? rows_[found->second].now : rows_[found->second].before;
       std::vector<int64_t>& durations = side.by_run[number];
@@ -126,9 +130,12 @@ DiffSide side_of(const SideRows& rows) {
 
 DiffRow diff_row(Matched& matched, bool between_runs) {
   DiffRow row;
-  row.path = std::move(matched.path), row.name = std::move(matched.name);
-  row.launch_shape = std::move(matched.launch_shape), row.op_shape = std::move(matched.op_shape);
-  row.now = side_of(matched.now), row.before = side_of(matched.before);
+  row.path = std::move(matched.path);
+  row.name = std::move(matched.name);
+  row.launch_shape = std::move(matched.launch_shape);
+  row.op_shape = std::move(matched.op_shape);
+  row.now = side_of(matched.now);
+  row.before = side_of(matched.before);
   row.delta_ns = row.now.ns_a_run() - row.before.ns_a_run();
   // The count effect is the change in launches at the old mean duration; the rest is speed. A row of one side has no
   // speed to compare.
@@ -214,10 +221,12 @@ std::optional<double> DiffRow::speed_percent() const {
 
 RunDiff run_diff(std::vector<RunWork> now, std::vector<RunWork> before, const DiffLimits& limits) {
   RunDiff diff;
-  diff.runs_now = now.size(), diff.runs_before = before.size();
+  diff.runs_now = now.size();
+  diff.runs_before = before.size();
   diff.between_runs = now.size() >= kFewestRuns && before.size() >= kFewestRuns;
   diff.totals = totals_of(now, before);
-  diff.devices_now = devices_of(now), diff.devices_before = devices_of(before);
+  diff.devices_now = devices_of(now);
+  diff.devices_before = devices_of(before);
   Matcher matcher(now.size(), before.size());
   for (size_t r = 0; r < now.size(); ++r) matcher.add(now[r], r, true);
   for (size_t r = 0; r < before.size(); ++r) matcher.add(before[r], r, false);

@@ -50,8 +50,10 @@ class RunReader {
   struct KeyHash {
     size_t operator()(const Key& key) const {
       uint64_t hash = 0;
-      for (const uint32_t part : {key.path, key.what, key.kind, key.dims})
-        hash = (hash ^ part) * 0x9e3779b97f4a7c15u, hash ^= hash >> 32;
+      for (const uint32_t part : {key.path, key.what, key.kind, key.dims}) {
+        hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+      }
       return hash;
     }
   };

@@ -43,7 +43,10 @@ DepthStep DeviceIdle::depth_at(int64_t time_ns) const {
 void DeviceIdle::find_falls() {
   Fall fall;
   for (const DepthStep& step : steps_) {
-    if (step.waiting >= fall.peak) fall.peak = step.waiting, fall.time.begin_ns = step.time_ns;
+    if (step.waiting >= fall.peak) {
+      fall.peak = step.waiting;
+      fall.time.begin_ns = step.time_ns;
+    }
     if (step.waiting != 0) continue;
     fall.time.end_ns = step.time_ns;
     if (fall.peak >= kPeakFrom) falls_.push_back(fall);

@@ -115,7 +115,8 @@ class Classifier {
                    share.ns += to - from;
                    if (to - from <= share.longest_ns) return;
                    share.longest_ns = to - from;
-                   share.call = call, share.range = range;
+                   share.call = call;
+                   share.range = range;
                  });
     size_t most = 0;
     for (size_t i = 1; i < shares.size(); ++i) {
@@ -237,7 +238,9 @@ std::vector<Gap> find_gaps(const Trace& trace, const Views& views, const Selecti
       gap.begin_ns = previous == kNone ? window.begin_ns : covered_ns;
       gap.end_ns = end_ns;
       if (gap.end_ns <= gap.begin_ns || gap.end_ns <= window.begin_ns || gap.begin_ns >= window.end_ns) return;
-      gap.device = device, gap.operation = operation, gap.previous = previous;
+      gap.device = device;
+      gap.operation = operation;
+      gap.previous = previous;
       classifier.classify(gap);
       const bool wanted =
           selection.threads.empty() || (gap.thread != kNone && selection.has_thread(trace.threads[gap.thread]));

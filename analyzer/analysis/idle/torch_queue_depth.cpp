@@ -142,8 +142,14 @@ ReferenceQueue::ReferenceQueue(const Trace& trace, const Views& views) : depth_o
   bool is_idle = false;
   int64_t since_ns = 0;
   for (const Point& point : points_) {
-    if (point.depth == 0 && !is_idle) since_ns = point.end_ns, is_idle = true;
-    if (point.depth > 0 && is_idle) idle.push_back({since_ns, point.start_ns}), is_idle = false;
+    if (point.depth == 0 && !is_idle) {
+      since_ns = point.end_ns;
+      is_idle = true;
+    }
+    if (point.depth > 0 && is_idle) {
+      idle.push_back({since_ns, point.start_ns});
+      is_idle = false;
+    }
   }
   // The intervals are disjoint, so a set gives the heuristic's sums. A reversed first one may still hide the second
   // one.

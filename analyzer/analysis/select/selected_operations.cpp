@@ -21,8 +21,11 @@ std::vector<uint32_t> selected_operations(const AnalysisInput& input, Order orde
   const auto take = [&](uint32_t row, const GpuOperation& operation) {
     if (input.selection.in_window(operation.start_ns, operation.end_ns)) rows.push_back(row);
   };
-  order == Order::Model ? for_each_selected(input, any_stream, take)
-                        : for_each_selected_by_start(input, any_stream, take);
+  if (order == Order::Model) {
+    for_each_selected(input, any_stream, take);
+  } else {
+    for_each_selected_by_start(input, any_stream, take);
+  }
   return rows;
 }
 

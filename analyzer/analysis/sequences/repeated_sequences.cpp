@@ -24,7 +24,10 @@ Names names_at(const SequencePositions& at, uint32_t first, uint32_t length) {
 struct NamesHash {
   size_t operator()(const Names& names) const {
     uint64_t hash = 0;
-    for (const uint32_t name : names) hash = (hash ^ name) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
+    for (const uint32_t name : names) {
+      hash = (hash ^ name) * 0x9e3779b97f4a7c15u;
+      hash ^= hash >> 29;
+    }
     return static_cast<size_t>(hash);
   }
 };
@@ -126,7 +129,9 @@ Sequences find_sequences(const AnalysisInput& input, const std::vector<Window>& 
     for (uint32_t p = counted.first; p < counted.first + candidates[i].length; ++p)
       sequence.example.push_back(at.row[p]);
     sequence.count = counted.count;
-    sequence.gpu_ns = counted.gpu_ns, sequence.gap_ns = counted.gap_ns, sequence.launch_ns = counted.launch_ns;
+    sequence.gpu_ns = counted.gpu_ns;
+    sequence.gap_ns = counted.gap_ns;
+    sequence.launch_ns = counted.launch_ns;
     sequence.short_kernels = static_cast<uint32_t>(counted.short_kernels);
   }
   std::stable_sort(result.found.begin(), result.found.end(), [](const Sequence& a, const Sequence& b) {

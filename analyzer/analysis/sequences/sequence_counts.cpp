@@ -57,7 +57,8 @@ SequencePositions positions_of(const AnalysisInput& input, const std::vector<Win
   const auto put = [&](uint32_t name, uint32_t row, const SequencePositions::Sums& own) {
     if (all.before.empty()) all.before.emplace_back();
     const SequencePositions::Sums& sums = all.before.back();
-    all.name.push_back(name), all.row.push_back(row);
+    all.name.push_back(name);
+    all.row.push_back(row);
     all.before.push_back({add_saturated(sums.gpu_ns, own.gpu_ns), sums.gap_ns + own.gap_ns,
                           add_saturated(sums.launch_ns, own.launch_ns), sums.short_kernels + own.short_kernels});
   };
@@ -76,7 +77,8 @@ SequencePositions positions_of(const AnalysisInput& input, const std::vector<Win
         own.short_kernels = operation.has_kernel() && own.gpu_ns < kShortKernel ? 1 : 0;
         put(numbers.of(operation, all), row, own);
         until_ns = same_stream ? std::max(until_ns, operation.end_ns) : operation.end_ns;
-        stream = operation.stream_index, launch = operation.launch;
+        stream = operation.stream_index;
+        launch = operation.launch;
       });
   return all;
 }

@@ -47,7 +47,8 @@ class StackSums {
       last_ = &sums_[key];
       last_key_ = key;
     }
-    grow(last_->value, value), ++last_->count;
+    grow(last_->value, value);
+    ++last_->count;
   }
   void add(StackId stack, uint32_t leaf, const GpuOperation& operation, int64_t value, Estimates& estimates) {
     add(stack, leaf, value);
@@ -60,7 +61,8 @@ class StackSums {
     const bool estimated = estimates != nullptr && estimates->any();
     answer_.estimates = std::move(estimates);
     CallTree& tree = answer_.tree;
-    tree.metric = metric, tree.unit = unit;
+    tree.metric = metric;
+    tree.unit = unit;
     std::vector<std::pair<uint64_t, Sum>> sums(sums_.begin(), sums_.end());
     std::sort(sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     MergedStacks& merged = stacks_.merged();
@@ -81,7 +83,8 @@ class StackSums {
         answer_.groups[at].push_back(sum.group);
       }
       TreeNode& leaf = tree.node(at);
-      grow(leaf.value, sum.value), leaf.count += sum.count;
+      grow(leaf.value, sum.value);
+      leaf.count += sum.count;
       if (last_stack == 0) grow(answer_.without_stack, sum.value);
     }
     if (estimated) {
@@ -277,7 +280,11 @@ void StackTree::add_half_column(Table& table, const std::string& key) const {
 void StackTree::add_half_cell(Table::Row& row, const std::vector<uint32_t>& of_groups) const {
   if (!estimated()) return;
   const Extrapolated estimate = estimates->of(of_groups);
-  estimate.known() && estimate.half >= 0 ? row.add(whole_ns(estimate.half)) : row.empty();
+  if (estimate.known() && estimate.half >= 0) {
+    row.add(whole_ns(estimate.half));
+  } else {
+    row.empty();
+  }
 }
 
 std::vector<std::vector<uint32_t>> StackTree::groups_below() const {

@@ -42,7 +42,10 @@ void PiecewiseMap::build(std::vector<Point> points, Int128 dx, uint64_t dy) {
   }
   left_out_ = points.size() - kept.size();
   if (kept.empty()) kept.push_back({});
-  if (dx <= 0 || dy == 0) dx = static_cast<Int128>(kSecond) << 16, dy = kSecond;
+  if (dx <= 0 || dy == 0) {
+    dx = static_cast<Int128>(kSecond) << 16;
+    dy = kSecond;
+  }
 
   // Rates beyond the ends are those of the nearest 100 ms, or of the whole map if it is shorter. Below 1 ms two clock
   // readings are too inexact.
@@ -63,13 +66,17 @@ void PiecewiseMap::build(std::vector<Point> points, Int128 dx, uint64_t dy) {
   segments_.clear();
   Segment before;
   before.to = floor_units(first.x) + (first.x & 0xffff ? 1 : 0);
-  before.x = first.x, before.y = first.y, before.high = first.y;
+  before.x = first.x;
+  before.y = first.y;
+  before.high = first.y;
   rate_between(first, near_first == kept.end() ? last : *near_first, before);
   add_segment(before);
   for (size_t i = 0; i + 1 < kept.size(); ++i) {
     Segment segment;
-    segment.x = kept[i].x, segment.y = kept[i].y;
-    segment.low = kept[i].y, segment.high = kept[i + 1].y;
+    segment.x = kept[i].x;
+    segment.y = kept[i].y;
+    segment.low = kept[i].y;
+    segment.high = kept[i + 1].y;
     segment.from = segments_.back().to;
     segment.to = floor_units(kept[i + 1].x) + (kept[i + 1].x & 0xffff ? 1 : 0);
     set_rate(segment, kept[i + 1].x - kept[i].x, kept[i + 1].y - kept[i].y);
@@ -77,7 +84,9 @@ void PiecewiseMap::build(std::vector<Point> points, Int128 dx, uint64_t dy) {
   }
   Segment after;
   after.from = segments_.back().to;
-  after.x = last.x, after.y = last.y, after.low = last.y;
+  after.x = last.x;
+  after.y = last.y;
+  after.low = last.y;
   rate_between(near_last == kept.rend() ? first : *near_last, last, after);
   add_segment(after);
 }

@@ -49,7 +49,10 @@ template <class Id, class T> class ById {
   // False: the id is already defined; the first definition stays.
   bool set(Id id, const T& row) {
     const auto index = static_cast<size_t>(id);
-    if (index >= rows_.size()) rows_.resize(index + 1), known_.resize(index + 1);
+    if (index >= rows_.size()) {
+      rows_.resize(index + 1);
+      known_.resize(index + 1);
+    }
     if (known_[index]) return false;
     rows_[index] = row;
     known_[index] = true;

@@ -107,7 +107,8 @@ struct AssignByName {
   }
   void moments(const char* name, format::CallPairs& x) const { pairs(name, x); }
   void launch_of(const char* name, uint32_t& x, const char* stream_name, format::GpuStreamId& stream) const {
-    value(name, x), value(stream_name, stream);
+    value(name, x);
+    value(stream_name, stream);
   }
 };
 

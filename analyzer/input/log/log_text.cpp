@@ -175,7 +175,10 @@ class Writer {
 
   void append_hex(const uint8_t* bytes, size_t size) {
     static constexpr char kDigits[] = "0123456789abcdef";
-    for (size_t i = 0; i < size; ++i) text_ += kDigits[bytes[i] >> 4], text_ += kDigits[bytes[i] & 15];
+    for (size_t i = 0; i < size; ++i) {
+      text_ += kDigits[bytes[i] >> 4];
+      text_ += kDigits[bytes[i] & 15];
+    }
   }
 
   // True: every byte belongs to a record.
@@ -261,7 +264,8 @@ void append_quoted(std::string& to, std::string_view text) {
     const size_t length = utf8_length(text);
     const char c = text[0];
     if (c == '"' || c == '\\') {
-      to += '\\', to += c;
+      to += '\\';
+      to += c;
     } else if (c == '\n') {
       to += "\\n";
     } else if (c == '\t') {

@@ -104,8 +104,11 @@ KernelId ActivityRows::kernel(const Kernel& kernel) {
 
 LabelId ActivityRows::label(const Label& label) {
   std::string key;
-  append(key, label.domain), append(key, label.text), append(key, label.category);
-  append(key, label.has_color), append(key, label.color);
+  append(key, label.domain);
+  append(key, label.text);
+  append(key, label.category);
+  append(key, label.has_color);
+  append(key, label.color);
   const auto [found, added] = labels_.try_emplace(std::move(key), LabelId{length(trace_.labels)});
   if (added) trace_.labels.push_back(label);
   return found->second;

@@ -57,7 +57,10 @@ class ActivityRows {
   // gridX … Z, blockX … Z, registers, static, dynamic and local bytes.
   static void read_shape(SqliteRows& rows, size_t column, Kernel& kernel);
 
-  void add(const HostEvent& event) { trace_.host.push_back(event), seen(event.thread, event.end_ns); }
+  void add(const HostEvent& event) {
+    trace_.host.push_back(event);
+    seen(event.thread, event.end_ns);
+  }
   void add(const GpuOperation& operation);
   // A range without an end is closed at the last row of its process.
   void add(Range range, std::optional<int64_t> end_ns);

@@ -222,7 +222,8 @@ void Augment::prepare_costs() {
     const KernelCost& cost = costs_->of(row);
     if (cost.op == kNone || (!cost.flops && !cost.bytes)) continue;
     OpSums& sums = costs_of_op_[cost.op];
-    sums.flops = plus(sums.flops, cost.flops.value_or(0)), sums.bytes = plus(sums.bytes, cost.bytes.value_or(0));
+    sums.flops = plus(sums.flops, cost.flops.value_or(0));
+    sums.bytes = plus(sums.bytes, cost.bytes.value_or(0));
   }
 }
 

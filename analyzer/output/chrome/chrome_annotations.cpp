@@ -38,7 +38,8 @@ std::vector<bool> crossing(const Trace& trace, const Stream& stream, StreamRange
     for (; !open.empty() && open.top().first < operation.last_ns(); open.pop()) {
       if (open.top().first > operation.start_ns) crosses[open.top().second] = true;
     }
-    start_ns = operation.start_ns, end_ns = operation.last_ns();
+    start_ns = operation.start_ns;
+    end_ns = operation.last_ns();
   }
   begin_until(INT64_MAX);
   return crosses;

@@ -32,10 +32,14 @@ std::string payload_text(const Range& range) {
   float small = 0;
   switch (range.payload_type) {
     case 2: end = put_signed(number, static_cast<int64_t>(range.payload)); break;
-    case 3: std::memcpy(&real, &range.payload, sizeof real), end = put_double(number, real); break;
+    case 3:
+      std::memcpy(&real, &range.payload, sizeof real);
+      end = put_double(number, real);
+      break;
     case 5: end = put_signed(number, static_cast<int32_t>(range.payload)); break;
     case 6:
-      std::memcpy(&small, &range.payload, sizeof small), end = put_double(number, static_cast<double>(small));
+      std::memcpy(&small, &range.payload, sizeof small);
+      end = put_double(number, static_cast<double>(small));
       break;
     default: end = put_decimal(number, range.payload);
   }

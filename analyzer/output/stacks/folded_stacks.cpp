@@ -30,7 +30,8 @@ void write_folded(const CallTree& tree, const StackFileInfo&, Sink& sink) {
   for (uint32_t n = 1; n < tree.nodes().size(); ++n) {
     const TreeNode& node = tree.nodes()[n];
     rows[n] = merged.child(rows[node.parent], same[node.frame]);
-    grow(merged.node(rows[n]).value, node.value), grow(merged.node(rows[n]).before, node.before);
+    grow(merged.node(rows[n]).value, node.value);
+    grow(merged.node(rows[n]).before, node.before);
   }
   std::string line;
   std::vector<std::string_view> path;

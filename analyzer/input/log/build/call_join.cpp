@@ -27,7 +27,11 @@ class GroupJoin {
     if (threads == threads_.of_tid.end()) return;
     for (const uint32_t thread : threads->second) {
       const Rows rows = trace_.threads[thread].host;
-      sort == CallSort::Runtime ? place_around(first, last, rows) : place_in_thread(first, last, rows);
+      if (sort == CallSort::Runtime) {
+        place_around(first, last, rows);
+      } else {
+        place_in_thread(first, last, rows);
+      }
     }
     if (sort == CallSort::Driver) give_up_repeated(first, last);
   }
@@ -97,7 +101,10 @@ class GroupJoin {
         only = row;
         if (several) break;
       }
-      if (only != kNone && !several && host[only].correlation == 0) found(*call, only), end->row = only;
+      if (only != kNone && !several && host[only].correlation == 0) {
+        found(*call, only);
+        end->row = only;
+      }
       call = end;
     }
   }

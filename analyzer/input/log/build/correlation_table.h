@@ -17,7 +17,10 @@ class CorrelationTable {
   explicit CorrelationTable(const Column<DriverCall>& calls) : any_calls_(!calls.empty()) {
     if (calls.empty()) return;
     uint32_t low = UINT32_MAX, high = 0;
-    for (const DriverCall& call : calls) low = std::min(low, call.correlation), high = std::max(high, call.correlation);
+    for (const DriverCall& call : calls) {
+      low = std::min(low, call.correlation);
+      high = std::max(high, call.correlation);
+    }
     base_ = low;
     const uint64_t range = uint64_t{high} - low + 1;
     if (range > calls.size() * 8 + 65536) return;

@@ -72,7 +72,10 @@ class ThreadJoin {
       launches += event.is_launch() ? 1 : 0;
       const bool better = event.is_launch() || (event.kind() == HostKind::Allocation && of != HostKind::KernelLaunch) ||
                           of == HostKind::Call;
-      if (better) taken = row, of = event.is_launch() ? HostKind::KernelLaunch : event.kind();
+      if (better) {
+        taken = row;
+        of = event.is_launch() ? HostKind::KernelLaunch : event.kind();
+      }
     }
     if (launches > 1) {
       for (const uint32_t row : done.inside) {

@@ -107,7 +107,8 @@ class LaunchCount {
   LaunchReason reason(const Process& process, const HostEvent& launch, bool gpu_records_lost) const {
     if (launch.has(kHostCaptured)) return LaunchReason::Captured;
     if (launch.result() != 0) return LaunchReason::Failed;
-    if (launch.has(kHostNoGpuTimes) || process.counter(format::Counter::cupti_unavailable) != 0) return LaunchReason::NotCollected;
+    if (launch.has(kHostNoGpuTimes) || process.counter(format::Counter::cupti_unavailable) != 0)
+      return LaunchReason::NotCollected;
     if (launch.kind() == HostKind::MemoryLaunch && launch.subject == 0) return LaunchReason::NothingToDo;
     if (launch.kind() == HostKind::GraphLaunch && launch.subject != 0) {
       const Graph& graph = trace_.graphs[launch.subject];
@@ -150,8 +151,10 @@ void count_batches(Trace& trace) {
   if (found.empty()) return;
   for (const GpuOperation& operation : trace.operations) {
     if (!operation.linked()) continue;
-    if (const auto launch = found.find(operation.launch); launch != found.end())
-      ++launch->second.copies, launch->second.bytes += operation.bytes;
+    if (const auto launch = found.find(operation.launch); launch != found.end()) {
+      ++launch->second.copies;
+      launch->second.bytes += operation.bytes;
+    }
   }
   for (const CallDetails& said : trace.call_arguments) {
     if (!is_batch(said)) continue;

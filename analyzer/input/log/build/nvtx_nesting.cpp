@@ -65,9 +65,19 @@ class Nesting {
           range.payload_type = 0;
         }
         switch (row.step) {
-          case NvtxStep::Push: before ? before_.push_back(range) : push(range); break;
+          case NvtxStep::Push:
+            if (before) {
+              before_.push_back(range);
+            } else {
+              push(range);
+            }
+            break;
           case NvtxStep::Pop:
-            before ? pop_before(StringId{row.label}) : pop(range.begin_ns, StringId{row.label}, values);
+            if (before) {
+              pop_before(StringId{row.label});
+            } else {
+              pop(range.begin_ns, StringId{row.label}, values);
+            }
             break;
           case NvtxStep::Start:
             if (values == 0)

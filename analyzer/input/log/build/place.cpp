@@ -30,7 +30,11 @@ template <class Row, class Order> void sort_nearly_sorted(Row* first, Row* last,
     Row* const place = std::upper_bound(first, row, *row, order);
     moves -= row - place;
     if (moves < 0) {
-      std::is_same_v<Row, HostEvent> ? std::stable_sort(first, last, order) : std::sort(first, last, order);
+      if constexpr (std::is_same_v<Row, HostEvent>) {
+        std::stable_sort(first, last, order);
+      } else {
+        std::sort(first, last, order);
+      }
       return;
     }
     std::rotate(place, row, row + 1);

@@ -50,7 +50,10 @@ void place_samples(const std::vector<LogInput>& inputs, std::vector<LogTask>& ta
     }
     set.last = to.rows.size();
   }
-  for (LogTask& task : tasks) task.sampled.free(), task.sampled_values.free();
+  for (LogTask& task : tasks) {
+    task.sampled.free();
+    task.sampled_values.free();
+  }
 }
 
 }  // namespace prof::analyzer

@@ -36,7 +36,8 @@ class StackImporter {
     for (const auto& [id, def] : stacks) {
       const format::StackDef& stack = *def;
       advance(stack.generation);
-      native_.clear(), python_.clear();
+      native_.clear();
+      python_.clear();
       stack.native.for_each([&](uint64_t address) { native_.push_back(native(address)); });
       stack.python.for_each([&](uint64_t word) { python_.push_back(python(word)); });
       ids_.set(index(id), index(to_.stacks.intern(native_, python_, stack.flags)));

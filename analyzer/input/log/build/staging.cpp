@@ -187,7 +187,9 @@ class Filler {
       return;
     }
     StagedCounters row;
-    row.tick = r.moment, row.tid = r.tid, row.set = set & 0x7fffffff;
+    row.tick = r.moment;
+    row.tid = r.tid;
+    row.set = set & 0x7fffffff;
     row.of_range = r.scope == format::CounterScope::Range ? 1 : 0;
     to_.counters.push_back(row);
     for (size_t at = 0; at < r.values.size(); at += sizeof(double)) {
@@ -209,7 +211,8 @@ class Filler {
     };
     if (horizon_.gpu_is_behind(r.start, 0)) return;
     if (format::read_samples(r.samples, r.start, metrics, span, value)) return;
-    to_.sampled.resize(first), to_.sampled_values.resize(first_value);
+    to_.sampled.resize(first);
+    to_.sampled_values.resize(first_value);
     ++to_.samples_unreadable;
   }
   void operator()(const format::DriverCalls& r, RecordPlace) {

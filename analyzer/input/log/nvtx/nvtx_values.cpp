@@ -113,8 +113,14 @@ PayloadNumber payload_number(std::string_view bytes, uint64_t type) {
     case nvtx::kPid64:
     case nvtx::kTid64: natural(word); break;
     case nvtx::kAddress:
-    case nvtx::kRegisteredString: natural(word), n.hex = true; break;
-    case nvtx::kColor: natural(static_cast<uint32_t>(word)), n.hex = true; break;
+    case nvtx::kRegisteredString:
+      natural(word);
+      n.hex = true;
+      break;
+    case nvtx::kColor:
+      natural(static_cast<uint32_t>(word));
+      n.hex = true;
+      break;
     case nvtx::kFloat:
     case nvtx::kFloat32: n.real = static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(word))); break;
     case nvtx::kDouble:
