@@ -105,8 +105,7 @@ std::string line(const Coverage& coverage, const CounterSums& counters, size_t d
   }
   if (coverage.operations_reversed != 0) text += fmt::format("; GPU end before start {}", coverage.operations_reversed);
   for (const auto& [name, counter] : counters) {
-    if (counter.second != format::Severity::Info)
-      text += fmt::format("; {} {}", name, counter.first);
+    if (counter.second != format::Severity::Info) text += fmt::format("; {} {}", name, counter.first);
   }
   if (damage != 0) text += fmt::format("; damaged places in the input {}", damage);
   return text;

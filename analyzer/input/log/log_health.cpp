@@ -112,8 +112,7 @@ void list_counters(const LogFile& log, LogHealth& health) {
   for (const LogCounter& counter : log.counters()) {
     if (counter.value == 0) continue;
     const format::CounterInfo* const known = format::find_counter(counter.name);
-    health.counters.push_back({counter.name, counter.value,
-                               known == nullptr ? format::Severity::Info : known->severity,
+    health.counters.push_back({counter.name, counter.value, known == nullptr ? format::Severity::Info : known->severity,
                                known == nullptr ? std::string_view{} : known->help});
   }
 }
