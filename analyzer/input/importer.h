@@ -1,6 +1,7 @@
 // Which file formats are there, what format is this file, and the model of a list of files. The formats are the rows of
-// importers.def: our own logs and the traces of other tools. An importer of another tool's format appends what a file holds
-// as unsorted rows and calls finish_import() (input/import.h), which sorts, nests ranges, joins host and GPU and counts.
+// importers.def: our own logs and the traces of other tools. An importer of another tool's format appends what a file
+// holds as unsorted rows and calls finish_import() (input/import.h), which sorts, nests ranges, joins host and GPU and
+// counts.
 #pragma once
 
 #include "analyzer/base/file_head.h"
@@ -22,8 +23,8 @@ struct ImportOptions {
   std::function<void(double)> progress;  // share of the file read; may be empty
 };
 
-// One file format. `sniff` reads the head only. `import` appends the file to the model; it throws InputError if nothing of the
-// file can be used, and counts what it skipped in Process::damage (with the place) and Process::facts.
+// One file format. `sniff` reads the head only. `import` appends the file to the model; it throws InputError if nothing
+// of the file can be used, and counts what it skipped in Process::damage (with the place) and Process::facts.
 struct Importer {
   std::string_view name;         // "kineto-json"; Process::format of what it read
   std::string_view description;  // "a torch.profiler (Kineto) or Chrome trace"

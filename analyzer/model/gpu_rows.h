@@ -46,8 +46,8 @@ struct GpuOperation {
 
   // Kernels and whole graphs.
   KernelId kernel() const { return KernelId{detail}; }
-  // Copies: `detail` is kind of copy | kind of the source's memory << 8 | kind of the destination's << 16, CUPTI's numbers,
-  // as in a log's format::CopyRun.
+  // Copies: `detail` is kind of copy | kind of the source's memory << 8 | kind of the destination's << 16, CUPTI's
+  // numbers, as in a log's format::CopyRun.
   static constexpr uint32_t copy_detail(uint32_t copy_kind, uint32_t source_memory, uint32_t destination_memory) {
     return format::CopyRun::kinds(copy_kind, source_memory, destination_memory);
   }

@@ -18,7 +18,8 @@ enum class PathId : uint32_t {};        // a chain of open ranges; 0: in no rang
 template <class Id> constexpr uint32_t index(Id id) { return static_cast<uint32_t>(id); }
 inline constexpr uint32_t kNone = UINT32_MAX;
 
-// A node of a graph by CUPTI's number: the graph in the upper half, the node's index in it in the lower. Graph 0: not known.
+// A node of a graph by CUPTI's number: the graph in the upper half, the node's index in it in the lower. Graph 0: not
+// known.
 constexpr uint64_t graph_node_id(uint32_t graph, uint32_t index_in_graph) {
   return uint64_t{graph} << 32 | index_in_graph;
 }

@@ -1,4 +1,5 @@
-// The forms in which prof writes an answer beside tables: a row of exporters.def each, found by its name or by the end of a file's name.
+// The forms in which prof writes an answer beside tables: a row of exporters.def each, found by its name or by the end
+// of a file's name.
 #pragma once
 
 #include "analyzer/output/chrome/chrome_trace.h"

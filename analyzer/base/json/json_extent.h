@@ -34,7 +34,8 @@ const char* json_value_end(const char* p, const char* end);
 
 inline bool is_json_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
-// Length of the UTF-8 byte order mark that the text begins with: 3, or 0 where there is none. Other tools' JSON files may have one.
+// Length of the UTF-8 byte order mark that the text begins with: 3, or 0 where there is none. Other tools' JSON files
+// may have one.
 inline size_t byte_order_mark_bytes(std::string_view text) { return text.starts_with("\xef\xbb\xbf") ? 3 : 0; }
 
 // The text from its first byte that is neither part of a byte order mark nor blank.

@@ -1,4 +1,5 @@
-// A tree of calls (model/call_tree.h) in the forms that other tools read, one file each; exporters.def names them and their readers.
+// A tree of calls (model/call_tree.h) in the forms that other tools read, one file each; exporters.def names them and
+// their readers.
 #pragma once
 
 #include "analyzer/base/sink.h"

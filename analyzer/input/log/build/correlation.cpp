@@ -117,8 +117,8 @@ void link_operations(Trace& trace, const std::vector<CorrelationTable>& tables,
     if (graph.device_launch && graph.number != 0) device_launched[index(graph.process)].insert(graph.number);
   }
   const GraphOrigins origins(trace);
-  // Only in a conditional body an operation of a graph has no correlation id (seen with CUPTI 13 on an H200). A graph whose making was
-  // recorded without a conditional node has no such body.
+  // Only in a conditional body an operation of a graph has no correlation id (seen with CUPTI 13 on an H200). A graph
+  // whose making was recorded without a conditional node has no such body.
   const auto launched_from = [&](uint32_t process, const GpuOperation& operation) {
     if (operation.graph_node == 0) return LaunchedFrom::Host;
     const uint32_t graph = graph_of(operation.graph_node);

@@ -9,8 +9,8 @@
 
 namespace prof::analyzer {
 
-// The last `wanted` row of the thread that ended at that moment and had begun by then; kNone if there is none. Calls that
-// enclose it end later.
+// The last `wanted` row of the thread that ended at that moment and had begun by then; kNone if there is none. Calls
+// that enclose it end later.
 template <class Wanted>
 uint32_t call_that_ended(const Trace& trace, const Thread& thread, int64_t end_ns, Wanted&& wanted) {
   const HostEvent* const first = trace.host.data() + thread.host.first;
