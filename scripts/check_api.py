@@ -53,7 +53,7 @@ def declared(options, level):
 
 
 def callbacks(options, level):
-    """names of CUPTI's list that are no numbers; empty without CUPTI"""
+    """names in CUPTI's list that are not followed by a number; empty without CUPTI"""
     name, pattern = CALLBACKS[level]
     path = options.cupti / name if options.cupti else None
     return set(pattern.findall(path.read_text())) if path and path.exists() else set()
@@ -172,7 +172,7 @@ def toolkit_version(cuda):
 
 
 def look_up(options, classes):
-    """names by level, those that the headers declare, and a line for each that is classified nowhere"""
+    """names by level, names that the headers declare, and a line for each name that is not classified"""
     names, in_header, unknown = {}, {}, []
     for level in ROW:
         in_header[level] = declared(options, level)
@@ -185,7 +185,7 @@ def look_up(options, classes):
 
 
 def wheel_toolkits(folder):
-    """(major, minor) -> its wheels, of toolkits that have headers and CUPTI's lists there"""
+    """(major, minor) -> its wheels, for toolkits whose headers and CUPTI lists are in the folder"""
     found = {}
     for path in sorted(folder.iterdir()):
         if match := WHEEL.match(path.name):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Who may include what (docs/architecture.md). Usage: check_includes.py ROOT. Prints each violation, exits 1 if any.
-A folder is a layer: its files include files of the same folder and of the layers below it. So no include goes up or across, and there is
-no cycle between folders; cycles between the files of one folder are looked for here too. LAYERS is the only list of layers."""
+"""Checks which file includes which (docs/architecture.md). Usage: check_includes.py ROOT. Prints each violation, exits
+1 if any. A folder is a layer: its files include files of the same folder and of the layers below it. So no include
+goes up or across, and no folders form a cycle. The script also checks for cycles between the files of one folder.
+LAYERS is the only list of layers."""
 import os
 import re
 import sys
@@ -9,13 +10,14 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SOURCES = (".h", ".cpp", ".def", ".inc", ".c", ".cu")
 
-# Headers whose classes allocate, lock or print: none of them belongs in a stranger's process. preload/format is also
-# compiled into prof, but what the recorder includes of it obeys the same list.
+# Headers whose classes allocate, lock or print. None of them belongs in the process of a user's program. preload/format
+# is also compiled into prof, but the headers that the recorder includes from it follow the same list.
 ALLOCATING = set("""any condition_variable deque filesystem format forward_list fstream functional future iomanip ios
 iostream istream list locale map memory memory_resource mutex ostream queue regex set shared_mutex sstream
 stack stdexcept streambuf string strstream syncstream thread unordered_map unordered_set valarray vector""".split())
 
-# From the lowest layer to the highest. Folders on one line do not include each other. A folder that is not listed is refused.
+# From the lowest layer to the highest. Folders on one line do not include each other. A folder that is not listed is
+# refused.
 LAYERS = """
 preload/format
 preload/base
@@ -62,7 +64,8 @@ analyzer
 """
 RANK = {folder: rank for rank, line in enumerate(LAYERS.split("\n")) for folder in line.split()}
 
-# One base name (x of x.h and x.cpp) has one folder, or a reader of "x.h" does not know which is meant. Those that stand in several:
+# One base name (x of x.h and x.cpp) occurs in one folder only; otherwise a reader of "x.h" does not know which file is
+# meant. Names that occur in several folders:
 SHARED_NAMES = {
     "main": "the entry of a program",
     "options": "the list of options is of the format, since prof reads it too; what parses it is the recorder's",

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""What libprof.so shows to the programs it is preloaded into. Usage: check_library.py LIBRARY FOLDER [GLIBC], or
-check_library.py --hardened PROGRAM, which looks only at the last of these:
-Exports exactly the rows of the .def files in FOLDER, dlsym, dlclose and the NVTX entry points, those of the CUDA run time and of the libraries on
-top under the version names of each of their releases and never as the default (a program without them must not find them); needs libc and the loader alone; asks for
-no glibc symbol newer than GLIBC (2.28): a preload that needs more kills every process it is put into. Initialises no object at start but
-by its loader's image: every process would pay for it, GPU or not. Hardened: nothing that is both writable
-and executable, no executable stack, everything bound and made read-only at start, functions with buffers guarded, calls of libc checked."""
+"""Checks what libprof.so exports and needs. Usage: check_library.py LIBRARY FOLDER [GLIBC], or check_library.py
+--hardened PROGRAM, which checks only the last point:
+* Exports: exactly the rows of the .def files in FOLDER, dlsym, dlclose and the NVTX entry points. Functions of the CUDA
+  runtime and of the libraries on top of it are exported under the version names of each of their releases and never as
+  the default version, because a program without these libraries must not find them.
+* Needs: libc and the loader only, and no glibc symbol newer than GLIBC (2.28). A preloaded library that needs a newer
+  one prevents every process from starting.
+* Start: objects are initialised by the loaded image only. No code initialises an object at start, because every process
+  would pay for it, with or without a GPU.
+* Hardened: no memory that is both writable and executable, no executable stack, everything bound and made read-only at
+  start, functions with buffers have stack guards, calls of libc are checked."""
 import os
 import re
 import subprocess
@@ -25,7 +29,7 @@ def readelf(*options):
 
 
 def rows(folder):
-    """exported names, those of the run time and of libraries with versions as NAME@VERSION"""
+    """exported names; names with versions (of the CUDA runtime and of libraries) as NAME@VERSION"""
     names = set()
     paths = [os.path.join(inside, name) for inside, _, found in sorted(os.walk(folder)) for name in sorted(found)]
     with open(next(path for path in paths if os.path.basename(path) == "library_versions.h"), encoding="utf-8") as source:
@@ -42,7 +46,8 @@ def rows(folder):
 
 
 def symbols(library):
-    """(name, version with its @ or @@ or '', defined) of every dynamic symbol that others can bind to or that we ask for."""
+    """(name, version with its @ or @@ or '', defined) of every dynamic symbol that others can bind to or that the
+    library needs."""
     for line in readelf("--dyn-syms", library).splitlines():
         fields = line.split()  # number: value size type binding visibility section name
         if len(fields) >= 8 and fields[4] in ("GLOBAL", "WEAK", "UNIQUE") and fields[5] == "DEFAULT" and fields[6] != "ABS":

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Does every promise of docs/promises.md name tests that exist? Usage: check_promises.py ROOT. Reads the sources the way ctest gets its names,
-so nothing need be built. A row without a test must say why: "not built" or "not tested"."""
+"""Checks that every promise of docs/promises.md names tests that exist. Usage: check_promises.py ROOT. Reads test names
+from the sources in the way ctest gets them, so nothing has to be built. A row without a test must give the reason:
+"not built" or "not tested"."""
 import fnmatch
 import pathlib
 import re
@@ -21,7 +22,7 @@ def gtests(root, folder):
 
 
 def expanded(name, lists):
-    """the names of an add_test whose name has ${variables}"""
+    """the names of an add_test whose name contains ${variables}"""
     for variable, values in lists.items():
         if "${" + variable + "}" in name:
             return [full for value in values for full in expanded(name.replace("${" + variable + "}", value), lists)]

@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
-"""Does every source name the standard headers that it needs? Which other header brings one along differs between standard libraries, so a
-source that relies on it builds with one compiler and not with the next. A name counts as included if the file, or a header of ours that
-it includes, has its header. Usage: check_std_headers.py ROOT. Prints each violation, exits 1 if any."""
+"""Checks that every source includes the standard headers that it needs. Standard libraries differ in which header
+includes which other, so a source that relies on an indirect include builds with one compiler and not with the next.
+A name counts as included if the file, or a header of this project that it includes, includes its header. Usage:
+check_std_headers.py ROOT. Prints each violation, exits 1 if any."""
 import functools
 import os
 import re
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
-SKIPPED = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'', re.S)  # comments and texts; raw strings lose more, never less
+# comments and strings; from raw strings the pattern may remove too much, never too little
+SKIPPED = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'', re.S)
 
 ALGORITHMS = """adjacent_find all_of any_of binary_search clamp copy_backward copy_if copy_n count_if equal_range fill_n find_if find_if_not for_each
 generate includes inplace_merge is_sorted lexicographical_compare lower_bound max_element merge min_element minmax minmax_element mismatch
 none_of nth_element partial_sort partition partition_point push_heap pop_heap make_heap remove_if replace_if reverse rotate set_difference
 set_intersection shuffle sort stable_partition stable_sort transform unique upper_bound""".split()
-NEEDS = {  # header: names behind "std::"
+NEEDS = {  # header: names after "std::"
     "algorithm": ALGORITHMS,
     "array": ["array"],
     "charconv": ["from_chars", "to_chars"],
@@ -50,11 +52,11 @@ NEEDS = {  # header: names behind "std::"
     "variant": ["variant"],
     "vector": ["vector"],
 }
-# Headers that bring others along by the standard's own word, or in every library there is.
+# Headers that include others, as the standard requires or as every library does.
 BRINGS = {"stdint.h": ["cstdint"], "stdio.h": ["cstdio"], "stdlib.h": ["cstdlib"], "string.h": ["cstring"], "cuda.h": ["cstdint", "cstdlib"],
           "cupti.h": ["cstdint"], "gtest/gtest.h": ["cstdint"], "nvtx3/nvToolsExt.h": ["cstdint"], "map": ["functional"], "set": ["functional"], "unordered_map": ["functional"], "unordered_set": ["functional"], "queue": ["functional"]}
 HEADER_OF = {name: header for header, names in NEEDS.items() for name in names}
-# The integer types stand without "std::" everywhere.
+# The integer types are also used without "std::".
 USED = re.compile(r"\b(?:std::|(?=u?int(?:8|16|32|64|ptr)_t\b))(" + "|".join(sorted(HEADER_OF, key=len, reverse=True)) + r")\b")
 
 
@@ -66,7 +68,7 @@ def text_of(path):
 
 @functools.cache
 def includes_of(path):
-    """(standard headers, paths of our own)"""
+    """(standard headers, paths of the project's headers)"""
     standard, own = set(), []
     for quote, target in INCLUDE.findall(text_of(path)):
         beside = os.path.join(os.path.dirname(path), target)

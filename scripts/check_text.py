@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Rules on the text of files. Usage: check_text.py ROOT FILE... (paths below ROOT). Prints violations, exits 1 if any.
-Words that must not be there, phrases that a reader must read twice, sources that do not open with a comment, lint checks that are off
-without a reason."""
+"""Checks the text of files. Usage: check_text.py ROOT FILE... (paths below ROOT). Prints violations, exits 1 if any.
+Reports forbidden words, phrases that must be read twice, sources that do not start with a comment, and lint checks
+that are switched off without a reason."""
 import os
 import re
 import sys
 
-# A host name in the tree means a script that works only where that host can be reached: package tools know theirs.
+# A host name in the tree means a script that works only where that host can be reached. Package tools know the hosts of
+# their registries.
 HOSTS = {
     "ui.perfetto.dev",          # where a trace is opened
     "www.apache.org",           # the licence
     "json.schemastore.org", "www.w3.org", "www.speedscope.app", "docs.nvidia.com", "developer.nvidia.com", "perfetto.dev",
-    # where the numbers of analyzer/analysis/cost/device_peaks.def were read: printed, never fetched
+    # sources of the numbers in analyzer/analysis/cost/device_peaks.def; printed, never fetched
     "github.com", "glennklockwood.com", "hmc-tech.com", "rocm.docs.amd.com", "www.mullet.se",
 }
 URL = re.compile(r"\b(?:https?|ftp)://([A-Za-z0-9.-]+)")
@@ -25,10 +26,10 @@ WORDS = [
     (re.compile(r"/[w]ork/|/tmp/(?:issue|common)|/r[o]ot/|/home/\w+/"), "names a folder of one machine"),
     (re.compile(r"\b(?:T" r"ODO|F" r"IXME|X" r"XX)\b"), "unfinished work: do it, or say the limit in the docs"),
 ]
-# What a user reads: pages, man pages, lists whose rows have sentences, and the texts of verbs and reports.
+# What a user reads: pages, man pages, lists whose rows contain sentences, and the texts of verbs and reports.
 READ_BY_USERS = re.compile(r"^(?!docs/adding\.md)(README\.md|docs/(?!measurements/h\d).*\.(md|in)|preload/format/.*\.def|analyzer/.*\.def|analyzer/(command|reports)/.*\.(cpp|h)|"
                            r"analyzer/command/.*\.inc)$")
-# Phrases, not bare words: many words are also identifiers. (phrase, what to write instead)
+# Phrases, not single words, because many of these words are also identifiers. (phrase, what to write instead)
 PHRASES = [(re.compile(rf"\b(?:{phrase})", re.I), instead) for phrase, instead in [
     (r"stands? for\b", "represents"),
     (r"sorts? of\b", "kind of, type of"),
@@ -44,11 +45,11 @@ PHRASES = [(re.compile(rf"\b(?:{phrase})", re.I), instead) for phrase, instead i
     (r"CUDA run time\b", "CUDA runtime"),
     (r"(?:a|the|its|one) life (?:of|begins|ends)\b", "recording"),
 ]]
-TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"|//.*')  # of a source: its texts and comments
+TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"|//.*')  # strings and comments of a source
 
 
 def phrases(path, text):
-    """(line, why) of each phrase of PHRASES in what a user reads; of sources only texts in quotes"""
+    """(line, reason) of each phrase of PHRASES in texts that users read; in sources only strings are checked"""
     source = not path.endswith((".md", ".in"))
     code = False
     for number, line in enumerate(text.split("\n"), 1):
@@ -63,9 +64,9 @@ def phrases(path, text):
                 yield number, f"'{match.group(0)}': write '{instead}' (language rules in docs/adding.md)"
 
 
-# Data is what programs and other tools wrote; it may say anything.
+# Data was written by programs and other tools and may contain anything.
 DATA = re.compile(r"^(tests/(data|golden|fuzz/corpus)/|LICENSE$|docs/.*\.(png|svg)$)")
-ALLOWED = re.compile(r"PROF_CHECK_TEXT_OK")  # beside a line that is right although it matches
+ALLOWED = re.compile(r"PROF_CHECK_TEXT_OK")  # marks a line that is right although it matches
 COMMENT = {".h": ("//",), ".cpp": ("//",), ".c": ("//",), ".cu": ("//",), ".cuh": ("//",), ".def": ("//",),
            ".py": ("#", '"""'), ".sh": ("#",), ".cmake": ("#",)}
 
@@ -83,14 +84,14 @@ def of_file(path, text):
                 yield number, f"'{match.group(0)}' {why}"
     stem, suffix = os.path.splitext(os.path.basename(path))
     opening = COMMENT.get(suffix, ())
-    # A source that opens with its own header has its comment there.
+    # If a source starts with its own header, that header has the comment.
     of_header = suffix == ".cpp" and re.match(rf'#include "(?:[^"]*/)?{re.escape(stem)}\.h"', text)
     if opening and not text.lstrip().startswith(opening) and not of_header:
         yield 1, "does not open with a comment that says what question the file answers"
 
 
 def lint_reasons(path, text):
-    """Every check that .clang-tidy switches off is named in a comment of the file."""
+    """Checks that every check that .clang-tidy switches off is named in a comment of the file."""
     comments = "\n".join(line for line in text.split("\n") if line.startswith("#"))
     for name in re.findall(r"^\s+-([a-z][\w.-]+),?$", text, re.M):
         if name not in comments and "*-" + name.partition("-")[2] not in comments:

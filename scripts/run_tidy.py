@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""clang-tidy over every source of ours that a build folder compiles, in parallel. Usage: run_tidy.py BUILD [SOURCE...].
-A source whose text, headers and configuration are what they were at its last clean run is not looked at again. Wants `scripts/setup --lint`."""
+"""Runs clang-tidy on every source of this project that a build folder compiles, in parallel. Usage: run_tidy.py BUILD
+[SOURCE...]. A source is skipped if its text, headers and configuration are the same as in its last clean run. Needs
+`scripts/setup --lint`."""
 import concurrent.futures
 import hashlib
 import json
@@ -14,14 +15,15 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TIDY = shutil.which(os.path.join(ROOT, "build/clang-tidy/clang_tidy/data/bin/clang-tidy")) or shutil.which("clang-tidy")
-# RapidJSON 1.1 has a method that cannot be compiled, only never called; its iterators are deprecated.
+# RapidJSON 1.1 has a method that does not compile and is never called; its iterators are deprecated.
 RAPIDJSON = ("--extra-arg=-fdelayed-template-parsing", "--extra-arg=-Wno-delayed-template-parsing-in-cxx20",
              "--extra-arg=-Wno-deprecated-declarations")
 OURS = re.compile(r"^(preload|analyzer|tests|docs)/.*\.cpp$")
 
 
 def key_of(entry):
-    """Hash of all that the outcome depends on: our own text that the source includes, its command, the checks."""
+    """Hash of everything that the outcome depends on: the project's text that the source includes, its command, the
+    checks."""
     command = [a for a in shlex.split(entry["command"]) if a != "ccache"]
     out = command.index("-o")
     scan = command[:out] + command[out + 2:] + ["-MM", "-MT", "x"]
@@ -41,11 +43,12 @@ def look_at(build, entry, path):
     key = key_of(entry)
     if key and os.path.exists(stamp) and open(stamp, encoding="ascii").read() == key:
         return path, "same", ""
-    # Walking all paths takes two thirds of the time and pays where no sanitizer runs inside a user's program: preload/ only.
-    # hooks.cpp holds 400 instances of the template that launch_hooks.cpp makes a few of: walked once there, not ten minutes here.
+    # Walking all paths takes two thirds of the time and is worth it only for code that runs inside a user's program,
+    # where no sanitizer runs: preload/. hooks.cpp holds 400 instances of a template, of which launch_hooks.cpp has a
+    # few; they are walked there, because hooks.cpp would take ten minutes.
     walked = path.startswith("preload/") and path != "preload/intercept/hooks.cpp"
     checks = [] if walked else ["--checks=-clang-analyzer-*"]
-    # The build folder may be g++'s: clang does not know all of its flags, and says so as an error.
+    # If the build folder is g++'s, clang does not know all of its flags and reports that as an error.
     ran = subprocess.run([TIDY, "--quiet", "-p", build, *checks, "--extra-arg=-Wno-unknown-warning-option", *RAPIDJSON,
                           "--extra-arg=-Wno-unused-command-line-argument", entry["file"]],
                          cwd=ROOT, capture_output=True, text=True)

@@ -1,31 +1,31 @@
-# Sourced by the scripts beside it: runs named steps, keeps each one's output in a log, prints how it ended and how long
-# it took, and ends with "N passed, N failed". A step is a command; it fails when the command does.
+# Sourced by the other scripts. Runs named steps, writes the output of each to a log, prints its result and duration,
+# and ends with "N passed, N failed". A step is a command; it fails if the command fails.
 
 PROF_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PROF_LOGS=${PROF_LOGS:-$PROF_ROOT/build/logs}
 PROF_JOBS=${PROF_JOBS:-$(nproc)}
-export PROF_SYMBOL_CACHE=${PROF_SYMBOL_CACHE:-off}  # nothing of ours goes into the user's folders
+export PROF_SYMBOL_CACHE=${PROF_SYMBOL_CACHE:-off}  # nothing is written to the user's folders
 steps_passed=0
 steps_failed=()
 
 say() { printf '%s\n' "$*"; }
 die() { printf '%s\n' "$*" >&2; exit 1; }
 
-# help_if_asked "$@": the comment that the script opens with, where its first argument asks for that.
+# help_if_asked "$@": prints the opening comment of the script if the first argument is -h or --help.
 help_if_asked() {
   case ${1:-} in
     -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;;
   esac
 }
-# refuse_option "$@": where a first argument that looks like an option is none that the script has.
+# refuse_option "$@": exits with an error if the first argument looks like an option that the script does not have.
 refuse_option() {
   case ${1:-} in
     -*) die "$(basename "$0"): no option '$1'; scripts/$(basename "$0") --help shows what there is." ;;
   esac
 }
 
-# step NAME COMMAND... : on a terminal the last line of the log is shown while the command runs; without one, a line a
-# minute, so that nobody takes a long build for a hang.
+# step NAME COMMAND... : on a terminal, shows the last line of the log while the command runs. Otherwise prints a line a
+# minute, so that a long build does not look like a hang.
 step() {
   local name=$1 log begin=$SECONDS shown=0 status
   shift
@@ -70,7 +70,7 @@ build() {
   cmake --preset "$preset" -Wno-dev && cmake --build --preset "$preset" -j "$PROF_JOBS" ${*:+--target "$@"}
 }
 
-# run_tests PRESET [CTEST OPTION...]: everything but what needs a GPU or a quiet machine.
+# run_tests PRESET [CTEST OPTION...]: runs all tests except those that need a GPU or an idle machine.
 run_tests() {
   local preset=$1 out=$PROF_LOGS/ctest-$1.txt status
   shift
@@ -81,7 +81,7 @@ run_tests() {
   return "$status"
 }
 
-# said_by_failed_tests CTEST_OUTPUT: the last lines of each one's own output, together at the end, where a reader looks.
+# said_by_failed_tests CTEST_OUTPUT: prints the last lines of each failed test's output, together at the end.
 said_by_failed_tests() {
   awk '
     function flush(  i) {

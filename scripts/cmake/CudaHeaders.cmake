@@ -1,5 +1,5 @@
-# Finds the headers of the CUDA toolkit, CUPTI and NVTX3; a GPU, a driver or a CUDA library is not needed to build.
-# Order: PROF_CUDA_INCLUDE, what scripts/setup unpacked (it does so only where no toolkit is new enough), CUDA_HOME,
+# Finds the headers of the CUDA toolkit, CUPTI and NVTX3. The build needs no GPU, no driver and no CUDA library. Search
+# order: PROF_CUDA_INCLUDE, the folder that scripts/setup unpacked (only if no toolkit is new enough), CUDA_HOME,
 # CUDA_PATH, /usr/local/cuda, the distribution's packages.
 set(unpacked ${PROJECT_SOURCE_DIR}/build/cuda)
 set(roots ${unpacked} $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda)
@@ -26,12 +26,12 @@ if(version LESS 13000)
 endif()
 
 add_library(cuda_headers INTERFACE)
-# -isystem of /usr/include would come before libstdc++'s own and break its #include_next.
+# -isystem /usr/include would come before libstdc++'s own headers and break its #include_next.
 set(dirs ${PROF_CUDA_INCLUDE} ${PROF_CUPTI_INCLUDE} ${PROF_NVTX_INCLUDE})
 list(REMOVE_ITEM dirs /usr/include)
 target_include_directories(cuda_headers SYSTEM INTERFACE ${dirs})
 
-# The real static CUDA run time, for the test that runs it on the simulated driver. Not needed otherwise.
+# The real static CUDA runtime, for the test that runs it on the simulated driver. Otherwise not needed.
 find_library(PROF_CUDART_STATIC NAMES libcudart_static.a
   PATHS ${PROF_CUDA_INCLUDE}/../lib64 ${PROF_CUDA_INCLUDE}/../lib ${unpacked}/lib NO_DEFAULT_PATH
   DOC "libcudart_static.a")

@@ -1,7 +1,8 @@
-# prof_hardened: what is built for users checks its stack and its buffers, and nothing of it is both writable and executable.
-# scripts/check_library.py looks at the result. Checked buffers need an optimising compiler.
+# prof_hardened: compiles what is built for users with stack and buffer checks and without memory that is both writable
+# and executable. scripts/check_library.py checks the result. Buffer checks need an optimising compiler.
 include(CheckCXXSourceCompiles)
-# Level 3 where compiler and libc know it; the older level else. A distribution's compiler may define it itself.
+# Level 3 if the compiler and libc support it, otherwise the older level. A distribution's compiler may define it
+# itself.
 set(CMAKE_REQUIRED_FLAGS "-O1 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3")
 check_cxx_source_compiles("#include <cstring>
   #if !defined(__USE_FORTIFY_LEVEL) || __USE_FORTIFY_LEVEL < 3
@@ -20,5 +21,5 @@ target_compile_options(prof_hardened INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<NOT:$<CONFIG:Debug>>>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=${prof_fortify}>)
 target_link_options(prof_hardened INTERFACE -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
 
-# For single sources on fast paths: buffers are checked where the compiler knows their sizes, never while running.
+# For single sources on fast paths: buffers are checked at compile time where their sizes are known, never at run time.
 set(PROF_FORTIFY_STATIC "$<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>")

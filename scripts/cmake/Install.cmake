@@ -1,6 +1,6 @@
-# What `cmake --install` puts where, beside the targets themselves: libunwind for the recorder, in a folder of its own.
-# libprof.so opens lib/prof/libunwind.so.8 beside itself; linking it would put its _Unwind_* before libgcc's in every
-# program. GPU machines rarely have it installed, so it is shipped.
+# What `cmake --install` installs besides the targets: libunwind for the recorder, in its own folder. libprof.so loads
+# lib/prof/libunwind.so.8 from its own folder with dlopen. Linking it would put its _Unwind_* functions before libgcc's
+# in every program. GPU machines rarely have libunwind installed, so it is shipped.
 if(NOT CMAKE_CROSSCOMPILING)
   find_library(PROF_LIBUNWIND NAMES libunwind.so.8 DOC "libunwind.so.8 to ship in lib/prof; empty: none")
 endif()

@@ -1,7 +1,8 @@
-# prof_unity(TARGET [SIZE]): compiles a target's sources together, up to SIZE (default 12) of one folder at a time. A build from nothing
-# takes less than half of the time, because sources of one folder share most of their headers and templates. It is an accelerator, not a
-# namespace: the build also passes with -DPROF_UNITY=OFF, as the presets dev and lint set it. Names in anonymous namespaces differ
-# within a folder; a clash is an error of the compiler. CMake compiles sources that have options or definitions of their own alone.
+# prof_unity(TARGET [SIZE]): compiles up to SIZE (default 12) sources of one folder of a target together. A full build
+# takes less than half of the time, because sources of one folder share most of their headers and templates. The code
+# does not depend on it: the build also passes with -DPROF_UNITY=OFF, which the presets dev and lint set. Names in
+# anonymous namespaces must differ within a folder; a clash is a compile error. CMake compiles sources that have their
+# own options or definitions alone.
 option(PROF_UNITY "compile sources of a folder together" ON)
 function(prof_unity target)
   if(NOT PROF_UNITY)
@@ -25,6 +26,7 @@ function(prof_unity target)
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${name}_${group})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # g++ treats each joined file as a header, where it warns of classes that contain types of an anonymous namespace.
+  # g++ treats each joined file as a header, and in headers it warns about classes that contain types of an anonymous
+  # namespace.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()

@@ -1,5 +1,5 @@
-# Cross-compiles libprof.so for aarch64 Linux (cmake --preset aarch64). Only libprof.so: it needs libc alone, prof's
-# libraries are not installed for another machine. The toolkit's headers are the same on both.
+# Cross-compiles libprof.so for aarch64 Linux (cmake --preset aarch64). Only libprof.so is built: it needs libc only,
+# and prof's libraries are not installed for another architecture. The toolkit's headers are the same on both.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

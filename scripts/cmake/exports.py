@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the linker's version script of libprof.so: the only symbols it shows are the rows of cuda_api.def, cudart_api.def,
-cupti_api.def and library_api.def, dlsym, dlclose and NVTX's entry points. With --check LIBRARY it compares what a built library really exports instead.
+"""Writes the linker's version script of libprof.so. The only exported symbols are the rows of cuda_api.def,
+cudart_api.def, cupti_api.def and library_api.def, dlsym, dlclose and NVTX's entry points. With --check LIBRARY it
+compares the exports of a built library with that list instead.
 
-dlsym and dlclose have libc's own version names; functions of the CUDA run time and of the libraries on top of it have those of each of their
-releases (a version of ours would never be asked for); everything else has none, like libcuda's.
+dlsym and dlclose have libc's version names. Functions of the CUDA runtime and of the libraries on top of it have the
+version names of each of their releases, because no program would request a version name of this project. All other
+functions have none, as in libcuda.
 """
 import argparse
 import pathlib
@@ -18,12 +20,12 @@ LIBC_VERSIONS = {"aarch64": ["GLIBC_2.17", "GLIBC_2.34"], "x86_64": ["GLIBC_2.2.
 
 
 def table(options, name):
-    """the path of a list of the recorder, wherever in preload/ it is"""
+    """the path of a list of the recorder, in whichever folder of preload/ it is"""
     return next((options.include / "preload").rglob(name))
 
 
 def rows(options, name, macro):
-    """names of a .def file's rows, its #if lines decided by the compiler with the toolkit's CUDA_VERSION"""
+    """names of a .def file's rows; the compiler evaluates its #if lines with the toolkit's CUDA_VERSION"""
     version = re.search(r"#define\s+CUDA_VERSION\s+(\d+)", (options.cuda / "cuda.h").read_text()).group(1)
     command = [options.compiler, "-E", "-P", "-x", "c++", f"-DCUDA_VERSION={version}", table(options, name)]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -31,7 +33,7 @@ def rows(options, name, macro):
 
 
 def library_rows(options):
-    """exported names of library_api.def's rows, as NAME@VERSION where their library has versions"""
+    """exported names of library_api.def's rows, as NAME@VERSION if their library has versions"""
     versions = dict(re.findall(r"PROF_LIBRARY_(\w+)\(X\) X\((.*)\)", table(options, "library_versions.h").read_text()))
     names = []
     for library, name in re.findall(r"^LIBRARY_API\((\w+), (\w+)", table(options, "library_api.def").read_text(), re.M):
@@ -72,7 +74,7 @@ def main():
             print(f"{options.check} exports {name}, which no table names", file=sys.stderr)
         return 0 if found == wanted else 1
 
-    # No "local: *": it would need every other name in a version node. The compiler hides them (-fvisibility=hidden).
+    # No "local: *": it would require every other name in a version node. The compiler hides them (-fvisibility=hidden).
     libc = " ".join(f"{name};" for name in LIBC)
     text = f"{old} {{ global: {libc} local: prof_dlsym_*; prof_dlclose_*; prof_rt_*; prof_lib_*; }};\n{new} {{ global: {libc} }} {old};\n"
     libraries = dict.fromkeys(name.partition("@")[2] for name in library_rows(options) if "@" in name)
