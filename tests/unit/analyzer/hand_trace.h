@@ -1,5 +1,5 @@
-// A model made by hand, row by row, for tests of analyses: times in ns, joined and nested as importers' rows are. The first
-// event should be at 0: finish() moves all times so that it is.
+// A model made by hand, row by row, for tests of analyses. Times are in ns. Rows are joined and nested like importers'
+// rows. The first event should be at 0: finish() shifts all times so that it is.
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
@@ -137,7 +137,7 @@ class HandTrace {
   std::unique_ptr<analyzer::Views> views_;
 };
 
-// The table as csv, times in ns: what a test compares.
+// The table as CSV with times in ns, which tests compare.
 inline std::string cell_text(const analyzer::Table& table, size_t row, std::string_view key) {
   for (const analyzer::TableColumn& column : table.columns()) {
     if (column.key != key) continue;
@@ -153,7 +153,7 @@ inline std::string cell_text(const analyzer::Table& table, size_t row, std::stri
   return "no such column";
 }
 
-// "a | b | c": the cells of one row under these keys.
+// "a | b | c": the cells of one row with these keys.
 inline std::string row_text(const analyzer::Table& table, size_t row, std::initializer_list<std::string_view> keys) {
   std::string text;
   for (const std::string_view key : keys)

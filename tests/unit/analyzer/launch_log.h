@@ -1,4 +1,4 @@
-// Logs of launches and of the GPU operations that they made, and the model of such a log, for tests of the model.
+// Logs of launches and of their GPU operations, and the model of such a log, for tests of the model.
 #pragma once
 
 #include "analyzer/input/log/build/builder.h"

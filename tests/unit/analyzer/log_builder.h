@@ -1,4 +1,4 @@
-// A log made in memory, block by block, through the recorder's own codec. Used by tests of everything that reads logs.
+// A log made in memory, block by block, with the recorder's own codec. Used by tests of everything that reads logs.
 #pragma once
 
 #include "analyzer/input/log/log_file.h"

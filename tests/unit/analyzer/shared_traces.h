@@ -1,5 +1,5 @@
-// Real traces of other tools with known answers, kept beside the project and not in it: <project>/../shared/data, or where
-// PROF_SHARED_DATA points. Tests that need them are skipped, and say so, where the folder is absent.
+// Real traces of other tools with known answers, stored next to the project and not in it: <project>/../shared/data, or
+// the folder in PROF_SHARED_DATA. If the folder is missing, tests that need it are skipped and report it.
 #pragma once
 
 #include "analyzer/input/log/build/builder.h"
@@ -26,7 +26,7 @@ inline std::filesystem::path shared_data() {
   if (!std::filesystem::exists(prof::tests::shared_data())) \
   GTEST_SKIP() << "no real traces at " << prof::tests::shared_data()
 
-// Every trace of torch.profiler and its like, by name; none where the folder is absent.
+// Every trace of torch.profiler and similar tools, by name; none if the folder is missing.
 inline std::vector<std::filesystem::path> recorded_traces() {
   std::vector<std::filesystem::path> traces;
   for (const char* folder : {"h200", "hta", "h100", "pytorch"}) {
@@ -52,8 +52,8 @@ inline std::string single_underscores(std::string text) {
   return text;
 }
 
-// The answers in exact/, each with its trace; sorted by name. Numbers of a file and of its trace are written alike but for
-// the folder's name in front and "__".
+// The answers in exact/, each with its trace, sorted by name. The numbers in the names of an answer file and of its
+// trace are the same; the former starts with the folder's name and "__".
 inline std::vector<AnsweredTrace> answered_traces() {
   std::vector<AnsweredTrace> found;
   for (const char* folder : {"h100", "h200", "hta"}) {

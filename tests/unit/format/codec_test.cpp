@@ -1,4 +1,4 @@
-// Records survive the way into bytes and back, and bytes that are no record are refused.
+// Records survive encoding and decoding, and bytes that are not a record are refused.
 #include "preload/format/codec.h"
 #include "preload/format/crc.h"
 
@@ -13,7 +13,7 @@
 namespace prof::format {
 namespace {
 
-// Fills every field with a random value of random size; texts up to 20 bytes.
+// Fills every field with a random value of random size; texts have up to 20 bytes.
 struct Fill {
   std::mt19937_64& random;
   std::vector<std::string>& texts;
@@ -176,7 +176,7 @@ TEST(Codec, StoringWhatFollowsByItselfIsNoRecord) {
 TEST(Codec, TheLargestStackFitsTheLimitOfARecord) {
   std::vector<uint64_t> native, python;
   for (uint64_t i = 0; i < kMaxStackFrames; ++i) {
-    native.push_back(i % 2 == 0 ? (uint64_t{1} << 57) - 1 - i : i);  // as far from each other as addresses can be
+    native.push_back(i % 2 == 0 ? (uint64_t{1} << 57) - 1 - i : i);  // addresses as far from each other as possible
     python.push_back(i % 2 == 0 ? (uint64_t{1} << 32) - 1 : 0);
   }
   StackDef stack;

@@ -1,4 +1,5 @@
-// Samples of hardware counters in a record: what goes in comes out, in few bytes, and bytes that are no samples are said to be none.
+// Hardware samples in a record: decoding returns what was encoded, the encoding is small, and bytes that are not
+// samples are refused.
 #include "preload/format/sample_codec.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ namespace {
 struct Read {
   bool ok = false;
   std::vector<SampleSpan> spans;
-  std::vector<double> values;  // of each sample together
+  std::vector<double> values;  // of all samples, one after another
 };
 
 Read read(std::string_view text, uint64_t start, uint32_t metrics) {
@@ -109,7 +110,7 @@ TEST(Samples, BytesThatAreNoSamplesAreSaidToBeNone) {
     std::string changed = good;
     for (int bit = 0; bit < 8; ++bit) {
       changed[at] = static_cast<char>(good[at] ^ 1 << bit);
-      read(changed, 0, 2);  // under a sanitizer: nothing outside is read
+      read(changed, 0, 2);  // under a sanitizer: nothing outside of the buffer is read
     }
   }
 }

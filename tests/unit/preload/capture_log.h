@@ -1,4 +1,5 @@
-// The records of a log as text lines, "kernel_run start=5 duration=2 …", in file order, also while it is being written.
+// The records of a log as text lines, "kernel_run start=5 duration=2 …", in file order; works also while the log is
+// being written.
 #pragma once
 
 #include "preload/format/codec.h"

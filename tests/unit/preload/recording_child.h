@@ -1,5 +1,5 @@
-// Runs a recording in a child process (a recorder's state is one per process) and reads the log it left with nothing but the
-// format's own decoder. Used by the tests of preload/log and preload/runtime.
+// Runs a recording in a child process, because a recorder's state is one per process. Reads the resulting log with
+// nothing but the format's own decoder. Used by the tests of preload/log and preload/runtime.
 #pragma once
 
 #include "preload/format/codec.h"
@@ -73,7 +73,7 @@ inline int run_child(const std::string& folder, const std::vector<std::string>& 
   return status;
 }
 
-// One recorded call, as a hook would make it. True: committed to the log.
+// Makes one recorded call, as a hook does. Returns true if it was committed to the log.
 __attribute__((noinline)) inline bool record_call(uint64_t object) {
   preload::CallScope scope(format::ApiId{7}, __builtin_frame_address(0));
   if (!scope.recording()) return false;
@@ -89,15 +89,15 @@ __attribute__((noinline)) inline bool record_call(uint64_t object) {
 }
 
 struct ScannedLog {
-  std::string damage;  // the first thing that was not whole
-  bool whole = false;  // every block decodes up to its commit, sealed blocks have right checksums
+  std::string damage;  // the first incomplete item
+  bool whole = false;  // every block decodes up to its commit, and sealed blocks have correct checksums
   uint64_t size = 0;
   uint64_t finished = 0;
   format::RingWords ring{};
   std::map<uint32_t, uint64_t> records;  // kind → count
   std::vector<uint64_t> objects;         // of ApiCall records, in file order
   std::vector<uint64_t>
-      by_chance;  // the same, of blocks that were sealed before a ring's horizon: the next may be missing
+      by_chance;  // the same, in blocks that were sealed before a ring's horizon: the next one may be missing
   std::map<uint32_t, uint64_t> threads;   // ordinal → blocks
   std::vector<std::string> strings;       // as they were defined
   std::map<uint32_t, std::string> names;  // ordinal → of the thread
@@ -126,7 +126,8 @@ inline ScannedLog scan(const std::string& path) {
     if (block.header.magic == 0 || (page.ring.bytes != 0 && block.header.magic == kBlockGoneMagic)) continue;
     uint32_t crc[4];
     block_crc(block, crc);
-    // A kill between the flag and the checksums leaves zeros; the reader takes such a block as not sealed, and so do we.
+    // A kill between the flag and the checksums leaves zeros. The reader treats such a block as not sealed, and so does
+    // this code.
     const auto& stored = block.header.crc;
     const bool sealed =
         (block.header.flags & kBlockSealed) != 0 && (stored[0] | stored[1] | stored[2] | stored[3]) != 0;
@@ -166,7 +167,7 @@ inline ScannedLog scan(const std::string& path) {
   return log;
 }
 
-// The one log of a folder; that there is one is checked.
+// The only log of a folder; checks that there is exactly one.
 inline std::string only_log(const TempFolder& folder) {
   const std::vector<std::string> logs = folder.logs();
   EXPECT_EQ(logs.size(), 1u);

@@ -1,5 +1,6 @@
-// Twice the input, twice the work: what is read from the dependency graph, from ranges and from names grows as n log n in
-// the shapes that make a careless pass quadratic: deep nesting, long queues, many streams, threads and windows, equal names.
+// Twice the input takes twice the time. What is computed from the dependency graph, from ranges and from names grows as
+// n log n for the inputs on which a careless pass is quadratic: deep nesting, long queues, many streams, threads and
+// windows, equal names.
 #include "analyzer/analysis/range_projection.h"
 #include "analyzer/dependencies/replay.h"
 #include "analyzer/model/forward_backward.h"
@@ -14,8 +15,8 @@ namespace {
 
 using tests::HandTrace;
 
-// One range around steps of four ranges in each other. The first stream runs everything behind the last launch, the second
-// one at once: what is launched late covers what was launched early.
+// One range around steps of four nested ranges. The first stream runs everything after the last launch, the second one
+// immediately: operations that start late cover launches that were made early.
 void long_queue(HandTrace& hand, uint32_t count) {
   const uint32_t second = hand.stream(0, 8);
   const int64_t all = 1000 * int64_t{count};
@@ -32,7 +33,7 @@ void long_queue(HandTrace& hand, uint32_t count) {
   }
 }
 
-// Ranges all in each other, a launch in each.
+// Ranges that are all nested in each other, with a launch in each.
 void deep_nesting(HandTrace& hand, uint32_t count) {
   const int64_t n = count;
   for (int64_t i = 0; i < n; ++i) {
@@ -42,7 +43,7 @@ void deep_nesting(HandTrace& hand, uint32_t count) {
   }
 }
 
-// Ranges that cross their neighbours, as those of several domains may.
+// Ranges that cross their neighbours, as ranges of several domains may do.
 void crossing(HandTrace& hand, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     hand.range("cross", 10 * int64_t{i}, 10 * int64_t{i} + 105, RangeKind::Nvtx);
@@ -58,8 +59,8 @@ TEST(Scaling, ProjectionsOfRangesGrowWithTheInput) {
   }
 }
 
-// Forward operators with growing numbers, in nests of four with the same number; backward ones in the opposite order. Every
-// tenth number is that of all such operators.
+// Forward operators with increasing sequence numbers, in nests of four with the same number; backward operators in the
+// opposite order. Every tenth number is the number of all such operators.
 void forward_and_backward(HandTrace& hand, uint32_t count) {
   hand.thread(0, 501);
   hand.trace.details.push_back({});
@@ -90,7 +91,7 @@ TEST(Scaling, LinksOfBackwardOperatorsGrowWithTheInput) {
             tests::kMostGrowth);
 }
 
-// Kernels of fifty names in an order that repeats in part only.
+// Kernels of fifty names in an order that repeats only partly.
 void many_names(HandTrace& hand, uint32_t count) {
   std::vector<std::string> names;
   for (int i = 0; i < 50; ++i) names.push_back("kernel_" + std::to_string(i));
@@ -111,7 +112,7 @@ TEST(Scaling, SequencesAndKernelsGrowWithTheInput) {
             tests::kMostGrowth);
 }
 
-// Four threads launch into four streams and wait; a stream waits for another one now and then.
+// Four threads launch into four streams and wait; sometimes a stream waits for another one.
 void waits(HandTrace& hand, uint32_t count) {
   for (uint32_t i = 1; i < 4; ++i) hand.stream(0, 7 + i), hand.thread(0, 500 + i);
   hand.trace.processes[0].format = "Kineto";
@@ -158,7 +159,7 @@ TEST(Scaling, CriticalPathAndWhatIfGrowWithTheInput) {
   }
 }
 
-// A window for each step, a hundred ranges and ten launches in it.
+// A window for each step, with a hundred ranges and ten launches in it.
 void many_windows(HandTrace& hand, uint32_t count) {
   hand.options.window = "step";
   for (uint32_t i = 0; i < count; ++i) {
@@ -178,7 +179,8 @@ TEST(Scaling, AWindowCostsWhatIsInIt) {
             tests::kMostGrowth);
 }
 
-// One attempt of five is enough: a machine that slows down while the smaller input is at work hides the growth.
+// One success in five attempts is enough: if the machine slows down while the smaller input runs, the growth is not
+// visible.
 TEST(Scaling, WhatIsQuadraticIsSeen) {
   uint64_t equal = 0;
   const auto quadratic = [&](const AnalysisInput& input) {

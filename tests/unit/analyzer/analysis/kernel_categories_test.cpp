@@ -1,4 +1,4 @@
-// What kernels are for and where they come from, by name; rules of the user's own.
+// The purpose and the origin of kernels, by name; rules defined by the user.
 #include "analyzer/analysis/kernel_categories.h"
 #include "tests/unit/analyzer/hand_trace.h"
 
@@ -74,7 +74,7 @@ TEST(KernelCategories, KnowCommunicationWhateverTheLibrary) {
   EXPECT_EQ(classified("void (anonymous namespace)::two_shot_all_reduce_kernel<8>(int)"),
             "communication symmetric_memory");
   EXPECT_EQ(classified("void deep_ep::intranode::dispatch<8>(int)"), "communication other");
-  // Named after what they read, or with a collective in a template argument only.
+  // Named after what they read, or with a collective only in a template argument.
   EXPECT_EQ(classified("triton_poi_fused_all_gather_into_tensor_copy_3"), "compute pointwise");
   EXPECT_EQ(classified("void softmax<BlockAllReduce<4> >(float*)"), "compute other");
 }

@@ -1,4 +1,4 @@
-// Sorting what consists of sorted runs, on all cores.
+// Sorting data that consists of sorted runs, on all cores.
 #include "analyzer/analysis/merge_runs.h"
 
 #include <gtest/gtest.h>
@@ -12,9 +12,9 @@
 namespace prof::analyzer {
 namespace {
 
-using Item = std::pair<int64_t, uint32_t>;  // key, where it came from
+using Item = std::pair<int64_t, uint32_t>;  // key, origin
 
-// Each run's keys grow by steps of 0 to `step`: many equal ones within a run and between runs.
+// The keys of each run grow by steps of 0 to `step`: many keys are equal, within a run and between runs.
 std::vector<Item> runs_of(const std::vector<uint32_t>& lengths, int64_t step, uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<Item> items;

@@ -1,4 +1,5 @@
-// --nvtx: what belongs to ranges of a name, worked out by hand, and that every report obeys it or says why it does not.
+// --nvtx: which events belong to ranges of a name, computed by hand. Every report obeys the option or gives the reason
+// why it does not.
 #include "analyzer/analysis/nvtx_selection.h"
 #include "analyzer/base/sink.h"
 #include "analyzer/reports/reports.h"
@@ -19,7 +20,7 @@ NvtxSelection selection_of(HandTrace& hand, const std::vector<std::string>& word
   return NvtxSelection(words, hand.trace, hand.views(), captured);
 }
 
-// Begins of the calls that belong, "10 25 40".
+// Start times of the calls that belong, as "10 25 40".
 std::string calls(HandTrace& hand, const std::vector<std::string>& words) {
   const NvtxSelection selection = selection_of(hand, words);
   std::string text;
@@ -29,7 +30,7 @@ std::string calls(HandTrace& hand, const std::vector<std::string>& words) {
   return text;
 }
 
-// Names of the ranges that belong, as the model has them.
+// Names of the ranges that belong, in the order of the model.
 std::string ranges(HandTrace& hand, const std::vector<std::string>& words) {
   const NvtxSelection selection = selection_of(hand, words);
   std::string text;
@@ -63,7 +64,7 @@ TEST(NvtxSelection, ARangeOfAnotherThreadCoversNothing) {
   EXPECT_EQ(calls(hand, {"step"}), "12");
 }
 
-// A start/end range counts on the thread that opened it, whoever closes it; one that nobody closed until the end.
+// A start/end range belongs to the thread that opened it, whichever thread closes it. One range is never closed.
 TEST(NvtxSelection, AStartEndRangeCoversTheThreadThatStartedIt) {
   HandTrace hand;
   const uint32_t other = hand.thread(0, 501);
@@ -103,7 +104,8 @@ TEST(NvtxSelection, AnOperationBelongsWithItsLaunchHoweverLateItRuns) {
   EXPECT_EQ(hand.selection.text(), "NVTX ranges step, left out as operations of no range: 1 whose launch is not known");
 }
 
-// 0: the graph's launch; with --captured, the call that captured the node, where that is known.
+// 0: operations belong with the graph's launch; with --captured, with the call that captured the node, if that is
+// known.
 TEST(NvtxSelection, WhatAGraphRunsBelongsWithItsLaunchOrItsCapture) {
   HandTrace hand;
   hand.range("capture", 0, 10, RangeKind::Nvtx);
@@ -145,7 +147,7 @@ TEST(NvtxSelection, ARangeBelongsIfItIsOneOrLiesInsideOne) {
   EXPECT_FALSE(selection.has_moment(ThreadId{0}, 9));
 }
 
-// Two ranges one behind the other are not one: what begins in the first and ends in the second lies in neither.
+// Two consecutive ranges are not one range: an event that starts in the first and ends in the second is in neither.
 TEST(NvtxSelection, TwoRangesInARowAreNotOne) {
   HandTrace hand;
   hand.range("step", 0, 10, RangeKind::Nvtx);
@@ -170,7 +172,7 @@ TEST(NvtxSelection, NamesArePrefixesOrExpressionsAndDomainsStandBehindAnAt) {
   add("one step", "");                       // 20
   add("step", "app");                        // 30
   add("a@b", "");                            // 40
-  add("step", "", RangeKind::Operator);      // 50: no range of that name
+  add("step", "", RangeKind::Operator);      // 50: not a range of that name
   add("step 3", "", RangeKind::Annotation);  // 60
   hand.finish();
   EXPECT_EQ(calls(hand, {"step"}), "0 10 30 60");
@@ -203,7 +205,7 @@ std::string csv(const Table& table) {
   return text;
 }
 
-// Two threads that compute, copy, wait and allocate, a range around each step; the range "nothing" has nothing in it.
+// Two threads that compute, copy, wait and allocate, with a range around each step; the range "nothing" is empty.
 void steps(HandTrace& hand) {
   const uint32_t other = hand.thread(0, 501), second = hand.stream(0, 9);
   hand.range("ProfilerStep#1", 0, 9000, RangeKind::Annotation);
@@ -229,7 +231,7 @@ void steps(HandTrace& hand) {
   hand.finish();
 }
 
-// A new row of reports.def comes here by itself.
+// Includes every new row of reports.def.
 TEST(NvtxSelection, EveryReportObeysItOrSaysWhyNot) {
   HandTrace hand;
   steps(hand);
@@ -255,7 +257,7 @@ TEST(NvtxSelection, EveryReportObeysItOrSaysWhyNot) {
     const Table whole = hand.report(analysis.run);
     hand.selection = cut;
     const Table nothing = hand.report(analysis.run);
-    if (whole.rows() == 0) continue;  // the model has nothing that it tells
+    if (whole.rows() == 0) continue;  // the model has no rows for this report
     EXPECT_NE(csv(whole), csv(nothing)) << "the same as without --nvtx";
     ++obey;
   }

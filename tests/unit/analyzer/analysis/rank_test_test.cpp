@@ -1,4 +1,4 @@
-// The statistics behind `prof diff`, against values worked out by hand or known from tables.
+// The statistics used by `prof diff`, compared with values computed by hand or known from tables.
 #include "analyzer/analysis/rank_test.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ std::optional<double> means(const std::vector<double>& a, const std::vector<doub
 TEST(MannWhitney, SeparateSamplesOfEight) {
   // U = 0, mean 32, variance 8·8·17/12: z = 31.5 / 9.5219 = 3.3082, p = 0.000939.
   EXPECT_NEAR(*ranks({1, 2, 3, 4, 5, 6, 7, 8}, {9, 10, 11, 12, 13, 14, 15, 16}), 0.000939, 1e-6);
-  // The same whichever is first.
+  // The result does not depend on the order.
   EXPECT_DOUBLE_EQ(*ranks({9, 10, 11, 12, 13, 14, 15, 16}, {1, 2, 3, 4, 5, 6, 7, 8}),
                    *ranks({8, 7, 6, 5, 4, 3, 2, 1}, {16, 15, 14, 13, 12, 11, 10, 9}));
 }

@@ -1,5 +1,6 @@
-// Twice the input, about twice the work: what tests of cost share. Cost is the CPU time of the whole process. A busy or throttled machine
-// only ever adds to it, for longer than a run takes, so runs on both inputs alternate and the least of each counts.
+// Twice the input takes about twice the time: shared code of the tests of cost. The cost is the CPU time of the whole
+// process. A busy or throttled machine only adds to it, and for longer than a run takes. So runs on both inputs
+// alternate and the minimum of each counts.
 #pragma once
 
 #include "tests/unit/analyzer/hand_trace.h"
@@ -12,7 +13,7 @@
 
 namespace prof::tests {
 
-inline constexpr double kMostGrowth = 2.8;  // n log n of these sizes is 2.2
+inline constexpr double kMostGrowth = 2.8;  // n log n of these sizes gives 2.2
 
 inline int64_t process_cpu_ns() {
   timespec now{};
@@ -28,8 +29,8 @@ template <class Work> int64_t cpu_ns(const HandTrace& hand, Work& work) {
   return process_cpu_ns() - before;
 }
 
-// How many times as long work(AnalysisInput) takes on what fill(HandTrace&, 2 * size) makes as on fill(HandTrace&, size). Where that is more
-// than kMostGrowth, it is so after many runs.
+// The ratio of the times of work(AnalysisInput) on the outputs of fill(HandTrace&, 2 * size) and of fill(HandTrace&,
+// size). If the ratio exceeds kMostGrowth, the measurement is repeated many times before it is returned.
 template <class Fill, class Work> double growth(uint32_t size, Fill&& fill, Work&& work) {
   constexpr int kLeastRuns = 3, kMostRuns = 24;
   HandTrace once, twice;

@@ -1,4 +1,4 @@
-// Ranges as each stream saw them.
+// NVTX ranges as each stream sees them.
 #include "analyzer/analysis/stream_ranges.h"
 #include "tests/unit/analyzer/hand_trace.h"
 
@@ -68,7 +68,7 @@ TEST(StreamRanges, AreWhatTheProgramAnnotatedNotOperatorsPythonOrLibraryCalls) {
   EXPECT_EQ(text_of(hand.finish()), "annotation on 7: 100 to 110; ");
 }
 
-// Every range against every launch, for ranges that nest, touch and, of two domains, cross.
+// Compares every range with every launch, for ranges that nest, touch and, in two domains, cross.
 TEST(StreamRanges, AgreeWithTheDefinitionHoweverRangesLie) {
   std::mt19937 random(7);
   const auto below = [&](int64_t limit) { return static_cast<int64_t>(random() % static_cast<uint64_t>(limit)); };

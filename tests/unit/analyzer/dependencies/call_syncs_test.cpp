@@ -1,4 +1,4 @@
-// What calls of a log make wait for what, for readers that look for CUPTI's records of synchronisations.
+// Synchronisations derived from the calls of a log, for readers that look for CUPTI's synchronisation records.
 #include "analyzer/dependencies/call_syncs.h"
 #include "tests/unit/analyzer/hand_trace.h"
 
@@ -9,9 +9,9 @@
 namespace prof::analyzer {
 namespace {
 
-constexpr uint32_t kFirst = 1, kSecond = 2;  // rows of Trace::host_streams: of the streams 7 and 8
+constexpr uint32_t kFirst = 1, kSecond = 2;  // rows of Trace::host_streams: of streams 7 and 8
 
-// Two streams with a kernel each, whose handles are known, and calls about them.
+// Two streams with known handles and a kernel each, and calls on them.
 class CallSyncsTest : public testing::Test {
  protected:
   CallSyncsTest() {
@@ -29,7 +29,7 @@ class CallSyncsTest : public testing::Test {
     calls_.push_back({host_stream, result, flags});
   }
 
-  // The kinds of all calls, with streams by their numbers, records by the number of the call.
+  // The kinds of all synchronisations, with the numbers of the streams and of the calls.
   std::string syncs() {
     hand_.finish();
     Trace& trace = hand_.trace;
@@ -112,10 +112,10 @@ TEST_F(CallSyncsTest, NothingWaitsUnderCapture) {
   call("cudaEventRecord", kFirst, 0xe0);
   call("cudaStreamBeginCapture", kFirst);
   call("cudaEventRecord", kFirst, 0xe1);
-  call("cudaStreamWaitEvent", kSecond, 0xe1);  // takes part from here on
+  call("cudaStreamWaitEvent", kSecond, 0xe1);  // is captured from here on
   call("cudaStreamWaitEvent", kSecond, 0xe0);
   call("cudaStreamEndCapture", kFirst);
-  call("cudaStreamWaitEvent", kSecond, 0xe1);  // marks a place in a graph and nothing else
+  call("cudaStreamWaitEvent", kSecond, 0xe1);  // marks a place in a graph and has no other effect
   call("cudaStreamWaitEvent", kSecond, 0xe0);
   EXPECT_EQ(syncs(), "7:wait 8 for 7 at 0 event 2; ");
 }

@@ -1,4 +1,4 @@
-// A replay of the unchanged graph is the measured run; what a change saves is worked out by hand.
+// A replay of the unchanged graph equals the measured run; the saving of a change is computed by hand.
 #include "analyzer/dependencies/replay.h"
 #include "tests/unit/analyzer/reports/sample_run.h"
 
@@ -47,7 +47,7 @@ TEST(DependencyGraph, AnEventMakesOneStreamWaitForAnother) {
     run.launched(10, 12, 55, 75, 1, "second");
     run.awaited("cudaDeviceSynchronize", 13, 80);
     EXPECT_EQ(run.graph().wall_ns(), 80);
-    // Without the first kernel (10 to 50) the second starts 5 ns behind its event, which is then at 10.
+    // Without the first kernel (10 to 50) the second starts 5 ns after its event, which is then at 10.
     const auto first = run.trace.operations[0].detail;
     std::vector<bool> subjects(first + 1);
     subjects[first] = true;
@@ -99,7 +99,8 @@ TEST(DependencyGraph, TheLegacyDefaultStreamWaitsForBlockingStreamsAndTheyForIt)
     run.trace.host_streams[2].type = 2, run.trace.host_streams[2].flags = flags;
     run.graph();
     EXPECT_EQ(run.waits.of_operations.size(), flags == 0 ? 2u : 0u);
-    // Blocking: 5 latency, 3 and 4 behind each other; else both kernels keep their latencies of 45 and the 24 in stream 13.
+    // Blocking: 5 latency, then delays of 3 and 4. Otherwise both kernels keep their latencies of 45 and the 24 in
+    // stream 13.
     EXPECT_EQ(run.saved_own(kKernels), 90 - (flags == 0 ? 17 : 53));
   }
 }
@@ -162,7 +163,7 @@ TEST(DependencyGraph, ABlockingCopyHoldsItsCaller) {
   EXPECT_EQ(run.graph().wall_ns(), 100);
   EXPECT_EQ(run.saved_own(kCopies), 18);
   EXPECT_EQ(run.saved_own(kKernels), 50) << "40 and 10";
-  // Not waited for: the caller goes on at 6, the next kernel waits for nothing but the copy's end at 70.
+  // If the caller does not wait, it continues at 6, and the next kernel waits only for the copy's end at 70.
   EXPECT_EQ(run.saved({{kind_bit(NodeKind::MemoryCall), kPartOwn | kPartWait, 0, 0, {}, {}}}), 100 - 80);
 }
 
@@ -172,7 +173,7 @@ TEST(DependencyGraph, KernelsThatOverlapInOneStreamKeepTheirDistance) {
   run.launched(3, 5, 40, 60, 0, "early starter");
   run.launched(6, 8, 62, 70, 0, "third");
   EXPECT_EQ(run.graph().wall_ns(), 70);
-  // first takes 0: the second starts with it at 10 and ends at 30, the third 2 later.
+  // first takes 0: the second starts with it at 10 and ends at 30, the third ends 2 later.
   const uint32_t first = run.trace.operations[0].detail;
   std::vector<bool> subjects(first + 1);
   subjects[first] = true;
@@ -204,7 +205,8 @@ TEST(DependencyGraph, BranchesOfOneGraphLaunchWaitForWhatEndedBeforeThem) {
 
 TEST(DependencyGraph, AFullQueueHoldsALaunchUntilAnOperationHasFinished) {
   SampleRun run;
-  // 1,200 kernels of 1,000 ns, launched every 10 ns. Where 1,000 are outstanding the launch returns with the next end.
+  // 1,200 kernels of 1,000 ns, launched every 10 ns. If 1,000 are outstanding, the launch returns when the next kernel
+  // ends.
   int64_t host = 0;
   for (int64_t i = 0; i < 1200; ++i) {
     const int64_t room = i < 1000 ? 0 : 20 + 1000 * (i - 999), end = std::max(host + 5, room);

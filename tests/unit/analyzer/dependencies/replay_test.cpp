@@ -1,4 +1,5 @@
-// Replays of any run: the unchanged graph is the measured run, every change is bounded, and batches, vectors and one by one agree.
+// Replays of any run: the unchanged graph equals the measured run, every change is bounded, and batched, vectorised and
+// single replays agree.
 #include "analyzer/dependencies/replay.h"
 #include "tests/unit/analyzer/analysis/scaling.h"
 #include "tests/unit/analyzer/reports/sample_run.h"
@@ -18,7 +19,7 @@ using tests::kLaunches;
 using tests::kSyncs;
 using tests::SampleRun;
 
-// Anything: overlapping, nested, reversed, unlinked, shared ids, waits for what is not there.
+// Random events: overlapping, nested, reversed, unlinked, with shared ids, and waits for events that do not exist.
 void add_junk(SampleRun& run, std::mt19937& random, uint32_t events) {
   const auto number = [&](uint32_t below) { return static_cast<uint32_t>(random() % below); };
   for (int i = 0; i < 2; ++i)
@@ -70,7 +71,7 @@ TEST(DependencyGraph, AnyRunReplaysExactlyAndEveryChangeIsBounded) {
     EXPECT_LE(outcomes[3].wall_ns, std::min(outcomes[0].wall_ns, outcomes[1].wall_ns)) << "more taken out, no longer";
     EXPECT_LE(outcomes[4].wall_ns, std::min(outcomes[3].wall_ns, outcomes[2].wall_ns));
     EXPECT_EQ(outcomes[5].wall_ns, run.made->wall_ns());
-    // An item without waits saves no more than what it takes of the longest path.
+    // An item without waits saves no more than its time on the longest path.
     int64_t on_path = 0;
     for (const PathStep& step : Replay(*run.made).critical_path()) {
       if (run.made->nodes()[step.node].kind() == NodeKind::Kernel)
@@ -135,7 +136,7 @@ int64_t cpu_ns_for(uint32_t launches) {
   }
   run.finish();
   int64_t best = INT64_MAX;
-  for (int repeat = 0; repeat < 3; ++repeat) {  // the least of three: other programs run, too
+  for (int repeat = 0; repeat < 3; ++repeat) {  // the minimum of three, because other programs run too
     const int64_t before = tests::process_cpu_ns();
     const Dependencies waits(run.trace);
     const DependencyGraph graph(run.trace, waits, 0, INT64_MAX);

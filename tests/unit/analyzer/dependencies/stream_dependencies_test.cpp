@@ -1,5 +1,5 @@
-// What a stream waited for, where the log names it by something else than an event: words of memory, functions of the program,
-// events that a capture or a graph has. Answers worked out by hand.
+// What a stream waits for if the log does not name an event: words of memory, functions of the program, events that a
+// capture or a graph owns. Answers computed by hand.
 #include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/dependencies/dependencies.h"
 #include "analyzer/dependencies/value_waits.h"
@@ -26,7 +26,7 @@ struct StreamLog : tests::HandTrace {
     launch(begin, begin + 5, ++next_id);
     kernel(start, end, next_id, on);
   }
-  // Calls are told apart by their begin.
+  // The begin of a call identifies it.
   void on_stream(std::string_view api, int64_t begin, uint32_t on, uint64_t subject = 0) {
     call(api, begin, begin + 5, 0, 0, subject);
     streams.push_back({begin, on});
@@ -86,7 +86,7 @@ TEST(ValueWaits, EachConditionIsThatOfTheDriver) {
   EXPECT_FALSE(ends_wait(wait_for(kWait32, 0xfffffffe, kNor), 1)) << "all bits of one or the other are set";
 }
 
-// The write before the wait and, the other way round, behind it.
+// The write comes before the wait or, in the other case, after it.
 TEST(Dependencies, WhatComesBehindAWaitForAValueWaitsForWhatRanBeforeTheWrite) {
   for (const bool write_first : {true, false}) {
     StreamLog log;
@@ -119,7 +119,8 @@ TEST(Dependencies, AWriteOfAnotherWordWidthOrValueEndsNoWait) {
   }
 }
 
-// A flag that is set and cleared: each wait is for the write of its own round. A counter: for the first write that is enough.
+// A flag that is set and cleared: each wait belongs to the write of its own round. A counter: a wait belongs to the
+// first write that is large enough.
 TEST(Dependencies, OfSeveralWritesTheFirstThatFitsSinceOneThatDoesNotIsWaitedFor) {
   for (const bool counter : {false, true}) {
     StreamLog log;
@@ -148,7 +149,7 @@ TEST(Dependencies, AWaitForAValueThatTheTimesDenyIsDroppedAndCounted) {
   EXPECT_EQ(waits.contradicted, 1u);
 }
 
-// More writes that fit than are looked at say nothing; neither does a write behind nothing.
+// If more writes match than are examined, the dependency is unknown. The same holds for a write with nothing before it.
 TEST(Dependencies, WhatCannotBeToldIsNotGuessed) {
   StreamLog log;
   log.launched(0, 10, 100, 0);
@@ -169,7 +170,7 @@ TEST(Dependencies, WhatCannotBeToldIsNotGuessed) {
   EXPECT_EQ(none.unknown, 0u);
 }
 
-// Under capture an event marks a place in the graph: what follows the capture waits for nothing.
+// Under capture an event marks a place in the graph: operations after the capture wait for nothing.
 TEST(Dependencies, EventsOfACaptureOrderNothingOutsideIt) {
   StreamLog log;
   log.launched(0, 10, 100, 0);
@@ -184,7 +185,7 @@ TEST(Dependencies, EventsOfACaptureOrderNothingOutsideIt) {
   EXPECT_TRUE(waits.of_operations.empty());
   EXPECT_EQ(waits.unknown, 0u);
 
-  StreamLog behind;  // and the streams are streams again
+  StreamLog behind;  // and outside the capture these are streams again
   behind.on_stream("cuStreamBeginCapture_v2", 0, 0);
   behind.on_stream("cuStreamEndCapture", 10, 0);
   behind.launched(20, 30, 100, 0);
@@ -222,7 +223,7 @@ std::vector<Gap> gaps_of(StreamLog& log, const Interval& window) {
 }
 
 TEST(Gaps, AStreamThatWaitedForAWordOfMemorySaysSo) {
-  for (const bool written : {true, false}) {  // false: by the program
+  for (const bool written : {true, false}) {  // false: written by the program
     StreamLog log;
     log.launched(0, 10, 100, 0);
     if (written) log.memory_op(10, 0, kWrite32, 5);
@@ -248,7 +249,7 @@ TEST(Gaps, WhatWaitsBehindAHostFunctionIsNotHeldByTheUnknown) {
   }
 }
 
-// The function began when the operation before it on its stream had ended, long before the GPU ran dry.
+// The function started when the operation before it on its stream had ended, long before the GPU became idle.
 TEST(Gaps, AHostFunctionThatBeganBeforeAShortGapDoesNotExplainIt) {
   StreamLog log;
   log.launched(0, 10, 100, 0);

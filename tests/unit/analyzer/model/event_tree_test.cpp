@@ -1,4 +1,5 @@
-// The event tree: what is inside what, self times, merged and filtered events, whose GPU time and memory it is. Times in ns.
+// The event tree: nesting, self times, merged and filtered events, and to which event GPU time and memory belong. Times
+// in ns.
 #include "analyzer/model/event_tree.h"
 #include "tests/unit/analyzer/hand_trace.h"
 
@@ -58,8 +59,8 @@ TEST(EventTree, TakesPartialOverlapForNoChildAndCountsTheCommonPartOnce) {
   hand.range("outer", 0, 100);
   hand.range("first", 10, 50);
   hand.range("second", 30, 70);   // crosses the end of first
-  hand.range("third", 40, 45);    // inside both: of second, which began last
-  hand.range("after", 100, 100);  // begins where outer ends
+  hand.range("third", 40, 45);    // inside both: child of second, which began last
+  hand.range("after", 100, 100);  // begins when outer ends
   EXPECT_EQ(Grown(hand).text(), "outer(40) first<outer(40) second<outer(35) third<second(5) after(0)");
 }
 
@@ -75,7 +76,7 @@ TEST(EventTree, MergesOnlyChildrenOfTheSameName) {
   const Grown grown(hand);
   EXPECT_EQ(grown.text(), "layer_norm(90) native<layer_norm(10) two(80) two<two(10) two<two(10)");
   EXPECT_EQ(grown.tree.merged(), 2u);
-  EXPECT_EQ(grown.tree.of_range(2), 0u);  // the innermost of the chain is its outermost now
+  EXPECT_EQ(grown.tree.of_range(2), 0u);  // the innermost of the merged chain is now its outermost
   EXPECT_EQ(grown.tree.of_range(3), 1u);
   HandTrace apart;
   apart.range("a", 0, 10);
@@ -136,7 +137,7 @@ TEST(EventTree, CountsEachOperationOnceAtTheInnermostRangeAroundItsLaunch) {
   EXPECT_EQ(times.self_ns[grown.node("outer")], 13);
   EXPECT_EQ(times.total_ns[grown.node("outer")], 18);
   EXPECT_EQ(times.self_ns[grown.tree.of_call(0)], 0);
-  EXPECT_EQ(times.self_ns[grown.tree.of_call(2)], 7);  // in no range: the call has it
+  EXPECT_EQ(times.self_ns[grown.tree.of_call(2)], 7);  // in no range: the time belongs to the call
   EXPECT_EQ(grown.device(false).self_ns[grown.tree.of_call(2)], 0);
 }
 
@@ -146,7 +147,7 @@ TEST(EventTree, GivesAllocationsToTheInnermostEventOfTheirThread) {
   hand.range("outer", 0, 100);
   hand.range("inner", 10, 60);
   hand.range("other", 20, 50, RangeKind::Operator, 1);
-  hand.memory(20, 64, 1);          // both ends of a range belong to it
+  hand.memory(20, 64, 1);          // both ends of a range are part of it
   hand.memory(60, 32, 2);          // inner's end
   hand.memory(70, -8, 3, kNone);   // host memory
   hand.memory(30, 1000, 4, 0, 1);  // other thread
@@ -160,7 +161,7 @@ TEST(EventTree, GivesAllocationsToTheInnermostEventOfTheirThread) {
   EXPECT_EQ(own.total[outer].host, -8);
   EXPECT_EQ(own.self[other].device, 1000);
   EXPECT_EQ(own.outside.size(), 1u);
-  // As torch.autograd.profiler counts: everything of the process that happened meanwhile.
+  // As torch.autograd.profiler counts: everything in the process that happened during the range.
   const NodeMemory any = node_memory(grown.trace, grown.tree, true);
   EXPECT_EQ(any.total[outer].device, 1096);
   EXPECT_EQ(any.total[inner].device, 1096);
@@ -180,7 +181,7 @@ TEST(EventTree, SurvivesTimesBeyondTheScale) {
   EXPECT_EQ(grown.device().self_ns[0], INT64_MAX);
 }
 
-// Nested, crossing, repeated names: the shapes that make a careless tree quadratic.
+// Nested, crossing and repeated names: the inputs on which a careless tree is quadratic.
 double seconds_for(uint32_t events) {
   HandTrace hand;
   const auto n = static_cast<int64_t>(events);
@@ -190,7 +191,7 @@ double seconds_for(uint32_t events) {
     row.begin_ns = begin, row.end_ns = end, row.kind = RangeKind::Operator, row.label = LabelId{1};
     hand.trace.ranges.push_back(row);
   };
-  for (int64_t i = 0; i < n; ++i) add(i, 4 * n - i);              // a chain n deep: all merge
+  for (int64_t i = 0; i < n; ++i) add(i, 4 * n - i);              // a chain of depth n: all merge
   for (int64_t i = 0; i < n; ++i) add(5 * n + i, 6 * n + 2 * i);  // each crosses the next
   for (int64_t i = 0; i < n; ++i) add(10 * n + 2 * i, 10 * n + 2 * i + 1);
   const auto begin = std::chrono::steady_clock::now();

@@ -1,5 +1,5 @@
-// Backward operators find the forward operator that made them: Kineto's numbers, emit_nvtx's texts, several candidates, double
-// backward, other threads and processes.
+// Backward operators find the forward operator that made them: by Kineto's numbers or emit_nvtx's texts, with several
+// candidates, in double backward, across threads and processes.
 #include "analyzer/model/forward_backward.h"
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/model/op_stacks.h"
@@ -23,7 +23,7 @@ void kineto(HandTrace& hand, const char* name, int64_t begin, int64_t end, int64
   hand.trace.details.push_back(detail);
 }
 
-// "mm>MmBackward0" with the outermost in brackets where they differ, the other candidates and the order where there are.
+// "mm>MmBackward0". The outermost is in brackets if it differs; other candidates and the order follow if there are any.
 std::string links_text(const Trace& trace) {
   const auto name = [&](uint32_t row) {
     return row == kNone ? std::string("?") : std::string(trace.range_name(trace.ranges[row]));
@@ -67,7 +67,7 @@ TEST(ForwardBackward, TakesTheLastForwardOperatorOfTheNumberAndSaysThatThereWere
   kineto(hand, "view", 0, 10, 5);
   kineto(hand, "mul", 20, 30, 5);
   kineto(hand, "MulBackward0", 40, 50, 5, 1);  // on the same thread, as backward on the CPU runs
-  kineto(hand, "add", 60, 70, 5);              // later: cannot have made it
+  kineto(hand, "add", 60, 70, 5);              // later: cannot have made the backward operator
   EXPECT_EQ(links_text(hand.finish()), "mul>MulBackward0+1");
 }
 
@@ -129,7 +129,7 @@ TEST(ForwardBackward, KnowsBackwardOperatorsOfEmitNvtxByTheEngineAroundThem) {
   hand.range("autograd::engine::evaluate_function: AddmmBackward0, op_id = 22", 240, 290, RangeKind::Nvtx, 1);
   hand.range("AddmmBackward0, seq = 5, op_id = 23", 245, 280, RangeKind::Nvtx, 1);
   hand.range("aten::mm, op_id = 24", 250, 260, RangeKind::Nvtx, 1);
-  hand.range("aten::sum, op_id = 25", 282, 288, RangeKind::Nvtx, 1);  // the engine's own, behind the operator
+  hand.range("aten::sum, op_id = 25", 282, 288, RangeKind::Nvtx, 1);  // the engine's own, after the operator
   const Trace& trace = hand.finish();
   EXPECT_EQ(links_text(trace),
             "aten::relu, seq = 6, op_id = 9>ReluBackward0, seq = 6, op_id = 21"

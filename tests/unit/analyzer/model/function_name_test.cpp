@@ -1,5 +1,6 @@
-// The function's own name in what demanglers write: operators, conversions, lambdas, local functions, arguments with brackets of
-// every kind. Names that a compiler made are demangled here, so that the texts are those of this machine's demangler.
+// The function's own name in the output of demanglers: operators, conversions, lambdas, local functions, arguments with
+// every kind of brackets. Names that a compiler made are demangled here, so that the texts are those of this machine's
+// demangler.
 #include "analyzer/model/names.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// FX markers: which node a thread was in, per thread, nested, with what the metadata says.
+// FX markers: in which node a thread was, per thread, nested, with the data from the metadata.
 #include "analyzer/model/fx_markers.h"
 #include "analyzer/base/input_error.h"
 #include "analyzer/input/import.h"
@@ -29,7 +29,7 @@ class FxMarkersTest : public testing::Test {
     trace_.labels.emplace_back().text = trace_.strings.intern(name);
     trace_.ranges.push_back(range);
   }
-  // The model's zero is the first range: begin every test's at 0.
+  // The model's zero is the first range, so every test must have a range at 0.
   const FxMarkers& finish() {
     finish_import(trace_, mark_, 0);
     markers_.emplace(trace_, metadata_);
@@ -115,7 +115,7 @@ TEST_F(FxMarkersTest, CountFilesThatTheMetadataLacks) {
   add(0, "## 1 ##", 10, 20);
   add(0, "## empty.py ##", 60, 90);
   add(0, "## 1 ##", 70, 80);
-  add(0, "## a.py ##", 95, 99, RangeKind::Annotation);  // a user's own, no marker
+  add(0, "## a.py ##", 95, 99, RangeKind::Annotation);  // the user's own range, not a marker
   const FxMarkers& markers = finish();
   EXPECT_EQ(markers.files_unknown(), 1u);
   EXPECT_EQ(markers.nodes_unknown(), 2u);
@@ -127,7 +127,7 @@ TEST_F(FxMarkersTest, CloseTheRightOneWhereMarkersCross) {
   add(0, "## a.py ##", 0, 100);
   add(0, "## 0 ##", 10, 30);
   add(0, "## 1 ##", 20, 40);
-  add(0, "## 7 ##", 50, 50);  // takes no time
+  add(0, "## 7 ##", 50, 50);  // has no duration
   finish();
   EXPECT_EQ(at(0, 15), "\"relu\"");
   EXPECT_EQ(at(0, 25), "\"mm\"");

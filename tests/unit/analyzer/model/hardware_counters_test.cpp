@@ -1,4 +1,4 @@
-// Whose are the values of hardware counters, and which FLOPs and bytes are they?
+// To which kernels the values of hardware counters belong, and which FLOPs and bytes follow from them.
 #include "analyzer/analysis/cost/counter_numbers.h"
 #include "analyzer/analysis/cost/kernel_cost.h"
 #include "analyzer/input/log/build/builder.h"
@@ -21,7 +21,7 @@ std::string bytes_of(const std::vector<double>& values) {
   return bytes;
 }
 
-// One device, two kernels (configs 1 and 2), sets of counters with the ids 1, 2 …
+// One device, two kernels (configs 1 and 2), sets of hardware counters with the ids 1, 2 …
 class CountedLog {
  public:
   CountedLog() {
@@ -89,7 +89,7 @@ TEST(Counters, BelongToTheLaunchOfTheirThreadAndMomentInWhateverOrderTheyCome) {
   log.set(1, kMemory);
   log.thread(1, 71), log.thread(2, 72);
   log.launch(1, 10'000, 1'000, 1);
-  log.launch(2, 10'000, 1'000, 2);  // at the same moment, of another thread
+  log.launch(2, 10'000, 1'000, 2);  // at the same time, by another thread
   log.launch(1, 20'000, 1'000, 2);
   log.values(20'000, 71, {300, 30, 3});
   log.values(10'000, 72, {200, 20, 2});
@@ -134,9 +134,9 @@ TEST(Counters, ValuesThatFitNothingAreCountedAndMakeNoTimes) {
   log.thread(1, 71);
   log.launch(1, 10'000, 1'000), log.launch(1, 20'000, 1'000), log.launch(1, 30'000, 1'000);
   log.values(10'000, 71, {kNan, -1, 1});
-  log.values(10'000, 71, {5, 5, 5});     // again
+  log.values(10'000, 71, {5, 5, 5});     // a second time
   log.values(20'000, 71, {7}, 2);        // no time in the set
-  log.values(20'001, 71, {5, 5, 5});     // no such moment
+  log.values(20'001, 71, {5, 5, 5});     // no launch at this time
   log.values(30'000, 99, {5, 5, 5});     // no such thread
   log.values(30'000, 71, {5, 5});        // too short
   log.values(30'000, 71, {5, 5, 5}, 8);  // no such set
@@ -226,7 +226,7 @@ TEST(Counters, StreamsWhoseNumberIsNotKnownStayApart) {
   EXPECT_NE(trace->operations[0].stream_index, trace->operations[2].stream_index);
 }
 
-// Values of one set, as a trace would hold them.
+// Values of one set, as a trace would contain them.
 CounterNumbers numbers_of(const std::vector<std::pair<std::string, double>>& metrics) {
   Trace trace;
   CounterSet set;
@@ -240,7 +240,8 @@ TEST(Counters, FlopsAreThoseOfTensorCoresAndOfVectorUnitsWithAMultiplyAddAsTwo) 
   const CounterNumbers numbers = numbers_of({{"gpu__time_duration.sum", 1000},
                                              {"sm__ops_path_tensor_src_bf16_dst_fp32.sum", 2e6},
                                              {"sm__ops_path_tensor_src_fp8.sum", 1e6},
-                                             {"sm__ops_path_tensor_src_fp8_sparsity_on.sum", 4e6},  // of the one above
+                                             // part of the one above
+                                             {"sm__ops_path_tensor_src_fp8_sparsity_on.sum", 4e6},
                                              {sass("fadd"), 10},
                                              {sass("fmul"), 100},
                                              {sass("ffma"), 1000},
@@ -279,7 +280,7 @@ TEST(Counters, FlopsOfVectorUnitsAreAllWhereNoTensorCoreRanAndNoneWhereItsInstru
   };
   EXPECT_EQ(with(0, 9).flops, 9);
   EXPECT_FALSE(with(0, 9).vector_only || with(0, 9).tensor_unknown);
-  EXPECT_TRUE(with(0, 10).vector_only);  // whose tensor cores have another pipe too
+  EXPECT_TRUE(with(0, 10).vector_only);  // its tensor cores also have another pipe
   EXPECT_FALSE(with(1, 9).flops || with(kNan, 9).flops);
   EXPECT_TRUE(with(1, 9).tensor_unknown);
 }
@@ -306,7 +307,7 @@ TEST(Counters, AreWhereTheCostOfAKernelComesFromFirst) {
   EXPECT_EQ(vector.flops, 1u + 2 + 6);
   EXPECT_EQ(vector.type, DataType::Fp32);
   EXPECT_EQ(vector.peak, PeakType::Fp32);
-  EXPECT_EQ(cost_of(roofline, {500, 1, 1, 0, 0, 0, 0}).flops, 0u);  // counted: a copy
+  EXPECT_EQ(cost_of(roofline, {500, 1, 1, 0, 0, 0, 0}).flops, 0u);  // the counters report a copy
 }
 
 TEST(Counters, FlopsOfASetThatCountsAPartAreNotThoseOfTheKernel) {

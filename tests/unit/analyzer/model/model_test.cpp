@@ -1,4 +1,5 @@
-// The model of any log: times to the nanosecond, rows that stay small, and damage that gives a model or an error.
+// The model of any log: times are exact to the nanosecond, rows stay small, and a damaged log gives a model or an
+// error.
 #include "analyzer/model/names.h"
 #include "analyzer/model/waiting_operations.h"
 #include "tests/unit/analyzer/launch_log.h"
@@ -20,7 +21,7 @@ using tests::LogBuilder;
 using tests::model_of;
 using tests::new_launch_log;
 
-// A TSC whose rate the GPU clock's estimate misses by 300 ppm, as between two anchors of a young log.
+// A TSC whose rate differs from the GPU clock's estimate by 300 ppm, as between two anchors of a short log.
 LogBuilder new_tsc_log() {
   LogBuilder log(format::ClockSource::Tsc);
   log.header.pid = 100;
@@ -54,7 +55,8 @@ TEST(Model, GpuDurationsAreTheRecordedOnesToTheNanosecond) {
 }
 
 TEST(Model, CallsKeepTheOrderOfTheirTicks) {
-  // Each call begins at the tick at which the one before it ended: one moment, one time, whichever end of a call it is.
+  // Each call begins at the tick at which the previous one ended. One tick has one time, whether it begins or ends a
+  // call.
   LogBuilder log = new_tsc_log();
   add_thread(log, 1, 500);
   std::mt19937_64 random(2);

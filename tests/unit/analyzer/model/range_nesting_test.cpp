@@ -1,4 +1,4 @@
-// NVTX ranges of a log nest by domain, and their path is in the order of opening.
+// NVTX ranges of a log nest by domain, and their path follows the order of opening.
 #include "tests/unit/analyzer/launch_log.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(Nvtx, NestsPerDomainAndKeepsThePathInOrderOfOpening) {
   EXPECT_EQ(trace->ranges[1].end_ns, 30);
   PathCursor cursor(*trace, ThreadId{0});
   EXPECT_EQ(path_text(*trace, cursor.at(45)), "a/inline");
-  EXPECT_EQ(path_text(*trace, cursor.at(15)), "a/D:b");  // back in time
+  EXPECT_EQ(path_text(*trace, cursor.at(15)), "a/D:b");  // backwards in time
   EXPECT_TRUE(trace->ranges[0].unfinished);
   EXPECT_EQ(trace->ranges[0].end_ns, trace->processes[0].last_ns);
   EXPECT_EQ(trace->processes[0].nvtx_pops_without_push, 1u);

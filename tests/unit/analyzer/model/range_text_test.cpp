@@ -1,4 +1,4 @@
-// The texts of emit_nvtx: what is name, what is number.
+// The texts of emit_nvtx: which part is the name and which parts are numbers.
 #include "analyzer/model/range_text.h"
 
 #include <gtest/gtest.h>

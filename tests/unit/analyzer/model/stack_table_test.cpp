@@ -1,4 +1,5 @@
-// Stacks of a log become rows of the model: addresses are read by the files of their moment, equal places are one frame.
+// Stacks of a log become rows of the model: an address is resolved with the files that were loaded at its time, and
+// equal places are one frame.
 #include "analyzer/model/stack_table.h"
 
 #include "analyzer/input/log/build/builder.h"
@@ -79,7 +80,7 @@ TEST(Stacks, AnAddressIsReadByTheFileThatWasThereThen) {
   log.image(1, 0, 0x10000, 0x20000, "/lib/libold.so");
   log.stack(1, 0, {0x10100, 0x18000});
   log.log.define(format::ImageGone{format::ImageId{1}, 1});
-  log.stack(2, 1, {0x10100});  // nobody there
+  log.stack(2, 1, {0x10100});  // nothing is loaded there
   log.image(2, 2, 0x10000, 0x20000, "/lib/libnew.so");
   log.stack(3, 2, {0x10100});
   for (uint32_t i = 1; i <= 3; ++i) log.launch(100 * i, i);

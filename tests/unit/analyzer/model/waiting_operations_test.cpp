@@ -1,4 +1,4 @@
-// The exact queue depth: by its definition, on random runs, and what is not known behind a launch without GPU times.
+// The exact queue depth: compared with its definition on random runs, and unknown after a launch without GPU times.
 #include "analyzer/model/waiting_operations.h"
 #include "tests/unit/analyzer/launch_log.h"
 
@@ -19,8 +19,8 @@ using tests::LogBuilder;
 using tests::model_of;
 using tests::new_launch_log;
 
-// Launches at 100, 110, …; the one at 110 was made between two bursts. Behind it the depth is not known until the operation of a launch that
-// was entered after it had returned has started: a stream works in order.
+// Launches at 100, 110, …; the one at 110 was made between two bursts. After it the depth is unknown until an operation
+// starts whose launch was entered after the launch at 110 had returned, because a stream runs operations in order.
 TEST(QueueDepth, IsNotKnownBehindALaunchWithoutGpuTimesUntilWhatFollowedItStarted) {
   LogBuilder log = new_launch_log();
   add_thread(log, 1, 500);
@@ -48,7 +48,7 @@ TEST(QueueDepth, IsNotKnownBehindALaunchWithoutGpuTimesUntilWhatFollowedItStarte
   EXPECT_EQ(waiting(7), 3u);
 }
 
-// The definition, word for word, for every launch and every stream.
+// The literal definition, for every launch and every stream.
 TEST(QueueDepth, EqualsTheDefinitionOnRandomRuns) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 30; ++round) {
@@ -62,7 +62,7 @@ TEST(QueueDepth, EqualsTheDefinitionOnRandomRuns) {
       const uint32_t stream = 1 + static_cast<uint32_t>(random() % 2);
       add_launch(log, 1, now, now + 8, stream);
       calls.push_back({now + 4, i});
-      const uint64_t start = now + random() % 300;  // may be now itself: an empty wait
+      const uint64_t start = now + random() % 300;  // may equal now: an empty wait
       add_run(log, start, start + random() % 100, i, stream);
     }
     add_calls(log, 500, calls);

@@ -1,4 +1,4 @@
-// Where a device's time went, in every window and by everybody's definition; answers worked out by hand.
+// How a device's time is divided, in every window and by the definitions of several tools; answers computed by hand.
 #include "analyzer/reports/breakdown.h"
 #include "analyzer/analysis/select/window_sums.h"
 #include "tests/unit/analyzer/hand_trace.h"
@@ -112,8 +112,8 @@ TEST(Breakdown, GivesTheNumbersOfOtherToolsUnderTheirDefinitions) {
 TEST(Breakdown, TypesKernelsAsTheirToolsDoButTellsCopiesByKind) {
   HandTrace hand;
   hand.launch(0, 1, 1);
-  hand.kernel(0, 10, 1, 0, "hipGemmKernel");      // communication to Holistic Trace Analysis
-  hand.kernel(20, 40, 1, 0, "MemcpyLikeKernel");  // memory to it
+  hand.kernel(0, 10, 1, 0, "hipGemmKernel");      // communication by the rules of Holistic Trace Analysis
+  hand.kernel(20, 40, 1, 0, "MemcpyLikeKernel");  // memory by its rules
   hand.kernel(50, 90, 1, 0, "multimem_all_reduce_kernel");
   hand.copy(100, 180, 1, 1, kHostToDevice);
   hand.finish();
@@ -182,7 +182,7 @@ TEST(Breakdown, SharesAreOfTheWallTimeGivenToo) {
   const Table table = hand.report(report_breakdown);
   ASSERT_GT(table.rows(), 2u);
   EXPECT_EQ(tests::row_text(table, 2, {"what", "wall_percent", "busy_percent"}), "busy | 33.33 | 100.00");
-  // Two devices selected, each with 300 ns of wall time: 140 of 600.
+  // Two devices are selected, each with 300 ns of wall time: 140 of 600.
   EXPECT_EQ(tests::row_text(table, table.rows() - 1, {"device", "what", "operations", "time", "wall_percent"}),
             "all | operations | 2 | 140 | 23.33");
 }
@@ -207,7 +207,7 @@ TEST(WindowSums, AgreeWithCountingOneByOne) {
     std::vector<Interval> all;
     for (int i = 0; i < 20; ++i) {
       const int64_t begin = moment();
-      all.push_back({begin, begin + moment() - 10});  // some are reversed: empty
+      all.push_back({begin, begin + moment() - 10});  // some are reversed, and therefore empty
       sums.add(all.back().begin_ns, all.back().end_ns);
     }
     for (const Window& window : windows) {

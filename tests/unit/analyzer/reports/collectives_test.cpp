@@ -1,5 +1,5 @@
-// What a collective moves, and whose kernel it is: sizes and bandwidths as nccl-tests counts them, from the arguments of PyTorch's
-// operators around the calls.
+// What a collective transfers, and to which call its kernel belongs. Sizes and bandwidths are computed as in
+// nccl-tests, from the arguments of the PyTorch operators around the calls.
 #include "analyzer/analysis/collectives/collective_calls.h"
 #include "analyzer/analysis/collectives/collective_kernels.h"
 #include "analyzer/analysis/collectives/collective_traffic.h"
@@ -65,7 +65,8 @@ TEST(CollectiveTraffic, ElementsHaveTheSizesOfPyTorchsTypes) {
   EXPECT_EQ(element_bytes("QInt8"), 0);
 }
 
-// Two processes of one group, each with a thread, a device and one stream. `late`: by so much the second one's kernels begin later.
+// Two processes of one group, each with a thread, a device and one stream. The kernels of the second process start
+// `late` ns later.
 std::unique_ptr<Trace> two_ranks(std::string_view second_name, int late) {
   std::string text;
   const auto rank = [&](int pid, std::string_view name, int behind, int end) {
@@ -104,7 +105,7 @@ TEST(CollectiveKernels, WhatDiffersOrDoesNotOverlapIsNoOneOperation) {
   }
 }
 
-// The trace's kernels carry the same arguments as its operators: 21 of them, with 307,323,096 bytes in all.
+// The kernels of the trace have the same arguments as its operators: 21 kernels with 307,323,096 bytes in total.
 TEST(CollectiveKernels, OfARecordedTraceAreThoseThatItsKernelsName) {
   PROF_NEEDS_SHARED_DATA();
   const auto trace =
@@ -120,7 +121,7 @@ TEST(CollectiveKernels, OfARecordedTraceAreThoseThatItsKernelsName) {
   EXPECT_EQ(bytes, 307'323'096);
 }
 
-// Operators of one thread, each with a kernel launched at a moment.
+// Operators of one thread, each with a kernel that is launched at a given time.
 class TraceText {
  public:
   TraceText& collective(int begin, int end, std::string_view members) {

@@ -1,4 +1,4 @@
-// What a selection shows of a critical path that leaves it, worked out by hand.
+// What is reported for a critical path that leaves the selection, computed by hand.
 #include "tests/unit/analyzer/reports/advise/advised_run.h"
 
 #include <gtest/gtest.h>

@@ -35,7 +35,7 @@ std::string without(std::string text, std::string_view part, std::string_view in
   return text;
 }
 
-// The file of answers of a trace: folders are part of its name.
+// The file with the answers of a trace; its name contains the folders.
 fs::path answers_of(const fs::path& trace) {
   const std::string folder = trace.parent_path().filename(), name = without(trace.filename(), ".gz");
   const std::string prefix = folder == "h100" ? "tracelens_h100_" : folder + "_";
@@ -56,7 +56,7 @@ std::vector<fs::path> traces_with_answers() {
   return traces;
 }
 
-// A trace and everything its analyses need.
+// A trace and the inputs of its analyses.
 struct Recorded {
   explicit Recorded(const fs::path& path) : trace(read_trace(std::vector<std::string>{path.string()})), views(*trace) {}
   AnalysisInput input() const { return {*trace, views, selection, options}; }
@@ -66,7 +66,7 @@ struct Recorded {
   ReportOptions options;
 };
 
-// "Memcpy HtoD (Pageable -> Device)" is "memcpy HtoD" in the list of rows: other tools' words for memory differ.
+// "Memcpy HtoD (Pageable -> Device)" becomes "memcpy HtoD": other tools name memory differently.
 std::string row_key(std::string_view type, std::string_view name, const Statistics& all, int64_t bytes) {
   std::ostringstream text;
   text.precision(20);
@@ -118,7 +118,7 @@ void expect_breakdown(const Recorded& recorded, const rapidjson::Document& answe
     EXPECT_NEAR(100 * static_cast<double>(all.hidden_communication_ns()) / static_cast<double>(all.communication_ns),
                 answers["comm_comp_overlap_pct"].GetDouble(), 0.00005);
   }
-  // Ours: the same but for memsets, which count with copies, and communication by rules.
+  // libprof's definition: the same, except that memsets count with copies, and rules decide what is communication.
   const Breakdown ours = break_down(input, windows, {}).at(0).windows.at(0);
   EXPECT_EQ(ours.busy_ns, all.busy_ns);
   EXPECT_EQ(ours.communication_ns, all.communication_ns);
@@ -148,7 +148,7 @@ void expect_kernels(const Recorded& recorded, const rapidjson::Document& answers
   for (const KernelGroup& group : groups) {
     const GpuOperation& example = recorded.trace->operations[group.example];
     const bool is_kernel = group.kind == GpuKind::Kernel, is_copy = group.kind == GpuKind::Copy;
-    // A trace without byte counts says none.
+    // A trace without byte counts reports none.
     const auto bytes = is_kernel ? -1 : static_cast<int64_t>(group.bytes);
     std::string name(is_kernel ? recorded.views.names().name(example, NameForm::Mangled)
                      : is_copy ? "memcpy " + std::string(copy_kind_name(example.detail & 0xff))
@@ -185,8 +185,8 @@ TEST_F(ExactAnswers, AreReproducedForEveryTrace) {
   }
 }
 
-// Two processes with a GPU each and 78 correlation ids in common; kernels of the first overlap on one stream by 12,442 ns. The
-// answers are SQL sums and unions over its tables.
+// Two processes with a GPU each and 78 correlation ids in common; kernels of the first overlap on one stream by 12,442
+// ns. The answers are SQL sums and unions over its tables.
 TEST_F(ExactAnswers, HoldForTheDevicesOfAnExportOfNsightSystems) {
   const Recorded recorded(data_folder() / "nsys" / "mfu_2gpu_before.sqlite");
   const AnalysisInput input = recorded.input();

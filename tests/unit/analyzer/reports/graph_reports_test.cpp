@@ -1,4 +1,4 @@
-// The reports about CUDA graphs on another tool's trace, which knows graphs by number alone.
+// The reports about CUDA graphs on another tool's trace, which identifies graphs only by number.
 #include "analyzer/model/graph_origins.h"
 #include "tests/unit/analyzer/hand_trace.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 using namespace analyzer;
 
-// One launch whose first operation is a copy: 4,096 bytes are no graph.
+// One launch whose first operation is a copy: 4,096 bytes do not identify a graph.
 HandTrace replayed() {
   HandTrace hand;
   hand.call("cudaGraphLaunch", 0, 10, 1);
@@ -57,7 +57,8 @@ TEST(GraphReports, AWholeGraphCountsWhereKernelsCount) {
   EXPECT_EQ(nodes.rows(), 0u) << "what it is made of is not in the input";
 }
 
-// Graph 3 holds 2 (a copy of 1, in which graph 5 is copied as 6) as its node 0 and 7 (a copy of 4) as its node 1; 9 is made of 3.
+// Graph 3 contains graph 2 (a copy of 1, in which graph 5 is copied as 6) as its node 0 and graph 7 (a copy of 4) as
+// its node 1. Graph 9 is instantiated from 3.
 HandTrace nested() {
   HandTrace hand;
   hand.call("cudaGraphLaunch", 0, 10, 1);
@@ -92,14 +93,14 @@ TEST(GraphReports, NodesOfChildGraphsAreNumberedBehindThoseOfTheGraphDepthFirst)
     const NodeFound found = origins.of(hand.trace.operations[operation]);
     return found.row == kNone ? 0 : hand.trace.graph_nodes[found.row].node;
   };
-  EXPECT_EQ(node(0), uint64_t{5} << 32 | 0);  // 0 and 1 are nodes of 3, 2 of 2, 3 and 4 of 6
+  EXPECT_EQ(node(0), uint64_t{5} << 32 | 0);  // 0 and 1 are nodes of 3, 2 is a node of 2, 3 and 4 are nodes of 6
   EXPECT_EQ(node(1), uint64_t{5} << 32 | 1);
   EXPECT_EQ(node(2), uint64_t{4} << 32 | 0);
 }
 
 TEST(GraphReports, ANumberBehindTheNodesOfAGraphThatDoesNotFitStaysUnknown) {
   HandTrace hand = nested();
-  std::swap(hand.trace.operations[0].graph_node, hand.trace.operations[1].graph_node);  // a kernel where the copy is
+  std::swap(hand.trace.operations[0].graph_node, hand.trace.operations[1].graph_node);  // a kernel in place of the copy
   hand.trace.operations[2].graph_node = uint64_t{9} << 32 | 6;
   const GraphOrigins origins(hand.trace);
   for (const GpuOperation& operation : hand.trace.operations) {

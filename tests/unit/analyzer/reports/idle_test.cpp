@@ -1,4 +1,4 @@
-// idle and idle-gaps: sums by cause, cut to the window, and single gaps; answers worked out by hand.
+// idle and idle-gaps: sums by cause, cut to the window, and single gaps; answers computed by hand.
 #include "tests/unit/analyzer/hand_trace.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Statistics of kernels, their categories, compiled graphs and utilisation over time; answers worked out by hand.
+// Statistics of kernels, their categories, compiled graphs and utilisation over time; answers computed by hand.
 #include "analyzer/reports/kernels.h"
 #include "analyzer/base/statistics.h"
 #include "tests/unit/analyzer/hand_trace.h"
@@ -109,7 +109,7 @@ TEST(Kernels, CountInAWindowWhenAPartOfThemIsThere) {
   hand.selection.to_ns = 60;
   const Table table = hand.report(report_kernels);
   ASSERT_EQ(table.rows(), 1u);
-  EXPECT_EQ(row_text(table, 0, {"name", "count", "total"}), "gemm | 2 | 50");  // 10-40 and 40-60, whole
+  EXPECT_EQ(row_text(table, 0, {"name", "count", "total"}), "gemm | 2 | 50");  // 10-40 and 40-60, not cut
 }
 
 TEST(Categories, ListKernelsWithTotalsAndCloseLikeTorchCompile) {
@@ -153,7 +153,8 @@ TEST(Categories, ListKernelsWithTotalsAndCloseLikeTorchCompile) {
   EXPECT_EQ(reference.footers.at(0), "Percent of time when GPU is busy: 140.00%");
 }
 
-// A forward graph with two overlapping kernels, called twice; its backward inside autograd's operator on another thread.
+// A forward graph with two overlapping kernels, called twice; its backward inside autograd's operator on another
+// thread.
 TEST(Graphs, GetTheOperationsLaunchedInsideThem) {
   HandTrace hand;
   const uint32_t autograd = hand.thread(0, 501);
@@ -201,7 +202,7 @@ TEST(GpuUtil, CutsTheWindowInAtMostAHundredPieces) {
   ASSERT_EQ(table.rows(), 100u);
   EXPECT_EQ(row_text(table, 49, {"begin", "length", "busy", "busy_percent"}), "490 | 10 | 10 | 100.00");
   EXPECT_EQ(row_text(table, 50, {"begin", "busy", "busy_percent", "sm_efficiency_percent"}), "500 | 0 | 0.00 | ");
-  hand.selection.to_ns = 999;  // pieces of 10, the last shorter
+  hand.selection.to_ns = 999;  // pieces of 10, the last one shorter
   const Table shorter = hand.report(report_gpu_util);
   ASSERT_EQ(shorter.rows(), 100u);
   EXPECT_EQ(row_text(shorter, 99, {"begin", "length", "busy"}), "990 | 9 | 9");
@@ -209,7 +210,7 @@ TEST(GpuUtil, CutsTheWindowInAtMostAHundredPieces) {
   EXPECT_EQ(hand.report(report_gpu_util).rows(), 7u);
 }
 
-// 10 SMs of 2,048 threads. A: 5 blocks of 1,024 threads (half of the SMs, 25 % of their threads), B: 40 blocks (full).
+// 10 SMs of 2,048 threads. A: 5 blocks of 1,024 threads (half of the SMs, 25 % of their threads). B: 40 blocks (full).
 TEST(GpuUtil, EstimatesHowFullTheDeviceWas) {
   HandTrace hand;
   hand.stream(0, 8);

@@ -1,4 +1,4 @@
-// What launches, copies and synchronisations cost; answers worked out by hand.
+// The costs of launches, copies and synchronisations; answers computed by hand.
 #include "analyzer/model/memory_key.h"
 #include "tests/unit/analyzer/hand_trace.h"
 
@@ -16,8 +16,8 @@ TEST(LaunchStats, KeepsTheSignOfTheDelayAndCountsShortKernels) {
   hand.launch(10'000, 14'000, 2);
   hand.launch(50'000, 60'000, 3);
   hand.kernel(6000, 8000, 1, 0, "short");      // 2 us < its launch of 5 us
-  hand.kernel(13'000, 43'000, 2, 0, "long");   // began before its launch returned: delay −1000
-  hand.kernel(70'000, 81'000, 3, 0, "short");  // 11 us: no short one
+  hand.kernel(13'000, 43'000, 2, 0, "long");   // started before its launch returned: delay −1000
+  hand.kernel(70'000, 81'000, 3, 0, "short");  // 11 us: not a short one
   hand.finish();
   const Table table = hand.report(report_launch_stats);
   ASSERT_EQ(table.rows(), 2u);
@@ -80,7 +80,7 @@ TEST(LaunchStats, AStreamWithoutOperationsMayHaveNoDevice) {
   hand.call("cudaStreamSynchronize", 20, 30);
   hand.kernel(5, 25, 1);
   hand.finish();
-  hand.trace.streams.emplace_back().device = DeviceId{7};  // what an unreadable definition leaves behind
+  hand.trace.streams.emplace_back().device = DeviceId{7};  // the result of an unreadable definition
   hand.selection.devices = {0};
   EXPECT_EQ(hand.report(report_launch_stats).rows(), 1u);
   EXPECT_EQ(hand.report(report_copies).rows(), 0u);
@@ -96,10 +96,10 @@ TEST(Copies, SumUpByDirectionAndMemoryAndSayWhatWasExposed) {
   hand.launch(0, 10, 1);
   for (uint32_t i = 2; i <= 5; ++i) hand.call("cudaMemcpyAsync", 10 * i, 10 * i + 5, i);
   hand.kernel(100, 1100, 1);
-  hand.copy(1000, 2000, 2, 100'000, kHtoD | kPinned | kToDevice, second);  // 100 of it beside the kernel
+  hand.copy(1000, 2000, 2, 100'000, kHtoD | kPinned | kToDevice, second);  // 100 of it overlaps the kernel
   hand.copy(3000, 4000, 3, 50'000, kHtoD | kPinned | kToDevice, second);
   hand.copy(5000, 5500, 4, 1000, kHtoD | kPageable | kToDevice, second);
-  hand.fill(5400, 5600, 5, 64);  // covers 100 of the pageable copy
+  hand.fill(5400, 5600, 5, 64);  // overlaps the pageable copy by 100
   hand.finish();
   const Table table = hand.report(report_copies);
   ASSERT_EQ(table.rows(), 3u);

@@ -1,5 +1,5 @@
-// Tables whose rows are made when they are read: cut and sorted, they are what the stored table cut and sorted is, in every
-// form; what is made costs what is shown, and all of it grows with the input.
+// Tables whose rows are computed when they are read. Cut and sorted, they equal the stored table cut and sorted, in
+// every form. Only the rows that are shown are computed, and the cost grows with the input.
 #include "analyzer/base/sink.h"
 #include "tests/unit/analyzer/analysis/scaling.h"
 
@@ -22,7 +22,7 @@ std::string written(const Table& table, TableFormat format) {
   return text;
 }
 
-// Two processes, four threads and streams: each step is a range around four launches, a copy and a wait.
+// Two processes, four threads and streams. Each step is a range around four launches, a copy and a wait.
 void steps(HandTrace& hand, uint32_t count) {
   const uint32_t process = hand.process(200), device = hand.device(process, 0);
   hand.trace.processes[0].executable = "/bin/train", hand.trace.processes[1].executable = "/bin/serve";
@@ -47,7 +47,7 @@ struct Listing {
   const char* name;
   Table (*report)(const AnalysisInput&);
   const char* sort;
-  const char* text_sort;  // of a text
+  const char* text_sort;  // a text column
 };
 constexpr Listing kListings[] = {
     {"gpu-trace", report_gpu_trace, "-duration", "name"},
@@ -139,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(All, Listings, testing::ValuesIn(kListings), [](const a
   return name;
 });
 
-// A row for each number below `count`; counts what is made.
+// A row for each number below `count`; counts the rows that are made.
 Table numbers(size_t count, std::atomic<size_t>& made) {
   Table table("n", "N");
   table.add_column("A", "a", CellType::Count);
@@ -164,7 +164,7 @@ TEST(Listing, KeepsTextsApartThatAreNew) {
   std::atomic<size_t> made = 0;
   Table table("n", "N");
   table.add_column("T", "t", CellType::Text);
-  constexpr uint32_t kRows = 300'000;  // more texts than a block keeps
+  constexpr uint32_t kRows = 300'000;  // more texts than a block can hold
   table.list(kRows, [](std::span<const uint32_t> rows, Table& into) {
     for (const uint32_t row : rows) into.row().add(std::string_view("text " + std::to_string(row)));
   });
@@ -241,7 +241,7 @@ TEST(Listing, DevicesStreamsAndThreadsThatAreNotInTheInputAreNamedWithThoseThatA
   const auto ordinal = hand.trace.devices[0].ordinal, number = hand.trace.streams[0].number;
   EXPECT_EQ(error_of({ordinal, 7}, {number}, {hand.trace.threads[0].tid}), "");
   EXPECT_TRUE(error_of({99}, {}, {}).starts_with("no device 99 in the input; there are: 0")) << error_of({99}, {}, {});
-  EXPECT_TRUE(error_of({99}, {}, {}).ends_with(", 7"));  // of which only an allocation is known
+  EXPECT_TRUE(error_of({99}, {}, {}).ends_with(", 7"));  // only an allocation of this device is known
   EXPECT_TRUE(error_of({}, {number, 9999}, {}).starts_with("no stream 9999 in the input; there are: "));
   EXPECT_TRUE(error_of({}, {}, {9999}).starts_with("no thread 9999 in the input; there are: "));
   trace = &empty;
@@ -253,14 +253,14 @@ TEST(Listing, AStreamWithoutADeviceBelongsToNoProcess) {
   steps(hand, 10);
   hand.finish();
   hand.trace.streams.emplace_back().device =
-      DeviceId{99};  // as of a log whose definition of the device was not readable
+      DeviceId{99};  // as from a log whose definition of the device was unreadable
   EXPECT_EQ(hand.report(report_gpu_trace).rows(), 50u);
   hand.selection.process_words = {"100"};
   hand.selection.find_processes(hand.trace);
   EXPECT_EQ(hand.report(report_gpu_trace).rows(), 30u);
 }
 
-// What a replay changes is what the process selected did.
+// The replay changes only events of the selected process.
 TEST(Listing, AProcessIsAskedAboutByItself) {
   HandTrace hand;
   steps(hand, 100);

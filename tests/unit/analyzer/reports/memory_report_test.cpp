@@ -1,4 +1,5 @@
-// On which device and from which pool is memory, and what held the peak? Calls say it by their stream, their context or their pool.
+// On which device and in which pool memory is, and which allocations made the peak. The stream, context or pool of a
+// call identifies them.
 #include "preload/format/definitions.h"
 #include "tests/unit/analyzer/hand_trace.h"
 
@@ -16,7 +17,7 @@ struct MemoryRun : tests::HandTrace {
     call(api, begin, end, 0, 0, HostEvent::allocated(bytes, pool));
     HostEvent& made = trace.host.back();
     made.live_depth = key;
-    made.word = HostEvent::pack(made.api(), HostKind::Allocation, 0, 0);  // as logs have releases, too
+    made.word = HostEvent::pack(made.api(), HostKind::Allocation, 0, 0);  // as logs also contain releases
     streams_of_calls.push_back(stream);
   }
   void context_ends(std::string_view api, int64_t begin, int64_t end, uint64_t context) {
@@ -61,14 +62,14 @@ TEST(MemoryReport, AllocationsWithoutAStreamAreOfSomeDevice) {
   MemoryRun run;
   run.memory_call("cuMemAlloc", 0, 1, 100, 1, 0);
   run.memory_call("cuMemAllocAsync", 2, 3, 40, 2, 2);
-  run.memory_call("cuMemFree", 4, 5, 0, 2, 0);  // releases what was made on a stream
+  run.memory_call("cuMemFree", 4, 5, 0, 2, 0);  // frees memory that was allocated on a stream
   run.memory_call("cuMemFree", 6, 7, 0, 1, 0);
   EXPECT_EQ(run.rows(), "device | 100 | 100 | 100 | 0\ndevice 1 | 40 | 40 | 40 | 0\n");
   const Table table = run.report(report_memory);
   EXPECT_NE(table.notes.back().find("neither its context nor a stream"), std::string::npos);
 }
 
-// Memory on the host, on the other device than the stream's, of a pool older than the recording, and outside pools.
+// Memory on the host, on another device than the stream's, of a pool older than the recording, and outside of pools.
 TEST(MemoryReport, APoolSaysWhereItsMemoryIsAndHasAPeakOfItsOwn) {
   MemoryRun run;
   using format::PoolOrigin;
@@ -112,7 +113,7 @@ TEST(MemoryReport, NamesWhatHeldThePeak) {
   EXPECT_THROW(run.report(report_memory_ops), std::runtime_error);
 }
 
-// What came from a pool stays, and so does what another context allocated.
+// Memory from a pool stays, and so does memory that another context allocated.
 TEST(MemoryReport, AContextThatEndsTakesItsMemoryAlong) {
   MemoryRun run;
   const uint32_t standard = run.pool(format::PoolOrigin::Default, 1, 0, 0);
@@ -121,7 +122,7 @@ TEST(MemoryReport, AContextThatEndsTakesItsMemoryAlong) {
   run.memory_call("cuMemAllocAsync", 4, 5, 20, 3, 1, standard);
   run.memory_call("cuMemAlloc_v2", 6, 7, 50, 4, 2);
   run.context_ends("cuDevicePrimaryCtxReset_v2", 8, 9, 1);
-  run.memory_call("cuMemAlloc_v2", 10, 11, 1, 1, 1);  // the address again
+  run.memory_call("cuMemAlloc_v2", 10, 11, 1, 1, 1);  // the same address again
   EXPECT_EQ(run.rows(),
             "device 0 | 121 | 100 | 120 | 21\ndevice 0 | 101 | 100 | 100 | 1\n"
             "device 0 | 20 | 0 | 20 | 20\nhost | 7 | 7 | 7 | 0\ndevice 1 | 50 | 0 | 50 | 50\n");

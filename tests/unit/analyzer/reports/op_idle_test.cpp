@@ -1,4 +1,4 @@
-// Depth, idle and starved time of ops, and which are worth optimising; answers worked out by hand.
+// Depth, idle and starved time of ops, and which ops are worth optimising; answers computed by hand.
 #include "analyzer/analysis/idle/device_idle.h"
 #include "tests/unit/analyzer/analysis/idle/heuristic_mock.h"
 
@@ -10,7 +10,7 @@ namespace {
 using tests::HandTrace;
 using tests::row_text;
 
-// Kernels run from 900 to 1400 and from 1700 to 1800 us; from 1400 to 1500 nothing waits either.
+// Kernels run from 900 to 1400 and from 1700 to 1800 us; from 1400 to 1500 the GPU is idle and nothing is queued.
 TEST(OpIdle, TellsIdleFromStarved) {
   HandTrace hand;
   tests::fill_heuristic_mock(hand);
@@ -72,7 +72,7 @@ TEST(OpIdle, SelfTimeIsOutsideInnerRangesAndCalls) {
   hand.finish();
   const Column<int64_t> self = self_times(hand.trace);
   ASSERT_EQ(self.size(), 3u);
-  EXPECT_EQ(self[0], 50);  // 100 − 30 − 10 − the 10 that the later one covers
+  EXPECT_EQ(self[0], 50);  // 100 − 30 − 10 − 10 (covered by the later one)
   EXPECT_EQ(self[1], 25);
   EXPECT_EQ(self[2], 30);
 }
@@ -88,11 +88,11 @@ TEST(Optimize, EndsAFallAtTheFirstZeroAndRanksByTheScore) {
   EXPECT_EQ(devices[0]->falls()[0].peak, 5u);
   const Table table = hand.report(report_optimize);
   ASSERT_EQ(table.rows(), 3u);
-  // Idle shares 0, 0, 0.6: z = 1.1547 for the last; its self time stands out as much: 1.1547 · 1.6 = 1.848.
+  // Idle shares 0, 0, 0.6: z = 1.1547 for the last; its self time deviates as much: 1.1547 · 1.6 = 1.848.
   EXPECT_EQ(row_text(table, 0, {"event", "source", "idle_percent", "reason", "score", "start"}),
             "CPU (After GPU) | No source code location found | 60.00 | queue fell from 5 to 0; GPU idle 300.00us of "
             "500.00us, starved 100.00us; mostly held in the queue | 1.848 | 1200000");
-  // The two others are equal: they stay in order of time.
+  // The other two are equal: they stay in order of time.
   EXPECT_EQ(row_text(table, 1, {"score", "start"}), "-0.924 | 900000");
   EXPECT_EQ(row_text(table, 2, {"score", "start"}), "-0.924 | 1100000");
   EXPECT_NE(table.text_form(table).find("Percentage idle time: 60.00%\nReason:               queue fell"),
@@ -106,7 +106,7 @@ TEST(Optimize, GivesThePublishedHeuristicWhenAsked) {
   Table table = hand.report(report_optimize);
   ASSERT_EQ(table.rows(), 4u);  // everything that overlaps 800 to 1700 us
   EXPECT_EQ(row_text(table, 0, {"event", "idle_percent", "reason", "score", "start"}),
-            "CPU (After GPU) | 20.00 |  | 2.400 | 1200000");  // z = 1.5 of four values of which one stands out
+            "CPU (After GPU) | 20.00 |  | 2.400 | 1200000");  // z = 1.5 for four values of which one deviates
   table.limit(1);
   EXPECT_EQ(table.text_form(table),
             "Optimizable events:\n" + std::string(80, '-') +
@@ -124,7 +124,7 @@ TEST(Optimize, NamesThePlaceInTheSourceAndNeverDividesByZero) {
   hand.launch(4000, 4010, 2);
   hand.kernel(4020, 4030, 2);
   hand.finish();
-  const Table table = hand.report(report_optimize);  // the queue never was 4 deep: the one op that starved
+  const Table table = hand.report(report_optimize);  // the queue was never 4 deep: only the op that starved
   ASSERT_EQ(table.rows(), 1u);
   EXPECT_EQ(row_text(table, 0, {"event", "source", "score"}), "aten::add | train.py(12): step | 0.000");
   hand.options.definitions = Definitions::Reference;

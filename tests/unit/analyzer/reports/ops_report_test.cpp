@@ -16,7 +16,7 @@ using tests::cell_text;
 using tests::HandTrace;
 using tests::row_text;
 
-// mm (with a launch) inside a step, twice; a release outside; an annotation on the GPU's side; a start/end range.
+// mm (with a launch) twice inside a step; a release outside; an annotation on the GPU; a start/end range.
 HandTrace small() {
   HandTrace hand;
   hand.trace.details.push_back({});
@@ -193,7 +193,7 @@ TEST(Nvtx, ProjectsRangesOnTheGpu) {
   EXPECT_THROW(hand.report(report_nvtx), std::runtime_error);
 }
 
-// Against the definition, worked out range by range.
+// Compared with the definition, computed range by range.
 TEST(Nvtx, ProjectionsAreThoseOfTheDefinition) {
   std::mt19937 random(7);
   for (int round = 0; round < 30; ++round) {

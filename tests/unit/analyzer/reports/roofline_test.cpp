@@ -1,4 +1,5 @@
-// What of a row's time is lost, and what nobody can say that of: worked out by hand on the peaks of an H200, 4800 bytes a nanosecond.
+// How much of a row's time is lost, and for which time that is unknown: computed by hand with the peaks of an H200,
+// 4800 bytes per nanosecond.
 #include "analyzer/reports/roofline.h"
 #include "analyzer/reports/reports.h"
 
@@ -21,8 +22,8 @@ constexpr std::string_view kAdd =
 constexpr std::string_view kFp4 =
     R"(,"Input Dims":[[128,64],[64,256],[1024],[2048],[],[],[],[]],"Input type":["c10::Float4_e2m1fn_x2","c10::Float4_e2m1fn_x2","c10::Float8_e4m3fn","c10::Float8_e4m3fn","","","Scalar","Scalar"],"Concrete Inputs":["","","","","","","15","False"])";
 
-// An addition of 150 µs and what helps it for 20 µs, a kernel of 500 µs that no formula is known for, and a product without a peak of 300 µs
-// with a helper of 30 µs.
+// An addition of 150 µs with a helper kernel of 20 µs, a kernel of 500 µs without a known formula, and a product
+// without a peak of 300 µs with a helper kernel of 30 µs.
 std::unique_ptr<Trace> step() {
   return TraceText()
       .range("step", 0, 90)
@@ -39,7 +40,7 @@ std::unique_ptr<Trace> step() {
 
 struct Report {
   std::map<std::string, RoofPoint> rows;
-  std::string note;  // the last: what is lost in all
+  std::string note;  // the last note: the total loss
 };
 Report report(const Trace& trace, std::string_view group) {
   const Views views(trace);
@@ -89,7 +90,7 @@ TEST(Roofline, ARangeHasTheUnknownTimeOfWhatRanForItApart) {
 }
 
 TEST(Roofline, TimeInWhichBothRanIsKnown) {
-  // Half of the unknown kernel runs beside the addition.
+  // Half of the unknown kernel overlaps the addition.
   const auto trace = TraceText()
                          .range("step", 0, 90)
                          .op("aten::add", 1, 20, kAdd)

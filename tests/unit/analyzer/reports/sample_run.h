@@ -1,4 +1,4 @@
-// A run made by hand whose dependency graph must replay to what was measured, for tests of the graph and of its replays.
+// A hand-made run whose dependency graph must replay to the measured times, for tests of the graph and of its replays.
 #pragma once
 
 #include "analyzer/dependencies/replay.h"
@@ -19,11 +19,11 @@ using namespace analyzer;
 inline constexpr uint32_t kKernels = kind_bit(NodeKind::Kernel), kCopies = kind_bit(NodeKind::Copy);
 inline constexpr uint32_t kLaunches = kind_bit(NodeKind::KernelCall), kSyncs = kind_bit(NodeKind::SynchronizationCall);
 
-// A trace of another tool, unless a test says otherwise.
+// A trace of another tool, unless a test sets something else.
 struct SampleRun : HandTrace {
   SampleRun() { trace.processes[0].format = "Kineto"; }
 
-  // A kernel and the call that launched it, joined by the next free id.
+  // A kernel and the call that launched it, joined by the next free correlation id.
   void launched(int64_t begin, int64_t end, int64_t start, int64_t stop, uint32_t stream = 0,
                 std::string_view name = "kernel", uint32_t thread = 0) {
     launch(begin, end, ++next_id, thread);
@@ -38,7 +38,7 @@ struct SampleRun : HandTrace {
     call(api, begin, end, ++next_id, thread);
   }
 
-  // Builds the graph of [0, end of the run) and checks that it replays to what was measured.
+  // Builds the graph of [0, end of the run) and checks that its replay equals the measured run.
   DependencyGraph& graph(int64_t from = 0, int64_t to = 1 << 30) {
     if (!finished) finish();
     finished = true;

@@ -1,4 +1,5 @@
-// Which sequences of kernels repeat: exact counts, loops once and in step, nothing across streams and pauses.
+// Which sequences of kernels repeat: exact counts, each loop reported once and from its start, nothing across streams
+// and pauses.
 #include "analyzer/analysis/sequences/repeated_sequences.h"
 #include "analyzer/analysis/sequences/sequence_counts.h"
 #include "analyzer/reports/reports.h"
@@ -15,7 +16,8 @@ using tests::HandTrace;
 
 constexpr int64_t kLong = 2 * kSequencePause;
 
-// Kernels named by letters, 100 ns each, 10 ns apart, launched in 5 ns each; a dot is a pause of 50 ns, a blank a long one.
+// Kernels named by letters, 100 ns each, 10 ns apart, with launches of 5 ns. A dot is a pause of 50 ns, a space a long
+// one.
 int64_t run(HandTrace& hand, std::string_view letters, int64_t at = 0, uint32_t stream = 0) {
   static uint32_t correlation = 0;
   for (const char letter : letters) {
@@ -77,7 +79,7 @@ TEST(Sequences, OfALoopAreItsBodyOnce) {
 
 TEST(Sequences, AreAsLongAsTheyComeAsOften) {
   EXPECT_EQ(found_in("PABCQ RABCS TABCU"), "ABC 3");
-  // AB comes once more without C.
+  // AB occurs once more without C.
   EXPECT_EQ(found_in("PABCQ RABCS TABCU VABW"), "ABC 3");
   EXPECT_EQ(found_in("PABCQ RABCS VABW XABY ZABP QABR SABT UABV"), "AB 8");
   EXPECT_EQ(found_in("ABCDEF"), "");
@@ -85,7 +87,7 @@ TEST(Sequences, AreAsLongAsTheyComeAsOften) {
 }
 
 TEST(Sequences, LongerThanEightAreCutWithoutOverlap) {
-  // Twelve kernels, twice: the best eight; what is left of twelve is four.
+  // Twelve kernels, twice: the best eight; the remaining four are too few.
   EXPECT_EQ(found_in("ABCDEFGHIJKL ABCDEFGHIJKL"), "ABCDEFGH 2");
 }
 

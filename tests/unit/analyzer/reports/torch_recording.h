@@ -1,4 +1,5 @@
-// A training recorded by torch.profiler on an H200 with what PyTorch itself said of the same run, in rows that can be compared.
+// A training recorded by torch.profiler on an H200, and PyTorch's own results for the same run, in rows that can be
+// compared.
 #pragma once
 
 #include "analyzer/analysis/cost/op_averages.h"
@@ -39,7 +40,7 @@ inline std::string inflated(const std::filesystem::path& path) {
 
 inline int64_t ns(const rapidjson::Value& microseconds) { return std::llround(microseconds.GetDouble() * 1e3); }
 
-// What PyTorch's answers and ours have in common of a row.
+// The numbers of a row that PyTorch's answers and prof's have in common.
 struct Numbers {
   int64_t count = 0, self_cpu = 0, cpu = 0, self_device = 0, device = 0, flops = 0, self_device_mem = 0,
           self_cpu_mem = 0;

@@ -1,7 +1,7 @@
-// Operators of two recorded trainings (ResNet-18, GPT-2 on an H200) against what PyTorch itself said of the same runs:
-// key_averages(), also by shape, the printed table, self times of every event with the Python functions, and the arrows from
-// forward to backward. Equal to the nanosecond, byte and FLOP but for the differences each test lists. Skipped where the
-// recordings are not at hand.
+// Operators of two recorded trainings (ResNet-18, GPT-2 on an H200) compared with PyTorch's own results for the same
+// runs: key_averages(), also by shape, the printed table, self times of every event including the Python functions, and
+// the arrows from forward to backward. They are equal to the nanosecond, byte and FLOP except for the differences that
+// each test lists. Skipped if the recordings are missing.
 #include "analyzer/model/forward_backward.h"
 #include "analyzer/table/torch_table.h"
 #include "tests/unit/analyzer/reports/torch_recording.h"
@@ -26,7 +26,7 @@ using tests::inflated;
 using tests::Numbers;
 using tests::Recording;
 
-// Rows that differ: theirs less ours.
+// Rows that differ: PyTorch's minus prof's.
 Answers differences(const Answers& theirs, const Answers& ours) {
   Answers different;
   for (const auto& [key, numbers] : theirs) {
@@ -48,10 +48,10 @@ class TorchTruth : public testing::Test {
   }
 };
 
-// The profiler's own work ("Activity Buffer Request") is a track of its own in the file, while PyTorch had it as children of
-// the operators whose thread it stopped: their self time is larger by it here. The file's annotations on the GPU's side are a
-// nanosecond longer at both ends. ResNet-18: the buffer request inherited its operator's id and claims the operator's kernels
-// once more. All else is equal, memory by PyTorch's own rule (any thread).
+// In the file, the profiler's own activity ("Activity Buffer Request") is a separate track. PyTorch has it as children
+// of the operators whose thread it stopped, so their self time is larger here by that amount. The file's GPU-side
+// annotations are a nanosecond longer at both ends. ResNet-18: the buffer request inherited its operator's id and
+// counts the operator's kernels once more. Everything else is equal, memory by PyTorch's own rule (any thread).
 const Answers kGpt2{{"## step ##|CPU|", {.self_cpu = -2'416'720}},
                     {"## step ##|CUDA|", {.self_device = -4, .device = -4}},
                     {"Optimizer.step#AdamW.step|CUDA|", {.self_device = -4, .device = -4}}};
@@ -101,7 +101,7 @@ TEST_F(TorchTruth, AveragesByShapeAreThoseOfKeyAverages) {
   }
 }
 
-// By our own rule an allocation counts once, for its own thread: what ran meanwhile on the backward thread is not memory of
+// By prof's rule an allocation counts once, for its own thread. Allocations of the backward thread are not memory of
 // the step that waited for it.
 TEST_F(TorchTruth, MemoryOfOtherThreadsIsAllThatOurRuleLeavesOut) {
   for (const auto& [name, allowed] : {std::pair{"gpt2", kGpt2}, {"resnet18", kResNet}}) {
@@ -126,8 +126,8 @@ std::vector<std::string> lines(const std::string& text) {
   return all;
 }
 
-// Line for line. Allowed: the rows that differ in numbers (above), and the last digit of an average that ends in exactly half
-// of it, where PyTorch's sums of fractions fall on either side.
+// Line by line. Allowed differences: the rows that differ in numbers (above), and the last digit of an average that
+// ends in exactly half of it, because PyTorch's sums of fractions round either way.
 TEST_F(TorchTruth, TheTableIsPrintedAsPyTorchPrintsIt) {
   for (const auto& [name, allowed] : {std::pair{"gpt2", kGpt2}, {"resnet18", kResNet}}) {
     Recording recording(name);
@@ -180,7 +180,7 @@ TEST_F(TorchTruth, TheTableIsPrintedAsPyTorchPrintsIt) {
                                     "aten::conv2d", "aten::convolution", "aten::cudnn_convolution"};
     EXPECT_EQ(rows, expected) << name;
     EXPECT_LE(halves, 24u) << name;
-    // What is equal stands in the same order.
+    // Equal rows are in the same order.
     const auto without = [](std::vector<std::string> all, const std::multiset<std::string>& some) {
       std::erase_if(all, [&](const std::string& line) { return some.contains(line); });
       return all;
@@ -189,9 +189,10 @@ TEST_F(TorchTruth, TheTableIsPrintedAsPyTorchPrintsIt) {
   }
 }
 
-// Self times of every operator, call, annotation and Python function. PyTorch's tree hangs a GPU operation below its launch, so
-// that the launch's self time is less by it; it hangs an annotation below the Python function that opened it, though it outlives
-// that, and the annotation's GPU side below an operator. Those events are counted below and nothing else may differ.
+// Self times of every operator, call, annotation and Python function. PyTorch's tree makes a GPU operation a child of
+// its launch, so the launch's self time is smaller by it. It makes an annotation a child of the Python function that
+// opened it, although the annotation ends later, and the annotation's GPU side a child of an operator. Those events are
+// counted below and nothing else may differ.
 TEST_F(TorchTruth, SelfTimesOfEveryEventAreThoseOfPyTorchsTree) {
   for (const auto& [name, others] : {std::pair{"gpt2", 22u}, {"resnet18", 21u}}) {
     const Recording recording(name);
@@ -280,7 +281,7 @@ TEST_F(TorchTruth, LinksOfForwardAndBackwardAreTheFlowsOfTheTrace) {
   }
 }
 
-// The made-up profiles of PyTorch's own tests, answers worked out by hand.
+// The synthetic profiles of PyTorch's own tests, answers computed by hand.
 TEST_F(TorchTruth, MadeUpProfilesOfPyTorchsTestsAverageAsByHand) {
   const auto rows_of = [](const char* file) {
     const std::unique_ptr<Trace> trace = read_inputs({data_folder() / "pytorch" / file});

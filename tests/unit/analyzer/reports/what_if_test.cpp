@@ -1,4 +1,4 @@
-// Rows of what-if on runs of a few calls, worked out by hand.
+// Rows of what-if on runs of a few calls, computed by hand.
 #include "tests/unit/analyzer/reports/advise/advised_run.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// Names that were found once come from the folder, as long as the files they came from are the same. That the folder was asked and
-// not the file is shown by zeros in the file, behind the same size and time of change.
+// Names that were found once come from the cache folder as long as the files that they came from are unchanged. To
+// prove that the names come from the folder and not from the file, the tests overwrite the file with zeros, with the
+// same size and time of change.
 #include "analyzer/symbols/symbol_cache.h"
 #include "analyzer/symbols/elf_file.h"
 
@@ -59,7 +60,7 @@ class SymbolCacheTest : public ::testing::Test {
     }
     return names;
   }
-  // What only the folder knows.
+  // Names that only the folder knows.
   std::vector<std::string> ask_folder(const std::vector<uint64_t>& addresses) const {
     const std::string code = read(library_);
     overwrite(std::string(code.size(), '\0'));
@@ -67,7 +68,7 @@ class SymbolCacheTest : public ::testing::Test {
     overwrite(code);
     return names;
   }
-  // The same file of the same size and time of change, with other bytes.
+  // The same file with the same size and time of change, but other bytes.
   void overwrite(const std::string& bytes) const {
     const fs::file_time_type changed = fs::last_write_time(library_);
     std::fstream(library_, std::ios::binary | std::ios::in | std::ios::out) << bytes;

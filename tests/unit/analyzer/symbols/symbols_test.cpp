@@ -1,5 +1,5 @@
-// Addresses of a library built beside this test get the functions, inlined functions and lines that its source has; files that
-// are missing, stripped, of another build or damaged cost names, never more.
+// Addresses of a library built with this test get the functions, inlined functions and lines of its source. Files that
+// are missing, stripped, of another build or damaged lose names and have no other effect.
 #include "analyzer/model/names.h"
 #include "analyzer/symbols/debug_lines.h"
 #include "analyzer/symbols/elf_file.h"
@@ -157,7 +157,7 @@ TEST(Symbols, WithoutADebugFileExportedFunctionsAreNamed) {
   ASSERT_EQ(answers.at(addresses.front()).size(), 1u);
   EXPECT_EQ(answers.at(addresses.front())[0].function, "plain_c_function");
   EXPECT_EQ(answers.at(addresses.front())[0].line, 0u);
-  // Found again by what the user names: the folder by name and by build-id, the file itself.
+  // Found by the paths that the user names: the folder by file name and by build-id, or the file itself.
   SymbolSearch search = nowhere_else();
   search.symbol_path = {kFolder + "libstripped.debug"};
   EXPECT_EQ(find_module_files(module_of(alone), search).lines, kFolder + "libstripped.debug");
@@ -167,7 +167,7 @@ TEST(Symbols, WithoutADebugFileExportedFunctionsAreNamed) {
   fs::copy_file(kFolder + "libstripped.debug", by_id);
   search.symbol_path = {(folder / "store").string()};
   EXPECT_EQ(find_module_files(module_of(alone), search).lines, by_id);
-  // Recorded elsewhere: below --sysroot everything is where it was.
+  // Recorded on another machine: below --sysroot every file is at its original path.
   search = nowhere_else();
   search.sysroot = folder / "root";
   fs::create_directories(folder / "root/usr/lib");
@@ -225,13 +225,13 @@ std::vector<uint8_t> bytes_of(const std::string& path) {
   return std::vector<uint8_t>((std::istreambuf_iterator<char>(file)), {});
 }
 
-// Debug information that ends its reader ends a child; functions come from the symbol table then.
+// Debug information that crashes its reader ends a child process only; functions then come from the symbol table.
 TEST(Symbols, DamagedDebugInformationCostsLinesOnly) {
   const std::vector<uint8_t> whole = bytes_of(kFolder + "libwhole.so");
   const std::string path = testing::TempDir() + "/prof_symbols_damaged.so";
   const auto file = open_elf(kFolder + "libwhole.so");
   const std::vector<uint64_t> addresses = addresses_of(*file, "fixture::outer(int)");
-  // .debug_* lie between the code and the symbol table; every 97th byte of them.
+  // .debug_* are between the code and the symbol table; every 97th byte of them is damaged.
   uint64_t tried = 0;
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     std::vector<uint8_t> bytes = whole;
@@ -244,7 +244,7 @@ TEST(Symbols, DamagedDebugInformationCostsLinesOnly) {
     const Answers answers({path, path, {}}, addresses, {2, 5});
     const std::string_view problem = answers.problem();
     if (problem.starts_with("the file is damaged")) continue;
-    // The symbol table lies behind what was damaged.
+    // The symbol table is after the damaged bytes.
     const std::vector<Found> found = answers.at(addresses.front());
     ASSERT_FALSE(found.empty()) << seed << ": " << problem;
     ++tried;
@@ -256,7 +256,7 @@ TEST(Symbols, DamagedDebugInformationCostsLinesOnly) {
 TEST(Symbols, AChildThatNeverEndsIsGivenUp) {
   const std::string whole = kFolder + "libwhole.so";
   const std::vector<uint64_t> addresses = addresses_of(*open_elf(whole), "fixture::outer(int)");
-  // A pipe nobody writes to stands for a reader that loops: opening it waits for ever.
+  // A pipe without a writer represents a reader that loops: opening it waits for ever.
   const std::string pipe = testing::TempDir() + "/prof_symbols_pipe";
   unlink(pipe.c_str());
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);

@@ -1,4 +1,4 @@
-// Rows as lines with aligned columns: what a cell looks like in its field, and what one does that does not fit.
+// Rows as lines with aligned columns: how a cell is printed in its field, and how a cell is printed that does not fit.
 #include "analyzer/table/aligned_rows.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Tables, JSON texts and sinks: exact numbers, valid JSON for any bytes, no half-written file.
+// Tables, JSON texts and sinks: exact numbers, valid JSON for any bytes, no partly written file.
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/base/sink.h"
 #include "analyzer/table/cell_text.h"
@@ -29,7 +29,7 @@ TEST(JsonText, WritesNanosecondsAsMicrosecondsExactly) {
   EXPECT_EQ(micros(INT64_MAX), "9223372036854775.807");
 }
 
-// Around every power of ten, both signs.
+// Numbers around every power of ten, with both signs.
 std::vector<int64_t> telling_numbers() {
   std::vector<int64_t> numbers{0, INT64_MAX, INT64_MIN + 1};
   for (int64_t power = 1; power <= INT64_MAX / 10; power *= 10) {
@@ -74,7 +74,7 @@ TEST(Table, ScalesTimesToFiveDigits) {
   EXPECT_EQ(scaled_time(1'395'610'000), "1.3956s");
 }
 
-// Widths of numbers are found without their texts: each cell by itself, and all together.
+// Widths of numbers are computed without printing them: for each cell alone, and for all together.
 TEST(Table, KnowsHowWideCellsAreAsTheyAreWritten) {
   const std::vector<int64_t> numbers = telling_numbers();
   for (const auto& [unit, commas] : {std::pair{TimeUnit::Auto, false},

@@ -1,4 +1,4 @@
-// PROF_* variables: defaults, units, and values that make no sense.
+// PROF_* variables: defaults, units, and invalid values.
 #include "preload/base/options.h"
 
 #include <gtest/gtest.h>

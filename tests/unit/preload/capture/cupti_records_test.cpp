@@ -56,7 +56,7 @@ class Records : public CaptureTest {
     records_.clear();
     return counts;
   }
-  // Of this test only: the log is the process's.
+  // Of this test only: the log is shared by the process.
   std::vector<std::string> lines(const char* kind) {
     std::vector<std::string> all = log_lines(g_log.path(), kind);
     all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(before_[kind]));
@@ -107,7 +107,7 @@ TEST_F(Records, NameIsTheTextNotTheAddress) {
   char name[32] = "records_module_a";
   kernel(1, 10, 20, name);
   read();
-  std::strcpy(name, "records_module_b");  // another module loaded where the first one was
+  std::strcpy(name, "records_module_b");  // another module loaded at the address of the first one
   kernel(2, 30, 40, name);
   read();
   ASSERT_EQ(lines("string").size(), 2u);
@@ -176,7 +176,7 @@ TEST_F(Records, CopiesAndFillsKeepBytesAndKinds) {
 }
 
 TEST_F(Records, DriverCallsAreBatchedByThreadAndNoneIsLost) {
-  const auto tid_of = [](uint32_t i) { return 100 + i * 7 % 20; };  // more threads than are kept apart at once
+  const auto tid_of = [](uint32_t i) { return 100 + i * 7 % 20; };  // more threads than are tracked at once
   const auto length_of = [](uint32_t i) { return i % 100 == 0 ? 0u : 900 + i * 37 % 3000; };
   for (uint32_t i = 0; i < 4000; ++i) call(tid_of(i), i, 1000 + i * 5000, length_of(i));
   EXPECT_EQ(read().calls, 4000u);
@@ -312,7 +312,8 @@ TEST_F(Records, RuntimeCallsThatLaunchAreKeptWithStartAndEndAndOthersAreNot) {
 
 TEST_F(Records, RuntimeCallsOfLaterVersionsThatLaunchAreKeptByTheirNumber) {
   uint64_t start = 100;
-  for (const uint32_t cbid : {504, 505, 506, 507}) {  // between __cudaLaunchKernel's two forms and their neighbours
+  // between the two forms of __cudaLaunchKernel and their neighbours
+  for (const uint32_t cbid : {504, 505, 506, 507}) {
     auto& record = add<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME);
     record.cbid = cbid, record.threadId = 5, record.correlationId = cbid, record.start = start, record.end = start + 50;
     start += 100;

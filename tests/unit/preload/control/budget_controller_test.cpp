@@ -1,4 +1,5 @@
-// PROF_BUDGET's controller on a program whose every cost is known: does the run stay under its share, and is it timed?
+// PROF_BUDGET's controller on a program whose costs are all known: does the run stay within its budget, and are GPU
+// times recorded?
 #include "preload/control/budget_controller.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +7,8 @@
 namespace prof::preload {
 namespace {
 
-// A program that makes `rate` launches a second, looked at when the controller asks for it. Switching and flushing costs `fixed_ns` a burst.
+// A program that makes `rate` launches per second and calls the controller when it requests it. Switching and flushing
+// costs `fixed_ns` per burst.
 struct World {
   BudgetController controller;
   LaunchCosts costs;
@@ -50,7 +52,8 @@ TEST(BudgetController, StaysUnderItsShareAndUsesMostOfIt) {
       EXPECT_GE(world.share(), share * 0.5) << share << " seed " << seed;
       EXPECT_GE(world.controller.bursts(), 20u);
       EXPECT_GT(world.timed, 0);
-      EXPECT_NEAR(world.controller.spent().all_ns(), world.true_ns, world.true_ns * 0.02);  // what it says it took
+      // the controller's own estimate of its cost
+      EXPECT_NEAR(world.controller.spent().all_ns(), world.true_ns, world.true_ns * 0.02);
     }
   }
 }
@@ -68,11 +71,12 @@ TEST(BudgetController, RecoversWhenTheRateOfLaunchesChanges) {
 }
 
 TEST(BudgetController, NeverAttachesWhatItCouldNotAfford) {
-  World world(0.02, {45, 550, 700});  // 400,000 launches a second: 22 % of the time behind the first burst, for ever
+  // 400,000 launches per second: after the first burst, permanently 22 % of the time
+  World world(0.02, {45, 550, 700});
   world.run(30, 400'000);
   EXPECT_EQ(world.controller.bursts(), 0u);
   EXPECT_FALSE(world.controller.attached());
-  world.run(600, 100);  // most of the run is quiet now
+  world.run(600, 100);  // most of the run is without bursts now
   EXPECT_GT(world.controller.bursts(), 0u);
 }
 
@@ -83,7 +87,7 @@ TEST(BudgetController, LeavesAnIdleProgramAlone) {
 }
 
 TEST(BudgetController, DoesNotKeepStepWithTheProgram) {
-  // Bursts fall into each tenth of a period of 100 ms about equally often.
+  // Bursts start about equally often in each tenth of a period of 100 ms.
   BudgetController controller(0.05, 12345);
   const LaunchCosts costs{45, 0, 700};
   BudgetController::Totals now;
@@ -106,7 +110,7 @@ TEST(BudgetController, SaysWhatShareWouldDoWhereCuptiCostsTooMuchBetweenBursts) 
   EXPECT_EQ(world.controller.bursts(), 0u);
   ASSERT_TRUE(world.controller.refused());
   const double needed = world.controller.share_needed(world.costs);
-  EXPECT_NEAR(needed, 0.1 * 595e-3 / 0.75, 0.002);  // 100 launches a ms, 595 ns each
+  EXPECT_NEAR(needed, 0.1 * 595e-3 / 0.75, 0.002);  // 100 launches per ms, 595 ns each
   World enough(needed * 1.05, {45, 550, 700});
   enough.run(60, 100'000);
   EXPECT_GT(enough.controller.bursts(), 0u);

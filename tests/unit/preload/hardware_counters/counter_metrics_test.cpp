@@ -1,4 +1,4 @@
-// What PROF_COUNTERS means on a chip, and by which names kernels are known.
+// What PROF_COUNTERS means on a chip, and under which names kernels are known.
 #include "preload/hardware_counters/counter_metrics.h"
 #include "preload/hardware_counters/plain_name.h"
 

@@ -1,4 +1,5 @@
-// What hooks read from arguments, how symbols find their rows, and the handle table: no driver, no log.
+// What hooks read from arguments, how symbols find their rows, and the handle table. The tests need no driver and no
+// log.
 #include "preload/driver/handle_map.h"
 #include "preload/intercept/records/record_memory.h"
 #include "preload/intercept/resolve.h"

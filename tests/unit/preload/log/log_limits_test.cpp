@@ -33,7 +33,7 @@ TEST(Log, StopsAtTheFileSizeLimitWhileTheProgramGoesOn) {
   EXPECT_LE(log.size, 1u << 20);
   EXPECT_GT(refused->load(), 0u);
   EXPECT_EQ(log.objects.size() + refused->load(), 300'000u);
-  // Beside the calls at most a clock anchor or two and the thread's definition found no room.
+  // Besides the calls, at most a clock anchor or two and the definition of the thread found no space.
   EXPECT_GE(log.counters.at("records_dropped_full"), refused->load());
   EXPECT_LE(log.counters.at("records_dropped_full"), refused->load() + 4);
 }
@@ -56,7 +56,7 @@ TEST(Log, NeverTouchesAFileThatGotItsDescriptorsNumber) {
   run_child(folder.path(), {"PROF_SLAB=64K"}, [&] {
     for (uint64_t i = 1; i <= 100; ++i) record_call(i);
     syscall(SYS_close_range, 3, ~0u, 0);
-    for (int i = 0; i < 1000; ++i) {  // somebody else's file now has every number up to 1000
+    for (int i = 0; i < 1000; ++i) {  // another file now has every descriptor up to 1000
       const int fd = open(victim.c_str(), O_RDWR | O_CREAT, 0600);
       if (fd < 0) break;
     }

@@ -1,4 +1,4 @@
-// PROF_OUTPUT: folder, pattern or file name.
+// PROF_OUTPUT: a folder, a pattern or a file name.
 #include "preload/log/log_name.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// What the log promises whatever happens to the program: kill, fork, threads, signals, longjmp. Where it finds no room or no file: log_limits_test.cpp.
+// What the log guarantees whatever happens to the program: kill, fork, threads, signals, longjmp. Missing space or a
+// missing file: log_limits_test.cpp.
 #include "preload/log/log_storage.h"
 #include "tests/unit/preload/recording_child.h"
 
@@ -37,7 +38,7 @@ TEST(Log, HoldsEveryRecordAndIsCutBehindTheLastBlock) {
   EXPECT_LT(log.size, 10'000 * 14 + 100'000) << "the reserved tail was not cut";
 }
 
-// A thread may be in the middle of extending the log when another one closes it: what it writes last is not what holds.
+// A thread may be extending the log while another one closes it. The last write of the extending thread must not win.
 TEST(Log, ThatIsExtendedWhileItIsClosedDoesNotLookCutOff) {
   const TempFolder folder;
   preload::LogFile log;
@@ -58,7 +59,8 @@ TEST(Log, AfterKillEveryRecordWhoseCallReturnedIsThere) {
     auto* const returned = shared_value<std::atomic<uint64_t>>();
     const int status = run_child(folder.path(), {}, [&] {
       std::thread killer([round, returned] {
-        while (returned->load(std::memory_order_acquire) == 0) usleep(100);  // a busy disk makes the first record late
+        // on a busy disk the first record takes longer
+        while (returned->load(std::memory_order_acquire) == 0) usleep(100);
         usleep(static_cast<useconds_t>(20'000 + 7'777 * round));
         kill(getpid(), SIGKILL);
       });
@@ -121,7 +123,7 @@ TEST(Log, WhatAParentCountedBeforeItHadALogIsNotItsChilds) {
   const TempFolder folder;
   preload::count(format::Counter::guard_resets, 3);
   const auto body = [] {
-    preload::count(format::Counter::guard_resets, 2);  // the child's own, before its log
+    preload::count(format::Counter::guard_resets, 2);  // the child's own resets, before its log exists
     record_call(1);
   };
   ASSERT_EQ(run_child(folder.path(), {}, body), 0);
@@ -222,14 +224,14 @@ TEST(Log, CallsInsideARecordedCallAreCountedNotRecorded) {
   EXPECT_EQ(log.counters.at("nested_calls"), 1u);
 }
 
-// Else a signal to the process that the program's threads block would run its handler on ours.
+// Otherwise a signal to the process that the program's threads block would run its handler on the helper thread.
 TEST(Log, IsTendedByAThreadThatBlocksEverySignal) {
   const TempFolder folder;
   auto* const helpers = shared_value<uint64_t>();
   auto* const blocking = shared_value<uint64_t>();
   run_child(folder.path(), {}, [&] {
     record_call(1);
-    usleep(100'000);  // it names itself
+    usleep(100'000);  // the thread sets its name
     for (const fs::directory_entry& task : fs::directory_iterator("/proc/self/task")) {
       std::ifstream file(task.path() / "status");
       const std::string status((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -278,7 +280,7 @@ TEST(Log, EightThreadsLoseNothing) {
   ASSERT_EQ(status, 0);
   const ScannedLog log = scan(only_log(folder));
   EXPECT_TRUE(log.whole);
-  // Threads that arrive while the first one starts the recorder pass through, counted.
+  // Threads that arrive while the first one starts the recorder are not blocked; their calls are counted.
   EXPECT_EQ(log.objects.size() + log.counters.at("before_ready") + log.counters.at("records_dropped_full"), 400'000u);
 }
 

@@ -26,8 +26,8 @@ ScannedLog only(const TempFolder& folder) {
   return log;
 }
 
-// The last calls of 1 … last, none missing. (A thread that was stopped between sealing a block and giving it to the ring may have left
-// one from before the horizon: that is not among them.)
+// The last calls of 1 … last, none missing. (If a thread was stopped between sealing a block and giving it to the ring,
+// it may have left one block from before the horizon: that block is not included.)
 void expect_last(const std::vector<uint64_t>& objects, uint64_t last) {
   ASSERT_FALSE(objects.empty());
   EXPECT_EQ(objects.back(), last);
@@ -48,7 +48,7 @@ TEST(Ring, KeepsTheLastRecordsInAFileOfItsSize) {
   EXPECT_GT(log.objects.size() * 24, kRing) << "the ring is not used";
   EXPECT_EQ(log.ring.bytes, kRing);
   EXPECT_NE(log.ring.horizon_tick, 0u);
-  // What is gone is counted, with the definition of the thread in front of its first call.
+  // Overwritten records are counted; the definition of the thread comes before its first call.
   EXPECT_EQ(log.ring.records, kCalls - log.objects.size() + 1);
   EXPECT_EQ(log.counters.at("records_dropped_full"), 0u);
 }
@@ -73,7 +73,7 @@ TEST(Ring, AfterKillHasEveryRecordSinceItsHorizon) {
     auto* const returned = shared_value<std::atomic<uint64_t>>();
     const int status = run_child(folder.path(), {"PROF_RING=1M"}, [&] {
       std::thread killer([round, returned] {
-        while (returned->load(std::memory_order_acquire) < 200'000) usleep(100);  // it goes round
+        while (returned->load(std::memory_order_acquire) < 200'000) usleep(100);  // the ring wraps around
         usleep(static_cast<useconds_t>(777 * round));
         kill(getpid(), SIGKILL);
       });
@@ -185,7 +185,7 @@ TEST(Ring, OfManyThreadsKeepsTheLastRecordsOfEach) {
   const TempFolder folder;
   ASSERT_EQ(run_child(folder.path(), {"PROF_RING=4M"},
                       [] {
-                        record_call(kThreads << 32);  // so that no thread comes before the recorder is ready
+                        record_call(kThreads << 32);  // so that no thread runs before the recorder is ready
                         std::atomic<uint64_t> ready{0};
                         std::vector<std::thread> threads;
                         for (uint64_t t = 0; t < kThreads; ++t) {
@@ -228,7 +228,7 @@ TEST(Ring, DoesNotGrowWithThreadsThatEnd) {
   ASSERT_FALSE(log.objects.empty());
   EXPECT_EQ(log.objects.front(), 1u) << "of the thread that lives";
   log.objects.erase(log.objects.begin());
-  expect_last(log.objects, 70'001);  // more than there are states of threads
+  expect_last(log.objects, 70'001);  // more than there are thread states
 }
 
 TEST(Ring, HasABlockForEveryThreadThatLivesEvenBeyondItsSize) {

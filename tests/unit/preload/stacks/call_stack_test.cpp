@@ -1,4 +1,5 @@
-// Stacks in the log: written once however often they come, cut where asked, and left out where there is no room for them.
+// Stacks in the log: each is written once however often it occurs, cut where an option requests it, and omitted if
+// there is no space for it.
 #include "preload/stacks/call_stack.h"
 
 #include "preload/record/intern.h"
@@ -16,7 +17,7 @@
 namespace prof::test {
 namespace {
 
-// As a hook of a call that waits.
+// Like a hook of a call that waits.
 __attribute__((noinline)) void wait_call() {
   preload::CallScope scope(format::ApiId{7}, __builtin_frame_address(0));
   if (!scope.recording()) return;
@@ -29,7 +30,7 @@ __attribute__((noinline)) void wait_call() {
   scope.leave();
 }
 
-// Every value of `levels` is another stack.
+// Every value of `levels` gives another stack.
 __attribute__((noinline)) void wait_below(int levels) {
   if (levels == 0) {
     wait_call();
@@ -77,7 +78,7 @@ TEST(StackIds, AStackIsWrittenOnceHoweverOftenAndByWhomItComes) {
     for (int i = 0; i < 3; ++i) std::thread([] { wait_below(1); }).join();
   });
   ASSERT_EQ(log.calls.size(), 303u);
-  EXPECT_EQ(log.stacks.size(), 4u);  // three, and the one of the threads
+  EXPECT_EQ(log.stacks.size(), 4u);  // three, and the stack of the threads
   EXPECT_EQ(std::set<std::string>(log.calls.begin(), log.calls.end()).size(), 4u);
   for (size_t i = 3; i < 300; ++i) EXPECT_EQ(log.calls[i], log.calls[i - 3]);
   std::set<size_t> depths;
@@ -109,7 +110,7 @@ TEST(StackIds, TheDepthCanBeLimited) {
 
 TEST(StackIds, AFullTableLeavesStacksOutAndCountsThem) {
   const StackLog log = record({"PROF_STACKS=all"}, [] {
-    wait_call();  // the recorder has started
+    wait_call();  // the recorder starts here
     static preload::InternTable::Slot slots[16];
     preload::g_intern.stacks.open(slots, 16);
     for (int round = 0; round < 2; ++round) {
@@ -126,7 +127,7 @@ TEST(StackIds, AFullTableLeavesStacksOutAndCountsThem) {
 TEST(StackIds, ASignalHandlerInTheMiddleOfARecordTakesNone) {
   const StackLog log = record({"PROF_STACKS=all"}, [] {
     wait_call();
-    preload::t_local.passing |= preload::kPassingBusy;  // as a handler finds it
+    preload::t_local.passing |= preload::kPassingBusy;  // the state that a handler sees
     wait_below(2);
     preload::t_local.passing = 0;
     wait_below(2);

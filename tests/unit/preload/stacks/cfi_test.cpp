@@ -1,5 +1,5 @@
-// Unwind tables as compilers write them, byte by byte, and tables that make no sense: whatever they hold, nothing outside of them
-// is read and the answer is a rule, Hard or Unknown.
+// Unwind tables as compilers write them, byte by byte, and invalid tables. Whatever they contain, nothing outside of
+// them is read and the result is a rule, Hard or Unknown.
 #include "preload/stacks/cfi.h"
 
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ TEST(Cfi, KnowsTheExpressionsInUse) {
   // A realigned stack: the CFA is the word at rbp-8; rbp is saved at rbp+0.
   const Tables realigned({0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 2, 0x76, 0});
   expect_plain(realigned.at(0), CfaBase::AtFp, -8, FpRule::FromFp, 0);
-  // The PLT: rsp + 8, and 8 more behind the push at byte 11 of 16.
+  // The PLT: rsp + 8, and 8 more after the push at byte 11 of 16.
   const Tables plt({0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22});
   expect_plain(plt.at(10), CfaBase::Sp, 8, FpRule::Same, 0);
   expect_plain(plt.at(11), CfaBase::Sp, 16, FpRule::Same, 0);
@@ -107,12 +107,13 @@ TEST(Cfi, TellsWhatItCannotSay) {
   EXPECT_EQ(Tables({0x09, 16, 0}).at(0).kind(), RuleKind::Hard);                   // rip in rax
   EXPECT_EQ(Tables({0x0e, 0x80, 0x80, 0x80, 0x10}).at(0).kind(), RuleKind::Hard);  // a frame of 32 MiB
   EXPECT_EQ(Tables({0x3f}).at(0).kind(), RuleKind::Hard);                          // no instruction
-  EXPECT_EQ(Tables({0x0b}).at(0).kind(), RuleKind::Hard);                          // nothing was remembered
+  // nothing was saved by remember_state
+  EXPECT_EQ(Tables({0x0b}).at(0).kind(), RuleKind::Hard);
 }
 
 #endif
 
-// The page behind the tables cannot be read: a step too far would end the test.
+// The page after the tables cannot be read: an access beyond them would end the test.
 TEST(Cfi, DamagedTablesAreReadNoFurtherThanTheyGo) {
   std::mt19937_64 random(20261122);
   auto* const pages =

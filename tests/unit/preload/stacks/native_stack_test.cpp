@@ -1,5 +1,5 @@
-// Stacks as the recorder walks them, against libgcc's unwinder: both must name the same return addresses, whatever the stack looks
-// like. Where nobody can know the callers the walk ends, says so, and nothing crashes.
+// Stacks as the recorder walks them, compared with libgcc's unwinder: both must find the same return addresses,
+// whatever the stack looks like. If the callers cannot be known, the walk ends and reports it, and nothing crashes.
 #include "preload/stacks/native_stack.h"
 #include "preload/base/clock.h"
 #include "preload/base/code_generation.h"
@@ -31,7 +31,7 @@
 namespace prof::preload {
 namespace {
 
-// A thread that records nothing but has what a walk needs.
+// A thread that records nothing but has the state that a walk needs.
 struct Walker {
   ThreadState state;
   ThreadState* before = t_local.state;
@@ -45,7 +45,7 @@ struct Walker {
   Walker& operator=(const Walker&) = delete;
 };
 
-// Without memory of the heap: stacks are taken in signal handlers, too.
+// Does not allocate, because stacks are also taken in signal handlers.
 class Frames {
  public:
   void push_back(uint64_t frame) { frames_[size_++] = frame; }
@@ -65,7 +65,7 @@ struct Taken {
   bool ok = false;
 };
 
-// As a hook: walks from its caller. `expected` is what libgcc says from the same place.
+// Like a hook: walks from its caller. `expected` is libgcc's result from the same place.
 __attribute__((noinline)) Taken take() {
   Taken taken;
   uint64_t frames[format::kMaxStackFrames];
@@ -82,7 +82,7 @@ __attribute__((noinline)) Taken take() {
   return taken;
 }
 
-// libgcc gives the entry of an outermost function as well or not, as its tables say; compared is what both have.
+// Whether libgcc reports the entry of an outermost function depends on its tables. The common frames are compared.
 void expect_same(const Taken& taken, size_t at_least) {
   ASSERT_TRUE(taken.ok);
   EXPECT_EQ(taken.flags & ~format::kStackNativeCut, 0u);
@@ -105,7 +105,7 @@ __attribute__((noinline)) Taken with_alloca(size_t bytes) {
   return take();
 }
 
-// The compiler realigns the stack: its tables say where by an expression.
+// The compiler realigns the stack; its tables describe the CFA by an expression.
 __attribute__((noinline)) Taken realigned() {
   alignas(64) volatile char room[128] = {};
   room[5] = 1;
@@ -120,7 +120,7 @@ TEST(NativeStack, NamesWhatLibgccNames) {
   expect_same(deep(30), 33);
   expect_same(with_alloca(5000), 4);
   expect_same(realigned(), 5);
-  expect_same(deep(30), 33);  // now by the rules that are known
+  expect_same(deep(30), 33);  // now with the cached rules
 }
 
 TEST(NativeStack, CutsWhatIsDeeperThanTheLimit) {
@@ -155,7 +155,8 @@ __attribute__((noinline)) void raise_deep(int levels) {
 void expect_signal_stack() {
   ASSERT_TRUE(g_taken.ok);
   EXPECT_EQ(g_taken.flags, 0u);
-  // The interrupted place is exact for libgcc, one more here: an address minus one is inside the instruction.
+  // libgcc reports the exact interrupted address, the recorder one more, because an address minus one is inside the
+  // instruction.
   ASSERT_GE(g_taken.frames.size(), 12u);
   size_t different = 0;
   for (size_t i = 0; i < g_taken.frames.size() && i < g_taken.expected.size(); ++i) {
@@ -169,7 +170,7 @@ void expect_signal_stack() {
 
 TEST(NativeStack, GoesThroughASignalHandler) {
   const Walker walker;
-  take();  // the unwinder's own first time is not for a handler
+  take();  // the unwinder's first use must not happen in a handler
   signal(SIGUSR1, take_in_handler);
   raise_deep(10);
   signal(SIGUSR1, SIG_DFL);
@@ -192,7 +193,7 @@ TEST(NativeStack, GoesFromAnAlternateStackToTheInterruptedOne) {
   signal(SIGUSR1, SIG_DFL);
   sigaltstack(&old, nullptr);
   expect_signal_stack();
-  expect_same(take(), 3);  // and back on its own
+  expect_same(take(), 3);  // and back on its own stack
 }
 
 TEST(NativeStack, EveryThreadHasItsOwn) {
@@ -200,7 +201,7 @@ TEST(NativeStack, EveryThreadHasItsOwn) {
     std::thread([i] {
       const Walker walker;
       expect_same(deep(i), static_cast<size_t>(i) + 3);
-#if !defined(__SANITIZE_THREAD__)  // whose own thread-local memory lies between the stack and the thread's descriptor
+#if !defined(__SANITIZE_THREAD__)  // its own thread-local memory is between the stack and the thread's descriptor
       EXPECT_NE(walker.state.own_stack.low, 0u);
 #endif
     }).join();
@@ -216,7 +217,7 @@ void coroutine() {
 
 TEST(NativeStack, ACoroutineHasFramesUntilItsBeginning) {
   const Walker walker;
-  // Between guard pages, as fibers have it, and gone afterwards.
+  // A stack between guard pages, like a fiber's, which is unmapped afterwards.
   const size_t size = 48 * 4096;
   auto* const memory = static_cast<char*>(mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ASSERT_EQ(mprotect(memory + 4096, size - 2 * 4096, PROT_READ | PROT_WRITE), 0);
@@ -240,7 +241,7 @@ TEST(NativeStack, ACoroutineHasFramesUntilItsBeginning) {
 using Callback = void (*)();
 void take_from_page() { g_taken = take(); }
 
-// push rbp; mov rbp, rsp; call rdi; pop rbp; ret - as a compiler at run time makes it, without tables
+// push rbp; mov rbp, rsp; call rdi; pop rbp; ret - as a JIT compiler makes it, without tables
 constexpr uint8_t kWithFramePointer[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
 // push rbx; xor ebp… no frame pointer kept: sub rsp, 8; call rdi; add rsp, 8; ret
 constexpr uint8_t kWithout[] = {0x48, 0x83, 0xec, 0x08, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x08, 0xc3};
@@ -290,7 +291,7 @@ TEST(NativeStack, AThreadWithNoRoomIsSkipped) {
     uint64_t frames[16];
     NativeStack native{frames, 16, 0, 0, 0};
     out.roomy = walk_native(*t_local.state, reinterpret_cast<uintptr_t>(__builtin_frame_address(0)), native);
-    // Down to 12 KiB above the guard page: its place follows from where the thread's stack begins.
+    // Down to 12 KiB above the guard page, whose place follows from where the thread's stack begins.
     pthread_attr_t own;
     pthread_getattr_np(pthread_self(), &own);
     void* low = nullptr;
@@ -324,7 +325,7 @@ TEST(StackMemory, ReadsNothingThatIsNotThere) {
       static_cast<char*>(mmap(nullptr, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   ASSERT_EQ(mprotect(pages + 2 * 4096, 4096, PROT_NONE), 0);
   const auto begin = reinterpret_cast<uint64_t>(pages);
-  own.low = own.high = 1;  // on no stack of its own
+  own.low = own.high = 1;  // not on a stack that it knows
   StackMemory memory(own, begin + 64);
   uint64_t value = 7;
   EXPECT_TRUE(memory.read(begin + 64, value));

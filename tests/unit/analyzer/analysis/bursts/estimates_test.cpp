@@ -1,5 +1,5 @@
-// Reports of a run whose GPU times were taken in bursts: do their intervals hold the truth as often as they say, of the rows and of parts of
-// the run, and does every report say what it makes of such a run?
+// Reports of a run whose GPU times were recorded in bursts. Do the intervals, of rows and of parts of the run, contain
+// the true value as often as they claim? Does every report state how it treats such a run?
 #include "analyzer/analysis/bursts/estimates.h"
 #include "analyzer/reports/gpu_times.h"
 #include "analyzer/reports/reports.h"
@@ -20,8 +20,9 @@ namespace {
 using tests::cell_text;
 using tests::HandTrace;
 
-// Steps of a training: `forward` launches one kernel 4 times, `backward` the same one, three times as long, 6 times. It takes what it
-// takes by chance, and launches near each other are alike. Bursts of one or two thirds of a step fall where they fall by chance.
+// Steps of a training: `forward` launches one kernel 4 times, `backward` launches the same kernel 6 times and it takes
+// three times as long. Durations are random, and launches near each other have similar durations. Bursts of one or two
+// thirds of a step start at random launches.
 class Training {
  public:
   static constexpr int kSteps = 120, kForward = 4, kBackward = 6, kLaunches = kSteps * (kForward + kBackward);
@@ -94,7 +95,8 @@ size_t row_of(const Table& table, std::string_view key, const std::string& text)
   return 0;
 }
 
-// Of intervals of 95 %: how many hold the truth, how many there are, and how wide they are beside it.
+// Of intervals of 95 %: how many contain the true value, how many there are, and the sum of their widths relative to
+// it.
 struct Held {
   int inside = 0, all = 0;
   double widths = 0;
@@ -109,7 +111,8 @@ struct Held {
 };
 
 constexpr int kRuns = 300;
-// Of 300 intervals of 95 % 285 hold, give or take twice 3.8; ratio estimators of few bursts do slightly worse (Cochran, 6.9).
+// Of 300 intervals of 95 %, 285 ± 2 · 3.8 contain the true value. Ratio estimators of few bursts do slightly worse
+// (Cochran, 6.9).
 constexpr double kLeast = 0.92, kMost = 0.985;
 
 TEST(Estimates, OfRangesHoldTheTruthAsOftenAsTheirIntervalsSay) {
@@ -124,7 +127,7 @@ TEST(Estimates, OfRangesHoldTheTruthAsOftenAsTheirIntervalsSay) {
     EXPECT_GE(each.all, kRuns - 2) << range;
     EXPECT_GE(each.share(), kLeast) << range << ": " << each.inside << " of " << each.all;
     EXPECT_LE(each.share(), kMost) << range << ": " << each.inside << " of " << each.all;
-    EXPECT_LT(each.widths / each.all, 0.2) << range;  // and they say something
+    EXPECT_LT(each.widths / each.all, 0.2) << range;  // and the intervals are narrow enough to be useful
   }
 }
 
@@ -187,7 +190,7 @@ TEST(Estimates, OfBranchesOfAFlameGraphAreThatOfTheirSum) {
   EXPECT_EQ(cell_text(flame, 0, "total_half_width"), cell_text(kernels, 0, "estimated_half_width"));
 }
 
-// A new row of reports.def comes here by itself.
+// Includes every new row of reports.def.
 TEST(Estimates, EveryReportExtrapolatesOrRefusesOrSaysThatItListsWhatWasTimed) {
   Training training(7, 20);
   std::map<Times, int> met;

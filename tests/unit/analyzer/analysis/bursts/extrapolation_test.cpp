@@ -1,4 +1,5 @@
-// From the launches of bursts to all launches: sums and intervals against what the formula gives by hand.
+// Extrapolation from the launches in bursts to all launches: sums and intervals compared with the formula computed by
+// hand.
 #include "analyzer/analysis/bursts/extrapolation.h"
 #include "analyzer/reports/gpu_times.h"
 #include "tests/unit/analyzer/hand_trace.h"
@@ -15,9 +16,9 @@ namespace {
 
 using namespace analyzer;
 
-constexpr int64_t kApart = 10'000'000;  // between launches: far more than the edge of a burst takes
+constexpr int64_t kApart = 10'000'000;  // between launches: far longer than the edge of a burst
 
-// One kernel launched again and again; a launch takes 1 µs, its kernel `ns` or has no record.
+// One kernel launched repeatedly. A launch takes 1 µs; its kernel takes `ns` or has no record.
 class BudgetRun {
  public:
   void launch(int64_t ns, bool flagged = false) {
@@ -42,7 +43,7 @@ class BudgetRun {
   std::vector<bool> flags_;
 };
 
-// The sum of all operations, of launches that are one stratum.
+// The sum of all operations, with all launches in one stratum.
 Extrapolated of_all(const Trace& trace) {
   const Bursts bursts(trace);
   Extrapolation made(trace, bursts);
@@ -52,7 +53,7 @@ Extrapolated of_all(const Trace& trace) {
   return made.of(0);
 }
 
-// How many launches bursts held, and launches of what none met.
+// How many launches were in bursts, and how many launches have a kernel that no burst contains.
 std::pair<uint64_t, uint64_t> timed_and_not_met(const Trace& trace) {
   const Bursts bursts(trace);
   Extrapolation made(trace, bursts);
@@ -73,14 +74,14 @@ TEST(Extrapolation, IsTheRatioEstimatorOverBurstsWithStudentsInterval) {
   const Extrapolated sum = of_all(trace);
   EXPECT_DOUBLE_EQ(sum.operations, 10);
   EXPECT_DOUBLE_EQ(sum.total, 250);
-  // Each burst is 20 off; weight 2.5, four of ten were seen, two bursts.
+  // Each burst deviates by 20; weight 2.5, four of ten launches were timed, two bursts.
   EXPECT_NEAR(sum.half, 12.7062 * std::sqrt(2.0 * 2 * 2.5 * 2.5 * 0.6 * 20 * 20), 1e-6);
 }
 
 TEST(Extrapolation, LeavesOutWhatHasItsTimeOnlyByLuck) {
   BudgetRun run;
   for (const int64_t ns : {0, 10, 20, 0, 0, 30, 40, 0, 0}) run.launch(ns, ns == 0);
-  run.launch(1000, true);  // under way when a burst ended: longer ones would have got no record
+  run.launch(1000, true);  // running when a burst ended: a longer kernel would have got no record
   const Trace& trace = run.finish();
   EXPECT_EQ(timed_and_not_met(trace).first, 4u);
   EXPECT_DOUBLE_EQ(of_all(trace).total, 250);
@@ -103,7 +104,7 @@ TEST(Extrapolation, OfOneBurstHasNoInterval) {
   EXPECT_LT(sum.half, 0);
 }
 
-// Nothing is known of how bursts differ, whatever else was met by others.
+// One burst alone gives no estimate of the variation between bursts, even if other kernels were in several bursts.
 TEST(Extrapolation, OfAKernelThatOneOfManyBurstsMetHasNoInterval) {
   BudgetRun run;
   for (const int64_t ns : {0, 10, 0, 0, 20, 0, 0, 30, 0}) run.launch(ns, ns == 0);
@@ -119,7 +120,8 @@ TEST(Extrapolation, OfAKernelThatOneOfManyBurstsMetHasNoInterval) {
   EXPECT_DOUBLE_EQ(made.of(1).total, 40);
   EXPECT_LT(made.of(1).half, 0);
   EXPECT_GT(made.of(0).half, 0);
-  // In the sum of both all of the rare one is uncertain: √(3/2 · ((w √(1 − 1/w) 10)² · 2 + (2 √½ 20)²)), w = 7/2, two degrees.
+  // In the sum of both, the whole of the rare kernel is uncertain: √(3/2 · ((w √(1 − 1/w) 10)² · 2 + (2 √½ 20)²)), w =
+  // 7/2, two degrees of freedom.
   const double common = 3.5 * std::sqrt(1 - 1 / 3.5) * 10, whole = 2 * std::sqrt(0.5) * 20;
   EXPECT_NEAR(made.all().half, 4.3027 * std::sqrt(1.5 * (2 * common * common + whole * whole)), 1e-6);
 }

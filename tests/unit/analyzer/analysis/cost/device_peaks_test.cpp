@@ -1,5 +1,5 @@
-// Peaks of GPUs: every number of the table worked out anew from units, clock and rate of its architecture; which row a
-// device gets; rows of the user's own.
+// Peaks of GPUs: every number of the table is recomputed from units, clock and rate of its architecture. Also: which
+// row a device gets, and rows added by the user.
 #include "analyzer/analysis/cost/device_peaks.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace prof::analyzer {
 namespace {
 
-// Operations a clock and unit, in the order of PeakType, by what the architecture has: FMA units × 2.
+// Operations per clock and unit, in the order of PeakType, for each architecture: FMA units × 2.
 using Rates = std::array<double, kPeakTypes>;
 const std::map<std::string, Rates> kRates{{"volta", {64, 0, 128, 0, 1024, 0, 0, 512, 0}},
                                           {"turing", {4, 0, 128, 0, 1024, 0, 0, 2048, 0}},
@@ -90,12 +90,13 @@ TEST(Devices, EachPeakIsUnitsTimesRateTimesClock) {
     ASSERT_TRUE(kArchitectures.contains(row.name)) << row.name;
     const Rates& rates = kRates.at(kArchitectures.at(row.name));
     for (size_t type = 0; type < kPeakTypes; ++type) {
-      // Tensor cores run at their own clock; Hopper's and CDNA's for double precision at that of the ordinary units.
+      // Tensor cores run at their own clock. Hopper's and CDNA's double-precision tensor cores run at the clock of the
+      // ordinary units.
       const bool ordinary = type <= static_cast<size_t>(PeakType::Fp32);
       const double mhz = ordinary ? row.mhz : row.tensor_mhz;
       const double worked_out = row.units * rates[type] * mhz / 1e6;
       const double allowed = row.approximate ? 0.03 : 0.011;
-      const double rounding = 0.051;  // numbers are stated with one decimal
+      const double rounding = 0.051;  // numbers are published with one decimal
       EXPECT_NEAR(row.tera[type], worked_out, allowed * worked_out + (worked_out > 0 && worked_out < 10 ? rounding : 0))
           << row.name << " " << peak_type_name(static_cast<PeakType>(type));
     }
@@ -106,7 +107,7 @@ TEST(Devices, EachPeakIsUnitsTimesRateTimesClock) {
   EXPECT_EQ(table.rows().size(), kArchitectures.size());
 }
 
-// Width of the bus in bits × transfers a second, of those whose memory is documented that way.
+// Width of the bus in bits × transfers per second, for devices whose memory is documented that way.
 TEST(Devices, BandwidthIsBusWidthTimesDataRate) {
   const DeviceTable table;
   const struct {
@@ -225,7 +226,7 @@ TEST(Devices, UnknownGpusAreComputedFromWhatTheTraceSays) {
   EXPECT_DOUBLE_EQ(peaks.peak(PeakType::Fp32), 25.6);
   EXPECT_DOUBLE_EQ(peaks.peak(PeakType::Fp8), 0);
   EXPECT_DOUBLE_EQ(peaks.bandwidth_gbs, 2000);
-  // GeForce's tensor cores run at half of that with the full accumulator.
+  // GeForce's tensor cores run at half of that with the full-precision accumulator.
   const DevicePeaks geforce = DeviceTable().of(
       device("NVIDIA GeForce RTX 9999",
              {{"numSms", 10}, {"computeMajor", 8}, {"computeMinor", 9}, {"clockRateHz", 1'000'000'000}}));
@@ -237,7 +238,7 @@ TEST(Devices, UnknownGpusAreComputedFromWhatTheTraceSays) {
   EXPECT_DOUBLE_EQ(older.peak(PeakType::Fp16), 10.24);
   EXPECT_DOUBLE_EQ(older.peak(PeakType::Bf16), 0);
   EXPECT_DOUBLE_EQ(older.peak(PeakType::Tf32), 0);
-  // What another vendor calls 9.0 says nothing of operations a clock.
+  // Another vendor's version 9.0 gives no operations per clock.
   const DevicePeaks other =
       DeviceTable().of(device("AMD X777", {{"numSms", 100},
                                            {"computeMajor", 9},
@@ -246,11 +247,11 @@ TEST(Devices, UnknownGpusAreComputedFromWhatTheTraceSays) {
                                            {"memoryBandwidthBytesPerSecond", 2'000'000'000'000}}));
   EXPECT_DOUBLE_EQ(other.peak(PeakType::Fp16), 0);
   EXPECT_DOUBLE_EQ(other.bandwidth_gbs, 2000);
-  // No clock: nothing.
+  // Without a clock there are no peaks.
   EXPECT_FALSE(DeviceTable().of(device("NVIDIA H777", {{"numSms", 100}, {"computeMajor", 9}})).known());
 }
 
-// What a log of ours has: the clock, and the memory's clock with the width of its bus.
+// A log of libprof has the clock, and the memory's clock with the width of its bus.
 TEST(Devices, BandwidthIsComputedFromTheMemorysClockAndBus) {
   const std::vector<std::pair<std::string, uint64_t>> properties{{"numSms", 160},
                                                                  {"computeMajor", 10},
@@ -258,11 +259,11 @@ TEST(Devices, BandwidthIsComputedFromTheMemorysClockAndBus) {
                                                                  {"clockRateHz", 2'000'000'000},
                                                                  {"memoryClockRateHz", 4'000'000'000},
                                                                  {"memoryBusWidthBits", 8192}};
-  // 2 words a clock · 1024 bytes · 4 GHz
+  // 2 words per clock · 1024 bytes · 4 GHz
   const DevicePeaks peaks = DeviceTable().of(device("NVIDIA X777", properties));
   EXPECT_EQ(peaks.origin, PeakOrigin::Computed);
   EXPECT_DOUBLE_EQ(peaks.bandwidth_gbs, 8192);
-  EXPECT_DOUBLE_EQ(peaks.peak(PeakType::Fp16), 0);  // nobody knows a rate of 10.7
+  EXPECT_DOUBLE_EQ(peaks.peak(PeakType::Fp16), 0);  // rates of 10.7 are unknown
   EXPECT_EQ(peaks.reason,
             "'NVIDIA X777' is not in the table of devices; the operations a clock of its SMs are not known, only its "
             "bandwidth is");
@@ -291,13 +292,13 @@ TEST(Devices, WhatAUsersRowLacksIsOfTheTableAndSaysSo) {
   EXPECT_DOUBLE_EQ(mine.peak(PeakType::Bf16), 700);
   EXPECT_DOUBLE_EQ(mine.peak(PeakType::Fp8), 1979);
   EXPECT_DOUBLE_EQ(mine.peak(PeakType::Fp64), 33.5);
-  EXPECT_DOUBLE_EQ(mine.peak(PeakType::Fp4), 0);  // nor has the table one
+  EXPECT_DOUBLE_EQ(mine.peak(PeakType::Fp4), 0);  // the table has none either
   EXPECT_DOUBLE_EQ(mine.bandwidth_gbs, 4800);
   EXPECT_EQ(mine.units, 132u);
   EXPECT_EQ(mine.reason, "fp64, fp8, bandwidth: of NVIDIA H200 (table)");
   EXPECT_EQ(table.of(device("else"), "H200").reason,
             "taken as NVIDIA H200 because --device-as says so; fp64, fp8, bandwidth: of NVIDIA H200 (table)");
-  // A GPU that the table does not have: what the trace says of it.
+  // A GPU that the table does not have: the peaks come from the properties in the trace.
   table.add_rows("NVIDIA H777: fp16=300\n", "more");
   const DevicePeaks other = table.of(
       device("NVIDIA H777",

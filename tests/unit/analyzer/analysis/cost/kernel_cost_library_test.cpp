@@ -1,4 +1,4 @@
-// What a library call does not say of its work, and what the operator around it knows.
+// What a library call does not report about its operation, and what the operator around it knows.
 #include "analyzer/analysis/cost/kernel_cost.h"
 
 #include "tests/unit/analyzer/analysis/cost/operator_trace.h"
@@ -12,7 +12,7 @@ namespace {
 
 using namespace tests;
 
-// The trace with all ranges of names that end with a bracket made library calls, as in a log.
+// The imported trace, with all ranges whose name ends with a parenthesis turned into library calls, as in a log.
 std::unique_ptr<Trace> with_calls(const TraceText& text) {
   std::unique_ptr<Trace> trace = text.import();
   const StringId library = trace->strings.intern("library");

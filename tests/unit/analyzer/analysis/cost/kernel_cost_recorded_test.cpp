@@ -1,4 +1,5 @@
-// FLOPs and bytes of recorded trainings and of a recorded inference, against the models' formulas and another tool's tables.
+// FLOPs and bytes of recorded trainings and of a recorded inference, compared with the models' formulas and another
+// tool's tables.
 #include "analyzer/analysis/cost/kernel_cost.h"
 
 #include "analyzer/command/inputs.h"
@@ -13,8 +14,9 @@
 namespace prof::analyzer {
 namespace {
 
-// A vision transformer on an H100, with the numbers another tool has for it. Its GEMM rows count the bias as m·n more FLOPs, its
-// normalisation two floats of each channel where each row's mean and deviation are written.
+// A vision transformer on an H100, with the numbers that another tool reports for it. Its GEMM rows count the bias as
+// m·n additional FLOPs. Its normalisation rows count two floats per channel, although the mean and deviation of each
+// row are written.
 TEST(KernelCostRecorded, AgreesWithTraceLensOnARecordedInference) {
   PROF_NEEDS_SHARED_DATA();
   const std::string file =
@@ -53,7 +55,7 @@ TEST(KernelCostRecorded, AgreesWithTraceLensOnARecordedInference) {
     ADD_FAILURE() << "no " << op;
     return Sum{};
   };
-  // GEMM.csv: GFLOPS less m·n of the bias, and "Data Moved" in 2^20 bytes.
+  // GEMM.csv: GFLOPS minus the m·n of the bias, and "Data Moved" in 2^20 bytes.
   const Sum qkv = find("aten::addmm", {788, 768, 768, 768});
   EXPECT_EQ(qkv.count, 48u);
   EXPECT_EQ(qkv.flops, 48ull * (930'167'808 - 788 * 768));
@@ -68,7 +70,7 @@ TEST(KernelCostRecorded, AgreesWithTraceLensOnARecordedInference) {
   const Sum head = find("aten::addmm", {4, 768, 768, 768});
   EXPECT_EQ(head.flops, 4'721'664u - 4 * 768);
   EXPECT_EQ(head.bytes, 1'193'472u);
-  // CONV_fwd.csv has it at aten::convolution with a bias, which another kernel adds.
+  // CONV_fwd.csv lists it under aten::convolution with a bias, which another kernel adds.
   const Sum conv = find("aten::cudnn_convolution", {4, 3, 224, 224});
   EXPECT_EQ(conv.flops, 924'844'032u);
   EXPECT_EQ(conv.bytes, 3'588'096u);
@@ -81,7 +83,7 @@ TEST(KernelCostRecorded, AgreesWithTraceLensOnARecordedInference) {
   EXPECT_EQ(find("aten::add", {4, 197, 768, 4, 197, 768}).bytes, 24u * 3'631'104);
   EXPECT_EQ(find("aten::add", {4, 197, 768, 1, 197, 768}).bytes, 2'723'328u);
   EXPECT_EQ(find("aten::add_", {4, 768, 14, 14, 1, 768, 1, 1}).bytes, 2'409'984u);
-  // Normalization.csv: 2·2·605184 + 2·2·768 and 6144 of its own.
+  // Normalization.csv: 2·2·605184 + 2·2·768, and 6144 that only that tool counts.
   EXPECT_EQ(find("aten::native_layer_norm", {4, 197, 768}).bytes, 25u * (2'429'952 - 6144 + 788 * 8));
 }
 
@@ -94,13 +96,14 @@ uint64_t flops_of(const std::string& file) {
   return sum;
 }
 
-// Every product of two recorded trainings, counted once: the sum is that of the models' formulas, to the FLOP.
+// Every product of two recorded trainings is counted once: the sum equals the models' formulas exactly.
 TEST(KernelCostRecorded, CountsTwoRecordedTrainingsExactly) {
   PROF_NEEDS_SHARED_DATA();
   const std::filesystem::path folder = prof::tests::shared_data() / "h200";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no " << folder;
-  // ResNet-18, two steps of 8 images of 224 x 224: its convolutions are 1,813,561,344 multiply-adds, forward and two
-  // gradients; the first has no gradient of its input. The last layer is 512 x 1000, three times.
+  // ResNet-18, two steps of 8 images of 224 x 224. Its convolutions are 1,813,561,344 multiply-adds, for the forward
+  // pass and for each of two gradients; the first convolution has no gradient of its input. The last layer is 512 x
+  // 1000, three times.
   const uint64_t convolutions = 2 * 1'813'561'344ull, first = 236'027'904, last = 2 * 512 * 1000;
   EXPECT_EQ(flops_of((folder / "resnet18.plain.trace.json.gz").string()),
             2 * 8 * (3 * convolutions - first + 3 * last));

@@ -1,4 +1,5 @@
-// Whose FLOPs are they? An operator's numbers go to its main kernel once, whatever else ran for it; rates are sums over sums.
+// To which kernel the FLOPs of an operator belong. They count once, for its main kernel, whatever else it launched.
+// Rates are sums divided by sums.
 #include "analyzer/analysis/cost/kernel_cost.h"
 
 #include "analyzer/analysis/cost/peak_rates.h"
@@ -107,7 +108,7 @@ TEST(KernelCost, TorchCompilesNumbersAreTakenWhereShapesSayNothing) {
   EXPECT_EQ(costs.at("triton_poi_fused_add_0").no_flops, NoCost::NotCounted);
   EXPECT_EQ(costs.at("triton_poi_fused_add_0").bytes_source, CostSource::Inductor);
   EXPECT_EQ(costs.at("gemm").flops, 4000u);
-  EXPECT_FALSE(costs.at("gemm").peak);  // of what type, the trace does not say
+  EXPECT_FALSE(costs.at("gemm").peak);  // the trace does not contain the type
   EXPECT_EQ(costs_by_name(*trace, DataType::Bf16).at("gemm").peak, PeakType::Bf16);
   EXPECT_TRUE(costs_by_name(*trace, DataType::Bf16).at("gemm").assumed);
 }

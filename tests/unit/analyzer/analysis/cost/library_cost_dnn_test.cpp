@@ -1,4 +1,4 @@
-// FLOPs and bytes of cuDNN's calls: convolutions, products and attentions, each worked out by hand.
+// FLOPs and bytes of cuDNN's calls: convolutions, products and attentions, each computed by hand.
 #include "analyzer/analysis/cost/library_cost.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST(LibraryCostDnn, AProductOfCudnnIsOneOfAnyBatch) {
   EXPECT_TRUE(found->math_unknown);
 }
 
-// An attention: of queries and keys 2·(2·4·128·128)·64, of weights and values 2·(2·4·128·64)·128.
+// An attention: queries × keys take 2·(2·4·128·128)·64 FLOPs, weights × values take 2·(2·4·128·64)·128.
 TEST(LibraryCostDnn, ProductsOfOnePlanAreAdded) {
   const std::string first = "op=matmul, x=2x4x128x64, w=2x4x64x128, y=2x4x128x128, A=bf16, B=bf16, C=fp32, ",
                     second = "op=matmul, x=2x4x128x128, w=2x2x128x64, y=2x4x128x64, A=bf16, B=bf16, C=bf16, ",
@@ -63,13 +63,13 @@ TEST(LibraryCostDnn, ProductsOfOnePlanAreAdded) {
   const auto found = call(first + second);
   ASSERT_TRUE(found && found->cost.known);
   EXPECT_EQ(found->cost.flops, 33554432u);
-  EXPECT_EQ(found->cost.useful_flops, std::nullopt);  // a mask may stand between them
+  EXPECT_EQ(found->cost.useful_flops, std::nullopt);  // there may be a mask between them
   EXPECT_EQ(found->cost.no_useful, NoCost::UsefulUnknown);
-  EXPECT_EQ(found->cost.bytes, std::nullopt);  // what is between them stays on the chip
+  EXPECT_EQ(found->cost.bytes, std::nullopt);  // intermediate tensors stay on the chip
   EXPECT_EQ(found->peak, PeakType::Bf16);
   const auto mixed = call(first + third);
   EXPECT_EQ(mixed->cost.flops, 33554432u);
-  EXPECT_EQ(mixed->peak, std::nullopt);  // of two types there is no one peak
+  EXPECT_EQ(mixed->peak, std::nullopt);  // two types have no common peak
   const auto misfit = call(first + "op=matmul, x=2x4x128x128, w=2x4x64x64, y=2x4x128x64, A=bf16, B=bf16, C=bf16, ");
   EXPECT_EQ(misfit->cost.flops, std::nullopt);
   EXPECT_FALSE(misfit->cost.known);
@@ -87,10 +87,10 @@ TEST(LibraryCostDnn, SizesOfAPlanThatDoNotFitAreNoNumber) {
   }
 }
 
-// Two batches, three heads, 4 queries, 6 keys, 8 numbers a key and 10 a value: 2·2·3·4·6·(8 + 10) FLOPs.
+// Two batches, three heads, 4 queries, 6 keys, 8 numbers per key and 10 per value: 2·2·3·4·6·(8 + 10) FLOPs.
 TEST(LibraryCostDnn, AnAttentionIsTwoProductsAndItsGradientFive) {
   const std::string types = "A=bf16, B=bf16, V=bf16, C=fp16, operations=1)";
-  for (const std::string_view keys : {"2x3x6x8", "2x3x8x6"}) {  // or transposed, as a product takes them
+  for (const std::string_view keys : {"2x3x6x8", "2x3x8x6"}) {  // or transposed, as a product needs them
     const std::string sizes = fmt::format("x=2x3x4x8, w={}, v=2x3x6x10, y=2x3x4x10, {}", keys, types);
     const auto forward = library_cost("cudnnBackendExecute(op=attention, " + sizes);
     ASSERT_TRUE(forward && forward->cost.known) << keys;
@@ -113,7 +113,7 @@ TEST(LibraryCostDnn, AnAttentionCountsTheHeadsOfItsQueriesThoughTheyShareKeys) {
       "operations=1)");
   EXPECT_EQ(found->cost.flops, 2u * 8 * 16 * 32);
   EXPECT_EQ(found->cost.bytes, (512u + 128 + 128 + 512) * 2);
-  // Beside other operations some of its tensors stay on the chip.
+  // With other operations in the plan, some of the tensors stay on the chip.
   const auto fused = library_cost(
       "cudnnBackendExecute(op=attention, x=1x8x4x16, w=1x2x4x16, v=1x2x4x16, y=1x8x4x16, A=fp16, B=fp16, V=fp16, "
       "C=fp16, "

@@ -1,4 +1,4 @@
-// FLOPs and bytes of library calls, each worked out by hand.
+// FLOPs and bytes of library calls, each computed by hand.
 #include "analyzer/analysis/cost/library_cost.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// FLOPs and bytes of attention, forward and backward, and what a mask leaves of them: each worked out by hand.
+// FLOPs and bytes of attention, forward and backward, and which part remains under a mask: each computed by hand.
 #include "analyzer/analysis/cost/op_cost.h"
 
 #include "tests/unit/analyzer/analysis/cost/op_cost_text.h"
@@ -16,7 +16,7 @@ TEST(OpCostAttention, AttentionIsTwoProductsAndHalfIsUsefulWhereCausal) {
          3072, 3072, 4 * 192 * 2);
   expect(cost("aten::_scaled_dot_product_flash_attention", dims, types, R"(["","","","0.","True","False","0.125"])"),
          3072, 1536, 4 * 192 * 2);
-  // Other orders of dimensions: 4 places, 3 heads.
+  // Another order of dimensions: 4 positions, 3 heads.
   const std::string flash =
       R"(["c10::Half","c10::Half","c10::Half","","","Scalar","Scalar","Scalar","Scalar","Scalar"])";
   expect(cost("aten::_flash_attention_forward", "[[2,4,3,8],[2,6,3,8],[2,6,3,8],[],[],[],[],[],[],[]]", flash,
@@ -25,7 +25,8 @@ TEST(OpCostAttention, AttentionIsTwoProductsAndHalfIsUsefulWhereCausal) {
 }
 
 TEST(OpCostAttention, ACausalMaskHoldsOnToTheUpperLeftOrTheLowerRight) {
-  // 2 queries, 6 keys, one head of 8: 2·12·16 = 384 FLOPs. Upper left: half of the 2 × 2 scores there. Lower right: all but half of those.
+  // 2 queries, 6 keys, one head of 8: 2·12·16 = 384 FLOPs. Upper left: half of the first 2 × 2 scores. Lower right: all
+  // scores except half of 2 × 2.
   const std::string types = types_of(kBf16, 3, 4);
   const std::string_view few = "[[1,1,2,8],[1,1,6,8],[1,1,6,8],[],[],[],[]]",
                          many = "[[1,1,6,8],[1,1,2,8],[1,1,2,8],[],[],[],[]]";
@@ -42,7 +43,7 @@ TEST(OpCostAttention, ACausalMaskHoldsOnToTheUpperLeftOrTheLowerRight) {
   EXPECT_EQ(useful("aten::_scaled_dot_product_efficient_attention", few, seventh), 64u);
   EXPECT_EQ(useful("aten::_scaled_dot_product_efficient_attention", many, seventh), 384u - 64);
   EXPECT_EQ(useful("aten::_scaled_dot_product_cudnn_attention", few, seventh), 64u);
-  // The mask's kind as a number: 0 none, 1 upper left, 2 lower right.
+  // The kind of the mask as a number: 0 none, 1 upper left, 2 lower right.
   const std::string efficient = R"(["float","float","float","","","","Scalar","Scalar","Scalar","Scalar","Scalar"])";
   const auto numbered = [&](std::string_view kind) {
     const std::string concrete = R"(["","","","","","","2","6","0.",")" + std::string(kind) + R"(","False"])";
@@ -76,7 +77,8 @@ TEST(OpCostAttention, AMaskThatTheTraceDoesNotTellLeavesUsefulFlopsBlankWithARea
 }
 
 TEST(OpCostAttention, SequencesBehindEachOtherCountWhereAllAreEqual) {
-  // 3 sequences of 4 queries and 8 keys, 2 heads of 16: 3·2·2·32·32 FLOPs; lower right: all but half of 4 × 4 scores.
+  // 3 sequences of 4 queries and 8 keys, 2 heads of 16: 3·2·2·32·32 FLOPs. Lower right: all except half of 4 × 4
+  // scores.
   const std::string types =
       R"(["c10::Half","c10::Half","c10::Half","int","int","Scalar","Scalar","Scalar","Scalar","Scalar","Scalar","Scalar","Scalar","","Scalar","","",""])";
   const auto packed = [&](std::string_view dims, std::string_view longest) {
@@ -87,15 +89,15 @@ TEST(OpCostAttention, SequencesBehindEachOtherCountWhereAllAreEqual) {
   const std::string_view dims = "[[12,2,16],[24,2,16],[24,2,16],[4],[4],[],[],[],[],[],[],[],[],[],[],[],[],[]]";
   const OpCost equal = packed(dims, R"("4","8")");
   expect(equal, 2 * 3 * 2 * 32 * 32, 2 * 3 * 2 * (32 - 8) * 32, (2 * 384 + 2 * 768) * 2);
-  // The longest, times their number, is more than the sum: they differ.
+  // The longest length times the number of sequences exceeds the sum, so the lengths differ.
   EXPECT_EQ(packed(dims, R"("5","8")").no_flops, NoCost::Varying);
   EXPECT_EQ(packed(dims, R"("4","9")").no_flops, NoCost::Varying);
   EXPECT_EQ(packed(dims, R"("","")").no_flops, NoCost::Varying);
-  // One sequence is all there is.
+  // There is only one sequence.
   const OpCost one =
       packed("[[12,2,16],[24,2,16],[24,2,16],[2],[2],[],[],[],[],[],[],[],[],[],[],[],[],[]]", R"("","")");
   EXPECT_EQ(one.flops, 2u * 2 * 12 * 24 * 32);
-  // Keys in pages, of which the sequences use nobody knows how many.
+  // Keys in pages: how many of them the sequences use is unknown.
   const OpCost paged = cost(
       "flash_attn::_flash_attn_varlen_forward",
       "[[12,2,16],[9,16,2,16],[9,16,2,16],[4],[4],[],[],[],[],[],[],[],[],[],[],[3,3],[],[]]",
@@ -105,7 +107,7 @@ TEST(OpCostAttention, SequencesBehindEachOtherCountWhereAllAreEqual) {
 }
 
 TEST(OpCostAttention, BackwardOfThePackageFlashAttn) {
-  // As above, of five products: a score takes 3·16 + 2·16.
+  // As above, with five products: a score takes 3·16 + 2·16.
   const std::string types =
       R"(["c10::Half","c10::Half","c10::Half","c10::Half","c10::Half","float","c10::Half","c10::Half","c10::Half","int","int","Scalar","Scalar","Scalar","Scalar","Scalar","Scalar","Scalar","Scalar","","Scalar",""])";
   const OpCost packed =
@@ -125,7 +127,7 @@ TEST(OpCostAttention, BackwardOfThePackageFlashAttn) {
 }
 
 TEST(OpCostAttention, AttentionAsItIsAskedForCountsWhereNothingInsideDoes) {
-  // Eight arguments, heads and batch first; of three dimensions the heads are the batch.
+  // Eight arguments, heads and batch first; with three dimensions the heads are the batch.
   const std::string types = R"(["float","float","float","","Scalar","Scalar","","Scalar"])";
   const std::string_view causal = R"(["","","","","0.","True","","False"])";
   expect(cost("aten::scaled_dot_product_attention", "[[2,3,4,8],[2,3,4,8],[2,3,4,8],[],[],[],[],[]]", types, causal),

@@ -1,4 +1,5 @@
-// Bytes of operators that are limited by memory, and products with vectors and groups: one case worked out by hand for every formula.
+// Bytes of operators that are limited by memory, and products with vectors and groups: one case computed by hand for
+// every formula.
 #include "analyzer/analysis/cost/op_cost.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ OpCost cost_of(std::string_view op, std::string_view dims, std::string_view type
   return op_cost(op, OpInputs(dims, types, concrete, assumed));
 }
 
-// What is said of the FLOPs of an operator whose bytes count.
+// Expects the bytes, and that no FLOPs are counted for such an operator.
 void expect_bytes(const OpCost& cost, uint64_t bytes) {
   EXPECT_EQ(cost.bytes, std::optional(bytes));
   EXPECT_EQ(cost.no_bytes, NoCost::None);
@@ -26,7 +27,7 @@ void expect_none(const OpCost& cost, NoCost reason) {
 }
 
 TEST(OpCostBytes, ProductsWithVectorsAreTwoForEachElementAndNoMatrixProduct) {
-  // [3, 5] · [5]: 30 FLOPs; 15 + 5 + 3 elements of 4 bytes, and 3 that are added.
+  // [3, 5] · [5]: 30 FLOPs; 15 + 5 + 3 elements of 4 bytes, and 3 more that are added.
   const OpCost mv = cost_of("aten::mv", "[[3,5],[5]]", R"(["float","float"])");
   EXPECT_EQ(mv.flops, 30u);
   EXPECT_EQ(mv.bytes, 92u);
@@ -53,7 +54,7 @@ TEST(OpCostBytes, GroupsWhoseSizesOnlyTheGpuKnowsHaveNoNumber) {
       cost_of("aten::_grouped_mm", "[[4,8,32],[4,32,16],[],[],[]]", R"(["c10::BFloat16","c10::BFloat16","","",""])");
   EXPECT_EQ(equal.flops, 32768u);
   EXPECT_EQ(equal.bytes, (4u * 8 * 32 + 4 * 32 * 16 + 4 * 8 * 16) * 2);
-  // The result is bfloat16 unless it is said; scales of a float each row.
+  // The result is bfloat16 unless another type is given; scales are one float per row.
   const OpCost scaled = cost_of("aten::_scaled_grouped_mm", "[[4,8,32],[4,32,16],[4,8],[4,16],[],[],[],[],[]]",
                                 R"(["c10::Float8_e4m3fn","c10::Float8_e4m3fn","float","float","","","","","Scalar"])");
   EXPECT_EQ(scaled.flops, 32768u);
@@ -67,7 +68,7 @@ TEST(OpCostBytes, GroupNormWritesAMeanAndADeviationOfEachGroup) {
       cost_of("aten::native_group_norm", dims,
               R"(["c10::Half","c10::Half","c10::Half","Scalar","Scalar","Scalar","Scalar","Scalar"])", concrete),
       (60 + 60 + 12 + 12) * 2);
-  // A weight of another type: statistics are of that.
+  // A weight of another type: the statistics have that type.
   expect_bytes(cost_of("aten::native_group_norm", dims,
                        R"(["c10::Half","float","float","Scalar","Scalar","Scalar","Scalar","Scalar"])", concrete),
                (60 + 60) * 2 + (12 + 12) * 4);
@@ -83,12 +84,12 @@ TEST(OpCostBytes, NormsBackwardWriteTheGradientsThatAreAskedFor) {
     return cost_of("aten::native_group_norm_backward", dims, types,
                    R"(["","","","","","2","6","5","3",")" + std::string(mask) + R"("])");
   };
-  // Gradient, input, mean, 1/deviation and weight in.
+  // Gradient, input, mean, 1/deviation and weight are read.
   expect_bytes(group("[True, True, True]"), (60 + 60 + 6 + 6 + 6 + 60 + 6 + 6) * 4);
   expect_bytes(group("[False, True, False]"), (60 + 60 + 6 + 6 + 6 + 6) * 4);
   expect_none(group(""), NoCost::NoArguments);
 
-  // Batch norm: of the running statistics (3, 4) and those of the batch (5, 6) only one kind is read.
+  // Batch norm reads only one of the two: the running statistics (3, 4) or those of the batch (5, 6).
   const std::string_view batch_dims = "[[2,6,5],[2,6,5],[6],[6],[6],[6],[6],[],[],[]]";
   const std::string_view batch_types =
       R"(["float","float","float","float","float","float","float","Scalar","Scalar",""])";
@@ -127,7 +128,7 @@ TEST(OpCostBytes, ElementwiseOperatorsOnListsReadAllAndWriteTheFirst) {
     EXPECT_EQ(cost_of(op, dims, types).no_bytes, NoCost::NoType) << op;
     return cost_of(op, dims, types, "", DataType::Fp32).bytes;
   };
-  // 16 + 4 elements a list.
+  // 16 + 4 elements per list.
   const std::string_view two = R"(["TensorList","TensorList","Scalar"])", lists = "[[[4,4],[4]],[[4,4],[4]],[]]";
   EXPECT_EQ(bytes("aten::_foreach_add_", lists, two), 3u * 20 * 4);
   EXPECT_EQ(bytes("aten::_foreach_mul", "[[[4,4],[4]],[]]", R"(["TensorList","Scalar"])"), 2u * 20 * 4);
@@ -142,7 +143,7 @@ TEST(OpCostBytes, ElementwiseOperatorsOnListsReadAllAndWriteTheFirst) {
 }
 
 TEST(OpCostBytes, OptimizersReadGradientsAndReadAndWriteAllElse) {
-  // 20 elements a list; steps are two floats.
+  // 20 elements per list; the steps are two floats.
   const std::string list = "[[4,4],[4]]", scalars = ",[],[],[],[],[],[],[]";
   const std::string six = "[" + list + "," + list + "," + list + "," + list;
   const std::string of_scalars = R"(,"Scalar","Scalar","Scalar","Scalar","Scalar","Scalar","Scalar")";
@@ -154,10 +155,10 @@ TEST(OpCostBytes, OptimizersReadGradientsAndReadAndWriteAllElse) {
     expect_none(cost_of("aten::_fused_adamw_", dims, types), NoCost::NoType);
     return cost_of("aten::_fused_adamw_", dims, types, "", DataType::Fp32);
   };
-  // Parameters and two moments read and written, gradients read.
+  // Parameters and two moments are read and written, gradients are read.
   expect_bytes(adam("[]", "[]", R"("")"), 7 * 20 * 4 + 8);
   expect_bytes(adam(list, "[]", R"("")"), 9 * 20 * 4 + 8);        // amsgrad
-  expect_bytes(adam("[]", "[1]", R"("float")"), 8 * 20 * 4 + 8);  // gradients are scaled, and written
+  expect_bytes(adam("[]", "[1]", R"("float")"), 8 * 20 * 4 + 8);  // gradients are scaled and written
   const std::string sgd = "[" + list + "," + list + ",[]" + scalars + ",[],[]]";
   expect_bytes(cost_of("aten::_fused_sgd_", sgd,
                        R"(["TensorList","TensorList","TensorList")" + of_scalars + R"(,"",""])", "", DataType::Bf16),
@@ -171,10 +172,11 @@ TEST(OpCostBytes, PoolingReadsItsInputAndWritesItsPlaces) {
   };
   // 2·3 planes of 49; windows of 3 every 2, padded by 1: (7 + 2 − 3) / 2 + 1 = 4 each way, a value and an int64 each.
   expect_bytes(max_pool(R"(["","[3, 3]","[2, 2]","[1, 1]","[1, 1]","False"])"), 6 * 49 * 4 + 6 * 16 * 12);
-  // No stride: as the window. 7 / 3 is 2, or 3 where the last may be cut.
+  // Without a stride, the stride is the window. 7 / 3 is 2, or 3 if the last window may be cut.
   expect_bytes(max_pool(R"(["","[3, 3]","[]","[0, 0]","[1, 1]","False"])"), 6 * 49 * 4 + 6 * 4 * 12);
   expect_bytes(max_pool(R"(["","[3, 3]","[]","[0, 0]","[1, 1]","True"])"), 6 * 49 * 4 + 6 * 9 * 12);
-  // A last window that would begin in the padding on the right does not count: (7 + 2 − 2 + 1) / 2 + 1 = 5, but the fifth begins at 8.
+  // A last window that would start in the padding on the right does not count: (7 + 2 − 2 + 1) / 2 + 1 = 5, but the
+  // fifth starts at 8.
   expect_bytes(max_pool(R"(["","[2, 2]","[2, 2]","[1, 1]","[1, 1]","True"])"), 6 * 49 * 4 + 6 * 16 * 12);
   expect_none(max_pool(""), NoCost::NoArguments);
   expect_none(max_pool(R"(["","[9, 9]","[]","[0, 0]","[1, 1]","False"])"), NoCost::Misfit);

@@ -1,5 +1,5 @@
-// FLOPs and bytes of operators: one case worked out by hand for every formula, and nothing where an input is missing or odd. Attention is in
-// op_cost_attention_test.cpp.
+// FLOPs and bytes of operators: one case computed by hand for every formula, and no number if an input is missing or
+// invalid. Attention is in op_cost_attention_test.cpp.
 #include "analyzer/analysis/cost/op_cost.h"
 
 #include "analyzer/analysis/cost/library_cost.h"
@@ -32,7 +32,7 @@ TEST(OpCost, LinearMultipliesAllRows) {
   expect(cost("aten::linear", "[[2,7,3],[5,3],[5]]", types_of(kFloat, 3)), 420, 420, (42 + 15 + 70 + 5) * 4);
 }
 
-// Factors, two scales, a bias, the scale of the result, its type and an option.
+// Factors, two scales, a bias, the scale of the result, the type of the result and an option.
 constexpr std::string_view kFp8Factors =
     R"(["c10::Float8_e4m3fn","c10::Float8_e4m3fn","float","float","","","Scalar","Scalar"])";
 
@@ -42,7 +42,7 @@ TEST(OpCost, AScaledProductWritesItsResultInTheTypeItIsAskedFor) {
   // 2·16·16·32; 512 + 512 elements of 1 byte, 32 scales of 4, 256 results of 2 (bfloat16 is 15, float 6).
   expect(cost("aten::_scaled_mm", dims, types, R"(["","","","","","","15","True"])"), 16384, 16384, 1024 + 128 + 512);
   expect(cost("aten::_scaled_mm", dims, types, R"(["","","","","","","6","True"])"), 16384, 16384, 1024 + 128 + 1024);
-  // None: as the first factor.
+  // None: the type of the first factor.
   const std::string none = R"(["c10::Float8_e4m3fn","c10::Float8_e4m3fn","float","float","","","","Scalar"])";
   EXPECT_EQ(cost("aten::_scaled_mm", dims, none, R"(["","","","","","","","True"])").bytes, 1024u + 128 + 256);
 }
@@ -62,7 +62,7 @@ TEST(OpCost, AScaledProductWhoseResultIsOfUnknownTypeHasNoBytes) {
 }
 
 TEST(OpCost, AnElementOfFp4IsAPairOfValues) {
-  // [128, 64] pairs · [64, 256] pairs: k is 128. Scales are a byte for 16 values.
+  // [128, 64] pairs · [64, 256] pairs: k is 128. Scales take one byte per 16 values.
   const std::string types =
       R"(["c10::Float4_e2m1fn_x2","c10::Float4_e2m1fn_x2","c10::Float8_e4m3fn","c10::Float8_e4m3fn","","","Scalar","Scalar"])";
   const std::string_view concrete = R"(["","","","","","","15","False"])";
@@ -81,12 +81,12 @@ TEST(OpCost, AProductOfIntegersWritesWiderOnes) {
 }
 
 TEST(OpCost, ConvolutionsCountPaddingDilationAndStride) {
-  // The first layer of ResNet: (224 + 2·3 − 6 − 1) / 2 + 1 = 112 places each way: 2·1·112²·64·3·49.
+  // The first layer of ResNet: (224 + 2·3 − 6 − 1) / 2 + 1 = 112 positions in each direction: 2·1·112²·64·3·49.
   const std::string types = types_of(kFloat, 2, 7);
   const OpCost first = cost("aten::convolution", "[[1,3,224,224],[64,3,7,7],[],[],[],[],[],[],[]]", types,
                             R"(["","","","[2, 2]","[3, 3]","[1, 1]","False","[0, 0]","1"])");
   expect(first, 236027904, 236027904, (3u * 224 * 224 + 64 * 3 * 49 + 64 * 112 * 112) * 4);
-  // Without padding: 109 places.
+  // Without padding: 109 positions.
   EXPECT_EQ(cost("aten::convolution", "[[1,3,224,224],[64,3,7,7],[],[],[],[],[],[],[]]", types,
                  R"(["","","","[2, 2]","[0, 0]","[1, 1]","False","[0, 0]","1"])")
                 .flops,
@@ -106,7 +106,7 @@ TEST(OpCost, AMultiplyAddOfComplexNumbersIsEight) {
          4 * 496);
   EXPECT_EQ(cost("aten::mm", "[[2,3],[3,5]]", R"(["c10::complex<c10::Half>","c10::complex<c10::Half>"])").flops, 240u);
   EXPECT_EQ(cost("aten::mm", "[[99999999999,3],[3,50000000]]", types).no_flops, NoCost::Misfit);
-  // The library's call for the same product says as many.
+  // The library's call for the same product gives the same FLOPs.
   EXPECT_EQ(library_cost("cublasCgemm_v2(transa=N, transb=N, m=5, n=2, k=3, A=complex64, B=complex64, C=complex64)")
                 ->cost.flops,
             240u);
@@ -120,7 +120,7 @@ TEST(OpCost, GroupsDivideAConvolution) {
 }
 
 TEST(OpCost, TransposedConvolutionsCountThePlacesOfTheInput) {
-  // [1,4,5,5] · [4,6,3,3]: 2·25·(4·6·9); out (5 − 1)·2 − 2 + 2 + 1 + 1 = 10 each way.
+  // [1,4,5,5] · [4,6,3,3]: 2·25·(4·6·9); the output is (5 − 1)·2 − 2 + 2 + 1 + 1 = 10 in each direction.
   expect(cost("aten::convolution", "[[1,4,5,5],[4,6,3,3],[],[],[],[],[],[],[]]", types_of(kFloat, 2, 7),
               R"(["","","","[2, 2]","[1, 1]","[1, 1]","True","[1, 1]","1"])"),
          10800, 10800, (100 + 216 + 600) * 4);
@@ -146,7 +146,7 @@ TEST(OpCost, BothGradientsOfAConvolutionHaveTheForwardsFlops) {
            R"(["","","","[0]","[2, 2]","[1, 1]","[1, 1]","False","[0, 0]","1","[False, True, False]"])");
   EXPECT_EQ(weight.input_gradient, 0u);
   expect(weight, 8640, 8640, (160 + 135 + 384) * 4);
-  // Transposed: the places are those of the input.
+  // Transposed: the positions are those of the input.
   EXPECT_EQ(cost("aten::convolution_backward", "[[1,6,10,10],[1,4,5,5],[4,6,3,3],[],[],[],[],[],[],[],[]]", types,
                  R"(["","","","[0]","[2, 2]","[1, 1]","[1, 1]","True","[1, 1]","1","[True, False, False]"])")
                 .flops,
@@ -162,9 +162,9 @@ TEST(OpCost, ElementwiseReadsEachOperandAndWritesTheResult) {
   // bfloat16 and float: the result is float; half and bfloat16 likewise.
   EXPECT_EQ(bytes("aten::mul", "[[10],[10]]", R"(["c10::BFloat16","float"])"), 10u * (2 + 4 + 4));
   EXPECT_EQ(bytes("aten::mul", "[[10],[10]]", R"(["c10::BFloat16","c10::Half"])"), 10u * (2 + 2 + 4));
-  // A double without dimensions does not make it double.
+  // A double without dimensions (a scalar) does not make the result double.
   EXPECT_EQ(bytes("aten::mul", "[[10],[]]", R"(["float","double"])"), 10u * 8 + 8);
-  // "out=": a tensor behind the operands is written, in its own type, and not read.
+  // "out=": a tensor after the operands is written, in its own type, and not read.
   EXPECT_EQ(bytes("aten::mul", "[[10],[],[10]]", R"(["float","double","float"])"), 10u * 8 + 8);
   EXPECT_EQ(bytes("aten::mul", "[[10],[10],[10]]", R"(["float","float","double"])"), 10u * (4 + 4 + 8));
   EXPECT_EQ(bytes("aten::add", "[[10],[10],[],[10]]", R"(["float","float","Scalar","float"])"), 10u * 12);
@@ -182,13 +182,13 @@ TEST(OpCost, ElementwiseReadsEachOperandAndWritesTheResult) {
 TEST(OpCost, NormsSoftmaxEmbeddingAndSums) {
   const auto bytes = [](std::string_view op, std::string_view dims, const std::string& types,
                         std::string_view concrete = "") { return cost(op, dims, types, concrete).bytes; };
-  // In and out 24, weight and bias 4 each, and two floats of each of 6 rows.
+  // Input and output 24 each, weight and bias 4 each, and two floats for each of 6 rows.
   EXPECT_EQ(bytes("aten::native_layer_norm", "[[2,3,4],[],[4],[4],[]]",
                   R"(["c10::Half","ScalarList","c10::Half","c10::Half","Scalar"])", R"(["","[4]","","","1e-05"])"),
             (24u + 24 + 4 + 4) * 2 + 6 * 8);
   EXPECT_EQ(bytes("aten::_softmax", "[[4,8],[],[]]", types_of(kFloat, 1, 2)), 256u);
   EXPECT_EQ(bytes("aten::_log_softmax_backward_data", "[[4,8],[4,8],[],[]]", types_of(kFloat, 2, 2)), 384u);
-  // 6 indices of 8 bytes, 6 rows of 16 read and written.
+  // 6 indices of 8 bytes; 6 rows of 16 are read and written.
   EXPECT_EQ(bytes("aten::embedding", "[[100,16],[2,3],[],[],[]]", R"(["float","long int","Scalar","Scalar","Scalar"])"),
             48u + 2 * 6 * 16 * 4);
   EXPECT_EQ(bytes("aten::embedding_dense_backward", "[[2,3,16],[2,3],[],[],[]]",
@@ -232,7 +232,7 @@ TEST(OpCost, OddInputHasNoNumberAndAReason) {
   EXPECT_FALSE(cost("mine::mm", "[[2,3],[3,5]]", types).known);
 }
 
-// 2⁶³ for each gradient is no number of both, nor one of either.
+// 2⁶³ for each gradient: the sum overflows, so neither has a number.
 TEST(OpCost, GradientsThatDoNotFitTogetherHaveNoNumberEach) {
   const OpCost backward =
       cost("aten::convolution_backward", "[[1,1,1],[1,4194304,1],[1,4194304,1099511627776]]", types_of(kFloat, 3),

@@ -1,4 +1,4 @@
-// Operators in tests: as a trace has them, and what is expected of their cost.
+// Operators for tests: as a trace contains them, with checks of their expected cost.
 #pragma once
 
 #include "analyzer/analysis/cost/op_cost.h"
@@ -14,7 +14,7 @@ using namespace analyzer;
 
 inline constexpr std::string_view kBf16 = "\"c10::BFloat16\"", kFloat = "\"float\"";
 
-// "Input type" of so many tensors, and of what is none.
+// "Input type" of `tensors` tensors and of arguments that are no tensors.
 inline std::string types_of(std::string_view type, size_t tensors, size_t others = 0) {
   std::string text = "[";
   for (size_t i = 0; i < tensors + others; ++i) {
@@ -30,7 +30,7 @@ inline OpCost cost(std::string_view op, std::string_view dims, const std::string
   return op_cost(op, OpInputs(dims, types, concrete));
 }
 
-// Of an operator that multiplies matrices.
+// For an operator that multiplies matrices.
 inline void expect(const OpCost& cost, uint64_t flops, uint64_t useful, uint64_t bytes) {
   EXPECT_EQ(cost.flops, std::optional(flops));
   EXPECT_EQ(cost.useful_flops, std::optional(useful));

@@ -1,4 +1,4 @@
-// Types of elements, as traces spell them and as PyTorch numbers them.
+// Element types: the names in traces and the numbers of PyTorch.
 #include "analyzer/analysis/cost/op_inputs.h"
 
 #include <gtest/gtest.h>

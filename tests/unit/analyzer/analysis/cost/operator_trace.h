@@ -1,4 +1,4 @@
-// Traces of torch.profiler in tests: operators with shapes and the kernels that they launched.
+// Traces of torch.profiler for tests: operators with shapes and the kernels that they launched.
 #pragma once
 
 #include "analyzer/analysis/cost/kernel_cost.h"
@@ -55,7 +55,7 @@ inline constexpr std::string_view kMm =
     R"(,"Input Dims":[[64,32],[32,16]],"Input type":["float","float"],"Concrete Inputs":["",""])";
 inline constexpr uint64_t kMmFlops = 2 * 64 * 32 * 16, kMmBytes = (64 * 32 + 32 * 16 + 64 * 16) * 4;
 
-// By the kernel's full name.
+// The costs by the kernel's full name.
 inline std::map<std::string, KernelCost> costs_by_name(const Trace& trace, DataType assumed = DataType::Unknown) {
   const Views views(trace);
   const KernelCosts costs(trace, views, assumed);

@@ -1,4 +1,4 @@
-// Rates, shares of peaks and bounds of launches together: sums over sums, worked out by hand.
+// Rates, shares of peaks and bounds of several launches: sums divided by sums, computed by hand.
 #include "analyzer/analysis/cost/peak_rates.h"
 
 #include "analyzer/reports/roofline.h"
@@ -13,7 +13,7 @@ namespace {
 
 TEST(PeakRates, RatesAreSumsOverSums) {
   DevicePeaks device;
-  device.tera[static_cast<size_t>(PeakType::Bf16)] = 1;  // 1000 FLOPs a ns
+  device.tera[static_cast<size_t>(PeakType::Bf16)] = 1;  // 1000 FLOPs per ns
   device.bandwidth_gbs = 10;
   KernelCost cost;
   cost.flops = cost.useful_flops = 100'000, cost.bytes = 1000, cost.peak = PeakType::Bf16, cost.type = DataType::Bf16;
@@ -21,7 +21,7 @@ TEST(PeakRates, RatesAreSumsOverSums) {
   sums.add(cost, 200, device);
   cost.flops = cost.useful_flops = 300'000;
   sums.add(cost, 600, device);
-  sums.add(KernelCost{}, 1'000'000, device);  // without numbers: in no rate
+  sums.add(KernelCost{}, 1'000'000, device);  // without numbers: not counted in any rate
   EXPECT_DOUBLE_EQ(*sums.tera_flops(), 0.5);  // 400,000 FLOPs in 800 ns
   EXPECT_DOUBLE_EQ(*sums.flops_percent(), 50);
   EXPECT_DOUBLE_EQ(*sums.giga_bytes(), 2.5);
@@ -35,7 +35,7 @@ TEST(PeakRates, RatesAreSumsOverSums) {
   EXPECT_TRUE(sums.above_peak);
 }
 
-// 1000 bytes a ns: `ideal_ns` of the memory, and what was taken.
+// 1000 bytes per ns: the `ideal_ns` of the memory, and the measured time.
 PeakSums memory_launches(std::initializer_list<std::pair<int64_t, int64_t>> launches) {
   DevicePeaks device;
   device.bandwidth_gbs = 1000;
@@ -51,7 +51,7 @@ PeakSums memory_launches(std::initializer_list<std::pair<int64_t, int64_t>> laun
 TEST(PeakRates, ALaunchIsBoundByItselfOnlyIfThatIsHalfOfItsTime) {
   EXPECT_EQ(roof_bound(memory_launches({{1300, 4000}})), RoofBound::Launch);
   EXPECT_EQ(roof_bound(memory_launches({{1999, 2500}})), RoofBound::Launch);
-  // Its bytes would take less than any kernel does, but that is not where its time went.
+  // Its bytes take less time than any kernel does, but the time was not spent there.
   EXPECT_EQ(roof_bound(memory_launches({{1300, 4001}})), RoofBound::Memory);
   EXPECT_EQ(roof_bound(memory_launches({{1300, 500'000}})), RoofBound::Memory);
   EXPECT_EQ(roof_bound(memory_launches({{2000, 2500}})), RoofBound::Memory);
@@ -59,7 +59,7 @@ TEST(PeakRates, ALaunchIsBoundByItselfOnlyIfThatIsHalfOfItsTime) {
 }
 
 TEST(PeakRates, ARowIsBoundByWhatMostOfItsTimeIs) {
-  // 300 µs of short launches beside 1 ms, and beside 200 µs, of a long one.
+  // 300 µs of short launches together with 1 ms, and with 200 µs, of a long one.
   PeakSums shorts = memory_launches({});
   for (int i = 0; i < 100; ++i) shorts.add_all(memory_launches({{100, 3000}}));
   PeakSums more_long = shorts, less_long = shorts;
@@ -90,7 +90,7 @@ TEST(PeakRates, FlopsWithoutAPeakOfTheirTypeSaySo) {
   sums.add(cost, 200, device);
   EXPECT_FALSE(sums.flops_percent());
   EXPECT_EQ(sums.note(), "no peak of its type");
-  // Its bytes would take 1 ns, but what its FLOPs would take nobody knows.
+  // Its bytes would take 1 ns, but the time for its FLOPs is unknown.
   EXPECT_EQ(sums.with_ideal_ns, 0);
   EXPECT_EQ(roof_bound(sums), RoofBound::Unknown);
   cost.peak = PeakType::Bf16;

@@ -1,4 +1,4 @@
-// PyTorch's own FLOPs formulas, worked out by hand.
+// PyTorch's own FLOPs formulas, computed by hand.
 #include "analyzer/analysis/cost/torch_flops.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// What held each event back and how much room it had, worked out by hand; and that the trace says of ranges what `ops` says.
+// What delayed each event and how much slack it had, computed by hand; and the trace reports the same numbers for
+// ranges as `ops`.
 #include "analyzer/analysis/critical/event_bounds.h"
 #include "analyzer/analysis/cost/op_averages.h"
 #include "analyzer/analysis/critical/run_graph.h"
@@ -70,7 +71,7 @@ TEST(EventBounds, AQueuedKernelIsBoundByItsStreamAndTheFirstByItsLaunch) {
   EXPECT_EQ(bounds.critical_ns(ThreadId{0}, 5, 65), 10) << "5 of the launch, 5 behind the wait";
 }
 
-// Two streams: the second kernel waits for the first by an event, the third for nothing.
+// Two streams: the second kernel waits for the first through an event, the third waits for nothing.
 TEST(EventBounds, AnEventOfAnotherStreamBindsAndIsADependency) {
   BoundRun run;
   run.stream(0, 8);
@@ -126,7 +127,7 @@ TEST(EventBounds, WithoutGpuWorkNothingIsBound) {
   EXPECT_TRUE(bounds.path_links().empty());
 }
 
-// Time on the critical path by event and the report's sums are the same.
+// The time on the critical path, summed by event, equals the report's sums.
 void expect_the_path_of_the_report(const Trace& trace, const std::string& what) {
   const EventBounds bounds(trace);
   const Interval span = launched_span(trace);
@@ -155,13 +156,13 @@ void expect_the_path_of_the_report(const Trace& trace, const std::string& what) 
   for (const PathStep& step : Replay(graph).critical_path()) EXPECT_EQ(slacks[step.node], 0) << what;
 }
 
-// "12.345" behind the key, in ns; 0: the members have no such key.
+// The number after the key, "12.345", in ns; 0 if the members do not contain the key.
 int64_t member_ns(const std::string& members, const std::string& key) {
   const size_t at = members.find("\"" + key + "\":");
   return at == std::string::npos ? 0 : std::llround(std::strtod(members.c_str() + at + key.size() + 3, nullptr) * 1000);
 }
 
-// Sums of the trace's members by name are the rows of ops.
+// The sums of the trace's members by name equal the rows of ops.
 void expect_what_ops_says(const Trace& trace, const std::string& what) {
   const Views views(trace);
   const Selection everything;
@@ -223,7 +224,8 @@ TEST(EventBounds, RangesSayWhatOpsSays) {
   run.finish();
   expect_what_ops_says(run.trace, "by hand");
   expect_the_path_of_the_report(run.trace, "by hand");
-  // Python's own: 1,000,000 less the step; the step's own: 899,000 less 88,000 (layer_norm), 80,000 (add); is_leaf is no child.
+  // The Python function's own time: 1,000,000 minus the step. The step's own time: 899,000 minus 88,000 (layer_norm)
+  // and 80,000 (add); is_leaf is no child.
   const Views views(run.trace);
   Augment augment(run.trace, views);
   std::map<std::string, std::string> texts;

@@ -1,4 +1,4 @@
-// What changed between runs: matching, the split of a difference, sums that add up, verdicts.
+// What changed between runs: matching, the decomposition of a difference, sums that add up, verdicts.
 #include "analyzer/analysis/diff/run_diff.h"
 
 #include "analyzer/command/inputs.h"
@@ -51,7 +51,7 @@ const DiffRow& named(const RunDiff& diff, std::string_view name) {
 }
 
 TEST(RunDiff, SplitsADifferenceIntoLaunchesAndSpeed) {
-  // 10 of 100 before; 12 of 110 now: 2 more at 100, and 12 · 10 of speed.
+  // 10 launches of 100 before; 12 of 110 now: 2 more launches at 100, and 12 · 10 from the speed.
   const RunDiff diff =
       compare(run({row("k", std::vector<int64_t>(12, 110))}), run({row("k", std::vector<int64_t>(10, 100))}));
   const DiffRow& k = named(diff, "k");
@@ -93,7 +93,7 @@ TEST(RunDiff, AReplacedKernelIsOneRowWhereItIsTheOnlyOneOfItsClassThere) {
   ASSERT_EQ(diff.rows.size(), 1u);
   EXPECT_EQ(diff.rows[0].name, "gemm_64x64 -> gemm_128x128");
   EXPECT_EQ(diff.rows[0].verdict, Verdict::Faster);
-  // Two candidates: nobody knows which replaced which.
+  // Two candidates: it is unknown which one was replaced.
   const RunDiff two = compare(run({row("a", {1}, "p"), row("b", {2}, "p")}), run({row("c", {3}, "p")}));
   EXPECT_EQ(two.rows.size(), 3u);
 }
@@ -118,13 +118,13 @@ TEST(RunDiff, SortsByTheSizeOfTheDifference) {
 
 TEST(RunDiff, FewLaunchesAreNotTestedAndSmallDifferencesDoNotMatter) {
   EXPECT_EQ(named(compare(run({row("k", {200, 200})}), run({row("k", {100, 100})})), "k").verdict, Verdict::Untested);
-  // 1 % slower for certain, but below 2 % of the row.
+  // 1 % slower, which is significant, but below 2 % of the row.
   EXPECT_EQ(
       named(compare(run({row("k", std::vector<int64_t>(50, 1010))}), run({row("k", std::vector<int64_t>(50, 1000))})),
             "k")
           .verdict,
       Verdict::Same);
-  // Twice as slow, but below 0.1 % of all.
+  // Twice as slow, but below 0.1 % of the total.
   EXPECT_EQ(
       named(compare(run({row("k", std::vector<int64_t>(10, 20)), row("all", std::vector<int64_t>(10, 1'000'000))}),
                     run({row("k", std::vector<int64_t>(10, 10)), row("all", std::vector<int64_t>(10, 1'000'000))})),
@@ -146,7 +146,7 @@ TEST(RunDiff, NothingAgainstNothing) {
   EXPECT_EQ(diff.totals[2].delta_ns(), 0);
 }
 
-// Kernels of 5 to 500 us whose durations vary by 2 %, of runs that differ by 0.3 %.
+// Kernels of 5 to 500 us whose durations vary by 2 %, in runs that differ by 0.3 %.
 RunWork simulated(uint32_t seed, double slowdown) {
   std::mt19937 random(seed);
   std::normal_distribution<double> of_launch(0, 0.02), of_run(0, 0.003);
@@ -221,8 +221,8 @@ RunWork recorded(const std::string& name) {
   return run_rows({*trace, views, everything, options}, name, false);
 }
 
-// Two recordings of each of two trainings on an H200: nothing changed between them, and a kernel that is made a tenth longer in one
-// of them is found alone.
+// Two recordings of each of two trainings on an H200. Nothing changed between them, and a kernel that is made 10 %
+// longer in one of them is the only one reported.
 TEST(RunDiff, TellsTwoRecordingsOfOneProgramFromAChange) {
   PROF_NEEDS_SHARED_DATA();
   if (!std::filesystem::exists(prof::tests::shared_data() / "h200")) GTEST_SKIP() << "no recordings of an H200";
@@ -233,9 +233,9 @@ TEST(RunDiff, TellsTwoRecordingsOfOneProgramFromAChange) {
       EXPECT_TRUE(each.verdict == Verdict::Same || each.verdict == Verdict::Noise || each.verdict == Verdict::Untested)
           << program << " " << each.name << " is " << verdict_name(each.verdict);
 
-    if (program != "gpt2") continue;  // the other has no large kernel with launches enough
+    if (program != "gpt2") continue;  // the other has no large kernel with enough launches
     RunWork slow = recorded(program + ".plain.trace.json.gz");
-    // Launches enough, and of one length.
+    // Enough launches, all of one length.
     const auto total = [](const RunRow& r) {
       const auto [least, most] = std::minmax_element(r.durations_ns.begin(), r.durations_ns.end());
       if (r.durations_ns.size() < 16 || *most > *least + *least / 4) return int64_t{0};

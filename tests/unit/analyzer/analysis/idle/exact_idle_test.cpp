@@ -1,4 +1,4 @@
-// Queue length, launch delay and gaps of real traces: no difference to answers that were computed independently.
+// Queue length, launch delay and gaps of real traces equal answers that were computed independently.
 #include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/analysis/idle/hta_queue_length.h"
 #include "analyzer/base/statistics.h"

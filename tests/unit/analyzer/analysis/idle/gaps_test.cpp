@@ -1,4 +1,4 @@
-// Every gap of a device has one cause and the culprit that explains it; answers worked out by hand.
+// Every gap of a device has one cause and the event that explains it; answers computed by hand.
 #include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/analysis/idle/full_queue_launches.h"
 #include "tests/unit/analyzer/hand_trace.h"
@@ -39,7 +39,7 @@ template <class Between> Gap late_gap(Between between) {
 TEST(Gaps, ALateHostIsExplainedByWhatItsThreadDid) {
   EXPECT_EQ(late_gap([](HandTrace&) {}).cause, GapCause::Outside);
   EXPECT_EQ(late_gap([](HandTrace& t) { t.range("aten::add", 0, 9500); }).cause, GapCause::Operator);
-  // Python is the innermost for 5,000 ns, the op for 3,000.
+  // The Python function is the innermost for 5,000 ns, the op for 3,000.
   EXPECT_EQ(late_gap([](HandTrace& t) {
               t.range("step", 0, 9500, RangeKind::Annotation);
               t.range("model.py(3): forward", 2000, 7000, RangeKind::Python);
@@ -61,7 +61,7 @@ TEST(Gaps, ACallThatHeldTheThreadWhenTheGpuRanDryIsTheCauseHoweverShortItWasAfte
   EXPECT_NE(gap.call, kNone);
   EXPECT_NE(gap.range, kNone) << "the Python function that took the time afterwards";
   EXPECT_EQ(late_gap([](HandTrace& t) { t.call("cudaMemcpy", 60, 1200, 7); }).cause, GapCause::BlockingCopy);
-  // A synchronisation that began when the GPU was dry already waits for nothing, but it did take the time.
+  // A synchronisation that starts when the GPU is already idle waits for nothing, but it took the time.
   EXPECT_EQ(late_gap([](HandTrace& t) { t.call("cudaDeviceSynchronize", 1100, 8000, 7); }).cause,
             GapCause::Synchronize);
 }
@@ -85,7 +85,7 @@ TEST(Gaps, WorkThatGoesOnInAnotherThreadIsSaidToDoSo) {
 TEST(Gaps, ALaunchMadeInTimeIsLatencyOrTheGpusOwnTime) {
   HandTrace hand;
   hand.launch(0, 50, 1);
-  hand.launch(900, 1400, 2);   // entered before the gap, still running in it
+  hand.launch(900, 1400, 2);   // entered before the gap, still running in the gap
   hand.launch(1500, 1550, 3);  // returned before the gap
   hand.kernel(100, 1000, 1);
   hand.kernel(1500, 2000, 2);
@@ -129,7 +129,7 @@ TEST(Gaps, AStreamThatWaitedForAnotherOneSaysSo) {
   EXPECT_EQ(gap_class(hand.trace, gaps[0]), GapClass::Other);
 }
 
-// The calls of a log: the event's handle and the stream are known, no synchronisation is reported.
+// The calls of a log: the event's handle and the stream are known, no synchronisation record exists.
 TEST(Gaps, AStreamWaitIsFoundByTheHandleOfTheEventToo) {
   for (const bool recorded_elsewhere : {true, false}) {
     HandTrace hand;
@@ -179,7 +179,8 @@ TEST(Gaps, AreOfTheUnionOfStreamsAndReachTheEdgesOfTheWindow) {
   EXPECT_EQ(gaps[2].begin_ns, 600);
   EXPECT_EQ(gaps[2].end_ns, 800);
   EXPECT_EQ(gaps[2].cause, GapCause::NoMoreWork);
-  // One stream alone: 400 to 700, and 100 before the window's first operation on it is none of its.
+  // One stream alone: the gap from 400 to 700. The 100 before the window's first operation on the stream are no gap of
+  // it.
   hand.selection.streams = {7};
   hand.selection.devices = {0};
   const std::vector<Gap> alone = gaps_of(hand, {100, 800});
@@ -189,7 +190,7 @@ TEST(Gaps, AreOfTheUnionOfStreamsAndReachTheEdgesOfTheWindow) {
 
 TEST(Gaps, AFullQueueIsSeenByDepthAndByTheLengthOfTheCall) {
   HandTrace hand;
-  // 1,100 kernels of 100 us, launched 1 us apart; from the 1,001st on a launch takes as long as a kernel.
+  // 1,100 kernels of 100 us, launched 1 us apart; from launch 1,001 on, a launch takes as long as a kernel.
   int64_t now = 0;
   for (uint32_t i = 1; i <= 1100; ++i) {
     const int64_t takes = i > 1001 ? 100'000 : 900;

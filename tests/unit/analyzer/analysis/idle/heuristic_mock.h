@@ -1,4 +1,4 @@
-// The mock profile of PyTorch's own test of its profiler heuristics: six launches, six kernels one after the other, twelve ops
+// The mock profile of PyTorch's own test of its profiler heuristics: six launches, six consecutive kernels, twelve ops
 // on another thread. Times in ns.
 #pragma once
 

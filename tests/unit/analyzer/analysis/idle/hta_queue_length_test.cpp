@@ -1,4 +1,4 @@
-// The queue depth by others' definitions, and what a full queue does to the table; answers worked out by hand.
+// The queue depth as other tools define it, and the effect of a full queue on the table; answers computed by hand.
 #include "analyzer/analysis/idle/hta_queue_length.h"
 #include "tests/unit/analyzer/hand_trace.h"
 

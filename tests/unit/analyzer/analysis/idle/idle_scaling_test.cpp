@@ -1,4 +1,4 @@
-// Twice the input, twice the work: the cost of gaps, of op-idle and of the queue depth grows as n log n.
+// Twice the input takes twice the time: the cost of gaps, of op-idle and of the queue depth grows as n log n.
 #include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/reports/reports.h"
 #include "tests/unit/analyzer/analysis/scaling.h"
@@ -8,7 +8,8 @@ namespace {
 
 using tests::HandTrace;
 
-// Steps of eight ops in each other, each with a launch and a kernel on one of three streams; a gap behind most kernels.
+// Steps of eight nested ops, each with a launch and a kernel on one of three streams; there is a gap after most
+// kernels.
 void steps(HandTrace& hand, uint32_t count) {
   const uint32_t streams[] = {0, hand.stream(0, 13), hand.stream(0, 14)};
   uint32_t id = 0;

@@ -1,4 +1,4 @@
-// The published heuristic, defects included, on PyTorch's own mock; expected values are that project's.
+// The published heuristic, including its defects, on PyTorch's own mock; expected values are those of that project.
 #include "analyzer/analysis/idle/torch_queue_depth.h"
 #include "tests/unit/analyzer/analysis/idle/heuristic_mock.h"
 
@@ -36,7 +36,7 @@ TEST(ReferenceQueue, SearchesPastAZeroThatHasNoPeakBeforeIt) {
 
 TEST(ReferenceQueue, LeavesOutTheZeroAtWhichItsSearchEnded) {
   HandTrace hand;
-  // Twice: five launches, then their kernels. Both times the queue falls from 5 to 0.
+  // Two times: five launches, then their kernels. Each time the queue falls from 5 to 0.
   uint32_t id = 0;
   for (const int64_t base : {0, 10'000}) {
     for (int64_t i = 0; i < 5; ++i) hand.launch(base + 10 * i, base + 10 * i + 5, ++id);

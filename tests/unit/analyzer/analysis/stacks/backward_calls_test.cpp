@@ -1,5 +1,6 @@
-// A launch on autograd's thread goes on where backward() was called, as far as that is known: not where several threads may have called
-// it, where it was over, where the thread is not the engine's, where a sequence number says more.
+// The stack of a launch on autograd's thread continues at the call of backward(), if that call is known. It does not
+// continue if several threads may have called backward(), if backward() had returned, if the thread is not the
+// engine's, or if a sequence number gives a better answer.
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/stacks/call_stacks.h"
 #include "tests/unit/analyzer/analysis/stacks/stack_program.h"
@@ -34,7 +35,7 @@ std::string joined(const char* caller) { return std::string(kOwn) + ";[run by ba
 TEST(BackwardCalls, ALaunchOnTheEnginesThreadGoesOnWhereBackwardWasCalled) {
   Program program;
   program.launch_with(10, program.forward);
-  program.launch_with(50, program.engine, 1);  // of something else: nobody is inside backward()
+  program.launch_with(50, program.engine, 1);  // unrelated: no thread is inside backward()
   program.launch_with(100, program.root);
   program.launch_with(120, program.engine, 1);
   program.launch_with(200, program.forward);

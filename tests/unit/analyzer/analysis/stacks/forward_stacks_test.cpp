@@ -1,5 +1,6 @@
-// A launch of a backward operator goes on in the stack of its forward operator, behind a frame that says so: in stacks of logs and of
-// torch.profiler, in tables, and not where the thread's own stack says enough or nothing is known.
+// The stack of a launch in a backward operator continues with the stack of its forward operator, after a frame that
+// marks the join: for stacks of logs and of torch.profiler, and in tables. It does not continue if the thread's own
+// stack is sufficient or the forward operator is unknown.
 #include "analyzer/analysis/analysis.h"
 #include "analyzer/analysis/stacks/call_stacks.h"
 #include "analyzer/analysis/views.h"
@@ -29,7 +30,7 @@ struct ForwardProgram : tests::StackProgram {
   uint32_t forward = 0, own = 0, own_python = 0;
 };
 
-// Python frames go to the end where no loop of the interpreter is among the native ones.
+// Python frames are placed at the end if the native frames contain no loop of the interpreter.
 constexpr const char* kForward = "0x2001;0x3001;forward (model.py:7);main (model.py:3)";
 constexpr const char* kJoined = "0x4001;0x5001;[forward of MmBackward0];forward (model.py:7);main (model.py:3)";
 
@@ -42,7 +43,7 @@ TEST(ForwardStacks, ALaunchOnAutogradsThreadGoesOnInTheForwardOperators) {
   program.nvtx("MmBackward0, stashed seq = 5, op_id = 9", 210, 290, 1);
   program.nvtx("aten::mm, op_id = 10", 215, 280, 1);
   program.launch_with(220, program.own, 1);
-  program.launch_with(400, program.own, 1);  // outside of it
+  program.launch_with(400, program.own, 1);  // outside of the backward operator
   program.finish();
   EXPECT_EQ(program.text(20), kForward);
   EXPECT_EQ(program.text(220), kJoined);
@@ -162,7 +163,7 @@ TEST(ForwardStacks, TablesWithoutBackwardOperatorsAreAsBefore) {
   for (const TableColumn& column : hot.columns()) EXPECT_NE(column.key, "backward");
 }
 
-// torch.profiler: the forward operator's Python functions, the backward operator's own if it has some.
+// torch.profiler: the Python functions of the forward operator, or the backward operator's own if it has some.
 TEST(ForwardStacks, TracesOfTorchProfilerHaveTheSameSeam) {
   HandTrace hand;
   hand.thread(0, 501);

@@ -1,5 +1,5 @@
-// Two halves of a stack become one: Python frames in the place of the loops that ran them, inlined functions as frames, and what the
-// rules fold. And a log that was given its symbols names them without any file.
+// The two halves of a stack become one: Python frames replace the interpreter loops that ran them, inlined functions
+// become frames, and rules fold frames. A log that contains its symbols is named without any file.
 #include "analyzer/analysis/stacks/merged_stacks.h"
 #include "analyzer/analysis/stacks/call_stacks.h"
 #include "analyzer/input/log/build/builder.h"
@@ -22,7 +22,7 @@ namespace {
 using tests::LogBuilder;
 using Texts = std::vector<std::string>;
 
-constexpr uint64_t kPython = 0x100000, kCode = 0x200000;  // where the images lie
+constexpr uint64_t kPython = 0x100000, kCode = 0x200000;  // addresses of the images
 constexpr uint64_t kEval = kPython + 0x1001, kEvalCold = kPython + 0x2001, kCall = kPython + 0x3001,
                    kMain = kPython + 0x4001;
 constexpr uint64_t kAdd = kCode + 0x1001, kDispatch = kCode + 0x2001, kNameless = kCode + 0x3001;
@@ -58,7 +58,7 @@ class StackLog {
     symbol.function = text(function), symbol.file = text("x.cpp"), symbol.line = 7, symbol.inlined = inlined ? 1 : 0;
     log.define(symbol);
   }
-  // Python: the number of a frame, negative where a loop begins with it.
+  // Python frames by number; a negative number means that an interpreter loop starts with the frame.
   void launch(std::vector<uint64_t> native, std::vector<int> python, uint32_t flags = 0) {
     std::vector<uint64_t>& frames = lists.emplace_back();
     for (const int frame : python)
@@ -122,10 +122,10 @@ TEST(MergedStacks, OneLoopRunsPythonFramesUpToItsEntry) {
 
 TEST(MergedStacks, WhatDoesNotFitIsPlacedAndCounted) {
   StackLog log;
-  log.launch({kAdd, kEval, kMain}, {-1, -2});     // a loop too few: behind the one that is there
-  log.launch({kAdd, kCall, kMain}, {-1});         // no loop: where the interpreter begins
+  log.launch({kAdd, kEval, kMain}, {-1, -2});     // one loop too few: after the existing one
+  log.launch({kAdd, kCall, kMain}, {-1});         // no loop: where the interpreter starts
   log.launch({kAdd, kDispatch}, {-1});            // no interpreter: at the end
-  log.launch({kAdd, kEval, kEval, kMain}, {-1});  // a loop too many: it stays
+  log.launch({kAdd, kEval, kEval, kMain}, {-1});  // one loop too many: it stays
   log.launch({}, {-1, -2});                       // nothing native
   Merged merged(log);
   EXPECT_EQ(merged.of(0), (Texts{"at::native::add", "at::Add", "f1", "f2", "main"}));
@@ -154,7 +154,7 @@ TEST(MergedStacks, RulesFoldHideAndKeep) {
   log.launch({kNameless, kCode + 0x100000}, {});
   Merged merged(log, {});
   EXPECT_EQ(merged.of(0), (Texts{"at::native::add", "at::Add", "[dispatcher]", "f1"}));
-  EXPECT_EQ(merged.of(1), (Texts{"[dispatcher]", "method_vectorcall", "main"}));  // no Python frame says the same
+  EXPECT_EQ(merged.of(1), (Texts{"[dispatcher]", "method_vectorcall", "main"}));  // no Python frame has this name
   EXPECT_EQ(merged.of(2), (Texts{"libtorch_cuda.so+0x3001", "0x300000"}));
 }
 
@@ -182,7 +182,7 @@ TEST(MergedStacks, ALogGivenItsSymbolsNeedsNoFile) {
   Sink sink(&text);
   const auto opened = log.log.open_log();
   ASSERT_NE(opened, nullptr);
-  EXPECT_EQ(write_with_symbols(*opened, *trace, here, sink).addresses, 1u);  // main is named by the log already
+  EXPECT_EQ(write_with_symbols(*opened, *trace, here, sink).addresses, 1u);  // the log already names main
   sink.close();
   bytes.assign(text.begin(), text.end());
 

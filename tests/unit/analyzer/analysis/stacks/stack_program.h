@@ -1,4 +1,4 @@
-// A program by hand whose calls have stacks: native addresses, which may be named, and lines of Python.
+// A hand-made program whose calls have stacks: native addresses, which may have names, and lines of Python.
 #pragma once
 
 #include "analyzer/analysis/stacks/call_stacks.h"
@@ -19,7 +19,7 @@ struct StackProgram : HandTrace {
     frame.kind = analyzer::FrameKind::Native, frame.address = address;
     return trace.stacks.intern(frame);
   }
-  // Python frames as "function (file.py:line)". Innermost first.
+  // Python frames as "function (file.py:line)", innermost first.
   uint32_t stack(const std::vector<uint64_t>& native, const std::vector<std::string>& python) {
     std::vector<analyzer::StackFrame> addresses, frames;
     for (const uint64_t address : native) addresses.push_back(analyzer::StackFrame::of(native_frame(address)));
@@ -33,7 +33,7 @@ struct StackProgram : HandTrace {
     }
     return static_cast<uint32_t>(trace.stacks.intern(addresses, frames, 0));
   }
-  // The log brings the (mangled) function at an address.
+  // The log contains the (mangled) function at an address.
   void name(uint64_t address, std::string_view function) {
     trace.symbols.push_back({native_frame(address), trace.strings.intern(function), {}, 0, false});
   }
@@ -49,7 +49,7 @@ struct StackProgram : HandTrace {
     }
     return analyzer::kNone;
   }
-  // The stack of the launch that begins at that time.
+  // The stack of the launch that starts at that time.
   std::string text(int64_t begin, const analyzer::StackOptions& how = {}) {
     const analyzer::Views views(trace, {}, how);
     return call_stacks(views).text(call_stacks(views).of_call(row_of(begin)));

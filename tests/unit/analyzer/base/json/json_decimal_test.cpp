@@ -1,4 +1,4 @@
-// Times of JSON traces are exact: integer nanoseconds from the digits, whatever their form.
+// Times of JSON traces are exact: integer nanoseconds from the digits, in whatever form.
 #include "analyzer/base/json/json_decimal.h"
 
 #include <gtest/gtest.h>

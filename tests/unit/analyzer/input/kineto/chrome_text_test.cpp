@@ -1,4 +1,4 @@
-// A Chrome trace as text: every byte in one piece, whatever the file is.
+// A Chrome trace as text: every byte is in one piece, whatever the file contains.
 #include "analyzer/input/kineto/chrome_text.h"
 
 #include <gtest/gtest.h>

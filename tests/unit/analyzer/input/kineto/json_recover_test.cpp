@@ -1,5 +1,5 @@
-// A quote too few or too many turns strings and what is between them the wrong way round. Whatever quote of a trace it is, the
-// events behind the next one are read, and what was set aside is told with its place.
+// A missing or additional quote exchanges strings and the text between them. Whichever quote of a trace is damaged, the
+// events after the next one are read, and the skipped text is reported with its place.
 #include "analyzer/input/kineto/json_recover.h"
 #include "analyzer/input/kineto/chrome_text.h"
 #include "tests/unit/analyzer/input/kineto/kineto_text.h"
@@ -16,7 +16,7 @@ namespace {
 
 using tests::import_text;
 
-// As Kineto writes: an event on several lines; or all on one line without a blank.
+// As Kineto writes: an event on several lines; or all events on one line without spaces.
 std::string trace_of(int events, bool lines) {
   std::string text = lines ? "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n    {\n      \"id\": 0, \"name\": "
                              "\"NVIDIA H200\", \"numSms\": 132\n    }\n  ],\n  \"traceEvents\": [\n"
@@ -39,7 +39,8 @@ struct Damaged {
   std::string text;
   size_t at;
 };
-// The text with each quote of three events in its middle, and of what is between them, taken out, doubled, or made another sign.
+// The text with one change: each quote in the middle one of three events, and each separator between them, removed,
+// doubled, or replaced by another character.
 std::vector<Damaged> damaged_quotes(const std::string& text) {
   std::vector<Damaged> all;
   const size_t last = text.find("[6]");

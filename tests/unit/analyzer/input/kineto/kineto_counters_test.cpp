@@ -1,4 +1,4 @@
-// Values of hardware counters in traces: which launch, range or kernel do they come to be of, and when of none?
+// Values of hardware counters in traces: to which launch, range or kernel do they belong, and when to none?
 #include "tests/unit/analyzer/input/kineto/kineto_text.h"
 #include "tests/unit/analyzer/shared_traces.h"
 
@@ -45,7 +45,8 @@ class Events {
 
 std::string reads(int value) { return fmt::format(R"("dram__bytes_read.sum":{},"dram__bytes_write.sum":1)", value); }
 
-// "begin of the launch: first value" of each launch with values, then "name (why): first value" of what has none.
+// "begin of the launch: first value" for each launch with values, then "name (why): first value" for values without a
+// launch.
 std::string placed(const Trace& trace) {
   std::string text;
   for (const CounterRow& row : trace.counters.launches)
@@ -58,7 +59,7 @@ std::string placed(const Trace& trace) {
 }
 
 TEST(KinetoCounters, GoToTheLaunchesInOrderWhereTheyAreAsMany) {
-  Events events;  // neither is in order in the file
+  Events events;  // neither is ordered in the file
   events.range(2, "b", reads(20)).range(1, "a", reads(10));
   events.launch(130, 2).launch(100, 1).add(
       R"({"ph":"X","cat":"cuda_runtime","name":"cudaMemcpyAsync","pid":50,"tid":50,"ts":110,"dur":1})");
@@ -111,7 +112,7 @@ TEST(KinetoCounters, OfADriverCallInsideOneOfTheRunTimeCountOnce) {
   EXPECT_EQ(placed(*events.import()), "0: 10; ");
 }
 
-// Kineto takes names down at cudaLaunchKernel only: the second event's name is that of the third launch.
+// Kineto records names only at cudaLaunchKernel: the second event has the name of the third launch.
 TEST(KinetoCounters, HaveTheNamesOfTheLaunchesThatKinetoSaw) {
   Events events;
   events.range(1, "a", reads(1)).range(2, "c", reads(2)).range(3, "2", reads(3));
@@ -165,7 +166,8 @@ TEST(KinetoCounters, BesideAKernelOrRangeAreThose) {
   EXPECT_EQ(KernelCosts(*trace, views).of(trace->operations[0].correlation == 2 ? 0 : 1).bytes, 6u);
 }
 
-// A trace of ours has them twice: beside the kernel, and as torch.profiler writes them, for tools that join by order.
+// A trace written by prof contains the values twice: at the kernel, and as torch.profiler writes them, for tools that
+// join by order.
 TEST(KinetoCounters, OfATraceOfOursAreThoseOfItsKernels) {
   Events events;
   events.launch(100, 1).kernel(200, 1, "k", "," + reads(5)).range(200, "k", "\"kernel correlation\":1," + reads(5));
@@ -178,7 +180,7 @@ TEST(KinetoCounters, OfOneKernelOfAGraphAreNotTheGraphs) {
   Events events;
   events.launch(100, 1, "cudaGraphLaunch");
   events.kernel(200, 1, "a", R"(,"graph id":2,"graph node id":8589934592,)" + reads(5));
-  EXPECT_EQ(events.import()->counters.launches.size(), 1u);  // as we write a graph that was timed as a whole
+  EXPECT_EQ(events.import()->counters.launches.size(), 1u);  // as prof writes a graph that was measured as a whole
   events.kernel(210, 1, "b", R"(,"graph id":2,"graph node id":8589934593,)" + reads(6));
   EXPECT_EQ(placed(*events.import()), "a (it launched more, as graphs do): 5; b (it launched more, as graphs do): 6; ");
 }
@@ -208,7 +210,8 @@ TEST(KinetoCounters, ThatAreNoNumbersAreNone) {
   EXPECT_EQ(values[4], 1000);
 }
 
-// Nine metrics of 77 kernels on an A100, joined with their launches by hand elsewhere: the sum, and the first of aten::linear.
+// Nine metrics of 77 kernels on an A100, joined with their launches by hand outside this test: the sum, and the first
+// of aten::linear.
 TEST(KinetoCounters, OfARealTraceGoToItsLaunches) {
   PROF_NEEDS_SHARED_DATA();
   const auto path =

@@ -1,4 +1,5 @@
-// Kineto and Chrome traces however they are cut, and bad ones: the same model, or the events before the damage and where it is.
+// Kineto and Chrome traces give the same model wherever pieces are cut. Damaged ones give the events before the damage
+// and its place.
 #include "tests/unit/analyzer/input/kineto/kineto_text.h"
 
 #include <gtest/gtest.h>

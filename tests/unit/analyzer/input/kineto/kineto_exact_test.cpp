@@ -1,4 +1,4 @@
-// Real traces of torch.profiler against integer answers computed by another program: zero difference.
+// Real traces of torch.profiler compared with integer answers of another program: zero difference.
 #include "analyzer/base/intervals.h"
 #include "analyzer/input/importer.h"
 
@@ -47,7 +47,7 @@ constexpr Case kCases[] = {
 
 class KinetoExact : public testing::TestWithParam<Case> {};
 
-// Answers count flows and such by category too: the importer tells those counts as facts.
+// The answers also count flows and other events by category: the importer reports those counts as facts.
 void compare_counts(const Process& process, const rapidjson::Value& answers) {
   EXPECT_EQ(process.fact("events"), std::to_string(answers["events"].GetUint64()));
   for (const auto& category : answers["categories"].GetObject()) {

@@ -1,4 +1,5 @@
-// What becomes of the events of a Kineto or Chrome trace, whoever wrote it, and whose work is whose in a merged one.
+// How events of a Kineto or Chrome trace are imported, whichever tool wrote it, and to which process operations of a
+// merged trace belong.
 #include "tests/unit/analyzer/input/kineto/kineto_text.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ using tests::import_text;
 using tests::kEverything;
 using tests::set_aside;
 
-// prof trace writes the domain of an NVTX range among its arguments.
+// prof trace writes the domain of an NVTX range into its arguments.
 TEST(KinetoImport, RangesOfADomainGoOnBeingOfIt) {
   const auto trace = import_text(R"([
     {"ph":"X","cat":"user_annotation","name":"step","pid":1,"tid":1,"ts":10,"dur":9,"args":{"domain":"lib\u00e9"}},
@@ -78,7 +79,7 @@ TEST(KinetoImport, ReadsTheArrayFormAndOldNames) {
 {"ph":"X","cat":"Memcpy","name":"Memcpy DtoH (Device -> Pageable)","pid":1,"tid":"stream 7","ts":26,"dur":5,
  "args":{"correlation":2,"device":1,"stream":7,"bytes":16}},
 {"ph":"s","cat":"async_cpu_to_gpu","id":1,"pid":5,"tid":"5","ts":12,"name":"launch"})json");
-  EXPECT_TRUE(trace->processes[0].damage.empty());  // the closing bracket may be left out
+  EXPECT_TRUE(trace->processes[0].damage.empty());  // the closing bracket may be missing
   has_line(*trace, "  call cudaLaunchKernel kind 0 2000..5000 correlation 1 gpu");
   has_line(*trace, "stream 7 context 0 device 1  of 5");
   has_line(*trace, "  add 10000..15000 correlation 1 launch 2000 bytes 0 graph 0 0x0x0 0x0x0 0 0");
@@ -170,7 +171,7 @@ TEST(KinetoImport, PairsBeginsWithEnds) {
   EXPECT_EQ(set_aside(*trace, "unknown phase"), "2 events of an unknown phase");
 }
 
-// Two ranks on two GPUs merged into one file: both count correlation ids and devices from the same numbers.
+// Two ranks on two GPUs merged into one file: both start their correlation ids and devices at the same numbers.
 TEST(KinetoImport, GivesGpuWorkOfMergedTracesToItsProcess) {
   const auto trace = import_text(R"json({"traceEvents":[
 {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":100,"tid":1,"ts":10,"dur":1,"args":{"correlation":1,"External id":11}},
@@ -199,7 +200,7 @@ TEST(KinetoImport, GivesGpuWorkOfMergedTracesToItsProcess) {
   EXPECT_EQ(trace->processes[1].coverage.operations, 4u);
 }
 
-// The same without external ids: both processes may have launched either kernel. The arrows of the file say which did.
+// The same without external ids: both processes may have launched either kernel. The arrows in the file decide.
 TEST(KinetoImport, AsksArrowsWhereCorrelationIdsOfMergedTracesCollide) {
   const std::string events = R"json({"traceEvents":[
 {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":100,"tid":1,"ts":10,"dur":1,"args":{"correlation":1}},
@@ -219,7 +220,7 @@ TEST(KinetoImport, AsksArrowsWhereCorrelationIdsOfMergedTracesCollide) {
     has_line(*told, "  b1 21000..22000 correlation 1 launch 2000 bytes 0 graph 0 0x0x0 0x0x0 0 0");
     EXPECT_EQ(set_aside(*told, "several processes"), "");
   }
-  // Without arrows, and with arrows whose ids collide as well, the latest launch is taken, and that is said.
+  // Without arrows, and with arrows whose ids collide as well, the latest launch is used, and that is reported.
   std::string colliding = arrows;
   for (size_t at; (at = colliding.find("\"id\":6")) != std::string::npos;) colliding[at + 5] = '5';
   for (const std::string& without : {std::string(), colliding}) {

@@ -1,5 +1,5 @@
-// Kineto traces in tests: imports a text, and writes a model as lines that do not depend on how rows are numbered; and one text that
-// holds one of everything.
+// Kineto traces for tests. Imports a text, and prints a model as lines that do not depend on the numbering of rows.
+// Contains one text with every kind of event.
 #pragma once
 
 #include "analyzer/input/kineto/kineto_import.h"
@@ -108,7 +108,7 @@ inline std::string describe(const Trace& trace) {
   return out;
 }
 
-// Why events were set aside, of the reasons that contain `part`: "2 events …"; empty if none was.
+// Why events were skipped, of the reasons that contain `part`: "2 events …"; empty if none was.
 inline std::string set_aside(const Trace& trace, std::string_view part) {
   for (const auto& [key, value] : trace.processes[0].facts) {
     if (key == "set aside" && value.find(part) != std::string::npos) return value;
@@ -122,7 +122,7 @@ inline bool has_line(const Trace& trace, const std::string& line) {
   return found;
 }
 
-// One of everything torch.profiler writes, with members in unusual order and texts that need care.
+// Every kind of event that torch.profiler writes, with members in unusual order and texts that need care.
 inline constexpr const char* kEverything = R"json({"schemaVersion": 1, "displayTimeUnit": "ms", "traceEvents": [
   {"ph": "X", "cat": "cpu_op", "name": "aten::mm \"}, {\"ph\": [", "pid": 10, "tid": 11, "ts": 100.001, "dur": 50,
    "args": {"External id": 5, "Sequence number": 7, "Fwd thread id": 1, "Input Dims": [[2, 3], [3, 4]],

@@ -1,4 +1,5 @@
-// The log's clock: exact at anchors, monotone everywhere, within 1 ns of the exact rational map, inverse of CUPTI's clock.
+// The log's clock: exact at anchors, monotonic everywhere, within 1 ns of the exact rational map, inverse of CUPTI's
+// clock.
 #include "analyzer/input/log/log_clock.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ format::FileHeader tsc_header(uint64_t tick, uint64_t ns, uint64_t ticks_per_sec
   return header;
 }
 
-// Anchors about a second apart, of a clock whose rate wanders by some ppm.
+// Anchors about a second apart, for a clock whose rate varies by some ppm.
 std::vector<format::ClockAnchor> wandering(std::mt19937_64& random, const format::FileHeader& header, size_t count) {
   std::vector<format::ClockAnchor> anchors;
   uint64_t tick = header.start_tick;
@@ -101,7 +102,7 @@ TEST(LogClock, GpuTimesComeBackToTheHostTimeOfTheirTick) {
   for (const uint64_t rate : {2'899'886'000ull, 3'600'000'123ull, 25'000'000ull, 1'000'000'000ull}) {
     const format::FileHeader header = tsc_header(77'000'000'000'000, 33'000'000'000'000, rate);
     const auto anchors = wandering(random, header, 20);
-    // Its rate is only an estimate: it drifts against the anchors, which must not matter.
+    // The rate is only an estimate: it drifts against the anchors, which must not matter.
     format::GpuClock gpu{header.start_tick + 12345, header.start_monotonic_ns + 999, 0, 32};
     gpu.multiplier = static_cast<uint64_t>((static_cast<Uint128>(1'000'030'000) << gpu.shift) / rate);
     const LogClock clock(header, anchors, gpu);
@@ -134,7 +135,7 @@ TEST(PiecewiseMap, EqualsItselfIn128BitsEverywhere) {
   std::mt19937_64 random(6);
   for (int round = 0; round < 2000; ++round) {
     const auto any = [&] { return random() >> (random() % 64); };
-    const bool likely = round % 2 == 0;  // a clock as there are, or any points at all
+    const bool likely = round % 2 == 0;  // a realistic clock, or arbitrary points
     std::vector<PiecewiseMap::Point> points;
     uint64_t x = any() >> (likely ? 8 : 0), y = any() >> (likely ? 8 : 0);
     for (size_t i = random() % 5 + 1; i-- > 0;) {

@@ -1,4 +1,5 @@
-// What the reader promises about a damaged log: every damage found, named and placed, and the records before it still given.
+// What the reader guarantees for a damaged log: every damage is found and reported with kind and place, and the records
+// before it are still returned.
 #include "analyzer/input/log/log_decode.h"
 #include "analyzer/input/log/log_definitions.h"
 #include "tests/unit/analyzer/input/log/numbered_launches.h"
@@ -54,7 +55,7 @@ TEST(LogFile, EveryFlippedByteOfASealedBlockIsFoundAndItsKibibyteNamed) {
       ASSERT_TRUE(log);
       ASSERT_FALSE(log->damage().empty()) << "byte " << at << " ^ " << int{flip};
       const Damage& damage = log->damage().front();
-      // A stored checksum that was flipped speaks of its own KiB.
+      // A flipped byte in a stored checksum is reported at the KiB of that checksum.
       const bool in_crc = at >= offsetof(format::BlockHeader, crc) && at < sizeof(format::BlockHeader);
       if (!in_crc) {
         ASSERT_LE(damage.offset, kBlocksOffset + at);
@@ -67,7 +68,7 @@ TEST(LogFile, EveryFlippedByteOfASealedBlockIsFoundAndItsKibibyteNamed) {
       if (at >= 1024) {
         EXPECT_EQ(damage.kind, DamageKind::BadChecksum);
         EXPECT_EQ(damage.offset, kBlocksOffset + at / 1024 * 1024);
-        // What lies before the damaged KiB is given.
+        // The records before the damaged KiB are returned.
         ASSERT_GT(got.all.size(), all - in_first + (at / 1024 * 1024 - 200) / 16);
         for (size_t i = 0; i < 50; ++i) ASSERT_EQ(got.all[i].end, launch_number(i).end);
       }
@@ -126,7 +127,7 @@ TEST(LogFile, BlocksThatCannotBeAreNotTrusted) {
   builder.blocks[0].header.committed = format::kPayloadBytes + 1;
   EXPECT_EQ(builder.open_log()->damage()[0].kind, DamageKind::BadBlockHeader);
   EXPECT_TRUE(builder.open_log()->blocks().empty());
-  // The same with checksums that are right.
+  // The same with correct checksums.
   format::BlockHeader& h = builder.blocks[0].header;
   h.flags = format::kBlockSealed;
   format::block_crc(builder.blocks[0], h.crc);
@@ -153,7 +154,7 @@ TEST(LogFile, ABadRecordEndsItsBlockAndIsPlaced) {
   LogBuilder builder = some_log(20);
   format::Block& block = builder.blocks[0];
   const uint32_t good = block.header.committed;
-  block.payload[good] = 0xff;  // tag of a kind that does not exist
+  block.payload[good] = 0xff;  // the tag of a kind that does not exist
   block.payload[good + 1] = 0x7f;
   block.header.committed = good + 2;
   const auto log = builder.open_log();

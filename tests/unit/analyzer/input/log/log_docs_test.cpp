@@ -1,4 +1,4 @@
-// docs/log_format.md says what the code does: its kind table, its layouts and its worked example are compared with it.
+// docs/log_format.md agrees with the code: its kind table, its layouts and its worked example are compared with it.
 #include "analyzer/input/log/log_kinds.h"
 #include "preload/format/block.h"
 #include "tests/golden/undump_log.h"
@@ -19,7 +19,7 @@ std::string read_source(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The lines of the fenced block that opens with ```NAME.
+// The lines of the fenced block that starts with ```NAME.
 std::string fenced(const std::string& document, const std::string& name) {
   const std::string opening = "\n```" + name + "\n";
   const size_t begin = document.find(opening);

@@ -1,4 +1,5 @@
-// What the reader promises about any file: every record in order, kinds of other versions, packed and growing logs, exact errors.
+// What the reader guarantees for any file: every record in order, kinds of other versions, packed and growing logs,
+// exact error messages.
 #include "analyzer/input/log/log_decode.h"
 #include "tests/unit/analyzer/input/log/numbered_launches.h"
 
@@ -105,7 +106,7 @@ TEST(LogFile, SaysExactlyWhyAFileCannotBeUsed) {
 
 TEST(LogFile, ReadsKindsOfOtherVersionsByNameAndStepsOverUnknownOnes) {
   LogBuilder fresh;
-  // kernel_launch with another number, a field less, one more and another order; and a kind of the future.
+  // kernel_launch with another number, one field less, one more and another order; and a kind of a future version.
   fresh.kinds = "7 kernel_launch stream:v end:t news:x config:v duration:v flags:?v\n";
   fresh.kinds += "33 thread thread:v tid:v first_tick:v name:x\n";
   fresh.kinds += "900 future a:v b:s c:x d:c e:g f:?n g:q\n";
@@ -205,7 +206,7 @@ TEST(LogFile, AGrowingLogOfALivingProcessIsRead) {
   EXPECT_TRUE(live.log->damage().empty());
   EXPECT_EQ(decode_all(*live.log).all.size(), 700u);
 
-  builder.header.start_realtime_ns -= 3'600'000'000'000;  // another boot: the pid is somebody else's now
+  builder.header.start_realtime_ns -= 3'600'000'000'000;  // another boot: the pid belongs to another process now
   const LogOpenResult killed = LogFile::open(folder.file("killed.plog", builder.bytes()));
   EXPECT_FALSE(killed.log->still_written());
 }

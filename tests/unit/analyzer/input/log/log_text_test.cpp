@@ -1,4 +1,4 @@
-// `prof dump` loses nothing: undump makes the same bytes again, of any log.
+// `prof dump` loses nothing: undump makes the same bytes from its output, for any log.
 #include "analyzer/input/log/log_text.h"
 #include "tests/golden/undump_log.h"
 #include "tests/unit/analyzer/log_builder.h"
@@ -69,7 +69,7 @@ TEST(LogText, DamagedAndCutLogsComeBackByteIdenticalToo) {
     for (int i = 0; i < 5; ++i)
       bytes[format::kBlocksOffset + random() % body] ^= static_cast<uint8_t>(1 + random() % 255);
     bytes.resize(bytes.size() - random() % 5000);
-    // A damaged byte may spell a number in more bytes than needed; its value comes back, its spelling does not.
+    // A damaged byte may encode a number in more bytes than needed. undump restores its value but not that encoding.
     const LogOpenResult opened = LogFile::from_memory(bytes, "x");
     bool sealed_only = true;
     for (const BlockRef& block : opened.log->blocks()) sealed_only &= block.sealed;

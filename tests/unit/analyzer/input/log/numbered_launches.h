@@ -1,4 +1,4 @@
-// A log of numbered launches, and what a reader gives back of it, for tests of the reader.
+// A log of numbered launches, and what the reader returns for it; for tests of the reader.
 #pragma once
 
 #include "analyzer/input/log/log_decode.h"

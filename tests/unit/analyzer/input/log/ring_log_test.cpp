@@ -1,4 +1,5 @@
-// A flight recorder's log: which blocks may be missing, what lies before the horizon, how a ring that changes is copied.
+// A flight recorder's log: which blocks may be missing, which records are before the horizon, and how a changing ring
+// is copied.
 #include "analyzer/base/input_error.h"
 #include "analyzer/input/log/build/builder.h"
 #include "analyzer/input/log/ring_copy.h"
@@ -22,7 +23,8 @@ namespace {
 using analyzer::DamageKind;
 using analyzer::LogFile;
 
-// Blocks 0 … count − 1 of a thread, one call in each, all sealed but the last; block n is sealed at 1,000 × (n + 1).
+// Blocks 0 … count − 1 of a thread, one call in each. All but the last are sealed; block n is sealed at 1,000 × (n +
+// 1).
 LogBuilder ring_of(uint32_t thread, uint64_t count, uint64_t horizon) {
   LogBuilder log;
   log.page.ring.bytes = 1 << 20;
@@ -73,7 +75,7 @@ TEST(RingLog, MayLackTheFirstBlocksOfAThread) {
 
 TEST(RingLog, LacksABlockOnlyBehindOneThatIsBeforeTheHorizon) {
   LogBuilder log = ring_of(1, 5, 2000);
-  log.blocks.erase(log.blocks.begin() + 1);  // 0 was sealed at 1,000, 1 at 2,000: a kill left 0 behind
+  log.blocks.erase(log.blocks.begin() + 1);  // 0 was sealed at 1,000, 1 at 2,000: after a kill only 0 remained
   auto read = log.open_log();
   EXPECT_TRUE(read->damage().empty());
   EXPECT_EQ(sequences(*read), (std::vector<uint64_t>{2, 3, 4}));
@@ -112,7 +114,7 @@ std::unique_ptr<analyzer::Trace> model_of(LogBuilder log) {
 
 using Changes = std::vector<std::pair<std::string, std::string>>;
 
-// A log of tests/golden/check_ring with something else in the place of some texts.
+// A log of tests/golden/check_ring with some texts replaced.
 std::vector<uint8_t> golden(const std::string& name, const Changes& changes) {
   std::ifstream stream(std::string(PROF_SOURCE_DIR) + "/tests/golden/check_ring/" + name + ".log.txt");
   std::ostringstream read;
@@ -139,7 +141,7 @@ std::string coverage_of(const std::string& name, const Changes& changes) {
 }
 
 TEST(RingLog, ALaunchThatWasLongUnderWayDoesNotMakeOthersInternal) {
-  // 12 entered the driver before 16, and returned behind the horizon, which 16 had left before.
+  // 12 entered the driver before 16 and returned after the horizon. 16 had returned before the horizon.
   EXPECT_EQ(
       coverage_of("ring",
                   {{"1998000:18", "1998000:12"},
@@ -182,7 +184,7 @@ TEST(RingLog, KeepsNamesAndOriginsOfGraphsAmongItsDefinitions) {
   name.object = 0x77;
   name.name = "ready";
   log.define(name);
-  // The thread that captured has no other record left.
+  // The thread that captured has no other record.
   log.define(format::ThreadDef{format::ThreadOrdinal{9}, 4711, 20, "capturer"}, 9);
   log.define(format::GraphNode{30, 0, uint64_t{7} << 32 | 1, {}, {}}, 9);
   log.define(format::GraphMade{40, format::GraphOrigin::Instantiated, 8, 7, 0, 0}, 9);
@@ -236,7 +238,7 @@ TEST(RingLog, ACopyIsAWholeLogMarkedAsOne) {
   EXPECT_EQ(opened.log->counter_page().ring.copied_ns, 77u);
 }
 
-// Blocks of a copy were read one after another; what the ring did meanwhile shows as gaps.
+// Blocks of a copy are read one after another. Changes of the ring in the meantime appear as gaps.
 TEST(RingLog, ACopyHoldsOneRunOfEachThread) {
   const auto copied = [](LogBuilder log) {
     const TempFile file(log.bytes());
@@ -245,10 +247,10 @@ TEST(RingLog, ACopyHoldsOneRunOfEachThread) {
     EXPECT_TRUE(analyzer::copy_ring(file.fd(), copy, why)) << why;
     return sequences(*LogFile::from_memory(analyzer::as_closed_log(copy, 1), "copy").log);
   };
-  LogBuilder overwritten = ring_of(1, 6, 2000);  // 0 was read before it and 1 were used again
+  LogBuilder overwritten = ring_of(1, 6, 2000);  // 0 was read before it and 1 were reused
   overwritten.blocks.erase(overwritten.blocks.begin() + 1);
   EXPECT_EQ(copied(overwritten), (std::vector<uint64_t>{2, 3, 4, 5}));
-  LogBuilder late = ring_of(1, 6, 2000);  // 4 was opened where we had looked
+  LogBuilder late = ring_of(1, 6, 2000);  // 4 was opened at a place that had already been read
   late.blocks.erase(late.blocks.begin() + 4);
   EXPECT_EQ(copied(late), (std::vector<uint64_t>{0, 1, 2, 3}));
   LogBuilder open = ring_of(1, 6, 2000);  // 2 was open when it was read, and has grown since
@@ -275,7 +277,8 @@ TEST(RingLog, OfAFileThatIsTooShortThereIsNoCopy) {
   EXPECT_NE(why, "");
 }
 
-// Reads, copies and builds a model of a ring of which any bytes are anything: no crash, and no row that the log had not.
+// Reads and copies a ring with arbitrary bytes and builds a model of it: no crash, and no row that the log does not
+// contain.
 std::vector<uint8_t> golden_ring() { return golden("ring", {}); }
 
 TEST(RingLog, AHorizonThatIsNoTimeIsSaidAndNotBelieved) {

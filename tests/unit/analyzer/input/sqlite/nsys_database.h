@@ -1,4 +1,5 @@
-// Small exports of Nsight Systems: the tables that the importer reads, rows of them, and what reading says.
+// Small exports of Nsight Systems for tests: the tables that the importer reads, their rows, and the messages of the
+// importer.
 #pragma once
 
 #include "analyzer/base/input_error.h"

@@ -1,4 +1,5 @@
-// Exports of Nsight Systems as files: foreign, packed, empty, cut, locked or still being written, and those of real runs.
+// Exports of Nsight Systems as files: foreign, packed, empty, cut, locked or still being written, and exports of real
+// runs.
 #include "analyzer/base/input_error.h"
 #include "analyzer/base/intervals.h"
 #include "tests/unit/analyzer/input/sqlite/nsys_database.h"

@@ -1,4 +1,4 @@
-// Exports of Nsight Systems: what becomes of each kind of row, of small schemas, and of rows that cannot be.
+// Exports of Nsight Systems: how each kind of row is imported, small schemas, and invalid rows.
 #include "analyzer/model/names.h"
 #include "tests/unit/analyzer/input/sqlite/nsys_database.h"
 
@@ -183,7 +183,7 @@ TEST(NsysImport, GraphsAreKnownByNodeOrAsAWhole) {
   ASSERT_EQ(trace->operations.size(), 2u);
   EXPECT_EQ(trace->operations[0].graph_node, uint64_t{5} << 32 | 2);
   EXPECT_EQ(trace->stream(trace->operations[0].stream()).green_context, 4u);
-  EXPECT_EQ(trace->kernels[trace->operations[0].detail].launch_type, 1u);  // cooperative, as CUPTI counts
+  EXPECT_EQ(trace->kernels[trace->operations[0].detail].launch_type, 1u);  // cooperative, in CUPTI's numbering
   EXPECT_EQ(KernelNames(*trace).name(trace->operations[1], NameForm::Short), "[CUDA graph 3]");
   EXPECT_EQ(trace->operations[1].graph_node, uint64_t{4} << 32);
   EXPECT_EQ(trace->operations[1].kind(), GpuKind::Graph);

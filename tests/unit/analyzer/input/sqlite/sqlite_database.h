@@ -1,4 +1,4 @@
-// Small databases for tests of the SQLite importers: a file in the temporary folder, removed at the end.
+// Small databases for tests of the SQLite importers: a file in the temporary folder that is removed at the end.
 #pragma once
 
 #include "analyzer/input/importer.h"
@@ -58,7 +58,7 @@ class Database {
   std::string path_;
 };
 
-// A file of the shared traces; empty where there are none: the test is skipped then.
+// A file of the shared traces; empty if there are none, and then the test is skipped.
 inline std::string shared_file(const std::string& name) {
   const char* const folder = std::getenv("PROF_SHARED_DATA");
   const std::string path =

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Inflated.
+// The file's content, decompressed.
 std::string text_of(const fs::path& path) {
   std::string text;
   const gzFile file = gzopen(path.c_str(), "rb");
@@ -102,14 +102,14 @@ TEST_F(RecordedCopyTest, IsTheSameTraceToOurselvesWithEveryEventFoundInTheModel)
     EXPECT_GT(result.copied.augmented, 0u) << path;
     const auto again = read_trace(std::vector<std::string>{copy});
     EXPECT_EQ(answers(*again), answers(*trace)) << path;
-    // The copy says of kernels what they computed; these are details too.
+    // The copy adds the computed cost to kernels; these are details too.
     EXPECT_EQ(again->details.size() - kernels_with_details(*again),
               trace->details.size() - kernels_with_details(*trace));
     EXPECT_EQ(again->memory.size(), trace->memory.size());
   }
 }
 
-// What a strict reader of PyTorch's traces says of both, but for the number of events.
+// A strict checker of PyTorch's traces reports the same for both, except for the number of events.
 TEST_F(RecordedCopyTest, HasNoProblemThatTheFileDoesNotHave) {
   const auto problems = [&](const fs::path& path) {
     const std::string command =
@@ -125,7 +125,7 @@ TEST_F(RecordedCopyTest, HasNoProblemThatTheFileDoesNotHave) {
   for (const fs::path& path : tests::recorded_traces()) {
     if (path.filename().string().find("gpt2.plain") == std::string::npos && path.parent_path().filename() != "hta")
       continue;
-    // A cut-out without names for its processes: our counters are on one of these.
+    // An excerpt without names for its processes; the counters that prof adds belong to one of these.
     if (path.filename().string().starts_with("call_stack")) continue;
     const auto trace = read_trace(std::vector<std::string>{path});
     write(*trace, folder_ / "more.json", {path}, false);
@@ -234,7 +234,7 @@ TEST_F(ChromeCopyTest, WritesEveryKindOfRangeFromTheModel) {
   EXPECT_EQ(again->operations[0].launch, 0u);
 }
 
-// A file may have more than one array of events; each begins without a comma.
+// A file may have more than one array of events; the first event of each has no comma before it.
 TEST_F(ChromeCopyTest, LeavesOutTheFirstEventOfAnyArrayWithItsComma) {
   const std::string good = R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":5,"tid":5,"ts":10,"dur":6})";
   const std::string bad = R"({"ph" "X"})";

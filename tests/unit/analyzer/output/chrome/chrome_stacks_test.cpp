@@ -1,5 +1,5 @@
-// Which form call stacks take in a trace: whole texts of calls beside the table of frames as long as they are few bytes together, then
-// only the line that says most.
+// Which form call stacks have in a trace. As long as they take few bytes in total, calls have their whole text in
+// addition to the table of frames. Otherwise they have only the most informative line.
 #include "analyzer/output/chrome/chrome_stacks.h"
 
 #include "analyzer/input/log/build/builder.h"

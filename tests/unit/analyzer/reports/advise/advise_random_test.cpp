@@ -1,4 +1,5 @@
-// For any run: every bound of advise is what a replay of its rule's scenario says, none exceeds the wall time, the largest comes first.
+// For any run: every bound of advise equals the replay of its rule's scenario, none exceeds the wall time, and the
+// largest comes first.
 #include "tests/unit/analyzer/reports/advise/advised_run.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ namespace {
 
 using tests::AdvisedRun;
 
-// Anything: overlapping, nested, reversed, unlinked, shared ids, several processes that communicate.
+// Random events: overlapping, nested, reversed, unlinked, with shared ids, and several processes that communicate.
 void add_junk(AdvisedRun& run, std::mt19937& random, uint32_t events) {
   const auto number = [&](uint32_t below) { return static_cast<uint32_t>(random() % below); };
   run.process(200);
@@ -57,7 +58,7 @@ TEST(Advise, EveryBoundIsAReplaysAndTheyAreSortedAndWithinTheWall) {
     const std::vector<NamedNodes> named = named_nodes(input, graph, selected);
     AdviceShared shared(input, windows);
     std::multimap<std::string, int64_t> replayed;                // one at a time
-    std::vector<std::pair<int64_t, std::string>> asked_in_turn;  // what one thread finds
+    std::vector<std::pair<int64_t, std::string>> asked_in_turn;  // found by a single thread
     for (const AdviceRule& rule : advice_rules()) {
       std::vector<Advice> found;
       rule.find({input, shared, windows[0], graph, selected, named}, found);

@@ -1,4 +1,4 @@
-// Every rule of advise on a run of a few calls: what it saves at most is worked out by hand.
+// Every rule of advise on a run of a few calls: the largest possible saving is computed by hand.
 #include "tests/unit/analyzer/reports/advise/advised_run.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ TEST(Advise, AMemsetOfPinnedMemoryHoldsItsCallerAndOneOfDeviceMemoryDoesNot) {
     run.fill(10, 25, run.next_id, 4096);
     run.trace.operations.back().detail = memory;
     run.launched(40, 45, 50, 60);
-    // The call is over at 0, the launch is made at 10 and would start at 20, the memset ends at 25: 35 instead of 60.
+    // The call ends at 0, the launch is made at 10 and would start at 20, the memset ends at 25: 35 instead of 60.
     EXPECT_EQ(run.found("blocking-memset"), memory == 2 ? "25 | 1 | 0 | 30" : "");
     EXPECT_EQ(run.found("blocking-copy"), "");
   }
@@ -127,7 +127,8 @@ TEST(Advise, OneKernelDominates) {
 TEST(Advise, AFullQueueHoldsTheLaunchesBehindIt) {
   AdvisedRun run;
   run.stream(0, 8);
-  // 1,200 kernels of 1,000 ns, launched every 10 ns; where 1,000 are outstanding the launch returns with the next end: 190.
+  // 1,200 kernels of 1,000 ns, launched every 10 ns. If 1,000 are outstanding, the launch returns when the next kernel
+  // ends: 190.
   int64_t host = 0;
   for (int64_t i = 0; i < 1200; ++i) {
     const int64_t room = i < 1000 ? 0 : 20 + 1000 * (i - 999), end = std::max(host + 5, room);
@@ -212,7 +213,7 @@ TEST(Advise, EvenDevicesAreNoFinding) {
   EXPECT_EQ(run.found("device-imbalance"), "");
 }
 
-// Rank 1 computes until 60 and comes to the collective at 62; rank 0 has waited in its kernel since 10.
+// Rank 1 computes until 60 and enters the collective at 62; the kernel of rank 0 has waited since 10.
 void two_ranks(AdvisedRun& run) {
   constexpr std::string_view kReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
   run.process(200);

@@ -1,4 +1,4 @@
-// A run made by hand that is asked what the host costs and what could be saved, for tests of advise, what-if and the critical path.
+// A hand-made run for tests of advise, what-if and the critical path: what the host costs and what could be saved.
 #pragma once
 
 #include "analyzer/reports/advise/advise_rules.h"
@@ -53,7 +53,7 @@ struct AdvisedRun : HandTrace {
   std::unique_ptr<analyzer::Table> table;
 };
 
-// Launch calls of 80 ns every 100 ns, kernels of 10 ns 5 behind them: the host is all there is.
+// Launch calls of 80 ns every 100 ns, kernels of 10 ns that start 5 ns later: only the host limits the run.
 inline void launch_bound_loop(AdvisedRun& run, int64_t launches) {
   for (int64_t i = 0; i < launches; ++i) run.launched(100 * i, 100 * i + 80, 100 * i + 85, 100 * i + 95);
 }

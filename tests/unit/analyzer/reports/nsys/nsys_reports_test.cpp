@@ -1,4 +1,4 @@
-// The reports with nsys's names: numbers worked out by hand from the rows, and layout.
+// The reports with nsys's names: numbers computed by hand from the rows, and layout.
 #include "analyzer/reports/reports.h"
 #include "analyzer/table/cell_text.h"
 #include "tests/unit/analyzer/input/sqlite/sqlite_database.h"
@@ -25,7 +25,7 @@ Table run_report(const Trace& trace, std::string_view name, const Selection& sel
   return Table("", "");
 }
 
-// The cell as CSV has it, without units.
+// The cell as in CSV, without units.
 std::string cell(const Table& table, size_t row, std::string_view key) {
   for (const TableColumn& column : table.columns()) {
     if (column.key != key) continue;
@@ -42,7 +42,8 @@ std::string cell(const Table& table, size_t row, std::string_view key) {
 }
 
 // One process, one thread (5.6): calls A [0,100), B [200,300), C [1000,1100); kernels of A [50,150) and [400,600), of B
-// [500,900) on another stream, of C [1050,1051); a copy without a call. Ranges: outer [0,320), inner [190,310), late [950,1050).
+// [500,900) on another stream, of C [1050,1051); a copy without a call. Ranges: outer [0,320), inner [190,310), late
+// [950,1050).
 constexpr const char* kRows = R"(
 CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
 INSERT INTO StringIds VALUES (1, 'f'), (2, 'g'), (3, 'cudaLaunchKernel_v7000'), (4, 'cudaLaunchKernelExC_v11060');
@@ -170,7 +171,8 @@ TEST(NsysReports, RangesOfOneTextAreOneLineAndTextsKeepTheirNumbers) {
   EXPECT_EQ(cell(rows, 1, "name_tree"), "-:inner");
 }
 
-// A device that is busy [0,1ms), [700ms,701ms) and [3000ms,3001ms); the profiler works [1000ms,2000ms) in between.
+// A device that is busy [0,1ms), [700ms,701ms) and [3000ms,3001ms); in between the profiler itself is busy
+// [1000ms,2000ms).
 TEST(NsysReports, GapsOfHalfASecondLessTheProfilersOwnTime) {
   const Database db(
       "CREATE TABLE StringIds (id, value);"

@@ -1,5 +1,5 @@
-// A library whose functions, inlined functions and lines symbols_test.cpp knows. Built with debug information, then taken apart:
-// the test looks for the words behind "// @" in this file, so lines may move.
+// A library whose functions, inlined functions and lines symbols_test.cpp knows. It is built with debug information,
+// which is then split off. The test looks for the words after "// @" in this file, so lines may move.
 namespace fixture {
 
 static volatile int sink;

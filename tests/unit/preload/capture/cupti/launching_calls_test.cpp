@@ -1,4 +1,4 @@
-// Which calls of the driver and of the run time can put work on a GPU, and by which numbers CUPTI knows them.
+// Which functions of the driver and of the CUDA runtime can launch operations, and CUPTI's numbers of them.
 #include "preload/capture/cupti/launching_calls.h"
 
 #include "preload/capture/cupti/cupti_headers.h"

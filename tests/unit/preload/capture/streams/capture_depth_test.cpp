@@ -1,4 +1,5 @@
-// How many operations a stream has outstanding: an upper bound, whatever the program was told and in which order.
+// How many operations of a stream are outstanding: an upper bound, whatever results the program received and in which
+// order.
 #include "tests/unit/preload/capture/streams/capture_fixture.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ TEST_F(Depth, CountsWhatIsNotKnownToHaveFinished) {
   EXPECT_EQ(depth_before(one), 11u);
   completed(one, 4);
   EXPECT_EQ(depth_before(one), 7u);
-  completed(one, 2);  // told late: nothing is taken back
+  completed(one, 2);  // reported late: nothing is taken back
   EXPECT_EQ(depth_before(one), 7u);
 }
 
@@ -34,7 +35,7 @@ TEST_F(Depth, FinishedEventVouchesForWhatWasLaunchedBeforeIt) {
   EXPECT_EQ(depth_before(one), 2u);
   event_recorded(event_handle(1), one);
   event_destroyed(event_handle(1));
-  event_finished(event_handle(1));  // a handle that means nothing any more
+  event_finished(event_handle(1));  // a handle that is no longer valid
   EXPECT_EQ(depth_before(one), 2u);
 }
 
@@ -73,9 +74,9 @@ TEST_F(Depth, ReportsOfCuptiCompleteInOrderAndNeverVouchForLaunchesToCome) {
   ASSERT_NE(one, nullptr);
   launched(one, 10, now_ticks());
   gpu_reported(1, 13, 4);
-  gpu_reported(1, 14, 100);  // a stream nobody knows
+  gpu_reported(1, 14, 100);  // an unknown stream
   EXPECT_EQ(depth_before(one), 6u);
-  gpu_reported(1, 13, 9);  // three kernels of the driver's own among them
+  gpu_reported(1, 13, 9);  // including three kernels that the driver launched itself
   EXPECT_EQ(depth_before(one), 0u);
   launched(one, 5, now_ticks());
   EXPECT_EQ(depth_before(one), 5u);
@@ -90,8 +91,9 @@ TEST_F(Depth, ReportsOfCuptiCompleteInOrderAndNeverVouchForLaunchesToCome) {
   EXPECT_EQ(outstanding().unreported, 0u);
 }
 
-// A GPU of three streams that runs each in order, at random speed; and the naive account of what the program was told.
-// After every step: the depth is exactly what the account says, and never less than what truly is outstanding.
+// A GPU of three streams that runs each in order, at random speed, and a naive account of the results that the program
+// received. After every step the depth equals the account and is never less than the number of operations that are
+// really outstanding.
 TEST_F(Depth, AgreesWithABruteForceModelAndIsAnUpperBound) {
   struct Model {
     uint64_t launched = 0, told = 0, truly_done = 0;
@@ -100,7 +102,7 @@ TEST_F(Depth, AgreesWithABruteForceModelAndIsAnUpperBound) {
     ASSERT_TRUE(open_streams());
     std::mt19937_64 random(seed);
     std::map<uint64_t, Model> streams;                         // handle number → account
-    std::map<uint64_t, std::pair<uint64_t, uint64_t>> events;  // event → stream's handle number, launches behind it
+    std::map<uint64_t, std::pair<uint64_t, uint64_t>> events;  // event → stream's handle number, launches before it
     uint64_t next_handle = 1;
     const auto add = [&] { streams[next_handle++] = {}; };
     add(), add(), add();
@@ -130,7 +132,7 @@ TEST_F(Depth, AgreesWithABruteForceModelAndIsAnUpperBound) {
           events[event] = {n, model.launched};
           break;
         case 7:
-        case 8: {  // the GPU gets to an event, and the program asks
+        case 8: {  // the GPU reaches an event, and the program queries it
           if (!events.contains(event)) break;
           const auto [owner, upto] = events[event];
           if (!streams.contains(owner)) break;

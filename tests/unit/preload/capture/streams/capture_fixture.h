@@ -1,5 +1,5 @@
-// Tests of preload/capture in one process: starts the recorder once with a log in a temporary folder, puts a fake driver in
-// place of g_driver, and gives every test empty tables.
+// Fixture for tests of preload/capture in one process. Starts the recorder once with a log in a temporary folder, puts
+// a fake driver in place of g_driver, and gives every test empty tables.
 #pragma once
 
 #include "preload/capture/streams/depth_marks.h"
@@ -19,16 +19,17 @@
 
 namespace prof::test {
 
-// The driver as far as capture/ asks it. What one thread does is one program's doing: contexts are per thread.
+// The part of the driver that capture/ uses. Each thread acts like a program of its own, because contexts are per
+// thread.
 struct FakeDriver {
   static inline thread_local CUcontext current = nullptr;
   static inline thread_local CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   static inline std::atomic<bool> write_fails{false};
   static inline std::atomic<bool> register_fails{false};
-  static inline std::atomic<bool> write_is_late{false};  // the GPU gets there later: finish_writes()
+  static inline std::atomic<bool> write_is_late{false};  // the GPU writes later: finish_writes()
   static inline std::atomic<CUresult> event_result{CUDA_SUCCESS};
   static inline std::atomic<uint64_t> writes{0}, event_records{0}, forbidden{0};
-  static inline std::atomic<bool> captures{false};  // a capture runs: no mark may be placed
+  static inline std::atomic<bool> captures{false};  // a capture is active: no mark may be placed
   static inline void (*while_writing)() = nullptr;
   static inline std::vector<std::pair<CUdeviceptr, uint32_t>> late;
   static inline CUstream capturing = nullptr;
@@ -142,7 +143,7 @@ class CaptureTest : public ::testing::Test {
     FakeDriver::install();
     FakeDriver::current = context_handle(0);
   }
-  // For threads of a test: the recorder knows them from their first record on.
+  // For threads of a test: the recorder knows a thread from its first record on.
   static void enter_thread(uint64_t context = 0) {
     const preload::EventScope scope;
     FakeDriver::current = context_handle(context);

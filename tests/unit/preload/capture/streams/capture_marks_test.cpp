@@ -1,4 +1,4 @@
-// Completion marks: when they are placed, when they must not be, and what they tell.
+// Completion marks: when they are placed, when they must not be, and what they report.
 #include "tests/unit/preload/capture/streams/capture_fixture.h"
 
 #include <thread>
@@ -178,7 +178,7 @@ TEST_F(Marks, WordOfADestroyedStreamClaimsNothingForTheNextOne) {
   StreamState* const fresh = stream(2);
   ASSERT_EQ(fresh, old) << "the slot is used again, else this tests nothing";
   launch(fresh, 20);
-  FakeDriver::late.resize(2);  // only the old stream's marks arrive
+  FakeDriver::late.resize(2);  // only marks of the old stream are completed
   FakeDriver::finish_writes();
   EXPECT_EQ(depth_before(fresh), 20u);
 }
@@ -193,8 +193,8 @@ TEST_F(Marks, NumberWrapsAtFourBillion) {
   EXPECT_LE(depth_before(one), 13u);
 }
 
-// Several threads launch and mark while one begins and ends captures: between the return of capture_begins and capture_ended
-// no mark may be under way. The fake write looks twice and takes its time.
+// Several threads launch and mark while one begins and ends captures. Between the return of capture_begins and
+// capture_ended no mark may be in flight. The fake write checks this twice and takes some time.
 TEST_F(Marks, CaptureWaitsForMarksInFlight) {
   FakeDriver::while_writing = [] { std::this_thread::yield(); };
   std::atomic<bool> stop{false};

@@ -1,4 +1,4 @@
-// Which stream a call means, and what was launched into it.
+// Which stream a call refers to, and what was launched into it.
 #include "tests/unit/preload/capture/streams/capture_fixture.h"
 
 #include <signal.h>
@@ -35,7 +35,7 @@ TEST_F(Streams, PerThreadStreamIsOneAThread) {
   EXPECT_EQ(here, stream_state(CU_STREAM_PER_THREAD, NullStream::Legacy));
   EXPECT_NE(here, stream_state(nullptr, NullStream::Legacy));
   std::set<format::StreamId> ids{stream_id(here)};
-  for (int i = 0; i < 8; ++i) {  // one after the other: they get the same memory for their thread-local storage
+  for (int i = 0; i < 8; ++i) {  // one after another: they get the same memory for their thread-local storage
     std::thread([&] {
       enter_thread();
       StreamState* const there = stream_state(nullptr, NullStream::PerThread);
@@ -60,7 +60,7 @@ TEST_F(Streams, HandleUsedAgainIsANewStream) {
 }
 
 TEST_F(Streams, AThreadThatLastUsedADestroyedStreamDoesNotTakeItsSlotsNextStreamForIt) {
-  StreamState* const old = stream(1);  // remembered by this thread
+  StreamState* const old = stream(1);  // cached by this thread
   const format::StreamId old_id = stream_id(old);
   stream_destroyed(stream_handle(1));
   StreamState* other = nullptr;
@@ -78,7 +78,8 @@ TEST_F(Streams, AThreadThatLastUsedADestroyedStreamDoesNotTakeItsSlotsNextStream
 TEST_F(Streams, ARecordOfAThreadWithoutAStateIsCountedNotWritten) {
   const uint64_t before = counted(format::Counter::no_thread_state);
   bool written = true;
-  std::thread([&] { written = preload::emit(format::NvtxPop{}); }).join();  // in no scope: the thread has no state
+  // outside of any scope: the thread has no state
+  std::thread([&] { written = preload::emit(format::NvtxPop{}); }).join();
   EXPECT_FALSE(written);
   EXPECT_EQ(counted(format::Counter::no_thread_state), before + 1);
 }
@@ -146,7 +147,7 @@ TEST_F(Streams, ThreadsThatMeetAtANewStreamShareIt) {
   }
 }
 
-// Whoever adds or removes a stream may lose its processor in the middle, for as long as the machine likes.
+// A thread that adds or removes a stream may be descheduled in the middle for any length of time.
 TEST_F(Streams, AThreadThatMeetsAnAdditionThatTakesLongWaitsForIt) {
   const uint64_t given_up = counted(format::Counter::depth_streams_full);
   detail::g_streams->gate.store(1);
@@ -163,7 +164,7 @@ TEST_F(Streams, AThreadThatMeetsAnAdditionThatTakesLongWaitsForIt) {
   EXPECT_NE(seen.load(), nullptr);
 }
 
-// A holder that never comes back (stopped by a debugger) must not stop the program with it.
+// A thread that holds the lock for ever (stopped by a debugger) must not stop the program.
 TEST_F(Streams, AnAdditionThatNeverEndsIsWaitedForASecondAndCounted) {
   const uint64_t given_up = counted(format::Counter::depth_streams_full);
   detail::g_streams->gate.store(1);
@@ -177,7 +178,8 @@ TEST_F(Streams, AnAdditionThatNeverEndsIsWaitedForASecondAndCounted) {
   EXPECT_NE(stream(1), nullptr);
 }
 
-// Only where a record is being packed is it dropped, like any record of a handler: the table itself is never in its way.
+// A record is dropped only while another record is being packed, like any record of a handler. The table itself never
+// causes it.
 TEST_F(Streams, ASignalHandlerThatInterruptsAnAdditionNeverFindsTheTableBusy) {
   static std::atomic<uint64_t> handled, added;
   handled = added = 0;
@@ -229,7 +231,7 @@ TEST_F(Streams, AddedAndDestroyedByManyThreadsWhileOthersLaunch) {
 }
 
 TEST_F(Streams, LaunchesOfTheFirstThreadAndOfAllOthersAreCounted) {
-  StreamState* const shared = stream(1);  // this thread owns the count
+  StreamState* const shared = stream(1);  // the count belongs to this thread
   std::vector<std::thread> threads;
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([&] {
@@ -242,7 +244,7 @@ TEST_F(Streams, LaunchesOfTheFirstThreadAndOfAllOthersAreCounted) {
   EXPECT_EQ(launches_so_far(shared), 900'000u);
 }
 
-// What a signal handler launches between any two instructions of the interrupted launch is not lost.
+// Launches of a signal handler between any two instructions of the interrupted launch are not lost.
 TEST_F(Streams, LaunchesOfASignalHandlerOnTheSameStreamAreCounted) {
   static StreamState* shared;
   static std::atomic<uint64_t> handled;

@@ -1,4 +1,5 @@
-// Where the arguments of cuDNN's functions from before its graphs are, against its own headers, where the machine has them.
+// The positions of the arguments of cuDNN's legacy (pre-graph) functions, compared with cuDNN's own headers, if the
+// machine has them.
 #include "preload/intercept/libraries/library.h"
 #include "preload/intercept/libraries/library_plans.h"
 #include "tests/unit/preload/intercept/libraries/function_arguments.h"

@@ -1,4 +1,4 @@
-// Where the arguments of cuFFT's functions are, against its own headers, where the machine has them.
+// The positions of the arguments of cuFFT's functions, compared with cuFFT's own headers, if the machine has them.
 #include "preload/intercept/libraries/library_forms.h"
 #include "tests/unit/preload/intercept/libraries/function_arguments.h"
 

@@ -1,4 +1,5 @@
-// Where the arguments of cuSPARSE's functions and getters are, against its own header, where the machine has it.
+// The positions of the arguments of cuSPARSE's functions and getters, compared with its own header, if the machine has
+// it.
 #include "preload/intercept/libraries/library.h"
 #include "tests/unit/preload/intercept/libraries/function_arguments.h"
 
@@ -60,7 +61,7 @@ TEST(CusparseForms, GettersTakeWhatTheyAreGiven) {
   EXPECT_TRUE((fits<decltype(cusparseSpMatGetFormat)>(getters.sparse_format.load())));
   EXPECT_TRUE((fits<decltype(cusparseSpMatGetStridedBatch)>(getters.sparse_batch.load())));
   EXPECT_TRUE((fits<decltype(cusparseDnMatGetStridedBatch)>(getters.dense_batch.load())));
-  // Values are the last of three arrays, and which type is of what comes behind them.
+  // The values are the last of three arrays; the argument after it gives its type.
   EXPECT_TRUE((is<decltype(cusparseCsrGet), cusparseIndexType_t*>(7)));
   EXPECT_TRUE((is<decltype(cusparseCsrGet), cusparseIndexType_t*>(8)));
   EXPECT_TRUE((is<decltype(cusparseCsrGet), cudaDataType*>(10)));

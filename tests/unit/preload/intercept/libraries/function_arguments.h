@@ -1,5 +1,5 @@
-// Of which types the arguments of a function are, for comparing forms (library_forms.h) with headers. A test includes library_api.def with a
-// CHECK_ of its library; those of the others are empty.
+// The types of a function's arguments, to compare forms (library_forms.h) with headers. A test includes library_api.def
+// with a CHECK_ macro for its library; the macros of the other libraries are empty.
 #pragma once
 
 #include <tuple>
@@ -20,7 +20,7 @@ template <class Result, class... Args> struct ArgumentsOf<Result(Args...)> {
   using Types = std::tuple<Args...>;
 };
 
-// Whether argument `at` is a T; of an argument that the form does not have, anything is right.
+// Whether argument `at` is a T. If the form does not have that argument, any type is right.
 template <class Function, class T, int at = 0> constexpr bool is(int wanted) {
   if constexpr (at < ArgumentsOf<Function>::kCount) {
     if (wanted != at) return is<Function, T, at + 1>(wanted);
@@ -37,7 +37,7 @@ template <class Function, int at = 0> constexpr bool is_pointer(int wanted) {
     return wanted < 0;
   }
 }
-// No argument is passed in a register for floating point numbers, so that argument words can be counted.
+// No argument is passed in a floating-point register, so argument words can be counted.
 template <class Function, int at = 0> constexpr bool all_words() {
   if constexpr (at < ArgumentsOf<Function>::kCount) {
     using Type = std::tuple_element_t<at, typename ArgumentsOf<Function>::Types>;

@@ -1,4 +1,5 @@
-// Where the arguments of library functions are, against the libraries' own headers, where the machine has them.
+// The positions of the arguments of library functions, compared with the libraries' own headers, if the machine has
+// them.
 #include "preload/intercept/libraries/library_forms.h"
 #include "preload/intercept/libraries/library_plans.h"
 #include "tests/unit/preload/intercept/libraries/function_arguments.h"
@@ -49,7 +50,7 @@ template <class Function> void gemm(const char* name, const LibraryForm& form) {
   EXPECT_TRUE((is<Function, cublasGemmAlgo_t>(form.algorithm)));
 }
 
-// C++ has these names twice: with a cudaDataType for what to compute in, as CUDA 10 had them.
+// C++ overloads these names: one form has a cudaDataType for the compute type, as in CUDA 10.
 template <class Size>
 using GemmExFunction = cublasStatus_t(cublasHandle_t, cublasOperation_t, cublasOperation_t, Size, Size, Size,
                                       const void*, const void*, cudaDataType, Size, const void*, cudaDataType, Size,
@@ -209,7 +210,7 @@ TEST(LibraryForms, AttributesOfGraphsAreAsInTheHeaderOfCudnn) {
 }
 #endif
 
-// Where there are no headers this is what is left of them.
+// This test needs no headers.
 TEST(LibraryForms, TheLongestCallFitsWhatIsCopied) {
   for (const LibraryForm& form : {form::kGemm, form::kGemmStrided, form::kGemmBatched, form::kGemmTyped, form::kGemmEx,
                                   form::kGemmStridedEx, form::kGemmBatchedEx, form::kAllReduce, form::kReduce}) {

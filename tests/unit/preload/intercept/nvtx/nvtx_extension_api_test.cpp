@@ -1,4 +1,4 @@
-// Our names for the structs of NVTX's extensions against the toolkit's headers, where it has them.
+// libprof's declarations of the structs of NVTX's extensions, compared with the toolkit's headers, if it has them.
 #include "preload/intercept/nvtx/nvtx_extension_api.h"
 #include "preload/format/nvtx_types.h"
 

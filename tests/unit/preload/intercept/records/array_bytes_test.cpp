@@ -1,4 +1,4 @@
-// How many bytes an array of a description takes.
+// How many bytes an array takes, computed from its descriptor.
 #include "preload/intercept/records/array_bytes.h"
 
 #include <cuda.h>

@@ -1,5 +1,5 @@
-// What is asked behind a captured call: only with the thread's capture mode relaxed, only about the stream that captures, and the
-// question whose answer is not refused.
+// What the recorder queries after a captured call: only with the thread's capture mode relaxed, only for the capturing
+// stream, and only with a query that the driver does not refuse.
 #include "tests/unit/preload/capture/streams/capture_fixture.h"
 #include "tests/unit/preload/capture_log.h"
 
@@ -28,7 +28,7 @@ class CapturedNode : public CaptureTest {
     EXPECT_EQ(asked_strict_, 0) << "a question outside DriverCall invalidates a GLOBAL capture of another thread";
     EXPECT_EQ(asked_others_, 0) << "a question about a stream that does not capture";
   }
-  // Behind a launch on that stream.
+  // After a launch on that stream.
   void launched_on(StreamState* state, CUstream handle) {
     CallScope scope(format::ApiId{1}, __builtin_frame_address(0));
     ASSERT_TRUE(scope.recording());

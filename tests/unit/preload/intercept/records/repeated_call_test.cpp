@@ -1,4 +1,4 @@
-// What of a launch's configuration its repeats have.
+// Which parts of a launch's configuration its repeats have.
 #include "preload/intercept/records/repeated_call.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ std::vector<CUlaunchAttributeID> repeated(std::vector<CUlaunchAttribute> attribu
     ids.push_back(repeat.get()->attrs[i].id);
     EXPECT_EQ(repeat.get()->attrs[i].value.clusterDim.x, 4u);
   }
-  EXPECT_EQ(config.numAttrs, attributes.size());  // the program's own stays as it is
+  EXPECT_EQ(config.numAttrs, attributes.size());  // the program's own configuration is unchanged
   return ids;
 }
 

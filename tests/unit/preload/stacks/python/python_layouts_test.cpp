@@ -1,5 +1,5 @@
-// Which layout is chosen for which CPython: rows of a table up to 3.12, what the interpreter publishes from 3.13 on, and none
-// where either does not say.
+// Which layout is chosen for which CPython: rows of a table up to 3.12, the offsets that the interpreter publishes from
+// 3.13 on, and none if neither gives an answer.
 #include "preload/stacks/python/python_layouts.h"
 
 #include "preload/stacks/python/python_finder.h"
@@ -20,7 +20,7 @@ PythonInterpreter version(uint32_t major, uint32_t minor) {
   return python;
 }
 
-// The start of a _PyRuntime whose word i says 8 * i, but for the first three.
+// The start of a _PyRuntime whose word i contains 8 * i, except for the first three.
 std::vector<uint64_t> runtime_of(uint32_t minor, bool free_threaded) {
   std::vector<uint64_t> words(100);
   for (size_t i = 0; i < words.size(); ++i) words[i] = 8 * i;
@@ -69,7 +69,8 @@ TEST(PythonLayouts, OtherVersionsHaveNone) {
   EXPECT_STREQ(choose_layout(version(4, 8), layout), "its version is not known");
 }
 
-// The words that say where, counted in the interpreters' own headers (pycore_debug_offsets.h of 3.13.0, 3.14.0 and 3.15.0).
+// The positions of these words, counted in the interpreters' own headers (pycore_debug_offsets.h of 3.13.0, 3.14.0 and
+// 3.15.0).
 struct PublishedWords {
   uint32_t minor, thread_frame, thread_id, frame_code, frame_owner, code_name, code_start, object_type, bytes_data,
       text_size;
@@ -122,7 +123,7 @@ TEST(PythonLayouts, WhatIsNotPublishedOrNotPlausibleIsRefused) {
   python.runtime = reinterpret_cast<const char*>(words.data());
   words[30] = 1u << 20;
   EXPECT_STREQ(choose_layout(python, layout), "the layout it publishes is not plausible");
-  words = runtime_of(14, false);  // of another version than the interpreter's
+  words = runtime_of(14, false);  // of another version than the interpreter
   python.runtime = reinterpret_cast<const char*>(words.data());
   EXPECT_STREQ(choose_layout(python, layout), "it does not publish its layout");
   words[1] = 0x030d02f0, words[0] = 0;
@@ -149,7 +150,7 @@ TEST(PythonText, AllWidthsOfCharactersAreRead) {
   EXPECT_EQ(read_text(kCompact | 2u << 2, 2, 56, two, 4), "\xe5\x90\x8d\xe5\x89\x8d");
   const uint32_t four[] = {0x10400};
   EXPECT_EQ(read_text(kCompact | 4u << 2, 1, 56, four, 4), "\xf0\x90\x90\x80");
-  EXPECT_EQ(read_text(1u << 2, 4, 56, "abcd", 4), "");             // not compact: elsewhere
+  EXPECT_EQ(read_text(1u << 2, 4, 56, "abcd", 4), "");             // not compact: the characters are elsewhere
   EXPECT_EQ(read_text(kCompact | 3u << 2, 4, 56, "abcd", 4), "");  // no such width
   EXPECT_EQ(read_text(kCompact | kAscii | 1u << 2, 1ull << 40, 40, "main", 4), "");
 }

@@ -9,7 +9,8 @@
 //   10   except E:
 //   11     x = 3
 //   12   return x
-// What is expected was printed by each interpreter (dis.findlinestarts, code.co_lines); 0: an instruction without a line.
+// The expected values were printed by each interpreter (dis.findlinestarts, code.co_lines); 0 is an instruction without
+// a line.
 #include "preload/stacks/python/python_lines.h"
 #include "preload/format/utf8.h"
 #include "preload/stacks/python/python_text.h"
@@ -124,7 +125,7 @@ TEST(PythonLines, DamagedTablesGiveNoLineOrSomeLine) {
   EXPECT_EQ(python_line(LineFormat::Ranges, from_hex("04"), 5, 0), 0u);     // half a pair
   EXPECT_EQ(python_line(LineFormat::Locations, from_hex("f0"), 5, 0), 5u);  // a number that is missing
   EXPECT_EQ(python_line(LineFormat::Locations, from_hex("f07f7f7f7f7f7f7f7f7f7f7f7f7f"), 5, 0), 0u);  // one without end
-  EXPECT_EQ(python_line(LineFormat::Locations, from_hex("8000"), 5, 1 << 20), 0u);  // behind the table
+  EXPECT_EQ(python_line(LineFormat::Locations, from_hex("8000"), 5, 1 << 20), 0u);  // after the end of the table
   EXPECT_EQ(python_line(LineFormat::Lnotab, from_hex("0080"), 5, 0), 0u);           // a line before the first
 }
 
@@ -135,7 +136,7 @@ TEST(PythonText, CharactersBecomeUtf8) {
   EXPECT_EQ(utf8(0xe9), "\xc3\xa9");
   EXPECT_EQ(utf8(0x540d), "\xe5\x90\x8d");
   EXPECT_EQ(utf8(0x10400), "\xf0\x90\x90\x80");
-  EXPECT_EQ(utf8(0xdc80), "\xef\xbf\xbd");    // a byte that was no UTF-8, as file names have it
+  EXPECT_EQ(utf8(0xdc80), "\xef\xbf\xbd");    // a byte that was not UTF-8, as in file names
   EXPECT_EQ(utf8(0x110000), "\xef\xbf\xbd");  // beyond Unicode
 }
 

@@ -1,4 +1,5 @@
-// Which launch an operation belongs to: joined by containment and correlation id; what does not join is counted with its reason.
+// To which launch an operation belongs: they are joined by containment and correlation id. Operations without a launch
+// are counted with the reason.
 #include "analyzer/model/coverage.h"
 #include "tests/unit/analyzer/launch_log.h"
 
@@ -19,7 +20,7 @@ using tests::LogBuilder;
 using tests::model_of;
 using tests::new_launch_log;
 
-// Begin of the launch of the operation with that correlation id; -1: none.
+// The begin of the launch of the operation with that correlation id; -1: none.
 int64_t launch_of(const Trace& trace, uint32_t correlation) {
   for (const GpuOperation& operation : trace.operations) {
     if (operation.correlation == correlation) return operation.linked() ? trace.host[operation.launch].begin_ns : -1;
@@ -42,7 +43,7 @@ TEST(Correlation, JoinsByContainmentNotByOrder) {
   add_launch(log, 1, 200, 300);
   add_launch(log, 1, 400, 500);
   add_launch(log, 2, 200, 300);
-  // The first launch's call is missing, and the ids are not in the order of the launches.
+  // The call of the first launch is missing, and the ids are not in the order of the launches.
   add_calls(log, 500, {{250, 12}, {450, 11}});
   add_calls(log, 501, {{250, 10}});
   add_run(log, 600, 700, 10);
@@ -94,7 +95,7 @@ TEST(Correlation, CountsWhyAnOperationHasNoLaunch) {
   log.add(1, load);
   add_calls(log, 500, {{900, 3}, {1050, 1}, {1300, 2}, {1600, 4}});
   add_run(log, 2000, 2010, 1);
-  add_run(log, 2020, 2030, 2);   // inside a call that is no launch
+  add_run(log, 2020, 2030, 2);   // inside a call that is not a launch
   add_run(log, 2040, 2050, 3);   // its call was before the first record
   add_run(log, 2060, 2070, 4);   // inside nothing recorded
   add_run(log, 2080, 2090, 99);  // in no known call
@@ -105,7 +106,7 @@ TEST(Correlation, CountsWhyAnOperationHasNoLaunch) {
   EXPECT_EQ(without(*trace, OperationReason::Unlinked), 1u);
 }
 
-// Two driver calls inside one launch may share an id; it then says whose the operation is.
+// Two driver calls inside one launch may share an id, which then identifies the launch of the operation.
 TEST(Correlation, GivesNoLaunchToOperationsWhoseCorrelationIdCallsOfSeveralLaunchesHave) {
   LogBuilder log = new_launch_log();
   add_thread(log, 1, 500);
@@ -126,9 +127,9 @@ TEST(Correlation, GivesNoLaunchToOperationsWhoseCorrelationIdCallsOfSeveralLaunc
 TEST(Correlation, UsesRuntimeCallsAroundExactlyOneLaunchWhereNoDriverCallIsNamed) {
   LogBuilder log = new_launch_log();
   add_thread(log, 1, 101);
-  add_launch(log, 1, 1000, 1100), add_launch(log, 1, 2000, 2100);  // each in a runtime call of its own
-  add_launch(log, 1, 3000, 3100), add_launch(log, 1, 3200, 3300);  // two in one: which is it?
-  add_launch(log, 1, 4000, 4100);                                  // named by its driver call as well
+  add_launch(log, 1, 1000, 1100), add_launch(log, 1, 2000, 2100);  // each in its own runtime call
+  add_launch(log, 1, 3000, 3100), add_launch(log, 1, 3200, 3300);  // two in one: ambiguous
+  add_launch(log, 1, 4000, 4100);                                  // its driver call is known as well
   add_run(log, 5000, 5010, 1), add_run(log, 5020, 5030, 2), add_run(log, 5040, 5050, 3), add_run(log, 5060, 5070, 4);
   add_calls(log, 101, {{4050, 4}});
   std::vector<format::CallPair> calls = {{990, 1},  {1110, 1}, {1990, 2}, {2110, 2},
@@ -147,7 +148,7 @@ TEST(Coverage, CountsEachLaunchWithoutGpuTimeOnce) {
   log.page.finished = 0;
   log.page.gpu_pending = 1;
   add_thread(log, 1, 500);
-  add_launch(log, 1, 0, 10);           // its record is missing although a later one came: unknown
+  add_launch(log, 1, 0, 10);           // its record is missing although a later one arrived: unknown
   add_launch(log, 1, 20, 30);          // with GPU time
   add_launch(log, 1, 40, 50, 1, 700);  // failed
   add_launch(log, 1, 60, 70);          // pending

@@ -1,5 +1,6 @@
-// Times and durations that no program has, as a damaged or hostile log gives them: what the model promises of them, and that reports add
-// them up without leaving 64 bits. (Under the sanitizers an overflow is a failure of its own.)
+// Times and durations that no program has, as a damaged or hostile log may contain: the model keeps its guarantees
+// about them, and reports add them up without exceeding 64 bits. (Under the sanitizers an overflow is a failure of its
+// own.)
 #include "analyzer/input/log/log_clock.h"
 #include "analyzer/reports/reports.h"
 #include "tests/unit/analyzer/hand_trace.h"
@@ -89,7 +90,7 @@ TEST(FarTimes, ImportedTimesAreNoFurtherApartThanADifferenceMayBe) {
   EXPECT_TRUE(difference_fits(hand.trace.host[0].begin_ns, hand.trace.host[0].end_ns));
 }
 
-// More of everything, each as long as a log can say, than one sum of 64 bits holds.
+// More events of every kind, each as long as a log can represent, than one sum of 64 bits can hold.
 LogBuilder new_long_log(uint32_t threads) {
   LogBuilder log = new_launch_log();
   log.define(format::StringPart{format::StringId{1}, 4, 0, "step"});
@@ -133,7 +134,7 @@ TEST(FarTimes, SumsOfReportsStayAtTheEndOfTheScale) {
         EXPECT_EQ(only_cell(table, "instances"), 9);
         EXPECT_EQ(only_cell(table, "total_range"), INT64_MAX);
         EXPECT_EQ(only_cell(table, "total_projected"), INT64_MAX);
-      } catch (const std::runtime_error&) {  // a report that says why it has no answer
+      } catch (const std::runtime_error&) {  // a report that gives the reason why it has no answer
       }
     }
   }

@@ -1,4 +1,4 @@
-// One launch through the CUDA run time is one row, whatever the driver was asked for inside it.
+// One launch through the CUDA runtime is one row, whichever driver calls it makes inside.
 #include "analyzer/input/log/build/builder.h"
 #include "tests/unit/analyzer/log_builder.h"
 
@@ -128,7 +128,7 @@ TEST(RuntimeCalls, DriverCallsOutsideKeepTheirName) {
   launch(log, 0, 50);
   launch(log, 120, 150);
   call(log, kRuntimeLaunch, 100, 200);
-  launch(log, 199, 250);  // begins inside and ends behind it: not part of it
+  launch(log, 199, 250);  // starts inside and ends after it: not part of it
   const auto trace = build(log);
   EXPECT_EQ(rows(*trace),
             (Texts{"cuLaunchKernel 0-50", "cudaLaunchKernel(cuLaunchKernel) 100-200", "cuLaunchKernel 199-250"}));
@@ -137,7 +137,7 @@ TEST(RuntimeCalls, DriverCallsOutsideKeepTheirName) {
 TEST(RuntimeCalls, EqualTimesDoNotMatterAndNorDoesAWrapperAround) {
   LogBuilder log = new_log();
   launch(log, 10, 20);
-  call(log, kRuntimeLaunch, 10, 20);  // recorded behind the call inside it, with the same times
+  call(log, kRuntimeLaunch, 10, 20);  // recorded after the call inside it, with the same times
   launch(log, 30, 40);
   call(log, kRuntimeLaunch, 30, 40);
   call(log, kRuntimeLaunch, 25, 45);  // a wrapper library's function around the real one

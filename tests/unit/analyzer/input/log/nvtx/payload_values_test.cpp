@@ -1,4 +1,4 @@
-// Payloads read by schemas made by hand; what the values are was worked out by hand.
+// Payloads are decoded with hand-made schemas; the expected values were computed by hand.
 #include "analyzer/input/log/nvtx/payload_values.h"
 
 #include "preload/format/nvtx_types.h"

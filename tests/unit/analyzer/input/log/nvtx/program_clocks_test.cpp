@@ -1,4 +1,4 @@
-// Clocks of the program's own, tied to a clock that is known; every time was worked out by hand.
+// Clocks defined by the program and tied to a known clock; every time was computed by hand.
 #include "analyzer/input/log/nvtx/program_clocks.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ constexpr auto kOwn = StampClock::kFirstProgramClock;
 constexpr auto kSecond = static_cast<StampClock>(9);
 constexpr auto kThird = static_cast<StampClock>(10);
 
-// The model's time is CLOCK_MONOTONIC; other clocks of the log are not known.
+// The model's time is CLOCK_MONOTONIC; other clocks of the log are unknown.
 std::optional<int64_t> monotonic(StampClock clock, int64_t stamp) {
   return clock == StampClock::Monotonic ? std::optional(stamp) : std::nullopt;
 }
