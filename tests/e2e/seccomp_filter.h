@@ -1,4 +1,4 @@
-// A seccomp filter for test programs: what happens at the listed system calls, and at all others.
+// A seccomp filter for test programs: the action for the listed system calls, and the action for all others.
 #pragma once
 
 #include <linux/filter.h>
@@ -12,7 +12,8 @@
 
 enum class Filtered : unsigned { ThisThread = 0, AllThreads = SECCOMP_FILTER_FLAG_TSYNC };
 
-// `listed`, `others`: SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ERRNO | a number of errno.h. At most 30 calls.
+// `listed`, `others`: SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ERRNO | a number of errno.h. At most 30
+// calls.
 inline bool install_filter(std::initializer_list<int> calls, unsigned listed, unsigned others, Filtered threads) {
   sock_filter filter[64];
   unsigned short n = 0;

@@ -1,4 +1,5 @@
-// Built with AddressSanitizer, clang's or gcc's, by the tests: heap use, threads, an exception, launches; with "overflow" the sanitizer's report.
+// Built by the tests with clang's or gcc's AddressSanitizer: heap use, threads, an exception, launches. With "overflow"
+// the sanitizer reports an error.
 #include <dlfcn.h>
 
 #include <cstdio>

@@ -1,6 +1,7 @@
-// Launches two kernels and fills of different sizes for argv[1] seconds, pausing argv[2] µs after each; prints how many of each there were and how
-// many bytes were filled. argv[3]: "fork": a child launches too, half way; "threads": two other threads do nothing but launch, each to a stream of its own;
-// "deep": nothing but forty launches of the small one at a time, which are then waited for.
+// Launches two kernels and fills of different sizes for argv[1] seconds, with a pause of argv[2] µs after each. Prints
+// the number of each and the number of filled bytes. argv[3]: "fork": a child launches too, from the middle on;
+// "threads": two other threads only launch, each into its own stream; "deep": the program only launches the small
+// kernel, forty times in a row, and then waits for them.
 #include "tests/sim/sim_program.h"
 
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-// Launches until the file that it is given exists: `prof ctl` says what of it is recorded (ctl.py). With a second argument a child that never uses CUDA
-// runs beside it and keeps open what it inherited; its process id is printed.
+// Launches until the given file exists. `prof ctl` decides what is recorded (ctl.py). With a second argument, a child
+// that never uses CUDA runs at the same time and keeps inherited descriptors open; its process id is printed.
 #include "tests/sim/sim_program.h"
 
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// dlsym with RTLD_NEXT and RTLD_DEFAULT, dlopen with RTLD_DEEPBIND, dlmopen, dlclose, dladdr, dlerror: what they answer.
+// Results of dlsym with RTLD_NEXT and RTLD_DEFAULT, dlopen with RTLD_DEEPBIND, dlmopen, dlclose, dladdr and dlerror.
 #include <dlfcn.h>
 #include <link.h>
 #include <cstdio>
@@ -35,7 +35,7 @@ int main() {
   where("cudaMalloc", dlsym(RTLD_DEFAULT, "cudaMalloc"));
   where("cuInit", dlsym(RTLD_DEFAULT, "cuInit"));
   where("nothing", dlsym(RTLD_DEFAULT, "there_is_no_such_function"));
-  // The message names the object that asked, and must not name another one.
+  // The message names the calling object, and must not name another one.
   const char* const error = dlerror();
   std::printf("error: %s\n", error != nullptr ? base(error) : "none");
   std::printf("then: %s\n", dlerror() == nullptr ? "none" : "again");

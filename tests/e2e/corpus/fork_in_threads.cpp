@@ -1,4 +1,4 @@
-// Eight threads that fork and wait, while others launch; every child ends with a status of its own.
+// Eight threads fork and wait while others launch; every child ends with its own exit status.
 #include "tests/sim/sim_program.h"
 
 #include <sys/wait.h>

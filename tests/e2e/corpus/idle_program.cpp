@@ -1,4 +1,4 @@
-// Touches neither CUDA nor NVTX: what every program of a shell costs. Says how many threads it has.
+// Uses neither CUDA nor NVTX: the cost for every program that a shell starts. Prints its number of threads.
 #include <dirent.h>
 
 #include <cstdio>

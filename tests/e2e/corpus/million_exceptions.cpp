@@ -1,4 +1,5 @@
-// A million exceptions through five frames; the fastest thousand's time goes to the file TIME, which is not compared but judged.
+// A million exceptions through five frames. The time of the fastest thousand goes to the file TIME, which is not
+// compared but checked against a limit.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

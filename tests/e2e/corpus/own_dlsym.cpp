@@ -1,4 +1,4 @@
-// A program with a dlsym of its own, as sanitizers and game overlays have; what it finds, and how often it is asked.
+// A program with its own dlsym, as sanitizers and game overlays have: what it finds, and how often it is called.
 #include <dlfcn.h>
 #include <cstdio>
 #include <cstring>

@@ -1,5 +1,5 @@
-// Made set-user-ID by the test and run as another user: who it is, and whether a preloaded library of another's is inside; with an
-// argument also whether the recorder did what it does when it is loaded.
+// The test makes this program set-user-ID and runs it as another user. It prints its user, and whether another user's
+// preloaded library is loaded. With an argument it also prints whether the recorder has initialised itself.
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,6 +1,5 @@
-// All that a process can see of itself and that a library could change: descriptors, signals, threads, environment, limits,
-// errno. With "cuda" it launches in between. Last, which descriptors a program has
-// that it starts.
+// Prints all state of the process that a library could change: descriptors, signals, threads, environment, limits,
+// errno. With "cuda" it launches in between. At the end it prints the descriptors of a program that it starts.
 #include "tests/sim/sim_program.h"
 
 #include <dirent.h>

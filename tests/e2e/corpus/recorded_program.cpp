@@ -1,6 +1,7 @@
-// A program for the flight recorder (ring.py): an NVTX range "run" around everything, in it rounds of a range "round" with launches of "steady". Usage:
-// recorded_program END [ASKED]: until the file END exists. What the file ASKED says is done, once: mark (the NVTX mark "here"), stop
-// (cudaProfilerStop), signal (SIGUSR2), slow (launches that wait for the GPU).
+// A program for the flight recorder (ring.py): an NVTX range "run" around everything, in it ranges "round" with
+// launches of "steady". Usage: recorded_program END [ASKED]. It runs until the file END exists. It does once what the
+// file ASKED contains: mark (the NVTX mark "here"), stop (cudaProfilerStop), signal (SIGUSR2), slow (launches that wait
+// for the GPU).
 #include "tests/sim/sim_program.h"
 
 #include <cudaProfiler.h>
@@ -26,7 +27,7 @@ static void do_as(const char* file) {
   if (what == "slow") {
     const CUfunction function = kernel("late");
     for (int i = 0; i < 6; ++i)
-      SIM_CHECK(launch(function));  // ring.py lets four wait in the queue, and each take 0.4 s
+      SIM_CHECK(launch(function));  // ring.py allows four launches in the queue, and each of them takes 0.4 s
   }
 }
 

@@ -1,5 +1,5 @@
-// Installs a seccomp filter and goes on computing and launching under it: "kill" allows what a sandboxed computation needs and
-// ends the process at anything else; "refuse" answers EPERM to whatever opens, makes or extends files.
+// Installs a seccomp filter and continues to compute and launch under it. "kill" allows what a sandboxed computation
+// needs and ends the process at any other call; "refuse" returns EPERM for calls that open, make or extend files.
 #include "tests/e2e/seccomp_filter.h"
 #include "tests/sim/sim_program.h"
 

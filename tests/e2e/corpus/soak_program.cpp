@@ -1,5 +1,6 @@
-// A program that lives long: many short threads, kernels of ever new names, streams made and destroyed, a day of launches on the virtual
-// clock. Tells its private memory along the way. Usage: soak_program THREADS NAMES STREAMS LAUNCHES_OF_A_DAY
+// A program that runs long: many short threads, kernels with new names all the time, streams made and destroyed, a day
+// of launches on the virtual clock. It prints its private memory from time to time. Usage: soak_program THREADS NAMES
+// STREAMS LAUNCHES_OF_A_DAY
 #include "tests/sim/sim_program.h"
 
 #include <cstring>
@@ -35,7 +36,7 @@ int main(int argc, char** argv) {
     if (i % 100 == 0) SIM_CHECK(cuCtxSynchronize());
     tell("threads", i, threads);
   }
-  for (long i = 1; i <= names; ++i) {  // as a program does that compiles kernels as it goes and drops them again
+  for (long i = 1; i <= names; ++i) {  // like a program that compiles kernels while it runs and unloads them again
     CUmodule module = nullptr;
     CUfunction made = nullptr;
     SIM_CHECK(cuModuleLoadData(&module, "image"));

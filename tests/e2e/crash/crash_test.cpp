@@ -1,6 +1,7 @@
-// Does a log keep every record whose call had returned, however the process ended? Runs load_program.cpp under libprof.so on the
-// simulated GPU, ends it at a random moment, reads the log as prof does, and compares it with what the program counted outside
-// itself: each thread's marks and launches must be there, in their order, none missing and none wrong.
+// Does a log contain every record whose call had returned, however the process ended? Runs load_program.cpp under
+// libprof.so on the simulated GPU, ends it at a random moment, reads the log as prof does, and compares it with the
+// counts that the program kept in a file. Each thread's marks and launches must be there in their order, none missing
+// and none wrong.
 //   crash_test WAY COUNT [SEED]      WAY: kill, ring, live, or an END of load_program.cpp
 // ring: killed while the log is a ring of 1 MiB that goes round: what a thread did last must be there, nothing missing between.
 // live: that ring is read while it goes round, before it is killed: as it was when reading began, or later.
@@ -38,14 +39,14 @@ namespace fs = std::filesystem;
 using analyzer::RecordPlace;
 
 struct ThreadRecords {
-  uint64_t thread = ~0ull;  // of the load, known from its first mark
+  uint64_t thread = ~0ull;  // number of the load's thread, known from its first mark
   uint64_t marks = 0, launches = 0;
 };
 
-// What the log says, and what in it cannot be.
+// The records of a log, and the contradictions in it.
 struct Reading {
   static constexpr bool kSeldom = true;
-  bool ring = false;                          // the first records of a thread are gone
+  bool ring = false;                          // the first records of a thread are overwritten
   std::map<uint32_t, ThreadRecords> threads;  // by ordinal
   std::set<uint64_t> configs, labels, used_configs, used_labels;
   std::vector<std::string> wrong;
@@ -57,7 +58,7 @@ struct Reading {
   }
   void operator()(const format::NvtxMark& mark, RecordPlace place) {
     ThreadRecords& of = threads[place.block->thread];
-    // A definition that comes while the log is closed is refused and counted; the mark then has its text itself.
+    // A definition that arrives while the log is closed is refused and counted; the mark then contains its text itself.
     if (mark.label != format::LabelId{} || mark.text.empty()) used_labels.insert(format::as_u64(mark.label));
     if (of.thread == ~0ull) {
       of.thread = thread_of(mark.payload);
@@ -70,7 +71,7 @@ struct Reading {
   void operator()(const format::KernelLaunch& launch, RecordPlace place) {
     ThreadRecords& of = threads[place.block->thread];
     used_configs.insert(format::as_u64(launch.config));
-    if (ring && of.thread == ~0ull) return;  // of the mark that is gone
+    if (ring && of.thread == ~0ull) return;  // of the overwritten mark
     if (launch.result != 0 || of.marks != of.launches + 1)
       wrong.push_back(fmt::format("launch {} behind {} marks", of.launches, of.marks));
     ++of.launches;
@@ -83,8 +84,8 @@ struct Totals {
   uint64_t runs = 0, before_the_log = 0, with_gpu_times = 0;
   uint64_t returned = 0, recorded = 0, missing = 0, counted = 0, misread = 0;
   uint64_t launches_with_gpu_time = 0, launches_pending = 0;
-  uint64_t live = 0;    // times that a ring was read while it was written
-  uint64_t rounds = 0;  // logs of which something had been overwritten
+  uint64_t live = 0;    // how often a ring was read while it was written
+  uint64_t rounds = 0;  // logs with overwritten records
 };
 
 class Counters {
@@ -141,7 +142,7 @@ pid_t start(const Programs& programs, const std::string& folder, bool gpu, bool 
   _exit(96);
 }
 
-// A moment anywhere in the life of the process: now and then in its start, else under load.
+// Waits until a random moment of the process: sometimes during its start, otherwise under load.
 void wait_and_kill(pid_t child, const Counters& counters, std::mt19937_64& random) {
   const bool early = random() % 10 == 0;
   for (int tries = 0; !early && !counters.any() && tries < 100'000; ++tries) usleep(100);
@@ -149,7 +150,7 @@ void wait_and_kill(pid_t child, const Counters& counters, std::mt19937_64& rando
   kill(child, SIGKILL);
 }
 
-// Until the log in that folder is a ring of which something was overwritten.
+// Waits until the log in that folder is a ring with overwritten records.
 void wait_for_ring(const std::string& folder) {
   for (int tries = 0; tries < 3000; ++tries, usleep(10'000)) {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
@@ -163,8 +164,8 @@ void wait_for_ring(const std::string& folder) {
   }
 }
 
-// GPU times: every launch has its own, or is pending. Where the process exits in order while its threads go on, each of them may be
-// inside a launch in the moment when collecting ends.
+// GPU times: every launch has one or is pending. If the process exits in order while its threads go on, each of them
+// may be inside a launch at the moment when collecting ends.
 void judge_gpu_times(const std::string& path, bool in_order, Totals& totals, Reading& reading) {
   const auto trace = analyzer::read_trace({path}, {.workers = 1, .progress = {}});
   analyzer::Coverage all;
@@ -183,7 +184,7 @@ void judge(const std::string& path, const std::string& way, const Counters& coun
            Reading& reading) {
   const analyzer::LogOpenResult opened = analyzer::LogFile::open(path);
   if (!opened) {
-    // Killed before the header was complete: then no call of a thread can have returned.
+    // Killed before the header was complete: no call of a thread can have returned.
     if (counters.any()) reading.wrong.push_back(opened.error.text(path));
     ++totals.before_the_log;
     return;
@@ -196,7 +197,7 @@ void judge(const std::string& path, const std::string& way, const Counters& coun
   if (counted != 0) reading.used_configs.erase(0);  // its definition was refused while the log was closed
   reading.expect_defined("config", reading.used_configs, reading.configs);
   reading.expect_defined("label", reading.used_labels, reading.labels);
-  // Calls that the recorder itself says it refused: those of threads that run on while the process exits.
+  // Calls that the recorder itself counted as refused: those of threads that go on while the process exits.
   totals.counted += counted;
   ThreadRecords recorded[kLoadThreads];
   for (const auto& [ordinal, records] : reading.threads) {
@@ -221,7 +222,7 @@ void judge(const std::string& path, const std::string& way, const Counters& coun
   if (gpu) judge_gpu_times(path, way == "exit" || way == "quick_exit" || way == "stop", totals, reading);
 }
 
-// A ring is read while eight threads write over it: what had returned before is there.
+// A ring is read while eight threads overwrite it: every call that had returned before is there.
 void judge_live(const std::string& path, const Counters& counters, Totals& totals, Reading& all) {
   uint64_t marks[kLoadThreads], launches[kLoadThreads];
   for (unsigned t = 0; t < kLoadThreads; ++t) {
@@ -230,7 +231,7 @@ void judge_live(const std::string& path, const Counters& counters, Totals& total
   }
   const analyzer::LogOpenResult opened = analyzer::LogFile::open(path);
   if (!opened) {
-    // So small a ring may go round while a busy machine copies it, and that is said.
+    // A ring as small as this one may wrap around while a busy machine copies it. That is reported.
     if (opened.error.what.find("written over faster") == std::string::npos)
       all.wrong.push_back(opened.error.text(path));
     return;
@@ -283,7 +284,7 @@ int run(const Programs& programs, const std::string& way, uint64_t count, uint64
                               {folder + "/counters", killed ? "run" : way, std::to_string(random() % 20'000)});
     Reading reading;
     reading.ring = ring;
-    if (ring && i % 8 != 0) wait_for_ring(folder);  // else any moment before
+    if (ring && i % 8 != 0) wait_for_ring(folder);  // otherwise at any earlier moment
     if (live) {
       for (int tries = 0; !counters.any() && tries < 100'000; ++tries) usleep(100);
       for (int reads = 0; reads < 4; ++reads) {
@@ -328,7 +329,7 @@ int run(const Programs& programs, const std::string& way, uint64_t count, uint64
     fmt::print("too few rings went round to say anything\n");
     return 1;
   }
-  // Runs that saw nothing would prove nothing.
+  // If too few calls returned, the runs prove nothing.
   if (totals.returned < 100 * count) {
     fmt::print("too few calls returned to say anything\n");
     return 1;

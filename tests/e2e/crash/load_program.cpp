@@ -1,7 +1,8 @@
-// The load of crash_test.cpp: eight threads that mark and launch in turn and count, in a file that outlives the process, what
-// has returned. Usage: load_program COUNTERS END [MICROSECONDS]. END says how the process ends, that long after all threads began:
-//   stop (the recording ends, by cuProfilerStop; the threads go on, then _exit)
-//   run (until killed)  oom (memory without end, until killed)  segv  abort  throw  _exit  quick_exit  exit  exec
+// The load of crash_test.cpp: eight threads mark and launch in turn and count the calls that have returned, in a file
+// that outlives the process. Usage: load_program COUNTERS END [MICROSECONDS]. END is the way in which the process ends,
+// MICROSECONDS after all threads started:
+//   stop (cuProfilerStop ends the recording; the threads go on, then _exit)
+//   run (until killed)  oom (allocates until killed)  segv  abort  throw  _exit  quick_exit  exit  exec
 #include "tests/e2e/crash/load.h"
 #include "tests/sim/sim_program.h"
 
@@ -47,7 +48,8 @@ Returned* map_counters(const char* path) {
   mark.message.ascii = text;
   mark.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
   for (uint64_t number = 0;; ++number) {
-    // Names and shapes of launches are new ones all along, and of all threads: the one that uses one may not be who defined it.
+    // Names and launch shapes are new all the time and shared by all threads: the thread that uses one may not be the
+    // one that defined it.
     const unsigned fresh = static_cast<unsigned>(number / 64 % 8192);
     if (number % 64 == 0) std::snprintf(text, sizeof text, "load %u", fresh);
     mark.payload.ullValue = prof::test::payload_of(thread, number);
@@ -79,7 +81,7 @@ Returned* map_counters(const char* path) {
   if (way == "exec") execl("/bin/sh", "sh", "-c", "exit 8", nullptr);
   while (way == "oom") {
     void* const memory = std::memset(new char[1 << 20], 1, 1 << 20);
-    asm volatile("" ::"r"(memory) : "memory");  // else the compiler sees that nobody reads it
+    asm volatile("" ::"r"(memory) : "memory");  // otherwise the compiler sees that nothing reads it
   }
   for (;;) pause();
 }
@@ -91,7 +93,7 @@ int main(int argc, char** argv) {
   Returned* const returned = map_counters(argv[1]);
   const CUcontext context = sim_program::make_context();
   SIM_CHECK(cuProfilerStart());
-  sim_program::kernel("load");  // makes the module, before there are threads
+  sim_program::kernel("load");  // loads the module before there are threads
   std::vector<std::thread> threads;
   for (uint64_t t = 0; t < kLoadThreads; ++t) threads.emplace_back(load, context, t, std::ref(returned[t]));
   for (uint64_t t = 0; t < kLoadThreads; ++t) {

@@ -1,5 +1,5 @@
-// A control group of the kernel with a limit of memory, below the one that this process is in: what is in it and wants more is killed by
-// SIGKILL. Version 2 and version 1 of control groups; who may not make one gets none.
+// A control group of the kernel with a memory limit, below the group of this process. If its members need more memory,
+// they are killed by SIGKILL. Supports control groups version 2 and version 1. Without permission there is no group.
 #pragma once
 
 #include <unistd.h>
@@ -34,12 +34,12 @@ class MemoryGroup {
   MemoryGroup& operator=(const MemoryGroup&) = delete;
 
   bool made() const { return !folder_.empty(); }
-  // The calling process belongs to it from now on. False: it does not.
+  // Moves the calling process into the group. False: it is not in it.
   bool enter() const { return write(folder_ + "/cgroup.procs", "0"); }
 
  private:
   void make(const std::string& parent, const char* limit, uint64_t bytes) {
-    write(parent + "/cgroup.subtree_control", "+memory");  // version 2; where it is refused there is no limit to write
+    write(parent + "/cgroup.subtree_control", "+memory");  // version 2; if it is refused, there is no limit to write
     const std::string folder = parent + "/prof-crash-" + std::to_string(getpid());
     std::error_code failed;
     if (!std::filesystem::create_directory(folder, failed)) return;

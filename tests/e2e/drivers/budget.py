@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""PROF_BUDGET on the simulated GPU: is every call recorded, some of the GPU work timed, and the rest extrapolated to what it truly was? Also in a
-program that is killed in the middle, and in one that forks. Usage: budget.py --prof PROF --libprof LIB --sim FOLDER --programs FOLDER"""
+"""PROF_BUDGET on the simulated GPU: is every call recorded, is part of the GPU time measured, and does the
+extrapolation of the rest match the true value? Also in a program that is killed in the middle, and in one that
+forks. Usage: budget.py --prof PROF --libprof LIB --sim FOLDER --programs FOLDER"""
 import argparse
 import json
 import os
@@ -57,10 +58,12 @@ def rows(log):
 
 with tempfile.TemporaryDirectory() as folder:
     folder = pathlib.Path(folder)
-    # On a busy machine bursts are dear and so few: what was timed less than twice has no interval, which is no wrong one.
+    # On a busy machine bursts are expensive and therefore few. A kernel that was timed in fewer than two bursts has no
+    # interval, which is not an error.
     inside = intervals = 0
     for turn in range(4):
-        programs = [(f"{budget}%", folder / f"{budget}_{turn}") for budget in (1, 2, 5)]  # a % would be a pattern
+        # a % in the path would be a pattern
+        programs = [(f"{budget}%", folder / f"{budget}_{turn}") for budget in (1, 2, 5)]
         for budget, place, program in [(budget, place, start(place, budget, "3", "500")) for budget, place in programs]:
             out, err = program.communicate(timeout=240)
             expect(f"{budget} runs and says nothing", program.returncode == 0 and err == "", err)
@@ -89,7 +92,7 @@ with tempfile.TemporaryDirectory() as folder:
                 if half is None:
                     print(f"    no two bursts held a launch of {name}: no interval")
                     continue
-                # Times of constant kernels have the rounding of the clock, and no variance to speak of.
+                # Times of constant kernels contain the rounding of the clock, and almost no variance.
                 near = abs(row["estimated_total_ns"] - ns) <= half + 0.005 * ns
                 inside += near
                 intervals += 1
@@ -110,7 +113,8 @@ with tempfile.TemporaryDirectory() as folder:
     expect("fork: both run", program.returncode == 0 and err == "", err)
     expect("fork: a log each", len(list((folder / "forks").glob("*.plog"))) == 2)
 
-    # Launches meet the edges of bursts at every point of their way: each is in a burst and has its GPU time, or says that it may have none.
+    # The edges of bursts fall into every phase of a launch. Each launch is in a burst and has its GPU time, or its
+    # record is flagged as possibly without one.
     program = start(folder / "edges", "40%", "3", "20", "threads")
     out, err = program.communicate(timeout=240)
     (log,) = (folder / "edges").glob("*.plog")
@@ -123,7 +127,8 @@ with tempfile.TemporaryDirectory() as folder:
     expect("edges: each has its time or says that it has none", timed + off == launches, line)
     expect("edges: of an operation without its launch is said why", linked + (int(at_edges.group(1)) if at_edges else 0) == operations, line)
 
-    # A launch whose kernel starts n kernels later has n before it, whether these have GPU times or not; where that is not known there is no number.
+    # A launch whose kernel starts n kernels later has n waiting kernels before it, with or without GPU times. If the
+    # number is unknown, none is given.
     long_ns = 500_000
     program = start(folder / "deep", "40%", "4", "100", "deep", small_ns=long_ns)
     out, err = program.communicate(timeout=240)
@@ -136,7 +141,7 @@ with tempfile.TemporaryDirectory() as folder:
     expect("deep: what waits before a launch is right", not wrong, f"{len(wrong)} of {len(known)} wrong: {wrong[:5]}")
     expect("deep: it is known of most, and not of what follows launches without GPU times", 0.5 * len(waits) < len(known) < len(waits), f"{len(known)} of {len(waits)}")
 
-    # CUPTI, once attached, costs each launch more than the budget: it never is.
+    # Attached, CUPTI would cost each launch more than the budget, so it is never attached.
     program = start(folder / "refused", "1%", "2", "0", "threads")
     out, err = program.communicate(timeout=240)
     (log,) = (folder / "refused").glob("*.plog")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Does prof record --counters list:CHIP print the metrics that CUPTI knows of a chip, and say what is wrong where it cannot? Usage: chip_metrics.py
---prof PROF --sim FOLDER"""
+"""Does prof record --counters list:CHIP print the metrics that CUPTI knows for a chip, and explain what is wrong if it
+cannot? Usage: chip_metrics.py --prof PROF --sim FOLDER"""
 import argparse
 import os
 import pathlib
@@ -15,7 +15,7 @@ problems = []
 
 
 def listed(chip, status, *wanted, **variables):
-    """Each of `wanted` is in the output or the message, words separated by single blanks."""
+    """Checks that each of `wanted` is in the output or the error message, with words separated by single spaces."""
     environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(options.sim)} | variables
     done = subprocess.run([options.prof, "record", "--counters", f"list:{chip}"], capture_output=True, text=True, env=environment, timeout=240)
     lines = [" ".join(line.split()) for line in (done.stdout if status == 0 else done.stderr).splitlines()]

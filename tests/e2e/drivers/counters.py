@@ -1,9 +1,10 @@
-"""Hardware counters in a log as `prof dump` prints it: the values of each launch and NVTX range, by the name of the kernel, of the range, or "graph"."""
+"""Hardware counters in a log as `prof dump` prints it: the values of each launch and NVTX range, by the name of the
+kernel or range, or "graph"."""
 import struct
 
 
 def decoded(text):
-    """the bytes of a quoted string: what is valid UTF-8 stands as itself, all else as an escape"""
+    """the bytes of a quoted string: valid UTF-8 is literal, all else is escaped"""
     return text.encode().decode("unicode_escape").encode("latin-1")
 
 
@@ -29,7 +30,8 @@ class Counters:
         reasons = ("captured", "skipped", "failed", "no_session", "dropped", "unread")
         succeeded = sum(1 for kind, fields in log.records if kind in ("kernel_launch", "graph_launch") and fields.get("result", "0") == "0")
         self.unaccounted = succeeded - len(found) - sum(log.counters.get(f"counters_{reason}", 0) for reason in reasons)
-        self.rows = []  # (name, {metric: value}); the name is None where nothing, or more than one thing, stands at that moment
+        # (name, {metric: value}); the name is None if no launch or range, or more than one, is at that moment
+        self.rows = []
         for fields in found:
             names = work.get((fields["tid"], fields["moment"], fields.get("scope", "0")), [])
             values = struct.unpack(f"<{len(sets[fields['set']])}d", decoded(fields["values"]))

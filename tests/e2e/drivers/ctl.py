@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Does prof ctl begin and end the recording of a process that runs, say what it is doing, and say why where it cannot? On the simulated GPU.
-Usage: ctl.py --prof PROF --libprof LIB --sim FOLDER --programs FOLDER"""
+"""Does prof ctl start and stop the recording of a running process, report its state, and explain why if it cannot? On
+the simulated GPU. Usage: ctl.py --prof PROF --libprof LIB --sim FOLDER --programs FOLDER"""
 import argparse
 import os
 import pathlib
@@ -18,7 +18,7 @@ NOBODY = 65534
 
 
 def ctl(pid, command, status, *texts, **how):
-    """texts: parts of what is said on either stream"""
+    """texts: texts that standard output or standard error must contain"""
     try:
         done = subprocess.run([options.prof, "ctl", str(pid), command, *how.pop("options", [])], capture_output=True, text=True, timeout=240, **how)
     except PermissionError:
@@ -62,7 +62,7 @@ with tempfile.TemporaryDirectory(prefix="prof-ctl-") as name:
     root = pathlib.Path(name)
     end = root / "end"
 
-    # Waiting from the start: no log until it is said.
+    # The process waits from the start: there is no log until `start`.
     folder = root / "waits"
     folder.mkdir()
     program, _ = started(folder, end, PROF_START="ctl")
@@ -82,7 +82,7 @@ with tempfile.TemporaryDirectory(prefix="prof-ctl-") as name:
     ctl(program.pid, "status", 2, "there is no process")
     logs = logs_are(folder, 2)
 
-    # Recorded from its first call; a child that has the log open too is not its parent.
+    # The process is recorded from its first call. A child that also has the log open is not mistaken for its parent.
     folder = root / "records"
     folder.mkdir()
     program, child = started(folder, end, "child")
@@ -96,7 +96,7 @@ with tempfile.TemporaryDirectory(prefix="prof-ctl-") as name:
     finish(program, end)
     logs_are(folder, 2)
 
-    # What cannot be reached.
+    # Processes that cannot be controlled.
     folder = root / "profiler"
     folder.mkdir()
     program, _ = started(folder, end, PROF_START="profiler")
@@ -107,7 +107,7 @@ with tempfile.TemporaryDirectory(prefix="prof-ctl-") as name:
     ctl(os.getpid(), "dump", 2, "is not recorded: libprof.so is not loaded")
     ctl(os.getpid(), "begin", 2, "start")
     if logs:
-        old = root / "old.plog"  # a recorder that knew nothing of this: its words are 0
+        old = root / "old.plog"  # the log of a recorder without this feature: its words are 0
         text = bytearray(logs[0].read_bytes())
         struct.pack_into("<I", text, 20, os.getpid())
         struct.pack_into("<Q", text, 8192 + 8, 0)

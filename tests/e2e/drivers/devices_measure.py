@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Does prof devices --measure say what a GPU reaches? On the simulated one a copy and a product take the time that the script gives them, so
-each number can be worked out. Usage: devices_measure.py --prof PROF --sim FOLDER"""
+"""Does prof devices --measure report the rates that a GPU reaches? On the simulated GPU a copy and a product take the
+time that the script sets, so each number can be computed. Usage: devices_measure.py --prof PROF --sim FOLDER"""
 import argparse
 import json
 import os

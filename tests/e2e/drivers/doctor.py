@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Does prof doctor find what is wrong? Runs it on the simulated GPU as it should be, and with one thing broken at a time; each line that is not
-"ok" must say what to do. Usage: doctor.py --prof PROF --sim FOLDER --programs FOLDER"""
+"""Does prof doctor find faults? Runs it on a correct simulated GPU, and with one fault at a time. Each line that is not
+"ok" must contain what to do. Usage: doctor.py --prof PROF --sim FOLDER --programs FOLDER"""
 import argparse
 import json
 import os
@@ -19,7 +19,8 @@ problems = []
 
 
 def doctor(status, wanted, *arguments, limit=None, **variables):
-    """wanted: the only findings that are not ok, (topic, verdict, part of the text); limit: called in the process before it is prof"""
+    """wanted: the only findings that are not ok, as (topic, verdict, part of the text); limit: called in the process
+    before it starts prof"""
     environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(options.sim), "PROF_CUPTI": str(options.sim / "libcupti.so.13")}
     environment |= {name: str(value) for name, value in variables.items()}
     environment = {name: value for name, value in environment.items() if value != "None"}

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""Does Holistic Trace Analysis load our traces of a training loop without a word of warning, run every analysis, and find in them what prof
-finds? And the same of a program without steps, but for what HTA says of any trace that has none? Records profiler_steps on the simulated GPU, twice as two ranks, and gives the logs to tests/gpu/hta_check.py. Usage: hta.py --prof PROF --libprof LIBPROF --sim FOLDER --program PROGRAM --root ROOT. Needs
-`pip install HolisticTraceAnalysis 'pandas<3'` for this Python or into build/hta (python3 -m venv build/hta); status 77: it is nowhere."""
+"""Does Holistic Trace Analysis load prof's traces of a training loop without warnings, run every analysis, and find the
+same numbers as prof? And does it do the same for a program without steps, except for its usual messages about traces
+without steps? Records profiler_steps on the simulated GPU, twice as two ranks, and passes the logs to
+tests/gpu/hta_check.py. Usage: hta.py --prof PROF --libprof LIBPROF --sim FOLDER --program PROGRAM --root ROOT. Needs
+`pip install HolisticTraceAnalysis 'pandas<3'` for this Python or in build/hta (python3 -m venv build/hta); status 77
+if it is not installed."""
 import argparse
 import os
 import pathlib
@@ -10,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-PROGRESS = r"WARNING:hta:(Parsed|Overall parsing|leaving|Rounding down ns) "  # says nothing of the trace
+PROGRESS = r"WARNING:hta:(Parsed|Overall parsing|leaving|Rounding down ns) "  # these messages are not about the trace
 parser = argparse.ArgumentParser()
 for name in ("prof", "libprof", "sim", "program", "root"):
     parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
@@ -27,13 +30,14 @@ if python is None:
     sys.exit(77)
 
 def check(*strict, program_arguments=()):
-    """hta_check.py's answer about two recorded ranks of the program."""
+    """hta_check.py's result for two recorded ranks of the program."""
     with tempfile.TemporaryDirectory(prefix="prof-hta-") as folder:
         logs = []
         for rank in range(2):  # the search for stragglers compares ranks
             output = pathlib.Path(folder, str(rank))
             output.mkdir()
-            # Operations take the time that the script says, so that kernels are longer than the microsecond in which HTA sorts them.
+            # Operations take the time that the script sets, so that kernels are longer than one microsecond, the
+            # resolution by which HTA sorts them.
             environment = dict(os.environ, PROF_OUTPUT=str(output), LD_LIBRARY_PATH=str(options.sim), PROF_CUPTI=str(options.sim / "libcupti.so.13"),
                                SIM_SCRIPT="/dev/null", SIM_CLOCK="real", SIM="timed; kernel * 5000; kernel ncclKernel_AllReduce 300000")
             subprocess.run(["env", f"LD_PRELOAD={options.libprof}", options.program, *program_arguments], env=environment, check=True)
@@ -58,7 +62,8 @@ WANTED = """| `get_gpu_kernel_breakdown`, operations alone: kernel names | 3 | 3
 | `get_potential_stragglers`: ranks | """
 problems += [f"no row {wanted}" for wanted in WANTED.splitlines() if wanted not in checked.stdout]
 
-# The same program with its ranges named otherwise: the same numbers, and of steps what HTA says of any trace without them.
+# The same program with other names for its ranges: the same numbers, and HTA's usual messages about traces without
+# steps.
 checked = check(program_arguments=["epoch "])
 print(checked.stdout)
 if checked.returncode:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""NVTX as others ship it, recorded by libprof.so: `v2` calls NVIDIA's libnvToolsExt.so.1 (package nvidia-nvtx-cu11), `python` uses the
-package nvtx. Both are looked for where this interpreter, or the one in PROF_TEST_PYTHON, finds its packages; exits with 77, and says
-so, where they are not.
+"""NVTX as other packages ship it, recorded by libprof.so. `v2` calls NVIDIA's libnvToolsExt.so.1 (package
+nvidia-nvtx-cu11), `python` uses the package nvtx. Both are searched where this interpreter, or the one in
+PROF_TEST_PYTHON, finds its packages. If they are missing, the test prints it and exits with 77.
 """
 import argparse
 import os

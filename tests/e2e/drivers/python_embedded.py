@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Builds python/embed.cpp against every libpython that this machine shares, runs it under libprof.so and compares the Python frames of each
-launch with those that its interpreter saw: in two lives of the interpreter, on threads of C++, in a forked child. Exit status 77: there is
-no libpython with its headers."""
+"""Builds python/embed.cpp with every shared libpython of this machine, runs it under libprof.so and compares the Python
+frames of each launch with the frames that its interpreter saw: after two starts of the interpreter, on C++ threads,
+and in a forked child. Exit status 77: there is no libpython with its headers."""
 import argparse
 import glob
 import json
@@ -15,12 +15,12 @@ import tempfile
 from python_stacks import VERSIONS, interpreters, read_log
 
 HERE = pathlib.Path(__file__).parents[1] / "python"
-WITHOUT = {7000, 7001, 7002, 7003, 7004}  # launches of C++ alone
+WITHOUT = {7000, 7001, 7002, 7003, 7004}  # launches from C++ only
 BUILD = "import sysconfig; print(sysconfig.get_path('include'), sysconfig.get_config_var('LIBDIR'), sysconfig.get_config_var('LDLIBRARY'))"
 
 
 def build(python, compiler, folder):
-    """The program, and the folder of its libpython; None: this interpreter cannot be embedded here."""
+    """The program, and the folder of its libpython; None if this interpreter cannot be embedded here."""
     include, libraries, name = subprocess.run([python, "-c", BUILD], capture_output=True, text=True).stdout.split()
     library = next(iter(glob.glob(f"{libraries}/{name}") + glob.glob(f"{libraries}/*-linux-gnu/{name}")), None)
     if not os.path.exists(f"{include}/Python.h") or library is None or not name.endswith(".so"):
@@ -48,7 +48,8 @@ def check(options, version, python, folder):
         of_program.update(json.load(open(f"{folder}/frames.{life}"))["frames"])
     children = {path.suffix[1:]: json.load(open(path)) for path in pathlib.Path(folder).glob("frames.child.*")}
     logs = {path.name.split(".")[1]: path for path in pathlib.Path(folder).glob("*.plog")}
-    if len(children) != 2 or len(logs) != 3 or not logs.keys() > children.keys():  # a child of each life
+    # one child for each start of the interpreter
+    if len(children) != 2 or len(logs) != 3 or not logs.keys() > children.keys():
         return [f"logs of {sorted(logs)}, children {sorted(children)}"]
     for pid, path in logs.items():
         launches, stacks, frames, text, _ = read_log(options.prof, path)
@@ -57,14 +58,15 @@ def check(options, version, python, folder):
         for blocks, stack in launches:
             python_frames, flags = stacks[stack]
             found = [frames[n >> 1] for n in python_frames]
-            if found != wanted.get(blocks) or flags & 34 != (32 if blocks == 7004 else 0):  # 7004: the interpreter has ended
+            # 7004: the interpreter has ended
+            if found != wanted.get(blocks) or flags & 34 != (32 if blocks == 7004 else 0):
                 wrong.append(f"{path.name}, {blocks}: flags {flags}\n  found  {found[:4]}\n  wanted {wanted.get(blocks, ['no such launch'])[:4]}")
         if {blocks for blocks, _ in launches} != set(wanted):
             wrong.append(f"{path.name}: launches {sorted(blocks for blocks, _ in launches)}, not {sorted(wanted)}")
         if not re.search(rf'key="python" value="{re.escape(version.rstrip("t"))}\.\d+"', text):
             wrong.append("the log does not name the interpreter")
     program = next(path for pid, path in logs.items() if pid not in children)
-    # C++ and Python in their places.
+    # C++ and Python frames are in the right order.
     folded = subprocess.run([options.prof, "report", "stacks", "--metric", "launches", "--format", "folded", "--fold", "none", program],
                             capture_output=True, text=True, env=dict(os.environ, PROF_SYMBOL_CACHE="off")).stdout
     name = r"[^;]*embedded\.py\(\d+\):_"

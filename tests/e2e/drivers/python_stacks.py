@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs python/frames.py under libprof.so on every CPython of this machine and compares the Python frames of each launch with
-those that the interpreter saw itself: file, name, line and first line of each frame, and how the frames divide into runs of the
-evaluation loop. Interpreters that are absent are named; at least one must be there."""
+"""Runs python/frames.py under libprof.so on every CPython of this machine and compares the Python frames of each launch
+with those that the interpreter itself saw: file, name, line and first line of each frame, and which frames share a
+run of the evaluation loop. Missing interpreters are named; at least one must be there."""
 import argparse
 import glob
 import json
@@ -16,14 +16,15 @@ import tempfile
 FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\[[^\]]*\]|\S+)')
 VERSIONS = [f"3.{minor}" for minor in range(8, 16)] + ["3.13t", "3.14t", "3.15t"]
 DEPTH = 128
-# Up to here nothing says which of several interpreters a thread without the GIL is in: no frames then, never another's.
+# Up to these versions it is unknown in which of several interpreters a thread without the GIL is. Then there are no
+# frames, never those of another interpreter.
 ONE_REGISTERED_STATE = ("3.8", "3.9", "3.10", "3.11")
-# From 3.11 on calls from Python to Python stay in one run of the loop; calls through C begin another.
+# From 3.11 on, calls from Python to Python stay in one run of the evaluation loop; calls through C start another.
 LOOPS = {"recursion": 1, "nested": 1, "method": 1, "map": 2, "callback of C": 2, "comparison": 2}
 
 
 def interpreters():
-    """version → path, one of each"""
+    """version → path, one for each version"""
     found = {}
     candidates = [shutil.which(f"python{version}") for version in VERSIONS] + ["/usr/bin/python3", sys.executable]
     candidates += sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3")))
@@ -67,7 +68,7 @@ def run_script(options, path, environment, folder, **more):
 
 
 def check_without(options, path, environment, said, **more):
-    """An interpreter that is not known, or one that is to be left alone: launches have stacks without Python frames."""
+    """An unknown interpreter, or one that the options exclude: launches have stacks without Python frames."""
     with tempfile.TemporaryDirectory(prefix="prof-python-") as folder:
         done = run_script(options, path, environment, folder, **more)
         _, stacks, frames, text, _ = read_log(options.prof, next(pathlib.Path(folder).glob("*.plog")))
@@ -83,7 +84,7 @@ def check_without(options, path, environment, said, **more):
 
 
 def check_one(options, version, path, environment):
-    """what is wrong, a line each"""
+    """what is wrong, one line each"""
     with tempfile.TemporaryDirectory(prefix="prof-python-") as folder:
         done = run_script(options, path, environment, folder)
         if done.returncode != 0 or done.stderr:
@@ -116,7 +117,7 @@ def check_one(options, version, path, environment):
         in_thread = bool(wanted) and len(wanted[-1]) > 1 and wanted[-1][1] != "<module>"
         if loops and not cut and not in_thread and version not in ("3.8", "3.9", "3.10") and sum(n & 1 for n in python) != loops:
             wrong.append(f"{told['names'][str(blocks)]}: {[n & 1 for n in python]}, not {loops} loops")
-        # The outermost frame always begins a loop; up to 3.10 every frame does.
+        # The outermost frame always starts a loop; up to 3.10 every frame does.
         if python and not cut and not python[-1] & 1:
             wrong.append(f"{blocks}: no entry at the outermost frame")
         if version in ("3.8", "3.9", "3.10") and not all(n & 1 for n in python):

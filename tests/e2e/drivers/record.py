@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Does `prof record` stand between the user and the program as if it were not there? Usage: record.py signals|gcc_sanitizer --prof PROF
---libprof LIBPROF --sim FOLDER --corpus FOLDER. Status 77: this machine lacks what is needed."""
+"""Does a program behave under `prof record` as if it ran alone? Usage: record.py signals|gcc_sanitizer --prof PROF
+--libprof LIBPROF --sim FOLDER --corpus FOLDER. Status 77: something needed is missing on this machine."""
 import argparse
 import os
 import pathlib
@@ -17,7 +17,8 @@ for name in ("prof", "libprof", "sim", "corpus"):
 options = parser.parse_args()
 problems = []
 
-# Says when it is ready, ends with the number of the signal that it gets; "default" leaves signals as they were.
+# Prints when it is ready and exits with the number of the signal that it receives; "default" does not change the signal
+# handlers.
 PROGRAM = """
 import os, signal, sys, time
 if sys.argv[1] == "caught":
@@ -38,7 +39,7 @@ def check(what, found, wanted):
 
 
 def end_by(number, mode, wanted, before=None, seconds="60"):
-    """The signal goes to prof alone, as from a job scheduler, not to its process group as from a terminal."""
+    """Sends the signal only to prof, as a job scheduler does, not to its process group as a terminal does."""
     with tempfile.TemporaryDirectory(prefix="prof-record-") as folder:
         started = subprocess.Popen([options.prof, "record", "-o", folder, "--", sys.executable, "-c", PROGRAM, mode, seconds],
                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True, preexec_fn=before)
@@ -46,7 +47,7 @@ def end_by(number, mode, wanted, before=None, seconds="60"):
             problems.append(f"{number.name}, {mode}: the program did not start")
         started.send_signal(number)
         check(f"{number.name}, {mode}", started.wait(60), wanted)
-        if started.stdout.read() != "":  # its end is closed only when the program has ended too
+        if started.stdout.read() != "":  # the pipe is closed only when the program has ended too
             problems.append(f"{number.name}, {mode}: output")
 
 
@@ -54,12 +55,12 @@ def signals():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         end_by(number, "caught", int(number))
         end_by(number, "default", -int(number))
-        # What prof was started to ignore (nohup) is ignored by it and by the program.
+        # If prof was started with the signal ignored (nohup), prof and the program ignore it.
         end_by(number, "ignored", 50, lambda: signal.signal(number, signal.SIG_IGN), "0.5")
 
 
 def gcc_sanitizer():
-    """gcc links AddressSanitizer as a library, which must come first of all."""
+    """gcc links AddressSanitizer as a library, which must be loaded first."""
     if shutil.which("g++") is None:
         sys.exit(77)
     with tempfile.TemporaryDirectory(prefix="prof-record-") as folder:
@@ -84,7 +85,7 @@ def gcc_sanitizer():
         check("recorded: it is said", "as its first library: it is put before libprof.so" in recorded[2], True)
         found = run(options.prof, "record", "-o", logs, "--", program, "overflow")
         check("recorded: a finding, logs", (found[0], "heap-buffer-overflow" in found[2], found[3]), (1, True, 1))
-        # By itself the library comes before the sanitizer's, which ends the program before it begins.
+        # By default libprof.so is loaded before the sanitizer's library, which then ends the program at its start.
         preloaded = run(program, LD_PRELOAD=str(options.libprof), PROF_OUTPUT=str(logs))
         check("preloaded: status, its reason", (preloaded[0], "ASan runtime does not come first" in preloaded[2]), (1, True))
         told = run(program, LD_PRELOAD=str(options.libprof), PROF_OUTPUT=str(logs), ASAN_OPTIONS="verify_asan_link_order=0")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Does the flight recorder keep the last of a run in a file that does not grow, and say what it does not have? Can what it holds be copied while the
-program runs on, and kept when something happens? On the simulated GPU. Usage: ring.py --prof PROF --libprof LIB --sim FOLDER --programs FOLDER"""
+"""Does the flight recorder keep the end of a run in a file that does not grow, and report what is missing? Can its
+content be copied while the program runs, and be kept after an event? On the simulated GPU. Usage: ring.py --prof
+PROF --libprof LIB --sim FOLDER --programs FOLDER"""
 import argparse
 import json
 import os
@@ -18,7 +19,7 @@ for name in ("prof", "libprof", "sim", "programs"):
 options = parser.parse_args()
 problems = []
 RING = 1 << 20
-# Header, counters, definitions, and the rest of two slabs of a sixteenth.
+# Header, counters, definitions, and the rest of two slabs of a sixteenth of the ring.
 MOST = RING + 12288 + (256 << 10)
 
 
@@ -34,7 +35,7 @@ def prof(*arguments):
 
 
 def checked(log):
-    """`prof check` of one log as an object; None while it cannot be read yet"""
+    """`prof check` of one log as an object; None as long as the log cannot be read"""
     _, said = prof("check", "--format", "json", log)
     try:
         return json.loads(said)[0]
@@ -67,7 +68,7 @@ def logs_in(folder):
 
 
 def has_gone_round(folder):
-    """its only log, once blocks of it have been used again"""
+    """its only log, after blocks of it have been reused"""
     def answer():
         logs = logs_in(folder)
         found = checked(logs[0]) if logs else None
@@ -89,7 +90,7 @@ def asked(folder, what):
 
 
 def say_what_is_there(name, log, pending_too=False):
-    """a log of a ring that went round: what every report says of it"""
+    """the log of a ring that has wrapped around: what every report says about it"""
     status, said = prof("summary", log)
     coverage = next((line for line in said.splitlines() if "coverage: " in line), said)
     expect(f"{name}: kernels keep their names", " steady" in said, said)
@@ -107,7 +108,7 @@ def say_what_is_there(name, log, pending_too=False):
 with tempfile.TemporaryDirectory(prefix="prof-ring-") as name:
     root = pathlib.Path(name)
 
-    # Copied while it runs, then to the end of the program.
+    # The ring is copied while the program runs, then read at the end of the program.
     folder = root / "runs"
     program = started(folder)
     log = has_gone_round(folder)
@@ -138,7 +139,7 @@ with tempfile.TemporaryDirectory(prefix="prof-ring-") as name:
     status, said = prof("ctl", program.pid, "dump")
     expect("a process that is gone cannot be asked", status == 2 and "there is no process" in said, said)
 
-    # Killed.
+    # The program is killed.
     for round_ in range(3):
         folder = root / f"killed-{round_}"
         program = started(folder)
@@ -149,7 +150,7 @@ with tempfile.TemporaryDirectory(prefix="prof-ring-") as name:
         expect("killed: no damage", status == 1 and "damaged" not in said and "not closed" in said, said)
         say_what_is_there("killed", log, pending_too=True)
 
-    # Kept when something happens; the next log begins.
+    # An event closes the log, and the next log begins.
     for what, why, variables in (("mark", "NVTX marker", {"PROF_DUMP": "nvtx:here"}), ("stop", "cudaProfilerStop", {"PROF_DUMP": "profiler"}),
                                  ("signal", "signal", {"PROF_SIGNAL": "USR2"}),
                                  ("slow", "slow launch", {"PROF_DUMP": "slow:0.1", "SIM_CLOCK": "real", "SIM": "timed; kernel late 400000000; max_outstanding 4"})):
@@ -169,7 +170,7 @@ with tempfile.TemporaryDirectory(prefix="prof-ring-") as name:
         status, said = prof("check", second[0]) if second else (2, "")
         expect(f"{what}: the next log is whole too", len(second) == 1 and status == 0, said)
 
-    # Without PROF_PARTS it is over then, and the program goes on unrecorded.
+    # Without PROF_PARTS the recording is over then, and the program goes on without it.
     folder = root / "once"
     program = started(folder, PROF_DUMP="nvtx:here")
     first = has_gone_round(folder)
@@ -180,7 +181,7 @@ with tempfile.TemporaryDirectory(prefix="prof-ring-") as name:
     finish(folder, program)
     expect("one log", len(logs_in(folder)) == 1)
 
-    # Seconds; and a log that is no ring has nothing to be dumped.
+    # A ring with a length in seconds; and a log that is no ring cannot be dumped.
     folder = root / "seconds"
     program = started(folder, PROF_RING="0.05s")
     log = has_gone_round(folder)

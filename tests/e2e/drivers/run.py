@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
-"""Runs one program under libprof.so on the simulated GPU and compares what was recorded with the lines in its source.
+"""Runs one program under libprof.so on the simulated GPU and compares the recording with the expectations in its
+source.
 
     // Env: NAME=VALUE …          environment of the program; {sim} and {dir} are replaced
     // Shell: COMMAND             how it is started; {run} is "env LD_PRELOAD=… PROGRAM" (the default)
     // Expect: status 0
     // Expect: stdout TEXT, stderr TEXT, stderr empty, stderr once TEXT
-    // Expect: report NAME OPTIONS: REGEX         a line of `prof report NAME OPTIONS --format csv` on all logs; "N x REGEX": in N lines
-    // Expect: trace OPTIONS: REGEX               the same of the events that `prof trace OPTIONS` writes, a line each
-    // Expect: trace valid                        nothing is wrong with it (tests/golden/validate_trace.py)
+    // Expect: report NAME OPTIONS: REGEX         a line of `prof report NAME OPTIONS --format csv` on all logs;
+                                                  "N x REGEX": in N lines
+    // Expect: trace OPTIONS: REGEX               the same for the events that `prof trace OPTIONS` writes, one per line
+    // Expect: trace valid                        tests/golden/validate_trace.py reports nothing
     // Expect: logs 2
     // Expect: log 1: 3 kernel_launch(vector_add), >=1 api_call(cuInit), 0 lost, counter guard_resets 1, text nvtx_push,
-              12 kernel_launch + nested_calls (a sum of records and counters), whole, size < 1000000, 3 stack(REGEX), 3 counters(gemm dram__bytes_read=256), launches accounted      (stacks.py, counters.py; logs are numbered by their start; "no X" is "0 X")
-A kind may carry a name: the kernel's, the function's, or an NVTX label's text; and fields: 1 memory_launch(cuMemcpy bytes=64).
+              12 kernel_launch + nested_calls (a sum of records and counters), whole, size < 1000000, 3 stack(REGEX),
+              3 counters(gemm dram__bytes_read=256), launches accounted      (stacks.py, counters.py; logs are numbered
+              by their start; "no X" is "0 X")
+A kind may have a name: the kernel's, the function's, or an NVTX label's text; and fields:
+1 memory_launch(cuMemcpy bytes=64).
 """
 import argparse
 import os
@@ -40,7 +45,7 @@ class Log:
         self.damage = dumped.stderr.strip()
         self.records, self.counters = [], {}
         names = {"string": {}, "api": {}, "function": {}, "config": {}, "nvtx_label": {}, "nvtx_domain": {}}
-        for line in self.text.split("\n"):  # bytes of values may look like other line ends
+        for line in self.text.split("\n"):  # bytes of values may look like other line endings
             kind, _, rest = line.partition(" ")
             fields = {name: value[1:-1] if value.startswith('"') else value for name, value in FIELD.findall(rest)}
             if kind == "counter":
@@ -67,7 +72,7 @@ class Log:
         return fields.get("name")
 
     def fields_of(self, kind, fields):
-        """of a launch with its shape"""
+        """the record of a launch with its shape"""
         return {**self.names["config"].get(fields["config"], {}), **fields} if kind == "kernel_launch" else fields
 
     def count(self, kind, wanted):

@@ -1,6 +1,6 @@
-"""Names the frames of a log's stacks with nm, for `Expect: log 1: 3 stack(REGEX)`: so many records whose stack, written as
-"innermost < its caller < … < main", matches. An address is read by the files that were mapped in the stack's generation;
-without a symbol it is NAME+?, without a file ?. Flags of the stack follow as "!8"."""
+"""Names the frames of a log's stacks with nm, for `Expect: log 1: 3 stack(REGEX)`: the number of records whose stack,
+written as "innermost < its caller < … < main", matches. An address is resolved with the files that were mapped in
+the stack's generation; without a symbol it is NAME+?, without a file ?. Flags of the stack follow as "!8"."""
 import bisect
 import re
 import subprocess

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""What does libprof.so cost a process that touches neither CUDA nor NVTX? Starts a program plain and preloaded in turn and compares how
-long it takes from posix_spawn to its end; fails above one millisecond. A loaded machine delays single starts, never the fastest ones for
-long: a low quantile of many is compared, and a bad result is measured again. The pages that a start touches are the same every time: they
-are compared too. Usage: start_cost.py PROGRAM LIBPROF [PAIRS]"""
+"""What does libprof.so cost a process that uses neither CUDA nor NVTX? Starts a program plain and preloaded in turn and
+compares the times from posix_spawn to its end; fails above one millisecond. A loaded machine delays single starts,
+but not the fastest ones for long. So a low quantile of many starts is compared, and a bad result is measured again.
+The number of pages that a start touches does not vary, so it is compared too. Usage: start_cost.py PROGRAM LIBPROF
+[PAIRS]"""
 import os
 import pathlib
 import sys

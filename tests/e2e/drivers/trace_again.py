@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Does a trace of ours count nothing twice when it is read back? Records profiler_steps on the simulated GPU and compares reports on the log with those on its
-trace, where synchronisations and the ranges of streams stand beside the work that they are about; then writes the trace again, which changes nothing.
-Usage: trace_again.py --prof PROF --libprof LIBPROF --sim FOLDER --program PROGRAM"""
+"""Does a trace written by prof count nothing twice when prof reads it? Records profiler_steps on the simulated GPU and
+compares reports on the log with those on its trace, which contains synchronisations and ranges of streams next to
+the operations that they refer to. Then writes the trace again, which must change nothing. Usage: trace_again.py
+--prof PROF --libprof LIBPROF --sim FOLDER --program PROGRAM"""
 import argparse
 import json
 import os

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Does a program notice that libprof.so is preloaded? Runs one program of the corpus (transparency_corpus.py) twice, plain and with LD_PRELOAD,
-in a fresh folder of the same name, and compares output, error output, status or signal, and every file it made. Usage:
-transparency.py NAME OPTIONS; --list names the corpus. What may differ is what the man page says: LD_PRELOAD, PROF_* and NVTX_INJECTION64_PATH in the environment, and of a process that
-uses CUDA one log, its descriptor (512 or above) and one thread. A program that this machine lacks is skipped, status 77."""
+"""Does a program behave the same if libprof.so is preloaded? Runs one program of the corpus (transparency_corpus.py)
+twice, plain and with LD_PRELOAD, in a fresh folder of the same name, and compares output, error output, status or
+signal, and every file it made. Usage: transparency.py NAME OPTIONS; --list prints the corpus. The allowed
+differences are those of the man page: LD_PRELOAD, PROF_* and NVTX_INJECTION64_PATH in the environment, and for a
+process that uses CUDA one log, its descriptor (512 or above) and one thread. A program that is not installed is
+skipped, status 77."""
 import argparse
 import hashlib
 import os
@@ -30,7 +32,7 @@ def environment_of(options, logs, preload):
 
 
 def run(options, place, command, preload, logs):
-    """everything that is compared: a name and a value each"""
+    """everything that is compared: names and values"""
     for entry in place.cwd.iterdir():
         shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
     done = subprocess.run([str(word) for word in command], cwd=place.cwd, capture_output=True, stdin=subprocess.DEVNULL, timeout=240,
@@ -53,7 +55,7 @@ def normal(text, outside, most):
 
 
 def compare(plain, loaded, ignore, outside, errors, most):
-    """lines that say what differs"""
+    """lines that describe the differences"""
     for name in sorted(plain.keys() | loaded.keys()):
         before, after = plain.get(name, "absent"), loaded.get(name, "absent")
         if name in ("output", "error output"):
@@ -88,7 +90,7 @@ def judge(options, name):
         ratio = ""
         if plain_time is not None:
             measured = float(times[0].read_text()) / plain_time
-            for _ in range(2):  # one run that shared its processor with others says nothing
+            for _ in range(2):  # one run may be slow because other programs used its processor
                 if measured <= SLOWEST:
                     break
                 run(options, place, command, True, logs)

@@ -1,4 +1,5 @@
-"""The programs that transparency.py runs plain and with libprof.so: each case builds or finds its program and returns the command."""
+"""The programs that transparency.py runs plain and with libprof.so. Each case builds or finds its program and returns
+the command."""
 import os
 import pathlib
 import re
@@ -10,12 +11,12 @@ CASES = {}
 
 
 class Skip(Exception):
-    """this machine lacks something"""
+    """something is missing on this machine"""
 
 
 def case(needs=(), logs=0, ignore=(), outside=None, errors=True, most=0):
-    """logs: how many logs the preloaded run leaves; ignore: files whose contents hold times; outside: text of the output that may differ, at
-    so many places at most (0: everywhere)"""
+    """logs: how many logs the preloaded run writes; ignore: files whose contents contain times; outside: text of the
+    output that may differ, at so many places at most (0: everywhere)"""
     def keep(function):
         CASES[function.__name__.strip("_")] = (function, needs, logs, re.compile("|".join(ignore) or "$^"), outside, errors, most)
         return function
@@ -195,13 +196,14 @@ public class Corpus {
     return ["java", "-XX:-UsePerfData", "-Xshare:auto", "-cp", place.made, "Corpus"]
 
 
-@case(needs=["chromium"], errors=False)  # its messages hold times and process ids
+@case(needs=["chromium"], errors=False)  # its messages contain times and process ids
 def chromium(place):
     page = place.write("page.html", "<p id=x></p><script>document.getElementById('x').textContent = [1, 2, 3].map(n => n * n).join()</script>")
     return ["bash", "-c", f"chromium --headless --no-sandbox --disable-gpu --user-data-dir=$(mktemp -d -p {place.made}) --dump-dom file://{page}"]
 
 
-# The loader keeps a preloaded library of a path out of secure execution; one that the program is linked with comes in, and must do nothing.
+# The loader does not preload a library given by path in secure execution. A library that the program is linked with is
+# loaded, and must do nothing.
 def check_linked_setuid(place):
     need("g++")
     library, program = place.made / "libprof.so", place.made / "linked"
@@ -275,19 +277,20 @@ def process_state(place):
     return [place.bin / "process_state"]
 
 
-# The same waiting for prof ctl, which makes nothing before the first CUDA or NVTX call.
+# The same while waiting for prof ctl: nothing is made before the first CUDA or NVTX call.
 @case()
 def process_state_ctl(place):
     return ["env", "PROF_START=ctl", place.bin / "process_state"]
 
 
-# One descriptor, of the log, at 512 or above, which a started program does not get, and threads until the end: ours, and CUPTI's.
+# One descriptor, of the log, at 512 or above, which a started program does not inherit, and threads until the end:
+# libprof's and CUPTI's.
 @case(logs=1, outside=r"^descriptor 5\d\d .*\.plog\n|(?<=^Threads:\t)\d+$", most=3)
 def process_state_cuda(place):
     return [place.bin / "process_state", "cuda"]
 
 
-# Without CUPTI one thread: at the end 3 beside the simulated driver's, which has 2 by itself.
+# Without CUPTI one thread: 3 at the end, including the 2 of the simulated driver.
 @case(logs=1, outside=r"^descriptor 5\d\d .*\.plog\n|(?<=^Threads:\t)[23]$", most=2)
 def process_state_host(place):
     return ["env", "PROF_GPU=off", place.bin / "process_state", "cuda"]
@@ -324,7 +327,7 @@ def address_sanitizer(place):
     return sanitized(place)
 
 
-# The report holds addresses and process ids.
+# The report contains addresses and process ids.
 @case(logs=1, outside=r"0x[0-9a-f]+|==\d+==|\(BuildId: \w+\)|^Shadow bytes(?s:.*)\Z|^    #[1-9].*\n")
 def address_sanitizer_finds(place):
     return sanitized(place, "overflow")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes docs/measurements/transparency.md: every program of the corpus, its version here, and whether it noticed libprof.so.
-Usage: transparency_page.py --libprof FILE --sim FOLDER --programs FOLDER --output FILE; the status is 0 if none differed. What is missing
-here is a row too: scripts/setup --corpus installs it."""
+"""Writes docs/measurements/transparency.md: every program of the corpus, its version on this machine, and whether
+libprof.so changed its behaviour. Usage: transparency_page.py --libprof FILE --sim FOLDER --programs FOLDER --output
+FILE; the status is 0 if none differed. A missing program has a row too; scripts/setup --corpus installs it."""
 import argparse
 import contextlib
 import datetime
@@ -44,7 +44,7 @@ def version_of(name):
 
 
 def row(options, name):
-    """the line of a program, and whether it is as it must be"""
+    """the line of a program, and whether its result is right"""
     with contextlib.redirect_stdout(io.StringIO()) as heard:
         try:
             status = transparency.judge(options, name)

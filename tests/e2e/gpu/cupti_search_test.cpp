@@ -1,5 +1,5 @@
-// Which libcupti a process uses where several can be had: copies of the simulated one in all the places of the search, taken away
-// one after the other. The log says which was used and why.
+// Which libcupti a process uses if there are several: copies of the simulated one are in all places of the search and
+// are removed one after another. The log contains which one was used and why.
 #include "tests/e2e/gpu/ended.h"
 
 namespace prof::test {
@@ -23,7 +23,7 @@ class CuptiSearch : public testing::Test {
     fs::copy_file(kBuild + "/sim/" + what, to);
     return to.string();
   }
-  // In the process before the search begins.
+  // Loads the library before the search starts.
   void load(const std::string& library) { preload_ += ":" + library; }
 
   void expect_found(const std::string& path, const std::string& how) {
@@ -46,7 +46,7 @@ TEST_F(CuptiSearch, TakesTheFirstOfItsPlaces) {
   const std::string in_loader = put("loader/libcupti.so.13");
   load(put("site/nvidia/cuda_runtime/lib/libcudart.so.13", "libcudart.so.13"));
   load(put("site/torch/lib/libtorch_cpu.so", "libcudart.so.13"));
-  // From the last place to the first, so that each is seen to win over all behind it.
+  // From the last place to the first: each place wins over all places after it.
   settings_.push_back("LD_LIBRARY_PATH=" + (tree_ / "loader").string() + ":" + kBuild + "/sim");
   expect_found(in_loader, "by the loader's search");
   settings_.push_back("CUDA_HOME=" + (tree_ / "home").string());
@@ -89,7 +89,7 @@ TEST_F(CuptiSearch, PassesOverAFileThatIsNoLibrary) {
 
 TEST_F(CuptiSearch, TakesNoOtherLibraryInPlaceOfALoadedOneThatCannotBeUsed) {
   const std::string named = put("named/libcupti.so.13");
-  load(put("loaded/libcupti.so.13", "libcudart.so.13"));  // has none of its functions
+  load(put("loaded/libcupti.so.13", "libcudart.so.13"));  // it has none of CUPTI's functions
   settings_ = {"PROF_CUPTI=" + named, "LD_PRELOAD=" + preload_};
   const Ended run({"work", "10"}, settings_);
   EXPECT_EQ(run.counter(format::Counter::cupti_unavailable), 1u);

@@ -10,7 +10,7 @@ class SharedCupti : public testing::TestWithParam<const char*> {
   Ended run(const Lines& steps, const Lines& settings = {}) { return Ended(steps, settings, {}, GetParam()); }
 };
 
-// What profiled_program says after `work` of 200 kernels while it collects everything, and nothing.
+// What profiled_program prints after `work` of 200 kernels if it collects everything, and if it collects nothing.
 const std::string kAll =
     "kernels 200 serial 0 copies 1 fills 1 launches 200 other 0 early 0 late 0 threads right callbacks 0\n";
 const std::string kNothing =
@@ -107,7 +107,7 @@ TEST_P(SharedCupti, NoCompletionMarksShowInItsRecords) {
   EXPECT_GT(alone.counter(format::Counter::depth_marks), 0u);
 }
 
-// The driver lets in one CUPTI of a process, the first one.
+// The driver accepts one CUPTI in a process, the first one.
 class SecondLibrary : public testing::Test {
  protected:
   SecondLibrary() {

@@ -1,4 +1,4 @@
-// A program of this folder that ran under libprof.so on the simulated GPU, and what its log holds.
+// A program of this folder that ran under libprof.so on the simulated GPU, and the content of its log.
 #pragma once
 
 #include "preload/format/loss_counters.h"
@@ -26,7 +26,7 @@ using Lines = std::vector<std::string>;
 
 inline const std::string kBuild = PROF_BINARY_DIR;
 
-// What stands behind " name=" in a line.
+// The value after " name=" in a line.
 inline uint64_t field(const std::string& line, const std::string& name) {
   const size_t at = line.find(" " + name + "=");
   return at == std::string::npos ? 0 : std::stoull(line.substr(at + name.size() + 2));
@@ -34,7 +34,8 @@ inline uint64_t field(const std::string& line, const std::string& name) {
 
 class Ended {
  public:
-  // `mode` as the program takes it, `settings` as NAME=value. Runs to its end, or kills it `kill_after` its "ready".
+  // `mode` is the program's arguments, `settings` are NAME=value. Runs the program to its end, or kills it `kill_after`
+  // its "ready".
   Ended(const Lines& mode, const Lines& settings, std::optional<std::chrono::milliseconds> kill_after = {},
         const std::string& program = PROF_GPU_PROGRAM) {
     std::string name = (fs::temp_directory_path() / "prof-gpu-XXXXXX").string();

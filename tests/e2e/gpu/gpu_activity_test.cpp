@@ -1,14 +1,15 @@
-// GPU activity end to end on the simulated GPU: libprof.so preloaded into gpu_program, CUPTI as the script makes it behave,
-// and what the log then holds.
+// GPU activity end to end on the simulated GPU: libprof.so is preloaded into gpu_program, the script sets CUPTI's
+// behaviour, and the test checks the log.
 #include "tests/e2e/gpu/ended.h"
 
 namespace prof::test {
 namespace {
 
-// With the simulator's own clock in the log host and GPU times are the same numbers, and containment can be checked exactly.
+// With the simulator's own clock in the log, host and GPU times are the same numbers, and containment can be checked
+// exactly.
 const char* const kSimClock = "PROF_CLOCK=sim_now_ns";
 
-// The correlation ids of GPU records, each with the launch it came from; `calls` maps a time to CUPTI's id.
+// Checks the correlation id of every GPU record against its launch; `calls` maps a time to CUPTI's id.
 void expect_every_record_has_its_launch(const Ended& run) {
   std::map<uint64_t, uint64_t> id_of_time;
   for (const std::string& line : run.lines("driver_calls")) {
@@ -88,7 +89,7 @@ TEST(GpuActivity, KilledTwoSecondsLaterAllGpuTimesAreInTheLog) {
 }
 
 TEST(GpuActivity, UnfinishedWorkAtExitIsWaitedForWithinBoundsAndCountedAsPending) {
-  // idle 0: the device never gets there while nobody waits for it
+  // idle 0: the simulated device does not advance while nothing waits for it
   const Ended run({"unfinished"}, {"SIM=idle 0; kernel endless 100000000000", "PROF_EXIT_WAIT=0.5"});
   EXPECT_EQ(run.status, 0);
   EXPECT_GE(run.pending(), 1u);
@@ -195,11 +196,11 @@ TEST(GpuActivity, TurnedOffItIsSilent) {
   EXPECT_EQ(run.counter(format::Counter::cupti_unavailable), 0u);
 }
 
-// Records that come late tell the depth nothing; the marks do.
+// Late records give no information about the depth; the marks do.
 TEST(GpuActivity, CompletionMarksBoundTheDepthOfAProgramThatNeverWaits) {
   const Ended counts({"work", "20000"}, {"PROF_FLUSH=0", "SIM=cupti late 200", "PROF_DEPTH=counts"});
   const Ended marks({"work", "20000"}, {"PROF_FLUSH=0", "SIM=cupti late 200"});
-  const auto median = [](const Ended& run) {  // one launch that loses its processor says nothing
+  const auto median = [](const Ended& run) {  // one launch that loses its processor must not decide
     std::vector<uint64_t> depths;
     for (const std::string& line : run.lines("kernel_launch")) depths.push_back(field(line, "depth"));
     std::nth_element(depths.begin(), depths.begin() + depths.size() / 2, depths.end());

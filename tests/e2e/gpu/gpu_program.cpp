@@ -2,7 +2,7 @@
 //   work N       N kernels on each of two streams, a copy and a fill, everything waited for
 //   threads N    four threads of N kernels, each on a stream of its own
 //   hold N       work, then "ready" on stdout and sleep until killed
-//   unfinished   a kernel that the script makes long, and the end of the program without waiting
+//   unfinished   a kernel that the script makes long; the program ends without waiting
 #include "tests/sim/sim_program.h"
 
 #include <unistd.h>

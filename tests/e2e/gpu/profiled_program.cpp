@@ -1,14 +1,19 @@
-// A program that profiles itself with CUPTI while libprof.so records it. Usage: profiled_program N STEP…, steps in order:
-//   clock       registers a clock of its own (three ticks a nanosecond)
-//   system      asks for system thread ids instead of pthread's
-//   register    registers its buffers               subscribe   subscribes to callbacks of cuLaunchKernel
-//   start       enables kernels, copies, fills and driver calls, registering first       stop   disables them and flushes
-//   try         registers its buffers and says what CUPTI answered
-//   serial      enables kernels one at a time instead
-//   work        N kernels on a stream, a copy and a fill, waited for, and says what CUPTI gave it since the last work
-//   work_alone  the same without touching CUPTI              say   what CUPTI gave it
+// A program that profiles itself with CUPTI while libprof.so records it. Usage: profiled_program N STEP…, steps in
+// order:
+//   clock       registers its own clock (three ticks per nanosecond)
+//   system      requests system thread ids instead of pthread's
+//   register    registers its buffers
+//   subscribe   subscribes to callbacks of cuLaunchKernel
+//   start       registers its buffers and enables kernels, copies, fills and driver calls
+//   stop        disables them and flushes
+//   try         registers its buffers and prints CUPTI's result
+//   serial      enables serialized kernels instead
+//   work        N kernels on a stream, a copy and a fill; waits for them and prints what CUPTI delivered since the last
+//               work
+//   work_alone  the same without using CUPTI
+//   say         prints what CUPTI delivered
 //   finalize    cuptiFinalize
-// Compiled twice: with TOOL_LINKED it calls the functions it was linked with, else those dlsym finds.
+// Compiled twice: with TOOL_LINKED it calls the functions it was linked with, otherwise those that dlsym finds.
 #include "tests/sim/sim_program.h"
 
 #include <cupti.h>
@@ -57,7 +62,7 @@ uint64_t own_clock() { return 3 * nanoseconds(CLOCK_MONOTONIC) + 7; }
 
 bool with_own_clock = false, with_system_ids = false;
 uint64_t now() { return with_own_clock ? own_clock() : nanoseconds(CLOCK_REALTIME); }
-uint64_t from = 0;  // when the work whose records are counted began
+uint64_t from = 0;  // when the counted work began
 
 std::mutex mutex;
 struct {
@@ -74,12 +79,12 @@ void requested(uint8_t** buffer, size_t* size, size_t* most) {
     const std::lock_guard lock(mutex);
     ++given;
   }
-  *size = 4096;  // several buffers of its own for one of libprof's
+  *size = 4096;  // several of its buffers for one of libprof's
   *buffer = static_cast<uint8_t*>(aligned_alloc(8, *size));
   *most = 0;
 }
 
-// The record's times are of this program's clock, and inside its work.
+// Checks that the record's times are in this program's clock and within its work.
 void check_times(uint64_t start, uint64_t end) {
   if (start < from || end < start) ++seen.early;
   if (end > now()) ++seen.late;
@@ -106,7 +111,7 @@ void completed(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid) {
           ++seen.launches;
           check_times(call->start, call->end);
         } else {
-          ++seen.driver;  // those before the work, too
+          ++seen.driver;  // including those before the work
         }
         if (call->threadId == (with_system_ids ? static_cast<uint32_t>(getpid()) : main_thread)) ++seen.threads;
         break;

@@ -1,4 +1,5 @@
-// Arrays are memory: made and destroyed, with the bytes that their description comes to, joined by their handles.
+// Arrays are memory: their creation and destruction are recorded with the bytes computed from the descriptor, joined by
+// their handles.
 // Env: PROF_GPU=off
 // Expect: status 0
 // Expect: log 1: 1 alloc_call(cuArrayCreate_v2), 1 alloc_call(cuArray3DCreate_v2), 1 alloc_call(cuMipmappedArrayCreate), whole, 0 lost
@@ -18,7 +19,7 @@ int main() {
   CUDA_ARRAY3D_DESCRIPTOR image{};
   image.Width = image.Height = 128, image.Format = CU_AD_FORMAT_UNSIGNED_INT8, image.NumChannels = 4;
   CUmipmappedArray levels;
-  SIM_CHECK(cuMipmappedArrayCreate(&levels, &image, 100));  // eight are all there are
+  SIM_CHECK(cuMipmappedArrayCreate(&levels, &image, 100));  // eight is the maximum
   SIM_CHECK(cuArrayDestroy(three));
   SIM_CHECK(cuArrayDestroy(two));
   SIM_CHECK(cuMipmappedArrayDestroy(levels));

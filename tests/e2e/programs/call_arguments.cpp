@@ -1,5 +1,5 @@
-// Arguments worth reading, beside calls that are recorded as they are: bytes and where they go, flags, advice, the file of a module. A call
-// that has nothing to say has no such record.
+// Arguments of calls: bytes and their place, flags, advice, the file of a module. They are separate records next to the
+// recorded calls. A call without such arguments has no such record.
 // Env: PROF_GPU=off
 // Expect: status 0
 // Expect: log 1: 17 call_arguments, 2 api_call(cuEventCreate), 2 api_call(cuStreamWaitEvent), 2 api_call(cuStreamBeginCapture_v2), whole, 0 lost

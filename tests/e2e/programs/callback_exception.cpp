@@ -1,4 +1,4 @@
-// A C++ exception that passes through the driver's frames and ours: it arrives, and later launches are recorded.
+// A C++ exception that passes through frames of the driver and of libprof.so arrives, and later launches are recorded.
 // Env: PROF_GPU=off
 // Link: none
 // Expect: status 0

@@ -1,5 +1,5 @@
-// One thread captures in GLOBAL mode while another launches on a stream of its own and sees new kernels: any driver call of
-// ours outside a RELAXED bracket would invalidate the capture.
+// One thread captures in GLOBAL mode while another launches new kernels on its own stream: any driver call of libprof
+// outside of a RELAXED section would invalidate the capture.
 // Expect: status 0
 // Expect: log 1: 200 kernel_launch(other), 50 kernel_launch(captured), whole
 #include "tests/sim/sim_program.h"
@@ -17,7 +17,7 @@ int main() {
     SIM_CHECK(cuCtxSetCurrent(context));
     while (step.load() == 0) std::this_thread::yield();
     for (unsigned i = 0; i < 200; ++i)
-      SIM_CHECK(sim_program::launch(other, second, 1 + i));  // new shapes: names are asked for
+      SIM_CHECK(sim_program::launch(other, second, 1 + i));  // new shapes, for which libprof queries names
     step = 2;
   });
   SIM_CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));

@@ -1,5 +1,6 @@
-// A device is reset and used again: its primary context has the same handle then, and is another one. What was launched in the old one
-// is finished, its streams and its memory are gone, calls that still name them fail; what comes after is counted in the new one.
+// A device is reset and used again: its primary context then has the same handle but is another context. Operations of
+// the old context are finished, its streams and its memory no longer exist, and calls that still use them fail. Later
+// events are counted in the new context.
 // Expect: status 0
 // Expect: log 1: 7 kernel_launch, 3 kernel_launch(after), 6 kernel_run, whole, 0 lost
 // Expect: log 1: text gpu_context=1, text gpu_context=2, 1 api_call(cuDevicePrimaryCtxReset_v2), text result=709

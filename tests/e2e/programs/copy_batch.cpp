@@ -1,4 +1,4 @@
-// A batch of copies is one launch; the number of its copies is that of the call.
+// A batch of copies is one launch; its number of copies is the one in the call.
 // Expect: status 0
 // Expect: log 1: 1 memory_launch(cuMemcpyBatchAsync_v2), 3 copy_run, text flags=0 count=3, whole, 0 lost
 // Expect: trace: "name":"cuMemcpyBatchAsync".*"args":{.*"count":3

@@ -1,4 +1,4 @@
-// Every form of copy and fill: recorded under its name with its bytes.
+// Every form of copy and fill is recorded under its name with its bytes.
 // Env: PROF_GPU=off
 // Expect: status 0
 // Expect: log 1: 1 memory_launch(cuMemcpy bytes=1001), 1 memory_launch(cuMemcpyAsync bytes=1002)

@@ -1,5 +1,5 @@
-// Every copy and every fill of the simulated driver, each of another number of bytes. copy_forms.cpp says what is expected of them;
-// copy_forms_per_thread.cpp asks for the functions of programs whose default stream is each thread's own.
+// Every copy and every fill of the simulated driver, each with another number of bytes. copy_forms.cpp has the
+// expectations; copy_forms_per_thread.cpp requests the functions of programs with per-thread default streams.
 #pragma once
 #include "tests/sim/sim_program.h"
 

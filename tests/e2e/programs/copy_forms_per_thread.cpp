@@ -1,4 +1,4 @@
-// The same of a program whose default stream is each thread's own: the copies without a stream go to that.
+// The same for a program with per-thread default streams: the copies without a stream go to the thread's stream.
 // Env: PROF_GPU=off
 // Expect: status 0
 // Expect: log 1: 1 memory_launch(cuMemcpy_ptds bytes=1001), 1 memory_launch(cuMemcpyAsync_ptsz bytes=1002)

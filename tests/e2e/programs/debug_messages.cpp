@@ -1,4 +1,4 @@
-// PROF_LOG=debug: what the recorder decides and why, on stderr; the program is as before.
+// PROF_LOG=debug prints the recorder's decisions and their reasons on stderr; the program runs as without it.
 // Env: PROF_LOG=debug PROF_FLUSH=0.5
 // Expect: status 0
 // Expect: stderr ] PROF_FLUSH=0.5

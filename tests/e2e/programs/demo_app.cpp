@@ -1,7 +1,7 @@
-// The program scripts/demo records: a small training loop on the driver API with named kernels, NVTX ranges, three
-// streams and copies. It runs on a real GPU (its kernels are PTX, compiled by the driver) and on the simulated one.
-// It has two faults for the trace to show: every fourth batch is late, and the loss is read back with a full stop.
-// Usage: demo_app [STEPS]
+// The program that scripts/demo records: a small training loop on the driver API with named kernels, NVTX ranges, three
+// streams and copies. It runs on a real GPU (its kernels are PTX, compiled by the driver) and on the simulated one. It
+// has two faults that the trace shows: every fourth batch is late, and the copy of the loss to the host waits for the
+// whole device. Usage: demo_app [STEPS]
 // Link: none
 // Expect: status 0
 // Expect: stdout demo_app: 20 steps
@@ -20,8 +20,8 @@
 
 namespace {
 
-// cuda.h renames some of these (cuMemAlloc is cuMemAlloc_v2); the list is expanded after that, so names fit.
-// Release 14 of the formatter indents such a list anew each time.
+// cuda.h renames some of these (cuMemAlloc is cuMemAlloc_v2); the list is expanded after that, so names match.
+// clang-format 14 indents such a list again at each run.
 // clang-format off
 #define DEMO_FUNCTIONS(X)                                                                                         \
   X(cuInit)                                                                                                       \
@@ -88,7 +88,7 @@ DONE:
 enum Kernel : uint8_t { Preprocess, Gemm, BiasRelu, SoftmaxLoss, GemmGradInput, GemmGradWeights, Adam, kKernelCount };
 struct KernelInfo {
   const char* name;
-  unsigned rounds;  // work: the simulated GPU's times are in demo_app.sim instead
+  unsigned rounds;  // rounds of multiply-adds; the simulated GPU takes its times from demo_app.sim instead
 };
 constexpr std::array<KernelInfo, kKernelCount> kKernels = {{{"preprocess_batch", 2000},
                                                             {"gemm_f32_128x64", 12000},
@@ -157,7 +157,7 @@ class Training {
  private:
   void load_batch(int number) {
     const Range range("load batch");
-    // A slow disk: every fourth batch is not there yet, and the GPU runs dry.
+    // A slow disk: every fourth batch is late, and the GPU becomes idle.
     std::this_thread::sleep_for(std::chrono::microseconds(number % 4 == 3 ? 3000 : 200));
     check(cu_.cuStreamWaitEvent(copy_in_, batch_used_, 0), "cuStreamWaitEvent");
     check(cu_.cuMemcpyHtoDAsync(batch_, host_, kBytes, copy_in_), "cuMemcpyHtoDAsync");

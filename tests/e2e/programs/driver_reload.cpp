@@ -1,4 +1,4 @@
-// A program that probes for a GPU: it opens the driver, closes it, and opens it again, maybe at another address.
+// A program that probes for a GPU opens the driver, closes it, and opens it again, possibly at another address.
 // Env: PROF_GPU=off
 // Link: none
 // Expect: status 0
@@ -13,7 +13,7 @@ int main() {
     const auto init = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
     if (init == nullptr || init(0) != 0) return 2;
     if (round == 0) dlclose(driver);
-    // Something in the hole, so that the next copy lies elsewhere.
+    // Fills the gap, so that the next copy is mapped at another address.
     for (int i = 0; i < 64; ++i) mmap(nullptr, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   }
   return 0;

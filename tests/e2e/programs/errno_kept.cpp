@@ -1,4 +1,4 @@
-// errno passes through every hook as the driver left it, the first recorded call and slow paths included.
+// Every hook leaves errno as the driver set it, including the first recorded call and slow paths.
 // Expect: status 0
 // Expect: log 1: >=2000 kernel_launch(kernel), whole
 #include "tests/sim/sim_program.h"

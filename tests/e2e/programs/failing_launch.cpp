@@ -1,4 +1,5 @@
-// A driver that refuses: the program gets exactly that result, the launch is recorded with it and not counted as outstanding.
+// A driver that refuses: the program gets exactly that result; the launch is recorded with it and not counted as
+// outstanding.
 // Env: PROF_GPU=off 'SIM=fault cuLaunchKernel 2 700; fault cuMemAlloc_v2 1 2'
 // Expect: status 0
 // Expect: log 1: 3 kernel_launch, text result=700, 1 alloc_call(cuMemAlloc_v2), text result=2, whole

@@ -1,5 +1,5 @@
-// Green contexts: their streams are of the device that they were made on, whichever context is current; a context that later has the
-// handle of one that is gone is another.
+// Green contexts: their streams belong to the device on which they were made, whichever context is current. A later
+// context that has the handle of a destroyed one is another context.
 // Expect: status 0
 // Expect: log 1: 3 context, 4 stream, 7 kernel_launch, 7 kernel_run, 2 api_call(cuGreenCtxCreate), 2 api_call(cuGreenCtxDestroy), whole, 0 lost
 // Expect: trace: launches 7, with GPU time 7; GPU operations 7, with launch 7

@@ -1,5 +1,5 @@
-// Names of kernels: templates are demangled and told apart, extern "C" and Triton's names stay as they are, and a kernel keeps its
-// name when its module is gone before its GPU record comes.
+// Names of kernels: templates are demangled and distinguished, extern "C" and Triton's names are unchanged, and a
+// kernel keeps its name if its module is unloaded before its GPU record arrives.
 // Expect: status 0
 // Expect: log 1: 16 kernel_launch, 16 kernel_run, whole, 0 lost, counter function_name_unknown 0
 // Expect: report gpu-trace --names short: 3 x ,scale#1,

@@ -1,4 +1,4 @@
-// Every way to launch a kernel, linked with -lcuda, so through libprof.so's exported symbols.
+// Every way to launch a kernel, linked with -lcuda, and therefore through libprof.so's exported symbols.
 // Env: PROF_GPU=off
 // Expect: status 0
 // Expect: log 1: 5 kernel_launch(plain), 2 kernel_launch(cooperative), 1 kernel_launch(extended), 1 graph_launch, whole, 0 lost
@@ -9,10 +9,10 @@
 // Expect: log 1: 1 kernel_launch(old grid_x=9 grid_y=10), 2 kernel_launch(everywhere attributes=1 grid_x=3 block_x=64), 2 context
 #include "tests/sim/sim_program.h"
 
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // the old ways are among them
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // some of the forms are deprecated
 static void host(void*) {}
 
-// The block's shape was set before and is not the launch's to tell: 0.
+// The block's shape was set before, so the launch does not contain it: 0.
 static void launch_as_of_old(CUstream stream) {
   const CUfunction old = sim_program::kernel("old");
   SIM_CHECK(cuFuncSetBlockShape(old, 32, 2, 1));

@@ -1,5 +1,5 @@
-// Three ranks that a launcher starts, mpirun where there is one: each has a whole log of its own with its rank in it, the launcher, which
-// is preloaded as well, none.
+// Three ranks, started by a launcher (mpirun if there is one): each has its own whole log with its rank in it. The
+// launcher, which is preloaded too, has none.
 // Env: PROF_GPU=off OMPI_MCA_rmaps_base_oversubscribe=1
 // Shell: export LD_PRELOAD=$E2E_LIBPROF; if command -v mpirun > /dev/null; then mpirun --allow-run-as-root -n 3 {plain}; else for rank in 0 1 2; do OMPI_COMM_WORLD_RANK=$rank {plain} & done; wait; fi
 // Expect: status 0

@@ -1,4 +1,4 @@
-// What happens to managed memory is recorded where it is asked for: pages that move are told by CUPTI, not by calls.
+// Managed memory is recorded if the option requests it: CUPTI, not the calls, reports pages that move.
 // Env: PROF_UNIFIED=on
 // Expect: status 0
 // Expect: log 1: 1 alloc_call(cuMemAllocManaged), 2 copy_run, 2 unified_memory, text what=1 value=65536, text what=2 value=4096, text address=139637976727552 destination=1, text address=139637976727552 source=1, whole, 0 lost

@@ -1,4 +1,4 @@
-// Copies, fills, allocations: bytes, streams and the addresses that came back.
+// Copies, fills and allocations are recorded with bytes, streams and returned addresses.
 // Env: PROF_GPU=off
 // Expect: status 0
 // Expect: log 1: 1 memory_launch(cuMemcpyHtoD_v2), 1 memory_launch(cuMemcpyDtoHAsync_v2), 1 memory_launch(cuMemcpy2D_v2)

@@ -1,5 +1,6 @@
-// Which pool and which device memory comes from: default pools, one that was made the current one, one that the call names, one on
-// another device than its stream; plain allocations by the current context. What a graph allocates is the graph's.
+// From which pool and device memory comes: default pools, a pool that was made the current one, a pool that the call
+// names, a pool on another device than its stream; plain allocations by the current context. Allocations of a graph
+// belong to the graph.
 // Expect: status 0
 // Expect: log 1: 3 memory_pool, 2 api_call(cuMemPoolCreate), 1 api_call(cuDeviceSetMemPool), 1 api_call(cuMemPoolDestroy), whole, 0 lost
 // Expect: log 1: text origin=1 location=1 place=0, text origin=2 location=1 place=0, text origin=2 location=1 place=1

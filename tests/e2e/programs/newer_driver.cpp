@@ -1,5 +1,5 @@
-// A driver and a program newer than the headers libprof.so was built with: a copy that only they know is recorded with its
-// bytes, a call with its result.
+// A driver and a program are newer than the headers libprof.so was built with: a copy function that only they know is
+// recorded with its bytes, a call with its result.
 // Env: PROF_GPU=off
 // Link: none
 // Expect: status 0

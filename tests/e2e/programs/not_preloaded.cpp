@@ -1,4 +1,4 @@
-// libprof.so opened by dlopen, not preloaded (as NVTX_INJECTION64_PATH does in a setuid program): it takes no part.
+// libprof.so is opened by dlopen, not preloaded (as by NVTX_INJECTION64_PATH in a setuid program): it does nothing.
 // Env: LD_PRELOAD=
 // Expect: status 0
 // Expect: logs 0

@@ -1,4 +1,4 @@
-// Per-thread default streams: one for each thread and context, also where all of them are named by 0.
+// Per-thread default streams: one for each thread and context, also if all of them are identified by 0.
 // Expect: status 0
 // Expect: log 1: 2 context, 6 stream, 12 kernel_launch, 12 kernel_run, whole, 0 lost
 // Expect: trace: launches 12, with GPU time 12; GPU operations 12, with launch 12
@@ -24,7 +24,7 @@ int main() {
   work();
   std::thread first(work);
   first.join();
-  std::thread second(work);  // its thread-local storage may be the first one's
+  std::thread second(work);  // its thread-local storage may be that of the first thread
   second.join();
   for (const CUcontext context : contexts) {
     SIM_CHECK(cuCtxSetCurrent(context));

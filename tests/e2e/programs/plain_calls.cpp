@@ -1,5 +1,5 @@
-// Calls that put no work on a GPU: each is recorded with its handle and its result, also where the driver refuses it; what a
-// driver does not have stays absent, whoever is asked.
+// Calls that launch no operation are recorded with their handle and their result, also if the driver refuses them. A
+// function that the driver does not have is not found, by any kind of lookup.
 // Env: PROF_GPU=off
 // Expect: status 0
 // Expect: log 1: 1 api_call(cuCtxSetLimit), 1 api_call(cuCtxEnablePeerAccess), 1 api_call(cuMemPoolSetAttribute), 0 lost, whole
@@ -28,7 +28,7 @@ int main() {
   SIM_CHECK(cuGraphAddDependencies(graph, &first, &second, nullptr, 1));
   SIM_CHECK(cuGraphDestroyNode(second));
 
-  // The simulated driver does none of these.
+  // The simulated driver implements none of these.
   errno = 77;
   CUexternalMemory external = nullptr;
   CUDA_EXTERNAL_MEMORY_HANDLE_DESC from{};

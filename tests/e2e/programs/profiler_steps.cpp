@@ -1,5 +1,6 @@
-// A training loop as readers of torch.profiler's traces expect one: ranges ProfilerStep#n around launches, copies, fills and waits of
-// the CUDA run time on three streams, one for a kernel with a name of NCCL's. e2e.hta gives its trace to Holistic Trace Analysis.
+// A training loop as readers of torch.profiler's traces expect it: ranges ProfilerStep#n around launches, copies, fills
+// and waits of the CUDA runtime on three streams, one of them for a kernel with an NCCL name. e2e.hta passes its trace
+// to Holistic Trace Analysis.
 // Env: SIM_SCRIPT=/dev/null
 // Link: runtime
 // Expect: status 0
@@ -22,7 +23,7 @@ static void backward_stub() {}
 static void reduce_stub() {}
 
 int main(int count, char** given) {
-  const std::string name = count > 1 ? given[1] : "ProfilerStep#";  // of its steps
+  const std::string name = count > 1 ? given[1] : "ProfilerStep#";  // of its step ranges
   const void* const forward = runtime_program::kernel(forward_stub, "forward");
   const void* const backward = runtime_program::kernel(backward_stub, "backward");
   const void* const reduce = runtime_program::kernel(reduce_stub, "ncclKernel_AllReduce");
@@ -53,7 +54,7 @@ int main(int count, char** given) {
     RUNTIME_CHECK(cudaMemsetAsync(memory, 0, sizeof host, compute));
     RUNTIME_CHECK(cudaMemcpyAsync(host, memory, sizeof host, cudaMemcpyDeviceToHost, compute));
     RUNTIME_CHECK(cudaEventRecord(done, compute));
-    RUNTIME_CHECK(cudaStreamWaitEvent(compute, done, 0));  // what a stream does anyway
+    RUNTIME_CHECK(cudaStreamWaitEvent(compute, done, 0));  // a stream orders this anyway
     if (step % 3 == 0) {
       RUNTIME_CHECK(cudaDeviceSynchronize());
     } else if (step % 3 == 1) {

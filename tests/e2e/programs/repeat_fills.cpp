@@ -1,6 +1,7 @@
-// A library clears a counter in front of its kernel, which takes work from it: such a fill is made again with the kernel, if it stands directly
-// before the launch, on its stream and by its thread. Not what is filled on another stream, in front of another kernel or copy, or into a graph.
-// A repeat that the driver refuses ends the repetition and says which and why.
+// A library clears a counter before its kernel, which takes items from it. Such a fill is repeated together with the
+// kernel if it is directly before the launch, on its stream and by its thread. Fills on another stream, before another
+// kernel or copy, or into a graph are not repeated. If the driver refuses a repeat, the repetition ends and a message
+// reports which and why.
 // Env: PROF_REPEAT_KERNEL=take_items:2=5 PROF_ASSUME_IDEMPOTENT=1
 // Shell: {run} one && {run} two && {run} three && {run} elsewhere && {run} kernel && {run} copy && {run} graph && {run} thread && SIM='fault cuMemsetD8Async 5 700' {run} one
 // Expect: status 0

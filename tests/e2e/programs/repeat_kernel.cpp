@@ -1,6 +1,7 @@
-// PROF_REPEAT_KERNEL=scale:2=50: the second launch of the kernel that the source calls scale is made fifty times more, right behind itself, on its
-// stream, inside a range of its own; the program's launches, those of kernels whose names only look alike, and captured ones are not. One that fails
-// when it is repeated ends the repetition and is nobody's error. Without PROF_ASSUME_IDEMPOTENT=1 nothing is repeated and one line says so.
+// PROF_REPEAT_KERNEL=scale:2=50: the second launch of the kernel that the source calls scale is repeated fifty times,
+// directly after it, on its stream, inside its own range. Other launches of the program, kernels with similar names,
+// and captured launches are not repeated. A repeat that fails ends the repetition, and the program does not see the
+// error. Without PROF_ASSUME_IDEMPOTENT=1 nothing is repeated and one line reports it.
 // Env: PROF_REPEAT_KERNEL=app::scale:2=50
 // Shell: PROF_ASSUME_IDEMPOTENT=1 {run} && {run} && SIM='fault cuLaunchKernel 8 700' PROF_ASSUME_IDEMPOTENT=1 {run} && PROF_REPEAT_KERNEL=scale=0 PROF_ASSUME_IDEMPOTENT=1 {run}
 // Expect: status 0
@@ -23,7 +24,7 @@ int main() {
   const CUstream stream = make_stream();
   SIM_CHECK(launch(other, stream));
   SIM_CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-  SIM_CHECK(launch(scale, stream));  // becomes a node, and is no launch that could be counted
+  SIM_CHECK(launch(scale, stream));  // becomes a node, and is not counted as a launch
   CUgraph graph = nullptr;
   SIM_CHECK(cuStreamEndCapture(stream, &graph));
   for (int i = 0; i < 3; ++i) SIM_CHECK(launch(scale, stream));

@@ -1,5 +1,5 @@
-// A flight recorder that goes round: names and a graph from before its horizon are known still, as are the thread that captured and where
-// (in a function that optimisation may have put into its caller).
+// A flight recorder whose ring has wrapped around still knows names and a graph from before its horizon, and the thread
+// and the place of the capture (in a function that optimisation may have inlined into its caller).
 // Env: PROF_RING=1M PROF_STACKS=launch
 // Expect: status 0
 // Expect: log 1: whole, 0 lost, 2 resource_name, 2 graph_node, counter ring_unkept 0

@@ -1,5 +1,6 @@
-// The same with a filter that kills: the recorder's own system calls are the program's to the kernel, so it may die where it would have
-// lived without us (libprof(7), BUGS). Its log is that of a killed process: whole, with all that had returned.
+// The same with a filter that kills: for the kernel, the recorder's system calls are the program's, so the program may
+// die where it would not without libprof (libprof(7), BUGS). Its log is that of a killed process: whole, with all calls
+// that had returned.
 // Env: PROF_GPU=off PROF_SLAB=64K
 // Expect: status 159
 // Expect: stdout before

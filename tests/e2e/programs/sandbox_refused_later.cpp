@@ -1,6 +1,6 @@
-// A program that was recorded and then gives up, for all its threads, the system calls by which files are opened and made larger, and in
-// the first of two runs memory is had (the simulated CUPTI could not do without): it goes on as without us. What fits in the log as it is
-// stays recorded, the rest is counted.
+// A program is recorded and then forbids, for all its threads, the system calls that open and extend files, and in the
+// first of two runs also those that allocate memory (the simulated CUPTI needs them). It goes on as without libprof.
+// Records that fit into the existing log are recorded, the rest is counted.
 // Env: PROF_SLAB=64K
 // Shell: PROF_GPU=off {run} memory; echo status $?; {run}
 // Expect: status 7
@@ -28,7 +28,7 @@ int main(int argc, char**) {
   errno = 0;
   for (int i = 0; i < 30000; ++i) {
     SIM_CHECK(sim_program::launch(function));
-    if (i % 100 == 0) SIM_CHECK(cuCtxSynchronize());  // the simulated GPU keeps what it was asked for until then
+    if (i % 100 == 0) SIM_CHECK(cuCtxSynchronize());  // until then the simulated GPU keeps the submitted operations
   }
   std::printf("done, errno %s\n", errno == 0 ? "kept" : "changed");
   return 7;

@@ -1,4 +1,4 @@
-// A static constructor that launches on another thread and waits for it, before main, with the recorder starting meanwhile.
+// A static constructor launches on another thread and waits for it, before main, while the recorder starts.
 // Env: PROF_GPU=off
 // Expect: status 0
 // Expect: log 1: 3 kernel_launch(early), whole, 0 lost

@@ -1,6 +1,7 @@
-// What makes the work of one stream wait for another's, or for the program: events, words of memory written and waited for (each
-// condition, 32 and 64 bits, one by one and in a batch), a host function, streams of a green context, events that a graph records.
-// Every arrow of the trace comes from work that had ended; from what the log cannot know there is none.
+// What makes the operations of one stream wait for another stream or for the program: events, words of memory that are
+// written and waited for (each condition, 32 and 64 bits, singly and in a batch), a host function, streams of a green
+// context, events that a graph records. Every arrow of the trace starts at an operation that had ended. If the log
+// cannot know the origin, there is no arrow.
 // Env: PROF_CLOCK=sim_now_ns SIM='kernel first 100000; kernel second 20000; host_func 50000; api * 500'
 // Expect: status 0
 // Expect: log 1: 12 stream_memory, 1 api_call(cuLaunchHostFunc), 2 api_call(cuEventRecordWithFlags), whole, 0 lost
@@ -23,7 +24,7 @@ CUdeviceptr word() {
   return reinterpret_cast<CUdeviceptr>(memory);
 }
 
-// A kernel in each stream; what `order` does in between makes the second wait for the first.
+// A kernel in each stream; `order` makes the second wait for the first.
 template <class Order> void in_order(Order order) {
   SIM_CHECK(sim_program::launch(g_first, g_one));
   order();
@@ -54,7 +55,7 @@ void values() {
     SIM_CHECK(cuStreamWriteValue32(g_one, narrow, 5, 0));
     SIM_CHECK(cuStreamWaitValue32(g_two, narrow, 4, CU_STREAM_WAIT_VALUE_GEQ));
   });
-  in_order([&] {  // the wait is there before the write
+  in_order([&] {  // the wait comes before the write
     SIM_CHECK(cuStreamWaitValue32_v2(g_two, narrow, 7, CU_STREAM_WAIT_VALUE_EQ));
     SIM_CHECK(cuStreamWriteValue32_v2(g_one, narrow, 7, 0));
   });
@@ -131,7 +132,7 @@ void green_context() {
   SIM_CHECK(cuStreamWaitEvent(g_two, done, 0));
   SIM_CHECK(sim_program::launch(g_second, g_two));
   SIM_CHECK(cuStreamSynchronize(g_two));
-  // All work of the context: which of it was last is not recorded.
+  // All operations of the context: which of them was last is not recorded.
   SIM_CHECK(sim_program::launch(g_first, stream));
   SIM_CHECK(cuGreenCtxRecordEvent(green, all_done));
   SIM_CHECK(cuStreamWaitEvent(g_two, all_done, 0));

@@ -1,4 +1,4 @@
-// A module is unloaded and another takes its place, perhaps with the same handles: each launch has its own kernel's name.
+// A module is unloaded and another is loaded, perhaps with the same handles: each launch has its own kernel's name.
 // Env: PROF_GPU=off
 // Expect: status 0
 // Expect: log 1: 20 kernel_launch(first), 20 kernel_launch(second), whole, 0 lost, counter function_name_unknown 0

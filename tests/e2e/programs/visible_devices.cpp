@@ -1,4 +1,5 @@
-// A program that is shown parts of a GPU, in an order of its own: names and UUIDs are those of the parts, ordinals the program's.
+// A program sees MIG parts of a GPU, in its own order: names and UUIDs are those of the parts, ordinals are the
+// program's.
 // Env: CUDA_VISIBLE_DEVICES=2,1 CUDA_DEVICE_ORDER=PCI_BUS_ID SIM="devices 3; device 1 NVIDIA H200 MIG 1g.18gb; device 2 NVIDIA H200 MIG 3g.71gb"
 // Expect: status 0
 // Expect: log 1: 2 device, 1 kernel_run, whole, 0 lost, text CUDA_VISIBLE_DEVICES=2,1, text CUDA_DEVICE_ORDER=PCI_BUS_ID

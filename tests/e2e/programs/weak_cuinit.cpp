@@ -1,5 +1,5 @@
-// A program with a weak cuInit and a weak ncclAllReduce, on a machine without a driver and NCCL: libprof.so must not make them
-// appear, nor write a log.
+// A program with a weak cuInit and a weak ncclAllReduce, on a machine without a driver and NCCL: libprof.so must not
+// define them, and must not write a log.
 // Link: none
 // Expect: status 0
 // Expect: logs 0

@@ -1,5 +1,6 @@
-// A C++ program with an interpreter inside: embed SCRIPT. Python runs below a C++ function, C++ below Python, on the main thread and on one
-// that C++ made; the interpreter ends and begins again. python_embedded.py builds it against each libpython of the machine.
+// A C++ program with an embedded interpreter: embed SCRIPT. Python runs below a C++ function and C++ below Python, on
+// the main thread and on a C++ thread; the interpreter ends and starts again. python_embedded.py builds it with each
+// libpython of the machine.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -76,7 +77,7 @@ void* thread_of_cpp(void*) {
   const PyGILState_STATE state = PyGILState_Ensure();
   call_python("on_thread");
   PyGILState_Release(state);
-  launch_in_cpp(7002);  // and none any more
+  launch_in_cpp(7002);  // no longer a thread state
   return nullptr;
 }
 

@@ -1,5 +1,6 @@
-"""What embed.cpp runs, in each life of its interpreter: launches from Python below C++, from C++ below Python, and in a forked child, with
-the stack that the interpreter sees at each. Launch number N has a grid of N blocks."""
+"""The script that embed.cpp runs, after each start of its interpreter: launches from Python below C++, from C++ below
+Python, and in a forked child, with the stack that the interpreter sees at each. Launch number N has a grid of N
+blocks."""
 import json
 import os
 import sys
@@ -7,11 +8,11 @@ import warnings
 
 import host
 
-warnings.simplefilter("ignore", DeprecationWarning)  # of fork() beside other threads
+warnings.simplefilter("ignore", DeprecationWarning)  # about fork() with other threads running
 
 expected = {}
 here = sys._getframe
-# Numbers go on where the life before ended.
+# Numbers continue from the previous start of the interpreter.
 path = os.environ["FRAMES_OUT"]
 first = 1 + 100 * sum(os.path.exists(f"{path}.{life}") for life in range(10))
 

@@ -1,5 +1,5 @@
-"""Launches kernels from every kind of Python frame and writes down, at the same places, the stack that the interpreter itself
-sees. Launch number N has a grid of N blocks. Runs on CPython 3.8 and newer; python_stacks.py compares."""
+"""Launches kernels from every kind of Python frame and records, at the same places, the stack that the interpreter
+itself sees. Launch number N has a grid of N blocks. Runs on CPython 3.8 and newer; python_stacks.py compares."""
 import asyncio
 import atexit
 import contextlib
@@ -25,7 +25,7 @@ NULL = ctypes.c_void_p()
 
 
 def note(what, frame):
-    """The stack from `frame` outwards under a new number, which it returns."""
+    """Records the stack from `frame` outwards under a new number and returns the number."""
     frames = []
     while frame is not None:
         code = frame.f_code
@@ -38,12 +38,12 @@ def note(what, frame):
 
 
 def direct(number, library=cuda):
-    """Without a frame of its own: what is called is the C function."""
+    """Has no frame of its own: the called object is the C function."""
     return functools.partial(library.cuLaunchKernel, function, number, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL)
 
 
 here = sys._getframe
-# Every launch is on the line that notes the stack, so that both see the same lines.
+# Every launch is on the line that records the stack, so that both see the same lines.
 direct(note("module", here()))()
 
 
@@ -88,7 +88,8 @@ class Shape:
 
 
 def specialized():
-    """Often enough for the interpreter to push the constructor's frame itself, behind a frame that is none."""
+    """Repeats often enough for the interpreter to push the constructor's frame itself, after an entry that is not a
+    frame."""
     for _ in range(100):
         shape = Shape()
     shape.method(), shape.area, Shape.static(), Shape.of_class()
@@ -202,10 +203,10 @@ exec(compile("def 名前():\n direct(note('two-byte name', here()))()\n名前()"
 exec(compile("def \U00010400():\n direct(note('four-byte name', here()))()\n\U00010400()", "<\U0001f40d>", "exec"))
 exec(compile("def same():\n  direct(note('recompiled', here()))()\nsame()", "again.py", "exec"))
 exec(compile("\n\n\ndef same():\n\n  direct(note('recompiled', here()))()\nsame()", "again.py", "exec"))
-for lines in range(300):  # code objects come and go; addresses are used again
+for lines in range(300):  # code objects are made and freed; addresses are reused
     gc.collect(0)
     exec(compile("\n" * lines + "def same():\n" + "\n" * (lines % 7) + "  direct(note('reused', here()))()\nsame()", "reused.py", "exec"))
-# The same name, file and first line, often in the same place: only the contents of the table of lines differ.
+# The same name, file and first line, often at the same address: only the contents of the line table differ.
 texts = ["def same():\n" + "\n" * gap + "  direct(note('same but for a line', here()))()\nsame()\ndel same" for gap in range(5)]
 for _ in range(100):
     for text in texts:
@@ -221,7 +222,7 @@ def below(depth, call):
 
 
 def alternating(resumed):
-    """The same innermost frames below callers that change, and the other way round; a generator resumed by both."""
+    """The same innermost frames below changing callers, and vice versa; a generator resumed by both."""
     for depth in (0, 3, 1, 30, 31, 2, 30):
         below(depth, leaf_of_many)
         below(depth, nested)
@@ -267,7 +268,7 @@ for i in range(20):
     thread = threading.Thread(target=in_thread, args=("thread",))
     thread.start()
     thread.join()
-# Several at once, so that the GIL changes hands inside the calls.
+# Several threads at once, so that the GIL changes its owner inside the calls.
 lock, threads = threading.Lock(), []
 
 
@@ -288,7 +289,7 @@ for thread in threads:
 
 
 def subinterpreter():
-    """Launches 5000 and 5001 are its own. Modules and signatures moved between versions."""
+    """Launches 5000 and 5001 belong to this function. Modules and signatures moved between versions."""
     text = ("import ctypes\ndef launch(library, number): library('libcuda.so.1').cuLaunchKernel("
             f"ctypes.c_void_p({function.value}), number, 1, 1, 1, 1, 1, 0, *[ctypes.c_void_p()] * 3)\n"
             "launch(ctypes.PyDLL, 5000)\nlaunch(ctypes.CDLL, 5001)\n")
@@ -305,7 +306,7 @@ def subinterpreter():
         direct(note("beside a subinterpreter", here()), held)()
         direct(note("beside a subinterpreter, without the GIL", here()))()
         interpreters.destroy(made)
-    except Exception as error:  # a version without them
+    except Exception as error:  # a version without these modules
         names[5000] = f"not run: {error!r}"
     direct(note("after a subinterpreter", here()))()
 
@@ -320,7 +321,7 @@ def at_exit():
 
 
 class Late:
-    """Dies while the interpreter ends: no frames are asked for, and nothing may crash."""
+    """Runs while the interpreter finalizes: libprof reads no frames, and nothing may crash."""
 
     def __del__(self):
         cuda.cuLaunchKernel(function, 6000, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL)

@@ -1,5 +1,6 @@
-// What CUPTI does not deliver is counted, by launch, and the program goes on: ranges it dropped, a range that cannot begin or end, values that cannot be decoded, a
-// Stop that never returns at the end, a second context that it refuses. What is older than PROF_FLUSH is in the log of a process that is killed.
+// Values that CUPTI does not deliver are counted, by launch, and the program goes on: ranges that CUPTI dropped, a
+// range that cannot begin or end, values that cannot be decoded, a Stop that never returns at the end, a second context
+// that CUPTI refuses. If the process is killed, values older than PROF_FLUSH are in its log.
 // Env: PROF_COUNTERS=memory PROF_FLUSH=0 PROF_EXIT_WAIT=0.3
 // Shell: SIM="cupti counters_drop 5" {run} && SIM="fault cuptiRangeProfilerPushRange 3 999" {run} && SIM="fault cuptiRangeProfilerPopRange 3 999" {run} && SIM="fault cuptiRangeProfilerDecodeData * 999" {run} && SIM="cupti counters_hang cuptiRangeProfilerStop" {run} && SIM="fault cuptiProfilerHostEvaluateToGpuValues 5+ 999" {run} && PROF_COUNTERS=tensor SIM="fault cuptiRangeProfilerStop 4 999" {run} && SIM="fault cuptiRangeProfilerEnable 2 39" {run} two; PROF_FLUSH=0.05 {run} hold & sleep 1; kill -9 $!; wait
 // Expect: stderr libprof: hardware counters end on a context: cuptiRangeProfilerDecodeData: CUPTI_ERROR_UNKNOWN

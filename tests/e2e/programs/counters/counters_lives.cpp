@@ -1,6 +1,7 @@
-// Hardware counters in the lives of a process: each part has a log whose launches have values, and CUPTI measures nothing between two parts; a forked child
-// of a process that was measured calls CUPTI no more, which its log says; a context that is destroyed, or a primary one that is reset, has its values read before. A part may
-// begin and end with the range that is measured; a process may end inside one.
+// Hardware counters with several recordings and processes. Each recording has a log whose launches have values, and
+// CUPTI measures nothing between two recordings. A forked child of a measured process no longer calls CUPTI, and its
+// log reports it. The values of a context are read before it is destroyed or, for a primary context, reset. A recording
+// may start and stop with the measured range; a process may end inside one.
 // Env: PROF_COUNTERS=memory PROF_FLUSH=0 SIM="cupti child_dies"
 // Shell: PROF_START=profiler PROF_PARTS=2 {run} parts && {run} fork && {run} contexts && PROF_START=nvtx:step PROF_COUNTERS_OF=nvtx:step {run} range && PROF_COUNTERS_OF=nvtx:step {run} range
 // Expect: status 0

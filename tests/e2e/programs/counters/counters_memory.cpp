@@ -1,5 +1,6 @@
-// PROF_COUNTERS=memory: each launch of two threads on two streams has the values of its own kernel, which its times and threads decide, and so has a
-// launch of a graph; captured launches have none. More launches than an image holds, and copies between them, change nothing. Kernels have no other GPU times.
+// PROF_COUNTERS=memory: each launch of two threads on two streams has the values of its own kernel, which depend on its
+// time and threads, and so has a launch of a graph; captured launches have none. More launches than an image holds, and
+// copies between them, change nothing. Kernels have no other GPU times.
 // Env: PROF_COUNTERS=memory SIM="kernel long 70000; kernel short 3000; kernel node 5000"
 // Expect: status 0
 // Expect: stderr empty

@@ -1,5 +1,6 @@
-// PROF_COUNTERS_OF=nvtx:NAME: each outermost range of that name has the values of all that was launched inside, of a graph too; ranges inside it, other names and
-// other domains have none. A range that meets another thread's, and one around a capture, are counted.
+// PROF_COUNTERS_OF=nvtx:NAME: each outermost range of that name has the values of everything launched inside it,
+// including a graph. Nested ranges, other names and other domains have none. A range that overlaps another thread's,
+// and one around a capture, are counted.
 // Env: PROF_COUNTERS=memory PROF_COUNTERS_OF=nvtx:step*@ SIM="kernel one 5000; kernel two 7000"
 // Expect: status 0
 // Expect: stderr empty

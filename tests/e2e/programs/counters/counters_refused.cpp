@@ -1,6 +1,7 @@
-// Where there can be no hardware counters the reason and what helps is said once, the log has it, and GPU times are recorded as without the option: no
-// permission, a GPU that may not be profiled, a metric that does not exist, a suffix that does not exist, a set that ranges cannot have, CUPTI of before CUDA 12.6,
-// none at all, another tool. Without the option nothing of it is called.
+// If hardware counters are not available, the reason and the remedy are printed once and written to the log, and GPU
+// times are recorded as without the option. Reasons: no permission, a GPU that may not be profiled, a metric that does
+// not exist, a suffix that does not exist, a set that ranges cannot have, a CUPTI older than CUDA 12.6, no CUPTI,
+// another tool. Without the option none of these functions is called.
 // Shell: PROF_COUNTERS=memory SIM="fault cuptiProfilerGetCounterAvailability * 35" {run} && PROF_COUNTERS=memory SIM="cupti counters_unsupported vGpu" {run} && PROF_COUNTERS=dram__bytes_read,no_such_metric {run} && PROF_COUNTERS=dram__bytes_read.max_rate {run} && PROF_COUNTERS=sm__throughput {run} && PROF_COUNTERS=roofline PROF_COUNTERS_OF=nvtx:x {run} && PROF_COUNTERS=memory PROF_GPU=off {run} && PROF_COUNTERS=memory SIM="fault cuptiRangeProfilerEnable * 39" {run} && PROF_COUNTERS=memory SIM="fault cuptiRangeProfilerStart * 999; device 0 H100 MIG 1g.10gb" {run} && PROF_COUNTERS=memory PROF_CUPTI={sim}/libcupti.so.12 {run} && PROF_COUNTERS=memory PROF_CUPTI={dir}/none {run} && PROF_COUNTERS=off SIM="cupti counters_absent" {run}
 // Expect: status 0
 // Expect: stderr libprof: no hardware counters: cuptiProfilerGetCounterAvailability: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES: run as root or with CAP_SYS_ADMIN, or load the driver with NVreg_RestrictProfilingToAdminUsers=0

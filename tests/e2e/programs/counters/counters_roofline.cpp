@@ -1,6 +1,6 @@
-// Sets of several passes: CUPTI runs each kernel by itself as often as the set needs, and each launch has exactly its own values, also from two
-// threads, behind a launch that failed and behind a graph. Graphs, which CUPTI does not run again, and kernels that PROF_COUNTERS_SKIP names are
-// launched as they are.
+// Sets with several passes: CUPTI runs each kernel alone as often as the set needs, and each launch has exactly its own
+// values, also from two threads, after a launch that failed and after a graph. Graphs, which CUPTI does not replay, and
+// kernels that PROF_COUNTERS_SKIP names are launched once.
 // Env: PROF_COUNTERS=roofline SIM="kernel long 70000; kernel short 3000"
 // Expect: status 0
 // Expect: stderr empty

@@ -1,6 +1,7 @@
-// Hardware counters under load: threads launch on streams of their own and on the same one, capture, launch graphs, make and destroy contexts, while parts of the
-// run begin and end. No call fails, so no wait of the recorder's met a capture; every launch of every log has
-// values or a counted reason, but for those that the threads are in the middle of when a part ends.
+// Hardware counters under load: threads launch on their own streams and on the same one, capture, launch graphs, make
+// and destroy contexts, while recordings start and stop. No call fails, so no wait of the recorder happened during a
+// capture. Every launch of every log has values or a counted reason, except for launches that are in progress when a
+// recording stops.
 // Env: PROF_COUNTERS=memory PROF_FLUSH=0.02 PROF_START=profiler PROF_PARTS=0 SIM="kernel kernel 5000"
 // Expect: status 0
 // Expect: stderr empty

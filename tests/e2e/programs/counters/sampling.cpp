@@ -1,5 +1,6 @@
-// PROF_SAMPLING=overview: the GPU's hardware counters are sampled at the interval while GPU times are recorded as ever, the first kernel included; samples lie
-// on the clock of the kernels and hold what ran in them. What the GPU does not count (a link) is left out of a set.
+// PROF_SAMPLING=overview: hardware samples are taken at the interval, and GPU times are recorded as without the option,
+// including the first kernel. Samples are on the clock of the kernels and contain what ran in them. A metric that the
+// GPU does not count (a link) is left out of the set.
 // Env: PROF_CLOCK=sim_now_ns PROF_SAMPLING=overview PROF_SAMPLING_INTERVAL=20us SIM="kernel long 2000000; kernel short 3000"
 // Expect: status 0
 // Expect: stderr empty

@@ -1,4 +1,5 @@
-// CUPTI gives no more samples at some time, and no error either: how many are missing up to the end is counted, and how long is said.
+// At some time CUPTI delivers no more samples and no error: the number of missing samples up to the end is counted, and
+// their time is reported.
 // Env: PROF_CLOCK=sim_now_ns PROF_SAMPLING=overview PROF_SAMPLING_INTERVAL=20us SIM="kernel long 2000000; cupti samples_most 2000"
 // Expect: status 0
 // Expect: stderr empty

@@ -1,7 +1,9 @@
-// Samples in the lives of a process: each part has a log with samples of its own and nothing is sampled between two parts; a forked child samples nothing, as its
-// log says, and the parent goes on; what came before a kill is in the log; a buffer that overflowed is counted and sampling begins again; a chip without a trigger by
-// time counts its clock; a second GPU is sampled when its first context is seen; a GPU that PROF_DEVICES leaves out is not; CUPTI that never returns is given up.
-// The simulated time stands still between operations while the clock on the wall goes on, which counts as samples that were not read: no "0 lost" here.
+// Hardware samples with several recordings and processes. Each recording has a log with its own samples, and nothing is
+// sampled between two recordings. A forked child samples nothing, its log reports it, and the parent goes on. Samples
+// from before a kill are in the log. A buffer overflow is counted and sampling starts again. A chip without a trigger
+// by time counts its clock. A second GPU is sampled when its first context appears; a GPU that PROF_DEVICES excludes is
+// not. A CUPTI call that never returns is abandoned. The simulated time stops between operations while real time goes
+// on, which counts as samples that were not read, so there is no "0 lost" here.
 // Env: PROF_SAMPLING=overview PROF_SAMPLING_INTERVAL=20us PROF_FLUSH=0.02 SIM="kernel long 2000000; cupti child_dies"
 // Shell: PROF_START=profiler PROF_PARTS=2 {run} parts && {run} fork && ({run} kill; true) && SIM="kernel long 2000000; cupti samples_buffer 150" {run} overflow && SIM="kernel long 2000000; cupti samples_by_clock" {run} one && {run} devices && PROF_DEVICES=1 {run} devices && PROF_EXIT_WAIT=0.2 SIM="kernel long 2000000; cupti counters_hang cuptiPmSamplingStop" {run} one
 // Expect: status 0
@@ -33,7 +35,7 @@ static void run(CUfunction function, int times = 3) {
   SIM_CHECK(cuCtxSynchronize());
 }
 
-// The helper thread, which works by the clock on the wall, takes samples meanwhile.
+// In the meantime the helper thread, which uses real time, reads samples.
 static void wait_a_while() { usleep(300'000); }
 
 int main(int, char** arguments) {

@@ -1,4 +1,4 @@
-// More samples than CUPTI's image holds, all of them read at the end: each of 40 kernels has its own.
+// More samples than CUPTI's image holds are all read at the end: each of 40 kernels has its own.
 // Env: PROF_CLOCK=sim_now_ns PROF_SAMPLING=overview PROF_SAMPLING_INTERVAL=20us SIM="kernel long 2000000"
 // Expect: status 0
 // Expect: stderr empty

@@ -1,6 +1,8 @@
-// Where a GPU's hardware counters cannot be sampled the reason and what helps is said once, the log has it, and all else is recorded as without the option:
-// no permission, another tool or process that samples, metrics that do not exist, that this GPU does not have or that need a second pass, launches that are
-// measured by the same hardware, no GPU times wanted, CUPTI of before CUDA 12.6, no CUPTI. Without the option nothing of it is called.
+// If a GPU's hardware counters cannot be sampled, the reason and the remedy are printed once and written to the log,
+// and everything else is recorded as without the option. Reasons: no permission, another tool or process that samples,
+// metrics that do not exist, that this GPU does not have or that need a second pass, launches that are measured by the
+// same hardware, no GPU times requested, a CUPTI older than CUDA 12.6, no CUPTI. Without the option none of these
+// functions is called.
 // Shell: PROF_SAMPLING=overview SIM="fault cuptiPmSamplingEnable * 35" {run} && PROF_SAMPLING=overview SIM="fault cuptiPmSamplingGetCounterAvailability * 26" {run} && PROF_SAMPLING=no_such_metric {run} && PROF_SAMPLING=nvlrx__bytes {run} && PROF_SAMPLING=dram__bytes_read.max_rate {run} && PROF_SAMPLING=sm__ops_path_tensor_src_fp16,sm__ops_path_tensor_src_fp64,sm__ops_path_tensor_src_fp8,sm__ops_path_tensor_src_int8,lts__t_bytes,dram__bytes_read,dram__bytes_write {run} && PROF_SAMPLING=overview PROF_COUNTERS=memory {run} && PROF_SAMPLING=overview PROF_GPU=off {run} && PROF_SAMPLING=overview PROF_CUPTI={sim}/libcupti.so.12 {run} && PROF_SAMPLING=overview PROF_CUPTI={dir}/none {run} && PROF_SAMPLING=off SIM="cupti counters_absent" {run}
 // Expect: status 0
 // Expect: stderr libprof: no samples of hardware counters: cuptiPmSamplingEnable: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES: run as root or with CAP_SYS_ADMIN, or load the driver with NVreg_RestrictProfilingToAdminUsers=0

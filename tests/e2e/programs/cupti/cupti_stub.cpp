@@ -1,5 +1,5 @@
-// A library has functions with CUPTI's names that open a libcupti and go on there, as TensorFlow's and JAX's do, and speaks of CUPTI's
-// results itself: that is no CUPTI, and GPU times are taken.
+// A library has functions with CUPTI's names that open a libcupti and forward to it, as in TensorFlow and JAX, and
+// contains CUPTI's result names itself. It is not a CUPTI, and GPU times are recorded.
 // Env: PROF_CUPTI=
 // Expect: status 0
 // Expect: log 1: 3 kernel_launch(kernel), 3 kernel_run, counter cupti_unavailable 0

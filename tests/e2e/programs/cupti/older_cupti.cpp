@@ -1,5 +1,6 @@
-// A CUPTI from before CUDA 12.5 cannot be asked for single driver calls: every call is collected, and those that put work on a GPU tell
-// what each operation came from; also where a part of the run is recorded, and in bursts. Nothing of the other calls comes into the log.
+// A CUPTI older than CUDA 12.5 cannot enable single driver calls. So every call is collected, and the calls that launch
+// operations give the origin of each operation; also with recordings of part of the run, and in bursts. The other calls
+// are not written to the log.
 // Env: SIM="cupti no_driver_api"
 // Shell: {run} && PROF_START=profiler PROF_PARTS=2 {run} && PROF_BUDGET=50% {run} long
 // Expect: status 0
@@ -20,7 +21,7 @@ static CUfunction g_kernel;
 static CUstream g_stream;
 static CUdeviceptr g_memory;
 
-// 10 kernels, a copy, a fill and a graph of 2 kernels, between calls that put nothing on the GPU.
+// 10 kernels, a copy, a fill and a graph of 2 kernels, between calls that launch nothing on the GPU.
 static void work(CUgraphExec exec) {
   for (unsigned i = 0; i < 10; ++i) {
     CUcontext current;

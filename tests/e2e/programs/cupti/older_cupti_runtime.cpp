@@ -1,5 +1,5 @@
-// The same as older_cupti for a program of the CUDA run time: of all driver calls such a CUPTI does not show those inside a runtime call, so the
-// runtime call tells which launch an operation came from.
+// The same as older_cupti for a program that uses the CUDA runtime. Such a CUPTI does not report driver calls inside a
+// runtime call, so the runtime call gives the launch of an operation.
 // Env: SIM="cupti no_driver_api"
 // Link: runtime
 // Expect: status 0

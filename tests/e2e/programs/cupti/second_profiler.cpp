@@ -1,4 +1,4 @@
-// Another profiler subscribes to CUPTI in the middle: it works, and GPU times go on without a word.
+// Another profiler subscribes to CUPTI in the middle: it works, and GPU times are recorded without any message.
 // Link: cupti
 // Expect: status 0
 // Expect: log 1: 20 kernel_launch(kernel), 20 kernel_run, counter second_cupti 0

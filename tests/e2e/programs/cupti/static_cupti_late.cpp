@@ -1,5 +1,6 @@
-// A plugin with a CUPTI of its own inside comes behind the first launch, when the driver has let ours in: GPU times go on, and the line
-// says once whose profiler will have none. Whoever else asks for the driver's tables, as run times do, is not meant.
+// A plugin with its own CUPTI is loaded after the first launch, when the driver has accepted libprof's CUPTI. GPU times
+// go on, and one line reports once whose profiler gets none. Other callers that request the driver's tables, such as
+// CUDA runtimes, cause no message.
 // Expect: status 0
 // Expect: log 1: 4 kernel_launch(kernel), 4 kernel_run, counter second_cupti 1, text libstatic_cupti_late_shim.so
 // Expect: stderr libprof: another CUPTI in the program (/

@@ -1,4 +1,5 @@
-// CUPTI refuses, and a library of the program has another one inside, linked statically and stripped of symbols: the line says which.
+// CUPTI refuses, and a library of the program contains another one, statically linked and stripped of symbols: the
+// message names the library.
 // Env: 'SIM=cupti enable_fails 39'
 // Expect: status 0
 // Expect: log 1: 1 kernel_launch(kernel), no kernel_run, counter cupti_unavailable 1

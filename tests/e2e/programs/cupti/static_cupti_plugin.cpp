@@ -1,5 +1,5 @@
-// A plugin has a CUPTI of its own inside, linked statically and stripped of symbols: it keeps it. That is seen before CUPTI is asked for
-// anything, and the line says which library it is.
+// A plugin with its own CUPTI, statically linked and stripped of symbols, keeps it. libprof detects it before it calls
+// CUPTI, and the message names the library.
 // Env: PROF_CUPTI=
 // Expect: status 0
 // Expect: log 1: 3 kernel_launch(kernel), no kernel_run, counter cupti_unavailable 1, text libstatic_cupti_plugin_shim.so: a CUPTI of its own is linked into it

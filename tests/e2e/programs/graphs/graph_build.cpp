@@ -1,5 +1,5 @@
-// Graphs built node by node: each kind of node through its own function and through the two general ones, and every node names the
-// call and the range that added it.
+// Graphs built node by node: each kind of node through its own function and through the two general ones, and every
+// node names the call and the range that added it.
 // Expect: status 0
 // Expect: log 1: 13 graph_node, 2 graph_made, whole, 0 lost, counter graph_nodes_unidentified 0
 // Expect: report graph-nodes: ,kernel,1,.*,cuGraphAddKernelNode,[0-9]+,[0-9]+,build/one by one,second$

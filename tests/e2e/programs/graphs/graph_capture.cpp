@@ -1,5 +1,5 @@
-// Stream capture in each mode: a forked stream that is joined again, a copy, a fill and a host function, and a graph launched into
-// a capture. Every replayed operation names the call, the thread and the NVTX range that captured it.
+// Stream capture in each mode: a forked stream that is joined again, a copy, a fill and a host function, and a graph
+// launched into a capture. Every replayed operation names the call, the thread and the NVTX range that captured it.
 // Expect: status 0
 // Expect: log 1: 17 graph_node, 0 graph_run, whole, 0 lost, counter graph_nodes_unidentified 0
 // Expect: report graph-nodes: ,kernel,2,.*,cuLaunchKernel,[0-9]+,[0-9]+,build/global,first$
@@ -64,7 +64,7 @@ int main() {
   nvtxRangePushA("outer");
   SIM_CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
   SIM_CHECK(cuGraphLaunch(execs[2], stream));
-  CUlaunchAttribute dependent{};  // the driver answers fewer questions about such a node
+  CUlaunchAttribute dependent{};  // the driver supports fewer queries for such a node
   dependent.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
   dependent.value.programmaticStreamSerializationAllowed = 1;
   CUlaunchConfig config{};

@@ -1,5 +1,5 @@
-// Copies of graphs: a clone, a graph twice inside another, instances of one graph made in each way, an instance that is updated and
-// one whose node gets other parameters. Whatever runs names the code that captured it first.
+// Copies of graphs: a clone, a graph twice inside another, instances of one graph made in each way, an instance that is
+// updated and one whose node gets other parameters. Every operation names the code that captured it first.
 // Expect: status 0
 // Expect: log 1: whole, 0 lost, counter graph_nodes_unidentified 0, text origin=1 graph=, text origin=2 graph=, text origin=5 graph=
 // Expect: report graph-nodes: 4 x ,kernel,1,.*,cuLaunchKernel,[0-9]+,[0-9]+,original,alpha$

@@ -1,4 +1,5 @@
-// A graph that a kernel launches: CUPTI has no record of that, so only what the program itself launched is there, and nothing of it is lost.
+// A graph that a kernel launches: CUPTI has no record of it, so only the program's own launches are recorded, and none
+// of them is lost.
 // Expect: status 0
 // Expect: log 1: 1 graph_launch, whole, 0 lost
 // Expect: report graph-nodes: ,kernel,1,.*,cuLaunchKernel,[0-9]+,[0-9]+,capture,body$

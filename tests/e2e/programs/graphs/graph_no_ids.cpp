@@ -1,4 +1,5 @@
-// A CUPTI that does not number graphs: nothing is guessed, the reports say unknown and the counter says why.
+// With a CUPTI that does not number graphs, nothing is guessed: the reports print "unknown" and a loss counter gives
+// the reason.
 // Env: SIM="cupti no_graph_ids"
 // Expect: status 0
 // Expect: log 1: 10 kernel_run, 5 graph_node, counter graph_nodes_unidentified 5, whole, 0 lost

@@ -1,4 +1,5 @@
-// A capture of the per-thread default stream, named by 0 as programs built for it do: its launches are nodes, not launches.
+// A capture of the per-thread default stream, identified by 0 as in programs built for it: its launches are nodes, not
+// launches.
 // Expect: status 0
 // Expect: log 1: 2 graph_node, 1 graph_launch, whole, 0 lost
 // Expect: report graph-nodes: ,kernel,1,.*,cuLaunchKernel,[0-9]+,[0-9]+,,first$

@@ -1,4 +1,4 @@
-// Graphs that are destroyed and made again: the driver hands out the same handles, and each generation keeps its own code.
+// Graphs are destroyed and made again: the driver returns the same handles, and each generation keeps its own code.
 // Expect: status 0
 // Expect: log 1: 20 graph, 20 graph_launch, whole, 0 lost
 // Expect: report cuda-graphs: 20 x ,1,0,0,0,0,1,[0-9]+,1,[0-9]+,[0-9]+,1,[0-9]+,cuGraphLaunch,$

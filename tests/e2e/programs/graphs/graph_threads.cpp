@@ -1,5 +1,5 @@
-// One graph launched by several threads, captured by a worker whose ranges are not those of the launchers, while another thread
-// launches on a stream of its own: questions about the capture invalidate nothing.
+// One graph is launched by several threads and captured by a worker with other ranges than the launching threads, while
+// another thread launches on its own stream: queries about the capture invalidate nothing.
 // Expect: status 0
 // Expect: log 1: 20 graph_node, 12 graph_launch, 100 kernel_launch(other), whole, 0 lost
 // Expect: report cuda-graphs: 4 x ,3,[0-9]+,60,[0-9]+,[0-9]+,60,[0-9]+,cuGraphLaunch,worker [0-3]$

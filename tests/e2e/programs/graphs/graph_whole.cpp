@@ -1,5 +1,5 @@
-// PROF_GRAPHS=whole: a launch of a graph is one operation with one time, and no record of its nodes; where they were captured is known
-// all the same.
+// PROF_GRAPHS=whole: a launch of a graph is one operation with one time, and there are no records of its nodes. Where
+// they were captured is still recorded.
 // Env: PROF_GRAPHS=whole
 // Expect: status 0
 // Expect: log 1: 50 graph_run, 0 kernel_run, 50 graph_launch, 100 graph_node, whole, 0 lost, size < 60000

@@ -1,5 +1,5 @@
-// PROF_GRAPHS=whole for a part of the run: a graph that was instantiated before the part would end the program inside a real CUPTI. Each node is
-// timed, and it is said.
+// PROF_GRAPHS=whole with a recording of part of the run: with a real CUPTI, a graph that was instantiated before the
+// recording would crash the program. So each node is timed, and a message reports it.
 // Env: PROF_GRAPHS=whole PROF_START=profiler
 // Expect: status 0
 // Expect: stderr once whole graphs can be timed only where GPU times are taken from the start on

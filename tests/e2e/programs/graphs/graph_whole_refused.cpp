@@ -1,4 +1,4 @@
-// A CUPTI that cannot time whole graphs: each node is timed, and it is said.
+// With a CUPTI that cannot time whole graphs, each node is timed, and a message reports it.
 // Env: PROF_GRAPHS=whole SIM="cupti no_graph_trace"
 // Expect: status 0
 // Expect: stderr CUPTI cannot time whole graphs

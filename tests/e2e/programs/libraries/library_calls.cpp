@@ -1,5 +1,6 @@
-// A program linked with cuBLAS, cuBLASLt and NCCL: each call is a range with its sizes and types around what it launched; a call inside
-// a call counts once; FLOPs go to the main kernel. errno, results and all arguments arrive. 2·16·32·64 = 65536 FLOPs are 0.000066 G.
+// A program linked with cuBLAS, cuBLASLt and NCCL: each call is a range with its sizes and types around its launches. A
+// call inside a call counts once; FLOPs belong to the main kernel. errno, results and all arguments are passed on.
+// 2·16·32·64 = 65536 FLOPs are 0.000066 G.
 // Env: PROF_LIBS=1
 // Link: libraries
 // Expect: status 0
@@ -40,16 +41,16 @@ int main() {
   if (cublasSgemm_v2(blas, 0, 1, -1, 32, 64, &one, nullptr, 16, nullptr, 32, &zero, nullptr, 16) != 7) return 4;
   const double imaginary[] = {0, 1};
   if (cublasZgemm_v2(blas, 0, 0, 4, 5, 6, imaginary, nullptr, 4, nullptr, 6, imaginary, nullptr, 4) != 0) return 13;
-  cublasSetPointerMode_v2(blas, 1);  // the factors are in the device's memory: nobody may look at them here
+  cublasSetPointerMode_v2(blas, 1);  // the factors are in the device's memory, which libprof must not read here
   const auto* const on_device = reinterpret_cast<const float*>(0x10);
   if (cublasSgemm_v2_64(blas, 2, 0, 16, 32, 64, on_device, nullptr, 64, nullptr, 64, on_device, nullptr, 16) != 0)
     return 5;
-  // The batch is the twenty-first word of the arguments, and the stand-in looks at the last.
+  // The batch is the twenty-first word of the arguments, and the simulated library checks the last one.
   if (cublasGemmStridedBatchedEx(blas, 0, 0, 8, 4, 2, on_device, nullptr, 2, 8, 16, nullptr, 2, 2, 0, on_device,
                                  nullptr, 0, 8, 32, 5, 68, 99) != 0) {
     return 6;
   }
-  // Asks cuBLASLt, which is told of factors in host memory.
+  // cuBLAS calls cuBLASLt, whose pointer mode is host memory.
   if (cublasGemmEx(blas, 1, 0, 128, 256, 512, &one, nullptr, 14, 512, nullptr, 14, 512, &zero, nullptr, 14, 128, 68,
                    -1) != 0)
     return 7;

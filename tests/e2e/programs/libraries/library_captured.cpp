@@ -1,4 +1,5 @@
-// A product that is captured into a graph and launched three times, beside one that is not: each replay has the call's FLOPs.
+// A product that is captured into a graph and launched three times, and one that is not captured: each replay has the
+// call's FLOPs.
 // Env: PROF_LIBS=1
 // Link: libraries
 // Expect: status 0

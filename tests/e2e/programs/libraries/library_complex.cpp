@@ -1,5 +1,6 @@
-// The factor of what is added is a number of the type that the call scales in: an imaginary one is not 0, and one of a type that nobody
-// knows says nothing. Wrong ones would make bytes of C wrong. 8·4·5·6 = 960 FLOPs; (24 + 30 + 2·20) · 8 = 752 bytes, with 0 592.
+// The factor of C (beta) is a number of the call's scale type: an imaginary factor is not 0, and with an unknown type
+// nothing is known. A wrong factor would make the bytes of C wrong. 8·4·5·6 = 960 FLOPs; (24 + 30 + 2·20) · 8 = 752
+// bytes, and 592 with factor 0.
 // Env: PROF_LIBS=1
 // Link: libraries
 // Expect: status 0
@@ -45,7 +46,7 @@ int main() {
   if (cublasCreate_v2(&blas) != 0) return 1;
   const float imaginary[] = {0, 1}, zero[] = {0, -0.0f};
   const double wide_imaginary[] = {0, 1};
-  const uint16_t half_zero[] = {0, 0x3c00};  // what lies behind one number belongs to another
+  const uint16_t half_zero[] = {0, 0x3c00};  // the bytes after the first number belong to something else
   if (matmul({68, 4, 4}, imaginary) != 0 || matmul({68, 4, 4}, zero) != 0) return 2;
   if (matmul({70, 5, 5}, wide_imaginary) != 0) return 3;
   if (matmul({64, 2, 2}, half_zero) != 0) return 4;

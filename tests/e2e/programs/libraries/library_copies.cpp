@@ -1,5 +1,6 @@
-// Seven copies of one release of cuFFT and seven of the CUDA run time, as wheels and closed programs bring them: each function is that of the
-// copy that was asked. Of the first four copies calls are recorded, the others work; what they do on the GPU is recorded anyway.
+// Seven copies of one release of cuFFT and seven of the CUDA runtime, as wheels and closed programs contain them: each
+// function is that of the copy from which it was requested. Calls of the first four copies are recorded, the others
+// work; their GPU operations are recorded in any case.
 // Env: PROF_LIBS=1 PROF_GPU=off
 // Expect: status 0
 // Expect: log 1: 4 library_call, 7 kernel_launch(vector_fft), 4 api_call(cudaMallocHost), 7 alloc_call(cuMemAllocHost_v2), 0 lost, whole

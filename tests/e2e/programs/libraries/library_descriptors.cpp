@@ -1,6 +1,7 @@
-// Sizes of cuDNN's tensors are noted as they are set: a convolution has those of its descriptors as they are then, set again in another form,
-// refused, set by a function that nobody hooks behind one that is, derived, made anew at the same address, among a thousand others, and by
-// the getters where nobody saw them set. Each has another number of input channels.
+// Sizes of cuDNN's tensors are recorded when they are set, and a convolution has the sizes that its descriptors have at
+// that time: set again in another form, refused, set by a function that is not hooked after one that is, derived, made
+// again at the same address, among a thousand others, and by the getters if setting was not seen. Each has another
+// number of input channels.
 // Env: PROF_LIBS=1
 // Link: libraries
 // Expect: status 0
@@ -53,7 +54,7 @@ int main() {
   cudnnDeriveBNTensorDescriptor(derived, x, 1);
   forward(derived, 3);
 
-  // The next descriptor has the memory of this one, and is set where nobody sees it.
+  // The next descriptor reuses the memory of this one and is set by a function that libprof does not see.
   void* const part = dlopen("libcudnn_cnn.so.9", RTLD_NOW);
   const auto unseen = reinterpret_cast<decltype(&cudnnSetTensorNdDescriptor)>(
       dlvsym(part, "cudnnSetTensorNdDescriptor", "libcudnn_cnn.so.9"));

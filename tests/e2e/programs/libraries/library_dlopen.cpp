@@ -1,5 +1,6 @@
-// Libraries that are opened as Python and plugins do it: for the opener alone, and with their own symbols first. dlsym answers with what
-// records; twice the same; and names that nobody has stay unknown. (The stand-in that has its own symbols first launches past everybody.)
+// Libraries are opened as Python and plugins do it: RTLD_LOCAL, and with their own symbols first (RTLD_DEEPBIND). dlsym
+// returns the recording functions, the same pointer each time, and names that do not exist stay unknown. (The simulated
+// library with its own symbols first launches without passing libprof's hooks.)
 // Env: PROF_LIBS=1 PROF_GPU=off
 // Expect: status 0
 // Expect: log 1: 4 library_call, 3 kernel_launch, 0 lost, whole

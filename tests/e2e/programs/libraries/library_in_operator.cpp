@@ -1,5 +1,6 @@
-// A product inside an operator that has shapes of its own (PyTorch's emit_nvtx), beside a kernel that the operator launches itself, and a
-// range of another domain around the call: the call's FLOPs count once, and the operator's not again.
+// A product inside an operator that has its own shapes (PyTorch's emit_nvtx), with a kernel that the operator launches
+// itself, and a range of another domain around the call: the call's FLOPs count once, and the operator's do not count
+// in addition.
 // Env: PROF_LIBS=1
 // Link: libraries
 // Expect: status 0

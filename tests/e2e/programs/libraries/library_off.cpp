@@ -1,5 +1,5 @@
-// Without PROF_LIBS: no record, dlsym answers with the library's own functions, and what is linked gets there by a jump: the library sees
-// the program as its caller.
+// Without PROF_LIBS there is no record and dlsym returns the library's own functions. Linked calls reach the library by
+// a jump, so the library sees the program as its caller.
 // Link: libraries
 // Expect: status 0
 // Expect: log 1: no library_call, 3 kernel_launch(gemm), 1 kernel_launch(ncclDevKernel), 1 kernel_launch(vector_fft), 0 lost, whole

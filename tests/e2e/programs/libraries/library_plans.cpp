@@ -1,8 +1,10 @@
-// Plans of cuDNN's graphs are made before the recording begins, of descriptors that are gone when they run: each call has the sizes of its
-// products, and of too many, or of a plan that nobody saw made, none; an engine that the program chose is told.
-// 2·(8·32·32·32)·(16·3·3) = 75497472 FLOPs. An attention is two products, of queries and keys, and of weights and values: 2·(2·4·128·128)·64 +
-// 2·(2·4·128·64)·128 = 33554432. As one operation of cuDNN it says the same, 2·2·4·128·128·(64 + 64), and its gradient 2·2·4·128·128·(3·64 + 2·64) =
-// 83886080; of one whose keys lie in pages nobody knows how many there are.
+// Plans of cuDNN's graphs are made before the recording starts, from descriptors that no longer exist when the plans
+// run. Each call has the sizes of its products. Plans with too many products, or whose creation was not seen, have
+// none. An engine that the program chose is recorded.
+// 2·(8·32·32·32)·(16·3·3) = 75497472 FLOPs. An attention is two products, of queries and keys, and of weights and
+// values: 2·(2·4·128·128)·64 + 2·(2·4·128·64)·128 = 33554432. As one operation of cuDNN it has the same number,
+// 2·2·4·128·128·(64 + 64), and its gradient 2·2·4·128·128·(3·64 + 2·64) = 83886080. If the keys are in pages, their
+// number is unknown.
 // Env: PROF_LIBS=1 PROF_START=profiler
 // Link: libraries
 // Expect: status 0
@@ -42,7 +44,8 @@ static SimDescriptor* tensor(int type, std::vector<int64_t> sizes) {
   return descriptor;
 }
 
-// `attribute`: of W, the first of the operation's three; X and Y are behind it, in the gradient of the weight before it.
+// `attribute`: the attribute of W, the first of the operation's three. X and Y follow it; in the gradient of the weight
+// they precede it.
 static SimDescriptor* convolution(int attribute, int type) {
   SimDescriptor* const operation = made();
   SimDescriptor* const tensors[] = {tensor(type, {32, 16, 3, 3}), tensor(type, {8, 16, 32, 32}),
@@ -58,7 +61,7 @@ static SimDescriptor* product(std::vector<int64_t> a, std::vector<int64_t> b, st
   return operation;
 }
 
-// `attribute`: of the queries; keys, values and output are behind it.
+// `attribute`: the attribute of the queries; keys, values and output follow it.
 static SimDescriptor* attention(int attribute, bool paged = false) {
   SimDescriptor* const operation = made();
   SimDescriptor* const tensors[] = {tensor(9, {2, 4, 128, 64}), tensor(9, {2, 2, 128, 64}), tensor(9, {2, 2, 128, 64}),
@@ -69,7 +72,7 @@ static SimDescriptor* attention(int attribute, bool paged = false) {
   return operation;
 }
 
-// With an engine of the program's choice, or one that heuristics choose.
+// With an engine that the program chose, or one that heuristics choose.
 static SimDescriptor* plan_of(std::vector<SimDescriptor*> operations, int64_t engine = -1) {
   SimDescriptor *const graph = made(), *const chooser = made(), *plan = made();
   SimDescriptor* configuration = made();

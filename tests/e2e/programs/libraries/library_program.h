@@ -1,4 +1,4 @@
-// What programs about library calls share.
+// Code that programs about library calls share.
 #pragma once
 
 #include "tests/sim/libraries.h"
@@ -6,7 +6,8 @@
 
 namespace library_program {
 
-// A product of fp16 and fp8 matrices, A the same for the whole batch, with factors in the device's memory and an algorithm.
+// A product of fp16 and fp8 matrices, A the same for the whole batch, with factors in the device's memory and an
+// algorithm.
 inline int batched_matmul(uint64_t m, uint64_t n, uint64_t k, int32_t batch) {
   SimMatmul* matmul = nullptr;
   SimLayout *a = nullptr, *b = nullptr, *d = nullptr;

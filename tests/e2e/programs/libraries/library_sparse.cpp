@@ -1,5 +1,6 @@
-// Products of sparse matrices of each format, with sizes and non-zeros of their descriptors; one whose format has no number of non-zeros, and one
-// that is refused, whose descriptors nobody asks about. 2·300·64 = 38400 FLOPs; 300·(4 + 4) + 101·4 + 200·64·4 + 100·64·4 = 79604 bytes.
+// Products of sparse matrices of each format, with the sizes and non-zeros of their descriptors; one whose format has
+// no number of non-zeros, and one that is refused, whose descriptors libprof does not query. 2·300·64 = 38400 FLOPs;
+// 300·(4 + 4) + 101·4 + 200·64·4 + 100·64·4 = 79604 bytes.
 // Env: PROF_LIBS=1
 // Link: libraries
 // Expect: status 0
@@ -59,7 +60,7 @@ int main() {
   if (cusparseSDDMM(handle, 0, 0, &one, dense(100, 32, kFp32), dense(32, 200, kFp32), &zero, csr, kFp32, 0, nullptr) !=
       0)
     return 8;
-  // One matrix for the whole batch; factors in the device's memory, where nobody may look.
+  // One matrix for the whole batch; factors in the device's memory, which libprof must not read.
   cusparseSetPointerMode(handle, 1);
   const auto* const on_device = reinterpret_cast<const float*>(0x10);
   cusparseDnMatSetStridedBatch(b, 5, 12800);

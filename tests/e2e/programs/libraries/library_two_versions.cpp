@@ -1,5 +1,5 @@
-// Two releases of cuFFT in one process, as two wheels bring them: both number their plans from 1 on, and each transform has the sizes that its
-// own library was told.
+// Two releases of cuFFT in one process, as two wheels install them: both number their plans from 1 on, and each
+// transform has the sizes that were given to its own library.
 // Env: PROF_LIBS=1 PROF_GPU=off
 // Expect: status 0
 // Expect: log 1: 3 library_call, 3 kernel_launch(vector_fft), 0 lost, whole

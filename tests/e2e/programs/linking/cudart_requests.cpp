@@ -1,5 +1,6 @@
-// The real static CUDA runtime: every symbol that it asks the driver for passes through us, and every launch, copy and fill
-// among them has a row. (The runtime then wants proof that the driver is NVIDIA's, so it goes no further here.)
+// The real static CUDA runtime: every symbol that it requests from the driver passes through libprof, and every launch,
+// copy and fill among them has a row. (The runtime then requires proof that the driver is NVIDIA's, so the test ends
+// here.)
 // Link: cudart
 // Env: PROF_GPU=off 'SIM=log_requests {dir}/requests'
 // Shell: {plain}; mv {dir}/requests {dir}/plain; {run}; cmp {dir}/plain {dir}/requests && echo "the same $(wc -l < {dir}/plain) requests"; sort -u {dir}/requests | grep -E "Launch|Memcpy|Memset"

@@ -1,5 +1,5 @@
-// The driver reached through dlopen: by dlsym, by both forms of cuGetProcAddress, and by the form that these hand out
-// themselves, as cudart does it. Each route launches once; per-thread variants go to the per-thread stream.
+// The driver is reached through dlopen: by dlsym, by both forms of cuGetProcAddress, and by the cuGetProcAddress that
+// these return, as cudart does it. Each route launches once; per-thread variants use the per-thread stream.
 // Env: PROF_GPU=off
 // Link: none
 // Expect: status 0

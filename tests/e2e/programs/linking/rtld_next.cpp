@@ -1,4 +1,5 @@
-// RTLD_NEXT means "after the caller": a library that wraps puts must get libc's, not itself, through our dlsym.
+// RTLD_NEXT means "after the caller": a library that wraps puts must get libc's function, not itself, through libprof's
+// dlsym.
 // Link: shim
 // Expect: status 0
 // Expect: stdout wrapped: hello

@@ -1,4 +1,5 @@
-// A library that wraps a function of the driver, preloaded in front of libprof.so: it is called, and RTLD_NEXT finds what is behind it, recorded.
+// A library that wraps a function of the driver is preloaded before libprof.so: it is called, and RTLD_NEXT finds the
+// next function, which is recorded.
 // Env: PROF_GPU=off
 // Shell: LD_PRELOAD={shim}:$E2E_LIBPROF {plain}
 // Expect: status 0

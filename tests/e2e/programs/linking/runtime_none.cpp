@@ -1,4 +1,4 @@
-// A program without a CUDA run time that would use one: libprof.so must not make one appear, by no way of asking.
+// A program without a CUDA runtime that would use one: no way of looking it up may find one because of libprof.so.
 // Link: none
 // Expect: status 0
 // Expect: logs 0

@@ -1,4 +1,4 @@
-// PROF_RUNTIME=off: only the driver's level is recorded, and the program gets what it got before.
+// PROF_RUNTIME=off: only driver calls are recorded, and the program gets the same functions as without libprof.
 // Env: PROF_GPU=off PROF_RUNTIME=off
 // Link: runtime
 // Expect: status 0

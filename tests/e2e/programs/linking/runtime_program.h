@@ -1,4 +1,4 @@
-// What nvcc would have put into a program with one kernel, for programs of the simulated run time.
+// What nvcc generates for a program with one kernel, for programs of the simulated CUDA runtime.
 #pragma once
 #include <cuda_runtime_api.h>
 

@@ -1,5 +1,5 @@
-// A program linked with a shared CUDA run time: each call is there on both levels, a launch is one launch, arguments behind the
-// registers arrive, errno stays, and what is only asked is not recorded.
+// A program linked with a shared CUDA runtime: each call is recorded on both levels, a launch is one launch, arguments
+// on the stack are passed on, errno is unchanged, and pure queries are not recorded.
 // Env: SIM_SCRIPT=/dev/null
 // Link: runtime
 // Expect: status 0

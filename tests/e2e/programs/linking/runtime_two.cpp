@@ -1,6 +1,6 @@
-// Three run times in one process: the program's own (13), and those of two plugins, both of version 12, one under a name of its own
-// as wheels bring it. A kernel is known to its own run time only, so each launch shows that it went where it belongs; and
-// functions found with dlsym, as Python's ctypes does it, are those of the library that was asked.
+// Three CUDA runtimes in one process: the program's own (13), and those of two plugins, both of version 12, one under
+// its own file name as wheels install it. A kernel is known only to its own runtime, so each launch shows that it
+// reached the right one. Functions found with dlsym, as Python's ctypes does it, are those of the given library.
 // Env: PROF_GPU=off
 // Link: runtime
 // Expect: status 0
@@ -21,7 +21,7 @@ static int plugin(const char* file, const char* name, int launches) {
   return reinterpret_cast<int (*)(const char*, int)>(dlsym(opened, "run_plugin"))(name, launches);
 }
 
-// Asked twice: the same answer, whatever stands in front of it.
+// Two lookups give the same result, whichever function comes first.
 static int asked(const char* file) {
   void* const library = dlopen(file, RTLD_NOW | RTLD_NOLOAD);
   if (library == nullptr) return 2000;

@@ -1,5 +1,5 @@
-// The toolkit behind a run time that is part of the program: at least the newest version as of which it got a function from the driver. What is
-// no version of CUDA does not count, and what comes later is added.
+// The toolkit version of a CUDA runtime that is part of the program: at least the newest version for which it requested
+// a function from the driver. Values that are no version of CUDA do not count, and later requests are added.
 // Env: PROF_GPU=off
 // Expect: status 0
 // Expect: log 1: text meta key="cuda_toolkit_at_least" value="11080", text meta key="cuda_toolkit_at_least" value="12040", whole

@@ -1,4 +1,5 @@
-// The program closes every descriptor and reuses the numbers: its own file stays as it is, and launches go on being recorded.
+// The program closes every descriptor and reuses the numbers: its own file is unchanged, and launches are still
+// recorded.
 // Env: PROF_GPU=off PROF_SLAB=64K
 // Expect: status 0
 // Expect: log 1: 201000 kernel_launch(kernel), whole
@@ -18,7 +19,7 @@ int main() {
   if (chdir(folder) != 0) return 1;
   const int mine = open("users_file", O_RDWR | O_CREAT, 0600);
   if (mine < 0 || write(mine, "mine", 4) != 4) return 2;
-  for (int fd = 512; fd < 600; ++fd) dup2(mine, fd);  // where the log's descriptor was
+  for (int fd = 512; fd < 600; ++fd) dup2(mine, fd);  // the number that the log's descriptor had
   for (int i = 0; i < 200000; ++i) SIM_CHECK(sim_program::launch(function));
   struct stat is;
   if (fstat(mine, &is) != 0 || is.st_size != 4) return 3;

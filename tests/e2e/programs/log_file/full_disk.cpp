@@ -1,5 +1,5 @@
-// The disk fills up: what fits is in the log and readable, the program does not notice. A mount needs root; elsewhere the limit of
-// PROF_MAX_SIZE stands in for the disk (max_size.cpp tests that one by itself).
+// The disk becomes full: the records that fit are in the log and readable, and the program is not affected. A mount
+// needs root; without it the limit of PROF_MAX_SIZE replaces the disk (max_size.cpp tests that limit alone).
 // Env: PROF_GPU=off
 // Shell: mkdir disk; if mount -t tmpfs -o size=6m none disk 2> /dev/null; then echo mounted; PROF_OUTPUT={dir}/disk {run}; status=$?; cp disk/*.plog .; umount disk; exit $status; else PROF_MAX_SIZE=6M {run}; fi
 // Expect: status 0

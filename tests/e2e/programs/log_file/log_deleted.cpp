@@ -1,4 +1,4 @@
-// Somebody deletes the log while it is written: the program runs on, and there is no log.
+// The log is deleted while it is written: the program runs on, and there is no log.
 // Env: PROF_GPU=off PROF_OUTPUT={dir}/a.plog
 // Expect: status 0
 // Expect: logs 0

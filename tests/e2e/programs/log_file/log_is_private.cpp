@@ -1,4 +1,4 @@
-// The log is for its owner alone whatever the umask, and never goes through a link that somebody put in its place.
+// Only its owner can read the log, whatever the umask, and libprof never follows a link at the log's path.
 // Env: PROF_GPU=off PROF_OUTPUT={dir}/trap.plog
 // Shell: umask 0; ln -s {dir}/victim trap.plog; {run}; [ -e victim ] && echo followed; rm trap.plog; stat -c '%n is %a' trap-2.plog
 // Expect: status 0

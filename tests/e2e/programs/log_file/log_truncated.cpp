@@ -1,5 +1,6 @@
-// PROF_SIGBUS=1: somebody truncates the log while it is written; the program runs on, and it is said once. A SIGBUS of the program's own
-// goes to the program's handler, and without one it ends the program as ever. Without PROF_SIGBUS the truncation ends the program.
+// PROF_SIGBUS=1: the log is truncated while it is written; the program runs on, and one message reports it. The
+// program's own SIGBUS goes to the program's handler; without a handler it ends the program as usual. Without
+// PROF_SIGBUS the truncation ends the program.
 // Env: PROF_GPU=off PROF_SIGBUS=1 PROF_OUTPUT={dir}/a.plog
 // Shell: {run} handler || exit $?; rm a.plog; {run} die; [ $? = 135 ] || exit 8; rm a.plog; {run} die_by_kill; [ $? = 135 ] || exit 9; rm a.plog; PROF_SIGBUS=0 {run} cut; [ $? = 135 ] || exit 10
 // Expect: status 0
@@ -20,7 +21,7 @@
 static sigjmp_buf back;
 static void own_handler(int) { siglongjmp(back, 1); }
 
-// A page behind the end of its file.
+// A page beyond the end of its file.
 static volatile char* page_without_file() {
   const int fd = open("own_file", O_RDWR | O_CREAT, 0600);
   void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

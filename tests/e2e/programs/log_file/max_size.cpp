@@ -1,4 +1,4 @@
-// PROF_MAX_SIZE: recording stops there, counted; the program does not notice.
+// PROF_MAX_SIZE: recording stops there, the lost records are counted, and the program is not affected.
 // Env: PROF_GPU=off PROF_MAX_SIZE=1M
 // Expect: status 0
 // Expect: stderr once the log is full (disk, quota, PROF_MAX_SIZE or ulimit -f)

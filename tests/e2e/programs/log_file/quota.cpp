@@ -1,5 +1,5 @@
-// The user's quota is used up while the program runs (the file system answers EDQUOT): what was recorded is in the log, the rest is
-// counted, said once, and the program does not notice.
+// The user's quota is exhausted while the program runs (the file system returns EDQUOT): earlier records are in the
+// log, the rest is counted and reported once, and the program is not affected.
 // Env: PROF_GPU=off PROF_SLAB=64K
 // Expect: status 0
 // Expect: stdout done

@@ -1,4 +1,5 @@
-// The user's quota is used up on a file system whose files are not mapped (this program says so of all): the copy that is made once a second fails.
+// The user's quota is exhausted on a file system whose files are not mapped (this program reports that type for all):
+// the copy that is written every second fails.
 // Env: PROF_GPU=off
 // Expect: status 0
 // Expect: stdout done

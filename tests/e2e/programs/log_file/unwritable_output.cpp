@@ -1,4 +1,5 @@
-// An output folder that cannot be written: the program runs unchanged, one line says why nothing is recorded.
+// The output folder cannot be written: the program runs unchanged, and one line gives the reason why nothing is
+// recorded.
 // Env: PROF_OUTPUT=/proc/nowhere
 // Expect: status 0
 // Expect: logs 0

@@ -1,4 +1,4 @@
-// Another NVTX tool was there first: it gets every event, with its own handles, and so does the log.
+// Another NVTX tool was loaded first: it gets every event, with its own handles, and so does the log.
 // Link: none
 // Env: NVTX_INJECTION64_PATH={shim}
 // Expect: status 0
@@ -38,7 +38,7 @@ int main() {
   sync.size = NVTX_SYNCUSER_ATTRIB_STRUCT_SIZE;
   nvtxDomainSyncUserAcquireStart(nvtxDomainSyncUserCreate(domain, &sync));
 
-  // Numbers of schemas are the tool's: it must know what it is given.
+  // The tool assigns the numbers of schemas, so it must know the ones it receives.
   const nvtxPayloadSchemaEntry_t entry = {0, NVTX_PAYLOAD_ENTRY_TYPE_INT, "value"};
   nvtxPayloadSchemaAttr_t schema{};
   schema.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE | NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |

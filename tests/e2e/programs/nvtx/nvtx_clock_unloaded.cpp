@@ -1,4 +1,5 @@
-// A timer source whose code is unloaded while its clock is in use: it is not called any more, and what it said before goes on to count.
+// A timer source whose code is unloaded while its clock is in use is no longer called, and its earlier values remain
+// valid.
 // Link: none
 // Env: CLOCK_LIBRARY={shim}
 // Expect: status 0
@@ -43,7 +44,7 @@ int main() {
   nvtxEventSubmit(domain, &payload, 1);
   mark = {"gone", read_clock()};
   if (dlclose(library) != 0 || dlopen(std::getenv("CLOCK_LIBRARY"), RTLD_NOW | RTLD_NOLOAD) != nullptr) return 3;
-  const timespec a_while = {0, 30'000'000};  // it would be asked again
+  const timespec a_while = {0, 30'000'000};  // libprof would call it again
   nanosleep(&a_while, nullptr);
   nvtxEventSubmit(domain, &payload, 1);
   return 0;

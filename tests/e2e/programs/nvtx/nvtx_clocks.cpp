@@ -1,6 +1,6 @@
-// Time stamps of clocks of the program's own: tied to others by synchronisation points (also told before the recording), by a table, by a
-// conversion factor, by way of another clock, by functions that the recorder asks, by the scope that a time domain was registered for; and
-// one that nothing ties.
+// Time stamps of clocks defined by the program: tied to others by synchronisation points (also from before the
+// recording), by a table, by a conversion factor, through another clock, by functions that the recorder calls, or by
+// the scope that a time domain was registered for; and one that is not tied.
 // Link: none
 // Shell: PROF_START=nvtx:step {run}
 // Expect: status 0
@@ -38,7 +38,7 @@ int64_t now(clockid_t clock = CLOCK_MONOTONIC) {
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
-// A clock that goes half as fast as CLOCK_MONOTONIC and is late by 77.
+// A clock that runs half as fast as CLOCK_MONOTONIC and is late by 77.
 int64_t half(int64_t monotonic_ns) { return monotonic_ns / 2 - 77; }
 int64_t half_now() { return half(now()); }
 int64_t half_with_data(void* data) {

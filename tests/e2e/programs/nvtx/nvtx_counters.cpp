@@ -1,4 +1,5 @@
-// Counters of the program's own, alone, in groups and in batches with time stamps; ranges and marks submitted after the fact.
+// NVTX counters of the program, alone, in groups and in batches with time stamps; ranges and marks submitted after the
+// fact.
 // Link: none
 // Expect: status 0
 // Expect: log 1: whole, 0 lost, 11 nvtx_sample, 4 nvtx_deferred, counter nvtx_times_unknown 0, counter nvtx_schema_refused 0
@@ -55,7 +56,7 @@ int main() {
   const uint64_t load = counter(domain, "load", NVTX_PAYLOAD_ENTRY_TYPE_DOUBLE);
   nvtxCounterSampleFloat64(domain, load, 0.5);
   nvtxCounterSampleNoValue(domain, load, NVTX_COUNTER_SAMPLE_ZERO);
-  nvtxCounterSampleInt64(domain, 12345, 1);  // nobody registered it: counted
+  nvtxCounterSampleInt64(domain, 12345, 1);  // not registered: counted
 
   const nvtxPayloadSchemaEntry_t group[] = {{0, NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "used"},
                                             {0, NVTX_PAYLOAD_ENTRY_TYPE_FLOAT, "free"}};
@@ -67,7 +68,7 @@ int main() {
   } sample = {100, 50};
   nvtxCounterSample(domain, memory, &sample, sizeof sample);
 
-  // Time stamps: of the tool, and of CLOCK_MONOTONIC as begin and interval.
+  // Time stamps of the tool, and of CLOCK_MONOTONIC as begin and interval.
   nvtxSemanticsTime_t tool{}, own{}, strange{};
   tool.header = own.header =
       strange.header = {sizeof tool, NVTX_SEMANTIC_ID_TIME_V1, NVTX_TIME_SEMANTIC_VERSION, nullptr};

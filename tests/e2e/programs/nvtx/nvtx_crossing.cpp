@@ -1,5 +1,5 @@
-// Ranges that begin on one thread and end on another, that never end, that end twice, out of order or without a beginning: each is
-// shown as what it is.
+// Ranges that begin on one thread and end on another, that never end, that end twice, out of order, or that have no
+// begin: each is shown as it is.
 // Link: none
 // Expect: status 0
 // Expect: log 1: whole, 0 lost

@@ -1,4 +1,4 @@
-// NVTX in all its forms: levels and ids that come back, text in every encoding, domains, colours, payloads.
+// All forms of NVTX: returned levels and ids, text in every encoding, domains, colours, payloads.
 // Link: none
 // Expect: status 0
 // Expect: log 1: 1 nvtx_push(ascii), 1 nvtx_push(wörld 😀), 1 nvtx_push(registered), 1 nvtx_push(attributes), 4 nvtx_pop, 1 nvtx_domain, whole, 0 lost

@@ -1,5 +1,6 @@
-// Schemas and payloads that contradict themselves: entries behind the payload, schemas that contain themselves and each other, arrays
-// longer than anything, null where there is something to read. Nothing is read outside what was promised; the rest is counted.
+// Schemas and payloads that contradict themselves: entries beyond the payload, schemas that contain themselves and each
+// other, arrays that are too long, null where a value is needed. Nothing is read outside of the announced memory; the
+// rest is counted.
 // Link: none
 // Expect: status 0
 // Expect: log 1: whole, 0 lost, counter nvtx_schema_refused >=5, counter nvtx_payload_cut >=2, >=10 nvtx_payload
@@ -55,7 +56,7 @@ void mark(const char* text, uint64_t id, const void* bytes, size_t size) {
 }  // namespace
 
 int main() {
-  // Eight bytes at the end of a page; behind it nothing may be read.
+  // Eight bytes at the end of a page; nothing after it may be read.
   auto* const page =
       static_cast<char*>(mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   if (page == MAP_FAILED || mprotect(page + 4096, 4096, PROT_NONE) != 0) return 2;
@@ -76,7 +77,7 @@ int main() {
   last[7] = 1;
   mark("behind", schema(behind, 9, 0, NVTX_PAYLOAD_SCHEMA_TYPE_DYNAMIC), last, 8);
 
-  // One that contains itself, two that contain each other, and many of the latter.
+  // A schema that contains itself, two that contain each other, and many of the latter.
   const nvtxPayloadSchemaEntry_t self[] = {{0, kStatic + 1, "self"}, {0, kStatic + 2, "other"}};
   schema(self, 2, kStatic + 1);
   std::vector<nvtxPayloadSchemaEntry_t> circle(512, nvtxPayloadSchemaEntry_t{0, kStatic + 1, "x"});
@@ -112,7 +113,7 @@ int main() {
   mark("long", schema(bytes, 1), much.data(), much.size());
   const std::vector<nvtxPayloadData_t> many(1000, nvtxPayloadData_t{NVTX_TYPE_PAYLOAD_SCHEMA_RAW, 4, last});
   mark("many", many.data(), many.size());
-  // A handle that is none: what lies there cannot even be read.
+  // An invalid handle: the memory there cannot be read.
   const void* const wrong = page + 4096;
   mark("wrong handle", NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE, &wrong, 8);
   return 0;

@@ -1,4 +1,5 @@
-// Names of threads, devices, contexts, streams, events and other things, of categories, and synchronisation objects of the program's own.
+// Names of threads, devices, contexts, streams, events and other objects, of categories, and of synchronisation objects
+// of the program.
 // Expect: status 0
 // Expect: log 1: whole, 0 lost, 10 resource_name, 11 nvtx_sync, 2 nvtx_category, counter nvtx_handles_unknown 1
 // Expect: report nvtx-names: thread,main thread,

@@ -1,4 +1,4 @@
-// PROF_NVTX=off: NVTX finds no tool, so its calls cost nothing and no log is made.
+// PROF_NVTX=off: NVTX finds no tool, so its calls cost nothing and there is no log.
 // Env: PROF_NVTX=off
 // Link: none
 // Expect: status 0

@@ -1,5 +1,5 @@
-// Extended payloads: what NCCL says of its calls, structs within structs, texts behind pointers, arrays, unions; at the end of a
-// range as well as at its beginning. The kernel inside knows its communicator and rank.
+// Extended payloads: NCCL's payloads of its calls, structs within structs, texts behind pointers, arrays, unions; at
+// the end of a range as well as at its start. The kernel inside knows its communicator and rank.
 // Expect: status 0
 // Expect: log 1: whole, 0 lost, counter nvtx_schema_refused 0, counter nvtx_payload_cut 0, 1 nvtx_push(ncclAllReduce), 1 nvtx_push(from payload)
 // Expect: report nvtx-trace: ,ncclCommInitRank,.*"NCCL communicator ID=4660, No. of ranks=2, Rank=1, CUDA device=0"
@@ -144,7 +144,7 @@ void structs() {
   require(nvtxRangePop() == 0);
 }
 
-// Several payloads of one event, one of them of a length that its own values tell, and a union.
+// Several payloads of one event, one of them with a length that its own values give, and a union.
 void several() {
   const nvtxPayloadSchemaEntry_t list[] = {
       {0, NVTX_PAYLOAD_ENTRY_TYPE_UINT32, "count"},
@@ -183,7 +183,7 @@ void several() {
   nvtxMarkEx(&mark);
 }
 
-// Behind pointers that only a copy can follow, behind an offset, in a union that selects its member itself.
+// Values through pointers, which must be copied, through an offset, and in a union that selects its member itself.
 void elsewhere() {
   constexpr uint64_t kCopied = NVTX_PAYLOAD_ENTRY_FLAG_POINTER | NVTX_PAYLOAD_ENTRY_FLAG_DEEP_COPY;
   const nvtxPayloadSchemaEntry_t inner[] = {{0, NVTX_PAYLOAD_ENTRY_TYPE_SHORT, "x"},

@@ -1,5 +1,5 @@
-// Counters and events of NVTX scopes that were registered before the recording began, in each of two parts: their paths, parents that come
-// later, are unknown or contain each other, and numbers that are taken.
+// NVTX counters and events of NVTX scopes that were registered before the recording started, in each of two recordings:
+// their paths, parents that are defined later, are unknown or contain each other, and numbers that are already used.
 // Link: none
 // Shell: PROF_START=nvtx:step PROF_PARTS=2 {run}
 // Expect: status 0
@@ -57,10 +57,10 @@ int main() {
   const uint64_t sm = scope("/SM[3]", gpu);
   if (gpu < NVTX_SCOPE_ID_DYNAMIC_START || sm == gpu || scope("GPU[CUDAID:0]", NVTX_SCOPE_CURRENT_HW_MACHINE) != gpu)
     return 1;
-  const uint64_t child = scope("switch", kStatic + 1, kStatic);  // its parent comes later
+  const uint64_t child = scope("switch", kStatic + 1, kStatic);  // its parent is defined later
   const uint64_t rack = scope("rack", NVTX_SCOPE_ROOT, kStatic + 1);
   if (child != kStatic || scope("switch", kStatic + 1, kStatic) != child) return 2;
-  if (scope("other", NVTX_SCOPE_ROOT, kStatic) != NVTX_SCOPE_NONE) return 3;  // the number is taken
+  if (scope("other", NVTX_SCOPE_ROOT, kStatic) != NVTX_SCOPE_NONE) return 3;  // the number is already used
   if (scope("reserved", NVTX_SCOPE_ROOT, 77) != NVTX_SCOPE_NONE) return 4;
   scope("one", kStatic + 3, kStatic + 2);
   scope("other", kStatic + 2, kStatic + 3);

@@ -1,4 +1,5 @@
-// What a program says of its counters' numbers: units with a scale, limits, deltas, fixed point, where a number holds; samples without one.
+// What a program declares about the numbers of its NVTX counters: units with a scale, limits, deltas, fixed point, the
+// scope of a number; samples without a number.
 // Link: none
 // Expect: status 0
 // Expect: log 1: whole, 0 lost, 6 nvtx_semantics, counter nvtx_times_unknown 0
@@ -70,7 +71,7 @@ int main() {
   nvtxCounterSampleNoValue(domain, kept, NVTX_COUNTER_SAMPLE_UNCHANGED);
   nvtxCounterSampleNoValue(domain, kept, NVTX_COUNTER_SAMPLE_ZERO);
 
-  // An entry's semantics count for it, the group's for the others.
+  // An entry's semantics apply to it, the group's to the others.
   nvtxSemanticsCounter_t megabytes =
       semantics(NVTX_COUNTER_FLAG_LIMIT_MAX | NVTX_COUNTER_FLAG_INTERPOLATION_SINCE_LAST);
   megabytes.unit = "MB";

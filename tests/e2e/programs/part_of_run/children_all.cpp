@@ -1,4 +1,5 @@
-// A program without CUDA starts children in every way: each of them that launches has a whole log of its own, the parent has none.
+// A program without CUDA starts children in every way: each child that launches has its own whole log, the parent has
+// none.
 // Env: PROF_GPU=off
 // Expect: status 0
 // Expect: logs 6
@@ -33,7 +34,7 @@ static bool ended_well(pid_t child) {
   return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-// Child of a child, of a session of its own; the end of the pipe tells when it is over.
+// A grandchild in its own session; the end of the pipe reports when it has ended.
 static bool daemonise() {
   int over[2];
   if (pipe(over) != 0) return false;

@@ -1,4 +1,5 @@
-// PROF_CHILDREN=0: this process is recorded, what it forks and starts is not, and the library's name is gone from the environment.
+// PROF_CHILDREN=0: this process is recorded, its children are not, and the library's name is removed from the
+// environment.
 // Env: PROF_GPU=off PROF_CHILDREN=0
 // Expect: status 0
 // Expect: logs 1
@@ -21,7 +22,7 @@ int main(int argc, char** argv) {
   const pid_t child = fork();
   if (child == 0) {
     for (int i = 0; i < 100; ++i)
-      cuInit(0);  // the driver refuses in a forked child; the call would be seen all the same
+      cuInit(0);  // the driver refuses in a forked child; the call would be recorded in any case
     return 0;
   }
   int status = 0;

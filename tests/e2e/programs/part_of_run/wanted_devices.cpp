@@ -1,5 +1,5 @@
-// PROF_DEVICES: of two GPUs one is recorded. What is launched on the other is counted, and so is what that GPU did; its streams have no
-// completion marks. Calls that launch nothing are recorded wherever they are made. A list that is none leaves nothing out.
+// PROF_DEVICES: one of two GPUs is recorded. Launches on the other GPU and its operations are counted; its streams have
+// no completion marks. Calls that launch nothing are recorded for every GPU. An invalid list excludes nothing.
 // Env: SIM="devices 2"
 // Shell: PROF_DEVICES=1 {run}; PROF_DEVICES=first {run}; PROF_DEVICES=0,1 PROF_STACKS=launch {run}; PROF_DEVICES=1 PROF_COUNTERS=memory {run}
 // Expect: status 0
@@ -26,7 +26,7 @@ static void work(const char* name, unsigned launches, unsigned fills) {
   char host[64] = {};
   for (unsigned i = 0; i < launches; ++i) {
     SIM_CHECK(launch(function, stream));
-    usleep(20);  // so slow that every 32nd has a mark
+    usleep(20);  // slow enough that every 32nd has a mark
   }
   for (unsigned i = 0; i < fills; ++i) SIM_CHECK(cuMemsetD8Async(memory, 1, sizeof host, stream));
   SIM_CHECK(cuMemcpyHtoDAsync(memory, host, sizeof host, stream));

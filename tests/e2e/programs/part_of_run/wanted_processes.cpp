@@ -1,4 +1,4 @@
-// PROF_PROCESSES and PROF_RANKS: of six runs two are recorded, the second and the sixth.
+// PROF_PROCESSES and PROF_RANKS: two of six runs are recorded, the second and the sixth.
 // Env: PROF_GPU=off
 // Shell: PROF_PROCESSES=other,wanted {run} a; PROF_PROCESSES='other,wanted_*' {run} b; PROF_RANKS=0,2-3 RANK=1 {run} c; PROF_RANKS=0 RANK=10 {run} d; PROF_RANKS=0 OMPI_COMM_WORLD_RANK=2 {run} e; PROF_RANKS=0,2-3 RANK=3 {run} f
 // Expect: status 0

@@ -1,5 +1,5 @@
-// A child forked while its parent waits for the next part, and before anybody used the GPU: what it launches in a part of its own has GPU times, though
-// its context is older than the part.
+// A child is forked while its parent waits for the next recording, before the GPU was used: its launches in its own
+// recording have GPU times, although its context is older than the recording.
 // Env: PROF_START=nvtx:step PROF_PARTS=0
 // Expect: status 0
 // Expect: stderr empty

@@ -1,4 +1,5 @@
-// After the recording ended a hook costs next to nothing: launches through it and past it in turn, the fastest batch of each.
+// After the recording has stopped, a hook costs almost nothing: launches through the hook and without it in turn, the
+// fastest batch of each.
 // Env: PROF_START=profiler PROF_GPU=off SIM_CLOCK=real
 // Expect: status 0
 // Expect: stdout ended
@@ -34,6 +35,7 @@ int main() {
     least_hooked = std::min(least_hooked, batch(&cuLaunchKernel, function));
   }
   std::printf("ended: a launch takes %.1f ns, past the hook %.1f ns\n", least_hooked, least_direct);
-  // A machine that takes twice as long for the launch itself does for the hook too: 8 ns each on one that is not busy.
+  // If a machine takes twice as long for the launch itself, it does so for the hook too: 8 ns each on a machine that is
+  // not busy.
   return least_hooked < 2 * least_direct + 15 ? 0 : 1;
 }

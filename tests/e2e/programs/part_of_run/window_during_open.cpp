@@ -1,5 +1,5 @@
-// A part ends while another thread's first launch is still asking CUPTI for kernels: CUPTI is not forced to hand over what is not complete,
-// collects nothing behind the part, and the next part has its GPU times.
+// A recording stops while another thread's first launch is still enabling kernel records in CUPTI: CUPTI is not forced
+// to deliver incomplete records, collects nothing after the recording, and the next recording has its GPU times.
 // Env: PROF_START=profiler PROF_PARTS=0 SIM="cupti enable_takes 20; cupti forced_kills"
 // Link: cupti
 // Expect: status 0
@@ -30,7 +30,7 @@ int main() {
   SIM_CHECK(cuProfilerStop());
   first.join();
   SIM_CHECK(cuCtxSynchronize());
-  if (cuptiActivityFlushAll(1) != CUPTI_SUCCESS) return 1;  // ends the process if kernels are still collected
+  if (cuptiActivityFlushAll(1) != CUPTI_SUCCESS) return 1;  // ends the process if kernels are still being collected
   SIM_CHECK(cuProfilerStart());
   SIM_CHECK(launch(function));
   SIM_CHECK(cuCtxSynchronize());

@@ -1,5 +1,6 @@
-// PROF_START=launches:4 PROF_LAUNCHES=5: the fourth to the eighth launch of the process are recorded, of kernels and graphs, on whatever thread, and what
-// lies between them; PROF_LAUNCHES alone records the first ones. What follows the last one belongs to it, up to the next launch.
+// PROF_START=launches:4 PROF_LAUNCHES=5: the fourth to the eighth launch of the process are recorded, of kernels and
+// graphs, on any thread, and everything between them; PROF_LAUNCHES alone records the first ones. Events after the last
+// one are recorded up to the next launch.
 // Env: PROF_LAUNCHES=5
 // Shell: PROF_START=launches:4 {run} && {run} && PROF_START=launches:100000 {run}
 // Expect: status 0

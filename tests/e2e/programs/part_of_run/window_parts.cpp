@@ -1,6 +1,7 @@
-// PROF_PARTS: each cuProfilerStart begins a part of the run in a log of its own, whole by itself: kernels, streams, names and GPU times are known there
-// again; what lies between is in none. Repeated starts and stops change nothing; behind the last part that was asked for nothing is recorded. Threads
-// that were in one part are in the next, those that end between two leave nothing behind.
+// PROF_PARTS: each cuProfilerStart starts a recording with its own log, which is complete: kernels, streams, names and
+// GPU times are defined in it again. Events between two recordings are in none. Repeated starts and stops change
+// nothing; after the last requested recording nothing is recorded. Threads that were in one recording are in the next;
+// threads that end between two leave no state.
 // Env: PROF_START=profiler SIM="cupti forced_kills"
 // Shell: PROF_PARTS=3 {run} 5 && ls {dir}/*-2.plog {dir}/*-3.plog | wc -l && mkdir {dir}/all && PROF_PARTS=0 PROF_OUTPUT={dir}/all {run} 2
 // Expect: status 0
@@ -28,7 +29,7 @@ int main(int, char** argv) {
   const CUcontext context = make_context();
   const CUfunction inside = kernel("inside"), between = kernel("between");
   const CUstream stream = make_stream();
-  std::atomic<int> turn{0};  // odd: the other thread's
+  std::atomic<int> turn{0};  // odd: the other thread's turn
   const int parts = std::atoi(argv[1]);
   std::thread other([&] {
     SIM_CHECK(cuCtxSetCurrent(context));
@@ -39,9 +40,9 @@ int main(int, char** argv) {
     }
   });
   for (int part = 0; part < parts; ++part) {
-    SIM_CHECK(cuProfilerStop());  // nothing was started
+    SIM_CHECK(cuProfilerStop());  // nothing had started
     SIM_CHECK(cuProfilerStart());
-    SIM_CHECK(cuProfilerStart());  // again: nothing changes
+    SIM_CHECK(cuProfilerStart());  // a second start changes nothing
     nvtxRangePushA("part");
     for (int i = 0; i < 3; ++i) SIM_CHECK(launch(inside, i == 0 ? stream : nullptr));
     turn.fetch_add(1);

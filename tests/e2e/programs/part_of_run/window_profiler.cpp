@@ -1,5 +1,6 @@
-// PROF_START=profiler: what lies between cuProfilerStart and cuProfilerStop is recorded, with GPU times, also on streams and of kernels made
-// before; nothing else is, a second part neither, nor what a child does afterwards. A program that never starts makes no log.
+// PROF_START=profiler: events between cuProfilerStart and cuProfilerStop are recorded, with GPU times, also on streams
+// and with kernels made before. Nothing else is recorded, nor a second start, nor what a child does afterwards. A
+// program that never calls cuProfilerStart has no log.
 // Env: PROF_START=profiler
 // Shell: {run} && {run} never
 // Expect: status 0
@@ -24,10 +25,10 @@ int main(int argc, char**) {
   const CUfunction before = kernel("before"), inside = kernel("inside"), after = kernel("after");
   const CUstream stream = make_stream();
   for (int i = 0; i < 3; ++i) SIM_CHECK(launch(before, stream));
-  SIM_CHECK(cuProfilerStop());  // nothing was started
+  SIM_CHECK(cuProfilerStop());  // nothing had started
   if (argc > 1) return 0;
   SIM_CHECK(cuProfilerStart());
-  SIM_CHECK(cuProfilerStart());  // again: nothing changes
+  SIM_CHECK(cuProfilerStart());  // a second start changes nothing
   SIM_CHECK(launch(inside, stream));
   for (int i = 0; i < 3; ++i) SIM_CHECK(launch(inside));
   std::thread([&] {

@@ -1,5 +1,6 @@
-// PROF_START=nvtx:NAME@DOMAIN: recording lasts as long as the first range of that name in that domain, pushed or started, with a registered name or
-// a plain one; ranges inside it and those of other domains end nothing, nor do other threads; without a domain any will do.
+// PROF_START=nvtx:NAME@DOMAIN: the recording lasts as long as the first range of that name in that domain, pushed or
+// started, with a registered name or a plain one. Nested ranges, ranges of other domains and other threads do not stop
+// it; without a domain any domain matches.
 // Shell: PROF_START=nvtx:step@train {run} && PROF_START=nvtx:step@train {run} start && PROF_NVTX=off PROF_START=nvtx:step {run} default && PROF_START=nvtx:step@ {run} && PROF_START=nvtx:none {run}
 // Expect: status 0
 // Expect: stderr empty
@@ -38,7 +39,7 @@ int main(int argc, char** argv) {
                               elsewhere = named(nvtxDomainRegisterStringA(other, "inner"));
   nvtxRangePushA("warm-up");
   SIM_CHECK(launch(early));
-  if (!by_default) {  // the right name; the default domain, which one of the runs means
+  if (!by_default) {  // the right name in the default domain, which one of the runs requests
     nvtxRangePushA("step");
     for (int i = 0; i < 2; ++i) SIM_CHECK(launch(early));
     nvtxRangePop();
@@ -75,7 +76,7 @@ int main(int argc, char** argv) {
   }
   SIM_CHECK(launch(late));
   nvtxDomainRangePop(other);
-  nvtxDomainRangePushEx(domain, &step);  // a second one is not waited for
+  nvtxDomainRangePushEx(domain, &step);  // a second one does not prolong the recording
   SIM_CHECK(launch(late));
   nvtxDomainRangePop(domain);
   SIM_CHECK(cuCtxSynchronize());

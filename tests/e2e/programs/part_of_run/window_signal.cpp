@@ -1,5 +1,5 @@
-// PROF_START=signal: the first SIGUSR2 begins the recording, the next one ends it while the program runs on; without waiting for one, the first
-// ends it.
+// PROF_START=signal: the first SIGUSR2 starts the recording, the next one stops it while the program runs on. If the
+// recording started at once, the first SIGUSR2 stops it.
 // Env: PROF_SIGNAL=USR2
 // Shell: PROF_START=signal {run} && {run} now
 // Expect: status 0
@@ -19,7 +19,7 @@
 
 using namespace sim_program;
 
-// Every log is closed: the helper thread has seen the signal.
+// Whether every log is closed, which shows that the helper thread has seen the signal.
 static bool closed() {
   for (const auto& entry : std::filesystem::directory_iterator(getenv("E2E_DIR"))) {
     if (entry.path().extension() != ".plog") continue;

@@ -1,5 +1,7 @@
-// Parts begin and end while threads launch, push ranges, make and destroy streams and come and go, and while two threads start and stop against each
-// other: every log is whole, every launch in it has its name; mappings, descriptors and threads of the process do not grow from part to part. CUPTI is not forced to hand over what is not complete.
+// Recordings start and stop while threads launch, push ranges, make and destroy streams, start and end, and while two
+// threads start and stop recordings concurrently. Every log is whole and every launch in it has its name; mappings,
+// descriptors and threads of the process do not grow from recording to recording. CUPTI is not forced to deliver
+// incomplete records.
 // Env: PROF_START=profiler PROF_PARTS=0 PROF_STACKS=launch SIM="cupti forced_kills"
 // Expect: status 0
 // Expect: stderr empty
@@ -73,7 +75,7 @@ int main() {
   const CUfunction function = kernel("inside");
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) threads.emplace_back(launch_on, context, function);
-  threads.emplace_back([&] {  // short ones
+  threads.emplace_back([&] {  // short-lived threads
     while (!g_done.load()) {
       std::thread([&] {
         SIM_CHECK(cuCtxSetCurrent(context));
@@ -87,7 +89,8 @@ int main() {
   for (int part = 0; part < kParts; ++part) {
     const size_t logs_before = logs();
     SIM_CHECK(cuProfilerStart());
-    for (int i = 0; i < 2000 && logs() == logs_before; ++i) usleep(5000);  // the part before may still be ending
+    // the previous recording may still be stopping
+    for (int i = 0; i < 2000 && logs() == logs_before; ++i) usleep(5000);
     if (part == 6) {
       maps_before = mappings();
       files_before = entries("/proc/self/fd");
@@ -104,7 +107,7 @@ int main() {
   const size_t maps_after = mappings(), files_after = entries("/proc/self/fd");
   g_done.store(true);
   for (std::thread& thread : threads) thread.join();
-  // A stack and an arena of a thread come and go.
+  // The stack and the arena of a thread come and go.
   const bool flat = maps_after < maps_before + 40 && files_after <= files_before;
   std::printf("%s: %zu and %zu mappings, %zu and %zu descriptors\n", flat ? "flat" : "growing", maps_before, maps_after,
               files_before, files_after);

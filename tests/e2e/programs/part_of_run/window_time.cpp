@@ -1,4 +1,5 @@
-// PROF_DELAY and PROF_DURATION: only the middle of the program is recorded, and its log is closed while the program runs on.
+// PROF_DELAY and PROF_DURATION: only the middle of the program is recorded, and its log is closed while the program
+// runs on.
 // Env: PROF_DELAY=0.4 PROF_DURATION=0.4 SIM_CLOCK=real
 // Expect: status 0
 // Expect: stderr empty

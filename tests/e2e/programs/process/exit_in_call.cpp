@@ -1,4 +1,5 @@
-// A thread waits inside a call when the log is closed and goes on afterwards: that call is counted as well as the next one.
+// A thread is inside a waiting call when the log is closed, and returns afterwards: that call is counted, and so is the
+// next one.
 // Env: PROF_GPU=off SIM_CLOCK=real
 // Expect: status 6
 // Expect: log 1: 1 kernel_launch(before), no kernel_launch(behind), no api_call(cuStreamSynchronize), whole, counter after_exit 2
@@ -13,7 +14,7 @@
 static std::atomic<bool> waiting, released;
 static std::thread waiter;
 
-// Registered before the recorder's handler, so it runs behind that one.
+// Registered before the recorder's handler, so it runs after that one.
 static void go_on() {
   released = true;
   waiter.join();

@@ -1,4 +1,4 @@
-// Fork after a launch: the child starts a log of its own, the parent's stays whole.
+// Fork after a launch: the child starts its own log, the parent's stays whole.
 // Env: PROF_GPU=off
 // Expect: status 0
 // Expect: logs 2
@@ -16,7 +16,7 @@ int main() {
   SIM_CHECK(sim_program::launch(function));
   const pid_t child = fork();
   if (child == 0) {
-    cuInit(0);  // the driver refuses in a forked child; the call is seen all the same
+    cuInit(0);  // the driver refuses in a forked child; the call is recorded in any case
     return 0;
   }
   int status = 0;

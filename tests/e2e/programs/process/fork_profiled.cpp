@@ -1,6 +1,6 @@
-// A program that shares CUPTI with the recorder forks. No child touches CUPTI, which would end it here, nor the parent's log: one that may
-// use the GPU (nobody had before) records a log of its own without GPU times, one that may not records what it tried. The
-// program's own profiler still gets every kernel of the parent.
+// A program that shares CUPTI with the recorder forks. No child uses CUPTI, which would end it here, or the parent's
+// log. A child that may use the GPU (no process had used it before) records its own log without GPU times; a child that
+// may not use it records its attempts. The program's own profiler still gets every kernel of the parent.
 // Link: cupti
 // Env: SIM="cupti child_dies"
 // Expect: status 0

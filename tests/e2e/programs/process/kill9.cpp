@@ -1,4 +1,4 @@
-// SIGKILL right behind a launch: every launch that had returned is in the log.
+// SIGKILL directly after a launch: every launch that had returned is in the log.
 // Env: PROF_GPU=off
 // Expect: status 137
 // Expect: log 1: 1234 kernel_launch(kernel)

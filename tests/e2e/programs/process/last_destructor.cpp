@@ -1,5 +1,5 @@
-// A library that the program is linked with cleans up in its destructor, as libcudart does, and the loader runs that one behind the
-// recorder's: its calls are in the log.
+// A library that the program is linked with cleans up in its destructor, as libcudart does, and the loader runs it
+// after the recorder's: its calls are in the log.
 // Link: driver and shim
 // Env: PROF_GPU=off
 // Expect: status 0

@@ -1,5 +1,5 @@
-// A blocking call left by siglongjmp, and one left by pthread_cancel: the guard that stays behind is noticed and reset, later
-// launches are recorded, and no frame of ours stops the cancellation.
+// One blocking call is left by siglongjmp, another by pthread_cancel: the guard that remains set is detected and reset,
+// later launches are recorded, and no frame of libprof stops the cancellation.
 // Env: PROF_GPU=off
 // Link: none
 // Expect: status 0
@@ -11,8 +11,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-// The simulated driver waits holding a lock, as no program may leave it. So the driver is this: a shared object of the test
-// (shims/) whose cuStreamSynchronize sleeps for ever; it is the only libcuda in the process.
+// The simulated driver waits with a lock held, so a program must not leave it that way. So the driver here is a shared
+// object of the test (shims/) whose cuStreamSynchronize sleeps for ever; it is the only libcuda in the process.
 static sigjmp_buf back;
 static void on_alarm(int) { siglongjmp(back, 1); }
 

@@ -1,5 +1,6 @@
-// A signal after each instruction, in whose handler the program launches: within the start of the recording, a thread's first
-// launch, our hook, our own calls of the driver and the driver itself. Each launch is recorded or counted, exactly.
+// A signal arrives after each instruction, and its handler launches: during the start of the recording, a thread's
+// first launch, libprof's hook, its own driver calls and the driver itself. Each launch is recorded or counted,
+// exactly.
 // Env: PROF_GPU=off
 // Link: none
 // Expect: status 0
@@ -18,19 +19,19 @@
 
 using reentrant_driver::Kernel;
 
-static volatile int steps = 0;   // still to be made
-static volatile int silent = 0;  // of them without a launch
+static volatile int steps = 0;   // remaining steps
+static volatile int silent = 0;  // how many of them do not launch
 static void handle(int, siginfo_t*, void* context) {
   if (silent == 0) reentrant_driver::launch(Kernel::Handler);
   silent = silent > 0 ? silent - 1 : 0;
   steps = steps - 1;
 #if defined(__x86_64__)
-  constexpr greg_t kTrap = 0x100;  // of the flags: the processor stops after the next instruction
+  constexpr greg_t kTrap = 0x100;  // a CPU flag: the processor traps after the next instruction
   if (steps <= 0) static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_EFL] &= ~kTrap;
 #endif
 }
 
-// Launches until `count` instructions were stepped through.
+// Launches until `count` instructions have been single-stepped.
 static void step(int count) {
   steps = count;
 #if defined(__x86_64__)
@@ -43,7 +44,8 @@ static void step(int count) {
   }
 }
 
-// The handler on another stack, which lies above the frames of what it interrupts: the recorder takes the interrupted call for left.
+// The handler runs on another stack, above the frames of the interrupted code: the recorder treats the interrupted call
+// as left.
 static void step_on_other_stack(int count) {
   alignas(16) char memory[65536];
   stack_t stack{};
@@ -61,11 +63,12 @@ int main() {
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigaction(SIGTRAP, &action, nullptr);
   reentrant_driver::left = 70000;
-  silent = 500;  // else the handler's first launch starts the recording
-  step(1500);    // within the start: not as far as its thread, which would inherit the stepping
+  silent = 500;  // otherwise the handler's first launch starts the recording
+  // within the start, but not as far as the helper thread's creation, because it would inherit the stepping
+  step(1500);
   step(20000);
   for (int before = 0; before < 400;
-       before += 20) {  // each handler is the first to launch a little later in the thread's opening
+       before += 20) {  // each time the handler is the first to launch, a little later in the thread's registration
     std::thread([before] {
       silent = before;
       step(1500);

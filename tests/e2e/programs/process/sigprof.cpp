@@ -1,5 +1,6 @@
-// A SIGPROF handler at 10 kHz and more that launches, over a loop that launches: the signal comes at any instant, mostly inside
-// our hook or inside the driver, which is one that may be entered again. Each launch is recorded or counted, exactly.
+// A SIGPROF handler that launches runs at 10 kHz and more during a loop that launches. The signal arrives at any
+// instruction, mostly inside libprof's hook or inside the driver, which here may be reentered. Each launch is recorded
+// or counted, exactly.
 // Env: PROF_GPU=off
 // Link: none
 // Expect: status 0
@@ -19,7 +20,7 @@ using reentrant_driver::Kernel;
 
 static void handle(int) { reentrant_driver::launch(Kernel::Handler); }
 
-// By the clock of the system: that of profilers comes at the kernel's ticks only.
+// By the system's clock, because profiling timers expire only at the kernel's ticks.
 static bool signal_every(long ns) {
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;

@@ -1,5 +1,5 @@
-// A vfork child shares the parent's memory: nothing of it may end up in the parent's log, and exec starts a clean
-// process. One that calls exit runs the exit handlers in the parent's memory: the recording goes on.
+// A vfork child shares the parent's memory: none of its calls may be in the parent's log, and exec starts a clean
+// process. A child that calls exit runs the exit handlers in the parent's memory: the recording goes on.
 // Env: PROF_GPU=off
 // Expect: status 0
 // Expect: logs 1

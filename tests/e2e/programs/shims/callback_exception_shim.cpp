@@ -1,4 +1,4 @@
-// The driver of callback_exception.cpp: its cuStreamSynchronize and its cuLaunchKernel call the program back.
+// The driver of callback_exception.cpp: its cuStreamSynchronize and cuLaunchKernel call back into the program.
 #include <cuda.h>
 
 #define SHOWN extern "C" __attribute__((visibility("default")))

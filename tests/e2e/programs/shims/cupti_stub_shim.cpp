@@ -1,4 +1,4 @@
-// Functions of CUPTI's names that go on in a libcupti, nobody else's to call.
+// Functions with CUPTI's names that forward to a libcupti. Only this library calls them.
 #include <dlfcn.h>
 
 #include <cstdio>

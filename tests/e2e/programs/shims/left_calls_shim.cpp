@@ -1,4 +1,4 @@
-// The driver of left_calls.cpp: no soname of libcuda, so its functions are believed by their names.
+// The driver of left_calls.cpp. It does not have libcuda's soname, so its functions are recognised by their names.
 #include <cuda.h>
 #include <unistd.h>
 

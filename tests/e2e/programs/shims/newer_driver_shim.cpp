@@ -1,5 +1,5 @@
-// The driver of newer_driver.cpp: it has what CUDA 13.1 and 13.2 brought. No soname of libcuda, so its functions are believed
-// by their names.
+// The driver of newer_driver.cpp, with functions added in CUDA 13.1 and 13.2. It does not have libcuda's soname, so its
+// functions are recognised by their names.
 #include <cstddef>
 #include <cstdint>
 

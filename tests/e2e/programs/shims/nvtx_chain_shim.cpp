@@ -1,4 +1,4 @@
-// The other tool of nvtx_chain.cpp: prints what it is told.
+// The other tool of nvtx_chain.cpp: prints the events that it receives.
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExtCounters.h>
 

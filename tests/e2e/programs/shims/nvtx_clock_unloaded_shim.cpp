@@ -1,4 +1,4 @@
-// A clock in a library that comes and goes (nvtx_clock_unloaded.cpp): CLOCK_MONOTONIC, 77 late.
+// A clock in a library that is loaded and unloaded (nvtx_clock_unloaded.cpp): CLOCK_MONOTONIC, late by 77.
 #include <time.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// As much of an interpreter as a stack is read from: what CPython 3.14 publishes about itself, with offsets that no release has,
-// one thread with two frames, and the frames around them that are none.
+// The part of an interpreter that a stack is read from: the data that CPython 3.14 publishes about itself, with offsets
+// that no release has, one thread with two frames, and entries around them that are not frames.
 #include <pthread.h>
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace {
 
 struct Text {
   void* type = PyUnicode_Type;
-  uint64_t state = 1u << 5 | 1u << 6 | 1u << 2;  // compact, ASCII, a byte a character
+  uint64_t state = 1u << 5 | 1u << 6 | 1u << 2;  // compact, ASCII, one byte per character
   uint64_t size = 0;
   char characters[32] = {};
   explicit Text(const char* text) : size(std::strlen(text)) { std::memcpy(characters, text, size); }

@@ -1,4 +1,4 @@
-// The driver of sigprof_shim.cpp as a program sees it, and a number of launches that the program and its signal handlers share.
+// The interface of sigprof_shim.cpp's driver, and a number of launches that the program and its signal handlers share.
 #pragma once
 #include <cuda.h>
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 namespace reentrant_driver {
 
 inline void* const library = dlopen("libsigprof_shim.so", RTLD_NOW | RTLD_LOCAL);
-template <class Function> Function* function(const char* name) {  // of the driver, or the hook in front of it
+template <class Function> Function* function(const char* name) {  // the driver's function, or the hook before it
   void* const found = library != nullptr ? dlsym(library, name) : nullptr;
   if (found == nullptr) exit(98);
   return reinterpret_cast<Function*>(found);
@@ -21,7 +21,7 @@ inline auto* const launches = function<uint64_t()>("shim_launches");
 
 inline std::atomic<int> left{0};
 enum class Kernel : uintptr_t { Main = 1, Handler = 2 };
-inline bool launch(Kernel kernel) {  // false: all were made
+inline bool launch(Kernel kernel) {  // false: all launches were made
   if (left.fetch_sub(1) <= 0) return false;
   const CUresult result =
       launch_kernel(reinterpret_cast<CUfunction>(kernel), 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);

@@ -1,5 +1,5 @@
-// A library with its own puts in front of libc's (see rtld_next.cpp). It is linked before libc, so RTLD_NEXT from here is libc;
-// seen from libprof.so, which the loader puts first, RTLD_NEXT would be this very function.
+// A library whose own puts comes before libc's (see rtld_next.cpp). It is linked before libc, so RTLD_NEXT from here is
+// libc. Seen from libprof.so, which the loader puts first, RTLD_NEXT would be this very function.
 #include <dlfcn.h>
 #include <unistd.h>
 

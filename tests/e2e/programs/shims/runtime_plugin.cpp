@@ -1,4 +1,4 @@
-// A plugin of runtime_two.cpp: it has one kernel, known to the run time it was linked with and to no other.
+// A plugin of runtime_two.cpp: it has one kernel, known only to the CUDA runtime that it is linked with.
 #include "tests/e2e/programs/linking/runtime_program.h"
 
 static void stub() {}

@@ -1,5 +1,6 @@
-// The driver of sigprof.cpp and signal_steps.cpp: each function may be entered again from a signal handler at any instruction,
-// which the simulated driver does not admit. It has what a launch and a completion mark call, and counts the launches it got.
+// The driver of sigprof.cpp and signal_steps.cpp: each function may be reentered from a signal handler at any
+// instruction, which the simulated driver does not allow. It has the functions that a launch and a completion mark
+// call, and counts the launches.
 // Soname: libcuda.so.1
 #include <cuda.h>
 

@@ -1,5 +1,5 @@
-// What is left of a CUPTI in a library that was linked with libcupti_static.a and stripped, and what it does first: it asks for the driver's
-// tables.
+// The remains of a CUPTI in a library that was linked with libcupti_static.a and stripped, and CUPTI's first action: it
+// requests the driver's tables.
 #include <dlfcn.h>
 
 static const char* const results[] = {"CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_NON_P2P_DEVICES",

@@ -1,5 +1,5 @@
-// What is left of a CUPTI in a library that was linked with libcupti_static.a and stripped: its table of results, and that it finds the
-// driver by dlsym.
+// The remains of a CUPTI in a library that was linked with libcupti_static.a and stripped: its table of results, and
+// its lookup of the driver by dlsym.
 #include <dlfcn.h>
 
 static const char* const results[] = {"CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_NON_P2P_DEVICES",

@@ -1,14 +1,15 @@
-// Functions whose caller only libunwind knows: their tables find the stack by a register that the recorder does not keep (rbx).
-// Launches from inside each, below main.
+// Functions whose caller only libunwind can find: their unwind tables locate the stack by a register that the recorder
+// does not keep (rbx). Each of them launches, below main.
 #pragma once
 
 #include "tests/sim/sim_program.h"
 
-// calls what it is given
+// calls its argument
 extern "C" void hard_with_frame_pointer(void (*)());
 extern "C" void hard_without(void (*)());
-extern "C" void hard_without_any(void (*)());              // and destroys the frame pointer of its caller while it runs
-extern "C" void framed(void (*)(void (*)()), void (*)());  // one that is easy: calls the first with the second
+extern "C" void hard_without_any(void (*)());  // and destroys its caller's frame pointer while it runs
+// a function with simple unwind rules: calls the first argument with the second
+extern "C" void framed(void (*)(void (*)()), void (*)());
 
 __asm__(R"(
   .text

@@ -1,5 +1,5 @@
-// Python frames by the offsets that the interpreter publishes (3.13 and newer): inner at 20 + 4 lines, outer at 10 + 4 with the entry bit,
-// none on a thread without a state, and none while the interpreter ends.
+// Python frames by the offsets that the interpreter publishes (3.13 and newer): inner at 20 + 4 lines, outer at 10 + 4
+// with the entry bit, none on a thread without a state, and none while the interpreter finalizes.
 // Link: cupti shim
 // Env: PROF_GPU=off PROF_STACKS=launch
 // Expect: status 0

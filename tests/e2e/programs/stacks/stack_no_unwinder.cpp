@@ -1,5 +1,5 @@
-// The same code where there is no libunwind.so.8: frame pointers lead on, past functions that keep none, which is said once and
-// counted; where they lead nowhere the stack ends.
+// The same code without libunwind.so.8: the walk follows frame pointers, past functions that keep none, which is
+// reported once and counted. If the frame pointers are invalid, the stack ends.
 // Link: cupti shim
 // Env: PROF_GPU=off PROF_STACKS=launch
 // Expect: status 0
@@ -13,7 +13,7 @@
 
 #include <dlfcn.h>
 
-// Else the linker drops the shim, of which nothing is used.
+// Otherwise the linker drops the shim, because nothing in it is used.
 void* (*volatile dlopen_of_the_shim)(const char*, int) = dlopen;
 
 int main() { return hard_frames::run(); }

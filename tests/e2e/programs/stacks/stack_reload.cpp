@@ -1,4 +1,5 @@
-// Two libraries take turns at one address: a stack is named by the one that was there when it was taken.
+// Two libraries are mapped at one address in turn: a stack is named with the library that was mapped when the stack was
+// recorded.
 // Env: PROF_GPU=off PROF_STACKS=launch
 // Expect: status 0
 // Expect: stdout same place

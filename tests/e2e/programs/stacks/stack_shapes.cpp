@@ -1,5 +1,5 @@
-// Stacks of every shape that a program can have, each with the frames that it has: recursion, exceptions, signal handlers,
-// coroutines, code without unwind tables, copies, allocations and waits. libgcc stays the program's unwinder.
+// Stacks of every shape, each with the right frames: recursion, exceptions, signal handlers, coroutines, code without
+// unwind tables, copies, allocations and waits. libgcc stays the program's unwinder.
 // Env: PROF_GPU=off PROF_STACKS=all
 // Expect: status 0
 // Expect: stdout exceptions by libgcc_s

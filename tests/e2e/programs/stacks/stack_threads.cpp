@@ -25,7 +25,7 @@ void* thread_main(void*) {
   return nullptr;
 }
 __attribute__((noinline)) void in_child() {
-  sim_program::launch(g_function);  // CUDA does not work in a child, and says so
+  sim_program::launch(g_function);  // CUDA does not work in a child, and returns an error
   __asm__ volatile("" ::: "memory");
 }
 

@@ -1,4 +1,4 @@
-// Code whose unwind rules the recorder's own walk cannot follow: libunwind names every caller.
+// Code whose unwind rules the recorder's own walk does not support: libunwind finds every caller.
 // Env: PROF_GPU=off PROF_STACKS=launch
 // Expect: status 0
 // Expect: stderr empty
