@@ -1,5 +1,5 @@
-// What the simulated driver tells the simulated CUPTI. libcupti finds the driver at run time (as the real one does) through
-// `sim_attach_sink`; times are on the simulator's clock, CUPTI translates them to its own.
+// What the simulated driver reports to the simulated CUPTI. libcupti finds the driver at run time (like the real one)
+// through `sim_attach_sink`. Times are on the simulator's clock; CUPTI converts them to its own.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -24,8 +24,8 @@ struct ApiEvent {
   Ns begin, end;
   int result;
   uint64_t correlation_data;  // the subscriber's, from enter to exit
-  bool watched;               // CUPTI was to record it when it was entered
-  bool inside_runtime;        // a driver call of the CUDA run time's
+  bool watched;               // CUPTI was recording this call when it was entered
+  bool inside_runtime;        // a driver call made by the CUDA runtime
 };
 
 enum class OperationKind : uint8_t {
@@ -48,7 +48,7 @@ struct OperationRecord {
   OperationKind kind = OperationKind::Marker;
   Ns start = 0, end = 0, queued = 0;
   uint32_t device = 0, context_id = 0, stream_id = 0, correlation = 0;
-  const char* name = "";  // interned: lives for ever
+  const char* name = "";  // interned: never freed
   Dim grid, block;
   uint32_t static_shared = 0, dynamic_shared = 0;
   uint16_t registers = 0;
@@ -81,11 +81,12 @@ class ActivitySink {
   virtual bool wants_driver_calls() = 0;
 };
 
-// The functions that libcupti and libcudart look up in libcuda.so.1 by the names below.
-// NULL detaches. As the driver was seen to do (580, CUPTI 12.1 to 13.0): false for any but the first that ever came, also when that one is gone.
+// The functions that libcupti and libcudart look up in libcuda.so.1 by the names below. NULL detaches. Like the
+// observed driver (580, CUPTI 12.1 to 13.0), it returns false for every sink except the first one, also after that one
+// was detached.
 using AttachSink = bool (*)(ActivitySink*);
 
-struct RuntimeCall {  // a runtime API call in progress; lives on the caller's stack
+struct RuntimeCall {  // a runtime API call in progress; it is on the caller's stack
   ApiEvent event;
   RuntimeCall* outer;
   bool traced;
@@ -93,17 +94,17 @@ struct RuntimeCall {  // a runtime API call in progress; lives on the caller's s
 
 struct DriverInternals {
   AttachSink attach;
-  bool (*shows_driver_calls)();  // it decides with the first context: see shows_driver_calls() in api_call.cpp
+  bool (*shows_driver_calls)();  // decided when the first context is made: see shows_driver_calls() in api_call.cpp
   uint32_t (*context_id)(CUcontext);
   uint32_t (*device_of)(CUcontext);
   uint32_t (*stream_id)(CUcontext, CUstream, bool per_thread);
   uint64_t (*node_id)(CUgraphNode);
   uint32_t (*graph_id)(CUgraph);
   uint32_t (*exec_id)(CUgraphExec);
-  void (*settle)();      // retires everything the device has finished by now
-  void (*finish_all)();  // waits, in the simulator's time, for all work submitted so far
+  void (*settle)();      // retires all operations that the device has finished by now
+  void (*finish_all)();  // waits, in simulated time, for all operations submitted so far
   Ns (*now)();
-  uint32_t (*next_correlation)();  // what the next call gets
+  uint32_t (*next_correlation)();  // the id of the next call
   void (*runtime_enter)(RuntimeCall*, uint32_t cbid, const char* name, const void* params);
   void (*runtime_exit)(RuntimeCall*, int result);
 };

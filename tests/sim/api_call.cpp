@@ -1,4 +1,4 @@
-// The slow side of every driver call. See api_call.h.
+// The slow path of every driver call. See api_call.h.
 #include "tests/sim/api_call.h"
 
 #include <pthread.h>
@@ -39,8 +39,8 @@ CallRule* rules() {
       const auto fault = script().faults.find(kApiTable[i].name);
       if (fault != script().faults.end()) made[i].faults = fault->second;
     }
-    // A child of a process that used the device has none: the real driver answers NOT_INITIALIZED for ever.
-    // And nobody there listens to what it does.
+    // A child of a process that used the device has no device: the real driver returns NOT_INITIALIZED for ever. CUPTI
+    // does not observe the child's calls.
     pthread_atfork(nullptr, nullptr, [] {
       g_sink.store(nullptr);
       if (g_used.load()) {
@@ -111,7 +111,8 @@ ApiScope::ApiScope(ApiId id, const void* params) : id_(id) {
     sink_->api_enter(event_);
     tl_correlation = event_.correlation;
   }
-  // The work of the call happens in its middle: what it submits may not start before, what it reads is as of then.
+  // The call takes effect in its middle: operations that it submits start later, and values that it reads are of that
+  // time.
   advance_ns(half(rule.cost));
   settle_device();
 }
@@ -133,7 +134,7 @@ CUresult ApiScope::leave(CUresult result) {
 }
 
 Ns rest_of_call_ns() {
-  // From the middle of a call to its end; operations start after it unless the script says `early_start`.
+  // From the middle of a call to its end; operations start after it unless the script sets `early_start`.
   return script().early_start ? 0 : script().api_cost - half(script().api_cost);
 }
 
@@ -151,8 +152,8 @@ bool attach_sink(ActivitySink* sink) {
   return true;
 }
 
-// As CUDA 13 was seen to do: driver calls are recorded for ever if some were to be while the first context was made, else never; and
-// never again once CUPTI was finalised.
+// As observed with CUDA 13: driver calls are recorded for ever if CUPTI wanted some when the first context was made,
+// otherwise never, and never again after CUPTI was finalised.
 bool shows_driver_calls() { return g_shows_calls.load(); }
 void decide_on_driver_calls() {
   ActivitySink* const sink = activity_sink();

@@ -1,6 +1,7 @@
-// What surrounds every driver call: the scripted cost and fault, the correlation id and CUPTI's enter and exit.
-// The wrappers that generate_api.py writes call api_call(); implementations are written as SIM_API(name)(parameters) {...}.
-// The driver never calls an exported function of its own: a preload that interposes them would see calls nobody made.
+// Code around every driver call: the scripted cost and fault, the correlation id and CUPTI's enter and exit. The
+// wrappers that generate_api.py writes call api_call(); implementations are written as SIM_API(name)(parameters) {...}.
+// The driver never calls its own exported functions: a preloaded library that interposes them would see calls that the
+// program did not make.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace sim {
 
 struct ApiInfo {
   const char* name;
-  const char* base;  // without _v2 and _ptsz: what cuGetProcAddress is asked for
+  const char* base;  // without _v2 and _ptsz: the name for cuGetProcAddress
   uint32_t cbid;
   int since;  // CUDA version
   bool per_thread;
@@ -30,7 +31,7 @@ struct ErrorInfo {
 extern const ErrorInfo kErrorTable[];
 extern const unsigned kErrorCount;
 
-// Nothing to do around a call: real clock, no CUPTI, no faults, not a forked child. Benchmarks of hooks live here.
+// Nothing to do around a call: real clock, no CUPTI, no faults, not a forked child. Benchmarks of hooks use this path.
 extern std::atomic<bool> g_plain;
 
 extern thread_local bool tl_per_thread_stream __attribute__((tls_model("initial-exec")));
@@ -52,7 +53,7 @@ class ApiScope {
   ApiEvent event_{};
 };
 
-uint32_t new_correlation();      // for device work that no API record will explain
+uint32_t new_correlation();      // for device operations that no API record explains
 uint32_t next_correlation();     // of the call that comes next, on any thread
 uint32_t current_correlation();  // of the call this thread is inside
 void set_call_symbol(const char* kernel_name);

@@ -13,7 +13,7 @@ std::list<std::unique_ptr<Capture>>& captures() {
   static auto* const all = new std::list<std::unique_ptr<Capture>>;
   return *all;
 }
-std::atomic<int> g_captures{0};  // how many exist: the usual answer, none, costs no lock
+std::atomic<int> g_captures{0};  // number of captures; the common answer, none, takes no lock
 unsigned long long g_next_capture = 1;
 thread_local CUstreamCaptureMode tl_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
@@ -48,7 +48,7 @@ CUresult begin(CUstream handle, CUstreamCaptureMode mode, Graph* into, const std
   return CUDA_SUCCESS;
 }
 
-// A question about the legacy stream is refused while a blocking stream captures, but it invalidates nothing.
+// A query of the legacy stream is refused while a blocking stream captures, but it invalidates nothing.
 CUresult legacy_is_usable(const Stream* stream) {
   for (const std::unique_ptr<Capture>& one : captures()) {
     if (one->origin->context == stream->context && (one->origin->flags & CU_STREAM_NON_BLOCKING) == 0)
@@ -78,7 +78,7 @@ CUresult info(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id, CU
   Capture::Branch* branch = capture->branch(stream);
   branch->reported.clear();
   for (Node* one : branch->last) {
-    // Edges from here would carry data; who does not ask for it is refused.
+    // Edges from here would have data; a caller that does not request the data is refused.
     if (nodes != nullptr && edges == nullptr && one->work.overlaps) return CUDA_ERROR_LOSSY_QUERY;
     branch->reported.push_back(handle_of<CUgraphNode>(one));
   }
@@ -238,7 +238,7 @@ SIM_API(cuStreamEndCapture)(CUstream hStream, CUgraph* phGraph) {
   }
   CUresult result = capture->invalidated ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
   if (result == CUDA_SUCCESS) {
-    // Joined: every branch's end is reachable from what the origin stream comes after.
+    // Joined: the end of every branch is reachable from the last nodes of the origin stream.
     std::set<Node*> reached;
     std::vector<Node*> open = capture->branch(stream)->last;
     while (!open.empty()) {

@@ -1,5 +1,6 @@
-// Stream capture and its prohibitions. The rules are those of the driver's documentation of
-// cuThreadExchangeStreamCaptureMode and cuStreamBeginCapture; which calls count as unsafe is taken from there, not measured.
+// Stream capture and its restrictions. The rules are those of the driver's documentation of
+// cuThreadExchangeStreamCaptureMode and cuStreamBeginCapture; which calls count as unsafe is taken from there, not
+// measured.
 #pragma once
 #include <thread>
 #include <vector>
@@ -18,24 +19,25 @@ struct Capture {
   bool invalidated = false;
   struct Branch {
     Stream* stream;
-    std::vector<Node*> last;            // what the next node on this stream comes after
-    std::vector<CUgraphNode> reported;  // cuStreamGetCaptureInfo's array lives until the next call on the capture
+    std::vector<Node*> last;            // the nodes that the next node on this stream depends on
+    std::vector<CUgraphNode> reported;  // cuStreamGetCaptureInfo's array, valid until the next call on the capture
   };
   std::vector<Branch> branches;
 
   Branch* branch(Stream* stream);
 };
 
-// "Potentially unsafe" calls (allocation, module load, event query ...) ask before they do anything. Refusal: the error to
-// return; captures that forbid the call are invalidated by then.
+// "Potentially unsafe" calls (allocation, module load, event query ...) call this first. It returns the error to return
+// if the call is refused; it also invalidates captures that forbid the call.
 CUresult allow_unsafe_call();
 
-// Before work goes to `stream` outside its own capture: the legacy stream may not be used while a blocking stream captures.
+// Called before an operation is submitted to `stream` outside its own capture: the legacy stream may not be used while
+// a blocking stream captures.
 CUresult allow_legacy_use(Lock& lock, Stream* stream);
 
 CUresult capture_work(Stream* stream, Work work, const NodeArguments& arguments,
                       Node** made = nullptr);  // with the lock
-CUresult refuse_captured(Stream* stream);      // with the lock: a call that a capturing stream cannot take
+CUresult refuse_captured(Stream* stream);      // with the lock: for a call that a capturing stream does not allow
 bool context_has_capture(Context* context);    // with the lock
 CUresult capture_event_record(Stream* stream, Event* event);
 CUresult capture_event_wait(Stream* stream, Event* event);  // stream or event belongs to a capture

@@ -1,4 +1,4 @@
-// Keeps the virtual clock. Called by every API call and by the device timeline; takes no lock.
+// The virtual clock. Every API call and the device timeline call it; it takes no lock.
 #include "tests/sim/clock.h"
 
 #include <time.h>

@@ -1,5 +1,6 @@
-// Moves operations through time. See device.h for the states; every function here is called with the device locked unless
-// its name says otherwise. Host functions run on a thread of the driver's own and outside the lock, as the real one's do.
+// Moves operations through time. See device.h for the states. Every function here is called with the device locked
+// unless its name indicates otherwise. Host functions run on a thread of the driver and outside the lock, like the real
+// driver's.
 #include "tests/sim/device.h"
 
 #include <chrono>
@@ -24,7 +25,7 @@ struct Timeline {
   std::mutex mutex;
   std::condition_variable changed;
   std::set<OperationPtr, ByEnd> running;  // timed, not retired
-  std::vector<OperationPtr> waiting;      // not timed, in order of submission
+  std::vector<OperationPtr> waiting;      // without times, in order of submission
   uint64_t next_sequence = 1, next_grid = 1;
   std::deque<OperationPtr> callbacks;
   bool callback_thread = false, device_thread = false;
@@ -80,7 +81,7 @@ void set_times(const OperationPtr& operation, Ns not_before) {
   timeline().running.insert(operation);
 }
 
-// Gives times to operations whose dependencies have theirs. `moment` is when the world became what it is now.
+// Gives times to operations whose dependencies have times. `moment` is the time of the last change.
 void time_waiting(Ns moment) {
   std::vector<OperationPtr>& waiting = timeline().waiting;
   for (bool progress = true; progress;) {
@@ -92,7 +93,7 @@ void time_waiting(Ns moment) {
       if (!known) continue;
       Ns not_before = 0;
       if (one->work.condition) {
-        // Waits for a value: it can end only once everything before it has, and the value has been seen.
+        // A wait for a value can end only after everything before it has ended and the value has been written.
         if (!dependencies_retired(*one) || !one->work.condition()) continue;
         not_before = moment;
       }
@@ -121,7 +122,7 @@ void report(const Operation& operation) {
   }
 }
 
-// One step: retires or posts the first operation that can be, if it ends by `moment`.
+// One step: retires or posts the first operation that is ready, if it ends by `moment`.
 bool retire_one(Ns moment) {
   Timeline& line = timeline();
   for (const OperationPtr& candidate : line.running) {
@@ -162,7 +163,7 @@ void retire_until(Ns moment) {
   while (retire_one(moment)) {}
 }
 
-// The end of the operation that retires next, if time has only to pass for it.
+// The end of the operation that retires next, if only time has to pass for it.
 bool next_end(Ns* end) {
   for (const OperationPtr& one : timeline().running) {
     if (one->posted || !dependencies_retired(*one)) continue;
@@ -181,7 +182,7 @@ void catch_up() {
   }
 }
 
-// Real clock: work finishes on time although nobody calls.
+// Real clock: operations finish on time even if no call is made.
 void watch_on_real_clock() {
   for (;;) {
     std::this_thread::sleep_for(std::chrono::microseconds(200));
@@ -191,8 +192,8 @@ void watch_on_real_clock() {
   }
 }
 
-// Virtual clock: a program that stopped calling the driver still sees its work finish. It sleeps (all its threads, at ten looks
-// in a row), or it spins on memory (five times as much processor time without a call).
+// Virtual clock: operations also finish if the program has stopped calling the driver. The program is idle if all its
+// threads sleep in ten successive checks, or if it spins on memory (five times as much processor time without a call).
 void watch_for_idleness() {
   constexpr unsigned kLooks = 10, kSpinning = 5;
   const Ns idle_ns = script().idle_ms * 1'000'000;
@@ -300,7 +301,7 @@ void wait_for(Lock& lock, OperationPtr operation) {
       }
       retire_until(now_ns());
     } else {
-      // A host function is running, or the value waited for must come from the program: only wall time helps.
+      // A host function is running, or the program must write the awaited value: only wall time helps.
       line.changed.wait_for(lock, std::chrono::milliseconds(1));
     }
   }

@@ -1,10 +1,10 @@
 // The scripted device: operations on streams, when each starts and ends, and what happens when it ends.
 //
 //   submit() -> pending (a dependency has no end yet) -> timed (start and end known) -> retired (clock passed the end:
-//               its effect on memory is done, CUPTI is told, waiters wake)
+//               its effect on memory is done, CUPTI is informed, waiters wake)
 //
-// An operation starts when its call has returned (plus the launch latency) and everything it depends on has ended: the one
-// before it on the stream, events waited for, and the legacy stream's barrier. Streams never slow each other down.
+// An operation starts when its call has returned (plus the launch latency) and everything it depends on has ended: the
+// previous one on the stream, events waited for, and the legacy stream's barrier. Streams never slow each other down.
 #pragma once
 #include <functional>
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace sim {
 
-struct Work {  // what to run; also what a graph node keeps
+struct Work {  // the operation to run; a graph node keeps one too
   OperationRecord record;
   Ns duration = 0;
   bool overlaps = false;
@@ -45,7 +45,7 @@ std::vector<OperationPtr> stream_dependencies_locked(Stream* stream);
 void adopt_tail_locked(Stream* stream, OperationPtr operation);
 Ns ready_time();
 
-void wait_for(Lock& lock, OperationPtr operation);  // moves the clock, runs other retirements; NULL returns at once
+void wait_for(Lock& lock, OperationPtr operation);  // advances the clock, runs other retirements; NULL returns at once
 void wait_for_stream(Lock& lock, Stream* stream);
 void wait_for_context(Lock& lock, Context* context);
 void wait_for_everything(Lock& lock);
@@ -61,8 +61,8 @@ void decide_on_driver_calls();  // a context is about to be made
 void runtime_enter(RuntimeCall* call, uint32_t cbid, const char* name, const void* params);
 void runtime_exit(RuntimeCall* call, int result);
 
-// To a capture or to the device, whichever the stream is at. `sync`: the call returns after the operation.
-// `raw` (an Arguments, graph.h) is what cuGraphXxxNodeGetParams gives back.
+// Submits to a capture or to the device, depending on the stream. `sync`: the call returns after the operation. `raw`
+// (an Arguments, graph.h) is what cuGraphXxxNodeGetParams returns.
 struct NodeArguments;
 CUresult perform(Stream* stream, Work work, bool sync, const NodeArguments* raw);
 

@@ -1,8 +1,8 @@
-// cuGetExportTable: the CUDA runtime's undocumented door into the driver. This driver has no such table.
+// cuGetExportTable: the CUDA runtime's undocumented interface of the driver. This driver has no such table.
 //
-// The real runtime (static cudart 13.0) gets past loading and all of its cuGetProcAddress requests without one. To go further it
-// asks the driver to prove that it is NVIDIA's own; that proof is not imitated here, so its first API call ends with
-// cudaErrorSymbolNotFound. Programs that need a runtime use the stand-in (cudart.cpp), shared or static.
+// The real runtime (static cudart 13.0) completes loading and all of its cuGetProcAddress requests without one. After
+// that it requires proof that the driver is NVIDIA's own. That proof is not imitated here, so its first API call ends
+// with cudaErrorSymbolNotFound. Programs that need a runtime use the simulated one (cudart.cpp), shared or static.
 #include <cstdio>
 
 #include "tests/sim/api_call.h"

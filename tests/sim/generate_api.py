@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes the exported half of the simulated driver: one wrapper per function that cuda.h declares.
 
-Called by tests/sim/CMakeLists.txt. A function is implemented when a source of the simulator says SIM_API(name); its
-_ptsz and _ptds forms then call the same implementation with the per-thread default stream. All others answer
-CUDA_ERROR_NOT_SUPPORTED. Nothing here is typed twice: names, parameters, callback ids and versions come from the headers.
+Called by tests/sim/CMakeLists.txt. A function is implemented if a source of the simulator contains SIM_API(name); its
+_ptsz and _ptds forms then call the same implementation with the per-thread default stream. All others return
+CUDA_ERROR_NOT_SUPPORTED. Names, parameters, callback ids and versions come from the headers only.
 """
 import argparse
 import pathlib
@@ -36,7 +36,7 @@ def base_name(name):
 
 
 def versions(header, exported):
-    """symbol -> first CUDA version whose cuGetProcAddress answers with it, from the PFN_<name>_v<version> types"""
+    """symbol -> first CUDA version for which cuGetProcAddress returns it, from the PFN_<name>_v<version> types"""
     introduced = {}
     for name, version, thread in re.findall(r"\*PFN_(cu\w+?)_v(\d+)(_pts[z]|_ptds)?\)", header.read_text()):
         introduced.setdefault((name, bool(thread)), set()).add(int(version))
@@ -45,7 +45,7 @@ def versions(header, exported):
         suffix = ("_ptsz", "_ptds") if thread else ("",)
         pattern = re.compile(re.escape(name) + r"(_v(\d+))?(%s)$" % "|".join(suffix))
         forms = sorted((int(m.group(2) or 1), symbol) for symbol in exported if (m := pattern.match(symbol)))
-        # Later forms belong to later versions; when the header knows fewer versions, the oldest forms share the oldest.
+        # Later forms belong to later versions; if the header knows fewer versions, the oldest forms share the oldest.
         ordered = sorted(known)
         for index, (_, symbol) in enumerate(forms):
             place = len(ordered) - (len(forms) - index)

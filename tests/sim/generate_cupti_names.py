@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of callback and result names that the simulated CUPTI answers with, from CUPTI's own headers.
+"""Writes the tables of callback and result names that the simulated CUPTI returns, from CUPTI's own headers.
 
 Called by tests/sim/CMakeLists.txt: generate_cupti_names.py OUTPUT INCLUDE_FOLDER..."""
 import pathlib

@@ -32,8 +32,8 @@ Work work_of(const NodeArguments& arguments, Context* context) {
 struct Run {
   Stream* stream;
   Ns ready;
-  std::vector<OperationPtr> entry;  // what the whole graph comes after
-  bool in_body = false;             // of a conditional node: CUPTI gives no correlation id
+  std::vector<OperationPtr> entry;  // what the whole graph waits for
+  bool in_body = false;             // in the body of a conditional node: CUPTI gives no correlation id
   bool from_device = false;         // launched by a kernel: CUPTI gives no record
 };
 
@@ -54,7 +54,7 @@ std::vector<OperationPtr> run_bodies(const Node& node, Run run) {
   return run.entry;
 }
 
-// Returns the operations that nothing in the graph comes after.
+// Returns the last operations of the graph, on which no other operation in it depends.
 std::vector<OperationPtr> run_nodes(const Graph& graph, const Run& run) {
   std::map<const Node*, std::vector<OperationPtr>> ends;
   std::set<const Node*> inner;
@@ -153,8 +153,9 @@ std::unique_ptr<Graph> clone_graph(const Graph& from) {
   return copy;
 }
 
-// As CUDA 13 was seen to do: the nodes of an executable graph keep their indices; behind the last one come those of the first graph
-// inside it, a child graph or the body of a conditional node, then those of the graphs inside that one, then the next.
+// As observed with CUDA 13: the nodes of an executable graph keep their indices. After the last one come those of the
+// first graph inside it (a child graph or the body of a conditional node), then those of the graphs inside that one,
+// then the next.
 static void number_graphs_inside(const Graph& graph, uint32_t exec, uint32_t& next) {
   const auto number = [&](const Graph& inside) {
     const uint32_t first = next;
@@ -233,7 +234,7 @@ Work graph_node_work(const NodeArguments& arguments, Context* context) { return 
 
 }  // namespace sim
 
-// As if a kernel that runs now had launched the graph: CUPTI has no record of any of that, as on an H200 (2026-11-22).
+// Behaves as if a running kernel had launched the graph: CUPTI has no record of it, as on an H200 (2026-11-22).
 extern "C" SIM_EXPORT void sim_launch_from_device(CUgraphExec exec, CUstream stream) {
   using namespace sim;
   Stream* const on = resolve_stream(stream);

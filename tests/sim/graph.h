@@ -30,7 +30,7 @@ struct Node {
   std::vector<Node*> after;
   std::unique_ptr<Graph> child;
   std::vector<std::unique_ptr<Graph>> bodies;  // of a conditional node
-  std::vector<CUgraph> body_handles;           // what the program is given
+  std::vector<CUgraph> body_handles;           // the handles that the program gets
   Node* original = nullptr;                    // in the graph this one was cloned from
   uint64_t number_in_records = 0;              // inside another node of an executable graph; 0: node_id()
   bool enabled = true;
@@ -39,10 +39,11 @@ struct Node {
 struct Graph {
   uint32_t id = 0;
   uint32_t next_index = 0;
-  std::vector<std::unique_ptr<Node>> nodes;  // each behind everything it depends on, unless edges were added later
+  std::vector<std::unique_ptr<Node>> nodes;  // each after its dependencies, unless edges were added later
 };
 
-// Conditions keep the value they were created with: IF and SWITCH run the body it picks, WHILE runs its body that many times.
+// Conditions keep the value they were created with: IF and SWITCH run the body it selects, WHILE runs its body that
+// many times.
 CUgraphConditionalHandle make_condition(unsigned value);
 
 struct Exec {
@@ -59,7 +60,7 @@ CUresult launch_graph(Exec* exec, Stream* stream);
 void remove_node(Node* node);
 uint64_t node_id(const Node* node);
 
-// What the driver does for a node's or a call's arguments (driver_launch.cpp, driver_copy.cpp).
+// The driver's operation for the arguments of a node or a call (driver_launch.cpp, driver_copy.cpp).
 CUresult kernel_work(const CUDA_KERNEL_NODE_PARAMS& params, Work* work);
 Work copy_work(const CUDA_MEMCPY3D& params, Context* context, bool async);
 Work memset_work(const CUDA_MEMSET_NODE_PARAMS& params, Context* context, bool async);

@@ -1,5 +1,6 @@
-// Prototypes of the stand-ins for libraries on top of CUDA, as far as tests call them: their ABI, without NVIDIA's headers, which not
-// every machine has (tests/unit/preload/intercept/libraries/library_forms_test.cpp compares where they are).
+// Prototypes of the simulated libraries on top of CUDA, as far as tests call them. They have the ABI of the real ones
+// but do not use NVIDIA's headers, which not every machine has
+// (tests/unit/preload/intercept/libraries/library_forms_test.cpp compares them if they are installed).
 #pragma once
 
 #include <cuda.h>
@@ -57,7 +58,7 @@ int cublasGemmStridedBatchedEx(SimBlas* handle, int transa, int transb, int m, i
                                int ldb, long long stride_b, const void* beta, void* c, int c_type, int ldc,
                                long long stride_c, int batch, int compute, int algorithm);
 
-// Where the last cublasSgemm_v2 of this thread was called from.
+// The return address of this thread's last call of cublasSgemm_v2.
 const void* sim_sgemm_caller();
 
 struct SimLayout;
@@ -70,7 +71,7 @@ int cublasLtMatmulDescCreate(SimMatmul** made, int compute, int scale);
 int cublasLtMatmulDescDestroy(SimMatmul* matmul);
 int cublasLtMatmulDescSetAttribute(SimMatmul* matmul, int what, const void* value, size_t bytes);
 int cublasLtMatmulDescGetAttribute(const SimMatmul* matmul, int what, void* value, size_t bytes, size_t* written);
-struct SimAlgorithm {  // eight words, as the real one
+struct SimAlgorithm {  // eight words, like the real one
   int32_t values[16];
 };
 int cublasLtMatmulAlgoConfigSetAttribute(SimAlgorithm* algorithm, int what, const void* value, size_t bytes);
@@ -81,7 +82,7 @@ int cublasLtMatmul(void* handle, SimMatmul* matmul, const void* alpha, const voi
                    SimLayout* d_layout, const void* algorithm, void* workspace, size_t workspace_bytes,
                    CUstream stream);
 
-struct SimDescriptor;  // any of cuDNN's graphs
+struct SimDescriptor;  // any descriptor of cuDNN's graphs
 enum { kSimPlanOfNothing = -1 };
 int cudnnBackendCreateDescriptor(int type, SimDescriptor** made);
 int cudnnBackendDestroyDescriptor(SimDescriptor* descriptor);
@@ -115,7 +116,7 @@ int cudnnConvolutionBiasActivationForward(void* handle, const void* alpha1, SimT
                                           const void* z_data, SimTensor* bias, const void* bias_data,
                                           const void* activation, SimTensor* y, void* y_data);
 
-inline void* const kSimNothing = reinterpret_cast<void*>(1);  // an input to transform that has nothing in it
+inline void* const kSimNothing = reinterpret_cast<void*>(1);  // input of a transform without any data
 int cufftCreate(int* plan);
 int cufftDestroy(int plan);
 int cufftSetStream(int plan, CUstream stream);
@@ -188,7 +189,7 @@ int ncclGroupEnd();
 
 namespace sim_libraries {
 
-// A kernel of the library's, by any name; loaded once, because a capture allows no loading.
+// Launches a kernel of the library under any name. It is loaded once, because a capture does not allow loading.
 inline int launch(const char* name, CUstream stream) {
   struct Loaded {
     const char* name;

@@ -1,6 +1,6 @@
-// Objects behind handles that programs may still use when they are gone: their memory is never given back, only used again, newest
-// first, as an allocator would; so a handle's state can be asked for without touching what it points to. State is read without
-// a lock: launches ask.
+// Objects whose handles programs may use after the objects were destroyed. Their memory is never freed, only reused,
+// the newest first, as by an allocator. So the state of a handle can be read without dereferencing it. State is read
+// without a lock, because launches read it.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sim {
 
-enum class Life : uint8_t { Unknown, Alive, Destroyed, Orphan };  // Orphan: its context is gone
+enum class Life : uint8_t { Unknown, Alive, Destroyed, Orphan };  // Orphan: its context was destroyed
 
 template <class T> class ObjectPool {
  public:
@@ -43,7 +43,7 @@ template <class T> class ObjectPool {
       if (there == handle) return slots_[at].life.load(std::memory_order_acquire);
       if (there == nullptr) return Life::Unknown;
     }
-    return Life::Alive;  // full here: not known, so trusted
+    return Life::Alive;  // the table is full here: unknown, so treated as alive
   }
   bool alive(const void* handle) const { return life(handle) == Life::Alive; }
 

@@ -1,5 +1,5 @@
-// The things behind driver handles: devices, contexts, streams, events, modules, functions, allocations.
-// Plain data; device.h moves time over them. Everything here is guarded by device_mutex() unless it says otherwise.
+// The objects of driver handles: devices, contexts, streams, events, modules, functions, allocations. Plain data;
+// device.h moves time over them. Everything here is guarded by device_mutex() unless the comment names another lock.
 #pragma once
 #include <pthread.h>
 
@@ -28,14 +28,14 @@ struct Graph;
 struct Node;
 
 struct Device {
-  int ordinal = 0;   // as the program sees it
-  int physical = 0;  // of the script
+  int ordinal = 0;   // the program's number
+  int physical = 0;  // the script's number
   DeviceScript told;
   Context* primary = nullptr;       // while it is active
   Context* last_primary = nullptr;  // its memory
   unsigned primary_references = 0, primary_flags = 0;
   uint64_t allocated_bytes = 0;
-  Pool* default_pool = nullptr;  // made when first asked for
+  Pool* default_pool = nullptr;  // made at the first request
   Pool* pool = nullptr;          // the current one; null: the default pool
 };
 
@@ -63,7 +63,7 @@ struct Context {
   std::map<pthread_t, Stream*> per_thread;
   std::set<Stream*> streams;      // created ones
   uint32_t next_stream = 13;      // CUPTI's ids: 7 for the default stream, then 13, 14 ...
-  GreenContext* green = nullptr;  // it stands for that one
+  GreenContext* green = nullptr;  // the green context whose CUcontext this is
   std::map<int, size_t> limits;
   std::map<std::pair<const void*, unsigned>, std::pair<void*, void*>> local_storage;  // cudart's
 };
@@ -71,14 +71,14 @@ struct Context {
 struct Event {
   Context* context = nullptr;
   unsigned flags = 0;
-  OperationPtr operation;       // what the last record put on a stream; NULL before the first
+  OperationPtr operation;       // what the last record submitted to a stream; NULL before the first
   Capture* capture = nullptr;   // the last record was inside this capture ...
-  std::vector<Node*> captured;  // ... behind these nodes
+  std::vector<Node*> captured;  // ... after these nodes
 };
 
 struct Image;
 
-struct Function {  // a CUfunction, or a CUkernel before a context asked for its function
+struct Function {  // a CUfunction, or a CUkernel before a context requested its function
   const char* name = "";
   Image* image = nullptr;
   const KernelScript* told = nullptr;
@@ -97,7 +97,7 @@ struct Image {  // a CUmodule or a CUlibrary
 struct Pool {  // guarded by the mutex of the allocations
   Device* device = nullptr;
   bool standard = false;   // a device's default pool
-  bool destroyed = false;  // goes with its last allocation
+  bool destroyed = false;  // freed with its last allocation
   size_t most_bytes = 0;   // 0: as much as the device has
   uint64_t threshold = 0, used = 0, most_used = 0, reserved = 0, most_reserved = 0;
 };
@@ -112,7 +112,7 @@ struct Allocation {
   unsigned flags = 0;
   bool mapped = false;  // mmap, not malloc
   unsigned long long id = 0;
-  Pool* pool = nullptr;  // it came from
+  Pool* pool = nullptr;  // its pool
 };
 
 // Handles are the addresses of these objects.
@@ -122,7 +122,7 @@ template <class Handle, class T> inline Handle handle_of(T* one) { return reinte
 std::mutex& device_mutex();
 Device* device_at(CUdevice ordinal);  // NULL: no such device
 int device_count();
-const char* intern(const std::string& text);  // lives for ever
+const char* intern(const std::string& text);  // never freed
 
 Context* current_context();
 void push_context(Context* context);
@@ -136,10 +136,11 @@ Context* make_context(Device* device, bool primary);
 bool context_exists(Context* context);
 std::vector<Context*> all_contexts();
 
-// NULL, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD become streams of the current context. NULL result: why_no_stream() says why.
+// NULL, CU_STREAM_LEGACY and CU_STREAM_PER_THREAD become streams of the current context. If the result is NULL,
+// why_no_stream() returns the reason.
 Stream* resolve_stream(CUstream handle);
 CUresult create_stream(Context* context, CUstream* out, unsigned flags, int priority);
-CUresult why_no_stream();  // of this thread's last handle that named none
+CUresult why_no_stream();  // for this thread's last handle without a stream
 ObjectPool<Stream>& stream_pool();
 ObjectPool<Event>& event_pool();
 Stream* resolve_stream_in(Context* context, CUstream handle, bool per_thread);

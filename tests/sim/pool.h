@@ -1,4 +1,4 @@
-// Memory pools: what stream-ordered allocations come from, and how much each has given out.
+// Memory pools: the source of stream-ordered allocations, and how much of each is in use.
 #pragma once
 #include "tests/sim/objects.h"
 

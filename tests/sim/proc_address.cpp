@@ -1,4 +1,4 @@
-// cuGetProcAddress (both ABIs), error names and the export tables that the CUDA runtime asks for.
+// cuGetProcAddress (both ABIs), error names and the export tables that the CUDA runtime requests.
 #include <cstdio>
 #include <cstring>
 
@@ -16,8 +16,8 @@ const ApiInfo* find(const char* symbol, int version, bool per_thread) {
     if (one.per_thread && !per_thread) continue;
     if (best == nullptr || one.since > best->since || (one.since == best->since && one.per_thread)) best = &one;
   }
-  // The per-thread form wins over an equally new plain one, and the newest plain form over an older per-thread one only
-  // where no per-thread form of it exists.
+  // The per-thread form wins over an equally new plain one. The newest plain form wins over an older per-thread one
+  // only if it has no per-thread form.
   if (best != nullptr && per_thread && !best->per_thread) {
     const size_t length = strlen(best->name);
     for (const ApiInfo& one : kApiTable) {
@@ -27,7 +27,8 @@ const ApiInfo* find(const char* symbol, int version, bool per_thread) {
   return best;
 }
 
-// Functions of the graphics headers, which need GL, EGL or VDPAU to compile: they exist, and answer that there is no graphics.
+// Functions of the graphics headers, which need GL, EGL or VDPAU to compile: they exist, and return that graphics is
+// not supported.
 CUresult no_graphics() { return CUDA_ERROR_NOT_SUPPORTED; }
 
 bool is_graphics(const char* symbol) {
@@ -43,7 +44,7 @@ CUresult look_up(const char* symbol, void** pfn, int version, cuuint64_t flags,
   if (symbol == nullptr || pfn == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *pfn = nullptr;
   if (status != nullptr) *status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-  // The runtime's first request is for the empty string: it probes for this very function.
+  // The runtime's first request is for the empty string, to probe for this function.
   if (symbol[0] == '\0') return CUDA_ERROR_NOT_FOUND;
   if (script().is_absent(symbol)) return CUDA_ERROR_NOT_FOUND;
   const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;

@@ -1,4 +1,5 @@
-// Reads the script lines. A wrong line stops the program at once: a test that runs with half its script proves nothing.
+// Reads the script lines. A wrong line stops the program at once, because a test that runs with half its script proves
+// nothing.
 #include "tests/sim/script.h"
 
 #include <charconv>

@@ -1,4 +1,4 @@
-// What the simulated machine is told to do: durations, costs, device names and faults, read once from SIM_SCRIPT (a file)
+// The script of the simulated machine: durations, costs, device names and faults, read once from SIM_SCRIPT (a file)
 // and SIM (the same lines, separated by ';'). The lines are documented in docs/simulator.md.
 #pragma once
 #include <cstdint>
@@ -25,30 +25,30 @@ struct DeviceScript {
 struct KernelScript {
   Ns duration = 5000;
   bool overlaps =
-      false;  // may start while the kernel before it on the stream still runs (programmatic dependent launch)
+      false;  // may start while the previous kernel on the stream still runs (programmatic dependent launch)
   int registers = 32, static_shared = 0;
 };
 
 struct CuptiScript {
   uint64_t drop_every = 0;         // every Nth record is lost and counted
-  uint64_t late_ms = 0;            // a buffer is handed over this much later (wall time)
-  uint64_t lose_buffer_every = 0;  // every Nth buffer never comes back
+  uint64_t late_ms = 0;            // a buffer is delivered this much later (wall time)
+  uint64_t lose_buffer_every = 0;  // every Nth buffer is never delivered
   bool flush_hangs = false;
-  uint64_t enable_ms = 0;     // cuptiActivityEnable takes so long (wall time)
-  bool forced_kills = false;  // a forced flush while kernels are collected ends the process
+  uint64_t enable_ms = 0;     // duration of cuptiActivityEnable (wall time)
+  bool forced_kills = false;  // a forced flush while kernels are being collected ends the process
   bool child_dies = false;
   int enable_result = 0;             // CUptiResult of cuptiActivityEnable
-  bool no_graph_ids = false;         // cuptiGetGraphId and its like: NOT_SUPPORTED
+  bool no_graph_ids = false;         // cuptiGetGraphId and similar functions: NOT_SUPPORTED
   bool no_graph_trace = false;       // whole graphs cannot be traced: NOT_SUPPORTED
   bool absent_driver_api = false;    // cuptiActivityEnableDriverApi: NOT_SUPPORTED, as in a libcupti without it
-  uint64_t worker_ms = 10;           // the worker thread's period (wall time)
-  uint64_t backlog = 0;              // a call waits while more records than this are not in a buffer yet; 0: never
+  uint64_t worker_ms = 10;           // the period of the worker thread (wall time)
+  uint64_t backlog = 0;              // a call waits while more records than this are not yet in a buffer; 0: never
   uint32_t version = 0;              // 0: the header's
   bool counters_absent = false;      // any call of the range profiler ends the process
   std::string counters_hang;         // this function of the range profiler never returns
-  std::string counters_unsupported;  // the field of CUpti_Profiler_DeviceSupported_Params that says no
+  std::string counters_unsupported;  // the field of CUpti_Profiler_DeviceSupported_Params that reports "unsupported"
   uint64_t counters_drop = 0;        // every Nth range is dropped and counted
-  uint64_t samples_most = 0;         // decoding gives nothing more after so many samples; 0: never
+  uint64_t samples_most = 0;         // decoding returns nothing after so many samples; 0: no limit
   uint64_t samples_buffer = 0;       // how many samples the buffer of PM sampling holds; 0: any number
   bool samples_by_clock = false;     // PM sampling has no trigger by time
 };
@@ -66,22 +66,22 @@ struct Script {
   Ns copy_setup = 1000;
   double h2d = 25, d2h = 25, d2d = 2000, p2p = 200, h2h = 10;  // bytes per ns (GB/s)
   double memset_rate = 2000;
-  uint64_t max_outstanding = 1024;      // a launch beyond it waits for the stream; 0: never
-  bool internal_memset_kernel = false;  // cuMemset* also runs a kernel that no API record explains
+  uint64_t max_outstanding = 1024;      // a launch above this number waits for the stream; 0: never
+  bool internal_memset_kernel = false;  // cuMemset* also runs a kernel without an API record
   uint64_t idle_ms =
-      200;  // virtual clock: when no API call moved it for this long (wall time), the device catches up; 0: never
-  bool timed = false;  // real clock: operations take their scripted time even when CUPTI is off
+      200;  // virtual clock: if no API call advanced it for this long (wall time), the device catches up; 0: never
+  bool timed = false;  // real clock: operations take their scripted time even if CUPTI is off
   std::map<std::string, std::vector<Fault>, std::less<>> faults;
-  std::vector<std::string> absent;  // symbols the driver does not know: cuGetProcAddress and dlsym-style lookups miss
-  std::string request_log;          // file to which every cuGetProcAddress and cuGetExportTable request is appended
+  // symbols that the driver does not have: cuGetProcAddress and similar lookups do not find them
+  std::vector<std::string> absent;
+  std::string request_log;  // file to which every cuGetProcAddress and cuGetExportTable request is appended
   CuptiScript cupti;
 
   const KernelScript& kernel(std::string_view name) const;
   bool is_absent(std::string_view symbol) const;
 };
 
-const Script&
-script();  // reads the environment on first use; a line that cannot be read ends the process with a message
+const Script& script();  // reads the environment at the first use; an invalid line ends the process with a message
 
 void parse_script(Script& into, std::string_view text, const char* where);
 

@@ -1,6 +1,6 @@
-// Helpers for test programs written against the driver API on the simulated GPU (link sim_cuda, or dlopen libcuda.so.1 and
-// call through pointers). Plain inline functions; a failing call ends the program with its name and status 99, so that a test
-// program is only the calls it is about.
+// Helpers for test programs written against the driver API on the simulated GPU (link sim_cuda, or dlopen libcuda.so.1
+// and call through pointers). Plain inline functions. A failing call ends the program with its name and status 99, so
+// that a test program contains only the calls that it tests.
 #pragma once
 #include <cuda.h>
 
@@ -33,7 +33,7 @@ inline CUcontext make_context(int device = 0) {  // the primary context, current
   return context;
 }
 
-inline CUfunction kernel(const char* name) {  // any name will do; the script says how long it runs
+inline CUfunction kernel(const char* name) {  // any name is accepted; the script sets how long it runs
   static CUmodule module = nullptr;
   if (module == nullptr) SIM_CHECK(cuModuleLoadData(&module, "image"));
   CUfunction function = nullptr;

@@ -1,5 +1,5 @@
-// A small CUDA runtime on the driver API: libcudart.so.13 (symbols versioned as the real one's) and sim_cudart_static.
-// Kernels are library kernels (CUkernel) launched through cuLaunchKernel.
+// A small CUDA runtime on the driver API: libcudart.so.13 (with the symbol versions of the real one) and
+// sim_cudart_static. Kernels are library kernels (CUkernel) launched through cuLaunchKernel.
 #include <cuda_runtime_api.h>
 #include <cupti_runtime_cbid.h>
 
@@ -41,7 +41,7 @@ class RuntimeScope {
 
 #define SIM_RUNTIME(function, cbid) RuntimeScope scope(CUPTI_RUNTIME_TRACE_CBID_##cbid, #function)
 
-// The current device's primary context becomes current at the first call that needs one.
+// The current device's primary context becomes current at the first call that needs a context.
 cudaError_t ready() {
   if (!driver().ready) return cudaErrorInsufficientDriver;
   CUcontext current = nullptr;
@@ -117,7 +117,7 @@ SIM_EXPORT cudaError_t cudaLaunchKernel_ptsz(const void* func, dim3 grid, dim3 b
   SIM_RUNTIME(cudaLaunchKernel_ptsz, cudaLaunchKernel_ptsz_v7000);
   return scope.leave(launch(driver().cuLaunchKernel_ptsz, func, grid, block, args, shared, stream));
 }
-// What <<<>>> is since CUDA 13.
+// The implementation of <<<>>> since CUDA 13.
 SIM_EXPORT cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* func) {
   if (const cudaError_t not_ready = ready()) return not_ready;
   CUfunction found = nullptr;

@@ -51,7 +51,7 @@ cudaError_t error_of(CUresult result) {
     case CUDA_ERROR_OUT_OF_MEMORY: return cudaErrorMemoryAllocation;
     case CUDA_ERROR_NOT_INITIALIZED: return cudaErrorInitializationError;
     case CUDA_ERROR_INVALID_VALUE: return cudaErrorInvalidValue;
-    default: return static_cast<cudaError_t>(result);  // the runtime took the driver's numbers for everything newer
+    default: return static_cast<cudaError_t>(result);  // the runtime uses the driver's numbers for all newer errors
   }
 }
 

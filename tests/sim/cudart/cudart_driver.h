@@ -1,5 +1,6 @@
-// How the stand-in of the CUDA runtime reaches the driver: as the real one does, by one dlsym of cuGetProcAddress_v2 on its own handle, a
-// first request for the empty string, then cuGetProcAddress itself, and everything else through the pointer which that returned.
+// How the simulated CUDA runtime gets the driver's functions, like the real one: one dlsym of cuGetProcAddress_v2 on
+// its own handle, a first request for the empty string, then cuGetProcAddress itself, and everything else through the
+// pointer that it returned.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,7 +10,7 @@
 
 namespace sim {
 
-// (driver function, prototype, CUDA version asked for, cuGetProcAddress flags)
+// (driver function, prototype, requested CUDA version, cuGetProcAddress flags)
 #define SIM_DRIVER_FUNCTIONS(X)                                                     \
   X(cuInit, cuInit, 2000, 0)                                                        \
   X(cuDriverGetVersion, cuDriverGetVersion, 2020, 0)                                \
@@ -43,7 +44,7 @@ namespace sim {
   X(cuThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, 10010, 0) \
   X(cuProfilerStart, cuProfilerStart, 4000, 0)                                      \
   X(cuProfilerStop, cuProfilerStop, 4000, 0)
-// Those with a per-thread-default-stream form are asked for twice, with flag 2 the second time.
+// Functions with a per-thread-default-stream form are requested twice, with flag 2 the second time.
 #define SIM_STREAM_FUNCTIONS(X)                                 \
   X(cuMemcpy, cuMemcpy, 4000)                                   \
   X(cuMemcpyAsync, cuMemcpyAsync, 4000)                         \

@@ -1,4 +1,4 @@
-// See cudart_kernels.h; and what nvcc's code calls around <<<>>>, which is not of the runtime API.
+// See cudart_kernels.h. Also: functions that nvcc's code calls around <<<>>> and that are not in the runtime API.
 #include "tests/sim/cudart/cudart_kernels.h"
 
 #include <map>

@@ -1,5 +1,5 @@
-// Which kernel is behind a stub? nvcc's code registers images and kernels as a program starts; here they are library kernels (CUkernel),
-// loaded at their first use.
+// Which kernel belongs to a stub. nvcc's code registers images and kernels when a program starts; here they are library
+// kernels (CUkernel), loaded at their first use.
 #pragma once
 
 #include <cuda_runtime_api.h>

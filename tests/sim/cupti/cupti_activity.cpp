@@ -1,4 +1,4 @@
-// The activity API of the simulated CUPTI: what is collected, who gets the buffers, flushes and external ids.
+// The activity API of the simulated CUPTI: enabled kinds, buffers, flushes and external ids.
 #include <unistd.h>
 
 #include <chrono>

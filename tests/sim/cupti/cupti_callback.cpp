@@ -1,4 +1,5 @@
-// The callback API of the simulated CUPTI (one subscriber at a time, as the real one) and its small questions: ids, names, time.
+// The callback API of the simulated CUPTI (one subscriber at a time, like the real one) and its small queries: ids,
+// names, time.
 #include "tests/sim/cupti/cupti_state.h"
 #define SIM_EXPORT __attribute__((visibility("default")))
 

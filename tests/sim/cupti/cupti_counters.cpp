@@ -1,5 +1,5 @@
-// The range profiler of the simulated CUPTI. A range holds the kernels of the calls between its begin and its end on the context, by their
-// correlation ids.
+// The range profiler of the simulated CUPTI. A range contains the kernels of the calls between its begin and its end on
+// the context, found by their correlation ids.
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
@@ -153,7 +153,7 @@ SIM_COUNTER_CALL(cuptiRangeProfilerSetConfig, CUpti_RangeProfiler_SetConfig_Para
   memcpy(&count, p->pConfig, sizeof count);
   profiler->automatic = p->range == CUPTI_AutoRange;
   if (!profiler->automatic && count > kMetricsPerPass)
-    return CUPTI_ERROR_INVALID_PARAMETER;  // the program would have to replay
+    return CUPTI_ERROR_INVALID_PARAMETER;  // it would need application replay
   if (p->targetNestingLevel != (profiler->automatic ? 0 : 1)) return CUPTI_ERROR_INVALID_PARAMETER;
   profiler->image = reinterpret_cast<CounterImage*>(p->pCounterDataImage);
   profiler->most = p->maxRangesPerPass;
@@ -206,7 +206,7 @@ SIM_COUNTER_CALL(cuptiRangeProfilerDecodeData, CUpti_RangeProfiler_DecodeData_Pa
   for (const Range& range : profiler->ranges) {
     const uint64_t every = script().cupti.counters_drop;
     const bool lost = every != 0 && ++g_decoded % every == 0;
-    if (profiler->automatic && range.threads == 0) continue;  // no kernel came
+    if (profiler->automatic && range.threads == 0) continue;  // no kernel was launched
     if (lost || profiler->image->count == profiler->most) {
       ++p->numOfRangeDropped;
       continue;

@@ -1,5 +1,5 @@
-// What the files about hardware counters share: the range profiler (cupti_counters.cpp), the host side (cupti_counters_host.cpp) and PM
-// sampling (cupti_samples.cpp).
+// Shared declarations of the files about hardware counters: the range profiler (cupti_counters.cpp), the host side
+// (cupti_counters_host.cpp) and PM sampling (cupti_samples.cpp).
 #pragma once
 #include <cupti_profiler_host.h>
 
@@ -17,7 +17,7 @@ struct CUpti_Profiler_Host_Object {
   std::string_view chip;
   bool samples = false;
   std::vector<std::string> metrics;
-  bool broken = false;  // it refused once, and takes no metric any more
+  bool broken = false;  // it refused once, and accepts no further metric
 };
 
 namespace sim {
@@ -25,7 +25,7 @@ namespace sim {
 constexpr size_t kMetricsPerPass = 4;
 constexpr size_t kSampledPerPass = 6;
 
-// What a range of the counter data image holds. The image is a number of ranges and then these.
+// The values of one range in the counter data image. The image is the number of ranges followed by these.
 struct RangeValues {
   char name[16];
   double nanoseconds, threads;
@@ -36,10 +36,10 @@ struct CounterImage {
 };
 inline const CounterImage* image_of(const uint8_t* bytes) { return reinterpret_cast<const CounterImage*>(bytes); }
 
-// The scripted behaviour of a call; not CUPTI_SUCCESS: it is over.
+// The scripted behaviour of a call. If the result is not CUPTI_SUCCESS, the call returns it.
 CUptiResult enter_counter_call(const char* name);
 
-void samples_see(const OperationRecord& record);  // cupti_samples.cpp: it may only queue
+void samples_see(const OperationRecord& record);  // cupti_samples.cpp; may only queue
 bool is_sample_image(const uint8_t* image);
 CUptiResult evaluate_sample(CUpti_Profiler_Host_EvaluateToGpuValues_Params* params);
 

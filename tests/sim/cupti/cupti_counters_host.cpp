@@ -1,5 +1,5 @@
-// Which metrics there are, and what a range's values are: the host side of the simulated CUPTI's counters. Values follow from a kernel's
-// time and its threads, passes from the number of metrics.
+// The existing metrics, and the values of a range: the host side of the hardware counters of the simulated CUPTI.
+// Values depend on a kernel's time and its threads, passes on the number of metrics.
 #include <cupti_profiler_host.h>
 #include <cupti_target.h>
 
@@ -87,7 +87,7 @@ SIM_COUNTER_CALL(cuptiProfilerHostGetSupportedChips, CUpti_Profiler_Host_GetSupp
   return CUPTI_SUCCESS;
 }
 
-// As CUPTI of CUDA 12 for the GA100: only names with a suffix.
+// Like CUPTI of CUDA 12 for the GA100: only names with a suffix.
 SIM_COUNTER_CALL(cuptiProfilerHostGetMetricProperties, CUpti_Profiler_Host_GetMetricProperties_Params) {
   const std::string_view name = p->pMetricName;
   const bool bare = name.find('.') == std::string_view::npos;

@@ -1,4 +1,4 @@
-// The calling thread's stack of external correlation ids: what CUPTI puts before every API record.
+// The calling thread's stack of external correlation ids, which CUPTI writes before every API record.
 #pragma once
 #include <cupti.h>
 
@@ -9,6 +9,6 @@ namespace sim {
 
 void push_external(CUpti_ExternalCorrelationKind kind, uint64_t id);
 bool pop_external(CUpti_ExternalCorrelationKind kind, uint64_t* id);
-std::vector<std::pair<CUpti_ExternalCorrelationKind, uint64_t>> external_ids();  // the top of each kind
+std::vector<std::pair<CUpti_ExternalCorrelationKind, uint64_t>> external_ids();  // the top id of each kind
 
 }  // namespace sim

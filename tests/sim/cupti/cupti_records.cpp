@@ -1,4 +1,4 @@
-// Turns what the device finished into CUPTI's records, with its structs and its clock.
+// Converts finished operations of the device into CUPTI's records, with its structs and its clock.
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace sim {
 namespace {
 
-// Every record starts from zero: fields this simulator knows nothing of read as "none".
+// Every record starts from zero: fields that this simulator does not set read as "none".
 template <class Record> Record blank() {
   Record record;
   memset(static_cast<void*>(&record), 0, sizeof record);
@@ -162,7 +162,7 @@ size_t migration(State& now, const Migration& from, uint8_t* to) {
   record.start = translate(now, from.start);
   record.end = translate(now, from.end);
   record.address = 0x7f0000000000;
-  record.srcId = record.dstId = from.device;  // never the CPU: seen with CUDA 13
+  record.srcId = record.dstId = from.device;  // never the CPU: observed with CUDA 13
   record.processId = static_cast<uint32_t>(getpid());
   return put(record, to);
 }

@@ -1,6 +1,7 @@
-// PM sampling of the simulated CUPTI: samples of a fixed grid of the simulated time, whose values follow from the kernels and copies inside. A sample is
-// there once an operation that ended behind it was seen, or sampling was stopped. Once it was stopped, one image is given and no more: a guess at the
-// worst, which is all that one run on an H100 had.
+// PM sampling of the simulated CUPTI: samples on a fixed grid of simulated time, whose values depend on the kernels and
+// copies in them. A sample is available after an operation that ended after it was reported, or after sampling was
+// stopped. After the stop, one image is delivered and no more. This is the worst case that is consistent with the only
+// observation, one run on an H100.
 #include <cupti_pmsampling.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ struct Busy {
   double threads, copied;
 };
 struct Taken {
-  uint64_t start, end;  // CUPTI's clock in the end
+  uint64_t start, end;  // finally in CUPTI's clock
   double length_ns, active_ns, threads, copied;
 };
 // The counter data image.
@@ -30,9 +31,9 @@ struct Sampling {
   uint32_t device = 0;
   bool configured = false, started = false, overflowed = false;
   Ns interval = 0, next = 0, until = 0;
-  bool drained = false;  // stopped, and an image was filled since
+  bool drained = false;  // stopped, and an image has been filled since
   uint64_t given = 0;
-  bool first = false;  // the sample behind a start, which begins long before it
+  bool first = false;  // the first sample after a start, which begins long before it
   std::vector<Busy> busy;
 };
 
@@ -60,7 +61,8 @@ Taken take(const Sampling& from, Ns start, Ns end) {
   return taken;
 }
 
-// To CUPTI's clock. Not with the lock above: operations are seen under the state's.
+// Converts to CUPTI's clock. Not called with the lock above, because operations are reported under the lock of the
+// state.
 void translate_all(SampleImage& image, uint64_t first) {
   State& now = state();
   const std::lock_guard<std::mutex> lock(now.mutex);
@@ -184,7 +186,8 @@ SIM_COUNTER_CALL(cuptiPmSamplingDecodeData, CUpti_PmSampling_DecodeData_Params) 
   Sampling* const sampling = sampling_of(p->pPmSamplingObject);
   SampleImage* const image = reinterpret_cast<SampleImage*>(p->pCounterDataImage);
   const uint64_t first = image->count;
-  state().driver.load()->finish_all();  // the hardware has sampled what ran, whether or not anybody asked for its end
+  // the hardware has sampled everything that ran, even if no call waited for its end
+  state().driver.load()->finish_all();
   std::unique_lock<std::mutex> lock(g_samplings_mutex);
   p->overflow = 0;
   p->decodeStopReason = sampling->started ? CUPTI_PM_SAMPLING_DECODE_STOP_REASON_OTHER

@@ -1,4 +1,5 @@
-// CUPTI's side of the driver: what is noted when calls and operations happen, and how buffers reach the program.
+// CUPTI's side of the driver: what it records when calls and operations happen, and how buffers are delivered to the
+// program.
 #include "tests/sim/cupti/cupti_state.h"
 
 #include <dlfcn.h>
@@ -49,7 +50,7 @@ bool wants_operation(const State& now, const OperationRecord& record) {
   return some != now.enabled_in.end() && some->second.count(record.context_id) != 0;
 }
 
-// One record made; true when the script says that this one is lost.
+// Counts one record; returns true if the script drops this one.
 bool lost(State& now) {
   ++now.seen;
   const uint64_t every = script().cupti.drop_every;
@@ -85,12 +86,14 @@ void call_subscriber(ApiEvent& event, CUpti_ApiCallbackSite site) {
   callback(user, static_cast<CUpti_CallbackDomain>(event.domain), event.cbid, &data);
 }
 
-// As CUDA 13 was seen to do: where a driver call stops being recorded while a thread is inside, that thread's later calls have the id of that one.
+// As observed with CUDA 13: if the recording of a driver call is disabled while a thread is inside it, CUPTI reports
+// that call's correlation id for all later calls of the thread.
 thread_local uint32_t tl_kept_correlation = 0;
 
 bool records_call(State& now, const ApiEvent& event) {
   if (event.domain == ApiDomain::Runtime) return event.cbid < kRuntimeCallbacks && now.runtime_api[event.cbid];
-  // As CUPTI 13.0 was seen to do: all calls of the kind, none of them named, are those that the program makes itself.
+  // As observed with CUPTI 13.0: if the kind is enabled and no single call is, only calls that the program makes itself
+  // are recorded.
   if (now.driver_kind_alone && event.inside_runtime) return false;
   return now.driver.load()->shows_driver_calls() && event.cbid < kDriverCallbacks && now.driver_api[event.cbid];
 }
@@ -220,7 +223,8 @@ bool open_buffer(State& now) {
 
 }  // namespace
 
-// A child of a process that used CUPTI has none: its worker is gone, and its locks may be held for ever.
+// A child of a process that used CUPTI has no CUPTI: its worker thread does not exist, and its locks may be held for
+// ever.
 State& state() {
   static bool in_child = false;
   static State* const one = [] {
@@ -241,7 +245,7 @@ uint64_t clock_now(State& now) {
   Ns moment = now.driver.load()->now();
   if (callback == nullptr) return moment;
   uint64_t stamp = callback();
-  // A thread interrupted between the two readings would bend every time nearby: such a pair is read again.
+  // If the thread is interrupted between the two readings, the pair would shift all times near it, so it is read again.
   constexpr Ns kClose = 2000;
   for (int tries = 0; tries < 4; ++tries) {
     const Ns after = now.driver.load()->now();
@@ -283,7 +287,7 @@ void deliver(bool partly_filled) {
   State& now = state();
   if (now.driver != nullptr) {
     now.driver.load()->settle();
-    clock_now(now);  // an anchor not older than anything settled
+    clock_now(now);  // an anchor that is not older than any retired operation
   }
   std::lock_guard<std::recursive_mutex> delivery(now.delivery);
   for (;;) {

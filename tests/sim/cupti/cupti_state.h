@@ -1,5 +1,5 @@
-// The simulated CUPTI's state, shared by its files. Lock order: device (libcuda) -> State::mutex. No callback of the program
-// runs under State::mutex; State::delivery serialises those that hand over buffers.
+// The simulated CUPTI's state, shared by its files. Lock order: device (libcuda) -> State::mutex. No callback of the
+// program runs under State::mutex; State::delivery serialises the callbacks that deliver buffers.
 #pragma once
 #include <cupti.h>
 
@@ -36,7 +36,7 @@ struct ExternalRecord {
   uint64_t id;
   uint32_t correlation;
 };
-// Pages of managed memory that a copy moved: to the GPU where it wrote them, to the CPU where it read them.
+// Pages of managed memory that a copy moved: to the GPU if the copy wrote them, to the CPU if it read them.
 struct Migration {
   Ns start, end;
   uint64_t bytes;
@@ -68,7 +68,7 @@ struct State {
   std::map<CUpti_ActivityKind, std::set<uint32_t>> enabled_in;  // by context id
   std::bitset<kDriverCallbacks> driver_api;
   std::bitset<kRuntimeCallbacks> runtime_api;
-  bool driver_kind_alone = false;  // KIND_DRIVER is on and no driver call was asked for by name
+  bool driver_kind_alone = false;  // KIND_DRIVER is enabled and no single driver call is
   bool unified_configured = false;
 
   CUpti_BuffersCallbackRequestFunc request = nullptr;
@@ -95,11 +95,11 @@ struct State {
 State& state();
 CUptiResult attach();  // finds the driver, becomes its sink
 void detach();
-uint64_t clock_now(State& now);             // CUPTI's clock; takes an anchor when a callback gives the time
+uint64_t clock_now(State& now);             // CUPTI's clock; adds an anchor if a callback gives the time
 uint64_t translate(State& now, Ns moment);  // with the mutex
-void deliver(bool partly_filled);           // moves finished records into buffers and hands complete ones over
+void deliver(bool partly_filled);           // moves finished records into buffers and delivers complete buffers
 void start_worker();
-void counters_see(const OperationRecord& record);  // cupti_counters.cpp: it may only queue
+void counters_see(const OperationRecord& record);  // cupti_counters.cpp; may only queue
 size_t record_size(CUpti_ActivityKind kind);
 size_t write_record(State& now, const Finished& from, uint8_t* to);  // with the mutex
 

@@ -1,4 +1,5 @@
-// Arrays and mipmapped arrays: made and destroyed. Nothing is kept in them: what would read or write one is not simulated.
+// Arrays and mipmapped arrays: creation and destruction. They have no contents: reading and writing them is not
+// simulated.
 #include "tests/sim/api_call.h"
 #include "tests/sim/device.h"
 

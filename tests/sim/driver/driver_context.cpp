@@ -1,4 +1,4 @@
-// Contexts: primary and created ones, the current-context stack, which stream a handle names.
+// Contexts: primary and created ones, the current-context stack, and the stream of a handle.
 #include <algorithm>
 
 #include "tests/sim/api_call.h"
@@ -22,7 +22,7 @@ std::vector<Context*>& contexts() {
   static auto* const all = new std::vector<Context*>;
   return *all;
 }
-std::mutex g_contexts_mutex;  // innermost: may be taken with the device locked
+std::mutex g_contexts_mutex;  // innermost: may be locked while the device is locked
 
 Stream* make_default_stream(Context* context, Stream::Kind kind) {
   Stream* one = new Stream;
@@ -64,7 +64,7 @@ bool context_exists(Context* context) {
   return std::find(contexts().begin(), contexts().end(), context) != contexts().end();
 }
 
-// The primary context of a device has one handle, whose lives have ids of their own.
+// A device's primary context always has the same handle; each new activation has its own id.
 Context* make_context(Device* device, bool primary) {
   decide_on_driver_calls();
   Context* one = primary && device->last_primary != nullptr ? device->last_primary : new Context;
@@ -114,7 +114,7 @@ void destroy_context(Context* context) {
   std::lock_guard<std::mutex> list_lock(g_contexts_mutex);
   auto& all = contexts();
   all.erase(std::remove(all.begin(), all.end(), context), all.end());
-  // The memory stays: handles of a destroyed context and of its streams must read as dead, not crash.
+  // The memory is not freed: handles of a destroyed context and of its streams must read as destroyed, not crash.
   context->destroyed = true;
   for (Stream* stream : context->streams) stream_pool().orphan(stream);
 }

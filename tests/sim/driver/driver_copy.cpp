@@ -88,7 +88,7 @@ CUresult copy(CUDA_MEMCPY3D params, CUstream handle, bool async) {
   const bool device_only = work.record.copy_kind == kDtoD || work.record.copy_kind == kPtoP;
   const bool capturing = stream->capturing.load();
   if (async && from_pageable && !to_pageable && !capturing) {
-    // The driver has read pageable memory by the time the call returns: the program may overwrite it.
+    // The driver has read pageable memory when the call returns: the program may overwrite it.
     const Box box = box_of(params);
     auto staged = std::make_shared<std::vector<char>>(box.width * box.rows * box.layers);
     Box in = box;
@@ -100,7 +100,7 @@ CUresult copy(CUDA_MEMCPY3D params, CUstream handle, bool async) {
     out.from = in.to;
     work.effect = [staged, out] { out.run(); };
   }
-  // Copies inside the device return at once; a copy to pageable memory is over when its call returns, async or not.
+  // Copies within the device return at once; a copy to pageable memory has ended when its call returns, async or not.
   return perform(stream, std::move(work), (!async && !device_only) || (async && to_pageable && !capturing), &arguments);
 }
 

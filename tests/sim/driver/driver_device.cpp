@@ -1,4 +1,4 @@
-// Devices: initialisation, how many there are, what they are called, attributes.
+// Devices: initialisation, number, names, attributes.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -11,7 +11,7 @@ namespace {
 
 std::atomic<bool> g_initialised{false};
 
-// CUDA_VISIBLE_DEVICES, numbers only: those listed, up to the first that does not exist.
+// CUDA_VISIBLE_DEVICES, numbers only: the listed devices, up to the first that does not exist.
 std::vector<size_t> visible() {
   const size_t count = script().devices.size();
   std::vector<size_t> all;
@@ -28,7 +28,7 @@ std::vector<size_t> visible() {
   return all;
 }
 
-// A part of a GPU: a device of its own, whose name says so.
+// A MIG part of a GPU is its own device, and its name shows it.
 bool is_mig(const Device& device) { return device.told.name.find(" MIG ") != std::string::npos; }
 
 std::vector<Device>& devices() {
@@ -151,7 +151,7 @@ SIM_API(cuDeviceGetName)(char* name, int len, CUdevice dev) {
   return CUDA_SUCCESS;
 }
 
-// Of a part of a GPU the GPU's; the first one's, for all of them.
+// For a MIG part, the UUID of the GPU; all parts have the UUID of the first GPU.
 SIM_API(cuDeviceGetUuid)(CUuuid* uuid, CUdevice dev) {
   const Device* device = device_at(dev);
   if (device == nullptr) return CUDA_ERROR_INVALID_DEVICE;
@@ -160,7 +160,7 @@ SIM_API(cuDeviceGetUuid)(CUuuid* uuid, CUdevice dev) {
   return CUDA_SUCCESS;
 }
 
-// Of a part of a GPU its own.
+// For a MIG part, its own UUID.
 SIM_API(cuDeviceGetUuid_v2)(CUuuid* uuid, CUdevice dev) {
   const CUresult result = impl_cuDeviceGetUuid(uuid, dev);
   if (result != CUDA_SUCCESS || !is_mig(*device_at(dev))) return result;

@@ -1,4 +1,4 @@
-// Events: recorded in streams and in graphs, asked, waited for.
+// Events: recorded in streams and in graphs, queried, waited for.
 #include "tests/sim/api_call.h"
 #include "tests/sim/capture.h"
 #include "tests/sim/device.h"

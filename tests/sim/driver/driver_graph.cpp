@@ -49,7 +49,7 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, unsigned long long flags)
   return CUDA_SUCCESS;
 }
 
-// An update keeps the instance's ids and takes over what each node does; the topology must match.
+// An update keeps the instance's ids and replaces the operation of each node; the topology must match.
 CUgraphExecUpdateResult update(Exec* exec, const Graph& from, Node** wrong) {
   Graph& to = *exec->graph;
   *wrong = nullptr;
@@ -205,6 +205,6 @@ SIM_API(cuGraphLaunch)(CUgraphExec exec, CUstream hStream) {
 SIM_API(cuGraphExecDestroy)(CUgraphExec exec) {
   if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
   Lock lock(device_mutex());
-  delete object<Exec>(exec);  // operations in flight carry their own copy of the work
+  delete object<Exec>(exec);  // operations in flight have their own copy of the work
   return CUDA_SUCCESS;
 }

@@ -1,4 +1,5 @@
-// The node functions of the driver API: every way to add one, and to change what it does, in a graph or in an instance of it.
+// The node functions of the driver API: every way to add a node, and to change its operation, in a graph or in an
+// instance of it.
 #include <algorithm>
 
 #include "tests/sim/api_call.h"

@@ -1,5 +1,6 @@
-// Green contexts: parts of a device's SMs. Work in one takes as long as elsewhere; what they are for here is whose streams are whose.
-// A green context is a context of its own behind the handle that cuCtxFromGreenCtx gives, and keeps the primary context alive.
+// Green contexts: parts of a device's SMs. Operations in one take as long as elsewhere; the simulation is about which
+// streams belong to which context. A green context is a separate context, reached by the handle that cuCtxFromGreenCtx
+// returns, and keeps the primary context alive.
 #include <algorithm>
 #include <cstring>
 
@@ -20,7 +21,7 @@ struct ResourceList {
   unsigned multiprocessors = 0;
 };
 
-// Never given back: a destroyed one must read as dead, not crash.
+// Never freed: a destroyed one must read as destroyed, not crash.
 GreenContext* existing(CUgreenCtx handle) {
   GreenContext* green = object<GreenContext>(handle);
   return green != nullptr && context_exists(green->context) ? green : nullptr;
@@ -138,7 +139,7 @@ SIM_API(cuStreamGetGreenCtx)(CUstream hStream, CUgreenCtx* phCtx) {
   return CUDA_SUCCESS;
 }
 
-// Of a stream in a green context the context is the device's primary one.
+// For a stream in a green context the context is the device's primary one.
 SIM_API(cuStreamGetCtx_v2)(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx) {
   const Stream* stream = resolve_stream(hStream);
   if (stream == nullptr) return why_no_stream();
@@ -148,7 +149,7 @@ SIM_API(cuStreamGetCtx_v2)(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreen
   return CUDA_SUCCESS;
 }
 
-// Everything in the green context before, everything in it afterwards.
+// Waits for all earlier operations in the green context; all later operations in it come after.
 SIM_API(cuGreenCtxRecordEvent)(CUgreenCtx hCtx, CUevent hEvent) {
   GreenContext* green = existing(hCtx);
   if (green == nullptr) return CUDA_ERROR_INVALID_CONTEXT;

@@ -1,4 +1,4 @@
-// The door through which the simulated libcupti and libcudart reach the driver: one table, found by dlsym.
+// The interface of the driver for the simulated libcupti and libcudart: one table, found by dlsym.
 #include "tests/sim/api_call.h"
 #include "tests/sim/device.h"
 #include "tests/sim/graph.h"

@@ -1,4 +1,4 @@
-// Kernel launches of every form, and occupancy. A kernel computes nothing: its name decides how long it runs.
+// Kernel launches of every form, and occupancy. A kernel computes nothing: its name determines how long it runs.
 #include "tests/sim/api_call.h"
 #include "tests/sim/capture.h"
 #include "tests/sim/device.h"
@@ -38,7 +38,7 @@ CUresult launch(CUfunction handle, const Shape& shape, CUstream stream_handle, v
   if (stream == nullptr) return why_no_stream();
   if (handle == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   if (!plausible(shape)) return CUDA_ERROR_INVALID_VALUE;
-  // With nobody watching, a kernel is only a launch: this is the path that measures what a hook costs.
+  // Without CUPTI and capture, a kernel is only a launch: this path measures the cost of a hook.
   if (g_plain.load(std::memory_order_relaxed) && !stream->capturing.load(std::memory_order_relaxed))
     return CUDA_SUCCESS;
   const Function& function = *object<Function>(handle);

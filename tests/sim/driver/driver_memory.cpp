@@ -1,5 +1,5 @@
-// Allocations: device, host, managed, from pools, and what a pointer is. Device memory is host memory: kernels compute nothing,
-// but copies copy, so that a program that checks its data is content.
+// Allocations: device, host, managed, from pools, and queries of pointers. Device memory is host memory: kernels
+// compute nothing, but copies copy, so a program that checks its data passes.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -16,16 +16,16 @@ namespace sim {
 namespace {
 
 constexpr size_t kMapped =
-    size_t{1} << 20;  // from here on memory is mapped, so that an 80 GB buffer nobody touches is free
+    size_t{1} << 20;  // from this size on memory is mapped, so that an unused 80 GB buffer takes no memory
 
-std::mutex g_mutex;  // of the table below and of pools; innermost
+std::mutex g_mutex;  // protects the table below and pools; innermost
 std::map<CUdeviceptr, Allocation>& table() {
   static auto* const all = new std::map<CUdeviceptr, Allocation>;
   return *all;
 }
 unsigned long long g_next_id = 1;
 
-// On the current context's device unless it is said where.
+// On the current context's device unless another is given.
 CUresult allocate(CUdeviceptr* out, size_t bytes, Allocation::Kind kind, unsigned flags = 0, Device* device = nullptr,
                   Pool* pool = nullptr) {
   Context* context = current_context();
@@ -83,7 +83,7 @@ CUresult allocate_async(CUdeviceptr* out, size_t bytes, CUstream handle, Pool* p
   Stream* stream = resolve_stream(handle);
   if (stream == nullptr) return why_no_stream();
   if (pool == nullptr) pool = current_pool(stream->context->device);
-  // What a graph allocates is the graph's own.
+  // Memory that a graph allocates belongs to the graph.
   const CUresult result =
       allocate(out, bytes, Allocation::Kind::Device, 0, pool->device, stream->capturing.load() ? nullptr : pool);
   if (result != CUDA_SUCCESS) return result;
@@ -228,7 +228,7 @@ SIM_API(cuMemFreeAsync)(CUdeviceptr dptr, CUstream hStream) {
   if (stream == nullptr) return why_no_stream();
   if (find_allocation(dptr) == nullptr) return CUDA_ERROR_INVALID_VALUE;
   Work work;
-  // A graph may be launched again: what its free node freed is kept.
+  // A graph may be launched again, so memory freed by its free node is kept.
   if (!stream->capturing.load()) work.effect = [dptr] { release(dptr); };
   NodeArguments arguments;
   arguments.type = CU_GRAPH_NODE_TYPE_MEM_FREE;
@@ -242,7 +242,7 @@ SIM_API(cuPointerGetAttribute)(void* data, CUpointer_attribute which, CUdevicept
 SIM_API(cuPointerGetAttributes)
 (unsigned int numAttributes, CUpointer_attribute* attributes, void** data, CUdeviceptr ptr) {
   for (unsigned i = 0; i < numAttributes; ++i) {
-    // Unlike the single form this one never fails for an unknown pointer: it answers zero.
+    // Unlike the single form, this one never fails for an unknown pointer: the result is zero.
     if (sim::attribute(data[i], attributes[i], ptr) == CUDA_SUCCESS) continue;
     const bool wide =
         attributes[i] == CU_POINTER_ATTRIBUTE_CONTEXT || attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_POINTER ||

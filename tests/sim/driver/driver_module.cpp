@@ -1,5 +1,5 @@
-// Modules, libraries, functions, kernels and their names. Any image will do: a function exists as soon as it is asked for,
-// unless its name starts with "missing".
+// Modules, libraries, functions, kernels and their names. Any image is accepted: a function exists as soon as it is
+// requested, unless its name starts with "missing".
 #include <cstring>
 
 #include "tests/sim/api_call.h"

@@ -1,4 +1,4 @@
-// Memory pools: making, choosing and trimming them, and what they say of themselves.
+// Memory pools: creation, selection, trimming and attributes.
 #include <algorithm>
 
 #include "tests/sim/api_call.h"

@@ -68,7 +68,7 @@ SIM_API(cuStreamDestroy_v2)(CUstream hStream) {
   }
   Lock lock(device_mutex());
   if (const CUresult refused = refuse_captured(stream)) return refused;
-  // Work still in flight finishes; the handle may name a new stream from now on.
+  // Operations in flight finish; the handle may refer to a new stream from now on.
   for (const OperationPtr& one : stream->pending) one->stream = nullptr;
   stream->context->streams.erase(stream);
   stream_pool().destroy(stream);

@@ -54,7 +54,7 @@ CUresult memory_op(CUstream stream, const CUstreamBatchMemOpParams& one) {
       return write_value<uint32_t>(stream, one.writeValue.address, one.writeValue.value);
     case CU_STREAM_MEM_OP_WRITE_VALUE_64:
       return write_value<uint64_t>(stream, one.writeValue.address, one.writeValue.value64);
-    default: return CUDA_SUCCESS;  // barriers and flushes: operations of a stream are in order anyway
+    default: return CUDA_SUCCESS;  // barriers and flushes: operations of a stream run in order anyway
   }
 }
 

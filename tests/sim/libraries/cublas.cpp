@@ -1,5 +1,6 @@
-// A small cuBLAS: libcublas.so.13 (symbols versioned as the real one's). It multiplies nothing: a product launches "gemm", one with half a matrix "symm", "syrk", "trmm" or "trsm", and behind it
-// "splitKreduce" where k is large; GemmEx asks cuBLASLt, as the real one does for many types. Sizes below 0 are refused.
+// A small cuBLAS: libcublas.so.13 (with the symbol versions of the real one). It multiplies nothing. A product launches
+// "gemm", one with half a matrix "symm", "syrk", "trmm" or "trsm", and then "splitKreduce" if k is large. GemmEx calls
+// cuBLASLt, like the real one for many types. Negative sizes are refused.
 #include "tests/sim/libraries.h"
 
 #include <initializer_list>
@@ -134,7 +135,7 @@ SIM_EXPORT int cublasGemmEx(SimBlas* handle, int transa, int transb, int m, int 
   cublasLtMatmulDescDestroy(matmul);
   return status;
 }
-// The first of the last argument words and the last of them decide: all 23 have to arrive.
+// The result depends on the first and the last of the argument words, so all 23 have to be passed on.
 SIM_EXPORT int cublasGemmStridedBatchedEx(SimBlas* handle, int, int, int m, int n, int k, const void*, const void*, int,
                                           int, long long, const void*, int, int, long long, const void*, void*, int,
                                           int, long long stride_c, int batch, int compute, int algorithm) {

@@ -1,12 +1,12 @@
-// A small cuBLASLt: libcublasLt.so.13 (symbols versioned as the real one's). Descriptors hold what was set; a product launches
-// "gemm_lt" and, where k is large, "splitKreduce".
+// A small cuBLASLt: libcublasLt.so.13 (with the symbol versions of the real one). Descriptors store what was set; a
+// product launches "gemm_lt" and, if k is large, "splitKreduce".
 #include "tests/sim/libraries.h"
 
 #include <cstring>
 
 #define SIM_EXPORT extern "C" __attribute__((visibility("default")))
 
-struct SimLayout {  // eight words, as in the real one
+struct SimLayout {  // eight words, like the real one
   uint32_t type, order;
   uint64_t rows, columns;
   int64_t leading;

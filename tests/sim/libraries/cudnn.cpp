@@ -1,5 +1,5 @@
-// A small cuDNN: libcudnn.so.9, which as the real one has nothing but functions that look their namesakes up in its parts when they
-// are first called (symbols versioned as the real ones').
+// A small cuDNN: libcudnn.so.9. Like the real one, it contains only functions that look up functions of the same name
+// in its sublibraries at their first call (with the symbol versions of the real ones).
 #include "tests/sim/libraries.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-// libcudnn_cnn.so.9, a part of the small cuDNN: descriptors of tensors and filters hold what was set, a convolution launches one kernel,
-// none where there is nothing to do.
+// libcudnn_cnn.so.9, a sublibrary of the small cuDNN: descriptors of tensors and filters store what was set; a
+// convolution launches one kernel, or none if there is nothing to do.
 #include "tests/sim/libraries.h"
 
 #define SIM_EXPORT extern "C" __attribute__((visibility("default")))
@@ -45,7 +45,7 @@ SIM_EXPORT int cudnnSetTensor4dDescriptor(SimTensor* tensor, int, int type, int 
   const int sizes[] = {n, c, h, w};
   return take(tensor, type, 4, sizes);
 }
-// Of a batch normalisation over n, h and w: what it has of each channel.
+// Of a batch normalisation over n, h and w: the sizes of its per-channel tensors.
 SIM_EXPORT int cudnnDeriveBNTensorDescriptor(SimTensor* derived, const SimTensor* x, int) {
   const int sizes[] = {1, x->sizes[1], 1, 1};
   return take(derived, 0, 4, sizes);
@@ -79,7 +79,7 @@ SIM_EXPORT int cudnnConvolutionBackwardFilter(void*, const void*, SimTensor* x, 
                                               const void*, int, void*, size_t, const void*, SimTensor* dw, void*) {
   return convolve("wgrad", x, dw, dy);
 }
-// The last of the arguments decides: all have to arrive.
+// The result depends on the last argument, so all have to be passed on.
 SIM_EXPORT int cudnnConvolutionBiasActivationForward(void*, const void*, SimTensor* x, const void*, SimTensor* w,
                                                      const void*, const void*, int, void*, size_t, const void*,
                                                      SimTensor*, const void*, SimTensor*, const void*, const void*,

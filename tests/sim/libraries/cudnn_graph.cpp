@@ -1,5 +1,5 @@
-// libcudnn_graph.so.9, a part of the small cuDNN: descriptors of graphs hold nothing, a plan that is executed launches "fprop" behind
-// "nchwToNhwc", none where it is made as one of nothing.
+// libcudnn_graph.so.9, a sublibrary of the small cuDNN: descriptors of graphs store nothing; executing a plan launches
+// "nchwToNhwc" and then "fprop", or nothing if the plan was made without an operation.
 #include "tests/sim/libraries.h"
 
 #define SIM_EXPORT extern "C" __attribute__((visibility("default")))

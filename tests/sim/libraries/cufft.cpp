@@ -1,5 +1,6 @@
-// A small cuFFT: libcufft.so.12 (symbols versioned as the real one's). It transforms nothing: "vector_fft" is launched once for each
-// dimension, behind "scale_fft" where there are several; nothing of kSimNothing. Plans are numbers from 1 on, and a number is used again.
+// A small cuFFT: libcufft.so.12 (with the symbol versions of the real one). It transforms nothing: it launches
+// "vector_fft" once for each dimension, after "scale_fft" if there are several, and nothing for kSimNothing. Plans are
+// numbered from 1 on, and numbers are reused.
 #include "tests/sim/libraries.h"
 
 #include <map>
@@ -68,7 +69,7 @@ SIM_EXPORT int cufftMakePlanMany64(int plan, int rank, long long* n, long long*,
                                    long long, long long, int, long long batch, size_t*) {
   return made(plan, rank, batch, n);
 }
-// The last argument is the eighth on the stack, and it decides: all have to arrive.
+// The result depends on the last argument, the eighth on the stack, so all have to be passed on.
 SIM_EXPORT int cufftXtMakePlanMany(int plan, int rank, long long* n, long long*, long long, long long, int, long long*,
                                    long long, long long, int, long long batch, size_t*, int execution) {
   return execution == 6 ? made(plan, rank, batch, n) : 8;

@@ -1,6 +1,6 @@
-// A small cuSPARSE: libcusparse.so.12 (symbols versioned as the real one's). Descriptors hold what they were made with; a product launches
-// "csrmm", "csrmv" or "sddmm", and nothing where there are no rows. A getter that is asked about another kind of matrix complains on
-// stderr, as the real ones do.
+// A small cuSPARSE: libcusparse.so.12 (with the symbol versions of the real one). Descriptors store their arguments; a
+// product launches "csrmm", "csrmv" or "sddmm", and nothing if there are no rows. A getter for another kind of matrix
+// prints an error on stderr, like the real ones.
 #include "tests/sim/libraries.h"
 
 #include <cstdio>

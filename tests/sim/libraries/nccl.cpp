@@ -1,5 +1,5 @@
-// A small NCCL: libnccl.so.2 (symbols without versions, as the real one's). A collective launches "ncclDevKernel"; inside a group the
-// group's end does, once for all of it. Of nothing there is nothing to do.
+// A small NCCL: libnccl.so.2 (symbols without versions, like the real one's). A collective launches "ncclDevKernel".
+// Inside a group, the end of the group launches it once for the whole group. Empty collectives launch nothing.
 #include "tests/sim/libraries.h"
 
 #define SIM_EXPORT extern "C" __attribute__((visibility("default")))

@@ -11,7 +11,7 @@ namespace {
 struct Capturing {
   CUstream stream;
   explicit Capturing(CUstreamCaptureMode mode, unsigned flags = CU_STREAM_NON_BLOCKING) : stream(make_stream(flags)) {
-    CUfunction function = kernel("k");  // loading a module during a capture would itself be an unsafe call
+    CUfunction function = kernel("k");  // loading a module during a capture would be an unsafe call
     SIM_CHECK(cuStreamBeginCapture(stream, mode));
     SIM_CHECK(launch(function, stream));
   }

@@ -1,5 +1,5 @@
-// A program of the CUDA runtime, as nvcc would have built it (the fat binary is registered by hand). Linked with the shared
-// stand-in, with the static stand-in, and with the real static cudart. Prints one line per step; see cudart_test.cpp.
+// A program of the CUDA runtime, as nvcc would build it (the fat binary is registered by hand). It is linked with the
+// simulated runtime, shared and static, and with the real static cudart. Prints one line per step; see cudart_test.cpp.
 #include <cuda_runtime_api.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Runtime programs on the simulated driver: the stand-ins run to the end; the real static runtime gets every one of its
-// cuGetProcAddress requests answered (what stops it afterwards is said in export_table.cpp).
+// Runtime programs on the simulated driver. The simulated runtimes run to the end. The real static runtime gets an
+// answer to each of its cuGetProcAddress requests (export_table.cpp describes what stops it afterwards).
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
-// Does the simulated CUPTI say what the device did, on the clock it was given, and lose only what the script tells it to?
+// Does the simulated CUPTI report what the device did, on the given clock, and lose only the records that the script
+// drops?
 #include <cupti.h>
 #include <sys/syscall.h>
 

@@ -1,4 +1,4 @@
-// The faults that a script can inject into CUPTI, several threads at once, and what graphs report when they change.
+// The faults that a script can inject into CUPTI, several threads at once, and the reports of graphs that change.
 #include <pthread.h>
 
 #include <atomic>

@@ -1,4 +1,5 @@
-// What a program gets that uses streams, events, pools and contexts after they are gone: errors, as from the driver, and no crash.
+// The results of using streams, events, pools and contexts after their destruction: errors, like the driver's, and no
+// crash.
 #include <gtest/gtest.h>
 
 #include "tests/sim/sim_program.h"

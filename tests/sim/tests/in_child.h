@@ -1,4 +1,4 @@
-// The simulator reads its script once per process, so each test runs in a child of its own.
+// The simulator reads its script once per process, so each test runs in its own child process.
 #pragma once
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <functional>
 
-// Returns the child's exit status: 0 when every EXPECT in `body` held. `script` is what SIM= would say.
+// Returns the child's exit status: 0 if every EXPECT in `body` passed. `script` is the value of SIM.
 inline int in_child(const char* script, const std::function<void()>& body) {
   fflush(nullptr);
   const pid_t child = fork();

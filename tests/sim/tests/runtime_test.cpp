@@ -1,4 +1,5 @@
-// The stand-in runtime seen by CUPTI: one runtime call and the driver call inside it are one launch with one correlation id.
+// The simulated runtime seen by CUPTI: one runtime call and the driver call inside it are one launch with one
+// correlation id.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>

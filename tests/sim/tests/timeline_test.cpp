@@ -1,4 +1,5 @@
-// Does the simulated driver keep time and order as it promises? Streams, events, copies, graphs, faults; no CUPTI.
+// Does the simulated driver keep its guarantees about time and order? Streams, events, copies, graphs, faults; no
+// CUPTI.
 #include <atomic>
 #include <cstring>
 #include <thread>
