@@ -1,10 +1,10 @@
-"""What prof says about how complete a recording is: the coverage line of a report, taken apart."""
+"""Parses the coverage line of a report, in which prof prints how complete a recording is."""
 import collections
 import re
 
 from log_checks import tables_of
 
-# without, unlinked: reason -> how many launches have no GPU operation, how many GPU operations no launch
+# without, unlinked: reason -> number of launches without a GPU operation, number of GPU operations without a launch
 Coverage = collections.namedtuple("Coverage", "launches timed without operations linked unlinked text")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks and measures libprof on a machine with a GPU and writes one page of results (scripts/gpu-check calls this).
 
-Needs nvcc and g++; PyTorch, CuPy and JAX are used where they are installed. Nothing is downloaded.
+Needs nvcc and g++; PyTorch, CuPy and JAX are used if they are installed. Nothing is downloaded.
 """
 import argparse
 import os
@@ -96,8 +96,8 @@ STEPS = {
 
 
 def pack(build, folder, wheels):
-    """prof and libprof.so of a build, with the libraries prof needs beyond the C and C++ run times and those of other toolkits, in one folder
-    that another machine can run from."""
+    """Packs prof and libprof.so of a build, with the libraries that prof needs beyond the C and C++ runtimes and with
+    CUDA runtimes and CUPTIs of other toolkits, in one folder from which another machine can run them."""
     def find(name):
         return next((path for path in (os.path.join(build, folder, name) for folder in ("bin", "lib"))
                      if os.path.isfile(path)), None)
@@ -107,7 +107,7 @@ def pack(build, folder, wheels):
         if not found:
             sys.exit(f"gpu-check: no {name} in {build}")
         shutil.copy(found, folder)
-    for base, _, files in os.walk(build):  # lib/prof/: what libprof.so looks for beside itself
+    for base, _, files in os.walk(build):  # lib/prof/: libprof.so looks for it next to itself
         if os.path.basename(base) == "prof" and os.path.basename(os.path.dirname(base)) == "lib":
             os.makedirs(os.path.join(folder, "lib"), exist_ok=True)
             shutil.copytree(base, os.path.join(folder, "lib", "prof"), dirs_exist_ok=True)
@@ -117,7 +117,7 @@ def pack(build, folder, wheels):
         if not system.match(name) and os.path.exists(path):
             shutil.copy(path, os.path.join(folder, "deps", name))
     bench, driver = os.path.join(build, "tests", "bench", "hook_bench"), os.path.join(build, "sim")
-    if os.path.isfile(bench) and os.path.isdir(driver):  # of step native_stack
+    if os.path.isfile(bench) and os.path.isdir(driver):  # for step native_stack
         shutil.copy(bench, folder)
         shutil.copytree(driver, os.path.join(folder, "sim"), dirs_exist_ok=True)
     shutil.rmtree(os.path.join(folder, "toolkits"), ignore_errors=True)
@@ -168,7 +168,7 @@ def main():
     apps = [name for name in names if name in steps_programs.APPS]
     started = False
     for name in names:
-        # Unrecorded runs of the Python programs use the time of the build and never run beside a comparison.
+        # Unrecorded runs of the Python programs run during the build and never during a comparison.
         if apps and not lab.sim and not started:
             started = True
             steps_programs.start_plain(lab, apps)

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Does Holistic Trace Analysis read our Chrome trace without complaint, and do its numbers agree with prof's?
+"""Does Holistic Trace Analysis read prof's Chrome trace without complaints, and do its numbers agree with prof's?
 
 hta_check.py [--prof PROF] [--strict] INPUT [OTHER_RANK...]
 
-INPUT is a log, or a trace that `prof trace` wrote; further ones are other ranks of the same job, which the search for stragglers needs. Needs
-`pip install HolisticTraceAnalysis 'pandas<3'`. Prints Markdown for docs/measurements/trace_readers.md. Exit status 1 when a number that must agree does
-not, with --strict also when HTA warns or raises. Every analysis runs by itself: one that raises is a row of the table, not the end.
+INPUT is a log, or a trace that `prof trace` wrote; the others are other ranks of the same job, which the search for
+stragglers needs. Needs `pip install HolisticTraceAnalysis 'pandas<3'`. Prints Markdown for
+docs/measurements/trace_readers.md. The exit status is 1 if a number that must agree does not, with --strict also if HTA
+warns or raises. Every analysis runs separately: one that raises is a row of the table, not the end.
 
-HTA takes every event with a stream for work of the GPU, synchronisations too, and of them calls a "Stream Wait Event" a kernel. So breakdowns are
-compared twice: of a copy without synchronisations and annotations of streams with prof's numbers, of the trace itself with the same by HTA's rule."""
+HTA treats every event with a stream as a GPU operation, including synchronisations, and counts a "Stream Wait Event" as
+a kernel. So breakdowns are compared twice: of a copy without synchronisations and annotations of streams with prof's
+numbers, and of the trace itself with the same numbers by HTA's rule."""
 import argparse
 import collections
 import csv
@@ -26,9 +28,10 @@ import sys
 import tempfile
 import warnings
 
-os.environ["HTA_DISABLE_NS_ROUNDING"] = "1"  # else starts are rounded up and ends down to whole microseconds
+os.environ["HTA_DISABLE_NS_ROUNDING"] = "1"  # otherwise starts are rounded up and ends down to whole microseconds
 warnings.simplefilter("ignore")
-PROGRESS = ("Parsed ", "Overall parsing", "leaving ", "Rounding down ns", "Please see")  # logged as warnings, say nothing of the trace
+# logged as warnings, but not about the trace
+PROGRESS = ("Parsed ", "Overall parsing", "leaving ", "Rounding down ns", "Please see")
 GPU = ("kernel", "gpu_memcpy", "gpu_memset")
 ADDED = ("cuda_sync", "gpu_user_annotation")
 heard = []
@@ -37,7 +40,8 @@ heard = []
 class Listener(logging.Handler):
     def emit(self, record):
         text = (record.getMessage().splitlines() or [""])[0].strip()
-        if record.levelno >= logging.WARNING and not text.startswith(PROGRESS) and text not in heard[-8:]:  # each logger has this handler
+        # each logger has this handler
+        if record.levelno >= logging.WARNING and not text.startswith(PROGRESS) and text not in heard[-8:]:
             heard.append(text)
 
 
@@ -61,7 +65,7 @@ def prof_output(*command):
 
 
 def load_json(path):
-    """times as integers of ns"""
+    """converts the times to integers of ns"""
     with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
         trace = json.load(file, parse_float=decimal.Decimal)
     for event in trace["traceEvents"]:
@@ -72,7 +76,8 @@ def load_json(path):
 
 
 class Operations:
-    """GPU operations as prof lists them (start, end, name, path), of those that HTA keeps: launched by the end of the last step"""
+    """GPU operations as prof lists them (start, end, name, path), limited to those that HTA keeps: launched by the end
+    of the last step"""
 
     def __init__(self, table, trace):
         complete = [event for event in trace["traceEvents"] if event["ph"] == "X"]
@@ -84,7 +89,7 @@ class Operations:
         rows = list(csv.DictReader(io.StringIO(table)))
         self.rows = [(int(row["Start (ns)"]), int(row["Start (ns)"]) + int(row["Duration (ns)"]), row["Name"], row["NVTX path"])
                      for row in rows if kept(int(row["CorrId"]))]
-        # prof counts from the first event, the trace from wherever it likes
+        # prof counts from the first event, the trace from any time
         shift = min(event["begin"] for event in complete if event.get("cat") in GPU) - min(int(row["Start (ns)"]) for row in rows)
         self.syncs = [(event["begin"] - shift, event["end"] - shift, event["name"], "") for event in complete
                       if event.get("cat") == "cuda_sync" and event["args"]["stream"] != -1 and kept(event["args"]["correlation"])]
@@ -95,7 +100,7 @@ class Operations:
         return [row for row in self.kernels if not re.match("nccl.*Kernel", row[2])]
 
     def with_synchronisations(self):
-        """as HTA counts"""
+        """the operations that HTA counts"""
         other = Operations.__new__(Operations)
         other.rows, other.memory = self.rows + self.syncs, self.memory
         other.kernels = self.kernels + [row for row in self.syncs if "Sync" not in row[2]]
@@ -132,7 +137,7 @@ class Page:
         before = len(heard)
         try:
             answer = analysis()
-        except Exception as problem:  # whatever HTA raises is the finding
+        except Exception as problem:  # any exception of HTA is a result
             self.row(f"`{name}`", f"{type(problem).__name__}: {problem}", "", None)
             self.bad += self.strict
             answer = None
@@ -188,12 +193,12 @@ def streams_and_launches(page, analysis, operations):
     answer = page.run("get_cuda_kernel_launch_stats", lambda: analysis.get_cuda_kernel_launch_stats(visualize=False)[0])
     if answer is not None:
         page.row("`get_cuda_kernel_launch_stats`: launches of kernels, copies and fills", len(answer), len(operations.rows),
-                 len(answer) == len(operations.rows) or None)  # it knows four functions of the run time only
+                 len(answer) == len(operations.rows) or None)  # it knows only four functions of the CUDA runtime
 
 
 def sequences(page, analysis, operations, ranges, names):
-    """Of the copy without annotations of streams: HTA looks for the range nearest to the root, and takes them for nearer than any. It takes
-    a name for part of one, so only names are asked for that are part of no other."""
+    """Checks the copy without annotations of streams, because HTA looks for the range nearest to the root and treats
+    them as the nearest. HTA matches parts of names, so only names are used that are part of no other."""
     unique = [name for name, _ in collections.Counter(ranges).most_common() if sum(name in other for other in names) == 1]
     for name in unique[:5]:
         with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Where things are and how programs are run: plain, under libprof.so, under CUPTI alone. Used by every step of gpu_check."""
+"""Paths, and how programs are run: plain, under libprof.so, under CUPTI alone. Used by every step of gpu_check."""
 import collections
 import datetime
 import fcntl
@@ -18,13 +18,13 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 APPS_FOLDER = os.path.join(HERE, "apps")  # programs in Python
 PROGRAMS_FOLDER = os.path.join(HERE, "programs")  # sources of programs and libraries that steps build
 
-BASELINE_PRELOADED = "baseline_preloaded"  # a file beside the programs: CUDA does not load the baseline by itself here
+BASELINE_PRELOADED = "baseline_preloaded"  # a file next to the programs: here CUDA does not load the baseline by itself
 
 Result = collections.namedtuple("Result", "status stdout stderr seconds")  # status None: timed out
 
 
 class Skipped(Exception):
-    """A step that this machine cannot run; the reason is shown."""
+    """A step that cannot run on this machine; the page shows the reason."""
 
 
 def first_line(command):
@@ -35,7 +35,7 @@ def first_line(command):
 
 
 def claim(folder):
-    """Makes the folder ours until this process ends: what works in it deletes and overwrites by name."""
+    """Locks the folder for this process until it ends, because steps delete and overwrite files in it by name."""
     os.makedirs(folder, exist_ok=True)
     lock = open(os.path.join(folder, ".gpu-check.lock"), "w", encoding="utf-8")
     try:
@@ -48,7 +48,8 @@ def claim(folder):
 class Lab:
     def __init__(self, options):
         self.work = os.path.abspath(options.work)
-        self.built = os.path.abspath(options.built) if options.built else self.work  # whose programs are run
+        # the folder of the programs that are run
+        self.built = os.path.abspath(options.built) if options.built else self.work
         self.out = os.path.abspath(options.out)
         self.sim = os.path.abspath(options.sim) if options.sim else None
         self.bin = os.path.abspath(options.bin) if options.bin else None
@@ -64,7 +65,7 @@ class Lab:
         self.cupti = self.sim and os.path.join(self.sim, "libcupti.so.13") or self._find_cupti()
         self.libprof = self._find_bin("libprof.so")
         self.prof = self._find_bin("prof")
-        # The driver injects the baseline; the build step tries, and falls back to LD_PRELOAD.
+        # The driver injects the baseline. The build step checks that, and otherwise LD_PRELOAD is used.
         self.inject = not self.sim and not os.path.exists(os.path.join(self.built, "bin", BASELINE_PRELOADED))
 
     # --- files -----------------------------------------------------------------------------------------------------
@@ -138,7 +139,7 @@ class Lab:
         self.journal.flush()
 
     def run(self, command, env=None, timeout=120, cwd=None, stdin=""):
-        """Runs to the end or to the limit; its whole process group is ended at the limit."""
+        """Runs to the end or to the time limit; at the limit, its whole process group is ended."""
         timeout = max(5, min(timeout, self.left()))
         begin = time.monotonic()
         process = subprocess.Popen(command, env=env or self.env(), cwd=cwd or self.work, text=True, errors="replace",
@@ -156,7 +157,7 @@ class Lab:
         return Result(status, stdout, stderr, seconds)
 
     def run_prof(self, arguments, timeout=60):
-        """prof, with the libraries that --pack put beside it."""
+        """Runs prof with the libraries that --pack put next to it."""
         if not self.prof:
             raise Skipped("no prof")
         env = self.env()
@@ -171,7 +172,7 @@ class Lab:
         return sorted(glob.glob(os.path.join(folder, "*.plog")), key=os.path.getsize, reverse=True)
 
     def cupti_count(self, folder):
-        """The baseline's files of a run, summed over its processes."""
+        """The sum of the baseline's files of a run, over its processes."""
         total = {"kernels": 0, "kernel_ns": 0, "fills": 0, "copies": 0, "copy_bytes": 0, "dropped": 0, "by_name": {},
                  "processes": 0, "path": "", "version": 0}
         for name in glob.glob(os.path.join(folder, "cupti.*.json")):
@@ -195,13 +196,13 @@ class Lab:
 
 
 def prof_libraries(lab):
-    """The environment in which prof finds the libraries that --pack put beside it, and the simulated GPU's."""
+    """The environment in which prof finds the libraries that --pack put next to it, and the simulated GPU's."""
     deps = os.path.abspath(os.path.join(os.path.dirname(lab.prof), "deps"))
     return {"LD_LIBRARY_PATH": f"{deps}:{lab.sim or ''}"} if os.path.isdir(deps) else {}
 
 
 def machine(lab):
-    """What the results file says about where it was measured."""
+    """The description of the machine in the results file."""
     cpu = ""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         cpu = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), platform.machine())

@@ -1,4 +1,5 @@
-"""What the log of any program must hold, checked against CUPTI alone, the program's unrecorded run and prof. Used by the steps."""
+"""What the log of any program must contain, compared with CUPTI alone, the program's unrecorded run and prof. Used by
+the steps."""
 import json
 import os
 import re
@@ -14,7 +15,7 @@ def libprof_lines(stderr):
 
 
 def load(lab, folder):
-    """All logs of a folder that hold GPU work or launches, decoded; the largest first."""
+    """All logs of a folder with GPU operations or launches, decoded; the largest first."""
     runs = [recorded_run.Run(path) for path in lab.logs(folder)]
     runs = [run for run in runs if run.launches or run.operations]
     if not runs:
@@ -33,7 +34,7 @@ def add(tables):
 
 
 def compare_with_cupti(step, runs, count):
-    """Our log against CUPTI's own count of another run of the same program."""
+    """Compares libprof's log with CUPTI's own count in another run of the same program."""
     ours = add(run.kernel_table() for run in runs)
     theirs = count["by_name"]
     different = {name: (ours.get(name, [0])[0], theirs.get(name, [0])[0]) for name in set(ours) | set(theirs)
@@ -58,7 +59,7 @@ def compare_with_cupti(step, runs, count):
 
 
 def coverage(step, runs, allowed_without_launch=0.001):
-    """Launches seen, launches with GPU time, operations with a launch; every miss is shown."""
+    """Launches, launches with GPU time, operations with a launch; every miss is reported."""
     parts = [run.coverage() for run in runs]
     total = {key: sum(part[key] for part in parts) for key in
              ("launches", "captured", "failed", "expected", "timed", "operations", "operations_without_launch")}
@@ -98,14 +99,14 @@ def coverage(step, runs, allowed_without_launch=0.001):
 
 
 def depths(step, runs):
-    """The live depth is an upper bound of the exact one; how far off it is."""
+    """The live depth is an upper bound of the exact one. Reports the difference."""
     pairs = [pair for run in runs for pair in run.depths()]
     if not pairs:
         return
     off = [live - exact for live, exact in pairs]
     below = sum(1 for value in off if value < 0)
-    # CUPTI reports kernels that the driver launches on its own like any other: until the stream is next seen empty one launch may
-    # count as finished too early.
+    # CUPTI reports kernels that the driver launches itself like any other. Until the stream is empty again, one launch
+    # may count as finished too early.
     step.check("live depth is never below the exact depth", below <= max(1, 0.001 * len(off)), f"{below} of {len(off)}",
                "0.1 %, or one launch")
     step.table("Live queue depth of launches against the exact one (outstanding on the stream)",
@@ -115,14 +116,15 @@ def depths(step, runs):
 
 
 def whole(lab, step, folder, killed=False):
-    """What prof itself says about the largest log: whole, its coverage line, and the totals the independent reader found."""
+    """What prof reports for the largest log: that it is whole, its coverage line, and the same totals as the
+    independent reader."""
     if not lab.prof:
         step.note("prof was not at hand: what it says about the log is not checked.")
         return
     log = lab.logs(folder)[0]
     answer = lab.run_prof(["check", log])
     verdict = "".join(re.findall(r"verdict +(.*)", answer.stdout))
-    if killed:  # 1: nothing is damaged, but the program's last moments are not in it
+    if killed:  # 1: nothing is damaged, but the program's last moments are missing
         step.check("prof check: nothing is damaged", answer.status in (0, 1) and "damaged" not in answer.stdout,
                    f"exit status {answer.status}, {verdict}", "0 or 1")
     else:
@@ -138,14 +140,14 @@ def whole(lab, step, folder, killed=False):
     totals = run.totals().values()
     want = (sum(row[0] for row in totals), sum(row[1] for row in totals))
     found = (sum(row["calls"] for row in rows), sum(row["total_time_ns"] for row in rows))
-    # Times: prof puts start and end on the log's clock one by one, which rounds a duration by a nanosecond or two.
+    # prof converts start and end to the log's clock separately, so a duration may differ by a nanosecond or two.
     step.check("prof summary has the operations and the GPU time that the independent reader finds",
                found[0] == want[0] and abs(found[1] - want[1]) <= 1e-4 * want[1],
                f"{found[0]} operations, {found[1]} ns", f"{want[0]}, {want[1]} ± 0.01 %")
 
 
 def tables_of(text):
-    """The tables of `--format json`: one object, or several one after the other."""
+    """The tables of `--format json`: one object, or several consecutive ones."""
     decoder, at, found = json.JSONDecoder(), 0, []
     while at < len(text.rstrip()):
         value, at = decoder.raw_decode(text, at)

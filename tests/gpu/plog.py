@@ -1,7 +1,7 @@
-"""An independent reader of libprof's log, for checks that must not lean on prof.
+"""An independent reader of libprof's log, for checks that must not depend on prof.
 
-It knows the containers (docs/log_format.md) and nothing about single events: a log's own kind table says which fields a
-record has, so no list of events is kept here. Slow beside prof (about 300,000 records a second), and it does not repair
+It knows the containers (docs/log_format.md) and no single events: a log's own kind table gives the fields of a record,
+so there is no list of events here. It is slow compared with prof (about 300,000 records a second) and does not repair
 damage: a block that does not decode raises Damage.
 """
 import collections
@@ -17,7 +17,7 @@ class Damage(Exception):
 
 
 def long_varint(data, at, low):
-    """The rest of a varint whose first byte `low` had its top bit set; `at` is behind that byte."""
+    """Reads the rest of a varint whose first byte `low` had its top bit set; `at` is the position after that byte."""
     value, shift = low & 0x7f, 7
     while True:
         byte = data[at]
@@ -43,7 +43,8 @@ class Kind:
         self.decode = self._compile()
 
     def _compile(self):
-        """A function (data, at, mask, deltas) -> (record, at); deltas = [tick, gpu_ns, correlation, graph_node, depth, GPU stream]."""
+        """Returns a function (data, at, mask, deltas) -> (record, at); deltas = [tick, gpu_ns, correlation, graph_node,
+        depth, GPU stream]."""
         lines = ["def decode(d, i, mask, s):"]
         bit = 1
 
@@ -68,7 +69,7 @@ class Kind:
                 lines.append(f"{indent}{name} = s[4] = (s[4] + unzigzag({name})) & MASK64")
             elif letter == "r":
                 lines.append(f"{indent}s[5] = {name}")
-            elif letter == "w":  # moments of calls, in units
+            elif letter == "w":  # times of calls, in units
                 lines.append(f"{indent}count = {name}; {name} = []; unit = d[i]; i += 1")
                 lines.append(f"{indent}for k in range(count):")
                 varint("a", indent + "    ")
@@ -90,7 +91,7 @@ class Kind:
                 varint("a", indent + "    ")
                 if letter == "p":
                     lines.append(f"{indent}    a = s[0] = (s[0] + a) & MASK64")
-                else:  # the first one goes either way, the others only forward
+                else:  # the first one may go backwards, the others only forwards
                     lines.append(f"{indent}    a = s[1] = (s[1] + (a if k else unzigzag(a))) & MASK64")
                 body("b", "c", indent + "    ")
                 lines.append(f"{indent}    {name}.append((a, b))")
@@ -101,7 +102,7 @@ class Kind:
         for name, letter in self.fields:
             variable = "f_" + name
             names.append(variable)
-            if letter == "?k":  # with the &r behind it; neither stored: the next launch on the same stream
+            if letter == "?k":  # with the &r after it; if neither is stored, it is the next launch on the same stream
                 lines.append(f"    follows = not mask & {bit}")
                 lines.append(f"    if follows: {variable} = s[2] = s[2] + 1 & 0xffffffff")
                 lines.append("    else:")
@@ -130,7 +131,7 @@ class Block:
 
 
 class Log:
-    """blocks, kinds {number: Kind}, counters {name: n}, header fields; records() walks everything once."""
+    """blocks, kinds {number: Kind}, counters {name: n}, header fields; records() reads everything once."""
 
     def __init__(self, path):
         with open(path, "rb") as file:

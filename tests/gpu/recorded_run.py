@@ -1,7 +1,7 @@
-"""Launches, GPU operations and which belongs to which, as the independent reader finds them: what the checks compare prof with.
+"""Launches, GPU operations and their assignment, as the independent reader finds them; the checks compare prof with it.
 
-Joined by containment and correlation id as docs/architecture.md says it ("Correlation"), without a line of prof's.
-    python3 recorded_run.py LOG    prints what it found
+They are joined by containment and correlation id as in docs/architecture.md ("Correlation"), without any code of prof.
+    python3 recorded_run.py LOG    prints the result
 """
 import bisect
 import collections
@@ -17,13 +17,14 @@ class Launch:
 
 
 class Run:
-    """What the checks want to know about a log: launches, GPU operations, and which belongs to which."""
+    """What the checks need from a log: launches, GPU operations, and to which launch each belongs."""
 
     def __init__(self, path):
         self.log = log = Log(path)
         self.by_kind = collections.Counter()
         self.launches = []           # Launch, by thread and time
-        self.operations = []         # (kind, start, duration, correlation, gpu stream, name or copy kind, from graph, bytes)
+        # (kind, start, duration, correlation, gpu stream, name or copy kind, from graph, bytes)
+        self.operations = []
         self.meta, self.anchors, self.unhooked = {}, [], []
         strings, kernels, gpu_streams, tids = {}, {}, {}, {}
         calls = collections.defaultdict(list)   # tid -> [(gpu ns, correlation)]
@@ -78,13 +79,14 @@ class Run:
         self._match()
 
     def gpu_ns(self, tick):
-        """CUPTI's time of a tick of the log's clock."""
+        """CUPTI's time for a tick of the log's clock."""
         c = self.clock
         delta = tick - c.base_tick
         return c.base_ns + ((delta * c.multiplier) >> c.shift)
 
     def _match(self):
-        """Joins operations to launches: a driver call lies inside one launch of its thread, an operation has its id."""
+        """Joins operations to launches: a driver call is inside one launch of its thread, and the operation has its
+        correlation id."""
         self.unmatched = []
         self.call_without_launch = 0
         if self.clock is None:
@@ -139,7 +141,7 @@ class Run:
         return table
 
     def coverage(self):
-        """Launches, and of those that must have GPU work: how many have it."""
+        """Launches, and how many of those that must have GPU operations have them."""
         seen = len(self.launches)
         captured = sum(1 for launch in self.launches if launch.flags & 1)
         failed = sum(1 for launch in self.launches if launch.result != 0)
@@ -159,8 +161,8 @@ class Run:
                 "driver_calls_outside_launches": self.call_without_launch}
 
     def depths(self, when=lambda launch: launch.begin):
-        """How far the live depth was off: (live, exact) per timed launch; exact = operations on the same stream launched
-        earlier whose GPU work had not ended then: when this launch was entered."""
+        """The error of the live depth: (live, exact) per timed launch; exact = operations on the same stream that were
+        launched earlier and had not ended when this launch was entered."""
         pairs = []
         by_stream = collections.defaultdict(list)
         for launch in self.launches:
@@ -168,7 +170,7 @@ class Run:
                 by_stream[launch.stream].append(launch)
         for launches in by_stream.values():
             launches.sort(key=lambda launch: launch.begin)
-            ends = []            # GPU end times of everything launched so far on this stream, sorted
+            ends = []            # GPU end times of all earlier launches on this stream, sorted
             for launch in launches:
                 now = self.gpu_ns(when(launch))
                 pairs.append((launch.depth, len(ends) - bisect.bisect_right(ends, now)))
@@ -187,7 +189,7 @@ class Run:
         return max((op[1] + op[2] for op in self.operations), default=0)
 
     def gaps(self):
-        """GPU start − previous GPU end per stream, by position: [(launch order in stream, gap ns)]."""
+        """GPU start − previous GPU end for each stream, by position: [(launch order in stream, gap ns)]."""
         by_stream = collections.defaultdict(list)
         for op in self.operations:
             if op[0] == "kernel":

@@ -1,4 +1,4 @@
-"""What a run of gpu_check found: figures and checks per step, as JSON and as one page of Markdown."""
+"""The results of a run of gpu_check: figures and checks per step, as JSON and as one page of Markdown."""
 import json
 import os
 import time
@@ -50,7 +50,7 @@ class Step:
 
 
 class Part:
-    """One of several things that a step looks at in the same way: what is found of it begins with its name."""
+    """One of several items that a step checks in the same way: its results start with its name."""
 
     def __init__(self, step, name):
         self.step, self.name = step, name
@@ -74,7 +74,7 @@ class Results:
         self.out = out or lab.out
 
     def run(self, name, function):
-        """One step; whatever happens in it, the next ones run and what was found so far is on disk."""
+        """Runs one step. Whatever happens in it, the next ones run, and earlier results are on disk."""
         step = Step(name)
         self.steps.append(step)
         begin = time.monotonic()
@@ -86,7 +86,7 @@ class Results:
                 function(self.lab, step)
             except Skipped as reason:
                 step.skipped = str(reason)
-            except Exception as error:  # a step of a measurement must not take the others with it
+            except Exception as error:  # a failing step must not stop the others
                 step.error = f"{type(error).__name__}: {error}"
                 self.lab.note(traceback.format_exc())
         step.seconds = time.monotonic() - begin
@@ -135,7 +135,8 @@ class Results:
 
 
 def join(folders, out):
-    """One page of what runs beside each other found; of a step in several folders that of the last one. Their machine and commit must be the same."""
+    """Joins the results of parallel runs into one page; if a step is in several folders, the last one counts. Machine
+    and commit must be the same."""
     results, steps = None, {}
     for folder in folders:
         with open(os.path.join(folder, "gpu-check.json"), encoding="utf-8") as file:
@@ -151,7 +152,7 @@ def join(folders, out):
 
 
 def without_root(text):
-    """Files of the sources and beside them are told from there, wherever these lie."""
+    """Shortens paths of the sources and below them, wherever the sources are."""
     return text.replace(ROOT + os.sep, "")
 
 

@@ -1,5 +1,5 @@
-"""Tries what gpu_check measures with on the simulated GPU: the independent reader, the CUPTI-only count, the statistics,
-and that a failing step is shown and stops nothing. Run by ctest."""
+"""Tests the tools of gpu_check on the simulated GPU: the independent reader, the CUPTI-only count, the statistics, and
+that a failing step is reported and does not stop the others. Run by ctest."""
 import argparse
 import glob
 import json
@@ -26,7 +26,7 @@ import steps_stacks  # noqa: E402
 from lab import ROOT, Lab, Skipped, claim  # noqa: E402
 from results import Results, Step, join  # noqa: E402
 
-LAUNCHES = 200_000  # of hook_bench --case everything
+LAUNCHES = 200_000  # from hook_bench --case everything
 options = None
 
 
@@ -41,7 +41,8 @@ class OnTheSimulatedGpu(unittest.TestCase):
         env = {**base, "LD_PRELOAD": options.libprof, "PROF_OUTPUT": cls.folder, "PROF_CUPTI": cupti}
         subprocess.run(command, env=env, check=True, timeout=60, stdout=subprocess.DEVNULL)
         cls.logs = glob.glob(os.path.join(cls.folder, "*.plog"))
-        # hook_bench refuses to run where its calls are not hooked, so the baseline goes beside libprof with GPU times off.
+        # hook_bench refuses to run if its calls are not hooked, so the baseline is loaded together with libprof, with
+        # GPU times off.
         env.update(LD_PRELOAD=f"{options.baseline}:{options.libprof}", PROF_GPU="off", CUPTI_BASELINE_PRELOAD="1",
                    CUPTI_BASELINE_NAMES="1", CUPTI_BASELINE_LIB=cupti,
                    CUPTI_BASELINE_OUT=os.path.join(cls.folder, "cupti.%p.json"), PROF_OUTPUT=cls.folder)
@@ -59,7 +60,8 @@ class OnTheSimulatedGpu(unittest.TestCase):
         self.assertEqual(self.run_of_log.inversions(), 0)
 
     def test_live_depth_is_an_upper_bound(self):
-        pairs = self.run_of_log.depths(lambda launch: launch.end)  # a thread may wait for its processor between its entry and the reading
+        # a thread may lose its processor between its entry and the reading
+        pairs = self.run_of_log.depths(lambda launch: launch.end)
         self.assertEqual(len(pairs), LAUNCHES)
         self.assertEqual([p for p in pairs if p[0] < p[1]], [])
         self.assertGreater(max(p[0] for p in pairs), 100)
@@ -103,7 +105,8 @@ class Statistics(unittest.TestCase):
 
 
 def processes(ratio, count, luck, rounds=2, noise=0.01, seed=3):
-    """Times of `count` processes of each side, (over, under), that differ by `luck` from each other and by `noise` inside."""
+    """Times of `count` processes of each side, (over, under), that differ by `luck` between processes and by `noise`
+    within one."""
     draw = random.Random(seed)
 
     def side(true):

@@ -1,4 +1,4 @@
-"""Medians and how sure they are."""
+"""Medians and their confidence intervals."""
 import math
 import random
 import statistics
@@ -17,7 +17,7 @@ def ratio(over, under, resamples=2000, seed=1):
     """Ratio of medians with a 95 % bootstrap interval: (ratio, low, high).
 
     `over` and `under` are lists of sets (one set: processes started together), each a list of rounds. Sets are drawn
-    first and rounds inside them, because rounds of one process share its luck with addresses and clocks.
+    first and then rounds inside them, because all rounds of a process have the same addresses and clock rates.
     """
     if len(over) != len(under) or not over:
         raise ValueError("both sides need the same sets")
@@ -38,7 +38,8 @@ def ratio(over, under, resamples=2000, seed=1):
 
 
 def ratio_of_means(over, under, resamples=2000, seed=1):
-    """Ratio of means with a 95 % bootstrap interval: (ratio, low, high). One value a process; each side is drawn by itself."""
+    """Ratio of means with a 95 % bootstrap interval: (ratio, low, high). One value per process; each side is drawn
+    separately."""
     if not over or not under:
         raise ValueError("both sides need values")
     draw = random.Random(seed)
@@ -48,18 +49,19 @@ def ratio_of_means(over, under, resamples=2000, seed=1):
 
 
 def student_t(degrees):
-    """The 97.5 % point of Student's t: Cornish-Fisher's expansion about the normal (Abramowitz and Stegun, 26.7.5), within 1 % from 5 degrees
-    of freedom on."""
+    """The 97.5 % point of Student's t: the Cornish-Fisher expansion about the normal distribution (Abramowitz and
+    Stegun, 26.7.5), within 1 % from 5 degrees of freedom on."""
     z = statistics.NormalDist().inv_cdf(0.975)
     return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
 
 
 def ratio_of_processes(over, under):
-    """Geometric mean of the ratios of processes, with the 95 % interval that their differences allow (Student's t, of the logarithms): (ratio,
-    low, high).
+    """Geometric mean of the ratios of processes, with the 95 % interval from the differences between them (Student's t,
+    of the logarithms): (ratio, low, high).
 
-    `over` and `under` are lists of processes, each a list of rounds; those of the same place were started in one set. A process counts once, as
-    the median of its rounds: rounds are no independent draws of what a process has for itself (addresses, where its pages lie).
+    `over` and `under` are lists of processes, each a list of rounds; processes at the same position were started in one
+    set. A process counts once, as the median of its rounds, because its rounds are not independent: they share
+    properties of the process (addresses, placement of its pages).
     """
     if len(over) != len(under) or len(over) < 2:
         raise ValueError("both sides need the same sets, of two processes at least")
@@ -69,6 +71,7 @@ def ratio_of_processes(over, under):
 
 
 def verdict(interval, limit):
-    """Is a ratio (ratio, low, high) at most `limit`? "pass": all of the interval is; "fail": nothing of it; else "undecided"."""
+    """Is a ratio (ratio, low, high) at most `limit`? "pass": the whole interval is; "fail": no part of it is; otherwise
+    "undecided"."""
     _, low, high = interval
     return "pass" if high <= limit else "fail" if low > limit else "undecided"

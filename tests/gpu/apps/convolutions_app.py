@@ -1,12 +1,14 @@
-"""Convolutions by cuDNN's functions from before its graphs, which PyTorch does not call any more: in PyTorch's own cuDNN, through ctypes. Each is in an
-NVTX range "case NAME FLOPS BYTES" that ends synchronised. Prints a checksum of every result: values are small whole numbers."""
+"""Convolutions by cuDNN's legacy (pre-graph) functions, which PyTorch no longer calls: in PyTorch's own cuDNN, through
+ctypes. Each is in an NVTX range "case NAME FLOPS BYTES" that ends synchronised. Prints a checksum of every result;
+values are small integers."""
 import ctypes
 import hashlib
 import re
 
 import torch
 
-torch.nn.functional.conv2d(torch.ones(1, 4, 8, 8, device="cuda"), torch.ones(4, 4, 3, 3, device="cuda"))  # loads the library
+# loads the library
+torch.nn.functional.conv2d(torch.ones(1, 4, 8, 8, device="cuda"), torch.ones(4, 4, 3, 3, device="cuda"))
 with open("/proc/self/maps", encoding="utf-8") as maps:
     cudnn = ctypes.CDLL(re.search(r"\S*/libcudnn\.so\.\d+", maps.read())[0])
 TENSOR, FILTER, CONVOLUTION, ACTIVATION = "Tensor", "Filter", "Convolution", "Activation"

@@ -1,7 +1,7 @@
 """PyTorch programs on several GPUs for scripts/gpu-check. Nothing printed on stdout depends on time.
 
-devices_app.py one       one process, two GPUs: kernels on both, copies between them, a stream of its own on each
-devices_app.py ranks     one of several processes that torchrun started, a GPU each: all-reduces through NCCL
+devices_app.py one       one process, two GPUs: kernels on both, copies between them, a separate stream on each
+devices_app.py ranks     one of several processes that torchrun started, one GPU each: all-reduces through NCCL
 """
 import os
 import sys
@@ -23,8 +23,8 @@ def one():
 
 
 def ranks():
-    # With a device given PyTorch makes communicators that do not block, and NCCL may launch their first collective in a thread of its own,
-    # where no NVTX range of a call is open.
+    # If a device is given, PyTorch makes nonblocking communicators, and NCCL may launch their first collective in its
+    # own thread, where no NVTX range of a call is open.
     os.environ.setdefault("TORCH_NCCL_USE_COMM_NONBLOCKING", "0")
     import torch.distributed as dist
     rank = int(os.environ["LOCAL_RANK"])

@@ -1,7 +1,8 @@
-"""Products, convolutions and attentions of known sizes for scripts/gpu-check, each in an NVTX range "case NAME FLOPS" that ends synchronised. Prints a
-checksum of every result that is the same in every run: with and without a recorder.
+"""Products, convolutions and attentions of known sizes for scripts/gpu-check, each in an NVTX range "case NAME FLOPS"
+that ends synchronised. Prints a checksum of every result, which is the same in every run, with and without a
+recorder.
 
-libraries_app.py [--trace FILE]    with torch.profiler around all of it, which keeps the operators' shapes
+libraries_app.py [--trace FILE]    with torch.profiler around everything, which records the shapes of operators
 """
 import hashlib
 import sys
@@ -56,7 +57,7 @@ case("mm_fp64", 2 * 256 * 128 * 64, lambda: torch.mm(double_a, double_b))
 complex_a, complex_b = matrix(256, 128, dtype=torch.complex64), matrix(128, 64, dtype=torch.complex64)
 case("mm_complex64", 8 * 256 * 128 * 64, lambda: torch.view_as_real(torch.mm(complex_a, complex_b)))
 
-# Captured once, replayed thrice: each replay has the product's FLOPs. The capture itself launches nothing.
+# Captured once, replayed three times: each replay has the product's FLOPs. The capture itself launches nothing.
 fixed_a, fixed_b = matrix(384, 640, dtype=torch.bfloat16), matrix(640, 128, dtype=torch.bfloat16)
 side = torch.cuda.Stream()
 with torch.cuda.stream(side):
@@ -75,7 +76,7 @@ def replay():
 
 case("replay_bf16", 3 * 2 * 384 * 640 * 128, replay)
 
-# Convolutions go through cuDNN's graphs: 2 · outputs · (inputs of a group · kernel); of a gradient as many.
+# Convolutions go through cuDNN's graphs: 2 · outputs · (inputs of a group · kernel); a gradient has the same number.
 torch.backends.cudnn.deterministic = True
 image, kernel = matrix(8, 16, 32, 32), matrix(32, 16, 3, 3)
 whole = 2 * 8 * 32 * 32 * 32 * 16 * 3 * 3
@@ -88,8 +89,8 @@ for label, dtype, tf32 in (("fp32", torch.float32, False), ("tf32", torch.float3
 strided = matrix(64, 4, 5, 5)
 case("conv_groups_fp32", 2 * 8 * 64 * 14 * 14 * 4 * 5 * 5, lambda: torch.nn.functional.conv2d(image, strided, stride=2, groups=4))
 
-# Attention through cuDNN: two products, and five of the gradient, whether its graph has them or one operation. `useful`: half of them behind a
-# causal mask, which only the operator knows.
+# Attention through cuDNN: two products, and five for the gradient, whether its graph has them as products or as one
+# operation. `useful`: half of them with a causal mask, which only the operator knows.
 from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: E402
 
 

@@ -1,7 +1,7 @@
 """Products, a copy and attention for scripts/gpu-check, recorded by torch.profiler.
 
-peaks_app.py FOLDER   writes peaks.json: products of 8192 x 8192 bfloat16 matrices and of odd sizes, a large copy, a large elementwise
-                      kernel, attention
+peaks_app.py FOLDER   writes peaks.json: products of 8192 x 8192 bfloat16 matrices and of odd sizes, a large copy, a
+                      large elementwise kernel, attention
 """
 import os
 import sys

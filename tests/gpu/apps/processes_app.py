@@ -1,8 +1,11 @@
 """PyTorch programs about processes, for scripts/gpu-check. Nothing printed on stdout depends on time.
 
-processes_app.py train FILE            trains until it is killed; two 64-bit numbers in FILE: steps and single operators that have returned
-processes_app.py loader fork|spawn     trains on what four workers of a DataLoader make; stderr has a line "worker {…}" for each
-processes_app.py ranks                 one of several processes that torchrun started on one GPU: work there, all-reduces through gloo
+processes_app.py train FILE            trains until it is killed; two 64-bit numbers in FILE: steps and single operators
+                                       that have returned
+processes_app.py loader fork|spawn     trains on the output of four workers of a DataLoader; stderr has a line "worker
+                                       {…}" for each
+processes_app.py ranks                 one of several processes that torchrun started on one GPU: kernels there,
+                                       all-reduces through gloo
 """
 import json
 import mmap
@@ -18,7 +21,7 @@ WORKERS = 4
 
 
 class Training:
-    """Twelve layers forward, backward and plain SGD: the same launches in every step but the first."""
+    """Twelve layers forward, backward and plain SGD: the same launches in every step except the first."""
 
     def __init__(self, width=256):
         torch.manual_seed(7)
@@ -38,7 +41,7 @@ def train(path):
     inputs = torch.randn(64, 256, device="cuda")
     numbers = torch.zeros(64, dtype=torch.int64, device="cuda")
     with open(path, "r+b") as file:
-        returned = mmap.mmap(file.fileno(), 16)  # outlives the process
+        returned = mmap.mmap(file.fileno(), 16)  # remains after the process has ended
     steps = singles = 0
     while True:
         with torch.cuda.nvtx.range("train step"):
@@ -54,7 +57,7 @@ def train(path):
 
 
 def mapped():
-    """What of interest this process has: log files and CUPTIs that are mapped, threads."""
+    """The state of this process that the checks compare: mapped log files and CUPTIs, threads."""
     with open("/proc/self/maps", encoding="utf-8") as maps:
         files = set(re.findall(r"\S+\.plog\b|\S+libcupti\.so\S*", maps.read()))
     return {"logs": sorted(f for f in files if ".plog" in f), "cupti": sorted(f for f in files if "libcupti" in f),
@@ -70,11 +73,12 @@ class Numbers(torch.utils.data.Dataset):
 
 
 def look(worker):
-    os.write(2, f"worker {json.dumps(dict(mapped(), worker=worker))}\n".encode())  # at once: the others write too
+    # in one call, because the others write too
+    os.write(2, f"worker {json.dumps(dict(mapped(), worker=worker))}\n".encode())
 
 
 def loader(method):
-    training = Training()  # the GPU is in use when the workers begin
+    training = Training()  # the GPU is in use when the workers start
     batches = torch.utils.data.DataLoader(Numbers(), batch_size=32, num_workers=WORKERS, worker_init_fn=look, pin_memory=True,
                                           multiprocessing_context=method)
     for batch in batches:

@@ -1,6 +1,8 @@
-"""ResNet-18 training in plain PyTorch, for scripts/gpu-check: recorded by libprof from outside, or by torch.profiler from inside.
+"""ResNet-18 training in plain PyTorch, for scripts/gpu-check: recorded by libprof from outside, or by torch.profiler
+from inside.
 
-resnet_app.py [--steps N] [--profile TRACE.json]   prints the loss; the measured steps lie in a range "measured" that ends synchronised
+resnet_app.py [--steps N] [--profile TRACE.json]   prints the loss; the measured steps are in a range "measured" that
+                                                   ends synchronised
 """
 import argparse
 import contextlib
@@ -16,7 +18,7 @@ torch.manual_seed(7)
 
 
 class Block(nn.Module):
-    """Two 3 × 3 convolutions with batch norm and a shortcut, which is a 1 × 1 convolution where the shape changes."""
+    """Two 3 × 3 convolutions with batch norm and a shortcut, which is a 1 × 1 convolution if the shape changes."""
 
     def __init__(self, inputs, outputs, stride):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Loads each CUDA run time that is named and uses it: memory, ten fills, a copy back. Prints what came back.
+"""Loads each given CUDA runtime and uses it: memory, ten fills, a copy to the host. Prints the copied bytes.
 
 runtimes_app.py LIBCUDART...
 """

@@ -1,8 +1,10 @@
 """PyTorch programs for scripts/gpu-check. Nothing printed on stdout depends on time, except in `serve`.
 
-torch_app.py eager|compile|graph|reduce_overhead|graphed_callables|profiler [--steps N] [--device cuda|cpu] [--trace FILE]
-torch_app.py serve [--profile cpu+cuda|cuda|with_stack]   "ready", then each "loop N" on stdin times N steps of the MLP, and
-                                                          "loop ops N" N operators of one launch each, below 20 Python frames
+torch_app.py eager|compile|graph|reduce_overhead|graphed_callables|profiler
+             [--steps N] [--device cuda|cpu] [--trace FILE]
+torch_app.py serve [--profile cpu+cuda|cuda|with_stack]
+             prints "ready"; then each "loop N" on stdin times N steps of the MLP, and "loop ops N" times N operators of
+             one launch each, below 20 Python frames
 """
 import argparse
 import contextlib
@@ -35,7 +37,8 @@ def named(text):
 
 
 class Mlp:
-    """36 layers forward, backward and plain SGD, one kernel a parameter: about 435 launches a step, bound by the host."""
+    """36 layers forward, backward and plain SGD, one kernel per parameter: about 435 launches per step, limited by the
+    host."""
 
     def __init__(self):
         layers = []
@@ -150,14 +153,14 @@ def profiler():
     if options.trace:
         seen.export_chrome_trace(options.trace)
     kernels = sum(1 for event in seen.events() if event.device_type == torch.autograd.DeviceType.CUDA)
-    for _ in range(options.steps):  # the program goes on after the other profiler has left
+    for _ in range(options.steps):  # the program goes on after the other profiler has stopped
         loss = mlp.step()
     print(f"profiler {loss.item():.3f} saw_kernels {kernels > 0}")
     print(f"kernels {kernels}", file=sys.stderr)
 
 
 def time_operators(count, frames=20):
-    """Host time of single operators that launch one kernel each: median and 99th percentile, ns."""
+    """Host time of single operators that launch one kernel each: median and 99th percentile, in ns."""
     if frames:
         return time_operators(count, frames - 1)
     numbers = torch.zeros(64, device=device)

@@ -1,6 +1,7 @@
-// A program of the CUDA run time that is built without its headers, so that it links with each libcudart from CUDA 11.4 on, shared or static,
-// whatever toolkit compiles it. It registers its kernels by hand, as the code that nvcc makes does, launches, copies, fills and replays a
-// graph on two threads, checks the sums on the device and prints what it did as one JSON object.
+// A program of the CUDA runtime that is built without its headers, so that it links with each libcudart from CUDA 11.4
+// on, shared or static, whatever toolkit compiles it. It registers its kernels by hand, as nvcc's generated code does.
+// It launches, copies, fills and replays a graph on two threads, checks the sums on the device and prints the counts as
+// one JSON object.
 //
 //   g++ -DKERNELS='"FATBIN"' any_runtime.cpp LIBCUDART -lpthread -ldl -lrt
 #include <cstdio>
@@ -45,14 +46,14 @@ constexpr int kToDevice = 1, kToHost = 2, kThreadLocal = 1;
 constexpr int kLaunches = 300, kReplays = 40, kNodes = 5, kCopies = 20, kFills = 15;
 constexpr Dim3 kOne{1, 1, 1}, kThreads{32, 1, 1};
 
-// What nvcc puts into .nvFatBinSegment.
+// The contents of .nvFatBinSegment, as nvcc writes it.
 struct FatBinary {
   int magic, version;
   const void* data;
   void* file;
 };
 __attribute__((aligned(8))) FatBinary g_binary{0x466243b1, 1, kernels, nullptr};
-char g_count_up[] = "count_up", g_count_by[] = "count_by";  // their addresses are the kernels' on the host
+char g_count_up[] = "count_up", g_count_by[] = "count_by";  // their addresses identify the kernels on the host
 
 void check(int result, const char* what) {
   if (result == 0) return;
@@ -79,7 +80,7 @@ void launch_by(Stream stream, unsigned long long* total, unsigned long long by) 
   CHECK(cudaLaunchKernel(g_count_by, kOne, kThreads, arguments, 0, stream));
 }
 
-// Launches, copies and fills on a stream of the thread's own; the sum it leaves is kLaunches * 32.
+// Launches, copies and fills on the thread's own stream; the resulting sum is kLaunches * 32.
 void work(unsigned long long* total) {
   Stream stream = nullptr;
   CHECK(cudaStreamCreate(&stream));

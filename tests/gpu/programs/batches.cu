@@ -1,5 +1,5 @@
-// Batches of copies, one call each, between pinned memory and the device and on the device. Prints one JSON object: the number of
-// batches, and of each route the copies and bytes that were asked for. Built with the static cudart.
+// Batches of copies, one call each, between pinned memory and the device and on the device. Prints one JSON object: the
+// number of batches, and for each route the requested copies and bytes. Built with the static cudart.
 #include "check.cuh"
 
 #include <vector>
@@ -14,7 +14,7 @@ struct Route {
 
 constexpr size_t kSpace = 64 << 20;
 
-// `count` copies of `size` bytes each, side by side.
+// `count` copies of `size` bytes each, next to each other.
 void copy_batch(Route& route, size_t count, size_t size, cudaStream_t stream) {
 #if CUDART_VERSION >= 13000
   std::vector<void*> to(count);

@@ -1,4 +1,4 @@
-// What the GPU programs share: every CUDA call is checked, and a kernel that lasts a given time.
+// Shared by the GPU programs: a check of every CUDA call, and a kernel with a given duration.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,7 +15,8 @@
     }                                                                                                                 \
   } while (0)
 
-// Nanoseconds of the GPU's own timer. Not cycles: clocks change while a program warms up, and two runs must last the same.
+// Nanoseconds of the GPU's own timer. Not cycles: clock rates change while a program warms up, and two runs must take
+// the same time.
 __device__ inline unsigned long long gpu_ns() {
   unsigned long long ns;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));

@@ -1,5 +1,5 @@
-// Pools and a reset for scripts/gpu-check: memory from the default pool and from one of the program's, kernels on two streams; then the
-// device is reset, and used again.
+// Pools and a reset for scripts/gpu-check: memory from the default pool and from one of the program's pools, kernels on
+// two streams; then the device is reset and used again.
 #include "check.cuh"
 
 #include <cstdio>

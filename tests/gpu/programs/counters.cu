@@ -1,9 +1,11 @@
-// Work whose operations and bytes are known, for the step `counters` of scripts/gpu-check.
+// Kernels and copies with known operations and bytes, for the step `counters` of scripts/gpu-check.
 //
-//   counters cases        products, copies and multiply-adds, each in an NVTX range "case NAME AMOUNT"; prints a checksum of every result
-//   counters threads      two threads, a stream each, 200 launches of fma_kernel each, of 64 and 192 steps; then a graph of three of 32 steps, twice
-//   counters loop N       N launches of an empty kernel: prints "us_per_launch X", the middle of 20 batches
-//   counters killed N     N launches, three seconds, and an end by SIGKILL
+//   counters cases        products, copies and multiply-adds, each in an NVTX range "case NAME AMOUNT"; prints a
+//                         checksum of every result
+//   counters threads      two threads, a stream each, 200 launches of fma_kernel each, with 64 and 192 steps; then a
+//                         graph of three launches with 32 steps, twice
+//   counters loop N       N launches of an empty kernel: prints "us_per_launch X", the median of 20 batches
+//   counters killed N     N launches, three seconds, then SIGKILL
 #include "check.cuh"
 
 #include <cublas_v2.h>
@@ -34,13 +36,13 @@ extern "C" __global__ void copy_kernel(float4* to, const float4* from, size_t co
   const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
   if (i < count) to[i] = from[i];
 }
-// One multiply-add a step and thread, as the compiler cannot fold them: 2 operations.
+// One multiply-add per step and thread, in a form that the compiler cannot fold: 2 operations.
 extern "C" __global__ void fma_kernel(float* to, int steps, float factor) {
   float value = threadIdx.x;
   for (int i = 0; i < steps; ++i) value = fmaf(value, factor, 0.5f);
   to[blockIdx.x * blockDim.x + threadIdx.x] = value;
 }
-// Two multiply-adds a step and thread, in one instruction: 4 operations.
+// Two multiply-adds per step and thread, in one instruction: 4 operations.
 extern "C" __global__ void half2_kernel(__half2* to, int steps, __half2 factor) {
   __half2 value = __floats2half2_rn(threadIdx.x, 1.0f);
   for (int i = 0; i < steps; ++i) value = __hfma2(value, factor, factor);

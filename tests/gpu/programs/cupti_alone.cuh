@@ -1,5 +1,5 @@
-// CUPTI as the programs use it that ask what it does with nobody around it: opened by name, buffers that go round. A program names the functions
-// that it calls in CUPTI_FUNCTIONS(F) before it includes this.
+// CUPTI for programs that test CUPTI alone: opened by name, with buffers that are reused. A program lists the functions
+// that it calls in CUPTI_FUNCTIONS(F) before it includes this file.
 #pragma once
 
 #include <cupti.h>
@@ -29,7 +29,7 @@ static void open_cupti() {
 
 static uint64_t CUPTIAPI clock_ns() { return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()); }
 
-static std::mutex g_mutex;  // of the buffers, and of what a program makes of them
+static std::mutex g_mutex;  // protects the buffers, and the data that a program computes from them
 static std::vector<uint8_t*> g_free;
 constexpr size_t kBufferBytes = 1 << 20;
 

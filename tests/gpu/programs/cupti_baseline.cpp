@@ -1,13 +1,15 @@
-// CUPTI with nothing around it: enables kernel, copy and memset activity, counts and sums what comes, and writes that as
-// JSON when the program ends. Two uses: what GPU times cost at least (the floor that libprof.so is compared with), and a
-// count of GPU work that shares no code with libprof.so.
+// CUPTI alone: enables kernel, copy and memset activity, counts and sums the records, and writes the sums as JSON when
+// the program ends. Two uses: the minimum cost of GPU times (the baseline for libprof.so), and a count of GPU
+// operations that shares no code with libprof.so.
 //
 //   CUDA_INJECTION64_PATH=libcupti_baseline.so   the driver loads it in cuInit and calls InitializeInjection
-//   LD_PRELOAD=… CUPTI_BASELINE_PRELOAD=1        the same from a constructor, where the driver does not inject
+//   LD_PRELOAD=… CUPTI_BASELINE_PRELOAD=1        the same from a constructor, if the driver does not inject
 //   CUPTI_BASELINE_OUT=FILE    %p becomes the process id; without it nothing is written
-//   CUPTI_BASELINE_NAMES=1     also per kernel name (a hash lookup a record, on CUPTI's thread); off when measuring cost
-//   CUPTI_BASELINE_CALLS=1     a record of each driver call that launches, too: what joins launches with their GPU work
-//   CUPTI_BASELINE_LIB=FILE    the libcupti to open when the process has none loaded
+//   CUPTI_BASELINE_NAMES=1     also per kernel name (one hash lookup per record, on CUPTI's thread); off when measuring
+//                              cost
+//   CUPTI_BASELINE_CALLS=1     also a record of each driver call that launches, which joins launches with their
+//                              operations
+//   CUPTI_BASELINE_LIB=FILE    the libcupti to open if the process has loaded none
 #include <cupti.h>
 #include <dlfcn.h>
 #include <unistd.h>
@@ -38,11 +40,12 @@ struct Sum {
   }
 };
 
-// Buffers go round: a fresh 1 MiB allocation per buffer would charge page faults to CUPTI. 64 is far above what was seen in use.
+// Buffers are reused: a fresh 1 MiB allocation per buffer would charge page faults to CUPTI. 64 is far more than the
+// largest observed number in use.
 constexpr size_t kBufferBytes = 1 << 20;
 
 struct State {
-  std::mutex mutex;  // buffers and sums; taken once a buffer
+  std::mutex mutex;  // protects buffers and sums; locked once per buffer
   std::vector<uint8_t*> free_buffers;
   Sum kernels, fills;
   std::map<unsigned, Sum> copies;  // by copy kind

@@ -1,4 +1,5 @@
-// A CUPTI that cannot be asked for single driver calls, as before CUDA 12.5: linked with a newer one, in front of which this one function stands.
+// Simulates a CUPTI older than CUDA 12.5, which cannot enable single driver calls: linked with a newer one, before
+// which this one function is found.
 #include <cupti.h>
 
 extern "C" __attribute__((visibility("default"))) CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId, uint8_t) {

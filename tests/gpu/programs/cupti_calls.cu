@@ -1,8 +1,11 @@
-// CUPTI alone, with GPU times of kernels on: what each way costs that tells which launch a kernel is from, in turn in one process.
-//   cupti_calls cost [own]   ns a launch, medians of 60 batches of 500 each: kernels alone; a record of each driver call that launches; of each
-//                            run-time call; external ids, pushed once for all or around every launch. own: a timestamp callback is registered
-//   cupti_calls ids          with kernels, copies and fills alone: a known order of calls on one stream, and the correlation ids of what it ran
-// Prints words and values. CUPTI is CUPTI_BASELINE_LIB or what the loader finds.
+// CUPTI alone, with GPU times of kernels enabled: the cost of each way to find the launch of a kernel, measured in turn
+// in one process.
+//   cupti_calls cost [own]   ns per launch, medians of 60 batches of 500 each: kernels alone; with a record of each
+//                            driver call that launches; of each runtime call; with external ids, pushed once for all or
+//                            around every launch. own: a timestamp callback is registered
+//   cupti_calls ids          with kernels, copies and fills alone: a known order of calls on one stream, and the
+//                            correlation ids of the operations
+// Prints words and values. CUPTI is CUPTI_BASELINE_LIB or the one that the loader finds.
 #include "check.cuh"
 
 #include <algorithm>

@@ -1,10 +1,14 @@
-// CUPTI with nothing around it, turned on and off again and again: what is left behind, and does the program live? One process for each answer.
-//   cupti_parts cost PARTS                  ns a launch before, while it collects, after 1, 10, 100 … parts, and after cuptiFinalize
-//   cupti_parts part HOW GRAPHS SECONDS     six threads launch; HOW: "disable" each part, "forced": a forced flush before that, "kept": that flush and
-//                                           nothing else, or also finalise: "paused" while all wait, "running" while the others go on.
-//                                           GRAPHS: half of the threads launch graphs that are older than the first part
-//   cupti_parts whole SECONDS               the same by "disable", and graphs are timed as a whole
-// Prints words and values, "failed none" or the first call that failed; a crash is the status. CUPTI is CUPTI_BASELINE_LIB or what the loader finds.
+// CUPTI alone, enabled and disabled again and again: what state remains, and does the program survive? One process for
+// each answer.
+//   cupti_parts cost PARTS                  ns per launch before, while CUPTI collects, after 1, 10, 100 … parts, and
+//                                           after cuptiFinalize
+//   cupti_parts part HOW GRAPHS SECONDS     six threads launch; HOW: "disable" after each part, "forced": a forced
+//                                           flush before that, "kept": that flush only, or also finalise: "paused"
+//                                           while all threads wait, "running" while the others go on. GRAPHS: half of
+//                                           the threads launch graphs that are older than the first part
+//   cupti_parts whole SECONDS               the same with "disable", and graphs are timed as a whole
+// Prints words and values, "failed none" or the first call that failed; a crash is the status. CUPTI is
+// CUPTI_BASELINE_LIB or the one that the loader finds.
 #include "launcher.cuh"
 
 #include <pthread.h>
@@ -104,7 +108,7 @@ static int cost(int parts) {
 
 static std::atomic<bool> g_over{false};
 static std::atomic<const char*> g_failed{nullptr};
-// False once a call of any thread has failed.
+// Returns false after a call of any thread has failed.
 static bool good(cudaError_t result, const char* call) {
   const char* none = nullptr;
   if (result != cudaSuccess) g_failed.compare_exchange_strong(none, call);
@@ -163,7 +167,8 @@ int main(int argc, char** argv) {
   if (argc < 3) return 2;
   open_cupti();
   register_with_cupti();
-  g_cupti.cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuInit, 1);  // else no driver call is ever named
+  // otherwise no record of a driver call ever has a name
+  g_cupti.cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_cuInit, 1);
   if (std::strcmp(argv[1], "cost") == 0) return cost(std::atoi(argv[2]));
   g_whole = std::strcmp(argv[1], "whole") == 0;
   if (g_whole) return parts(false, false, true, std::atof(argv[2]));

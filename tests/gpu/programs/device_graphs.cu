@@ -1,5 +1,6 @@
-// CUDA graphs that the device decides about, conditional nodes and a graph that a kernel launches: CUPTI may not see all that runs.
-// Prints the same JSON as graphs.cu. Built with the static cudart and -rdc=true (launches from the device).
+// CUDA graphs that the device controls: conditional nodes and a graph that a kernel launches. CUPTI may not report
+// everything that runs. Prints the same JSON as graphs.cu. Built with the static cudart and -rdc=true (launches from
+// the device).
 #include "graph_program.cuh"
 
 KERNEL(in_if_body)
@@ -53,7 +54,7 @@ void conditional_nodes(Streams& s) {
   CHECK(cudaStreamSynchronize(s.main));
 }
 
-// A conditional node and a kernel behind it, in the body of another.
+// A conditional node and a kernel after it, in the body of another.
 void nested_conditional_nodes(Streams& s) {
   const Range range("nested");
   cudaGraph_t graph;
@@ -72,7 +73,7 @@ void nested_conditional_nodes(Streams& s) {
   CHECK(cudaStreamSynchronize(s.main));
 }
 
-// Twice from a kernel of another graph, which only a graph may do.
+// Launched twice from a kernel of another graph, because only a graph may do that.
 void device_launch(Streams& s) {
   const Range range("device launch");
   const cudaGraph_t graph = CAPTURE_ONE(s, launched_from_device, 2);

@@ -1,5 +1,6 @@
-// Five kernels that are bound by five different things, launched by turns; one of them can be given more work. For `prof diff`: the same program
-// recorded many times, and with one kernel slower. Work is counted, not timed: a change of clocks between two runs is a change of both.
+// Five kernels with five different bottlenecks, launched in turn; one of them can be given more work. For `prof diff`:
+// the same program recorded many times, and with one kernel slower. The amount of work is counted, not timed, so a
+// change of clock rates between two runs changes both.
 //
 //   diff_runs [PER_MILLE]     work of `multiply`, 1000 by default
 #include "check.cuh"

@@ -1,5 +1,5 @@
-// What the programs that build CUDA graphs share: kernels that count their runs, what is expected of each (how often it runs, and by
-// which thread inside which NVTX ranges it was captured or added), and the JSON that says so.
+// Shared by the programs that build CUDA graphs: kernels that count their runs, the expectations for each (how often it
+// runs, and by which thread inside which NVTX ranges it was captured or added), and the JSON output of them.
 #pragma once
 
 #include "check.cuh"
@@ -45,7 +45,7 @@ struct Range {
   }
 };
 
-// To be called where the kernel is captured or added.
+// Call it where the kernel is captured or added.
 void expect(const char* kernel, long runs) {
   std::string path;
   for (const std::string& part : t_path) path += (path.empty() ? "" : "/") + part;
@@ -109,7 +109,7 @@ void print(unsigned long long total) {
   std::printf("}}\n");
 }
 
-// A whole program: `build` makes and launches the graphs, then what was expected is printed. The exit status.
+// A whole program: `build` makes and launches the graphs, then the expectations are printed. Returns the exit status.
 int run_graphs(void (*build)(Streams&)) {
   CHECK(cudaMalloc(&g_total, 2 * sizeof *g_total));
   CHECK(cudaMemset(g_total, 0, 2 * sizeof *g_total));

@@ -1,12 +1,13 @@
-// What a replay of a graph costs: captures a graph of 500 kernels of about one microsecond, prints "ready", then obeys lines of
-// standard input until it ends:
-//   loop REPLAYS   launches it so many times and answers with one line of JSON, ns a replay: of the launch calls, until the GPU is done, on the GPU
+// The cost of a graph replay. Captures a graph of 500 kernels of about one microsecond, prints "ready", then executes
+// lines of standard input until it ends:
+//   loop REPLAYS   launches it so many times and prints one line of JSON, ns per replay: of the launch calls, until the
+//                  GPU has finished, on the GPU
 #include "check.cuh"
 
 #include <chrono>
 #include <cstdint>
 
-// About a microsecond, whatever the clock of the GPU does at the moment.
+// About a microsecond, whatever the GPU's clock rate is.
 extern "C" __global__ void one_microsecond() {
   const long long begin = clock64();
   while (clock64() - begin < 1200) {

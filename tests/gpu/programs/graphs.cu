@@ -1,4 +1,4 @@
-// CUDA graphs built in every way, each with kernels of its own: what the program prints as JSON says how often each ran, and which
+// CUDA graphs built in every way, each with its own kernels. The program prints as JSON how often each ran, and which
 // thread captured or added it inside which NVTX ranges.
 #include "graph_program.cuh"
 

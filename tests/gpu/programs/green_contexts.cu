@@ -1,5 +1,5 @@
-// A green context for scripts/gpu-check: kernels in two streams of half of the GPU, and in the primary context. Prints "green" and what the
-// kernels counted, or why there is none.
+// A green context for scripts/gpu-check: kernels in two streams of half of the GPU, and in the primary context. Prints
+// "green" and the counts of the kernels, or the reason why there is no green context.
 #include "check.cuh"
 
 #include <cuda.h>
@@ -10,7 +10,7 @@
 extern "C" __global__ void in_green(int* value) { atomicAdd(value, 1); }
 extern "C" __global__ void in_primary(int* value) { atomicAdd(value, 1); }
 
-// The program is not linked with libcuda.so. False: the driver has no such function, or refuses.
+// The program is not linked with libcuda.so. Returns false if the driver has no such function or refuses.
 template <class... Args> static bool driver(const char* name, Args... args) {
   static void* const library = dlopen("libcuda.so.1", RTLD_NOW);
   const auto function = reinterpret_cast<CUresult (*)(Args...)>(library == nullptr ? nullptr : dlsym(library, name));

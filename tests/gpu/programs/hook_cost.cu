@@ -1,11 +1,12 @@
-// What a hook adds to a launch of the real driver, in one process: launches through the driver's own cuLaunchKernel, past every preload, and through
-// the one that dlsym() gives, in turn.
+// The cost that a hook adds to a launch of the real driver, measured in one process: launches through the driver's own
+// cuLaunchKernel, past every preloaded library, and through the one that dlsym() returns, in turn.
 //
 //   hook_cost [ROUNDS [LAUNCHES [TOUCHED_KIB]]]
 //
-// A round is a batch of LAUNCHES direct and one of hooked launches, which comes first alternates; the GPU is done before each. The kernel is as short as
-// can be and the batches fit into the driver's queue, so that no launch waits for the GPU. TOUCHED_KIB of other data are read in front of each launch,
-// outside of its time, as a program does that works between its launches. Prints one line of JSON: ns a launch, a number a round.
+// A round is a batch of LAUNCHES direct launches and one of hooked launches; their order alternates, and the GPU is
+// idle before each. The kernel is as short as possible and the batches fit into the driver's queue, so that no launch
+// waits for the GPU. Before each launch, and not in its time, TOUCHED_KIB of other data are read, as by a program that
+// computes between its launches. Prints one line of JSON: ns per launch, one number per round.
 #include "../../bench/direct_symbol.h"
 #include "check.cuh"
 

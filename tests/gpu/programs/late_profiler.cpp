@@ -1,5 +1,6 @@
-// A profiler that is a library, as some frameworks load theirs in the middle of a run: with a CUPTI of its own inside (CUPTI_INSIDE, linked
-// with libcupti_static.a), or with the libcupti that it is told to open. Counts kernels. Results are CUPTI's; 0: it worked.
+// A profiler in a library that is loaded in the middle of a run, as some frameworks do: with its own CUPTI inside
+// (CUPTI_INSIDE, linked with libcupti_static.a), or with the given libcupti, which it opens. Counts kernels. Results
+// are CUPTI's; 0: success.
 #include <cupti.h>
 #include <dlfcn.h>
 
@@ -52,7 +53,7 @@ SHOWN int profiler_stop(long* counted) {
   *counted = kernels.load();
   return result;
 }
-// Out of the process, as far as CUPTI lets it go.
+// Detaches CUPTI from the process as far as CUPTI allows it.
 SHOWN int profiler_end() {
   const CUptiResult result = CUPTI(cuptiFinalize)();
   if (library != nullptr) dlclose(library);

@@ -1,9 +1,11 @@
-// The launch loop that overhead is measured with, and the program that gets killed. Built with the static cudart.
+// The launch loop with which overhead is measured, and the program that is killed. Built with the static cudart.
 //
-//   launch_loop --serve      warms up, prints "ready", then obeys lines of standard input until it ends:
-//                              loop LAUNCHES KERNEL_NS [PAUSE_NS]   one timed loop, answered with one line of JSON; a pause behind each launch
-//                              loop sparse LAUNCHES PAUSE_NS         the same of kernels of 5, 40 and 150 us in turn, each with a pause of half to one
-//                                                                   and a half times as long behind it
+//   launch_loop --serve      warms up, prints "ready", then executes lines of standard input until it ends:
+//                              loop LAUNCHES KERNEL_NS [PAUSE_NS]   one timed loop, answered with one line of JSON; a
+//                                                                   pause after each launch
+//                              loop sparse LAUNCHES PAUSE_NS        the same with kernels of 5, 40 and 150 us in turn,
+//                                                                   each followed by a pause of half to one and a half
+//                                                                   times PAUSE_NS
 //                              start                                cudaProfilerStart(), answered with {}
 //                            so that processes with and without a profiler can be kept alive and timed in turn
 //   launch_loop --forever NS launches a kernel every 20 us and prints how many launches have returned, until killed
@@ -16,7 +18,7 @@
 #include <cstdint>
 #include <cstring>
 
-// 0: as short as a kernel can be.
+// 0: the shortest possible kernel.
 extern "C" __global__ void wait_kernel(unsigned long long ns) {
   if (ns != 0) spin_for(ns);
 }
@@ -33,7 +35,7 @@ uint64_t now_ns() {
           .count());
 }
 
-// Busy, as a program is between its launches.
+// Busy waiting, like a program that computes between its launches.
 void pause(uint64_t ns) {
   const uint64_t until = now_ns() + ns;
   while (now_ns() < until) {}
@@ -49,7 +51,8 @@ struct Loop {
     CHECK(cudaEventCreate(&end));
   }
 
-  // host: the loop of launch calls alone. wall: until the GPU is done. gpu: between two timed events around the kernels.
+  // host: only the loop of launch calls. wall: until the GPU has finished. gpu: between two timed events around the
+  // kernels.
   void run(long launches, unsigned long long kernel_ns, unsigned long long pause_ns, bool print) {
     timed(launches, print, [&](long) {
       wait_kernel<<<1, 1, 0, stream>>>(kernel_ns);
@@ -57,7 +60,7 @@ struct Loop {
     });
   }
 
-  // The same pauses in every loop: what they last is no part of what is measured.
+  // The pauses are the same in every loop, and their duration is subtracted from the result.
   void run_sparse(long launches, unsigned long long pause_ns) {
     uint32_t random = 1;
     timed(launches, true, [&](long i) {

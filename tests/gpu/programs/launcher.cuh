@@ -1,5 +1,6 @@
-// What the programs about parts launch while parts come and go: kernels, a copy, a fill, and from some threads a graph that is older
-// than the first part. Used by parts_threads.cu and cupti_parts.cu, which differ in who begins and ends a part.
+// Launches of the programs about parts, while parts start and stop: kernels, a copy, a fill, and from some threads a
+// graph that is older than the first part. Used by parts_threads.cu and cupti_parts.cu, which differ in how a part
+// starts and stops.
 #pragma once
 
 #include "check.cuh"
@@ -8,9 +9,9 @@ __global__ void small_kernel(int* sum) {
   if (threadIdx.x == 0 && sum != nullptr) atomicAdd(sum, 1);
 }
 
-// One thread's stream and what is launched into it.
+// A thread's stream and the launches into it.
 struct Launcher {
-  static constexpr int kKernels = 10;  // a round, beside those of the graph
+  static constexpr int kKernels = 10;  // per round, in addition to those of the graph
   cudaStream_t stream;
   cudaGraphExec_t graph = nullptr;
   int* device;
@@ -29,7 +30,7 @@ struct Launcher {
     CHECK(cudaGraphInstantiate(&graph, captured, 0));
   }
 
-  // Launches once and waits. good(result, call) is told of every call and says whether to go on.
+  // Launches once and waits. good(result, call) is called after every call and returns whether to go on.
   template <class Good> void round(Good good) {
     bool fine = true;
     for (int i = 0; i < kKernels && fine; ++i) {

@@ -1,5 +1,6 @@
-// Calls of cuFFT, cuSPARSE and cuBLAS of known sizes, each in an NVTX range "case NAME FLOPS BYTES" that ends synchronised, for the step
-// `library_kinds` of scripts/gpu-check. Prints a checksum of every result: values are small whole numbers, whose sums no order changes.
+// Calls of cuFFT, cuSPARSE and cuBLAS of known sizes, each in an NVTX range "case NAME FLOPS BYTES" that ends
+// synchronised, for the step `library_kinds` of scripts/gpu-check. Prints a checksum of every result: values are small
+// integers, whose sums do not depend on the order.
 #include "check.cuh"
 
 #include <cublas_v2.h>
@@ -44,7 +45,7 @@ template <class T> static void fill(char* to, size_t count) {
   CHECK(cudaMemcpy(to, values.data(), count * sizeof(T), cudaMemcpyHostToDevice));
 }
 
-// --- cuFFT -------------------------------------------------------------------------------------------------------------
+// --- cuFFT -----------------------------------------------------------------------------------------------------------
 
 static double nominal(double points, double batch, bool real) {
   return (real ? 2.5 : 5) * points * std::log2(points) * batch;
@@ -88,11 +89,11 @@ static void transforms() {
   for (const cufftHandle each : {prime, plane, back, half, cube}) OK(cufftDestroy(each));
 }
 
-// --- cuSPARSE ----------------------------------------------------------------------------------------------------------
+// --- cuSPARSE --------------------------------------------------------------------------------------------------------
 
 constexpr int64_t kRows = 1000, kColumns = 800, kEach = 5, kNonzeros = kRows * kEach, kWidth = 64;
 
-// Five places in each row, in ascending order.
+// Five positions in each row, in ascending order.
 struct Places {
   int *offsets, *rows, *columns;
 };
@@ -199,7 +200,7 @@ static void sparse() {
   OK(cusparseDestroy(handle));
 }
 
-// --- cuBLAS ------------------------------------------------------------------------------------------------------------
+// --- cuBLAS ----------------------------------------------------------------------------------------------------------
 
 static void vectors() {
   cublasHandle_t handle;
@@ -233,7 +234,7 @@ static void vectors() {
   OK(cublasDestroy(handle));
 }
 
-// --- cuBLAS, matrices of which half counts -------------------------------------------------------------------------------
+// --- cuBLAS, matrices of which one half is used ----------------------------------------------------------------------
 
 static void halves() {
   cublasHandle_t handle;

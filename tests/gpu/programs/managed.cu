@@ -1,4 +1,4 @@
-// Managed memory for scripts/gpu-check: the CPU writes it, the GPU reads and writes it, the CPU reads it back.
+// Managed memory for scripts/gpu-check: the CPU writes it, the GPU reads and writes it, the CPU reads it again.
 #include "check.cuh"
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// A program that launches in every common way and prints what it did as one JSON object: the recorder's log and CUPTI's
-// count must tell the same. Built with the static cudart. Nothing printed depends on time, so that runs can be compared.
+// A program that launches in every common way and prints its counts as one JSON object; the recorder's log and CUPTI's
+// count must be the same. Built with the static cudart. Nothing printed depends on time, so that runs can be compared.
 //
 //   mixed [--divide N] [--exit STATUS]     N: fewer repetitions
 #include "check.cuh"
@@ -254,7 +254,7 @@ void special_launches(long divide) {
   nvtxRangePop();
 }
 
-// Four threads on streams of their own, then two threads on one stream.
+// Four threads on separate streams, then two threads on one stream.
 void threads(long divide) {
   nvtxRangePushA("threads");
   std::vector<std::thread> all;

@@ -1,5 +1,6 @@
-// Six threads launch, three of them graphs as well, while cudaProfilerStart and cudaProfilerStop come and go: parts_threads PARTS SECONDS.
-// Prints "parts N launches M", how many came and what was launched; status 100 if a call of the program failed.
+// Six threads launch, three of them also graphs, while cudaProfilerStart and cudaProfilerStop alternate: parts_threads
+// PARTS SECONDS. Prints "parts N launches M", the number of parts and of launches; status 100 if a call of the program
+// failed.
 #include "launcher.cuh"
 
 #include <cuda_profiler_api.h>

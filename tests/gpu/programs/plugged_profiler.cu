@@ -1,7 +1,8 @@
-// Starts a profiler (late_profiler.cpp) before its first launch or behind its 1,000th, and prints what CUPTI answered to it and how many of
-// the 1,000 kernels behind it counted. With FIRST another profiler has counted the 1,000 before, stopped, and left the process.
+// Starts a profiler (late_profiler.cpp) before its first launch or after its 1,000th, and prints CUPTI's result and how
+// many of the next 1,000 kernels it counted. With FIRST, another profiler has counted the first 1,000, stopped, and
+// detached from the process.
 //
-//   plugged_profiler early|late PROFILER CUPTI [FIRST ITS_CUPTI]      CUPTI: - where the profiler has one inside
+//   plugged_profiler early|late PROFILER CUPTI [FIRST ITS_CUPTI]      CUPTI: - if the profiler has one inside
 #include "check.cuh"
 
 #include <dlfcn.h>

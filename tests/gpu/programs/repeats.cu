@@ -1,6 +1,7 @@
-// One launch in each of the forms that PROF_REPEAT_KERNEL must be able to make again: cooperative, a cluster of blocks, one that may begin before
-// the kernel in front of it ended, and a kernel that takes its work from a counter which is cleared in front of it, as those of cuBLAS do.
-// Prints whether all of the counter's work was done, which no repeat may change. Built with the static cudart.
+// One launch in each of the forms that PROF_REPEAT_KERNEL must be able to repeat: cooperative, a cluster of blocks, a
+// launch that may start before the previous kernel has ended, and a kernel that takes its work items from a counter
+// which is cleared before it, as in cuBLAS. Prints whether all work items of the counter were done, which no repeat may
+// change. Built with the static cudart.
 #include "check.cuh"
 
 #include <cooperative_groups.h>

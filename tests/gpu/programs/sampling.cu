@@ -1,8 +1,10 @@
-// Work whose traffic and use of tensor cores are known, for the step `sampling` of scripts/gpu-check.
+// Kernels with known memory traffic and use of tensor cores, for the step `sampling` of scripts/gpu-check.
 //
-//   sampling cases [DEVICE]   five times: idle for 5 ms, a kernel that copies 1 GiB eight times, idle, a kernel of nothing but tensor cores, idle; in NVTX ranges "copy"
-//                     and "tensor"; then 200 launches of an empty kernel. Prints a checksum
-//   sampling loop N   N launches of an empty kernel, then 100 copies of 64 MiB: prints "us_per_launch X us_per_copy Y", the middle of 20 batches each
+//   sampling cases [DEVICE]   five times: idle for 5 ms, a kernel that copies 1 GiB eight times, idle, a kernel that
+//                             uses only tensor cores, idle; in NVTX ranges "copy" and "tensor"; then 200 launches of an
+//                             empty kernel. Prints a checksum
+//   sampling loop N           N launches of an empty kernel, then 100 copies of 64 MiB: prints "us_per_launch X
+//                             us_per_copy Y", the median of 20 batches each
 #include "check.cuh"
 
 #include <mma.h>

@@ -1,5 +1,5 @@
-// Two streams that wait for each other by words of memory, by an event and by a host function, for scripts/gpu-check: who waited for whom is
-// known beforehand. Prints the rounds, or "no stream memory operations" where the device has none.
+// Two streams that wait for each other by words of memory, by an event and by a host function, for scripts/gpu-check:
+// the dependencies are known in advance. Prints the rounds, or "no stream memory operations" if the device has none.
 #include "check.cuh"
 
 #include <cuda.h>
@@ -38,7 +38,7 @@ int main() {
   cudaStream_t one, two;
   CHECK(cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking));
   CHECK(cudaStreamCreateWithFlags(&two, cudaStreamNonBlocking));
-  cudaEvent_t event;  // one for all rounds: what it stands for changes
+  cudaEvent_t event;  // one event for all rounds: it is recorded again each time
   CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
   void* word = nullptr;
   CHECK(cudaMalloc(&word, sizeof(unsigned)));

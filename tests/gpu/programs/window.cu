@@ -1,6 +1,6 @@
-// A launch loop before, inside and after the part that cudaProfilerStart and cudaProfilerStop mark: nanoseconds a launch in each.
-// Prints "before NS inside NS after NS launches_inside N"; the fastest of ten batches each. With a number: that many parts of
-// ten launches, "before NS" and, after 1, 10, 100 … of them, "after_N NS".
+// A launch loop before, inside and after the recording that cudaProfilerStart and cudaProfilerStop delimit: nanoseconds
+// per launch in each. Prints "before NS inside NS after NS launches_inside N"; the fastest of ten batches each. With a
+// number: that many recordings of ten launches, "before NS" and, after 1, 10, 100 … of them, "after_N NS".
 #include "check.cuh"
 
 #include <cuda_profiler_api.h>
@@ -25,7 +25,7 @@ static double fastest(int batches, int launches) {
 }
 
 int main(int argc, char** argv) {
-  constexpr int kBatches = 10, kLaunches = 1000;  // fewer than a stream's queue holds
+  constexpr int kBatches = 10, kLaunches = 1000;  // fewer than the capacity of a stream's queue
   if (argc > 1) {
     fastest(2, kLaunches);
     std::printf("before %.1f", fastest(kBatches, kLaunches));

@@ -1,4 +1,5 @@
-"""The same program recorded by libprof and, in another run, by torch.profiler: what prof answers from the log and from the trace."""
+"""The same program recorded by libprof and, in another run, by torch.profiler: prof's answers from the log and from the
+trace."""
 import json
 import os
 
@@ -29,7 +30,8 @@ def breakdown(lab, file):
 
 
 def torch_answers(lab, step):
-    """ResNet-18 training steps: counts must be equal, times as equal as two runs are, idle time is what each profiler costs."""
+    """ResNet-18 training steps: counts must be equal, times as equal as in two runs; the idle time shows the cost of
+    each profiler."""
     if lab.sim:
         raise Skipped("needs a GPU")
     if not lab.prof:

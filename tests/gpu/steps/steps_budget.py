@@ -1,9 +1,10 @@
-"""Steps about PROF_BUDGET: what a run costs against its budget, and GPU time extrapolated from bursts against the time of a run that
-was recorded whole.
+"""Steps about PROF_BUDGET: the cost of a run compared with its budget, and GPU time extrapolated from bursts compared
+with the time of a run that was recorded completely.
 
-Each process measures itself twice: before cudaProfilerStart, where nothing is recorded, and behind it. So it shares its luck with
-addresses and clocks with its own reference; plain processes do the same, for what changes by itself. Processes never run beside each other:
-one that waits for its turn would save up budget for the time when it is measured. Means and not medians: bursts are rare."""
+Each process measures itself twice: before cudaProfilerStart, where nothing is recorded, and after it. So it has the
+same addresses and clock rates as its own reference. Plain processes do the same, to measure changes without a recorder.
+Processes never run at the same time: one that waits for its turn would save up budget for the time when it is measured.
+Means are used instead of medians, because bursts are rare."""
 import csv
 import io
 import os
@@ -17,8 +18,8 @@ import stats
 from lab import APPS_FOLDER, Skipped
 from steps_overhead import Server, interval
 
-SECONDS, SPARSE_SECONDS = (2, 8), (0.4, 2)  # before cudaProfilerStart and behind it
-OWN_ACCOUNT_LIMIT = 1.1  # of the budget: looks are not continuous
+SECONDS, SPARSE_SECONDS = (2, 8), (0.4, 2)  # before cudaProfilerStart and after it
+OWN_ACCOUNT_LIMIT = 1.1  # of the budget: the recorder does not check it continuously
 TOTAL, HALF = "Est Total (ns)", "+- (95 %) (ns)"  # columns of the report
 OTHER_RUN = 0.02  # how much kernels of two runs differ on one GPU
 
@@ -33,7 +34,7 @@ def variants(lab, name, percents):
 
 
 def mean_loop(server, loop, seconds, count, key):
-    """ns a launch or step, all rounds of that time together."""
+    """ns per launch or step, over all rounds in that time."""
     end, total, done = time.monotonic() + seconds, 0.0, 0
     while done == 0 or time.monotonic() < end:
         answer = server.loop(loop)
@@ -43,7 +44,7 @@ def mean_loop(server, loop, seconds, count, key):
 
 
 def one_process(lab, name, variant, command, env, loop, count, key, seconds):
-    """What the recorded part took ÷ what the part before it took."""
+    """Time of the recorded part ÷ time of the part before it."""
     share = 4 if lab.sim else 1
     server = Server(lab, f"{name}-{variant.replace(' ', '-')}", command, env)
     try:
@@ -57,7 +58,7 @@ def one_process(lab, name, variant, command, env, loop, count, key, seconds):
 
 
 def measured(lab, step, name, percents, command, loop, count, key, sets, seconds=SECONDS, without=(), once=()):
-    """variant -> one ratio a set, one in all of those in `once`; and the folders of the logs."""
+    """variant -> one ratio per set, a single one for variants in `once`; and the folders of the logs."""
     chosen, order = variants(lab, name, percents), random.Random(7)
     for variant in without:
         del chosen[variant]
@@ -70,14 +71,14 @@ def measured(lab, step, name, percents, command, loop, count, key, sets, seconds
         part = [variant for variant in chosen if number == 0 or variant not in once]
         for variant in order.sample(part, len(part)):
             env, folder = chosen[variant]
-            for log in lab.logs(folder) if folder and number else []:  # the last set's are read
+            for log in lab.logs(folder) if folder and number else []:  # the logs of the last set are read
                 os.remove(log)
             found[variant].append(one_process(lab, name, variant, command, env, loop, count, key, seconds))
     return found, {variant: folder for variant, (_, folder) in chosen.items()}
 
 
 def overheads(lab, step, title, percents, found):
-    """What each variant cost, and whether the budgets were kept: (ratio, low, high) of plain's."""
+    """The cost of each variant, and whether the budgets were kept: (ratio, low, high) of plain's."""
     costs = {variant: stats.ratio_of_means(ratios, found["plain"]) for variant, ratios in found.items()}
     step.table(title, ["variant", "recorded part ÷ part before it, mean", "÷ plain's (95 %)", "processes"],
                [(variant, f"{statistics.mean(ratios):.4f}", interval(costs[variant]), len(ratios)) for variant, ratios in found.items()])
@@ -85,14 +86,14 @@ def overheads(lab, step, title, percents, found):
         step.note("Rehearsed on the simulated GPU: nothing here is a measurement, limits are not checked.")
         return
     for percent in percents:
-        # The host side is recorded whatever it costs: where that alone is above the budget, nothing may come on top.
+        # The host side is always recorded. If it alone costs more than the budget, no cost may be added.
         limit = max(1 + percent / 100, costs["host side only"][2])
         step.check(f"PROF_BUDGET={percent}% ÷ plain", costs[f"{percent} %"][1] <= limit, interval(costs[f"{percent} %"]),
                    f"95 % interval reaches {1 + percent / 100:.2f}, or that of the host side alone")
 
 
 def own_account(lab, step, percents, folders):
-    """What the recorder says that it took."""
+    """The recorder's own account of its cost."""
     rows = []
     for percent in percents:
         counters = plog.Log(lab.logs(folders[f"{percent} %"])[0]).counters
@@ -115,7 +116,7 @@ def kernels(lab, log):
 
 
 def extrapolation(lab, step, percents, folders):
-    """Total GPU time of kernels, against their mean in the run that was recorded whole."""
+    """Total GPU time of kernels, compared with their mean in the run that was recorded completely."""
     truth = {name: row[1] / row[0] for name, row in recorded_run.Run(lab.logs(folders["full"])[0]).kernel_table().items()}
     rows = []
     for percent in percents:
@@ -161,7 +162,7 @@ def remove_logs(lab, folders):
 
 
 def budget_sparse(lab, step):
-    """A launch every 400 µs or so, of kernels of 5, 40 and 150 µs: small budgets have room for bursts here."""
+    """A launch about every 400 µs, of kernels of 5, 40 and 150 µs: here small budgets have room for bursts."""
     percents = (1, 2, 5)
     found, folders = measured(lab, step, "budget_sparse", percents, [lab.program("launch_loop"), "--serve"], "sparse 300 400000", "launches", "wall_ns",
                               1 if lab.sim else 3, SPARSE_SECONDS, without=["host side only"], once=["full"])
@@ -184,19 +185,19 @@ def budget_sparse(lab, step):
 
 
 def budget(lab, step):
-    """A launch of a 5 µs kernel about every 20 µs, as a program that is bound by its host launches."""
+    """A launch of a 5 µs kernel about every 20 µs, like a program that is limited by its host launches."""
     budget_step(lab, step, "budget", "A 5 µs kernel, then 15 µs of pause: time a launch", (2, 10), [lab.program("launch_loop"), "--serve"],
                 "2000 5000 15000", "launches", "wall_ns", 3)
 
 
 def budget_back_to_back(lab, step):
-    """Launches of empty kernels as fast as they can be: the host side alone costs more than small budgets."""
+    """Launches of empty kernels as fast as possible: the host side alone costs more than small budgets."""
     budget_step(lab, step, "budget_back_to_back", "Empty kernels back to back: time a launch", (5,), [lab.program("launch_loop"), "--serve"],
                 "2000 0" if lab.sim else "30000 0", "launches", "wall_ns", 3)
 
 
 def budget_pytorch(lab, step):
-    """The MLP training step, bound by the host."""
+    """The MLP training step, limited by the host."""
     if lab.sim:
         raise Skipped("needs a GPU")
     command = [lab.python, os.path.join(APPS_FOLDER, "torch_app.py"), "serve", "--profile", "none"]

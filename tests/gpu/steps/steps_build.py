@@ -1,4 +1,4 @@
-"""The step that comes first: the programs, the CUPTI-only baseline, and libprof.so where none was brought."""
+"""The first step builds the programs, the CUPTI-only baseline, and libprof.so if none was given."""
 import concurrent.futures
 import os
 
@@ -11,7 +11,7 @@ def build(lab, step):
         os.remove(lab.path("bin", BASELINE_PRELOADED))
     lab.inject = not lab.sim
     gencode = lab.gencode()
-    cudart = "shared" if lab.sim else "static"  # the real one asks the driver to prove whose it is
+    cudart = "shared" if lab.sim else "static"  # the real one requires proof that the driver is NVIDIA's
     jobs = {name: [lab.nvcc, "-std=c++17", "-O2", "-cudart", cudart, *gencode,
                    "-o", lab.path("bin", name), os.path.join(PROGRAMS_FOLDER, f"{name}.cu"), "-lpthread", "-ldl"]
             for name in ("mixed", "launch_loop", "managed", "contexts", "green_contexts", "window", "parts_threads", "waits", "repeats",
@@ -23,7 +23,8 @@ def build(lab, step):
     for name, libraries in (("counters", ["-lcublas"]), ("libraries", ["-lcufft", "-lcusparse", "-lcublas"])):
         jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", *gencode, "-o",
                       lab.path("bin", name), os.path.join(PROGRAMS_FOLDER, f"{name}.cu"), *libraries, "-Xlinker", f"-rpath={lab.cuda}/lib64", "-lpthread", "-ldl"]
-    # Kernels that launch graphs and set conditions call the device run time; the other programs of graphs are built as theirs is.
+    # Kernels that launch graphs and set conditions call the device runtime; the other graph programs are built in the
+    # same way.
     for name in ("graphs", "device_graphs", "graph_replay"):
         jobs[name] = [lab.nvcc, "-std=c++17", "-O2", "-cudart", "static", "-rdc=true", *gencode,
                       "-o", lab.path("bin", name), os.path.join(PROGRAMS_FOLDER, f"{name}.cu"), "-lcudadevrt", "-lpthread", "-ldl"]

@@ -1,4 +1,5 @@
-"""Hardware counters (PROF_COUNTERS) on a real GPU: operations and bytes of work that is known beforehand, each launch its own, programs unchanged."""
+"""Hardware counters (PROF_COUNTERS) on a real GPU: operations and bytes of kernels with known values, each launch with
+its own, and programs unchanged."""
 import collections
 import csv
 import io
@@ -10,18 +11,19 @@ import plog
 from lab import APPS_FOLDER, Skipped
 from log_checks import libprof_lines
 
-# Why a launch may have no values: counters of the log.
+# Why a launch may have no values: loss counters of the log.
 REASONS = ("captured", "skipped", "failed", "no_session", "dropped", "unread")
 VECTOR = {f"sm__sass_thread_inst_executed_op_{kind}_pred_on.sum": weight
           for kind, weight in (("fadd", 1), ("fmul", 1), ("ffma", 2), ("dadd", 1), ("dmul", 1), ("dfma", 2), ("hadd", 1), ("hmul", 1), ("hfma", 2))}
 FFMA = "sm__sass_thread_inst_executed_op_ffma_pred_on.sum"
 HFMA = "sm__sass_thread_inst_executed_op_hfma_pred_on.sum"
 
-Row = collections.namedtuple("Row", "tid moment values name")  # name: of the kernel or range, "graph", None where nothing stands at that moment
+# name: of the kernel or range, "graph", or None if no launch or range is at that moment
+Row = collections.namedtuple("Row", "tid moment values name")
 
 
 class Measured:
-    """What a log says: rows of values, launches that succeeded, cases (NVTX ranges)."""
+    """The content of a log: rows of values, launches that succeeded, cases (NVTX ranges)."""
 
     def __init__(self, path):
         self.log = log = plog.Log(path)
@@ -99,7 +101,7 @@ def flops(values):
 
 
 def account(step, what, measured):
-    """Every launch that succeeded has values or a reason that is counted."""
+    """Every launch that succeeded has values or a counted reason."""
     missing = sum(measured.reasons.values())
     step.check(f"{what}: launches have values, or a reason is counted", measured.launches == len(measured.rows) + missing,
                f"{measured.launches} launches, {len(measured.rows)} with values, {measured.reasons}", "equal")
@@ -127,7 +129,7 @@ def counters(lab, step):
 
 
 def cases(lab, step, program, plain):
-    """roofline, which takes several passes: operations of products and of multiply-adds."""
+    """roofline, which needs several passes: operations of products and of multiply-adds."""
     done, measured = record(lab, "cases", [program, "cases"], PROF_COUNTERS="roofline")
     if measured is None or measured.meta.get("counters") != "on":
         raise Skipped(f"no hardware counters here: {measured.meta.get('counters') if measured else 'no log'}")
@@ -159,7 +161,7 @@ def cases(lab, step, program, plain):
 
 
 def memory(lab, step, program, plain):
-    """memory, one pass: bytes of copies, and the duration that a kernel has without counters."""
+    """memory, one pass: bytes of copies, and the duration of a kernel without hardware counters."""
     done, measured = record(lab, "memory", [program, "cases"], PROF_COUNTERS="memory")
     step.check("results are unchanged with the set memory", done.stdout == plain.stdout, f"status {done.status}", "equal")
     account(step, "memory", measured)
@@ -174,7 +176,8 @@ def memory(lab, step, program, plain):
 
 
 def threads(lab, step, program):
-    """Two threads on two streams, and a graph: each launch has exactly its own multiply-adds; a graph's launch has values where the set takes one pass."""
+    """Two threads on two streams, and a graph: each launch has exactly its own multiply-adds; a launch of a graph has
+    values if the set needs one pass."""
     done, measured = record(lab, "threads_memory", [program, "threads"], PROF_COUNTERS="memory")
     account(step, "threads, memory", measured)
     graphs = sum(row.name == "graph" for row in measured.rows)
@@ -244,7 +247,7 @@ def torch(lab, step):
 
 
 def nsight(lab, step, program):
-    """Nsight Compute on the same program, where it is installed: sums over the products."""
+    """Nsight Compute on the same program, if it is installed: sums over the products."""
     ncu = shutil.which("ncu")
     if not ncu:
         step.note("no ncu here to compare with")

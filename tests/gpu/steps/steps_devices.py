@@ -1,4 +1,5 @@
-"""Steps about GPUs and their memory: managed memory; pools and a reset; two GPUs in one process; one process a GPU with NCCL between them."""
+"""Steps about GPUs and their memory: managed memory; pools and a reset; two GPUs in one process; one process per GPU
+with NCCL between them."""
 import collections
 import os
 import re
@@ -8,11 +9,11 @@ from lab import APPS_FOLDER, Skipped
 from log_checks import coverage, load, same_behaviour, tables_of
 from steps_processes import in_order, told_apart
 
-MOST_APART_US = 200  # the ends of one all-reduce on two GPUs: they wait for each other
+MOST_APART_US = 200  # between the ends of one all-reduce on two GPUs, which wait for each other
 
 
 def needs_two_gpus(lab):
-    """UUIDs of this machine's GPUs, as they stand in a log."""
+    """UUIDs of this machine's GPUs, in the form of a log."""
     if lab.sim:
         raise Skipped("needs a GPU")
     listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout
@@ -23,7 +24,7 @@ def needs_two_gpus(lab):
 
 
 def compared(lab, name, command):
-    """The program without and with the recorder; folder of its logs."""
+    """Runs the program without and with the recorder; returns the folder of its logs."""
     plain = lab.run(command)
     if plain.status != 0:
         raise Skipped(f"does not run here without the recorder either: {plain.stderr.strip()[-300:]}")
@@ -79,7 +80,7 @@ def managed(lab, step):
 
 
 def contexts(lab, step):
-    """Memory from two pools, a device that is reset and used again."""
+    """Memory from two pools; a device that is reset and used again."""
     if lab.sim:
         raise Skipped("needs a GPU")
     plain, recorded, folder = compared(lab, "contexts", [lab.program("contexts")])
@@ -106,7 +107,7 @@ def contexts(lab, step):
 
 
 def green_contexts(lab, step):
-    """Kernels in streams of a green context, and in its primary context: streams and contexts are told apart."""
+    """Kernels in streams of a green context, and in its primary context: streams and contexts are distinguished."""
     if lab.sim:
         raise Skipped("needs a GPU")
     plain, recorded, folder = compared(lab, "green_contexts", [lab.program("green_contexts")])
@@ -132,7 +133,7 @@ def green_contexts(lab, step):
 
 
 def nccl(lab, step):
-    """torchrun with a process a GPU: a log a rank, one trace of both on one time axis."""
+    """torchrun with one process per GPU: one log per rank, one trace of both on one time axis."""
     needs_two_gpus(lab)
     command = [lab.python, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",
                os.path.join(APPS_FOLDER, "devices_app.py"), "ranks"]
@@ -165,7 +166,8 @@ def nccl(lab, step):
 
 
 def said_of_collectives(lab, step, runs, events):
-    """What NCCL says of its calls (2.26 and later say all of it): communicator, rank, ranks and bytes, in the trace and in the report."""
+    """What NCCL reports about its calls (2.26 and later report everything): communicator, rank, ranks and bytes, in the
+    trace and in the report."""
     reduces = [event for event in events if event.get("cat") == "kernel" and "AllReduce" in event["name"]]
     named = [event for event in reduces if "nccl communicator" in event["args"]]
     step.check("all-reduce kernels in the trace with their communicator", reduces and len(named) == len(reduces), f"{len(named)} of {len(reduces)}", "all")

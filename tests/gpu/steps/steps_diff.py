@@ -1,5 +1,6 @@
-"""Does `prof diff` find a kernel that is 5 % slower, and nothing where nothing changed? A CUDA program recorded again and again, three runs a side
-and one run a side, ten times with the change and ten times without (the next trial's runs)."""
+"""Does `prof diff` find a kernel that is 5 % slower, and nothing if nothing changed? A CUDA program is recorded
+repeatedly, three runs per side and one run per side, ten times with the change and ten times without (using the next
+trial's runs)."""
 import json
 import os
 
@@ -12,7 +13,7 @@ CHANGED = 1050  # per mille of the work of one kernel
 def record(lab, folder, per_mille):
     os.makedirs(folder)
     more = {}
-    if lab.sim:  # whose kernels last what the script says
+    if lab.sim:  # the script sets the duration of its kernels
         lasting = {"_Z8multiplyPfi": 100 * per_mille, "_Z6followPKiPii": 60_000, "_Z6add_upPKfPfi": 50_000, "_Z5curvePfi": 40_000}
         more["SIM"] = "; ".join(f"kernel {name} {ns}" for name, ns in lasting.items())
     done = lab.run([lab.program("diff_runs"), str(per_mille)], env=lab.recorded_env(folder, **more), timeout=30)
@@ -21,7 +22,7 @@ def record(lab, folder, per_mille):
 
 
 def verdicts(lab, now, before):
-    """(status of --fail-if slower:2%, {name of a kernel: verdict} of all that changed, what the notes say)"""
+    """(status of --fail-if slower:2%, {name of a kernel: verdict} of all changed kernels, the text of the notes)"""
     answer = lab.run_prof(["diff", *now, "--vs", *before, "--fail-if", "slower:2%", "--format", "json"], timeout=30)
     if answer.status not in (0, 1, 3):
         raise RuntimeError(f"prof diff: status {answer.status}: {answer.stderr.strip()[-300:]}")
@@ -31,7 +32,7 @@ def verdicts(lab, now, before):
 
 
 def diff_runs(lab, step):
-    """A change of 5 % is found ten times in ten, alone, and ten unchanged pairs raise no alarm."""
+    """A change of 5 % is found in ten of ten trials, and nothing else; ten unchanged pairs raise no alarm."""
     if not lab.prof:
         raise Skipped("no prof")
     root, wrong = lab.fresh("diff_runs"), []
@@ -41,7 +42,7 @@ def diff_runs(lab, step):
         return [os.path.join(root, f"{side}_{trial}_{run}") for run in range(count)]
 
     for trial in range(trials + 1):
-        for old, slow in zip(runs_of("old", trial), runs_of("slow", trial)):  # by turns: what changes with time changes both
+        for old, slow in zip(runs_of("old", trial), runs_of("slow", trial)):  # in turn: a drift over time changes both
             record(lab, old, 1000)
             if trial < trials:
                 record(lab, slow, CHANGED)

@@ -25,7 +25,7 @@ def rows_of(lab, report, logs):
 
 
 def numbers(step, log):
-    """How CUPTI numbered the nodes that were captured and those that ran: what attribution rests on."""
+    """CUPTI's numbers of the nodes that were captured and of those that ran, on which attribution depends."""
     strings, kernels, functions, configs = {}, {}, {}, {}
     made, ran, derived = collections.defaultdict(set), collections.defaultdict(set), []
     pending = {}  # thread -> nodes recorded just before their launch
@@ -64,8 +64,8 @@ def numbers(step, log):
 
 
 def attribution(step, said, rows, runs_of):
-    """Every row of graph-nodes about a kernel of the program, against what the program says of itself; runs_of(name, what the
-    program says): how often it must have run."""
+    """Compares every row of graph-nodes about a kernel of the program with the program's own output. runs_of(name, the
+    program's output) returns how often it must have run."""
     by_name = collections.defaultdict(list)
     for row in rows:
         if row.get("runs"):
@@ -141,7 +141,8 @@ def graphs(lab, step):
 
 
 def special(lab, step):
-    """Conditional nodes and launches by kernels: held against what CUPTI alone reports, not against what the program did."""
+    """Conditional nodes and launches by kernels: compared with CUPTI's own report, not with the launches of the
+    program."""
     command = [lab.program("device_graphs")]
     plain = lab.run(command)
     if plain.status != 0:
@@ -176,12 +177,13 @@ def whole(lab, step, command, plain, said):
     runs = load(lab, folder)
     step.figure("PROF_GRAPHS=whole: how graphs were timed", runs[0].meta.get("graphs", "?"))
     found = sum(run.by_kind["graph_run"] for run in runs)
-    # Of a graph that several threads launch at once CUPTI, also alone, gives some records without times (seen with 13.0): counted.
+    # If several threads launch a graph at the same time, CUPTI, also alone, reports some records without times
+    # (observed with 13.0). They are counted.
     without_times = sum(run.log.counters.get("gpu_clock_errors", 0) for run in runs)
     step.figure("PROF_GRAPHS=whole: records that CUPTI gave without valid times", without_times)
     step.check("PROF_GRAPHS=whole: a record for each launch, with its time or counted", found + without_times == said["graph_launches"],
                f"{found} + {without_times}", said["graph_launches"])
-    threads_launch = 8  # of the graph that four threads launch, twice each
+    threads_launch = 8  # for the graph that four threads launch, twice each
     step.check("PROF_GRAPHS=whole: none without its time but those of that graph", without_times <= threads_launch, without_times, f"≤ {threads_launch}")
     from_nodes = sum(1 for run in runs for operation in run.operations if operation[0] != "graph" and operation[6])
     step.figure("PROF_GRAPHS=whole: records of single nodes all the same", from_nodes)
@@ -192,7 +194,8 @@ def whole(lab, step, command, plain, said):
 
 
 def torch_graph_nodes(lab, step):
-    """What PyTorch replays, in the logs that the steps before left: captured by hand, by make_graphed_callables, by torch.compile."""
+    """PyTorch's replays, in the logs of earlier steps: captured by hand, by make_graphed_callables, by
+    torch.compile."""
     seen = False
     for name in ("torch_graph", "torch_reduce_overhead", "torch_graphed_callables"):
         logs = lab.logs(lab.path(name, "log"))

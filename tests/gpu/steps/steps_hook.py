@@ -1,4 +1,4 @@
-"""The step that says what a hook adds to a launch of the real driver, in one process."""
+"""The step that measures what a hook adds to a launch of the real driver, in one process."""
 import json
 import random
 import statistics
@@ -8,13 +8,13 @@ from lab import Skipped
 
 MAX_HOOKED_OVER_DIRECT = 1.05
 PROCESSES = 8  # of each row
-# KiB of other data read in front of each launch -> rounds, launches a batch
+# KiB of other data read before each launch -> rounds, launches per batch
 TOUCHED = {0: (200, 500), 1024: (40, 500), 12288: (40, 40)}
 
 
 def hook_cost(lab, step):
-    """Launches past every preload and through the hook, in turn in one process (hook_cost.cu): processes of one variant differ by more than a hook
-    costs, the launches of one process do not."""
+    """Launches past every preloaded library and through the hook, in turn in one process (hook_cost.cu). Processes of
+    one variant differ by more than the cost of a hook; the launches of one process do not."""
     if lab.sim:
         raise Skipped("needs a GPU")
     variants = {"host side only": {"PROF_GPU": "off"}, "host side only, counts": {"PROF_GPU": "off", "PROF_DEPTH": "counts"}, "full": {}}

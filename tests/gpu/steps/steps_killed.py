@@ -1,4 +1,5 @@
-"""Steps that kill programs with SIGKILL: what had returned must be in the log, what the GPU still owed must be counted as pending."""
+"""Steps that kill programs with SIGKILL: every call that had returned must be in the log, and missing GPU records must
+be counted as pending."""
 import bisect
 import collections
 import mmap
@@ -16,7 +17,7 @@ MAX_BEHIND_S = 2.5  # GPU times are collected once a second
 
 
 def kill_later(command, env, stdout, began, seconds):
-    """Kills a program `seconds` after began() is true. It must live until then."""
+    """Kills a program `seconds` after began() is true. The program must not end before."""
     with open(stdout, "w", encoding="utf-8") as file:
         process = subprocess.Popen(command, env=env, stdout=file, stderr=subprocess.DEVNULL, start_new_session=True)
     try:
@@ -35,7 +36,7 @@ def kill_later(command, env, stdout, began, seconds):
 def killed(lab, step):
     """SIGKILL in the middle of a loop, 3.5 s after the first launch."""
     folder = lab.fresh("killed")
-    output = lab.path("killed", "stdout")  # a file: what the program wrote before the kill can be read at leisure
+    output = lab.path("killed", "stdout")  # a file, so that the program's output before the kill can be read later
     kill_later([lab.program("launch_loop"), "--forever", "5000"], lab.recorded_env(folder), output, lambda: os.path.getsize(output) > 0, 3.5)
     with open(output, encoding="utf-8") as file:
         said = int(file.read().split("\n")[-2])
@@ -47,7 +48,8 @@ def killed(lab, step):
 
 
 def torch_killed(lab, step):
-    """The same of a PyTorch training, whose backward passes are on a thread of their own: steps and single operators are counted."""
+    """The same for a PyTorch training, whose backward passes run on another thread: steps and single operators are
+    counted."""
     if lab.sim:
         raise Skipped("needs a GPU")
     folder = lab.fresh("torch_killed")
@@ -80,7 +82,8 @@ def torch_killed(lab, step):
 
 
 def training_of(run, name=b"train step"):
-    """(steps that ended, launches of a step -> steps without the first, launches of that thread outside of the steps) of processes_app.py"""
+    """(steps that ended, launches of a step -> steps without the first, launches of that thread outside of the steps)
+    of processes_app.py"""
     strings, labels, events = {}, {}, collections.defaultdict(list)
     for block, record in run.log.records():
         kind = type(record).__name__
@@ -105,7 +108,7 @@ def training_of(run, name=b"train step"):
                 ended.append(tick)
     if not ended:
         raise RuntimeError("the log has no training step")
-    ticks = sorted(launch.begin for launch in run.launches)  # those of the backward thread lie within the step
+    ticks = sorted(launch.begin for launch in run.launches)  # launches of the backward thread are within the step
     each = collections.Counter(bisect.bisect_left(ticks, end) - bisect.bisect_left(ticks, begin)
                                for begin, end in list(zip(begun, ended))[1:])
     own = sorted(launch.begin for launch in run.launches if launch.thread == thread and launch.begin >= begun[0])
@@ -115,7 +118,7 @@ def training_of(run, name=b"train step"):
 
 
 def after_a_kill(lab, step, run):
-    """What the log says of its end, against what the independent reader finds in it."""
+    """What the log reports about its end, compared with the independent reader's result."""
     step.check("the log says that it was not closed", run.log.finished == 0, run.log.finished, 0)
     behind = (run.last_launch_ns() - run.last_gpu_end_ns()) / 1e9
     step.check("GPU times reach to shortly before the kill", run.operations and behind < MAX_BEHIND_S, f"{behind:.2f} s", f"{MAX_BEHIND_S} s")
@@ -123,7 +126,7 @@ def after_a_kill(lab, step, run):
     step.figure("launches in the log", launches)
     step.figure("launches without GPU time (the last moments)", launches - timed)
     step.figure("GPU records that had not arrived at the last flush, by the log's own count", run.log.gpu_pending)
-    # CUPTI fills a buffer a thread, so they need not be the last ones of their stream.
+    # CUPTI fills one buffer per thread, so they need not be the last ones of their stream.
     newest = max(launch.begin for launch in run.launches)
     oldest = max((newest - launch.begin for launch in run.launches if not launch.operations), default=0) / run.log.ticks_per_second
     step.check("the oldest launch without GPU time, before the last launch", oldest < MAX_BEHIND_S, f"{oldest:.2f} s", f"{MAX_BEHIND_S} s")

@@ -1,5 +1,5 @@
-"""Library calls (PROF_LIBS=1) of a PyTorch program and of one linked with cuFFT, cuSPARSE and cuBLAS: FLOPs equal the closed form to the last
-one, and the programs' results are what they were."""
+"""Library calls (PROF_LIBS=1) of a PyTorch program and of one linked with cuFFT, cuSPARSE and cuBLAS: FLOPs equal the
+closed form exactly, and the programs' results are unchanged."""
 import collections
 import glob
 import json
@@ -63,7 +63,8 @@ def library_calls(lab, step):
 
 
 def runtimes(lab, step):
-    """Two CUDA run times of one version in one process, one under a name and in a folder of its own as wheels bring it."""
+    """Two CUDA runtimes of one version in one process, one with another file name and in another folder, as wheels
+    install it."""
     folders = [lab.sim] if lab.sim else [f"{lab.cuda}/lib64", f"{lab.cuda}/targets/*/lib"]
     found = [path for folder in folders for path in sorted(glob.glob(f"{folder}/libcudart.so.1[0-9]"))]
     if not found:
@@ -87,12 +88,13 @@ def runtimes(lab, step):
 
 
 def library_kinds(lab, step):
-    """Calls of cuFFT, cuSPARSE and cuBLAS in a CUDA C++ program that is linked with them: FLOPs and bytes equal the closed forms."""
+    """Calls of cuFFT, cuSPARSE and cuBLAS in a CUDA C++ program that is linked with them: FLOPs and bytes equal the
+    closed forms."""
     compare_program(lab, step, "library_kinds", lambda: [lab.program("libraries")], 34)
 
 
 def library_convolutions(lab, step):
-    """cuDNN's functions from before its graphs, through ctypes: FLOPs and bytes equal the closed forms."""
+    """cuDNN's legacy (pre-graph) functions, through ctypes: FLOPs and bytes equal the closed forms."""
     compare_program(lab, step, "library_convolutions", lambda: [lab.python, os.path.join(APPS_FOLDER, "convolutions_app.py")], 11)
 
 
@@ -121,7 +123,8 @@ def compare_program(lab, step, name, command, cases):
 
 
 def cases(lab, file):
-    """(name, FLOPs and bytes by the closed form or None, its kernels) of each range "case NAME FLOPS [BYTES]" of a log or trace"""
+    """(name, FLOPs and bytes by the closed form or None, its kernels) of each range "case NAME FLOPS [BYTES]" of a log
+    or trace"""
     path = lab.path("libraries.json")
     made = lab.run_prof(["trace", file, "-o", path], timeout=120)
     if made.status not in (0, 1):
@@ -141,7 +144,8 @@ def flops_of(kernels):
 
 
 def compare_cases(lab, log):
-    """(rows of a table, names of the cases that are wrong): of each range "case NAME FLOPS [BYTES]" what its kernels have"""
+    """(rows of a table, names of the wrong cases): for each range "case NAME FLOPS [BYTES]" the numbers of its
+    kernels"""
     table, wrong = [], []
     for name, wanted, wanted_bytes, inside in cases(lab, log):
         found = flops_of(inside)
@@ -156,7 +160,8 @@ def compare_cases(lab, log):
 
 
 def compare_with_shapes(lab, step, script, plain):
-    """One run of the program with torch.profiler inside: FLOPs from the library calls in the log, from operators' shapes in the trace."""
+    """One run of the program with torch.profiler inside: FLOPs from the library calls in the log, and from operators'
+    shapes in the trace."""
     folder, trace = lab.fresh("libraries_shapes"), lab.path("libraries.torch.json")
     recorded = lab.run([*script, "--trace", trace], env=lab.recorded_env(folder, PROF_LIBS="1"), timeout=120)
     logs = lab.logs(folder)
@@ -182,6 +187,6 @@ def differing(a, b):
 
 
 def recorded_maps(lab, script):
-    """Which library files PyTorch has open, for the page."""
+    """The library files that PyTorch has loaded, for the page."""
     words = "import torch; a = torch.ones(8, 8, device='cuda'); torch.mm(a, a); print(open('/proc/self/maps').read())"
     return lab.run([script[0], "-c", words], timeout=60).stdout

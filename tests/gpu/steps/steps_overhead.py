@@ -1,6 +1,6 @@
 """Steps that measure cost. Processes of all variants are started together, warm up, and then run short timed loops in
-turn, in a new random order each round; nobody else runs meanwhile. Several sets of processes, of one or more copies of each
-variant, several rounds a set."""
+turn, in a new random order each round, while no other process runs. There are several sets of processes, with one or
+more copies of each variant, and several rounds per set."""
 import json
 import math
 import os
@@ -16,12 +16,12 @@ from lab import APPS_FOLDER, Skipped
 
 MAX_FULL_OVER_CUPTI = 1.05
 MAX_BYTES_PER_LAUNCH = 24
-MIN_PROCESSES = 6  # of each variant: for fewer, student_t() is not exact
-CORES = 4  # on which the programs run that are timed in turn
+MIN_PROCESSES = 6  # of each variant: with fewer, student_t() is not exact
+CORES = 4  # shared by the programs that are timed in turn
 
 
 class Server:
-    """A program that obeys `loop …` lines; one line of JSON comes back for each."""
+    """A program that executes `loop …` lines and prints one line of JSON for each."""
 
     def __init__(self, lab, name, command, env):
         self.lab, self.name = lab, name
@@ -49,8 +49,9 @@ class Server:
             pass
 
     def take_cores(self):
-        """Keeps the program on the few cores that all share, since cores of a shared host differ and they take turns: a core for the main thread, one for
-        PyTorch's thread of backward, the rest for all others. Else it is luck that a process keeps whether its two busy threads sit together."""
+        """Pins the program to the few cores that all programs share, because cores of a shared host differ; the
+        programs run in turn. One core is for the main thread, one for PyTorch's backward thread, and the rest for
+        all others. Otherwise the scheduler may keep a process's two busy threads on one core or on two by chance."""
         cores = sorted(os.sched_getaffinity(0))[-CORES:]
         if len(cores) < CORES:
             return
@@ -61,7 +62,7 @@ class Server:
                     backward = name.read().startswith("pt_autograd")
                 os.sched_setaffinity(int(thread), {first} if int(thread) == self.process.pid else {second} if backward else rest)
             except (FileNotFoundError, ProcessLookupError):
-                pass  # it ended meanwhile
+                pass  # the thread has ended in the meantime
 
     def command(self, words, timeout=60):
         self.process.stdin.write(f"{words}\n".encode())
@@ -72,7 +73,7 @@ class Server:
         return self.command(f"loop {arguments}", timeout)
 
     def end(self):
-        """Tells the program to end, and does not wait for it."""
+        """Requests the program's end without waiting for it."""
         try:
             self.process.stdin.close()
         except OSError:
@@ -89,7 +90,7 @@ class Server:
 
 
 def variants(lab, name, profilers):
-    """variant -> (environment, log folder); `name` keeps the folders of the steps apart."""
+    """variant -> (environment, log folder); `name` keeps the folders of the steps separate."""
     def recorded(**options):
         folder = lab.fresh(name, "-".join(["log", *map(str, options.values())]))
         return lab.recorded_env(folder, PROF_CUPTI=lab.cupti, **options), folder
@@ -107,8 +108,8 @@ def variants(lab, name, profilers):
 
 
 class Alternation:
-    """Sets of processes, one per variant, whose timed loops take turns. A variant whose process fails is dropped, and
-    the step says so."""
+    """Sets of processes, one per variant, whose timed loops run in turn. If a process of a variant fails, the variant
+    is dropped, and the step reports it."""
 
     def __init__(self, lab, step, name, make_command, chosen):
         self.lab, self.step, self.name, self.make_command = lab, step, name, make_command
@@ -125,7 +126,8 @@ class Alternation:
             return None
 
     def one_set(self, rounds, loops, copies):
-        """[{loop: {variant: answers}}], one for each of `copies` processes of every variant; the first round warms up."""
+        """[{loop: {variant: answers}}], one for each of `copies` processes of every variant; the first round warms
+        up."""
         servers = {}
         answers = [{loop: {variant: [] for variant in self.chosen} for loop in loops} for _ in range(copies)]
 
@@ -133,9 +135,10 @@ class Alternation:
             of_all = [(variant, copy) for variant in self.chosen for copy in range(copies)]
             return self.order.sample(of_all, len(of_all))
         try:
-            # In a new order each set: of equal processes on one GPU those that started later were 5 to 10 % slower or faster.
+            # In a new order for each set: of equal processes on one GPU, those that started later were 5 to 10 % slower
+            # or faster.
             for variant, copy in everyone():
-                # Python's tables lie alike in all that are compared with each other.
+                # Python's hash tables have the same layout in all processes that are compared with each other.
                 env = dict(self.chosen[variant][0], PYTHONHASHSEED=str(self.processes + copy))
                 servers[variant, copy] = Server(self.lab, f"{self.name}-{variant.replace(' ', '-')}-{copy}", self.make_command(variant), env)
             self.processes += copies
@@ -146,7 +149,7 @@ class Alternation:
                     for variant, copy in everyone():
                         if variant not in self.chosen:
                             continue  # another of its processes failed in this round
-                        servers[variant, copy].take_cores()  # threads may have come
+                        servers[variant, copy].take_cores()  # new threads may have started
                         answer = self.attempt(variant, lambda: servers[variant, copy].loop(loop))
                         if turn and answer:
                             answers[copy][loop][variant].append(answer)
@@ -158,8 +161,9 @@ class Alternation:
         return answers
 
     def run(self, sets, rounds, loops, seconds=math.inf, copies=1):
-        """{loop: {variant: one list of answers per process}} of the variants that never failed. At most `sets` of `copies` processes a
-        variant, and no set that would not fit into `seconds` or into what is left of the whole run."""
+        """{loop: {variant: one list of answers per process}} of the variants that never failed. Runs at most `sets` of
+        `copies` processes per variant, and no set that would not fit into `seconds` or into the remaining time of
+        the whole run."""
         found = []
         began = time.monotonic()
         for number in range(sets):
@@ -202,8 +206,8 @@ def cost_table(step, title, samples, key, unit, per=1.0, ratio=stats.ratio):
 
 
 def gate_of_processes(lab, step, ratios, full, processes, of_full):
-    """The interval decides: one that reaches across the limit says that it cannot tell, and is no pass. `full`: full ÷ CUPTI alone, of `of_full`
-    processes each."""
+    """The interval decides: one that contains the limit is reported as undecided, and is not a pass. `full`: full ÷
+    CUPTI alone, of `of_full` processes each."""
     if lab.sim:
         return step.note("Rehearsed on the simulated GPU: nothing here is a measurement, limits are not checked.")
     step.check("processes a variant", processes >= MIN_PROCESSES, processes, f"≥ {MIN_PROCESSES}")
@@ -218,8 +222,9 @@ def gate_of_processes(lab, step, ratios, full, processes, of_full):
 
 
 def launch_loop(lab, step):
-    """5,000 launches a round of a kernel as short as can be, static cudart; and long kernels back to back, for the GPU's side.
-    Many sets: processes of one variant differ by more than variants do. Many short rounds: see pytorch_step()."""
+    """5,000 launches per round of the shortest possible kernel, static cudart; and long kernels back to back, for the
+    GPU side. Many sets, because processes of one variant differ by more than variants do. Many short rounds: see
+    pytorch_step()."""
     launches, back_to_back = ("2000 0", "500 5000") if lab.sim else ("5000 0", "1000 5000")
     chosen = variants(lab, "launch_loop", [])
     sets, rounds = (2, 2) if lab.sim else (16, 30)
@@ -246,7 +251,8 @@ def launch_loop(lab, step):
 
 
 def gaps(lab, step):
-    """What completion marks do on the GPU: gaps between kernels that are queued back to back, from GPU timestamps."""
+    """The effect of completion marks on the GPU: gaps between kernels that are queued back to back, from GPU
+    timestamps."""
     rows = []
     for depth in ("counts", "marks", "values"):
         folder = lab.fresh("gaps", depth)
@@ -273,18 +279,19 @@ def gaps(lab, step):
 
 
 def pytorch_step(lab, step):
-    """The MLP training step, bound by the host, in as many processes as --pytorch-seconds allows: all variants, then the two of the limit
-    alone, whose interval is to be narrow, then torch.profiler beside it in two sets (a tenth of that time).
+    """The MLP training step, limited by the host, in as many processes as --pytorch-seconds allows: all variants first,
+    then only the two of the limit, whose interval must be narrow, then torch.profiler with them in two sets (a tenth
+    of that time).
 
-    Many short rounds: on a shared host the step of one process wanders by 30 % within seconds, so that rounds close together in time are what
-    compares. Of a process of 65 rounds of 5 steps the ratio of medians has a standard deviation of 2.2 %, of one of 6 rounds of 20 steps,
-    which takes half as long, 4.8 % (an H200, 2026-11-27)."""
+    Many short rounds: on a shared host the step time of one process varies by 30 % within seconds, so rounds must be
+    close together in time. For a process of 65 rounds of 5 steps, the ratio of medians has a standard deviation of 2.2
+    %; for one of 6 rounds of 20 steps, which takes half as long, 4.8 % (an H200, 2026-11-27)."""
     if lab.sim:
         raise Skipped("needs a GPU")
     profilers = {"torch.profiler cpu+cuda": "cpu+cuda", "torch.profiler cuda": "cuda"}
     chosen = variants(lab, "pytorch_step", profilers.values())
     script = os.path.join(APPS_FOLDER, "torch_app.py")
-    short, long = (40, 5), (6, 20)  # rounds, steps a round
+    short, long = (40, 5), (6, 20)  # rounds, steps per round
 
     def command(variant):
         return [lab.python, script, "serve", "--profile", profilers.get(variant, "none")]

@@ -1,10 +1,11 @@
-"""How fast is this GPU really? Products, a copy and attention against the device's peaks, and what `prof devices --measure` reaches."""
+"""How fast this GPU really is: products, a copy and attention compared with the device's peaks, and the rates that
+`prof devices --measure` reaches."""
 import json
 import os
 
 from lab import APPS_FOLDER, Skipped
 
-# Of the datasheet: what large products and copies reach, with room for clocks; and nothing may be above it.
+# Percent of the datasheet that large products and copies reach, with a margin for clock rates; nothing may exceed 100.
 LEAST_PRODUCT, LEAST_BANDWIDTH = 50, 75
 
 
@@ -16,14 +17,14 @@ def rows(lab, words):
 
 
 def copy_percent(lab, trace, device):
-    """A copy inside the device is no kernel: it is in `prof report copies`, and moves its bytes twice."""
+    """A copy inside the device is not a kernel: it is in `prof report copies`, and transfers its bytes twice."""
     copies = [row for row in rows(lab, ["report", "copies", trace]) if row["direction"] == "DtoD"]
     moved = 2 * max((row["bandwidth_gb_per_s"] for row in copies), default=0)
     return 100 * moved / device["bandwidth_gbs"]
 
 
 def peaks(lab, step):
-    """FLOPs and bytes worked out from shapes, exactly; rates between what such kernels reach and the peak."""
+    """FLOPs and bytes computed from shapes, exactly; rates between those that such kernels reach and the peak."""
     if lab.sim:
         raise Skipped("needs a GPU")
     if not lab.prof:
@@ -53,7 +54,8 @@ def peaks(lab, step):
 
 
 def datasheet(lab, answer):
-    """The row that prof itself compares the first measured GPU with, by its note; None: the GPU is unknown."""
+    """The table row with which prof itself compares the first measured GPU, according to its note; None: the GPU is
+    unknown."""
     begin = f"{answer['rows'][0]['name']}: of the peaks of "
     for note in answer["notes"]:
         if note.startswith(begin):
@@ -62,7 +64,8 @@ def datasheet(lab, answer):
 
 
 def measured_peaks(lab, step):
-    """What prof devices --measure finds lies between what such a GPU reaches and its datasheet; the GPU is one of the table."""
+    """The results of prof devices --measure are between the rates that such a GPU reaches and its datasheet; the GPU is
+    in the table."""
     if lab.sim:
         raise Skipped("needs a GPU")
     store = os.path.join(lab.fresh("measured_peaks"), "rows")

@@ -1,4 +1,5 @@
-"""Steps about programs of several processes on one GPU: workers of a DataLoader, ranks that torchrun starts; and what prof doctor says here."""
+"""Steps about programs of several processes on one GPU: workers of a DataLoader, ranks that torchrun starts; and the
+output of prof doctor here."""
 import collections
 import concurrent.futures
 import gzip
@@ -12,18 +13,18 @@ from lab import APPS_FOLDER, Skipped, first_line, prof_libraries
 from log_checks import coverage, load, same_behaviour
 
 RANKS, WORKERS, METHODS = 2, 4, ("fork", "spawn")
-# What this machine may really lack; prof doctor is not asked to be wrong about it.
+# These may really be missing on this machine, so they are not counted as errors of prof doctor.
 OF_THE_MACHINE = {"output", "space", "fork", "libunwind"}
 
 
 def side_by_side(work, names):
-    """name -> work(name), all at the same time: nothing is timed."""
+    """name -> work(name), all at the same time, because nothing is timed."""
     with concurrent.futures.ThreadPoolExecutor() as pool:
         return dict(zip(names, pool.map(work, names)))
 
 
 def both_ways(lab, command, *name, **env):
-    """The program without and with the recorder; folder of its logs."""
+    """Runs the program without and with the recorder; returns the folder of its logs."""
     folder = lab.fresh(*name)
     ways = {"plain": lab.env(**env), "recorded": lab.recorded_env(folder, **env)}
     done = side_by_side(lambda way: lab.run(command, env=ways[way]), ways)
@@ -31,7 +32,8 @@ def both_ways(lab, command, *name, **env):
 
 
 def dataloader(lab, step):
-    """Workers are started by fork (of a process that uses the GPU) and by spawn: they must be as without the recorder, and leave nothing."""
+    """Workers are started by fork (from a process that uses the GPU) and by spawn: they must run as without the
+    recorder, and write no log."""
     if lab.sim:
         raise Skipped("needs a GPU")
     found = side_by_side(lambda method: both_ways(lab, [lab.python, os.path.join(APPS_FOLDER, "processes_app.py"), "loader", method], "dataloader", method), METHODS)
@@ -43,11 +45,12 @@ def dataloader(lab, step):
         seen, seen_plain = workers(recorded), workers(plain)
         step.check(f"{method}: workers", len(seen) == len(seen_plain) == WORKERS, f"{len(seen)}, unrecorded {len(seen_plain)}", WORKERS)
         logs = lab.logs(folder)
-        own = {os.path.abspath(log) for worker in seen for log in worker["logs"]}  # a forked one inherits its parent's pages, and leaves them alone
+        # a forked one inherits its parent's pages and does not write to them
+        own = {os.path.abspath(log) for worker in seen for log in worker["logs"]}
         allowed = {os.path.abspath(log) for log in logs[:1]} if method == "fork" else set()
         step.check(f"{method}: no worker has a log of its own", own <= allowed, sorted(own - allowed) or "none", "none")
         step.check(f"{method}: threads of a worker", threads(seen) == threads(seen_plain), threads(seen), threads(seen_plain))
-        # A forked worker has what its parent had mapped; one that is started anew has what PyTorch itself loads.
+        # A forked worker has its parent's mappings; a spawned one has what PyTorch itself loads.
         step.figure(f"{method}: CUPTI mapped in workers, recorded and not", f"{cuptis(seen)}, {cuptis(seen_plain)}")
         if method == "spawn":
             step.check("spawn: no CUPTI in a worker that PyTorch does not load", cuptis(seen) == cuptis(seen_plain), cuptis(seen), cuptis(seen_plain))
@@ -73,7 +76,7 @@ def cuptis(seen):
 
 
 def ranks_one_gpu(lab, step):
-    """torchrun with two processes on one GPU, which talk through gloo: a whole log a rank."""
+    """torchrun with two processes on one GPU, which communicate through gloo: one whole log per rank."""
     if lab.sim:
         raise Skipped("needs a GPU")
     command = [lab.python, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={RANKS}", os.path.join(APPS_FOLDER, "processes_app.py"), "ranks"]
@@ -91,12 +94,12 @@ def ranks_one_gpu(lab, step):
 
 
 def in_order(result):
-    """Ranks write at the same time."""
+    """Ranks write at the same time, so their lines are sorted."""
     return result._replace(stdout="\n".join(sorted(re.findall(r"rank \d of \d: [\d.]+", result.stdout))))
 
 
 def told_apart(lab, step, runs, merged):
-    """Two ranks in the logs, in one trace of both and in one summary; the trace's events, [] without prof."""
+    """Two ranks in the logs, in one trace of both and in one summary. Returns the trace's events, [] without prof."""
     step.check("logs with launches: one a rank", len(runs) == RANKS, len(runs), RANKS)
     ranks = sorted(run.meta.get("rank", "none") for run in runs)
     step.check("ranks in the logs", ranks == ["0", "1"], ranks, ["0", "1"])
@@ -120,10 +123,11 @@ def told_apart(lab, step, runs, merged):
     return events
 
 
-# --- prof doctor -------------------------------------------------------------------------------------------------------
+# --- prof doctor -----------------------------------------------------------------------------------------------------
 
 def doctor(lab, step):
-    """prof doctor, alone and about programs: what it finds is what nvidia-smi and the logs of this machine say, and nothing is wrong that works."""
+    """prof doctor, alone and with programs: its findings agree with nvidia-smi and the logs of this machine, and it
+    reports no fault in what works."""
     if not lab.prof:
         raise Skipped("no prof")
     gpu = "Simulated H200" if lab.sim else first_line(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"])

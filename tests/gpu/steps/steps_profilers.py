@@ -14,7 +14,7 @@ MAX_OFF_NS = 3
 
 
 def torch_profiler(lab, step):
-    """torch.profiler inside a recorded program: it and the log have the same operations, name by name."""
+    """torch.profiler inside a recorded program: it and the log contain the same operations, name by name."""
     if lab.sim:
         raise Skipped("needs a GPU")
     trace = lab.path("profiler.torch.json")
@@ -39,7 +39,7 @@ def torch_profiler(lab, step):
 
 
 def same_operations(step, ours, theirs, who):
-    """name -> (count, total ns) of one run, as the log and the other profiler have it."""
+    """Compares name -> (count, total ns) of one run in the log and in the other profiler."""
     differ = [name for name in sorted(set(ours) | set(theirs)) if ours.get(name, (0,))[0] != theirs.get(name, (0,))[0]]
     step.check(f"operations by name as {who} has them", ours and not differ,
                f"{len(ours)} names, {sum(c for c, _ in ours.values())} operations, {len(differ)} names differ: {differ[:3]}",
@@ -76,13 +76,14 @@ def jax_profiler(lab, step):
 
 
 def kernels_in_order(lab, file):
-    """[(name, ns)] by start; copies and fills, which each profiler calls by names of its own, left out."""
+    """[(name, ns)] by start, without copies and fills, for which each profiler uses its own names."""
     found = sorted((row["start_ns"], row["name"], row["duration_ns"]) for row in rows(lab, "gpu-trace", file, window=None))
     return [(name, ns) for _, name, ns in found if not re.match(r"\[?(CUDA )?mem(cpy|set)", name, re.I)]
 
 
 def same_kernels_in_order(step, ours, theirs, who):
-    """One run, as the log and the other profiler have it: what it has lies in one piece in the log, kernel by kernel."""
+    """Compares one run in the log and in the other profiler: the profiler's kernels are one contiguous sequence in the
+    log, kernel by kernel."""
     def differences(at):
         return sum(1 for (a, _), (b, _) in zip(ours[at:], theirs) if a != b)
 
@@ -103,7 +104,8 @@ def same_kernels_in_order(step, ours, theirs, who):
 
 
 def injected_tool(lab, step):
-    """A tool that CUDA itself loads (CUDA_INJECTION64_PATH) and that collects through CUPTI, beside the recorder."""
+    """A tool that CUDA itself loads (CUDA_INJECTION64_PATH) and that collects through CUPTI, together with the
+    recorder."""
     if lab.sim or not lab.inject:
         raise Skipped("needs a GPU and a driver that loads such a tool")
     command = [lab.program("mixed")]
@@ -123,7 +125,7 @@ def injected_tool(lab, step):
 
 
 def developer_tools(lab, step):
-    """Nsight Compute and compute-sanitizer on a recorded program: what they find must be what they find without the recorder."""
+    """Nsight Compute and compute-sanitizer on a recorded program: they must find the same as without the recorder."""
     if lab.sim:
         raise Skipped("needs a GPU")
     program = lab.program("graphs")

@@ -1,4 +1,4 @@
-"""Steps that record real programs and hold their logs against the programs themselves and against CUPTI alone."""
+"""Steps that record real programs and compare their logs with the programs' own output and with CUPTI alone."""
 import concurrent.futures
 import json
 import os
@@ -10,7 +10,7 @@ from log_checks import add, compare_with_cupti, coverage, depths, load, same_beh
 MAX_TRACE_BYTES = 10_000_000
 
 
-# --- a static-cudart program -------------------------------------------------------------------------------------------
+# --- a static-cudart program -----------------------------------------------------------------------------------------
 
 def static_cudart(lab, step):
     if lab.sim:
@@ -74,7 +74,8 @@ def status(lab, step):
 
 
 def older_cupti(lab, step):
-    """CUPTI as before CUDA 12.5, which names no single driver calls: each operation has its launch all the same, from the start and in a part."""
+    """A CUPTI as before CUDA 12.5, which cannot enable single driver calls: each operation still has its launch, from
+    the start and in a part of the run."""
     if lab.sim:
         raise Skipped("needs a GPU")
     command = [lab.program("mixed")]
@@ -100,7 +101,7 @@ def older_cupti(lab, step):
 
 
 def batch_copies(lab, step):
-    """Batches of copies: one launch each, and every copy that CUPTI has a record of belongs to one."""
+    """Batches of copies: one launch each, and every copy with a CUPTI record belongs to one."""
     if lab.sim:
         raise Skipped("needs a GPU")
     command = [lab.program("batches")]
@@ -131,7 +132,7 @@ def batch_copies(lab, step):
         step.check("the coverage line misses none of their copies", "coverage: launches" in line and "copies of batches" not in line, line, "none")
 
 
-# --- Python programs ---------------------------------------------------------------------------------------------------
+# --- Python programs -------------------------------------------------------------------------------------------------
 
 APPS = {
     "pytorch_eager": (["torch_app.py", "eager", "--steps", "10"], {}),
@@ -153,8 +154,8 @@ def app_command(lab, name):
 
 
 def start_plain(lab, names):
-    """Unrecorded runs of all programs at once: their output is the reference, and they fill the compilers' caches, so
-    that the later runs launch the same kernels (autotuning is over)."""
+    """Starts unrecorded runs of all programs at once: their output is the reference, and they fill the compilers'
+    caches, so that later runs launch the same kernels (autotuning is finished)."""
     pool = concurrent.futures.ThreadPoolExecutor(max_workers=5)
     for name in names:
         command, env = app_command(lab, name)
@@ -163,7 +164,7 @@ def start_plain(lab, names):
 
 
 def wait_plain():
-    """Nothing may run beside what is compared or measured."""
+    """Waits for them, because nothing may run during a comparison or measurement."""
     for waiting in _plain.values():
         try:
             waiting.result()
@@ -177,11 +178,12 @@ def app(name):
             raise Skipped("needs a GPU")
         plain = _plain[name].result()
         command, env = app_command(lab, name)
-        if plain.status != 0 and env.pop("XLA_FLAGS", None):  # flags come and go between versions
+        if plain.status != 0 and env.pop("XLA_FLAGS", None):  # flags differ between versions
             plain = lab.run(command, env=lab.env(**env), timeout=120)
         if plain.status != 0:
             raise Skipped(f"does not run here without the recorder either: {plain.stderr.strip()[-300:]}")
-        if name in ("torch_compile", "torch_reduce_overhead"):  # a second warm run: the first one still benchmarked variants
+        # a second warm run: the first one still benchmarked variants
+        if name in ("torch_compile", "torch_reduce_overhead"):
             lab.run(command, env=lab.env(**env), timeout=90)
         count = lab.fresh(name, "cupti")
         alone = lab.run(command, env=lab.cupti_env(count, **env), timeout=120)
@@ -199,10 +201,10 @@ def app(name):
     return check
 
 
-# --- what prof makes of it ---------------------------------------------------------------------------------------------
+# --- prof's output for it --------------------------------------------------------------------------------------------
 
 def trace(lab, step):
-    """A Chrome trace of the PyTorch run, left beside the results."""
+    """A Chrome trace of the PyTorch run, stored with the results."""
     logs = lab.logs(lab.path("pytorch_eager", "log")) or lab.logs(lab.path("static", "log"))
     if not logs:
         raise Skipped("no recorded run (run pytorch_eager or static_cudart first)")

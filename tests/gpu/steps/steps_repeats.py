@@ -1,11 +1,11 @@
-"""A launch that the recorder repeats (PROF_REPEAT_KERNEL): the program's answer stays, and each repeat takes what the launch took, in every form of
-launch, and of cuBLAS's kernels that take their work from a counter."""
+"""A launch that the recorder repeats (PROF_REPEAT_KERNEL): the program's result is unchanged, and each repeat takes the
+time of the launch, for every form of launch and for cuBLAS's kernels that take their work items from a counter."""
 from lab import Skipped
 from steps_peaks import LEAST_PRODUCT, rows
 
 REPEATS = 200
-LEAST_RATIO, MOST_RATIO = 0.9, 1.1  # a repeat to the launch, of kernels that wait for a fixed time
-LEAST_OF_PRODUCT = 0.75             # of a product, whose operands are in the cache when it is repeated
+LEAST_RATIO, MOST_RATIO = 0.9, 1.1  # time of a repeat ÷ time of the launch, for kernels that wait for a fixed time
+LEAST_OF_PRODUCT = 0.75             # the same for a product, whose operands are in the cache when it is repeated
 
 PRODUCT = """
 import sys, torch
@@ -57,7 +57,8 @@ def repeat_kernel(lab, step):
 
 
 def products(lab, step, table):
-    """Of 4096 x 4096 matrices: on Hopper those of bf16 are nvjet kernels, launched with a cluster behind a fill of 4 bytes."""
+    """Products of 4096 x 4096 matrices: on Hopper those of bf16 are nvjet kernels, launched with a cluster after a fill
+    of 4 bytes."""
     for dtype, kernel in (("float32", "*gemm*:2"), ("bfloat16", "*nvjet*:2")):
         row = repeated(lab, step, f"product_{dtype}", [lab.python, "-c", PRODUCT, dtype], kernel, PROF_LIBS="1")
         if row is None:

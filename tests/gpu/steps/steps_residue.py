@@ -1,11 +1,12 @@
-"""Steps about turning CUPTI on and off in a program that goes on: what stays behind, whether the program lives, and why cuptiFinalize is not called."""
+"""Steps about enabling and disabling CUPTI in a program that goes on: what state remains, whether the program survives,
+and why cuptiFinalize is not called."""
 
 from lab import Skipped
 from log_checks import load
 
 PARTS = 1000
-STORM_S = 40      # for all parts of six launching threads
-VARIANT_S = 4     # for each way of CUPTI alone
+STORM_S = 40      # seconds for all parts of six launching threads
+VARIANT_S = 4     # seconds for each way with CUPTI alone
 WHOLE_PARTS = 50
 
 
@@ -15,7 +16,8 @@ def values_of(text):
 
 
 def parts(lab, step):
-    """1,000 parts while six threads launch, three of them graphs: the program lives, each log is whole. PROF_GRAPHS=whole ends no program either."""
+    """1,000 parts while six threads launch, three of them graphs: the program survives and each log is whole.
+    PROF_GRAPHS=whole ends no program either."""
     if lab.sim:
         raise Skipped("needs a GPU")
     program = lab.program("parts_threads")
@@ -36,8 +38,9 @@ def parts(lab, step):
 
 
 def finalize(lab, step):
-    """CUPTI alone, no libprof: what a launch takes after so many parts and after cuptiFinalize, and what becomes of a program where it is called.
-    Nothing of this is ours, so nothing is checked but that the ways that libprof takes do no harm."""
+    """CUPTI alone, without libprof: the cost of a launch after so many parts and after cuptiFinalize, and what happens
+    to a program that calls it. This is not libprof's code, so the step only checks that the ways that libprof uses
+    do no harm."""
     if lab.sim:
         raise Skipped("needs a GPU")
     program = lab.program("cupti_parts")
@@ -67,7 +70,8 @@ def finalize(lab, step):
 
 
 def call_costs(lab, step):
-    """CUPTI alone: what it costs to learn which launch a kernel is from, each way beside none in one process, and how ids go on where nobody asks."""
+    """CUPTI alone: the cost of finding the launch of a kernel, each way compared with none in one process, and the
+    sequence of correlation ids if no call is recorded."""
     if lab.sim:
         raise Skipped("needs a GPU")
     program = lab.program("cupti_calls")

@@ -1,4 +1,5 @@
-"""Samples of hardware counters (PROF_SAMPLING) on a real GPU: traffic and tensor cores of work that is known beforehand, on the clock of the kernels, and what it costs."""
+"""Hardware samples (PROF_SAMPLING) on a real GPU: memory traffic and use of tensor cores of kernels with known values,
+on the clock of the kernels, and the cost."""
 import statistics
 
 import plog
@@ -9,11 +10,11 @@ from steps_devices import needs_two_gpus
 ACTIVE = "sm__cycles_active.avg.pct_of_peak_sustained_elapsed"
 TENSOR = "sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_elapsed"
 READ, WRITTEN = "dram__bytes_read.sum", "dram__bytes_write.sum"
-COPIED = 8 << 30  # of a copy_kernel
+COPIED = 8 << 30  # bytes, by one copy_kernel
 
 
 def read_samples(text, start, metrics):
-    """[(begin, end, {metric: value})] of a counter_samples record, by docs/log_format.md alone."""
+    """[(begin, end, {metric: value})] of a counter_samples record, decoded from docs/log_format.md alone."""
     at = 0
 
     def varint():
@@ -41,7 +42,7 @@ def read_samples(text, start, metrics):
 
 
 class Sampled:
-    """What a log says: samples by time, kernels as (name, start, end), all on the GPU's clock."""
+    """The content of a log: samples by time, kernels as (name, start, end), all on the GPU's clock."""
 
     def __init__(self, path):
         self.log = log = plog.Log(path)
@@ -104,7 +105,8 @@ def sampling(lab, step):
 
 
 def second_gpu(lab, step, program):
-    """The same work on another GPU of the machine, named in both ways; the samples are of the GPU that worked."""
+    """The same kernels on another GPU of the machine, selected in both ways; the samples are of the GPU that was
+    used."""
     try:
         needs_two_gpus(lab)
     except Skipped as reason:
@@ -118,7 +120,8 @@ def second_gpu(lab, step, program):
 
 
 def contents(step, measured, where=""):
-    """Bytes of each copy by the samples that touch it, each with the share that lies inside; tensor cores in the middle of the other kernel."""
+    """Bytes of each copy from the samples that overlap it, each weighted by its share inside; tensor cores in the
+    middle of the other kernel."""
     for metric in (READ, WRITTEN):
         shares = []
         for begin, end in measured.runs("copy_kernel"):
@@ -133,7 +136,8 @@ def contents(step, measured, where=""):
 
 
 def clock(step, measured):
-    """Samples are on the kernels' clock: busy where a kernel runs all the time, idle where none runs, and the edges fit."""
+    """Samples are on the kernels' clock: busy while a kernel runs the whole time, idle while none runs, and the edges
+    fit."""
     long_runs = measured.runs("copy_kernel") + measured.runs("tensor_kernel")
     inside = [sample for begin, end in long_runs for sample in measured.inside(begin, end - 20_000)]
     step.check("samples inside a long kernel are busy", inside and sum(sample[2][ACTIVE] > 50 for sample in inside) >= 0.98 * len(inside),
@@ -166,7 +170,7 @@ def report(lab, step, measured):
 
 
 def overflow(lab, step, program):
-    """An interval that nothing can keep up with: what is lost is counted, and the program is as ever."""
+    """An interval that is too short to keep up with: lost samples are counted, and the program is not affected."""
     done, measured = record(lab, "overflow", [program, "loop", "200000"], PROF_SAMPLING="overview", PROF_SAMPLING_INTERVAL="5us")
     step.check("at 5 us the program ends as ever", done.status == 0 and measured is not None, f"{done.status} {done.stderr.strip()[-200:]}", 0)
     if measured is not None:
@@ -175,7 +179,7 @@ def overflow(lab, step, program):
 
 
 def costs(lab, step, program):
-    """In alternation: recorded without and with samples."""
+    """In turn: recorded without and with samples."""
     rows = {"plain": [], "recorded": [], "sampled 1 ms": [], "sampled 200 us": []}
     variables = {"plain": None, "recorded": {}, "sampled 1 ms": {"PROF_SAMPLING": "overview", "PROF_SAMPLING_INTERVAL": "1ms"},
                  "sampled 200 us": {"PROF_SAMPLING": "overview", "PROF_SAMPLING_INTERVAL": "200us"}}

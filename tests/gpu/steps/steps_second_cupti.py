@@ -1,4 +1,5 @@
-"""The step with a profiler in the recorded program that brings a CUPTI of its own: a second library, or one linked statically."""
+"""The step with a profiler in the recorded program that has its own CUPTI: a second library, or one that is statically
+linked."""
 import glob
 import json
 import os
@@ -11,7 +12,7 @@ REFUSED = 39  # CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
 
 
 def build_profilers(lab, step, folder):
-    """(opens a libcupti, the same once more, has CUPTI inside); of the last "" where there is no libcupti_static.a."""
+    """(opens a libcupti, the same again, has CUPTI inside); the last is "" if there is no libcupti_static.a."""
     includes = [f"-I{folder}" for folder in (f"{lab.cuda}/include", f"{lab.cuda}/extras/CUPTI/include") if os.path.isdir(folder)]
     static = next(iter(glob.glob(f"{lab.cuda}/**/libcupti_static.a", recursive=True)), "")
     inside = ["-DCUPTI_INSIDE", static, "-Wl,--exclude-libs,ALL", "-lpthread", "-lrt"]
@@ -51,7 +52,7 @@ class Try:
         self.step.check("counted once", counted == 1, counted, 1)
 
     def says(self, text=""):
-        """In one line, or nothing at all."""
+        """Checks for one line of libprof with `text`, or for no line at all."""
         right = self.messages.count("libprof: ") == 1 and text in self.messages if text else not self.messages
         self.step.check("lines of libprof", right, self.messages or "none", text or "none")
 
@@ -61,7 +62,8 @@ class Try:
 
 
 def second_cupti(lab, step):
-    """A profiler with another CUPTI that comes before the first launch or behind it: it works, or one line says why it cannot and what helps."""
+    """A profiler with another CUPTI is loaded before the first launch or after it: it works, or one line explains why
+    it cannot and what helps."""
     if lab.sim:
         raise Skipped("needs a GPU")
     folder = lab.fresh("second_cupti", "libraries")
@@ -70,7 +72,7 @@ def second_cupti(lab, step):
         shutil.copy(os.path.realpath(lab.cupti), copy)
     opens, first, inside = build_profilers(lab, step, folder)
 
-    # What the rest stands on: the driver lets in one CUPTI of a process, whatever becomes of it.
+    # The fact that the other checks depend on: the driver accepts one CUPTI in a process, whatever happens to it.
     alone = Try(lab, step, "no recorder, behind a profiler that left", ["late", opens, copies[1], first, copies[0]], recorded=False)
     found = alone.said.get("before"), alone.said.get("start")
     alone.step.check("the first counts, the second is refused", found == (1000, REFUSED), found, (1000, REFUSED))

@@ -1,4 +1,5 @@
-"""Steps about call stacks: what share of the launches of real programs has one, and a line of Python in it; what they cost."""
+"""Steps about call stacks: the share of the launches of real programs that have one, and a line of Python in it; and
+their cost."""
 import collections
 import concurrent.futures
 import os
@@ -15,11 +16,11 @@ from steps_programs import app_command
 
 EXPECTED = 0.99
 MAX_STACKS_OVER_PLAIN = 1.25
-MAX_STACK_BYTES = 3  # a launch
-MAX_NATIVE_CYCLES, MAX_NATIVE_NS, MAX_PYTHON_NS = 1500, 300, 300  # a launch
+MAX_STACK_BYTES = 3  # per launch
+MAX_NATIVE_CYCLES, MAX_NATIVE_NS, MAX_PYTHON_NS = 1500, 300, 300  # per launch
 MAX_PAGE_BYTES = 3_000_000
 CLOCK_TSC = 1  # of a log's header
-# Every launch must have its line: its own, else where backward() was called, or the forward operator's.
+# Every launch must have its line: its own, otherwise the call of backward(), or the forward operator's.
 EAGER, JOINED = "PyTorch eager", "PyTorch eager, emit_nvtx()"
 PROGRAMS = {
     EAGER: ["torch_app.py", "eager"],
@@ -39,7 +40,8 @@ Traced = collections.namedtuple("Traced", "plain recorded log folded nodes")
 
 
 def call_stacks(lab, step):
-    """PyTorch in every way, CuPy and JAX with a stack on every launch; the programs run side by side, since nothing is timed."""
+    """PyTorch in every mode, CuPy and JAX with a stack on every launch; the programs run at the same time, because
+    nothing is timed."""
     if lab.sim:
         raise Skipped("needs a GPU")
     if not lab.prof:
@@ -50,7 +52,7 @@ def call_stacks(lab, step):
     for name, future in waiting.items():
         try:
             program = future.result()
-        except (RuntimeError, OSError, ValueError) as reason:  # of one program; the others are checked
+        except (RuntimeError, OSError, ValueError) as reason:  # of one program; the others are still checked
             step.note(f"{name}: {reason}")
             continue
         found[name] = program
@@ -71,7 +73,7 @@ def call_stacks(lab, step):
 
 
 def traced(lab, name):
-    """The program without and with the recorder."""
+    """Runs the program without and with the recorder."""
     script, *arguments = PROGRAMS[name]
     command = [lab.python, os.path.join(APPS_FOLDER, script), *arguments]
     _, env = app_command(lab, "jax" if name == "JAX" else "pytorch_eager")
@@ -99,7 +101,8 @@ def python_share(folded):
 
 
 def joined(step, name, seam, folded):
-    """Backward operators run on a thread without Python; their launches go on where backward() was called, or in the forward operator's stack."""
+    """Backward operators run on a thread without Python; the stacks of their launches continue at the call of
+    backward(), or in the forward operator's stack."""
     launches = sum(int(line.rpartition(" ")[2]) for line in folded if seam in line)
     step.check(f"{name}: launches of autograd's thread that go on behind {seam}…", launches > 0, launches, "> 0")
     lost = collections.Counter()
@@ -112,7 +115,7 @@ def joined(step, name, seam, folded):
 
 
 def captured_by_code(step, name, nodes):
-    """Replayed kernels by what is known of the call that captured them."""
+    """Replayed kernels, grouped by what is known about the call that captured them."""
     runs = sum(row["runs"] for row in nodes)
     python = sum(row["runs"] for row in nodes if PYTHON_PLACE.search(row.get("captured_code") or ""))
     ranges = sum(row["runs"] for row in nodes if row.get("captured_path"))
@@ -130,7 +133,7 @@ def captured_by_code(step, name, nodes):
 
 
 def keep(lab, step, program):
-    """A flame graph and the folded stacks, left beside the results."""
+    """A flame graph and the folded stacks, stored with the results."""
     for report, file, options in (("flame", "pytorch.flame.html", []), ("stacks", "pytorch.folded", ["--format", "folded"])):
         to = os.path.join(lab.out, file)
         answer = lab.run_prof(["report", report, "--metric", "gpu-time", *options, program.log, "-o", to], timeout=120)
@@ -166,7 +169,8 @@ def shares(step, name, program):
 
 
 def stack_costs(lab, step):
-    """What stacks add to a PyTorch training step and to one operator, host side and GPU times on, beside torch.profiler's."""
+    """The cost that stacks add to a PyTorch training step and to one operator, host side and GPU times enabled,
+    together with torch.profiler's."""
     if lab.sim:
         raise Skipped("needs a GPU")
 
@@ -195,7 +199,7 @@ def stack_costs(lab, step):
                                                             for key in ("median_ns", "p99_ns"))) for variant in samples[ops]])
 
     def added(variant, to, key="median_ns"):
-        """Median over the sets, whose processes took turns, and the middle half of them."""
+        """Median over the sets, whose processes ran in turn, and the middle half of them."""
         more = sorted(a - b for a, b in zip(of_sets(variant, key), of_sets(to, key)))
         return statistics.median(more), more[len(more) // 4], more[-1 - len(more) // 4]
     native, python = added("native stacks", "no stacks"), added("native and Python stacks", "native stacks")
@@ -217,7 +221,8 @@ def stack_costs(lab, step):
 
 
 def of_difference(step, what, more, factor, limit):
-    """A check only where processes differ by less than what is looked for: one that can but pass is none."""
+    """This is a check only if processes differ by less than the searched difference, because otherwise it could only
+    pass."""
     middle, low, high = (factor * value for value in more)
     found = f"{middle:.0f} (half of the sets {low:.0f}–{high:.0f})"
     if low > 0:
@@ -227,14 +232,15 @@ def of_difference(step, what, more, factor, limit):
 
 
 def cycles_per_ns(log):
-    """Of the TSC, as the log has its rate; None if that is not the log's clock."""
+    """Of the TSC, from the rate in the log; None if that is not the log's clock."""
     header = plog.Log(log)
     return header.ticks_per_second / 1e9 if header.clock == CLOCK_TSC else None
 
 
 def native_stack(lab, step):
-    """What a native stack of about 30 frames adds to a launch: hook_bench times direct and hooked launches of the simulated driver in turn, in one
-    process; the difference is that between a hook with and without stacks."""
+    """The cost that a native stack of about 30 frames adds to a launch. hook_bench times direct and hooked launches of
+    the simulated driver in turn, in one process; the result is the difference between a hook with and without
+    stacks."""
     bench, driver = lab._find_bin("hook_bench"), lab._find_bin("libcuda.so.1")
     if not bench or not driver:
         raise Skipped("no hook_bench with its simulated driver (--pack brings them along)")

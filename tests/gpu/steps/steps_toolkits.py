@@ -1,4 +1,5 @@
-"""The CUPTIs and CUDA run times of other toolkits, as NVIDIA's wheels bring them (gpu-check --pack DIR --wheels FOLDER), on this machine's driver."""
+"""The CUPTIs and CUDA runtimes of other toolkits, from NVIDIA's wheels (gpu-check --pack DIR --wheels FOLDER), on this
+machine's driver."""
 import glob
 import json
 import os
@@ -14,7 +15,8 @@ LIBRARY = re.compile(r"nvidia/[^/]+/lib/lib(cupti\.so\.[\d.]+|cudart\.so\.[\d.]+
 
 
 def unpack(wheels, folder):
-    """CUPTI and run time of each wheel, in folder/VERSION/ as pip would lay them out; the rest of the wheels stays behind. Returns the paths."""
+    """Unpacks CUPTI and the CUDA runtime of each wheel to folder/VERSION/, as pip would lay them out, and nothing else.
+    Returns the paths."""
     found = []
     for wheel in sorted(glob.glob(os.path.join(wheels, "*.whl"))):
         named = WHEEL.match(os.path.basename(wheel))
@@ -31,7 +33,7 @@ def unpack(wheels, folder):
 
 
 def libraries(lab, pattern):
-    """[(toolkit's version, path)] of what was packed, the oldest first."""
+    """[(version of the toolkit, path)] of the packed ones, the oldest first."""
     folder = os.path.join(lab.bin or "", "toolkits")
     found = [(path[len(folder) + 1:].split("/")[0], path) for path in glob.glob(os.path.join(folder, "*", "nvidia", "*", "lib", pattern))]
     if not found:
@@ -40,7 +42,8 @@ def libraries(lab, pattern):
 
 
 def other_cuptis(lab, step):
-    """The CUPTI of each toolkit counts the program's operations as this machine's own does, and each has its launch."""
+    """The CUPTI of each toolkit counts the program's operations like this machine's own, and each operation has its
+    launch."""
     if lab.sim:
         raise Skipped("needs a GPU")
     command = [lab.program("mixed")]
@@ -63,7 +66,7 @@ def other_cuptis(lab, step):
 
 
 def build_for(lab, runtime, to):
-    """any_runtime, linked with this run time; the reason why it was not, or nothing."""
+    """any_runtime, linked with this CUDA runtime; the reason why it was not, or nothing."""
     kernels = lab.path("any_runtime.fatbin")
     built = lab.run([lab.nvcc, "-fatbin", *lab.gencode(), "-o", kernels, os.path.join(PROGRAMS_FOLDER, "any_runtime_kernels.cu")])
     if built.status == 0:
@@ -73,8 +76,8 @@ def build_for(lab, runtime, to):
 
 
 def other_runtimes(lab, step):
-    """A program linked with the run time of each toolkit, shared, and static where the wheel has it: on two levels where it is shared, with the
-    CUPTI that pip put near it."""
+    """A program linked with the CUDA runtime of each toolkit, shared, and static if the wheel has it: recorded on two
+    levels if it is shared, with the CUPTI that pip installs near it."""
     if lab.sim:
         raise Skipped("needs a GPU")
     rows = []

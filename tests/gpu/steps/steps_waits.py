@@ -1,4 +1,5 @@
-"""Step about what streams waited for: words of memory, events and host functions, as the real driver orders them."""
+"""The step about what streams waited for: words of memory, events and host functions, as the real driver orders
+them."""
 import json
 import os
 import subprocess
@@ -10,7 +11,8 @@ VALIDATE = os.path.join(ROOT, "tests", "golden", "validate_trace.py")
 
 
 def waits(lab, step):
-    """Each round's wait is explained, no dependency is denied by the measured times, every arrow comes from work that had ended."""
+    """Each round's wait is explained, no dependency contradicts the measured times, and every arrow starts at an
+    operation that had ended."""
     if lab.sim:
         raise Skipped("needs a GPU")
     if not lab.prof:

@@ -1,4 +1,4 @@
-"""Step about recording one part of a run: what a launch costs before, inside and after it."""
+"""The step about recording one part of a run: the cost of a launch before, inside and after it."""
 import statistics
 
 import stats
@@ -7,11 +7,14 @@ from log_checks import load
 
 ROUNDS = 15
 PARTS, PROCESSES = 100, 5
-GROWTH = 1.25  # of a launch's cost, from the first part to the last, median over processes: one alone wanders by a third without any
+# of a launch's cost, from the first recording to the last, as the median over processes: a single process varies by a
+# third even without recordings
+GROWTH = 1.25
 
 
 def window(lab, step):
-    """PROF_START=profiler: only the part is recorded; launches cost nothing before it, and afterwards what CUPTI leaves behind."""
+    """PROF_START=profiler: only the part is recorded; launches cost nothing before it, and afterwards only what remains
+    of CUPTI."""
     if lab.sim:
         raise Skipped("needs a GPU")
     command = [lab.program("window")]
@@ -21,7 +24,7 @@ def window(lab, step):
         return dict(zip(words[::2], map(float, words[1::2])))
 
     rounds = {"plain": [], "host side": [], "with GPU times": []}
-    for round_number in range(ROUNDS):  # in turn, so that the machine's moods are everybody's
+    for round_number in range(ROUNDS):  # in turn, so that drifts of the machine affect all of them
         rounds["plain"].append(times(lab.env()))
         for variant, gpu in (("host side", "off"), ("with GPU times", "on")):
             folder = lab.fresh(f"window_{gpu}_{round_number}")
