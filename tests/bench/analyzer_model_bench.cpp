@@ -1,10 +1,12 @@
-// How fast do logs become a model, and a model a trace? A synthetic log made with the recorder's own codec: four threads
-// launch on their own streams, every launch has its GPU record and its driver call, every eighth is inside an NVTX range.
+// How fast logs become a model, and a model a trace. Uses a synthetic log made with the recorder's own codec: four
+// threads launch on their own streams, every launch has its GPU record and its driver call, every eighth is inside an
+// NVTX range.
 //
-//   analyzer_model_bench [LAUNCHES]     prints records/s decoded and into the model, bytes an event at the peak, JSON records/s,
-//                                       each beside its limit on two cores; ends with status 1 where one is missed
-//   analyzer_model_bench --make FILE LAUNCHES [STACKS]    only makes the log; with so many different call stacks in turn
-//   analyzer_model_bench --model FILE [ROUNDS]   decode and model only, of a log made before: for profilers
+//   analyzer_model_bench [LAUNCHES]     prints records/s decoded and into the model, bytes per event at the peak, JSON
+//                                       records/s, each with its limit on two cores; status 1 if a limit is missed
+//   analyzer_model_bench --make FILE LAUNCHES [STACKS]    only makes the log; with so many different call stacks in
+//                                                         turn
+//   analyzer_model_bench --model FILE [ROUNDS]   only decodes an existing log and builds the model: for profilers
 #include "analyzer/base/parallel.h"
 #include "analyzer/input/log/build/builder.h"
 #include "analyzer/input/log/log_decode.h"
@@ -38,7 +40,7 @@ uint64_t peak_bytes() {
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-// Of all threads of the process: what a loaded machine does not distort.
+// Of all threads of the process. A loaded machine does not distort it.
 double cpu_seconds() {
   struct rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
@@ -50,11 +52,12 @@ double cpu_seconds() {
 
 constexpr uint32_t kThreads = 4;
 
-// On two cores, the last two on one and on one with a second thread that compresses.
-constexpr double kMinDecode = 60, kMinModel = 20, kMinJson = 2.5, kMinGz = 2;  // million records a second
-constexpr double kMaxBytes = 64;                                               // of memory an event, beyond the log's
+// With two cores for the first two, one core for JSON, and one core plus a second thread that compresses for gzip.
+constexpr double kMinDecode = 60, kMinModel = 20, kMinJson = 2.5, kMinGz = 2;  // million records per second
+// bytes of memory per event, beyond the log itself
+constexpr double kMaxBytes = 64;
 
-// Of 24 native and 16 Python frames each, the outer half of them the same; no file that has the symbols.
+// Stacks of 24 native and 16 Python frames, whose outer half is the same; no file with symbols exists.
 void define_stacks(tests::LogBuilder& log, uint32_t stacks) {
   constexpr uint32_t kNative = 24, kPython = 16;
   constexpr uint64_t kBase = 0x7f0000000000;
@@ -183,7 +186,7 @@ struct Times {
   }
 };
 
-// Touches every record and one field of each, so that the fields are not optimised away.
+// Reads every record and one field of each, so that the compiler does not remove the fields.
 struct SumTimes {
   uint64_t sum = 0;
   template <class T> void operator()(const T& r, analyzer::RecordPlace) {
@@ -212,7 +215,7 @@ double load_average() {
   return getloadavg(&load, 1) == 1 ? load : 0;
 }
 
-// Medians over `rounds`; the peak is that of the first.
+// Medians over `rounds`; the peak memory is that of the first.
 int run(const std::string& path, int rounds, bool with_json) {
   Times open, decode, build;
   std::unique_ptr<analyzer::Trace> trace;
@@ -271,7 +274,7 @@ int run(const std::string& path, int rounds, bool with_json) {
 
 }  // namespace
 
-// The log is made in a child process, so that its memory does not count.
+// A child process makes the log, so that its memory does not count.
 int main(int argc, char** argv) {
   if ((argc == 4 || argc == 5) && std::string(argv[1]) == "--make") {
     write_log(argv[2], static_cast<uint32_t>(std::atol(argv[3])),

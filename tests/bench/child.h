@@ -1,4 +1,4 @@
-// A program started as a user starts it, what it prints to /dev/null: what it took.
+// Runs a program as a user does, with its output to /dev/null, and measures what it took.
 #pragma once
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@ namespace prof::bench {
 
 struct Cost {
   double wall_s = 0, cpu_s = 0, peak_mb = 0;
-  int status = -1;  // as of waitpid(); -1: not started
+  int status = -1;  // as from waitpid(); -1: not started
 };
 
 inline Cost cost_of(std::vector<std::string> words) {

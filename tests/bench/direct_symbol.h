@@ -1,5 +1,5 @@
-// The address of a function as the library itself defines it, past every preload: dlsym() is what libprof.so stands in for,
-// so the symbol table of the loaded library is read here.
+// The address of a function as the library itself defines it, past every preloaded library. libprof.so replaces
+// dlsym(), so this code reads the symbol table of the loaded library.
 #pragma once
 
 #include <dlfcn.h>

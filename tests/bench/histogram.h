@@ -1,5 +1,5 @@
-// Counts of durations in ticks, exact below 512 and within 0.4 % above: percentiles of single calls, p99.9 among them,
-// without keeping each one. One histogram per thread, merged afterwards.
+// Counts of durations in ticks, exact below 512 and within 0.4 % above: gives percentiles of single calls, including
+// p99.9, without storing each one. One histogram per thread, merged afterwards.
 #pragma once
 
 #include <array>

@@ -1,9 +1,9 @@
-// What a hook costs, on the simulated driver, against calling the driver directly: direct and hooked calls in turn, in one
-// process that runs under libprof.so (this program starts itself again that way, once per case, and reads the size of the
-// log it left). scripts/bench runs it; it ends with status 1 when a limit is not met.
+// The cost of a hook on the simulated driver, compared with direct calls of the driver. Direct and hooked calls run in
+// turn in one process under libprof.so; this program starts itself again that way, once per case, and reads the size of
+// the log. scripts/bench runs it; the status is 1 if a limit is missed.
 //
 //   hook_bench [--filter=TEXT]    only cases whose name contains TEXT
-//   hook_bench --case NAME                  what runs under libprof.so
+//   hook_bench --case NAME        the process under libprof.so
 #include "tests/bench/hook_cases.h"
 #include "tests/bench/limits.h"
 
@@ -40,14 +40,15 @@ double one_page_fault_ns(const std::filesystem::path& folder) {
   return each;
 }
 
-// First touch of a page of a file mapped like the log, reserved ahead: what a launch pays that no helper was ahead of.
+// First access to a page of a file that is mapped like the log and reserved ahead: the cost of a launch if the helper
+// thread has not touched the page.
 double page_fault_ns(const std::filesystem::path& folder) {
   double least = 1e9;
   for (int i = 0; i < 3; ++i) least = std::min(least, one_page_fault_ns(folder));
   return least;
 }
 
-// Writes and syncs a file over and over until it is ended.
+// Writes and syncs a file repeatedly until it is ended.
 pid_t start_disk_writer(const std::filesystem::path& folder) {
   const pid_t pid = fork();
   if (pid != 0) return pid;
@@ -63,7 +64,7 @@ pid_t start_disk_writer(const std::filesystem::path& folder) {
 struct Output {
   std::string text;
   double mean = -1, tail = -1, calls = 0, faults = 0, first = -1;  // faults: page faults of the hooked batches per call
-  double interrupted = 0;                                          // p99.9 of doing nothing for as long as a call takes
+  double interrupted = 0;                                          // p99.9 of an empty wait as long as a call
   bool ended_well = false;
 };
 
@@ -78,7 +79,7 @@ Output run_child(const Case& which, const std::filesystem::path& logs) {
   setenv("PROF_LIBS", which.what == Case::Library && which.gates ? "1" : "0", 1);
   setenv("PROF_GPU", which.what == Case::Everything ? "on" : "off", 1);
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  // LD_PRELOAD is for the benchmark alone, not for the shell that starts it.
+  // LD_PRELOAD is only for the benchmark, not for the shell that starts it.
   const std::string command =
       "exec env LD_PRELOAD=" PROF_BENCH_LIBPROF " '" + self + "' --case " + std::string(which.name);
   Output result;
@@ -98,7 +99,7 @@ Output run_child(const Case& which, const std::filesystem::path& logs) {
   return result;
 }
 
-// `first_ns`: of the first launch of a thread with its stack; what it takes without is measured here.
+// `first_ns`: time of a thread's first launch with its stack; this function measures the time without.
 bool bench_first_stack(const Case& which, const std::filesystem::path& logs, double first_ns) {
   Case without = which;
   without.stacks = "off";
@@ -109,8 +110,8 @@ bool bench_first_stack(const Case& which, const std::filesystem::path& logs, dou
   return at_most(kMaxFirstStackNs, "a thread's first stack adds at the median", first_ns - out.first, "ns");
 }
 
-// Where the machine stops one of a thousand calls for longer than the limit, whatever the call does, it cannot tell; but a hook that takes longer
-// than that by the limit misses it there, too.
+// If the machine interrupts one of a thousand calls for longer than the limit, whatever the call does, the result is
+// undecided. But a hook that takes longer than that by the limit misses it in this case too.
 bool tail_within_limit(const Output& out) {
   constexpr const char* kWhat = "p99.9 of a hooked call less p50 of a direct one";
   if (out.tail <= kMaxTailNs || out.interrupted <= kMaxTailNs || out.tail - out.interrupted > kMaxTailNs)
@@ -165,7 +166,7 @@ bool bench(const Case& which, const std::filesystem::path& folder, double fault_
   return ok;
 }
 
-// What a hook reads twice: under some hypervisors it costs several times what it does on metal.
+// A hook reads the clock twice. Under some hypervisors a reading costs several times its cost on bare metal.
 double clock_reading_ns() {
   wake_processor();
   constexpr int kReadings = 10'000'000;

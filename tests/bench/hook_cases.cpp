@@ -1,4 +1,4 @@
-// What runs under libprof.so: direct and hooked calls in turn in one process, and what each costs.
+// The part that runs under libprof.so: direct and hooked calls in turn in one process, and the cost of each.
 #include "tests/bench/hook_cases.h"
 
 #include "tests/bench/hook_measures.h"
@@ -46,8 +46,8 @@ void print_comparison(const Plan& plan, const Comparison& all) {
               static_cast<double>(all.hooked_faults) / (static_cast<double>(all.added_ns.size()) * plan.batch));
 }
 
-// Calls `body` below so many more frames, in one of 64 places: the level from the top where a bit of `place` is set has another
-// return address than where it is not.
+// Calls `body` below `frames` more frames, in one of 64 variants: at each level, counted from the top, the
+// corresponding bit of `place` selects one of two return addresses.
 template <class Body> __attribute__((noinline)) void below(int frames, unsigned place, Body& body) {
   if (frames == 0) {
     body();
@@ -73,7 +73,7 @@ void bench_launch(const Case& which) {
       Gpu::check(function(gpu.function, 1, 1, 1, 32, 1, 1, 0, stream, nullptr, nullptr));
     };
     wait();
-    if (which.places > 1) {  // both ways go down to the same place
+    if (which.places > 1) {  // direct and hooked calls use the same places
       unsigned direct = 0, hooked = 0;
       const auto in_turn = [&](Gpu::Launch function, unsigned& place) {
         auto body = [&] { launch(function); };
@@ -95,7 +95,7 @@ void bench_launch(const Case& which) {
   print_comparison(plan, all);
 }
 
-// What a program does between two launches: code and data that take the place of everyone else's in the caches of the core.
+// Simulates a program between two launches: code and data that replace all others in the caches of the core.
 class OtherWork {
  public:
   explicit OtherWork(size_t bytes) : data_(bytes) {
@@ -156,7 +156,7 @@ void bench_cold(const Case& which) {
       which.other_bytes, [&] { launch(gpu.direct); }, [&] { launch(gpu.hooked); });
 }
 
-// A call that makes none of the driver's that is recorded.
+// A call that makes no recorded driver call.
 void bench_runtime(const Case& which) {
   Gpu gpu;
   using Function = int (*)(int*);
@@ -181,9 +181,9 @@ void bench_runtime(const Case& which) {
   print_comparison(plan, result);
 }
 
-// Nothing to call directly: without a tool, NVTX is a test of a pointer. The empty loop is the baseline.
+// There is nothing to call directly: without a tool, NVTX tests a pointer. The empty loop is the baseline.
 void bench_nvtx() {
-  Gpu gpu;  // a recorder may start with the first CUDA event only
+  Gpu gpu;  // a recorder may start only with the first CUDA event
   Gpu::check(gpu.hooked(gpu.function, 1, 1, 1, 32, 1, 1, 0, gpu.stream(), nullptr, nullptr));
   Comparison result;
   if (nvtxRangePushA("probe") < 0 || nvtxRangePop() < 0) fail("NVTX is not connected to libprof.so");
@@ -215,7 +215,8 @@ void bench_everything() {
   std::printf("#calls %d\n", kLaunches);
 }
 
-// What a short thread pays: its first launch opens its part of the log and, with stacks, learns where its stack is.
+// The cost for a short thread: its first launch opens its part of the log and, with stacks, finds the bounds of its
+// stack.
 void print_quantiles(std::initializer_list<std::pair<const char*, const Histogram*>> rows) {
   const double ns = ns_per_tick();
   std::printf("  single calls, ns %19s %8s %8s\n", "p50", "p99", "largest");
@@ -247,7 +248,7 @@ void bench_threads(const Case& which) {
   std::printf("#first %.1f\n#calls %d\n", static_cast<double>(first.quantile(0.5)) * ns_per_tick(), 2 * kThreads);
 }
 
-// A place in code for each number.
+// A distinct code address for each number.
 template <int number, class Body> __attribute__((noinline)) void at_place(Body& body) {
   body();
   asm volatile("" ::"i"(number) : "memory");
@@ -256,7 +257,7 @@ template <class Body, int... numbers> void at_places(Body& body, std::integer_se
   for (void (*const place)(Body&) : {at_place<numbers, Body>...}) place(body);
 }
 
-// Single launches whose stack nobody has seen: of places that are known, in another order each; and with one new place each.
+// Single launches with new stacks: of known addresses in a new combination each; and with one new address each.
 void bench_first_sights(const Case& which) {
   Gpu gpu;
   gpu.make_current();
@@ -270,7 +271,8 @@ void bench_first_sights(const Case& which) {
   };
   constexpr unsigned kStacks = 20000;
   constexpr int kPlaces = 1500;
-  for (const unsigned place : {0u, ~0u}) below(which.frames, place, launch);  // now both ways down are known
+  // now both return addresses of each level are known
+  for (const unsigned place : {0u, ~0u}) below(which.frames, place, launch);
   again = {};
   for (unsigned i = 0; i < kStacks; ++i) below(which.frames, 0, launch);
   into = &new_stack;

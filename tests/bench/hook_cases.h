@@ -1,5 +1,5 @@
-// The cases of hook_bench: what is measured (hook_cases.cpp and library_cases.cpp, in a process under libprof.so) and against which limits (hook_bench.cpp,
-// the process that starts it).
+// The cases of hook_bench: what is measured (hook_cases.cpp and library_cases.cpp, in a process under libprof.so) and
+// the limits (hook_bench.cpp, the process that starts it).
 #pragma once
 
 #include "tests/bench/measure.h"
@@ -18,11 +18,11 @@ struct Case {
   bool one_stream, disk_writer;
   enum What { Launch, Cold, Runtime, Nvtx, Everything, Threads, Library, FirstSights } what;
   bool gates;
-  const char* depth = "counts";  // PROF_DEPTH: a completion mark is two calls of the driver's own, no part of a hook
+  const char* depth = "counts";  // PROF_DEPTH: a completion mark is two calls of the driver and not part of a hook
   const char* stacks = "off";    // PROF_STACKS
-  int frames = 0;                // more than there are of the benchmark's own, below which it launches
-  int places = 1;                // so many different stacks in turn
-  size_t other_bytes = 0;        // that the program writes between two calls
+  int frames = 0;                // so many frames, in addition to the benchmark's own, below which it launches
+  int places = 1;                // number of different stacks, used in turn
+  size_t other_bytes = 0;        // bytes that the program writes between two calls
 };
 constexpr Case kCases[] = {
     {"launch_1", "cuLaunchKernel, 1 thread", 1, false, false, Case::Launch, true},
@@ -65,7 +65,7 @@ constexpr Case kCases[] = {
      "marks"},
 };
 
-// Measures the case and prints rows for people, and lines "#mean …" and so on for the process that started this one.
+// Measures the case and prints rows for readers, and lines "#mean …" and so on for the process that started this one.
 int run_case(const Case& which);
 void bench_library(const Case& which);  // library_cases.cpp; all others are in hook_cases.cpp
 
@@ -74,7 +74,7 @@ void bench_library(const Case& which);  // library_cases.cpp; all others are in 
   std::exit(2);
 }
 
-// A processor that was idle takes some hundred milliseconds to its usual clock.
+// An idle processor takes some hundred milliseconds to reach its usual clock rate.
 inline void wake_processor() {
   const uint64_t until = clock_ns(CLOCK_MONOTONIC) + 500'000'000;
   while (clock_ns(CLOCK_MONOTONIC) < until) {}

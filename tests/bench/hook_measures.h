@@ -1,4 +1,5 @@
-// What the cases of hook_bench share: the simulated GPU, called directly and through the hook, and how a measurement is printed.
+// Shared by the cases of hook_bench: the simulated GPU, called directly and through the hook, and the printing of a
+// measurement.
 #pragma once
 
 #include "tests/bench/direct_symbol.h"
@@ -55,7 +56,8 @@ inline void print_row(const char* what, const Spread& s) {
   std::printf("  %-34s %8.1f ns   (10-90 %%: %.1f-%.1f)\n", what, s.median, s.low, s.high);
 }
 
-// p99.9 of single calls includes one reading of the clock and the driver itself; the median of direct calls is taken off.
+// p99.9 of single calls includes one reading of the clock and the driver itself; the median of direct calls is
+// subtracted.
 inline void print_singles(const Comparison& c) {
   const double ns = ns_per_tick();
   const auto at = [ns](const Histogram& h, double share) { return static_cast<double>(h.quantile(share)) * ns; };
@@ -70,7 +72,7 @@ inline void print_singles(const Comparison& c) {
   std::printf("#tail %.1f\n#interrupted %.1f\n", at(c.hooked, 0.999) - at(c.direct, 0.5), at(c.nothing, 0.999));
 }
 
-// Single calls, and for hook_bench the mean that the hook adds and how many calls there were.
+// Single calls; and for hook_bench the mean cost that the hook adds and the number of calls.
 inline void print_added(const Comparison& c) {
   print_singles(c);
   double mean = 0;

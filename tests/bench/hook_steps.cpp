@@ -1,7 +1,7 @@
-// How much of libprof.so a call passes through: instructions, lines of code (64 bytes) and pages, counted by stepping the
-// processor through single calls on the simulated driver. The numbers are the same on every run, so they have limits that
-// scripts/test holds: a hook is mostly what it finds in caches, and where nothing is recorded it must be next to nothing.
-// Exit status 1: a limit is missed. 77: this machine does not let one process step through another.
+// How much code of libprof.so a call executes: instructions, cache lines of code (64 bytes) and pages, counted by
+// single-stepping calls on the simulated driver. The numbers are the same in every run, so they have limits that
+// scripts/test checks: a hook must find most of its code and data in caches, and if nothing is recorded it must cost
+// almost nothing. Exit status 1: a limit is missed. 77: this machine does not allow one process to single-step another.
 #include "tests/bench/hook_measures.h"
 
 #include <cudaProfiler.h>
@@ -25,7 +25,7 @@ namespace prof::bench {
 namespace {
 
 enum class What { Launch, RunTime, Nvtx };
-enum class When { Recorded, Before, Behind };  // Before, behind: the part of the run that is recorded
+enum class When { Recorded, Before, Behind };  // Before, Behind: before and after the recorded part of the run
 
 struct Steps {
   uint64_t instructions = 0, lines = 0, pages = 0;
@@ -36,7 +36,7 @@ struct Way {
   When when;
   Steps limit;
 };
-// A quarter and more above what g++ 12 makes of it.
+// At least a quarter above the counts with g++ 12.
 constexpr Way kWays[] = {
     {"launch", "cuLaunchKernel, recorded", What::Launch, When::Recorded, {600, 44, 8}},
     {"launch_before", "cuLaunchKernel, before the part", What::Launch, When::Before, {140, 14, 8}},
@@ -48,7 +48,7 @@ constexpr Way kWays[] = {
 };
 constexpr int kStepped = 5, kWarm = 3000;
 
-// Under libprof.so: the calls, each behind a trap, and one trap more.
+// Under libprof.so: the calls, each after a trap, and one more trap.
 int make_calls(const Way& which) {
   Gpu gpu;
   const CUstream stream = gpu.stream();
@@ -97,7 +97,7 @@ bool stopped(pid_t pid) {
   return waitpid(pid, &status, 0) == pid && WIFSTOPPED(status);
 }
 
-// From one trap of the program's own to the next: a step that is none of them arrives as a trap of the kernel's.
+// Steps from one trap of the program to the next. A single step arrives as a trap of the kernel instead.
 bool step_to_next_trap(pid_t pid, const Code& code, Steps& steps) {
   std::set<uint64_t> lines, pages;
   while (true) {
@@ -115,7 +115,7 @@ bool step_to_next_trap(pid_t pid, const Code& code, Steps& steps) {
   return true;
 }
 
-// The cheapest of a few calls: one in many begins a new block of the log.
+// The cheapest of a few calls, because one in many begins a new block of the log.
 bool count_steps(const Way& which, const std::filesystem::path& logs, Steps& least) {
   struct Child {
     pid_t pid;

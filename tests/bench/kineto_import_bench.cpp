@@ -1,9 +1,9 @@
-// How fast does the text of a Kineto trace become a model, and how much memory does that take? A made trace with the mix of a
-// training step under torch.profiler: operators with shapes, Python frames, memory instants, launches, kernels and the arrows
-// between them, about 310 bytes an event.
+// How fast the text of a Kineto trace becomes a model, and how much memory that takes. Uses a synthetic trace with the
+// mix of events of a training step under torch.profiler: operators with shapes, Python frames, memory instants,
+// launches, kernels and the arrows between them, about 310 bytes per event.
 //
-//   kineto_import_bench [MEGABYTES]          makes the trace (150), imports it plain and gzip, with one worker and two; ends with
-//                                            status 1 where the plain one is read slower by two than the limit
+//   kineto_import_bench [MEGABYTES]          makes the trace (150), imports it plain and gzip, with one worker and two;
+//                                            status 1 if two workers read the plain one more slowly than the limit
 //   kineto_import_bench --make FILE MEGABYTES
 //   kineto_import_bench --run FILE WORKERS TEXT_BYTES
 #include "analyzer/base/sink.h"
@@ -24,7 +24,7 @@ namespace {
 
 using namespace prof;
 
-// Of all threads of the process: what a loaded machine does not distort.
+// Of all threads of the process. A loaded machine does not distort it.
 double cpu_seconds() {
   struct rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
@@ -40,11 +40,11 @@ uint64_t peak_bytes() {
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-constexpr double kMinMegabytes = 350;  // of JSON a second, by two workers on two cores
+constexpr double kMinMegabytes = 350;  // of JSON per second, by two workers on two cores
 
 std::string micros(uint64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
 
-// One operator with all that belongs to it, about 6 events.
+// One operator with all its events, about 6.
 std::string operator_events(uint64_t i) {
   const uint64_t at = 4'393'112'270'693'328 + i * 40'000;
   const uint64_t tid = 456 + i % 2 * 45, correlation = i + 10, depth = i % 97 * 8 + 8;
@@ -149,7 +149,7 @@ int run(const std::string& path, unsigned workers, double text_bytes) {
 
 }  // namespace
 
-// The trace is made, and every import done, in a process of its own, so that memory does not add up.
+// The trace is made, and every import is done, in a separate process, so that memory does not add up.
 int main(int argc, char** argv) {
   const std::string self = "'" + std::string(argv[0]) + "' ";
   if (argc == 4 && std::string(argv[1]) == "--make") {

@@ -1,4 +1,5 @@
-// Calls of CUDA's libraries with PROF_LIBS=1, of stand-ins that return at once: directly and through the hook in turn.
+// Calls of CUDA's libraries with PROF_LIBS=1, of simulated libraries that return at once: directly and through the hook
+// in turn.
 #include "tests/bench/hook_measures.h"
 #include "tests/sim/libraries.h"
 
@@ -9,14 +10,14 @@
 namespace prof::bench {
 namespace {
 
-// The function that the library has itself.
+// The function in the library itself.
 template <class Function> Function* direct_of(const char* library, Function*, const char* name) {
   void* const handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
   auto* const found = handle != nullptr ? reinterpret_cast<Function*>(direct_symbol(handle, name)) : nullptr;
   if (found == nullptr) fail(name);
   return found;
 }
-// Hooked first: what cuDNN's functions look up in its parts they keep.
+// The hooked call is first, because cuDNN's functions keep the functions that they find in the sublibraries.
 #define BOTH_WAYS(library, function, call)                                \
   {                                                                       \
     call(&function);                                                      \
@@ -25,7 +26,7 @@ template <class Function> Function* direct_of(const char* library, Function*, co
         Plan{}, result, [&] { call(direct); }, [&] { call(&function); }); \
   }
 
-// What the stand-ins have nothing to do for: they return at once.
+// Calls with nothing to do, for which the simulated libraries return at once.
 void bench_product(Comparison& result) {
   SimBlas* blas = nullptr;
   cublasCreate_v2(&blas);

@@ -1,4 +1,4 @@
-// A benchmark's limits: one line each, beside the number; the caller ends with status 1 where one is missed.
+// A benchmark's limits: one line each, with the number; the caller's status is 1 if one is missed.
 #pragma once
 
 #include <cstdio>

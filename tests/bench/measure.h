@@ -1,5 +1,5 @@
-// How the benchmarks of the hooks time things, all in one process: two variants in turn, batch after batch, and the cost of
-// one as the difference to its neighbour; then single calls into a histogram.
+// How the hook benchmarks measure times, all in one process: two variants in turn, batch by batch, where the cost is
+// the difference to the neighbouring batch; then single calls into a histogram.
 #pragma once
 
 #include "tests/bench/histogram.h"
@@ -57,9 +57,9 @@ inline Spread spread(std::vector<double> values) {
 }
 
 struct Comparison {
-  std::vector<double> direct_ns, hooked_ns, added_ns;  // per call, one value a round
+  std::vector<double> direct_ns, hooked_ns, added_ns;  // per call, one value per round
   Histogram direct, hooked;                            // ticks of single calls
-  Histogram nothing;  // of a wait as long as a hooked call: what the machine interrupts
+  Histogram nothing;  // of an empty wait as long as a hooked call: shows interruptions by the machine
   uint64_t hooked_calls = 0, direct_calls = 0;
   uint64_t hooked_faults = 0;  // page faults of the hooked batches
 
@@ -83,7 +83,7 @@ struct Plan {
   int single_batch = 2'000;
 };
 
-// The thread's own CPU time, so that with more threads than cores waiting for a core is not counted as cost.
+// The thread's own CPU time, so that waiting for a core does not count as cost if there are more threads than cores.
 template <class Call> double batch_ns(int calls, Call&& call) {
   const uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   for (int i = 0; i < calls; ++i) call();
@@ -104,7 +104,7 @@ template <class Call> void single_calls(int calls, Histogram& into, Call&& call)
   }
 }
 
-// Direct and hooked in turn; which goes first changes every round.
+// Direct and hooked in turn; their order changes every round.
 template <class Direct, class Hooked>
 void compare(const Plan& plan, Comparison& result, Direct&& direct, Hooked&& hooked) {
   batch_ns(plan.batch, direct);

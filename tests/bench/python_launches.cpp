@@ -1,4 +1,5 @@
-// What python_stack_bench.py calls from Python code of a known depth: launches through the hook, timed without the interpreter.
+// The library that python_stack_bench.py calls from Python code of a known depth: launches through the hook, timed
+// without the interpreter.
 #include "tests/bench/measure.h"
 
 #include <cuda.h>
@@ -34,17 +35,18 @@ EXPORTED int open_gpu() {
          get<decltype(&cuModuleGetFunction)>(library, "cuModuleGetFunction")(&g_function, module, "bench_kernel");
 }
 
-// ns a launch, all from one place.
+// ns per launch, all from one place.
 EXPORTED double batch(int calls) { return prof::bench::batch_ns(calls, launch); }
 
-// One launch, timed alone: what the interpreter does between two is left out, its traces in the caches are not.
+// One launch, timed alone: the time of the interpreter between two launches is excluded, its effect on the caches is
+// not.
 EXPORTED void one() {
   const uint64_t begin = ticks();
   launch();
   g_ones.add(ticks() - begin);
 }
 
-// ns a launch, the median since the last call.
+// ns per launch, the median since the last call.
 EXPORTED double median_of_ones() {
   const double median = static_cast<double>(g_ones.quantile(0.5)) * prof::bench::ns_per_tick();
   g_ones = {};

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What the Python frames of a stack cost a launch, on the simulated driver, on every CPython of this machine: two processes under
-libprof.so, one with PROF_PYTHON=off, take turns, and the cost is the difference of their 10th percentiles over the rounds. --libprof
-may be given several times, to compare builds: processes of all of them take turns then. Ends with status 1 when the limit is not met.
+"""The cost of a stack's Python frames per launch, on the simulated driver, on every CPython of this machine. Two
+processes under libprof.so, one with PROF_PYTHON=off, run in turn, and the cost is the difference of their 10th
+percentiles over the rounds. --libprof may be given several times, to compare builds: then processes of all builds
+run in turn. The status is 1 if the limit is missed.
 
   steady   always from one place, in a loop of C
   leaf     from 8 lines of the innermost function in turn
-  tail     from 8 lines of a function 10 frames out in turn, everything inside it called anew"""
+  tail     from 8 lines of a function 10 frames out in turn, everything inside it called again"""
 import argparse
 import ctypes
 import glob
@@ -21,7 +22,7 @@ SHAPES = ("steady", "leaf", "tail")
 
 
 def work(helper_path):
-    """Inside: a request `shape depth` a line, ns a launch as the answer."""
+    """The process under libprof.so: reads a request `shape depth` per line and answers with ns per launch."""
     helper = ctypes.PyDLL(helper_path)
     helper.batch.restype = helper.median_of_ones.restype = ctypes.c_double
     assert helper.open_gpu() == 0
@@ -99,7 +100,7 @@ def start(python, options, library, walk, folder):
 
 
 def measure(options, python, rounds):
-    """(library, shape, depth) → ns that a launch costs more with Python frames: 10th percentiles, medians"""
+    """(library, shape, depth) → additional ns per launch with Python frames: 10th percentiles, medians"""
     times = {}
     with tempfile.TemporaryDirectory(prefix="prof-bench-") as folder:
         pairs = [(library, [start(python, options, library, walk, folder) for walk in ("off", "auto")]) for library in options.libprof]

@@ -1,5 +1,5 @@
-// How long does each report take over ten million launches, reading the log included? Every report by itself, as a user starts it,
-// its text to /dev/null. A report over the limit gets a second run, of which the faster one counts.
+// How long each report takes for ten million launches, including reading the log. Every report runs alone, as a user
+// starts it, with its text to /dev/null. A report over the limit runs again, and the faster run counts.
 //   report_bench [LAUNCHES]
 #include "analyzer/reports/reports.h"
 #include "tests/bench/child.h"

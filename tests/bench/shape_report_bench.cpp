@@ -1,5 +1,5 @@
-// What do FLOPs, bytes and rooflines cost over a gigabyte of a Kineto trace, beside reading it alone, and how long does the diff of two
-// such traces take? Rounds in turn, medians.
+// The cost of FLOPs, bytes and rooflines for a gigabyte of a Kineto trace, compared with reading it alone, and the time
+// of a diff of two such traces. Rounds in turn, medians.
 //   shape_report_bench [MEGABYTES [ROUNDS]]
 #include "tests/bench/child.h"
 

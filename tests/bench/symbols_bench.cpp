@@ -1,5 +1,6 @@
-// How long do the names of a million distinct addresses take? Of a library made here as large C++ ones are: units of many functions in
-// sections of their own, each with inlined ones. With one process, with all cores, and from the cache.
+// How long finding the names of a million distinct addresses takes. The library is made here and resembles large C++
+// ones: units of many functions in separate sections, each with inlined ones. With one process, with all cores, and
+// from the cache.
 //   symbols_bench [ADDRESSES]
 #include "analyzer/symbols/debug_lines.h"
 #include "analyzer/symbols/elf_file.h"
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 using prof::analyzer::SymbolAnswer;
 
 constexpr double kLimitSeconds = 10, kCachedLimitSeconds = 3;
-constexpr int kUnits = 12, kFunctions = 450;  // a unit
+constexpr int kUnits = 12, kFunctions = 450;  // functions per unit
 
 constexpr std::string_view kUnit = R"(
 static inline __attribute__((always_inline)) int mixed(int value, int step) {
@@ -41,7 +42,8 @@ constexpr std::string_view kFunction = R"(int made_up_{0}_{1}(int value) {{
 }}
 )";
 
-// A library of kUnits units with `kFunctions` functions each, in a section of its own each. False: it could not be made.
+// A library of kUnits units with `kFunctions` functions each, each in its own section. Returns false if it could not be
+// made.
 bool make_library(const fs::path& folder) {
   std::string sources;
   for (int unit = 0; unit < kUnits; ++unit) {
@@ -91,7 +93,7 @@ int main(int argc, char** argv) {
   std::string why;
   const auto file = prof::analyzer::ElfFile::open(path, why);
   if (file == nullptr) return 1;
-  // Every byte of its functions, as far as is asked for; evenly spread.
+  // Every byte of its functions, up to the requested number, evenly spread.
   std::vector<uint64_t> all, addresses;
   for (const prof::analyzer::ElfSymbol& symbol : file->functions()) {
     if (symbol.name.find("made_up") == std::string_view::npos) continue;

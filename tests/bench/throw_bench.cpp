@@ -1,8 +1,9 @@
-// Are C++ exceptions of the program slower under libprof.so that takes stacks? A million of them through ten frames each, in
-// processes of this program that take turns: plain, and preloaded with PROF_STACKS=all after launches with their stacks.
+// Whether C++ exceptions of the program are slower if libprof.so records stacks. A million exceptions through ten
+// frames each, in processes of this program that run in turn: plain, and preloaded with PROF_STACKS=all after launches
+// with their stacks.
 //
 //   throw_bench [--filter=TEXT]
-//   throw_bench --throw    what is timed: ns a throw
+//   throw_bench --throw    the timed process: ns per throw
 #include "tests/bench/measure.h"
 
 #include <cuda.h>
@@ -20,10 +21,10 @@
 namespace prof::bench {
 namespace {
 
-constexpr int kThrows = 120'000, kRounds = 9;  // a million in all
+constexpr int kThrows = 120'000, kRounds = 9;  // a million in total
 constexpr double kMaxRatio = 1.05;
 
-// Launches from below a few frames, so that unwind tables were read, rules learnt and libunwind opened.
+// Launches below a few frames, so that unwind tables are read, rules are cached and libunwind is loaded.
 void launch_some() {
   void* const library = dlopen("libcuda.so.1", RTLD_NOW);
   if (library == nullptr) std::exit(2);
@@ -48,7 +49,7 @@ void launch_some() {
 
 __attribute__((noinline)) void throw_below(int frames, int value) {
   if (frames == 0) throw std::runtime_error("thrown");
-  const std::string held = frames == 5 ? std::string(40, 'x') : std::string();  // something to clean up on the way
+  const std::string held = frames == 5 ? std::string(40, 'x') : std::string();  // an object to destroy during unwinding
   throw_below(frames - 1, value + static_cast<int>(held.size()));
   __asm__ volatile("" ::: "memory");
 }
