@@ -1,6 +1,7 @@
-// Any bytes as a Chrome trace that `prof trace` writes again: read into a model, then copied event by event as text with what the
-// analyses know added. Nothing may crash, hang or read outside; without additions a whole strict trace comes out byte for byte; with
-// them it is JSON to a strict reader, has every event the plain copy has, and a second copy changes no event.
+// Any bytes as a Chrome trace that `prof trace` writes again: read into a model, then copied event by event as text
+// with the additions of the analyses. Nothing may crash, hang or read outside its memory. Without additions, a whole
+// strict trace is copied byte for byte. With additions, the copy is strict JSON, has every event of the plain copy, and
+// a second copy changes no event.
 #include "analyzer/analysis/views.h"
 #include "analyzer/input/kineto/chrome_text.h"
 #include "analyzer/input/kineto/kineto_import.h"
@@ -18,7 +19,7 @@ namespace {
 using namespace prof::analyzer;
 using prof::tests::is_json;
 
-constexpr size_t kStretch = 64;  // so that every piece lies across an edge once
+constexpr size_t kStretch = 64;  // so that every piece crosses a boundary once
 
 void require(bool holds, const char* what, std::string_view input, const std::string& text) {
   if (holds) return;
@@ -62,7 +63,7 @@ bool import(std::string_view bytes, Trace& trace) {
   return true;
 }
 
-// Byte for byte, or so up to the end that an array of events may lack.
+// Equal byte for byte, or except for the end that an array of events may lack.
 bool is_whole_copy(std::string_view copy, std::string_view input) {
   if (copy == input) return true;
   constexpr std::string_view kEnd = "\n]";

@@ -1,5 +1,5 @@
-// Any bytes as a Chrome trace: cut in small stretches, read, put together, nested, joined. Nothing may crash, hang or read
-// outside, and the model must keep its promises.
+// Any bytes as a Chrome trace: cut into small pieces, read, put together, nested, joined. Nothing may crash, hang or
+// read outside its memory, and the model must keep its guarantees.
 #include "analyzer/input/kineto/kineto_import.h"
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace {
 
-// Rows of others are referred to by number: each must exist.
+// Rows refer to other rows by number: each must exist.
 void verify(const prof::analyzer::Trace& trace) {
   using namespace prof::analyzer;
   const auto require = [](bool holds) {

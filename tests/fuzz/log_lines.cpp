@@ -1,4 +1,4 @@
-// See log_lines.h. Most changes are behind the header, whose many lines say little.
+// See log_lines.h. Most changes are after the header, whose many lines have little effect.
 #include "tests/fuzz/log_lines.h"
 
 #include "analyzer/input/log/log_file.h"
@@ -45,7 +45,7 @@ size_t any_line(const Lines& lines, FuzzRandom& random) {
   return first + below(lines.size() - first, random);
 }
 
-// Begin and length of a stretch of `line`.
+// Start and length of a piece of `line`.
 using Stretch = std::pair<size_t, size_t>;
 
 std::vector<Stretch> numbers_in(const std::string& line) {
@@ -75,7 +75,7 @@ std::vector<Stretch> texts_in(const std::string& line) {
   return found;
 }
 
-std::vector<Stretch> fields_in(const std::string& line) {  // with the blank before them
+std::vector<Stretch> fields_in(const std::string& line) {  // with the space before them
   std::vector<Stretch> found;
   for (size_t at = line.find(' '); at != std::string::npos;) {
     const size_t end = std::min(line.find(' ', at + 1), line.size());
@@ -96,7 +96,7 @@ std::string other_number(const std::string& old, const Lines& lines, FuzzRandom&
   const uint64_t value = old.size() < 20 ? std::stoull(old) : 0;
   switch (random() % 4) {
     case 0: return std::to_string(kEdges[below(std::size(kEdges), random)]);
-    case 1: return std::to_string(value + random() % 33 - 16);  // below 0 it wraps: large
+    case 1: return std::to_string(value + random() % 33 - 16);  // a negative number wraps to a large one
     case 2: return std::to_string(uint64_t{1} << random() % 64);
     default: {
       const std::string& line = lines[any_line(lines, random)];

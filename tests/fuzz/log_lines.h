@@ -1,5 +1,6 @@
-// Changes of a log that a checksum does not stop: made in the text of `prof dump`, whose lines are header fields, blocks and records,
-// and so in values, not in their bytes. Used by the mutators of the fuzz functions that read logs or that text.
+// Changes of a log that a checksum does not detect. They are made in the text of `prof dump`, whose lines are header
+// fields, blocks and records, so they change values, not bytes. Used by the mutators of the fuzz functions that read
+// logs or that text.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +14,11 @@ namespace prof::tests {
 
 using FuzzRandom = std::minstd_rand;
 
-// As `prof dump` writes it. Empty: these bytes are no log.
+// The text as `prof dump` writes it. Empty: the bytes are not a log.
 std::string text_of_log(const std::vector<uint8_t>& bytes);
 // `text` with one to six of its lines removed, repeated, moved, or with other numbers, texts or fields in them.
 std::string change_lines(std::string_view text, FuzzRandom& random);
-// `text` with a run of lines of `other`, from behind its header, among its own.
+// `text` with some consecutive lines of `other`, from after its header, inserted among its own.
 std::string splice_lines(std::string_view text, std::string_view other, FuzzRandom& random);
 
 }  // namespace prof::tests

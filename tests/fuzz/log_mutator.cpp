@@ -1,5 +1,6 @@
-// How libFuzzer changes a log: five times in eight its values, twice the bytes of a block's records or of its header, and once any
-// bytes of the file. After the first two checksums, lengths and counts are right, so that what was changed is read.
+// How libFuzzer changes a log: in five of eight cases its values, in two the bytes of a block's records or of its
+// header, and in one any bytes of the file. After the first two, checksums, lengths and counts are corrected, so that
+// the changed parts are read.
 #include "preload/format/crc.h"
 #include "tests/fuzz/log_lines.h"
 #include "tests/golden/undump_log.h"
@@ -14,7 +15,7 @@ namespace {
 using namespace prof::tests;
 namespace format = prof::format;
 
-// The size of the log that the text makes; 0: it makes none that has room.
+// The size of the log that the text makes; 0 if it makes none or the log does not fit.
 size_t log_of_text(const std::string& text, uint8_t* to, size_t max_size) {
   std::vector<uint8_t> log;
   if (!undump_log(text, log).empty() || log.size() > max_size) return 0;

@@ -1,4 +1,5 @@
-// Any bytes as a log: open, definitions, clock, every record, check and dump. Nothing may crash, hang or read outside.
+// Any bytes as a log: open, definitions, clock, every record, check and dump. Nothing may crash, hang or read outside
+// its memory.
 #include "analyzer/input/log/log_health.h"
 #include "analyzer/input/log/log_text.h"
 

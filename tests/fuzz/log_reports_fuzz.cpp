@@ -1,6 +1,7 @@
-// Any bytes as a log, to the end: the model, every report as text and as JSON, the summary, the trace and the stacks in the forms of
-// other tools. Nothing may crash, hang or read outside; what is written as JSON is read by a strict reader. What a report says
-// it cannot do is an answer. The input also chooses the options, so that each finding comes again from its bytes.
+// Any bytes as a log, through the whole analyzer: the model, every report as text and as JSON, the summary, the trace
+// and the stacks in the formats of other tools. Nothing may crash, hang or read outside its memory; JSON output is
+// checked by a strict reader. An error message of a report is a valid result. The input also chooses the options, so
+// that each finding can be reproduced from its bytes.
 #include "analyzer/analysis/stacks/stack_tree.h"
 #include "analyzer/command/report_stacks.h"
 #include "analyzer/input/log/build/builder.h"
@@ -19,7 +20,7 @@ namespace {
 
 using namespace prof::analyzer;
 
-// Small numbers taken one after the other from one.
+// Small numbers that are taken one after another from one large number.
 class Choice {
  public:
   explicit Choice(uint64_t from) : left_(from) {}
@@ -65,7 +66,7 @@ void require_json(const std::string& text, std::string_view of) {
   std::abort();
 }
 
-// An answer, or why there is none.
+// Runs `question`; an error message is a valid result.
 template <class Ask> void ask(Ask&& question) {
   try {
     question();
@@ -94,7 +95,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::unique_ptr<Trace> trace = trace_of(data, size, choice.of(8) == 0 ? 2 : 1);
   if (trace == nullptr) return 0;
   StackOptions stacks;
-  stacks.symbols.off = true;  // a path in an input is not one to be opened
+  stacks.symbols.off = true;  // a path in an input must not be opened
   const Views views(*trace, {}, stacks);
 
   ReportOptions options;

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""Runs the libFuzzer programs for long, here or on a machine that has no compiler, none of our libraries and no network.
+"""Runs the libFuzzer programs for a long time, here or on a machine without a compiler, the needed libraries and a
+network.
 
-    long_run.py pack BUILD FOLDER [TARGET...]   the programs of a build of the preset asan, the inputs that their tests begin with and every
-                                                library down to the loader, in one file of some 25 MB beside this program, so that another
-                                                Linux of the same processor runs them
+    long_run.py pack BUILD FOLDER [TARGET...]   packs the programs of a build of the preset asan, the initial inputs of
+                                                their tests and every library including the loader into one file of some
+                                                25 MB next to this program, so that another Linux on the same kind of
+                                                processor runs them
     long_run.py self-test BUILD                 packs one target and runs it for five seconds
-    FOLDER/run.sh OUT SECONDS CORES             each target in its share of the cores (-fork), all at once; nothing is minimised
+    FOLDER/run.sh OUT SECONDS CORES             runs each target on its share of the cores (-fork), all at once; nothing
+                                                is minimised
 
-OUT gets results.json, the table of fuzzing.md (results.md), and a folder a target: its output, what ended it (crash-, timeout- and oom- files)
-and at most 200 new inputs. A new input is one that reached something no earlier one had; of more the newest are kept, which were the hardest to find.
+OUT gets results.json, the table of fuzzing.md (results.md), and a folder per target: its output, the inputs that ended
+it (crash-, timeout- and oom- files) and at most 200 new inputs. A new input reached code that no earlier one had
+reached; if there are more, the newest are kept, because they were the hardest to find.
 """
 import glob
 import json
@@ -46,7 +50,7 @@ def targets_of(build):
 
 
 def libraries_of(program):
-    """Paths of what the loader maps for it, the loader itself last."""
+    """Paths of the libraries that the loader maps for the program, the loader itself last."""
     lines = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
     return re.findall(r"=> (/\S+)", lines) + re.findall(r"^\s*(/\S+ld-linux\S+)", lines, re.M)
 
@@ -61,7 +65,7 @@ def pack(build, folder, wanted):
     with tempfile.TemporaryDirectory() as stage:
         for name, (program, seeds) in chosen.items():
             add_target(stage, name, program, seeds)
-        # The programs hold the same analyzer, which only a window wider than one of them sees.
+        # The programs contain the same analyzer; only a compression window larger than one program can use that.
         wide = [{"id": lzma.FILTER_LZMA2, "preset": 3, "dict_size": 1 << 27}]
         with lzma.open(os.path.join(folder, ARCHIVE), "wb", filters=wide) as file, tarfile.open(fileobj=file, mode="w") as archive:
             archive.add(stage, ".")
@@ -80,7 +84,7 @@ def add_target(stage, name, program, seeds):
         shutil.copy(os.path.realpath(library), os.path.join(stage, "lib", os.path.basename(library)))
     for number, seed in enumerate(seeds):
         shutil.copy(seed, os.path.join(stage, "seeds", name, f"{number:04}-{os.path.basename(seed)}"))
-    # libFuzzer starts its jobs by its own name, so that name has to be one that brings the packed loader along.
+    # libFuzzer starts its jobs by its own name, so that name must start the program with the packed loader.
     with open(os.path.join(stage, name), "w", encoding="utf-8") as script:
         script.write('#!/bin/sh\nhere=$(dirname "$0")\nexec "$here"/lib/ld-linux-*.so.* --library-path "$here/lib" --argv0 "$0" '
                      f'"$here/bin/{name}" "$@"\n')
@@ -88,19 +92,19 @@ def add_target(stage, name, program, seeds):
 
 
 def shares(names, cores):
-    """Cores a target: equal, and what is left over to the first."""
+    """Cores per target: equal numbers, and the remaining ones to the first targets."""
     each, more = divmod(max(cores, len(names)), len(names))
     return {name: each + (at < more) for at, name in enumerate(names)}
 
 
 def last_status(text):
-    """(executions, coverage, features) of the newest line that tells them."""
+    """(executions, coverage, features) of the newest line that contains them."""
     found = STATUS.findall(text)
     return tuple(map(int, found[-1])) if found else (0, 0, 0)
 
 
 class Target:
-    """One program that fuzzes, and what became of it."""
+    """One fuzzing program, and its result."""
 
     def __init__(self, folder, name, out, seconds, cores):
         self.name, self.cores, self.out = name, cores, os.path.join(out, name)
@@ -122,7 +126,7 @@ class Target:
         self.process = subprocess.Popen(command, env=self.environment, stdout=self.log, stderr=subprocess.STDOUT)
 
     def finish(self):
-        """Waits for it. Its CPU time is that of all its jobs, which it waited for."""
+        """Waits for the program. Its CPU time includes all its jobs, for which it waited."""
         _, status, usage = os.wait4(self.process.pid, 0)
         wall = time.monotonic() - self.began
         self.log.seek(0)
@@ -132,7 +136,8 @@ class Target:
         found = FOUND.findall(text)
         new = self._keep_newest()
         kept = [os.path.basename(path) for kind in ("crash", "timeout", "oom", "leak") for path in glob.glob(f"{self.out}/{kind}-*")]
-        # libFuzzer's own count lacks what ended it while it read the inputs it began with, and what a job was killed over.
+        # libFuzzer's own count lacks inputs that ended it while it read its initial inputs, and inputs for which a job
+        # was killed.
         ooms, timeouts, crashes = (max(int(number), sum(name.startswith(kind) for name in kept)) for kind, number in
                                    zip(("oom-", "timeout-", ("crash-", "leak-")), found[-1] if found else (0, 0, 0)))
         shutil.rmtree(os.path.join(self.out, "tmp"), ignore_errors=True)

@@ -1,6 +1,7 @@
-// Stands in for libFuzzer: runs the fuzz function on files, and on as many changed copies of each as asked for: damaged ones, and,
-// where the fuzz function comes with a mutator, every second one changed by that. So fuzz functions and mutators are built and run
-// by every test run, with any compiler. An input that takes a minute ends the run by SIGALRM: a hang.
+// Replaces libFuzzer: runs the fuzz function on files, and on the requested number of changed copies of each. The
+// copies are damaged, and if the fuzz function has a mutator, every second one is changed by it. So every test run
+// builds and runs fuzz functions and mutators, with any compiler. An input that takes a minute ends the run by SIGALRM:
+// a hang.
 //   FUZZ_TEST [--copies N] FILE|FOLDER...
 #include <unistd.h>
 
@@ -41,7 +42,7 @@ void damage(std::vector<uint8_t>& bytes, std::mt19937_64& random) {
   }
 }
 
-// What libFuzzer would do with a mutator: several changes lie on top of each other.
+// Uses a mutator as libFuzzer does: several changes on top of each other.
 void mutate(std::vector<uint8_t>& bytes, std::mt19937_64& random) {
   constexpr size_t kRoom = 16384;
   for (uint64_t i = 1 + random() % 4; i > 0; --i) {
@@ -72,7 +73,7 @@ void run(const fs::path& path, uint64_t copies) {
 
 }  // namespace
 
-// Of libFuzzer, for mutators.
+// A function of libFuzzer, for mutators.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t) {
   static std::mt19937_64 random(size);
   std::vector<uint8_t> bytes(data, data + size);

@@ -1,4 +1,5 @@
-// Any bytes as a database of nsys or nvprof: sniffing, import, joining and names. Nothing may crash, hang or read outside.
+// Any bytes as a database of nsys or nvprof: detection, import, joining and names. Nothing may crash, hang or read
+// outside its memory.
 #include "analyzer/base/input_error.h"
 #include "analyzer/input/importer.h"
 #include "analyzer/model/coverage.h"
@@ -24,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const KernelNames names(*trace);
     const QueueDepth depth(*trace);
     coverage_line(*trace);
-  } catch (const InputError&) {  // a file that is no trace
+  } catch (const InputError&) {  // a file that is not a trace
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-// Whether a text is JSON to a reader that forgives nothing: one value, valid UTF-8.
+// Whether a text is strict JSON: one value, valid UTF-8.
 #pragma once
 
 #include <rapidjson/reader.h>

@@ -1,5 +1,5 @@
-// Any bytes as an ELF file with debug information: its symbol table and notes in this process, its DWARF as the symboliser reads
-// it, in a child. Nothing may crash this process, hang, or name an address twice.
+// Any bytes as an ELF file with debug information: its symbol table and notes in this process, its DWARF as the
+// symboliser reads it, in a child. Nothing may crash this process, hang, or name an address twice.
 #include "analyzer/symbols/elf_file.h"
 #include "analyzer/symbols/symbol_workers.h"
 

@@ -1,5 +1,5 @@
-// Any bytes as the text of a log: undump makes a log of it or names the line that is wrong. What it made can be opened or is refused
-// with a reason, and its own text makes the same log again.
+// Any bytes as the text of a log: undump makes a log from it or reports the wrong line. The log can be opened or is
+// refused with a reason, and its own text makes the same log again.
 #include "tests/fuzz/log_lines.h"
 #include "tests/golden/undump_log.h"
 
@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!undump_log({reinterpret_cast<const char*>(data), size}, log).empty()) return 0;
   const std::string text = text_of_log(log);
   if (text.empty()) return 0;
-  // Bytes that were given as such may spell a number in more of them than it takes: the text has its value.
+  // Given bytes may encode a number in more bytes than needed; the text contains only its value.
   const std::string again = text_of_log(log_of(text));
   require(text_of_log(log_of(again)) == again, "what was read is not what was written", again);
   return 0;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""diff_in_browser.py --prof PROF --browser CHROMIUM FOLDER: is the page of `prof diff` whole in a real browser? Counts its rows, and
-opens the flame graph in it as the page of its own that it is."""
+"""diff_in_browser.py --prof PROF --browser CHROMIUM FOLDER: does a real browser show the whole page of `prof diff`?
+Counts its rows, and opens the embedded flame graph as a separate page."""
 import argparse
 import html
 import os

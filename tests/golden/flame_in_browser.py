@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""flame_in_browser.py --prof PROF --undump UNDUMP --browser CHROMIUM FOLDER: does the flame graph of the golden log in FOLDER work in a
-real browser? Opens it with searches, zooms and views in its address and reads what the page says of itself."""
+"""flame_in_browser.py --prof PROF --undump UNDUMP --browser CHROMIUM FOLDER: does the flame graph of the golden log in
+FOLDER work in a real browser? Opens it with searches, zooms and views in its address and reads the page's own status
+text."""
 import argparse
 import html
 import os
@@ -34,10 +35,10 @@ def main():
 
         for expected, actual in [
             ("gpu-time: all: 20.3 us, 100.00 % of all; 9 events", said(page)),
-            # 15 us in three launches and 300 ns in another one: a match inside a match counts once
+            # 15 us in three launches and 300 ns in another one: a match inside another match counts once
             ("gpu-time: all: 20.3 us, 100.00 % of all; 9 events \u2014 found in 4 nodes: 15.3 us, 75.37 % of all", said(page, search="/at::native::(add|launch)/")),
             ("gpu-time: all: 20.3 us, 100.00 % of all; 9 events \u2014 found in 0 nodes: 0 ns, 0.00 % of all", said(page, search="(no such")),
-            # kernels are the roots then
+            # here kernels are the roots
             ("gpu-time: all: 20.3 us, 100.00 % of all; 9 events \u2014 found in 1 nodes: 4 us, 19.70 % of all", said(page, search="memcpy", view="leaf")),
             ("gpu-time: all: 20.3 us, 100.00 % of all; 9 events; before 20.3 us (+0 ns)", said(both)),
         ]:

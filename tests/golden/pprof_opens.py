@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""pprof_opens.py --prof PROF --undump UNDUMP FOLDER: the pprof files of a folder's log, opened by pprof itself (`pprof` or `go tool pprof`): it
-must show the same functions with the same values as the folded stacks. Exit status 77: neither is here."""
+"""pprof_opens.py --prof PROF --undump UNDUMP FOLDER: pprof itself (`pprof` or `go tool pprof`) opens the pprof files of
+a folder's log and must show the same functions with the same values as the folded stacks. Exit status 77: neither is
+installed."""
 import argparse
 import collections
 import os
@@ -23,7 +24,8 @@ def pprof():
 
 
 def plain(frame):
-    """A name without what the two forms write differently: blanks, the place of a Python frame, the module of an address."""
+    """A name without the parts that the two forms write differently: spaces, the line of a Python frame, the module of
+    an address."""
     return re.sub(r"[ _]", "", frame)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""roofline_in_browser.py --prof PROF --browser CHROMIUM FOLDER: is the roofline of the trace in FOLDER a page that a real browser
-draws? Counts the dots, their names and the roofs in what the browser made of it, as a page and as a picture."""
+"""roofline_in_browser.py --prof PROF --browser CHROMIUM FOLDER: does a real browser draw the roofline of the trace in
+FOLDER? Counts the dots, their names and the roofs in the browser's result, as a page and as a picture."""
 import argparse
 import os
 import re

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Runs golden tests: run.py --prof PROF --undump UNDUMP [--update] FOLDER...
 
-A folder holds
-  cmd           first line: '# why this test exists'; then one command line a line, run by sh in a scratch folder, in which
-                $PROF is prof, $UNDUMP is undump and $IN the golden folder; a command's status is printed behind its output
+A folder contains
+  cmd           first line: '# why this test exists'; then one command line per line, run by sh in a scratch folder, in
+                which $PROF is prof, $UNDUMP is undump and $IN the golden folder; a command's status is printed after
+                its output
   *.log.txt     logs as text: NAME.log.txt becomes NAME.plog in the scratch folder
-  expected      what the commands print on stdout and stderr, in order
-and any other file the commands read as $IN/FILE (databases are made by ../make_database.py). --update rewrites `expected`: read the difference before committing it.
+  expected      the output of the commands on stdout and stderr, in order
+and any other file that the commands read as $IN/FILE (databases are made by ../make_database.py). --update rewrites
+`expected`: read the difference before committing it.
 """
 import argparse
 import difflib
@@ -16,7 +18,8 @@ import subprocess
 import sys
 import tempfile
 
-WITHOUT_LIBDW = re.compile(r"^(prof: )?built without libdw: .*\n", re.M)  # no golden has source lines of native code
+# no golden output has source lines of native code
+WITHOUT_LIBDW = re.compile(r"^(prof: )?built without libdw: .*\n", re.M)
 
 
 def run_case(folder, prof, undump, update):

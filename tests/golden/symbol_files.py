@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""symbol_files.py CASE --prof PROF --undump UNDUMP --fixture FOLDER: which names do the addresses of a log get, from files that are whole,
-elsewhere, of another build, damaged or not there? The log is made here: six launches from addresses of a library of
-tests/unit/analyzer/symbols/symbols_fixture. What is expected is each address's text, and each note once a module."""
+"""symbol_files.py CASE --prof PROF --undump UNDUMP --fixture FOLDER: which names do the addresses of a log get from
+files that are whole, in another place, of another build, damaged or missing? The log is made here: six launches from
+addresses of a library of tests/unit/analyzer/symbols/symbols_fixture. The test compares each address's text, and
+expects each note once per module."""
 import argparse
 import csv
 import ctypes.util
@@ -57,7 +58,7 @@ def elf(path):
 
 
 class Case:
-    """A scratch folder, and what prof says of a log in it."""
+    """A scratch folder, and prof's output for a log in it."""
 
     def __init__(self, options, folder):
         self.options, self.folder = options, pathlib.Path(folder)
@@ -66,7 +67,7 @@ class Case:
         self.build_id, self.symbols, self.sections = elf(self.whole)
         source = (pathlib.Path(__file__).parent.parent / "unit/analyzer/symbols/symbols_fixture/code.cpp").read_text().splitlines()
         self.lines = {line.split("// @ ")[1]: number for number, line in enumerate(source, 1) if "// @ " in line}
-        # A return address inside of each function, and the two of one of them that have two.
+        # A return address inside each function, and the two addresses of the one that has two.
         self.addresses = []
         for name in ("plain_c_function", "_ZN7fixture5twiceIiEET_S1_", "_ZN7fixture5twiceIdEET_S1_"):
             begin, size = self.symbols[name]
@@ -98,7 +99,7 @@ class Case:
         return self.folder / "app.plog"
 
     def ask(self, log, *words, environment=None):
-        """({frame: launches}, right | none | what lines are wrong, notes)"""
+        """({frame: launches}, right | none | the wrong lines, notes)"""
         run = {**os.environ, "PROF_SYMBOL_CACHE": "off", "DEBUGINFOD_URLS": "", **(environment or {})}
         frames, sources = {}, {}
         done = subprocess.run([self.options.prof, "report", "stacks", "--metric", "launches", "--format", "folded", *words, log],
@@ -114,7 +115,7 @@ class Case:
                               capture_output=True, text=True, env=run).stdout
         for row in csv.DictReader(io.StringIO(said)):
             sources.setdefault(row["Function"], set()).add(row["Source"])
-        # Lines of plain_c_function: of the source, or none. Where in it an address is, the compiler decides.
+        # Lines of plain_c_function: from the source, or none. The compiler decides where in the function an address is.
         lines = {re.sub(r".*/symbols_fixture/code\.cpp:(\d+)", r"\1", source) for source in sources.get("plain_c_function", ())}
         near = {str(self.lines["plain"] + i) for i in (-1, 0, 1, 2)}
         return frames, "right" if lines and lines <= near else "none" if lines == {""} else lines, [note for note in notes if "built without libdw" not in note]
@@ -131,7 +132,8 @@ NAMED = {"plain_c_function": 2, "fixture::twice": 4}
 
 
 def build_id_store(case):
-    """/usr/lib/debug/.build-id, below --sysroot, is found by the build-id alone; that of another build is not used."""
+    """/usr/lib/debug/.build-id, below --sysroot, is found by the build-id alone; a file of another build is not
+    used."""
     stripped = case.copy("libstripped.so", "app/libmine.so")
     log = case.log({stripped: case.build_id})
     store = case.folder / f"root/usr/lib/debug/.build-id/{case.build_id[:2]}/{case.build_id[2:]}.debug"
@@ -146,7 +148,7 @@ def build_id_store(case):
 
 
 def debug_link(case):
-    """A file without a build-id and its .gnu_debuglink: used when the checksum is right, never when it is not."""
+    """A file without a build-id and its .gnu_debuglink: used if the checksum is right, never if it is not."""
     path, debug = case.folder / "libnoid.so", case.folder / "libnoid.debug"
     objcopy = shutil.which("objcopy")
     subprocess.run([objcopy, "--only-keep-debug", case.fixture / "libnoid.so", debug], check=True)
@@ -154,13 +156,13 @@ def debug_link(case):
     _, case.symbols, _ = elf(case.fixture / "libnoid.so")
     log = case.log({path: ""})
     case.expect("its own", case.ask(log), (NAMED, "right", []))
-    with open(debug, "ab") as out:  # as whole as before, but for its checksum
+    with open(debug, "ab") as out:  # the content is the same except for the checksum
         out.write(b"\0")
     case.expect("of another checksum: names that are exported", case.ask(log), (NAMED, "none", []))
 
 
 def debuginfod(case):
-    """The server is asked where --debuginfod says so, and not otherwise."""
+    """The server is contacted if --debuginfod requests it, and otherwise not."""
     if ctypes.util.find_library("debuginfod") is None:
         print("libdebuginfod is not here")
         sys.exit(SKIPPED)
@@ -198,7 +200,7 @@ def debuginfod(case):
 
 
 def no_images(case):
-    """A log that does not say which files were mapped: addresses of the process, said once."""
+    """A log without the mapped files: addresses of the process, reported once."""
     log = case.log({case.whole: case.build_id}, with_images=False)
     frames, _, notes = case.ask(log)
     case.expect("addresses", frames, {f"{BASE + 0x1000000 + address:#x}": 1 for address in case.addresses})
@@ -206,7 +208,8 @@ def no_images(case):
 
 
 def damaged(case):
-    """Debug information, symbols and whole files that are damaged: what is still known stays, the rest is module+0x…, said once a module."""
+    """Debug information, symbols and whole files that are damaged: known names stay, the others are module+0x…,
+    reported once per module."""
     whole = case.whole.read_bytes()
 
     def write(name, *sections, value=255):

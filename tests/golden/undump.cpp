@@ -1,4 +1,5 @@
-// undump [TEXT [LOG]]: text of `prof dump` into a log; '-' or nothing: stdin, stdout. Golden inputs are kept as text.
+// undump [TEXT [LOG]]: converts text of `prof dump` into a log; '-' or nothing: stdin, stdout. Golden inputs are kept
+// as text.
 #include "tests/golden/undump_log.h"
 
 #include <cstdio>

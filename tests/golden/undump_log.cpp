@@ -1,4 +1,4 @@
-// See undump_log.h. Here: what the lines make of header, page and blocks; text_record.cpp has the bytes of a record.
+// See undump_log.h. This file converts lines into header, page and blocks; text_record.cpp makes the bytes of a record.
 #include "tests/golden/undump_log.h"
 
 #include "analyzer/input/log/log_kinds.h"
@@ -23,7 +23,7 @@ using format::kPayloadBytes;
 
 namespace {
 
-constexpr size_t kLargest = 64u << 20;  // no text of ours makes a larger log: a number that does is a mistake
+constexpr size_t kLargest = 64u << 20;  // no text of this project makes a larger log, so a larger number is a mistake
 
 class Undump {
  public:
@@ -146,10 +146,10 @@ class Undump {
     }
   }
 
-  // Fills in what the text left out, before the first line that needs it.
+  // Fills in the values that the text omits, before the first line that needs them.
   void prepare() {
     if (std::exchange(prepared_, true)) return;
-    const bool by_hand = kind_text_.empty();  // a dump names all there was in its log
+    const bool by_hand = kind_text_.empty();  // a dump contains all kinds of its log
     if (by_hand) {
       format::AllKinds::for_each([&]<class T>() { kind_text_ += analyzer::compiled_signature(T::kKind) + "\n"; });
     }

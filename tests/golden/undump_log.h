@@ -1,6 +1,6 @@
-// Text of `prof dump` back into the log it was made of, and hand-written text into a log. Byte-identical for every log.
-// What a line leaves out gets the value a recorder of this version would have written (docs/log_format.md,
-// "Text form"): header fields, the kind table, counter names, sequence numbers, records=, end.
+// Converts text of `prof dump` into the same log, and hand-written text into a log. The result is byte-identical for
+// every log. Values that a line omits get the value that a recorder of this version would have written
+// (docs/log_format.md, "Text form"): header fields, the kind table, counter names, sequence numbers, records=, end.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace prof::tests {
 
-// Empty: it worked; else "line N: what is wrong".
+// Empty: success; otherwise "line N: what is wrong".
 std::string undump_log(std::string_view text, std::vector<uint8_t>& log);
 
 }  // namespace prof::tests

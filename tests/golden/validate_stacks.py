@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""validate_stacks.py speedscope|pprof|html|chrome FILE: is it what it claims to be? Prints a summary that a golden test compares."""
+"""validate_stacks.py speedscope|pprof|html|chrome FILE: is the file valid in that format? Prints a summary that a
+golden test compares."""
 import gzip
 import json
 import re
 import sys
 
 
-# What speedscope's file format demands of each object: key → (type, must it be there). Other keys are not allowed.
+# Requirements of speedscope's file format for each object: key → (type, required). Other keys are not allowed.
 FILE = {"$schema": (str, True), "shared": (dict, True), "profiles": (list, True), "name": (str, False), "exporter": (str, False),
         "activeProfileIndex": (int, False)}
 SHARED = {"frames": (list, True)}
@@ -25,7 +26,7 @@ def has_form(value, form):
 
 
 def speedscope(path):
-    def once(pairs):  # a key may not come twice
+    def once(pairs):  # a key must not occur twice
         assert len(dict(pairs)) == len(pairs), pairs
         return dict(pairs)
     trace = json.load(open(path, encoding="utf-8"), object_pairs_hook=once, parse_constant=lambda word: 1 / 0)

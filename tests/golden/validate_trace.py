@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Reads a Chrome trace as its users would and says what is wrong with it: validate_trace.py FILE
+"""Reads a Chrome trace like its readers and reports what is wrong with it: validate_trace.py FILE
 
-What Perfetto, chrome://tracing, torch.profiler's own trace validator and Holistic Trace Analysis rely on: JSON validity, Kineto's
-fields and kinds, times in whole nanoseconds, slices that nest per track, flows whose two ends lie on slices, GPU work that starts
-after its launch was entered, dependencies that come from work that had ended, synchronisations that name the call and the record of an event that they
-are about, ranges of streams that begin and end with work and are none themselves, numeric counters, named processes and threads, ids that mean one
+It checks what Perfetto, chrome://tracing, torch.profiler's own trace validator and Holistic Trace Analysis rely on:
+JSON validity, Kineto's fields and kinds, times in whole nanoseconds, slices that nest per track, flows whose two ends
+are on slices, GPU operations that start after their launch was entered, dependencies that start at operations that had
+ended, synchronisations that name their call and the record of their event, ranges of streams that begin and end with
+operations and are not operations themselves, numeric counters, named processes and threads, and ids that identify one
 process or one GPU.
 Times are compared as integers: nothing here rounds."""
 import bisect
@@ -16,10 +17,11 @@ from decimal import Decimal
 
 HEADER = ("schemaVersion", "deviceProperties", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents", "traceName")
 GPU = {"kernel", "gpu_memcpy", "gpu_memset"}
-ON_GPU = GPU | {"cuda_profiler_range", "cuda_sync"}  # under a GPU, whether it is its work or only about it
+ON_GPU = GPU | {"cuda_profiler_range", "cuda_sync"}  # below a GPU, both its operations and events about them
 HOST = {"cuda_driver", "cuda_runtime"}
 KINDS = ON_GPU | HOST | {"user_annotation", "cpu_op", "python_function", "overhead", "gpu_user_annotation", "Trace"}
-SYNCS = {"Stream Sync": True, "Stream Wait Event": True, "Event Sync": False, "Context Sync": False}  # whether it is about a stream
+# whether it refers to a stream
+SYNCS = {"Stream Sync": True, "Stream Wait Event": True, "Event Sync": False, "Context Sync": False}
 SHOWN = 5  # problems of one rule that are printed; the rest are counted
 
 
@@ -45,7 +47,7 @@ def load(path):
 
 
 def check_numbers(events, problems):
-    """Adds begin and end in ns to every event; an event without usable times is left out of the result."""
+    """Adds begin and end in ns to every event; returns the events with usable times."""
     usable = []
     for event in events:
         times = [event.get(key) for key in (("ts", "dur") if event["ph"] == "X" else ("ts",))]
@@ -104,7 +106,8 @@ def check_causality(slices, problems):
 
 
 def check_syncs(slices, calls, problems):
-    """What joins them with calls and events: Holistic Trace Analysis rejects a trace where a record is on two streams or a stream waits for itself."""
+    """Checks what joins synchronisations with calls and events: Holistic Trace Analysis rejects a trace in which a
+    record is on two streams or a stream waits for itself."""
     streams = {}
     for event in slices:
         if event.get("cat") != "cuda_sync":
@@ -144,7 +147,7 @@ def check_annotations(slices, problems):
 
 
 def check_flows(events, tracks, problems):
-    # Of each track's slices, sorted by begin: the begins, and the latest end up to each.
+    # For each track's slices, sorted by begin: the begins, and the latest end up to each.
     begins = {track: [event["begin"] for event in on_track] for track, on_track in tracks.items()}
     ends_so_far = {track: list(itertools.accumulate((event["end"] for event in on_track), max)) for track, on_track in tracks.items()}
 
@@ -178,11 +181,12 @@ def check_flows(events, tracks, problems):
 
 
 def check_dependencies(events, tracks, problems):
-    """What an arrow of a dependency comes from had ended when the operation began, or the call returned, that it leads to."""
+    """Checks that the origin of a dependency arrow had ended when its target operation began or its target call
+    returned."""
     begins = {track: [event["begin"] for event in on_track] for track, on_track in tracks.items()}
 
     def slices_at(event):
-        """those open at that moment, the innermost first; at the moment when one begins the one before has ended"""
+        """the slices open at that time, the innermost first; if one begins exactly then, the previous one has ended"""
         track = (event["pid"], event["tid"])
         at = bisect.bisect_right(begins.get(track, ()), event["begin"])
         for one in reversed(tracks.get(track, ())[:at]):
@@ -233,7 +237,7 @@ def check_metadata(trace, events, problems):
     for event in events:
         if event["ph"] == "X":
             role = f"GPU {event['args'].get('device')}" if event.get("cat") in ON_GPU else "CPU"
-            if event.get("cat") == "gpu_user_annotation":  # does not say of which one
+            if event.get("cat") == "gpu_user_annotation":  # it does not name its stream
                 role = roles.get(event["pid"]) if roles.get(event["pid"], "").startswith("GPU") else "a GPU"
             wanted.setdefault((event["pid"], event["tid"], role), event["name"])
         elif event["ph"] == "C":

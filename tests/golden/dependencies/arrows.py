@@ -1,4 +1,4 @@
-"""The arrows of a trace but those of launches: category, from what to what, in us: arrows.py FILE"""
+"""Prints the arrows of a trace except those of launches: category, source and target, in us: arrows.py FILE"""
 import json
 import sys
 

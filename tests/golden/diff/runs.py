@@ -1,5 +1,5 @@
-"""Writes two made-up traces: old.json and new.json. In the new one a product is 10 % slower, a kernel is replaced by a faster one, an
-elementwise kernel runs twice as often, and a copy is gone."""
+"""Writes two synthetic traces: old.json and new.json. In the new one a product is 10 % slower, a kernel is replaced by
+a faster one, an elementwise kernel runs twice as often, and a copy is missing."""
 import json
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""add_rest.py TRACE PART WHOLE: PART is a trace of torch.profiler with one annotation, `part`, around what each thread did; WHOLE is
-PART and, beside it, the same once more on other threads and another device, in no range."""
+"""add_rest.py TRACE PART WHOLE: PART is a trace of torch.profiler with one annotation, `part`, around the events of
+each thread. WHOLE is PART and in addition a copy of its events on other threads and another device, in no range."""
 import copy
 import json
 import re
 import sys
 
-MORE = 100_000  # behind every number of the trace itself
+MORE = 100_000  # larger than every number of the trace itself
 
 
 def again(event):

@@ -1,5 +1,6 @@
-# compare.sh NAME...: of every report, is NAME.whole under --nvtx part what NAME.part is? Prints which are not, which are refused,
-# and which are with and without --nvtx the same for every NAME, so that nothing is known of them.
+# compare.sh NAME...: for every report, compares NAME.whole with --nvtx part to NAME.part. Prints the reports that
+# differ, those that are refused, and those that are the same with and without --nvtx for every NAME, about which the
+# test proves nothing.
 all=$($PROF report --list | cut -d ' ' -f 1)
 taken= refused=
 for report in $all; do
