@@ -6,8 +6,8 @@ source.
     // Shell: COMMAND             how it is started; {run} is "env LD_PRELOAD=… PROGRAM" (the default)
     // Expect: status 0
     // Expect: stdout TEXT, stderr TEXT, stderr empty, stderr once TEXT
-    // Expect: report NAME OPTIONS: REGEX         a line of `prof report NAME OPTIONS --format csv` on all logs;
-                                                  "N x REGEX": in N lines
+    // Expect: report NAME OPTIONS: REGEX         a line of `prof report NAME OPTIONS --format csv` on all logs; "N x
+                                                  REGEX": in N lines
     // Expect: trace OPTIONS: REGEX               the same for the events that `prof trace OPTIONS` writes, one per line
     // Expect: trace valid                        tests/golden/validate_trace.py reports nothing
     // Expect: logs 2
