@@ -122,7 +122,7 @@ def pack(build, folder, wheels):
         shutil.copytree(driver, os.path.join(folder, "sim"), dirs_exist_ok=True)
     shutil.rmtree(os.path.join(folder, "toolkits"), ignore_errors=True)
     if wheels and not steps_toolkits.unpack(wheels, os.path.join(folder, "toolkits")):
-        sys.exit(f"gpu-check: no wheel of CUPTI or of a CUDA run time in {wheels}")
+        sys.exit(f"gpu-check: no wheel of CUPTI or of a CUDA runtime in {wheels}")
     commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True).stdout
     with open(os.path.join(folder, "COMMIT"), "w", encoding="utf-8") as file:
         file.write(commit)
@@ -140,11 +140,11 @@ def main():
     parser.add_argument("--budget", type=float, default=480, help="seconds; steps that do not fit are skipped")
     parser.add_argument("--pytorch-seconds", type=float, default=330, help="of --budget, for step pytorch_step: more processes, a narrower interval")
     parser.add_argument("--python", default="", help="the interpreter that has PyTorch; this one by default")
-    parser.add_argument("--commit", default="", help="what to call the sources where git cannot tell")
+    parser.add_argument("--commit", default="", help="name of the sources if git does not know the commit")
     parser.add_argument("--sim", default="", help="rehearse on the simulated GPU in this folder; measures nothing")
     parser.add_argument("--pack", default="", metavar="DIR", help="put prof and libprof.so of --build into DIR and stop")
-    parser.add_argument("--wheels", default="", metavar="FOLDER", help="of --pack: with the CUPTI and the CUDA run time of NVIDIA's wheels in FOLDER")
-    parser.add_argument("--join", nargs="+", default=[], metavar="OUT", help="make one page in --out of what several runs left in theirs, and stop")
+    parser.add_argument("--wheels", default="", metavar="FOLDER", help="for --pack: adds the CUPTI and the CUDA runtime of NVIDIA's wheels in FOLDER")
+    parser.add_argument("--join", nargs="+", default=[], metavar="OUT", help="join the results of several runs into one page in --out, and stop")
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="build folder for --pack")
     options = parser.parse_args()
     if options.pack:

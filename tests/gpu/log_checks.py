@@ -119,7 +119,7 @@ def whole(lab, step, folder, killed=False):
     """What prof reports for the largest log: that it is whole, its coverage line, and the same totals as the
     independent reader."""
     if not lab.prof:
-        step.note("prof was not at hand: what it says about the log is not checked.")
+        step.note("prof is missing: its results for the log are not checked.")
         return
     log = lab.logs(folder)[0]
     answer = lab.run_prof(["check", log])
@@ -133,7 +133,7 @@ def whole(lab, step, folder, killed=False):
     step.check("prof summary", summary.status == 0, f"exit status {summary.status}", 0)
     lines = [line.strip() for line in (summary.stdout + "\n" + summary.stderr).splitlines() if "with GPU time" in line]
     if lines:
-        step.note("prof says: " + re.sub(r"^.*?coverage: ", "coverage: ", lines[-1]).strip('"}], '))
+        step.note("prof reports: " + re.sub(r"^.*?coverage: ", "coverage: ", lines[-1]).strip('"}], '))
     rows = [row for table in tables_of(summary.stdout) for row in table.get("rows", [])
             if row.get("type") == "GPU activities"]
     run = recorded_run.Run(log)

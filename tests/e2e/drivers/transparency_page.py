@@ -14,11 +14,11 @@ import sys
 
 import transparency
 
-HEAD = """# Programs that must not notice
+HEAD = """# Programs that must run the same under libprof.so
 
-By `tests/e2e/drivers/transparency_page.py`, {date}, commit {commit}, {system}. Each program runs plain and under `LD_PRELOAD` in an empty folder; output,
-error output, status or signal and every file made must be the same. What the rows run is in `tests/e2e/drivers/transparency_corpus.py`; what may differ is in the first lines of `transparency.py`.
-Those without a version of their own are built from `tests/e2e/corpus/` by {compiler}; `scripts/setup --corpus` installs the others.
+Written by `tests/e2e/drivers/transparency_page.py`, {date}, commit {commit}, {system}. Each program runs plain and under `LD_PRELOAD` in an empty folder.
+Output, error output, status or signal and every file that it makes must be the same. `tests/e2e/drivers/transparency_corpus.py` defines the rows; the first lines of `transparency.py` list the allowed differences.
+Programs without a version are built from `tests/e2e/corpus/` by {compiler}; `scripts/setup --corpus` installs the others.
 
 | program | version | compared | result |
 |---|---|---|---|

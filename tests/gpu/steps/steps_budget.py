@@ -124,7 +124,7 @@ def extrapolation(lab, step, percents, folders):
         run = recorded_run.Run(log)
         covered = run.coverage()
         untimed = sum(1 for launch in run.launches if not launch.operations and launch.result == 0 and launch.flags & 3 == recorded_run.NO_GPU_TIMES)
-        step.check(f"{percent} %: each launch is timed, or says that it is not", covered["timed"] + untimed == covered["expected"],
+        step.check(f"{percent} %: each launch has a GPU time, or a flag that it has none", covered["timed"] + untimed == covered["expected"],
                    f"{covered['timed']:,} + {untimed:,}", f"{covered['expected']:,}")
         if covered["timed"] == 0:
             step.note(f"PROF_BUDGET={percent}%: no launch was timed: the budget leaves nothing for bursts.")
@@ -169,7 +169,7 @@ def budget_sparse(lab, step):
     plain = found["plain"]
     noise = (max(plain) - min(plain)) / statistics.mean(plain)
     costs = {variant: stats.ratio_of_means(ratios, plain) for variant, ratios in found.items()}
-    step.table("A launch every 400 µs, kernels of three lengths: time a launch", ["variant", "recorded part ÷ part before it, mean", "÷ plain's (95 %)", "processes"],
+    step.table("A launch every 400 µs, kernels of three lengths: time per launch", ["variant", "recorded part ÷ part before it, mean", "÷ plain's (95 %)", "processes"],
                [(variant, f"{statistics.mean(ratios):.5f}", f"{costs[variant][0]:.5f} ({costs[variant][1]:.5f}–{costs[variant][2]:.5f})", len(ratios))
                 for variant, ratios in found.items()])
     step.figure("noise: plain's processes, largest less smallest", f"{100 * noise:.3f}", "%")
@@ -186,13 +186,13 @@ def budget_sparse(lab, step):
 
 def budget(lab, step):
     """A launch of a 5 µs kernel about every 20 µs, like a program that is limited by its host launches."""
-    budget_step(lab, step, "budget", "A 5 µs kernel, then 15 µs of pause: time a launch", (2, 10), [lab.program("launch_loop"), "--serve"],
+    budget_step(lab, step, "budget", "A 5 µs kernel, then 15 µs of pause: time per launch", (2, 10), [lab.program("launch_loop"), "--serve"],
                 "2000 5000 15000", "launches", "wall_ns", 3)
 
 
 def budget_back_to_back(lab, step):
     """Launches of empty kernels as fast as possible: the host side alone costs more than small budgets."""
-    budget_step(lab, step, "budget_back_to_back", "Empty kernels back to back: time a launch", (5,), [lab.program("launch_loop"), "--serve"],
+    budget_step(lab, step, "budget_back_to_back", "Empty kernels back to back: time per launch", (5,), [lab.program("launch_loop"), "--serve"],
                 "2000 0" if lab.sim else "30000 0", "launches", "wall_ns", 3)
 
 
@@ -201,4 +201,4 @@ def budget_pytorch(lab, step):
     if lab.sim:
         raise Skipped("needs a GPU")
     command = [lab.python, os.path.join(APPS_FOLDER, "torch_app.py"), "serve", "--profile", "none"]
-    budget_step(lab, step, "budget_pytorch", "PyTorch MLP training step: time a step", (5, 20), command, "20", "steps", "wall_ns", 3)
+    budget_step(lab, step, "budget_pytorch", "PyTorch MLP training step: time per step", (5, 20), command, "20", "steps", "wall_ns", 3)

@@ -38,7 +38,7 @@ def build(lab, step):
         for name, answer in zip(jobs, pool.map(lambda c: lab.run(c, timeout=200), jobs.values())):
             step.check(f"{name} builds", answer.status == 0, (answer.stderr or answer.stdout).strip()[-300:] if answer.status else "built")
     lab.libprof = lab.libprof or lab._find_bin("libprof.so")
-    step.check("libprof.so is at hand", lab.libprof, lab.libprof and os.path.relpath(lab.libprof, lab.bin or lab.work), "")
+    step.check("libprof.so exists", lab.libprof, lab.libprof and os.path.relpath(lab.libprof, lab.bin or lab.work), "")
     folder = lab.fresh("smoke")
     lab.run([lab.program("launch_loop")], env=lab.cupti_env(folder), timeout=60)
     if not os.listdir(folder):

@@ -137,7 +137,7 @@ def cases(lab, step, program, plain):
     step.figure("passes of the set roofline", str(passes))
     step.check("results are unchanged while kernels run several times", done.stdout == plain.stdout and done.status == plain.status,
                f"status {done.status}", "equal")
-    step.check("nothing is said on stderr", not libprof_lines(done.stderr), libprof_lines(done.stderr), "nothing")
+    step.check("nothing is printed on stderr", not libprof_lines(done.stderr), libprof_lines(done.stderr), "nothing")
     step.check("GPU activity is off", measured.kernel_runs == 0, measured.kernel_runs, 0)
     account(step, "roofline", measured)
     table = []
@@ -215,7 +215,7 @@ def costs(lab, step, program):
         return float(words[1]) if words else float("nan")
     rows = [("plain", loop("plain", 20000)), ("recorded", loop("recorded", 20000, PROF_GPU="on")), ("memory", loop("memory", 10000, PROF_COUNTERS="memory")),
             ("roofline", loop("roofline", 100, PROF_COUNTERS="roofline"))]
-    step.table("µs a launch of an empty kernel, in a loop", ["", "µs"], [(name, f"{value:.2f}") for name, value in rows])
+    step.table("µs per launch of an empty kernel, in a loop", ["", "µs"], [(name, f"{value:.2f}") for name, value in rows])
     step.check("a launch with the set memory stays below 150 µs", rows[2][1] < 150, f"{rows[2][1]:.1f}", "150 µs")
 
 
@@ -261,7 +261,7 @@ def nsight(lab, step, program):
         theirs[row["Metric Name"]] += float(row["Metric Value"].replace(",", "")) * scale
         kernels.add(row["ID"])
     if not kernels:
-        step.note(f"ncu says nothing: {answer.stderr.strip()[-200:]}")
+        step.note(f"ncu reports nothing: {answer.stderr.strip()[-200:]}")
         return
     _, measured = record(lab, "ncu", [program, "cases"], PROF_COUNTERS=",".join(metrics))
     ours = add(measured.rows)

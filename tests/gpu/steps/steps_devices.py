@@ -63,7 +63,7 @@ def managed(lab, step):
     recorded = lab.run(command, env=lab.recorded_env(folder, PROF_UNIFIED="on"))
     same_behaviour(step, plain, recorded)
     run = load(lab, folder)[0]
-    step.check("CUPTI tells about managed memory", run.meta.get("unified_memory") == "on", run.meta.get("unified_memory"), "on")
+    step.check("CUPTI reports managed memory", run.meta.get("unified_memory") == "on", run.meta.get("unified_memory"), "on")
     count, total = collections.Counter(), collections.Counter()
     for event in defined(run, "unified_memory"):
         count[event.what] += 1
@@ -96,14 +96,14 @@ def contexts(lab, step):
     numbers = {context.gpu_context for context in made}
     of_gpu = {stream.context for stream in defined(run, "gpu_stream")}
     step.check("contexts of the GPU's records are known by their handles", of_gpu <= numbers, sorted(of_gpu), sorted(numbers))
-    step.figure("lives and handles of contexts", f"{len(made)}, {len({context.handle for context in made})}")
+    step.figure("contexts and their handles", f"{len(made)}, {len({context.handle for context in made})}")
     if lab.prof:
         answer = lab.run_prof(["report", "memory", run.log.path, "--format", "csv"])
         rows = [line.split(",") for line in answer.stdout.splitlines() if ",device 0," in line]
         peaks = {row[2]: int(row[9]) for row in rows}
         step.check("prof report memory: peak by pool", {"default": 2 << 20, "pool 1": 3 << 20}.items() <= peaks.items(), peaks,
                    "2 MiB and 3 MiB")
-        step.check("what the reset left allocated", int(rows[0][12]) == 0, rows[0][12], 0)
+        step.check("bytes still allocated after the reset", int(rows[0][12]) == 0, rows[0][12], 0)
 
 
 def green_contexts(lab, step):

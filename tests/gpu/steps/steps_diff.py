@@ -61,6 +61,6 @@ def diff_runs(lab, step):
         side = f"{runs} run{'s' if runs > 1 else ''} a side"
         step.check(f"{side}: a kernel that is 5 % slower is found, and nothing else", found[runs, "slow"] == trials, found[runs, "slow"], trials)
         step.check(f"{side}: unchanged runs raise no alarm", found[runs, "same"] == trials, found[runs, "same"], trials)
-    step.check("one run a side says that its verdicts hold within one run only, three do not", within == 2 * trials, within, 2 * trials)
+    step.check("one run per side reports that its verdicts are valid within one run only, three do not", within == 2 * trials, within, 2 * trials)
     if wrong:
         step.table("Trials that went wrong", ["trial", "runs a side", "side", "status 3", "verdicts"], wrong)

@@ -88,7 +88,7 @@ def attribution(step, said, rows, runs_of):
         elif any((row["captured_thread"] == row["pid"]) != want["main_thread"] for row in mine):
             wrong_thread.append(name)
         table.append((name, want["path"], want["runs"], runs, ", ".join(paths), ", ".join(by)))
-    step.table("Kernels of graphs: what the program says, and what the log says", ["kernel", "captured in", "runs", "runs in the log",
+    step.table("Kernels of graphs: the program's output and the log", ["kernel", "captured in", "runs", "runs in the log",
                "captured in, by the log", "by"], table)
     step.check("every kernel ran as often as it should", not wrong_runs, "; ".join(wrong_runs) or "all", "equal")
     step.check("every replayed kernel has its capturing call", not unknown, "; ".join(unknown) or f"{len(said['kernels'])} kernels", "all")
@@ -162,7 +162,7 @@ def special(lab, step):
     run = load(lab, folder)[0]
     step.figure("operations without a launch call in the independent reader", len(run.unmatched))
     line = coverage_line.of_log(lab, logs[0])
-    step.note("prof says: " + line.text)
+    step.note("prof reports: " + line.text)
     step.check("coverage line: every launch has GPU time or a named reason", "unknown" not in line.without and
                line.launches == line.timed + sum(line.without.values()), f"{line.timed} of {line.launches}, {line.without or 'none without'}", "none unknown")
     step.check("coverage line: every GPU operation has a launch or a named reason", not {"unlinked", "unknown"} & set(line.unlinked) and
@@ -190,7 +190,7 @@ def whole(lab, step, command, plain, said):
     nodes = [row for row in rows_of(lab, "graph-nodes", lab.logs(folder)) if row["name"] in said["kernels"]]
     places = {row["name"]: row.get("captured_path") for row in nodes}
     wrong = [name for name, want in said["kernels"].items() if name in places and places[name] != want["path"]]
-    step.check("PROF_GRAPHS=whole: nodes say where they were captured", nodes and not wrong, f"{len(places)} kernels, wrong: {wrong or 'none'}", "equal")
+    step.check("PROF_GRAPHS=whole: nodes have the place of their capture", nodes and not wrong, f"{len(places)} kernels, wrong: {wrong or 'none'}", "equal")
 
 
 def torch_graph_nodes(lab, step):
@@ -232,7 +232,7 @@ def graph_replay(lab, step):
     sets, rounds, replays = 5, 6, 400
     command = [lab.program("graph_replay")]
     samples = Alternation(lab, step, "graph_replay", lambda variant: command, chosen).run(sets, rounds, [str(replays)])[str(replays)]
-    wall = cost_table(step, f"Replay of {KERNELS} kernels, {replays} replays a round, until the GPU is done, a replay", samples, "wall_ns", "µs", per=1e3)
+    wall = cost_table(step, f"Replay of {KERNELS} kernels, {replays} replays per round, until the GPU has finished, per replay", samples, "wall_ns", "µs", per=1e3)
     cost_table(step, "The same, GPU time between two events, a replay", samples, "gpu_ns", "µs", per=1e3)
     cost_table(step, "The same, time of the launching thread, a replay", samples, "host_ns", "µs", per=1e3)
     step.figure("GPU time of a node, plain", stats.median(flat([[a["gpu_ns"] for a in answers] for answers in samples["plain"]])) / KERNELS, "ns")

@@ -39,7 +39,7 @@ def hook_cost(lab, step):
             hot = ratio
         rows.append((variant, touched, f"{statistics.median(direct):,.0f}", f"{statistics.median(added):,.0f}", f"{min(added):,.0f}–{max(added):,.0f}",
                      f"{ratio[0]:.3f} ({ratio[1]:.3f}–{ratio[2]:.3f})"))
-    step.table(f"ns a launch on the launching thread, {PROCESSES} processes a row; the intervals are between processes",
+    step.table(f"ns per launch on the launching thread, {PROCESSES} processes a row; the intervals are between processes",
                ["variant", "KiB read between launches", "direct", "the hook adds", "least–most", "hooked ÷ direct (95 %)"], rows)
     verdict = stats.verdict(hot, MAX_HOOKED_OVER_DIRECT)
     step.check("hooked ÷ direct in a loop, host side only", verdict == "pass", f"{hot[0]:.3f} ({hot[1]:.3f}–{hot[2]:.3f}): {verdict}",

@@ -119,7 +119,7 @@ def training_of(run, name=b"train step"):
 
 def after_a_kill(lab, step, run):
     """What the log reports about its end, compared with the independent reader's result."""
-    step.check("the log says that it was not closed", run.log.finished == 0, run.log.finished, 0)
+    step.check("the log reports that it was not closed", run.log.finished == 0, run.log.finished, 0)
     behind = (run.last_launch_ns() - run.last_gpu_end_ns()) / 1e9
     step.check("GPU times reach to shortly before the kill", run.operations and behind < MAX_BEHIND_S, f"{behind:.2f} s", f"{MAX_BEHIND_S} s")
     launches, timed = len(run.launches), sum(1 for launch in run.launches if launch.operations)
@@ -131,7 +131,7 @@ def after_a_kill(lab, step, run):
     oldest = max((newest - launch.begin for launch in run.launches if not launch.operations), default=0) / run.log.ticks_per_second
     step.check("the oldest launch without GPU time, before the last launch", oldest < MAX_BEHIND_S, f"{oldest:.2f} s", f"{MAX_BEHIND_S} s")
     if not lab.prof:
-        return step.note("prof was not at hand: what it says about the log is not checked.")
+        return step.note("prof is missing: its results for the log are not checked.")
     said = coverage_line.of_log(lab, run.log.path)
     step.check("launches, and with GPU time: the coverage line and the independent reader", (said.launches, said.timed) == (launches, timed),
                f"{said.launches:,}, {said.timed:,}", f"{launches:,}, {timed:,}")

@@ -80,7 +80,7 @@ def runtimes(lab, step):
     runs = load(lab, folder)
     coverage(step, runs)
     calls = {name: count for name, count in runs[0].api_calls.items() if name.startswith("cuda")}
-    step.check("calls of both run times", calls.get("cudaMemsetAsync") == 20 and calls.get("cudaMalloc") == 2, calls, "20 fills, 2 allocations")
+    step.check("calls of both runtimes", calls.get("cudaMemsetAsync") == 20 and calls.get("cudaMalloc") == 2, calls, "20 fills, 2 allocations")
     launches = collections.Counter(launch.kind for launch in runs[0].launches)
     step.check("each fill and copy is one launch", sum(launches.values()) == 22, dict(launches), 22)
     fills = sum(1 for operation in runs[0].operations if operation[0] == "fill")
@@ -109,7 +109,7 @@ def compare_program(lab, step, name, command, cases):
     recorded = lab.run(command(), env=lab.recorded_env(folder, PROF_LIBS="1"), timeout=120)
     step.check("status with PROF_LIBS", recorded.status == 0, f"{recorded.status}; {recorded.stderr.strip()[-300:]}", 0)
     step.check("results are unchanged to the last bit", plain.stdout == recorded.stdout, differing(plain.stdout, recorded.stdout), "no line differs")
-    step.check("nothing is said on stderr", recorded.stderr == plain.stderr, recorded.stderr.strip()[-300:], plain.stderr.strip()[-300:])
+    step.check("nothing is printed on stderr", recorded.stderr == plain.stderr, recorded.stderr.strip()[-300:], plain.stderr.strip()[-300:])
     logs = lab.logs(folder)
     if not logs:
         raise RuntimeError("no log")

@@ -218,7 +218,7 @@ def gate_of_processes(lab, step, ratios, full, processes, of_full):
     found = stats.verdict(full, MAX_FULL_OVER_CUPTI)
     step.check("full ÷ CUPTI alone", found == "pass", f"{interval(full)}: {found}", f"all of the 95 % interval ≤ {MAX_FULL_OVER_CUPTI}")
     if found == "undecided":
-        step.note("The interval is too wide to tell: more processes (--pytorch-seconds, --budget) make it narrower.")
+        step.note("The interval is too wide to decide: more processes (--pytorch-seconds, --budget) make it narrower.")
 
 
 def launch_loop(lab, step):
@@ -231,10 +231,10 @@ def launch_loop(lab, step):
     command = [lab.program("launch_loop"), "--serve"]
     samples = Alternation(lab, step, "launch_loop", lambda variant: command, chosen).run(sets, rounds, [launches, back_to_back])
     n = int(launches.split()[0])
-    title = f"Launch loop, {rounds} rounds a process of {n:,} launches, time of the launching thread a launch; the intervals are between processes"
+    title = f"Launch loop, {rounds} rounds a process of {n:,} launches, time of the launching thread per launch; the intervals are between processes"
     ratios = cost_table(step, title, samples[launches], "host_ns", "ns", ratio=stats.ratio_of_processes)
     gate_of_processes(lab, step, ratios, ratios["full"][1], len(samples[launches]["plain"]), len(samples[launches]["full"]))
-    cost_table(step, "The same loop until the GPU is done, a launch", samples[launches], "wall_ns", "ns", ratio=stats.ratio_of_processes)
+    cost_table(step, "The same loop until the GPU has finished, per launch", samples[launches], "wall_ns", "ns", ratio=stats.ratio_of_processes)
     cost_table(step, "5 µs kernels back to back: GPU time a kernel between two events (kernel + gap)", samples[back_to_back],
                "gpu_ns", "ns", ratio=stats.ratio_of_processes)
     per_process = 20_000 + (rounds + 1) * (n + int(back_to_back.split()[0]))
@@ -244,7 +244,7 @@ def launch_loop(lab, step):
             size = statistics.median(sizes) / per_process
             step.figure(f"log, whole file ÷ launches: {variant}", size, "bytes")
             if variant != "host side only":
-                step.check(f"bytes a launch: {variant}", size <= MAX_BYTES_PER_LAUNCH, f"{size:.1f}", MAX_BYTES_PER_LAUNCH)
+                step.check(f"bytes per launch: {variant}", size <= MAX_BYTES_PER_LAUNCH, f"{size:.1f}", MAX_BYTES_PER_LAUNCH)
     for _, folder in chosen.values():
         for log in lab.logs(folder) if folder else []:
             os.remove(log)
@@ -309,13 +309,13 @@ def pytorch_step(lab, step):
     gate_of_processes(lab, step, ratios, stats.ratio_of_processes(full, cupti), len(samples["plain"]), len(full))
     others = measure(["plain", "full", "full, counts", *profilers], 0.1, sets=2, copies=1, plan=long)
     rounds, steps = long
-    cost_table(step, f"The same beside torch.profiler, {rounds} rounds a process of {steps} steps", others, "wall_ns", "ms", per=1e6)
+    cost_table(step, f"The same with torch.profiler for comparison, {rounds} rounds a process of {steps} steps", others, "wall_ns", "ms", per=1e6)
     for variant in ("full", "full, counts"):
         logs = lab.logs(chosen[variant][1])
         if not logs:
             raise RuntimeError(f"{variant}: no log")
         run = recorded_run.Run(logs[-1])
         size = os.path.getsize(logs[-1]) / len(run.launches)
-        step.figure(f"launches a step: {variant}", len(run.launches) / (30 + (rounds + 1) * (steps + 1)))
+        step.figure(f"launches per step: {variant}", len(run.launches) / (30 + (rounds + 1) * (steps + 1)))
         step.figure(f"log, whole file ÷ launches: {variant}", size, "bytes")
-        step.check(f"bytes a launch: {variant}", size <= MAX_BYTES_PER_LAUNCH, f"{size:.1f}", MAX_BYTES_PER_LAUNCH)
+        step.check(f"bytes per launch: {variant}", size <= MAX_BYTES_PER_LAUNCH, f"{size:.1f}", MAX_BYTES_PER_LAUNCH)

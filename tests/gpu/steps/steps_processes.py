@@ -104,7 +104,7 @@ def told_apart(lab, step, runs, merged):
     ranks = sorted(run.meta.get("rank", "none") for run in runs)
     step.check("ranks in the logs", ranks == ["0", "1"], ranks, ["0", "1"])
     if not lab.prof:
-        step.note("prof was not at hand: the merged trace is not checked.")
+        step.note("prof is missing: the merged trace is not checked.")
         return []
     logs = [run.log.path for run in runs]
     answer = lab.run_prof(["trace", *logs, "-o", merged])
@@ -113,7 +113,7 @@ def told_apart(lab, step, runs, merged):
     with gzip.open(merged, "rt", encoding="utf-8") as file:
         events = json.load(file)["traceEvents"]
     names = {event["args"]["name"] for event in events if event.get("name") == "process_name"}
-    step.check("processes of the trace are told apart by rank", all(any(f"rank {i}" in name for name in names) for i in range(RANKS)),
+    step.check("processes of the trace are distinguished by rank", all(any(f"rank {i}" in name for name in names) for i in range(RANKS)),
                sorted(names), "rank 0, rank 1")
     kernels = collections.Counter(event["pid"] for event in events if event.get("cat") == "kernel")
     want = sorted(run.totals()["kernel"][0] for run in runs)
@@ -170,7 +170,7 @@ def doctor(lab, step):
                said.get("GPU times"), f"{path}, {version}")
     self_test = re.match(r"(\d+) of (\d+) operations recorded, (\d+) with GPU time, log whole", said.get("self-test", ""))
     step.check("the self-test's operations have their GPU times", self_test and len(set(self_test.groups())) == 1, said.get("self-test"), "all, log whole")
-    step.check("nothing is left in the output folder", not os.listdir(folder), os.listdir(folder), "nothing")
+    step.check("no file remains in the output folder", not os.listdir(folder), os.listdir(folder), "nothing")
 
 
 def recorded(lab):

@@ -94,7 +94,7 @@ def same_kernels_in_order(step, ours, theirs, who):
         return
     at = min(range(len(ours) - len(theirs) + 1), key=lambda at: (differences(at), off_by(at)))
     step.check(f"kernels in order, name by name, as {who} has them", differences(at) == 0,
-               f"{len(theirs)} kernels behind the first {at} of {len(ours)}, {differences(at)} names differ", "all equal")
+               f"{len(theirs)} kernels after the first {at} of {len(ours)}, {differences(at)} names differ", "all equal")
     if differences(at):
         pairs = [(a, b) for (a, _), (b, _) in zip(ours[at:], theirs) if a != b]
         step.table(f"Names that differ between the log and {who}", ["log", who], [(a[:90], b[:90]) for a, b in pairs[:6]])
@@ -118,7 +118,7 @@ def injected_tool(lab, step):
     runs = load(lab, folder)
     coverage(step, runs)
     ours = {name: row[0] for name, row in add(run.kernel_table() for run in runs).items()}
-    for which, where in (("alone", alone), ("beside the recorder", beside)):
+    for which, where in (("alone", alone), ("with the recorder", beside)):
         theirs = {name: row[0] for name, row in lab.cupti_count(where)["by_name"].items()}
         step.check(f"kernels by name: the log and the tool {which}", ours == theirs, f"{sum(ours.values())} kernels",
                    f"{sum(theirs.values())} kernels")

@@ -14,7 +14,7 @@ MAX_TRACE_BYTES = 10_000_000
 
 def static_cudart(lab, step):
     if lab.sim:
-        raise Skipped("needs a GPU: the simulated run time has not all that the program calls")
+        raise Skipped("needs a GPU: the simulated CUDA runtime does not have all functions that the program calls")
     command = [lab.program("mixed")]
     plain = lab.run(command)
     if plain.status != 0:
@@ -92,7 +92,7 @@ def older_cupti(lab, step):
         recorded = lab.run(command, env=lab.recorded_env(folder, PROF_CUPTI=library, **options))
         same_behaviour(step, plain, recorded)
         runs = load(lab, folder)
-        step.check(f"{name}: what tells launches", runs[0].meta.get("gpu_correlation") == "every call", runs[0].meta.get("gpu_correlation"),
+        step.check(f"{name}: how launches are found", runs[0].meta.get("gpu_correlation") == "every call", runs[0].meta.get("gpu_correlation"),
                    "every call")
         coverage(step, runs)
         if not options:
@@ -122,7 +122,7 @@ def batch_copies(lab, step):
     routes = ("to device", "on device", "to host")
     asked, asked_bytes = (sum(said[route][i] for route in routes) for i in (0, 1))
     found = [operation for launch in launches for operation in launch.operations]
-    step.figure("copies that the batches ask for", asked)
+    step.figure("copies that the batches request", asked)
     step.figure("… records of them that CUPTI has", len(found))
     step.check("bytes of the batches on the GPU", sum(operation[7] for operation in found) == asked_bytes,
                sum(operation[7] for operation in found), asked_bytes)

@@ -33,7 +33,7 @@ def parts(lab, step):
         step.check(f"graphs timed by {name}: a log for each part that saw a call", 0 < len(logs) <= int(said["parts"]), len(logs), said["parts"])
         if name == "whole":
             runs = load(lab, folder)
-            step.check("each node was timed, and the log says so", all(run.meta.get("graphs", "").startswith("nodes: whole graphs only") for run in runs),
+            step.check("each node was timed, and the log reports it", all(run.meta.get("graphs", "").startswith("nodes: whole graphs only") for run in runs),
                        runs[0].meta.get("graphs") if runs else "no log")
 
 
@@ -49,7 +49,7 @@ def finalize(lab, step):
     said = values_of(cost.stdout)
     if not said:
         raise Skipped(cost.stderr.strip()[-200:] or f"status {cost.status}")
-    step.table("CUPTI alone: ns a launch, medians of 60 batches of 500", said.keys(), [said.values()])
+    step.table("CUPTI alone: ns per launch, medians of 60 batches of 500", said.keys(), [said.values()])
     rows = []
     for what, arguments in (("disabled, six threads launch", ("part", "disable", "0")), ("disabled, with graphs", ("part", "disable", "1")),
                             ("a forced flush, then disabled, with graphs", ("part", "forced", "1")), ("a forced flush and nothing else, with graphs", ("part", "kept", "1")),
@@ -65,7 +65,7 @@ def finalize(lab, step):
         rows.append((what, outcome, found.get("parts", ""), f"{found.get('first_named', '')} of {found.get('first_kernels', '')}",
                      f"{found.get('named', '')} of {found.get('kernels', '')}"))
         if what.startswith("disabled, six") or what == "disabled, with graphs":
-            step.check(f"{what}: the program lives", lived, outcome, "unharmed")
+            step.check(f"{what}: the program survives", lived, outcome, "unharmed")
     step.table("CUPTI alone, on and off in a program of six threads", ["at the end of a part", "program", "parts", "kernels with their call, first part", "later parts"], rows)
 
 
@@ -85,7 +85,7 @@ def call_costs(lab, step):
             return
         alone = float(said["kernels_alone"])
         rows.append((name, *(f"{value} ({float(value) / alone:.3f})" for value in said.values())))
-    step.table("ns a launch, medians of 60 batches of 500 in turn (÷ kernels alone)", ["clock", *(way.replace("_", " ") for way in said)], rows)
+    step.table("ns per launch, medians of 60 batches of 500 in turn (÷ kernels alone)", ["clock", *(way.replace("_", " ") for way in said)], rows)
     done = lab.run([program, "ids"], env=env, timeout=60)
     step.check("ids: the program runs to its end", done.status == 0 and "k" in done.stdout, f"status {done.status} {done.stderr.strip()[-200:]}", 0)
     step.figure("ids of a kernel (k), copy (c) or fill (f) each, in their order on one stream", done.stdout.strip())

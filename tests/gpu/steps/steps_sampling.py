@@ -92,7 +92,7 @@ def sampling(lab, step):
         raise Skipped(f"no samples here: {measured.meta.get('sampling') if measured else 'no log'}")
     step.figure("sets: interval (ns) and metrics", str(measured.sets))
     step.check("the program's output is unchanged", done.stdout == plain.stdout and done.status == 0, f"status {done.status}", "equal")
-    step.check("nothing is said on stderr", not libprof_lines(done.stderr), libprof_lines(done.stderr), "nothing")
+    step.check("nothing is printed on stderr", not libprof_lines(done.stderr), libprof_lines(done.stderr), "nothing")
     step.check("every kernel has its GPU time", len(measured.kernels) == 210 and measured.meta.get("gpu_times") == "on", len(measured.kernels), 210)
     for counter in ("sampling_overflows", "samples_unread", "sampling_unavailable", "gpu_clock_errors"):
         step.check(f"{counter} is 0", not measured.log.counters.get(counter, 0), measured.log.counters.get(counter, 0), 0)
@@ -165,7 +165,7 @@ def report(lab, step, measured):
     answer = lab.run_prof(["report", "sampling", measured.log.path]).stdout
     step.note(answer)
     rows = {line.split()[-1]: line for line in answer.splitlines() if line.strip()}
-    step.check("prof report sampling has the kernels, and of the shortest says that it is too short", "copy_kernel" in rows and "tensor_kernel" in rows
+    step.check("prof report sampling has the kernels, and reports the shortest as too short", "copy_kernel" in rows and "tensor_kernel" in rows
                and "too short" in rows.get("empty_kernel", ""), sorted(rows)[:12], "rows")
 
 
@@ -190,9 +190,9 @@ def costs(lab, step, program):
             if len(words) == 4:
                 rows[name].append((float(words[1]), float(words[3])))
     medians = {name: [statistics.median(column) for column in zip(*values)] for name, values in rows.items() if values}
-    step.table("us a launch of an empty kernel, us a copy of 64 MiB (medians of 5, in alternation)", ["", "launch", "copy"],
+    step.table("us per launch of an empty kernel, us per copy of 64 MiB (medians of 5, in alternation)", ["", "launch", "copy"],
                [(name, *(f"{value:.3f}" for value in values)) for name, values in medians.items()])
     if len(medians) == 4:
         ratios = [medians["sampled 200 us"][i] / medians["recorded"][i] for i in (0, 1)]
-        step.check("samples every 200 us beside recording without: a launch, a copy", ratios[0] < 1.15 and ratios[1] < 1.02,
+        step.check("samples every 200 us compared with recording without: per launch, per copy", ratios[0] < 1.15 and ratios[1] < 1.02,
                    f"{ratios[0]:.3f}, {ratios[1]:.3f}", "1.15, 1.02")

@@ -73,7 +73,7 @@ def second_cupti(lab, step):
     opens, first, inside = build_profilers(lab, step, folder)
 
     # The fact that the other checks depend on: the driver accepts one CUPTI in a process, whatever happens to it.
-    alone = Try(lab, step, "no recorder, behind a profiler that left", ["late", opens, copies[1], first, copies[0]], recorded=False)
+    alone = Try(lab, step, "no recorder, after a profiler that detached", ["late", opens, copies[1], first, copies[0]], recorded=False)
     found = alone.said.get("before"), alone.said.get("start")
     alone.step.check("the first counts, the second is refused", found == (1000, REFUSED), found, (1000, REFUSED))
 

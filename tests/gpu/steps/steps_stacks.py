@@ -104,7 +104,7 @@ def joined(step, name, seam, folded):
     """Backward operators run on a thread without Python; the stacks of their launches continue at the call of
     backward(), or in the forward operator's stack."""
     launches = sum(int(line.rpartition(" ")[2]) for line in folded if seam in line)
-    step.check(f"{name}: launches of autograd's thread that go on behind {seam}…", launches > 0, launches, "> 0")
+    step.check(f"{name}: launches of autograd's thread whose stack continues after {seam}…", launches > 0, launches, "> 0")
     lost = collections.Counter()
     for line in folded:
         stack, _, count = line.rpartition(" ")
@@ -160,7 +160,7 @@ def shares(step, name, program):
     with_joined, folded = python_share(program.folded)
     step.check(f"{name}: launches in prof report stacks", folded == total, folded, total)
     if name in (EAGER, JOINED):
-        step.check(f"{name}: launches with a line of Python, their own or where they were asked for", with_joined >= EXPECTED * total,
+        step.check(f"{name}: launches with a line of Python, their own or that of backward() or the forward operator", with_joined >= EXPECTED * total,
                    f"{with_joined} of {total}", "99 %")
     frames = sorted(len(stacks[stack].native) for stack in launches if stack in stacks)
     return (name, total, f"{100 * with_stack / max(1, total):.1f}", f"{100 * with_python / max(1, total):.1f}",
@@ -262,7 +262,7 @@ def native_stack(lab, step):
                [(case, f"{statistics.median(found):.1f}", min(found), max(found)) for case, found in added.items()])
     more = statistics.median(added["stack_31"]) - statistics.median(added["launch_1"])
     step.check("frames of the stack", frames >= 25, frames, "≥ 25")
-    step.check("the runs tell a stack from none", min(added["stack_31"]) > max(added["launch_1"]), f"{min(added['stack_31'])} and {max(added['launch_1'])}", "apart")
+    step.check("the runs distinguish a stack from none", min(added["stack_31"]) > max(added["launch_1"]), f"{min(added['stack_31'])} and {max(added['launch_1'])}", "apart")
     step.check("a native stack, ns", more <= MAX_NATIVE_NS, f"{more:.0f}", MAX_NATIVE_NS)
     if per_ns:
         step.check("a native stack, cycles of the TSC", more * per_ns <= MAX_NATIVE_CYCLES, f"{more * per_ns:.0f} at {per_ns:.3f} GHz", MAX_NATIVE_CYCLES)

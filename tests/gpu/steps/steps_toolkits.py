@@ -37,7 +37,7 @@ def libraries(lab, pattern):
     folder = os.path.join(lab.bin or "", "toolkits")
     found = [(path[len(folder) + 1:].split("/")[0], path) for path in glob.glob(os.path.join(folder, "*", "nvidia", "*", "lib", pattern))]
     if not found:
-        raise Skipped("no other toolkit at hand (--pack with --wheels)")
+        raise Skipped("no other toolkit (--pack with --wheels)")
     return sorted(found, key=lambda one: [int(part) for part in one[0].split(".")])
 
 
@@ -62,7 +62,7 @@ def other_cuptis(lab, step):
         compare_with_cupti(of_this, runs, count)
         rows.append((version, meta.get("cupti_version"), meta.get("gpu_correlation"), sum(len(run.operations) for run in runs)))
         whole(lab, of_this, folder)
-    step.table("What told launches of their operations", ["CUDA", "CUPTI's version", "by", "GPU operations"], rows)
+    step.table("How launches were joined with their operations", ["CUDA", "CUPTI's version", "by", "GPU operations"], rows)
 
 
 def build_for(lab, runtime, to):
@@ -83,7 +83,7 @@ def other_runtimes(lab, step):
     rows = []
     for version, runtime in libraries(lab, "libcudart*"):
         shared = ".so" in os.path.basename(runtime)
-        of_this = step.named(f"{'shared' if shared else 'static'} run time {version}")
+        of_this = step.named(f"{'shared' if shared else 'static'} runtime {version}")
         folder = lab.fresh("other_runtimes", f"{version}{'' if shared else '_static'}")
         program = os.path.join(folder, "any_runtime")
         reason = build_for(lab, runtime, program)
@@ -116,4 +116,4 @@ def other_runtimes(lab, step):
                           runs[0].meta.get("cupti_path"), near[0])
         whole(lab, of_this, folder)
         rows.append((version, "shared" if shared else "static", said["runtime"], runs[0].meta.get("cupti_version"), runs[0].meta.get("cupti_found")))
-    step.table("Run times and the CUPTI found for each", ["CUDA", "linked", "its version", "CUPTI's version", "found"], rows)
+    step.table("CUDA runtimes and the CUPTI found for each", ["CUDA", "linked", "its version", "CUPTI's version", "found"], rows)

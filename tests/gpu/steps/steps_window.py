@@ -37,12 +37,12 @@ def window(lab, step):
             if gpu == "on":
                 step.check("launches with GPU time", covered["timed"] == expected, covered["timed"], expected)
     middle = {variant: {part: statistics.median(row[part] for row in rows) for part in ("before", "inside", "after")} for variant, rows in rounds.items()}
-    step.table("ns a launch, medians", ["", "before", "inside", "after"], [(variant, *(f"{row[part]:.0f}" for part in row)) for variant, row in middle.items()])
+    step.table("ns per launch, medians", ["", "before", "inside", "after"], [(variant, *(f"{row[part]:.0f}" for part in row)) for variant, row in middle.items()])
     for part, variant in (("before", "host side"), ("before", "with GPU times"), ("after", "host side")):
         ratio = stats.ratio_of_processes(*([[row[part]] for row in rows] for rows in (rounds[variant], rounds["plain"])))
         step.check(f"{part} the part, {variant} ÷ plain", ratio[1] <= 1.05, f"{ratio[0]:.3f} ({ratio[1]:.3f}–{ratio[2]:.3f})",
                    "95 % interval reaches 1.05")
-    step.figure("after the part, with GPU times: ns a launch more than plain", middle["with GPU times"]["after"] - middle["plain"]["after"])
+    step.figure("after the part, with GPU times: ns per launch more than plain", middle["with GPU times"]["after"] - middle["plain"]["after"])
 
     rows = []
     for variant, gpu in (("plain", None), ("host side", "off"), ("with GPU times", "on")):
@@ -51,7 +51,7 @@ def window(lab, step):
         found = [times(env, str(PARTS)) for env in envs]
         rows.append((variant, {when: statistics.median(row[when] for row in found) for when in found[0]}))
         growth = statistics.median(row[f"after_{PARTS}"] / row["after_1"] for row in found)
-        step.check(f"what a launch takes after {PARTS:,} parts ÷ after the first, {variant}", growth <= GROWTH, f"{growth:.2f}", GROWTH)
+        step.check(f"cost of a launch after {PARTS:,} parts ÷ after the first, {variant}", growth <= GROWTH, f"{growth:.2f}", GROWTH)
         if gpu is None:
             continue
         runs = [run for folder in folders for run in load(lab, folder)]
@@ -59,4 +59,4 @@ def window(lab, step):
         coverage = [run.coverage() for run in runs]
         whole = sum(1 for part in coverage if part["launches"] == 10 and (part["timed"] == 10 or gpu == "off"))
         step.check(f"parts with ten launches, each with its GPU time where there are any, {variant}", whole == PARTS * PROCESSES, whole, PARTS * PROCESSES)
-    step.table(f"ns a launch outside of parts, median of {PROCESSES} processes", ["", *rows[0][1]], [(variant, *(f"{ns:.0f}" for ns in row.values())) for variant, row in rows])
+    step.table(f"ns per launch outside of parts, median of {PROCESSES} processes", ["", *rows[0][1]], [(variant, *(f"{ns:.0f}" for ns in row.values())) for variant, row in rows])
