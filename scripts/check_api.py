@@ -11,7 +11,8 @@ the page is not compared, because an older or newer toolkit must not fail a buil
 nvidia-cuda-cupti, from CUDA 13 on also nvidia-cuda-crt) in FOLDER. With --write, their numbers become the last section
 of the page. --write without --wheels does not change that section.
 
-Usage: check_api.py [--cache CMakeCache.txt | --cuda FOLDER --cupti FOLDER] [--write | --names-only] [--compiler CXX] [ROOT]
+Usage: check_api.py [--cache CMakeCache.txt | --cuda FOLDER --cupti FOLDER] [--write | --names-only]
+                    [--compiler CXX] [ROOT]
        check_api.py --wheels FOLDER [--write] [--compiler CXX] [ROOT]
 """
 import argparse

@@ -1,5 +1,6 @@
 // The test makes this program set-user-ID and runs it as another user. It prints its user, and whether another user's
-// preloaded library is loaded. With an argument it also prints whether the recorder has initialised itself.
+// preloaded library is loaded. With an argument it also prints whether the recorder has initialised itself, which sets
+// NVTX_INJECTION64_PATH.
 #include <unistd.h>
 
 #include <cstdio>

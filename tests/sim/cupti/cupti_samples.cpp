@@ -18,7 +18,7 @@ struct Busy {
   double threads, copied;
 };
 struct Taken {
-  uint64_t start, end;  // finally in CUPTI's clock
+  uint64_t start, end;  // translate_all() converts them to CUPTI's clock
   double length_ns, active_ns, threads, copied;
 };
 // The counter data image.

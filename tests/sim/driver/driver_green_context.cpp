@@ -149,7 +149,8 @@ SIM_API(cuStreamGetCtx_v2)(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreen
   return CUDA_SUCCESS;
 }
 
-// Waits for all earlier operations in the green context; all later operations in it come after.
+// These two functions apply to the whole green context: the event comes after all earlier operations in it, and all
+// later operations in it wait for the event.
 SIM_API(cuGreenCtxRecordEvent)(CUgreenCtx hCtx, CUevent hEvent) {
   GreenContext* green = existing(hCtx);
   if (green == nullptr) return CUDA_ERROR_INVALID_CONTEXT;

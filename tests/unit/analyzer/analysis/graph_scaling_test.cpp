@@ -16,7 +16,7 @@ namespace {
 using tests::HandTrace;
 
 // One range around steps of four nested ranges. The first stream runs everything after the last launch, the second one
-// immediately: operations that start late cover launches that were made early.
+// immediately, so the GPU spans of all steps overlap.
 void long_queue(HandTrace& hand, uint32_t count) {
   const uint32_t second = hand.stream(0, 8);
   const int64_t all = 1000 * int64_t{count};
