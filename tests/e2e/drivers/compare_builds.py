@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Do two builds of libprof.so write the same log? Records the end-to-end programs on the simulated GPU with both, prints each log with
-`prof dump`, replaces what differs between any two runs, and compares the lines.
+"""Do two builds of libprof.so write the same log? Records the end-to-end programs on the simulated GPU with both builds,
+prints each log with `prof dump`, replaces everything that differs between any two runs, and compares the lines.
 
     compare_builds.py --old OLD/lib/libprof.so --new build/release/lib/libprof.so [--build build/release] [PROGRAM...]
 
-Replaced are process ids, times, paths, and numbers that look like addresses (by the order in which they first appear in the log). Lines
-are compared without their order. If the logs differ, each build records up to four times: if the runs of the old build differ among
-themselves, the program "varies" and shows nothing. Only programs that need no shell and write one log are compared. Exits 1 if a
-program's log differs, or if none could be compared.
+Process ids, times, paths and numbers that look like addresses are replaced (addresses by the order of their first
+occurrence in the log). Lines are compared without their order. If the logs differ, each build records up to four times.
+If the runs of the old build differ from each other, the program "varies" and proves nothing. Only programs that need no
+shell and write one log are compared. Exits 1 if a program's log differs, or if none could be compared.
 """
 import argparse
 import os
@@ -24,13 +24,14 @@ TIMES = {"end", "time", "start", "duration", "tick", "monotonic_ns", "realtime_n
 PROCESS = {"pid", "tid", "records", "blocks_reserved"}
 TIMED_COUNTER = re.compile(r"^counter \w*(_ns|_ticks|slab_waits|before_ready|depth_marks\w*) ")
 TRIES = 4
-CALLS = re.compile(r"\d+:(\d+)")  # of CUPTI's calls: time:id
-HELPER = re.compile(r'^thread .*name="libprof|^thread_end |^end ')  # whether the helper thread had its first round depends on time
+CALLS = re.compile(r"\d+:(\d+)")  # time:id of CUPTI's call records
+# whether the helper thread had its first round depends on time
+HELPER = re.compile(r'^thread .*name="libprof|^thread_end |^end ')
 TEXT_OF_RUN = re.compile(r'key="(?:command_line|executable|working_directory|environment|boot_id|libprof|python|started_by|job)"')
 
 
 def normalised(text):
-    """the lines of a dump without what differs between two runs"""
+    """the lines of a dump without the parts that differ between two runs"""
     addresses, lines = {}, []
 
     def replace(match):
@@ -54,7 +55,7 @@ def normalised(text):
 
 
 def environment_of(source, sim, folder):
-    """variables of a program's `// Env:` lines, or None: it is started by a shell"""
+    """variables of a program's `// Env:` lines, or None if a shell starts it"""
     text = source.read_text()
     if re.search(r"^// Shell:", text, re.M):
         return None
@@ -93,7 +94,7 @@ def main():
         logs = {library: [record(options, program, sources[name], library)] for library in (options.old, options.new)}
         if None in logs[options.old] + logs[options.new]:
             continue
-        # What threads do in turn differs from run to run: then one run of each build that are alike show that they can be.
+        # The order of threads differs from run to run. One equal run of each build proves that the logs can be equal.
         while logs[options.old][0] not in logs[options.new] and logs[options.new][0] not in logs[options.old] and len(logs[options.new]) < TRIES:
             for library, found in logs.items():
                 found.append(record(options, program, sources[name], library))
