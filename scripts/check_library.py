@@ -2,8 +2,8 @@
 """Checks what libprof.so exports and needs. Usage: check_library.py LIBRARY FOLDER [GLIBC], or check_library.py
 --hardened PROGRAM, which checks only the last point:
 * Exports: exactly the rows of the .def files in FOLDER, dlsym, dlclose and the NVTX entry points. Functions of the CUDA
-  runtime and of the libraries on top of it are exported under the version names of each of their releases and never as
-  the default version, because a program without these libraries must not find them.
+  runtime and of the libraries on top of it have the version names of each of their releases. None of these is the
+  default version, because a program without these libraries must not find the functions.
 * Needs: libc and the loader only, and no glibc symbol newer than GLIBC (2.28). A preloaded library that needs a newer
   one prevents every process from starting.
 * Start: objects are initialised by the loaded image only. No code initialises an object at start, because every process

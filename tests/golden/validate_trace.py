@@ -2,11 +2,12 @@
 """Reads a Chrome trace like its readers and reports what is wrong with it: validate_trace.py FILE
 
 It checks what Perfetto, chrome://tracing, torch.profiler's own trace validator and Holistic Trace Analysis rely on:
-JSON validity, Kineto's fields and kinds, times in whole nanoseconds, slices that nest per track, flows whose two ends
-are on slices, GPU operations that start after their launch was entered, dependencies that start at operations that had
-ended, synchronisations that name their call and the record of their event, ranges of streams that begin and end with
-operations and are not operations themselves, numeric counters, named processes and threads, and ids that identify one
-process or one GPU.
+* The JSON is valid, with Kineto's fields and kinds, and times are whole nanoseconds.
+* Slices nest per track, and the two ends of a flow are on slices.
+* A GPU operation starts after its launch was entered. A dependency starts at an operation that had ended.
+* A synchronisation names its call and the record of its event.
+* A range of a stream begins and ends with operations, and is not an operation itself.
+* Counters are numeric, processes and threads have names, and an id identifies one process or one GPU.
 Times are compared as integers: nothing here rounds."""
 import bisect
 import gzip

@@ -96,8 +96,8 @@ STEPS = {
 
 
 def pack(build, folder, wheels):
-    """Packs prof and libprof.so of a build, with the libraries that prof needs beyond the C and C++ runtimes and with
-    CUDA runtimes and CUPTIs of other toolkits, in one folder from which another machine can run them."""
+    """Packs prof and libprof.so of a build in one folder from which another machine can run them. Adds the libraries
+    that prof needs beyond the C and C++ runtimes, and CUDA runtimes and CUPTIs of other toolkits."""
     def find(name):
         return next((path for path in (os.path.join(build, folder, name) for folder in ("bin", "lib"))
                      if os.path.isfile(path)), None)

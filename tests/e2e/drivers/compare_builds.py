@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Do two builds of libprof.so write the same log? Records the end-to-end programs on the simulated GPU with both builds,
-prints each log with `prof dump`, replaces everything that differs between any two runs, and compares the lines.
+"""Do two builds of libprof.so write the same log? Records the end-to-end programs on the simulated GPU with both
+builds, prints each log with `prof dump`, replaces everything that differs between any two runs, and compares the lines.
 
     compare_builds.py --old OLD/lib/libprof.so --new build/release/lib/libprof.so [--build build/release] [PROGRAM...]
 

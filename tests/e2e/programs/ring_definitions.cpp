@@ -1,5 +1,5 @@
-// A flight recorder whose ring has wrapped around still knows names and a graph from before its horizon, and the thread
-// and the place of the capture (in a function that optimisation may have inlined into its caller).
+// The ring of a flight recorder has wrapped around. It still has names and a graph from before its horizon, and the
+// thread and the place of the graph's capture (a function that the compiler may have inlined into its caller).
 // Env: PROF_RING=1M PROF_STACKS=launch
 // Expect: status 0
 // Expect: log 1: whole, 0 lost, 2 resource_name, 2 graph_node, counter ring_unkept 0

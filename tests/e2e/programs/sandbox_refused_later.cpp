@@ -1,6 +1,6 @@
-// A program is recorded and then forbids, for all its threads, the system calls that open and extend files, and in the
-// first of two runs also those that allocate memory (the simulated CUPTI needs them). It goes on as without libprof.
-// Records that fit into the existing log are recorded, the rest is counted.
+// A recorded program forbids, for all its threads, the system calls that open and extend files. The first of two runs
+// also forbids those that allocate memory (not the second, because the simulated CUPTI needs them). The program goes on
+// as without libprof. Records that fit into the existing log are recorded, the rest is counted.
 // Env: PROF_SLAB=64K
 // Shell: PROF_GPU=off {run} memory; echo status $?; {run}
 // Expect: status 7
