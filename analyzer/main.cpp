@@ -1,5 +1,6 @@
 // prof: the table of its verbs. What a verb does is in command/<verb>.cpp.
 #include "analyzer/command/command.h"
+#include "analyzer/command/help_text.h"
 
 #include <CLI/CLI.hpp>
 
@@ -12,9 +13,17 @@
 namespace prof::analyzer {
 namespace {
 
-constexpr void (*kVerbs[])(CLI::App&, Run&) = {
-    add_record, add_doctor,    add_check,   add_dump, add_trace, add_summary,
-    add_report, add_symbolize, add_devices, add_diff, add_ctl,
+struct Verb {
+  const char* group;  // heading in `prof --help`
+  void (*add)(CLI::App&, Run&);
+};
+constexpr const char* kRecord = "Record";
+constexpr const char* kAnswer = "Analyze logs, and traces of other tools";
+constexpr const char* kInspect = "Inspect files and machines";
+constexpr Verb kVerbs[] = {
+    {kRecord, add_record}, {kRecord, add_ctl},        {kRecord, add_doctor},   {kAnswer, add_summary},
+    {kAnswer, add_report}, {kAnswer, add_diff},       {kAnswer, add_trace},    {kInspect, add_check},
+    {kInspect, add_dump},  {kInspect, add_symbolize}, {kInspect, add_devices},
 };
 
 int run_prof(int argc, char** argv) {
@@ -27,14 +36,20 @@ int run_prof(int argc, char** argv) {
   app.set_version_flag("--version", PROF_VERSION);
   app.require_subcommand(1);
   Run run;
-  for (const auto verb : kVerbs) verb(app, run);
+  for (const Verb& verb : kVerbs) {
+    verb.add(app, run);
+    app.get_subcommands({}).back()->group(verb.group);
+  }
   try {
     std::vector<std::string> words(argv + 1, argv + argc);
     drop_separator(words);
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     app.parse(words);
+  } catch (const CLI::CallForHelp&) {
+    std::fputs(wrapped(app.help(), terminal_width()).c_str(), stdout);
+    return kComplete;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kComplete : kUnusable;  // prints help, version or what was wrong
+    return app.exit(error) == 0 ? kComplete : kUnusable;  // prints the version or what was wrong
   }
   return run();
 }

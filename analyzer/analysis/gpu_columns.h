@@ -12,17 +12,16 @@
 
 namespace prof::analyzer {
 
-// "CorrId", the grid, the block and "Reg/Trd". add_shape_cells() adds the cells of all but the first.
+// The correlation id, the grid, the block and the registers. add_shape_cells() adds the cells of all but the first.
 inline void add_shape_columns(Table& table) {
-  for (const auto& [title, key] : {std::pair{"CorrId", "correlation"},
-                                   {"GrdX", "grid_x"},
-                                   {"GrdY", "grid_y"},
-                                   {"GrdZ", "grid_z"},
-                                   {"BlkX", "block_x"},
-                                   {"BlkY", "block_y"},
-                                   {"BlkZ", "block_z"},
-                                   {"Reg/Trd", "registers"}})
-    table.add_column(title, key, CellType::Count);
+  if (table.nsys_look) {
+    table.add_columns({ColumnId::nsys_correlation, ColumnId::nsys_grid_x, ColumnId::nsys_grid_y, ColumnId::nsys_grid_z,
+                       ColumnId::nsys_block_x, ColumnId::nsys_block_y, ColumnId::nsys_block_z,
+                       ColumnId::nsys_registers});
+  } else {
+    table.add_columns({ColumnId::correlation, ColumnId::grid_x, ColumnId::grid_y, ColumnId::grid_z, ColumnId::block_x,
+                       ColumnId::block_y, ColumnId::block_z, ColumnId::registers});
+  }
 }
 inline void add_shape_cells(Table::Row& row, const Kernel& kernel) {
   for (const uint32_t value : kernel.grid) row.add(value);
@@ -32,11 +31,13 @@ inline void add_shape_cells(Table::Row& row, const Kernel& kernel) {
 
 // The memory kinds, the device and the stream. add_place_cells() adds the cells of the device and the stream.
 inline void add_place_columns(Table& table) {
-  table.add_column("SrcMemKd", "source_memory", CellType::Text);
-  table.add_column("DstMemKd", "destination_memory", CellType::Text);
-  table.add_column("Device", "device", CellType::Text);
-  for (const auto& [title, key] : {std::pair{"Ctx", "context"}, {"GreenCtx", "green_context"}, {"Strm", "stream"}})
-    table.add_column(title, key, CellType::Count);
+  if (table.nsys_look) {
+    table.add_columns({ColumnId::nsys_source_kind, ColumnId::nsys_destination_kind, ColumnId::nsys_device_name,
+                       ColumnId::nsys_context, ColumnId::nsys_green_context, ColumnId::nsys_stream});
+  } else {
+    table.add_columns({ColumnId::source_memory, ColumnId::destination_memory, ColumnId::device_name, ColumnId::context,
+                       ColumnId::green_context, ColumnId::stream});
+  }
 }
 inline std::vector<std::string> device_names(const Trace& trace) {
   std::vector<std::string> names;

@@ -32,22 +32,16 @@ struct DevicesArguments {
 };
 
 void add_columns(Table& table, bool of_inputs) {
-  if (of_inputs) table.add_column("Pid", "pid", CellType::Count);
-  if (of_inputs) table.add_column("Device", "device", CellType::Count);
-  if (of_inputs) table.add_column("Name in the trace", "trace_name", CellType::Text);
-  table.add_column("Name", "name", CellType::Text);
-  table.add_column("From", "from", CellType::Text);
+  if (of_inputs) table.add_column(ColumnId::pid);
+  if (of_inputs) table.add_column(ColumnId::device);
+  if (of_inputs) table.add_column(ColumnId::trace_name);
+  table.add_columns({ColumnId::name, ColumnId::from});
   for (size_t type = 0; type < kPeakTypes; ++type) {
     const std::string_view name = peak_type_name(static_cast<PeakType>(type));
-    table.add_column(fmt::format("{} (TFLOP/s)", name), std::string(name), CellType::Real, 1);
+    table.add_named_column(ColumnId::peak_rate, fmt::format("{} (TFLOP/s)", name), std::string(name));
   }
-  table.add_column("Bandwidth (GB/s)", "bandwidth_gbs", CellType::Real, 0);
-  table.add_column("Memory (GB)", "memory_gb", CellType::Real, 0);
-  table.add_column("Units", "units", CellType::Count);
-  table.add_column("MHz", "mhz", CellType::Count);
-  table.add_column("Tensor MHz", "tensor_mhz", CellType::Count);
-  table.add_column("Link", "link", CellType::Text);
-  table.add_column("Date", "date", CellType::Text);
+  table.add_columns({ColumnId::bandwidth_gbs, ColumnId::memory_gb, ColumnId::units, ColumnId::mhz, ColumnId::tensor_mhz,
+                     ColumnId::link, ColumnId::date});
 }
 
 void add_peaks(const DevicePeaks& peaks, Table::Row& row) {

@@ -1,8 +1,10 @@
-// prof report NAME… LOG…: tables, one for each name. The names are in registry.def.
+// prof report NAME… LOG…: tables, one for each name. The names are in reports.def.
 #include "analyzer/analysis/bursts/estimates.h"
 #include "analyzer/base/sink.h"
 #include "analyzer/command/command.h"
+#include "analyzer/command/help_text.h"
 #include "analyzer/command/inputs.h"
+#include "analyzer/command/report_help.h"
 #include "analyzer/command/report_options.h"
 #include "analyzer/command/report_stacks.h"
 #include "analyzer/command/symbol_options.h"
@@ -10,6 +12,7 @@
 #include "analyzer/output/exporters.h"
 #include "analyzer/reports/gpu_times.h"
 #include "analyzer/reports/reports.h"
+#include "analyzer/reports/taken_options.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -29,7 +32,8 @@ struct ReportArguments {
   TableOptions table;
   std::optional<NameForm> names;
   NameForm names_given = NameForm::Short;
-  bool list = false;
+  bool list = false, help = false;
+  std::vector<GivenOption> given;  // options that only some reports take
   std::string from, to, sort;
   std::optional<size_t> limit;
   Selection selection;
@@ -38,22 +42,20 @@ struct ReportArguments {
   std::vector<std::string> before;  // --vs
 };
 
-const Analysis* find_analysis(const std::string& name) {
+const Report* find_report(const std::string& name) {
   const auto found =
-      std::find_if(std::begin(kAnalyses), std::end(kAnalyses), [&](const Analysis& a) { return a.name == name; });
-  return found == std::end(kAnalyses) ? nullptr : found;
+      std::find_if(std::begin(kReports), std::end(kReports), [&](const Report& report) { return report.name == name; });
+  return found == std::end(kReports) ? nullptr : found;
 }
 
-std::string all_names() {
-  std::string names;
-  for (const Analysis& analysis : kAnalyses) names += (names.empty() ? "" : ", ") + std::string(analysis.name);
-  return names;
-}
+void print(std::FILE* to, const std::string& text) { std::fputs(wrapped(text, terminal_width()).c_str(), to); }
 
-int list_reports() {
-  for (const Analysis& analysis : kAnalyses) {
-    std::fprintf(stdout, "%-21.*s %.*s\n", static_cast<int>(analysis.name.size()), analysis.name.data(),
-                 static_cast<int>(analysis.question.size()), analysis.question.data());
+// `prof report --help`, and the help of each named report.
+int print_help(const std::vector<const Report*>& reports, const CLI::App& verb) {
+  if (reports.empty()) print(stdout, verb.help());
+  for (const Report* const report : reports) {
+    if (report != reports.front()) print(stdout, "\n");
+    print(stdout, report_help(*report, verb));
   }
   return kComplete;
 }
@@ -68,7 +70,7 @@ std::string output_for(const ReportArguments& options, std::string_view report, 
 }
 
 // Stacks in the form of another tool; what a table would have as notes goes to stderr.
-void write_stacks_of(const ReportArguments& options, const Analysis& analysis, const AnalysisInput& input,
+void write_stacks_of(const ReportArguments& options, const Report& report, const AnalysisInput& input,
                      StackFormat format) {
   std::vector<std::string> notes;
   if (options.before.empty()) {
@@ -80,8 +82,8 @@ void write_stacks_of(const ReportArguments& options, const Analysis& analysis, c
     selection.find_processes(*trace);
     selection.find_places(*trace);
     selection.find_ranges(*trace, views, options.report.captured);
-    check_gpu_times(analysis, *trace, selection, options.report);
-    const AnalysisInput before{*trace, views, selection, options.report};
+    check_gpu_times(report, *trace, selection, input.options);
+    const AnalysisInput before{*trace, views, selection, input.options};
     notes = write_stack_report(input, &before, format, options.table.output);
     tell_damage(*trace);
   }
@@ -90,29 +92,32 @@ void write_stacks_of(const ReportArguments& options, const Analysis& analysis, c
   std::fprintf(stderr, "prof: %s\n", coverage_line(input.trace).c_str());
 }
 
-int run_report(ReportArguments& options) {
-  if (options.list) return list_reports();
-  ignore_broken_pipes();
-  std::vector<const Analysis*> analyses;
+int run_report(ReportArguments& options, const CLI::App& verb) {
+  std::vector<const Report*> reports;
   std::vector<std::string> inputs;
   for (const std::string& word : options.words) {
-    const Analysis* const analysis = inputs.empty() ? find_analysis(word) : nullptr;
-    if (analysis != nullptr) {
-      analyses.push_back(analysis);
+    const Report* const report = inputs.empty() ? find_report(word) : nullptr;
+    if (report != nullptr) {
+      reports.push_back(report);
     } else {
       inputs.push_back(word);
     }
   }
-  if (analyses.empty()) {
-    throw std::runtime_error(options.words.empty()
-                                 ? "which report? One of: " + all_names()
-                                 : fmt::format("no report '{}'; there are: {}", options.words.front(), all_names()));
+  if (options.help) return print_help(reports, verb);
+  if (options.list || options.words.empty()) {
+    print(stdout, report_list());
+    return kComplete;
   }
+  ignore_broken_pipes();
+  if (reports.empty())
+    throw std::runtime_error(fmt::format("no report '{}'; `prof report --list` prints all", options.words.front()));
+  for (const std::string& line : check_options(reports, options.given))
+    std::fprintf(stderr, "prof: %s\n", line.c_str());
   if (inputs.empty()) throw std::runtime_error("no log or trace given");
-  for (const Analysis* analysis : analyses) check_selection(*analysis, options.selection);
+  for (const Report* report : reports) check_selection(*report, options.selection);
   if (access(inputs.front().c_str(), F_OK) != 0 && inputs.size() > 1) {
     throw std::runtime_error(
-        fmt::format("'{}' is neither a report nor a file; reports: {}", inputs.front(), all_names()));
+        fmt::format("'{}' is neither a report nor a file; `prof report --list` prints the reports", inputs.front()));
   }
   CategoryRules rules = read_category_rules(options.report.rules);
   const std::unique_ptr<Trace> trace = read_inputs(inputs);
@@ -121,19 +126,22 @@ int run_report(ReportArguments& options) {
   if (!options.from.empty()) options.selection.from_ns = parse_moment(*trace, options.from, false);
   if (!options.to.empty()) options.selection.to_ns = parse_moment(*trace, options.to, true);
   if (options.selection.from_ns > options.selection.to_ns) throw std::runtime_error("--from is later than --to");
-  for (const Analysis* analysis : analyses) check_gpu_times(*analysis, *trace, options.selection, options.report);
+  for (const Report* report : reports) {
+    check_gpu_times(*report, *trace, options.selection, taken_options(*report, options.given, options.report));
+  }
   options.report.names =
       options.names.value_or(options.table.format == TableFormat::Csv ? NameForm::Full : NameForm::Short);
   options.report.names_given = options.names.has_value();
   options.stacks.names = options.report.names;
   const Views views(*trace, std::move(rules), options.stacks);
   options.selection.find_ranges(*trace, views, options.report.captured);
-  const AnalysisInput input{*trace, views, options.selection, options.report};
 
   std::unique_ptr<Sink> sink;
-  for (const Analysis* analysis : analyses) {
+  for (const Report* report : reports) {
+    const ReportOptions taken = taken_options(*report, options.given, options.report);
+    const AnalysisInput input{*trace, views, options.selection, taken};
     const auto* const picture_form = exporter_of_file(kRooflineExporters, options.table.output);
-    if (analysis->name == "roofline" && options.table.other_format.empty() && picture_form != nullptr) {
+    if (report->name == "roofline" && options.table.other_format.empty() && picture_form != nullptr) {
       Sink picture(options.table.output);
       Estimates estimates(input, RowsAre::ByWork);
       picture_form->write(*trace, roofline(input, estimates), picture);
@@ -142,28 +150,28 @@ int run_report(ReportArguments& options) {
       std::fprintf(stderr, "prof: %s\n", coverage_line(*trace).c_str());
       continue;
     }
-    if (const auto format = stack_format(analysis->name, options.table.other_format, options.table.output)) {
-      write_stacks_of(options, *analysis, input, *format);
+    if (const auto format = stack_format(report->name, options.table.other_format, options.table.output)) {
+      write_stacks_of(options, *report, input, *format);
       continue;
     }
     if (!options.before.empty()) {
       throw std::runtime_error(
           "--vs: two inputs are compared by the reports about stacks with --format folded, pprof, speedscope or html");
     }
-    Table table = run_report(*analysis, input);
+    Table table = run_report(*report, input);
     const size_t all_rows = table.rows();
     const size_t limit = options.limit.value_or(options.table.format == TableFormat::Text ? table.text_limit : 0);
     if (!options.sort.empty() && !table.sort_by(options.sort, limit)) {
       std::string keys;
       for (const TableColumn& column : table.columns()) keys += (keys.empty() ? "" : ", ") + column.key;
       throw std::runtime_error(
-          fmt::format("--sort: {} has no column '{}'; it has: {}", analysis->name, options.sort, keys));
+          fmt::format("--sort: {} has no column '{}'; it has: {}", report->name, options.sort, keys));
     }
     table.limit(limit);
     if (!options.selection.all()) table.notes.push_back(options.selection.text());
     if (table.rows() != all_rows) table.notes.push_back(fmt::format("first {} of {} rows", table.rows(), all_rows));
     table.coverage = coverage_line(*trace);
-    const std::string path = output_for(options, analysis->name, analyses.size());
+    const std::string path = output_for(options, report->name, reports.size());
     if (sink == nullptr || sink->path() != path) {
       if (sink != nullptr) sink->close();
       sink = std::make_unique<Sink>(path);
@@ -180,10 +188,12 @@ int run_report(ReportArguments& options) {
 }  // namespace
 
 void add_report(CLI::App& app, Run& run) {
-  CLI::App* const verb = app.add_subcommand("report", "tables: " + all_names());
+  CLI::App* const verb = app.add_subcommand("report", "print tables that answer questions; without a name, list them");
   const auto options = std::make_shared<ReportArguments>();
+  verb->set_help_flag();
+  verb->add_flag("-h,--help", options->help, "print this, or after report names what these reports take and show");
   verb->add_option("NAMES-AND-FILES", options->words, "report names, then logs or traces of other tools");
-  verb->add_flag("--list", options->list, "list the reports");
+  verb->add_flag("--list", options->list, "list the reports by question");
   add_names_option(*verb, options->names_given);
   options->table.add_to(*verb, stack_format_names());
   verb->add_option("--from", options->from,
@@ -217,7 +227,7 @@ void add_report(CLI::App& app, Run& run) {
       ->take_all()
       ->allow_extra_args(false);
   verb->add_option("--nvtx", options->selection.nvtx_words,
-                   "NVTX ranges and annotations: begin of the name, or an expression; behind an @ the domain")
+                   "NVTX ranges and annotations: begin of the name, or an expression; after an @ the domain")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false)
@@ -229,9 +239,16 @@ void add_report(CLI::App& app, Run& run) {
       ->take_all()
       ->allow_extra_args(false)
       ->option_text("FILE");
+  for (CLI::Option* const option : verb->get_options()) {
+    if (is_option_of_reports(option->get_name())) option->group("Options of some reports (prof report NAME --help)");
+  }
   verb->callback([options, verb, &run] {
     if (verb->count("--names") != 0) options->names = options->names_given;
-    run = [options] { return run_report(*options); };
+    for (const CLI::Option* const option : verb->get_options()) {
+      if (option->count() != 0 && is_option_of_reports(option->get_name()))
+        options->given.push_back({option->get_name(), option->results()});
+    }
+    run = [options, verb] { return run_report(*options, *verb); };
   });
 }
 

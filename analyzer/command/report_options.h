@@ -16,8 +16,10 @@ inline void add_report_options(CLI::App& verb, ReportOptions& options) {
                                                                {"hta", Definitions::Hta},
                                                                {"tracelens", Definitions::TraceLens},
                                                                {"nsys", Definitions::Nsys}};
-  verb.add_option("--definitions", options.definitions, "whose definitions: ours, reference, hta, tracelens or nsys")
-      ->transform(CLI::CheckedTransformer(kDefinitions))
+  verb.add_option_function<std::string>(  // a transformed value would not be the word that was given
+          "--definitions", [&options](const std::string& word) { options.definitions = kDefinitions.at(word); },
+          "whose definitions: ours, reference, hta, tracelens or nsys")
+      ->check(CLI::IsMember(kDefinitions))
       ->option_text("WHOSE");
   verb.add_option(
           "--window", options.window,

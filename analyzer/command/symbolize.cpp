@@ -29,15 +29,8 @@ struct SymbolizeArguments {
 
 Table module_table(const Trace& trace, const Symbols& symbols) {
   Table table("symbolize", "Native frames by module, and what they are named by");
-  table.add_column("Addresses", "addresses", CellType::Count);
-  table.add_column("Named", "named", CellType::Count);
-  table.add_column("With line", "lined", CellType::Count);
-  table.add_column("By the log", "embedded", CellType::Count);
-  table.add_column("Module", "module", CellType::Text);
-  table.add_column("Build-id", "build_id", CellType::Text);
-  table.add_column("Lines from", "lines_from", CellType::Text);
-  table.add_column("Functions from", "functions_from", CellType::Text);
-  table.add_column("Missing", "missing", CellType::Text);
+  table.add_columns({ColumnId::addresses, ColumnId::named, ColumnId::lined, ColumnId::embedded, ColumnId::module,
+                     ColumnId::build_id, ColumnId::lines_from, ColumnId::functions_from, ColumnId::missing});
   uint64_t addresses = 0, named = 0, lined = 0;
   for (const ModuleSymbols& each : symbols.modules()) {
     const Module& module = trace.stacks[each.module];

@@ -58,6 +58,17 @@ class DiffCells {
   bool whole_;  // with one run a side everything is whole
 };
 
+// A column of the catalogue for one side: "old.plog Count", count_before.
+void add_side_column(Table& table, ColumnId column, const std::string& label, std::string_view side, CellType type) {
+  const ColumnInfo& info = column_info(column);
+  table.add_named_column(column, fmt::format("{} {}", label, info.title()), fmt::format("{}_{}", info.key, side), type,
+                         type == info.type ? info.decimals : 1);
+}
+void add_side_columns(Table& table, ColumnId column, const DiffLabels& labels, CellType type) {
+  add_side_column(table, column, labels.before, "before", type);
+  add_side_column(table, column, labels.now, "now", type);
+}
+
 }  // namespace
 
 std::string diff_name(const std::string& name, NameForm form) {
@@ -91,23 +102,15 @@ std::vector<std::string> diff_totals(const RunDiff& diff, const DiffLabels& labe
 Table diff_table(const RunDiff& diff, const DiffLabels& labels, NameForm names) {
   const DiffCells cells(diff);
   Table table("diff", fmt::format("{} against {}", labels.now, labels.before));
-  table.add_column("Verdict", "verdict", CellType::Text);
-  table.add_column(labels.before + " Count", "count_before", cells.count());
-  table.add_column(labels.now + " Count", "count_now", cells.count());
-  table.add_column(labels.before + " Total", "total_before", cells.time());
-  table.add_column(labels.now + " Total", "total_now", cells.time());
-  table.add_column(labels.before + " Mean", "mean_before", CellType::MeanNanoseconds);
-  table.add_column(labels.now + " Mean", "mean_now", CellType::MeanNanoseconds);
-  table.add_column("Delta", "delta", cells.time());
-  table.add_column("By count", "count_effect", cells.time());
-  table.add_column("By speed", "speed_effect", cells.time());
-  table.add_column("Mean (%)", "speed_percent", CellType::Real, 2);
-  table.add_column("p", "p", CellType::Real, 4);
-  table.add_column("FDR", "false_discovery_rate", CellType::Real, 4);
-  table.add_column("Name", "name", CellType::Text);
-  table.add_column("Grid, block", "launch_shape", CellType::Text);
-  table.add_column("Path", "path", CellType::Text);
-  table.add_column("Shapes", "shapes", CellType::Text);
+  table.add_column(ColumnId::verdict);
+  add_side_columns(table, ColumnId::count, labels, cells.count());
+  add_side_columns(table, ColumnId::total, labels, cells.time());
+  add_side_columns(table, ColumnId::mean, labels, CellType::MeanNanoseconds);
+  table.add_column(ColumnId::delta, cells.time());
+  table.add_column(ColumnId::count_effect, cells.time());
+  table.add_column(ColumnId::speed_effect, cells.time());
+  table.add_columns({ColumnId::speed_percent, ColumnId::p, ColumnId::false_discovery_rate, ColumnId::name,
+                     ColumnId::launch_shape, ColumnId::path, ColumnId::shapes});
   for (const DiffRow& each : diff.rows) {
     Table::Row row = table.row();
     const auto real = [&](std::optional<double> value) {
@@ -148,17 +151,13 @@ Table diff_table(const RunDiff& diff, const DiffLabels& labels, NameForm names) 
 
 Table side_by_side_table(const RunDiff& diff, const DiffLabels& labels, NameForm names) {
   Table table("diff", fmt::format("{} beside {}", labels.before, labels.now));
-  table.add_column("Kernel Name", "name", CellType::Text);
+  table.add_column(ColumnId::name);
   for (const auto& [label, key] : {std::pair{labels.before, "before"}, {labels.now, "now"}}) {
-    const std::string suffix = std::string("_") + key;
-    table.add_column(label + " Kernel Count", "count" + suffix, CellType::Count);
-    table.add_column(label + " TFLOP/s", "tflops" + suffix, CellType::Real, 2);
-    table.add_column(label + " GB/s", "gb_per_s" + suffix, CellType::Real, 1);
-    table.add_column(label + " Mean", "mean" + suffix, CellType::MeanNanoseconds);
-    table.add_column(label + " Achieved FLOPS %", "achieved_flops_percent" + suffix, CellType::Real, 2);
-    table.add_column(label + " Achieved Bandwidth %", "achieved_bandwidth_percent" + suffix, CellType::Real, 2);
+    for (const ColumnId column : {ColumnId::count, ColumnId::tflops, ColumnId::gb_per_s, ColumnId::mean,
+                                  ColumnId::flops_percent, ColumnId::bandwidth_percent})
+      add_side_column(table, column, label, key, column_info(column).type);
   }
-  table.add_column("Path", "path", CellType::Text);
+  table.add_column(ColumnId::path);
   for (const DiffRow& each : diff.rows) {
     Table::Row row = table.row();
     const auto real = [&](std::optional<double> value) {

@@ -28,16 +28,8 @@ Table report_api_errors(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   StackGroups stacks(input.views, StackGroups::parse_only("api-errors", input.options.group_by));
   Table table("api-errors", "CUDA calls that failed");
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("Failed", "failed", CellType::Count);
-  table.add_column("Of calls", "calls", CellType::Count);
-  table.add_column("Call", "call", CellType::Text);
-  table.add_column("Result", "result", CellType::Count);
-  table.add_column("Error", "error", CellType::Text);
-  table.add_column("First", "first", CellType::Nanoseconds);
-  table.add_column("Last", "last", CellType::Nanoseconds);
-  table.add_column("First on TID", "first_tid", CellType::Count);
-  table.add_column("Path of the first", "path", CellType::Text);
+  table.add_columns({ColumnId::pid, ColumnId::failed, ColumnId::calls, ColumnId::call, ColumnId::result,
+                     ColumnId::error, ColumnId::first, ColumnId::last, ColumnId::first_tid, ColumnId::path});
   stacks.add_column(table);
 
   const EventNames names(trace);

@@ -9,24 +9,11 @@ namespace prof::analyzer {
 Table report_api_trace(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table("api-trace", "CUDA calls in order of begin");
-  table.add_column("Start", "start", CellType::Nanoseconds);
-  table.add_column("Duration", "duration", CellType::Nanoseconds);
-  table.add_column("Name", "name", CellType::Text);
-  for (const auto& [title, key] :
-       {std::pair{"Result", "result"}, {"CorrID", "correlation"}, {"Pid", "pid"}, {"Tid", "tid"}}) {
-    table.add_column(title, key, CellType::Count);
-  }
-  table.add_column("Thread Name", "thread_name", CellType::Text);
-  for (const auto& [title, key] : {std::pair{"Bytes (B)", "bytes"},
-                                   {"Waiting", "queue_waiting"},
-                                   {"Outstanding", "queue_outstanding"},
-                                   {"Live", "queue_live"}}) {
-    table.add_column(title, key, CellType::Count);
-  }
-  table.add_column("Kernel", "kernel", CellType::Text);
-  table.add_column("Note", "note", CellType::Text);
-  if (!trace.call_arguments.empty()) table.add_column("Arguments", "arguments", CellType::Text);
-  table.add_column("NVTX path", "nvtx_path", CellType::Text);
+  table.add_columns({ColumnId::start, ColumnId::duration, ColumnId::name, ColumnId::result, ColumnId::correlation,
+                     ColumnId::pid, ColumnId::tid, ColumnId::thread_name, ColumnId::bytes, ColumnId::queue_waiting,
+                     ColumnId::queue_outstanding, ColumnId::queue_live, ColumnId::kernel, ColumnId::note});
+  if (!trace.call_arguments.empty()) table.add_column(ColumnId::arguments);
+  table.add_column(ColumnId::nvtx_path);
 
   const auto add = [input, &trace, &depths = input.views.depth().at_launch(), &paths = input.views.path_of_call(),
                     &names = input.views.names()](uint32_t at, Table::Row& row) {

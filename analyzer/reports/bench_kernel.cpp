@@ -64,26 +64,13 @@ std::string refusal_of(const Trace& trace, const Range& range) {
 }
 
 void add_launch_columns(Table& table) {
-  table.add_column("Pid", "pid", CellType::Count);
-  table.add_column("Device", "device", CellType::Count);
-  table.add_column("Repeats", "repeats", CellType::Count);
-  table.add_column("Own launch", "own_launch", CellType::Nanoseconds);
-  table.add_column("Min", "min", CellType::Nanoseconds);
-  table.add_column("Q1", "q1", CellType::Nanoseconds);
-  table.add_column("Med", "med", CellType::Nanoseconds);
-  table.add_column("Q3", "q3", CellType::Nanoseconds);
-  table.add_column("Max", "max", CellType::Nanoseconds);
-  table.add_column("Mean", "mean", CellType::MeanNanoseconds);
-  table.add_column("StdDev", "stddev", CellType::MeanNanoseconds);
-  table.add_column("TFLOP/s", "tflops", CellType::Real, 2);
-  table.add_column("FLOPS (%)", "flops_percent", CellType::Real, 2);
-  table.add_column("GB/s", "gb_per_s", CellType::Real, 1);
-  table.add_column("Bandwidth (%)", "bandwidth_percent", CellType::Real, 2);
-  table.add_column("Type", "type", CellType::Text);
-  table.add_column("From", "from", CellType::Text);
-  table.add_column("To first row (%)", "to_first_percent", CellType::Real, 2);
-  table.add_column("Repeated", "repeated", CellType::Text);
-  table.add_column("Name", "name", CellType::Text);
+  table.add_columns({ColumnId::pid,           ColumnId::device,   ColumnId::repeats,
+                     ColumnId::own_launch,    ColumnId::min,      ColumnId::q1,
+                     ColumnId::median,        ColumnId::q3,       ColumnId::max,
+                     ColumnId::mean,          ColumnId::stddev,   ColumnId::tflops,
+                     ColumnId::flops_percent, ColumnId::gb_per_s, ColumnId::bandwidth_percent,
+                     ColumnId::data_type,     ColumnId::from,     ColumnId::to_first_percent,
+                     ColumnId::repeated,      ColumnId::name});
 }
 
 }  // namespace

@@ -169,17 +169,9 @@ constexpr const char* kSum = "sum";
 class BreakdownTable {
  public:
   explicit BreakdownTable(const AnalysisInput& input) : input_(input) {
-    table_.add_column("Pid", "pid", CellType::Count);
-    table_.add_column("Device", "device", CellType::Text);
-    table_.add_column("Window", "window", CellType::Text);
-    table_.add_column("What", "what", CellType::Text);
-    table_.add_column("Counted", "counted", CellType::Text);
-    table_.add_column("Operations", "operations", CellType::Count);
-    table_.add_column("Time", "time", CellType::Nanoseconds);
-    table_.add_column("Window (%)", "window_percent", CellType::Real, 2);
-    table_.add_column("Busy (%)", "busy_percent", CellType::Real, 2);
-    table_.add_column("Comm (%)", "communication_percent", CellType::Real, 2);
-    table_.add_column("Wall (%)", "wall_percent", CellType::Real, 2);
+    table_.add_columns({ColumnId::pid, ColumnId::devices, ColumnId::window, ColumnId::what, ColumnId::counted,
+                        ColumnId::operations, ColumnId::time, ColumnId::window_percent, ColumnId::busy_percent,
+                        ColumnId::communication_percent, ColumnId::wall_percent});
   }
 
   // `pid` 0: of several processes.

@@ -111,15 +111,9 @@ Table report_categories(const AnalysisInput& input) {
   const double whole_ns = wall_ns * static_cast<double>(busy.devices);
 
   Table table("categories", "Kernels by category");
-  table.add_column("Category", "category", CellType::Text);
-  table.add_column("Self GPU time", "self_gpu_time", CellType::Nanoseconds);
-  table.add_column("Count", "count", CellType::Count);
-  table.add_column("Percent", "percent", CellType::Real, 2);
+  table.add_columns({ColumnId::category, ColumnId::self_gpu_time, ColumnId::count, ColumnId::percent});
   estimates.add_columns(table);
-  table.add_column("Warps", "num_warps", CellType::Count);
-  table.add_column("Stages", "num_stages", CellType::Count);
-  table.add_column("Kernel", "kernel", CellType::Text);
-  table.add_column("Kernel file", "kernel_file", CellType::Text);
+  table.add_columns({ColumnId::num_warps, ColumnId::num_stages, ColumnId::kernel, ColumnId::kernel_file});
   int64_t sum_ns = 0;
   for (const Category& category : in_categories(input, groups)) {
     sum_ns = add_saturated(sum_ns, category.total_ns);

@@ -15,23 +15,10 @@ namespace prof::analyzer {
 namespace {
 
 void add_collective_columns(Table& table) {
-  table.add_column("Start", "start", CellType::Nanoseconds);
-  table.add_column("Duration", "duration", CellType::Nanoseconds);
-  table.add_column("Waited", "waited", CellType::Nanoseconds);
-  table.add_column("Call", "call", CellType::Text);
-  table.add_column("Communicator", "communicator", CellType::Text);
-  for (const auto& [title, key] : {std::pair{"Rank", "rank"}, {"Ranks", "ranks"}, {"Bytes", "bytes"}, {"Peer", "peer"}})
-    table.add_column(title, key, CellType::Count);
-  table.add_column("Alg. GB/s", "algorithm_gb_per_s", CellType::Real, 2);
-  table.add_column("Bus GB/s", "bus_gb_per_s", CellType::Real, 2);
-  table.add_column("Type", "type", CellType::Text);
-  table.add_column("Reduction", "reduction", CellType::Text);
-  table.add_column("Device", "device", CellType::Text);
-  table.add_column("Stream", "stream", CellType::Count);
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("Name", "name", CellType::Text);
-  table.add_column("Rank from", "rank_from", CellType::Text);
-  table.add_column("Note", "note", CellType::Text);
+  table.add_columns({ColumnId::start, ColumnId::duration, ColumnId::waited, ColumnId::call, ColumnId::communicator,
+                     ColumnId::rank, ColumnId::ranks, ColumnId::bytes, ColumnId::peer, ColumnId::algorithm_gb_per_s,
+                     ColumnId::bus_gb_per_s, ColumnId::data_type, ColumnId::reduction, ColumnId::device_name,
+                     ColumnId::stream, ColumnId::pid, ColumnId::name, ColumnId::rank_from, ColumnId::note});
 }
 
 }  // namespace

@@ -37,22 +37,10 @@ Table report_copies(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   StackGroups stacks(input.views, StackGroups::parse_only("copies", input.options.group_by));
   Table table("copies", "Copies and memsets by direction and memory kind");
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("Device", "device", CellType::Text);
-  table.add_column("Direction", "direction", CellType::Text);
-  table.add_column("Source", "source", CellType::Text);
-  table.add_column("Destination", "destination", CellType::Text);
-  table.add_column("Pageable", "pageable", CellType::Text);
-  table.add_column("Count", "count", CellType::Count);
-  table.add_column("Bytes", "bytes", CellType::Count);
-  table.add_column("Time", "time", CellType::Nanoseconds);
-  table.add_column("Max", "max", CellType::Nanoseconds);
-  table.add_column("Bandwidth (GB/s)", "bandwidth_gb_per_s", CellType::Real, 3);
-  table.add_column("Small", "small", CellType::Count);
-  table.add_column("Small (%)", "small_percent", CellType::Real, 1);
-  table.add_column("Small time (%)", "small_time_percent", CellType::Real, 1);
-  table.add_column("Exposed", "exposed", CellType::Nanoseconds);
-  table.add_column("Exposed (%)", "exposed_percent", CellType::Real, 1);
+  table.add_columns({ColumnId::pid, ColumnId::device_name, ColumnId::direction, ColumnId::source_memory,
+                     ColumnId::destination_memory, ColumnId::pageable, ColumnId::count, ColumnId::bytes, ColumnId::time,
+                     ColumnId::max, ColumnId::bandwidth_gb_per_s, ColumnId::small, ColumnId::small_percent,
+                     ColumnId::small_time_percent, ColumnId::exposed, ColumnId::exposed_percent});
   stacks.add_column(table);
   table.notes.push_back(
       "small: below 64 KiB; exposed: while no kernel or memset ran on the device, of the time of the row's union");

@@ -55,30 +55,14 @@ std::vector<StringId> metrics_of(const Trace& trace, const std::vector<Measured>
 }
 
 void add_counter_columns(Table& table, const Trace& trace, const std::vector<StringId>& metrics) {
-  table.add_column("Pid", "pid", CellType::Count);
-  table.add_column("Device", "device", CellType::Count);
-  table.add_column("What", "what", CellType::Text);
-  table.add_column("Count", "count", CellType::Count);
-  table.add_column("Time", "time", CellType::MeanNanoseconds);
-  table.add_column("Mean", "mean", CellType::MeanNanoseconds);
-  table.add_column("GFLOP", "gflop", CellType::Real, 3);
-  table.add_column("TFLOP/s", "tflops", CellType::Real, 2);
-  table.add_column("Of FLOPS (%)", "flops_percent", CellType::Real, 2);
-  table.add_column("GB", "gb", CellType::Real, 6);
-  table.add_column("GB/s", "gb_per_s", CellType::Real, 1);
-  table.add_column("Of bandwidth (%)", "bandwidth_percent", CellType::Real, 2);
-  table.add_column("FLOP/byte", "intensity", CellType::Real, 2);
-  table.add_column("Bound", "bound", CellType::Text);
-  table.add_column("Type", "type", CellType::Text);
-  table.add_column("From", "from", CellType::Text);
-  table.add_column("Counted/nominal (%)", "counted_of_nominal_percent", CellType::Real, 2);
+  table.add_columns({ColumnId::pid, ColumnId::device, ColumnId::what, ColumnId::count, ColumnId::counted_time,
+                     ColumnId::mean, ColumnId::gflop, ColumnId::tflops, ColumnId::flops_percent, ColumnId::gb,
+                     ColumnId::gb_per_s, ColumnId::bandwidth_percent, ColumnId::intensity, ColumnId::bound,
+                     ColumnId::data_type, ColumnId::from, ColumnId::counted_of_nominal_percent});
   for (const StringId metric : metrics)
-    table.add_column(fmt::format("{} (mean)", trace.text(metric)), std::string(trace.text(metric)), CellType::Real, 1);
-  table.add_column("Top op", "top_op", CellType::Text);
-  table.add_column("Bottom op", "bottom_op", CellType::Text);
-  table.add_column("Op stack", "op_stack", CellType::Text);
-  table.add_column("Note", "note", CellType::Text);
-  table.add_column("Name", "name", CellType::Text);
+    table.add_named_column(ColumnId::metric, fmt::format("{} (mean)", trace.text(metric)),
+                           std::string(trace.text(metric)), CellType::Real, 1);
+  table.add_columns({ColumnId::top_op, ColumnId::bottom_op, ColumnId::op_stack, ColumnId::note, ColumnId::name});
 }
 
 void add_row(const AnalysisInput& input, const Measured& each, const std::vector<StringId>& metrics,

@@ -243,14 +243,9 @@ Table report_critical_path(const AnalysisInput& input) {
   Table table("critical-path", "Critical path: what the wall time consists of");
   const std::vector<Window> windows = graph_windows(input);
   add_window_column(table, windows);
-  table.add_column("Part", "part", CellType::Text);
-  table.add_column("Item", "item", CellType::Text);
-  table.add_column("Where", "where", CellType::Text);
-  table.add_column("Steps", "steps", CellType::Count);
-  table.add_column("Time", "time", CellType::Nanoseconds);
-  table.add_column("Wall (%)", "wall_percent", CellType::Real, 1);
-  table.add_column("Longest", "longest", CellType::Nanoseconds);
-  table.add_column("At", "at", CellType::Nanoseconds);
+  table.add_columns({ColumnId::part, ColumnId::item, ColumnId::where, ColumnId::steps, ColumnId::time});
+  table.add_column(ColumnId::wall_percent, 1);
+  table.add_columns({ColumnId::longest, ColumnId::at});
   const NodeSelection selected(input);
   ThreadCursors cursors(input.trace);
   for (const Window& window : windows) {

@@ -88,25 +88,13 @@ Found find_launches(const AnalysisInput& input, const std::vector<Window>& windo
 Table report_cuda_graphs(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table("cuda-graphs", "Launches of CUDA graphs by graph and place");
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("Graph", "graph", CellType::Count);
-  table.add_column("Made from", "from", CellType::Count);
-  table.add_column("Kernels", "kernels", CellType::Count);
-  table.add_column("Copies", "copies", CellType::Count);
-  table.add_column("Memsets", "memsets", CellType::Count);
-  table.add_column("Host", "host_nodes", CellType::Count);
-  table.add_column("Other", "other_nodes", CellType::Count);
-  table.add_column("Launches", "launches", CellType::Count);
-  table.add_column("Call time", "call_time", CellType::Nanoseconds);
-  table.add_column("GPU ops", "gpu_operations", CellType::Count);
-  table.add_column("GPU sum", "gpu_sum", CellType::Nanoseconds);
+  table.add_columns({ColumnId::pid, ColumnId::graph, ColumnId::made_from, ColumnId::kernels, ColumnId::copies,
+                     ColumnId::memsets, ColumnId::host_nodes, ColumnId::other_nodes, ColumnId::launches,
+                     ColumnId::call_time, ColumnId::operations, ColumnId::gpu_sum});
   Estimates estimates(input, RowsAre::ByLaunch);
   estimates.add_columns(table);
-  table.add_column("GPU busy", "gpu_busy", CellType::Nanoseconds);
-  table.add_column("Attributed", "attributed", CellType::Count);
-  table.add_column("Thread", "thread", CellType::Count);
-  table.add_column("Launched by", "launched_by", CellType::Text);
-  table.add_column("Launched in", "launched_path", CellType::Text);
+  table.add_columns(
+      {ColumnId::gpu_busy, ColumnId::attributed, ColumnId::tid, ColumnId::launched_by, ColumnId::launched_path});
   table.notes.emplace_back(
       "kernels to other: nodes of one launch, child graphs included; attributed: operations whose capturing call is "
       "known");

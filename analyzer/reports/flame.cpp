@@ -16,12 +16,11 @@ Table report_flame(const AnalysisInput& input) {
   const CallTree& tree = answer.tree;
   const CellType type = tree.unit == "nanoseconds" ? CellType::Nanoseconds : CellType::Count;
   Table table("flame", fmt::format("{} by call tree", tree.metric));
-  table.add_column("Total", "total", type);
-  answer.add_half_column(table, "total");
-  table.add_column("Total (%)", "total_percent", CellType::Real, 2);
-  table.add_column("Self", "self", type);
-  table.add_column("Depth", "depth", CellType::Count);
-  table.add_column("Frame", "frame", CellType::Text);
+  table.add_column(ColumnId::total, type);
+  answer.add_half_column(table, ColumnId::total_half_width);
+  table.add_column(ColumnId::total_percent);
+  table.add_column(ColumnId::self, type);
+  table.add_columns({ColumnId::depth, ColumnId::frame});
   const std::vector<int64_t> totals = tree.totals();
   std::vector<std::vector<uint32_t>> children(tree.nodes().size());
   const std::vector<std::vector<uint32_t>> below = answer.groups_below();

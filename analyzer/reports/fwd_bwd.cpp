@@ -136,20 +136,14 @@ Table report_fwd_bwd(const AnalysisInput& input) {
   Estimates estimates(all, RowsAre::ByLaunch);
   const Pairs pairs(input, estimates);
   Table table("fwd-bwd", "Forward operators and their backward");
-  table.add_column("Forward", "forward", CellType::Text);
-  table.add_column("Fwd ops", "forward_count", CellType::Count);
-  table.add_column("Fwd CPU", "forward_cpu", CellType::Nanoseconds);
-  table.add_column("Fwd GPU", "forward_gpu", CellType::Nanoseconds);
-  estimates.add_columns(table, "Fwd GPU", "forward_gpu");
-  table.add_column("Bwd ops", "backward_count", CellType::Count);
-  table.add_column("Bwd CPU", "backward_cpu", CellType::Nanoseconds);
-  table.add_column("Bwd GPU", "backward_gpu", CellType::Nanoseconds);
-  estimates.add_columns(table, "Bwd GPU", "backward_gpu");
-  table.add_column("CPU bwd/fwd", "cpu_ratio", CellType::Real, 2);
-  table.add_column("GPU bwd/fwd", "gpu_ratio", CellType::Real, 2);
-  table.add_column("Several", "several_candidates", CellType::Count);
-  table.add_column("Higher order", "higher_order", CellType::Count);
-  table.add_column("Backward", "backward", CellType::Text);
+  table.add_columns({ColumnId::forward, ColumnId::forward_count, ColumnId::forward_cpu, ColumnId::forward_gpu});
+  estimates.add_columns(table, {ColumnId::estimated_forward_gpu_count, ColumnId::estimated_forward_gpu_total,
+                                ColumnId::estimated_forward_gpu_half_width, ColumnId::forward_gpu_not_met});
+  table.add_columns({ColumnId::backward_count, ColumnId::backward_cpu, ColumnId::backward_gpu});
+  estimates.add_columns(table, {ColumnId::estimated_backward_gpu_count, ColumnId::estimated_backward_gpu_total,
+                                ColumnId::estimated_backward_gpu_half_width, ColumnId::backward_gpu_not_met});
+  table.add_columns({ColumnId::cpu_ratio, ColumnId::gpu_ratio, ColumnId::several_candidates, ColumnId::higher_order,
+                     ColumnId::backward});
   const auto ratio = [](Table::Row& row, int64_t of, int64_t to) {
     to > 0 ? row.add(static_cast<double>(of) / static_cast<double>(to)) : row.empty();
   };

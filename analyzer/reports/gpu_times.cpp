@@ -22,8 +22,8 @@ const Process* in_bursts(const Trace& trace, const Selection& selection) {
   return nullptr;
 }
 
-Times times_of(const Analysis& analysis, const ReportOptions& options) {
-  if (analysis.times != Times::ByMetric) return analysis.times;
+Times times_of(const Report& report, const ReportOptions& options) {
+  if (report.times != Times::ByMetric) return report.times;
   if (is_torch_metric(options.metric)) return options.metric == "self_cpu_time_total" ? Times::None : Times::Listed;
   switch (stack_metric(options.metric)) {
     case StackMetric::GpuTime:
@@ -55,6 +55,13 @@ void note_bursts(const AnalysisInput& input, std::string_view about, Table& tabl
   }
 }
 
+void check_columns(const Report& report, const Table& table) {
+  for (const TableColumn& column : table.columns()) {
+    if (std::find(report.columns.begin(), report.columns.end(), column.id) == report.columns.end())
+      throw std::logic_error(fmt::format("reports.def: {} has no column {}", report.name, column.key));
+  }
+}
+
 }  // namespace
 
 void need_all_times(std::string_view what, const Trace& trace, const Selection& selection) {
@@ -67,13 +74,13 @@ void need_all_times(std::string_view what, const Trace& trace, const Selection& 
                   what, process->pid, budget_of(*process)));
 }
 
-void check_gpu_times(const Analysis& analysis, const Trace& trace, const Selection& selection,
+void check_gpu_times(const Report& report, const Trace& trace, const Selection& selection,
                      const ReportOptions& options) {
   const Process* const process = in_bursts(trace, selection);
   if (process == nullptr) return;
-  const Times times = times_of(analysis, options);
+  const Times times = times_of(report, options);
   if (times == Times::All)
-    need_all_times(analysis.times == Times::ByMetric ? "--metric idle" : analysis.name, trace, selection);
+    need_all_times(report.times == Times::ByMetric ? "--metric idle" : report.name, trace, selection);
   if (times != Times::Estimated) return;
   const Selection everything;
   const char* const given = selection.from_ns != everything.from_ns              ? "--from"
@@ -85,14 +92,15 @@ void check_gpu_times(const Analysis& analysis, const Trace& trace, const Selecti
       fmt::format("{}: GPU times of process {} were taken in bursts (PROF_BUDGET={}), and when the rest ran is not "
                   "known, so {} cannot extrapolate to a window of time; --nvtx, --thread, --process, --rank, --device "
                   "and --stream can be given",
-                  given, process->pid, budget_of(*process), analysis.name));
+                  given, process->pid, budget_of(*process), report.name));
 }
 
-Table run_report(const Analysis& analysis, const AnalysisInput& input) {
-  check_gpu_times(analysis, input.trace, input.selection, input.options);
-  Table table = analysis.run(input);
+Table run_report(const Report& report, const AnalysisInput& input) {
+  check_gpu_times(report, input.trace, input.selection, input.options);
+  Table table = report.run(input);
+  check_columns(report, table);
   if (in_bursts(input.trace, input.selection) == nullptr) return table;
-  switch (times_of(analysis, input.options)) {
+  switch (times_of(report, input.options)) {
     case Times::None: note_bursts(input, "what is told here does not depend on them", table); break;
     case Times::Listed: note_bursts(input, "what is told here is of these alone, nothing of the run", table); break;
     case Times::Estimated:
@@ -101,7 +109,7 @@ Table run_report(const Analysis& analysis, const AnalysisInput& input) {
   }
   const bool said = std::any_of(table.notes.begin(), table.notes.end(),
                                 [](const std::string& note) { return note.starts_with(kMark); });
-  if (!said) throw std::logic_error(fmt::format("{} does not say what its GPU times are", analysis.name));
+  if (!said) throw std::logic_error(fmt::format("{} does not say what its GPU times are", report.name));
   return table;
 }
 

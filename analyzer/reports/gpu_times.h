@@ -1,4 +1,4 @@
-// Where GPU times were taken in bursts (PROF_BUDGET): what may a report say then? Each row of registry.def has its answer, and nothing is
+// Where GPU times were taken in bursts (PROF_BUDGET): what may a report say then? Each row of reports.def has its answer, and nothing is
 // printed without it.
 #pragma once
 
@@ -13,11 +13,11 @@ namespace prof::analyzer {
 void need_all_times(std::string_view what, const Trace& trace, const Selection& selection = {});
 
 // Throws likewise where the report, or the part asked for, cannot be told from what was timed.
-void check_gpu_times(const Analysis& analysis, const Trace& trace, const Selection& selection,
+void check_gpu_times(const Report& report, const Trace& trace, const Selection& selection,
                      const ReportOptions& options);
 
 // The report's table, with a note that says what its GPU times are where they were taken in bursts. Throws std::logic_error if a report that
 // should have extrapolated did not say so.
-Table run_report(const Analysis& analysis, const AnalysisInput& input);
+Table run_report(const Report& report, const AnalysisInput& input);
 
 }  // namespace prof::analyzer

@@ -38,24 +38,13 @@ void add_memory_cells(Table::Row& row, const GpuOperation& operation) {
 Table report_gpu_trace(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table("gpu-trace", "GPU operations in order of start");
-  table.add_column("Start", "start", CellType::Nanoseconds);
-  table.add_column("Duration", "duration", CellType::Nanoseconds);
+  table.add_columns({ColumnId::start, ColumnId::duration});
   add_shape_columns(table);
-  for (const auto& [title, key] : {std::pair{"StcSMem (B)", "static_shared_bytes"},
-                                   {"DymSMem (B)", "dynamic_shared_bytes"},
-                                   {"Bytes (B)", "bytes"}}) {
-    table.add_column(title, key, CellType::Count);
-  }
-  table.add_column("Throughput (GB/s)", "throughput_gb_per_s", CellType::Real, 3);
+  table.add_columns(
+      {ColumnId::static_shared_bytes, ColumnId::dynamic_shared_bytes, ColumnId::bytes, ColumnId::throughput_gb_per_s});
   add_place_columns(table);
-  for (const auto& [title, key] : {std::pair{"PID", "pid"},
-                                   {"Waiting", "queue_waiting"},
-                                   {"Outstanding", "queue_outstanding"},
-                                   {"Live", "queue_live"}}) {
-    table.add_column(title, key, CellType::Count);
-  }
-  table.add_column("Name", "name", CellType::Text);
-  table.add_column("NVTX path", "nvtx_path", CellType::Text);
+  table.add_columns({ColumnId::pid, ColumnId::queue_waiting, ColumnId::queue_outstanding, ColumnId::queue_live,
+                     ColumnId::name, ColumnId::nvtx_path});
 
   const auto add = [input, &trace, &depths = input.views.depth().at_launch(), &paths = input.views.path_of_call(),
                     &names = input.views.names(), devices = device_names(trace)](uint32_t at, Table::Row& row) {

@@ -131,15 +131,9 @@ Table report_gpu_util(const AnalysisInput& input) {
                                        [](const Window& a, const Window& b) { return a.begin_ns < b.end_ns; });
 
   Table table("gpu-util", "Utilisation of each device over time");
-  table.add_column("Pid", "pid", CellType::Count);
-  table.add_column("Device", "device", CellType::Count);
-  table.add_column("Window", "window", CellType::Text);
-  table.add_column("Begin", "begin", CellType::Nanoseconds);
-  table.add_column("Length", "length", CellType::Nanoseconds);
-  table.add_column("Busy", "busy", CellType::Nanoseconds);
-  table.add_column("Busy (%)", "busy_percent", CellType::Real, 2);
-  table.add_column("Est. SM efficiency (%)", "sm_efficiency_percent", CellType::Real, 2);
-  table.add_column("Est. occupancy (%)", "occupancy_percent", CellType::Real, 2);
+  table.add_columns({ColumnId::pid, ColumnId::device, ColumnId::window, ColumnId::start, ColumnId::length,
+                     ColumnId::busy, ColumnId::busy_percent, ColumnId::sm_efficiency_percent,
+                     ColumnId::occupancy_percent});
   if (windows.size() == 1) table.notes.push_back(window_note(windows.front()));
   table.notes.emplace_back(
       "busy: union of kernels, copies and memsets, of the piece; estimates from launch shapes, blank where the "

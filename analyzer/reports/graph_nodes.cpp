@@ -137,23 +137,14 @@ void add_capture(const AnalysisInput& input, const NodeFound& found, PathsOfCall
 Table report_graph_nodes(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table("graph-nodes", "GPU time of the nodes of CUDA graphs, and where each was captured");
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("Graph", "graph", CellType::Count);
-  table.add_column("Node", "node", CellType::Count);
-  table.add_column("Kind", "kind", CellType::Text);
-  table.add_column("Runs", "runs", CellType::Count);
-  table.add_column("GPU time", "gpu_time", CellType::Nanoseconds);
+  table.add_columns(
+      {ColumnId::pid, ColumnId::graph, ColumnId::node, ColumnId::kind, ColumnId::runs, ColumnId::gpu_time});
   Estimates estimates(input, RowsAre::ByWork);
   estimates.add_columns(table);
-  table.add_column("Mean", "mean", CellType::MeanNanoseconds);
-  table.add_column("Min", "min", CellType::Nanoseconds);
-  table.add_column("Max", "max", CellType::Nanoseconds);
-  table.add_column("Captured by", "captured_by", CellType::Text);
-  table.add_column("Thread", "captured_thread", CellType::Count);
-  table.add_column("Captured at", "captured_at", CellType::Nanoseconds);
-  table.add_column("Captured in", "captured_path", CellType::Text);
-  if (call_stacks(input.views).any()) table.add_column("Captured by code", "captured_code", CellType::Text);
-  table.add_column("Name", "name", CellType::Text);
+  table.add_columns({ColumnId::mean, ColumnId::min, ColumnId::max, ColumnId::captured_by, ColumnId::captured_thread,
+                     ColumnId::captured_at, ColumnId::captured_path});
+  if (call_stacks(input.views).any()) table.add_column(ColumnId::captured_code);
+  table.add_column(ColumnId::name);
   table.notes.emplace_back(
       "captured by, at, in: the call that captured or added the node, when, and the ranges around it");
   const std::vector<Window> windows = report_windows(input);

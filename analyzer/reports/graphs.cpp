@@ -173,21 +173,11 @@ Table report_graphs(const AnalysisInput& input) {
   collect_operations(input, wanted, where, graphs, estimates);
 
   Table table("graphs", "GPU time of compiled graphs and ranges");
-  table.add_column("Pid", "pid", CellType::Count);
-  table.add_column("Device", "device", CellType::Text);
-  table.add_column("Direction", "direction", CellType::Text);
-  table.add_column("Calls", "calls", CellType::Count);
-  table.add_column("Kernels", "kernels", CellType::Count);
-  table.add_column("Operations", "operations", CellType::Count);
-  table.add_column("GPU sum", "gpu_sum", CellType::Nanoseconds);
+  table.add_columns({ColumnId::pid, ColumnId::device, ColumnId::pass, ColumnId::calls, ColumnId::kernels,
+                     ColumnId::operations, ColumnId::gpu_sum});
   estimates.add_columns(table);
-  table.add_column("GPU busy", "gpu_busy", CellType::Nanoseconds);
-  table.add_column("Busy (%)", "busy_percent", CellType::Real, 2);
-  table.add_column("Window (%)", "window_percent", CellType::Real, 2);
-  table.add_column("Wall (%)", "wall_percent", CellType::Real, 2);
-  table.add_column("GPU span", "gpu_span", CellType::Nanoseconds);
-  table.add_column("Host time", "host_time", CellType::Nanoseconds);
-  table.add_column("Graph", "graph", CellType::Text);
+  table.add_columns({ColumnId::gpu_busy, ColumnId::busy_percent, ColumnId::window_percent, ColumnId::wall_percent,
+                     ColumnId::gpu_span, ColumnId::host_time, ColumnId::compiled_graph});
   table.notes.emplace_back(
       "GPU sum and busy (union): operations whose launch is inside a range of that text; inner ranges are "
       "part of outer ones");
@@ -204,8 +194,7 @@ Table report_graphs(const AnalysisInput& input) {
       whole_ns <= 0 ? row.empty() : row.add(100 * static_cast<double>(graph.union_ns) / whole_ns);
     };
     row.add(trace.processes[process].pid);
-    graph.device == kNone ? row.empty()
-                          : row.add(std::string_view(std::to_string(trace.devices[graph.device].ordinal)));
+    graph.device == kNone ? row.empty() : row.add(trace.devices[graph.device].ordinal);
     row.add(std::string_view(backward ? "backward" : is_compiled_graph(trace.text(text)) ? "forward" : ""));
     row.add(graph.graph->calls);
     row.add(graph.on == nullptr ? uint64_t{0} : graph.on->kernels);

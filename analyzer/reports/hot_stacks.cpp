@@ -67,23 +67,19 @@ Table report_hot_stacks(const AnalysisInput& input) {
   const CallTree& tree = answer.tree;
   const CellType type = tree.unit == "nanoseconds" ? CellType::Nanoseconds : CellType::Count;
   Table table("hot-stacks", fmt::format("{} by function and line", tree.metric));
-  table.add_column("Self", "self", type);
-  answer.add_half_column(table, "self");
-  table.add_column("Self (%)", "self_percent", CellType::Real, 2);
-  table.add_column("Total", "total", type);
-  answer.add_half_column(table, "total");
-  table.add_column("Total (%)", "total_percent", CellType::Real, 2);
+  table.add_column(ColumnId::self, type);
+  answer.add_half_column(table, ColumnId::self_half_width);
+  table.add_column(ColumnId::self_percent);
+  table.add_column(ColumnId::total, type);
+  answer.add_half_column(table, ColumnId::total_half_width);
+  table.add_column(ColumnId::total_percent);
   const bool forward = std::any_of(tree.frames().begin(), tree.frames().end(),
                                    [](const TreeFrame& frame) { return frame.kind == TreeFrameKind::Forward; });
   if (forward) {
-    table.add_column("Backward", "backward", type);
-    table.add_column("Backward (%)", "backward_percent", CellType::Real, 2);
+    table.add_column(ColumnId::backward_value, type);
+    table.add_column(ColumnId::backward_percent);
   }
-  table.add_column("Count", "count", CellType::Count);
-  table.add_column("Kind", "kind", CellType::Text);
-  table.add_column("Function", "function", CellType::Text);
-  table.add_column("Source", "source", CellType::Text);
-  table.add_column("Module", "module", CellType::Text);
+  table.add_columns({ColumnId::count, ColumnId::kind, ColumnId::function, ColumnId::source, ColumnId::module});
   int64_t all = 0;
   for (const TreeNode& node : tree.nodes()) grow(all, node.value);
   for (const Hot& each : hot_frames(answer)) {

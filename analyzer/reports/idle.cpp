@@ -60,7 +60,7 @@ void add_device(Table& table, const AnalysisInput& input, const EventNames& name
     row.add(std::string_view(device_text(device))).add(gap_cause_text(static_cast<GapCause>(cause)));
     row.add(sum.gaps).add(sum.total_ns).add(percent(sum.total_ns, idle_ns));
     row.add(percent(sum.total_ns, window.length_ns())).add(sum.host_ns);
-    row.add(sum.total_ns / static_cast<int64_t>(sum.gaps)).add(sum.longest_ns);
+    row.add(static_cast<double>(sum.total_ns / static_cast<int64_t>(sum.gaps))).add(sum.longest_ns);
     const auto [name, ns] = most_of(sum);
     if (!name.empty()) row.add(name).add(ns);
   }
@@ -68,19 +68,11 @@ void add_device(Table& table, const AnalysisInput& input, const EventNames& name
 
 Table by_cause(const AnalysisInput& input) {
   Table table("idle", "Idle time of devices by cause");
-  table.add_column("Window", "window", CellType::Text);
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("Device", "device", CellType::Text);
-  table.add_column("Cause", "cause", CellType::Text);
-  table.add_column("Gaps", "gaps", CellType::Count);
-  table.add_column("Time", "time", CellType::Nanoseconds);
-  table.add_column("Of idle (%)", "idle_percent", CellType::Real, 1);
-  table.add_column("Of window (%)", "window_percent", CellType::Real, 1);
-  table.add_column("Before launch", "before_launch", CellType::Nanoseconds);
-  table.add_column("Avg", "avg", CellType::Nanoseconds);
-  table.add_column("Max", "max", CellType::Nanoseconds);
-  table.add_column("Top culprit", "top_culprit", CellType::Text);
-  table.add_column("Its time", "top_culprit_time", CellType::Nanoseconds);
+  table.add_columns({ColumnId::window, ColumnId::pid, ColumnId::device_name, ColumnId::cause, ColumnId::gaps,
+                     ColumnId::time, ColumnId::idle_share_percent});
+  table.add_column(ColumnId::window_percent, 1);
+  table.add_columns(
+      {ColumnId::before_launch, ColumnId::mean, ColumnId::max, ColumnId::top_culprit, ColumnId::top_culprit_time});
   const std::vector<Window> windows = report_windows(input);
   if (windows.empty()) {
     table.notes.push_back("no GPU operation in the window");
@@ -124,14 +116,8 @@ Table by_cause(const AnalysisInput& input) {
 Table idle_by_hta(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table("idle", "Idle time of streams by the categories of Holistic Trace Analysis");
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("Device", "device", CellType::Text);
-  table.add_column("Ctx", "context", CellType::Count);
-  table.add_column("Strm", "stream", CellType::Count);
-  table.add_column("Category", "category", CellType::Text);
-  table.add_column("Gaps", "gaps", CellType::Count);
-  table.add_column("Time", "time", CellType::Nanoseconds);
-  table.add_column("Of idle (%)", "idle_percent", CellType::Real, 1);
+  table.add_columns({ColumnId::pid, ColumnId::device_name, ColumnId::context, ColumnId::stream, ColumnId::category,
+                     ColumnId::gaps, ColumnId::time, ColumnId::idle_share_percent});
   table.notes.push_back("each stream alone: time in which other streams of the device ran counts as idle");
   for (const Stream& stream : trace.streams) {
     if (stream.operations.size() == 0 || !input.selection.has_stream(trace, stream)) continue;

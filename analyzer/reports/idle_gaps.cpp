@@ -100,12 +100,8 @@ Table grouped(const AnalysisInput& input, uint32_t frames) {
   };
   StackGroups stacks(input.views, frames);
   Table table("idle-gaps", "Gaps of devices by the code that made the next launch late");
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("Device", "device", CellType::Text);
-  table.add_column("Cause", "cause", CellType::Text);
-  table.add_column("Gaps", "gaps", CellType::Count);
-  table.add_column("Time", "time", CellType::Nanoseconds);
-  table.add_column("Longest", "longest", CellType::Nanoseconds);
+  table.add_columns(
+      {ColumnId::pid, ColumnId::device_name, ColumnId::cause, ColumnId::gaps, ColumnId::time, ColumnId::longest});
   stacks.add_column(table);
   using Group = std::tuple<uint32_t, GapCause, uint32_t>;  // device, cause, group of the stack
   std::map<Group, Sum> sums;
@@ -137,22 +133,12 @@ Table report_idle_gaps(const AnalysisInput& input) {
   if (const uint32_t frames = StackGroups::parse_only("idle-gaps", input.options.group_by); frames != 0)
     return grouped(input, frames);
   Table table("idle-gaps", "Gaps of devices, the longest first");
-  table.add_column("Start", "start", CellType::Nanoseconds);
-  table.add_column("Duration", "duration", CellType::Nanoseconds);
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("Device", "device", CellType::Text);
-  table.add_column("Cause", "cause", CellType::Text);
-  table.add_column("Class", "class", CellType::Text);
-  table.add_column("Before launch", "before_launch", CellType::Nanoseconds);
-  table.add_column("Culprit call", "culprit_call", CellType::Text);
-  table.add_column("Call time", "culprit_call_time", CellType::Nanoseconds);
-  table.add_column("Culprit range", "culprit_range", CellType::Text);
-  if (call_stacks(input.views).any()) table.add_column("Culprit code", "culprit_code", CellType::Text);
-  table.add_column("TID", "tid", CellType::Count);
-  table.add_column("Before", "before", CellType::Text);
-  table.add_column("Before strm", "before_stream", CellType::Count);
-  table.add_column("After", "after", CellType::Text);
-  table.add_column("After strm", "after_stream", CellType::Count);
+  table.add_columns({ColumnId::start, ColumnId::duration, ColumnId::pid, ColumnId::device_name, ColumnId::cause,
+                     ColumnId::class_, ColumnId::before_launch, ColumnId::culprit_call, ColumnId::culprit_call_time,
+                     ColumnId::culprit_range});
+  if (call_stacks(input.views).any()) table.add_column(ColumnId::culprit_code);
+  table.add_columns(
+      {ColumnId::tid, ColumnId::before, ColumnId::before_stream, ColumnId::after, ColumnId::after_stream});
   std::vector<Gap> gaps = selected_gaps(input, table);
   CallStacks& stacks = call_stacks(input.views);
   const auto codes = std::make_shared<StringTable>();

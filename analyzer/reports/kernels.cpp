@@ -192,34 +192,21 @@ KernelGrouping parse_grouping(const std::vector<std::string>& words) {
 }
 
 void add_columns(Table& table, const KernelGrouping& grouping, const Estimates& estimates) {
-  if (grouping.device) table.add_column("Pid", "pid", CellType::Count);
-  if (grouping.device) table.add_column("Device", "device", CellType::Count);
-  if (grouping.stream) table.add_column("Ctx", "context", CellType::Count);
-  if (grouping.stream) table.add_column("Strm", "stream", CellType::Count);
-  if (grouping.operation) table.add_column("Operator", "operator", CellType::Text);
-  if (grouping.stack != 0) table.add_column("Stack", "stack", CellType::Text);
-  table.add_column("Type", "type", CellType::Text);
-  table.add_column("Count", "count", CellType::Count);
-  table.add_column("Total", "total", CellType::Nanoseconds);
-  table.add_column("Busy (%)", "busy_percent", CellType::Real, 2);
-  table.add_column("Window (%)", "window_percent", CellType::Real, 2);
-  for (const auto& [title, key] : {std::pair{"Mean", "mean"},
-                                   {"Min", "min"},
-                                   {"Q1", "q1"},
-                                   {"Median", "median"},
-                                   {"Q3", "q3"},
-                                   {"Max", "max"},
-                                   {"StdDev", "stddev"}}) {
-    table.add_column(title, key, CellType::Nanoseconds);
-  }
-  if (grouping.shape) table.add_column("Grid", "grid", CellType::Text);
-  if (grouping.shape) table.add_column("Block", "block", CellType::Text);
-  table.add_column("Regs", "registers", CellType::Count);
-  table.add_column("StcSMem (B)", "static_shared_bytes", CellType::Count);
-  table.add_column("DymSMem (B)", "dynamic_shared_bytes", CellType::Count);
-  table.add_column("Bytes (B)", "bytes", CellType::Count);
+  if (grouping.device) table.add_column(ColumnId::pid);
+  if (grouping.device) table.add_column(ColumnId::device);
+  if (grouping.stream) table.add_column(ColumnId::context);
+  if (grouping.stream) table.add_column(ColumnId::stream);
+  if (grouping.operation) table.add_column(ColumnId::operator_);
+  if (grouping.stack != 0) table.add_column(ColumnId::stack);
+  table.add_columns({ColumnId::type, ColumnId::count, ColumnId::total, ColumnId::busy_percent, ColumnId::window_percent,
+                     ColumnId::mean, ColumnId::min, ColumnId::q1, ColumnId::median, ColumnId::q3, ColumnId::max,
+                     ColumnId::stddev});
+  if (grouping.shape) table.add_column(ColumnId::grid);
+  if (grouping.shape) table.add_column(ColumnId::block);
+  table.add_columns(
+      {ColumnId::registers, ColumnId::static_shared_bytes, ColumnId::dynamic_shared_bytes, ColumnId::bytes});
   estimates.add_columns(table);
-  table.add_column("Name", "name", CellType::Text);
+  table.add_column(ColumnId::name);
 }
 
 std::string shape_text(const uint32_t (&shape)[3]) { return fmt::format("{}x{}x{}", shape[0], shape[1], shape[2]); }
@@ -250,8 +237,12 @@ void add_row(const AnalysisInput& input, const KernelGrouping& grouping, const K
                                                          : "memset"));
   row.add(all.count).add(all.total);
   share(busy_ns), share(window_ns);
-  row.add(whole_ns(all.mean)).add(all.min).add(whole_ns(all.q1)).add(whole_ns(all.median)).add(whole_ns(all.q3));
-  row.add(all.max).add(whole_ns(all.stddev));
+  row.add(static_cast<double>(whole_ns(all.mean)))
+      .add(all.min)
+      .add(whole_ns(all.q1))
+      .add(whole_ns(all.median))
+      .add(whole_ns(all.q3));
+  row.add(all.max).add(static_cast<double>(whole_ns(all.stddev)));
   const Kernel& kernel = trace.kernels[is_kernel ? example.detail : 0];
   if (grouping.shape) {
     is_kernel ? row.add(std::string_view(shape_text(kernel.grid))).add(std::string_view(shape_text(kernel.block)))

@@ -8,22 +8,12 @@ namespace prof::analyzer {
 Table report_launch_apis(const AnalysisInput& input) {
   StackGroups stacks(input.views, StackGroups::parse_only("launch-apis", input.options.group_by));
   Table table("launch-apis", "Launch, delay and GPU time by API");
-  table.add_column("Launches", "launches", CellType::Count);
-  table.add_column("API time", "api_time", CellType::Nanoseconds);
-  table.add_column("API avg", "api_avg", CellType::Nanoseconds);
-  table.add_column("API max", "api_max", CellType::Nanoseconds);
-  table.add_column("Operations", "operations", CellType::Count);
-  table.add_column("Delay med", "delay_med", CellType::Nanoseconds);
-  table.add_column("Delay sum", "delay_sum", CellType::Nanoseconds);
-  table.add_column("Below 0", "delay_negative", CellType::Count);
-  table.add_column("GPU time", "gpu_time", CellType::Nanoseconds);
+  table.add_columns({ColumnId::launches, ColumnId::api_time, ColumnId::api_avg, ColumnId::api_max, ColumnId::operations,
+                     ColumnId::delay_med, ColumnId::delay_sum, ColumnId::delay_negative, ColumnId::gpu_time});
   Estimates estimates(input, RowsAre::ByWork);
   estimates.add_columns(table);
-  table.add_column("Kernels", "kernels", CellType::Count);
-  table.add_column("Short", "short", CellType::Count);
-  table.add_column("Launch-bound (%)", "launch_bound_percent", CellType::Real, 1);
-  table.add_column("API time of short", "short_api_time", CellType::Nanoseconds);
-  table.add_column("Name", "name", CellType::Text);
+  table.add_columns(
+      {ColumnId::kernels, ColumnId::short_, ColumnId::launch_bound_percent, ColumnId::short_api_time, ColumnId::name});
   stacks.add_column(table);
   const EventNames& names = input.views.event_names();
   std::vector<LaunchGroup> groups = launch_groups(input, names, LaunchesBy::Api, stacks, &estimates);

@@ -101,21 +101,12 @@ namespace {
 Table by_kernel(const AnalysisInput& input) {
   StackGroups stacks(input.views, StackGroups::parse_only("launch-stats", input.options.group_by));
   Table table("launch-stats", "Launch, delay and GPU time by kernel");
-  table.add_column("API", "api", CellType::Text);
-  table.add_column("Launches", "launches", CellType::Count);
-  table.add_column("API time", "api_time", CellType::Nanoseconds);
-  table.add_column("API avg", "api_avg", CellType::Nanoseconds);
-  table.add_column("Operations", "operations", CellType::Count);
-  for (const auto& [title, key] : {std::pair{"min", "min"}, {"med", "med"}, {"avg", "avg"}, {"max", "max"}})
-    table.add_column(fmt::format("Delay {}", title), fmt::format("delay_{}", key), CellType::Nanoseconds);
-  table.add_column("Below 0", "delay_negative", CellType::Count);
-  table.add_column("GPU time", "gpu_time", CellType::Nanoseconds);
-  table.add_column("GPU avg", "gpu_avg", CellType::Nanoseconds);
+  table.add_columns({ColumnId::api, ColumnId::launches, ColumnId::api_time, ColumnId::api_avg, ColumnId::operations});
+  table.add_columns({ColumnId::delay_min, ColumnId::delay_med, ColumnId::delay_avg, ColumnId::delay_max});
+  table.add_columns({ColumnId::delay_negative, ColumnId::gpu_time, ColumnId::gpu_avg});
   Estimates estimates(input, RowsAre::ByWork);
   estimates.add_columns(table);
-  table.add_column("Short", "short", CellType::Count);
-  table.add_column("Launch-bound (%)", "launch_bound_percent", CellType::Real, 1);
-  table.add_column("Name", "name", CellType::Text);
+  table.add_columns({ColumnId::short_, ColumnId::launch_bound_percent, ColumnId::name});
   stacks.add_column(table);
   const EventNames& names = input.views.event_names();
   std::vector<LaunchGroup> groups = launch_groups(input, names, LaunchesBy::Kernel, stacks, &estimates);
@@ -155,17 +146,11 @@ Table launches_by_hta(const AnalysisInput& input) {
     int64_t api_ns = 0, gpu_ns = 0, delay_ns = 0, delay_max_ns = 0;
   };
   Table table("launch-stats", "Launch statistics by the definitions of Holistic Trace Analysis");
-  table.add_column("Operations", "operations", CellType::Count);
-  table.add_column("CPU time", "cpu_time", CellType::Nanoseconds);
-  table.add_column("GPU time", "gpu_time", CellType::Nanoseconds);
+  table.add_columns({ColumnId::operations, ColumnId::api_time, ColumnId::gpu_time});
   Estimates estimates(input, RowsAre::ByWork);
   estimates.add_columns(table);
-  table.add_column("Delay", "delay", CellType::Nanoseconds);
-  table.add_column("Delay max", "delay_max", CellType::Nanoseconds);
-  table.add_column("Short", "short", CellType::Count);
-  table.add_column("Slow calls", "runtime_outliers", CellType::Count);
-  table.add_column("Late starts", "delay_outliers", CellType::Count);
-  table.add_column("Name", "name", CellType::Text);
+  table.add_columns({ColumnId::delay, ColumnId::delay_max, ColumnId::short_, ColumnId::runtime_outliers,
+                     ColumnId::delay_outliers, ColumnId::name});
   table.notes.push_back(
       "delay clipped at 0; short: shorter than its launch call; slow call: above 50us; late start: above 100us");
   std::map<std::string_view, Sum> sums;
@@ -210,21 +195,19 @@ Table launches_by_hta(const AnalysisInput& input) {
 Table by_nsys(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table("launch-stats", "Launch statistics by the definitions of nsys");
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("TID", "tid", CellType::Count);
-  table.add_column("DevId", "device", CellType::Count);
-  table.add_column("Count", "count", CellType::Count);
-  table.add_column("QCount", "qcount", CellType::Count);
-  for (const char* part : {"T", "A", "Q", "K"}) {
-    for (const auto& [title, key] :
-         {std::pair{"Avg", "avg"}, {"Med", "med"}, {"Min", "min"}, {"Max", "max"}, {"StdDev", "stddev"}})
-      table.add_column(fmt::format("{}{} (ns)", part, title),
-                       fmt::format("{}_{}_ns", static_cast<char>(part[0] - 'A' + 'a'), key), CellType::Real, 1);
-  }
+  table.add_columns({ColumnId::nsys_pid, ColumnId::nsys_tid, ColumnId::nsys_dev_id, ColumnId::nsys_count,
+                     ColumnId::nsys_queue_count});
+  table.add_columns({ColumnId::nsys_t_avg_ns, ColumnId::nsys_t_med_ns, ColumnId::nsys_t_min_ns, ColumnId::nsys_t_max_ns,
+                     ColumnId::nsys_t_stddev_ns});
+  table.add_columns({ColumnId::nsys_a_avg_ns, ColumnId::nsys_a_med_ns, ColumnId::nsys_a_min_ns, ColumnId::nsys_a_max_ns,
+                     ColumnId::nsys_a_stddev_ns});
+  table.add_columns({ColumnId::nsys_q_avg_ns, ColumnId::nsys_q_med_ns, ColumnId::nsys_q_min_ns, ColumnId::nsys_q_max_ns,
+                     ColumnId::nsys_q_stddev_ns});
+  table.add_columns({ColumnId::nsys_k_avg_ns, ColumnId::nsys_k_med_ns, ColumnId::nsys_k_min_ns, ColumnId::nsys_k_max_ns,
+                     ColumnId::nsys_k_stddev_ns});
   Estimates estimates(input, RowsAre::ByWork);
   estimates.add_columns(table);
-  table.add_column("API Name", "api", CellType::Text);
-  table.add_column("Kernel Name", "name", CellType::Text);
+  table.add_columns({ColumnId::nsys_api_name, ColumnId::nsys_kernel_name});
   using Key = std::tuple<uint32_t, uint32_t, std::string_view, std::string_view>;
   struct Group {
     uint32_t number = 0;  // in the estimates

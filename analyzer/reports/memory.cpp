@@ -40,21 +40,10 @@ void add_row(const AnalysisInput& input, const MemoryTimeline& timeline, std::st
 
 Table report_memory(const AnalysisInput& input) {
   Table table("memory", "Memory allocated, peak and what is left");
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("Where", "where", CellType::Text);
-  table.add_column("Pool", "pool", CellType::Text);
-  table.add_column("Source", "source", CellType::Text);
-  table.add_column("Allocations", "allocations", CellType::Count);
-  table.add_column("Allocated (B)", "allocated_bytes", CellType::Count);
-  table.add_column("Releases", "releases", CellType::Count);
-  table.add_column("Released (B)", "released_bytes", CellType::Count);
-  table.add_column("Live at start (B)", "start_bytes", CellType::Count);
-  table.add_column("Peak (B)", "peak_bytes", CellType::Count);
-  table.add_column("Peak at", "peak_time", CellType::Nanoseconds);
-  table.add_column("TID", "peak_tid", CellType::Count);
-  table.add_column("Live at end (B)", "end_bytes", CellType::Count);
-  table.add_column("Older releases", "older_releases", CellType::Count);
-  table.add_column("Peak in", "peak_range", CellType::Text);
+  table.add_columns({ColumnId::pid, ColumnId::where, ColumnId::pool, ColumnId::from, ColumnId::allocations,
+                     ColumnId::allocated_bytes, ColumnId::releases, ColumnId::released_bytes, ColumnId::start_bytes,
+                     ColumnId::peak_bytes, ColumnId::peak_time, ColumnId::peak_tid, ColumnId::end_bytes,
+                     ColumnId::older_releases, ColumnId::peak_range});
   table.notes.push_back("older releases: of memory allocated before the recording");
   const std::vector<MemoryTimeline> timelines = memory_timelines(input);
   bool unknown_device = false, pools = false;

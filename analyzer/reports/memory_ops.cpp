@@ -24,10 +24,11 @@ struct MemorySum {
 enum class Word { Op, Call, Pool, Path, Stack, Thread };
 constexpr struct {
   Word word;
-  std::string_view spelling, title, key;
-} kWords[] = {{Word::Thread, "thread", "TID", "tid"},   {Word::Call, "call", "Call", "call"},
-              {Word::Pool, "pool", "Pool", "pool"},     {Word::Path, "path", "Path", "path"},
-              {Word::Stack, "stack", "Stack", "stack"}, {Word::Op, "op", "Name", "name"}};
+  std::string_view spelling;
+  ColumnId column;
+} kWords[] = {{Word::Thread, "thread", ColumnId::thread}, {Word::Call, "call", ColumnId::call},
+              {Word::Pool, "pool", ColumnId::pool},       {Word::Path, "path", ColumnId::path},
+              {Word::Stack, "stack", ColumnId::stack},    {Word::Op, "op", ColumnId::name}};
 
 struct Grouping {
   std::vector<Word> words;
@@ -132,17 +133,12 @@ Table report_memory_ops(const AnalysisInput& input) {
   Groups groups(input, grouping(input.options.group_by));
   const bool by_op = groups.words().size() == 1 && groups.words().front() == Word::Op;
   Table table("memory-ops", by_op ? "Memory by the op that allocated it" : "Memory by what allocated it");
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("Where", "where", CellType::Text);
-  table.add_column("Allocations", "allocations", CellType::Count);
-  table.add_column("Allocated (B)", "allocated_bytes", CellType::Count);
-  table.add_column("Largest (B)", "largest_bytes", CellType::Count);
-  table.add_column("Live at peak (B)", "peak_bytes", CellType::Count);
-  table.add_column("Of peak (%)", "peak_percent", CellType::Real, 1);
-  table.add_column("Live at end (B)", "end_bytes", CellType::Count);
+  table.add_columns({ColumnId::pid, ColumnId::where, ColumnId::allocations, ColumnId::allocated_bytes,
+                     ColumnId::largest_bytes, ColumnId::live_at_peak_bytes, ColumnId::peak_percent,
+                     ColumnId::end_bytes});
   for (const Word word : groups.words()) {
     for (const auto& row : kWords) {
-      if (row.word == word) table.add_column(std::string(row.title), std::string(row.key), CellType::Text);
+      if (row.word == word) table.add_column(row.column);
       if (row.word == word && word == Word::Op)
         table.notes.push_back("name: the innermost op or range in which it was allocated, empty for none");
     }

@@ -23,19 +23,10 @@ Table report_memory_trace(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   CallStacks& stacks = call_stacks(input.views);
   Table table("memory-trace", "Allocations and releases in order");
-  table.add_column("Time", "time", CellType::Nanoseconds);
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("TID", "tid", CellType::Count);
-  table.add_column("Where", "where", CellType::Text);
-  table.add_column("Pool", "pool", CellType::Text);
-  table.add_column("Call", "call", CellType::Text);
-  table.add_column("Allocated (B)", "allocated_bytes", CellType::Count);
-  table.add_column("Released (B)", "released_bytes", CellType::Count);
-  table.add_column("Live (B)", "live_bytes", CellType::Count);
-  table.add_column("Live in pool (B)", "pool_bytes", CellType::Count);
-  table.add_column("Lived", "lived", CellType::Nanoseconds);
-  table.add_column("NVTX path", "nvtx_path", CellType::Text);
-  if (stacks.any()) table.add_column("Stack", "stack", CellType::Text);
+  table.add_columns({ColumnId::at, ColumnId::pid, ColumnId::tid, ColumnId::where, ColumnId::pool, ColumnId::call,
+                     ColumnId::allocated_bytes, ColumnId::released_bytes, ColumnId::live_bytes, ColumnId::pool_bytes,
+                     ColumnId::lived, ColumnId::nvtx_path});
+  if (stacks.any()) table.add_column(ColumnId::stack);
   table.notes.push_back("live: afterwards; lived: of a release, since its allocation");
 
   const std::vector<MemoryTimeline> timelines = memory_timelines(input);

@@ -243,27 +243,21 @@ std::optional<ExtrapolatedSummary> extrapolate(const Trace& trace, const KernelN
 
 Table summary_table(const Trace& trace, const KernelNames& names, const SummaryOptions& options) {
   Table table("summary", "Time by name");
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("Type", "type", CellType::Text);
-  if (options.group != GroupBy::Process) table.add_column("Device", "device", CellType::Text);
-  if (options.group == GroupBy::Stream) table.add_column("Stream", "stream", CellType::Text);
-  table.add_column("Time (%)", "time_percent", CellType::Real, 2);
-  table.add_column("Total Time", "total_time", CellType::Nanoseconds);
-  table.add_column("Calls", "calls", CellType::Count);
-  table.add_column("Avg", "avg", CellType::Nanoseconds);
-  table.add_column("Min", "min", CellType::Nanoseconds);
-  table.add_column("Max", "max", CellType::Nanoseconds);
-  if (options.median) table.add_column("Med", "med", CellType::Nanoseconds);
-  if (options.stddev) table.add_column("StdDev (ns)", "stddev_ns", CellType::Real, 1);
-  table.add_column("Failed", "failed", CellType::Count);
+  table.add_columns({ColumnId::nvprof_pid, ColumnId::nvprof_type});
+  if (options.group != GroupBy::Process) table.add_column(ColumnId::nvprof_device);
+  if (options.group == GroupBy::Stream) table.add_column(ColumnId::nvprof_stream);
+  table.add_columns({ColumnId::nvprof_time_percent, ColumnId::nvprof_total_time, ColumnId::nvprof_calls,
+                     ColumnId::nvprof_avg, ColumnId::nvprof_min, ColumnId::nvprof_max});
+  if (options.median) table.add_column(ColumnId::nvprof_med);
+  if (options.stddev) table.add_column(ColumnId::nvprof_stddev_ns);
+  table.add_column(ColumnId::nvprof_failed);
   const bool estimated = options.gpu && std::any_of(trace.processes.begin(), trace.processes.end(),
                                                     [](const Process& process) { return !budget_of(process).empty(); });
   if (estimated) {
-    table.add_column("Estimated Calls", "estimated_calls", CellType::Count);
-    table.add_column("Estimated Total", "estimated_total", CellType::Nanoseconds);
-    table.add_column("+- (95 %)", "estimated_half_width", CellType::Nanoseconds);
+    table.add_columns(
+        {ColumnId::nvprof_estimated_calls, ColumnId::nvprof_estimated_total, ColumnId::nvprof_estimated_half_width});
   }
-  table.add_column("Name", "name", CellType::Text);
+  table.add_column(ColumnId::nvprof_name);
   constexpr std::string_view kTypes[] = {"GPU activities", "API calls", "NVTX ranges"};
   for (uint32_t p = 0; p < trace.processes.size(); ++p) {
     using Key = std::tuple<std::string_view, std::string_view, std::string_view>;  // device, stream, name

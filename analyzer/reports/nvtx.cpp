@@ -142,19 +142,10 @@ Table report_nvtx(const AnalysisInput& input) {
   }
 
   Table table("nvtx", by_path ? "GPU time of ranges by path" : "GPU time of ranges by text");
-  table.add_column(by_path ? "Path" : "Range", by_path ? "path" : "range", CellType::Text);
-  table.add_column("Domain", "domain", CellType::Text);
-  table.add_column("Kind", "kind", CellType::Text);
-  table.add_column("Style", "style", CellType::Text);
-  table.add_column("Level", "level", CellType::Real, 1);
-  table.add_column("Count", "count", CellType::Count);
-  table.add_column("With GPU", "with_gpu", CellType::Count);
-  table.add_column("CPU total", "cpu_time", CellType::Nanoseconds);
-  table.add_column("GPU span", "gpu_span", CellType::Nanoseconds);
-  table.add_column("GPU busy", "gpu_busy", CellType::Nanoseconds);
-  table.add_column("Busy (% of span)", "busy_percent", CellType::Real, 1);
-  table.add_column("GPU sum", "gpu_sum", CellType::Nanoseconds);
-  table.add_column("GPU ops", "gpu_operations", CellType::Count);
+  table.add_column(by_path ? ColumnId::path : ColumnId::range);
+  table.add_columns({ColumnId::domain, ColumnId::kind, ColumnId::style, ColumnId::mean_level, ColumnId::count,
+                     ColumnId::with_gpu, ColumnId::cpu_time_total, ColumnId::gpu_span, ColumnId::gpu_busy,
+                     ColumnId::span_busy_percent, ColumnId::gpu_sum, ColumnId::operations});
   estimates.add_columns(table);
   std::vector<const std::pair<const RangeKey, RangeSums>*> order;
   for (const auto& each : groups) order.push_back(&each);

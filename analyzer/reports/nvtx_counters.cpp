@@ -61,23 +61,10 @@ Table report_nvtx_counters(const AnalysisInput& input) {
     to.last_ns = sample.time_ns;
   }
   Table table("nvtx-counters", "Counters that the program sampled");
-  table.add_column("Counter", "counter", CellType::Text);
-  table.add_column("Unit", "unit", CellType::Text);
-  table.add_column("Domain", "domain", CellType::Text);
-  table.add_column("Scope", "scope", CellType::Text);
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("Samples", "samples", CellType::Count);
-  table.add_column("No value", "without_value", CellType::Count);
-  table.add_column("Min", "min", CellType::Real, 3);
-  table.add_column("Mean", "mean", CellType::Real, 3);
-  table.add_column("Max", "max", CellType::Real, 3);
-  table.add_column("Last", "last", CellType::Real, 3);
-  table.add_column("First at", "first_at", CellType::Nanoseconds);
-  table.add_column("Last at", "last_at", CellType::Nanoseconds);
-  table.add_column("At least", "limit_min", CellType::Real, 3);
-  table.add_column("At most", "limit_max", CellType::Real, 3);
-  table.add_column("Outside", "outside_limits", CellType::Count);
-  table.add_column("Kind", "kind", CellType::Text);
+  table.add_columns({ColumnId::counter, ColumnId::unit, ColumnId::domain, ColumnId::scope, ColumnId::pid,
+                     ColumnId::samples, ColumnId::without_value, ColumnId::value_min, ColumnId::value_mean,
+                     ColumnId::value_max, ColumnId::value_last, ColumnId::first_at, ColumnId::last_at,
+                     ColumnId::limit_min, ColumnId::limit_max, ColumnId::outside_limits, ColumnId::kind});
   bool any_delta = false;
   for (size_t i = 0; i < sums.size(); ++i) {
     const ProgramCounter& counter = trace.program_counters[i];

@@ -47,13 +47,8 @@ bool is_number(const GivenName& given) { return given.what <= static_cast<uint32
 Table report_nvtx_names(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table("nvtx-names", "Names that the program gave through NVTX");
-  table.add_column("Kind", "kind", CellType::Text);
-  table.add_column("Name", "name", CellType::Text);
-  table.add_column("Of", "object", CellType::Text);
-  table.add_column("Domain", "domain", CellType::Text);
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("Since", "since", CellType::Nanoseconds);
-  table.add_column("Note", "note", CellType::Text);
+  table.add_columns({ColumnId::kind, ColumnId::name, ColumnId::object, ColumnId::domain, ColumnId::pid, ColumnId::since,
+                     ColumnId::note});
   for (const GivenName& given : trace.given_names) {
     if (!input.selection.has_process(given.process)) continue;
     Table::Row row = table.row();

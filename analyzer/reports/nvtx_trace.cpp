@@ -13,26 +13,10 @@ namespace prof::analyzer {
 Table report_nvtx_trace(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table("nvtx-trace", "NVTX ranges in order of begin");
-  table.add_column("Start", "start", CellType::Nanoseconds);
-  table.add_column("End", "end", CellType::Nanoseconds);
-  table.add_column("Duration", "duration", CellType::Nanoseconds);
-  table.add_column("DurChild", "children_duration", CellType::Nanoseconds);
-  table.add_column("DurNonChild", "self_duration", CellType::Nanoseconds);
-  table.add_column("Name", "name", CellType::Text);
-  for (const auto& [title, key] : {std::pair{"PID", "pid"},
-                                   {"TID", "tid"},
-                                   {"Lvl", "level"},
-                                   {"NumChild", "children"},
-                                   {"RangeId", "range"},
-                                   {"ParentId", "parent"}}) {
-    table.add_column(title, key, CellType::Count);
-  }
-  table.add_column("Style", "style", CellType::Text);
-  table.add_column("Domain", "domain", CellType::Text);
-  table.add_column("Note", "note", CellType::Text);
-  table.add_column("NVTX path", "nvtx_path", CellType::Text);
-  table.add_column("Category", "category", CellType::Text);
-  table.add_column("Payload", "payload", CellType::Text);
+  table.add_columns({ColumnId::start, ColumnId::end, ColumnId::duration, ColumnId::children_duration,
+                     ColumnId::self_duration, ColumnId::name, ColumnId::pid, ColumnId::tid, ColumnId::level,
+                     ColumnId::children, ColumnId::range_id, ColumnId::parent, ColumnId::style, ColumnId::domain,
+                     ColumnId::note, ColumnId::nvtx_path, ColumnId::category, ColumnId::payload});
 
   struct Entry {
     const Range* range;

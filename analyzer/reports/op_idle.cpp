@@ -41,19 +41,9 @@ Table report_op_idle(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   const bool reference = input.options.definitions == Definitions::Reference;
   Table table("op-idle", "Queue depth, idle and starved time of ops by name");
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("Device", "device", CellType::Text);
-  table.add_column("Calls", "calls", CellType::Count);
-  table.add_column("Time", "time", CellType::Nanoseconds);
-  table.add_column("Self", "self", CellType::Nanoseconds);
-  table.add_column("Idle", "idle", CellType::Nanoseconds);
-  table.add_column("Idle (%)", "idle_percent", CellType::Real, 1);
-  table.add_column("Starved", "starved", CellType::Nanoseconds);
-  table.add_column("Starved (%)", "starved_percent", CellType::Real, 1);
-  table.add_column("Waiting avg", "waiting_avg", CellType::Real, 2);
-  table.add_column("Min", "waiting_min", CellType::Count);
-  table.add_column("Max", "waiting_max", CellType::Count);
-  table.add_column("Name", "name", CellType::Text);
+  table.add_columns({ColumnId::pid, ColumnId::device_name, ColumnId::calls, ColumnId::time, ColumnId::self,
+                     ColumnId::idle, ColumnId::idle_percent, ColumnId::starved, ColumnId::starved_percent,
+                     ColumnId::waiting_mean, ColumnId::waiting_min, ColumnId::waiting_max, ColumnId::name});
 
   const EventNames& names = input.views.event_names();
   const Column<int64_t> self = self_times(trace);

@@ -11,19 +11,9 @@ Table report_op_idle_trace(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   const bool reference = input.options.definitions == Definitions::Reference;
   Table table("op-idle-trace", "Queue depth, idle and starved time of every op");
-  table.add_column("Start", "start", CellType::Nanoseconds);
-  table.add_column("Duration", "duration", CellType::Nanoseconds);
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("TID", "tid", CellType::Count);
-  table.add_column("Device", "device", CellType::Text);
-  table.add_column("Waiting", "waiting", CellType::Count);
-  table.add_column("Outstanding", "outstanding", CellType::Count);
-  table.add_column("Idle", "idle", CellType::Nanoseconds);
-  table.add_column("Idle (%)", "idle_percent", CellType::Real, 1);
-  table.add_column("Starved", "starved", CellType::Nanoseconds);
-  table.add_column("Starved (%)", "starved_percent", CellType::Real, 1);
-  table.add_column("Lvl", "level", CellType::Count);
-  table.add_column("Name", "name", CellType::Text);
+  table.add_columns({ColumnId::start, ColumnId::duration, ColumnId::pid, ColumnId::tid, ColumnId::device_name,
+                     ColumnId::waiting, ColumnId::outstanding, ColumnId::idle, ColumnId::idle_percent,
+                     ColumnId::starved, ColumnId::starved_percent, ColumnId::level, ColumnId::name});
 
   std::vector<OpIdle> ops;
   std::vector<std::string> gpus;

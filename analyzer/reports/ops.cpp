@@ -57,35 +57,17 @@ int64_t node_id(const Trace& trace, uint32_t process) {
 }
 
 void declare_operator_columns(Table& table, const Estimates& estimates) {
-  const auto add = [&](const char* title, const char* key, CellType type) { table.add_column(title, key, type, 2); };
-  add("Name", "name", CellType::Text);
-  add("Self CPU %", "self_cpu_percent", CellType::Real);
-  add("Self CPU", "self_cpu_time_total", CellType::Nanoseconds);
-  add("CPU total %", "cpu_percent", CellType::Real);
-  add("CPU total", "cpu_time_total", CellType::Nanoseconds);
-  add("CPU time avg", "cpu_time", CellType::Nanoseconds);
-  add("Self CUDA", "self_device_time_total", CellType::Nanoseconds);
-  add("Self CUDA %", "self_device_percent", CellType::Real);
-  add("CUDA total", "device_time_total", CellType::Nanoseconds);
-  add("CUDA time avg", "device_time", CellType::Nanoseconds);
-  estimates.add_columns(table, "Self CUDA", "self_device");
-  estimates.add_columns(table, "CUDA", "device");
-  add("CPU Mem", "cpu_memory_usage", CellType::Count);
-  add("Self CPU Mem", "self_cpu_memory_usage", CellType::Count);
-  add("CUDA Mem", "device_memory_usage", CellType::Count);
-  add("Self CUDA Mem", "self_device_memory_usage", CellType::Count);
-  add("# of Calls", "count", CellType::Count);
-  add("Min", "min_time", CellType::Nanoseconds);
-  add("Max", "max_time", CellType::Nanoseconds);
-  add("FLOPs", "flops", CellType::Count);
-  add("Device", "device_type", CellType::Text);
-  add("Async", "is_async", CellType::Count);
-  add("Annotation", "is_user_annotation", CellType::Count);
-  add("Node ID", "node_id", CellType::Count);
-  add("Thread", "thread", CellType::Text);
-  add("Domain", "domain", CellType::Text);
-  add("Input Shapes", "input_shapes", CellType::Text);
-  add("Source Location", "stack", CellType::Text);
+  table.add_columns({ColumnId::name, ColumnId::self_cpu_percent, ColumnId::self_cpu_time_total, ColumnId::cpu_percent,
+                     ColumnId::cpu_time_total, ColumnId::cpu_time, ColumnId::self_device_time_total,
+                     ColumnId::self_device_percent, ColumnId::device_time_total, ColumnId::device_time});
+  estimates.add_columns(table, {ColumnId::estimated_self_device_count, ColumnId::estimated_self_device_total,
+                                ColumnId::estimated_self_device_half_width, ColumnId::self_device_not_met});
+  estimates.add_columns(table, {ColumnId::estimated_device_count, ColumnId::estimated_device_total,
+                                ColumnId::estimated_device_half_width, ColumnId::device_not_met});
+  table.add_columns({ColumnId::cpu_memory_usage, ColumnId::self_cpu_memory_usage, ColumnId::device_memory_usage,
+                     ColumnId::self_device_memory_usage, ColumnId::count, ColumnId::min, ColumnId::max, ColumnId::flops,
+                     ColumnId::device_type, ColumnId::is_async, ColumnId::is_user_annotation, ColumnId::node_id,
+                     ColumnId::thread, ColumnId::domain, ColumnId::input_shapes, ColumnId::stack});
   // torch.autograd.profiler's spellings sort the largest first.
   for (const char* key : {"cpu_time", "cpu_time_total", "self_cpu_time_total", "cpu_memory_usage",
                           "self_cpu_memory_usage", "device_time", "device_time_total", "self_device_time_total",

@@ -28,33 +28,32 @@ namespace {
 constexpr size_t kRowsInText = 1'000'000;
 
 void declare_call_columns(Table& table) {
-  const auto add = [&](const char* title, const char* key, CellType type) { table.add_column(title, key, type); };
-  add("Id", "id", CellType::Count);
-  add("Parent", "parent", CellType::Count);
-  add("Name", "name", CellType::Text);
-  add("Device", "device_type", CellType::Text);
-  add("Index", "device_index", CellType::Count);
-  add("Pid", "pid", CellType::Count);
-  add("Thread", "thread", CellType::Count);
-  add("Start", "start", CellType::Nanoseconds);
-  add("End", "end", CellType::Nanoseconds);
-  add("Self CPU", "self_cpu_time_total", CellType::Nanoseconds);
-  add("CPU total", "cpu_time_total", CellType::Nanoseconds);
-  add("Self CUDA", "self_device_time_total", CellType::Nanoseconds);
-  add("CUDA total", "device_time_total", CellType::Nanoseconds);
-  add("Kernels", "kernels", CellType::Count);
-  add("CPU Mem", "cpu_memory_usage", CellType::Count);
-  add("Self CPU Mem", "self_cpu_memory_usage", CellType::Count);
-  add("CUDA Mem", "device_memory_usage", CellType::Count);
-  add("Self CUDA Mem", "self_device_memory_usage", CellType::Count);
-  add("FLOPs", "flops", CellType::Count);
-  add("Async", "is_async", CellType::Count);
-  add("Scope", "scope", CellType::Text);
-  add("Seq", "sequence_nr", CellType::Count);
-  add("Fwd thread", "fwd_thread", CellType::Count);
-  add("Forward", "forward", CellType::Count);
-  add("Input Shapes", "input_shapes", CellType::Text);
-  add("Stack", "stack", CellType::Text);
+  table.add_columns({ColumnId::id,
+                     ColumnId::parent,
+                     ColumnId::name,
+                     ColumnId::device_type,
+                     ColumnId::device_index,
+                     ColumnId::pid,
+                     ColumnId::thread_or_stream,
+                     ColumnId::start,
+                     ColumnId::end,
+                     ColumnId::self_cpu_time_total,
+                     ColumnId::cpu_time_total,
+                     ColumnId::self_device_time_total,
+                     ColumnId::device_time_total,
+                     ColumnId::kernels,
+                     ColumnId::cpu_memory_usage,
+                     ColumnId::self_cpu_memory_usage,
+                     ColumnId::device_memory_usage,
+                     ColumnId::self_device_memory_usage,
+                     ColumnId::flops,
+                     ColumnId::is_async,
+                     ColumnId::record_scope,
+                     ColumnId::sequence_nr,
+                     ColumnId::fwd_thread,
+                     ColumnId::forward_id,
+                     ColumnId::input_shapes,
+                     ColumnId::stack});
 }
 
 class Instances {

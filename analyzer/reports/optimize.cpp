@@ -172,19 +172,10 @@ Table report_optimize(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   const bool reference = input.options.definitions == Definitions::Reference;
   Table table("optimize", "Ops worth making faster");
-  table.add_column("Event", "event", CellType::Text);
-  table.add_column("Source code location", "source", CellType::Text);
-  table.add_column("Idle (%)", "idle_percent", CellType::Real, 2);
-  table.add_column("Reason", "reason", CellType::Text);
-  table.add_column("Score", "score", CellType::Real, 3);
-  table.add_column("Start", "start", CellType::Nanoseconds);
-  table.add_column("Duration", "duration", CellType::Nanoseconds);
-  table.add_column("Self", "self", CellType::Nanoseconds);
-  table.add_column("Idle", "idle", CellType::Nanoseconds);
-  table.add_column("Starved", "starved", CellType::Nanoseconds);
-  table.add_column("Waiting", "waiting", CellType::Count);
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("TID", "tid", CellType::Count);
+  table.add_columns({ColumnId::event, ColumnId::source});
+  table.add_column(ColumnId::idle_percent, 2);
+  table.add_columns({ColumnId::reason, ColumnId::score, ColumnId::start, ColumnId::duration, ColumnId::self,
+                     ColumnId::idle, ColumnId::starved, ColumnId::waiting, ColumnId::pid, ColumnId::tid});
   table.text_form = as_blocks;
   table.text_limit = reference ? 1 : 10;
 

@@ -155,13 +155,8 @@ void add_description(Table::Row& row, std::vector<int64_t>& values) {
   row.add(all.min).add(all.q1).add(all.median).add(all.q3).add(all.max);
 }
 void add_description_columns(Table& table) {
-  table.add_column("Count", "count", CellType::Count);
-  table.add_column("Mean", "mean", CellType::Real, 4);
-  table.add_column("Std", "std", CellType::Real, 4);
-  table.add_column("Min", "min", CellType::Count);
-  for (const auto& [title, key] : {std::pair{"25%", "p25"}, {"50%", "p50"}, {"75%", "p75"}})
-    table.add_column(title, key, CellType::Real, 2);
-  table.add_column("Max", "max", CellType::Count);
+  table.add_columns({ColumnId::count, ColumnId::depth_mean, ColumnId::depth_std, ColumnId::depth_min,
+                     ColumnId::depth_p25, ColumnId::depth_p50, ColumnId::depth_p75, ColumnId::depth_max});
 }
 
 // Every stream with operations, every device and the total: visit(process, device, context, stream, streams).
@@ -169,13 +164,9 @@ template <class Visit> void for_each_group(const AnalysisInput& input, Visit vis
 
 Table depth_by_hta(const AnalysisInput& input) {
   Table table("queue-depth", "Queue length by the definition of Holistic Trace Analysis");
-  table.add_column("Pid", "pid", CellType::Count);
-  table.add_column("Device", "device", CellType::Text);
-  table.add_column("Ctx", "context", CellType::Text);
-  table.add_column("Strm", "stream", CellType::Text);
+  table.add_columns({ColumnId::pid, ColumnId::devices, ColumnId::contexts, ColumnId::streams});
   add_description_columns(table);
-  table.add_column("Last", "last", CellType::Count);
-  table.add_column("Weighted mean", "weighted_mean", CellType::Real, 4);
+  table.add_columns({ColumnId::depth_last, ColumnId::depth_weighted_mean});
   table.notes.push_back(
       "+1 at the begin of the launch call, -1 at the start on the GPU; statistics of the steps, not of time");
   for_each_group(input, [&](const Process& process, std::string_view device, std::string_view context,
@@ -197,7 +188,7 @@ Table depth_by_hta(const AnalysisInput& input) {
 Table by_reference(const AnalysisInput& input) {
   Table table("queue-depth", "Queue depth by the index rule of torch.profiler._utils");
   add_description_columns(table);
-  table.add_column("Idle", "idle", CellType::Nanoseconds);
+  table.add_column(ColumnId::idle);
   table.notes.push_back(
       "one depth over all streams, devices and threads, at launches and kernels; statistics of these points");
   const ReferenceQueue queue(input.trace, input.views);
@@ -244,24 +235,12 @@ Table report_queue_depth(const AnalysisInput& input) {
   if (input.options.definitions == Definitions::Hta) return depth_by_hta(input);
   if (input.options.definitions == Definitions::Reference) return by_reference(input);
   Table table("queue-depth", "Queue depth by stream, device and process");
-  table.add_column("Pid", "pid", CellType::Count);
-  table.add_column("Device", "device", CellType::Text);
-  table.add_column("Ctx", "context", CellType::Text);
-  table.add_column("Strm", "stream", CellType::Text);
-  table.add_column("Time", "time", CellType::Nanoseconds);
-  for (const auto& [title, key] : {std::pair{"Waiting", "waiting"}, {"Outst", "outstanding"}}) {
-    table.add_column(fmt::format("{} mean", title), fmt::format("{}_mean", key), CellType::Real, 2);
-    for (const char* part : {"p50", "p99", "max"}) {
-      table.add_column(fmt::format("{} {}", title, part), fmt::format("{}_{}", key, part), CellType::Count);
-    }
-  }
-  table.add_column("Full", "full_launches", CellType::Count);
-  table.add_column("Full time", "full_time", CellType::Nanoseconds);
-  table.add_column("Launches", "launches", CellType::Count);
-  table.add_column("Live exact (%)", "live_exact_percent", CellType::Real, 1);
-  table.add_column("Live error mean", "live_error_mean", CellType::Real, 2);
-  table.add_column("Live error most", "live_error_most", CellType::Count);
-  table.add_column("Live too low", "live_too_low", CellType::Count);
+  table.add_columns({ColumnId::pid, ColumnId::devices, ColumnId::contexts, ColumnId::streams, ColumnId::time});
+  table.add_columns({ColumnId::waiting_mean, ColumnId::waiting_p50, ColumnId::waiting_p99, ColumnId::waiting_max,
+                     ColumnId::outstanding_mean, ColumnId::outstanding_p50, ColumnId::outstanding_p99,
+                     ColumnId::outstanding_max});
+  table.add_columns({ColumnId::full_launches, ColumnId::full_time, ColumnId::launches, ColumnId::live_exact_percent,
+                     ColumnId::live_error_mean, ColumnId::live_error_most, ColumnId::live_too_low});
   table.notes.push_back("waiting: launched, not started; outstanding: launched, not finished; weighted by time");
   table.notes.push_back(
       "live: depth in the launch record minus exact outstanding at that launch (an upper bound: never too low)");

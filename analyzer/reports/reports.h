@@ -5,6 +5,7 @@
 #include "analyzer/table/table.h"
 
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -19,32 +20,55 @@ namespace prof::analyzer {
 //   All        it looks at what a GPU did between operations, or needs every operation of something: it refuses
 enum class Times : uint8_t { None, Listed, Estimated, ByMetric, All };
 
-struct Analysis {
+// What a question is about. Lists print the reports of one area together, under its title.
+enum class Area : uint8_t { GpuTime, Idle, Change, Code, Speed, Memory, Listing, Nsys };
+
+inline constexpr std::string_view kAreaTitles[] = {
+    "Where did the GPU time go?",     "Why was the GPU idle?",
+    "What should be changed?",        "Which code is responsible?",
+    "How close is it to the limits?", "Where did the memory go?",
+    "What happened, one row each?",   "The tables of nsys stats and nsys analyze",
+};
+
+struct Report {
   std::string_view name;
+  Area area;
   std::string_view question;
   Table (*run)(const AnalysisInput& input);
   std::string_view without_nvtx;  // why it does not take --nvtx; empty: it does
   Times times;
+  std::string_view options;           // beside those of every report, as in reports.def: taken_options.h reads them
+  std::string_view example;           // arguments after its name
+  std::span<const ColumnId> columns;  // every column that a table of it may have
 };
 
-// Of the rows of reports.def whose reports ask Selection::nvtx what belongs.
+// Of the rows of reports.def whose reports limit themselves to Selection::nvtx.
 inline constexpr std::string_view kTakesNvtx;
 
-#define PROF_REPORT(function, name, question, nvtx, times) Table report_##function(const AnalysisInput& input);
+#define PROF_REPORT(function, ...) Table report_##function(const AnalysisInput& input);
 #include "analyzer/reports/reports.def"
 #undef PROF_REPORT
 
-inline constexpr Analysis kAnalyses[] = {
-#define PROF_REPORT(function, name, question, nvtx, times) {name, question, report_##function, nvtx, times},
+namespace report_columns {
+using enum ColumnId;
+#define PROF_REPORT(function, name, area, nvtx, times, question, options, example, ...) \
+  inline constexpr ColumnId of_##function[] = {__VA_ARGS__};
+#include "analyzer/reports/reports.def"
+#undef PROF_REPORT
+}  // namespace report_columns
+
+inline constexpr Report kReports[] = {
+#define PROF_REPORT(function, name, area, nvtx, times, question, options, example, ...) \
+  {name, Area::area, question, report_##function, nvtx, Times::times, options, example, report_columns::of_##function},
 #include "analyzer/reports/reports.def"
 #undef PROF_REPORT
 };
 
-// Throws std::runtime_error if ranges are asked for and the report cannot be cut to them.
-inline void check_selection(const Analysis& analysis, const Selection& selection) {
-  if (selection.nvtx_words.empty() || analysis.without_nvtx.empty()) return;
-  throw std::runtime_error("--nvtx: " + std::string(analysis.name) +
-                           " cannot be cut to ranges: " + std::string(analysis.without_nvtx));
+// Throws std::runtime_error if ranges are selected and the report cannot be limited to them.
+inline void check_selection(const Report& report, const Selection& selection) {
+  if (selection.nvtx_words.empty() || report.without_nvtx.empty()) return;
+  throw std::runtime_error("--nvtx: " + std::string(report.name) +
+                           " cannot be cut to ranges: " + std::string(report.without_nvtx));
 }
 
 }  // namespace prof::analyzer

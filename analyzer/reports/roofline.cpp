@@ -223,24 +223,11 @@ Table report_roofline(const AnalysisInput& input) {
   const Roofline answer = roofline(input, estimates);
   const Trace& trace = input.trace;
   Table table("roofline", "Kernels, operators or ranges below the roof of their device");
-  table.add_column("Pid", "pid", CellType::Count);
-  table.add_column("Device", "device", CellType::Count);
-  table.add_column("Kernels", "kernels", CellType::Count);
-  table.add_column("Time", "time", CellType::Nanoseconds);
+  table.add_columns({ColumnId::pid, ColumnId::device, ColumnId::kernels, ColumnId::time});
   estimates.add_columns(table);
-  table.add_column("FLOP/byte", "intensity", CellType::Real, 2);
-  table.add_column("TFLOP/s", "attained_tflops", CellType::Real, 2);
-  table.add_column("Attainable", "attainable_tflops", CellType::Real, 2);
-  table.add_column("GB/s", "gb_per_s", CellType::Real, 1);
-  table.add_column("Of FLOPS (%)", "flops_percent", CellType::Real, 2);
-  table.add_column("Of bandwidth (%)", "bandwidth_percent", CellType::Real, 2);
-  table.add_column("Bound", "bound", CellType::Text);
-  table.add_column("Lost", "lost", CellType::Nanoseconds);
-  table.add_column("Unknown", "unknown", CellType::Nanoseconds);
-  table.add_column("Type", "type", CellType::Text);
-  table.add_column("From", "from", CellType::Text);
-  table.add_column("Note", "note", CellType::Text);
-  table.add_column("Name", "name", CellType::Text);
+  table.add_columns({ColumnId::intensity, ColumnId::tflops, ColumnId::attainable_tflops, ColumnId::gb_per_s,
+                     ColumnId::flops_percent, ColumnId::bandwidth_percent, ColumnId::bound, ColumnId::lost,
+                     ColumnId::unknown, ColumnId::data_type, ColumnId::from, ColumnId::note, ColumnId::name});
   int64_t lost_ns = 0, judged_ns = 0, total_ns = 0;
   const auto add = [&](const PeakSums& sums, std::optional<int64_t> lost) {
     total_ns = add_saturated(total_ns, sums.total_ns);

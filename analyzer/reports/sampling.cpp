@@ -205,22 +205,15 @@ Table report_sampling(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table("sampling", "Sampled hardware counters of GPUs, kernels and NVTX ranges");
   const std::vector<StringId> metrics = sampled_metrics(trace);
-  table.add_column("Pid", "pid", CellType::Count);
-  table.add_column("Device", "device", CellType::Count);
-  table.add_column("What", "what", CellType::Text);
-  table.add_column("Count", "count", CellType::Count);
-  table.add_column("With samples", "with_samples", CellType::Count);
-  table.add_column("Samples", "samples", CellType::Count);
-  table.add_column("Shared", "shared_samples", CellType::Count);
-  table.add_column("Time", "time", CellType::Nanoseconds);
-  table.add_column("Sampled (%)", "sampled_percent", CellType::Real, 1);
+  table.add_columns({ColumnId::pid, ColumnId::device, ColumnId::what, ColumnId::count, ColumnId::with_samples,
+                     ColumnId::samples, ColumnId::shared_samples, ColumnId::time, ColumnId::sampled_percent});
   for (const StringId metric : metrics) {
     const SampledUnit unit = sampled_unit(trace.text(metric));
     const std::string title = unit.unit.empty() ? unit.name : fmt::format("{} ({})", unit.name, unit.unit);
-    table.add_column(title, std::string(trace.text(metric)), CellType::Real, unit.unit == "/s" ? 0 : 2);
+    table.add_named_column(ColumnId::metric, title, std::string(trace.text(metric)), CellType::Real,
+                           unit.unit == "/s" ? 0 : 2);
   }
-  table.add_column("Note", "note", CellType::Text);
-  table.add_column("Name", "name", CellType::Text);
+  table.add_columns({ColumnId::note, ColumnId::name});
   bool any = false;
   for (uint32_t s = 0; s < trace.samples.sets.size(); ++s) {
     const SampledSet& set = trace.samples.sets[s];

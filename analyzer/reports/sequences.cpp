@@ -34,15 +34,9 @@ Table report_sequences(const AnalysisInput& input) {
   const std::vector<Window> windows = report_windows(input);
   const Sequences sequences = find_sequences(input, windows);
   Table table("sequences", "Sequences of kernels that repeat");
-  table.add_column("Candidate for", "candidate", CellType::Text);
-  table.add_column("Length", "length", CellType::Count);
-  table.add_column("Count", "count", CellType::Count);
-  table.add_column("GPU time", "gpu_time", CellType::Nanoseconds);
-  table.add_column("Gaps inside", "gaps", CellType::Nanoseconds);
-  table.add_column("Window (%)", "gaps_window_percent", CellType::Real, 2);
-  table.add_column("Launch time", "launch_time", CellType::Nanoseconds);
-  table.add_column("Short kernels", "short_kernels", CellType::Count);
-  table.add_column("Sequence", "sequence", CellType::Text);
+  table.add_columns({ColumnId::candidate, ColumnId::sequence_length, ColumnId::count, ColumnId::gpu_time,
+                     ColumnId::gap_time, ColumnId::gaps_window_percent, ColumnId::launch_time, ColumnId::short_kernels,
+                     ColumnId::sequence});
   int64_t window_ns = 0;
   for (const Window& window : windows) {
     grow(window_ns, window.length_ns());

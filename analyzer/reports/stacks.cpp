@@ -18,8 +18,7 @@ CellType cell_of(const CallTree& tree) { return tree.unit == "nanoseconds" ? Cel
 
 Table torch_table(const AnalysisInput& input) {
   Table table("stacks", "Operators with their Python stack, as torch.autograd.profiler exports them");
-  table.add_column("Time", "time", CellType::Nanoseconds);
-  table.add_column("Stack", "stack", CellType::Text);
+  table.add_columns({ColumnId::time, ColumnId::stack});
   for (const ExportedStack& each : exported_stacks(input, input.options.metric)) {
     std::string text;
     for (size_t i = each.frames.size(); i-- > 0;) text.append(each.frames[i]).append(i == 0 ? "" : ";");
@@ -38,11 +37,9 @@ Table report_stacks(const AnalysisInput& input) {
   const StackTree answer = stack_tree(input, stack_metric(input.options.metric));
   const CallTree& tree = answer.tree;
   Table table("stacks", fmt::format("{} by call stack", tree.metric));
-  table.add_column("Value", "value", cell_of(tree));
-  answer.add_half_column(table, "value");
-  table.add_column("Share (%)", "share_percent", CellType::Real, 2);
-  table.add_column("Count", "count", CellType::Count);
-  table.add_column("Stack", "stack", CellType::Text);
+  table.add_column(ColumnId::value, cell_of(tree));
+  answer.add_half_column(table, ColumnId::value_half_width);
+  table.add_columns({ColumnId::share_percent, ColumnId::count, ColumnId::stack});
   std::vector<uint32_t> rows;
   int64_t all = 0;
   for (uint32_t n = 1; n < tree.nodes().size(); ++n) {

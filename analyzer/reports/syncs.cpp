@@ -149,18 +149,9 @@ Table report_syncs(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   StackGroups stacks(input.views, StackGroups::parse_only("syncs", input.options.group_by));
   Table table("syncs", "Calls that waited for the GPU");
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("TID", "tid", CellType::Count);
-  table.add_column("Call", "call", CellType::Text);
-  table.add_column("Waits for", "waits_for", CellType::Text);
-  table.add_column("Calls", "calls", CellType::Count);
-  table.add_column("Blocked", "blocked", CellType::Count);
-  table.add_column("Time", "time", CellType::Nanoseconds);
-  table.add_column("Avg", "avg", CellType::Nanoseconds);
-  table.add_column("Max", "max", CellType::Nanoseconds);
-  table.add_column("GPU busy", "gpu_busy", CellType::Nanoseconds);
-  table.add_column("GPU idle", "gpu_idle", CellType::Nanoseconds);
-  table.add_column("Range with most time", "range", CellType::Text);
+  table.add_columns({ColumnId::pid, ColumnId::tid, ColumnId::call, ColumnId::waits_for, ColumnId::calls,
+                     ColumnId::blocked, ColumnId::time, ColumnId::mean, ColumnId::max, ColumnId::gpu_busy,
+                     ColumnId::gpu_idle, ColumnId::top_range});
   stacks.add_column(table);
   table.notes.push_back(
       "blocked: what it waits for had unfinished work when the call was entered; GPU busy and idle: all devices of the "
@@ -203,7 +194,8 @@ Table report_syncs(const AnalysisInput& input) {
     Table::Row row = table.row();
     row.add(trace.processes[index(trace.threads[thread].process)].pid).add(trace.threads[thread].tid);
     row.add(names.text(call)).add(std::string_view(target_text(trace, target)));
-    row.add(sum->calls).add(sum->blocked).add(sum->time_ns).add(sum->time_ns / static_cast<int64_t>(sum->calls));
+    row.add(sum->calls).add(sum->blocked).add(sum->time_ns);
+    row.add(static_cast<double>(sum->time_ns / static_cast<int64_t>(sum->calls)));
     row.add(sum->longest_ns).add(sum->busy_ns).add(sum->time_ns - sum->busy_ns);
     std::pair<uint32_t, int64_t> most{kNone, -1};
     for (const auto& [name, ns] : sum->ranges) {

@@ -21,16 +21,8 @@ struct MigrationSum {
 
 Table report_unified_memory(const AnalysisInput& input) {
   Table table("unified-memory", "Managed memory: migrations and page faults");
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("What", "what", CellType::Text);
-  table.add_column("From", "from", CellType::Text);
-  table.add_column("To", "to", CellType::Text);
-  table.add_column("Count", "count", CellType::Count);
-  table.add_column("Faults", "faults", CellType::Count);
-  table.add_column("Bytes", "bytes", CellType::Count);
-  table.add_column("Time", "time", CellType::Nanoseconds);
-  table.add_column("Max", "max", CellType::Nanoseconds);
-  table.add_column("Bandwidth (GB/s)", "bandwidth_gb_per_s", CellType::Real, 3);
+  table.add_columns({ColumnId::pid, ColumnId::what, ColumnId::moved_from, ColumnId::moved_to, ColumnId::count,
+                     ColumnId::faults, ColumnId::bytes, ColumnId::time, ColumnId::max, ColumnId::bandwidth_gb_per_s});
   using Key = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;
   std::map<Key, MigrationSum> sums;
   for (const UnifiedMemoryEvent& event : input.trace.unified) {

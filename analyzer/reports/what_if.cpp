@@ -65,13 +65,9 @@ Table report_what_if(const AnalysisInput& input) {
   Table table("what-if", "What if it took no time: wall time saved at most");
   const std::vector<Window> windows = graph_windows(input);
   add_window_column(table, windows);
-  table.add_column("Item", "item", CellType::Text);
-  table.add_column("Name", "name", CellType::Text);
-  table.add_column("Count", "count", CellType::Count);
-  table.add_column("Own time", "own_time", CellType::Nanoseconds);
-  table.add_column("Saved", "saved", CellType::Nanoseconds);
-  table.add_column("Wall (%)", "wall_percent", CellType::Real, 1);
-  table.add_column("New wall", "new_wall", CellType::Nanoseconds);
+  table.add_columns({ColumnId::item, ColumnId::name, ColumnId::count, ColumnId::own_time, ColumnId::saved});
+  table.add_column(ColumnId::wall_percent, 1);
+  table.add_column(ColumnId::new_wall);
   const NodeSelection selected(input);
   for_each_graph(input, windows, table, [&](const Window& window, const DependencyGraph& graph) {
     const std::vector<Question> asked = questions(input, graph, selected);

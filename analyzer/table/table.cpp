@@ -14,6 +14,31 @@ constexpr size_t kInBlock = 4096;
 
 }  // namespace
 
+void Table::add_column(ColumnId id) { add_column(id, column_info(id).decimals); }
+
+void Table::add_columns(std::initializer_list<ColumnId> ids) {
+  for (const ColumnId id : ids) add_column(id);
+}
+
+void Table::add_column(ColumnId id, int decimals) {
+  const ColumnInfo& info = column_info(id);
+  add_named_column(id, info.title(), std::string(info.key), info.type, decimals);
+}
+
+void Table::add_column(ColumnId id, CellType type) {
+  const ColumnInfo& info = column_info(id);
+  add_named_column(id, info.title(), std::string(info.key), type, info.decimals);
+}
+
+void Table::add_named_column(ColumnId id, std::string title, std::string key) {
+  const ColumnInfo& info = column_info(id);
+  add_named_column(id, std::move(title), std::move(key), info.type, info.decimals);
+}
+
+void Table::add_named_column(ColumnId id, std::string title, std::string key, CellType type, int decimals) {
+  columns_.push_back({id, std::move(title), std::move(key), type, decimals, {}});
+}
+
 Table::Row::~Row() {
   while (column_ < table_.columns_.size()) table_.columns_[column_++].cells.push_back(kEmptyCell);
 }
@@ -36,7 +61,8 @@ void Table::list(size_t count, MakeRows make) {
 
 Table Table::blank() const {
   Table empty(name_, title_);
-  for (const TableColumn& column : columns_) empty.add_column(column.title, column.key, column.type, column.decimals);
+  for (const TableColumn& column : columns_)
+    empty.add_named_column(column.id, column.title, column.key, column.type, column.decimals);
   return empty;
 }
 

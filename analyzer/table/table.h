@@ -3,9 +3,11 @@
 #pragma once
 
 #include "analyzer/base/strings.h"
+#include "analyzer/table/columns.h"
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <span>
@@ -16,13 +18,8 @@
 
 namespace prof::analyzer {
 
-// MeanNanoseconds: a time with fractions of ns, as means have them; a double like Real.
-enum class CellType { Text, Count, Nanoseconds, Real, MeanNanoseconds };
-
-inline bool is_time(CellType type) { return type == CellType::Nanoseconds || type == CellType::MeanNanoseconds; }
-inline bool is_real(CellType type) { return type == CellType::Real || type == CellType::MeanNanoseconds; }
-
 struct TableColumn {
+  ColumnId id;
   std::string title;  // "Start"; csv and fixed units add " (ns)"
   std::string key;    // "start"; json and csv of times add "_ns"
   CellType type = CellType::Count;
@@ -36,9 +33,14 @@ class Table {
  public:
   Table(std::string name, std::string title) : name_(std::move(name)), title_(std::move(title)) {}
 
-  void add_column(std::string title, std::string key, CellType type, int decimals = 1) {
-    columns_.push_back({std::move(title), std::move(key), type, decimals, {}});
-  }
+  // Columns of the catalogue (columns.h), left to right.
+  void add_column(ColumnId id);
+  void add_columns(std::initializer_list<ColumnId> ids);
+  void add_column(ColumnId id, int decimals);   // Real, rounded otherwise than the catalogue says
+  void add_column(ColumnId id, CellType type);  // of which an option decides the type: --metric bytes
+  // A column whose title and key are of the data: a hardware counter, one side of a comparison. `id` says what it means.
+  void add_named_column(ColumnId id, std::string title, std::string key);
+  void add_named_column(ColumnId id, std::string title, std::string key, CellType type, int decimals = 1);
   // Cells of one row, left to right. Cells that are omitted at the end are empty.
   class Row {
    public:

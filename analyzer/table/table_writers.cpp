@@ -94,8 +94,8 @@ void write_csv(const Table& table, TimeUnit unit, Sink& sink) {
 }
 
 void write_json(const Table& table, Sink& sink) {
-  sink.write(
-      fmt::format("{{\"report\":{},\"title\":{},\"notes\":[", json_string(table.name()), json_string(table.title())));
+  sink.write(fmt::format("{{\"schema_version\":{},\"report\":{},\"title\":{},\"notes\":[", kTableSchemaVersion,
+                         json_string(table.name()), json_string(table.title())));
   for (size_t i = 0; i < table.notes.size(); ++i) {
     sink.write(i == 0 ? "" : ",");
     sink.write(json_string(table.notes[i]));
@@ -103,7 +103,7 @@ void write_json(const Table& table, Sink& sink) {
   sink.write("],\"rows\":[");
   std::vector<std::string> keys;
   for (const TableColumn& column : table.columns()) {
-    keys.push_back(json_string(is_time(column.type) ? column.key + "_ns" : column.key) + ":");
+    keys.push_back(json_string(json_key(column.key, column.type)) + ":");
   }
   if (table.rows() != 0) sink.write("\n");
   const RowWriter rows(table, TimeUnit::Ns, {[](std::string&& text) { return json_string(text); }});

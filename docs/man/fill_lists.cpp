@@ -2,10 +2,12 @@
 // fill_lists < page.in > page. A line `.\" LIST WHAT` becomes the list. WHAT is flags, variables, counters, reports, or the
 // name of a verb, for the options of its parser.
 #include "analyzer/command/command.h"
+#include "analyzer/reports/reports.h"
 #include "preload/format/loss_counters.h"
 
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -91,10 +93,13 @@ bool print_list(std::string_view name) {
     if (verb.name == name) return print_verb(verb), true;
   }
   if (name == "reports") {
-#define PROF_REPORT(function, name, question, nvtx, times) \
-  std::cout << ".TP\n\\fB" << escaped(name) << "\\fR\n" << escaped(question) << '\n';
-#include "analyzer/reports/reports.def"
-#undef PROF_REPORT
+    for (size_t area = 0; area < std::size(prof::analyzer::kAreaTitles); ++area) {
+      std::cout << ".SS " << escaped(prof::analyzer::kAreaTitles[area]) << '\n';
+      for (const prof::analyzer::Report& report : prof::analyzer::kReports) {
+        if (report.area == static_cast<prof::analyzer::Area>(area))
+          std::cout << ".TP\n\\fB" << escaped(report.name) << "\\fR\n" << escaped(report.question) << '\n';
+      }
+    }
     return true;
   }
   if (name == "flags" || name == "variables") {

@@ -31,12 +31,12 @@ int main(int argc, char** argv) {
       fmt::format("'{}' --make '{}' {}", (folder / "analyzer_model_bench").string(), log, launches);
   if (std::system(make.c_str()) != 0) return 1;
   std::vector<std::pair<std::string_view, prof::bench::Cost>> costs;
-  for (const prof::analyzer::Analysis& analysis : prof::analyzer::kAnalyses) {
-    prof::bench::Cost cost = run(analysis.name, log);
+  for (const prof::analyzer::Report& report : prof::analyzer::kReports) {
+    prof::bench::Cost cost = run(report.name, log);
     if (cost.wall_s > kLimitSeconds) {
-      if (const prof::bench::Cost again = run(analysis.name, log); again.wall_s < cost.wall_s) cost = again;
+      if (const prof::bench::Cost again = run(report.name, log); again.wall_s < cost.wall_s) cost = again;
     }
-    costs.emplace_back(analysis.name, cost);
+    costs.emplace_back(report.name, cost);
   }
   std::filesystem::remove(log);
   std::stable_sort(costs.begin(), costs.end(),

@@ -74,15 +74,15 @@ template <class Ask> void ask(Ask&& question) {
 }
 
 void run_reports(const AnalysisInput& input) {
-  for (const Analysis& analysis : kAnalyses) {
+  for (const Report& report : kReports) {
     ask([&] {
-      check_selection(analysis, input.selection);
-      Table table = analysis.run(input);
+      check_selection(report, input.selection);
+      Table table = report.run(input);
       table.coverage = coverage_line(input.trace);
       written([&](Sink& sink) { write_table(table, TableFormat::Text, TimeUnit::Auto, sink); });
       if (!table.columns().empty()) table.sort_by("-" + table.columns().back().key, 100);
       const auto json = written([&](Sink& sink) { write_table(table, TableFormat::Json, TimeUnit::Ns, sink); });
-      require_json(json, analysis.name);
+      require_json(json, report.name);
       written([&](Sink& sink) { write_table(table, TableFormat::Csv, TimeUnit::Us, sink); });
     });
   }

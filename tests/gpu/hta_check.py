@@ -88,7 +88,7 @@ class Operations:
         kept = lambda correlation: last is None or calls.get(correlation, last + 1) <= last  # noqa: E731
         rows = list(csv.DictReader(io.StringIO(table)))
         self.rows = [(int(row["Start (ns)"]), int(row["Start (ns)"]) + int(row["Duration (ns)"]), row["Name"], row["NVTX path"])
-                     for row in rows if kept(int(row["CorrId"]))]
+                     for row in rows if kept(int(row["Correlation"]))]
         # prof counts from the first event, the trace from any time
         shift = min(event["begin"] for event in complete if event.get("cat") in GPU) - min(int(row["Start (ns)"]) for row in rows)
         self.syncs = [(event["begin"] - shift, event["end"] - shift, event["name"], "") for event in complete

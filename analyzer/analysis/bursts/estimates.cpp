@@ -29,22 +29,15 @@ bool Estimates::selects(uint32_t row) const {
          (input_.options.captured || input_.selection.nvtx.has_call(row));
 }
 
-void Estimates::add_columns(Table& table, std::string_view title, std::string_view key) const {
+void Estimates::add_columns(Table& table, const EstimateColumns& columns) const {
   if (!any_) return;
-  const std::string titles = fmt::format("Est {}{}", title, title.empty() ? "" : " "),
-                    keys = fmt::format("estimated_{}{}", key, key.empty() ? "" : "_");
-  table.add_column(titles + "Count", keys + "count", CellType::Count);
-  table.add_column(titles + "Total", keys + "total", CellType::Nanoseconds);
-  table.add_column("+- (95 %)", keys + "half_width", CellType::Nanoseconds);
-  if (rows_ == RowsAre::ByLaunch)
-    table.add_column("Not met", fmt::format("{}{}not_met", key, key.empty() ? "" : "_"), CellType::Count);
+  table.add_columns({columns.count, columns.total, columns.half_width});
+  if (rows_ == RowsAre::ByLaunch) table.add_column(columns.not_met);
 }
 
 void Estimates::add_megabyte_columns(Table& table) const {
   if (!any_) return;
-  table.add_column("Est Count", "estimated_count", CellType::Count);
-  table.add_column("Est Total (MB)", "estimated_total_mb", CellType::Real, 3);
-  table.add_column("+- (95 %, MB)", "estimated_half_width_mb", CellType::Real, 3);
+  table.add_columns({ColumnId::estimated_count, ColumnId::estimated_total_mb, ColumnId::estimated_half_width_mb});
 }
 
 void Estimates::add_cells(Table::Row& row, uint32_t group, double scale) const {

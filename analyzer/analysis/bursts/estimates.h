@@ -22,6 +22,12 @@ namespace prof::analyzer {
 
 enum class RowsAre { ByWork, ByLaunch };
 
+// The columns of an estimate.
+struct EstimateColumns {
+  ColumnId count = ColumnId::estimated_count, total = ColumnId::estimated_total,
+           half_width = ColumnId::estimated_half_width, not_met = ColumnId::not_met;
+};
+
 class Estimates {
  public:
   Estimates(const AnalysisInput& input, RowsAre rows);
@@ -53,10 +59,8 @@ class Estimates {
   Extrapolated of(uint32_t group) const { return numbers_.of(group); }
   Extrapolated all() const { return numbers_.all(); }
 
-  // "Est Count" (of operations), "Est Total" and "+- (95 %)"; by launch also "Not met". `title` and `key` distinguish
-  // several estimates in one table: "Self CUDA" and "self_device" make "Est Self CUDA Total" and
-  // estimated_self_device_total.
-  void add_columns(Table& table, std::string_view title = "", std::string_view key = "") const;
+  // Count of operations, total and half width; by launch also the launches not met. One table can have several sets.
+  void add_columns(Table& table, const EstimateColumns& columns = {}) const;
   // Totals in MB: cells of bytes have the scale 1e-6.
   void add_megabyte_columns(Table& table) const;
   void add_cells(Table::Row& row, uint32_t group, double scale = 1) const;

@@ -55,23 +55,11 @@ std::string note_of(const PeakSums& sums) {
 }
 
 void add_columns(Table& table, const Estimates& estimates) {
-  table.add_column("Pid", "pid", CellType::Count);
-  table.add_column("Device", "device", CellType::Count);
-  table.add_column("Count", "count", CellType::Count);
-  table.add_column("Total", "total", CellType::Nanoseconds);
-  table.add_column("Mean", "mean", CellType::MeanNanoseconds);
-  table.add_column("GFLOP", "gflop", CellType::Real, 3);
-  table.add_column("TFLOP/s", "tflops", CellType::Real, 2);
-  table.add_column("Useful TFLOP/s", "useful_tflops", CellType::Real, 2);
-  table.add_column("Achieved FLOPS (%)", "achieved_flops_percent", CellType::Real, 2);
-  table.add_column("GB", "gb", CellType::Real, 6);
-  table.add_column("GB/s", "gb_per_s", CellType::Real, 1);
-  table.add_column("Achieved Bandwidth (%)", "achieved_bandwidth_percent", CellType::Real, 2);
+  table.add_columns({ColumnId::pid, ColumnId::device, ColumnId::count, ColumnId::total, ColumnId::mean, ColumnId::gflop,
+                     ColumnId::tflops, ColumnId::useful_tflops, ColumnId::flops_percent, ColumnId::gb,
+                     ColumnId::gb_per_s, ColumnId::bandwidth_percent});
   estimates.add_columns(table);
-  table.add_column("Type", "type", CellType::Text);
-  table.add_column("From", "from", CellType::Text);
-  table.add_column("Note", "note", CellType::Text);
-  table.add_column("Name", "name", CellType::Text);
+  table.add_columns({ColumnId::data_type, ColumnId::from, ColumnId::note, ColumnId::name});
 }
 
 }  // namespace

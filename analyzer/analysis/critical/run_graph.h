@@ -29,7 +29,7 @@ template <class Visit>
 void for_each_graph(const AnalysisInput& input, const std::vector<Window>& windows, Table& table, Visit&& visit);
 // If there are several windows, each row begins with its window.
 inline void add_window_column(Table& table, const std::vector<Window>& windows) {
-  if (windows.size() > 1) table.add_column("Window", "window", CellType::Text);
+  if (windows.size() > 1) table.add_column(ColumnId::window);
 }
 
 // The header lines of all these tables: the window, its wall time, that the replay was exact, and what was inferred.

@@ -41,7 +41,7 @@ uint32_t StackGroups::of(StackId stack) {
 }
 
 void StackGroups::add_column(Table& table) const {
-  if (wanted()) table.add_column("Stack", "stack", CellType::Text);
+  if (wanted()) table.add_column(ColumnId::stack);
 }
 
 void StackGroups::add_cell(Table::Row& row, uint32_t group) const {

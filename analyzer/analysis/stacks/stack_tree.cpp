@@ -271,10 +271,9 @@ StackMetric stack_metric(std::string_view word) {
                   word, words));
 }
 
-void StackTree::add_half_column(Table& table, const std::string& key) const {
+void StackTree::add_half_column(Table& table, ColumnId column) const {
   if (!estimated()) return;
-  table.add_column("+- (95 %)", key + "_half_width",
-                   tree.unit == "nanoseconds" ? CellType::Nanoseconds : CellType::Count);
+  table.add_column(column, tree.unit == "nanoseconds" ? CellType::Nanoseconds : CellType::Count);
 }
 
 void StackTree::add_half_cell(Table::Row& row, const std::vector<uint32_t>& of_groups) const {

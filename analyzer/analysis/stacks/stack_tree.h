@@ -30,7 +30,7 @@ struct StackTree {
   std::vector<std::vector<uint32_t>> groups;  // by node; empty: nothing is extrapolated
   bool estimated() const { return !groups.empty(); }
   // The column "+- (95 %)" after the column of a value, and its cell: of the sum of groups.
-  void add_half_column(Table& table, const std::string& key) const;
+  void add_half_column(Table& table, ColumnId column) const;
   void add_half_cell(Table::Row& row, const std::vector<uint32_t>& of_groups) const;
   // By node: its own groups and those of all its descendants.
   std::vector<std::vector<uint32_t>> groups_below() const;

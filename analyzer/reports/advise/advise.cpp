@@ -130,14 +130,14 @@ std::string as_text(const Table& table) {
   std::string text;
   for (size_t row = 0; row < table.rows(); ++row) {
     const auto get = [&](std::string_view key) { return cell(table, row, key); };
-    const std::string window = get("window"), range = get("in"), from = get("from");
+    const std::string window = get("window"), range = get("in"), from = get("start");
     if (row != 0) text += '\n';
     text += fmt::format("{}. at most {} ({} % of wall{}): {}\n", row + 1, get("saved"), get("wall_percent"),
                         window.empty() ? "" : " of " + window, get("finding"));
     text += fmt::format("   seen: {}; rows: prof report {}\n", get("evidence"), get("see"));
     if (!from.empty()) {
       text += fmt::format("   longest: {}--from {} --to {}\n", range.empty() ? "" : fmt::format("in {}, ", range), from,
-                          get("to"));
+                          get("end"));
     }
     if (const std::string code = get("code"); !code.empty()) text += fmt::format("   code: {}\n", code);
     text += fmt::format("   do:   {}\n", get("action"));
@@ -151,19 +151,12 @@ Table report_advise(const AnalysisInput& input) {
   Table table("advise", "What to change first: wall time saved at most");
   const std::vector<Window> windows = graph_windows(input);
   const bool several = windows.size() > 1;
-  if (several) table.add_column("Window", "window", CellType::Text);
-  table.add_column("Saved", "saved", CellType::Nanoseconds);
-  table.add_column("Wall (%)", "wall_percent", CellType::Real, 1);
-  table.add_column("Rule", "rule", CellType::Text);
-  table.add_column("Finding", "finding", CellType::Text);
-  table.add_column("Evidence", "evidence", CellType::Text);
-  table.add_column("Count", "count", CellType::Count);
-  table.add_column("In", "in", CellType::Text);
-  table.add_column("From", "from", CellType::Nanoseconds);
-  table.add_column("To", "to", CellType::Nanoseconds);
-  table.add_column("What to do", "action", CellType::Text);
-  table.add_column("Rows in", "see", CellType::Text);
-  if (call_stacks(input.views).any()) table.add_column("Code", "code", CellType::Text);
+  if (several) table.add_column(ColumnId::window);
+  table.add_column(ColumnId::saved);
+  table.add_column(ColumnId::wall_percent, 1);
+  table.add_columns({ColumnId::rule, ColumnId::finding, ColumnId::evidence, ColumnId::count, ColumnId::in,
+                     ColumnId::start, ColumnId::end, ColumnId::action, ColumnId::see});
+  if (call_stacks(input.views).any()) table.add_column(ColumnId::code);
   if (const std::string warning = coverage_warning(input.trace); !warning.empty()) table.notes.push_back(warning);
   const NodeSelection selected(input);
   std::unique_ptr<AdviceShared> shared;

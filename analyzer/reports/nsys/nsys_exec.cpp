@@ -44,17 +44,19 @@ template <class Take> void for_each_execution(const AnalysisInput& input, Table&
 Table report_nsys_cuda_kern_exec_sum(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table = nsys_table("cuda_kern_exec_sum", "CUDA Kernel Launch & Exec Time Summary");
-  for (const auto& [title, key] :
-       {std::pair{"PID", "pid"}, {"TID", "tid"}, {"DevId", "device"}, {"Count", "count"}, {"QCount", "queue_count"}})
-    table.add_column(title, key, CellType::Count);
-  add_statistics_columns(table, "T", "total_");
-  add_statistics_columns(table, "A", "api_");
-  add_statistics_columns(table, "Q", "queue_");
-  add_statistics_columns(table, "K", "kernel_");
+  table.add_columns({ColumnId::nsys_pid, ColumnId::nsys_tid, ColumnId::nsys_dev_id, ColumnId::nsys_count,
+                     ColumnId::nsys_queue_count});
+  table.add_columns({ColumnId::nsys_total_avg, ColumnId::nsys_total_med, ColumnId::nsys_total_min,
+                     ColumnId::nsys_total_max, ColumnId::nsys_total_stddev});
+  table.add_columns({ColumnId::nsys_api_avg, ColumnId::nsys_api_med, ColumnId::nsys_api_min, ColumnId::nsys_api_max,
+                     ColumnId::nsys_api_stddev});
+  table.add_columns({ColumnId::nsys_queue_avg, ColumnId::nsys_queue_med, ColumnId::nsys_queue_min,
+                     ColumnId::nsys_queue_max, ColumnId::nsys_queue_stddev});
+  table.add_columns({ColumnId::nsys_kernel_avg, ColumnId::nsys_kernel_med, ColumnId::nsys_kernel_min,
+                     ColumnId::nsys_kernel_max, ColumnId::nsys_kernel_stddev});
   Estimates estimates(input, RowsAre::ByWork);
   estimates.add_columns(table);
-  table.add_column("API Name", "api_name", CellType::Text);
-  table.add_column("Kernel Name", "kernel_name", CellType::Text);
+  table.add_columns({ColumnId::nsys_api_name, ColumnId::nsys_kernel_name});
 
   struct Line {
     uint32_t number = 0;
@@ -101,21 +103,11 @@ Table report_nsys_cuda_kern_exec_sum(const AnalysisInput& input) {
 Table report_nsys_cuda_kern_exec_trace(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table = nsys_table("cuda_kern_exec_trace", "CUDA Kernel Launch & Exec Time Trace");
-  for (const auto& [title, key] : {std::pair{"API Start", "api_start"},
-                                   {"API Dur", "api_duration"},
-                                   {"Queue Start", "queue_start"},
-                                   {"Queue Dur", "queue_duration"},
-                                   {"Kernel Start", "kernel_start"},
-                                   {"Kernel Dur", "kernel_duration"},
-                                   {"Total Dur", "total_duration"}})
-    table.add_column(title, key, CellType::Nanoseconds);
-  for (const auto& [title, key] : {std::pair{"PID", "pid"}, {"TID", "tid"}, {"DevId", "device"}})
-    table.add_column(title, key, CellType::Count);
-  for (const auto& [title, key] : {std::pair{"API Function", "api_name"},
-                                   {"GridXYZ", "grid"},
-                                   {"BlockXYZ", "block"},
-                                   {"Kernel Name", "kernel_name"}})
-    table.add_column(title, key, CellType::Text);
+  table.add_columns({ColumnId::nsys_api_start, ColumnId::nsys_api_duration, ColumnId::nsys_queue_start,
+                     ColumnId::nsys_queue_duration, ColumnId::nsys_kernel_start, ColumnId::nsys_kernel_duration,
+                     ColumnId::nsys_total_duration, ColumnId::nsys_pid, ColumnId::nsys_tid, ColumnId::nsys_dev_id,
+                     ColumnId::nsys_api_function, ColumnId::nsys_grid, ColumnId::nsys_block,
+                     ColumnId::nsys_kernel_name});
   std::vector<uint32_t> kernels;  // rows of Trace::operations
   for_each_execution(input, table, [&](const Execution& execution) {
     kernels.push_back(static_cast<uint32_t>(&execution.kernel - trace.operations.data()));

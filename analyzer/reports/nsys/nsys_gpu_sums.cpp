@@ -33,9 +33,8 @@ void add_gpu_lines(const AnalysisInput& input, NsysLines& lines, Estimates& esti
 
 Table category_table(std::string name, std::string title, std::vector<NsysLine>& lines, const Estimates& estimates) {
   Table table = nsys_table(std::move(name), std::move(title));
-  add_sum_columns(table, "Instances", &estimates);
-  table.add_column("Category", "category", CellType::Text);
-  table.add_column("Operation", "operation", CellType::Text);
+  add_sum_columns(table, ColumnId::nsys_instances, &estimates);
+  table.add_columns({ColumnId::nsys_category, ColumnId::nsys_operation});
   add_lines(table, lines, &estimates);
   note_if_empty(table, "no CUDA work in the input");
   return table;
@@ -46,8 +45,8 @@ Table category_table(std::string name, std::string title, std::vector<NsysLine>&
 Table report_nsys_cuda_gpu_kern_sum(const AnalysisInput& input) {
   Table table = nsys_table("cuda_gpu_kern_sum", "CUDA GPU Kernel Summary");
   Estimates estimates(input, RowsAre::ByWork);
-  add_sum_columns(table, "Instances", &estimates);
-  table.add_column("Name", "name", CellType::Text);
+  add_sum_columns(table, ColumnId::nsys_instances, &estimates);
+  table.add_column(ColumnId::nsys_name);
   NsysLines lines;
   for (const uint32_t row : selected_operations(input, Order::Model)) {
     const GpuOperation& operation = input.trace.operations[row];
@@ -63,10 +62,8 @@ Table report_nsys_cuda_gpu_kern_sum(const AnalysisInput& input) {
 Table report_nsys_cuda_gpu_kern_gb_sum(const AnalysisInput& input) {
   Estimates estimates(input, RowsAre::ByWork);
   Table table = nsys_table("cuda_gpu_kern_gb_sum", "CUDA GPU Kernel/Grid/Block Summary");
-  add_sum_columns(table, "Instances", &estimates);
-  table.add_column("GridXYZ", "grid", CellType::Text);
-  table.add_column("BlockXYZ", "block", CellType::Text);
-  table.add_column("Name", "name", CellType::Text);
+  add_sum_columns(table, ColumnId::nsys_instances, &estimates);
+  table.add_columns({ColumnId::nsys_grid, ColumnId::nsys_block, ColumnId::nsys_name});
   NsysLines lines;
   for (const uint32_t row : selected_operations(input, Order::Model)) {
     const GpuOperation& operation = input.trace.operations[row];
@@ -86,8 +83,8 @@ Table report_nsys_cuda_gpu_kern_gb_sum(const AnalysisInput& input) {
 Table report_nsys_cuda_gpu_mem_time_sum(const AnalysisInput& input) {
   Estimates estimates(input, RowsAre::ByWork);
   Table table = nsys_table("cuda_gpu_mem_time_sum", "CUDA GPU MemOps Summary (by Time)");
-  add_sum_columns(table, "Count", &estimates);
-  table.add_column("Operation", "operation", CellType::Text);
+  add_sum_columns(table, ColumnId::nsys_count, &estimates);
+  table.add_column(ColumnId::nsys_operation);
   NsysLines lines;
   for (const uint32_t row : selected_operations(input, Order::Model)) {
     const GpuOperation& operation = input.trace.operations[row];
@@ -102,18 +99,11 @@ Table report_nsys_cuda_gpu_mem_time_sum(const AnalysisInput& input) {
 
 Table report_nsys_cuda_gpu_mem_size_sum(const AnalysisInput& input) {
   Table table = nsys_table("cuda_gpu_mem_size_sum", "CUDA GPU MemOps Summary (by Size)");
-  constexpr int kDecimals = 3;
-  table.add_column("Total (MB)", "total_mb", CellType::Real, kDecimals);
-  table.add_column("Count", "count", CellType::Count);
-  for (const auto& [title, key] : {std::pair{"Avg (MB)", "avg_mb"},
-                                   {"Med (MB)", "med_mb"},
-                                   {"Min (MB)", "min_mb"},
-                                   {"Max (MB)", "max_mb"},
-                                   {"StdDev (MB)", "stddev_mb"}})
-    table.add_column(title, key, CellType::Real, kDecimals);
+  table.add_columns({ColumnId::nsys_total_mb, ColumnId::nsys_count, ColumnId::nsys_avg_mb, ColumnId::nsys_med_mb,
+                     ColumnId::nsys_min_mb, ColumnId::nsys_max_mb, ColumnId::nsys_stddev_mb});
   Estimates estimates(input, RowsAre::ByWork);
   estimates.add_megabyte_columns(table);
-  table.add_column("Operation", "operation", CellType::Text);
+  table.add_column(ColumnId::nsys_operation);
   NsysLines lines;
   for (const uint32_t row : selected_operations(input, Order::Model)) {
     const GpuOperation& operation = input.trace.operations[row];

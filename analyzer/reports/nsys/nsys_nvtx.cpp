@@ -16,9 +16,9 @@ enum class Styles { Both, PushPop, StartEnd };
 Table range_sum(const AnalysisInput& input, std::string name, std::string title, Styles styles) {
   const Trace& trace = input.trace;
   Table table = nsys_table(std::move(name), std::move(title));
-  add_sum_columns(table, "Instances");
-  if (styles == Styles::Both) table.add_column("Style", "style", CellType::Text);
-  table.add_column("Range", "range", CellType::Text);
+  add_sum_columns(table, ColumnId::nsys_instances);
+  if (styles == Styles::Both) table.add_column(ColumnId::nsys_style);
+  table.add_column(ColumnId::nsys_range_text);
   NsysLines lines;
   for (const uint32_t row : selected_ranges(input, Order::Model)) {
     const Range& range = trace.ranges[row];
@@ -50,15 +50,10 @@ Table report_nsys_nvtx_startend_sum(const AnalysisInput& input) {
 Table report_nsys_nvtx_pushpop_trace(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table = nsys_table("nvtx_pushpop_trace", "NVTX Push/Pop Range Trace");
-  for (const auto& [title, key] : {std::pair{"Start", "start"},
-                                   {"End", "end"},
-                                   {"Duration", "duration"},
-                                   {"DurChild", "children_duration"},
-                                   {"DurNonChild", "self_duration"}})
-    table.add_column(title, key, CellType::Nanoseconds);
-  table.add_column("Name", "name", CellType::Text);
+  table.add_columns({ColumnId::nsys_start, ColumnId::nsys_end, ColumnId::nsys_duration,
+                     ColumnId::nsys_children_duration, ColumnId::nsys_self_duration, ColumnId::nsys_name});
   add_range_columns(table);
-  table.add_column("NameTree", "name_tree", CellType::Text);
+  table.add_column(ColumnId::nsys_name_tree);
   std::vector<int64_t> child_ns(trace.ranges.size());
   for (const Range& range : trace.ranges) {
     if (range.parent != kNone && is_nsys_range(range))

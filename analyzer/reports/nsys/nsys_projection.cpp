@@ -106,16 +106,12 @@ void note_if_empty(Table& table) {
 Table report_nsys_nvtx_gpu_proj_sum(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table = nsys_table("nvtx_gpu_proj_sum", "NVTX GPU Projection Summary");
-  table.add_column("Range", "range", CellType::Text);
-  table.add_column("Style", "style", CellType::Text);
-  table.add_column("Total Proj Time", "total_projected", CellType::Nanoseconds);
-  table.add_column("Total Range Time", "total_range", CellType::Nanoseconds);
-  table.add_column("Range Instances", "instances", CellType::Count);
-  add_statistics_columns(table, "Proj ", "projected_");
-  table.add_column("Total GPU Ops", "total_operations", CellType::Count);
-  for (const auto& [title, key] :
-       {std::pair{"Avg GPU Ops", "avg_operations"}, {"Avg Range Lvl", "avg_level"}, {"Avg Num Child", "avg_children"}})
-    table.add_column(title, key, CellType::Real, 1);
+  table.add_columns({ColumnId::nsys_range_text, ColumnId::nsys_style, ColumnId::nsys_total_projected,
+                     ColumnId::nsys_total_range, ColumnId::nsys_range_count});
+  table.add_columns({ColumnId::nsys_projected_avg, ColumnId::nsys_projected_med, ColumnId::nsys_projected_min,
+                     ColumnId::nsys_projected_max, ColumnId::nsys_projected_stddev});
+  table.add_columns({ColumnId::nsys_total_operations, ColumnId::nsys_avg_operations, ColumnId::nsys_avg_level,
+                     ColumnId::nsys_avg_children});
   struct Sums {
     int64_t range_ns = 0;
     uint64_t operations = 0, levels = 0, children = 0;
@@ -152,14 +148,9 @@ Table report_nsys_nvtx_gpu_proj_sum(const AnalysisInput& input) {
 Table report_nsys_nvtx_gpu_proj_trace(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table = nsys_table("nvtx_gpu_proj_trace", "NVTX GPU Projection Trace");
-  table.add_column("Name", "name", CellType::Text);
-  for (const auto& [title, key] : {std::pair{"Projected Start", "projected_start"},
-                                   {"Projected Duration", "projected_duration"},
-                                   {"Orig Start", "start"},
-                                   {"Orig Duration", "duration"}})
-    table.add_column(title, key, CellType::Nanoseconds);
-  table.add_column("Style", "style", CellType::Text);
-  add_range_columns(table, {{"NumGPUOps", "operations"}});
+  table.add_columns({ColumnId::nsys_name, ColumnId::nsys_projected_start, ColumnId::nsys_projected_duration,
+                     ColumnId::nsys_original_start, ColumnId::nsys_original_duration, ColumnId::nsys_style});
+  add_range_columns(table, {ColumnId::nsys_operations});
   table.list(projections(input), [&trace](const ProjectedRange& each, Table::Row& row) {
     const Range& range = trace.ranges[each.range];
     row.add(std::string_view(nsys_range_name(trace, range))).add(each.work.first_ns);
@@ -203,16 +194,12 @@ class OpenRanges {
 Table report_nsys_nvtx_kern_sum(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table = nsys_table("nvtx_kern_sum", "NVTX Range Kernel Summary");
-  table.add_column("NVTX Range", "range", CellType::Text);
-  table.add_column("Style", "style", CellType::Text);
-  for (const auto& [title, key] :
-       {std::pair{"PID", "pid"}, {"TID", "tid"}, {"NVTX Inst", "range_instances"}, {"Kern Inst", "kernel_instances"}})
-    table.add_column(title, key, CellType::Count);
-  table.add_column("Total Time", "total_time", CellType::Nanoseconds);
+  table.add_columns({ColumnId::nsys_nvtx_range, ColumnId::nsys_style, ColumnId::nsys_pid, ColumnId::nsys_tid,
+                     ColumnId::nsys_range_instances, ColumnId::nsys_kernel_instances, ColumnId::nsys_total_time});
   add_statistics_columns(table);
   Estimates estimates(input, RowsAre::ByWork);
   estimates.add_columns(table);
-  table.add_column("Kernel Name", "kernel_name", CellType::Text);
+  table.add_column(ColumnId::nsys_kernel_name);
 
   std::vector<std::vector<uint32_t>> ranges_of(trace.threads.size());
   for (const uint32_t row : selected_ranges(input, Order::Start))

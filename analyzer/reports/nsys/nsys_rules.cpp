@@ -21,8 +21,7 @@ Table rule_table(const char* name, const char* title, const char* question) {
 }
 
 void add_device_columns(Table& table) {
-  for (const auto& [title, key] : {std::pair{"PID", "pid"}, {"Device ID", "device"}, {"Context ID", "context"}})
-    table.add_column(title, key, CellType::Count);
+  table.add_columns({ColumnId::nsys_pid, ColumnId::nsys_device_id, ColumnId::nsys_context_id});
 }
 
 // Selected operations of each device, by start.
@@ -39,9 +38,7 @@ Table report_nsys_gpu_gaps(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   constexpr int64_t kShortest = 500'000'000;
   Table table = rule_table("gpu_gaps", "GPU Gaps", "when was a GPU idle for 500ms or longer?");
-  table.add_column("Row#", "row", CellType::Count);
-  table.add_column("Duration", "duration", CellType::Nanoseconds);
-  table.add_column("Start", "start", CellType::Nanoseconds);
+  table.add_columns({ColumnId::nsys_row, ColumnId::nsys_duration, ColumnId::nsys_start});
   add_device_columns(table);
   struct IdleGap {
     int64_t start_ns, duration_ns;
@@ -92,10 +89,7 @@ Table report_nsys_gpu_time_util(const AnalysisInput& input) {
   Table table =
       rule_table("gpu_time_util", "GPU Time Utilization",
                  "which of 30 equal parts of a device's time were used for less than 50%? Sums: overlap counts twice");
-  table.add_column("Row#", "row", CellType::Count);
-  table.add_column("In-Use (%)", "in_use_percent", CellType::Real, 1);
-  table.add_column("Duration", "duration", CellType::Nanoseconds);
-  table.add_column("Start", "start", CellType::Nanoseconds);
+  table.add_columns({ColumnId::nsys_row, ColumnId::nsys_in_use_percent, ColumnId::nsys_duration, ColumnId::nsys_start});
   add_device_columns(table);
   struct Chunk {
     double percent;
@@ -151,11 +145,8 @@ Table report_nsys_cuda_api_sync(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table = rule_table("cuda_api_sync", "CUDA Synchronization APIs",
                            "which calls blocked the host until all work of a device, context or stream was done?");
-  table.add_column("Duration", "duration", CellType::Nanoseconds);
-  table.add_column("Start", "start", CellType::Nanoseconds);
-  table.add_column("PID", "pid", CellType::Count);
-  table.add_column("TID", "tid", CellType::Count);
-  table.add_column("API Name", "api_name", CellType::Text);
+  table.add_columns(
+      {ColumnId::nsys_duration, ColumnId::nsys_start, ColumnId::nsys_pid, ColumnId::nsys_tid, ColumnId::nsys_api_name});
   constexpr std::string_view kBlocking[] = {"cudaDeviceSynchronize", "cudaThreadSynchronize", "cudaStreamSynchronize",
                                             "cuCtxSynchronize", "cuStreamSynchronize"};
   std::vector<bool> blocking;  // by HostEvent::api()
@@ -185,23 +176,14 @@ namespace {
 // A table of memory operations that `take` picks, longest first.
 template <class Take> Table memory_rule(const AnalysisInput& input, Table table, GpuKind kind, Take take) {
   const Trace& trace = input.trace;
-  constexpr int kDecimals = 3;
-  table.add_column("Duration", "duration", CellType::Nanoseconds);
-  table.add_column("Start", "start", CellType::Nanoseconds);
+  table.add_columns({ColumnId::nsys_duration, ColumnId::nsys_start});
   if (kind == GpuKind::Copy) {
-    table.add_column("Src Kind", "source_memory", CellType::Text);
-    table.add_column("Dst Kind", "destination_memory", CellType::Text);
+    table.add_columns({ColumnId::nsys_src_kind, ColumnId::nsys_dst_kind});
   } else {
-    table.add_column("Memory Kind", "memory", CellType::Text);
+    table.add_column(ColumnId::nsys_memory_kind);
   }
-  table.add_column("Bytes (MB)", "bytes_mb", CellType::Real, kDecimals);
-  for (const auto& [title, key] : {std::pair{"PID", "pid"},
-                                   {"Device ID", "device"},
-                                   {"Context ID", "context"},
-                                   {"Green Context ID", "green_context"},
-                                   {"Stream ID", "stream"}})
-    table.add_column(title, key, CellType::Count);
-  table.add_column("API Name", "api_name", CellType::Text);
+  table.add_columns({ColumnId::nsys_bytes_mb, ColumnId::nsys_pid, ColumnId::nsys_device_id, ColumnId::nsys_context_id,
+                     ColumnId::nsys_green_context_id, ColumnId::nsys_stream_id, ColumnId::nsys_api_name});
   std::vector<uint32_t> rows = selected_operations(input, Order::Start);
   std::erase_if(rows, [&](uint32_t row) {
     const GpuOperation& operation = trace.operations[row];

@@ -13,15 +13,9 @@ Table nsys_table(std::string name, std::string title) {
   return table;
 }
 
-void add_statistics_columns(Table& table, std::string_view title_prefix, std::string_view key_prefix) {
-  const auto add = [&](const char* title, const char* key, CellType type) {
-    table.add_column(fmt::format("{}{}", title_prefix, title), fmt::format("{}{}", key_prefix, key), type);
-  };
-  add("Avg", "avg", CellType::MeanNanoseconds);
-  add("Med", "med", CellType::MeanNanoseconds);
-  add("Min", "min", CellType::Nanoseconds);
-  add("Max", "max", CellType::Nanoseconds);
-  add("StdDev", "stddev", CellType::MeanNanoseconds);
+void add_statistics_columns(Table& table) {
+  table.add_columns(
+      {ColumnId::nsys_avg, ColumnId::nsys_med, ColumnId::nsys_min, ColumnId::nsys_max, ColumnId::nsys_stddev});
 }
 
 void add_statistics(Table::Row& row, Values& values) {
@@ -33,13 +27,8 @@ void add_statistics(Table::Row& row, Values& values) {
   row.add(statistics.mean).add(statistics.median).add(statistics.min).add(statistics.max).add(statistics.stddev);
 }
 
-void add_sum_columns(Table& table, std::string_view count_title, const Estimates* estimates) {
-  table.add_column("Time (%)", "time_percent", CellType::Real, 1);
-  table.add_column("Total Time", "total_time", CellType::Nanoseconds);
-  std::string key(count_title);
-  std::transform(key.begin(), key.end(), key.begin(),
-                 [](char c) { return c == ' ' ? '_' : static_cast<char>(c | 32); });
-  table.add_column(std::string(count_title), key, CellType::Count);
+void add_sum_columns(Table& table, ColumnId count, const Estimates* estimates) {
+  table.add_columns({ColumnId::nsys_time_percent, ColumnId::nsys_total_time, count});
   add_statistics_columns(table);
   if (estimates != nullptr) estimates->add_columns(table);
 }
@@ -116,16 +105,11 @@ std::string nsys_range_stack(const Trace& trace, uint32_t row) {
   return text;
 }
 
-void add_range_columns(Table& table, std::initializer_list<std::pair<const char*, const char*>> more) {
-  const auto add = [&](const char* title, const char* key) { table.add_column(title, key, CellType::Count); };
-  add("PID", "pid");
-  add("TID", "tid");
-  for (const auto& [title, key] : more) add(title, key);
-  add("Lvl", "level");
-  add("NumChild", "children");
-  add("RangeId", "range");
-  add("ParentId", "parent");
-  table.add_column("RangeStack", "range_stack", CellType::Text);
+void add_range_columns(Table& table, std::initializer_list<ColumnId> more) {
+  table.add_columns({ColumnId::nsys_pid, ColumnId::nsys_tid});
+  table.add_columns(more);
+  table.add_columns({ColumnId::nsys_level, ColumnId::nsys_children, ColumnId::nsys_range_id, ColumnId::nsys_parent,
+                     ColumnId::nsys_range_stack});
 }
 
 void add_range_place(Table::Row& row, const Trace& trace, const Range& range) {

@@ -38,13 +38,13 @@ class Values {
   int64_t total_ = 0;
 };
 
-// "Avg", "Med", "Min", "Max", "StdDev", each behind a prefix.
-void add_statistics_columns(Table& table, std::string_view title_prefix = "", std::string_view key_prefix = "");
+// "Avg", "Med", "Min", "Max", "StdDev".
+void add_statistics_columns(Table& table);
 // Empty cells for no values.
 void add_statistics(Table::Row& row, Values& values);
 
-// "Time (%)", "Total Time", the count under its title, the statistics, and what they make of all of the run.
-void add_sum_columns(Table& table, std::string_view count_title, const Estimates* estimates = nullptr);
+// "Time (%)", "Total Time", the count, the statistics, and the estimates for the whole run.
+void add_sum_columns(Table& table, ColumnId count, const Estimates* estimates = nullptr);
 // `all`: Σ of the totals of the table.
 void add_sum(Table::Row& row, Values& values, double all);
 
@@ -97,8 +97,8 @@ std::string nsys_range_name(const Trace& trace, const Range& range);
 std::string_view nsys_style(const Range& range);
 // Numbers of the ranges around it and its own: ":3:4:9".
 std::string nsys_range_stack(const Trace& trace, uint32_t row);
-// "PID", "TID", `more` (title, key), "Lvl", "NumChild", "RangeId", "ParentId" and "RangeStack", and the cells behind `more`.
-void add_range_columns(Table& table, std::initializer_list<std::pair<const char*, const char*>> more = {});
+// "PID", "TID", `more`, "Lvl", "NumChild", "RangeId", "ParentId" and "RangeStack", and the cells after `more`.
+void add_range_columns(Table& table, std::initializer_list<ColumnId> more = {});
 void add_range_place(Table::Row& row, const Trace& trace, const Range& range);
 void add_range_cells(Table::Row& row, const Trace& trace, uint32_t range_row);
 // Operators and annotations of torch.profiler are ranges like those of NVTX; Python calls and overhead are not.

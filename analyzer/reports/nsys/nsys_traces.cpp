@@ -7,8 +7,8 @@ namespace prof::analyzer {
 
 Table report_nsys_cuda_api_sum(const AnalysisInput& input) {
   Table table = nsys_table("cuda_api_sum", "CUDA API Summary");
-  add_sum_columns(table, "Num Calls");
-  table.add_column("Name", "name", CellType::Text);
+  add_sum_columns(table, ColumnId::nsys_num_calls);
+  table.add_column(ColumnId::nsys_name);
   NsysLines lines;
   for (const uint32_t row : selected_calls(input, Order::Model)) {
     const HostEvent& event = input.trace.host[row];
@@ -23,16 +23,9 @@ Table report_nsys_cuda_api_sum(const AnalysisInput& input) {
 Table report_nsys_cuda_api_trace(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table = nsys_table("cuda_api_trace", "CUDA API Trace");
-  table.add_column("Start", "start", CellType::Nanoseconds);
-  table.add_column("Duration", "duration", CellType::Nanoseconds);
-  table.add_column("Name", "name", CellType::Text);
-  for (const auto& [title, key] : {std::pair{"Result", "result"},
-                                   {"CorrID", "correlation"},
-                                   {"Pid", "pid"},
-                                   {"Tid", "tid"},
-                                   {"T-Pri", "thread_priority"}})
-    table.add_column(title, key, CellType::Count);
-  table.add_column("Thread Name", "thread_name", CellType::Text);
+  table.add_columns({ColumnId::nsys_start, ColumnId::nsys_duration, ColumnId::nsys_name, ColumnId::nsys_result,
+                     ColumnId::nsys_api_correlation, ColumnId::nsys_api_pid, ColumnId::nsys_api_tid,
+                     ColumnId::nsys_thread_priority, ColumnId::nsys_thread_name});
   table.list(selected_calls(input, Order::Start), [&trace](uint32_t at, Table::Row& row) {
     const HostEvent& event = trace.host[at];
     const Thread& thread = trace.thread(event.thread);
@@ -74,17 +67,12 @@ void add_memory_cells(Table::Row& row, const GpuOperation& operation) {
 Table report_nsys_cuda_gpu_trace(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table = nsys_table("cuda_gpu_trace", "CUDA GPU Trace");
-  table.add_column("Start", "start", CellType::Nanoseconds);
-  table.add_column("Duration", "duration", CellType::Nanoseconds);
+  table.add_columns({ColumnId::nsys_start, ColumnId::nsys_duration});
   add_shape_columns(table);
-  constexpr int kDecimals = 3;
-  for (const auto& [title, key] : {std::pair{"StcSMem (MB)", "static_shared_mb"},
-                                   {"DymSMem (MB)", "dynamic_shared_mb"},
-                                   {"Bytes (MB)", "bytes_mb"},
-                                   {"Throughput (MB/s)", "throughput_mb_per_s"}})
-    table.add_column(title, key, CellType::Real, kDecimals);
+  table.add_columns({ColumnId::nsys_static_shared_mb, ColumnId::nsys_dynamic_shared_mb, ColumnId::nsys_bytes_mb,
+                     ColumnId::nsys_throughput_mb_per_s});
   add_place_columns(table);
-  table.add_column("Name", "name", CellType::Text);
+  table.add_column(ColumnId::nsys_name);
   const auto add = [form = nsys_names(input), &trace, &names = input.views.names(), devices = device_names(trace)](
                        uint32_t at, Table::Row& row) {
     const GpuOperation& operation = trace.operations[at];

@@ -41,12 +41,9 @@ template <class Visit> void each_selected(const AnalysisInput& input, Table& tab
 
 Table report_nsys_um_sum(const AnalysisInput& input) {
   Table table = nsys_table("um_sum", "Unified Memory Analysis Summary");
-  table.add_column("Virtual Address", "virtual_address", CellType::Text);
-  table.add_column("HtoD Migration Size (MB)", "htod_mb", CellType::Real, 3);
-  table.add_column("DtoH Migration Size (MB)", "dtoh_mb", CellType::Real, 3);
-  table.add_column("CPU Page Faults", "cpu_page_faults", CellType::Count);
-  table.add_column("GPU Page Faults", "gpu_page_faults", CellType::Count);
-  table.add_column("Migration Throughput (MB/s)", "migration_mb_per_s", CellType::Real, 3);
+  table.add_columns({ColumnId::nsys_virtual_address, ColumnId::nsys_htod_mb, ColumnId::nsys_dtoh_mb,
+                     ColumnId::nsys_cpu_page_faults, ColumnId::nsys_gpu_page_faults,
+                     ColumnId::nsys_migration_mb_per_s});
   std::map<uint64_t, UnifiedSum> sums;
   each_selected(input, table, [&](const UnifiedMemoryEvent& event) { sums[event.address].add(event); });
   std::vector<std::pair<uint64_t, UnifiedSum>> rows(sums.begin(), sums.end());
@@ -65,12 +62,9 @@ Table report_nsys_um_sum(const AnalysisInput& input) {
 
 Table report_nsys_um_total_sum(const AnalysisInput& input) {
   Table table = nsys_table("um_total_sum", "Unified Memory Totals Summary");
-  table.add_column("Total HtoD Migration Size (MB)", "total_htod_mb", CellType::Real, 3);
-  table.add_column("Total DtoH Migration Size (MB)", "total_dtoh_mb", CellType::Real, 3);
-  table.add_column("Total CPU Page Faults", "total_cpu_page_faults", CellType::Count);
-  table.add_column("Total GPU PageFaults", "total_gpu_page_faults", CellType::Count);
-  table.add_column("Minimum Virtual Address", "minimum_virtual_address", CellType::Text);
-  table.add_column("Maximum Virtual Address", "maximum_virtual_address", CellType::Text);
+  table.add_columns({ColumnId::nsys_total_htod_mb, ColumnId::nsys_total_dtoh_mb, ColumnId::nsys_total_cpu_page_faults,
+                     ColumnId::nsys_total_gpu_page_faults, ColumnId::nsys_minimum_virtual_address,
+                     ColumnId::nsys_maximum_virtual_address});
   UnifiedSum all;
   uint64_t lowest = UINT64_MAX, highest = 0;
   each_selected(input, table, [&](const UnifiedMemoryEvent& event) {
@@ -90,8 +84,7 @@ Table report_nsys_um_total_sum(const AnalysisInput& input) {
 
 Table report_nsys_um_cpu_page_faults_sum(const AnalysisInput& input) {
   Table table = nsys_table("um_cpu_page_faults_sum", "Unified Memory CPU Page Faults Summary");
-  table.add_column("CPU Page Faults", "cpu_page_faults", CellType::Count);
-  table.add_column("Address", "address", CellType::Text);
+  table.add_columns({ColumnId::nsys_cpu_page_faults, ColumnId::nsys_address});
   std::map<uint64_t, uint64_t> faults;
   each_selected(input, table, [&](const UnifiedMemoryEvent& event) {
     if (event.what == UnifiedWhat::CpuFault) ++faults[event.address];

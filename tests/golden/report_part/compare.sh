@@ -1,7 +1,7 @@
 # compare.sh NAME...: for every report, compares NAME.whole with --nvtx part to NAME.part. Prints the reports that
 # differ, those that are refused, and those that are the same with and without --nvtx for every NAME, about which the
 # test proves nothing.
-all=$($PROF report --list | cut -d ' ' -f 1)
+all=$($PROF report --list | sed -n 's/^  \([a-z_-]*\)  .*/\1/p')
 taken= refused=
 for report in $all; do
   if $PROF report $report part --nvtx part 2>&1 | grep -q 'cannot be cut to ranges'; then

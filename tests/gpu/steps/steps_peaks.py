@@ -40,7 +40,7 @@ def peaks(lab, step):
     by_op = {row["name"]: row for row in rows(lab, ["report", "roofline", trace, "--group-by", "shape"])}
     table = []
     for name, row in sorted(by_op.items()):
-        table.append((name[:70], row["kernels"], f"{row['attained_tflops'] or 0:.1f}", f"{row['flops_percent'] or 0:.1f}", f"{row['gb_per_s'] or 0:.0f}",
+        table.append((name[:70], row["kernels"], f"{row['tflops'] or 0:.1f}", f"{row['flops_percent'] or 0:.1f}", f"{row['gb_per_s'] or 0:.0f}",
                       f"{row['bandwidth_percent'] or 0:.1f}", row["bound"] or ""))
     step.table("prof report roofline --group-by shape", ["operator", "kernels", "TFLOP/s", "% of peak", "GB/s", "% of bandwidth", "bound"], table)
     product = next((row for name, row in by_op.items() if name.startswith("aten::mm") and "8192" in name), None)

@@ -49,9 +49,9 @@ def repeat_kernel(lab, step):
         if row is None:
             step.check(f"{name}: repeated", False, "no row", "a row")
             continue
-        ratio = row["med_ns"] / max(row["own_launch_ns"] or 0, 1)
+        ratio = row["median_ns"] / max(row["own_launch_ns"] or 0, 1)
         step.check(f"{name}: median of the repeats / own launch", LEAST_RATIO <= ratio <= MOST_RATIO, f"{ratio:.3f}", f"{LEAST_RATIO} to {MOST_RATIO}")
-        table.append((row["name"][:60], row["repeats"], row["own_launch_ns"], row["min_ns"], row["med_ns"], row["max_ns"], "", "", ""))
+        table.append((row["name"][:60], row["repeats"], row["own_launch_ns"], row["min_ns"], row["median_ns"], row["max_ns"], "", "", ""))
     products(lab, step, table)
     step.table("prof report bench-kernel", ["kernel", "repeats", "own launch (ns)", "min", "med", "max", "TFLOP/s", "%", "FLOPs from"], table)
 
@@ -64,9 +64,9 @@ def products(lab, step, table):
         if row is None:
             step.note(f"No product in {dtype} has a kernel that is called {kernel[:-2]} here.")
             continue
-        ratio, percent = row["med_ns"] / max(row["own_launch_ns"] or 0, 1), row["flops_percent"] or 0
+        ratio, percent = row["median_ns"] / max(row["own_launch_ns"] or 0, 1), row["flops_percent"] or 0
         step.check(f"product in {dtype}: median of the repeats / own launch", LEAST_OF_PRODUCT <= ratio <= MOST_RATIO, f"{ratio:.3f}",
                    f"{LEAST_OF_PRODUCT} to {MOST_RATIO}")
         step.check(f"product in {dtype}: rate of the repeats, % of the peak, FLOPs from the library call",
                    LEAST_PRODUCT <= percent <= 100 and row["from"] == "library", f"{percent:.1f}, {row['from']}", f"{LEAST_PRODUCT} to 100, library")
-        table.append((row["name"][:60], row["repeats"], row["own_launch_ns"], row["min_ns"], row["med_ns"], row["max_ns"], row["tflops"], percent, row["from"]))
+        table.append((row["name"][:60], row["repeats"], row["own_launch_ns"], row["min_ns"], row["median_ns"], row["max_ns"], row["tflops"], percent, row["from"]))

@@ -145,9 +145,13 @@ inline std::string cell_text(const analyzer::Table& table, size_t row, std::stri
     const int64_t cell = column.cells[row];
     if (cell == analyzer::kEmptyCell) return "";
     if (column.type == analyzer::CellType::Text) return std::string(table.text(cell));
-    if (column.type != analyzer::CellType::Real) return std::to_string(cell);
+    if (!analyzer::is_real(column.type)) return std::to_string(cell);
     char text[64];
-    std::snprintf(text, sizeof text, "%.*f", column.decimals, analyzer::Table::real(cell));
+    if (column.type == analyzer::CellType::Real) {
+      std::snprintf(text, sizeof text, "%.*f", column.decimals, analyzer::Table::real(cell));
+    } else {
+      std::snprintf(text, sizeof text, "%.12g", analyzer::Table::real(cell));
+    }
     return text;
   }
   return "no such column";

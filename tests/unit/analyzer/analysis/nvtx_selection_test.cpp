@@ -239,24 +239,24 @@ TEST(NvtxSelection, EveryReportObeysItOrSaysWhyNot) {
   cut.nvtx_words = {"nothing"};
   cut.find_ranges(hand.trace, hand.views(), false);
   size_t obey = 0;
-  for (const Analysis& analysis : kAnalyses) {
-    SCOPED_TRACE(analysis.name);
-    EXPECT_NO_THROW(check_selection(analysis, Selection()));
-    if (!analysis.without_nvtx.empty()) {
+  for (const Report& report : kReports) {
+    SCOPED_TRACE(report.name);
+    EXPECT_NO_THROW(check_selection(report, Selection()));
+    if (!report.without_nvtx.empty()) {
       try {
-        check_selection(analysis, cut);
+        check_selection(report, cut);
         ADD_FAILURE() << "not refused";
       } catch (const std::runtime_error& error) {
-        EXPECT_EQ(error.what(), "--nvtx: " + std::string(analysis.name) +
-                                    " cannot be cut to ranges: " + std::string(analysis.without_nvtx));
+        EXPECT_EQ(error.what(), "--nvtx: " + std::string(report.name) +
+                                    " cannot be cut to ranges: " + std::string(report.without_nvtx));
       }
       continue;
     }
-    EXPECT_NO_THROW(check_selection(analysis, cut));
+    EXPECT_NO_THROW(check_selection(report, cut));
     hand.selection = {};
-    const Table whole = hand.report(analysis.run);
+    const Table whole = hand.report(report.run);
     hand.selection = cut;
-    const Table nothing = hand.report(analysis.run);
+    const Table nothing = hand.report(report.run);
     if (whole.rows() == 0) continue;  // the model has no rows for this report
     EXPECT_NE(csv(whole), csv(nothing)) << "the same as without --nvtx";
     ++obey;

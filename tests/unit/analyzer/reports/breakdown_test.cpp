@@ -154,7 +154,7 @@ TEST(Breakdown, SumsOverDevicesWhatItSaysOfEach) {
     std::string text;
     for (size_t row = 0; row < table.rows(); ++row) {
       if (tests::cell_text(table, row, "what") != "busy") continue;
-      text += tests::row_text(table, row, {"pid", "device", "time", "window_percent"}) + "\n";
+      text += tests::row_text(table, row, {"pid", "devices", "time", "window_percent"}) + "\n";
     }
     return text;
   };
@@ -183,7 +183,7 @@ TEST(Breakdown, SharesAreOfTheWallTimeGivenToo) {
   ASSERT_GT(table.rows(), 2u);
   EXPECT_EQ(tests::row_text(table, 2, {"what", "wall_percent", "busy_percent"}), "busy | 33.33 | 100.00");
   // Two devices are selected, each with 300 ns of wall time: 140 of 600.
-  EXPECT_EQ(tests::row_text(table, table.rows() - 1, {"device", "what", "operations", "time", "wall_percent"}),
+  EXPECT_EQ(tests::row_text(table, table.rows() - 1, {"devices", "what", "operations", "time", "wall_percent"}),
             "all | operations | 2 | 140 | 23.33");
 }
 

@@ -27,7 +27,7 @@ TEST(GraphReports, ALaunchOfAnotherToolIsOneLaunchOfNoKnownGraph) {
   EXPECT_EQ(hand.trace.host[0].subject, 0u);
   const Table table = hand.report(report_cuda_graphs);
   ASSERT_EQ(table.rows(), 1u);
-  EXPECT_EQ(row_text(table, 0, {"graph", "kernels", "launches", "gpu_operations", "gpu_sum", "attributed"}),
+  EXPECT_EQ(row_text(table, 0, {"graph", "kernels", "launches", "operations", "gpu_sum", "attributed"}),
             " |  | 1 | 2 | 30 | 0");
 }
 

@@ -24,7 +24,7 @@ TEST(Idle, SumsGapsByCauseAndNamesTheCulpritWithTheMostTime) {
   ASSERT_EQ(table.rows(), 2u);
   const auto row = [&](size_t i) {
     return row_text(table, i,
-                    {"window", "pid", "device", "cause", "gaps", "time", "idle_percent", "window_percent",
+                    {"window", "pid", "device_name", "cause", "gaps", "time", "idle_share_percent", "window_percent",
                      "before_launch", "max", "top_culprit", "top_culprit_time"});
   };
   EXPECT_EQ(row(0), "gpu | 100 | 0 | in an op | 1 | 3100 | 73.8 | 44.9 | 3000 | 3100 | ProfilerStep* | 3100");

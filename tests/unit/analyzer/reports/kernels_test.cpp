@@ -179,7 +179,7 @@ TEST(Graphs, GetTheOperationsLaunchedInsideThem) {
   const Table table = hand.report(report_graphs);
   const auto row = [&](const Table& of, size_t i) {
     return row_text(of, i,
-                    {"graph", "direction", "calls", "operations", "gpu_sum", "gpu_busy", "gpu_span", "host_time"});
+                    {"compiled_graph", "pass", "calls", "operations", "gpu_sum", "gpu_busy", "gpu_span", "host_time"});
   };
   ASSERT_EQ(table.rows(), 3u);
   EXPECT_EQ(row(table, 0), "## Call CompiledFxGraph fcd ## | backward | 1 | 1 | 40 | 40 | 40 | 8");
@@ -200,12 +200,12 @@ TEST(GpuUtil, CutsTheWindowInAtMostAHundredPieces) {
   hand.finish();
   const Table table = hand.report(report_gpu_util);  // 1000 ns: 100 pieces of 10
   ASSERT_EQ(table.rows(), 100u);
-  EXPECT_EQ(row_text(table, 49, {"begin", "length", "busy", "busy_percent"}), "490 | 10 | 10 | 100.00");
-  EXPECT_EQ(row_text(table, 50, {"begin", "busy", "busy_percent", "sm_efficiency_percent"}), "500 | 0 | 0.00 | ");
+  EXPECT_EQ(row_text(table, 49, {"start", "length", "busy", "busy_percent"}), "490 | 10 | 10 | 100.00");
+  EXPECT_EQ(row_text(table, 50, {"start", "busy", "busy_percent", "sm_efficiency_percent"}), "500 | 0 | 0.00 | ");
   hand.selection.to_ns = 999;  // pieces of 10, the last one shorter
   const Table shorter = hand.report(report_gpu_util);
   ASSERT_EQ(shorter.rows(), 100u);
-  EXPECT_EQ(row_text(shorter, 99, {"begin", "length", "busy"}), "990 | 9 | 9");
+  EXPECT_EQ(row_text(shorter, 99, {"start", "length", "busy"}), "990 | 9 | 9");
   hand.selection.to_ns = 7;
   EXPECT_EQ(hand.report(report_gpu_util).rows(), 7u);
 }

@@ -64,14 +64,15 @@ TEST(LaunchStats, GivesOthersNumbersWhenAsked) {
   const Table hta = hand.report(report_launch_stats);
   ASSERT_EQ(hta.rows(), 1u);
   EXPECT_EQ(row_text(hta, 0,
-                     {"operations", "cpu_time", "gpu_time", "delay", "delay_max", "short", "runtime_outliers",
+                     {"operations", "api_time", "gpu_time", "delay", "delay_max", "short", "runtime_outliers",
                       "delay_outliers"}),
             "2 | 61000 | 5000 | 201000 | 201000 | 1 | 1 | 1");
   hand.options.definitions = Definitions::Nsys;
   const Table nsys = hand.report(report_launch_stats);
   ASSERT_EQ(nsys.rows(), 1u);
-  EXPECT_EQ(row_text(nsys, 0, {"tid", "count", "qcount", "t_avg_ns", "t_max_ns", "a_avg_ns", "q_avg_ns", "k_min_ns"}),
-            "500 | 2 | 1 | 132500.0 | 205000.0 | 30500.0 | 201000.0 | 2000.0");
+  EXPECT_EQ(
+      row_text(nsys, 0, {"tid", "count", "queue_count", "t_avg_ns", "t_max_ns", "a_avg_ns", "q_avg_ns", "k_min_ns"}),
+      "500 | 2 | 1 | 132500.0 | 205000.0 | 30500.0 | 201000.0 | 2000.0");
 }
 
 TEST(LaunchStats, AStreamWithoutOperationsMayHaveNoDevice) {
@@ -104,9 +105,10 @@ TEST(Copies, SumUpByDirectionAndMemoryAndSayWhatWasExposed) {
   const Table table = hand.report(report_copies);
   ASSERT_EQ(table.rows(), 3u);
   const auto row = [&](size_t i) {
-    return row_text(table, i,
-                    {"direction", "source", "destination", "pageable", "count", "bytes", "time", "bandwidth_gb_per_s",
-                     "small", "small_percent", "small_time_percent", "exposed", "exposed_percent"});
+    return row_text(
+        table, i,
+        {"direction", "source_memory", "destination_memory", "pageable", "count", "bytes", "time", "bandwidth_gb_per_s",
+         "small", "small_percent", "small_time_percent", "exposed", "exposed_percent"});
   };
   EXPECT_EQ(row(0), "HtoD | Pinned | Device |  | 2 | 150000 | 2000 | 75.000 | 1 | 50.0 | 50.0 | 1900 | 95.0");
   EXPECT_EQ(row(1), "HtoD | Pageable | Device | yes | 1 | 1000 | 500 | 2.000 | 1 | 100.0 | 100.0 | 400 | 80.0");
@@ -132,7 +134,7 @@ TEST(Syncs, SayWhatTheyWaitedForAndWhetherTheGpuWasBusy) {
   ASSERT_EQ(table.rows(), 3u);
   const auto row = [&](size_t i) {
     return row_text(table, i,
-                    {"call", "waits_for", "calls", "blocked", "time", "max", "gpu_busy", "gpu_idle", "range"});
+                    {"call", "waits_for", "calls", "blocked", "time", "max", "gpu_busy", "gpu_idle", "top_range"});
   };
   EXPECT_EQ(row(0), "cudaStreamSynchronize | stream 7 | 2 | 1 | 1010 | 1000 | 900 | 110 | train");
   EXPECT_EQ(row(1), "cudaMemcpy | copy on stream 7 | 1 | 1 | 900 | 900 | 700 | 200 | train");
@@ -182,10 +184,12 @@ TEST(Memory, FollowsTheAllocatorToItsPeak) {
             "device 0 | 3 | 1700 | 2 | 1050 | 1450 | 350 | 650 | 1 | step/aten::mm");
   EXPECT_EQ(row_text(table, 1, {"where", "peak_bytes", "peak_range"}), "host | 10 | step");
   const Table ops = hand.report(report_memory_ops);
-  EXPECT_EQ(row_text(ops, 0, {"name", "allocations", "allocated_bytes", "largest_bytes", "peak_bytes", "end_bytes"}),
-            "aten::empty | 1 | 1000 | 1000 | 1000 | 0");
-  EXPECT_EQ(row_text(ops, 1, {"name", "allocations", "allocated_bytes", "largest_bytes", "peak_bytes", "end_bytes"}),
-            "aten::mm | 2 | 700 | 500 | 500 | 700");
+  EXPECT_EQ(
+      row_text(ops, 0, {"name", "allocations", "allocated_bytes", "largest_bytes", "live_at_peak_bytes", "end_bytes"}),
+      "aten::empty | 1 | 1000 | 1000 | 1000 | 0");
+  EXPECT_EQ(
+      row_text(ops, 1, {"name", "allocations", "allocated_bytes", "largest_bytes", "live_at_peak_bytes", "end_bytes"}),
+      "aten::mm | 2 | 700 | 500 | 500 | 700");
 }
 
 TEST(Memory, JoinsTheCallsOfALogByAddress) {
@@ -205,9 +209,9 @@ TEST(Memory, JoinsTheCallsOfALogByAddress) {
   hand.finish();
   const Table table = hand.report(report_memory);
   ASSERT_EQ(table.rows(), 2u);
-  EXPECT_EQ(row_text(table, 0,
-                     {"where", "source", "peak_bytes", "peak_time", "end_bytes", "released_bytes", "older_releases"}),
-            "device 0 | CUDA calls | 12288 | 30 | 8192 | 4096 | 1");
+  EXPECT_EQ(
+      row_text(table, 0, {"where", "from", "peak_bytes", "peak_time", "end_bytes", "released_bytes", "older_releases"}),
+      "device 0 | CUDA calls | 12288 | 30 | 8192 | 4096 | 1");
   EXPECT_EQ(row_text(table, 1, {"where", "peak_bytes"}), "host | 100");
 }
 

@@ -142,8 +142,8 @@ INSTANTIATE_TEST_SUITE_P(All, Listings, testing::ValuesIn(kListings), [](const a
 // A row for each number below `count`; counts the rows that are made.
 Table numbers(size_t count, std::atomic<size_t>& made) {
   Table table("n", "N");
-  table.add_column("A", "a", CellType::Count);
-  table.add_column("T", "t", CellType::Text);
+  table.add_named_column(ColumnId::count, "A", "a", CellType::Count);
+  table.add_named_column(ColumnId::name, "T", "t", CellType::Text);
   table.list(count, [&made](std::span<const uint32_t> rows, Table& into) {
     for (const uint32_t row : rows) into.row().add(row).add(std::string_view(std::to_string(row % 97)));
     made += rows.size();
@@ -163,7 +163,7 @@ TEST(Listing, MakesOnlyWhatIsShown) {
 TEST(Listing, KeepsTextsApartThatAreNew) {
   std::atomic<size_t> made = 0;
   Table table("n", "N");
-  table.add_column("T", "t", CellType::Text);
+  table.add_named_column(ColumnId::name, "T", "t", CellType::Text);
   constexpr uint32_t kRows = 300'000;  // more texts than a block can hold
   table.list(kRows, [](std::span<const uint32_t> rows, Table& into) {
     for (const uint32_t row : rows) into.row().add(std::string_view("text " + std::to_string(row)));
@@ -176,7 +176,7 @@ TEST(Listing, KeepsTextsApartThatAreNew) {
 
 TEST(Listing, AnErrorOfARowReachesTheCaller) {
   Table table("n", "N");
-  table.add_column("A", "a", CellType::Count);
+  table.add_named_column(ColumnId::count, "A", "a", CellType::Count);
   table.list(100'000, [](std::span<const uint32_t> rows, Table& into) {
     for (const uint32_t row : rows) {
       if (row == 50'000) throw std::runtime_error("row 50000");

@@ -105,10 +105,11 @@ TEST(MemoryReport, NamesWhatHeldThePeak) {
   run.memory_call("cuMemAllocAsync", 32, 33, 5, 4, 1);
   run.finish_run();
   run.options.group_by = {"path", "call"};
-  EXPECT_EQ(run.text(report_memory_ops, {"path", "call", "allocations", "peak_bytes", "peak_percent", "end_bytes"}),
-            "load | cuMemAlloc_v2 | 1 | 100 | 71.4 | 100\n"
-            " | cuMemAllocAsync | 2 | 30 | 21.4 | 35\n"
-            "load | cuMemAllocAsync | 1 | 10 | 7.1 | 0\n");
+  EXPECT_EQ(
+      run.text(report_memory_ops, {"path", "call", "allocations", "live_at_peak_bytes", "peak_percent", "end_bytes"}),
+      "load | cuMemAlloc_v2 | 1 | 100 | 71.4 | 100\n"
+      " | cuMemAllocAsync | 2 | 30 | 21.4 | 35\n"
+      "load | cuMemAllocAsync | 1 | 10 | 7.1 | 0\n");
   run.options.group_by = {"color"};
   EXPECT_THROW(run.report(report_memory_ops), std::runtime_error);
 }
@@ -126,7 +127,7 @@ TEST(MemoryReport, AContextThatEndsTakesItsMemoryAlong) {
   EXPECT_EQ(run.rows(),
             "device 0 | 121 | 100 | 120 | 21\ndevice 0 | 101 | 100 | 100 | 1\n"
             "device 0 | 20 | 0 | 20 | 20\nhost | 7 | 7 | 7 | 0\ndevice 1 | 50 | 0 | 50 | 50\n");
-  EXPECT_EQ(run.text(report_memory_trace, {"time", "where", "call", "released_bytes", "live_bytes", "lived"}),
+  EXPECT_EQ(run.text(report_memory_trace, {"at", "where", "call", "released_bytes", "live_bytes", "lived"}),
             "1 | device 0 | cuMemAlloc_v2 |  | 100 | \n3 | host | cuMemAllocHost_v2 |  | 7 | \n"
             "5 | device 0 | cuMemAllocAsync |  | 120 | \n7 | device 1 | cuMemAlloc_v2 |  | 50 | \n"
             "9 | device 0 | cuDevicePrimaryCtxReset_v2 | 100 | 20 | 8\n"

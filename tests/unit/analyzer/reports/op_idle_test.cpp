@@ -17,8 +17,8 @@ TEST(OpIdle, TellsIdleFromStarved) {
   const Table table = hand.report(report_op_idle);
   ASSERT_EQ(table.rows(), 1u) << "ops before the first kernel have no time inside the window";
   EXPECT_EQ(row_text(table, 0,
-                     {"pid", "device", "calls", "time", "self", "idle", "idle_percent", "starved", "starved_percent",
-                      "waiting_avg", "waiting_min", "waiting_max", "name"}),
+                     {"pid", "device_name", "calls", "time", "self", "idle", "idle_percent", "starved",
+                      "starved_percent", "waiting_mean", "waiting_min", "waiting_max", "name"}),
             "100 | 0 | 3 | 700000 | 700000 | 300000 | 42.9 | 100000 | 14.3 | 2.33 | 1 | 4 | CPU (After GPU)");
   hand.options.window = "run";
   const Table run = hand.report(report_op_idle);
@@ -58,8 +58,8 @@ TEST(OpIdle, NeverMixesDevices) {
   hand.finish();
   const Table table = hand.report(report_op_idle);
   ASSERT_EQ(table.rows(), 2u);
-  EXPECT_EQ(row_text(table, 0, {"device", "time", "idle", "starved"}), "1 | 900 | 700 | 400");
-  EXPECT_EQ(row_text(table, 1, {"device", "time", "idle", "starved"}), "0 | 900 | 0 | 0");
+  EXPECT_EQ(row_text(table, 0, {"device_name", "time", "idle", "starved"}), "1 | 900 | 700 | 400");
+  EXPECT_EQ(row_text(table, 1, {"device_name", "time", "idle", "starved"}), "0 | 900 | 0 | 0");
 }
 
 TEST(OpIdle, SelfTimeIsOutsideInnerRangesAndCalls) {

@@ -75,7 +75,7 @@ TEST(OpsReport, AveragesByNameInOrderOfTheFirstEvent) {
     rows += row_text(table, row,
                      {"name", "device_type", "count", "self_cpu_time_total", "cpu_time_total", "cpu_time",
                       "self_device_time_total", "device_time_total", "self_device_memory_usage", "device_memory_usage",
-                      "min_time", "max_time", "flops", "is_async"}) +
+                      "min", "max", "flops", "is_async"}) +
             "\n";
   }
   EXPECT_EQ(rows,
@@ -155,11 +155,11 @@ TEST(OpsTrace, HasOneRowPerInstance) {
   ASSERT_EQ(table.rows(), 9u);
   EXPECT_EQ(row_text(table, 1,
                      {"id", "parent", "name", "start", "end", "self_cpu_time_total", "cpu_time_total",
-                      "device_time_total", "kernels", "device_memory_usage", "scope"}),
+                      "device_time_total", "kernels", "device_memory_usage", "record_scope"}),
             "1 |  | ProfilerStep#1 | 0 | 4000 | 2500 | 4000 | 2000 | 0 | 2048 | user");
   EXPECT_EQ(row_text(table, 2,
-                     {"id", "parent", "name", "self_device_time_total", "kernels", "flops", "input_shapes", "thread",
-                      "scope"}),
+                     {"id", "parent", "name", "self_device_time_total", "kernels", "flops", "input_shapes",
+                      "thread_or_stream", "record_scope"}),
             "2 | 1 | aten::mm | 2000 | 1 | 60 | [[2, 3], [3, 5]] | 500 | function");
   EXPECT_EQ(row_text(table, 4, {"id", "parent", "name", "device_type", "start", "device_time_total"}),
             " | 2 | gemm | CUDA | 1700 | 2000");
@@ -179,8 +179,8 @@ TEST(Nvtx, ProjectsRangesOnTheGpu) {
   const Table table = hand.report(report_nvtx);
   const auto row = [&](const Table& t, size_t i) {
     return row_text(t, i,
-                    {t.columns()[0].key, "level", "count", "with_gpu", "cpu_time", "gpu_span", "gpu_busy",
-                     "busy_percent", "gpu_sum", "gpu_operations"});
+                    {t.columns()[0].key, "mean_level", "count", "with_gpu", "cpu_time_total", "gpu_span", "gpu_busy",
+                     "span_busy_percent", "gpu_sum", "operations"});
   };
   ASSERT_EQ(table.rows(), 3u);
   EXPECT_EQ(row(table, 0), "step | 0.0 | 2 | 2 | 200 | 70 | 45 | 64.3 | 50 | 4");

@@ -140,9 +140,10 @@ TEST(Sequences, SayWhatTheyAreCandidatesFor) {
   hand.finish();
   const Table table = hand.report(report_sequences);
   ASSERT_EQ(table.rows(), 2u);
-  EXPECT_EQ(tests::row_text(table, 0, {"candidate", "gaps", "sequence"}),
+  EXPECT_EQ(tests::row_text(table, 0, {"candidate", "gap_time", "sequence"}),
             "fusion, graph | 22 | at::native::add; at::native::mul");
-  EXPECT_EQ(tests::row_text(table, 1, {"candidate", "gaps", "sequence"}), "graph | 2 | at::native::sub; [CUDA memset]");
+  EXPECT_EQ(tests::row_text(table, 1, {"candidate", "gap_time", "sequence"}),
+            "graph | 2 | at::native::sub; [CUDA memset]");
 }
 
 TEST(Sequences, OfTooManyKindsAreSetAsideAndCounted) {

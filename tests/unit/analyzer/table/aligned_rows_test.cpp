@@ -12,9 +12,9 @@ namespace {
 
 Table table_of_three() {
   Table table("t", "T");
-  table.add_column("N", "n", CellType::Count);
-  table.add_column("Name", "name", CellType::Text);
-  table.add_column("Time", "time", CellType::Nanoseconds);
+  table.add_named_column(ColumnId::count, "N", "n", CellType::Count);
+  table.add_named_column(ColumnId::name, "Name", "name", CellType::Text);
+  table.add_named_column(ColumnId::time, "Time", "time", CellType::Nanoseconds);
   return table;
 }
 

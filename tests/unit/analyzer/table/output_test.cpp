@@ -84,10 +84,10 @@ TEST(Table, KnowsHowWideCellsAreAsTheyAreWritten) {
                                      {TimeUnit::Auto, true},
                                      {TimeUnit::Ns, true}}) {
     Table table("name", "title");
-    table.add_column("A time", "time", CellType::Nanoseconds);
-    table.add_column("A count", "count", CellType::Count);
-    table.add_column("A text", "text", CellType::Text);
-    table.add_column("A ratio", "ratio", CellType::Real, 2);
+    table.add_named_column(ColumnId::time, "A time", "time", CellType::Nanoseconds);
+    table.add_named_column(ColumnId::count, "A count", "count", CellType::Count);
+    table.add_named_column(ColumnId::name, "A text", "text", CellType::Text);
+    table.add_named_column(ColumnId::percent, "A ratio", "ratio", CellType::Real, 2);
     table.row();
     for (const int64_t number : numbers) {
       table.row()
@@ -128,8 +128,8 @@ TEST(Table, MakesLinesOfPiecesOfEveryLength) {
 
 TEST(Table, SortsStablyWithEmptyCellsFirst) {
   Table table("t", "T");
-  table.add_column("A", "a", CellType::Count);
-  table.add_column("N", "n", CellType::Text);
+  table.add_named_column(ColumnId::count, "A", "a", CellType::Count);
+  table.add_named_column(ColumnId::name, "N", "n", CellType::Text);
   table.row().add(int64_t{2}).add(std::string_view("x"));
   table.row().empty().add(std::string_view("y"));
   table.row().add(int64_t{2}).add(std::string_view("z"));
@@ -144,7 +144,7 @@ TEST(Table, SortsStablyWithEmptyCellsFirst) {
 
 TEST(Table, SortsBySpellingsOfAnotherTool) {
   Table table("t", "T");
-  table.add_column("A", "a", CellType::Count);
+  table.add_named_column(ColumnId::count, "A", "a", CellType::Count);
   table.sort_spellings = {{"theirs", "-a"}};
   for (const int64_t value : {1, 3, 2}) table.row().add(value);
   ASSERT_TRUE(table.sort_by("theirs"));
@@ -168,7 +168,7 @@ class SinkTest : public testing::Test {
 
 TEST_F(SinkTest, PutsATextFormInPlaceOfTheColumnsAndLeavesOtherFormats) {
   Table table("t", "T");
-  table.add_column("A", "a", CellType::Count);
+  table.add_named_column(ColumnId::count, "A", "a", CellType::Count);
   for (const int64_t value : {1, 2, 3}) table.row().add(value);
   table.notes.push_back("note");
   table.coverage = "whole";

@@ -62,9 +62,9 @@ class Training {
 
   AnalysisInput input() { return {hand.trace, hand.views(), hand.selection, hand.options}; }
   Table run(std::string_view report) {
-    for (const Analysis& analysis : kAnalyses) {
-      if (analysis.name != report) continue;
-      Table table = run_report(analysis, input());
+    for (const Report& report : kReports) {
+      if (report.name != report) continue;
+      Table table = run_report(report, input());
       table.store();
       return table;
     }
@@ -194,29 +194,29 @@ TEST(Estimates, OfBranchesOfAFlameGraphAreThatOfTheirSum) {
 TEST(Estimates, EveryReportExtrapolatesOrRefusesOrSaysThatItListsWhatWasTimed) {
   Training training(7, 20);
   std::map<Times, int> met;
-  for (const Analysis& analysis : kAnalyses) {
-    SCOPED_TRACE(analysis.name);
-    ++met[analysis.times];
-    if (analysis.times == Times::All) {
+  for (const Report& report : kReports) {
+    SCOPED_TRACE(report.name);
+    ++met[report.times];
+    if (report.times == Times::All) {
       try {
-        training.run(analysis.name);
+        training.run(report.name);
         ADD_FAILURE() << "not refused";
       } catch (const std::runtime_error& error) {
         EXPECT_NE(std::string(error.what()).find("taken in bursts (PROF_BUDGET=2%)"), std::string::npos);
       }
       continue;
     }
-    const Table table = training.run(analysis.name);
+    const Table table = training.run(report.name);
     std::string said;
     for (const std::string& note : table.notes) said += note.starts_with("PROF_BUDGET=2%: ") ? note : "";
     bool interval = false;
     for (const TableColumn& column : table.columns()) interval |= column.title.starts_with("+- (95 %");
-    switch (analysis.times) {
+    switch (report.times) {
       case Times::None: EXPECT_NE(said.find("does not depend"), std::string::npos) << said; break;
       case Times::Listed: EXPECT_NE(said.find("of these alone"), std::string::npos) << said; break;
       default: EXPECT_NE(said.find("with 95 % intervals"), std::string::npos) << said;
     }
-    EXPECT_EQ(interval, analysis.times == Times::Estimated || analysis.times == Times::ByMetric);
+    EXPECT_EQ(interval, report.times == Times::Estimated || report.times == Times::ByMetric);
   }
   EXPECT_GE(met[Times::Estimated] + met[Times::ByMetric], 20);
   EXPECT_GE(met[Times::All], 15);

@@ -31,7 +31,9 @@ TEST(QueueLength, AddsBeforeItTakesAwayAndGoesBelowZeroWhereAKernelIsBeforeItsLa
   hand.options.definitions = Definitions::Hta;
   const Table table = hand.report(report_queue_depth);
   ASSERT_EQ(table.rows(), 2u);
-  EXPECT_EQ(row_text(table, 0, {"stream", "count", "mean", "std", "min", "p25", "p50", "p75", "max", "last"}),
+  EXPECT_EQ(row_text(table, 0,
+                     {"streams", "count", "depth_mean", "depth_std", "depth_min", "depth_p25", "depth_p50", "depth_p75",
+                      "depth_max", "depth_last"}),
             "7 | 6 | 0.5000 | 1.0488 | -1 | 0.00 | 0.50 | 1.00 | 2 | 0");
 }
 

@@ -141,7 +141,7 @@ TEST(ForwardStacks, TablesCountTheTwoSidesApart) {
   std::string forward, seam;
   for (size_t row = 0; row < hot.rows(); ++row) {
     const std::string function = tests::cell_text(hot, row, "function");
-    const std::string text = tests::row_text(hot, row, {"self", "total", "backward", "count", "kind"});
+    const std::string text = tests::row_text(hot, row, {"self", "total", "backward_value", "count", "kind"});
     if (function == "forward") forward = text;
     if (function == "[forward of MmBackward0]") seam = text;
   }
@@ -160,7 +160,7 @@ TEST(ForwardStacks, TablesWithoutBackwardOperatorsAreAsBefore) {
   program.finish();
   program.options.metric = "gpu-time";
   const Table hot = program.report(report_hot_stacks);
-  for (const TableColumn& column : hot.columns()) EXPECT_NE(column.key, "backward");
+  for (const TableColumn& column : hot.columns()) EXPECT_NE(column.key, "backward_value");
 }
 
 // torch.profiler: the Python functions of the forward operator, or the backward operator's own if it has some.

@@ -37,7 +37,7 @@ struct AdvisedRun : HandTrace {
     std::string text;
     for (size_t row = 0; row < advise().rows(); ++row) {
       if (cell(row, "rule") == rule)
-        text += (text.empty() ? "" : "\n") + row_text(*table, row, {"saved", "count", "from", "to"});
+        text += (text.empty() ? "" : "\n") + row_text(*table, row, {"saved", "count", "start", "end"});
     }
     return text;
   }

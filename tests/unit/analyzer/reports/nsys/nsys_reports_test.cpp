@@ -15,9 +15,9 @@ using tests::shared_file;
 Table run_report(const Trace& trace, std::string_view name, const Selection& selection = {}) {
   const Views views(trace);
   const ReportOptions options;
-  for (const Analysis& analysis : kAnalyses) {
-    if (analysis.name != name) continue;
-    Table table = analysis.run({trace, views, selection, options});
+  for (const Report& report : kReports) {
+    if (report.name != name) continue;
+    Table table = report.run({trace, views, selection, options});
     table.store();
     return table;
   }
@@ -198,13 +198,13 @@ TEST(NsysReports, GapsOfHalfASecondLessTheProfilersOwnTime) {
 TEST(NsysReports, AnEmptyTraceGivesEveryTableWithoutRows) {
   const Database db("CREATE TABLE StringIds (id, value); CREATE TABLE NVTX_EVENTS (start, \"end\", eventType)");
   const auto trace = db.read();
-  for (const Analysis& analysis : kAnalyses) {
-    if (!analysis.question.starts_with("nsys: ")) continue;
-    const Table table = run_report(*trace, analysis.name);
-    EXPECT_EQ(table.rows(), 0u) << analysis.name;
-    EXPECT_EQ(table.name(), analysis.name);
+  for (const Report& report : kReports) {
+    if (!report.question.starts_with("nsys: ")) continue;
+    const Table table = run_report(*trace, report.name);
+    EXPECT_EQ(table.rows(), 0u) << report.name;
+    EXPECT_EQ(table.name(), report.name);
     EXPECT_TRUE(table.nsys_look);
-    EXPECT_FALSE(table.notes.empty()) << analysis.name;
+    EXPECT_FALSE(table.notes.empty()) << report.name;
   }
 }
 

@@ -126,11 +126,11 @@ TEST(FarTimes, SumsOfReportsStayAtTheEndOfTheScale) {
   for (const bool peaks : {false, true}) {
     ReportOptions options;
     options.peaks = peaks;
-    for (const Analysis& analysis : kAnalyses) {
+    for (const Report& report : kReports) {
       try {
-        Table table = analysis.run({*trace, views, selection, options});
+        Table table = report.run({*trace, views, selection, options});
         table.store();
-        if (analysis.name != "nvtx_gpu_proj_sum") continue;
+        if (report.name != "nvtx_gpu_proj_sum") continue;
         EXPECT_EQ(only_cell(table, "instances"), 9);
         EXPECT_EQ(only_cell(table, "total_range"), INT64_MAX);
         EXPECT_EQ(only_cell(table, "total_projected"), INT64_MAX);

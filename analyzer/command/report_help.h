@@ -1,0 +1,21 @@
+// What `prof report` says about its reports: the list by area, and the help of one report.
+#pragma once
+
+#include "analyzer/reports/reports.h"
+
+#include <cstddef>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace prof::analyzer {
+
+// One line for each report, below the title of its area.
+std::string report_list();
+
+// Question, options, columns and an example. `verb` is the parser of `prof report`: it describes the options.
+std::string report_help(const Report& report, const CLI::App& verb);
+
+}  // namespace prof::analyzer
