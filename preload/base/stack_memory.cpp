@@ -54,9 +54,13 @@ void StackMemory::enter(uint64_t sp) {
     const uint64_t main_top = main_stack_top();
     const auto descriptor = static_cast<uint64_t>(pthread_self());
     if (sp < main_top && main_top - sp < kMainStackBytes) {
-      own_.high = main_top, own_.room = page, own_.low = page;
+      own_.high = main_top;
+      own_.room = page;
+      own_.low = page;
     } else if (sp < descriptor && readable(page + kPage, descriptor)) {
-      own_.high = descriptor & ~uint64_t{7}, own_.room = page, own_.low = page;
+      own_.high = descriptor & ~uint64_t{7};
+      own_.room = page;
+      own_.low = page;
     }
   } else if (sp < own_.low) {  // deeper than ever, or on another stack
     const bool on_main = own_.high == main_stack_top() && own_.high - sp < kMainStackBytes;

@@ -94,7 +94,10 @@ class Reader {
   // A graph that begins with a host function stands on the device where it ends; the libraries that say so have that field.
   void graph(GraphRecord record) {
     constexpr uint32_t kHost = INT32_MAX;
-    if (record.deviceId == kHost) record.deviceId = record.endDeviceId, record.contextId = record.endContextId;
+    if (record.deviceId == kHost) {
+      record.deviceId = record.endDeviceId;
+      record.contextId = record.endContextId;
+    }
     format::GraphRun run;
     run.graph = record.graphId;
     if (timed(record, run)) emit(run);
@@ -169,7 +172,11 @@ class Reader {
     event.source = from_device || both ? place(record.srcId) : 0;
     event.destination = to_device || both ? place(record.dstId) : 0;
     event.flags = record.flags;
-    record.start != 0 ? static_cast<void>(emit(event)) : count(format::Counter::gpu_clock_errors);
+    if (record.start != 0) {
+      emit(event);
+    } else {
+      count(format::Counter::gpu_clock_errors);
+    }
   }
 
   StreamSlot& stream_of(uint32_t device, uint32_t context, uint32_t stream) {

@@ -109,7 +109,9 @@ class BudgetController {
     return attached_ || rate() * (costs.hook_ns + costs.rest_ns) < kMostForRest * share_;
   }
   double uniform() {  // [0, 1), xorshift
-    random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 7;
+    random_ ^= random_ << 17;
     return static_cast<double>(random_ >> 11) * 0x1p-53;
   }
   void draw(double elapsed_ns) {

@@ -144,8 +144,12 @@ void begin_fill() { t_repeating = true; }
 void keep_fill(const KeptFill& fill, const void* stream, uint32_t null_stream) {
   KeptFills* const kept = kept_fills();
   if (kept == nullptr) return;
-  kept->stream = stream, kept->null_stream = null_stream;
-  if (kept->count == KeptFills::kMost) kept->fills[0] = kept->fills[1], --kept->count;
+  kept->stream = stream;
+  kept->null_stream = null_stream;
+  if (kept->count == KeptFills::kMost) {
+    kept->fills[0] = kept->fills[1];
+    --kept->count;
+  }
   kept->fills[kept->count++] = fill;
 }
 

@@ -145,7 +145,10 @@ struct EncodeVisitor {
   }
   void pairs(const char* name, const CallPairs& x) {
     to = put_varint(to, x.count);
-    for (uint32_t i = 0; i < x.count; ++i) time(name, x.data[i].time), correlation(name, x.data[i].correlation);
+    for (uint32_t i = 0; i < x.count; ++i) {
+      time(name, x.data[i].time);
+      correlation(name, x.data[i].correlation);
+    }
   }
   void gpu_pairs(const char* name, const CallPairs& x) {
     to = put_varint(to, x.count);
@@ -164,7 +167,8 @@ struct EncodeVisitor {
     for (uint32_t i = 0; i < x.count; ++i) {
       const CallPair& call = x.data[i];
       if (i == 0) {
-        gpu_time(name, call.time), correlation(name, call.correlation);
+        gpu_time(name, call.time);
+        correlation(name, call.correlation);
         continue;
       }
       const uint64_t growth = (call.time >> x.unit) - (state.gpu_ns >> x.unit);
@@ -238,7 +242,8 @@ struct DecodeVisitor {
     for (uint32_t i = 0; i < count && from.ok; ++i) {
       CallPair& call = scratch[i];
       if (i == 0) {
-        gpu_time(name, call.time), correlation(name, call.correlation);
+        gpu_time(name, call.time);
+        correlation(name, call.correlation);
         continue;
       }
       const uint64_t word = from.varint();
@@ -274,8 +279,10 @@ struct DecodeVisitor {
       from.fail();
       return;
     }
-    for (uint32_t i = 0; i < count && from.ok; ++i)
-      read_time(scratch[i].time), correlation(name, scratch[i].correlation);
+    for (uint32_t i = 0; i < count && from.ok; ++i) {
+      read_time(scratch[i].time);
+      correlation(name, scratch[i].correlation);
+    }
     if (from.ok) x.count = static_cast<uint32_t>(count);
   }
 };
@@ -290,7 +297,12 @@ struct SignatureVisitor {
   void put(std::string_view s) {
     for (const char c : s) put(c);
   }
-  void field(const char* name, std::string_view encoding) { put(' '), put(name), put(':'), put(encoding); }
+  void field(const char* name, std::string_view encoding) {
+    put(' ');
+    put(name);
+    put(':');
+    put(encoding);
+  }
   template <class T> void value(const char* name, const T&) { field(name, "v"); }
   void signed_value(const char* name, int64_t) { field(name, "s"); }
   void time(const char* name, uint64_t) { field(name, "t"); }
@@ -305,7 +317,8 @@ struct SignatureVisitor {
   void numbers(const char* name, const Numbers&) { field(name, "a"); }
   void moments(const char* name, const CallPairs&) { field(name, "w"); }
   void launch_of(const char* name, uint32_t, const char* stream_name, GpuStreamId) {
-    field(name, "?k"), field(stream_name, "&r");
+    field(name, "?k");
+    field(stream_name, "&r");
   }
 };
 
@@ -331,7 +344,9 @@ template <class T> bool decode_fields(Cursor& from, CodecState& state, CallPair*
 template <class T> char* put_signature(char* to, char* end) {
   detail::SignatureVisitor v{to, end};
   if (T::kKind >= 10) v.put(static_cast<char>('0' + T::kKind / 10));
-  v.put(static_cast<char>('0' + T::kKind % 10)), v.put(' '), v.put(T::kName);
+  v.put(static_cast<char>('0' + T::kKind % 10));
+  v.put(' ');
+  v.put(T::kName);
   const T record{};
   T::visit(record, v);
   v.put('\n');

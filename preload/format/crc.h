@@ -60,8 +60,10 @@ __attribute__((target("sse4.2"))) inline void block_crc_hardware(const Block& bl
     c = __builtin_ia32_crc32di(c, load64(bytes + 2048 + at));
     d = __builtin_ia32_crc32di(d, load64(bytes + 3072 + at));
   }
-  out[0] = ~static_cast<uint32_t>(a), out[1] = ~static_cast<uint32_t>(b);
-  out[2] = ~static_cast<uint32_t>(c), out[3] = ~static_cast<uint32_t>(d);
+  out[0] = ~static_cast<uint32_t>(a);
+  out[1] = ~static_cast<uint32_t>(b);
+  out[2] = ~static_cast<uint32_t>(c);
+  out[3] = ~static_cast<uint32_t>(d);
 }
 #endif
 

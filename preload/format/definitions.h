@@ -19,7 +19,10 @@ struct StringPart {
   uint64_t offset = 0;
   std::string_view text;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.value("total_bytes", s.total_bytes), v.value("offset", s.offset), v.text("text", s.text);
+    v.value("id", s.id);
+    v.value("total_bytes", s.total_bytes);
+    v.value("offset", s.offset);
+    v.text("text", s.text);
   }
 };
 
@@ -31,7 +34,10 @@ struct ThreadDef {
   uint64_t first_tick = 0;
   std::string_view name;  // as the kernel knew it at the first record
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("thread", s.thread), v.value("tid", s.tid), v.value("first_tick", s.first_tick), v.text("name", s.name);
+    v.value("thread", s.thread);
+    v.value("tid", s.tid);
+    v.value("first_tick", s.first_tick);
+    v.text("name", s.name);
   }
 };
 
@@ -43,7 +49,8 @@ struct MetaDef {
   static constexpr std::string_view kName = "meta";
   std::string_view key, value;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.text("key", s.key), v.text("value", s.value);
+    v.text("key", s.key);
+    v.text("value", s.value);
   }
 };
 
@@ -54,7 +61,9 @@ struct ApiDef {
   std::string_view name;  // as exported: cuMemAlloc_v2, cudaMalloc
   uint32_t level = 0;     // 0: of the driver; 1: of the CUDA run time, whose calls stand around those of the driver
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.text("name", s.name), v.optional("level", s.level);
+    v.value("id", s.id);
+    v.text("name", s.name);
+    v.optional("level", s.level);
   }
 };
 
@@ -65,7 +74,9 @@ struct ModuleDef {
   uint64_t handle = 0;
   uint64_t generation = 0;  // unloads seen in the process when it was first met: (handle, generation) is unique
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.value("handle", s.handle), v.value("generation", s.generation);
+    v.value("id", s.id);
+    v.value("handle", s.handle);
+    v.value("generation", s.generation);
   }
 };
 
@@ -78,7 +89,10 @@ struct FunctionDef {
   uint64_t handle = 0;
   uint64_t generation = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.value("name", s.name), v.value("module", s.module), v.value("handle", s.handle);
+    v.value("id", s.id);
+    v.value("name", s.name);
+    v.value("module", s.module);
+    v.value("handle", s.handle);
     v.value("generation", s.generation);
   }
 };
@@ -94,10 +108,17 @@ struct ConfigDef {
   uint32_t shared_bytes = 0;  // dynamic
   uint32_t attributes = 0;    // bit 0 cooperative, bit 1 programmatic dependent launch
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.value("api", s.api), v.value("function", s.function);
-    v.value("grid_x", s.grid[0]), v.value("grid_y", s.grid[1]), v.value("grid_z", s.grid[2]);
-    v.value("block_x", s.block[0]), v.value("block_y", s.block[1]), v.value("block_z", s.block[2]);
-    v.value("shared_bytes", s.shared_bytes), v.value("attributes", s.attributes);
+    v.value("id", s.id);
+    v.value("api", s.api);
+    v.value("function", s.function);
+    v.value("grid_x", s.grid[0]);
+    v.value("grid_y", s.grid[1]);
+    v.value("grid_z", s.grid[2]);
+    v.value("block_x", s.block[0]);
+    v.value("block_y", s.block[1]);
+    v.value("block_z", s.block[2]);
+    v.value("shared_bytes", s.shared_bytes);
+    v.value("attributes", s.attributes);
   }
 };
 inline constexpr uint32_t kConfigCooperative = 1;
@@ -110,7 +131,9 @@ struct DeviceDef {
   std::string_view name;
   std::string_view uuid;  // 32 hex digits
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("ordinal", s.ordinal), v.text("name", s.name), v.text("uuid", s.uuid);
+    v.value("ordinal", s.ordinal);
+    v.text("name", s.name);
+    v.text("uuid", s.uuid);
   }
 };
 
@@ -122,7 +145,9 @@ struct DeviceProperty {
   std::string_view key;
   uint64_t value = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("ordinal", s.ordinal), v.text("key", s.key), v.value("value", s.value);
+    v.value("ordinal", s.ordinal);
+    v.text("key", s.key);
+    v.value("value", s.value);
   }
 };
 
@@ -134,7 +159,9 @@ struct ContextDef {
   uint32_t device = 0;
   uint32_t gpu_context = 0;  // CUPTI's context id, the one in GpuStreamDef; 0: not known
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.value("handle", s.handle), v.value("device", s.device);
+    v.value("id", s.id);
+    v.value("handle", s.handle);
+    v.value("device", s.device);
     v.value("gpu_context", s.gpu_context);
   }
 };
@@ -152,8 +179,13 @@ struct StreamDef {
   uint32_t flags = 0;       // CUstream_flags
   int64_t priority = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.value("context", s.context), v.value("handle", s.handle), v.value("type", s.type);
-    v.value("gpu_stream", s.gpu_stream), v.value("flags", s.flags), v.signed_value("priority", s.priority);
+    v.value("id", s.id);
+    v.value("context", s.context);
+    v.value("handle", s.handle);
+    v.value("type", s.type);
+    v.value("gpu_stream", s.gpu_stream);
+    v.value("flags", s.flags);
+    v.signed_value("priority", s.priority);
   }
 };
 
@@ -169,7 +201,10 @@ struct MemoryPoolDef {
   uint32_t location = 0;  // CUmemLocationType of its memory; 0: not known
   uint32_t place = 0;     // ordinal of the device, number of the NUMA node
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.value("handle", s.handle), v.value("origin", s.origin), v.value("location", s.location);
+    v.value("id", s.id);
+    v.value("handle", s.handle);
+    v.value("origin", s.origin);
+    v.value("location", s.location);
     v.value("place", s.place);
   }
 };
@@ -184,9 +219,15 @@ struct GraphDef {
   uint64_t kernels = 0, copies = 0, fills = 0, host_nodes = 0, other_nodes = 0;
   uint64_t flags = 0;  // CUgraphInstantiate_flags: 4, a kernel may launch it
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.value("handle", s.handle), v.value("gpu_graph", s.gpu_graph), v.value("kernels", s.kernels);
-    v.value("copies", s.copies), v.value("fills", s.fills), v.value("host_nodes", s.host_nodes);
-    v.value("other_nodes", s.other_nodes), v.value("flags", s.flags);
+    v.value("id", s.id);
+    v.value("handle", s.handle);
+    v.value("gpu_graph", s.gpu_graph);
+    v.value("kernels", s.kernels);
+    v.value("copies", s.copies);
+    v.value("fills", s.fills);
+    v.value("host_nodes", s.host_nodes);
+    v.value("other_nodes", s.other_nodes);
+    v.value("flags", s.flags);
   }
 };
 

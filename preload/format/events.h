@@ -32,9 +32,14 @@ struct KernelLaunch {
   uint32_t result = 0;  // CUresult
   uint32_t flags = 0;   // kLaunch…
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("end", s.end), v.value("duration", s.duration), v.value("config", s.config), v.value("stream", s.stream);
+    v.time("end", s.end);
+    v.value("duration", s.duration);
+    v.value("config", s.config);
+    v.value("stream", s.stream);
     v.depth("depth", s.depth);
-    v.optional("stack", s.stack), v.optional("result", s.result), v.optional("flags", s.flags);
+    v.optional("stack", s.stack);
+    v.optional("result", s.result);
+    v.optional("flags", s.flags);
   }
 };
 
@@ -51,9 +56,15 @@ struct MemoryLaunch {
   uint32_t result = 0;
   uint32_t flags = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("end", s.end), v.value("duration", s.duration), v.value("api", s.api), v.value("stream", s.stream);
-    v.depth("depth", s.depth), v.value("bytes", s.bytes);
-    v.optional("stack", s.stack), v.optional("result", s.result), v.optional("flags", s.flags);
+    v.time("end", s.end);
+    v.value("duration", s.duration);
+    v.value("api", s.api);
+    v.value("stream", s.stream);
+    v.depth("depth", s.depth);
+    v.value("bytes", s.bytes);
+    v.optional("stack", s.stack);
+    v.optional("result", s.result);
+    v.optional("flags", s.flags);
   }
 };
 
@@ -70,9 +81,15 @@ struct GraphLaunch {
   uint32_t result = 0;
   uint32_t flags = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("end", s.end), v.value("duration", s.duration), v.value("graph", s.graph), v.value("api", s.api);
-    v.value("stream", s.stream), v.depth("depth", s.depth);
-    v.optional("stack", s.stack), v.optional("result", s.result), v.optional("flags", s.flags);
+    v.time("end", s.end);
+    v.value("duration", s.duration);
+    v.value("graph", s.graph);
+    v.value("api", s.api);
+    v.value("stream", s.stream);
+    v.depth("depth", s.depth);
+    v.optional("stack", s.stack);
+    v.optional("result", s.result);
+    v.optional("flags", s.flags);
   }
 };
 
@@ -86,8 +103,12 @@ struct ApiCall {
   uint64_t object = 0;  // handle of the event, module, graph … it was about
   uint32_t result = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("end", s.end), v.value("duration", s.duration), v.value("api", s.api);
-    v.optional("stream", s.stream), v.optional("object", s.object), v.optional("result", s.result);
+    v.time("end", s.end);
+    v.value("duration", s.duration);
+    v.value("api", s.api);
+    v.optional("stream", s.stream);
+    v.optional("object", s.object);
+    v.optional("result", s.result);
   }
 };
 
@@ -103,8 +124,13 @@ struct StackedCall {
   uint64_t object = 0;
   uint32_t result = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("end", s.end), v.value("duration", s.duration), v.value("api", s.api), v.value("stack", s.stack);
-    v.optional("stream", s.stream), v.optional("object", s.object), v.optional("result", s.result);
+    v.time("end", s.end);
+    v.value("duration", s.duration);
+    v.value("api", s.api);
+    v.value("stack", s.stack);
+    v.optional("stream", s.stream);
+    v.optional("object", s.object);
+    v.optional("result", s.result);
   }
 };
 
@@ -120,8 +146,12 @@ struct CallArguments {
   uint32_t target = 0;  // where that memory goes or belongs: number << 3 | CUmemLocationType; 0: nowhere in particular
   std::string_view file;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("time", s.time), v.value("flags", s.flags), v.value("count", s.count);
-    v.optional("bytes", s.bytes), v.optional("target", s.target), v.optional_text("file", s.file);
+    v.time("time", s.time);
+    v.value("flags", s.flags);
+    v.value("count", s.count);
+    v.optional("bytes", s.bytes);
+    v.optional("target", s.target);
+    v.optional_text("file", s.file);
   }
 };
 
@@ -139,9 +169,16 @@ struct AllocCall {
   StackId stack{};
   uint32_t result = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("end", s.end), v.value("duration", s.duration), v.value("api", s.api), v.value("address", s.address);
-    v.value("bytes", s.bytes), v.value("context", s.context), v.value("pool", s.pool);
-    v.optional("stream", s.stream), v.optional("stack", s.stack), v.optional("result", s.result);
+    v.time("end", s.end);
+    v.value("duration", s.duration);
+    v.value("api", s.api);
+    v.value("address", s.address);
+    v.value("bytes", s.bytes);
+    v.value("context", s.context);
+    v.value("pool", s.pool);
+    v.optional("stream", s.stream);
+    v.optional("stack", s.stack);
+    v.optional("result", s.result);
   }
 };
 
@@ -153,7 +190,9 @@ struct ClockAnchor {
   uint64_t monotonic_ns = 0;
   uint64_t realtime_ns = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("tick", s.tick), v.value("monotonic_ns", s.monotonic_ns), v.value("realtime_ns", s.realtime_ns);
+    v.time("tick", s.tick);
+    v.value("monotonic_ns", s.monotonic_ns);
+    v.value("realtime_ns", s.realtime_ns);
   }
 };
 
@@ -177,7 +216,10 @@ struct StreamMemory {
   uint64_t value = 0;
   uint32_t flags = 0;  // CUstreamWaitValue_flags, CUstreamWriteValue_flags
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("time", s.time), v.value("what", s.what), v.value("address", s.address), v.value("value", s.value);
+    v.time("time", s.time);
+    v.value("what", s.what);
+    v.value("address", s.address);
+    v.value("value", s.value);
     v.optional("flags", s.flags);
   }
 };
@@ -192,8 +234,11 @@ struct LibraryCall {
   uint32_t status = 0;    // as the library returned it; 0: success
   std::string_view text;  // where interning failed
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("end", s.end), v.value("duration", s.duration), v.value("label", s.label);
-    v.optional("status", s.status), v.optional_text("text", s.text);
+    v.time("end", s.end);
+    v.value("duration", s.duration);
+    v.value("label", s.label);
+    v.optional("status", s.status);
+    v.optional_text("text", s.text);
   }
 };
 

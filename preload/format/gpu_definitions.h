@@ -14,7 +14,10 @@ struct GpuStreamDef {
   GpuStreamId id{};
   uint32_t device = 0, context = 0, stream = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.value("device", s.device), v.value("context", s.context), v.value("stream", s.stream);
+    v.value("id", s.id);
+    v.value("device", s.device);
+    v.value("context", s.context);
+    v.value("stream", s.stream);
   }
 };
 
@@ -30,11 +33,18 @@ struct GpuKernelDef {
   uint32_t local_bytes = 0;  // per thread
   uint32_t launch_type = 0;  // CUpti_ActivityLaunchType
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.value("name", s.name);
-    v.value("grid_x", s.grid[0]), v.value("grid_y", s.grid[1]), v.value("grid_z", s.grid[2]);
-    v.value("block_x", s.block[0]), v.value("block_y", s.block[1]), v.value("block_z", s.block[2]);
-    v.value("registers", s.registers), v.value("static_shared_bytes", s.static_shared_bytes);
-    v.value("dynamic_shared_bytes", s.dynamic_shared_bytes), v.value("local_bytes", s.local_bytes);
+    v.value("id", s.id);
+    v.value("name", s.name);
+    v.value("grid_x", s.grid[0]);
+    v.value("grid_y", s.grid[1]);
+    v.value("grid_z", s.grid[2]);
+    v.value("block_x", s.block[0]);
+    v.value("block_y", s.block[1]);
+    v.value("block_z", s.block[2]);
+    v.value("registers", s.registers);
+    v.value("static_shared_bytes", s.static_shared_bytes);
+    v.value("dynamic_shared_bytes", s.dynamic_shared_bytes);
+    v.value("local_bytes", s.local_bytes);
     v.value("launch_type", s.launch_type);
   }
 };
@@ -46,7 +56,9 @@ struct GpuClock {
   static constexpr std::string_view kName = "gpu_clock";
   uint64_t base_tick = 0, base_ns = 0, multiplier = 0, shift = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("base_tick", s.base_tick), v.value("base_ns", s.base_ns), v.value("multiplier", s.multiplier);
+    v.value("base_tick", s.base_tick);
+    v.value("base_ns", s.base_ns);
+    v.value("multiplier", s.multiplier);
     v.value("shift", s.shift);
   }
 };
@@ -62,8 +74,12 @@ struct CounterSetDef {
   uint32_t replayed = 0;  // 1: CUPTI runs each kernel `passes` times; 0: once, between two marks on the GPU
   std::string_view chip;  // as CUPTI names it: "GH100"
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.value("context", s.context), v.value("metrics", s.metrics), v.value("passes", s.passes);
-    v.value("replayed", s.replayed), v.text("chip", s.chip);
+    v.value("id", s.id);
+    v.value("context", s.context);
+    v.value("metrics", s.metrics);
+    v.value("passes", s.passes);
+    v.value("replayed", s.replayed);
+    v.text("chip", s.chip);
   }
 };
 
@@ -77,8 +93,11 @@ struct SampledSetDef {
   uint64_t interval_ns = 0;  // as asked for; 0: by clocks of the GPU, so not known beforehand
   std::string_view chip;     // as CUPTI names it: "GH100"
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.value("device", s.device), v.value("metrics", s.metrics);
-    v.value("interval_ns", s.interval_ns), v.text("chip", s.chip);
+    v.value("id", s.id);
+    v.value("device", s.device);
+    v.value("metrics", s.metrics);
+    v.value("interval_ns", s.interval_ns);
+    v.text("chip", s.chip);
   }
 };
 

@@ -20,9 +20,12 @@ struct KernelRun {
   uint64_t graph_node = 0;  // CUPTI's graph node id: execId << 32 | index; 0: not from a graph
   uint32_t graph = 0;       // CUPTI's graph id
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.gpu_time("start", s.start), v.value("duration", s.duration);
-    v.launch_of("correlation", s.correlation, "stream", s.stream), v.value("kernel", s.kernel);
-    v.optional_node("graph_node", s.graph_node), v.optional("graph", s.graph);
+    v.gpu_time("start", s.start);
+    v.value("duration", s.duration);
+    v.launch_of("correlation", s.correlation, "stream", s.stream);
+    v.value("kernel", s.kernel);
+    v.optional_node("graph_node", s.graph_node);
+    v.optional("graph", s.graph);
   }
 };
 
@@ -50,9 +53,15 @@ struct CopyRun {
   constexpr uint32_t peer_source() const { return peer & 0xffff; }  // 1 + device; 0: not a peer copy
   constexpr uint32_t peer_destination() const { return peer >> 16; }
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.gpu_time("start", s.start), v.value("duration", s.duration), v.correlation("correlation", s.correlation);
-    v.value("stream", s.stream), v.value("bytes", s.bytes), v.value("kind", s.kind);
-    v.optional_node("graph_node", s.graph_node), v.optional("graph", s.graph), v.optional("peer", s.peer);
+    v.gpu_time("start", s.start);
+    v.value("duration", s.duration);
+    v.correlation("correlation", s.correlation);
+    v.value("stream", s.stream);
+    v.value("bytes", s.bytes);
+    v.value("kind", s.kind);
+    v.optional_node("graph_node", s.graph_node);
+    v.optional("graph", s.graph);
+    v.optional("peer", s.peer);
   }
 };
 
@@ -69,10 +78,14 @@ struct FillRun {
   uint64_t graph_node = 0;
   uint32_t graph = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.gpu_time("start", s.start), v.value("duration", s.duration);
-    v.launch_of("correlation", s.correlation, "stream", s.stream), v.value("bytes", s.bytes), v.value("value", s.value);
+    v.gpu_time("start", s.start);
+    v.value("duration", s.duration);
+    v.launch_of("correlation", s.correlation, "stream", s.stream);
+    v.value("bytes", s.bytes);
+    v.value("value", s.value);
     v.value("memory_kind", s.memory_kind);
-    v.optional_node("graph_node", s.graph_node), v.optional("graph", s.graph);
+    v.optional_node("graph_node", s.graph_node);
+    v.optional("graph", s.graph);
   }
 };
 
@@ -98,7 +111,8 @@ struct DriverCalls {
   uint32_t tid = 0;  // system thread id
   CallPairs calls;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("tid", s.tid), v.moments("calls", s.calls);
+    v.value("tid", s.tid);
+    v.moments("calls", s.calls);
   }
 };
 
@@ -110,7 +124,8 @@ struct RuntimeCalls {
   uint32_t tid = 0;  // system thread id
   CallPairs calls;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("tid", s.tid), v.gpu_pairs("calls", s.calls);
+    v.value("tid", s.tid);
+    v.gpu_pairs("calls", s.calls);
   }
 };
 
@@ -130,8 +145,11 @@ struct GraphNode {
   ConfigId config{};  // kernels that were added or changed; a captured launch has its own
   StackId stack{};    // of the call: its own record may have none
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("time", s.time), v.value("what", s.what);
-    v.optional_node("node", s.node), v.optional("config", s.config), v.optional("stack", s.stack);
+    v.time("time", s.time);
+    v.value("what", s.what);
+    v.optional_node("node", s.node);
+    v.optional("config", s.config);
+    v.optional("stack", s.stack);
   }
 };
 
@@ -156,8 +174,12 @@ struct GraphMade {
   uint64_t node = 0;
   uint32_t renumbered = 0;  // 1: the copy was seen to number its nodes otherwise
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("time", s.time), v.value("origin", s.origin), v.value("graph", s.graph), v.value("source", s.source);
-    v.optional_node("node", s.node), v.optional("renumbered", s.renumbered);
+    v.time("time", s.time);
+    v.value("origin", s.origin);
+    v.value("graph", s.graph);
+    v.value("source", s.source);
+    v.optional_node("node", s.node);
+    v.optional("renumbered", s.renumbered);
   }
 };
 
@@ -170,8 +192,10 @@ struct GraphRun {
   GpuStreamId stream{};
   uint32_t graph = 0;  // CUPTI's number of the executable graph
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.gpu_time("start", s.start), v.value("duration", s.duration);
-    v.launch_of("correlation", s.correlation, "stream", s.stream), v.value("graph", s.graph);
+    v.gpu_time("start", s.start);
+    v.value("duration", s.duration);
+    v.launch_of("correlation", s.correlation, "stream", s.stream);
+    v.value("graph", s.graph);
   }
 };
 
@@ -187,9 +211,14 @@ struct UnifiedMemory {
   uint32_t destination = 0;          // likewise
   uint32_t flags = 0;                // what CUPTI says: kind of access, cause of the migration
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.gpu_time("start", s.start), v.value("duration", s.duration), v.value("what", s.what), v.value("value", s.value);
+    v.gpu_time("start", s.start);
+    v.value("duration", s.duration);
+    v.value("what", s.what);
+    v.value("value", s.value);
     v.value("address", s.address);
-    v.optional("source", s.source), v.optional("destination", s.destination), v.optional("flags", s.flags);
+    v.optional("source", s.source);
+    v.optional("destination", s.destination);
+    v.optional("flags", s.flags);
   }
 };
 
@@ -209,7 +238,10 @@ struct CounterValues {
   std::string_view values;  // of the set's metrics in their order: a double each, little-endian
   CounterScope scope{};
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("moment", s.moment), v.value("tid", s.tid), v.value("set", s.set), v.text("values", s.values);
+    v.time("moment", s.moment);
+    v.value("tid", s.tid);
+    v.value("set", s.set);
+    v.text("values", s.values);
     v.optional("scope", s.scope);
   }
 };
@@ -222,7 +254,9 @@ struct CounterSamples {
   SampledSetId set{};
   std::string_view samples;  // sample_codec.h
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.gpu_time("start", s.start), v.value("set", s.set), v.text("samples", s.samples);
+    v.gpu_time("start", s.start);
+    v.value("set", s.set);
+    v.text("samples", s.samples);
   }
 };
 

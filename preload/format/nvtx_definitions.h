@@ -15,7 +15,10 @@ struct NvtxDomainDef {
   static constexpr std::string_view kName = "nvtx_domain";
   DomainId id{};
   StringId name{};
-  template <class S, class V> static constexpr void visit(S& s, V&& v) { v.value("id", s.id), v.value("name", s.name); }
+  template <class S, class V> static constexpr void visit(S& s, V&& v) {
+    v.value("id", s.id);
+    v.value("name", s.name);
+  }
 };
 
 struct NvtxLabelDef {
@@ -28,8 +31,12 @@ struct NvtxLabelDef {
   uint32_t has_color = 0;
   uint32_t color = 0;  // ARGB
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.value("domain", s.domain), v.value("text", s.text), v.value("category", s.category);
-    v.value("has_color", s.has_color), v.value("color", s.color);
+    v.value("id", s.id);
+    v.value("domain", s.domain);
+    v.value("text", s.text);
+    v.value("category", s.category);
+    v.value("has_color", s.has_color);
+    v.value("color", s.color);
   }
 };
 
@@ -49,9 +56,15 @@ struct NvtxSchemaDef {
   uint32_t entries = 0;     // records of kind nvtx_schema_entry that follow
   std::string_view name;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.value("domain", s.domain), v.value("number", s.number), v.value("type", s.type);
-    v.value("flags", s.flags), v.value("bytes", s.bytes), v.value("pack_align", s.pack_align);
-    v.value("entries", s.entries), v.text("name", s.name);
+    v.value("id", s.id);
+    v.value("domain", s.domain);
+    v.value("number", s.number);
+    v.value("type", s.type);
+    v.value("flags", s.flags);
+    v.value("bytes", s.bytes);
+    v.value("pack_align", s.pack_align);
+    v.value("entries", s.entries);
+    v.text("name", s.name);
   }
 };
 
@@ -68,8 +81,14 @@ struct NvtxSchemaEntry {
   std::string_view name;
   uint64_t scope = 0;  // number of the scope that its values belong to
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("schema", s.schema), v.value("index", s.index), v.value("flags", s.flags), v.value("type", s.type);
-    v.value("detail", s.detail), v.value("offset", s.offset), v.text("name", s.name), v.optional("nested", s.nested);
+    v.value("schema", s.schema);
+    v.value("index", s.index);
+    v.value("flags", s.flags);
+    v.value("type", s.type);
+    v.value("detail", s.detail);
+    v.value("offset", s.offset);
+    v.text("name", s.name);
+    v.optional("nested", s.nested);
     v.optional("scope", s.scope);
   }
 };
@@ -86,8 +105,14 @@ struct NvtxCounterDef {
   std::string_view name, unit;
   uint64_t scope = 0;  // number of the scope that it belongs to
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.value("domain", s.domain), v.value("schema", s.schema), v.value("type", s.type);
-    v.value("flags", s.flags), v.text("name", s.name), v.text("unit", s.unit), v.optional("scope", s.scope);
+    v.value("id", s.id);
+    v.value("domain", s.domain);
+    v.value("schema", s.schema);
+    v.value("type", s.type);
+    v.value("flags", s.flags);
+    v.text("name", s.name);
+    v.text("unit", s.unit);
+    v.optional("scope", s.scope);
   }
 };
 
@@ -99,7 +124,9 @@ struct NvtxCategoryDef {
   uint32_t category = 0;
   std::string_view name;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("domain", s.domain), v.value("category", s.category), v.text("name", s.name);
+    v.value("domain", s.domain);
+    v.value("category", s.category);
+    v.text("name", s.name);
   }
 };
 
@@ -113,7 +140,10 @@ struct NvtxScopeDef {
   uint64_t parent = 0;    // number of the scope that the path begins at; 0: none
   std::string_view path;  // nodes separated by '/', as the program wrote them
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("domain", s.domain), v.value("number", s.number), v.value("parent", s.parent), v.text("path", s.path);
+    v.value("domain", s.domain);
+    v.value("number", s.number);
+    v.value("parent", s.parent);
+    v.text("path", s.path);
   }
 };
 
@@ -130,9 +160,16 @@ struct NvtxSemanticsDef {
   uint64_t min = 0, max = 0;                // their 64 bits
   std::string_view unit;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("counter", s.counter), v.value("schema", s.schema), v.value("entry", s.entry), v.value("flags", s.flags);
-    v.value("numerator", s.numerator), v.value("denominator", s.denominator), v.value("limit_type", s.limit_type);
-    v.value("min", s.min), v.value("max", s.max), v.text("unit", s.unit);
+    v.value("counter", s.counter);
+    v.value("schema", s.schema);
+    v.value("entry", s.entry);
+    v.value("flags", s.flags);
+    v.value("numerator", s.numerator);
+    v.value("denominator", s.denominator);
+    v.value("limit_type", s.limit_type);
+    v.value("min", s.min);
+    v.value("max", s.max);
+    v.text("unit", s.unit);
   }
 };
 
@@ -149,9 +186,14 @@ struct NvtxClockDef {
   uint64_t resolution = 0;  // ticks a second; 0: not known
   uint64_t start = 0;       // NVTX_TIMER_START_…: when it was 0
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.value("domain", s.domain), v.value("number", s.number), v.value("type", s.type);
-    v.value("scope", s.scope), v.value("flags", s.flags), v.value("resolution", s.resolution),
-        v.value("start", s.start);
+    v.value("id", s.id);
+    v.value("domain", s.domain);
+    v.value("number", s.number);
+    v.value("type", s.type);
+    v.value("scope", s.scope);
+    v.value("flags", s.flags);
+    v.value("resolution", s.resolution);
+    v.value("start", s.start);
   }
 };
 

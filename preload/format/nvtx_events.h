@@ -18,8 +18,11 @@ struct NvtxPush {
   uint64_t payload = 0;
   std::string_view text;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("time", s.time), v.value("label", s.label);
-    v.optional("payload_type", s.payload_type), v.optional("payload", s.payload), v.optional_text("text", s.text);
+    v.time("time", s.time);
+    v.value("label", s.label);
+    v.optional("payload_type", s.payload_type);
+    v.optional("payload", s.payload);
+    v.optional_text("text", s.text);
   }
 };
 
@@ -29,7 +32,8 @@ struct NvtxPop {
   uint64_t time = 0;
   DomainId domain{};
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("time", s.time), v.optional("domain", s.domain);
+    v.time("time", s.time);
+    v.optional("domain", s.domain);
   }
 };
 
@@ -43,8 +47,12 @@ struct NvtxStart {
   uint64_t payload = 0;
   std::string_view text;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("time", s.time), v.value("range", s.range), v.value("label", s.label);
-    v.optional("payload_type", s.payload_type), v.optional("payload", s.payload), v.optional_text("text", s.text);
+    v.time("time", s.time);
+    v.value("range", s.range);
+    v.value("label", s.label);
+    v.optional("payload_type", s.payload_type);
+    v.optional("payload", s.payload);
+    v.optional_text("text", s.text);
   }
 };
 
@@ -54,7 +62,8 @@ struct NvtxEnd {
   uint64_t time = 0;
   uint64_t range = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("time", s.time), v.value("range", s.range);
+    v.time("time", s.time);
+    v.value("range", s.range);
   }
 };
 
@@ -67,8 +76,11 @@ struct NvtxMark {
   uint64_t payload = 0;
   std::string_view text;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("time", s.time), v.value("label", s.label);
-    v.optional("payload_type", s.payload_type), v.optional("payload", s.payload), v.optional_text("text", s.text);
+    v.time("time", s.time);
+    v.value("label", s.label);
+    v.optional("payload_type", s.payload_type);
+    v.optional("payload", s.payload);
+    v.optional_text("text", s.text);
   }
 };
 
@@ -86,8 +98,12 @@ struct NvtxPayload {
   std::string_view data;
   std::string_view texts;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("time", s.time), v.value("schema", s.schema), v.text("data", s.data);
-    v.optional("type", s.type), v.optional_text("texts", s.texts), v.optional("address", s.address);
+    v.time("time", s.time);
+    v.value("schema", s.schema);
+    v.text("data", s.data);
+    v.optional("type", s.type);
+    v.optional_text("texts", s.texts);
+    v.optional("address", s.address);
     v.value("bytes", s.bytes);
   }
 };
@@ -111,7 +127,10 @@ struct NvtxSync {
   LabelId label{};
   std::string_view text;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("time", s.time), v.value("action", s.action), v.value("object", s.object), v.value("label", s.label);
+    v.time("time", s.time);
+    v.value("action", s.action);
+    v.value("object", s.object);
+    v.value("label", s.label);
     v.optional_text("text", s.text);
   }
 };
@@ -136,8 +155,13 @@ struct ResourceName {
   uint32_t gone = 0;  // 1: the name was taken back
   std::string_view name;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("time", s.time), v.value("what", s.what), v.value("object", s.object), v.text("name", s.name);
-    v.optional("domain", s.domain), v.optional("type", s.type), v.optional("gone", s.gone);
+    v.time("time", s.time);
+    v.value("what", s.what);
+    v.value("object", s.object);
+    v.text("name", s.name);
+    v.optional("domain", s.domain);
+    v.optional("type", s.type);
+    v.optional("gone", s.gone);
   }
 };
 
@@ -161,8 +185,12 @@ struct NvtxSyncPoint {
   uint64_t source = 0, destination = 0;  // their 64 bits
   uint64_t slope = 0;  // bits of a double, units of `other` in one of `clock`, from then on; 0: not told
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("time", s.time), v.value("clock", s.clock), v.value("other", s.other), v.value("source", s.source);
-    v.value("destination", s.destination), v.optional("slope", s.slope);
+    v.time("time", s.time);
+    v.value("clock", s.clock);
+    v.value("other", s.other);
+    v.value("source", s.source);
+    v.value("destination", s.destination);
+    v.optional("slope", s.slope);
   }
 };
 
@@ -179,8 +207,13 @@ struct NvtxSample {
   StampClock clock{};
   uint64_t stamp = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("time", s.time), v.value("counter", s.counter), v.value("form", s.form), v.value("value", s.value);
-    v.optional_text("data", s.data), v.optional("clock", s.clock), v.optional("stamp", s.stamp);
+    v.time("time", s.time);
+    v.value("counter", s.counter);
+    v.value("form", s.form);
+    v.value("value", s.value);
+    v.optional_text("data", s.data);
+    v.optional("clock", s.clock);
+    v.optional("stamp", s.stamp);
   }
 };
 
@@ -197,9 +230,15 @@ struct NvtxDeferred {
   uint64_t scope = 0;  // number of the scope of the batch that it came in
   DomainId domain{};   //   of this domain
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.time("time", s.time), v.value("style", s.style), v.value("label", s.label), v.value("clock", s.clock);
-    v.value("begin", s.begin), v.value("end", s.end), v.optional_text("text", s.text);
-    v.optional("scope", s.scope), v.optional("domain", s.domain);
+    v.time("time", s.time);
+    v.value("style", s.style);
+    v.value("label", s.label);
+    v.value("clock", s.clock);
+    v.value("begin", s.begin);
+    v.value("end", s.end);
+    v.optional_text("text", s.text);
+    v.optional("scope", s.scope);
+    v.optional("domain", s.domain);
   }
 };
 

@@ -34,8 +34,11 @@ struct StackDef {
   Numbers python;           // python_frame_word()
   uint32_t flags = 0;       // kStack…
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.value("generation", s.generation), v.numbers("native", s.native);
-    v.numbers("python", s.python), v.optional("flags", s.flags);
+    v.value("id", s.id);
+    v.value("generation", s.generation);
+    v.numbers("native", s.native);
+    v.numbers("python", s.python);
+    v.optional("flags", s.flags);
   }
 };
 
@@ -49,7 +52,10 @@ struct PythonFrameDef {
   uint32_t line = 0;        // 0: not known
   uint32_t first_line = 0;  // of the function
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.value("file", s.file), v.value("function", s.function), v.value("line", s.line);
+    v.value("id", s.id);
+    v.value("file", s.file);
+    v.value("function", s.function);
+    v.value("line", s.line);
     v.value("first_line", s.first_line);
   }
 };
@@ -70,9 +76,15 @@ struct ImageDef {
   uint64_t file_bytes = 0;    // size and time of change of the file at `path` when it was met; 0: not there
   uint64_t file_time = 0;     // seconds since 1970
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.value("generation", s.generation), v.value("base", s.base), v.value("begin", s.begin);
-    v.value("end", s.end), v.value("path", s.path), v.text("build_id", s.build_id);
-    v.value("file_bytes", s.file_bytes), v.value("file_time", s.file_time);
+    v.value("id", s.id);
+    v.value("generation", s.generation);
+    v.value("base", s.base);
+    v.value("begin", s.begin);
+    v.value("end", s.end);
+    v.value("path", s.path);
+    v.text("build_id", s.build_id);
+    v.value("file_bytes", s.file_bytes);
+    v.value("file_time", s.file_time);
   }
 };
 
@@ -83,7 +95,8 @@ struct ImageGone {
   ImageId id{};
   uint64_t generation = 0;
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("id", s.id), v.value("generation", s.generation);
+    v.value("id", s.id);
+    v.value("generation", s.generation);
   }
 };
 
@@ -100,8 +113,12 @@ struct SymbolDef {
   uint32_t line = 0;     // 0: not known
   uint32_t inlined = 0;  // 1: into the function of the next record
   template <class S, class V> static constexpr void visit(S& s, V&& v) {
-    v.value("image", s.image), v.value("address", s.address), v.value("function", s.function);
-    v.optional("file", s.file), v.optional("line", s.line), v.optional("inlined", s.inlined);
+    v.value("image", s.image);
+    v.value("address", s.address);
+    v.value("function", s.function);
+    v.optional("file", s.file);
+    v.optional("line", s.line);
+    v.optional("inlined", s.inlined);
   }
 };
 

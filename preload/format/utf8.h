@@ -10,10 +10,26 @@ namespace prof::format {
 inline size_t put_utf8(uint32_t c, char* to) {
   if ((c >= 0xd800 && c < 0xe000) || c > 0x10ffff) c = 0xfffd;
   const auto tail = [&](unsigned shift) { return static_cast<char>(0x80 | (c >> shift & 0x3f)); };
-  if (c < 0x80) return to[0] = static_cast<char>(c), 1;
-  if (c < 0x800) return to[0] = static_cast<char>(0xc0 | c >> 6), to[1] = tail(0), 2;
-  if (c < 0x10000) return to[0] = static_cast<char>(0xe0 | c >> 12), to[1] = tail(6), to[2] = tail(0), 3;
-  return to[0] = static_cast<char>(0xf0 | c >> 18), to[1] = tail(12), to[2] = tail(6), to[3] = tail(0), 4;
+  if (c < 0x80) {
+    to[0] = static_cast<char>(c);
+    return 1;
+  }
+  if (c < 0x800) {
+    to[0] = static_cast<char>(0xc0 | c >> 6);
+    to[1] = tail(0);
+    return 2;
+  }
+  if (c < 0x10000) {
+    to[0] = static_cast<char>(0xe0 | c >> 12);
+    to[1] = tail(6);
+    to[2] = tail(0);
+    return 3;
+  }
+  to[0] = static_cast<char>(0xf0 | c >> 18);
+  to[1] = tail(12);
+  to[2] = tail(6);
+  to[3] = tail(0);
+  return 4;
 }
 
 }  // namespace prof::format

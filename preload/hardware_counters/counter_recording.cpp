@@ -151,7 +151,13 @@ void counters_before_context_end(CUcontext context, bool ends) {
   CounterSlot* const slot = find_counter_slot(context);
   if (slot == nullptr || !take_counter_lock(*slot)) return;
   const CuptiCall call;
-  if (slot->context.load(std::memory_order_relaxed) == context) ends ? close_slot(*slot) : read_in_context(*slot);
+  if (slot->context.load(std::memory_order_relaxed) == context) {
+    if (ends) {
+      close_slot(*slot);
+    } else {
+      read_in_context(*slot);
+    }
+  }
   slot->lock.give();
 }
 

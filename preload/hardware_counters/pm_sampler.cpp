@@ -180,7 +180,10 @@ bool PmSampler::evaluate(size_t completed, Take take, void* to, Read& read) {
     spans[kept++] = {start, end};
     last_end = covered_until_ = end;
     ++read.samples;
-    if (kept == most) take(to, spans, values, kept), kept = 0;
+    if (kept == most) {
+      take(to, spans, values, kept);
+      kept = 0;
+    }
   }
   if (kept != 0) take(to, spans, values, kept);
   return true;

@@ -71,7 +71,10 @@ void* search(void* real, const char* asked, bool per_thread) {
   for (size_t i = 0; i < kApiCount; ++i) {
     if (g_driver_rows[i].real.load(std::memory_order_relaxed) != real) continue;
     const int fit = fitness(kApiNames[i], asked, per_thread);
-    if (fit > best) best = fit, hook = g_hooks[i];
+    if (fit > best) {
+      best = fit;
+      hook = g_hooks[i];
+    }
   }
   return hook;
 }

@@ -46,7 +46,11 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
   if (!change_window(Window::AwaitsSignal, Window::Open) && window_is(Window::Open)) {
     if (life().epoch.load(std::memory_order_acquire) != 0) {
-      g_ring ? ask_part_end("signal") : ask_end("signal");
+      if (g_ring) {
+        ask_part_end("signal");
+      } else {
+        ask_end("signal");
+      }
       wake_helper();
     } else if (!g_ring || g_again != Window::Over) {
       change_window(Window::Open, g_again);  // nothing happened since it began

@@ -105,7 +105,8 @@ bool make_log_name(char* path, size_t capacity, const char* output, unsigned att
     const std::string_view so_far(path, static_cast<size_t>(text.at - path));
     const bool has_suffix = so_far.ends_with(kSuffix);
     if (has_suffix) text.at -= kSuffix.size();
-    text.put('-'), text.put(static_cast<uint64_t>(attempt));
+    text.put('-');
+    text.put(static_cast<uint64_t>(attempt));
     if (has_suffix) text.put(kSuffix);
   }
   *text.at = '\0';

@@ -239,7 +239,9 @@ void LogFile::write_back(const void* from, uint64_t bytes, uint64_t offset) {
       say(said, "cannot write the log (disk, quota or ulimit -f); it is tried again every second: ", path_);
       return;
     }
-    at += done, offset += static_cast<uint64_t>(done), bytes -= static_cast<uint64_t>(done);
+    at += done;
+    offset += static_cast<uint64_t>(done);
+    bytes -= static_cast<uint64_t>(done);
   }
 }
 

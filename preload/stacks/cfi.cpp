@@ -168,11 +168,18 @@ class Program {
       case 0x02: advance(code.take<uint8_t>()); break;
       case 0x03: advance(code.take<uint16_t>()); break;
       case 0x04: advance(code.take<uint32_t>()); break;
-      case 0x05: reg = code.uleb(), save(reg, {Saved::AtCfa, factored()}); break;
+      case 0x05:
+        reg = code.uleb();
+        save(reg, {Saved::AtCfa, factored()});
+        break;
       case 0x06: restore(code.uleb()); break;
       case 0x07: save(code.uleb(), {Saved::Undefined, 0}); break;
       case 0x08: save(code.uleb(), {Saved::Same, 0}); break;
-      case 0x09: reg = code.uleb(), code.uleb(), save(reg, {Saved::Other, 0}); break;
+      case 0x09:
+        reg = code.uleb();
+        code.uleb();
+        save(reg, {Saved::Other, 0});
+        break;
       case 0x0a:
         if (depth_ == kDeepest) return false;
         kept_[depth_++] = row_;
@@ -181,7 +188,10 @@ class Program {
         if (depth_ == 0) return false;
         row_ = kept_[--depth_];
         break;
-      case 0x0c: reg = code.uleb(), define_cfa(reg, static_cast<int64_t>(code.uleb())); break;
+      case 0x0c:
+        reg = code.uleb();
+        define_cfa(reg, static_cast<int64_t>(code.uleb()));
+        break;
       case 0x0d: define_cfa(code.uleb(), row_.cfa_offset); break;
       case 0x0e: row_.cfa_offset = static_cast<int64_t>(code.uleb()); break;
       case 0x0f:
@@ -191,18 +201,42 @@ class Program {
         else
           row_.cfa_register = kSpRegister;
         break;
-      case 0x10: reg = code.uleb(), save_by_expression(reg, code.block()); break;
-      case 0x11: reg = code.uleb(), save(reg, {Saved::AtCfa, signed_factored()}); break;
-      case 0x12: reg = code.uleb(), define_cfa(reg, signed_factored()); break;
+      case 0x10:
+        reg = code.uleb();
+        save_by_expression(reg, code.block());
+        break;
+      case 0x11:
+        reg = code.uleb();
+        save(reg, {Saved::AtCfa, signed_factored()});
+        break;
+      case 0x12:
+        reg = code.uleb();
+        define_cfa(reg, signed_factored());
+        break;
       case 0x13: row_.cfa_offset = signed_factored(); break;
-      case 0x14: reg = code.uleb(), code.uleb(), save(reg, {Saved::Other, 0}); break;
-      case 0x15: reg = code.uleb(), code.sleb(), save(reg, {Saved::Other, 0}); break;
-      case 0x16: reg = code.uleb(), code.block(), save(reg, {Saved::Other, 0}); break;
+      case 0x14:
+        reg = code.uleb();
+        code.uleb();
+        save(reg, {Saved::Other, 0});
+        break;
+      case 0x15:
+        reg = code.uleb();
+        code.sleb();
+        save(reg, {Saved::Other, 0});
+        break;
+      case 0x16:
+        reg = code.uleb();
+        code.block();
+        save(reg, {Saved::Other, 0});
+        break;
 #if defined(__aarch64__)
       case 0x2d: break;  // the return address is signed, or not any more: the walk strips signatures anyway
 #endif
       case 0x2e: code.uleb(); break;  // size of pushed arguments
-      case 0x2f: reg = code.uleb(), save(reg, {Saved::AtCfa, -factored()}); break;
+      case 0x2f:
+        reg = code.uleb();
+        save(reg, {Saved::AtCfa, -factored()});
+        break;
       default: return false;
     }
     return true;

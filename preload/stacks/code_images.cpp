@@ -92,7 +92,10 @@ void add_image(const dl_phdr_info& info, const MappedFile& found) {
   }
   const bool is_new = slot == &g_table.images[g_table.count.load(std::memory_order_relaxed)];
   slot->written.store(kBeingWritten, std::memory_order_relaxed);  // until all of it is there
-  slot->base = found.base, slot->begin = found.begin, slot->end = found.end, slot->tables = found.tables;
+  slot->base = found.base;
+  slot->begin = found.begin;
+  slot->end = found.end;
+  slot->tables = found.tables;
   slot->generation = code_generation();
   slot->gone = false;
   slot->gone_written.store(kNotYet, std::memory_order_relaxed);
@@ -219,7 +222,9 @@ void write_image(const Image& image) {
   format::ImageDef def;
   def.id = format::ImageId{image.id};
   def.generation = image.generation;
-  def.base = image.base, def.begin = image.begin, def.end = image.end;
+  def.base = image.base;
+  def.begin = image.begin;
+  def.end = image.end;
   def.path = intern_string(path);
   char digits[2 * sizeof image.build_id];
   for (uint32_t i = 0; i < image.build_id_bytes; ++i) {
@@ -301,7 +306,9 @@ bool open_images() {
   g_rules.open(reinterpret_cast<RuleTable::Slot*>(memory + kImages));
   g_table.paths = reinterpret_cast<char*>(memory + kImages + kRules);
   g_table.paths_used = 0;
-  g_table.count.store(0), g_table.seen.store(0), g_table.unwritten.store(0);
+  g_table.count.store(0);
+  g_table.seen.store(0);
+  g_table.unwritten.store(0);
   g_table.adds = g_table.subs = 0;
   g_table.passes = g_table.swept = 0;
   g_code_generation.store(0, std::memory_order_release);

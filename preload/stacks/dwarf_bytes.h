@@ -16,7 +16,8 @@ struct Bytes {
   template <class T> T take() {
     T value{};
     if (static_cast<size_t>(end - at) < sizeof value) {
-      ok = false, at = end;
+      ok = false;
+      at = end;
       return value;
     }
     std::memcpy(&value, at, sizeof value);

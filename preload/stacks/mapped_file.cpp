@@ -53,7 +53,10 @@ bool find_segments(const dl_phdr_info& info, MappedFile& file) {
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_R) == 0) continue;
     // Of the file's bytes: memory beyond them may end inside the last page.
     const uint8_t* const to = from + segment.p_filesz;
-    if (file.tables.header >= from && file.tables.header < to) file.tables.begin = from, file.tables.end = to;
+    if (file.tables.header >= from && file.tables.header < to) {
+      file.tables.begin = from;
+      file.tables.end = to;
+    }
   }
   return true;
 }

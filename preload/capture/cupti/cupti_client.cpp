@@ -85,7 +85,11 @@ void enable_call_for_cupti_client(CUpti_ActivityKind kind, uint32_t cbid, bool o
   }
   std::atomic<uint64_t>& word = g_cupti_client.calls(kind)[cbid / 64];
   const uint64_t bit = uint64_t{1} << (cbid % 64);
-  on ? word.fetch_or(bit, std::memory_order_relaxed) : word.fetch_and(~bit, std::memory_order_relaxed);
+  if (on) {
+    word.fetch_or(bit, std::memory_order_relaxed);
+  } else {
+    word.fetch_and(~bit, std::memory_order_relaxed);
+  }
 }
 
 bool cupti_client_known() { return g_cupti_client.requested.load(std::memory_order_acquire) != nullptr; }

@@ -10,7 +10,9 @@ SpareBuffer g_spare_buffer;
 bool take_spare(uint8_t*& buffer, size_t& size, size_t& most) {
   uint32_t held = SpareBuffer::Held;
   if (!g_spare_buffer.state.compare_exchange_strong(held, SpareBuffer::Moving, std::memory_order_acquire)) return false;
-  buffer = g_spare_buffer.buffer, size = g_spare_buffer.size, most = g_spare_buffer.most;
+  buffer = g_spare_buffer.buffer;
+  size = g_spare_buffer.size;
+  most = g_spare_buffer.most;
   g_spare_buffer.state.store(SpareBuffer::None, std::memory_order_release);
   return true;
 }

@@ -105,7 +105,8 @@ class ElfReader {
           if (symbol.st_name == places[place]) return true;
         }
       }
-      left -= here, offset += here * sizeof(Symbol);
+      left -= here;
+      offset += here * sizeof(Symbol);
     }
     return false;
   }

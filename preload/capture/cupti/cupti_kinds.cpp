@@ -100,7 +100,11 @@ std::string_view enable_cupti_kinds() {
 }
 
 void rest_cupti_kinds() {
-  g_driver_calls.load(std::memory_order_relaxed) ? disable_operations() : disable_cupti_kinds();
+  if (g_driver_calls.load(std::memory_order_relaxed)) {
+    disable_operations();
+  } else {
+    disable_cupti_kinds();
+  }
 }
 
 void disable_cupti_kinds() {

@@ -22,12 +22,14 @@ constexpr Types kTypes[] = {{0x2a, 0, 4}, {0x2c, 4, 0}, {0x29, 4, 4}, {0x6a, 1, 
 
 bool take_types(FftPlan& plan, const LibraryForm& form, const LibraryArguments& a) {
   if (form.type_a >= 0) {
-    plan.from = static_cast<uint8_t>(a[form.type_a]), plan.to = static_cast<uint8_t>(a[form.type_c]);
+    plan.from = static_cast<uint8_t>(a[form.type_a]);
+    plan.to = static_cast<uint8_t>(a[form.type_c]);
     return true;
   }
   for (const Types& each : kTypes) {
     if (each.type != static_cast<uint32_t>(a[form.type])) continue;
-    plan.from = each.from, plan.to = each.to;
+    plan.from = each.from;
+    plan.to = each.to;
     return true;
   }
   return false;

@@ -57,12 +57,19 @@ inline constexpr LibraryForm kGemmBase = {
     .family = Family::Gemm, .transpose_a = 1, .transpose_b = 2, .m = 3, .n = 4, .k = 5};
 constexpr LibraryForm with(LibraryForm form, int16_t beta, int16_t batch, int16_t stride_a = -1,
                            int16_t stride_b = -1) {
-  form.beta = beta, form.batch = batch, form.stride_a = stride_a, form.stride_b = stride_b;
+  form.beta = beta;
+  form.batch = batch;
+  form.stride_a = stride_a;
+  form.stride_b = stride_b;
   return form;
 }
 constexpr LibraryForm typed(LibraryForm form, int16_t a, int16_t b, int16_t c, int16_t compute = -1,
                             int16_t algorithm = -1) {
-  form.type_a = a, form.type_b = b, form.type_c = c, form.compute = compute, form.algorithm = algorithm;
+  form.type_a = a;
+  form.type_b = b;
+  form.type_c = c;
+  form.compute = compute;
+  form.algorithm = algorithm;
   return form;
 }
 constexpr LibraryForm wide(LibraryForm form) {
@@ -101,7 +108,8 @@ inline constexpr LibraryForm kSyrkx = {.family = Family::Gemm, .transpose_a = 2,
 inline constexpr LibraryForm kTrmm = {
     .family = Family::Gemm, .transpose_a = 3, .m = 5, .n = 6, .side = 1, .fill = 2, .diagonal = 4};
 constexpr LibraryForm without_b(LibraryForm form, int16_t beta) {
-  form.has_b = false, form.beta = beta;
+  form.has_b = false;
+  form.beta = beta;
   return form;
 }
 constexpr LibraryForm twice(LibraryForm form) {
@@ -113,7 +121,8 @@ constexpr LibraryForm real_beta(LibraryForm form) {
   return form;
 }
 constexpr LibraryForm in_place(LibraryForm form, int16_t batch = -1) {
-  form.has_c = false, form.batch = batch;
+  form.has_c = false;
+  form.batch = batch;
   return form;
 }
 inline constexpr LibraryForm kSyrk = without_b(kSyrkx, 8), kSyr2k = twice(kSyrkx);
@@ -142,7 +151,11 @@ inline constexpr LibraryForm kPointToPoint = kBcast;
 // (handle, alpha, two operands and their descriptors, the convolution, algorithm …): x, w and y of a convolution or of a gradient, as in plans.
 constexpr LibraryForm convolution(int16_t product, int16_t x, int16_t w, int16_t y) {
   LibraryForm form = {.family = Family::Convolution};
-  form.product = product, form.operand_a = x, form.operand_b = w, form.operand_c = y, form.algorithm = 7;
+  form.product = product;
+  form.operand_a = x;
+  form.operand_b = w;
+  form.operand_c = y;
+  form.algorithm = 7;
   return form;
 }
 constexpr LibraryForm fused(LibraryForm form) {
@@ -164,12 +177,16 @@ inline constexpr LibraryForm kDescriptorGone = {.family = Family::DescriptorGone
 // change them, whose arguments those are.
 constexpr LibraryForm tensor_set(int16_t type, int16_t sizes, int16_t rank) {
   LibraryForm form = {.family = Family::TensorSet};
-  form.type = type, form.sizes = sizes, form.rank = rank;
+  form.type = type;
+  form.sizes = sizes;
+  form.rank = rank;
   return form;
 }
 constexpr LibraryForm tensors_changed(int16_t a, int16_t b = -1, int16_t c = -1) {
   LibraryForm form = {.family = Family::TensorsChanged};
-  form.operand_a = a, form.operand_b = b, form.operand_c = c;
+  form.operand_a = a;
+  form.operand_b = b;
+  form.operand_c = c;
   return form;
 }
 inline constexpr LibraryForm kTensor4d = tensor_set(2, 3, 4), kTensor4dEx = tensor_set(1, 2, 4);
@@ -183,7 +200,10 @@ inline constexpr LibraryForm kTensorsFolded = tensors_changed(6, 7, 9);
 // (plan, sizes …, type, batch): the first makes the plan; Many: (plan, rank, sizes, input's layout, output's layout, type, batch).
 constexpr LibraryForm fft_plan(int16_t sizes, int16_t rank, int16_t type, int16_t batch) {
   LibraryForm form = {.family = Family::FftPlan};
-  form.sizes = sizes, form.rank = rank, form.type = type, form.batch = batch;
+  form.sizes = sizes;
+  form.rank = rank;
+  form.type = type;
+  form.batch = batch;
   return form;
 }
 constexpr LibraryForm makes(LibraryForm form) {
@@ -204,9 +224,12 @@ inline constexpr LibraryForm kFftExec = {.family = Family::FftExec},
 // (handle, transposes, alpha, A, B, beta, C, compute, algorithm …); of a vector without the second transpose.
 constexpr LibraryForm sparse(Family family, int16_t alpha) {
   LibraryForm form = {.family = family, .transpose_a = 1};
-  form.operand_a = static_cast<int16_t>(alpha + 1), form.operand_b = static_cast<int16_t>(alpha + 2);
-  form.beta = static_cast<int16_t>(alpha + 3), form.operand_c = static_cast<int16_t>(alpha + 4);
-  form.compute = static_cast<int16_t>(alpha + 5), form.algorithm = static_cast<int16_t>(alpha + 6);
+  form.operand_a = static_cast<int16_t>(alpha + 1);
+  form.operand_b = static_cast<int16_t>(alpha + 2);
+  form.beta = static_cast<int16_t>(alpha + 3);
+  form.operand_c = static_cast<int16_t>(alpha + 4);
+  form.compute = static_cast<int16_t>(alpha + 5);
+  form.algorithm = static_cast<int16_t>(alpha + 6);
   if (alpha == 3) form.transpose_b = 2;
   return form;
 }

@@ -108,9 +108,11 @@ void record_gemm(const Recorded& call, const LibraryArguments& a, const LibraryG
     const auto option = [&](std::string_view name, int at, const auto& names) {
       if (at >= 0) add_named(text, name, a[at], names);
     };
-    option("side", form.side, kSides), option("uplo", form.fill, kFills);
+    option("side", form.side, kSides);
+    option("uplo", form.fill, kFills);
     option(form.transpose_b >= 0 ? "transa" : "trans", form.transpose_a, kTransposes);
-    option("transb", form.transpose_b, kTransposes), option("diag", form.diagonal, kDiagonals);
+    option("transb", form.transpose_b, kTransposes);
+    option("diag", form.diagonal, kDiagonals);
     if (form.m >= 0) text.size("m", m);
     text.size("n", n);
     if (form.k >= 0) text.size("k", k);

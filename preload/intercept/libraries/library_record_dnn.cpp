@@ -44,7 +44,8 @@ void record_products(const Recorded& call, const Plan& plan, int algorithm, int 
     for (uint32_t i = 0; i < plan.count; ++i) {
       const PlanProduct& product = plan.products[i];
       add_named(text, "op", static_cast<uint64_t>(product.operation), kPlanOperations);
-      add_tensor(text, "x", product.x), add_tensor(text, "w", product.w);
+      add_tensor(text, "x", product.x);
+      add_tensor(text, "w", product.w);
       if (is_attention(product)) add_tensor(text, "v", product.v);
       add_tensor(text, "y", product.y);
       // A type that was not set is no type: its number is one that nobody has.
@@ -83,7 +84,9 @@ void record_convolution(const Recorded& call, const LibraryArguments& a, const L
   Plan plan;
   PlanProduct& product = plan.products[0];
   product.operation = static_cast<PlanOperation>(form.product);
-  plan.operations = form.fused ? 0 : 1, plan.count = 1, plan.engine = 0;
+  plan.operations = form.fused ? 0 : 1;
+  plan.count = 1;
+  plan.engine = 0;
   // What a call that failed was given may be anything.
   if (call.status != 0 || !find_tensor(form.operand_a, product.x) || !find_filter(form.operand_b, product.w) ||
       !find_tensor(form.operand_c, product.y))

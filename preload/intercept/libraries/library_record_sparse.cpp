@@ -126,7 +126,10 @@ void record_sparse(const Recorded& call, const LibraryArguments& a, const Librar
     add_named(text, "format", word(sparse.format), kFormats);
     add_named(text, "transa", transpose_a, kTransposes);
     if (!vector) add_named(text, "transb", transpose_b, kTransposes);
-    text.size("m", word(m)), text.size("n", word(n)), text.size("k", word(k)), text.size("nnz", word(sparse.nonzeros));
+    text.size("m", word(m));
+    text.size("n", word(n));
+    text.size("k", word(k));
+    text.size("nnz", word(sparse.nonzeros));
     if (batch != 1) text.size("batch", word(batch));
     // The library multiplies only what is of one type, so that the other operand is not asked about each time.
     const int other = vector ? ask.vector(of_b).type : ask.matrix(of_b).type;

@@ -55,7 +55,8 @@ void write(const void* descriptor, const PlanTensor* tensor) {
 bool make_tensor(PlanTensor& to, int type, int rank, const int* sizes) {
   if (rank < 1 || rank > PlanTensor::kMostDimensions || type < 0 || type > 250) return false;
   to = {};
-  to.rank = static_cast<uint8_t>(rank), to.type = static_cast<uint8_t>(type + 1);
+  to.rank = static_cast<uint8_t>(rank);
+  to.type = static_cast<uint8_t>(type + 1);
   to.vectors = type == 5 || type == 7 || type == 8;
   for (int i = 0; i < rank; ++i) to.sizes[i] = sizes[i];
   return true;
@@ -89,7 +90,9 @@ bool noted_tensor(const void* descriptor, PlanTensor& to) {
   const uint32_t kind = place.kind.load(kRead);
   if (place.version.load(kRelaxed) != version) return false;
   std::memcpy(to.sizes, words, sizeof words);
-  to.rank = static_cast<uint8_t>(kind), to.type = static_cast<uint8_t>(kind >> 8), to.vectors = (kind >> 16 & 1) != 0;
+  to.rank = static_cast<uint8_t>(kind);
+  to.type = static_cast<uint8_t>(kind >> 8);
+  to.vectors = (kind >> 16 & 1) != 0;
   return true;
 }
 

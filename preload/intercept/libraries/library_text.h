@@ -16,11 +16,16 @@ namespace prof::preload {
 // "name(key=value, key=value)"
 class CallText {
  public:
-  explicit CallText(std::string_view name) { add(name), add("("); }
+  explicit CallText(std::string_view name) {
+    add(name);
+    add("(");
+  }
   void value(std::string_view key, std::string_view text) {
     if (!first_) add(", ");
     first_ = false;
-    add(key), add("="), add(text);
+    add(key);
+    add("=");
+    add(text);
   }
   void value(std::string_view key, uint64_t number) { value(key, Decimal(number).text()); }
   void size(std::string_view key, uint64_t word) {

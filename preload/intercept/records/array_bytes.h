@@ -58,7 +58,8 @@ constexpr uint64_t array_bytes(const ArrayShape& shape) {
     bytes += depth * (block != 0 ? (width + 3) / 4 * ((height + 3) / 4) * block : width * height * element_bits / 8);
     const bool single = width <= 1 && height == 1 && (depth == 1 || shape.layers);
     if (single || level + 1 >= shape.levels) return bytes;
-    width = at_least_1(width / 2), height = at_least_1(height / 2);
+    width = at_least_1(width / 2);
+    height = at_least_1(height / 2);
     if (!shape.layers) depth = at_least_1(depth / 2);
   }
 }

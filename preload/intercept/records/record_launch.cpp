@@ -44,7 +44,8 @@ ForRepeat<const CUlaunchConfig*>::ForRepeat(const CUlaunchConfig* given) : given
   }
   if (kept == given->numAttrs) return;
   config_ = *given;
-  config_.attrs = attributes_, config_.numAttrs = kept;
+  config_.attrs = attributes_;
+  config_.numAttrs = kept;
   changed_ = true;
 }
 

@@ -51,7 +51,10 @@ int look_at(dl_phdr_info* info, size_t, void* argument) {
   auto& search = *static_cast<Search*>(argument);
   ElfDynamic file;
   if (!read_dynamic(info, file)) file = {};
-  if (search.first) search.program = file, search.first = false;
+  if (search.first) {
+    search.program = file;
+    search.first = false;
+  }
   const void* const this_thread = exported(file, "PyGILState_GetThisThreadState");
   if (this_thread == nullptr) return 0;
   // A program that is no PIE may have taken copies of a library's variables: all then use the program's.
@@ -90,10 +93,14 @@ bool find_python(PythonInterpreter& python) {
   uint32_t micro = 0;
   if (search.version_number != nullptr) {
     const unsigned long number = *search.version_number;
-    python.major = number >> 24 & 0xff, python.minor = number >> 16 & 0xff, micro = number >> 8 & 0xff;
+    python.major = number >> 24 & 0xff;
+    python.minor = number >> 16 & 0xff;
+    micro = number >> 8 & 0xff;
   } else {
     const char* text = search.version_text();
-    python.major = number_at(text), python.minor = number_at(text), micro = number_at(text);
+    python.major = number_at(text);
+    python.minor = number_at(text);
+    micro = number_at(text);
   }
   size_t size = 0;
   for (const uint32_t part : {python.major, python.minor, micro}) {

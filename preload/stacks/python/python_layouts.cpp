@@ -38,20 +38,27 @@ const char* read_published(const char* runtime, const Published& words, PythonLa
   layout.minor = words.minor;
   layout.free_threaded = free_threaded != 0;
   layout.finalizing = word(4);
-  layout.thread_frame = word(words.thread_state + 4), layout.thread_id = word(words.thread_state + words.thread_id);
+  layout.thread_frame = word(words.thread_state + 4);
+  layout.thread_id = word(words.thread_state + words.thread_id);
   layout.cframe = kNone;
-  layout.frame_previous = word(words.frame + 1), layout.frame_code = word(words.frame + 2);
-  layout.frame_position = word(words.frame + 3), layout.frame_owner = word(words.frame + 5);
+  layout.frame_previous = word(words.frame + 1);
+  layout.frame_code = word(words.frame + 2);
+  layout.frame_position = word(words.frame + 3);
+  layout.frame_owner = word(words.frame + 5);
   layout.position = Position::Pointer;
   layout.frame_entry = kNone;
-  layout.code_file = word(words.code + 1), layout.code_name = word(words.code + 3);
-  layout.code_lines = word(words.code + 4), layout.code_first_line = word(words.code + 5);
+  layout.code_file = word(words.code + 1);
+  layout.code_name = word(words.code + 3);
+  layout.code_lines = word(words.code + 4);
+  layout.code_first_line = word(words.code + 5);
   layout.lines = LineFormat::Locations;
   layout.code_start = word(words.code + 9);
   layout.code_identity = layout.code_first_line + 20;  // co_nfreevars, co_version
   layout.object_type = word(words.object + 1);
-  layout.bytes_size = word(words.bytes + 1), layout.bytes_data = word(words.bytes + 2);
-  layout.text_state = word(words.unicode + 1), layout.text_size = word(words.unicode + 2);
+  layout.bytes_size = word(words.bytes + 1);
+  layout.bytes_data = word(words.bytes + 2);
+  layout.text_state = word(words.unicode + 1);
+  layout.text_size = word(words.unicode + 2);
   layout.text_ascii = word(words.unicode + 3);
   layout.text_other = layout.text_ascii + 16;  // behind utf8_length and utf8
   return fits && layout.code_start >= 24 ? nullptr : "the layout it publishes is not plausible";

@@ -58,8 +58,10 @@ struct PythonCodeParts {
     const uintptr_t begin = parts.lines + layout.bytes_data - 32;
     parts.head_begin = begin + (parts.lines_size < 32 ? parts.lines_size : 32);
     parts.tail_begin = begin + parts.lines_size;
-    parts.head[0] = pair_at(parts.head_begin), parts.head[1] = pair_at(parts.head_begin + 16);
-    parts.tail[0] = pair_at(parts.tail_begin), parts.tail[1] = pair_at(parts.tail_begin + 16);
+    parts.head[0] = pair_at(parts.head_begin);
+    parts.head[1] = pair_at(parts.head_begin + 16);
+    parts.tail[0] = pair_at(parts.tail_begin);
+    parts.tail[1] = pair_at(parts.tail_begin + 16);
     return parts;
   }
 

@@ -117,7 +117,9 @@ __attribute__((noinline)) uint32_t shared_id_of(const PythonLayout& layout, cons
 __attribute__((noinline)) uint32_t first_id_of(uint64_t code, uint64_t position, uint8_t owner, PythonMemo* memo) {
   const PythonLayout& layout = g_layout;
   PythonFrame frame;
-  frame.code = code, frame.position = position, frame.owner = owner;
+  frame.code = code;
+  frame.position = position;
+  frame.owner = owner;
   const uint32_t id = shared_id_of(layout, frame);
   if (id != 0 && memo != nullptr) memo->keep(layout, code, position, id);
   return id;

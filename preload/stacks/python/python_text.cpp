@@ -28,8 +28,14 @@ std::string_view python_text(const PythonLayout& layout, uintptr_t object, char*
     uint8_t byte = 0;
     uint16_t pair = 0;
     uint32_t character = 0;
-    if (kind == 1) memory.read(data + i, byte), character = byte;
-    if (kind == 2) memory.read(data + i * 2, pair), character = pair;
+    if (kind == 1) {
+      memory.read(data + i, byte);
+      character = byte;
+    }
+    if (kind == 2) {
+      memory.read(data + i * 2, pair);
+      character = pair;
+    }
     if (kind == 4) memory.read(data + i * 4, character);
     used += format::put_utf8(character, room + used);
   }
