@@ -79,9 +79,9 @@ TEST(CudnnForms, WhatSetsAndChangesDescriptorsIsAsInItsHeaders) {
   setter<decltype(cudnnSetTensorNdDescriptorEx), cudnnTensorDescriptor_t>("TensorNdEx", form::kTensorNdEx);
   setter<decltype(cudnnSetFilter4dDescriptor), cudnnFilterDescriptor_t>("Filter4d", form::kFilter4d);
   setter<decltype(cudnnSetFilterNdDescriptor), cudnnFilterDescriptor_t>("FilterNd", form::kFilterNd);
-  changes<decltype(cudnnDestroyTensorDescriptor)>("DestroyTensor", form::kTensorGone);
-  changes<decltype(cudnnDestroyFilterDescriptor)>("DestroyFilter", form::kTensorGone);
-  changes<decltype(cudnnDeriveBNTensorDescriptor)>("DeriveBN", form::kTensorGone);
+  changes<decltype(cudnnDestroyTensorDescriptor)>("DestroyTensor", form::kTensorDestroyed);
+  changes<decltype(cudnnDestroyFilterDescriptor)>("DestroyFilter", form::kTensorDestroyed);
+  changes<decltype(cudnnDeriveBNTensorDescriptor)>("DeriveBN", form::kTensorDestroyed);
   changes<decltype(cudnnDeriveNormTensorDescriptor)>("DeriveNorm", form::kTensorsDerived);
   changes<decltype(cudnnInitTransformDest)>("InitTransformDest", form::kTensorOfTransform);
   changes<decltype(cudnnGetFoldedConvBackwardDataDescriptors)>("Folded", form::kTensorsFolded);
