@@ -25,7 +25,7 @@ import tempfile
 import textwrap
 import zipfile
 
-ROW = {"driver": re.compile(r"^CUDA_API\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.M), "runtime": re.compile(r"^CUDART_API\(\s*(\w+)\s*,\s*(\w+)", re.M)}
+ROW = {"driver": re.compile(r"^CUDA_API\(\s*(\w+)\s*,\s*(\w+)", re.M), "runtime": re.compile(r"^CUDART_API\(\s*(\w+)\s*,\s*(\w+)", re.M)}
 PLAIN = {"Call", "CallSaying", "Create", "CreateSaying", "Nothing", "Number"}
 ROUTED = {"ProcAddress", "Watch"}
 MEANING = {"Call": "with its handle", "Create": "with the handle it creates", "CallSaying": "with its handle and other arguments",

@@ -1,10 +1,11 @@
-// The rows of cuda_api.def as types and tables: one enumerator, one prototype and one topic a row. In the program.
+// The rows of cuda_api.def as types and tables: each row has an enumerator, a prototype, a topic and a form. In the program.
 // Included by the hooks, the resolver and the exports; adding a function to the .def is all it takes to appear here.
 #pragma once
 
 #include "preload/driver/api_number.h"
 #include "preload/driver/newer_api.h"
 #include "preload/driver/null_stream.h"
+#include "preload/driver/operation_topics.h"
 #include "preload/format/ids.h"
 
 #include <cuda.h>
@@ -22,13 +23,13 @@
 namespace prof::preload {
 
 enum class Api : uint16_t {
-#define CUDA_API(name, topic) name,
+#define CUDA_API(name, ...) name,
 #include "preload/driver/cuda_api.def"
 #undef CUDA_API
 };
 
 inline constexpr const char* kApiNames[] = {
-#define CUDA_API(name, topic) #name,
+#define CUDA_API(name, ...) #name,
 #include "preload/driver/cuda_api.def"
 #undef CUDA_API
 };
@@ -36,36 +37,36 @@ inline constexpr size_t kApiCount = sizeof(kApiNames) / sizeof(kApiNames[0]);
 
 constexpr size_t index_of(Api api) { return static_cast<size_t>(api); }
 
-// What a null stream means to a symbol is written in its name.
+// cuda.h appends these suffixes to the symbols of its per-thread default stream (__CUDA_API_PTSZ, __CUDA_API_PTDS), so the name is
+// the ABI's own statement of what a null stream means to a symbol.
 constexpr NullStream null_stream_of(std::string_view name) {
   return name.ends_with("_ptsz") || name.ends_with("_ptds") ? NullStream::PerThread : NullStream::Legacy;
 }
 
-// Tags of the topics; each is defined in a record_*.h.
-// Release 14 of the formatter indents such a list anew each time.
-// clang-format off
-#define PROF_TOPICS(X)                                                                                                 \
-  X(Launch)                                                                                                            \
-  X(LaunchMany) X(GraphLaunch) X(GraphInstantiate) X(GraphExecDestroy) X(GraphCreate) X(GraphClone) X(GraphAdd) X(GraphNodeChange) X(GraphExecChange) X(GraphUpdate) X(StreamWork) X(WaitValue) X(WriteValue) X(MemoryBatch) X(ContextEvent) X(CopyToHost) X(CopyFromHost) X(CopyNull)       \
-      X(CopyAsync) X(FillNull) X(FillAsync) X(Alloc) X(MapExternal) X(Register) X(Free) X(PoolCreate) X(PoolDestroy) X(PoolChoose) X(Create) X(CreateSaying) X(Call) X(CallSaying) X(ArrayCreate) X(ArrayFree) X(StreamCreate)             \
-          X(StreamDestroy) X(StreamFinish) X(CaptureBegin) X(CaptureEnd) X(EventRecord) X(EventFinish) X(EventDestroy) \
-              X(ContextCreate) X(ContextDestroy) X(ContextFinish) X(PrimaryRelease) X(GreenConvert) X(GreenStreamCreate) X(GreenDestroy) X(Unload) X(FunctionGet)           \
-                  X(ProcAddress)
-// clang-format on
+// The topics and forms that rows name; each is defined in a record_*.h.
 namespace topic {
-#define PROF_TOPIC(name) struct name;
-PROF_TOPICS(PROF_TOPIC)
-#undef PROF_TOPIC
+#define CUDA_API(name, about, ...) struct about;
+#include "preload/driver/cuda_api.def"
+#undef CUDA_API
 }  // namespace topic
+namespace form {
+struct None;
+#define CUDA_API(name, about, ...) __VA_OPT__(struct __VA_ARGS__;)
+#include "preload/driver/cuda_api.def"
+#undef CUDA_API
+}  // namespace form
 
 template <Api> struct Row;
+template <class Form = form::None> using FormOr = Form;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // old launch forms are deprecated, and still called
-#define CUDA_API(name, about)                                        \
+#define CUDA_API(name, about, ...)                                   \
   template <> struct Row<Api::name> {                                \
     using Function = decltype(&::name);                              \
     using Topic = topic::about;                                      \
+    using Form = FormOr<__VA_OPT__(form::__VA_ARGS__)>;              \
     static constexpr NullStream kNullStream = null_stream_of(#name); \
+    static constexpr bool kIsLaunch = is_launch_topic(#about);       \
   };
 #include "preload/driver/cuda_api.def"
 #undef CUDA_API

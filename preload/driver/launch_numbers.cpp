@@ -2,15 +2,11 @@
 
 #include "preload/driver/api.h"
 
-#include <type_traits>
-
 namespace prof::preload {
 
 bool is_launch_number(uint32_t api) {
   static constexpr bool kLaunches[] = {
-#define CUDA_API(name, about)                                                                       \
-  std::is_same_v<topic::about, topic::Launch> || std::is_same_v<topic::about, topic::LaunchMany> || \
-      std::is_same_v<topic::about, topic::GraphLaunch>,
+#define CUDA_API(name, ...) Row<Api::name>::kIsLaunch,
 #include "preload/driver/cuda_api.def"
 #undef CUDA_API
   };

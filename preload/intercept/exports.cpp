@@ -13,7 +13,7 @@ __asm__(
     ".set prof_row, 0\n"
     ".balign 16\n"
     ".globl prof_exports_begin\n.hidden prof_exports_begin\nprof_exports_begin:\n"
-#define CUDA_API(name, topic)                                                                                      \
+#define CUDA_API(name, ...)                                                                                        \
   ".balign 16\n.globl " #name "\n.type " #name ", %function\n" #name ":\n" PROF_JUMP ".size " #name ", . - " #name \
   "\n.set prof_row, prof_row + 1\n"
 #include "preload/driver/cuda_api.def"

@@ -24,19 +24,18 @@
 
 namespace prof::preload {
 
-// launch_hooks.cpp makes the launch rows with everything inlined; among 288 instantiations the compiler gives up on that.
-#ifndef PROF_HOOK_ATTRIBUTE
-#define PROF_HOOK_ATTRIBUTE
-#endif
+// The rows whose hooks inline everything that they call: 40 ns a launch instead of 51 (2-core VM). launch_hooks.cpp instantiates them,
+// because in a file with all rows the compiler would exceed its limits and inline less.
+#define PROF_FLAT_ROWS(X) X(cuLaunchKernel) X(cuLaunchKernel_ptsz) X(cuLaunchKernelEx) X(cuLaunchKernelEx_ptsz)
+enum class Inlining { ByCompiler, Everything };
+template <Api api> inline constexpr Inlining kInlining = Inlining::ByCompiler;
+#define PROF_FLAT_ROW(name) template <> inline constexpr Inlining kInlining<Api::name> = Inlining::Everything;
+PROF_FLAT_ROWS(PROF_FLAT_ROW)
+#undef PROF_FLAT_ROW
 
 // Opens CUPTI ahead of the first launch or context, outside the time that is recorded for it; counts launches where the
 // recording ends with one.
 void prepare_gpu_activity(bool launch);
-
-template <class Topic>
-concept CountsAsLaunch = requires {
-  Topic::kLaunch;
-};
 
 // An NVTX range of the domain "prof" around launches that the recorder makes itself.
 struct RepeatRange {
@@ -62,10 +61,10 @@ concept AroundReal = requires {
   Topic::before_real();
 };
 
-template <Api api, class Function = typename Row<api>::Function> struct Hook;
+template <Api api, class Function = typename Row<api>::Function, Inlining inlining = kInlining<api>> struct Hook;
 
-template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> {
-  PROF_HOOK_ATTRIBUTE static CUresult call(Args... args) {  // not noexcept: a cancelled thread unwinds through here
+template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...), Inlining::ByCompiler> {
+  static CUresult call(Args... args) {  // not noexcept: a cancelled thread unwinds through here
     using Topic = typename Row<api>::Topic;
     if (!window_is(Window::Open)) [[unlikely]] {
       if (passes_by()) return real(args...);
@@ -74,7 +73,7 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
     const int error_before = error;
     if constexpr (Topic::kNeedsGpuActivity) {
       if (__atomic_load_n(&g_gpu_activity_tried, __ATOMIC_RELAXED) == 0) [[unlikely]] {
-        prepare_gpu_activity(CountsAsLaunch<Topic>);
+        prepare_gpu_activity(Row<api>::kIsLaunch);
         if (awaits_repeated_kernel()) {
           if constexpr (Repeatable<Topic>) {
             return call_and_repeat(args...);
@@ -84,7 +83,7 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
             forget_fills();
           }
         }
-        if constexpr (CountsAsLaunch<Topic>) {
+        if constexpr (Row<api>::kIsLaunch) {
           if (counters_on()) return call_measured(args...);
         }
       }
@@ -92,7 +91,7 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
     CallScope scope(api_id(api), __builtin_frame_address(0));
     if (!scope.recording()) [[unlikely]] {
       error = error_before;
-      if constexpr (CountsAsLaunch<Topic>) {
+      if constexpr (Row<api>::kIsLaunch) {
         if (window_is(Window::AwaitsLaunch)) [[unlikely]]
           return call_awaiting(args...);
       }
@@ -135,7 +134,7 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
     }
     define_api(api);
     auto state = Topic::enter(Caller<api>{}, scope, args...);
-    const MeasuredLaunch measured = begin_measured_launch(Topic::work(args...));
+    const MeasuredLaunch measured = begin_measured_launch(Topic::work(Caller<api>{}, args...));
     scope.begin_again();
     errno = error_before;
     const CUresult result = real(args...);
@@ -155,12 +154,12 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
 
   // Not inlined: the launch path would make room for it.
   __attribute__((noinline, cold)) static CUresult call_awaiting(Args... args) {
-    return is_awaited_launch() ? call(args...) : real(args...);
+    return is_awaited_launch() ? Hook<api>::call(args...) : real(args...);
   }
 
   __attribute__((noinline, cold)) static CUresult call_and_repeat(Args... args) {
-    const uint32_t times = Row<api>::Topic::template repeats<Row<api>::kNullStream>(args...);
-    const CUresult result = call(args...);
+    const uint32_t times = Row<api>::Topic::repeats(Caller<api>{}, args...);
+    const CUresult result = Hook<api>::call(args...);
     if (times != 0 && result == CUDA_SUCCESS) repeat(times, ForRepeat<Args>(args)...);
     repeat_is_over();
     return result;
@@ -173,7 +172,7 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
     CUresult result = CUDA_SUCCESS;
     while (made < times) {
       result = static_cast<CUresult>(make_fills_again(fills));
-      if (result == CUDA_SUCCESS) result = call(each.get()...);
+      if (result == CUDA_SUCCESS) result = Hook<api>::call(each.get()...);
       if (result != CUDA_SUCCESS) break;
       ++made;
     }
@@ -183,9 +182,9 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
 
   template <class Topic> __attribute__((noinline, cold)) static CUresult call_and_keep(Args... args) {
     begin_fill();
-    const CUresult result = call(args...);
+    const CUresult result = Hook<api>::call(args...);
     forget_fills_of_others(Topic::stream(args...), static_cast<uint32_t>(Row<api>::kNullStream));
-    if (result == CUDA_SUCCESS && Topic::template is_queued<Row<api>::kNullStream>(args...)) {
+    if (result == CUDA_SUCCESS && Topic::is_queued(Caller<api>{}, args...)) {
       keep_fill({again, {word_of(args)...}}, Topic::stream(args...), static_cast<uint32_t>(Row<api>::kNullStream));
     } else {
       forget_fills();
@@ -195,7 +194,13 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...)> 
   }
   static int again(const uint64_t* words) { return again(words, std::index_sequence_for<Args...>{}); }
   template <size_t... at> static int again(const uint64_t* words, std::index_sequence<at...>) {
-    return call(from_word<Args>(words[at])...);
+    return Hook<api>::call(from_word<Args>(words[at])...);
+  }
+};
+
+template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...), Inlining::Everything> {
+  __attribute__((flatten)) static CUresult call(Args... args) {
+    return Hook<api, CUresult(CUDAAPI*)(Args...), Inlining::ByCompiler>::call(args...);
   }
 };
 
@@ -211,7 +216,7 @@ concept SayingRow = requires {
 
 template <Api api, class... Args>
 requires PlainRow<api>
-struct Hook<api, CUresult(CUDAAPI*)(Args...)> {
+struct Hook<api, CUresult(CUDAAPI*)(Args...), Inlining::ByCompiler> {
   static CUresult call(Args... args) {
     PlainCall call = enter(__builtin_frame_address(0), args...);
     if (!call.recording()) return real_of<api>()(args...);

@@ -21,10 +21,9 @@ __attribute__((visibility("hidden"))) extern void* prof_exported[prof::preload::
 
 namespace prof::preload {
 
-extern template struct Hook<Api::cuLaunchKernel>;
-extern template struct Hook<Api::cuLaunchKernel_ptsz>;
-extern template struct Hook<Api::cuLaunchKernelEx>;
-extern template struct Hook<Api::cuLaunchKernelEx_ptsz>;
+#define PROF_FLAT_ROW(name) extern template struct Hook<Api::name>;
+PROF_FLAT_ROWS(PROF_FLAT_ROW)
+#undef PROF_FLAT_ROW
 
 template <> struct Hook<Api::cuGetProcAddress> { static constexpr auto call = get_proc_address; };
 template <> struct Hook<Api::cuGetProcAddress_v2> { static constexpr auto call = get_proc_address_v2; };
@@ -73,7 +72,7 @@ template <Api api, class... Args> struct Export<api, CUresult(CUDAAPI*)(Args...)
 
 // Casts in place: by way of a function both tables would be filled at every start.
 void* const g_hooks[kApiCount] = {
-#define CUDA_API(name, topic) reinterpret_cast<void*>(Hook<Api::name>::call),
+#define CUDA_API(name, ...) reinterpret_cast<void*>(Hook<Api::name>::call),
 #include "preload/driver/cuda_api.def"
 #undef CUDA_API
 };
@@ -81,7 +80,7 @@ void* const g_hooks[kApiCount] = {
 }  // namespace prof::preload
 
 void* prof_exported[prof::preload::kApiCount] = {
-#define CUDA_API(name, topic) reinterpret_cast<void*>(prof::preload::Export<prof::preload::Api::name>::first),
+#define CUDA_API(name, ...) reinterpret_cast<void*>(prof::preload::Export<prof::preload::Api::name>::first),
 #include "preload/driver/cuda_api.def"
 #undef CUDA_API
 };

@@ -2,24 +2,14 @@
 
 #include "preload/capture/cupti/cupti_headers.h"
 #include "preload/capture/cupti/newer_callbacks.h"
-
-#include <string_view>
+#include "preload/driver/operation_topics.h"
 
 namespace prof::preload {
 
 namespace {
 
-constexpr bool can_launch(std::string_view topic) {
-  constexpr std::string_view kTopics[] = {"Launch",   "LaunchMany", "GraphLaunch", "CopyToHost", "CopyFromHost",
-                                          "CopyNull", "CopyAsync",  "FillNull",    "FillAsync"};
-  for (const std::string_view known : kTopics) {
-    if (known == topic) return true;
-  }
-  return false;
-}
-
 constexpr uint32_t kLaunchingCount = 0
-#define CUDA_API(name, topic) +(can_launch(#topic) ? 1 : 0)
+#define CUDA_API(name, topic, ...) +(is_operation_topic(#topic) ? 1 : 0)
 #include "preload/driver/cuda_api.def"
 #undef CUDA_API
     ;
@@ -30,8 +20,8 @@ struct LaunchingCalls {
 constexpr LaunchingCalls launching_calls() {
   LaunchingCalls calls;
   uint32_t at = 0;
-#define CUDA_API(name, topic) \
-  if (can_launch(#topic)) calls.row[at++] = {CUPTI_DRIVER_TRACE_CBID_##name, #name};
+#define CUDA_API(name, topic, ...) \
+  if (is_operation_topic(#topic)) calls.row[at++] = {CUPTI_DRIVER_TRACE_CBID_##name, #name};
 #include "preload/driver/cuda_api.def"
 #undef CUDA_API
   return calls;

@@ -154,11 +154,6 @@ inline Arguments said_by(CUresult, void**, size_t, unsigned flags) { return {fla
 inline Arguments said_by(CUresult, CUdeviceptr*, size_t, unsigned flags) { return {flags, 0, 0, nullptr}; }
 inline Arguments said_by(CUresult, void*, size_t, unsigned flags) { return {flags, 0, 0, nullptr}; }
 
-template <class... Args>
-concept SaysMore = requires(Args... args) {
-  said_by(CUDA_SUCCESS, args...);
-};
-
 namespace topic {
 
 // As Call and Create.

@@ -17,10 +17,11 @@
 
 namespace prof::preload {
 
-// Which row a topic works for.
+// The row that a topic works for; the hook passes it to enter() and leave() as their first argument.
 template <Api api> struct Caller {
   static constexpr Api kApi = api;
   static constexpr NullStream kNullStream = Row<api>::kNullStream;
+  using Form = typename Row<api>::Form;
 };
 
 void define_api_slow(Api api);
@@ -62,6 +63,15 @@ template <class T, class First, class... Rest> constexpr T argument(First first,
 }
 
 template <class First, class... Rest> constexpr First first_argument(First first, Rest...) { return first; }
+
+// The argument at a place, from 0.
+template <size_t at, class... Args> constexpr auto argument_at(Args... args) {
+  static_assert(at < sizeof...(Args));
+  return std::get<at>(std::tuple<Args...>(args...));
+}
+template <class... Args> constexpr auto last_argument(Args... args) {
+  return argument_at<sizeof...(Args) - 1>(args...);
+}
 
 template <class T> inline uint64_t as_object(T value) {
   if constexpr (std::is_pointer_v<T>) {

@@ -18,26 +18,42 @@ void context_gone(CUcontext context);
 void green_context_known(CUgreenCtx green, CUcontext context);
 void green_context_gone(CUgreenCtx green);
 
+namespace form {
+
+// Of ContextCreate. is_new(): before the real call, whether it makes a context if it succeeds.
+struct NewContext {
+  template <class... Args> static bool is_new(Args...) { return true; }
+  template <class... Args> static void created(CUcontext, Args...) {}
+};
+// A primary context has the same handle again after a reset. Streams met under that handle in between, in calls that failed, belong
+// to no context.
+struct PrimaryContext {
+  static bool is_new(CUdevice device) { return !primary_context_active(device); }
+  static void created(CUcontext context, CUdevice device) { primary_context_retained(device, context); }
+};
+
+// Of PrimaryRelease: whether the context ends with the last release, or with each call.
+struct LastRelease {
+  static constexpr bool kAlwaysEnds = false;
+};
+struct EveryRelease {
+  static constexpr bool kAlwaysEnds = true;
+};
+
+}  // namespace form
+
 namespace topic {
 
 struct ContextCreate {
   static constexpr bool kNeedsGpuActivity = true;
-  // Whether a success makes a context. A primary one has its handle back after it was reset; what was met under that handle
-  // meanwhile, in calls that failed, was nobody's.
   template <class C, class... Args> static bool enter(C, const CallScope&, CUcontext*, Args... args) {
-    if constexpr (sizeof...(Args) == 1) {
-      return !primary_context_active(args...);
-    } else {
-      return true;
-    }
+    return C::Form::is_new(args...);
   }
   template <class C, class... Args>
   static void leave(C, const CallScope& scope, bool fresh, CUresult result, CUcontext* made, Args... args) {
     const bool ok = result == CUDA_SUCCESS && made != nullptr;
     if (ok && fresh) context_destroyed(*made);
-    if constexpr (sizeof...(Args) == 1) {  // cuDevicePrimaryCtxRetain
-      if (ok) primary_context_retained(args..., *made);
-    }
+    if (ok) C::Form::created(*made, args...);
     record_arguments(scope, {argument<unsigned>(args...), 0, 0, nullptr});  // cuCtxCreate
     record_call(scope, C::kApi, {}, ok ? as_object(*made) : 0, result);
   }
@@ -98,8 +114,7 @@ struct PrimaryRelease {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C> static CUcontext enter(C, const CallScope&, CUdevice device) {
     const CUcontext context = primary_context(device);
-    counters_before_context_end(context,
-                                C::kApi == Api::cuDevicePrimaryCtxReset || C::kApi == Api::cuDevicePrimaryCtxReset_v2);
+    counters_before_context_end(context, C::Form::kAlwaysEnds);
     return context;
   }
   template <class C> static void leave(C, const CallScope& scope, CUcontext context, CUresult result, CUdevice device) {

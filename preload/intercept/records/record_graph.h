@@ -25,8 +25,10 @@ void record_graph_launch(const CallScope& scope, Api api, const Launching& state
 namespace topic {
 
 struct GraphLaunch {
-  static constexpr bool kNeedsGpuActivity = true, kLaunch = true;
-  static LaunchedWork work(CUgraphExec, CUstream stream) { return {LaunchedWork::Kind::Graph, nullptr, stream}; }
+  static constexpr bool kNeedsGpuActivity = true;
+  template <class C> static LaunchedWork work(C, CUgraphExec, CUstream stream) {
+    return {LaunchedWork::Kind::Graph, nullptr, stream};
+  }
   struct State {
     Launching launch;
     GraphFacts graph;

@@ -20,25 +20,46 @@ template <class Params> inline LaunchShape kernel_shape(const Params& p) {
   return shape;
 }
 
-// What a kernel node will launch; 0 for other nodes.
-template <class... Args> inline format::ConfigId node_config(Api api, Args... args) {
-  const auto of = [api](const auto* params) {
-    return params != nullptr ? config_id(kernel_shape(*params), api, true) : format::ConfigId{};
-  };
-  if constexpr (kHas<const CUDA_KERNEL_NODE_PARAMS_v1*, Args...>) {
-    return of(argument<const CUDA_KERNEL_NODE_PARAMS_v1*>(args...));
-  } else if constexpr (kHas<const CUDA_KERNEL_NODE_PARAMS_v2*, Args...>) {
-    return of(argument<const CUDA_KERNEL_NODE_PARAMS_v2*>(args...));
-  } else if constexpr (kHas<CUgraphNodeParams*, Args...>) {
-    const CUgraphNodeParams* const params = argument<CUgraphNodeParams*>(args...);
-    return params != nullptr && params->type == CU_GRAPH_NODE_TYPE_KERNEL ? of(&params->kernel) : format::ConfigId{};
-  } else {
-    return {};
-  }
+template <class Params> inline format::ConfigId kernel_config(Api api, const Params* params) {
+  return params != nullptr ? config_id(kernel_shape(*params), api, true) : format::ConfigId{};
 }
 
 void record_added_graphs(const CallScope& scope, CUgraphNode node, CUgraph child);
 void record_added_graphs(const CallScope& scope, CUgraphNode node, const CUgraphNodeParams* params);
+
+// What the last argument says about a node that is added or changed. config(): what a kernel node will launch; 0 for other nodes.
+// record_graphs(): the graphs that a new node has brought along.
+namespace form {
+
+struct KernelNode {
+  template <class... Args> static format::ConfigId config(Api api, Args... args) {
+    return kernel_config(api, last_argument(args...));
+  }
+  template <class... Args> static void record_graphs(const CallScope&, CUgraphNode, Args...) {}
+};
+struct AnyNode {
+  template <class... Args> static format::ConfigId config(Api api, Args... args) {
+    const CUgraphNodeParams* const params = last_argument(args...);
+    if (params == nullptr || params->type != CU_GRAPH_NODE_TYPE_KERNEL) return {};
+    return kernel_config(api, &params->kernel);
+  }
+  template <class... Args> static void record_graphs(const CallScope& scope, CUgraphNode node, Args... args) {
+    record_added_graphs(scope, node, last_argument(args...));
+  }
+};
+struct ChildGraphNode {
+  template <class... Args> static format::ConfigId config(Api, Args...) { return {}; }
+  template <class... Args> static void record_graphs(const CallScope& scope, CUgraphNode node, Args... args) {
+    record_added_graphs(scope, node, last_argument(args...));
+  }
+};
+struct OtherNode {
+  template <class... Args> static format::ConfigId config(Api, Args...) { return {}; }
+  template <class... Args> static void record_graphs(const CallScope&, CUgraphNode, Args...) {}
+};
+
+}  // namespace form
+
 // Which graph the executable one was updated from.
 void record_update(const CallScope& scope, CUgraphExec exec, CUgraph from);
 void record_created(const CallScope& scope, CUgraph graph);
@@ -66,19 +87,15 @@ struct GraphClone {
   }
 };
 
-// First argument: where the node goes; the second is the graph, the last says what the node does.
+// (where the node goes, the graph, …, what the node does)
 struct GraphAdd {
   static constexpr bool kNeedsGpuActivity = true;
   template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
   template <class C, class... Rest>
   static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgraphNode* made, CUgraph, Rest... rest) {
     if (result == CUDA_SUCCESS && made != nullptr) {
-      record_node(scope, *made, 0, node_config(C::kApi, rest...));
-      if constexpr (kHas<CUgraph, Rest...>) {
-        record_added_graphs(scope, *made, argument<CUgraph>(rest...));
-      } else if constexpr (kHas<CUgraphNodeParams*, Rest...>) {
-        record_added_graphs(scope, *made, argument<CUgraphNodeParams*>(rest...));
-      }
+      record_node(scope, *made, 0, C::Form::config(C::kApi, rest...));
+      C::Form::record_graphs(scope, *made, rest...);
     }
     record_call(scope, C::kApi, {}, result == CUDA_SUCCESS && made != nullptr ? as_object(*made) : 0, result);
   }
@@ -90,7 +107,7 @@ struct GraphNodeChange {
   template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
   template <class C, class... Rest>
   static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgraphNode node, Rest... rest) {
-    if (result == CUDA_SUCCESS) record_node(scope, node, format::kNodeChanged, node_config(C::kApi, rest...));
+    if (result == CUDA_SUCCESS) record_node(scope, node, format::kNodeChanged, C::Form::config(C::kApi, rest...));
     record_call(scope, C::kApi, {}, as_object(node), result);
   }
 };
@@ -102,7 +119,7 @@ struct GraphExecChange {
   template <class C, class... Rest>
   static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgraphExec exec, CUgraphNode node,
                     Rest... rest) {
-    if (result == CUDA_SUCCESS) record_node(scope, node, format::kNodeChanged, node_config(C::kApi, rest...), exec);
+    if (result == CUDA_SUCCESS) record_node(scope, node, format::kNodeChanged, C::Form::config(C::kApi, rest...), exec);
     record_call(scope, C::kApi, {}, as_object(exec), result);
   }
 };

@@ -12,7 +12,8 @@ namespace prof::preload {
 
 std::atomic<uint64_t> g_config_cache[8192];
 
-__attribute__((noinline)) LaunchShape launch_shape(const CUlaunchConfig* config, CUfunction f, void**, void**) {
+__attribute__((noinline)) LaunchShape form::KernelConfig::shape(const CUlaunchConfig* config, CUfunction f, void**,
+                                                                void**) {
   if (config == nullptr)
     return shape_of(f, nullptr, 0, 0, 0, 0, 0, 0, 0, 0);  // the driver will say what it thinks of that
   uint32_t attributes = 0;
@@ -99,10 +100,7 @@ void LaunchMany::leave_many(const CallScope& scope, Api api, NullStream null_str
     const LaunchShape shape =
         shape_of(one.function, one.hStream, one.gridDimX, one.gridDimY, one.gridDimZ, one.blockDimX, one.blockDimY,
                  one.blockDimZ, one.sharedMemBytes, format::kConfigCooperative);
-    Launching state;
-    state.stream = stream_state(shape.stream, null_stream);
-    state.depth = depth_before(state.stream);
-    state.flags = gpu_activity_on() ? 0 : format::kLaunchNoGpuTimes;
+    Launching state = enter_launch(shape.stream, null_stream);
     count_launch(scope, state, shape.stream, result, 1, false);
     emit_launch(scope, state, shape, api, result);
   }

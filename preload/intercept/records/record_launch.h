@@ -46,17 +46,35 @@ constexpr LaunchShape shape_of(CUfunction function, CUstream stream, uint32_t gx
           LaunchShape::pair(shared_bytes, attributes)};
 }
 
-// cuLaunchKernel and cuLaunchCooperativeKernel
-template <class... Rest>
-inline LaunchShape launch_shape(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                                unsigned bz, unsigned shared, CUstream stream, void**, Rest...) {
-  return shape_of(f, stream, gx, gy, gz, bx, by, bz, shared, sizeof...(Rest) == 0 ? format::kConfigCooperative : 0);
-}
-LaunchShape launch_shape(const CUlaunchConfig* config, CUfunction f, void**, void**);
-inline LaunchShape launch_shape(CUfunction f) { return shape_of(f, nullptr, 1, 1, 1, 0, 0, 0, 0, 0); }
-inline LaunchShape launch_shape(CUfunction f, int width, int height, CUstream stream = nullptr) {
-  return shape_of(f, stream, static_cast<uint32_t>(width), static_cast<uint32_t>(height), 1, 0, 0, 0, 0, 0);
-}
+// How the functions of the topic Launch say which kernel is launched and with which shape.
+namespace form {
+
+struct Kernel {
+  static LaunchShape shape(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                           unsigned shared, CUstream stream, void**, void**) {
+    return shape_of(f, stream, gx, gy, gz, bx, by, bz, shared, 0);
+  }
+};
+struct CooperativeKernel {
+  static LaunchShape shape(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                           unsigned shared, CUstream stream, void**) {
+    return shape_of(f, stream, gx, gy, gz, bx, by, bz, shared, format::kConfigCooperative);
+  }
+};
+struct KernelConfig {
+  static LaunchShape shape(const CUlaunchConfig* config, CUfunction f, void**, void**);
+};
+// The block is set earlier by cuFuncSetBlockShape.
+struct Function {
+  static LaunchShape shape(CUfunction f) { return shape_of(f, nullptr, 1, 1, 1, 0, 0, 0, 0, 0); }
+};
+struct FunctionGrid {
+  static LaunchShape shape(CUfunction f, int width, int height, CUstream stream = nullptr) {
+    return shape_of(f, stream, static_cast<uint32_t>(width), static_cast<uint32_t>(height), 1, 0, 0, 0, 0, 0);
+  }
+};
+
+}  // namespace form
 
 // The id of a shape, defined at first sight. 0: the log is full. A launch that failed never asks the driver about its
 // function: the handle may be garbage.
@@ -137,24 +155,25 @@ inline void emit_launch(const CallScope& scope, const Launching& state, const La
 namespace topic {
 
 struct Launch {
-  static constexpr bool kNeedsGpuActivity = true, kLaunch = true, kRepeatable = true;
+  static constexpr bool kNeedsGpuActivity = true, kRepeatable = true;
   // How many times more this launch is to be made (PROF_REPEAT_KERNEL).
-  template <NullStream null_stream, class... Args> static uint32_t repeats(Args... args) {
-    const LaunchShape shape = launch_shape(args...);
-    const uint32_t times = repeats_of(captured(shape.stream, null_stream) ? nullptr : driver_name_of(shape.function));
-    forget_fills_of_others(shape.stream, static_cast<uint32_t>(null_stream));
+  template <class C, class... Args> static uint32_t repeats(C, Args... args) {
+    const LaunchShape shape = C::Form::shape(args...);
+    const uint32_t times =
+        repeats_of(captured(shape.stream, C::kNullStream) ? nullptr : driver_name_of(shape.function));
+    forget_fills_of_others(shape.stream, static_cast<uint32_t>(C::kNullStream));
     return times;
   }
-  template <class... Args> static LaunchedWork work(Args... args) {
-    const LaunchShape shape = launch_shape(args...);
+  template <class C, class... Args> static LaunchedWork work(C, Args... args) {
+    const LaunchShape shape = C::Form::shape(args...);
     return {LaunchedWork::Kind::Kernel, shape.function, shape.stream};
   }
   template <class C, class... Args> static Launching enter(C, const CallScope&, Args... args) {
-    return enter_launch(launch_shape(args...).stream, C::kNullStream);
+    return enter_launch(C::Form::shape(args...).stream, C::kNullStream);
   }
   template <class C, class... Args>
   static void leave(C, const CallScope& scope, Launching& state, CUresult result, Args... args) {
-    const LaunchShape shape = launch_shape(args...);
+    const LaunchShape shape = C::Form::shape(args...);
     count_launch(scope, state, shape.stream, result, 1, (shape.attributes() & format::kConfigProgrammatic) != 0);
     emit_launch(scope, state, shape, C::kApi, result);
   }
@@ -162,8 +181,10 @@ struct Launch {
 
 // cuLaunchCooperativeKernelMultiDevice: one event a device, all with the times of the one call.
 struct LaunchMany {
-  static constexpr bool kNeedsGpuActivity = true, kLaunch = true;
-  template <class... Args> static LaunchedWork work(Args...) { return {LaunchedWork::Kind::Kernels, nullptr, nullptr}; }
+  static constexpr bool kNeedsGpuActivity = true;
+  template <class C, class... Args> static LaunchedWork work(C, Args...) {
+    return {LaunchedWork::Kind::Kernels, nullptr, nullptr};
+  }
   template <class C> static Nothing enter(C, const CallScope&, CUDA_LAUNCH_PARAMS*, unsigned, unsigned) { return {}; }
   template <class C>
   static void leave(C, const CallScope& scope, Nothing, CUresult result, CUDA_LAUNCH_PARAMS* list, unsigned count,

@@ -11,73 +11,157 @@
 
 namespace prof::preload {
 
-// Bytes that a copy moves. Linear copies: the last argument before the stream. Never reads through a null pointer.
-template <class... Args> inline uint64_t copy_bytes(CUdeviceptr*, CUdeviceptr*, size_t* sizes, size_t count, Args...) {
-  uint64_t sum = 0;
-  for (size_t i = 0; sizes != nullptr && i < count; ++i) sum += sizes[i];
-  return sum;
-}
-template <class... Args> inline uint64_t copy_bytes(size_t count, CUDA_MEMCPY3D_BATCH_OP* list, Args...) {
-  uint64_t sum = 0;
-  for (size_t i = 0; list != nullptr && i < count; ++i) {
-    sum += static_cast<uint64_t>(list[i].extent.width) * list[i].extent.height * list[i].extent.depth;
-  }
-  return sum;
-}
-inline uint64_t copy_bytes(CUDA_MEMCPY3D_BATCH_OP* copy, unsigned long long, CUstream) {
-  return copy_bytes(size_t{1}, copy);
-}
-// cuMemcpyWithAttributesAsync
-inline uint64_t copy_bytes(CUdeviceptr, CUdeviceptr, size_t size, CUmemcpyAttributes*, CUstream) { return size; }
-template <class Shape> inline uint64_t copy_bytes(const Shape* shape) {
-  if (shape == nullptr) return 0;
-  uint64_t bytes = static_cast<uint64_t>(shape->WidthInBytes) * shape->Height;
-  if constexpr (requires { shape->Depth; }) bytes *= shape->Depth;
-  return bytes;
-}
-template <class Shape> inline uint64_t copy_bytes(const Shape* shape, CUstream) { return copy_bytes(shape); }
-template <class First, class Second, class... Rest> inline uint64_t copy_bytes(First, Second second, Rest... rest) {
-  if constexpr (sizeof...(Rest) == 0 || (sizeof...(Rest) == 1 && kHas<CUstream, Rest...>)) {
-    return static_cast<uint64_t>(second);
-  } else {
-    return copy_bytes(second, rest...);
-  }
-}
+// How the functions of the topics below say what they copy, fill or allocate.
+namespace form {
 
-// How many copies a batch asks for: cuMemcpyBatchAsync, cuMemcpy3DBatchAsync. No other call has such arguments.
-template <class... Args>
-constexpr uint64_t copies_in_batch(CUdeviceptr*, CUdeviceptr*, size_t*, size_t count, Args...) {
-  return count;
-}
-template <class... Args> constexpr uint64_t copies_in_batch(size_t count, CUDA_MEMCPY3D_BATCH_OP*, Args...) {
-  return count;
-}
-template <class... Args>
-concept IsCopyBatch = requires(Args... args) {
-  copies_in_batch(args...);
+// Copies. bytes(): how many bytes a successful call copies.
+
+// Argument `at` is the number of bytes.
+template <size_t at> struct BytesAt {
+  template <class... Args> static uint64_t bytes(Args... args) {
+    const auto size = argument_at<at>(args...);
+    static_assert(kHas<std::remove_const_t<decltype(size)>, size_t, unsigned>);  // unsigned: functions of CUDA 3
+    return size;
+  }
+};
+struct Bytes2 : BytesAt<2> {};
+struct Bytes3 : BytesAt<3> {};
+struct Bytes4 : BytesAt<4> {};
+
+// (description[, stream])
+struct Rectangle {
+  template <class Shape, class... Stream> static uint64_t bytes(const Shape* shape, Stream...) {
+    return shape != nullptr ? static_cast<uint64_t>(shape->WidthInBytes) * shape->Height : 0;
+  }
+};
+struct Box {
+  template <class Shape, class... Stream> static uint64_t bytes(const Shape* shape, Stream...) {
+    return shape != nullptr ? static_cast<uint64_t>(shape->WidthInBytes) * shape->Height * shape->Depth : 0;
+  }
 };
 
-// (address, value, count) or (address, pitch, value, width, height); the value's type is the width of an element.
-template <class A, class V, class N> inline uint64_t fill_bytes(A, V, N count) { return sizeof(V) * uint64_t{count}; }
-template <class A, class V, class N> inline uint64_t fill_bytes(A, V, N count, CUstream) {
-  return sizeof(V) * uint64_t{count};
-}
-template <class A, class P, class V, class N> inline uint64_t fill_bytes(A, P, V, N width, N height) {
-  return sizeof(V) * uint64_t{width} * uint64_t{height};
-}
-template <class A, class P, class V, class N> inline uint64_t fill_bytes(A, P, V, N width, N height, CUstream) {
-  return sizeof(V) * uint64_t{width} * uint64_t{height};
-}
+// Several copies in one call. copies(): how many.
+// (destinations, sources, sizes, count, …)
+struct Batch {
+  template <class... Args>
+  static uint64_t bytes(CUdeviceptr*, CUdeviceptr*, const size_t* sizes, size_t count, Args...) {
+    uint64_t sum = 0;
+    for (size_t i = 0; sizes != nullptr && i < count; ++i) sum += sizes[i];
+    return sum;
+  }
+  template <class... Args> static uint64_t copies(CUdeviceptr*, CUdeviceptr*, const size_t*, size_t count, Args...) {
+    return count;
+  }
+};
+// (count, operations, …)
+struct BoxBatch {
+  template <class... Args> static uint64_t bytes(size_t count, const CUDA_MEMCPY3D_BATCH_OP* list, Args...) {
+    uint64_t sum = 0;
+    for (size_t i = 0; list != nullptr && i < count; ++i) {
+      sum += static_cast<uint64_t>(list[i].extent.width) * list[i].extent.height * list[i].extent.depth;
+    }
+    return sum;
+  }
+  template <class... Args> static uint64_t copies(size_t count, const CUDA_MEMCPY3D_BATCH_OP*, Args...) {
+    return count;
+  }
+};
+// (operation, flags, stream)
+struct BoxOperation {
+  static uint64_t bytes(const CUDA_MEMCPY3D_BATCH_OP* copy, unsigned long long, CUstream) {
+    return BoxBatch::bytes(1, copy);
+  }
+};
+
+// Fills. bytes(): how many bytes the call fills; the value has the width of an element.
+
+// (address, value, count[, stream])
+struct Elements {
+  template <class Address, class Value, class Count, class... Stream>
+  static uint64_t bytes(Address, Value, Count count, Stream...) {
+    return sizeof(Value) * uint64_t{count};
+  }
+};
+// (address, pitch, value, width, height[, stream])
+struct PitchedElements {
+  template <class Address, class Pitch, class Value, class Size, class... Stream>
+  static uint64_t bytes(Address, Pitch, Value, Size width, Size height, Stream...) {
+    return sizeof(Value) * uint64_t{width} * uint64_t{height};
+  }
+};
+
+// Allocations: (where the address goes, …). bytes(): of the remaining arguments.
+enum class Owner {
+  None,     // host memory, or addresses without memory
+  Context,  // the current context
+  Pool,     // the pool in the arguments, or the one that the stream uses
+};
+struct Sized {
+  template <class Size, class... Rest> static uint64_t bytes(CUresult, Size size, Rest...) { return size; }
+};
+struct ContextMemory : Sized {
+  static constexpr Owner kOwner = Owner::Context;
+  static constexpr bool kHasFlags = false;
+};
+struct ManagedMemory : Sized {
+  static constexpr Owner kOwner = Owner::Context;
+  static constexpr bool kHasFlags = true;
+};
+// (…, where the pitch goes that the driver chooses, width, height, element size)
+struct PitchedMemory {
+  static constexpr Owner kOwner = Owner::Context;
+  static constexpr bool kHasFlags = false;
+  template <class Size> static uint64_t bytes(CUresult result, const Size* pitch, Size, Size height, unsigned) {
+    return result == CUDA_SUCCESS && pitch != nullptr ? uint64_t{*pitch} * height : 0;
+  }
+};
+struct HostMemory : Sized {
+  static constexpr Owner kOwner = Owner::None;
+  static constexpr bool kHasFlags = false;
+};
+struct HostMemoryWithFlags : Sized {
+  static constexpr Owner kOwner = Owner::None;
+  static constexpr bool kHasFlags = true;
+};
+struct AddressRange : Sized {
+  static constexpr Owner kOwner = Owner::None;
+  static constexpr bool kHasFlags = false;
+};
+struct StreamMemory : Sized {
+  static constexpr Owner kOwner = Owner::Pool;
+  static constexpr bool kHasFlags = false;
+  static format::PoolId pool(const StreamState* state, CUstream) { return pool_behind(state); }
+};
+struct PoolMemory : Sized {
+  static constexpr Owner kOwner = Owner::Pool;
+  static constexpr bool kHasFlags = false;
+  static format::PoolId pool(const StreamState*, CUmemoryPool pool, CUstream) { return pool_id(pool); }
+};
+
+// Memory that exists: (address, size, …)
+struct HostRange {
+  static constexpr bool kHasFlags = true;
+};
+struct MappedRange {
+  static constexpr bool kHasFlags = false;
+};
+
+// Arrays: (where the handle goes, …). bytes(): of the remaining arguments.
+struct OwnArray {
+  template <class Description, class... Levels> static uint64_t bytes(const Description* what, Levels... levels) {
+    return array_bytes(what, levels...);
+  }
+};
+// The memory belongs to another allocation.
+struct ExternalArray {
+  static uint64_t bytes(CUexternalMemory, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC*) { return 0; }
+};
+
+}  // namespace form
 
 void record_memory(const CallScope& scope, Api api, const Launching& state, uint64_t bytes, CUresult result);
 void record_alloc(const CallScope& scope, Api api, uint64_t address, uint64_t bytes, StreamState* stream,
                   CUresult result, format::ContextId context = {}, format::PoolId pool = {});
-
-// Device memory that no stream orders belongs to the device of the current context.
-constexpr bool is_of_the_context(Api api) {
-  return std::string_view(kApiNames[index_of(api)]).find("Host") == std::string_view::npos &&
-         api != Api::cuMemAddressReserve;
-}
 
 namespace topic {
 
@@ -91,10 +175,10 @@ enum class Returns { Queued, StreamWasDone, Done };
 
 template <bool kFill, Returns kReturns> struct Memory {
   static constexpr bool kNeedsGpuActivity = true, kMadeAgain = kFill;
-  // For a fill that may be made again: its stream, and whether it becomes no node of a graph.
+  // For a fill that may be made again: its stream, and whether it is queued, not captured into a graph.
   template <class... Args> static CUstream stream(Args... args) { return argument<CUstream>(args...); }
-  template <NullStream null_stream, class... Args> static bool is_queued(Args... args) {
-    return !captured(stream(args...), null_stream);
+  template <class C, class... Args> static bool is_queued(C, Args... args) {
+    return !captured(stream(args...), C::kNullStream);
   }
   template <class C, class... Args> static MemoryState enter(C, const CallScope&, Args... args) {
     MemoryState state;
@@ -108,15 +192,11 @@ template <bool kFill, Returns kReturns> struct Memory {
     if (kReturns != Returns::Queued && result == CUDA_SUCCESS) {
       completed(state.launch.stream, state.before + (kReturns == Returns::Done ? 1 : 0));
     }
-    uint64_t bytes;
-    if constexpr (kFill) {
-      bytes = fill_bytes(args...);
-    } else {
-      bytes = result == CUDA_SUCCESS ? copy_bytes(args...) : 0;
-    }
-    if constexpr (IsCopyBatch<Args...>) {
+    // The lists of a copy that failed may be anything.
+    const uint64_t bytes = kFill || result == CUDA_SUCCESS ? C::Form::bytes(args...) : 0;
+    if constexpr (requires { C::Form::copies(args...); }) {
       Arguments said;
-      said.count = copies_in_batch(args...);
+      said.count = C::Form::copies(args...);
       if (!is_left_out(state.launch.stream)) record_arguments(scope, said);
     }
     record_memory(scope, C::kApi, state.launch, bytes, result);
@@ -131,7 +211,7 @@ struct CopyAsync : Memory<false, Returns::Queued> {};
 struct FillNull : Memory<true, Returns::Queued> {};
 struct FillAsync : Memory<true, Returns::Queued> {};
 
-// First argument: where the address goes. Then the size, or for cuMemAllocPitch the pitch that the driver chose.
+// (where the address goes, …)
 struct Alloc {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C, class... Args> static StreamState* enter(C c, const CallScope&, Args... args) {
@@ -140,30 +220,23 @@ struct Alloc {
   template <class C, class Address, class Size, class... Rest>
   static void leave(C, const CallScope& scope, StreamState* stream, CUresult result, Address* address, Size size,
                     Rest... rest) {
-    uint64_t bytes;
-    if constexpr (std::is_pointer_v<Size>) {
-      bytes = result == CUDA_SUCCESS && size != nullptr ? uint64_t{*size} * second(rest...) : 0;
-    } else {
-      bytes = size;
-    }
+    using Form = typename C::Form;
+    const uint64_t bytes = Form::bytes(result, size, rest...);
     const bool made = result == CUDA_SUCCESS && address != nullptr;
     format::ContextId context{};
     format::PoolId pool{};
-    if constexpr (kHas<CUstream, Rest...>) {
+    if constexpr (Form::kOwner == form::Owner::Pool) {
       const CUstream handle = argument<CUstream>(rest...);
       if (made && is_captured(stream, handle)) [[unlikely]] {
-        record_captured_node(scope, stream, handle);  // the memory is the graph's, of no pool
+        record_captured_node(scope, stream, handle);  // the memory belongs to the graph and to no pool
       } else if (made) {
-        pool = kHas<CUmemoryPool, Rest...> ? pool_id(argument<CUmemoryPool>(rest...)) : pool_behind(stream);
+        pool = Form::pool(stream, rest...);
       }
-    } else if constexpr (is_of_the_context(C::kApi)) {
+    } else if constexpr (Form::kOwner == form::Owner::Context) {
       context = context_id(nullptr);
     }
-    if constexpr (SaysMore<Address*, Size, Rest...>) record_arguments(scope, said_by(result, address, size, rest...));
+    if constexpr (Form::kHasFlags) record_arguments(scope, said_by(result, address, size, rest...));
     record_alloc(scope, C::kApi, made ? as_object(*address) : 0, bytes, stream, result, context, pool);
-  }
-  template <class Width, class Height, class... Rest> static uint64_t second(Width, Height height, Rest...) {
-    return height;
   }
 };
 
@@ -179,34 +252,27 @@ struct MapExternal {
   }
 };
 
-// First argument: an address the program has; then its size.
+// (an address that the program has, its size, …)
 struct Register {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
   template <class C, class Address, class Size, class... Rest>
   static void leave(C, const CallScope& scope, Nothing, CUresult result, Address address, Size size, Rest... rest) {
-    if constexpr (SaysMore<Address, Size, Rest...>) record_arguments(scope, said_by(result, address, size, rest...));
+    if constexpr (C::Form::kHasFlags) record_arguments(scope, said_by(result, address, size, rest...));
     record_alloc(scope, C::kApi, as_object(address), size, nullptr, result);
   }
 };
 
-// (where the handle goes, description, levels). The handle stands for the address.
+// (where the handle goes, …). The record has the handle in place of an address.
 struct ArrayCreate {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C, class... Args> static Nothing enter(C, const CallScope&, Args...) { return {}; }
   template <class C, class Array, class... Args>
   static void leave(C, const CallScope& scope, Nothing, CUresult result, Array* made, Args... args) {
     const bool ok = result == CUDA_SUCCESS && made != nullptr;
-    record_alloc(scope, C::kApi, ok ? as_object(*made) : 0, ok ? bytes_of(args...) : 0, nullptr, result,
+    record_alloc(scope, C::kApi, ok ? as_object(*made) : 0, ok ? C::Form::bytes(args...) : 0, nullptr, result,
                  context_id(nullptr));
   }
-
- private:
-  template <class What, class... Levels> static uint64_t bytes_of(const What* what, Levels... levels) {
-    return array_bytes(what, levels...);
-  }
-  // cuExternalMemoryGetMappedMipmappedArray: the memory is another's.
-  static uint64_t bytes_of(CUexternalMemory, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC*) { return 0; }
 };
 
 struct Free {

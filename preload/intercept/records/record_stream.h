@@ -9,7 +9,21 @@
 #include "preload/intercept/records/record_call.h"
 #include "preload/lifecycle/call_scope.h"
 
-namespace prof::preload::topic {
+namespace prof::preload {
+
+// Whether a capture makes a graph; a graph that the program gives it was recorded where it was created.
+namespace form {
+
+struct NewGraph {
+  static constexpr bool kNewGraph = true;
+};
+struct GivenGraph {
+  static constexpr bool kNewGraph = false;
+};
+
+}  // namespace form
+
+namespace topic {
 
 struct StreamCreate {
   static constexpr bool kNeedsGpuActivity = false;
@@ -69,7 +83,7 @@ struct CaptureBegin {
   static void leave(C, const CallScope& scope, StreamState* state, CUresult result, CUstream stream, Args... args) {
     if (result != CUDA_SUCCESS) {
       capture_ended();
-    } else if constexpr (!kHas<CUgraph, Args...>) {  // a graph of the program's began elsewhere
+    } else if constexpr (C::Form::kNewGraph) {
       record_capture_graph(scope, state, stream);
     }
     record_arguments(scope, {static_cast<uint32_t>(argument<CUstreamCaptureMode>(args...)), 0, 0, nullptr});
@@ -145,4 +159,5 @@ struct EventDestroy {
   }
 };
 
-}  // namespace prof::preload::topic
+}  // namespace topic
+}  // namespace prof::preload

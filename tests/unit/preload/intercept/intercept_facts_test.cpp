@@ -14,40 +14,73 @@ namespace {
 
 const auto kStream = reinterpret_cast<CUstream>(0x40);
 
-TEST(CopyBytes, AreTheLastArgumentOfALinearCopy) {
-  EXPECT_EQ(copy_bytes(CUdeviceptr{1}, static_cast<const void*>(nullptr), size_t{77}), 77u);
-  EXPECT_EQ(copy_bytes(CUdeviceptr{1}, CUdeviceptr{2}, size_t{78}, kStream), 78u);
-  EXPECT_EQ(copy_bytes(CUarray{}, size_t{5}, CUarray{}, size_t{6}, size_t{79}), 79u);
+template <Api api> using FormOf = typename Row<api>::Form;
+
+TEST(CopyBytes, AreTheArgumentThatTheRowNames) {
+  EXPECT_EQ(FormOf<Api::cuMemcpyHtoD_v2>::bytes(CUdeviceptr{1}, static_cast<const void*>(nullptr), size_t{77}), 77u);
+  EXPECT_EQ(FormOf<Api::cuMemcpyDtoDAsync_v2>::bytes(CUdeviceptr{1}, CUdeviceptr{2}, size_t{78}, kStream), 78u);
+  EXPECT_EQ(FormOf<Api::cuMemcpyAtoA_v2>::bytes(CUarray{}, size_t{5}, CUarray{}, size_t{6}, size_t{79}), 79u);
+  EXPECT_EQ(FormOf<Api::cuMemcpyHtoA_v2>::bytes(CUarray{}, size_t{5}, static_cast<const void*>(nullptr), size_t{80}),
+            80u);
 }
 
 TEST(CopyBytes, MultiplyTheShape) {
   CUDA_MEMCPY2D flat{};
-  flat.WidthInBytes = 10, flat.Height = 3;
-  EXPECT_EQ(copy_bytes(static_cast<const CUDA_MEMCPY2D*>(&flat), kStream), 30u);
+  flat.WidthInBytes = 10;
+  flat.Height = 3;
+  EXPECT_EQ(FormOf<Api::cuMemcpy2DAsync_v2>::bytes(static_cast<const CUDA_MEMCPY2D*>(&flat), kStream), 30u);
   CUDA_MEMCPY3D deep{};
-  deep.WidthInBytes = 10, deep.Height = 3, deep.Depth = 4;
-  EXPECT_EQ(copy_bytes(static_cast<const CUDA_MEMCPY3D*>(&deep)), 120u);
-  EXPECT_EQ(copy_bytes(static_cast<const CUDA_MEMCPY3D*>(nullptr)), 0u);
+  deep.WidthInBytes = 10;
+  deep.Height = 3;
+  deep.Depth = 4;
+  EXPECT_EQ(FormOf<Api::cuMemcpy3D_v2>::bytes(static_cast<const CUDA_MEMCPY3D*>(&deep)), 120u);
+  EXPECT_EQ(FormOf<Api::cuMemcpy3D_v2>::bytes(static_cast<const CUDA_MEMCPY3D*>(nullptr)), 0u);
 }
 
 TEST(CopyBytes, SumABatch) {
   size_t sizes[] = {1, 20, 300};
-  EXPECT_EQ(copy_bytes(static_cast<CUdeviceptr*>(nullptr), static_cast<CUdeviceptr*>(nullptr), sizes, size_t{3},
-                       static_cast<CUmemcpyAttributes*>(nullptr), static_cast<size_t*>(nullptr), size_t{0}, kStream),
+  EXPECT_EQ(FormOf<Api::cuMemcpyBatchAsync>::bytes(
+                static_cast<CUdeviceptr*>(nullptr), static_cast<CUdeviceptr*>(nullptr), sizes, size_t{3},
+                static_cast<CUmemcpyAttributes*>(nullptr), static_cast<size_t*>(nullptr), size_t{0}, kStream),
             321u);
 }
 
 TEST(FillBytes, CountTheWidthOfTheValue) {
-  EXPECT_EQ(fill_bytes(CUdeviceptr{1}, static_cast<unsigned char>(0), size_t{10}), 10u);
-  EXPECT_EQ(fill_bytes(CUdeviceptr{1}, 0u, size_t{10}, kStream), 40u);
-  EXPECT_EQ(fill_bytes(CUdeviceptr{1}, size_t{512}, static_cast<unsigned short>(0), size_t{10}, size_t{3}), 60u);
+  EXPECT_EQ(FormOf<Api::cuMemsetD8_v2>::bytes(CUdeviceptr{1}, static_cast<unsigned char>(0), size_t{10}), 10u);
+  EXPECT_EQ(FormOf<Api::cuMemsetD32Async>::bytes(CUdeviceptr{1}, 0u, size_t{10}, kStream), 40u);
+  EXPECT_EQ(FormOf<Api::cuMemsetD2D16_v2>::bytes(CUdeviceptr{1}, size_t{512}, static_cast<unsigned short>(0),
+                                                 size_t{10}, size_t{3}),
+            60u);
+}
+
+TEST(Allocations, BelongToTheOwnerThatTheRowNames) {
+  using form::Owner;
+  EXPECT_EQ(FormOf<Api::cuMemAlloc_v2>::kOwner, Owner::Context);
+  EXPECT_EQ(FormOf<Api::cuMemAllocPitch_v2>::kOwner, Owner::Context);
+  EXPECT_EQ(FormOf<Api::cuMemAllocManaged>::kOwner, Owner::Context);
+  EXPECT_EQ(FormOf<Api::cuMemAllocHost_v2>::kOwner, Owner::None);
+  EXPECT_EQ(FormOf<Api::cuMemHostAlloc>::kOwner, Owner::None);
+  EXPECT_EQ(FormOf<Api::cuMemAddressReserve>::kOwner, Owner::None);
+  EXPECT_EQ(FormOf<Api::cuMemAllocAsync_ptsz>::kOwner, Owner::Pool);
+  EXPECT_EQ(FormOf<Api::cuMemAllocFromPoolAsync>::kOwner, Owner::Pool);
+}
+
+TEST(Allocations, HaveTheBytesOfTheirArguments) {
+  size_t pitch = 512;
+  EXPECT_EQ(FormOf<Api::cuMemAllocManaged>::bytes(CUDA_SUCCESS, size_t{100}, 1u), 100u);
+  EXPECT_EQ(FormOf<Api::cuMemAllocPitch_v2>::bytes(CUDA_SUCCESS, &pitch, size_t{100}, size_t{3}, 4u), 1536u);
+  EXPECT_EQ(FormOf<Api::cuMemAllocPitch_v2>::bytes(CUDA_ERROR_OUT_OF_MEMORY, &pitch, size_t{100}, size_t{3}, 4u), 0u)
+      << "the pitch is set by a successful call only";
 }
 
 TEST(LaunchShape, TellsCooperativeFromPlain) {
   const CUfunction function = reinterpret_cast<CUfunction>(0x10);
   void** none = nullptr;
-  EXPECT_EQ(launch_shape(function, 1u, 1u, 1u, 1u, 1u, 1u, 0u, kStream, none, none).attributes(), 0u);
-  EXPECT_EQ(launch_shape(function, 1u, 1u, 1u, 1u, 1u, 1u, 0u, kStream, none).attributes(), format::kConfigCooperative);
+  EXPECT_EQ(FormOf<Api::cuLaunchKernel>::shape(function, 1u, 1u, 1u, 1u, 1u, 1u, 0u, kStream, none, none).attributes(),
+            0u);
+  EXPECT_EQ(
+      FormOf<Api::cuLaunchCooperativeKernel>::shape(function, 1u, 1u, 1u, 1u, 1u, 1u, 0u, kStream, none).attributes(),
+      format::kConfigCooperative);
 }
 
 TEST(LaunchShape, FindsProgrammaticLaunchInTheAttributes) {
@@ -56,12 +89,14 @@ TEST(LaunchShape, FindsProgrammaticLaunchInTheAttributes) {
   attributes[1].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
   attributes[1].value.programmaticStreamSerializationAllowed = 1;
   CUlaunchConfig config{};
-  config.attrs = attributes, config.numAttrs = 2;
+  config.attrs = attributes;
+  config.numAttrs = 2;
   const CUlaunchConfig* const given = &config;
-  EXPECT_EQ(launch_shape(given, nullptr, nullptr, nullptr).attributes(), format::kConfigProgrammatic);
+  EXPECT_EQ(form::KernelConfig::shape(given, nullptr, nullptr, nullptr).attributes(), format::kConfigProgrammatic);
   attributes[1].value.programmaticStreamSerializationAllowed = 0;
-  EXPECT_EQ(launch_shape(given, nullptr, nullptr, nullptr).attributes(), 0u);
-  EXPECT_EQ(launch_shape(static_cast<const CUlaunchConfig*>(nullptr), nullptr, nullptr, nullptr).function, nullptr);
+  EXPECT_EQ(form::KernelConfig::shape(given, nullptr, nullptr, nullptr).attributes(), 0u);
+  EXPECT_EQ(form::KernelConfig::shape(static_cast<const CUlaunchConfig*>(nullptr), nullptr, nullptr, nullptr).function,
+            nullptr);
 }
 
 TEST(Rows, AreFoundByTheirExactName) {
