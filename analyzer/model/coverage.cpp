@@ -115,23 +115,23 @@ std::string other_devices_text(const Process& process) {
   const std::string devices = process.fact("devices");
   if (devices.empty()) return {};
   return fmt::format("; not recorded by PROF_DEVICES={}: launches {}, GPU operations {}", devices,
-                     process.counter(format::Counter::other_device_launches),
-                     process.counter(format::Counter::other_device_operations));
+                     process.counter(format::LossCounter::other_device_launches),
+                     process.counter(format::LossCounter::other_device_operations));
 }
 
 // Every report ends with this text about GPU times; how a report uses them is in its notes.
 std::string budget_text(const Process& process) {
   if (process.fact("gpu_times") != "in bursts") return {};
-  using format::Counter;
-  const auto value = [&](Counter counter) { return static_cast<double>(process.counter(counter)); };
-  const double elapsed = std::max(value(Counter::budget_elapsed_ns), 1.0) / 100;
-  const double own = value(Counter::budget_own_ns) / elapsed;
-  const double hooks = value(Counter::budget_hooks_ns) / elapsed;
-  const double cupti = value(Counter::budget_cupti_ns) / elapsed;
+  using format::LossCounter;
+  const auto value = [&](LossCounter counter) { return static_cast<double>(process.counter(counter)); };
+  const double elapsed = std::max(value(LossCounter::budget_elapsed_ns), 1.0) / 100;
+  const double own = value(LossCounter::budget_own_ns) / elapsed;
+  const double hooks = value(LossCounter::budget_hooks_ns) / elapsed;
+  const double cupti = value(LossCounter::budget_cupti_ns) / elapsed;
   const std::string needed = process.fact("budget_needed");
   const std::string bursts =
-      value(Counter::budget_bursts) != 0 || needed.empty()
-          ? fmt::format("GPU times in {:.0f} bursts only", value(Counter::budget_bursts))
+      value(LossCounter::budget_bursts) != 0 || needed.empty()
+          ? fmt::format("GPU times in {:.0f} bursts only", value(LossCounter::budget_bursts))
           : fmt::format(
                 "no GPU times, since at this rate of launches CUPTI costs more than that between bursts alone; {}% "
                 "would do",

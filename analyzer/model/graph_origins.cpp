@@ -33,7 +33,7 @@ GraphOrigins::GraphOrigins(const Trace& trace)
     : trace_(trace), recorded_(trace.processes.size()), unidentified_(trace.processes.size()) {
   for (uint32_t p = 0; p < trace.processes.size(); ++p) {
     recorded_[p] = trace.processes[p].is_prof_log() && !trace.processes[p].fact("graphs").empty();
-    unidentified_[p] = trace.processes[p].counter(format::Counter::graph_nodes_unidentified) != 0;
+    unidentified_[p] = trace.processes[p].counter(format::LossCounter::graph_nodes_unidentified) != 0;
   }
   for (uint32_t row = 0; row < trace.graph_nodes.size(); ++row) {
     const GraphNode& node = trace.graph_nodes[row];

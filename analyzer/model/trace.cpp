@@ -4,7 +4,7 @@
 
 namespace prof::analyzer {
 
-uint64_t Process::counter(format::Counter counter) const {
+uint64_t Process::counter(format::LossCounter counter) const {
   const std::string_view name = format::counter_info(counter).name;
   for (const CounterValue& each : counters) {
     if (each.name == name) return each.value;
@@ -12,7 +12,7 @@ uint64_t Process::counter(format::Counter counter) const {
   return 0;
 }
 
-void Process::count(format::Counter counter, uint64_t value) {
+void Process::count(format::LossCounter counter, uint64_t value) {
   if (value == 0) return;
   const format::CounterInfo& info = format::counter_info(counter);
   for (CounterValue& each : counters) {

@@ -98,9 +98,9 @@ struct Process {
     return {};
   }
   // 0: the log has no such counter.
-  uint64_t counter(format::Counter counter) const;
+  uint64_t counter(format::LossCounter counter) const;
   // Adds to a counter of the log.
-  void count(format::Counter counter, uint64_t value);
+  void count(format::LossCounter counter, uint64_t value);
   // Records of that kind were lost while recording.
   bool lost(format::Missing missing) const;
 };

@@ -52,7 +52,7 @@ class Reader {
       case CUPTI_ACTIVITY_KIND_DRIVER:
       case CUPTI_ACTIVITY_KIND_RUNTIME: return calls_.call(*reinterpret_cast<const CUpti_ActivityAPI*>(record));
       default:
-        if (!cupti_client_known()) count(format::Counter::cupti_unknown_records);
+        if (!cupti_client_known()) count(format::LossCounter::cupti_unknown_records);
     }
   }
 
@@ -68,13 +68,13 @@ class Reader {
   template <class Run, class Record> bool timed(const Record& record, Run& run) {
     StreamSlot& stream = stream_of(record.deviceId, record.contextId, record.streamId);
     if (record.start == 0 || record.end < record.start) {
-      count(format::Counter::gpu_clock_errors);
+      count(format::LossCounter::gpu_clock_errors);
       return false;
     }
     ++stream.operations;
     ++counts_.operations;
     if (!device_wanted(record.deviceId)) {
-      count(format::Counter::other_device_operations);
+      count(format::LossCounter::other_device_operations);
       return false;
     }
     run.start = record.start;
@@ -175,7 +175,7 @@ class Reader {
     if (record.start != 0) {
       emit(event);
     } else {
-      count(format::Counter::gpu_clock_errors);
+      count(format::LossCounter::gpu_clock_errors);
     }
   }
 

@@ -37,30 +37,30 @@ namespace {
 std::atomic<bool> g_said{false};
 constexpr std::string_view kRefused = ": cuptiActivityEnable: ";
 
-void give_up(std::string_view a, std::string_view b = {}, std::string_view c = {}, std::string_view d = {},
-             std::string_view e = {}) {
+void report_no_gpu_times(std::string_view a, std::string_view b = {}, std::string_view c = {}, std::string_view d = {},
+                         std::string_view e = {}) {
   const JoinedText joined{a, b, c, d, e};
   const std::string_view reason = joined.view();
-  count(format::Counter::cupti_unavailable);
+  count(format::LossCounter::cupti_unavailable);
   define_meta("gpu_times", reason);
   const bool counters = drop_counters(reason);
-  drop_sampling(reason);
+  drop_hardware_sampling(reason);
   say(g_said, counters ? "no hardware counters and no GPU times: " : "no GPU times: ", reason,
       "; the host side is recorded");
 }
 
 // CUPTI refused; mostly because another one, which nobody can see being called, was there first.
-void give_up_refused(std::string_view reason) {
+void report_refusal(std::string_view reason) {
   const char* const other = object_with_cupti();
-  if (other == nullptr) return give_up(g_cupti.path, kRefused, reason);
-  give_up(g_cupti.path, kRefused, reason, "; another CUPTI is linked into ",
-          may_tell("paths") ? other : "the program or a library of it");
+  if (other == nullptr) return report_no_gpu_times(g_cupti.path, kRefused, reason);
+  report_no_gpu_times(g_cupti.path, kRefused, reason, "; another CUPTI is linked into ",
+                      may_tell("paths") ? other : "the program or a library of it");
 }
 
 bool attached() { return is_attached(g_gpu_activity.load(std::memory_order_acquire)); }
 
-// False: there is nothing to leave.
-bool leave_for(GpuActivity next) {
+// Leaves the states in which CUPTI is open for us. False: it was in none of them.
+bool detach_to(GpuActivity next) {
   GpuActivity state = g_gpu_activity.load(std::memory_order_seq_cst);
   while (is_attached(state)) {
     if (g_gpu_activity.compare_exchange_weak(state, next, std::memory_order_acq_rel)) return true;
@@ -69,9 +69,9 @@ bool leave_for(GpuActivity next) {
 }
 
 // The same, and a burst that is under way or being drained is drained by the flush that follows.
-bool leave_for_end() {
+bool detach_to_finish() {
   const bool in_burst = g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Burst;
-  if (!leave_for(GpuActivity::Finished)) return false;
+  if (!detach_to(GpuActivity::Finished)) return false;
   if (in_burst) gpu_burst_ends_with_recording();
   return true;
 }
@@ -97,12 +97,12 @@ std::optional<CannotOpen> open_cupti(int driver_version) {
 void reach(GpuActivity reached) {
   GpuActivity taking = GpuActivity::Taking;
   if (!g_gpu_activity.compare_exchange_strong(taking, reached)) return;
-  if (g_window.load() != static_cast<uint32_t>(Window::Open)) end_gpu_activity();
+  if (g_window.load() != static_cast<uint32_t>(Window::Open)) stop_gpu_activity();
 }
 
 GpuActivity collect() {
   if (const std::string_view reason = enable_cupti_kinds(); !reason.empty()) {
-    give_up_refused(reason);
+    report_refusal(reason);
     return GpuActivity::Off;
   }
   define_meta("graphs", enable_cupti_graphs());
@@ -119,23 +119,23 @@ GpuActivity take() {
     define_meta("gpu_times", "off");
     static std::atomic<bool> said{false};
     if (drop_counters("PROF_GPU=off")) say(said, "no hardware counters: PROF_GPU=off");
-    drop_sampling("PROF_GPU=off");
+    drop_hardware_sampling("PROF_GPU=off");
     return GpuActivity::Off;
   }
   if (driver_version == 0) {
-    give_up("the driver does not tell its version");
+    report_no_gpu_times("the driver does not tell its version");
     return GpuActivity::Off;
   }
   const OwnCalls own;
   if (const auto reason = open_cupti(driver_version); reason.has_value()) {
-    give_up(reason->what, reason->why);
+    report_no_gpu_times(reason->what, reason->why);
     return GpuActivity::Off;
   }
   define_meta("cupti_path", g_cupti.path);
   define_meta("cupti_found", g_cupti.how);
   define_meta("cupti_version", Decimal(g_cupti.version).text());
-  if (counters_on()) {
-    drop_sampling("PROF_COUNTERS measures launches by the same hardware");
+  if (hardware_counters_on()) {
+    drop_hardware_sampling("PROF_COUNTERS measures launches by the same hardware");
     show_driver_calls();  // should there be no counters after all
     return GpuActivity::Off;
   }
@@ -153,7 +153,7 @@ void take_gpu_activity_slow(bool pass) {
   if (!scope.recording()) return;  // asked again by the next launch
   GpuActivity cold = GpuActivity::Cold;
   if (!g_gpu_activity.compare_exchange_strong(cold, GpuActivity::Taking, std::memory_order_acq_rel)) return;
-  if (pass && !sampling_awaited())
+  if (pass && !hardware_sampling_awaited())
     pass_gpu_activity();  // else each launch comes by: counted, repeated, measured, or the first that is sampled
   const int saved = errno;
   const uint64_t begin = now_ticks();
@@ -166,8 +166,8 @@ void take_gpu_activity_slow(bool pass) {
 }
 
 void refuse_gpu_activity(std::string_view reason) {
-  give_up_refused(reason);
-  leave_for(GpuActivity::Off);
+  report_refusal(reason);
+  detach_to(GpuActivity::Off);
 }
 
 void arm_gpu_activity() {
@@ -185,7 +185,7 @@ void collect_gpu_activity_after_all() {
 }
 
 bool launch_before_gpu_times(GpuActivity state) {
-  if (state != GpuActivity::Resting) count(format::Counter::launches_before_gpu_times);
+  if (state != GpuActivity::Resting) count(format::LossCounter::launches_before_gpu_times);
   return false;
 }
 
@@ -198,30 +198,30 @@ void flush_gpu_activity() {
 }
 
 void finish_gpu_activity() {
-  if (!leave_for_end()) return;
+  if (!detach_to_finish()) return;
   const OwnCalls own;
   note_launched();
   flush_within(last_flush, options().exit_wait);
 }
 
-void end_gpu_activity() {
-  if (!leave_for_end()) return;
+void stop_gpu_activity() {
+  if (!detach_to_finish()) return;
   const OwnCalls own;
   note_launched();
   flush_within(flush_of_part, options().exit_wait);
 }
 
 void restart_gpu_activity() {
-  forget_gpu_bursts();
+  reset_gpu_bursts();
   g_gpu_activity.store(GpuActivity::Cold, std::memory_order_release);
   await_launches();
 }
 
-void forget_gpu_activity() {
-  forget_gpu_bursts();
-  forget_cupti_kinds();
+void abandon_gpu_activity() {
+  reset_gpu_bursts();
+  abandon_cupti_kinds();
   g_said.store(false, std::memory_order_relaxed);
-  forget_cupti_client();
+  reset_cupti_client();
   abandon_cupti_front();
   if (g_gpu_activity.load(std::memory_order_relaxed) == GpuActivity::Cold) return;  // the parent had not come that far
   g_gpu_activity.store(GpuActivity::Off, std::memory_order_relaxed);

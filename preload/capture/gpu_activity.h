@@ -37,14 +37,14 @@ void flush_gpu_activity();
 // At exit: forced flush, bounded by PROF_EXIT_WAIT, counting what is pending. Called on the exiting thread.
 void finish_gpu_activity();
 // Where the program goes on without being recorded: not forced, and CUPTI collects nothing for us any more.
-void end_gpu_activity();
+void stop_gpu_activity();
 
 // CUPTI refused to: GPU times end here, or never began.
 void refuse_gpu_activity(std::string_view reason);
 
 // Another part of the run begins: CUPTI, already open, is asked to collect again by its first launch.
 void restart_gpu_activity();
-// The child of a fork: forgets CUPTI without calling it.
-void forget_gpu_activity();
+// The child of a fork: without a call of CUPTI.
+void abandon_gpu_activity();
 
 }  // namespace prof::preload

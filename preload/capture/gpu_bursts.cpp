@@ -26,7 +26,7 @@ std::atomic<bool> g_bursts_described{false};
 
 void expect_gpu_bursts() { g_in_bursts.store(true, std::memory_order_relaxed); }
 
-void forget_gpu_bursts() {
+void reset_gpu_bursts() {
   g_in_bursts.store(false, std::memory_order_relaxed);
   for (std::atomic<bool>* const flag : {&g_bursts_described, &g_gpu_burst_drains, &g_drain_noted})
     flag->store(false, std::memory_order_relaxed);
@@ -59,7 +59,7 @@ bool begin_gpu_burst() {
     refuse_gpu_activity(reason);
     return false;
   }
-  give_up_unreported();
+  abandon_unreported();
   g_burst_begin_tick.store(now_ticks(), std::memory_order_relaxed);
   GpuActivity resting = GpuActivity::Resting;
   if (!g_gpu_activity.compare_exchange_strong(resting, GpuActivity::Burst, std::memory_order_acq_rel)) {
@@ -99,7 +99,7 @@ bool gpu_burst_drained(BurstDrain how) {
   const bool reported = left.unreported == 0 && how != BurstDrain::Early;
   if (left.unfinished != 0 && !reported && how != BurstDrain::Late) return false;
   g_gpu_burst_drains.store(false, std::memory_order_relaxed);
-  if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Resting) rest_cupti_kinds();
+  if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Resting) pause_cupti_kinds();
   g_cupti.api.cuptiActivityFlushAll(0);
   g_bursts_miss.fetch_add(outstanding_of_noted().unreported, std::memory_order_relaxed);
   count_cupti_dropped();

@@ -10,7 +10,7 @@
 namespace prof::preload {
 
 void expect_gpu_bursts();  // a budget governs this life
-void forget_gpu_bursts();  // another part of the run, or the child of a fork
+void reset_gpu_bursts();   // another part of the run, or the child of a fork
 // Between the two. Asked by every launch.
 inline constexpr std::atomic<bool>& g_in_bursts = g_every_launch.in_bursts;
 inline bool gpu_in_bursts() { return g_in_bursts.load(std::memory_order_relaxed); }

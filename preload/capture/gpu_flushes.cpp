@@ -75,7 +75,7 @@ void flush_within(void (*work)(uint64_t), uint64_t wait_ns) {
     explain("GPU records collected, outstanding ", Decimal(outstanding().unreported).text());
     return;
   }
-  count(format::Counter::cupti_flush_timeouts);
+  count(format::LossCounter::cupti_flush_timeouts);
   store_gpu_pending();
   say(said, "CUPTI did not return from its last flush in time: GPU times of the last moments may be missing");
 }

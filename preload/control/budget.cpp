@@ -138,17 +138,17 @@ BudgetController::Totals totals_now() {
 
 // Counters survive a kill.
 void tell(const BudgetController::Totals& now) {
-  const auto add = [](format::Counter counter, double total, double& told) {
+  const auto add = [](format::LossCounter counter, double total, double& told) {
     const double more = total - told;
     if (more < 1) return;
     count(counter, static_cast<uint64_t>(more));
     told += static_cast<double>(static_cast<uint64_t>(more));
   };
   const BudgetController::Spent& spent = g_controller.spent();
-  add(format::Counter::budget_own_ns, spent.own_ns, g_told.own_ns);
-  add(format::Counter::budget_hooks_ns, spent.hooks_ns, g_told.hooks_ns);
-  add(format::Counter::budget_cupti_ns, spent.cupti_ns, g_told.cupti_ns);
-  count(format::Counter::budget_elapsed_ns, now.elapsed_ns - g_told_elapsed_ns);
+  add(format::LossCounter::budget_own_ns, spent.own_ns, g_told.own_ns);
+  add(format::LossCounter::budget_hooks_ns, spent.hooks_ns, g_told.hooks_ns);
+  add(format::LossCounter::budget_cupti_ns, spent.cupti_ns, g_told.cupti_ns);
+  count(format::LossCounter::budget_elapsed_ns, now.elapsed_ns - g_told_elapsed_ns);
   g_told_elapsed_ns = now.elapsed_ns;
 }
 
@@ -162,7 +162,7 @@ void begin_burst() {
     if (scope.recording()) define_meta("budget_opening_ns", Decimal(static_cast<uint64_t>(ns)).text());
   }
   g_phase.store(kBurst, std::memory_order_relaxed);
-  count(format::Counter::budget_bursts);
+  count(format::LossCounter::budget_bursts);
 }
 
 void end_burst() {

@@ -113,11 +113,11 @@ uint32_t repeats_of(const char* name) {
   t_repeating = true;
   if (name == nullptr || !is_called(name, g_name) ||
       g_seen.fetch_add(1, std::memory_order_relaxed) + 1 != g_wanted_launch) {
-    forget_fills();
+    clear_fills();
     return 0;
   }
   g_awaited.store(false, std::memory_order_relaxed);
-  if (options().launches == 0 && !counters_on()) pass_gpu_activity();
+  if (options().launches == 0 && !hardware_counters_on()) pass_gpu_activity();
   explain("repeats launch ", Decimal(g_wanted_launch).text(), " of ", name);
   return g_times;
 }
@@ -153,14 +153,14 @@ void keep_fill(const KeptFill& fill, const void* stream, uint32_t null_stream) {
   kept->fills[kept->count++] = fill;
 }
 
-void forget_fills() {
+void clear_fills() {
   if (KeptFills* const kept = kept_fills(); kept != nullptr) kept->count = 0;
 }
 
-void forget_fills_of_others(const void* stream, uint32_t null_stream) {
+void clear_fills_of_others(const void* stream, uint32_t null_stream) {
   const KeptFills* const kept = kept_fills();
   if (kept == nullptr || kept->count == 0) return;
-  if (kept->stream != stream || kept->null_stream != null_stream) forget_fills();
+  if (kept->stream != stream || kept->null_stream != null_stream) clear_fills();
 }
 
 int make_fills_again(uint32_t& made) {

@@ -22,8 +22,8 @@ void repeat_is_over();
 // Around a fill while the launch is awaited, until repeat_is_over(). What is kept of another stream is to be forgotten before.
 void begin_fill();
 void keep_fill(const KeptFill& fill, const void* stream, uint32_t null_stream);
-void forget_fills();
-void forget_fills_of_others(const void* stream, uint32_t null_stream);  // that are not on this stream
+void clear_fills();
+void clear_fills_of_others(const void* stream, uint32_t null_stream);  // that are not on this stream
 // Adds how many it made to `made`; the first CUresult that is no success, else success.
 int make_fills_again(uint32_t& made);
 

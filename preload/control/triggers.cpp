@@ -83,7 +83,7 @@ void awaited_range_is_pushed(const void* domain) {
 }
 void awaited_range_is_started(uint64_t range) { g_started_range.store(range, std::memory_order_relaxed); }
 
-void forget_awaited_range() {
+void clear_awaited_range() {
   g_range_thread.store(nullptr, std::memory_order_relaxed);
   g_started_range.store(~0ull, std::memory_order_relaxed);
 }
@@ -93,7 +93,7 @@ void range_pushed(const void* domain) {
 }
 bool ends_with_pop(const void* domain) {
   if (domain != g_range_domain || (g_depth != 0 && --g_depth != 0)) return false;
-  forget_awaited_range();
+  clear_awaited_range();
   return true;
 }
 

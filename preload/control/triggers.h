@@ -40,6 +40,6 @@ bool ends_with_pop(const void* domain);  // true: the caller ends the recording
 // The same of a range that was started.
 extern std::atomic<uint64_t> g_started_range;
 inline bool is_awaited_start(uint64_t range) { return g_started_range.load(std::memory_order_relaxed) == range; }
-void forget_awaited_range();  // it has ended
+void clear_awaited_range();  // it has ended
 
 }  // namespace prof::preload

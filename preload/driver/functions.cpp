@@ -86,7 +86,7 @@ format::FunctionId function_id(CUfunction function) {
   Hash hash;
   hash.add(handle).add(reinterpret_cast<uint64_t>(module)).add(static_cast<uint64_t>(name));
   if (name == format::StringId{}) {
-    count(format::Counter::function_name_unknown);
+    count(format::LossCounter::function_name_unknown);
     hash.add(generation);
   }
   return static_cast<format::FunctionId>(g_intern.functions.intern(hash.done(), [&](uint32_t id) {

@@ -57,7 +57,7 @@ template <class... T> struct Kinds {
   template <class F> static constexpr void for_each(F&& f) { (f.template operator()<T>(), ...); }
 };
 
-// Every kind there is, by number: dumps list them so. CallArguments, CounterSamples and NvtxSyncPoint are events; the numbers of the others were used up.
+// Every kind there is, by number: dumps list them so. CallArguments, HardwareSamples and NvtxSyncPoint are events; the numbers of the others were used up.
 using EventKinds = Kinds<KernelLaunch, MemoryLaunch, GraphLaunch, ApiCall, AllocCall, NvtxPush, NvtxPop, KernelRun,
                          CopyRun, FillRun, DriverCalls, NvtxStart, NvtxEnd, NvtxMark, ClockAnchor, ThreadEnd, GraphNode,
                          GraphMade, GraphRun, StackedCall, NvtxPayload, NvtxSync, ResourceName, NvtxSample,
@@ -66,7 +66,7 @@ using DefinitionKinds =
     Kinds<StringPart, ThreadDef, MetaDef, ApiDef, ModuleDef, FunctionDef, ConfigDef, DeviceDef, DeviceProperty,
           ContextDef, StreamDef, GraphDef, GpuStreamDef, GpuKernelDef, NvtxDomainDef, NvtxLabelDef, GpuClock,
           UnhookedApi, StackDef, PythonFrameDef, ImageDef, ImageGone, NvtxSchemaDef, NvtxSchemaEntry, NvtxCounterDef,
-          NvtxCategoryDef, SymbolDef, MemoryPoolDef, CounterSetDef, CallArguments, CounterSamples, SampledSetDef,
+          NvtxCategoryDef, SymbolDef, MemoryPoolDef, CounterSetDef, CallArguments, HardwareSamples, SampledSetDef,
           NvtxScopeDef, NvtxSemanticsDef, NvtxClockDef, NvtxSyncPoint>;
 template <class... A, class... B> Kinds<A..., B...> operator+(Kinds<A...>, Kinds<B...>);
 using AllKinds = decltype(EventKinds{} + DefinitionKinds{});

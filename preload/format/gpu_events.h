@@ -247,7 +247,7 @@ struct CounterValues {
 };
 
 // Samples of a GPU's hardware counters (PROF_SAMPLING): values of everything that it did meanwhile, whoever launched it.
-struct CounterSamples {
+struct HardwareSamples {
   static constexpr uint32_t kKind = 64;
   static constexpr std::string_view kName = "counter_samples";
   uint64_t start = 0;  // of the first sample: GPU clock, ns

@@ -23,7 +23,7 @@ enum class StackId : uint32_t {};        // StackDef: the frames of one call
 enum class PythonFrameId : uint32_t {};  // PythonFrameDef
 enum class ImageId : uint32_t {};        // ImageDef: an ELF file mapped into the process
 enum class SchemaId : uint32_t {};       // NvtxSchemaDef: how the bytes of an extended payload are laid out
-enum class CounterId : uint32_t {};      // NvtxCounterDef
+enum class NvtxCounterId : uint32_t {};  // NvtxCounterDef
 enum class CounterSetId : uint32_t {};   // CounterSetDef: which hardware counters, on which context
 enum class SampledSetId : uint32_t {};   // SampledSetDef: which hardware counters are sampled, of which GPU
 enum class ThreadOrdinal : uint32_t {};  // ThreadDef: 1, 2, … in order of first record; never reused

@@ -10,7 +10,7 @@ namespace prof::format {
 enum class Severity : uint8_t { Info, Partial, Loss };
 enum class Missing : uint8_t { Nothing, Calls, GpuRecords, Other };
 
-enum class Counter : uint32_t {
+enum class LossCounter : uint32_t {
 #define PROF_COUNTER(name, severity, missing, help) name,
 #include "preload/format/loss_counters.def"
 #undef PROF_COUNTER
@@ -30,7 +30,7 @@ inline constexpr CounterInfo kCounters[] = {
 };
 inline constexpr size_t kCounterCount = sizeof(kCounters) / sizeof(kCounters[0]);
 
-constexpr const CounterInfo& counter_info(Counter counter) { return kCounters[static_cast<uint32_t>(counter)]; }
+constexpr const CounterInfo& counter_info(LossCounter counter) { return kCounters[static_cast<uint32_t>(counter)]; }
 
 // Null: a counter of another release.
 constexpr const CounterInfo* find_counter(std::string_view name) {

@@ -97,7 +97,7 @@ struct NvtxSchemaEntry {
 struct NvtxCounterDef {
   static constexpr uint32_t kKind = 58;
   static constexpr std::string_view kName = "nvtx_counter";
-  CounterId id{};
+  NvtxCounterId id{};
   DomainId domain{};
   SchemaId schema{};  // of a group's samples; 0: `type`, one number
   uint64_t type = 0;
@@ -151,7 +151,7 @@ struct NvtxScopeDef {
 struct NvtxSemanticsDef {
   static constexpr uint32_t kKind = 67;
   static constexpr std::string_view kName = "nvtx_semantics";
-  CounterId counter{};  // 0: of the entry
+  NvtxCounterId counter{};  // 0: of the entry
   SchemaId schema{};
   uint32_t entry = 0;                       // its index
   uint64_t flags = 0;                       // NVTX_COUNTER_FLAG_…

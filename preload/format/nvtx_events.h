@@ -200,7 +200,7 @@ struct NvtxSample {
   static constexpr uint32_t kKind = 25;
   static constexpr std::string_view kName = "nvtx_sample";
   uint64_t time = 0;
-  CounterId counter{};
+  NvtxCounterId counter{};
   SampleForm form{};
   uint64_t value = 0;     // the 64 bits of the number
   std::string_view data;  // Bytes: laid out as the counter's schema says

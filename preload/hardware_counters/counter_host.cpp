@@ -189,7 +189,7 @@ bool CounterHost::read_availability(CUcontext context, uint32_t device) {
 }
 
 bool CounterHost::make_object() {
-  close_object();
+  destroy_object();
   auto params = PROF_PARAMS(CUpti_Profiler_Host_Initialize_Params);
   params.profilerType = by_ == By::PmSampling ? CUPTI_PROFILER_TYPE_PM_SAMPLING : CUPTI_PROFILER_TYPE_RANGE_PROFILER;
   params.pChipName = chip_;
@@ -199,7 +199,7 @@ bool CounterHost::make_object() {
   return result == CUPTI_SUCCESS || refuse("cuptiProfilerHostInitialize for ", result, chip_);
 }
 
-void CounterHost::close_object() {
+void CounterHost::destroy_object() {
   if (object_ == nullptr) return;
   auto params = PROF_PARAMS(CUpti_Profiler_Host_Deinitialize_Params);
   params.pHostObject = object_;
@@ -296,9 +296,9 @@ bool CounterHost::evaluate(const OwnPages& image, size_t index, double* values) 
   return result == CUPTI_SUCCESS || refuse("cuptiProfilerHostEvaluateToGpuValues", result);
 }
 
-void CounterHost::close() {
-  close_object();
-  forget();
+void CounterHost::finish() {
+  destroy_object();
+  abandon();
 }
 
 #else  // built with headers older than CUDA 12.6
@@ -313,11 +313,11 @@ bool CounterHost::refuse_in_words(std::string_view a, std::string_view b, std::s
 }
 void CounterHost::explain_part(uint32_t) {}
 bool CounterHost::evaluate(const OwnPages&, size_t, double*) { return false; }
-void CounterHost::close() { forget(); }
+void CounterHost::finish() { abandon(); }
 
 #endif
 
-void CounterHost::forget() {
+void CounterHost::abandon() {
   object_ = nullptr;
   availability_.drop();
   config_.drop();

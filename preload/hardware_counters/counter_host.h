@@ -20,8 +20,8 @@ class CounterHost {
   // Finds the metrics that `wanted` means on the device and makes CUPTI's configuration of them. `context` is the range profiler's. Of sets
   // (sampling_sets.def) that need more than one pass, those metrics are left out that would need a second one: PM sampling has one.
   bool open(const Cupti& api, By by, CUcontext context, uint32_t device, std::string_view wanted);
-  void close();
-  void forget();  // as close(), without a call: the child of a fork, a context that is gone
+  void finish();
+  void abandon();  // as finish(), without a call: the child of a fork, a context that is gone
 
   const CounterMetrics& metrics() const { return metrics_; }
   const char* chip() const { return chip_; }
@@ -42,7 +42,7 @@ class CounterHost {
   bool check_device(uint32_t device);
   bool read_availability(CUcontext context, uint32_t device);
   bool make_object();
-  void close_object();
+  void destroy_object();
   bool choose(std::string_view wanted);
   CUptiResult try_metrics();
   bool refuse_suffix(const char* metric);

@@ -1,4 +1,4 @@
-// What the two halves of CounterSession share: CUPTI's argument structs, and texts put together. Included by them alone.
+// What the callers of CUPTI's profiler share (counter_host.cpp, counter_session.cpp, pm_sampler.cpp): its argument structs, and joined texts.
 #pragma once
 
 #include "preload/capture/cupti/cupti_headers.h"
@@ -10,7 +10,7 @@
 
 namespace prof::preload {
 
-// The parts one behind the other in `size` bytes (one at least, for the terminating zero); cut where they are full.
+// Joins the parts in `size` bytes (at least one, for the terminating zero); cuts what does not fit.
 inline void join(char* to, size_t size, std::initializer_list<std::string_view> parts) {
   size_t used = 0;
   for (const std::string_view part : parts) {

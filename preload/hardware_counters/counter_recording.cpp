@@ -17,20 +17,20 @@
 
 namespace prof::preload {
 
-std::atomic<bool> g_counters{false};
-std::atomic<bool> g_counters_over{false};
+std::atomic<bool> g_hardware_counters{false};
+std::atomic<bool> g_hardware_counters_over{false};
 std::atomic<uint32_t> g_open_captures{0};
 GpuActivityCalls g_gpu_activity_calls{};
 
 bool drop_counters(std::string_view reason) {
-  if (!g_counters.exchange(false)) return false;
+  if (!g_hardware_counters.exchange(false)) return false;
   g_counter_ranges.store(false, std::memory_order_relaxed);
-  count(format::Counter::counters_unavailable);
+  count(format::LossCounter::counters_unavailable);
   define_meta("counters", reason);
   return true;
 }
 
-void give_up_counters(std::string_view reason) {
+void replace_counters_by_gpu_times(std::string_view reason) {
   static std::atomic<bool> said{false};
   if (!drop_counters(reason)) return;
   say(said, "no hardware counters: ", reason, "; GPU times are recorded instead");
@@ -38,7 +38,7 @@ void give_up_counters(std::string_view reason) {
 }
 
 void prepare_counters() {
-  if (!counters_on() || counters_over() || any_open_capture()) return;
+  if (!hardware_counters_on() || hardware_counters_over() || any_open_capture()) return;
   if (!cupti_front_open()) {
     if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Off)
       drop_counters("this is a child of a process that used CUPTI");
@@ -55,7 +55,7 @@ void prepare_counters() {
 
 void capture_opens() {
   g_open_captures.fetch_add(1, std::memory_order_seq_cst);
-  if (!counters_on()) return;
+  if (!hardware_counters_on()) return;
   for (CounterSlot& slot : g_counter_slots) {
     if (!slot.usable.load(std::memory_order_acquire)) continue;
     if (take_counter_lock(slot)) slot.lock.give();
@@ -85,7 +85,7 @@ void finish_slot(CounterSlot& slot) {
     const InContext in(slot.context.load(std::memory_order_relaxed));
     end_counter_range(slot);
     slot.range_tid.store(0, std::memory_order_relaxed);
-    count(format::Counter::counters_failed);
+    count(format::LossCounter::counters_failed);
   }
   read_in_context(slot);
 }
@@ -93,18 +93,18 @@ void finish_slot(CounterSlot& slot) {
 // What is unread now nobody comes back for.
 void free_slot(CounterSlot& slot) {
   const uint32_t unread = slot.unread.exchange(0, std::memory_order_acq_rel);
-  if (unread != 0) count(format::Counter::counters_unread, unread);
+  if (unread != 0) count(format::LossCounter::counters_unread, unread);
   slot.open = false;
   slot.usable.store(false, std::memory_order_relaxed);
   slot.range_tid.store(0, std::memory_order_relaxed);
   slot.context.store(nullptr, std::memory_order_release);
 }
 
-void close_slot(CounterSlot& slot) {
+void stop_slot(CounterSlot& slot) {
   finish_slot(slot);
   {
     const InContext in(slot.context.load(std::memory_order_relaxed));
-    slot.session.close();
+    slot.session.finish();
   }
   free_slot(slot);
 }
@@ -123,11 +123,11 @@ void for_each_open(uint64_t stop_ns, void (*what)(CounterSlot&)) {
 void count_unread() {
   uint64_t unread = 0;
   for (CounterSlot& slot : g_counter_slots) unread += slot.unread.exchange(0, std::memory_order_acq_rel);
-  if (unread != 0) count(format::Counter::counters_unread, unread);
+  if (unread != 0) count(format::LossCounter::counters_unread, unread);
 }
 
 void finish_with(void (*work)(uint64_t stop_ns)) {
-  if (!counters_on() || g_counters_over.exchange(true)) return;
+  if (!hardware_counters_on() || g_hardware_counters_over.exchange(true)) return;
   g_counter_ranges.store(false, std::memory_order_relaxed);
   bool any = false;
   for (const CounterSlot& slot : g_counter_slots) any |= slot.context.load(std::memory_order_relaxed) != nullptr;
@@ -135,7 +135,7 @@ void finish_with(void (*work)(uint64_t stop_ns)) {
   const int saved = errno;
   const OwnCalls own;
   if (run_bounded(work, options().exit_wait) != FlushOutcome::Done) {
-    count(format::Counter::cupti_flush_timeouts);
+    count(format::LossCounter::cupti_flush_timeouts);
     for (CounterSlot& slot : g_counter_slots) slot.usable.store(false, std::memory_order_release);
     static std::atomic<bool> said{false};
     say(said, "CUPTI did not return in time: hardware counters of the last launches are missing");
@@ -147,13 +147,13 @@ void finish_with(void (*work)(uint64_t stop_ns)) {
 }  // namespace
 
 void counters_before_context_end(CUcontext context, bool ends) {
-  if (!counters_on() || g_exiting.load(std::memory_order_acquire) || context == nullptr) return;
+  if (!hardware_counters_on() || g_exiting.load(std::memory_order_acquire) || context == nullptr) return;
   CounterSlot* const slot = find_counter_slot(context);
   if (slot == nullptr || !take_counter_lock(*slot)) return;
   const CuptiCall call;
   if (slot->context.load(std::memory_order_relaxed) == context) {
     if (ends) {
-      close_slot(*slot);
+      stop_slot(*slot);
     } else {
       read_in_context(*slot);
     }
@@ -162,17 +162,17 @@ void counters_before_context_end(CUcontext context, bool ends) {
 }
 
 void counters_after_context_end(CUcontext context) {
-  if (!counters_on() || g_exiting.load(std::memory_order_acquire) || context == nullptr) return;
+  if (!hardware_counters_on() || g_exiting.load(std::memory_order_acquire) || context == nullptr) return;
   CounterSlot* const slot = find_counter_slot(context);
   if (slot == nullptr || !take_counter_lock(*slot)) return;
-  slot->session.forget();
+  slot->session.abandon();
   free_slot(*slot);
   slot->lock.give();
 }
 
 // A launch that is being measured is not waited for: its values come with the next round.
 void flush_counters() {
-  if (!counters_on() || counters_over()) return;
+  if (!hardware_counters_on() || hardware_counters_over()) return;
   for (CounterSlot& slot : g_counter_slots) {
     if (slot.unread.load(std::memory_order_relaxed) == 0 || !slot.usable.load(std::memory_order_acquire)) continue;
     if (any_open_capture() || !take_counter_lock(slot, 0)) continue;
@@ -182,23 +182,23 @@ void flush_counters() {
 }
 
 void finish_counters() {
-  if (!counters_over()) g_exiting.store(true, std::memory_order_release);
+  if (!hardware_counters_over()) g_exiting.store(true, std::memory_order_release);
   finish_with([](uint64_t stop_ns) { for_each_open(stop_ns, finish_slot); });
 }
 
-void end_counters() {
-  finish_with([](uint64_t stop_ns) { for_each_open(stop_ns, close_slot); });
+void stop_counters() {
+  finish_with([](uint64_t stop_ns) { for_each_open(stop_ns, stop_slot); });
 }
 
-void forget_counters() {
+void abandon_counters() {
   g_open_captures.store(0, std::memory_order_relaxed);
   g_exiting.store(false, std::memory_order_relaxed);
-  g_counters.store(false, std::memory_order_relaxed);
+  g_hardware_counters.store(false, std::memory_order_relaxed);
   g_counter_ranges.store(false, std::memory_order_relaxed);
   for (CounterSlot& slot : g_counter_slots) {
     if (slot.context.load(std::memory_order_relaxed) == nullptr) continue;
-    slot.lock.forget();
-    slot.session.forget();
+    slot.lock.abandon();
+    slot.session.abandon();
     slot.usable.store(false, std::memory_order_relaxed);
     slot.unread.store(0, std::memory_order_relaxed);
     slot.range_tid.store(0, std::memory_order_relaxed);

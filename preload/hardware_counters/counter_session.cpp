@@ -25,7 +25,7 @@ bool CounterSession::open(const Cupti& api, CUcontext context, uint32_t device, 
   context_ = context;
   if (host_.open(api, CounterHost::By::RangeProfiler, context, device, wanted) && open_profiler()) return true;
   host_.explain_part(device);
-  close();
+  finish();
   return false;
 }
 
@@ -63,15 +63,15 @@ bool CounterSession::open_profiler() {
   return replays() || start();
 }
 
-void CounterSession::close() {
+void CounterSession::finish() {
   if (profiler_ != nullptr) {
     if (started_) stop();
     auto params = PROF_PARAMS(CUpti_RangeProfiler_Disable_Params);
     params.pRangeProfilerObject = profiler_;
     api_->cuptiRangeProfilerDisable(&params);
   }
-  host_.close();
-  forget();
+  host_.finish();
+  abandon();
 }
 
 bool CounterSession::clear_image() {
@@ -161,17 +161,17 @@ bool CounterSession::evaluate(Take take, void* to, Read& read) {
 bool CounterSession::open(const Cupti& api, CUcontext context, uint32_t device, std::string_view wanted) {
   return host_.open(api, CounterHost::By::RangeProfiler, context, device, wanted);
 }
-void CounterSession::close() { forget(); }
+void CounterSession::finish() { abandon(); }
 bool CounterSession::begin(uint32_t) { return false; }
 bool CounterSession::end() { return false; }
 CounterSession::Read CounterSession::read(Take, void*) { return {}; }
 
 #endif
 
-void CounterSession::forget() {
+void CounterSession::abandon() {
   profiler_ = nullptr;
   started_ = false;
-  host_.forget();
+  host_.abandon();
   image_.drop();
 }
 

@@ -18,9 +18,9 @@ class CounterSession {
   static constexpr uint32_t kRanges = 1024;
 
   bool open(const Cupti& api, CUcontext context, uint32_t device, std::string_view wanted);
-  // CUPTI measures nothing on the context any more. forget(): the context is gone, or this is the child of a fork.
-  void close();
-  void forget();
+  // CUPTI measures nothing on the context any more. abandon(): the context is gone, or this is the child of a fork.
+  void finish();
+  void abandon();
 
   const CounterMetrics& metrics() const { return host_.metrics(); }
   const char* chip() const { return host_.chip(); }

@@ -55,7 +55,7 @@ const char* open_session(CounterSlot& slot, CUcontext context) {
     return slot.session.reason();
   slot.of_ranges = counters_of_ranges();
   if (slot.of_ranges && slot.session.replays()) {
-    slot.session.close();
+    slot.session.finish();
     return "these metrics need several passes, and an NVTX range runs once: PROF_COUNTERS_OF=nvtx:NAME needs fewer of "
            "them";
   }
@@ -79,7 +79,7 @@ CounterSlot* open_counter_slot(CUcontext context) {
   if (g_driver.cuCtxSynchronize != nullptr && g_driver.cuCtxSynchronize() != CUDA_SUCCESS) return nullptr;
   const char* const why = open_session(*slot, context);
   if (why != nullptr && first) {
-    give_up_counters(why);
+    replace_counters_by_gpu_times(why);
     return nullptr;
   }
   if (why != nullptr) {
@@ -170,7 +170,7 @@ CounterSlot* counter_slot(CUcontext context) {
   CounterSlot* slot = find_counter_slot(context);
   if (slot == nullptr && !any_open_capture()) {
     g_opening.take();
-    if (counters_on() && !counters_over()) slot = open_counter_slot(context);
+    if (hardware_counters_on() && !hardware_counters_over()) slot = open_counter_slot(context);
     g_opening.give();
   }
   return slot != nullptr && slot->usable.load(std::memory_order_acquire) ? slot : nullptr;
@@ -185,7 +185,7 @@ bool take_counter_lock(CounterSlot& slot, uint64_t until_ns) {
   if (taken == OwnedLock::Taken::Inherited && slot.open && slot.range_tid.load(std::memory_order_relaxed) == 0) {
     const InContext in(slot.context.load(std::memory_order_relaxed));
     end_counter_range(slot);
-    count(format::Counter::counters_failed);
+    count(format::LossCounter::counters_failed);
   }
   return taken != OwnedLock::Taken::No;
 }
@@ -230,8 +230,8 @@ void read_counter_slot(CounterSlot& slot) {
   slot.begun = 0;
   const uint64_t missing = slot.unread.exchange(0, std::memory_order_acq_rel);
   const uint64_t dropped = read.dropped < missing ? read.dropped : missing;
-  if (dropped != 0) count(format::Counter::counters_dropped, dropped);
-  if (missing != dropped) count(format::Counter::counters_failed, missing - dropped);
+  if (dropped != 0) count(format::LossCounter::counters_dropped, dropped);
+  if (missing != dropped) count(format::LossCounter::counters_failed, missing - dropped);
 }
 
 }  // namespace prof::preload

@@ -1,4 +1,5 @@
-// The contexts that have a session of hardware counters, and the ranges in each whose values were not read yet. Inside capture/ only.
+// The contexts that have a session of hardware counters, and the ranges in each whose values were not read yet. Used only inside
+// hardware_counters/.
 #pragma once
 
 #include "preload/format/ids.h"
@@ -50,7 +51,7 @@ CUcontext current_context_of_thread();
 // The slot of a context, its session opened at first sight. Null: there is none, and that is not counted.
 CounterSlot* counter_slot(CUcontext context);
 CounterSlot* find_counter_slot(CUcontext context);
-// Until no slot is being opened; behind counters_over() none is any more.
+// Until no slot is being opened; behind hardware_counters_over() none is any more.
 void await_counter_opening(uint64_t until_ns);
 
 // With the lock, inside the context:

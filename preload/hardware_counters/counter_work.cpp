@@ -55,20 +55,21 @@ bool on_other_device(CUstream stream) {
 
 // The slot, locked, its context idle and a range of it open; or why not.
 MeasuredLaunch begin_on(CUcontext context, bool graph = false) {
-  using format::Counter;
+  using format::LossCounter;
   CounterSlot* const slot = counter_slot(context);
-  if (slot == nullptr && !counters_on()) return {};  // given up: there are GPU times instead, from here on
-  if (slot == nullptr) return {nullptr, Counter::counters_no_session};
+  if (slot == nullptr && !hardware_counters_on()) return {};  // given up: there are GPU times instead, from here on
+  if (slot == nullptr) return {nullptr, LossCounter::counters_no_session};
   take_counter_lock(*slot);
-  Counter why = Counter::counters_failed;
+  LossCounter why = LossCounter::counters_failed;
   if (any_open_capture()) {
-    why = Counter::counters_captured;
-  } else if (counters_over() || !slot->usable.load(std::memory_order_relaxed)) {
-    why = Counter::counters_no_session;
+    why = LossCounter::counters_captured;
+  } else if (hardware_counters_over() || !slot->usable.load(std::memory_order_relaxed)) {
+    why = LossCounter::counters_no_session;
   } else if (graph && slot->session.replays()) {
-    why = Counter::counters_skipped;  // CUPTI makes no range of it, nor of the kernels behind it (measured, CUPTI 13.0)
+    why = LossCounter::
+        counters_skipped;  // CUPTI makes no range of it, nor of the kernels behind it (measured, CUPTI 13.0)
   } else if (slot->range_tid.load(std::memory_order_relaxed) != 0) {
-    why = Counter::counters_overlapped;
+    why = LossCounter::counters_overlapped;
   } else if (slot->context.load(std::memory_order_relaxed) == context) {
     const InContext in(context);
     if (make_idle(*slot) && begin_counter_range(*slot)) return {slot, {}};
@@ -95,7 +96,7 @@ void end_orphaned_range(CUcontext context) {
     const InContext in(context);
     if (slot->open) end_counter_range(*slot);
     slot->range_tid.store(0, std::memory_order_relaxed);
-    count(format::Counter::counters_failed);
+    count(format::LossCounter::counters_failed);
   }
   slot->lock.give();
 }
@@ -117,27 +118,27 @@ void open_counters(const GpuActivityCalls& gpu_activity) {
   const bool ranges = of.starts_with(kRange);
   if (ranges) split_range_name(of.data() + kRange.size(), g_range_name, g_range_domain);
   g_captured_left_alone.store(false, std::memory_order_relaxed);
-  g_counters_over.store(false, std::memory_order_relaxed);
+  g_hardware_counters_over.store(false, std::memory_order_relaxed);
   const bool wanted = std::strcmp(options().counters, "off") != 0;
   g_counter_ranges.store(wanted && ranges, std::memory_order_relaxed);
-  g_counters.store(wanted, std::memory_order_relaxed);
+  g_hardware_counters.store(wanted, std::memory_order_relaxed);
 }
 
 MeasuredLaunch begin_measured_launch(const LaunchedWork& work) {
-  using format::Counter;
-  if (!counters_on() || counters_of_ranges()) return {};
-  if (counters_over()) return {nullptr, Counter::counters_no_session};
+  using format::LossCounter;
+  if (!hardware_counters_on() || counters_of_ranges()) return {};
+  if (hardware_counters_over()) return {nullptr, LossCounter::counters_no_session};
   const CuptiCall call;
   if (on_other_device(work.stream)) return {};
   const bool kernel = work.kind == LaunchedWork::Kind::Kernel;
   const bool left_alone = kernel && is_left_alone(work.function);
   if (any_open_capture()) {
     if (left_alone) g_captured_left_alone.store(true, std::memory_order_relaxed);
-    return {nullptr, Counter::counters_captured};
+    return {nullptr, LossCounter::counters_captured};
   }
   const bool graph = work.kind == LaunchedWork::Kind::Graph;
   if (left_alone || (!kernel && !graph) || (graph && g_captured_left_alone.load(std::memory_order_relaxed)))
-    return {nullptr, Counter::counters_skipped};
+    return {nullptr, LossCounter::counters_skipped};
   return begin_on(context_of(work.stream), graph);
 }
 
@@ -158,7 +159,7 @@ void keep_measured_launch(const MeasuredLaunch& launch, bool launched, uint64_t 
   if (!launched) {
     slot.begun -= slot.session.replays() ? 1 : 0;
   } else if (!slot.usable.load(std::memory_order_relaxed)) {
-    count(format::Counter::counters_failed);
+    count(format::LossCounter::counters_failed);
   } else {
     want_last_range(slot, {end_tick, t_local.state->tid, true});
     if (make_idle(slot) && slot.session.replays()) read_counter_slot(slot);
@@ -211,7 +212,7 @@ void counter_range_popped(const void* domain) {
       if (work.wanted) {
         want_last_range(*slot, work);
       } else {
-        count(format::Counter::counters_failed);
+        count(format::LossCounter::counters_failed);
       }
       slot->range_tid.store(0, std::memory_order_relaxed);
     }

@@ -1,5 +1,5 @@
 // Hardware counters around one launch, or around an NVTX range (PROF_COUNTERS_OF): which work is measured, and the counted reason of work
-// that is not. Called by hooks while counters_on() (counter_recording.h). In the program.
+// that is not. Called by hooks while hardware_counters_on() (counter_recording.h). In the program.
 #pragma once
 
 #include "preload/format/loss_counters.h"
@@ -28,7 +28,7 @@ struct LaunchedWork {
 struct CounterSlot;
 struct MeasuredLaunch {
   CounterSlot* slot = nullptr;
-  std::optional<format::Counter> why;
+  std::optional<format::LossCounter> why;
 };
 MeasuredLaunch begin_measured_launch(const LaunchedWork& work);  // right before the real call
 void end_measured_launch(const MeasuredLaunch& launch);          // right behind it

@@ -26,8 +26,8 @@
 
 namespace prof::preload {
 
-std::atomic<bool> g_sampling{false};
-std::atomic<bool> g_sampling_awaited{false};
+std::atomic<bool> g_hardware_sampling{false};
+std::atomic<bool> g_hardware_sampling_awaited{false};
 
 namespace {
 
@@ -44,8 +44,8 @@ struct SampledDevice {
 constexpr uint32_t kDevices = 16;
 SampledDevice g_devices[kDevices];
 std::atomic<uint32_t> g_last_sampled_set{0};
-OwnedLock g_sampling_opening;     // one GPU at a time
-std::atomic<bool> g_over{false};  // the last samples are being taken
+OwnedLock g_hardware_sampling_opening;  // one GPU at a time
+std::atomic<bool> g_over{false};        // the last samples are being taken
 
 // The image is to be half full at most: what comes when it is full is lost.
 uint64_t pause_of(uint64_t interval_ns) {
@@ -71,14 +71,14 @@ void emit_samples(void* to, const format::SampleSpan* spans, const double* value
   const SampledDevice& sampled = *static_cast<const SampledDevice*>(to);
   uint8_t text[format::kMaxTextBytes + 16];
   const uint8_t* const end = format::put_samples(text, spans, values, count, sampled.sampler.host().metrics().count);
-  format::CounterSamples event;
+  format::HardwareSamples event;
   event.start = spans[0].start;
   event.set = sampled.set;
   event.samples = {reinterpret_cast<const char*>(text), static_cast<size_t>(end - text)};
   emit(event);
 }
 
-void give_up(SampledDevice& sampled, std::string_view what) {
+void report_refusal(SampledDevice& sampled, std::string_view what) {
   static std::atomic<bool> said{false};
   say(said, what, sampled.sampler.reason());
   define_meta("sampling", sampled.sampler.reason());
@@ -92,9 +92,9 @@ void open_device(SampledDevice& sampled, uint32_t device) {
   interval = interval < kShortest ? kShortest : interval > kLongest ? kLongest : interval;
   if (!sampled.sampler.open(g_cupti.api, device, options().sampling, interval) || !sampled.sampler.start()) {
     sampled.state.store(Sampled::Refused, std::memory_order_release);
-    count(format::Counter::sampling_unavailable);
-    give_up(sampled, "no samples of hardware counters: ");
-    sampled.sampler.close();
+    count(format::LossCounter::sampling_unavailable);
+    report_refusal(sampled, "no samples of hardware counters: ");
+    sampled.sampler.finish();
     return;
   }
   // What CUPTI loaded for it has exit handlers of its own, which are to run behind ours.
@@ -108,7 +108,7 @@ void open_device(SampledDevice& sampled, uint32_t device) {
   sampled.state.store(Sampled::Running);
   wake_helper();  // which sleeps longer than the pause
   if (!g_over.load()) return;
-  sampled.sampler.close();  // the recording ended meanwhile, and nobody comes back for it
+  sampled.sampler.finish();  // the recording ended meanwhile, and nobody comes back for it
   sampled.state.store(Sampled::Over);
 }
 
@@ -116,25 +116,25 @@ void open_if_new(uint32_t device) {
   if (device >= kDevices || !device_wanted(device)) return;
   SampledDevice& sampled = g_devices[device];
   if (sampled.state.load(std::memory_order_acquire) != Sampled::No) return;
-  g_sampling_opening.take();
+  g_hardware_sampling_opening.take();
   sampled.lock.take();
-  if (sampled.state.load(std::memory_order_relaxed) == Sampled::No && sampling_on() &&
+  if (sampled.state.load(std::memory_order_relaxed) == Sampled::No && hardware_sampling_on() &&
       !g_over.load(std::memory_order_relaxed))
     open_device(sampled, device);
   sampled.lock.give();
-  g_sampling_opening.give();
+  g_hardware_sampling_opening.give();
 }
 
 // With the lock, inside a scope that records. True: there are others already.
 bool take_samples(SampledDevice& sampled) {
   const PmSampler::Read read = sampled.sampler.read(emit_samples, &sampled);
-  if (read.without_time != 0) count(format::Counter::samples_unread, read.without_time);
-  if (read.overflowed) count(format::Counter::sampling_overflows);
+  if (read.without_time != 0) count(format::LossCounter::samples_unread, read.without_time);
+  if (read.overflowed) count(format::LossCounter::sampling_overflows);
   const bool again = read.overflowed && !g_over.load(std::memory_order_relaxed);
   if ((!read.ok && !read.overflowed) || (again && !sampled.sampler.begin_again())) {
     sampled.state.store(Sampled::Over, std::memory_order_release);
-    count(format::Counter::sampling_unavailable);
-    give_up(sampled, "samples of hardware counters end: ");
+    count(format::LossCounter::sampling_unavailable);
+    report_refusal(sampled, "samples of hardware counters end: ");
     return false;
   }
   return read.more;
@@ -145,7 +145,7 @@ bool take_samples(SampledDevice& sampled) {
 void note_missing(SampledDevice& sampled, uint64_t end_ns) {
   const uint64_t covered = sampled.sampler.covered_until(), interval = sampled.sampler.wanted_ns();
   if (covered == 0 || end_ns < covered + 2 * interval) return;
-  count(format::Counter::samples_unread, (end_ns - covered) / interval);
+  count(format::LossCounter::samples_unread, (end_ns - covered) / interval);
   const format::SampleSpan end{end_ns, end_ns};
   const double none[CounterMetrics::kMost] = {};
   emit_samples(&sampled, &end, none, 1);
@@ -164,30 +164,30 @@ void drain(SampledDevice& sampled, uint64_t stop_ns) {
 }
 
 // On a thread of its own, which may be given up.
-void finish_all(uint64_t stop_ns, bool close) {
+void finish_all(uint64_t stop_ns, bool for_good) {
   for (SampledDevice& sampled : g_devices) {
     if (sampled.state.load(std::memory_order_acquire) != Sampled::Running) continue;
     if (sampled.lock.take(stop_ns) == OwnedLock::Taken::No) continue;
     const ThreadScope scope;
     if (sampled.state.load(std::memory_order_relaxed) == Sampled::Running && scope.recording()) {
       drain(sampled, stop_ns);
-      if (close) sampled.sampler.close();
-      sampled.state.store(close ? Sampled::Over : Sampled::Finished, std::memory_order_release);
+      if (for_good) sampled.sampler.finish();
+      sampled.state.store(for_good ? Sampled::Over : Sampled::Finished, std::memory_order_release);
     }
     sampled.lock.give();
   }
 }
 
-void finish_sampling_with(void (*work)(uint64_t stop_ns)) {
-  if (!sampling_on() || g_over.exchange(true)) return;
-  g_sampling_awaited.store(false, std::memory_order_relaxed);
+void finish_hardware_sampling_with(void (*work)(uint64_t stop_ns)) {
+  if (!hardware_sampling_on() || g_over.exchange(true)) return;
+  g_hardware_sampling_awaited.store(false, std::memory_order_relaxed);
   bool any = false;
   for (const SampledDevice& sampled : g_devices) any |= sampled.state.load() == Sampled::Running;
   if (!any) return;
   const int saved = errno;
   const OwnCalls own;
   if (run_bounded(work, options().exit_wait) != FlushOutcome::Done) {
-    count(format::Counter::cupti_flush_timeouts);
+    count(format::LossCounter::cupti_flush_timeouts);
     static std::atomic<bool> said{false};
     say(said, "CUPTI did not return in time: samples of hardware counters of the last moments are missing");
   }
@@ -196,7 +196,7 @@ void finish_sampling_with(void (*work)(uint64_t stop_ns)) {
 
 }  // namespace
 
-void open_sampling() {
+void open_hardware_sampling() {
   const bool wanted = std::strcmp(options().sampling, "off") != 0;
   for (SampledDevice& sampled : g_devices) {
     const Sampled state = sampled.state.load(std::memory_order_relaxed);
@@ -205,31 +205,31 @@ void open_sampling() {
   }
   await_devices(wanted ? (uint64_t{1} << kDevices) - 1 : 0);
   g_over.store(false, std::memory_order_relaxed);
-  g_sampling_awaited.store(wanted, std::memory_order_relaxed);
-  g_sampling.store(wanted, std::memory_order_release);
+  g_hardware_sampling_awaited.store(wanted, std::memory_order_relaxed);
+  g_hardware_sampling.store(wanted, std::memory_order_release);
   if (wanted) await_launches();  // in a forked child it was the parent's
 }
 
-void drop_sampling(std::string_view reason) {
-  g_sampling_awaited.store(false, std::memory_order_relaxed);
-  if (!g_sampling.exchange(false)) return;
+void drop_hardware_sampling(std::string_view reason) {
+  g_hardware_sampling_awaited.store(false, std::memory_order_relaxed);
+  if (!g_hardware_sampling.exchange(false)) return;
   await_devices(0);
-  count(format::Counter::sampling_unavailable);
+  count(format::LossCounter::sampling_unavailable);
   define_meta("sampling", reason);
   static std::atomic<bool> said{false};
   say(said, "no samples of hardware counters: ", reason);
 }
 
-void prepare_sampling(bool pass) {
-  if (!sampling_awaited()) {
+void prepare_hardware_sampling(bool pass) {
+  if (!hardware_sampling_awaited()) {
     if (pass) pass_gpu_activity();  // it may have been dropped a moment ago
     return;
   }
   if (any_open_capture()) return;
   if (!cupti_front_open()) {
     if (g_gpu_activity.load(std::memory_order_acquire) == GpuActivity::Off)
-      drop_sampling("this is a child of a process that used CUPTI");
-    if (pass && !sampling_awaited()) pass_gpu_activity();
+      drop_hardware_sampling("this is a child of a process that used CUPTI");
+    if (pass && !hardware_sampling_awaited()) pass_gpu_activity();
     return;  // another thread is opening it
   }
   const int saved = errno;
@@ -238,14 +238,14 @@ void prepare_sampling(bool pass) {
     CUdevice device = 0;
     if (g_driver.cuCtxGetDevice != nullptr && g_driver.cuCtxGetDevice(&device) == CUDA_SUCCESS)
       open_if_new(static_cast<uint32_t>(device));
-    g_sampling_awaited.store(false, std::memory_order_relaxed);
+    g_hardware_sampling_awaited.store(false, std::memory_order_relaxed);
     if (pass) pass_gpu_activity();
   }
   errno = saved;
 }
 
-uint64_t tend_sampling(uint64_t now_ns) {
-  if (!sampling_on() || g_over.load(std::memory_order_acquire) || !cupti_front_open()) return ~0ull;
+uint64_t tend_hardware_sampling(uint64_t now_ns) {
+  if (!hardware_sampling_on() || g_over.load(std::memory_order_acquire) || !cupti_front_open()) return ~0ull;
   const uint64_t begin = now_ticks();
   uint64_t next = ~0ull;
   bool worked = false;
@@ -271,23 +271,23 @@ uint64_t tend_sampling(uint64_t now_ns) {
   return next;
 }
 
-void finish_sampling() {
-  finish_sampling_with([](uint64_t stop_ns) { finish_all(stop_ns, false); });
+void finish_hardware_sampling() {
+  finish_hardware_sampling_with([](uint64_t stop_ns) { finish_all(stop_ns, false); });
 }
 
-void end_sampling() {
-  finish_sampling_with([](uint64_t stop_ns) { finish_all(stop_ns, true); });
+void stop_hardware_sampling() {
+  finish_hardware_sampling_with([](uint64_t stop_ns) { finish_all(stop_ns, true); });
 }
 
-void forget_sampling() {
+void abandon_hardware_sampling() {
   await_devices(0);
-  g_sampling.store(false, std::memory_order_relaxed);
-  g_sampling_awaited.store(false, std::memory_order_relaxed);
-  g_sampling_opening.forget();
+  g_hardware_sampling.store(false, std::memory_order_relaxed);
+  g_hardware_sampling_awaited.store(false, std::memory_order_relaxed);
+  g_hardware_sampling_opening.abandon();
   for (SampledDevice& sampled : g_devices) {
-    sampled.lock.forget();
+    sampled.lock.abandon();
     if (sampled.state.load(std::memory_order_relaxed) == Sampled::No) continue;
-    sampled.sampler.forget();
+    sampled.sampler.abandon();
     sampled.state.store(Sampled::No, std::memory_order_relaxed);
   }
 }

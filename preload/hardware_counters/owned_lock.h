@@ -15,7 +15,7 @@ class OwnedLock {
   Taken take(uint64_t until_ns = ~0ull);
   void give();
   // In the child of a fork.
-  void forget() { owner_.store(0, std::memory_order_relaxed); }
+  void abandon() { owner_.store(0, std::memory_order_relaxed); }
 
  private:
   std::atomic<uint32_t> owner_{0};  // system thread id; futex word

@@ -26,7 +26,7 @@ bool PmSampler::open(const Cupti& api, uint32_t device, std::string_view wanted,
   if (host_.open(api, CounterHost::By::PmSampling, nullptr, device, wanted) && enable() && configure() && make_image())
     return true;
   host_.explain_part(device);
-  close();
+  finish();
   return false;
 }
 
@@ -98,15 +98,15 @@ bool PmSampler::stop() {
   return result == CUPTI_SUCCESS || host_.refuse("cuptiPmSamplingStop", result);
 }
 
-void PmSampler::close() {
+void PmSampler::finish() {
   if (sampling_ != nullptr) {
     stop();
     auto params = PROF_PARAMS(CUpti_PmSampling_Disable_Params);
     params.pPmSamplingObject = sampling_;
     api_->cuptiPmSamplingDisable(&params);
   }
-  host_.close();
-  forget();
+  host_.finish();
+  abandon();
 }
 
 // Nothing but a new object samples again (measured, CUPTI 13.0).
@@ -196,17 +196,17 @@ bool PmSampler::open(const Cupti& api, uint32_t device, std::string_view wanted,
 }
 bool PmSampler::start() { return false; }
 bool PmSampler::stop() { return false; }
-void PmSampler::close() { forget(); }
+void PmSampler::finish() { abandon(); }
 bool PmSampler::begin_again() { return false; }
 PmSampler::Read PmSampler::read(Take, void*) { return {}; }
 
 #endif
 
-void PmSampler::forget() {
+void PmSampler::abandon() {
   sampling_ = nullptr;
   started_ = false;
   covered_until_ = 0;
-  host_.forget();
+  host_.abandon();
   image_.drop();
 }
 

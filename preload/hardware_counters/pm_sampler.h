@@ -1,7 +1,7 @@
 // CUPTI's PM sampling on one GPU: its hardware writes the counters of one pass into a buffer at an interval, whatever runs. In the program. One caller
 // at a time; functions answer false where CUPTI refused, and `reason` says what.
 //
-//   open() start() … read() read() … stop() read() close()
+//   open() start() … read() read() … stop() read() finish()
 #pragma once
 
 #include "preload/format/sample_codec.h"
@@ -19,8 +19,8 @@ class PmSampler {
   bool open(const Cupti& api, uint32_t device, std::string_view wanted, uint64_t interval_ns);
   bool start();
   bool stop();
-  void close();
-  void forget();  // without a call
+  void finish();
+  void abandon();  // without a call
 
   const CounterHost& host() const { return host_; }
   const char* reason() const { return host_.reason(); }

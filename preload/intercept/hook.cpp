@@ -29,10 +29,10 @@ void prepare_gpu_activity(bool launch) {
     if (!launch) prepare_for_a_later_part();
     return;
   }
-  const auto nobody_awaits = [] { return options().launches == 0 && !repeats_awaited() && !counters_on(); };
+  const auto nobody_awaits = [] { return options().launches == 0 && !repeats_awaited() && !hardware_counters_on(); };
   take_gpu_activity(nobody_awaits());
   prepare_counters();
-  prepare_sampling(nobody_awaits());
+  prepare_hardware_sampling(nobody_awaits());
   if (launch && options().launches != 0 && ends_with_launch()) end_window("PROF_LAUNCHES");
 }
 

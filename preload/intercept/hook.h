@@ -80,11 +80,11 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...), 
           } else if constexpr (MadeAgain<Topic>) {
             return call_and_keep<Topic>(args...);
           } else {
-            forget_fills();
+            clear_fills();
           }
         }
         if constexpr (Row<api>::kIsLaunch) {
-          if (counters_on()) return call_measured(args...);
+          if (hardware_counters_on()) return call_measured(args...);
         }
       }
     }
@@ -176,18 +176,18 @@ template <Api api, class... Args> struct Hook<api, CUresult(CUDAAPI*)(Args...), 
       if (result != CUDA_SUCCESS) break;
       ++made;
     }
-    count(format::Counter::launches_repeated, made + fills);
+    count(format::LossCounter::launches_repeated, made + fills);
     if (made < times) repeating_failed(made + 1, times, result);
   }
 
   template <class Topic> __attribute__((noinline, cold)) static CUresult call_and_keep(Args... args) {
     begin_fill();
     const CUresult result = Hook<api>::call(args...);
-    forget_fills_of_others(Topic::stream(args...), static_cast<uint32_t>(Row<api>::kNullStream));
+    clear_fills_of_others(Topic::stream(args...), static_cast<uint32_t>(Row<api>::kNullStream));
     if (result == CUDA_SUCCESS && Topic::is_queued(Caller<api>{}, args...)) {
       keep_fill({again, {word_of(args)...}}, Topic::stream(args...), static_cast<uint32_t>(Row<api>::kNullStream));
     } else {
-      forget_fills();
+      clear_fills();
     }
     repeat_is_over();
     return result;

@@ -7,18 +7,18 @@
 namespace prof::preload {
 
 void count_nested() {
-  if (!inside_own_calls()) count(format::Counter::nested_calls, 1);
+  if (!inside_own_calls()) count(format::LossCounter::nested_calls, 1);
 }
 
 void count_guard_reset() {
-  count(format::Counter::guard_resets, 1);
+  count(format::LossCounter::guard_resets, 1);
   if (t_local.state != nullptr && t_local.epoch == life().epoch.load(std::memory_order_relaxed))
     t_local.state->events.call_was_left();
 }
 
 void count_cut_off() {
   const bool stopped = life().phase.load(std::memory_order_acquire) == static_cast<uint32_t>(Phase::Stopped);
-  if (stopped && window_is(Window::Open) && g_log.is_open()) count(format::Counter::after_exit);
+  if (stopped && window_is(Window::Open) && g_log.is_open()) count(format::LossCounter::after_exit);
 }
 
 }  // namespace prof::preload

@@ -137,7 +137,7 @@ bool enter_slow() {
   if (phase != static_cast<uint32_t>(Phase::Cold)) return enter_phase(phase);
   if (inside_our_calls()) return false;
   if (!life().phase.compare_exchange_strong(phase, static_cast<uint32_t>(Phase::Starting), std::memory_order_acq_rel)) {
-    count(format::Counter::before_ready);
+    count(format::LossCounter::before_ready);
     return false;
   }
   const int saved = errno;
@@ -156,11 +156,11 @@ bool enter_interrupted() {
   if (inside_our_calls()) {
     if (inside_own_calls()) return false;
     const bool starting = life().phase.load(std::memory_order_acquire) == static_cast<uint32_t>(Phase::Starting);
-    if (starting || epoch != 0) count(starting ? format::Counter::before_ready : format::Counter::nested_calls);
+    if (starting || epoch != 0) count(starting ? format::LossCounter::before_ready : format::LossCounter::nested_calls);
     return false;
   }
   if (epoch == 0 || local.epoch != epoch) return enter_slow();  // it interrupted a record of another life
-  count(format::Counter::records_dropped_busy);
+  count(format::LossCounter::records_dropped_busy);
   return false;
 }
 

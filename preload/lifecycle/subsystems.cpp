@@ -83,7 +83,7 @@ bool start_counters(const StartFacts&) {
 // A part that ends may find its taker late: the next part's launches go on being collected.
 void finish_gpu(bool at_exit) {
   if (!at_exit && window_is(Window::Ending)) {
-    end_gpu_activity();
+    stop_gpu_activity();
   } else {
     finish_gpu_activity();
   }
@@ -114,11 +114,11 @@ constexpr Subsystem kSubsystems[] = {
     {.name = "process", .why_not = why_not_wanted, .describe = describe_process},
     {.name = "put-aside memory",
      .before_restart = [](uint64_t) { free_retired(life_has_threads); },
-     .abandon = forget_retired},
+     .abandon = abandon_retired},
     {.name = "SIGBUS handler",
-     .before_restart = [](uint64_t) { forget_guarded_mappings(); },
+     .before_restart = [](uint64_t) { abandon_guarded_mappings(); },
      .start = start_sigbus_handler,
-     .abandon = forget_guarded_mappings},
+     .abandon = abandon_guarded_mappings},
     {.name = "log file",
      .before_restart = [](uint64_t ended) { g_log.retire(ended); },
      .start = start_log_file,
@@ -144,7 +144,7 @@ constexpr Subsystem kSubsystems[] = {
     {.name = "threads",
      .start =
          [](const StartFacts& facts) {
-           open_threads(facts.ended != 0, give_memo_back);
+           open_threads(facts.ended != 0, release_memo);
            return true;
          }},
     {.name = "triggers", .start = start_with<open_triggers>},
@@ -152,9 +152,9 @@ constexpr Subsystem kSubsystems[] = {
     {.name = "hardware counters",
      .start = start_counters,
      .flush = flush_counters,
-     .stop = end_counters,
+     .stop = stop_counters,
      .finish = finish_with<finish_counters>,
-     .abandon = forget_counters},
+     .abandon = abandon_counters},
     {.name = "GPU activity",
      .prepare = arm_gpu_activity,
      .before_restart = [](uint64_t) { restart_gpu_activity(); },
@@ -163,16 +163,16 @@ constexpr Subsystem kSubsystems[] = {
          [] {
            if (cupti_in_use() != nullptr) define_meta("cupti_residual", "CUPTI collects nothing, but stays attached");
          },
-     .stop = end_gpu_activity,
+     .stop = stop_gpu_activity,
      .finish = finish_gpu,
-     .abandon = forget_gpu_activity},
+     .abandon = abandon_gpu_activity},
     {.name = "hardware samples",
-     .start = start_with<open_sampling>,
-     .tick = tend_sampling,
-     .stop = end_sampling,
-     .finish = finish_with<finish_sampling>,
-     .abandon = forget_sampling},
-    {.name = "completion marks", .stop = close_marks},
+     .start = start_with<open_hardware_sampling>,
+     .tick = tend_hardware_sampling,
+     .stop = stop_hardware_sampling,
+     .finish = finish_with<finish_hardware_sampling>,
+     .abandon = abandon_hardware_sampling},
+    {.name = "completion marks", .stop = stop_marks},
     {.name = "budget", .start = start_with<open_budget>, .describe = describe_budget, .tick = tick_budget},
     {.name = "devices", .start = start_with<open_wanted_devices>, .describe = describe_wanted_devices},
     {.name = "dumps of a ring", .start = start_with<open_dumps>, .watch = look_for_slow_launch, .tick = tick_dumps},

@@ -60,7 +60,7 @@ Slab* make_slab() {
           g_log.path());
       return nullptr;
     }
-    count(format::Counter::log_extend_failed);
+    count(format::LossCounter::log_extend_failed);
     say(said,
         "the log is full (disk, quota, PROF_MAX_SIZE or ulimit -f): later records are only counted: ", g_log.path());
     return nullptr;
@@ -148,8 +148,8 @@ Chunk take_chunk(uint32_t wanted) {
     if (next == nullptr) {
       const uint64_t from = read_clocks().monotonic_ns;
       next = make_slab();
-      count(format::Counter::slab_waits);
-      count(format::Counter::slab_wait_ns, read_clocks().monotonic_ns - from);
+      count(format::LossCounter::slab_waits);
+      count(format::LossCounter::slab_wait_ns, read_clocks().monotonic_ns - from);
       if (next == nullptr) return {};
     }
     Slab* expected = slab;

@@ -36,7 +36,7 @@ void count_early(uint32_t index, uint64_t n) {
 
 }  // namespace
 
-void count(format::Counter counter, uint64_t n) {
+void count(format::LossCounter counter, uint64_t n) {
   const uint32_t index = static_cast<uint32_t>(counter);
   const uint32_t phase = life().phase.load(std::memory_order_relaxed);
   format::CounterPage* const page = g_log.counters();

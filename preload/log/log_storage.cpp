@@ -135,7 +135,7 @@ bool LogFile::create(const char* output, const LogLimits& limits, unsigned part)
 bool LogFile::ours() {
   struct stat s {};
   if (fd_ >= 0 && stat_descriptor(fd_, s) && s.st_dev == device_ && s.st_ino == inode_) return true;
-  count(format::Counter::log_replaced);
+  count(format::LossCounter::log_replaced);
   fd_ = -1;  // somebody else's now: never to be closed by us
   const int fd = open(path_, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return false;
@@ -234,7 +234,7 @@ void LogFile::write_back(const void* from, uint64_t bytes, uint64_t offset) {
     const long done = syscall(SYS_pwrite64, fd_, at, bytes, static_cast<off_t>(offset));
     if (done <= 0) {
       if (done < 0 && errno == EINTR) continue;
-      count(format::Counter::log_extend_failed);
+      count(format::LossCounter::log_extend_failed);
       static std::atomic<bool> said{false};
       say(said, "cannot write the log (disk, quota or ulimit -f); it is tried again every second: ", path_);
       return;

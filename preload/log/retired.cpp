@@ -60,6 +60,6 @@ void free_retired(bool (*has_threads)(uint64_t life)) {
   g_count = kept;
 }
 
-void forget_retired() { g_count = 0; }
+void abandon_retired() { g_count = 0; }
 
 }  // namespace prof::preload

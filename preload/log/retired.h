@@ -17,6 +17,6 @@ void retire_log_pages(void* memory, size_t bytes, uint64_t life);
 // Unmaps what no thread can be inside: `has_threads` says whether a life has threads that have not come by since it ended.
 void free_retired(bool (*has_threads)(uint64_t life));
 // In the child of a fork: nobody of them is here.
-void forget_retired();
+void abandon_retired();
 
 }  // namespace prof::preload

@@ -185,7 +185,7 @@ bool ring_keeps(size_t bytes) {
   while (left >= wanted) {
     if (g_ring.keep_left.compare_exchange_weak(left, left - wanted, std::memory_order_relaxed)) return true;
   }
-  count(format::Counter::ring_unkept);
+  count(format::LossCounter::ring_unkept);
   return false;
 }
 
@@ -204,7 +204,7 @@ Chunk take_ring_chunk(uint32_t wanted) {
   // Also where the disk or PROF_MAX_SIZE has no room for the rest of the ring.
   if (format::Block* const old = take_used(UINT64_MAX); old != nullptr) return {old, 1};
   const Chunk more = g_ring.keep_ticks != 0 ? Chunk{} : take_unused(1);
-  if (more.first != nullptr) count(format::Counter::ring_grown);
+  if (more.first != nullptr) count(format::LossCounter::ring_grown);
   return more;
 }
 

@@ -87,7 +87,7 @@ void guard_mapping(const void* base, uint64_t bytes) {
   g_stretches[index].end.store(begin + bytes, std::memory_order_release);
 }
 
-void forget_guarded_mappings() {
+void abandon_guarded_mappings() {
   for (Stretch& stretch : g_stretches) stretch.end.store(0, std::memory_order_relaxed);
   g_stretch_count.store(0, std::memory_order_release);
 }

@@ -14,6 +14,6 @@ void survive_truncation();
 void guard_mapping(const void* base, uint64_t bytes);
 
 // Child of a fork: the parent's stretches are not ours to write.
-void forget_guarded_mappings();
+void abandon_guarded_mappings();
 
 }  // namespace prof::preload

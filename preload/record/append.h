@@ -18,11 +18,11 @@ namespace prof::preload {
 template <BlockWriter ThreadState::*stream, class Record> bool append_record(const Record& record) {
   ThreadLocal& local = t_local;
   if (local.state == nullptr) [[unlikely]] {  // outside a scope
-    count(format::Counter::no_thread_state);
+    count(format::LossCounter::no_thread_state);
     return false;
   }
   if ((local.passing & kPassingBusy) != 0) [[unlikely]] {
-    count(format::Counter::records_dropped_busy);
+    count(format::LossCounter::records_dropped_busy);
     return false;
   }
   local.passing |= kPassingBusy;

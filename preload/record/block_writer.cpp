@@ -62,7 +62,7 @@ void BlockWriter::close() {
 
 bool BlockWriter::copy_in(const uint8_t* bytes, size_t size, const format::CodecState& state) {
   if (size > format::kPayloadBytes - used_) {
-    count(format::Counter::records_dropped_large);
+    count(format::LossCounter::records_dropped_large);
     return false;
   }
   std::memcpy(block_->payload + used_, bytes, size);
@@ -108,7 +108,7 @@ __attribute__((no_sanitize("thread"))) uint32_t BlockWriter::in_call_since(uint6
 bool BlockWriter::next_block() {
   const KeepErrno keep;
   if (is_cut_off()) {
-    count(format::Counter::after_exit);
+    count(format::LossCounter::after_exit);
     return false;
   }
   const uint32_t in_call = block_ != nullptr ? block_->header.in_call_api : 0;
@@ -116,7 +116,7 @@ bool BlockWriter::next_block() {
   if (chunk_left_ == 0) {
     const Chunk chunk = ring_ ? take_ring_chunk(chunk_size_) : take_chunk(chunk_size_);
     if (chunk.first == nullptr) {
-      count(chunks_are_closed() ? format::Counter::after_exit : format::Counter::records_dropped_full);
+      count(chunks_are_closed() ? format::LossCounter::after_exit : format::LossCounter::records_dropped_full);
       return false;
     }
     chunk_ = chunk.first;

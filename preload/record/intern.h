@@ -84,7 +84,7 @@ class InternTable {
     Slot* const slots = slots_.load(std::memory_order_acquire);
     if (is_cut_off()) return 0;
     if (slots == nullptr || used_.load(std::memory_order_relaxed) > mask_ - mask_ / 4) {
-      count(format::Counter::intern_full, 1);
+      count(format::LossCounter::intern_full, 1);
       return 0;
     }
     const uint32_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
@@ -101,7 +101,7 @@ class InternTable {
         return id;
       }
     }
-    count(format::Counter::intern_full, 1);
+    count(format::LossCounter::intern_full, 1);
     return id;  // valid this once; it will be defined again
   }
 

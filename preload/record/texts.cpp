@@ -9,7 +9,7 @@ namespace prof::preload {
 void define_meta(std::string_view key, std::string_view value) {
   if (value.size() > format::kMaxTextBytes - 100) {
     value = std::string_view(value.data(), format::kMaxTextBytes - 100);
-    count(format::Counter::text_cut);
+    count(format::LossCounter::text_cut);
   }
   define(format::MetaDef{key, value});
 }

@@ -176,10 +176,10 @@ bool open_thread() {
   const auto opening = static_cast<uint16_t>(0x100 | (epoch & 0xff));
   if ((local.passing & kPassingBusy) != 0) {
     if (local.opening == opening || local.epoch == epoch || is_of_earlier_part(local)) {
-      count(format::Counter::records_dropped_busy);
+      count(format::LossCounter::records_dropped_busy);
       return false;
     }
-    count(format::Counter::fork_discards);
+    count(format::LossCounter::fork_discards);
     local.passing &= static_cast<uint16_t>(~kPassingBusy);
   }
   local.opening = opening;
@@ -200,7 +200,7 @@ bool open_thread() {
   ThreadState* const state = take_slot();
   bool ok = false;
   if (state == nullptr) {
-    count(format::Counter::no_thread_state);
+    count(format::LossCounter::no_thread_state);
   } else {
     state->last_stream = nullptr;
     state->own_stack = {};

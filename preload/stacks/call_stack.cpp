@@ -65,9 +65,9 @@ uint64_t sum_of(const PythonStack& stack) {
 
 // Once for each stack that the log has: what calls lack is counted offline, by the flags of theirs.
 void count_gaps(uint32_t flags) {
-  if ((flags & format::kStackCut) != 0) count(format::Counter::stacks_cut);
-  if ((flags & format::kStackBroken) != 0) count(format::Counter::stacks_broken);
-  if ((flags & format::kStackNoPython) != 0) count(format::Counter::stacks_without_python);
+  if ((flags & format::kStackCut) != 0) count(format::LossCounter::stacks_cut);
+  if ((flags & format::kStackBroken) != 0) count(format::LossCounter::stacks_broken);
+  if ((flags & format::kStackNoPython) != 0) count(format::LossCounter::stacks_without_python);
 }
 
 // At first sight: `native` was recalled or walked, with the frames or without.
@@ -90,7 +90,7 @@ __attribute__((noinline)) uint32_t define_stack(uint64_t hash, ThreadState& thre
     count_gaps(stack.flags);
     return true;
   });
-  if (id == 0) count(format::Counter::stack_table_full);
+  if (id == 0) count(format::LossCounter::stack_table_full);
   return id;
 }
 

@@ -56,7 +56,7 @@ constexpr const char* kNoRoom = "?";
 const char* keep_path(const char* path) {
   const size_t size = std::strlen(path) + 1;
   if (size > kPathsBytes - g_table.paths_used) {
-    count(format::Counter::text_cut);
+    count(format::LossCounter::text_cut);
     return kNoRoom;
   }
   char* const to = g_table.paths + g_table.paths_used;
@@ -87,7 +87,7 @@ Image* take_slot() {
 void add_image(const dl_phdr_info& info, const MappedFile& found) {
   Image* const slot = take_slot();
   if (slot == nullptr) {
-    count(format::Counter::intern_full);
+    count(format::LossCounter::intern_full);
     return;
   }
   const bool is_new = slot == &g_table.images[g_table.count.load(std::memory_order_relaxed)];

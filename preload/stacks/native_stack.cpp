@@ -66,17 +66,17 @@ class Walk {
         case RuleKind::Outermost: return true;
         case RuleKind::None: return false;
         case RuleKind::Signal:
-          forget();
+          drop_memo();
           if (!leave_signal()) return broken();
           break;
         case RuleKind::Hard:
-          forget();
+          drop_memo();
           if (libunwind_path()[0] != '\0') return ask_libunwind() || broken();
           do_without_libunwind();
           if (!follow_frame_pointers()) return broken();
           break;
         default:
-          forget();
+          drop_memo();
           if (!follow_frame_pointers()) return broken();
           break;
       }
@@ -99,7 +99,7 @@ class Walk {
 
  private:
   // The result depends on more than the words that were read one after the other.
-  void forget() { memo_ = nullptr; }
+  void drop_memo() { memo_ = nullptr; }
 
   bool read(uint64_t address, uint64_t& value) {
     if (!memory_.read(address, value)) return false;
@@ -108,7 +108,7 @@ class Walk {
   }
   void note(uint64_t address, uint64_t value) {
     const uint64_t offset = address - begin_sp_;
-    if (memo_->words == MemoEntry::kWords || offset > UINT32_MAX - 8) return forget();
+    if (memo_->words == MemoEntry::kWords || offset > UINT32_MAX - 8) return drop_memo();
     memo_->offset[memo_->words] = static_cast<uint32_t>(offset);
     memo_->value[memo_->words++] = value;
     if (offset + 8 > memo_->reach) memo_->reach = static_cast<uint32_t>(offset + 8);
@@ -143,8 +143,8 @@ class Walk {
     return learnt;
   }
   static void count_first_sight(uint64_t ticks) {
-    count(format::Counter::stack_first_sights);
-    count(format::Counter::stack_first_sight_ns, ns_of(ticks));
+    count(format::LossCounter::stack_first_sights);
+    count(format::LossCounter::stack_first_sight_ns, ns_of(ticks));
   }
 
   bool step(UnwindRule rule) {
@@ -186,7 +186,7 @@ class Walk {
 
   static void do_without_libunwind() {
     static std::atomic<bool> said{false};
-    count(format::Counter::stack_unwinder_missing);
+    count(format::LossCounter::stack_unwinder_missing);
     say(said, "libunwind.so.8 was not found: stacks go on by frame pointers where only it knows the caller");
   }
 
@@ -311,7 +311,7 @@ start:
     if (memo != nullptr) thread.memo->finish();
   }
 #endif
-  if (!ok) count(format::Counter::stacks_skipped);
+  if (!ok) count(format::LossCounter::stacks_skipped);
   return ok;
 }
 

@@ -39,7 +39,7 @@ StackMemo* take_memo() {
   return nullptr;
 }
 
-void give_memo_back(ThreadState& thread) {
+void release_memo(ThreadState& thread) {
   if (thread.memo == nullptr) return;
   thread.memo->in_use.store(0, std::memory_order_release);
   g_taken.fetch_sub(1, std::memory_order_relaxed);

@@ -112,7 +112,7 @@ struct StackMemo {
 
 // A memo for a thread; null: there is none left. Given back when the thread ends.
 StackMemo* take_memo();
-void give_memo_back(ThreadState& thread);
+void release_memo(ThreadState& thread);
 // When a life starts. False: no memory.
 bool open_memos();
 

@@ -96,7 +96,7 @@ struct LogDefinitions {
   ById<format::ImageId, format::ImageDef> images;
   std::vector<format::ImageGone> images_gone;
   ById<format::SchemaId, DefinedSchema> nvtx_schemas;
-  ById<format::CounterId, format::NvtxCounterDef> nvtx_counters;
+  ById<format::NvtxCounterId, format::NvtxCounterDef> nvtx_counters;
   ById<format::CounterSetId, format::CounterSetDef> counter_sets;
   ById<format::SampledSetId, format::SampledSetDef> sampled_sets;
   std::vector<format::NvtxCategoryDef> nvtx_categories;  // in the log's order, like the following ones

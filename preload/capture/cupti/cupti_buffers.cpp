@@ -58,7 +58,7 @@ void* CuptiBuffers::scratch(const uint8_t* buffer) const {
   return memory_ + kBufferBytes + static_cast<size_t>(index) * kScratchBytes;
 }
 
-void CuptiBuffers::forget() {
+void CuptiBuffers::abandon() {
   if (memory_ != nullptr) munmap(memory_, kTotalBytes);
   memory_ = nullptr;
   for (std::atomic<uint64_t>& word : free_) word.store(0, std::memory_order_relaxed);

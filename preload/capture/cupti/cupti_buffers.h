@@ -32,7 +32,7 @@ class CuptiBuffers {
   // The reader's room beside a buffer of ours; null: none of ours.
   void* scratch(const uint8_t* buffer) const;
   // After fork: the parent's buffers will never come back.
-  void forget();
+  void abandon();
 
  private:
   static constexpr uint32_t kWords = kBuffers / 64;

@@ -22,7 +22,7 @@ void CallRecords::call(const CUpti_ActivityAPI& record) {
                              : is_launching_driver_call(record.cbid);
   if (!launching) return;
   if (record.start == 0) {
-    count(format::Counter::gpu_clock_errors);
+    count(format::LossCounter::gpu_clock_errors);
     return;
   }
   Group& group = group_of(record.threadId, runtime);

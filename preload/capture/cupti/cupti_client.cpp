@@ -26,7 +26,7 @@ void set_calls(CUpti_ActivityKind kind, uint64_t bits) {
 
 void tell() {
   if (g_cupti_client.told.exchange(true)) return;
-  count(format::Counter::cupti_shared);
+  count(format::LossCounter::cupti_shared);
   const ThreadScope scope;
   if (scope.recording())
     define_meta("cupti_shared", "another profiler in the program gets its records through libprof");
@@ -113,7 +113,7 @@ bool cupti_client_active() {
   return false;
 }
 
-void forget_cupti_client() {
+void reset_cupti_client() {
   g_spare_buffer.state.store(SpareBuffer::None, std::memory_order_relaxed);
   g_cupti_client.requested.store(nullptr, std::memory_order_release);
   g_cupti_client.completed.store(nullptr, std::memory_order_release);

@@ -47,6 +47,6 @@ bool cupti_client_known();
 void return_spare_to_cupti_client();
 
 // cuptiFinalize: it wants nothing any more and everything is as if it had never been there.
-void forget_cupti_client();
+void reset_cupti_client();
 
 }  // namespace prof::preload

@@ -104,7 +104,7 @@ class Copy {
 
   void add(const CUpti_Activity& record, size_t size, CUpti_ActivityKind kind) {
     if (!room_for(size)) {
-      count(format::Counter::cupti_client_dropped);
+      count(format::LossCounter::cupti_client_dropped);
       return;
     }
     uint8_t* const to = buffer_ + used_;

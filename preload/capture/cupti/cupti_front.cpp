@@ -31,7 +31,7 @@ void CUPTIAPI buffer_requested(uint8_t** buffer, size_t* size, size_t* max_recor
   *max_records = 0;
   *size = 0;
   *buffer = g_cupti_buffers.take(*size);
-  if (*buffer == nullptr) count(format::Counter::cupti_buffers_exhausted);
+  if (*buffer == nullptr) count(format::LossCounter::cupti_buffers_exhausted);
 }
 
 // On CUPTI's thread, or on one that flushes.
@@ -135,7 +135,7 @@ void count_cupti_dropped() {
   if (g_cupti.api.cuptiActivityGetNumDroppedRecords == nullptr) return;
   size_t dropped = 0;
   if (g_cupti.api.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) != CUPTI_SUCCESS || dropped == 0) return;
-  count(format::Counter::cupti_dropped, dropped);
+  count(format::LossCounter::cupti_dropped, dropped);
   g_dropped_for_client.fetch_add(dropped, std::memory_order_relaxed);
 }
 
@@ -145,7 +145,7 @@ void abandon_cupti_front() {
   if (g_front.load(std::memory_order_relaxed) == Front::Closed) return;
   g_front.store(Front::Abandoned, std::memory_order_relaxed);
   set_reason(g_cupti, {"this is a child of a process that used CUPTI"});
-  g_cupti_buffers.forget();
+  g_cupti_buffers.abandon();
 }
 
 }  // namespace prof::preload

@@ -99,7 +99,7 @@ std::string_view enable_cupti_kinds() {
   return {};
 }
 
-void rest_cupti_kinds() {
+void pause_cupti_kinds() {
   if (g_driver_calls.load(std::memory_order_relaxed)) {
     disable_operations();
   } else {
@@ -174,7 +174,7 @@ void show_driver_calls() {
   if (!enable_driver_call(CUPTI_DRIVER_TRACE_CBID_cuInit)) enable_every_call();
 }
 
-void forget_cupti_kinds() {
+void abandon_cupti_kinds() {
   for (std::atomic<bool>* const on : {&g_whole_graphs, &g_driver_calls, &g_every_call})
     on->store(false, std::memory_order_relaxed);
 }

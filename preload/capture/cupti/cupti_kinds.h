@@ -20,12 +20,12 @@ void enable_unified_memory();
 void disable_cupti_kinds();
 // Until the next burst: operations are off, calls stay on. A call that is under way when calls are turned off leaves its thread with its
 // correlation id for all later calls (measured, CUPTI 13.0 on an H200).
-void rest_cupti_kinds();
+void pause_cupti_kinds();
 // Some driver call is recorded while the first context is made, else none ever is; cuInit is over and costs a launch nothing. (Before CUDA
 // 12.5 it is every call, until the recording ends.)
 void show_driver_calls();
 // The child of a fork.
-void forget_cupti_kinds();
+void abandon_cupti_kinds();
 
 // Whether one launch of a graph is one operation with one GPU record (PROF_GRAPHS=whole).
 extern std::atomic<bool> g_whole_graphs;

@@ -77,14 +77,14 @@ void place(StreamState& state, uint64_t number) {
   const bool placed =
       way == MarkWay::Value ? write_value(state, number) : way == MarkWay::Event && move_events(state, number);
   if (placed) {
-    count(format::Counter::depth_marks);
+    count(format::LossCounter::depth_marks);
   } else {
     state.marks_off.store(true, std::memory_order_relaxed);
-    count(format::Counter::depth_marks_skipped);
+    count(format::LossCounter::depth_marks_skipped);
   }
   const uint64_t pause = g_mark_pause.load(std::memory_order_relaxed), took = now_ticks() - begin;
   g_mark_pause.store(next_mark_pause(pause, g_least_pause, took), std::memory_order_relaxed);
-  count(format::Counter::depth_mark_ns, ns_of(took));
+  count(format::LossCounter::depth_mark_ns, ns_of(took));
   errno = saved;
 }
 
@@ -99,7 +99,7 @@ void open_marks(Marks marks, uint64_t least_pause) {
   g_placing.store(0, std::memory_order_relaxed);
 }
 
-void close_marks() {
+void stop_marks() {
   if (!g_marks_on.exchange(false)) return;
   const int saved = errno;
   const DriverCall call;
@@ -118,7 +118,7 @@ void place_mark_if_due(StreamState& state, bool programmatic) {
   state.mark_tick.store(state.last_launch_tick.load(std::memory_order_relaxed), std::memory_order_relaxed);
   g_placing.fetch_add(1, std::memory_order_seq_cst);
   if (g_captures.load(std::memory_order_seq_cst) != 0 || state.programmatic.load(std::memory_order_relaxed)) {
-    count(format::Counter::depth_marks_skipped);
+    count(format::LossCounter::depth_marks_skipped);
   } else {
     place(state, number);
   }

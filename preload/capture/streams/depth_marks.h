@@ -39,8 +39,8 @@ inline bool marked_just_now(const StreamState& state) {
          g_mark_pause.load(std::memory_order_relaxed);
 }
 
-// A part of the run ends and the program goes on: no marks any more, and their events are given back to the driver.
-void close_marks();
+// A recording ends and the program continues: no marks from now on, and their events are destroyed.
+void stop_marks();
 
 void place_mark_if_due(StreamState& state, bool programmatic);
 

@@ -83,7 +83,7 @@ bool find_event(CUevent event, uint32_t& stream_slot, uint64_t& launched) {
   return launched != 0;
 }
 
-void forget_event(CUevent event) {
+void erase_event(CUevent event) {
   EventSlot* const slot = find(event);
   if (slot == nullptr) return;
   slot->standing.store(0, std::memory_order_relaxed);

@@ -11,6 +11,6 @@ namespace prof::preload {
 bool open_event_table(uint64_t ended);
 void remember_event(CUevent event, uint32_t stream_slot, uint64_t launched);
 bool find_event(CUevent event, uint32_t& stream_slot, uint64_t& launched);  // false: never recorded, or forgotten
-void forget_event(CUevent event);
+void erase_event(CUevent event);
 
 }  // namespace prof::preload

@@ -77,7 +77,7 @@ inline void mark_if_due(StreamState* state, bool programmatic) {
 
 // Whether the launch just made on `stream` was recorded into a graph. One atomic load while nobody captures.
 inline bool captured(CUstream stream, NullStream null_stream = NullStream::Legacy) {
-  return anybody_captures() && ask_captured(stream, null_stream);
+  return anybody_captures() && query_captured(stream, null_stream);
 }
 
 }  // namespace prof::preload

@@ -32,7 +32,7 @@ format::PoolId define_pool(CUmemoryPool pool, format::PoolOrigin origin, uint32_
   definition.place = place;
   if (!define(definition)) return {};
   if (!g_pools.put(pool, t_local.epoch << 32 | static_cast<uint32_t>(definition.id)))
-    count(format::Counter::intern_full);
+    count(format::LossCounter::intern_full);
   return definition.id;
 }
 
@@ -79,7 +79,7 @@ void pool_made(CUmemoryPool pool, const CUmemPoolProps* asked) {
   }
 }
 
-void pool_gone(CUmemoryPool pool) {
+void pool_destroyed(CUmemoryPool pool) {
   const auto id = static_cast<uint32_t>(g_pools.find(pool));
   g_pools.erase(pool);
   // Where it was current the device's default pool is from now on; asked for at the next allocation.

@@ -13,7 +13,7 @@ struct StreamState;
 // Behind a successful creation; null: imported from another process.
 void pool_made(CUmemoryPool pool, const CUmemPoolProps* asked);
 // Before the real call: another thread may get the handle again right after it.
-void pool_gone(CUmemoryPool pool);
+void pool_destroyed(CUmemoryPool pool);
 // Allocations on streams of the device come from it from now on.
 void pool_chosen(CUdevice device, CUmemoryPool pool);
 

@@ -148,7 +148,7 @@ format::ContextId context_id(CUcontext context) {
   return state != nullptr ? state->id : format::ContextId{};
 }
 
-bool ask_captured(CUstream stream, NullStream null_stream) {
+bool query_captured(CUstream stream, NullStream null_stream) {
   if (g_driver.cuStreamIsCapturing == nullptr) return false;
   const int saved = errno;
   const DriverCall call;

@@ -20,7 +20,7 @@ format::ContextId context_id(CUcontext context);  // defined at first sight; nul
 CUcontext current_context();                      // null: none, or it is not known
 
 // Whether the driver says that the stream captures.
-bool ask_captured(CUstream stream, NullStream null_stream);
+bool query_captured(CUstream stream, NullStream null_stream);
 
 // A recording starts: streams and contexts are numbered from 1.
 void restart_stream_ids();

@@ -135,7 +135,8 @@ void end_life(StreamState& state) {
   release_ring(state);
   const uint64_t launched = state.launched.load();
   const uint64_t reported = state.reported.load(std::memory_order_relaxed);
-  if (reported < launched) g_streams->gone_unreported.fetch_add(launched - reported, std::memory_order_relaxed);
+  if (reported < launched)
+    g_streams->unreported_of_destroyed_streams.fetch_add(launched - reported, std::memory_order_relaxed);
 }
 
 void begin_life(StreamState& state, const StreamFacts& facts) {
@@ -199,7 +200,7 @@ StreamState* add_stream(const StreamFacts& facts) {
       }
     }
   }
-  count(format::Counter::depth_streams_full);
+  count(format::LossCounter::depth_streams_full);
   return nullptr;
 }
 
@@ -255,7 +256,7 @@ ContextState* add_context(CUcontext handle, format::ContextId id, uint32_t devic
       return &state;
     }
   }
-  count(format::Counter::depth_streams_full);
+  count(format::LossCounter::depth_streams_full);
   return nullptr;
 }
 

@@ -134,8 +134,9 @@ struct StreamTable {
   IndexSlot gpu_index[kIndex];
   StreamState states[kMaxStreams];
   std::atomic<uint32_t> high_water;
-  std::atomic<uint32_t> gate;             // futex word: 0 while nobody adds or removes
-  std::atomic<uint64_t> gone_unreported;  // operations of streams that ended before CUPTI had reported them
+  std::atomic<uint32_t> gate;  // futex word: 0 while nobody adds or removes
+  std::atomic<uint64_t>
+      unreported_of_destroyed_streams;  // operations of streams that ended before CUPTI had reported them
   ContextState contexts[kMaxContexts];
   std::atomic<uint32_t> context_count;
 };

@@ -55,7 +55,7 @@ void event_finished(CUevent event) {
   if (find_event(event, slot, upto)) raise(detail::g_streams->states[slot].completed, upto);
 }
 
-void event_destroyed(CUevent event) { forget_event(event); }
+void event_destroyed(CUevent event) { erase_event(event); }
 
 void stream_destroyed(CUstream stream) {
   if (StreamState* const state = find_created_stream(stream); state != nullptr) remove_stream(*state);
@@ -73,7 +73,7 @@ void context_destroyed(CUcontext context) {
 void gpu_reported(uint32_t gpu_context, uint32_t gpu_stream, uint64_t operations) {
   StreamState* const state = find_gpu_stream(gpu_stream_key(gpu_context, gpu_stream));
   if (state == nullptr) {
-    if (detail::g_streams != nullptr) lower(detail::g_streams->gone_unreported, operations);
+    if (detail::g_streams != nullptr) lower(detail::g_streams->unreported_of_destroyed_streams, operations);
     return;
   }
   const uint64_t reported = state->reported.fetch_add(operations, std::memory_order_relaxed) + operations;
@@ -85,30 +85,30 @@ void gpu_reported(uint32_t gpu_context, uint32_t gpu_stream, uint64_t operations
 namespace {
 
 uint64_t g_noted[kMaxStreams];  // launches, by slot
-struct GivenUp {
+struct Abandoned {
   format::StreamId stream;  // a slot is used again
   uint64_t operations;
 };
-GivenUp g_given_up[kMaxStreams];
-uint64_t g_given_up_gone;
+Abandoned g_abandoned[kMaxStreams];
+uint64_t g_abandoned_of_destroyed;
 
 uint64_t unreported_of(const StreamState& state, uint64_t launched) {
-  const GivenUp& given_up = g_given_up[slot_of(state)];
+  const Abandoned& abandoned = g_abandoned[slot_of(state)];
   const uint64_t told =
-      state.reported.load(std::memory_order_relaxed) + (given_up.stream == state.id ? given_up.operations : 0);
+      state.reported.load(std::memory_order_relaxed) + (abandoned.stream == state.id ? abandoned.operations : 0);
   return told < launched ? launched - told : 0;
 }
 
-uint64_t unreported_of_gone() {
+uint64_t unreported_of_destroyed() {
   if (detail::g_streams == nullptr) return 0;
-  const uint64_t gone = detail::g_streams->gone_unreported.load(std::memory_order_relaxed);
-  return gone > g_given_up_gone ? gone - g_given_up_gone : 0;
+  const uint64_t gone = detail::g_streams->unreported_of_destroyed_streams.load(std::memory_order_relaxed);
+  return gone > g_abandoned_of_destroyed ? gone - g_abandoned_of_destroyed : 0;
 }
 
 }  // namespace
 
 Outstanding outstanding() {
-  Outstanding total{0, unreported_of_gone()};
+  Outstanding total{0, unreported_of_destroyed()};
   for_each_stream([&](StreamState& state) {
     const uint64_t launched = state.launched.load();
     total.unfinished += launched - known_completed(state, launched);
@@ -123,7 +123,7 @@ void note_launched() {
 }
 
 Outstanding outstanding_of_noted() {
-  Outstanding total{0, unreported_of_gone()};
+  Outstanding total{0, unreported_of_destroyed()};
   for_each_stream([&](StreamState& state) {
     const uint64_t noted = g_noted[slot_of(state)];
     const uint64_t completed = known_completed(state, state.launched.load());
@@ -133,12 +133,12 @@ Outstanding outstanding_of_noted() {
   return total;
 }
 
-void give_up_unreported() {
+void abandon_unreported() {
   if (detail::g_streams != nullptr)
-    g_given_up_gone = detail::g_streams->gone_unreported.load(std::memory_order_relaxed);
+    g_abandoned_of_destroyed = detail::g_streams->unreported_of_destroyed_streams.load(std::memory_order_relaxed);
   for_each_stream([](StreamState& state) {
     const uint64_t launched = state.launched.load(), reported = state.reported.load(std::memory_order_relaxed);
-    g_given_up[slot_of(state)] = {state.id, launched > reported ? launched - reported : 0};
+    g_abandoned[slot_of(state)] = {state.id, launched > reported ? launched - reported : 0};
   });
 }
 

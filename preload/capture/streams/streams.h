@@ -48,7 +48,7 @@ Outstanding outstanding();
 void note_launched();
 Outstanding outstanding_of_noted();
 // What is unreported now is never waited for again: CUPTI did not collect when it was launched. The same caller.
-void give_up_unreported();
+void abandon_unreported();
 
 // Opened at the start of a life, PROF_DEPTH already read. `ended`: the life of an earlier part of this process; 0: there was none.
 bool open_streams(uint64_t ended = 0);

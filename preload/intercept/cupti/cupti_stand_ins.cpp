@@ -246,7 +246,7 @@ template <> struct StandIn<Function::cuptiFinalize> {
       if (!turn_off(kind)) g_cupti.api.cuptiActivityDisable(kind);
     }
     return_spare_to_cupti_client();
-    forget_cupti_client();
+    reset_cupti_client();
     const CUpti_SubscriberHandle subscriber = g_subscriber.exchange(nullptr);
     if (subscriber != nullptr && g_cupti.api.cuptiUnsubscribe != nullptr) g_cupti.api.cuptiUnsubscribe(subscriber);
     return CUPTI_SUCCESS;

@@ -21,7 +21,7 @@ std::atomic<bool> g_noticed{false};
 
 void tell(std::string_view who, std::string_view remedy) {
   const EventScope scope;
-  count(format::Counter::second_cupti);
+  count(format::LossCounter::second_cupti);
   if (scope.recording()) define_meta("second_cupti", who);
   static std::atomic<bool> said{false};
   say(said, "another CUPTI in the program (", who,

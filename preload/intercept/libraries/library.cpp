@@ -220,9 +220,9 @@ ThunkAnswer note(Family family, const ThunkCall& call, uintptr_t library, void* 
   const auto count = static_cast<int64_t>(call.words[3]);
   switch (family) {
     case Family::DescriptorSet: plan_attribute_set(pointer(0), name, count, pointer(4)); break;
-    case Family::DescriptorQueried: plan_attribute_asked(pointer(0), name, count, pointer(5)); break;
-    case Family::DescriptorDestroyed: plan_descriptor_gone(pointer(0)); break;
-    case Family::FftDestroyed: fft_plan_gone(call.words[0], library); break;
+    case Family::DescriptorQueried: plan_attribute_queried(pointer(0), name, count, pointer(5)); break;
+    case Family::DescriptorDestroyed: plan_descriptor_destroyed(pointer(0)); break;
+    case Family::FftDestroyed: fft_plan_destroyed(call.words[0], library); break;
     case Family::TensorSet:                  // whether it succeeded,
     case Family::TensorsChanged:             // its arguments on the stack,
     case Family::FftPlan: return {real, 1};  // its number is known behind it

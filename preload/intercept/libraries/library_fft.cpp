@@ -62,13 +62,13 @@ void fft_plan_made(uint32_t row, const LibraryArguments& a, uintptr_t library, u
   FftPlan plan = {};
   plan.batch = form.batch < 0 ? 1 : form.wide ? static_cast<int64_t>(a[form.batch]) : narrow(a[form.batch]);
   const bool fits = rank >= 1 && rank <= FftPlan::kMostDimensions && take_types(plan, form, a);
-  if (!fits) return fft_plan_gone(number, library);
+  if (!fits) return fft_plan_destroyed(number, library);
   plan.rank = static_cast<uint8_t>(rank);
   take_points(plan, form, a);
   if (FftPlan* const to = g_fft_plans.find_or_make(key_of(number, library)); to != nullptr) *to = plan;
 }
 
-void fft_plan_gone(uint64_t plan, uintptr_t library) { g_fft_plans.forget(key_of(plan, library)); }
+void fft_plan_destroyed(uint64_t plan, uintptr_t library) { g_fft_plans.erase(key_of(plan, library)); }
 
 void record_fft(const Recorded& call, const LibraryArguments& a, uintptr_t library) {
   const FftPlan* const known = g_fft_plans.find(key_of(a[0], library));

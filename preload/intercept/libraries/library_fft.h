@@ -19,7 +19,7 @@ struct FftPlan {
 
 // Behind a call of the form FftPlan that returned `status`; before cufftDestroy.
 void fft_plan_made(uint32_t row, const LibraryArguments& arguments, uintptr_t library, uint32_t status);
-void fft_plan_gone(uint64_t plan, uintptr_t library);
+void fft_plan_destroyed(uint64_t plan, uintptr_t library);
 
 // What a call that runs a plan is recorded as (library_forms.h).
 void record_fft(const Recorded& call, const LibraryArguments& arguments, uintptr_t library);

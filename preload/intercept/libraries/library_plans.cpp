@@ -140,7 +140,7 @@ void plan_attribute_set(const void* descriptor, uint32_t name, int64_t count, co
 }
 
 // Heuristics fill configurations that the caller made.
-void plan_attribute_asked(const void* descriptor, uint32_t name, int64_t count, const void* elements) {
+void plan_attribute_queried(const void* descriptor, uint32_t name, int64_t count, const void* elements) {
   if (name != kHeuristicsResults || descriptor == nullptr || elements == nullptr) return;
   for (int64_t i = 0; i < count; ++i) {
     if (const void* const configuration = element(elements, i); configuration != nullptr)
@@ -148,9 +148,9 @@ void plan_attribute_asked(const void* descriptor, uint32_t name, int64_t count, 
   }
 }
 
-void plan_descriptor_gone(const void* descriptor) {
-  g_described.forget(descriptor);
-  g_plans.forget(descriptor);
+void plan_descriptor_destroyed(const void* descriptor) {
+  g_described.erase(descriptor);
+  g_plans.erase(descriptor);
 }
 
 const Plan* plan_of(const void* descriptor) {

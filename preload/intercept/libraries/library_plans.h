@@ -1,4 +1,4 @@
-// What a plan of cuDNN's graphs is for. Its descriptors can hardly be asked once they are made, so what a program sets in them is
+// What a plan of cuDNN's graphs is for. Its descriptors can hardly be queried once they are made, so what a program sets in them is
 // noted: tensors have sizes, an operation has tensors, a graph has operations, and heuristics, engines, configurations and plans are made
 // of a graph. Each takes over the values of what it is made of, which may be gone when the plan runs. In the program; lock-free.
 #pragma once
@@ -80,8 +80,8 @@ struct Plan {
 
 // cudnnBackendSetAttribute, …GetAttribute and …DestroyDescriptor, before they happen.
 void plan_attribute_set(const void* descriptor, uint32_t name, int64_t count, const void* elements);
-void plan_attribute_asked(const void* descriptor, uint32_t name, int64_t count, const void* elements);
-void plan_descriptor_gone(const void* descriptor);
+void plan_attribute_queried(const void* descriptor, uint32_t name, int64_t count, const void* elements);
+void plan_descriptor_destroyed(const void* descriptor);
 
 // Null: nobody knows, or the graph has no product or too many.
 const Plan* plan_of(const void* descriptor);

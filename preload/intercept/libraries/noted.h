@@ -33,7 +33,7 @@ template <class Value, uint32_t kMost> class Noted {
     return nullptr;
   }
 
-  void forget(const void* handle) {
+  void erase(const void* handle) {
     const uint64_t place = places_.find(handle);
     if (place == 0 || place > kMost) return;
     places_.erase(handle);

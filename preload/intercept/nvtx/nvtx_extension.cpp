@@ -148,7 +148,7 @@ void EventBatchSubmit(nvtxDomainHandle_t domain, const NvtxEventBatchGiven* batc
       nvtx_deferred(object, &one, 1, batch->scope);
     }
   } else {
-    count(format::Counter::nvtx_schema_refused);
+    count(format::LossCounter::nvtx_schema_refused);
   }
   tell(g_their_payload[17], domain, batch);
 }
@@ -162,7 +162,7 @@ void sample(nvtxDomainHandle_t domain, uint64_t counter, const NvtxSampled& samp
   if (NvtxCounter* const known = nvtx_counter(nvtx_domain_of(domain), counter); known != nullptr) {
     nvtx_sample(known, sampled);
   } else {
-    count(format::Counter::nvtx_handles_unknown);
+    count(format::LossCounter::nvtx_handles_unknown);
   }
 }
 void CounterSampleInt64(nvtxDomainHandle_t domain, uint64_t counter, int64_t value) {

@@ -17,7 +17,7 @@ namespace {
 std::string_view short_text(std::string_view text) {
   constexpr size_t kMost = format::kMaxTextBytes - 100;
   if (text.size() <= kMost) return text;
-  count(format::Counter::text_cut);
+  count(format::LossCounter::text_cut);
   return text.substr(0, kMost);
 }
 

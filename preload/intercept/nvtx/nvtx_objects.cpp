@@ -85,7 +85,7 @@ void put_back(NvtxObject* first, NvtxObject* last) {
 NvtxObject* make_own(uint64_t magic, NvtxObject* domain, std::string_view text) {
   if (text.size() > kMaxNvtxName) {
     text = text.substr(0, kMaxNvtxName);
-    count(format::Counter::text_cut);
+    count(format::LossCounter::text_cut);
   }
   NvtxObject* object = g_gone.exchange(nullptr, std::memory_order_acquire);
   if (object != nullptr && object->domain != nullptr) {
@@ -114,7 +114,7 @@ NvtxObject* checked(const void* handle, uint64_t magic) {
   if (handle == nullptr) return nullptr;
   auto* const object = static_cast<NvtxObject*>(const_cast<void*>(handle));
   if ((reinterpret_cast<uintptr_t>(handle) & 15) == 0 && object->magic == magic) return object;
-  count(format::Counter::nvtx_handles_unknown);
+  count(format::LossCounter::nvtx_handles_unknown);
   return nullptr;
 }
 
@@ -164,7 +164,7 @@ std::string_view nvtx_utf8(const wchar_t* text, char* to) {
   for (; text != nullptr && *text != 0; ++text) {
     const auto code = static_cast<uint32_t>(*text);  // NOLINT(bugprone-signed-char-misuse): wchar_t is no char
     if (size + 4 > format::kMaxTextBytes) {
-      count(format::Counter::text_cut);
+      count(format::LossCounter::text_cut);
       break;
     }
     size += format::put_utf8(code, to + size);

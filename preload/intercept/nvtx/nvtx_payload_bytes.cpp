@@ -46,7 +46,7 @@ struct Texts {
 
   void add(uint32_t offset, std::string_view text) {
     if (size + text.size() + 12 > sizeof bytes) {
-      count(format::Counter::nvtx_payload_cut);
+      count(format::LossCounter::nvtx_payload_cut);
       if (size + 16 > sizeof bytes) return;
       text = text.substr(0, sizeof bytes - size - 12);
     }
@@ -73,7 +73,7 @@ std::string_view bytes_at(const void* from, const NvtxField& field, const char* 
     while (elements < most && std::memcmp(begin + elements * field.size, kZeros, field.size) != 0) ++elements;
     return {begin, static_cast<size_t>((elements < most ? elements + 1 : most) * field.size)};
   }
-  if (elements > most) count(format::Counter::nvtx_payload_cut);
+  if (elements > most) count(format::LossCounter::nvtx_payload_cut);
   return {begin, static_cast<size_t>((elements < most ? elements : most) * field.size)};
 }
 
@@ -169,7 +169,7 @@ void record_payload(uint64_t time, NvtxObject* domain, const NvtxPayloadData& gi
   if (record.schema == format::SchemaId{}) record.type = given.schema;
   record.bytes = size;
   record.data = {payload, size < kMaxPayloadBytes ? size : kMaxPayloadBytes};
-  if (size > kMaxPayloadBytes) count(format::Counter::nvtx_payload_cut);
+  if (size > kMaxPayloadBytes) count(format::LossCounter::nvtx_payload_cut);
   record.texts = {reinterpret_cast<const char*>(texts.bytes), texts.size};
   if (several) record.address = reinterpret_cast<uint64_t>(payload);
   if (record.data.size() + record.texts.size() > format::kMaxTextBytes)
@@ -181,7 +181,7 @@ void record_all(uint64_t time, NvtxObject* domain, const NvtxPayloadData* payloa
                 NvtxFound* found) {
   if (payloads == nullptr) return;
   if (payload_count > kMaxNvtxPayloads) {
-    count(format::Counter::nvtx_payload_cut);
+    count(format::LossCounter::nvtx_payload_cut);
     payload_count = kMaxNvtxPayloads;
   }
   for (size_t i = 0; i < payload_count; ++i) record_payload(time, domain, payloads[i], payload_count > 1, found);

@@ -60,7 +60,7 @@ __attribute__((noinline)) Label new_label(format::DomainId domain, const NvtxMes
   if (text == format::StringId{} && !message.text.empty()) {
     label.inline_text = message.text;
     if (message.text.size() > format::kMaxTextBytes) {
-      count(format::Counter::text_cut);
+      count(format::LossCounter::text_cut);
       label.inline_text = {message.text.data(), format::kMaxTextBytes};
     }
     hash = Hash().add(static_cast<uint64_t>(domain)).add(message.category).add(message.color).done();
@@ -248,7 +248,7 @@ void nvtx_end(uint64_t range) {
   const EventScope scope;
   if (scope.recording()) emit(format::NvtxEnd{now_ticks(), range});
   if (is_awaited_start(range)) {
-    forget_awaited_range();
+    clear_awaited_range();
     end_window(kRangeEnds);
   }
 }
@@ -287,7 +287,7 @@ void nvtx_end(NvtxObject* domain, uint64_t range, const NvtxPayloadData* payload
   record_payloads(event.time, domain, payloads, payload_count);
   emit(event);
   if (is_awaited_start(range)) {
-    forget_awaited_range();
+    clear_awaited_range();
     end_window(kRangeEnds);
   }
 }
@@ -312,7 +312,7 @@ void nvtx_deferred(NvtxObject* domain, const NvtxPayloadData* payloads, size_t p
     event.domain = nvtx_domain_id(domain);
     nvtx_define_scope(domain, scope_number);
   }
-  if (event.clock == format::StampClock::Unknown) count(format::Counter::nvtx_times_unknown);
+  if (event.clock == format::StampClock::Unknown) count(format::LossCounter::nvtx_times_unknown);
   const Label label = label_of(domain, message);
   event.label = label.id;
   event.text = label.inline_text;

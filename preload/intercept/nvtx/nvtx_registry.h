@@ -19,7 +19,7 @@ inline void* nvtx_key(const NvtxObject* domain, uint64_t number) {
 }
 
 inline uint64_t nvtx_refuse() {
-  count(format::Counter::nvtx_schema_refused);
+  count(format::LossCounter::nvtx_schema_refused);
   return 0;
 }
 

@@ -43,14 +43,14 @@ void nvtx_sample(NvtxCounter* counter, const NvtxSampled& sampled) {
   event.data = sampled.data;
   if (event.data.size() > kMaxPayloadBytes) {
     event.data = event.data.substr(0, kMaxPayloadBytes);
-    count(format::Counter::nvtx_payload_cut);
+    count(format::LossCounter::nvtx_payload_cut);
   }
   if (sampled.form == format::SampleForm::Bytes) define_scopes_of(*counter, event.data);
   if (sampled.stamped) {
     const uint64_t where = sampled.scope != 0 ? sampled.scope : counter->scope;
     event.clock = nvtx_stamp_clock(counter->domain, sampled.time_domain, where);
   }
-  if (event.clock == format::StampClock::Unknown) count(format::Counter::nvtx_times_unknown);
+  if (event.clock == format::StampClock::Unknown) count(format::LossCounter::nvtx_times_unknown);
   event.stamp = sampled.stamp;
   emit(event);
 }
@@ -62,7 +62,7 @@ void nvtx_sample_batch(NvtxObject* domain, const NvtxCounterBatchGiven* batch) {
     const NvtxSchema* const schema = nvtx_schema(domain, counter->schema);
     const size_t size = schema != nullptr ? schema->size : format::nvtx::type_bytes(counter->schema);
     const size_t samples = size != 0 ? batch->samples_size / size : 0;
-    if (samples == 0) count(format::Counter::nvtx_schema_refused);
+    if (samples == 0) count(format::LossCounter::nvtx_schema_refused);
     const size_t stamps = batch->stamps != nullptr ? batch->stamps_size / sizeof(int64_t) : 0;
     const bool from_end = (batch->flags >> 32 & 3) == 2;
     const bool paired = stamps == 2 && samples != 2;
@@ -96,7 +96,7 @@ void nvtx_sample_batch(NvtxObject* domain, const NvtxCounterBatchGiven* batch) {
       nvtx_sample(counter, sampled);
     }
   } else {
-    count(format::Counter::nvtx_handles_unknown);
+    count(format::LossCounter::nvtx_handles_unknown);
   }
 }
 

@@ -178,7 +178,8 @@ NvtxCounter* nvtx_counter(NvtxObject* domain, uint64_t number) {
 
 namespace {
 
-void define_numbers(const NvtxNumbers& numbers, format::CounterId counter, format::SchemaId schema, uint32_t entry) {
+void define_numbers(const NvtxNumbers& numbers, format::NvtxCounterId counter, format::SchemaId schema,
+                    uint32_t entry) {
   define(format::NvtxSemanticsDef{counter, schema, entry, numbers.flags, numbers.numerator, numbers.denominator,
                                   numbers.limit_type, numbers.min, numbers.max, numbers.unit});
 }
@@ -232,13 +233,13 @@ format::SchemaId nvtx_schema_id(NvtxSchema* schema) {
   return define_schema(schema, budget);
 }
 
-format::CounterId nvtx_counter_id(NvtxCounter* counter) {
+format::NvtxCounterId nvtx_counter_id(NvtxCounter* counter) {
   const uint64_t known = counter->defined.load(std::memory_order_relaxed);
-  if (known >> 32 == (t_local.epoch & 0xffffffff)) return static_cast<format::CounterId>(known & 0xffffffff);
+  if (known >> 32 == (t_local.epoch & 0xffffffff)) return static_cast<format::NvtxCounterId>(known & 0xffffffff);
   const uint64_t key = Hash().add(reinterpret_cast<uint64_t>(counter)).done();
   const uint32_t id = g_intern.nvtx_counters.intern(key, [&](uint32_t fresh) {
     format::NvtxCounterDef definition;
-    definition.id = static_cast<format::CounterId>(fresh);
+    definition.id = static_cast<format::NvtxCounterId>(fresh);
     definition.domain = nvtx_domain_id(counter->domain);
     definition.type = counter->schema < nvtx::kFirstSchema ? counter->schema : 0;
     if (definition.type == 0) definition.schema = nvtx_schema_id(nvtx_schema(counter->domain, counter->schema));
@@ -253,7 +254,7 @@ format::CounterId nvtx_counter_id(NvtxCounter* counter) {
     return define(definition);
   });
   if (id != 0) counter->defined.store(t_local.epoch << 32 | id, std::memory_order_relaxed);
-  return static_cast<format::CounterId>(id);
+  return static_cast<format::NvtxCounterId>(id);
 }
 
 }  // namespace prof::preload

@@ -88,6 +88,6 @@ NvtxCounter* nvtx_counter(NvtxObject* domain, uint64_t number);
 
 // Ids in this life's log; the caller is inside a scope. 0: not to be had.
 format::SchemaId nvtx_schema_id(NvtxSchema* schema);
-format::CounterId nvtx_counter_id(NvtxCounter* counter);
+format::NvtxCounterId nvtx_counter_id(NvtxCounter* counter);
 
 }  // namespace prof::preload

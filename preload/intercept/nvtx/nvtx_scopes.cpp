@@ -68,7 +68,7 @@ uint64_t nvtx_register_scope(NvtxObject* domain, const NvtxScopeGiven* given, ui
   std::string_view path(given->path != nullptr ? given->path : "");
   if (path.size() > kMaxScopePath) {
     path = path.substr(0, kMaxScopePath);
-    count(format::Counter::text_cut);
+    count(format::LossCounter::text_cut);
   }
   void* const contents = nvtx_key(domain, Hash().add(given->parent).add(path).done());
   if (wanted == 0 && own == 0) {

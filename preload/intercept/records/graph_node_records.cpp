@@ -41,7 +41,7 @@ bool renumbered(CUgraph copy, CUgraph original) {
 }  // namespace
 
 void count_unidentified() {
-  if (cupti_in_use() != nullptr) count(format::Counter::graph_nodes_unidentified);
+  if (cupti_in_use() != nullptr) count(format::LossCounter::graph_nodes_unidentified);
 }
 
 void record_node(const CallScope& scope, CUgraphNode node, uint32_t flags, format::ConfigId config, CUgraphExec exec) {

@@ -14,7 +14,7 @@ __attribute__((noinline)) void record_arguments(const CallScope& scope, const Ar
   if (said.file != nullptr && may_tell("paths")) {
     const size_t size = std::strlen(said.file);
     event.file = {said.file, size < format::kMaxTextBytes ? size : format::kMaxTextBytes};
-    if (event.file.size() != size) count(format::Counter::text_cut);
+    if (event.file.size() != size) count(format::LossCounter::text_cut);
   }
   event.flags = said.flags;
   event.count = said.count;

@@ -32,15 +32,15 @@ void green_context_known(CUgreenCtx green, CUcontext context) {
   if (context != nullptr) g_green.put(green, reinterpret_cast<uint64_t>(context));
 }
 
-void green_context_gone(CUgreenCtx green) {
+void green_context_destroyed(CUgreenCtx green) {
   const uint64_t context = g_green.find(green);
   g_green.erase(green);
   if (context == 0) return;
   counters_before_context_end(reinterpret_cast<CUcontext>(context), true);
-  context_gone(reinterpret_cast<CUcontext>(context));
+  context_and_code_destroyed(reinterpret_cast<CUcontext>(context));
 }
 
-void context_gone(CUcontext context) {
+void context_and_code_destroyed(CUcontext context) {
   functions_unloaded();
   if (context != nullptr) context_destroyed(context);
 }

@@ -13,10 +13,10 @@ namespace prof::preload {
 void primary_context_retained(CUdevice device, CUcontext context);
 CUcontext primary_context(CUdevice device);
 bool primary_context_active(CUdevice device);
-void context_gone(CUcontext context);
+void context_and_code_destroyed(CUcontext context);
 // The context that a green one converts to goes with it.
 void green_context_known(CUgreenCtx green, CUcontext context);
-void green_context_gone(CUgreenCtx green);
+void green_context_destroyed(CUgreenCtx green);
 
 namespace form {
 
@@ -63,7 +63,7 @@ struct ContextDestroy {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C> static Nothing enter(C, const CallScope&, CUcontext context) {
     counters_before_context_end(context, true);
-    context_gone(context);
+    context_and_code_destroyed(context);
     return {};
   }
   template <class C> static void leave(C, const CallScope& scope, Nothing, CUresult result, CUcontext context) {
@@ -101,7 +101,7 @@ struct GreenStreamCreate {
 struct GreenDestroy {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C> static Nothing enter(C, const CallScope&, CUgreenCtx green) {
-    green_context_gone(green);
+    green_context_destroyed(green);
     return {};
   }
   template <class C> static void leave(C, const CallScope& scope, Nothing, CUresult result, CUgreenCtx green) {
@@ -120,7 +120,7 @@ struct PrimaryRelease {
   template <class C> static void leave(C, const CallScope& scope, CUcontext context, CUresult result, CUdevice device) {
     if (result == CUDA_SUCCESS && !primary_context_active(device)) {
       counters_after_context_end(context);
-      context_gone(context);
+      context_and_code_destroyed(context);
     }
     record_call(scope, C::kApi, {}, as_object(context), result);
   }

@@ -66,7 +66,7 @@ GraphFacts define_graph(CUgraphExec exec, format::GraphDef& definition, uint64_t
   definition.flags = flags_of(exec);
   if (!define(definition)) return {{}, operations};
   const uint64_t kept = operations < kMostOperations ? operations : kMostOperations;
-  if (id > 0xffffff || !g_graphs.put(exec, life_bits() | kept << 24 | id)) count(format::Counter::intern_full);
+  if (id > 0xffffff || !g_graphs.put(exec, life_bits() | kept << 24 | id)) count(format::LossCounter::intern_full);
   return {definition.id, operations};
 }
 

@@ -78,7 +78,7 @@ __attribute__((noinline)) format::ConfigId config_id_slow(LaunchShape s, Api api
 
 __attribute__((noinline)) bool is_left_out(const StreamState* stream) {
   if (stream == nullptr || !stream->left_out) return false;
-  count(format::Counter::other_device_launches);
+  count(format::LossCounter::other_device_launches);
   return true;
 }
 

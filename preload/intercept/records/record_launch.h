@@ -161,7 +161,7 @@ struct Launch {
     const LaunchShape shape = C::Form::shape(args...);
     const uint32_t times =
         repeats_of(captured(shape.stream, C::kNullStream) ? nullptr : driver_name_of(shape.function));
-    forget_fills_of_others(shape.stream, static_cast<uint32_t>(C::kNullStream));
+    clear_fills_of_others(shape.stream, static_cast<uint32_t>(C::kNullStream));
     return times;
   }
   template <class C, class... Args> static LaunchedWork work(C, Args... args) {

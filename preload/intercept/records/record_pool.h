@@ -24,7 +24,7 @@ struct PoolCreate {
 struct PoolDestroy {
   static constexpr bool kNeedsGpuActivity = false;
   template <class C> static Nothing enter(C, const CallScope&, CUmemoryPool pool) {
-    pool_gone(pool);
+    pool_destroyed(pool);
     return {};
   }
   template <class C> static void leave(C, const CallScope& scope, Nothing, CUresult result, CUmemoryPool pool) {

@@ -38,7 +38,7 @@ void notice_unhooked(const char* name) {
     }
     if (free == 2 && std::strcmp(slot.name, name) == 0) return;
   }
-  count(format::Counter::unhooked_launch_api);
+  count(format::LossCounter::unhooked_launch_api);
 }
 
 void define_unhooked() {

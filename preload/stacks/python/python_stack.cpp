@@ -31,7 +31,6 @@
 
 #include <cstring>
 #include <iterator>
-#include <utility>
 
 namespace prof::preload {
 
@@ -223,17 +222,16 @@ __attribute__((always_inline)) inline void walk_with(const PythonLayout& layout,
 void walk_published(PythonStack& to) { walk_with(g_layout, to); }
 template <size_t row> void walk_row(PythonStack& to) { walk_with(kPythonLayouts[row], to); }
 
-template <size_t... rows> PythonWalker walker_of(const PythonLayout& layout, std::index_sequence<rows...>) {
-  PythonWalker walker = walk_published;
-  ((kPythonLayouts[rows] == layout ? void(walker = walk_row<rows>) : void()), ...);
-  return walker;
-}
-PythonWalker walker_of(const PythonLayout& layout) {
-  return walker_of(layout, std::make_index_sequence<std::size(kPythonLayouts)>());
+template <size_t row = 0> PythonWalker walker_of(const PythonLayout& layout) {
+  if constexpr (row == std::size(kPythonLayouts)) {
+    return walk_published;
+  } else {
+    return kPythonLayouts[row] == layout ? walk_row<row> : walker_of<row + 1>(layout);
+  }
 }
 
 // Inside a scope: by the first stack.
-void give_up(std::string_view why) {
+void refuse_python(std::string_view why) {
   static std::atomic<bool> said{false};
   g_python_walker.store(nullptr, std::memory_order_release);
   g_finding.store(Finding::Off, std::memory_order_release);
@@ -245,7 +243,7 @@ void give_up(std::string_view why) {
 void walk_unchecked(PythonStack& to) {
   if (g_refusal != nullptr) {
     to.flags |= format::kStackNoPython;
-    give_up(g_refusal);
+    refuse_python(g_refusal);
     return;
   }
   uintptr_t thread = 0;
@@ -268,7 +266,7 @@ void walk_unchecked(PythonStack& to) {
   } else if (fit == Fit::NotYet) {
     without_frames.store(state, std::memory_order_relaxed);
   } else {
-    give_up("its frames are not where that version has them");
+    refuse_python("its frames are not where that version has them");
     to.flags |= format::kStackNoPython;
   }
   g_checking.store(0, std::memory_order_release);

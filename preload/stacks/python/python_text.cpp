@@ -22,7 +22,7 @@ std::string_view python_text(const PythonLayout& layout, uintptr_t object, char*
   size_t used = 0;
   for (uint64_t i = 0; i < size; ++i) {
     if (used + 4 > kMostPythonText) {
-      count(format::Counter::text_cut);
+      count(format::LossCounter::text_cut);
       break;
     }
     uint8_t byte = 0;

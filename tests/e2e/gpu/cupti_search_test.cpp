@@ -92,7 +92,7 @@ TEST_F(CuptiSearch, TakesNoOtherLibraryInPlaceOfALoadedOneThatCannotBeUsed) {
   load(put("loaded/libcupti.so.13", "libcudart.so.13"));  // it has none of CUPTI's functions
   settings_ = {"PROF_CUPTI=" + named, "LD_PRELOAD=" + preload_};
   const Ended run({"work", "10"}, settings_);
-  EXPECT_EQ(run.counter(format::Counter::cupti_unavailable), 1u);
+  EXPECT_EQ(run.counter(format::LossCounter::cupti_unavailable), 1u);
   EXPECT_EQ(run.lines("kernel_launch").size(), 20u);
   ASSERT_EQ(run.messages.size(), 1u);
   EXPECT_NE(run.messages[0].find("loaded/libcupti.so.13: no function"), std::string::npos) << run.messages[0];

@@ -29,14 +29,14 @@ void expect_whole_log(const Ended& run, size_t works) {
     calls += static_cast<size_t>(std::count(line.begin(), line.end(), ';'));
   EXPECT_EQ(calls, 202 * works) << "launching calls, and no others";
   EXPECT_EQ(run.pending(), 0u);
-  EXPECT_EQ(run.counter(format::Counter::second_cupti), 0u);
+  EXPECT_EQ(run.counter(format::LossCounter::second_cupti), 0u);
 }
 
 TEST_P(SharedCupti, StartedAndStoppedWhileRecordingBothGetEverything) {
   const Ended run = this->run({"200", "work", "start", "work", "stop", "work", "start", "work", "stop"});
   EXPECT_EQ(run.output, kNothing + kAll + kNothing + kAll);
   expect_whole_log(run, 4);
-  EXPECT_EQ(run.counter(format::Counter::cupti_shared), 1u);
+  EXPECT_EQ(run.counter(format::LossCounter::cupti_shared), 1u);
 }
 
 TEST_P(SharedCupti, HasGivenABufferAwayBeforeItFlushesAndHasItBackAfterwards) {
@@ -97,14 +97,14 @@ TEST_P(SharedCupti, WithGpuTimesOffItHasCuptiToItself) {
   const Ended run = this->run({"200", "start", "work", "stop", "work"}, {"PROF_GPU=off"});
   EXPECT_EQ(run.output.substr(0, kAll.find("early")), kAll.substr(0, kAll.find("early")));
   EXPECT_EQ(run.records(), 0u);
-  EXPECT_EQ(run.counter(format::Counter::cupti_shared), 0u);
+  EXPECT_EQ(run.counter(format::LossCounter::cupti_shared), 0u);
 }
 
 TEST_P(SharedCupti, NoCompletionMarksShowInItsRecords) {
   const Ended run = this->run({"2000", "start", "work", "stop"});
-  EXPECT_EQ(run.counter(format::Counter::depth_marks), 0u);
+  EXPECT_EQ(run.counter(format::LossCounter::depth_marks), 0u);
   const Ended alone = this->run({"2000", "work"});
-  EXPECT_GT(alone.counter(format::Counter::depth_marks), 0u);
+  EXPECT_GT(alone.counter(format::LossCounter::depth_marks), 0u);
 }
 
 // The driver accepts one CUPTI in a process, the first one.
@@ -130,7 +130,7 @@ TEST_F(SecondLibrary, IsRefusedByTheDriverAndTheLineSaysWhoseItIsAndHowToShare) 
   EXPECT_EQ(run.output, "start: 39\n");
   EXPECT_EQ(run.lines("kernel_launch").size(), 400u);
   EXPECT_EQ(run.lines("kernel_run").size(), 400u) << "ours go on";
-  EXPECT_EQ(run.counter(format::Counter::second_cupti), 1u);
+  EXPECT_EQ(run.counter(format::LossCounter::second_cupti), 1u);
   ASSERT_EQ(run.messages.size(), 1u);
   EXPECT_NE(
       run.messages[0].find("(" + path_ + ", by cuptiActivityRegisterCallbacks, called by " PROF_DLSYM_PROGRAM ")"),

@@ -93,7 +93,7 @@ class Ended {
   Ended& operator=(const Ended&) = delete;
 
   Lines lines(const char* kind) const { return log_lines(log_, kind); }
-  uint64_t counter(format::Counter counter) const { return page_.counter[static_cast<uint32_t>(counter)]; }
+  uint64_t counter(format::LossCounter counter) const { return page_.counter[static_cast<uint32_t>(counter)]; }
   uint64_t pending() const { return page_.gpu_pending; }
   bool finished() const { return page_.finished != 0; }
   std::string meta(const std::string& key) const {

@@ -48,7 +48,7 @@ TEST(GpuActivity, EveryOperationArrivesWithItsLaunch) {
   EXPECT_EQ(run.meta("cupti_path"), kBuild + "/sim/libcupti.so.13");
   EXPECT_EQ(run.meta("driver_version"), "13000");
   EXPECT_EQ(run.pending(), 0u);
-  EXPECT_EQ(run.counter(format::Counter::cupti_dropped), 0u);
+  EXPECT_EQ(run.counter(format::LossCounter::cupti_dropped), 0u);
   expect_every_record_has_its_launch(run);
 }
 
@@ -107,7 +107,7 @@ TEST(GpuActivity, FlushThatHangsDoesNotHangTheExit) {
   const Ended run({"work", "10"}, {"SIM=cupti flush_hangs"});
   EXPECT_EQ(run.status, 0);
   EXPECT_LT(run.seconds, 2.5);
-  EXPECT_EQ(run.counter(format::Counter::cupti_flush_timeouts), 1u);
+  EXPECT_EQ(run.counter(format::LossCounter::cupti_flush_timeouts), 1u);
   EXPECT_EQ(run.lines("kernel_launch").size(), 20u);
   EXPECT_TRUE(run.finished());
   EXPECT_EQ(run.messages.size(), 1u);
@@ -122,7 +122,7 @@ TEST(GpuActivity, FlushThatHangsInTheHelperDoesNotHangTheExit) {
 
 TEST(GpuActivity, DroppedRecordsAreCounted) {
   const Ended run({"work", "500"}, {"SIM=cupti drop 10"});
-  const uint64_t dropped = run.counter(format::Counter::cupti_dropped);
+  const uint64_t dropped = run.counter(format::LossCounter::cupti_dropped);
   EXPECT_GT(dropped, 0u);
   size_t calls = 0;
   for (const std::string& line : run.lines("driver_calls"))
@@ -154,7 +154,7 @@ TEST(GpuActivity, RefusedByCuptiTheHostSideGoesOn) {
   EXPECT_EQ(run.status, 0);
   EXPECT_EQ(run.lines("kernel_launch").size(), 20u);
   EXPECT_EQ(run.records(), 0u);
-  EXPECT_EQ(run.counter(format::Counter::cupti_unavailable), 1u);
+  EXPECT_EQ(run.counter(format::LossCounter::cupti_unavailable), 1u);
   ASSERT_EQ(run.messages.size(), 1u);
   EXPECT_NE(run.messages[0].find("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"), std::string::npos) << run.messages[0];
   EXPECT_NE(run.meta("gpu_times").find("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"), std::string::npos);
@@ -164,7 +164,7 @@ TEST(GpuActivity, WithoutCuptiOneLineSaysSo) {
   const Ended run({"work", "10"}, {"PROF_CUPTI=/nonexistent/libcupti.so"});
   EXPECT_EQ(run.status, 0);
   EXPECT_EQ(run.lines("kernel_launch").size(), 20u);
-  EXPECT_EQ(run.counter(format::Counter::cupti_unavailable), 1u);
+  EXPECT_EQ(run.counter(format::LossCounter::cupti_unavailable), 1u);
   ASSERT_EQ(run.messages.size(), 1u);
   EXPECT_NE(run.messages[0].find("/nonexistent/libcupti.so"), std::string::npos) << run.messages[0];
 }
@@ -193,7 +193,7 @@ TEST(GpuActivity, TurnedOffItIsSilent) {
   EXPECT_EQ(run.lines("kernel_launch").size(), 20u);
   EXPECT_EQ(run.records(), 0u);
   EXPECT_TRUE(run.messages.empty());
-  EXPECT_EQ(run.counter(format::Counter::cupti_unavailable), 0u);
+  EXPECT_EQ(run.counter(format::LossCounter::cupti_unavailable), 0u);
 }
 
 // Late records give no information about the depth; the marks do.
@@ -207,10 +207,10 @@ TEST(GpuActivity, CompletionMarksBoundTheDepthOfAProgramThatNeverWaits) {
     return depths[depths.size() / 2];
   };
   EXPECT_EQ(marks.status, 0);
-  EXPECT_GT(marks.counter(format::Counter::depth_marks), 8u) << "from half a millisecond to four apart";
-  EXPECT_GT(marks.counter(format::Counter::depth_mark_ns), 100 * marks.counter(format::Counter::depth_marks));
-  EXPECT_LT(static_cast<double>(marks.counter(format::Counter::depth_mark_ns)), 1e9 * marks.seconds / 10);
-  EXPECT_EQ(counts.counter(format::Counter::depth_marks), 0u);
+  EXPECT_GT(marks.counter(format::LossCounter::depth_marks), 8u) << "from half a millisecond to four apart";
+  EXPECT_GT(marks.counter(format::LossCounter::depth_mark_ns), 100 * marks.counter(format::LossCounter::depth_marks));
+  EXPECT_LT(static_cast<double>(marks.counter(format::LossCounter::depth_mark_ns)), 1e9 * marks.seconds / 10);
+  EXPECT_EQ(counts.counter(format::LossCounter::depth_marks), 0u);
   EXPECT_LT(median(marks), median(counts) / 2);
   EXPECT_EQ(marks.lines("kernel_run").size(), 40000u);
 }

@@ -107,7 +107,7 @@ class LaunchCount {
   LaunchReason reason(const Process& process, const HostEvent& launch, bool gpu_records_lost) const {
     if (launch.has(kHostCaptured)) return LaunchReason::Captured;
     if (launch.result() != 0) return LaunchReason::Failed;
-    if (launch.has(kHostNoGpuTimes) || process.counter(format::Counter::cupti_unavailable) != 0)
+    if (launch.has(kHostNoGpuTimes) || process.counter(format::LossCounter::cupti_unavailable) != 0)
       return LaunchReason::NotCollected;
     if (launch.kind() == HostKind::MemoryLaunch && launch.subject == 0) return LaunchReason::NothingToDo;
     if (launch.kind() == HostKind::GraphLaunch && launch.subject != 0) {

@@ -42,7 +42,7 @@ std::optional<int64_t> stamp_ns(const LogInput& input, StampClock clock, uint64_
 
 void count_unknown_times(Trace& trace) {
   for (Process& process : trace.processes)  // the recorder counts some itself
-    process.count(format::Counter::nvtx_times_unknown, process.nvtx_times_unknown);
+    process.count(format::LossCounter::nvtx_times_unknown, process.nvtx_times_unknown);
 }
 
 }  // namespace prof::analyzer

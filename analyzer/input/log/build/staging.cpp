@@ -198,7 +198,7 @@ class Filler {
       to_.counter_values.push_back(value);
     }
   }
-  void operator()(const format::CounterSamples& r, RecordPlace) {
+  void operator()(const format::HardwareSamples& r, RecordPlace) {
     const uint32_t set = ids_.sampled_sets.find(index(r.set));
     const size_t first = to_.sampled.size(), first_value = to_.sampled_values.size();
     const uint32_t metrics = set == kNone ? 0 : ids_.sampled_metrics[set];

@@ -175,7 +175,7 @@ struct LogInput {
   LogIds ids;
   std::optional<format::GpuClock> gpu_clock;
   PayloadSchemas schemas;  // their texts are views into the file
-  ById<format::CounterId, format::NvtxCounterDef> counters;
+  ById<format::NvtxCounterId, format::NvtxCounterDef> counters;
   CounterSemantics semantics;
   NvtxScopes scopes;
   std::vector<format::NvtxClockDef> clock_definitions;

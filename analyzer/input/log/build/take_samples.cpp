@@ -112,7 +112,7 @@ class Sampler {
 
   void add(uint32_t log, const StagedSample& sample, int64_t time_ns) {
     const LogInput& input = inputs_[log];
-    const format::NvtxCounterDef& def = input.counters[static_cast<format::CounterId>(sample.counter)];
+    const format::NvtxCounterDef& def = input.counters[static_cast<format::NvtxCounterId>(sample.counter)];
     const ThreadId thread{sample.thread};
     const StringId scope = paths_.of(input.scopes, input.process, def.domain, def.scope, thread);
     const Counter of{log, sample.counter, scope};
@@ -148,7 +148,7 @@ class Sampler {
     const auto [found, added] = known_.try_emplace({of, member, scope}, next);
     if (!added) return found->second;
     const LogInput& input = inputs_[of.log];
-    const format::NvtxCounterDef& def = input.counters[static_cast<format::CounterId>(of.counter)];
+    const format::NvtxCounterDef& def = input.counters[static_cast<format::NvtxCounterId>(of.counter)];
     const format::NvtxSemanticsDef semantics = input.semantics.of(def, entry);
     const CounterLimits limits = counter_limits(semantics);
     const std::string name = member.empty() ? std::string(def.name) : fmt::format("{}.{}", def.name, member);

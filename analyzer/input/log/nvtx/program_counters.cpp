@@ -25,7 +25,7 @@ double scaled(const format::NvtxSemanticsDef& semantics, double value) {
 
 CounterSemantics::CounterSemantics(const std::vector<format::NvtxSemanticsDef>& definitions) {
   for (const format::NvtxSemanticsDef& def : definitions) {
-    if (def.counter != format::CounterId{}) {
+    if (def.counter != format::NvtxCounterId{}) {
       counters_.try_emplace(def.counter, def);
     } else {
       entries_.try_emplace({def.schema, def.entry}, def);

@@ -22,7 +22,7 @@ class CounterSemantics {
   format::NvtxSemanticsDef of(const format::NvtxCounterDef& counter, const format::NvtxSchemaEntry* entry) const;
 
  private:
-  std::map<format::CounterId, format::NvtxSemanticsDef> counters_;
+  std::map<format::NvtxCounterId, format::NvtxSemanticsDef> counters_;
   std::map<std::pair<format::SchemaId, uint32_t>, format::NvtxSemanticsDef> entries_;
 };
 

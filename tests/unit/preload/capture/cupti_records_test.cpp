@@ -151,13 +151,13 @@ TEST_F(Records, AGraphThatBeginsOnTheHostStandsWhereItEnds) {
 }
 
 TEST_F(Records, RecordsWithoutValidTimesAreCountedAndLeftOut) {
-  const uint64_t before = counted(format::Counter::gpu_clock_errors);
+  const uint64_t before = counted(format::LossCounter::gpu_clock_errors);
   kernel(1, 0, 0, "records_unfinished");
   kernel(2, 200, 100, "records_backwards");
   call(1, 3, 0);
   EXPECT_EQ(read().operations, 0u);
   EXPECT_EQ(lines("kernel_run").size(), 0u);
-  EXPECT_EQ(counted(format::Counter::gpu_clock_errors), before + 3);
+  EXPECT_EQ(counted(format::LossCounter::gpu_clock_errors), before + 3);
 }
 
 TEST_F(Records, CopiesAndFillsKeepBytesAndKinds) {
@@ -213,10 +213,10 @@ TEST_F(Records, FullBatchesOfOneThreadTakeOneRecordEach) {
 }
 
 TEST_F(Records, UnknownKindsAreCounted) {
-  const uint64_t before = counted(format::Counter::cupti_unknown_records);
+  const uint64_t before = counted(format::LossCounter::cupti_unknown_records);
   add<CUpti_Activity>(CUPTI_ACTIVITY_KIND_OVERHEAD);
   read();
-  EXPECT_EQ(counted(format::Counter::cupti_unknown_records), before + 1);
+  EXPECT_EQ(counted(format::LossCounter::cupti_unknown_records), before + 1);
 }
 
 TEST_F(Records, EveryStreamIsToldWhatFinishedHoweverManyThereAre) {
@@ -262,7 +262,7 @@ TEST(CuptiBuffers, HandsOutEachOnceAndTakesBackOnlyItsOwn) {
   uint8_t foreign[16];
   EXPECT_FALSE(pool.give_back(foreign, 0));
   EXPECT_EQ(pool.scratch(foreign), nullptr);
-  pool.forget();
+  pool.abandon();
 }
 
 TEST(CuptiBuffers, ThreadsNeverShareOne) {
@@ -286,7 +286,7 @@ TEST(CuptiBuffers, ThreadsNeverShareOne) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(clashes, 0u);
-  pool.forget();
+  pool.abandon();
 }
 
 TEST(CuptiVersions, BelongToCudaVersions) {

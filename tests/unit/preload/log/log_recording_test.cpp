@@ -121,9 +121,9 @@ TEST(Log, AForkedChildWritesItsOwnAndLeavesTheParentsAlone) {
 
 TEST(Log, WhatAParentCountedBeforeItHadALogIsNotItsChilds) {
   const TempFolder folder;
-  preload::count(format::Counter::guard_resets, 3);
+  preload::count(format::LossCounter::guard_resets, 3);
   const auto body = [] {
-    preload::count(format::Counter::guard_resets, 2);  // the child's own resets, before its log exists
+    preload::count(format::LossCounter::guard_resets, 2);  // the child's own, before its log
     record_call(1);
   };
   ASSERT_EQ(run_child(folder.path(), {}, body), 0);

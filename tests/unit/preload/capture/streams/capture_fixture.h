@@ -124,7 +124,7 @@ inline CUstream stream_handle(uint64_t n) { return reinterpret_cast<CUstream>(0x
 inline CUevent event_handle(uint64_t n) { return reinterpret_cast<CUevent>(0x900000 + 64 * n); }
 inline CUcontext context_handle(uint64_t n) { return reinterpret_cast<CUcontext>(0x500000 + 4096 * n); }
 
-inline uint64_t counted(format::Counter counter) {
+inline uint64_t counted(format::LossCounter counter) {
   return std::atomic_ref(preload::g_log.counters()->counter[static_cast<uint32_t>(counter)]).load();
 }
 

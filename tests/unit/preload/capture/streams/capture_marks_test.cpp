@@ -100,12 +100,12 @@ TEST_F(Marks, NeverOnAStreamThatUsedProgrammaticDependentLaunch) {
 
 TEST_F(Marks, NoneWhileAnybodyCapturesAndAgainAfterwards) {
   StreamState* const one = stream(1);
-  const uint64_t skipped = counted(format::Counter::depth_marks_skipped);
+  const uint64_t skipped = counted(format::LossCounter::depth_marks_skipped);
   capture_begins(stream_handle(2));
   FakeDriver::captures = true;
   launch(one, 4 * kMarkEvery);
   EXPECT_EQ(FakeDriver::writes, 0u);
-  EXPECT_EQ(counted(format::Counter::depth_marks_skipped), skipped + 4);
+  EXPECT_EQ(counted(format::LossCounter::depth_marks_skipped), skipped + 4);
   FakeDriver::captures = false;
   capture_ended();
   launch(one, kMarkEvery);
@@ -123,11 +123,11 @@ TEST_F(Marks, CaptureThatNeverBeganDoesNotUnbalanceTheGate) {
 
 TEST_F(Marks, RefusalTurnsThemOffForTheStreamAndIsCounted) {
   StreamState* const one = stream(1);
-  const uint64_t skipped = counted(format::Counter::depth_marks_skipped);
+  const uint64_t skipped = counted(format::LossCounter::depth_marks_skipped);
   FakeDriver::write_fails = true;
   launch(one, 100);
   EXPECT_TRUE(one->marks_off);
-  EXPECT_EQ(counted(format::Counter::depth_marks_skipped), skipped + 1);
+  EXPECT_EQ(counted(format::LossCounter::depth_marks_skipped), skipped + 1);
   EXPECT_EQ(depth_before(one), 100u);
 }
 

@@ -76,12 +76,12 @@ TEST_F(Streams, AThreadThatLastUsedADestroyedStreamDoesNotTakeItsSlotsNextStream
 }
 
 TEST_F(Streams, ARecordOfAThreadWithoutAStateIsCountedNotWritten) {
-  const uint64_t before = counted(format::Counter::no_thread_state);
+  const uint64_t before = counted(format::LossCounter::no_thread_state);
   bool written = true;
   // outside of any scope: the thread has no state
   std::thread([&] { written = preload::emit(format::NvtxPop{}); }).join();
   EXPECT_FALSE(written);
-  EXPECT_EQ(counted(format::Counter::no_thread_state), before + 1);
+  EXPECT_EQ(counted(format::LossCounter::no_thread_state), before + 1);
 }
 
 TEST_F(Streams, WhatIsToldLateOfADestroyedStreamDoesNotTouchTheNextOne) {
@@ -100,9 +100,9 @@ TEST_F(Streams, WhatIsToldLateOfADestroyedStreamDoesNotTouchTheNextOne) {
 
 TEST_F(Streams, FullTableIsCountedAndDestroyedStreamsMakeRoom) {
   for (uint64_t n = 0; n < kMaxStreams; ++n) ASSERT_NE(stream(n), nullptr) << n;
-  const uint64_t before = counted(format::Counter::depth_streams_full);
+  const uint64_t before = counted(format::LossCounter::depth_streams_full);
   EXPECT_EQ(stream(kMaxStreams), nullptr);
-  EXPECT_EQ(counted(format::Counter::depth_streams_full), before + 1);
+  EXPECT_EQ(counted(format::LossCounter::depth_streams_full), before + 1);
   EXPECT_EQ(depth_before(nullptr), 0u);
   EXPECT_EQ(stream_id(nullptr), format::StreamId{});
   stream_destroyed(stream_handle(77));
@@ -149,7 +149,7 @@ TEST_F(Streams, ThreadsThatMeetAtANewStreamShareIt) {
 
 // A thread that adds or removes a stream may be descheduled in the middle for any length of time.
 TEST_F(Streams, AThreadThatMeetsAnAdditionThatTakesLongWaitsForIt) {
-  const uint64_t given_up = counted(format::Counter::depth_streams_full);
+  const uint64_t given_up = counted(format::LossCounter::depth_streams_full);
   detail::g_streams->gate.store(1);
   std::atomic<StreamState*> seen{nullptr};
   std::thread waiting([&] {
@@ -158,7 +158,7 @@ TEST_F(Streams, AThreadThatMeetsAnAdditionThatTakesLongWaitsForIt) {
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_EQ(seen.load(), nullptr);
-  EXPECT_EQ(counted(format::Counter::depth_streams_full), given_up);
+  EXPECT_EQ(counted(format::LossCounter::depth_streams_full), given_up);
   detail::g_streams->gate.store(0);
   waiting.join();
   EXPECT_NE(seen.load(), nullptr);
@@ -166,14 +166,14 @@ TEST_F(Streams, AThreadThatMeetsAnAdditionThatTakesLongWaitsForIt) {
 
 // A thread that holds the lock for ever (stopped by a debugger) must not stop the program.
 TEST_F(Streams, AnAdditionThatNeverEndsIsWaitedForASecondAndCounted) {
-  const uint64_t given_up = counted(format::Counter::depth_streams_full);
+  const uint64_t given_up = counted(format::LossCounter::depth_streams_full);
   detail::g_streams->gate.store(1);
   const auto begin = std::chrono::steady_clock::now();
   errno = EXDEV;
   EXPECT_EQ(stream(1), nullptr);
   EXPECT_EQ(errno, EXDEV);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(900));
-  EXPECT_GT(counted(format::Counter::depth_streams_full), given_up);
+  EXPECT_GT(counted(format::LossCounter::depth_streams_full), given_up);
   detail::g_streams->gate.store(0);
   EXPECT_NE(stream(1), nullptr);
 }
@@ -183,8 +183,8 @@ TEST_F(Streams, AnAdditionThatNeverEndsIsWaitedForASecondAndCounted) {
 TEST_F(Streams, ASignalHandlerThatInterruptsAnAdditionNeverFindsTheTableBusy) {
   static std::atomic<uint64_t> handled, added;
   handled = added = 0;
-  const uint64_t given_up = counted(format::Counter::depth_streams_full);
-  const uint64_t dropped = counted(format::Counter::records_dropped_busy);
+  const uint64_t given_up = counted(format::LossCounter::depth_streams_full);
+  const uint64_t dropped = counted(format::LossCounter::records_dropped_busy);
   struct sigaction action = {}, before = {};
   action.sa_handler = [](int) {
     const uint64_t n = 1'000'000 + handled.fetch_add(1);
@@ -195,16 +195,16 @@ TEST_F(Streams, ASignalHandlerThatInterruptsAnAdditionNeverFindsTheTableBusy) {
   const itimerval every = {{0, 50}, {0, 50}};
   ASSERT_EQ(setitimer(ITIMER_REAL, &every, nullptr), 0);
   for (uint64_t n = 0; handled.load() < 2000; ++n) {
-    if (counted(format::Counter::depth_streams_full) != given_up) break;
+    if (counted(format::LossCounter::depth_streams_full) != given_up) break;
     stream(n);
     stream_destroyed(stream_handle(n));
   }
   const itimerval never = {};
   setitimer(ITIMER_REAL, &never, nullptr);
   sigaction(SIGALRM, &before, nullptr);
-  EXPECT_EQ(counted(format::Counter::depth_streams_full), given_up);
+  EXPECT_EQ(counted(format::LossCounter::depth_streams_full), given_up);
   EXPECT_GT(added.load(), 0u);
-  EXPECT_EQ(added.load() + counted(format::Counter::records_dropped_busy) - dropped, handled.load());
+  EXPECT_EQ(added.load() + counted(format::LossCounter::records_dropped_busy) - dropped, handled.load());
 }
 
 TEST_F(Streams, AddedAndDestroyedByManyThreadsWhileOthersLaunch) {
