@@ -1,5 +1,6 @@
-// The rows of cuda_api.def as types and tables: each row has an enumerator, a prototype, a topic and a form. In the program.
-// Included by the hooks, the resolver and the exports; adding a function to the .def is all it takes to appear here.
+// The rows of cuda_api.def as types and tables: each row has an enumerator, a prototype, a topic and a form. In the
+// program. Included by the hooks, the resolver and the exports; adding a function to the .def is all it takes to appear
+// here.
 #pragma once
 
 #include "preload/driver/api_number.h"
@@ -37,8 +38,8 @@ inline constexpr size_t kApiCount = sizeof(kApiNames) / sizeof(kApiNames[0]);
 
 constexpr size_t index_of(Api api) { return static_cast<size_t>(api); }
 
-// cuda.h appends these suffixes to the symbols of its per-thread default stream (__CUDA_API_PTSZ, __CUDA_API_PTDS), so the name is
-// the ABI's own statement of what a null stream means to a symbol.
+// cuda.h appends these suffixes to the symbols of its per-thread default stream (__CUDA_API_PTSZ, __CUDA_API_PTDS), so
+// the name is the ABI's own statement of what a null stream means to a symbol.
 constexpr NullStream null_stream_of(std::string_view name) {
   return name.ends_with("_ptsz") || name.ends_with("_ptds") ? NullStream::PerThread : NullStream::Legacy;
 }

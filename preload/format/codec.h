@@ -57,7 +57,8 @@ template <class... T> struct Kinds {
   template <class F> static constexpr void for_each(F&& f) { (f.template operator()<T>(), ...); }
 };
 
-// Every kind there is, by number: dumps list them so. CallArguments, HardwareSamples and NvtxSyncPoint are events; the numbers of the others were used up.
+// Every kind there is, by number: dumps list them so. CallArguments, HardwareSamples and NvtxSyncPoint are events; the
+// numbers of the others were used up.
 using EventKinds = Kinds<KernelLaunch, MemoryLaunch, GraphLaunch, ApiCall, AllocCall, NvtxPush, NvtxPop, KernelRun,
                          CopyRun, FillRun, DriverCalls, NvtxStart, NvtxEnd, NvtxMark, ClockAnchor, ThreadEnd, GraphNode,
                          GraphMade, GraphRun, StackedCall, NvtxPayload, NvtxSync, ResourceName, NvtxSample,

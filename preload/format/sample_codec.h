@@ -1,5 +1,5 @@
-// Samples of hardware counters as the text of one record (gpu_events.h: HardwareSamples), so that a sample takes few bytes. Used by the
-// recorder's helper thread and by the reader, which must not trust a byte of it.
+// Samples of hardware counters as the text of one record (gpu_events.h: HardwareSamples), so that a sample takes few
+// bytes. Used by the recorder's helper thread and by the reader, which must not trust a byte of it.
 //
 //   samples := varint count, then of each sample: varint gap, varint change; then of each metric: varint places, then of each sample: varint value
 //

@@ -1,4 +1,5 @@
-// What the callers of CUPTI's profiler share (counter_host.cpp, counter_session.cpp, pm_sampler.cpp): its argument structs, and joined texts.
+// What the callers of CUPTI's profiler share (counter_host.cpp, counter_session.cpp, pm_sampler.cpp): its argument
+// structs, and joined texts.
 #pragma once
 
 #include "preload/capture/cupti/cupti_headers.h"

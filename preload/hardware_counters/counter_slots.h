@@ -1,5 +1,5 @@
-// The contexts that have a session of hardware counters, and the ranges in each whose values were not read yet. Used only inside
-// hardware_counters/.
+// The contexts that have a session of hardware counters, and the ranges in each whose values were not read yet. Used
+// only inside hardware_counters/.
 #pragma once
 
 #include "preload/format/ids.h"

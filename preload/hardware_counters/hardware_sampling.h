@@ -1,5 +1,5 @@
-// Hardware samples (PROF_SAMPLING): values of hardware counters at an interval, of each GPU that the process uses, beside everything else that
-// is recorded. In the program.
+// Hardware samples (PROF_SAMPLING): values of hardware counters at an interval, of each GPU that the process uses,
+// beside everything else that is recorded. In the program.
 //
 //   first context of a GPU   its first launch, or the helper thread for the others -> open, start
 //   samples                  the helper thread's rounds, the recording's end -> counter_samples events

@@ -24,8 +24,8 @@
 
 namespace prof::preload {
 
-// The rows whose hooks inline everything that they call: 40 ns a launch instead of 51 (2-core VM). launch_hooks.cpp instantiates them,
-// because in a file with all rows the compiler would exceed its limits and inline less.
+// The rows whose hooks inline everything that they call: 40 ns a launch instead of 51 (2-core VM). launch_hooks.cpp
+// instantiates them, because in a file with all rows the compiler would exceed its limits and inline less.
 #define PROF_FLAT_ROWS(X) X(cuLaunchKernel) X(cuLaunchKernel_ptsz) X(cuLaunchKernelEx) X(cuLaunchKernelEx_ptsz)
 enum class Inlining { ByCompiler, Everything };
 template <Api api> inline constexpr Inlining kInlining = Inlining::ByCompiler;

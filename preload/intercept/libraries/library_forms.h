@@ -1,13 +1,14 @@
-// Which argument of a library function has which meaning. An argument is one word: the n-th is in a register or on the stack,
-// whatever its type, because no function of the table takes an argument in a floating-point register. In the program.
+// Which argument of a library function has which meaning. An argument is one word: the n-th is in a register or on the
+// stack, whatever its type, because no function of the table takes an argument in a floating-point register. In the
+// program.
 #pragma once
 
 #include <cstdint>
 
 namespace prof::preload {
 
-// From DescriptorSet on: calls that make, describe or destroy objects. They are not recorded; what they set is noted for the calls
-// that use these objects.
+// From DescriptorSet on: calls that make, describe or destroy objects. They are not recorded; what they set is noted
+// for the calls that use these objects.
 enum class Family : uint8_t {
   NameOnly,
   Gemm,
@@ -87,7 +88,8 @@ constexpr LibraryForm makes(LibraryForm form) {
 
 inline constexpr LibraryForm kNameOnly = {};
 
-// (handle, transposes, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc) and its batched kinds; Ex: a type follows each matrix.
+// (handle, transposes, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc) and its batched kinds; Ex: a type follows each
+// matrix.
 inline constexpr LibraryForm kGemm = {
     .family = Family::Gemm, .transpose_a = 1, .transpose_b = 2, .m = 3, .n = 4, .k = 5, .beta = 11};
 inline constexpr LibraryForm kGemmStrided = {.family = Family::Gemm,
@@ -226,8 +228,8 @@ inline constexpr LibraryForm kBcast = {
 inline constexpr LibraryForm kReduceScatter = kAllReduce;
 inline constexpr LibraryForm kPointToPoint = kBcast;
 
-// (handle, alpha, two operands and their descriptors, the convolution, algorithm …): x, w and y of a convolution or of a gradient,
-// as in plans.
+// (handle, alpha, two operands and their descriptors, the convolution, algorithm …): x, w and y of a convolution or of
+// a gradient, as in plans.
 inline constexpr LibraryForm kConvForward = {
     .family = Family::Convolution, .algorithm = 7, .operand_a = 2, .operand_b = 4, .operand_c = 11, .product = 1};
 inline constexpr LibraryForm kConvFused = {.family = Family::Convolution,

@@ -1,6 +1,7 @@
-// What a plan of cuDNN's graphs is for. Its descriptors can hardly be queried once they are made, so what a program sets in them is
-// noted: tensors have sizes, an operation has tensors, a graph has operations, and heuristics, engines, configurations and plans are made
-// of a graph. Each takes over the values of what it is made of, which may be gone when the plan runs. In the program; lock-free.
+// What a plan of cuDNN's graphs is for. Its descriptors can hardly be queried once they are made, so what a program
+// sets in them is noted: tensors have sizes, an operation has tensors, a graph has operations, and heuristics, engines,
+// configurations and plans are made of a graph. Each takes over the values of what it is made of, which may be gone
+// when the plan runs. In the program; lock-free.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,8 @@
 
 namespace prof::preload {
 
-// Names of categories are definitions; those of threads, devices, streams and so on are events, because handles come again.
+// Names of categories are definitions; those of threads, devices, streams and so on are events, because handles come
+// again.
 void nvtx_name_category(NvtxObject* domain, uint32_t category, std::string_view name);
 struct NvtxNamed {
   format::NamedKind what{};

@@ -25,8 +25,8 @@ struct NewContext {
   template <class... Args> static bool is_new(Args...) { return true; }
   template <class... Args> static void created(CUcontext, Args...) {}
 };
-// A primary context has the same handle again after a reset. Streams met under that handle in between, in calls that failed, belong
-// to no context.
+// A primary context has the same handle again after a reset. Streams met under that handle in between, in calls that
+// failed, belong to no context.
 struct PrimaryContext {
   static bool is_new(CUdevice device) { return !primary_context_active(device); }
   static void created(CUcontext context, CUdevice device) { primary_context_retained(device, context); }

@@ -27,8 +27,8 @@ template <class Params> inline format::ConfigId kernel_config(Api api, const Par
 void record_added_graphs(const CallScope& scope, CUgraphNode node, CUgraph child);
 void record_added_graphs(const CallScope& scope, CUgraphNode node, const CUgraphNodeParams* params);
 
-// What the last argument says about a node that is added or changed. config(): what a kernel node will launch; 0 for other nodes.
-// record_graphs(): the graphs that a new node has brought along.
+// What the last argument says about a node that is added or changed. config(): what a kernel node will launch; 0 for
+// other nodes. record_graphs(): the graphs that a new node has brought along.
 namespace form {
 
 struct KernelNode {
