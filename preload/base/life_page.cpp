@@ -31,7 +31,7 @@ LifePage* make_life_page() {
         nullptr, nullptr,
         [] {
           life().epoch.store(0, std::memory_order_relaxed);
-          life().phase.store(static_cast<uint32_t>(Phase::Cold), std::memory_order_relaxed);
+          life().phase.store(Phase::Cold, std::memory_order_relaxed);
         },
         &__dso_handle);
   }
@@ -44,7 +44,7 @@ void use_wiped_life_page() {
   if (g_every_launch.life.load(std::memory_order_relaxed) != &g_first_life_page) return;
   LifePage* const page = make_life_page();
   if (page == nullptr) return;
-  page->phase.store(static_cast<uint32_t>(Phase::Starting), std::memory_order_relaxed);
+  page->phase.store(Phase::Starting, std::memory_order_relaxed);
   g_every_launch.life.store(page, std::memory_order_release);
 }
 

@@ -10,13 +10,14 @@
 
 namespace prof::preload {
 
+enum class Phase : uint32_t { Cold = 0, Starting, Recording, Stopped };
+
 struct LifePage {
-  std::atomic<uint64_t> epoch;      // of the recording; 0: not recording
-  std::atomic<uint32_t> phase;      // Phase
+  std::atomic<uint64_t> epoch;  // of the recording; 0: not recording
+  std::atomic<Phase> phase;
   std::atomic<bool> runtime_calls;  // of the recording: PROF_RUNTIME
   std::atomic<bool> prepared;       // what precedes the first part is done (passes_by() in recording_period.h)
 };
-enum class Phase : uint32_t { Cold = 0, Starting, Recording, Stopped };
 
 extern LifePage g_first_life_page;  // a static page, until the first start makes one that fork wipes
 inline LifePage& life() { return *g_every_launch.life.load(std::memory_order_acquire); }

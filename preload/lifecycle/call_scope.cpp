@@ -17,7 +17,7 @@ void count_guard_reset() {
 }
 
 void count_cut_off() {
-  const bool stopped = life().phase.load(std::memory_order_acquire) == static_cast<uint32_t>(Phase::Stopped);
+  const bool stopped = life().phase.load(std::memory_order_acquire) == Phase::Stopped;
   if (stopped && window_is(Window::Open) && g_log.is_open()) count(format::LossCounter::after_exit);
 }
 

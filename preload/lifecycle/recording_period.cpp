@@ -159,7 +159,7 @@ void profiler_stopped() {
 
 bool end_window(const char* why) {
   if (!window_is(Window::Open)) return true;
-  if (life().phase.load(std::memory_order_acquire) == static_cast<uint32_t>(Phase::Starting)) {
+  if (life().phase.load(std::memory_order_acquire) == Phase::Starting) {
     g_end_asked.store(why, std::memory_order_release);
     return false;
   }

@@ -47,9 +47,9 @@ void at_quick_exit(void*) { finish_life(); }
 
 void behind_destructors(void*) {
   finish_life();
-  uint32_t cold = static_cast<uint32_t>(Phase::Cold);
+  Phase cold = Phase::Cold;
   if (g_parts != 0 && getpid() == g_pid)  // nobody would close another part's log
-    life().phase.compare_exchange_strong(cold, static_cast<uint32_t>(Phase::Stopped), std::memory_order_acq_rel);
+    life().phase.compare_exchange_strong(cold, Phase::Stopped, std::memory_order_acq_rel);
 }
 
 // Destructors of libraries run after all exit handlers, and those of the libraries that the program was linked with after this one: a shared
@@ -133,10 +133,10 @@ bool enter_slow() {
     return open_thread();  // a new thread, or a thread of the parent's recording in a child that records already
   if (!window_is(Window::Open) && passes_by()) return false;
   if (inert() || !in_window()) return false;
-  uint32_t phase = life().phase.load(std::memory_order_acquire);
-  if (phase != static_cast<uint32_t>(Phase::Cold)) return enter_phase(phase);
+  Phase phase = life().phase.load(std::memory_order_acquire);
+  if (phase != Phase::Cold) return enter_phase(phase);
   if (inside_our_calls()) return false;
-  if (!life().phase.compare_exchange_strong(phase, static_cast<uint32_t>(Phase::Starting), std::memory_order_acq_rel)) {
+  if (!life().phase.compare_exchange_strong(phase, Phase::Starting, std::memory_order_acq_rel)) {
     count(format::LossCounter::before_ready);
     return false;
   }
@@ -144,7 +144,7 @@ bool enter_slow() {
   use_wiped_life_page();
   const bool ok = start_life();
   life().prepared.store(true, std::memory_order_relaxed);
-  life().phase.store(static_cast<uint32_t>(ok ? Phase::Recording : Phase::Stopped), std::memory_order_release);
+  life().phase.store(ok ? Phase::Recording : Phase::Stopped, std::memory_order_release);
   if (ok) adopt_counters();  // what was counted while starting
   errno = saved;
   return ok;
@@ -155,7 +155,7 @@ bool enter_interrupted() {
   const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
   if (inside_our_calls()) {
     if (inside_own_calls()) return false;
-    const bool starting = life().phase.load(std::memory_order_acquire) == static_cast<uint32_t>(Phase::Starting);
+    const bool starting = life().phase.load(std::memory_order_acquire) == Phase::Starting;
     if (starting || epoch != 0) count(starting ? format::LossCounter::before_ready : format::LossCounter::nested_calls);
     return false;
   }
@@ -166,9 +166,8 @@ bool enter_interrupted() {
 
 void prepare_for_a_later_part() {
   if (inert() || !window_awaits() || is_prepared()) return;
-  uint32_t phase = static_cast<uint32_t>(Phase::Cold);
-  if (!life().phase.compare_exchange_strong(phase, static_cast<uint32_t>(Phase::Starting), std::memory_order_acq_rel))
-    return;
+  Phase phase = Phase::Cold;
+  if (!life().phase.compare_exchange_strong(phase, Phase::Starting, std::memory_order_acq_rel)) return;
   const int saved = errno;
   const OwnCalls own;
   use_wiped_life_page();
@@ -177,23 +176,21 @@ void prepare_for_a_later_part() {
   const bool wanted = prepare_process();
   if (wanted) for_each_subsystem(&Subsystem::prepare);
   life().prepared.store(true, std::memory_order_relaxed);
-  life().phase.store(static_cast<uint32_t>(wanted ? Phase::Cold : Phase::Stopped), std::memory_order_release);
+  life().phase.store(wanted ? Phase::Cold : Phase::Stopped, std::memory_order_release);
   errno = saved;
 }
 
 uint32_t parts_so_far() { return g_parts; }
 
 void allow_another_life() {
-  uint32_t stopped = static_cast<uint32_t>(Phase::Stopped);
-  if (getpid() == g_pid)
-    life().phase.compare_exchange_strong(stopped, static_cast<uint32_t>(Phase::Cold), std::memory_order_acq_rel);
+  Phase stopped = Phase::Stopped;
+  if (getpid() == g_pid) life().phase.compare_exchange_strong(stopped, Phase::Cold, std::memory_order_acq_rel);
 }
 
 void finish_life() {
-  uint32_t recording = static_cast<uint32_t>(Phase::Recording);
+  Phase recording = Phase::Recording;
   if (getpid() != g_pid) return;  // a vfork child that calls exit
-  if (!life().phase.compare_exchange_strong(recording, static_cast<uint32_t>(Phase::Stopped),
-                                            std::memory_order_acq_rel)) {
+  if (!life().phase.compare_exchange_strong(recording, Phase::Stopped, std::memory_order_acq_rel)) {
     return;
   }
   const int saved = errno;

@@ -38,11 +38,10 @@ void count_early(uint32_t index, uint64_t n) {
 
 void count(format::LossCounter counter, uint64_t n) {
   const uint32_t index = static_cast<uint32_t>(counter);
-  const uint32_t phase = life().phase.load(std::memory_order_relaxed);
+  const Phase phase = life().phase.load(std::memory_order_relaxed);
   format::CounterPage* const page = g_log.counters();
   // A cold life with a page: the page is the parent's.
-  if (page != nullptr && phase != static_cast<uint32_t>(Phase::Cold) &&
-      phase != static_cast<uint32_t>(Phase::Starting)) {
+  if (page != nullptr && phase != Phase::Cold && phase != Phase::Starting) {
     std::atomic_ref(page->counter[index]).fetch_add(n, std::memory_order_relaxed);
   } else {
     count_early(index, n);

@@ -14,15 +14,14 @@ bool enter_recording() {
   return enter_phase(life().phase.load(std::memory_order_acquire));
 }
 
-bool enter_phase(uint32_t phase) {
-  if (phase == static_cast<uint32_t>(Phase::Starting)) {
+bool enter_phase(Phase phase) {
+  if (phase == Phase::Starting) {
     if (!inside_own_calls()) count(format::LossCounter::before_ready);
     return false;
   }
   // The start ended between the reading of the epoch and that of the phase: this thread records, from this call on.
-  if (phase == static_cast<uint32_t>(Phase::Recording) && life().epoch.load(std::memory_order_acquire) != 0)
-    return open_thread();
-  if (phase != static_cast<uint32_t>(Phase::Cold) && g_log.is_open()) count(format::LossCounter::after_exit);
+  if (phase == Phase::Recording && life().epoch.load(std::memory_order_acquire) != 0) return open_thread();
+  if (phase != Phase::Cold && g_log.is_open()) count(format::LossCounter::after_exit);
   return false;
 }
 

@@ -11,7 +11,7 @@ namespace prof::preload {
 // For thread_records(), where this thread has no state of the current recording. False: it does not record; counted where a record is lost.
 __attribute__((cold)) bool enter_recording();
 // The same in a process of this phase (Phase), whose epoch was 0 a moment ago. Cold: false, and nothing is lost.
-__attribute__((cold)) bool enter_phase(uint32_t phase);
+__attribute__((cold)) bool enter_phase(Phase phase);
 
 inline bool thread_records() {
   const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
