@@ -10,18 +10,14 @@ namespace prof::preload {
 
 namespace {
 
-// The first function that is not there. Those of one way to measure are not missed by the other.
+// A function that this way to measure needs and CUPTI does not have; null: there is none.
 const char* missing_function(const Cupti& api, CounterHost::By by) {
-  const bool samples = by == CounterHost::By::PmSampling;
+  const CuptiNeed own = by == CounterHost::By::PmSampling ? CuptiNeed::PmSampling : CuptiNeed::RangeProfiler;
   const char* missing = nullptr;
-#define PROF_CUPTI_FUNCTION(name, need)                                                   \
-  if constexpr (constexpr std::string_view text(#name);                                   \
-                text.starts_with("cuptiRange") || text.starts_with("cuptiPmSampling") ||  \
-                text.starts_with("cuptiProfiler") || text == "cuptiDeviceGetChipName") {  \
-    const bool of_other = text.starts_with(samples ? "cuptiRange" : "cuptiPmSampling") || \
-                          (samples && text == "cuptiProfilerGetCounterAvailability");     \
-    if (!of_other && api.name == nullptr) missing = #name;                                \
-  }
+  const auto check = [&](bool found, const char* name, CuptiNeed need) {
+    if (!found && (need == CuptiNeed::Counters || need == own)) missing = name;
+  };
+#define PROF_CUPTI_FUNCTION(name, need) check(api.name != nullptr, #name, CuptiNeed::need);
 #include "preload/capture/cupti/cupti_functions.def"
 #undef PROF_CUPTI_FUNCTION
   return missing;

@@ -128,15 +128,13 @@ class Search {
     if (find == nullptr) return refuse("the process has no dlsym", "", "");
     Cupti api;
     const char* missing = nullptr;
-    const auto resolve = [&](auto& member, const char* name, bool needed) {
+    const auto resolve = [&](auto& member, const char* name, CuptiNeed need) {
       member = reinterpret_cast<std::remove_reference_t<decltype(member)>>(find(handle, name));
-      if (member == nullptr && needed) missing = name;
+      if (member == nullptr && need == CuptiNeed::Needed) missing = name;
     };
-    constexpr bool kNeeded = true, kOptional = false;
-#define PROF_CUPTI_FUNCTION(name, need) resolve(api.name, #name, k##need);
+#define PROF_CUPTI_FUNCTION(name, need) resolve(api.name, #name, CuptiNeed::need);
 #include "preload/capture/cupti/cupti_functions.def"
 #undef PROF_CUPTI_FUNCTION
-    (void)kOptional;
     if (missing != nullptr) return refuse(path, ": no function ", missing);
     uint32_t version = 0;
     if (api.cuptiGetVersion(&version) != CUPTI_SUCCESS) return refuse(path, ": cuptiGetVersion failed", "");

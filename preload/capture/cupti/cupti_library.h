@@ -10,6 +10,15 @@
 
 namespace prof::preload {
 
+// What needs a function of CUPTI.
+enum class CuptiNeed {
+  Needed,         // GPU activity: without the function there are no GPU times
+  Optional,       // nothing: its callers continue without it
+  Counters,       // both of the following
+  RangeProfiler,  // hardware counters
+  PmSampling,     // hardware samples
+};
+
 struct Cupti {
 #define PROF_CUPTI_FUNCTION(name, need) decltype(&::name) name = nullptr;
 #include "preload/capture/cupti/cupti_functions.def"
