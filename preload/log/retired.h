@@ -1,6 +1,7 @@
-// Memory of a part of the run that ended, while another part begins in the same process. A thread that was cut off in the middle of a record
-// goes on in it; so it is kept, empty, until every thread of that part has come by again or is gone. Used by the thread that
-// starts a life, one at a time.
+// Retired memory, in the sense of epoch-based reclamation: memory of a recording that ended, while another one starts in
+// the same process. A thread that was interrupted in the middle of a record still writes to it. So it stays mapped, empty,
+// until every thread of that recording has come by again or has ended. Used by the thread that starts a life, one at a
+// time.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ void retire_log_pages(void* memory, size_t bytes, uint64_t life);
 
 // Unmaps what no thread can be inside: `has_threads` says whether a life has threads that have not come by since it ended.
 void free_retired(bool (*has_threads)(uint64_t life));
-// In the child of a fork: nobody of them is here.
+// In the child of a fork: none of these threads exists.
 void abandon_retired();
 
 }  // namespace prof::preload
