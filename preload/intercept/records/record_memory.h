@@ -96,45 +96,27 @@ enum class Owner {
   Context,  // the current context
   Pool,     // the pool in the arguments, or the one that the stream uses
 };
-struct Sized {
+enum class Flags { None, Recorded };
+template <Owner owner, Flags flags = Flags::None> struct Allocation {
+  static constexpr Owner kOwner = owner;
+  static constexpr bool kHasFlags = flags == Flags::Recorded;
   template <class Size, class... Rest> static uint64_t bytes(CUresult, Size size, Rest...) { return size; }
 };
-struct ContextMemory : Sized {
-  static constexpr Owner kOwner = Owner::Context;
-  static constexpr bool kHasFlags = false;
-};
-struct ManagedMemory : Sized {
-  static constexpr Owner kOwner = Owner::Context;
-  static constexpr bool kHasFlags = true;
-};
+struct ContextMemory : Allocation<Owner::Context> {};
+struct ManagedMemory : Allocation<Owner::Context, Flags::Recorded> {};
 // (…, where the pitch goes that the driver chooses, width, height, element size)
-struct PitchedMemory {
-  static constexpr Owner kOwner = Owner::Context;
-  static constexpr bool kHasFlags = false;
+struct PitchedMemory : Allocation<Owner::Context> {
   template <class Size> static uint64_t bytes(CUresult result, const Size* pitch, Size, Size height, unsigned) {
     return result == CUDA_SUCCESS && pitch != nullptr ? uint64_t{*pitch} * height : 0;
   }
 };
-struct HostMemory : Sized {
-  static constexpr Owner kOwner = Owner::None;
-  static constexpr bool kHasFlags = false;
-};
-struct HostMemoryWithFlags : Sized {
-  static constexpr Owner kOwner = Owner::None;
-  static constexpr bool kHasFlags = true;
-};
-struct AddressRange : Sized {
-  static constexpr Owner kOwner = Owner::None;
-  static constexpr bool kHasFlags = false;
-};
-struct StreamMemory : Sized {
-  static constexpr Owner kOwner = Owner::Pool;
-  static constexpr bool kHasFlags = false;
+struct HostMemory : Allocation<Owner::None> {};
+struct HostMemoryWithFlags : Allocation<Owner::None, Flags::Recorded> {};
+struct AddressRange : Allocation<Owner::None> {};
+struct StreamMemory : Allocation<Owner::Pool> {
   static format::PoolId pool(const StreamState* state, CUstream) { return pool_behind(state); }
 };
-struct PoolMemory : Sized {
-  static constexpr Owner kOwner = Owner::Pool;
-  static constexpr bool kHasFlags = false;
+struct PoolMemory : Allocation<Owner::Pool> {
   static format::PoolId pool(const StreamState*, CUmemoryPool pool, CUstream) { return pool_id(pool); }
 };
 
