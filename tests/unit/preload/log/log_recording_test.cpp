@@ -123,7 +123,7 @@ TEST(Log, WhatAParentCountedBeforeItHadALogIsNotItsChilds) {
   const TempFolder folder;
   preload::count(format::LossCounter::guard_resets, 3);
   const auto body = [] {
-    preload::count(format::LossCounter::guard_resets, 2);  // the child's own, before its log
+    preload::count(format::LossCounter::guard_resets, 2);  // the child's own resets, before its log exists
     record_call(1);
   };
   ASSERT_EQ(run_child(folder.path(), {}, body), 0);
