@@ -24,17 +24,18 @@ preload/base
 preload/log
 preload/record
 preload/driver
-preload/stacks
 preload/stacks/python
+preload/stacks
+preload/capture/cupti
+preload/capture/streams
 preload/hardware_counters
 preload/capture
-preload/capture/streams
-preload/capture/cupti
 preload/control
 preload/lifecycle
 preload/intercept/records
+preload/intercept/nvtx preload/intercept/cupti preload/intercept/cudart
+preload/intercept/libraries
 preload/intercept
-preload/intercept/cupti preload/intercept/cudart preload/intercept/libraries preload/intercept/nvtx
 preload
 
 analyzer/base
