@@ -1,5 +1,7 @@
 #include "analyzer/command/counter_list.h"
 
+#include "preload/format/option_values.h"
+
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -9,7 +11,10 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr uint32_t kMemory = 1, kTensor = 2, kRoofline = 4;
+namespace option = format::option;
+constexpr uint32_t bit(option::CounterSet set) { return option::SomeOf<option::CounterSet>::bit(set); }
+constexpr uint32_t kMemory = bit(option::CounterSet::Memory), kTensor = bit(option::CounterSet::Tensor),
+                   kRoofline = bit(option::CounterSet::Roofline);
 struct SetMetric {
   uint32_t sets;
   std::string_view name;
@@ -20,13 +25,15 @@ constexpr SetMetric kMetrics[] = {
 #undef PROF_COUNTER_METRIC
 };
 
-struct Set {
-  uint32_t bit;
-  std::string_view name, about;
-};
-constexpr Set kSets[] = {{kMemory, "memory", "traffic of the GPU's memory and of its L2 cache"},
-                         {kTensor, "tensor", "operations of tensor cores by type"},
-                         {kRoofline, "roofline", "both, with instructions of vector units"}};
+// By the words of PROF_COUNTERS.
+constexpr std::string_view about(option::CounterSet set) {
+  switch (set) {
+    case option::CounterSet::Memory: return "traffic of the GPU's memory and of its L2 cache";
+    case option::CounterSet::Tensor: return "operations of tensor cores by type";
+    case option::CounterSet::Roofline: return "both, with instructions of vector units";
+  }
+  return {};
+}
 
 std::string_view unit_of(std::string_view metric) {
   if (metric.find("time_duration") != std::string_view::npos) return "ns";
@@ -38,10 +45,12 @@ std::string_view unit_of(std::string_view metric) {
 
 std::string counter_list() {
   std::string text;
-  for (const Set& set : kSets) {
-    text += fmt::format("{}: {}\n", set.name, set.about);
+  uint32_t index = 0;
+  for (const auto& [name, argument] : option::WordsOf<option::CounterSet>::kWords) {
+    const auto set = static_cast<option::CounterSet>(index++);
+    text += fmt::format("{}: {}\n", name, about(set));
     for (const SetMetric& metric : kMetrics) {
-      if ((metric.sets & set.bit) != 0) text += fmt::format("  {:<52}  {}\n", metric.name, unit_of(metric.name));
+      if ((metric.sets & bit(set)) != 0) text += fmt::format("  {:<52}  {}\n", metric.name, unit_of(metric.name));
     }
   }
   return text +

@@ -161,7 +161,7 @@ int record(const std::vector<std::string>& command, std::vector<std::pair<std::s
 // Whether the word is a flag, such as --libs, that stands without its 0 or 1.
 bool is_bare_flag(const std::vector<std::string>& words, size_t at) {
   const auto is_it = [&](const RecorderOption& option) {
-    return option.type == OptionType::Flag && words[at] == std::string("--") + option.flag;
+    return option.is_flag && words[at] == std::string("--") + option.flag;
   };
   if (std::none_of(recorder_options().begin(), recorder_options().end(), is_it)) return false;
   return at + 1 == words.size() || words[at + 1].starts_with('-');

@@ -6,21 +6,20 @@
 
 namespace prof::analyzer {
 
-enum class OptionType { Flag, Count, Bytes, Seconds, Text, Choice, Numbers };
-
 struct RecorderOption {
   const char* variable;
-  OptionType type;
   const char* initial;
   const char* flag;
-  const char* values;
+  const char* values;  // such as "on|off" or "BYTES"
   const char* help;
+  bool is_flag;  // 0|1; may stand without a value
+  bool (*is_valid)(const std::string& text, const char* values);
 };
 
 // The rows of preload/format/options.def, in their order.
 std::span<const RecorderOption> recorder_options();
 
-// Empty: the recorder will understand it.
+// Empty: the recorder accepts the value.
 std::string wrong_value(const RecorderOption& option, const std::string& text);
 
 // Path of libprof.so: PROF_LIBRARY, or beside prof. Throws if there is none.

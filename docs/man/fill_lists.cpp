@@ -2,6 +2,7 @@
 // fill_lists < page.in > page. A line `.\" LIST WHAT` becomes the list. WHAT is flags, variables, counters, reports, or the
 // name of a verb, for the options of its parser.
 #include "analyzer/command/command.h"
+#include "analyzer/command/recorder_library.h"
 #include "analyzer/reports/reports.h"
 #include "preload/format/loss_counters.h"
 
@@ -13,16 +14,6 @@
 #include <string_view>
 
 namespace {
-
-struct Option {
-  std::string_view variable, type, initial, flag, values, help;
-};
-
-constexpr Option kOptions[] = {
-#define PROF_OPTION(member, variable, type, initial, flag, values, help) {variable, #type, initial, flag, values, help},
-#include "preload/format/options.def"
-#undef PROF_OPTION
-};
 
 // roff reads '-' as a hyphen, '\' as an escape character, and a leading '.' or ''' as a request.
 std::string escaped(std::string_view text) {
@@ -47,11 +38,11 @@ void print_values(std::string_view values) {
   }
 }
 
-void print_option(const Option& option, bool as_flag) {
+void print_option(const prof::analyzer::RecorderOption& option, bool as_flag) {
   std::cout << ".TP\n\\fB" << (as_flag ? "\\-\\-" : "") << escaped(as_flag ? option.flag : option.variable) << "\\fR=";
   print_values(option.values);
   std::cout << '\n' << escaped(option.help) << ".\n";
-  if (!option.initial.empty()) std::cout << "Default: \\fB" << escaped(option.initial) << "\\fR\n";
+  if (*option.initial != '\0') std::cout << "Default: \\fB" << escaped(option.initial) << "\\fR\n";
 }
 
 struct Verb {
@@ -103,7 +94,7 @@ bool print_list(std::string_view name) {
     return true;
   }
   if (name == "flags" || name == "variables") {
-    for (const Option& option : kOptions) print_option(option, name == "flags");
+    for (const auto& option : prof::analyzer::recorder_options()) print_option(option, name == "flags");
     return true;
   }
   if (name == "counters") {

@@ -1,11 +1,11 @@
 // What may the log say about the program (PROF_ABOUT)? In the program.
 #pragma once
 
-#include <string_view>
+#include "preload/base/options.h"
 
 namespace prof::preload {
 
-// May `what` (command, environment, paths, host) be written into the log?
-bool may_tell(std::string_view what);
+// May `what` be written into the log?
+inline bool may_tell(option::About what) { return options().about.has(what); }
 
 }  // namespace prof::preload

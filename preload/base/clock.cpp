@@ -76,23 +76,22 @@ ClockReading read_clocks() {
   return best;
 }
 
-void start_clock(const char* choice) {
+bool start_clock(const option::OneOf<option::Clock>& choice) {
   g_clock.read = monotonic_ns;
   g_clock.source = format::ClockSource::Monotonic;
   g_clock.ticks_per_second = 1'000'000'000;
   bool tsc = false;
-  const bool named =
-      std::strcmp(choice, "auto") != 0 && std::strcmp(choice, "tsc") != 0 && std::strcmp(choice, "monotonic") != 0;
-  if (named) {
-    if (DlsymFunction lookup = real_dlsym(); lookup != nullptr) {
-      if (void* const function = lookup(RTLD_DEFAULT, choice); function != nullptr) {
-        g_clock.read = reinterpret_cast<uint64_t (*)()>(function);
-        g_clock.source = format::ClockSource::Named;
-      }
-    }
+  const bool wanted = choice == option::Clock::Function;
+  void* function = nullptr;
+  if (wanted) {
+    if (DlsymFunction lookup = real_dlsym(); lookup != nullptr) function = lookup(RTLD_DEFAULT, choice.text.data());
+  }
+  if (function != nullptr) {
+    g_clock.read = reinterpret_cast<uint64_t (*)()>(function);
+    g_clock.source = format::ClockSource::Named;
   }
 #if defined(__x86_64__)
-  if (!named && std::strcmp(choice, "monotonic") != 0 && tsc_is_invariant()) {
+  if (function == nullptr && choice != option::Clock::Monotonic && tsc_is_invariant()) {
     tsc = true;
     g_clock.source = format::ClockSource::Tsc;
     g_every_launch.tsc.store(true, std::memory_order_relaxed);
@@ -107,6 +106,7 @@ void start_clock(const char* choice) {
   g_clock.shift = tsc ? 32 : 0;
   g_clock.multiplier =
       tsc ? static_cast<uint64_t>((static_cast<unsigned __int128>(1'000'000'000) << 32) / g_clock.ticks_per_second) : 1;
+  return !wanted || function != nullptr;
 }
 
 uint64_t gpu_clock_ns() {

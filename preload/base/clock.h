@@ -3,6 +3,7 @@
 #pragma once
 
 #include "preload/base/every_launch.h"
+#include "preload/base/options.h"
 #include "preload/format/block.h"
 
 #include <atomic>
@@ -24,8 +25,9 @@ struct Clock {
 
 extern Clock g_clock;
 
-// Chooses the clock once per life: `choice` is PROF_CLOCK. Takes up to 10 ms to measure the TSC's rate unless CPUID tells it.
-void start_clock(const char* choice);
+// Chooses the clock once per process: `choice` is PROF_CLOCK. Takes up to 10 ms to measure the TSC's rate unless CPUID tells it. False:
+// the program exports no function of that name; the clock is the one of "auto".
+bool start_clock(const option::OneOf<option::Clock>& choice);
 
 inline uint64_t now_ticks() {
 #if defined(__x86_64__)

@@ -32,7 +32,7 @@ void write_line(std::initializer_list<std::string_view> parts) {
 }  // namespace
 
 void explain(std::string_view a, std::string_view b, std::string_view c, std::string_view d) {
-  if (options().log == nullptr || std::strcmp(options().log, "debug") != 0) return;
+  if (options().log != option::Log::Debug) return;
   const Decimal pid(static_cast<uint64_t>(getpid()));
   write_line({"libprof: debug: [", pid.text(), "] ", a, b, c, d});
 }

@@ -2,8 +2,6 @@
 
 #include "preload/format/number_list.h"
 
-#include <cstring>
-
 namespace prof::preload {
 
 namespace {
@@ -29,15 +27,6 @@ bool name_in_list(std::string_view list, std::string_view name) {
     if (matches(pattern.data(), pattern.data() + pattern.size(), name.data(), name.data() + name.size())) return true;
   }
   return false;
-}
-
-void split_range_name(const char* text, std::string_view& name, std::string_view& domain) {
-  name = text;
-  domain = "*";
-  const char* const at = std::strrchr(text, '@');
-  if (at == nullptr) return;
-  name = {text, static_cast<size_t>(at - text)};
-  domain = at + 1;
 }
 
 }  // namespace prof::preload

@@ -1,31 +1,74 @@
-// The recorder's options, read from PROF_* variables once per life. The list is options.def.
+// The recorder's options: one row of options.def each. The PROF_* variables are copied, and read, once per process: by the library's
+// constructor or by the first hook that needs an option, whichever comes first. The program may change its environment and its
+// working folder later. A forked child keeps its parent's options.
 #pragma once
 
+#include "preload/format/option_values.h"
+
+#include <atomic>
 #include <cstdint>
 
 namespace prof::preload {
 
-using OptionFlag = bool;
-using OptionCount = uint64_t;
-using OptionBytes = uint64_t;
-using OptionSeconds = uint64_t;  // in nanoseconds
-using OptionText = const char*;  // never null; lives as long as the life
-using OptionChoice = const char*;
-using OptionNumbers = const char*;  // "all", or a list such as "0,2-3" (format/number_list.h)
+namespace option = format::option;
+
+// Declared only: a default that is not valid does not compile.
+void default_is_not_valid();
+template <class Type> constexpr typename Type::Value default_value(std::string_view text, std::string_view values) {
+  typename Type::Value value{};
+  if (!Type::read(text, values, value)) default_is_not_valid();
+  return value;
+}
 
 struct Options {
-#define PROF_OPTION(member, variable, type, initial, flag, values, help) Option##type member{};
+#define PROF_OPTION(member, variable, Type, initial, flag, values, help) \
+  option::Type::Value member = default_value<option::Type>(initial, values);
+#define PROF_CHOICES(member, variable, Type, Enum, initial, flag, words, help) \
+  option::Type<option::Enum>::Value member = default_value<option::Type<option::Enum>>(initial, {});
 #include "preload/format/options.def"
 #undef PROF_OPTION
+#undef PROF_CHOICES
 };
 
-const Options& options();
+namespace detail {
+extern Options g_options;
+enum class Reading : uint32_t { NotYet = 0, Now, Done };
+extern std::atomic<Reading> g_reading;
+bool read_options_now();
+}  // namespace detail
 
-// As an option of type Seconds is read. False: it is none.
-bool read_seconds(const char* text, uint64_t& ns);
-bool read_bytes(const char* text, uint64_t& bytes);
+// The defaults before the variables are read, and in a process with secure execution (AT_SECURE).
+inline const Options& options() { return detail::g_options; }
 
-// Reads the environment. A value that makes no sense is reported once on stderr and replaced by the default.
-void read_options(char** environment);
+// Reads the variables unless that is done. No heap, no lock; keeps errno. False: another thread is just reading them.
+inline bool read_options_once() {
+  return detail::g_reading.load(std::memory_order_acquire) == detail::Reading::Done || detail::read_options_now();
+}
+// Reads them again from `environment`, for tests: in a process with one thread.
+void read_options(char** environment, const Options& defaults);
+
+// The working folder when the variables were read, below which a relative PROF_OUTPUT lies. Empty: PROF_OUTPUT is absolute, or the
+// folder has no path of less than 3840 bytes.
+std::string_view output_folder();
+
+// Options as they were read.
+struct SetOption {
+  const char* entry;     // "PROF_NAME=value", as it was in the environment; empty: too long to be kept, and not valid
+  const char* variable;  // "PROF_NAME"
+  const char* values;    // of the row
+  bool valid;            // if not, the default is used
+};
+enum OptionRow : uint32_t {
+#define PROF_OPTION(member, ...) kRow_##member,
+#define PROF_CHOICES(member, ...) kRow_##member,
+#include "preload/format/options.def"
+#undef PROF_OPTION
+#undef PROF_CHOICES
+  kOptionCount
+};
+// Of row `row` < kOptionCount. False: its variable was not set, or was empty.
+bool set_option(uint32_t row, SetOption& to);
+// The row that an entry of the environment sets, "PROF_NAME=value"; kOptionCount: none.
+uint32_t option_row_of(const char* entry);
 
 }  // namespace prof::preload

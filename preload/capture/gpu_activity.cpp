@@ -54,7 +54,7 @@ void report_refusal(std::string_view reason) {
   const char* const other = object_with_cupti();
   if (other == nullptr) return report_no_gpu_times(g_cupti.path, kRefused, reason);
   report_no_gpu_times(g_cupti.path, kRefused, reason, "; another CUPTI is linked into ",
-                      may_tell("paths") ? other : "the program or a library of it");
+                      may_tell(option::About::Paths) ? other : "the program or a library of it");
 }
 
 bool attached() { return is_attached(g_gpu_activity.load(std::memory_order_acquire)); }
@@ -84,7 +84,7 @@ std::optional<CannotOpen> open_cupti(int driver_version) {
   // A profiler in the program itself, which would fail beside us. PROF_CUPTI says that it shall all the same.
   if (const char* object;
       !cupti_front_open() && options().cupti[0] == 0 && (object = object_with_own_cupti()) != nullptr)
-    return CannotOpen{may_tell("paths") ? object : "the program or a library of it",
+    return CannotOpen{may_tell(option::About::Paths) ? object : "the program or a library of it",
                       ": a CUPTI of its own is linked into it, and two cannot share a process"};
   if (!cupti_front_open() && !open_cupti_front(options().cupti, driver_version, read_cupti_buffer))
     return CannotOpen{g_cupti.reason, {}};
@@ -115,7 +115,7 @@ GpuActivity collect() {
 
 GpuActivity take() {
   const int driver_version = define_devices();
-  if (std::strcmp(options().gpu, "off") == 0) {
+  if (!options().gpu) {
     define_meta("gpu_times", "off");
     static std::atomic<bool> said{false};
     if (drop_counters("PROF_GPU=off")) say(said, "no hardware counters: PROF_GPU=off");
@@ -171,7 +171,7 @@ void refuse_gpu_activity(std::string_view reason) {
 }
 
 void arm_gpu_activity() {
-  if (std::strcmp(options().gpu, "off") == 0) return;
+  if (!options().gpu) return;
   const CuptiCall call;
   if (open_cupti(read_driver_version()).has_value()) return;  // said, if it is still so, where the recording begins
   show_driver_calls();

@@ -94,20 +94,6 @@ uint64_t g_told_elapsed_ns = 0;
 
 double ns_of(double ticks) { return ticks * 1e9 / static_cast<double>(g_clock.ticks_per_second); }
 
-// "2%", "0.5". 0: none, or no sense.
-double read_share(const char* text) {
-  char number[32];
-  size_t size = std::strlen(text);
-  if (size != 0 && text[size - 1] == '%') --size;
-  if (size == 0 || size >= sizeof number || text[size - 1] == 's') return 0;
-  std::memcpy(number, text, size);
-  number[size] = '\0';
-  uint64_t billionths = 0;
-  if (!read_seconds(number, billionths)) return 0;
-  const double percent = static_cast<double>(billionths) / 1e9;
-  return percent <= 100 ? percent / 100 : 0;
-}
-
 // What every hook does: the guard of the recorder and two readings of the clock.
 void time_guard() {
   constexpr uint32_t kRounds = 1000;
@@ -180,16 +166,8 @@ BurstDrain drain_now() {
 
 void open_budget() {
   set_launch_extra(kLaunchBudget, false);
-  const char* const text = options().budget;
-  if (std::strcmp(text, "off") == 0) return;
-  g_share = read_share(text);
-  if (g_share == 0) {
-    static std::atomic<bool> said{false};
-    say(said,
-        "PROF_BUDGET is not valid, expected a PERCENT above 0 and up to 100, such as 2%, or off; all GPU work is "
-        "timed");
-    return;
-  }
+  g_share = options().budget.share;
+  if (g_share == 0) return;
   for (Histogram& calls : g_calls) calls.clear();
   g_behind.clear();
   g_launches.store(0, std::memory_order_relaxed);
@@ -206,7 +184,7 @@ void open_budget() {
 }
 
 void describe_budget() {
-  if (budget_on()) define_meta("budget", options().budget);
+  if (budget_on()) define_meta("budget", options().budget.text);
 }
 
 void budget_launch(const format::KernelLaunch& event) {

@@ -18,48 +18,12 @@ namespace prof::preload {
 
 namespace {
 
-constexpr uint64_t kMostRepeats = 1'000'000;
 constexpr size_t kNameBytes = 512;
 
-char g_option[kNameBytes];  // a copy: `g_name` points into it
-std::string_view g_name;    // as the user wrote it
-uint64_t g_wanted_launch = 1;
-uint32_t g_times = 0;
 std::atomic<uint64_t> g_seen{0};     // launches of that kernel
 std::atomic<bool> g_awaited{false};  // the launch has not come yet
 // This thread is inside the hook that looks at a launch, or that repeats one.
 constinit thread_local bool t_repeating __attribute__((tls_model("initial-exec"))) = false;
-
-// substr() can throw, which needs the C++ library.
-std::string_view from(std::string_view text, size_t at) { return {text.data() + at, text.size() - at}; }
-
-bool read_number(std::string_view text, uint64_t most, uint64_t& number) {
-  number = 0;
-  for (const char c : text) {
-    if (c < '0' || c > '9' || number > most) return false;
-    number = number * 10 + static_cast<uint64_t>(c - '0');
-  }
-  return !text.empty() && number != 0 && number <= most;
-}
-
-// "NAME[:K]=N"; names may have colons themselves.
-bool read_option(const char* text) {
-  if (std::strlen(text) >= sizeof g_option) return false;
-  std::strcpy(g_option, text);
-  const std::string_view option(g_option);
-  const size_t equals = option.rfind('=');
-  uint64_t times = 0;
-  if (equals == std::string_view::npos || !read_number(from(option, equals + 1), kMostRepeats, times)) return false;
-  g_times = static_cast<uint32_t>(times);
-  g_name = {g_option, equals};
-  g_wanted_launch = 1;
-  const size_t colon = g_name.rfind(':');
-  if (colon != std::string_view::npos && colon != 0 && g_name[colon - 1] != ':') {
-    if (!read_number(from(g_name, colon + 1), ~0ull / 16, g_wanted_launch)) return false;
-    g_name = {g_option, colon};
-  }
-  return !g_name.empty();
-}
 
 // `name` as the source has it is in a mangled name behind its length: "12vector_scale" in "_Z12vector_scalePff". Of a qualified name the last part
 // is looked for.
@@ -67,7 +31,7 @@ bool is_called(std::string_view mangled, std::string_view name) {
   if (name_in_list(name, mangled)) return true;
   if (!mangled.starts_with("_Z") || name.find('*') != std::string_view::npos) return false;
   const size_t scope = name.rfind("::");
-  const std::string_view last = scope == std::string_view::npos ? name : from(name, scope + 2);
+  const std::string_view last = scope == std::string_view::npos ? name : option::tail(name, scope + 2);
   char part[kNameBytes + 24];
   const int size = std::snprintf(part, sizeof part, "%zu%.*s", last.size(), static_cast<int>(last.size()), last.data());
   if (last.empty() || size <= 0 || static_cast<size_t>(size) >= sizeof part) return false;
@@ -83,14 +47,7 @@ bool is_called(std::string_view mangled, std::string_view name) {
 void open_repeats() {
   static std::atomic<bool> said{false};
   g_awaited.store(false, std::memory_order_relaxed);
-  const char* const option = options().repeat_kernel;
-  if (std::strcmp(option, "off") == 0 || option[0] == '\0') return;
-  if (!read_option(option)) {
-    say(said,
-        "PROF_REPEAT_KERNEL is not valid, expected NAME[:K]=N with K and N above 0, N at most 1000000; no launch is "
-        "repeated");
-    return;
-  }
+  if (options().repeat_kernel.kernel.empty()) return;
   if (!options().assume_idempotent) {
     say(said,
         "PROF_REPEAT_KERNEL needs PROF_ASSUME_IDEMPOTENT=1: a kernel that adds to its output, say, would change what "
@@ -111,20 +68,21 @@ bool repeats_awaited() { return g_awaited.load(std::memory_order_relaxed); }
 
 uint32_t repeats_of(const char* name) {
   t_repeating = true;
-  if (name == nullptr || !is_called(name, g_name) ||
-      g_seen.fetch_add(1, std::memory_order_relaxed) + 1 != g_wanted_launch) {
+  if (name == nullptr || !is_called(name, options().repeat_kernel.kernel) ||
+      g_seen.fetch_add(1, std::memory_order_relaxed) + 1 != options().repeat_kernel.launch) {
     clear_fills();
     return 0;
   }
   g_awaited.store(false, std::memory_order_relaxed);
   if (options().launches == 0 && !hardware_counters_on()) pass_gpu_activity();
-  explain("repeats launch ", Decimal(g_wanted_launch).text(), " of ", name);
-  return g_times;
+  explain("repeats launch ", Decimal(options().repeat_kernel.launch).text(), " of ", name);
+  return static_cast<uint32_t>(options().repeat_kernel.times);
 }
 
 void describe_repeats(char* text, uint32_t bytes) {
-  std::snprintf(text, bytes, "repeat %.*s, launch %llu", static_cast<int>(g_name.size()), g_name.data(),
-                static_cast<unsigned long long>(g_wanted_launch));
+  const std::string_view name = options().repeat_kernel.kernel;
+  std::snprintf(text, bytes, "repeat %.*s, launch %llu", static_cast<int>(name.size()), name.data(),
+                static_cast<unsigned long long>(options().repeat_kernel.launch));
 }
 
 void repeat_is_over() { t_repeating = false; }
@@ -175,8 +133,9 @@ int make_fills_again(uint32_t& made) {
 void repeating_failed(uint32_t number, uint32_t times, int result) {
   static std::atomic<bool> said{false};
   char text[kNameBytes + 128];
+  const std::string_view name = options().repeat_kernel.kernel;
   std::snprintf(text, sizeof text, "repeating %.*s ended: the driver answered repetition %u of %u with error %d",
-                static_cast<int>(g_name.size()), g_name.data(), number, times, result);
+                static_cast<int>(name.size()), name.data(), number, times, result);
   say(said, text);
 }
 

@@ -1,10 +1,7 @@
 #include "preload/control/triggers.h"
 
-#include "preload/base/name_list.h"
 #include "preload/base/options.h"
 #include "preload/capture/cupti/gpu_state.h"
-
-#include <cstring>
 
 namespace prof::preload {
 
@@ -13,47 +10,16 @@ std::atomic<uint64_t> g_started_range{~0ull};  // a number that no range has
 
 namespace {
 
-uint64_t g_first_launch = 0;               // of PROF_START=launches:N
 std::atomic<uint64_t> g_passed_launches;   // that entered while one was waited for
 std::atomic<uint64_t> g_trigger_launches;  // that entered since the recording began
-
-char g_wanted[512];
-std::string_view g_range_name, g_domain;
 
 // Of a pushed range, used by its thread alone: its domain, and how many ranges there are on that stack from it on.
 const void* g_range_domain = nullptr;
 uint32_t g_depth = 0;
 
-bool read_first_launch(const char* text) {
-  uint64_t number = 0;
-  const char* at = text;
-  for (; *at >= '0' && *at <= '9' && number < 1'000'000'000'000'000'000; ++at) {
-    number = number * 10 + static_cast<uint64_t>(*at - '0');
-  }
-  g_first_launch = number;
-  return at != text && *at == '\0';
-}
-
-void read_range(const char* text) {
-  std::strcpy(g_wanted, text);
-  split_range_name(g_wanted, g_range_name, g_domain);
-}
-
 }  // namespace
 
-Window read_trigger(const char* start) {
-  constexpr std::string_view kLaunches = "launches:", kRange = "nvtx:";
-  const std::string_view text(start);
-  if (text.starts_with(kLaunches) && read_first_launch(start + kLaunches.size()))
-    return g_first_launch > 1 ? Window::AwaitsLaunch : Window::Open;
-  if (text.starts_with(kRange) && text.size() > kRange.size() && text.size() - kRange.size() < sizeof g_wanted) {
-    read_range(start + kRange.size());
-    return Window::AwaitsRange;
-  }
-  return Window::Open;
-}
-
-bool begins_with_range() { return !g_range_name.empty(); }
+bool begins_with_range() { return options().start == option::Start::Nvtx; }
 
 void open_triggers() {
   g_trigger_launches.store(0, std::memory_order_relaxed);
@@ -62,7 +28,7 @@ void open_triggers() {
 
 bool is_awaited_launch() {
   const uint64_t number = g_passed_launches.fetch_add(1, std::memory_order_relaxed) + 1;
-  return number == g_first_launch && begin_window(Window::AwaitsLaunch);
+  return number == options().start.number && begin_window(Window::AwaitsLaunch);
 }
 
 bool ends_with_launch() {
@@ -72,7 +38,7 @@ bool ends_with_launch() {
 }
 
 bool is_awaited_range(std::string_view domain, std::string_view name) {
-  if (name != g_range_name || (g_domain != "*" && domain != g_domain)) return false;
+  if (name != options().start.range.name || !options().start.range.in_domain(domain)) return false;
   return begin_window(Window::AwaitsRange);
 }
 

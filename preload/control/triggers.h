@@ -12,8 +12,6 @@
 
 namespace prof::preload {
 
-// What PROF_START says, launches:N or nvtx:NAME; Window::Open: neither. Called by the constructor.
-Window read_trigger(const char* start);
 bool begins_with_range();  // PROF_START=nvtx:NAME
 // The start of a life: none of its launches has come.
 void open_triggers();

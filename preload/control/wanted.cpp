@@ -1,5 +1,6 @@
 #include "preload/control/wanted.h"
 
+#include "preload/base/environment.h"
 #include "preload/base/name_list.h"
 #include "preload/base/options.h"
 #include "preload/format/number_list.h"
@@ -44,7 +45,7 @@ bool process_in_list(std::string_view list) {
 
 // LD_PRELOAD without `path`.
 void drop_from_preload(const char* path) {
-  const char* const variable = getenv("LD_PRELOAD");
+  const char* const variable = environment_variable("LD_PRELOAD");
   static char kept[16384];
   if (variable == nullptr || std::strlen(variable) >= sizeof kept) return;
   size_t size = 0;
@@ -68,28 +69,23 @@ void drop_from_preload(const char* path) {
 
 }  // namespace
 
-bool rank_in_list(std::string_view list, std::string_view rank) {
+bool rank_in_list(const option::Numbers& list, std::string_view rank) {
   uint64_t number = 0;
-  return !format::read_number(rank, number) || format::number_in_list(list, number);
+  return !format::read_number(rank, number) || list.has(number);
 }
 
 const char* why_not_wanted() {
   if (is_unwanted_child()) return "PROF_CHILDREN=0 and this is a forked child";
-  if (std::strcmp(options().processes, "*") != 0 && !process_in_list(options().processes))
+  if (!options().processes.every && !process_in_list(options().processes.list))
     return "PROF_PROCESSES does not name this program";
   if (!rank_in_list(options().ranks, launcher_rank())) return "PROF_RANKS does not have this rank";
   return nullptr;
 }
 
 void leave_children_alone(const char* library_path) {
-  const char* const value = getenv("PROF_CHILDREN");
-  if (value == nullptr) return;
-  for (const char* const no : {"0", "off", "no", "false"}) {
-    if (std::strcmp(value, no) != 0) continue;
-    g_only_process = getpid();
-    drop_from_preload(library_path);
-    return;
-  }
+  if (options().children) return;
+  g_only_process = getpid();
+  drop_from_preload(library_path);
 }
 
 bool is_unwanted_child() { return g_only_process != 0 && getpid() != g_only_process; }

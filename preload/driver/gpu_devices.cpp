@@ -59,14 +59,14 @@ void define_device(CUdevice device) {
 void open_wanted_devices() {
   uint64_t wanted = 0;
   for (uint64_t device = 0; device < 64; ++device) {
-    if (format::number_in_list(options().devices, device)) wanted |= uint64_t{1} << device;
+    if (options().devices.has(device)) wanted |= uint64_t{1} << device;
   }
   g_wanted_devices = wanted;
   set_launch_extra(kLaunchDevices, !every_device_wanted());
 }
 
 void describe_wanted_devices() {
-  if (!every_device_wanted()) define_meta("devices", options().devices);
+  if (!every_device_wanted()) define_meta("devices", options().devices.list);
 }
 
 void await_devices(uint64_t devices) {

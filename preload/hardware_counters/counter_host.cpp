@@ -93,7 +93,8 @@ void CounterHost::explain_part(uint32_t device) {
          {" (the device is a part of a GPU by MIG; counters of a whole GPU need a whole one)"});
 }
 
-bool CounterHost::open(const Cupti& api, By by, CUcontext context, uint32_t device, std::string_view wanted) {
+bool CounterHost::open(const Cupti& api, By by, CUcontext context, uint32_t device,
+                       const option::WantedMetrics& wanted) {
   api_ = &api;
   by_ = by;
   if (const char* const missing = missing_function(api, by); missing != nullptr) {
@@ -113,7 +114,7 @@ bool CounterHost::open(const Cupti& api, By by, CUcontext context, uint32_t devi
   return (try_metrics() == CUPTI_SUCCESS && configure() && passes_ == 1) || cut_to_one_pass();
 }
 
-bool CounterHost::choose(std::string_view wanted) {
+bool CounterHost::choose(const option::WantedMetrics& wanted) {
   const HostLists lists{api_, object_};
   const MetricSets& sets = by_ == By::PmSampling ? kSampledSets : kLaunchSets;
   const char* const why = choose_metrics(wanted, sets, {kind_of, &lists}, metrics_);

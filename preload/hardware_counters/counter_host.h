@@ -19,7 +19,7 @@ class CounterHost {
 
   // Finds the metrics that `wanted` means on the device and makes CUPTI's configuration of them. `context` is the range profiler's. Of sets
   // (sampling_sets.def) that need more than one pass, those metrics are left out that would need a second one: PM sampling has one.
-  bool open(const Cupti& api, By by, CUcontext context, uint32_t device, std::string_view wanted);
+  bool open(const Cupti& api, By by, CUcontext context, uint32_t device, const option::WantedMetrics& wanted);
   void finish();
   void abandon();  // as finish(), without a call: the child of a fork, a context that is gone
 
@@ -43,7 +43,7 @@ class CounterHost {
   bool read_availability(CUcontext context, uint32_t device);
   bool make_object();
   void destroy_object();
-  bool choose(std::string_view wanted);
+  bool choose(const option::WantedMetrics& wanted);
   CUptiResult try_metrics();
   bool refuse_suffix(const char* metric);
   bool add_metrics();

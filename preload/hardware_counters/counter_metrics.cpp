@@ -9,26 +9,23 @@ namespace {
 
 constexpr std::string_view kSum = ".sum";
 
-constexpr uint32_t kMemory = 1, kTensor = 2, kRoofline = 4;
+constexpr uint32_t set_bit(option::CounterSet set) { return option::SomeOf<option::CounterSet>::bit(set); }
+constexpr uint32_t kMemory = set_bit(option::CounterSet::Memory), kTensor = set_bit(option::CounterSet::Tensor),
+                   kRoofline = set_bit(option::CounterSet::Roofline);
 constexpr SetMetric kLaunchMetrics[] = {
 #define PROF_COUNTER_METRIC(sets, metric) {sets, #metric, kSum},
 #include "preload/format/counter_sets.def"
 #undef PROF_COUNTER_METRIC
 };
 
-constexpr uint32_t kOverview = 1, kTraffic = 2, kLinks = 4;
+constexpr uint32_t set_bit(option::SampledSet set) { return option::SomeOf<option::SampledSet>::bit(set); }
+constexpr uint32_t kOverview = set_bit(option::SampledSet::Overview), kTraffic = set_bit(option::SampledSet::Memory),
+                   kLinks = set_bit(option::SampledSet::Links);
 constexpr SetMetric kSampledMetrics[] = {
 #define PROF_SAMPLED_METRIC(sets, metric, suffix) {sets, #metric, #suffix},
 #include "preload/hardware_counters/sampling_sets.def"
 #undef PROF_SAMPLED_METRIC
 };
-
-uint32_t set_named(const MetricSets& sets, std::string_view name) {
-  for (uint32_t i = 0; i < std::size(sets.names); ++i) {
-    if (!sets.names[i].empty() && name == sets.names[i]) return 1u << i;
-  }
-  return 0;
-}
 
 // Its index; kMost: it is not there.
 uint32_t find(const CounterMetrics& metrics, std::string_view name, std::string_view suffix) {
@@ -80,9 +77,8 @@ const char* add_one(std::string_view name, const ChipMetrics& chip, CounterMetri
 
 }  // namespace
 
-constexpr MetricSets kLaunchSets{
-    {"memory", "tensor", "roofline"}, kLaunchMetrics, std::size(kLaunchMetrics), "gpu__time_duration"};
-constexpr MetricSets kSampledSets{{"overview", "memory", "links"}, kSampledMetrics, std::size(kSampledMetrics), {}};
+constexpr MetricSets kLaunchSets{kLaunchMetrics, std::size(kLaunchMetrics), "gpu__time_duration"};
+constexpr MetricSets kSampledSets{kSampledMetrics, std::size(kSampledMetrics), {}};
 
 std::string_view join_names(const CounterMetrics& metrics, char* to) {
   size_t used = 0;
@@ -95,19 +91,15 @@ std::string_view join_names(const CounterMetrics& metrics, char* to) {
   return {to, used};
 }
 
-const char* choose_metrics(std::string_view wanted, const MetricSets& sets, const ChipMetrics& chip,
+const char* choose_metrics(const option::WantedMetrics& wanted, const MetricSets& sets, const ChipMetrics& chip,
                            CounterMetrics& into) {
   into = {};
   if (!sets.first.empty()) {
     if (const char* const why = add_one(sets.first, chip, into); why != nullptr) return why;
   }
-  while (!wanted.empty()) {
-    const size_t comma = wanted.find(',');
-    const std::string_view name(wanted.data(), comma < wanted.size() ? comma : wanted.size());
-    wanted.remove_prefix(name.size() < wanted.size() ? name.size() + 1 : name.size());
-    if (name.empty()) continue;
-    const uint32_t set = set_named(sets, name);
-    const char* const why = set != 0 ? add_set(set, sets, chip, into) : add_one(name, chip, into);
+  for (uint32_t i = 0; i < wanted.count; ++i) {
+    const option::WantedMetrics::Item& item = wanted.items[i];
+    const char* const why = item.set != 0 ? add_set(item.set, sets, chip, into) : add_one(item.metric, chip, into);
     if (why != nullptr) return why;
   }
   return into.count != 0 ? nullptr : "the chip has none of these metrics";

@@ -2,6 +2,8 @@
 // those of the list. In the program.
 #pragma once
 
+#include "preload/base/options.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -27,12 +29,11 @@ struct CounterMetrics {
 
 // Named sets of metrics, as an option offers them.
 struct SetMetric {
-  uint32_t sets;  // bits of MetricSets::names
+  uint32_t sets;  // as in WantedMetrics::Item
   std::string_view name, suffix;
 };
 struct MetricSets {
-  std::string_view names[4];  // bit i of SetMetric::sets is names[i]
-  const SetMetric* metrics;   // the most important first
+  const SetMetric* metrics;  // the most important first
   uint32_t count;
   std::string_view first;  // a counter in front of every list; empty: none
 };
@@ -43,7 +44,7 @@ extern const MetricSets kSampledSets;  // PROF_SAMPLING
 std::string_view join_names(const CounterMetrics& metrics, char* to);
 
 // Null, or why not. `wanted` is what the option says and outlives `into`.
-const char* choose_metrics(std::string_view wanted, const MetricSets& sets, const ChipMetrics& chip,
+const char* choose_metrics(const option::WantedMetrics& wanted, const MetricSets& sets, const ChipMetrics& chip,
                            CounterMetrics& into);
 
 }  // namespace prof::preload

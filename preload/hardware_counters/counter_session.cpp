@@ -20,7 +20,7 @@ uint32_t range_of(const char* name) {
 
 }  // namespace
 
-bool CounterSession::open(const Cupti& api, CUcontext context, uint32_t device, std::string_view wanted) {
+bool CounterSession::open(const Cupti& api, CUcontext context, uint32_t device, const option::WantedMetrics& wanted) {
   api_ = &api;
   context_ = context;
   if (host_.open(api, CounterHost::By::RangeProfiler, context, device, wanted) && open_profiler()) return true;
@@ -158,7 +158,7 @@ bool CounterSession::evaluate(Take take, void* to, Read& read) {
 
 #else  // built with headers older than CUDA 12.6
 
-bool CounterSession::open(const Cupti& api, CUcontext context, uint32_t device, std::string_view wanted) {
+bool CounterSession::open(const Cupti& api, CUcontext context, uint32_t device, const option::WantedMetrics& wanted) {
   return host_.open(api, CounterHost::By::RangeProfiler, context, device, wanted);
 }
 void CounterSession::finish() { abandon(); }

@@ -17,7 +17,7 @@ class CounterSession {
  public:
   static constexpr uint32_t kRanges = 1024;
 
-  bool open(const Cupti& api, CUcontext context, uint32_t device, std::string_view wanted);
+  bool open(const Cupti& api, CUcontext context, uint32_t device, const option::WantedMetrics& wanted);
   // CUPTI measures nothing on the context any more. abandon(): the context is gone, or this is the child of a fork.
   void finish();
   void abandon();

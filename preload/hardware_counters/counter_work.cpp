@@ -21,15 +21,14 @@ std::atomic<bool> g_counter_ranges{false};
 
 namespace {
 
-std::string_view g_range_name, g_range_domain;   // of PROF_COUNTERS_OF
 std::atomic<bool> g_captured_left_alone{false};  // a graph may hold a kernel that must not run alone
 
 bool is_left_alone(CUfunction function) {
   const char* const name = driver_name_of(function);
   if (name == nullptr) return false;
   char plain[1024];
-  return name_in_list(options().counters_skip, name) ||
-         name_in_list(options().counters_skip, plain_name(name, plain, sizeof plain));
+  return name_in_list(options().counters_skip.list, name) ||
+         name_in_list(options().counters_skip.list, plain_name(name, plain, sizeof plain));
 }
 
 CUcontext context_of(CUstream stream) {
@@ -113,13 +112,10 @@ bool end_range(CounterSlot& slot) {
 
 void open_counters(const GpuActivityCalls& gpu_activity) {
   g_gpu_activity_calls = gpu_activity;
-  constexpr std::string_view kRange = "nvtx:";
-  const std::string_view of(options().counters_of);
-  const bool ranges = of.starts_with(kRange);
-  if (ranges) split_range_name(of.data() + kRange.size(), g_range_name, g_range_domain);
+  const bool ranges = options().counters_of == option::CountersOf::Nvtx;
   g_captured_left_alone.store(false, std::memory_order_relaxed);
   g_hardware_counters_over.store(false, std::memory_order_relaxed);
-  const bool wanted = std::strcmp(options().counters, "off") != 0;
+  const bool wanted = options().counters.any();
   g_counter_ranges.store(wanted && ranges, std::memory_order_relaxed);
   g_hardware_counters.store(wanted, std::memory_order_relaxed);
 }
@@ -177,7 +173,8 @@ void counter_range_pushed(const void* domain, std::string_view domain_name, std:
     if (domain == open->range_domain) ++open->range_depth;
     return;
   }
-  if (!name_in_list(g_range_name, name) || (g_range_domain != "*" && domain_name != g_range_domain)) return;
+  const option::RangeName& wanted = options().counters_of.range;
+  if (!name_in_list(wanted.name, name) || !wanted.in_domain(domain_name)) return;
   const int saved = errno;
   {
     g_gpu_activity_calls.take();  // a part of the run may begin with this range

@@ -197,7 +197,7 @@ void finish_hardware_sampling_with(void (*work)(uint64_t stop_ns)) {
 }  // namespace
 
 void open_hardware_sampling() {
-  const bool wanted = std::strcmp(options().sampling, "off") != 0;
+  const bool wanted = options().sampling.any();
   for (SampledDevice& sampled : g_devices) {
     const Sampled state = sampled.state.load(std::memory_order_relaxed);
     if (state == Sampled::Refused || state == Sampled::Over)

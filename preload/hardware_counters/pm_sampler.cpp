@@ -19,7 +19,7 @@ size_t buffer_bytes(uint64_t interval_ns) {
 
 }  // namespace
 
-bool PmSampler::open(const Cupti& api, uint32_t device, std::string_view wanted, uint64_t interval_ns) {
+bool PmSampler::open(const Cupti& api, uint32_t device, const option::WantedMetrics& wanted, uint64_t interval_ns) {
   api_ = &api;
   device_ = device;
   wanted_ns_ = interval_ns;
@@ -191,7 +191,7 @@ bool PmSampler::evaluate(size_t completed, Take take, void* to, Read& read) {
 
 #else  // built with headers older than CUDA 12.6
 
-bool PmSampler::open(const Cupti& api, uint32_t device, std::string_view wanted, uint64_t) {
+bool PmSampler::open(const Cupti& api, uint32_t device, const option::WantedMetrics& wanted, uint64_t) {
   return host_.open(api, CounterHost::By::PmSampling, nullptr, device, wanted);
 }
 bool PmSampler::start() { return false; }

@@ -16,7 +16,7 @@ class PmSampler {
  public:
   static constexpr uint32_t kMostSamples = 1024;  // of one read()
 
-  bool open(const Cupti& api, uint32_t device, std::string_view wanted, uint64_t interval_ns);
+  bool open(const Cupti& api, uint32_t device, const option::WantedMetrics& wanted, uint64_t interval_ns);
   bool start();
   bool stop();
   void finish();

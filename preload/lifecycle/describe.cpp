@@ -3,6 +3,7 @@
 #include "preload/base/about.h"
 #include "preload/base/clock.h"
 #include "preload/base/decimal.h"
+#include "preload/base/environment.h"
 #include "preload/base/options.h"
 #include "preload/base/processor.h"
 #include "preload/log/log_name.h"
@@ -16,8 +17,6 @@
 #include <unistd.h>
 
 #include <cstring>
-
-extern char** environ;
 
 namespace prof::preload {
 
@@ -77,29 +76,46 @@ bool worth_keeping(std::string_view entry) {
   return false;
 }
 
+// Facts about the job as they are now, options as they were read.
+void describe_environment() {
+  uint64_t told = 0;  // bit: row
+  for (char** at = environment(); at != nullptr && *at != nullptr; ++at) {
+    if (!worth_keeping(*at)) continue;
+    const uint32_t row = option_row_of(*at);
+    SetOption set{};
+    if (row < kOptionCount && (!set_option(row, set) || std::strcmp(set.entry, *at) != 0)) continue;
+    if (row < kOptionCount) told |= uint64_t{1} << row;
+    define_meta("environment", *at);
+  }
+  for (uint32_t row = 0; row < kOptionCount; ++row) {
+    SetOption set{};
+    if ((told >> row & 1) == 0 && set_option(row, set) && *set.entry != '\0') define_meta("environment", set.entry);
+  }
+}
+
 }  // namespace
 
 void describe_process() {
   static char buffer[4096];
   define_meta("libprof", PROF_VERSION);
-  if (may_tell("command")) define_meta("command_line", read_small("/proc/self/cmdline", buffer, sizeof buffer));
-  const ssize_t size = may_tell("paths") ? readlink("/proc/self/exe", buffer, sizeof buffer) : 0;
+  if (may_tell(option::About::Command))
+    define_meta("command_line", read_small("/proc/self/cmdline", buffer, sizeof buffer));
+  const ssize_t size = may_tell(option::About::Paths) ? readlink("/proc/self/exe", buffer, sizeof buffer) : 0;
   if (size > 0) define_meta("executable", {buffer, static_cast<size_t>(size)});
   utsname names{};
   if (uname(&names) == 0) {
-    if (may_tell("host")) define_meta("host", names.nodename);
+    if (may_tell(option::About::Host)) define_meta("host", names.nodename);
     define_meta("kernel", names.release);
   }
   const ProcessorModel processor;
   if (!processor.text().empty()) define_meta("cpu_model", processor.text());
   if (const uint64_t count = online_processors(); count != 0) define_meta("cpu_count", Decimal(count).text());
   define_meta("boot_id", read_small("/proc/sys/kernel/random/boot_id", buffer, sizeof buffer));
-  if (may_tell("paths") && getcwd(buffer, sizeof buffer) != nullptr) define_meta("working_directory", buffer);
+  if (may_tell(option::About::Paths) && getcwd(buffer, sizeof buffer) != nullptr)
+    define_meta("working_directory", buffer);
   if (!launcher_rank().empty()) define_meta("rank", launcher_rank());
   if (!launcher_size().empty()) define_meta("world_size", launcher_size());
-  for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
-    if (may_tell("environment") && worth_keeping(*at)) define_meta("environment", *at);
-  }
+  if (may_tell(option::About::Environment)) describe_environment();
   format::GpuClock clock;
   clock.base_tick = g_clock.base_tick;
   clock.base_ns = g_clock.base_ns;

@@ -9,7 +9,7 @@
 #include "preload/log/ring.h"
 #include "preload/record/thread.h"
 
-#include <cstring>
+#include <string_view>
 
 namespace prof::preload {
 
@@ -19,31 +19,23 @@ namespace {
 
 constexpr uint64_t kMostOften = 1'000'000, kLeastOften = 250'000'000;
 
-const char* g_marker = "";
+std::string_view g_marker;
 bool g_at_profiler = false;
 uint64_t g_slow_ns = 0;
 
 }  // namespace
 
 void open_dumps() {
-  constexpr std::string_view kMarker = "nvtx:", kSlow = "slow:";
-  const char* const text = options().dump;
-  const std::string_view dump(text);
+  const option::OneOf<option::Dump>& dump = options().dump;
   const bool ring = in_ring();
-  g_at_profiler = ring && dump == "profiler";
-  g_slow_ns = 0;
-  if (!ring && dump != "off") {
+  if (!ring && dump != option::Dump::Off) {
     static std::atomic<bool> said{false};
     say(said, "PROF_DUMP is about a ring, and PROF_RING is not set: nothing ends the recording");
   }
-  if (ring && dump.starts_with(kSlow) && (!read_seconds(text + kSlow.size(), g_slow_ns) || g_slow_ns == 0)) {
-    static std::atomic<bool> said{false};
-    say(said, "PROF_DUMP is not valid, expected slow:SECONDS with SECONDS above 0; nothing ends the recording");
-    g_slow_ns = 0;
-  }
-  const bool marker = ring && dump.starts_with(kMarker);
-  if (marker) g_marker = text + kMarker.size();
-  g_dump_at_marker.store(marker, std::memory_order_relaxed);
+  g_at_profiler = ring && dump == option::Dump::Profiler;
+  g_slow_ns = ring && dump == option::Dump::Slow ? dump.number : 0;
+  g_marker = dump.text;
+  g_dump_at_marker.store(ring && dump == option::Dump::Nvtx, std::memory_order_relaxed);
 }
 
 void ask_dump(const char* why) {

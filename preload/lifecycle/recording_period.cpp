@@ -8,6 +8,7 @@
 #include "preload/control/prof_ctl.h"
 #include "preload/control/triggers.h"
 #include "preload/lifecycle/dumps.h"
+#include "preload/lifecycle/load.h"
 #include "preload/lifecycle/start.h"
 #include "preload/lifecycle/subsystems.h"
 #include "preload/record/texts.h"
@@ -23,12 +24,10 @@ namespace prof::preload {
 namespace {
 
 uint64_t g_begin_ns = 0;  // of AwaitsTime, CLOCK_MONOTONIC
-bool g_by_profiler = false;
 
 Window g_again = Window::Over;           // what is waited for behind a part
 std::atomic<bool> g_start_asked{false};  // by cuProfilerStart, while the part before was ending
 std::atomic<const char*> g_end_asked{nullptr};
-bool g_ring = false;                 // PROF_RING is set
 std::atomic<bool> g_goes_on{false};  // behind the part that ends
 
 // What comes behind a part: the next one is waited for, or there is none.
@@ -46,13 +45,13 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
   if (!change_window(Window::AwaitsSignal, Window::Open) && window_is(Window::Open)) {
     if (life().epoch.load(std::memory_order_acquire) != 0) {
-      if (g_ring) {
+      if (options().ring.wanted()) {
         ask_part_end("signal");
       } else {
         ask_end("signal");
       }
       wake_helper();
-    } else if (!g_ring || g_again != Window::Over) {
+    } else if (!options().ring.wanted() || g_again != Window::Over) {
       change_window(Window::Open, g_again);  // nothing happened since it began
     }
   }
@@ -64,14 +63,32 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   }
 }
 
-void install_handler(const char* name) {
-  if (name == nullptr) return;
-  g_signal = std::strcmp(name, "USR1") == 0 ? SIGUSR1 : std::strcmp(name, "USR2") == 0 ? SIGUSR2 : 0;
-  if (g_signal == 0) return;
+void install_handler() {
+  const option::OneOf<option::Signal>& wanted = options().signal;
+  if (wanted == option::Signal::Off) return;
+  g_signal = wanted == option::Signal::Usr1 ? SIGUSR1 : SIGUSR2;
   struct sigaction action {};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   sigaction(g_signal, &action, &g_before);
+}
+
+// What is waited for at first. PROF_DELAY is for a recording that would start at once.
+Window first_window() {
+  const option::OneOf<option::Start>& start = options().start;
+  switch (start.word()) {
+    case option::Start::Profiler: return Window::AwaitsProfiler;
+    case option::Start::Nvtx: return Window::AwaitsRange;
+    case option::Start::Control: return Window::AwaitsControl;
+    case option::Start::Signal:
+      if (g_signal != 0) return Window::AwaitsSignal;
+      break;
+    case option::Start::Launches:
+      if (start.number > 1) return Window::AwaitsLaunch;
+      break;
+    case option::Start::Now: break;
+  }
+  return options().delay != 0 ? Window::AwaitsTime : Window::Open;
 }
 
 }  // namespace
@@ -102,37 +119,12 @@ void ask_part_end(const char* why) {
 const char* end_asked() { return g_end_asked.load(std::memory_order_acquire); }
 
 void open_window() {
-  const char* const start = getenv("PROF_START");
-  const char* const ring = getenv("PROF_RING");
-  g_ring = ring != nullptr && *ring != '\0' && std::strcmp(ring, "off") != 0;
-  install_handler(getenv("PROF_SIGNAL"));
-  if (start != nullptr && std::strcmp(start, "signal") == 0 && g_signal != 0) {
-    g_again = Window::AwaitsSignal;
-    change_window(Window::Open, g_again);
-    return;
-  }
-  if (start != nullptr && std::strcmp(start, "ctl") == 0) {
-    change_window(Window::Open, Window::AwaitsControl);
-    return;
-  }
-  if (start != nullptr && std::strcmp(start, "profiler") == 0) {
-    g_by_profiler = true;
-    g_again = Window::AwaitsProfiler;
-    change_window(Window::Open, g_again);
-    return;
-  }
-  if (start != nullptr) {
-    if (const Window awaited = read_trigger(start); awaited != Window::Open) {
-      if (awaited == Window::AwaitsRange) g_again = awaited;
-      change_window(Window::Open, awaited);
-      return;
-    }
-  }
-  uint64_t delay_ns = 0;
-  const char* const delay = getenv("PROF_DELAY");
-  if (delay == nullptr || !read_seconds(delay, delay_ns) || delay_ns == 0) return;
-  g_begin_ns = monotonic_ns() + delay_ns;
-  change_window(Window::Open, Window::AwaitsTime);
+  install_handler();
+  const Window first = first_window();
+  if (first == Window::Open) return;
+  if (first == Window::AwaitsProfiler || first == Window::AwaitsRange || first == Window::AwaitsSignal) g_again = first;
+  if (first == Window::AwaitsTime) g_begin_ns = monotonic_ns() + options().delay;
+  change_window(Window::Open, first);
 }
 
 bool window_awaits_time() {
@@ -142,14 +134,16 @@ bool window_awaits_time() {
 }
 
 void profiler_started() {
-  if (!g_by_profiler || change_window(Window::AwaitsProfiler, Window::Open)) return;
+  if (!ready_to_record() || options().start != option::Start::Profiler ||
+      change_window(Window::AwaitsProfiler, Window::Open))
+    return;
   if (!window_is(Window::Ending) && end_asked() == nullptr) return;
   g_start_asked.store(true);
   if (change_window(Window::AwaitsProfiler, Window::Open)) g_start_asked.store(false);  // it has just ended
 }
 
 void profiler_stopped() {
-  if (!g_by_profiler) {
+  if (options().start != option::Start::Profiler) {
     if (life().epoch.load(std::memory_order_acquire) != 0) profiler_dumps();
     return;
   }

@@ -11,7 +11,7 @@
 
 namespace prof::preload {
 
-// Called by the constructor: PROF_START, PROF_DELAY and PROF_SIGNAL, read where a hook that waits need not read anything.
+// Takes up PROF_START, PROF_DELAY and PROF_SIGNAL: once, by ready_to_record().
 void open_window();
 
 bool window_awaits_time();  // AwaitsTime, and it has not come

@@ -4,9 +4,11 @@
 #include "preload/base/exit_handler.h"
 #include "preload/base/life_page.h"
 #include "preload/base/messages.h"
+#include "preload/base/option_messages.h"
 #include "preload/base/options.h"
 #include "preload/base/own_library.h"
 #include "preload/lifecycle/helper.h"
+#include "preload/lifecycle/load.h"
 #include "preload/lifecycle/recording_period.h"
 #include "preload/lifecycle/subsystems.h"
 #include "preload/log/count.h"
@@ -21,7 +23,6 @@
 #include <cerrno>
 #include <cstring>
 
-extern char** environ;
 extern "C" {
 int __cxa_atexit(void (*)(void*), void*, void*);
 }
@@ -80,14 +81,18 @@ bool is_prepared() { return g_prepared_pid.load(std::memory_order_relaxed) == ge
 // False: nothing is recorded in this process. (The clock is the process's: a part that was cut off may still read it.)
 bool prepare_process() {
   if (is_prepared()) return true;
-  read_options(environ);
+  report_options();
   for (const Subsystem& subsystem : subsystems()) {
     const char* const reason = subsystem.why_not != nullptr ? subsystem.why_not() : nullptr;
     if (reason == nullptr) continue;
     explain("nothing is recorded here: ", reason);
     return false;
   }
-  start_clock(options().clock);
+  if (!start_clock(options().clock)) {
+    static std::atomic<bool> said{false};
+    say(said, "PROF_CLOCK is not valid, the program exports no function ", options().clock.text,
+        "; the default is used");
+  }
   g_prepared_pid.store(getpid(), std::memory_order_relaxed);
   return true;
 }
@@ -112,7 +117,7 @@ bool start_life() {
   }
   g_pid = getpid();
   ++g_parts;
-  life().runtime_calls.store(std::strcmp(options().runtime, "off") != 0, std::memory_order_relaxed);
+  life().runtime_calls.store(options().runtime, std::memory_order_relaxed);
   // From here this thread records; the others go on passing through until the phase says so.
   life().epoch.store(epoch, std::memory_order_release);
   if (!open_thread()) {
@@ -131,6 +136,7 @@ bool enter_slow() {
   const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
   if (epoch != 0)
     return open_thread();  // a new thread, or a thread of the parent's recording in a child that records already
+  if (!ready_to_record()) return false;
   if (!window_is(Window::Open) && passes_by()) return false;
   if (inert() || !in_window()) return false;
   Phase phase = life().phase.load(std::memory_order_acquire);
@@ -165,7 +171,7 @@ bool enter_interrupted() {
 }
 
 void prepare_for_a_later_part() {
-  if (inert() || !window_awaits() || is_prepared()) return;
+  if (inert() || !ready_to_record() || !window_awaits() || is_prepared()) return;
   Phase phase = Phase::Cold;
   if (!life().phase.compare_exchange_strong(phase, Phase::Starting, std::memory_order_acq_rel)) return;
   const int saved = errno;

@@ -12,6 +12,10 @@ __attribute__((cold)) bool enter_slow();
 // The same inside our own calls or inside the packing of a record, where a signal handler may call.
 __attribute__((cold)) bool enter_interrupted();
 
+// Before the first of everything that an option decides: reads the options and takes up what PROF_START waits for, once a process; the
+// constructor or the first hook does it. False: another thread is just at it, or the process must not be touched. Keeps errno.
+bool ready_to_record();
+
 // A context is about to be made while a part is waited for: what must be done before the first one is done now (arm_gpu_activity).
 // Nothing is recorded and no log is made. Keeps errno.
 void prepare_for_a_later_part();

@@ -1,22 +1,14 @@
 #include "preload/log/blocks.h"
 
-#include "preload/base/messages.h"
 #include "preload/base/options.h"
 #include "preload/log/chunks.h"
 #include "preload/log/ring.h"
-
-#include <atomic>
 
 namespace prof::preload {
 
 // A ring grows by sixteenths of itself, so that the file is not much larger.
 bool open_blocks() {
-  RingSize size;
-  if (!read_ring(options().ring, size)) {
-    static std::atomic<bool> said{false};
-    say(said, "PROF_RING is not valid, expected BYTES, SECONDS followed by s, or off; the log keeps everything");
-    size = {};
-  }
+  const option::Ring size = options().ring;
   if (!open_ring(size)) return false;
   if (size.bytes == 0) return open_chunks(options().slab);
   constexpr uint64_t kSmallest = 64u << 10;

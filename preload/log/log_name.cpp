@@ -1,5 +1,7 @@
 #include "preload/log/log_name.h"
 
+#include "preload/base/environment.h"
+
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -8,8 +10,6 @@
 #include <ctime>
 #include <initializer_list>
 #include <string_view>
-
-extern char** environ;
 
 namespace prof::preload {
 
@@ -38,21 +38,10 @@ struct Text {
   }
 };
 
-std::string_view variable(std::string_view name) {
-  for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
-    std::string_view entry(*at);
-    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=') {
-      entry.remove_prefix(name.size() + 1);  // substr() could throw, which needs the C++ library
-      return entry;
-    }
-  }
-  return {};
-}
-
 std::string_view first_of(std::initializer_list<const char*> names) {
   for (const char* name : names) {
-    const std::string_view value = variable(name);
-    if (!value.empty()) return value;
+    const char* const value = environment_variable(name);
+    if (value != nullptr && *value != '\0') return value;
   }
   return {};
 }
@@ -89,16 +78,21 @@ std::string_view launcher_size() {
       {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS"});
 }
 
-bool make_log_name(char* path, size_t capacity, const char* output, unsigned attempt) {
+bool make_log_name(char* path, size_t capacity, std::string_view folder, std::string_view given, unsigned attempt) {
   constexpr std::string_view kSuffix = ".plog";
   Text text{path, path + capacity - 1};
-  const std::string_view given(output);
+  if (!folder.empty()) {  // as it is: a percent sign in it is no placeholder
+    while (given.starts_with("./")) given.remove_prefix(2);
+    if (given == ".") given = {};
+    text.put(folder);
+    if (!given.empty() && !folder.ends_with('/')) text.put('/');
+  }
   const bool is_name =
       given.find('%') != std::string_view::npos || (given.size() > kSuffix.size() && given.ends_with(kSuffix));
   if (is_name) {
     put_pattern(text, given);
   } else {
-    text.put(given.empty() ? std::string_view(".") : given);
+    text.put(given.empty() && folder.empty() ? std::string_view(".") : given);
     put_pattern(text, "/prof.%p.plog");
   }
   if (attempt > 1) {

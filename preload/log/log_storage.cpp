@@ -81,10 +81,10 @@ int move_up(int fd) {
 
 }  // namespace
 
-bool LogFile::open_new(const char* output, unsigned part) {
+bool LogFile::open_new(std::string_view folder, std::string_view output, unsigned part) {
   static std::atomic<bool> said{false};
   for (unsigned attempt = part; attempt < part + kMaxAttempts; ++attempt) {
-    if (!make_log_name(path_, sizeof path_, output, attempt)) {
+    if (!make_log_name(path_, sizeof path_, folder, output, attempt)) {
       say(said, "PROF_OUTPUT gives a file name that is too long; nothing is recorded");
       return false;
     }
@@ -109,10 +109,10 @@ bool LogFile::open_new(const char* output, unsigned part) {
   return false;
 }
 
-bool LogFile::create(const char* output, const LogLimits& limits, unsigned part) {
+bool LogFile::create(std::string_view folder, std::string_view output, const LogLimits& limits, unsigned part) {
   static std::atomic<bool> said{false};
   max_bytes_ = limits.max_bytes;
-  if (!open_new(output, part)) return false;
+  if (!open_new(folder, output, part)) return false;
   backing_ = mapping_trusted(fd_) ? format::Backing::Mapped : format::Backing::Written;
   end_.store(0, std::memory_order_relaxed);
   blocks_at_end_.store(kNotClosed, std::memory_order_relaxed);

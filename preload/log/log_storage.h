@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace prof::preload {
 
@@ -17,10 +18,10 @@ struct LogLimits {
 
 class LogFile {
  public:
-  // Creates the file named by `output` (a folder, or a name with %p %h %r %t) and its first pages. False: the reason has been
-  // reported. `backing` tells how the blocks will be stored.
+  // Creates the file named by `output` (a folder, or a name with %p %h %r %t), below `folder` if that is not empty, and its first
+  // pages. False: the reason has been reported. `backing` tells how the blocks will be stored.
   // `part`: of the run, in this process; the second one's name ends in "-2".
-  bool create(const char* output, const LogLimits& limits, unsigned part = 1);
+  bool create(std::string_view folder, std::string_view output, const LogLimits& limits, unsigned part = 1);
 
   // Makes `bytes` (a multiple of the block size) more of the log usable and returns their memory; fewer when the disk or a
   // limit leaves less (then `bytes` is changed), null when there is no room at all. Any thread; no lock.
@@ -44,7 +45,7 @@ class LogFile {
   format::Backing backing() const { return backing_; }
 
  private:
-  bool open_new(const char* output, unsigned part);
+  bool open_new(std::string_view folder, std::string_view output, unsigned part);
   bool ours();  // the descriptor still shows our file (programs close all descriptors and reuse the numbers)
   bool room_for(uint64_t end, uint64_t bytes, uint64_t& allowed);
   bool reserve(uint64_t offset, uint64_t bytes);

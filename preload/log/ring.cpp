@@ -147,15 +147,8 @@ uint32_t take_fresh(uint32_t wanted) {
 
 }  // namespace
 
-bool read_ring(const char* text, RingSize& size) {
-  size = {};
-  const size_t length = std::strlen(text);
-  if (std::strcmp(text, "off") == 0 || std::strcmp(text, "0") == 0) return true;
-  return length > 1 && text[length - 1] == 's' ? read_seconds(text, size.ns) : read_bytes(text, size.bytes);
-}
-
 // Entries of an earlier life are in the queue still, of another generation; so it need not be emptied under threads that were cut off.
-bool open_ring(RingSize size) {
+bool open_ring(option::Ring size) {
   g_ring.on.store(false, std::memory_order_relaxed);
   if (!size.wanted()) return true;
   if (size.bytes != 0 && size.bytes < kSmallestRing) size.bytes = kSmallestRing;

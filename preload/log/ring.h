@@ -10,6 +10,7 @@
 // (ring_keeps). Every block of a ring begins with its thread's definition.
 #pragma once
 
+#include "preload/base/options.h"
 #include "preload/format/block.h"
 #include "preload/log/chunks.h"
 
@@ -18,21 +19,12 @@
 
 namespace prof::preload {
 
-// PROF_RING: bytes, seconds, or neither (both 0).
-struct RingSize {
-  uint64_t bytes = 0;
-  uint64_t ns = 0;
-  bool wanted() const { return bytes != 0 || ns != 0; }
-};
-// "256M", "30s", "off". False: none of these.
-bool read_ring(const char* text, RingSize& size);
-
 // What is written once and needed as long as the log lasts, such as the origin of a graph's nodes: true where the ring has `bytes`
 // left for it among its definitions (an eighth of its size, 8 MiB of a ring of seconds). False also without a ring: it is an event.
 bool ring_keeps(size_t bytes);
 
 // A life begins, its counter page is there. False: no memory.
-bool open_ring(RingSize size);
+bool open_ring(option::Ring size);
 bool in_ring();  // of the life that records
 // Of this life; what an earlier one left in the queue is nobody's.
 uint16_t ring_generation();

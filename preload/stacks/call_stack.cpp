@@ -26,32 +26,7 @@ std::atomic<uint32_t> g_stack_uses{0};
 
 namespace {
 
-struct UseName {
-  std::string_view name;
-  uint32_t bits;
-};
-constexpr UseName kUses[] = {{"launch", 1}, {"copy", 2}, {"alloc", 4}, {"sync", 8}, {"all", 15}, {"off", 0}};
-
 uint32_t g_depth = format::kMaxStackFrames;
-
-// Names separated by commas. False: one of them is no name.
-bool parse_uses(std::string_view text, uint32_t& uses) {
-  uses = 0;
-  while (!text.empty()) {
-    const size_t comma = text.find(',');
-    const size_t size = comma == std::string_view::npos ? text.size() : comma;
-    const std::string_view word(text.data(), size);
-    bool known = word.empty();
-    for (const UseName& use : kUses) {
-      if (use.name != word) continue;
-      uses |= use.bits;
-      known = true;
-    }
-    if (!known) return false;
-    text.remove_prefix(comma == std::string_view::npos ? size : size + 1);
-  }
-  return true;
-}
 
 // Depends on what the frames are and where, and is a sum so that no product waits for the one before it.
 uint64_t sum_of(const PythonStack& stack) {
@@ -124,14 +99,8 @@ namespace {
 
 // Reads the options and prepares what the walks need.
 void open_native_stacks(bool another_part) {
-  uint32_t uses = 0;
-  static std::atomic<bool> complained{false};
-  if (!parse_uses(options().stacks, uses)) {
-    say(complained, "PROF_STACKS is not valid, expected launch,copy,alloc,sync or all or off; no stacks are taken");
-    uses = 0;
-  }
-  const uint64_t depth = options().stack_depth;
-  g_depth = depth == 0 ? 1 : depth < format::kMaxStackFrames ? static_cast<uint32_t>(depth) : format::kMaxStackFrames;
+  uint32_t uses = options().stacks.bits;
+  g_depth = static_cast<uint32_t>(options().stack_depth);
   if (another_part) {
     if (uses != 0) write_images_again();  // memory and memos stay: threads may be inside
     return;
@@ -154,11 +123,14 @@ void describe_stacks() {
   if (uses == 0) return;
   char text[64];
   size_t size = 0;
-  for (const UseName& use : kUses) {
-    if (use.bits == 0 || (use.bits & (use.bits - 1)) != 0 || (uses & use.bits) == 0) continue;
-    if (size != 0) text[size++] = ',';
-    std::memcpy(text + size, use.name.data(), use.name.size());
-    size += use.name.size();
+  uint32_t bit = 1;
+  for (const auto& [name, argument] : option::WordsOf<StackUse>::kWords) {
+    if ((uses & bit) != 0) {
+      if (size != 0) text[size++] = ',';
+      std::memcpy(text + size, name.data(), name.size());
+      size += name.size();
+    }
+    bit <<= 1;
   }
   define_meta("stacks", {text, size});
   define_meta("libunwind", libunwind_path()[0] != '\0' ? libunwind_path() : "not found");

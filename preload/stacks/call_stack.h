@@ -2,6 +2,7 @@
 // intercept/ while they fill their record, inside the hook's scope. In the program: off, it is one load and one branch.
 #pragma once
 
+#include "preload/base/options.h"
 #include "preload/format/ids.h"
 
 #include <atomic>
@@ -9,14 +10,14 @@
 
 namespace prof::preload {
 
-// Whose stacks are taken: bits of PROF_STACKS.
-enum class StackUse : uint32_t { Launch = 1, Copy = 2, Alloc = 4, Sync = 8 };
-extern std::atomic<uint32_t> g_stack_uses;
+// Whose stacks are taken: the items of PROF_STACKS.
+using StackUse = option::Stacks;
+extern std::atomic<uint32_t> g_stack_uses;  // SomeOf<StackUse>::bits
 
 format::StackId take_stack();
 
 inline bool stacks_wanted(StackUse use) {
-  return (g_stack_uses.load(std::memory_order_relaxed) & static_cast<uint32_t>(use)) != 0;
+  return (g_stack_uses.load(std::memory_order_relaxed) & option::SomeOf<StackUse>::bit(use)) != 0;
 }
 inline format::StackId stack_for(StackUse use) { return stacks_wanted(use) ? take_stack() : format::StackId{}; }
 

@@ -128,7 +128,7 @@ const char* enable_cupti_calls() {
 // "whole" where asked for and possible: CUPTI then leaves out the records of a graph's nodes. A graph that was instantiated before ends the
 // program by SIGSEGV at its next launch, inside CUPTI (measured: CUPTI 13.0, driver 580, an H100).
 const char* enable_cupti_graphs() {
-  if (std::strcmp(options().graphs, "whole") != 0) return "nodes";
+  if (options().graphs != option::Graphs::Whole) return "nodes";
   static std::atomic<bool> late_said{false};
   if (budget_on() || !recorded_from_start()) {
     say(late_said, "whole graphs can be timed only where GPU times are taken from the start on; each node is timed");
@@ -144,7 +144,7 @@ const char* enable_cupti_graphs() {
 
 // "on" where asked for and possible.
 void enable_unified_memory() {
-  if (std::strcmp(options().unified, "on") != 0) return;
+  if (!options().unified) return;
   constexpr uint32_t kMostDevices = 16, kCounters = 8;  // CUPTI's kinds are 1 to 8
   CUpti_ActivityUnifiedMemoryCounterConfig wanted[kMostDevices * kCounters] = {};
   const Cupti& api = g_cupti.api;

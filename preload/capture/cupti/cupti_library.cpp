@@ -1,5 +1,6 @@
 #include "preload/capture/cupti/cupti_library.h"
 
+#include "preload/base/environment.h"
 #include "preload/base/libc.h"
 
 #include <link.h>
@@ -189,7 +190,7 @@ bool search_all(Search& search, const char* named, CuptiLibrary& into) {
   loaded = {};
   dl_iterate_phdr(visit_object, &loaded);
   if (search_near(search, loaded, "beside a loaded CUDA library")) return true;
-  const char* const home = std::getenv("CUDA_HOME");
+  const char* const home = environment_variable("CUDA_HOME");
   if (home != nullptr && home[0] == '/') {
     if (search.folder(home, "/extras/CUPTI/lib64/", "in CUDA_HOME")) return true;
     if (search.folder(home, "/lib64/", "in CUDA_HOME")) return true;

@@ -143,11 +143,11 @@ void abandon_unreported() {
 }
 
 bool open_streams(uint64_t ended) {
-  const char* const depth = options().depth;
-  g_depth_on = std::strcmp(depth, "off") != 0;
-  open_marks(std::strcmp(depth, "marks") == 0    ? Marks::Events
-             : std::strcmp(depth, "values") == 0 ? Marks::Values
-                                                 : Marks::None,
+  const option::OneOf<option::Depth>& depth = options().depth;
+  g_depth_on = depth != option::Depth::Off;
+  open_marks(depth == option::Depth::Marks    ? Marks::Events
+             : depth == option::Depth::Values ? Marks::Values
+                                              : Marks::None,
              g_clock.ticks_per_second / kMarksPerSecond);
   restart_stream_ids();
   open_pools();

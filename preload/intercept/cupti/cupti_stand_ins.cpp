@@ -63,7 +63,7 @@ bool shared(const Asked& asked, const char* name) {
   if (!cupti_front_open()) {
     const int error = errno;
     const EventScope scope;
-    const bool wanted = scope.recording() && std::strcmp(options().gpu, "off") != 0;
+    const bool wanted = scope.recording() && options().gpu;
     if (wanted) open_cupti_front_for(asked.real, read_cupti_buffer);
     errno = error;
   }

@@ -33,7 +33,8 @@ void tell(std::string_view who, std::string_view remedy) {
 // The file around an address; "": unknown, or not to be told.
 std::string_view file_around(const void* address) {
   Dl_info object{};
-  if (!may_tell("paths") || prof_libc_dladdr == nullptr || prof_libc_dladdr(address, &object) == 0) return {};
+  if (!may_tell(option::About::Paths) || prof_libc_dladdr == nullptr || prof_libc_dladdr(address, &object) == 0)
+    return {};
   if (object.dli_fname == nullptr) return {};
   return object.dli_fname;
 }

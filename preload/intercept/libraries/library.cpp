@@ -21,8 +21,6 @@
 #include <cerrno>
 #include <cstring>
 
-extern char** environ;
-
 namespace prof::preload {
 
 namespace {
@@ -68,23 +66,8 @@ Bank g_banks[kBanks];
 const LibraryFiles& files_of(uint32_t row) { return kFiles[static_cast<uint32_t>(kLibraryRows[row].library)]; }
 uint32_t library_of(uint32_t row) { return static_cast<uint32_t>(kLibraryRows[row].library); }
 
-// Asked before the options are read: a call may come before a life, and dlsym before any constructor of ours.
-bool libraries_wanted() {
-  static std::atomic<uint8_t> known{0};  // 1: no, 2: yes
-  uint8_t answer = known.load(std::memory_order_relaxed);
-  if (answer == 0) {
-    constexpr std::string_view kVariable = "PROF_LIBS=";
-    answer = 1;
-    for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
-      if (std::strncmp(*at, kVariable.data(), kVariable.size()) != 0) continue;
-      const char* const value = *at + kVariable.size();
-      for (const char* const yes : {"1", "on", "yes", "true"}) answer = std::strcmp(value, yes) == 0 ? 2 : answer;
-      break;
-    }
-    known.store(answer, std::memory_order_relaxed);
-  }
-  return answer == 2 && !inert();
-}
+// Also called before any constructor, by a look-up of a symbol. False as well if another thread is just reading the options.
+bool libraries_wanted() { return read_options_once() && options().libs && !inert(); }
 
 // Nobody can say which function was meant.
 uint64_t no_library() { return kFailed; }
@@ -277,6 +260,7 @@ ThunkAnswer prof_library_begin(ThunkCall* call) {
     if (real == nullptr) return {reinterpret_cast<void*>(no_library), 0};
   }
   if (!libraries_wanted()) [[unlikely]] {
+    if (!read_options_once()) return {real, 0};
     prof_library_direct[slot].store(real, std::memory_order_release);
     return {real, 0};
   }
@@ -285,7 +269,7 @@ ThunkAnswer prof_library_begin(ThunkCall* call) {
     return note(family, *call, g_banks[bank].base[library_of(row)].load(std::memory_order_relaxed), real);
   const bool ready = thread_ready();
   errno = saved;
-  if (!ready || !options().libs) return {real, 0};
+  if (!ready) return {real, 0};
   call->epoch = t_local.epoch;
   call->begin = now_ticks();
   return {real, 1};

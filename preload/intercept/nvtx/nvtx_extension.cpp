@@ -2,6 +2,7 @@
 // finds our functions, and these functions. As in nvtx_functions.h: ours, then the chained tool's, whose numbers of schemas and counters
 // the program gets, so that it need not be told apart what is whose.
 #include "preload/base/clock.h"
+#include "preload/base/options.h"
 #include "preload/base/own_library.h"
 #include "preload/intercept/nvtx/nvtx_chain.h"
 #include "preload/intercept/nvtx/nvtx_clocks.h"
@@ -11,6 +12,7 @@
 #include "preload/intercept/nvtx/nvtx_schemas.h"
 #include "preload/intercept/nvtx/nvtx_scopes.h"
 #include "preload/lifecycle/call_scope.h"
+#include "preload/lifecycle/load.h"
 #include "preload/log/count.h"
 #include "preload/record/thread_local.h"
 
@@ -227,10 +229,7 @@ void chain_extension(const NvtxExtModule& module, intptr_t* slots, InitializeExt
   for (size_t i = 0; i < kSlots; ++i) slots[i] = filled[i] > 16 ? filled[i] : 0;
 }
 
-bool extensions_off() {
-  const char* const value = std::getenv("PROF_NVTX");
-  return value != nullptr && std::strcmp(value, "off") == 0;
-}
+bool extensions_off() { return !ready_to_record() || !options().nvtx; }
 
 int install(NvtxExtModule& module) {
   if (module.struct_size < sizeof module || module.segments == nullptr || module.segment_count == 0) return 0;

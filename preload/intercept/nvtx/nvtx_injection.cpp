@@ -1,9 +1,11 @@
 // InitializeInjectionNvtx2, by which each shared object of the program that uses NVTX (it is header-only, so each has its own
 // copy) finds the functions of nvtx_functions.h through NVTX_INJECTION64_PATH on its first use.
+#include "preload/base/options.h"
 #include "preload/base/own_library.h"
 #include "preload/control/triggers.h"
 #include "preload/intercept/nvtx/nvtx_chain.h"
 #include "preload/intercept/nvtx/nvtx_functions.h"
+#include "preload/lifecycle/load.h"
 #include "preload/record/thread_local.h"
 
 #include <cstdlib>
@@ -34,11 +36,7 @@ const NvtxRow kNvtxRows[] = {
 #undef NVTX_FUNCTION
 };
 
-// The options are read with the first event, which may come later than this; the variable itself is as good.
-bool switched_off() {
-  const char* const value = std::getenv("PROF_NVTX");
-  return value != nullptr && std::strcmp(value, "off") == 0 && !begins_with_range();
-}
+bool switched_off() { return !ready_to_record() || (!options().nvtx && !begins_with_range()); }
 
 int install(NvtxGetExportTableFunc_t get_table) {
   const auto* const callbacks = static_cast<const NvtxExportTableCallbacks*>(get_table(NVTX_ETID_CALLBACKS));

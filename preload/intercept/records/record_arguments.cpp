@@ -11,7 +11,7 @@ namespace prof::preload {
 
 __attribute__((noinline)) void record_arguments(const CallScope& scope, const Arguments& said) {
   format::CallArguments event;
-  if (said.file != nullptr && may_tell("paths")) {
+  if (said.file != nullptr && may_tell(option::About::Paths)) {
     const size_t size = std::strlen(said.file);
     event.file = {said.file, size < format::kMaxTextBytes ? size : format::kMaxTextBytes};
     if (event.file.size() != size) count(format::LossCounter::text_cut);

@@ -291,7 +291,7 @@ void open_python(bool stacks) {
   g_python_walker.store(nullptr, std::memory_order_release);
   g_checking.store(0, std::memory_order_relaxed);
   if (g_places_used.exchange(true)) std::memset(static_cast<void*>(g_places), 0, sizeof g_places);
-  const bool wanted = stacks && std::strcmp(options().python, "off") != 0;
+  const bool wanted = stacks && options().python != option::Python::Off;
   g_finding.store(wanted ? Finding::Open : Finding::Off, std::memory_order_relaxed);
   if (wanted) search();
 }

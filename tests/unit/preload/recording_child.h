@@ -2,6 +2,7 @@
 // nothing but the format's own decoder. Used by the tests of preload/log and preload/runtime.
 #pragma once
 
+#include "preload/base/options.h"
 #include "preload/format/codec.h"
 #include "preload/format/crc.h"
 #include "preload/format/loss_counters.h"
@@ -54,6 +55,9 @@ class TempFolder {
   std::string path_;
 };
 
+// Of options.def: the recorder copies its variables once per process, and tests need other ones.
+inline constexpr preload::Options kDefaultOptions;
+
 // The child's wait status. Options are "NAME=value"; PROF_OUTPUT is `folder` unless given.
 inline int run_child(const std::string& folder, const std::vector<std::string>& options,
                      const std::function<void()>& body) {
@@ -65,6 +69,7 @@ inline int run_child(const std::string& folder, const std::vector<std::string>& 
       const size_t equal = option.find('=');
       setenv(option.substr(0, equal).c_str(), option.substr(equal + 1).c_str(), 1);
     }
+    preload::read_options(environ, kDefaultOptions);
     body();
     exit(0);
   }

@@ -16,18 +16,5 @@ TEST(NameList, NamesMayHaveStars) {
   EXPECT_FALSE(name_in_list("", "train"));
 }
 
-TEST(NameList, WhatComesAfterTheLastAtIsADomain) {
-  std::string_view name, domain;
-  split_range_name("step", name, domain);
-  EXPECT_EQ(name, "step");
-  EXPECT_EQ(domain, "*");
-  split_range_name("a@b@solver", name, domain);
-  EXPECT_EQ(name, "a@b");
-  EXPECT_EQ(domain, "solver");
-  split_range_name("step@", name, domain);
-  EXPECT_EQ(name, "step");
-  EXPECT_EQ(domain, "");
-}
-
 }  // namespace
 }  // namespace prof::preload

@@ -24,6 +24,11 @@ struct Chosen {
   std::string why;
   std::vector<std::string> names;
 };
+template <class Set> option::WantedMetrics metrics_of(std::string_view text) {
+  option::WantedMetrics wanted;
+  EXPECT_TRUE(option::Metrics<Set>::read(text, {}, wanted));
+  return wanted;
+}
 Chosen choose(std::string_view wanted, const Chip& chip = kChip) {
   static CounterMetrics metrics;
   const auto kind = [](const void* known, std::string_view name) {
@@ -31,7 +36,7 @@ Chosen choose(std::string_view wanted, const Chip& chip = kChip) {
     const auto found = all.find(name);
     return found == all.end() ? MetricKind::Unknown : found->second;
   };
-  const char* const why = choose_metrics(wanted, kLaunchSets, {kind, &chip}, metrics);
+  const char* const why = choose_metrics(metrics_of<option::CounterSet>(wanted), kLaunchSets, {kind, &chip}, metrics);
   return {why == nullptr ? "" : std::string(metrics.wrong) + ": " + why,
           {metrics.names, metrics.names + metrics.count}};
 }
@@ -62,7 +67,7 @@ TEST(CounterMetrics, WhatCannotBeMeasuredIsNamed) {
   EXPECT_TRUE(choose("sm__throughput").why.starts_with("sm__throughput: no counter: it needs a suffix"));
   EXPECT_EQ(choose("lts__t_bytes", {}).why, "gpu__time_duration: not a metric of this chip");
   std::string many;
-  for (int i = 0; i < 70; ++i) many += "lts__t_bytes.s" + std::to_string(i) + ",";
+  for (int i = 0; i < 64; ++i) many += "lts__t_bytes.s" + std::to_string(i) + ",";
   EXPECT_EQ(choose(many).why, "lts__t_bytes.s63: more than 64 metrics");
 }
 
@@ -81,9 +86,9 @@ TEST(CounterMetrics, ASampledSetHasItsSuffixesAndWhatTheListItselfNamesIsKnown) 
     return found == all.end() ? MetricKind::Unknown : found->second;
   };
   static CounterMetrics metrics;
-  ASSERT_EQ(
-      choose_metrics("overview,l1tex__t_sector_hit_rate.pct,dram__bytes_read", kSampledSets, {kind, &chip}, metrics),
-      nullptr);
+  ASSERT_EQ(choose_metrics(metrics_of<option::SampledSet>("overview,l1tex__t_sector_hit_rate.pct,dram__bytes_read"),
+                           kSampledSets, {kind, &chip}, metrics),
+            nullptr);
   ASSERT_EQ(metrics.count, 3u);
   EXPECT_STREQ(metrics.names[0], "sm__cycles_active.avg.pct_of_peak_sustained_elapsed");
   EXPECT_STREQ(metrics.names[1], "dram__bytes_read.sum");
@@ -93,7 +98,8 @@ TEST(CounterMetrics, ASampledSetHasItsSuffixesAndWhatTheListItselfNamesIsKnown) 
   EXPECT_EQ(join_names(metrics, names),
             "sm__cycles_active.avg.pct_of_peak_sustained_elapsed\ndram__bytes_read.sum\n"
             "l1tex__t_sector_hit_rate.pct");
-  EXPECT_STREQ(choose_metrics("links", kSampledSets, {kind, &chip}, metrics), "the chip has none of these metrics");
+  EXPECT_STREQ(choose_metrics(metrics_of<option::SampledSet>("links"), kSampledSets, {kind, &chip}, metrics),
+               "the chip has none of these metrics");
 }
 
 TEST(PlainName, OfAFunctionIsWhatItWasWrittenWith) {

@@ -11,10 +11,11 @@
 namespace prof::preload {
 namespace {
 
-std::string name(const char* output, unsigned attempt = 1) {
+std::string name_below(const char* folder, const char* output, unsigned attempt = 1) {
   char path[256];
-  return make_log_name(path, sizeof path, output, attempt) ? path : "too long";
+  return make_log_name(path, sizeof path, folder, output, attempt) ? path : "too long";
 }
+std::string name(const char* output, unsigned attempt = 1) { return name_below("", output, attempt); }
 const std::string kPid = std::to_string(getpid());
 
 TEST(LogName, AFolderGetsTheDefaultName) { EXPECT_EQ(name("/a/b"), "/a/b/prof." + kPid + ".plog"); }
@@ -39,6 +40,14 @@ TEST(LogName, TheRankIsTheFirstThatALauncherGave) {
   setenv("RANK", "2", 1);
   EXPECT_EQ(launcher_rank(), "2");
   unsetenv("RANK"), unsetenv("SLURM_PROCID"), unsetenv("SLURM_NTASKS");
+}
+
+TEST(LogName, ARelativeOutputIsBelowTheFolderWhoseNameIsNoPattern) {
+  EXPECT_EQ(name_below("/100%p", "."), "/100%p/prof." + kPid + ".plog");
+  EXPECT_EQ(name_below("/w", "./logs", 2), "/w/logs/prof." + kPid + "-2.plog");
+  EXPECT_EQ(name_below("/w", "run-%p.plog"), "/w/run-" + kPid + ".plog");
+  EXPECT_EQ(name_below("/w.plog", ""), "/w.plog/prof." + kPid + ".plog");
+  EXPECT_EQ(name_below("/", "a"), "/a/prof." + kPid + ".plog");
 }
 
 TEST(LogName, ATextThatDoesNotFitIsRefused) { EXPECT_EQ(name(std::string(300, 'x').c_str()), "too long"); }

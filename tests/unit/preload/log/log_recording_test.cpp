@@ -42,7 +42,7 @@ TEST(Log, HoldsEveryRecordAndIsCutBehindTheLastBlock) {
 TEST(Log, ThatIsExtendedWhileItIsClosedDoesNotLookCutOff) {
   const TempFolder folder;
   preload::LogFile log;
-  ASSERT_TRUE(log.create(folder.path().c_str(), {1u << 30}));
+  ASSERT_TRUE(log.create({}, folder.path(), {1u << 30}));
   uint64_t bytes = 64u << 10, offset = 0;
   ASSERT_NE(log.extend(bytes, offset), nullptr);
   EXPECT_EQ(log.counters()->blocks_reserved, 16u);

@@ -36,7 +36,7 @@ struct Walker {
   ThreadState state;
   ThreadState* before = t_local.state;
   Walker() {
-    static const bool open = (start_clock("auto"), open_images());
+    static const bool open = (start_clock({}), open_images());
     EXPECT_TRUE(open);
     t_local.state = &state;
   }

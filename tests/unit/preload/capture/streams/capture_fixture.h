@@ -135,6 +135,7 @@ class CaptureTest : public ::testing::Test {
     setenv("PROF_OUTPUT", folder.path().c_str(), 1);
     setenv("PROF_GPU", "off", 1);
     unsetenv("PROF_DEPTH");
+    preload::read_options(environ, kDefaultOptions);
   }
   void SetUp() override {
     const preload::EventScope scope;
