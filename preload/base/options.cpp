@@ -106,6 +106,7 @@ void read_all(char** environment) {
 }  // namespace
 
 bool detail::read_options_now() {
+  if (environment() == nullptr) return true;  // before libc's own start, or a library cleared it: the defaults, for now
   Reading expected = Reading::NotYet;
   if (!g_reading.compare_exchange_strong(expected, Reading::Now, std::memory_order_acq_rel))
     return expected == Reading::Done;

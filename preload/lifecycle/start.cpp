@@ -136,9 +136,8 @@ bool enter_slow() {
   const uint64_t epoch = life().epoch.load(std::memory_order_acquire);
   if (epoch != 0)
     return open_thread();  // a new thread, or a thread of the parent's recording in a child that records already
-  if (!ready_to_record()) return false;
-  if (!window_is(Window::Open) && passes_by()) return false;
-  if (inert() || !in_window()) return false;
+  if (!window_is(Window::Open) && passes_by()) return false;  // open until ready_to_record()
+  if (inert() || !ready_to_record() || !in_window()) return false;
   Phase phase = life().phase.load(std::memory_order_acquire);
   if (phase != Phase::Cold) return enter_phase(phase);
   if (inside_our_calls()) return false;
