@@ -1,0 +1,54 @@
+#include "analyzer/input/kineto/kineto_summary.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+namespace prof::analyzer {
+
+namespace {
+
+constexpr size_t kMostDamage = 1000;  // damaged events of a file that are listed one by one
+
+constexpr std::string_view kAsideTexts[] = {
+#define KINETO_ASIDE(name, text) text,
+#include "analyzer/input/kineto/kineto_aside.def"
+#undef KINETO_ASIDE
+};
+
+}  // namespace
+
+void KinetoSummary::add(const KinetoTally& stretch) {
+  for (const KinetoCount& count : stretch.counts()) {
+    counts_[count.category] += count.events;
+    events_ += count.events;
+  }
+  for (size_t i = 0; i < std::size(aside_); ++i) aside_[i] += stretch.set_aside(static_cast<KinetoAside>(i));
+  damaged_ += stretch.damaged_events();
+  for (const KinetoDamage& each : stretch.damage()) {
+    if (damage_.size() < kMostDamage) damage_.push_back(each);
+  }
+}
+
+void KinetoSummary::write(const KinetoHeader& header, std::vector<KinetoDamage> damage,
+                          const std::vector<std::string>& counter_facts, const std::string& path,
+                          Process& process) const {
+  process.facts.emplace_back("events", std::to_string(events_));
+  for (const auto& [category, count] : counts_) process.facts.emplace_back("events " + category, std::to_string(count));
+  for (size_t i = 0; i < std::size(kAsideTexts); ++i) {
+    if (aside_[i] != 0)
+      process.facts.emplace_back("set aside", std::to_string(aside_[i]) + " " + std::string(kAsideTexts[i]));
+  }
+  for (const std::string& fact : counter_facts) process.facts.emplace_back("hardware counters", fact);
+  for (const std::string& what : header.unread) damage.push_back({0, what});
+  damage.insert(damage.end(), damage_.begin(), damage_.end());
+  std::stable_sort(damage.begin(), damage.end(),
+                   [](const KinetoDamage& a, const KinetoDamage& b) { return a.offset < b.offset; });
+  for (const KinetoDamage& each : damage)
+    process.damage.push_back(path + ": " + each.what + " (at offset " + std::to_string(each.offset) + " of the text)");
+  const uint64_t unlisted = damaged_ - damage_.size();
+  if (unlisted != 0) process.damage.push_back(path + ": " + std::to_string(unlisted) + " more events are no JSON");
+  process.finished = damage.empty();
+}
+
+}  // namespace prof::analyzer
