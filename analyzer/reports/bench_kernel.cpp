@@ -1,5 +1,6 @@
 // bench-kernel: how long does one kernel take when it is launched again and again, and how close to the device's peaks is it then? Of the
 // launches that the recorder repeated (PROF_REPEAT_KERNEL): they stand in a range of the domain "prof".
+#include "analyzer/analysis/cost/kernel_costs.h"
 #include "analyzer/analysis/cost/peak_rates.h"
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/analysis/sequences/repeated_launches.h"

@@ -1,6 +1,7 @@
 // roofline: arithmetic intensity, attained and attainable rate, what bounds each row, and the time lost to that bound.
 #include "analyzer/reports/roofline.h"
 
+#include "analyzer/analysis/cost/kernel_costs.h"
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/analysis/select/time_window.h"
 #include "analyzer/base/saturated.h"

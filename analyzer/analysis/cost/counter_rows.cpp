@@ -1,6 +1,7 @@
 #include "analyzer/analysis/cost/counter_rows.h"
 
 #include "analyzer/analysis/cost/counter_numbers.h"
+#include "analyzer/analysis/cost/kernel_costs.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 #include "analyzer/analysis/cost/kernel_peaks.h"
 
 #include "analyzer/analysis/bursts/estimates.h"
+#include "analyzer/analysis/cost/kernel_costs.h"
 #include "analyzer/analysis/cost/peak_rates.h"
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/analysis/select/time_window.h"

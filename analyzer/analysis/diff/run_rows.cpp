@@ -1,5 +1,6 @@
 #include "analyzer/analysis/diff/run_rows.h"
 
+#include "analyzer/analysis/cost/kernel_costs.h"
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/event_tree.h"

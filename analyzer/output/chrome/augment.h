@@ -4,7 +4,7 @@
 
 #include "analyzer/analysis/collectives/collective_calls.h"
 #include "analyzer/analysis/cost/device_peaks.h"
-#include "analyzer/analysis/cost/kernel_cost.h"
+#include "analyzer/analysis/cost/kernel_costs.h"
 #include "analyzer/analysis/critical/event_bounds.h"
 #include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/analysis/views.h"

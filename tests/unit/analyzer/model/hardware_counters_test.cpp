@@ -1,6 +1,6 @@
 // To which kernels the values of hardware counters belong, and which FLOPs and bytes follow from them.
 #include "analyzer/analysis/cost/counter_numbers.h"
-#include "analyzer/analysis/cost/kernel_cost.h"
+#include "analyzer/analysis/cost/kernel_costs.h"
 #include "analyzer/input/log/build/builder.h"
 #include "tests/unit/analyzer/log_builder.h"
 

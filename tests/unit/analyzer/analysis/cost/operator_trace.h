@@ -1,7 +1,7 @@
 // Traces of torch.profiler for tests: operators with shapes and the kernels that they launched.
 #pragma once
 
-#include "analyzer/analysis/cost/kernel_cost.h"
+#include "analyzer/analysis/cost/kernel_costs.h"
 #include "tests/unit/analyzer/input/kineto/kineto_text.h"
 
 #include <fmt/format.h>
