@@ -2,7 +2,7 @@
 #include "tests/unit/analyzer/input/kineto/kineto_text.h"
 #include "tests/unit/analyzer/shared_traces.h"
 
-#include "analyzer/analysis/cost/kernel_cost.h"
+#include "analyzer/analysis/cost/kernel_costs.h"
 
 #include <gtest/gtest.h>
 
