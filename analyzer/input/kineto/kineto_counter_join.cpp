@@ -188,8 +188,8 @@ void CounterJoin::add_operation(const KinetoCounted& counted, const HostEvent& l
   operation.end_ns = operation.start_ns + duration_ns;
   operation.correlation = launch.correlation;
   operation.detail = static_cast<uint32_t>(launch.subject);
-  operation.kind_bits = static_cast<uint32_t>(GpuKind::Kernel) & 7;
-  operation.stream_index = streams_.number({counted.pid, counted.device, 0, 0}) & kStreamIndexMask;
+  operation.set_kind(GpuKind::Kernel);
+  operation.set_stream(streams_.number({counted.pid, counted.device, 0, 0}));
   trace_.operations.push_back(operation);
 }
 

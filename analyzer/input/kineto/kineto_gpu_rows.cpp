@@ -71,8 +71,8 @@ void KinetoGpuRowMaker::add_operation(const KinetoEvent& event, const KinetoTime
   row.stream = stream(event, stream_text(event));
   row.correlation = read_id(event, KinetoArgument::Correlation, rows_.tally);
   if (event.has(KinetoArgument::GraphId)) {
-    row.graph_node = read_number(event, KinetoArgument::GraphId, rows_.tally) << 32 |
-                     read_id(event, KinetoArgument::GraphNode, rows_.tally);
+    row.graph_node = graph_node_id(read_id(event, KinetoArgument::GraphId, rows_.tally),
+                                   read_id(event, KinetoArgument::GraphNode, rows_.tally));
   }
   row.bytes = read_number(event, KinetoArgument::Bytes, rows_.tally);
   switch (kind) {

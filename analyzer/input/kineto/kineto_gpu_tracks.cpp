@@ -91,12 +91,12 @@ void add_operation(Trace& trace, const Range& range, uint32_t stream, KinetoKern
   operation.start_ns = range.begin_ns;
   operation.end_ns = range.end_ns;
   operation.correlation = detail == nullptr ? 0 : static_cast<uint32_t>(detail->external_id);
-  operation.stream_index = stream & kStreamIndexMask;
+  operation.set_stream(stream);
   const std::string_view name = trace.range_name(range);
   const GpuKind kind = kind_by_name(name);
-  operation.kind_bits = static_cast<uint32_t>(kind) & 7;
+  operation.set_kind(kind);
   if (kind == GpuKind::Copy) {
-    operation.detail = copy_words(name, "").kind;
+    operation.detail = GpuOperation::copy_detail(copy_words(name, "").kind, 0, 0);
   } else if (kind == GpuKind::Kernel) {
     Kernel kernel;
     kernel.name = trace.labels[index(range.label)].text;

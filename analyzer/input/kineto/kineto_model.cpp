@@ -8,12 +8,6 @@
 
 namespace prof::analyzer {
 
-namespace {
-
-constexpr uint64_t kBytesMask = (uint64_t{1} << 48) - 1;
-
-}  // namespace
-
 KinetoModel::KinetoModel(Trace& trace, const std::string& path)
     : trace_(trace),
       path_(path),
@@ -72,23 +66,22 @@ void KinetoModel::add_operations(const KinetoRows& rows) {
     row.end_ns = operation.end_ns;
     row.graph_node = operation.graph_node;
     row.correlation = operation.correlation;
-    row.stream_index = to_.stream(operation.stream) & kStreamIndexMask;
-    row.kind_bits = static_cast<uint32_t>(operation.kind) & 7;
-    row.peer_source = operation.peer_source & 0xff;
-    row.peer_destination = operation.peer_destination & 0xff;
+    row.set_stream(to_.stream(operation.stream));
+    row.set_kind(operation.kind);
+    row.set_peers(operation.peer_source, operation.peer_destination);
     switch (operation.kind) {
       case GpuKind::Kernel:
       case GpuKind::Graph:
         row.detail = index(to_.kernel(operation.kernel));
-        row.bytes = to_.detail(operation.numbers) & kBytesMask;
+        row.set_bytes(to_.detail(operation.numbers));
         break;
       case GpuKind::Copy:
-        row.detail = operation.copy.kind | operation.copy.source << 8 | operation.copy.destination << 16;
-        row.bytes = operation.bytes & kBytesMask;
+        row.detail = GpuOperation::copy_detail(operation.copy.kind, operation.copy.source, operation.copy.destination);
+        row.set_bytes(operation.bytes);
         break;
       case GpuKind::Fill:
         row.detail = operation.memory_kind;
-        row.bytes = operation.bytes & kBytesMask;
+        row.set_bytes(operation.bytes);
         break;
     }
     trace_.operations.push_back(row);

@@ -72,7 +72,7 @@ struct KinetoCall {
 struct KinetoOperation {
   int64_t start_ns = 0, end_ns = 0;
   uint64_t external_id = 0;  // 0: none
-  uint64_t graph_node = 0;   // graph id << 32 | node id; 0: launched outside graphs
+  uint64_t graph_node = 0;   // graph_node_id(); 0: launched outside graphs
   uint64_t bytes = 0;        // copies and memsets
   GpuKind kind = GpuKind::Kernel;
   StretchStream stream{};

@@ -91,7 +91,7 @@ std::vector<uint32_t> KinetoStreams::assign_operations(const LaunchingProcesses&
       process = owners[number];
       summary.aside(KinetoAside::NoProcess);
     }
-    row.stream_index = this->row(process, number) & kStreamIndexMask;
+    row.set_stream(this->row(process, number));
   }
   return owners;
 }

@@ -17,8 +17,6 @@
 
 namespace prof::analyzer {
 
-inline constexpr uint32_t kStreamIndexMask = (uint32_t{1} << 29) - 1;  // the width of GpuOperation::stream_index
-
 // Where a GPU event ran, as far as it says so. In a file of several processes this means something only within one of them.
 struct KinetoStreamKey {
   StringId pid{};

@@ -32,7 +32,7 @@ class KinetoLaunching : public ::testing::Test {
     GpuOperation row;
     row.start_ns = start_ns;
     row.correlation = correlation;
-    row.stream_index = streams.number({id("0"), 0, 1, 7}) & kStreamIndexMask;
+    row.set_stream(streams.number({id("0"), 0, 1, 7}));
     trace.operations.push_back(row);
     launchers.add_operation(external);
   }

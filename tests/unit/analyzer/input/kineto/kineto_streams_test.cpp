@@ -22,7 +22,7 @@ class KinetoStreamRows : public ::testing::Test {
   void process(std::string_view pid) { threads.thread(id(pid), id("1")); }
   void operation(uint32_t number) {
     GpuOperation row;
-    row.stream_index = number & kStreamIndexMask;
+    row.set_stream(number);
     trace.operations.push_back(row);
   }
   const Stream& stream_of(size_t operation) const { return trace.stream(trace.operations[operation].stream()); }
