@@ -1,4 +1,4 @@
-// What a library call does not say of its work, and what the operator around it knows.
+// What a library call does not report about its operation, and what the operator around it knows.
 #include "analyzer/analysis/cost/kernel_costs.h"
 
 #include "tests/unit/analyzer/analysis/cost/operator_trace.h"

@@ -1,4 +1,5 @@
-// FLOPs and bytes of recorded trainings and of a recorded inference, against the models' formulas and another tool's tables.
+// FLOPs and bytes of recorded trainings and of a recorded inference, compared with the models' formulas and another
+// tool's tables.
 #include "analyzer/analysis/cost/kernel_costs.h"
 
 #include "analyzer/command/inputs.h"

@@ -1,4 +1,5 @@
-// Whose FLOPs are they? An operator's numbers go to its main kernel once, whatever else ran for it; rates are sums over sums.
+// To which kernel the FLOPs of an operator belong. They count once, for its main kernel, whatever else it launched.
+// Rates are sums divided by sums.
 #include "analyzer/analysis/cost/kernel_costs.h"
 
 #include "analyzer/analysis/cost/peak_rates.h"
