@@ -54,7 +54,7 @@ bool start_sigbus_handler(const StartFacts& facts) {
 }
 
 bool start_log_file(const StartFacts& facts) {
-  if (!g_log.create(options().output, {options().max_size}, facts.part)) return false;
+  if (!g_log.create(output_folder(), options().output, {options().max_size}, facts.part)) return false;
   explain("log ", g_log.path(),
           g_log.backing() == format::Backing::Mapped
               ? ", mapped"
