@@ -6,7 +6,7 @@
 namespace prof::analyzer {
 namespace {
 
-using format::Counter;
+using format::LossCounter;
 using format::Missing;
 using format::Severity;
 
@@ -15,20 +15,20 @@ TEST(LossCounters, ARowSaysWhichRecordsAreMissing) {
   EXPECT_FALSE(process.lost(Missing::Calls));
   process.counters.push_back({"of_the_future", 3, Severity::Partial});
   EXPECT_FALSE(process.lost(Missing::Calls) || process.lost(Missing::GpuRecords));
-  process.count(Counter::cupti_flush_timeouts, 1);
+  process.count(LossCounter::cupti_flush_timeouts, 1);
   EXPECT_TRUE(process.lost(Missing::GpuRecords));
   EXPECT_FALSE(process.lost(Missing::Calls));
-  process.count(Counter::unhooked_launch_api, 1);
+  process.count(LossCounter::unhooked_launch_api, 1);
   EXPECT_TRUE(process.lost(Missing::Calls));
 }
 
 TEST(LossCounters, CountingAddsToACounterOfTheLog) {
   Process process;
-  process.count(Counter::nvtx_times_unknown, 0);
+  process.count(LossCounter::nvtx_times_unknown, 0);
   EXPECT_TRUE(process.counters.empty()) << "a counter that is 0 has no row";
-  process.count(Counter::nvtx_times_unknown, 2);
-  process.count(Counter::nvtx_times_unknown, 3);
-  EXPECT_EQ(process.counter(Counter::nvtx_times_unknown), 5u);
+  process.count(LossCounter::nvtx_times_unknown, 2);
+  process.count(LossCounter::nvtx_times_unknown, 3);
+  EXPECT_EQ(process.counter(LossCounter::nvtx_times_unknown), 5u);
   ASSERT_EQ(process.counters.size(), 1u);
   EXPECT_EQ(process.counters[0].severity, Severity::Partial);
   EXPECT_NE(coverage_line(process).find("; nvtx_times_unknown 5"), std::string::npos);
