@@ -1,14 +1,10 @@
-// What the rows of reports.def say of options and columns, and what the catalogue says of columns.
+// Which options does a report take, and do the rows of reports.def name its columns?
 #include "analyzer/reports/taken_options.h"
 
-#include "analyzer/command/command.h"
-#include "analyzer/command/help_text.h"
-#include "analyzer/command/report_help.h"
 #include "analyzer/reports/gpu_times.h"
 #include "tests/unit/analyzer/hand_trace.h"
 
 #include <gtest/gtest.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <map>
@@ -80,17 +76,6 @@ TEST(TakenOptions, WhatAReportDoesNotTakeHasItsDefault) {
   EXPECT_EQ(idle.definitions, Definitions::Hta);
 }
 
-TEST(TakenOptions, EveryOptionOfARowIsOneOfTheParser) {
-  CLI::App app;
-  analyzer::Run run;
-  add_report(app, run);
-  const CLI::App& verb = *app.get_subcommands({}).front();
-  for (const Report& each : kReports) {
-    for (const TakenOption& option : options_of(each))
-      EXPECT_NE(verb.get_option_no_throw(std::string(option.flag)), nullptr) << each.name << " " << option.flag;
-  }
-}
-
 // Columns that only `prof devices`, `prof symbolize` and `prof diff` show.
 constexpr ColumnId kOfVerbs[] = {
     ColumnId::trace_name,
@@ -121,7 +106,7 @@ constexpr ColumnId kOfVerbs[] = {
     ColumnId::shapes,
 };
 
-TEST(Columns, EveryColumnIsShownByATable) {
+TEST(ReportColumns, EveryColumnOfTheCatalogueIsShownByATable) {
   std::set<ColumnId> shown(std::begin(kOfVerbs), std::end(kOfVerbs));
   for (const Report& each : kReports) {
     for (const ColumnId column : each.columns) {
@@ -136,25 +121,8 @@ TEST(Columns, EveryColumnIsShownByATable) {
   }
 }
 
-TEST(Columns, AKeyHasOneTitleAndAMeaning) {
-  std::map<std::string_view, std::string> titles;
-  for (const ColumnInfo& column : kColumns) {
-    EXPECT_FALSE(column.meaning.empty()) << column.key;
-    EXPECT_TRUE(column.meaning.ends_with('.')) << column.key;
-    EXPECT_FALSE(column.title().empty()) << column.key;
-    EXPECT_EQ(column.key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"), std::string_view::npos);
-    EXPECT_EQ(&column, &column_info(column.id));
-    if (!column.tool.empty()) continue;
-    EXPECT_TRUE(titles.emplace(column.key, column.title()).second) << "two rows with the key " << column.key;
-  }
-  EXPECT_EQ(column_info(ColumnId::pid).title(), "PID");
-  EXPECT_EQ(column_info(ColumnId::busy_percent).title(), "Busy (%)");
-  EXPECT_EQ(column_info(ColumnId::gb_per_s).title(), "GB/s");
-  EXPECT_EQ(column_info(ColumnId::short_).key, "short");
-}
-
 // With each word of --definitions and --group-by: run_report() refuses a table with a column that the row does not name.
-TEST(Columns, TablesHaveTheColumnsOfTheirRow) {
+TEST(ReportColumns, TablesHaveTheColumnsOfTheirRow) {
   HandTrace hand;
   hand.range("step", 50, 300);
   hand.launch(100, 110, 1);
@@ -192,46 +160,6 @@ TEST(Columns, TablesHaveTheColumnsOfTheirRow) {
     }
   }
   EXPECT_GT(tables, std::size(kReports));
-}
-
-TEST(ReportHelp, HasQuestionOptionsColumnsAndAnExample) {
-  CLI::App app;
-  analyzer::Run run;
-  add_report(app, run);
-  const CLI::App& verb = *app.get_subcommands({}).front();
-  for (const Report& each : kReports) {
-    const std::string help = report_help(each, verb);
-    EXPECT_NE(help.find(std::string(each.question)), std::string::npos) << each.name;
-    for (const TakenOption& option : options_of(each))
-      EXPECT_NE(help.find("  " + std::string(option.flag)), std::string::npos) << each.name << " " << option.flag;
-    for (const ColumnId column : each.columns)
-      EXPECT_NE(help.find(std::string(column_info(column).meaning)), std::string::npos) << each.name;
-    EXPECT_NE(help.find("  prof report " + std::string(each.name) + " " + std::string(each.example)),
-              std::string::npos);
-    EXPECT_EQ(each.question.back(), '?') << each.name;
-  }
-}
-
-TEST(ReportHelp, TheListHasEachReportOnceBelowItsArea) {
-  const std::string list = report_list();
-  for (const std::string_view title : kAreaTitles) EXPECT_NE(list.find(std::string(title) + "\n"), std::string::npos);
-  EXPECT_EQ(static_cast<size_t>(std::count(list.begin(), list.end(), '\n')),
-            std::size(kReports) + 2 * std::size(kAreaTitles) - 1);
-}
-
-TEST(HelpText, WrapsBelowTheDescription) {
-  EXPECT_EQ(wrapped("  --wall MS   wall time of the same run\n", 28),
-            "  --wall MS   wall time of\n"
-            "              the same run\n");
-  EXPECT_EQ(wrapped("short\n\nalso short", 20), "short\n\nalso short");
-  EXPECT_EQ(wrapped("a sentence that is longer than a line", 20), "a sentence that is\nlonger than a line");
-  EXPECT_EQ(wrapped("    /a/path/that/is/longer/than/the/line", 20), "    /a/path/that/is/longer/than/the/line");
-  const std::string text = wrapped("  key   one two three four five six seven eight nine ten eleven twelve", 30);
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    EXPECT_LE(end - begin, 30u) << text;
-    begin = end + 1;
-  }
 }
 
 }  // namespace

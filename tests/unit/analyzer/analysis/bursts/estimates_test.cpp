@@ -61,9 +61,9 @@ class Training {
   }
 
   AnalysisInput input() { return {hand.trace, hand.views(), hand.selection, hand.options}; }
-  Table run(std::string_view report) {
+  Table run(std::string_view name) {
     for (const Report& report : kReports) {
-      if (report.name != report) continue;
+      if (report.name != name) continue;
       Table table = run_report(report, input());
       table.store();
       return table;
