@@ -126,7 +126,7 @@ TEST(Sequences, CountAGraphLaunchOnceAndOverlapAsNoGap) {
   EXPECT_EQ(all.found[0].gap_ns, 14);
   EXPECT_EQ(all.found[0].launch_ns, 60);
   const Table table = hand.report(report_sequences);
-  EXPECT_EQ(tests::row_text(table, 0, {"candidate", "length", "count", "sequence"}), " | 3 | 2 | A; B; C");
+  EXPECT_EQ(tests::row_text(table, 0, {"candidate", "sequence_length", "count", "sequence"}), " | 3 | 2 | A; B; C");
 }
 
 TEST(Sequences, SayWhatTheyAreCandidatesFor) {
