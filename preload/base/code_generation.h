@@ -1,4 +1,5 @@
-// How often was code taken away (dlclose)? What is known of an address is true for one generation alone. In the program.
+// How often was code taken away (dlclose)? What is known of an address is true for one generation alone. In the
+// program.
 #pragma once
 
 #include <atomic>

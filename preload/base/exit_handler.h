@@ -1,5 +1,5 @@
-// Our exit handlers. exit() runs handlers last-in first-out, and ours must run before those of CUPTI and of the driver: so they are
-// registered when a recording starts, and once more by whoever made CUPTI load something. In the program.
+// Our exit handlers. exit() runs handlers last-in first-out, and ours must run before those of CUPTI and of the driver:
+// so they are registered when a recording starts, and once more by whoever made CUPTI load something. In the program.
 #pragma once
 
 namespace prof::preload {

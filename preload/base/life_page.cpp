@@ -20,7 +20,8 @@ std::atomic<uint64_t> g_newest_life{0};
 
 namespace {
 
-// Fork gives the child this page full of zeros: cold, whatever the parent did. (vfork shares it: the parent's recording goes on.)
+// Fork gives the child this page full of zeros: cold, whatever the parent did. (vfork shares it: the parent's recording
+// goes on.)
 LifePage* make_life_page() {
   void* const memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;

@@ -1,4 +1,5 @@
-// Where libprof.so is, and whether it may do anything in this process. Found out once, by the constructor (lifecycle/load.cpp).
+// Where libprof.so is, and whether it may do anything in this process. Found out once, by the constructor
+// (lifecycle/load.cpp).
 #pragma once
 
 namespace prof::preload {

@@ -14,7 +14,8 @@ inline bool every_device_wanted() { return g_wanted_devices == UINT64_MAX; }
 // For the log; the caller is inside a scope that records.
 void describe_wanted_devices();
 
-// Devices whose first context the helper thread waits for, bit n is device n, and those of them of which one was seen in this recording.
+// Devices whose first context the helper thread waits for, bit n is device n, and those of them of which one was seen
+// in this recording.
 extern std::atomic<uint64_t> g_awaited_devices, g_seen_devices;
 void await_devices(uint64_t devices);  // of a recording that starts: none was seen
 void await_device_no_more(uint32_t device);
@@ -23,8 +24,8 @@ void device_seen(uint32_t device);  // a context of it; wakes the helper thread 
 // As cuDriverGetVersion tells it; 0: not known.
 int read_driver_version();
 
-// Defines every device the driver shows to this process, and the driver's version, which is returned (0: not known). Called once
-// a life, when GPU activity is taken; the caller is inside a scope that records.
+// Defines every device the driver shows to this process, and the driver's version, which is returned (0: not known).
+// Called once a life, when GPU activity is taken; the caller is inside a scope that records.
 int define_devices();
 
 }  // namespace prof::preload

@@ -1,5 +1,6 @@
-// Hardware counters around one launch, or around an NVTX range (PROF_COUNTERS_OF): which work is measured, and the counted reason of work
-// that is not. Called by hooks while hardware_counters_on() (counter_recording.h). In the program.
+// Hardware counters around one launch, or around an NVTX range (PROF_COUNTERS_OF): which work is measured, and the
+// counted reason of work that is not. Called by hooks while hardware_counters_on() (counter_recording.h). In the
+// program.
 #pragma once
 
 #include "preload/format/loss_counters.h"

@@ -1,6 +1,6 @@
-// A call of the program that reached us, while it is recorded. The first one of a process starts the recorder on its thread; others pass
-// through meanwhile. Nothing here allocates, locks, throws or makes a system call on the usual path; the slow paths (the start, a
-// thread's first record) keep errno. In the program.
+// A call of the program that reached us, while it is recorded. The first one of a process starts the recorder on its
+// thread; others pass through meanwhile. Nothing here allocates, locks, throws or makes a system call on the usual
+// path; the slow paths (the start, a thread's first record) keep errno. In the program.
 #pragma once
 
 #include "preload/base/clock.h"
@@ -25,7 +25,8 @@ inline bool thread_ready() {
   return enter_slow();
 }
 
-// A call of the program that is no driver function: NVTX, libraries, another profiler. The first one starts the recording.
+// A call of the program that is no driver function: NVTX, libraries, another profiler. The first one starts the
+// recording.
 class EventScope {
  public:
   EventScope() : recording_(thread_ready()) {}
@@ -35,7 +36,8 @@ class EventScope {
   bool recording_;
 };
 
-// One intercepted call. While it lives, hooks entered deeper on the same stack pass through (they are part of this call).
+// One intercepted call. While it lives, hooks entered deeper on the same stack pass through (they are part of this
+// call).
 //
 //   CallScope scope(api_id, __builtin_frame_address(0));
 //   if (!scope.recording()) return real(args...);
@@ -44,8 +46,8 @@ class EventScope {
 //   emit(…scope.begin_tick(), scope.end_tick()…);
 //   scope.leave();
 //
-// No destructor: a call left by pthread_cancel or longjmp leaves the guard set, and the next hook at or above that frame
-// notices and resets it.
+// No destructor: a call left by pthread_cancel or longjmp leaves the guard set, and the next hook at or above that
+// frame notices and resets it.
 class CallScope {
  public:
   CallScope(format::ApiId api, void* frame) {
@@ -75,7 +77,8 @@ class CallScope {
   uint64_t duration() const { return end_ - begin_; }
   void end() { end_ = now_ticks(); }
   void begin_again() { begin_ = now_ticks(); }  // what was done since it began is not the call's
-  // A signal handler, or a fork inside the call, may have changed the thread's state: false then, and nothing may be emitted.
+  // A signal handler, or a fork inside the call, may have changed the thread's state: false then, and nothing may be
+  // emitted.
   bool still_recording() const {
     return t_local.epoch == life().epoch.load(std::memory_order_relaxed) && t_local.epoch != 0;
   }

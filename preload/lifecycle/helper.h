@@ -1,5 +1,5 @@
-// The library's one thread: starts with the first recorded event and does everything periodic — slabs ahead, a clock anchor a
-// second, GPU flushes. It may hang inside CUPTI; program threads then do without it.
+// The library's one thread: starts with the first recorded event and does everything periodic — slabs ahead, a clock
+// anchor a second, GPU flushes. It may hang inside CUPTI; program threads then do without it.
 #pragma once
 
 #include <cstdint>

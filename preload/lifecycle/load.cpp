@@ -1,5 +1,6 @@
-// When libprof.so is loaded into a process, next to nothing happens. No file, thread or heap before the first CUDA or NVTX
-// event; only the variable that makes NVTX find us, because NVTX asks for it on its first use in each shared object.
+// When libprof.so is loaded into a process, next to nothing happens. No file, thread or heap before the first CUDA or
+// NVTX event; only the variable that makes NVTX find us, because NVTX asks for it on its first use in each shared
+// object.
 #include "preload/lifecycle/load.h"
 
 #include "preload/base/environment.h"

@@ -1,6 +1,7 @@
-// Which part of the run is recorded: all of it, from cudaProfilerStart to cudaProfilerStop, from one time to another, from one signal to the
-// next, from one launch to another, or as long as an NVTX range lasts (triggers.h). When a part ends its log is closed, CUPTI's collecting is
-// turned off, and every hook passes through; with PROF_PARTS the next one is waited for.
+// Which part of the run is recorded: all of it, from cudaProfilerStart to cudaProfilerStop, from one time to another,
+// from one signal to the next, from one launch to another, or as long as an NVTX range lasts (triggers.h). When a part
+// ends its log is closed, CUPTI's collecting is turned off, and every hook passes through; with PROF_PARTS the next one
+// is waited for.
 #pragma once
 
 #include "preload/control/prof_ctl.h"
@@ -18,8 +19,9 @@ bool window_awaits_time();  // AwaitsTime, and it has not come
 
 bool control_begins(Window now);
 
-// Nothing is recorded here and nothing says that it begins with this call: it goes straight to the driver. Asked where the window is not open.
-// False where there is more to do than that: a part begins, launches are counted, or what precedes the first part is yet to be done.
+// Nothing is recorded here and nothing says that it begins with this call: it goes straight to the driver. Asked where
+// the window is not open. False where there is more to do than that: a part begins, launches are counted, or what
+// precedes the first part is yet to be done.
 bool passes_by();
 
 // Asked by enter_slow() while the process does not record.
@@ -36,14 +38,15 @@ inline bool in_window() {
 void profiler_started();
 void profiler_stopped();
 
-// Why the helper thread is to end the recording: a signal, whose handler cannot, or it was being started. Null: it is not.
+// Why the helper thread is to end the recording: a signal, whose handler cannot, or it was being started. Null: it is
+// not.
 const char* end_asked();
 void ask_end(const char* why);
 // The same, and another part begins with the next call if PROF_PARTS allows one: a flight recorder's.
 void ask_part_end(const char* why);
 
-// Ends the recording: waits, no longer than at exit, for the GPU work that was recorded. Keeps errno. False: a thread is just starting it;
-// the helper thread is asked to end it then. `why` lives for ever.
+// Ends the recording: waits, no longer than at exit, for the GPU work that was recorded. Keeps errno. False: a thread
+// is just starting it; the helper thread is asked to end it then. `why` lives for ever.
 bool end_window(const char* why);
 
 }  // namespace prof::preload

@@ -31,15 +31,15 @@ namespace prof::preload {
 
 namespace {
 
-pid_t g_pid = 0;                       // of the life
+pid_t g_pid = 0;                       // of the recording
 std::atomic<pid_t> g_prepared_pid{0};  // whose options and clock there are
 bool g_child_possible = false;         // something was started before in this memory: state of a parent may lie around
-uint32_t g_parts = 0;                  // lives of this process
+uint32_t g_parts = 0;                  // recordings of this process
 uint64_t g_ended_ns = 0;               // when the last of them ended
 
-// The end comes in two steps. Exit handlers run last-in first-out: here CUPTI and the driver are still whole, so GPU records
-// are collected now; but the clean-up of libraries loaded earlier is still to come, and its calls belong into the log.
-// quick_exit goes no further, so there the life ends at once.
+// A recording finishes in two steps. Exit handlers run last-in first-out: here CUPTI and the driver are still whole, so
+// GPU records are collected now. The clean-up of libraries that were loaded earlier is still to come, and its calls
+// belong into the log. quick_exit() goes no further, so there the recording finishes at once.
 void at_exit(void*) {
   if (getpid() != g_pid) return;
   for_each_subsystem(&Subsystem::finish, true);
@@ -49,20 +49,22 @@ void at_quick_exit(void*) { finish_life(); }
 void behind_destructors(void*) {
   finish_life();
   Phase cold = Phase::Cold;
-  if (g_parts != 0 && getpid() == g_pid)  // nobody would close another part's log
+  if (g_parts != 0 && getpid() == g_pid)  // nobody would finish another part's log
     life().phase.compare_exchange_strong(cold, Phase::Stopped, std::memory_order_acq_rel);
 }
 
-// Destructors of libraries run after all exit handlers, and those of the libraries that the program was linked with after this one: a shared
-// libcudart cleans up there. glibc calls what is registered while they run behind the last of them. (-z nodelete: this is never a dlclose.)
+// Destructors of libraries run after all exit handlers, and those of the libraries that the program was linked with run
+// after this one: a shared libcudart cleans up there. If a handler is registered while destructors run, glibc calls it
+// after the last of them. (-z nodelete: this is never a dlclose.)
 __attribute__((destructor)) void unloaded() {
   for_each_subsystem(&Subsystem::unload);
   if (g_pid != 0 && getpid() != g_pid) return;  // a vfork child, whose exit handlers are its parent's
   if (__cxa_atexit(behind_destructors, nullptr, nullptr) != 0) behind_destructors(nullptr);
 }
 
-// Threads that the end of the last part cut off in the middle of a record go on with it in memory that is kept for them (retired.h). It
-// is better still if they are through: those that are not inside a call of the driver's take microseconds, if they have a processor.
+// Threads that the end of the last part cut off in the middle of a record go on with it in memory that is kept for them
+// (retired.h). It is better still if they are through: those that are not inside a call of the driver's take
+// microseconds, if they have a processor.
 void await_cut_off_threads(uint64_t ended) {
   constexpr uint64_t kLeastNs = 20'000'000, kMostNs = 60'000'000;
   for (uint64_t now = monotonic_ns(); now < g_ended_ns + kMostNs; now = monotonic_ns()) {

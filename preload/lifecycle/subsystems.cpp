@@ -1,16 +1,16 @@
-// The order of the rows is the order of a start: the log's file before what is written into it, tables before the threads that use them.
-// The other walks go through the same order, and it matters to them as follows.
+// The order of the rows is the order of a start: the log's file before what is written into it, tables before the
+// threads that use them. The other walks go through the same order, and it matters to them as follows.
 //
 //   describe, start   "budget" and "devices" come after "stacks": the definitions at the beginning of a log keep their order
-//   stop, finish      "hardware counters", "GPU activity", "hardware samples", "completion marks": CUPTI's ranges end before its last flush, and
-//                     marks go last, because until then they tell which launches have finished
+//   stop, finish      "hardware counters", "GPU activity", "hardware samples", "completion marks": CUPTI's ranges end before
+//                     its last flush, and marks go last, because until then they tell which launches have finished
 //   before_restart    "put-aside memory" first: what is put aside after it must stay for one recording at least
 //   tick              "hardware samples" before "budget", which counts the time that they took
 //   watch             backwards: a stop by prof ctl replaces the reason of a slow launch that was noticed in the same round
 //   finish_log        backwards: the blocks, whose end the file is cut at, then the file
 //
-// The order of the other columns, and of rows not named here, makes no difference: flush() of "hardware counters" and of "GPU activity" do
-// nothing in the same recording, and abandon() of a row changes memory of its own.
+// The order of the other columns, and of rows not named here, makes no difference: of "hardware counters" and "GPU
+// activity" only one has something to flush in a recording, and abandon() of a row changes memory of its own.
 #include "preload/lifecycle/subsystems.h"
 
 #include "preload/base/clock.h"
@@ -80,7 +80,8 @@ bool start_counters(const StartFacts&) {
   return true;
 }
 
-// A part that ends may find its taker late: the next part's launches go on being collected.
+// GPU activity that was enabled too late for stop(), while a part ends, is stopped here: the program goes on, so its
+// flush is not forced.
 void finish_gpu(bool at_exit) {
   if (!at_exit && window_is(Window::Ending)) {
     stop_gpu_activity();

@@ -1,6 +1,7 @@
-// The one list of what a recording is made of. A row of the table (subsystems.cpp) is a subsystem, a column is what happens to it: start,
-// stop, finish and abandon, as they are named everywhere (docs/architecture.md), and what the helper thread does for it. Start, end of a
-// part, exit, fork and the helper thread walk the table in its order and know no subsystem. In the program: constant data, no heap.
+// The one list of what a recording is made of. A row of the table (subsystems.cpp) is a subsystem, a column is what
+// happens to it: start, stop, finish and abandon, as they are named everywhere (docs/architecture.md), and what the
+// helper thread does for it. Start, end of a part, exit, fork and the helper thread walk the table in its order and
+// know no subsystem. In the program: constant data, no heap.
 #pragma once
 
 #include <cstddef>
@@ -23,19 +24,22 @@ struct LogEnd {
 struct Subsystem {
   const char* name;
 
-  // Null: it has nothing against a recording in this process; else why nothing is recorded. The options are read, the clock is not started.
+  // Null: it has nothing against a recording in this process; else why nothing is recorded. The options are read, the
+  // clock is not started.
   const char* (*why_not)() = nullptr;
   // Before the first context of a process whose recording begins later.
   void (*prepare)() = nullptr;
-  // Another recording of this process begins; threads may still be inside a record of the one with the epoch `ended`. Before any start.
+  // Another recording of this process begins; threads may still be inside a record of the one with the epoch `ended`.
+  // Before any start.
   void (*before_restart)(uint64_t ended) = nullptr;
   // A recording starts. False: it does not; the reason has been reported.
   bool (*start)(const StartFacts& facts) = nullptr;
   // What the log says about it at its beginning; inside a scope.
   void (*describe)() = nullptr;
 
-  // By the helper thread, in every round. tend: while stop_helper() waits for it, since it touches the log. watch: may ask for the end of
-  // the recording of this epoch. tick: everything else; the CLOCK_MONOTONIC time in ns of the next round that it needs, kNever: none.
+  // By the helper thread, in every round. tend: while stop_helper() waits for it, since it touches the log. watch: may
+  // ask for the end of the recording of this epoch. tick: everything else; the CLOCK_MONOTONIC time in ns of the next
+  // round that it needs, kNever: none.
   void (*tend)() = nullptr;
   void (*watch)(uint64_t epoch) = nullptr;
   uint64_t (*tick)(uint64_t now_ns) = nullptr;
@@ -43,11 +47,13 @@ struct Subsystem {
   void (*write_back)() = nullptr;
   void (*flush)() = nullptr;
 
-  // A part of the run ends and the program goes on: it may start again. describe_stop: what the log says of that; inside a scope.
+  // A part of the run ends and the program goes on: it may start again. describe_stop: what the log says of that;
+  // inside a scope.
   void (*describe_stop)() = nullptr;
   void (*stop)() = nullptr;
-  // The recording ends for good, and what is left is collected. It is called when exit begins (at_exit), while CUPTI and the driver are
-  // whole, and once more before the log is finished; after stop() and the second time there is nothing left to do.
+  // The recording ends for good, and what is left is collected. It is called when exit begins (at_exit), while CUPTI
+  // and the driver are whole, and once more before the log is finished; after stop() and the second time there is
+  // nothing left to do.
   void (*finish)(bool at_exit) = nullptr;
   // After the last record: the log itself is finished. Walked backwards.
   void (*finish_log)(LogEnd& end) = nullptr;

@@ -16,8 +16,9 @@ namespace {
 #define MADV_WIPEONFORK 18
 #endif
 
-// What is counted while there is no log: before the start, and in a forked child until it starts its own. Fork gives the child
-// this page full of zeros: what its parent counted is the parent's. (Kernels that cannot do that leave it as it is.)
+// What is counted while there is no log: before the start, and in a forked child until it starts its own. Fork gives
+// the child this page full of zeros: what its parent counted is the parent's. (Kernels that cannot do that leave it as
+// it is.)
 struct alignas(4096) EarlyPage {
   std::atomic<uint64_t> counter[format::kMaxCounters];
   std::atomic<uint32_t> asked;

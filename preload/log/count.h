@@ -7,12 +7,13 @@
 
 namespace prof::preload {
 
-// Adds to a loss counter of the log; what is counted before there is a log is kept and written into it (adopt_counters()).
-// Safe anywhere, also in the child of a fork and in signal handlers.
+// Adds to a loss counter of the log; what is counted before there is a log is kept and written into it
+// (adopt_counters()). Safe anywhere, also in the child of a fork and in signal handlers.
 void count(format::LossCounter counter, uint64_t n);
 inline void count(format::LossCounter counter) { count(counter, 1); }
 
-// Counters live in the log's counter page; before there is one, and in a forked child, in memory. Moves those into the page.
+// Counters live in the log's counter page; before there is one, and in a forked child, in memory. Moves those into the
+// page.
 void adopt_counters();
 
 }  // namespace prof::preload

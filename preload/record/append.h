@@ -1,5 +1,5 @@
-// Appending a record to the log. Nothing here allocates, locks, throws or makes a system call on the usual path; the slow path (a new
-// chunk of the log) keeps errno. In the program.
+// Appending a record to the log. Nothing here allocates, locks, throws or makes a system call on the usual path; the
+// slow path (a new chunk of the log) keeps errno. In the program.
 #pragma once
 
 #include "preload/format/codec.h"
@@ -33,11 +33,13 @@ template <BlockWriter ThreadState::*stream, class Record> bool append_record(con
   return ok;
 }
 
-// An event, or a definition: committed when it returns true. The caller is inside a scope that records (thread_scope.h).
+// An event, or a definition: committed when it returns true. The caller is inside a scope that records
+// (thread_scope.h).
 template <class E> bool emit(const E& event) { return append_record<&ThreadState::events>(event); }
 template <class D> bool define(const D& definition) { return append_record<&ThreadState::definitions>(definition); }
 
-// An event that later ones need: among the definitions of a ring, which are not overwritten, as long as there is room for it.
+// An event that later ones need: among the definitions of a ring, which are not overwritten, as long as there is room
+// for it.
 template <class E> bool keep(const E& event) {
   size_t bytes = sizeof event;
   if constexpr (requires { event.name; }) bytes += event.name.size();

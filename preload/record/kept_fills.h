@@ -1,13 +1,14 @@
-// The fills of memory that a thread made directly before a launch: a repeated launch takes them along (control/repeats.h). In the program.
+// The fills of memory that a thread made directly before a launch: a repeated launch takes them along
+// (control/repeats.h). In the program.
 #pragma once
 
 #include <cstdint>
 
 namespace prof::preload {
 
-// A fill of memory and how it is made again. A library may put back for each launch what a kernel left changed: cuBLAS clears a counter of tiles,
-// 4 bytes, in front of nvjet kernels, which would find nothing to do when launched twice. So fills that a thread made directly before the
-// launch, on its stream, are part of what is repeated.
+// A fill of memory and how it is made again. A library may reset before each launch what a kernel changed: cuBLAS
+// clears a counter of tiles, 4 bytes, before nvjet kernels, which would find nothing to do when launched twice. So
+// fills that a thread made directly before the launch, on its stream, are part of what is repeated.
 struct KeptFill {
   int (*again)(const uint64_t* words);  // a CUresult
   uint64_t words[6];                    // its arguments

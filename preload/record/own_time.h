@@ -1,4 +1,5 @@
-// Time that the recorder itself takes outside of hooks, in ticks: what PROF_BUDGET must keep under its share (control/budget.h). In the program.
+// Time that the recorder itself takes outside of hooks, in ticks: what PROF_BUDGET must keep under its share
+// (control/budget.h). In the program.
 #pragma once
 
 #include <atomic>
@@ -11,7 +12,8 @@ extern std::atomic<uint64_t> g_opening_ticks;  // of opening CUPTI, until the lo
 
 // Time that the recorder took on a thread.
 void budget_spend(uint64_t ticks);
-// The same, of opening CUPTI: the log says what that alone took, which no burst could have been cheap enough to make up for in a short run.
+// The same, of opening CUPTI: the log says what that alone took, which no burst could have been cheap enough to make up
+// for in a short run.
 void budget_spend_opening(uint64_t ticks);
 
 }  // namespace prof::preload

@@ -1,5 +1,5 @@
-// Which part of the run this is: one that is recorded, one before it, or one after it. lifecycle/recording_period.h decides; hooks and the
-// code that prepares GPU activity read it. In the program: one load.
+// Which part of the run this is: one that is recorded, one before it, or one after it. lifecycle/recording_period.h
+// decides; hooks and the code that prepares GPU activity read it. In the program: one load.
 //
 //   Awaits… --begin--> Open --end_window()--> Ending --> Awaits… (another part may come) | Over
 #pragma once
@@ -39,7 +39,8 @@ bool change_window(Window from, Window to);
 // What was waited for has come: the next call records. False: another thread was faster.
 bool begin_window(Window awaited);
 
-// Nothing was ever waited for and no part has ended: what is turned on now was on before the program made anything on a GPU.
+// Nothing was ever waited for and no part has ended: what is turned on now was on before the program made anything on a
+// GPU.
 bool recorded_from_start();
 
 }  // namespace prof::preload

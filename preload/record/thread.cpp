@@ -85,8 +85,8 @@ template <class Visit> void for_each_state_of(uint64_t life, Visit&& visit) {
   }
 }
 
-// pthread calls this when a recorded thread ends. Destructors that run later may launch again: the thread then simply gets
-// a new state (and this is called again, up to PTHREAD_DESTRUCTOR_ITERATIONS times).
+// pthread calls this when a recorded thread ends. Destructors that run later may launch again: the thread then simply
+// gets a new state (and this is called again, up to PTHREAD_DESTRUCTOR_ITERATIONS times).
 void thread_ended(void* state_argument) {
   auto* const state = static_cast<ThreadState*>(state_argument);
   ThreadLocal& local = t_local;
@@ -171,8 +171,8 @@ bool open_thread() {
   const int saved = errno;
   ThreadLocal& local = t_local;
   const uint64_t epoch = life().epoch.load(std::memory_order_relaxed);
-  // A signal handler inside the opening; inside a record of the part that ended, which goes on with that; or inside one of the life
-  // before a fork.
+  // A signal handler inside the opening; inside a record of the part that ended, which goes on with that; or inside one
+  // of the life before a fork.
   const auto opening = static_cast<uint16_t>(0x100 | (epoch & 0xff));
   if ((local.passing & kPassingBusy) != 0) {
     if (local.opening == opening || local.epoch == epoch || is_of_earlier_part(local)) {

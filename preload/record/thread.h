@@ -33,9 +33,9 @@ struct alignas(64) ThreadState {
 
 // Gives this thread a state of the current life and records its ThreadDef. False: counted. Keeps errno.
 bool open_thread();
-// Once per life, before the first open_thread(); in a forked child forgets the parent's threads. Those of an earlier part of this
-// process keep their state until they come by: they may be inside a record. `ended` is called with each state whose thread ended, so
-// that what other layers keep in it is given back.
+// Once per life, before the first open_thread(); in a forked child forgets the parent's threads. Those of an earlier
+// part of this process keep their state until they come by: they may be inside a record. `ended` is called with each
+// state whose thread ended, so that what other layers keep in it is given back.
 void open_threads(bool another_part, void (*ended)(ThreadState& state));
 bool life_has_threads(uint64_t life);  // that have not come by since it ended
 bool life_has_calls_inside(

@@ -1,5 +1,5 @@
-// What the recorder keeps in the thread-local storage of each thread of the program: its state, the guard of the hook that it is inside,
-// and whether hooks pass through. In the program: 32 bytes, initial-exec, zero-initialised.
+// What the recorder keeps in the thread-local storage of each thread of the program: its state, the guard of the hook
+// that it is inside, and whether hooks pass through. In the program: 32 bytes, initial-exec, zero-initialised.
 #pragma once
 
 #include <cerrno>
@@ -48,10 +48,11 @@ template <uint16_t kOne> class PassingCalls {
   PassingCalls(const PassingCalls&) = delete;
   PassingCalls& operator=(const PassingCalls&) = delete;
 };
-// Around what we call that may come back through our hooks (CUPTI), and in the helper thread: these calls are not the program's.
+// Around what we call that may come back through our hooks (CUPTI), and in the helper thread: these calls are not the
+// program's.
 using OwnCalls = PassingCalls<kPassingOwn>;
-// Around what enters no hook (the driver's own functions, the start of a life): a hook entered meanwhile is a signal handler's,
-// and its call is counted.
+// Around what enters no hook (the driver's own functions, the start of a life): a hook entered meanwhile is a signal
+// handler's, and its call is counted.
 using DirectCalls = PassingCalls<kPassingDirect>;
 inline bool inside_own_calls() { return (t_local.passing & (kPassingDirect - 1)) != 0; }
 inline bool inside_our_calls() { return (t_local.passing & (kPassingBusy - 1)) != 0; }  // of either kind

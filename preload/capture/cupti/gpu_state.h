@@ -1,5 +1,5 @@
-// How far GPU activity is in this recording: collected, in bursts, or not at all. Written by capture/gpu_activity.cpp and
-// capture/gpu_bursts.cpp; read by every launch and by all that calls CUPTI. In the program.
+// How far GPU activity is in this recording: collected, in bursts, or not at all. Written by capture/gpu_activity.cpp
+// and capture/gpu_bursts.cpp; read by every launch and by all that calls CUPTI. In the program.
 //
 //   Cold -> Taking -> On -> Finished (exit)
 //                  |-> Off (PROF_GPU=off, no CUPTI, refused, in use, forked, PROF_COUNTERS)

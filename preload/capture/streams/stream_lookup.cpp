@@ -36,8 +36,8 @@ Meant meant(CUstream stream, NullStream null_stream) {
   return {format::StreamType::Created, stream};
 }
 
-// A created stream's handle is its own in the process; a null stream is told apart by its context and, where every thread has
-// one, by the thread: the address of its thread-local storage.
+// A created stream's handle is its own in the process; a null stream is told apart by its context and, where every
+// thread has one, by the thread: the address of its thread-local storage.
 uint64_t key_of(const Meant& stream, CUcontext context) {
   if (stream.type == format::StreamType::Created) return stream_key(reinterpret_cast<uint64_t>(stream.handle), 0);
   const bool per_thread = stream.type == format::StreamType::PerThread;

@@ -1,5 +1,6 @@
-// Which stream, and which context, does an argument of the program mean? Found in the tables; asked about and defined in the log at first
-// sight. Driver calls made here are bracketed and do not touch the stream's work. In the program; called for what launch_path.h does not know.
+// Which stream, and which context, does an argument of the program mean? Found in the tables; asked about and defined
+// in the log at first sight. Driver calls made here are bracketed and do not touch the stream's work. In the program;
+// called for what launch_path.h does not know.
 #pragma once
 
 #include "preload/capture/streams/stream_table.h"
