@@ -38,24 +38,24 @@ std::unique_ptr<Trace> step() {
       .import();
 }
 
-struct Report {
+struct SaidReport {
   std::map<std::string, RoofPoint> rows;
   std::string note;  // the last note: the total loss
 };
-Report report(const Trace& trace, std::string_view group) {
+SaidReport report(const Trace& trace, std::string_view group) {
   const Views views(trace);
   const Selection selection;
   ReportOptions options;
   options.group_by = {std::string(group)};
   const AnalysisInput input{trace, views, selection, options};
   Estimates estimates(input, RowsAre::ByWork);
-  Report answer;
+  SaidReport answer;
   for (const RoofPoint& point : roofline(input, estimates).points) answer.rows.emplace(point.name, point);
   answer.note = report_roofline(input).notes.back();
   return answer;
 }
 
-void expect_row(const Report& report, const std::string& name, int64_t time_us, std::optional<int64_t> lost_us,
+void expect_row(const SaidReport& report, const std::string& name, int64_t time_us, std::optional<int64_t> lost_us,
                 int64_t unknown_us) {
   ASSERT_TRUE(report.rows.contains(name)) << name;
   const RoofPoint& row = report.rows.at(name);
@@ -65,7 +65,7 @@ void expect_row(const Report& report, const std::string& name, int64_t time_us, 
 }
 
 TEST(Roofline, AKernelWithoutAnIdealTimeIsNeitherLostNorGained) {
-  const Report kernels = report(*step(), "kernel");
+  const SaidReport kernels = report(*step(), "kernel");
   expect_row(kernels, "vectorized_elementwise_kernel", 150, 50, 0);
   expect_row(kernels, "workspace_reset", 20, std::nullopt, 20);
   expect_row(kernels, "mystery", 500, std::nullopt, 500);
@@ -75,7 +75,7 @@ TEST(Roofline, AKernelWithoutAnIdealTimeIsNeitherLostNorGained) {
 }
 
 TEST(Roofline, AnOperatorsHelpersAreLostIfItsMainKernelHasAnIdealTime) {
-  const Report ops = report(*step(), "op");
+  const SaidReport ops = report(*step(), "op");
   expect_row(ops, "aten::add", 170, 70, 0);
   expect_row(ops, "(no operator) mystery", 500, std::nullopt, 500);
   expect_row(ops, "aten::_scaled_mm", 330, std::nullopt, 330);
@@ -83,7 +83,7 @@ TEST(Roofline, AnOperatorsHelpersAreLostIfItsMainKernelHasAnIdealTime) {
 }
 
 TEST(Roofline, ARangeHasTheUnknownTimeOfWhatRanForItApart) {
-  const Report ranges = report(*step(), "range");
+  const SaidReport ranges = report(*step(), "range");
   expect_row(ranges, "step", 1000, 70, 830);
   EXPECT_EQ(ranges.note,
             "lost 70.000us of the 170.00us that have an ideal time, 17.0 % of 1.0000ms; the rest is unknown");
