@@ -35,7 +35,8 @@ std::string cell(const Table& table, size_t row, std::string_view key) {
     if (column.type == CellType::Text) return std::string(table.text(value));
     if (!is_real(column.type)) return std::to_string(value);
     char text[64];
-    std::snprintf(text, sizeof text, "%.*f", column.decimals, Table::real(value));
+    const int decimals = column.type == CellType::Real ? column.decimals : 1;
+    std::snprintf(text, sizeof text, "%.*f", decimals, Table::real(value));
     return text;
   }
   return "no column";
