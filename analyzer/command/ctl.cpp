@@ -201,7 +201,7 @@ int start(const std::string& process, double wait) {
     return now && !now->path.empty() && now->path != channel.path && Words(*now).recording();
   };
   if (!wait_for(wait, begun)) {
-    fmt::print(stderr, "prof: process {} was asked; recording begins with its next CUDA or NVTX call\n", pid);
+    fmt::print(stderr, "prof: the request reached process {}; recording starts with its next CUDA or NVTX call\n", pid);
     return kPartial;
   }
   fmt::print("process {} is being recorded: {}\n", pid, now->path);
@@ -221,7 +221,7 @@ int stop(const std::string& process, double wait) {
   must_listen(words, pid);
   words.ask(format::ControlCommand::Stop);
   if (!wait_for(wait, [&] { return !words.recording(); })) {
-    fmt::print(stderr, "prof: process {} was asked, and has not ended its recording after {} s\n", pid, wait);
+    fmt::print(stderr, "prof: the request reached process {}, which has not stopped recording after {} s\n", pid, wait);
     return kPartial;
   }
   fmt::print("recorded: {}\n", channel.path);

@@ -222,7 +222,7 @@ std::vector<Finding> examine_program(const std::string& command) {
               "run a copy without these bits, as the user it needs");
   if (facts.elf && !facts.dynamic)
     return no(facts.path + " is statically linked: no library can be preloaded into it",
-              "link it dynamically; the CUDA run time may stay static");
+              "link it dynamically; the CUDA runtime may stay static");
   if (facts.other_class) return no(facts.path + " is a 32-bit program; libprof.so has 64 bits", "build it for 64 bits");
   if (!facts.asan.empty())
     return {{FindingVerdict::Ok, "program",

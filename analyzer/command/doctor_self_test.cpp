@@ -136,7 +136,7 @@ Finding judge_gpu_times(const LogHealth& health, const Coverage& coverage) {
   const std::string state(definitions.meta_value("gpu_times"));
   if (state == "off") return {FindingVerdict::Less, "GPU times", "turned off by PROF_GPU", "unset PROF_GPU"};
   if (state != "on")
-    return {FindingVerdict::Less, "GPU times", state.empty() ? "CUPTI was not asked" : state,
+    return {FindingVerdict::Less, "GPU times", state.empty() ? "CUPTI was not queried" : state,
             "install CUPTI of a CUDA no newer than the driver's and set PROF_CUPTI to its libcupti.so"};
   const std::string cupti = fmt::format("{} (version {}, found {})", definitions.meta_value("cupti_path"),
                                         definitions.meta_value("cupti_version"), definitions.meta_value("cupti_found"));
@@ -172,10 +172,10 @@ Finding judge_measuring(const Measuring& measuring, const Ran& ran, const std::s
     const LogOpenResult opened = LogFile::open(entry.path());
     if (!opened) continue;
     state = examine_log(*opened.log).definitions.meta_value(measuring.topic);
-    if (state.empty()) state = "CUPTI was not asked";
+    if (state.empty()) state = "CUPTI was not queried";
   }
   if (state == "on") return {FindingVerdict::Ok, measuring.topic, fmt::format("{} ({})", measuring.some, set), ""};
-  const std::string text = fmt::format("{}, which {} asks for: {}", measuring.none, measuring.variable, state);
+  const std::string text = fmt::format("{}, which {} requests: {}", measuring.none, measuring.variable, state);
   if (asked)
     return {FindingVerdict::Less, measuring.topic, text,
             fmt::format("see docs/counters.md, or unset {}", measuring.variable)};

@@ -140,7 +140,7 @@ std::string budget_text(const Process& process) {
   const std::string asked = process.fact("budget"), opening_ns = process.fact("budget_opening_ns");
   std::string over, opening;
   if (all > std::strtod(asked.c_str(), nullptr)) {
-    over = ", more than was asked for";
+    over = ", more than requested";
     if (!opening_ns.empty())
       opening = fmt::format(", of it {:.2f} to open CUPTI", std::strtod(opening_ns.c_str(), nullptr) / elapsed);
   }

@@ -145,7 +145,7 @@ Table report_bench_kernel(const AnalysisInput& input) {
   }
   if (rows != 0) {
     table.notes.push_back(
-        "repeats stand right behind the program's own launch, on its stream, with its arguments: caches are warm");
+        "repeats run right after the program's own launch, on its stream, with its arguments: caches are warm");
     table.notes.push_back("rates are of the median");
   }
   return table;

@@ -101,8 +101,8 @@ Table run_report(const Report& report, const AnalysisInput& input) {
   check_columns(report, table);
   if (in_bursts(input.trace, input.selection) == nullptr) return table;
   switch (times_of(report, input.options)) {
-    case Times::None: note_bursts(input, "what is told here does not depend on them", table); break;
-    case Times::Listed: note_bursts(input, "what is told here is of these alone, nothing of the run", table); break;
+    case Times::None: note_bursts(input, "this table does not depend on them", table); break;
+    case Times::Listed: note_bursts(input, "this table covers only these, not the whole run", table); break;
     case Times::Estimated:
     case Times::ByMetric:
     case Times::All: break;

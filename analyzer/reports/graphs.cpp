@@ -211,7 +211,7 @@ Table report_graphs(const AnalysisInput& input) {
     row.add(graph.span_ns).add(graph.graph->host_ns).add(trace.text(text));
   }
   if (table.rows() == 0) {
-    table.notes.emplace_back("no range of a compiled graph in the input; --range PATTERN asks for others");
+    table.notes.emplace_back("no range of a compiled graph in the input; --range PATTERN selects others");
   }
   return table;
 }

@@ -101,9 +101,9 @@ Table report_hot_stacks(const AnalysisInput& input) {
     }
     row.add(tree.text(frame.module));
   }
-  table.notes.push_back("self: asked for right there; total: there and in what it called; shares of the whole metric");
-  if (forward)
-    table.notes.push_back("backward: asked for by backward operators whose forward operator was called there");
+  table.notes.push_back(
+      "self: in that frame itself; total: in the frame and in what it called; shares of the whole metric");
+  if (forward) table.notes.push_back("backward: in backward operators whose forward operator was called there");
   if (answer.without_stack != 0 && all > 0) {
     table.notes.push_back(fmt::format("without a stack: {:.2f} % of the metric",
                                       100 * static_cast<double>(answer.without_stack) / static_cast<double>(all)));

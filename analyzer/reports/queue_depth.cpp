@@ -168,7 +168,7 @@ Table depth_by_hta(const AnalysisInput& input) {
   add_description_columns(table);
   table.add_columns({ColumnId::depth_last, ColumnId::depth_weighted_mean});
   table.notes.push_back(
-      "+1 at the begin of the launch call, -1 at the start on the GPU; statistics of the steps, not of time");
+      "+1 at the start of the launch call, -1 at the start on the GPU; statistics of the steps, not of time");
   for_each_group(input, [&](const Process& process, std::string_view device, std::string_view context,
                             std::string_view stream, const std::vector<StreamId>& streams) {
     const QueueLength length(input.trace, streams);

@@ -62,7 +62,7 @@ Table report_stacks(const AnalysisInput& input) {
     row.add(node.count).add(std::string_view(text));
   }
   table.notes.push_back(
-      "from the outermost frame inwards; the last one is what was asked for; share: of the whole metric");
+      "from the outermost frame inwards; the last one is the call or operation itself; share: of the whole metric");
   if (answer.without_stack != 0 && all > 0) {
     table.notes.push_back(fmt::format("without a stack: {:.2f} % of the metric",
                                       100 * static_cast<double>(answer.without_stack) / static_cast<double>(all)));
