@@ -20,9 +20,9 @@ struct KernelClaim {
   uint32_t replay = 0;         // which run of the range: 0 its own, else 1 + the launch that repeats its work
 };
 
-// KernelClaims gives each kernel the innermost range with a cost that launched it: the library call, also one whose launch was
-// captured into a graph, else the operator. A run of a graph and a repeated launch do all the work of a range again, so they
-// are runs of their own.
+// KernelClaims gives each kernel the innermost range with a cost that launched it: the library call, also one whose
+// launch was captured into a graph, else the operator. A run of a graph and a repeated launch do all the work of a
+// range again, so they are runs of their own.
 class KernelClaims {
  public:
   // O(n log n) in the number of operations.

@@ -11,7 +11,8 @@
 
 namespace prof::analyzer {
 
-// Where a number is from. Nominal: a library call whose FLOPs are a convention. Event: the kernel's own event in the trace.
+// Where a number is from. Nominal: a library call whose FLOPs are a convention. Event: the kernel's own event in the
+// trace.
 enum class CostSource : uint8_t { None, Library, Nominal, Shapes, Inductor, Counters, Event };
 std::string_view cost_source_name(CostSource source);  // "library", "nominal", …; "" for None
 

@@ -10,9 +10,9 @@
 
 namespace prof::analyzer {
 
-// KernelCostTable holds one cost for each row of Trace::operations. Most operations have no number, so all that have the same
-// reason for it share one entry until one of them gets an entry of its own. Numbers are set by those who know them
-// (KernelShares, kernel_own_cost.h); the table only keeps them.
+// KernelCostTable holds one cost for each row of Trace::operations. Most operations have no number, so all that have
+// the same reason for it share one entry until one of them gets an entry of its own. Numbers are set by those who know
+// them (KernelShares, kernel_own_cost.h); the table only keeps them.
 class KernelCostTable {
  public:
   // `in_range`: the reason for kernels that a range launched without any cost. Others have NoCost::NoLaunch.

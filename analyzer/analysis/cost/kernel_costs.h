@@ -11,13 +11,14 @@
 
 namespace prof::analyzer {
 
-// KernelCosts combines what the sources know, the best first: what hardware counters measured of the launch; else the cost of
-// the library call, or of the operator, that launched the kernel (by shapes, else by torch.compile's numbers); else what the
-// kernel's event has itself. It calls the sources in order: KernelClaims and KernelShares with RangeCosts, then
-// add_event_costs() and add_counter_costs().
+// KernelCosts combines what the sources know, the best first: what hardware counters measured of the launch; else the
+// cost of the library call, or of the operator, that launched the kernel (by shapes, else by torch.compile's numbers);
+// else what the kernel's event has itself. It calls the sources in order: KernelClaims and KernelShares with
+// RangeCosts, then add_event_costs() and add_counter_costs().
 class KernelCosts {
  public:
-  // `assumed`: the type of elements if the trace has none; Unknown: there is no number then. O(n log n) for n operations.
+  // `assumed`: the type of elements if the trace has none; Unknown: there is no number then. O(n log n) for n
+  // operations.
   KernelCosts(const Trace& trace, const Views& views, DataType assumed = DataType::Unknown);
 
   // Of a row of Trace::operations. What is no kernel has no cost.

@@ -39,8 +39,8 @@ void add_event_costs(const Trace& trace, DataType assumed, KernelRoles& roles, K
   }
 }
 
-// Counted FLOPs are taken if nothing is missing: a set without tensor cores would give a product the FLOPs of its epilogue, and
-// one without vector units would give a kernel without tensor cores none.
+// Counted FLOPs are taken if nothing is missing: a set without tensor cores would give a product the FLOPs of its
+// epilogue, and one without vector units would give a kernel without tensor cores none.
 void add_counter_costs(const Trace& trace, KernelCostTable& table) {
   if (trace.counters.launches.empty()) return;
   const std::vector<CounterMeaning> meanings = counter_meanings(trace);

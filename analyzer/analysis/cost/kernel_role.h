@@ -1,4 +1,4 @@
-// What does a kernel's name tell about its part in an operator, and about the units that it uses?
+// What is a kernel's part in an operator, and which units does it use, by its name?
 #pragma once
 
 #include "analyzer/analysis/cost/device_peaks.h"

@@ -16,8 +16,8 @@ uint64_t share_of(uint64_t whole, uint64_t part_ns, TimeSum all_ns) {
 
 }  // namespace
 
-// The kernel that does the work: by its name, the longest of those; else the longest that is no helper; else the longest. For
-// a gradient those named after the other gradient are last.
+// The kernel that does the work: by its name, the longest of those; else the longest that is no helper; else the
+// longest. For a gradient those named after the other gradient are last.
 size_t KernelShares::main_of(std::span<const KernelClaim> kernels, bool input_gradient, bool weight_gradient) {
   const auto rank = [&](const KernelClaim& claim) {
     const KernelRole& role = roles_.of(operation(claim));

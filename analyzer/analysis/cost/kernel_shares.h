@@ -16,9 +16,10 @@
 
 namespace prof::analyzer {
 
-// KernelShares gives the cost of one run of a range to its kernels. All of it goes once to the main kernel; if that was launched
-// several times, each launch gets its part by time. The two gradients of a convolution go to two kernels. Kernels that only
-// reduce, transpose or fill for the main one get no number, but the reason and which kernel they help.
+// KernelShares gives the cost of one run of a range to its kernels. All of it goes once to the main kernel; if that was
+// launched several times, each launch gets its part by time. The two gradients of a convolution go to two kernels.
+// Kernels that only reduce, transpose or fill for the main one get no number, but the reason and which kernel they
+// help.
 class KernelShares {
  public:
   KernelShares(const Trace& trace, const KernelNames& names, KernelRoles& roles, KernelCostTable& table)

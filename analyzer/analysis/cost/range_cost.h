@@ -1,4 +1,5 @@
-// How many FLOPs and bytes does a range have to do: an operator, by its shapes, or a call of a library, by its arguments?
+// How many FLOPs and bytes does a range have to do: an operator, by its shapes, or a call of a library, by its
+// arguments?
 #pragma once
 
 #include "analyzer/analysis/cost/kernel_cost.h"
@@ -22,8 +23,8 @@ struct RangeCost {
   std::optional<PeakType> peak;  // with call_has_peak; nothing: no peak is known for the type
 };
 
-// RangeCosts knows the cost of each row of Trace::ranges and which ranges have one. It reads each distinct text of an operator
-// once: the name, and the shapes, types and arguments that belong to it.
+// RangeCosts knows the cost of each row of Trace::ranges and which ranges have one. It reads each distinct text of an
+// operator once: the name, and the shapes, types and arguments that belong to it.
 class RangeCosts {
  public:
   // `assumed`: the type of elements if the trace has none; Unknown: there is no number then.
@@ -32,8 +33,8 @@ class RangeCosts {
 
   // Valid as long as this object. `cost.known` is false if the range has no cost.
   const RangeCost& of(uint32_t range);
-  // The same, and for a library call also what only the operator around it knows: the mask of an attention, and what a fused
-  // plan moves. The operator's numbers count if it does the same: as many FLOPs.
+  // The same, and for a library call also what only the operator around it knows: the mask of an attention, and what a
+  // fused plan moves. The operator's numbers count if it does the same: as many FLOPs.
   RangeCost with_operator(uint32_t range);
   // The range itself or the innermost one around it that has a cost; kNone: there is none. Amortised O(1).
   uint32_t owner(uint32_t range);

@@ -115,7 +115,7 @@ ChromeText::ChromeText(TextSource source, const std::string& path, size_t stretc
 bool ChromeText::fill() {
   const auto left = static_cast<size_t>(end_ - at_);
   if (left >= kLargestPiece) return false;
-  const auto failed = scan_.failed_at() - at_;  // stays the place it is
+  const auto failed = scan_.failed_at() - at_;  // relative: the buffer may move
   if (capacity_ - left < stretch_bytes_) {
     auto larger = std::make_unique<char[]>(2 * capacity_ + kJsonPadding);
     std::memcpy(larger.get(), at_, left);
@@ -257,7 +257,7 @@ ChromeText::Skip ChromeText::skip_event() {
   const char* const at = next_element(']');
   const bool bracket = at != nullptr && (*at == '{' || *at == '[');
   const char* end = bracket ? json_value_end(at, end_) : nullptr;
-  // Its brackets say nothing if a quote is missing: then it ends at the latest before what begins the next event.
+  // If a quote is missing, brackets prove nothing. The element ends at the latest before the start of the next event.
   const char* const start = next_event_start(at == nullptr ? at_ : at + 1, end_);
   if (start != nullptr && (end == nullptr || start < end)) {
     for (end = start - 1; *end != ',';) --end;

@@ -1,5 +1,6 @@
-// A Chrome trace as text: the events and what is between them, one piece after the other, every byte of the file in exactly one
-// piece. For `prof trace`, which copies events as they are; the model is made by the importer. Memory: one piece and what is read ahead.
+// A Chrome trace as text: its events and the text between them, piece by piece. Every byte of the file is in exactly
+// one piece. `prof trace` uses it to copy events as they are; KinetoModel makes the model. Memory: one piece and the
+// text read ahead.
 //
 //   {"schemaVersion":1 , "deviceProperties":[…] , "traceEvents":[  {…} , {…}  ] , "traceName":"x" }
 //   \______ Member __/ \______ Member ________/ \ EventsBegin __/\Event/\Event/\EventsEnd/\Member_____/ Close
@@ -42,7 +43,7 @@ class ChromeText {
     Event,          // one element of that array; separator() is the comma before it
     EventsEnd,      // `]`
     Close,          // `}`
-    Space,          // behind that
+    Space,          // white space after that
     End,            // nothing is left
     NotWellFormed,  // an element that has its brackets but is no JSON: damage() says where; the next piece follows
     Damage          // what follows is no trace; damage() says where and why
@@ -64,7 +65,7 @@ class ChromeText {
   const std::string& damage() const { return damage_; }
 
  private:
-  bool fill();       // more bytes behind end_; false at the end of the file
+  bool fill();       // more bytes after end_; false at the end of the file
   Piece try_next();  // Damage may only mean that more bytes are needed
   Piece open_piece();
   Piece next_member();

@@ -9,7 +9,7 @@ namespace prof::analyzer {
 namespace {
 
 constexpr size_t kMostEvent = size_t{64} << 20;   // an event longer than this is set aside
-constexpr size_t kMostMember = size_t{16} << 20;  // so is a member beside the events
+constexpr size_t kMostMember = size_t{16} << 20;  // likewise a member other than the events
 constexpr size_t kMostWord = 4096;                // and a text or number of more than this
 constexpr size_t kLongEvent = size_t{16} << 10;   // an event longer than this may have swallowed others
 constexpr ptrdiff_t kLookBack = 256;              // kept of what is set aside: the comma before an event
@@ -139,7 +139,7 @@ bool JsonCutter::member(Stretch& s, Cut& cut) {
   return start_skip(s, At::Members);
 }
 
-// What is wrong with a member is wrong with all that follows; but the events can be found by their name.
+// After a damaged member no later member can be trusted, but the events can be found by their name.
 bool JsonCutter::leave_members(Stretch& s, const char* at, const char* what) {
   tell(s.offset_of(at),
        fmt::format("{}; {}", what, found_events_ ? "the rest is not read" : "all up to \"traceEvents\" is not read"));
@@ -165,7 +165,8 @@ bool JsonCutter::find_events(Stretch& s) {
 
 namespace {
 
-// The byte behind the event at the next bracket; null: it does not end here. Also its objects and arrays inside "args".
+// The byte after the event that ends at the next bracket; null: it does not end here. Also finds the objects and arrays
+// inside its "args".
 const char* event_end(JsonBrackets& brackets, const char* origin, std::vector<JsonPlace>& nested) {
   constexpr uint64_t kInArgs = 3;  // the event, its "args", a value
   uint64_t depth = 0;
@@ -181,7 +182,7 @@ const char* event_end(JsonBrackets& brackets, const char* origin, std::vector<Js
   return nullptr;
 }
 
-// A word, a string or a list between two commas, as far as can be seen.
+// Whether a word, a string or a list stands between two commas, as far as the text is read.
 bool is_element(const char* p, const char* end) {
   if (*p == '[' || *p == '}' || *p == ':') return true;
   const char* behind = json_value_end(p, end);
@@ -189,7 +190,8 @@ bool is_element(const char* p, const char* end) {
   return behind == nullptr || behind == end || *behind == ',' || *behind == ']';
 }
 
-// An event that is this long and no JSON may hold the next ones: two quotes are missing, an even number of events apart.
+// An event that is this long and no JSON may hold the next ones: two quotes are missing, an even number of events
+// apart.
 bool swallows_events(const char* p, const char* end) {
   return static_cast<size_t>(end - p) > kLongEvent && next_event_start(p + 1, end) != nullptr &&
          !is_well_formed({p, static_cast<size_t>(end - p)});
@@ -238,7 +240,7 @@ bool JsonCutter::events(Stretch& s, Cut& cut) {
 
 bool JsonCutter::start_resync(Stretch& s) {
   skip_begin_ = s.offset_of(s.p);
-  ++s.p;  // an event may begin here: the next one is looked for
+  ++s.p;  // an event may start here: the search finds the next one
   at_ = At::Resync;
   return true;
 }

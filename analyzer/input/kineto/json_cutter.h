@@ -1,7 +1,8 @@
-// Cuts the text of a Chrome trace into its events without reading them, stretch by stretch: an object with "traceEvents"
-// anywhere among its members, or an array of events. What is cut out begins with { and ends with the } that belongs to it;
-// only RapidJSON decides whether it is JSON. Brackets of any depth cost one counter. Where a quote is missing, or there is one too
-// many, it goes on at the next text that begins like an event (json_recover.h) and tells what it set aside.
+// Where are the events in the text of a Chrome trace? Cuts the text stretch by stretch without reading the events. The
+// text is an object with "traceEvents" anywhere among its members, or an array of events. A cut event starts with { and
+// ends with the matching }; only RapidJSON decides whether it is JSON. Brackets of any depth cost one counter. If a
+// quote is missing or there is one too many, the cutter continues at the next text that starts like an event
+// (json_recover.h) and lists the skipped text as damage.
 #pragma once
 
 #include "analyzer/base/json/json_brackets.h"
@@ -14,7 +15,7 @@
 
 namespace prof::analyzer {
 
-// A member of the outermost object: its value's text is still in the stretch.
+// A member of the outermost object. The text of its value is in the stretch.
 struct JsonMember {
   std::string key;
   JsonPlace value;
@@ -27,7 +28,7 @@ struct JsonDamage {
 
 class JsonCutter {
  public:
-  // What one call found. `consumed`: the rest must be at the front of the next stretch.
+  // What one call found. The text after `consumed` must be at the front of the next stretch.
   struct Cut {
     struct Event {
       JsonPlace place;

@@ -19,7 +19,7 @@ const char* skip_spaces(const char* p, const char* end) {
   return p;
 }
 
-// `p` is behind the {.
+// `p` is after the {.
 bool names_event_member(const char* p, const char* end) {
   p = skip_spaces(p, end);
   if (p == end || *p != '"') return false;

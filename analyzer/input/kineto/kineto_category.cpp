@@ -47,7 +47,7 @@ constexpr std::pair<std::string_view, KinetoClass> kCategories[] = {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-// CUPTI's numbers; "Host" is what ROCm says where CUPTI tells pageable from pinned.
+// CUPTI's numbers; ROCm writes "Host" for pageable and for pinned memory.
 uint32_t memory_kind(std::string_view word) {
   constexpr std::string_view kKinds[] = {"Unknown", "Pageable", "Pinned",        "Device",
                                          "Array",   "Managed",  "Device Static", "Managed Static"};

@@ -1,4 +1,4 @@
-// What an event is, by its "cat" in the spelling of any torch.profiler (1.8 wrote "Kernel", 2.x "kernel").
+// What is an event, by its "cat" and name? In the spelling of any torch.profiler (1.8 wrote "Kernel", 2.x "kernel").
 #pragma once
 
 #include "analyzer/model/host_rows.h"
@@ -22,14 +22,15 @@ enum class KinetoClass : uint8_t {
   EventRecord,
   Memory,        // instants "[memory]"
   Flow,          // arrows between events
-  ProfilerSpan,  // the profiler's own frame around everything
+  ProfilerSpan,  // a frame of the profiler around all events
   CounterRange,  // values of hardware counters, of a kernel or of all that ran
   Other,
 };
 
 KinetoClass kineto_class(std::string_view category);
 
-// CUPTI's numbers from texts like "HtoD", "Memcpy HtoD (Pageable -> Device)", "MemcpyD2D", "CopyHostToDevice"; 0: not known.
+// CUPTI's numbers from texts like "HtoD", "Memcpy HtoD (Pageable -> Device)", "MemcpyD2D", "CopyHostToDevice"; 0: not
+// known.
 struct CopyWords {
   uint32_t kind = 0, source = 0, destination = 0;
 };

@@ -18,8 +18,8 @@ namespace prof::analyzer {
 namespace {
 
 constexpr std::string_view kWholeRange = "__profile__";
-constexpr std::string_view kNoName = "__missing__";  // the driver did not tell it
-// The only function at which Kineto takes down the kernel's name.
+constexpr std::string_view kNoName = "__missing__";  // the driver did not report it
+// The only function for which Kineto records the name of the kernel.
 constexpr std::string_view kNamedLaunch = "cudaLaunchKernel";
 
 // Kineto writes a number in place of a name that it does not have.

@@ -11,7 +11,8 @@
 namespace prof::analyzer {
 
 // KinetoCounterRowMaker reads the arguments of an event that are named like metrics of hardware counters
-// (KinetoEvent::metrics), and adds their values with what they belong to: a kernel's row, a range's row, or the event itself.
+// (KinetoEvent::metrics), and adds their values with what they belong to: a kernel's row, a range's row, or the event
+// itself.
 class KinetoCounterRowMaker {
  public:
   KinetoCounterRowMaker(KinetoRows& rows, KinetoNumbering& numbering) : rows_(rows), numbering_(numbering) {}

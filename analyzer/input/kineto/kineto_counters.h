@@ -38,9 +38,9 @@ struct KinetoCounted {
   } key;
 };
 
-// KinetoCounters holds the values of hardware counters from the event in which they stand until the model is sorted, and then
-// puts them into Trace::counters, at their launch or range, or as unplaced work with the reason. Values in the "args" of a
-// kernel or range belong to it; join_counters() finds the kernel or launch of the others.
+// KinetoCounters holds the values of hardware counters from the event in which they stand until the model is sorted,
+// and then puts them into Trace::counters, at their launch or range, or as unplaced work with the reason. Values in the
+// "args" of a kernel or range belong to it; join_counters() finds the kernel or launch of the others.
 class KinetoCounters {
  public:
   KinetoCounters(Trace& trace, const ImportMark& mark) : trace_(trace), mark_(mark) {}

@@ -127,7 +127,7 @@ class EventHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Even
   void scalar(std::string_view text) {
     if (target_ != nullptr) {
       *target_ = text;
-      // What was taken as text before the event was read stays.
+      // A text that was kept before the event was read stays.
     } else if (argument_ != nullptr && !(argument_->json && event_.has(argument_->argument))) {
       event_.set(argument_->argument, text);
     } else if (!metric_.empty()) {
@@ -149,14 +149,23 @@ class EventHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Even
     switch (key.size()) {
       case 2:
         if (is("ph")) target_ = &event_.ph;
-        if (is("ts")) target_ = &event_.ts, event_.has_ts = true;
+        if (is("ts")) {
+          target_ = &event_.ts;
+          event_.has_ts = true;
+        }
         if (is("id")) target_ = &event_.id;
         break;
       case 3:
         if (is("cat")) target_ = &event_.cat;
-        if (is("pid")) target_ = &event_.pid, event_.has_pid = true;
+        if (is("pid")) {
+          target_ = &event_.pid;
+          event_.has_pid = true;
+        }
         if (is("tid")) target_ = &event_.tid;
-        if (is("dur")) target_ = &event_.dur, event_.has_dur = true;
+        if (is("dur")) {
+          target_ = &event_.dur;
+          event_.has_dur = true;
+        }
         if (is("id2")) expects_ = Inside::Id2;
         break;
       case 4:
@@ -203,7 +212,7 @@ void KinetoEvent::clear() {
   metrics.clear();
 }
 
-// Takes the value's text where something is made of it, and puts a number in its place.
+// Keeps the value's text if a row needs it, and puts a number in its place.
 void KinetoEventReader::keep_nested(char* origin, JsonPlace event_place, JsonPlace place, KinetoEvent& event) {
   char* const value = origin + place.begin;
   const size_t size = place.end - place.begin;

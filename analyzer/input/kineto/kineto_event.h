@@ -1,5 +1,5 @@
-// One event of a Chrome trace as text: what of it an importer may ask for. RapidJSON reads it in place (strings are
-// unescaped where they stand) and numbers stay text. Objects and arrays inside "args" are taken as text or not at all.
+// One event of a Chrome trace as text: the members that the importer uses. RapidJSON reads it in place (strings are
+// unescaped where they are) and numbers stay text. Objects and arrays inside "args" are kept as text or not at all.
 #pragma once
 
 #include "analyzer/base/json/json_extent.h"
@@ -105,14 +105,14 @@ static_assert(static_cast<size_t>(KinetoArgument::kCount) <= 64);
 class KinetoEventReader {
  public:
   struct Error {
-    size_t offset = 0;  // from the begin of the event
+    size_t offset = 0;  // from the start of the event
     const char* what = nullptr;
   };
-  // Texts made by the reader are put into `made`.
+  // `made` holds the texts that the reader makes.
   explicit KinetoEventReader(TextArena& made) : made_(made) {}
 
-  // The event is the object at `place` of `origin`; `nested` are the objects and arrays inside its "args". It is written
-  // over; a few bytes behind it must exist.
+  // The event is the object at `place` of `origin`; `nested` are the objects and arrays inside its "args". It is
+  // written over; a few bytes after it must exist.
   bool read(char* origin, JsonPlace place, std::span<const JsonPlace> nested, KinetoEvent& event, Error& error);
 
  private:
@@ -125,7 +125,7 @@ class KinetoEventReader {
 // "[1024, 1, 1]", "grid(100,)" or "2x3x4" -> up to three numbers, the rest 1; false: not such a text.
 bool read_shape(std::string_view text, uint32_t (&shape)[3]);
 
-// Whether an argument is named as metrics of hardware counters are: "dram__bytes_read.sum".
+// Whether an argument has the name of a metric of hardware counters: "dram__bytes_read.sum".
 bool is_metric_name(std::string_view key);
 
 }  // namespace prof::analyzer

@@ -13,8 +13,8 @@
 namespace prof::analyzer {
 
 // KinetoGpuRowMaker reads the members of an event that belongs to a GPU and adds its row: kernels, copies, memsets,
-// synchronisations, projected ranges, and the ends of the arrows that lead to operations. Which of them an event is, its
-// caller has decided.
+// synchronisations, projected ranges, and the ends of the arrows that lead to operations. Which of them an event is,
+// its caller has decided.
 class KinetoGpuRowMaker {
  public:
   KinetoGpuRowMaker(KinetoRows& rows, KinetoNumbering& numbering) : rows_(rows), numbering_(numbering) {}

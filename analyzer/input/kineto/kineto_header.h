@@ -1,4 +1,4 @@
-// What a trace says beside its events: devices, time base, rank, versions.
+// What a trace has besides its events: devices, time base, rank, versions.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,11 @@ struct KinetoDevice {
 struct KinetoHeader {
   int64_t base_ns = 0;  // "baseTimeNanoseconds": times of events count from it
   std::vector<KinetoDevice> devices;
-  std::vector<std::pair<std::string, std::string>> facts;  // numbers and words at the top, and of "distributedInfo"
-  std::vector<std::string> unread;                         // members that are no JSON
+  std::vector<std::pair<std::string, std::string>>
+      facts;                        // scalar members of the outermost object and of "distributedInfo"
+  std::vector<std::string> unread;  // members that are no JSON
 
-  // One member of the outermost object.
+  // Reads one member of the outermost object.
   void add(std::string_view key, std::string_view value);
 };
 

@@ -10,8 +10,8 @@
 
 namespace prof::analyzer {
 
-// KinetoHostRowMaker reads the members of an event of a host thread and adds its row: calls, ranges (whole, or half of one),
-// marks, allocations. Which of them an event is, its caller has decided.
+// KinetoHostRowMaker reads the members of an event of a host thread and adds its row: calls, ranges (whole, or half of
+// one), marks, allocations. Which of them an event is, its caller has decided.
 class KinetoHostRowMaker {
  public:
   KinetoHostRowMaker(KinetoRows& rows, KinetoNumbering& numbering) : rows_(rows), numbering_(numbering) {}

@@ -1,7 +1,7 @@
-// Chrome traces, above all those of torch.profiler (Kineto), plain or gzip. The text is cut into events in one place and in
-// order; stretches of it become rows on all cores and are put together in order.
+// How does a Chrome trace, plain or gzip, become a model on all cores? One worker at a time reads and cuts the next
+// stretch of the text. Each worker makes rows of its stretch. KinetoModel adds the rows in the order of the file.
 //
-//   file -> [inflate, a thread] -> cut, in turn -> rows, on all cores -> put together, in turn -> finish
+//   file -> [inflate, a thread] -> cut, one at a time -> rows, on all cores -> add, in order -> finish
 //
 // Memory beyond the model: one stretch of text and its rows for each worker, and a few inflated blocks.
 #include "analyzer/input/kineto/kineto_import.h"
@@ -25,7 +25,7 @@ namespace {
 
 constexpr size_t kPadding = 64;  // RapidJSON looks at 16 bytes at a time
 
-// One stretch of text: ends with whole events but for what is carried over to the next.
+// One stretch of text. What follows its last whole event is carried over to the next.
 struct Stretch {
   std::vector<char> text;
   size_t size = 0;
@@ -135,7 +135,7 @@ class KinetoImport {
   TextSource source_;
   JsonCutter cutter_;
   KinetoHeader header_;
-  std::vector<char> carried_;  // begin of an event whose end is not read yet
+  std::vector<char> carried_;  // the start of an event whose end is not read yet
   uint64_t offset_ = 0;
   uint64_t next_number_ = 0;
   bool ended_ = false;

@@ -1,4 +1,4 @@
-// The importer of Kineto and Chrome JSON traces with its inner sizes open: for tests and benchmarks. Others call
+// The importer of Kineto and Chrome JSON traces. Tests and benchmarks choose the size of a stretch; others call
 // import_kineto_json() (importer.h).
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace prof::analyzer {
 
-inline constexpr size_t kKinetoStretch = size_t{2} << 20;  // bytes of text a worker takes at a time
+inline constexpr size_t kKinetoStretch = size_t{2} << 20;  // bytes of text that a worker reads at a time
 
 void import_kineto(TextSource source, const std::string& path, Trace& trace, const ImportOptions& options,
                    size_t stretch_bytes = kKinetoStretch);

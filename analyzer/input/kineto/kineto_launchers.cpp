@@ -32,7 +32,8 @@ void KinetoLaunchers::sort_arrows() {
   });
 }
 
-// The process in which the arrow to the operation begins; kNone: there is none, or arrows of several processes have its id.
+// The process in which the arrow to the operation starts; kNone: there is none, or arrows of several processes have its
+// id.
 uint32_t KinetoLaunchers::by_arrows(const GpuOperation& operation, const KinetoStreams& streams,
                                     const KinetoThreads& threads) const {
   const KinetoStreamKey& stream = streams.key(operation.stream_index);

@@ -14,18 +14,18 @@
 
 namespace prof::analyzer {
 
-// KinetoLaunchers finds the process that launched each GPU operation and synchronisation. In a file that was merged from the
-// traces of several processes correlation ids collide; then the external id decides, then the arrow from the call to the
-// operation, and at last the latest call before the operation (KinetoAside::AmbiguousProcess).
+// KinetoLaunchers finds the process that launched each GPU operation and synchronisation. In a file that was merged
+// from the traces of several processes correlation ids collide; then the external id decides, then the arrow from the
+// call to the operation, and at last the latest call before the operation (KinetoAside::AmbiguousProcess).
 class KinetoLaunchers {
  public:
   KinetoLaunchers(const Trace& trace, const ImportMark& mark) : trace_(trace), mark_(mark) {}
 
-  // External ids of the new rows of Trace::host and Trace::operations, in their order. 0: none; so have rows without a call
-  // of these functions, which must be the last.
+  // External ids of the new rows of Trace::host and Trace::operations, in their order. 0: none; so have rows without a
+  // call of these functions, which must be the last.
   void add_call(uint64_t external_id) { call_external_.push_back(external_id); }
   void add_operation(uint64_t external_id) { operation_external_.push_back(external_id); }
-  // An arrow has an end at the call, and one at the operation: there it has the operation's begin and stream.
+  // An arrow has an end at the call, and one at the operation: there it has the operation's start time and stream.
   void add_arrow_at_call(uint64_t id, StringId pid) { at_calls_.push_back({id, pid}); }
   void add_arrow_at_operation(uint64_t id, int64_t time_ns, StringId pid, uint32_t stream) {
     at_operations_.push_back({time_ns, id, pid, stream});

@@ -20,10 +20,10 @@
 
 namespace prof::analyzer {
 
-// KinetoModel appends the rows of stretches, in the order of the file, to the tables of a trace, and calls after the last one,
-// in order, what answers the questions that need the whole file: KinetoRangePairs (which begin and end belong together),
-// convert_gpu_tracks() (which ranges are GPU work), join_counters() (which launch values belong to), KinetoLaunchers (which
-// process launched what), KinetoStreams (which stream it ran on), and finish_import().
+// KinetoModel appends the rows of stretches, in the order of the file, to the tables of a trace, and calls after the
+// last one, in order, what answers the questions that need the whole file: KinetoRangePairs (which start and end belong
+// together), convert_gpu_tracks() (which ranges are GPU work), join_counters() (which launch values belong to),
+// KinetoLaunchers (which process launched what), KinetoStreams (which stream it ran on), and finish_import().
 class KinetoModel {
  public:
   KinetoModel(Trace& trace, const std::string& path);

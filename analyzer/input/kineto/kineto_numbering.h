@@ -10,9 +10,9 @@
 
 namespace prof::analyzer {
 
-// KinetoNumbering gives every distinct text, track, stream and kernel of a stretch its number, in order of appearance, and
-// puts it into the table of KinetoRows. Neighbouring events mostly have the same process, thread and stream, so the last
-// ones are compared before a table is searched. Texts must live as long as the rows.
+// KinetoNumbering gives every distinct text, track, stream and kernel of a stretch its number, in order of appearance,
+// and puts it into the table of KinetoRows. Neighbouring events mostly have the same process, thread and stream, so the
+// last ones are compared before a table is searched. Texts must live as long as the rows.
 class KinetoNumbering {
  public:
   explicit KinetoNumbering(KinetoRows& rows) : rows_(rows) {}

@@ -27,11 +27,11 @@ std::optional<uint32_t> number_after(std::string_view text, std::string_view wor
 // The number of a stream; false: it is no number, or "none", which CUPTI writes as -1.
 bool read_stream_number(std::string_view text, uint32_t& number);
 
-// Nanoseconds. An event without duration ends when it begins.
+// Nanoseconds. An event without a duration ends at its start.
 struct KinetoTimes {
   int64_t begin_ns = 0, end_ns = 0;
 };
-// False: the event has no time, or one beyond 146 years; it is counted as set aside. The end may be before the begin.
+// False: the event has no time, or one beyond 146 years; it is counted as set aside. The end may be before the start.
 bool read_times(const KinetoEvent& event, bool with_duration, KinetoTally& tally, KinetoTimes& times);
 
 }  // namespace prof::analyzer

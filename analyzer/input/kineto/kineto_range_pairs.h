@@ -10,8 +10,8 @@
 
 namespace prof::analyzer {
 
-// KinetoRangePairs collects begins and ends of ranges and joins them after the last event: B and E nest on their thread, b and
-// e with the same key nest by their names. A begin without an end makes an unfinished range.
+// KinetoRangePairs collects starts and ends of ranges and joins them after the last event: B and E nest on their
+// thread, b and e with the same key nest by their names. A start without an end makes an unfinished range.
 class KinetoRangePairs {
  public:
   struct Edge {
@@ -25,8 +25,8 @@ class KinetoRangePairs {
   };
   void add(const Edge& edge) { edges_.push_back({edge, row_count(edges_)}); }
 
-  // Adds the ranges to Trace::ranges, with the place of their begin in the file as order (ImportMark), and forgets the edges.
-  // `last_ns`: the end of unfinished ranges, unless they begin later.
+  // Adds the ranges to Trace::ranges, with the place of their start in the file as order (ImportMark), and drops the
+  // edges. `last_ns`: the end of unfinished ranges, unless they start later.
   void close(int64_t last_ns, Trace& trace, KinetoSummary& summary);
 
  private:

@@ -125,7 +125,7 @@ void KinetoRowMaker::timed(const KinetoTimes& times) {
     case KinetoClass::Copy: return gpu_.add_operation(event_, times, GpuKind::Copy);
     case KinetoClass::Fill: return gpu_.add_operation(event_, times, GpuKind::Fill);
     case KinetoClass::CounterRange:
-      // A trace that prof wrote has the values beside their kernels too.
+      // A trace that prof wrote has the values in the events of their kernels too.
       if (event_.has(KinetoArgument::CountedKernel)) return aside(KinetoAside::CounterCopy);
       return counters_.add_event(event_, times.begin_ns);
     default: break;

@@ -16,15 +16,15 @@
 
 namespace prof::analyzer {
 
-// KinetoRowMaker decides, for each event of a stretch, which row it becomes or why it becomes none, by its phase ("ph") and
-// category ("cat"). The makers of host, GPU and counter rows read the event's members and add the row.
+// KinetoRowMaker decides, for each event of a stretch, which row it becomes or why it becomes none, by its phase ("ph")
+// and category ("cat"). The makers of host, GPU and counter rows read the event's members and add the row.
 class KinetoRowMaker {
  public:
   explicit KinetoRowMaker(KinetoRows& rows);
   // Clears the rows.
   void start_stretch();
-  // One event of the stretch whose text begins at `origin` and at `offset` of the file (see KinetoEventReader::read). The
-  // text must live as long as the rows.
+  // One event of the stretch whose text begins at `origin` and at `offset` of the file (see KinetoEventReader::read).
+  // The text must live as long as the rows.
   void add(char* origin, JsonPlace place, std::span<const JsonPlace> nested, uint64_t offset);
 
  private:

@@ -1,6 +1,6 @@
-// The rows that one stretch of a trace becomes, a struct for each kind. Texts, tracks, streams and kernels have numbers of
-// the stretch, each a type of its own; KinetoTranslation turns them into rows of the trace. Plain data, filled on any core:
-// nothing here is shared.
+// The rows that one stretch of a trace becomes, a struct for each kind. Texts, tracks, streams and kernels have numbers
+// of the stretch, each a type of its own; KinetoTranslation turns them into rows of the trace. Plain data, filled on
+// any core: nothing here is shared.
 #pragma once
 
 #include "analyzer/base/text_arena.h"
@@ -103,7 +103,7 @@ struct KinetoGpuAnnotation {
   StretchText name{};
 };
 
-// An operator, annotation or Python function: one event with begin and duration.
+// An operator, annotation or Python function: one event with start and duration.
 struct KinetoRange {
   int64_t begin_ns = 0, end_ns = 0;
   StretchTrack track{};
@@ -150,7 +150,8 @@ struct KinetoMemory {
   uint32_t device = kNone;
 };
 
-// One end of an arrow ("ac2g") from a call to its GPU operation. Needed only where correlation ids of processes collide.
+// One end of an arrow ("ac2g") from a call to its GPU operation. Needed only where correlation ids of processes
+// collide.
 struct KinetoArrowEnd {
   int64_t time_ns = 0;
   uint64_t id = 0;

@@ -17,7 +17,8 @@
 
 namespace prof::analyzer {
 
-// Where a GPU event ran, as far as it says so. In a file of several processes this means something only within one of them.
+// Where a GPU event ran, as far as it says so. In a file of several processes this means something only within one of
+// them.
 struct KinetoStreamKey {
   StringId pid{};
   uint32_t device = 0, context = 0, number = 0;
@@ -33,9 +34,9 @@ struct LaunchingProcesses {
   uint32_t of_sync(size_t i) const { return only != kNone ? only : syncs[i]; }
 };
 
-// KinetoStreams decides which row of Trace::streams (and so of Trace::devices) a GPU event is on. While the file is read each
-// key has a number, and rows of GPU operations, synchronisations and annotations hold that number in place of the stream.
-// assign() replaces the numbers after the last event, when it is known which process launched what.
+// KinetoStreams decides which row of Trace::streams (and so of Trace::devices) a GPU event is on. While the file is
+// read each key has a number, and rows of GPU operations, synchronisations and annotations hold that number in place of
+// the stream. assign() replaces the numbers after the last event, when it is known which process launched what.
 class KinetoStreams {
  public:
   KinetoStreams(Trace& trace, const ImportMark& mark) : trace_(trace), mark_(mark) {}

@@ -29,9 +29,9 @@ struct KinetoCount {
   uint64_t events = 0;
 };
 
-// KinetoTally counts the events of one stretch: how many each category has, how many are set aside and why, how many are no
-// JSON and where these are. Every event of a trace is counted in exactly one category, or as damaged. KinetoSummary adds up
-// the tallies of a file.
+// KinetoTally counts the events of one stretch: how many each category has, how many are set aside and why, how many
+// are no JSON and where these are. Every event of a trace is counted in exactly one category, or as damaged.
+// KinetoSummary adds up the tallies of a file.
 class KinetoTally {
  public:
   // Index into counts() for a category that this stretch has not used since the last call. Linear in the number of

@@ -12,9 +12,9 @@
 
 namespace prof::analyzer {
 
-// KinetoThreads has one row of Trace::processes for each "pid" and one of Trace::threads for each "pid", "tid" pair of the
-// file, both texts, and the names that metadata events give them. A pid that is no number is a process without one: its
-// text becomes its name.
+// KinetoThreads has one row of Trace::processes for each "pid" and one of Trace::threads for each "pid", "tid" pair of
+// the file, both texts, and the names that metadata events give them. A pid that is no number is a process without one:
+// its text becomes its name.
 class KinetoThreads {
  public:
   // `path`: Process::source of the new processes.
@@ -42,8 +42,8 @@ class KinetoThreads {
   std::vector<Track> tracks() const;        // that have rows, in no order
   std::vector<Track> named_tracks() const;  // whose thread has a name, in no order; without `thread`
 
-  // Removes the threads for which `gone` (by ThreadId) is true and the processes that have no other thread. Returns the new
-  // row of each thread; kNone: removed. A file without other processes keeps its first.
+  // Removes the threads for which `gone` (by ThreadId) is true and the processes that have no other thread. Returns the
+  // new row of each thread; kNone: removed. A file without other processes keeps its first.
   std::vector<uint32_t> remove(const std::vector<bool>& gone);
 
  private:

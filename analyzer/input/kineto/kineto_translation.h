@@ -14,9 +14,9 @@
 
 namespace prof::analyzer {
 
-// KinetoTranslation turns the numbers that texts, tracks, streams, kernels and details have within one stretch into rows of
-// the trace; what the trace does not have yet gets a row. It is used for one stretch after another: start() replaces the
-// numbers of the stretch before.
+// KinetoTranslation turns the numbers that texts, tracks, streams, kernels and details have within one stretch into
+// rows of the trace; what the trace does not have yet gets a row. It is used for one stretch after another: start()
+// replaces the numbers of the stretch before.
 class KinetoTranslation {
  public:
   KinetoTranslation(Trace& trace, KinetoThreads& threads, KinetoStreams& streams, KinetoKernels& kernels)

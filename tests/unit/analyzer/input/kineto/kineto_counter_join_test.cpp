@@ -1,5 +1,5 @@
-// Which launch or kernel do values that are events of their own belong to? By rows made by hand; kineto_counters_test.cpp asks
-// the same of whole traces.
+// Which launch or kernel do values that are events of their own belong to? By rows made by hand;
+// kineto_counters_test.cpp asks the same of whole traces.
 #include "analyzer/input/kineto/kineto_counter_join.h"
 
 #include "analyzer/input/kineto/kineto_numbering.h"
