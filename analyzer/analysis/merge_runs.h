@@ -38,7 +38,11 @@ template <class Item, class Key> std::vector<Item> merge_runs(std::vector<Item> 
         const auto pivot = key_at(longest.first + static_cast<uint32_t>(longest.size() * (part + 1) / parts));
         while (cut.first < cut.last) {  // the first row not before the pivot
           const uint32_t middle = cut.first + (cut.last - cut.first) / 2;
-          key_at(middle) < pivot ? cut.first = middle + 1 : cut.last = middle;
+          if (key_at(middle) < pivot) {
+            cut.first = middle + 1;
+          } else {
+            cut.last = middle;
+          }
         }
         cut = {run.first, cut.first};
       }

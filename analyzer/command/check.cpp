@@ -138,17 +138,22 @@ void print_text(const LogFile& log, const LogHealth& health) {
 
 using Json = rapidjson::Writer<rapidjson::StringBuffer>;
 
-void put_field(Json& json, const char* key, uint64_t value) { json.Key(key), json.Uint64(value); }
+void put_field(Json& json, const char* key, uint64_t value) {
+  json.Key(key);
+  json.Uint64(value);
+}
 void put_field(Json& json, const char* key, std::string_view value) {
   const std::string text = readable_utf8(value);
-  json.Key(key), json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+  json.Key(key);
+  json.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
 }
 
 void put_log(Json& json, const LogFile& log, const LogHealth& health) {
   static constexpr const char* kStates[] = {"closed", "killed", "still_written"};
   put_field(json, "type", importer_of(InputFormat::prof_log).name);
   put_field(json, "version", uint64_t{log.header().version});
-  json.Key("whole"), json.Bool(health.whole());
+  json.Key("whole");
+  json.Bool(health.whole());
   put_field(json, "verdict", verdict(health));
   put_field(json, "state", kStates[static_cast<int>(health.state)]);
   put_field(json, "file_bytes", log.file_bytes());
@@ -166,27 +171,34 @@ void put_log(Json& json, const LogFile& log, const LogHealth& health) {
   put_field(json, "unknown_records", health.unknown_records);
   if (log.is_ring()) {
     const format::RingWords& ring = log.counter_page().ring;
-    json.Key("ring"), json.StartObject();
+    json.Key("ring");
+    json.StartObject();
     if (ring.bytes != ~uint64_t{0}) put_field(json, "bytes", ring.bytes);
     put_field(json, "overwritten_blocks", ring.blocks);
     put_field(json, "overwritten_records", ring.records);
     if (health.horizon_ns) put_field(json, "horizon_realtime_ns", realtime(health, *health.horizon_ns));
     json.EndObject();
   }
-  if (log.counter_page().ring.copied_ns != 0) json.Key("copied"), json.Bool(true);
+  if (log.counter_page().ring.copied_ns != 0) {
+    json.Key("copied");
+    json.Bool(true);
+  }
   put_field(json, "bytes_lost", health.bytes_lost);
-  json.Key("records_by_kind"), json.StartObject();
+  json.Key("records_by_kind");
+  json.StartObject();
   for (const auto& [kind, records] : health.records_by_kind)
     put_field(json, std::string(log.kinds().find(kind)->name).c_str(), records);
   json.EndObject();
-  json.Key("threads"), json.StartArray();
+  json.Key("threads");
+  json.StartArray();
   for (const ThreadHealth& thread : health.threads) {
     json.StartObject();
     put_field(json, "thread", uint64_t{thread.ordinal});
     put_field(json, "tid", uint64_t{thread.tid});
     put_field(json, "name", thread.name);
     put_field(json, "records", thread.records);
-    json.Key("ended"), json.Bool(thread.ended);
+    json.Key("ended");
+    json.Bool(thread.ended);
     if (!thread.in_call.empty()) {
       put_field(json, "in_call", thread.in_call);
       put_field(json, "in_call_since_realtime_ns", realtime(health, thread.in_call_since_ns));
@@ -194,7 +206,8 @@ void put_log(Json& json, const LogFile& log, const LogHealth& health) {
     json.EndObject();
   }
   json.EndArray();
-  json.Key("counters"), json.StartArray();
+  json.Key("counters");
+  json.StartArray();
   for (const CounterHealth& counter : health.counters) {
     json.StartObject();
     put_field(json, "name", counter.name);
@@ -204,10 +217,12 @@ void put_log(Json& json, const LogFile& log, const LogHealth& health) {
     json.EndObject();
   }
   json.EndArray();
-  json.Key("unhooked_apis"), json.StartArray();
+  json.Key("unhooked_apis");
+  json.StartArray();
   for (const std::string_view name : health.definitions.unhooked_apis) json.String(readable_utf8(name));
   json.EndArray();
-  json.Key("damage"), json.StartArray();
+  json.Key("damage");
+  json.StartArray();
   for (const Damage& damage : health.damage) {
     json.StartObject();
     put_field(json, "offset", damage.offset);
@@ -243,7 +258,8 @@ int check_one(const std::string& path, Json* json) {
     }
   } else {
     put_field(*json, "type", foreign.empty() ? "unusable" : foreign);
-    json->Key("whole"), json->Bool(false);
+    json->Key("whole");
+    json->Bool(false);
     put_field(*json, "verdict", foreign.empty() ? opened.error.text(path) : "not a prof log");
   }
   return kUnusable;

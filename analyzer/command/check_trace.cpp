@@ -118,7 +118,10 @@ void print_text(const FileHead& head, const Importer& importer, const Trace& tra
   }
 }
 
-void put_member(Json& json, const char* key, uint64_t value) { json.Key(key), json.Uint64(value); }
+void put_member(Json& json, const char* key, uint64_t value) {
+  json.Key(key);
+  json.Uint64(value);
+}
 void put_member(Json& json, const char* key, std::string_view value) {
   json.Key(key);
   json.String(readable_utf8(value));
@@ -127,11 +130,13 @@ void put_member(Json& json, const char* key, std::string_view value) {
 void put_json(Json& json, const Importer& importer, const Trace& trace, const Examined& examined) {
   put_member(json, "type", importer.name);
   put_member(json, "description", importer.description);
-  json.Key("whole"), json.Bool(examined.damaged_places == 0);
+  json.Key("whole");
+  json.Bool(examined.damaged_places == 0);
   put_member(json, "verdict", verdict(examined));
   put_member(json, "begin_realtime_ns", trace.start_realtime_ns);
   put_member(json, "covered_ns", static_cast<uint64_t>(std::max<int64_t>(examined.last_ns, 0)));
-  json.Key("processes"), json.StartArray();
+  json.Key("processes");
+  json.StartArray();
   for (size_t p = 0; p < trace.processes.size(); ++p) {
     const Process& process = trace.processes[p];
     const Holds& holds = examined.processes[p];
@@ -145,7 +150,8 @@ void put_json(Json& json, const Importer& importer, const Trace& trace, const Ex
     put_member(json, "marks", holds.marks);
     put_member(json, "operations", holds.operations);
     put_member(json, "operations_linked", process.coverage.operations_linked);
-    json.Key("facts"), json.StartArray();
+    json.Key("facts");
+    json.StartArray();
     for (const auto& [key, value] : process.facts) {
       json.StartArray();
       json.String(readable_utf8(key));
@@ -153,13 +159,15 @@ void put_json(Json& json, const Importer& importer, const Trace& trace, const Ex
       json.EndArray();
     }
     json.EndArray();
-    json.Key("damage"), json.StartArray();
+    json.Key("damage");
+    json.StartArray();
     for (const std::string& each : process.damage) json.String(readable_utf8(each));
     json.EndArray();
     json.EndObject();
   }
   json.EndArray();
-  json.Key("devices"), json.StartArray();
+  json.Key("devices");
+  json.StartArray();
   for (size_t d = 0; d < trace.devices.size(); ++d) {
     json.StartObject();
     put_member(json, "ordinal", uint64_t{trace.devices[d].ordinal});
@@ -183,7 +191,8 @@ int check_trace(const FileHead& head, const Importer& importer, Json* json) {
       fmt::print("{}\n", readable_utf8(error.what()));
     } else {
       put_member(*json, "type", "unusable");
-      json->Key("whole"), json->Bool(false);
+      json->Key("whole");
+      json->Bool(false);
       put_member(*json, "verdict", error.what());
     }
     return kUnusable;

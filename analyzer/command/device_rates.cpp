@@ -71,7 +71,10 @@ class Cublas {
     if (!library_.there() || handle_ != nullptr) return handle_ != nullptr;
     const auto create = library_.function<int(void**)>("cublasCreate_v2");
     const int status = create != nullptr ? create(&handle_) : -1;
-    if (status != 0) handle_ = nullptr, error_ = fmt::format("cublasCreate_v2 gave {}", status);
+    if (status != 0) {
+      handle_ = nullptr;
+      error_ = fmt::format("cublasCreate_v2 gave {}", status);
+    }
     return status == 0;
   }
   // C = A·B of side n on the default stream; the status of cublasGemmEx. A stands transposed, which all types have a fast product for.
@@ -85,8 +88,14 @@ class Cublas {
     const int32_t one = 1, zero = 0;
     const void* alpha = &one32;
     const void* beta = &zero32;
-    if (form.compute == kCompute64) alpha = &one64, beta = &zero64;
-    if (form.compute == kCompute32Int) alpha = &one, beta = &zero;
+    if (form.compute == kCompute64) {
+      alpha = &one64;
+      beta = &zero64;
+    }
+    if (form.compute == kCompute32Int) {
+      alpha = &one;
+      beta = &zero;
+    }
     return gemm(handle_, kTransposed, kAsItIs, n, n, n, alpha, a, form.element, n, b, form.element, n, beta, c,
                 form.result, n, form.compute, kDefaultAlgorithm);
   }
@@ -169,7 +178,8 @@ class Bench {
         !driver.call("cuDeviceGetAttribute", &minor_, kMinorAttribute, device_))
       throw std::runtime_error(fmt::format("device {}: {}", ordinal, driver.error()));
     measured_.rates.origin = PeakOrigin::Measured;
-    measured_.rates.name = name, measured_.rates.units = static_cast<uint32_t>(units);
+    measured_.rates.name = name;
+    measured_.rates.units = static_cast<uint32_t>(units);
     if (!driver.call("cuDevicePrimaryCtxRetain", &context, device_) || !driver.call("cuCtxSetCurrent", context) ||
         !driver.call("cuMemGetInfo_v2", &free_, &total))
       throw std::runtime_error(fmt::format("device {}: {}", ordinal, driver.error()));

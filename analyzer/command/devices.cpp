@@ -45,15 +45,37 @@ void add_columns(Table& table, bool of_inputs) {
 }
 
 void add_peaks(const DevicePeaks& peaks, Table::Row& row) {
-  const auto number = [&](double value) { value > 0 ? row.add(value) : row.empty(); };
-  const auto count = [&](uint32_t value) { value != 0 ? row.add(value) : row.empty(); };
-  const auto text = [&](const std::string& value) { value.empty() ? row.empty() : row.add(std::string_view(value)); };
+  const auto number = [&](double value) {
+    if (value > 0) {
+      row.add(value);
+    } else {
+      row.empty();
+    }
+  };
+  const auto count = [&](uint32_t value) {
+    if (value != 0) {
+      row.add(value);
+    } else {
+      row.empty();
+    }
+  };
+  const auto text = [&](const std::string& value) {
+    if (value.empty()) {
+      row.empty();
+    } else {
+      row.add(std::string_view(value));
+    }
+  };
   text(peaks.name);
   row.add(peak_origin_name(peaks.origin));
   for (const double tera : peaks.tera) number(tera);
-  number(peaks.bandwidth_gbs), number(peaks.memory_gb);
-  count(peaks.units), count(peaks.mhz), count(peaks.tensor_mhz);
-  text(peaks.link), text(peaks.date);
+  number(peaks.bandwidth_gbs);
+  number(peaks.memory_gb);
+  count(peaks.units);
+  count(peaks.mhz);
+  count(peaks.tensor_mhz);
+  text(peaks.link);
+  text(peaks.date);
 }
 
 Table list_rows(const DeviceTable& devices) {

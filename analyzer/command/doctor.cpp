@@ -40,10 +40,14 @@ void print_json(const std::vector<Finding>& findings) {
   json.StartArray();
   for (const Finding& finding : findings) {
     json.StartObject();
-    json.Key("verdict"), json.String(std::string(finding_name(finding.verdict)));
-    json.Key("topic"), json.String(finding.topic);
-    json.Key("finding"), json.String(readable_utf8(finding.text));
-    json.Key("remedy"), json.String(readable_utf8(finding.remedy));
+    json.Key("verdict");
+    json.String(std::string(finding_name(finding.verdict)));
+    json.Key("topic");
+    json.String(finding.topic);
+    json.Key("finding");
+    json.String(readable_utf8(finding.text));
+    json.Key("remedy");
+    json.String(readable_utf8(finding.remedy));
     json.EndObject();
   }
   json.EndArray();

@@ -43,7 +43,10 @@ std::vector<MadeLog> find_logs(const std::string& output, uint64_t since_realtim
   bool deep = false;
   if (is_name_pattern(output)) {
     folder = folder.parent_path();
-    while (folder.string().find('%') != std::string::npos) folder = folder.parent_path(), deep = true;
+    while (folder.string().find('%') != std::string::npos) {
+      folder = folder.parent_path();
+      deep = true;
+    }
   }
   std::vector<MadeLog> logs;
   std::error_code error;

@@ -36,14 +36,18 @@ struct Handlers {
     struct sigaction action {};
     action.sa_sigaction = pass_on;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
-    set(SIGINT, action, old_int), set(SIGTERM, action, old_term), set(SIGHUP, action, old_hup);
+    set(SIGINT, action, old_int);
+    set(SIGTERM, action, old_term);
+    set(SIGHUP, action, old_hup);
     action.sa_flags = 0;
     action.sa_handler = SIG_IGN;
     sigaction(SIGQUIT, &action, &old_quit);
   }
   void restore() const {
-    sigaction(SIGINT, &old_int, nullptr), sigaction(SIGTERM, &old_term, nullptr);
-    sigaction(SIGHUP, &old_hup, nullptr), sigaction(SIGQUIT, &old_quit, nullptr);
+    sigaction(SIGINT, &old_int, nullptr);
+    sigaction(SIGTERM, &old_term, nullptr);
+    sigaction(SIGHUP, &old_hup, nullptr);
+    sigaction(SIGQUIT, &old_quit, nullptr);
   }
 
  private:

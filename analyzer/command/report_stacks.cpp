@@ -18,12 +18,14 @@ bool is_about_stacks(std::string_view report) {
 // Operators of torch.profiler as a tree; its unit is export_stacks()'s whole microseconds.
 CallTree tree_of(const std::vector<ExportedStack>& stacks, std::string_view metric) {
   CallTree tree;
-  tree.metric = metric, tree.unit = "microseconds";
+  tree.metric = metric;
+  tree.unit = "microseconds";
   for (const ExportedStack& each : stacks) {
     uint32_t node = 0;
     for (size_t i = each.frames.size(); i-- > 0;)
       node = tree.child(node, tree.frame({tree.text(each.frames[i]), {}, {}, 0, TreeFrameKind::Python}));
-    tree.node(node).value += each.time_ns / 1000, ++tree.node(node).count;
+    tree.node(node).value += each.time_ns / 1000;
+    ++tree.node(node).count;
   }
   return tree;
 }
@@ -80,9 +82,11 @@ std::vector<std::string> write_stack_report(const AnalysisInput& input, const An
     } else {
       const std::string& metric = input.options.metric;
       const CallTree tree = tree_of(stacks, metric);
-      before == nullptr
-          ? write_stacks(tree, format, info, sink)
-          : write_stacks(compare_trees(tree, tree_of(exported_stacks(*before, metric), metric)), format, info, sink);
+      if (before == nullptr) {
+        write_stacks(tree, format, info, sink);
+      } else {
+        write_stacks(compare_trees(tree, tree_of(exported_stacks(*before, metric), metric)), format, info, sink);
+      }
     }
   } else {
     const StackMetric metric = stack_metric(input.options.metric);

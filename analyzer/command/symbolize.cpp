@@ -39,7 +39,9 @@ Table module_table(const Trace& trace, const Symbols& symbols) {
     row.add(each.module == ModuleId{} ? "(no file)" : trace.text(module.path)).add(trace.text(module.build_id));
     row.add(std::string_view(each.files.lines)).add(std::string_view(each.files.functions));
     row.add(each.lined == each.addresses ? std::string_view() : std::string_view(each.problem));
-    addresses += each.addresses, named += each.named, lined += each.lined;
+    addresses += each.addresses;
+    named += each.named;
+    lined += each.lined;
   }
   table.notes.push_back(fmt::format("{} stacks, {} native frames: {} with a function, {} with a line",
                                     trace.stacks.size() - 1, addresses, named, lined));

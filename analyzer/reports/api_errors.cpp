@@ -47,7 +47,10 @@ Table report_api_errors(const AnalysisInput& input) {
       if (!is_failure(event.result())) continue;
       const uint32_t stack = stacks.of_call(row);
       Failures& group = groups[{process, api, event.result(), stack}];
-      group.process = process, group.result = event.result(), group.api = api, group.stack = stack;
+      group.process = process;
+      group.result = event.result();
+      group.api = api;
+      group.stack = stack;
       ++group.count;
       if (group.first == kNone || event.begin_ns < trace.host[group.first].begin_ns) group.first = row;
       if (group.last == kNone || event.begin_ns > trace.host[group.last].begin_ns) group.last = row;

@@ -99,8 +99,20 @@ Table report_bench_kernel(const AnalysisInput& input) {
     PeakSums sums;
     sums.add(costs.of(bench.repeats.front()), whole_ns(times.median), peaks.of_device[on]);
     Table::Row row = table.row();
-    const auto real = [&](std::optional<double> value) { value ? row.add(*value) : row.empty(); };
-    const auto text = [&](const std::string& value) { value.empty() ? row.empty() : row.add(std::string_view(value)); };
+    const auto real = [&](std::optional<double> value) {
+      if (value) {
+        row.add(*value);
+      } else {
+        row.empty();
+      }
+    };
+    const auto text = [&](const std::string& value) {
+      if (value.empty()) {
+        row.empty();
+      } else {
+        row.add(std::string_view(value));
+      }
+    };
     row.add(trace.processes[index(device.process)].pid).add(device.ordinal).add(times.count);
     if (bench.own != kNone) {
       row.add(trace.operations[bench.own].duration_ns());
@@ -109,8 +121,12 @@ Table report_bench_kernel(const AnalysisInput& input) {
     }
     row.add(times.min).add(whole_ns(times.q1)).add(whole_ns(times.median)).add(whole_ns(times.q3)).add(times.max);
     row.add(times.mean).add(times.stddev);
-    real(sums.tera_flops()), real(sums.flops_percent()), real(sums.giga_bytes()), real(sums.bytes_percent());
-    text(sums.type_text()), text(sums.source_text());
+    real(sums.tera_flops());
+    real(sums.flops_percent());
+    real(sums.giga_bytes());
+    real(sums.bytes_percent());
+    text(sums.type_text());
+    text(sums.source_text());
     const std::string name(operation_name(input.views.names(), example, input.options.names));
     const auto [known, added] = first_median.try_emplace(name, times.median);
     real(added || known->second <= 0 ? std::nullopt : std::optional(100 * times.median / known->second));

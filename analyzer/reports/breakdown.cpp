@@ -79,7 +79,8 @@ class BreakdownCollector {
   bool empty() const { return first_ns_ > last_ns_; }
 
   void measure(DeviceBreakdown& scope) {
-    scope.first_ns = first_ns_, scope.last_ns = last_ns_;
+    scope.first_ns = first_ns_;
+    scope.last_ns = last_ns_;
     const IntervalSet compute = parts_[kComputing].take(), communication = parts_[kCommunicating].take();
     const IntervalSet memory = parts_[kMemory].take();
     const IntervalSet exposed_communication = communication.subtract(compute);
@@ -91,15 +92,22 @@ class BreakdownCollector {
       const auto in = [&](const IntervalSet& set) { return set.overlap_ns(window.begin_ns, window.end_ns); };
       Breakdown& result = scope.windows.emplace_back();
       result.window_ns = window.length_ns();
-      result.busy_ns = in(busy), result.compute_ns = in(compute), result.communication_ns = in(communication);
-      result.memory_ns = in(memory), result.linked_busy_ns = in(linked);
-      result.exposed_communication_ns = in(exposed_communication), result.exposed_memory_ns = in(exposed_memory);
+      result.busy_ns = in(busy);
+      result.compute_ns = in(compute);
+      result.communication_ns = in(communication);
+      result.memory_ns = in(memory);
+      result.linked_busy_ns = in(linked);
+      result.exposed_communication_ns = in(exposed_communication);
+      result.exposed_memory_ns = in(exposed_memory);
       const auto [operations, sum_ns] = all_.in(window);
       const auto [kernel_count, kernel_sum_ns] = kernels_.in(window);
       const auto [unlinked, unlinked_sum_ns] = unlinked_.in(window);
-      result.operations = operations, result.sum_ns = sum_ns;
-      result.kernels = kernel_count, result.kernel_sum_ns = kernel_sum_ns;
-      result.unlinked = unlinked, result.unlinked_sum_ns = unlinked_sum_ns;
+      result.operations = operations;
+      result.sum_ns = sum_ns;
+      result.kernels = kernel_count;
+      result.kernel_sum_ns = kernel_sum_ns;
+      result.unlinked = unlinked;
+      result.unlinked_sum_ns = unlinked_sum_ns;
     }
   }
 
@@ -115,11 +123,19 @@ class BreakdownCollector {
 }  // namespace
 
 Breakdown& Breakdown::operator+=(const Breakdown& other) {
-  grow(window_ns, other.window_ns), grow(busy_ns, other.busy_ns), grow(compute_ns, other.compute_ns);
-  grow(communication_ns, other.communication_ns), grow(memory_ns, other.memory_ns);
-  grow(exposed_communication_ns, other.exposed_communication_ns), grow(exposed_memory_ns, other.exposed_memory_ns);
-  operations += other.operations, kernels += other.kernels, unlinked += other.unlinked;
-  grow(sum_ns, other.sum_ns), grow(kernel_sum_ns, other.kernel_sum_ns), grow(unlinked_sum_ns, other.unlinked_sum_ns);
+  grow(window_ns, other.window_ns);
+  grow(busy_ns, other.busy_ns);
+  grow(compute_ns, other.compute_ns);
+  grow(communication_ns, other.communication_ns);
+  grow(memory_ns, other.memory_ns);
+  grow(exposed_communication_ns, other.exposed_communication_ns);
+  grow(exposed_memory_ns, other.exposed_memory_ns);
+  operations += other.operations;
+  kernels += other.kernels;
+  unlinked += other.unlinked;
+  grow(sum_ns, other.sum_ns);
+  grow(kernel_sum_ns, other.kernel_sum_ns);
+  grow(unlinked_sum_ns, other.unlinked_sum_ns);
   grow(linked_busy_ns, other.linked_busy_ns);
   return *this;
 }
@@ -176,17 +192,26 @@ class BreakdownTable {
 
   // `pid` 0: of several processes.
   void begin(uint32_t pid, std::string device, std::string window, const Breakdown& whole, double wall_ns) {
-    pid_ = pid, device_ = std::move(device), window_ = std::move(window), whole_ = whole, wall_ns_ = wall_ns;
+    pid_ = pid;
+    device_ = std::move(device);
+    window_ = std::move(window);
+    whole_ = whole;
+    wall_ns_ = wall_ns;
   }
   void row(std::string_view what, const char* counted, int64_t ns, int64_t operations = kEmptyCell,
            bool of_communication = false) {
     Table::Row row = table_.row();
-    pid_ == 0 ? row.empty() : row.add(pid_);
+    if (pid_ == 0) {
+      row.empty();
+    } else {
+      row.add(pid_);
+    }
     row.add(std::string_view(device_)).add(std::string_view(window_)).add(what).add(std::string_view(counted));
     row.add(operations).add(ns);
-    share(row, ns, static_cast<double>(whole_.window_ns)),
-        share(row, ns, is_of_busy(what) ? static_cast<double>(whole_.busy_ns) : 0);
-    share(row, ns, of_communication ? static_cast<double>(whole_.communication_ns) : 0), share(row, ns, wall_ns_);
+    share(row, ns, static_cast<double>(whole_.window_ns));
+    share(row, ns, is_of_busy(what) ? static_cast<double>(whole_.busy_ns) : 0);
+    share(row, ns, of_communication ? static_cast<double>(whole_.communication_ns) : 0);
+    share(row, ns, wall_ns_);
   }
 
   void rows_of_ours() {
@@ -246,7 +271,11 @@ class BreakdownTable {
     return !what.starts_with("window") && !what.starts_with("idle") && what != "kernel_time" && what != "total_time";
   }
   static void share(Table::Row& row, int64_t part, double whole) {
-    whole <= 0 ? row.empty() : row.add(100 * static_cast<double>(part) / whole);
+    if (whole <= 0) {
+      row.empty();
+    } else {
+      row.add(100 * static_cast<double>(part) / whole);
+    }
   }
 
   const AnalysisInput& input_;

@@ -97,7 +97,11 @@ std::vector<Category> in_categories(const AnalysisInput& input, const std::vecto
 }
 
 void add_share(Table::Row& row, int64_t part_ns, double whole_ns) {
-  whole_ns <= 0 ? row.empty() : row.add(100 * static_cast<double>(part_ns) / whole_ns);
+  if (whole_ns <= 0) {
+    row.empty();
+  } else {
+    row.add(100 * static_cast<double>(part_ns) / whole_ns);
+  }
 }
 
 }  // namespace

@@ -39,14 +39,31 @@ Table report_collectives(const AnalysisInput& input) {
     const Stream& stream = trace.stream(operation.stream());
     const Device& device = trace.device(stream.device);
     Table::Row row = table.row();
-    const auto count = [&](const std::optional<int64_t>& value) { value ? row.add(*value) : row.empty(); };
+    const auto count = [&](const std::optional<int64_t>& value) {
+      if (value) {
+        row.add(*value);
+      } else {
+        row.empty();
+      }
+    };
     row.add(operation.start_ns).add(operation.duration_ns());
-    kernel->latest_start_ns ? row.add(*kernel->latest_start_ns - operation.start_ns) : row.empty();
+    if (kernel->latest_start_ns) {
+      row.add(*kernel->latest_start_ns - operation.start_ns);
+    } else {
+      row.empty();
+    }
     met = met || kernel->latest_start_ns;
     row.add(call.name).add(call.communicator);
-    count(call.rank), count(call.ranks), count(call.bytes), count(call.peer);
+    count(call.rank);
+    count(call.ranks);
+    count(call.bytes);
+    count(call.peer);
     const CollectiveRate rate = collective_rate(trace, *kernel);
-    rate.missing.empty() ? row.add(rate.algorithm).add(rate.bus) : row.empty().empty();
+    if (rate.missing.empty()) {
+      row.add(rate.algorithm).add(rate.bus);
+    } else {
+      row.empty().empty();
+    }
     row.add(call.type).add(call.reduction);
     row.add(std::string_view(device.name + " (" + std::to_string(device.ordinal) + ")"));
     row.add(stream.number).add(trace.processes[index(device.process)].pid);

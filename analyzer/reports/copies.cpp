@@ -63,9 +63,13 @@ Table report_copies(const AnalysisInput& input) {
       CopySum& sum = sums[key_of(index(stream.device), operation, stacks.of_operation(operation))];
       const int64_t ns = std::max<int64_t>(0, operation.duration_ns());
       ++sum.count;
-      sum.bytes += operation.bytes, sum.longest_ns = std::max(sum.longest_ns, ns);
+      sum.bytes += operation.bytes;
+      sum.longest_ns = std::max(sum.longest_ns, ns);
       sum.time_ns = add_saturated(sum.time_ns, ns);
-      if (operation.bytes < kSmallBytes) ++sum.small, sum.small_ns = add_saturated(sum.small_ns, ns);
+      if (operation.bytes < kSmallBytes) {
+        ++sum.small;
+        sum.small_ns = add_saturated(sum.small_ns, ns);
+      }
       sum.times.push_back({operation.start_ns, operation.end_ns});
     }
   }

@@ -71,18 +71,43 @@ void add_row(const AnalysisInput& input, const Measured& each, const std::vector
   const PeakSums& sums = each.peaks;
   const CounterSet& set = trace.counters.sets[each.set];
   Table::Row row = table.row();
-  const auto real = [&](std::optional<double> value) { value ? row.add(*value) : row.empty(); };
-  const auto text = [&](std::string_view value) { value.empty() ? row.empty() : row.add(value); };
-  each.process == kNone ? row.empty() : row.add(trace.processes[each.process].pid);
-  set.device == kNone ? row.empty() : row.add(set.device);
+  const auto real = [&](std::optional<double> value) {
+    if (value) {
+      row.add(*value);
+    } else {
+      row.empty();
+    }
+  };
+  const auto text = [&](std::string_view value) {
+    if (value.empty()) {
+      row.empty();
+    } else {
+      row.add(value);
+    }
+  };
+  if (each.process == kNone) {
+    row.empty();
+  } else {
+    row.add(trace.processes[each.process].pid);
+  }
+  if (set.device == kNone) {
+    row.empty();
+  } else {
+    row.add(set.device);
+  }
   row.add(std::string_view(each.what)).add(each.count);
   real(each.timed == 0 ? std::nullopt : std::optional(each.time_ns));
   real(each.timed == 0 ? std::nullopt : std::optional(each.time_ns / static_cast<double>(each.timed)));
   real(sums.with_flops == 0 ? std::nullopt : std::optional(sums.flops / 1e9));
-  real(sums.tera_flops()), real(sums.flops_percent());
+  real(sums.tera_flops());
+  real(sums.flops_percent());
   real(sums.with_bytes == 0 ? std::nullopt : std::optional(sums.bytes / 1e9));
-  real(sums.giga_bytes()), real(sums.bytes_percent()), real(sums.intensity());
-  text(roof_bound_name(roof_bound(sums))), text(sums.type_text()), text(sums.source_text());
+  real(sums.giga_bytes());
+  real(sums.bytes_percent());
+  real(sums.intensity());
+  text(roof_bound_name(roof_bound(sums)));
+  text(sums.type_text());
+  text(sums.source_text());
   real(each.nominal_flops <= 0 ? std::nullopt : std::optional(100 * each.counted_flops / each.nominal_flops));
   for (const StringId metric : metrics) {
     const auto at = std::find(set.metrics.begin(), set.metrics.end(), metric) - set.metrics.begin();
@@ -97,9 +122,12 @@ void add_row(const AnalysisInput& input, const Measured& each, const std::vector
   } else {
     std::string stack;
     for (const StringId name : each.path) stack.append(stack.empty() ? "" : "/").append(names.text(name));
-    text(names.text(each.path.front())), text(names.text(each.path.back())), text(stack);
+    text(names.text(each.path.front()));
+    text(names.text(each.path.back()));
+    text(stack);
   }
-  text(note), text(each.name);
+  text(note);
+  text(each.name);
 }
 
 }  // namespace

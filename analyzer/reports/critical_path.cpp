@@ -113,8 +113,12 @@ class PathSums {
       Item named = item;
       named.name = name_of(item.part, static_cast<uint32_t>(key.first));
       Item& to = merged[fmt::format("{}|{}|{}", static_cast<uint32_t>(item.part), item.where, named.name)];
-      named.count += to.count, named.time_ns += to.time_ns;
-      if (to.longest_ns > named.longest_ns) named.longest_ns = to.longest_ns, named.longest_at_ns = to.longest_at_ns;
+      named.count += to.count;
+      named.time_ns += to.time_ns;
+      if (to.longest_ns > named.longest_ns) {
+        named.longest_ns = to.longest_ns;
+        named.longest_at_ns = to.longest_at_ns;
+      }
       to = named;
     }
     std::vector<Item> all;
@@ -153,7 +157,10 @@ class PathSums {
     ++item.count;
     const int64_t time_ns = end_ns - begin_ns;
     item.time_ns += time_ns;
-    if (time_ns > item.longest_ns) item.longest_ns = time_ns, item.longest_at_ns = begin_ns;
+    if (time_ns > item.longest_ns) {
+      item.longest_ns = time_ns;
+      item.longest_at_ns = begin_ns;
+    }
     return &item;
   }
 
@@ -258,8 +265,12 @@ Table report_critical_path(const AnalysisInput& input) {
     for (const Item& item : items) {
       Item& part = parts[static_cast<size_t>(item.part)];
       part.part = item.part;
-      part.count += item.count, part.time_ns += item.time_ns;
-      if (item.longest_ns > part.longest_ns) part.longest_ns = item.longest_ns, part.longest_at_ns = item.longest_at_ns;
+      part.count += item.count;
+      part.time_ns += item.time_ns;
+      if (item.longest_ns > part.longest_ns) {
+        part.longest_ns = item.longest_ns;
+        part.longest_at_ns = item.longest_at_ns;
+      }
     }
     std::erase_if(parts, [](const Item& part) { return part.count == 0; });
     std::stable_sort(parts.begin(), parts.end(), [](const Item& a, const Item& b) { return a.time_ns > b.time_ns; });

@@ -118,7 +118,11 @@ Table report_cuda_graphs(const AnalysisInput& input) {
     } else {
       const uint32_t from = input.views.graph_origins().source(graph.process, graph.number, trace.last_ns);
       row.add(graph.number);
-      from == 0 ? row.empty() : row.add(from);
+      if (from == 0) {
+        row.empty();
+      } else {
+        row.add(from);
+      }
     }
     if (graph_row == 0) {
       row.empty().empty().empty().empty().empty();

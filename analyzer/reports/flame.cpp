@@ -27,7 +27,11 @@ Table report_flame(const AnalysisInput& input) {
   uint64_t left_out = 0;
   for (uint32_t n = 1; n < tree.nodes().size(); ++n) {
     const bool shown = totals[n] > 0 && totals[n] >= totals[0] / kSmallestShare;
-    shown ? children[tree.nodes()[n].parent].push_back(n) : void(++left_out);
+    if (shown) {
+      children[tree.nodes()[n].parent].push_back(n);
+    } else {
+      void(++left_out);
+    }
   }
   for (std::vector<uint32_t>& each : children)
     std::stable_sort(each.begin(), each.end(), [&](uint32_t a, uint32_t b) { return totals[a] < totals[b]; });

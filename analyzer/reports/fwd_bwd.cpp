@@ -145,7 +145,11 @@ Table report_fwd_bwd(const AnalysisInput& input) {
   table.add_columns({ColumnId::cpu_ratio, ColumnId::gpu_ratio, ColumnId::several_candidates, ColumnId::higher_order,
                      ColumnId::backward});
   const auto ratio = [](Table::Row& row, int64_t of, int64_t to) {
-    to > 0 ? row.add(static_cast<double>(of) / static_cast<double>(to)) : row.empty();
+    if (to > 0) {
+      row.add(static_cast<double>(of) / static_cast<double>(to));
+    } else {
+      row.empty();
+    }
   };
   std::vector<const std::pair<const std::string_view, Pair>*> order;
   for (const auto& each : pairs.pairs()) order.push_back(&each);

@@ -51,7 +51,11 @@ Table report_gpu_trace(const AnalysisInput& input) {
     const GpuOperation& operation = trace.operations[at];
     const Stream& stream = trace.stream(operation.stream());
     row.add(operation.start_ns).add(operation.duration_ns()).add(operation.correlation);
-    operation.has_kernel() ? add_kernel_cells(row, trace.kernels[operation.detail]) : add_memory_cells(row, operation);
+    if (operation.has_kernel()) {
+      add_kernel_cells(row, trace.kernels[operation.detail]);
+    } else {
+      add_memory_cells(row, operation);
+    }
     add_place_cells(row, devices, stream);
     row.add(trace.processes[index(trace.device(stream.device).process)].pid);
     const HostEvent* const launch = operation.linked() ? &trace.host[operation.launch] : nullptr;

@@ -161,7 +161,11 @@ Table report_gpu_util(const AnalysisInput& input) {
       row.add(trace.processes[index(trace.devices[d].process)].pid).add(trace.devices[d].ordinal);
       row.add(std::string_view(piece.label)).add(piece.begin_ns).add(piece.length_ns()).add(busy_ns);
       row.add(100 * static_cast<double>(busy_ns) / length_ns);
-      fill.known ? row.add(100 * fill.efficiency.of(i) / length_ns) : row.empty();
+      if (fill.known) {
+        row.add(100 * fill.efficiency.of(i) / length_ns);
+      } else {
+        row.empty();
+      }
       if (fill.occupancy_known && fill.kernel_time.of(i) > 0) row.add(fill.occupancy.of(i) / fill.kernel_time.of(i));
     }
   }

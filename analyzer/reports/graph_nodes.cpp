@@ -96,8 +96,12 @@ class Nodes {
     const auto [at, added] = rows_.try_emplace(NodeKey{process, operation.graph_node, found.row, name}, nodes_.size());
     if (added) {
       NodeRow& node = nodes_.emplace_back();
-      node.process = process, node.id = operation.graph_node, node.number = static_cast<uint32_t>(at->second);
-      node.kind = operation.kind(), node.found = found, node.name = std::string(name);
+      node.process = process;
+      node.id = operation.graph_node;
+      node.number = static_cast<uint32_t>(at->second);
+      node.kind = operation.kind();
+      node.found = found;
+      node.name = std::string(name);
     }
     if (found.origin == NodeOrigin::Known) ran_.insert({process, launched(operation), found.row});
     NodeRow& node = nodes_[at->second];
@@ -105,7 +109,8 @@ class Nodes {
     ++node.runs;
     estimates_.add(operation, node.number);
     grow(node.sum_ns, ns);
-    node.longest_ns = std::max(node.longest_ns, ns), node.shortest_ns = std::min(node.shortest_ns, ns);
+    node.longest_ns = std::max(node.longest_ns, ns);
+    node.shortest_ns = std::min(node.shortest_ns, ns);
   }
 
   const AnalysisInput& input_;

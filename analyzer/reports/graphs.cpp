@@ -191,23 +191,37 @@ Table report_graphs(const AnalysisInput& input) {
     const auto& [text, backward, process] = graph.key;
     Table::Row row = table.row();
     const auto share = [&](double whole_ns) {
-      whole_ns <= 0 ? row.empty() : row.add(100 * static_cast<double>(graph.union_ns) / whole_ns);
+      if (whole_ns <= 0) {
+        row.empty();
+      } else {
+        row.add(100 * static_cast<double>(graph.union_ns) / whole_ns);
+      }
     };
     row.add(trace.processes[process].pid);
-    graph.device == kNone ? row.empty() : row.add(trace.devices[graph.device].ordinal);
+    if (graph.device == kNone) {
+      row.empty();
+    } else {
+      row.add(trace.devices[graph.device].ordinal);
+    }
     row.add(std::string_view(backward ? "backward" : is_compiled_graph(trace.text(text)) ? "forward" : ""));
     row.add(graph.graph->calls);
     row.add(graph.on == nullptr ? uint64_t{0} : graph.on->kernels);
     row.add(graph.on == nullptr ? uint64_t{0} : graph.on->operations);
     row.add(graph.on == nullptr ? int64_t{0} : graph.on->sum_ns);
-    graph.on == nullptr ? estimates.add_no_cells(row) : estimates.add_cells(row, graph.on->number);
+    if (graph.on == nullptr) {
+      estimates.add_no_cells(row);
+    } else {
+      estimates.add_cells(row, graph.on->number);
+    }
     row.add(graph.union_ns);
     int64_t busy_ns = 0;
     for (const Window& window : windows) {
       if (graph.device != kNone)
         grow(busy_ns, input.views.busy()[graph.device].overlap_ns(window.begin_ns, window.end_ns));
     }
-    share(static_cast<double>(busy_ns)), share(static_cast<double>(window_ns)), share(input.options.wall_ms * 1e6);
+    share(static_cast<double>(busy_ns));
+    share(static_cast<double>(window_ns));
+    share(input.options.wall_ms * 1e6);
     row.add(graph.span_ns).add(graph.graph->host_ns).add(trace.text(text));
   }
   if (table.rows() == 0) {

@@ -43,7 +43,10 @@ std::vector<Hot> hot_frames(const StackTree& answer) {
     for (uint32_t at = n; at != 0; at = nodes[at].parent) {
       const uint32_t frame = nodes[at].frame;
       if (!is_code(tree.frames()[frame])) continue;
-      if (innermost) grow(hot[frame].self, nodes[n].value), add_groups(hot[frame].self_groups, n);
+      if (innermost) {
+        grow(hot[frame].self, nodes[n].value);
+        add_groups(hot[frame].self_groups, n);
+      }
       innermost = false;
       if (seen[frame] != n) grow(forward ? hot[frame].backward : hot[frame].total, nodes[n].value);
       if (seen[frame] != n && !forward) add_groups(hot[frame].total_groups, n);
@@ -89,9 +92,14 @@ Table report_hot_stacks(const AnalysisInput& input) {
     const auto add = [&](int64_t value, const std::vector<uint32_t>* groups) {
       row.add(value);
       if (groups != nullptr) answer.add_half_cell(row, *groups);
-      all <= 0 ? row.empty() : row.add(100 * static_cast<double>(value) / static_cast<double>(all));
+      if (all <= 0) {
+        row.empty();
+      } else {
+        row.add(100 * static_cast<double>(value) / static_cast<double>(all));
+      }
     };
-    add(each.self, &each.self_groups), add(each.total, &each.total_groups);
+    add(each.self, &each.self_groups);
+    add(each.total, &each.total_groups);
     if (forward) add(each.backward, nullptr);
     row.add(each.count).add(kKinds[static_cast<size_t>(frame.kind)]).add(tree.text(frame.name));
     if (file.empty()) {

@@ -131,7 +131,8 @@ Table idle_by_hta(const AnalysisInput& input) {
       const bool host = operation.linked() && trace.host[operation.launch].begin_ns > before.end_ns;
       const size_t category = host ? 0 : gap_ns < 30'000 ? 1 : 2;
       ++gaps[category];
-      grow(times_ns[category], gap_ns), grow(idle_ns, gap_ns);
+      grow(times_ns[category], gap_ns);
+      grow(idle_ns, gap_ns);
     }
     const Device& device = trace.device(stream.device);
     constexpr std::string_view kCategories[] = {"host_wait", "kernel_wait", "other"};

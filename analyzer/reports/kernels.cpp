@@ -143,7 +143,9 @@ std::vector<KernelGroup> kernel_groups(const AnalysisInput& input, const std::ve
         if (id == groups.size()) {
           KernelGroup& group = groups.emplace_back();
           group.number = id;
-          group.kind = operation.kind(), group.example = row, group.stream = operation.stream_index;
+          group.kind = operation.kind();
+          group.example = row;
+          group.stream = operation.stream_index;
           group.operator_label = ids.operator_label(operation);
           group.stack = ids.stack_text(operation);
         }
@@ -157,7 +159,10 @@ std::vector<KernelGroup> kernel_groups(const AnalysisInput& input, const std::ve
   // Durations of a group side by side.
   std::vector<size_t> end_of(groups.size());
   size_t end = 0;
-  for (size_t g = 0; g < groups.size(); ++g) end_of[g] = end, end += groups[g].durations.count;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    end_of[g] = end;
+    end += groups[g].durations.count;
+  }
   std::vector<int64_t> by_group(durations.size());
   for (size_t i = 0; i < durations.size(); ++i) by_group[end_of[group_of[i]]++] = durations[i];
   parallel_for(groups.size(), [&](size_t g) {
@@ -220,7 +225,11 @@ void add_row(const AnalysisInput& input, const KernelGrouping& grouping, const K
   const Statistics& all = group.durations;
   Table::Row row = table.row();
   const auto share = [&](double whole_ns) {
-    whole_ns <= 0 ? row.empty() : row.add(100 * static_cast<double>(all.total) / whole_ns);
+    if (whole_ns <= 0) {
+      row.empty();
+    } else {
+      row.add(100 * static_cast<double>(all.total) / whole_ns);
+    }
   };
   if (grouping.device) {
     const Device& device = trace.device(stream.device);
@@ -228,15 +237,26 @@ void add_row(const AnalysisInput& input, const KernelGrouping& grouping, const K
   }
   if (grouping.stream) row.add(stream.context).add(stream.number);
   if (grouping.operation) {
-    group.operator_label == 0 ? row.empty() : row.add(trace.text(trace.labels[group.operator_label].text));
+    if (group.operator_label == 0) {
+      row.empty();
+    } else {
+      row.add(trace.text(trace.labels[group.operator_label].text));
+    }
   }
-  if (grouping.stack != 0) group.stack.empty() ? row.empty() : row.add(std::string_view(group.stack));
+  if (grouping.stack != 0) {
+    if (group.stack.empty()) {
+      row.empty();
+    } else {
+      row.add(std::string_view(group.stack));
+    }
+  }
   row.add(std::string_view(is_graph                      ? "graph"
                            : is_kernel                   ? "kernel"
                            : group.kind == GpuKind::Copy ? "memcpy"
                                                          : "memset"));
   row.add(all.count).add(all.total);
-  share(busy_ns), share(window_ns);
+  share(busy_ns);
+  share(window_ns);
   row.add(static_cast<double>(whole_ns(all.mean)))
       .add(all.min)
       .add(whole_ns(all.q1))
@@ -245,8 +265,11 @@ void add_row(const AnalysisInput& input, const KernelGrouping& grouping, const K
   row.add(all.max).add(static_cast<double>(whole_ns(all.stddev)));
   const Kernel& kernel = trace.kernels[is_kernel ? example.detail : 0];
   if (grouping.shape) {
-    is_kernel ? row.add(std::string_view(shape_text(kernel.grid))).add(std::string_view(shape_text(kernel.block)))
-              : row.empty().empty();
+    if (is_kernel) {
+      row.add(std::string_view(shape_text(kernel.grid))).add(std::string_view(shape_text(kernel.block)));
+    } else {
+      row.empty().empty();
+    }
   }
   if (is_kernel) {
     row.add(group.registers).add(group.static_shared_bytes).add(group.dynamic_shared_bytes).empty();

@@ -50,7 +50,9 @@ std::vector<LaunchGroup> launch_groups(const AnalysisInput& input, const EventNa
       const auto [group, is_new] = by_name.try_emplace({api, name, key.stack}, groups.size());
       if (is_new) {
         LaunchGroup& fresh = groups.emplace_back();
-        fresh.api = api, fresh.name = name, fresh.stack = key.stack,
+        fresh.api = api;
+        fresh.name = name;
+        fresh.stack = key.stack;
         fresh.number = static_cast<uint32_t>(group->second);
       }
       found->second = group->second;
@@ -66,8 +68,10 @@ std::vector<LaunchGroup> launch_groups(const AnalysisInput& input, const EventNa
     group.negative += delay_ns < 0 ? 1 : 0;
     if (operation.has_kernel()) {
       ++group.kernels;
-      if (gpu_ns < kShortKernelNs && gpu_ns < api_ns)
-        ++group.shorts, group.short_api_ns = add_saturated(group.short_api_ns, api_ns);
+      if (gpu_ns < kShortKernelNs && gpu_ns < api_ns) {
+        ++group.shorts;
+        group.short_api_ns = add_saturated(group.short_api_ns, api_ns);
+      }
     }
     if (counted[operation.launch]) return;
     counted[operation.launch] = true;

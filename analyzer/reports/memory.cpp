@@ -21,9 +21,11 @@ void add_row(const AnalysisInput& input, const MemoryTimeline& timeline, std::st
   for (const MemoryChange& change : timeline.changes) {
     if (!selects_change(input.selection, change)) continue;
     if (change.bytes > 0) {
-      ++allocations, allocated = add_saturated(allocated, change.bytes);
+      ++allocations;
+      allocated = add_saturated(allocated, change.bytes);
     } else {
-      ++releases, released = add_saturated(released, -std::max(change.bytes, -INT64_MAX));
+      ++releases;
+      released = add_saturated(released, -std::max(change.bytes, -INT64_MAX));
     }
   }
   Table::Row row = table.row();

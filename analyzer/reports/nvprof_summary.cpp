@@ -55,14 +55,18 @@ class NamedSums {
     void add(int64_t ns, bool keep) {
       ++calls;
       grow(total, ns);
-      least = std::min(least, ns), most = std::max(most, ns);
+      least = std::min(least, ns);
+      most = std::max(most, ns);
       squares += static_cast<double>(ns) * static_cast<double>(ns);
       if (keep) all.push_back(ns);
     }
     void join(Sum&& other) {
-      calls += other.calls, failed += other.failed, squares += other.squares;
+      calls += other.calls;
+      failed += other.failed;
+      squares += other.squares;
       grow(total, other.total);
-      least = std::min(least, other.least), most = std::max(most, other.most);
+      least = std::min(least, other.least);
+      most = std::max(most, other.most);
       all.insert(all.end(), other.all.begin(), other.all.end());
     }
     SummaryRow row(const std::string& name) {
@@ -97,7 +101,11 @@ void add_estimate(Table::Row& row, const Extrapolated* estimate) {
     return;
   }
   row.add(whole_ns(estimate->operations)).add(whole_ns(estimate->total));
-  estimate->half < 0 ? row.empty() : row.add(whole_ns(estimate->half));
+  if (estimate->half < 0) {
+    row.empty();
+  } else {
+    row.add(whole_ns(estimate->half));
+  }
 }
 
 std::string gpu_name(const KernelNames& names, uint64_t key, NameForm form) {

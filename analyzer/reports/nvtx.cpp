@@ -158,21 +158,44 @@ Table report_nvtx(const AnalysisInput& input) {
     const RangeSums& sums = each->second;
     const bool nests = style == RangeStyle::PushPop;
     Table::Row row = table.row();
-    by_path&& nests ? row.add(std::string_view(paths.text(name))) : row.add(names.text(StringId{name}));
+    if (by_path && nests) {
+      row.add(std::string_view(paths.text(name)));
+    } else {
+      row.add(names.text(StringId{name}));
+    }
     row.add(trace.text(StringId{domain})).add(sums.kind).add(std::string_view(nests ? "PushPop" : "StartEnd"));
-    nests ? row.add(static_cast<double>(sums.levels) / static_cast<double>(sums.count)) : row.empty();
+    if (nests) {
+      row.add(static_cast<double>(sums.levels) / static_cast<double>(sums.count));
+    } else {
+      row.empty();
+    }
     row.add(sums.count);
-    nests ? row.add(sums.with_gpu) : row.empty();
+    if (nests) {
+      row.add(sums.with_gpu);
+    } else {
+      row.empty();
+    }
     row.add(sums.cpu_ns);
     if (sums.with_gpu == 0) {
       row.empty().empty().empty().empty();
-      nests ? row.add(uint64_t{0}) : row.empty();
-      nests ? estimates.add_cells(row, sums.number) : estimates.add_no_cells(row);
+      if (nests) {
+        row.add(uint64_t{0});
+      } else {
+        row.empty();
+      }
+      if (nests) {
+        estimates.add_cells(row, sums.number);
+      } else {
+        estimates.add_no_cells(row);
+      }
       continue;
     }
     row.add(sums.span_ns).add(sums.busy_ns);
-    sums.span_ns > 0 ? row.add(100 * static_cast<double>(sums.busy_ns) / static_cast<double>(sums.span_ns))
-                     : row.empty();
+    if (sums.span_ns > 0) {
+      row.add(100 * static_cast<double>(sums.busy_ns) / static_cast<double>(sums.span_ns));
+    } else {
+      row.empty();
+    }
     row.add(sums.sum_ns).add(sums.operations);
     estimates.add_cells(row, sums.number);
   }

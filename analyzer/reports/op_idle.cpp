@@ -56,7 +56,8 @@ Table report_op_idle(const AnalysisInput& input) {
     OpIdleSum& sum = sums[{op.gpu, index(trace.thread(range.thread).process), names.of(range)}];
     ++sum.calls;
     sum.waiting += op.waiting;
-    sum.waiting_min = std::min(sum.waiting_min, op.waiting), sum.waiting_max = std::max(sum.waiting_max, op.waiting);
+    sum.waiting_min = std::min(sum.waiting_min, op.waiting);
+    sum.waiting_max = std::max(sum.waiting_max, op.waiting);
     sum.inside_ns = add_saturated(sum.inside_ns, op.inside_ns);
     sum.idle_ns = add_saturated(sum.idle_ns, op.idle_ns);
     sum.starved_ns = add_saturated(sum.starved_ns, op.starved_ns);

@@ -43,7 +43,8 @@ template <class Visit> std::string for_each_op(const AnalysisInput& input, Visit
       if (!wanted(row) || !ReferenceQueue::is_event(range)) continue;
       if (!input.selection.in_window(range.begin_ns, range.end_ns)) continue;
       OpIdle op;
-      op.range = row, op.waiting = op.outstanding = queue.depth_at(row);
+      op.range = row;
+      op.waiting = op.outstanding = queue.depth_at(row);
       op.inside_ns = std::max<int64_t>(0, range.end_ns - range.begin_ns);
       op.idle_ns = queue.idle().overlap_ns(range.begin_ns, range.end_ns);
       visit(op, static_cast<const DeviceIdle*>(nullptr));
@@ -61,7 +62,10 @@ template <class Visit> std::string for_each_op(const AnalysisInput& input, Visit
       op.inside_ns = device.inside().overlap_ns(range.begin_ns, range.end_ns);
       if (op.inside_ns == 0) continue;
       const DepthStep depth = device.depth_at(range.begin_ns);
-      op.range = row, op.gpu = d, op.waiting = depth.waiting, op.outstanding = depth.outstanding;
+      op.range = row;
+      op.gpu = d;
+      op.waiting = depth.waiting;
+      op.outstanding = depth.outstanding;
       op.idle_ns = device.idle().overlap_ns(range.begin_ns, range.end_ns);
       op.starved_ns = device.starved().overlap_ns(range.begin_ns, range.end_ns);
       visit(op, &device);

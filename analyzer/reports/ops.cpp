@@ -103,10 +103,12 @@ void add_row(Table& table, const AnalysisInput& input, const OpAverage& op, cons
   share(row, op.self_device_ns, all.self_device_ns);
   row.add(op.device_ns).add(average(op.device_ns));
   if (op.annotation) {
-    estimates.add_no_cells(row), estimates.add_no_cells(row);
+    estimates.add_no_cells(row);
+    estimates.add_no_cells(row);
   } else if (op.on_device) {
     const Extrapolated estimate = estimates.of(OpAverages::device_group(op.number));
-    estimates.add_cells(row, estimate), estimates.add_cells(row, estimate);
+    estimates.add_cells(row, estimate);
+    estimates.add_cells(row, estimate);
   } else {
     estimates.add_cells(row, OpAverages::self_group(op.number));
     estimates.add_cells(row, OpAverages::total_group(op.number));
@@ -115,7 +117,13 @@ void add_row(Table& table, const AnalysisInput& input, const OpAverage& op, cons
   row.add(op.count).add(op.min_ns).add(op.max_ns);
   row.add(op.flops).add(std::string_view(op.on_device ? "CUDA" : "CPU"));
   row.add(int64_t{op.is_async}).add(int64_t{op.annotation});
-  const auto text = [&](bool there, std::string_view value) { there ? row.add(value) : row.empty(); };
+  const auto text = [&](bool there, std::string_view value) {
+    if (there) {
+      row.add(value);
+    } else {
+      row.empty();
+    }
+  };
   if (grouping.node) {
     row.add(node_id(input.trace, op.process));
   } else {

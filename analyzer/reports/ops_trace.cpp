@@ -159,7 +159,11 @@ class Instances {
     const Range* const range = tree_.range(node);
     const uint32_t parent = tree_[node].parent;
     row.add(node + 1);
-    parent == kNone ? row.empty() : row.add(parent + 1);
+    if (parent == kNone) {
+      row.empty();
+    } else {
+      row.add(parent + 1);
+    }
     row.add(range != nullptr ? trace_.range_name(*range) : names_.text(tree_.name(node)));
     add_where(row, tree_.thread(node));
     row.add(tree_.begin_ns(node)).add(tree_.end_ns(node)).add(tree_.self_ns(node)).add(tree_.total_ns(node));
@@ -193,7 +197,11 @@ class Instances {
     const BackwardLink* const link = links_.around(range_row);
     const bool backward = link != nullptr && link->backward == range_row;
     const uint64_t flops = range.kind == RangeKind::Operator ? flops_.of(range) : 0;
-    flops == 0 ? row.empty() : row.add(flops);
+    if (flops == 0) {
+      row.empty();
+    } else {
+      row.add(flops);
+    }
     row.add(int64_t{async});
     const bool user = range.kind == RangeKind::Annotation || range.kind == RangeKind::Nvtx;
     row.add(std::string_view(backward                            ? "backward"
@@ -201,24 +209,48 @@ class Instances {
                              : user && text.sequence < 0         ? "user"
                                                                  : "function"));
     const int64_t sequence = detail != nullptr ? detail->sequence : text.sequence;
-    sequence < 0 ? row.empty() : row.add(sequence);
-    detail == nullptr || detail->forward_thread == 0 ? row.empty() : row.add(detail->forward_thread);
+    if (sequence < 0) {
+      row.empty();
+    } else {
+      row.add(sequence);
+    }
+    if (detail == nullptr || detail->forward_thread == 0) {
+      row.empty();
+    } else {
+      row.add(detail->forward_thread);
+    }
     const uint32_t forward = link == nullptr || link->forward == kNone ? kNone : tree_.of_range(link->forward);
-    forward == kNone || !backward ? row.empty() : row.add(forward + 1);
+    if (forward == kNone || !backward) {
+      row.empty();
+    } else {
+      row.add(forward + 1);
+    }
     const std::string_view dims = detail != nullptr ? trace_.text(detail->dims) : text.sizes;
-    dims.empty() ? row.empty() : row.add(std::string_view(torch_shapes(dims)));
+    if (dims.empty()) {
+      row.empty();
+    } else {
+      row.add(std::string_view(torch_shapes(dims)));
+    }
     std::string stack;
     for (const std::string_view frame : stacks_.stack(range_row)) {
       if (!stack.empty()) stack += ';';
       stack += frame;
     }
-    stack.empty() ? row.empty() : row.add(std::string_view(stack));
+    if (stack.empty()) {
+      row.empty();
+    } else {
+      row.add(std::string_view(stack));
+    }
   }
 
   void add_operation(Table::Row& row, const GpuOperation& operation) const {
     const uint32_t node = node_of_operation(tree_, operation, at_calls_);
     row.empty();
-    node == kNone ? row.empty() : row.add(node + 1);
+    if (node == kNone) {
+      row.empty();
+    } else {
+      row.add(node + 1);
+    }
     row.add(std::string_view(kineto_name(kernel_names_, operation))).add(std::string_view("CUDA"));
     const Stream& stream = trace_.stream(operation.stream());
     row.add(trace_.device(stream.device).ordinal);

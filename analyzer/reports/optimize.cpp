@@ -73,7 +73,8 @@ std::vector<Candidate> candidates_by_reference(const AnalysisInput& input, Table
     if (!input.selection.nvtx.has_range(row)) continue;
     if (falling.overlap_ns(range.begin_ns, range.end_ns) == 0) continue;
     Candidate& each = candidates.emplace_back();
-    each.op.range = row, each.op.waiting = queue.depth_at(row);
+    each.op.range = row;
+    each.op.waiting = queue.depth_at(row);
     each.op.inside_ns = range.end_ns - range.begin_ns;
     each.op.idle_ns = queue.idle().overlap_ns(range.begin_ns, range.end_ns);
   }
@@ -119,7 +120,10 @@ std::string reason(const Range& range, const OpIdle& op, const DeviceIdle& devic
   int64_t most_ns = 0;
   for (size_t cause = 0; cause < kGapCauses; ++cause) {
     const int64_t ns = (*causes)[cause].overlap_ns(range.begin_ns, range.end_ns);
-    if (ns > most_ns) most = cause, most_ns = ns;
+    if (ns > most_ns) {
+      most = cause;
+      most_ns = ns;
+    }
   }
   return most_ns == 0 ? text : fmt::format("{}; mostly {}", text, gap_cause_text(static_cast<GapCause>(most)));
 }

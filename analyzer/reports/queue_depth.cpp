@@ -25,7 +25,8 @@ class WeightedDepth {
   void hold(uint32_t value, int64_t ns) {
     if (ns <= 0) return;
     if (value >= held_ns_.size()) held_ns_.resize(value + size_t{1});
-    grow(held_ns_[value], ns), grow(total_ns_, ns);
+    grow(held_ns_[value], ns);
+    grow(total_ns_, ns);
   }
   int64_t total_ns() const { return total_ns_; }
   double mean() const {
@@ -63,7 +64,10 @@ struct LiveError {
     if (std::abs(error) > std::abs(largest)) largest = error;
   }
   void add(const LiveError& other) {
-    launches += other.launches, exact += other.exact, too_low += other.too_low, sum += other.sum;
+    launches += other.launches;
+    exact += other.exact;
+    too_low += other.too_low;
+    sum += other.sum;
     if (std::abs(other.largest) > std::abs(largest)) largest = other.largest;
   }
 };
@@ -87,7 +91,10 @@ std::vector<LiveError> live_errors(const AnalysisInput& input) {
 struct HeldLaunches {
   uint64_t launches = 0;
   int64_t time_ns = 0;
-  void add(const HeldLaunches& other) { launches += other.launches, grow(time_ns, other.time_ns); }
+  void add(const HeldLaunches& other) {
+    launches += other.launches;
+    grow(time_ns, other.time_ns);
+  }
 };
 
 class HeldByStream {
@@ -259,7 +266,8 @@ Table report_queue_depth(const AnalysisInput& input) {
     const auto hold = [&](int64_t until) {
       if (last.time_ns == INT64_MIN) return;
       const int64_t ns = counted.overlap_ns(last.time_ns, until);
-      waiting.hold(last.waiting, ns), outstanding.hold(last.outstanding, ns);
+      waiting.hold(last.waiting, ns);
+      outstanding.hold(last.outstanding, ns);
     };
     input.views.depth().for_each_step(streams, [&](const DepthStep& step) {
       hold(step.time_ns);

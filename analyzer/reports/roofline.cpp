@@ -66,7 +66,9 @@ class RoofRows {
         row_of_.try_emplace(fmt::format("{} {}", device, name), static_cast<uint32_t>(points_.size()));
     if (added) {
       RoofPoint& point = points_.emplace_back();
-      point.name = std::move(name), point.device = device, point.number = found->second;
+      point.name = std::move(name);
+      point.device = device;
+      point.number = found->second;
     }
     return found->second;
   }
@@ -116,7 +118,10 @@ std::optional<int64_t> lost_ns_of(const PeakSums& sums) {
 class UnionTimes {
  public:
   void add(size_t at, const GpuOperation& operation, bool has_ideal) {
-    if (all_.size() <= at) all_.resize(at + 1), with_ideal_.resize(at + 1);
+    if (all_.size() <= at) {
+      all_.resize(at + 1);
+      with_ideal_.resize(at + 1);
+    }
     all_[at].add(operation.start_ns, operation.end_ns);
     if (has_ideal) with_ideal_[at].add(operation.start_ns, operation.end_ns);
   }
@@ -232,22 +237,48 @@ Table report_roofline(const AnalysisInput& input) {
   int64_t lost_ns = 0, judged_ns = 0, total_ns = 0;
   const auto add = [&](const PeakSums& sums, std::optional<int64_t> lost) {
     total_ns = add_saturated(total_ns, sums.total_ns);
-    if (lost) lost_ns = add_saturated(lost_ns, *lost), judged_ns = add_saturated(judged_ns, sums.with_ideal_ns);
+    if (lost) {
+      lost_ns = add_saturated(lost_ns, *lost);
+      judged_ns = add_saturated(judged_ns, sums.with_ideal_ns);
+    }
   };
   for (const RoofPoint& point : answer.points) {
     const PeakSums& sums = point.sums;
     const Device& device = trace.devices[point.device];
     Table::Row row = table.row();
-    const auto real = [&](std::optional<double> value) { value ? row.add(*value) : row.empty(); };
-    const auto text = [&](std::string_view value) { value.empty() ? row.empty() : row.add(value); };
+    const auto real = [&](std::optional<double> value) {
+      if (value) {
+        row.add(*value);
+      } else {
+        row.empty();
+      }
+    };
+    const auto text = [&](std::string_view value) {
+      if (value.empty()) {
+        row.empty();
+      } else {
+        row.add(value);
+      }
+    };
     row.add(trace.processes[index(device.process)].pid).add(device.ordinal).add(sums.count).add(sums.total_ns);
     estimates.add_cells(row, point.number);
-    real(sums.intensity()), real(sums.tera_flops()), real(point.attainable_tera), real(sums.giga_bytes());
-    real(sums.flops_percent()), real(sums.bytes_percent());
+    real(sums.intensity());
+    real(sums.tera_flops());
+    real(point.attainable_tera);
+    real(sums.giga_bytes());
+    real(sums.flops_percent());
+    real(sums.bytes_percent());
     text(roof_bound_name(point.bound));
-    point.lost_ns ? row.add(*point.lost_ns) : row.empty();
+    if (point.lost_ns) {
+      row.add(*point.lost_ns);
+    } else {
+      row.empty();
+    }
     row.add(sums.unknown_ns());
-    text(sums.type_text()), text(sums.source_text()), text(point.note), text(point.name);
+    text(sums.type_text());
+    text(sums.source_text());
+    text(point.note);
+    text(point.name);
     if (answer.outermost.empty()) add(sums, point.lost_ns);
   }
   for (const PeakSums& sums : answer.outermost) add(sums, lost_ns_of(sums));

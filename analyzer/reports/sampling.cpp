@@ -44,8 +44,10 @@ class SampledDevice {
     for (const StringId metric : of_.metrics) units_.push_back(sampled_unit(trace_.text(metric)));
     for (const Stream& stream : trace_.streams) {
       if (stream.device != of_.device) continue;
-      for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row)
-        starts_.push_back(trace_.operations[row].start_ns), ends_.push_back(trace_.operations[row].end_ns);
+      for (uint32_t row = stream.operations.first; row < stream.operations.last; ++row) {
+        starts_.push_back(trace_.operations[row].start_ns);
+        ends_.push_back(trace_.operations[row].end_ns);
+      }
     }
     std::sort(starts_.begin(), starts_.end());
     std::sort(ends_.begin(), ends_.end());
@@ -82,8 +84,11 @@ class SampledDevice {
   void add(SampleSums& to, size_t row, bool shared) const {
     const int64_t ns = table_.rows[row].end_ns - table_.rows[row].begin_ns;
     if (ns <= 0) return;
-    to.weighted.resize(units_.size()), to.number_ns.resize(units_.size());
-    ++to.samples, to.shared += shared ? 1 : 0, grow(to.ns, ns);
+    to.weighted.resize(units_.size());
+    to.number_ns.resize(units_.size());
+    ++to.samples;
+    to.shared += shared ? 1 : 0;
+    grow(to.ns, ns);
     const auto values = table_.values_of(set_, row);
     for (size_t m = 0; m < values.size(); ++m) {
       if (!std::isfinite(values[m])) continue;
@@ -129,7 +134,10 @@ std::vector<SampledWork> kernels_of(const AnalysisInput& input, const SampledDev
     }
   }
   std::vector<SampledWork> rows;
-  for (auto& [name, work] : found) rows.push_back(std::move(work)), rows.back().name = name;
+  for (auto& [name, work] : found) {
+    rows.push_back(std::move(work));
+    rows.back().name = name;
+  }
   return rows;
 }
 
@@ -153,7 +161,10 @@ std::vector<SampledWork> ranges_of(const AnalysisInput& input, const SampledDevi
     sampled.add_instance(work, {projections[i].first_ns, projections[i].last_ns}, false);
   }
   std::vector<SampledWork> rows;
-  for (auto& [name, work] : found) rows.push_back(std::move(work)), rows.back().name = name;
+  for (auto& [name, work] : found) {
+    rows.push_back(std::move(work));
+    rows.back().name = name;
+  }
   return rows;
 }
 
@@ -174,18 +185,37 @@ void add_sampled_row(const Trace& trace, const SampledSet& set, const SampledWor
   Table::Row row = table.row();
   row.add(trace.processes[index(device.process)].pid).add(device.ordinal).add(std::string_view(work.what));
   const bool counted = work.count != 0;
-  counted ? row.add(work.count) : row.empty();
-  counted ? row.add(work.with_samples) : row.empty();
+  if (counted) {
+    row.add(work.count);
+  } else {
+    row.empty();
+  }
+  if (counted) {
+    row.add(work.with_samples);
+  } else {
+    row.empty();
+  }
   row.add(work.sums.samples);
-  counted ? row.add(work.sums.shared) : row.empty();
+  if (counted) {
+    row.add(work.sums.shared);
+  } else {
+    row.empty();
+  }
   row.add(work.time_ns);
-  work.time_ns <= 0 ? row.empty()
-                    : row.add(100 * static_cast<double>(work.sums.ns) / static_cast<double>(work.time_ns));
+  if (work.time_ns <= 0) {
+    row.empty();
+  } else {
+    row.add(100 * static_cast<double>(work.sums.ns) / static_cast<double>(work.time_ns));
+  }
   for (const StringId metric : metrics) {
     const auto at = std::find(set.metrics.begin(), set.metrics.end(), metric);
     const auto m = static_cast<size_t>(at - set.metrics.begin());
     const bool there = at != set.metrics.end() && m < work.sums.number_ns.size() && work.sums.number_ns[m] != 0;
-    there ? row.add(work.sums.weighted[m] / static_cast<double>(work.sums.number_ns[m])) : row.empty();
+    if (there) {
+      row.add(work.sums.weighted[m] / static_cast<double>(work.sums.number_ns[m]));
+    } else {
+      row.empty();
+    }
   }
   const bool shorter = set.interval_ns != 0 && work.longest_ns < 2 * set.interval_ns;
   if (work.sums.samples != 0) {
@@ -196,7 +226,11 @@ void add_sampled_row(const Trace& trace, const SampledSet& set, const SampledWor
   } else {
     row.add(std::string_view("no sample lies inside"));
   }
-  work.name.empty() ? row.empty() : row.add(work.name);
+  if (work.name.empty()) {
+    row.empty();
+  } else {
+    row.add(work.name);
+  }
 }
 
 }  // namespace

@@ -177,7 +177,8 @@ Table report_syncs(const AnalysisInput& input) {
     SyncSum& sum = sums[{index(event.thread), names.of(event), target, stacks.of_call(row)}];
     const int64_t ns = std::max<int64_t>(0, event.duration_ns());
     ++sum.calls;
-    sum.time_ns = add_saturated(sum.time_ns, ns), sum.longest_ns = std::max(sum.longest_ns, ns);
+    sum.time_ns = add_saturated(sum.time_ns, ns);
+    sum.longest_ns = std::max(sum.longest_ns, ns);
     const uint32_t process = index(thread.process);
     const bool blocked = target.what == Target::Copy || work.outstanding(process, target.stream, event.begin_ns);
     sum.blocked += blocked ? 1 : 0;

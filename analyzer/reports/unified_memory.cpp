@@ -41,15 +41,37 @@ Table report_unified_memory(const AnalysisInput& input) {
     const bool moves = moves_memory(what);
     Table::Row row = table.row();
     row.add(uint64_t{input.trace.processes[process].pid}).add(unified_what_text(what));
-    moves || source != 0 ? row.add(unified_place_text(source)) : row.empty();
-    moves || destination != 0 ? row.add(unified_place_text(destination)) : row.empty();
+    if (moves || source != 0) {
+      row.add(unified_place_text(source));
+    } else {
+      row.empty();
+    }
+    if (moves || destination != 0) {
+      row.add(unified_place_text(destination));
+    } else {
+      row.empty();
+    }
     row.add(sum.count);
-    what == UnifiedWhat::GpuFaults  ? row.add(sum.value)
-    : what == UnifiedWhat::CpuFault ? row.add(sum.count)
-                                    : row.empty();
-    moves ? row.add(sum.value) : row.empty();
+    if (what == UnifiedWhat::GpuFaults) {
+      row.add(sum.value);
+    } else {
+      if (what == UnifiedWhat::CpuFault) {
+        row.add(sum.count);
+      } else {
+        row.empty();
+      }
+    }
+    if (moves) {
+      row.add(sum.value);
+    } else {
+      row.empty();
+    }
     row.add(sum.time_ns).add(sum.longest_ns);
-    moves&& sum.time_ns > 0 ? row.add(static_cast<double>(sum.value) / static_cast<double>(sum.time_ns)) : row.empty();
+    if (moves && sum.time_ns > 0) {
+      row.add(static_cast<double>(sum.value) / static_cast<double>(sum.time_ns));
+    } else {
+      row.empty();
+    }
   }
   if (input.trace.unified.empty())
     table.notes.push_back("nothing about managed memory in the input: record with PROF_UNIFIED=on (--unified on)");

@@ -78,7 +78,11 @@ void AlignedRows::put_column(const CellTexts& texts, size_t column, Stretch& str
         stretch.wide[i] = true;
         continue;
       }
-      commas ? put_with_commas(line + end, value) : void(put_decimal(line + end - digits, value));
+      if (commas) {
+        put_with_commas(line + end, value);
+      } else {
+        void(put_decimal(line + end - digits, value));
+      }
       stretch.ends[i] = end;
       continue;
     }

@@ -104,7 +104,8 @@ size_t put_commas(char* number, size_t size) {
   const size_t grown = size + commas;
   std::memmove(number + point + commas, number + point, size - point);
   for (size_t from = point, to = point + commas; commas != 0; --commas) {
-    from -= 3, to -= 3;
+    from -= 3;
+    to -= 3;
     std::memmove(number + to, number + from, 3);
     number[--to] = ',';
   }
@@ -227,8 +228,11 @@ template <class Visit, class Use> void RowWriter::each_block(size_t step, Visit&
                     [&](Block& block, size_t i) {
                       const size_t first = std::min(i * step, blocks - 1) * kTextsInBlock;
                       const size_t last = std::min(rows, first + kTextsInBlock);
-                      stored_ ? visit(block, *stored_, first, last)
-                              : visit(block, block.rows(first, last), size_t{0}, last - first);
+                      if (stored_) {
+                        visit(block, *stored_, first, last);
+                      } else {
+                        visit(block, block.rows(first, last), size_t{0}, last - first);
+                      }
                     },
                     [&](Block& block, size_t) { use(block); });
 }

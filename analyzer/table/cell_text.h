@@ -44,7 +44,11 @@ class CellTexts {
   bool commas() const { return look_.commas; }
   // Appends the text that of() returned.
   void put(const ShownCell& cell, const Buffer& buffer, LineBuffer& line) const {
-    cell.text.data() == buffer ? line.block_copy(cell.text) : line += cell.text;
+    if (cell.text.data() == buffer) {
+      line.block_copy(cell.text);
+    } else {
+      line += cell.text;
+    }
   }
   // The widest cell of a column in rows [first, last).
   size_t widest(size_t column, size_t first, size_t last) const;

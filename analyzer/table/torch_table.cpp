@@ -64,7 +64,11 @@ Flops flops_unit(uint64_t least) {
   static constexpr const char* kUnits[] = {"FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs"};
   Flops flops;
   size_t unit = 0;
-  while (unit + 1 < std::size(kUnits) && least >= 1000) least /= 1000, ++unit, flops.scale /= 1000;
+  while (unit + 1 < std::size(kUnits) && least >= 1000) {
+    least /= 1000;
+    ++unit;
+    flops.scale /= 1000;
+  }
   flops.unit = kUnits[unit];
   return flops;
 }
@@ -78,7 +82,10 @@ class Writer {
     declare();
     const std::string dashes = separator();
     const std::string equals(line_length(), '=');
-    if (layout_.top_level_only) line(equals), line("This report only display top-level ops statistics");
+    if (layout_.top_level_only) {
+      line(equals);
+      line("This report only display top-level ops statistics");
+    }
     line(dashes);
     std::vector<std::string> titles;
     for (const Column& column : columns_) titles.push_back(column.title);

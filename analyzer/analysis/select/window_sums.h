@@ -20,7 +20,10 @@ class WindowSums {
   };
 
   explicit WindowSums(const std::vector<Window>& windows) {
-    for (const Window& window : windows) edges_.push_back(window.begin_ns), edges_.push_back(window.end_ns);
+    for (const Window& window : windows) {
+      edges_.push_back(window.begin_ns);
+      edges_.push_back(window.end_ns);
+    }
     std::sort(edges_.begin(), edges_.end());
     edges_.erase(std::unique(edges_.begin(), edges_.end()), edges_.end());
     steps_.resize(edges_.size() + 1);
@@ -62,8 +65,11 @@ class WindowSums {
     if (sums_.empty()) {
       sums_ = steps_;
       for (size_t i = 1; i < sums_.size(); ++i) {
-        sums_[i].begun += sums_[i - 1].begun, sums_[i].ended += sums_[i - 1].ended, sums_[i].over += sums_[i - 1].over;
-        sums_[i].begins += sums_[i - 1].begins, sums_[i].ends += sums_[i - 1].ends;
+        sums_[i].begun += sums_[i - 1].begun;
+        sums_[i].ended += sums_[i - 1].ended;
+        sums_[i].over += sums_[i - 1].over;
+        sums_[i].begins += sums_[i - 1].begins;
+        sums_[i].ends += sums_[i - 1].ends;
       }
     }
     return sums_[static_cast<size_t>(std::lower_bound(edges_.begin(), edges_.end(), edge_ns) - edges_.begin())];

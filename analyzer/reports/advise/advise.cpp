@@ -56,8 +56,11 @@ std::vector<Finding> findings(const AdviceInput& advice_input, Table& table) {
   std::stable_partition(order.begin(), order.end(), [&](size_t i) { return i < rules.size() && rules[i].slow; });
   parallel_for(order.size(), [&](size_t turn) {
     const size_t i = order[turn];
-    i < rules.size() ? rules[i].find(advice_input, found[i])
-                     : add_graph_notes(table, input, advice_input.window, graph);
+    if (i < rules.size()) {
+      rules[i].find(advice_input, found[i]);
+    } else {
+      add_graph_notes(table, input, advice_input.window, graph);
+    }
   });
   std::vector<Finding> all;
   std::vector<Scenario> scenarios;
@@ -109,7 +112,11 @@ void add_row(Table& table, const AnalysisInput& input, const Window& window, boo
   if (stack == StackId{} && operation != kNone) stack = stacks.of_operation(trace.operations[operation]);
   if (stack == StackId{} && call != kNone) stack = stacks.of_call(call);
   const std::string code = stacks.text(stack, 3);
-  code.empty() ? row.empty() : row.add(std::string_view(code));
+  if (code.empty()) {
+    row.empty();
+  } else {
+    row.add(std::string_view(code));
+  }
 }
 
 // The cell under a key as text; times scaled.

@@ -26,7 +26,8 @@ void some_copies(const AdviceInput& in, uint64_t at_least, Advice advice, std::v
   if (copies.count < at_least) return;
   advice.evidence = fmt::format("{} copies, {} bytes, {}; {} in their calls", copies.count, bytes,
                                 scaled_time(copies.time_ns), scaled_time(calls.time_ns));
-  advice.call = calls.longest, advice.operation = copies.longest;
+  advice.call = calls.longest;
+  advice.operation = copies.longest;
   advice.scenario = {{kind_bit(NodeKind::Copy), kPartOwn | kPartOther, 0, 0, {}, only(std::move(copies))},
                      {kind_bit(NodeKind::MemoryCall), kPartOwn, 0, 0, {}, only(std::move(calls))}};
   found.push_back(std::move(advice));

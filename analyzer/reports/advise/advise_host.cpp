@@ -30,7 +30,10 @@ struct Piece {
 // where most calls have one.
 const Piece& piece_before(const Column<Piece>& pieces, uint32_t call) {
   size_t high = std::min<size_t>(call - pieces[0].call, pieces.size() - 1), step = 1;
-  while (step <= high && pieces[high - step].call >= call) high -= step, step *= 2;
+  while (step <= high && pieces[high - step].call >= call) {
+    high -= step;
+    step *= 2;
+  }
   const Piece* const first = pieces.data() + (step <= high ? high - step : 0);
   return *std::partition_point(first, pieces.data() + high, [&](const Piece& piece) { return piece.call < call; });
 }
@@ -106,7 +109,8 @@ void idle_device(const AdviceInput& in, std::vector<Advice>& found) {
     if (gap.launch == kNone || gap.thread == kNone) continue;
     if (!host_late(gap.cause) && gap.cause != GapCause::Profiler) continue;
     Lateness& group = groups[{index(gap.device), gap.cause, culprit_name(trace, names, gap)}];
-    group.device = gap.device, group.cause = gap.cause;
+    group.device = gap.device;
+    group.cause = gap.cause;
     ++group.gaps;
     group.time_ns += ns;
     if (group.longest == nullptr || gap.duration_ns() > group.longest->duration_ns()) group.longest = &gap;
@@ -157,7 +161,10 @@ void low_use(const AdviceInput& in, std::vector<Advice>& found) {
     const Interval time{begin_ns + length_ns / kParts * part, begin_ns + length_ns / kParts * (part + 1)};
     const int64_t used_ns = busy[least].overlap_ns(time.begin_ns, time.end_ns);
     low += static_cast<double>(used_ns) < kLowUse * static_cast<double>(time.length_ns()) ? 1 : 0;
-    if (lowest_ns < 0 || used_ns < lowest_ns) lowest_ns = used_ns, advice.shown = time;
+    if (lowest_ns < 0 || used_ns < lowest_ns) {
+      lowest_ns = used_ns;
+      advice.shown = time;
+    }
   }
   advice.finding = fmt::format("device {} works for less than half of the time", device_text(trace.devices[least]));
   advice.evidence = fmt::format("busy {} of {}; in {} of {} equal parts of the window for less than half",

@@ -44,8 +44,12 @@ void launch_cost(const AdviceInput& in, std::vector<Advice>& found) {
   std::string_view most;
   for (const NamedNodes& nodes : in.named) {
     if (nodes.kind != NodeKind::KernelCall) continue;
-    count += nodes.count, grow(time_ns, nodes.own_ns);
-    if (nodes.count > most_count) most_count = nodes.count, most = nodes.name;
+    count += nodes.count;
+    grow(time_ns, nodes.own_ns);
+    if (nodes.count > most_count) {
+      most_count = nodes.count;
+      most = nodes.name;
+    }
   }
   if (count < kManyKernels) return;
   Advice advice;
@@ -90,7 +94,8 @@ void short_kernels(const AdviceInput& in, std::vector<Advice>& found) {
                   node_name(in.input, NodeKind::Kernel, static_cast<uint32_t>(most->first >> 32)),
                   node_name(in.input, NodeKind::Kernel, static_cast<uint32_t>(most->first)), most->second);
   advice.action = "fuse them: torch.compile, or one kernel by hand";
-  advice.call = launches.longest, advice.operation = operations.longest;
+  advice.call = launches.longest;
+  advice.operation = operations.longest;
   advice.scenario = {
       {kind_bit(NodeKind::Kernel), kPartBefore | kPartOther, 0, kNodeUnexplained, {}, only(std::move(operations))},
       {kind_bit(NodeKind::KernelCall), kPartOwn, 0, 0, {}, only(std::move(launches))}};

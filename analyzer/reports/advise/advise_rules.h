@@ -92,7 +92,10 @@ struct FoundNodes {
     rows[row] = true;
     ++count;
     grow(time_ns, ns);
-    if (ns > longest_ns) longest_ns = ns, longest = row;
+    if (ns > longest_ns) {
+      longest_ns = ns;
+      longest = row;
+    }
   }
 };
 

@@ -120,7 +120,11 @@ void add_range_place(Table::Row& row, const Trace& trace, const Range& range) {
 void add_range_cells(Table::Row& row, const Trace& trace, uint32_t range_row) {
   const Range& range = trace.ranges[range_row];
   row.add(uint32_t{range.level}).add(uint32_t{range.children}).add(range_row + 1);
-  range.parent != kNone ? row.add(range.parent + 1) : row.empty();
+  if (range.parent != kNone) {
+    row.add(range.parent + 1);
+  } else {
+    row.empty();
+  }
   row.add(std::string_view(nsys_range_stack(trace, range_row)));
 }
 

@@ -54,8 +54,11 @@ Table report_nsys_um_sum(const AnalysisInput& input) {
     Table::Row row = table.row();
     row.add(std::string_view(address_text(address))).add(megabytes(sum.to_device)).add(megabytes(sum.to_host));
     row.add(sum.cpu_faults).add(sum.gpu_faults);
-    sum.time_ns > 0 ? row.add(megabytes(sum.to_device + sum.to_host) * 1e9 / static_cast<double>(sum.time_ns))
-                    : row.empty();
+    if (sum.time_ns > 0) {
+      row.add(megabytes(sum.to_device + sum.to_host) * 1e9 / static_cast<double>(sum.time_ns));
+    } else {
+      row.empty();
+    }
   }
   return table;
 }
@@ -69,7 +72,8 @@ Table report_nsys_um_total_sum(const AnalysisInput& input) {
   uint64_t lowest = UINT64_MAX, highest = 0;
   each_selected(input, table, [&](const UnifiedMemoryEvent& event) {
     all.add(event);
-    lowest = std::min(lowest, event.address), highest = std::max(highest, event.address);
+    lowest = std::min(lowest, event.address);
+    highest = std::max(highest, event.address);
   });
   if (lowest > highest) return table;
   table.row()
