@@ -27,7 +27,9 @@ if sys.argv[1] == "caught":
 elif sys.argv[1] == "default":
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 print("ready", flush=True)
-time.sleep(float(sys.argv[2]))
+end = time.monotonic() + float(sys.argv[2])
+while time.monotonic() < end:
+    time.sleep(0.05)  # short: Python runs a handler only after a sleep that the signal came just before
 os._exit(50)
 """
 
