@@ -8,10 +8,10 @@
 
 #if __has_include(<cudnn.h>)
 #include <cudnn.h>
-#define PROF_HAS_CUDNN (CUDNN_MAJOR >= 8)
+#define PROF_HAS_CUDNN_8 (CUDNN_MAJOR >= 8)
 #endif
 
-#if PROF_HAS_CUDNN
+#if PROF_HAS_CUDNN_8
 namespace prof::preload {
 namespace {
 

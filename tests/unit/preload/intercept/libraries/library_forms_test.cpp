@@ -13,7 +13,7 @@
 #endif
 #if __has_include(<cudnn.h>)
 #include <cudnn.h>
-#define PROF_HAS_CUDNN (CUDNN_MAJOR >= 9)
+#define PROF_HAS_CUDNN_9 (CUDNN_MAJOR >= 9)
 #endif
 #if __has_include(<nccl.h>)
 #include <nccl.h>
@@ -174,7 +174,7 @@ TEST(LibraryForms, CollectivesAreAsInTheHeaderOfNccl) {
 }
 #endif
 
-#if PROF_HAS_CUDNN
+#if PROF_HAS_CUDNN_9
 TEST(LibraryForms, AttributesOfGraphsAreAsInTheHeaderOfCudnn) {
   EXPECT_EQ(kHeuristicsGraph + 0, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH + 0);
   EXPECT_EQ(kHeuristicsResults + 0, CUDNN_ATTR_ENGINEHEUR_RESULTS + 0);
