@@ -60,7 +60,8 @@ void add_device(Table& table, const AnalysisInput& input, const EventNames& name
     row.add(std::string_view(device_text(device))).add(gap_cause_text(static_cast<GapCause>(cause)));
     row.add(sum.gaps).add(sum.total_ns).add(percent(sum.total_ns, idle_ns));
     row.add(percent(sum.total_ns, window.length_ns())).add(sum.host_ns);
-    row.add(static_cast<double>(sum.total_ns / static_cast<int64_t>(sum.gaps))).add(sum.longest_ns);
+    const int64_t mean_ns = sum.total_ns / static_cast<int64_t>(sum.gaps);
+    row.add(static_cast<double>(mean_ns)).add(sum.longest_ns);
     const auto [name, ns] = most_of(sum);
     if (!name.empty()) row.add(name).add(ns);
   }

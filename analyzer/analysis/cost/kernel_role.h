@@ -21,7 +21,7 @@ struct KernelRole {
   bool input_gradient = false, weight_gradient = false;
 };
 // `name`: in full, in any case.
-KernelRole kernel_role(std::string_view name);
+KernelRole kernel_role(std::string_view as_written);
 
 // What the FLOPs of such a kernel are compared with; nothing: no peak is known for the type.
 std::optional<PeakType> kernel_peak(const OpCost& cost, const KernelRole& role);

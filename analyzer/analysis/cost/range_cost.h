@@ -32,7 +32,7 @@ class RangeCosts {
       : trace_(trace), calls_(calls), assumed_(assumed) {}
 
   // Valid as long as this object. `cost.known` is false if the range has no cost.
-  const RangeCost& of(uint32_t range);
+  const RangeCost& of(uint32_t row);
   // The same, and for a library call also what only the operator around it knows: the mask of an attention, and what a
   // fused plan moves. The operator's numbers count if it does the same: as many FLOPs.
   RangeCost with_operator(uint32_t range);

@@ -1,4 +1,5 @@
 // Registers Kineto and Chrome JSON traces as an input format (importers.def).
+#include "analyzer/base/json/json_extent.h"
 #include "analyzer/input/importer.h"
 #include "analyzer/input/kineto/kineto_import.h"
 
