@@ -14,6 +14,6 @@ std::string_view launcher_size();
 // `folder` if that is not empty.
 // A text with '%' or ending in ".plog" is a file name pattern, anything else a folder. False: longer than `capacity`.
 //   %p pid   %h host   %r rank (of the usual launchers, "0" without)   %t seconds since 1970   %% percent sign
-bool make_log_name(char* path, size_t capacity, std::string_view folder, std::string_view output, unsigned attempt);
+bool make_log_name(char* path, size_t capacity, std::string_view folder, std::string_view given, unsigned attempt);
 
 }  // namespace prof::preload
