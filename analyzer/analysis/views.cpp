@@ -43,8 +43,8 @@ const KernelNames& Views::names() const {
 const KernelCategories& Views::categories() const {
   return categories_.get([&] { return KernelCategories(trace_, names(), rules_); });
 }
-const QueueDepth& Views::depth() const {
-  return depth_.get([&] { return QueueDepth(trace_); });
+const WaitingOperations& Views::depth() const {
+  return depth_.get([&] { return WaitingOperations(trace_); });
 }
 const std::vector<IntervalSet>& Views::busy() const {
   return busy_.get([&] { return busy_of_devices(trace_); });

@@ -44,7 +44,7 @@ class Views {
 
   const KernelNames& names() const;
   const KernelCategories& categories() const;
-  const QueueDepth& depth() const;
+  const WaitingOperations& depth() const;
   // Union of the operations of each DeviceId.
   const std::vector<IntervalSet>& busy() const;
   // HostEvent row -> row of the innermost range (without Python's) around the start of the call; kNone if there is
@@ -80,7 +80,7 @@ class Views {
   CategoryRules rules_;
   Lazy<KernelNames> names_;
   Lazy<KernelCategories> categories_;
-  Lazy<QueueDepth> depth_;
+  Lazy<WaitingOperations> depth_;
   Lazy<std::vector<IntervalSet>> busy_;
   Lazy<Column<uint32_t>> range_of_call_;
   Lazy<Column<PathId>> path_of_call_;

@@ -305,7 +305,7 @@ class Finder {
   std::unordered_map<HandleKey, Context, HandleHash> contexts_;
   std::vector<StreamNow> streams_;             // GPU streams, then handles whose GPU stream is unknown
   std::vector<std::vector<uint32_t>> recent_;  // by process
-  FullQueues full_;
+  FullQueueWaits full_;
 };
 
 }  // namespace

@@ -7,12 +7,12 @@
 
 namespace prof::analyzer {
 
-FullQueues::FullQueues(const Trace& trace) : trace_(trace) {
+FullQueueWaits::FullQueueWaits(const Trace& trace) : trace_(trace) {
   for (const Stream& stream : trace.streams) finished_.push_back(stream.operations.first);
 }
 
 // A launch into a full queue waits for the last operation that ended before the launch returned.
-void FullQueues::launch(uint32_t row, uint32_t stream, uint32_t launched) {
+void FullQueueWaits::launch(uint32_t row, uint32_t stream, uint32_t launched) {
   const HostEvent& event = trace_.host[row];
   const Rows rows = trace_.streams[stream].operations;
   uint32_t& finished = finished_[stream];
@@ -26,7 +26,7 @@ void FullQueues::launch(uint32_t row, uint32_t stream, uint32_t launched) {
   if (last < rows.last && end_of(last) > event.begin_ns && end_of(last) <= event.end_ns) met_.push_back({row, last});
 }
 
-void FullQueues::find_waits(Dependencies& to) const {
+void FullQueueWaits::find_waits(Dependencies& to) const {
   if (met_.empty()) return;
   std::vector<bool> wanted(trace_.apis.size());
   for (const Wait& wait : met_) wanted[trace_.host[wait.waiter].api()] = true;

@@ -9,9 +9,9 @@
 
 namespace prof::analyzer {
 
-class FullQueues {
+class FullQueueWaits {
  public:
-  explicit FullQueues(const Trace& trace);
+  explicit FullQueueWaits(const Trace& trace);
 
   // Must be called for launches (rows of Trace::host) into a GPU stream in the order in which they were made.
   // `launched`: the stream's latest operation before; kNone: it has none.

@@ -25,7 +25,7 @@ bool without_gpu_times(const HostEvent& launch) {
 
 }  // namespace
 
-QueueDepth::QueueDepth(const Trace& trace) : trace_(trace) {
+WaitingOperations::WaitingOperations(const Trace& trace) : trace_(trace) {
   of_stream_.resize(trace.streams.size());
   std::vector<uint32_t> counts(trace.streams.size());
   bool in_place = true;
@@ -88,7 +88,7 @@ QueueDepth::QueueDepth(const Trace& trace) : trace_(trace) {
   });
 }
 
-void QueueDepth::find_in_order(uint32_t stream) {
+void WaitingOperations::find_in_order(uint32_t stream) {
   std::array<int64_t, 3> last;
   last.fill(INT64_MIN);
   in_order_[stream].fill(true);
@@ -103,7 +103,7 @@ void QueueDepth::find_in_order(uint32_t stream) {
   }
 }
 
-void QueueDepth::find_starts() {
+void WaitingOperations::find_starts() {
   const bool untimed = std::any_of(trace_.host.begin(), trace_.host.end(), without_gpu_times);
   if (!untimed) return;
   starts_.resize(trace_.host.size());
@@ -113,7 +113,7 @@ void QueueDepth::find_starts() {
   }
 }
 
-void QueueDepth::measure_launches(uint32_t stream, const uint32_t* first, const uint32_t* last) {
+void WaitingOperations::measure_launches(uint32_t stream, const uint32_t* first, const uint32_t* last) {
   if (first == last) return;
   const std::vector<StreamId> only{StreamId{stream}};
   Merged entries(*this, only, Edge::Entry), starts(*this, only, Edge::Start), ends(*this, only, Edge::End);
@@ -138,7 +138,7 @@ void QueueDepth::measure_launches(uint32_t stream, const uint32_t* first, const 
   }
 }
 
-bool QueueDepth::read(uint32_t position, Edge edge, At& at) const {
+bool WaitingOperations::read(uint32_t position, Edge edge, At& at) const {
   const GpuOperation& operation = operation_at(position);
   if (!operation.linked()) return false;
   const int64_t entered = trace_.host[operation.launch].begin_ns;
@@ -152,7 +152,7 @@ bool QueueDepth::read(uint32_t position, Edge edge, At& at) const {
   return at.change.waiting + at.change.outstanding != 0;
 }
 
-QueueDepth::Times::Times(const QueueDepth& depth, StreamId stream, Edge edge)
+WaitingOperations::Times::Times(const WaitingOperations& depth, StreamId stream, Edge edge)
     : depth_(&depth),
       edge_(edge),
       at_(depth.of_stream_[index(stream)].first),
@@ -170,7 +170,7 @@ QueueDepth::Times::Times(const QueueDepth& depth, StreamId stream, Edge edge)
   settle();
 }
 
-void QueueDepth::Times::settle() {
+void WaitingOperations::Times::settle() {
   if (sorted_copy_) {
     if (at_ < end_) now_ = copy_[at_];
     return;
@@ -178,7 +178,7 @@ void QueueDepth::Times::settle() {
   while (at_ < end_ && !depth_->read(at_, edge_, now_)) ++at_;
 }
 
-QueueDepth::Merged::Merged(const QueueDepth& depth, const std::vector<StreamId>& streams, Edge edge) {
+WaitingOperations::Merged::Merged(const WaitingOperations& depth, const std::vector<StreamId>& streams, Edge edge) {
   for (const StreamId stream : streams) {
     Times times(depth, stream, edge);
     if (times.done()) continue;
@@ -187,7 +187,7 @@ QueueDepth::Merged::Merged(const QueueDepth& depth, const std::vector<StreamId>&
   }
 }
 
-QueueDepth::Change QueueDepth::Merged::pop_until(int64_t time) {
+WaitingOperations::Change WaitingOperations::Merged::pop_until(int64_t time) {
   Change popped;
   while (!heads_.empty() && heads_.front().time_ns <= time) {
     const uint32_t list = heads_.front().list;

@@ -32,9 +32,9 @@ struct LaunchDepth {
   bool known() const { return waiting != kNone; }
 };
 
-class QueueDepth {
+class WaitingOperations {
  public:
-  explicit QueueDepth(const Trace& trace);
+  explicit WaitingOperations(const Trace& trace);
 
   // One entry per row of Trace::host.
   const Column<LaunchDepth>& at_launch() const { return at_launch_; }
@@ -80,7 +80,7 @@ class QueueDepth {
   // sorted copy.
   class Times {
    public:
-    Times(const QueueDepth& depth, StreamId stream, Edge edge);
+    Times(const WaitingOperations& depth, StreamId stream, Edge edge);
     bool done() const { return at_ == end_; }
     const At& peek() const { return now_; }
     void pop() {
@@ -91,7 +91,7 @@ class QueueDepth {
    private:
     void settle();
 
-    const QueueDepth* depth_;
+    const WaitingOperations* depth_;
     Edge edge_;
     uint32_t at_ = 0, end_ = 0;
     At now_;
@@ -102,7 +102,7 @@ class QueueDepth {
   // The same over several streams.
   class Merged {
    public:
-    Merged(const QueueDepth& depth, const std::vector<StreamId>& streams, Edge edge);
+    Merged(const WaitingOperations& depth, const std::vector<StreamId>& streams, Edge edge);
     bool done() const { return heads_.empty(); }
     int64_t peek() const { return heads_.front().time_ns; }
     Change pop_until(int64_t time);  // pops all <= time and returns their sum

@@ -37,10 +37,10 @@ template <class Visit> std::string for_each_op(const AnalysisInput& input, Visit
            input.selection.has_thread(trace.thread(range.thread));
   };
   if (input.options.definitions == Definitions::Reference) {
-    const ReferenceQueue queue(trace, input.views);
+    const TorchQueueDepth queue(trace, input.views);
     for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
       const Range& range = trace.ranges[row];
-      if (!wanted(row) || !ReferenceQueue::is_event(range)) continue;
+      if (!wanted(row) || !TorchQueueDepth::is_event(range)) continue;
       if (!input.selection.in_window(range.begin_ns, range.end_ns)) continue;
       OpIdle op;
       op.range = row;

@@ -64,12 +64,12 @@ void rank(std::vector<Candidate>& candidates, const Column<int64_t>& self_ns, bo
 
 std::vector<Candidate> candidates_by_reference(const AnalysisInput& input, Table& table) {
   const Trace& trace = input.trace;
-  const ReferenceQueue queue(trace, input.views);
+  const TorchQueueDepth queue(trace, input.views);
   const IntervalSet falling = reference_counted(queue.falling());
   std::vector<Candidate> candidates;
   for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
     const Range& range = trace.ranges[row];
-    if (!ReferenceQueue::is_event(range) || !input.selection.has_thread(trace.thread(range.thread))) continue;
+    if (!TorchQueueDepth::is_event(range) || !input.selection.has_thread(trace.thread(range.thread))) continue;
     if (!input.selection.nvtx.has_range(row)) continue;
     if (falling.overlap_ns(range.begin_ns, range.end_ns) == 0) continue;
     Candidate& each = candidates.emplace_back();

@@ -101,7 +101,7 @@ class HeldByStream {
  public:
   explicit HeldByStream(const AnalysisInput& input) : of_stream_(input.trace.streams.size()) {
     const Trace& trace = input.trace;
-    const QueueFull full(trace, input.views);
+    const FullQueueLaunches full(trace, input.views);
     for (uint32_t row = 0; row < trace.host.size(); ++row) {
       if (!full.held(row)) continue;
       const HostEvent& event = trace.host[row];
@@ -178,9 +178,9 @@ Table depth_by_hta(const AnalysisInput& input) {
       "+1 at the start of the launch call, -1 at the start on the GPU; statistics of the steps, not of time");
   for_each_group(input, [&](const Process& process, std::string_view device, std::string_view context,
                             std::string_view stream, const std::vector<StreamId>& streams) {
-    const QueueLength length(input.trace, streams);
+    const HtaQueueLength length(input.trace, streams);
     std::vector<int64_t> values;
-    for (const QueueLength::Step& step : length.steps) {
+    for (const HtaQueueLength::Step& step : length.steps) {
       if (input.selection.in_window(step.time_ns, step.time_ns)) values.push_back(step.length);
     }
     Table::Row row = table.row();
@@ -198,9 +198,9 @@ Table by_reference(const AnalysisInput& input) {
   table.add_column(ColumnId::idle);
   table.notes.push_back(
       "one depth over all streams, devices and threads, at launches and kernels; statistics of these points");
-  const ReferenceQueue queue(input.trace, input.views);
+  const TorchQueueDepth queue(input.trace, input.views);
   std::vector<int64_t> values;
-  for (const ReferenceQueue::Point& point : queue.points()) {
+  for (const TorchQueueDepth::Point& point : queue.points()) {
     if (input.selection.in_window(point.start_ns, point.start_ns)) values.push_back(point.depth);
   }
   Table::Row row = table.row();

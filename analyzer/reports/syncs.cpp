@@ -196,7 +196,8 @@ Table report_syncs(const AnalysisInput& input) {
     row.add(trace.processes[index(trace.threads[thread].process)].pid).add(trace.threads[thread].tid);
     row.add(names.text(call)).add(std::string_view(target_text(trace, target)));
     row.add(sum->calls).add(sum->blocked).add(sum->time_ns);
-    row.add(static_cast<double>(sum->time_ns / static_cast<int64_t>(sum->calls)));
+    const int64_t mean_ns = sum->time_ns / static_cast<int64_t>(sum->calls);
+    row.add(static_cast<double>(mean_ns));
     row.add(sum->longest_ns).add(sum->busy_ns).add(sum->time_ns - sum->busy_ns);
     std::pair<uint32_t, int64_t> most{kNone, -1};
     for (const auto& [name, ns] : sum->ranges) {

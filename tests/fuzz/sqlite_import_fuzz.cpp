@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     const auto trace = read_trace(std::vector<std::string>{path}, {});
     const KernelNames names(*trace);
-    const QueueDepth depth(*trace);
+    const WaitingOperations depth(*trace);
     coverage_line(*trace);
   } catch (const InputError&) {  // a file that is not a trace
   }

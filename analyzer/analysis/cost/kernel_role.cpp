@@ -40,18 +40,7 @@ KernelRole kernel_role(std::string_view as_written) {
 
 std::optional<PeakType> kernel_peak(const OpCost& cost, const KernelRole& role) {
   if (!cost.matrix) return vector_peak(cost.type);
-  switch (cost.type) {
-    case DataType::Fp64:
-    case DataType::Complex128: return PeakType::Fp64Matrix;
-    case DataType::Fp32:
-    case DataType::Complex64: return role.tf32 ? PeakType::Tf32 : PeakType::Fp32;
-    case DataType::Fp16: return PeakType::Fp16;
-    case DataType::Bf16: return PeakType::Bf16;
-    case DataType::Fp4: return PeakType::Fp4;
-    case DataType::Fp8: return PeakType::Fp8;
-    case DataType::Int8: return PeakType::Int8;
-    default: return std::nullopt;
-  }
+  return matrix_peak(cost.type, role.tf32 ? PeakType::Tf32 : PeakType::Fp32);
 }
 
 const KernelRole& KernelRoles::of(const GpuOperation& operation) {

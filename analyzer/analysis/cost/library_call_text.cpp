@@ -55,14 +55,19 @@ std::optional<Shape> sizes_of(std::string_view text) {
 std::optional<PeakType> peak_type(DataType elements, std::string_view compute, std::string_view math) {
   if (compute.find("emulated") != std::string_view::npos || math == "bf16x9" || math == "fp64_fixedpoint")
     return std::nullopt;  // several products of a smaller type each
-  switch (elements) {
+  PeakType of_single = PeakType::Fp32;
+  if (compute == "32f_fast_16f") of_single = PeakType::Fp16;
+  if (compute == "32f_fast_16bf") of_single = PeakType::Bf16;
+  if (compute == "32f_fast_tf32" || (compute == "32f" && math == "tf32")) of_single = PeakType::Tf32;
+  return matrix_peak(elements, of_single);
+}
+
+std::optional<PeakType> matrix_peak(DataType type, PeakType of_single) {
+  switch (type) {
     case DataType::Fp64:
     case DataType::Complex128: return PeakType::Fp64Matrix;
     case DataType::Fp32:
-    case DataType::Complex64:
-      if (compute == "32f_fast_16f") return PeakType::Fp16;
-      if (compute == "32f_fast_16bf") return PeakType::Bf16;
-      return compute == "32f_fast_tf32" || (compute == "32f" && math == "tf32") ? PeakType::Tf32 : PeakType::Fp32;
+    case DataType::Complex64: return of_single;
     case DataType::Fp16: return PeakType::Fp16;
     case DataType::Bf16: return PeakType::Bf16;
     case DataType::Fp4: return PeakType::Fp4;

@@ -82,6 +82,8 @@ std::optional<Shape> sizes_of(std::string_view text);
 
 // The tensor core type that may be used, by the type of the elements and by the modes of the call or the handle.
 std::optional<PeakType> peak_type(DataType elements, std::string_view compute, std::string_view math);
+// The peak of tensor cores, by the type of the elements; `of_single`: that of fp32, which the mode of the call decides.
+std::optional<PeakType> matrix_peak(DataType type, PeakType of_single);
 // The peak of vector units, by the type of the elements.
 std::optional<PeakType> vector_peak(DataType type);
 

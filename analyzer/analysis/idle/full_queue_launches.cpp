@@ -2,7 +2,7 @@
 
 namespace prof::analyzer {
 
-QueueFull::QueueFull(const Trace& trace, const Views& views) : trace_(trace), views_(views) {
+FullQueueLaunches::FullQueueLaunches(const Trace& trace, const Views& views) : trace_(trace), views_(views) {
   std::vector<bool> wanted(trace.apis.size());
   bool any = false;
   for (uint32_t row = 0; row < trace.host.size(); ++row) {

@@ -11,9 +11,9 @@
 
 namespace prof::analyzer {
 
-class QueueFull {
+class FullQueueLaunches {
  public:
-  QueueFull(const Trace& trace, const Views& views);
+  FullQueueLaunches(const Trace& trace, const Views& views);
 
   // The launch began with 1,000 or more operations outstanding on its stream, and took longer than five times the
   // median of the launch calls of its name.

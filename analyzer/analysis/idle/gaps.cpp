@@ -197,7 +197,7 @@ class Classifier {
   const Views& views_;
   CallTable calls_;
   StreamWaits waits_;
-  QueueFull full_;
+  FullQueueLaunches full_;
   ProfilerWork profiler_;
   std::vector<std::unique_ptr<HostCursor>> cursors_;  // by thread
 };

@@ -13,7 +13,7 @@
 
 namespace prof::analyzer {
 
-struct QueueLength {
+struct HtaQueueLength {
   struct Step {
     int64_t time_ns = 0;
     int64_t length = 0;  // from this step to the next
@@ -21,7 +21,7 @@ struct QueueLength {
   std::vector<Step> steps;
 
   // Operations count on the stream on which they ran.
-  QueueLength(const Trace& trace, const std::vector<StreamId>& streams) {
+  HtaQueueLength(const Trace& trace, const std::vector<StreamId>& streams) {
     std::vector<std::pair<int64_t, int>> changes;  // (time, 0: one more, 1: one less)
     for (const StreamId stream : streams) {
       const Rows rows = trace.stream(stream).operations;

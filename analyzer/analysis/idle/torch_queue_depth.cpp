@@ -87,7 +87,7 @@ std::vector<Launch> match_launches(const Trace& trace, const Views& views, const
 std::vector<uint32_t> events_by_begin(const Trace& trace) {
   std::vector<uint32_t> events;
   for (uint32_t row = 0; row < trace.ranges.size(); ++row) {
-    if (ReferenceQueue::is_event(trace.ranges[row])) events.push_back(row);
+    if (TorchQueueDepth::is_event(trace.ranges[row])) events.push_back(row);
   }
   std::stable_sort(events.begin(), events.end(),
                    [&](uint32_t a, uint32_t b) { return trace.ranges[a].begin_ns < trace.ranges[b].begin_ns; });
@@ -96,7 +96,7 @@ std::vector<uint32_t> events_by_begin(const Trace& trace) {
 
 }  // namespace
 
-ReferenceQueue::ReferenceQueue(const Trace& trace, const Views& views) : depth_of_range_(trace.ranges.size()) {
+TorchQueueDepth::TorchQueueDepth(const Trace& trace, const Views& views) : depth_of_range_(trace.ranges.size()) {
   const std::vector<uint32_t> kernels = kernels_by_start(trace, views);
   const std::vector<Launch> launches = match_launches(trace, views, kernels);
   const std::vector<uint32_t> events = events_by_begin(trace);
@@ -156,7 +156,7 @@ ReferenceQueue::ReferenceQueue(const Trace& trace, const Views& views) : depth_o
   idle_ = reference_counted(std::move(idle));
 }
 
-std::vector<Interval> ReferenceQueue::falling() const {
+std::vector<Interval> TorchQueueDepth::falling() const {
   // Points are visited from the last to the first. Between two zeros there is one peak; of equally high points it is
   // the latest.
   std::vector<Interval> found;

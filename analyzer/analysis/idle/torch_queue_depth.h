@@ -20,14 +20,14 @@
 
 namespace prof::analyzer {
 
-class ReferenceQueue {
+class TorchQueueDepth {
  public:
   struct Point {  // a launch or a kernel
     int64_t start_ns = 0, end_ns = 0;
     uint32_t depth = 0;
   };
 
-  ReferenceQueue(const Trace& trace, const Views& views);
+  TorchQueueDepth(const Trace& trace, const Views& views);
 
   const std::vector<Point>& points() const { return points_; }  // by start
   // Depth at the start of the range; 0 for ranges that the heuristic does not count (start/end ranges, profiler

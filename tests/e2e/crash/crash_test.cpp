@@ -3,8 +3,8 @@
 // counts that the program kept in a file. Each thread's marks and launches must be there in their order, none missing
 // and none wrong.
 //   crash_test WAY COUNT [SEED]      WAY: kill, ring, live, or an END of load_program.cpp
-// ring: killed while the log is a ring of 1 MiB that goes round: what a thread did last must be there, nothing missing between.
-// live: that ring is read while it goes round, before it is killed: as it was when reading began, or later.
+// ring: killed while the log is a ring of 1 MiB that goes round: what a thread did last must be there, nothing missing
+// between. live: that ring is read while it goes round, before it is killed: as it was when reading began, or later.
 // oom: killed by the kernel, because its control group has no memory left; status 77 where no such group can be made.
 // Half of the runs collect GPU times; there every launch must have its GPU record or be counted as pending.
 #include "analyzer/input/importer.h"

@@ -1,6 +1,6 @@
 // A GPU that no table has: its peaks are computed from the driver's properties, and the report states that, also in a
-// trace. 2·4096·4096·1024 FLOPs in 1 ms are 34.36 TFLOP/s, 51.35 % of 132 SMs · 256 · 1.98 GHz in fp32; 100.66 MB are
-// 2.05 % of 2 · 3.201 GHz · 6144 bits.
+// trace. 2·4096·4096·1024 FLOPs in 1 ms are 34.36 TFLOP/s, 51.35 % of 132 SMs · 256 · 1.98 GHz in fp32; 100.66 MB
+// are 2.05 % of 2 · 3.201 GHz · 6144 bits.
 // Env: PROF_LIBS=1 PROF_CLOCK=sim_now_ns SIM="devices 1; device 0 Abacus 3000; kernel gemm 1000000"
 // Link: libraries
 // Expect: status 0

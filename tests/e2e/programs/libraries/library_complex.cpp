@@ -1,6 +1,6 @@
 // The factor of C (beta) is a number of the call's scale type: an imaginary factor is not 0, and with an unknown type
-// nothing is known. A wrong factor would make the bytes of C wrong. 8·4·5·6 = 960 FLOPs; (24 + 30 + 2·20) · 8 = 752
-// bytes, and 592 with factor 0.
+// nothing is known. A wrong factor would make the bytes of C wrong. 8·4·5·6 = 960 FLOPs; (24 + 30 + 2·20) · 8 =
+// 752 bytes, and 592 with factor 0.
 // Env: PROF_LIBS=1
 // Link: libraries
 // Expect: status 0

@@ -1,6 +1,6 @@
 // Convolutions by cuDNN's legacy (pre-graph) functions: forward, both gradients, with two groups, fused with bias and
-// activation, with vectors whose sizes do not give the FLOPs, and one that is refused. 2·(2·6·8·8)·(8·3·3) = 110592
-// FLOPs, half of it with two groups; 2·8·10·10·4 + 6·8·9·4 + 2·6·8·8·4 = 11200 bytes.
+// activation, with vectors whose sizes do not give the FLOPs, and one that is refused. 2·(2·6·8·8)·(8·3·3) =
+// 110592 FLOPs, half of it with two groups; 2·8·10·10·4 + 6·8·9·4 + 2·6·8·8·4 = 11200 bytes.
 // Env: PROF_LIBS=1
 // Link: libraries
 // Expect: status 0

@@ -1,10 +1,9 @@
 // Plans of cuDNN's graphs are made before the recording starts, from descriptors that no longer exist when the plans
 // run. Each call has the sizes of its products. Plans with too many products, or whose creation was not seen, have
-// none. An engine that the program chose is recorded.
-// 2·(8·32·32·32)·(16·3·3) = 75497472 FLOPs. An attention is two products, of queries and keys, and of weights and
-// values: 2·(2·4·128·128)·64 + 2·(2·4·128·64)·128 = 33554432. As one operation of cuDNN it has the same number,
-// 2·2·4·128·128·(64 + 64), and its gradient 2·2·4·128·128·(3·64 + 2·64) = 83886080. If the keys are in pages, their
-// number is unknown.
+// none. An engine that the program chose is recorded. 2·(8·32·32·32)·(16·3·3) = 75497472 FLOPs. An attention is
+// two products, of queries and keys, and of weights and values: 2·(2·4·128·128)·64 + 2·(2·4·128·64)·128 =
+// 33554432. As one operation of cuDNN it has the same number, 2·2·4·128·128·(64 + 64), and its gradient
+// 2·2·4·128·128·(3·64 + 2·64) = 83886080. If the keys are in pages, their number is unknown.
 // Env: PROF_LIBS=1 PROF_START=profiler
 // Link: libraries
 // Expect: status 0

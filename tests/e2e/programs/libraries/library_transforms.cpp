@@ -1,7 +1,7 @@
 // Plans of cuFFT are made in every way before the first CUDA call. Each transform has the sizes of its plan and its
 // FLOPs by convention, divided among all kernels that it launched. It has none if the plan could not be made or no
-// longer exists; a reused number means its current plan. 5·1024·10·16 = 819200, 2.5·1000·log2(1000) = 24914.46, 5·256·8
-// = 10240 FLOPs; bytes of the first: 2·16·1024·8.
+// longer exists; a reused number means its current plan. 5·1024·10·16 = 819200, 2.5·1000·log2(1000) = 24914.46,
+// 5·256·8 = 10240 FLOPs; bytes of the first: 2·16·1024·8.
 // Env: PROF_LIBS=1 PROF_START=profiler
 // Link: libraries
 // Expect: status 0

@@ -1,6 +1,6 @@
 // Products with half a matrix: symmetric, Hermitian and triangular ones, updates of rank k and systems of equations.
-// 2·8·8·5 = 640 FLOPs on the left, 4·2·8·5·5 = 1600 complex ones on the right; 6·4·5 = 120 for rank 6, twice that for
-// two products; 8·8·5 and 3·8·5·5 for triangular ones.
+// 2·8·8·5 = 640 FLOPs on the left, 4·2·8·5·5 = 1600 complex ones on the right; 6·4·5 = 120 for rank 6, twice
+// that for two products; 8·8·5 and 3·8·5·5 for triangular ones.
 // Env: PROF_LIBS=1
 // Link: libraries
 // Expect: status 0

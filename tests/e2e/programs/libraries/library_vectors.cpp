@@ -1,6 +1,6 @@
 // Products with a vector, of one matrix and of a batch in fp16 that accumulates in fp32, and a complex product by three
-// multiplications, whose FLOPs are those of any complex product. 2·48·32 = 3072 and 2·48·32·5 = 15360 FLOPs, 8·4·5·6 =
-// 960.
+// multiplications, whose FLOPs are those of any complex product. 2·48·32 = 3072 and 2·48·32·5 = 15360 FLOPs,
+// 8·4·5·6 = 960.
 // Env: PROF_LIBS=1
 // Link: libraries
 // Expect: status 0

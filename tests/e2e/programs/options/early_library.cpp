@@ -1,5 +1,5 @@
-// A library that launches in its constructor, which runs before libprof.so's: the first hook reads the options, so that PROF_START holds
-// for these calls as well.
+// A library that launches in its constructor, which runs before libprof.so's: the first hook reads the options, so that
+// PROF_START holds for these calls as well.
 // Env: PROF_GPU=off PROF_START=profiler
 // Link: driver shim
 // Expect: status 0

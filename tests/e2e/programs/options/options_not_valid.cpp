@@ -1,7 +1,8 @@
 // Options that are not valid: one line each, also with a forked child that is recorded, and the default.
-// Env: PROF_GPU=off PROF_CLOCK=no_such_function PROF_STACK_DEPTH=1000 PROF_BUDGET=2s PROF_STACKS=launch,calls PROF_START=signal PROF_DELAY=soon
+// Env: PROF_GPU=off PROF_CLOCK=no_such_function PROF_STACK_DEPTH=1000 PROF_BUDGET=2s
+// Env: PROF_STACKS=launch,calls PROF_START=signal PROF_DELAY=soon
 // Expect: status 0
-// Expect: stderr once libprof: PROF_CLOCK is not valid, the program exports no function no_such_function; the default is used
+// Expect: stderr once libprof: PROF_CLOCK is not valid, the program exports no function no_such_function
 // Expect: stderr once libprof: PROF_STACK_DEPTH is not valid, expected 1..128; the default is used
 // Expect: stderr once libprof: PROF_BUDGET is not valid, expected PERCENT|off; the default is used
 // Expect: stderr once libprof: PROF_STACKS is not valid, expected launch,copy,alloc,sync|all|off; the default is used

@@ -1,4 +1,5 @@
-// PROF_RING that is not valid: one line, and the log keeps everything, as without it. PROF_SIGNAL then ends the recording once.
+// PROF_RING that is not valid: one line, and the log keeps everything, as without it. PROF_SIGNAL then ends the
+// recording once.
 // Env: PROF_GPU=off PROF_PARTS=0 PROF_SIGNAL=USR2 PROF_RING=junk
 // Expect: status 0
 // Expect: stderr once libprof: PROF_RING is not valid, expected BYTES|SECONDSs|off; the default is used

@@ -1,4 +1,5 @@
-// The list of formats: what recognises a file, what is said of files that nothing reads, and one model of several files.
+// The list of formats: what recognises a file, what is said of files that nothing reads, and one model of several
+// files.
 #include "analyzer/input/importer.h"
 
 #include "analyzer/base/json/json_extent.h"

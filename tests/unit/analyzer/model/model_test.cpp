@@ -98,7 +98,7 @@ TEST(Model, SurvivesRandomRecordsAndFlippedBytes) {
     std::vector<std::unique_ptr<LogFile>> logs;
     logs.push_back(std::move(opened.log));
     const auto trace = build_trace(std::move(logs));
-    const QueueDepth depth(*trace);
+    const WaitingOperations depth(*trace);
     const KernelNames names(*trace);
     Coverage& coverage = trace->processes[0].coverage;
     uint64_t sum = coverage.operations_linked;

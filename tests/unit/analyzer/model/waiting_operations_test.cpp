@@ -19,9 +19,10 @@ using tests::LogBuilder;
 using tests::model_of;
 using tests::new_launch_log;
 
-// Launches at 100, 110, …; the one at 110 was made between two bursts. After it the depth is unknown until an operation
-// starts whose launch was entered after the launch at 110 had returned, because a stream runs operations in order.
-TEST(QueueDepth, IsNotKnownBehindALaunchWithoutGpuTimesUntilWhatFollowedItStarted) {
+// Launches at 100, 110, …; the one at 110 was made between two bursts. After it the depth is unknown until an
+// operation starts whose launch was entered after the launch at 110 had returned, because a stream runs operations in
+// order.
+TEST(WaitingOperations, IsNotKnownBehindALaunchWithoutGpuTimesUntilWhatFollowedItStarted) {
   LogBuilder log = new_launch_log();
   add_thread(log, 1, 500);
   const uint64_t starts[] = {105, 0, 160, 170, 180, 190, 200, 210};
@@ -35,7 +36,7 @@ TEST(QueueDepth, IsNotKnownBehindALaunchWithoutGpuTimesUntilWhatFollowedItStarte
   }
   add_calls(log, 500, calls);
   const auto trace = model_of(log);
-  const QueueDepth depth(*trace);
+  const WaitingOperations depth(*trace);
   const auto waiting = [&](uint32_t row) { return depth.at_launch()[row].waiting; };
   EXPECT_EQ(waiting(0), 0u);
   EXPECT_EQ(waiting(1), 0u);  // everything before it is known
@@ -49,7 +50,7 @@ TEST(QueueDepth, IsNotKnownBehindALaunchWithoutGpuTimesUntilWhatFollowedItStarte
 }
 
 // The literal definition, for every launch and every stream.
-TEST(QueueDepth, EqualsTheDefinitionOnRandomRuns) {
+TEST(WaitingOperations, EqualsTheDefinitionOnRandomRuns) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 30; ++round) {
     LogBuilder log = new_launch_log();
@@ -67,7 +68,7 @@ TEST(QueueDepth, EqualsTheDefinitionOnRandomRuns) {
     }
     add_calls(log, 500, calls);
     const auto trace = model_of(log);
-    const QueueDepth depth(*trace);
+    const WaitingOperations depth(*trace);
     for (uint32_t row = 0; row < trace->host.size(); ++row) {
       const HostEvent& launch = trace->host[row];
       const uint32_t stream = trace->host_streams[index(launch.stream)].stream;

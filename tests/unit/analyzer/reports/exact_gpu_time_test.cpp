@@ -1,5 +1,6 @@
-// The GPU time of recorded traces, to the nanosecond: spans, unions, sums, exposed time and statistics of kernels against answers
-// worked out by an independent program, and against TraceLens's own tables. Skipped where the recordings are not at hand.
+// The GPU time of recorded traces, to the nanosecond: spans, unions, sums, exposed time and statistics of kernels
+// against answers worked out by an independent program, and against TraceLens's own tables. Skipped where the
+// recordings are not at hand.
 #include "analyzer/input/importer.h"
 #include "analyzer/reports/breakdown.h"
 #include "analyzer/reports/kernels.h"

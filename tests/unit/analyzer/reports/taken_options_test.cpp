@@ -121,7 +121,8 @@ TEST(ReportColumns, EveryColumnOfTheCatalogueIsShownByATable) {
   }
 }
 
-// With each word of --definitions and --group-by: run_report() refuses a table with a column that the row does not name.
+// With each word of --definitions and --group-by: run_report() refuses a table with a column that the row does not
+// name.
 TEST(ReportColumns, TablesHaveTheColumnsOfTheirRow) {
   HandTrace hand;
   hand.range("step", 50, 300);

@@ -1,4 +1,5 @@
-// What becomes of the log where it finds no room or no file: limits of size, full tables, descriptors and folders that are not its own.
+// What becomes of the log where it finds no room or no file: limits of size, full tables, descriptors and folders that
+// are not its own.
 #include "preload/record/intern.h"
 #include "tests/unit/preload/recording_child.h"
 

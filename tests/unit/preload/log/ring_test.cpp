@@ -26,8 +26,8 @@ ScannedLog only(const TempFolder& folder) {
   return log;
 }
 
-// The last calls of 1 … last, none missing. (If a thread was stopped between sealing a block and giving it to the ring,
-// it may have left one block from before the horizon: that block is not included.)
+// The last calls of 1 … last, none missing. (If a thread was stopped between sealing a block and giving it to the
+// ring, it may have left one block from before the horizon: that block is not included.)
 void expect_last(const std::vector<uint64_t>& objects, uint64_t last) {
   ASSERT_FALSE(objects.empty());
   EXPECT_EQ(objects.back(), last);

@@ -120,8 +120,8 @@ TEST(Extrapolation, OfAKernelThatOneOfManyBurstsMetHasNoInterval) {
   EXPECT_DOUBLE_EQ(made.of(1).total, 40);
   EXPECT_LT(made.of(1).half, 0);
   EXPECT_GT(made.of(0).half, 0);
-  // In the sum of both, the whole of the rare kernel is uncertain: √(3/2 · ((w √(1 − 1/w) 10)² · 2 + (2 √½ 20)²)), w =
-  // 7/2, two degrees of freedom.
+  // In the sum of both, the whole of the rare kernel is uncertain: √(3/2 · ((w √(1 − 1/w) 10)² · 2 + (2 √½
+  // 20)²)), w = 7/2, two degrees of freedom.
   const double common = 3.5 * std::sqrt(1 - 1 / 3.5) * 10, whole = 2 * std::sqrt(0.5) * 20;
   EXPECT_NEAR(made.all().half, 4.3027 * std::sqrt(1.5 * (2 * common * common + whole * whole)), 1e-6);
 }

@@ -25,8 +25,8 @@ TEST(OpCostAttention, AttentionIsTwoProductsAndHalfIsUsefulWhereCausal) {
 }
 
 TEST(OpCostAttention, ACausalMaskHoldsOnToTheUpperLeftOrTheLowerRight) {
-  // 2 queries, 6 keys, one head of 8: 2·12·16 = 384 FLOPs. Upper left: half of the first 2 × 2 scores. Lower right: all
-  // scores except half of 2 × 2.
+  // 2 queries, 6 keys, one head of 8: 2·12·16 = 384 FLOPs. Upper left: half of the first 2 × 2 scores. Lower right:
+  // all scores except half of 2 × 2.
   const std::string types = types_of(kBf16, 3, 4);
   const std::string_view few = "[[1,1,2,8],[1,1,6,8],[1,1,6,8],[],[],[],[]]",
                          many = "[[1,1,6,8],[1,1,2,8],[1,1,2,8],[],[],[],[]]";

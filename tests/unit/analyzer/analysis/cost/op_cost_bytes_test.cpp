@@ -170,7 +170,8 @@ TEST(OpCostBytes, PoolingReadsItsInputAndWritesItsPlaces) {
   const auto max_pool = [&](std::string_view concrete) {
     return cost_of("aten::max_pool2d_with_indices", "[[2,3,7,7],[],[],[],[],[]]", largest, concrete);
   };
-  // 2·3 planes of 49; windows of 3 every 2, padded by 1: (7 + 2 − 3) / 2 + 1 = 4 each way, a value and an int64 each.
+  // 2·3 planes of 49; windows of 3 every 2, padded by 1: (7 + 2 − 3) / 2 + 1 = 4 each way, a value and an int64
+  // each.
   expect_bytes(max_pool(R"(["","[3, 3]","[2, 2]","[1, 1]","[1, 1]","False"])"), 6 * 49 * 4 + 6 * 16 * 12);
   // Without a stride, the stride is the window. 7 / 3 is 2, or 3 if the last window may be cut.
   expect_bytes(max_pool(R"(["","[3, 3]","[]","[0, 0]","[1, 1]","False"])"), 6 * 49 * 4 + 6 * 4 * 12);

@@ -81,7 +81,8 @@ TEST(OpCost, AProductOfIntegersWritesWiderOnes) {
 }
 
 TEST(OpCost, ConvolutionsCountPaddingDilationAndStride) {
-  // The first layer of ResNet: (224 + 2·3 − 6 − 1) / 2 + 1 = 112 positions in each direction: 2·1·112²·64·3·49.
+  // The first layer of ResNet: (224 + 2·3 − 6 − 1) / 2 + 1 = 112 positions in each direction:
+  // 2·1·112²·64·3·49.
   const std::string types = types_of(kFloat, 2, 7);
   const OpCost first = cost("aten::convolution", "[[1,3,224,224],[64,3,7,7],[],[],[],[],[],[],[]]", types,
                             R"(["","","","[2, 2]","[3, 3]","[1, 1]","False","[0, 0]","1"])");

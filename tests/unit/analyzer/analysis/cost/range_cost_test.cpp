@@ -67,7 +67,9 @@ TEST(RangeCosts, OfALibraryCallAreCompletedByTheOperatorAround) {
       "cudnnBackendExecute(op=attention, x=2x3x4x8, w=2x3x4x8, v=2x3x4x8, y=2x3x4x8, A=bf16, B=bf16, V=bf16, C=bf16, "
       "operations=1)";
   constexpr std::string_view kArguments =
-      R"(,"Input Dims":[[2,3,4,8],[2,3,4,8],[2,3,4,8],[],[],[],[]],"Input type":["c10::BFloat16","c10::BFloat16","c10::BFloat16","","Scalar","Scalar","Scalar"],"Concrete Inputs":["","","","","False","0.","True"])";
+      R"(,"Input Dims":[[2,3,4,8],[2,3,4,8],[2,3,4,8],[],[],[],[]])"
+      R"(,"Input type":["c10::BFloat16","c10::BFloat16","c10::BFloat16","","Scalar","Scalar","Scalar"])"
+      R"(,"Concrete Inputs":["","","","","False","0.","True"])";
   const auto trace =
       TraceText().op("aten::_scaled_dot_product_cudnn_attention", 0, 50, kArguments).op(kCall, 10, 40).import();
   const uint32_t row = row_named(*trace, kCall);

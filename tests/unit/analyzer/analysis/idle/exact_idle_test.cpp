@@ -47,7 +47,7 @@ TEST(SharedTraces, QueueLengthsAreExact) {
         if (std::stoul(answer["stream"].GetString()) != stream.number) continue;
         ++compared;
         EXPECT_EQ(stream.operations.size(), answer["n"].GetUint());
-        const QueueLength length(*loaded.trace, {StreamId{s}});
+        const HtaQueueLength length(*loaded.trace, {StreamId{s}});
         if (!answer.HasMember("queue_max") || answer["queue_max"].IsNull()) {
           EXPECT_TRUE(length.steps.empty());
           continue;
@@ -59,7 +59,7 @@ TEST(SharedTraces, QueueLengthsAreExact) {
       }
     }
     EXPECT_EQ(compared, all.size());
-    EXPECT_EQ(QueueLength(*loaded.trace, all).most(), each.answers["qdepth004_max"].GetInt64());
+    EXPECT_EQ(HtaQueueLength(*loaded.trace, all).most(), each.answers["qdepth004_max"].GetInt64());
   }
 }
 

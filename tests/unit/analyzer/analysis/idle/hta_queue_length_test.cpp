@@ -10,7 +10,7 @@ namespace {
 using tests::HandTrace;
 using tests::row_text;
 
-TEST(QueueLength, AddsBeforeItTakesAwayAndGoesBelowZeroWhereAKernelIsBeforeItsLaunch) {
+TEST(HtaQueueLength, AddsBeforeItTakesAwayAndGoesBelowZeroWhereAKernelIsBeforeItsLaunch) {
   HandTrace hand;
   hand.launch(0, 5, 1);
   hand.launch(10, 15, 2);
@@ -20,9 +20,9 @@ TEST(QueueLength, AddsBeforeItTakesAwayAndGoesBelowZeroWhereAKernelIsBeforeItsLa
   hand.kernel(26, 28, 3);   // before its launch
   hand.kernel(40, 50, 99);  // not linked
   hand.finish();
-  const QueueLength length(hand.trace, {StreamId{0}});
+  const HtaQueueLength length(hand.trace, {StreamId{0}});
   std::vector<std::pair<int64_t, int64_t>> steps;
-  for (const QueueLength::Step& step : length.steps) steps.emplace_back(step.time_ns, step.length);
+  for (const HtaQueueLength::Step& step : length.steps) steps.emplace_back(step.time_ns, step.length);
   EXPECT_EQ(steps, (std::vector<std::pair<int64_t, int64_t>>{{0, 1}, {10, 2}, {10, 1}, {20, 0}, {26, -1}, {30, 0}}));
   EXPECT_EQ(length.most(), 2);
   EXPECT_EQ(length.least(), -1);
@@ -37,7 +37,7 @@ TEST(QueueLength, AddsBeforeItTakesAwayAndGoesBelowZeroWhereAKernelIsBeforeItsLa
             "7 | 6 | 0.5000 | 1.0488 | -1 | 0.00 | 0.50 | 1.00 | 2 | 0");
 }
 
-TEST(QueueLength, OurDepthIsOfTheWindowAskedFor) {
+TEST(HtaQueueLength, OurDepthIsOfTheWindowAskedFor) {
   HandTrace hand;
   hand.launch(0, 10, 1);
   hand.launch(10, 20, 2);
@@ -51,7 +51,7 @@ TEST(QueueLength, OurDepthIsOfTheWindowAskedFor) {
   EXPECT_EQ(row_text(part, 0, {"time", "waiting_mean", "waiting_max", "outstanding_max"}), "100 | 1.00 | 1 | 2");
 }
 
-TEST(QueueLength, SaysHowDeepAFullQueueWas) {
+TEST(HtaQueueLength, SaysHowDeepAFullQueueWas) {
   HandTrace hand;
   int64_t now = 0;
   for (uint32_t i = 1; i <= 1100; ++i) {

@@ -9,12 +9,12 @@ namespace {
 
 using tests::HandTrace;
 
-TEST(ReferenceQueue, GivesTheDepthsAndIdleTimesOfTheMock) {
+TEST(TorchQueueDepth, GivesTheDepthsAndIdleTimesOfTheMock) {
   HandTrace hand;
   tests::fill_heuristic_mock(hand);
-  const ReferenceQueue queue(hand.trace, hand.views());
+  const TorchQueueDepth queue(hand.trace, hand.views());
   std::vector<uint32_t> depths;
-  for (const ReferenceQueue::Point& point : queue.points()) depths.push_back(point.depth);
+  for (const TorchQueueDepth::Point& point : queue.points()) depths.push_back(point.depth);
   EXPECT_EQ(depths, (std::vector<uint32_t>{1, 2, 3, 4, 5, 4, 3, 2, 1, 0, 1, 0}));
   std::vector<uint32_t> at_ops;
   std::vector<int64_t> idle_ns;
@@ -27,14 +27,14 @@ TEST(ReferenceQueue, GivesTheDepthsAndIdleTimesOfTheMock) {
   EXPECT_EQ(idle_ns, (std::vector<int64_t>{100000, 100000, 100000, 100000, 0, 0, 0, 0, 0, 0, 0, 100000}));
 }
 
-TEST(ReferenceQueue, SearchesPastAZeroThatHasNoPeakBeforeIt) {
+TEST(TorchQueueDepth, SearchesPastAZeroThatHasNoPeakBeforeIt) {
   HandTrace hand;
   tests::fill_heuristic_mock(hand);
-  const ReferenceQueue queue(hand.trace, hand.views());
+  const TorchQueueDepth queue(hand.trace, hand.views());
   EXPECT_EQ(queue.falling(), (std::vector<Interval>{{800'000, 1'700'000}, {800'000, 1'300'000}}));
 }
 
-TEST(ReferenceQueue, LeavesOutTheZeroAtWhichItsSearchEnded) {
+TEST(TorchQueueDepth, LeavesOutTheZeroAtWhichItsSearchEnded) {
   HandTrace hand;
   // Two times: five launches, then their kernels. Each time the queue falls from 5 to 0.
   uint32_t id = 0;
@@ -44,11 +44,11 @@ TEST(ReferenceQueue, LeavesOutTheZeroAtWhichItsSearchEnded) {
       hand.kernel(base + 100 + 10 * i, base + 110 + 10 * i, id - 4 + static_cast<uint32_t>(i));
   }
   hand.finish();
-  const ReferenceQueue queue(hand.trace, hand.views());
+  const TorchQueueDepth queue(hand.trace, hand.views());
   EXPECT_EQ(queue.falling(), (std::vector<Interval>{{10'040, 10'140}})) << "the fall from 40 to 140 is missed";
 }
 
-TEST(ReferenceQueue, CountsOverlapsAsPublished) {
+TEST(TorchQueueDepth, CountsOverlapsAsPublished) {
   std::vector<Interval> intervals{{0, 9}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {8, 12}};
   EXPECT_EQ(reference_overlap_ns({5, 10}, intervals), 5);
   EXPECT_EQ(intervals.back(), (Interval{9, 12})) << "its begin is moved for good";
@@ -58,7 +58,7 @@ TEST(ReferenceQueue, CountsOverlapsAsPublished) {
   EXPECT_EQ(IntervalSet(skipped).length_ns(), 30);
 }
 
-TEST(ReferenceQueue, MatchesSeveralLaunchesOfOneOpToItsFirstKernel) {
+TEST(TorchQueueDepth, MatchesSeveralLaunchesOfOneOpToItsFirstKernel) {
   HandTrace hand;
   hand.range("aten::op", 0, 100);
   hand.launch(10, 15, 1);
@@ -68,20 +68,20 @@ TEST(ReferenceQueue, MatchesSeveralLaunchesOfOneOpToItsFirstKernel) {
   hand.kernel(210, 220, 2);
   hand.kernel(220, 230, 3);
   hand.finish();
-  const ReferenceQueue queue(hand.trace, hand.views());
+  const TorchQueueDepth queue(hand.trace, hand.views());
   std::vector<uint32_t> depths;
-  for (const ReferenceQueue::Point& point : queue.points()) depths.push_back(point.depth);
+  for (const TorchQueueDepth::Point& point : queue.points()) depths.push_back(point.depth);
   EXPECT_EQ(depths, (std::vector<uint32_t>{1, 1, 1, 0, 0, 0})) << "1, 2, 3, 2, 1, 0 would be right";
 }
 
-TEST(ReferenceQueue, KnowsKernelsByTheirNames) {
+TEST(TorchQueueDepth, KnowsKernelsByTheirNames) {
   HandTrace hand;
   hand.launch(0, 5, 1);
   hand.launch(10, 15, 2);
   hand.kernel(100, 110, 1, 0, "unrolled_elementwise_kernel<memory::LoadWithCast>");
   hand.kernel(110, 120, 2, 0, "gemm");
   hand.finish();
-  const ReferenceQueue queue(hand.trace, hand.views());
+  const TorchQueueDepth queue(hand.trace, hand.views());
   EXPECT_EQ(queue.points().size(), 3u) << "the kernel with \"mem\" in its name is none";
 }
 

@@ -87,11 +87,11 @@ TEST_F(KinetoRowMaking, TakesNegativeDurationsAsZeroOnTheHostOnly) {
 }
 
 TEST_F(KinetoRowMaking, SendsOtherPhasesToTheirRows) {
-  make(
-      R"({"ph":"B","name":"b","pid":1,"tid":1,"ts":1},{"ph":"E","pid":1,"tid":1,"ts":2},)"
-      R"({"ph":"b","cat":"c","id":1,"name":"a","pid":1,"tid":1,"ts":1},{"ph":"S","cat":"c","id":1,"name":"a","pid":1,"ts":1},)"
-      R"({"ph":"e","cat":"c","id":1,"name":"a","pid":1,"tid":1,"ts":2},{"ph":"i","name":"m","pid":1,"tid":1,"ts":1},)"
-      R"({"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":1,"args":{"Bytes":5}})");
+  make(R"({"ph":"B","name":"b","pid":1,"tid":1,"ts":1},{"ph":"E","pid":1,"tid":1,"ts":2},)"
+       R"({"ph":"b","cat":"c","id":1,"name":"a","pid":1,"tid":1,"ts":1},)"
+       R"({"ph":"S","cat":"c","id":1,"name":"a","pid":1,"ts":1},)"
+       R"({"ph":"e","cat":"c","id":1,"name":"a","pid":1,"tid":1,"ts":2},{"ph":"i","name":"m","pid":1,"tid":1,"ts":1},)"
+       R"({"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":1,"args":{"Bytes":5}})");
   ASSERT_EQ(rows.edges.size(), 5u);
   EXPECT_EQ(rows.edges[0].edge, KinetoEdgeKind::NestedBegin);
   EXPECT_EQ(rows.edges[1].edge, KinetoEdgeKind::NestedEnd);

@@ -23,8 +23,8 @@ namespace {
 using analyzer::DamageKind;
 using analyzer::LogFile;
 
-// Blocks 0 … count − 1 of a thread, one call in each. All but the last are sealed; block n is sealed at 1,000 × (n +
-// 1).
+// Blocks 0 … count − 1 of a thread, one call in each. All but the last are sealed; block n is sealed at 1,000 × (n
+// + 1).
 LogBuilder ring_of(uint32_t thread, uint64_t count, uint64_t horizon) {
   LogBuilder log;
   log.page.ring.bytes = 1 << 20;

@@ -1,5 +1,5 @@
-// Chrome traces written again: recorded traces come out byte for byte where nothing is added, are the same trace to every reader
-// where it is, and are written from the model with Kineto's kinds where they are not copied.
+// Chrome traces written again: recorded traces come out byte for byte where nothing is added, are the same trace to
+// every reader where it is, and are written from the model with Kineto's kinds where they are not copied.
 #include "analyzer/input/importer.h"
 #include "analyzer/output/chrome/augment.h"
 #include "analyzer/output/chrome/chrome_trace.h"
@@ -160,7 +160,8 @@ TEST_F(RecordedCopyTest, MergesTwoTracesSoThatTheyCanBeReadAgain) {
   EXPECT_EQ(busy(*again), busy(*trace));
 }
 
-// The merged header has "deviceProperties":[{"id":…,"name":…}]; the members "id" and "name" of the files are others.
+// The merged header has "deviceProperties":[{"id":…,"name":…}]; the members "id" and "name" of the files are
+// others.
 TEST_F(ChromeCopyTest, AMemberOfTheFilesIsOursOnlyIfTheHeaderItselfHasIt) {
   std::vector<std::string> paths;
   for (const int pid : {5, 6}) {
