@@ -1,4 +1,5 @@
-// api-errors: which CUDA calls failed, with what, how often, and where first? Definitions: docs/reports/api-errors.md.
+// api-errors: which CUDA calls failed, with which error, how often, and where first? Definitions:
+// docs/reports/api-errors.md.
 #include "analyzer/analysis/stacks/stack_groups.h"
 #include "analyzer/model/event_names.h"
 #include "analyzer/model/results.h"

@@ -1,4 +1,5 @@
-// api-trace: one row per CUDA call in order of begin; nsys's cuda_api_trace plus queue depth and NVTX path.
+// api-trace: one row per CUDA call in order of start. The table is nsys's cuda_api_trace plus queue depth and NVTX
+// path.
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/model/call_arguments.h"
 #include "analyzer/model/memory_key.h"

@@ -1,5 +1,6 @@
-// bench-kernel: how long does one kernel take when it is launched again and again, and how close to the device's peaks is it then? Of the
-// launches that the recorder repeated (PROF_REPEAT_KERNEL): they stand in a range of the domain "prof".
+// bench-kernel: how long does a kernel take if it is launched repeatedly, and how close is it to the device's peaks?
+// The report covers launches that the recorder repeated (PROF_REPEAT_KERNEL). They are inside a range of the domain
+// "prof".
 #include "analyzer/analysis/cost/kernel_costs.h"
 #include "analyzer/analysis/cost/peak_rates.h"
 #include "analyzer/analysis/select/selected_operations.h"
@@ -21,8 +22,8 @@ namespace {
 struct Bench {
   uint32_t range = kNone;         // row of Trace::ranges
   uint32_t own = kNone;           // row of Trace::operations: the program's own launch that was repeated
-  std::vector<uint32_t> repeats;  // likewise, its repeats
-  uint64_t fills = 0;             // made again with it
+  std::vector<uint32_t> repeats;  // rows of Trace::operations: the repeats
+  uint64_t fills = 0;             // memsets repeated with the launch
 };
 
 std::vector<Bench> find_benches(const AnalysisInput& input) {
@@ -46,13 +47,14 @@ std::vector<Bench> find_benches(const AnalysisInput& input) {
         } else if (inside) {
           bench.repeats.push_back(row);
         } else if (bench.own == kNone || trace.host[trace.operations[bench.own].launch].begin_ns < launch.begin_ns) {
-          bench.own = row;  // the last one of its thread before the repeats
+          bench.own = row;  // the thread's last launch before the repeats
         }
       });
   return benches;
 }
 
-// Of the call that ended the repeats of a launch, "cuLaunchKernel answered 700 (CUDA_ERROR_ILLEGAL_ADDRESS)"; "" where all were made.
+// The call whose error ended the repeats, as "cuLaunchKernel answered 700 (CUDA_ERROR_ILLEGAL_ADDRESS)". Empty if no
+// call failed.
 std::string refusal_of(const Trace& trace, const Range& range) {
   const Rows rows = trace.threads[index(range.thread)].host;
   for (uint32_t row = rows.first; row < rows.last; ++row) {

@@ -1,5 +1,5 @@
-// breakdown: what each device did in each window. One row per quantity, each labelled with how it counts; the definitions of
-// Holistic Trace Analysis and TraceLens give their quantities under their names.
+// breakdown: what did each device do in each window? A row is one quantity with a label for its counting rule. Holistic
+// Trace Analysis and TraceLens have definitions of their own, which are available under their names.
 #include "analyzer/reports/breakdown.h"
 
 #include "analyzer/analysis/select/selected_operations.h"
@@ -18,7 +18,7 @@ namespace {
 
 enum Part { kComputing = 0, kCommunicating = 1, kMemory = 2, kPartCount = 3 };
 
-// By name, as Holistic Trace Analysis types GPU events. A copy is a copy there too, by its name.
+// The type of a GPU event by its name, as Holistic Trace Analysis defines it. That tool recognises copies by name too.
 Part hta_part(std::string_view name) {
   if (name.starts_with("nccl") || name.starts_with("hip") || name.starts_with("hccl") ||
       name.find("ncclKernel") != std::string_view::npos)
@@ -27,7 +27,7 @@ Part hta_part(std::string_view name) {
   return kComputing;
 }
 
-// KernelId -> what it counts as.
+// KernelId -> the part of the breakdown to which it belongs.
 std::vector<Part> parts_of_kernels(const AnalysisInput& input, const BreakdownRules& rules) {
   std::vector<Part> parts(input.trace.kernels.size());
   for (uint32_t k = 0; k < parts.size(); ++k) {
@@ -46,7 +46,7 @@ std::vector<Part> parts_of_kernels(const AnalysisInput& input, const BreakdownRu
   return parts;
 }
 
-// Row of Trace::ranges -> it is an operator of the framework, or inside one.
+// Row of Trace::ranges -> whether it is an operator of the framework, or inside one.
 std::vector<bool> inside_operators(const Trace& trace) {
   std::vector<bool> inside(trace.ranges.size());
   for (uint32_t row = 0; row < inside.size(); ++row) {
@@ -56,7 +56,7 @@ std::vector<bool> inside_operators(const Trace& trace) {
   return inside;
 }
 
-// The operations of one scope as they are collected, then measured in every window.
+// Collects the operations of one scope, then measures them in every window.
 class BreakdownCollector {
  public:
   explicit BreakdownCollector(const std::vector<Window>& windows)
@@ -190,7 +190,7 @@ class BreakdownTable {
                         ColumnId::communication_percent, ColumnId::wall_percent});
   }
 
-  // `pid` 0: of several processes.
+  // If `pid` is 0, the row covers several processes.
   void begin(uint32_t pid, std::string device, std::string window, const Breakdown& whole, double wall_ns) {
     pid_ = pid;
     device_ = std::move(device);

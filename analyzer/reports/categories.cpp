@@ -1,5 +1,5 @@
-// categories: which kinds of kernels took the GPU's time? The tables torch.compile's own benchmark prints for each compiled
-// module, made of any trace, with its closing lines.
+// categories: which kinds of kernels took the GPU's time? The report prints the tables and closing lines of
+// torch.compile's benchmark of a compiled module. It works with any trace.
 #include "analyzer/base/saturated.h"
 #include "analyzer/reports/kernels.h"
 #include "analyzer/reports/reports.h"
@@ -14,7 +14,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// The categories of torch.compile's benchmark; it knows kernels by the beginning of their names only.
+// The categories of torch.compile's benchmark, which classifies kernels only by the start of their names.
 std::string_view reference_category(std::string_view name) {
   if (!name.starts_with("triton_")) return "unknown";
   if (name.starts_with("triton_poi")) return "triton_pointwise";
@@ -23,7 +23,7 @@ std::string_view reference_category(std::string_view name) {
   return "triton_unknown";
 }
 
-// What torch.profiler tells of a Triton kernel beside the operator that launched it.
+// What torch.profiler records about a Triton kernel beside the operator that launched it.
 struct TritonFacts {
   std::string file;
   int64_t warps = kEmptyCell, stages = kEmptyCell;
@@ -68,8 +68,8 @@ struct Category {
   std::string name;
   int64_t total_ns = 0;
   uint64_t count = 0;
-  std::vector<const KernelGroup*> kernels;  // by time
-  std::vector<uint32_t> numbers;            // theirs in the estimates
+  std::vector<const KernelGroup*> kernels;  // longest time first
+  std::vector<uint32_t> numbers;            // their group numbers in the estimates
 };
 
 std::vector<Category> in_categories(const AnalysisInput& input, const std::vector<KernelGroup>& groups) {

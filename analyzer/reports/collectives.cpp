@@ -1,5 +1,5 @@
-// collectives: one row per kernel launched inside a call of NCCL, with the communicator, rank, size and bandwidth by what NCCL's NVTX
-// payloads or PyTorch's operators say. Definitions: docs/reports/collectives.md.
+// collectives: one row per kernel launched inside a call of NCCL. Communicator, rank, size and bandwidth come from
+// NCCL's NVTX payloads or from PyTorch's operators. Definitions: docs/reports/collectives.md.
 #include "analyzer/analysis/collectives/collective_kernels.h"
 #include "analyzer/analysis/gpu_columns.h"
 #include "analyzer/analysis/select/selected_operations.h"

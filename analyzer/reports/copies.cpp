@@ -1,5 +1,6 @@
-// copies: what was copied and set, in which direction, how fast, and how much of it kept the GPU from computing? Bandwidth is
-// Σ bytes / Σ time. Exposed: the union of the row's operations outside the union of all kernels and memsets of the device.
+// copies: what was copied and set, in which direction, how fast, and how much of it kept the GPU from computing?
+// Bandwidth is Σ bytes / Σ time. Exposed time: the union of the row's operations, minus the union of all kernels and
+// memsets of the device.
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/stacks/stack_groups.h"
 #include "analyzer/base/saturated.h"
@@ -33,7 +34,7 @@ CopyKey key_of(uint32_t device, const GpuOperation& operation, uint32_t stack) {
 }  // namespace
 
 Table report_copies(const AnalysisInput& input) {
-  constexpr uint32_t kPageable = 1;  // CUPTI's number
+  constexpr uint32_t kPageable = 1;  // CUPTI's memory kind
   const Trace& trace = input.trace;
   StackGroups stacks(input.views, StackGroups::parse_only("copies", input.options.group_by));
   Table table("copies", "Copies and memsets by direction and memory kind");
@@ -48,7 +49,7 @@ Table report_copies(const AnalysisInput& input) {
   const OpWindows windows = op_windows(input);
   table.notes.push_back(windows.note);
   std::map<CopyKey, CopySum> sums;
-  std::vector<std::vector<Interval>> computing(trace.devices.size());  // by physical GPU, whatever streams are selected
+  std::vector<std::vector<Interval>> computing(trace.devices.size());  // by physical GPU, of all streams
   for (const Stream& stream : trace.streams) {
     if (stream.operations.size() == 0) continue;  // its device may not exist
     const bool selected = input.selection.has_stream(trace, stream);
@@ -109,7 +110,7 @@ Table report_copies(const AnalysisInput& input) {
     }
     const IntervalSet times(std::move(sum->times));
     const int64_t exposed_ns = times.subtract(busy[device.physical]).length_ns();
-    if (fill) {  // a memset is itself what covers others
+    if (fill) {  // a memset must not cover itself
       row.empty().empty();
     } else if (times.length_ns() > 0) {
       row.add(exposed_ns).add(100 * static_cast<double>(exposed_ns) / static_cast<double>(times.length_ns()));

@@ -1,5 +1,5 @@
-// counters: what did the GPU's hardware counters say of each kernel, graph or NVTX range, and what follows: FLOPs, bytes, how close to the
-// device's peaks, and how much of what was computed the operator had to compute?
+// counters: what were the values of the GPU's hardware counters for each kernel, graph or NVTX range? The report
+// derives FLOPs, bytes, shares of the device's peaks, and how much of the computation the operator required.
 #include "analyzer/analysis/cost/counter_numbers.h"
 #include "analyzer/analysis/cost/counter_rows.h"
 #include "analyzer/analysis/cost/peak_rates.h"
@@ -17,7 +17,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// Why cells are empty, or less than they seem.
+// Why cells are empty, or why a value is too low.
 std::string note_of(const Trace& trace, const Measured& row, const CounterMeaning& meaning) {
   std::string note;
   const auto add = [&](std::string_view text) { note.append(note.empty() ? "" : "; ").append(text); };
@@ -38,7 +38,7 @@ std::string note_of(const Trace& trace, const Measured& row, const CounterMeanin
   return note;
 }
 
-// Metrics of the rows, each once, in the order of their sets.
+// The metrics of the rows, each once, in the order of their sets.
 std::vector<StringId> metrics_of(const Trace& trace, const std::vector<Measured>& rows) {
   std::vector<bool> used(trace.counters.sets.size());
   for (const Measured& row : rows) used[row.set] = true;

@@ -1,5 +1,5 @@
-// critical-path: which chain of host work, launches, operations and waits made the window as long as it was? The longest
-// path of the dependency graph, summed by part and by item; the parts add up to the wall time.
+// critical-path: which chain of host time, launches, operations and waits determined the length of the window? It is
+// the longest path of the dependency graph, summed by part and by item. The parts add up to the wall time.
 #include "analyzer/analysis/critical/run_graph.h"
 #include "analyzer/analysis/idle/host_cursor.h"
 #include "analyzer/model/range_text.h"
@@ -56,7 +56,7 @@ PathPart own_part(NodeKind kind) {
 struct Item {
   PathPart part{};
   std::string_view name;
-  uint32_t where = kNone;  // ThreadId or, for operations, StreamId
+  uint32_t where = kNone;  // ThreadId, or StreamId for operations
   uint64_t count = 0;
   int64_t time_ns = 0;
   int64_t longest_ns = 0, longest_at_ns = 0;
@@ -64,7 +64,7 @@ struct Item {
 
 bool on_device(PathPart part) { return part >= PathPart::LaunchLatency; }
 
-// What threads were doing, kept from one window to the next: a walk starts again only where time goes back.
+// What threads were doing. The cursors remain from one window to the next. A search restarts only if time goes back.
 class ThreadCursors {
  public:
   explicit ThreadCursors(const Trace& trace) : trace_(trace), cursors_(trace.threads.size()) {}
@@ -106,7 +106,7 @@ class PathSums {
     }
   }
 
-  // By part, name and place; most time first.
+  // By part, name and place; longest time first.
   std::vector<Item> items() {
     std::unordered_map<std::string, Item> merged;
     for (const auto& [key, item] : sums_) {
@@ -139,7 +139,7 @@ class PathSums {
     }
   };
 
-  // What names the item: a kind of node and its subject; of host work the label of a range.
+  // The key that names the item: a kind of node and its subject, or the label of a range for host time.
   static uint32_t key_of(NodeKind kind, uint32_t subject) { return static_cast<uint32_t>(kind) | subject << 4; }
 
   uint32_t where(const Node& node) const {
@@ -164,14 +164,14 @@ class PathSums {
     return &item;
   }
 
-  // What of the path is outside the selection, in one item, so that the parts still add up to the wall time.
+  // Adds the path outside the selection as one item, so that the parts still add up to the wall time.
   Item* add_elsewhere(int64_t begin_ns, int64_t end_ns) {
     return add(PathPart::NotSelected, static_cast<uint32_t>(NodeKind::Point), kNone, begin_ns, end_ns);
   }
 
   void add_edge(const Node& node, const PathStep& step) {
     if (step.start_ns == step.begin_ns) return;
-    if (step.start_ns < step.begin_ns) {  // it began before the step before it had ended
+    if (step.start_ns < step.begin_ns) {  // it started before the previous step ended
       if (last_ != nullptr) last_->time_ns -= step.begin_ns - step.start_ns;
       return;
     }
@@ -189,7 +189,7 @@ class PathSums {
     if (part == PathPart::Unexplained && !is_operation) last_->where = kNone;
   }
 
-  // By what the thread was in: the innermost operator, range or Python function.
+  // Host time by what encloses it: the innermost operator, range or Python function.
   void add_host_work(const Node& node, const PathStep& step) {
     const uint32_t of = thread(node);
     HostCursor& cursor = cursors_.from(of, step.begin_ns, step.start_ns);

@@ -1,5 +1,6 @@
-// cuda-graphs: how often was each executable CUDA graph launched, from where, and what did its launches cost? A row is a graph
-// and a place: process, thread and chain of ranges of the launch calls. A launch is one launch, however many operations it has.
+// cuda-graphs: how often was each executable CUDA graph launched, from where, and what did its launches cost? A row is
+// a graph and a place: process, thread and chain of ranges of the launch calls. A launch counts once, however many
+// operations it has.
 #include "analyzer/analysis/bursts/estimates.h"
 #include "analyzer/analysis/graph_launches.h"
 #include "analyzer/analysis/select/selected_operations.h"
@@ -22,7 +23,7 @@ namespace {
 using LaunchKey = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;
 
 struct Launches {
-  uint32_t number = 0;  // of its group in the estimates
+  uint32_t number = 0;  // number of its group in the estimates
   uint64_t count = 0, operations = 0;
   int64_t call_ns = 0, sum_ns = 0;
   std::vector<Interval> intervals;
@@ -32,7 +33,7 @@ struct Launches {
 struct Found {
   std::map<LaunchKey, Launches> graphs;
   std::array<uint64_t, 6> by_origin{};
-  uint64_t without_launch = 0;  // operations of graphs, no call of the host
+  uint64_t without_launch = 0;  // operations of graphs without a recorded launch call
 };
 
 bool is_launch(const HostEvent& event) {

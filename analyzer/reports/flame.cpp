@@ -1,5 +1,6 @@
-// flame: the tree of call stacks with a metric's share of each branch. As a table the branches of half a percent and more, each
-// indented below its caller; with `-o FILE.html` all of it as a page to look at (output/stacks/flame_page.cpp).
+// flame: the tree of call stacks with each branch's share of a metric. The table shows branches of at least half a
+// percent, indented below their callers. With `-o FILE.html` the whole tree becomes a page
+// (output/stacks/flame_page.cpp).
 #include "analyzer/analysis/stacks/stack_tree.h"
 #include "analyzer/reports/reports.h"
 
@@ -11,7 +12,7 @@
 namespace prof::analyzer {
 
 Table report_flame(const AnalysisInput& input) {
-  constexpr int64_t kSmallestShare = 200;  // 1/200 of all
+  constexpr int64_t kSmallestShare = 200;  // 1/200 of the total
   const StackTree answer = stack_tree(input, stack_metric(input.options.metric));
   const CallTree& tree = answer.tree;
   const CellType type = tree.unit == "nanoseconds" ? CellType::Nanoseconds : CellType::Count;

@@ -1,5 +1,5 @@
-// fwd-bwd: what the forward and the backward of each operator took, on the CPU and on the GPU. One row per name of the
-// outermost forward operator a backward operator belongs to. Definitions: docs/reports/fwd-bwd.md.
+// fwd-bwd: how long did the forward and the backward of each operator take, on the CPU and on the GPU? A row is one
+// name of the outermost forward operator that a backward operator belongs to. Definitions: docs/reports/fwd-bwd.md.
 #include "analyzer/analysis/bursts/estimates.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/event_tree.h"
@@ -17,7 +17,7 @@ namespace prof::analyzer {
 namespace {
 
 struct Pair {
-  uint32_t number = 0;             // its groups in the estimates: twice that the forward, one more the backward
+  uint32_t number = 0;             // its groups in the estimates: forward 2 * number, backward 2 * number + 1
   std::vector<uint32_t> forwards;  // rows of the outermost forward operators, each once
   std::set<std::string_view> backward_names;
   int64_t forward_cpu_ns = 0, forward_gpu_ns = 0, backward_cpu_ns = 0, backward_gpu_ns = 0;
@@ -51,7 +51,7 @@ class Pairs {
            input_.selection.in_window(range.begin_ns, range.end_ns);
   }
 
-  // A chain of operators merged into one is that one.
+  // Operators of a chain that was merged into one have the same node.
   uint32_t node(uint32_t range_row) const { return tree_.of_range(range_row); }
 
   void add(const BackwardLink& link) {
@@ -74,7 +74,7 @@ class Pairs {
     count_node(at, 2 * pair.number + 1);
   }
 
-  // Each forward operator counts once, and its time once where operators of one name are inside each other.
+  // Counts each forward operator once. If operators of one name are nested, their time counts once.
   void add_forwards(Pair& pair) {
     std::sort(pair.forwards.begin(), pair.forwards.end());
     pair.forwards.erase(std::unique(pair.forwards.begin(), pair.forwards.end()), pair.forwards.end());
@@ -95,7 +95,7 @@ class Pairs {
     if (!groups_of_.empty()) groups_of_[at].push_back(group);
   }
 
-  // A launch belongs to what counts a node around it.
+  // A launch belongs to the rows that count a node around it.
   void extrapolate(Estimates& estimates) const {
     const auto for_each_group = [&](uint32_t call, auto&& take) {
       for (uint32_t at = node_of_launch(tree_, call, true); at != kNone; at = tree_[at].parent) {
@@ -116,7 +116,7 @@ class Pairs {
   const EventTree& tree_;
   const ForwardBackward& links_;
   DeviceTimes gpu_;
-  std::vector<std::vector<uint32_t>> groups_of_;  // by node; empty where there is nothing to extrapolate
+  std::vector<std::vector<uint32_t>> groups_of_;  // by node; empty if there is nothing to extrapolate
   std::map<std::string_view, Pair> pairs_;
 };
 
@@ -129,7 +129,8 @@ std::string joined(const std::set<std::string_view>& names) {
 }  // namespace
 
 Table report_fwd_bwd(const AnalysisInput& input) {
-  // The forward of a backward operator that is selected may not be: launches of all threads and ranges belong to something here.
+  // The forward of a selected backward operator may itself not be selected. So launches of all threads and ranges are
+  // needed here.
   Selection everything;
   everything.processes = input.selection.processes;
   const AnalysisInput all{input.trace, input.views, everything, input.options};

@@ -36,7 +36,7 @@ Times times_of(const Report& report, const ReportOptions& options) {
   return Times::None;
 }
 
-// What of the run was timed, and what this table is therefore about.
+// Adds a note: which operations of the run were timed, and what this table therefore covers.
 void note_bursts(const AnalysisInput& input, std::string_view about, Table& table) {
   const Bursts& bursts = input.views.bursts();
   for (uint32_t p = 0; p < input.trace.processes.size(); ++p) {

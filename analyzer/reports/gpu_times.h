@@ -1,5 +1,5 @@
-// Where GPU times were taken in bursts (PROF_BUDGET): what may a report say then? Each row of reports.def has its answer, and nothing is
-// printed without it.
+// What may a report show if GPU times were recorded in bursts (PROF_BUDGET)? Each row of reports.def declares it. No
+// report prints GPU times without that declaration.
 #pragma once
 
 #include "analyzer/reports/reports.h"
@@ -8,16 +8,16 @@
 
 namespace prof::analyzer {
 
-// Throws std::runtime_error if GPU times of a selected process were taken in bursts: `what` would take the time between them for idle, or
-// miss what ran then.
+// Throws std::runtime_error if GPU times of a selected process were recorded in bursts. In that case `what` would count
+// the time between bursts as idle, or miss the operations in it.
 void need_all_times(std::string_view what, const Trace& trace, const Selection& selection = {});
 
-// Throws likewise where the report, or the part asked for, cannot be told from what was timed.
+// Throws std::runtime_error if the report, or the requested part of it, cannot be computed from the timed operations.
 void check_gpu_times(const Report& report, const Trace& trace, const Selection& selection,
                      const ReportOptions& options);
 
-// The report's table, with a note that says what its GPU times are where they were taken in bursts. Throws std::logic_error if a report that
-// should have extrapolated did not say so.
+// Returns the report's table. If GPU times were recorded in bursts, a note describes what they cover. Throws
+// std::logic_error if a report that must extrapolate has not declared it.
 Table run_report(const Report& report, const AnalysisInput& input);
 
 }  // namespace prof::analyzer

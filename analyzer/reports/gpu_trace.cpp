@@ -1,4 +1,5 @@
-// gpu-trace: one row per kernel, copy and memset in order of start; nsys's cuda_gpu_trace plus queue depth and NVTX path.
+// gpu-trace: one row per kernel, copy and memset in order of start. The table is nsys's cuda_gpu_trace plus queue depth
+// and NVTX path.
 #include "analyzer/analysis/gpu_columns.h"
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/reports/reports.h"

@@ -1,5 +1,6 @@
-// gpu-util: how busy was each device over time? The window in at most 100 equal pieces (several windows: one piece each), with
-// the part of it in which the device ran anything and, where the device's properties are known, how full its SMs can have been.
+// gpu-util: how busy was each device over time? One window is divided into at most 100 equal pieces; several windows
+// are one piece each. A row shows the share of the piece in which the device was busy. If the device's properties are
+// known, it also shows how full its SMs can have been.
 #include "analyzer/analysis/cost/occupancy.h"
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/analysis/select/time_window.h"
@@ -17,7 +18,7 @@ namespace {
 
 constexpr int64_t kMostPieces = 100;
 
-// The smallest of 1, 2, 5, 10, 20, 50 … ns of which at most 100 cover the window.
+// Length of a piece: the smallest of 1, 2, 5, 10, 20, 50 … ns for which at most 100 pieces cover the window.
 int64_t piece_length(int64_t window_ns) {
   int64_t length = 1;
   for (int step = 0; window_ns / length + (window_ns % length != 0 ? 1 : 0) > kMostPieces; ++step)
@@ -25,7 +26,7 @@ int64_t piece_length(int64_t window_ns) {
   return length;
 }
 
-// Disjoint, by begin.
+// The pieces do not overlap and are in order of start.
 std::vector<Window> pieces_of(const std::vector<Window>& windows) {
   if (windows.size() != 1) return windows;
   std::vector<Window> pieces;
@@ -39,7 +40,7 @@ std::vector<Window> pieces_of(const std::vector<Window>& windows) {
   return pieces;
 }
 
-// Integrals over moments that come by begin: how much of each piece, weighted.
+// Weighted time inside each piece. add() must be called in order of start.
 class Weights {
  public:
   explicit Weights(const std::vector<Window>& pieces) : pieces_(pieces), sums_(pieces.size()) {}
@@ -55,11 +56,11 @@ class Weights {
  private:
   const std::vector<Window>& pieces_;
   std::vector<double> sums_;
-  size_t first_ = 0;  // pieces before it end before all that is still to come
+  size_t first_ = 0;  // pieces before it end before every later call of add()
 };
 
-// Estimates of one device. Efficiency: at each moment the largest min(blocks per SM, 1) of the kernels that run. Occupancy:
-// mean over kernels, weighted by the time they run.
+// Estimates of one device. Efficiency: the largest min(blocks per SM, 1) of the running kernels, at each moment.
+// Occupancy: the mean over kernels, weighted by their durations.
 struct Fill {
   explicit Fill(const std::vector<Window>& pieces) : efficiency(pieces), occupancy(pieces), kernel_time(pieces) {}
   Weights efficiency, occupancy, kernel_time;
@@ -69,7 +70,7 @@ struct Fill {
 class FillSweep {
  public:
   explicit FillSweep(Fill& fill) : fill_(fill) {}
-  // By start.
+  // Must be called in order of start.
   void add(const GpuOperation& kernel, double share_of_sms) {
     advance(kernel.start_ns);
     now_ns_ = std::max(now_ns_, kernel.start_ns);
@@ -90,7 +91,7 @@ class FillSweep {
 
  private:
   Fill& fill_;
-  std::priority_queue<std::pair<double, int64_t>> running_;  // the largest share first
+  std::priority_queue<std::pair<double, int64_t>> running_;  // largest share first
   int64_t now_ns_ = std::numeric_limits<int64_t>::min();
 };
 
@@ -112,7 +113,7 @@ void estimate(const AnalysisInput& input, uint32_t device_row, Fill& fill) {
         if (!operation.has_kernel() || operation.end_ns <= operation.start_ns) return;
         const KernelFill& full = of_kernel[operation.detail];
         sweep.add(operation, std::min(full.blocks_per_sm, 1.0));
-        if (full.blocks_per_sm == 0) return;  // its shape is not known
+        if (full.blocks_per_sm == 0) return;  // the launch shape is unknown
         fill.occupancy.add(operation.start_ns, operation.end_ns, full.occupancy_percent);
         fill.kernel_time.add(operation.start_ns, operation.end_ns, 1);
       });

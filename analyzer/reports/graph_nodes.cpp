@@ -1,6 +1,7 @@
-// graph-nodes: what each node of a CUDA graph cost in all launches, and which call captured or added it. A row is a node of one
-// executable graph as GPU records number it; nodes that were never timed (host functions, graphs timed as a whole or never
-// launched) follow under the graph that they would have run in.
+// graph-nodes: what did each node of a CUDA graph cost in all launches, and which call captured or added it? A row is a
+// node of one executable graph, with its number in GPU records. Nodes that were never timed follow under the graph in
+// which they would have run. These are host functions, and nodes of graphs that were timed as a whole or never
+// launched.
 #include "analyzer/analysis/bursts/estimates.h"
 #include "analyzer/analysis/graph_launches.h"
 #include "analyzer/analysis/select/selected_operations.h"
@@ -32,7 +33,7 @@ std::string_view kind_text(GpuKind kind) {
 }
 
 struct NodeRow {
-  uint32_t number = 0;  // of its group in the estimates
+  uint32_t number = 0;  // number of its group in the estimates
   uint32_t process = 0;
   uint64_t id = 0;  // graph_node_id() in the executable graph
   uint64_t runs = 0;
@@ -42,7 +43,7 @@ struct NodeRow {
   std::string name;
 };
 
-// (process, node, record that made it, name): a node that was updated to launch something else is two rows.
+// (process, node, record of its creation, name). A node that was updated to launch something else has two rows.
 using NodeKey = std::tuple<uint32_t, uint64_t, uint32_t, std::string_view>;
 
 class Nodes {
@@ -62,7 +63,7 @@ class Nodes {
         });
   }
 
-  // Nodes of graphs that were made executable, as far as no operation of them was seen.
+  // Adds the nodes of instantiated graphs for which no operation was recorded.
   void add_untimed() {
     const Trace& trace = input_.trace;
     for (uint32_t g = 1; g < trace.graphs.size(); ++g) {
@@ -81,7 +82,7 @@ class Nodes {
   std::vector<NodeRow>& rows() { return nodes_; }
 
  private:
-  // The executable graph that was launched: what runs inside child graphs has another number.
+  // Number of the executable graph that was launched. Operations of child graphs have another graph number.
   uint32_t launched(const GpuOperation& operation) const {
     const HostEvent* const launch = operation.linked() ? &input_.trace.host[operation.launch] : nullptr;
     const bool by_host = launch != nullptr && launch->kind() == HostKind::GraphLaunch;

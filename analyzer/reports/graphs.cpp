@@ -1,5 +1,6 @@
-// graphs: how much GPU time did each compiled graph cost? A graph is a range torch.compile opens around its code ("Torch-Compiled
-// Region: …", "## Call CompiledFxGraph … ##"), or any range --range asks for. An operation is inside when its launch is.
+// graphs: how much GPU time did each compiled graph take? A graph is a range that torch.compile opens around its code
+// ("Torch-Compiled Region: …", "## Call CompiledFxGraph … ##"), or any range that --range selects. An operation is
+// inside a graph if its launch is.
 #include "analyzer/analysis/bursts/estimates.h"
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/analysis/select/time_window.h"
@@ -24,7 +25,7 @@ bool is_compiled_graph(std::string_view text) {
   return text.starts_with("Torch-Compiled Region") || text.starts_with("## Call CompiledFxGraph");
 }
 
-// Which ranges are asked about, by LabelId and by PathId: what encloses a launch is a chain of labels.
+// Which ranges are requested, by LabelId and by PathId. The ranges around a launch are a chain of labels.
 class Wanted {
  public:
   explicit Wanted(const AnalysisInput& input) : trace_(input.trace) {
@@ -45,7 +46,7 @@ class Wanted {
   }
 
   bool is(LabelId label) const { return labels_[index(label)]; }
-  // The innermost range asked for in a chain, itself included; 0: none.
+  // The innermost requested range in a chain, including the path itself; 0: none.
   uint32_t nearest(uint32_t path) const { return nearest_[path]; }
   uint32_t outer(uint32_t path) const { return nearest_[index(trace_.paths[path].parent)]; }
   bool backward(uint32_t path) const { return backward_[path]; }
@@ -61,7 +62,7 @@ struct Graph {
   uint64_t calls = 0;
   int64_t host_ns = 0;
   struct OnDevice {
-    uint32_t number = 0;  // of its group in the estimates
+    uint32_t number = 0;  // number of its group in the estimates
     uint64_t operations = 0, kernels = 0;
     int64_t sum_ns = 0;
     std::vector<Interval> intervals;
@@ -69,7 +70,7 @@ struct Graph {
   std::map<uint32_t, OnDevice> devices;  // by DeviceId
 };
 
-// (text, backward, process): ranges of one text are one graph.
+// (text, backward, process): ranges with the same text are one graph.
 using GraphKey = std::tuple<StringId, bool, uint32_t>;
 using Graphs = std::map<GraphKey, Graph>;
 
@@ -87,7 +88,7 @@ void count_calls(const AnalysisInput& input, const Wanted& wanted, const Interva
   }
 }
 
-// take(key) for each graph that a launch call is inside of, a graph inside itself once.
+// Calls take(key) for each graph around a launch call. A graph nested in itself counts once.
 template <class Take> void graphs_of(const AnalysisInput& input, const Wanted& wanted, uint32_t call, Take&& take) {
   const Trace& trace = input.trace;
   const uint32_t range = input.views.range_of_call()[call];
@@ -161,7 +162,7 @@ Table report_graphs(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   const Wanted wanted(input);
   const std::vector<Window> windows = report_windows(input);
-  // A launch precedes its work: the window of GPU operations is no bound for it.
+  // A launch precedes its operations, so the window of GPU operations does not limit it.
   const bool everything = input.options.window == "gpu";
   const IntervalSet where =
       everything ? IntervalSet({{std::max(input.selection.from_ns, std::numeric_limits<int64_t>::min() / 2),

@@ -1,6 +1,7 @@
-// hot-stacks: which lines of source a metric belongs to. A row is a function at a line: `self` counts what it asked for itself,
-// `total` everything asked for in what it called, once for each stack it is in, however often (recursion). `backward`: what was asked
-// for by backward operators, on threads of their own, whose forward operator it called.
+// hot-stacks: which source lines does a metric belong to? A row is a function at a line. `self`: the value that it
+// caused directly. `total`: the value of everything that it called. It counts once per stack, even if the function is
+// in the stack several times (recursion). `backward`: the value of backward operators, on threads of their own, whose
+// forward operator the function called.
 #include "analyzer/analysis/stacks/stack_tree.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/reports/reports.h"
@@ -26,7 +27,7 @@ struct Hot {
   std::vector<uint32_t> self_groups, total_groups;
 };
 
-// The leaves of the tree are what was asked for: they are not code.
+// The leaves of the tree are GPU operations and calls, not code.
 bool is_code(const TreeFrame& frame) { return frame.kind != TreeFrameKind::Gpu && frame.kind != TreeFrameKind::Call; }
 
 std::vector<Hot> hot_frames(const StackTree& answer) {
@@ -36,7 +37,7 @@ std::vector<Hot> hot_frames(const StackTree& answer) {
   };
   const std::vector<TreeNode>& nodes = tree.nodes();
   std::vector<Hot> hot(tree.frames().size());
-  std::vector<uint32_t> seen(tree.frames().size(), 0);  // by frame: the last node it was counted for
+  std::vector<uint32_t> seen(tree.frames().size(), 0);  // by frame: the last node that was counted for it
   for (uint32_t n = 1; n < nodes.size(); ++n) {
     if (nodes[n].count == 0) continue;
     bool innermost = true, forward = false;

@@ -1,5 +1,6 @@
-// idle: how long was each device idle, and why? The gaps of analysis/idle/gaps.h by device, window and cause. With the definitions
-// of Holistic Trace Analysis: gaps between the operations of one stream after the other, whatever the other streams did.
+// idle: how long was each device idle, and why? The report sums the gaps of analysis/idle/gaps.h by device, window and
+// cause. With the definitions of Holistic Trace Analysis, a gap is between consecutive operations of one stream, and
+// other streams are ignored.
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/analysis/select/time_window.h"
@@ -23,7 +24,7 @@ struct CauseSum {
   std::unordered_map<std::string_view, int64_t> culprits;  // name -> time
 };
 
-// The name with the most time; of equal ones the first in the alphabet.
+// The name with the longest time; of equal times, the alphabetically first name.
 std::pair<std::string_view, int64_t> most_of(const CauseSum& sum) {
   std::pair<std::string_view, int64_t> most{"", 0};
   for (const auto& [name, ns] : sum.culprits) {
@@ -93,7 +94,7 @@ Table by_cause(const AnalysisInput& input) {
       const auto same = [&](const Gap& gap) { return gap.device == gaps[from].device; };
       to = static_cast<size_t>(std::find_if_not(gaps.begin() + static_cast<ptrdiff_t>(from), gaps.end(), same) -
                                gaps.begin());
-      // Gaps of a device are disjoint and in order: those of the window lie side by side.
+      // Gaps of a device are disjoint and in order, so the gaps of the window are adjacent.
       const Gap* const end = gaps.data() + to;
       const Gap* const first =
           std::partition_point(gaps.data() + from, end, [&](const Gap& gap) { return gap.end_ns <= window.begin_ns; });
@@ -111,9 +112,9 @@ Table by_cause(const AnalysisInput& input) {
   return table;
 }
 
-// Holistic Trace Analysis: gap = start − end of the operation before on the same stream. host wait: the launch call began
-// after that end; kernel wait: else, and the gap is shorter than 30 us; other: else. Operations that overlap have a negative
-// gap, which counts.
+// The definitions of Holistic Trace Analysis. Gap: the start of an operation minus the end of the previous operation on
+// the same stream. Host wait: the launch call started after that end. Kernel wait: it did not, and the gap is shorter
+// than 30 us. Other: everything else. Operations that overlap have a negative gap, which is counted.
 Table idle_by_hta(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table("idle", "Idle time of streams by the categories of Holistic Trace Analysis");

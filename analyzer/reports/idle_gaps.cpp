@@ -1,5 +1,5 @@
-// idle-gaps: which single gaps cost the most, and what would have had to come sooner? One row a gap, the longest first; or, grouped by
-// stacks, one row for all gaps of a device that have the same cause and the same code.
+// idle-gaps: which single gaps cost the most, and what should have happened earlier? A row is one gap, the longest
+// first. If grouped by stacks, a row is all gaps of a device with the same cause and the same code.
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/analysis/select/time_window.h"
@@ -21,13 +21,13 @@ namespace {
 
 constexpr std::string_view kClasses[] = {"unlinked", "host_wait", "short", "other"};
 
-// Rows are made on several threads; stacks are asked for before.
+// Several threads create rows, so stacks are looked up before.
 struct ListedGap {
   Gap gap;
   StringId code{};
 };
 
-// The code of the culprit's call, else of the late launch.
+// The code of the culprit's call. Without a culprit, the code of the late launch.
 std::string culprit_code(CallStacks& stacks, const Gap& gap) {
   StackId stack = gap.call == kNone ? StackId{} : stacks.of_call(gap.call);
   if (stack == StackId{} && gap.launch != kNone) stack = stacks.of_call(gap.launch);
@@ -73,7 +73,7 @@ void add_gap(Table::Row& row, const AnalysisInput& input, const Gap& gap, const 
   }
 }
 
-// In the windows of the report, the longest first; says in `table` which these are.
+// Returns the gaps in the windows of the report, the longest first. Adds a note about the windows to `table`.
 std::vector<Gap> selected_gaps(const AnalysisInput& input, Table& table) {
   std::vector<Window> windows = report_windows(input);
   if (windows.empty()) {

@@ -1,4 +1,4 @@
-// kernels: which kernels, copies and memsets took the time, how often, and how even were they?
+// kernels: which kernels, copies and memsets took the time, how often, and how much did their durations vary?
 #include "analyzer/reports/kernels.h"
 
 #include "analyzer/analysis/cost/kernel_peaks.h"
@@ -24,7 +24,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// Numbers what groups are made of: names with shapes on one side, places on the other.
+// Assigns numbers to the keys of groups: one number for the name with its shape, one for the place.
 class GroupIds {
  public:
   GroupIds(const AnalysisInput& input, const KernelGrouping& grouping)
@@ -48,7 +48,7 @@ class GroupIds {
   size_t size() const { return groups_.size(); }
 
  private:
-  // Kernels of one name are one, whatever their shape, unless shapes are asked for.
+  // Kernels with the same name have one number, whatever their shape, unless grouping by shape is requested.
   void number_kernels() {
     using Shape = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>;
     const auto hash = [](const Shape& s) {
@@ -95,7 +95,7 @@ class GroupIds {
     if (grouping_.stack != 0) place = joined(stacked_places_, stacks_.of_operation(operation), place);
     return place;
   }
-  // One number for two.
+  // Combines two numbers into one.
   static uint32_t joined(std::unordered_map<uint64_t, uint32_t>& known, uint32_t a, uint32_t b) {
     return known.try_emplace(uint64_t{a} << 32 | b, static_cast<uint32_t>(known.size())).first->second;
   }
@@ -131,7 +131,7 @@ std::vector<KernelGroup> kernel_groups(const AnalysisInput& input, const std::ve
 
   GroupIds ids(input, grouping);
   std::vector<KernelGroup> groups;
-  std::vector<uint32_t> group_of;  // of the operations taken, in order
+  std::vector<uint32_t> group_of;  // of the counted operations, in order
   std::vector<int64_t> durations;
   for_each_selected(
       input, [](StreamId) { return true; },
@@ -156,7 +156,7 @@ std::vector<KernelGroup> kernel_groups(const AnalysisInput& input, const std::ve
         durations.push_back(std::max<int64_t>(operation.duration_ns(), 0));
       });
 
-  // Durations of a group side by side.
+  // Stores the durations of each group in one contiguous stretch.
   std::vector<size_t> end_of(groups.size());
   size_t end = 0;
   for (size_t g = 0; g < groups.size(); ++g) {

@@ -1,4 +1,5 @@
-// launch-apis: which launch calls took the host's time, and what did they bring to the GPU? launch-stats by API.
+// launch-apis: which launch calls took the host's time, and which GPU operations did they start? It is launch-stats by
+// API.
 #include "analyzer/base/statistics.h"
 #include "analyzer/reports/launch_stats.h"
 #include "analyzer/reports/reports.h"
@@ -26,7 +27,7 @@ Table report_launch_apis(const AnalysisInput& input) {
     row.add(group.launches).add(group.api_ns);
     if (group.launches > 0) {
       row.add(group.api_ns / static_cast<int64_t>(group.launches)).add(group.api_max_ns);
-    } else {  // its calls are in the groups of other nodes of their graphs
+    } else {  // its calls are counted in the groups of other nodes of their graphs
       row.empty().empty();
     }
     row.add(group.operations).add(whole_ns(delays.median)).add(delays.total).add(group.negative);

@@ -1,4 +1,4 @@
-// launch-stats: per kernel, what did its launches cost, and was the kernel shorter than its launch?
+// launch-stats: for each kernel, what did its launches cost, and was the kernel shorter than its launch call?
 #include "analyzer/reports/launch_stats.h"
 
 #include "analyzer/base/saturated.h"
@@ -17,7 +17,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// A number for the name of an operation, its API and the group of its stack, so that names are made once a group.
+// A number for the name of an operation, its API and the group of its stack. Names are created once per group.
 struct GroupKey {
   uint64_t operation = 0;
   uint32_t api = 0, stack = 0;
@@ -36,7 +36,7 @@ std::vector<LaunchGroup> launch_groups(const AnalysisInput& input, const EventNa
   const Trace& trace = input.trace;
   const KernelNames& kernels = input.views.names();
   std::unordered_map<GroupKey, size_t, GroupHash> by_key;
-  std::map<std::tuple<std::string_view, std::string_view, uint32_t>, size_t> by_name;  // several kernels have one name
+  std::map<std::tuple<std::string_view, std::string_view, uint32_t>, size_t> by_name;  // kernels can share a name
   std::vector<LaunchGroup> groups;
   std::vector<bool> counted(trace.host.size());
   for_each_launched(input, [&](const GpuOperation& operation, const HostEvent& launch) {
@@ -141,11 +141,12 @@ Table by_kernel(const AnalysisInput& input) {
   return table;
 }
 
-// Holistic Trace Analysis: the delay is clipped at 0; a kernel is short if it is shorter than its launch call; a call above
-// 50 us and a delay above 100 us are outliers. It looks at launches by name, leaving out graphs and cooperative launches.
+// The definitions of Holistic Trace Analysis. The delay is clipped at 0. A kernel is short if it is shorter than its
+// launch call. A call above 50 us and a delay above 100 us are outliers. Launches are recognised by name; graph and
+// cooperative launches are not included.
 Table launches_by_hta(const AnalysisInput& input) {
   struct Sum {
-    uint32_t number = 0;  // of its group in the estimates
+    uint32_t number = 0;  // number of its group in the estimates
     uint64_t operations = 0, shorts = 0, slow_calls = 0, late = 0;
     int64_t api_ns = 0, gpu_ns = 0, delay_ns = 0, delay_max_ns = 0;
   };
@@ -194,8 +195,9 @@ Table launches_by_hta(const AnalysisInput& input) {
   return table;
 }
 
-// nsys: A the call, Q = kernel start − end of the call where that is not negative, K the kernel, T from the begin of the call to
-// the end of the kernel or the call, whichever is later; kernels only, by process, thread, device and API.
+// The definitions of nsys. A: the call. Q: kernel start − end of the call, if it is not negative. K: the kernel. T:
+// from the start of the call to the end of the kernel or of the call, whichever is later. Only kernels, by process,
+// thread, device and API.
 Table by_nsys(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   Table table("launch-stats", "Launch statistics by the definitions of nsys");
@@ -214,7 +216,7 @@ Table by_nsys(const AnalysisInput& input) {
   table.add_columns({ColumnId::nsys_api_name, ColumnId::nsys_kernel_name});
   using Key = std::tuple<uint32_t, uint32_t, std::string_view, std::string_view>;
   struct Group {
-    uint32_t number = 0;  // in the estimates
+    uint32_t number = 0;  // number in the estimates
     std::array<std::vector<int64_t>, 4> times;
   };
   std::map<Key, Group> groups;

@@ -1,8 +1,10 @@
-// What launching cost, grouped by kernel or by API: time in the launch call, launch delay, time on the GPU. For launch-stats and
-// launch-apis. Definitions: docs/reports/launch-stats.md.
+// What did launches cost, grouped by kernel or by API? The costs are the time in the launch call, the launch delay and
+// the time on the GPU. Used by launch-stats and launch-apis. Definitions: docs/reports/launch-stats.md.
 //
 //   launch call  |<--- API --->|
-//   GPU                         <- delay ->|<--- GPU --->|      delay = GPU start − end of the call, signed, never clipped
+//   GPU                         <- delay ->|<--- GPU --->|
+//
+//   delay = GPU start − end of the call, signed, never clipped
 #pragma once
 
 #include "analyzer/analysis/bursts/estimates.h"
@@ -18,32 +20,32 @@ namespace prof::analyzer {
 inline constexpr int64_t kShortKernelNs = 10'000;
 
 struct LaunchGroup {
-  uint32_t number = 0;         // of the group in the estimates
+  uint32_t number = 0;         // number of the group in the estimates
   std::string_view api, name;  // name: of the operation; empty in groups by API
   uint32_t stack = 0;          // group of the operation's stack
-  uint64_t launches = 0;       // calls with at least one operation of the group; each call in one group of its API only
+  uint64_t launches = 0;       // calls with an operation of the group; by API, a call is in one group only
   int64_t api_ns = 0, api_max_ns = 0;
   uint64_t operations = 0;
   int64_t gpu_ns = 0;
-  std::vector<int64_t> delays_ns;  // one an operation
-  uint64_t negative = 0;           // delays below 0: the GPU began before the call returned
-  uint64_t shorts = 0;             // kernels below 10 us and shorter than their launch call
+  std::vector<int64_t> delays_ns;  // one per operation
+  uint64_t negative = 0;           // delays below 0: the GPU started before the call returned
+  uint64_t shorts = 0;             // kernels below 10 us that are shorter than their launch call
   uint64_t kernels = 0;
-  int64_t short_api_ns = 0;  // time of these kernels' launch calls
+  int64_t short_api_ns = 0;  // time of the launch calls of these kernels
 };
 
 enum class LaunchesBy { Kernel, Api };
 
-// Linked operations of the selection that overlap its window; most GPU time first, then by name. An operation of a graph has
-// the delay from the graph's launch; the call's own time counts once, for its first operation. Operations also go to the estimates, whose
-// rows are by work.
+// Groups the linked operations of the selection that overlap its window. The longest GPU time is first, then order of
+// name. An operation of a graph has the delay of the graph's launch. The time of the call counts once, for the first
+// operation of the graph. Operations are also added to the estimates (RowsAre::ByWork).
 std::vector<LaunchGroup> launch_groups(const AnalysisInput& input, const EventNames& names, LaunchesBy by,
                                        StackGroups& stacks, Estimates* estimates = nullptr);
 
-// All groups' delays together: "launch delay of 834 operations: min …, median …, max …, sum …, below zero 9".
+// The delays of all groups: "launch delay of 834 operations: min …, median …, max …, sum …, below zero 9".
 std::string launch_delay_note(const std::vector<LaunchGroup>& groups);
 
-// visit(operation, launch) for what launch_groups() counts.
+// Calls visit(operation, launch) for everything that launch_groups() counts.
 template <class Visit> void for_each_launched(const AnalysisInput& input, Visit&& visit) {
   const Trace& trace = input.trace;
   for (const Stream& stream : trace.streams) {

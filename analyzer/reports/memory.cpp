@@ -1,5 +1,5 @@
-// memory: how much memory was live at most, when and in which op, and what was left at the end? One row a process and device, and
-// one for each pool that memory of it came from.
+// memory: what was the peak of live memory, when and in which op, and how much was live at the end? A row is a process
+// and a device. Each pool that allocated memory of the device has a row too.
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/analysis/memory_timeline.h"
@@ -15,7 +15,7 @@ namespace {
 void add_row(const AnalysisInput& input, const MemoryTimeline& timeline, std::string_view pool, Table& table) {
   const Trace& trace = input.trace;
   const uint32_t peak = timeline.peak(input.selection);
-  if (peak == kNone && input.selection.nvtx.given()) return;  // not of these ranges
+  if (peak == kNone && input.selection.nvtx.given()) return;  // no change belongs to the selected ranges
   uint64_t allocations = 0, releases = 0;
   int64_t allocated = 0, released = 0;
   for (const MemoryChange& change : timeline.changes) {

@@ -1,5 +1,5 @@
-// memory-ops: what allocated the most, and whose memory was live at the peak? By op, or what --group-by asks for: call, pool,
-// NVTX path, stack, thread.
+// memory-ops: what allocated the most, and whose memory was live at the peak? Rows are ops, or the keys of --group-by:
+// call, pool, NVTX path, stack, thread.
 #include "analyzer/analysis/memory_timeline.h"
 #include "analyzer/analysis/stacks/stack_groups.h"
 #include "analyzer/base/saturated.h"
@@ -51,7 +51,7 @@ Grouping grouping(const std::vector<std::string>& words) {
   return result;
 }
 
-// What a change belongs to, as ids that are equal for equal texts.
+// The group of a change, as ids that are equal for equal texts.
 class Groups {
  public:
   Groups(const AnalysisInput& input, Grouping grouping)
@@ -105,7 +105,7 @@ MemorySums sums_of(const MemoryTimeline& timeline, uint32_t peak, const Selectio
   MemorySums sums;
   for (uint32_t i = 0; i < timeline.changes.size(); ++i) {
     const MemoryChange& change = timeline.changes[i];
-    // What is live belongs to the call that allocated it, whoever releases it.
+    // Live memory belongs to the call that allocated it, whichever call releases it.
     const uint32_t made_at = change.bytes > 0 ? i : change.allocation;
     if (made_at == kNone || !of_ranges(selection, timeline.changes[made_at])) continue;
     if (change.bytes > 0) {
@@ -119,7 +119,7 @@ MemorySums sums_of(const MemoryTimeline& timeline, uint32_t peak, const Selectio
     } else {
       const MemoryChange& made = timeline.changes[change.allocation];
       MemorySum& sum = sums[groups.of(made)];
-      if (i <= peak) sum.at_peak = add_saturated(sum.at_peak, -made.bytes);  // made: above 0
+      if (i <= peak) sum.at_peak = add_saturated(sum.at_peak, -made.bytes);  // made.bytes is above 0
       sum.left = add_saturated(sum.left, -made.bytes);
     }
   }

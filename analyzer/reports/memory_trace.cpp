@@ -1,5 +1,5 @@
-// memory-trace: when was which memory allocated and released, from which pool, by whom, and how much was live then? One row an
-// allocation or release, in order.
+// memory-trace: when was which memory allocated and released, from which pool, by whom, and how much was live then? A
+// row is one allocation or release, in order of time.
 #include "analyzer/analysis/memory_timeline.h"
 #include "analyzer/analysis/stacks/call_stacks.h"
 #include "analyzer/model/event_names.h"

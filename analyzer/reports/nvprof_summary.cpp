@@ -17,7 +17,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// NamedSums by a number that stands for a name; names are made at the end, and rows of equal names joined.
+// NamedSums by a key that represents a name. Names are created at the end, and rows with equal names are merged.
 class NamedSums {
  public:
   explicit NamedSums(const SummaryOptions& options) : keep_all_(options.median) {}
@@ -94,7 +94,7 @@ class NamedSums {
   Sum* last_ = nullptr;
 };
 
-// Cells of calls, total and half width; empty where there is none.
+// Cells of calls, total and half width. The cells are empty without an estimate.
 void add_estimate(Table::Row& row, const Extrapolated* estimate) {
   if (estimate == nullptr) {
     row.empty().empty().empty();
@@ -112,7 +112,8 @@ std::string gpu_name(const KernelNames& names, uint64_t key, NameForm form) {
   return std::string(name_of_key(names, key, form));
 }
 
-// The section of a stream's operations, in the order that sections have: device, context, stream; 0 for what is not told apart.
+// The section of a stream's operations: device, context, stream, which is also the order of sections. Components that
+// are not separated are 0.
 using SectionKey = std::tuple<uint32_t, uint32_t, uint32_t>;
 SectionKey section_key(const Trace& trace, const Stream& stream, GroupBy group) {
   if (group == GroupBy::Process) return {};

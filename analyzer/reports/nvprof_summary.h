@@ -1,5 +1,5 @@
-// Where did the time go, summed by name? GPU operations, CUDA calls and NVTX ranges of one process, in all or per device or
-// stream: the numbers of `prof summary`. output/nvprof_text prints them.
+// Where did the time go, summed by name? GPU operations, CUDA calls and NVTX ranges of one process, in total or per
+// device or stream. These are the numbers of `prof summary`. output/nvprof_text prints them.
 #pragma once
 
 #include "analyzer/analysis/bursts/estimates.h"
@@ -28,18 +28,19 @@ struct SummaryRow {
   uint64_t calls = 0, failed = 0;  // failed: API calls only
   int64_t total_ns = 0, min_ns = 0, max_ns = 0;
   int64_t median_ns = 0;
-  double stddev_ns = 0;  // sample (N − 1), 0 for one call
+  double stddev_ns = 0;  // of a sample (divided by N − 1); 0 for one call
   int64_t average_ns() const {
     return calls == 0 ? 0 : add_saturated(total_ns, static_cast<int64_t>(calls) / 2) / static_cast<int64_t>(calls);
   }
 };
 
-// Of what a section of GPU operations is, where they are grouped: "NVIDIA H200 (0)", "Context 1, Stream 7".
+// Names the device and stream of a section of GPU operations, if sections are grouped: "NVIDIA H200 (0)", "Context 1,
+// Stream 7".
 struct SectionLabel {
   std::string device, stream;
 };
 
-// Rows by total time, then calls, both descending, then name.
+// Rows are sorted by total time, then calls, both descending, then name.
 struct SummarySection {
   enum Kind { Gpu, Api, Nvtx } kind = Gpu;
   SectionLabel of;
@@ -47,12 +48,13 @@ struct SummarySection {
   int64_t total_ns = 0;
 };
 
-// GPU sections of every group (one, maybe empty, when not grouped), then API, then NVTX, as asked for.
+// GPU sections of every group, then API, then NVTX, as requested. Without grouping there is one GPU section, which can
+// be empty.
 std::vector<SummarySection> summarize(const Trace& trace, const KernelNames& names, ProcessId process,
                                       const SummaryOptions& options);
 
-// The GPU activities of a process with PROF_BUDGET, extrapolated to all of its launches, grouped as the sections are: by name, the longest
-// first, and their sum. Nothing where all launches were timed.
+// The GPU activities of a process with PROF_BUDGET, extrapolated to all of its launches. They are grouped like the
+// sections: by name, the longest first, and their sum. Nothing if all launches were timed.
 struct ExtrapolatedSection {
   SectionLabel of;
   Extrapolated all;
@@ -65,7 +67,7 @@ struct ExtrapolatedSummary {
 std::optional<ExtrapolatedSummary> extrapolate(const Trace& trace, const KernelNames& names, ProcessId process,
                                                const SummaryOptions& options);
 
-// All processes in one table for csv and json.
+// All processes in one table, for csv and json.
 Table summary_table(const Trace& trace, const KernelNames& names, const SummaryOptions& options);
 
 }  // namespace prof::analyzer

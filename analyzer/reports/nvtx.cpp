@@ -1,5 +1,5 @@
-// nvtx: the GPU time that belongs to each NVTX range and annotation, by text or (--group-by path) by chain of open ranges.
-// Definitions: docs/reports/nvtx.md.
+// nvtx: how much GPU time belongs to each NVTX range and annotation? Rows are texts or, with --group-by path, chains of
+// open ranges. Definitions: docs/reports/nvtx.md.
 #include "analyzer/analysis/bursts/estimates.h"
 #include "analyzer/analysis/graph_launches.h"
 #include "analyzer/analysis/range_projection.h"
@@ -20,14 +20,14 @@ namespace prof::analyzer {
 
 namespace {
 
-// Chains of open ranges by table names: PathIds whose texts differ only in numbers of emit_nvtx are one. Texts are made when
-// asked for: of ranges n deep they are as long as n squared.
+// Chains of open ranges by the names in tables. PathIds whose texts differ only in numbers of emit_nvtx are one chain.
+// Texts are created on demand, because the texts of n nested ranges have a total length of n squared.
 class NamedPaths {
  public:
   NamedPaths(const Trace& trace, const EventNames& names) : names_(names), of_path_(trace.paths.size()) {
     std::unordered_map<uint64_t, uint32_t> known;
     for (uint32_t path = 1; path < trace.paths.size(); ++path) {
-      const PathNode& node = trace.paths[path];  // parents stand before their children
+      const PathNode& node = trace.paths[path];  // parents precede their children
       const Named named{of_path_[index(node.parent)], names.of(node.label)};
       const uint64_t key = uint64_t{named.parent} << 32 | static_cast<uint32_t>(named.name);
       const auto [found, added] = known.try_emplace(key, static_cast<uint32_t>(named_.size()));
@@ -54,7 +54,7 @@ class NamedPaths {
 };
 
 struct RangeSums {
-  uint32_t number = 0;  // of its group in the estimates
+  uint32_t number = 0;  // number of its group in the estimates
   uint64_t count = 0, with_gpu = 0, levels = 0, operations = 0;
   int64_t cpu_ns = 0, span_ns = 0, busy_ns = 0, sum_ns = 0;
   int64_t first_ns = INT64_MAX;
@@ -78,8 +78,8 @@ void add(RangeSums& sums, const Range& range, const Projection& projection) {
   sums.sum_ns = add_saturated(sums.sum_ns, projection.sum_ns);
 }
 
-// A launch belongs to every range around it, and so do its operations; with --captured operations to those around the call that captured
-// them. `group_of`: by row of Trace::ranges, kNone where a range has no row in the table.
+// A launch and its operations belong to every range around the launch. With --captured, operations belong to the ranges
+// around the call that captured them. `group_of`: by row of Trace::ranges, kNone if the range has no row in the table.
 void extrapolate(const AnalysisInput& input, const std::vector<uint32_t>& group_of, Estimates& estimates) {
   const Trace& trace = input.trace;
   const auto for_each_group = [&](uint32_t call, auto&& take) {

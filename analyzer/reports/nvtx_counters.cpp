@@ -1,5 +1,5 @@
-// nvtx-counters: one row per counter that the program sampled through NVTX's counter extension; groups have a row for each of their
-// numbers. Definitions: docs/reports/nvtx-counters.md.
+// nvtx-counters: one row per counter that the program sampled through NVTX's counter extension. A counter group has one
+// row for each of its numbers. Definitions: docs/reports/nvtx-counters.md.
 #include "analyzer/reports/reports.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// What the program said of the numbers: what one is, and where it holds.
+// What the program declared about the values: their kind, and the time for which they hold.
 std::string kind_of(const ProgramCounter& counter) {
   std::string kind;
   switch (counter.flags & kCounterValueMask) {

@@ -1,4 +1,4 @@
-// nvtx-names: everything the program gave a name to through NVTX: threads, devices, contexts, streams, events, other things by
+// nvtx-names: what did the program name through NVTX? Threads, devices, contexts, streams, events, other objects by
 // handle, and categories of ranges. Definitions: docs/reports/nvtx-names.md.
 #include "analyzer/reports/reports.h"
 #include "preload/format/events.h"
@@ -12,7 +12,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// NVTX's type of an identifier: [class | index].
+// The type of an NVTX identifier: [class | index].
 std::string_view type_name(uint32_t type) {
   switch (type) {
     case 1u << 16 | 1: return "pointer";
@@ -57,7 +57,7 @@ Table report_nvtx_names(const AnalysisInput& input) {
     row.add(trace.text(given.domain)).add(trace.processes[index(given.process)].pid).add(given.time_ns);
     row.add(std::string_view(given.gone ? "taken back" : ""));
   }
-  // Categories are facts about the run, without a time; those that no range or mark is of are not told.
+  // Categories are facts about the run and have no time. Categories without a range or mark are not listed.
   std::set<std::tuple<StringId, uint32_t, StringId>> categories;
   for (const Label& label : trace.labels) {
     if (index(label.category_name) != 0) categories.insert({label.domain, label.category, label.category_name});

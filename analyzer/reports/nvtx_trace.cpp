@@ -1,4 +1,5 @@
-// nvtx-trace: one row per NVTX range in order of begin; nsys's nvtx_pushpop_trace with start/end ranges and marks added.
+// nvtx-trace: one row per NVTX range in order of start. The table is nsys's nvtx_pushpop_trace plus start/end ranges
+// and marks.
 #include "analyzer/analysis/range_state.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/event_tree.h"

@@ -1,4 +1,5 @@
-// op-idle: how deep was the queue when each op began, and how much of it was the GPU idle or starved? One row a GPU and op name.
+// op-idle: what was the queue depth when each op started, and for how much of the op was the GPU idle or starved? A row
+// is a GPU and an op name.
 #include "analyzer/reports/op_idle.h"
 
 #include "analyzer/analysis/idle/gap_text.h"

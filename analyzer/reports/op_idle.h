@@ -1,4 +1,4 @@
-// What op-idle and op-idle-trace share: depth, idle and starved time of one op on one GPU.
+// What are the queue depth, idle time and starved time of one op on one GPU? Used by op-idle and op-idle-trace.
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
@@ -11,16 +11,16 @@ namespace prof::analyzer {
 
 struct OpIdle {
   uint32_t range = 0;    // row of Trace::ranges
-  uint32_t gpu = kNone;  // index of the GPU asked about; kNone with the reference's definitions: one number over all
-  uint32_t waiting = 0;  // when it began
+  uint32_t gpu = kNone;  // index of the GPU; kNone with the reference's definitions: one number over all GPUs
+  uint32_t waiting = 0;  // operations that were waiting when the op started
   uint32_t outstanding = 0;
-  int64_t inside_ns = 0;   // of the op inside the windows; the reference: its duration
-  int64_t idle_ns = 0;     // of that, the GPU was idle
-  int64_t starved_ns = 0;  // of that, nothing was waiting; the reference has no such number
+  int64_t inside_ns = 0;   // time of the op inside the windows; for the reference, its duration
+  int64_t idle_ns = 0;     // the part of inside_ns in which the GPU was idle
+  int64_t starved_ns = 0;  // the part of idle_ns in which nothing was waiting; the reference has no such number
 };
 
-// visit(OpIdle, const DeviceIdle* or null) for every op of the selected threads that has time inside the windows, GPU by GPU.
-// Returns what the numbers are of, for the notes.
+// Calls visit(OpIdle, const DeviceIdle* or null) for every op of the selected threads that overlaps the windows, GPU by
+// GPU. Returns a description of what the numbers cover, for the notes.
 template <class Visit> std::string for_each_op(const AnalysisInput& input, Visit&& visit);
 
 struct OpWindows {

@@ -1,4 +1,4 @@
-// op-idle-trace: the numbers of op-idle for every single op, in order of begin.
+// op-idle-trace: the numbers of op-idle for every single op, in order of start.
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/reports/op_idle.h"
 #include "analyzer/reports/reports.h"

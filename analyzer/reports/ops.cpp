@@ -1,5 +1,6 @@
-// ops: operators, calls and GPU operations averaged by name, as torch.autograd.profiler's key_averages().table() shows them.
-// Text has that table's layout; CSV and JSON have more columns and whole nanoseconds. Definitions: docs/reports/ops.md.
+// ops: operators, calls and GPU operations, averaged by name, as in torch.autograd.profiler's key_averages().table().
+// The text form has the layout of that table. CSV and JSON have more columns and whole nanoseconds. Definitions:
+// docs/reports/ops.md.
 #include "analyzer/analysis/cost/op_averages.h"
 #include "analyzer/base/json/json_text.h"
 #include "analyzer/base/saturated.h"
@@ -48,7 +49,7 @@ TorchLayout layout_of(const AnalysisInput& input, const OpAverages& averages, co
   return layout;
 }
 
-// The rank the recorder wrote down, else which input it was.
+// The rank that the recorder logged. Without it, the number of the input.
 int64_t node_id(const Trace& trace, uint32_t process) {
   const std::string rank = trace.processes[process].fact("rank");
   int64_t number = 0;
@@ -68,7 +69,7 @@ void declare_operator_columns(Table& table, const Estimates& estimates) {
                      ColumnId::self_device_memory_usage, ColumnId::count, ColumnId::min, ColumnId::max, ColumnId::flops,
                      ColumnId::device_type, ColumnId::is_async, ColumnId::is_user_annotation, ColumnId::node_id,
                      ColumnId::thread, ColumnId::domain, ColumnId::input_shapes, ColumnId::stack});
-  // torch.autograd.profiler's spellings sort the largest first.
+  // torch.autograd.profiler's spellings sort in descending order.
   for (const char* key : {"cpu_time", "cpu_time_total", "self_cpu_time_total", "cpu_memory_usage",
                           "self_cpu_memory_usage", "device_time", "device_time_total", "self_device_time_total",
                           "device_memory_usage", "self_device_memory_usage", "count", "flops"}) {
@@ -138,7 +139,7 @@ void add_row(Table& table, const AnalysisInput& input, const OpAverage& op, cons
   text(!stack.empty(), stack);
 }
 
-// torch.autograd.profiler's total_average().
+// The totals of torch.autograd.profiler's total_average().
 std::string total_note(const OpAverages& all, bool with_memory) {
   uint64_t events = 0;
   int64_t cpu_ns = 0;

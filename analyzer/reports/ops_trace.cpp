@@ -1,5 +1,5 @@
-// ops-trace: one row per range, call and GPU operation in order of begin, with everything torch.autograd.profiler's
-// FunctionEvent says of one. Definitions: docs/reports/ops.md and docs/reports/ops-trace.md.
+// ops-trace: one row per range, call and GPU operation, in order of start, with every field of
+// torch.autograd.profiler's FunctionEvent. Definitions: docs/reports/ops.md and docs/reports/ops-trace.md.
 #include "analyzer/analysis/cost/op_averages.h"
 #include "analyzer/analysis/cost/op_flops.h"
 #include "analyzer/analysis/cost/torch_flops.h"
@@ -24,7 +24,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// Twenty million rows would be 6 GB of text that nobody reads: CSV and JSON have them all.
+// Twenty million rows would be 6 GB of text that nobody reads. CSV and JSON contain all rows.
 constexpr size_t kRowsInText = 1'000'000;
 
 void declare_call_columns(Table& table) {
@@ -86,7 +86,7 @@ class Instances {
     uint32_t row;
   };
 
-  // All that is selected, by begin, what contains others first. Once.
+  // All selected events in order of start, enclosing events first. May be called once only.
   std::vector<Event> take_events() {
     return merge_runs(std::move(events_), [this](const Event& event) {
       const auto [begin_ns, end_ns] = time_of(event);
@@ -103,7 +103,7 @@ class Instances {
   }
 
  private:
-  // The range or call of a node belongs to the ranges asked for.
+  // Whether the range or call of a node belongs to the selected ranges.
   bool of_ranges(uint32_t node) const {
     const uint32_t row = tree_[node].row();
     return tree_[node].is_call() ? input_.selection.nvtx.has_call(row) : input_.selection.nvtx.has_range(row);
@@ -190,7 +190,7 @@ class Instances {
     add_range(row, range, range_row, true);
   }
 
-  // From "FLOPs" on.
+  // Adds the cells from column "FLOPs" on.
   void add_range(Table::Row& row, const Range& range, uint32_t range_row, bool async) const {
     const OperatorDetail* const detail = trace_.detail(range);
     const RangeText text = range.kind == RangeKind::Nvtx ? parse_range_text(trace_.range_name(range)) : RangeText{};
@@ -261,7 +261,7 @@ class Instances {
 
   const AnalysisInput input_;
   const Trace& trace_;
-  const bool at_calls_;  // launches outside all ranges keep their time
+  const bool at_calls_;  // launches outside all ranges have a time
   const EventNames& names_;
   const KernelNames& kernel_names_;
   const EventTree& tree_;

@@ -1,6 +1,6 @@
-// optimize: which ops are worth making faster? Ops that were running while the queue fell from a peak to nothing, ranked by how
-// much of them the GPU was idle and how much time is their own: score = z(idle share) + 0.6 · z(self time), the score of
-// torch.profiler._utils. `--definitions reference` gives that heuristic as it is published.
+// optimize: which ops are worth making faster? Candidates are ops that ran while the queue fell from a peak to zero.
+// They are ranked by the share in which the GPU was idle and by their own time: score = z(idle share) + 0.6 · z(self
+// time), the score of torch.profiler._utils. `--definitions reference` uses that heuristic exactly as published.
 #include "analyzer/analysis/idle/device_idle.h"
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/idle/gaps.h"
@@ -31,7 +31,8 @@ double idle_share(const OpIdle& op) {
   return op.inside_ns > 0 ? static_cast<double>(op.idle_ns) / static_cast<double>(op.inside_ns) : 0;
 }
 
-// Distance from the mean in (sample) standard deviations; 0 for all where they are equal or there is only one.
+// Distance from the mean in (sample) standard deviations. All scores are 0 if the values are equal or there is only
+// one.
 std::vector<double> z_scores(const std::vector<double>& values, bool& defined) {
   const double n = static_cast<double>(values.size());
   double mean = 0, squares = 0;
@@ -44,7 +45,8 @@ std::vector<double> z_scores(const std::vector<double>& values, bool& defined) {
   return scores;
 }
 
-// Best first; equal ones stay in order. The reference divides by a deviation of 0 as well: it has no score then.
+// Sorts by score, the best first; equal scores stay in order. The reference divides by a deviation of 0 too. In that
+// case it has no score.
 void rank(std::vector<Candidate>& candidates, const Column<int64_t>& self_ns, bool reference) {
   std::vector<double> shares, selves;
   for (const Candidate& each : candidates) {
@@ -82,12 +84,12 @@ std::vector<Candidate> candidates_by_reference(const AnalysisInput& input, Table
   return candidates;
 }
 
-// What of a device's idle time has which cause, to ask for any op.
+// The idle time of a device by cause. It can be queried for any op.
 using CauseSets = std::array<IntervalSet, kGapCauses>;
 std::map<uint32_t, CauseSets> causes_by_device(const AnalysisInput& input, const IntervalSet& inside) {
   std::map<uint32_t, std::array<std::vector<Interval>, kGapCauses>> parts;
   if (!inside.empty()) {
-    Selection of_all = input.selection;  // whoever launched what ended a gap
+    Selection of_all = input.selection;  // the launch after a gap may come from any thread or range
     of_all.threads.clear();
     of_all.nvtx = {};
     const Interval hull{inside.parts().front().begin_ns, inside.parts().back().end_ns};
@@ -154,7 +156,7 @@ std::vector<Candidate> by_exact_depth(const AnalysisInput& input, Table& table) 
   return candidates;
 }
 
-// The layout of get_optimizable_events(), with our reason.
+// The layout of get_optimizable_events(), with a reason added.
 std::string as_blocks(const Table& table) {
   if (table.rows() == 0) return "No events to optimize\n";
   const std::string line(80, '-');

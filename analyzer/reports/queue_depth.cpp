@@ -1,7 +1,8 @@
-// queue-depth: time-weighted statistics of the exact depth per stream, device and process, launches held by a full queue, and
-// how far the live value of the launch records was from it. A depth holds from one change to the next; the weight of a value
-// is the time it held, from the first launch to the last GPU end of the row's streams. Definitions: model/waiting_operations.h;
-// others' definitions (`--definitions hta`, `reference`): hta_queue_length.h and torch_queue_depth.h.
+// queue-depth: how deep were the queues? The report has time-weighted statistics of the exact depth per stream, device
+// and process. It also has launches held by a full queue, and the error of the live value in launch records. A depth
+// holds from one change to the next. The weight of a value is the time for which it held, from the first launch to the
+// last GPU end of the row's streams. Definitions: model/waiting_operations.h. Definitions of other tools
+// (`--definitions hta`, `reference`): hta_queue_length.h and torch_queue_depth.h.
 #include "analyzer/analysis/idle/full_queue_launches.h"
 #include "analyzer/analysis/idle/hta_queue_length.h"
 #include "analyzer/analysis/idle/torch_queue_depth.h"
@@ -19,7 +20,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// How long each value held. Depths are at most as many as there are operations: a place for each.
+// How long each value held. A depth is at most the number of operations, so the table has an element for each value.
 class WeightedDepth {
  public:
   void hold(uint32_t value, int64_t ns) {
@@ -35,7 +36,7 @@ class WeightedDepth {
       sum += static_cast<double>(value) * static_cast<double>(held_ns_[value]);
     return total_ns_ > 0 ? sum / static_cast<double>(total_ns_) : 0;
   }
-  // The smallest value such that the depth was at most that for the share `q` of the time.
+  // The smallest depth that was not exceeded for the share `q` of the time.
   uint32_t quantile(double q) const {
     double until = 0;
     for (uint32_t value = 0; value < held_ns_.size(); ++value) {
@@ -44,7 +45,7 @@ class WeightedDepth {
     }
     return most();
   }
-  // The vector ends with a value that was held.
+  // The last element of the vector is a value that held for some time.
   uint32_t most() const { return held_ns_.empty() ? 0 : static_cast<uint32_t>(held_ns_.size() - 1); }
 
  private:
@@ -79,7 +80,7 @@ std::vector<LiveError> live_errors(const AnalysisInput& input) {
     const HostEvent& event = trace.host[row];
     const LaunchDepth depth = input.views.depth().at_launch()[row];
     const uint32_t stream = trace.host_streams[index(event.stream)].stream;
-    if (!trace.process_of(event).is_prof_log()) continue;  // others have no live value
+    if (!trace.process_of(event).is_prof_log()) continue;  // logs of other tools have no live value
     if (!depth.known() || stream == kNone || !input.selection.in_window(event.begin_ns, event.begin_ns)) continue;
     if (!input.selection.has_thread(trace.thread(event.thread)) || !trace.process_of(event).has_live_depth()) continue;
     errors[stream].add(static_cast<int64_t>(event.live_depth) - static_cast<int64_t>(depth.outstanding));
@@ -120,7 +121,7 @@ class HeldByStream {
     }
     return sum;
   }
-  // The plateau is the depth at which most of them were found.
+  // The plateau is the depth at which most of these launches were held.
   std::string note() const {
     if (all_.launches == 0) return {};
     const auto most = std::max_element(found_at_.begin(), found_at_.end(),
@@ -138,7 +139,7 @@ class HeldByStream {
   std::map<uint32_t, uint64_t> found_at_;  // outstanding -> launches
 };
 
-// What of the rows' time counts: the selection's, or the windows where others than the default are asked for.
+// The time that is counted: the selection. If --window is not the default, the requested windows.
 IntervalSet counted_time(const AnalysisInput& input) {
   constexpr int64_t kFar = int64_t{1} << 61;
   if (input.options.window == "gpu")
@@ -148,7 +149,7 @@ IntervalSet counted_time(const AnalysisInput& input) {
   return IntervalSet(std::move(parts));
 }
 
-// pandas' describe() of a series.
+// The columns of pandas' describe() of a series.
 void add_description(Table::Row& row, std::vector<int64_t>& values) {
   const Statistics all = statistics_of(values);
   row.add(all.count);
@@ -166,7 +167,7 @@ void add_description_columns(Table& table) {
                      ColumnId::depth_p25, ColumnId::depth_p50, ColumnId::depth_p75, ColumnId::depth_max});
 }
 
-// Every stream with operations, every device and the total: visit(process, device, context, stream, streams).
+// Calls visit(process, device, context, stream, streams) for every stream with operations, every device and the total.
 template <class Visit> void for_each_group(const AnalysisInput& input, Visit visit);
 
 Table depth_by_hta(const AnalysisInput& input) {
@@ -259,7 +260,7 @@ Table report_queue_depth(const AnalysisInput& input) {
   WeightedDepth waiting, outstanding;
   std::vector<StreamId> measured;
   const auto measure = [&](const std::vector<StreamId>& streams) {
-    if (streams == measured) return;  // a device with one stream, a process with one device
+    if (streams == measured) return;  // a device with one stream, or a process with one device
     measured = streams;
     waiting = outstanding = {};
     DepthStep last{INT64_MIN, 0, 0};

@@ -1,4 +1,5 @@
-// Every report: one answers one question about a model with one Table and prints nothing. The list is reports.def.
+// The interface of every report: a report answers one question about a model with one Table, and never prints. The list
+// is reports.def.
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
@@ -12,15 +13,15 @@
 
 namespace prof::analyzer {
 
-// What a report makes of a run whose GPU times were taken in bursts (PROF_BUDGET): gpu_times.h holds it to that.
-//   None       it has no GPU times, and all else was recorded
-//   Listed     it is about single operations or launches: about those that were timed
+// How a report handles a run whose GPU times were recorded in bursts (PROF_BUDGET). gpu_times.h enforces it.
+//   None       it has no GPU times, and everything else was recorded
+//   Listed     it lists single operations or launches: those that were timed
 //   Estimated  it sums, and extrapolates to all launches: estimates.h
 //   ByMetric   a report about call stacks: one of the others, by --metric
-//   All        it looks at what a GPU did between operations, or needs every operation of something: it refuses
+//   All        it needs what a GPU did between operations, or every operation of something: it refuses
 enum class Times : uint8_t { None, Listed, Estimated, ByMetric, All };
 
-// What a question is about. Lists print the reports of one area together, under its title.
+// The subject of a question. Lists print the reports of one area together, under its title.
 enum class Area : uint8_t { GpuTime, Idle, Change, Code, Speed, Memory, Listing, Nsys };
 
 inline constexpr std::string_view kAreaTitles[] = {
@@ -37,12 +38,12 @@ struct Report {
   Table (*run)(const AnalysisInput& input);
   std::string_view without_nvtx;  // why it does not take --nvtx; empty: it does
   Times times;
-  std::string_view options;           // beside those of every report, as in reports.def: taken_options.h reads them
+  std::string_view options;           // beyond those of every report, as in reports.def: taken_options.h reads them
   std::string_view example;           // arguments after its name
-  std::span<const ColumnId> columns;  // every column that a table of it may have
+  std::span<const ColumnId> columns;  // every column that one of its tables may have
 };
 
-// Of the rows of reports.def whose reports limit themselves to Selection::nvtx.
+// Marks the rows of reports.def whose reports can be limited to Selection::nvtx.
 inline constexpr std::string_view kTakesNvtx;
 
 #define PROF_REPORT(function, ...) Table report_##function(const AnalysisInput& input);

@@ -1,4 +1,5 @@
-// roofline: arithmetic intensity, attained and attainable rate, what bounds each row, and the time lost to that bound.
+// roofline: what are the arithmetic intensity, attained rate and attainable rate of each row, what bounds it, and how
+// much time is lost above that bound?
 #include "analyzer/reports/roofline.h"
 
 #include "analyzer/analysis/cost/kernel_costs.h"
@@ -31,7 +32,7 @@ RoofGroup roof_group(const std::vector<std::string>& words) {
   throw std::runtime_error("--group-by: the rows of roofline are one of kernel, op, shape or range");
 }
 
-// Names the row of an operation.
+// The name of the row to which an operation belongs.
 class RoofNames {
  public:
   RoofNames(const AnalysisInput& input, const KernelCosts& costs, RoofGroup group)
@@ -56,7 +57,7 @@ class RoofNames {
   RoofGroup group_;
 };
 
-// A row for each name of kernel, operator or range of a device, made as they are met.
+// One row for each name of a kernel, operator or range of a device, in order of first appearance.
 class RoofRows {
  public:
   explicit RoofRows(std::vector<RoofPoint>& points) : points_(points) {}
@@ -72,7 +73,7 @@ class RoofRows {
     }
     return found->second;
   }
-  // The same for what is known by a number, so that its name is made once.
+  // The same for a name that is known by a number. The name is created once.
   template <class Name> uint32_t of(uint32_t device, uint32_t number, Name name) {
     const auto [found, added] = row_of_number_.try_emplace(uint64_t{device} << 32 | number, 0);
     if (added) found->second = of(device, name());
@@ -85,7 +86,7 @@ class RoofRows {
   std::unordered_map<uint64_t, uint32_t> row_of_number_;
 };
 
-// By LabelId: it is that of an NVTX range or an annotation. Operators and Python's functions make no rows.
+// By LabelId: whether it is the label of an NVTX range or annotation. Operators and Python functions have no rows.
 std::vector<bool> labels_of_ranges(const Trace& trace) {
   std::vector<bool> labels(trace.labels.size());
   for (const Range& range : trace.ranges) {
@@ -94,7 +95,7 @@ std::vector<bool> labels_of_ranges(const Trace& trace) {
   return labels;
 }
 
-// The rows of all ranges around the launch, each once, however often its name is around it.
+// Finds the rows of all ranges around the launch, each once, even if several ranges have the same name.
 void add_range_rows(const AnalysisInput& input, const std::vector<bool>& is_range, const GpuOperation& operation,
                     uint32_t device, RoofRows& rows, std::vector<uint32_t>& found) {
   const Trace& trace = input.trace;
@@ -114,7 +115,8 @@ std::optional<int64_t> lost_ns_of(const PeakSums& sums) {
   return std::max<int64_t>(0, sums.with_ideal_ns - std::llround(sums.ideal_ns));
 }
 
-// Of operators and ranges: what ran for each, and what of it has an ideal time or helps what has.
+// For operators and ranges: the union of their operations, and the union of those that have an ideal time or help
+// operations that have one.
 class UnionTimes {
  public:
   void add(size_t at, const GpuOperation& operation, bool has_ideal) {
@@ -142,7 +144,7 @@ void judge(RoofPoint& point, const DevicePeaks& device) {
     if (far && point.bound != RoofBound::Launch) point.note = "takes more than 10 times its ideal";
   }
   if (const std::string more = sums.note(); !more.empty()) point.note += (point.note.empty() ? "" : ", ") + more;
-  // The roof: FLOPs over the time they would take at their peaks, or the memory's slope.
+  // The roof: FLOPs divided by their time at peak rates, or intensity times bandwidth, whichever is lower.
   if (sums.with_flops == 0 || sums.flops_at_peak_ns <= 0) return;
   double roof = sums.flops_with_peak / sums.flops_at_peak_ns * 1e-3;
   if (const std::optional<double> intensity = sums.intensity(); intensity && device.bandwidth_gbs > 0)

@@ -1,5 +1,5 @@
-// Where is each kernel, operator or range below its device's roof? The report is `roofline`; the points are here for its picture
-// and for tests.
+// How far is each kernel, operator or range below its device's roof? The report is `roofline`. The points are declared
+// here for its picture and for tests.
 #pragma once
 
 #include "analyzer/analysis/bursts/estimates.h"
@@ -13,8 +13,8 @@
 
 namespace prof::analyzer {
 
-// What the time of a row cannot go below: its FLOPs at the peak, its bytes at the bandwidth, or what a kernel needs to begin and end: most
-// of the row's time was taken by launches whose ideal time is below 2 µs and which took no more than 4 µs.
+// What limits the time of a row from below: its FLOPs at the peak, its bytes at the bandwidth, or the fixed cost of a
+// launch. Launch: most of the row's time is in launches with an ideal time below 2 µs that took at most 4 µs.
 enum class RoofBound : uint8_t { Unknown, Compute, Memory, Launch };
 std::string_view roof_bound_name(RoofBound bound);
 RoofBound roof_bound(const PeakSums& sums);
@@ -22,23 +22,23 @@ RoofBound roof_bound(const PeakSums& sums);
 struct RoofPoint {
   std::string name;
   uint32_t device = 0;  // DeviceId
-  uint32_t number = 0;  // of its group in the estimates
-  PeakSums sums;        // times of operators and ranges are unions of what ran for them, helpers too
+  uint32_t number = 0;  // number of its group in the estimates
+  PeakSums sums;        // for operators and ranges, times are unions of their operations and helpers
   RoofBound bound = RoofBound::Unknown;
   std::optional<double> attainable_tera;  // the roof at its intensity
-  std::optional<int64_t> lost_ns;         // time above the ideal, of what has an ideal or helps what has
-  std::string note;                       // what the reader should know beside the numbers
+  std::optional<int64_t> lost_ns;         // time above the ideal, of operations with an ideal and their helpers
+  std::string note;                       // a remark about the numbers
 };
 
-// By lost time, the longest first, then by time; rows without an ideal time last.
+// Points are sorted by lost time, then by time, both descending. Points without an ideal time are last.
 struct Roofline {
   std::vector<RoofPoint> points;
-  std::vector<PeakSums> outermost;  // of ranges, which are inside each other: each launch once, in its outermost row
+  std::vector<PeakSums> outermost;  // of nested ranges: each launch counts once, in its outermost row
   PeaksOfDevices peaks;
 };
 
-// `--group-by`: kernel (default), op, shape (operators by their shapes) or range (NVTX ranges and annotations, with what is inside them).
-// Kernels also go to the estimates, whose rows are by work.
+// `--group-by`: kernel (default), op, shape (operators by their shapes) or range (NVTX ranges and annotations, with
+// what is inside them). Kernels are also added to the estimates (RowsAre::ByWork).
 Roofline roofline(const AnalysisInput& input, Estimates& estimates);
 
 }  // namespace prof::analyzer

@@ -1,5 +1,6 @@
-// sampling: what did the sampled hardware counters say while each kernel, or each NVTX range's GPU work, ran? A sample belongs to what it lies wholly
-// inside of; numbers are means weighted by the samples' lengths. Definitions: docs/reports/sampling.md.
+// sampling: what were the hardware samples while each kernel, or the GPU operations of each NVTX range, ran? A sample
+// belongs to an instance if it lies wholly inside. Values are means weighted by the lengths of the samples.
+// Definitions: docs/reports/sampling.md.
 #include "analyzer/analysis/range_projection.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/reports/reports.h"
@@ -20,12 +21,12 @@ struct Stretch {
   int64_t begin_ns = 0, end_ns = 0;
 };
 
-// Samples of one set, added up.
+// Sums over the hardware samples of one set.
 struct SampleSums {
   uint64_t samples = 0, shared = 0;
   int64_t ns = 0;
-  std::vector<double> weighted;    // by metric: shown value times ns
-  std::vector<int64_t> number_ns;  // by metric: of samples with a number
+  std::vector<double> weighted;    // by metric: displayed value times ns
+  std::vector<int64_t> number_ns;  // by metric: time of samples with a finite value
 };
 
 struct SampledWork {
@@ -36,7 +37,7 @@ struct SampledWork {
   SampleSums sums;
 };
 
-// The samples of one GPU, and how much of its work stands at each moment.
+// The hardware samples of one GPU, and how many of its operations run at each moment.
 class SampledDevice {
  public:
   SampledDevice(const AnalysisInput& input, uint32_t set)
@@ -55,7 +56,7 @@ class SampledDevice {
 
   const std::vector<SampledUnit>& units() const { return units_; }
 
-  // Of the window.
+  // The hardware samples of the window.
   SampledWork all() const {
     SampledWork work;
     work.what = "device";
@@ -66,7 +67,7 @@ class SampledDevice {
     return work;
   }
 
-  // One instance more of `work`; `alone`: whether another operation of the GPU beside it is worth counting.
+  // Adds one instance to `work`. `alone`: samples that overlap another operation of the GPU are counted as shared.
   void add_instance(SampledWork& work, Stretch at, bool alone) const {
     ++work.count;
     grow(work.time_ns, at.end_ns - at.begin_ns);
@@ -97,7 +98,7 @@ class SampledDevice {
     }
   }
 
-  // That overlap the sample.
+  // Number of operations that overlap the hardware sample.
   int64_t operations_at(const SampleRow& row) const {
     const auto begun = std::lower_bound(starts_.begin(), starts_.end(), row.end_ns) - starts_.begin();
     const auto ended = std::upper_bound(ends_.begin(), ends_.end(), row.begin_ns) - ends_.begin();
@@ -110,7 +111,7 @@ class SampledDevice {
   uint32_t set_;
   const SampledSet& of_;
   std::vector<SampledUnit> units_;
-  std::vector<int64_t> starts_, ends_;  // of the GPU's operations, each sorted
+  std::vector<int64_t> starts_, ends_;  // of the GPU's operations, each vector sorted
 };
 
 std::vector<SampledWork> kernels_of(const AnalysisInput& input, const SampledDevice& sampled, DeviceId device) {
@@ -168,7 +169,7 @@ std::vector<SampledWork> ranges_of(const AnalysisInput& input, const SampledDevi
   return rows;
 }
 
-// Columns: each metric of any set once, in the order in which the sets have them.
+// The columns: each metric of any set once, in the order of the sets.
 std::vector<StringId> sampled_metrics(const Trace& trace) {
   std::vector<StringId> metrics;
   for (const SampledSet& set : trace.samples.sets) {

@@ -1,4 +1,4 @@
-// sequences: which short runs of kernels repeat, and how much time is lost between their kernels?
+// sequences: which short sequences of kernels repeat, and how much time is lost between their kernels?
 #include "analyzer/analysis/sequences/repeated_sequences.h"
 #include "analyzer/analysis/sequences/sequence_counts.h"
 #include "analyzer/base/saturated.h"
@@ -12,7 +12,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// What a compiler of tensor programs joins: operators over elements and reductions, its own kernels and the framework's.
+// Kernels that a tensor compiler can fuse: elementwise operators and reductions, its own and those of the framework.
 bool can_fuse(const AnalysisInput& input, const Sequence& sequence) {
   return std::all_of(sequence.example.begin(), sequence.example.end(), [&](uint32_t row) {
     const GpuOperation& operation = input.trace.operations[row];

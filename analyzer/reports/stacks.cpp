@@ -1,6 +1,6 @@
-// stacks: a metric by call stack, one row a stack with what it asked for, the largest first. `--format folded`, pprof, speedscope and
-// html write the same tree in the forms of other tools. With torch.autograd.profiler's metrics one row is one operator, as its
-// export_stacks() has it.
+// stacks: a metric by call stack. A row is one stack with its value, the largest first. `--format folded`, pprof,
+// speedscope and html write the same tree in the formats of other tools. With the metrics of torch.autograd.profiler a
+// row is one operator, as in its export_stacks().
 #include "analyzer/analysis/stacks/stack_tree.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/reports/reports.h"

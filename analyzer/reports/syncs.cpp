@@ -1,5 +1,5 @@
-// syncs: which calls made a thread wait for the GPU, on what, and was the GPU busy meanwhile? Synchronising calls, and copies
-// that returned only after they were done. Definitions: docs/reports/syncs.md.
+// syncs: which calls made a thread wait for the GPU, on what, and was the GPU busy meanwhile? It lists synchronisation
+// calls, and copies that returned only after they were done. Definitions: docs/reports/syncs.md.
 #include "analyzer/analysis/stacks/stack_groups.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/dependencies/recorded_events.h"
@@ -17,7 +17,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// What a call waited for. `stream`: row of Trace::streams, kNone where it is the whole process or not known.
+// What a call waited for. `stream`: row of Trace::streams, or kNone if it is the whole process or unknown.
 struct Target {
   enum What : uint8_t { Stream, Event, Device, Copy } what = Device;
   uint32_t stream = kNone;
@@ -30,7 +30,7 @@ class Targets {
     for (const SyncEvent& sync : trace.syncs) {
       if (sync.call != kNone) reported_.try_emplace(sync.call, &sync);
     }
-    // A copy that returned after its operations were done was waited for.
+    // A copy that returned after its operations ended has waited for them.
     for (const GpuOperation& operation : trace.operations) {
       if (!operation.linked() || operation.has_kernel()) continue;
       const HostEvent& launch = trace.host[operation.launch];
@@ -44,7 +44,7 @@ class Targets {
     }
   }
 
-  // False: the call waits for nothing.
+  // Returns false if the call waits for nothing.
   bool of(uint32_t row, Target& target) const {
     const HostEvent& event = trace_.host[row];
     if (event.is_launch()) {
@@ -85,7 +85,7 @@ class Targets {
   std::unordered_map<uint32_t, uint32_t> events_;      // call -> stream
 };
 
-// Outstanding operations of a stream or of all streams of a process, and when they ran: made when first asked for.
+// Outstanding operations of a stream or of all streams of a process, and when they ran. Computed at the first query.
 class Work {
  public:
   explicit Work(const AnalysisInput& input) : input_(input) {}
@@ -103,7 +103,7 @@ class Work {
  private:
   struct Known {
     std::vector<DepthStep> steps;
-    IntervalSet busy;  // of all devices of the process
+    IntervalSet busy;  // by all devices of the process
   };
   const Known& of(uint32_t process, uint32_t stream) {
     const auto [found, added] = known_.try_emplace({process, stream});
@@ -162,12 +162,12 @@ Table report_syncs(const AnalysisInput& input) {
   const EventNames& names = input.views.event_names();
   Work work(input);
   using Key =
-      std::tuple<uint32_t, StringId, Target, uint32_t>;  // (thread, name of the call, what for, group of its stack)
+      std::tuple<uint32_t, StringId, Target, uint32_t>;  // (thread, name of the call, target, group of its stack)
   std::map<Key, SyncSum> sums;
   for (uint32_t row = 0; row < trace.host.size(); ++row) {
     const HostEvent& event = trace.host[row];
     Target target;
-    if (event.has(kHostNested) || !targets.of(row, target)) continue;  // the call around it is the one that waited
+    if (event.has(kHostNested) || !targets.of(row, target)) continue;  // the enclosing call waited
     const Thread& thread = trace.thread(event.thread);
     if (!input.selection.has_thread(thread) || !input.selection.in_window(event.begin_ns, event.end_ns)) continue;
     if (!input.selection.nvtx.has_call(row)) continue;

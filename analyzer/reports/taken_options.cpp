@@ -19,7 +19,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-// "stack:N" fits stack:4.
+// Whether a word matches the form: "stack:N" matches stack:4.
 bool fits(std::string_view word, std::string_view form) {
   if (!form.ends_with(":N")) return word == form;
   form.remove_suffix(1);
@@ -38,7 +38,7 @@ bool takes(const Report& report, const GivenOption& given) {
   return false;
 }
 
-// "--metric flops" where the report knows --metric, else "--metric".
+// "--metric flops" if the report knows --metric, else "--metric".
 std::string text_of(std::span<const Report* const> reports, const GivenOption& given) {
   const bool known = std::any_of(reports.begin(), reports.end(), [&](const Report* report) {
     const std::vector<TakenOption> options = options_of(*report);
@@ -53,7 +53,7 @@ std::string names_of(const std::vector<const Report*>& reports) {
   return names;
 }
 
-// The members that an option sets. What a report does not take is copied from the defaults.
+// The members that an option sets. An option that a report does not take is reset to its default.
 struct OptionMember {
   std::string_view flag;
   void (*copy)(const ReportOptions& from, ReportOptions& to);

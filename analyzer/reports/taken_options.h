@@ -1,5 +1,5 @@
-// Which options of the command line does a report take? Its row in reports.def says it. `prof report` refuses an option that
-// no named report takes, before it reads an input.
+// Which options of the command line does a report take? Its row in reports.def lists them. `prof report` refuses an
+// option that no named report takes, before it reads an input.
 #pragma once
 
 #include "analyzer/reports/reports.h"
@@ -18,7 +18,7 @@ struct TakenOption {
 };
 std::vector<TakenOption> options_of(const Report& report);
 
-// Whether the option belongs to some reports only. The others belong to every report.
+// Whether the option belongs to some reports only. All other options belong to every report.
 bool is_option_of_reports(std::string_view flag);
 
 // An option on the command line with its values.
@@ -27,11 +27,11 @@ struct GivenOption {
   std::vector<std::string> words;
 };
 
-// For each option that only some of the reports take a line that names the others. Throws std::runtime_error, naming the
-// reports and their options, for an option that none of them takes.
+// Returns one line for each option that only some of the reports take; it names the others. Throws std::runtime_error
+// for an option that no report takes. The message names the reports and their options.
 std::vector<std::string> check_options(std::span<const Report* const> reports, std::span<const GivenOption> given);
 
-// `options` for this report: what it does not take has its default.
+// Returns `options` for this report. Options that it does not take have their defaults.
 ReportOptions taken_options(const Report& report, std::span<const GivenOption> given, const ReportOptions& options);
 
 }  // namespace prof::analyzer

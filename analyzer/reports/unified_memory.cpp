@@ -1,5 +1,6 @@
-// unified-memory: how much managed memory moved between the CPU and each GPU, how fast, and how many faults it took. Bandwidth is
-// Σ bytes / Σ time of the migrations. Migrations are no copies of the program's: the reports about copies do not have them.
+// unified-memory: how much managed memory moved between the CPU and each GPU, how fast, and how many faults occurred?
+// Bandwidth is Σ bytes / Σ time of the migrations. Migrations are not copies of the program, so reports about copies
+// do not contain them.
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/unified_memory_text.h"
 #include "analyzer/reports/reports.h"

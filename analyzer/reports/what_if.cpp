@@ -1,5 +1,5 @@
-// what-if: how much wall time would be saved at most if an item took no time? Each row is a replay of the window's
-// dependency graph (dependencies/replay.h) with that item's times at 0; rows do not add up.
+// what-if: how much wall time would be saved at most if an item took no time? A row is a replay of the window's
+// dependency graph (dependencies/replay.h) with the times of that item set to 0. Rows do not add up.
 #include "analyzer/analysis/critical/run_graph.h"
 #include "analyzer/base/statistics.h"
 #include "analyzer/reports/reports.h"
@@ -17,7 +17,7 @@ struct Question {
   std::string_view item;
   std::string_view name;
   Scenario scenario;
-  int64_t floor_ns = 0;  // the new wall time is at least that
+  int64_t floor_ns = 0;  // the new wall time is at least this
 };
 
 std::vector<Question> questions(const AnalysisInput& input, const DependencyGraph& graph,

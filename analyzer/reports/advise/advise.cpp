@@ -1,5 +1,5 @@
-// advise: what should be changed first? Every rule's findings with the wall time that undoing them saves at most, by replay
-// of the dependency graph; most first.
+// advise: what should be changed first? It lists the findings of all rules. Each shows the largest wall time that
+// undoing it can save, which a replay of the dependency graph computes. The largest saving is first.
 #include "analyzer/analysis/idle/gaps.h"
 #include "analyzer/analysis/stacks/call_stacks.h"
 #include "analyzer/base/json/json_text.h"
@@ -18,11 +18,11 @@ namespace prof::analyzer {
 
 namespace {
 
-// Below this share of the wall time a finding is not worth a line.
+// A finding that saves less than this share of the wall time is not listed.
 constexpr double kWorthPercent = 0.5;
 constexpr double kTrustedCoverage = 0.99;
 
-// Empty if nearly everything is known.
+// Empty if nearly all operations are linked to a known launch.
 std::string coverage_warning(const Trace& trace) {
   Coverage all;
   for (const Process& process : trace.processes) all.add(process.coverage);
@@ -45,7 +45,7 @@ struct Finding {
   int64_t saved_ns = 0;
 };
 
-// Rules and the header lines of the graph ask for a pass over its nodes each, all at once.
+// Every rule needs a pass over the nodes of the graph, and so do the header lines. All passes run in parallel.
 std::vector<Finding> findings(const AdviceInput& advice_input, Table& table) {
   const AnalysisInput& input = advice_input.input;
   const DependencyGraph& graph = advice_input.graph;
@@ -119,7 +119,7 @@ void add_row(Table& table, const AnalysisInput& input, const Window& window, boo
   }
 }
 
-// The cell under a key as text; times scaled.
+// The cell of the column with this key, as text. Times are scaled.
 std::string cell(const Table& table, size_t row, std::string_view key) {
   for (const TableColumn& column : table.columns()) {
     if (column.key != key || column.cells[row] == kEmptyCell) continue;
@@ -131,7 +131,7 @@ std::string cell(const Table& table, size_t row, std::string_view key) {
   return "";
 }
 
-// A paragraph a finding: sentences do not fit columns.
+// Writes one paragraph per finding, because sentences do not fit into columns.
 std::string as_text(const Table& table) {
   if (table.rows() == 0) return "nothing found that would save half a percent of the wall time\n";
   std::string text;

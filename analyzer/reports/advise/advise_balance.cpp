@@ -1,5 +1,5 @@
-// Rules about work that is spread unevenly: over the SMs of a device, over the devices of a process, over processes that meet
-// in communication kernels.
+// Rules about uneven load: over the SMs of a device, over the devices of a process, and over processes whose
+// communication kernels wait for each other.
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/reports/advise/advise_rules.h"
@@ -15,8 +15,8 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr double kUneven = 0.8;  // devices that work less than this share of what the busiest one does
-// Kernels of one collective end together: within this, or half the shortest of them.
+constexpr double kUneven = 0.8;  // a device below this share of the busiest device's time is uneven
+// Kernels of one collective end at nearly the same time: within this time, or within half of the shortest kernel.
 constexpr int64_t kEndTogetherNs = 10'000;
 
 std::string process_text(const Process& process) {
@@ -51,7 +51,7 @@ void small_grids(const AdviceInput& in, std::vector<Advice>& found) {
       "give them more, smaller blocks (split-K, larger batches), or run them beside others on another stream";
   advice.see = "gpu-trace";
   advice.operation = kernels.longest;
-  // On all SMs the same blocks take at least their share.
+  // If the same blocks are spread over all SMs, they take at least this share of the time.
   const auto share = [fill_of](uint32_t row, int64_t time_ns) {
     return static_cast<int64_t>(std::floor(static_cast<double>(time_ns) * fill_of(row)));
   };
@@ -59,13 +59,14 @@ void small_grids(const AdviceInput& in, std::vector<Advice>& found) {
   found.push_back(std::move(advice));
 }
 
-// One device of a process works while another one has nothing to do. At best all work equally long: what the busiest does
-// while another is idle takes no time, but the run takes the devices' mean.
+// One device of a process is busy while another one is idle. The best case is that all devices are busy equally long.
+// The scenario then removes the time in which the busiest device runs alone, but the run takes at least the mean of the
+// devices' busy times.
 void device_imbalance(const AdviceInput& in, std::vector<Advice>& found) {
   const Trace& trace = in.input.trace;
   const Interval window{in.window.begin_ns, in.window.end_ns};
   for (uint32_t p = 0; p < trace.processes.size(); ++p) {
-    std::map<uint32_t, IntervalSet> busy;  // physical GPU -> when it works
+    std::map<uint32_t, IntervalSet> busy;  // physical GPU -> when it is busy
     for (uint32_t d = 0; d < trace.devices.size(); ++d) {
       if (index(trace.devices[d].process) != p) continue;
       IntervalSet of_device = in.input.views.busy()[d].clip(window.begin_ns, window.end_ns);
@@ -76,7 +77,7 @@ void device_imbalance(const AdviceInput& in, std::vector<Advice>& found) {
       return a.second.length_ns() < b.second.length_ns();
     });
     int64_t sum_ns = 0;
-    IntervalSet all_work({window});  // the other devices, all at once
+    IntervalSet all_work({window});  // when all other devices are busy
     for (const auto& [gpu, of_gpu] : busy) {
       grow(sum_ns, of_gpu.length_ns());
       if (gpu != busiest->first) all_work = all_work.intersect(of_gpu);
@@ -117,10 +118,10 @@ namespace {
 
 // Kernels of several processes that belong to one collective operation.
 struct Meeting {
-  std::vector<uint32_t> operations;  // rows, by start: the last one made the others wait
+  std::vector<uint32_t> operations;  // rows, in order of start: the others waited for the last one
 };
 
-// Communication kernels of one name that run at the same time in different processes and end together.
+// Finds communication kernels of one name that run at the same time in different processes and end together.
 std::vector<Meeting> meetings(const AdviceInput& in) {
   const Trace& trace = in.input.trace;
   const KernelCategories& categories = in.input.views.categories();
@@ -170,8 +171,8 @@ std::vector<Meeting> meetings(const AdviceInput& in) {
 
 }  // namespace
 
-// A process comes last to communication kernels: the others' kernels run only to wait for it. At best nobody waits, which
-// takes away that part of every such kernel, and the late process' work takes no time.
+// One process is the last to start its communication kernels, so the kernels of the others wait for it. The scenario
+// removes this wait from every such kernel, and all host and GPU time of the late process.
 void late_rank(const AdviceInput& in, std::vector<Advice>& found) {
   const Trace& trace = in.input.trace;
   if (trace.processes.size() < 2) return;
@@ -183,7 +184,7 @@ void late_rank(const AdviceInput& in, std::vector<Advice>& found) {
     uint32_t operation = kNone;
   };
   std::map<uint32_t, Late> by_process;
-  auto waits = std::make_shared<std::unordered_map<uint32_t, int64_t>>();  // operation -> what of it is no wait
+  auto waits = std::make_shared<std::unordered_map<uint32_t, int64_t>>();  // operation -> its time after the wait
   for (const Meeting& meeting : all) {
     const uint32_t last = meeting.operations.back();
     const int64_t last_ns = trace.operations[last].start_ns;

@@ -1,4 +1,5 @@
-// Rules about copies and memsets: those that hold their caller, touch pageable memory, are many and small, or run alone.
+// Rules about copies and memsets: those that block their caller, use pageable memory, are many and small, or overlap
+// nothing.
 #include "analyzer/reports/advise/advise_rules.h"
 
 #include <fmt/format.h>
@@ -11,7 +12,7 @@ constexpr uint64_t kManyCopies = 10, kSmallCopyBytes = 64 * 1024;
 
 bool sets_memory(const NamedNodes& nodes) { return nodes.name.find("Memset") != std::string_view::npos; }
 
-// Copies that a rule takes, with the calls that made them.
+// Adds a finding about the copies for which take() is true, and about the calls that launched them.
 template <class Take>
 void some_copies(const AdviceInput& in, uint64_t at_least, Advice advice, std::vector<Advice>& found, Take&& take) {
   FoundNodes copies, calls;

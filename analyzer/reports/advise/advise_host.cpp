@@ -1,4 +1,4 @@
-// Rules about the host: what it does while a device has nothing to do, where its own time goes, and calls that are slow.
+// Rules about the host: what it does while a device is idle, where it spends its own time, and which calls are slow.
 #include "analyzer/analysis/idle/gap_text.h"
 #include "analyzer/analysis/select/selected_operations.h"
 #include "analyzer/base/saturated.h"
@@ -15,19 +15,19 @@ namespace prof::analyzer {
 
 namespace {
 
-constexpr size_t kMostFindings = 3;  // of one rule
+constexpr size_t kMostFindings = 3;  // per rule
 constexpr int64_t kSlowLaunchNs = 50'000, kSlowTimesMedian = 5;
 constexpr double kLowUse = 0.5;
 constexpr int64_t kParts = 30;
 
-// Of the work before a call, what was inside one range.
+// A piece of the host time before a call: the time inside one range.
 struct Piece {
   uint32_t call;
   int64_t ns;
 };
 
-// The piece before this call: there is one. Calls differ and grow, so it is no further back than calls are, and close to there
-// where most calls have one.
+// The first piece whose call is not below `call`. It must exist. Calls differ and their rows grow, so the index of the
+// piece is at most call - pieces[0].call. If most calls have a piece, the search starts close to the result.
 const Piece& piece_before(const Column<Piece>& pieces, uint32_t call) {
   size_t high = std::min<size_t>(call - pieces[0].call, pieces.size() - 1), step = 1;
   while (step <= high && pieces[high - step].call >= call) {
@@ -40,7 +40,7 @@ const Piece& piece_before(const Column<Piece>& pieces, uint32_t call) {
 
 bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-// Gaps of one device with one cause and one culprit, and the host's calls that made the launches behind them late.
+// The gaps of one device with one cause and one culprit, and the host calls that delayed the launches after them.
 struct Lateness {
   DeviceId device{};
   GapCause cause{};
@@ -50,7 +50,8 @@ struct Lateness {
   FoundNodes calls, launches;
 };
 
-// Rows of the thread's calls in (gap begin, launch begin), with those that were running when the gap began.
+// Adds the rows of the thread's calls that start between the gap's start and its launch. Calls that were running at the
+// gap's start are included.
 void add_late_calls(const Trace& trace, const Gap& gap, Lateness& to) {
   const Rows rows = trace.threads[gap.thread].host;
   const int64_t launch_ns = trace.host[gap.launch].begin_ns;
@@ -135,7 +136,7 @@ void idle_device(const AdviceInput& in, std::vector<Advice>& found) {
     advice.call = group->longest->launch;
     advice.culprit = group->longest->call;
     const auto late = only(std::move(group->calls)), launch = only(std::move(group->launches));
-    // The host is late for the device, whether or not its calls are selected.
+    // The host delays the device whether or not its calls are selected.
     advice.scenario = {{kCallNodes, kPartOwn, 0, 0, {}, late, {}, true},
                        {kCallNodes, kPartBefore, 0, kNodeUnexplained | kNodeReturns, {}, late, {}, true},
                        {kCallNodes, kPartBefore, 0, kNodeUnexplained | kNodeReturns, {}, launch, {}, true}};
@@ -143,7 +144,7 @@ void idle_device(const AdviceInput& in, std::vector<Advice>& found) {
   }
 }
 
-// A device that is used for less than half of the window: everything but its operations takes no time.
+// A device is busy for less than half of the window. The scenario removes all time except that of its operations.
 void low_use(const AdviceInput& in, std::vector<Advice>& found) {
   const Trace& trace = in.input.trace;
   const std::vector<IntervalSet>& busy = in.input.views.busy();
@@ -212,7 +213,7 @@ void slow_launches(const AdviceInput& in, std::vector<Advice>& found) {
 
 void other_calls(const AdviceInput& in, std::vector<Advice>& found) {
   size_t findings = 0;
-  for (const NamedNodes& nodes : in.named) {  // most time first
+  for (const NamedNodes& nodes : in.named) {  // longest time first
     if (nodes.kind != NodeKind::OtherCall || findings == kMostFindings) continue;
     ++findings;
     Advice advice;
@@ -230,14 +231,14 @@ void other_calls(const AdviceInput& in, std::vector<Advice>& found) {
   }
 }
 
-// The host's work before its calls, by the innermost range, operator or Python function it was in.
+// The host time before calls, grouped by the innermost range, operator or Python function around it.
 void host_work_in(const AdviceInput& in, std::vector<Advice>& found) {
   const Trace& trace = in.input.trace;
   const EventNames names(trace);
   struct Work {
     int64_t time_ns = 0;
     Interval longest{};
-    std::vector<Column<Piece>> pieces;  // by thread: rows grow, and those of a thread come before the next one's
+    std::vector<Column<Piece>> pieces;  // by thread: rows grow, and the rows of a thread precede those of the next one
   };
   std::map<StringId, Work> works;
   in.shared.enter(in.window);

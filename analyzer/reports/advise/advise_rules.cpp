@@ -66,7 +66,7 @@ void short_kernels(const AdviceInput& in, std::vector<Advice>& found) {
   const Trace& trace = in.input.trace;
   FoundNodes operations, launches;
   std::unordered_map<uint64_t, uint64_t> pairs;                    // of subjects, the earlier one in the upper half
-  std::vector<const Node*> before(trace.streams.size(), nullptr);  // the operation before, by stream
+  std::vector<const Node*> before(trace.streams.size(), nullptr);  // the previous operation, by stream
   each_node(in, kOperationNodes, [&](const Node& node) {
     const GpuOperation& operation = operation_of(in, node);
     const Node*& last = before[operation.stream_index];
@@ -81,7 +81,7 @@ void short_kernels(const AdviceInput& in, std::vector<Advice>& found) {
     ++pairs[uint64_t{previous->subject()} << 32 | node.subject()];
   });
   if (operations.count < kManyKernels) return;
-  // Of pairs that came as often the first by number.
+  // If several pairs are equally frequent, the pair with the smallest number is taken.
   const auto most = std::max_element(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second < b.second : a.first > b.first;
   });

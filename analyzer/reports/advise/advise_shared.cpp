@@ -1,4 +1,4 @@
-// What the rules of advise need of the whole input: made once, looked at window by window.
+// The data of the whole input that the rules of advise need. It is computed once and queried for each window.
 #include "analyzer/analysis/cost/occupancy.h"
 #include "analyzer/reports/advise/advise_rules.h"
 

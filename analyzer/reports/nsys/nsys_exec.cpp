@@ -1,5 +1,6 @@
-// cuda_kern_exec_sum and cuda_kern_exec_trace: of each kernel the launch call (A), the time from its end to the kernel's start
-// (Q, none if the kernel started before), the kernel (K), and the whole from the call to the later end (T).
+// cuda_kern_exec_sum and cuda_kern_exec_trace: the phases of each kernel. A: the launch call. Q: the time from the end
+// of A to the start of the kernel, empty if the kernel started earlier. K: the kernel. T: from the start of A to the
+// later end of A and K.
 #include "analyzer/analysis/merge_runs.h"
 #include "analyzer/reports/nsys/nsys_tables.h"
 #include "analyzer/reports/reports.h"
@@ -64,7 +65,7 @@ Table report_nsys_cuda_kern_exec_sum(const AnalysisInput& input) {
   };
   using Key = std::tuple<uint32_t, uint32_t, std::string_view, std::string_view>;  // thread, ordinal, API, kernel
   std::map<Key, Line> lines;
-  std::map<std::array<uint32_t, 4>, Line*> of_ids;  // texts are only made for new combinations
+  std::map<std::array<uint32_t, 4>, Line*> of_ids;  // texts are created only for new combinations
   for_each_execution(input, table, [&](const Execution& execution) {
     const uint32_t thread = index(execution.launch.thread);
     const uint32_t ordinal = trace.device(trace.stream(execution.kernel.stream()).device).ordinal;

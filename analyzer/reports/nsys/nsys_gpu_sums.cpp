@@ -1,5 +1,6 @@
-// cuda_gpu_kern_sum, cuda_gpu_kern_gb_sum, cuda_gpu_mem_time_sum, cuda_gpu_mem_size_sum, cuda_gpu_sum and cuda_api_gpu_sum:
-// which kernels, copies, memsets and calls took the time? Sums of durations, as nsys makes them: what overlaps counts twice.
+// cuda_gpu_kern_sum, cuda_gpu_kern_gb_sum, cuda_gpu_mem_time_sum, cuda_gpu_mem_size_sum, cuda_gpu_sum and
+// cuda_api_gpu_sum: which kernels, copies, memsets and calls took the time? Durations are added as nsys adds them:
+// overlapping operations all count.
 #include "analyzer/reports/nsys/nsys_tables.h"
 #include "analyzer/reports/reports.h"
 

@@ -1,5 +1,5 @@
-// nvtx_sum, nvtx_pushpop_sum, nvtx_startend_sum and nvtx_pushpop_trace: how long were the ranges on the host? Texts are taken
-// as they are, as nsys does: ranges of emit_nvtx() have a number each, so each is a line of its own.
+// nvtx_sum, nvtx_pushpop_sum, nvtx_startend_sum and nvtx_pushpop_trace: how long were the ranges on the host? Texts are
+// used unchanged, as in nsys. Ranges of emit_nvtx() contain a number, so each has a line of its own.
 #include "analyzer/base/saturated.h"
 #include "analyzer/model/event_tree.h"
 #include "analyzer/reports/nsys/nsys_tables.h"

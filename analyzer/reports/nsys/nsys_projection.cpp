@@ -1,6 +1,6 @@
-// nvtx_gpu_proj_sum, nvtx_gpu_proj_trace and nvtx_kern_sum: the GPU work that ranges of the host launched. An operation belongs
-// to every range of the launching thread that contains the whole launch call. A range's projection is from the first start to
-// the last end of its operations, with the gaps between them, as nsys has it.
+// nvtx_gpu_proj_sum, nvtx_gpu_proj_trace and nvtx_kern_sum: which GPU operations did NVTX ranges launch? An operation
+// belongs to every range of the launching thread that contains the whole launch call. A range's projection is from the
+// first start to the last end of its operations, including the gaps between them. This is nsys's definition.
 #include "analyzer/analysis/merge_runs.h"
 #include "analyzer/base/saturated.h"
 #include "analyzer/reports/nsys/nsys_tables.h"
@@ -15,7 +15,7 @@ namespace prof::analyzer {
 
 namespace {
 
-// What one launch call made the GPU do, or what a stretch of calls did.
+// The GPU operations that one launch call, or a sequence of calls, launched.
 struct Work {
   int64_t first_ns = std::numeric_limits<int64_t>::max();
   int64_t last_ns = std::numeric_limits<int64_t>::min();
@@ -27,8 +27,8 @@ struct Work {
   }
 };
 
-// The launches of one thread in order of begin; any stretch of them summed in O(log n): a tree over blocks of calls, because one
-// over the calls themselves would be twice as large as all that is known of them.
+// The launches of one thread, in order of start. The sum over any interval of them takes O(log n). The tree has one
+// leaf per block of calls. With one leaf per call it would be twice as large as the data itself.
 class ThreadWork {
  public:
   ThreadWork(const Trace& trace, Rows host, const std::vector<Work>& of_call) : trace_(trace), of_call_(of_call) {
@@ -44,12 +44,12 @@ class ThreadWork {
     }
   }
 
-  // Of the calls that lie wholly inside the range.
+  // The operations of the calls that are wholly inside the range.
   Work inside(const Range& range) const {
     const auto begins_before = [&](uint32_t row, int64_t time) { return trace_.host[row].begin_ns < time; };
     const auto from = std::lower_bound(calls_.begin(), calls_.end(), range.begin_ns, begins_before);
     auto to = std::lower_bound(from, calls_.end(), range.end_ns, begins_before);
-    // A call that goes on behind the end is the last one that began.
+    // Only the last call that started can end after the range.
     while (to != from && trace_.host[to[-1]].end_ns > range.end_ns) --to;
     auto first = static_cast<size_t>(from - calls_.begin()), last = static_cast<size_t>(to - calls_.begin());
     Work sum;
@@ -69,7 +69,7 @@ class ThreadWork {
   const Trace& trace_;
   const std::vector<Work>& of_call_;
   std::vector<uint32_t> calls_;
-  std::vector<Work> tree_;  // its leaves are the whole blocks
+  std::vector<Work> tree_;  // its leaves are the complete blocks
 };
 
 struct ProjectedRange {
@@ -77,7 +77,7 @@ struct ProjectedRange {
   Work work;
 };
 
-// Of every selected range that launched anything, in order of the projected start.
+// The projections of all selected ranges that launched anything, in order of the projected start.
 std::vector<ProjectedRange> projections(const AnalysisInput& input) {
   const Trace& trace = input.trace;
   std::vector<Work> of_call(trace.host.size());
@@ -166,11 +166,11 @@ Table report_nsys_nvtx_gpu_proj_trace(const AnalysisInput& input) {
 
 namespace {
 
-// The ranges open at growing times: push/pop and start/end of one thread, by begin.
+// The push/pop and start/end ranges of one thread that are open. Queries must be in order of time.
 class OpenRanges {
  public:
   OpenRanges(const Trace& trace, std::vector<uint32_t> rows) : trace_(trace), rows_(std::move(rows)) {}
-  // Those that contain the call.
+  // The ranges that contain the whole call.
   const std::vector<uint32_t>& around(const HostEvent& call) {
     for (; next_ < rows_.size() && trace_.ranges[rows_[next_]].begin_ns <= call.begin_ns; ++next_)
       open_.push_back(rows_[next_]);
@@ -206,7 +206,7 @@ Table report_nsys_nvtx_kern_sum(const AnalysisInput& input) {
     ranges_of[index(trace.ranges[row].thread)].push_back(row);
   std::vector<OpenRanges> open;
   for (const std::vector<uint32_t>& rows : ranges_of) open.emplace_back(trace, rows);
-  // What launches of one range are: those of its thread, text and style.
+  // Launches belong to one stratum if their range has the same thread, text and style.
   std::map<std::array<uint32_t, 4>, uint32_t> strata;
   const auto stratum = [&](const Range& range) {
     const Label& label = trace.labels[index(range.label)];
@@ -216,7 +216,7 @@ Table report_nsys_nvtx_kern_sum(const AnalysisInput& input) {
         .first->second;
   };
   {
-    std::vector<OpenRanges> at_launches = open;  // which go forward only, as each thread's rows of Trace::host do
+    std::vector<OpenRanges> at_launches = open;  // each goes forward only, like the thread's rows of Trace::host
     estimates.for_each_launch([&](uint32_t row) {
       const HostEvent& launch = trace.host[row];
       for (const uint32_t each : at_launches[index(launch.thread)].around(launch))
@@ -233,11 +233,11 @@ Table report_nsys_nvtx_kern_sum(const AnalysisInput& input) {
   struct Line {
     uint32_t number = 0;
     Values kernels;
-    std::vector<uint32_t> ranges;  // of each kernel
+    std::vector<uint32_t> ranges;  // by kernel
   };
   using Key = std::tuple<uint32_t, std::string, RangeStyle, std::string_view>;  // thread, range, style, kernel
   std::map<Key, Line> lines;
-  std::map<std::array<uint32_t, 4>, Line*> of_ids;  // texts are only made for new combinations
+  std::map<std::array<uint32_t, 4>, Line*> of_ids;  // texts are created only for new combinations
   uint64_t outside = 0;
   for (const uint32_t row : kernels) {
     const GpuOperation& operation = trace.operations[row];

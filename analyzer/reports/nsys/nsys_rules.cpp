@@ -47,7 +47,7 @@ Table report_nsys_gpu_gaps(const AnalysisInput& input) {
   std::vector<IdleGap> gaps;
   const std::vector<std::vector<uint32_t>> operations = operations_of_devices(input);
   for (uint32_t d = 0; d < trace.devices.size(); ++d) {
-    // What the profiler itself did in the process counts as busy.
+    // The profiler's own overhead in the process counts as busy.
     std::vector<Interval> busy;
     for (const Range& range : trace.ranges) {
       if (range.kind == RangeKind::Overhead && trace.thread(range.thread).process == trace.devices[d].process)
@@ -173,7 +173,7 @@ Table report_nsys_cuda_api_sync(const AnalysisInput& input) {
 
 namespace {
 
-// A table of memory operations that `take` picks, longest first.
+// A table of the memory operations for which `take` is true, longest first.
 template <class Take> Table memory_rule(const AnalysisInput& input, Table table, GpuKind kind, Take take) {
   const Trace& trace = input.trace;
   table.add_columns({ColumnId::nsys_duration, ColumnId::nsys_start});

@@ -1,5 +1,5 @@
-// What the reports with nsys's names share: their columns of statistics, the words nsys uses, and which rows are selected.
-// Numbers are those that nsys gives (sums where it sums, overlap not taken out): docs/reports/nsys.md.
+// The shared code of reports with nsys's names: columns of statistics, nsys's words, and selected rows. Numbers are the
+// ones that nsys prints. Where nsys adds durations, overlap is counted several times: docs/reports/nsys.md.
 #pragma once
 
 #include "analyzer/analysis/analysis.h"
@@ -21,7 +21,7 @@ namespace prof::analyzer {
 // A table in nsys's layout.
 Table nsys_table(std::string name, std::string title);
 
-// Durations or sizes of one line of a summary.
+// Durations or sizes of one line of a summary table.
 class Values {
  public:
   void add(int64_t value) {
@@ -40,21 +40,22 @@ class Values {
 
 // "Avg", "Med", "Min", "Max", "StdDev".
 void add_statistics_columns(Table& table);
-// Empty cells for no values.
+// The cells are empty if there are no values.
 void add_statistics(Table::Row& row, Values& values);
 
 // "Time (%)", "Total Time", the count, the statistics, and the estimates for the whole run.
 void add_sum_columns(Table& table, ColumnId count, const Estimates* estimates = nullptr);
-// `all`: Σ of the totals of the table.
+// `all`: the sum of the totals of the table.
 void add_sum(Table::Row& row, Values& values, double all);
 
-// One line of a summary: the texts that name it, and its values.
+// One line of a summary table: the texts that name it, and its values.
 struct NsysLine {
   std::vector<std::string> texts;
   Values values;
-  uint32_t number = 0;  // in the order in which lines came up: their group in estimates
+  uint32_t number = 0;  // in order of first appearance: its group in the estimates
 };
-// Values grouped by texts that are only made when a number that stands for them (a KernelId, an api …) is first seen.
+// Values grouped by texts. The texts are created only when a key that represents them (a KernelId, an api …) appears
+// first.
 class NsysLines {
  public:
   template <class Texts> NsysLine& line(uint64_t key, Texts&& texts) {
@@ -66,7 +67,7 @@ class NsysLines {
     }
     return lines[found->second];
   }
-  // The number of the line.
+  // Returns the number of the line.
   template <class Texts> uint32_t add(uint64_t key, int64_t value, Texts&& texts) {
     NsysLine& line = this->line(key, texts);
     line.values.add(value);
@@ -81,33 +82,35 @@ class NsysLines {
 };
 
 double total_of(const std::vector<NsysLine>& lines);
-// By total, then count, both descending, then the texts, last first.
+// Sorts by total, then count, both descending, then by the texts, last text first.
 void sort_lines(std::vector<NsysLine>& lines);
-// Rows of add_sum(), estimates and the texts; what the estimates say of themselves.
+// Adds the rows: add_sum(), estimates and the texts. Adds the notes of the estimates.
 void add_lines(Table& table, std::vector<NsysLine>& lines, const Estimates* estimates = nullptr);
 
-// Full names unless --names says otherwise.
+// Full names, unless --names selects another form.
 NameForm nsys_names(const AnalysisInput& input);
 // "[CUDA memcpy Host-to-Device]", "[CUDA memset]".
 std::string nsys_memory_operation(const GpuOperation& operation);
-// Without the four digits of a version: "cudaLaunchKernel_v7000" -> "cudaLaunchKernel", "cudaLaunchKernelExC_v11060" stays.
+// Removes "_v" and a version of four digits: "cudaLaunchKernel_v7000" -> "cudaLaunchKernel".
+// "cudaLaunchKernelExC_v11060" is unchanged.
 std::string_view nsys_api_name(std::string_view name);
-// "domain:text"; ":text" in the default domain.
+// "domain:text", or ":text" in the default domain.
 std::string nsys_range_name(const Trace& trace, const Range& range);
 std::string_view nsys_style(const Range& range);
-// Numbers of the ranges around it and its own: ":3:4:9".
+// Numbers of the ranges around the range, and its own number: ":3:4:9".
 std::string nsys_range_stack(const Trace& trace, uint32_t row);
-// "PID", "TID", `more`, "Lvl", "NumChild", "RangeId", "ParentId" and "RangeStack", and the cells after `more`.
+// Adds "PID", "TID", `more`, "Lvl", "NumChild", "RangeId", "ParentId" and "RangeStack". add_range_place() adds the
+// cells after `more`.
 void add_range_columns(Table& table, std::initializer_list<ColumnId> more = {});
 void add_range_place(Table::Row& row, const Trace& trace, const Range& range);
 void add_range_cells(Table::Row& row, const Trace& trace, uint32_t range_row);
-// Operators and annotations of torch.profiler are ranges like those of NVTX; Python calls and overhead are not.
+// Operators and annotations of torch.profiler count as NVTX ranges. Python calls and overhead do not.
 bool is_nsys_range(const Range& range);
 // "   4    1    1".
 std::string nsys_shape(const uint32_t (&shape)[3]);
 double megabytes(uint64_t bytes);
 
-// Those of selected_operations.h, of the ranges nsys knows.
+// Rows as in selected_operations.h, limited to ranges that nsys has.
 std::vector<uint32_t> selected_ranges(const AnalysisInput& input, Order order);
 
 }  // namespace prof::analyzer

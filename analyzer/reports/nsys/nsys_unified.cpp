@@ -1,4 +1,4 @@
-// um_sum, um_total_sum and um_cpu_page_faults_sum: managed memory with nsys's columns. docs/reports/nsys.md.
+// um_sum, um_total_sum and um_cpu_page_faults_sum: managed memory in nsys's columns. Definitions: docs/reports/nsys.md.
 #include "analyzer/base/saturated.h"
 #include "analyzer/reports/nsys/nsys_tables.h"
 #include "analyzer/reports/reports.h"
